@@ -1,0 +1,284 @@
+//! `delassus analyze`: the contact problem at the state in a file.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use delassus::analyze::{AnalyzeError, SystemAnalysis, analyze, constraint_names};
+use delassus::assemble::{ContactState, Tolerances};
+use delassus::system::System;
+use delassus_solve::analyze::Analysis;
+use delassus_solve::classes::Verdict;
+use delassus_solve::law::Law;
+use delassus_solve::matrix::Matrix;
+use delassus_solve::solvers::enumerate::{EnumerateOptions, Mode, SolutionPiece};
+use serde_json::{Map, Value, json};
+
+use crate::report;
+use crate::scene::{self, Scene};
+use crate::style::{Style, print};
+
+/// Arguments of `analyze`.
+#[derive(Args)]
+pub struct AnalyzeArgs {
+    /// File with a [system]
+    pub file: PathBuf,
+    /// Override a parameter: name=value
+    #[arg(long = "set", value_name = "NAME=VALUE", value_parser = scene::parse_override)]
+    pub set: Vec<(String, String)>,
+    /// Gaps and joint errors below this are zero
+    #[arg(long, default_value_t = Tolerances::default().position, value_parser = positive)]
+    pub gap_tolerance: f64,
+    /// Normal, slip and joint velocities below this are zero
+    #[arg(long, default_value_t = Tolerances::default().velocity, value_parser = positive)]
+    pub velocity_tolerance: f64,
+    /// Largest number of mode combinations that is examined
+    #[arg(long, default_value_t = EnumerateOptions::default().max_modes)]
+    pub max_modes: u64,
+    /// Print one JSON document
+    #[arg(long)]
+    pub json: bool,
+}
+
+fn positive(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(x) if x.is_finite() && x >= 0.0 => Ok(x),
+        _ => Err("expected a number that is at least 0".into()),
+    }
+}
+
+/// How to analyze and print.
+#[derive(Default)]
+pub struct Options {
+    /// What counts as zero.
+    pub tolerances: Tolerances,
+    /// Limits of the enumeration.
+    pub enumerate: EnumerateOptions,
+    /// JSON instead of a report.
+    pub json: bool,
+}
+
+/// Runs the command; returns the exit code.
+pub fn run(args: &AnalyzeArgs) -> u8 {
+    let options = Options {
+        tolerances: Tolerances { position: args.gap_tolerance, velocity: args.velocity_tolerance },
+        enumerate: EnumerateOptions { max_modes: args.max_modes },
+        json: args.json,
+    };
+    let result = scene::read(&args.file, &args.set).and_then(|scene| report_scene(&scene, &options));
+    match result {
+        Ok((report, exists)) => {
+            print(&report);
+            if exists == Verdict::Refuted { 1 } else { 0 }
+        }
+        Err(message) => {
+            eprint!("{message}");
+            2
+        }
+    }
+}
+
+/// The report of a scene, and whether a solution exists.
+pub fn report_scene(scene: &Scene, options: &Options) -> Result<(String, Verdict), String> {
+    let (system, state) = (&scene.file.system, &scene.file.state);
+    let result =
+        analyze(system, state, &options.tolerances, &options.enumerate).map_err(|e| explain(scene, e))?;
+    // Where an impact comes first, no finite force is an answer.
+    let exists = result.analysis.as_ref().map_or(Verdict::Refuted, |a| a.existence);
+    let text = if options.json {
+        format!("{:#}\n", document(system, &result))
+    } else {
+        report::text(system, &result, Style::for_stdout())
+    };
+    Ok((text, exists))
+}
+
+/// The message of an error, at its place in the file.
+pub fn explain(scene: &Scene, error: AnalyzeError) -> String {
+    scene::ended(scene.file.explain(error, &scene.text).render(&scene.name, &scene.text))
+}
+
+/// `proved`, `refuted` or `unknown`.
+pub fn word(v: Verdict) -> &'static str {
+    match v {
+        Verdict::Proved => "proved",
+        Verdict::Refuted => "refuted",
+        Verdict::Unknown => "unknown",
+    }
+}
+
+/// `open`, `slide` or `stick`.
+pub fn mode_word(m: Mode) -> &'static str {
+    match m {
+        Mode::Open => "open",
+        Mode::Slide | Mode::Held => "slide",
+        Mode::Stick => "stick",
+    }
+}
+
+/// A number, or null where it is not finite.
+fn finite(x: f64) -> Value {
+    if x.is_finite() { json!(x) } else { Value::Null }
+}
+
+fn rows(m: Option<&Matrix>) -> Value {
+    m.map_or(Value::Null, |m| json!(m.to_rows()))
+}
+
+/// The document of `analyze --json`.
+pub fn document(system: &System, result: &SystemAnalysis) -> Value {
+    let analysis = result.analysis.as_ref();
+    let verdict = |of: fn(&Analysis) -> Verdict| word(analysis.map_or(Verdict::Refuted, of));
+    let contacts: Vec<Value> = result
+        .contacts
+        .iter()
+        .zip(&result.kinematics.contacts)
+        .map(|(c, k)| {
+            let cone = c.cone.as_ref();
+            json!({
+                "name": c.name,
+                "state": match c.state {
+                    ContactState::Apart => "apart",
+                    ContactState::Parting => "parting",
+                    ContactState::Approaching => "approaching",
+                    ContactState::Active(_) => "touching",
+                },
+                "gap": k.gap,
+                "normal_velocity": k.normal.velocity,
+                "slip_velocity": k.slip.iter().map(|r| r.velocity).collect::<Vec<_>>(),
+                "mu": c.mu,
+                "mu_jam": cone.and_then(|c| c.mu_jam),
+                "mu_crit": cone.and_then(|c| c.mu_crit),
+                "e_jam": cone.map(|c| &c.jamming_direction),
+                "locking_angle_deg": cone.map(|c| c.locking_angle.to_degrees()),
+                "jams": c.jams,
+                "cone": rows(cone.and_then(|c| c.cone.as_ref())),
+                "effective_mass": rows(cone.and_then(|c| c.effective_mass.as_ref())),
+            })
+        })
+        .collect();
+    let angles: Map<String, Value> = result
+        .kinetic_angles
+        .iter()
+        .map(|a| (format!("{}|{}", a.first, a.second), json!(a.angle.to_degrees())))
+        .collect();
+    let bound = |id: &str| {
+        result.friction_bounds.iter().find(|b| b.id == id).map_or(Value::Null, |b| finite(b.bound))
+    };
+    let names = constraint_names(system, &result.assembly);
+    json!({
+        "name": system.name,
+        "n": system.coordinates.len(),
+        "bilateral": system.joints.len(),
+        "unilateral": system.contacts.len(),
+        "mass_rank": result.kinematics.mass_rank,
+        "existence": verdict(|a| a.existence),
+        "acceleration_unique": verdict(|a| a.acceleration_unique),
+        "forces_unique": verdict(|a| a.forces_unique),
+        "reasons": report::reasons(system, result),
+        "solutions": solutions(system, result),
+        "contacts": contacts,
+        "friction_bounds": {
+            "000.prop9": bound("000.prop9"), "000.prop11": bound("000.prop11"),
+            "000.prop12": bound("000.prop12"), "000.prop14": bound("000.prop14"),
+        },
+        "kinetic_angles_deg": angles,
+        "matrices": {
+            "rows": names,
+            "mass": result.kinematics.mass.to_rows(),
+            "delassus": rows(result.delassus.as_ref()),
+            "constrained_delassus": rows(result.constrained_delassus.as_ref()),
+            "lcp_matrix": rows(result.lcp.as_ref().map(|l| &l.matrix)),
+            "lcp_vector": result.lcp.as_ref().map(|l| &l.vector),
+        },
+        "certificates": [],
+    })
+}
+
+/// Forces by name: {contacts: {name: f(rows)}, joints: {name: f(rows)}} for active constraints, `absent` for others.
+fn by_name(
+    system: &System,
+    result: &SystemAnalysis,
+    contact: impl Fn(usize, &Law, usize) -> Value,
+    joint: impl Fn(usize) -> Value,
+    absent: impl Fn() -> Option<Value>,
+) -> (Map<String, Value>, Map<String, Value>) {
+    let offsets = result.assembly.dynamics.offsets();
+    let mut contacts = Map::new();
+    for (c, state) in system.contacts.iter().zip(&result.assembly.contacts) {
+        match state {
+            ContactState::Active(k) => {
+                contacts.insert(c.name.clone(), contact(*k, &result.assembly.dynamics.laws[*k], offsets[*k]));
+            }
+            _ => {
+                if let Some(v) = absent() {
+                    contacts.insert(c.name.clone(), v);
+                }
+            }
+        }
+    }
+    let joints = system.joints.iter().enumerate().map(|(k, j)| (j.name.clone(), joint(offsets[k]))).collect();
+    (contacts, joints)
+}
+
+fn one_solution(system: &System, result: &SystemAnalysis, piece: &SolutionPiece) -> Value {
+    let acceleration: Map<String, Value> =
+        system.coordinates.iter().cloned().zip(piece.acceleration.iter().map(|x| json!(x))).collect();
+    let (contacts, joints) = by_name(
+        system,
+        result,
+        |k, law, at| {
+            json!({
+                "normal": piece.force[at],
+                "tangential": piece.force[at + 1..at + law.dim()].to_vec(),
+                "mode": mode_word(piece.modes[k]),
+            })
+        },
+        |at| json!(piece.force[at]),
+        || Some(json!({"normal": 0.0, "tangential": [], "mode": "open"})),
+    );
+    json!({
+        "acceleration": acceleration,
+        "contacts": contacts,
+        "joints": joints,
+        "dimension": piece.freedom.as_ref().map_or(0, |f| f.bounds.cols()),
+    })
+}
+
+fn solutions(system: &System, result: &SystemAnalysis) -> Value {
+    let Some(analysis) = &result.analysis else { return json!({"kind": "none", "list": []}) };
+    let pieces = &analysis.solutions.pieces;
+    let list: Vec<Value> = pieces.iter().map(|p| one_solution(system, result, p)).collect();
+    let normals = |f: &Vec<f64>| {
+        let (contacts, joints) = by_name(
+            system,
+            result,
+            |_, _, at| json!(f[at]),
+            |at| json!(f[at]),
+            || Some(json!(0.0)),
+        );
+        json!({"contacts": contacts, "joints": joints})
+    };
+    let range = |at: usize| analysis.intervals.get(at).map_or(Value::Null, |r| json!([finite(r[0]), finite(r[1])]));
+    let intervals = (!pieces.is_empty()).then(|| {
+        let (contacts, joints) = by_name(
+            system,
+            result,
+            |_, law, at| {
+                let tangential: Vec<Value> = (at + 1..at + law.dim()).map(range).collect();
+                json!({"normal": range(at), "tangential": tangential})
+            },
+            range,
+            || None,
+        );
+        json!({"contacts": contacts, "joints": joints})
+    });
+    json!({
+        "kind": report::kind(analysis),
+        "complete": analysis.solutions.complete && analysis.solutions.decided,
+        "modes": analysis.solutions.modes,
+        "list": list,
+        "minimum_norm": analysis.minimum_norm.as_ref().map(&normals),
+        "unique_part": analysis.unique_part.as_ref().map(&normals),
+        "intervals": intervals,
+    })
+}

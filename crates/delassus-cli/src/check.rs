@@ -1,0 +1,89 @@
+//! `delassus check`: read and validate.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use delassus::analyze::AnalyzeError;
+use delassus::assemble::{ContactState, Tolerances, assemble};
+use delassus::kinematics::kinematics;
+use serde_json::json;
+
+use crate::scene::{self, Scene};
+use crate::style::{Style, number, print};
+
+/// Arguments of `check`.
+#[derive(Args)]
+pub struct CheckArgs {
+    /// File with a [system]
+    pub file: PathBuf,
+    /// Override a parameter: name=value
+    #[arg(long = "set", value_name = "NAME=VALUE", value_parser = scene::parse_override)]
+    pub set: Vec<(String, String)>,
+    /// Print one JSON document
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Runs the command; returns the exit code.
+pub fn run(args: &CheckArgs) -> u8 {
+    let scene = match scene::read(&args.file, &args.set) {
+        Ok(scene) => scene,
+        Err(message) => {
+            eprint!("{message}");
+            return 2;
+        }
+    };
+    match describe(&scene, args.json) {
+        Ok(text) => {
+            print(&text);
+            0
+        }
+        Err(message) => {
+            eprint!("{message}");
+            2
+        }
+    }
+}
+
+fn describe(scene: &Scene, as_json: bool) -> Result<String, String> {
+    let (system, state) = (&scene.file.system, &scene.file.state);
+    let fail = |e: AnalyzeError| crate::analyze::explain(scene, e);
+    let k = kinematics(system, state).map_err(|e| fail(e.into()))?;
+    let assembly = assemble(system, &k, &Tolerances::default()).map_err(|e| fail(e.into()))?;
+    let bilateral: Vec<usize> = assembly.dynamics.offsets()[..system.joints.len()].to_vec();
+    let rank = assembly.dynamics.jacobian.select_rows(&bilateral).rank();
+    let n = system.coordinates.len();
+    let word = |s: &ContactState| match s {
+        ContactState::Apart => "apart",
+        ContactState::Parting => "parting",
+        ContactState::Approaching => "approaching",
+        ContactState::Active(_) => "touching",
+    };
+    if as_json {
+        let contacts: Vec<_> = system
+            .contacts
+            .iter()
+            .zip(&k.contacts)
+            .zip(&assembly.contacts)
+            .map(|((c, k), s)| json!({"name": c.name, "gap": k.gap, "normal_velocity": k.normal.velocity, "state": word(s)}))
+            .collect();
+        let document = json!({
+            "name": system.name, "n": n, "bilateral": system.joints.len(), "unilateral": system.contacts.len(),
+            "mass_rank": k.mass_rank, "joint_rank": rank, "redundant_joints": system.joints.len() - rank,
+            "kinetic_energy": k.kinetic_energy, "potential_energy": k.potential_energy, "contacts": contacts,
+        });
+        return Ok(format!("{document:#}\n"));
+    }
+    let style = Style::for_stdout();
+    let mut out = format!("{}  {}\n", style.good("valid"), crate::report::title(system));
+    if k.mass_rank < n {
+        out += &format!("  mass matrix singular: rank {} of {n}\n", k.mass_rank);
+    }
+    if rank < system.joints.len() {
+        out += &format!("  joints redundant: {} independent of {}\n", rank, system.joints.len());
+    }
+    for ((c, k), s) in system.contacts.iter().zip(&k.contacts).zip(&assembly.contacts) {
+        out += &format!("  contact {}: {} (gap {}, rate {})\n", c.name, word(s), number(k.gap), number(k.normal.velocity));
+    }
+    Ok(out)
+}

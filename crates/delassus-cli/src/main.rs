@@ -1,0 +1,51 @@
+//! The program `delassus`.
+//!
+//! Exit codes: 0 done, or the answer is yes; 1 the answer is no; 2 misuse or bad input, with one message on stderr.
+#![forbid(unsafe_code)]
+
+mod analyze;
+mod check;
+mod report;
+mod scene;
+mod style;
+mod try_scene;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+/// Mechanical systems with joints, contacts and friction: do the forces exist, and are they the only ones?
+#[derive(Parser)]
+#[command(name = "delassus", version, about, propagate_version = true)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Show a built-in scene and its analysis; without a name, the list and the first of them
+    Try(try_scene::TryArgs),
+    /// Read and validate a system
+    Check(check::CheckArgs),
+    /// All accelerations and contact forces at the state in a file: do they exist, are they unique?
+    Analyze(analyze::AnalyzeArgs),
+}
+
+fn main() -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(e) => {
+            // Help and version are answers; everything else is misuse.
+            let code = if e.use_stderr() { 2 } else { 0 };
+            let _ = e.print();
+            return ExitCode::from(code);
+        }
+    };
+    let code = match cli.command {
+        Command::Try(args) => try_scene::run(args),
+        Command::Check(args) => check::run(&args),
+        Command::Analyze(args) => analyze::run(&args),
+    };
+    ExitCode::from(code)
+}

@@ -1,0 +1,304 @@
+//! The report of `analyze` in words.
+
+use delassus::analyze::{ContactReport, SystemAnalysis};
+use delassus::assemble::ContactState;
+use delassus::system::System;
+use delassus_solve::analyze::{Analysis, Method};
+use delassus_solve::classes::Verdict;
+use delassus_solve::law::Law;
+use delassus_solve::matrix::dot;
+use delassus_solve::solvers::enumerate::{Mode, SolutionPiece};
+
+use crate::analyze::mode_word;
+use crate::style::{Style, number};
+
+/// `none`, `finite`, `infinite`; `unknown` where no solution is known and none is excluded.
+pub fn kind(analysis: &Analysis) -> &'static str {
+    let pieces = &analysis.solutions.pieces;
+    if pieces.iter().any(|p| p.freedom.is_some()) {
+        "infinite"
+    } else if !pieces.is_empty() {
+        "finite"
+    } else if analysis.existence == Verdict::Refuted {
+        "none"
+    } else {
+        "unknown"
+    }
+}
+
+fn count(n: usize, one: &str) -> String {
+    if n == 1 { format!("1 {one}") } else { format!("{n} {one}s") }
+}
+
+/// Name and size of a system.
+pub fn title(system: &System) -> String {
+    let name = if system.name.is_empty() { "system" } else { &system.name };
+    format!(
+        "{name}: {}, {}, {}",
+        count(system.coordinates.len(), "coordinate"),
+        count(system.joints.len(), "joint"),
+        count(system.contacts.len(), "contact"),
+    )
+}
+
+/// Sentences that say what was found and why.
+pub fn reasons(system: &System, result: &SystemAnalysis) -> Vec<String> {
+    let mut out = Vec::new();
+    for (c, k) in result.contacts.iter().zip(&result.kinematics.contacts) {
+        if c.state == ContactState::Approaching {
+            out.push(format!(
+                "no finite force: contact `{}` approaches with {}; an impact comes first",
+                c.name,
+                number(k.normal.velocity)
+            ));
+        }
+    }
+    let Some(analysis) = &result.analysis else { return out };
+    let jam = result.contacts.iter().find(|c| c.jams);
+    let several = kind(analysis) == "finite" && analysis.solutions.pieces.len() > 1;
+    match (kind(analysis), jam) {
+        ("none", Some(c)) => out.push(format!("no solution: {} (003 eq. 39)", jamming(c))),
+        ("none", None) if incompatible(result) => out.push(
+            "no solution: the joints contradict each other (000 Prop. 1 (ii), compatibility fails)".into(),
+        ),
+        ("none", None) => out.push("no solution: no combination of modes satisfies all laws".into()),
+        ("finite", Some(c)) if several => out.push(format!(
+            "{} solutions: {}, while other forces pull the contact apart (003 eq. 39)",
+            analysis.solutions.pieces.len(),
+            jamming(c)
+        )),
+        ("finite", None) if several => {
+            out.push(format!("{} solutions satisfy all laws", analysis.solutions.pieces.len()));
+        }
+        ("infinite", _) => out.extend(indeterminate(system, result, analysis)),
+        ("unknown", _) => out.push(undecided(analysis)),
+        _ => {}
+    }
+    if analysis.solutions.complete && !analysis.solutions.decided {
+        out.push("some decision is too close to call in floating point: verdicts stay unknown".into());
+    }
+    match analysis.method {
+        Method::PositiveDefinite => out.push("unique: the LCP matrix is positive definite".into()),
+        Method::PMatrix => out.push("unique: the LCP matrix is a P-matrix".into()),
+        Method::Gauss => out.push(
+            "the acceleration is unique: no friction and a positive definite mass (000 Prop. 3 (ii))".into(),
+        ),
+        Method::Found => out.push("a solution was found; others were not excluded".into()),
+        Method::AllModes | Method::None => {}
+    }
+    if result.kinematics.mass_rank < system.coordinates.len() {
+        out.push(format!(
+            "the mass matrix is singular (rank {} of {})",
+            result.kinematics.mass_rank,
+            system.coordinates.len()
+        ));
+    }
+    out
+}
+
+fn undecided(analysis: &Analysis) -> String {
+    if analysis.solutions.complete {
+        "no solution was found, but none is excluded beyond rounding".into()
+    } else {
+        "too many modes to examine all of them, and no solution was found".into()
+    }
+}
+
+fn jamming(c: &ContactReport) -> String {
+    let jam = c.cone.as_ref().and_then(|c| c.mu_jam).unwrap_or(f64::INFINITY);
+    format!(
+        "friction {} exceeds the jamming value {} and `{}` slides in the jamming direction",
+        number(c.mu),
+        number(jam),
+        c.name
+    )
+}
+
+/// Whether the rows of the joints alone have no acceleration in common.
+fn incompatible(result: &SystemAnalysis) -> bool {
+    let d = &result.assembly.dynamics;
+    let rows: Vec<usize> =
+        d.offsets()[..d.laws.len()].iter().zip(&d.laws).filter(|(_, l)| l.is_bilateral()).map(|(o, _)| *o).collect();
+    let j = d.jacobian.select_rows(&rows);
+    let gamma: Vec<f64> = rows.iter().map(|&i| -d.bias[i]).collect();
+    let a = j.pseudo_solve(&gamma);
+    let scale = delassus_solve::matrix::max_abs(&gamma).max(f64::MIN_POSITIVE);
+    j.mul_vec(&a).iter().zip(&gamma).any(|(x, g)| (x - g).abs() > 1e-9 * scale)
+}
+
+fn indeterminate(system: &System, result: &SystemAnalysis, analysis: &Analysis) -> Vec<String> {
+    let names = delassus::analyze::constraint_names(system, &result.assembly);
+    let offsets = result.assembly.dynamics.offsets();
+    let loose: Vec<&str> = names
+        .iter()
+        .enumerate()
+        .filter(|(k, _)| {
+            (offsets[*k]..offsets[k + 1]).any(|i| {
+                let [low, high] = analysis.intervals[i];
+                high - low > 1e-9 * (1.0 + low.abs().min(high.abs()))
+            })
+        })
+        .map(|(_, n)| n.as_str())
+        .collect();
+    let mut out = Vec::new();
+    if !loose.is_empty() {
+        out.push(format!("the forces are one choice of infinitely many at: {}", loose.join(", ")));
+    }
+    if analysis.acceleration_unique == Verdict::Refuted {
+        out.push("the acceleration is not determined".into());
+    }
+    out
+}
+
+fn tint(style: Style, v: Verdict) -> String {
+    match v {
+        Verdict::Proved => style.good("proved"),
+        Verdict::Refuted => style.bad("refuted"),
+        Verdict::Unknown => style.caution("unknown"),
+    }
+}
+
+/// The whole report.
+pub fn text(system: &System, result: &SystemAnalysis, style: Style) -> String {
+    let mut out = format!("{}\n\n", style.bold(&title(system)));
+    let headline = match result.analysis.as_ref().map(kind) {
+        None => style.bad("IMPACT"),
+        Some("none") => style.bad("NO SOLUTION"),
+        Some("infinite") => style.caution("FORCES NOT UNIQUE"),
+        Some("finite") => match result.analysis.as_ref().map_or(0, |a| a.solutions.pieces.len()) {
+            1 => style.good("ONE SOLUTION"),
+            n => style.caution(&format!("{n} SOLUTIONS")),
+        },
+        Some(_) => style.caution("UNDECIDED"),
+    };
+    out += &format!("  {headline}\n");
+    for reason in reasons(system, result) {
+        out += &format!("  {reason}\n");
+    }
+    if let Some(a) = &result.analysis {
+        let how = if a.solutions.complete { count(a.solutions.modes as usize, "mode") } else { String::new() };
+        let how = if how.is_empty() { how } else { style.dim(&format!("   all {how} examined")) };
+        out += &format!("\n  existence            {}{how}\n", tint(style, a.existence));
+        out += &format!("  acceleration unique  {}\n", tint(style, a.acceleration_unique));
+        out += &format!("  forces unique        {}\n", tint(style, a.forces_unique));
+        for (i, piece) in a.solutions.pieces.iter().enumerate() {
+            out += &solution(system, result, a, piece, i, style);
+        }
+    }
+    if !system.contacts.is_empty() {
+        out += &format!("\n{}\n", style.bold("contacts"));
+        let width = result.contacts.iter().map(|c| c.name.chars().count()).max().unwrap_or(0);
+        for c in &result.contacts {
+            out += &contact_line(c, result, width);
+        }
+    }
+    if !result.kinetic_angles.is_empty() && result.kinetic_angles.len() <= 15 {
+        out += &format!("\n{}\n", style.bold("kinetic angles"));
+        for a in &result.kinetic_angles {
+            out += &format!("  {} | {}   {}°\n", a.first, a.second, number(a.angle.to_degrees()));
+        }
+    }
+    let rubs = result.assembly.dynamics.laws.iter().any(|l| l.mu() > 0.0);
+    for b in result.friction_bounds.iter().filter(|b| rubs && b.bound.is_finite()) {
+        out += &format!(
+            "\n{}   below {} the answer exists and is unique ({})\n",
+            style.bold("friction"),
+            number(b.bound),
+            b.id
+        );
+    }
+    out
+}
+
+fn solution(
+    system: &System,
+    result: &SystemAnalysis,
+    analysis: &Analysis,
+    piece: &SolutionPiece,
+    index: usize,
+    style: Style,
+) -> String {
+    let many = analysis.solutions.pieces.len() > 1;
+    let heading = match (&piece.freedom, many) {
+        (None, false) => "solution".to_owned(),
+        (None, true) => format!("solution {}", index + 1),
+        (Some(f), false) => format!("solutions: {} dimension(s) of freedom, least norm shown", f.bounds.cols()),
+        (Some(f), true) => {
+            format!("solutions {}: {} dimension(s) of freedom, least norm shown", index + 1, f.bounds.cols())
+        }
+    };
+    let mut out = format!("\n{}\n", style.bold(&heading));
+    let d = &result.assembly.dynamics;
+    let offsets = d.offsets();
+    let interval = |at: usize| {
+        let [low, high] = analysis.intervals[at];
+        if piece.freedom.is_some() && high - low > 1e-9 * (1.0 + low.abs().min(high.abs())) {
+            style.dim(&format!(" in [{}, {}]", number(low), number(high)))
+        } else {
+            String::new()
+        }
+    };
+    let mut line = |name: &str, mode: String, at: usize, law: &Law| {
+        let mut text = format!("  {name:<12} {mode:<6} force {}{}", number(piece.force[at]), interval(at));
+        for t in at + 1..at + law.dim() {
+            text += &format!("   friction {}{}", number(piece.force[t]), interval(t));
+        }
+        out += text.trim_end();
+        out.push('\n');
+    };
+    for (k, j) in system.joints.iter().enumerate() {
+        line(&j.name, "joint".into(), offsets[k], &d.laws[k]);
+    }
+    for (c, state) in system.contacts.iter().zip(&result.assembly.contacts) {
+        if let ContactState::Active(k) = state {
+            let mode = match (piece.modes[*k], d.laws[*k]) {
+                // Without friction there is nothing to stick or slide against.
+                (Mode::Slide, Law::Unilateral) => "closed".into(),
+                (m, _) => mode_word(m).to_owned(),
+            };
+            line(&c.name, mode, offsets[*k], &d.laws[*k]);
+        }
+    }
+    let a: Vec<String> = system
+        .coordinates
+        .iter()
+        .zip(&piece.acceleration)
+        .map(|(c, x)| format!("{c}'' {}", number(*x)))
+        .collect();
+    for (i, chunk) in a.chunks(6).enumerate() {
+        out += &format!("  {:<12} {}\n", if i == 0 { "acceleration" } else { "" }, chunk.join("   "));
+    }
+    out
+}
+
+fn contact_line(c: &ContactReport, result: &SystemAnalysis, width: usize) -> String {
+    let at = result.contacts.iter().position(|x| std::ptr::eq(x, c)).unwrap_or(0);
+    let k = &result.kinematics.contacts[at];
+    let state = match c.state {
+        ContactState::Apart => format!("apart, gap {}", number(k.gap)),
+        ContactState::Parting => format!("parting with {}", number(k.normal.velocity)),
+        ContactState::Approaching => format!("approaching with {}: needs an impact", number(k.normal.velocity)),
+        ContactState::Active(_) => match &c.slip {
+            Some(_) => {
+                let v: Vec<f64> = k.slip.iter().map(|r| r.velocity).collect();
+                format!("sliding with {}", number(dot(&v, &v).sqrt()))
+            }
+            None if k.slip.is_empty() => "touching".into(),
+            None => "at rest".into(),
+        },
+    };
+    let mut out = format!("  {:<width$}  {state}", c.name);
+    if let Some(cone) = &c.cone {
+        let or = |x: Option<f64>| x.map_or("∞".into(), number);
+        out += &format!("   mu {}   mu_jam {}   mu_crit {}", number(c.mu), or(cone.mu_jam), or(cone.mu_crit));
+        if cone.locking_angle > 0.0 {
+            out += &format!("   locking angle {}°", number(cone.locking_angle.to_degrees()));
+        }
+        if c.jams {
+            out += "   JAMS";
+        }
+    }
+    out.push('\n');
+    out
+}
+

@@ -1,0 +1,61 @@
+//! Reading a system from a file, with messages for people.
+
+use std::path::Path;
+
+use delassus::file::{SystemFile, read_system};
+
+/// A system that was read, with the text it came from (for messages).
+pub struct Scene {
+    /// What the file says.
+    pub file: SystemFile,
+    /// The file's name, for messages.
+    pub name: String,
+    /// The file's text.
+    pub text: String,
+}
+
+/// `name=value` of a `--set` option.
+pub fn parse_override(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((name, value)) if !name.trim().is_empty() && !value.trim().is_empty() => {
+            Ok((name.trim().to_owned(), value.trim().to_owned()))
+        }
+        _ => Err("expected name=value, for example mu=0.5".into()),
+    }
+}
+
+/// Reads a file; the error is a message ready for stderr.
+pub fn read(path: &Path, overrides: &[(String, String)]) -> Result<Scene, String> {
+    let name = path.display().to_string();
+    let limit = delassus::file::MAX_FILE as u64;
+    let size = std::fs::metadata(path).map_err(|e| format!("error: {name}: cannot be read: {e}\n"))?;
+    if !size.is_file() {
+        return Err(format!("error: {name}: expected a file with a [system] table\n"));
+    }
+    if size.len() > limit {
+        let len = size.len();
+        return Err(format!("error: {name}: {len} bytes are too many, expected at most {limit}\n"));
+    }
+    let bytes = std::fs::read(path).map_err(|e| format!("error: {name}: cannot be read: {e}\n"))?;
+    let text = String::from_utf8(bytes).map_err(|e| {
+        let line = 1 + e.as_bytes()[..e.utf8_error().valid_up_to()].iter().filter(|b| **b == b'\n').count();
+        format!("error: {name}:{line}: not text: expected UTF-8\n")
+    })?;
+    parse(name, text, overrides)
+}
+
+/// Reads a text that is in memory.
+pub fn parse(name: String, text: String, overrides: &[(String, String)]) -> Result<Scene, String> {
+    let pairs: Vec<(&str, &str)> = overrides.iter().map(|(n, v)| (n.as_str(), v.as_str())).collect();
+    match read_system(&text, &pairs) {
+        Ok(file) => Ok(Scene { file, name, text }),
+        Err(e) => Err(ended(e.render(&name, &text))),
+    }
+}
+
+/// With exactly one newline at the end.
+pub fn ended(mut message: String) -> String {
+    message.truncate(message.trim_end().len());
+    message.push('\n');
+    message
+}

@@ -1,0 +1,93 @@
+//! `delassus solve`: one problem from a file.
+
+use std::fmt::Write as _;
+use std::io::Write as _;
+use std::path::PathBuf;
+use std::time::Instant;
+
+use clap::Args;
+use delassus_solve::solvers::{Solver, Status, solve_lcp, solve_mlcp};
+use serde_json::json;
+
+use crate::numerics_file::{Problem, read};
+
+/// Arguments of `solve`.
+#[derive(Args)]
+pub struct SolveArgs {
+    /// Problem file: Siconos .dat (LCP, mixed LCP) or own .json
+    pub problem: PathBuf,
+    /// auto, lemke, principal-pivoting, newton-min or enumerate
+    #[arg(long, default_value = "auto")]
+    pub solver: Solver,
+    /// Largest residual that counts as solved
+    #[arg(long, default_value_t = 1e-8, value_parser = tolerance)]
+    pub tolerance: f64,
+    /// Write the solution here, one number a line
+    #[arg(long, value_name = "FILE")]
+    pub impulse_out: Option<PathBuf>,
+    /// Print one JSON document
+    #[arg(long)]
+    pub json: bool,
+}
+
+fn tolerance(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(x) if x.is_finite() && x >= 0.0 => Ok(x),
+        _ => Err(format!("expected a number not below 0, found \"{text}\"")),
+    }
+}
+
+/// Runs the command; returns the exit code: 0 solved, 1 not solved, 2 bad input.
+pub fn run(args: &SolveArgs) -> u8 {
+    let problem = match read(&args.problem) {
+        Ok(problem) => problem,
+        Err(e) => {
+            eprintln!("{e}");
+            return 2;
+        }
+    };
+    let start = Instant::now();
+    let (kind, solution) = match &problem {
+        Problem::Lcp(p) => ("lcp", solve_lcp(p, args.solver, args.tolerance)),
+        Problem::Mlcp(p) => ("mlcp", solve_mlcp(p, args.solver, args.tolerance)),
+    };
+    let seconds = start.elapsed().as_secs_f64();
+    if let Some(path) = &args.impulse_out {
+        let lines = solution.z.iter().fold(String::new(), |mut text, x| {
+            let _ = writeln!(text, "{x:e}");
+            text
+        });
+        if let Err(e) = std::fs::write(path, lines) {
+            eprintln!("{}: {e}", path.display());
+            return 2;
+        }
+    }
+    let text = if args.json {
+        let document = json!({
+            "kind": kind,
+            "contacts": null,
+            "unknowns": solution.z.len(),
+            "solver": args.solver,
+            "status": solution.status,
+            "iterations": solution.iterations,
+            "seconds": seconds,
+            "residual": solution.residual,
+        });
+        format!("{document:#}\n")
+    } else {
+        let what = match solution.status {
+            Status::Solved => "solved",
+            Status::NoSolution => "no solution exists",
+            Status::MaxIterations => "not solved: the limit on iterations was reached",
+            Status::Stalled | Status::Interrupted => "not solved, and not shown to have no solution",
+        };
+        let (n, solver) = (solution.z.len(), args.solver.name());
+        format!(
+            "{kind} with {n} unknowns: {what}\nresidual {:.3e}, {} iterations of {solver}, {seconds:.3e} s\n",
+            solution.residual, solution.iterations
+        )
+    };
+    // A reader that went away is no failure of the solve.
+    let _ = std::io::stdout().write_all(text.as_bytes());
+    u8::from(solution.status != Status::Solved)
+}

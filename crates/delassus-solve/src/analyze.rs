@@ -1,0 +1,245 @@
+//! Well-posedness of a contact problem: does the answer exist, is it the only one, and what are all answers?
+//!
+//! Decided here by exact means alone: positive definiteness, the P-matrix test, and the enumeration of all
+//! modes. What is beyond their reach stays [`Verdict::Unknown`].
+//!
+//! "Unique" means that there is exactly one: where no solution exists, uniqueness is refuted too.
+
+use crate::classes::{Verdict, p_matrix};
+use crate::dynamics::{Dynamics, Reduced};
+use crate::law::Law;
+use crate::lift::sliding_lcp;
+use crate::matrix::{Matrix, max_abs, norm};
+use crate::residual::residual;
+use crate::solvers::contact::{ContactOptions, solve};
+use crate::solvers::enumerate::{EnumerateOptions, Freedom, Mode, SolutionPiece, SolutionSet, enumerate};
+use crate::solvers::polyhedron::{Lp, linear_program};
+
+/// What decided the verdicts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Method {
+    /// Every mode was examined.
+    AllModes,
+    /// The LCP matrix is positive definite.
+    PositiveDefinite,
+    /// The LCP matrix is a P-matrix.
+    PMatrix,
+    /// A solution was found and is shown; nothing is said about others.
+    Found,
+    /// No friction and a positive definite mass: Gauss' principle makes the acceleration unique once a
+    /// solution is known (000 Prop. 3 (ii)).
+    Gauss,
+    /// Nothing was decided.
+    None,
+}
+
+/// The answer to the three questions, and all solutions that were found.
+#[derive(Clone, Debug)]
+pub struct Analysis {
+    /// Is there a solution?
+    pub existence: Verdict,
+    /// Is there exactly one acceleration?
+    pub acceleration_unique: Verdict,
+    /// Is there exactly one set of forces?
+    pub forces_unique: Verdict,
+    /// What decided.
+    pub method: Method,
+    /// The solutions; all of them where `complete` and `decided`.
+    pub solutions: SolutionSet,
+    /// The forces of least norm among all solutions found.
+    pub minimum_norm: Option<Vec<f64>>,
+    /// The part of the forces that all solutions share: their projection on the directions in which no two
+    /// solutions differ.
+    pub unique_part: Option<Vec<f64>>,
+    /// [min, max] of every force component over the solutions found; ±∞ where unbounded.
+    pub intervals: Vec<[f64; 2]>,
+    /// The contact problem in force space; `None` where the mass is singular.
+    pub reduced: Option<Reduced>,
+}
+
+/// Two forces or accelerations that differ by less than this, relative to their size, are the same: the
+/// enumeration tells solutions apart at 10⁻⁷ of the problem's scale.
+const SAME: f64 = 1e-7;
+
+/// Answers the three questions for a contact problem.
+pub fn analyze(dynamics: &Dynamics, options: &EnumerateOptions) -> Analysis {
+    let reduced = dynamics.reduce();
+    let mut solutions = enumerate(dynamics, options);
+    let all_known = solutions.complete && solutions.decided;
+    let (existence, acceleration_unique, forces_unique, method) = if all_known {
+        let (a, f) = uniqueness(dynamics, &solutions.pieces);
+        let some = !solutions.pieces.is_empty();
+        (if some { Verdict::Proved } else { Verdict::Refuted }, a, f, Method::AllModes)
+    } else {
+        if solutions.pieces.is_empty() {
+            solutions.pieces.extend(reduced.as_ref().and_then(|r| solve_once(r, &dynamics.laws)));
+        }
+        by_matrix_class(dynamics, reduced.as_ref(), !solutions.pieces.is_empty() && !solutions.complete)
+    };
+    let minimum_norm =
+        solutions.pieces.iter().map(|p| &p.force).min_by(|a, b| norm(a).total_cmp(&norm(b))).cloned();
+    let intervals = intervals(&solutions.pieces, dynamics.jacobian.rows());
+    let unique_part = minimum_norm.as_ref().map(|f| unique_part(f, &solutions.pieces));
+    Analysis {
+        existence,
+        acceleration_unique,
+        forces_unique,
+        method,
+        solutions,
+        minimum_norm,
+        unique_part,
+        intervals,
+        reduced,
+    }
+}
+
+/// Exactly one acceleration, exactly one set of forces, over a complete list of solutions.
+fn uniqueness(dynamics: &Dynamics, pieces: &[SolutionPiece]) -> (Verdict, Verdict) {
+    let Some(first) = pieces.first() else { return (Verdict::Refuted, Verdict::Refuted) };
+    let a_scale =
+        pieces.iter().map(|p| max_abs(&p.acceleration)).fold(acceleration_scale(dynamics), f64::max);
+    let f_scale = pieces.iter().map(|p| max_abs(&p.force)).fold(f64::MIN_POSITIVE, f64::max);
+    let differs =
+        |x: &[f64], y: &[f64], scale: f64| x.iter().zip(y).any(|(a, b)| (a - b).abs() > SAME * scale);
+    let several = |of: fn(&SolutionPiece) -> &Vec<f64>, along: fn(&Freedom) -> &Matrix, scale: f64| {
+        pieces.iter().any(|p| {
+            differs(of(p), of(first), scale) || p.freedom.as_ref().is_some_and(|d| along(d).max_abs() > 0.0)
+        })
+    };
+    let verdict = |several: bool| if several { Verdict::Refuted } else { Verdict::Proved };
+    (
+        verdict(several(|p| &p.acceleration, |d| &d.acceleration, a_scale)),
+        verdict(several(|p| &p.force, |d| &d.force, f_scale)),
+    )
+}
+
+/// The size of the accelerations that the data of a problem speak of.
+fn acceleration_scale(dynamics: &Dynamics) -> f64 {
+    let ratio = |a: f64, b: f64| if b > 0.0 { a / b } else { 0.0 };
+    ratio(max_abs(&dynamics.force), dynamics.mass.max_abs())
+        .max(ratio(max_abs(&dynamics.bias), dynamics.jacobian.max_abs()))
+        .max(f64::MIN_POSITIVE)
+}
+
+/// Verdicts without the list of all solutions.
+fn by_matrix_class(
+    dynamics: &Dynamics,
+    reduced: Option<&Reduced>,
+    found: bool,
+) -> (Verdict, Verdict, Verdict, Method) {
+    use Verdict::{Proved, Unknown};
+    let lcp = reduced.and_then(|r| sliding_lcp(&r.delassus, &r.free_velocity, &dynamics.laws));
+    if let Some(lift) = lcp {
+        let matrix = &lift.lcp.matrix;
+        if matrix.is_positive_definite() {
+            return (Proved, Proved, Proved, Method::PositiveDefinite);
+        }
+        if p_matrix(matrix) == Proved {
+            return (Proved, Proved, Proved, Method::PMatrix);
+        }
+    }
+    let frictionless = dynamics.laws.iter().all(|l| l.mu() == 0.0 && l.is_polyhedral());
+    match (found, frictionless && reduced.is_some()) {
+        (true, true) => (Proved, Proved, Unknown, Method::Gauss),
+        (true, false) => (Proved, Unknown, Unknown, Method::Found),
+        (false, _) => (Unknown, Unknown, Unknown, Method::None),
+    }
+}
+
+/// One solution by a solver that is not an enumeration, if it is one to 10⁻¹⁰.
+fn solve_once(reduced: &Reduced, laws: &[Law]) -> Option<SolutionPiece> {
+    let problem = reduced.problem(laws).ok()?;
+    let solution = solve(&problem, &ContactOptions::default());
+    if residual(&problem, &solution.force).relative > 1e-10 {
+        return None;
+    }
+    let offsets = crate::law::row_offsets(laws);
+    let speed = max_abs(&reduced.free_velocity).max(f64::MIN_POSITIVE);
+    let top = max_abs(&solution.force);
+    let modes = laws
+        .iter()
+        .enumerate()
+        .map(|(k, law)| {
+            let (f, u) =
+                (&solution.force[offsets[k]..offsets[k + 1]], &solution.velocity[offsets[k]..offsets[k + 1]]);
+            if law.is_bilateral() {
+                Mode::Held
+            } else if f[0] <= 1e-9 * top {
+                Mode::Open
+            } else if f.len() > 1 && norm(&u[1..]) <= 1e-9 * speed {
+                Mode::Stick
+            } else {
+                Mode::Slide
+            }
+        })
+        .collect();
+    Some(SolutionPiece {
+        modes,
+        acceleration: reduced.acceleration(&solution.force),
+        velocity: solution.velocity,
+        force: solution.force,
+        freedom: None,
+    })
+}
+
+/// [min, max] of each force component over a union of pieces, by linear programming.
+fn intervals(pieces: &[SolutionPiece], rows: usize) -> Vec<[f64; 2]> {
+    if pieces.is_empty() {
+        return vec![];
+    }
+    (0..rows)
+        .map(|i| {
+            let mut range = [f64::INFINITY, f64::NEG_INFINITY];
+            for p in pieces {
+                let [low, high] = piece_interval(p, i);
+                range = [range[0].min(low), range[1].max(high)];
+            }
+            range
+        })
+        .collect()
+}
+
+fn piece_interval(piece: &SolutionPiece, i: usize) -> [f64; 2] {
+    let base = piece.force[i];
+    let Some(freedom) = &piece.freedom else { return [base, base] };
+    let c = freedom.force.row(i);
+    let top = freedom.force.max_abs();
+    if max_abs(c) <= 1e-11 * top {
+        return [base, base];
+    }
+    let end = |sign: f64| {
+        let cost: Vec<f64> = c.iter().map(|x| sign * x).collect();
+        match linear_program(&cost, &freedom.bounds, &freedom.limits) {
+            Lp::Optimal { value, .. } => base + sign * value,
+            // Without a bound in reach the interval is left open: wide is honest.
+            Lp::Unbounded | Lp::Infeasible | Lp::Undecided => -sign * f64::INFINITY,
+        }
+    };
+    [end(1.0), end(-1.0)]
+}
+
+/// f less its component in the span of all differences of solutions.
+fn unique_part(f: &[f64], pieces: &[SolutionPiece]) -> Vec<f64> {
+    let mut rows: Vec<Vec<f64>> = Vec::new();
+    for p in pieces {
+        let difference: Vec<f64> = p.force.iter().zip(f).map(|(a, b)| a - b).collect();
+        if norm(&difference) > SAME * norm(f) {
+            rows.push(difference.iter().map(|x| x / norm(&difference)).collect());
+        }
+        if let Some(d) = &p.freedom {
+            let top = d.force.max_abs();
+            rows.extend(
+                (0..d.force.cols())
+                    .map(|j| d.force.col(j))
+                    .filter(|c| norm(c) > 1e-11 * top)
+                    .map(|c| c.iter().map(|x| x / norm(&c)).collect()),
+            );
+        }
+    }
+    if rows.is_empty() {
+        return f.to_vec();
+    }
+    let basis = Matrix::from_rows(&rows).row_space_with(1e-9).basis;
+    let inside = basis.mul_vec(&basis.tr_mul_vec(f));
+    f.iter().zip(&inside).map(|(a, b)| a - b).collect()
+}

@@ -1,0 +1,138 @@
+//! Contact laws: which forces go with which velocities at one constraint.
+//!
+//! A constraint owns consecutive rows (normal, tangent 1, tangent 2) of the force f and of the velocity
+//! u = W f + q; a law relates the two. "Velocity" stands for acceleration, velocity or end-of-step velocity,
+//! depending on the level at which the problem was written; f for force, percussion or impulse.
+//!
+//! | law | rows | relation |
+//! |---|---|---|
+//! | [`Law::Bilateral`] | 1 | u = 0 |
+//! | [`Law::Unilateral`] | 1 | 0 ≤ u ⊥ f ≥ 0 |
+//! | [`Law::CoulombPlane`] | 2 | unilateral normal, ‖f_t‖ ≤ μ f_n, f_t opposes u_t |
+//! | [`Law::Coulomb`] | 3 | the same in space |
+//! | [`Law::Cone`] | 3 | K ∋ f ⊥ u ∈ K*, the associated cone law (004) |
+//! | [`Law::Sliding`] | 2, 3 | unilateral normal, f_t = −μ f_n e, e the known slip direction (000 eq. 1b) |
+//! | [`Law::BilateralSliding`] | 2, 3 | u_n = 0, f_t = −μ abs(f_n) e (000 eq. 35) |
+//! | [`Law::BilateralCoulombPlane`] | 2 | u_n = 0, abs(f_t) ≤ μ abs(f_n), f_t opposes u_t: a guide at rest |
+//! | [`Law::BilateralCoulomb`] | 3 | the same in space |
+
+/// The unit direction of a slip velocity that is known and not zero.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Slip {
+    /// One tangent: +1 or −1.
+    Plane(f64),
+    /// Two tangents: a unit vector.
+    Space([f64; 2]),
+}
+
+impl Slip {
+    /// The components along the tangents.
+    pub fn components(&self) -> &[f64] {
+        match self {
+            Slip::Plane(s) => std::slice::from_ref(s),
+            Slip::Space(e) => e,
+        }
+    }
+}
+
+/// The law of one constraint. μ is the friction coefficient, ≥ 0.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Law {
+    /// u = 0, the force is free.
+    Bilateral,
+    /// 0 ≤ u ⊥ f ≥ 0.
+    Unilateral,
+    /// Coulomb's law in the plane, slip velocity zero so far.
+    CoulombPlane {
+        /// Friction coefficient.
+        mu: f64,
+    },
+    /// Coulomb's law in space, slip velocity zero so far.
+    Coulomb {
+        /// Friction coefficient.
+        mu: f64,
+    },
+    /// The associated (convex) cone law: not Coulomb's, it lifts off while sliding.
+    Cone {
+        /// Friction coefficient.
+        mu: f64,
+    },
+    /// A unilateral contact that slides in a known direction.
+    Sliding {
+        /// Friction coefficient.
+        mu: f64,
+        /// Direction of the slip velocity.
+        slip: Slip,
+    },
+    /// A guide that slides in a known direction; friction grows with the size of the normal force.
+    BilateralSliding {
+        /// Friction coefficient.
+        mu: f64,
+        /// Direction of the slip velocity.
+        slip: Slip,
+    },
+    /// A planar guide with friction, slip velocity zero so far.
+    BilateralCoulombPlane {
+        /// Friction coefficient.
+        mu: f64,
+    },
+    /// A spatial guide with friction, slip velocity zero so far.
+    BilateralCoulomb {
+        /// Friction coefficient.
+        mu: f64,
+    },
+}
+
+impl Law {
+    /// Number of rows: the normal and the tangents.
+    pub fn dim(&self) -> usize {
+        match self {
+            Law::Bilateral | Law::Unilateral => 1,
+            Law::CoulombPlane { .. } | Law::BilateralCoulombPlane { .. } => 2,
+            Law::Coulomb { .. } | Law::Cone { .. } | Law::BilateralCoulomb { .. } => 3,
+            Law::Sliding { slip, .. } | Law::BilateralSliding { slip, .. } => 1 + slip.components().len(),
+        }
+    }
+
+    /// Friction coefficient; 0 for laws without friction.
+    pub fn mu(&self) -> f64 {
+        match *self {
+            Law::Bilateral | Law::Unilateral => 0.0,
+            Law::CoulombPlane { mu }
+            | Law::Coulomb { mu }
+            | Law::Cone { mu }
+            | Law::Sliding { mu, .. }
+            | Law::BilateralSliding { mu, .. }
+            | Law::BilateralCoulombPlane { mu }
+            | Law::BilateralCoulomb { mu } => mu,
+        }
+    }
+
+    /// Whether the normal velocity is held at zero from both sides.
+    pub fn is_bilateral(&self) -> bool {
+        matches!(
+            self,
+            Law::Bilateral
+                | Law::BilateralSliding { .. }
+                | Law::BilateralCoulombPlane { .. }
+                | Law::BilateralCoulomb { .. }
+        )
+    }
+
+    /// Whether the law is a finite union of polyhedra, so that all its solutions can be enumerated.
+    pub fn is_polyhedral(&self) -> bool {
+        !matches!(self, Law::Coulomb { .. } | Law::Cone { .. } | Law::BilateralCoulomb { .. })
+    }
+}
+
+/// The first row of each law, and the total number of rows as a last entry.
+pub fn row_offsets(laws: &[Law]) -> Vec<usize> {
+    let mut offsets = Vec::with_capacity(laws.len() + 1);
+    let mut at = 0;
+    for law in laws {
+        offsets.push(at);
+        at += law.dim();
+    }
+    offsets.push(at);
+    offsets
+}

@@ -1,0 +1,876 @@
+//! All solutions of a contact problem, mode by mode.
+//!
+//! Every polyhedral law is a finite union of cones ("pieces") in (f, u): open, slide, stick. Choosing one
+//! piece per constraint makes the problem linear: forces f = B x with x as many parameters as there are
+//! velocities S u that must vanish, so K x = r with the square matrix K = S W B, and linear inequalities on
+//! the result. For frictionless contacts these are the complementary cones of the LCP (000 eq. 9, 31); for
+//! sliding friction those of 000 eq. 50, 58; for guides the 2^m sign patterns of 000 eq. 37; for contacts at
+//! rest the planar modes of Coulomb's law on the acceleration level.
+//!
+//! * K regular: one candidate, kept if it satisfies the inequalities.
+//! * K singular and the system consistent: an affine set cut by the inequalities, a polyhedron.
+//!
+//! Where the mass is singular, the accelerations stay in the system as unknowns (000 eq. 16).
+//!
+//! Decisions are made on scaled numbers (every constraint has unit inverse mass, the largest free velocity
+//! is 1). A slack above −10⁻¹¹ is nonnegative, one below −10⁻⁷ is negative; in between, rounding and meaning
+//! cannot be told apart and the set is marked as not [`SolutionSet::decided`].
+
+use crate::dynamics::Dynamics;
+use crate::law::{Law, row_offsets};
+use crate::matrix::{Matrix, dot, max_abs};
+use crate::solvers::polyhedron::{Lp, Nearest, linear_program, nearest_point};
+
+/// Slacks above −SURE count as nonnegative (rounding of well-scaled numbers stays far below).
+const SURE: f64 = 1e-11;
+/// Slacks below −CLEAR count as negative.
+const CLEAR: f64 = 1e-7;
+/// Pivots below this, relative to the largest, count as zero.
+const SINGULAR: f64 = 1e-12;
+/// Pivots above this, relative to the largest, count as nonzero.
+const REGULAR: f64 = 1e-10;
+/// Two solutions closer than this, in scaled forces and velocities, are one.
+const SAME: f64 = 1e-7;
+/// Components of unit directions below this are rounding of the null space that they came from.
+const STILL: f64 = 1e-10;
+
+/// What a contact does in a solution.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mode {
+    /// Held by a joint.
+    Held,
+    /// No force, free to part.
+    Open,
+    /// Touching, free to move along the tangents or moving with friction at its limit.
+    Slide,
+    /// Touching and not moving along the tangents.
+    Stick,
+}
+
+/// A convex set of solutions: a point, or a polyhedron {f + D s : G s ≥ h}.
+#[derive(Clone, Debug)]
+pub struct SolutionPiece {
+    /// What each constraint does.
+    pub modes: Vec<Mode>,
+    /// The force of least norm in the piece.
+    pub force: Vec<f64>,
+    /// u at that force.
+    pub velocity: Vec<f64>,
+    /// a at that force; empty where the problem was given without dynamics.
+    pub acceleration: Vec<f64>,
+    /// The directions in which the solution may move; `None` for an isolated solution.
+    pub freedom: Option<Freedom>,
+}
+
+/// The directions and bounds of a polyhedron of solutions, in parameters s ∈ R^k, k ≥ 1, with full dimension
+/// k: the force is f + D s, the acceleration a + A s, for all s with G s ≥ h (s = 0 is one of them).
+#[derive(Clone, Debug)]
+pub struct Freedom {
+    /// D, m × k. Exactly zero where the forces do not move.
+    pub force: Matrix,
+    /// A, n × k. Exactly zero where the acceleration does not move.
+    pub acceleration: Matrix,
+    /// G.
+    pub bounds: Matrix,
+    /// h.
+    pub limits: Vec<f64>,
+}
+
+/// All solutions of a contact problem.
+#[derive(Clone, Debug)]
+pub struct SolutionSet {
+    /// The pieces; none lies in another.
+    pub pieces: Vec<SolutionPiece>,
+    /// Whether every mode was examined.
+    pub complete: bool,
+    /// Whether every decision was clear of rounding.
+    pub decided: bool,
+    /// Number of modes examined.
+    pub modes: u64,
+}
+
+/// Options of [`enumerate`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct EnumerateOptions {
+    /// Largest number of mode combinations that is tried (default 2¹⁸: 18 frictionless contacts, about a
+    /// second); beyond it the set is returned empty and not complete.
+    pub max_modes: u64,
+}
+
+impl Default for EnumerateOptions {
+    fn default() -> Self {
+        EnumerateOptions { max_modes: 1 << 18 }
+    }
+}
+
+/// One linear form α·f + β·u on the rows of a constraint.
+type Form = ([f64; 3], [f64; 3]);
+
+/// One cone of a law.
+struct Piece {
+    mode: Mode,
+    /// f is a combination of these.
+    basis: Vec<[f64; 3]>,
+    /// These forms of u vanish; as many as there are basis vectors.
+    still: Vec<[f64; 3]>,
+    /// These forms of f vanish (what the basis says, as equations).
+    absent: Vec<[f64; 3]>,
+    /// These forms are nonnegative.
+    nonnegative: Vec<Form>,
+}
+
+fn force_form(f: [f64; 3]) -> Form {
+    (f, [0.0; 3])
+}
+
+fn velocity_form(u: [f64; 3]) -> Form {
+    ([0.0; 3], u)
+}
+
+const N: [f64; 3] = [1.0, 0.0, 0.0];
+const T: [f64; 3] = [0.0, 1.0, 0.0];
+
+fn negated(x: [f64; 3]) -> [f64; 3] {
+    x.map(|v| -v)
+}
+
+/// The piece with force parameter s ≥ 0, f = s·(sign, −μ e), and normal velocity zero.
+fn sliding_piece(sign: f64, mu: f64, e: &[f64], motion: Option<f64>) -> Piece {
+    let mut ray = [sign, 0.0, 0.0];
+    let mut absent = Vec::new();
+    for (k, ek) in e.iter().enumerate() {
+        ray[k + 1] = -mu * ek;
+        // f_k + μ e_k |f_n| = 0 with |f_n| = sign·f_n.
+        let mut form = [mu * ek * sign, 0.0, 0.0];
+        form[k + 1] = 1.0;
+        absent.push(form);
+    }
+    let mut nonnegative = vec![force_form([sign, 0.0, 0.0])];
+    if let Some(direction) = motion {
+        nonnegative.push(velocity_form([0.0, direction, 0.0]));
+    }
+    Piece { mode: Mode::Slide, basis: vec![ray], still: vec![N], absent, nonnegative }
+}
+
+/// The pieces of a law; `None` for laws that are not polyhedral.
+fn pieces(law: &Law) -> Option<Vec<Piece>> {
+    let d = law.dim();
+    let unit = |k: usize| {
+        let mut e = [0.0; 3];
+        e[k] = 1.0;
+        e
+    };
+    let open = || Piece {
+        mode: Mode::Open,
+        basis: vec![],
+        still: vec![],
+        absent: (0..d).map(unit).collect(),
+        nonnegative: vec![velocity_form(N)],
+    };
+    let stick = |sign: f64, mu: f64| Piece {
+        mode: Mode::Stick,
+        basis: vec![N, T],
+        still: vec![N, T],
+        absent: vec![],
+        nonnegative: vec![
+            force_form([sign, 0.0, 0.0]),
+            force_form([mu * sign, 1.0, 0.0]),
+            force_form([mu * sign, -1.0, 0.0]),
+        ],
+    };
+    Some(match *law {
+        Law::Bilateral => {
+            vec![Piece { mode: Mode::Held, basis: vec![N], still: vec![N], absent: vec![], nonnegative: vec![] }]
+        }
+        Law::Unilateral => vec![open(), sliding_piece(1.0, 0.0, &[], None)],
+        Law::Sliding { mu, slip } => vec![open(), sliding_piece(1.0, mu, slip.components(), None)],
+        Law::BilateralSliding { mu, slip } => [1.0, -1.0]
+            .map(|sign| Piece { mode: Mode::Held, ..sliding_piece(sign, mu, slip.components(), None) })
+            .into(),
+        Law::CoulombPlane { mu } => vec![
+            open(),
+            stick(1.0, mu),
+            sliding_piece(1.0, mu, &[1.0], Some(1.0)),
+            sliding_piece(1.0, mu, &[-1.0], Some(-1.0)),
+        ],
+        Law::BilateralCoulombPlane { mu } => {
+            let mut all = Vec::new();
+            for sign in [1.0, -1.0] {
+                all.push(stick(sign, mu));
+                all.push(sliding_piece(sign, mu, &[1.0], Some(1.0)));
+                all.push(sliding_piece(sign, mu, &[-1.0], Some(-1.0)));
+            }
+            all
+        }
+        Law::Coulomb { .. } | Law::Cone { .. } | Law::BilateralCoulomb { .. } => return None,
+    })
+}
+
+/// The problem in scaled numbers: E_a a + E_f f + E_0 = 0 (absent where the mass was eliminated) and
+/// u = U_a a + U_f f + U_0.
+struct Scaled {
+    /// Number of accelerations kept as unknowns (0 or n).
+    kept: usize,
+    equilibrium_a: Matrix,
+    equilibrium_f: Matrix,
+    equilibrium_0: Vec<f64>,
+    velocity_a: Matrix,
+    velocity_f: Matrix,
+    velocity_0: Vec<f64>,
+    /// Physical force of a row per scaled force.
+    force_unit: Vec<f64>,
+    /// Physical velocity of a row per scaled velocity.
+    velocity_unit: Vec<f64>,
+    /// Physical acceleration of a coordinate per scaled one.
+    acceleration_unit: Vec<f64>,
+    /// a = response·f + free (physical), where the mass was eliminated.
+    response: Matrix,
+    free_acceleration: Vec<f64>,
+}
+
+impl Scaled {
+    /// From u = W f + q. `response`, `free_acceleration` may be empty.
+    fn reduced(w: &Matrix, q: &[f64], laws: &[Law], response: Matrix, free_acceleration: Vec<f64>) -> Self {
+        let m = w.rows();
+        let s = per_constraint(laws, |i| w[(i, i)].abs().sqrt());
+        let c = unit_or_one(max_abs(&(0..m).map(|i| s[i] * q[i]).collect::<Vec<_>>()));
+        Scaled {
+            kept: 0,
+            equilibrium_a: Matrix::zeros(0, 0),
+            equilibrium_f: Matrix::zeros(0, m),
+            equilibrium_0: vec![],
+            velocity_a: Matrix::zeros(m, 0),
+            velocity_f: Matrix::from_fn(m, m, |i, j| s[i] * w[(i, j)] * s[j]),
+            velocity_0: (0..m).map(|i| s[i] * q[i] / c).collect(),
+            force_unit: s.iter().map(|x| x * c).collect(),
+            velocity_unit: s.iter().map(|x| c / x).collect(),
+            acceleration_unit: vec![],
+            response,
+            free_acceleration,
+        }
+    }
+
+    fn with_mass(d: &Dynamics) -> Self {
+        let (n, m) = (d.coordinates(), d.jacobian.rows());
+        let g: Vec<f64> = (0..n).map(|i| 1.0 / unit_or_one(d.mass[(i, i)].abs().sqrt())).collect();
+        let row = |i: usize| (0..n).fold(0.0_f64, |top, k| top.max((d.jacobian[(i, k)] * g[k]).abs()));
+        let s = per_constraint(&d.laws, row);
+        let c = (0..n)
+            .map(|i| (g[i] * d.force[i]).abs())
+            .chain((0..m).map(|i| (s[i] * d.bias[i]).abs()))
+            .fold(0.0, f64::max);
+        let c = unit_or_one(c);
+        Scaled {
+            kept: n,
+            equilibrium_a: Matrix::from_fn(n, n, |i, j| g[i] * d.mass[(i, j)] * g[j]),
+            equilibrium_f: Matrix::from_fn(n, m, |i, j| -g[i] * d.jacobian[(j, i)] * s[j]),
+            equilibrium_0: (0..n).map(|i| g[i] * d.force[i] / c).collect(),
+            velocity_a: Matrix::from_fn(m, n, |i, j| s[i] * d.jacobian[(i, j)] * g[j]),
+            velocity_f: Matrix::zeros(m, m),
+            velocity_0: (0..m).map(|i| s[i] * d.bias[i] / c).collect(),
+            force_unit: s.iter().map(|x| x * c).collect(),
+            velocity_unit: s.iter().map(|x| c / x).collect(),
+            acceleration_unit: g.iter().map(|x| x * c).collect(),
+            response: Matrix::zeros(0, m),
+            free_acceleration: vec![],
+        }
+    }
+
+    fn rows(&self) -> usize {
+        self.velocity_0.len()
+    }
+
+    /// The physical acceleration at scaled (a, f).
+    fn acceleration(&self, a: &[f64], f: &[f64]) -> Vec<f64> {
+        if self.kept > 0 {
+            return a.iter().zip(&self.acceleration_unit).map(|(x, s)| x * s).collect();
+        }
+        let mut out = self.acceleration_change(&[], f);
+        for (x, free) in out.iter_mut().zip(&self.free_acceleration) {
+            *x += free;
+        }
+        out
+    }
+
+    /// The physical change of acceleration along scaled directions of (a, f).
+    fn acceleration_change(&self, a: &[f64], f: &[f64]) -> Vec<f64> {
+        if self.kept > 0 {
+            return a.iter().zip(&self.acceleration_unit).map(|(x, s)| x * s).collect();
+        }
+        if self.response.rows() == 0 {
+            return vec![];
+        }
+        self.response.mul_vec(&self.force(f))
+    }
+
+    /// As [`Scaled::acceleration_change`] for a unit direction of (a, f), with rounding set to zero: a sum
+    /// that cancels to STILL of its terms.
+    fn clean_acceleration_change(&self, direction: &[f64]) -> Vec<f64> {
+        let (a, f) = direction.split_at(self.kept);
+        let size: Vec<f64> = if self.kept > 0 {
+            self.acceleration_unit.clone()
+        } else {
+            let f = self.force(f);
+            (0..self.response.rows())
+                .map(|i| self.response.row(i).iter().zip(&f).map(|(r, f)| (r * f).abs()).sum())
+                .collect()
+        };
+        let mut change = self.acceleration_change(a, f);
+        for (x, size) in change.iter_mut().zip(size) {
+            if x.abs() <= STILL * size {
+                *x = 0.0;
+            }
+        }
+        change
+    }
+
+    fn force(&self, f: &[f64]) -> Vec<f64> {
+        f.iter().zip(&self.force_unit).map(|(x, s)| x * s).collect()
+    }
+
+    fn velocity(&self, u: &[f64]) -> Vec<f64> {
+        u.iter().zip(&self.velocity_unit).map(|(x, s)| x * s).collect()
+    }
+
+    /// Scaled u at scaled (a, f).
+    fn scaled_velocity(&self, a: &[f64], f: &[f64]) -> Vec<f64> {
+        let mut u = self.scaled_velocity_change(a, f);
+        for (x, u0) in u.iter_mut().zip(&self.velocity_0) {
+            *x += u0;
+        }
+        u
+    }
+
+    fn scaled_velocity_change(&self, a: &[f64], f: &[f64]) -> Vec<f64> {
+        (0..self.rows())
+            .map(|i| {
+                dot(self.velocity_f.row(i), f)
+                    + if self.kept > 0 { dot(self.velocity_a.row(i), a) } else { 0.0 }
+            })
+            .collect()
+    }
+}
+
+fn unit_or_one(x: f64) -> f64 {
+    if x > 0.0 { x } else { 1.0 }
+}
+
+/// One scale per constraint, so that cones keep their shape: 1/(largest of `size` over its rows).
+fn per_constraint(laws: &[Law], size: impl Fn(usize) -> f64) -> Vec<f64> {
+    let offsets = row_offsets(laws);
+    let mut s = Vec::with_capacity(offsets[laws.len()]);
+    for k in 0..laws.len() {
+        let rows = offsets[k]..offsets[k + 1];
+        let top = rows.clone().map(&size).fold(0.0, f64::max);
+        s.extend(rows.map(|_| 1.0 / unit_or_one(top)));
+    }
+    s
+}
+
+/// All solutions of the contact problem with these dynamics.
+pub fn enumerate(dynamics: &Dynamics, options: &EnumerateOptions) -> SolutionSet {
+    let scaled = match dynamics.reduce() {
+        Some(r) => {
+            Scaled::reduced(&r.delassus, &r.free_velocity, &dynamics.laws, r.response, r.free_acceleration)
+        }
+        None => Scaled::with_mass(dynamics),
+    };
+    Search::run(scaled, &dynamics.laws, options)
+}
+
+/// All solutions of u = W f + q with these laws; W need not be symmetric, so that with
+/// [`Law::Unilateral`] throughout this enumerates the solutions of an LCP.
+pub fn enumerate_contact(w: &Matrix, q: &[f64], laws: &[Law], options: &EnumerateOptions) -> SolutionSet {
+    Search::run(Scaled::reduced(w, q, laws, Matrix::zeros(0, w.rows()), vec![]), laws, options)
+}
+
+/// A found piece in scaled numbers, with the choice that it came from.
+struct Found {
+    choice: Vec<usize>,
+    a: Vec<f64>,
+    f: Vec<f64>,
+    u: Vec<f64>,
+    /// Directions of (a, f) and their bounds.
+    directions: Option<(Matrix, Matrix, Vec<f64>)>,
+}
+
+struct Search<'a> {
+    scaled: Scaled,
+    offsets: Vec<usize>,
+    laws: &'a [Law],
+    pieces: Vec<Vec<Piece>>,
+    decided: bool,
+    found: Vec<Found>,
+    /// K, r and the pivoting order of the mode under study.
+    system: Matrix,
+    rhs: Vec<f64>,
+    order: Vec<usize>,
+}
+
+impl<'a> Search<'a> {
+    fn run(scaled: Scaled, laws: &'a [Law], options: &EnumerateOptions) -> SolutionSet {
+        let none = SolutionSet { pieces: vec![], complete: false, decided: true, modes: 0 };
+        let Some(pieces) = laws.iter().map(pieces).collect::<Option<Vec<_>>>() else { return none };
+        let Some(total) = pieces.iter().try_fold(1u64, |n, p| n.checked_mul(p.len() as u64)) else {
+            return none;
+        };
+        if total > options.max_modes {
+            return none;
+        }
+        let offsets = row_offsets(laws);
+        let mut search = Search {
+            scaled,
+            offsets,
+            laws,
+            pieces,
+            decided: true,
+            found: vec![],
+            system: Matrix::default(),
+            rhs: vec![],
+            order: vec![],
+        };
+        let mut choice = vec![0; laws.len()];
+        loop {
+            search.examine(&choice);
+            // Count up in mixed radix.
+            let Some(k) = (0..laws.len()).find(|&k| choice[k] + 1 < search.pieces[k].len()) else { break };
+            choice[k] += 1;
+            choice[..k].fill(0);
+        }
+        search.keep_maximal();
+        let pieces = std::mem::take(&mut search.found).into_iter().map(|f| search.finish(f)).collect();
+        SolutionSet { pieces, complete: true, decided: search.decided, modes: total }
+    }
+
+    /// The columns of B (force directions, m rows) and the forms S of a choice, constraint by constraint.
+    fn for_each<'b>(
+        &'b self,
+        choice: &'b [usize],
+        part: impl Fn(&'b Piece) -> &'b [[f64; 3]] + 'b,
+    ) -> impl Iterator<Item = (usize, &'b [f64])> + 'b {
+        choice.iter().enumerate().flat_map(move |(k, &p)| {
+            let d = self.laws[k].dim();
+            part(&self.pieces[k][p]).iter().map(move |v| (self.offsets[k], &v[..d]))
+        })
+    }
+
+    fn examine(&mut self, choice: &[usize]) {
+        let n = self.scaled.kept;
+        let params: usize = choice.iter().enumerate().map(|(k, &p)| self.pieces[k][p].basis.len()).sum();
+        let size = n + params;
+        let mut system = std::mem::take(&mut self.system);
+        if system.rows() != size {
+            system = Matrix::zeros(size, size);
+        }
+        let mut rhs = std::mem::take(&mut self.rhs);
+        rhs.clear();
+        let s = &self.scaled;
+        for i in 0..n {
+            system.row_mut(i)[..n].copy_from_slice(s.equilibrium_a.row(i));
+            for (j, (at, b)) in self.for_each(choice, |p| &p.basis).enumerate() {
+                system[(i, n + j)] = dot(&s.equilibrium_f.row(i)[at..at + b.len()], b);
+            }
+            rhs.push(-s.equilibrium_0[i]);
+        }
+        for (i, (row, form)) in self.for_each(choice, |p| &p.still).enumerate() {
+            for j in 0..n {
+                system[(n + i, j)] = (0..form.len()).map(|r| form[r] * s.velocity_a[(row + r, j)]).sum();
+            }
+            for (j, (at, b)) in self.for_each(choice, |p| &p.basis).enumerate() {
+                let mut sum = 0.0;
+                for r in 0..form.len() {
+                    if form[r] != 0.0 {
+                        sum += form[r] * dot(&s.velocity_f.row(row + r)[at..at + b.len()], b);
+                    }
+                }
+                system[(n + i, n + j)] = sum;
+            }
+            rhs.push(-dot(form, &s.velocity_0[row..row + form.len()]));
+        }
+        self.order.clear();
+        self.order.extend(0..size);
+        let smallest = eliminate(&mut system, &mut rhs, &mut self.order);
+        if smallest > SINGULAR && smallest < REGULAR {
+            self.decided = false;
+        }
+        if smallest > SINGULAR {
+            let mut x = vec![0.0; size];
+            for (k, &at) in self.order.iter().enumerate() {
+                x[at] = rhs[k];
+            }
+            self.candidate(choice, &x);
+        } else {
+            // Eliminated in place: build the singular system again and look at its null space.
+            let (k, r) = self.assemble(choice, size);
+            self.singular(choice, &k, &r);
+        }
+        self.system = system;
+        self.rhs = rhs;
+    }
+
+    /// K and r of a choice in fresh storage.
+    fn assemble(&self, choice: &[usize], size: usize) -> (Matrix, Vec<f64>) {
+        let n = self.scaled.kept;
+        let mut rows = Matrix::zeros(size, size);
+        let mut rhs = vec![0.0; size];
+        let zero = vec![0.0; size];
+        for j in 0..size {
+            let mut x = zero.clone();
+            x[j] = 1.0;
+            let (a, f) = self.split(choice, &x);
+            for (i, v) in self.equations(choice, &a, &f, false).into_iter().enumerate() {
+                rows[(i, j)] = v;
+            }
+        }
+        let (a, f) = (vec![0.0; n], vec![0.0; self.scaled.rows()]);
+        for (r, v) in rhs.iter_mut().zip(self.equations(choice, &a, &f, true)) {
+            *r = -v;
+        }
+        (rows, rhs)
+    }
+
+    /// Left-hand sides of the equations of a choice at (a, f), with or without their constant terms.
+    fn equations(&self, choice: &[usize], a: &[f64], f: &[f64], constant: bool) -> Vec<f64> {
+        let s = &self.scaled;
+        let mut out = Vec::new();
+        for i in 0..s.kept {
+            out.push(
+                dot(s.equilibrium_a.row(i), a)
+                    + dot(s.equilibrium_f.row(i), f)
+                    + if constant { s.equilibrium_0[i] } else { 0.0 },
+            );
+        }
+        let u = if constant { s.scaled_velocity(a, f) } else { s.scaled_velocity_change(a, f) };
+        out.extend(self.for_each(choice, |p| &p.still).map(|(row, form)| dot(form, &u[row..row + form.len()])));
+        out
+    }
+
+    /// Accelerations and forces of the unknowns x = (a, parameters).
+    fn split(&self, choice: &[usize], x: &[f64]) -> (Vec<f64>, Vec<f64>) {
+        let n = self.scaled.kept;
+        let mut f = vec![0.0; self.scaled.rows()];
+        for ((at, b), xj) in self.for_each(choice, |p| &p.basis).zip(&x[n..]) {
+            for (r, br) in b.iter().enumerate() {
+                f[at + r] += br * xj;
+            }
+        }
+        (x[..n].to_vec(), f)
+    }
+
+    /// The slacks of a choice at (f, u).
+    fn slacks<'b>(
+        &'b self,
+        choice: &'b [usize],
+        f: &'b [f64],
+        u: &'b [f64],
+    ) -> impl Iterator<Item = f64> + 'b {
+        choice.iter().enumerate().flat_map(move |(k, &p)| {
+            let (at, d) = (self.offsets[k], self.laws[k].dim());
+            self.pieces[k][p]
+                .nonnegative
+                .iter()
+                .map(move |(a, b)| dot(&a[..d], &f[at..at + d]) + dot(&b[..d], &u[at..at + d]))
+        })
+    }
+
+    fn candidate(&mut self, choice: &[usize], x: &[f64]) {
+        let (a, f) = self.split(choice, x);
+        let u = self.scaled.scaled_velocity(&a, &f);
+        let size = 1.0 + max_abs(&f);
+        let worst = self.slacks(choice, &f, &u).fold(f64::INFINITY, f64::min);
+        if worst < -CLEAR * size {
+            return;
+        }
+        if worst < -SURE * size {
+            self.decided = false;
+        }
+        self.found.push(Found { choice: choice.to_vec(), a, f, u, directions: None });
+    }
+
+    fn singular(&mut self, choice: &[usize], k: &Matrix, r: &[f64]) {
+        let space = k.row_space_with(SINGULAR);
+        let x0 = {
+            let ub = space.column_basis.tr_mul_vec(r);
+            let scaled: Vec<f64> = ub.iter().zip(&space.singular_values).map(|(x, s)| x / s).collect();
+            space.basis.mul_vec(&scaled)
+        };
+        let miss: Vec<f64> = k.mul_vec(&x0).iter().zip(r).map(|(a, b)| a - b).collect();
+        let size = 1.0 + max_abs(&x0);
+        if max_abs(&miss) > CLEAR * size {
+            return;
+        }
+        if max_abs(&miss) > SURE * size {
+            self.decided = false;
+        }
+        // The affine set x0 + N t, and the slacks on it: G t ≥ h.
+        let (a0, f0) = self.split(choice, &x0);
+        let u0 = self.scaled.scaled_velocity(&a0, &f0);
+        let mut h: Vec<f64> = self.slacks(choice, &f0, &u0).map(|v| -v).collect();
+        let count = space.null_basis.cols();
+        let columns: Vec<(Vec<f64>, Vec<f64>, Vec<f64>)> = (0..count)
+            .map(|j| {
+                let (a, f) = self.split(choice, &space.null_basis.col(j));
+                let u = self.scaled.scaled_velocity_change(&a, &f);
+                (a, f, u)
+            })
+            .collect();
+        let mut g = Matrix::zeros(h.len(), count);
+        for (j, (_, f, u)) in columns.iter().enumerate() {
+            for (i, v) in self.slacks(choice, f, u).enumerate() {
+                g[(i, j)] = if v.abs() < SURE { 0.0 } else { v };
+            }
+        }
+        // Bounds give way by what rounding may have moved them, to decide; the set keeps the bounds as they are.
+        let exact = h.clone();
+        for x in &mut h {
+            *x -= SURE * size;
+        }
+        let t = match nearest_point(&g, &h, SURE) {
+            Nearest::Point(t) => t,
+            Nearest::Infeasible(y) => {
+                // Some bound would have to give way by hᵀy/Σy before a point fits.
+                let weight: f64 = y.iter().sum();
+                if dot(&h, &y) < CLEAR * weight {
+                    self.decided = false;
+                }
+                return;
+            }
+            Nearest::Undecided => {
+                self.decided = false;
+                return;
+            }
+        };
+        // Rows that can only be tight lower the dimension.
+        let tight: Vec<usize> = (0..h.len())
+            .filter(|&i| {
+                let c: Vec<f64> = g.row(i).iter().map(|x| -x).collect();
+                max_abs(&c) > 0.0
+                    && match linear_program(&c, &g, &h) {
+                        Lp::Optimal { value, .. } => -value - h[i] <= CLEAR * size,
+                        Lp::Unbounded => false,
+                        Lp::Infeasible | Lp::Undecided => {
+                            self.decided = false;
+                            false
+                        }
+                    }
+            })
+            .collect();
+        let z = g.select_rows(&tight).row_space_with(1e-9).null_basis;
+        let z = if tight.is_empty() { Matrix::identity(count) } else { z };
+        let at = |base: &[f64], part: &dyn Fn(&(Vec<f64>, Vec<f64>, Vec<f64>)) -> &Vec<f64>, t: &[f64]| {
+            let mut out = base.to_vec();
+            for (c, tj) in columns.iter().zip(t) {
+                crate::matrix::axpy(*tj, part(c), &mut out);
+            }
+            out
+        };
+        let (a, f, u) = (at(&a0, &|c| &c.0, &t), at(&f0, &|c| &c.1, &t), at(&u0, &|c| &c.2, &t));
+        let directions = (z.cols() > 0).then(|| {
+            let loose: Vec<usize> =
+                (0..h.len()).filter(|i| !tight.contains(i) && max_abs(g.row(*i)) > 0.0).collect();
+            let rows = g.select_rows(&loose);
+            let moved = rows.mul_vec(&t);
+            let limits = loose.iter().zip(&moved).map(|(&i, m)| (exact[i] - m).min(0.0)).collect();
+            let width = self.scaled.kept + self.scaled.rows();
+            let unknowns = Matrix::from_fn(width, count, |i, j| {
+                let (a, f, _) = &columns[j];
+                if i < self.scaled.kept { a[i] } else { f[i - self.scaled.kept] }
+            });
+            (unknowns.mul(&z), rows.mul(&z), limits)
+        });
+        self.found.push(Found { choice: choice.to_vec(), a, f, u, directions });
+    }
+
+    /// Drops every piece that lies in another.
+    fn keep_maximal(&mut self) {
+        let mut found = std::mem::take(&mut self.found);
+        // Larger sets first, so that what they contain is dropped.
+        found.sort_by_key(|f| std::cmp::Reverse(f.directions.as_ref().map_or(0, |d| d.0.cols())));
+        let mut kept: Vec<Found> = Vec::new();
+        for piece in found {
+            if !kept.iter().any(|big| self.contains(big, &piece)) {
+                kept.push(piece);
+            }
+        }
+        kept.sort_by(|x, y| x.choice.iter().rev().cmp(y.choice.iter().rev()));
+        self.found = kept;
+    }
+
+    /// Whether every point of `small` satisfies the mode conditions of `big` (and so lies in `big`, since
+    /// both satisfy the dynamics).
+    fn contains(&self, big: &Found, small: &Found) -> bool {
+        let size = 1.0 + max_abs(&small.f);
+        let kept = self.scaled.kept;
+        // A form at the base point of `small`, and its change along the directions of `small`.
+        let along: Vec<(Vec<f64>, Vec<f64>)> = small.directions.as_ref().map_or(vec![], |(d, _, _)| {
+            (0..d.cols())
+                .map(|j| {
+                    let c = d.col(j);
+                    let (a, f) = c.split_at(kept);
+                    (f.to_vec(), self.scaled.scaled_velocity_change(a, f))
+                })
+                .collect()
+        });
+        let lowest = |alpha: &[f64], beta: &[f64], at: usize| -> f64 {
+            let form = |f: &[f64], u: &[f64]| {
+                dot(alpha, &f[at..at + alpha.len()]) + dot(beta, &u[at..at + beta.len()])
+            };
+            let base = form(&small.f, &small.u);
+            let c: Vec<f64> = along.iter().map(|(f, u)| form(f, u)).collect();
+            match &small.directions {
+                Some((_, g, h)) if max_abs(&c) > SURE => match linear_program(&c, g, h) {
+                    Lp::Optimal { value, .. } => base + value,
+                    _ => f64::NEG_INFINITY,
+                },
+                _ => base,
+            }
+        };
+        big.choice.iter().enumerate().all(|(k, &p)| {
+            let (at, d) = (self.offsets[k], self.laws[k].dim());
+            let piece = &self.pieces[k][p];
+            let zero = [0.0; 3];
+            let vanishes = |alpha: &[f64; 3], beta: &[f64; 3]| {
+                let (na, nb) = (negated(*alpha), negated(*beta));
+                lowest(&alpha[..d], &beta[..d], at) >= -SAME * size
+                    && lowest(&na[..d], &nb[..d], at) >= -SAME * size
+            };
+            piece.still.iter().all(|b| vanishes(&zero, b))
+                && piece.absent.iter().all(|a| vanishes(a, &zero))
+                && piece.nonnegative.iter().all(|(a, b)| lowest(&a[..d], &b[..d], at) >= -SAME * size)
+        })
+    }
+
+    /// Physical numbers, and the force of least norm where there is freedom.
+    fn finish(&self, found: Found) -> SolutionPiece {
+        let s = &self.scaled;
+        let modes = found.choice.iter().enumerate().map(|(k, &p)| self.pieces[k][p].mode).collect();
+        let mut piece = SolutionPiece {
+            modes,
+            force: s.force(&found.f),
+            velocity: s.velocity(&found.u),
+            acceleration: s.acceleration(&found.a, &found.f),
+            freedom: None,
+        };
+        let Some((d, bounds, limits)) = found.directions else { return piece };
+        let columns: Vec<Vec<f64>> = (0..d.cols()).map(|j| d.col(j)).collect();
+        // Columns are unit vectors in scaled unknowns: what is below STILL there is rounding.
+        let clean = |c: &Vec<f64>| -> Vec<f64> {
+            c[s.kept..].iter().map(|x| if x.abs() < STILL { 0.0 } else { *x }).collect()
+        };
+        let force_columns: Vec<Vec<f64>> = columns.iter().map(|c| s.force(&clean(c))).collect();
+        let accel: Vec<Vec<f64>> = columns.iter().map(|c| s.clean_acceleration_change(c)).collect();
+        let of = |cols: &[Vec<f64>], rows: usize| Matrix::from_fn(rows, cols.len(), |i, j| cols[j][i]);
+        let mut freedom = Freedom {
+            force: of(&force_columns, s.rows()),
+            acceleration: of(&accel, accel.first().map_or(0, Vec::len)),
+            bounds,
+            limits,
+        };
+        if let Some(step) = least_norm(&piece.force, &freedom) {
+            shift(&mut piece.force, &freedom.force, &step);
+            shift(&mut piece.acceleration, &freedom.acceleration, &step);
+            let moved = freedom.bounds.mul_vec(&step);
+            freedom.limits.iter_mut().zip(moved).for_each(|(h, m)| *h = (*h - m).min(0.0));
+            let scaled_step = d.mul_vec(&step);
+            let change = s.scaled_velocity_change(&scaled_step[..s.kept], &scaled_step[s.kept..]);
+            shift_by(&mut piece.velocity, &s.velocity(&change));
+        }
+        piece.freedom = Some(freedom);
+        piece
+    }
+}
+
+fn shift(x: &mut [f64], directions: &Matrix, step: &[f64]) {
+    shift_by(x, &directions.mul_vec(step));
+}
+
+fn shift_by(x: &mut [f64], change: &[f64]) {
+    for (a, b) in x.iter_mut().zip(change) {
+        *a += b;
+    }
+}
+
+/// The parameters s, G s ≥ h, at which ‖f + D s‖ is least (002 Lemma 5.2 item 4, corrected).
+fn least_norm(f: &[f64], freedom: &Freedom) -> Option<Vec<f64>> {
+    // D = U Σ Vᵀ. With p = Σ Vᵀ s + Uᵀ f the norm is ‖p‖ up to a constant, so p is a nearest point. Where D
+    // has a null space (the force does not feel that parameter: singular mass), those parameters enter with
+    // a weight that is negligible against the force.
+    let k = freedom.force.cols();
+    let space = freedom.force.row_space_with(1e-12);
+    const NEGLIGIBLE: f64 = 1e5;
+    let stretch = Matrix::from_fn(k, k, |i, j| {
+        if j < space.rank {
+            space.basis[(i, j)] / space.singular_values[j]
+        } else {
+            NEGLIGIBLE * space.null_basis[(i, j - space.rank)]
+        }
+    });
+    let mut offset = space.column_basis.tr_mul_vec(f);
+    offset.resize(k, 0.0);
+    // G s ≥ h with s = stretch (p − offset).
+    let g = freedom.bounds.mul(&stretch);
+    let shift = g.mul_vec(&offset);
+    let h: Vec<f64> = freedom.limits.iter().zip(&shift).map(|(h, s)| h + s).collect();
+    match nearest_point(&g, &h, SURE) {
+        Nearest::Point(p) => {
+            let d: Vec<f64> = p.iter().zip(&offset).map(|(a, b)| a - b).collect();
+            Some(stretch.mul_vec(&d))
+        }
+        _ => None,
+    }
+}
+
+/// Gauss–Jordan elimination with complete pivoting, in place: on return `rhs` holds the solution in the order
+/// `order` (entry k is the unknown order[k]). Returns the smallest pivot relative to the largest; below
+/// [`SINGULAR`] elimination stops and the result has no meaning.
+fn eliminate(a: &mut Matrix, rhs: &mut [f64], order: &mut [usize]) -> f64 {
+    let n = rhs.len();
+    let (mut largest, mut smallest) = (0.0_f64, f64::INFINITY);
+    for k in 0..n {
+        let (mut pr, mut pc, mut best) = (k, k, -1.0);
+        for i in k..n {
+            for (j, v) in a.row(i).iter().enumerate().skip(k) {
+                if v.abs() > best {
+                    (pr, pc, best) = (i, j, v.abs());
+                }
+            }
+        }
+        largest = largest.max(best);
+        if largest <= 0.0 || best <= SINGULAR * largest {
+            return 0.0;
+        }
+        smallest = smallest.min(best / largest);
+        if pr != k {
+            for j in 0..n {
+                let x = a[(k, j)];
+                a[(k, j)] = a[(pr, j)];
+                a[(pr, j)] = x;
+            }
+            rhs.swap(k, pr);
+        }
+        if pc != k {
+            for i in 0..n {
+                let x = a[(i, k)];
+                a[(i, k)] = a[(i, pc)];
+                a[(i, pc)] = x;
+            }
+            order.swap(k, pc);
+        }
+        let pivot = a[(k, k)];
+        for i in k + 1..n {
+            let factor = a[(i, k)] / pivot;
+            if factor != 0.0 {
+                let (row, from) = a.two_rows_mut(i, k);
+                for j in k..n {
+                    row[j] -= factor * from[j];
+                }
+                rhs[i] -= factor * rhs[k];
+            }
+        }
+    }
+    for k in (0..n).rev() {
+        let sum = dot(&a.row(k)[k + 1..], &rhs[k + 1..]);
+        rhs[k] = (rhs[k] - sum) / a[(k, k)];
+    }
+    if n == 0 { 1.0 } else { smallest }
+}

@@ -1,0 +1,254 @@
+//! The enumeration of all solutions, against closed forms and against independent solvers.
+
+use delassus_solve::dynamics::Dynamics;
+use delassus_solve::law::{Law, Slip};
+use delassus_solve::matrix::{Matrix, dot, norm};
+use delassus_solve::problem::ContactProblem;
+use delassus_solve::residual::residual;
+use delassus_solve::solvers::enumerate::{EnumerateOptions, Mode, SolutionSet, enumerate, enumerate_contact};
+use proptest::prelude::*;
+
+fn contact(w: &Matrix, q: &[f64], laws: &[Law]) -> SolutionSet {
+    let set = enumerate_contact(w, q, laws, &EnumerateOptions::default());
+    assert!(set.complete);
+    let problem = ContactProblem::new(w, q, laws).unwrap();
+    for piece in &set.pieces {
+        let r = residual(&problem, &piece.force).relative;
+        assert!(r < 1e-9, "a listed solution has residual {r:e}");
+    }
+    set
+}
+
+fn normals(set: &SolutionSet) -> Vec<f64> {
+    let mut n: Vec<f64> = set.pieces.iter().map(|p| p.force[0]).collect();
+    n.sort_by(f64::total_cmp);
+    n
+}
+
+#[test]
+fn painleve_rod_has_none_one_or_two() {
+    // Rod at 45°, m = 1: a = 2.5, h = −1.5 (003 Fig. 2); sliding with e = −1 and μ = 2 the LCP is −0.5 λ + q.
+    let w = Matrix::from_rows(&[[2.5, -1.5], [-1.5, 2.5]]);
+    let law = |e: f64| [Law::Sliding { mu: 2.0, slip: Slip::Plane(e) }];
+    assert!(contact(&w, &[-9.81, 0.0], &law(-1.0)).pieces.is_empty());
+    let two = contact(&w, &[3.0, 0.0], &law(-1.0));
+    assert_eq!(two.pieces.len(), 2);
+    assert!((normals(&two)[0]).abs() < 1e-15 && (normals(&two)[1] - 6.0).abs() < 1e-12);
+    let one = contact(&w, &[-9.81, 0.0], &law(1.0));
+    assert_eq!(one.pieces.len(), 1);
+    assert!((one.pieces[0].force[0] - 9.81 / 5.5).abs() < 1e-14);
+}
+
+#[test]
+fn negative_identity_has_every_complementary_solution() {
+    // 0 ≤ z ⊥ q − z ≥ 0: each z_i is 0 or q_i.
+    let n = 6;
+    let w = Matrix::from_fn(n, n, |i, j| if i == j { -1.0 } else { 0.0 });
+    let q: Vec<f64> = (1..=n).map(|k| k as f64).collect();
+    let set = contact(&w, &q, &vec![Law::Unilateral; n]);
+    assert_eq!(set.pieces.len(), 1 << n);
+    assert!(set.decided);
+}
+
+#[test]
+fn degenerate_solution_is_listed_once() {
+    // z = (1, 0), w = (0, 0): both (closed, open) and (closed, closed) describe it.
+    let w = Matrix::from_rows(&[[1.0, 0.5], [0.5, 1.0]]);
+    let set = contact(&w, &[-1.0, -0.5], &[Law::Unilateral; 2]);
+    assert_eq!(set.pieces.len(), 1);
+    assert!(set.pieces[0].freedom.is_none() && set.decided);
+}
+
+#[test]
+fn three_point_block_is_a_triangle() {
+    // 001 Example 1: λ ≥ 0, Σλ = mg.
+    let dynamics = Dynamics::new(
+        Matrix::diagonal(&[2.0, 2.0]),
+        vec![2.0 * 9.81, 0.0],
+        Matrix::from_rows(&[[1.0, 0.0], [1.0, 0.0], [1.0, 0.0]]),
+        vec![0.0; 3],
+        vec![Law::Unilateral; 3],
+    )
+    .unwrap();
+    let set = enumerate(&dynamics, &EnumerateOptions::default());
+    assert_eq!(set.pieces.len(), 1);
+    let piece = &set.pieces[0];
+    for f in &piece.force {
+        assert!((f - 6.54).abs() < 1e-12, "{f}");
+    }
+    let freedom = piece.freedom.as_ref().unwrap();
+    assert_eq!(freedom.force.cols(), 2);
+    assert_eq!(freedom.acceleration.max_abs(), 0.0);
+}
+
+#[test]
+fn a_joint_and_a_contact_on_one_direction_leave_a_ray() {
+    // 002 Lemma 5.2, corrected: G₁ = G₂ = 1, b = −1: λ₁ + λ₂ = 1, λ₂ ≥ 0 unbounded; least norm (½, ½).
+    let w = Matrix::from_rows(&[[1.0, 1.0], [1.0, 1.0]]);
+    let set = contact(&w, &[-1.0, -1.0], &[Law::Bilateral, Law::Unilateral]);
+    assert_eq!(set.pieces.len(), 1);
+    assert!((set.pieces[0].force[0] - 0.5).abs() < 1e-12 && (set.pieces[0].force[1] - 0.5).abs() < 1e-12);
+    assert_eq!(set.pieces[0].freedom.as_ref().unwrap().force.cols(), 1);
+}
+
+#[test]
+fn zero_operator() {
+    // W = 0: 0 ≤ f ⊥ q ≥ 0 is a point, a ray, or nothing.
+    let w = Matrix::zeros(1, 1);
+    assert_eq!(contact(&w, &[1.0], &[Law::Unilateral]).pieces.len(), 1);
+    assert!(contact(&w, &[1.0], &[Law::Unilateral]).pieces[0].freedom.is_none());
+    let ray = contact(&w, &[0.0], &[Law::Unilateral]);
+    assert_eq!(ray.pieces.len(), 1);
+    assert!(ray.pieces[0].freedom.is_some());
+    assert!(contact(&w, &[-1.0], &[Law::Unilateral]).pieces.is_empty());
+    assert!(contact(&w, &[1.0], &[Law::Bilateral]).pieces.is_empty());
+    assert_eq!(contact(&Matrix::zeros(0, 0), &[], &[]).pieces.len(), 1);
+}
+
+#[test]
+fn singular_mass() {
+    // M = diag(1, 0), F = (0, 0), contact on y: a_y is not determined while the contact is open, only a_y ≥ 0.
+    let free = Dynamics::new(
+        Matrix::diagonal(&[1.0, 0.0]),
+        vec![0.0, 0.0],
+        Matrix::from_rows(&[[0.0, 1.0]]),
+        vec![0.0],
+        vec![Law::Unilateral],
+    )
+    .unwrap();
+    let set = enumerate(&free, &EnumerateOptions::default());
+    assert_eq!(set.pieces.len(), 1);
+    let freedom = set.pieces[0].freedom.as_ref().unwrap();
+    assert!(freedom.acceleration.max_abs() > 0.0 && freedom.force.max_abs() == 0.0);
+    // A push into the contact determines everything: 0 + 3 = λ, a_y = 0.
+    let pushed = Dynamics { force: vec![0.0, 3.0], ..free.clone() };
+    let set = enumerate(&pushed, &EnumerateOptions::default());
+    assert_eq!(set.pieces.len(), 1);
+    assert!(set.pieces[0].freedom.is_none() && (set.pieces[0].force[0] - 3.0).abs() < 1e-14);
+    // A pull without mass to resist it has no answer.
+    let pulled = Dynamics { force: vec![0.0, -3.0], ..free };
+    assert!(enumerate(&pulled, &EnumerateOptions::default()).pieces.is_empty());
+}
+
+#[test]
+fn planar_stick_slide_and_open() {
+    let w = Matrix::diagonal(&[1.0, 1.0]);
+    let laws = [Law::CoulombPlane { mu: 0.5 }];
+    let mode = |q: [f64; 2]| {
+        let set = contact(&w, &q, &laws);
+        assert_eq!(set.pieces.len(), 1, "{q:?}");
+        (set.pieces[0].modes[0], set.pieces[0].force.clone())
+    };
+    assert_eq!(mode([-2.0, 0.9]).0, Mode::Stick);
+    let (m, f) = mode([-2.0, 1.5]);
+    assert_eq!(m, Mode::Slide);
+    assert!((f[1] + 1.0).abs() < 1e-14);
+    assert_eq!(mode([0.5, 1.5]).0, Mode::Open);
+}
+
+#[test]
+fn too_many_modes_are_refused_not_guessed() {
+    let n = 30;
+    let set = enumerate_contact(
+        &Matrix::identity(n),
+        &vec![-1.0; n],
+        &vec![Law::Unilateral; n],
+        &EnumerateOptions::default(),
+    );
+    assert!(!set.complete && set.pieces.is_empty());
+}
+
+#[test]
+fn twelve_contacts_within_a_second() {
+    let n = 12;
+    let w = Matrix::from_fn(n, n, |i, j| if i == j { 1.0 } else { 0.6 / (1.0 + (i as f64 - j as f64).abs()) });
+    let q: Vec<f64> = (0..n).map(|k| if k % 3 == 0 { 1.0 } else { -1.0 }).collect();
+    let start = std::time::Instant::now();
+    let set = contact(&w, &q, &vec![Law::Unilateral; n]);
+    assert_eq!(set.pieces.len(), 1);
+    assert!(start.elapsed().as_secs_f64() < 1.0, "{:?}", start.elapsed());
+}
+
+/// A random symmetric positive definite W = GᵀG + δI, and q.
+fn definite(n: usize) -> impl Strategy<Value = (Matrix, Vec<f64>)> {
+    (proptest::collection::vec(-1.0..1.0f64, n * n), proptest::collection::vec(-1.0..1.0f64, n)).prop_map(
+        move |(g, q)| {
+            let g = Matrix::from_vec(n, n, g);
+            let mut w = g.transpose().mul(&g);
+            for i in 0..n {
+                w[(i, i)] += 0.05;
+            }
+            (w, q)
+        },
+    )
+}
+
+proptest! {
+    /// Positive definite, no friction: exactly one solution.
+    #[test]
+    fn definite_problems_have_exactly_one((w, q) in definite(5)) {
+        let laws = [Law::Bilateral, Law::Unilateral, Law::Unilateral, Law::Unilateral, Law::Unilateral];
+        let set = contact(&w, &q, &laws);
+        prop_assert_eq!(set.pieces.len(), 1);
+    }
+
+    /// A planted solution is found: pick f, u that satisfy the laws, then q = u − W f.
+    #[test]
+    fn planted_solutions_are_found(
+        (w, _) in definite(6),
+        f in proptest::collection::vec(0.1..1.0f64, 3),
+        u in proptest::collection::vec(0.1..1.0f64, 3),
+        share in proptest::collection::vec(-0.9..0.9f64, 3),
+        choice in proptest::collection::vec(0usize..4, 3),
+        mu in 0.1..2.0f64,
+    ) {
+        let laws = [Law::CoulombPlane { mu }; 3];
+        let (mut force, mut velocity) = (vec![0.0; 6], vec![0.0; 6]);
+        for k in 0..3 {
+            match choice[k] {
+                0 => { velocity[2 * k] = u[k]; velocity[2 * k + 1] = share[k]; }
+                1 => { force[2 * k] = f[k]; force[2 * k + 1] = share[k] * mu * f[k]; }
+                s => {
+                    let e = if s == 2 { 1.0 } else { -1.0 };
+                    force[2 * k] = f[k];
+                    force[2 * k + 1] = -mu * e * f[k];
+                    velocity[2 * k + 1] = e * u[k];
+                }
+            }
+        }
+        let wf = w.mul_vec(&force);
+        let q: Vec<f64> = velocity.iter().zip(&wf).map(|(u, x)| u - x).collect();
+        let set = contact(&w, &q, &laws);
+        let near = set.pieces.iter().map(|p| {
+            let d: Vec<f64> = p.force.iter().zip(&force).map(|(a, b)| a - b).collect();
+            norm(&d)
+        }).fold(f64::INFINITY, f64::min);
+        prop_assert!(near < 1e-8, "nearest listed solution is {} away", near);
+    }
+
+    /// Redundant legs: every listed piece has the same J ᵀf, and the least-norm force is orthogonal to the freedom
+    /// where it is inside.
+    #[test]
+    fn redundant_normals(columns in proptest::collection::vec(-1.0..1.0f64, 8), q in proptest::collection::vec(-1.0..1.0f64, 2)) {
+        // Four contacts on two coordinates: W = J Jᵀ has rank 2.
+        let j = Matrix::from_vec(4, 2, columns);
+        let w = j.mul(&j.transpose());
+        let free = j.mul_vec(&q);
+        let set = contact(&w, &free, &[Law::Unilateral; 4]);
+        // J Jᵀ with q in its range: solvable (000 Prop. 3 (v)).
+        prop_assert!(!set.pieces.is_empty() || !set.decided);
+        let pull = |f: &[f64]| j.tr_mul_vec(f);
+        for p in &set.pieces {
+            let (a, b) = (pull(&p.force), pull(&set.pieces[0].force));
+            prop_assert!((a[0] - b[0]).abs() + (a[1] - b[1]).abs() < 1e-7);
+            if let Some(d) = &p.freedom {
+                let inside = d.limits.iter().all(|h| *h < -1e-6);
+                if inside {
+                    for k in 0..d.force.cols() {
+                        prop_assert!(dot(&p.force, &d.force.col(k)).abs() < 1e-8);
+                    }
+                }
+            }
+        }
+    }
+}

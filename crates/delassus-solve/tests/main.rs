@@ -1,0 +1,3 @@
+//! Integration tests of `delassus-solve`, in one binary.
+
+mod all_solutions;

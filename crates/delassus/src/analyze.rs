@@ -1,0 +1,202 @@
+//! The contact problem of a system at a state, analyzed: all that `delassus analyze` reports.
+
+use delassus_solve::analyze::{Analysis, analyze as analyze_dynamics};
+use delassus_solve::dynamics::{held, kinetic_angle};
+use delassus_solve::friction_bounds::{FrictionBound, friction_bounds};
+use delassus_solve::friction_cone::{FrictionCone, friction_cone};
+use delassus_solve::law::Law;
+use delassus_solve::lcp::Lcp;
+use delassus_solve::lift::sliding_lcp;
+use delassus_solve::matrix::Matrix;
+use delassus_solve::solvers::enumerate::EnumerateOptions;
+use thiserror::Error;
+
+use crate::assemble::{Assembly, ContactState, StateError, Tolerances, assemble};
+use crate::kinematics::{Kinematics, KinematicsError, Row, kinematics};
+use crate::system::{FormulaId, State, System};
+
+/// Why an analysis could not begin.
+#[derive(Clone, Debug, Error, PartialEq)]
+pub enum AnalyzeError {
+    /// A formula has no meaning at this state.
+    #[error(transparent)]
+    Kinematics(#[from] KinematicsError),
+    /// The state breaks a constraint.
+    #[error(transparent)]
+    State(#[from] StateError),
+}
+
+impl AnalyzeError {
+    /// The formula that is to blame.
+    pub fn formula(&self) -> Option<FormulaId> {
+        match self {
+            AnalyzeError::Kinematics(e) => e.formula(),
+            AnalyzeError::State(e) => e.formula(),
+        }
+    }
+}
+
+/// What is known of one contact beside its forces.
+#[derive(Clone, Debug)]
+pub struct ContactReport {
+    /// Name.
+    pub name: String,
+    /// Where the contact stands.
+    pub state: ContactState,
+    /// The friction coefficient in force: kinetic where it slides, static where it rests.
+    pub mu: f64,
+    /// The slip direction where it slides.
+    pub slip: Option<Vec<f64>>,
+    /// Cone, critical and jamming friction; `None` for contacts without tangents and for singular masses.
+    pub cone: Option<FrictionCone>,
+    /// Whether it slides so that friction presses it together (003 eq. 39).
+    pub jams: bool,
+}
+
+/// The kinetic angle between two constraints (001 eq. 9).
+#[derive(Clone, Debug)]
+pub struct KineticAngle {
+    /// Name of the first.
+    pub first: String,
+    /// Name of the second.
+    pub second: String,
+    /// The angle in radians.
+    pub angle: f64,
+}
+
+/// The analysis of a system at a state.
+#[derive(Clone, Debug)]
+pub struct SystemAnalysis {
+    /// Mass, forces and constraints.
+    pub kinematics: Kinematics,
+    /// The contact problem.
+    pub assembly: Assembly,
+    /// Existence, uniqueness and all solutions; `None` where a contact approaches and an impact comes first.
+    pub analysis: Option<Analysis>,
+    /// One entry per contact, in the order of the system.
+    pub contacts: Vec<ContactReport>,
+    /// Between all active constraints.
+    pub kinetic_angles: Vec<KineticAngle>,
+    /// Friction below which the answer is unique.
+    pub friction_bounds: Vec<FrictionBound>,
+    /// W on the normals of joints and active contacts; `None` for a singular mass.
+    pub delassus: Option<Matrix>,
+    /// A_c: W on the normals of active contacts with the joints held (000 eq. 32).
+    pub constrained_delassus: Option<Matrix>,
+    /// The LCP that the problem reduces to (000 eq. 9, 31, 41, 50, 58).
+    pub lcp: Option<Lcp>,
+}
+
+/// Analyzes a system at a state.
+pub fn analyze(
+    system: &System,
+    state: &State,
+    tolerances: &Tolerances,
+    options: &EnumerateOptions,
+) -> Result<SystemAnalysis, AnalyzeError> {
+    let kinematics = kinematics(system, state)?;
+    let assembly = assemble(system, &kinematics, tolerances)?;
+    let dynamics = &assembly.dynamics;
+    let impact = assembly.contacts.contains(&ContactState::Approaching);
+    let analysis = (!impact).then(|| analyze_dynamics(dynamics, options));
+    let reduced = dynamics.reduce();
+    let offsets = dynamics.offsets();
+    let normals: Vec<usize> = offsets[..dynamics.laws.len()].to_vec();
+    let (joint_rows, contact_rows) = normals.split_at(system.joints.len());
+    let names = constraint_names(system, &assembly);
+    let mut kinetic_angles = Vec::new();
+    let (mut delassus, mut constrained, mut lcp, mut bounds) = (None, None, None, vec![]);
+    if let Some(r) = &reduced {
+        let w = &r.delassus;
+        for i in 0..normals.len() {
+            for j in i + 1..normals.len() {
+                let (a, b) = (normals[i], normals[j]);
+                if let Some(angle) = kinetic_angle(w[(a, a)], w[(a, b)], w[(b, b)]) {
+                    kinetic_angles.push(KineticAngle {
+                        first: names[i].clone(),
+                        second: names[j].clone(),
+                        angle,
+                    });
+                }
+            }
+        }
+        delassus = Some(w.select(&normals, &normals));
+        constrained = Some(held(w, contact_rows, joint_rows));
+        lcp = sliding_lcp(w, &r.free_velocity, &dynamics.laws).map(|lift| lift.lcp);
+        bounds = friction_bounds(w, &dynamics.laws);
+    }
+    let contacts = contact_reports(system, &kinematics, &assembly);
+    Ok(SystemAnalysis {
+        analysis,
+        contacts,
+        kinetic_angles,
+        friction_bounds: bounds,
+        delassus,
+        constrained_delassus: constrained,
+        lcp,
+        kinematics,
+        assembly,
+    })
+}
+
+/// Names of the constraints in the order of the dynamics: joints, then active contacts.
+pub fn constraint_names(system: &System, assembly: &Assembly) -> Vec<String> {
+    let active = system
+        .contacts
+        .iter()
+        .zip(&assembly.contacts)
+        .filter(|(_, s)| matches!(s, ContactState::Active(_)))
+        .map(|(c, _)| c.name.clone());
+    system.joints.iter().map(|j| j.name.clone()).chain(active).collect()
+}
+
+/// Cone and jamming of every contact, with the joints and the other active contacts held (003 §4).
+fn contact_reports(system: &System, kinematics: &Kinematics, assembly: &Assembly) -> Vec<ContactReport> {
+    let others = |skip: usize| -> Vec<&Row> {
+        let joints = kinematics.joints.iter().map(|j| &j.row);
+        let contacts = kinematics
+            .contacts
+            .iter()
+            .enumerate()
+            .filter(|(i, _)| *i != skip && matches!(assembly.contacts[*i], ContactState::Active(_)))
+            .map(|(_, c)| &c.normal);
+        joints.chain(contacts).collect()
+    };
+    system
+        .contacts
+        .iter()
+        .enumerate()
+        .map(|(i, contact)| {
+            let k = &kinematics.contacts[i];
+            let state = assembly.contacts[i];
+            let law = match state {
+                ContactState::Active(at) => Some(&assembly.dynamics.laws[at]),
+                _ => None,
+            };
+            let (mu, slip) = match law {
+                Some(Law::Sliding { mu, slip }) => (*mu, Some(slip.components().to_vec())),
+                _ => (k.mu_static, None),
+            };
+            let own: Vec<&Row> = std::iter::once(&k.normal).chain(&k.slip).collect();
+            let cone = (own.len() > 1)
+                .then(|| inverse_effective_mass(&kinematics.mass, &own, &others(i)))
+                .flatten()
+                .map(|block| friction_cone(block, mu));
+            let jams = match (&cone, &slip) {
+                (Some(cone), Some(e)) => cone.jams(mu, e),
+                _ => false,
+            };
+            ContactReport { name: contact.name.clone(), state, mu, slip, cone, jams }
+        })
+        .collect()
+}
+
+/// A M⁻¹ Aᵀ on the rows `own` with the rows `others` held; `None` for a singular mass.
+fn inverse_effective_mass(mass: &Matrix, own: &[&Row], others: &[&Row]) -> Option<Matrix> {
+    let rows: Vec<&Row> = own.iter().chain(others).copied().collect();
+    let j = Matrix::from_fn(rows.len(), mass.rows(), |i, k| rows[i].gradient[k]);
+    let w = j.mul(&mass.solve_positive_definite(&j.transpose())?).symmetric_part();
+    let keep: Vec<usize> = (0..own.len()).collect();
+    let eliminate: Vec<usize> = (own.len()..rows.len()).collect();
+    Some(held(&w, &keep, &eliminate))
+}

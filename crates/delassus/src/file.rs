@@ -1,0 +1,481 @@
+//! Files that describe a system (`[system]`), its parameters and a state.
+//!
+//! ```
+//! let text = r#"
+//! [system]
+//! coordinates = ["y"]
+//! [parameters]
+//! m = 2.0
+//! weight = "m*9.81"
+//! [energy]
+//! kinetic = "m*y'^2/2"
+//! potential = "weight*y"
+//! [[contact]]
+//! name = "floor"
+//! gap = "y"
+//! [state.velocity]
+//! y = -1.0
+//! "#;
+//! let file = delassus::file::read_system(text, &[("m", "3")])?;
+//! let at = delassus::kinematics::kinematics(&file.system, &file.state)?;
+//! assert_eq!(at.mass[(0, 0)], 3.0);
+//! assert_eq!(at.contacts[0].normal.velocity, -1.0);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
+
+use toml::de::DeTable;
+
+use crate::analyze::AnalyzeError;
+pub use crate::diagnostic::{FileError, FileErrorKind, Place};
+use crate::expression::{Expression, Symbols, constant};
+use crate::formula::AnyFormula;
+use crate::suggest::{clip, nearest};
+use crate::system::{Contact, Force, FormulaId, Joint, Measure, State, System};
+use crate::table::{Result, Table, Value};
+
+/// The largest file that is read, in bytes.
+pub const MAX_FILE: usize = 1 << 24;
+/// The largest number of coordinates; matrices of the size are dense.
+pub const MAX_COORDINATES: usize = 500;
+/// How many coordinates a message names.
+const NAMED: usize = 8;
+/// Tolerance of an expected value where none is given.
+const EXPECTED_TOLERANCE: f64 = 1e-9;
+
+/// What a file says.
+#[derive(Clone, Debug)]
+pub struct SystemFile {
+    /// The system, parameters put in.
+    pub system: System,
+    /// The state at which it is looked at.
+    pub state: State,
+    /// Parameters with their values, in the order of the file.
+    pub parameters: Vec<(String, f64)>,
+    /// The outcome that the file itself expects, for tests.
+    pub expect: Option<Expect>,
+    /// Where each formula stands.
+    spans: BTreeMap<FormulaId, Range<usize>>,
+}
+
+impl SystemFile {
+    /// The bytes of the file where a formula stands; `None` where the file does not give it.
+    pub fn locate(&self, formula: FormulaId) -> Option<Range<usize>> {
+        self.spans.get(&formula).cloned()
+    }
+
+    /// An error of evaluation or of the state, at the place of the formula that is to blame. `text` is the text
+    /// that was read.
+    pub fn explain(&self, error: impl Into<AnalyzeError>, text: &str) -> FileError {
+        let error = error.into();
+        let span = error.formula().and_then(|id| self.locate(id));
+        FileError::new(text, span, FileErrorKind::Evaluation(error))
+    }
+}
+
+/// The outcome that a scene expects of `analyze`.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Expect {
+    /// `proved`, `refuted` or `unknown`.
+    pub existence: Option<String>,
+    /// How many solutions.
+    pub solutions: Option<SolutionCount>,
+    /// `proved`, `refuted` or `unknown`.
+    pub acceleration_unique: Option<String>,
+    /// `proved`, `refuted` or `unknown`.
+    pub forces_unique: Option<String>,
+    /// Values in the JSON of `analyze`.
+    pub values: Vec<ExpectedValue>,
+}
+
+/// A number of solutions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SolutionCount {
+    /// This many; `"none"` is 0 and `"one"` is 1.
+    Exactly(usize),
+    /// More than one, finitely many.
+    Several,
+    /// A continuum.
+    Infinite,
+}
+
+/// A value at a place of the JSON of `analyze`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ExpectedValue {
+    /// JSON pointer, e.g. `/contacts/0/mu_jam`.
+    pub path: String,
+    /// The value.
+    pub equals: Expected,
+    /// How far a number may be off, relative to max(1, |value|).
+    pub tolerance: f64,
+}
+
+/// A number or a truth value.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Expected {
+    /// A number.
+    Number(f64),
+    /// True or false.
+    Boolean(bool),
+}
+
+/// Reads a system. `overrides` are (parameter, value) with values as in the file: numbers, or expressions of
+/// the parameters above, with a unit or without; the last for a name counts.
+pub fn read_system(text: &str, overrides: &[(&str, &str)]) -> Result<SystemFile> {
+    if text.len() > MAX_FILE {
+        return Err(FileError::new(
+            text,
+            None,
+            FileErrorKind::TooLarge { bytes: text.len(), limit: MAX_FILE },
+        ));
+    }
+    let document = DeTable::parse(text).map_err(|error| {
+        let message = error.message().to_string();
+        FileError::new(text, Some(error.span().unwrap_or(0..0)), FileErrorKind::NotToml { message })
+    })?;
+    let root = Table::root(text, &document);
+    if let Some(world) = root.get("world") {
+        return world.error(FileErrorKind::World);
+    }
+    let Some(header) = root.table("system", "[system]")? else { return root.error(FileErrorKind::NoSystem) };
+    root.only(&["system", "parameters", "energy", "force", "contact", "joint", "state", "expect"])?;
+
+    header.only(&["name", "coordinates"])?;
+    let mut symbols = Symbols::default();
+    coordinates(&header, &mut symbols)?;
+    let parameters = parameters(text, &root, overrides, &mut symbols)?;
+    let Some(energy) = root.table("energy", "[energy]")? else {
+        let (table, expected) = ("the file".to_string(), "an [energy] table with `kinetic`");
+        return header.error(FileErrorKind::MissingKey { key: "energy", table, expected });
+    };
+    energy.only(&["kinetic", "potential"])?;
+
+    let mut reader = Reader { symbols, spans: BTreeMap::new(), names: BTreeSet::new() };
+    let kinetic = energy.require("kinetic", "the kinetic energy, a formula of positions and velocities")?;
+    let kinetic = reader.keep(FormulaId::Kinetic, &kinetic, kinetic.formula(&reader.symbols)?);
+    let potential = match energy.get("potential") {
+        None => None,
+        Some(v) => Some(reader.keep(FormulaId::Potential, &v, v.position_formula(&reader.symbols)?)),
+    };
+    let system = System {
+        name: header.get("name").map_or(Ok(""), |v| v.string("a string"))?.to_string(),
+        coordinates: reader.symbols.coordinates.clone(),
+        kinetic,
+        potential,
+        forces: reader.forces(&root)?,
+        contacts: reader.contacts(&root)?,
+        joints: reader.joints(&root)?,
+    };
+    let state = reader.state(&root)?;
+    let expect = expect(&root, &reader.symbols)?;
+    Ok(SystemFile { system, state, parameters, expect, spans: reader.spans })
+}
+
+fn coordinates(header: &Table<'_>, symbols: &mut Symbols) -> Result<()> {
+    const EXPECTED: &str = "an array of names, e.g. [\"x\", \"y\"]";
+    let list = header.require("coordinates", EXPECTED)?;
+    let items = list.items(EXPECTED)?;
+    if items.is_empty() {
+        return list.error(FileErrorKind::NoCoordinates);
+    }
+    if items.len() > MAX_COORDINATES {
+        let (found, limit) = (items.len(), MAX_COORDINATES);
+        return list.error(FileErrorKind::TooManyCoordinates { found, limit });
+    }
+    for item in &items {
+        if let Err(error) = symbols.add_coordinate(item.string("a name in a string")?) {
+            return item.error(FileErrorKind::Name(error));
+        }
+    }
+    Ok(())
+}
+
+fn parameters(
+    text: &str,
+    root: &Table<'_>,
+    overrides: &[(&str, &str)],
+    symbols: &mut Symbols,
+) -> Result<Vec<(String, f64)>> {
+    let entries = root.table("parameters", "[parameters]")?.map_or(Vec::new(), |table| table.entries());
+    if let Some((name, _)) = overrides.iter().find(|(name, _)| entries.iter().all(|(_, v)| v.key != *name)) {
+        let suggestion = nearest(name, entries.iter().map(|(_, v)| v.key.as_str()));
+        let kind = FileErrorKind::UnknownParameter { name: clip(name), suggestion };
+        return Err(FileError::new(text, None, kind));
+    }
+    let overrides: BTreeMap<&str, &str> = overrides.iter().copied().collect();
+    let mut parameters = Vec::with_capacity(entries.len());
+    for (span, entry) in entries {
+        let value = match overrides.get(entry.key.as_str()) {
+            None => entry.constant(symbols)?,
+            Some(value) => constant(value, symbols).map_err(|error| {
+                let (name, value) = (clip(&entry.key), clip(value));
+                FileError::new(text, None, FileErrorKind::Override { name, value, kind: error.kind })
+            })?,
+        };
+        if let Err(error) = symbols.add_parameter(&entry.key, value) {
+            return Err(FileError::new(text, Some(span), FileErrorKind::Name(error)));
+        }
+        parameters.push((entry.key, value));
+    }
+    Ok(parameters)
+}
+
+struct Reader {
+    symbols: Symbols,
+    spans: BTreeMap<FormulaId, Range<usize>>,
+    /// Names of contacts and joints, which share one list.
+    names: BTreeSet<String>,
+}
+
+impl Reader {
+    /// Notes where a formula stands.
+    fn keep(&mut self, id: FormulaId, value: &Value<'_>, formula: Expression) -> AnyFormula {
+        self.spans.insert(id, value.span.clone());
+        AnyFormula::new(formula)
+    }
+
+    /// The index of a coordinate, or an error at the place where it is named.
+    fn coordinate(&self, name: &str, text: &str, span: Range<usize>) -> Result<usize> {
+        let names = &self.symbols.coordinates;
+        if let Some(i) = names.iter().position(|c| c == name) {
+            return Ok(i);
+        }
+        let mut known: Vec<String> = names.iter().take(NAMED).map(|n| clip(n)).collect();
+        if names.len() > NAMED {
+            known.push("…".to_string());
+        }
+        let kind = FileErrorKind::UnknownCoordinate {
+            name: clip(name),
+            known: known.join(", "),
+            suggestion: nearest(name, names.iter().map(String::as_str)),
+        };
+        Err(FileError::new(text, Some(span), kind))
+    }
+
+    fn forces(&mut self, root: &Table<'_>) -> Result<Vec<Force>> {
+        let mut forces = Vec::new();
+        for (i, table) in root.tables("force", "[[force]]")?.into_iter().enumerate() {
+            table.only(&["coordinate", "value"])?;
+            let on = table.require("coordinate", "the coordinate it acts on")?;
+            let name = on.string("the name of a coordinate in a string")?;
+            let coordinate = self.coordinate(name, on.text, on.span)?;
+            let value = table.require("value", "the generalized force, a formula")?;
+            let formula = value.formula(&self.symbols)?;
+            forces.push(Force { coordinate, value: self.keep(FormulaId::Force(i), &value, formula) });
+        }
+        Ok(forces)
+    }
+
+    fn contacts(&mut self, root: &Table<'_>) -> Result<Vec<Contact>> {
+        let mut contacts = Vec::new();
+        for (i, table) in root.tables("contact", "[[contact]]")?.into_iter().enumerate() {
+            table.only(&[
+                "name",
+                "gap",
+                "velocity",
+                "slip",
+                "slip_velocity",
+                "mu",
+                "mu_static",
+                "mu_kinetic",
+                "restitution",
+            ])?;
+            let table = self.named(table, "contact")?;
+            let normal = self.measure(&table, "gap", FormulaId::ContactNormal(i))?;
+            let slip = self.slips(&table, |k| FormulaId::ContactSlip(i, k))?;
+            let [mu_static, mu_kinetic] = self.contact_friction(&table, i, !slip.is_empty())?;
+            let mut restitution = 0.0;
+            if let Some(value) = table.get("restitution") {
+                restitution = value.constant(&self.symbols)?;
+                if !(0.0..=1.0).contains(&restitution) {
+                    let owner = table.title.clone();
+                    return value.error(FileErrorKind::Restitution { owner, value: restitution });
+                }
+                self.spans.insert(FormulaId::ContactRestitution(i), value.span.clone());
+            }
+            let name = name(&table)?;
+            contacts.push(Contact { name, normal, slip, mu_static, mu_kinetic, restitution });
+        }
+        Ok(contacts)
+    }
+
+    fn contact_friction(&mut self, table: &Table<'_>, i: usize, slips: bool) -> Result<[AnyFormula; 2]> {
+        let ids = [FormulaId::ContactMuStatic(i), FormulaId::ContactMuKinetic(i)];
+        table.either("mu", "mu_static")?;
+        table.either("mu", "mu_kinetic")?;
+        if table.get("mu_static").is_some() || table.get("mu_kinetic").is_some() {
+            table.require("mu_static", "both `mu_static` and `mu_kinetic`, or `mu` alone")?;
+            table.require("mu_kinetic", "both `mu_static` and `mu_kinetic`, or `mu` alone")?;
+            return Ok([
+                self.friction(table, "mu_static", &ids[..1], slips)?,
+                self.friction(table, "mu_kinetic", &ids[1..], slips)?,
+            ]);
+        }
+        let mu = self.friction(table, "mu", &ids, slips)?;
+        Ok([mu.clone(), mu])
+    }
+
+    fn joints(&mut self, root: &Table<'_>) -> Result<Vec<Joint>> {
+        let mut joints = Vec::new();
+        for (i, table) in root.tables("joint", "[[joint]]")?.into_iter().enumerate() {
+            table.only(&["name", "value", "velocity", "slip", "slip_velocity", "mu"])?;
+            let table = self.named(table, "joint")?;
+            let value = self.measure(&table, "value", FormulaId::JointValue(i))?;
+            let slip = self.slips(&table, |k| FormulaId::JointSlip(i, k))?;
+            let mu = self.friction(&table, "mu", &[FormulaId::JointMu(i)], !slip.is_empty())?;
+            joints.push(Joint { name: name(&table)?, value, slip, mu });
+        }
+        Ok(joints)
+    }
+
+    /// The table of a contact or joint, titled by its name, which must be its own.
+    fn named<'a>(&mut self, mut table: Table<'a>, kind: &str) -> Result<Table<'a>> {
+        let value = table.require("name", "a name in a string")?;
+        let name = name(&table)?;
+        if name.is_empty() {
+            return value.error(FileErrorKind::EmptyName);
+        }
+        table.title = format!("{kind} `{}`", clip(&name));
+        if self.names.contains(&name) {
+            let owner = format!("contact or joint `{}`", clip(&name));
+            return value.error(FileErrorKind::DuplicateName { owner });
+        }
+        self.names.insert(name);
+        Ok(table)
+    }
+
+    /// A displacement under its own key, or a velocity under `velocity`.
+    fn measure(&mut self, table: &Table<'_>, key: &'static str, id: FormulaId) -> Result<Measure> {
+        let Some(value) = table.either(key, "velocity")? else {
+            let (first, second, table_title) = (key, "velocity", table.title.clone());
+            return table.error(FileErrorKind::Neither { first, second, table: table_title });
+        };
+        Ok(if value.key == key {
+            Measure::Displacement(self.keep(id, &value, value.position_formula(&self.symbols)?))
+        } else {
+            Measure::Velocity(self.keep(id, &value, value.formula(&self.symbols)?))
+        })
+    }
+
+    fn slips(&mut self, table: &Table<'_>, id: impl Fn(usize) -> FormulaId) -> Result<Vec<Measure>> {
+        let Some(list) = table.either("slip", "slip_velocity")? else { return Ok(Vec::new()) };
+        let items = list.items("an array of one or two formulas")?;
+        if items.is_empty() || items.len() > 2 {
+            let (owner, found) = (table.title.clone(), items.len());
+            return list.error(FileErrorKind::SlipCount { owner, found });
+        }
+        let mut slips = Vec::new();
+        for (k, item) in items.iter().enumerate() {
+            slips.push(if list.key == "slip" {
+                Measure::Displacement(self.keep(id(k), item, item.position_formula(&self.symbols)?))
+            } else {
+                Measure::Velocity(self.keep(id(k), item, item.formula(&self.symbols)?))
+            });
+        }
+        Ok(slips)
+    }
+
+    /// The friction coefficient under a key, which stands for these formulas; zero where it is not given.
+    fn friction(
+        &mut self,
+        table: &Table<'_>,
+        key: &str,
+        ids: &[FormulaId],
+        slips: bool,
+    ) -> Result<AnyFormula> {
+        let Some(given) = table.get(key) else { return Ok(AnyFormula::new(0.0)) };
+        let mu = given.formula(&self.symbols)?;
+        let owner = table.title.clone();
+        match mu.constant() {
+            Some(value) if value < 0.0 => {
+                return given.error(FileErrorKind::NegativeFriction { owner, value });
+            }
+            Some(0.0) => {}
+            _ if !slips => return given.error(FileErrorKind::FrictionWithoutSlip { owner }),
+            _ => {}
+        }
+        for &id in ids {
+            self.spans.insert(id, given.span.clone());
+        }
+        Ok(AnyFormula::new(mu))
+    }
+
+    fn state(&self, root: &Table<'_>) -> Result<State> {
+        let n = self.symbols.coordinates.len();
+        let mut state = State { t: 0.0, q: vec![0.0; n], v: vec![0.0; n] };
+        let Some(table) = root.table("state", "[state]")? else { return Ok(state) };
+        table.only(&["t", "position", "velocity"])?;
+        if let Some(value) = table.get("t") {
+            state.t = value.constant(&self.symbols)?;
+        }
+        for (key, title, values) in
+            [("position", "[state.position]", &mut state.q), ("velocity", "[state.velocity]", &mut state.v)]
+        {
+            let entries = table.table(key, title)?.map_or(Vec::new(), |table| table.entries());
+            for (span, entry) in entries {
+                let i = self.coordinate(&entry.key, entry.text, span)?;
+                values[i] = entry.constant(&self.symbols)?;
+            }
+        }
+        Ok(state)
+    }
+}
+
+fn name(table: &Table<'_>) -> Result<String> {
+    Ok(table.require("name", "a name in a string")?.string("a name in a string")?.to_string())
+}
+
+fn expect(root: &Table<'_>, symbols: &Symbols) -> Result<Option<Expect>> {
+    let Some(table) = root.table("expect", "[expect]")? else { return Ok(None) };
+    table.only(&["existence", "solutions", "acceleration_unique", "forces_unique", "value"])?;
+    let verdict = |key: &str| -> Result<Option<String>> {
+        const WORDS: &str = "\"proved\", \"refuted\" or \"unknown\"";
+        let Some(value) = table.get(key) else { return Ok(None) };
+        match value.string(WORDS)? {
+            word @ ("proved" | "refuted" | "unknown") => Ok(Some(word.to_string())),
+            word => unknown_word(&value, word, WORDS),
+        }
+    };
+    let mut values = Vec::new();
+    for entry in table.tables("value", "[[expect.value]]")? {
+        entry.only(&["path", "equals", "tolerance"])?;
+        let path = entry.require("path", "a JSON pointer, e.g. \"/contacts/0/mu_jam\"")?;
+        let equals = entry.require("equals", "a number, an expression of parameters or a boolean")?;
+        values.push(ExpectedValue {
+            path: path.string("a JSON pointer in a string")?.to_string(),
+            equals: match equals.boolean() {
+                Some(boolean) => Expected::Boolean(boolean),
+                None => Expected::Number(equals.constant(symbols)?),
+            },
+            tolerance: entry.get("tolerance").map_or(Ok(EXPECTED_TOLERANCE), |v| v.constant(symbols))?,
+        });
+    }
+    Ok(Some(Expect {
+        existence: verdict("existence")?,
+        solutions: table.get("solutions").map(|value| solution_count(&value)).transpose()?,
+        acceleration_unique: verdict("acceleration_unique")?,
+        forces_unique: verdict("forces_unique")?,
+        values,
+    }))
+}
+
+fn solution_count(value: &Value<'_>) -> Result<SolutionCount> {
+    const WORDS: &str = "a number, \"none\", \"one\", \"several\" or \"infinite\"";
+    if let Some(count) = value.count() {
+        return Ok(SolutionCount::Exactly(count));
+    }
+    match value.string(WORDS)? {
+        "none" => Ok(SolutionCount::Exactly(0)),
+        "one" => Ok(SolutionCount::Exactly(1)),
+        "several" => Ok(SolutionCount::Several),
+        "infinite" => Ok(SolutionCount::Infinite),
+        word => unknown_word(value, word, WORDS),
+    }
+}
+
+fn unknown_word<T>(value: &Value<'_>, word: &str, expected: &'static str) -> Result<T> {
+    let (key, found) = (clip(&value.key), clip(word));
+    value.error(FileErrorKind::UnknownWord { key, found, expected })
+}

@@ -1,0 +1,103 @@
+//! Formulas f(q, q̇, t), the one door through which energies, gaps, slips and forces enter.
+//!
+//! A [`Formula`] can be evaluated over any [`Number`]; a parsed [`Expression`](crate::expression::Expression),
+//! a constant and a user's own Rust type all are formulas. [`AnyFormula`] holds one of any kind, also a closure
+//! over [`HyperDual`] where a generic function would be more than is needed.
+
+use std::fmt;
+use std::sync::Arc;
+
+use crate::number::{HyperDual, Number};
+
+/// The point at which a formula is evaluated: q and q̇ of n numbers each, and t.
+#[derive(Clone, Copy, Debug)]
+pub struct Point<'a, N> {
+    /// Positions q.
+    pub q: &'a [N],
+    /// Velocities q̇.
+    pub v: &'a [N],
+    /// Time.
+    pub t: N,
+}
+
+/// A function of positions, velocities and time, written for every number type at once.
+pub trait Formula: Send + Sync {
+    /// The value at this point.
+    fn eval<N: Number>(&self, at: &Point<'_, N>) -> N;
+}
+
+impl Formula for f64 {
+    fn eval<N: Number>(&self, _: &Point<'_, N>) -> N {
+        N::from_f64(*self)
+    }
+}
+
+/// What a held formula must be able to do; `Formula` itself has a generic method and cannot be boxed.
+trait Erased: Send + Sync {
+    fn value(&self, at: &Point<'_, f64>) -> f64;
+    fn hyper(&self, at: &Point<'_, HyperDual>) -> HyperDual;
+}
+
+impl<F: Formula> Erased for F {
+    fn value(&self, at: &Point<'_, f64>) -> f64 {
+        self.eval(at)
+    }
+    fn hyper(&self, at: &Point<'_, HyperDual>) -> HyperDual {
+        self.eval(at)
+    }
+}
+
+/// A closure that is written for one number type only; it is not a `Formula`, so it is erased by hand.
+struct Closure<F>(F);
+
+impl<F: Fn(&Point<'_, HyperDual>) -> HyperDual + Send + Sync> Erased for Closure<F> {
+    fn value(&self, at: &Point<'_, f64>) -> f64 {
+        let q: Vec<HyperDual> = at.q.iter().map(|&x| HyperDual::constant(x)).collect();
+        let v: Vec<HyperDual> = at.v.iter().map(|&x| HyperDual::constant(x)).collect();
+        (self.0)(&Point { q: &q, v: &v, t: HyperDual::constant(at.t) }).value
+    }
+    fn hyper(&self, at: &Point<'_, HyperDual>) -> HyperDual {
+        (self.0)(at)
+    }
+}
+
+/// A formula of any kind, shared on clone.
+#[derive(Clone)]
+pub struct AnyFormula(Arc<dyn Erased>);
+
+impl AnyFormula {
+    /// Holds a formula.
+    pub fn new(formula: impl Formula + 'static) -> Self {
+        AnyFormula(Arc::new(formula))
+    }
+
+    /// Holds a closure, e.g. `|at| at.q[1] - 0.5 * at.q[2].sin()`.
+    pub fn closure<F>(f: F) -> Self
+    where
+        F: Fn(&Point<'_, HyperDual>) -> HyperDual + Send + Sync + 'static,
+    {
+        AnyFormula(Arc::new(Closure(f)))
+    }
+
+    /// The plain value.
+    pub fn value(&self, at: &Point<'_, f64>) -> f64 {
+        self.0.value(at)
+    }
+
+    /// The value with first and mixed second derivatives.
+    pub fn hyper(&self, at: &Point<'_, HyperDual>) -> HyperDual {
+        self.0.hyper(at)
+    }
+}
+
+impl<F: Formula + 'static> From<F> for AnyFormula {
+    fn from(formula: F) -> Self {
+        AnyFormula::new(formula)
+    }
+}
+
+impl fmt::Debug for AnyFormula {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("AnyFormula")
+    }
+}
