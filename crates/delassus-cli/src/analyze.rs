@@ -149,7 +149,7 @@ pub fn document(system: &System, result: &SystemAnalysis) -> Value {
                 "mu_jam": cone.and_then(|c| c.mu_jam),
                 "mu_crit": cone.and_then(|c| c.mu_crit),
                 "e_jam": cone.map(|c| &c.jamming_direction),
-                "locking_angle_deg": cone.map(|c| c.locking_angle.to_degrees()),
+                "locking_angle_deg": cone.and_then(|c| c.locking_angle).map(f64::to_degrees),
                 "jams": c.jams,
                 "cone": rows(cone.and_then(|c| c.cone.as_ref())),
                 "effective_mass": rows(cone.and_then(|c| c.effective_mass.as_ref())),

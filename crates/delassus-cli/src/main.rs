@@ -5,8 +5,10 @@
 
 mod analyze;
 mod check;
+mod numerics_file;
 mod report;
 mod scene;
+mod solve;
 mod style;
 mod try_scene;
 
@@ -30,6 +32,8 @@ enum Command {
     Check(check::CheckArgs),
     /// All accelerations and contact forces at the state in a file: do they exist, are they unique?
     Analyze(analyze::AnalyzeArgs),
+    /// Solve one complementarity problem from a file
+    Solve(solve::SolveArgs),
 }
 
 fn main() -> ExitCode {
@@ -46,6 +50,7 @@ fn main() -> ExitCode {
         Command::Try(args) => try_scene::run(args),
         Command::Check(args) => check::run(&args),
         Command::Analyze(args) => analyze::run(&args),
+        Command::Solve(args) => solve::run(&args),
     };
     ExitCode::from(code)
 }

@@ -291,8 +291,8 @@ fn contact_line(c: &ContactReport, result: &SystemAnalysis, width: usize) -> Str
     if let Some(cone) = &c.cone {
         let or = |x: Option<f64>| x.map_or("∞".into(), number);
         out += &format!("   mu {}   mu_jam {}   mu_crit {}", number(c.mu), or(cone.mu_jam), or(cone.mu_crit));
-        if cone.locking_angle > 0.0 {
-            out += &format!("   locking angle {}°", number(cone.locking_angle.to_degrees()));
+        if let Some(angle) = cone.locking_angle {
+            out += &format!("   locking angle {}°", number(angle.to_degrees()));
         }
         if c.jams {
             out += "   JAMS";

@@ -91,3 +91,57 @@ pub fn run(args: &SolveArgs) -> u8 {
     let _ = std::io::stdout().write_all(text.as_bytes());
     u8::from(solution.status != Status::Solved)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Every real LCP and mixed LCP file is solved to 1e-8; both folders must hold some.
+    #[test]
+    fn real_files() {
+        let Some(folder) = std::env::var_os("DELASSUS_PROBLEMS").map(PathBuf::from) else {
+            println!("skipped: DELASSUS_PROBLEMS is not set");
+            return;
+        };
+        for kind in ["lcp", "mlcp"] {
+            let mut files: Vec<PathBuf> =
+                std::fs::read_dir(folder.join(kind)).unwrap().map(|f| f.unwrap().path()).collect();
+            files.sort();
+            assert!(!files.is_empty());
+            for file in files {
+                let solution = match read(&file).unwrap() {
+                    Problem::Lcp(p) => solve_lcp(&p, Solver::Auto, 1e-8),
+                    Problem::Mlcp(p) => solve_mlcp(&p, Solver::Auto, 1e-8),
+                };
+                println!("{}: {:?}, residual {:.1e}", file.display(), solution.status, solution.residual);
+                assert_eq!(solution.status, Status::Solved, "{}", file.display());
+            }
+        }
+    }
+
+    #[test]
+    fn exit_codes_and_output() {
+        let folder = std::env::temp_dir().join(format!("delassus-solve-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        let out = folder.join("z.txt");
+        let args = |problem: &str, text: &str| {
+            let file = folder.join(problem);
+            std::fs::write(&file, text).unwrap();
+            SolveArgs {
+                problem: file,
+                solver: Solver::Auto,
+                tolerance: 1e-8,
+                impulse_out: Some(out.clone()),
+                json: true,
+            }
+        };
+        assert_eq!(run(&args("lcp_a.dat", "2 0 2 2 2 2 3 0 0 7 -1 -1")), 0);
+        let written = std::fs::read_to_string(&out).unwrap();
+        let z: Vec<f64> = written.lines().map(|l| l.parse().unwrap()).collect();
+        assert_eq!(z, vec![1.0 / 3.0, 1.0 / 7.0]);
+        assert_eq!(run(&args("none.json", r#"{"kind": "lcp", "matrix": [[-1]], "vector": [-1]}"#)), 1);
+        assert_eq!(run(&args("lcp_bad.dat", "2 0 2")), 2);
+        std::fs::remove_dir_all(&folder).unwrap();
+        assert!(tolerance("nan").is_err() && tolerance("-1").is_err() && tolerance("1e-8") == Ok(1e-8));
+    }
+}

@@ -30,8 +30,8 @@ pub struct FrictionCone {
     pub mu_jam: Option<f64>,
     /// e_jam; zero where normal and tangents are not coupled.
     pub jamming_direction: Vec<f64>,
-    /// α in radians; 0 where no direction locks.
-    pub locking_angle: f64,
+    /// α in radians; `None` where no direction locks.
+    pub locking_angle: Option<f64>,
 }
 
 /// The cone of a contact with this inverse effective mass (normal first) and friction coefficient.
@@ -50,10 +50,7 @@ pub fn friction_cone(inverse_effective_mass: Matrix, mu: f64) -> FrictionCone {
     let mu_jam = (coupled && free).then(|| a / coupling);
     let jamming_direction =
         h.iter().map(|x| if coupled { x / coupling } else { 0.0 }).collect::<Vec<f64>>();
-    let locking_angle = match mu_jam {
-        Some(jam) if mu > jam => 2.0 * (jam / mu).acos(),
-        _ => 0.0,
-    };
+    let locking_angle = mu_jam.filter(|jam| mu > *jam).map(|jam| 2.0 * (jam / mu).acos());
     let column = Matrix::from_vec(h.len(), 1, h);
     let mu_crit = big_h.solve_positive_definite(&column).map(|x| norm(x.data()));
     let effective_mass = inverse_effective_mass.solve_positive_definite(&Matrix::identity(d));
@@ -107,8 +104,8 @@ mod tests {
     #[test]
     fn eq_003_41_locking_angle_of_the_rod() {
         // 003 Fig. 3: 67.1° at μ = 2.
-        assert!((rod(2.0).locking_angle.to_degrees() - 67.11461952384141).abs() < 1e-9);
-        assert_eq!(rod(1.6).locking_angle, 0.0);
+        assert!((rod(2.0).locking_angle.unwrap().to_degrees() - 67.11461952384141).abs() < 1e-9);
+        assert_eq!(rod(1.6).locking_angle, None);
     }
 
     #[test]

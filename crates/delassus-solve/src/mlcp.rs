@@ -217,3 +217,73 @@ fn best_double(
     }
     (best.0 > SMALLEST_PIVOT).then_some(best)
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::solvers::{Solver, Status, solve_lcp};
+
+    #[test]
+    fn residual_by_hand() {
+        let m = Mlcp::new(Matrix::identity(2), vec![3.0, -4.0], vec![true, false]).unwrap();
+        // z = (−1, 5): w = (2, 1), f = (2, 1).
+        assert!((m.residual(&[-1.0, 5.0]) - 5.0_f64.sqrt() / 5.0).abs() < 1e-16);
+        assert_eq!(m.physical_residual(&[-1.0, 5.0]), 2.0);
+        assert_eq!(m.residual(&[-3.0, 4.0]), 0.0);
+    }
+
+    #[test]
+    fn bad_data_are_refused() {
+        assert_eq!(
+            Mlcp::new(Matrix::identity(2), vec![0.0; 2], vec![true]),
+            Err(ProblemError::Shape { what: "flags of free rows", expected: 2, found: 1 })
+        );
+        assert!(Mlcp::new(Matrix::identity(1), vec![f64::NAN], vec![true]).is_err());
+    }
+
+    #[test]
+    fn a_free_unknown_without_its_own_entry_takes_a_pair_with_it() {
+        // w₀ = z₁ − 2 = 0, w₁ = z₀ + 3 ≥ 0 ⊥ z₁: z = (−3, 2). The pair is exchanged: nothing is left to solve.
+        let matrix = Matrix::from_rows(&[[0.0, 1.0], [1.0, 0.0]]);
+        let m = Mlcp::new(matrix, vec![-2.0, 3.0], vec![true, false]).unwrap();
+        let e = m.eliminate().unwrap();
+        assert_eq!(e.swapped, vec![true]);
+        let s = solve_lcp(&e.lcp, Solver::Lemke, 1e-12);
+        assert_eq!(e.lift(&s.z), vec![-3.0, 2.0]);
+        // A free unknown that nothing tells cannot be eliminated; split, the problem is still solved.
+        let m = Mlcp::new(Matrix::diagonal(&[0.0, 1.0]), vec![0.0, -1.0], vec![true, false]).unwrap();
+        assert!(m.eliminate().is_none());
+        let s = solve_lcp(&m.split(), Solver::Lemke, 1e-12);
+        assert_eq!(s.status, Status::Solved);
+        assert_eq!(m.join(&s.z)[1], 1.0);
+    }
+
+    proptest! {
+        /// Positive definite plus skew, any free rows: one solution, and both ways find it.
+        #[test]
+        fn elimination_and_splitting_agree((n, a, k, q, free) in (1usize..9).prop_flat_map(|n| (
+            Just(n),
+            prop::collection::vec(-1.0f64..1.0, n * n),
+            prop::collection::vec(-1.0f64..1.0, n * n),
+            prop::collection::vec(-1.0f64..1.0, n),
+            prop::collection::vec(any::<bool>(), n),
+        ))) {
+            let a = Matrix::from_vec(n, n, a);
+            let gram = a.mul(&a.transpose());
+            let m = Matrix::from_fn(n, n, |i, j| {
+                gram[(i, j)] + k[i * n + j] - k[j * n + i] + f64::from(u8::from(i == j)) * 0.1
+            });
+            let mlcp = Mlcp::new(m, q, free).unwrap();
+            let e = mlcp.eliminate().unwrap();
+            let one = e.lift(&solve_lcp(&e.lcp, Solver::Lemke, 1e-10).z);
+            let other = mlcp.join(&solve_lcp(&mlcp.split(), Solver::Lemke, 1e-10).z);
+            prop_assert!(mlcp.physical_residual(&one) < 1e-11);
+            for i in 0..n {
+                // The smallest eigenvalue of the symmetric part is at least 0.1.
+                prop_assert!((one[i] - other[i]).abs() < 1e-9, "{:?} {:?}", one, other);
+            }
+        }
+    }
+}

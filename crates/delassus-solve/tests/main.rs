@@ -1,3 +1,6 @@
 //! Integration tests of `delassus-solve`, in one binary.
 
 mod all_solutions;
+mod cones;
+mod gauss;
+mod lifts;

@@ -1,3 +1,4 @@
 //! The integration tests of the crate, in one binary.
 
+mod golden;
 mod system;

@@ -94,7 +94,10 @@ fn try_methods(lcp: &Lcp, tolerance: f64) -> LcpSolution {
             _ => Some((0..n).map(|_| 0.1 + random.next()).collect()),
         };
         best = better(best, lemke(lcp, &LemkeOptions { tolerance, covering, ..Default::default() }));
-        if best.residual <= good || best.status == Status::NoSolution || (trial > 0 && best.residual <= tolerance) {
+        if best.residual <= good
+            || best.status == Status::NoSolution
+            || (trial > 0 && best.residual <= tolerance)
+        {
             break;
         }
     }
@@ -108,12 +111,15 @@ fn auto_mixed(mlcp: &Mlcp, tolerance: f64) -> LcpSolution {
     if let Some(reduced) = mlcp.eliminate() {
         let found = try_methods(&reduced.lcp, tolerance);
         best = better(best, lifted(mlcp, reduced.lift(&found.z), &found, tolerance));
-        if best.status == Status::Solved {
+        if matches!(best.status, Status::Solved | Status::NoSolution) {
             return best;
         }
     }
     let found = lemke(&mlcp.split(), &LemkeOptions { tolerance, ..Default::default() });
     best = better(best, lifted(mlcp, mlcp.join(&found.z), &found, tolerance));
+    if best.status == Status::NoSolution {
+        return best;
+    }
     let mut random = Random::new();
     for trial in 0..8 {
         if best.residual <= good || (trial > 0 && best.status == Status::Solved) {
@@ -223,5 +229,154 @@ impl Random {
         self.0 ^= self.0 >> 7;
         self.0 ^= self.0 << 17;
         (self.0 >> 11) as f64 / (1_u64 << 53) as f64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn problem<const N: usize>(rows: [[f64; N]; N], q: [f64; N]) -> Lcp {
+        Lcp::new(Matrix::from_rows(&rows), q.to_vec()).unwrap()
+    }
+
+    #[test]
+    fn names() {
+        for (name, solver) in Solver::ALL {
+            assert_eq!(name.parse::<Solver>().unwrap(), solver);
+            assert_eq!(serde_json::to_string(&solver).unwrap(), format!("\"{name}\""));
+            assert_eq!(solver.name(), name);
+        }
+        assert!("simplex".parse::<Solver>().is_err());
+        assert_eq!(serde_json::to_string(&Status::NoSolution).unwrap(), "\"no-solution\"");
+    }
+
+    #[test]
+    fn no_solution_is_proved() {
+        // Infeasible; feasible but unsolvable (by search); Painlevé's −z − 1.
+        let cases = [
+            problem([[1.0, -1.0], [-1.0, 1.0]], [-1.0, -1.0]),
+            problem([[0.0, 1.0], [1.0, 0.0]], [-1.0, 1.0]),
+            problem([[-1.0, 0.0], [0.0, 1.0]], [-1.0, 1.0]),
+        ];
+        for lcp in cases {
+            assert_eq!(solve_lcp(&lcp, Solver::Auto, 1e-8).status, Status::NoSolution, "{lcp:?}");
+        }
+        // 21 pairs of the second kind and nothing to prove it with: not solved, and nothing claimed.
+        let m = Matrix::from_fn(22, 22, |i, j| f64::from(u8::from(i ^ 1 == j)));
+        let q = (0..22).map(|i| if i % 2 == 0 { -1.0 } else { 1.0 }).collect();
+        let large = Lcp::new(m, q).unwrap();
+        assert_eq!(solve_lcp(&large, Solver::Auto, 1e-8).status, Status::Stalled);
+        assert_eq!(solve_lcp(&large, Solver::Enumerate, 1e-8).status, Status::Stalled);
+    }
+
+    #[test]
+    fn mixed_without_a_solution() {
+        // 0·z₀ + z₁ = −1 with z₁ ≥ 0.
+        let matrix = Matrix::from_rows(&[[0.0, 1.0], [1.0, 0.0]]);
+        let m = Mlcp::new(matrix, vec![1.0, 0.0], vec![true, false]).unwrap();
+        assert_eq!(solve_mlcp(&m, Solver::Auto, 1e-8).status, Status::NoSolution);
+        assert_eq!(solve_mlcp(&m, Solver::Enumerate, 1e-8).status, Status::NoSolution);
+    }
+
+    #[test]
+    fn a_continuum_of_solutions() {
+        // z₁ + z₂ = 1.
+        for solver in [Solver::Auto, Solver::Lemke, Solver::Enumerate] {
+            let s = solve_lcp(&problem([[1.0, 1.0], [1.0, 1.0]], [-1.0, -1.0]), solver, 1e-12);
+            assert_eq!(s.status, Status::Solved);
+            assert!((s.z[0] + s.z[1] - 1.0).abs() < 1e-15);
+        }
+    }
+
+    #[test]
+    fn empty_problems() {
+        let lcp = Lcp::new(Matrix::zeros(0, 0), vec![]).unwrap();
+        let mlcp = Mlcp::new(Matrix::zeros(0, 0), vec![], vec![]).unwrap();
+        for (_, solver) in Solver::ALL {
+            assert_eq!(solve_lcp(&lcp, solver, 1e-8).status, Status::Solved);
+            assert_eq!(solve_mlcp(&mlcp, solver, 1e-8).status, Status::Solved);
+        }
+    }
+
+    #[test]
+    fn only_equations() {
+        let matrix = Matrix::from_rows(&[[0.0, 2.0], [1.0, 1.0]]);
+        let m = Mlcp::new(matrix, vec![-2.0, -3.0], vec![true, true]).unwrap();
+        for (_, solver) in Solver::ALL {
+            assert_eq!(solve_mlcp(&m, solver, 1e-8).z, vec![2.0, 1.0]);
+        }
+    }
+
+    proptest! {
+        /// Positive definite plus skew: a P-matrix. All methods that end give the one solution.
+        #[test]
+        fn methods_agree_on_p_matrices((n, a, k, q) in (1usize..9).prop_flat_map(|n| (
+            Just(n),
+            prop::collection::vec(-1.0f64..1.0, n * n),
+            prop::collection::vec(-1.0f64..1.0, n * n),
+            prop::collection::vec(-1.0f64..1.0, n),
+        ))) {
+            let a = Matrix::from_vec(n, n, a);
+            let gram = a.mul(&a.transpose());
+            let m = Matrix::from_fn(n, n, |i, j| {
+                gram[(i, j)] + k[i * n + j] - k[j * n + i] + f64::from(u8::from(i == j)) * 0.1
+            });
+            let lcp = Lcp::new(m, q).unwrap();
+            let reference = solve_lcp(&lcp, Solver::Auto, 1e-10);
+            prop_assert_eq!(reference.status, Status::Solved);
+            for solver in [Solver::Lemke, Solver::PrincipalPivoting, Solver::Enumerate, Solver::NewtonMin] {
+                let s = solve_lcp(&lcp, solver, 1e-10);
+                // Newton's method may cycle on P-matrices; the others must not fail.
+                if solver != Solver::NewtonMin || s.status == Status::Solved {
+                    prop_assert_eq!(s.status, Status::Solved, "{:?}", solver);
+                    for (x, y) in s.z.iter().zip(&reference.z) {
+                        prop_assert!((x - y).abs() <= 1e-9 * (1.0 + max_abs(&reference.z)));
+                    }
+                }
+            }
+        }
+
+        /// Small integers, all kinds of matrices: what is called solved is, and a proof of no solution is
+        /// never given for a problem that another method solves.
+        #[test]
+        fn verdicts_do_not_contradict((n, m, q) in (1usize..6).prop_flat_map(|n| (
+            Just(n),
+            prop::collection::vec(-2i32..3, n * n),
+            prop::collection::vec(-2i32..3, n),
+        ))) {
+            let m = Matrix::from_vec(n, n, m.into_iter().map(f64::from).collect());
+            let lcp = Lcp::new(m, q.into_iter().map(f64::from).collect()).unwrap();
+            let auto = solve_lcp(&lcp, Solver::Auto, 1e-9);
+            let all = solve_lcp(&lcp, Solver::Enumerate, 1e-9);
+            prop_assert_eq!(auto.status, all.status);
+            prop_assert!(matches!(auto.status, Status::Solved | Status::NoSolution));
+            let free: Vec<bool> = (0..n).map(|i| i % 2 == 0).collect();
+            let mixed = Mlcp { matrix: lcp.matrix, vector: lcp.vector, free };
+            let auto = solve_mlcp(&mixed, Solver::Auto, 1e-9);
+            let all = solve_mlcp(&mixed, Solver::Enumerate, 1e-9);
+            prop_assert_eq!(auto.status, all.status);
+            prop_assert!(matches!(auto.status, Status::Solved | Status::NoSolution));
+        }
+
+        /// Larger: 60 unknowns, a chain of contacts with friction-like skew coupling.
+        #[test]
+        fn larger_p_matrices(q in prop::collection::vec(-1.0f64..1.0, 60)) {
+            let m = Matrix::from_fn(60, 60, |i, j| match (i.abs_diff(j), i < j) {
+                (0, _) => 2.0,
+                (1, true) => -0.2,
+                (1, false) => -1.6,
+                (7, true) => 0.3,
+                (7, false) => -0.3,
+                _ => 0.0,
+            });
+            let lcp = Lcp::new(m, q).unwrap();
+            for solver in [Solver::Auto, Solver::Lemke, Solver::PrincipalPivoting] {
+                let s = solve_lcp(&lcp, solver, 1e-12);
+                prop_assert_eq!(s.status, Status::Solved);
+            }
+        }
     }
 }

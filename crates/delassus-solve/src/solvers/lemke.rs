@@ -278,3 +278,134 @@ fn keep_smallest(candidates: &mut Vec<usize>, value: impl Fn(usize) -> f64) {
     let limit = smallest + TIE_TOLERANCE * smallest.abs().max(1.0);
     candidates.retain(|&i| value(i) <= limit);
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::matrix::Matrix;
+
+    fn problem<const N: usize>(rows: [[f64; N]; N], q: [f64; N]) -> Lcp {
+        Lcp::new(Matrix::from_rows(&rows), q.to_vec()).unwrap()
+    }
+
+    #[test]
+    fn by_hand() {
+        let s = lemke(&problem([[2.0, 1.0], [1.0, 2.0]], [-5.0, -6.0]), &LemkeOptions::default());
+        assert_eq!(s.status, Status::Solved);
+        assert!((s.z[0] - 4.0 / 3.0).abs() < 1e-15 && (s.z[1] - 7.0 / 3.0).abs() < 1e-15);
+        let zero = lemke(&problem([[-1.0]], [1.0]), &LemkeOptions::default());
+        assert_eq!((zero.status, zero.iterations, zero.z), (Status::Solved, 0, vec![0.0]));
+        let empty = Lcp::new(Matrix::zeros(0, 0), vec![]).unwrap();
+        assert_eq!(lemke(&empty, &LemkeOptions::default()).status, Status::Solved);
+    }
+
+    /// Kostreva's example: with ties broken by the first index Lemke's method cycles on this P-matrix.
+    #[test]
+    fn kostreva_does_not_cycle() {
+        let lcp = problem([[1.0, 2.0, 0.0], [0.0, 1.0, 2.0], [2.0, 0.0, 1.0]], [-1.0; 3]);
+        let s = lemke(&lcp, &LemkeOptions::default());
+        assert_eq!(s.status, Status::Solved);
+        assert!(s.iterations <= 8 && s.z.iter().all(|x| (x - 1.0 / 3.0).abs() < 1e-15), "{s:?}");
+    }
+
+    #[test]
+    fn rays_are_proofs_or_not() {
+        // Positive semidefinite, infeasible: z₁ − z₂ ≥ 1 and z₂ − z₁ ≥ 1.
+        let lcp = problem([[1.0, -1.0], [-1.0, 1.0]], [-1.0, -1.0]);
+        let (s, ray) = lemke_with_ray(&lcp, &LemkeOptions::default());
+        assert_eq!(s.status, Status::NoSolution);
+        let ray = ray.unwrap();
+        assert!(ray.proves_infeasible(&lcp));
+        assert!((ray.z[0] - ray.z[1]).abs() < 1e-15 && ray.z[0] > 0.0);
+        // The same ray says nothing about a feasible problem, and a forged one nothing at all.
+        assert!(!ray.proves_infeasible(&problem([[1.0, -1.0], [-1.0, 1.0]], [-1.0, 1.0])));
+        assert!(!SecondaryRay { z: vec![1.0, 0.0], ..ray }.proves_infeasible(&lcp));
+        // Feasible at z = (0, 1), but z₂ > 0 and w₂ > 0 there and everywhere: a ray without a proof.
+        let s = lemke(&problem([[0.0, 1.0], [1.0, 0.0]], [-1.0, 1.0]), &LemkeOptions::default());
+        assert_eq!(s.status, Status::Stalled);
+    }
+
+    #[test]
+    fn limits_and_coverings() {
+        let lcp = problem([[2.0, 1.0], [1.0, 2.0]], [-5.0, -6.0]);
+        let limit = LemkeOptions { max_iterations: 1, ..Default::default() };
+        assert_eq!(lemke(&lcp, &limit).status, Status::MaxIterations);
+        let covering = LemkeOptions { covering: Some(vec![1e-3, 1e4]), ..Default::default() };
+        assert_eq!(lemke(&lcp, &covering).status, Status::Solved);
+    }
+
+    #[test]
+    #[should_panic(expected = "a covering vector is positive")]
+    fn a_covering_vector_is_positive() {
+        let covering = LemkeOptions { covering: Some(vec![0.0]), ..Default::default() };
+        let _ = lemke(&problem([[1.0]], [-1.0]), &covering);
+    }
+
+    /// One unit of mass per row and column is no help: scales from 1e-9 to 1e9 in one problem.
+    #[test]
+    fn scales_do_not_matter() {
+        let scale = [1e-9, 1.0, 1e9, 1e4];
+        let base =
+            [[4.0, -1.0, 0.5, 1.0], [1.0, 3.0, -1.0, 0.0], [0.0, 2.0, 5.0, 1.0], [-1.0, 0.0, 1.0, 2.0]];
+        let m = Matrix::from_fn(4, 4, |i, j| scale[i] * base[i][j] * scale[3 - j]);
+        let q = [-1.0, 2.0, -3.0, -1.0].iter().zip(scale).map(|(q, s)| q * s).collect();
+        let lcp = Lcp::new(m, q).unwrap();
+        let s = lemke(&lcp, &LemkeOptions::default());
+        // The residual mixes units here, so each pair is judged in its own.
+        for i in 0..4 {
+            let z = s.z[i] * scale[3 - i];
+            let w = s.w[i] / scale[i];
+            // A few pivots on data of size 1 to 10.
+            assert!(z.min(w).abs() < 1e-13, "pair {i}: {z} {w}");
+        }
+    }
+
+    proptest! {
+        /// P-matrices with unit diagonal and integers above it; q in {−1, 0, 1}: ties everywhere.
+        #[test]
+        fn degenerate_p_matrices((upper, q) in (1usize..12).prop_flat_map(|n| (
+            prop::collection::vec(-2i32..3, n * n),
+            prop::collection::vec(-1i32..2, n),
+        ))) {
+            let n = q.len();
+            let m = Matrix::from_fn(n, n, |i, j| match i.cmp(&j) {
+                std::cmp::Ordering::Less => f64::from(upper[i * n + j]),
+                std::cmp::Ordering::Equal => 1.0,
+                std::cmp::Ordering::Greater => 0.0,
+            });
+            let lcp = Lcp::new(m, q.into_iter().map(f64::from).collect()).unwrap();
+            let s = lemke(&lcp, &LemkeOptions::default());
+            prop_assert_eq!(s.status, Status::Solved);
+            // Integers: the points of the path are exact but for the scaling of the pivots.
+            prop_assert!(s.residual < 1e-12, "{}", s.residual);
+        }
+
+        /// M = B Bᵀ of low rank plus a skew part, with a known solution; or made infeasible along N(Bᵀ).
+        #[test]
+        fn semidefinite_matrices((n, r, b, k, pairs) in (2usize..10, 1usize..4).prop_flat_map(|(n, r)| (
+            Just(n), Just(r),
+            prop::collection::vec(-1.0f64..1.0, n * r),
+            prop::collection::vec(-1.0f64..1.0, n * n),
+            prop::collection::vec(-1.0f64..1.0, n),
+        ))) {
+            let b = Matrix::from_vec(n, r, b);
+            let gram = b.mul(&b.transpose());
+            let m = Matrix::from_fn(n, n, |i, j| gram[(i, j)] + k[i * n + j] - k[j * n + i]);
+            let z: Vec<f64> = pairs.iter().map(|x| x.max(0.0)).collect();
+            let q: Vec<f64> = m.mul_vec(&z).iter().zip(&pairs).map(|(mz, x)| (-x).max(0.0) - mz).collect();
+            let lcp = Lcp::new(m, q).unwrap();
+            let s = lemke(&lcp, &LemkeOptions::default());
+            prop_assert_eq!(s.status, Status::Solved);
+            prop_assert!(s.residual < 1e-9, "{}", s.residual);
+            // The last row of B becomes minus the sum of the others: Bᵀ 1 = 0, and q = −1 is infeasible.
+            let sums = Matrix::from_fn(n, r, |i, j| match i + 1 == n {
+                true => -(0..n - 1).map(|i| b[(i, j)]).sum::<f64>(),
+                false => b[(i, j)],
+            });
+            let none = Lcp::new(sums.mul(&sums.transpose()), vec![-1.0; n]).unwrap();
+            prop_assert_eq!(lemke(&none, &LemkeOptions::default()).status, Status::NoSolution);
+        }
+    }
+}

@@ -10,7 +10,11 @@ use crate::matrix::{Matrix, dot};
 use crate::mlcp::Mlcp;
 
 /// The point the method reaches from a start (in the equilibrated unknowns), with the number of steps.
-pub(crate) fn fischer_burmeister(mlcp: &Mlcp, start: impl Fn(usize) -> f64, steps: usize) -> (Vec<f64>, usize) {
+pub(crate) fn fischer_burmeister(
+    mlcp: &Mlcp,
+    start: impl Fn(usize) -> f64,
+    steps: usize,
+) -> (Vec<f64>, usize) {
     let n = mlcp.size();
     let (rows, cols) = equilibrate(&mlcp.matrix);
     let size = mlcp.vector.iter().zip(&rows).fold(0.0_f64, |t, (q, r)| t.max((q * r).abs()));

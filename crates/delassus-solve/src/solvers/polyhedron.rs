@@ -10,10 +10,10 @@
 //!
 //! Rows are divided by their length first. A row shorter than [`rank_tolerance`] times the longest is zero.
 
+use super::Status;
 use super::dictionary::Dictionary;
 use super::lemke::{LemkeOptions, lemke};
 use super::lu::Lu;
-use super::Status;
 use crate::lcp::Lcp;
 use crate::matrix::{Matrix, dot, max_abs, norm, rank_tolerance};
 
@@ -67,7 +67,8 @@ pub fn nearest_point(g: &Matrix, h: &[f64], tolerance: f64) -> Nearest {
     }
     let mut simplex = Simplex::new(&system, &vec![0.0; g.cols()]);
     match simplex.make_feasible(tolerance * system.scale) {
-        Feasibility::Infeasible(y) => Nearest::Infeasible(system.lift(h.len(), &y)),
+        Feasibility::Infeasible(y) if system.refutes(&y) => Nearest::Infeasible(system.lift(h.len(), &y)),
+        Feasibility::Infeasible(_) => Nearest::Undecided,
         Feasibility::Undecided => Nearest::Undecided,
         Feasibility::Feasible => {
             // Feasible within the tolerance only: the bounds give way by that much.
@@ -87,7 +88,8 @@ pub fn linear_program(c: &[f64], g: &Matrix, h: &[f64]) -> Lp {
     let Ok(system) = Inequalities::new(g, h, LP_TOLERANCE) else { return Lp::Infeasible };
     let mut simplex = Simplex::new(&system, c);
     match simplex.make_feasible(LP_TOLERANCE * system.scale) {
-        Feasibility::Infeasible(_) => return Lp::Infeasible,
+        Feasibility::Infeasible(y) if system.refutes(&y) => return Lp::Infeasible,
+        Feasibility::Infeasible(_) => return Lp::Undecided,
         Feasibility::Undecided => return Lp::Undecided,
         Feasibility::Feasible => {}
     }
@@ -160,6 +162,13 @@ impl Inequalities {
             lifted[i] = yi / length;
         }
         lifted
+    }
+
+    /// Whether y ≥ 0 shows that the polyhedron is empty: a point of it would be 1e5 times the scale away.
+    fn refutes(&self, y: &[f64]) -> bool {
+        // hᵀ y ≤ yᵀ G t ≤ ‖Gᵀ y‖₂ ‖t‖₂ for every point t.
+        let (gain, defect) = (dot(&self.h, y), norm(&self.g.tr_mul_vec(y)));
+        y.iter().all(|&x| x >= 0.0) && gain > 0.0 && gain >= 1e5 * self.scale * defect
     }
 
     /// max (hᵢ − gᵢᵀ t), not below 0.
@@ -302,9 +311,10 @@ impl Simplex {
     fn make_feasible(&mut self, tolerance: f64) -> Feasibility {
         let a = self.k;
         let rows: Vec<usize> = (0..self.p).filter(|&i| !self.is_free(i)).collect();
-        let lowest = rows.iter().copied().min_by(|&i, &j| {
-            self.dictionary.constant(i).total_cmp(&self.dictionary.constant(j))
-        });
+        let lowest = rows
+            .iter()
+            .copied()
+            .min_by(|&i, &j| self.dictionary.constant(i).total_cmp(&self.dictionary.constant(j)));
         let Some(r) = lowest.filter(|&i| self.dictionary.constant(i) < 0.0) else {
             return Feasibility::Feasible;
         };
@@ -354,8 +364,8 @@ impl Simplex {
         for _ in 0..200 * (unknowns + 10) {
             // The largest decrease; after long standing still, the least index (Bland), which cannot cycle.
             let bland = standing > unknowns;
-            let open = (0..=self.k)
-                .filter(|&j| !self.closed[j] && self.dictionary.at(goal, j) < -ENTRY_TOLERANCE);
+            let open =
+                (0..=self.k).filter(|&j| !self.closed[j] && self.dictionary.at(goal, j) < -ENTRY_TOLERANCE);
             let entering = if bland {
                 open.min_by_key(|&j| self.nonbasic[j])
             } else {
@@ -474,7 +484,10 @@ mod tests {
         let Lp::Optimal { value, .. } = linear_program(&[1.0, 1.0], &strip, &[-3.0, -4.0]) else { panic!() };
         assert!((value + 3.0).abs() < 1e-14);
         assert_eq!(linear_program(&[1.0, 0.0], &strip, &[-3.0, -4.0]), Lp::Unbounded);
-        assert_eq!(linear_program(&[0.0; 2], &Matrix::zeros(0, 2), &[]), Lp::Optimal { point: vec![0.0; 2], value: 0.0 });
+        assert_eq!(
+            linear_program(&[0.0; 2], &Matrix::zeros(0, 2), &[]),
+            Lp::Optimal { point: vec![0.0; 2], value: 0.0 }
+        );
         assert_eq!(linear_program(&[1.0], &Matrix::zeros(0, 1), &[]), Lp::Unbounded);
     }
 
