@@ -1,4 +1,4 @@
-//! What cargo cannot do: `cargo xtask props`, `cargo xtask docs`, `cargo xtask ci`.
+//! What cargo cannot do: `cargo xtask props`, `cargo xtask docs`, `cargo xtask gallery`, `cargo xtask ci`.
 //!
 //! What prose claims, a program reads: the table of equations in the book names functions and tests, ARCHITECTURE.md names
 //! files, links name pages. Each task prints what it checked and exits with 1 where a claim is not true.
@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
 mod docs;
+mod gallery;
 mod props;
 mod source;
 
@@ -17,6 +18,7 @@ usage: cargo xtask TASK
 
   props   each row of book/src/equations.md names a function and tests that exist, each test prop_… or eq_… has a row
   docs    paths in ARCHITECTURE.md exist, each source file is in its code map, links resolve, no path of one machine
+  gallery draws the pictures of README and book anew
   ci      all checks (.ci/run)";
 
 fn main() -> ExitCode {
@@ -25,6 +27,7 @@ fn main() -> ExitCode {
     let found = match task.as_deref() {
         Some("props") => props::check(&root),
         Some("docs") => docs::check(&root),
+        Some("gallery") => gallery::draw(&root).map(|()| vec![]),
         Some("ci") => return ci(&root),
         _ => {
             eprintln!("{USAGE}");

@@ -249,16 +249,12 @@ fn solutions(system: &System, result: &SystemAnalysis) -> Value {
     let pieces = &analysis.solutions.pieces;
     let list: Vec<Value> = pieces.iter().map(|p| one_solution(system, result, p)).collect();
     let normals = |f: &Vec<f64>| {
-        let (contacts, joints) = by_name(
-            system,
-            result,
-            |_, _, at| json!(f[at]),
-            |at| json!(f[at]),
-            || Some(json!(0.0)),
-        );
+        let (contacts, joints) =
+            by_name(system, result, |_, _, at| json!(f[at]), |at| json!(f[at]), || Some(json!(0.0)));
         json!({"contacts": contacts, "joints": joints})
     };
-    let range = |at: usize| analysis.intervals.get(at).map_or(Value::Null, |r| json!([finite(r[0]), finite(r[1])]));
+    let range =
+        |at: usize| analysis.intervals.get(at).map_or(Value::Null, |r| json!([finite(r[0]), finite(r[1])]));
     let intervals = (!pieces.is_empty()).then(|| {
         let (contacts, joints) = by_name(
             system,

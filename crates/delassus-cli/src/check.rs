@@ -83,7 +83,13 @@ fn describe(scene: &Scene, as_json: bool) -> Result<String, String> {
         out += &format!("  joints redundant: {} independent of {}\n", rank, system.joints.len());
     }
     for ((c, k), s) in system.contacts.iter().zip(&k.contacts).zip(&assembly.contacts) {
-        out += &format!("  contact {}: {} (gap {}, rate {})\n", c.name, word(s), number(k.gap), number(k.normal.velocity));
+        out += &format!(
+            "  contact {}: {} (gap {}, rate {})\n",
+            c.name,
+            word(s),
+            number(k.gap),
+            number(k.normal.velocity)
+        );
     }
     Ok(out)
 }

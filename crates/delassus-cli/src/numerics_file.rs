@@ -60,7 +60,7 @@ pub enum FileError {
         file: PathBuf,
     },
     /// Not the JSON of a problem.
-    #[error("{}:{}:{}: {source}", file.display(), source.line(), source.column())]
+    #[error("{}:{}: {source}", file.display(), source.line())]
     Json {
         /// The file.
         file: PathBuf,
@@ -138,10 +138,10 @@ fn kind_by_numbers(text: &str) -> Option<Kind> {
     let (a, b, c, d) = (at(0)?, at(1)?, at(2)?, at(3)?);
     // One contact in the plane with a sparse matrix begins like two unknowns with a block matrix.
     let sparse = head.contains(&"CSparse");
-    if b <= 2 && c == a && d == a && !(sparse && b != 2) {
-        Some(Kind::Lcp)
-    } else if a <= 1 && b <= 1 && a + b > 0 && (a == 0 || at(4) == Some(0)) {
+    if a <= 1 && b <= 1 && a + b > 0 && (a == 0 || at(4) == Some(0)) {
         Some(Kind::Mlcp)
+    } else if b <= 2 && c == a && d == a && !(sparse && b != 2) {
+        Some(Kind::Lcp)
     } else if matches!(a, 2 | 3 | 5) && c <= 2 {
         Some(Kind::Frictional)
     } else {
@@ -449,31 +449,44 @@ impl<'a> Lexer<'a> {
 }
 
 #[derive(Deserialize)]
-#[serde(tag = "kind", rename_all = "lowercase", deny_unknown_fields)]
-enum JsonProblem {
-    Lcp { matrix: Vec<Vec<f64>>, vector: Vec<f64> },
-    Mlcp { matrix: Vec<Vec<f64>>, vector: Vec<f64>, free: Vec<bool> },
+#[serde(rename_all = "lowercase")]
+enum JsonKind {
+    Lcp,
+    Mlcp,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct JsonProblem {
+    kind: JsonKind,
+    matrix: Vec<Vec<f64>>,
+    vector: Vec<f64>,
+    free: Option<Vec<bool>>,
 }
 
 fn parse_json(path: &Path, text: &str) -> Result<Problem, FileError> {
-    let problem: JsonProblem =
+    let json: JsonProblem =
         serde_json::from_str(text).map_err(|source| FileError::Json { file: path.to_owned(), source })?;
-    let square = |rows: Vec<Vec<f64>>| {
-        let n = rows.len();
-        match rows.iter().find(|r| r.len() != n) {
-            Some(r) => Err(ProblemError::Shape { what: "numbers in a row", expected: n, found: r.len() }),
-            None => Ok(Matrix::from_vec(n, n, rows.concat())),
-        }
+    let wrong = |source| FileError::Problem { file: path.to_owned(), source };
+    let n = json.matrix.len();
+    if let Some(row) = json.matrix.iter().find(|r| r.len() != n) {
+        return Err(wrong(ProblemError::Shape { what: "numbers in a row", expected: n, found: row.len() }));
+    }
+    let matrix = Matrix::from_vec(n, n, json.matrix.concat());
+    let place = |expected: &str, found: &str| FileError::Syntax {
+        file: path.to_owned(),
+        line: text.lines().position(|l| l.contains("\"kind\"")).map_or(1, |i| i + 1),
+        expected: expected.to_owned(),
+        found: found.to_owned(),
     };
-    let made = match problem {
-        JsonProblem::Lcp { matrix, vector } => {
-            square(matrix).and_then(|m| Lcp::new(m, vector).map(Problem::Lcp))
+    match (json.kind, json.free) {
+        (JsonKind::Lcp, None) => Lcp::new(matrix, json.vector).map(Problem::Lcp).map_err(wrong),
+        (JsonKind::Lcp, Some(_)) => Err(place("kind \"mlcp\" with the key \"free\"", "kind \"lcp\"")),
+        (JsonKind::Mlcp, None) => Err(place("the key \"free\" in a mixed LCP", "none")),
+        (JsonKind::Mlcp, Some(free)) => {
+            Mlcp::new(matrix, json.vector, free).map(Problem::Mlcp).map_err(wrong)
         }
-        JsonProblem::Mlcp { matrix, vector, free } => {
-            square(matrix).and_then(|m| Mlcp::new(m, vector, free).map(Problem::Mlcp))
-        }
-    };
-    made.map_err(|source| FileError::Problem { file: path.to_owned(), source })
+    }
 }
 
 #[cfg(test)]
@@ -563,6 +576,9 @@ mod tests {
         let json = r#"{"kind": "lcp", "matrix": [[1, 2], [3]], "vector": [5, 6]}"#;
         assert!(message("a.json", json).contains("expected 2, found 1"));
         assert!(message("a.json", "{\"kind\": \"lcp\",\n \"matrx\": []}").contains("a.json:2"));
+        assert!(
+            message("a.json", r#"{"kind": "mlcp", "matrix": [], "vector": []}"#).contains("key \"free\"")
+        );
         assert!(message("a.json", &"[".repeat(100_000)).contains("a.json:1"));
     }
 }

@@ -117,8 +117,12 @@ fn jamming(c: &ContactReport) -> String {
 /// Whether the rows of the joints alone have no acceleration in common.
 fn incompatible(result: &SystemAnalysis) -> bool {
     let d = &result.assembly.dynamics;
-    let rows: Vec<usize> =
-        d.offsets()[..d.laws.len()].iter().zip(&d.laws).filter(|(_, l)| l.is_bilateral()).map(|(o, _)| *o).collect();
+    let rows: Vec<usize> = d.offsets()[..d.laws.len()]
+        .iter()
+        .zip(&d.laws)
+        .filter(|(_, l)| l.is_bilateral())
+        .map(|(o, _)| *o)
+        .collect();
     let j = d.jacobian.select_rows(&rows);
     let gamma: Vec<f64> = rows.iter().map(|&i| -d.bias[i]).collect();
     let a = j.pseudo_solve(&gamma);
@@ -176,7 +180,8 @@ pub fn text(system: &System, result: &SystemAnalysis, style: Style) -> String {
         out += &format!("  {reason}\n");
     }
     if let Some(a) = &result.analysis {
-        let how = if a.solutions.complete { count(a.solutions.modes as usize, "mode") } else { String::new() };
+        let how =
+            if a.solutions.complete { count(a.solutions.modes as usize, "mode") } else { String::new() };
         let how = if how.is_empty() { how } else { style.dim(&format!("   all {how} examined")) };
         out += &format!("\n  existence            {}{how}\n", tint(style, a.existence));
         out += &format!("  acceleration unique  {}\n", tint(style, a.acceleration_unique));
@@ -222,7 +227,9 @@ fn solution(
     let heading = match (&piece.freedom, many) {
         (None, false) => "solution".to_owned(),
         (None, true) => format!("solution {}", index + 1),
-        (Some(f), false) => format!("solutions: {} dimension(s) of freedom, least norm shown", f.bounds.cols()),
+        (Some(f), false) => {
+            format!("solutions: {} dimension(s) of freedom, least norm shown", f.bounds.cols())
+        }
         (Some(f), true) => {
             format!("solutions {}: {} dimension(s) of freedom, least norm shown", index + 1, f.bounds.cols())
         }
@@ -277,7 +284,9 @@ fn contact_line(c: &ContactReport, result: &SystemAnalysis, width: usize) -> Str
     let state = match c.state {
         ContactState::Apart => format!("apart, gap {}", number(k.gap)),
         ContactState::Parting => format!("parting with {}", number(k.normal.velocity)),
-        ContactState::Approaching => format!("approaching with {}: needs an impact", number(k.normal.velocity)),
+        ContactState::Approaching => {
+            format!("approaching with {}: needs an impact", number(k.normal.velocity))
+        }
         ContactState::Active(_) => match &c.slip {
             Some(_) => {
                 let v: Vec<f64> = k.slip.iter().map(|r| r.velocity).collect();
@@ -301,4 +310,3 @@ fn contact_line(c: &ContactReport, result: &SystemAnalysis, width: usize) -> Str
     out.push('\n');
     out
 }
-

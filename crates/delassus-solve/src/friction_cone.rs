@@ -48,8 +48,7 @@ pub fn friction_cone(inverse_effective_mass: Matrix, mu: f64) -> FrictionCone {
     // The normal is free to accelerate only if a > 0; rounding of a Schur complement leaves 1e-13 or so.
     let free = a > 1e-12 * (a.abs() + trace);
     let mu_jam = (coupled && free).then(|| a / coupling);
-    let jamming_direction =
-        h.iter().map(|x| if coupled { x / coupling } else { 0.0 }).collect::<Vec<f64>>();
+    let jamming_direction = h.iter().map(|x| if coupled { x / coupling } else { 0.0 }).collect::<Vec<f64>>();
     let locking_angle = mu_jam.filter(|jam| mu > *jam).map(|jam| 2.0 * (jam / mu).acos());
     let column = Matrix::from_vec(h.len(), 1, h);
     let mu_crit = big_h.solve_positive_definite(&column).map(|x| norm(x.data()));
@@ -62,7 +61,15 @@ pub fn friction_cone(inverse_effective_mass: Matrix, mu: f64) -> FrictionCone {
         });
         m.mul(&q_mu).mul(m).symmetric_part()
     });
-    FrictionCone { inverse_effective_mass, effective_mass, cone, mu_crit, mu_jam, jamming_direction, locking_angle }
+    FrictionCone {
+        inverse_effective_mass,
+        effective_mass,
+        cone,
+        mu_crit,
+        mu_jam,
+        jamming_direction,
+        locking_angle,
+    }
 }
 
 impl FrictionCone {

@@ -60,7 +60,9 @@ pub fn to_mlcp(w: &Matrix, q: &[f64], laws: &[Law]) -> Option<MlcpLift> {
     for (k, law) in laws.iter().enumerate() {
         let at = offsets[k];
         let ray = |sign: f64, mu: f64, e: &[f64]| -> Vec<(usize, f64)> {
-            std::iter::once((at, sign)).chain(e.iter().enumerate().map(|(i, e)| (at + 1 + i, -mu * e))).collect()
+            std::iter::once((at, sign))
+                .chain(e.iter().enumerate().map(|(i, e)| (at + 1 + i, -mu * e)))
+                .collect()
         };
         match law {
             Law::Bilateral => {
@@ -219,9 +221,14 @@ pub fn sliding_lcp(w: &Matrix, q: &[f64], laws: &[Law]) -> Option<LcpLift> {
     let u = w.select_rows(&parts.contact_rows);
     let (u_force, u_offset) = (u.mul(&force), u.mul_vec(&offset));
     let guides = parts.guides.len();
-    let matrix = Matrix::from_fn(nz, nz, |i, j| {
-        if i < guides { y[(parts.joints + i, j)] } else { u_force[(i - guides, j)] }
-    });
+    let matrix =
+        Matrix::from_fn(
+            nz,
+            nz,
+            |i, j| {
+                if i < guides { y[(parts.joints + i, j)] } else { u_force[(i - guides, j)] }
+            },
+        );
     let vector = (0..nz)
         .map(|i| {
             if i < guides {

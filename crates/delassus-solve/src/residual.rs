@@ -43,8 +43,12 @@ pub fn project_cone(x: &mut [f64], mu: f64) {
 
 /// The residual of a force; infinite where the force is not finite.
 pub fn residual(problem: &ContactProblem<'_>, force: &[f64]) -> Residual {
-    let worst =
-        Residual { relative: f64::INFINITY, velocity: f64::INFINITY, force: f64::INFINITY, power: f64::INFINITY };
+    let worst = Residual {
+        relative: f64::INFINITY,
+        velocity: f64::INFINITY,
+        force: f64::INFINITY,
+        power: f64::INFINITY,
+    };
     if force.len() != problem.delassus.dim() || force.iter().any(|x| !x.is_finite()) {
         return worst;
     }

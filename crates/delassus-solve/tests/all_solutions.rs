@@ -161,7 +161,8 @@ fn too_many_modes_are_refused_not_guessed() {
 #[test]
 fn twelve_contacts_within_a_second() {
     let n = 12;
-    let w = Matrix::from_fn(n, n, |i, j| if i == j { 1.0 } else { 0.6 / (1.0 + (i as f64 - j as f64).abs()) });
+    let w =
+        Matrix::from_fn(n, n, |i, j| if i == j { 1.0 } else { 0.6 / (1.0 + (i as f64 - j as f64).abs()) });
     let q: Vec<f64> = (0..n).map(|k| if k % 3 == 0 { 1.0 } else { -1.0 }).collect();
     let start = std::time::Instant::now();
     let set = contact(&w, &q, &vec![Law::Unilateral; n]);

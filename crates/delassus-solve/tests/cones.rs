@@ -22,10 +22,14 @@ fn block_in_space_sticks_slides_and_parts() {
         s.force
     };
     let stick = f([-10.0, 3.0, -2.0]);
-    assert!((stick[0] - 10.0).abs() < 1e-10 && (stick[1] + 3.0).abs() < 1e-10 && (stick[2] - 2.0).abs() < 1e-10);
+    assert!(
+        (stick[0] - 10.0).abs() < 1e-10 && (stick[1] + 3.0).abs() < 1e-10 && (stick[2] - 2.0).abs() < 1e-10
+    );
     // Pulled with (6, 8): friction 5 against it.
     let slide = f([-10.0, 6.0, 8.0]);
-    assert!((slide[0] - 10.0).abs() < 1e-10 && (slide[1] + 3.0).abs() < 1e-10 && (slide[2] + 4.0).abs() < 1e-10);
+    assert!(
+        (slide[0] - 10.0).abs() < 1e-10 && (slide[1] + 3.0).abs() < 1e-10 && (slide[2] + 4.0).abs() < 1e-10
+    );
     assert!(f([1.0, 6.0, 8.0]).iter().all(|x| x.abs() < 1e-12));
 }
 

@@ -8,8 +8,8 @@ use delassus_solve::lift::sliding_lcp;
 use delassus_solve::matrix::Matrix;
 use delassus_solve::solvers::enumerate::EnumerateOptions;
 use delassus_solve::solvers::qp::{
-    QpOutcome, QuadraticProgram, dual_multiplier_program, gauss_principle, least_deviation, multiplier_program,
-    projected_gauss_principle,
+    QpOutcome, QuadraticProgram, dual_multiplier_program, gauss_principle, least_deviation,
+    multiplier_program, projected_gauss_principle,
 };
 use delassus_solve::solvers::{Solver, solve_lcp};
 use proptest::prelude::*;
@@ -42,10 +42,10 @@ fn system(bilateral: usize, unilateral: usize) -> impl Strategy<Value = Dynamics
     })
 }
 
-/// Interior-point programs stop at 1e-8 of the problem's scale at worst; pivoting is far better.
+/// KKT conditions hold to 1e-9 and the conditioning of these systems is below 100.
 fn same(a: &[f64], b: &[f64]) -> bool {
     let scale = 1.0 + b.iter().fold(0.0_f64, |m, x| m.max(x.abs()));
-    a.iter().zip(b).all(|(x, y)| (x - y).abs() < 1e-6 * scale)
+    a.iter().zip(b).all(|(x, y)| (x - y).abs() < 1e-7 * scale)
 }
 
 proptest! {

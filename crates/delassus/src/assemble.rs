@@ -84,7 +84,9 @@ pub enum StateError {
         tolerance: f64,
     },
     /// The velocities break a joint.
-    #[error("joint `{joint}` is torn by the velocities: its rate is {velocity:e}, expected 0 (within {tolerance:e})")]
+    #[error(
+        "joint `{joint}` is torn by the velocities: its rate is {velocity:e}, expected 0 (within {tolerance:e})"
+    )]
     JointVelocity {
         /// Name of the joint.
         joint: String,
@@ -198,8 +200,7 @@ pub fn assemble(
     let n = kinematics.mass.rows();
     let jacobian = Matrix::from_fn(rows.len(), n, |i, j| rows[i].gradient[j]);
     let bias = rows.iter().map(|r| r.bias).collect();
-    let dynamics =
-        Dynamics::new(kinematics.mass.clone(), kinematics.force.clone(), jacobian, bias, laws)?;
+    let dynamics = Dynamics::new(kinematics.mass.clone(), kinematics.force.clone(), jacobian, bias, laws)?;
     Ok(Assembly { dynamics, contacts })
 }
 

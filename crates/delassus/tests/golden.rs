@@ -8,14 +8,24 @@ use delassus_solve::friction_cone::friction_cone;
 use delassus_solve::law::{Law, Slip};
 use delassus_solve::lift::{couplings, sliding_lcp};
 use delassus_solve::matrix::Matrix;
-use delassus_solve::solvers::enumerate::{EnumerateOptions, Mode, SolutionPiece, enumerate, enumerate_contact};
+use delassus_solve::solvers::enumerate::{
+    EnumerateOptions, Mode, SolutionPiece, enumerate, enumerate_contact,
+};
 use serde_json::Value;
 
 struct Case(Value);
 
 fn case(id: &str) -> Case {
     let all: Value = serde_json::from_str(include_str!("golden.json")).unwrap();
-    Case(all["cases"].as_array().unwrap().iter().find(|c| c["id"] == id).unwrap_or_else(|| panic!("{id}")).clone())
+    Case(
+        all["cases"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .find(|c| c["id"] == id)
+            .unwrap_or_else(|| panic!("{id}"))
+            .clone(),
+    )
 }
 
 fn flat(v: &Value) -> Vec<f64> {
@@ -120,7 +130,10 @@ fn golden_003_rod_curves() {
     c.check("mu_jam_min", &[least.contacts[0].cone.as_ref().unwrap().mu_jam.unwrap()]);
     // Locking angle: where μ follows the curve of a given α, the angle is that α.
     let c = case("003.rod.locking_angle");
-    c.check("alpha_deg", &[rod(2.0, 45.0).contacts[0].cone.as_ref().unwrap().locking_angle.unwrap().to_degrees()]);
+    c.check(
+        "alpha_deg",
+        &[rod(2.0, 45.0).contacts[0].cone.as_ref().unwrap().locking_angle.unwrap().to_degrees()],
+    );
     let curves = c.expected("mu_of_theta_for_alpha");
     for (i, alpha) in c.input("curve_alpha_deg").iter().enumerate().skip(1) {
         for (j, angle) in c.input("curve_theta_deg").iter().enumerate() {
@@ -172,7 +185,8 @@ fn golden_003_rod_sliding() {
     let lift = sliding_lcp(&w, &[0.0, -1.0], &sliding).unwrap();
     c.check("dun_dP_slip", lift.lcp.matrix.data());
     c.check("dut_dP_slip", &[w.mul_vec(&lift.force.col(0))[1]]);
-    let set = enumerate_contact(&w, &[0.0, -1.0], &[Law::CoulombPlane { mu: 2.0 }], &EnumerateOptions::default());
+    let set =
+        enumerate_contact(&w, &[0.0, -1.0], &[Law::CoulombPlane { mu: 2.0 }], &EnumerateOptions::default());
     // Without approach (u_n = 0) there is the solution without impulse too; any approach leaves the sticking one.
     let stick = set.pieces.iter().find(|p| p.modes[0] == Mode::Stick).unwrap();
     let f = &stick.force;
@@ -310,12 +324,7 @@ fn golden_000_ladder_accelerations() {
     // The mixed LCP of 000 eq. 58 with and without friction.
     let c = case("000.ladder.M0_beta2");
     let s = std::f64::consts::FRAC_1_SQRT_2;
-    let j = Matrix::from_rows(&[
-        [1.0, 0.0, s],
-        [0.0, 1.0, s],
-        [0.0, 1.0, -s],
-        [1.0, 0.0, -s],
-    ]);
+    let j = Matrix::from_rows(&[[1.0, 0.0, s], [0.0, 1.0, s], [0.0, 1.0, -s], [1.0, 0.0, -s]]);
     let dynamics = |mu: f64| {
         Dynamics::new(
             Matrix::diagonal(&[1.0, 1.0, 1.0 / 3.0]),
@@ -556,14 +565,9 @@ fn golden_001_qp_instance() {
         other => panic!("{other:?}"),
     };
     let (h, g) = (c.matrix("grad_h").transpose(), c.matrix("grad_g").transpose());
-    let uni = Dynamics::new(
-        c.matrix("M"),
-        c.input("F"),
-        h.clone(),
-        c.input("gamma_h"),
-        vec![Law::Unilateral; 2],
-    )
-    .unwrap();
+    let uni =
+        Dynamics::new(c.matrix("M"), c.input("F"), h.clone(), c.input("gamma_h"), vec![Law::Unilateral; 2])
+            .unwrap();
     let mixed = Dynamics::new(
         c.matrix("M"),
         c.input("F"),

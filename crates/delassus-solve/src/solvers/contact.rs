@@ -59,7 +59,13 @@ pub fn solve(problem: &ContactProblem<'_>, options: &ContactOptions) -> ContactS
     };
     let residual = residual(problem, &force).relative;
     let velocity = problem.velocity(&force);
-    ContactSolution { force, velocity, status: settle(residual, reported, options.tolerance), iterations, residual }
+    ContactSolution {
+        force,
+        velocity,
+        status: settle(residual, reported, options.tolerance),
+        iterations,
+        residual,
+    }
 }
 
 fn sweep_and_polish(w: &Matrix, problem: &ContactProblem<'_>, options: &ContactOptions) -> (Vec<f64>, usize) {
@@ -284,8 +290,7 @@ fn equations(
         on_f[(at + r, at + r)] = speed;
         on_f[(at + r, at)] = mu * sign * u[r];
         for s in 1..d {
-            on_u[(at + r, at + s)] =
-                f[r] * u[s] / speed + if r == s { mu * f[0].abs() } else { 0.0 };
+            on_u[(at + r, at + s)] = f[r] * u[s] / speed + if r == s { mu * f[0].abs() } else { 0.0 };
         }
     }
 }

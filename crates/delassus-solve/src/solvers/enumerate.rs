@@ -180,7 +180,13 @@ fn pieces(law: &Law) -> Option<Vec<Piece>> {
     };
     Some(match *law {
         Law::Bilateral => {
-            vec![Piece { mode: Mode::Held, basis: vec![N], still: vec![N], absent: vec![], nonnegative: vec![] }]
+            vec![Piece {
+                mode: Mode::Held,
+                basis: vec![N],
+                still: vec![N],
+                absent: vec![],
+                nonnegative: vec![],
+            }]
         }
         Law::Unilateral => vec![open(), sliding_piece(1.0, 0.0, &[], None)],
         Law::Sliding { mu, slip } => vec![open(), sliding_piece(1.0, mu, slip.components(), None)],
@@ -541,7 +547,9 @@ impl<'a> Search<'a> {
             );
         }
         let u = if constant { s.scaled_velocity(a, f) } else { s.scaled_velocity_change(a, f) };
-        out.extend(self.for_each(choice, |p| &p.still).map(|(row, form)| dot(form, &u[row..row + form.len()])));
+        out.extend(
+            self.for_each(choice, |p| &p.still).map(|(row, form)| dot(form, &u[row..row + form.len()])),
+        );
         out
     }
 

@@ -113,7 +113,13 @@ fn judge(lcp: &Lcp, z: Vec<f64>, otherwise: Status, iterations: usize, tolerance
 }
 
 /// As [`judge`], for a mixed problem.
-fn judge_mixed(mlcp: &Mlcp, z: Vec<f64>, otherwise: Status, iterations: usize, tolerance: f64) -> LcpSolution {
+fn judge_mixed(
+    mlcp: &Mlcp,
+    z: Vec<f64>,
+    otherwise: Status,
+    iterations: usize,
+    tolerance: f64,
+) -> LcpSolution {
     let residual = mlcp.residual(&z);
     LcpSolution { w: mlcp.slack(&z), z, status: settle(residual, otherwise, tolerance), iterations, residual }
 }

@@ -10,13 +10,11 @@
 //! | min ½ λᵀAλ, Aλ + w ≥ 0 | multipliers (Dorn's dual) | 001 eq. 49, 54 |
 //! | min ½ yᵀMy with y = a + M⁻¹(F − H₃), ∇hᵀM_c⁻¹M y + H₄ ≥ 0 | acceleration | 001 eq. 56 |
 //!
-//! `clarabel` may return a point that is not a solution: a program counts as solved only where its status says so
-//! and the constraints hold at the point.
+//! `clarabel` may return a point that is not a solution, whatever its status says: a program counts as solved only
+//! where the KKT conditions hold at the point, computed here, after its active set was solved for all digits.
 
 use clarabel::algebra::CscMatrix;
-use clarabel::solver::{
-    DefaultSettings, DefaultSolver, IPSolver, NonnegativeConeT, SolverStatus, ZeroConeT,
-};
+use clarabel::solver::{DefaultSettings, DefaultSolver, IPSolver, NonnegativeConeT, SolverStatus, ZeroConeT};
 
 use crate::dynamics::{Dynamics, constrained_inverse_mass};
 use crate::law::Law;
@@ -72,9 +70,41 @@ fn compressed(a: &Matrix, upper: bool) -> CscMatrix<f64> {
     CscMatrix::new(a.rows(), a.cols(), start, rows, values)
 }
 
+/// KKT violations up to this, relative to the size of the terms, are rounding.
+const SOLVED: f64 = 1e-9;
+
 impl QuadraticProgram {
     /// Solves the program.
     pub fn solve(&self) -> QpOutcome {
+        // At the tightest tolerance clarabel now and then stops early, at a point that may be far from the
+        // minimiser; a looser one then brings it close enough for the active set, which gives all digits.
+        for tolerance in [1e-13, 1e-10, 1e-8] {
+            let (status, x, dual) = self.interior_point(tolerance);
+            match status {
+                SolverStatus::PrimalInfeasible => return QpOutcome::Infeasible,
+                SolverStatus::DualInfeasible => return QpOutcome::Unbounded,
+                _ => {}
+            }
+            if !x.iter().chain(&dual).all(|v| v.is_finite()) {
+                continue;
+            }
+            let polished = self.polish(&x, &dual);
+            let best = [Some((x, dual)), polished]
+                .into_iter()
+                .flatten()
+                .min_by(|a, b| self.violation(&a.0, &a.1).total_cmp(&self.violation(&b.0, &b.1)));
+            if let Some((point, dual)) = best
+                && self.violation(&point, &dual) <= SOLVED
+            {
+                let value = 0.5 * dot(&point, &self.hessian.mul_vec(&point)) + dot(&self.linear, &point);
+                return QpOutcome::Solved { point, value };
+            }
+        }
+        QpOutcome::Unresolved
+    }
+
+    /// Status, point and multipliers (of equalities, of inequalities) as clarabel returns them.
+    fn interior_point(&self, tolerance: f64) -> (SolverStatus, Vec<f64>, Vec<f64>) {
         let n = self.linear.len();
         // clarabel: A x + s = b, s in {0}^e × R₊^g.
         let a = Matrix::from_fn(self.equalities.rows() + self.inequalities.rows(), n, |i, j| {
@@ -86,56 +116,83 @@ impl QuadraticProgram {
         });
         let b: Vec<f64> =
             self.equality_values.iter().copied().chain(self.inequality_bounds.iter().map(|h| -h)).collect();
-        let cones =
-            [ZeroConeT(self.equality_values.len()), NonnegativeConeT(self.inequality_bounds.len())];
+        let cones = [ZeroConeT(self.equality_values.len()), NonnegativeConeT(self.inequality_bounds.len())];
         let settings = DefaultSettings {
             verbose: false,
-            tol_gap_abs: 1e-13,
-            tol_gap_rel: 1e-13,
-            tol_feas: 1e-13,
-            max_iter: 200,
+            tol_gap_abs: tolerance,
+            tol_gap_rel: tolerance,
+            tol_feas: tolerance,
             ..Default::default()
         };
         let hessian = compressed(&self.hessian.symmetric_part(), true);
-        let Ok(mut solver) =
-            DefaultSolver::new(&hessian, &self.linear, &compressed(&a, false), &b, &cones, settings)
-        else {
-            return QpOutcome::Unresolved;
-        };
-        solver.solve();
-        let point = solver.solution.x.clone();
-        match solver.solution.status {
-            // "Almost" and insufficient progress at 1e-13 are common and harmless; the check below decides.
-            SolverStatus::Solved | SolverStatus::AlmostSolved | SolverStatus::InsufficientProgress => {
-                if self.violation(&point) <= 1e-8 && self.gap(&solver.solution.z, &point) <= 1e-8 {
-                    let value = 0.5 * dot(&point, &self.hessian.mul_vec(&point)) + dot(&self.linear, &point);
-                    QpOutcome::Solved { point, value }
-                } else {
-                    QpOutcome::Unresolved
-                }
+        match DefaultSolver::new(&hessian, &self.linear, &compressed(&a, false), &b, &cones, settings) {
+            Ok(mut solver) => {
+                solver.solve();
+                (solver.solution.status, solver.solution.x.clone(), solver.solution.z.clone())
             }
-            SolverStatus::PrimalInfeasible => QpOutcome::Infeasible,
-            SolverStatus::DualInfeasible => QpOutcome::Unbounded,
-            _ => QpOutcome::Unresolved,
+            Err(_) => (SolverStatus::NumericalError, vec![f64::NAN; n], vec![]),
         }
     }
 
-    /// Largest violation of a constraint, relative to the size of its bounds.
-    fn violation(&self, x: &[f64]) -> f64 {
-        let e = self.equalities.mul_vec(x);
-        let g = self.inequalities.mul_vec(x);
-        let scale = 1.0 + max_abs(&self.equality_values).max(max_abs(&self.inequality_bounds)) + max_abs(x);
-        let worst = e.iter().zip(&self.equality_values).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
-        g.iter().zip(&self.inequality_bounds).map(|(a, b)| b - a).fold(worst, f64::max) / scale
+    /// The minimiser with the inequalities that are active at x as equalities: P x − Eᵀy − G_Aᵀz = −c, E x = e,
+    /// G_A x = h_A, the shortest solution where it is not unique.
+    fn polish(&self, x: &[f64], dual: &[f64]) -> Option<(Vec<f64>, Vec<f64>)> {
+        let (n, ne) = (x.len(), self.equality_values.len());
+        let slack = self.inequalities.mul_vec(x);
+        let active: Vec<usize> = (0..self.inequality_bounds.len())
+            .filter(|&i| dual[ne + i] > slack[i] - self.inequality_bounds[i])
+            .collect();
+        let rows = self.equalities.stack(&self.inequalities.select_rows(&active));
+        let values: Vec<f64> = self
+            .equality_values
+            .iter()
+            .copied()
+            .chain(active.iter().map(|&i| self.inequality_bounds[i]))
+            .collect();
+        let size = n + values.len();
+        let kkt = Matrix::from_fn(size, size, |i, j| match (i < n, j < n) {
+            (true, true) => self.hessian[(i, j)],
+            (true, false) => -rows[(j - n, i)],
+            (false, true) => rows[(i - n, j)],
+            (false, false) => 0.0,
+        });
+        let rhs: Vec<f64> = self.linear.iter().map(|c| -c).chain(values).collect();
+        let z = kkt.pseudo_solve(&rhs);
+        let mut multipliers = vec![0.0; dual.len()];
+        // clarabel's sign: P x + c + Eᵀy − Gᵀz = 0.
+        for k in 0..ne {
+            multipliers[k] = -z[n + k];
+        }
+        for (k, &i) in active.iter().enumerate() {
+            multipliers[ne + i] = z[n + ne + k];
+        }
+        z.iter().all(|v| v.is_finite()).then(|| (z[..n].to_vec(), multipliers))
     }
 
-    /// ‖P x + c − Eᵀy − Gᵀz‖ relative to its terms: stationarity with the multipliers found.
-    fn gap(&self, dual: &[f64], x: &[f64]) -> f64 {
+    /// The largest violation of the KKT conditions: constraints, signs, stationarity, complementarity, each
+    /// relative to the size of its terms.
+    fn violation(&self, x: &[f64], dual: &[f64]) -> f64 {
         let (y, z) = dual.split_at(self.equality_values.len());
+        let (ex, gx) = (self.equalities.mul_vec(x), self.inequalities.mul_vec(x));
+        let size = 1.0
+            + max_abs(&self.equality_values)
+                .max(max_abs(&self.inequality_bounds))
+                .max(max_abs(&ex))
+                .max(max_abs(&gx));
         let px = self.hessian.mul_vec(x);
         let (ey, gz) = (self.equalities.tr_mul_vec(y), self.inequalities.tr_mul_vec(z));
-        let scale = 1.0 + max_abs(&px).max(max_abs(&self.linear)).max(max_abs(&gz));
-        (0..x.len()).map(|i| (px[i] + self.linear[i] + ey[i] - gz[i]).abs()).fold(0.0, f64::max) / scale
+        let pull = 1.0 + max_abs(&px).max(max_abs(&self.linear)).max(max_abs(&gz)).max(max_abs(&ey));
+        let equality = ex.iter().zip(&self.equality_values).map(|(a, b)| (a - b).abs() / size);
+        let bounds = gx.iter().zip(&self.inequality_bounds).map(|(a, b)| (b - a) / size);
+        let force = 1.0 + max_abs(dual);
+        let signs = z.iter().map(|z| -z / force);
+        let stationary = (0..x.len()).map(|i| (px[i] + self.linear[i] + ey[i] - gz[i]).abs() / pull);
+        let complementary = gx
+            .iter()
+            .zip(&self.inequality_bounds)
+            .zip(z)
+            .map(|((g, h), z)| ((g - h) / size).abs().min((z / force).abs()));
+        equality.chain(bounds).chain(signs).chain(stationary).chain(complementary).fold(0.0, f64::max)
     }
 }
 

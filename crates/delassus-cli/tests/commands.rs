@@ -1,0 +1,176 @@
+//! The commands as a user types them.
+
+use serde_json::json as value;
+
+use crate::{Temporary, delassus, json, root};
+
+fn stdout(args: &[&str]) -> String {
+    String::from_utf8(delassus(args).stdout).unwrap()
+}
+
+fn scene(name: &str) -> String {
+    root().join("scenes").join(name).to_str().unwrap().to_owned()
+}
+
+#[test]
+fn rod_is_explained_in_words() {
+    let text = stdout(&["analyze", &scene("painleve-rod.toml")]);
+    assert!(text.contains("NO SOLUTION"), "{text}");
+    assert!(
+        text.contains(
+            "no solution: friction 2 exceeds the jamming value 1.66667 and `tip` slides in the jamming direction \
+             (003 eq. 39)"
+        ),
+        "{text}"
+    );
+    assert!(!text.contains('\x1b'), "plain when piped");
+    assert_eq!(delassus(&["analyze", &scene("painleve-rod.toml")]).status.code(), Some(1));
+}
+
+#[test]
+fn parameters_can_be_set() {
+    let (code, doc) = json(&["analyze", &scene("painleve-rod.toml"), "--json", "--set", "mu=1.6"]);
+    assert_eq!((code, &doc["solutions"]["kind"]), (0, &value!("finite")));
+    let (_, doc) = json(&["analyze", &scene("painleve-rod.toml"), "--json", "--set", "mu = 3/2"]);
+    assert_eq!(doc["contacts"][0]["mu"], 1.5);
+}
+
+#[test]
+fn json_has_the_keys_that_others_rely_on() {
+    let (_, doc) = json(&["analyze", &scene("ladder.toml"), "--json"]);
+    for pointer in [
+        "/n",
+        "/bilateral",
+        "/unilateral",
+        "/existence",
+        "/acceleration_unique",
+        "/forces_unique",
+        "/solutions/kind",
+        "/solutions/list/0/acceleration/theta",
+        "/solutions/list/0/contacts/floor/normal",
+        "/solutions/list/0/contacts/floor/tangential/0",
+        "/solutions/list/0/contacts/floor/mode",
+        "/solutions/list/0/joints/wall",
+        "/solutions/minimum_norm/contacts/floor",
+        "/solutions/minimum_norm/joints/wall",
+        "/contacts/0/name",
+        "/contacts/0/mu",
+        "/contacts/0/mu_jam",
+        "/contacts/0/mu_crit",
+        "/contacts/0/e_jam/0",
+        "/contacts/0/locking_angle_deg",
+        "/contacts/0/jams",
+        "/contacts/0/cone/0/0",
+        "/friction_bounds/000.prop12",
+        "/kinetic_angles_deg/wall|floor",
+        "/matrices/mass/0/0",
+        "/matrices/delassus/1/1",
+        "/matrices/constrained_delassus/0/0",
+        "/matrices/lcp_matrix/1/1",
+        "/matrices/lcp_vector/1",
+        "/certificates",
+    ] {
+        assert!(doc.pointer(pointer).is_some(), "{pointer}");
+    }
+}
+
+#[test]
+fn check_counts_redundancy() {
+    let twice = Temporary::new(
+        "twice.toml",
+        b"[system]\ncoordinates = [\"x\", \"y\"]\n[energy]\nkinetic = \"(x'^2 + y'^2)/2\"\n\
+          [[joint]]\nname = \"a\"\nvalue = \"y\"\n[[joint]]\nname = \"b\"\nvalue = \"2*y\"\n",
+    );
+    let (code, doc) = json(&["check", twice.path(), "--json"]);
+    assert_eq!((code, &doc["joint_rank"], &doc["redundant_joints"]), (0, &value!(1), &value!(1)));
+    assert!(stdout(&["check", twice.path()]).contains("joints redundant: 1 independent of 2"));
+    let (_, doc) = json(&["analyze", twice.path(), "--json"]);
+    assert_eq!((&doc["acceleration_unique"], &doc["forces_unique"]), (&value!("proved"), &value!("refuted")));
+}
+
+#[test]
+fn an_impact_is_announced() {
+    let falling = Temporary::new(
+        "ball.toml",
+        b"[system]\ncoordinates = [\"y\"]\n[energy]\nkinetic = \"y'^2/2\"\n[[contact]]\nname = \"floor\"\ngap = \"y\"\n\
+          [state.velocity]\ny = -2.0\n",
+    );
+    let (code, doc) = json(&["analyze", falling.path(), "--json"]);
+    assert_eq!((code, &doc["contacts"][0]["state"]), (1, &value!("approaching")));
+    assert!(stdout(&["analyze", falling.path()]).contains("approaches with -2; an impact comes first"));
+}
+
+#[test]
+fn singular_mass_is_allowed_and_reported() {
+    let light = Temporary::new(
+        "light.toml",
+        b"[system]\ncoordinates = [\"x\", \"y\"]\n[energy]\nkinetic = \"x'^2/2\"\npotential = \"3*y\"\n\
+          [[contact]]\nname = \"floor\"\ngap = \"y\"\n",
+    );
+    let (code, doc) = json(&["analyze", light.path(), "--json"]);
+    assert_eq!((code, &doc["mass_rank"], &doc["forces_unique"]), (0, &value!(1), &value!("proved")));
+    assert_eq!(doc["solutions"]["list"][0]["contacts"]["floor"]["normal"], 3.0);
+    assert_eq!(doc["matrices"]["delassus"], value!(null));
+}
+
+#[test]
+fn sixteen_planar_contacts_and_more_than_can_be_enumerated() {
+    // A bar on many feet, at rest with friction: too many modes to list, but a solution is found.
+    let mut text = String::from(
+        "[system]\ncoordinates = [\"x\", \"y\", \"r\"]\n[energy]\nkinetic = \"(x'^2 + y'^2)/2 + r'^2/24\"\npotential = \"9.81*y\"\n",
+    );
+    for k in 0..16 {
+        let at = k as f64 / 15.0 - 0.5;
+        text +=
+            &format!("[[contact]]\nname = \"foot{k}\"\ngap = \"y + ({at})*r\"\nslip = [\"x\"]\nmu = 0.3\n");
+    }
+    let file = Temporary::new("feet.toml", text.as_bytes());
+    let (code, doc) = json(&["analyze", file.path(), "--json"]);
+    assert_eq!((code, &doc["existence"]), (0, &value!("proved")));
+    assert_eq!(doc["solutions"]["complete"], false);
+    let sum: f64 = doc["solutions"]["list"][0]["contacts"]
+        .as_object()
+        .unwrap()
+        .values()
+        .map(|c| c["normal"].as_f64().unwrap())
+        .sum();
+    assert!((sum - 9.81).abs() < 1e-8, "{sum}");
+}
+
+#[test]
+fn help_and_version_are_answers() {
+    for args in [["--help"], ["--version"]] {
+        let out = delassus(&args);
+        assert_eq!(out.status.code(), Some(0));
+        assert!(!out.stdout.is_empty());
+    }
+    assert_eq!(delassus(&[]).status.code(), Some(2));
+    assert_eq!(delassus(&["fly"]).status.code(), Some(2));
+}
+
+#[test]
+fn try_shows_a_scene_and_lists_the_others() {
+    let text = stdout(&["try"]);
+    assert!(text.contains("NO SOLUTION") && text.contains("delassus try ladder"), "{text}");
+    let out = delassus(&["try", "nonsense"]);
+    assert_eq!(out.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&out.stderr).contains("painleve-rod"));
+}
+
+#[test]
+fn try_leaves_the_scene_behind_and_never_overwrites() {
+    let mine = Temporary::new("ladder.toml", b"mine");
+    let folder = std::path::Path::new(mine.path()).parent().unwrap();
+    let run = |name: &str| {
+        let out = std::process::Command::new(env!("CARGO_BIN_EXE_delassus"))
+            .args(["try", name])
+            .current_dir(folder)
+            .output()
+            .unwrap();
+        String::from_utf8(out.stdout).unwrap()
+    };
+    assert!(run("ladder").contains("left as it is"));
+    assert_eq!(std::fs::read(mine.path()).unwrap(), b"mine");
+    assert!(run("painleve-klein").contains("written to painleve-klein.toml"));
+    assert!(folder.join("painleve-klein.toml").exists());
+}

@@ -1,0 +1,89 @@
+//! Every scene has the outcome that it expects, and is built in.
+
+use delassus::file::{Expected, SolutionCount, read_system};
+use serde_json::Value;
+
+use crate::{delassus, json, root};
+
+fn scenes() -> Vec<(String, String)> {
+    let mut all: Vec<(String, String)> = std::fs::read_dir(root().join("scenes"))
+        .unwrap()
+        .map(|e| e.unwrap().path())
+        .filter(|p| p.extension().is_some_and(|e| e == "toml"))
+        .map(|p| (p.to_str().unwrap().to_owned(), std::fs::read_to_string(&p).unwrap()))
+        .collect();
+    all.sort();
+    assert!(all.len() >= 12);
+    all
+}
+
+#[test]
+fn scenes_have_their_expected_outcome() {
+    for (path, text) in scenes() {
+        let file = read_system(&text, &[]).unwrap_or_else(|e| panic!("{}", e.render(&path, &text)));
+        let expect = file.expect.unwrap_or_else(|| panic!("{path}: a scene says what it expects"));
+        let (code, doc) = json(&["analyze", &path, "--json"]);
+        let at = |key: &str| doc[key].as_str().unwrap().to_owned();
+        let verdicts = [
+            ("existence", &expect.existence),
+            ("acceleration_unique", &expect.acceleration_unique),
+            ("forces_unique", &expect.forces_unique),
+        ];
+        for (key, want) in verdicts {
+            if let Some(want) = want {
+                assert_eq!(&at(key), want, "{path}: {key}");
+            }
+        }
+        assert!(expect.existence.is_some() && expect.solutions.is_some(), "{path}");
+        let (kind, listed) =
+            (doc["solutions"]["kind"].as_str().unwrap(), doc["solutions"]["list"].as_array().unwrap().len());
+        match expect.solutions.unwrap() {
+            SolutionCount::Exactly(0) => assert_eq!((kind, listed), ("none", 0), "{path}"),
+            SolutionCount::Exactly(n) => assert_eq!((kind, listed), ("finite", n), "{path}"),
+            SolutionCount::Several => assert!(kind == "finite" && listed > 1, "{path}"),
+            SolutionCount::Infinite => assert_eq!(kind, "infinite", "{path}"),
+        }
+        assert_eq!(code, if at("existence") == "refuted" { 1 } else { 0 }, "{path}");
+        for value in &expect.values {
+            let got = doc.pointer(&value.path).unwrap_or_else(|| panic!("{path}: no {}", value.path));
+            match value.equals {
+                Expected::Boolean(b) => assert_eq!(got, &Value::Bool(b), "{path}: {}", value.path),
+                Expected::Number(x) => {
+                    let got = got.as_f64().unwrap_or_else(|| panic!("{path}: {} is {got}", value.path));
+                    assert!(
+                        (got - x).abs() <= value.tolerance * x.abs().max(1.0),
+                        "{path}: {}: {got} for {x}",
+                        value.path
+                    );
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn every_scene_is_built_in() {
+    for (path, text) in scenes() {
+        let name = std::path::Path::new(&path).file_stem().unwrap().to_str().unwrap().to_owned();
+        // JSON writes no file, so this may run anywhere.
+        let (_, built_in) = json(&["try", &name, "--json"]);
+        let (_, from_file) = json(&["analyze", &path, "--json"]);
+        assert_eq!(built_in, from_file, "{name}");
+        assert!(text.starts_with('#'), "{name}: a scene begins with its story");
+    }
+}
+
+#[test]
+fn analysis_of_a_small_system_is_quick() {
+    // 50 ms with start-up are asked of the release build; the test build gets ten times that, and the best of five.
+    let path = root().join("scenes/articulated-arm.toml");
+    let best = (0..5)
+        .map(|_| {
+            let start = std::time::Instant::now();
+            assert_eq!(delassus(&["analyze", path.to_str().unwrap()]).status.code(), Some(0));
+            start.elapsed()
+        })
+        .min()
+        .unwrap();
+    assert!(best.as_secs_f64() < 0.5, "{best:?}");
+}
