@@ -95,6 +95,8 @@ fn svg(cells: &[Answer]) -> String {
         LEFT + width + 24.0,
         TOP + height + 106.0
     );
+    // Neighbouring cells share an edge: without crisp edges viewers blend the background in.
+    out += "<g shape-rendering=\"crispEdges\">\n";
     for row in 0..ROWS {
         let line = &cells[row * COLUMNS..(row + 1) * COLUMNS];
         let y = TOP + height - (row + 1) as f64 * CELL;
@@ -113,7 +115,7 @@ fn svg(cells: &[Answer]) -> String {
     }
     let _ = writeln!(
         out,
-        "<rect x=\"{LEFT}\" y=\"{TOP}\" width=\"{width}\" height=\"{height}\" fill=\"none\" stroke=\"black\"/>"
+        "</g>\n<rect x=\"{LEFT}\" y=\"{TOP}\" width=\"{width}\" height=\"{height}\" fill=\"none\" stroke=\"black\"/>"
     );
     for degrees in (15..=90).step_by(15) {
         let x = LEFT + width * (f64::from(degrees) - ANGLES[0]) / (ANGLES[1] - ANGLES[0]);

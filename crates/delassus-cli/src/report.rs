@@ -206,7 +206,7 @@ pub fn text(system: &System, result: &SystemAnalysis, style: Style) -> String {
     let rubs = result.assembly.dynamics.laws.iter().any(|l| l.mu() > 0.0);
     for b in result.friction_bounds.iter().filter(|b| rubs && b.bound.is_finite()) {
         out += &format!(
-            "\n{}   below {} the answer exists and is unique ({})\n",
+            "\n{}   below {} everywhere, sliding as now, the answer exists and is unique ({})\n",
             style.bold("friction"),
             number(b.bound),
             b.id

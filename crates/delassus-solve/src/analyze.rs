@@ -3,6 +3,9 @@
 //! Decided here by exact means alone: positive definiteness, the P-matrix test, and the enumeration of all
 //! modes. What is beyond their reach stays [`Verdict::Unknown`].
 //!
+//! Where the forces are not unique (hyperstatic systems, 002 Lemma 5.2 with items 3 and 4 corrected), the set of all
+//! forces is given with its least-norm member, the part that all members share, and the interval of every component.
+//!
 //! "Unique" means that there is exactly one: where no solution exists, uniqueness is refuted too.
 
 use crate::classes::{Verdict, p_matrix};

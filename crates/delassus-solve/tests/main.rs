@@ -4,3 +4,4 @@ mod all_solutions;
 mod cones;
 mod gauss;
 mod lifts;
+mod propositions;

@@ -12,6 +12,7 @@
 //! Sources: 000 Blumentals, Brogliato, Bertails-Descoubes 2016; 001 Brogliato 2013; 002 Lötstedt 1982;
 //! 003 Peiret, Kövecses, Font-Llagunes 2019; 004 Negrut, Serban 2016.
 #![forbid(unsafe_code)]
+
 pub mod analyze;
 pub mod assemble;
 mod diagnostic;
@@ -24,3 +25,8 @@ mod parse;
 mod suggest;
 pub mod system;
 mod table;
+
+/// The code of the README, compiled and run as a test.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct Readme;

@@ -1,4 +1,5 @@
 //! The integration tests of the crate, in one binary.
 
+mod active_set;
 mod golden;
 mod system;

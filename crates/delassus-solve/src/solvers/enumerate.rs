@@ -16,6 +16,9 @@
 //! is 1). A slack above −10⁻¹¹ is nonnegative, one below −10⁻⁷ is negative; in between, rounding and meaning
 //! cannot be told apart and the set is marked as not [`SolutionSet::decided`].
 
+pub use super::modes::Mode;
+use super::modes::{Piece, negated, pieces};
+use super::scaling::Scaled;
 use crate::dynamics::Dynamics;
 use crate::law::{Law, row_offsets};
 use crate::matrix::{Matrix, dot, max_abs};
@@ -32,20 +35,7 @@ const REGULAR: f64 = 1e-10;
 /// Two solutions closer than this, in scaled forces and velocities, are one.
 const SAME: f64 = 1e-7;
 /// Components of unit directions below this are rounding of the null space that they came from.
-const STILL: f64 = 1e-10;
-
-/// What a contact does in a solution.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Mode {
-    /// Held by a joint.
-    Held,
-    /// No force, free to part.
-    Open,
-    /// Touching, free to move along the tangents or moving with friction at its limit.
-    Slide,
-    /// Touching and not moving along the tangents.
-    Stick,
-}
+pub(super) const STILL: f64 = 1e-10;
 
 /// A convex set of solutions: a point, or a polyhedron {f + D s : G s ≥ h}.
 #[derive(Clone, Debug)]
@@ -103,276 +93,6 @@ impl Default for EnumerateOptions {
     }
 }
 
-/// One linear form α·f + β·u on the rows of a constraint.
-type Form = ([f64; 3], [f64; 3]);
-
-/// One cone of a law.
-struct Piece {
-    mode: Mode,
-    /// f is a combination of these.
-    basis: Vec<[f64; 3]>,
-    /// These forms of u vanish; as many as there are basis vectors.
-    still: Vec<[f64; 3]>,
-    /// These forms of f vanish (what the basis says, as equations).
-    absent: Vec<[f64; 3]>,
-    /// These forms are nonnegative.
-    nonnegative: Vec<Form>,
-}
-
-fn force_form(f: [f64; 3]) -> Form {
-    (f, [0.0; 3])
-}
-
-fn velocity_form(u: [f64; 3]) -> Form {
-    ([0.0; 3], u)
-}
-
-const N: [f64; 3] = [1.0, 0.0, 0.0];
-const T: [f64; 3] = [0.0, 1.0, 0.0];
-
-fn negated(x: [f64; 3]) -> [f64; 3] {
-    x.map(|v| -v)
-}
-
-/// The piece with force parameter s ≥ 0, f = s·(sign, −μ e), and normal velocity zero.
-fn sliding_piece(sign: f64, mu: f64, e: &[f64], motion: Option<f64>) -> Piece {
-    let mut ray = [sign, 0.0, 0.0];
-    let mut absent = Vec::new();
-    for (k, ek) in e.iter().enumerate() {
-        ray[k + 1] = -mu * ek;
-        // f_k + μ e_k |f_n| = 0 with |f_n| = sign·f_n.
-        let mut form = [mu * ek * sign, 0.0, 0.0];
-        form[k + 1] = 1.0;
-        absent.push(form);
-    }
-    let mut nonnegative = vec![force_form([sign, 0.0, 0.0])];
-    if let Some(direction) = motion {
-        nonnegative.push(velocity_form([0.0, direction, 0.0]));
-    }
-    Piece { mode: Mode::Slide, basis: vec![ray], still: vec![N], absent, nonnegative }
-}
-
-/// The pieces of a law; `None` for laws that are not polyhedral.
-fn pieces(law: &Law) -> Option<Vec<Piece>> {
-    let d = law.dim();
-    let unit = |k: usize| {
-        let mut e = [0.0; 3];
-        e[k] = 1.0;
-        e
-    };
-    let open = || Piece {
-        mode: Mode::Open,
-        basis: vec![],
-        still: vec![],
-        absent: (0..d).map(unit).collect(),
-        nonnegative: vec![velocity_form(N)],
-    };
-    let stick = |sign: f64, mu: f64| Piece {
-        mode: Mode::Stick,
-        basis: vec![N, T],
-        still: vec![N, T],
-        absent: vec![],
-        nonnegative: vec![
-            force_form([sign, 0.0, 0.0]),
-            force_form([mu * sign, 1.0, 0.0]),
-            force_form([mu * sign, -1.0, 0.0]),
-        ],
-    };
-    Some(match *law {
-        Law::Bilateral => {
-            vec![Piece {
-                mode: Mode::Held,
-                basis: vec![N],
-                still: vec![N],
-                absent: vec![],
-                nonnegative: vec![],
-            }]
-        }
-        Law::Unilateral => vec![open(), sliding_piece(1.0, 0.0, &[], None)],
-        Law::Sliding { mu, slip } => vec![open(), sliding_piece(1.0, mu, slip.components(), None)],
-        Law::BilateralSliding { mu, slip } => [1.0, -1.0]
-            .map(|sign| Piece { mode: Mode::Held, ..sliding_piece(sign, mu, slip.components(), None) })
-            .into(),
-        Law::CoulombPlane { mu } => vec![
-            open(),
-            stick(1.0, mu),
-            sliding_piece(1.0, mu, &[1.0], Some(1.0)),
-            sliding_piece(1.0, mu, &[-1.0], Some(-1.0)),
-        ],
-        Law::BilateralCoulombPlane { mu } => {
-            let mut all = Vec::new();
-            for sign in [1.0, -1.0] {
-                all.push(stick(sign, mu));
-                all.push(sliding_piece(sign, mu, &[1.0], Some(1.0)));
-                all.push(sliding_piece(sign, mu, &[-1.0], Some(-1.0)));
-            }
-            all
-        }
-        Law::Coulomb { .. } | Law::Cone { .. } | Law::BilateralCoulomb { .. } => return None,
-    })
-}
-
-/// The problem in scaled numbers: E_a a + E_f f + E_0 = 0 (absent where the mass was eliminated) and
-/// u = U_a a + U_f f + U_0.
-struct Scaled {
-    /// Number of accelerations kept as unknowns (0 or n).
-    kept: usize,
-    equilibrium_a: Matrix,
-    equilibrium_f: Matrix,
-    equilibrium_0: Vec<f64>,
-    velocity_a: Matrix,
-    velocity_f: Matrix,
-    velocity_0: Vec<f64>,
-    /// Physical force of a row per scaled force.
-    force_unit: Vec<f64>,
-    /// Physical velocity of a row per scaled velocity.
-    velocity_unit: Vec<f64>,
-    /// Physical acceleration of a coordinate per scaled one.
-    acceleration_unit: Vec<f64>,
-    /// a = response·f + free (physical), where the mass was eliminated.
-    response: Matrix,
-    free_acceleration: Vec<f64>,
-}
-
-impl Scaled {
-    /// From u = W f + q. `response`, `free_acceleration` may be empty.
-    fn reduced(w: &Matrix, q: &[f64], laws: &[Law], response: Matrix, free_acceleration: Vec<f64>) -> Self {
-        let m = w.rows();
-        let s = per_constraint(laws, |i| w[(i, i)].abs().sqrt());
-        let c = unit_or_one(max_abs(&(0..m).map(|i| s[i] * q[i]).collect::<Vec<_>>()));
-        Scaled {
-            kept: 0,
-            equilibrium_a: Matrix::zeros(0, 0),
-            equilibrium_f: Matrix::zeros(0, m),
-            equilibrium_0: vec![],
-            velocity_a: Matrix::zeros(m, 0),
-            velocity_f: Matrix::from_fn(m, m, |i, j| s[i] * w[(i, j)] * s[j]),
-            velocity_0: (0..m).map(|i| s[i] * q[i] / c).collect(),
-            force_unit: s.iter().map(|x| x * c).collect(),
-            velocity_unit: s.iter().map(|x| c / x).collect(),
-            acceleration_unit: vec![],
-            response,
-            free_acceleration,
-        }
-    }
-
-    fn with_mass(d: &Dynamics) -> Self {
-        let (n, m) = (d.coordinates(), d.jacobian.rows());
-        let g: Vec<f64> = (0..n).map(|i| 1.0 / unit_or_one(d.mass[(i, i)].abs().sqrt())).collect();
-        let row = |i: usize| (0..n).fold(0.0_f64, |top, k| top.max((d.jacobian[(i, k)] * g[k]).abs()));
-        let s = per_constraint(&d.laws, row);
-        let c = (0..n)
-            .map(|i| (g[i] * d.force[i]).abs())
-            .chain((0..m).map(|i| (s[i] * d.bias[i]).abs()))
-            .fold(0.0, f64::max);
-        let c = unit_or_one(c);
-        Scaled {
-            kept: n,
-            equilibrium_a: Matrix::from_fn(n, n, |i, j| g[i] * d.mass[(i, j)] * g[j]),
-            equilibrium_f: Matrix::from_fn(n, m, |i, j| -g[i] * d.jacobian[(j, i)] * s[j]),
-            equilibrium_0: (0..n).map(|i| g[i] * d.force[i] / c).collect(),
-            velocity_a: Matrix::from_fn(m, n, |i, j| s[i] * d.jacobian[(i, j)] * g[j]),
-            velocity_f: Matrix::zeros(m, m),
-            velocity_0: (0..m).map(|i| s[i] * d.bias[i] / c).collect(),
-            force_unit: s.iter().map(|x| x * c).collect(),
-            velocity_unit: s.iter().map(|x| c / x).collect(),
-            acceleration_unit: g.iter().map(|x| x * c).collect(),
-            response: Matrix::zeros(0, m),
-            free_acceleration: vec![],
-        }
-    }
-
-    fn rows(&self) -> usize {
-        self.velocity_0.len()
-    }
-
-    /// The physical acceleration at scaled (a, f).
-    fn acceleration(&self, a: &[f64], f: &[f64]) -> Vec<f64> {
-        if self.kept > 0 {
-            return a.iter().zip(&self.acceleration_unit).map(|(x, s)| x * s).collect();
-        }
-        let mut out = self.acceleration_change(&[], f);
-        for (x, free) in out.iter_mut().zip(&self.free_acceleration) {
-            *x += free;
-        }
-        out
-    }
-
-    /// The physical change of acceleration along scaled directions of (a, f).
-    fn acceleration_change(&self, a: &[f64], f: &[f64]) -> Vec<f64> {
-        if self.kept > 0 {
-            return a.iter().zip(&self.acceleration_unit).map(|(x, s)| x * s).collect();
-        }
-        if self.response.rows() == 0 {
-            return vec![];
-        }
-        self.response.mul_vec(&self.force(f))
-    }
-
-    /// As [`Scaled::acceleration_change`] for a unit direction of (a, f), with rounding set to zero: a sum
-    /// that cancels to STILL of its terms.
-    fn clean_acceleration_change(&self, direction: &[f64]) -> Vec<f64> {
-        let (a, f) = direction.split_at(self.kept);
-        let size: Vec<f64> = if self.kept > 0 {
-            self.acceleration_unit.clone()
-        } else {
-            let f = self.force(f);
-            (0..self.response.rows())
-                .map(|i| self.response.row(i).iter().zip(&f).map(|(r, f)| (r * f).abs()).sum())
-                .collect()
-        };
-        let mut change = self.acceleration_change(a, f);
-        for (x, size) in change.iter_mut().zip(size) {
-            if x.abs() <= STILL * size {
-                *x = 0.0;
-            }
-        }
-        change
-    }
-
-    fn force(&self, f: &[f64]) -> Vec<f64> {
-        f.iter().zip(&self.force_unit).map(|(x, s)| x * s).collect()
-    }
-
-    fn velocity(&self, u: &[f64]) -> Vec<f64> {
-        u.iter().zip(&self.velocity_unit).map(|(x, s)| x * s).collect()
-    }
-
-    /// Scaled u at scaled (a, f).
-    fn scaled_velocity(&self, a: &[f64], f: &[f64]) -> Vec<f64> {
-        let mut u = self.scaled_velocity_change(a, f);
-        for (x, u0) in u.iter_mut().zip(&self.velocity_0) {
-            *x += u0;
-        }
-        u
-    }
-
-    fn scaled_velocity_change(&self, a: &[f64], f: &[f64]) -> Vec<f64> {
-        (0..self.rows())
-            .map(|i| {
-                dot(self.velocity_f.row(i), f)
-                    + if self.kept > 0 { dot(self.velocity_a.row(i), a) } else { 0.0 }
-            })
-            .collect()
-    }
-}
-
-fn unit_or_one(x: f64) -> f64 {
-    if x > 0.0 { x } else { 1.0 }
-}
-
-/// One scale per constraint, so that cones keep their shape: 1/(largest of `size` over its rows).
-fn per_constraint(laws: &[Law], size: impl Fn(usize) -> f64) -> Vec<f64> {
-    let offsets = row_offsets(laws);
-    let mut s = Vec::with_capacity(offsets[laws.len()]);
-    for k in 0..laws.len() {
-        let rows = offsets[k]..offsets[k + 1];
-        let top = rows.clone().map(&size).fold(0.0, f64::max);
-        s.extend(rows.map(|_| 1.0 / unit_or_one(top)));
-    }
-    s
-}
-
 /// All solutions of the contact problem with these dynamics.
 pub fn enumerate(dynamics: &Dynamics, options: &EnumerateOptions) -> SolutionSet {
     let scaled = match dynamics.reduce() {
@@ -389,6 +109,9 @@ pub fn enumerate(dynamics: &Dynamics, options: &EnumerateOptions) -> SolutionSet
 pub fn enumerate_contact(w: &Matrix, q: &[f64], laws: &[Law], options: &EnumerateOptions) -> SolutionSet {
     Search::run(Scaled::reduced(w, q, laws, Matrix::zeros(0, w.rows()), vec![]), laws, options)
 }
+
+/// (a, f, u) along one direction.
+type Triple = (Vec<f64>, Vec<f64>, Vec<f64>);
 
 /// A found piece in scaled numbers, with the choice that it came from.
 struct Found {
@@ -615,7 +338,7 @@ impl<'a> Search<'a> {
         let u0 = self.scaled.scaled_velocity(&a0, &f0);
         let mut h: Vec<f64> = self.slacks(choice, &f0, &u0).map(|v| -v).collect();
         let count = space.null_basis.cols();
-        let columns: Vec<(Vec<f64>, Vec<f64>, Vec<f64>)> = (0..count)
+        let columns: Vec<Triple> = (0..count)
             .map(|j| {
                 let (a, f) = self.split(choice, &space.null_basis.col(j));
                 let u = self.scaled.scaled_velocity_change(&a, &f);
@@ -665,14 +388,14 @@ impl<'a> Search<'a> {
             .collect();
         let z = g.select_rows(&tight).row_space_with(1e-9).null_basis;
         let z = if tight.is_empty() { Matrix::identity(count) } else { z };
-        let at = |base: &[f64], part: &dyn Fn(&(Vec<f64>, Vec<f64>, Vec<f64>)) -> &Vec<f64>, t: &[f64]| {
+        let at = |base: &[f64], part: fn(&Triple) -> &Vec<f64>, t: &[f64]| {
             let mut out = base.to_vec();
             for (c, tj) in columns.iter().zip(t) {
                 crate::matrix::axpy(*tj, part(c), &mut out);
             }
             out
         };
-        let (a, f, u) = (at(&a0, &|c| &c.0, &t), at(&f0, &|c| &c.1, &t), at(&u0, &|c| &c.2, &t));
+        let (a, f, u) = (at(&a0, |c| &c.0, &t), at(&f0, |c| &c.1, &t), at(&u0, |c| &c.2, &t));
         let directions = (z.cols() > 0).then(|| {
             let loose: Vec<usize> =
                 (0..h.len()).filter(|i| !tight.contains(i) && max_abs(g.row(*i)) > 0.0).collect();
@@ -828,7 +551,7 @@ fn least_norm(f: &[f64], freedom: &Freedom) -> Option<Vec<f64>> {
     }
 }
 
-/// Gauss–Jordan elimination with complete pivoting, in place: on return `rhs` holds the solution in the order
+/// Gaussian elimination with complete pivoting, in place: on return `rhs` holds the solution in the order
 /// `order` (entry k is the unknown order[k]). Returns the smallest pivot relative to the largest; below
 /// [`SINGULAR`] elimination stops and the result has no meaning.
 fn eliminate(a: &mut Matrix, rhs: &mut [f64], order: &mut [usize]) -> f64 {

@@ -19,11 +19,13 @@ pub mod enumerate;
 mod index_sets;
 pub mod lemke;
 mod lu;
+mod modes;
 pub mod newton_min;
 mod newton_mixed;
 pub mod pivot;
 pub mod polyhedron;
 pub mod qp;
+mod scaling;
 
 pub use auto::{solve_lcp, solve_mlcp};
 

@@ -1,0 +1,176 @@
+//! A contact problem in numbers of size one, for the enumeration of its modes.
+//!
+//! Every constraint is scaled to unit inverse mass, one scale for its rows so that cones keep their shape, and the
+//! largest free velocity to 1: then one tolerance serves all rows.
+
+use super::enumerate::STILL;
+use crate::dynamics::Dynamics;
+use crate::law::{Law, row_offsets};
+use crate::matrix::{Matrix, dot, max_abs};
+
+/// The problem in scaled numbers: E_a a + E_f f + E_0 = 0 (absent where the mass was eliminated) and
+/// u = U_a a + U_f f + U_0.
+pub(super) struct Scaled {
+    /// Number of accelerations kept as unknowns (0 or n).
+    pub(super) kept: usize,
+    pub(super) equilibrium_a: Matrix,
+    pub(super) equilibrium_f: Matrix,
+    pub(super) equilibrium_0: Vec<f64>,
+    pub(super) velocity_a: Matrix,
+    pub(super) velocity_f: Matrix,
+    pub(super) velocity_0: Vec<f64>,
+    /// Physical force of a row per scaled force.
+    pub(super) force_unit: Vec<f64>,
+    /// Physical velocity of a row per scaled velocity.
+    pub(super) velocity_unit: Vec<f64>,
+    /// Physical acceleration of a coordinate per scaled one.
+    pub(super) acceleration_unit: Vec<f64>,
+    /// a = response·f + free (physical), where the mass was eliminated.
+    pub(super) response: Matrix,
+    pub(super) free_acceleration: Vec<f64>,
+}
+
+impl Scaled {
+    /// From u = W f + q. `response`, `free_acceleration` may be empty.
+    pub(super) fn reduced(
+        w: &Matrix,
+        q: &[f64],
+        laws: &[Law],
+        response: Matrix,
+        free_acceleration: Vec<f64>,
+    ) -> Self {
+        let m = w.rows();
+        let s = per_constraint(laws, |i| w[(i, i)].abs().sqrt());
+        let c = unit_or_one(max_abs(&(0..m).map(|i| s[i] * q[i]).collect::<Vec<_>>()));
+        Scaled {
+            kept: 0,
+            equilibrium_a: Matrix::zeros(0, 0),
+            equilibrium_f: Matrix::zeros(0, m),
+            equilibrium_0: vec![],
+            velocity_a: Matrix::zeros(m, 0),
+            velocity_f: Matrix::from_fn(m, m, |i, j| s[i] * w[(i, j)] * s[j]),
+            velocity_0: (0..m).map(|i| s[i] * q[i] / c).collect(),
+            force_unit: s.iter().map(|x| x * c).collect(),
+            velocity_unit: s.iter().map(|x| c / x).collect(),
+            acceleration_unit: vec![],
+            response,
+            free_acceleration,
+        }
+    }
+
+    pub(super) fn with_mass(d: &Dynamics) -> Self {
+        let (n, m) = (d.coordinates(), d.jacobian.rows());
+        let g: Vec<f64> = (0..n).map(|i| 1.0 / unit_or_one(d.mass[(i, i)].abs().sqrt())).collect();
+        let row = |i: usize| (0..n).fold(0.0_f64, |top, k| top.max((d.jacobian[(i, k)] * g[k]).abs()));
+        let s = per_constraint(&d.laws, row);
+        let c = (0..n)
+            .map(|i| (g[i] * d.force[i]).abs())
+            .chain((0..m).map(|i| (s[i] * d.bias[i]).abs()))
+            .fold(0.0, f64::max);
+        let c = unit_or_one(c);
+        Scaled {
+            kept: n,
+            equilibrium_a: Matrix::from_fn(n, n, |i, j| g[i] * d.mass[(i, j)] * g[j]),
+            equilibrium_f: Matrix::from_fn(n, m, |i, j| -g[i] * d.jacobian[(j, i)] * s[j]),
+            equilibrium_0: (0..n).map(|i| g[i] * d.force[i] / c).collect(),
+            velocity_a: Matrix::from_fn(m, n, |i, j| s[i] * d.jacobian[(i, j)] * g[j]),
+            velocity_f: Matrix::zeros(m, m),
+            velocity_0: (0..m).map(|i| s[i] * d.bias[i] / c).collect(),
+            force_unit: s.iter().map(|x| x * c).collect(),
+            velocity_unit: s.iter().map(|x| c / x).collect(),
+            acceleration_unit: g.iter().map(|x| x * c).collect(),
+            response: Matrix::zeros(0, m),
+            free_acceleration: vec![],
+        }
+    }
+
+    pub(super) fn rows(&self) -> usize {
+        self.velocity_0.len()
+    }
+
+    /// The physical acceleration at scaled (a, f).
+    pub(super) fn acceleration(&self, a: &[f64], f: &[f64]) -> Vec<f64> {
+        if self.kept > 0 {
+            return a.iter().zip(&self.acceleration_unit).map(|(x, s)| x * s).collect();
+        }
+        let mut out = self.acceleration_change(&[], f);
+        for (x, free) in out.iter_mut().zip(&self.free_acceleration) {
+            *x += free;
+        }
+        out
+    }
+
+    /// The physical change of acceleration along scaled directions of (a, f).
+    pub(super) fn acceleration_change(&self, a: &[f64], f: &[f64]) -> Vec<f64> {
+        if self.kept > 0 {
+            return a.iter().zip(&self.acceleration_unit).map(|(x, s)| x * s).collect();
+        }
+        if self.response.rows() == 0 {
+            return vec![];
+        }
+        self.response.mul_vec(&self.force(f))
+    }
+
+    /// As [`Scaled::acceleration_change`] for a unit direction of (a, f), with rounding set to zero: a sum
+    /// that cancels to STILL of its terms.
+    pub(super) fn clean_acceleration_change(&self, direction: &[f64]) -> Vec<f64> {
+        let (a, f) = direction.split_at(self.kept);
+        let size: Vec<f64> = if self.kept > 0 {
+            self.acceleration_unit.clone()
+        } else {
+            let f = self.force(f);
+            (0..self.response.rows())
+                .map(|i| self.response.row(i).iter().zip(&f).map(|(r, f)| (r * f).abs()).sum())
+                .collect()
+        };
+        let mut change = self.acceleration_change(a, f);
+        for (x, size) in change.iter_mut().zip(size) {
+            if x.abs() <= STILL * size {
+                *x = 0.0;
+            }
+        }
+        change
+    }
+
+    pub(super) fn force(&self, f: &[f64]) -> Vec<f64> {
+        f.iter().zip(&self.force_unit).map(|(x, s)| x * s).collect()
+    }
+
+    pub(super) fn velocity(&self, u: &[f64]) -> Vec<f64> {
+        u.iter().zip(&self.velocity_unit).map(|(x, s)| x * s).collect()
+    }
+
+    /// Scaled u at scaled (a, f).
+    pub(super) fn scaled_velocity(&self, a: &[f64], f: &[f64]) -> Vec<f64> {
+        let mut u = self.scaled_velocity_change(a, f);
+        for (x, u0) in u.iter_mut().zip(&self.velocity_0) {
+            *x += u0;
+        }
+        u
+    }
+
+    pub(super) fn scaled_velocity_change(&self, a: &[f64], f: &[f64]) -> Vec<f64> {
+        (0..self.rows())
+            .map(|i| {
+                dot(self.velocity_f.row(i), f)
+                    + if self.kept > 0 { dot(self.velocity_a.row(i), a) } else { 0.0 }
+            })
+            .collect()
+    }
+}
+
+fn unit_or_one(x: f64) -> f64 {
+    if x > 0.0 { x } else { 1.0 }
+}
+
+/// One scale per constraint, so that cones keep their shape: 1/(largest of `size` over its rows).
+fn per_constraint(laws: &[Law], size: impl Fn(usize) -> f64) -> Vec<f64> {
+    let offsets = row_offsets(laws);
+    let mut s = Vec::with_capacity(offsets[laws.len()]);
+    for k in 0..laws.len() {
+        let rows = offsets[k]..offsets[k + 1];
+        let top = rows.clone().map(&size).fold(0.0, f64::max);
+        s.extend(rows.map(|_| 1.0 / unit_or_one(top)));
+    }
+    s
+}
