@@ -74,10 +74,20 @@ pub fn analyze(dynamics: &Dynamics, options: &EnumerateOptions) -> Analysis {
         let some = !solutions.pieces.is_empty();
         (if some { Verdict::Proved } else { Verdict::Refuted }, a, f, Method::AllModes)
     } else {
+        // What a search in part has found is true all the same: solutions exist, and may be seen to be several.
+        let clear = solutions.decided && !solutions.pieces.is_empty();
+        let several = if clear {
+            uniqueness(dynamics, &solutions.pieces)
+        } else {
+            (Verdict::Unknown, Verdict::Unknown)
+        };
         if solutions.pieces.is_empty() {
             solutions.pieces.extend(reduced.as_ref().and_then(|r| solve_once(r, &dynamics.laws)));
         }
-        by_matrix_class(dynamics, reduced.as_ref(), !solutions.pieces.is_empty() && !solutions.complete)
+        let found = !solutions.pieces.is_empty() && !solutions.complete;
+        let (e, a, f, method) = by_matrix_class(dynamics, reduced.as_ref(), found);
+        let or = |seen: Verdict, known: Verdict| if seen == Verdict::Refuted { seen } else { known };
+        (e, or(several.0, a), or(several.1, f), method)
     };
     let minimum_norm =
         solutions.pieces.iter().map(|p| &p.force).min_by(|a, b| norm(a).total_cmp(&norm(b))).cloned();

@@ -343,6 +343,15 @@ impl Matrix {
         x.is_finite().then_some(x)
     }
 
+    /// The lower triangular L with A = L Lᵀ of a symmetric positive definite A, or `None` as
+    /// [`Matrix::solve_positive_definite`].
+    pub fn cholesky(&self) -> Option<Matrix> {
+        let n = self.rows;
+        self.solve_positive_definite(&Matrix::zeros(n, 0))?;
+        let l = self.as_faer().llt(faer::Side::Lower).ok()?;
+        Some(Self::from_fn(n, n, |i, j| if j <= i { l.L()[(i, j)] } else { 0.0 }))
+    }
+
     /// Whether the symmetric part is positive definite to working precision.
     pub fn is_positive_definite(&self) -> bool {
         self.rows == self.cols

@@ -170,6 +170,67 @@ fn twelve_contacts_within_a_second() {
     assert!(start.elapsed().as_secs_f64() < 1.0, "{:?}", start.elapsed());
 }
 
+#[test]
+fn hundreds_of_redundant_contacts_are_one_polyhedron() {
+    // A beam on 200 feet: two coordinates, so 198 dimensions of freedom; the weight is shared evenly at least norm.
+    let n = 200;
+    let dynamics = Dynamics::new(
+        Matrix::diagonal(&[1.0, 1.0 / 12.0]),
+        vec![9.81, 0.0],
+        Matrix::from_fn(n, 2, |i, j| if j == 0 { 1.0 } else { i as f64 / (n - 1) as f64 - 0.5 }),
+        vec![0.0; n],
+        vec![Law::Unilateral; n],
+    )
+    .unwrap();
+    let set = enumerate(&dynamics, &EnumerateOptions::default());
+    assert!(set.complete && set.decided && set.pieces.len() == 1);
+    let piece = &set.pieces[0];
+    assert_eq!(piece.freedom.as_ref().unwrap().force.cols(), n - 2);
+    assert!(piece.force.iter().all(|f| (f - 9.81 / n as f64).abs() < 1e-10));
+}
+
+#[test]
+fn walls_without_room_are_impossible_however_many() {
+    let n = 30;
+    let dynamics = Dynamics::new(
+        Matrix::identity(1),
+        vec![0.0],
+        Matrix::from_fn(n, 1, |i, _| if i % 2 == 0 { 1.0 } else { -1.0 }),
+        vec![-1.0; n],
+        vec![Law::Unilateral; n],
+    )
+    .unwrap();
+    let set = enumerate(&dynamics, &EnumerateOptions::default());
+    assert!(set.complete && set.decided && set.pieces.is_empty());
+}
+
+#[test]
+fn redundant_friction_is_searched_in_part_and_says_so() {
+    // Nine feet at rest with friction on three coordinates: nearly every mode is a polyhedron.
+    let n = 9;
+    let rows = Matrix::from_fn(2 * n, 3, |i, j| match (i % 2, j) {
+        (0, 1) => 1.0,
+        (0, 2) => (i / 2) as f64 / (n - 1) as f64 - 0.5,
+        (1, 0) => 1.0,
+        _ => 0.0,
+    });
+    let dynamics = Dynamics::new(
+        Matrix::diagonal(&[1.0, 1.0, 1.0 / 12.0]),
+        vec![0.0, 9.81, 0.0],
+        rows,
+        vec![0.0; 2 * n],
+        vec![Law::CoulombPlane { mu: 0.3 }; n],
+    )
+    .unwrap();
+    let start = std::time::Instant::now();
+    let options = EnumerateOptions { max_modes: 1 << 18 };
+    let analysis = delassus_solve::analyze::analyze(&dynamics, &options);
+    assert!(!analysis.solutions.complete);
+    assert_eq!(analysis.existence, delassus_solve::classes::Verdict::Proved);
+    assert_ne!(analysis.forces_unique, delassus_solve::classes::Verdict::Proved);
+    assert!(start.elapsed().as_secs() < 60, "{:?}", start.elapsed());
+}
+
 /// A random symmetric positive definite W = GᵀG + δI, and q.
 fn definite(n: usize) -> impl Strategy<Value = (Matrix, Vec<f64>)> {
     (proptest::collection::vec(-1.0..1.0f64, n * n), proptest::collection::vec(-1.0..1.0f64, n)).prop_map(
@@ -225,6 +286,26 @@ proptest! {
             norm(&d)
         }).fold(f64::INFINITY, f64::min);
         prop_assert!(near < 1e-8, "nearest listed solution is {} away", near);
+    }
+
+    /// Gauss' principle and the search over all modes give the same set.
+    #[test]
+    fn gauss_and_search_agree(columns in proptest::collection::vec(-1.0..1.0f64, 33), load in proptest::collection::vec(-1.0..1.0f64, 3), bias in proptest::collection::vec(-0.2..1.0f64, 11)) {
+        let n = 11;
+        let j = Matrix::from_vec(n, 3, columns);
+        let laws = [vec![Law::Bilateral], vec![Law::Unilateral; n - 1]].concat();
+        let dynamics = Dynamics::new(Matrix::diagonal(&[1.0, 2.0, 0.5]), load, j, bias, laws.clone()).unwrap();
+        let quick = enumerate(&dynamics, &EnumerateOptions::default());
+        let r = dynamics.reduce().unwrap();
+        let full = contact(&r.delassus, &r.free_velocity, &laws);
+        prop_assert!(quick.complete);
+        if quick.decided && full.decided {
+            prop_assert_eq!(quick.pieces.len(), full.pieces.len());
+            for (a, b) in quick.pieces.iter().zip(&full.pieces) {
+                prop_assert!(a.force.iter().zip(&b.force).all(|(x, y)| (x - y).abs() < 1e-7));
+                prop_assert_eq!(a.freedom.is_some(), b.freedom.is_some());
+            }
+        }
     }
 
     /// Redundant legs: every listed piece has the same J ᵀf, and the least-norm force is orthogonal to the freedom

@@ -16,6 +16,7 @@ mod auto;
 pub mod contact;
 pub(crate) mod dictionary;
 pub mod enumerate;
+mod gauss;
 mod index_sets;
 pub mod lemke;
 mod lu;
