@@ -111,16 +111,15 @@ impl Scaled {
         self.response.mul_vec(&self.force(f))
     }
 
-    /// As [`Scaled::acceleration_change`] for a unit direction of (a, f), with rounding set to zero: a sum
-    /// that cancels to STILL of its terms.
+    /// As [`Scaled::acceleration_change`] for a unit direction of (a, f), with rounding set to zero: what is below
+    /// STILL of the acceleration that scaled forces of size one may cause.
     pub(super) fn clean_acceleration_change(&self, direction: &[f64]) -> Vec<f64> {
         let (a, f) = direction.split_at(self.kept);
         let size: Vec<f64> = if self.kept > 0 {
             self.acceleration_unit.clone()
         } else {
-            let f = self.force(f);
             (0..self.response.rows())
-                .map(|i| self.response.row(i).iter().zip(&f).map(|(r, f)| (r * f).abs()).sum())
+                .map(|i| self.response.row(i).iter().zip(&self.force_unit).map(|(r, s)| (r * s).abs()).sum())
                 .collect()
         };
         let mut change = self.acceleration_change(a, f);
