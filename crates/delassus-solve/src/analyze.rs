@@ -13,10 +13,11 @@ use crate::dynamics::{Dynamics, Reduced};
 use crate::law::Law;
 use crate::lift::sliding_lcp;
 use crate::matrix::{Matrix, max_abs, norm};
-use crate::residual::residual;
+use crate::residual::worst_constraint;
 use crate::solvers::contact::{ContactOptions, solve};
 use crate::solvers::enumerate::{EnumerateOptions, Freedom, Mode, SolutionPiece, SolutionSet, enumerate};
 use crate::solvers::polyhedron::{Lp, linear_program};
+use crate::solvers::scaling::scaled_contact;
 
 /// What decided the verdicts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,6 +65,9 @@ pub struct Analysis {
 /// enumeration tells solutions apart at 10⁻⁷ of the problem's scale.
 const SAME: f64 = 1e-7;
 
+/// Definiteness counts where it is clear of zero by this, on scaled numbers.
+const MARGIN: f64 = 1e-8;
+
 /// Answers the three questions for a contact problem.
 pub fn analyze(dynamics: &Dynamics, options: &EnumerateOptions) -> Analysis {
     let reduced = dynamics.reduce();
@@ -85,7 +89,7 @@ pub fn analyze(dynamics: &Dynamics, options: &EnumerateOptions) -> Analysis {
             solutions.pieces.extend(reduced.as_ref().and_then(|r| solve_once(r, &dynamics.laws)));
         }
         let found = !solutions.pieces.is_empty() && !solutions.complete;
-        let (e, a, f, method) = by_matrix_class(dynamics, reduced.as_ref(), found);
+        let (e, a, f, method) = by_matrix_class(dynamics, reduced.is_some(), found);
         let or = |seen: Verdict, known: Verdict| if seen == Verdict::Refuted { seen } else { known };
         (e, or(several.0, a), or(several.1, f), method)
     };
@@ -137,33 +141,38 @@ fn acceleration_scale(dynamics: &Dynamics) -> f64 {
 /// Verdicts without the list of all solutions.
 fn by_matrix_class(
     dynamics: &Dynamics,
-    reduced: Option<&Reduced>,
+    definite_mass: bool,
     found: bool,
 ) -> (Verdict, Verdict, Verdict, Method) {
     use Verdict::{Proved, Unknown};
-    let lcp = reduced.and_then(|r| sliding_lcp(&r.delassus, &r.free_velocity, &dynamics.laws));
-    if let Some(lift) = lcp {
+    // On scaled numbers, where the terms that make up the matrix are of size one: a definiteness or a pivot below
+    // MARGIN may be what is left of terms that cancelled.
+    let lift = scaled_contact(dynamics).and_then(|(w, q, laws)| sliding_lcp(&w, &q, &laws));
+    if let Some(lift) = lift {
         let matrix = &lift.lcp.matrix;
-        if matrix.is_positive_definite() {
+        let n = matrix.rows();
+        let size = matrix.max_abs().max(1.0);
+        let shifted = Matrix::from_fn(n, n, |i, j| matrix[(i, j)] - if i == j { MARGIN * size } else { 0.0 });
+        if shifted.is_positive_definite() {
             return (Proved, Proved, Proved, Method::PositiveDefinite);
         }
-        if p_matrix(matrix) == Proved {
+        if (0..n).all(|i| matrix[(i, i)] > MARGIN * size) && p_matrix(matrix) == Proved {
             return (Proved, Proved, Proved, Method::PMatrix);
         }
     }
     let frictionless = dynamics.laws.iter().all(|l| l.mu() == 0.0 && l.is_polyhedral());
-    match (found, frictionless && reduced.is_some()) {
+    match (found, frictionless && definite_mass) {
         (true, true) => (Proved, Proved, Unknown, Method::Gauss),
         (true, false) => (Proved, Unknown, Unknown, Method::Found),
         (false, _) => (Unknown, Unknown, Unknown, Method::None),
     }
 }
 
-/// One solution by a solver that is not an enumeration, if it is one to 10⁻¹⁰.
+/// One solution by a solver that is not an enumeration, if it is one to 10⁻⁸ at every constraint by itself.
 fn solve_once(reduced: &Reduced, laws: &[Law]) -> Option<SolutionPiece> {
     let problem = reduced.problem(laws).ok()?;
-    let solution = solve(&problem, &ContactOptions::default());
-    if residual(&problem, &solution.force).relative > 1e-10 {
+    let solution = solve(&problem, &ContactOptions { tolerance: 1e-12, ..Default::default() });
+    if worst_constraint(&problem, &solution.force) > 1e-8 {
         return None;
     }
     let offsets = crate::law::row_offsets(laws);

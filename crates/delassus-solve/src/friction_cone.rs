@@ -43,8 +43,8 @@ pub fn friction_cone(inverse_effective_mass: Matrix, mu: f64) -> FrictionCone {
     let big_h = inverse_effective_mass.select(&tangents, &tangents);
     let trace: f64 = (1..d).map(|i| inverse_effective_mass[(i, i)]).sum();
     let coupling = norm(&h);
-    // ‖h‖ ≤ √(a tr H) always; below rounding of that bound there is no coupling.
-    let coupled = coupling > 1e-14 * (a * trace).max(0.0).sqrt();
+    // ‖h‖ ≤ √(a tr H) always; below what a Schur complement leaves of that bound there is no coupling.
+    let coupled = coupling > 1e-11 * (a * trace).max(0.0).sqrt();
     // The normal is free to accelerate only if a > 0; rounding of a Schur complement leaves 1e-13 or so.
     let free = a > 1e-12 * (a.abs() + trace);
     let mu_jam = (coupled && free).then(|| a / coupling);

@@ -79,6 +79,57 @@ pub fn residual(problem: &ContactProblem<'_>, force: &[f64]) -> Residual {
     out
 }
 
+/// The largest violation of a law, each constraint judged by itself: velocities relative to the terms they are made
+/// of, forces relative to the force that would cause such a velocity. A light body beside a heavy one counts in full,
+/// which it does not in [`Residual::relative`].
+pub fn worst_constraint(problem: &ContactProblem<'_>, force: &[f64]) -> f64 {
+    if force.len() != problem.delassus.dim() || force.iter().any(|x| !x.is_finite()) {
+        return f64::INFINITY;
+    }
+    let u = problem.velocity(force);
+    let offsets = row_offsets(problem.laws);
+    let m = force.len();
+    let size: Vec<f64> = (0..m)
+        .map(|i| {
+            let sum: f64 = (0..m).map(|j| (problem.delassus.entry(i, j) * force[j]).abs()).sum();
+            (problem.free_velocity[i].abs() + sum).max(f64::MIN_POSITIVE)
+        })
+        .collect();
+    let mut worst = 0.0_f64;
+    for (k, law) in problem.laws.iter().enumerate() {
+        let rows = offsets[k]..offsets[k + 1];
+        let (f, v, mu) = (&force[rows.clone()], &u[rows.clone()], law.mu());
+        let normal_size = size[rows.start];
+        let (pressure, rate) =
+            (f[0] * problem.delassus.entry(rows.start, rows.start) / normal_size, v[0] / normal_size);
+        let slip_size = size[rows.start + 1..rows.end].iter().fold(f64::MIN_POSITIVE, |m, x| m.max(*x));
+        let speed = norm(&v[1..]);
+        let limit = mu * f[0].abs();
+        let reach = (limit + norm(&f[1..])).max(f64::MIN_POSITIVE);
+        // How far the friction is from opposing the direction e at its limit.
+        let opposing =
+            |e: &[f64]| norm(&f[1..].iter().zip(e).map(|(f, e)| f + limit * e).collect::<Vec<_>>()) / reach;
+        let slip_direction: Vec<f64> = v[1..].iter().map(|x| x / speed.max(f64::MIN_POSITIVE)).collect();
+        let normal = if law.is_bilateral() {
+            rate.abs()
+        } else if let Law::Cone { .. } = law {
+            pressure.min(rate - mu * speed / normal_size).abs()
+        } else {
+            pressure.min(rate).abs()
+        };
+        let tangential = match law {
+            Law::Bilateral | Law::Unilateral => 0.0,
+            Law::Sliding { slip, .. } | Law::BilateralSliding { slip, .. } => opposing(slip.components()),
+            _ => ((norm(&f[1..]) - limit) / reach).max((speed / slip_size).min(opposing(&slip_direction))),
+        };
+        // Friction counts as far as it moves anything.
+        let mobility = (rows.start + 1..rows.end).map(|i| problem.delassus.entry(i, i)).fold(0.0, f64::max);
+        let weight = (mobility * reach / slip_size).min(1.0);
+        worst = worst.max(normal).max(weight * tangential);
+    }
+    worst
+}
+
 /// f − P(f − ρ û) for one constraint; zero exactly at its solutions.
 fn natural_map(law: &Law, f: &[f64], u: &[f64], rho: f64) -> Vec<f64> {
     let slip_speed = norm(&u[1..]);

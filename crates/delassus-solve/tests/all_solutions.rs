@@ -206,6 +206,87 @@ fn walls_without_room_are_impossible_however_many() {
     assert!(set.complete && set.decided && set.pieces.is_empty());
 }
 
+#[test]
+fn a_duplicated_leg_leaves_the_acceleration_unique() {
+    let d = Dynamics::new(
+        Matrix::identity(3),
+        vec![9.81, 0.0, 0.0],
+        Matrix::from_rows(&[[1.0, 1.0, 0.0], [1.0, 1.0, 0.0], [1.0, 0.0, -0.5]]),
+        vec![0.0; 3],
+        vec![Law::Unilateral; 3],
+    )
+    .unwrap();
+    let a = analyze(&d, &EnumerateOptions::default());
+    assert_eq!((a.acceleration_unique, a.forces_unique), (Verdict::Proved, Verdict::Refuted));
+}
+
+#[test]
+fn a_light_body_beside_a_heavy_one_does_not_fall_through() {
+    // A press of 10⁶ N and a block of 10 mg, uncoupled; then masses 10^±e; then much friction beside it.
+    let press = Dynamics::new(
+        Matrix::diagonal(&[1.0, 1e-5]),
+        vec![1e6, 9.81e-5],
+        Matrix::identity(2),
+        vec![0.0; 2],
+        vec![Law::Unilateral; 2],
+    )
+    .unwrap();
+    let a = analyze(&press, &EnumerateOptions::default());
+    assert_eq!(a.forces_unique, Verdict::Proved);
+    assert!((a.solutions.pieces[0].force[1] - 9.81e-5).abs() < 1e-15);
+    for e in 1..=12 {
+        let (light, heavy) = (10f64.powi(-e), 10f64.powi(e));
+        let d = Dynamics::new(
+            Matrix::diagonal(&[light, heavy, 1.0]),
+            vec![0.0, 9.81 * heavy, 9.81],
+            Matrix::from_rows(&[[0.0, 1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]]),
+            vec![0.0; 3],
+            vec![Law::Sliding { mu: 0.3, slip: Slip::Plane(1.0) }, Law::Unilateral],
+        )
+        .unwrap();
+        let a = analyze(&d, &EnumerateOptions::default());
+        assert_eq!(a.existence, Verdict::Proved, "{e}");
+        let p = &a.solutions.pieces[0];
+        assert!((p.force[2] - 9.81).abs() < 1e-9 && p.acceleration[2].abs() < 1e-9, "{e}: {p:?}");
+    }
+}
+
+#[test]
+fn nearly_jammed_beside_a_light_block() {
+    // The rod of 003 at 45° just below its jamming value (forces grow without bound), and a block of a gram.
+    for close in [1e-3, 1e-5, 1e-6, 1e-9] {
+        let s = std::f64::consts::FRAC_1_SQRT_2;
+        let d = Dynamics::new(
+            Matrix::diagonal(&[1.0, 1.0, 1.0 / 3.0, 1e-3]),
+            vec![0.0, 9.81, 0.0, 9.81e-3],
+            Matrix::from_rows(&[[0.0, 1.0, -s, 0.0], [1.0, 0.0, s, 0.0], [0.0, 0.0, 0.0, 1.0]]),
+            vec![0.0; 3],
+            vec![Law::Sliding { mu: 5.0 / 3.0 * (1.0 - close), slip: Slip::Plane(-1.0) }, Law::Unilateral],
+        )
+        .unwrap();
+        let a = analyze(&d, &EnumerateOptions::default());
+        assert_eq!(a.existence, Verdict::Proved, "{close}");
+        assert!((a.solutions.pieces[0].force[2] - 9.81e-3).abs() < 1e-12, "{close}");
+    }
+}
+
+#[test]
+fn friction_exactly_at_the_jamming_value_is_not_proved() {
+    // M = [1.1 0.1; 0.1 10], μ = μ_jam = 11: the LCP is 0·λ − 0.98 ≥ 0 in exact arithmetic, 1e-17·λ in floating point.
+    for (m11, m12, m22, mu) in [(1.1, 0.1, 10.0, 11.0), (1.7, 0.1, 10.0, 17.0), (0.3, 0.1, 2.0, 3.0)] {
+        let d = Dynamics::new(
+            Matrix::from_rows(&[[m11, m12], [m12, m22]]),
+            vec![0.0, 9.81],
+            Matrix::from_rows(&[[0.0, 1.0], [1.0, 0.0]]),
+            vec![0.0; 2],
+            vec![Law::Sliding { mu, slip: Slip::Plane(-1.0) }],
+        )
+        .unwrap();
+        let a = analyze(&d, &EnumerateOptions::default());
+        assert_ne!(a.existence, Verdict::Proved, "{m11} {mu}: {:?}", a.minimum_norm);
+    }
+}
+
 /// A beam at rest on n feet with friction.
 fn beam_on_feet(n: usize) -> Dynamics {
     let rows = Matrix::from_fn(2 * n, 3, |i, j| match (i % 2, j) {

@@ -351,13 +351,14 @@ mod tests {
             let lcp = Lcp::new(m, q.into_iter().map(f64::from).collect()).unwrap();
             let auto = solve_lcp(&lcp, Solver::Auto, 1e-9);
             let all = solve_lcp(&lcp, Solver::Enumerate, 1e-9);
-            prop_assert_eq!(auto.status, all.status);
+            // The search over index sets may leave a singular set open (Stalled), but never contradicts.
+            prop_assert!(all.status == Status::Stalled || auto.status == all.status);
             prop_assert!(matches!(auto.status, Status::Solved | Status::NoSolution));
             let free: Vec<bool> = (0..n).map(|i| i % 2 == 0).collect();
             let mixed = Mlcp { matrix: lcp.matrix, vector: lcp.vector, free };
             let auto = solve_mlcp(&mixed, Solver::Auto, 1e-9);
             let all = solve_mlcp(&mixed, Solver::Enumerate, 1e-9);
-            prop_assert_eq!(auto.status, all.status);
+            prop_assert!(all.status == Status::Stalled || auto.status == all.status);
             prop_assert!(matches!(auto.status, Status::Solved | Status::NoSolution));
         }
 

@@ -12,9 +12,9 @@
 //!
 //! Where the mass is singular, the accelerations stay in the system as unknowns (000 eq. 16).
 //!
-//! Decisions are made on scaled numbers (every constraint has unit inverse mass, the largest free velocity
-//! is 1). A slack above −10⁻¹¹ is nonnegative, one below −10⁻⁷ is negative; in between, rounding and meaning
-//! cannot be told apart and the set is marked as not [`SolutionSet::decided`].
+//! Decisions are made on scaled numbers (every row has unit inverse mass), each by the size of its own terms: a slack
+//! above −10⁻¹¹ of that size is nonnegative, one below −10⁻⁷ is negative; in between, rounding and meaning cannot be
+//! told apart: such a point is not listed, and the set is marked as not [`SolutionSet::decided`].
 
 use super::gauss::{Gauss, gauss_velocity};
 pub use super::modes::Mode;
@@ -25,7 +25,7 @@ use crate::law::{Law, row_offsets};
 use crate::matrix::{Matrix, dot, max_abs};
 use crate::solvers::polyhedron::{Lp, Nearest, linear_program, nearest_point};
 
-/// Slacks above −SURE count as nonnegative (rounding of well-scaled numbers stays far below).
+/// Slacks above −SURE, relative to their terms, count as nonnegative (rounding stays far below).
 const SURE: f64 = 1e-11;
 /// Slacks below −CLEAR count as negative.
 const CLEAR: f64 = 1e-7;
@@ -117,22 +117,18 @@ pub fn enumerate(dynamics: &Dynamics, options: &EnumerateOptions) -> SolutionSet
             Gauss::Undecided => {}
         }
     }
-    let scaled = match dynamics.reduce() {
-        Some(r) => {
-            Scaled::reduced(&r.delassus, &r.free_velocity, &dynamics.laws, r.response, r.free_acceleration)
-        }
-        None => Scaled::with_mass(dynamics),
-    };
+    let scaled = Scaled::of(dynamics).unwrap_or_else(|| Scaled::with_mass(dynamics));
     Search::run(scaled, &dynamics.laws, options)
 }
 
 /// All solutions of a problem without friction whose velocities are known: those of the mode that closes the contacts
 /// at rest. `None` where it is too close to call which those are.
 fn one_mode(dynamics: &Dynamics, u: &[f64]) -> Option<SolutionSet> {
-    let r = dynamics.reduce()?;
-    let scaled =
-        Scaled::reduced(&r.delassus, &r.free_velocity, &dynamics.laws, r.response, r.free_acceleration);
-    let relative: Vec<f64> = u.iter().zip(&scaled.velocity_unit).map(|(u, unit)| u / unit).collect();
+    let scaled = Scaled::of(dynamics)?;
+    // Judged by the free velocity of its own row, which is at least a part of what u is made of.
+    let size = scaled.magnitude(&[], &vec![0.0; u.len()]);
+    let relative: Vec<f64> =
+        (0..u.len()).map(|i| u[i] / scaled.velocity_unit[i] / size[i].max(f64::MIN_POSITIVE)).collect();
     let contact = |k: usize| dynamics.laws[k] == Law::Unilateral;
     if (0..u.len()).any(|k| contact(k) && (SURE..CLEAR).contains(&relative[k])) {
         return None;
@@ -148,13 +144,15 @@ fn one_mode(dynamics: &Dynamics, u: &[f64]) -> Option<SolutionSet> {
 /// All solutions of u = W f + q with these laws; W need not be symmetric, so that with
 /// [`Law::Unilateral`] throughout this enumerates the solutions of an LCP.
 pub fn enumerate_contact(w: &Matrix, q: &[f64], laws: &[Law], options: &EnumerateOptions) -> SolutionSet {
-    Search::run(Scaled::reduced(w, q, laws, Matrix::zeros(0, w.rows()), vec![]), laws, options)
+    let noise = q.iter().map(|x| x.abs()).collect();
+    Search::run(Scaled::reduced(w, q, laws, noise), laws, options)
 }
 
 /// (a, f, u) along one direction.
 type Triple = (Vec<f64>, Vec<f64>, Vec<f64>);
 
 /// A found piece in scaled numbers, with the choice that it came from.
+#[derive(Clone)]
 struct Found {
     choice: Vec<usize>,
     a: Vec<f64>,
@@ -162,6 +160,8 @@ struct Found {
     u: Vec<f64>,
     /// Directions of (a, f) and their bounds.
     directions: Option<(Matrix, Matrix, Vec<f64>)>,
+    /// What is added to the size of a form's terms before its value is judged.
+    rounding: f64,
 }
 
 struct Search<'a> {
@@ -203,7 +203,7 @@ impl<'a> Search<'a> {
 
     /// `None` where a law is not polyhedral.
     fn new(scaled: Scaled, laws: &'a [Law]) -> Option<Self> {
-        let pieces = laws.iter().map(pieces).collect::<Option<Vec<_>>>()?;
+        let pieces = scaled.laws.iter().map(pieces).collect::<Option<Vec<_>>>()?;
         Some(Search {
             scaled,
             offsets: row_offsets(laws),
@@ -247,6 +247,7 @@ impl<'a> Search<'a> {
         let mut rhs = std::mem::take(&mut self.rhs);
         rhs.clear();
         let s = &self.scaled;
+        let mut terms = 0.0_f64;
         for i in 0..n {
             system.row_mut(i)[..n].copy_from_slice(s.equilibrium_a.row(i));
             for (j, (at, b)) in self.for_each(choice, |p| &p.basis).enumerate() {
@@ -261,8 +262,10 @@ impl<'a> Search<'a> {
             for (j, (at, b)) in self.for_each(choice, |p| &p.basis).enumerate() {
                 let mut sum = 0.0;
                 for r in 0..form.len() {
-                    if form[r] != 0.0 {
-                        sum += form[r] * dot(&s.velocity_f.row(row + r)[at..at + b.len()], b);
+                    for (w, b) in s.velocity_f.row(row + r)[at..at + b.len()].iter().zip(b) {
+                        sum += form[r] * w * b;
+                        // Rows are of size one, but with much friction terms of any size may cancel here.
+                        terms = terms.max((form[r] * w * b).abs());
                     }
                 }
                 system[(n + i, n + j)] = sum;
@@ -271,20 +274,17 @@ impl<'a> Search<'a> {
         }
         self.order.clear();
         self.order.extend(0..size);
-        let smallest = eliminate(&mut system, &mut rhs, &mut self.order);
-        if smallest > SINGULAR && smallest < REGULAR {
-            self.decided = false;
-        }
+        let smallest = eliminate(&mut system, &mut rhs, &mut self.order, terms);
         if smallest > SINGULAR {
             let mut x = vec![0.0; size];
             for (k, &at) in self.order.iter().enumerate() {
                 x[at] = rhs[k];
             }
-            self.candidate(choice, &x);
+            self.candidate(choice, &x, smallest);
         } else {
             // Eliminated in place: build the singular system again and look at its null space.
             let (k, r) = self.assemble(choice, size);
-            self.singular(choice, &k, &r);
+            self.singular(choice, &k, &r, terms);
         }
         self.system = system;
         self.rhs = rhs;
@@ -358,34 +358,77 @@ impl<'a> Search<'a> {
         })
     }
 
-    fn candidate(&mut self, choice: &[usize], x: &[f64]) {
-        let (a, f) = self.split(choice, x);
-        let u = self.scaled.scaled_velocity(&a, &f);
-        let size = 1.0 + max_abs(&f);
-        let worst = self.slacks(choice, &f, &u).fold(f64::INFINITY, f64::min);
-        if worst < -CLEAR * size {
-            return;
-        }
-        if worst < -SURE * size {
-            self.decided = false;
-        }
-        self.found.push(Found { choice: choice.to_vec(), a, f, u, directions: None });
+    /// The size of each slack's terms, from the magnitudes of the rows.
+    fn slack_sizes(&self, choice: &[usize], magnitude: &[f64]) -> Vec<f64> {
+        let size =
+            |x: &[f64], at: usize| x.iter().zip(&magnitude[at..]).map(|(x, m)| x.abs() * m).sum::<f64>();
+        choice
+            .iter()
+            .enumerate()
+            .flat_map(|(k, &p)| {
+                let (at, d) = (self.offsets[k], self.laws[k].dim());
+                self.pieces[k][p].nonnegative.iter().map(move |(a, b)| size(&a[..d], at) + size(&b[..d], at))
+            })
+            .collect()
     }
 
-    fn singular(&mut self, choice: &[usize], k: &Matrix, r: &[f64]) {
-        let space = k.row_space_with(SINGULAR);
+    /// A solution of the equations of a mode, kept if its slacks are nonnegative. `smallest` is the smallest pivot: an
+    /// ill-conditioned system has lost that many digits.
+    fn candidate(&mut self, choice: &[usize], x: &[f64], smallest: f64) {
+        let (a, f) = self.split(choice, x);
+        let u = self.scaled.scaled_velocity(&a, &f);
+        let sizes = self.slack_sizes(choice, &self.scaled.magnitude(&a, &f));
+        let (sure, clear) = (SURE.max(1e-14 / smallest), CLEAR.max(1e-12 / smallest));
+        let mut close = smallest < REGULAR;
+        for (slack, size) in self.slacks(choice, &f, &u).zip(&sizes) {
+            if slack < -clear * size {
+                return;
+            }
+            close |= slack < -sure * size;
+        }
+        if close {
+            self.decided = false;
+        } else {
+            self.found.push(Found { choice: choice.to_vec(), a, f, u, directions: None, rounding: 0.0 });
+        }
+    }
+
+    /// What the right-hand sides of the equations of a choice were made of.
+    fn equation_noise(&self, choice: &[usize]) -> Vec<f64> {
+        let s = &self.scaled;
+        let load = max_abs(&s.equilibrium_0);
+        let still = self
+            .for_each(choice, |p| &p.still)
+            .map(|(row, form)| form.iter().zip(&s.noise[row..]).map(|(x, n)| x.abs() * n).sum());
+        std::iter::repeat_n(load, s.kept).chain(still).collect()
+    }
+
+    /// The solutions in a mode whose system is singular: none, or a polyhedron.
+    fn singular(&mut self, choice: &[usize], k: &Matrix, r: &[f64], terms: f64) {
+        let size = k.max_abs();
+        let tolerance = SINGULAR * if size > 0.0 { (terms / size).max(1.0) } else { 1.0 };
+        let space = k.row_space_with(tolerance);
         let x0 = {
             let ub = space.column_basis.tr_mul_vec(r);
             let scaled: Vec<f64> = ub.iter().zip(&space.singular_values).map(|(x, s)| x / s).collect();
             space.basis.mul_vec(&scaled)
         };
-        let miss: Vec<f64> = k.mul_vec(&x0).iter().zip(r).map(|(a, b)| a - b).collect();
-        let size = 1.0 + max_abs(&x0);
-        if max_abs(&miss) > CLEAR * size {
-            return;
-        }
-        if max_abs(&miss) > SURE * size {
-            self.decided = false;
+        // Equations that no parameters satisfy: each is judged by the size of its own terms.
+        // A singular value decomposition mixes all unknowns, so that each has rounding of the largest.
+        let (noise, mixed) = (self.equation_noise(choice), 1e-3 * max_abs(&x0));
+        for i in 0..r.len() {
+            let (mut sum, mut size) = (-r[i], r[i].abs() + 1e-3 * noise[i] + mixed * max_abs(k.row(i)));
+            for (k, x) in k.row(i).iter().zip(&x0) {
+                sum += k * x;
+                size += (k * x).abs();
+            }
+            if sum.abs() > CLEAR * size {
+                return;
+            }
+            if sum.abs() > SURE * size {
+                self.decided = false;
+                return;
+            }
         }
         // The affine set x0 + N t, and the slacks on it: G t ≥ h.
         let (a0, f0) = self.split(choice, &x0);
@@ -407,9 +450,11 @@ impl<'a> Search<'a> {
         }
         // Bounds give way by what rounding may have moved them, to decide; the set keeps the bounds as they are.
         let exact = h.clone();
-        for x in &mut h {
-            *x -= SURE * size;
+        let sizes = self.slack_sizes(choice, &self.scaled.magnitude(&a0, &f0));
+        for (x, size) in h.iter_mut().zip(&sizes) {
+            *x -= SURE * (size + mixed);
         }
+        let size = 1.0 + max_abs(&x0);
         let t = match nearest_point(&g, &h, SURE) {
             Nearest::Point(t) => t,
             Nearest::Infeasible(y) => {
@@ -465,7 +510,15 @@ impl<'a> Search<'a> {
             });
             (unknowns.mul(&z), rows.mul(&z), limits)
         });
-        self.found.push(Found { choice: choice.to_vec(), a, f, u, directions });
+        // In units of SAME: 10⁻¹⁵ of the largest unknown.
+        let rounding = 1e-8 * max_abs(&f).max(max_abs(&x0));
+        let found = Found { choice: choice.to_vec(), a, f, u, directions, rounding };
+        // The polyhedron was found with one tolerance for all rows; its point must satisfy each by its own size.
+        if self.contains(&found, &Found { directions: None, ..found.clone() }) {
+            self.found.push(found);
+        } else {
+            self.decided = false;
+        }
     }
 
     /// Drops every piece that lies in another.
@@ -486,7 +539,7 @@ impl<'a> Search<'a> {
     /// Whether every point of `small` satisfies the mode conditions of `big` (and so lies in `big`, since
     /// both satisfy the dynamics).
     fn contains(&self, big: &Found, small: &Found) -> bool {
-        let size = 1.0 + max_abs(&small.f);
+        let magnitude = self.scaled.magnitude(&small.a, &small.f);
         let kept = self.scaled.kept;
         // A form at the base point of `small`, and its change along the directions of `small`.
         let along: Vec<(Vec<f64>, Vec<f64>)> = small.directions.as_ref().map_or(vec![], |(d, _, _)| {
@@ -498,19 +551,23 @@ impl<'a> Search<'a> {
                 })
                 .collect()
         });
+        // The least value of a form over `small`, relative to the size of its terms.
         let lowest = |alpha: &[f64], beta: &[f64], at: usize| -> f64 {
+            let size: f64 =
+                (0..alpha.len()).map(|r| (alpha[r].abs() + beta[r].abs()) * magnitude[at + r]).sum();
             let form = |f: &[f64], u: &[f64]| {
                 dot(alpha, &f[at..at + alpha.len()]) + dot(beta, &u[at..at + beta.len()])
             };
             let base = form(&small.f, &small.u);
             let c: Vec<f64> = along.iter().map(|(f, u)| form(f, u)).collect();
-            match &small.directions {
+            let least = match &small.directions {
                 Some((_, g, h)) if max_abs(&c) > SURE => match linear_program(&c, g, h) {
                     Lp::Optimal { value, .. } => base + value,
                     _ => f64::NEG_INFINITY,
                 },
                 _ => base,
-            }
+            };
+            least / (size + small.rounding).max(f64::MIN_POSITIVE)
         };
         big.choice.iter().enumerate().all(|(k, &p)| {
             let (at, d) = (self.offsets[k], self.laws[k].dim());
@@ -518,12 +575,11 @@ impl<'a> Search<'a> {
             let zero = [0.0; 3];
             let vanishes = |alpha: &[f64; 3], beta: &[f64; 3]| {
                 let (na, nb) = (negated(*alpha), negated(*beta));
-                lowest(&alpha[..d], &beta[..d], at) >= -SAME * size
-                    && lowest(&na[..d], &nb[..d], at) >= -SAME * size
+                lowest(&alpha[..d], &beta[..d], at) >= -SAME && lowest(&na[..d], &nb[..d], at) >= -SAME
             };
             piece.still.iter().all(|b| vanishes(&zero, b))
                 && piece.absent.iter().all(|a| vanishes(a, &zero))
-                && piece.nonnegative.iter().all(|(a, b)| lowest(&a[..d], &b[..d], at) >= -SAME * size)
+                && piece.nonnegative.iter().all(|(a, b)| lowest(&a[..d], &b[..d], at) >= -SAME)
         })
     }
 
@@ -608,11 +664,12 @@ fn least_norm(f: &[f64], freedom: &Freedom) -> Option<Vec<f64>> {
 }
 
 /// Gaussian elimination with complete pivoting, in place: on return `rhs` holds the solution in the order
-/// `order` (entry k is the unknown order[k]). Returns the smallest pivot relative to the largest; below
+/// `order` (entry k is the unknown order[k]). Returns the smallest pivot relative to the largest, and to the largest
+/// of the `terms` that the entries were made of; below
 /// [`SINGULAR`] elimination stops and the result has no meaning.
-fn eliminate(a: &mut Matrix, rhs: &mut [f64], order: &mut [usize]) -> f64 {
+fn eliminate(a: &mut Matrix, rhs: &mut [f64], order: &mut [usize], terms: f64) -> f64 {
     let n = rhs.len();
-    let (mut largest, mut smallest) = (0.0_f64, f64::INFINITY);
+    let (mut largest, mut smallest) = (terms, f64::INFINITY);
     for k in 0..n {
         let (mut pr, mut pc, mut best) = (k, k, -1.0);
         for i in k..n {

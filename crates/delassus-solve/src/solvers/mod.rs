@@ -26,7 +26,7 @@ mod newton_mixed;
 pub mod pivot;
 pub mod polyhedron;
 pub mod qp;
-mod scaling;
+pub(crate) mod scaling;
 
 pub use auto::{solve_lcp, solve_mlcp};
 

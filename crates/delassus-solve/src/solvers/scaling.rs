@@ -1,7 +1,8 @@
 //! A contact problem in numbers of size one, for the enumeration of its modes.
 //!
-//! Every constraint is scaled to unit inverse mass, one scale for its rows so that cones keep their shape, and the
-//! largest free velocity to 1: then one tolerance serves all rows.
+//! The normal and the tangents of every constraint are scaled to unit inverse mass (μ changes with them), and the
+//! largest free velocity to 1. What counts as zero in a row is then a small part of that row's own magnitude
+//! ([`Scaled::magnitude`]): a light body beside a heavy one is judged by its own weight.
 
 use super::enumerate::STILL;
 use crate::dynamics::Dynamics;
@@ -19,6 +20,10 @@ pub(super) struct Scaled {
     pub(super) velocity_a: Matrix,
     pub(super) velocity_f: Matrix,
     pub(super) velocity_0: Vec<f64>,
+    /// The laws with μ in scaled forces.
+    pub(super) laws: Vec<Law>,
+    /// What rounding of the free velocity is a part of, row by row: the sum of the terms that make it up.
+    pub(super) noise: Vec<f64>,
     /// Physical force of a row per scaled force.
     pub(super) force_unit: Vec<f64>,
     /// Physical velocity of a row per scaled velocity.
@@ -31,16 +36,25 @@ pub(super) struct Scaled {
 }
 
 impl Scaled {
-    /// From u = W f + q. `response`, `free_acceleration` may be empty.
-    pub(super) fn reduced(
-        w: &Matrix,
-        q: &[f64],
-        laws: &[Law],
-        response: Matrix,
-        free_acceleration: Vec<f64>,
-    ) -> Self {
+    /// The contact problem of a system with positive definite mass; `None` otherwise.
+    pub(super) fn of(d: &Dynamics) -> Option<Self> {
+        let r = d.reduce()?;
+        let size: Vec<f64> = r.free_acceleration.iter().map(|x| x.abs()).collect();
+        let noise = (0..d.bias.len())
+            .map(|i| {
+                d.bias[i].abs() + d.jacobian.row(i).iter().zip(&size).map(|(j, a)| j.abs() * a).sum::<f64>()
+            })
+            .collect();
+        let mut scaled = Self::reduced(&r.delassus, &r.free_velocity, &d.laws, noise);
+        scaled.response = r.response;
+        scaled.free_acceleration = r.free_acceleration;
+        Some(scaled)
+    }
+
+    /// From u = W f + q alone, without accelerations.
+    pub(super) fn reduced(w: &Matrix, q: &[f64], laws: &[Law], noise: Vec<f64>) -> Self {
         let m = w.rows();
-        let s = per_constraint(laws, |i| w[(i, i)].abs().sqrt());
+        let s = row_scales(laws, |i| w[(i, i)].abs().sqrt());
         let c = unit_or_one(max_abs(&(0..m).map(|i| s[i] * q[i]).collect::<Vec<_>>()));
         Scaled {
             kept: 0,
@@ -50,11 +64,13 @@ impl Scaled {
             velocity_a: Matrix::zeros(m, 0),
             velocity_f: Matrix::from_fn(m, m, |i, j| s[i] * w[(i, j)] * s[j]),
             velocity_0: (0..m).map(|i| s[i] * q[i] / c).collect(),
+            laws: scaled_laws(laws, &s),
+            noise: noise.iter().zip(&s).map(|(x, s)| x * s / c).collect(),
             force_unit: s.iter().map(|x| x * c).collect(),
             velocity_unit: s.iter().map(|x| c / x).collect(),
             acceleration_unit: vec![],
-            response,
-            free_acceleration,
+            response: Matrix::zeros(0, m),
+            free_acceleration: vec![],
         }
     }
 
@@ -62,7 +78,7 @@ impl Scaled {
         let (n, m) = (d.coordinates(), d.jacobian.rows());
         let g: Vec<f64> = (0..n).map(|i| 1.0 / unit_or_one(d.mass[(i, i)].abs().sqrt())).collect();
         let row = |i: usize| (0..n).fold(0.0_f64, |top, k| top.max((d.jacobian[(i, k)] * g[k]).abs()));
-        let s = per_constraint(&d.laws, row);
+        let s = row_scales(&d.laws, row);
         let c = (0..n)
             .map(|i| (g[i] * d.force[i]).abs())
             .chain((0..m).map(|i| (s[i] * d.bias[i]).abs()))
@@ -76,12 +92,26 @@ impl Scaled {
             velocity_a: Matrix::from_fn(m, n, |i, j| s[i] * d.jacobian[(i, j)] * g[j]),
             velocity_f: Matrix::zeros(m, m),
             velocity_0: (0..m).map(|i| s[i] * d.bias[i] / c).collect(),
+            laws: scaled_laws(&d.laws, &s),
+            noise: (0..m).map(|i| (s[i] * d.bias[i] / c).abs()).collect(),
             force_unit: s.iter().map(|x| x * c).collect(),
             velocity_unit: s.iter().map(|x| c / x).collect(),
             acceleration_unit: g.iter().map(|x| x * c).collect(),
             response: Matrix::zeros(0, m),
             free_acceleration: vec![],
         }
+    }
+
+    /// The size of the terms that make up u in each row at (a, f), and a thousandth of those that made up the free
+    /// velocity: what is below 10⁻¹¹ of this is rounding.
+    pub(super) fn magnitude(&self, a: &[f64], f: &[f64]) -> Vec<f64> {
+        let sum = |row: &[f64], x: &[f64]| row.iter().zip(x).map(|(r, x)| (r * x).abs()).sum::<f64>();
+        (0..self.rows())
+            .map(|i| {
+                let moved = if self.kept > 0 { sum(self.velocity_a.row(i), a) } else { 0.0 };
+                self.velocity_0[i].abs() + sum(self.velocity_f.row(i), f) + moved + 1e-3 * self.noise[i]
+            })
+            .collect()
     }
 
     pub(super) fn rows(&self) -> usize {
@@ -162,14 +192,48 @@ fn unit_or_one(x: f64) -> f64 {
     if x > 0.0 { x } else { 1.0 }
 }
 
-/// One scale per constraint, so that cones keep their shape: 1/(largest of `size` over its rows).
-fn per_constraint(laws: &[Law], size: impl Fn(usize) -> f64) -> Vec<f64> {
+/// One scale for the normal and one for the tangents of each constraint, so that friction discs stay round:
+/// 1/(largest of `size`).
+fn row_scales(laws: &[Law], size: impl Fn(usize) -> f64) -> Vec<f64> {
     let offsets = row_offsets(laws);
     let mut s = Vec::with_capacity(offsets[laws.len()]);
     for k in 0..laws.len() {
-        let rows = offsets[k]..offsets[k + 1];
-        let top = rows.clone().map(&size).fold(0.0, f64::max);
-        s.extend(rows.map(|_| 1.0 / unit_or_one(top)));
+        let normal = unit_or_one(size(offsets[k]));
+        s.push(1.0 / normal);
+        let tangents = offsets[k] + 1..offsets[k + 1];
+        let top = tangents.clone().map(&size).fold(0.0, f64::max);
+        s.extend(tangents.map(|_| 1.0 / if top > 0.0 { top } else { normal }));
     }
     s
+}
+
+/// |f_t| ≤ μ f_n in scaled forces f = s f̂: μ̂ = μ s_n/s_t.
+fn scaled_laws(laws: &[Law], s: &[f64]) -> Vec<Law> {
+    let offsets = row_offsets(laws);
+    laws.iter()
+        .enumerate()
+        .map(|(k, law)| {
+            let mut law = *law;
+            if law.dim() > 1 {
+                let ratio = s[offsets[k]] / s[offsets[k] + 1];
+                match &mut law {
+                    Law::Bilateral | Law::Unilateral => {}
+                    Law::CoulombPlane { mu }
+                    | Law::Coulomb { mu }
+                    | Law::Cone { mu }
+                    | Law::Sliding { mu, .. }
+                    | Law::BilateralSliding { mu, .. }
+                    | Law::BilateralCoulombPlane { mu }
+                    | Law::BilateralCoulomb { mu } => *mu *= ratio,
+                }
+            }
+            law
+        })
+        .collect()
+}
+
+/// The contact problem of a system in scaled numbers, (W, laws); `None` where the mass is singular.
+pub(crate) fn scaled_contact(d: &Dynamics) -> Option<(Matrix, Vec<f64>, Vec<Law>)> {
+    let s = Scaled::of(d)?;
+    Some((s.velocity_f, s.velocity_0, s.laws))
 }
