@@ -71,7 +71,7 @@ pub fn reasons(system: &System, result: &SystemAnalysis) -> Vec<String> {
             out.push(format!("{} solutions satisfy all laws", analysis.solutions.pieces.len()));
         }
         ("infinite", _) => out.extend(indeterminate(system, result, analysis)),
-        ("unknown", _) => out.push(undecided(analysis)),
+        ("unknown", _) => out.push(undecided(result, analysis)),
         _ => {}
     }
     if analysis.solutions.complete && !analysis.solutions.decided {
@@ -96,8 +96,10 @@ pub fn reasons(system: &System, result: &SystemAnalysis) -> Vec<String> {
     out
 }
 
-fn undecided(analysis: &Analysis) -> String {
-    if analysis.solutions.complete {
+fn undecided(result: &SystemAnalysis, analysis: &Analysis) -> String {
+    if !result.assembly.dynamics.laws.iter().all(Law::is_polyhedral) {
+        "no solution was found; contacts at rest in space leave modes that cannot all be examined".into()
+    } else if analysis.solutions.complete {
         "no solution was found, but none is excluded beyond rounding".into()
     } else {
         "too many modes to examine all of them, and no solution was found".into()
@@ -130,18 +132,18 @@ fn incompatible(result: &SystemAnalysis) -> bool {
     j.mul_vec(&a).iter().zip(&gamma).any(|(x, g)| (x - g).abs() > 1e-9 * scale)
 }
 
+/// Whether an interval is more than a point.
+fn is_wide([low, high]: [f64; 2]) -> bool {
+    low.is_infinite() || high.is_infinite() || high - low > 1e-9 * (1.0 + low.abs().min(high.abs()))
+}
+
 fn indeterminate(system: &System, result: &SystemAnalysis, analysis: &Analysis) -> Vec<String> {
     let names = delassus::analyze::constraint_names(system, &result.assembly);
     let offsets = result.assembly.dynamics.offsets();
     let loose: Vec<&str> = names
         .iter()
         .enumerate()
-        .filter(|(k, _)| {
-            (offsets[*k]..offsets[k + 1]).any(|i| {
-                let [low, high] = analysis.intervals[i];
-                high - low > 1e-9 * (1.0 + low.abs().min(high.abs()))
-            })
-        })
+        .filter(|(k, _)| (offsets[*k]..offsets[k + 1]).any(|i| is_wide(analysis.intervals[i])))
         .map(|(_, n)| n.as_str())
         .collect();
     let mut out = Vec::new();
@@ -152,6 +154,11 @@ fn indeterminate(system: &System, result: &SystemAnalysis, analysis: &Analysis) 
         out.push("the acceleration is not determined".into());
     }
     out
+}
+
+/// Whether the solution shown is known to be the only one.
+fn sure(result: &SystemAnalysis) -> bool {
+    result.analysis.as_ref().is_some_and(|a| a.forces_unique == Verdict::Proved)
 }
 
 fn tint(style: Style, v: Verdict) -> String {
@@ -170,7 +177,8 @@ pub fn text(system: &System, result: &SystemAnalysis, style: Style) -> String {
         Some("none") => style.bad("NO SOLUTION"),
         Some("infinite") => style.caution("FORCES NOT UNIQUE"),
         Some("finite") => match result.analysis.as_ref().map_or(0, |a| a.solutions.pieces.len()) {
-            1 => style.good("ONE SOLUTION"),
+            1 if sure(result) => style.good("ONE SOLUTION"),
+            1 => style.caution("A SOLUTION"),
             n => style.caution(&format!("{n} SOLUTIONS")),
         },
         Some(_) => style.caution("UNDECIDED"),
@@ -239,7 +247,7 @@ fn solution(
     let offsets = d.offsets();
     let interval = |at: usize| {
         let [low, high] = analysis.intervals[at];
-        if piece.freedom.is_some() && high - low > 1e-9 * (1.0 + low.abs().min(high.abs())) {
+        if piece.freedom.is_some() && is_wide([low, high]) {
             style.dim(&format!(" in [{}, {}]", number(low), number(high)))
         } else {
             String::new()

@@ -42,7 +42,7 @@ pub fn run(args: &SolveArgs) -> u8 {
     let problem = match read(&args.problem) {
         Ok(problem) => problem,
         Err(e) => {
-            eprintln!("{e}");
+            eprintln!("error: {e}");
             return 2;
         }
     };
@@ -52,13 +52,14 @@ pub fn run(args: &SolveArgs) -> u8 {
         Problem::Mlcp(p) => ("mlcp", solve_mlcp(p, args.solver, args.tolerance)),
     };
     let seconds = start.elapsed().as_secs_f64();
-    if let Some(path) = &args.impulse_out {
+    // Where there is no solution there is nothing to write.
+    if let Some(path) = args.impulse_out.as_ref().filter(|_| solution.status != Status::NoSolution) {
         let lines = solution.z.iter().fold(String::new(), |mut text, x| {
             let _ = writeln!(text, "{x:e}");
             text
         });
         if let Err(e) = std::fs::write(path, lines) {
-            eprintln!("{}: {e}", path.display());
+            eprintln!("error: {}: cannot be written: {e}", path.display());
             return 2;
         }
     }

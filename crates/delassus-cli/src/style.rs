@@ -44,11 +44,16 @@ impl Style {
     }
 }
 
-/// Prints to stdout; a reader that went away (`| head`) is not an error.
+/// Prints to stdout. A reader that went away (`| head`) is not an error; anything else ends the program with code 2,
+/// since an answer that was lost is no answer.
 pub fn print(text: &str) {
     let mut out = std::io::stdout().lock();
-    let _ = out.write_all(text.as_bytes());
-    let _ = out.flush();
+    if let Err(e) = out.write_all(text.as_bytes()).and_then(|()| out.flush())
+        && e.kind() != std::io::ErrorKind::BrokenPipe
+    {
+        eprintln!("error: the output cannot be written: {e}");
+        std::process::exit(2);
+    }
 }
 
 /// A number with up to six significant digits, for people.

@@ -66,6 +66,8 @@ fn physics() {
     refused("open.toml", open.as_bytes(), &["open.toml:7:", "joint `floor` is open"]);
     let torn = open.replace("position", "velocity");
     refused("torn.toml", torn.as_bytes(), &["torn.toml:7:", "torn by the velocities"]);
+    let cubic = sunk.replace("y'^2/2", "y'^3").replace("-0.1", "0.0");
+    refused("cubic.toml", cubic.as_bytes(), &["cubic.toml:4:", "quadratic"]);
     let root_of_minus = sunk.replace("gap = \"y\"", "gap = \"sqrt(y)\"");
     refused("root.toml", root_of_minus.as_bytes(), &["root.toml:7:"]);
 }

@@ -142,6 +142,12 @@ pub enum KinematicsError {
         /// Which formula.
         formula: FormulaName,
     },
+    /// A kinetic energy that is not a quadratic function of q̇.
+    #[error("{formula} is not a quadratic function of the velocities")]
+    NotQuadratic {
+        /// Which formula.
+        formula: FormulaName,
+    },
     /// A displacement or potential that depends on velocities.
     #[error("{formula} depends on velocities, expected a formula of positions and time")]
     DependsOnVelocity {
@@ -191,6 +197,7 @@ impl KinematicsError {
             KinematicsError::NotFinite { formula, .. }
             | KinematicsError::NotDifferentiable { formula }
             | KinematicsError::NotLinear { formula }
+            | KinematicsError::NotQuadratic { formula }
             | KinematicsError::DependsOnVelocity { formula }
             | KinematicsError::NegativeFriction { formula, .. }
             | KinematicsError::Restitution { formula, .. }
@@ -207,6 +214,7 @@ pub fn kinematics(system: &System, state: &State) -> Result<Kinematics> {
     check_state(system, state)?;
     let mut at = Evaluator::new(system, state);
     let (mass, mut force) = at.kinetic_terms()?;
+    check_quadratic(system, state, &mass)?;
     let mass_rank = mass_rank(system, &mass)?;
     let kinetic_energy = at.value(&system.kinetic, FormulaId::Kinetic)?;
     let mut potential_energy = 0.0;
@@ -262,6 +270,19 @@ fn check_state(system: &System, state: &State) -> Result<()> {
         Some((quantity, value)) => Err(KinematicsError::StateNotFinite { quantity, value }),
         None => Ok(()),
     }
+}
+
+/// An error unless the mass matrix is the same at velocities of no significance: the kinetic energy is quadratic.
+fn check_quadratic(system: &System, state: &State, mass: &Matrix) -> Result<()> {
+    let v = (0..state.v.len()).map(|i| 1.0 + 0.618 * (i as f64 + 1.0).sin() - state.v[i]).collect();
+    let probe = State { v, ..state.clone() };
+    let Ok((other, _)) = Evaluator::new(system, &probe).kinetic_terms() else { return Ok(()) };
+    let size = mass.max_abs().max(other.max_abs());
+    // Second derivatives of a quadratic form are its coefficients, to the rounding of their terms.
+    if mass.data().iter().zip(other.data()).all(|(a, b)| (a - b).abs() <= 1e-9 * size) {
+        return Ok(());
+    }
+    Err(KinematicsError::NotQuadratic { formula: FormulaName::of(system, FormulaId::Kinetic) })
 }
 
 /// Rank of the mass matrix, or an error where it has a negative eigenvalue.

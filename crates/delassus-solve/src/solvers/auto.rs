@@ -20,6 +20,20 @@ const GOOD: f64 = 1e-12;
 
 /// Solves the problem; it counts as solved where its residual is at most `tolerance`.
 pub fn solve_lcp(lcp: &Lcp, solver: Solver, tolerance: f64) -> LcpSolution {
+    without_overflow(lcp_by(lcp, solver, tolerance), &lcp.matrix, &lcp.vector)
+}
+
+/// A proof that no solution exists is taken back where products of the data leave the range of the numbers: the
+/// solution may be there, out of reach.
+fn without_overflow(mut solution: LcpSolution, matrix: &Matrix, vector: &[f64]) -> LcpSolution {
+    let extreme = |x: &f64| *x != 0.0 && !(1e-150..1e150).contains(&x.abs());
+    if solution.status == Status::NoSolution && matrix.data().iter().chain(vector).any(extreme) {
+        solution.status = Status::Stalled;
+    }
+    solution
+}
+
+fn lcp_by(lcp: &Lcp, solver: Solver, tolerance: f64) -> LcpSolution {
     match solver {
         Solver::Auto => {
             let trials = try_methods(lcp, tolerance);
@@ -46,6 +60,10 @@ pub fn solve_lcp(lcp: &Lcp, solver: Solver, tolerance: f64) -> LcpSolution {
 /// A method for problems without free unknowns works on the problem with these eliminated, or split into
 /// z⁺ − z⁻ where they cannot be eliminated.
 pub fn solve_mlcp(mlcp: &Mlcp, solver: Solver, tolerance: f64) -> LcpSolution {
+    without_overflow(mlcp_by(mlcp, solver, tolerance), &mlcp.matrix, &mlcp.vector)
+}
+
+fn mlcp_by(mlcp: &Mlcp, solver: Solver, tolerance: f64) -> LcpSolution {
     match solver {
         Solver::Auto => auto_mixed(mlcp, tolerance),
         Solver::Enumerate => search(mlcp, None, tolerance),
@@ -298,6 +316,15 @@ mod tests {
         for (_, solver) in Solver::ALL {
             assert_eq!(solve_lcp(&lcp, solver, 1e-8).status, Status::Solved);
             assert_eq!(solve_mlcp(&mlcp, solver, 1e-8).status, Status::Solved);
+        }
+    }
+
+    #[test]
+    fn a_solution_out_of_range_is_not_denied() {
+        // z = 10⁶⁰⁰.
+        let lcp = Lcp::new(Matrix::from_rows(&[[1e-300]]), vec![-1e300]).unwrap();
+        for (_, solver) in Solver::ALL {
+            assert_ne!(solve_lcp(&lcp, solver, 1e-8).status, Status::NoSolution);
         }
     }
 
