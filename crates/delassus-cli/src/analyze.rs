@@ -11,6 +11,7 @@ use delassus_solve::classes::Verdict;
 use delassus_solve::law::Law;
 use delassus_solve::matrix::Matrix;
 use delassus_solve::solvers::enumerate::{EnumerateOptions, Mode, SolutionPiece};
+use delassus_solve::theorems::CheckedFinding;
 use serde_json::{Map, Value, json};
 
 use crate::report;
@@ -190,7 +191,24 @@ pub fn document(system: &System, result: &SystemAnalysis) -> Value {
             "lcp_matrix": rows(result.lcp.as_ref().map(|l| &l.matrix)),
             "lcp_vector": result.lcp.as_ref().map(|l| &l.vector),
         },
-        "certificates": [],
+        "certificates": result.findings.iter().map(certificate).collect::<Vec<_>>(),
+    })
+}
+
+/// One proposition.
+fn certificate(f: &CheckedFinding) -> Value {
+    json!({
+        "id": f.finding.id,
+        "outcome": report::outcome(f.finding.outcome),
+        "value": f.finding.value.map(finite),
+        "bound": f.finding.bound.map(finite),
+        "verified": f.verified.unwrap_or(false),
+        "claims": {
+            "existence": f.finding.claims.existence,
+            "acceleration_unique": f.finding.claims.acceleration_unique,
+            "forces_unique": f.finding.claims.forces_unique,
+        },
+        "meaning": f.finding.meaning,
     })
 }
 

@@ -4,6 +4,7 @@ use delassus::analyze::{ContactReport, SystemAnalysis};
 use delassus::assemble::ContactState;
 use delassus::system::System;
 use delassus_solve::analyze::{Analysis, Method};
+use delassus_solve::certificate::Outcome;
 use delassus_solve::classes::Verdict;
 use delassus_solve::law::Law;
 use delassus_solve::matrix::dot;
@@ -211,6 +212,10 @@ pub fn text(system: &System, result: &SystemAnalysis, style: Style) -> String {
             out += &format!("  {} | {}   {}°\n", a.first, a.second, number(a.angle.to_degrees()));
         }
     }
+    let held = certificates(result, style);
+    if !held.is_empty() {
+        out += &format!("\n{}\n{held}", style.bold("propositions that hold"));
+    }
     let rubs = result.assembly.dynamics.laws.iter().any(|l| l.mu() > 0.0);
     for b in result.friction_bounds.iter().filter(|b| rubs && b.bound.is_finite()) {
         out += &format!(
@@ -219,6 +224,31 @@ pub fn text(system: &System, result: &SystemAnalysis, style: Style) -> String {
             number(b.bound),
             b.id
         );
+    }
+    out
+}
+
+/// `holds`, `fails`, `not-applicable` or `undecided`.
+pub fn outcome(o: Outcome) -> &'static str {
+    match o {
+        Outcome::Holds => "holds",
+        Outcome::Fails => "fails",
+        Outcome::NotApplicable => "not-applicable",
+        Outcome::Undecided => "undecided",
+    }
+}
+
+/// The propositions whose hypotheses hold, with what they say and whether that was checked.
+fn certificates(result: &SystemAnalysis, style: Style) -> String {
+    let mut out = String::new();
+    for f in result.findings.iter().filter(|f| f.finding.outcome == Outcome::Holds) {
+        let seal = match f.verified {
+            Some(true) => style.good("verified"),
+            Some(false) => style.caution("to rounding"),
+            None => String::new(),
+        };
+        out += format!("  {:<14} {}   {seal}", f.finding.id, f.finding.meaning).trim_end();
+        out.push('\n');
     }
     out
 }

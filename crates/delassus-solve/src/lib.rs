@@ -2,10 +2,14 @@
 #![forbid(unsafe_code)]
 
 pub mod analyze;
+pub mod certificate;
 pub mod classes;
 pub mod dynamics;
+pub mod exact;
+pub mod exact_modes;
 pub mod friction_bounds;
 pub mod friction_cone;
+mod frictionless;
 pub mod hlcp;
 pub mod law;
 pub mod lcp;
@@ -14,5 +18,15 @@ pub mod matrix;
 pub mod mlcp;
 pub mod operator;
 pub mod problem;
+pub mod reduced;
 pub mod residual;
 pub mod solvers;
+pub mod theorems;
+pub mod theorems_000;
+pub mod theorems_000_friction;
+pub mod theorems_000_frictionless;
+pub mod theorems_001;
+pub mod theorems_001_angles;
+pub mod theorems_002;
+pub mod theorems_003;
+pub mod verify;

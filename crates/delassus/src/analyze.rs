@@ -9,6 +9,7 @@ use delassus_solve::lcp::Lcp;
 use delassus_solve::lift::sliding_lcp;
 use delassus_solve::matrix::Matrix;
 use delassus_solve::solvers::enumerate::EnumerateOptions;
+use delassus_solve::theorems::{CheckedFinding, findings, with_findings};
 use thiserror::Error;
 
 use crate::assemble::{Assembly, ContactState, StateError, Tolerances, assemble};
@@ -85,6 +86,8 @@ pub struct SystemAnalysis {
     pub constrained_delassus: Option<Matrix>,
     /// The LCP that the problem reduces to (000 eq. 9, 31, 41, 50, 58).
     pub lcp: Option<Lcp>,
+    /// What the propositions of the papers say, with their certificates checked.
+    pub findings: Vec<CheckedFinding>,
 }
 
 /// Analyzes a system at a state.
@@ -98,7 +101,11 @@ pub fn analyze(
     let assembly = assemble(system, &kinematics, tolerances)?;
     let dynamics = &assembly.dynamics;
     let impact = assembly.contacts.contains(&ContactState::Approaching);
-    let analysis = (!impact).then(|| analyze_dynamics(dynamics, options));
+    let mut analysis = (!impact).then(|| analyze_dynamics(dynamics, options));
+    let findings = analysis.as_ref().map_or(vec![], |a| findings(dynamics, a));
+    if let Some(analysis) = &mut analysis {
+        with_findings(analysis, &findings);
+    }
     let reduced = dynamics.reduce();
     let offsets = dynamics.offsets();
     let normals: Vec<usize> = offsets[..dynamics.laws.len()].to_vec();
@@ -134,6 +141,7 @@ pub fn analyze(
         delassus,
         constrained_delassus: constrained,
         lcp,
+        findings,
         kinematics,
         assembly,
     })

@@ -40,12 +40,19 @@ impl Scaled {
     pub(super) fn of(d: &Dynamics) -> Option<Self> {
         let r = d.reduce()?;
         let size: Vec<f64> = r.free_acceleration.iter().map(|x| x.abs()).collect();
-        let noise = (0..d.bias.len())
+        let noise: Vec<f64> = (0..d.bias.len())
             .map(|i| {
                 d.bias[i].abs() + d.jacobian.row(i).iter().zip(&size).map(|(j, a)| j.abs() * a).sum::<f64>()
             })
             .collect();
-        let mut scaled = Self::reduced(&r.delassus, &r.free_velocity, &d.laws, noise);
+        // A free velocity that is nothing but rounding is zero.
+        let q: Vec<f64> = r
+            .free_velocity
+            .iter()
+            .zip(&noise)
+            .map(|(q, n)| if q.abs() <= 1e-14 * n { 0.0 } else { *q })
+            .collect();
+        let mut scaled = Self::reduced(&r.delassus, &q, &d.laws, noise);
         scaled.response = r.response;
         scaled.free_acceleration = r.free_acceleration;
         Some(scaled)
@@ -106,12 +113,20 @@ impl Scaled {
     /// velocity: what is below 10⁻¹¹ of this is rounding.
     pub(super) fn magnitude(&self, a: &[f64], f: &[f64]) -> Vec<f64> {
         let sum = |row: &[f64], x: &[f64]| row.iter().zip(x).map(|(r, x)| (r * x).abs()).sum::<f64>();
-        (0..self.rows())
+        let mut size: Vec<f64> = (0..self.rows())
             .map(|i| {
                 let moved = if self.kept > 0 { sum(self.velocity_a.row(i), a) } else { 0.0 };
                 self.velocity_0[i].abs() + sum(self.velocity_f.row(i), f) + moved + 1e-3 * self.noise[i]
             })
-            .collect()
+            .collect();
+        // Friction is as large as the normal force makes it, whether or not it moves anything.
+        let offsets = row_offsets(&self.laws);
+        for (k, law) in self.laws.iter().enumerate() {
+            for t in offsets[k] + 1..offsets[k + 1] {
+                size[t] = size[t].max(law.mu() * size[offsets[k]]);
+            }
+        }
+        size
     }
 
     pub(super) fn rows(&self) -> usize {

@@ -1,0 +1,24 @@
+//! Free velocities that are zero but for rounding.
+
+use delassus_solve::analyze::analyze;
+use delassus_solve::classes::Verdict;
+use delassus_solve::dynamics::Dynamics;
+use delassus_solve::law::{Law, Slip};
+use delassus_solve::matrix::Matrix;
+use delassus_solve::solvers::enumerate::EnumerateOptions;
+
+#[test]
+fn a_free_velocity_of_rounding_alone_is_zero() {
+    // −M⁻¹F = (2, 1), so that u = −1 + 1 = 0: open without force, and the only solution.
+    let d = Dynamics::new(
+        Matrix::from_rows(&[[1.0, -2.0], [-2.0, 5.0]]),
+        vec![0.0, -1.0],
+        Matrix::from_rows(&[[0.0, -1.0], [0.0, 0.0]]),
+        vec![1.0, 0.0],
+        vec![Law::Sliding { mu: 1.0, slip: Slip::Plane(-1.0) }],
+    )
+    .unwrap();
+    let a = analyze(&d, &EnumerateOptions::default());
+    assert_eq!(a.existence, Verdict::Proved);
+    assert_ne!(a.forces_unique, Verdict::Refuted, "{:#?}", a.solutions.pieces);
+}
