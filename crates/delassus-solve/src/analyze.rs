@@ -74,17 +74,14 @@ pub fn analyze(dynamics: &Dynamics, options: &EnumerateOptions) -> Analysis {
     let mut solutions = enumerate(dynamics, options);
     let all_known = solutions.complete && solutions.decided;
     let (existence, acceleration_unique, forces_unique, method) = if all_known {
-        let (a, f) = uniqueness(dynamics, &solutions.pieces);
+        let (a, f) = uniqueness(dynamics, &solutions);
         let some = !solutions.pieces.is_empty();
         (if some { Verdict::Proved } else { Verdict::Refuted }, a, f, Method::AllModes)
     } else {
         // What a search in part has found is true all the same: solutions exist, and may be seen to be several.
         let clear = solutions.decided && !solutions.pieces.is_empty();
-        let several = if clear {
-            uniqueness(dynamics, &solutions.pieces)
-        } else {
-            (Verdict::Unknown, Verdict::Unknown)
-        };
+        let several =
+            if clear { uniqueness(dynamics, &solutions) } else { (Verdict::Unknown, Verdict::Unknown) };
         if solutions.pieces.is_empty() {
             solutions.pieces.extend(reduced.as_ref().and_then(|r| solve_once(r, &dynamics.laws)));
         }
@@ -111,22 +108,26 @@ pub fn analyze(dynamics: &Dynamics, options: &EnumerateOptions) -> Analysis {
 }
 
 /// Exactly one acceleration, exactly one set of forces, over a complete list of solutions.
-fn uniqueness(dynamics: &Dynamics, pieces: &[SolutionPiece]) -> (Verdict, Verdict) {
+fn uniqueness(dynamics: &Dynamics, set: &SolutionSet) -> (Verdict, Verdict) {
+    let pieces = &set.pieces;
     let Some(first) = pieces.first() else { return (Verdict::Refuted, Verdict::Refuted) };
     let a_scale =
         pieces.iter().map(|p| max_abs(&p.acceleration)).fold(acceleration_scale(dynamics), f64::max);
-    let f_scale = pieces.iter().map(|p| max_abs(&p.force)).fold(f64::MIN_POSITIVE, f64::max);
-    let differs =
-        |x: &[f64], y: &[f64], scale: f64| x.iter().zip(y).any(|(a, b)| (a - b).abs() > SAME * scale);
-    let several = |of: fn(&SolutionPiece) -> &Vec<f64>, along: fn(&Freedom) -> &Matrix, scale: f64| {
+    let f_scale = pieces.iter().map(|p| max_abs(&p.force)).fold(set.force_unit, f64::max);
+    // Each entry by its own size, and by what rounding of the largest may have left in it.
+    let differs = |x: &[f64], y: &[f64], rounding: f64| {
+        x.iter().zip(y).any(|(a, b)| (a - b).abs() > SAME * a.abs().max(b.abs()) + rounding)
+    };
+    let several = |of: fn(&SolutionPiece) -> &Vec<f64>, along: fn(&Freedom) -> &Matrix, rounding: f64| {
         pieces.iter().any(|p| {
-            differs(of(p), of(first), scale) || p.freedom.as_ref().is_some_and(|d| along(d).max_abs() > 0.0)
+            differs(of(p), of(first), rounding)
+                || p.freedom.as_ref().is_some_and(|d| along(d).max_abs() > 0.0)
         })
     };
     let verdict = |several: bool| if several { Verdict::Refuted } else { Verdict::Proved };
     (
-        verdict(several(|p| &p.acceleration, |d| &d.acceleration, a_scale)),
-        verdict(several(|p| &p.force, |d| &d.force, f_scale)),
+        verdict(several(|p| &p.acceleration, |d| &d.acceleration, 1e-10 * a_scale)),
+        verdict(several(|p| &p.force, |d| &d.force, 1e-12 * f_scale)),
     )
 }
 

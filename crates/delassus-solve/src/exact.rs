@@ -104,8 +104,8 @@ impl Int {
             };
         }
         if c.is_zero() || d.is_zero() {
-            if a.is_zero() {
-                return Int::ZERO;
+            if a.is_zero() || b == e {
+                return a.clone();
             }
             return Int::of_big(a.times(b).to_big() / e.to_big());
         }
@@ -172,6 +172,9 @@ impl Tableau {
                 continue;
             }
             let factor = std::mem::replace(&mut other[c], Int::ZERO);
+            if factor.is_zero() && p == self.denominator {
+                continue;
+            }
             for (j, x) in other.iter_mut().enumerate() {
                 if j != c {
                     *x = Int::cross(x, &p, &factor, &row[j], &self.denominator);

@@ -112,14 +112,15 @@ impl Polyhedron {
     fn feasible(mut tableau: Tableau, free: Vec<bool>) -> Option<Self> {
         let columns = free.len();
         let mut basis = vec![None; tableau.rows.len()];
-        // Free columns first: their rows then bound nothing.
-        for wanted in [true, false] {
-            for c in (0..columns).filter(|&c| free[c] == wanted) {
-                let new = (0..basis.len()).find(|&r| basis[r].is_none() && !tableau.rows[r][c].is_zero());
-                if let Some(r) = new {
-                    tableau.pivot(r, c);
-                    basis[r] = Some(c);
-                }
+        // Free columns first: their rows then bound nothing. Among equals the emptiest, which cost least.
+        let fill = |c: &usize| tableau.rows.iter().filter(|row| !row[*c].is_zero()).count();
+        let mut order: Vec<usize> = (0..columns).collect();
+        order.sort_by_cached_key(|c| (!free[*c], fill(c)));
+        for c in order {
+            let new = (0..basis.len()).find(|&r| basis[r].is_none() && !tableau.rows[r][c].is_zero());
+            if let Some(r) = new {
+                tableau.pivot(r, c);
+                basis[r] = Some(c);
             }
         }
         // What is left reads 0 = g.
@@ -380,6 +381,77 @@ impl Modes {
         Some(found)
     }
 
+    /// The relations with the columns of f and u side by side for each constraint, the last one first.
+    fn by_constraint(&self) -> Tableau {
+        let m = self.jacobian.len();
+        let blocks = (0..self.pieces.len()).rev().map(|k| self.offsets[k]..self.offsets[k + 1]);
+        let columns: Vec<usize> = blocks.flat_map(|rows| rows.clone().chain(rows.map(|i| m + i))).collect();
+        let pick = |row: &Vec<Int>| {
+            std::iter::once(2 * m).chain(columns.iter().copied()).map(|c| row[c].clone()).collect()
+        };
+        Tableau {
+            rows: self.relations.rows.iter().map(pick).collect(),
+            denominator: self.relations.denominator.clone(),
+        }
+    }
+
+    /// All modes that begin with a choice, elimination shared: `tableau` has g and the columns of the constraints
+    /// that are left, the next one last; `basic` tells for each row whether a generator is basic there, and whether it
+    /// is free. `regular`: every generator so far is basic. Only modes that may hold solutions are examined: those
+    /// whose equations do not contradict each other and, where they have one solution, whose signs are right.
+    fn search(
+        &self,
+        choice: &mut Vec<usize>,
+        tableau: Tableau,
+        basic: Vec<Option<bool>>,
+        regular: bool,
+        found: &mut Vec<Found>,
+    ) {
+        let k = choice.len();
+        if k == self.pieces.len() {
+            let wrong = |(row, basic): (&Vec<Int>, &Option<bool>)| match basic {
+                None => !row[0].is_zero(),
+                Some(free) => regular && !free && row[0].sign() < 0,
+            };
+            if !tableau.rows.iter().zip(&basic).any(wrong) {
+                found.extend(self.examine(choice));
+            }
+            return;
+        }
+        let d = self.offsets[k + 1] - self.offsets[k];
+        for (p, piece) in self.pieces[k].iter().enumerate() {
+            let row = |row: &Vec<Int>| -> Vec<Int> {
+                let (rest, own) = row.split_at(row.len() - 2 * d);
+                let column = |g: &Generator| {
+                    let parts = g.force.iter().chain(&g.velocity).zip(own);
+                    parts
+                        .filter(|(x, y)| !x.is_zero() && !y.is_zero())
+                        .fold(Int::ZERO, |sum, (x, y)| sum.plus(&x.times(y)))
+                };
+                rest.iter().cloned().chain(piece.iter().rev().map(column)).collect()
+            };
+            let mut t = Tableau {
+                rows: tableau.rows.iter().map(row).collect(),
+                denominator: tableau.denominator.clone(),
+            };
+            let (mut basic, mut regular) = (basic.clone(), regular);
+            for generator in piece {
+                let c = t.rows.first().map_or(0, |row| row.len() - 1);
+                match (0..basic.len()).find(|&r| basic[r].is_none() && !t.rows[r][c].is_zero()) {
+                    Some(r) => {
+                        t.pivot(r, c);
+                        basic[r] = Some(generator.free);
+                    }
+                    None => regular = false,
+                }
+                t.rows.iter_mut().for_each(|row| row.truncate(c));
+            }
+            choice.push(p);
+            self.search(choice, t, basic, regular, found);
+            choice.pop();
+        }
+    }
+
     /// Whether (f, u) lies in every cone of a choice.
     fn in_cones(&self, choice: &[usize], (f, u): &Point) -> bool {
         choice.iter().enumerate().all(|(k, &p)| {
@@ -425,13 +497,13 @@ pub fn exact_answer(dynamics: &Dynamics, max_modes: u64) -> Option<ExactAnswer> 
     }
     let modes = Modes::new(dynamics)?;
     let mut found: Vec<Found> = Vec::new();
-    let mut choice = vec![0; modes.pieces.len()];
-    loop {
-        found.extend(modes.examine(&choice));
-        let Some(k) = (0..choice.len()).find(|&k| choice[k] + 1 < modes.pieces[k].len()) else { break };
-        choice[k] += 1;
-        choice[..k].fill(0);
-    }
+    modes.search(
+        &mut Vec::new(),
+        modes.by_constraint(),
+        vec![None; modes.relations.rows.len()],
+        true,
+        &mut found,
+    );
     let first = found.first();
     let one = |moves: fn(&Found) -> bool, same: fn(&Found, &Found) -> bool| {
         first.is_some_and(|first| found.iter().all(|x| !moves(x) && same(x, first)))

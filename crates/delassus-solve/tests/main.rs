@@ -2,10 +2,12 @@
 
 mod all_solutions;
 mod cones;
+mod exact;
 mod gauss;
 mod lifts;
 mod noise;
 mod propositions;
+mod random;
 mod theorems_000;
 mod theorems_001;
 mod theorems_002;

@@ -80,6 +80,8 @@ pub struct SolutionSet {
     pub complete: bool,
     /// Whether every decision was clear of rounding.
     pub decided: bool,
+    /// The force that one unit of the problem's scaled numbers stands for: rounding of forces is a small part of it.
+    pub force_unit: f64,
     /// Number of modes examined (one where Gauss' principle names it).
     pub modes: u64,
 }
@@ -112,7 +114,13 @@ pub fn enumerate(dynamics: &Dynamics, options: &EnumerateOptions) -> SolutionSet
                 }
             }
             Gauss::Impossible => {
-                return SolutionSet { pieces: vec![], complete: true, decided: true, modes: 1 };
+                return SolutionSet {
+                    pieces: vec![],
+                    complete: true,
+                    decided: true,
+                    force_unit: 0.0,
+                    modes: 1,
+                };
             }
             Gauss::Undecided => {}
         }
@@ -179,7 +187,7 @@ struct Search<'a> {
 
 impl<'a> Search<'a> {
     fn run(scaled: Scaled, laws: &'a [Law], options: &EnumerateOptions) -> SolutionSet {
-        let none = SolutionSet { pieces: vec![], complete: false, decided: true, modes: 0 };
+        let none = SolutionSet { pieces: vec![], complete: false, decided: true, force_unit: 0.0, modes: 0 };
         let Some(mut search) = Search::new(scaled, laws) else { return none };
         let total = search.pieces.iter().try_fold(1u64, |n, p| n.checked_mul(p.len() as u64));
         if total.is_none_or(|total| total > options.max_modes) {
@@ -220,7 +228,8 @@ impl<'a> Search<'a> {
     fn finished(mut self, complete: bool, modes: u64) -> SolutionSet {
         self.keep_maximal();
         let pieces = std::mem::take(&mut self.found).into_iter().map(|f| self.finish(f)).collect();
-        SolutionSet { pieces, complete, decided: self.decided, modes }
+        let force_unit = max_abs(&self.scaled.force_unit);
+        SolutionSet { pieces, complete, decided: self.decided, force_unit, modes }
     }
 
     /// The columns of B (force directions, m rows) and the forms S of a choice, constraint by constraint.
