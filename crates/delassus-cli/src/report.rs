@@ -212,7 +212,7 @@ pub fn text(system: &System, result: &SystemAnalysis, style: Style) -> String {
             out += &format!("  {} | {}   {}°\n", a.first, a.second, number(a.angle.to_degrees()));
         }
     }
-    let held = certificates(result, style);
+    let held = certificates(system, result, style);
     if !held.is_empty() {
         out += &format!("\n{}\n{held}", style.bold("propositions that hold"));
     }
@@ -239,15 +239,20 @@ pub fn outcome(o: Outcome) -> &'static str {
 }
 
 /// The propositions whose hypotheses hold, with what they say and whether that was checked.
-fn certificates(result: &SystemAnalysis, style: Style) -> String {
+fn certificates(system: &System, result: &SystemAnalysis, style: Style) -> String {
     let mut out = String::new();
+    let names = delassus::analyze::constraint_names(system, &result.assembly);
     for f in result.findings.iter().filter(|f| f.finding.outcome == Outcome::Holds) {
         let seal = match f.verified {
             Some(true) => style.good("verified"),
             Some(false) => style.caution("to rounding"),
             None => String::new(),
         };
-        out += format!("  {:<14} {}   {seal}", f.finding.id, f.finding.meaning).trim_end();
+        // A proposition knows constraints by number, people by name.
+        let meaning = names.iter().enumerate().fold(f.finding.meaning.clone(), |m, (k, n)| {
+            m.replace(&format!("constraint {k} "), &format!("`{n}` "))
+        });
+        out += format!("  {:<14} {meaning}   {seal}", f.finding.id).trim_end();
         out.push('\n');
     }
     out

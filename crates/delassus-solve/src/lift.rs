@@ -10,9 +10,9 @@
 //! |---|---|
 //! | 0 ≤ λ_u ⊥ A_nu λ_u + w_u ≥ 0 | 000 eq. 9, 001 eq. 2 |
 //! | 0 ≤ λ_u ⊥ A_c λ_u + w_c ≥ 0, w_c = −∇h_uᵀM_c⁻¹F − A_unub A_nb⁻¹ γ_b + γ_u | 000 eq. 31–33, (33) corrected |
-//! | A_nb λ − A_tb[μξ] abs(λ) + w_b = 0 as a horizontal LCP | 000 eq. 37, 41, 45 |
-//! | 0 ≤ λ_u ⊥ (A_nu − A_tu[μξ]) λ_u + w_u ≥ 0 | 000 eq. 50 |
-//! | both kinds, λ_b = λ⁺ − λ⁻ | 000 eq. 57 (second line corrected to −(A_nunb + A_nutb[μξ])λ⁻), 58 |
+//! | A_nb λ − A_tb\[μξ\] abs(λ) + w_b = 0 as a horizontal LCP | 000 eq. 37, 41, 45 |
+//! | 0 ≤ λ_u ⊥ (A_nu − A_tu\[μξ\]) λ_u + w_u ≥ 0 | 000 eq. 50 |
+//! | both kinds, λ_b = λ⁺ − λ⁻ | 000 eq. 57 (second line corrected to −(A_nunb + A_nutb\[μξ\])λ⁻), 58 |
 //! | contacts at rest in the plane, three pairs each | Coulomb's law on the acceleration level |
 
 use crate::hlcp::HorizontalLcp;
@@ -201,7 +201,7 @@ fn beside(a: &Matrix, b: &Matrix) -> Matrix {
 
 /// The contact problem as an LCP in (λ⁻, λ_u): 000 eq. 9 (contacts without friction), 31–33 (with joints), 50
 /// (sliding contacts), 41 solved for λ⁺ (sliding guides), 58 (all of them). `None` where a law is of another
-/// kind, or where the block that has to be inverted (A_nb, or A_nb − A_tb[μξ] for guides) is singular.
+/// kind, or where the block that has to be inverted (A_nb, or A_nb − A_tb\[μξ\] for guides) is singular.
 pub fn sliding_lcp(w: &Matrix, q: &[f64], laws: &[Law]) -> Option<LcpLift> {
     let parts = sliding_parts(laws)?;
     let z_columns = beside(&parts.minus, &parts.contact);
@@ -255,7 +255,7 @@ pub struct HorizontalLift {
     pub offset: Vec<f64>,
 }
 
-/// Guides that slide with friction, and joints: (Ã_nb − Ã_tb[μξ])λ⁺ − (Ã_nb + Ã_tb[μξ])λ⁻ + w̃_b = 0 with
+/// Guides that slide with friction, and joints: (Ã_nb − Ã_tb\[μξ\])λ⁺ − (Ã_nb + Ã_tb\[μξ\])λ⁻ + w̃_b = 0 with
 /// 0 ≤ λ⁺ ⊥ λ⁻ ≥ 0 (000 eq. 37, 41; with the joints eliminated, 45). `None` where there are contacts, or where
 /// the joints are dependent.
 pub fn guide_horizontal_lcp(w: &Matrix, q: &[f64], laws: &[Law]) -> Option<HorizontalLift> {
