@@ -14,6 +14,7 @@ use delassus_solve::solvers::enumerate::{EnumerateOptions, Mode, SolutionPiece};
 use delassus_solve::theorems::CheckedFinding;
 use serde_json::{Map, Value, json};
 
+use crate::plot;
 use crate::report;
 use crate::scene::{self, Scene};
 use crate::style::{Style, print};
@@ -35,6 +36,9 @@ pub struct AnalyzeArgs {
     /// Largest number of mode combinations that is examined
     #[arg(long, default_value_t = EnumerateOptions::default().max_modes)]
     pub max_modes: u64,
+    /// Draw the generalized friction cones of the contacts: .svg or .png
+    #[arg(long, value_name = "FILE")]
+    pub plot: Option<PathBuf>,
     /// Print one JSON document
     #[arg(long)]
     pub json: bool,
@@ -56,6 +60,8 @@ pub struct Options {
     pub enumerate: EnumerateOptions,
     /// JSON instead of a report.
     pub json: bool,
+    /// Where to draw the friction cones.
+    pub plot: Option<PathBuf>,
 }
 
 /// Runs the command; returns the exit code.
@@ -64,6 +70,7 @@ pub fn run(args: &AnalyzeArgs) -> u8 {
         tolerances: Tolerances { position: args.gap_tolerance, velocity: args.velocity_tolerance },
         enumerate: EnumerateOptions { max_modes: args.max_modes },
         json: args.json,
+        plot: args.plot.clone(),
     };
     let result = scene::read(&args.file, &args.set).and_then(|scene| report_scene(&scene, &options));
     match result {
@@ -83,6 +90,9 @@ pub fn report_scene(scene: &Scene, options: &Options) -> Result<(String, Verdict
     let (system, state) = (&scene.file.system, &scene.file.state);
     let result =
         analyze(system, state, &options.tolerances, &options.enumerate).map_err(|e| explain(scene, e))?;
+    if let Some(path) = &options.plot {
+        plot::write(&plot::cones(system, &result), path)?;
+    }
     // Where an impact comes first, no finite force is an answer.
     let exists = result.analysis.as_ref().map_or(Verdict::Refuted, |a| a.existence);
     let text = if options.json {

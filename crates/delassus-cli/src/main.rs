@@ -5,8 +5,13 @@
 
 mod analyze;
 mod check;
+mod map;
 mod numerics_file;
+mod picture;
+mod plot;
+mod raster;
 mod report;
+mod safe;
 mod scene;
 mod solve;
 mod style;
@@ -32,6 +37,10 @@ enum Command {
     Check(check::CheckArgs),
     /// All accelerations and contact forces at the state in a file: do they exist, are they unique?
     Analyze(analyze::AnalyzeArgs),
+    /// A quantity or a verdict over one or two parameters, as a picture or a table
+    Map(map::MapArgs),
+    /// The largest interval of a parameter on which the answer is certified to exist and be unique
+    Safe(safe::SafeArgs),
     /// Solve one complementarity problem from a file
     Solve(solve::SolveArgs),
 }
@@ -50,6 +59,8 @@ fn main() -> ExitCode {
         Command::Try(args) => try_scene::run(args),
         Command::Check(args) => check::run(&args),
         Command::Analyze(args) => analyze::run(&args),
+        Command::Map(args) => map::run(&args),
+        Command::Safe(args) => safe::run(&args),
         Command::Solve(args) => solve::run(&args),
     };
     ExitCode::from(code)

@@ -30,6 +30,7 @@ macro_rules! scenes {
 scenes![
     "painleve-rod",
     "painleve-rod-pulled",
+    "rod-in-space",
     "painleve-klein",
     "ladder",
     "articulated-arm",

@@ -2,6 +2,8 @@
 
 mod bad_input;
 mod commands;
+mod map;
+mod safe;
 mod scenes;
 
 use std::path::{Path, PathBuf};

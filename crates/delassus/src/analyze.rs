@@ -97,15 +97,26 @@ pub fn analyze(
     tolerances: &Tolerances,
     options: &EnumerateOptions,
 ) -> Result<SystemAnalysis, AnalyzeError> {
+    let mut result = examine(system, state, tolerances, options)?;
+    if let Some(analysis) = &mut result.analysis {
+        result.findings = findings(&result.assembly.dynamics, analysis);
+        with_findings(analysis, &result.findings);
+    }
+    Ok(result)
+}
+
+/// As [`analyze`], without the propositions and their certificates, which take most of the time.
+pub fn examine(
+    system: &System,
+    state: &State,
+    tolerances: &Tolerances,
+    options: &EnumerateOptions,
+) -> Result<SystemAnalysis, AnalyzeError> {
     let kinematics = kinematics(system, state)?;
     let assembly = assemble(system, &kinematics, tolerances)?;
     let dynamics = &assembly.dynamics;
     let impact = assembly.contacts.contains(&ContactState::Approaching);
-    let mut analysis = (!impact).then(|| analyze_dynamics(dynamics, options));
-    let findings = analysis.as_ref().map_or(vec![], |a| findings(dynamics, a));
-    if let Some(analysis) = &mut analysis {
-        with_findings(analysis, &findings);
-    }
+    let analysis = (!impact).then(|| analyze_dynamics(dynamics, options));
     let reduced = dynamics.reduce();
     let offsets = dynamics.offsets();
     let normals: Vec<usize> = offsets[..dynamics.laws.len()].to_vec();
@@ -141,7 +152,7 @@ pub fn analyze(
         delassus,
         constrained_delassus: constrained,
         lcp,
-        findings,
+        findings: vec![],
         kinematics,
         assembly,
     })

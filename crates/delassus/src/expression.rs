@@ -170,13 +170,16 @@ pub struct Expression {
 impl Expression {
     /// Parses a formula of coordinates, velocities, time and parameters.
     pub fn parse(text: &str, symbols: &Symbols) -> Result<Self, ExpressionError> {
-        let tape = parse::formula(text, symbols)?;
+        Ok(Expression::from_tape(parse::formula(text, symbols)?))
+    }
+
+    fn from_tape(tape: Vec<Op>) -> Self {
         let (mut height, mut stack) = (0, 0);
         for op in &tape {
             height = height + 1 - op.operands();
             stack = stack.max(height);
         }
-        Ok(Expression { tape, stack })
+        Expression { tape, stack }
     }
 
     /// The value where the formula is a constant.
@@ -185,6 +188,11 @@ impl Expression {
             [Op::Constant(c)] => Some(c),
             _ => None,
         }
+    }
+
+    /// Parses an expression of parameters and variables, with a unit behind it or without: `45 deg`, `2*p`.
+    pub(crate) fn parse_parametric(text: &str, symbols: &Symbols) -> Result<Self, ExpressionError> {
+        Ok(Expression::from_tape(parse::parametric(text, symbols)?))
     }
 
     /// Whether a velocity occurs in the formula.
@@ -238,12 +246,15 @@ pub fn constant(text: &str, symbols: &Symbols) -> Result<f64, ExpressionError> {
 pub(crate) enum Symbol {
     Coordinate(usize),
     Parameter(f64),
+    /// A parameter without a fixed value: a place behind the coordinates in the positions of a point.
+    Variable(usize),
 }
 
 /// The names that an expression may use besides `pi`, `t` and the functions.
 #[derive(Clone, Debug, Default)]
 pub struct Symbols {
     pub(crate) coordinates: Vec<String>,
+    variables: usize,
     /// Sorted, so that suggestions do not depend on chance.
     pub(crate) names: BTreeMap<String, Symbol>,
 }
@@ -261,6 +272,14 @@ impl Symbols {
         self.add(name, Symbol::Parameter(value))
     }
 
+    /// Adds a parameter without a fixed value; its value stands behind the coordinates in `Point::q`, in the order of
+    /// such parameters. All coordinates must be there before.
+    pub(crate) fn add_variable(&mut self, name: &str) -> Result<(), NameError> {
+        self.add(name, Symbol::Variable(self.coordinates.len() + self.variables))?;
+        self.variables += 1;
+        Ok(())
+    }
+
     fn add(&mut self, name: &str, symbol: Symbol) -> Result<(), NameError> {
         let shown = || clip(name);
         if !is_identifier(name) {
@@ -271,7 +290,9 @@ impl Symbols {
         }
         match self.names.get(name) {
             Some(Symbol::Coordinate(_)) => return Err(NameError::IsACoordinate { name: shown() }),
-            Some(Symbol::Parameter(_)) => return Err(NameError::IsAParameter { name: shown() }),
+            Some(Symbol::Parameter(_) | Symbol::Variable(_)) => {
+                return Err(NameError::IsAParameter { name: shown() });
+            }
             None => {}
         }
         self.names.insert(name.to_string(), symbol);

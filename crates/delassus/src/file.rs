@@ -30,7 +30,8 @@ use toml::de::DeTable;
 
 use crate::analyze::AnalyzeError;
 pub use crate::diagnostic::{FileError, FileErrorKind, Place};
-use crate::expression::{Expression, Symbols, constant};
+use crate::expression::{Expression, Symbols};
+use crate::family::{Family, Variable};
 use crate::formula::AnyFormula;
 use crate::suggest::{clip, nearest};
 use crate::system::{Contact, Force, FormulaId, Joint, Measure, State, System};
@@ -124,6 +125,48 @@ pub enum Expected {
 /// Reads a system. `overrides` are (parameter, value) with values as in the file: numbers, or expressions of
 /// the parameters above, with a unit or without; the last for a name counts.
 pub fn read_system(text: &str, overrides: &[(&str, &str)]) -> Result<SystemFile> {
+    let contents = read(text, overrides, &[])?;
+    let constant = |e: &Expression| e.constant().unwrap_or(f64::NAN);
+    let state = State {
+        t: constant(&contents.t),
+        q: contents.q.iter().map(constant).collect(),
+        v: contents.v.iter().map(constant).collect(),
+    };
+    let parameters = contents.parameters.into_iter().map(|(name, e)| (name, constant(&e))).collect();
+    Ok(SystemFile {
+        system: contents.system,
+        state,
+        parameters,
+        expect: contents.expect,
+        spans: contents.spans,
+    })
+}
+
+/// Reads a system in which the parameters named in `free` have no fixed value.
+pub fn read_family(text: &str, overrides: &[(&str, &str)], free: &[&str]) -> Result<Family> {
+    let contents = read(text, overrides, free)?;
+    // Whatever depends on a free parameter is a variable too, in the order of the file.
+    let variables = contents
+        .parameters
+        .into_iter()
+        .filter(|(name, value)| free.contains(&name.as_str()) || value.constant().is_none())
+        .map(|(name, value)| Variable { free: free.contains(&name.as_str()), name, value })
+        .collect();
+    Ok(Family { system: contents.system, variables, t: contents.t, q: contents.q, v: contents.v })
+}
+
+/// All that a file says, numbers as expressions of the free parameters.
+struct Contents {
+    system: System,
+    t: Expression,
+    q: Vec<Expression>,
+    v: Vec<Expression>,
+    parameters: Vec<(String, Expression)>,
+    expect: Option<Expect>,
+    spans: BTreeMap<FormulaId, Range<usize>>,
+}
+
+fn read(text: &str, overrides: &[(&str, &str)], free: &[&str]) -> Result<Contents> {
     if text.len() > MAX_FILE {
         return Err(FileError::new(
             text,
@@ -145,7 +188,7 @@ pub fn read_system(text: &str, overrides: &[(&str, &str)]) -> Result<SystemFile>
     header.only(&["name", "coordinates"])?;
     let mut symbols = Symbols::default();
     coordinates(&header, &mut symbols)?;
-    let parameters = parameters(text, &root, overrides, &mut symbols)?;
+    let parameters = parameters(text, &root, overrides, free, &mut symbols)?;
     let Some(energy) = root.table("energy", "[energy]")? else {
         let (table, expected) = ("the file".to_string(), "an [energy] table with `kinetic`");
         return header.error(FileErrorKind::MissingKey { key: "energy", table, expected });
@@ -168,9 +211,10 @@ pub fn read_system(text: &str, overrides: &[(&str, &str)]) -> Result<SystemFile>
         contacts: reader.contacts(&root)?,
         joints: reader.joints(&root)?,
     };
-    let state = reader.state(&root)?;
-    let expect = expect(&root, &reader.symbols)?;
-    Ok(SystemFile { system, state, parameters, expect, spans: reader.spans })
+    let (t, [q, v]) = reader.state(&root)?;
+    // What a file expects is meant for its own values of the parameters.
+    let expect = if free.is_empty() { expect(&root, &reader.symbols)? } else { None };
+    Ok(Contents { system, t, q, v, parameters, expect, spans: reader.spans })
 }
 
 fn coordinates(header: &Table<'_>, symbols: &mut Symbols) -> Result<()> {
@@ -196,10 +240,12 @@ fn parameters(
     text: &str,
     root: &Table<'_>,
     overrides: &[(&str, &str)],
+    free: &[&str],
     symbols: &mut Symbols,
-) -> Result<Vec<(String, f64)>> {
+) -> Result<Vec<(String, Expression)>> {
     let entries = root.table("parameters", "[parameters]")?.map_or(Vec::new(), |table| table.entries());
-    if let Some((name, _)) = overrides.iter().find(|(name, _)| entries.iter().all(|(_, v)| v.key != *name)) {
+    let mut named = overrides.iter().map(|(name, _)| name).chain(free);
+    if let Some(name) = named.find(|name| entries.iter().all(|(_, v)| v.key != **name)) {
         let suggestion = nearest(name, entries.iter().map(|(_, v)| v.key.as_str()));
         let kind = FileErrorKind::UnknownParameter { name: clip(name), suggestion };
         return Err(FileError::new(text, None, kind));
@@ -208,13 +254,19 @@ fn parameters(
     let mut parameters = Vec::with_capacity(entries.len());
     for (span, entry) in entries {
         let value = match overrides.get(entry.key.as_str()) {
-            None => entry.constant(symbols)?,
-            Some(value) => constant(value, symbols).map_err(|error| {
+            None => entry.parametric(symbols)?,
+            Some(value) => Expression::parse_parametric(value, symbols).map_err(|error| {
                 let (name, value) = (clip(&entry.key), clip(value));
                 FileError::new(text, None, FileErrorKind::Override { name, value, kind: error.kind })
             })?,
         };
-        if let Err(error) = symbols.add_parameter(&entry.key, value) {
+        let added = match value.constant() {
+            Some(constant) if !free.contains(&entry.key.as_str()) => {
+                symbols.add_parameter(&entry.key, constant)
+            }
+            _ => symbols.add_variable(&entry.key),
+        };
+        if let Err(error) = added {
             return Err(FileError::new(text, Some(span), FileErrorKind::Name(error)));
         }
         parameters.push((entry.key, value));
@@ -288,7 +340,8 @@ impl Reader {
             let [mu_static, mu_kinetic] = self.contact_friction(&table, i, !slip.is_empty())?;
             let mut restitution = 0.0;
             if let Some(value) = table.get("restitution") {
-                restitution = value.constant(&self.symbols)?;
+                // It does not enter the forces at an instant; where it depends on a free parameter it is not known.
+                restitution = value.parametric(&self.symbols)?.constant().unwrap_or(0.0);
                 if !(0.0..=1.0).contains(&restitution) {
                     let owner = table.title.clone();
                     return value.error(FileErrorKind::Restitution { owner, value: restitution });
@@ -402,24 +455,25 @@ impl Reader {
         Ok(AnyFormula::new(mu))
     }
 
-    fn state(&self, root: &Table<'_>) -> Result<State> {
-        let n = self.symbols.coordinates.len();
-        let mut state = State { t: 0.0, q: vec![0.0; n], v: vec![0.0; n] };
-        let Some(table) = root.table("state", "[state]")? else { return Ok(state) };
+    /// t, and q and v, as expressions of the free parameters.
+    fn state(&self, root: &Table<'_>) -> Result<(Expression, [Vec<Expression>; 2])> {
+        let zeros = vec![Expression::from(0.0); self.symbols.coordinates.len()];
+        let (mut t, mut q, mut v) = (Expression::from(0.0), zeros.clone(), zeros);
+        let Some(table) = root.table("state", "[state]")? else { return Ok((t, [q, v])) };
         table.only(&["t", "position", "velocity"])?;
         if let Some(value) = table.get("t") {
-            state.t = value.constant(&self.symbols)?;
+            t = value.parametric(&self.symbols)?;
         }
         for (key, title, values) in
-            [("position", "[state.position]", &mut state.q), ("velocity", "[state.velocity]", &mut state.v)]
+            [("position", "[state.position]", &mut q), ("velocity", "[state.velocity]", &mut v)]
         {
             let entries = table.table(key, title)?.map_or(Vec::new(), |table| table.entries());
             for (span, entry) in entries {
                 let i = self.coordinate(&entry.key, entry.text, span)?;
-                values[i] = entry.constant(&self.symbols)?;
+                values[i] = entry.parametric(&self.symbols)?;
             }
         }
-        Ok(state)
+        Ok((t, [q, v]))
     }
 }
 

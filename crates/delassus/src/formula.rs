@@ -7,6 +7,7 @@
 use std::fmt;
 use std::sync::Arc;
 
+use crate::interval::IntervalDual;
 use crate::number::{HyperDual, Number};
 
 /// The point at which a formula is evaluated: q and q̇ of n numbers each, and t.
@@ -36,6 +37,7 @@ impl Formula for f64 {
 trait Erased: Send + Sync {
     fn value(&self, at: &Point<'_, f64>) -> f64;
     fn hyper(&self, at: &Point<'_, HyperDual>) -> HyperDual;
+    fn interval(&self, at: &Point<'_, IntervalDual>) -> IntervalDual;
 }
 
 impl<F: Formula> Erased for F {
@@ -43,6 +45,9 @@ impl<F: Formula> Erased for F {
         self.eval(at)
     }
     fn hyper(&self, at: &Point<'_, HyperDual>) -> HyperDual {
+        self.eval(at)
+    }
+    fn interval(&self, at: &Point<'_, IntervalDual>) -> IntervalDual {
         self.eval(at)
     }
 }
@@ -58,6 +63,9 @@ impl<F: Fn(&Point<'_, HyperDual>) -> HyperDual + Send + Sync> Erased for Closure
     }
     fn hyper(&self, at: &Point<'_, HyperDual>) -> HyperDual {
         (self.0)(at)
+    }
+    fn interval(&self, _: &Point<'_, IntervalDual>) -> IntervalDual {
+        IntervalDual::UNDEFINED
     }
 }
 
@@ -87,6 +95,12 @@ impl AnyFormula {
     /// The value with first and mixed second derivatives.
     pub fn hyper(&self, at: &Point<'_, HyperDual>) -> HyperDual {
         self.0.hyper(at)
+    }
+
+    /// Bounds of the value and of first and mixed second derivatives on a box; undefined for a closure, which is
+    /// written for numbers only.
+    pub fn interval(&self, at: &Point<'_, IntervalDual>) -> IntervalDual {
+        self.0.interval(at)
     }
 }
 

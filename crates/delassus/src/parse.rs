@@ -32,6 +32,14 @@ pub(crate) fn formula(text: &str, symbols: &Symbols) -> Result<Vec<Op>> {
 
 /// Parses and evaluates a constant, with a unit or without.
 pub(crate) fn constant(text: &str, symbols: &Symbols) -> Result<f64> {
+    match parametric(text, symbols)?[..] {
+        [Op::Constant(c)] => Ok(c),
+        _ => error(0..text.len(), ExpressionErrorKind::NotAConstant { name: clip(text) }),
+    }
+}
+
+/// Parses an expression of parameters and variables, with a unit or without; one constant where there are no variables.
+pub(crate) fn parametric(text: &str, symbols: &Symbols) -> Result<Vec<Op>> {
     let mut parser = Parser::new(text, symbols, true)?;
     parser.sum()?;
     if let Some(factor) = parser.unit() {
@@ -39,10 +47,7 @@ pub(crate) fn constant(text: &str, symbols: &Symbols) -> Result<f64> {
         parser.emit(Op::Mul, 0..text.len())?;
     }
     parser.finish()?;
-    match parser.tape[..] {
-        [Op::Constant(c)] => Ok(c),
-        _ => unreachable!("constants fold to one constant"),
-    }
+    Ok(parser.tape)
 }
 
 pub(crate) fn starts_name(c: char) -> bool {
@@ -60,7 +65,7 @@ fn error<T>(span: Range<usize>, kind: ExpressionErrorKind) -> Result<T> {
 struct Parser<'a> {
     text: &'a str,
     symbols: &'a Symbols,
-    /// Whether only constants may stand here.
+    /// Whether only parameters and variables may stand here.
     constant: bool,
     /// The next byte to read.
     position: usize,
@@ -304,17 +309,19 @@ impl<'a> Parser<'a> {
         let op = match symbol {
             Some(Symbol::Coordinate(i)) if prime => Op::Velocity(i),
             Some(Symbol::Coordinate(i)) => Op::Coordinate(i),
-            Some(Symbol::Parameter(_)) if prime => {
+            Some(Symbol::Parameter(_) | Symbol::Variable(_)) if prime => {
                 return error(span, ExpressionErrorKind::NoVelocity { name: clip(name) });
             }
             Some(Symbol::Parameter(value)) => Op::Constant(value),
+            Some(Symbol::Variable(i)) => Op::Coordinate(i),
             None if name == "t" && prime => {
                 return error(span, ExpressionErrorKind::NoVelocity { name: clip(name) });
             }
             None if name == "t" => Op::Time,
             None => return error(span, self.unknown(name)),
         };
-        if self.constant && !matches!(op, Op::Constant(_)) {
+        let parametric = matches!(symbol, Some(Symbol::Parameter(_) | Symbol::Variable(_)));
+        if self.constant && !parametric {
             return error(span.clone(), ExpressionErrorKind::NotAConstant { name: clip(&self.text[span]) });
         }
         self.emit(op, span)

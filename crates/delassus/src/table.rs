@@ -186,6 +186,15 @@ impl<'a> Value<'a> {
         constant(text, symbols).map_err(|error| self.inside(text, error))
     }
 
+    /// A number, or a string that is an expression of parameters and variables, with a unit or without.
+    pub(crate) fn parametric(&self, symbols: &Symbols) -> Result<Expression> {
+        if let Some(number) = self.number()? {
+            return Ok(Expression::from(number));
+        }
+        let text = self.string("a number or an expression of parameters in a string")?;
+        Expression::parse_parametric(text, symbols).map_err(|error| self.inside(text, error))
+    }
+
     /// A number, or a string that is a formula.
     pub(crate) fn formula(&self, symbols: &Symbols) -> Result<Expression> {
         if let Some(number) = self.number()? {

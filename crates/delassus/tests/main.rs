@@ -2,4 +2,5 @@
 
 mod active_set;
 mod golden;
+mod intervals;
 mod system;
