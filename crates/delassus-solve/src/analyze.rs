@@ -3,6 +3,10 @@
 //! Decided here by exact means alone: positive definiteness, the P-matrix test, and the enumeration of all
 //! modes. What is beyond their reach stays [`Verdict::Unknown`].
 //!
+//! Numbers that come out of sines and divisions carry rounding, and a tie among them is told by margins. Numbers that
+//! a person writes (integers, halves, …) carry none: there a tie is a tie, and the list of all modes is gone through
+//! once more in rational arithmetic ([`crate::exact_modes`]), which has the last word.
+//!
 //! Where the forces are not unique (hyperstatic systems, 002 Lemma 5.2 with items 3 and 4 corrected), the set of all
 //! forces is given with its least-norm member, the part that all members share, and the interval of every component.
 //!
@@ -10,6 +14,7 @@
 
 use crate::classes::{Verdict, p_matrix};
 use crate::dynamics::{Dynamics, Reduced};
+use crate::exact_modes::exact_answer;
 use crate::law::Law;
 use crate::lift::sliding_lcp;
 use crate::matrix::{Matrix, max_abs, norm};
@@ -68,8 +73,54 @@ const SAME: f64 = 1e-7;
 /// Definiteness counts where it is clear of zero by this, on scaled numbers.
 const MARGIN: f64 = 1e-8;
 
+/// Largest number of modes, and largest sum of coordinates and rows, that are gone through in rational arithmetic
+/// without being asked.
+const EXACT_MODES_MAX: u64 = 4096;
+const EXACT_SIZE_MAX: usize = 24;
+
 /// Answers the three questions for a contact problem.
 pub fn analyze(dynamics: &Dynamics, options: &EnumerateOptions) -> Analysis {
+    let mut analysis = analyze_rounded(dynamics, options);
+    if dynamics.coordinates() + dynamics.jacobian.rows() <= EXACT_SIZE_MAX
+        && is_free_of_rounding(dynamics)
+        && let Some(truth) = exact_answer(dynamics, EXACT_MODES_MAX)
+    {
+        let questions = [
+            (&mut analysis.existence, truth.existence),
+            (&mut analysis.acceleration_unique, truth.acceleration_unique),
+            (&mut analysis.forces_unique, truth.forces_unique),
+        ];
+        for (verdict, yes) in questions {
+            let exact = if yes { Verdict::Proved } else { Verdict::Refuted };
+            // A list of solutions that led to another verdict is not the list of all.
+            analysis.solutions.decided &= *verdict == exact || analysis.method != Method::AllModes;
+            *verdict = exact;
+        }
+        analysis.method = Method::AllModes;
+    }
+    analysis
+}
+
+/// Whether all numbers of a problem are short binary fractions, below 2²⁰ in size and multiples of 2⁻²⁰: the result of
+/// a computation that had to round hardly ever is.
+fn is_free_of_rounding(d: &Dynamics) -> bool {
+    const STEPS: f64 = (1 << 20) as f64;
+    let short = |x: &f64| x.abs() <= STEPS && (x * STEPS).fract() == 0.0;
+    let in_law = |law: &Law| {
+        short(&law.mu())
+            && match law {
+                Law::Sliding { slip, .. } | Law::BilateralSliding { slip, .. } => {
+                    slip.components().iter().all(short)
+                }
+                _ => true,
+            }
+    };
+    d.mass.data().iter().chain(&d.force).chain(d.jacobian.data()).chain(&d.bias).all(short)
+        && d.laws.iter().all(in_law)
+}
+
+/// As [`analyze`], in floating point alone, where margins tell a tie from rounding.
+pub fn analyze_rounded(dynamics: &Dynamics, options: &EnumerateOptions) -> Analysis {
     let reduced = dynamics.reduce();
     let mut solutions = enumerate(dynamics, options);
     let all_known = solutions.complete && solutions.decided;

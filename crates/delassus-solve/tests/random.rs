@@ -1,7 +1,11 @@
 //! Verdicts against the exact list of all modes, on random problems with integer data that are degenerate on
 //! purpose. Numbers of problems and seed: `DELASSUS_RANDOM`, `DELASSUS_SEED`.
+//!
+//! Problems of this size are settled by the exact list itself. So that the list has a judge that shares no code with
+//! it, the enumeration in floating point is compared too: the two may differ at ties that rounding decides, and
+//! nowhere else.
 
-use delassus_solve::analyze::analyze;
+use delassus_solve::analyze::{Analysis, analyze, analyze_rounded};
 use delassus_solve::classes::Verdict;
 use delassus_solve::dynamics::Dynamics;
 use delassus_solve::exact::RationalMatrix;
@@ -156,12 +160,15 @@ fn generic_problem(r: &mut Random) -> Raw {
     Raw { mass, force, constraints }
 }
 
+fn verdicts(a: &Analysis) -> [Verdict; 3] {
+    [a.existence, a.acceleration_unique, a.forces_unique]
+}
+
 /// The three verdicts, and the three truths.
 fn judge(raw: &Raw, max_modes: u64) -> Option<([Verdict; 3], ExactAnswer)> {
     let dynamics = raw.dynamics();
     let truth = exact_answer(&dynamics, max_modes)?;
-    let said = analyze(&dynamics, &EnumerateOptions::default());
-    Some(([said.existence, said.acceleration_unique, said.forces_unique], truth))
+    Some((verdicts(&analyze(&dynamics, &EnumerateOptions::default())), truth))
 }
 
 fn truths(t: &ExactAnswer) -> [bool; 3] {
@@ -255,6 +262,8 @@ struct Tally {
     contradicted: [usize; 6],
     problems: usize,
     wrong: Vec<String>,
+    /// Verdicts in floating point alone that differ from the exact ones.
+    rounded: usize,
 }
 
 impl Tally {
@@ -284,6 +293,7 @@ impl Tally {
     fn join(mut self, other: Tally) -> Tally {
         self.problems += other.problems;
         self.wrong.extend(other.wrong);
+        self.rounded += other.rounded;
         let (mine, theirs) = (self.counts.iter_mut().flatten(), other.counts.iter().flatten());
         mine.zip(theirs).for_each(|(a, b)| *a += b);
         self.contradicted.iter_mut().zip(other.contradicted).for_each(|(a, b)| *a += b);
@@ -301,7 +311,7 @@ impl Tally {
         for (name, [yes, no, unknown]) in ["existence", "acceleration", "forces"].iter().zip(self.counts) {
             println!("  {name:<13} proved {yes:>8}  refuted {no:>8}  unknown {unknown:>8}");
         }
-        println!("  contradicted: {:?}", self.contradicted);
+        println!("  contradicted: {:?}; by rounding alone: {}", self.contradicted, self.rounded);
         println!("  decided: {:.3} %", 100.0 * self.decided());
     }
 }
@@ -340,9 +350,13 @@ fn no_verdict_is_contradicted_by_the_exact_list_of_all_modes() {
         let (said, truth) = judge(&raw, 1 << 16).unwrap();
         tally.add(&said);
         tally.check(i, &raw, &said, &truth);
+        let rounded = analyze_rounded(&raw.dynamics(), &EnumerateOptions::default());
+        tally.rounded += wrong(&verdicts(&rounded), &truth).len();
     });
     tally.print("degenerate");
     assert!(tally.wrong.is_empty(), "{}", tally.wrong.join("\n"));
+    // 23 of 300,000 were seen; two codes that agree on all but one in ten thousand are both right but for ties.
+    assert!(tally.rounded as u64 <= 3 * count / 10_000, "{} verdicts differ", tally.rounded);
     // Every answer occurs often enough to mean something.
     for [yes, no, _] in tally.counts {
         assert!(yes as u64 * 20 > count && no as u64 * 20 > count);
@@ -355,14 +369,14 @@ fn well_conditioned_problems_are_decided() {
     println!("seed {seed}");
     let tally = run(count, seed, |i, random, tally| {
         let raw = generic_problem(random);
-        let laws: Vec<Law> = raw.constraints.iter().map(|c| c.0).collect();
-        if mode_count(&laws).is_some_and(|n| n <= 256) {
-            let (said, truth) = judge(&raw, 256).unwrap();
-            tally.add(&said);
+        // In floating point alone: without ties it has to be right by itself.
+        let dynamics = raw.dynamics();
+        let said = verdicts(&analyze_rounded(&dynamics, &EnumerateOptions::default()));
+        tally.add(&said);
+        if mode_count(&dynamics.laws).is_some_and(|n| n <= 256)
+            && let Some(truth) = exact_answer(&dynamics, 256)
+        {
             tally.check(i, &raw, &said, &truth);
-        } else {
-            let said = analyze(&raw.dynamics(), &EnumerateOptions::default());
-            tally.add(&[said.existence, said.acceleration_unique, said.forces_unique]);
         }
     });
     tally.print("well-conditioned, up to 6 contacts");
