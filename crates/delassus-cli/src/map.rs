@@ -4,11 +4,12 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use clap::Args;
-use delassus::analyze::{SystemAnalysis, analyze, examine};
+use delassus::analyze::{SystemAnalysis, add_findings, examine};
 use delassus::assemble::{ContactState, Tolerances};
 use delassus::expression::{Symbols, constant};
 use delassus::file::read_system;
 use delassus::system::System;
+use delassus_solve::analyze::Analysis;
 use delassus_solve::classes::{Verdict, p_matrix};
 use delassus_solve::solvers::enumerate::EnumerateOptions;
 use indicatif::{ProgressBar, ProgressStyle};
@@ -180,11 +181,17 @@ impl Quantity {
         }
     }
 
-    /// Whether the propositions of the papers and their certificates have a say in it; they take time.
-    fn needs_propositions(&self) -> bool {
+    /// Whether the propositions of the papers and their certificates, which take most of the time, can still add to
+    /// what is known.
+    fn needs_propositions(&self, known: &SystemAnalysis) -> bool {
         use Quantity::*;
+        let unknown =
+            |of: fn(&Analysis) -> Verdict| known.analysis.as_ref().map(of) == Some(Verdict::Unknown);
         match self {
-            Existence | AccelerationUnique | ForcesUnique | Proposition(_) | Pointer(_) => true,
+            Existence => unknown(|a| a.existence),
+            AccelerationUnique => unknown(|a| a.acceleration_unique),
+            ForcesUnique => unknown(|a| a.forces_unique),
+            Proposition(_) | Pointer(_) => true,
             Solutions | PMatrix | MuJam(_) | MuCrit(_) | LockingAngle(_) | FrictionBound | Force(_) => false,
         }
     }
@@ -392,9 +399,13 @@ fn point(args: &MapArgs, scene: &Scene, quantity: &Quantity, column: usize, row:
         .chain(values.iter().map(|(n, v)| (*n, v.as_str())))
         .collect();
     let Ok(file) = read_system(&scene.text, &overrides) else { return Cell::NoState };
-    let look = if quantity.needs_propositions() { analyze } else { examine };
-    match look(&file.system, &file.state, &Tolerances::default(), &EnumerateOptions::default()) {
-        Ok(result) => quantity.at(&file.system, &result),
+    match examine(&file.system, &file.state, &Tolerances::default(), &EnumerateOptions::default()) {
+        Ok(mut result) => {
+            if quantity.needs_propositions(&result) {
+                add_findings(&mut result);
+            }
+            quantity.at(&file.system, &result)
+        }
         Err(_) => Cell::NoState,
     }
 }

@@ -98,11 +98,16 @@ pub fn analyze(
     options: &EnumerateOptions,
 ) -> Result<SystemAnalysis, AnalyzeError> {
     let mut result = examine(system, state, tolerances, options)?;
+    add_findings(&mut result);
+    Ok(result)
+}
+
+/// Adds what the propositions of the papers say to what [`examine`] found.
+pub fn add_findings(result: &mut SystemAnalysis) {
     if let Some(analysis) = &mut result.analysis {
         result.findings = findings(&result.assembly.dynamics, analysis);
         with_findings(analysis, &result.findings);
     }
-    Ok(result)
 }
 
 /// As [`analyze`], without the propositions and their certificates, which take most of the time.
