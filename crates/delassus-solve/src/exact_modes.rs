@@ -94,7 +94,11 @@ fn pieces(law: &Law) -> Option<Vec<Piece>> {
         Law::BilateralCoulombPlane { mu } => {
             Some(at_rest(1.0, mu)?.into_iter().chain(at_rest(-1.0, mu)?).collect())
         }
-        Law::Coulomb { .. } | Law::Cone { .. } | Law::BilateralCoulomb { .. } => None,
+        Law::Coulomb { .. }
+        | Law::CoulombEllipse { .. }
+        | Law::Cone { .. }
+        | Law::Rolling { .. }
+        | Law::BilateralCoulomb { .. } => None,
     }
 }
 
@@ -483,7 +487,11 @@ pub fn mode_count(laws: &[Law]) -> Option<u64> {
             Law::Unilateral | Law::Sliding { .. } | Law::BilateralSliding { .. } => 2,
             Law::CoulombPlane { .. } => 4,
             Law::BilateralCoulombPlane { .. } => 6,
-            Law::Coulomb { .. } | Law::Cone { .. } | Law::BilateralCoulomb { .. } => return None,
+            Law::Coulomb { .. }
+            | Law::CoulombEllipse { .. }
+            | Law::Cone { .. }
+            | Law::Rolling { .. }
+            | Law::BilateralCoulomb { .. } => return None,
         };
         product.checked_mul(modes)
     })

@@ -1,6 +1,6 @@
 //! Contact laws: which forces go with which velocities at one constraint.
 //!
-//! A constraint owns consecutive rows (normal, tangent 1, tangent 2) of the force f and of the velocity
+//! A constraint owns consecutive rows (normal, tangent 1, tangent 2, rolling moment 1 and 2) of the force f and of the velocity
 //! u = W f + q; a law relates the two. "Velocity" stands for acceleration, velocity or end-of-step velocity,
 //! depending on the level at which the problem was written; f for force, percussion or impulse.
 //!
@@ -10,11 +10,17 @@
 //! | [`Law::Unilateral`] | 1 | 0 ≤ u ⊥ f ≥ 0 |
 //! | [`Law::CoulombPlane`] | 2 | unilateral normal, ‖f_t‖ ≤ μ f_n, f_t opposes u_t |
 //! | [`Law::Coulomb`] | 3 | the same in space |
+//! | [`Law::CoulombEllipse`] | 3 | the same with a coefficient per tangent: (f_1/μ_1)² + (f_2/μ_2)² ≤ f_n² |
+//! | [`Law::Rolling`] | 5 | Coulomb's law and a rolling moment, ‖m‖ ≤ μ_r f_n, m opposes the rolling velocity |
 //! | [`Law::Cone`] | 3 | K ∋ f ⊥ u ∈ K*, the associated cone law (004) |
 //! | [`Law::Sliding`] | 2, 3 | unilateral normal, f_t = −μ f_n e, e the known slip direction (000 eq. 1b) |
 //! | [`Law::BilateralSliding`] | 2, 3 | u_n = 0, f_t = −μ abs(f_n) e (000 eq. 35) |
 //! | [`Law::BilateralCoulombPlane`] | 2 | u_n = 0, abs(f_t) ≤ μ abs(f_n), f_t opposes u_t: a guide at rest |
 //! | [`Law::BilateralCoulomb`] | 3 | the same in space |
+//!
+//! With û_n = u_n + s(u), s the support of friction at unit normal force (μ‖u_t‖ for Coulomb's law,
+//! √((μ_1 u_1)² + (μ_2 u_2)²) for the ellipse, μ‖u_t‖ + μ_r‖ω‖ with rolling), the laws of Coulomb's kind read
+//! K ∋ f ⊥ û ∈ K*: friction does as much work against the slip as its set allows.
 
 /// The unit direction of a slip velocity that is known and not zero.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -51,6 +57,18 @@ pub enum Law {
     Coulomb {
         /// Friction coefficient.
         mu: f64,
+    },
+    /// Coulomb's law in space with another coefficient along each tangent.
+    CoulombEllipse {
+        /// Friction coefficients along tangent 1 and tangent 2.
+        mu: [f64; 2],
+    },
+    /// Coulomb's law in space and resistance to rolling.
+    Rolling {
+        /// Friction coefficient.
+        mu: f64,
+        /// Coefficient of rolling friction, a length: moment per normal force.
+        rolling: f64,
     },
     /// The associated (convex) cone law: not Coulomb's, it lifts off while sliding.
     Cone {
@@ -89,22 +107,37 @@ impl Law {
         match self {
             Law::Bilateral | Law::Unilateral => 1,
             Law::CoulombPlane { .. } | Law::BilateralCoulombPlane { .. } => 2,
-            Law::Coulomb { .. } | Law::Cone { .. } | Law::BilateralCoulomb { .. } => 3,
+            Law::Coulomb { .. }
+            | Law::CoulombEllipse { .. }
+            | Law::Cone { .. }
+            | Law::BilateralCoulomb { .. } => 3,
+            Law::Rolling { .. } => 5,
             Law::Sliding { slip, .. } | Law::BilateralSliding { slip, .. } => 1 + slip.components().len(),
         }
     }
 
-    /// Friction coefficient; 0 for laws without friction.
+    /// Coefficient of sliding friction, the larger one where it depends on the direction; 0 without friction.
     pub fn mu(&self) -> f64 {
         match *self {
             Law::Bilateral | Law::Unilateral => 0.0,
+            Law::CoulombEllipse { mu } => mu[0].max(mu[1]),
             Law::CoulombPlane { mu }
             | Law::Coulomb { mu }
+            | Law::Rolling { mu, .. }
             | Law::Cone { mu }
             | Law::Sliding { mu, .. }
             | Law::BilateralSliding { mu, .. }
             | Law::BilateralCoulombPlane { mu }
             | Law::BilateralCoulomb { mu } => mu,
+        }
+    }
+
+    /// All coefficients of friction, for laws with one of them twice.
+    pub fn coefficients(&self) -> [f64; 2] {
+        match *self {
+            Law::CoulombEllipse { mu } => mu,
+            Law::Rolling { mu, rolling } => [mu, rolling],
+            _ => [self.mu(); 2],
         }
     }
 
@@ -121,7 +154,14 @@ impl Law {
 
     /// Whether the law is a finite union of polyhedra, so that all its solutions can be enumerated.
     pub fn is_polyhedral(&self) -> bool {
-        !matches!(self, Law::Coulomb { .. } | Law::Cone { .. } | Law::BilateralCoulomb { .. })
+        !matches!(
+            self,
+            Law::Coulomb { .. }
+                | Law::CoulombEllipse { .. }
+                | Law::Rolling { .. }
+                | Law::Cone { .. }
+                | Law::BilateralCoulomb { .. }
+        )
     }
 }
 

@@ -90,7 +90,11 @@ pub fn to_mlcp(w: &Matrix, q: &[f64], laws: &[Law]) -> Option<MlcpLift> {
                 push(vec![(at + 1, 1.0)], false, vec![(at + 1, 1.0)], vec![(p + 3, 1.0)]);
                 push(vec![], false, vec![], vec![(p, 2.0 * mu), (p + 1, 2.0 * mu), (p + 2, -1.0)]);
             }
-            Law::Coulomb { .. } | Law::Cone { .. } | Law::BilateralCoulomb { .. } => return None,
+            Law::Coulomb { .. }
+            | Law::CoulombEllipse { .. }
+            | Law::Cone { .. }
+            | Law::Rolling { .. }
+            | Law::BilateralCoulomb { .. } => return None,
         }
     }
     let size = force.len();

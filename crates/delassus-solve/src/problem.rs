@@ -49,6 +49,14 @@ pub enum InvalidProblem {
         /// The coefficient found.
         mu: f64,
     },
+    /// A diagonal block of the mass matrix has no inverse.
+    #[error("the mass matrix is singular in the block of {size} rows that begins with row {row}")]
+    SingularMass {
+        /// First row of the block, counted from 0.
+        row: usize,
+        /// Rows of the block.
+        size: usize,
+    },
     /// A slip direction is not a unit vector.
     #[error("constraint {constraint}: a slip direction must have length 1, found {length}")]
     SlipDirection {
@@ -63,8 +71,8 @@ pub enum InvalidProblem {
 /// rounded norm leaves with room to spare).
 pub fn check_laws(laws: &[Law]) -> Result<(), InvalidProblem> {
     for (constraint, law) in laws.iter().enumerate() {
-        let mu = law.mu();
-        if !(mu.is_finite() && mu >= 0.0) {
+        let coefficients = law.coefficients();
+        if let Some(&mu) = coefficients.iter().find(|mu| !(mu.is_finite() && **mu >= 0.0)) {
             return Err(InvalidProblem::Friction { constraint, mu });
         }
         if let Law::Sliding { slip, .. } | Law::BilateralSliding { slip, .. } = law {

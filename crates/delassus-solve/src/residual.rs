@@ -26,7 +26,8 @@ pub struct Residual {
 /// P_K(x) on K = {‖x_t‖ ≤ μ x_n}, written over `x`.
 pub fn project_cone(x: &mut [f64], mu: f64) {
     let t = norm(&x[1..]);
-    if t <= mu * x[0] {
+    // Without friction μ x_n is −0 for every x_n < 0: the sign is asked for itself.
+    if x[0] >= 0.0 && t <= mu * x[0] {
         return;
     }
     if mu * t <= -x[0] {
@@ -38,6 +39,116 @@ pub fn project_cone(x: &mut [f64], mu: f64) {
     x[0] = n;
     for xi in &mut x[1..] {
         *xi *= scale;
+    }
+}
+
+/// P_K(x) on K = {‖x_t‖ ≤ μ x_n, ‖x_m‖ ≤ μ_r x_n}, five rows, written over `x`.
+///
+/// At a given normal n ≥ 0 the parts shrink to μ n and μ_r n, which leaves φ(n) = ½(n − x_n)² + ½(‖x_t‖ − μ n)₊² +
+/// ½(‖x_m‖ − μ_r n)₊². Each (·)₊ makes φ' the lesser of two lines, so φ' is the least of four increasing lines and its
+/// zero the largest of their zeros.
+pub fn project_rolling(x: &mut [f64], mu: f64, rolling: f64) {
+    let (a, t, m) = (x[0], norm(&x[1..3]), norm(&x[3..5]));
+    if a >= 0.0 && t <= mu * a && m <= rolling * a {
+        return;
+    }
+    let n = [
+        (mu * t, mu * mu),
+        (rolling * m, rolling * rolling),
+        (mu * t + rolling * m, mu * mu + rolling * rolling),
+    ]
+    .iter()
+    .fold(a.max(0.0), |n, (push, weight)| n.max((a + push) / (1.0 + weight)));
+    x[0] = n;
+    for (part, size, limit) in [(1..3, t, mu * n), (3..5, m, rolling * n)] {
+        if size > limit {
+            x[part].iter_mut().for_each(|x| *x *= limit / size);
+        }
+    }
+}
+
+/// P_K(x) on the elliptic cone K = {x_i = μ_i s_i, ‖s‖ ≤ x_n}, three rows, written over `x`.
+///
+/// With a multiplier λ ≥ 0 of ½(‖s‖² − n²) ≤ 0: (1 − λ) n = x_n and s_i = μ_i x_i/(μ_i² + λ), so that
+/// |1 − λ| ‖s(λ)‖ = |x_n|. In θ = λ for x_n > 0 and θ = 1/λ for x_n < 0 the left-hand side is
+/// ‖(1 − θ) c_i/(α_i + β_i θ)‖ on (0, 1), falling and convex, and Newton's method from the left climbs to the root
+/// without a step too far. It starts from the root with one of the two terms alone.
+pub fn project_ellipse(x: &mut [f64], mu: [f64; 2]) {
+    let a = x[0];
+    // Nothing is allowed along a tangent without friction.
+    for (x, mu) in x[1..].iter_mut().zip(mu) {
+        if mu == 0.0 {
+            *x = 0.0;
+        }
+    }
+    let (t, c) = ([x[1], x[2]], [mu[0] * x[1].abs(), mu[1] * x[2].abs()]);
+    // ‖(x_i/μ_i)‖ ≤ x_n, multiplied by μ_1 μ_2 where both are there.
+    let other = |i: usize| if mu[1 - i] > 0.0 { mu[1 - i] } else { 1.0 };
+    let product = [mu[0], mu[1]].iter().filter(|mu| **mu > 0.0).product::<f64>();
+    if a >= 0.0 && (t[0] * other(0)).hypot(t[1] * other(1)) <= product * a {
+        return;
+    }
+    if -a >= c[0].hypot(c[1]) {
+        x.fill(0.0);
+        return;
+    }
+    let line = |i: usize| if a > 0.0 { (mu[i] * mu[i], 1.0) } else { (1.0, mu[i] * mu[i]) };
+    let mut theta = 0.0_f64;
+    for i in 0..2 {
+        let (alpha, beta) = line(i);
+        if c[i] > 0.0 {
+            theta = theta.max((c[i] - a.abs() * alpha) / (c[i] + a.abs() * beta));
+        }
+    }
+    // Two terms are at most √2 times the larger one, so that the start is near; the bound is never met.
+    for _ in 0..100 {
+        let (mut square, mut slope) = (0.0, 0.0);
+        for i in 0..2 {
+            let (alpha, beta) = line(i);
+            let below = alpha + beta * theta;
+            if c[i] > 0.0 {
+                let v = (1.0 - theta) * c[i] / below;
+                square += v * v;
+                slope += v * c[i] * (alpha + beta) / (below * below);
+            }
+        }
+        let value = square.sqrt();
+        let step = (value - a.abs()) * value / slope;
+        // Also ends at NaN: at θ = 1 there is nothing left to climb.
+        if !(step > f64::EPSILON * theta) {
+            break;
+        }
+        theta = (theta + step).min(1.0);
+    }
+    let s = [0, 1].map(|i| {
+        let (alpha, beta) = line(i);
+        let top = if a > 0.0 { c[i] } else { theta * c[i] };
+        if c[i] > 0.0 { top / (alpha + beta * theta) } else { 0.0 }
+    });
+    x[0] = s[0].hypot(s[1]);
+    for i in 0..2 {
+        x[1 + i] = (mu[i] * s[i]).copysign(t[i]);
+    }
+}
+
+/// How far f is from its friction cone, for the laws whose cone is not round.
+fn outside(law: &Law, f: &[f64]) -> f64 {
+    let mut p = f.to_vec();
+    match *law {
+        Law::CoulombEllipse { mu } => project_ellipse(&mut p, mu),
+        Law::Rolling { mu, rolling } => project_rolling(&mut p, mu, rolling),
+        _ => {}
+    }
+    norm(&f.iter().zip(&p).map(|(f, p)| f - p).collect::<Vec<_>>())
+}
+
+/// û_n − u_n: the power of friction at unit normal force, with its sign turned.
+fn slip_power(law: &Law, u: &[f64]) -> f64 {
+    match *law {
+        Law::CoulombEllipse { mu } => (mu[0] * u[1]).hypot(mu[1] * u[2]),
+        Law::Rolling { mu, rolling } => mu * norm(&u[1..3]) + rolling * norm(&u[3..5]),
+        Law::Cone { .. } => 0.0,
+        _ => law.mu() * norm(&u[1..]),
     }
 }
 
@@ -120,6 +231,11 @@ pub fn worst_constraint(problem: &ContactProblem<'_>, force: &[f64]) -> f64 {
         let tangential = match law {
             Law::Bilateral | Law::Unilateral => 0.0,
             Law::Sliding { slip, .. } | Law::BilateralSliding { slip, .. } => opposing(slip.components()),
+            Law::CoulombEllipse { .. } | Law::Rolling { .. } => {
+                let lag = f[0] * slip_power(law, v) + crate::matrix::dot(&f[1..], &v[1..]);
+                (outside(law, f) / reach)
+                    .max((speed / slip_size).min(lag.abs() / (reach * speed.max(f64::MIN_POSITIVE))))
+            }
             _ => ((norm(&f[1..]) - limit) / reach).max((speed / slip_size).min(opposing(&slip_direction))),
         };
         // Friction counts as far as it moves anything.
@@ -132,7 +248,12 @@ pub fn worst_constraint(problem: &ContactProblem<'_>, force: &[f64]) -> f64 {
 
 /// f − P(f − ρ û) for one constraint; zero exactly at its solutions.
 fn natural_map(law: &Law, f: &[f64], u: &[f64], rho: f64) -> Vec<f64> {
-    let slip_speed = norm(&u[1..]);
+    // f − ρ û.
+    let pushed = || -> Vec<f64> {
+        let mut p: Vec<f64> = f.iter().zip(u).map(|(f, u)| f - rho * u).collect();
+        p[0] -= rho * slip_power(law, u);
+        p
+    };
     let along = |normal: f64, size: f64, mu: f64, e: &[f64]| -> Vec<f64> {
         std::iter::once(f[0] - normal).chain(f[1..].iter().zip(e).map(|(ft, e)| ft + mu * size * e)).collect()
     };
@@ -148,10 +269,18 @@ fn natural_map(law: &Law, f: &[f64], u: &[f64], rho: f64) -> Vec<f64> {
             along(normal, normal.abs(), *mu, slip.components())
         }
         Law::CoulombPlane { mu } | Law::Coulomb { mu } | Law::Cone { mu } => {
-            let shift = if matches!(law, Law::Cone { .. }) { 0.0 } else { mu * slip_speed };
-            let mut p: Vec<f64> = f.iter().zip(u).map(|(f, u)| f - rho * u).collect();
-            p[0] -= rho * shift;
+            let mut p = pushed();
             project_cone(&mut p, *mu);
+            f.iter().zip(&p).map(|(f, p)| f - p).collect()
+        }
+        Law::CoulombEllipse { mu } => {
+            let mut p = pushed();
+            project_ellipse(&mut p, *mu);
+            f.iter().zip(&p).map(|(f, p)| f - p).collect()
+        }
+        Law::Rolling { mu, rolling } => {
+            let mut p = pushed();
+            project_rolling(&mut p, *mu, *rolling);
             f.iter().zip(&p).map(|(f, p)| f - p).collect()
         }
         Law::BilateralCoulombPlane { mu } | Law::BilateralCoulomb { mu } => {
@@ -175,17 +304,21 @@ fn physical(law: &Law, f: &[f64], u: &[f64], out: &mut Residual) {
     // The cone law asks u ∈ K*, i.e. u_n ≥ μ‖u_t‖; all others u_n ≥ 0.
     let floor = if matches!(law, Law::Cone { .. }) { mu * slip_speed } else { 0.0 };
     out.velocity = out.velocity.max(floor - u[0]);
-    out.force = out.force.max(-f[0]).max(friction - mu * f[0]);
+    out.force = match law {
+        Law::CoulombEllipse { .. } | Law::Rolling { .. } => out.force.max(outside(law, f)),
+        _ => out.force.max(-f[0]).max(friction - mu * f[0]),
+    };
     let power = match law {
         Law::Unilateral | Law::Sliding { .. } => f[0] * u[0],
-        Law::Cone { .. } => crate::matrix::dot(f, u),
-        _ => crate::matrix::dot(f, u) + mu * slip_speed * f[0],
+        _ => crate::matrix::dot(f, u) + slip_power(law, u) * f[0],
     };
     out.power = out.power.max(power.abs());
 }
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
     use crate::law::Slip;
     use crate::matrix::Matrix;
@@ -232,6 +365,132 @@ mod tests {
         let a = relative(&w, &q, law, &f);
         let b = relative(&scaled, &[-1e3, 4e2], law, &[6e-4, -3e-4]);
         assert!((a - b).abs() < 1e-12 * a, "{a} {b}");
+    }
+
+    /// Moreau: p = P_K(x) exactly where p ∈ K, p − x ∈ K* and p · (p − x) = 0; `inside` and `dual` are by how much
+    /// the first two fail.
+    fn is_projection(x: &[f64], p: &[f64], inside: f64, dual: f64) {
+        let size = norm(x).max(f64::MIN_POSITIVE);
+        let power: f64 = p.iter().zip(x).map(|(p, x)| p * (p - x)).sum();
+        // A few dozen roundings of numbers of the size of x.
+        let worst = inside.max(dual).max(power.abs() / size) / size;
+        assert!(worst < 1e-13, "{x:?} to {p:?}: {inside} {dual} {power}");
+    }
+
+    fn check_rolling(x: &[f64], mu: f64, rolling: f64) {
+        let mut p = x.to_vec();
+        project_rolling(&mut p, mu, rolling);
+        let d: Vec<f64> = p.iter().zip(x).map(|(p, x)| p - x).collect();
+        let inside = (-p[0]).max(norm(&p[1..3]) - mu * p[0]).max(norm(&p[3..]) - rolling * p[0]);
+        is_projection(x, &p, inside, mu * norm(&d[1..3]) + rolling * norm(&d[3..]) - d[0]);
+    }
+
+    fn check_ellipse(x: &[f64], mu: [f64; 2]) {
+        let mut p = x.to_vec();
+        project_ellipse(&mut p, mu);
+        let d: Vec<f64> = p.iter().zip(x).map(|(p, x)| p - x).collect();
+        // p_i = μ_i s_i with ‖s‖ ≤ p_n; a tangent without friction carries nothing.
+        let s = [0, 1].map(|i| if mu[i] > 0.0 { p[1 + i] / mu[i] } else { 0.0 });
+        let idle = [0, 1].map(|i| if mu[i] > 0.0 { 0.0 } else { p[1 + i].abs() });
+        let inside = (mu[0].max(mu[1])).min(1.0) * (s[0].hypot(s[1]) - p[0]);
+        is_projection(
+            x,
+            &p,
+            inside.max(-p[0]).max(idle[0]).max(idle[1]),
+            (mu[0] * d[1]).hypot(mu[1] * d[2]) - d[0],
+        );
+    }
+
+    #[test]
+    fn projections_without_friction_and_at_the_origin() {
+        for a in [-2.0, 0.0, 3.0] {
+            for mu in [[0.0, 0.0], [0.0, 0.5], [0.7, 0.0], [0.5, 0.5], [1e-9, 2.0], [1e-9, 1e-9]] {
+                for t in [[0.0, 0.0], [1.0, 0.0], [0.0, -1.0], [1.0, 1.0], [1e-8, -1e4]] {
+                    check_ellipse(&[a, t[0], t[1]], mu);
+                    check_rolling(&[a, t[0], 0.0, t[1], 0.0], mu[0], mu[1]);
+                    let (x, mut p) = ([a, t[0], t[1]], [a, t[0], t[1]]);
+                    project_cone(&mut p, mu[0]);
+                    let dual = mu[0] * (p[1] - x[1]).hypot(p[2] - x[2]) - (p[0] - x[0]);
+                    is_projection(&x, &p, (-p[0]).max(norm(&p[1..]) - mu[0] * p[0]), dual);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn round_cones_are_special_cases() {
+        for x in [[0.3, 1.0, -2.0], [-0.4, 0.6, 0.5], [2.0, 0.1, 0.2], [-3.0, 1.0, 1.0], [0.0, 1.0, 0.0]] {
+            let (mut round, mut ellipse) = (x, x);
+            let mut rolling = [x[0], x[1], x[2], 0.0, 0.0];
+            project_cone(&mut round, 0.8);
+            project_ellipse(&mut ellipse, [0.8, 0.8]);
+            project_rolling(&mut rolling, 0.8, 0.3);
+            for i in 0..3 {
+                assert!((round[i] - ellipse[i]).abs() < 1e-15 * norm(&x) * 8.0, "{round:?} {ellipse:?}");
+                assert!((round[i] - rolling[i]).abs() < 1e-15 * norm(&x) * 8.0, "{round:?} {rolling:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn nearest_by_trying_many_points() {
+        // A second method: no point of a fine grid on the cone's boundary and axis is nearer.
+        let x = [0.2, 1.5, -0.7];
+        let mu = [0.9, 0.2];
+        let mut p = x;
+        project_ellipse(&mut p, mu);
+        let distance = |p: &[f64; 3]| norm(&[p[0] - x[0], p[1] - x[1], p[2] - x[2]]);
+        let mut best = f64::INFINITY;
+        for i in 0..2000 {
+            let (sin, cos) = (std::f64::consts::TAU * f64::from(i) / 2000.0).sin_cos();
+            for k in 0..2000 {
+                let n = f64::from(k) * 1e-3;
+                best = best.min(distance(&[n, mu[0] * n * cos, mu[1] * n * sin]));
+            }
+        }
+        // The grid is 1e-3 in n and 3e-3 in angle: its best point is second-order near.
+        assert!(distance(&p) <= best && best - distance(&p) < 1e-5, "{} {best}", distance(&p));
+    }
+
+    proptest! {
+        #[test]
+        fn projection_on_the_rolling_cone(x in prop::collection::vec(-3.0f64..3.0, 5), mu in 0.0f64..2.0, r in 0.0f64..2.0) {
+            check_rolling(&x, mu, r);
+        }
+
+        #[test]
+        fn projection_on_the_elliptic_cone(x in prop::collection::vec(-3.0f64..3.0, 3), a in -6.0f64..1.0, b in -6.0f64..1.0) {
+            check_ellipse(&x, [10.0_f64.powf(a), 10.0_f64.powf(b)]);
+        }
+    }
+
+    #[test]
+    fn rolling_and_elliptic_friction() {
+        let q = [-2.0, 3.0, 0.0, 0.0, 0.1];
+        // W = 1: pressed with 2, slides along tangent 1 (limit 1), the moment 0.1 is within 0.2·2 and holds.
+        let rolling = Law::Rolling { mu: 0.5, rolling: 0.2 };
+        let f = [2.0, -1.0, 0.0, 0.0, -0.1];
+        assert!(relative(&Matrix::identity(5), &q, rolling, &f) < 1e-15);
+        assert!(relative(&Matrix::identity(5), &q, rolling, &[2.0, -1.0, 0.0, 0.0, 0.0]) > 1e-3);
+        // At rest, the moment 0.5 beyond its limit 0.4 by 0.1/√1.04, measured with ρ = 1/9, the mobility of row 5.
+        let w = Matrix::diagonal(&[1.0, 1.0, 1.0, 1.0, 9.0]);
+        let q = [-2.0, 0.0, 0.0, 0.0, 4.5];
+        let e = relative(&w, &q, rolling, &[2.0, 0.0, 0.0, 0.0, -0.5]);
+        assert!((e - 0.9 / 1.04_f64.sqrt() / norm(&q)).abs() < 1e-14, "{e}");
+        // Ellipse (0.5, 0.1): u_t = (0, u_2) slides with −0.1·2 and u along both obeys f_i = −μ_i² u_i f_n/‖μ u‖.
+        let ellipse = Law::CoulombEllipse { mu: [0.5, 0.1] };
+        let w = Matrix::identity(3);
+        assert!(relative(&w, &[-2.0, 0.0, 1.0], ellipse, &[2.0, 0.0, -0.2]) < 1e-15);
+        let u = [0.0, 1.0, 2.0];
+        let size = 0.5_f64.hypot(0.2);
+        let f = [2.0, -0.25 * 2.0 / size, -0.01 * 2.0 * 2.0 / size];
+        let q = [-2.0, u[1] - f[1], u[2] - f[2]];
+        assert!(relative(&w, &q, ellipse, &f) < 1e-15);
+        let laws = [ellipse];
+        let r = residual(&ContactProblem::new(&w, &q, &laws).unwrap(), &f);
+        assert!(r.force < 1e-15 && r.velocity < 1e-15 && r.power < 1e-15, "{r:?}");
+        assert!(worst_constraint(&ContactProblem::new(&w, &q, &laws).unwrap(), &f) < 1e-14);
+        assert!(relative(&w, &q, ellipse, &[2.0, f[1], -f[2]]) > 1e-2);
     }
 
     #[test]

@@ -42,7 +42,7 @@ fn well_formed(d: &Dynamics) -> bool {
         && m <= SIZE_MAX
         && d.mass.data().iter().chain(&d.force).chain(d.jacobian.data()).chain(&d.bias).all(|x| x.is_finite())
         && (0..n).all(|i| (0..i).all(|j| (d.mass[(i, j)] - d.mass[(j, i)]).abs() <= 1e-12 * top))
-        && d.laws.iter().all(|l| l.mu().is_finite() && l.mu() >= 0.0)
+        && d.laws.iter().all(|l| l.coefficients().iter().all(|mu| mu.is_finite() && *mu >= 0.0))
         && d.laws.iter().all(|l| match l {
             Law::Sliding { slip, .. } | Law::BilateralSliding { slip, .. } => unit(slip.components()),
             _ => true,
@@ -350,6 +350,8 @@ fn obeys(
     let length = |x: &[BigRational]| root(&x.iter().map(|x| x * x).fold(zero(), |a, b| a + b));
     let friction = match law {
         Law::Bilateral | Law::Unilateral => true,
+        // No certificate speaks of these laws.
+        Law::CoulombEllipse { .. } | Law::Rolling { .. } => return None,
         Law::Sliding { slip, .. } | Law::BilateralSliding { slip, .. } => {
             let e = slip.components().iter().map(|e| rational(*e)).collect::<Option<Vec<_>>>()?;
             f[1..].iter().zip(&e).all(|(f, e)| abs(&(f + &limit * e)) <= *room)

@@ -11,7 +11,7 @@ use crate::law::{Law, row_offsets};
 use crate::lift::to_mlcp;
 use crate::matrix::{Matrix, dot, norm};
 use crate::problem::ContactProblem;
-use crate::residual::{project_cone, residual};
+use crate::residual::{project_cone, project_ellipse, project_rolling, residual};
 
 /// Options of [`solve`].
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -132,7 +132,7 @@ fn hold_joints(w: &Matrix, w_jj: &Matrix, q: &[f64], rows: &[usize], f: &mut [f6
 /// A few projections on one constraint.
 fn relax(w: &Matrix, q: &[f64], law: &Law, at: usize, rho: f64, f: &mut [f64]) {
     let d = law.dim();
-    let mut u = [0.0; 3];
+    let mut u = [0.0; 5];
     for _ in 0..4 {
         for r in 0..d {
             u[r] = dot(w.row(at + r), f) + q[at + r];
@@ -161,6 +161,20 @@ fn relax(w: &Matrix, q: &[f64], law: &Law, at: usize, rho: f64, f: &mut [f64]) {
                 }
                 project_cone(block, *mu);
             }
+            Law::CoulombEllipse { mu } => {
+                for r in 0..d {
+                    block[r] -= rho * u[r];
+                }
+                block[0] -= rho * (mu[0] * u[1]).hypot(mu[1] * u[2]);
+                project_ellipse(block, *mu);
+            }
+            Law::Rolling { mu, rolling } => {
+                for r in 0..d {
+                    block[r] -= rho * u[r];
+                }
+                block[0] -= rho * (mu * norm(&u[1..3]) + rolling * norm(&u[3..5]));
+                project_rolling(block, *mu, *rolling);
+            }
             Law::BilateralCoulombPlane { mu } | Law::BilateralCoulomb { mu } => {
                 block[0] -= rho * u[0];
                 let radius = mu * block[0].abs();
@@ -178,6 +192,10 @@ fn relax(w: &Matrix, q: &[f64], law: &Law, at: usize, rho: f64, f: &mut [f64]) {
 
 /// Newton's method on the equations of the modes that f shows.
 fn newton(w: &Matrix, problem: &ContactProblem<'_>, offsets: &[usize], start: &[f64]) -> (Vec<f64>, usize) {
+    // Rolling and elliptic friction have more modes than the three below: they are left to the sweeps.
+    if problem.laws.iter().any(|l| matches!(l, Law::Rolling { .. } | Law::CoulombEllipse { .. })) {
+        return (start.to_vec(), 0);
+    }
     let m = w.rows();
     let mut f = start.to_vec();
     let modes = modes(problem, offsets, start);

@@ -122,6 +122,10 @@ pub(super) fn pieces(law: &Law) -> Option<Vec<Piece>> {
             }
             all
         }
-        Law::Coulomb { .. } | Law::Cone { .. } | Law::BilateralCoulomb { .. } => return None,
+        Law::Coulomb { .. }
+        | Law::CoulombEllipse { .. }
+        | Law::Cone { .. }
+        | Law::Rolling { .. }
+        | Law::BilateralCoulomb { .. } => return None,
     })
 }

@@ -240,6 +240,10 @@ fn scaled_laws(laws: &[Law], s: &[f64]) -> Vec<Law> {
                     | Law::BilateralSliding { mu, .. }
                     | Law::BilateralCoulombPlane { mu }
                     | Law::BilateralCoulomb { mu } => *mu *= ratio,
+                    Law::CoulombEllipse { mu: [a, b] } | Law::Rolling { mu: a, rolling: b } => {
+                        *a *= ratio;
+                        *b *= ratio;
+                    }
                 }
             }
             law
