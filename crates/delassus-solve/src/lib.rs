@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 pub mod analyze;
+pub mod blocks;
 pub mod certificate;
 pub mod classes;
 pub mod dynamics;

@@ -115,7 +115,7 @@ pub fn project_ellipse(x: &mut [f64], mu: [f64; 2]) {
         let value = square.sqrt();
         let step = (value - a.abs()) * value / slope;
         // Also ends at NaN: at θ = 1 there is nothing left to climb.
-        if !(step > f64::EPSILON * theta) {
+        if step.is_nan() || step <= f64::EPSILON * theta {
             break;
         }
         theta = (theta + step).min(1.0);

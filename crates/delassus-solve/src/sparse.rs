@@ -136,7 +136,7 @@ impl Sparse {
     }
 
     /// All stored entries (row, column, value), row after row.
-    pub fn triplets(&self) -> impl Iterator<Item = (usize, usize, f64)> + '_ {
+    pub fn triplets(&self) -> impl Iterator<Item = (usize, usize, f64)> + Clone + '_ {
         (0..self.rows).flat_map(move |i| {
             let (columns, values) = self.row(i);
             columns.iter().zip(values).map(move |(&j, &x)| (i, j, x))

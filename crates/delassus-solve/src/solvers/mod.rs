@@ -13,20 +13,27 @@ use crate::lcp::Lcp;
 use crate::mlcp::Mlcp;
 
 mod auto;
+mod cone;
 pub mod contact;
 pub(crate) mod dictionary;
 pub mod enumerate;
+mod first_order;
+pub mod friction;
 mod gauss;
 mod index_sets;
+mod interior_point;
 pub mod lemke;
 mod lu;
 mod modes;
+mod newton_contact;
 pub mod newton_min;
 mod newton_mixed;
+pub mod one_contact;
 pub mod pivot;
 pub mod polyhedron;
 pub mod qp;
 pub(crate) mod scaling;
+mod sweeps;
 
 pub use auto::{solve_lcp, solve_mlcp};
 

@@ -1,0 +1,510 @@
+//! Square sparse matrices of small dense blocks, and their LU factors.
+//!
+//! A ∈ R^{nD×nD} has a D × D block A_ij wherever constraints i and j touch the same body. The Newton systems of all
+//! contact solvers are W + blockdiag(D₁ … D_n): one sparsity pattern, symmetric, with values that need not be. The factors
+//! A = L U are taken without exchanging rows: the diagonal blocks of such a matrix carry the pivots. The order of
+//! elimination is that of least degree in the graph of blocks, found once for a pattern.
+
+/// A vector of blocks.
+pub type Vector<const D: usize> = Vec<[f64; D]>;
+
+/// A D × D block, row by row.
+pub type Block<const D: usize> = [[f64; D]; D];
+
+/// A block of zeros.
+pub const fn zero_block<const D: usize>() -> Block<D> {
+    [[0.0; D]; D]
+}
+
+/// A x for a block.
+#[inline(always)]
+pub fn mul<const D: usize>(a: &Block<D>, x: &[f64; D]) -> [f64; D] {
+    let mut y = [0.0; D];
+    for r in 0..D {
+        for c in 0..D {
+            y[r] += a[r][c] * x[c];
+        }
+    }
+    y
+}
+
+/// y += A x for a block.
+#[inline(always)]
+pub fn mul_add<const D: usize>(y: &mut [f64; D], a: &Block<D>, x: &[f64; D]) {
+    for r in 0..D {
+        let mut sum = 0.0;
+        for c in 0..D {
+            sum += a[r][c] * x[c];
+        }
+        y[r] += sum;
+    }
+}
+
+/// A B for blocks.
+#[inline(always)]
+pub fn product<const D: usize>(a: &Block<D>, b: &Block<D>) -> Block<D> {
+    let mut out = zero_block();
+    for r in 0..D {
+        for k in 0..D {
+            for c in 0..D {
+                out[r][c] += a[r][k] * b[k][c];
+            }
+        }
+    }
+    out
+}
+
+/// C −= A B for blocks.
+#[inline(always)]
+fn mul_sub<const D: usize>(c: &mut Block<D>, a: &Block<D>, b: &Block<D>) {
+    for r in 0..D {
+        for k in 0..D {
+            for j in 0..D {
+                c[r][j] -= a[r][k] * b[k][j];
+            }
+        }
+    }
+}
+
+/// A⁻¹ by elimination with exchange of rows; `None` where it is singular.
+pub fn inverse<const D: usize>(a: &Block<D>) -> Option<Block<D>> {
+    let mut a = *a;
+    let mut inv = zero_block();
+    for i in 0..D {
+        inv[i][i] = 1.0;
+    }
+    for c in 0..D {
+        let mut p = c;
+        for r in c + 1..D {
+            if a[r][c].abs() > a[p][c].abs() {
+                p = r;
+            }
+        }
+        let pivot = a[p][c];
+        if pivot == 0.0 || !pivot.is_finite() {
+            return None;
+        }
+        a.swap(p, c);
+        inv.swap(p, c);
+        let scale = 1.0 / pivot;
+        for j in 0..D {
+            a[c][j] *= scale;
+            inv[c][j] *= scale;
+        }
+        for r in 0..D {
+            if r != c {
+                let f = a[r][c];
+                for j in 0..D {
+                    a[r][j] -= f * a[c][j];
+                    inv[r][j] -= f * inv[c][j];
+                }
+            }
+        }
+    }
+    Some(inv)
+}
+
+/// A sparse matrix of blocks in compressed rows, with every diagonal block and a symmetric pattern.
+#[derive(Clone, Debug, Default)]
+pub struct BlockMatrix<const D: usize> {
+    /// Where each row begins, and the number of blocks as a last entry.
+    pub start: Vec<usize>,
+    /// The column of each block, ascending in a row.
+    pub column: Vec<usize>,
+    /// The blocks.
+    pub value: Vec<Block<D>>,
+    /// The place of each diagonal block.
+    pub diagonal: Vec<usize>,
+}
+
+impl<const D: usize> BlockMatrix<D> {
+    /// The matrix of n block rows that `entries` (row, column, value), in single rows and columns, add up to. `place`
+    /// says which block and which row of it a single row belongs to.
+    pub fn from_entries(
+        n: usize,
+        place: &[(usize, usize)],
+        entries: impl Iterator<Item = (usize, usize, f64)> + Clone,
+    ) -> Self {
+        let mut pairs: Vec<(usize, usize)> = (0..n).map(|i| (i, i)).collect();
+        let mut last = (usize::MAX, usize::MAX);
+        for (i, j, _) in entries.clone() {
+            let pair = (place[i].0, place[j].0);
+            if pair != last {
+                pairs.push(pair);
+                pairs.push((pair.1, pair.0));
+                last = pair;
+            }
+        }
+        pairs.sort_unstable();
+        pairs.dedup();
+        let mut start = vec![0; n + 1];
+        for &(i, _) in &pairs {
+            start[i + 1] += 1;
+        }
+        for i in 0..n {
+            start[i + 1] += start[i];
+        }
+        let column: Vec<usize> = pairs.iter().map(|p| p.1).collect();
+        let find = |i: usize, j: usize| start[i] + column[start[i]..start[i + 1]].partition_point(|&c| c < j);
+        let mut value = vec![zero_block(); column.len()];
+        let mut known = (usize::MAX, usize::MAX, 0);
+        for (i, j, x) in entries {
+            let ((bi, r), (bj, c)) = (place[i], place[j]);
+            if (known.0, known.1) != (bi, bj) {
+                known = (bi, bj, find(bi, bj));
+            }
+            value[known.2][r][c] += x;
+        }
+        let diagonal = (0..n).map(|i| find(i, i)).collect();
+        BlockMatrix { start, column, value, diagonal }
+    }
+
+    /// Number of block rows.
+    pub fn len(&self) -> usize {
+        self.diagonal.len()
+    }
+
+    /// Whether there are no rows.
+    pub fn is_empty(&self) -> bool {
+        self.diagonal.is_empty()
+    }
+
+    /// (A x)_i.
+    #[inline]
+    pub fn row_times(&self, i: usize, x: &[[f64; D]]) -> [f64; D] {
+        let mut y = [0.0; D];
+        let range = self.start[i]..self.start[i + 1];
+        for (a, &j) in self.value[range.clone()].iter().zip(&self.column[range]) {
+            mul_add(&mut y, a, &x[j]);
+        }
+        y
+    }
+
+    /// out ← A x.
+    pub fn mul_into(&self, x: &[[f64; D]], out: &mut [[f64; D]]) {
+        for (i, o) in out.iter_mut().enumerate() {
+            *o = self.row_times(i, x);
+        }
+    }
+
+    /// The rows of each connected component of the graph of blocks that are not zero, each list ascending.
+    pub fn islands(&self) -> Vec<Vec<usize>> {
+        let n = self.len();
+        let mut seen = vec![false; n];
+        let mut islands = Vec::new();
+        let mut open = Vec::new();
+        for first in 0..n {
+            if seen[first] {
+                continue;
+            }
+            seen[first] = true;
+            open.push(first);
+            let mut island = Vec::new();
+            while let Some(i) = open.pop() {
+                island.push(i);
+                for k in self.start[i]..self.start[i + 1] {
+                    let j = self.column[k];
+                    if !seen[j] && self.value[k].iter().flatten().any(|x| *x != 0.0) {
+                        seen[j] = true;
+                        open.push(j);
+                    }
+                }
+            }
+            island.sort_unstable();
+            islands.push(island);
+        }
+        islands
+    }
+
+    /// The rows and columns of an ascending list; `index` has room for all rows and is used for counting.
+    pub fn select(&self, rows: &[usize], index: &mut [usize]) -> Self {
+        for (k, &i) in rows.iter().enumerate() {
+            index[i] = k;
+        }
+        let mut out = BlockMatrix { start: vec![0], ..Self::default() };
+        for (k, &i) in rows.iter().enumerate() {
+            for at in self.start[i]..self.start[i + 1] {
+                let j = self.column[at];
+                let c = index[j];
+                if c < rows.len() && rows[c] == j {
+                    if c == k {
+                        out.diagonal.push(out.column.len());
+                    }
+                    out.column.push(c);
+                    out.value.push(self.value[at]);
+                }
+            }
+            out.start.push(out.column.len());
+        }
+        out
+    }
+}
+
+/// LU factors on a pattern that is found once and used for many matrices.
+#[derive(Clone, Debug)]
+pub struct BlockLu<const D: usize> {
+    /// Which row is eliminated k-th, and when each row is.
+    order: Vec<usize>,
+    position: Vec<usize>,
+    /// Strictly upper pattern of row k in the order of elimination, ascending; the strictly lower pattern of column k
+    /// is its mirror image.
+    upper_start: Vec<usize>,
+    upper: Vec<usize>,
+    /// Strictly lower pattern of row k: columns ascending.
+    lower_start: Vec<usize>,
+    lower: Vec<usize>,
+    upper_value: Vec<Block<D>>,
+    lower_value: Vec<Block<D>>,
+    /// U_kk⁻¹.
+    pivot: Vec<Block<D>>,
+    /// One row being worked on.
+    row: Vec<Block<D>>,
+    x: Vector<D>,
+}
+
+impl<const D: usize> BlockLu<D> {
+    /// Room for the factors of matrices with the pattern of `a`; `None` where a factorization takes more than `work_max`
+    /// products of blocks.
+    pub fn new(a: &BlockMatrix<D>, work_max: usize) -> Option<Self> {
+        let n = a.len();
+        let (order, rows) = least_degree(a, work_max)?;
+        let mut position = vec![0; n];
+        for (k, &i) in order.iter().enumerate() {
+            position[i] = k;
+        }
+        let mut upper_start = vec![0; n + 1];
+        let mut upper = Vec::with_capacity(rows.iter().map(Vec::len).sum());
+        let mut lower_start = vec![0; n + 1];
+        for (k, row) in rows.iter().enumerate() {
+            let from = upper.len();
+            upper.extend(row.iter().map(|&j| position[j]));
+            upper[from..].sort_unstable();
+            upper_start[k + 1] = upper.len();
+            for &j in &upper[from..] {
+                lower_start[j + 1] += 1;
+            }
+        }
+        for k in 0..n {
+            lower_start[k + 1] += lower_start[k];
+        }
+        let mut next = lower_start.clone();
+        let mut lower = vec![0; upper.len()];
+        for k in 0..n {
+            for &j in &upper[upper_start[k]..upper_start[k + 1]] {
+                lower[next[j]] = k;
+                next[j] += 1;
+            }
+        }
+        Some(BlockLu {
+            upper_value: vec![zero_block(); upper.len()],
+            lower_value: vec![zero_block(); lower.len()],
+            pivot: vec![zero_block(); n],
+            row: vec![zero_block(); n],
+            x: vec![[0.0; D]; n],
+            order,
+            position,
+            upper_start,
+            upper,
+            lower_start,
+            lower,
+        })
+    }
+
+    /// Factors A + blockdiag(shift); false where a pivot is singular.
+    pub fn factor(&mut self, a: &BlockMatrix<D>, shift: &[Block<D>]) -> bool {
+        self.factor_rows(a, shift, |_, block| *block)
+    }
+
+    /// Factors blockdiag(left) A + blockdiag(shift); false where a pivot is singular.
+    pub fn factor_scaled(&mut self, a: &BlockMatrix<D>, left: &[Block<D>], shift: &[Block<D>]) -> bool {
+        self.factor_rows(a, shift, |i, block| product(&left[i], block))
+    }
+
+    #[inline(always)]
+    fn factor_rows(
+        &mut self,
+        a: &BlockMatrix<D>,
+        shift: &[Block<D>],
+        scaled: impl Fn(usize, &Block<D>) -> Block<D>,
+    ) -> bool {
+        let n = self.pivot.len();
+        for k in 0..n {
+            let (l, u) =
+                (self.lower_start[k]..self.lower_start[k + 1], self.upper_start[k]..self.upper_start[k + 1]);
+            for &j in self.lower[l.clone()].iter().chain(&self.upper[u.clone()]) {
+                self.row[j] = zero_block();
+            }
+            let i = self.order[k];
+            for at in a.start[i]..a.start[i + 1] {
+                self.row[self.position[a.column[at]]] = scaled(i, &a.value[at]);
+            }
+            for r in 0..D {
+                for c in 0..D {
+                    self.row[k][r][c] += shift[i][r][c];
+                }
+            }
+            for at in l {
+                let j = self.lower[at];
+                let factor = product(&self.row[j], &self.pivot[j]);
+                self.lower_value[at] = factor;
+                let range = self.upper_start[j]..self.upper_start[j + 1];
+                for (b, &c) in self.upper_value[range.clone()].iter().zip(&self.upper[range]) {
+                    mul_sub(&mut self.row[c], &factor, b);
+                }
+            }
+            for at in u {
+                self.upper_value[at] = self.row[self.upper[at]];
+            }
+            match inverse(&self.row[k]) {
+                Some(pivot) => self.pivot[k] = pivot,
+                None => return false,
+            }
+        }
+        true
+    }
+
+    /// b ← A⁻¹ b.
+    pub fn solve(&mut self, b: &mut [[f64; D]]) {
+        let n = self.pivot.len();
+        for k in 0..n {
+            let mut y = b[self.order[k]];
+            let range = self.lower_start[k]..self.lower_start[k + 1];
+            for (l, &j) in self.lower_value[range.clone()].iter().zip(&self.lower[range]) {
+                let t = mul(l, &self.x[j]);
+                for r in 0..D {
+                    y[r] -= t[r];
+                }
+            }
+            self.x[k] = y;
+        }
+        for k in (0..n).rev() {
+            let mut y = self.x[k];
+            let range = self.upper_start[k]..self.upper_start[k + 1];
+            for (u, &j) in self.upper_value[range.clone()].iter().zip(&self.upper[range]) {
+                let t = mul(u, &self.x[j]);
+                for r in 0..D {
+                    y[r] -= t[r];
+                }
+            }
+            self.x[k] = mul(&self.pivot[k], &y);
+            b[self.order[k]] = self.x[k];
+        }
+    }
+}
+
+/// The order of elimination by least degree, ties by number, and for each row the rows that it is joined with when its
+/// turn comes.
+fn least_degree<const D: usize>(
+    a: &BlockMatrix<D>,
+    work_max: usize,
+) -> Option<(Vec<usize>, Vec<Vec<usize>>)> {
+    let n = a.len();
+    let mut near: Vec<Vec<usize>> = (0..n)
+        .map(|i| a.column[a.start[i]..a.start[i + 1]].iter().copied().filter(|&j| j != i).collect())
+        .collect();
+    // Rows by degree: a list per degree, from which entries that are out of date are dropped when met.
+    let mut by_degree: Vec<Vec<usize>> = vec![Vec::new(); n.max(1)];
+    for i in (0..n).rev() {
+        by_degree[near[i].len()].push(i);
+    }
+    let mut done = vec![false; n];
+    let mut mark = vec![usize::MAX; n];
+    let mut order = Vec::with_capacity(n);
+    let mut rows = Vec::with_capacity(n);
+    let (mut least, mut work) = (0, 0);
+    while order.len() < n {
+        let Some(i) = by_degree[least].pop() else {
+            least += 1;
+            continue;
+        };
+        if done[i] || near[i].len() != least {
+            continue;
+        }
+        done[i] = true;
+        let clique = std::mem::take(&mut near[i]);
+        work += clique.len() * (clique.len() + 2);
+        if work > work_max {
+            return None;
+        }
+        for &j in &clique {
+            let list = &mut near[j];
+            list.retain(|&k| k != i);
+            mark[j] = j;
+            for &k in list.iter() {
+                mark[k] = j;
+            }
+            for &k in &clique {
+                if mark[k] != j {
+                    list.push(k);
+                }
+            }
+            let degree = list.len();
+            by_degree[degree].push(j);
+            least = least.min(degree);
+        }
+        order.push(i);
+        rows.push(clique);
+    }
+    Some((order, rows))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A matrix of n rows of 2 × 2 blocks with a random pattern, dominated by its diagonal.
+    fn example(n: usize, seed: u64) -> BlockMatrix<2> {
+        let mut state = seed;
+        let mut next = || {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (state >> 33) as usize
+        };
+        let mut entries = Vec::new();
+        for i in 0..2 * n {
+            entries.push((i, i, 8.0));
+            for _ in 0..2 {
+                entries.push((i, next() % (2 * n), (next() % 1000) as f64 / 1000.0 - 0.5));
+            }
+        }
+        let place: Vec<(usize, usize)> = (0..2 * n).map(|i| (i / 2, i % 2)).collect();
+        BlockMatrix::from_entries(n, &place, entries.iter().copied())
+    }
+
+    #[test]
+    fn factors_solve() {
+        for n in [1, 2, 7, 40] {
+            let a = example(n, 3 + n as u64);
+            let shift = vec![[[0.5, 0.25], [-0.25, 0.5]]; n];
+            let x: Vector<2> = (0..n).map(|i| [i as f64 - 3.0, 1.0 / (1.0 + i as f64)]).collect();
+            let mut b = vec![[0.0; 2]; n];
+            a.mul_into(&x, &mut b);
+            for i in 0..n {
+                mul_add(&mut b[i], &shift[i], &x[i]);
+            }
+            let mut lu = BlockLu::new(&a, usize::MAX).unwrap();
+            assert!(lu.factor(&a, &shift));
+            lu.solve(&mut b);
+            for (p, q) in x.iter().flatten().zip(b.iter().flatten()) {
+                // Diagonal dominance keeps the condition number below 10.
+                assert!((p - q).abs() < 1e-12 * n as f64, "{n}: {p} {q}");
+            }
+        }
+    }
+
+    #[test]
+    fn islands_are_the_components() {
+        let place: Vec<(usize, usize)> = (0..5).map(|i| (i, 0)).collect();
+        let entries = [(0, 2, 1.0), (2, 0, 1.0), (3, 4, 1.0), (1, 3, 0.0)];
+        let a: BlockMatrix<1> = BlockMatrix::from_entries(5, &place, entries.iter().copied());
+        assert_eq!(a.islands(), vec![vec![0, 2], vec![1], vec![3, 4]]);
+        let part = a.select(&[3, 4], &mut [0; 5]);
+        assert_eq!((part.len(), part.value.len(), part.diagonal.clone()), (2, 4, vec![0, 3]));
+        assert_eq!(part.row_times(0, &[[1.0], [2.0]]), [2.0]);
+    }
+
+    #[test]
+    fn a_singular_pivot_is_refused() {
+        let a: BlockMatrix<1> = BlockMatrix::from_entries(1, &[(0, 0)], std::iter::empty());
+        assert!(!BlockLu::new(&a, 1).unwrap().factor(&a, &[[[0.0]]]));
+    }
+}

@@ -1,0 +1,266 @@
+//! Methods that use W through its products alone, and one that factors it once: cheap steps, many of them.
+//!
+//! All of them solve the convex problem of the associated law for a known term of De Saxcé, and renew that term with every
+//! step: a fixed point satisfies the law that was asked. Their word counts for nothing; the error of a point is the
+//! residual of the law.
+
+use super::cone::{project, saxce};
+use super::friction::Island;
+use crate::blocks::{BlockLu, zero_block};
+
+/// Sweeps until the error is below the target; returns the error and the number of sweeps. r is left at the best point.
+pub(super) fn gauss_seidel<const D: usize>(
+    island: &Island<D>,
+    r: &mut [[f64; D]],
+    u: &mut [[f64; D]],
+    target: f64,
+    most: usize,
+) -> (f64, usize) {
+    let mut x = r.to_vec();
+    let mut best = island.error(r, u);
+    let mut look = 1;
+    for k in 1..=most {
+        if best <= target {
+            return (best, k - 1);
+        }
+        island.sweep(&mut x);
+        // A look costs as much as a sweep: the later, the rarer.
+        if k >= look || k == most {
+            look = k + 1 + k / 8;
+            keep(island, &x, r, u, &mut best);
+        }
+    }
+    (best, most)
+}
+
+/// The better of two points is kept in r.
+fn keep<const D: usize>(
+    island: &Island<D>,
+    x: &[[f64; D]],
+    r: &mut [[f64; D]],
+    u: &mut [[f64; D]],
+    best: &mut f64,
+) {
+    let error = island.error(x, u);
+    if error < *best {
+        *best = error;
+        r.copy_from_slice(x);
+    }
+}
+
+/// û at y.
+fn hat<const D: usize>(island: &Island<D>, y: &[[f64; D]], out: &mut [[f64; D]]) {
+    island.w.mul_into(y, out);
+    for ((u, q), cone) in out.iter_mut().zip(&island.q).zip(&island.cones) {
+        for c in 0..D {
+            u[c] += q[c];
+        }
+        saxce(*cone, u);
+    }
+}
+
+/// x ← P(y − step · û) for each constraint in its own scale.
+fn projected<const D: usize>(
+    island: &Island<D>,
+    y: &[[f64; D]],
+    u: &[[f64; D]],
+    step: f64,
+    x: &mut [[f64; D]],
+) {
+    for i in 0..y.len() {
+        for c in 0..D {
+            x[i][c] = y[i][c] - step * island.rho[i] * u[i][c];
+        }
+        project(island.cones[i], &mut x[i]);
+    }
+}
+
+/// Σ (a·b)/ρ: the scalar product in which a step of length ρ is a unit.
+fn weighted<const D: usize>(island: &Island<D>, a: &[[f64; D]], b: &[[f64; D]]) -> f64 {
+    a.iter().zip(b).zip(&island.rho).map(|((a, b), rho)| (0..D).map(|c| a[c] * b[c]).sum::<f64>() / rho).sum()
+}
+
+/// Nesterov's acceleration of projected gradients, the step halved where the model is too bold, begun anew where the
+/// momentum points uphill.
+pub(super) fn projected_gradient<const D: usize>(
+    island: &Island<D>,
+    r: &mut [[f64; D]],
+    u: &mut [[f64; D]],
+    target: f64,
+    most: usize,
+) -> (f64, usize) {
+    let n = r.len();
+    let mut best = island.error(r, u);
+    let (mut x, mut y) = (r.to_vec(), r.to_vec());
+    let (mut next, mut force, mut change) = (vec![[0.0; D]; n], vec![[0.0; D]; n], vec![[0.0; D]; n]);
+    let (mut step, mut theta) = (1.0_f64, 1.0_f64);
+    let mut look = 1;
+    for k in 1..=most {
+        if best <= target {
+            return (best, k - 1);
+        }
+        hat(island, &y, &mut force);
+        loop {
+            projected(island, &y, &force, step, &mut next);
+            for i in 0..n {
+                change[i] = std::array::from_fn(|c| next[i][c] - y[i][c]);
+            }
+            // ½ δᵀWδ must stay below δᵀδ/(2 step).
+            island.w.mul_into(&change, u);
+            let bend: f64 = change.iter().flatten().zip(u.iter().flatten()).map(|(a, b)| a * b).sum();
+            if step <= 1e-12 || bend * step <= weighted(island, &change, &change) {
+                break;
+            }
+            step *= 0.5;
+        }
+        let uphill: f64 = (0..n)
+            .map(|i| {
+                let s: f64 = (0..D).map(|c| (y[i][c] - next[i][c]) * (next[i][c] - x[i][c])).sum();
+                s / island.rho[i]
+            })
+            .sum();
+        let momentum = if uphill > 0.0 {
+            theta = 1.0;
+            0.0
+        } else {
+            let root = 0.5 * (1.0 + (1.0 + 4.0 * theta * theta).sqrt());
+            let m = (theta - 1.0) / root;
+            theta = root;
+            m
+        };
+        for i in 0..n {
+            for c in 0..D {
+                y[i][c] = next[i][c] + momentum * (next[i][c] - x[i][c]);
+            }
+        }
+        std::mem::swap(&mut x, &mut next);
+        step *= 1.02;
+        if k >= look || k == most {
+            look = k + 1 + k / 16;
+            keep(island, &x, r, u, &mut best);
+        }
+    }
+    (best, most)
+}
+
+/// Projected gradients with the steps of Barzilai and Borwein, two lengths by turns, not monotone.
+pub(super) fn spectral<const D: usize>(
+    island: &Island<D>,
+    r: &mut [[f64; D]],
+    u: &mut [[f64; D]],
+    target: f64,
+    most: usize,
+) -> (f64, usize) {
+    let n = r.len();
+    let mut best = island.error(r, u);
+    let mut x = r.to_vec();
+    let (mut next, mut force, mut after) = (vec![[0.0; D]; n], vec![[0.0; D]; n], vec![[0.0; D]; n]);
+    hat(island, &x, &mut force);
+    let mut step = 1.0;
+    let mut look = 1;
+    for k in 1..=most {
+        if best <= target {
+            return (best, k - 1);
+        }
+        projected(island, &x, &force, step, &mut next);
+        hat(island, &next, &mut after);
+        let (mut ss, mut sy, mut yy) = (0.0, 0.0, 0.0);
+        for i in 0..n {
+            for c in 0..D {
+                let (s, y) = (next[i][c] - x[i][c], after[i][c] - force[i][c]);
+                ss += s * s / island.rho[i];
+                sy += s * y;
+                yy += y * y * island.rho[i];
+            }
+        }
+        step = if sy <= 0.0 {
+            1.0
+        } else if k % 2 == 0 {
+            ss / sy
+        } else {
+            sy / yy
+        };
+        step = step.clamp(1e-6, 1e6);
+        std::mem::swap(&mut x, &mut next);
+        std::mem::swap(&mut force, &mut after);
+        if k >= look || k == most {
+            look = k + 1 + k / 16;
+            keep(island, &x, r, u, &mut best);
+        }
+    }
+    (best, most)
+}
+
+/// Largest number of products of blocks that the one factorization may take.
+const WORK_MAX: usize = 400_000_000;
+
+/// Alternating directions: x from (W + κ) x = κ (z − y) − q − g e_n, z = P(x + y), y += x − z, the penalty κ/ρ adapted to the
+/// balance of the two errors.
+pub(super) fn admm<const D: usize>(
+    island: &Island<D>,
+    r: &mut [[f64; D]],
+    u: &mut [[f64; D]],
+    target: f64,
+    most: usize,
+) -> (f64, usize) {
+    let n = r.len();
+    let mut best = island.error(r, u);
+    let Some(mut lu) = BlockLu::new(&island.w, WORK_MAX) else { return (best, 0) };
+    let (mut x, mut z, mut y, mut before) = (r.to_vec(), r.to_vec(), vec![[0.0; D]; n], r.to_vec());
+    let mut shift = vec![zero_block::<D>(); n];
+    let (mut kappa, mut adapt, mut look) = (0.1, true, 1);
+    for k in 1..=most {
+        if best <= target {
+            return (best, k - 1);
+        }
+        if adapt {
+            for i in 0..n {
+                for c in 0..D {
+                    shift[i][c][c] = kappa / island.rho[i];
+                }
+            }
+            if !lu.factor(&island.w, &shift) {
+                return (best, k - 1);
+            }
+            adapt = false;
+        }
+        // The term of De Saxcé at z.
+        hat(island, &z, u);
+        for i in 0..n {
+            let plain = island.w.row_times(i, &z);
+            for c in 0..D {
+                let term = if c == 0 { u[i][0] - plain[0] - island.q[i][0] } else { 0.0 };
+                let pull = kappa / island.rho[i] * (z[i][c] - y[i][c]);
+                x[i][c] = if c < island.cones[i].rows() { pull - island.q[i][c] - term } else { 0.0 };
+            }
+        }
+        lu.solve(&mut x);
+        before.copy_from_slice(&z);
+        let (mut apart, mut moved) = (0.0, 0.0);
+        for i in 0..n {
+            for c in 0..D {
+                z[i][c] = x[i][c] + y[i][c];
+            }
+            project(island.cones[i], &mut z[i]);
+            for c in 0..D {
+                y[i][c] += x[i][c] - z[i][c];
+                apart += (x[i][c] - z[i][c]).powi(2) / island.rho[i];
+                moved += (kappa * (z[i][c] - before[i][c])).powi(2) / island.rho[i];
+            }
+        }
+        if k % 20 == 0 && k < 400 {
+            let ratio = (apart / moved.max(f64::MIN_POSITIVE)).sqrt();
+            if !(0.2..=5.0).contains(&ratio) {
+                let factor = ratio.sqrt().clamp(0.1, 10.0);
+                kappa *= factor;
+                y.iter_mut().flatten().for_each(|v| *v /= factor);
+                adapt = true;
+            }
+        }
+        if k >= look || k == most {
+            look = k + 1 + k / 16;
+            keep(island, &z, r, u, &mut best);
+        }
+    }
+    (best, most)
+}

@@ -1,0 +1,171 @@
+//! One contact by itself: r and u = W r + q with Coulomb's law, in closed form or by a root that is always there.
+//!
+//! With q_n < 0 the contact closes, u_n = 0, and the normal force is r_n = −(q_n + W_nt r_t)/W_nn. What is left for the
+//! tangents is Ŵ r_t + q̂ = u_t = −α r_t with Ŵ = W_tt − W_tn W_nt/W_nn, q̂ = q_t − W_tn q_n/W_nn and α ≥ 0. At α = 0 it
+//! sticks. If ‖r_t‖ > μ r_n there, it slides, and g(α) = μ r_n/‖r_t‖ − 1 goes from negative values at 0 to +∞:
+//! it has a root, and is nearly a straight line.
+
+use crate::blocks::Block;
+
+/// Coulomb's law in space. `None` where W has no positive normal entry and the contact closes, or numbers overflow.
+pub fn coulomb_space(w: &Block<3>, q: &[f64; 3], mu: f64) -> Option<[f64; 3]> {
+    if q[0] >= 0.0 {
+        return Some([0.0; 3]);
+    }
+    if w[0][0] <= 0.0 {
+        return None;
+    }
+    let inv = 1.0 / w[0][0];
+    if mu == 0.0 {
+        return Some([-q[0] * inv, 0.0, 0.0]);
+    }
+    let a = w[1][1] - w[1][0] * w[0][1] * inv;
+    let b = w[1][2] - w[1][0] * w[0][2] * inv;
+    let c = w[2][1] - w[2][0] * w[0][1] * inv;
+    let d = w[2][2] - w[2][0] * w[0][2] * inv;
+    let (p1, p2) = (q[1] - w[1][0] * q[0] * inv, q[2] - w[2][0] * q[0] * inv);
+    let at = |alpha: f64| {
+        let (a, d) = (a + alpha, d + alpha);
+        let k = 1.0 / (a * d - b * c);
+        let (t1, t2) = (-(d * p1 - b * p2) * k, -(a * p2 - c * p1) * k);
+        // ∂r_t/∂α = −(Ŵ + α)⁻¹ r_t.
+        let (s1, s2) = (-(d * t1 - b * t2) * k, -(a * t2 - c * t1) * k);
+        let n = -(q[0] + w[0][1] * t1 + w[0][2] * t2) * inv;
+        let dn = -(w[0][1] * s1 + w[0][2] * s2) * inv;
+        (n, t1, t2, dn, s1, s2)
+    };
+    let size = a.abs().max(d.abs()).max(b.abs()).max(c.abs());
+    let determinant = a * d - b * c;
+    let mut low = 0.0;
+    if determinant > 1e-14 * size * size {
+        let (n, t1, t2, ..) = at(0.0);
+        if t1 * t1 + t2 * t2 <= mu * mu * n * n && n >= 0.0 {
+            return Some([n, t1, t2]);
+        }
+    } else {
+        low = 1e-14 * size;
+    }
+    let first = low;
+    let (mut alpha, mut high) = (first, f64::INFINITY);
+    let mut best = [0.0; 3];
+    for _ in 0..60 {
+        let (n, t1, t2, dn, s1, s2) = at(alpha);
+        let square = t1 * t1 + t2 * t2;
+        let length = square.sqrt();
+        if !n.is_finite() || !length.is_finite() {
+            return None;
+        }
+        if length == 0.0 {
+            return Some([n.max(0.0), 0.0, 0.0]);
+        }
+        let g = mu * n / length - 1.0;
+        if alpha == first && g >= 0.0 {
+            return Some([n, t1, t2]);
+        }
+        let slope = mu * (dn - n * (t1 * s1 + t2 * s2) / square) / length;
+        // On the edge of the cone, exactly.
+        let shrink = mu * n.max(0.0) / length;
+        best = [n.max(0.0), t1 * shrink, t2 * shrink];
+        if g.abs() <= 4e-16 {
+            break;
+        }
+        if g < 0.0 {
+            low = alpha;
+        } else {
+            high = alpha;
+        }
+        let newton = alpha - g / slope;
+        let next = if newton > low && newton < high {
+            newton
+        } else if high.is_finite() {
+            0.5 * (low + high)
+        } else {
+            2.0 * alpha + size.max(f64::MIN_POSITIVE)
+        };
+        if (next - alpha).abs() <= 4e-16 * alpha {
+            break;
+        }
+        alpha = next;
+    }
+    Some(best)
+}
+
+/// Coulomb's law in the plane.
+pub fn coulomb_plane(w: &Block<2>, q: &[f64; 2], mu: f64) -> Option<[f64; 2]> {
+    if q[0] >= 0.0 {
+        return Some([0.0; 2]);
+    }
+    if w[0][0] <= 0.0 {
+        return None;
+    }
+    let inv = 1.0 / w[0][0];
+    let (a, p) = (w[1][1] - w[1][0] * w[0][1] * inv, q[1] - w[1][0] * q[0] * inv);
+    if mu > 0.0 && a > 1e-14 * w[1][1].abs() {
+        let t = -p / a;
+        let n = -(q[0] + w[0][1] * t) * inv;
+        if t.abs() <= mu * n {
+            return Some([n, t]);
+        }
+    }
+    let s = if p == 0.0 { 0.0 } else { -mu * p.signum() };
+    let pressed = w[0][0] + s * w[0][1];
+    let n = -q[0] / pressed;
+    (pressed > 0.0 && n.is_finite()).then_some([n, s * n])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::law::Law;
+    use crate::matrix::Matrix;
+    use crate::problem::ContactProblem;
+    use crate::residual::residual;
+
+    fn random(seed: &mut u64) -> f64 {
+        *seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (*seed >> 11) as f64 / (1u64 << 53) as f64 - 0.5
+    }
+
+    /// BᵀB + ε, q, μ: from well to badly conditioned.
+    fn problem(seed: &mut u64, d: usize) -> (Matrix, Vec<f64>, f64) {
+        let b = Matrix::from_fn(d, d, |_, _| random(seed));
+        let epsilon = 10f64.powf(-8.0 * (random(seed) + 0.5));
+        let w = b.transpose().mul(&b);
+        let w = Matrix::from_fn(d, d, |i, j| w[(i, j)] + if i == j { epsilon } else { 0.0 });
+        let mut q: Vec<f64> = (0..d).map(|_| random(seed)).collect();
+        q[0] = -q[0].abs();
+        (w, q, 10f64.powf(3.0 * random(seed)))
+    }
+
+    #[test]
+    fn every_contact_is_solved() {
+        let mut seed = 1;
+        for _ in 0..20_000 {
+            let (w, q, mu) = problem(&mut seed, 3);
+            let block = std::array::from_fn(|i| std::array::from_fn(|j| w[(i, j)]));
+            let r = coulomb_space(&block, &[q[0], q[1], q[2]], mu).unwrap();
+            let e = residual(&ContactProblem::new(&w, &q, &[Law::Coulomb { mu }]).unwrap(), &r).relative;
+            // Ŵ loses at most the eight digits of the condition number.
+            assert!(e < 1e-7, "{w:?} {q:?} {mu} {e}");
+            let (w, q, mu) = problem(&mut seed, 2);
+            let block = std::array::from_fn(|i| std::array::from_fn(|j| w[(i, j)]));
+            let r = coulomb_plane(&block, &[q[0], q[1]], mu).unwrap();
+            let e = residual(&ContactProblem::new(&w, &q, &[Law::CoulombPlane { mu }]).unwrap(), &r).relative;
+            assert!(e < 1e-7, "{w:?} {q:?} {mu} {e}");
+        }
+    }
+
+    #[test]
+    fn closed_forms() {
+        let w = [[2.0, 0.0, 0.0], [0.0, 4.0, 0.0], [0.0, 0.0, 4.0]];
+        assert_eq!(coulomb_space(&w, &[1.0, 5.0, 0.0], 0.5), Some([0.0; 3]));
+        assert_eq!(coulomb_space(&w, &[-6.0, 1.0, 0.0], 0.5), Some([3.0, -0.25, 0.0]));
+        let slide = coulomb_space(&w, &[-6.0, 12.0, 16.0], 0.5).unwrap();
+        for (a, b) in slide.iter().zip([3.0, -0.9, -1.2]) {
+            assert!((a - b).abs() < 1e-15);
+        }
+        assert_eq!(coulomb_space(&w, &[-6.0, 12.0, 16.0], 0.0), Some([3.0, 0.0, 0.0]));
+        assert_eq!(coulomb_plane(&[[2.0, 0.0], [0.0, 4.0]], &[-6.0, 20.0], 0.5), Some([3.0, -1.5]));
+        assert_eq!(coulomb_space(&[[0.0; 3]; 3], &[-1.0, 0.0, 0.0], 0.5), None);
+    }
+}

@@ -1,0 +1,83 @@
+//! Block Gauss–Seidel: one contact after the other solved exactly, the others held.
+//!
+//! At contact i, r_i is replaced by the solution of u_i = W_ii r_i + (q_i + Σ_{j≠i} W_ij r_j) with its law
+//! ([`super::one_contact`]). No step can fail: where a contact has no solution by itself it takes a projected step.
+
+use super::cone::{Cone, project, saxce};
+use super::one_contact::{coulomb_plane, coulomb_space};
+use crate::blocks::{Block, BlockMatrix, mul};
+
+/// One pass over all contacts, forward or backward.
+pub(super) fn sweep<const D: usize>(
+    w: &BlockMatrix<D>,
+    q: &[[f64; D]],
+    cones: &[Cone],
+    rho: &[f64],
+    r: &mut [[f64; D]],
+    backward: bool,
+) {
+    let n = w.len();
+    for k in 0..n {
+        let i = if backward { n - 1 - k } else { k };
+        let own = &w.value[w.diagonal[i]];
+        let mut rest = w.row_times(i, r);
+        let mine = mul(own, &r[i]);
+        for c in 0..D {
+            rest[c] += q[i][c] - mine[c];
+        }
+        r[i] = one(own, &rest, cones[i], rho[i], &r[i]);
+    }
+}
+
+/// One constraint by itself.
+#[inline]
+fn one<const D: usize>(w: &Block<D>, q: &[f64; D], cone: Cone, rho: f64, r: &[f64; D]) -> [f64; D] {
+    let mut out = [0.0; D];
+    let solved = match cone {
+        Cone::Free => {
+            if w[0][0] > 0.0 {
+                out[0] = -q[0] / w[0][0];
+            }
+            w[0][0] > 0.0
+        }
+        Cone::Ray => {
+            if w[0][0] > 0.0 {
+                out[0] = (-q[0] / w[0][0]).max(0.0);
+            }
+            w[0][0] > 0.0
+        }
+        Cone::Coulomb { mu, tangents: 2 } if D >= 3 => {
+            let block = std::array::from_fn(|i| std::array::from_fn(|j| w[i][j]));
+            let found = coulomb_space(&block, &[q[0], q[1], q[2]], mu);
+            if let Some(found) = found {
+                out[..3].copy_from_slice(&found);
+            }
+            found.is_some()
+        }
+        Cone::Coulomb { mu, tangents: 1 } if D >= 2 => {
+            let found = coulomb_plane(&[[w[0][0], w[0][1]], [w[1][0], w[1][1]]], &[q[0], q[1]], mu);
+            if let Some(found) = found {
+                out[..2].copy_from_slice(&found);
+            }
+            found.is_some()
+        }
+        _ => false,
+    };
+    if solved {
+        return out;
+    }
+    // Projected steps: each is a contraction for W of one contact.
+    out = *r;
+    for _ in 0..if matches!(cone, Cone::Free | Cone::Ray) { 1 } else { 8 } {
+        let mut u = mul(w, &out);
+        for c in 0..D {
+            u[c] += q[c];
+        }
+        saxce(cone, &mut u);
+        for c in 0..D {
+            out[c] -= rho * u[c];
+        }
+        project(cone, &mut out);
+    }
+    out
+}
