@@ -44,6 +44,10 @@ fn scenes_have_their_expected_outcome() {
             SolutionCount::Infinite => assert_eq!(kind, "infinite", "{path}"),
         }
         assert_eq!(code, if at("existence") == "refuted" { 1 } else { 0 }, "{path}");
+        for finding in doc["certificates"].as_array().unwrap() {
+            let claims = finding["claims"].as_object().unwrap().values().any(|c| !c.is_null());
+            assert!(!claims || finding["verified"] == true, "{path}: {finding}");
+        }
         for value in &expect.values {
             let got = doc.pointer(&value.path).unwrap_or_else(|| panic!("{path}: no {}", value.path));
             match value.equals {

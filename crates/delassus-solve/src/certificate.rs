@@ -3,10 +3,11 @@
 //! A [`Finding`] is what one proposition says about one contact problem. Where it claims something, it carries a
 //! [`Certificate`]: the problem itself and facts about its matrices that imply the claim. [`Certificate::verify`]
 //! checks the facts with exact rational arithmetic on the numbers of the problem (every `f64` is a rational number),
-//! deriving all matrices anew; it shares no code with the solvers and believes nothing that they computed.
+//! deriving all matrices anew, and that the facts imply the claim (`implication`); it shares no code with the solvers and
+//! believes nothing that they computed.
 
 use crate::dynamics::Dynamics;
-use crate::verify;
+use crate::{implication, verify};
 
 /// Whether the hypotheses of a proposition are met.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -95,6 +96,8 @@ pub enum MatrixOf {
     ConstrainedDelassus(Kind),
     /// A_t of the kind with the normals of frictionless joints eliminated (Ã_tb; the bracket of 000 eq. 64).
     ConstrainedSlipCoupling(Kind),
+    /// N_u M⁻¹ N_bᵀ: normal accelerations of contacts caused by unit forces of joints and guides (E of 001).
+    Coupling,
     /// The matrix of the LCP in (λ⁻ of guides with friction, λ_n of contacts): 000 eq. 9, 31, 41, 50, 58.
     SlidingLcp,
 }
@@ -129,6 +132,12 @@ pub enum Fact {
     /// An acceleration that satisfies every bilateral row to rounding (relative 1e-9) and every unilateral row with
     /// room: N_u a + γ_u > 0.
     Reachable(Vec<f64>),
+    /// γ = 0 at the normals of the kind.
+    NoBias(Kind),
+    /// Whether some acceleration satisfies all constraints, N_b a + γ_b = 0 and N_u a + γ_u ≥ 0, is this.
+    Admissible(bool),
+    /// No motion without mass keeps the constraints: M v = 0, N_b v = 0, N_u v ≥ 0 only for v = 0.
+    Held,
     /// Multipliers λ (one per normal row, contacts ≥ 0) with Nᵀλ = 0 and γᵀλ < 0, exactly: no acceleration satisfies
     /// the constraints.
     Unreachable(Vec<f64>),
@@ -162,10 +171,12 @@ impl Certificate {
         certificate
     }
 
-    /// Whether the certificate is whole and every fact in it is true, by exact arithmetic. `false` where a fact is
-    /// beyond the size that is checked.
+    /// Whether the certificate is whole, its facts imply its claims by the proposition it names, and every fact is
+    /// true, by exact arithmetic. `false` where a fact is beyond the size that is checked.
     pub fn verify(&self) -> bool {
-        self.seal == self.digest() && self.facts.iter().all(|f| verify::fact(&self.dynamics, f))
+        self.seal == self.digest()
+            && implication::follows(self)
+            && self.facts.iter().all(|f| verify::fact(&self.dynamics, f))
     }
 
     /// FNV-1a over all numbers.

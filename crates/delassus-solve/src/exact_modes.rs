@@ -479,6 +479,13 @@ impl Modes {
     }
 }
 
+/// Whether some x has A x = g with x_j ≥ 0 where not free, exactly; each row is one of A with its entry of g.
+/// `None` where a number is not finite.
+pub(crate) fn feasible(rows: &[Vec<f64>], free: Vec<bool>) -> Option<bool> {
+    let rows = rows.iter().map(|row| Some(integers(row.iter().copied())?.0)).collect::<Option<_>>()?;
+    Some(Polyhedron::feasible(Tableau { rows, denominator: Int::ONE }, free).is_some())
+}
+
 /// Number of modes of a problem; `None` where a law is not polyhedral or the number is beyond counting.
 pub fn mode_count(laws: &[Law]) -> Option<u64> {
     laws.iter().try_fold(1u64, |product, law| {

@@ -183,8 +183,7 @@ impl<'a> Frictionless<'a> {
     }
 
     /// M > 0 and an acceleration that satisfies the constraints: by Gauss' principle there is a solution, and all
-    /// have one acceleration. `None` where no such acceleration is known. Where γ = 0 it is a = 0, and the zeros of the
-    /// problem itself are the fact.
+    /// have one acceleration. `None` where no such acceleration is known. Where γ = 0 it is a = 0.
     pub(crate) fn solvable(&self, reach: &Reach) -> Option<Vec<Fact>> {
         match reach {
             Reach::Room(a) => {
@@ -192,7 +191,7 @@ impl<'a> Frictionless<'a> {
                 facts.push(Fact::Reachable(a.clone()));
                 Some(facts)
             }
-            Reach::Flat => Some(vec![Fact::PositiveDefinite(MatrixOf::Mass)]),
+            Reach::Flat => Some(vec![Fact::PositiveDefinite(MatrixOf::Mass), Fact::NoBias(Kind::All)]),
             Reach::Nothing(_) | Reach::Unknown => None,
         }
     }

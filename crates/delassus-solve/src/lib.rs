@@ -13,6 +13,7 @@ pub mod friction_cone;
 pub mod friction_problem;
 mod frictionless;
 pub mod hlcp;
+mod implication;
 pub mod law;
 pub mod lcp;
 pub mod lift;

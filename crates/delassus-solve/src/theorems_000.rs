@@ -278,7 +278,7 @@ pub(crate) fn reach(p: &Normals) -> Reach {
 
 /// Facts that prove `claims` for a problem without friction and with positive definite mass: an admissible
 /// acceleration where a solution is claimed, multipliers that rule one out where none is; where neither is within
-/// reach of floating point, the exact list of all modes.
+/// reach of floating point, the exact answer to whether there is an admissible acceleration.
 pub(crate) fn evidence(d: &Dynamics, p: &Normals, reach: &Reach, claims: Claims) -> Option<Vec<Fact>> {
     let mut facts = vec![Fact::PositiveDefinite(MatrixOf::Mass)];
     match (reach, claims.existence) {
@@ -308,7 +308,15 @@ pub(crate) fn evidence(d: &Dynamics, p: &Normals, reach: &Reach, claims: Claims)
         }
         _ => {}
     }
-    all_modes(d, claims)
+    let fact = Fact::Admissible(claims.existence?);
+    if !verify::fact(d, &fact) {
+        return None;
+    }
+    Some(if claims.existence == Some(true) {
+        vec![Fact::PositiveDefinite(MatrixOf::Mass), fact]
+    } else {
+        vec![fact]
+    })
 }
 
 /// The exact list of all modes as a fact, where it is short enough and says the same.

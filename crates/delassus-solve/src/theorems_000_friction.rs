@@ -89,14 +89,14 @@ fn contraction(id: &'static str, d: &Dynamics, s: &Sliding, kind: Kind, factor: 
     let coupling = slip.first().copied().unwrap_or(0.0);
     // Rounded so that exact arithmetic agrees: 10⁻¹² of the matrix covers the rounding in forming it.
     let low = bottom * (1.0 - MARGIN) - 1e-12 * top;
-    let high = (coupling * (1.0 + MARGIN) + 1e-12 * top) * factor;
+    let high = coupling * (1.0 + MARGIN) + 1e-12 * top;
     let mu = largest_friction(d, of);
     let (value, bound) = (
         Some(mu),
         Some(if coupling > ROUNDING * top { bottom / (coupling * factor) } else { f64::INFINITY }),
     );
     let plain = s.joints.is_empty();
-    let found = if mu * high < low {
+    let found = if mu * (factor * high) < low {
         let (normal, slip) = if plain {
             (MatrixOf::Delassus(kind), MatrixOf::SlipCoupling(kind))
         } else {
@@ -107,7 +107,7 @@ fn contraction(id: &'static str, d: &Dynamics, s: &Sliding, kind: Kind, factor: 
             Fact::PositiveDefinite(MatrixOf::Delassus(if plain { kind } else { Kind::All })),
             Fact::SingularValuesAtLeast(normal, low),
             Fact::SingularValuesAtMost(slip, high),
-            Fact::FrictionBelow(kind, high, low),
+            Fact::FrictionBelow(kind, factor * high, low),
         ];
         finding(
             id,

@@ -19,9 +19,10 @@ use crate::dynamics::{Dynamics, held};
 use crate::matrix::{Matrix, norm};
 use crate::solvers::polyhedron::{Nearest, nearest_point};
 use crate::theorems_000::{
-    NO_SOLUTION, Normals, ONE, ONE_ACCELERATION, ROUNDING, Reach, SOLVABLE, all_modes, clear_rank, definite,
-    elsewhere, evidence, finding, in_range, independent, is_frictionless, normals, reach, undecided,
+    NO_SOLUTION, Normals, ONE, ONE_ACCELERATION, ROUNDING, Reach, SOLVABLE, clear_rank, definite, elsewhere,
+    evidence, finding, in_range, independent, is_frictionless, normals, reach, undecided,
 };
+use crate::verify;
 
 const JOINTS: &str = "joints alone, without friction";
 const CONTACTS: &str = "contacts alone, without friction and with a positive definite mass";
@@ -142,17 +143,17 @@ fn compatible(id: &'static str, d: &Dynamics) -> Finding {
         return Finding { id, ..regular(id, d, &p) };
     }
     let claims = Claims { forces_unique: Some(false), ..ONE_ACCELERATION };
-    match all_modes(d, claims) {
-        Some(facts) => finding(
-            id,
-            d,
-            Outcome::Holds,
-            claims,
-            facts,
-            "redundant but compatible joints: one acceleration, the forces can be shared in many ways",
-        ),
-        None => undecided(id),
+    let facts = vec![
+        Fact::PositiveSemidefinite(MatrixOf::Mass),
+        Fact::Rank(MatrixOf::Gradients(Kind::Bilateral), rank),
+        Fact::Rank(MatrixOf::MassAndGradients(Kind::Bilateral), n),
+        Fact::Admissible(true),
+    ];
+    if !facts.iter().all(|fact| verify::fact(d, fact)) {
+        return undecided(id);
     }
+    let meaning = "redundant but compatible joints: one acceleration, the forces can be shared in many ways";
+    finding(id, d, Outcome::Holds, claims, facts, meaning)
 }
 
 /// The normals of a problem without friction and with M ≻ 0, if it has joints and contacts as asked.
@@ -332,7 +333,8 @@ fn coercive(id: &'static str, d: &Dynamics, p: &Normals) -> Finding {
     let facts = if definite(&d.mass) == Verdict::Proved {
         evidence(d, p, &reach(p), SOLVABLE)
     } else {
-        all_modes(d, SOLVABLE)
+        let facts = vec![Fact::PositiveSemidefinite(MatrixOf::Mass), Fact::Held, Fact::Admissible(true)];
+        facts.iter().all(|fact| verify::fact(d, fact)).then_some(facts)
     };
     match facts {
         Some(facts) => {

@@ -119,7 +119,7 @@ pub fn prop_001_4(d: &Dynamics) -> Finding {
         if !(s.flat(&s.joints) && s.flat(&s.contacts)) {
             return Finding::silent(id, Outcome::Fails, "some gradients turn, of which it does not speak");
         }
-        let mut facts = vec![Fact::PositiveDefinite(MatrixOf::Mass)];
+        let mut facts = vec![Fact::PositiveDefinite(MatrixOf::Mass), Fact::NoBias(Kind::All)];
         let mut claims = ONE_ACCELERATION;
         let mut meaning = "no gradient turns: all solutions share one acceleration";
         if s.contacts_definite() == Outcome::Holds {
@@ -138,13 +138,17 @@ pub fn prop_001_5(d: &Dynamics) -> Finding {
         let id = "001.prop5";
         let cosine = s.cosines(&s.contacts, &s.joints).max_abs();
         match (s.joints_independent(), cosine) {
-            (Outcome::Holds, c) if c <= ORTHOGONAL => compared(
-                id,
-                Outcome::Holds,
-                c,
-                0.0,
-                "no joint acts on a contact: the contacts behave as if there were no joints",
-            ),
+            (Outcome::Holds, c) if c <= ORTHOGONAL => {
+                let meaning = "no joint acts on a contact: the contacts behave as if there were no joints";
+                let finding = compared(id, Outcome::Holds, c, 0.0, meaning);
+                // Zero to rounding need not be zero.
+                let orthogonal = Fact::Rank(MatrixOf::Coupling, 0);
+                if !s.exactly(&orthogonal) {
+                    return finding;
+                }
+                let facts = s.assumption_2().into_iter().chain([orthogonal]).collect();
+                certified(finding, d, facts, Claims::default())
+            }
             (Outcome::Holds, c) if c > MARGIN => {
                 compared(id, Outcome::Fails, c, 0.0, "a joint acts on a contact")
             }

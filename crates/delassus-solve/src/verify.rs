@@ -8,7 +8,7 @@
 use crate::certificate::{Claims, Fact, Kind, MatrixOf};
 use crate::dynamics::Dynamics;
 use crate::exact::{RationalMatrix, rational};
-use crate::exact_modes::{exact_answer, mode_count};
+use crate::exact_modes::{exact_answer, feasible, mode_count};
 use crate::law::Law;
 use num_bigint::BigInt;
 use num_rational::BigRational;
@@ -90,6 +90,12 @@ fn check(d: &Dynamics, fact: &Fact) -> Option<bool> {
             mus.collect::<Option<Vec<_>>>().map(|mus| mus.iter().all(|mu| mu * &a < b))
         }
         Fact::Reachable(a) => reachable(d, a),
+        Fact::NoBias(kind) => {
+            let at = first_rows(d);
+            Some(constraints(d, *kind).into_iter().all(|k| d.bias[at[k]] == 0.0))
+        }
+        Fact::Admissible(claim) => Some(admissible(d)? == *claim),
+        Fact::Held => held(d),
         Fact::Unreachable(multipliers) => unreachable(d, multipliers),
         Fact::Solution(force, tolerance) => solution(d, force, *tolerance),
         Fact::AllModes(claims) => all_modes(d, claims),
@@ -203,6 +209,10 @@ pub fn exact_matrix(d: &Dynamics, of: MatrixOf) -> Option<RationalMatrix> {
             let list = others(kind);
             Some(constrained()?.select_rows(&normals(&list)).mul(&columns(d, &list, 0.0, 1.0, false)?))
         }
+        MatrixOf::Coupling => {
+            let (u, b) = (constraints(d, Kind::Unilateral), constraints(d, Kind::Bilateral));
+            Some(delassus()?.select(&normals(&u), &normals(&b)))
+        }
         MatrixOf::SlidingLcp => sliding_lcp(d, &delassus()?),
     }
 }
@@ -262,6 +272,40 @@ fn reachable(d: &Dynamics, a: &[f64]) -> Option<bool> {
     let step = g.transpose().mul(&g.mul(&g.transpose()).solve(&value.select_rows(&independent))?);
     let value = n.mul(&a.plus(&minus, &step)).plus(&one, &gamma);
     Some(constraints(d, Kind::Unilateral).iter().all(|&k| value.sign(k, 0) > 0))
+}
+
+/// One row per constraint of N x − s = g: s, one per contact, is the room it has.
+fn with_room(d: &Dynamics, g: impl Fn(usize) -> f64) -> Vec<Vec<f64>> {
+    let (at, contacts) = (first_rows(d), constraints(d, Kind::Unilateral));
+    let row = |k: usize| {
+        let x = (0..d.mass.rows()).map(|j| d.jacobian[(at[k], j)]);
+        let s = contacts.iter().map(|&c| if c == k { -1.0 } else { 0.0 });
+        x.chain(s).chain([g(at[k])]).collect()
+    };
+    (0..d.laws.len()).map(row).collect()
+}
+
+/// n columns that are free, then one per contact that is not.
+fn free_motion(d: &Dynamics) -> Vec<bool> {
+    let room = constraints(d, Kind::Unilateral).len();
+    (0..d.mass.rows() + room).map(|c| c < d.mass.rows()).collect()
+}
+
+/// N_b a + γ_b = 0, N_u a + γ_u = s ≥ 0 for some a.
+fn admissible(d: &Dynamics) -> Option<bool> {
+    feasible(&with_room(d, |row| -d.bias[row]), free_motion(d))
+}
+
+/// M v = 0, N_b v = 0, N_u v = s ≥ 0 only for v = 0: neither with s = 0 nor with Σs = 1.
+fn held(d: &Dynamics) -> Option<bool> {
+    let (n, columns) = (d.mass.rows(), free_motion(d).len());
+    let rigid = exact_matrix(d, MatrixOf::MassAndGradients(Kind::All))?.rank() == n;
+    let mut rows = with_room(d, |_| 0.0);
+    for i in 0..n {
+        rows.push((0..=columns).map(|j| if j < n { d.mass[(i, j)] } else { 0.0 }).collect());
+    }
+    rows.push((0..=columns).map(|j| if j < n { 0.0 } else { 1.0 }).collect());
+    Some(rigid && !feasible(&rows, free_motion(d))?)
 }
 
 /// Nᵀλ = 0, γᵀλ < 0, λ_u ≥ 0: then 0 ≤ λᵀ(N a + γ) = γᵀλ < 0 for no a.

@@ -415,13 +415,14 @@ fn sample() -> Certificate {
     let claims = Claims { existence: Some(true), acceleration_unique: Some(true), forces_unique: Some(true) };
     let facts = vec![
         Fact::PMatrix(lcp),
-        Fact::SingularValuesAtLeast(MatrixOf::Delassus(Kind::All), 2.25),
-        Fact::SingularValuesAtMost(MatrixOf::SlipCoupling(Kind::All), 1.75),
-        Fact::FrictionBelow(Kind::All, 1.75, 2.25),
+        Fact::SingularValuesAtLeast(MatrixOf::Delassus(Kind::Unilateral), 2.25),
+        Fact::SingularValuesAtMost(MatrixOf::SlipCoupling(Kind::Unilateral), 1.75),
+        Fact::FrictionBelow(Kind::Unilateral, 1.75, 2.25),
         Fact::Rank(MatrixOf::Gradients(Kind::All), 1),
         Fact::Reachable(vec![1.0, 0.25]),
         Fact::Solution(vec![1.5, 1.5], 1e-12),
         Fact::AllModes(claims),
+        Fact::PositiveDefinite(MatrixOf::Mass),
     ];
     Certificate::new("000.prop12", &rod(1.0, 1.0), facts, claims)
 }
@@ -472,9 +473,9 @@ proptest! {
         let mut facts = c.facts.clone();
         facts[which] = match which {
             0 => Fact::NotPMatrix(lcp, vec![0]),
-            1 => Fact::SingularValuesAtLeast(MatrixOf::Delassus(Kind::All), 2.0 + by + 1e-9),
-            2 => Fact::SingularValuesAtMost(MatrixOf::SlipCoupling(Kind::All), 1.5 / (1.0 + by)),
-            3 => Fact::FrictionBelow(Kind::All, 1.75 + by, 2.25),
+            1 => Fact::SingularValuesAtLeast(MatrixOf::Delassus(Kind::Unilateral), 2.0 + by + 1e-9),
+            2 => Fact::SingularValuesAtMost(MatrixOf::SlipCoupling(Kind::Unilateral), 1.5 / (1.0 + by)),
+            3 => Fact::FrictionBelow(Kind::Unilateral, 1.75 + by, 2.25),
             4 => Fact::Rank(MatrixOf::Gradients(Kind::All), 2),
             5 => Fact::Reachable(vec![-by, 0.25]),
             6 => Fact::Solution(vec![1.5 + by, 1.5 + by], 1e-12),

@@ -3,6 +3,7 @@
 mod all_solutions;
 mod cones;
 mod exact;
+mod forgery;
 mod gauss;
 mod lifts;
 mod noise;
