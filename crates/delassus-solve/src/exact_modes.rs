@@ -29,7 +29,7 @@ pub struct ExactAnswer {
 }
 
 /// A direction in (f, u) of one constraint: f and u on its rows.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 struct Generator {
     /// May have either sign.
     free: bool,
@@ -102,7 +102,9 @@ fn pieces(law: &Law) -> Option<Vec<Piece>> {
     }
 }
 
-/// {x : A x = g, x_j ≥ 0 where not free}, brought to a basis.
+/// {x : A x = g, x_j ≥ 0 where not free}, brought to a basis. A free column that is not basic has no entries in the rows
+/// of others that are not free.
+#[derive(Clone)]
 struct Polyhedron {
     /// [A | g].
     tableau: Tableau,
@@ -133,16 +135,54 @@ impl Polyhedron {
         }
         let mut keep = basis.iter().map(Option::is_some);
         tableau.rows.retain(|_| keep.next() == Some(true));
-        let mut p = Polyhedron { tableau, free, basis: basis.into_iter().flatten().collect() };
-        // The dual simplex method without costs: least column that is negative, least column that can raise it.
+        Polyhedron { tableau, free, basis: basis.into_iter().flatten().collect() }.at_vertex()
+    }
+
+    /// Brought to a vertex by the dual simplex method without costs: least column that is negative, least column that
+    /// can raise it. `None` where nothing can.
+    fn at_vertex(mut self) -> Option<Self> {
+        let g = self.free.len();
         loop {
-            let low = (0..p.basis.len())
-                .filter(|&r| !p.free[p.basis[r]] && p.tableau.rows[r][columns].sign() < 0)
-                .min_by_key(|&r| p.basis[r]);
-            let Some(r) = low else { return Some(p) };
-            let c = p.nonbasic().find(|&c| !p.free[c] && p.tableau.rows[r][c].sign() < 0)?;
-            p.enter(r, c);
+            let low = (0..self.basis.len())
+                .filter(|&r| !self.free[self.basis[r]] && self.tableau.rows[r][g].sign() < 0)
+                .min_by_key(|&r| self.basis[r]);
+            let Some(r) = low else { return Some(self) };
+            let c = self.nonbasic().find(|&c| !self.free[c] && self.tableau.rows[r][c].sign() < 0)?;
+            self.enter(r, c);
         }
+    }
+
+    /// Its part where only the columns to keep differ from zero; `None` where that is empty.
+    fn restricted(&self, keep: &[bool]) -> Option<Self> {
+        let (mut p, g) = (self.clone(), self.free.len());
+        let mut r = 0;
+        while r < p.basis.len() {
+            if keep[p.basis[r]] {
+                r += 1;
+                continue;
+            }
+            // Free columns first, then such that stay positive.
+            let rank = |c: &usize| (!p.free[*c], p.tableau.rows[r][*c].sign() != p.tableau.rows[r][g].sign());
+            let other = p.nonbasic().filter(|&c| keep[c] && !p.tableau.rows[r][c].is_zero()).min_by_key(rank);
+            match other {
+                Some(c) => p.enter(r, c),
+                None if p.tableau.rows[r][g].is_zero() => {
+                    p.tableau.rows.remove(r);
+                    p.basis.remove(r);
+                }
+                None => return None,
+            }
+        }
+        let place = |c: usize| keep[..c].iter().filter(|kept| **kept).count();
+        p.basis.iter_mut().for_each(|c| *c = place(*c));
+        let kept = |c: usize| c == g || keep[c];
+        for row in &mut p.tableau.rows {
+            let mut c = 0..;
+            row.retain(|_| c.next().is_some_and(kept));
+        }
+        let mut c = 0..;
+        p.free.retain(|_| c.next().is_some_and(kept));
+        p.at_vertex()
     }
 
     fn nonbasic(&self) -> impl Iterator<Item = usize> + '_ {
@@ -312,7 +352,10 @@ impl Modes {
     }
 
     /// The generators of a choice with the first row of their constraint.
-    fn generators<'a>(&'a self, choice: &'a [usize]) -> impl Iterator<Item = (usize, &'a Generator)> + 'a {
+    fn generators<'a>(
+        &'a self,
+        choice: &'a [usize],
+    ) -> impl Iterator<Item = (usize, &'a Generator)> + Clone + 'a {
         choice
             .iter()
             .enumerate()
@@ -341,9 +384,9 @@ impl Modes {
         (0..n).map(at).collect()
     }
 
-    fn examine(&self, choice: &[usize]) -> Option<Found> {
+    /// G f + H u = g in the coefficients of generators, each with the first row of its constraint.
+    fn equations<'a>(&self, generators: impl Iterator<Item = (usize, &'a Generator)> + Clone) -> Tableau {
         let m = self.jacobian.len();
-        let free: Vec<bool> = self.generators(choice).map(|(_, g)| g.free).collect();
         let row = |relation: &Vec<Int>| {
             let column = |(at, g): (usize, &Generator)| {
                 let parts =
@@ -352,12 +395,17 @@ impl Modes {
                     .filter(|(x, y)| !x.is_zero() && !y.is_zero())
                     .fold(Int::ZERO, |sum, (x, y)| sum.plus(&x.times(y)))
             };
-            self.generators(choice).map(column).chain([relation[2 * m].clone()]).collect()
+            generators.clone().map(column).chain([relation[2 * m].clone()]).collect()
         };
-        let tableau = Tableau {
+        Tableau {
             rows: self.relations.rows.iter().map(row).collect(),
             denominator: self.relations.denominator.clone(),
-        };
+        }
+    }
+
+    fn examine(&self, choice: &[usize]) -> Option<Found> {
+        let free: Vec<bool> = self.generators(choice).map(|(_, g)| g.free).collect();
+        let tableau = self.equations(self.generators(choice));
         let mut p = Polyhedron::feasible(tableau, free)?;
         let (f, u) = self.expand(choice, &p.point());
         let denominator = p.tableau.denominator.to_big();
@@ -385,74 +433,49 @@ impl Modes {
         Some(found)
     }
 
-    /// The relations with the columns of f and u side by side for each constraint, the last one first.
-    fn by_constraint(&self) -> Tableau {
-        let m = self.jacobian.len();
-        let blocks = (0..self.pieces.len()).rev().map(|k| self.offsets[k]..self.offsets[k + 1]);
-        let columns: Vec<usize> = blocks.flat_map(|rows| rows.clone().chain(rows.map(|i| m + i))).collect();
-        let pick = |row: &Vec<Int>| {
-            std::iter::once(2 * m).chain(columns.iter().copied()).map(|c| row[c].clone()).collect()
-        };
-        Tableau {
-            rows: self.relations.rows.iter().map(pick).collect(),
-            denominator: self.relations.denominator.clone(),
+    /// The modes that hold solutions. A mode sets the generators that are not of its cones to zero: the polyhedron of all
+    /// generators of all cones is cut down constraint by constraint, and where nothing is left of it, no mode that
+    /// begins so needs to be looked at.
+    fn all(&self) -> Vec<Found> {
+        let mut columns: Vec<(usize, &Generator)> = Vec::new();
+        for (k, pieces) in self.pieces.iter().enumerate() {
+            for g in pieces.iter().flatten() {
+                if !columns.contains(&(k, g)) {
+                    columns.push((k, g));
+                }
+            }
         }
+        let tableau = self.equations(columns.iter().map(|&(k, g)| (self.offsets[k], g)));
+        let free = columns.iter().map(|(_, g)| g.free).collect();
+        let mut found = Vec::new();
+        if let Some(p) = Polyhedron::feasible(tableau, free) {
+            self.search(&mut Vec::new(), &p, &columns, &mut found);
+        }
+        found
     }
 
-    /// All modes that begin with a choice, elimination shared: `tableau` has g and the columns of the constraints
-    /// that are left, the next one last; `basic` tells for each row whether a generator is basic there, and whether it
-    /// is free. `regular`: every generator so far is basic. Only modes that may hold solutions are examined: those
-    /// whose equations do not contradict each other and, where they have one solution, whose signs are right.
+    /// All modes that begin with a choice; `p` has the columns of its cones and of all constraints that are left.
     fn search(
         &self,
         choice: &mut Vec<usize>,
-        tableau: Tableau,
-        basic: Vec<Option<bool>>,
-        regular: bool,
+        p: &Polyhedron,
+        columns: &[(usize, &Generator)],
         found: &mut Vec<Found>,
     ) {
         let k = choice.len();
         if k == self.pieces.len() {
-            let wrong = |(row, basic): (&Vec<Int>, &Option<bool>)| match basic {
-                None => !row[0].is_zero(),
-                Some(free) => regular && !free && row[0].sign() < 0,
-            };
-            if !tableau.rows.iter().zip(&basic).any(wrong) {
-                found.extend(self.examine(choice));
-            }
+            found.extend(self.examine(choice));
             return;
         }
-        let d = self.offsets[k + 1] - self.offsets[k];
-        for (p, piece) in self.pieces[k].iter().enumerate() {
-            let row = |row: &Vec<Int>| -> Vec<Int> {
-                let (rest, own) = row.split_at(row.len() - 2 * d);
-                let column = |g: &Generator| {
-                    let parts = g.force.iter().chain(&g.velocity).zip(own);
-                    parts
-                        .filter(|(x, y)| !x.is_zero() && !y.is_zero())
-                        .fold(Int::ZERO, |sum, (x, y)| sum.plus(&x.times(y)))
-                };
-                rest.iter().cloned().chain(piece.iter().rev().map(column)).collect()
-            };
-            let mut t = Tableau {
-                rows: tableau.rows.iter().map(row).collect(),
-                denominator: tableau.denominator.clone(),
-            };
-            let (mut basic, mut regular) = (basic.clone(), regular);
-            for generator in piece {
-                let c = t.rows.first().map_or(0, |row| row.len() - 1);
-                match (0..basic.len()).find(|&r| basic[r].is_none() && !t.rows[r][c].is_zero()) {
-                    Some(r) => {
-                        t.pivot(r, c);
-                        basic[r] = Some(generator.free);
-                    }
-                    None => regular = false,
-                }
-                t.rows.iter_mut().for_each(|row| row.truncate(c));
+        for (i, piece) in self.pieces[k].iter().enumerate() {
+            let keep: Vec<bool> = columns.iter().map(|(j, g)| *j != k || piece.contains(g)).collect();
+            if let Some(p) = p.restricted(&keep) {
+                let mut kept = keep.iter();
+                let left: Vec<_> = columns.iter().copied().filter(|_| kept.next() == Some(&true)).collect();
+                choice.push(i);
+                self.search(choice, &p, &left, found);
+                choice.pop();
             }
-            choice.push(p);
-            self.search(choice, t, basic, regular, found);
-            choice.pop();
         }
     }
 
@@ -511,14 +534,7 @@ pub fn exact_answer(dynamics: &Dynamics, max_modes: u64) -> Option<ExactAnswer> 
         return None;
     }
     let modes = Modes::new(dynamics)?;
-    let mut found: Vec<Found> = Vec::new();
-    modes.search(
-        &mut Vec::new(),
-        modes.by_constraint(),
-        vec![None; modes.relations.rows.len()],
-        true,
-        &mut found,
-    );
+    let found = modes.all();
     let first = found.first();
     let one = |moves: fn(&Found) -> bool, same: fn(&Found, &Found) -> bool| {
         first.is_some_and(|first| found.iter().all(|x| !moves(x) && same(x, first)))

@@ -449,8 +449,7 @@ fn joints_that_hold_to_rounding_only_prove_nothing() {
     let claims = Claims { existence: Some(true), ..Claims::default() };
     let sealed = |d: &Dynamics, last: Fact| {
         let rank = Fact::Rank(MatrixOf::Gradients(Kind::Bilateral), 1);
-        let facts =
-            vec![Fact::PositiveDefinite(MatrixOf::Mass), rank, Fact::Reachable(vec![1.0, 1.0]), last];
+        let facts = vec![Fact::PositiveDefinite(MatrixOf::Mass), rank, Fact::Reachable(vec![1.0, 1.0]), last];
         assert!(facts[..3].iter().all(|f| fact(d, f)));
         Certificate::new("000.cor1", d, facts, claims)
     };
