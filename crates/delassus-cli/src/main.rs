@@ -5,8 +5,8 @@
 
 mod analyze;
 mod check;
+mod convert;
 mod map;
-mod numerics_file;
 mod picture;
 mod plot;
 mod raster;
@@ -41,8 +41,10 @@ enum Command {
     Map(map::MapArgs),
     /// The largest interval of a parameter on which the answer is certified to exist and be unique
     Safe(safe::SafeArgs),
-    /// Solve one complementarity problem from a file
+    /// Solve one contact or complementarity problem from a file
     Solve(solve::SolveArgs),
+    /// Write a problem in another format, and tell what is lost
+    Convert(convert::ConvertArgs),
 }
 
 fn main() -> ExitCode {
@@ -62,6 +64,7 @@ fn main() -> ExitCode {
         Command::Map(args) => map::run(&args),
         Command::Safe(args) => safe::run(&args),
         Command::Solve(args) => solve::run(&args),
+        Command::Convert(args) => convert::run(&args),
     };
     ExitCode::from(code)
 }

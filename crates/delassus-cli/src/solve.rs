@@ -6,15 +6,17 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use clap::Args;
-use delassus_solve::solvers::{Solver, Status, solve_lcp, solve_mlcp};
+use delassus_files::{Problem, read};
+use delassus_solve::friction_problem::FrictionProblem;
+use delassus_solve::problem::{ContactProblem, InvalidProblem};
+use delassus_solve::solvers::contact::{self, ContactOptions};
+use delassus_solve::solvers::{LcpSolution, Solver, Status, solve_lcp, solve_mlcp};
 use serde_json::json;
-
-use crate::numerics_file::{Problem, read};
 
 /// Arguments of `solve`.
 #[derive(Args)]
 pub struct SolveArgs {
-    /// Problem file: Siconos .dat (LCP, mixed LCP) or own .json
+    /// Problem file: Siconos .dat, FCLib .hdf5 or own .json
     pub problem: PathBuf,
     /// auto, lemke, principal-pivoting, newton-min or enumerate
     #[arg(long, default_value = "auto")]
@@ -37,6 +39,20 @@ fn tolerance(text: &str) -> Result<f64, String> {
     }
 }
 
+/// The impulses as the unknowns of a solution.
+fn solve_contacts(problem: &FrictionProblem, tolerance: f64) -> Result<LcpSolution, InvalidProblem> {
+    let (w, q) = problem.local()?;
+    let view = ContactProblem::new(&w, &q, &problem.laws)?;
+    let s = contact::solve(&view, &ContactOptions { tolerance, ..ContactOptions::default() });
+    Ok(LcpSolution {
+        z: s.force,
+        w: s.velocity,
+        status: s.status,
+        iterations: s.iterations,
+        residual: s.residual,
+    })
+}
+
 /// Runs the command; returns the exit code: 0 solved, 1 not solved, 2 bad input.
 pub fn run(args: &SolveArgs) -> u8 {
     let problem = match read(&args.problem) {
@@ -47,10 +63,18 @@ pub fn run(args: &SolveArgs) -> u8 {
         }
     };
     let start = Instant::now();
-    let (kind, solution) = match &problem {
-        Problem::Lcp(p) => ("lcp", solve_lcp(p, args.solver, args.tolerance)),
-        Problem::Mlcp(p) => ("mlcp", solve_mlcp(p, args.solver, args.tolerance)),
+    let solution = match &problem {
+        Problem::Lcp(p) => solve_lcp(p, args.solver, args.tolerance),
+        Problem::Mlcp(p) => solve_mlcp(p, args.solver, args.tolerance),
+        Problem::Friction(p) => match solve_contacts(p, args.tolerance) {
+            Ok(solution) => solution,
+            Err(e) => {
+                eprintln!("error: {}: {e}", args.problem.display());
+                return 2;
+            }
+        },
     };
+    let (kind, contacts) = (problem.kind(), problem.contacts());
     let seconds = start.elapsed().as_secs_f64();
     // Where there is no solution there is nothing to write.
     if let Some(path) = args.impulse_out.as_ref().filter(|_| solution.status != Status::NoSolution) {
@@ -66,7 +90,7 @@ pub fn run(args: &SolveArgs) -> u8 {
     let text = if args.json {
         let document = json!({
             "kind": kind,
-            "contacts": null,
+            "contacts": contacts,
             "unknowns": solution.z.len(),
             "solver": args.solver,
             "status": solution.status,
@@ -113,6 +137,7 @@ mod tests {
                 let solution = match read(&file).unwrap() {
                     Problem::Lcp(p) => solve_lcp(&p, Solver::Auto, 1e-8),
                     Problem::Mlcp(p) => solve_mlcp(&p, Solver::Auto, 1e-8),
+                    Problem::Friction(_) => panic!("{}: a complementarity problem", file.display()),
                 };
                 println!("{}: {:?}, residual {:.1e}", file.display(), solution.status, solution.residual);
                 assert_eq!(solution.status, Status::Solved, "{}", file.display());
@@ -142,6 +167,20 @@ mod tests {
         assert_eq!(z, vec![1.0 / 3.0, 1.0 / 7.0]);
         assert_eq!(run(&args("none.json", r#"{"kind": "lcp", "matrix": [[-1]], "vector": [-1]}"#)), 1);
         assert_eq!(run(&args("lcp_bad.dat", "2 0 2")), 2);
+        // A block pressed with 2 and pulled with 3: it slides, friction is at its limit.
+        assert_eq!(run(&args("fc2d_a.dat", "2 1 0 2 2 2 2 1 0 0 1 -2 3 0.5")), 0);
+        let written = std::fs::read_to_string(&out).unwrap();
+        let r: Vec<f64> = written.lines().map(|l| l.parse().unwrap()).collect();
+        assert!((r[0] - 2.0).abs() < 1e-12 && (r[1] + 1.0).abs() < 1e-12, "{r:?}");
+        assert_eq!(run(&args("fc2d_negative.dat", "2 1 0 2 2 2 2 1 0 0 1 -2 3 -0.5")), 2);
+        assert_eq!(
+            run(&args(
+                "singular.json",
+                r#"{"kind": "global", "laws": [{"law": "unilateral"}], "mass": [],
+            "jacobian_transposed": [[0, 0, 1]], "force": [1], "bias": [0]}"#
+            )),
+            2
+        );
         std::fs::remove_dir_all(&folder).unwrap();
         assert!(tolerance("nan").is_err() && tolerance("-1").is_err() && tolerance("1e-8") == Ok(1e-8));
     }

@@ -1,0 +1,73 @@
+//! `delassus convert`: a problem in another format.
+
+use std::io::Write as _;
+use std::path::PathBuf;
+
+use clap::Args;
+use delassus_files::{read_all, write};
+use serde_json::json;
+
+/// Arguments of `convert`.
+#[derive(Args)]
+pub struct ConvertArgs {
+    /// Problem file: Siconos .dat, FCLib .hdf5 or own .json
+    pub input: PathBuf,
+    /// File to write; its extension tells the format
+    pub output: PathBuf,
+    /// Print one JSON document
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Runs the command; returns the exit code: 0 written, 2 bad input or a format that cannot hold the problem.
+pub fn run(args: &ConvertArgs) -> u8 {
+    let done = read_all(&args.input).and_then(|read| {
+        write(&args.output, &read.problem)?;
+        Ok(read)
+    });
+    let read = match done {
+        Ok(read) => read,
+        Err(e) => {
+            eprintln!("error: {e}");
+            return 2;
+        }
+    };
+    let kind = read.problem.kind();
+    let text = if args.json {
+        let document = json!({ "kind": kind, "contacts": read.problem.contacts(), "lost": read.ignored });
+        format!("{document:#}\n")
+    } else {
+        let mut text = format!("{}: {kind}\n", args.output.display());
+        for what in &read.ignored {
+            text += &format!("lost: {what}\n");
+        }
+        text
+    };
+    // A reader that went away is no failure of the conversion.
+    let _ = std::io::stdout().write_all(text.as_bytes());
+    0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn there_and_back() {
+        let folder = std::env::temp_dir().join(format!("delassus-convert-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        let at = |name: &str| folder.join(name);
+        let convert = |a: &str, b: &str| run(&ConvertArgs { input: at(a), output: at(b), json: true });
+        std::fs::write(at("fc2d_a.dat"), "2 1 0 2 2 2 2 1 0 0 1 -2 3 0.1 7").unwrap();
+        assert_eq!(convert("fc2d_a.dat", "b.hdf5"), 0);
+        assert_eq!(convert("b.hdf5", "c.json"), 0);
+        assert_eq!(convert("c.json", "d.dat"), 0);
+        let read = |name: &str| delassus_files::read(&at(name)).unwrap();
+        assert_eq!(read("fc2d_a.dat"), read("d.dat"));
+        assert_eq!(convert("missing.dat", "e.json"), 2);
+        std::fs::write(at("lcp_a.dat"), "1 0 1 1 1 1 1 1").unwrap();
+        assert_eq!(convert("lcp_a.dat", "e.hdf5"), 2);
+        assert!(!at("e.hdf5").exists());
+        std::fs::remove_dir_all(&folder).unwrap();
+    }
+}

@@ -1,0 +1,280 @@
+//! Own problem files.
+//!
+//! | `kind` | keys |
+//! |---|---|
+//! | `lcp` | `matrix` (rows), `vector` |
+//! | `mlcp` | `matrix`, `vector`, `free` (one `true` or `false` per row) |
+//! | `local` | `laws`, `delassus`, `free_velocity`: u = W r + q |
+//! | `global` | `laws`, `mass`, `jacobian_transposed`, `force`, `bias`: M v = f + H r, u = Hᵀ v + b |
+//!
+//! Sparse matrices are lists of `[row, column, value]`, from 0; their size follows from the vectors. What falls on one
+//! place is added. A law is an object with its name in `law` and its coefficients: `{"law": "coulomb", "mu": 0.5}`.
+//! Names: `bilateral`, `unilateral`, `coulomb-plane`, `coulomb`, `coulomb-ellipse` (`mu` of two numbers), `rolling`
+//! (`mu`, `rolling`), `cone`, `sliding` and `bilateral-sliding` (`mu`, `slip` of one or two numbers),
+//! `bilateral-coulomb-plane`, `bilateral-coulomb`. Numbers are written with all their digits.
+
+use std::path::Path;
+
+use delassus_solve::friction_problem::{Form, FrictionProblem};
+use delassus_solve::law::{Law, Slip, row_offsets};
+use delassus_solve::lcp::{Lcp, ProblemError};
+use delassus_solve::matrix::Matrix;
+use delassus_solve::mlcp::Mlcp;
+use delassus_solve::sparse::Sparse;
+use serde::{Deserialize, Serialize};
+
+use crate::{FileError, Problem};
+
+type Entries = Vec<(usize, usize, f64)>;
+
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum JsonKind {
+    Lcp,
+    Mlcp,
+    Local,
+    Global,
+}
+
+/// The keys of all kinds: flat, so that the parser knows the line of a wrong one.
+#[derive(Deserialize, Serialize, Default)]
+#[serde(deny_unknown_fields)]
+struct JsonProblem {
+    kind: Option<JsonKind>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    matrix: Option<Vec<Vec<f64>>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    vector: Option<Vec<f64>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    free: Option<Vec<bool>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    laws: Option<Vec<JsonLaw>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    delassus: Option<Entries>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    free_velocity: Option<Vec<f64>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    mass: Option<Entries>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    jacobian_transposed: Option<Entries>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    force: Option<Vec<f64>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    bias: Option<Vec<f64>>,
+}
+
+impl JsonProblem {
+    /// The keys that are there.
+    fn keys(&self) -> Vec<&'static str> {
+        [
+            ("matrix", self.matrix.is_some()),
+            ("vector", self.vector.is_some()),
+            ("free", self.free.is_some()),
+            ("laws", self.laws.is_some()),
+            ("delassus", self.delassus.is_some()),
+            ("free_velocity", self.free_velocity.is_some()),
+            ("mass", self.mass.is_some()),
+            ("jacobian_transposed", self.jacobian_transposed.is_some()),
+            ("force", self.force.is_some()),
+            ("bias", self.bias.is_some()),
+        ]
+        .iter()
+        .filter_map(|(name, there)| there.then_some(*name))
+        .collect()
+    }
+}
+
+/// The keys that a kind asks for: these and no others.
+fn keys_of(kind: JsonKind) -> &'static [&'static str] {
+    match kind {
+        JsonKind::Lcp => &["matrix", "vector"],
+        JsonKind::Mlcp => &["matrix", "vector", "free"],
+        JsonKind::Local => &["laws", "delassus", "free_velocity"],
+        JsonKind::Global => &["laws", "mass", "jacobian_transposed", "force", "bias"],
+    }
+}
+
+#[derive(Clone, Copy, Serialize, Deserialize)]
+#[serde(untagged)]
+enum JsonSlip {
+    Plane([f64; 1]),
+    Space([f64; 2]),
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(tag = "law", rename_all = "kebab-case", deny_unknown_fields)]
+enum JsonLaw {
+    Bilateral {},
+    Unilateral {},
+    CoulombPlane { mu: f64 },
+    Coulomb { mu: f64 },
+    CoulombEllipse { mu: [f64; 2] },
+    Rolling { mu: f64, rolling: f64 },
+    Cone { mu: f64 },
+    Sliding { mu: f64, slip: JsonSlip },
+    BilateralSliding { mu: f64, slip: JsonSlip },
+    BilateralCoulombPlane { mu: f64 },
+    BilateralCoulomb { mu: f64 },
+}
+
+impl From<JsonSlip> for Slip {
+    fn from(slip: JsonSlip) -> Slip {
+        match slip {
+            JsonSlip::Plane([e]) => Slip::Plane(e),
+            JsonSlip::Space(e) => Slip::Space(e),
+        }
+    }
+}
+
+impl From<Slip> for JsonSlip {
+    fn from(slip: Slip) -> JsonSlip {
+        match slip {
+            Slip::Plane(e) => JsonSlip::Plane([e]),
+            Slip::Space(e) => JsonSlip::Space(e),
+        }
+    }
+}
+
+impl From<JsonLaw> for Law {
+    fn from(law: JsonLaw) -> Law {
+        match law {
+            JsonLaw::Bilateral {} => Law::Bilateral,
+            JsonLaw::Unilateral {} => Law::Unilateral,
+            JsonLaw::CoulombPlane { mu } => Law::CoulombPlane { mu },
+            JsonLaw::Coulomb { mu } => Law::Coulomb { mu },
+            JsonLaw::CoulombEllipse { mu } => Law::CoulombEllipse { mu },
+            JsonLaw::Rolling { mu, rolling } => Law::Rolling { mu, rolling },
+            JsonLaw::Cone { mu } => Law::Cone { mu },
+            JsonLaw::Sliding { mu, slip } => Law::Sliding { mu, slip: slip.into() },
+            JsonLaw::BilateralSliding { mu, slip } => Law::BilateralSliding { mu, slip: slip.into() },
+            JsonLaw::BilateralCoulombPlane { mu } => Law::BilateralCoulombPlane { mu },
+            JsonLaw::BilateralCoulomb { mu } => Law::BilateralCoulomb { mu },
+        }
+    }
+}
+
+impl From<Law> for JsonLaw {
+    fn from(law: Law) -> JsonLaw {
+        match law {
+            Law::Bilateral => JsonLaw::Bilateral {},
+            Law::Unilateral => JsonLaw::Unilateral {},
+            Law::CoulombPlane { mu } => JsonLaw::CoulombPlane { mu },
+            Law::Coulomb { mu } => JsonLaw::Coulomb { mu },
+            Law::CoulombEllipse { mu } => JsonLaw::CoulombEllipse { mu },
+            Law::Rolling { mu, rolling } => JsonLaw::Rolling { mu, rolling },
+            Law::Cone { mu } => JsonLaw::Cone { mu },
+            Law::Sliding { mu, slip } => JsonLaw::Sliding { mu, slip: slip.into() },
+            Law::BilateralSliding { mu, slip } => JsonLaw::BilateralSliding { mu, slip: slip.into() },
+            Law::BilateralCoulombPlane { mu } => JsonLaw::BilateralCoulombPlane { mu },
+            Law::BilateralCoulomb { mu } => JsonLaw::BilateralCoulomb { mu },
+        }
+    }
+}
+
+/// Reads the text of a `.json` problem; the path names the file in messages.
+pub fn parse(path: &Path, text: &str) -> Result<Problem, FileError> {
+    let json: JsonProblem =
+        serde_json::from_str(text).map_err(|source| FileError::Json { file: path.to_owned(), source })?;
+    let wrong = |source| FileError::Problem { file: path.to_owned(), source };
+    let square = |rows: Vec<Vec<f64>>| {
+        let n = rows.len();
+        match rows.iter().find(|r| r.len() != n) {
+            Some(row) => {
+                Err(wrong(ProblemError::Shape { what: "numbers in a row", expected: n, found: row.len() }))
+            }
+            None => Ok(Matrix::from_vec(n, n, rows.concat())),
+        }
+    };
+    let sparse = |name: &str, rows: usize, cols: usize, entries: Entries| match entries
+        .iter()
+        .position(|e| e.0 >= rows || e.1 >= cols)
+    {
+        Some(k) => Err(FileError::content(
+            path,
+            format!("\"{name}\", entry {k}"),
+            format!("a place in {rows} × {cols}"),
+            format!("({}, {})", entries[k].0, entries[k].1),
+        )),
+        None => Ok(Sparse::from_triplets(rows, cols, &entries)),
+    };
+    let friction = |laws: Vec<Law>, form: Form| {
+        FrictionProblem::new(laws, form)
+            .map(Problem::Friction)
+            .map_err(|source| FileError::Invalid { file: path.to_owned(), source })
+    };
+    let Some(kind) = json.kind else {
+        return Err(FileError::content(path, "\"kind\"", "lcp, mlcp, local or global", "nothing"));
+    };
+    let (found, expected) = (json.keys(), keys_of(kind));
+    if found != expected {
+        let list = |keys: &[&str]| keys.join(", ");
+        let place = format!("a problem of kind {kind:?}").to_lowercase();
+        return Err(FileError::content(path, place, format!("the keys {}", list(expected)), list(&found)));
+    }
+    let JsonProblem { matrix, vector, free, laws, delassus, free_velocity, .. } = json;
+    let JsonProblem { mass, jacobian_transposed, force, bias, .. } = json;
+    // What a kind does not have is empty, and what it has is there.
+    let (matrix, vector) = (square(matrix.unwrap_or_default())?, vector.unwrap_or_default());
+    let laws: Vec<Law> = laws.unwrap_or_default().into_iter().map(Law::from).collect();
+    let m = row_offsets(&laws)[laws.len()];
+    match kind {
+        JsonKind::Lcp => Lcp::new(matrix, vector).map(Problem::Lcp).map_err(wrong),
+        JsonKind::Mlcp => {
+            Mlcp::new(matrix, vector, free.unwrap_or_default()).map(Problem::Mlcp).map_err(wrong)
+        }
+        JsonKind::Local => {
+            let delassus = sparse("delassus", m, m, delassus.unwrap_or_default())?;
+            friction(laws, Form::Local { delassus, free_velocity: free_velocity.unwrap_or_default() })
+        }
+        JsonKind::Global => {
+            let (force, bias) = (force.unwrap_or_default(), bias.unwrap_or_default());
+            let n = force.len();
+            let mass = sparse("mass", n, n, mass.unwrap_or_default())?;
+            let jacobian_transposed =
+                sparse("jacobian_transposed", n, m, jacobian_transposed.unwrap_or_default())?;
+            friction(laws, Form::Global { mass, jacobian_transposed, force, bias })
+        }
+    }
+}
+
+/// The text of a `.json` problem.
+pub fn format(path: &Path, problem: &Problem) -> Result<String, FileError> {
+    let laws_of = |laws: &[Law]| Some(laws.iter().map(|l| JsonLaw::from(*l)).collect());
+    let empty = JsonProblem::default();
+    let json = match problem {
+        Problem::Lcp(p) => JsonProblem {
+            kind: Some(JsonKind::Lcp),
+            matrix: Some(p.matrix.to_rows()),
+            vector: Some(p.vector.clone()),
+            ..empty
+        },
+        Problem::Mlcp(p) => JsonProblem {
+            kind: Some(JsonKind::Mlcp),
+            matrix: Some(p.matrix.to_rows()),
+            vector: Some(p.vector.clone()),
+            free: Some(p.free.clone()),
+            ..empty
+        },
+        Problem::Friction(p) => match &p.form {
+            Form::Local { delassus, free_velocity } => JsonProblem {
+                kind: Some(JsonKind::Local),
+                laws: laws_of(&p.laws),
+                delassus: Some(delassus.triplets().collect()),
+                free_velocity: Some(free_velocity.clone()),
+                ..empty
+            },
+            Form::Global { mass, jacobian_transposed, force, bias } => JsonProblem {
+                kind: Some(JsonKind::Global),
+                laws: laws_of(&p.laws),
+                mass: Some(mass.triplets().collect()),
+                jacobian_transposed: Some(jacobian_transposed.triplets().collect()),
+                force: Some(force.clone()),
+                bias: Some(bias.clone()),
+                ..empty
+            },
+        },
+    };
+    serde_json::to_string(&json)
+        .map(|text| text + "\n")
+        .map_err(|source| FileError::Json { file: path.to_owned(), source })
+}
