@@ -291,9 +291,5 @@ pub fn format(path: &Path, problem: &Problem) -> Result<Vec<u8>, FileError> {
         group.add_group(matrix.finish());
     }
     builder.add_group(group.finish());
-    builder.finish().map_err(|source| FileError::Hdf5 {
-        file: path.to_owned(),
-        place: root.into(),
-        source: source.into(),
-    })
+    builder.finish().map_err(|source| FileError::Hdf5 { file: path.to_owned(), place: root.into(), source })
 }

@@ -114,7 +114,7 @@ pub fn project_ellipse(x: &mut [f64], mu: [f64; 2]) {
         }
         let value = square.sqrt();
         let step = (value - a.abs()) * value / slope;
-        // Also ends at NaN: at θ = 1 there is nothing left to climb.
+        // 0/0 at θ = 1: there is nothing left to climb.
         if step.is_nan() || step <= f64::EPSILON * theta {
             break;
         }
