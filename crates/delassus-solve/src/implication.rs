@@ -167,6 +167,7 @@ fn all_slide(laws: &[Law]) -> bool {
     laws.iter().all(|law| match law {
         Law::Bilateral | Law::Unilateral | Law::Sliding { .. } | Law::BilateralSliding { .. } => true,
         Law::CoulombPlane { .. } | Law::Coulomb { .. } | Law::Cone { .. } => false,
+        Law::CoulombEllipse { .. } | Law::Rolling { .. } => false,
         Law::BilateralCoulombPlane { .. } | Law::BilateralCoulomb { .. } => false,
     })
 }
