@@ -5,6 +5,8 @@
 //! A = L U are taken without exchanging rows: the diagonal blocks of such a matrix carry the pivots. The order of
 //! elimination is that of least degree in the graph of blocks, found once for a pattern.
 
+use crate::sparse::Sparse;
+
 /// A vector of blocks.
 pub type Vector<const D: usize> = Vec<[f64; D]>;
 
@@ -118,45 +120,71 @@ pub struct BlockMatrix<const D: usize> {
 }
 
 impl<const D: usize> BlockMatrix<D> {
-    /// The matrix of n block rows that `entries` (row, column, value), in single rows and columns, add up to. `place`
-    /// says which block and which row of it a single row belongs to.
-    pub fn from_entries(
-        n: usize,
-        place: &[(usize, usize)],
-        entries: impl Iterator<Item = (usize, usize, f64)> + Clone,
-    ) -> Self {
-        let mut pairs: Vec<(usize, usize)> = (0..n).map(|i| (i, i)).collect();
-        let mut last = (usize::MAX, usize::MAX);
-        for (i, j, _) in entries.clone() {
-            let pair = (place[i].0, place[j].0);
-            if pair != last {
-                pairs.push(pair);
-                pairs.push((pair.1, pair.0));
-                last = pair;
+    /// The matrix of n block rows with the entries of a sparse matrix. `place` says which block and which row of it a
+    /// single row belongs to, D as the row where it belongs to none; each entry is multiplied by the scale of its row
+    /// and of its column.
+    pub fn from_sparse(n: usize, a: &Sparse, place: &[(usize, usize)], scale: &[f64]) -> Self {
+        let mut near: Vec<Vec<usize>> = vec![Vec::new(); n];
+        let mut last = vec![usize::MAX; n];
+        let mut row = 0;
+        // The rows of a constraint follow each other.
+        while row < place.len() {
+            let i = place[row].0;
+            last[i] = i;
+            near[i].push(i);
+            while row < place.len() && place[row].0 == i {
+                if place[row].1 < D {
+                    for &c in a.row(row).0 {
+                        let (j, k) = place[c];
+                        if k < D && last[j] != i {
+                            last[j] = i;
+                            near[i].push(j);
+                        }
+                    }
+                }
+                row += 1;
             }
-        }
-        pairs.sort_unstable();
-        pairs.dedup();
-        let mut start = vec![0; n + 1];
-        for &(i, _) in &pairs {
-            start[i + 1] += 1;
+            near[i].sort_unstable();
         }
         for i in 0..n {
-            start[i + 1] += start[i];
-        }
-        let column: Vec<usize> = pairs.iter().map(|p| p.1).collect();
-        let find = |i: usize, j: usize| start[i] + column[start[i]..start[i + 1]].partition_point(|&c| c < j);
-        let mut value = vec![zero_block(); column.len()];
-        let mut known = (usize::MAX, usize::MAX, 0);
-        for (i, j, x) in entries {
-            let ((bi, r), (bj, c)) = (place[i], place[j]);
-            if (known.0, known.1) != (bi, bj) {
-                known = (bi, bj, find(bi, bj));
+            for k in 0..near[i].len() {
+                let j = near[i][k];
+                if let Err(at) = near[j].binary_search(&i) {
+                    near[j].insert(at, i);
+                }
             }
-            value[known.2][r][c] += x;
         }
-        let diagonal = (0..n).map(|i| find(i, i)).collect();
-        BlockMatrix { start, column, value, diagonal }
+        let mut out = BlockMatrix { start: vec![0], ..Self::default() };
+        let stored = near.iter().map(Vec::len).sum();
+        out.column.reserve(stored);
+        out.value.resize(stored, zero_block());
+        for (i, list) in near.iter().enumerate() {
+            for &j in list {
+                if i == j {
+                    out.diagonal.push(out.column.len());
+                }
+                out.column.push(j);
+            }
+            out.start.push(out.column.len());
+        }
+        for (row, &(i, r)) in place.iter().enumerate() {
+            if r >= D {
+                continue;
+            }
+            let mut at = out.start[i];
+            let (columns, values) = a.row(row);
+            for (&c, &x) in columns.iter().zip(values) {
+                let (j, k) = place[c];
+                if k < D {
+                    // Columns ascend, and blocks with them.
+                    while out.column[at] < j {
+                        at += 1;
+                    }
+                    out.value[at][r][k] = x * scale[row] * scale[c];
+                }
+            }
+        }
+        out
     }
 
     /// Number of block rows.
@@ -467,7 +495,7 @@ mod tests {
             }
         }
         let place: Vec<(usize, usize)> = (0..2 * n).map(|i| (i / 2, i % 2)).collect();
-        BlockMatrix::from_entries(n, &place, entries.iter().copied())
+        BlockMatrix::from_sparse(n, &Sparse::from_triplets(2 * n, 2 * n, &entries), &place, &vec![1.0; 2 * n])
     }
 
     #[test]
@@ -495,7 +523,8 @@ mod tests {
     fn islands_are_the_components() {
         let place: Vec<(usize, usize)> = (0..5).map(|i| (i, 0)).collect();
         let entries = [(0, 2, 1.0), (2, 0, 1.0), (3, 4, 1.0), (1, 3, 0.0)];
-        let a: BlockMatrix<1> = BlockMatrix::from_entries(5, &place, entries.iter().copied());
+        let a: BlockMatrix<1> =
+            BlockMatrix::from_sparse(5, &Sparse::from_triplets(5, 5, &entries), &place, &[1.0; 5]);
         assert_eq!(a.islands(), vec![vec![0, 2], vec![1], vec![3, 4]]);
         let part = a.select(&[3, 4], &mut [0; 5]);
         assert_eq!((part.len(), part.value.len(), part.diagonal.clone()), (2, 4, vec![0, 3]));
@@ -504,7 +533,7 @@ mod tests {
 
     #[test]
     fn a_singular_pivot_is_refused() {
-        let a: BlockMatrix<1> = BlockMatrix::from_entries(1, &[(0, 0)], std::iter::empty());
+        let a: BlockMatrix<1> = BlockMatrix::from_sparse(1, &Sparse::zeros(1, 1), &[(0, 0)], &[1.0]);
         assert!(!BlockLu::new(&a, 1).unwrap().factor(&a, &[[[0.0]]]));
     }
 }

@@ -122,13 +122,29 @@ pub(super) fn steps<const D: usize>(w: &BlockMatrix<D>, cones: &[Cone]) -> Vec<f
         .collect()
 }
 
-/// The largest eigenvalue of the symmetric part of the leading rows, by Jacobi rotations.
+/// The largest eigenvalue of the symmetric part of the leading rows, in closed form for three, by Jacobi rotations
+/// otherwise.
 fn largest_eigenvalue<const D: usize>(a: &Block<D>, rows: usize) -> f64 {
+    let rows = rows.min(D);
     let mut s = zero_block::<D>();
     for i in 0..rows {
         for j in 0..rows {
             s[i][j] = 0.5 * (a[i][j] + a[j][i]);
         }
+    }
+    if rows == 3 {
+        // The trigonometric root of the characteristic polynomial.
+        let p1 = s[0][1] * s[0][1] + s[0][2] * s[0][2] + s[1][2] * s[1][2];
+        let m = (s[0][0] + s[1][1] + s[2][2]) / 3.0;
+        let (a, b, c) = (s[0][0] - m, s[1][1] - m, s[2][2] - m);
+        let p = ((a * a + b * b + c * c + 2.0 * p1) / 6.0).sqrt();
+        if p <= 1e-15 * m.abs() {
+            return m;
+        }
+        let det = a * (b * c - s[1][2] * s[1][2]) - s[0][1] * (s[0][1] * c - s[1][2] * s[0][2])
+            + s[0][2] * (s[0][1] * s[1][2] - b * s[0][2]);
+        let half = (det / (2.0 * p * p * p)).clamp(-1.0, 1.0);
+        return m + 2.0 * p * (half.acos() / 3.0).cos();
     }
     for _ in 0..30 {
         let mut off = 0.0;

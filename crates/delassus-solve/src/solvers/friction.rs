@@ -189,29 +189,31 @@ impl<const D: usize> Parts<D> {
         let first = row_offsets(laws);
         let n = laws.len();
         let mut place = vec![(0, D); q.len()];
+        let mut factor = vec![1.0; q.len()];
         let mut scale = vec![[1.0; D]; n];
         let mut blocks = vec![[0.0; D]; n];
         for (i, law) in laws.iter().enumerate() {
             if let Law::CoulombEllipse { mu } = law {
                 scale[i][1..3.min(D)].copy_from_slice(&mu[..2.min(D - 1)]);
             }
-            for c in 0..cones[i].rows() {
-                place[first[i] + c] = (i, c);
-                blocks[i][c] = q[first[i] + c] * scale[i][c];
+            for row in first[i]..first[i + 1] {
+                let c = row - first[i];
+                // Rows that a cone does not use are left out.
+                if c < cones[i].rows() {
+                    place[row] = (i, c);
+                    factor[row] = scale[i][c];
+                    blocks[i][c] = q[row] * scale[i][c];
+                } else {
+                    place[row] = (i, D);
+                }
             }
         }
-        // Rows that a cone does not use keep D as their place, and are left out.
-        let used = |i: usize, j: usize| place[i].1 < D && place[j].1 < D;
-        let entries = w.triplets().filter(|(i, j, _)| used(*i, *j)).map(|(i, j, x)| {
-            let ((a, r), (b, c)) = (place[i], place[j]);
-            (i, j, x * scale[a][r] * scale[b][c])
-        });
-        let w = BlockMatrix::from_entries(n, &place, entries);
+        let w = BlockMatrix::from_sparse(n, w, &place, &factor);
         let rho = steps(&w, &cones);
         Parts { w, q: blocks, cones, rho, first, scale }
     }
 
-    fn solve(&self, options: &FrictionOptions, start: Option<&[f64]>) -> FrictionSolution {
+    fn solve(mut self, options: &FrictionOptions, start: Option<&[f64]>) -> FrictionSolution {
         let n = self.w.len();
         let mut r: Vec<[f64; D]> = vec![[0.0; D]; n];
         if let Some(start) = start {
@@ -233,22 +235,32 @@ impl<const D: usize> Parts<D> {
         let mut solver = Solver::<D>::default();
         let mut index = vec![0; n];
         let (mut iterations, mut sum) = (0, 0.0);
-        for rows in &islands {
+        if islands.len() == 1 {
             let island = Island {
-                w: self.w.select(rows, &mut index),
-                q: rows.iter().map(|&i| self.q[i]).collect(),
-                cones: rows.iter().map(|&i| self.cones[i]).collect(),
-                rho: rows.iter().map(|&i| self.rho[i]).collect(),
+                w: std::mem::take(&mut self.w),
+                q: std::mem::take(&mut self.q),
+                cones: self.cones.clone(),
+                rho: std::mem::take(&mut self.rho),
             };
-            let mut part: Vec<[f64; D]> = rows.iter().map(|&i| r[i]).collect();
-            // Squares of errors add up, and a margin is left for rounding.
-            let share = (rows.len() as f64 / n as f64).sqrt();
-            let (error, count) =
-                solver.run(&island, &mut part, 0.7 * options.tolerance * scale * share, options);
-            iterations = iterations.max(count);
-            sum += error * error;
-            for (&i, x) in rows.iter().zip(&part) {
-                r[i] = *x;
+            let (error, count) = solver.run(&island, &mut r, 0.7 * options.tolerance * scale, options);
+            (iterations, sum) = (count, error * error);
+        } else {
+            for rows in &islands {
+                let island = Island {
+                    w: self.w.select(rows, &mut index),
+                    q: rows.iter().map(|&i| self.q[i]).collect(),
+                    cones: rows.iter().map(|&i| self.cones[i]).collect(),
+                    rho: rows.iter().map(|&i| self.rho[i]).collect(),
+                };
+                let mut part: Vec<[f64; D]> = rows.iter().map(|&i| r[i]).collect();
+                // Squares of errors add up, and a margin is left for rounding.
+                let target = 0.7 * options.tolerance * scale * (rows.len() as f64 / n as f64).sqrt();
+                let (error, count) = solver.run(&island, &mut part, target, options);
+                iterations = iterations.max(count);
+                sum += error * error;
+                for (&i, x) in rows.iter().zip(&part) {
+                    r[i] = *x;
+                }
             }
         }
         let mut impulse = vec![0.0; *self.first.last().unwrap_or(&0)];
@@ -296,9 +308,9 @@ impl<const D: usize> Island<D> {
         self.q.iter().zip(&self.rho).map(of).sum::<f64>().sqrt()
     }
 
-    /// One sweep.
-    pub fn sweep(&self, r: &mut [[f64; D]]) {
-        sweep(&self.w, &self.q, &self.cones, &self.rho, r, false);
+    /// One sweep; returns how many contacts changed their mode.
+    pub fn sweep(&self, r: &mut [[f64; D]]) -> usize {
+        sweep(&self.w, &self.q, &self.cones, &self.rho, r)
     }
 }
 
@@ -355,8 +367,8 @@ impl<const D: usize> Solver<D> {
         let u = &mut self.u[..n];
         let mut lu = None;
         let mut count = 0;
-        let mut error = f64::INFINITY;
         let scale = island.error_of_zero(u);
+        let mut error = scale;
         if scale <= target {
             r.fill([0.0; D]);
             return (scale, 0);
@@ -375,38 +387,36 @@ impl<const D: usize> Solver<D> {
                 }
             }
         }
-        for looks in 1..=SWEEPS / 2 {
-            island.sweep(r);
-            island.sweep(r);
-            count += 2;
-            let now = island.error(r, u);
-            if now <= target {
-                return (now, count);
-            }
-            // A rate that is good enough is used to the end.
-            let left = (target / now).ln() / (0.5 * (now / error).ln());
-            error = now;
-            if looks > 1 && left > 0.0 && left < 6.0 {
-                for _ in 0..left.ceil() as usize + 1 {
-                    island.sweep(r);
-                    count += 1;
+        // The modes settle long before the digits do, and then Newton's method is quicker; where they settled on the
+        // wrong ones, some more sweeps may help.
+        for most_sweeps in [SWEEPS, 2 * SWEEPS] {
+            let mut settled = 0;
+            for k in 1..=most_sweeps {
+                let changes = island.sweep(r);
+                count += 1;
+                settled = if changes == 0 { settled + 1 } else { 0 };
+                if k == 1 || k % 4 == 0 || settled == 2 {
+                    error = island.error(r, u);
+                    if error <= target {
+                        return (error, count);
+                    }
                 }
-                error = island.error(r, u);
-                if error <= target {
-                    return (error, count);
+                if settled == 2 && most_sweeps == SWEEPS {
+                    break;
                 }
             }
-        }
-        if lu.is_none() {
-            lu = BlockLu::new(&island.w, WORK_MAX);
-        }
-        if let Some(lu) = &mut lu {
+            if lu.is_none() {
+                lu = BlockLu::new(&island.w, WORK_MAX);
+            }
+            let Some(lu) = &mut lu else { break };
             let (found, k) = self.newton.run(island, r, target, 20, scale, lu);
             count += k;
             error = found;
             if error <= target {
                 return (error, count);
             }
+        }
+        if let Some(lu) = &mut lu {
             self.interior.start(island);
             self.trial.resize(n, [0.0; D]);
             let mut level = 1e-3 * scale;
@@ -432,15 +442,29 @@ impl<const D: usize> Solver<D> {
                 level *= 1e-2;
             }
         }
-        // What is left is patience.
-        let (found, k) =
-            first_order::gauss_seidel(island, r, &mut self.u[..n], target, most.saturating_sub(count));
-        (found, count + k)
+        // What is left is patience: longer and longer runs of sweeps, with Newton's method at their ends.
+        let mut run = 100;
+        while count < most {
+            let sweeps = run.min(most - count);
+            let (found, k) = first_order::gauss_seidel(island, r, &mut self.u[..n], target, sweeps);
+            count += k.max(1);
+            error = found;
+            if let Some(lu) = lu.as_mut().filter(|_| error > target) {
+                let (found, k) = self.newton.run(island, r, target, 20, scale, lu);
+                count += k;
+                error = found;
+            }
+            if error <= target {
+                break;
+            }
+            run *= 2;
+        }
+        (error, count)
     }
 }
 
-/// Sweeps before Newton's method has its first try.
-const SWEEPS: usize = 10;
+/// The most sweeps before Newton's method has its first try.
+const SWEEPS: usize = 12;
 /// Largest number of contacts for which sweeps are quicker than a look at whether all of them stick.
 const STICK_MIN: usize = 5;
 

@@ -3,29 +3,46 @@
 //! At contact i, r_i is replaced by the solution of u_i = W_ii r_i + (q_i + Σ_{j≠i} W_ij r_j) with its law
 //! ([`super::one_contact`]). No step can fail: where a contact has no solution by itself it takes a projected step.
 
-use super::cone::{Cone, project, saxce};
+use super::cone::{Cone, length, project, saxce};
 use super::one_contact::{coulomb_plane, coulomb_space};
 use crate::blocks::{Block, BlockMatrix, mul};
 
-/// One pass over all contacts, forward or backward.
+/// One pass over all contacts; returns how many changed their mode.
 pub(super) fn sweep<const D: usize>(
     w: &BlockMatrix<D>,
     q: &[[f64; D]],
     cones: &[Cone],
     rho: &[f64],
     r: &mut [[f64; D]],
-    backward: bool,
-) {
-    let n = w.len();
-    for k in 0..n {
-        let i = if backward { n - 1 - k } else { k };
+) -> usize {
+    let mut changes = 0;
+    for i in 0..w.len() {
         let own = &w.value[w.diagonal[i]];
         let mut rest = w.row_times(i, r);
         let mine = mul(own, &r[i]);
         for c in 0..D {
             rest[c] += q[i][c] - mine[c];
         }
-        r[i] = one(own, &rest, cones[i], rho[i], &r[i]);
+        let new = one(own, &rest, cones[i], rho[i], &r[i]);
+        changes += usize::from(mode(cones[i], &new) != mode(cones[i], &r[i]));
+        r[i] = new;
+    }
+    changes
+}
+
+/// 0 open, 1 on the edge of the cone, 2 inside.
+#[inline]
+fn mode<const D: usize>(cone: Cone, r: &[f64; D]) -> u8 {
+    if r[0] <= 0.0 {
+        return 0;
+    }
+    let edge = |from: usize, to: usize, mu: f64| length(r, from, to) < (1.0 - 1e-14) * mu * r[0];
+    match cone {
+        Cone::Free | Cone::Ray => 2,
+        Cone::Coulomb { mu, tangents } | Cone::Associated { mu, tangents } => {
+            1 + u8::from(edge(1, 1 + tangents, mu))
+        }
+        Cone::Rolling { mu, rolling } => 1 + u8::from(edge(1, 3, mu)) + 2 * u8::from(edge(3, 5, rolling)),
     }
 }
 
