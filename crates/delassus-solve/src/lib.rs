@@ -24,6 +24,7 @@ pub mod problem;
 pub mod reduced;
 pub mod residual;
 pub mod solvers;
+pub mod sphere_pile;
 pub mod sparse;
 pub mod theorems;
 pub mod theorems_000;
