@@ -16,8 +16,12 @@ use crate::style::{Style, number};
 /// `none`, `finite`, `infinite`; `unknown` where no solution is known and none is excluded.
 pub fn kind(analysis: &Analysis) -> &'static str {
     let pieces = &analysis.solutions.pieces;
+    let several = |v: Verdict| v == Verdict::Refuted && analysis.existence == Verdict::Proved;
     if pieces.iter().any(|p| p.freedom.is_some()) {
         "infinite"
+    } else if !analysis.solutions.decided && several(analysis.forces_unique) {
+        // The list is known to be wrong, and could be that of a continuum.
+        "unknown"
     } else if !pieces.is_empty() {
         "finite"
     } else if analysis.existence == Verdict::Refuted {
@@ -76,7 +80,9 @@ pub fn reasons(system: &System, result: &SystemAnalysis) -> Vec<String> {
         _ => {}
     }
     if analysis.solutions.complete && !analysis.solutions.decided {
-        out.push("some decision is too close to call in floating point: verdicts stay unknown".into());
+        out.push(
+            "some decision is too close to call in floating point: the list of solutions is not final".into(),
+        );
     }
     match analysis.method {
         Method::PositiveDefinite => out.push("unique: the LCP matrix is positive definite".into()),
@@ -175,6 +181,9 @@ pub fn text(system: &System, result: &SystemAnalysis, style: Style) -> String {
     let mut out = format!("{}\n\n", style.bold(&title(system)));
     let headline = match result.analysis.as_ref().map(kind) {
         None => style.bad("IMPACT"),
+        Some(_) if result.analysis.as_ref().is_some_and(|a| a.existence == Verdict::Unknown) => {
+            style.caution("UNDECIDED")
+        }
         Some("none") => style.bad("NO SOLUTION"),
         Some("infinite") => style.caution("FORCES NOT UNIQUE"),
         Some("finite") => match result.analysis.as_ref().map_or(0, |a| a.solutions.pieces.len()) {

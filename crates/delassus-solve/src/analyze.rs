@@ -14,7 +14,7 @@
 
 use crate::classes::{Verdict, p_matrix};
 use crate::dynamics::{Dynamics, Reduced};
-use crate::exact_modes::exact_answer;
+use crate::exact_modes::{ExactAnswer, exact_answer};
 use crate::law::Law;
 use crate::lift::sliding_lcp;
 use crate::matrix::{Matrix, max_abs, norm};
@@ -64,6 +64,8 @@ pub struct Analysis {
     pub intervals: Vec<[f64; 2]>,
     /// The contact problem in force space; `None` where the mass is singular.
     pub reduced: Option<Reduced>,
+    /// The answers in rational arithmetic, where they were asked for.
+    pub exact: Option<ExactAnswer>,
 }
 
 /// Two forces or accelerations that differ by less than this, relative to their size, are the same: the
@@ -81,29 +83,38 @@ const EXACT_SIZE_MAX: usize = 24;
 /// Answers the three questions for a contact problem.
 pub fn analyze(dynamics: &Dynamics, options: &EnumerateOptions) -> Analysis {
     let mut analysis = analyze_rounded(dynamics, options);
-    if dynamics.coordinates() + dynamics.jacobian.rows() <= EXACT_SIZE_MAX
-        && is_free_of_rounding(dynamics)
-        && let Some(truth) = exact_answer(dynamics, EXACT_MODES_MAX)
+    if is_free_of_rounding(dynamics)
+        && let Some(truth) = all_modes_exactly(dynamics)
     {
-        let questions = [
-            (&mut analysis.existence, truth.existence),
-            (&mut analysis.acceleration_unique, truth.acceleration_unique),
-            (&mut analysis.forces_unique, truth.forces_unique),
-        ];
-        for (verdict, yes) in questions {
+        analysis.exact = Some(truth);
+        for (verdict, yes) in analysis.verdicts().into_iter().zip(truth.answers()) {
             let exact = if yes { Verdict::Proved } else { Verdict::Refuted };
             // A list of solutions that led to another verdict is not the list of all.
-            analysis.solutions.decided &= *verdict == exact || analysis.method != Method::AllModes;
-            *verdict = exact;
+            analysis.solutions.decided &= verdict == exact || analysis.method != Method::AllModes;
         }
+        let [e, a, f] = truth.answers().map(|yes| if yes { Verdict::Proved } else { Verdict::Refuted });
+        (analysis.existence, analysis.acceleration_unique, analysis.forces_unique) = (e, a, f);
         analysis.method = Method::AllModes;
     }
     analysis
 }
 
+/// The answers in rational arithmetic; `None` beyond the size that is gone through.
+pub fn all_modes_exactly(dynamics: &Dynamics) -> Option<ExactAnswer> {
+    let small = dynamics.coordinates() + dynamics.jacobian.rows() <= EXACT_SIZE_MAX;
+    small.then(|| exact_answer(dynamics, EXACT_MODES_MAX)).flatten()
+}
+
+impl Analysis {
+    /// Existence, unique acceleration, unique forces.
+    pub fn verdicts(&self) -> [Verdict; 3] {
+        [self.existence, self.acceleration_unique, self.forces_unique]
+    }
+}
+
 /// Whether all numbers of a problem are short binary fractions, below 2²⁰ in size and multiples of 2⁻²⁰: the result of
 /// a computation that had to round hardly ever is.
-fn is_free_of_rounding(d: &Dynamics) -> bool {
+pub fn is_free_of_rounding(d: &Dynamics) -> bool {
     const STEPS: f64 = (1 << 20) as f64;
     let short = |x: &f64| x.abs() <= STEPS && (x * STEPS).fract() == 0.0;
     let in_law = |law: &Law| {
@@ -155,6 +166,7 @@ pub fn analyze_rounded(dynamics: &Dynamics, options: &EnumerateOptions) -> Analy
         unique_part,
         intervals,
         reduced,
+        exact: None,
     }
 }
 

@@ -28,6 +28,13 @@ pub struct ExactAnswer {
     pub continuum: bool,
 }
 
+impl ExactAnswer {
+    /// Existence, unique acceleration, unique forces.
+    pub fn answers(&self) -> [bool; 3] {
+        [self.existence, self.acceleration_unique, self.forces_unique]
+    }
+}
+
 /// A direction in (f, u) of one constraint: f and u on its rows.
 #[derive(Clone, Debug, PartialEq)]
 struct Generator {

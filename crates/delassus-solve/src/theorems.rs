@@ -3,7 +3,7 @@
 //! 000: [`crate::theorems_000`]; 001: [`crate::theorems_001`]; 002: [`crate::theorems_002`];
 //! 003: [`crate::theorems_003`]. The list of modes itself is a finding too, id `modes`.
 
-use crate::analyze::{Analysis, Method};
+use crate::analyze::{Analysis, Method, all_modes_exactly};
 use crate::certificate::{Certificate, Claims, Fact, Finding, Outcome};
 use crate::classes::Verdict;
 use crate::dynamics::Dynamics;
@@ -26,7 +26,7 @@ pub struct CheckedFinding {
 pub const LARGEST: usize = 24;
 
 /// All propositions that apply to a problem, and the list of all modes where `analysis` has it, each checked.
-pub fn findings(d: &Dynamics, analysis: &Analysis) -> Vec<CheckedFinding> {
+pub fn findings(d: &Dynamics, analysis: &mut Analysis) -> Vec<CheckedFinding> {
     let mut all = Vec::new();
     if d.coordinates() <= LARGEST && d.jacobian.rows() <= LARGEST {
         all.extend(all_000(d));
@@ -34,13 +34,26 @@ pub fn findings(d: &Dynamics, analysis: &Analysis) -> Vec<CheckedFinding> {
         all.extend(all_001(d));
         all.extend(all_002(d));
     }
-    all.extend(modes(d, analysis));
-    all.into_iter()
+    let mut all: Vec<CheckedFinding> = all
+        .into_iter()
         .map(|finding| CheckedFinding {
             verified: finding.certificate.as_ref().map(Certificate::verify),
             finding,
         })
-        .collect()
+        .collect();
+    if let Some(finding) = modes(d, analysis) {
+        analysis.exact = analysis.exact.or_else(|| all_modes_exactly(d));
+        // What `verify` would go through once more.
+        let agrees = |claim: Option<bool>, truth: bool| claim.is_none_or(|c| c == truth);
+        let Claims { existence, acceleration_unique, forces_unique } = finding.claims;
+        let verified = analysis.exact.is_some_and(|truth| {
+            agrees(existence, truth.existence)
+                && agrees(acceleration_unique, truth.acceleration_unique)
+                && agrees(forces_unique, truth.forces_unique)
+        });
+        all.push(CheckedFinding { finding, verified: Some(verified) });
+    }
+    all
 }
 
 /// The verdicts that came from the list of all modes, as a finding.
@@ -69,21 +82,47 @@ fn modes(d: &Dynamics, analysis: &Analysis) -> Option<Finding> {
     })
 }
 
-/// The verdicts with what verified findings add where they were unknown.
+/// The verdicts with what verified findings add where they were unknown, and without what they contradict.
+///
+/// Margins tell a tie from rounding; exact arithmetic takes the numbers at their word. Where the two disagree, one of them
+/// has misread the mechanism, and the verdict is `Unknown`. One case is left to the margins: forces that are not unique
+/// up to rounding, in a problem about which all else agrees. There the exact forces are an accident of the last digits.
 pub fn with_findings(analysis: &mut Analysis, findings: &[CheckedFinding]) {
     let verified = || findings.iter().filter(|f| f.verified == Some(true)).map(|f| f.finding.claims);
-    let settle = |verdict: &mut Verdict, of: fn(&Claims) -> Option<bool>| {
-        if *verdict == Verdict::Unknown {
+    let claims: [Vec<bool>; 3] = [
+        verified().filter_map(|c| c.existence).collect(),
+        verified().filter_map(|c| c.acceleration_unique).collect(),
+        verified().filter_map(|c| c.forces_unique).collect(),
+    ];
+    let exact = analysis.exact.map(|truth| truth.answers());
+    let mut verdicts = analysis.verdicts();
+    let said = |v: Verdict| match v {
+        Verdict::Proved => Some(true),
+        Verdict::Refuted => Some(false),
+        Verdict::Unknown => None,
+    };
+    let contradicted = |k: usize, v: Verdict| {
+        said(v).is_some_and(|v| claims[k].iter().chain(exact.as_ref().map(|e| &e[k])).any(|c| *c != v))
+    };
+    let wrong: Vec<bool> = (0..3).map(|k| contradicted(k, verdicts[k])).collect();
+    let accident =
+        !wrong[0] && !wrong[1] && verdicts[0] == Verdict::Proved && verdicts[2] == Verdict::Refuted;
+    for k in 0..3 {
+        if wrong.contains(&true) && !accident {
+            // A list that misses a solution, or has one too many, answers none of the questions.
+            let from_list = analysis.method == Method::AllModes;
+            if wrong[k] || from_list {
+                verdicts[k] = Verdict::Unknown;
+            }
+            analysis.solutions.decided = false;
+        } else if verdicts[k] == Verdict::Unknown {
             // Claims that contradict each other would be a bug; then nothing is said.
-            let claims: Vec<bool> = verified().filter_map(|c| of(&c)).collect();
-            if let Some(&first) = claims.first()
-                && claims.iter().all(|c| *c == first)
+            if let Some(&first) = claims[k].first()
+                && claims[k].iter().all(|c| *c == first)
             {
-                *verdict = if first { Verdict::Proved } else { Verdict::Refuted };
+                verdicts[k] = if first { Verdict::Proved } else { Verdict::Refuted };
             }
         }
-    };
-    settle(&mut analysis.existence, |c| c.existence);
-    settle(&mut analysis.acceleration_unique, |c| c.acceleration_unique);
-    settle(&mut analysis.forces_unique, |c| c.forces_unique);
+    }
+    [analysis.existence, analysis.acceleration_unique, analysis.forces_unique] = verdicts;
 }

@@ -137,7 +137,7 @@ fn contradicts(claims: &Claims, truth: &ExactAnswer) -> bool {
 }
 
 fn genuine(d: &Dynamics) -> Vec<Certificate> {
-    let checked = findings(d, &analyze(d, &EnumerateOptions::default()));
+    let checked = findings(d, &mut analyze(d, &EnumerateOptions::default()));
     // What floating point says of all modes is not always true of degenerate problems; then it is refused.
     let kept = checked.into_iter().filter(|f| f.finding.id != "modes" || f.verified == Some(true));
     kept.filter_map(|f| f.finding.certificate).collect()

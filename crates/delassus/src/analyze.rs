@@ -105,7 +105,7 @@ pub fn analyze(
 /// Adds what the propositions of the papers say to what [`examine`] found.
 pub fn add_findings(result: &mut SystemAnalysis) {
     if let Some(analysis) = &mut result.analysis {
-        result.findings = findings(&result.assembly.dynamics, analysis);
+        result.findings = findings(&result.assembly.dynamics, &mut *analysis);
         with_findings(analysis, &result.findings);
     }
 }

@@ -255,6 +255,16 @@ pub fn kinematics(system: &System, state: &State) -> Result<Kinematics> {
     Ok(Kinematics { mass, mass_rank, force, kinetic_energy, potential_energy, contacts, joints })
 }
 
+/// How much of the largest entry of a gradient is what rounding leaves of zero: cos 90° is 6e-17.
+const RESIDUE: f64 = 1e-15;
+
+/// A gradient without what rounding leaves in entries that are zero.
+fn without_residue(mut gradient: Vec<f64>) -> Vec<f64> {
+    let top = gradient.iter().fold(0.0_f64, |m, x| m.max(x.abs()));
+    gradient.iter_mut().filter(|x| x.abs() <= RESIDUE * top).for_each(|x| *x = 0.0);
+    gradient
+}
+
 fn check_state(system: &System, state: &State) -> Result<()> {
     let n = system.coordinates.len();
     if state.q.len() != n || state.v.len() != n {
@@ -424,13 +434,16 @@ impl<'a> Evaluator<'a> {
                 let value = self.position_value(h, id)?;
                 let gradient = self.gradient(h, id)?;
                 let motion = self.at_state(h, id, Along::Motion, Along::Motion)?;
-                Ok((value, Row { gradient, velocity: motion.d1, bias: motion.d12 }))
+                Ok((
+                    value,
+                    Row { gradient: without_residue(gradient), velocity: motion.d1, bias: motion.d12 },
+                ))
             }
             Measure::Velocity(u) => {
                 let velocity = self.value(u, id)?;
                 let gradient = self.linear_gradient(u, id)?;
                 let bias = self.at_state(u, id, Along::Motion, Along::Nothing)?.d1;
-                Ok((0.0, Row { gradient, velocity, bias }))
+                Ok((0.0, Row { gradient: without_residue(gradient), velocity, bias }))
             }
         }
     }

@@ -189,7 +189,13 @@ impl Search<'_> {
         let start = self.start(within, present)?;
         let (lo, below) = self.grow(start, within[0]);
         let (hi, above) = self.grow(start, within[1]);
-        Some(SafeInterval { lo, hi, ends: [below, above], method: SafeMethod::IntervalArithmetic })
+        // A single point is no interval.
+        (lo < hi).then_some(SafeInterval {
+            lo,
+            hi,
+            ends: [below, above],
+            method: SafeMethod::IntervalArithmetic,
+        })
     }
 
     /// The present value if it is safe; otherwise the middle of the longest run of safe values on a grid.
