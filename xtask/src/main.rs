@@ -1,4 +1,5 @@
-//! What cargo cannot do: `cargo xtask props`, `cargo xtask docs`, `cargo xtask gallery`, `cargo xtask ci`.
+//! What cargo cannot do: `cargo xtask props`, `cargo xtask docs`, `cargo xtask gallery`,
+//! `cargo xtask bench`, `cargo xtask ci`.
 //!
 //! What prose claims, a program reads: the table of equations in the book names functions and tests, ARCHITECTURE.md names
 //! files, links name pages. Each task prints what it checked and exits with 1 where a claim is not true.
@@ -8,6 +9,7 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
+mod bench;
 mod docs;
 mod gallery;
 mod props;
@@ -19,6 +21,8 @@ usage: cargo xtask TASK
   props   each row of book/src/equations.md names a function and tests that exist, each test prop_… or eq_… has a row
   docs    paths in ARCHITECTURE.md exist, each source file is in its code map, links resolve, no path of one machine
   gallery draws the pictures of README and book anew
+  bench   bench solvers [FOLDER] [--csv FILE]: time, residual and status of every solver on every problem file of the
+          folder (default: DELASSUS_PROBLEMS) at 1e-4, 1e-8 and 1e-12
   ci      all checks (.ci/run)";
 
 fn main() -> ExitCode {
@@ -28,6 +32,10 @@ fn main() -> ExitCode {
         Some("props") => props::check(&root),
         Some("docs") => docs::check(&root),
         Some("gallery") => gallery::draw(&root).map(|()| vec![]),
+        Some("bench") => {
+            let arguments: Vec<String> = std::env::args().skip(2).collect();
+            bench::run(&root, &arguments).map(|()| vec![])
+        }
         Some("ci") => return ci(&root),
         _ => {
             eprintln!("{USAGE}");

@@ -5,10 +5,12 @@
 
 mod analyze;
 mod check;
+mod compare;
 mod convert;
 mod map;
 mod picture;
 mod plot;
+mod profile;
 mod raster;
 mod report;
 mod safe;
@@ -43,6 +45,8 @@ enum Command {
     Safe(safe::SafeArgs),
     /// Solve one contact or complementarity problem from a file
     Solve(solve::SolveArgs),
+    /// All solvers on all problems: table and performance profile
+    Compare(compare::CompareArgs),
     /// Write a problem in another format, and tell what is lost
     Convert(convert::ConvertArgs),
 }
@@ -64,6 +68,7 @@ fn main() -> ExitCode {
         Command::Map(args) => map::run(&args),
         Command::Safe(args) => safe::run(&args),
         Command::Solve(args) => solve::run(&args),
+        Command::Compare(args) => compare::run(&args),
         Command::Convert(args) => convert::run(&args),
     };
     ExitCode::from(code)

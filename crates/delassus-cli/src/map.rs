@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 
 use crate::analyze::{document, word};
 use crate::picture::{Colour, Picture};
-use crate::plot::{self, Axis, Values};
+use crate::plot::{self, Axis, Scale, Values};
 use crate::report;
 use crate::safe::range;
 use crate::scene::{self, Scene};
@@ -110,7 +110,8 @@ impl Sweep {
         let (lo, hi) = (self.shown(self.lo), self.shown(self.hi));
         let half = if cells { 0.5 * (hi - lo) / (self.points - 1) as f64 } else { 0.0 };
         let degrees = self.unit.is_some_and(|(unit, _)| unit == "deg");
-        Axis { label: self.label(), lo: lo - half, hi: hi + half, degrees }
+        let scale = if degrees { Scale::Degrees } else { Scale::Plain };
+        Axis { label: self.label(), lo: lo - half, hi: hi + half, scale }
     }
 }
 

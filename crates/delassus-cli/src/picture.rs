@@ -128,6 +128,17 @@ impl Picture {
         self.shapes.push(Shape::Area { points: corners, fill: colour });
     }
 
+    /// Adds another picture below.
+    pub fn append(&mut self, below: Picture) {
+        let down = self.height;
+        self.shapes.extend(below.shapes.into_iter().map(|mut shape| {
+            shape.lower(down);
+            shape
+        }));
+        self.width = self.width.max(below.width);
+        self.height += below.height;
+    }
+
     /// The picture as SVG.
     pub fn svg(&self) -> String {
         let mut out = format!(
@@ -144,6 +155,17 @@ impl Picture {
 }
 
 impl Shape {
+    /// Moves the shape down.
+    fn lower(&mut self, by: f64) {
+        match self {
+            Shape::Rectangle { frame, .. } | Shape::Cells { frame, .. } => frame[1] += by,
+            Shape::Line { points, .. } | Shape::Area { points, .. } => {
+                points.iter_mut().for_each(|p| p[1] += by)
+            }
+            Shape::Text { at, .. } => at[1] += by,
+        }
+    }
+
     fn svg(&self, out: &mut String) {
         // Writing to a string cannot fail.
         let _ = match self {

@@ -40,6 +40,17 @@ pub fn write(picture: &Picture, path: &Path) -> Result<(), String> {
     std::fs::write(path, bytes).map_err(|e| format!("error: {}: cannot be written: {e}\n", path.display()))
 }
 
+/// What the values of an axis are, which decides its ticks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scale {
+    /// Numbers.
+    Plain,
+    /// Degrees.
+    Degrees,
+    /// Decimal logarithms, shown as the numbers that they are of.
+    Log,
+}
+
 /// One axis: what it is called, and the values at its ends, as they are shown.
 #[derive(Clone, Debug)]
 pub struct Axis {
@@ -49,8 +60,8 @@ pub struct Axis {
     pub lo: f64,
     /// The greatest value.
     pub hi: f64,
-    /// Whether values are degrees, which have ticks of their own.
-    pub degrees: bool,
+    /// What the values are.
+    pub scale: Scale,
 }
 
 impl Axis {
@@ -60,7 +71,10 @@ impl Axis {
         if rough.is_nan() || rough <= 0.0 {
             return vec![self.lo];
         }
-        let step = if self.degrees && (1.0..=90.0).contains(&rough) {
+        if self.scale == Scale::Log {
+            return self.powers();
+        }
+        let step = if self.scale == Scale::Degrees && (1.0..=90.0).contains(&rough) {
             [1.0, 2.0, 5.0, 10.0, 15.0, 30.0, 45.0, 90.0].into_iter().find(|s| *s >= rough).unwrap_or(90.0)
         } else {
             let power = 10f64.powf(rough.log10().floor());
@@ -78,14 +92,30 @@ impl Axis {
             .collect()
     }
 
+    /// Powers of ten inside of a logarithmic axis, with their double and fivefold where there are few.
+    fn powers(&self) -> Vec<f64> {
+        let decades = self.hi - self.lo;
+        let factors: &[f64] = if decades <= 2.0 { &[1.0, 2.0, 5.0] } else { &[1.0] };
+        let every = (decades / 8.0).ceil().max(1.0) as usize;
+        (self.lo.floor() as i32..=self.hi.floor() as i32)
+            .step_by(every)
+            .flat_map(|k| factors.iter().map(move |f| f64::from(k) + f.log10()))
+            .filter(|x| (self.lo - 1e-9..=self.hi + 1e-9).contains(x))
+            .collect()
+    }
+
     fn share(&self, x: f64) -> f64 {
         (x - self.lo) / (self.hi - self.lo)
     }
-}
 
-/// A tick's number, without the noise of rounding.
-fn tick(x: f64) -> String {
-    number((x * 1e9).round() / 1e9)
+    /// What stands beside a tick, without the noise of rounding.
+    fn word(&self, x: f64) -> String {
+        match self.scale {
+            Scale::Log if x.abs() >= 5.0 => format!("1e{x:.0}"),
+            Scale::Log => number((10f64.powf(x) * 1e9).round() / 1e9),
+            Scale::Plain | Scale::Degrees => number((x * 1e9).round() / 1e9),
+        }
+    }
 }
 
 /// Frame, ticks and labels; without a second axis the chart is a strip.
@@ -95,14 +125,14 @@ fn axes(picture: &mut Picture, x: &Axis, y: Option<&Axis>, height: f64) {
     for value in x.ticks() {
         let at = LEFT + WIDTH * x.share(value);
         picture.line(vec![[at, bottom], [at, bottom + 5.0]], BLACK, 1.0);
-        picture.text([at, bottom + 19.0], tick(value), Anchor::Middle);
+        picture.text([at, bottom + 19.0], x.word(value), Anchor::Middle);
     }
     picture.text([LEFT + WIDTH / 2.0, bottom + 40.0], x.label.clone(), Anchor::Middle);
     let Some(y) = y else { return };
     for value in y.ticks() {
         let at = bottom - height * y.share(value);
         picture.line(vec![[LEFT - 5.0, at], [LEFT, at]], BLACK, 1.0);
-        picture.text([LEFT - 9.0, at + 4.5], tick(value), Anchor::End);
+        picture.text([LEFT - 9.0, at + 4.5], y.word(value), Anchor::End);
     }
     picture.shapes.push(Shape::Text {
         at: [20.0, TOP + height / 2.0],
@@ -214,11 +244,11 @@ pub fn heat(title: &str, x: &Axis, y: &Axis, columns: usize, values: &Values<'_>
     let cells = (0..BANDS as u16).rev().collect();
     picture.shapes.push(Shape::Cells { frame: bar, columns: 1, cells, palette });
     picture.shapes.push(Shape::Rectangle { frame: bar, fill: None, outline: true });
-    let levels = Axis { label: values.what.to_string(), lo, hi: lo + span, degrees: false };
+    let levels = Axis { label: values.what.to_string(), lo, hi: lo + span, scale: Scale::Plain };
     for value in levels.ticks() {
         let at = TOP + HEIGHT * (1.0 - levels.share(value));
         picture.line(vec![[bar[0] + 16.0, at], [bar[0] + 21.0, at]], BLACK, 1.0);
-        picture.text([bar[0] + 25.0, at + 4.5], tick(value), Anchor::Start);
+        picture.text([bar[0] + 25.0, at + 4.5], levels.word(value), Anchor::Start);
     }
     picture.text([bar[0] + 84.0, TOP - 10.0], values.what, Anchor::End);
     picture
@@ -253,7 +283,7 @@ pub fn curve(title: &str, x: &Axis, values: &Values<'_>) -> Picture {
             None => lo - room,
         },
         hi: if values.range.is_some() { hi } else { hi + room },
-        degrees: false,
+        scale: Scale::Plain,
     };
     let mut picture = Picture::new(LEFT + WIDTH + 24.0, TOP + HEIGHT + 56.0);
     picture.title([LEFT, 26.0], title);
@@ -273,6 +303,25 @@ pub fn curve(title: &str, x: &Axis, values: &Values<'_>) -> Picture {
     }
     picture.line(run, BLUE, 2.0);
     axes(&mut picture, x, Some(&y), HEIGHT);
+    picture
+}
+
+/// Curves over shared axes, each with its colour and name in a legend; the first is drawn last, and stronger.
+pub fn curves(title: &str, x: &Axis, y: &Axis, list: &[(Colour, String, Vec<[f64; 2]>)]) -> Picture {
+    let lines = list.len().div_ceil(2) as f64;
+    let mut picture = Picture::new(LEFT + WIDTH + 24.0, TOP + HEIGHT + 62.0 + 22.0 * lines);
+    picture.title([LEFT, 26.0], title);
+    for value in y.ticks() {
+        let at = TOP + HEIGHT * (1.0 - y.share(value));
+        picture.line(vec![[LEFT, at], [LEFT + WIDTH, at]], [225, 225, 225], 1.0);
+    }
+    for (k, (colour, _, points)) in list.iter().enumerate().rev() {
+        let place = |p: &[f64; 2]| [LEFT + WIDTH * x.share(p[0]), TOP + HEIGHT * (1.0 - y.share(p[1]))];
+        picture.line(points.iter().map(place).collect(), *colour, if k == 0 { 3.0 } else { 2.0 });
+    }
+    axes(&mut picture, x, Some(y), HEIGHT);
+    let names: Vec<(Colour, String)> = list.iter().map(|(colour, name, _)| (*colour, name.clone())).collect();
+    legend(&mut picture, TOP + HEIGHT + 54.0, &names);
     picture
 }
 

@@ -8,7 +8,6 @@ use std::time::Instant;
 
 use clap::Args;
 use delassus_files::{Problem, read};
-use delassus_solve::friction_problem::FrictionProblem;
 use delassus_solve::law::Law;
 use delassus_solve::problem::ContactProblem;
 use delassus_solve::residual::residual;
@@ -48,7 +47,8 @@ pub struct SolveArgs {
     pub json: bool,
 }
 
-fn tolerance(text: &str) -> Result<f64, String> {
+/// A tolerance on the command line.
+pub fn tolerance(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(x) if x.is_finite() && x >= 0.0 => Ok(x),
         _ => Err(format!("expected a number not below 0, found \"{text}\"")),
@@ -56,25 +56,19 @@ fn tolerance(text: &str) -> Result<f64, String> {
 }
 
 /// What is reported of a solve, whatever the problem.
-struct Found {
-    unknowns: Vec<f64>,
-    status: Status,
-    iterations: usize,
-    residual: f64,
+pub struct Found {
+    /// Impulses, or z.
+    pub unknowns: Vec<f64>,
+    /// How it ended, by the word of the judge.
+    pub status: Status,
+    /// Sweeps, steps or pivots.
+    pub iterations: usize,
+    /// The residual of the law that was asked.
+    pub residual: f64,
     /// The residual of the other law, exact or associated, where there is one.
-    other_law: Option<f64>,
-}
-
-impl From<LcpSolution> for Found {
-    fn from(s: LcpSolution) -> Self {
-        Found {
-            unknowns: s.z,
-            status: s.status,
-            iterations: s.iterations,
-            residual: s.residual,
-            other_law: None,
-        }
-    }
+    pub other_law: Option<f64>,
+    /// Time of the solve alone.
+    pub seconds: f64,
 }
 
 /// The solver of a name that fits the kind of problem.
@@ -85,51 +79,61 @@ fn named<S: FromStr<Err = UnknownSolver>>(name: &str, all: &[(&str, S)]) -> Resu
     })
 }
 
-/// Solves, and measures the time of the solve alone.
-fn solve_problem(problem: &Problem, args: &SolveArgs) -> Result<(Found, f64), String> {
-    if let Problem::Friction(p) = problem {
-        let method = named(&args.solver, &Method::ALL)?;
-        let p = &law_of(p, args.law);
-        let options = FrictionOptions { tolerance: args.tolerance, method, ..Default::default() };
-        let start = Instant::now();
-        let found = friction::solve(p, &options, None).map_err(|e| e.to_string())?;
-        let seconds = start.elapsed().as_secs_f64();
-        // The judge shares no code with the solvers, and has the last word.
-        let (w, q) = p.local().map_err(|e| e.to_string())?;
-        let of = |laws: &[Law]| {
-            let view = ContactProblem::new(&w, &q, laws).map_err(|e| e.to_string())?;
-            Ok::<f64, String>(residual(&view, &found.impulse).relative)
-        };
-        let residual = of(&p.laws)?;
-        let other_law = other_laws(&p.laws).map(|laws| of(&laws)).transpose()?;
-        let status = match found.status {
-            Status::Solved if residual > args.tolerance * 1.1 => Status::Stalled,
-            status => status,
-        };
-        let iterations = found.iterations;
-        return Ok((Found { unknowns: found.impulse, status, iterations, residual, other_law }, seconds));
-    }
-    let solver = named(&args.solver, &Solver::ALL)?;
-    let start = Instant::now();
-    let found = match problem {
-        Problem::Lcp(p) => solve_lcp(p, solver, args.tolerance),
-        Problem::Mlcp(p) => solve_mlcp(p, solver, args.tolerance),
-        Problem::Friction(_) => return Err("a contact problem".into()),
+/// Solves by the method of a name, and measures the time of the solve alone. The limit on iterations is one of contact
+/// problems; the methods of complementarity problems end by themselves.
+pub fn solve_problem(
+    problem: &Problem,
+    solver: &str,
+    tolerance: f64,
+    max_iterations: usize,
+) -> Result<Found, String> {
+    let p = match problem {
+        Problem::Friction(p) => p,
+        Problem::Lcp(p) => return complementarity(solver, |solver| solve_lcp(p, solver, tolerance)),
+        Problem::Mlcp(p) => return complementarity(solver, |solver| solve_mlcp(p, solver, tolerance)),
     };
-    Ok((found.into(), start.elapsed().as_secs_f64()))
+    let method = named(solver, &Method::ALL)?;
+    let options = FrictionOptions { tolerance, method, max_iterations };
+    let start = Instant::now();
+    let found = friction::solve(p, &options, None).map_err(|e| e.to_string())?;
+    let seconds = start.elapsed().as_secs_f64();
+    // The judge shares no code with the solvers, and has the last word.
+    let (w, q) = p.local().map_err(|e| e.to_string())?;
+    let of = |laws: &[Law]| {
+        let view = ContactProblem::new(&w, &q, laws).map_err(|e| e.to_string())?;
+        Ok::<f64, String>(residual(&view, &found.impulse).relative)
+    };
+    let residual = of(&p.laws)?;
+    let other_law = other_laws(&p.laws).map(|laws| of(&laws)).transpose()?;
+    let status = match found.status {
+        Status::Solved if residual > tolerance * 1.1 => Status::Stalled,
+        status => status,
+    };
+    let iterations = found.iterations;
+    Ok(Found { unknowns: found.impulse, status, iterations, residual, other_law, seconds })
+}
+
+fn complementarity(solver: &str, solve: impl FnOnce(Solver) -> LcpSolution) -> Result<Found, String> {
+    let solver = named(solver, &Solver::ALL)?;
+    let start = Instant::now();
+    let found = solve(solver);
+    let seconds = start.elapsed().as_secs_f64();
+    let LcpSolution { z, status, iterations, residual, .. } = found;
+    Ok(Found { unknowns: z, status, iterations, residual, other_law: None, seconds })
 }
 
 /// The problem with the law that was asked for.
-fn law_of(problem: &FrictionProblem, law: ContactLaw) -> FrictionProblem {
-    let mut out = problem.clone();
-    for l in &mut out.laws {
-        match (law, *l) {
-            (ContactLaw::Ccp, Law::Coulomb { mu }) => *l = Law::Cone { mu },
-            (ContactLaw::Ncp, Law::Cone { mu }) => *l = Law::Coulomb { mu },
-            _ => {}
+fn with_law(mut problem: Problem, law: ContactLaw) -> Problem {
+    if let Problem::Friction(p) = &mut problem {
+        for l in &mut p.laws {
+            match (law, *l) {
+                (ContactLaw::Ccp, Law::Coulomb { mu }) => *l = Law::Cone { mu },
+                (ContactLaw::Ncp, Law::Cone { mu }) => *l = Law::Coulomb { mu },
+                _ => {}
+            }
         }
     }
-    out
+    problem
 }
 
 /// The laws with the exact and the associated one exchanged; `None` where none of the two occurs.
@@ -146,20 +150,21 @@ fn other_laws(laws: &[Law]) -> Option<Vec<Law>> {
 /// Runs the command; returns the exit code: 0 solved, 1 not solved, 2 bad input.
 pub fn run(args: &SolveArgs) -> u8 {
     let problem = match read(&args.problem) {
-        Ok(problem) => problem,
+        Ok(problem) => with_law(problem, args.law),
         Err(e) => {
             eprintln!("error: {e}");
             return 2;
         }
     };
-    let (solution, seconds) = match solve_problem(&problem, args) {
+    let most = FrictionOptions::default().max_iterations;
+    let solution = match solve_problem(&problem, &args.solver, args.tolerance, most) {
         Ok(found) => found,
         Err(e) => {
             eprintln!("error: {}: {e}", args.problem.display());
             return 2;
         }
     };
-    let (kind, contacts) = (problem.kind(), problem.contacts());
+    let (kind, contacts, seconds) = (problem.kind(), problem.contacts(), solution.seconds);
     // Where there is no solution there is nothing to write.
     if let Some(path) = args.impulse_out.as_ref().filter(|_| solution.status != Status::NoSolution) {
         let lines = solution.unknowns.iter().fold(String::new(), |mut text, x| {
