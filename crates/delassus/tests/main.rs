@@ -4,3 +4,4 @@ mod active_set;
 mod golden;
 mod intervals;
 mod system;
+mod ties;

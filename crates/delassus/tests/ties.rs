@@ -1,0 +1,77 @@
+//! Data at which rounding could decide: right angles, constraints that are nearly parallel, friction next to a critical
+//! value. A verdict may be unknown there, never wrong.
+
+use delassus::analyze::analyze;
+use delassus::assemble::Tolerances;
+use delassus::file::read_system;
+use delassus_solve::classes::Verdict::{self, Proved, Refuted, Unknown};
+use delassus_solve::solvers::enumerate::EnumerateOptions;
+
+fn verdicts(text: &str) -> [Verdict; 3] {
+    let file = read_system(text, &[]).unwrap();
+    let found = analyze(&file.system, &file.state, &Tolerances::default(), &EnumerateOptions::default());
+    found.unwrap().analysis.unwrap().verdicts()
+}
+
+fn plane(potential: &str, constraints: &str) -> String {
+    format!(
+        "[system]\ncoordinates = [\"x\", \"y\"]\n[energy]\nkinetic = \"(x'^2 + y'^2)/2\"\n\
+         potential = \"{potential}\"\n{constraints}"
+    )
+}
+
+#[test]
+fn a_right_angle_is_exact() {
+    let turned = "cos(90*pi/180)*x + sin(90*pi/180)*y";
+    for load in ["-x", "x", "x + y", "y - x"] {
+        // The same row twice: compatible, redundant.
+        let joints =
+            format!("[[joint]]\nname=\"a\"\nvalue=\"y\"\n[[joint]]\nname=\"b\"\nvalue=\"{turned}\"\n");
+        assert_eq!(verdicts(&plane(load, &joints)), [Proved, Proved, Refuted], "joints, {load}");
+        let mixed =
+            format!("[[joint]]\nname=\"a\"\nvalue=\"{turned}\"\n[[contact]]\nname=\"c\"\ngap=\"y\"\n");
+        assert_eq!(verdicts(&plane(load, &mixed)), [Proved, Proved, Refuted], "joint and contact, {load}");
+    }
+}
+
+#[test]
+fn nearly_parallel_joints_are_not_refuted() {
+    // Two independent rows: exactly one acceleration and one pair of forces, if hardly.
+    for tilt in ["1e-6", "1e-7", "1e-8", "2^(-30)", "1e-12"] {
+        let joints = format!(
+            "[[joint]]\nname=\"a\"\nvalue=\"x\"\n[[joint]]\nname=\"b\"\nvalue=\"x + {tilt}*y + t^2/2\"\n"
+        );
+        for verdict in verdicts(&plane("-x", &joints)) {
+            assert_ne!(verdict, Refuted, "{tilt}");
+        }
+    }
+}
+
+#[test]
+fn friction_next_to_a_critical_value_is_not_misjudged() {
+    // W of the sliding contact y with slip x + y: 1 − μ. Pressed together there is one solution for μ < 1 and none for
+    // μ > 1; pulled apart there is one for μ < 1, and two for μ > 1.
+    let sliding = |potential: &str, mu: &str| {
+        let contact = format!(
+            "[[contact]]\nname=\"c\"\ngap=\"y\"\nslip=[\"x + y\"]\nmu=\"{mu}\"\n[state.velocity]\nx = 1.0\n"
+        );
+        verdicts(&plane(potential, &contact))
+    };
+    for power in [10, 20, 30, 34, 38, 42, 46] {
+        let (below, above) = (format!("1 - 2^(-{power})"), format!("1 + 2^(-{power})"));
+        for (potential, mu, truth) in [
+            ("y", &below, [true, true, true]),
+            ("y", &above, [false, false, false]),
+            ("-y", &below, [true, true, true]),
+            ("-y", &above, [true, false, false]),
+        ] {
+            let said = sliding(potential, mu);
+            for (v, truth) in said.iter().zip(truth) {
+                let right = *v == Unknown || (*v == Proved) == truth;
+                assert!(right, "{potential} {mu}: {said:?}");
+            }
+        }
+    }
+    assert_eq!(sliding("y", "1 - 2^(-10)"), [Proved; 3]);
+    assert_eq!(sliding("y", "1 + 2^(-10)"), [Refuted; 3]);
+}
