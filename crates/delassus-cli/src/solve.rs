@@ -147,6 +147,9 @@ fn other_laws(laws: &[Law]) -> Option<Vec<Law>> {
     (out != laws).then_some(out)
 }
 
+/// Below this many seconds a solve is repeated, and the least time is reported beside the first.
+const QUICK: f64 = 0.02;
+
 /// Runs the command; returns the exit code: 0 solved, 1 not solved, 2 bad input.
 pub fn run(args: &SolveArgs) -> u8 {
     let problem = match read(&args.problem) {
@@ -164,7 +167,15 @@ pub fn run(args: &SolveArgs) -> u8 {
             return 2;
         }
     };
-    let (kind, contacts, seconds) = (problem.kind(), problem.contacts(), solution.seconds);
+    // The first solve of a process also pays for bringing the program into memory: a short one is timed again.
+    let first = solution.seconds;
+    let mut seconds = first;
+    for _ in 0..if first < QUICK { 4 } else { 0 } {
+        if let Ok(again) = solve_problem(&problem, &args.solver, args.tolerance, most) {
+            seconds = seconds.min(again.seconds);
+        }
+    }
+    let (kind, contacts) = (problem.kind(), problem.contacts());
     // Where there is no solution there is nothing to write.
     if let Some(path) = args.impulse_out.as_ref().filter(|_| solution.status != Status::NoSolution) {
         let lines = solution.unknowns.iter().fold(String::new(), |mut text, x| {
@@ -185,6 +196,7 @@ pub fn run(args: &SolveArgs) -> u8 {
             "status": solution.status,
             "iterations": solution.iterations,
             "seconds": seconds,
+            "seconds_first": first,
             "residual": solution.residual,
             "residual_other_law": solution.other_law,
         });

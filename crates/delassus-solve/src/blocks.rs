@@ -122,8 +122,8 @@ pub struct BlockMatrix<const D: usize> {
 impl<const D: usize> BlockMatrix<D> {
     /// The matrix of n block rows with the entries of a sparse matrix. `place` says which block and which row of it a
     /// single row belongs to, D as the row where it belongs to none; each entry is multiplied by the scale of its row
-    /// and of its column.
-    pub fn from_sparse(n: usize, a: &Sparse, place: &[(usize, usize)], scale: &[f64]) -> Self {
+    /// and of its column, and by `unit`.
+    pub fn from_sparse(n: usize, a: &Sparse, place: &[(usize, usize)], scale: &[f64], unit: f64) -> Self {
         let mut near: Vec<Vec<usize>> = vec![Vec::new(); n];
         let mut last = vec![usize::MAX; n];
         let mut row = 0;
@@ -180,7 +180,7 @@ impl<const D: usize> BlockMatrix<D> {
                     while out.column[at] < j {
                         at += 1;
                     }
-                    out.value[at][r][k] = x * scale[row] * scale[c];
+                    out.value[at][r][k] = unit * x * scale[row] * scale[c];
                 }
             }
         }
@@ -495,7 +495,13 @@ mod tests {
             }
         }
         let place: Vec<(usize, usize)> = (0..2 * n).map(|i| (i / 2, i % 2)).collect();
-        BlockMatrix::from_sparse(n, &Sparse::from_triplets(2 * n, 2 * n, &entries), &place, &vec![1.0; 2 * n])
+        BlockMatrix::from_sparse(
+            n,
+            &Sparse::from_triplets(2 * n, 2 * n, &entries),
+            &place,
+            &vec![1.0; 2 * n],
+            1.0,
+        )
     }
 
     #[test]
@@ -524,7 +530,7 @@ mod tests {
         let place: Vec<(usize, usize)> = (0..5).map(|i| (i, 0)).collect();
         let entries = [(0, 2, 1.0), (2, 0, 1.0), (3, 4, 1.0), (1, 3, 0.0)];
         let a: BlockMatrix<1> =
-            BlockMatrix::from_sparse(5, &Sparse::from_triplets(5, 5, &entries), &place, &[1.0; 5]);
+            BlockMatrix::from_sparse(5, &Sparse::from_triplets(5, 5, &entries), &place, &[1.0; 5], 1.0);
         assert_eq!(a.islands(), vec![vec![0, 2], vec![1], vec![3, 4]]);
         let part = a.select(&[3, 4], &mut [0; 5]);
         assert_eq!((part.len(), part.value.len(), part.diagonal.clone()), (2, 4, vec![0, 3]));
@@ -533,7 +539,7 @@ mod tests {
 
     #[test]
     fn a_singular_pivot_is_refused() {
-        let a: BlockMatrix<1> = BlockMatrix::from_sparse(1, &Sparse::zeros(1, 1), &[(0, 0)], &[1.0]);
+        let a: BlockMatrix<1> = BlockMatrix::from_sparse(1, &Sparse::zeros(1, 1), &[(0, 0)], &[1.0], 1.0);
         assert!(!BlockLu::new(&a, 1).unwrap().factor(&a, &[[[0.0]]]));
     }
 }

@@ -2,6 +2,7 @@
 
 mod all_solutions;
 mod cones;
+mod contacts;
 mod exact;
 mod forgery;
 mod gauss;

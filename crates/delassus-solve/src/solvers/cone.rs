@@ -212,6 +212,10 @@ pub(super) fn error_square<const D: usize>(
 pub(super) fn natural<const D: usize>(cone: Cone, rho: f64, r: &[f64; D], u: &[f64; D]) -> [f64; D] {
     let mut hat = *u;
     saxce(cone, &mut hat);
+    if cone == Cone::Free {
+        // Without a detour over r, whose size must not hide what is left of u.
+        return hat.map(|x| rho * x);
+    }
     let mut p = *r;
     for c in 0..D {
         p[c] -= rho * hat[c];

@@ -104,11 +104,15 @@ pub(super) struct InteriorPoint<const D: usize> {
     step_z: Vec<[Lorentz; 2]>,
     /// What the next step asks of τ, relative to what it is.
     sigma: f64,
+    /// The part of the way to the boundary that a step goes.
+    reach: f64,
 }
 
 impl<const D: usize> InteriorPoint<D> {
-    /// Begins on the axes of the cones.
-    pub fn start(&mut self, island: &Island<D>) {
+    /// Begins on the axes of the cones; with `caution` further inside, and each step stays further away from the boundary.
+    pub fn start(&mut self, island: &Island<D>, caution: bool) {
+        let (inside, reach) = if caution { (10.0, 0.9) } else { (1.0, 0.995) };
+        self.reach = reach;
         let Island { w, q, cones, rho } = island;
         let n = w.len();
         self.scale.clear();
@@ -145,7 +149,7 @@ impl<const D: usize> InteriorPoint<D> {
         for cone in cones {
             let mut x = [0.0; D];
             if *cone != Cone::Free {
-                x[0] = force;
+                x[0] = inside * force;
             }
             self.x.push(x);
             self.z.push([[speed, 0.0, 0.0]; 2]);
@@ -221,7 +225,7 @@ impl<const D: usize> InteriorPoint<D> {
                 reach = reach.min(room(&x, &d)).min(room(&z, &dz));
             }
         }
-        let length = (0.995 * reach).min(1.0);
+        let length = (self.reach * reach).min(1.0);
         if length.is_nan() || length < 1e-12 {
             return false;
         }

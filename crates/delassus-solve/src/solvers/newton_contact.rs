@@ -1,6 +1,6 @@
 //! Newton's method on the equations that the present mode of each contact asks for (Alart and Curnier's function).
 //!
-//! With y = r − ρ u a contact is open where y_n ≤ 0, sticks where ‖y_t‖ ≤ μ y_n, and slides otherwise:
+//! With y = r − ρ u, ρ another number for the normal, the tangents and the rolling moments, a contact is open where y_n ≤ 0, sticks where ‖y_t‖ ≤ μ y_n, and slides otherwise:
 //!
 //! | mode | equations |
 //! |---|---|
@@ -28,6 +28,7 @@ pub(super) struct Newton<const D: usize> {
     left: Vec<Block<D>>,
     shift: Vec<Block<D>>,
     step: Vec<[f64; D]>,
+    rho: Vec<[f64; 3]>,
     r: Vec<[f64; D]>,
     u: Vec<[f64; D]>,
 }
@@ -49,6 +50,8 @@ impl<const D: usize> Newton<D> {
         self.shift.resize(n, zero_block());
         self.step.resize(n, [0.0; D]);
         self.u.resize(n, [0.0; D]);
+        self.rho.clear();
+        self.rho.extend((0..n).map(|i| scales(&island.w.value[island.w.diagonal[i]], island.rho[i])));
         self.r.clear();
         self.r.extend_from_slice(r);
         let mut best = island.error(&self.r, &mut self.u);
@@ -60,7 +63,7 @@ impl<const D: usize> Newton<D> {
             }
             let near = proximal(error / scale);
             for i in 0..n {
-                let (a, b, f) = equations(island.cones[i], island.rho[i], near, &self.r[i], &self.u[i]);
+                let (a, b, f) = equations(island.cones[i], &self.rho[i], near, &self.r[i], &self.u[i]);
                 (self.shift[i], self.left[i]) = (a, b);
                 self.step[i] = f.map(|x| -x);
             }
@@ -87,10 +90,26 @@ impl<const D: usize> Newton<D> {
     }
 }
 
+/// ρ of the normal, of the tangents and of the moments: 1/λ_max of that part of the block, `otherwise` where it is zero.
+fn scales<const D: usize>(w: &Block<D>, otherwise: f64) -> [f64; 3] {
+    let invert = |x: f64| if x > 0.0 { 1.0 / x } else { otherwise };
+    let pair = |i: usize| {
+        if i >= D {
+            return otherwise;
+        }
+        if i + 1 >= D {
+            return invert(w[i][i]);
+        }
+        let (a, d, b) = (w[i][i], w[i + 1][i + 1], 0.5 * (w[i][i + 1] + w[i + 1][i]));
+        invert(0.5 * (a + d) + (0.25 * (a - d) * (a - d) + b * b).sqrt())
+    };
+    [invert(w[0][0]), pair(1), pair(3)]
+}
+
 /// A, B and F of one contact.
 fn equations<const D: usize>(
     cone: Cone,
-    rho: f64,
+    rho: &[f64; 3],
     near: f64,
     r: &[f64; D],
     u: &[f64; D],
@@ -99,7 +118,7 @@ fn equations<const D: usize>(
     for c in cone.rows()..D {
         a[c][c] = 1.0;
     }
-    let normal = r[0] - rho * u[0];
+    let normal = r[0] - rho[0] * u[0];
     if cone != Cone::Free && normal <= 0.0 {
         for c in 0..cone.rows() {
             a[c][c] = 1.0;
@@ -108,10 +127,10 @@ fn equations<const D: usize>(
         return (a, b, f);
     }
     // u_n = 0, in the units of forces as all rows.
-    f[0] = rho * u[0];
-    b[0][0] = rho;
+    f[0] = rho[0] * u[0];
+    b[0][0] = rho[0];
     a[0][0] = near;
-    let mut friction = |from: usize, to: usize, mu: f64| {
+    let mut friction = |from: usize, to: usize, mu: f64, rho: f64, press: f64| {
         let mut y = [0.0; D];
         for c in from..to {
             y[c] = r[c] - rho * u[c];
@@ -130,7 +149,7 @@ fn equations<const D: usize>(
             let e = y[c] / size;
             f[c] = r[c] - mu * normal * e;
             a[c][0] = -mu * e;
-            b[c][0] = rho * mu * e;
+            b[c][0] = press * mu * e;
             for d in from..to {
                 let one = if c == d { 1.0 } else { 0.0 };
                 let across = one - e * y[d] / size;
@@ -140,20 +159,20 @@ fn equations<const D: usize>(
         }
         if let Cone::Associated { mu, .. } = cone {
             let speed = length(u, from, to);
-            f[0] -= rho * mu * speed;
+            f[0] -= press * mu * speed;
             for c in from..to {
-                b[0][c] = if speed > 0.0 { -rho * mu * u[c] / speed } else { 0.0 };
+                b[0][c] = if speed > 0.0 { -press * mu * u[c] / speed } else { 0.0 };
             }
         }
     };
     match cone {
         Cone::Free | Cone::Ray => {}
         Cone::Coulomb { mu, tangents } | Cone::Associated { mu, tangents } => {
-            friction(1, (1 + tangents).min(D), mu);
+            friction(1, (1 + tangents).min(D), mu, rho[1], rho[0]);
         }
         Cone::Rolling { mu, rolling } => {
-            friction(1, 3.min(D), mu);
-            friction(3.min(D), D, rolling);
+            friction(1, 3.min(D), mu, rho[1], rho[0]);
+            friction(3.min(D), D, rolling, rho[2], rho[0]);
         }
     }
     (a, b, f)
