@@ -268,6 +268,30 @@ impl<const D: usize> BlockMatrix<D> {
     }
 }
 
+impl<const D: usize> BlockMatrix<D> {
+    /// Rows and columns in another order: row k of the result is row `order[k]`, and `place` is the inverse of `order`.
+    pub fn permuted(&self, order: &[usize], place: &[usize]) -> Self {
+        let mut out = BlockMatrix { start: vec![0], ..Self::default() };
+        out.column.reserve(self.column.len());
+        out.value.reserve(self.value.len());
+        let mut row: Vec<(usize, usize)> = Vec::new();
+        for (k, &i) in order.iter().enumerate() {
+            row.clear();
+            row.extend((self.start[i]..self.start[i + 1]).map(|at| (place[self.column[at]], at)));
+            row.sort_unstable();
+            for &(column, at) in &row {
+                if column == k {
+                    out.diagonal.push(out.column.len());
+                }
+                out.column.push(column);
+                out.value.push(self.value[at]);
+            }
+            out.start.push(out.column.len());
+        }
+        out
+    }
+}
+
 /// LU factors on a pattern that is found once and used for many matrices.
 #[derive(Clone, Debug)]
 pub struct BlockLu<const D: usize> {

@@ -1,9 +1,10 @@
 //! Piles of spheres as contact problems of any size, to measure how solvers grow.
 //!
-//! A pyramid of L layers: layer k (from below, 0 … L − 1) has (L − k)² unit spheres on a square lattice, each resting on four of
-//! the layer below, the lowest on the ground. In one time step h gravity has given every sphere the velocity −g h, and some
-//! unrest is added from a fixed sequence of random numbers. Masses differ by a factor of two. The problem is global:
-//! M v = f + H r, u = Hᵀ v.
+//! Unit spheres in a square box that is n spheres wide: layers of n × n and of (n − 1) × (n − 1) spheres by turns, n of
+//! them, each sphere in the hollow between four of the layer below, the lowest on the ground, the outer ones against the
+//! walls, neighbours in a layer against each other. In one time step h gravity has given every sphere the velocity −g h, and some
+//! unrest is added from a fixed sequence of random numbers. Masses differ by up to a factor of two. The problem is
+//! global: M v = f + H r, u = Hᵀ v.
 
 use crate::friction_problem::{Form, FrictionProblem};
 use crate::law::Law;
@@ -17,25 +18,56 @@ struct Touch {
     normal: [f64; 3],
 }
 
-/// The pile with the given number of layers, L (L + 1) (2 L + 1)/6 spheres, and friction μ.
-pub fn sphere_pile(layers: usize, mu: f64) -> Result<FrictionProblem, InvalidProblem> {
-    let side = |k: usize| layers - k;
-    let first = |k: usize| (0..k).map(|j| side(j) * side(j)).sum::<usize>();
-    let spheres = first(layers);
+/// The pile in a box that is `wide` spheres wide and as many layers high, with friction μ: about 4 wide³ contacts.
+pub fn sphere_pile(wide: usize, mu: f64) -> Result<FrictionProblem, InvalidProblem> {
+    let side = |k: usize| if k.is_multiple_of(2) { wide } else { wide - 1 };
+    let first: Vec<usize> = (0..=wide)
+        .scan(0, |at, k| {
+            let from = *at;
+            *at += side(k) * side(k);
+            Some(from)
+        })
+        .collect();
+    let spheres = first[wide];
     let slope = std::f64::consts::FRAC_1_SQRT_2;
     let mut touches = Vec::new();
-    for k in 0..layers {
-        for i in 0..side(k) {
-            for j in 0..side(k) {
-                let a = first(k) + i * side(k) + j;
+    for k in 0..wide {
+        let n = side(k);
+        for i in 0..n {
+            for j in 0..n {
+                let a = first[k] + i * n + j;
+                let mut touch = |b: Option<usize>, normal: [f64; 3]| touches.push(Touch { a, b, normal });
                 if k == 0 {
-                    touches.push(Touch { a, b: None, normal: [0.0, 0.0, 1.0] });
-                    continue;
+                    touch(None, [0.0, 0.0, 1.0]);
+                } else {
+                    // Hollows of a wide layer lie between (i, j) and (i + 1, j + 1), those of a narrow one before them.
+                    for (di, dj) in [(0, 0), (0, 1), (1, 0), (1, 1)] {
+                        let (wider, below) = (side(k - 1) > n, side(k - 1));
+                        let shift = if wider { 0 } else { 1 };
+                        let (bi, bj) = (i + di, j + dj);
+                        if bi >= shift && bj >= shift && bi - shift < below && bj - shift < below {
+                            let b = first[k - 1] + (bi - shift) * below + bj - shift;
+                            touch(Some(b), [0.5 - di as f64, 0.5 - dj as f64, slope]);
+                        }
+                    }
                 }
-                for (di, dj) in [(0, 0), (0, 1), (1, 0), (1, 1)] {
-                    let b = Some(first(k - 1) + (i + di) * side(k - 1) + j + dj);
-                    let normal = [0.5 - di as f64, 0.5 - dj as f64, slope];
-                    touches.push(Touch { a, b, normal });
+                if n == wide {
+                    for (at, edge, normal) in [
+                        (i, 0, [1.0, 0.0, 0.0]),
+                        (i, n - 1, [-1.0, 0.0, 0.0]),
+                        (j, 0, [0.0, 1.0, 0.0]),
+                        (j, n - 1, [0.0, -1.0, 0.0]),
+                    ] {
+                        if at == edge {
+                            touch(None, normal);
+                        }
+                    }
+                }
+                if i > 0 {
+                    touch(Some(a - n), [1.0, 0.0, 0.0]);
+                }
+                if j > 0 {
+                    touch(Some(a - 1), [0.0, 1.0, 0.0]);
                 }
             }
         }
@@ -101,9 +133,9 @@ mod tests {
 
     #[test]
     fn counts_and_weights() {
-        let pile = sphere_pile(3, 0.5).unwrap();
-        // 9 + 4 + 1 spheres, 9 contacts with the ground and four for each of the five others.
-        assert_eq!((pile.laws.len(), pile.rows()), (29, 87));
+        let pile = sphere_pile(2, 0.5).unwrap();
+        // Four spheres and one above: 4 with the ground, 8 with walls, 4 neighbours, 4 below the one.
+        assert_eq!((pile.laws.len(), pile.rows()), (20, 60));
         let (w, q) = pile.local().unwrap();
         assert!(w.is_symmetric());
         // Falling freely, a sphere of the lowest layer approaches the ground with about g h.

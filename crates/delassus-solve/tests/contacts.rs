@@ -294,3 +294,19 @@ fn the_same_bits_again() {
         assert_eq!((a.status, a.iterations), (b.status, b.iterations));
     }
 }
+
+#[test]
+fn a_pile_is_solved_alike_by_any_number_of_threads() {
+    // 11,213 contacts in one island: too many to factor first, enough to be shared out.
+    let pile = delassus_solve::sphere_pile::sphere_pile(13, 0.5).unwrap();
+    let options = FrictionOptions { tolerance: 1e-4, ..Default::default() };
+    let run = |threads: usize| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        pool.install(|| solve(&pile, &options, None).unwrap())
+    };
+    let (one, three) = (run(1), run(3));
+    assert_eq!(one.status, Status::Solved);
+    assert_eq!(one.impulse, three.impulse);
+    let (w, q) = pile.local().unwrap();
+    assert!(residual(&ContactProblem::new(&w, &q, &pile.laws).unwrap(), &one.impulse).relative <= 1e-4);
+}

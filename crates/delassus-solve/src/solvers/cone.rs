@@ -13,6 +13,7 @@
 //!
 //! Blocks are padded to D rows; rows beyond those of a cone are zero in r and are not looked at in u.
 
+use super::parallel;
 use crate::blocks::{Block, BlockMatrix, zero_block};
 
 /// The cone of one constraint.
@@ -195,16 +196,12 @@ pub(super) fn error_square<const D: usize>(
     r: &[[f64; D]],
     u: &mut [[f64; D]],
 ) -> f64 {
-    let mut sum = 0.0;
-    for i in 0..w.len() {
-        let mut v = w.row_times(i, r);
-        for c in 0..D {
-            v[c] += q[i][c];
-        }
-        u[i] = v;
-        sum += natural(cones[i], rho[i], &r[i], &v).iter().map(|x| x * x).sum::<f64>();
-    }
-    sum
+    parallel::fill(u, |i| {
+        let v = w.row_times(i, r);
+        std::array::from_fn(|c| v[c] + q[i][c])
+    });
+    let u = &*u;
+    parallel::sum(w.len(), |i| natural(cones[i], rho[i], &r[i], &u[i]).iter().map(|x| x * x).sum::<f64>())
 }
 
 /// r − P(r − ρ û).

@@ -4,9 +4,12 @@
 //! step: a fixed point satisfies the law that was asked. Their word counts for nothing; the error of a point is the
 //! residual of the law.
 
+use super::colours::Coloured;
 use super::cone::{project, saxce};
 use super::friction::Island;
+use super::parallel;
 use crate::blocks::{BlockLu, zero_block};
+use crate::matrix::Matrix;
 
 /// Sweeps until the error is below the target; returns the error and the number of sweeps. r is left at the best point.
 pub(super) fn gauss_seidel<const D: usize>(
@@ -33,6 +36,112 @@ pub(super) fn gauss_seidel<const D: usize>(
     (best, most)
 }
 
+/// Differences that Anderson's method remembers.
+const MEMORY: usize = 8;
+
+/// Sweeps with Anderson's acceleration: the next point is the combination of the last ones whose changes by a sweep nearly
+/// cancel. It begins anew where the changes grow.
+pub(super) fn accelerated<const D: usize>(
+    island: &Island<D>,
+    r: &mut [[f64; D]],
+    target: f64,
+    most: usize,
+) -> (f64, usize) {
+    parallel::inside(r.len(), || anderson(island, r, target, most))
+}
+
+fn anderson<const D: usize>(
+    island: &Island<D>,
+    r: &mut [[f64; D]],
+    target: f64,
+    most: usize,
+) -> (f64, usize) {
+    let mut coloured = Coloured::new(island);
+    let n = r.len();
+    let mut u = vec![[0.0; D]; n];
+    let mut x = coloured.sorted(r);
+    let mut kept = x.clone();
+    let mut best = coloured.island.error(&x, &mut u);
+    let mut swept = x.clone();
+    let mut change = vec![[0.0; D]; n];
+    let (mut last_swept, mut last_change) = (x.clone(), change.clone());
+    // Differences of swept points and of changes, the oldest overwritten first.
+    let mut points: Vec<Vec<[f64; D]>> = Vec::new();
+    let mut changes: Vec<Vec<[f64; D]>> = Vec::new();
+    let mut products = [[0.0; MEMORY]; MEMORY];
+    let (mut size, mut ratio, mut look, mut oldest, mut count) = (f64::INFINITY, f64::INFINITY, 4, 0, 0);
+    while count < most && best > target {
+        count += 1;
+        swept.copy_from_slice(&x);
+        coloured.sweep(&mut swept);
+        let island = &coloured.island;
+        parallel::fill(&mut change, |i| std::array::from_fn(|c| swept[i][c] - x[i][c]));
+        let now = weighted(island, &change, &change).sqrt();
+        // A look costs half a sweep: when the change, which goes with the error, promises success, or after a while.
+        if now * ratio <= target || count >= look || count == most {
+            look = count + 4 + count / 4;
+            let error = island.error(&swept, &mut u);
+            ratio = error / now.max(f64::MIN_POSITIVE);
+            if error < best {
+                best = error;
+                kept.copy_from_slice(&swept);
+            }
+        }
+        if now > 2.0 * size {
+            points.clear();
+            changes.clear();
+            oldest = 0;
+            x.copy_from_slice(&swept);
+            size = f64::INFINITY;
+            continue;
+        }
+        let mut newest = None;
+        if size.is_finite() {
+            if points.len() < MEMORY {
+                points.push(vec![[0.0; D]; n]);
+                changes.push(vec![[0.0; D]; n]);
+                oldest = points.len() - 1;
+            }
+            parallel::fill(&mut points[oldest], |i| std::array::from_fn(|c| swept[i][c] - last_swept[i][c]));
+            parallel::fill(&mut changes[oldest], |i| {
+                std::array::from_fn(|c| change[i][c] - last_change[i][c])
+            });
+            newest = Some(oldest);
+            oldest = (oldest + 1) % MEMORY;
+        }
+        size = now;
+        last_swept.copy_from_slice(&swept);
+        last_change.copy_from_slice(&change);
+        let m = changes.len();
+        // Only the newest difference has new products.
+        if let Some(newest) = newest {
+            for b in 0..m {
+                let product = weighted(island, &changes[newest], &changes[b]);
+                products[newest][b] = product;
+                products[b][newest] = product;
+            }
+        }
+        let top = (0..m).map(|a| products[a][a]).fold(0.0, f64::max);
+        let gram = Matrix::from_fn(m, m, |a, b| products[a][b] + if a == b { 1e-12 * top } else { 0.0 });
+        let right = Matrix::from_fn(m, 1, |a, _| weighted(island, &changes[a], &change));
+        let weights = if m > 0 { gram.solve_positive_definite(&right) } else { None };
+        parallel::fill(&mut x, |i| {
+            let mut y = swept[i];
+            if let Some(weights) = &weights {
+                for (w, point) in weights.data().iter().zip(&points) {
+                    for c in 0..D {
+                        y[c] -= w * point[i][c];
+                    }
+                }
+                project(island.cones[i], &mut y);
+            }
+            y
+        });
+    }
+    coloured.restore(&kept, r);
+    (best, count)
+}
+
 /// The better of two points is kept in r.
 fn keep<const D: usize>(
     island: &Island<D>,
@@ -50,13 +159,14 @@ fn keep<const D: usize>(
 
 /// û at y.
 fn hat<const D: usize>(island: &Island<D>, y: &[[f64; D]], out: &mut [[f64; D]]) {
-    island.w.mul_into(y, out);
-    for ((u, q), cone) in out.iter_mut().zip(&island.q).zip(&island.cones) {
+    parallel::fill(out, |i| {
+        let mut u = island.w.row_times(i, y);
         for c in 0..D {
-            u[c] += q[c];
+            u[c] += island.q[i][c];
         }
-        saxce(*cone, u);
-    }
+        saxce(island.cones[i], &mut u);
+        u
+    });
 }
 
 /// x ← P(y − step · û) for each constraint in its own scale.
@@ -67,17 +177,16 @@ fn projected<const D: usize>(
     step: f64,
     x: &mut [[f64; D]],
 ) {
-    for i in 0..y.len() {
-        for c in 0..D {
-            x[i][c] = y[i][c] - step * island.rho[i] * u[i][c];
-        }
-        project(island.cones[i], &mut x[i]);
-    }
+    parallel::fill(x, |i| {
+        let mut x: [f64; D] = std::array::from_fn(|c| y[i][c] - step * island.rho[i] * u[i][c]);
+        project(island.cones[i], &mut x);
+        x
+    });
 }
 
 /// Σ (a·b)/ρ: the scalar product in which a step of length ρ is a unit.
 fn weighted<const D: usize>(island: &Island<D>, a: &[[f64; D]], b: &[[f64; D]]) -> f64 {
-    a.iter().zip(b).zip(&island.rho).map(|((a, b), rho)| (0..D).map(|c| a[c] * b[c]).sum::<f64>() / rho).sum()
+    parallel::sum(a.len(), |i| (0..D).map(|c| a[i][c] * b[i][c]).sum::<f64>() / island.rho[i])
 }
 
 /// Nesterov's acceleration of projected gradients, the step halved where the model is too bold, begun anew where the

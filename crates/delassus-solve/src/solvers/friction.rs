@@ -19,7 +19,7 @@ use super::interior_point::InteriorPoint;
 use super::newton_contact::Newton;
 use super::pivot_island::pivot;
 use super::proximal::proximal;
-use super::sweeps::sweep;
+use super::sweeps::{relaxed, sweep};
 use crate::blocks::{BlockLu, BlockMatrix, zero_block};
 use crate::friction_problem::{Form, FrictionProblem};
 use crate::law::{Law, row_offsets};
@@ -360,6 +360,11 @@ impl<const D: usize> Island<D> {
         self.q.iter().zip(&self.rho).map(of).sum::<f64>().sqrt()
     }
 
+    /// The impulse of contact i that solves it while the others are held.
+    pub fn relaxed(&self, i: usize, r: &[[f64; D]]) -> [f64; D] {
+        relaxed(&self.w, &self.q, &self.cones, &self.rho, r, i)
+    }
+
     /// One sweep; returns how many contacts changed their mode.
     pub fn sweep(&self, r: &mut [[f64; D]]) -> usize {
         sweep(&self.w, &self.q, &self.cones, &self.rho, r)
@@ -368,6 +373,9 @@ impl<const D: usize> Island<D> {
 
 /// Largest number of products of blocks that a factorization may take: some seconds.
 const WORK_MAX: usize = 400_000_000;
+
+/// Products of blocks that a factorization takes where it is tried before long runs of sweeps: some milliseconds.
+const CHEAP: usize = 2_000_000;
 
 /// Room for all methods.
 #[derive(Default)]
@@ -452,7 +460,7 @@ impl<const D: usize> Solver<D> {
         }
         // Where nearly all of the free velocity has to be taken away, everything may stick.
         if n > STICK_MIN && scale >= 0.9 * island.reach() {
-            lu = BlockLu::new(&island.w, WORK_MAX);
+            lu = BlockLu::new(&island.w, CHEAP);
             if let Some(lu) = &mut lu {
                 self.trial.resize(n, [0.0; D]);
                 let trial = &mut self.trial[..n];
@@ -462,6 +470,19 @@ impl<const D: usize> Solver<D> {
                     r.copy_from_slice(trial);
                     return (found, count);
                 }
+            }
+        }
+        // Where a factorization costs as much as a hundred sweeps, sweeps come first and with all their might.
+        if lu.is_none() && n > STICK_MIN {
+            lu = BlockLu::new(&island.w, CHEAP);
+            if lu.is_none() {
+                let (found, k) = first_order::accelerated(island, r, target, most.min(1000));
+                count += k;
+                error = found;
+                if error <= target {
+                    return (error, count);
+                }
+                lu = BlockLu::new(&island.w, WORK_MAX);
             }
         }
         // The modes settle long before the digits do, and then Newton's method is quicker; where they settled on the
@@ -482,7 +503,7 @@ impl<const D: usize> Solver<D> {
                     break;
                 }
             }
-            if lu.is_none() {
+            if lu.is_none() && n <= STICK_MIN {
                 lu = BlockLu::new(&island.w, WORK_MAX);
             }
             let Some(lu) = &mut lu else { break };
@@ -513,7 +534,7 @@ impl<const D: usize> Solver<D> {
         let mut run = 100;
         while count < most {
             let sweeps = run.min(most - count);
-            let (found, k) = first_order::gauss_seidel(island, r, &mut self.u[..n], target, sweeps);
+            let (found, k) = first_order::accelerated(island, r, target, sweeps);
             count += k.max(1);
             error = found;
             if let Some(lu) = lu.as_mut().filter(|_| error > target) {

@@ -13,6 +13,7 @@ use crate::lcp::Lcp;
 use crate::mlcp::Mlcp;
 
 mod auto;
+mod colours;
 mod cone;
 pub mod contact;
 pub(crate) mod dictionary;
@@ -29,6 +30,7 @@ mod newton_contact;
 pub mod newton_min;
 mod newton_mixed;
 pub mod one_contact;
+mod parallel;
 pub mod pivot;
 mod pivot_island;
 pub mod polyhedron;

@@ -17,17 +17,30 @@ pub(super) fn sweep<const D: usize>(
 ) -> usize {
     let mut changes = 0;
     for i in 0..w.len() {
-        let own = &w.value[w.diagonal[i]];
-        let mut rest = w.row_times(i, r);
-        let mine = mul(own, &r[i]);
-        for c in 0..D {
-            rest[c] += q[i][c] - mine[c];
-        }
-        let new = one(own, &rest, cones[i], rho[i], &r[i]);
+        let new = relaxed(w, q, cones, rho, r, i);
         changes += usize::from(mode(cones[i], &new) != mode(cones[i], &r[i]));
         r[i] = new;
     }
     changes
+}
+
+/// The impulse of contact i that solves it while the others are held.
+#[inline]
+pub(super) fn relaxed<const D: usize>(
+    w: &BlockMatrix<D>,
+    q: &[[f64; D]],
+    cones: &[Cone],
+    rho: &[f64],
+    r: &[[f64; D]],
+    i: usize,
+) -> [f64; D] {
+    let own = &w.value[w.diagonal[i]];
+    let mut rest = w.row_times(i, r);
+    let mine = mul(own, &r[i]);
+    for c in 0..D {
+        rest[c] += q[i][c] - mine[c];
+    }
+    one(own, &rest, cones[i], rho[i], &r[i])
 }
 
 /// 0 open, 1 on the edge of the cone, 2 inside.

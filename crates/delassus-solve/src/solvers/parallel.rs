@@ -1,0 +1,69 @@
+//! Loops over the constraints of an island, shared out over the cores where there are many.
+//!
+//! The work is cut into pieces of fixed length, whatever the number of threads, and sums are taken piece by piece in order: the
+//! same bits for any number of threads.
+
+use rayon::prelude::*;
+
+/// Constraints in a piece.
+const PIECE: usize = 128;
+/// Fewer constraints than this are not worth waking other threads for.
+const MANY: usize = 1024;
+
+/// Runs `work` on n constraints as one of the threads that share it, so that each loop does not have to call them from
+/// outside.
+pub(super) fn inside<T: Send>(n: usize, work: impl FnOnce() -> T + Send) -> T {
+    if n < MANY { work() } else { rayon::scope(|_| work()) }
+}
+
+/// Whether a loop over n constraints is shared out.
+fn shared(n: usize) -> bool {
+    n >= MANY && rayon::current_num_threads() > 1
+}
+
+/// out[i] ← f(i) for all i.
+pub(super) fn fill<T: Send>(out: &mut [T], f: impl Fn(usize) -> T + Sync) {
+    if !shared(out.len()) {
+        for (i, o) in out.iter_mut().enumerate() {
+            *o = f(i);
+        }
+        return;
+    }
+    out.par_chunks_mut(PIECE).enumerate().for_each(|(k, piece)| {
+        for (i, o) in piece.iter_mut().enumerate() {
+            *o = f(k * PIECE + i);
+        }
+    });
+}
+
+/// Σ f(i) for i < n.
+pub(super) fn sum(n: usize, f: impl Fn(usize) -> f64 + Sync) -> f64 {
+    if n < MANY {
+        return (0..n).map(f).sum();
+    }
+    let part = |k: usize| (k * PIECE..n.min((k + 1) * PIECE)).map(&f).sum::<f64>();
+    let parts: Vec<f64> = (0..n.div_ceil(PIECE)).into_par_iter().map(part).collect();
+    parts.iter().sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_same_bits_for_any_number_of_threads() {
+        let n = 20_000;
+        let run = |threads: usize| {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            pool.install(|| {
+                let mut x = vec![0.0; n];
+                fill(&mut x, |i| 1.0 / (i as f64 + 0.3));
+                (sum(n, |i| x[i]).to_bits(), x)
+            })
+        };
+        let one = run(1);
+        assert_eq!(one.1[7], 1.0 / 7.3);
+        assert_eq!(run(3), one);
+        assert_eq!(run(8), one);
+    }
+}
