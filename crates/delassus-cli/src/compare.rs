@@ -123,7 +123,7 @@ fn compare(args: &CompareArgs) -> Result<bool, String> {
 /// One solver on one problem.
 fn measure(problem: &Problem, solver: &str, tolerance: f64, cap: f64) -> Result<Found, String> {
     let attempt = |most: usize| {
-        let mut found = solve_problem(problem, solver, tolerance, most)?;
+        let mut found = solve_problem(problem, solver, tolerance, most, false)?;
         found.status = match found.status {
             _ if found.residual <= tolerance => Status::Solved,
             Status::Solved => Status::Stalled,

@@ -12,6 +12,7 @@ use delassus::system::System;
 use delassus_solve::analyze::Analysis;
 use delassus_solve::classes::{Verdict, p_matrix};
 use delassus_solve::solvers::enumerate::EnumerateOptions;
+use delassus_solve::theorems::outcome_of;
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::{Value, json};
 
@@ -192,8 +193,9 @@ impl Quantity {
             Existence => unknown(|a| a.existence),
             AccelerationUnique => unknown(|a| a.acceleration_unique),
             ForcesUnique => unknown(|a| a.forces_unique),
-            Proposition(_) | Pointer(_) => true,
-            Solutions | PMatrix | MuJam(_) | MuCrit(_) | LockingAngle(_) | FrictionBound | Force(_) => false,
+            Pointer(_) => true,
+            Proposition(_) | Solutions | PMatrix | MuJam(_) | MuCrit(_) | LockingAngle(_) | FrictionBound
+            | Force(_) => false,
         }
     }
 
@@ -240,10 +242,8 @@ impl Quantity {
             }
             Quantity::FrictionBound => number(result.friction_bounds.first().map(|b| b.bound)),
             Quantity::Force(name) => number(normal_force(system, result, name)),
-            Quantity::Proposition(id) => {
-                let found = result.findings.iter().find(|f| f.finding.id == *id);
-                found.map_or(Cell::Missing, |f| Cell::Word(report::outcome(f.finding.outcome).to_string()))
-            }
+            Quantity::Proposition(id) => outcome_of(&result.assembly.dynamics, id)
+                .map_or(Cell::Missing, |outcome| Cell::Word(report::outcome(outcome).to_string())),
             Quantity::Pointer(place) => match document(system, result).pointer(place) {
                 Some(Value::Number(x)) => number(x.as_f64()),
                 Some(Value::String(s)) => Cell::Word(s.clone()),

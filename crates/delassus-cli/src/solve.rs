@@ -39,6 +39,9 @@ pub struct SolveArgs {
     /// Largest residual that counts as solved
     #[arg(long, default_value_t = 1e-8, value_parser = tolerance)]
     pub tolerance: f64,
+    /// Among impulses that go with the same velocities, choose those of least norm
+    #[arg(long)]
+    pub minimum_norm: bool,
     /// Write the solution here, one number a line
     #[arg(long, value_name = "FILE")]
     pub impulse_out: Option<PathBuf>,
@@ -86,6 +89,7 @@ pub fn solve_problem(
     solver: &str,
     tolerance: f64,
     max_iterations: usize,
+    minimum_norm: bool,
 ) -> Result<Found, String> {
     let p = match problem {
         Problem::Friction(p) => p,
@@ -93,7 +97,7 @@ pub fn solve_problem(
         Problem::Mlcp(p) => return complementarity(solver, |solver| solve_mlcp(p, solver, tolerance)),
     };
     let method = named(solver, &Method::ALL)?;
-    let options = FrictionOptions { tolerance, method, max_iterations };
+    let options = FrictionOptions { tolerance, method, max_iterations, minimum_norm };
     let start = Instant::now();
     let found = friction::solve(p, &options, None).map_err(|e| e.to_string())?;
     let seconds = start.elapsed().as_secs_f64();
@@ -160,7 +164,7 @@ pub fn run(args: &SolveArgs) -> u8 {
         }
     };
     let most = FrictionOptions::default().max_iterations;
-    let solution = match solve_problem(&problem, &args.solver, args.tolerance, most) {
+    let solution = match solve_problem(&problem, &args.solver, args.tolerance, most, args.minimum_norm) {
         Ok(found) => found,
         Err(e) => {
             eprintln!("error: {}: {e}", args.problem.display());
@@ -171,7 +175,7 @@ pub fn run(args: &SolveArgs) -> u8 {
     let first = solution.seconds;
     let mut seconds = first;
     for _ in 0..if first < QUICK { 4 } else { 0 } {
-        if let Ok(again) = solve_problem(&problem, &args.solver, args.tolerance, most) {
+        if let Ok(again) = solve_problem(&problem, &args.solver, args.tolerance, most, args.minimum_norm) {
             seconds = seconds.min(again.seconds);
         }
     }
@@ -295,6 +299,7 @@ mod tests {
                 solver: "auto".into(),
                 law: ContactLaw::Ncp,
                 tolerance: 1e-8,
+                minimum_norm: false,
                 impulse_out: Some(out.clone()),
                 json: true,
             }

@@ -34,6 +34,9 @@ pub fn prop_001_7(d: &Dynamics) -> Finding {
 /// contact and a joint with 1.
 pub fn prop_001_8(d: &Dynamics) -> Finding {
     joints_and_contacts(d, "001.prop8", |s, id| {
+        if s.contacts.iter().any(|&i| s.reduced.delassus[(i, i)] <= 0.0) {
+            return Finding::silent(id, Outcome::NotApplicable, "a contact without gradient has no angle");
+        }
         let cosines = s.cosines(&s.contacts, &s.joints);
         let (worst, value) = largest((0..s.m()).map(|i| max_abs_row(&cosines, i)));
         necessary(

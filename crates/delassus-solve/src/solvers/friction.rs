@@ -12,7 +12,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 use super::Status;
-use super::cone::{Cone, error_square, natural, steps};
+use super::cone::{Cone, error_square, natural, saxce, steps};
 use super::contact::{self, ContactOptions};
 use super::first_order;
 use super::interior_point::InteriorPoint;
@@ -84,11 +84,14 @@ pub struct FrictionOptions {
     pub method: Method,
     /// Largest number of sweeps or steps of the named method on an island (default 20 000).
     pub max_iterations: usize,
+    /// Among impulses that go with the same velocities, choose those of least norm (default: the ones found first). Costs
+    /// another solve. Contacts with rolling friction keep the impulses that were found.
+    pub minimum_norm: bool,
 }
 
 impl Default for FrictionOptions {
     fn default() -> Self {
-        FrictionOptions { tolerance: 1e-8, method: Method::Auto, max_iterations: 20_000 }
+        FrictionOptions { tolerance: 1e-8, method: Method::Auto, max_iterations: 20_000, minimum_norm: false }
     }
 }
 
@@ -397,6 +400,10 @@ impl<const D: usize> Solver<D> {
         options: &FrictionOptions,
     ) -> (f64, usize, bool) {
         let (mut error, mut count) = self.run(island, r, target, options);
+        if error <= target && options.minimum_norm {
+            let (found, k) = self.shorten(island, r, error, target, options.max_iterations);
+            return (found, count + k, false);
+        }
         if options.method != Method::Auto || error <= target {
             return (error, count, false);
         }
@@ -550,6 +557,52 @@ impl<const D: usize> Solver<D> {
         (error, count)
     }
 
+    /// The impulses of least norm among those that go with the velocities of r: with the term of De Saxcé known the law is
+    /// convex, and W + ε chooses; Newton's method then takes ε back.
+    fn shorten(
+        &mut self,
+        island: &Island<D>,
+        r: &mut [[f64; D]],
+        error: f64,
+        target: f64,
+        most: usize,
+    ) -> (f64, usize) {
+        let n = r.len();
+        if island.cones.iter().any(|c| matches!(c, Cone::Rolling { .. })) {
+            return (error, 0);
+        }
+        island.error(r, &mut self.u[..n]);
+        let mut near = island.clone();
+        // One weight for all: the norm is that of the impulses as they are.
+        let weight = CHOICE * island.rho.iter().map(|rho| 1.0 / rho).sum::<f64>() / n as f64;
+        for i in 0..n {
+            let mut hat = self.u[i];
+            saxce(island.cones[i], &mut hat);
+            near.q[i][0] += hat[0] - self.u[i][0];
+            if let Cone::Coulomb { mu, tangents } = island.cones[i] {
+                near.cones[i] = Cone::Associated { mu, tangents };
+            }
+            for c in 0..island.cones[i].rows() {
+                near.w.value[island.w.diagonal[i]][c][c] += weight;
+            }
+        }
+        let mut short = r.to_vec();
+        let (_, mut count) = self.auto(&near, &mut short, 0.01 * target, most.min(500));
+        let mut found = island.error(&short, &mut self.u[..n]);
+        if let Some(mut lu) = BlockLu::new(&island.w, WORK_MAX) {
+            // Errors count a millionfold where only the norm chooses: down to rounding, then the problem itself.
+            let scale = island.error_of_zero(&mut self.u[..n]);
+            let (_, k) = self.newton.run(&near, &mut short, 0.0, 12, scale, &mut lu);
+            let (polished, l) = self.newton.run(island, &mut short, target, 20, scale, &mut lu);
+            (found, count) = (polished, count + k + l);
+        }
+        if found > target {
+            return (error, count);
+        }
+        r.copy_from_slice(&short);
+        (found, count)
+    }
+
     /// Follows the central path, with Newton's method at every hundredth part of the error; r is left at the better point, and
     /// its error comes back with the number of steps.
     fn path(
@@ -589,6 +642,8 @@ impl<const D: usize> Solver<D> {
 
 /// Most tries of Newton's method along the path: from 1e-3 beyond the digits of a number.
 const LEVELS: usize = 10;
+/// The weight of the norm where it chooses among impulses.
+const CHOICE: f64 = 1e-6;
 /// Rounds of the proximal point method.
 const ROUNDS: usize = 60;
 /// The most sweeps before Newton's method has its first try.
