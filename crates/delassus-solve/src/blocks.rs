@@ -5,6 +5,7 @@
 //! A = L U are taken without exchanging rows: the diagonal blocks of such a matrix carry the pivots. The order of
 //! elimination is that of least degree in the graph of blocks, found once for a pattern.
 
+use crate::solvers::parallel;
 use crate::sparse::Sparse;
 
 /// A vector of blocks.
@@ -124,28 +125,29 @@ impl<const D: usize> BlockMatrix<D> {
     /// single row belongs to, D as the row where it belongs to none; each entry is multiplied by the scale of its row
     /// and of its column, and by `unit`.
     pub fn from_sparse(n: usize, a: &Sparse, place: &[(usize, usize)], scale: &[f64], unit: f64) -> Self {
-        let mut near: Vec<Vec<usize>> = vec![Vec::new(); n];
-        let mut last = vec![usize::MAX; n];
-        let mut row = 0;
         // The rows of a constraint follow each other.
-        while row < place.len() {
-            let i = place[row].0;
-            last[i] = i;
-            near[i].push(i);
-            while row < place.len() && place[row].0 == i {
-                if place[row].1 < D {
-                    for &c in a.row(row).0 {
-                        let (j, k) = place[c];
-                        if k < D && last[j] != i {
-                            last[j] = i;
-                            near[i].push(j);
-                        }
+        let mut rows = vec![0; n + 1];
+        for &(i, _) in place {
+            rows[i + 1] += 1;
+        }
+        for i in 0..n {
+            rows[i + 1] += rows[i];
+        }
+        let mut near: Vec<Vec<usize>> = vec![Vec::new(); n];
+        parallel::fill(&mut near, |i| {
+            let mut list = vec![i];
+            for row in (rows[i]..rows[i + 1]).filter(|&row| place[row].1 < D) {
+                for &c in a.row(row).0 {
+                    let (j, k) = place[c];
+                    if k < D && list.last() != Some(&j) {
+                        list.push(j);
                     }
                 }
-                row += 1;
             }
-            near[i].sort_unstable();
-        }
+            list.sort_unstable();
+            list.dedup();
+            list
+        });
         for i in 0..n {
             for k in 0..near[i].len() {
                 let j = near[i][k];
@@ -157,33 +159,35 @@ impl<const D: usize> BlockMatrix<D> {
         let mut out = BlockMatrix { start: vec![0], ..Self::default() };
         let stored = near.iter().map(Vec::len).sum();
         out.column.reserve(stored);
-        out.value.resize(stored, zero_block());
+        let mut pairs = Vec::with_capacity(stored);
         for (i, list) in near.iter().enumerate() {
             for &j in list {
                 if i == j {
                     out.diagonal.push(out.column.len());
                 }
                 out.column.push(j);
+                pairs.push((i, j));
             }
             out.start.push(out.column.len());
         }
-        for (row, &(i, r)) in place.iter().enumerate() {
-            if r >= D {
-                continue;
-            }
-            let mut at = out.start[i];
-            let (columns, values) = a.row(row);
-            for (&c, &x) in columns.iter().zip(values) {
-                let (j, k) = place[c];
-                if k < D {
-                    // Columns ascend, and blocks with them.
-                    while out.column[at] < j {
-                        at += 1;
+        out.value.resize(stored, zero_block());
+        parallel::fill(&mut out.value, |k| {
+            let (i, j) = pairs[k];
+            let mut block = zero_block();
+            for row in rows[i]..rows[i + 1] {
+                let r = place[row].1;
+                let (columns, values) = a.row(row);
+                let mut at = columns.partition_point(|&c| c < rows[j]);
+                while r < D && at < columns.len() && columns[at] < rows[j + 1] {
+                    let c = columns[at];
+                    if place[c].1 < D {
+                        block[r][place[c].1] = unit * values[at] * scale[row] * scale[c];
                     }
-                    out.value[at][r][k] = unit * x * scale[row] * scale[c];
+                    at += 1;
                 }
             }
-        }
+            block
+        });
         out
     }
 
@@ -273,7 +277,7 @@ impl<const D: usize> BlockMatrix<D> {
     pub fn permuted(&self, order: &[usize], place: &[usize]) -> Self {
         let mut out = BlockMatrix { start: vec![0], ..Self::default() };
         out.column.reserve(self.column.len());
-        out.value.reserve(self.value.len());
+        let mut from: Vec<usize> = Vec::with_capacity(self.column.len());
         let mut row: Vec<(usize, usize)> = Vec::new();
         for (k, &i) in order.iter().enumerate() {
             row.clear();
@@ -284,10 +288,12 @@ impl<const D: usize> BlockMatrix<D> {
                     out.diagonal.push(out.column.len());
                 }
                 out.column.push(column);
-                out.value.push(self.value[at]);
+                from.push(at);
             }
             out.start.push(out.column.len());
         }
+        out.value.resize(from.len(), zero_block());
+        parallel::fill(&mut out.value, |k| self.value[from[k]]);
         out
     }
 }

@@ -54,8 +54,9 @@ impl<const D: usize> Coloured<D> {
         Coloured { island, order, start, next: vec![[0.0; D]; widest] }
     }
 
-    /// One sweep, colour by colour.
-    pub fn sweep(&mut self, r: &mut [[f64; D]]) {
+    /// One sweep from x, colour by colour; the result is written to r.
+    pub fn sweep(&mut self, x: &[[f64; D]], r: &mut [[f64; D]]) {
+        parallel::fill(r, |i| x[i]);
         for range in self.start.windows(2) {
             let next = &mut self.next[..range[1] - range[0]];
             let (island, from) = (&self.island, range[0]);

@@ -72,8 +72,7 @@ fn anderson<const D: usize>(
     let (mut size, mut ratio, mut look, mut oldest, mut count) = (f64::INFINITY, f64::INFINITY, 4, 0, 0);
     while count < most && best > target {
         count += 1;
-        swept.copy_from_slice(&x);
-        coloured.sweep(&mut swept);
+        coloured.sweep(&x, &mut swept);
         let island = &coloured.island;
         parallel::fill(&mut change, |i| std::array::from_fn(|c| swept[i][c] - x[i][c]));
         let now = weighted(island, &change, &change).sqrt();
@@ -110,8 +109,6 @@ fn anderson<const D: usize>(
             oldest = (oldest + 1) % MEMORY;
         }
         size = now;
-        last_swept.copy_from_slice(&swept);
-        last_change.copy_from_slice(&change);
         let m = changes.len();
         // Only the newest difference has new products.
         if let Some(newest) = newest {
@@ -137,6 +134,8 @@ fn anderson<const D: usize>(
             }
             y
         });
+        std::mem::swap(&mut last_swept, &mut swept);
+        std::mem::swap(&mut last_change, &mut change);
     }
     coloured.restore(&kept, r);
     (best, count)

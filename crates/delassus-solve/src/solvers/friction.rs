@@ -17,6 +17,7 @@ use super::contact::{self, ContactOptions};
 use super::first_order;
 use super::interior_point::InteriorPoint;
 use super::newton_contact::Newton;
+use super::parallel;
 use super::pivot_island::pivot;
 use super::proximal::proximal;
 use super::sweeps::{relaxed, sweep};
@@ -165,12 +166,12 @@ fn solve_cones(
     start: Option<&[f64]>,
 ) -> FrictionSolution {
     let widest = cones.iter().map(|c| c.rows()).max().unwrap_or(1);
-    match widest {
+    parallel::inside(laws.len(), || match widest {
         1 => Parts::<1>::new(w, q, laws, cones).solve(options, start),
         2 => Parts::<2>::new(w, q, laws, cones).solve(options, start),
         3 => Parts::<3>::new(w, q, laws, cones).solve(options, start),
         _ => Parts::<5>::new(w, q, laws, cones).solve(options, start),
-    }
+    })
 }
 
 /// The cone of a law; `None` for laws that are no cone.
@@ -363,6 +364,12 @@ impl<const D: usize> Island<D> {
         self.q.iter().zip(&self.rho).map(of).sum::<f64>().sqrt()
     }
 
+    /// Room for factors that cost no more than some sweeps; `None` where they are dear, or seem so from the degrees.
+    fn cheap_factors(&self) -> Option<BlockLu<D>> {
+        let squares: usize = self.w.start.windows(2).map(|s| (s[1] - s[0]) * (s[1] - s[0])).sum();
+        if squares > 2 * CHEAP { None } else { BlockLu::new(&self.w, CHEAP) }
+    }
+
     /// The impulse of contact i that solves it while the others are held.
     pub fn relaxed(&self, i: usize, r: &[[f64; D]]) -> [f64; D] {
         relaxed(&self.w, &self.q, &self.cones, &self.rho, r, i)
@@ -467,7 +474,7 @@ impl<const D: usize> Solver<D> {
         }
         // Where nearly all of the free velocity has to be taken away, everything may stick.
         if n > STICK_MIN && scale >= 0.9 * island.reach() {
-            lu = BlockLu::new(&island.w, CHEAP);
+            lu = island.cheap_factors();
             if let Some(lu) = &mut lu {
                 self.trial.resize(n, [0.0; D]);
                 let trial = &mut self.trial[..n];
@@ -481,7 +488,7 @@ impl<const D: usize> Solver<D> {
         }
         // Where a factorization costs as much as a hundred sweeps, sweeps come first and with all their might.
         if lu.is_none() && n > STICK_MIN {
-            lu = BlockLu::new(&island.w, CHEAP);
+            lu = island.cheap_factors();
             if lu.is_none() {
                 let (found, k) = first_order::accelerated(island, r, target, most.min(1000));
                 count += k;

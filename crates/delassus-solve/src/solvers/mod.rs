@@ -30,7 +30,7 @@ mod newton_contact;
 pub mod newton_min;
 mod newton_mixed;
 pub mod one_contact;
-mod parallel;
+pub(crate) mod parallel;
 pub mod pivot;
 mod pivot_island;
 pub mod polyhedron;

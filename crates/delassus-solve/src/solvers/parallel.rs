@@ -12,7 +12,7 @@ const MANY: usize = 1024;
 
 /// Runs `work` on n constraints as one of the threads that share it, so that each loop does not have to call them from
 /// outside.
-pub(super) fn inside<T: Send>(n: usize, work: impl FnOnce() -> T + Send) -> T {
+pub(crate) fn inside<T: Send>(n: usize, work: impl FnOnce() -> T + Send) -> T {
     if n < MANY { work() } else { rayon::scope(|_| work()) }
 }
 
@@ -22,7 +22,7 @@ fn shared(n: usize) -> bool {
 }
 
 /// out[i] ← f(i) for all i.
-pub(super) fn fill<T: Send>(out: &mut [T], f: impl Fn(usize) -> T + Sync) {
+pub(crate) fn fill<T: Send>(out: &mut [T], f: impl Fn(usize) -> T + Sync) {
     if !shared(out.len()) {
         for (i, o) in out.iter_mut().enumerate() {
             *o = f(i);
@@ -37,7 +37,7 @@ pub(super) fn fill<T: Send>(out: &mut [T], f: impl Fn(usize) -> T + Sync) {
 }
 
 /// Σ f(i) for i < n.
-pub(super) fn sum(n: usize, f: impl Fn(usize) -> f64 + Sync) -> f64 {
+pub(crate) fn sum(n: usize, f: impl Fn(usize) -> f64 + Sync) -> f64 {
     if n < MANY {
         return (0..n).map(f).sum();
     }
