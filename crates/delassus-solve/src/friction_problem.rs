@@ -8,6 +8,7 @@
 
 use crate::law::{Law, row_offsets};
 use crate::matrix::Matrix;
+use crate::operator::MatrixFree;
 use crate::problem::{InvalidProblem, check_finite, check_laws, check_size};
 use crate::sparse::Sparse;
 
@@ -89,6 +90,15 @@ impl FrictionProblem {
             }
         }
     }
+
+    /// W as a product that is never formed, and q; `None` in the local form, which has W already.
+    pub fn matrix_free(&self) -> Result<Option<(MatrixFree, Vec<f64>)>, InvalidProblem> {
+        let Form::Global { mass, jacobian_transposed, force, bias } = &self.form else { return Ok(None) };
+        let w = MatrixFree::new(mass, jacobian_transposed)?;
+        let q = w.free_velocity(force, bias);
+        check_finite("the free velocity Hᵀ M⁻¹ f + b", &q)?;
+        Ok(Some((w, q)))
+    }
 }
 
 /// The rows of a square matrix in groups that no entry joins, each ascending, ordered by their first row: the diagonal
@@ -137,6 +147,35 @@ fn solve_block(a: &Matrix, b: &Matrix) -> Option<Matrix> {
     if a.rank() < a.rows() { None } else { a.solve_matrix(b) }
 }
 
+/// The dense block of these rows of a matrix without entries from them to others. `local` is written with the place of
+/// each of the rows among them.
+fn dense_block(a: &Sparse, rows: &[usize], local: &mut [usize]) -> Matrix {
+    for (k, &i) in rows.iter().enumerate() {
+        local[i] = k;
+    }
+    let mut block = Matrix::zeros(rows.len(), rows.len());
+    for (k, &i) in rows.iter().enumerate() {
+        let (js, values) = a.row(i);
+        for (&j, &x) in js.iter().zip(values).filter(|e| *e.1 != 0.0) {
+            block[(k, local[j])] = x;
+        }
+    }
+    block
+}
+
+/// The diagonal blocks of the mass matrix, each with its rows, inverted.
+pub(crate) fn inverse_blocks(mass: &Sparse) -> Result<Vec<(Vec<usize>, Matrix)>, InvalidProblem> {
+    let mut local = vec![0; mass.rows()];
+    let invert = |rows: Vec<usize>| {
+        let block = dense_block(mass, &rows, &mut local);
+        match solve_block(&block, &Matrix::identity(rows.len())) {
+            Some(inverse) => Ok((rows, inverse)),
+            None => Err(InvalidProblem::SingularMass { row: rows[0], size: rows.len() }),
+        }
+    };
+    diagonal_blocks(mass).into_iter().map(invert).collect()
+}
+
 /// One block of the mass matrix with the contact rows that move it.
 struct Part {
     /// Columns of H with an entry in the block, ascending.
@@ -160,16 +199,9 @@ fn reduce(
     let mut free = vec![0.0; force.len()];
     let mut local = vec![0; mass.rows()];
     for rows in diagonal_blocks(mass) {
-        for (k, &i) in rows.iter().enumerate() {
-            local[i] = k;
-        }
-        let mut a = Matrix::zeros(rows.len(), rows.len());
+        let a = dense_block(mass, &rows, &mut local);
         let mut columns = vec![];
-        for (k, &i) in rows.iter().enumerate() {
-            let (js, values) = mass.row(i);
-            for (&j, &x) in js.iter().zip(values).filter(|e| *e.1 != 0.0) {
-                a[(k, local[j])] = x;
-            }
+        for &i in &rows {
             let (js, values) = h.row(i);
             columns.extend(js.iter().zip(values).filter(|e| *e.1 != 0.0).map(|e| *e.0));
         }

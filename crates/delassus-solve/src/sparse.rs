@@ -183,7 +183,8 @@ impl Sparse {
         y
     }
 
-    fn row_times(&self, i: usize, x: &[f64]) -> f64 {
+    /// Row i times x.
+    pub(crate) fn row_times(&self, i: usize, x: &[f64]) -> f64 {
         let (columns, values) = self.row(i);
         columns.iter().zip(values).map(|(&j, &a)| a * x[j]).sum()
     }

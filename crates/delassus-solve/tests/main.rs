@@ -8,6 +8,7 @@ mod forgery;
 mod gauss;
 mod lifts;
 mod noise;
+mod operators;
 mod propositions;
 mod random;
 mod theorems_000;
