@@ -248,18 +248,25 @@ pub fn worst_constraint(problem: &ContactProblem<'_>, force: &[f64]) -> f64 {
 
 /// f − P(f − ρ û) for one constraint; zero exactly at its solutions.
 fn natural_map(law: &Law, f: &[f64], u: &[f64], rho: f64) -> Vec<f64> {
-    // f − ρ û.
-    let pushed = || -> Vec<f64> {
-        let mut p: Vec<f64> = f.iter().zip(u).map(|(f, u)| f - rho * u).collect();
-        p[0] -= rho * slip_power(law, u);
-        p
+    // f − P(f − ρ û); inside of the cone that is ρ û, of which a large f would swallow a part.
+    let difference = |project: &dyn Fn(&mut [f64])| -> Vec<f64> {
+        let mut step: Vec<f64> = u.iter().map(|u| rho * u).collect();
+        step[0] += rho * slip_power(law, u);
+        let pushed: Vec<f64> = f.iter().zip(&step).map(|(f, s)| f - s).collect();
+        let mut nearest = pushed.clone();
+        project(&mut nearest);
+        if nearest == pushed {
+            return step;
+        }
+        f.iter().zip(&nearest).map(|(f, p)| f - p).collect()
     };
     let along = |normal: f64, size: f64, mu: f64, e: &[f64]| -> Vec<f64> {
         std::iter::once(f[0] - normal).chain(f[1..].iter().zip(e).map(|(ft, e)| ft + mu * size * e)).collect()
     };
     match law {
         Law::Bilateral => vec![rho * u[0]],
-        Law::Unilateral => vec![f[0] - (f[0] - rho * u[0]).max(0.0)],
+        // f − (f − ρ u)₊, without what a large f would swallow of u.
+        Law::Unilateral => vec![f[0].min(rho * u[0])],
         Law::Sliding { mu, slip } => {
             let normal = (f[0] - rho * u[0]).max(0.0);
             along(normal, normal, *mu, slip.components())
@@ -269,20 +276,10 @@ fn natural_map(law: &Law, f: &[f64], u: &[f64], rho: f64) -> Vec<f64> {
             along(normal, normal.abs(), *mu, slip.components())
         }
         Law::CoulombPlane { mu } | Law::Coulomb { mu } | Law::Cone { mu } => {
-            let mut p = pushed();
-            project_cone(&mut p, *mu);
-            f.iter().zip(&p).map(|(f, p)| f - p).collect()
+            difference(&|p| project_cone(p, *mu))
         }
-        Law::CoulombEllipse { mu } => {
-            let mut p = pushed();
-            project_ellipse(&mut p, *mu);
-            f.iter().zip(&p).map(|(f, p)| f - p).collect()
-        }
-        Law::Rolling { mu, rolling } => {
-            let mut p = pushed();
-            project_rolling(&mut p, *mu, *rolling);
-            f.iter().zip(&p).map(|(f, p)| f - p).collect()
-        }
+        Law::CoulombEllipse { mu } => difference(&|p| project_ellipse(p, *mu)),
+        Law::Rolling { mu, rolling } => difference(&|p| project_rolling(p, *mu, *rolling)),
         Law::BilateralCoulombPlane { mu } | Law::BilateralCoulomb { mu } => {
             // The tangential force is the point of the disc of radius μ|f_n| nearest to f_t − ρ u_t.
             let radius = mu * f[0].abs();
@@ -491,6 +488,15 @@ mod tests {
         assert!(r.force < 1e-15 && r.velocity < 1e-15 && r.power < 1e-15, "{r:?}");
         assert!(worst_constraint(&ContactProblem::new(&w, &q, &laws).unwrap(), &f) < 1e-14);
         assert!(relative(&w, &q, ellipse, &[2.0, f[1], -f[2]]) > 1e-2);
+    }
+
+    #[test]
+    fn a_force_without_bound_hides_nothing() {
+        // Nothing moves the contact apart (W = 0), and it approaches: there is no solution, however large the force.
+        assert_eq!(relative(&Matrix::zeros(1, 1), &[-1.0], Law::Unilateral, &[1e30]), 1.0);
+        let w = Matrix::zeros(3, 3);
+        assert_eq!(relative(&w, &[-1.0, 0.0, 0.0], Law::Coulomb { mu: 0.5 }, &[1e30, 0.0, 0.0]), 1.0);
+        assert_eq!(relative(&w, &[-1.0, 0.0, 0.0], Law::Cone { mu: 0.5 }, &[1e30, 0.0, 0.0]), 1.0);
     }
 
     #[test]
