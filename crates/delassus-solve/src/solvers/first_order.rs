@@ -6,7 +6,7 @@
 
 use super::colours::Coloured;
 use super::cone::{project, saxce};
-use super::friction::Island;
+use super::friction::{Island, WORK_MAX};
 use super::parallel;
 use crate::blocks::{BlockLu, zero_block};
 use crate::matrix::Matrix;
@@ -298,9 +298,6 @@ pub(super) fn spectral<const D: usize>(
     }
     (best, most)
 }
-
-/// Largest number of products of blocks that the one factorization may take.
-const WORK_MAX: usize = 400_000_000;
 
 /// Alternating directions: x from (W + κ) x = κ (z − y) − q − g e_n, z = P(x + y), y += x − z, the penalty κ/ρ adapted to the
 /// balance of the two errors.

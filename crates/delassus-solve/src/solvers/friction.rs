@@ -1,11 +1,13 @@
 //! Frictional contact problems of any size: the choice of methods, island by island.
 //!
 //! Contacts that share no body, not even through others, do not know of each other: each connected part of W, an
-//! island, is a problem by itself and is solved to its share of the tolerance. The default, [`Method::Auto`], begins with sweeps
-//! of block Gauss–Seidel, which solve what is loosely coupled and find most modes; goes on with Newton's method on the
-//! equations of the modes, which gives all digits once the modes are right; and where they are not, follows the central path
-//! of the interior point method until Newton's method takes over. It never returns less than the best point that
-//! it has seen.
+//! island, is a problem by itself and is solved to its share of the tolerance. The default, [`Method::Auto`], first looks
+//! whether all contacts stick where that is likely. Then come sweeps of block Gauss–Seidel, which solve what is loosely
+//! coupled and find most modes; Newton's method on the equations of the modes, which gives all digits once the modes
+//! are right; where they are not, the central path of the interior point method until Newton's method takes over, and
+//! proximal points around it. Islands too large to be factored in a moment get accelerated sweeps before all that. What
+//! is still open is swept with patience, and pivoted where the laws are polyhedral. It never returns less than the best
+//! point that it has seen.
 
 use std::str::FromStr;
 
@@ -382,7 +384,7 @@ impl<const D: usize> Island<D> {
 }
 
 /// Largest number of products of blocks that a factorization may take: some seconds.
-const WORK_MAX: usize = 400_000_000;
+pub(super) const WORK_MAX: usize = 400_000_000;
 
 /// Products of blocks that a factorization takes where it is tried before long runs of sweeps: some milliseconds.
 const CHEAP: usize = 2_000_000;

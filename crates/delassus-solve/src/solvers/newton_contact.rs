@@ -1,6 +1,7 @@
 //! Newton's method on the equations that the present mode of each contact asks for (Alart and Curnier's function).
 //!
-//! With y = r − ρ u, ρ another number for the normal, the tangents and the rolling moments, a contact is open where y_n ≤ 0, sticks where ‖y_t‖ ≤ μ y_n, and slides otherwise:
+//! With y = r − ρ u, ρ another number for the normal, the tangents and the rolling moments, a contact is open where
+//! y_n ≤ 0, sticks where ‖y_t‖ ≤ μ y_n, and slides otherwise:
 //!
 //! | mode | equations |
 //! |---|---|
