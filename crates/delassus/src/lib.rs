@@ -15,6 +15,7 @@
 
 pub mod analyze;
 pub mod assemble;
+pub mod contact;
 mod diagnostic;
 pub mod expression;
 pub mod family;
@@ -23,6 +24,7 @@ pub mod formula;
 pub mod interval;
 mod interval_contact;
 mod interval_matrix;
+pub mod joint;
 pub mod kinematics;
 pub mod number;
 mod parse;
@@ -30,6 +32,7 @@ pub mod safe;
 mod suggest;
 pub mod system;
 mod table;
+pub mod world;
 
 /// The code of the README, compiled and run as a test.
 #[cfg(doctest)]
