@@ -3,5 +3,6 @@
 mod active_set;
 mod golden;
 mod intervals;
+mod joints;
 mod system;
 mod ties;
