@@ -5,10 +5,11 @@
 //! ```
 //!
 //! c_a and c_b are core points fixed to the bodies (a corner, the centre of a ball, a point of an edge), r_a and r_b the
-//! radii of what surrounds them. Where n comes from depends on the features that touch. The function is exact as long
+//! radii of what surrounds them. Where n comes from depends on the features that touch. A rim is a circle instead of a
+//! ball around its core point: the point of the circle nearest to the other body takes its place. The function is exact as long
 //! as the same features touch, so that a step can end with the gap itself closed, not its linearization.
 
-use glam::DVec3;
+use glam::{DQuat, DVec3};
 
 use crate::world::Pose;
 
@@ -27,6 +28,49 @@ pub enum Features {
     Edges(DVec3, DVec3),
     /// Two points.
     Points,
+    /// A face of A with this outward normal, and the rim of a disc of B about this unit axis, each in the axes of its
+    /// body; the core point of B is the centre of the disc, its radius that of the rim.
+    FaceOfARimOfB(DVec3, DVec3),
+    /// The rim of a disc of A about this unit axis, and a face of B with this outward normal.
+    RimOfAFaceOfB(DVec3, DVec3),
+    /// The rim of a disc of A about this unit axis, and a point of B.
+    RimOfA(DVec3),
+    /// The rim of a disc of B about this unit axis, and a point of A.
+    RimOfB(DVec3),
+}
+
+impl Features {
+    /// The same features with A and B exchanged.
+    pub fn flipped(self) -> Features {
+        match self {
+            Features::FaceOfA(n) => Features::FaceOfB(n),
+            Features::FaceOfB(n) => Features::FaceOfA(n),
+            Features::EdgeOfA(e) => Features::EdgeOfB(e),
+            Features::EdgeOfB(e) => Features::EdgeOfA(e),
+            Features::Edges(e, f) => Features::Edges(f, e),
+            Features::Points => Features::Points,
+            Features::FaceOfARimOfB(n, u) => Features::RimOfAFaceOfB(u, n),
+            Features::RimOfAFaceOfB(u, n) => Features::FaceOfARimOfB(n, u),
+            Features::RimOfA(u) => Features::RimOfB(u),
+            Features::RimOfB(u) => Features::RimOfA(u),
+        }
+    }
+
+    /// The same features after each body's directions were turned.
+    pub fn turned(self, a: DQuat, b: DQuat) -> Features {
+        match self {
+            Features::FaceOfA(n) => Features::FaceOfA(a * n),
+            Features::FaceOfB(n) => Features::FaceOfB(b * n),
+            Features::EdgeOfA(e) => Features::EdgeOfA(a * e),
+            Features::EdgeOfB(e) => Features::EdgeOfB(b * e),
+            Features::Edges(e, f) => Features::Edges(a * e, b * f),
+            Features::Points => Features::Points,
+            Features::FaceOfARimOfB(n, u) => Features::FaceOfARimOfB(a * n, b * u),
+            Features::RimOfAFaceOfB(u, n) => Features::RimOfAFaceOfB(a * u, b * n),
+            Features::RimOfA(u) => Features::RimOfA(a * u),
+            Features::RimOfB(u) => Features::RimOfB(b * u),
+        }
+    }
 }
 
 /// A contact point.
@@ -55,33 +99,112 @@ pub struct Contact {
 impl Contact {
     /// Gap and normal at other poses of the two bodies.
     pub fn gap_at(&self, a: &Pose, b: &Pose) -> (f64, DVec3) {
-        let d = b.point(self.core[1]) - a.point(self.core[0]);
+        let (gap, normal, _) = self.gap_and_point_at(a, b);
+        (gap, normal)
+    }
+
+    /// Gap, normal and the middle between the two surfaces at other poses of the two bodies.
+    pub fn gap_and_point_at(&self, a: &Pose, b: &Pose) -> (f64, DVec3, DVec3) {
+        let (core_a, core_b) = (a.point(self.core[0]), b.point(self.core[1]));
+        let [radius_a, radius_b] = self.radius;
+        let d = core_b - core_a;
         // Where two features touch without radii, their distance gives no direction: the last normal stays.
         let towards = |x: DVec3| {
             let length = x.length();
-            if length > 1e-9 * (1.0 + self.radius[0] + self.radius[1]) {
+            if length > 1e-9 * (1.0 + radius_a + radius_b) {
                 x * (x.dot(self.normal).signum() / length)
             } else {
                 self.normal
             }
         };
         let across = |edge: DVec3| d - edge * d.dot(edge);
-        let normal = match self.features {
-            Features::FaceOfA(n) => a.rotation * n,
-            Features::FaceOfB(n) => -(b.rotation * n),
-            Features::EdgeOfA(e) => towards(across(a.rotation * e)),
-            Features::EdgeOfB(e) => towards(across(b.rotation * e)),
-            Features::Edges(e, f) => towards((a.rotation * e).cross(b.rotation * f)),
-            Features::Points => towards(d),
-        };
-        (normal.dot(d) - self.radius[0] - self.radius[1], normal)
+        let from_a = |n: DVec3, gap: f64| (gap, n, core_a + n * (radius_a + 0.5 * gap));
+        let from_b = |n: DVec3, gap: f64| (gap, n, core_b - n * (radius_b + 0.5 * gap));
+        let apart = |n: DVec3| n.dot(d) - radius_a - radius_b;
+        match self.features {
+            Features::FaceOfA(n) => {
+                let n = a.rotation * n;
+                from_b(n, apart(n))
+            }
+            Features::FaceOfB(n) => {
+                let n = -(b.rotation * n);
+                from_a(n, apart(n))
+            }
+            Features::EdgeOfA(e) => {
+                let n = towards(across(a.rotation * e));
+                from_b(n, apart(n))
+            }
+            Features::EdgeOfB(e) => {
+                let n = towards(across(b.rotation * e));
+                from_a(n, apart(n))
+            }
+            Features::Points => {
+                let n = towards(d);
+                from_a(n, apart(n))
+            }
+            Features::Edges(e, f) => {
+                let (e, f) = (a.rotation * e, b.rotation * f);
+                let n = towards(e.cross(f));
+                let (along_a, _) = nearest_on_lines(e, f, d);
+                let (gap, n, point) = from_a(n, apart(n));
+                (gap, n, point + e * along_a)
+            }
+            Features::FaceOfARimOfB(n, u) => {
+                let n = a.rotation * n;
+                let outward = lowest_on_disc(b.rotation * u, n);
+                let gap = apart(n) + radius_b - radius_b * outward.length();
+                let rim = core_b - outward.normalize_or_zero() * radius_b;
+                (gap, n, rim - n * (0.5 * gap))
+            }
+            Features::RimOfAFaceOfB(u, n) => {
+                let n = -(b.rotation * n);
+                let outward = lowest_on_disc(a.rotation * u, n);
+                let gap = apart(n) + radius_a - radius_a * outward.length();
+                let rim = core_a + outward.normalize_or_zero() * radius_a;
+                (gap, n, rim + n * (0.5 * gap))
+            }
+            Features::RimOfA(u) => {
+                let rim = nearest_on_rim(a.rotation * u, radius_a, d);
+                let n = towards(d - rim);
+                let gap = n.dot(d - rim) - radius_b;
+                from_b(n, gap)
+            }
+            Features::RimOfB(u) => {
+                let rim = nearest_on_rim(b.rotation * u, radius_b, -d);
+                let n = towards(d + rim);
+                let gap = n.dot(d + rim) - radius_a;
+                from_a(n, gap)
+            }
+        }
     }
+}
+
+/// How far along two lines with unit directions e and f their nearest points lie; d leads from the origin of the first to
+/// that of the second. Parallel lines: at the origin of the second.
+pub(crate) fn nearest_on_lines(e: DVec3, f: DVec3, d: DVec3) -> (f64, f64) {
+    let cosine = e.dot(f);
+    let sine_squared = e.cross(f).length_squared();
+    if sine_squared < 1e-20 {
+        return (d.dot(e), 0.0);
+    }
+    let s = (d.dot(e) - cosine * d.dot(f)) / sine_squared;
+    (s, cosine * s - d.dot(f))
+}
+
+/// The part of the direction n across the axis u of a disc: its length is the sine of the angle between the two.
+fn lowest_on_disc(u: DVec3, n: DVec3) -> DVec3 {
+    n - u * n.dot(u)
+}
+
+/// The point of a circle about the origin with axis u that is nearest to x.
+fn nearest_on_rim(u: DVec3, radius: f64, x: DVec3) -> DVec3 {
+    let outward = x - u * x.dot(u);
+    outward.try_normalize().unwrap_or_else(|| u.any_orthonormal_vector()) * radius
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use glam::DQuat;
 
     fn contact(core: [DVec3; 2], radius: [f64; 2], features: Features, normal: DVec3) -> Contact {
         let (bodies, shapes, feature) = ([0, 1], [0, 0], 0);

@@ -15,6 +15,7 @@
 
 pub mod analyze;
 pub mod assemble;
+pub mod collide;
 pub mod contact;
 mod diagnostic;
 pub mod expression;
@@ -28,6 +29,9 @@ pub mod joint;
 pub mod joint_rows;
 pub mod kinematics;
 pub mod number;
+mod pairs;
+mod pairs_block;
+mod parry_pairs;
 mod parse;
 mod relative;
 pub mod safe;

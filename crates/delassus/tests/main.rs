@@ -1,6 +1,7 @@
 //! The integration tests of the crate, in one binary.
 
 mod active_set;
+mod collide;
 mod golden;
 mod intervals;
 mod joints;
