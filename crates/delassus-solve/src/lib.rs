@@ -14,6 +14,7 @@ pub mod friction_problem;
 mod frictionless;
 pub mod hlcp;
 mod implication;
+pub mod impulse_range;
 pub mod law;
 pub mod lcp;
 pub mod lift;

@@ -184,6 +184,35 @@ impl World {
     }
 }
 
+impl Body {
+    /// Distance from the centre of mass within which all its shapes lie, planes left out.
+    pub fn reach(&self) -> f64 {
+        self.shapes.iter().map(|shape| shape.pose.position.length() + shape.kind.radius()).fold(0.0, f64::max)
+    }
+}
+
+impl ShapeKind {
+    /// Distance from the origin within which the shape lies; zero for a plane, which has no end.
+    pub fn radius(&self) -> f64 {
+        let farthest = |points: &[DVec3]| points.iter().map(|p| p.length()).fold(0.0, f64::max);
+        match self {
+            ShapeKind::Plane => 0.0,
+            ShapeKind::Sphere { radius } => *radius,
+            ShapeKind::Box { half_extents } => half_extents.length(),
+            ShapeKind::Capsule { radius, half_height } => radius + half_height,
+            ShapeKind::Cylinder { radius, half_height } | ShapeKind::Cone { radius, half_height } => {
+                radius.hypot(*half_height)
+            }
+            ShapeKind::Convex { points } => farthest(points),
+            ShapeKind::Mesh { vertices, .. } => farthest(vertices),
+            ShapeKind::Heightfield { heights, extent, .. } => {
+                let high = heights.iter().map(|h| h.abs()).fold(0.0, f64::max);
+                (0.5 * extent[0]).hypot(0.5 * extent[1]).hypot(high)
+            }
+        }
+    }
+}
+
 /// Positions and velocities at a time.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WorldState {

@@ -1,0 +1,141 @@
+//! `delassus-peer SCENE.json OUT.json CONFIG`: runs a scene in the format in which engines are compared.
+//!
+//! CONFIG: `ncp` (Coulomb's law) or `ccp` (the associated cone), with `-half` behind it for the half-implicit scheme.
+//! The scene gives gravity, dt, t_end, bodies with geoms, planes, revolute joints, one mu and one restitution; the output has
+//! positions, quaternions (w x y z), velocities and angular velocities (world axes) at t = 0 and every `sample`
+//! steps, CPU seconds of the stepping alone, the contacts of the last step, and notes: whatever a user should know.
+#![forbid(unsafe_code)]
+
+mod scene;
+
+use std::process::ExitCode;
+use std::time::Instant;
+
+use cpu_time::ProcessTime;
+use delassus::stepper::{FrictionLaw, Scheme, StepOptions, Stepper};
+use delassus::world::WorldState;
+use delassus_solve::solvers::Status;
+use serde_json::{Value, json};
+
+/// Above so many bodies the solves stop at the residual that such comparisons ask for.
+const MANY: usize = 200;
+/// The residual for many bodies.
+const LOOSE: f64 = 1e-5;
+
+fn main() -> ExitCode {
+    match run() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(message) => {
+            eprintln!("error: {message}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn options_of(config: &str, dt: f64, bodies: usize) -> Result<StepOptions, String> {
+    let (law, scheme) = match config {
+        "ncp" | "default" => (FrictionLaw::Ncp, Scheme::Symmetric),
+        "ccp" => (FrictionLaw::Ccp, Scheme::HalfImplicit),
+        "ncp-half" => (FrictionLaw::Ncp, Scheme::HalfImplicit),
+        "ccp-symmetric" => (FrictionLaw::Ccp, Scheme::Symmetric),
+        other => {
+            return Err(format!(
+                "unknown configuration `{other}`: expected ncp, ccp, ncp-half or ccp-symmetric"
+            ));
+        }
+    };
+    let tolerance = if bodies > MANY { LOOSE } else { StepOptions::default().tolerance };
+    Ok(StepOptions { dt, law, scheme, tolerance, ..StepOptions::default() })
+}
+
+fn run() -> Result<(), String> {
+    let began = Instant::now();
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let [scene_path, out_path, config] = arguments.as_slice() else {
+        return Err("expected three arguments: SCENE.json OUT.json CONFIG".into());
+    };
+    let text = std::fs::read_to_string(scene_path).map_err(|e| format!("{scene_path}: {e}"))?;
+    let json: Value = serde_json::from_str(&text).map_err(|e| format!("{scene_path}: {e}"))?;
+    let scene = scene::read(&json).map_err(|e| format!("{scene_path}: {e}"))?;
+    let options = options_of(config, scene.dt, scene.bodies.len())?;
+    let mut notes = scene::mobility_notes(&scene);
+    let mut stepper = Stepper::new(&scene.world, scene.state.clone(), options);
+
+    let steps = (scene.t_end / scene.dt).round() as usize;
+    let mut record = Record::default();
+    record.add(stepper.state(), &scene.bodies);
+    let (mut cpu, mut done, mut history) = (0.0, 0, vec![]);
+    let (mut residual, mut penetration, mut failed) = (0.0f64, 0.0f64, 0usize);
+    while done < steps {
+        let count = scene.sample.min(steps - done);
+        let clock = ProcessTime::now();
+        for k in 0..count {
+            // Where forces are not unique, the last step gives those of least norm.
+            stepper.options.minimum_norm = done + k + 1 == steps && stepper.contacts().len() <= MANY;
+            let report = stepper.step().map_err(|e| e.to_string())?;
+            residual = residual.max(report.residual);
+            penetration = penetration.max(report.penetration);
+            if report.status != Status::Solved {
+                failed += 1;
+                if failed <= 3 {
+                    let (step, r) = (stepper.steps(), report.residual);
+                    notes.push(format!("step {step}: {:?}, residual {r:.1e}", report.status));
+                }
+            }
+            for jam in report.jams {
+                notes.push(format!(
+                    "jam at t = {:.6} s: contact {} at ({:.4}, {:.4}, {:.4}) cannot slide on: friction {} exceeds \
+                     the jamming value {:.4}; stopped by an impulse of {:.4} N s",
+                    jam.t, jam.contact, jam.point.x, jam.point.y, jam.point.z, jam.mu, jam.mu_jam, jam.impulse
+                ));
+            }
+        }
+        cpu += clock.elapsed().as_secs_f64();
+        done += count;
+        record.add(stepper.state(), &scene.bodies);
+        history.push(json!([done, cpu]));
+        if began.elapsed().as_secs_f64() > scene.wall_cap && done < steps {
+            notes.push("wall cap".into());
+            break;
+        }
+    }
+    notes.push(format!("largest residual {residual:.1e}, largest overlap {penetration:.1e} m"));
+    if failed > 0 {
+        notes.push(format!("{failed} of {done} steps not solved to the tolerance"));
+    }
+    let contacts: Vec<Value> = stepper
+        .contact_forces()
+        .filter(|(contact, normal, _)| *normal > 0.0 || contact.gap <= 1e-7)
+        .take(400)
+        .map(|(contact, normal, friction)| {
+            json!({"p": contact.point.to_array(), "fn": normal, "ft": friction.length(), "dist": contact.gap})
+        })
+        .collect();
+    let out = json!({
+        "t": record.t, "pos": record.position, "quat": record.orientation, "vel": record.velocity,
+        "omega": record.angular_velocity, "wall": cpu, "steps": done, "dt": scene.dt, "wh": history,
+        "contacts": contacts, "notes": notes, "residual": residual, "penetration": penetration,
+    });
+    std::fs::write(out_path, out.to_string()).map_err(|e| format!("{out_path}: {e}"))
+}
+
+#[derive(Default)]
+struct Record {
+    t: Vec<f64>,
+    position: Vec<Vec<[f64; 3]>>,
+    orientation: Vec<Vec<[f64; 4]>>,
+    velocity: Vec<Vec<[f64; 3]>>,
+    angular_velocity: Vec<Vec<[f64; 3]>>,
+}
+
+impl Record {
+    fn add(&mut self, state: &WorldState, bodies: &[usize]) {
+        let all = || bodies.iter().map(|&b| &state.bodies[b]);
+        self.t.push(state.t);
+        self.position.push(all().map(|s| s.pose.position.to_array()).collect());
+        let wxyz = |q: glam::DQuat| [q.w, q.x, q.y, q.z];
+        self.orientation.push(all().map(|s| wxyz(s.pose.rotation)).collect());
+        self.velocity.push(all().map(|s| s.velocity.to_array()).collect());
+        self.angular_velocity.push(all().map(|s| s.spin().to_array()).collect());
+    }
+}

@@ -1,0 +1,181 @@
+//! The scenes, read.
+
+use delassus::joint::{Joint, JointKind};
+use delassus::world::{Body, BodyState, Pose, Shape, ShapeKind, Surface, World, WorldState};
+use glam::{DQuat, DVec3};
+use serde_json::Value;
+
+/// A scene.
+pub struct Scene {
+    pub world: World,
+    pub state: WorldState,
+    /// The bodies of the scene among those of the world.
+    pub bodies: Vec<usize>,
+    pub dt: f64,
+    pub t_end: f64,
+    pub sample: usize,
+    pub wall_cap: f64,
+}
+
+fn number(value: &Value, what: &str) -> Result<f64, String> {
+    value
+        .as_f64()
+        .filter(|x| x.is_finite())
+        .ok_or_else(|| format!("{what}: expected a number, found {value}"))
+}
+
+fn numbers<const N: usize>(value: &Value, what: &str) -> Result<[f64; N], String> {
+    let items = value.as_array().filter(|items| items.len() >= N);
+    let items = items.ok_or_else(|| format!("{what}: expected {N} numbers, found {value}"))?;
+    let mut out = [0.0; N];
+    for (x, item) in out.iter_mut().zip(items) {
+        *x = number(item, what)?;
+    }
+    Ok(out)
+}
+
+fn vector(value: &Value, what: &str) -> Result<DVec3, String> {
+    Ok(DVec3::from_array(numbers::<3>(value, what)?))
+}
+
+fn rotation(value: &Value, what: &str) -> Result<DQuat, String> {
+    let [w, x, y, z] = numbers::<4>(value, what)?;
+    Ok(DQuat::from_xyzw(x, y, z, w).normalize())
+}
+
+fn list<'a>(value: &'a Value, what: &str) -> Result<&'a [Value], String> {
+    value.as_array().map(Vec::as_slice).ok_or_else(|| format!("{what}: expected an array"))
+}
+
+fn still(position: DVec3) -> BodyState {
+    let pose = Pose { position, rotation: DQuat::IDENTITY };
+    BodyState { pose, velocity: DVec3::ZERO, angular_velocity: DVec3::ZERO }
+}
+
+fn fixed(name: &str, shapes: Vec<Shape>) -> Body {
+    Body {
+        name: name.into(),
+        fixed: true,
+        mass: 0.0,
+        inertia: DVec3::ZERO,
+        shapes,
+        frame: Pose::IDENTITY,
+        force: [DVec3::ZERO; 2],
+    }
+}
+
+/// Reads a scene.
+pub fn read(scene: &Value) -> Result<Scene, String> {
+    let mut planes = vec![];
+    for (i, plane) in list(&scene["planes"], "planes")?.iter().enumerate() {
+        let what = format!("planes[{i}]");
+        let normal = vector(&plane["normal"], &what)?.normalize();
+        let pose = Pose {
+            position: vector(&plane["point"], &what)?,
+            rotation: DQuat::from_rotation_arc(DVec3::Z, normal),
+        };
+        planes.push(Shape { kind: ShapeKind::Plane, pose });
+    }
+    let mut bodies = vec![fixed("world", planes)];
+    let mut states = vec![still(DVec3::ZERO)];
+    for (i, body) in list(&scene["bodies"], "bodies")?.iter().enumerate() {
+        let what = |key: &str| format!("bodies[{i}].{key}");
+        let mut shapes = vec![];
+        for geom in list(&body["geoms"], &what("geoms"))? {
+            shapes.push(shape(geom).map_err(|e| format!("{}: {e}", what("geoms")))?);
+        }
+        let pose = Pose {
+            position: vector(&body["pos"], &what("pos"))?,
+            rotation: rotation(&body["quat"], &what("quat"))?,
+        };
+        states.push(BodyState {
+            pose,
+            velocity: vector(&body["vel"], &what("vel"))?,
+            angular_velocity: pose.local_vector(vector(&body["omega"], &what("omega"))?),
+        });
+        bodies.push(Body {
+            name: body["name"].as_str().map_or_else(|| format!("body{i}"), str::to_owned),
+            fixed: false,
+            mass: number(&body["mass"], &what("mass"))?,
+            inertia: vector(&body["inertia"], &what("inertia"))?,
+            shapes,
+            frame: Pose::IDENTITY,
+            force: [DVec3::ZERO; 2],
+        });
+    }
+    let mut joints = vec![];
+    let mut no_contact = vec![];
+    for (i, joint) in list(&scene["joints"], "joints")?.iter().enumerate() {
+        let what = |key: &str| format!("joints[{i}].{key}");
+        let body = |key: &str| match joint[key].as_i64() {
+            Some(-1) => Ok(0),
+            Some(b) if b >= 0 && (b as usize) + 1 < bodies.len() => Ok(b as usize + 1),
+            _ => Err(format!("{}: no such body", what(key))),
+        };
+        let pair = [body("a")?, body("b")?];
+        if joint["type"].as_str() != Some("revolute") {
+            return Err(format!("{}: expected revolute", what("type")));
+        }
+        let anchor = vector(&joint["point"], &what("point"))?;
+        let axis = vector(&joint["axis"], &what("axis"))?.normalize();
+        let frame = Pose { position: anchor, rotation: DQuat::from_rotation_arc(DVec3::Z, axis) };
+        joints.push(Joint::new(
+            &format!("joint{i}"),
+            JointKind::Revolute,
+            pair,
+            pair.map(|b| states[b].pose.inverse().compose(&frame)),
+        ));
+        no_contact.push([pair[0].min(pair[1]), pair[0].max(pair[1])]);
+    }
+    no_contact.sort_unstable();
+    no_contact.dedup();
+    let surface = Surface {
+        between: [None, None],
+        mu: number(&scene["mu"], "mu")?,
+        restitution: number(&scene["rest"], "rest")?,
+        rolling: 0.0,
+    };
+    Ok(Scene {
+        bodies: (1..bodies.len()).collect(),
+        world: World {
+            name: scene["name"].as_str().unwrap_or("scene").to_owned(),
+            gravity: vector(&scene["gravity"], "gravity")?,
+            bodies,
+            joints,
+            surfaces: vec![surface],
+            no_contact,
+        },
+        state: WorldState { t: 0.0, bodies: states, coordinates: vec![] },
+        dt: number(&scene["dt"], "dt")?,
+        t_end: number(&scene["t_end"], "t_end")?,
+        sample: number(&scene["sample"], "sample")?.max(1.0) as usize,
+        wall_cap: scene["wall_cap"].as_f64().unwrap_or(f64::INFINITY),
+    })
+}
+
+fn shape(geom: &Value) -> Result<Shape, String> {
+    let size = &geom["size"];
+    let kind = match geom["type"].as_str().unwrap_or_default() {
+        "sphere" => ShapeKind::Sphere { radius: numbers::<1>(size, "size")?[0] },
+        "box" => ShapeKind::Box { half_extents: vector(size, "size")? },
+        kind @ ("capsule" | "cylinder" | "cone") => {
+            let [radius, half_height] = numbers::<2>(size, "size")?;
+            match kind {
+                "capsule" => ShapeKind::Capsule { radius, half_height },
+                "cylinder" => ShapeKind::Cylinder { radius, half_height },
+                _ => ShapeKind::Cone { radius, half_height },
+            }
+        }
+        other => {
+            return Err(format!("unknown shape `{other}`: expected sphere, box, capsule, cylinder or cone"));
+        }
+    };
+    let pose = Pose { position: vector(&geom["pos"], "pos")?, rotation: rotation(&geom["quat"], "quat")? };
+    Ok(Shape { kind, pose })
+}
+
+/// Degrees of freedom and redundant rows, where there are joints.
+pub fn mobility_notes(scene: &Scene) -> Vec<String> {
+    let _ = scene;
+    vec![]
+}

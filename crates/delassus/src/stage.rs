@@ -1,0 +1,375 @@
+//! One solve of a time step: velocities from impulses of joints and contacts.
+//!
+//! ```text
+//! v = v* + M⁻¹ Hᵀ r ,   u = H v + b ,   (u_i, r_i) in the law of row or contact i
+//! ```
+//!
+//! v* are the velocities before (6 per body that moves), H the rows of joints and contacts, b what they want: a
+//! distance per time, a wanted speed, a rebound. Source: 004 eq. 9. Rows with a bound on their force (motors, dry friction in
+//! joints) are solved as held and, where the bound is passed, given the bound as a known impulse and solved again.
+
+use delassus_solve::friction_problem::{Form, FrictionProblem};
+use delassus_solve::law::Law;
+use delassus_solve::problem::InvalidProblem;
+use delassus_solve::solvers::Status;
+use delassus_solve::solvers::friction::{FrictionOptions, FrictionSolution, solve};
+use delassus_solve::sparse::Sparse;
+use glam::DVec3;
+
+use crate::contact::Contact;
+use crate::joint::{RowKind, Rows};
+use crate::world::{World, WorldState};
+
+/// Rows of a contact: normal, two tangents, two rolling rows.
+pub(crate) const WIDE: usize = 5;
+/// Rounds in which bounded rows may change their mind.
+const ROUNDS: usize = 20;
+/// A bound that follows the load of its joint is settled when it changes by less than this part.
+const SETTLED: f64 = 1e-9;
+
+/// A contact with its Jacobian and its law.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ContactRows {
+    /// Slots of the bodies among those that move; `NONE` for a fixed one.
+    pub(crate) slots: [u32; 2],
+    /// Entries for (ẋ, ω̄) of body A and of body B.
+    pub(crate) blocks: [[[f64; 6]; WIDE]; 2],
+    /// The law.
+    pub(crate) law: Law,
+    /// Tangents, world axes.
+    pub(crate) tangents: [DVec3; 2],
+}
+
+/// The slot of a fixed body.
+pub(crate) const NONE: u32 = u32::MAX;
+
+impl ContactRows {
+    /// The rows at the poses of a state; the gap's gradient is taken at `point`.
+    pub(crate) fn new(contact: &Contact, state: &WorldState, slot: &[u32], law: Law) -> Self {
+        let n = contact.normal;
+        // The world axis that the normal is farthest from gives the first tangent: the same from step to step.
+        let axis = if n.x.abs() <= n.y.abs() && n.x.abs() <= n.z.abs() {
+            DVec3::X
+        } else if n.y.abs() <= n.z.abs() {
+            DVec3::Y
+        } else {
+            DVec3::Z
+        };
+        let t1 = (axis - n * axis.dot(n)).normalize_or_zero();
+        let t2 = n.cross(t1);
+        let mut blocks = [[[0.0; 6]; WIDE]; 2];
+        let slots = contact.bodies.map(|b| slot[b as usize]);
+        for (side, sign) in [(0, -1.0), (1, 1.0)] {
+            let pose = state.bodies[contact.bodies[side] as usize].pose;
+            let arm = contact.point - pose.position;
+            for (k, d) in [n, t1, t2].into_iter().enumerate().take(law.dim()) {
+                let moment = pose.local_vector(arm.cross(d));
+                let linear = sign * d;
+                let angular = sign * moment;
+                blocks[side][k] = [linear.x, linear.y, linear.z, angular.x, angular.y, angular.z];
+            }
+            for (k, d) in [t1, t2].into_iter().enumerate().take(law.dim().saturating_sub(3)) {
+                let angular = sign * pose.local_vector(d);
+                blocks[side][3 + k] = [0.0, 0.0, 0.0, angular.x, angular.y, angular.z];
+            }
+        }
+        ContactRows { slots, blocks, law, tangents: [t1, t2] }
+    }
+
+    /// Velocity of a row.
+    pub(crate) fn velocity(&self, k: usize, v: &[f64]) -> f64 {
+        let mut u = 0.0;
+        for side in 0..2 {
+            if self.slots[side] != NONE {
+                u += dot6(&self.blocks[side][k], &v[6 * self.slots[side] as usize..]);
+            }
+        }
+        u
+    }
+
+    /// v += M⁻¹ Hᵀ r.
+    fn push(&self, r: &[f64], inverse_mass: &[f64], v: &mut [f64]) {
+        for side in 0..2 {
+            if self.slots[side] != NONE {
+                let at = 6 * self.slots[side] as usize;
+                for k in 0..self.law.dim() {
+                    for c in 0..6 {
+                        v[at + c] += inverse_mass[at + c] * self.blocks[side][k][c] * r[k];
+                    }
+                }
+            }
+        }
+    }
+
+    /// The block of W of the contact with itself.
+    pub(crate) fn self_block(&self, inverse_mass: &[f64], i: usize, j: usize) -> f64 {
+        let mut w = 0.0;
+        for side in 0..2 {
+            if self.slots[side] != NONE {
+                let at = 6 * self.slots[side] as usize;
+                for c in 0..6 {
+                    w += self.blocks[side][i][c] * inverse_mass[at + c] * self.blocks[side][j][c];
+                }
+            }
+        }
+        w
+    }
+}
+
+pub(crate) fn dot6(a: &[f64; 6], v: &[f64]) -> f64 {
+    a.iter().zip(&v[..6]).map(|(a, v)| a * v).sum()
+}
+
+/// What a stage wants of a row of a joint.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Want {
+    /// Nothing: left out.
+    Nothing,
+    /// u + b = 0 (or ≥ 0 for a limit).
+    Velocity {
+        /// b.
+        bias: f64,
+    },
+    /// u + b + c r = 0.
+    Compliant {
+        /// b.
+        bias: f64,
+        /// c.
+        compliance: f64,
+    },
+    /// This impulse.
+    Impulse(f64),
+}
+
+/// What a stage was given and what it found.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct StageData {
+    /// One per row of a joint.
+    pub(crate) wants: Vec<Want>,
+    /// b of the normal row per contact; `None` leaves the contact out.
+    pub(crate) normal_bias: Vec<Option<f64>>,
+    /// In: where to start. Out: the impulses.
+    pub(crate) row_impulse: Vec<f64>,
+    /// In: where to start. Out: the impulses.
+    pub(crate) contact_impulse: Vec<[f64; WIDE]>,
+}
+
+/// How a stage ended.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct StageOutcome {
+    pub(crate) status: Status,
+    pub(crate) residual: f64,
+    pub(crate) iterations: usize,
+}
+
+/// The bodies that move, as the rows of a stage see them.
+#[derive(Clone, Debug)]
+pub(crate) struct Masses {
+    /// The place of each body among those that move, or `NONE`.
+    pub(crate) slot: Vec<u32>,
+    /// M, 6 per body that moves.
+    pub(crate) mass: Vec<f64>,
+    /// M⁻¹.
+    pub(crate) inverse: Vec<f64>,
+}
+
+impl Masses {
+    pub(crate) fn new(world: &World) -> Self {
+        let mut slot = vec![NONE; world.bodies.len()];
+        let mut mass = vec![];
+        for (i, body) in world.bodies.iter().enumerate().filter(|(_, body)| !body.fixed) {
+            slot[i] = (mass.len() / 6) as u32;
+            mass.extend([body.mass; 3]);
+            mass.extend(body.inertia.to_array());
+        }
+        let inverse = mass.iter().map(|m| 1.0 / m).collect();
+        Masses { slot, mass, inverse }
+    }
+}
+
+/// Solves a stage: `v` becomes the velocities after it.
+pub(crate) fn solve_stage(
+    masses: &Masses,
+    rows: &Rows,
+    contacts: &[ContactRows],
+    duration: f64,
+    options: &FrictionOptions,
+    data: &mut StageData,
+    v: &mut [f64],
+) -> Result<StageOutcome, InvalidProblem> {
+    // A bounded row is held (0) or at its bound (±1).
+    let mut side = vec![0i8; rows.rows.len()];
+    let mut bound: Vec<f64> = rows.rows.iter().map(|row| limit(&row.kind, 0.0) * duration).collect();
+    let bounded = rows.rows.iter().any(|row| matches!(row.kind, RowKind::Bounded { .. }));
+    let start = v.to_vec();
+    let mut outcome = StageOutcome { status: Status::Solved, residual: 0.0, iterations: 0 };
+    for round in 0..ROUNDS {
+        v.copy_from_slice(&start);
+        for (i, want) in data.wants.iter().enumerate() {
+            let known = match (want, side[i]) {
+                (Want::Impulse(r), _) => Some(*r),
+                (Want::Velocity { .. }, s) if s != 0 => Some(f64::from(s) * bound[i]),
+                _ => None,
+            };
+            if let Some(r) = known {
+                data.row_impulse[i] = r;
+                push_row(rows, i, r, masses, v);
+            }
+        }
+        let step = solve_rows(masses, rows, contacts, &side, options, data, v)?;
+        outcome.iterations += step.iterations;
+        outcome.residual = step.residual;
+        outcome.status = step.status;
+        if !bounded {
+            break;
+        }
+        let mut changed = false;
+        for (i, row) in rows.rows.iter().enumerate() {
+            let (RowKind::Bounded { .. }, Want::Velocity { bias }) = (row.kind, data.wants[i]) else {
+                continue;
+            };
+            let held = rows.rows.iter().zip(&data.row_impulse);
+            let load = held
+                .filter(|(other, _)| other.joint == row.joint)
+                .map(|(other, r)| (other.load * r).powi(2))
+                .sum::<f64>()
+                .sqrt();
+            let now = limit(&row.kind, load / duration.max(f64::MIN_POSITIVE)) * duration;
+            changed |= side[i] != 0 && (now - bound[i]).abs() > SETTLED * (now + bound[i]);
+            bound[i] = now;
+            let r = data.row_impulse[i];
+            if side[i] == 0 && r.abs() > now {
+                side[i] = if r > 0.0 { 1 } else { -1 };
+                changed = true;
+            } else if side[i] != 0 {
+                // At its bound a force opposes the motion that it could not stop.
+                let u = row_velocity(rows, i, masses, v) + bias;
+                if u * f64::from(side[i]) > 0.0 {
+                    side[i] = 0;
+                    changed = true;
+                }
+            }
+        }
+        if !changed {
+            break;
+        }
+        if round + 1 == ROUNDS {
+            outcome.status = Status::Stalled;
+        }
+    }
+    Ok(outcome)
+}
+
+fn limit(kind: &RowKind, load: f64) -> f64 {
+    match kind {
+        RowKind::Bounded { force, per_load } => force + per_load * load,
+        _ => f64::INFINITY,
+    }
+}
+
+/// Velocity of a row of a joint, without its rate.
+pub(crate) fn row_velocity(rows: &Rows, i: usize, masses: &Masses, v: &[f64]) -> f64 {
+    let [from, to] = rows.rows[i].blocks;
+    let blocks = &rows.blocks[from as usize..to as usize];
+    blocks.iter().map(|(body, block)| dot6(block, &v[6 * masses.slot[*body as usize] as usize..])).sum()
+}
+
+fn push_row(rows: &Rows, i: usize, r: f64, masses: &Masses, v: &mut [f64]) {
+    let [from, to] = rows.rows[i].blocks;
+    for (body, block) in &rows.blocks[from as usize..to as usize] {
+        let at = 6 * masses.slot[*body as usize] as usize;
+        for c in 0..6 {
+            v[at + c] += masses.inverse[at + c] * block[c] * r;
+        }
+    }
+}
+
+/// The problem with rows at their bounds taken out.
+fn solve_rows(
+    masses: &Masses,
+    rows: &Rows,
+    contacts: &[ContactRows],
+    side: &[i8],
+    options: &FrictionOptions,
+    data: &mut StageData,
+    v: &mut [f64],
+) -> Result<StageOutcome, InvalidProblem> {
+    let moving = masses.mass.len();
+    let (mut laws, mut bias, mut start) = (vec![], vec![], vec![]);
+    let mut entries: Vec<(usize, usize, f64)> = vec![];
+    // A compliant row has a body of its own, of mass 1/c, which moves along with it.
+    let mut springs: Vec<f64> = vec![];
+    for (i, row) in rows.rows.iter().enumerate() {
+        let (b, compliance) = match data.wants[i] {
+            Want::Velocity { bias } if side[i] == 0 => (bias, 0.0),
+            Want::Compliant { bias, compliance } => (bias, compliance),
+            _ => continue,
+        };
+        let column = bias.len();
+        let [from, to] = row.blocks;
+        for (body, block) in &rows.blocks[from as usize..to as usize] {
+            let at = 6 * masses.slot[*body as usize] as usize;
+            entries.extend((0..6).filter(|&c| block[c] != 0.0).map(|c| (at + c, column, block[c])));
+        }
+        if compliance > 0.0 {
+            entries.push((moving + springs.len(), column, 1.0));
+            springs.push(1.0 / compliance);
+        }
+        laws.push(if matches!(row.kind, RowKind::Limit { .. }) { Law::Unilateral } else { Law::Bilateral });
+        bias.push(b);
+        start.push(data.row_impulse[i]);
+    }
+    for (i, contact) in contacts.iter().enumerate() {
+        let Some(b) = data.normal_bias[i] else { continue };
+        for k in 0..contact.law.dim() {
+            let column = bias.len();
+            for s in 0..2 {
+                if contact.slots[s] != NONE {
+                    let at = 6 * contact.slots[s] as usize;
+                    let block = &contact.blocks[s][k];
+                    entries.extend((0..6).filter(|&c| block[c] != 0.0).map(|c| (at + c, column, block[c])));
+                }
+            }
+            bias.push(if k == 0 { b } else { 0.0 });
+            start.push(data.contact_impulse[i][k]);
+        }
+        laws.push(contact.law);
+    }
+    if laws.is_empty() {
+        return Ok(StageOutcome { status: Status::Solved, residual: 0.0, iterations: 0 });
+    }
+    let dofs = moving + springs.len();
+    let diagonal: Vec<(usize, usize, f64)> =
+        masses.mass.iter().chain(&springs).enumerate().map(|(i, &m)| (i, i, m)).collect();
+    let mut force: Vec<f64> = masses.mass.iter().zip(v.iter()).map(|(m, v)| m * v).collect();
+    force.resize(dofs, 0.0);
+    let form = Form::Global {
+        mass: Sparse::from_triplets(dofs, dofs, &diagonal),
+        jacobian_transposed: Sparse::from_triplets(dofs, bias.len(), &entries),
+        force,
+        bias,
+    };
+    let problem = FrictionProblem::new(laws, form)?;
+    let found: FrictionSolution = solve(&problem, options, Some(&start))?;
+    let mut at = 0;
+    for i in 0..rows.rows.len() {
+        match data.wants[i] {
+            Want::Velocity { .. } if side[i] == 0 => {}
+            Want::Compliant { .. } => {}
+            _ => continue,
+        }
+        data.row_impulse[i] = found.impulse[at];
+        push_row(rows, i, found.impulse[at], masses, v);
+        at += 1;
+    }
+    for (i, contact) in contacts.iter().enumerate() {
+        data.contact_impulse[i] = [0.0; WIDE];
+        if data.normal_bias[i].is_some() {
+            let n = contact.law.dim();
+            data.contact_impulse[i][..n].copy_from_slice(&found.impulse[at..at + n]);
+            contact.push(&found.impulse[at..at + n], &masses.inverse, v);
+            at += n;
+        }
+    }
+    Ok(StageOutcome { status: found.status, residual: found.residual, iterations: found.iterations })
+}
