@@ -5,6 +5,8 @@
 //! A = L U are taken without exchanging rows: the diagonal blocks of such a matrix carry the pivots. The order of
 //! elimination is that of least degree in the graph of blocks, found once for a pattern.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use crate::solvers::parallel;
 use crate::sparse::Sparse;
 
@@ -126,69 +128,169 @@ impl<const D: usize> BlockMatrix<D> {
     /// and of its column, and by `unit`.
     pub fn from_sparse(n: usize, a: &Sparse, place: &[(usize, usize)], scale: &[f64], unit: f64) -> Self {
         // The rows of a constraint follow each other.
-        let mut rows = vec![0; n + 1];
+        let mut first = vec![0; n + 1];
         for &(i, _) in place {
-            rows[i + 1] += 1;
+            first[i + 1] += 1;
         }
         for i in 0..n {
-            rows[i + 1] += rows[i];
+            first[i + 1] += first[i];
         }
-        let mut near: Vec<Vec<usize>> = vec![Vec::new(); n];
-        parallel::fill(&mut near, |i| {
-            let mut list = vec![i];
-            for row in (rows[i]..rows[i + 1]).filter(|&row| place[row].1 < D) {
+        let mut out = Self::default();
+        out.set_places(a, &first, place);
+        out.set_values(a, &first, place, scale, unit);
+        out
+    }
+
+    /// Finds where there are blocks, as [`BlockMatrix::from_sparse`]; `first` says where the rows of each block begin.
+    pub(crate) fn set_places(&mut self, a: &Sparse, first: &[usize], place: &[(usize, usize)]) {
+        let n = first.len() - 1;
+        let near = |i: usize, list: &mut Vec<usize>| {
+            let from = list.len();
+            let mut sorted = true;
+            for row in (first[i]..first[i + 1]).filter(|&row| place[row].1 < D) {
+                // Mostly each row has entries in the same blocks as the one before.
+                let mut at = from;
                 for &c in a.row(row).0 {
                     let (j, k) = place[c];
-                    if k < D && list.last() != Some(&j) {
+                    if k == D || (at > from && list[at - 1] == j) {
+                        continue;
+                    }
+                    while at < list.len() && list[at] < j {
+                        at += 1;
+                    }
+                    if at == list.len() || list[at] != j {
+                        sorted &= at == list.len();
                         list.push(j);
+                        at = list.len();
+                    } else {
+                        at += 1;
                     }
                 }
             }
-            list.sort_unstable();
-            list.dedup();
-            list
-        });
+            if !sorted || list[from..].binary_search(&i).is_err() {
+                list.push(i);
+                list[from..].sort_unstable();
+                let mut kept = from;
+                for k in from..list.len() {
+                    if k == from || list[k] != list[kept - 1] {
+                        list[kept] = list[k];
+                        kept += 1;
+                    }
+                }
+                list.truncate(kept);
+            }
+        };
+        self.start.clear();
+        self.start.push(0);
+        self.column.clear();
+        if parallel::shared(n) {
+            let mut rows: Vec<Vec<usize>> = vec![Vec::new(); n];
+            parallel::fill(&mut rows, |i| {
+                let mut list = Vec::new();
+                near(i, &mut list);
+                list
+            });
+            self.column.reserve(rows.iter().map(Vec::len).sum());
+            for list in rows {
+                self.column.extend(list);
+                self.start.push(self.column.len());
+            }
+        } else {
+            for i in 0..n {
+                near(i, &mut self.column);
+                self.start.push(self.column.len());
+            }
+        }
+        self.make_symmetric();
+        self.diagonal.clear();
         for i in 0..n {
-            for k in 0..near[i].len() {
-                let j = near[i][k];
-                if let Err(at) = near[j].binary_search(&i) {
-                    near[j].insert(at, i);
-                }
-            }
+            let row = &self.column[self.start[i]..self.start[i + 1]];
+            self.diagonal.push(self.start[i] + row.partition_point(|&j| j < i));
         }
-        let mut out = BlockMatrix { start: vec![0], ..Self::default() };
-        let stored = near.iter().map(Vec::len).sum();
-        out.column.reserve(stored);
-        let mut pairs = Vec::with_capacity(stored);
-        for (i, list) in near.iter().enumerate() {
-            for &j in list {
-                if i == j {
-                    out.diagonal.push(out.column.len());
-                }
-                out.column.push(j);
-                pairs.push((i, j));
-            }
-            out.start.push(out.column.len());
-        }
-        out.value.resize(stored, zero_block());
-        parallel::fill(&mut out.value, |k| {
-            let (i, j) = pairs[k];
-            let mut block = zero_block();
-            for row in rows[i]..rows[i + 1] {
-                let r = place[row].1;
-                let (columns, values) = a.row(row);
-                let mut at = columns.partition_point(|&c| c < rows[j]);
-                while r < D && at < columns.len() && columns[at] < rows[j + 1] {
-                    let c = columns[at];
-                    if place[c].1 < D {
-                        block[r][place[c].1] = unit * values[at] * scale[row] * scale[c];
-                    }
-                    at += 1;
-                }
-            }
-            block
+        self.value.clear();
+        self.value.resize(self.column.len(), zero_block());
+    }
+
+    /// Adds the places of the mirror image.
+    fn make_symmetric(&mut self) {
+        let n = self.start.len() - 1;
+        // Row by row, each place below the diagonal must be the next one that the rows above have announced.
+        let mut next = self.start.clone();
+        let symmetric = (0..n).all(|i| {
+            let range = self.start[i]..self.start[i + 1];
+            let upper = range.start + self.column[range.clone()].partition_point(|&j| j < i);
+            next[i] == upper
+                && self.column[upper..range.end].iter().filter(|&&j| j > i).all(|&j| {
+                    let announced = next[j];
+                    next[j] += 1;
+                    announced < self.start[j + 1] && self.column[announced] == i
+                })
         });
-        out
+        if symmetric {
+            return;
+        }
+        let mut pairs = Vec::with_capacity(2 * self.column.len());
+        for i in 0..n {
+            for &j in &self.column[self.start[i]..self.start[i + 1]] {
+                pairs.push((i, j));
+                pairs.push((j, i));
+            }
+        }
+        pairs.sort_unstable();
+        pairs.dedup();
+        self.column.clear();
+        self.column.extend(pairs.iter().map(|p| p.1));
+        for i in 0..=n {
+            self.start[i] = pairs.partition_point(|p| p.0 < i);
+        }
+    }
+
+    /// Takes over the values, as [`BlockMatrix::from_sparse`]; false where there is an entry without a block.
+    pub(crate) fn set_values(
+        &mut self,
+        a: &Sparse,
+        first: &[usize],
+        place: &[(usize, usize)],
+        scale: &[f64],
+        unit: f64,
+    ) -> bool {
+        let column = &self.column;
+        let (start, fits) = (&self.start, AtomicBool::new(true));
+        parallel::rows(&mut self.value, start, |i, blocks| {
+            let columns = &column[start[i]..start[i + 1]];
+            blocks.fill(zero_block());
+            for row in first[i]..first[i + 1] {
+                let r = place[row].1;
+                if r == D {
+                    continue;
+                }
+                let (entries, values) = a.row(row);
+                let mut at = 0;
+                for (&c, &x) in entries.iter().zip(values) {
+                    let (j, k) = place[c];
+                    if k == D {
+                        continue;
+                    }
+                    while at < columns.len() && columns[at] < j {
+                        at += 1;
+                    }
+                    if at == columns.len() || columns[at] != j {
+                        fits.store(false, Ordering::Relaxed);
+                        return;
+                    }
+                    blocks[at][r][k] = unit * x * scale[row] * scale[c];
+                }
+            }
+        });
+        fits.into_inner()
+    }
+
+    /// Becomes a copy of another matrix in the room that there is.
+    pub(crate) fn copy_from(&mut self, other: &Self) {
+        self.start.clone_from(&other.start);
+        self.column.clone_from(&other.column);
+        self.value.clone_from(&other.value);
+        self.diagonal.clone_from(&other.diagonal);
     }
 
     /// Number of block rows.
@@ -219,21 +321,24 @@ impl<const D: usize> BlockMatrix<D> {
         }
     }
 
-    /// The rows of each connected component of the graph of blocks that are not zero, each list ascending.
-    pub fn islands(&self) -> Vec<Vec<usize>> {
+    /// Finds the connected components of the graph of blocks that are not zero.
+    pub(crate) fn find_islands(&self, islands: &mut Islands) {
         let n = self.len();
-        let mut seen = vec![false; n];
-        let mut islands = Vec::new();
-        let mut open = Vec::new();
+        let Islands { rows, start, seen, open } = islands;
+        rows.clear();
+        start.clear();
+        start.push(0);
+        seen.clear();
+        seen.resize(n, false);
         for first in 0..n {
             if seen[first] {
                 continue;
             }
             seen[first] = true;
             open.push(first);
-            let mut island = Vec::new();
+            let from = rows.len();
             while let Some(i) = open.pop() {
-                island.push(i);
+                rows.push(i);
                 for k in self.start[i]..self.start[i + 1] {
                     let j = self.column[k];
                     if !seen[j] && self.value[k].iter().flatten().any(|x| *x != 0.0) {
@@ -242,18 +347,21 @@ impl<const D: usize> BlockMatrix<D> {
                     }
                 }
             }
-            island.sort_unstable();
-            islands.push(island);
+            rows[from..].sort_unstable();
+            start.push(rows.len());
         }
-        islands
     }
 
-    /// The rows and columns of an ascending list; `index` has room for all rows and is used for counting.
-    pub fn select(&self, rows: &[usize], index: &mut [usize]) -> Self {
+    /// Writes the rows and columns of an ascending list to `out`; `index` has room for all rows and is used for counting.
+    pub(crate) fn select(&self, rows: &[usize], index: &mut [usize], out: &mut Self) {
         for (k, &i) in rows.iter().enumerate() {
             index[i] = k;
         }
-        let mut out = BlockMatrix { start: vec![0], ..Self::default() };
+        out.start.clear();
+        out.start.push(0);
+        out.column.clear();
+        out.value.clear();
+        out.diagonal.clear();
         for (k, &i) in rows.iter().enumerate() {
             for at in self.start[i]..self.start[i + 1] {
                 let j = self.column[at];
@@ -268,33 +376,60 @@ impl<const D: usize> BlockMatrix<D> {
             }
             out.start.push(out.column.len());
         }
-        out
     }
 }
 
+/// Connected components: the rows of each, ascending, one component after the other.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Islands {
+    /// Rows.
+    pub rows: Vec<usize>,
+    /// Where each component begins in `rows`, and the number of rows as a last entry.
+    pub start: Vec<usize>,
+    seen: Vec<bool>,
+    open: Vec<usize>,
+}
+
 impl<const D: usize> BlockMatrix<D> {
-    /// Rows and columns in another order: row k of the result is row `order[k]`, and `place` is the inverse of `order`.
-    pub fn permuted(&self, order: &[usize], place: &[usize]) -> Self {
-        let mut out = BlockMatrix { start: vec![0], ..Self::default() };
-        out.column.reserve(self.column.len());
-        let mut from: Vec<usize> = Vec::with_capacity(self.column.len());
-        let mut row: Vec<(usize, usize)> = Vec::new();
+    /// Whether `other` has its blocks where this matrix has them in another order: row k of `other` is row `order[k]`, and
+    /// `place` is the inverse of `order`.
+    pub(crate) fn permutes_to(&self, order: &[usize], place: &[usize], other: &Self) -> bool {
+        other.start.len() == self.start.len()
+            && order.iter().enumerate().all(|(k, &i)| {
+                let (from, to) = (self.start[i]..self.start[i + 1], other.start[k]..other.start[k + 1]);
+                let row = &other.column[to];
+                from.len() == row.len()
+                    && self.column[from].iter().all(|&j| row.binary_search(&place[j]).is_ok())
+            })
+    }
+
+    /// Gives `out` the places of this matrix in another order, and room for the values.
+    pub(crate) fn permute_places(&self, order: &[usize], place: &[usize], out: &mut Self) {
+        out.start.clear();
+        out.start.push(0);
+        out.column.clear();
+        out.diagonal.clear();
         for (k, &i) in order.iter().enumerate() {
-            row.clear();
-            row.extend((self.start[i]..self.start[i + 1]).map(|at| (place[self.column[at]], at)));
-            row.sort_unstable();
-            for &(column, at) in &row {
-                if column == k {
-                    out.diagonal.push(out.column.len());
-                }
-                out.column.push(column);
-                from.push(at);
-            }
+            let from = out.column.len();
+            out.column.extend(self.column[self.start[i]..self.start[i + 1]].iter().map(|&j| place[j]));
+            out.column[from..].sort_unstable();
+            out.diagonal.push(from + out.column[from..].partition_point(|&j| j < k));
             out.start.push(out.column.len());
         }
-        out.value.resize(from.len(), zero_block());
-        parallel::fill(&mut out.value, |k| self.value[from[k]]);
-        out
+        out.value.resize(out.column.len(), zero_block());
+    }
+
+    /// Writes the values to a matrix that has the places of this one in another order.
+    pub(crate) fn permute_values(&self, order: &[usize], place: &[usize], out: &mut Self) {
+        let BlockMatrix { start, column, value, .. } = out;
+        let (start, column) = (&*start, &*column);
+        parallel::rows(value, start, |k, blocks| {
+            let (i, columns) = (order[k], &column[start[k]..start[k + 1]]);
+            for at in self.start[i]..self.start[i + 1] {
+                let j = place[self.column[at]];
+                blocks[columns.partition_point(|&c| c < j)] = self.value[at];
+            }
+        });
     }
 }
 
@@ -318,6 +453,8 @@ pub struct BlockLu<const D: usize> {
     /// One row being worked on.
     row: Vec<Block<D>>,
     x: Vector<D>,
+    /// Products of blocks that a factorization takes, about.
+    work: usize,
 }
 
 impl<const D: usize> BlockLu<D> {
@@ -325,7 +462,7 @@ impl<const D: usize> BlockLu<D> {
     /// products of blocks.
     pub fn new(a: &BlockMatrix<D>, work_max: usize) -> Option<Self> {
         let n = a.len();
-        let (order, rows) = least_degree(a, work_max)?;
+        let (order, rows, work) = least_degree(a, work_max)?;
         let mut position = vec![0; n];
         for (k, &i) in order.iter().enumerate() {
             position[i] = k;
@@ -365,7 +502,13 @@ impl<const D: usize> BlockLu<D> {
             upper,
             lower_start,
             lower,
+            work,
         })
+    }
+
+    /// Products of blocks that a factorization takes, about.
+    pub fn work(&self) -> usize {
+        self.work
     }
 
     /// Factors A + blockdiag(shift); false where a pivot is singular.
@@ -451,11 +594,11 @@ impl<const D: usize> BlockLu<D> {
 }
 
 /// The order of elimination by least degree, ties by number, and for each row the rows that it is joined with when its
-/// turn comes.
+/// turn comes, with the number of products of blocks.
 fn least_degree<const D: usize>(
     a: &BlockMatrix<D>,
     work_max: usize,
-) -> Option<(Vec<usize>, Vec<Vec<usize>>)> {
+) -> Option<(Vec<usize>, Vec<Vec<usize>>, usize)> {
     let n = a.len();
     let mut near: Vec<Vec<usize>> = (0..n)
         .map(|i| a.column[a.start[i]..a.start[i + 1]].iter().copied().filter(|&j| j != i).collect())
@@ -503,7 +646,7 @@ fn least_degree<const D: usize>(
         order.push(i);
         rows.push(clique);
     }
-    Some((order, rows))
+    Some((order, rows, work))
 }
 
 #[cfg(test)]
@@ -561,8 +704,11 @@ mod tests {
         let entries = [(0, 2, 1.0), (2, 0, 1.0), (3, 4, 1.0), (1, 3, 0.0)];
         let a: BlockMatrix<1> =
             BlockMatrix::from_sparse(5, &Sparse::from_triplets(5, 5, &entries), &place, &[1.0; 5], 1.0);
-        assert_eq!(a.islands(), vec![vec![0, 2], vec![1], vec![3, 4]]);
-        let part = a.select(&[3, 4], &mut [0; 5]);
+        let mut islands = Islands::default();
+        a.find_islands(&mut islands);
+        assert_eq!((islands.rows, islands.start), (vec![0, 2, 1, 3, 4], vec![0, 2, 3, 5]));
+        let mut part = BlockMatrix::default();
+        a.select(&[3, 4], &mut [0; 5], &mut part);
         assert_eq!((part.len(), part.value.len(), part.diagonal.clone()), (2, 4, vec![0, 3]));
         assert_eq!(part.row_times(0, &[[1.0], [2.0]]), [2.0]);
     }

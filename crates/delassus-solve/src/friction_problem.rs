@@ -6,7 +6,8 @@
 //! block diagonal up to an order of its rows (one block per body, or per articulated body), and each block is
 //! inverted by itself, so that W is as sparse as contacts share bodies.
 
-use crate::law::{Law, row_offsets};
+use crate::elimination::Elimination;
+use crate::law::Law;
 use crate::matrix::Matrix;
 use crate::operator::MatrixFree;
 use crate::problem::{InvalidProblem, check_finite, check_laws, check_size};
@@ -47,15 +48,22 @@ pub enum Form {
 impl FrictionProblem {
     /// The problem of these parts, checked: sizes agree, numbers are finite, friction is not negative.
     pub fn new(laws: Vec<Law>, form: Form) -> Result<Self, InvalidProblem> {
-        check_laws(&laws)?;
-        let m = *row_offsets(&laws).last().unwrap_or(&0);
-        match &form {
+        let problem = FrictionProblem { laws, form };
+        problem.check()?;
+        Ok(problem)
+    }
+
+    /// Whether sizes agree, numbers are finite, and friction is not negative.
+    pub(crate) fn check(&self) -> Result<(), InvalidProblem> {
+        check_laws(&self.laws)?;
+        let m = self.laws.iter().map(Law::dim).sum();
+        match &self.form {
             Form::Local { delassus, free_velocity } => {
                 check_size("rows of the Delassus matrix W", m, delassus.rows())?;
                 check_size("columns of the Delassus matrix W", m, delassus.cols())?;
                 check_size("entries of the free velocity q", m, free_velocity.len())?;
                 check_finite("the Delassus matrix W", delassus.values())?;
-                check_finite("the free velocity q", free_velocity)?;
+                check_finite("the free velocity q", free_velocity)
             }
             Form::Global { mass, jacobian_transposed, force, bias } => {
                 let n = mass.rows();
@@ -67,10 +75,9 @@ impl FrictionProblem {
                 check_finite("the mass matrix M", mass.values())?;
                 check_finite("the matrix H", jacobian_transposed.values())?;
                 check_finite("the force f", force)?;
-                check_finite("the velocity b", bias)?;
+                check_finite("the velocity b", bias)
             }
         }
-        Ok(FrictionProblem { laws, form })
     }
 
     /// Number of rows m of all laws together.
@@ -86,7 +93,9 @@ impl FrictionProblem {
         match &self.form {
             Form::Local { delassus, free_velocity } => Ok((delassus.clone(), free_velocity.clone())),
             Form::Global { mass, jacobian_transposed, force, bias } => {
-                reduce(mass, jacobian_transposed, force, bias)
+                let mut eliminated = Elimination::default();
+                eliminated.renew(mass, jacobian_transposed, force, bias)?;
+                Ok((eliminated.delassus, eliminated.free_velocity))
             }
         }
     }
@@ -133,7 +142,7 @@ pub fn diagonal_blocks(a: &Sparse) -> Vec<Vec<usize>> {
 }
 
 /// A⁻¹ B for one block of the mass matrix; `None` where it is singular to working precision.
-fn solve_block(a: &Matrix, b: &Matrix) -> Option<Matrix> {
+pub(crate) fn solve_block(a: &Matrix, b: &Matrix) -> Option<Matrix> {
     if a.rows() == 1 {
         // A point mass is divided by, without a root taken of it.
         let x = Matrix::from_fn(1, b.cols(), |_, j| b[(0, j)] / a[(0, 0)]);
@@ -174,103 +183,6 @@ pub(crate) fn inverse_blocks(mass: &Sparse) -> Result<Vec<(Vec<usize>, Matrix)>,
         }
     };
     diagonal_blocks(mass).into_iter().map(invert).collect()
-}
-
-/// One block of the mass matrix with the contact rows that move it.
-struct Part {
-    /// Columns of H with an entry in the block, ascending.
-    columns: Vec<usize>,
-    /// H restricted to the block, |block| × |columns|.
-    h: Matrix,
-    /// M⁻¹ H restricted to the block.
-    x: Matrix,
-}
-
-fn reduce(
-    mass: &Sparse,
-    h: &Sparse,
-    force: &[f64],
-    bias: &[f64],
-) -> Result<(Sparse, Vec<f64>), InvalidProblem> {
-    let m = bias.len();
-    let mut parts = vec![];
-    // Which parts touch a contact row, and as which of their columns.
-    let mut touching: Vec<Vec<(usize, usize)>> = vec![vec![]; m];
-    let mut free = vec![0.0; force.len()];
-    let mut local = vec![0; mass.rows()];
-    for rows in diagonal_blocks(mass) {
-        let a = dense_block(mass, &rows, &mut local);
-        let mut columns = vec![];
-        for &i in &rows {
-            let (js, values) = h.row(i);
-            columns.extend(js.iter().zip(values).filter(|e| *e.1 != 0.0).map(|e| *e.0));
-        }
-        columns.sort_unstable();
-        columns.dedup();
-        let width = columns.len();
-        let mut right = Matrix::zeros(rows.len(), width + 1);
-        for (k, &i) in rows.iter().enumerate() {
-            let (js, values) = h.row(i);
-            for (j, &x) in js.iter().zip(values) {
-                if let Ok(c) = columns.binary_search(j) {
-                    right[(k, c)] = x;
-                }
-            }
-            right[(k, width)] = force[i];
-        }
-        let Some(x) = solve_block(&a, &right) else {
-            return Err(InvalidProblem::SingularMass { row: rows[0], size: rows.len() });
-        };
-        for (k, &i) in rows.iter().enumerate() {
-            free[i] = x[(k, width)];
-        }
-        for (c, &j) in columns.iter().enumerate() {
-            touching[j].push((parts.len(), c));
-        }
-        parts.push(Part { columns, h: right, x });
-    }
-    let mut q = h.tr_mul_vec(&free);
-    for (q, b) in q.iter_mut().zip(bias) {
-        *q += b;
-    }
-    let mut row = vec![0.0; m];
-    let mut seen = vec![false; m];
-    let rows = (0..m).map(|i| {
-        let mut columns = vec![];
-        for &(p, c) in &touching[i] {
-            let part = &parts[p];
-            for (d, &j) in part.columns.iter().enumerate() {
-                if !seen[j] {
-                    seen[j] = true;
-                    columns.push(j);
-                }
-                row[j] += (0..part.h.rows()).map(|k| part.h[(k, c)] * part.x[(k, d)]).sum::<f64>();
-            }
-        }
-        columns.sort_unstable();
-        columns
-            .into_iter()
-            .map(|j| {
-                seen[j] = false;
-                (j, std::mem::take(&mut row[j]))
-            })
-            .collect()
-    });
-    let mut w = Sparse::from_sorted_rows(m, rows);
-    if mass.is_symmetric() {
-        // The structure is symmetric; rounding is made so by taking the upper part for both.
-        let mirrored = w.transpose();
-        let lower: Vec<bool> = w.triplets().map(|(i, j, _)| j < i).collect();
-        for ((x, y), lower) in w.values_mut().iter_mut().zip(mirrored.values()).zip(lower) {
-            if lower {
-                *x = *y;
-            }
-        }
-    }
-    // A mass whose inverse overflows leaves numbers that are none.
-    check_finite("the Delassus matrix Hᵀ M⁻¹ H", w.values())?;
-    check_finite("the free velocity Hᵀ M⁻¹ f + b", &q)?;
-    Ok((w, q))
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@ pub mod blocks;
 pub mod certificate;
 pub mod classes;
 pub mod dynamics;
+mod elimination;
 pub mod exact;
 pub mod exact_modes;
 pub mod friction_bounds;

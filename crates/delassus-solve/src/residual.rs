@@ -131,15 +131,21 @@ pub fn project_ellipse(x: &mut [f64], mu: [f64; 2]) {
     }
 }
 
+/// The most rows of a law.
+const MOST: usize = 5;
+
 /// How far f is from its friction cone, for the laws whose cone is not round.
 fn outside(law: &Law, f: &[f64]) -> f64 {
-    let mut p = f.to_vec();
+    let mut p = [0.0; MOST];
+    let p = &mut p[..f.len()];
+    p.copy_from_slice(f);
     match *law {
-        Law::CoulombEllipse { mu } => project_ellipse(&mut p, mu),
-        Law::Rolling { mu, rolling } => project_rolling(&mut p, mu, rolling),
+        Law::CoulombEllipse { mu } => project_ellipse(p, mu),
+        Law::Rolling { mu, rolling } => project_rolling(p, mu, rolling),
         _ => {}
     }
-    norm(&f.iter().zip(&p).map(|(f, p)| f - p).collect::<Vec<_>>())
+    p.iter_mut().zip(f).for_each(|(p, f)| *p -= f);
+    norm(p)
 }
 
 /// û_n − u_n: the power of friction at unit normal force, with its sign turned.
@@ -154,6 +160,11 @@ fn slip_power(law: &Law, u: &[f64]) -> f64 {
 
 /// The residual of a force; infinite where the force is not finite.
 pub fn residual(problem: &ContactProblem<'_>, force: &[f64]) -> Residual {
+    residual_at(problem, force, &mut vec![0.0; problem.delassus.dim()])
+}
+
+/// As [`residual`]; u is written to `velocity`, which has as many entries as there are rows.
+pub(crate) fn residual_at(problem: &ContactProblem<'_>, force: &[f64], velocity: &mut [f64]) -> Residual {
     let worst = Residual {
         relative: f64::INFINITY,
         velocity: f64::INFINITY,
@@ -163,22 +174,18 @@ pub fn residual(problem: &ContactProblem<'_>, force: &[f64]) -> Residual {
     if force.len() != problem.delassus.dim() || force.iter().any(|x| !x.is_finite()) {
         return worst;
     }
-    let u = problem.velocity(force);
+    problem.delassus.apply_rows(0..force.len(), force, velocity);
+    velocity.iter_mut().zip(problem.free_velocity).for_each(|(u, q)| *u += q);
+    let u = &*velocity;
     if u.iter().any(|x| !x.is_finite()) {
         return worst;
     }
-    let offsets = row_offsets(problem.laws);
     let mut out = Residual::default();
-    let (mut sum, mut scale) = (0.0, 0.0);
-    for (k, law) in problem.laws.iter().enumerate() {
-        let rows = offsets[k]..offsets[k + 1];
-        let top = problem
-            .delassus
-            .block(rows.clone(), rows.clone())
-            .symmetric_eigenvalues()
-            .last()
-            .copied()
-            .unwrap_or(0.0);
+    let (mut sum, mut scale, mut first) = (0.0, 0.0, 0);
+    for law in problem.laws {
+        let rows = first..first + law.dim();
+        first = rows.end;
+        let top = largest_eigenvalue(problem, rows.start, law.dim());
         // A constraint that nothing moves (W_ii = 0) has no time scale of its own: compare as it stands.
         let rho = if top > 0.0 { 1.0 / top } else { 1.0 };
         let (f, v, q) = (&force[rows.clone()], &u[rows.clone()], &problem.free_velocity[rows]);
@@ -188,6 +195,43 @@ pub fn residual(problem: &ContactProblem<'_>, force: &[f64]) -> Residual {
     }
     out.relative = sum.sqrt() / if scale > 0.0 { scale.sqrt() } else { 1.0 };
     out
+}
+
+/// λ_max of the symmetric part of the block of W that belongs to a constraint, by rotations that make it diagonal (Jacobi).
+fn largest_eigenvalue(problem: &ContactProblem<'_>, first: usize, rows: usize) -> f64 {
+    let entry = |i: usize, j: usize| problem.delassus.entry(first + i, first + j);
+    let mut a = [[0.0; MOST]; MOST];
+    for i in 0..rows {
+        for j in 0..=i {
+            a[i][j] = 0.5 * (entry(i, j) + entry(j, i));
+            a[j][i] = a[i][j];
+        }
+    }
+    let size = a.iter().flatten().fold(0.0_f64, |m, x| m.max(x.abs()));
+    // Each round squares what is left beside the diagonal; ten are more than enough for five rows.
+    for _ in 0..10 {
+        for i in 1..rows {
+            for j in 0..i {
+                let off = a[i][j];
+                if off.abs() <= 1e-17 * size {
+                    continue;
+                }
+                let half = 0.5 * (a[i][i] - a[j][j]);
+                let tangent = off / (half.abs() + half.hypot(off)).copysign(half);
+                let cosine = 1.0 / tangent.hypot(1.0);
+                let sine = tangent * cosine;
+                for k in 0..rows {
+                    let (x, y) = (a[i][k], a[j][k]);
+                    (a[i][k], a[j][k]) = (cosine * x + sine * y, cosine * y - sine * x);
+                }
+                for k in 0..rows {
+                    let (x, y) = (a[k][i], a[k][j]);
+                    (a[k][i], a[k][j]) = (cosine * x + sine * y, cosine * y - sine * x);
+                }
+            }
+        }
+    }
+    (0..rows).map(|i| a[i][i]).fold(f64::NEG_INFINITY, f64::max)
 }
 
 /// The largest violation of a law, each constraint judged by itself: velocities relative to the terms they are made
@@ -246,49 +290,68 @@ pub fn worst_constraint(problem: &ContactProblem<'_>, force: &[f64]) -> f64 {
     worst
 }
 
-/// f − P(f − ρ û) for one constraint; zero exactly at its solutions.
-fn natural_map(law: &Law, f: &[f64], u: &[f64], rho: f64) -> Vec<f64> {
+/// f − P(f − ρ û) for one constraint, zeros below its rows; zero exactly at its solutions.
+fn natural_map(law: &Law, f: &[f64], u: &[f64], rho: f64) -> [f64; MOST] {
+    let d = f.len();
+    let mut out = [0.0; MOST];
     // f − P(f − ρ û); inside of the cone that is ρ û, of which a large f would swallow a part.
-    let difference = |project: &dyn Fn(&mut [f64])| -> Vec<f64> {
-        let mut step: Vec<f64> = u.iter().map(|u| rho * u).collect();
-        step[0] += rho * slip_power(law, u);
-        let pushed: Vec<f64> = f.iter().zip(&step).map(|(f, s)| f - s).collect();
-        let mut nearest = pushed.clone();
-        project(&mut nearest);
+    let difference = |project: &dyn Fn(&mut [f64])| {
+        let (mut step, mut pushed) = ([0.0; MOST], [0.0; MOST]);
+        for c in 0..d {
+            step[c] = rho * u[c] + if c == 0 { rho * slip_power(law, u) } else { 0.0 };
+            pushed[c] = f[c] - step[c];
+        }
+        let mut nearest = pushed;
+        project(&mut nearest[..d]);
         if nearest == pushed {
             return step;
         }
-        f.iter().zip(&nearest).map(|(f, p)| f - p).collect()
+        let mut out = [0.0; MOST];
+        for c in 0..d {
+            out[c] = f[c] - nearest[c];
+        }
+        out
     };
-    let along = |normal: f64, size: f64, mu: f64, e: &[f64]| -> Vec<f64> {
-        std::iter::once(f[0] - normal).chain(f[1..].iter().zip(e).map(|(ft, e)| ft + mu * size * e)).collect()
+    let along = |normal: f64, size: f64, mu: f64, e: &[f64]| {
+        let mut out = [0.0; MOST];
+        out[0] = f[0] - normal;
+        for c in 1..d {
+            out[c] = f[c] + mu * size * e[c - 1];
+        }
+        out
     };
     match law {
-        Law::Bilateral => vec![rho * u[0]],
+        Law::Bilateral => out[0] = rho * u[0],
         // f − (f − ρ u)₊, without what a large f would swallow of u.
-        Law::Unilateral => vec![f[0].min(rho * u[0])],
+        Law::Unilateral => out[0] = f[0].min(rho * u[0]),
         Law::Sliding { mu, slip } => {
             let normal = (f[0] - rho * u[0]).max(0.0);
-            along(normal, normal, *mu, slip.components())
+            out = along(normal, normal, *mu, slip.components());
         }
         Law::BilateralSliding { mu, slip } => {
             let normal = f[0] - rho * u[0];
-            along(normal, normal.abs(), *mu, slip.components())
+            out = along(normal, normal.abs(), *mu, slip.components());
         }
         Law::CoulombPlane { mu } | Law::Coulomb { mu } | Law::Cone { mu } => {
-            difference(&|p| project_cone(p, *mu))
+            out = difference(&|p| project_cone(p, *mu));
         }
-        Law::CoulombEllipse { mu } => difference(&|p| project_ellipse(p, *mu)),
-        Law::Rolling { mu, rolling } => difference(&|p| project_rolling(p, *mu, *rolling)),
+        Law::CoulombEllipse { mu } => out = difference(&|p| project_ellipse(p, *mu)),
+        Law::Rolling { mu, rolling } => out = difference(&|p| project_rolling(p, *mu, *rolling)),
         Law::BilateralCoulombPlane { mu } | Law::BilateralCoulomb { mu } => {
             // The tangential force is the point of the disc of radius μ|f_n| nearest to f_t − ρ u_t.
             let radius = mu * f[0].abs();
-            let p: Vec<f64> = f[1..].iter().zip(&u[1..]).map(|(f, u)| f - rho * u).collect();
-            let size = norm(&p);
+            for c in 1..d {
+                out[c] = f[c] - rho * u[c];
+            }
+            let size = norm(&out[1..d]);
             let shrink = if size > radius { radius / size } else { 1.0 };
-            std::iter::once(rho * u[0]).chain(f[1..].iter().zip(&p).map(|(f, p)| f - shrink * p)).collect()
+            for c in 1..d {
+                out[c] = f[c] - shrink * out[c];
+            }
+            out[0] = rho * u[0];
         }
     }
+    out
 }
 
 fn physical(law: &Law, f: &[f64], u: &[f64], out: &mut Residual) {

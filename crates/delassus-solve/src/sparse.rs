@@ -81,17 +81,15 @@ impl Sparse {
         Self::from_triplets(a.rows(), a.cols(), &entries)
     }
 
-    /// The matrix of rows given as ascending columns and values.
-    pub(crate) fn from_sorted_rows(cols: usize, rows: impl Iterator<Item = Vec<(usize, f64)>>) -> Self {
-        let mut out = Sparse::zeros(0, cols);
-        for row in rows {
-            debug_assert!(row.windows(2).all(|p| p[0].0 < p[1].0) && row.last().is_none_or(|e| e.0 < cols));
-            out.column.extend(row.iter().map(|e| e.0));
-            out.value.extend(row.iter().map(|e| e.1));
-            out.start.push(out.column.len());
-            out.rows += 1;
-        }
-        out
+    /// The square matrix with zeros stored at these places: where each row starts, and its columns, ascending.
+    pub(crate) fn with_places(rows: usize, start: Vec<usize>, column: Vec<usize>) -> Self {
+        debug_assert!(start.len() == rows + 1 && column.iter().all(|&j| j < rows));
+        Sparse { rows, cols: rows, start, value: vec![0.0; column.len()], column }
+    }
+
+    /// Starts, columns and values, the latter to be written.
+    pub(crate) fn parts_mut(&mut self) -> (&[usize], &[usize], &mut [f64]) {
+        (&self.start, &self.column, &mut self.value)
     }
 
     /// Number of rows.

@@ -4,14 +4,16 @@
 //! of their colours, so that a colour is a range. A sweep solves the contacts of a colour from the same impulses, which is what
 //! Gauss–Seidel does anyway, since none of them moves another.
 
-use super::friction::Island;
+use super::island::Island;
 use super::parallel;
 
 /// An island in the order of its colours.
+#[derive(Default)]
 pub(super) struct Coloured<const D: usize> {
     pub island: Island<D>,
-    /// Which contact of the original comes k-th.
+    /// Which contact of the original comes k-th, and when each contact comes.
     order: Vec<usize>,
+    place: Vec<usize>,
     /// Where each colour begins, and the number of contacts as a last entry.
     start: Vec<usize>,
     /// The impulses of one colour.
@@ -19,7 +21,23 @@ pub(super) struct Coloured<const D: usize> {
 }
 
 impl<const D: usize> Coloured<D> {
-    pub fn new(island: &Island<D>) -> Self {
+    /// Takes over an island; where it has the blocks of the one before, the colours stay.
+    pub fn renew(&mut self, island: &Island<D>) {
+        if !island.w.permutes_to(&self.order, &self.place, &self.island.w) {
+            self.colour(island);
+            island.w.permute_places(&self.order, &self.place, &mut self.island.w);
+        }
+        island.w.permute_values(&self.order, &self.place, &mut self.island.w);
+        let own = &mut self.island;
+        own.q.clear();
+        own.q.extend(self.order.iter().map(|&i| island.q[i]));
+        own.cones.clear();
+        own.cones.extend(self.order.iter().map(|&i| island.cones[i]));
+        own.rho.clear();
+        own.rho.extend(self.order.iter().map(|&i| island.rho[i]));
+    }
+
+    fn colour(&mut self, island: &Island<D>) {
         let (w, n) = (&island.w, island.w.len());
         let mut colour = vec![usize::MAX; n];
         let mut taken: Vec<usize> = Vec::new();
@@ -35,23 +53,17 @@ impl<const D: usize> Coloured<D> {
             }
             colour[i] = free;
         }
-        let mut order: Vec<usize> = (0..n).collect();
-        order.sort_by_key(|&i| colour[i]);
-        let mut start: Vec<usize> =
-            (0..n).filter(|&k| k == 0 || colour[order[k]] != colour[order[k - 1]]).collect();
-        start.push(n);
-        let mut place = vec![0; n];
+        self.order = (0..n).collect();
+        self.order.sort_by_key(|&i| colour[i]);
+        let order = &self.order;
+        self.start = (0..n).filter(|&k| k == 0 || colour[order[k]] != colour[order[k - 1]]).collect();
+        self.start.push(n);
+        self.place = vec![0; n];
         for (k, &i) in order.iter().enumerate() {
-            place[i] = k;
+            self.place[i] = k;
         }
-        let island = Island {
-            w: w.permuted(&order, &place),
-            q: order.iter().map(|&i| island.q[i]).collect(),
-            cones: order.iter().map(|&i| island.cones[i]).collect(),
-            rho: order.iter().map(|&i| island.rho[i]).collect(),
-        };
-        let widest = start.windows(2).map(|s| s[1] - s[0]).max().unwrap_or(0);
-        Coloured { island, order, start, next: vec![[0.0; D]; widest] }
+        let widest = self.start.windows(2).map(|s| s[1] - s[0]).max().unwrap_or(0);
+        self.next = vec![[0.0; D]; widest];
     }
 
     /// One sweep from x, colour by colour; the result is written to r.
@@ -65,9 +77,10 @@ impl<const D: usize> Coloured<D> {
         }
     }
 
-    /// Impulses in the order of colours.
-    pub fn sorted(&self, r: &[[f64; D]]) -> Vec<[f64; D]> {
-        self.order.iter().map(|&i| r[i]).collect()
+    /// Writes impulses in the order of colours.
+    pub fn sort(&self, r: &[[f64; D]], sorted: &mut Vec<[f64; D]>) {
+        sorted.clear();
+        sorted.extend(self.order.iter().map(|&i| r[i]));
     }
 
     /// Back to the order of the island.

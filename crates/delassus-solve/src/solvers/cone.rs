@@ -113,14 +113,13 @@ pub(super) fn rolling_normal(n: f64, t: f64, m: f64, mu: f64, nu: f64) -> f64 {
     a.max(n).max(0.0)
 }
 
-/// 1/λ_max of the symmetric part of each diagonal block, 1 where that is not positive.
-pub(super) fn steps<const D: usize>(w: &BlockMatrix<D>, cones: &[Cone]) -> Vec<f64> {
-    let mut rho = vec![1.0; w.len()];
-    parallel::fill(&mut rho, |i| {
+/// ρ: 1/λ_max of the symmetric part of each diagonal block, 1 where that is not positive.
+pub(super) fn steps<const D: usize>(w: &BlockMatrix<D>, cones: &[Cone], rho: &mut Vec<f64>) {
+    rho.resize(w.len(), 1.0);
+    parallel::fill(rho, |i| {
         let top = largest_eigenvalue(&w.value[w.diagonal[i]], cones[i].rows());
         if top > 0.0 { 1.0 / top } else { 1.0 }
     });
-    rho
 }
 
 /// The largest eigenvalue of the symmetric part of the leading rows, in closed form for three, by Jacobi rotations

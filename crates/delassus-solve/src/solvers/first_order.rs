@@ -6,10 +6,29 @@
 
 use super::colours::Coloured;
 use super::cone::{project, saxce};
-use super::friction::{Island, WORK_MAX};
+use super::factors::{Factors, WORK_MAX};
+use super::island::Island;
 use super::parallel;
-use crate::blocks::{BlockLu, zero_block};
-use crate::matrix::Matrix;
+use crate::blocks::{Block, zero_block};
+
+/// Room for the points of these methods.
+#[derive(Debug, Default)]
+pub(super) struct Room<const D: usize> {
+    points: [Vec<[f64; D]>; 5],
+    shift: Vec<Block<D>>,
+}
+
+/// Makes all points copies of r.
+fn copies<'a, const D: usize>(
+    points: &'a mut [Vec<[f64; D]>; 5],
+    r: &[[f64; D]],
+) -> [&'a mut Vec<[f64; D]>; 5] {
+    points.each_mut().map(|point| {
+        point.clear();
+        point.extend_from_slice(r);
+        point
+    })
+}
 
 /// Sweeps until the error is below the target; returns the error and the number of sweeps. r is left at the best point.
 pub(super) fn gauss_seidel<const D: usize>(
@@ -18,19 +37,20 @@ pub(super) fn gauss_seidel<const D: usize>(
     u: &mut [[f64; D]],
     target: f64,
     most: usize,
+    room: &mut Room<D>,
 ) -> (f64, usize) {
-    let mut x = r.to_vec();
+    let [x, ..] = copies(&mut room.points, r);
     let mut best = island.error(r, u);
     let mut look = 1;
     for k in 1..=most {
         if best <= target {
             return (best, k - 1);
         }
-        island.sweep(&mut x);
+        island.sweep(x);
         // A look costs as much as a sweep: the later, the rarer.
         if k >= look || k == most {
             look = k + 1 + k / 8;
-            keep(island, &x, r, u, &mut best);
+            keep(island, x, r, u, &mut best);
         }
     }
     (best, most)
@@ -39,106 +59,149 @@ pub(super) fn gauss_seidel<const D: usize>(
 /// Differences that Anderson's method remembers.
 const MEMORY: usize = 8;
 
-/// Sweeps with Anderson's acceleration: the next point is the combination of the last ones whose changes by a sweep nearly
-/// cancel. It begins anew where the changes grow.
-pub(super) fn accelerated<const D: usize>(
-    island: &Island<D>,
-    r: &mut [[f64; D]],
-    target: f64,
-    most: usize,
-) -> (f64, usize) {
-    parallel::inside(r.len(), || anderson(island, r, target, most))
+/// Room for [`Anderson::run`].
+#[derive(Default)]
+pub(super) struct Anderson<const D: usize> {
+    coloured: Coloured<D>,
+    u: Vec<[f64; D]>,
+    x: Vec<[f64; D]>,
+    kept: Vec<[f64; D]>,
+    swept: Vec<[f64; D]>,
+    change: Vec<[f64; D]>,
+    last_swept: Vec<[f64; D]>,
+    last_change: Vec<[f64; D]>,
+    /// Differences of swept points and of changes, the oldest overwritten first.
+    points: [Vec<[f64; D]>; MEMORY],
+    changes: [Vec<[f64; D]>; MEMORY],
 }
 
-fn anderson<const D: usize>(
-    island: &Island<D>,
-    r: &mut [[f64; D]],
-    target: f64,
-    most: usize,
-) -> (f64, usize) {
-    let mut coloured = Coloured::new(island);
-    let n = r.len();
-    let mut u = vec![[0.0; D]; n];
-    let mut x = coloured.sorted(r);
-    let mut kept = x.clone();
-    let mut best = coloured.island.error(&x, &mut u);
-    let mut swept = x.clone();
-    let mut change = vec![[0.0; D]; n];
-    let (mut last_swept, mut last_change) = (x.clone(), change.clone());
-    // Differences of swept points and of changes, the oldest overwritten first.
-    let mut points: Vec<Vec<[f64; D]>> = Vec::new();
-    let mut changes: Vec<Vec<[f64; D]>> = Vec::new();
-    let mut products = [[0.0; MEMORY]; MEMORY];
-    let (mut size, mut ratio, mut look, mut oldest, mut count) = (f64::INFINITY, f64::INFINITY, 4, 0, 0);
-    while count < most && best > target {
-        count += 1;
-        coloured.sweep(&x, &mut swept);
-        let island = &coloured.island;
-        parallel::fill(&mut change, |i| std::array::from_fn(|c| swept[i][c] - x[i][c]));
-        let now = weighted(island, &change, &change).sqrt();
-        // A look costs half a sweep: when the change, which goes with the error, promises success, or after a while.
-        if now * ratio <= target || count >= look || count == most {
-            look = count + 4 + count / 4;
-            let error = island.error(&swept, &mut u);
-            ratio = error / now.max(f64::MIN_POSITIVE);
-            if error < best {
-                best = error;
-                kept.copy_from_slice(&swept);
-            }
-        }
-        if now > 2.0 * size {
-            points.clear();
-            changes.clear();
-            oldest = 0;
-            x.copy_from_slice(&swept);
-            size = f64::INFINITY;
-            continue;
-        }
-        let mut newest = None;
-        if size.is_finite() {
-            if points.len() < MEMORY {
-                points.push(vec![[0.0; D]; n]);
-                changes.push(vec![[0.0; D]; n]);
-                oldest = points.len() - 1;
-            }
-            parallel::fill(&mut points[oldest], |i| std::array::from_fn(|c| swept[i][c] - last_swept[i][c]));
-            parallel::fill(&mut changes[oldest], |i| {
-                std::array::from_fn(|c| change[i][c] - last_change[i][c])
-            });
-            newest = Some(oldest);
-            oldest = (oldest + 1) % MEMORY;
-        }
-        size = now;
-        let m = changes.len();
-        // Only the newest difference has new products.
-        if let Some(newest) = newest {
-            for b in 0..m {
-                let product = weighted(island, &changes[newest], &changes[b]);
-                products[newest][b] = product;
-                products[b][newest] = product;
-            }
-        }
-        let top = (0..m).map(|a| products[a][a]).fold(0.0, f64::max);
-        let gram = Matrix::from_fn(m, m, |a, b| products[a][b] + if a == b { 1e-12 * top } else { 0.0 });
-        let right = Matrix::from_fn(m, 1, |a, _| weighted(island, &changes[a], &change));
-        let weights = if m > 0 { gram.solve_positive_definite(&right) } else { None };
-        parallel::fill(&mut x, |i| {
-            let mut y = swept[i];
-            if let Some(weights) = &weights {
-                for (w, point) in weights.data().iter().zip(&points) {
-                    for c in 0..D {
-                        y[c] -= w * point[i][c];
-                    }
-                }
-                project(island.cones[i], &mut y);
-            }
-            y
-        });
-        std::mem::swap(&mut last_swept, &mut swept);
-        std::mem::swap(&mut last_change, &mut change);
+impl<const D: usize> Anderson<D> {
+    /// Sweeps with Anderson's acceleration: the next point is the combination of the last ones whose changes by a sweep nearly
+    /// cancel. It begins anew where the changes grow.
+    pub fn run(&mut self, island: &Island<D>, r: &mut [[f64; D]], target: f64, most: usize) -> (f64, usize) {
+        parallel::inside(r.len(), || self.accelerated(island, r, target, most))
     }
-    coloured.restore(&kept, r);
-    (best, count)
+
+    fn accelerated(
+        &mut self,
+        island: &Island<D>,
+        r: &mut [[f64; D]],
+        target: f64,
+        most: usize,
+    ) -> (f64, usize) {
+        let n = r.len();
+        self.coloured.renew(island);
+        let Anderson { coloured, u, x, kept, swept, change, last_swept, last_change, points, changes } = self;
+        coloured.sort(r, x);
+        for room in [&mut *u, &mut *kept, &mut *swept, &mut *change, &mut *last_swept, &mut *last_change] {
+            room.resize(n, [0.0; D]);
+        }
+        kept.copy_from_slice(x);
+        let mut best = coloured.island.error(x, u);
+        let mut products = [[0.0; MEMORY]; MEMORY];
+        let (mut size, mut ratio, mut look, mut oldest, mut count) = (f64::INFINITY, f64::INFINITY, 4, 0, 0);
+        // Differences in memory.
+        let mut m = 0;
+        while count < most && best > target {
+            count += 1;
+            coloured.sweep(x, swept);
+            let island = &coloured.island;
+            parallel::fill(change, |i| std::array::from_fn(|c| swept[i][c] - x[i][c]));
+            let now = weighted(island, change, change).sqrt();
+            // A look costs half a sweep: when the change, which goes with the error, promises success, or after a while.
+            if now * ratio <= target || count >= look || count == most {
+                look = count + 4 + count / 4;
+                let error = island.error(swept, u);
+                ratio = error / now.max(f64::MIN_POSITIVE);
+                if error < best {
+                    best = error;
+                    kept.copy_from_slice(swept);
+                }
+            }
+            if now > 2.0 * size {
+                (m, oldest) = (0, 0);
+                x.copy_from_slice(swept);
+                size = f64::INFINITY;
+                continue;
+            }
+            if size.is_finite() {
+                let newest = if m < MEMORY { m } else { oldest };
+                m = MEMORY.min(m + 1);
+                oldest = (newest + 1) % MEMORY;
+                points[newest].resize(n, [0.0; D]);
+                changes[newest].resize(n, [0.0; D]);
+                parallel::fill(&mut points[newest], |i| {
+                    std::array::from_fn(|c| swept[i][c] - last_swept[i][c])
+                });
+                parallel::fill(&mut changes[newest], |i| {
+                    std::array::from_fn(|c| change[i][c] - last_change[i][c])
+                });
+                // Only the newest difference has new products.
+                for b in 0..m {
+                    let product = weighted(island, &changes[newest], &changes[b]);
+                    products[newest][b] = product;
+                    products[b][newest] = product;
+                }
+            }
+            size = now;
+            let right =
+                std::array::from_fn(|a| if a < m { weighted(island, &changes[a], change) } else { 0.0 });
+            let weights = combination(&products, &right, m);
+            parallel::fill(x, |i| {
+                let mut y = swept[i];
+                if let Some(weights) = &weights {
+                    for (w, point) in weights.iter().zip(&points[..m]) {
+                        for c in 0..D {
+                            y[c] -= w * point[i][c];
+                        }
+                    }
+                    project(island.cones[i], &mut y);
+                }
+                y
+            });
+            std::mem::swap(last_swept, swept);
+            std::mem::swap(last_change, change);
+        }
+        coloured.restore(kept, r);
+        (best, count)
+    }
+}
+
+/// The weights y of the first m differences, (G + ε) y = b, by Cholesky's method; `None` where there are none or G is not positive
+/// definite.
+fn combination(g: &[[f64; MEMORY]; MEMORY], b: &[f64; MEMORY], m: usize) -> Option<[f64; MEMORY]> {
+    if m == 0 {
+        return None;
+    }
+    let top = (0..m).map(|a| g[a][a]).fold(0.0, f64::max);
+    let (mut l, mut y) = (*g, *b);
+    for i in 0..m {
+        for j in 0..=i {
+            let mut sum = g[i][j] + if i == j { 1e-12 * top } else { 0.0 };
+            for k in 0..j {
+                sum -= l[i][k] * l[j][k];
+            }
+            if i == j {
+                if sum.is_nan() || sum <= 0.0 {
+                    return None;
+                }
+                l[i][i] = sum.sqrt();
+            } else {
+                l[i][j] = sum / l[j][j];
+            }
+        }
+        for k in 0..i {
+            y[i] -= l[i][k] * y[k];
+        }
+        y[i] /= l[i][i];
+    }
+    for i in (0..m).rev() {
+        for k in i + 1..m {
+            y[i] -= l[k][i] * y[k];
+        }
+        y[i] /= l[i][i];
+    }
+    y[..m].iter().all(|x| x.is_finite()).then_some(y)
 }
 
 /// The better of two points is kept in r.
@@ -196,27 +259,27 @@ pub(super) fn projected_gradient<const D: usize>(
     u: &mut [[f64; D]],
     target: f64,
     most: usize,
+    room: &mut Room<D>,
 ) -> (f64, usize) {
     let n = r.len();
     let mut best = island.error(r, u);
-    let (mut x, mut y) = (r.to_vec(), r.to_vec());
-    let (mut next, mut force, mut change) = (vec![[0.0; D]; n], vec![[0.0; D]; n], vec![[0.0; D]; n]);
+    let [x, y, next, force, change] = copies(&mut room.points, r);
     let (mut step, mut theta) = (1.0_f64, 1.0_f64);
     let mut look = 1;
     for k in 1..=most {
         if best <= target {
             return (best, k - 1);
         }
-        hat(island, &y, &mut force);
+        hat(island, y, force);
         loop {
-            projected(island, &y, &force, step, &mut next);
+            projected(island, y, force, step, next);
             for i in 0..n {
                 change[i] = std::array::from_fn(|c| next[i][c] - y[i][c]);
             }
             // ½ δᵀWδ must stay below δᵀδ/(2 step).
-            island.w.mul_into(&change, u);
+            island.w.mul_into(change, u);
             let bend: f64 = change.iter().flatten().zip(u.iter().flatten()).map(|(a, b)| a * b).sum();
-            if step <= 1e-12 || bend * step <= weighted(island, &change, &change) {
+            if step <= 1e-12 || bend * step <= weighted(island, change, change) {
                 break;
             }
             step *= 0.5;
@@ -241,11 +304,11 @@ pub(super) fn projected_gradient<const D: usize>(
                 y[i][c] = next[i][c] + momentum * (next[i][c] - x[i][c]);
             }
         }
-        std::mem::swap(&mut x, &mut next);
+        std::mem::swap(x, next);
         step *= 1.02;
         if k >= look || k == most {
             look = k + 1 + k / 16;
-            keep(island, &x, r, u, &mut best);
+            keep(island, x, r, u, &mut best);
         }
     }
     (best, most)
@@ -258,20 +321,20 @@ pub(super) fn spectral<const D: usize>(
     u: &mut [[f64; D]],
     target: f64,
     most: usize,
+    room: &mut Room<D>,
 ) -> (f64, usize) {
     let n = r.len();
     let mut best = island.error(r, u);
-    let mut x = r.to_vec();
-    let (mut next, mut force, mut after) = (vec![[0.0; D]; n], vec![[0.0; D]; n], vec![[0.0; D]; n]);
-    hat(island, &x, &mut force);
+    let [x, next, force, after, _] = copies(&mut room.points, r);
+    hat(island, x, force);
     let mut step = 1.0;
     let mut look = 1;
     for k in 1..=most {
         if best <= target {
             return (best, k - 1);
         }
-        projected(island, &x, &force, step, &mut next);
-        hat(island, &next, &mut after);
+        projected(island, x, force, step, next);
+        hat(island, next, after);
         let (mut ss, mut sy, mut yy) = (0.0, 0.0, 0.0);
         for i in 0..n {
             for c in 0..D {
@@ -289,11 +352,11 @@ pub(super) fn spectral<const D: usize>(
             sy / yy
         };
         step = step.clamp(1e-6, 1e6);
-        std::mem::swap(&mut x, &mut next);
-        std::mem::swap(&mut force, &mut after);
+        std::mem::swap(x, next);
+        std::mem::swap(force, after);
         if k >= look || k == most {
             look = k + 1 + k / 16;
-            keep(island, &x, r, u, &mut best);
+            keep(island, x, r, u, &mut best);
         }
     }
     (best, most)
@@ -307,12 +370,17 @@ pub(super) fn admm<const D: usize>(
     u: &mut [[f64; D]],
     target: f64,
     most: usize,
+    room: &mut Room<D>,
+    factors: &mut Factors<D>,
 ) -> (f64, usize) {
     let n = r.len();
     let mut best = island.error(r, u);
-    let Some(mut lu) = BlockLu::new(&island.w, WORK_MAX) else { return (best, 0) };
-    let (mut x, mut z, mut y, mut before) = (r.to_vec(), r.to_vec(), vec![[0.0; D]; n], r.to_vec());
-    let mut shift = vec![zero_block::<D>(); n];
+    let Some(lu) = factors.within(&island.w, WORK_MAX) else { return (best, 0) };
+    let Room { points, shift } = room;
+    shift.clear();
+    shift.resize(n, zero_block());
+    let [x, z, y, before, _] = copies(points, r);
+    y.fill([0.0; D]);
     let (mut kappa, mut adapt, mut look) = (0.1, true, 1);
     for k in 1..=most {
         if best <= target {
@@ -324,23 +392,23 @@ pub(super) fn admm<const D: usize>(
                     shift[i][c][c] = kappa / island.rho[i];
                 }
             }
-            if !lu.factor(&island.w, &shift) {
+            if !lu.factor(&island.w, shift) {
                 return (best, k - 1);
             }
             adapt = false;
         }
         // The term of De Saxcé at z.
-        hat(island, &z, u);
+        hat(island, z, u);
         for i in 0..n {
-            let plain = island.w.row_times(i, &z);
+            let plain = island.w.row_times(i, z);
             for c in 0..D {
                 let term = if c == 0 { u[i][0] - plain[0] - island.q[i][0] } else { 0.0 };
                 let pull = kappa / island.rho[i] * (z[i][c] - y[i][c]);
                 x[i][c] = if c < island.cones[i].rows() { pull - island.q[i][c] - term } else { 0.0 };
             }
         }
-        lu.solve(&mut x);
-        before.copy_from_slice(&z);
+        lu.solve(x);
+        before.copy_from_slice(z);
         let (mut apart, mut moved) = (0.0, 0.0);
         for i in 0..n {
             for c in 0..D {
@@ -364,7 +432,7 @@ pub(super) fn admm<const D: usize>(
         }
         if k >= look || k == most {
             look = k + 1 + k / 16;
-            keep(island, &z, r, u, &mut best);
+            keep(island, z, r, u, &mut best);
         }
     }
     (best, most)

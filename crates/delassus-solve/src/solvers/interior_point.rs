@@ -11,7 +11,7 @@
 //! Lorentz cones that share x_n; their S and z add up there.
 
 use super::cone::{Cone, length};
-use super::friction::Island;
+use super::island::Island;
 use crate::blocks::{Block, BlockLu, BlockMatrix, zero_block};
 
 /// A vector of a Lorentz cone, (n, t₁, t₂); unused tangents are zero.
@@ -129,7 +129,7 @@ impl<const D: usize> InteriorPoint<D> {
             }
             t
         }));
-        self.w.clone_from(w);
+        self.w.copy_from(w);
         for i in 0..n {
             for at in w.start[i]..w.start[i + 1] {
                 let (a, b) = (self.scale[i], self.scale[w.column[at]]);

@@ -15,7 +15,7 @@
 //! keeps the steps short, close to it there is next to nothing of it left.
 
 use super::cone::{Cone, length};
-use super::friction::Island;
+use super::island::Island;
 use crate::blocks::{Block, BlockLu, zero_block};
 
 /// What is added to the diagonal of W, relative to the size of its own block, at an error relative to that of r = 0.

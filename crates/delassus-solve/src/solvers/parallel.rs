@@ -17,7 +17,7 @@ pub(crate) fn inside<T: Send>(n: usize, work: impl FnOnce() -> T + Send) -> T {
 }
 
 /// Whether a loop over n constraints is shared out.
-fn shared(n: usize) -> bool {
+pub(crate) fn shared(n: usize) -> bool {
     n >= MANY && rayon::current_num_threads() > 1
 }
 
@@ -32,6 +32,28 @@ pub(crate) fn fill<T: Send>(out: &mut [T], f: impl Fn(usize) -> T + Sync) {
     out.par_chunks_mut(PIECE).enumerate().for_each(|(k, piece)| {
         for (i, o) in piece.iter_mut().enumerate() {
             *o = f(k * PIECE + i);
+        }
+    });
+}
+
+/// f(i, out[start[i]..start[i + 1]]) for all rows i.
+pub(crate) fn rows<T: Send>(out: &mut [T], start: &[usize], f: impl Fn(usize, &mut [T]) + Sync) {
+    if !shared(start.len() - 1) {
+        for i in 0..start.len() - 1 {
+            f(i, &mut out[start[i]..start[i + 1]]);
+        }
+        return;
+    }
+    let mut left = out;
+    let mut all = Vec::with_capacity(start.len() - 1);
+    for ends in start.windows(2) {
+        let (row, rest) = left.split_at_mut(ends[1] - ends[0]);
+        all.push(row);
+        left = rest;
+    }
+    all.par_chunks_mut(PIECE).enumerate().for_each(|(k, piece)| {
+        for (i, row) in piece.iter_mut().enumerate() {
+            f(k * PIECE + i, row);
         }
     });
 }

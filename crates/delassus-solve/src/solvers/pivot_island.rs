@@ -4,7 +4,7 @@
 use super::Status;
 use super::cone::Cone;
 use super::contact::{self, ContactOptions};
-use super::friction::Island;
+use super::island::Island;
 use crate::law::{Law, row_offsets};
 use crate::matrix::Matrix;
 use crate::problem::ContactProblem;

@@ -4,13 +4,22 @@
 //! positive definite matrix; a fixed point solves the problem itself. The weight a falls where Newton's method finds r_{k+1},
 //! and grows where it does not.
 
-use super::friction::Island;
+use super::island::Island;
 use super::newton_contact::Newton;
 use crate::blocks::BlockLu;
 
 /// Sweeps that begin each problem, and steps of Newton's method after them.
 const SWEEPS: usize = 4;
 const STEPS: usize = 15;
+
+/// Room for [`proximal`].
+#[derive(Debug, Default)]
+pub(super) struct Room<const D: usize> {
+    near: Island<D>,
+    u: Vec<[f64; D]>,
+    x: Vec<[f64; D]>,
+    trial: Vec<[f64; D]>,
+}
 
 /// Improves r; returns the error and the number of sweeps and steps. r is left at the best point. `scale` is the error
 /// of r = 0.
@@ -22,12 +31,16 @@ pub(super) fn proximal<const D: usize>(
     scale: f64,
     newton: &mut Newton<D>,
     lu: &mut BlockLu<D>,
+    room: &mut Room<D>,
 ) -> (f64, usize) {
     let n = r.len();
-    let mut near = island.clone();
-    let mut u = vec![[0.0; D]; n];
-    let mut best = island.error(r, &mut u);
-    let (mut x, mut trial) = (r.to_vec(), r.to_vec());
+    let Room { near, u, x, trial } = room;
+    near.copy_from(island);
+    u.resize(n, [0.0; D]);
+    x.clear();
+    x.extend_from_slice(r);
+    trial.resize(n, [0.0; D]);
+    let mut best = island.error(r, u);
     let (mut a, mut count, mut failures) = (0.1, 0, 0);
     for _ in 0..rounds {
         for i in 0..n {
@@ -39,12 +52,12 @@ pub(super) fn proximal<const D: usize>(
                 near.q[i][c] = island.q[i][c] - weight * x[i][c];
             }
         }
-        trial.copy_from_slice(&x);
-        let goal = (1e-3 * near.error(&trial, &mut u)).max(0.1 * target);
+        trial.copy_from_slice(x);
+        let goal = (1e-3 * near.error(trial, u)).max(0.1 * target);
         for _ in 0..SWEEPS {
-            near.sweep(&mut trial);
+            near.sweep(trial);
         }
-        let (found, steps) = newton.run(&near, &mut trial, goal, STEPS, scale, lu);
+        let (found, steps) = newton.run(near, trial, goal, STEPS, scale, lu);
         count += SWEEPS + steps;
         if found > goal {
             // Not found: a step half as well solved is still a step, but the next one is kept shorter.
@@ -56,21 +69,21 @@ pub(super) fn proximal<const D: usize>(
         } else {
             a *= 0.3;
         }
-        x.copy_from_slice(&trial);
-        let error = island.error(&x, &mut u);
+        x.copy_from_slice(trial);
+        let error = island.error(x, u);
         if error < best {
             best = error;
-            r.copy_from_slice(&x);
+            r.copy_from_slice(x);
         }
         if best <= target {
             return (best, count);
         }
         if found <= goal {
-            let (polished, steps) = newton.run(island, &mut trial, target, STEPS, scale, lu);
+            let (polished, steps) = newton.run(island, trial, target, STEPS, scale, lu);
             count += steps;
             if polished < best {
                 best = polished;
-                r.copy_from_slice(&trial);
+                r.copy_from_slice(trial);
             }
             if best <= target {
                 return (best, count);

@@ -1,0 +1,386 @@
+//! One island: the order in which methods are tried on it, with room for all of them that is used again for the next.
+
+use super::Status;
+use super::cone::{Cone, saxce};
+use super::factors::{Factors, WORK_MAX};
+use super::first_order::{self, Anderson};
+use super::friction::{FrictionOptions, Method};
+use super::interior_point::InteriorPoint;
+use super::island::Island;
+use super::newton_contact::Newton;
+use super::pivot_island::pivot;
+use super::proximal::{self, proximal};
+use crate::blocks::{Block, BlockLu, zero_block};
+
+/// Room for all methods, made where a method is first used.
+#[derive(Default)]
+pub(super) struct IslandSolver<const D: usize> {
+    u: Vec<[f64; D]>,
+    trial: Vec<[f64; D]>,
+    shift: Vec<Block<D>>,
+    newton: Newton<D>,
+    others: Option<Box<Others<D>>>,
+}
+
+/// Room for what is not needed often.
+#[derive(Default)]
+struct Others<const D: usize> {
+    interior: InteriorPoint<D>,
+    anderson: Anderson<D>,
+    proximal: proximal::Room<D>,
+    first_order: first_order::Room<D>,
+    /// The problem in which the norm chooses, and its solution.
+    shortened: Island<D>,
+    short: Vec<[f64; D]>,
+}
+
+impl<const D: usize> IslandSolver<D> {
+    /// Solves an island from r, by pivoting in the end where all else failed; returns the error, the number of iterations,
+    /// and whether there is proof that no solution exists.
+    pub fn finish(
+        &mut self,
+        island: &Island<D>,
+        r: &mut [[f64; D]],
+        target: f64,
+        options: &FrictionOptions,
+        factors: &mut Factors<D>,
+    ) -> (f64, usize, bool) {
+        let (mut error, mut count) = self.run(island, r, target, options, factors);
+        if error <= target && options.minimum_norm {
+            let (found, k) = self.shorten(island, r, (error, target), options.max_iterations, factors);
+            return (found, count + k, false);
+        }
+        if options.method != Method::Auto || error <= target {
+            return (error, count, false);
+        }
+        let Some((found, status, pivots)) = pivot(island, options.tolerance) else {
+            return (error, count, false);
+        };
+        let exact = island.error(&found, &mut self.u[..r.len()]);
+        count += pivots;
+        if exact < error {
+            error = exact;
+            r.copy_from_slice(&found);
+        }
+        (error, count, status == Status::NoSolution && error > target)
+    }
+
+    /// Solves an island from r; returns the error and the number of iterations.
+    fn run(
+        &mut self,
+        island: &Island<D>,
+        r: &mut [[f64; D]],
+        target: f64,
+        options: &FrictionOptions,
+        factors: &mut Factors<D>,
+    ) -> (f64, usize) {
+        self.u.resize(island.w.len(), [0.0; D]);
+        let u = &mut self.u[..island.w.len()];
+        let most = options.max_iterations;
+        let others = &mut self.others;
+        match options.method {
+            Method::Auto => self.auto(island, r, target, most, factors),
+            Method::GaussSeidel => first_order::gauss_seidel(
+                island,
+                r,
+                u,
+                target,
+                most,
+                &mut others.get_or_insert_default().first_order,
+            ),
+            Method::ProjectedGradient => first_order::projected_gradient(
+                island,
+                r,
+                u,
+                target,
+                most,
+                &mut others.get_or_insert_default().first_order,
+            ),
+            Method::Spectral => first_order::spectral(
+                island,
+                r,
+                u,
+                target,
+                most,
+                &mut others.get_or_insert_default().first_order,
+            ),
+            Method::Admm => first_order::admm(
+                island,
+                r,
+                u,
+                target,
+                most,
+                &mut others.get_or_insert_default().first_order,
+                factors,
+            ),
+            Method::Newton => {
+                let sweeps = 8.min(most);
+                for _ in 0..sweeps {
+                    island.sweep(r);
+                }
+                let Some(lu) = factors.within(&island.w, WORK_MAX) else {
+                    return (island.error(r, u), sweeps);
+                };
+                let scale = island.error_of_zero(u);
+                let (error, count) = self.newton.run(island, r, target, most, scale, lu);
+                (error, count + sweeps)
+            }
+            Method::InteriorPoint => {
+                let Some(lu) = factors.within(&island.w, WORK_MAX) else {
+                    return (island.error(r, u), 0);
+                };
+                let interior = &mut others.get_or_insert_default().interior;
+                interior.start(island, false);
+                let (error, count, _) = interior.run(island, r, target, most.min(200), lu);
+                (error, count)
+            }
+        }
+    }
+
+    fn auto(
+        &mut self,
+        island: &Island<D>,
+        r: &mut [[f64; D]],
+        target: f64,
+        most: usize,
+        factors: &mut Factors<D>,
+    ) -> (f64, usize) {
+        let n = island.w.len();
+        let u = &mut self.u[..n];
+        let mut lu: Option<&mut BlockLu<D>> = None;
+        let mut count = 0;
+        let scale = island.error_of_zero(u);
+        let mut error = scale;
+        if scale <= target {
+            r.fill([0.0; D]);
+            return (scale, 0);
+        }
+        // Where nearly all of the free velocity has to be taken away, everything may stick.
+        if n > STICK_MIN && scale >= 0.9 * island.reach() {
+            lu = factors.cheap(&island.w);
+            if let Some(lu) = &mut lu {
+                self.trial.resize(n, [0.0; D]);
+                let trial = &mut self.trial[..n];
+                let (found, k) = stick(island, trial, u, target, lu, &mut self.shift);
+                count += k;
+                if found <= target {
+                    r.copy_from_slice(trial);
+                    return (found, count);
+                }
+            }
+        }
+        // Where a factorization costs as much as a hundred sweeps, sweeps come first and with all their might.
+        if lu.is_none() && n > STICK_MIN {
+            lu = factors.cheap(&island.w);
+            if lu.is_none() {
+                let anderson = &mut self.others.get_or_insert_default().anderson;
+                let (found, k) = anderson.run(island, r, target, most.min(1000));
+                count += k;
+                error = found;
+                if error <= target {
+                    return (error, count);
+                }
+                lu = factors.within(&island.w, WORK_MAX);
+            }
+        }
+        // The modes settle long before the digits do, and then Newton's method is quicker; where they settled on the
+        // wrong ones, some more sweeps may help.
+        for most_sweeps in [SWEEPS, 2 * SWEEPS] {
+            let mut settled = 0;
+            for k in 1..=most_sweeps {
+                let changes = island.sweep(r);
+                count += 1;
+                settled = if changes == 0 { settled + 1 } else { 0 };
+                if k == 1 || k % 4 == 0 || settled == 2 {
+                    error = island.error(r, u);
+                    if error <= target {
+                        return (error, count);
+                    }
+                }
+                if settled == 2 && most_sweeps == SWEEPS {
+                    break;
+                }
+            }
+            if lu.is_none() && n <= STICK_MIN {
+                lu = factors.within(&island.w, WORK_MAX);
+            }
+            let Some(lu) = &mut lu else { break };
+            let (found, k) = self.newton.run(island, r, target, 20, scale, lu);
+            count += k;
+            error = found;
+            if error <= target {
+                return (error, count);
+            }
+        }
+        if let Some(lu) = &mut lu {
+            for caution in [false, true] {
+                let (found, k) = self.path(island, r, error, target, caution, lu);
+                count += k;
+                error = found;
+                if error <= target {
+                    return (error, count);
+                }
+            }
+            let room = &mut self.others.get_or_insert_default().proximal;
+            let (found, k) = proximal(island, r, target, ROUNDS, scale, &mut self.newton, lu, room);
+            count += k;
+            error = found;
+            if error <= target {
+                return (error, count);
+            }
+        }
+        // What is left is patience: longer and longer runs of sweeps, with Newton's method at their ends.
+        let mut run = 100;
+        while count < most {
+            let sweeps = run.min(most - count);
+            let anderson = &mut self.others.get_or_insert_default().anderson;
+            let (found, k) = anderson.run(island, r, target, sweeps);
+            count += k.max(1);
+            error = found;
+            if let Some(lu) = lu.as_deref_mut().filter(|_| error > target) {
+                let (found, k) = self.newton.run(island, r, target, 20, scale, lu);
+                count += k;
+                error = found;
+            }
+            if error <= target {
+                break;
+            }
+            run *= 2;
+        }
+        (error, count)
+    }
+
+    /// The impulses of least norm among those that go with the velocities of r: with the term of De Saxcé known the law is
+    /// convex, and W + ε chooses; Newton's method then takes ε back.
+    fn shorten(
+        &mut self,
+        island: &Island<D>,
+        r: &mut [[f64; D]],
+        (error, target): (f64, f64),
+        most: usize,
+        factors: &mut Factors<D>,
+    ) -> (f64, usize) {
+        let n = r.len();
+        if island.cones.iter().any(|c| matches!(c, Cone::Rolling { .. })) {
+            return (error, 0);
+        }
+        island.error(r, &mut self.u[..n]);
+        let room = self.others.get_or_insert_default();
+        let (mut near, mut short) = (std::mem::take(&mut room.shortened), std::mem::take(&mut room.short));
+        near.copy_from(island);
+        // One weight for all: the norm is that of the impulses as they are.
+        let weight = CHOICE * island.rho.iter().map(|rho| 1.0 / rho).sum::<f64>() / n as f64;
+        for i in 0..n {
+            let mut hat = self.u[i];
+            saxce(island.cones[i], &mut hat);
+            near.q[i][0] += hat[0] - self.u[i][0];
+            if let Cone::Coulomb { mu, tangents } = island.cones[i] {
+                near.cones[i] = Cone::Associated { mu, tangents };
+            }
+            for c in 0..island.cones[i].rows() {
+                near.w.value[island.w.diagonal[i]][c][c] += weight;
+            }
+        }
+        short.clear();
+        short.extend_from_slice(r);
+        let (_, mut count) = self.auto(&near, &mut short, 0.01 * target, most.min(500), factors);
+        let mut found = island.error(&short, &mut self.u[..n]);
+        if let Some(lu) = factors.within(&island.w, WORK_MAX) {
+            // Errors count a millionfold where only the norm chooses: down to rounding, then the problem itself.
+            let scale = island.error_of_zero(&mut self.u[..n]);
+            let (_, k) = self.newton.run(&near, &mut short, 0.0, 12, scale, lu);
+            let (polished, l) = self.newton.run(island, &mut short, target, 20, scale, lu);
+            (found, count) = (polished, count + k + l);
+        }
+        if found <= target {
+            r.copy_from_slice(&short);
+        }
+        let room = self.others.get_or_insert_default();
+        (room.shortened, room.short) = (near, short);
+        (if found <= target { found } else { error }, count)
+    }
+
+    /// Follows the central path, with Newton's method at every hundredth part of the error; r is left at the better point, and
+    /// its error comes back with the number of steps.
+    fn path(
+        &mut self,
+        island: &Island<D>,
+        r: &mut [[f64; D]],
+        mut error: f64,
+        target: f64,
+        caution: bool,
+        lu: &mut BlockLu<D>,
+    ) -> (f64, usize) {
+        let scale = island.error_of_zero(&mut self.u[..island.w.len()]);
+        let interior = &mut self.others.get_or_insert_default().interior;
+        interior.start(island, caution);
+        self.trial.resize(island.w.len(), [0.0; D]);
+        let trial = &mut self.trial[..island.w.len()];
+        let (mut level, mut count) = (1e-3 * scale, 0);
+        for _ in 0..LEVELS {
+            let (mut found, k, more) = interior.run(island, trial, level.max(target), 60, lu);
+            count += k;
+            if found > target {
+                let (polished, k) = self.newton.run(island, trial, target, 12, scale, lu);
+                count += k;
+                found = polished;
+            }
+            if found < error {
+                error = found;
+                r.copy_from_slice(trial);
+            }
+            if error <= target || !more || level <= target {
+                return (error, count);
+            }
+            level *= 1e-2;
+        }
+        (error, count)
+    }
+}
+
+/// Most tries of Newton's method along the path: from 1e-3 beyond the digits of a number.
+const LEVELS: usize = 10;
+/// The weight of the norm where it chooses among impulses.
+const CHOICE: f64 = 1e-6;
+/// Rounds of the proximal point method.
+const ROUNDS: usize = 60;
+/// The most sweeps before Newton's method has its first try.
+const SWEEPS: usize = 12;
+/// Largest number of contacts for which sweeps are quicker than a look at whether all of them stick.
+const STICK_MIN: usize = 5;
+
+/// The impulses that stop everything, u = 0, by proximal steps (W + ε) δ = −u; whether they are in their cones shows
+/// in the error.
+fn stick<const D: usize>(
+    island: &Island<D>,
+    r: &mut [[f64; D]],
+    u: &mut [[f64; D]],
+    target: f64,
+    lu: &mut BlockLu<D>,
+    shift: &mut Vec<Block<D>>,
+) -> (f64, usize) {
+    shift.clear();
+    shift.resize(r.len(), zero_block());
+    for (i, block) in shift.iter_mut().enumerate() {
+        for c in 0..D {
+            block[c][c] = if c < island.cones[i].rows() { 1e-5 / island.rho[i] } else { 1.0 };
+        }
+    }
+    r.fill([0.0; D]);
+    let mut error = island.error(r, u);
+    if !lu.factor(&island.w, shift) {
+        return (error, 0);
+    }
+    for k in 1..=6 {
+        lu.solve(u);
+        for (r, d) in r.iter_mut().flatten().zip(u.iter().flatten()) {
+            *r -= d;
+        }
+        let before = error;
+        error = island.error(r, u);
+        if error <= target || error.is_nan() || error > 0.3 * before {
+            return (error, k);
+        }
+    }
+    (error, 6)
+}
