@@ -10,6 +10,7 @@
 //! | `Coulomb` | ‖r_t‖ ≤ μ r_n | μ‖u_t‖ |
 //! | `Associated` | ‖r_t‖ ≤ μ r_n | 0 |
 //! | `Rolling` | ‖r_t‖ ≤ μ r_n, ‖m‖ ≤ ν r_n | μ‖u_t‖ + ν‖ω‖ |
+//! | `AssociatedRolling` | ‖r_t‖ ≤ μ r_n, ‖m‖ ≤ ν r_n | 0 |
 //!
 //! Blocks are padded to D rows; rows beyond those of a cone are zero in r and are not looked at in u.
 
@@ -24,6 +25,7 @@ pub(super) enum Cone {
     Coulomb { mu: f64, tangents: usize },
     Associated { mu: f64, tangents: usize },
     Rolling { mu: f64, rolling: f64 },
+    AssociatedRolling { mu: f64, rolling: f64 },
 }
 
 impl Cone {
@@ -32,7 +34,7 @@ impl Cone {
         match self {
             Cone::Free | Cone::Ray => 1,
             Cone::Coulomb { tangents, .. } | Cone::Associated { tangents, .. } => 1 + tangents,
-            Cone::Rolling { .. } => 5,
+            Cone::Rolling { .. } | Cone::AssociatedRolling { .. } => 5,
         }
     }
 }
@@ -53,7 +55,7 @@ pub(super) fn saxce<const D: usize>(cone: Cone, u: &mut [f64; D]) {
     match cone {
         Cone::Coulomb { mu, tangents } => u[0] += mu * length(u, 1, 1 + tangents),
         Cone::Rolling { mu, rolling } => u[0] += mu * length(u, 1, 3) + rolling * length(u, 3, 5),
-        Cone::Free | Cone::Ray | Cone::Associated { .. } => {}
+        Cone::Free | Cone::Ray | Cone::Associated { .. } | Cone::AssociatedRolling { .. } => {}
     }
     for c in cone.rows()..D {
         u[c] = 0.0;
@@ -81,7 +83,7 @@ pub(super) fn project<const D: usize>(cone: Cone, x: &mut [f64; D]) {
                 x[c] *= mu * n / t;
             }
         }
-        Cone::Rolling { mu, rolling } => {
+        Cone::Rolling { mu, rolling } | Cone::AssociatedRolling { mu, rolling } => {
             let (t, m) = (length(x, 1, 3), length(x, 3, 5));
             let n = rolling_normal(x[0], t, m, mu, rolling);
             let shrink = |size: f64, limit: f64| if size > limit { limit / size } else { 1.0 };

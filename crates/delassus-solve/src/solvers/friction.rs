@@ -83,7 +83,7 @@ pub struct FrictionOptions {
     /// Largest number of sweeps or steps of the named method on an island (default 20 000).
     pub max_iterations: usize,
     /// Among impulses that go with the same velocities, choose those of least norm (default: the ones found first). Costs
-    /// another solve. Contacts with rolling friction keep the impulses that were found.
+    /// another solve.
     pub minimum_norm: bool,
 }
 

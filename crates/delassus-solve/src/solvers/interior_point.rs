@@ -72,7 +72,7 @@ fn cones_of(cone: Cone) -> &'static [&'static [usize]] {
         Cone::Ray => &[&[0]],
         Cone::Coulomb { tangents: 1, .. } | Cone::Associated { tangents: 1, .. } => &[&[0, 1]],
         Cone::Coulomb { .. } | Cone::Associated { .. } => &[&[0, 1, 2]],
-        Cone::Rolling { .. } => &[&[0, 1, 2], &[0, 3, 4]],
+        Cone::Rolling { .. } | Cone::AssociatedRolling { .. } => &[&[0, 1, 2], &[0, 3, 4]],
     }
 }
 
@@ -120,7 +120,7 @@ impl<const D: usize> InteriorPoint<D> {
             let mut t = [1.0; D];
             match *cone {
                 Cone::Coulomb { mu, .. } | Cone::Associated { mu, .. } => t[1..].fill(mu),
-                Cone::Rolling { mu, rolling } => {
+                Cone::Rolling { mu, rolling } | Cone::AssociatedRolling { mu, rolling } => {
                     for c in 1..D {
                         t[c] = if c < 3 { mu } else { rolling };
                     }

@@ -261,9 +261,6 @@ impl<const D: usize> IslandSolver<D> {
         factors: &mut Factors<D>,
     ) -> (f64, usize) {
         let n = r.len();
-        if island.cones.iter().any(|c| matches!(c, Cone::Rolling { .. })) {
-            return (error, 0);
-        }
         island.error(r, &mut self.u[..n]);
         let room = self.others.get_or_insert_default();
         let (mut near, mut short) = (std::mem::take(&mut room.shortened), std::mem::take(&mut room.short));
@@ -274,9 +271,11 @@ impl<const D: usize> IslandSolver<D> {
             let mut hat = self.u[i];
             saxce(island.cones[i], &mut hat);
             near.q[i][0] += hat[0] - self.u[i][0];
-            if let Cone::Coulomb { mu, tangents } = island.cones[i] {
-                near.cones[i] = Cone::Associated { mu, tangents };
-            }
+            near.cones[i] = match island.cones[i] {
+                Cone::Coulomb { mu, tangents } => Cone::Associated { mu, tangents },
+                Cone::Rolling { mu, rolling } => Cone::AssociatedRolling { mu, rolling },
+                cone => cone,
+            };
             for c in 0..island.cones[i].rows() {
                 near.w.value[island.w.diagonal[i]][c][c] += weight;
             }

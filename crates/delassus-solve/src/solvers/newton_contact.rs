@@ -158,7 +158,7 @@ fn equations<const D: usize>(
                 b[c][d] = rho * k * across;
             }
         }
-        if let Cone::Associated { mu, .. } = cone {
+        if matches!(cone, Cone::Associated { .. } | Cone::AssociatedRolling { .. }) {
             let speed = length(u, from, to);
             f[0] -= press * mu * speed;
             for c in from..to {
@@ -171,7 +171,7 @@ fn equations<const D: usize>(
         Cone::Coulomb { mu, tangents } | Cone::Associated { mu, tangents } => {
             friction(1, (1 + tangents).min(D), mu, rho[1], rho[0]);
         }
-        Cone::Rolling { mu, rolling } => {
+        Cone::Rolling { mu, rolling } | Cone::AssociatedRolling { mu, rolling } => {
             friction(1, 3.min(D), mu, rho[1], rho[0]);
             friction(3.min(D), D, rolling, rho[2], rho[0]);
         }

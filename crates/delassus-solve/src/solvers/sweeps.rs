@@ -4,7 +4,7 @@
 //! ([`super::one_contact`]). No step can fail: where a contact has no solution by itself it takes a projected step.
 
 use super::cone::{Cone, length, project, saxce};
-use super::one_contact::{coulomb_plane, coulomb_space};
+use super::one_contact::{self, associated_plane, associated_space, coulomb_plane, coulomb_space};
 use crate::blocks::{Block, BlockMatrix, mul};
 
 /// One pass over all contacts; returns how many changed their mode.
@@ -55,8 +55,25 @@ fn mode<const D: usize>(cone: Cone, r: &[f64; D]) -> u8 {
         Cone::Coulomb { mu, tangents } | Cone::Associated { mu, tangents } => {
             1 + u8::from(edge(1, 1 + tangents, mu))
         }
-        Cone::Rolling { mu, rolling } => 1 + u8::from(edge(1, 3, mu)) + 2 * u8::from(edge(3, 5, rolling)),
+        Cone::Rolling { mu, rolling } | Cone::AssociatedRolling { mu, rolling } => {
+            1 + u8::from(edge(1, 3, mu)) + 2 * u8::from(edge(3, 5, rolling))
+        }
     }
+}
+
+/// The leading rows and columns of a block.
+#[inline(always)]
+fn leading<const D: usize, const E: usize>(w: &Block<D>) -> Block<E> {
+    std::array::from_fn(|i| std::array::from_fn(|j| w[i][j]))
+}
+
+/// Writes what was found to the leading rows.
+#[inline(always)]
+fn write<const D: usize, const E: usize>(found: Option<[f64; E]>, out: &mut [f64; D]) -> bool {
+    if let Some(found) = &found {
+        out[..E].copy_from_slice(found);
+    }
+    found.is_some()
 }
 
 /// One constraint by itself.
@@ -76,22 +93,32 @@ fn one<const D: usize>(w: &Block<D>, q: &[f64; D], cone: Cone, rho: f64, r: &[f6
             }
             w[0][0] > 0.0
         }
-        Cone::Coulomb { mu, tangents: 2 } if D >= 3 => {
-            let block = std::array::from_fn(|i| std::array::from_fn(|j| w[i][j]));
-            let found = coulomb_space(&block, &[q[0], q[1], q[2]], mu);
-            if let Some(found) = found {
-                out[..3].copy_from_slice(&found);
+        Cone::Coulomb { mu, tangents } | Cone::Associated { mu, tangents } => {
+            let exact = matches!(cone, Cone::Coulomb { .. });
+            if tangents == 2 && D >= 3 {
+                let (w, q) = (leading(w), [q[0], q[1], q[2]]);
+                let found = if exact {
+                    coulomb_space(&w, &q, mu)
+                } else {
+                    associated_space(&w, &q, mu, &[r[0], r[1], r[2]])
+                };
+                write(found, &mut out)
+            } else if tangents == 1 && D >= 2 {
+                let (w, q) = (leading(w), [q[0], q[1]]);
+                let found = if exact {
+                    coulomb_plane(&w, &q, mu)
+                } else {
+                    associated_plane(&w, &q, mu, &[r[0], r[1]])
+                };
+                write(found, &mut out)
+            } else {
+                false
             }
-            found.is_some()
         }
-        Cone::Coulomb { mu, tangents: 1 } if D >= 2 => {
-            let found = coulomb_plane(&[[w[0][0], w[0][1]], [w[1][0], w[1][1]]], &[q[0], q[1]], mu);
-            if let Some(found) = found {
-                out[..2].copy_from_slice(&found);
-            }
-            found.is_some()
+        Cone::Rolling { mu, rolling } if D == 5 => {
+            write(one_contact::rolling(&leading(w), &std::array::from_fn(|c| q[c]), mu, rolling), &mut out)
         }
-        _ => false,
+        Cone::Rolling { .. } | Cone::AssociatedRolling { .. } => false,
     };
     if solved {
         return out;
