@@ -7,6 +7,7 @@ mod exact;
 mod forgery;
 mod gauss;
 mod lifts;
+mod methods;
 mod noise;
 mod operators;
 mod propositions;
