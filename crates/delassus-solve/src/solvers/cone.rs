@@ -126,7 +126,7 @@ pub(super) fn steps<const D: usize>(w: &BlockMatrix<D>, cones: &[Cone], rho: &mu
 
 /// The largest eigenvalue of the symmetric part of the leading rows, in closed form for three, by Jacobi rotations
 /// otherwise.
-fn largest_eigenvalue<const D: usize>(a: &Block<D>, rows: usize) -> f64 {
+pub(super) fn largest_eigenvalue<const D: usize>(a: &Block<D>, rows: usize) -> f64 {
     let rows = rows.min(D);
     let mut s = zero_block::<D>();
     for i in 0..rows {

@@ -16,6 +16,7 @@ use serde::{Deserialize, Serialize};
 use super::Status;
 use super::cone::Cone;
 use super::contact::{self, ContactOptions};
+use super::many_contacts;
 use super::parallel;
 use super::problem_room::Room;
 use crate::elimination::Elimination;
@@ -173,6 +174,20 @@ pub fn solve_into(
         check_finite("the starting impulse", &solution.impulse)?;
     }
     let Workspace { elimination, cones, velocity, one, two, three, five } = workspace;
+    let laws = problem.laws.as_slice();
+    cones.clear();
+    cones.extend(laws.iter().map_while(cone_of));
+    let all_cones = cones.len() == laws.len();
+    if all_cones {
+        let start = (!solution.impulse.is_empty()).then_some(solution.impulse.as_slice());
+        // Where W would be too large, it is not formed; what that could not solve goes on from where it came to.
+        if let Some(found) = many_contacts::solve(problem, cones, options, start) {
+            *solution = found;
+            if solution.status == Status::Solved {
+                return Ok(());
+            }
+        }
+    }
     let (w, q) = match &problem.form {
         Form::Local { delassus, free_velocity } => (delassus, free_velocity),
         Form::Global { mass, jacobian_transposed, force, bias } => {
@@ -182,10 +197,7 @@ pub fn solve_into(
         }
     };
     solution.impulse.resize(rows, 0.0);
-    let laws = problem.laws.as_slice();
-    cones.clear();
-    cones.extend(laws.iter().map_while(cone_of));
-    if cones.len() < laws.len() {
+    if !all_cones {
         *solution = solve_dense(w, q, laws, options)?;
         return Ok(());
     }

@@ -28,6 +28,7 @@ mod island;
 mod island_solver;
 pub mod lemke;
 mod lu;
+mod many_contacts;
 mod modes;
 mod newton_contact;
 pub mod newton_min;
@@ -42,6 +43,9 @@ mod proximal;
 pub mod qp;
 pub(crate) mod scaling;
 mod sweeps;
+mod velocity_loads;
+mod velocity_sweeps;
+mod velocity_system;
 
 pub use auto::{solve_lcp, solve_mlcp};
 

@@ -6,7 +6,7 @@
 use rayon::prelude::*;
 
 /// Constraints in a piece.
-const PIECE: usize = 128;
+pub(super) const PIECE: usize = 128;
 /// Fewer constraints than this are not worth waking other threads for.
 const MANY: usize = 1024;
 
@@ -66,6 +66,27 @@ pub(crate) fn sum(n: usize, f: impl Fn(usize) -> f64 + Sync) -> f64 {
     let part = |k: usize| (k * PIECE..n.min((k + 1) * PIECE)).map(&f).sum::<f64>();
     let parts: Vec<f64> = (0..n.div_ceil(PIECE)).into_par_iter().map(part).collect();
     parts.iter().sum()
+}
+
+/// Σ f(i, xᵢ), K sums at once, where f may change xᵢ.
+pub(crate) fn each_with_sums<T: Send, const K: usize>(
+    x: &mut [T],
+    f: impl Fn(usize, &mut T) -> [f64; K] + Sync,
+) -> [f64; K] {
+    let add = |mut total: [f64; K], part: [f64; K]| {
+        for (t, p) in total.iter_mut().zip(part) {
+            *t += p;
+        }
+        total
+    };
+    let piece = |(k, piece): (usize, &mut [T])| {
+        piece.iter_mut().enumerate().fold([0.0; K], |total, (i, x)| add(total, f(k * PIECE + i, x)))
+    };
+    if !shared(x.len()) {
+        return x.chunks_mut(PIECE).enumerate().map(piece).fold([0.0; K], add);
+    }
+    let parts: Vec<[f64; K]> = x.par_chunks_mut(PIECE).enumerate().map(piece).collect();
+    parts.into_iter().fold([0.0; K], add)
 }
 
 #[cfg(test)]

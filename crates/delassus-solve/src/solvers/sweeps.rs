@@ -78,7 +78,13 @@ fn write<const D: usize, const E: usize>(found: Option<[f64; E]>, out: &mut [f64
 
 /// One constraint by itself.
 #[inline]
-fn one<const D: usize>(w: &Block<D>, q: &[f64; D], cone: Cone, rho: f64, r: &[f64; D]) -> [f64; D] {
+pub(super) fn one<const D: usize>(
+    w: &Block<D>,
+    q: &[f64; D],
+    cone: Cone,
+    rho: f64,
+    r: &[f64; D],
+) -> [f64; D] {
     let mut out = [0.0; D];
     let solved = match cone {
         Cone::Free => {

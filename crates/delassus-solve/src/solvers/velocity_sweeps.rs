@@ -1,0 +1,312 @@
+//! Sweeps in the space of velocities, for problems with very many contacts: W is never formed.
+//!
+//! In the form of [`super::velocity_system`], y = L⁻¹ f + G r and u = Gᵀ y + b, a contact that is solved while the others are
+//! held needs only the velocities y of its bodies, and changes only them: time and memory grow with the number of
+//! contacts, however many of them share a body. Contacts of one colour share no body and are solved at the same time.
+//!
+//! Sweeps alone would carry a load through a pile one contact at a time. Two things help: now and then all loads are
+//! handed down to the ground at once ([`super::velocity_loads`]), and Anderson's method chooses, among the combinations of the
+//! last points, the one whose changes by a sweep nearly cancel. y follows a combination of impulses by the same
+//! combination of velocities, and is computed anew before anything is claimed.
+
+use rayon::prelude::*;
+
+use super::cone::natural;
+use super::parallel::{self, PIECE};
+use super::sweeps::one;
+use super::velocity_loads::Loads;
+use super::velocity_system::{Contact, NONE, Shared, System, dot, get, push, set, shared};
+use crate::blocks::mul;
+use crate::matrix::Matrix;
+
+/// Differences that Anderson's method remembers.
+const MEMORY: usize = 8;
+/// Sweeps between two passes of the loads.
+const CYCLE: usize = 8;
+/// Fewer contacts than this are not worth waking other threads for.
+const MANY: usize = 1024;
+
+/// What is remembered of a contact. Differences shrink with the error, and single precision is enough for them.
+#[derive(Clone, Copy)]
+struct Impulses<const D: usize> {
+    swept: [f64; D],
+    change: [f64; D],
+    /// Differences of swept points and of changes, the oldest overwritten first.
+    points: [[f32; D]; MEMORY],
+    changes: [[f32; D]; MEMORY],
+}
+
+/// What is remembered of a body.
+#[derive(Clone, Copy)]
+struct Velocities<const B: usize> {
+    swept: [f64; B],
+    points: [[f64; B]; MEMORY],
+}
+
+/// The state of a run.
+struct Run<'a, const D: usize, const B: usize> {
+    system: &'a System<D, B>,
+    r: Vec<Shared<D>>,
+    y: Vec<Shared<B>>,
+    /// What the last sweep changed.
+    change: Vec<[f64; D]>,
+    impulses: Vec<Impulses<D>>,
+    velocities: Vec<Velocities<B>>,
+    /// Products of the differences of changes with each other and with the last change.
+    products: [[f64; MEMORY]; MEMORY],
+    right: [f64; MEMORY],
+    /// Differences in use, the place of the next one, and the size of the last change, infinite where there is none.
+    used: usize,
+    next: usize,
+    size: f64,
+}
+
+/// Solves a system from the impulses `start`, in the order of the contacts, or from loads handed down; returns the impulses of the
+/// best point, its error over ‖ρ q‖, and the number of sweeps.
+pub(super) fn solve<const D: usize, const B: usize>(
+    system: &System<D, B>,
+    start: Option<Vec<[f64; D]>>,
+    tolerance: f64,
+    most: usize,
+) -> (Vec<[f64; D]>, f64, usize) {
+    parallel::inside(system.contacts.len(), || run(system, start, tolerance, most))
+}
+
+fn run<const D: usize, const B: usize>(
+    system: &System<D, B>,
+    start: Option<Vec<[f64; D]>>,
+    tolerance: f64,
+    most: usize,
+) -> (Vec<[f64; D]>, f64, usize) {
+    let n = system.contacts.len();
+    let target = 0.7 * tolerance * system.scale;
+    let mut loads = Loads::new(system);
+    let mut kept = start.unwrap_or_else(|| vec![[0.0; D]; n]);
+    let mut run = Run::new(system, &kept);
+    run.renew();
+    let mut best = run.error();
+    if let Some(loads) = loads.as_ref().filter(|_| kept.iter().flatten().all(|x| *x == 0.0)) {
+        loads.hand_down(system, &run.r, &run.y, false);
+    }
+    let (mut count, mut since) = (0, 0);
+    let (mut look, mut ratio) = (CYCLE / 2, f64::INFINITY);
+    while count < most && best > target {
+        count += 1;
+        since += 1;
+        run.sweep();
+        let now = run.combine();
+        // A look costs half a sweep: when the change, which goes with the error, promises success, or after a while.
+        if now * ratio > target && count < look && since < CYCLE && count < most {
+            run.extrapolate();
+            continue;
+        }
+        look = if loads.is_some() { count + CYCLE } else { count + 4 + count / 4 };
+        let mut error = run.error();
+        ratio = error / now.max(f64::MIN_POSITIVE);
+        if error <= target {
+            run.renew();
+            error = run.error();
+        }
+        let before = best;
+        if error < best {
+            best = error;
+            parallel::fill(&mut kept, |k| get(&run.r[k]));
+        }
+        match &loads {
+            // Where a pass and its sweeps did not help, bodies do not come to rest by what is below them.
+            Some(_) if since >= CYCLE && error > 0.7 * before => {
+                loads = None;
+                run.restart(&kept);
+            }
+            Some(loads) if since >= CYCLE && error > target => {
+                loads.hand_down(system, &run.r, &run.y, true);
+                run.forget();
+                since = 0;
+            }
+            _ => run.extrapolate(),
+        }
+    }
+    (kept, best / system.scale, count)
+}
+
+impl<'a, const D: usize, const B: usize> Run<'a, D, B> {
+    fn new(system: &'a System<D, B>, r: &[[f64; D]]) -> Self {
+        let impulse = Impulses {
+            swept: [0.0; D],
+            change: [0.0; D],
+            points: [[0.0; D]; MEMORY],
+            changes: [[0.0; D]; MEMORY],
+        };
+        let velocity = Velocities { swept: [0.0; B], points: [[0.0; B]; MEMORY] };
+        Run {
+            system,
+            r: shared(r),
+            y: shared(&system.free),
+            change: vec![[0.0; D]; r.len()],
+            impulses: vec![impulse; r.len()],
+            velocities: vec![velocity; system.free.len()],
+            products: [[0.0; MEMORY]; MEMORY],
+            right: [0.0; MEMORY],
+            used: 0,
+            next: 0,
+            size: f64::INFINITY,
+        }
+    }
+
+    /// Back to r, without a past.
+    fn restart(&mut self, r: &[[f64; D]]) {
+        self.r.par_iter().zip(r).with_min_len(PIECE).for_each(|(to, r)| set(to, r));
+        self.renew();
+        self.forget();
+    }
+
+    fn forget(&mut self) {
+        (self.used, self.next, self.size) = (0, 0, f64::INFINITY);
+    }
+
+    /// y of r, anew.
+    fn renew(&self) {
+        let one = |(b, y): (usize, &Shared<B>)| set(y, &self.system.moved(b, &self.r));
+        self.y.par_iter().enumerate().with_min_len(PIECE).for_each(one);
+    }
+
+    fn error(&self) -> f64 {
+        let square = |k: usize| {
+            let c: &Contact<D, B> = &self.system.contacts[k];
+            let u = c.velocity(|b| get(&self.y[b]));
+            natural(c.cone, c.rho, &get(&self.r[k]), &u).iter().map(|x| x * x).sum::<f64>()
+        };
+        parallel::sum(self.r.len(), square).sqrt()
+    }
+
+    /// One sweep over all colours.
+    fn sweep(&mut self) {
+        let many = self.system.colours.len() - 1;
+        for k in 0..many {
+            let range = self.system.colours[k]..self.system.colours[k + 1];
+            let (y, r, change) = (&self.y, &self.r[range.clone()], &mut self.change[range.clone()]);
+            let contacts = &self.system.contacts[range];
+            let piece = |((c, r), change): ((&[Contact<D, B>], &[Shared<D>]), &mut [[f64; D]])| {
+                for ((c, r), change) in c.iter().zip(r).zip(change) {
+                    *change = relax(c, r, y);
+                }
+            };
+            if contacts.len() < MANY || (self.system.rest && k + 1 == many) {
+                piece(((contacts, r), change));
+            } else {
+                let pieces = contacts.par_chunks(PIECE).zip(r.par_chunks(PIECE));
+                pieces.zip(change.par_chunks_mut(PIECE)).for_each(piece);
+            }
+        }
+    }
+
+    /// Takes the last sweep into memory; returns the size of its change.
+    fn combine(&mut self) -> f64 {
+        let (used, s) = (MEMORY.min(self.used.max(self.next + 1)), self.next);
+        let difference = self.size.is_finite();
+        let (contacts, change, r) = (&self.system.contacts, &self.change, &self.r);
+        let sums = parallel::each_with_sums(&mut self.impulses, |k, past| {
+            let (r, change, weight) = (get(&r[k]), change[k], 1.0 / contacts[k].rho);
+            let mut sums = [0.0; 2 * MEMORY + 1];
+            sums[2 * MEMORY] = weight * dot(&change, &change);
+            if difference {
+                past.points[s] = std::array::from_fn(|a| (r[a] - past.swept[a]) as f32);
+                past.changes[s] = std::array::from_fn(|a| (change[a] - past.change[a]) as f32);
+                let newest = past.changes[s];
+                for m in 0..used {
+                    for a in 0..D {
+                        let weighted = weight * f64::from(past.changes[m][a]);
+                        sums[m] += weighted * f64::from(newest[a]);
+                        sums[MEMORY + m] += weighted * change[a];
+                    }
+                }
+            }
+            past.swept = r;
+            past.change = change;
+            sums
+        });
+        let y = &self.y;
+        self.velocities.par_iter_mut().zip(y).with_min_len(PIECE).for_each(|(past, y)| {
+            let y = get(y);
+            if difference {
+                past.points[s] = std::array::from_fn(|k| y[k] - past.swept[k]);
+            }
+            past.swept = y;
+        });
+        let now = sums[2 * MEMORY].sqrt();
+        if now > 2.0 * self.size {
+            self.forget();
+            return now;
+        }
+        if difference {
+            for m in 0..used {
+                self.products[s][m] = sums[m];
+                self.products[m][s] = sums[m];
+            }
+            (self.used, self.next) = (used, (s + 1) % MEMORY);
+        }
+        self.right.copy_from_slice(&sums[MEMORY..2 * MEMORY]);
+        self.size = now;
+        now
+    }
+
+    /// From the swept point to the combination of the last ones whose changes nearly cancel.
+    fn extrapolate(&mut self) {
+        let m = self.used;
+        let top = (0..m).map(|a| self.products[a][a]).fold(0.0, f64::max);
+        let gram = Matrix::from_fn(m, m, |a, b| self.products[a][b] + if a == b { 1e-12 * top } else { 0.0 });
+        let right = Matrix::from_fn(m, 1, |a, _| self.right[a]);
+        let Some(weights) = (m > 0).then(|| gram.solve_positive_definite(&right)).flatten() else { return };
+        let weights = weights.data();
+        let pairs = self.r.par_iter().zip(&self.impulses).with_min_len(PIECE);
+        pairs.for_each(|(r, past)| {
+            let mut x = past.swept;
+            for (w, point) in weights.iter().zip(&past.points) {
+                for a in 0..D {
+                    x[a] -= w * f64::from(point[a]);
+                }
+            }
+            set(r, &x);
+        });
+        let pairs = self.y.par_iter().zip(&self.velocities).with_min_len(PIECE);
+        pairs.for_each(|(y, past)| {
+            let mut x = past.swept;
+            for (w, point) in weights.iter().zip(&past.points) {
+                for k in 0..B {
+                    x[k] -= w * point[k];
+                }
+            }
+            set(y, &x);
+        });
+    }
+}
+
+/// Solves a contact while the others are held; returns the change of its impulse.
+#[inline(always)]
+fn relax<const D: usize, const B: usize>(c: &Contact<D, B>, r: &Shared<D>, y: &[Shared<B>]) -> [f64; D] {
+    let mut v = [[0.0; B]; 2];
+    let mut rest = c.bias;
+    for s in 0..2 {
+        if c.body[s] != NONE {
+            v[s] = get(&y[c.body[s] as usize]);
+            for a in 0..D {
+                rest[a] += dot(&c.g[s][a], &v[s]);
+            }
+        }
+    }
+    let old = get(r);
+    let mine = mul(&c.w, &old);
+    for a in 0..D {
+        rest[a] -= mine[a];
+    }
+    let new = one(&c.w, &rest, c.cone, c.rho, &old);
+    let change = std::array::from_fn(|a| new[a] - old[a]);
+    set(r, &new);
+    for s in 0..2 {
+        if c.body[s] != NONE {
+            push(&mut v[s], &c.g[s], &change);
+            set(&y[c.body[s] as usize], &v[s]);
+        }
+    }
+    change
+}
