@@ -71,6 +71,40 @@ impl Sparse {
         out
     }
 
+    /// Makes this the matrix with these entries (row, column, value), in the room that it has. No place may occur twice, and
+    /// the entries of a row come with ascending columns.
+    ///
+    /// # Panics
+    /// If an entry lies outside of the matrix or breaks the order.
+    pub fn refill(&mut self, rows: usize, cols: usize, entries: &[(usize, usize, f64)]) {
+        (self.rows, self.cols) = (rows, cols);
+        self.start.clear();
+        self.start.resize(rows + 1, 0);
+        for &(i, j, _) in entries {
+            assert!(i < rows && j < cols, "entry ({i}, {j}) lies in a {rows} × {cols} matrix");
+            self.start[i + 1] += 1;
+        }
+        for i in 0..rows {
+            self.start[i + 1] += self.start[i];
+        }
+        self.column.clear();
+        self.column.resize(entries.len(), 0);
+        self.value.clear();
+        self.value.resize(entries.len(), 0.0);
+        // Each row's start moves to its end while the row is filled, and back afterwards.
+        for &(i, j, x) in entries {
+            let at = self.start[i];
+            (self.column[at], self.value[at]) = (j, x);
+            self.start[i] += 1;
+        }
+        for i in (0..rows).rev() {
+            self.start[i + 1] = self.start[i];
+        }
+        self.start[0] = 0;
+        let ascending = |i: usize| self.row(i).0.windows(2).all(|pair| pair[0] < pair[1]);
+        assert!((0..rows).all(ascending), "columns ascend in every row");
+    }
+
     /// The entries of a dense matrix that are not zero.
     pub fn from_dense(a: &Matrix) -> Self {
         let entries: Vec<(usize, usize, f64)> = (0..a.rows())
@@ -268,6 +302,16 @@ impl Delassus for Sparse {
 
 #[cfg(test)]
 mod tests {
+    #[test]
+    fn refilled_is_as_new() {
+        let entries = [(2, 0, 1.0), (0, 1, 2.0), (2, 1, 3.0), (1, 3, 4.0), (2, 3, 5.0)];
+        let mut a = Sparse::from_triplets(2, 2, &[(0, 0, 7.0), (1, 1, 8.0)]);
+        a.refill(4, 4, &entries);
+        assert_eq!(a, Sparse::from_triplets(4, 4, &entries));
+        a.refill(2, 2, &[(1, 0, 9.0)]);
+        assert_eq!(a, Sparse::from_triplets(2, 2, &[(1, 0, 9.0)]));
+    }
+
     use proptest::prelude::*;
 
     use super::*;

@@ -10,9 +10,10 @@
 
 use delassus_solve::friction_problem::{Form, FrictionProblem};
 use delassus_solve::law::Law;
+use delassus_solve::matrix::{Matrix, dot, norm};
 use delassus_solve::problem::InvalidProblem;
 use delassus_solve::solvers::Status;
-use delassus_solve::solvers::friction::{FrictionOptions, FrictionSolution, solve};
+use delassus_solve::solvers::friction::{FrictionOptions, FrictionSolution, Workspace, solve_into};
 use delassus_solve::sparse::Sparse;
 use glam::DVec3;
 
@@ -26,6 +27,10 @@ pub(crate) const WIDE: usize = 5;
 const ROUNDS: usize = 20;
 /// A bound that follows the load of its joint is settled when it changes by less than this part.
 const SETTLED: f64 = 1e-9;
+/// Rows of joints up to which joints alone are solved by a dense factorization.
+const DIRECT: usize = 200;
+/// A row of unit length that is closer than this to a combination of others is redundant.
+const REDUNDANT: f64 = 1e-7;
 
 /// A contact with its Jacobian and its law.
 #[derive(Clone, Copy, Debug)]
@@ -187,77 +192,284 @@ impl Masses {
     }
 }
 
-/// Solves a stage: `v` becomes the velocities after it.
-pub(crate) fn solve_stage(
-    masses: &Masses,
-    rows: &Rows,
-    contacts: &[ContactRows],
-    duration: f64,
-    options: &FrictionOptions,
-    data: &mut StageData,
-    v: &mut [f64],
-) -> Result<StageOutcome, InvalidProblem> {
-    // A bounded row is held (0) or at its bound (±1).
-    let mut side = vec![0i8; rows.rows.len()];
-    let mut bound: Vec<f64> = rows.rows.iter().map(|row| limit(&row.kind, 0.0) * duration).collect();
-    let bounded = rows.rows.iter().any(|row| matches!(row.kind, RowKind::Bounded { .. }));
-    let start = v.to_vec();
-    let mut outcome = StageOutcome { status: Status::Solved, residual: 0.0, iterations: 0 };
-    for round in 0..ROUNDS {
-        v.copy_from_slice(&start);
-        for (i, want) in data.wants.iter().enumerate() {
-            let known = match (want, side[i]) {
-                (Want::Impulse(r), _) => Some(*r),
-                (Want::Velocity { .. }, s) if s != 0 => Some(f64::from(s) * bound[i]),
-                _ => None,
-            };
-            if let Some(r) = known {
-                data.row_impulse[i] = r;
-                push_row(rows, i, r, masses, v);
+/// Solves stages, one after the other, in room that is kept.
+pub(crate) struct StageSolver {
+    problem: FrictionProblem,
+    workspace: Workspace,
+    solution: FrictionSolution,
+    entries: Vec<(usize, usize, f64)>,
+    diagonal: Vec<(usize, usize, f64)>,
+    springs: Vec<f64>,
+    side: Vec<i8>,
+    bound: Vec<f64>,
+    before: Vec<f64>,
+}
+
+impl Default for StageSolver {
+    fn default() -> Self {
+        let empty = || Sparse::zeros(0, 0);
+        let form =
+            Form::Global { mass: empty(), jacobian_transposed: empty(), force: Vec::new(), bias: Vec::new() };
+        StageSolver {
+            problem: FrictionProblem { laws: Vec::new(), form },
+            workspace: Workspace::default(),
+            solution: FrictionSolution::default(),
+            entries: Vec::new(),
+            diagonal: Vec::new(),
+            springs: Vec::new(),
+            side: Vec::new(),
+            bound: Vec::new(),
+            before: Vec::new(),
+        }
+    }
+}
+
+/// A system of joints and contacts at a state.
+#[derive(Clone, Copy)]
+pub(crate) struct Constraints<'a> {
+    pub(crate) masses: &'a Masses,
+    pub(crate) rows: &'a Rows,
+    pub(crate) contacts: &'a [ContactRows],
+}
+
+impl StageSolver {
+    /// Solves a stage: `v` becomes the velocities after it.
+    pub(crate) fn solve(
+        &mut self,
+        on: Constraints<'_>,
+        duration: f64,
+        options: &FrictionOptions,
+        data: &mut StageData,
+        v: &mut [f64],
+    ) -> Result<StageOutcome, InvalidProblem> {
+        let Constraints { masses, rows, .. } = on;
+        // A bounded row is held (0) or at its bound (±1).
+        self.side.clear();
+        self.side.resize(rows.rows.len(), 0);
+        self.bound.clear();
+        self.bound.extend(rows.rows.iter().map(|row| limit(&row.kind, 0.0) * duration));
+        let bounded = rows.rows.iter().any(|row| matches!(row.kind, RowKind::Bounded { .. }));
+        self.before.clear();
+        self.before.extend_from_slice(v);
+        let mut outcome = StageOutcome { status: Status::Solved, residual: 0.0, iterations: 0 };
+        for round in 0..ROUNDS {
+            v.copy_from_slice(&self.before);
+            for (i, want) in data.wants.iter().enumerate() {
+                let known = match (want, self.side[i]) {
+                    (Want::Impulse(r), _) => Some(*r),
+                    (Want::Velocity { .. }, s) if s != 0 => Some(f64::from(s) * self.bound[i]),
+                    _ => None,
+                };
+                if let Some(r) = known {
+                    data.row_impulse[i] = r;
+                    push_row(rows, i, r, masses, v);
+                }
+            }
+            let step = self.solve_rows(on, options, data, v)?;
+            outcome.iterations += step.iterations;
+            outcome.residual = step.residual;
+            outcome.status = step.status;
+            if !bounded || !self.change_sides(on, duration, data, v) {
+                break;
+            }
+            if round + 1 == ROUNDS {
+                outcome.status = Status::Stalled;
             }
         }
-        let step = solve_rows(masses, rows, contacts, &side, options, data, v)?;
-        outcome.iterations += step.iterations;
-        outcome.residual = step.residual;
-        outcome.status = step.status;
-        if !bounded {
-            break;
-        }
+        Ok(outcome)
+    }
+
+    /// Lets bounded rows go to their bounds and back; whether one did.
+    fn change_sides(&mut self, on: Constraints<'_>, duration: f64, data: &StageData, v: &[f64]) -> bool {
+        let Constraints { masses, rows, .. } = on;
         let mut changed = false;
         for (i, row) in rows.rows.iter().enumerate() {
             let (RowKind::Bounded { .. }, Want::Velocity { bias }) = (row.kind, data.wants[i]) else {
                 continue;
             };
-            let held = rows.rows.iter().zip(&data.row_impulse);
-            let load = held
+            let load = (rows.rows.iter().zip(&data.row_impulse))
                 .filter(|(other, _)| other.joint == row.joint)
                 .map(|(other, r)| (other.load * r).powi(2))
                 .sum::<f64>()
                 .sqrt();
             let now = limit(&row.kind, load / duration.max(f64::MIN_POSITIVE)) * duration;
-            changed |= side[i] != 0 && (now - bound[i]).abs() > SETTLED * (now + bound[i]);
-            bound[i] = now;
+            changed |= self.side[i] != 0 && (now - self.bound[i]).abs() > SETTLED * (now + self.bound[i]);
+            self.bound[i] = now;
             let r = data.row_impulse[i];
-            if side[i] == 0 && r.abs() > now {
-                side[i] = if r > 0.0 { 1 } else { -1 };
+            if self.side[i] == 0 && r.abs() > now {
+                self.side[i] = if r > 0.0 { 1 } else { -1 };
                 changed = true;
-            } else if side[i] != 0 {
+            } else if self.side[i] != 0 {
                 // At its bound a force opposes the motion that it could not stop.
                 let u = row_velocity(rows, i, masses, v) + bias;
-                if u * f64::from(side[i]) > 0.0 {
-                    side[i] = 0;
+                if u * f64::from(self.side[i]) > 0.0 {
+                    self.side[i] = 0;
                     changed = true;
                 }
             }
         }
-        if !changed {
-            break;
+        changed
+    }
+
+    /// The problem with rows at their bounds taken out.
+    fn solve_rows(
+        &mut self,
+        on: Constraints<'_>,
+        options: &FrictionOptions,
+        data: &mut StageData,
+        v: &mut [f64],
+    ) -> Result<StageOutcome, InvalidProblem> {
+        let Constraints { masses, rows, contacts } = on;
+        let moving = masses.mass.len();
+        let FrictionProblem { laws, form: Form::Global { mass, jacobian_transposed, force, bias } } =
+            &mut self.problem
+        else {
+            return Ok(StageOutcome { status: Status::Stalled, residual: f64::INFINITY, iterations: 0 });
+        };
+        let (entries, springs, start) = (&mut self.entries, &mut self.springs, &mut self.solution.impulse);
+        laws.clear();
+        bias.clear();
+        entries.clear();
+        // A compliant row has a body of its own, of mass 1/c, which moves along with it.
+        springs.clear();
+        start.clear();
+        for (i, row) in rows.rows.iter().enumerate() {
+            let (b, compliance) = match data.wants[i] {
+                Want::Velocity { bias } if self.side[i] == 0 => (bias, 0.0),
+                Want::Compliant { bias, compliance } => (bias, compliance),
+                _ => continue,
+            };
+            let column = bias.len();
+            for (body, block) in rows.blocks_of(row) {
+                let at = 6 * masses.slot[*body as usize] as usize;
+                entries.extend((0..6).map(|c| (at + c, column, block[c])));
+            }
+            if compliance > 0.0 {
+                entries.push((moving + springs.len(), column, 1.0));
+                springs.push(1.0 / compliance);
+            }
+            laws.push(if matches!(row.kind, RowKind::Limit { .. }) {
+                Law::Unilateral
+            } else {
+                Law::Bilateral
+            });
+            bias.push(b);
+            start.push(data.row_impulse[i]);
         }
-        if round + 1 == ROUNDS {
-            outcome.status = Status::Stalled;
+        let bilateral = laws.iter().all(|law| *law == Law::Bilateral);
+        for (i, contact) in contacts.iter().enumerate() {
+            let Some(b) = data.normal_bias[i] else { continue };
+            for k in 0..contact.law.dim() {
+                let column = bias.len();
+                for s in 0..2 {
+                    if contact.slots[s] != NONE {
+                        let at = 6 * contact.slots[s] as usize;
+                        entries.extend((0..6).map(|c| (at + c, column, contact.blocks[s][k][c])));
+                    }
+                }
+                bias.push(if k == 0 { b } else { 0.0 });
+                start.push(data.contact_impulse[i][k]);
+            }
+            laws.push(contact.law);
+        }
+        let mut outcome = StageOutcome { status: Status::Solved, residual: 0.0, iterations: 0 };
+        if laws.is_empty() {
+            return Ok(outcome);
+        }
+        let dofs = moving + springs.len();
+        self.diagonal.clear();
+        self.diagonal.extend(masses.mass.iter().chain(springs.iter()).enumerate().map(|(i, &m)| (i, i, m)));
+        mass.refill(dofs, dofs, &self.diagonal);
+        jacobian_transposed.refill(dofs, bias.len(), entries);
+        force.clear();
+        force.extend(masses.mass.iter().zip(v.iter()).map(|(m, v)| m * v));
+        force.resize(dofs, 0.0);
+        let direct = bilateral && laws.len() == bias.len() && laws.len() <= DIRECT;
+        match direct.then(|| joints_alone(jacobian_transposed, &self.diagonal, force, bias, start)).flatten()
+        {
+            Some(residual) if residual <= options.tolerance => {
+                outcome.residual = residual;
+                outcome.iterations = 1;
+            }
+            _ => {
+                solve_into(&self.problem, options, &mut self.workspace, &mut self.solution)?;
+                outcome = StageOutcome {
+                    status: self.solution.status,
+                    residual: self.solution.residual,
+                    iterations: self.solution.iterations,
+                };
+            }
+        }
+        let impulse = &self.solution.impulse;
+        let mut at = 0;
+        for i in 0..rows.rows.len() {
+            match data.wants[i] {
+                Want::Velocity { .. } if self.side[i] == 0 => {}
+                Want::Compliant { .. } => {}
+                _ => continue,
+            }
+            data.row_impulse[i] = impulse[at];
+            push_row(rows, i, impulse[at], masses, v);
+            at += 1;
+        }
+        for (i, contact) in contacts.iter().enumerate() {
+            data.contact_impulse[i] = [0.0; WIDE];
+            if data.normal_bias[i].is_some() {
+                let n = contact.law.dim();
+                data.contact_impulse[i][..n].copy_from_slice(&impulse[at..at + n]);
+                contact.push(&impulse[at..at + n], &masses.inverse, v);
+                at += n;
+            }
+        }
+        Ok(outcome)
+    }
+
+    /// The problem solved last.
+    pub(crate) fn problem(&self) -> &FrictionProblem {
+        &self.problem
+    }
+
+    /// Its impulses.
+    pub(crate) fn impulse(&self) -> &[f64] {
+        &self.solution.impulse
+    }
+}
+
+/// Joints without contacts, W r = −q, by one factorization; the residual, or `None` where W is singular.
+fn joints_alone(
+    h: &Sparse,
+    mass: &[(usize, usize, f64)],
+    force: &[f64],
+    bias: &[f64],
+    r: &mut Vec<f64>,
+) -> Option<f64> {
+    let n = bias.len();
+    let mut w = Matrix::zeros(n, n);
+    let mut q = bias.to_vec();
+    for (row, &(_, _, m)) in mass.iter().enumerate() {
+        let (columns, values) = h.row(row);
+        for (a, &i) in columns.iter().enumerate() {
+            q[i] += values[a] * force[row] / m;
+            for (b, &j) in columns.iter().enumerate() {
+                w[(i, j)] += values[a] * values[b] / m;
+            }
         }
     }
-    Ok(outcome)
+    let size = norm(&q);
+    if size == 0.0 {
+        r.clear();
+        r.resize(n, 0.0);
+        return Some(0.0);
+    }
+    let negative = Matrix::from_fn(n, 1, |i, _| -q[i]);
+    let x = w.solve_positive_definite(&negative)?;
+    let mut u: Vec<f64> = (0..n).map(|i| q[i] + dot(w.row(i), x.data())).collect();
+    // One step of refinement: joints of long chains differ much in what they carry.
+    let correction = w.solve_positive_definite(&Matrix::from_fn(n, 1, |i, _| -u[i]))?;
+    r.clear();
+    r.extend(x.data().iter().zip(correction.data()).map(|(x, c)| x + c));
+    (0..n).for_each(|i| u[i] = q[i] + dot(w.row(i), r));
+    Some(norm(&u) / size)
 }
 
 fn limit(kind: &RowKind, load: f64) -> f64 {
@@ -269,14 +481,12 @@ fn limit(kind: &RowKind, load: f64) -> f64 {
 
 /// Velocity of a row of a joint, without its rate.
 pub(crate) fn row_velocity(rows: &Rows, i: usize, masses: &Masses, v: &[f64]) -> f64 {
-    let [from, to] = rows.rows[i].blocks;
-    let blocks = &rows.blocks[from as usize..to as usize];
+    let blocks = rows.blocks_of(&rows.rows[i]);
     blocks.iter().map(|(body, block)| dot6(block, &v[6 * masses.slot[*body as usize] as usize..])).sum()
 }
 
 fn push_row(rows: &Rows, i: usize, r: f64, masses: &Masses, v: &mut [f64]) {
-    let [from, to] = rows.rows[i].blocks;
-    for (body, block) in &rows.blocks[from as usize..to as usize] {
+    for (body, block) in rows.blocks_of(&rows.rows[i]) {
         let at = 6 * masses.slot[*body as usize] as usize;
         for c in 0..6 {
             v[at + c] += masses.inverse[at + c] * block[c] * r;
@@ -284,92 +494,50 @@ fn push_row(rows: &Rows, i: usize, r: f64, masses: &Masses, v: &mut [f64]) {
     }
 }
 
-/// The problem with rows at their bounds taken out.
-fn solve_rows(
-    masses: &Masses,
-    rows: &Rows,
-    contacts: &[ContactRows],
-    side: &[i8],
-    options: &FrictionOptions,
-    data: &mut StageData,
-    v: &mut [f64],
-) -> Result<StageOutcome, InvalidProblem> {
-    let moving = masses.mass.len();
-    let (mut laws, mut bias, mut start) = (vec![], vec![], vec![]);
-    let mut entries: Vec<(usize, usize, f64)> = vec![];
-    // A compliant row has a body of its own, of mass 1/c, which moves along with it.
-    let mut springs: Vec<f64> = vec![];
-    for (i, row) in rows.rows.iter().enumerate() {
-        let (b, compliance) = match data.wants[i] {
-            Want::Velocity { bias } if side[i] == 0 => (bias, 0.0),
-            Want::Compliant { bias, compliance } => (bias, compliance),
-            _ => continue,
-        };
-        let column = bias.len();
-        let [from, to] = row.blocks;
-        for (body, block) in &rows.blocks[from as usize..to as usize] {
+/// Which of the held rows follow from those before them: redundant, and left out. Their share of the load is one of many.
+pub(crate) fn redundant_rows(masses: &Masses, rows: &Rows, out: &mut Vec<bool>) {
+    out.clear();
+    out.resize(rows.rows.len(), false);
+    let n = rows.held;
+    // Cholesky's method with the largest pivot first; rows weighed to the same size.
+    let mut dense = vec![0.0; n * masses.mass.len()];
+    let dofs = masses.mass.len();
+    for i in 0..n {
+        let row = &mut dense[i * dofs..(i + 1) * dofs];
+        for (body, block) in rows.blocks_of(&rows.rows[i]) {
             let at = 6 * masses.slot[*body as usize] as usize;
-            entries.extend((0..6).filter(|&c| block[c] != 0.0).map(|c| (at + c, column, block[c])));
-        }
-        if compliance > 0.0 {
-            entries.push((moving + springs.len(), column, 1.0));
-            springs.push(1.0 / compliance);
-        }
-        laws.push(if matches!(row.kind, RowKind::Limit { .. }) { Law::Unilateral } else { Law::Bilateral });
-        bias.push(b);
-        start.push(data.row_impulse[i]);
-    }
-    for (i, contact) in contacts.iter().enumerate() {
-        let Some(b) = data.normal_bias[i] else { continue };
-        for k in 0..contact.law.dim() {
-            let column = bias.len();
-            for s in 0..2 {
-                if contact.slots[s] != NONE {
-                    let at = 6 * contact.slots[s] as usize;
-                    let block = &contact.blocks[s][k];
-                    entries.extend((0..6).filter(|&c| block[c] != 0.0).map(|c| (at + c, column, block[c])));
-                }
+            for c in 0..6 {
+                row[at + c] = block[c] * masses.inverse[at + c].sqrt();
             }
-            bias.push(if k == 0 { b } else { 0.0 });
-            start.push(data.contact_impulse[i][k]);
         }
-        laws.push(contact.law);
-    }
-    if laws.is_empty() {
-        return Ok(StageOutcome { status: Status::Solved, residual: 0.0, iterations: 0 });
-    }
-    let dofs = moving + springs.len();
-    let diagonal: Vec<(usize, usize, f64)> =
-        masses.mass.iter().chain(&springs).enumerate().map(|(i, &m)| (i, i, m)).collect();
-    let mut force: Vec<f64> = masses.mass.iter().zip(v.iter()).map(|(m, v)| m * v).collect();
-    force.resize(dofs, 0.0);
-    let form = Form::Global {
-        mass: Sparse::from_triplets(dofs, dofs, &diagonal),
-        jacobian_transposed: Sparse::from_triplets(dofs, bias.len(), &entries),
-        force,
-        bias,
-    };
-    let problem = FrictionProblem::new(laws, form)?;
-    let found: FrictionSolution = solve(&problem, options, Some(&start))?;
-    let mut at = 0;
-    for i in 0..rows.rows.len() {
-        match data.wants[i] {
-            Want::Velocity { .. } if side[i] == 0 => {}
-            Want::Compliant { .. } => {}
-            _ => continue,
-        }
-        data.row_impulse[i] = found.impulse[at];
-        push_row(rows, i, found.impulse[at], masses, v);
-        at += 1;
-    }
-    for (i, contact) in contacts.iter().enumerate() {
-        data.contact_impulse[i] = [0.0; WIDE];
-        if data.normal_bias[i].is_some() {
-            let n = contact.law.dim();
-            data.contact_impulse[i][..n].copy_from_slice(&found.impulse[at..at + n]);
-            contact.push(&found.impulse[at..at + n], &masses.inverse, v);
-            at += n;
+        let size = norm(row);
+        if size > 0.0 {
+            row.iter_mut().for_each(|x| *x /= size);
         }
     }
-    Ok(StageOutcome { status: found.status, residual: found.residual, iterations: found.iterations })
+    let mut left: Vec<usize> = (0..n).collect();
+    // Gram–Schmidt, the farthest from all before it first, each twice.
+    while !left.is_empty() {
+        let length = |i: usize| norm(&dense[i * dofs..(i + 1) * dofs]);
+        let Some(best) = (0..left.len())
+            .max_by(|&a, &b| length(left[a]).total_cmp(&length(left[b])).then(left[b].cmp(&left[a])))
+        else {
+            break;
+        };
+        let i = left[best];
+        let size = length(i);
+        if size < REDUNDANT {
+            break;
+        }
+        left.swap_remove(best);
+        let direction: Vec<f64> = dense[i * dofs..(i + 1) * dofs].iter().map(|x| x / size).collect();
+        for &j in &left {
+            let row = &mut dense[j * dofs..(j + 1) * dofs];
+            let along = dot(row, &direction);
+            row.iter_mut().zip(&direction).for_each(|(x, d)| *x -= along * d);
+        }
+    }
+    for i in left {
+        out[i] = true;
+    }
 }

@@ -30,7 +30,8 @@ use crate::joint::{Row, RowKind, Rows};
 use crate::joint_rows;
 use crate::rigid::drift;
 use crate::stage::{
-    ContactRows, Masses, NONE, StageData, StageOutcome, WIDE, Want, row_velocity, solve_stage,
+    Constraints, ContactRows, Masses, NONE, StageData, StageOutcome, StageSolver, WIDE, Want, redundant_rows,
+    row_velocity,
 };
 use crate::world::{World, WorldState};
 
@@ -40,6 +41,9 @@ const PASSES: usize = 8;
 const CUTS: usize = 32;
 /// Contacts slower than this part of what a step of free fall gives do not rebound.
 const REST: f64 = 0.1;
+/// Passes that let bodies touch which the linearized gap kept apart, and the number of contacts up to which they are made.
+const EXACT: usize = 2;
+const FEW: usize = 64;
 /// Shortest part of a step, s.
 const SHORTEST: f64 = 1e-9;
 
@@ -157,6 +161,10 @@ pub struct Stepper<'a> {
     row_impulse: Vec<f64>,
     contact_impulse: Vec<[f64; WIDE]>,
     stage: StageData,
+    /// One for the solves that end in positions, one for those that end in velocities.
+    solvers: [StageSolver; 2],
+    redundant: Vec<bool>,
+    loops: bool,
     values: Vec<f64>,
 }
 
@@ -181,6 +189,9 @@ impl<'a> Stepper<'a> {
             row_impulse: vec![],
             contact_impulse: vec![],
             stage: StageData::default(),
+            solvers: Default::default(),
+            redundant: vec![],
+            loops: has_loops(world),
             values: vec![],
         };
         stepper.look(stepper.options.dt);
@@ -235,6 +246,12 @@ impl<'a> Stepper<'a> {
         self.collider.collide(self.world, &self.state, &self.margin, &mut self.contacts);
         joint_rows::update_coordinates(self.world, &mut self.state);
         joint_rows::rows(self.world, &self.state, h, &mut self.rows);
+        if self.loops {
+            redundant_rows(&self.masses, &self.rows, &mut self.redundant);
+        } else {
+            self.redundant.clear();
+            self.redundant.resize(self.rows.rows.len(), false);
+        }
         self.linearize();
     }
 
@@ -396,7 +413,7 @@ impl<'a> Stepper<'a> {
         let mut known = self.contacts.len();
         for pass in 0..PASSES {
             v.copy_from_slice(&free);
-            let outcome = self.solve(kick, &mut v)?;
+            let outcome = self.solve(0, kick, &mut v)?;
             note(report, outcome);
             let mut next = before.clone();
             self.set_velocities(&mut next, &v);
@@ -405,9 +422,10 @@ impl<'a> Stepper<'a> {
             }
             next.t = before.t + h;
             self.state = next;
-            let open = self.correct_biases(h, &v);
+            let (open, inexact) = self.correct_biases(h, &v);
             let found = pass < PASSES / 2 && self.find_missed(&before, h);
-            if !open && !found {
+            let exact = if self.contacts.len() <= FEW { EXACT } else { 0 };
+            if !open && !found && (!inexact || pass >= exact) {
                 break;
             }
             if pass + 1 == PASSES {
@@ -433,7 +451,7 @@ impl<'a> Stepper<'a> {
         self.stage.contact_impulse = self.contacts.iter().map(|c| impulse_of(&sum, c)).collect();
         self.stage.row_impulse = first_rows.clone();
         report.impacts += self.want_velocities(h, &v, &approach, &first_rows);
-        let outcome = self.solve(0.5 * h, &mut v)?;
+        let outcome = self.solve(1, 0.5 * h, &mut v)?;
         note(report, outcome);
         let mut state = std::mem::replace(&mut self.state, before);
         self.set_velocities(&mut state, &v);
@@ -445,7 +463,7 @@ impl<'a> Stepper<'a> {
         Ok(())
     }
 
-    fn solve(&mut self, duration: f64, v: &mut [f64]) -> Result<StageOutcome, InvalidProblem> {
+    fn solve(&mut self, which: usize, duration: f64, v: &mut [f64]) -> Result<StageOutcome, InvalidProblem> {
         let options = FrictionOptions {
             tolerance: self.options.tolerance,
             method: self.options.method,
@@ -453,8 +471,9 @@ impl<'a> Stepper<'a> {
             ..FrictionOptions::default()
         };
         let start = v.to_vec();
-        let (masses, rows, contacts) = (&self.masses, &self.rows, &self.contact_rows);
-        let first = solve_stage(masses, rows, contacts, duration, &options, &mut self.stage, v)?;
+        let on = Constraints { masses: &self.masses, rows: &self.rows, contacts: &self.contact_rows };
+        let solver = &mut self.solvers[which];
+        let first = solver.solve(on, duration, &options, &mut self.stage, v)?;
         if first.status == Status::Solved {
             return Ok(first);
         }
@@ -464,7 +483,7 @@ impl<'a> Stepper<'a> {
         self.stage.row_impulse.fill(0.0);
         self.stage.contact_impulse.fill([0.0; WIDE]);
         let options = FrictionOptions { method: Method::Auto, ..options };
-        let mut second = solve_stage(masses, rows, contacts, duration, &options, &mut self.stage, v)?;
+        let mut second = solver.solve(on, duration, &options, &mut self.stage, v)?;
         if second.status != Status::Solved && first.residual <= second.residual {
             self.stage = kept;
             v.copy_from_slice(&after);
@@ -491,7 +510,8 @@ impl<'a> Stepper<'a> {
             }
         };
         self.stage.wants.clear();
-        self.stage.wants.extend(self.rows.rows.iter().map(want));
+        let rows = self.rows.rows.iter().zip(&self.redundant);
+        self.stage.wants.extend(rows.map(|(row, out)| if *out { Want::Nothing } else { want(row) }));
         self.stage.normal_bias.clear();
         for (i, contact) in self.contacts.iter().enumerate() {
             let speed = approach[i].1;
@@ -509,10 +529,11 @@ impl<'a> Stepper<'a> {
         REST * self.world.gravity.length() * self.options.dt
     }
 
-    /// Adds to the wants what the linearization missed. True where the positions are not yet good.
-    fn correct_biases(&mut self, h: f64, v: &[f64]) -> bool {
+    /// Adds to the wants what the linearization missed. Whether joints are open or bodies overlap, and whether a contact pushed
+    /// bodies that do not touch.
+    fn correct_biases(&mut self, h: f64, v: &[f64]) -> (bool, bool) {
         let tolerance = self.options.position_tolerance;
-        let mut open = false;
+        let (mut open, mut inexact) = (false, false);
         joint_rows::values(self.world, &self.state, &mut self.values);
         let near = self.touching();
         for (i, &value) in self.values.iter().enumerate() {
@@ -525,7 +546,8 @@ impl<'a> Stepper<'a> {
                 }
                 RowKind::Limit { .. } => {
                     let pushed = self.stage.row_impulse[i] > 0.0;
-                    open |= value < -tolerance || (pushed && value.abs() > near);
+                    open |= value < -tolerance;
+                    inexact |= pushed && value > near;
                     let predicted = h * (row_velocity(&self.rows, i, &self.masses, v) + *bias);
                     *bias += (value - predicted) / h;
                 }
@@ -539,10 +561,11 @@ impl<'a> Stepper<'a> {
             let pushed = self.stage.contact_impulse[i][0] > 0.0;
             let predicted = h * (self.contact_rows[i].velocity(0, v) + *bias);
             let missed = gap - predicted;
-            open |= (gap < -tolerance && missed < -tolerance) || (pushed && missed.abs() > near);
+            open |= gap < -tolerance && missed < -tolerance;
+            inexact |= pushed && missed > near;
             *bias += missed / h;
         }
-        open
+        (open, inexact)
     }
 
     /// Bodies that overlap at the end of the step though no contact saw them coming: their contacts join the step.
@@ -579,6 +602,7 @@ impl<'a> Stepper<'a> {
         self.stage.wants.clear();
         for (i, row) in self.rows.rows.iter().enumerate() {
             let want = match row.kind {
+                _ if self.redundant[i] => Want::Nothing,
                 RowKind::Held | RowKind::Bounded { .. } => Want::Velocity { bias: row.rate },
                 RowKind::Limit { restitution } if row.value <= touching => {
                     let u = row_velocity(&self.rows, i, &self.masses, v) + row.rate;
@@ -641,7 +665,9 @@ impl<'a> Stepper<'a> {
             let speed = slip[0].hypot(slip[1]);
             let after = rows.velocity(1, v).hypot(rows.velocity(2, v));
             let closed = contact.gap <= touching && approach[i].1.abs() <= 1e-6 * speed;
-            if !closed || r[0] <= 0.0 || speed == 0.0 || after > 1e-6 * speed {
+            // What one step of regular friction could have stopped is no jam.
+            let stopped_by_friction = h * (1.0 + mu) * self.world.gravity.length();
+            if !closed || r[0] <= 0.0 || speed <= stopped_by_friction || after > 0.1 * speed {
                 continue;
             }
             let w = self.held_block(i);
@@ -705,6 +731,31 @@ impl<'a> Stepper<'a> {
         }
         w
     }
+}
+
+/// Whether joints close loops: more of them than trees have branches.
+fn has_loops(world: &World) -> bool {
+    // All fixed bodies are one.
+    let mut parent: Vec<usize> = (0..world.bodies.len()).collect();
+    let ground = world.bodies.iter().position(|body| body.fixed);
+    for (i, body) in world.bodies.iter().enumerate().filter(|(_, body)| body.fixed) {
+        debug_assert!(body.fixed);
+        parent[i] = ground.unwrap_or(i);
+    }
+    fn root(parent: &[usize], mut i: usize) -> usize {
+        while parent[i] != i {
+            i = parent[i];
+        }
+        i
+    }
+    for joint in &world.joints {
+        let [a, b] = joint.bodies.map(|b| root(&parent, b));
+        if a == b {
+            return true;
+        }
+        parent[a.max(b)] = a.min(b);
+    }
+    false
 }
 
 /// What makes a contact the same from step to step.

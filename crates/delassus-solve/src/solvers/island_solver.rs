@@ -155,8 +155,16 @@ impl<const D: usize> IslandSolver<D> {
             r.fill([0.0; D]);
             return (scale, 0);
         }
+        // In a simulation the impulses of the step before are often good enough, or nearly.
+        let near = r.iter().flatten().any(|x| *x != 0.0) && {
+            error = island.error(r, u);
+            if error <= target {
+                return (error, 0);
+            }
+            error < NEAR * scale
+        };
         // Where nearly all of the free velocity has to be taken away, everything may stick.
-        if n > STICK_MIN && scale >= 0.9 * island.reach() {
+        if !near && n > STICK_MIN && scale >= 0.9 * island.reach() {
             lu = factors.cheap(&island.w);
             if let Some(lu) = &mut lu {
                 self.trial.resize(n, [0.0; D]);
@@ -172,15 +180,21 @@ impl<const D: usize> IslandSolver<D> {
         // Where a factorization costs as much as a hundred sweeps, sweeps come first and with all their might.
         if lu.is_none() && n > STICK_MIN {
             lu = factors.cheap(&island.w);
-            if lu.is_none() {
+            // So they do where few digits are asked for.
+            let few = n > FEW_DIGITS_MIN && target > FEW_DIGITS * scale;
+            if lu.is_none() || few {
                 let anderson = &mut self.others.get_or_insert_default().anderson;
-                let (found, k) = anderson.run(island, r, target, most.min(1000));
+                let sweeps = if lu.is_none() { 1000 } else { 100 };
+                let (found, k) = anderson.run(island, r, target, most.min(sweeps));
                 count += k;
                 error = found;
                 if error <= target {
                     return (error, count);
                 }
-                lu = factors.within(&island.w, WORK_MAX);
+                lu = match lu {
+                    Some(lu) => Some(lu),
+                    None => factors.within(&island.w, WORK_MAX),
+                };
             }
         }
         // The modes settle long before the digits do, and then Newton's method is quicker; where they settled on the
@@ -343,6 +357,12 @@ const LEVELS: usize = 10;
 const CHOICE: f64 = 1e-6;
 /// Rounds of the proximal point method.
 const ROUNDS: usize = 60;
+/// A start with less than this part of the error of no impulses is near.
+const NEAR: f64 = 0.1;
+/// Part of the error of no impulses up to which sweeps get there before a factorization does.
+const FEW_DIGITS: f64 = 1e-6;
+/// Contacts from which on that is so.
+const FEW_DIGITS_MIN: usize = 100;
 /// The most sweeps before Newton's method has its first try.
 const SWEEPS: usize = 12;
 /// Largest number of contacts for which sweeps are quicker than a look at whether all of them stick.
