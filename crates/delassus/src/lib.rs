@@ -15,6 +15,7 @@
 
 pub mod analyze;
 pub mod assemble;
+pub mod close_loops;
 pub mod collide;
 pub mod contact;
 mod diagnostic;
@@ -28,6 +29,7 @@ mod interval_matrix;
 pub mod joint;
 pub mod joint_rows;
 pub mod kinematics;
+pub mod mobility;
 pub mod number;
 mod pairs;
 mod pairs_block;

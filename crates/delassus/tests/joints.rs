@@ -232,3 +232,197 @@ fn each_kind_holds_its_rows() {
         }
     }
 }
+
+fn pair(kind: JointKind) -> (World, WorldState) {
+    let mut ground = body("ground", 1.0, DVec3::ONE);
+    ground.fixed = true;
+    let joint = Joint::new("j", kind, [0, 1], [Pose::IDENTITY; 2]);
+    let world = world(vec![ground, body("b", 1.0, DVec3::ONE)], vec![joint]);
+    let mut state = at_rest(&[Pose::IDENTITY; 2]);
+    update_coordinates(&world, &mut state);
+    (world, state)
+}
+
+fn rows_of(world: &World, state: &WorldState, dt: f64) -> Rows {
+    let mut out = Rows::default();
+    rows(world, state, dt, &mut out);
+    out
+}
+
+#[test]
+fn angles_count_full_turns() {
+    let (world, mut state) = pair(JointKind::Screw { pitch: 0.2 });
+    for k in 1..=60 {
+        let angle = 0.5 * k as f64;
+        state.bodies[1].pose.rotation = DQuat::from_rotation_z(angle);
+        state.bodies[1].pose.position.z = 0.2 * angle / std::f64::consts::TAU;
+        update_coordinates(&world, &mut state);
+        assert!((state.coordinates[0] - angle).abs() < 1e-12);
+        let out = rows_of(&world, &state, 1e-3);
+        assert!(out.rows.iter().all(|row| row.value.abs() < 1e-13));
+    }
+}
+
+#[test]
+fn a_universal_joint_has_two_angles_in_sequence() {
+    let (mut world, mut state) = pair(JointKind::Universal);
+    let spring = |coordinate| Action {
+        coordinate,
+        kind: ActionKind::Spring { stiffness: 1.0, damping: 0.0, rest: 0.0 },
+    };
+    world.joints[0].actions = vec![spring(Coordinate::About(Axis::Z)), spring(Coordinate::About(Axis::X))];
+    let (first, second) = (2.1, -0.8);
+    state.bodies[1].pose.rotation = DQuat::from_rotation_z(first) * DQuat::from_rotation_x(second);
+    let out = rows_of(&world, &state, 1e-3);
+    assert!(out.rows[..4].iter().all(|row| row.value.abs() < 1e-15));
+    assert!((out.rows[4].value - first).abs() < 1e-14 && (out.rows[5].value - second).abs() < 1e-14);
+}
+
+#[test]
+fn gears_share_a_carrier_in_one_block() {
+    // A planet gear: sun and planet turn against an arm that turns itself.
+    let names = ["arm", "sun", "planet"];
+    let bodies = names.iter().map(|name| body(name, 1.0, DVec3::ONE)).collect();
+    let at = |x: f64| Pose { position: DVec3::new(x, 0.0, 0.0), rotation: DQuat::IDENTITY };
+    let gear = JointKind::Coupler { joints: [0, 1], factors: [3.0, 1.0], offset: 0.0 };
+    let joints = vec![
+        Joint::new("sun", JointKind::Revolute, [0, 1], [at(0.0); 2]),
+        Joint::new("planet", JointKind::Revolute, [0, 2], [at(1.0), at(0.0)]),
+        Joint::new("gear", gear, [1, 2], [at(0.0); 2]),
+    ];
+    let world = world(bodies, joints);
+    let mut state = at_rest(&[at(0.0), at(0.0), at(1.0)]);
+    update_coordinates(&world, &mut state);
+    let out = rows_of(&world, &state, 1e-3);
+    let blocks = out.blocks_of(&out.rows[10]);
+    let turns: Vec<(u32, f64)> = blocks.iter().map(|(b, block)| (*b, block[5])).collect();
+    assert_eq!(turns, [(0, -4.0), (1, 3.0), (2, 1.0)]);
+    // 3 θ₁ + θ₂ = 0 after more than a turn of the planet.
+    for k in 1..=40 {
+        let angle = 0.1 * k as f64;
+        state.bodies[1].pose.rotation = DQuat::from_rotation_z(angle);
+        state.bodies[2].pose.rotation = DQuat::from_rotation_z(-3.0 * angle);
+        update_coordinates(&world, &mut state);
+    }
+    assert!(rows_of(&world, &state, 1e-3).rows[10].value.abs() < 1e-13);
+}
+
+#[test]
+fn motors_springs_forces_and_friction_give_their_numbers() {
+    let (mut world, mut state) = pair(JointKind::Cylindrical);
+    let (z, turn) = (Coordinate::Along(Axis::Z), Coordinate::About(Axis::Z));
+    let joint = &mut world.joints[0];
+    joint.actions = vec![
+        Action { coordinate: turn, kind: ActionKind::Speed { target: text("2*t"), force: 5.0 } },
+        Action { coordinate: z, kind: ActionKind::Position { target: 0.3.into(), force: 7.0, speed: 1.0 } },
+        Action { coordinate: z, kind: ActionKind::Position { target: 0.3.into(), force: 7.0, speed: 50.0 } },
+        Action { coordinate: z, kind: ActionKind::Force { force: text("4*t") } },
+        Action { coordinate: turn, kind: ActionKind::Spring { stiffness: 9.0, damping: 0.5, rest: 1.0 } },
+        Action {
+            coordinate: z,
+            kind: ActionKind::Limits { lower: -0.1, upper: f64::INFINITY, restitution: 0.3 },
+        },
+    ];
+    joint.friction = Some(JointFriction { coefficient: 0.2, radius: 0.05, force: 1.5, moment: 0.0 });
+    state.t = 1.0;
+    state.bodies[1].pose.position.z = 0.1;
+    check(&world).unwrap();
+    let out = rows_of(&world, &state, 0.01);
+    let bounded = |force, per_load| RowKind::Bounded { force, per_load };
+    let expected = [
+        (RowKind::Limit { restitution: 0.3 }, 0.2, 0.0),
+        (bounded(5.0, 0.0), 0.0, -2.02),
+        (bounded(7.0, 0.0), 0.0, -1.0),
+        (bounded(7.0, 0.0), 0.0, -20.0),
+        (RowKind::Applied { force: 4.02 }, 0.0, 0.0),
+        (RowKind::Spring { stiffness: 9.0, damping: 0.5 }, -1.0, 0.0),
+        (bounded(1.5, 0.2), 0.0, 0.0),
+        (bounded(0.0, 0.2 * 0.05), 0.0, 0.0),
+    ];
+    assert_eq!([out.held, out.limits, out.rows.len()], [4, 1, 4 + expected.len()]);
+    for (row, (kind, value, rate)) in out.rows[4..].iter().zip(expected) {
+        assert_eq!(row.kind, kind);
+        assert!((row.value - value).abs() < 1e-14 && (row.rate - rate).abs() < 1e-13, "{row:?}");
+    }
+    // The load of the joint is the force of its two locked displacements.
+    assert_eq!(out.rows.iter().map(|row| row.load).sum::<f64>(), 2.0);
+}
+
+#[test]
+fn friction_acts_on_each_free_motion_once() {
+    let all = JointFriction { coefficient: 0.2, radius: 0.05, force: 1.0, moment: 1.0 };
+    let cases = [
+        (JointKind::Fixed, 0),
+        (JointKind::Revolute, 1),
+        (JointKind::Cylindrical, 2),
+        (JointKind::Screw { pitch: 0.1 }, 1),
+        (JointKind::Universal, 2),
+        (JointKind::Ball, 3),
+        (JointKind::Planar, 3),
+        (JointKind::PointOnCurve(helix()), 1),
+        (JointKind::Distance { length: 1.0 }, 0),
+    ];
+    for (kind, count) in cases {
+        let (mut world, state) = pair(kind.clone());
+        world.joints[0].friction = Some(all);
+        let out = rows_of(&world, &state, 1e-3);
+        assert_eq!(out.rows.len() - out.held - out.limits, count, "{kind:?}");
+    }
+}
+
+#[test]
+fn joints_that_make_no_sense_are_refused() {
+    let refused = |kind: JointKind, action: Option<ActionKind>| {
+        let (mut world, _) = pair(kind);
+        let coordinate = Coordinate::Along(Axis::Z);
+        world.joints[0].actions.extend(action.map(|kind| Action { coordinate, kind }));
+        check(&world).unwrap_err().to_string()
+    };
+    let limits = ActionKind::Limits { lower: 1.0, upper: 0.5, restitution: 0.0 };
+    let message = refused(JointKind::Prismatic, Some(limits));
+    assert_eq!(message, "joint `j`: upper limit is 0.5, but must be above the lower one");
+    let spring = ActionKind::Spring { stiffness: -1.0, damping: 0.0, rest: 0.0 };
+    assert!(refused(JointKind::Prismatic, Some(spring)).contains("stiffness is -1"));
+    assert!(refused(JointKind::Distance { length: 0.0 }, None).contains("length is 0"));
+    assert!(refused(JointKind::Rope { length: 1.0, restitution: 1.5 }, None).contains("restitution is 1.5"));
+    assert!(refused(JointKind::Screw { pitch: f64::NAN }, None).contains("pitch is NaN"));
+    let coupler = JointKind::Coupler { joints: [0, 7], factors: [1.0; 2], offset: 0.0 };
+    assert!(refused(coupler, None).contains("joint number 0 does not exist or has no coordinate"));
+    let (mut world, _) = pair(JointKind::Ball);
+    world.joints[0].bodies = [1, 1];
+    let same = JointError::SameBody { joint: "j".to_string(), body: "b".to_string() };
+    assert_eq!(check(&world), Err(same));
+    world.joints[0].bodies = [1, 2];
+    assert_eq!(check(&world), Err(JointError::NoBody { joint: "j".to_string(), body: 2 }));
+    let (mut world, _) = pair(JointKind::Ball);
+    let kind = ActionKind::Force { force: 1.0.into() };
+    world.joints[0].actions.push(Action { coordinate: Coordinate::Parameter, kind });
+    assert_eq!(check(&world), Err(JointError::NoCurve { joint: "j".to_string() }));
+    let (mut world, _) = pair(JointKind::Ball);
+    world.joints[0].frames[0].position.x = f64::INFINITY;
+    assert!(check(&world).unwrap_err().to_string().contains("frames is inf"));
+}
+
+#[test]
+fn friction_opposes_the_velocity_of_the_motion() {
+    let friction = Some(JointFriction { coefficient: 0.2, radius: 0.05, force: 1.0, moment: 0.0 });
+    for kind in [JointKind::Revolute, JointKind::Prismatic, JointKind::PointOnCurve(helix())] {
+        let (mut world, mut state) = pair(kind.clone());
+        world.joints[0].friction = friction;
+        let body = &mut state.bodies[1];
+        body.velocity = DVec3::new(0.3, -0.4, 0.7);
+        body.angular_velocity = DVec3::new(0.1, 0.2, 1.3);
+        // What one unit of the coordinate is along the path: |c′| on the curve at s = 0, one elsewhere.
+        let mut unit = 1.0;
+        if matches!(kind, JointKind::PointOnCurve(_)) {
+            body.pose.position = DVec3::new(0.9, 0.0, 0.0);
+            unit = DVec3::new(0.0, 1.1, 0.4).length();
+        }
+        state.coordinates.clear();
+        update_coordinates(&world, &mut state);
+        let out = rows_of(&world, &state, 1e-3);
+        let rubbing = velocities(&out, &state)[out.held];
+        let speed = coordinate(&world, &state, 0).unwrap()[1];
+        assert!(speed.abs() > 0.1 && (rubbing - unit * speed).abs() < 1e-14, "{kind:?} {rubbing} {speed}");
+    }
+}

@@ -5,5 +5,6 @@ mod collide;
 mod golden;
 mod intervals;
 mod joints;
+mod mechanisms;
 mod system;
 mod ties;
