@@ -4,15 +4,17 @@
 //! min Σ over bodies of |x − x₀|² + θ·(I/m) θ   subject to   g(q, t) = 0 ,   θ the rotation vector from q₀ to q
 //! ```
 //!
-//! The distance of a body is the root mean square of how far its mass points move, so that the answer does not depend on units or
-//! on which body is heavy. First the method of Levenberg and Marquardt closes the joints,
+//! The distance of a body is the root mean square of how far its mass points move, so that the answer does
+//! not depend on units or on which body is heavy. First the method of Levenberg and Marquardt closes the
+//! joints,
 //!
 //! ```text
 //! y = −Jᵀ (J Jᵀ + μ)⁻¹ g ,   μ ∼ |g|
 //! ```
 //!
-//! with J in the coordinates of that distance and its rows, with their g, scaled to length one. With this μ it converges fast also where rows are redundant
-//! and J has full rank only off the solutions. Then steps along the null space of J lead back towards q₀ while that helps.
+//! with J in the coordinates of that distance and its rows, with their g, scaled to length one. With this μ
+//! it converges fast also where rows are redundant and J has full rank only off the solutions. Then steps
+//! along the null space of J lead back towards q₀ while that helps.
 
 use delassus_solve::matrix::{RowSpace, norm};
 use glam::{DQuat, DVec3};
@@ -58,8 +60,8 @@ pub enum CloseError {
     },
 }
 
-/// Moves the bodies of a state the least that closes all joints; velocities stay as they are. Rows between fixed bodies must be
-/// closed already. On an error the state is as it was.
+/// Moves the bodies of a state the least that closes all joints; velocities stay as they are. Rows between
+/// fixed bodies must be closed already. On an error the state is as it was.
 pub fn close_loops(world: &World, state: &mut WorldState) -> Result<Closure, CloseError> {
     let start = state.clone();
     let mut work = Work { world, rows: Rows::default(), g: Vec::new() };
@@ -74,8 +76,9 @@ pub fn close_loops(world: &World, state: &mut WorldState) -> Result<Closure, Clo
     result
 }
 
-/// Changes the velocities of a state the least, in kinetic energy, so that all rows held have velocity zero. Returns the largest
-/// velocity of a row that is left, which is above rounding only where drives contradict each other.
+/// Changes the velocities of a state the least, in kinetic energy, so that all rows held have velocity zero.
+/// Returns the largest velocity of a row that is left, which is above rounding only where drives contradict
+/// each other.
 pub fn project_velocities(world: &World, state: &mut WorldState) -> f64 {
     let mut held = Rows::default();
     rows(world, state, 1.0, &mut held);
@@ -227,7 +230,8 @@ impl Work<'_> {
         if self.closed(state) { Ok(300) } else { Err(self.open()) }
     }
 
-    /// Moves along the closed positions towards the start while that brings it nearer; returns the number of steps.
+    /// Moves along the closed positions towards the start while that brings it nearer; returns the number of
+    /// steps.
     fn shorten(&mut self, start: &WorldState, state: &mut WorldState) -> usize {
         let mut steps = 0;
         let mut away = self.distance_squared(start, state);
@@ -319,7 +323,8 @@ impl Work<'_> {
     }
 }
 
-/// The size of the mechanism: the largest coordinate of a body or distance of a joint from the centre of its body.
+/// The size of the mechanism: the largest coordinate of a body or distance of a joint from the centre of its
+/// body.
 fn size(world: &World, state: &WorldState) -> f64 {
     let joints = world.joints.iter().flat_map(|j| j.bodies.into_iter().zip(j.frames));
     let reach = |(b, frame): (usize, crate::world::Pose)| {

@@ -4,10 +4,10 @@
 //! g(q, t) = 0 ,   lower ≤ c(q) ≤ upper ,   c the coordinate of a joint
 //! ```
 //!
-//! A joint has a frame on each body, A on the first and B on the second. With d from the origin of A to that of B, the frames
-//! measure six relative motions: the three displacements of B along the axes of A and the three rotations of B against A.
-//! A kind of joint locks some of them; along or about the others there may be limits, motors, springs, drives and friction.
-//! Source: 004 §1, eq. 6.
+//! A joint has a frame on each body, A on the first and B on the second. With d from the origin of A to that
+//! of B, the frames measure six relative motions: the three displacements of B along the axes of A and the
+//! three rotations of B against A. A kind of joint locks some of them; along or about the others there may be
+//! limits, motors, springs, drives and friction. Source: 004 §1, eq. 6.
 
 use thiserror::Error;
 
@@ -21,8 +21,8 @@ pub struct Joint {
     pub name: String,
     /// The two bodies.
     pub bodies: [usize; 2],
-    /// A frame on each body, in its axes; they coincide in the position in which the joint is drawn. Its z axis is the axis of
-    /// the joint.
+    /// A frame on each body, in its axes; they coincide in the position in which the joint is drawn. Its z
+    /// axis is the axis of the joint.
     pub frames: [Pose; 2],
     /// Which motions it allows.
     pub kind: JointKind,
@@ -79,7 +79,8 @@ pub enum JointKind {
     PointOnPlane,
     /// The origin of B stays on a curve on the first body.
     PointOnCurve(Curve),
-    /// A linear relation between the coordinates c₁ and c₂ of two other joints: gears, rack and pinion, pulleys.
+    /// A linear relation between the coordinates c₁ and c₂ of two other joints: gears, rack and pinion,
+    /// pulleys.
     ///
     /// factors₁ c₁ + factors₂ c₂ = offset
     Coupler {
@@ -90,8 +91,9 @@ pub enum JointKind {
         /// Right-hand side.
         offset: f64,
     },
-    /// Any of the six motions locked: displacements along x, y, z, then rotations about x, y, z. Where two rotations are free,
-    /// the first axis after the locked one in the order x, y, z, x, … belongs to A, the second to B.
+    /// Any of the six motions locked: displacements along x, y, z, then rotations about x, y, z. Where two
+    /// rotations are free, the first axis after the locked one in the order x, y, z, x, … belongs to A, the
+    /// second to B.
     Generic {
         /// Which are locked.
         locked: [bool; 6],
@@ -149,7 +151,8 @@ impl JointKind {
 pub struct Curve {
     /// x, y, z as functions of a parameter, which is their one coordinate.
     pub point: [AnyFormula; 3],
-    /// Parameters between which the nearest point is looked for at the start; the curve itself does not end there.
+    /// Parameters between which the nearest point is looked for at the start; the curve itself does not end
+    /// there.
     pub range: [f64; 2],
 }
 
@@ -174,8 +177,9 @@ impl Axis {
 pub enum Coordinate {
     /// Displacement of the origin of B along an axis of A.
     Along(Axis),
-    /// Rotation about an axis. Where the joint leaves two rotations free, the angles of the two in sequence; otherwise the
-    /// twist 2 atan2(rₖ, r_w) of the relative quaternion r, the angle itself where the rotation is about axis k.
+    /// Rotation about an axis. Where the joint leaves two rotations free, the angles of the two in sequence;
+    /// otherwise the twist 2 atan2(rₖ, r_w) of the relative quaternion r, the angle itself where the rotation
+    /// is about axis k.
     About(Axis),
     /// Distance between the origins.
     Length,
@@ -264,9 +268,9 @@ pub struct JointFriction {
 
 /// Rows of all joints at a state: what they hold, their values and velocities.
 ///
-/// The velocity of row i is Σ over its blocks of block · (ẋ, ω̄) of the block's body, plus its rate. A body has at most one block in
-/// a row. All rows of kind [`RowKind::Held`] come first, then all of kind [`RowKind::Limit`], then the others; within these,
-/// by joint.
+/// The velocity of row i is Σ over its blocks of block · (ẋ, ω̄) of the block's body, plus its rate. A body
+/// has at most one block in a row. All rows of kind [`RowKind::Held`] come first, then all of kind
+/// [`RowKind::Limit`], then the others; within these, by joint.
 #[derive(Clone, Debug, Default)]
 pub struct Rows {
     /// One entry per row.
@@ -295,12 +299,13 @@ pub struct Row {
     pub blocks: [u32; 2],
     /// What it demands.
     pub kind: RowKind,
-    /// How far the constraint is from being satisfied: g, the distance to a limit, or c − rest of a spring. Zero for rows that
-    /// demand a velocity or give a force.
+    /// How far the constraint is from being satisfied: g, the distance to a limit, or c − rest of a spring.
+    /// Zero for rows that demand a velocity or give a force.
     pub value: f64,
     /// ∂g/∂t of a driven constraint (004 eq. 6b); minus the wanted speed of a motor.
     pub rate: f64,
-    /// How the force λ of this row enters the load of its joint, √(Σ (load λ)²): 1 for a locked displacement, 0 elsewhere.
+    /// How the force λ of this row enters the load of its joint, √(Σ (load λ)²): 1 for a locked displacement,
+    /// 0 elsewhere.
     pub load: f64,
 }
 

@@ -4,8 +4,8 @@
 //! ġ = J(q) v + ∂g/∂t ,   v = (ẋ, ω̄) per body
 //! ```
 //!
-//! The rows of J are the exact derivatives of the values along q ⊕ h v = (x + h ẋ, ε ∘ exp(h ω̄/2)), also where joints are
-//! not closed. Source: 004 eq. 6.
+//! The rows of J are the exact derivatives of the values along q ⊕ h v = (x + h ẋ, ε ∘ exp(h ω̄/2)), also
+//! where joints are not closed. Source: 004 eq. 6.
 
 use crate::formula::{AnyFormula, Point};
 use crate::joint::{Action, ActionKind, Axis, Coordinate, Joint, JointKind, Row, RowKind, Rows};
@@ -41,7 +41,8 @@ pub fn rows(world: &World, state: &WorldState, dt: f64, out: &mut Rows) {
     }
 }
 
-/// Fills `out` with the values of the rows that are held and, behind them, of the limits, in the order of [`rows`].
+/// Fills `out` with the values of the rows that are held and, behind them, of the limits, in the order of
+/// [`rows`].
 pub fn values(world: &World, state: &WorldState, out: &mut Vec<f64>) {
     out.clear();
     for (j, joint) in world.joints.iter().enumerate() {
@@ -52,8 +53,8 @@ pub fn values(world: &World, state: &WorldState, out: &mut Vec<f64>) {
     }
 }
 
-/// Sets the coordinates of a state from its poses; angles keep their turns. Where the state has no coordinates yet, angles start
-/// in (−π, π] and points on curves at the nearest point.
+/// Sets the coordinates of a state from its poses; angles keep their turns. Where the state has no
+/// coordinates yet, angles start in (−π, π] and points on curves at the nearest point.
 pub fn update_coordinates(world: &World, state: &mut WorldState) {
     let fresh = state.coordinates.len() != world.joints.len();
     if fresh {

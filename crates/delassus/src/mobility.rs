@@ -4,9 +4,10 @@
 //! degrees of freedom = 6 N − rank J ,   redundant = m − rank J ,   J ∈ ℝ^(m × 6N) all rows held
 //! ```
 //!
-//! N counts the bodies that are not fixed. Reactions λ and λ + z have the same effect where Jᵀ z = 0: the reaction of row i is unique
-//! just where every such z has zᵢ = 0. Both hold at the state given; in a singular position a mechanism has more freedom
-//! than elsewhere. Bodies that no joint connects are decomposed apart.
+//! N counts the bodies that are not fixed. Reactions λ and λ + z have the same effect where Jᵀ z = 0: the
+//! reaction of row i is unique just where every such z has zᵢ = 0. Both hold at the state given; in a
+//! singular position a mechanism has more freedom than elsewhere. Bodies that no joint connects are
+//! decomposed apart.
 
 use delassus_solve::matrix::{Matrix, norm};
 
@@ -14,8 +15,9 @@ use crate::joint::Rows;
 use crate::joint_rows::rows;
 use crate::world::{World, WorldState};
 
-/// Singular values below this part of the largest count as zero. Rows and columns have comparable units when they are compared;
-/// joints are closed to 1e-9 of the size of a mechanism or better, and as much moves its singular values.
+/// Singular values below this part of the largest count as zero. Rows and columns have comparable units when
+/// they are compared; joints are closed to 1e-9 of the size of a mechanism or better, and as much moves its
+/// singular values.
 pub(crate) const RANK_TOLERANCE: f64 = 1e-8;
 
 /// What joints leave free.
@@ -74,7 +76,8 @@ pub(crate) struct Island {
     pub rows: Vec<usize>,
 }
 
-/// The bodies that are not fixed and have rows, in groups that no row connects, in the order of their first body.
+/// The bodies that are not fixed and have rows, in groups that no row connects, in the order of their first
+/// body.
 pub(crate) fn islands(world: &World, held: &Rows) -> Vec<Island> {
     let mut root: Vec<usize> = (0..world.bodies.len()).collect();
     fn find(root: &mut [usize], mut i: usize) -> usize {
@@ -114,8 +117,8 @@ pub(crate) fn islands(world: &World, held: &Rows) -> Vec<Island> {
 }
 
 impl Island {
-    /// The Jacobian of the rows held with its columns times the weights of each body, its rows then scaled to length one, and the
-    /// lengths they had.
+    /// The Jacobian of the rows held with its columns times the weights of each body, its rows then scaled to
+    /// length one, and the lengths they had.
     pub fn unit_rows(&self, held: &Rows, weights: impl Fn(usize) -> [f64; 6]) -> (Matrix, Vec<f64>) {
         let mut j = Matrix::zeros(self.rows.len(), 6 * self.bodies.len());
         let mut lengths = Vec::with_capacity(self.rows.len());

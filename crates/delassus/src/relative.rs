@@ -4,15 +4,16 @@
 //! d/dt f = u·(velocity of B − velocity of A, both at the origin of B) + w·(ω_B − ω_A)
 //! ```
 //!
-//! A sits on the first body, B on the second; u, w ∈ ℝ³ in world axes. Nothing but the relative position counts, so the two
-//! vectors are the whole derivative, and the Jacobian of the two bodies follows from them:
+//! A sits on the first body, B on the second; u, w ∈ ℝ³ in world axes. Nothing but the relative position
+//! counts, so the two vectors are the whole derivative, and the Jacobian of the two bodies follows from them:
 //!
 //! ```text
 //! body of B: ( u, R_Bᵀ((p − x_B)×u + w))      p  the origin of B, x  centres of mass,
 //! body of A: (−u, −R_Aᵀ((p − x_A)×u + w))     R  rotations of the bodies
 //! ```
 //!
-//! r = (r_w, r_v) is the unit quaternion of B seen from A; with ω = ω_B − ω_A in the axes of A, 2 ṙ = (0, ω)∘r.
+//! r = (r_w, r_v) is the unit quaternion of B seen from A; with ω = ω_B − ω_A in the axes of A, 2 ṙ = (0,
+//! ω)∘r.
 
 use std::f64::consts::TAU;
 use std::ops::{Add, Mul};
@@ -165,7 +166,8 @@ impl Frames {
         Function { value: 0.0, along: DVec3::ZERO, about: self.axes[usize::from(of_b)].col(k) }
     }
 
-    /// A coordinate; `last` is its last value, which tells how many turns an angle has made and where on a curve to begin.
+    /// A coordinate; `last` is its last value, which tells how many turns an angle has made and where on a
+    /// curve to begin.
     pub fn coordinate(&self, joint: &Joint, coordinate: Coordinate, last: f64) -> Function {
         match coordinate {
             Coordinate::Along(axis) => self.displacement(axis as usize),
@@ -258,7 +260,8 @@ fn distance_squared(curve: &Curve, s: f64, p: DVec3) -> f64 {
     DVec3::new(x, y, z).distance_squared(p)
 }
 
-/// The parameter of the point nearest to p, by Newton's method on (p − c(s))·c′(s) = 0, downhill in the distance.
+/// The parameter of the point nearest to p, by Newton's method on (p − c(s))·c′(s) = 0, downhill in the
+/// distance.
 fn nearest(curve: &Curve, p: DVec3, start: f64) -> f64 {
     let mut s = start;
     for _ in 0..50 {

@@ -142,8 +142,8 @@ fn any_world() -> impl Strategy<Value = (World, WorldState)> {
     })
 }
 
-/// Whether the frames of a joint are away from where its angles and lengths have no derivative: origins or z axes that
-/// coincide, a half turn between the axes.
+/// Whether the frames of a joint are away from where its angles and lengths have no derivative: origins or z
+/// axes that coincide, a half turn between the axes.
 fn smooth(joint: &Joint, state: &WorldState) -> bool {
     let [a, b] = [0, 1].map(|i| state.bodies[joint.bodies[i]].pose.compose(&joint.frames[i]));
     let swing = (a.rotation * DVec3::Z).angle_between(b.rotation * DVec3::Z);
@@ -184,8 +184,8 @@ proptest! {
             let [f1, f2, f3, f4] = std::array::from_fn(|k| shifted[k].1.rows[i].value);
             // Fourth order: the error is h⁴ times the fifth derivative, below rounding of values, 1e-15 / h.
             let difference = (8.0 * (f1 - f2) - (f3 - f4)) / (12.0 * h);
-            // Angles are steep where the axes that span them are nearly parallel, and so is the parameter of a curve near
-            // a centre of curvature; errors grow with the derivative.
+            // Angles are steep where the axes that span them are nearly parallel, and so is the parameter of
+            // a curve near a centre of curvature; errors grow with the derivative.
             let size = 1.0 + velocity[i].abs() + row_size(&out, i).powi(2);
             prop_assert!((difference - velocity[i]).abs() < 2e-8 * size, "{row:?} {difference} {}", velocity[i]);
         }

@@ -102,7 +102,8 @@ fn counts(world: &World, state: &WorldState) -> [usize; 4] {
     [m.rows, m.rank, m.degrees_of_freedom, m.redundant]
 }
 
-/// Accelerations from rest under gravity, (ẍ, ω̄̇) for each body that is not fixed, and Jᵀλ with the shortest λ.
+/// Accelerations from rest under gravity, (ẍ, ω̄̇) for each body that is not fixed, and Jᵀλ with the shortest
+/// λ.
 fn accelerations(world: &World, state: &WorldState) -> (Vec<f64>, Vec<f64>) {
     let mut out = Rows::default();
     rows(world, state, 1e-3, &mut out);
@@ -132,7 +133,8 @@ fn a_four_bar_has_one_freedom_and_three_redundant_rows() {
     assert_eq!([m.rows, m.rank, m.degrees_of_freedom, m.redundant], [20, 17, 1, 3]);
     // Forces out of the plane and the moments that tilt links are not unique, in every hinge.
     assert_eq!(m.joints_not_unique, [0, 1, 2, 3]);
-    // The forces in the plane are: rows x and z of each hinge, whose frame has its z axis along y and its y axis along −z.
+    // The forces in the plane are: rows x and z of each hinge, whose frame has its z axis along y and its y
+    // axis along −z.
     let expected: Vec<usize> = (0..4).flat_map(|j| [5 * j + 2, 5 * j + 3, 5 * j + 4]).collect();
     assert_eq!(m.rows_not_unique, expected);
 }
@@ -388,8 +390,9 @@ fn loops_that_cannot_close_say_so_and_move_nothing() {
     world.joints.push(Joint::new("gap", JointKind::Ball, [1, 2], [local(1, 0.4), local(2, 0.6)]));
     let before = state.clone();
     match close_loops(&world, &mut state) {
-        // The misfit of 0.2 = 2 h + g is shared by three joints in series. Rows count by their length in the distance, 1 for a
-        // hinge on the ground and √2 for the ball between two links: min 2 h² + g²/2 gives g = 0.1.
+        // The misfit of 0.2 = 2 h + g is shared by three joints in series. Rows count by their length in the
+        // distance, 1 for a hinge on the ground and √2 for the ball between two links: min 2 h² + g²/2 gives
+        // g = 0.1.
         Err(CloseError::Open { joint, gap }) => {
             assert!(joint == "gap" && (gap - 0.1).abs() < 1e-4, "{joint} {gap}");
         }
