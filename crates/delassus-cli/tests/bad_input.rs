@@ -74,7 +74,7 @@ fn physics() {
 
 #[test]
 fn files() {
-    refused("empty.toml", b"", &["expected a [system] table"]);
+    refused("empty.toml", b"", &["expected a [system] or a [world] table"]);
     refused("binary.toml", &[0xff, 0xfe, 0x00], &["expected UTF-8"]);
     refused("brackets.toml", "[".repeat(100_000).as_bytes(), &["brackets.toml:1:"]);
     refused("world.toml", b"[world]\ngravity = [0, 0, -9.81]\n", &["[system]"]);

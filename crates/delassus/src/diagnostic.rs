@@ -7,6 +7,7 @@ use thiserror::Error;
 
 use crate::analyze::AnalyzeError;
 use crate::expression::{ExpressionErrorKind, NameError, with_suggestion};
+use crate::world_error::WorldErrorKind;
 
 /// How many characters of a source line a message shows.
 const SHOWN: usize = 100;
@@ -124,12 +125,21 @@ pub enum FileErrorKind {
         /// What the TOML reader says.
         message: String,
     },
-    /// No `[system]`.
-    #[error("expected a [system] table")]
-    NoSystem,
-    /// A world, not a system.
-    #[error("expected a [system] table; rigid-body worlds ([world]) are not supported yet")]
-    World,
+    /// Neither `[system]` nor `[world]`.
+    #[error("expected a [system] or a [world] table")]
+    NoScene,
+    /// Both `[system]` and `[world]`.
+    #[error("both a [system] and a [world] table")]
+    TwoScenes,
+    /// A world where a system is needed.
+    #[error("expected a [system] table, found a [world]")]
+    NotASystem,
+    /// A system where a world is needed.
+    #[error("expected a [world] table, found a [system]")]
+    NotAWorld,
+    /// Something is wrong with a world.
+    #[error("{0}")]
+    World(WorldErrorKind),
     /// A key that must be there is not.
     #[error("missing key `{key}` in {table}")]
     MissingKey {
@@ -301,7 +311,9 @@ impl FileErrorKind {
         Some(match self {
             TooLarge { limit, .. } => format!("expected at most {limit} bytes"),
             NotToml { message } if !message.contains("expected") => "expected TOML".to_string(),
-            NotToml { .. } | NoSystem | World | Evaluation(_) => return None,
+            NotToml { .. } | NoScene | NotASystem | NotAWorld | Evaluation(_) => return None,
+            TwoScenes => "expected one of them".to_string(),
+            World(kind) => return kind.help(),
             MissingKey { expected, .. } | WrongType { expected, .. } | UnknownWord { expected, .. } => {
                 format!("expected {expected}")
             }

@@ -235,8 +235,8 @@ fn take<N: Number>(stack: &mut Vec<N>) -> N {
     stack.pop().expect("a tape from the parser keeps its stack balanced")
 }
 
-/// Evaluates an expression of parameters: a number, an expression, or either with a unit behind it,
-/// `45 deg`, `0.3 rad` (an angle in radians) or `60 rpm` (in radians per second).
+/// Evaluates an expression of parameters: a number, an expression, or either with a unit behind it: `45 deg`,
+/// `60 rpm` (in radians per second), `3 mm`, `7.8 g/cm^3`. The value is in SI units.
 pub fn constant(text: &str, symbols: &Symbols) -> Result<f64, ExpressionError> {
     parse::constant(text, symbols)
 }

@@ -36,6 +36,7 @@ use crate::formula::AnyFormula;
 use crate::suggest::{clip, nearest};
 use crate::system::{Contact, Force, FormulaId, Joint, Measure, State, System};
 use crate::table::{Result, Table, Value};
+pub use crate::world_error::WorldErrorKind;
 
 /// The largest file that is read, in bytes.
 pub const MAX_FILE: usize = 1 << 24;
@@ -102,7 +103,7 @@ pub enum SolutionCount {
     Infinite,
 }
 
-/// A value at a place of the JSON of `analyze`.
+/// A value at a place of a JSON document of the program.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ExpectedValue {
     /// JSON pointer, e.g. `/contacts/0/mu_jam`.
@@ -113,11 +114,27 @@ pub struct ExpectedValue {
     pub tolerance: f64,
 }
 
-/// A number or a truth value.
+impl ExpectedValue {
+    /// Whether a number is what is expected.
+    pub fn accepts(&self, number: f64) -> bool {
+        match self.equals {
+            Expected::Number(x) => (number - x).abs() <= self.tolerance * x.abs().max(1.0),
+            Expected::AtMost(x) => number <= x,
+            Expected::AtLeast(x) => number >= x,
+            Expected::Boolean(_) => false,
+        }
+    }
+}
+
+/// A number, a bound or a truth value.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Expected {
     /// A number.
     Number(f64),
+    /// A number that is not larger.
+    AtMost(f64),
+    /// A number that is not smaller.
+    AtLeast(f64),
     /// True or false.
     Boolean(bool),
 }
@@ -167,22 +184,12 @@ struct Contents {
 }
 
 fn read(text: &str, overrides: &[(&str, &str)], free: &[&str]) -> Result<Contents> {
-    if text.len() > MAX_FILE {
-        return Err(FileError::new(
-            text,
-            None,
-            FileErrorKind::TooLarge { bytes: text.len(), limit: MAX_FILE },
-        ));
-    }
-    let document = DeTable::parse(text).map_err(|error| {
-        let message = error.message().to_string();
-        FileError::new(text, Some(error.span().unwrap_or(0..0)), FileErrorKind::NotToml { message })
-    })?;
+    let document = parse(text)?;
     let root = Table::root(text, &document);
-    if let Some(world) = root.get("world") {
-        return world.error(FileErrorKind::World);
-    }
-    let Some(header) = root.table("system", "[system]")? else { return root.error(FileErrorKind::NoSystem) };
+    let header = match scene_table(&root)? {
+        (SceneKind::System, header) => header,
+        (SceneKind::World, header) => return header.error(FileErrorKind::NotASystem),
+    };
     root.only(&["system", "parameters", "energy", "force", "contact", "joint", "state", "expect"])?;
 
     header.only(&["name", "coordinates"])?;
@@ -213,8 +220,44 @@ fn read(text: &str, overrides: &[(&str, &str)], free: &[&str]) -> Result<Content
     };
     let (t, [q, v]) = reader.state(&root)?;
     // What a file expects is meant for its own values of the parameters.
-    let expect = if free.is_empty() { expect(&root, &reader.symbols)? } else { None };
+    let expect = if free.is_empty() { expect(&root, &reader.symbols, &[])? } else { None };
     Ok(Contents { system, t, q, v, parameters, expect, spans: reader.spans })
+}
+
+/// The tables of a text.
+pub(crate) fn parse(text: &str) -> Result<toml::Spanned<DeTable<'_>>> {
+    if text.len() > MAX_FILE {
+        let kind = FileErrorKind::TooLarge { bytes: text.len(), limit: MAX_FILE };
+        return Err(FileError::new(text, None, kind));
+    }
+    DeTable::parse(text).map_err(|error| {
+        let message = error.message().to_string();
+        FileError::new(text, Some(error.span().unwrap_or(0..0)), FileErrorKind::NotToml { message })
+    })
+}
+
+/// What a file describes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SceneKind {
+    /// A Lagrangian system, `[system]`.
+    System,
+    /// A world of rigid bodies, `[world]`.
+    World,
+}
+
+/// What a file describes; an error where it says neither or both.
+pub fn scene_kind(text: &str) -> Result<SceneKind> {
+    Ok(scene_table(&Table::root(text, &parse(text)?))?.0)
+}
+
+/// What a file describes, with its header.
+pub(crate) fn scene_table<'a>(root: &Table<'a>) -> Result<(SceneKind, Table<'a>)> {
+    match (root.table("system", "[system]")?, root.table("world", "[world]")?) {
+        (Some(system), None) => Ok((SceneKind::System, system)),
+        (None, Some(world)) => Ok((SceneKind::World, world)),
+        (None, None) => root.error(FileErrorKind::NoScene),
+        (Some(_), Some(world)) => world.error(FileErrorKind::TwoScenes),
+    }
 }
 
 fn coordinates(header: &Table<'_>, symbols: &mut Symbols) -> Result<()> {
@@ -236,7 +279,7 @@ fn coordinates(header: &Table<'_>, symbols: &mut Symbols) -> Result<()> {
     Ok(())
 }
 
-fn parameters(
+pub(crate) fn parameters(
     text: &str,
     root: &Table<'_>,
     overrides: &[(&str, &str)],
@@ -477,13 +520,15 @@ impl Reader {
     }
 }
 
-fn name(table: &Table<'_>) -> Result<String> {
+pub(crate) fn name(table: &Table<'_>) -> Result<String> {
     Ok(table.require("name", "a name in a string")?.string("a name in a string")?.to_string())
 }
 
-fn expect(root: &Table<'_>, symbols: &Symbols) -> Result<Option<Expect>> {
+/// What a file expects; `others` are keys that are read elsewhere.
+pub(crate) fn expect(root: &Table<'_>, symbols: &Symbols, others: &[&str]) -> Result<Option<Expect>> {
     let Some(table) = root.table("expect", "[expect]")? else { return Ok(None) };
-    table.only(&["existence", "solutions", "acceleration_unique", "forces_unique", "value"])?;
+    let own = ["existence", "solutions", "acceleration_unique", "forces_unique", "value"];
+    table.only(&own.iter().chain(others).copied().collect::<Vec<_>>())?;
     let verdict = |key: &str| -> Result<Option<String>> {
         const WORDS: &str = "\"proved\", \"refuted\" or \"unknown\"";
         let Some(value) = table.get(key) else { return Ok(None) };
@@ -492,27 +537,47 @@ fn expect(root: &Table<'_>, symbols: &Symbols) -> Result<Option<Expect>> {
             word => unknown_word(&value, word, WORDS),
         }
     };
-    let mut values = Vec::new();
-    for entry in table.tables("value", "[[expect.value]]")? {
-        entry.only(&["path", "equals", "tolerance"])?;
-        let path = entry.require("path", "a JSON pointer, e.g. \"/contacts/0/mu_jam\"")?;
-        let equals = entry.require("equals", "a number, an expression of parameters or a boolean")?;
-        values.push(ExpectedValue {
-            path: path.string("a JSON pointer in a string")?.to_string(),
-            equals: match equals.boolean() {
-                Some(boolean) => Expected::Boolean(boolean),
-                None => Expected::Number(equals.constant(symbols)?),
-            },
-            tolerance: entry.get("tolerance").map_or(Ok(EXPECTED_TOLERANCE), |v| v.constant(symbols))?,
-        });
-    }
     Ok(Some(Expect {
         existence: verdict("existence")?,
         solutions: table.get("solutions").map(|value| solution_count(&value)).transpose()?,
         acceleration_unique: verdict("acceleration_unique")?,
         forces_unique: verdict("forces_unique")?,
-        values,
+        values: expected_values(&table, "value", "[[expect.value]]", symbols)?,
     }))
+}
+
+/// Expected values under a key of `[expect]`.
+pub(crate) fn expected_values(
+    table: &Table<'_>,
+    key: &str,
+    title: &str,
+    symbols: &Symbols,
+) -> Result<Vec<ExpectedValue>> {
+    let mut values = Vec::new();
+    for entry in table.tables(key, title)? {
+        entry.only(&["path", "equals", "at_most", "at_least", "tolerance"])?;
+        let path = entry.require("path", "a JSON pointer, e.g. \"/contacts/0/mu_jam\"")?;
+        entry.either("equals", "at_most")?;
+        entry.either("equals", "at_least")?;
+        let equals = match entry.either("at_most", "at_least")? {
+            Some(bound) if bound.key == "at_most" => Expected::AtMost(bound.constant(symbols)?),
+            Some(bound) => Expected::AtLeast(bound.constant(symbols)?),
+            None => {
+                let expected = "a number, an expression of parameters or a boolean";
+                let equals = entry.require("equals", expected)?;
+                match equals.boolean() {
+                    Some(boolean) => Expected::Boolean(boolean),
+                    None => Expected::Number(equals.constant(symbols)?),
+                }
+            }
+        };
+        values.push(ExpectedValue {
+            path: path.string("a JSON pointer in a string")?.to_string(),
+            equals,
+            tolerance: entry.get("tolerance").map_or(Ok(EXPECTED_TOLERANCE), |v| v.constant(symbols))?,
+        });
+    }
+    Ok(values)
 }
 
 fn solution_count(value: &Value<'_>) -> Result<SolutionCount> {
@@ -529,7 +594,7 @@ fn solution_count(value: &Value<'_>) -> Result<SolutionCount> {
     }
 }
 
-fn unknown_word<T>(value: &Value<'_>, word: &str, expected: &'static str) -> Result<T> {
+pub(crate) fn unknown_word<T>(value: &Value<'_>, word: &str, expected: &'static str) -> Result<T> {
     let (key, found) = (clip(&value.key), clip(word));
     value.error(FileErrorKind::UnknownWord { key, found, expected })
 }

@@ -23,6 +23,7 @@ pub mod expression;
 pub mod family;
 pub mod file;
 pub mod formula;
+mod hull;
 pub mod interval;
 mod interval_contact;
 mod interval_matrix;
@@ -30,6 +31,8 @@ pub mod joint;
 pub mod joint_rows;
 pub mod kinematics;
 pub mod mobility;
+pub mod mass;
+pub mod mesh_file;
 pub mod number;
 mod pairs;
 mod pairs_block;
@@ -44,6 +47,13 @@ mod suggest;
 pub mod system;
 mod table;
 pub mod world;
+mod world_error;
+pub mod world_file;
+mod world_file_action;
+mod world_file_body;
+mod world_file_joint;
+mod world_file_shape;
+mod world_values;
 
 /// The code of the README, compiled and run as a test.
 #[cfg(doctest)]

@@ -12,8 +12,31 @@ use crate::expression::{
 };
 use crate::suggest::{clip, nearest};
 
-/// Units behind a constant, with their factors.
-const UNITS: [(&str, f64); 3] = [("deg", PI / 180.0), ("rad", 1.0), ("rpm", 2.0 * PI / 60.0)];
+/// Units behind a constant, with their factors to SI.
+const UNITS: [(&str, f64); 22] = [
+    ("deg", PI / 180.0),
+    ("rad", 1.0),
+    ("rev", 2.0 * PI),
+    ("rpm", 2.0 * PI / 60.0),
+    ("m", 1.0),
+    ("mm", 1e-3),
+    ("cm", 1e-2),
+    ("km", 1e3),
+    ("s", 1.0),
+    ("ms", 1e-3),
+    ("min", 60.0),
+    ("h", 3600.0),
+    ("kg", 1.0),
+    ("g", 1e-3),
+    ("N", 1.0),
+    ("kN", 1e3),
+    ("Nm", 1.0),
+    ("J", 1.0),
+    ("Pa", 1.0),
+    ("kPa", 1e3),
+    ("MPa", 1e6),
+    ("GPa", 1e9),
+];
 
 /// How many coordinates a message names.
 const NAMED_COORDINATES: usize = 8;
@@ -361,9 +384,14 @@ impl<'a> Parser<'a> {
         let expected = if self.constant {
             "a parameter defined above, `pi` or a function".to_string()
         } else {
+            let coordinates = &self.symbols.coordinates;
+            if coordinates.is_empty() {
+                let expected = "`t`, a parameter or a function".to_string();
+                return ExpressionErrorKind::UnknownSymbol { name: clip(name), expected, suggestion };
+            }
             let mut names: Vec<String> =
-                self.symbols.coordinates.iter().take(NAMED_COORDINATES).map(|n| clip(n)).collect();
-            if self.symbols.coordinates.len() > NAMED_COORDINATES {
+                coordinates.iter().take(NAMED_COORDINATES).map(|n| clip(n)).collect();
+            if coordinates.len() > NAMED_COORDINATES {
                 names.push("…".to_string());
             }
             format!("a coordinate ({}), a parameter or a function", names.join(", "))
@@ -371,16 +399,44 @@ impl<'a> Parser<'a> {
         ExpressionErrorKind::UnknownSymbol { name: clip(name), expected, suggestion }
     }
 
-    /// Reads a unit, if one stands here.
+    /// Reads a unit, if one stands here: `deg`, `m/s^2`, `kg*mm^2`.
     fn unit(&mut self) -> Option<f64> {
+        let mut factor = self.unit_power()?;
+        loop {
+            let (position, end) = (self.position, self.end);
+            let over = match self.peek() {
+                Some('/') => true,
+                Some('*') => false,
+                _ => return Some(factor),
+            };
+            self.advance(1);
+            match self.unit_power() {
+                Some(next) => factor *= if over { 1.0 / next } else { next },
+                None => {
+                    (self.position, self.end) = (position, end);
+                    return Some(factor);
+                }
+            }
+        }
+    }
+
+    /// Reads one unit and a small power of it. A name that the file has given to something else is no unit.
+    fn unit_power(&mut self) -> Option<f64> {
         self.peek();
         let (position, end) = (self.position, self.end);
         let name = self.name()?;
-        let unit = UNITS.iter().find(|(unit, _)| *unit == name);
-        if unit.is_none() {
+        let known = UNITS.iter().find(|(unit, _)| *unit == name && !self.symbols.names.contains_key(name));
+        let Some(&(_, factor)) = known else {
             (self.position, self.end) = (position, end);
+            return None;
+        };
+        let mut power = 1;
+        if let Some(digit) = self.rest().strip_prefix('^').and_then(|rest| rest.chars().next()?.to_digit(10))
+        {
+            self.advance(2);
+            power = digit as i32;
         }
-        unit.map(|(_, factor)| *factor)
+        Some(factor.powi(power))
     }
 
     fn finish(&mut self) -> Result<()> {
@@ -391,7 +447,7 @@ impl<'a> Parser<'a> {
             return error(start..self.end, ExpressionErrorKind::UnitInFormula { unit });
         }
         if starts_name(next) || next.is_ascii_digit() || next == '(' {
-            let units = if self.constant { "a unit (deg, rad, rpm), " } else { "" };
+            let units = if self.constant { "a unit (deg, rad, rpm, m, mm, s, kg, N, …), " } else { "" };
             return self.unexpected(&format!("{units}an operator or the end; write `*` for a product"));
         }
         self.unexpected("an operator or the end")

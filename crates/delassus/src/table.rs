@@ -109,7 +109,7 @@ impl<'a> Value<'a> {
         Err(FileError::new(self.text, Some(self.span.clone()), kind))
     }
 
-    fn wrong_type<T>(&self, expected: &'static str) -> Result<T> {
+    pub(crate) fn wrong_type<T>(&self, expected: &'static str) -> Result<T> {
         let found = match self.value {
             DeValue::String(_) => "a string",
             DeValue::Integer(_) => "an integer",
@@ -151,6 +151,10 @@ impl<'a> Value<'a> {
             DeValue::String(s) => Ok(s.as_ref()),
             _ => self.wrong_type(expected),
         }
+    }
+
+    pub(crate) fn is_array(&self) -> bool {
+        matches!(self.value, DeValue::Array(_))
     }
 
     pub(crate) fn boolean(&self) -> Option<bool> {
