@@ -8,3 +8,4 @@ mod joints;
 mod mechanisms;
 mod system;
 mod ties;
+mod world;
