@@ -189,11 +189,13 @@ fn check_moments(table: &Table<'_>, moments: DVec3) -> Result<()> {
         Some(value) => value.world_error(kind),
         None => table.error(FileErrorKind::World(kind)),
     };
-    let mut sorted = moments.to_array();
+    // The message shows no digits of rounding.
+    let moments = moments.to_array().map(|m| format!("{m:.11e}").parse().unwrap_or(m));
+    let mut sorted = moments;
     sorted.sort_by(f64::total_cmp);
     let [small, middle, largest] = sorted;
     if !(small > 0.0 && largest.is_finite()) {
-        let (body, moments) = (table.title.clone(), moments.to_array());
+        let body = table.title.clone();
         return fail(WorldErrorKind::InertiaNotPositive { body, moments });
     }
     if largest > (small + middle) * (1.0 + TRIANGLE) {

@@ -41,7 +41,7 @@ position = [1.0, 0.0, 0.5]
 [[body.shape]]
 type = "sphere"
 radius = "size"
-density = "7.8 g/cm^3"
+density = "7800 kg/m^3"
 
 [[friction]]
 between = ["*", "*"]

@@ -1,6 +1,6 @@
 //! Joints of world files.
 
-use delassus::formula::Point;
+use delassus::formula::{AnyFormula, Point};
 use delassus::joint::{Action, ActionKind, Axis, Coordinate, Joint, JointKind};
 use delassus::joint_rows::values;
 use glam::DVec3;
@@ -21,9 +21,8 @@ fn joint(kind: &str, text: &str) -> Joint {
     read(&with(kind, text)).world.joints.remove(0)
 }
 
-fn at_time(formula: &delassus::formula::AnyFormula, t: f64) -> f64 {
-    use delassus::formula::Formula;
-    formula.eval(&Point { q: &[], v: &[], t })
+fn at_time(formula: &AnyFormula, t: f64) -> f64 {
+    formula.value(&Point { q: &[], v: &[], t })
 }
 
 #[test]
