@@ -19,6 +19,7 @@ pub mod close_loops;
 pub mod collide;
 pub mod contact;
 mod diagnostic;
+mod expect;
 pub mod expression;
 pub mod family;
 pub mod file;

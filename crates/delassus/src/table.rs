@@ -230,3 +230,9 @@ impl<'a> Value<'a> {
         FileError::new(self.text, Some(span), FileErrorKind::Expression(error.kind))
     }
 }
+
+/// A word that is none of those expected.
+pub(crate) fn unknown_word<T>(value: &Value<'_>, word: &str, expected: &'static str) -> Result<T> {
+    let (key, found) = (clip(&value.key), clip(word));
+    value.error(FileErrorKind::UnknownWord { key, found, expected })
+}

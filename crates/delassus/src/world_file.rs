@@ -35,15 +35,13 @@ use std::path::Path;
 use glam::DVec3;
 
 use crate::diagnostic::{FileError, FileErrorKind};
+use crate::expect::{Expect, ExpectedValue, expect, expected_values};
 use crate::expression::{Symbols, constant};
-use crate::file::{
-    Expect, ExpectedValue, SceneKind, expect, expected_values, name, parameters, parse, scene_table,
-    unknown_word,
-};
+use crate::file::{SceneKind, name, parameters, parse, scene_table};
 use crate::joint::{JointError, JointKind, check};
 use crate::joint_rows::update_coordinates;
 use crate::suggest::{clip, nearest};
-use crate::table::{Result, Table, Value};
+use crate::table::{Result, Table, Value, unknown_word};
 use crate::world::{Body, BodyState, Pose, Surface, World, WorldState};
 use crate::world_error::WorldErrorKind;
 use crate::world_file_body::body;
@@ -197,12 +195,10 @@ pub fn read_world(text: &str, folder: Option<&Path>, overrides: &[(&str, &str)])
     let names = BTreeMap::new();
     let mut contents = Contents { symbols, bodies: Vec::new(), states: Vec::new(), names };
     bodies(&root, folder, plane.as_ref(), &mut contents)?;
-    let free: Vec<usize> = (0..contents.bodies.len()).filter(|&i| !contents.bodies[i].fixed).collect();
     let surfaces = surfaces(&root, &contents)?;
     let Joints { mut joints, spans, offset_at_start, no_contact, .. } = joints(&root, &mut contents)?;
-    if let Some(plane) = plane.as_ref().filter(|_| !free.is_empty()) {
-        let ground = contents.any_fixed_body();
-        joints.extend(free.iter().map(|&i| keep_in_plane(&contents, i, ground, plane.normal)));
+    if let Some(plane) = &plane {
+        joints.extend(keep_in_plane(&mut contents, &joints, plane.normal));
     }
     let simulation = simulation(text, &root, &contents.symbols, &options)?;
     let expect = match root.table("expect", "[expect]")? {

@@ -4,11 +4,10 @@
 
 use crate::diagnostic::FileErrorKind;
 use crate::expression::{Expression, ExpressionErrorKind, Symbols, constant};
-use crate::file::unknown_word;
 use crate::formula::AnyFormula;
 use crate::joint::{Action, ActionKind, Axis, Coordinate, JointFriction, JointKind};
 use crate::suggest::clip;
-use crate::table::{Result, Table, Value};
+use crate::table::{Result, Table, Value, unknown_word};
 use crate::world_error::WorldErrorKind;
 
 /// Keys of a joint, or of a `[[joint.on]]`, for what acts on a coordinate.

@@ -11,11 +11,10 @@ use glam::DVec3;
 
 use crate::diagnostic::FileErrorKind;
 use crate::expression::Symbols;
-use crate::file::unknown_word;
 use crate::formula::AnyFormula;
 use crate::joint::{Curve, Joint, JointKind};
 use crate::suggest::{clip, nearest};
-use crate::table::{Result, Table, Value};
+use crate::table::{Result, Table, Value, unknown_word};
 use crate::world::Pose;
 use crate::world_error::WorldErrorKind;
 use crate::world_file::{Contents, unique_name};
@@ -373,10 +372,43 @@ fn nonzero<const N: usize>(value: &Value<'_>, numbers: [f64; N]) -> Result<[f64;
     }
 }
 
-/// A joint that keeps a body in its plane.
-pub(crate) fn keep_in_plane(contents: &Contents, body: usize, ground: usize, normal: DVec3) -> Joint {
-    let drawn = frame(contents.states[body].pose.position, normal, None);
-    let at = |i: usize| contents.states[i].pose.inverse().compose(&drawn);
-    let name = format!("plane of {}", contents.bodies[body].name);
-    Joint::new(&name, JointKind::Planar, [ground, body], [at(ground), at(body)])
+/// The joints that keep all bodies of a planar world in their planes.
+///
+/// A body that a joint holds in the plane of another needs none: hinges with an axis along the normal, guides in the plane and
+/// fixed joints do so. One more for each would only make reactions ambiguous.
+pub(crate) fn keep_in_plane(contents: &mut Contents, joints: &[Joint], normal: DVec3) -> Vec<Joint> {
+    let holds = |joint: &&Joint| {
+        let frame = contents.states[joint.bodies[0]].pose.compose(&joint.frames[0]);
+        let cosine = (frame.rotation * DVec3::Z).dot(normal).abs();
+        match joint.kind {
+            JointKind::Fixed => true,
+            JointKind::Revolute | JointKind::Planar => cosine > 1.0 - PERPENDICULAR,
+            JointKind::Prismatic => cosine < PERPENDICULAR,
+            _ => false,
+        }
+    };
+    let links: Vec<[usize; 2]> = joints.iter().filter(holds).map(|joint| joint.bodies).collect();
+    let mut held: Vec<bool> = contents.bodies.iter().map(|body| body.fixed).collect();
+    let mut added = Vec::new();
+    for body in 0..=held.len() {
+        // Whatever hangs on a body that is held is held too.
+        while let Some(&[a, b]) = links.iter().find(|&&[a, b]| held[a] != held[b]) {
+            (held[a], held[b]) = (true, true);
+        }
+        if held.get(body) == Some(&false) {
+            held[body] = true;
+            added.push(body);
+        }
+    }
+    if added.is_empty() {
+        return Vec::new();
+    }
+    let ground = contents.any_fixed_body();
+    let joint = |body: usize| {
+        let drawn = frame(contents.states[body].pose.position, normal, None);
+        let at = |i: usize| contents.states[i].pose.inverse().compose(&drawn);
+        let name = format!("plane of {}", contents.bodies[body].name);
+        Joint::new(&name, JointKind::Planar, [ground, body], [at(ground), at(body)])
+    };
+    added.into_iter().map(joint).collect()
 }

@@ -6,10 +6,9 @@ use glam::DVec3;
 
 use crate::diagnostic::FileErrorKind;
 use crate::expression::Symbols;
-use crate::file::unknown_word;
 use crate::mesh_file::{MeshError, Triangles, read_mesh, read_numbers};
 use crate::suggest::clip;
-use crate::table::{Result, Table, Value};
+use crate::table::{Result, Table, Value, unknown_word};
 use crate::world::{Pose, Shape, ShapeKind};
 use crate::world_error::WorldErrorKind;
 use crate::world_values::{frame, pose};

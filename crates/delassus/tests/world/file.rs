@@ -167,6 +167,15 @@ fn the_centre_of_mass_follows_the_shapes_unless_inertia_is_given() {
 }
 
 #[test]
+fn roll_pitch_and_yaw_turn_about_the_axes_of_the_world_in_this_order() {
+    let file = one_body("fixed = true\neuler_deg = [10, 20, \"30 deg\"]");
+    let [x, y, z] = [10_f64, 20.0, 30.0].map(f64::to_radians);
+    let want = DQuat::from_rotation_z(z) * DQuat::from_rotation_y(y) * DQuat::from_rotation_x(x);
+    let got = file.state.bodies[0].pose.rotation;
+    assert!((0..3).all(|k| near(got * DVec3::AXES[k], want * DVec3::AXES[k])), "{got} for {want}");
+}
+
+#[test]
 fn densities_weigh_shapes() {
     let file = one_body(
         "[[body.shape]]\ntype = \"box\"\nhalf_extents = [0.5, 0.5, 0.5]\ndensity = 3\n\
@@ -268,6 +277,31 @@ fn a_planar_world_holds_its_bodies_in_the_plane() {
         let bad = text.replace(from, to);
         assert!(read_world(&bad, None, &[]).unwrap_err().to_string().contains("leaves the plane xz"), "{to}");
     }
+}
+
+#[test]
+fn what_a_hinge_holds_in_the_plane_needs_no_other_joint() {
+    let ball = |name: &str, x: f64| {
+        format!(
+            "[[body]]\nname = \"{name}\"\nmass = 1\nposition = [{x}, 0, 0]\n[[body.shape]]\ntype = \"sphere\"\nradius = 0.1\n"
+        )
+    };
+    let hinge = |name: &str, a: &str, b: &str, axis: &str| {
+        format!(
+            "[[joint]]\nname = \"{name}\"\ntype = \"revolute\"\nbodies = [\"{a}\", \"{b}\"]\nanchor = [0, 0, 0]\naxis = {axis}\n"
+        )
+    };
+    let bodies = format!("[world]\nplane = \"xz\"\n{}{}{}", ball("a", 0.0), ball("b", 1.0), ball("c", 2.0));
+    let names = |joints: String| {
+        let file = read(&format!("{bodies}{joints}"));
+        file.world.joints.iter().map(|j| j.name.clone()).collect::<Vec<_>>()
+    };
+    // A chain on the ground, written from its end; a chain that flies; a hinge that does not hold the plane.
+    let chain = hinge("bc", "b", "c", "[0, 1, 0]") + &hinge("ab", "a", "b", "[0, -1, 0]");
+    assert_eq!(names(format!("{chain}{}", hinge("a", "world", "a", "[0, 1, 0]"))), ["bc", "ab", "a"]);
+    assert_eq!(names(chain), ["bc", "ab", "plane of a"]);
+    let wrong = hinge("a", "world", "a", "[1, 0, 0]");
+    assert_eq!(names(wrong), ["a", "plane of a", "plane of b", "plane of c"]);
 }
 
 proptest! {
