@@ -8,13 +8,14 @@ use delassus::assemble::{ContactState, Tolerances, assemble};
 use delassus::kinematics::kinematics;
 use serde_json::json;
 
-use crate::scene::{self, Scene};
+use crate::check_world;
+use crate::scene::{self, AnyScene, Scene};
 use crate::style::{Style, number, print};
 
 /// Arguments of `check`.
 #[derive(Args)]
 pub struct CheckArgs {
-    /// File with a [system]
+    /// File with a [system] or a [world]
     pub file: PathBuf,
     /// Override a parameter: name=value
     #[arg(long = "set", value_name = "NAME=VALUE", value_parser = scene::parse_override)]
@@ -26,14 +27,11 @@ pub struct CheckArgs {
 
 /// Runs the command; returns the exit code.
 pub fn run(args: &CheckArgs) -> u8 {
-    let scene = match scene::read(&args.file, &args.set) {
-        Ok(scene) => scene,
-        Err(message) => {
-            eprint!("{message}");
-            return 2;
-        }
-    };
-    match describe(&scene, args.json) {
+    let described = scene::read_any(&args.file, &args.set).and_then(|scene| match scene {
+        AnyScene::System(scene) => describe(&scene, args.json),
+        AnyScene::World(world) => Ok(check_world::describe(&world, args.json)),
+    });
+    match described {
         Ok(text) => {
             print(&text);
             0

@@ -5,6 +5,7 @@
 
 mod analyze;
 mod check;
+mod check_world;
 mod compare;
 mod convert;
 mod map;
@@ -35,7 +36,7 @@ struct Cli {
 enum Command {
     /// Show a built-in scene and its analysis; without a name, the list and the first of them
     Try(try_scene::TryArgs),
-    /// Read and validate a system
+    /// Read and validate a system or a world
     Check(check::CheckArgs),
     /// All accelerations and contact forces at the state in a file: do they exist, are they unique?
     Analyze(analyze::AnalyzeArgs),

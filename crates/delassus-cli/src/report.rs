@@ -31,7 +31,8 @@ pub fn kind(analysis: &Analysis) -> &'static str {
     }
 }
 
-fn count(n: usize, one: &str) -> String {
+/// How many of something.
+pub fn count(n: usize, one: &str) -> String {
     if n == 1 { format!("1 {one}") } else { format!("{n} {one}s") }
 }
 

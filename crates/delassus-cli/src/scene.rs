@@ -1,8 +1,9 @@
-//! Reading a system from a file, with messages for people.
+//! Reading a system or a world from a file, with messages for people.
 
 use std::path::Path;
 
-use delassus::file::{SystemFile, read_system};
+use delassus::file::{FileError, SceneKind, SystemFile, read_system, scene_kind};
+use delassus::world_file::{WorldFile, read_world};
 
 /// A system that was read, with the text it came from (for messages).
 pub struct Scene {
@@ -24,13 +25,13 @@ pub fn parse_override(text: &str) -> Result<(String, String), String> {
     }
 }
 
-/// Reads a file; the error is a message ready for stderr.
-pub fn read(path: &Path, overrides: &[(String, String)]) -> Result<Scene, String> {
+/// Reads the text of a file; the error is a message ready for stderr.
+fn read_text(path: &Path) -> Result<(String, String), String> {
     let name = path.display().to_string();
     let limit = delassus::file::MAX_FILE as u64;
     let size = std::fs::metadata(path).map_err(|e| format!("error: {name}: cannot be read: {e}\n"))?;
     if !size.is_file() {
-        return Err(format!("error: {name}: expected a file with a [system] table\n"));
+        return Err(format!("error: {name}: expected a file with a [system] or a [world] table\n"));
     }
     if size.len() > limit {
         let len = size.len();
@@ -41,13 +42,43 @@ pub fn read(path: &Path, overrides: &[(String, String)]) -> Result<Scene, String
         let line = 1 + e.as_bytes()[..e.utf8_error().valid_up_to()].iter().filter(|b| **b == b'\n').count();
         format!("error: {name}:{line}: not text: expected UTF-8\n")
     })?;
+    Ok((name, text))
+}
+
+/// Reads a system from a file; the error is a message ready for stderr.
+pub fn read(path: &Path, overrides: &[(String, String)]) -> Result<Scene, String> {
+    let (name, text) = read_text(path)?;
     parse(name, text, overrides)
 }
 
-/// Reads a text that is in memory.
+/// A system or a world.
+pub enum AnyScene {
+    /// A Lagrangian system.
+    System(Box<Scene>),
+    /// Rigid bodies.
+    World(Box<WorldFile>),
+}
+
+/// Reads a system or a world from a file; the error is a message ready for stderr.
+pub fn read_any(path: &Path, overrides: &[(String, String)]) -> Result<AnyScene, String> {
+    let (name, text) = read_text(path)?;
+    let explain = |e: FileError| ended(e.render(&name, &text));
+    match scene_kind(&text).map_err(explain)? {
+        SceneKind::System => Ok(AnyScene::System(Box::new(parse(name, text, overrides)?))),
+        SceneKind::World => {
+            let world = read_world(&text, path.parent(), &pairs(overrides)).map_err(explain)?;
+            Ok(AnyScene::World(Box::new(world)))
+        }
+    }
+}
+
+fn pairs(overrides: &[(String, String)]) -> Vec<(&str, &str)> {
+    overrides.iter().map(|(n, v)| (n.as_str(), v.as_str())).collect()
+}
+
+/// Reads a system from a text that is in memory.
 pub fn parse(name: String, text: String, overrides: &[(String, String)]) -> Result<Scene, String> {
-    let pairs: Vec<(&str, &str)> = overrides.iter().map(|(n, v)| (n.as_str(), v.as_str())).collect();
-    match read_system(&text, &pairs) {
+    match read_system(&text, &pairs(overrides)) {
         Ok(file) => Ok(Scene { file, name, text }),
         Err(e) => Err(ended(e.render(&name, &text))),
     }

@@ -77,7 +77,11 @@ fn files() {
     refused("empty.toml", b"", &["expected a [system] or a [world] table"]);
     refused("binary.toml", &[0xff, 0xfe, 0x00], &["expected UTF-8"]);
     refused("brackets.toml", "[".repeat(100_000).as_bytes(), &["brackets.toml:1:"]);
-    refused("world.toml", b"[world]\ngravity = [0, 0, -9.81]\n", &["[system]"]);
+    refused(
+        "both.toml",
+        b"[system]\ncoordinates = [\"x\"]\n[world]\n",
+        &["both.toml:3:", "both a [system] and a [world]"],
+    );
     let deep = format!(
         "[system]\ncoordinates = [\"x\"]\n[energy]\nkinetic = \"{}x'^2{}\"\n",
         "(".repeat(50_000),

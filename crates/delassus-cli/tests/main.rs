@@ -6,6 +6,7 @@ mod compare;
 mod map;
 mod safe;
 mod scenes;
+mod worlds;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};

@@ -15,7 +15,7 @@ use crate::expression::Symbols;
 use crate::mass::{MassProperties, principal_axes, shape_mass};
 use crate::suggest::clip;
 use crate::table::{Result, Table, Value};
-use crate::world::{Body, BodyState, Pose};
+use crate::world::{Body, BodyState, Pose, Shape};
 use crate::world_error::WorldErrorKind;
 use crate::world_file_shape::{FileShape, shape};
 use crate::world_values::pose;
@@ -65,30 +65,45 @@ pub(crate) fn body(
     }
     // Mass and inertia of a fixed body do not count, but what is written must be right.
     let given = mass(table, &shapes, symbols, fixed)?;
-    let (properties, axes) = match given {
-        Some(properties) if !fixed => {
-            let (moments, rotation) = principal_axes(&properties.inertia);
-            (Some((properties.mass, moments)), Pose { position: properties.centre, rotation })
-        }
-        _ => (None, Pose::IDENTITY),
-    };
-    let (mass, inertia) = properties.unwrap_or((0.0, DVec3::ZERO));
+    let written = Written { place, given, shapes: shapes.into_iter().map(|s| s.shape).collect() };
+    let (mut body, mut state) = written.in_principal_axes(name);
     if !fixed {
-        check_moments(table, inertia)?;
+        check_moments(table, body.inertia)?;
     }
-    let frame = axes.inverse();
-    let shapes = shapes
-        .into_iter()
-        .map(|s| {
-            let mut shape = s.shape;
-            shape.pose = frame.compose(&shape.pose);
-            shape
-        })
-        .collect();
-    let pose = place.compose(&axes);
-    let angular_velocity = pose.local_vector(spin);
-    let state = BodyState { pose, velocity, angular_velocity };
-    Ok((Body { name, fixed, mass, inertia, shapes, frame, force }, state))
+    body.force = force;
+    state.velocity = velocity;
+    state.angular_velocity = state.pose.local_vector(spin);
+    Ok((body, state))
+}
+
+/// A body in the axes in which a file writes it.
+pub(crate) struct Written {
+    /// Where these axes stand.
+    pub(crate) place: Pose,
+    /// Mass, centre of mass and inertia; `None` for a fixed body.
+    pub(crate) given: Option<MassProperties>,
+    /// Shapes.
+    pub(crate) shapes: Vec<Shape>,
+}
+
+impl Written {
+    /// The body at rest, in its principal axes.
+    pub(crate) fn in_principal_axes(self, name: String) -> (Body, BodyState) {
+        let (mass, inertia, axes) = match &self.given {
+            Some(given) => {
+                let (moments, rotation) = principal_axes(&given.inertia);
+                (given.mass, moments, Pose { position: given.centre, rotation })
+            }
+            None => (0.0, DVec3::ZERO, Pose::IDENTITY),
+        };
+        let frame = axes.inverse();
+        let shapes =
+            self.shapes.into_iter().map(|s| Shape { pose: frame.compose(&s.pose), kind: s.kind }).collect();
+        let pose = self.place.compose(&axes);
+        let (fixed, force) = (self.given.is_none(), [DVec3::ZERO; 2]);
+        let state = BodyState { pose, velocity: DVec3::ZERO, angular_velocity: DVec3::ZERO };
+        (Body { name, fixed, mass, inertia, shapes, frame, force }, state)
+    }
 }
 
 /// Mass properties in the axes of the file, from the keys of a body and its shapes; `None` for a fixed body without mass.
@@ -183,24 +198,27 @@ fn inertia(value: &Value<'_>, symbols: &Symbols) -> Result<DMat3> {
     Ok((matrix + matrix.transpose()) * 0.5)
 }
 
-/// Moments of inertia belong to a distribution of mass: positive, none above the sum of the others.
 fn check_moments(table: &Table<'_>, moments: DVec3) -> Result<()> {
-    let fail = |kind: WorldErrorKind| match table.get("inertia") {
-        Some(value) => value.world_error(kind),
-        None => table.error(FileErrorKind::World(kind)),
-    };
+    match (possible_moments(&table.title, moments), table.get("inertia")) {
+        (Ok(()), _) => Ok(()),
+        (Err(kind), Some(value)) => value.world_error(kind),
+        (Err(kind), None) => table.error(FileErrorKind::World(kind)),
+    }
+}
+
+/// Moments of inertia belong to a distribution of mass: positive, none above the sum of the others.
+pub(crate) fn possible_moments(body: &str, moments: DVec3) -> std::result::Result<(), WorldErrorKind> {
+    let body = body.to_string();
     // The message shows no digits of rounding.
     let moments = moments.to_array().map(|m| format!("{m:.11e}").parse().unwrap_or(m));
     let mut sorted = moments;
     sorted.sort_by(f64::total_cmp);
     let [small, middle, largest] = sorted;
     if !(small > 0.0 && largest.is_finite()) {
-        let body = table.title.clone();
-        return fail(WorldErrorKind::InertiaNotPositive { body, moments });
+        return Err(WorldErrorKind::InertiaNotPositive { body, moments });
     }
     if largest > (small + middle) * (1.0 + TRIANGLE) {
-        let (body, others) = (table.title.clone(), [small, middle]);
-        return fail(WorldErrorKind::TriangleInequality { body, largest, others });
+        return Err(WorldErrorKind::TriangleInequality { body, largest, others: [small, middle] });
     }
     Ok(())
 }

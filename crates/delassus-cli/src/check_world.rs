@@ -1,0 +1,149 @@
+//! What `delassus check` says of a world.
+
+use delassus::joint::JointKind;
+use delassus::joint_rows::{coordinate, values};
+use delassus::mobility::{Mobility, mobility};
+use delassus::world::{Body, BodyState, ShapeKind, World, WorldState};
+use delassus::world_file::WorldFile;
+use serde_json::{Map, Value, json};
+
+use crate::report::count;
+use crate::style::{Style, number};
+
+/// The report, as JSON or in words.
+pub fn describe(file: &WorldFile, as_json: bool) -> String {
+    let (world, state) = (&file.world, &file.state);
+    let mobility = mobility(world, state);
+    // Rows held come first.
+    let mut errors = Vec::new();
+    values(world, state, &mut errors);
+    let joint_error = errors.iter().take(mobility.rows).fold(0.0_f64, |e, g| e.max(g.abs()));
+    if as_json { to_json(file, &mobility, joint_error) } else { in_words(world, &mobility, joint_error) }
+}
+
+fn shape_word(kind: &ShapeKind) -> &'static str {
+    match kind {
+        ShapeKind::Plane => "plane",
+        ShapeKind::Sphere { .. } => "sphere",
+        ShapeKind::Box { .. } => "box",
+        ShapeKind::Capsule { .. } => "capsule",
+        ShapeKind::Cylinder { .. } => "cylinder",
+        ShapeKind::Cone { .. } => "cone",
+        ShapeKind::Convex { .. } => "convex",
+        ShapeKind::Mesh { .. } => "mesh",
+        ShapeKind::Heightfield { .. } => "heightfield",
+    }
+}
+
+fn joint_word(kind: &JointKind) -> &'static str {
+    match kind {
+        JointKind::Fixed => "fixed",
+        JointKind::Revolute => "revolute",
+        JointKind::Prismatic => "prismatic",
+        JointKind::Cylindrical => "cylindrical",
+        JointKind::Universal => "universal",
+        JointKind::Ball => "ball",
+        JointKind::Planar => "planar",
+        JointKind::Screw { .. } => "screw",
+        JointKind::Distance { .. } => "distance",
+        JointKind::Rope { .. } => "rope",
+        JointKind::PointOnLine => "point-on-line",
+        JointKind::PointOnPlane => "point-on-plane",
+        JointKind::PointOnCurve(_) => "point-on-curve",
+        JointKind::Coupler { .. } => "coupler",
+        JointKind::Generic { .. } => "generic",
+    }
+}
+
+fn shapes(body: &Body) -> Vec<&'static str> {
+    body.shapes.iter().map(|shape| shape_word(&shape.kind)).collect()
+}
+
+fn to_json(file: &WorldFile, mobility: &Mobility, joint_error: f64) -> String {
+    let (world, state) = (&file.world, &file.state);
+    let body = |(body, at): (&Body, &BodyState)| {
+        let written = at.pose.compose(&body.frame);
+        let (x, q) = (written.position.to_array(), written.rotation);
+        let mut entry = json!({
+            "fixed": body.fixed, "shapes": shapes(body), "position": x, "orientation": [q.w, q.x, q.y, q.z],
+        });
+        if !body.fixed {
+            entry["mass"] = json!(body.mass);
+            entry["inertia"] = json!(body.inertia.to_array());
+            entry["center_of_mass"] = json!(at.pose.position.to_array());
+        }
+        (body.name.clone(), entry)
+    };
+    let bodies: Map<String, Value> = world.bodies.iter().zip(&state.bodies).map(body).collect();
+    let joints: Map<String, Value> = world
+        .joints
+        .iter()
+        .enumerate()
+        .map(|(i, joint)| {
+            let between = joint.bodies.map(|b| &world.bodies[b].name);
+            let unique = !mobility.joints_not_unique.contains(&i);
+            let at = coordinate(world, state, i).map(|[position, _]| position);
+            let entry = json!({
+                "type": joint_word(&joint.kind), "bodies": between, "coordinate": at, "reactions_unique": unique,
+            });
+            (joint.name.clone(), entry)
+        })
+        .collect();
+    let [kinetic, potential] = energy(world, state);
+    let document = json!({
+        "name": world.name, "gravity": world.gravity.to_array(), "bodies": bodies, "joints": joints,
+        "degrees_of_freedom": mobility.degrees_of_freedom, "joint_rows": mobility.rows,
+        "redundant_rows": mobility.redundant, "joint_error": joint_error,
+        "kinetic_energy": kinetic, "potential_energy": potential,
+    });
+    format!("{document:#}\n")
+}
+
+/// Kinetic energy, and potential energy in the field of gravity, zero at the origin.
+fn energy(world: &World, state: &WorldState) -> [f64; 2] {
+    let mut energy = [0.0; 2];
+    for (body, at) in world.bodies.iter().zip(&state.bodies).filter(|(body, _)| !body.fixed) {
+        let w = at.angular_velocity;
+        energy[0] += 0.5 * (body.mass * at.velocity.length_squared() + w.dot(body.inertia * w));
+        energy[1] -= body.mass * world.gravity.dot(at.pose.position);
+    }
+    energy
+}
+
+fn in_words(world: &World, mobility: &Mobility, joint_error: f64) -> String {
+    let style = Style::for_stdout();
+    let name = if world.name.is_empty() { "world" } else { &world.name };
+    let free = world.bodies.iter().filter(|body| !body.fixed).count();
+    let mut out = format!(
+        "{}  {name}: {} ({free} free), {}\n",
+        style.good("valid"),
+        if world.bodies.len() == 1 { "1 body".to_string() } else { format!("{} bodies", world.bodies.len()) },
+        count(world.joints.len(), "joint")
+    );
+    let freedom = match mobility.degrees_of_freedom {
+        1 => "1 degree of freedom".to_string(),
+        n => format!("{n} degrees of freedom"),
+    };
+    out += &format!("  {freedom}, {}\n", count(mobility.redundant, "redundant row"));
+    if !mobility.joints_not_unique.is_empty() {
+        let names: Vec<&str> =
+            mobility.joints_not_unique.iter().map(|&i| world.joints[i].name.as_str()).collect();
+        out += &format!("  {}: {}\n", style.caution("reactions not unique"), names.join(", "));
+    }
+    if joint_error > 1e-9 {
+        out += &format!("  joints are open by up to {}\n", number(joint_error));
+    }
+    for body in &world.bodies {
+        let mass = if body.fixed { "fixed".to_string() } else { format!("{} kg", number(body.mass)) };
+        out += &format!(
+            "  body {}: {mass}{}\n",
+            body.name,
+            shapes(body).iter().map(|s| format!(", {s}")).collect::<String>()
+        );
+    }
+    for joint in &world.joints {
+        let [a, b] = joint.bodies.map(|i| &world.bodies[i].name);
+        out += &format!("  joint {}: {} between {a} and {b}\n", joint.name, joint_word(&joint.kind));
+    }
+    out
+}

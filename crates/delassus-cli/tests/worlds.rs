@@ -1,0 +1,87 @@
+//! `check` on worlds.
+
+use crate::{Temporary, delassus, json};
+
+/// A table on the ground, and a pendulum on a mesh.
+const WORLD: &str = r#"[world]
+name = "pendulum"
+[parameters]
+m = 2.0
+[[body]]
+name = "ground"
+fixed = true
+[[body.shape]]
+type = "plane"
+[[body]]
+name = "bob"
+mass = "m"
+position = [0, 0, 1]
+velocity = [3, 0, 0]
+[[body.shape]]
+type = "mesh"
+file = "tetrahedron.obj"
+[[joint]]
+name = "hinge"
+type = "revolute"
+bodies = ["world", "bob"]
+anchor = [0, 0, 2]
+axis = [0, 1, 0]
+[[joint]]
+name = "second"
+type = "revolute"
+bodies = ["world", "bob"]
+anchor = [0, 1, 2]
+axis = [0, 1, 0]
+"#;
+
+/// Centred: its corners sum to zero.
+const TETRAHEDRON: &str = "v 1 1 1\nv -1 -1 1\nv -1 1 -1\nv 1 -1 -1\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n";
+
+fn world() -> Temporary {
+    let file = Temporary::new("world.toml", WORLD.as_bytes());
+    let folder = std::path::Path::new(file.path()).parent().unwrap().to_path_buf();
+    std::fs::write(folder.join("tetrahedron.obj"), TETRAHEDRON).unwrap();
+    file
+}
+
+#[test]
+fn check_describes_a_world() {
+    let file = world();
+    let (code, doc) = json(&["check", file.path(), "--json", "--set", "m=4"]);
+    assert_eq!(code, 0);
+    assert_eq!(doc["name"], "pendulum");
+    assert_eq!(doc["bodies"]["bob"]["mass"], 4.0);
+    assert_eq!(doc["bodies"]["ground"]["fixed"], true);
+    assert_eq!(doc["bodies"]["bob"]["shapes"][0], "mesh");
+    assert_eq!(doc["joints"]["hinge"]["type"], "revolute");
+    assert_eq!(doc["joints"]["hinge"]["bodies"][0], "world");
+    assert_eq!(doc["degrees_of_freedom"], 1);
+    assert_eq!(doc["redundant_rows"], 5);
+    assert_eq!(doc["kinetic_energy"], 18.0);
+    assert!((doc["potential_energy"].as_f64().unwrap() - 4.0 * 9.81).abs() < 1e-12);
+    let out = delassus(&["check", file.path()]);
+    let words = String::from_utf8(out.stdout).unwrap();
+    assert!(words.contains("1 degree of freedom, 5 redundant rows"), "{words}");
+    assert!(words.contains("reactions not unique: hinge, second"), "{words}");
+    assert!(words.contains("joint hinge: revolute between world and bob"), "{words}");
+}
+
+#[test]
+fn bad_worlds_are_refused_with_their_place() {
+    let cases = [
+        ("mass = \"m\"", "mass = \"-m\"", ":12:", "`mass` is -2"),
+        ("tetrahedron.obj", "missing.obj", ":17:", "missing.obj: cannot be read"),
+        ("mass = \"m\"", "mass = 1\ninertia = [1, 1, 3]", ":13:", "3 > 1 + 1"),
+        ("bodies = [\"world\", \"bob\"]", "bodies = [\"bob\", \"bob\"]", ":21:", "to itself"),
+        ("name = \"second\"", "name = \"hinge\"", ":25:", "already a joint `hinge`"),
+    ];
+    for (from, to, line, message) in cases {
+        let file = world();
+        std::fs::write(file.path(), WORLD.replacen(from, to, 1)).unwrap();
+        let out = delassus(&["check", file.path(), "--json"]);
+        let text = String::from_utf8_lossy(&out.stderr).into_owned();
+        assert_eq!(out.status.code(), Some(2), "{text}");
+        assert!(out.stdout.is_empty());
+        assert!(text.contains(&format!("world.toml{line}")) && text.contains(message), "{to}: {text}");
+    }
+}
