@@ -29,7 +29,7 @@ pub struct CheckArgs {
 pub fn run(args: &CheckArgs) -> u8 {
     let described = scene::read_any(&args.file, &args.set).and_then(|scene| match scene {
         AnyScene::System(scene) => describe(&scene, args.json),
-        AnyScene::World(world) => Ok(check_world::describe(&world, args.json)),
+        AnyScene::World(world) => check_world::describe(*world, args.json),
     });
     match described {
         Ok(text) => {

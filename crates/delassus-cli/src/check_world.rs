@@ -1,24 +1,49 @@
 //! What `delassus check` says of a world.
 
-use delassus::joint::JointKind;
-use delassus::joint_rows::{coordinate, values};
+use delassus::joint::{JointKind, Rows};
+use delassus::joint_rows::{coordinate, rows, values};
 use delassus::mobility::{Mobility, mobility};
 use delassus::world::{Body, BodyState, ShapeKind, World, WorldState};
 use delassus::world_file::WorldFile;
 use serde_json::{Map, Value, json};
 
 use crate::report::count;
+use crate::scene::{WorldScene, ended};
 use crate::style::{Style, number};
 
-/// The report, as JSON or in words.
-pub fn describe(file: &WorldFile, as_json: bool) -> String {
-    let (world, state) = (&file.world, &file.state);
-    let mobility = mobility(world, state);
+/// Joints that are open by no more than this are closed, m or rad.
+const CLOSED: f64 = 1e-9;
+
+/// The report, as JSON or in words; the error is a message ready for stderr.
+pub fn describe(scene: WorldScene, as_json: bool) -> Result<String, String> {
+    let WorldScene { mut file, name, text } = scene;
+    let open = joint_error(&file);
+    // What a world can do is told of the position in which its loops are closed.
+    let moved = if open > CLOSED {
+        file.close_loops(&text).map_err(|e| ended(e.render(&name, &text)))?.moved
+    } else {
+        0.0
+    };
+    let found = Found { mobility: mobility(&file.world, &file.state), open, moved };
+    Ok(if as_json { to_json(&file, &found) } else { in_words(&file.world, &found) })
+}
+
+/// What is reported beside the world itself.
+struct Found {
+    mobility: Mobility,
+    /// How far joints are open in the position of the file.
+    open: f64,
+    /// How far bodies had to move to close them.
+    moved: f64,
+}
+
+/// The largest |g| of rows held.
+fn joint_error(file: &WorldFile) -> f64 {
+    let (mut all, mut values_of_rows) = (Rows::default(), Vec::new());
+    rows(&file.world, &file.state, 1.0, &mut all);
     // Rows held come first.
-    let mut errors = Vec::new();
-    values(world, state, &mut errors);
-    let joint_error = errors.iter().take(mobility.rows).fold(0.0_f64, |e, g| e.max(g.abs()));
-    if as_json { to_json(file, &mobility, joint_error) } else { in_words(world, &mobility, joint_error) }
+    values(&file.world, &file.state, &mut values_of_rows);
+    values_of_rows.iter().take(all.held).fold(0.0, |e, g| e.max(g.abs()))
 }
 
 fn shape_word(kind: &ShapeKind) -> &'static str {
@@ -59,7 +84,8 @@ fn shapes(body: &Body) -> Vec<&'static str> {
     body.shapes.iter().map(|shape| shape_word(&shape.kind)).collect()
 }
 
-fn to_json(file: &WorldFile, mobility: &Mobility, joint_error: f64) -> String {
+fn to_json(file: &WorldFile, found: &Found) -> String {
+    let mobility = &found.mobility;
     let (world, state) = (&file.world, &file.state);
     let body = |(body, at): (&Body, &BodyState)| {
         let written = at.pose.compose(&body.frame);
@@ -93,7 +119,7 @@ fn to_json(file: &WorldFile, mobility: &Mobility, joint_error: f64) -> String {
     let document = json!({
         "name": world.name, "gravity": world.gravity.to_array(), "bodies": bodies, "joints": joints,
         "degrees_of_freedom": mobility.degrees_of_freedom, "joint_rows": mobility.rows,
-        "redundant_rows": mobility.redundant, "joint_error": joint_error,
+        "redundant_rows": mobility.redundant, "joint_error": found.open, "moved_to_close": found.moved,
         "kinetic_energy": kinetic, "potential_energy": potential,
     });
     format!("{document:#}\n")
@@ -110,7 +136,8 @@ fn energy(world: &World, state: &WorldState) -> [f64; 2] {
     energy
 }
 
-fn in_words(world: &World, mobility: &Mobility, joint_error: f64) -> String {
+fn in_words(world: &World, found: &Found) -> String {
+    let mobility = &found.mobility;
     let style = Style::for_stdout();
     let name = if world.name.is_empty() { "world" } else { &world.name };
     let free = world.bodies.iter().filter(|body| !body.fixed).count();
@@ -130,8 +157,9 @@ fn in_words(world: &World, mobility: &Mobility, joint_error: f64) -> String {
             mobility.joints_not_unique.iter().map(|&i| world.joints[i].name.as_str()).collect();
         out += &format!("  {}: {}\n", style.caution("reactions not unique"), names.join(", "));
     }
-    if joint_error > 1e-9 {
-        out += &format!("  joints are open by up to {}\n", number(joint_error));
+    if found.open > CLOSED {
+        let (open, moved) = (number(found.open), number(found.moved));
+        out += &format!("  joints are open by up to {open}; bodies move {moved} m to close them\n");
     }
     for body in &world.bodies {
         let mass = if body.fixed { "fixed".to_string() } else { format!("{} kg", number(body.mass)) };

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use delassus::file::{FileError, SceneKind, SystemFile, read_system, scene_kind};
+use delassus::urdf::{Imported, read_urdf};
 use delassus::world_file::{WorldFile, read_world};
 
 /// A system that was read, with the text it came from (for messages).
@@ -56,18 +57,38 @@ pub enum AnyScene {
     /// A Lagrangian system.
     System(Box<Scene>),
     /// Rigid bodies.
-    World(Box<WorldFile>),
+    World(Box<WorldScene>),
+}
+
+/// A world that was read, with the text it came from (for messages).
+pub struct WorldScene {
+    /// What the file says.
+    pub file: WorldFile,
+    /// The file's name, for messages.
+    pub name: String,
+    /// The file's text.
+    pub text: String,
 }
 
 /// Reads a system or a world from a file; the error is a message ready for stderr.
 pub fn read_any(path: &Path, overrides: &[(String, String)]) -> Result<AnyScene, String> {
     let (name, text) = read_text(path)?;
     let explain = |e: FileError| ended(e.render(&name, &text));
+    if path.extension().is_some_and(|e| e.eq_ignore_ascii_case("urdf")) {
+        if let Some((parameter, _)) = overrides.first() {
+            return Err(format!("error: {name}: cannot set `{parameter}`: a URDF has no parameters\n"));
+        }
+        let Imported { file, not_read } = read_urdf(&text, path.parent()).map_err(explain)?;
+        for what in not_read {
+            eprintln!("note: {name}: not read: {what}");
+        }
+        return Ok(AnyScene::World(Box::new(WorldScene { file, name, text })));
+    }
     match scene_kind(&text).map_err(explain)? {
         SceneKind::System => Ok(AnyScene::System(Box::new(parse(name, text, overrides)?))),
         SceneKind::World => {
-            let world = read_world(&text, path.parent(), &pairs(overrides)).map_err(explain)?;
-            Ok(AnyScene::World(Box::new(world)))
+            let file = read_world(&text, path.parent(), &pairs(overrides)).map_err(explain)?;
+            Ok(AnyScene::World(Box::new(WorldScene { file, name, text })))
         }
     }
 }

@@ -85,3 +85,25 @@ fn bad_worlds_are_refused_with_their_place() {
         assert!(text.contains(&format!("world.toml{line}")) && text.contains(message), "{to}: {text}");
     }
 }
+
+#[test]
+fn loops_that_are_open_are_closed_or_refused() {
+    // A rod of 1 m from the origin to a point at a distance; the other end sits on a ball joint there.
+    let world = |x: f64| {
+        format!(
+            "[world]\n[[body]]\nname = \"rod\"\nmass = 1\nposition = [0.5, 0, 0]\n[[body.shape]]\ntype = \"box\"\nhalf_extents = [0.5, 0.1, 0.1]\n\
+             [[joint]]\nname = \"near\"\ntype = \"ball\"\nbodies = [\"world\", \"rod\"]\nanchor = [0, 0, 0]\n\
+             [[joint]]\nname = \"far\"\ntype = \"distance\"\nbodies = [\"world\", \"rod\"]\nanchors = [[{x}, 0.2, 0], [1, 0, 0]]\nlength = 0.5\n"
+        )
+    };
+    let file = Temporary::new("open.toml", world(1.4).as_bytes());
+    let (code, doc) = json(&["check", file.path(), "--json"]);
+    assert_eq!((code, doc["degrees_of_freedom"].as_u64()), (0, Some(2)), "{doc}");
+    assert!((doc["joint_error"].as_f64().unwrap() - (0.5 - 0.2_f64.sqrt())).abs() < 1e-12);
+    assert!(doc["moved_to_close"].as_f64().unwrap() > 0.01);
+    let file = Temporary::new("torn.toml", world(3.0).as_bytes());
+    let out = delassus(&["check", file.path()]);
+    let message = String::from_utf8_lossy(&out.stderr).into_owned();
+    assert_eq!(out.status.code(), Some(2), "{message}");
+    assert!(message.contains("torn.toml:") && message.contains("cannot close"), "{message}");
+}

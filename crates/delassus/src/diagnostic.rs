@@ -125,6 +125,12 @@ pub enum FileErrorKind {
         /// What the TOML reader says.
         message: String,
     },
+    /// Not XML.
+    #[error("{message}")]
+    NotXml {
+        /// What the XML reader says.
+        message: String,
+    },
     /// Neither `[system]` nor `[world]`.
     #[error("expected a [system] or a [world] table")]
     NoScene,
@@ -312,6 +318,7 @@ impl FileErrorKind {
             TooLarge { limit, .. } => format!("expected at most {limit} bytes"),
             NotToml { message } if !message.contains("expected") => "expected TOML".to_string(),
             NotToml { .. } | NoScene | NotASystem | NotAWorld | Evaluation(_) => return None,
+            NotXml { .. } => "expected XML".to_string(),
             TwoScenes => "expected one of them".to_string(),
             World(kind) => return kind.help(),
             MissingKey { expected, .. } | WrongType { expected, .. } | UnknownWord { expected, .. } => {

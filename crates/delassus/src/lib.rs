@@ -47,6 +47,7 @@ pub mod stepper;
 mod suggest;
 pub mod system;
 mod table;
+pub mod urdf;
 pub mod world;
 mod world_error;
 pub mod world_file;

@@ -2,6 +2,7 @@
 
 use thiserror::Error;
 
+use crate::close_loops::CloseError;
 use crate::expression::with_suggestion;
 use crate::joint::JointError;
 use crate::mass::NoVolume;
@@ -215,6 +216,21 @@ pub enum WorldErrorKind {
     /// A joint that makes no sense.
     #[error("{0}")]
     Joint(JointError),
+    /// An attribute or a child of an XML element.
+    #[error("`{attribute}` of <{element}> is {found}")]
+    Attribute {
+        /// The element.
+        element: String,
+        /// The attribute, or child.
+        attribute: String,
+        /// What stands there.
+        found: String,
+        /// What was expected.
+        expected: &'static str,
+    },
+    /// Loops that cannot close.
+    #[error("{0}")]
+    Loops(CloseError),
     /// A vector that leaves the plane of a planar world.
     #[error("`{key}` leaves the plane {plane}")]
     OutOfPlane {
@@ -230,7 +246,9 @@ impl WorldErrorKind {
     pub(crate) fn help(&self) -> Option<String> {
         use WorldErrorKind::*;
         let help = match self {
-            Length { expected, .. } => return Some(format!("expected {expected}")),
+            Length { expected, .. } | Attribute { expected, .. } => {
+                return Some(format!("expected {expected}"));
+            }
             UnknownBody { suggestion, .. } => {
                 return Some(with_suggestion("the name of a body, or `world`", suggestion));
             }
@@ -265,6 +283,8 @@ impl WorldErrorKind {
             NoCoordinate { .. } => "a joint that moves, or a `[[joint.on]]` with a coordinate",
             NotAnAngle { .. } => "`limits`, in m",
             OutOfPlane { .. } => "a vector in the plane",
+            Loops(CloseError::Open { .. }) => "joints that can meet",
+            Loops(_) => "finite numbers",
             Mesh { .. } | Joint(_) => return None,
         };
         Some(format!("expected {help}"))

@@ -30,15 +30,17 @@
 //! ```
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::path::Path;
 
 use glam::DVec3;
 
+use crate::close_loops::{CloseError, Closure, close_loops};
 use crate::diagnostic::{FileError, FileErrorKind};
 use crate::expect::{Expect, ExpectedValue, expect, expected_values};
 use crate::expression::{Symbols, constant};
 use crate::file::{SceneKind, name, parameters, parse, scene_table};
-use crate::joint::{JointError, JointKind, check};
+use crate::joint::{Joint, JointError, JointKind, check};
 use crate::joint_rows::update_coordinates;
 use crate::suggest::{clip, nearest};
 use crate::table::{Result, Table, Value, unknown_word};
@@ -67,6 +69,62 @@ pub struct WorldFile {
     pub parameters: Vec<(String, f64)>,
     /// The outcome that the file itself expects, for tests.
     pub expect: Option<WorldExpect>,
+    /// Where each joint stands.
+    joint_spans: Vec<Range<usize>>,
+}
+
+impl WorldFile {
+    /// A world with its state at the start, once its joints make sense.
+    fn at_start(
+        text: &str,
+        world: World,
+        bodies: Vec<BodyState>,
+        spans: Vec<Range<usize>>,
+    ) -> Result<WorldFile> {
+        if let Err(error) = check(&world) {
+            let span =
+                world.joints.iter().position(|j| j.name == joint_of(&error)).and_then(|i| spans.get(i));
+            let kind = FileErrorKind::World(WorldErrorKind::Joint(error.clone()));
+            return Err(FileError::new(text, span.cloned(), kind));
+        }
+        let mut state = WorldState { t: 0.0, bodies, coordinates: Vec::new() };
+        update_coordinates(&world, &mut state);
+        let (simulation, parameters) = (Simulation::default(), Vec::new());
+        Ok(WorldFile { world, state, simulation, parameters, expect: None, joint_spans: spans })
+    }
+
+    /// A world without friction, in which bodies that are joined do not touch.
+    pub(crate) fn of_bodies(
+        text: &str,
+        name: String,
+        bodies: Vec<(Body, BodyState)>,
+        joints: Vec<Joint>,
+        spans: Vec<Range<usize>>,
+    ) -> Result<WorldFile> {
+        let mut no_contact: Vec<[usize; 2]> =
+            joints.iter().map(|j| [j.bodies[0].min(j.bodies[1]), j.bodies[0].max(j.bodies[1])]).collect();
+        no_contact.sort_unstable();
+        no_contact.dedup();
+        let (bodies, states) = bodies.into_iter().unzip();
+        let (gravity, surfaces) = (DVec3::Z * -GRAVITY, Vec::new());
+        WorldFile::at_start(
+            text,
+            World { name, gravity, bodies, joints, surfaces, no_contact },
+            states,
+            spans,
+        )
+    }
+
+    /// Moves the bodies the least that closes all joints, or tells which of them cannot close and where it stands. `text` is the
+    /// text that was read.
+    pub fn close_loops(&mut self, text: &str) -> Result<Closure> {
+        close_loops(&self.world, &mut self.state).map_err(|error| {
+            let (CloseError::Open { joint, .. } | CloseError::NotFinite { joint }) = &error;
+            let at = self.world.joints.iter().position(|j| j.name == *joint);
+            let span = at.and_then(|i| self.joint_spans.get(i)).cloned();
+            FileError::new(text, span, FileErrorKind::World(WorldErrorKind::Loops(error)))
+        })
+    }
 }
 
 /// How to move a world; `None` where the file does not say.
@@ -209,7 +267,7 @@ pub fn read_world(text: &str, folder: Option<&Path>, overrides: &[(&str, &str)])
             analyze: expect(&root, &contents.symbols, &["check", "run"])?.unwrap_or_default(),
         }),
     };
-    let mut world = World {
+    let world = World {
         name: header.get("name").map_or(Ok(""), |v| v.string("a string"))?.to_string(),
         gravity,
         bodies: contents.bodies,
@@ -217,19 +275,13 @@ pub fn read_world(text: &str, folder: Option<&Path>, overrides: &[(&str, &str)])
         surfaces,
         no_contact,
     };
-    if let Err(error) = check(&world) {
-        let span = world.joints.iter().position(|j| j.name == joint_of(&error)).and_then(|i| spans.get(i));
-        let kind = FileErrorKind::World(WorldErrorKind::Joint(error.clone()));
-        return Err(FileError::new(text, span.cloned(), kind));
-    }
-    let mut state = WorldState { t: 0.0, bodies: contents.states, coordinates: Vec::new() };
-    update_coordinates(&world, &mut state);
+    let mut file = WorldFile::at_start(text, world, contents.states, spans)?;
     for i in offset_at_start {
-        if let JointKind::Coupler { joints: [a, b], factors, offset } = &mut world.joints[i].kind {
-            *offset = factors[0] * state.coordinates[*a] + factors[1] * state.coordinates[*b];
+        if let JointKind::Coupler { joints: [a, b], factors, offset } = &mut file.world.joints[i].kind {
+            *offset = factors[0] * file.state.coordinates[*a] + factors[1] * file.state.coordinates[*b];
         }
     }
-    Ok(WorldFile { world, state, simulation, parameters, expect })
+    Ok(WorldFile { simulation, parameters, expect, ..file })
 }
 
 /// The plane of a planar world.

@@ -4,3 +4,4 @@ mod bad_input;
 mod file;
 mod fuzz;
 mod joints;
+mod urdf;
