@@ -12,8 +12,10 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use cpu_time::ProcessTime;
+use delassus::contact::Contact;
 use delassus::stepper::{FrictionLaw, Scheme, StepOptions, Stepper};
 use delassus::world::WorldState;
+use delassus_solve::impulse_range::ImpulseRange;
 use delassus_solve::solvers::Status;
 use serde_json::{Value, json};
 
@@ -66,12 +68,11 @@ fn run() -> Result<(), String> {
     record.add(stepper.state(), &scene.bodies);
     let (mut cpu, mut done, mut history) = (0.0, 0, vec![]);
     let (mut residual, mut penetration, mut failed) = (0.0f64, 0.0f64, 0usize);
+    let mut non_unique = 0;
     while done < steps {
         let count = scene.sample.min(steps - done);
         let clock = ProcessTime::now();
-        for k in 0..count {
-            // Where forces are not unique, the last step gives those of least norm.
-            stepper.options.minimum_norm = done + k + 1 == steps && stepper.contacts().len() <= MANY;
+        for _ in 0..count {
             let report = stepper.step().map_err(|e| e.to_string())?;
             residual = residual.max(report.residual);
             penetration = penetration.max(report.penetration);
@@ -81,6 +82,10 @@ fn run() -> Result<(), String> {
                     let (step, r) = (stepper.steps(), report.residual);
                     notes.push(format!("step {step}: {:?}, residual {r:.1e}", report.status));
                 }
+            }
+            non_unique += usize::from(report.non_unique);
+            for rest in report.accumulations {
+                notes.push(format!("contact {} at rest from t = {:.6} s on", rest.contact, rest.t));
             }
             for jam in report.jams {
                 notes.push(format!(
@@ -100,23 +105,47 @@ fn run() -> Result<(), String> {
         }
     }
     notes.push(format!("largest residual {residual:.1e}, largest overlap {penetration:.1e} m"));
+    if non_unique > 0 {
+        notes.push(format!("forces were not unique in {non_unique} of {done} steps"));
+    }
     if failed > 0 {
         notes.push(format!("{failed} of {done} steps not solved to the tolerance"));
     }
-    let contacts: Vec<Value> = stepper
-        .contact_forces()
-        .filter(|(contact, normal, _)| *normal > 0.0 || contact.gap <= 1e-7)
-        .take(400)
-        .map(|(contact, normal, friction)| {
-            json!({"p": contact.point.to_array(), "fn": normal, "ft": friction.length(), "dist": contact.gap})
-        })
-        .collect();
+    let (contacts, more) = forces_now(&stepper)?;
+    notes.extend(more);
     let out = json!({
         "t": record.t, "pos": record.position, "quat": record.orientation, "vel": record.velocity,
         "omega": record.angular_velocity, "wall": cpu, "steps": done, "dt": scene.dt, "wh": history,
         "contacts": contacts, "notes": notes, "residual": residual, "penetration": penetration,
     });
     std::fs::write(out_path, out.to_string()).map_err(|e| format!("{out_path}: {e}"))
+}
+
+/// Contacts with their forces (of least norm where others would do as well), and what is to be said of them.
+fn forces_now(stepper: &Stepper) -> Result<(Vec<Value>, Vec<String>), String> {
+    let as_json = |contact: &Contact, normal: f64, friction: f64| json!({"p": contact.point.to_array(), "fn": normal, "ft": friction, "dist": contact.gap});
+    if stepper.contacts().len() > MANY {
+        let forces = stepper.contact_forces().filter(|(_, normal, _)| *normal > 0.0).take(400);
+        return Ok((forces.map(|(c, n, f)| as_json(c, n, f.length())).collect(), vec![]));
+    }
+    let forces = stepper.forces().map_err(|e| e.to_string())?;
+    let mut contacts = vec![];
+    let mut notes = vec![];
+    for (i, contact) in stepper.contacts().iter().enumerate() {
+        let (normal, friction) = forces.contacts[i];
+        let Some(place) = forces.place[i] else { continue };
+        contacts.push(as_json(contact, normal, friction.length()));
+        if let ImpulseRange::Ranges { normal: ranges, .. } = &forces.ranges {
+            let ([low, high], name) = (ranges[place], stepper.contact_name(contact));
+            notes.push(format!(
+                "contact {name}: normal force between {low:.3} and {high:.3} N, {normal:.3} N of least norm"
+            ));
+        }
+    }
+    if !notes.is_empty() {
+        notes.insert(0, "contact forces are not unique: other forces go with the same motion".into());
+    }
+    Ok((contacts, notes))
 }
 
 #[derive(Default)]

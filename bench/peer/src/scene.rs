@@ -1,6 +1,7 @@
 //! The scenes, read.
 
 use delassus::joint::{Joint, JointKind};
+use delassus::mobility::mobility;
 use delassus::world::{Body, BodyState, Pose, Shape, ShapeKind, Surface, World, WorldState};
 use glam::{DQuat, DVec3};
 use serde_json::Value;
@@ -176,6 +177,20 @@ fn shape(geom: &Value) -> Result<Shape, String> {
 
 /// Degrees of freedom and redundant rows, where there are joints.
 pub fn mobility_notes(scene: &Scene) -> Vec<String> {
-    let _ = scene;
-    vec![]
+    if scene.world.joints.is_empty() {
+        return vec![];
+    }
+    let found = mobility(&scene.world, &scene.state);
+    let plural = |n: usize, one: &str, many: &str| format!("{n} {}", if n == 1 { one } else { many });
+    let mut notes = vec![format!(
+        "{}, {}",
+        plural(found.degrees_of_freedom, "degree of freedom", "degrees of freedom"),
+        plural(found.redundant, "redundant row", "redundant rows")
+    )];
+    let name = |&j: &usize| scene.world.joints[j].name.as_str();
+    if !found.joints_not_unique.is_empty() {
+        let names: Vec<&str> = found.joints_not_unique.iter().map(name).collect();
+        notes.push(format!("reactions are not unique in {}", names.join(", ")));
+    }
+    notes
 }

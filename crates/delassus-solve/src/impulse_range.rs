@@ -33,11 +33,28 @@ const ONE: f64 = 1e-6;
 pub enum ImpulseRange {
     /// The impulses are the only ones that go with these velocities.
     Unique,
-    /// There are others: least and largest normal impulse (or impulse of a row) per constraint, infinite where
-    /// nothing bounds it.
-    Ranges(Vec<[f64; 2]>),
+    /// There are others.
+    Ranges {
+        /// Least and largest normal impulse (or impulse of a row) per constraint, infinite where nothing bounds it.
+        normal: Vec<[f64; 2]>,
+        /// The impulses of least norm among them, in the order of the problem.
+        least_norm: Vec<f64>,
+    },
     /// Not decided.
     Unknown,
+}
+
+impl ImpulseRange {
+    /// All impulses times a factor: forces, for one over the time of a step.
+    pub fn scaled(self, factor: f64) -> Self {
+        match self {
+            ImpulseRange::Ranges { mut normal, mut least_norm } => {
+                normal.iter_mut().flatten().chain(&mut least_norm).for_each(|x| *x *= factor);
+                ImpulseRange::Ranges { normal, least_norm }
+            }
+            other => other,
+        }
+    }
 }
 
 /// How a constraint may change its impulse.
@@ -174,13 +191,20 @@ pub fn impulse_range(problem: &FrictionProblem, impulse: &[f64]) -> Result<Impul
         .collect();
     let all: Vec<usize> = (0..a.rows()).collect();
     let moves = wide || a.select(&all, &inside).row_space_with(1e-10).null_basis.cols() > 0;
-    Ok(if moves { ImpulseRange::Ranges(ranges) } else { ImpulseRange::Unknown })
+    let Some(shortest) = program.shortest().filter(|_| moves) else { return Ok(ImpulseRange::Unknown) };
+    let mut least_norm = vec![0.0; impulse.len()];
+    for ((i, d), c) in directions.iter().zip(&shortest) {
+        d.iter().enumerate().for_each(|(k, x)| least_norm[first[*i] + k] += x * c);
+    }
+    Ok(ImpulseRange::Ranges { normal: ranges, least_norm })
 }
 
 /// c = c⁰ + Z y in the cones.
 struct Program<'a> {
     start: &'a [f64],
     null: &'a Matrix,
+    /// Length of the direction of each coordinate.
+    weight: Vec<f64>,
     size: f64,
     a: CscMatrix<f64>,
     b: Vec<f64>,
@@ -228,7 +252,48 @@ impl<'a> Program<'a> {
             }
             starts.push(indices.len());
         }
-        Program { start, null, size, a: CscMatrix::new(rows.len(), n, starts, indices, values), b, cones }
+        let weight = directions.iter().map(|(_, d)| norm(d)).collect();
+        let a = CscMatrix::new(rows.len(), n, starts, indices, values);
+        Program { start, null, weight, size, a, b, cones }
+    }
+
+    /// The coordinates of least norm. A direction of friction counts with its length, so that the norm is that of r.
+    fn shortest(&self) -> Option<Vec<f64>> {
+        let n = self.null.cols();
+        let weighed = |c: usize, j: usize| self.weight[c] * self.null[(c, j)];
+        let rows = self.null.rows();
+        let (mut starts, mut indices, mut values) = (vec![0], vec![], vec![]);
+        for j in 0..n {
+            for i in 0..=j {
+                indices.push(i);
+                values.push((0..rows).map(|c| weighed(c, i) * weighed(c, j)).sum());
+            }
+            starts.push(indices.len());
+        }
+        let hessian = CscMatrix::new(n, n, starts, indices, values);
+        let linear: Vec<f64> = (0..n)
+            .map(|j| (0..rows).map(|c| weighed(c, j) * self.weight[c] * self.start[c] / self.size).sum())
+            .collect();
+        let settings = DefaultSettings {
+            verbose: false,
+            tol_gap_abs: 1e-12,
+            tol_gap_rel: 1e-12,
+            tol_feas: 1e-12,
+            ..Default::default()
+        };
+        let mut solver =
+            DefaultSolver::new(&hessian, &linear, &self.a, &self.b, &self.cones, settings).ok()?;
+        solver.solve();
+        if !matches!(
+            solver.solution.status,
+            SolverStatus::Solved | SolverStatus::AlmostSolved | SolverStatus::InsufficientProgress
+        ) {
+            return None;
+        }
+        let y = &solver.solution.x;
+        let at = |c: usize| self.null.row(c).iter().zip(y).map(|(z, y)| z * y).sum::<f64>();
+        let found: Vec<f64> = (0..rows).map(|c| self.start[c] + self.size * at(c)).collect();
+        found.iter().all(|x| x.is_finite()).then_some(found)
     }
 
     /// The least value of sign · c[at], times sign: the least (sign 1) or the largest (sign −1) value of a coordinate.
@@ -292,7 +357,9 @@ mod tests {
             let problem = table(0.3, 0.1, mu);
             let options = Default::default();
             let found = crate::solvers::friction::solve(&problem, &options, None).unwrap();
-            let ImpulseRange::Ranges(ranges) = impulse_range(&problem, &found.impulse).unwrap() else {
+            let ImpulseRange::Ranges { normal: ranges, least_norm } =
+                impulse_range(&problem, &found.impulse).unwrap()
+            else {
                 panic!("the legs share the weight in many ways")
             };
             let least = [0.35, 0.2, 0.15, 0.3];
@@ -303,6 +370,8 @@ mod tests {
                 // The gap at which the cone solver stops.
                 let error = (0..2).map(|k| (ranges[i][k] - expected[k]).abs()).fold(0.0, f64::max);
                 assert!(error < 1e-6, "{mu:?} leg {i}: {:?} {expected:?}", ranges[i]);
+                let wide = problem.laws[i].dim();
+                assert!((least_norm[wide * i] - least[i]).abs() < 1e-8, "{mu:?} leg {i}: {least_norm:?}");
             }
         }
     }

@@ -17,6 +17,8 @@
 //! A rebound needs its moment: where a contact with restitution closes within a step, the step is cut there.
 
 use delassus_solve::friction_cone::friction_cone;
+use delassus_solve::friction_problem::FrictionProblem;
+use delassus_solve::impulse_range::{ImpulseRange, impulse_range};
 use delassus_solve::law::Law;
 use delassus_solve::matrix::Matrix;
 use delassus_solve::problem::InvalidProblem;
@@ -139,6 +141,48 @@ pub struct StepReport {
     pub jams: Vec<Jam>,
     /// Rebounds.
     pub impacts: usize,
+    /// Contacts that came to rest after ever smaller rebounds.
+    pub accumulations: Vec<Accumulation>,
+    /// Whether there are other impulses for the same motion. Shown, not guessed: where it is false, none were found.
+    pub non_unique: bool,
+}
+
+/// A contact that has stopped bouncing.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Accumulation {
+    /// When the rebounds that were too small to follow would have ended.
+    pub t: f64,
+    /// Name of the contact.
+    pub contact: String,
+}
+
+/// All that a stepper needs to go on with the same bits.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Snapshot {
+    /// Positions and velocities.
+    pub state: WorldState,
+    /// Steps made.
+    pub steps: u64,
+    /// Time at the begin.
+    pub start: f64,
+    /// Impulses of the rows of joints in the last step.
+    pub row_impulse: Vec<f64>,
+    /// Impulses of contacts in the last step: bodies, shapes, feature, impulse.
+    pub contact_impulse: Vec<([u32; 2], [u32; 2], u32, [f64; 5])>,
+}
+
+/// Forces of contacts at a moment.
+#[derive(Clone, Debug)]
+pub struct Forces {
+    /// Per contact of the stepper: normal force, and friction in world axes. Where forces are not unique, those of
+    /// least norm.
+    pub contacts: Vec<(f64, DVec3)>,
+    /// Which normal forces go with the same motion: per row of a joint that counts, then per closed contact.
+    pub ranges: ImpulseRange,
+    /// Per contact, its place in the ranges.
+    pub place: Vec<Option<usize>>,
+    /// How the solve ended.
+    pub status: Status,
 }
 
 /// Moves a world in time.
@@ -232,6 +276,168 @@ impl<'a> Stepper<'a> {
             Some(i) if same.len() > 1 => format!("{a}|{b}#{}", i + 1),
             _ => format!("{a}|{b}"),
         }
+    }
+
+    /// What is needed to go on from here.
+    pub fn snapshot(&self) -> Snapshot {
+        let contacts = self.contacts.iter().zip(&self.contact_impulse);
+        Snapshot {
+            state: self.state.clone(),
+            steps: self.steps,
+            start: self.start,
+            row_impulse: self.row_impulse.clone(),
+            contact_impulse: contacts.map(|(c, r)| (c.bodies, c.shapes, c.feature, *r)).collect(),
+        }
+    }
+
+    /// A stepper that goes on from a snapshot, with the same bits as the one that made it.
+    pub fn resume(world: &'a World, snapshot: Snapshot, options: StepOptions) -> Self {
+        let mut stepper = Stepper::new(world, snapshot.state, options);
+        (stepper.steps, stepper.start) = (snapshot.steps, snapshot.start);
+        let sum: Vec<(Key, [f64; WIDE])> =
+            snapshot.contact_impulse.into_iter().map(|(b, s, f, r)| ((b, s, f), r)).collect();
+        stepper.row_impulse = snapshot.row_impulse;
+        stepper.match_impulses(&sum);
+        stepper
+    }
+
+    /// The problem of the last solve and its impulses.
+    pub fn last_problem(&self) -> (&FrictionProblem, &[f64]) {
+        let solver = &self.solvers[usize::from(self.options.scheme == Scheme::Symmetric)];
+        (solver.problem(), solver.impulse())
+    }
+
+    /// Mean force and moment of each joint on its second body in the last step, world axes, the moment about the joint's
+    /// frame on that body.
+    pub fn joint_forces(&self) -> Vec<[DVec3; 2]> {
+        let mut forces = vec![[DVec3::ZERO; 2]; self.world.joints.len()];
+        for (row, r) in self.rows.rows.iter().zip(&self.row_impulse) {
+            let joint = &self.world.joints[row.joint as usize];
+            // Where the second body is fixed, the first feels the opposite.
+            let (body, sign) = match joint.bodies {
+                [a, b] if self.world.bodies[b].fixed => (a, -1.0),
+                [_, b] => (b, 1.0),
+            };
+            let Some((_, block)) = self.rows.blocks_of(row).iter().find(|(b, _)| *b as usize == body) else {
+                continue;
+            };
+            let pose = &self.state.bodies[body].pose;
+            let side = usize::from(body == joint.bodies[1]);
+            let arm = pose.rotation * joint.frames[side].position;
+            let scale = sign * r / self.options.dt;
+            let force = scale * DVec3::from_slice(&block[..3]);
+            let moment = scale * (pose.rotation * DVec3::from_slice(&block[3..]));
+            forces[row.joint as usize][0] += force;
+            forces[row.joint as usize][1] += moment - arm.cross(force);
+        }
+        forces
+    }
+
+    /// The forces of contacts now: those that the next step would begin with, and which others would do as well.
+    pub fn forces(&self) -> Result<Forces, InvalidProblem> {
+        let h = self.options.dt;
+        let mut v = self.velocities();
+        self.kick(h, &mut v);
+        let touching = self.touching();
+        let mut data = StageData {
+            wants: vec![],
+            normal_bias: self.contacts.iter().map(|c| (c.gap <= touching).then_some(0.0)).collect(),
+            row_impulse: vec![0.0; self.rows.rows.len()],
+            contact_impulse: vec![[0.0; WIDE]; self.contacts.len()],
+        };
+        for (i, row) in self.rows.rows.iter().enumerate() {
+            data.wants.push(match row.kind {
+                _ if self.redundant[i] => Want::Nothing,
+                RowKind::Held | RowKind::Bounded { .. } => Want::Velocity { bias: row.rate },
+                RowKind::Limit { .. } if row.value <= touching => Want::Velocity { bias: row.rate },
+                RowKind::Limit { .. } => Want::Nothing,
+                RowKind::Applied { force } => Want::Impulse(h * force),
+                RowKind::Spring { stiffness, damping } => {
+                    let u = row_velocity(&self.rows, i, &self.masses, &v);
+                    Want::Impulse(-h * (stiffness * row.value + damping * u))
+                }
+            });
+        }
+        let options = FrictionOptions { tolerance: 1e-10, ..FrictionOptions::default() };
+        let on = Constraints { masses: &self.masses, rows: &self.rows, contacts: &self.contact_rows };
+        let mut solver = StageSolver::default();
+        let outcome = solver.solve(on, h, &options, &mut data, &mut v)?;
+        let mut impulse = solver.impulse().to_vec();
+        let ranges = impulse_range(solver.problem(), &impulse)?;
+        if let ImpulseRange::Ranges { least_norm, .. } = &ranges {
+            impulse.copy_from_slice(least_norm);
+        }
+        let laws = &solver.problem().laws;
+        let first = delassus_solve::law::row_offsets(laws);
+        let joints = laws.len() - data.normal_bias.iter().flatten().count();
+        let mut next = joints;
+        let (mut contacts, mut place) = (vec![], vec![]);
+        for (i, rows) in self.contact_rows.iter().enumerate() {
+            if data.normal_bias[i].is_none() {
+                contacts.push((0.0, DVec3::ZERO));
+                place.push(None);
+                continue;
+            }
+            let r = &impulse[first[next]..first[next + 1]];
+            let friction = match r {
+                [_, a, b, ..] => (rows.tangents[0] * *a + rows.tangents[1] * *b) / h,
+                _ => DVec3::ZERO,
+            };
+            contacts.push((r[0] / h, friction));
+            place.push(Some(next));
+            next += 1;
+        }
+        Ok(Forces { contacts, ranges: ranges.scaled(1.0 / h), place, status: outcome.status })
+    }
+
+    /// Whether the impulses of the last step have others beside them: more of them than motions they can hinder, in a
+    /// group of bodies that they connect, or linearly dependent ones.
+    fn is_overdetermined(&self) -> bool {
+        if self.redundant.iter().any(|&r| r) {
+            return true;
+        }
+        let largest = self.contact_impulse.iter().map(|r| r[0]).fold(0.0, f64::max);
+        // Columns (body slots) of what is active and can change both ways.
+        let mut group: Vec<u32> = (0..(self.masses.mass.len() / 6) as u32).collect();
+        fn root(group: &[u32], mut i: u32) -> u32 {
+            while group[i as usize] != i {
+                i = group[i as usize];
+            }
+            i
+        }
+        let mut columns: Vec<(u32, usize)> = vec![];
+        let mut join = |group: &mut Vec<u32>, slots: &[u32], count: usize| {
+            let moving: Vec<u32> = slots.iter().copied().filter(|s| *s != NONE).collect();
+            let Some(&first) = moving.first() else { return };
+            for &other in &moving[1..] {
+                let (a, b) = (root(group, first), root(group, other));
+                group[a.max(b) as usize] = a.min(b);
+            }
+            columns.push((first, count));
+        };
+        for row in &self.rows.rows[..self.rows.held] {
+            let slots: Vec<u32> =
+                self.rows.blocks_of(row).iter().map(|(b, _)| self.masses.slot[*b as usize]).collect();
+            join(&mut group, &slots, 1);
+        }
+        for (rows, r) in self.contact_rows.iter().zip(&self.contact_impulse) {
+            if r[0] > 1e-9 * largest {
+                let mu = match rows.law {
+                    Law::Coulomb { mu } | Law::Cone { mu } | Law::Rolling { mu, .. } => mu,
+                    _ => 0.0,
+                };
+                let inside = r[1].hypot(r[2]) < (1.0 - 1e-6) * mu * r[0];
+                join(&mut group, &rows.slots, if inside { 3 } else { 1 });
+            }
+        }
+        let mut count = vec![[0usize; 2]; group.len()];
+        for slot in 0..group.len() as u32 {
+            count[root(&group, slot) as usize][0] += 6;
+        }
+        for (slot, n) in columns {
+            count[root(&group, slot) as usize][1] += n;
+        }
+        count.iter().any(|[motions, impulses]| impulses > motions)
     }
 
     /// Contacts and rows of joints at the present state, for a step of length h.
@@ -328,6 +534,8 @@ impl<'a> Stepper<'a> {
             joint_error: 0.0,
             jams: vec![],
             impacts: 0,
+            accumulations: vec![],
+            non_unique: false,
         };
         let mut left = dt;
         let cuts = (2048 / (1 + self.contacts.len())).min(CUTS);
@@ -359,6 +567,7 @@ impl<'a> Stepper<'a> {
         self.contact_impulse = self.contacts.iter().map(|c| impulse_of(&sum, c)).collect();
         self.row_impulse = row_sum;
         self.row_impulse.resize(self.rows.rows.len(), 0.0);
+        report.non_unique = self.is_overdetermined();
         report.penetration = self.contacts.iter().map(|c| -c.gap).fold(0.0, f64::max);
         report.joint_error = (self.rows.rows.iter())
             .filter(|row| matches!(row.kind, RowKind::Held))
@@ -398,11 +607,16 @@ impl<'a> Stepper<'a> {
         let kick = if symmetric { 0.5 * h } else { h };
         let before = self.state.clone();
         let mut free = self.velocities();
-        let approach: Vec<(Key, f64)> = self
+        let touching = self.touching();
+        let approach: Vec<Approach> = self
             .contacts
             .iter()
             .zip(&self.contact_rows)
-            .map(|(c, rows)| (key(c), rows.velocity(0, &free)))
+            .map(|(c, rows)| Approach {
+                key: key(c),
+                speed: rows.velocity(0, &free),
+                closed: c.gap <= touching,
+            })
             .collect();
         self.kick(kick, &mut free);
         self.stage.row_impulse = scaled(&self.row_impulse, kick / self.options.dt, self.options.warm_start);
@@ -450,7 +664,7 @@ impl<'a> Stepper<'a> {
         self.kick(0.5 * h, &mut v);
         self.stage.contact_impulse = self.contacts.iter().map(|c| impulse_of(&sum, c)).collect();
         self.stage.row_impulse = first_rows.clone();
-        report.impacts += self.want_velocities(h, &v, &approach, &first_rows);
+        self.want_velocities(h, &v, &approach, &first_rows, report);
         let outcome = self.solve(1, 0.5 * h, &mut v)?;
         note(report, outcome);
         let mut state = std::mem::replace(&mut self.state, before);
@@ -494,7 +708,7 @@ impl<'a> Stepper<'a> {
     }
 
     /// The wants of the solve that ends in positions.
-    fn want_positions(&mut self, h: f64, symmetric: bool, approach: &[(Key, f64)]) {
+    fn want_positions(&mut self, h: f64, symmetric: bool, approach: &[Approach]) {
         let share = if symmetric { 0.5 } else { 1.0 };
         let want = |row: &Row| match row.kind {
             RowKind::Held | RowKind::Limit { .. } => Want::Velocity { bias: row.rate + row.value / h },
@@ -514,7 +728,7 @@ impl<'a> Stepper<'a> {
         self.stage.wants.extend(rows.map(|(row, out)| if *out { Want::Nothing } else { want(row) }));
         self.stage.normal_bias.clear();
         for (i, contact) in self.contacts.iter().enumerate() {
-            let speed = approach[i].1;
+            let speed = approach[i].speed;
             let rebounds = !symmetric && contact.gap <= self.touching() && speed < -self.rest_speed();
             let bias = if rebounds && self.restitution[i] > 0.0 {
                 self.restitution[i] * speed
@@ -595,8 +809,15 @@ impl<'a> Stepper<'a> {
         found
     }
 
-    /// The wants of the solve that ends in velocities; the number of rebounds.
-    fn want_velocities(&mut self, h: f64, v: &[f64], approach: &[(Key, f64)], first: &[f64]) -> usize {
+    /// The wants of the solve that ends in velocities, with rebounds.
+    fn want_velocities(
+        &mut self,
+        h: f64,
+        v: &[f64],
+        approach: &[Approach],
+        first: &[f64],
+        report: &mut StepReport,
+    ) {
         let touching = self.touching();
         let rest = self.rest_speed();
         self.stage.wants.clear();
@@ -617,12 +838,25 @@ impl<'a> Stepper<'a> {
         }
         self.stage.normal_bias.clear();
         let mut rebounds = 0;
+        let mut settled = vec![];
         for (i, contact) in self.contacts.iter().enumerate() {
             let bias = (contact.gap <= touching).then(|| {
+                if self.restitution[i] == 0.0 {
+                    return 0.0;
+                }
                 let now = self.contact_rows[i].velocity(0, v);
-                let then = approach.iter().find(|(k, _)| *k == key(contact)).map_or(0.0, |(_, u)| *u);
-                let u = now.min(then);
-                if u < -rest && self.restitution[i] > 0.0 {
+                // A contact that was closed already feels its weight, which is no impact.
+                let u = match find_approach(approach, key(contact)) {
+                    Some(then) if then.closed => then.speed,
+                    Some(then) => {
+                        if now < 0.0 && now.min(then.speed) >= -rest {
+                            settled.push(i);
+                        }
+                        now.min(then.speed)
+                    }
+                    None => now,
+                };
+                if u < -rest {
                     rebounds += 1;
                     self.restitution[i] * u
                 } else {
@@ -631,7 +865,19 @@ impl<'a> Stepper<'a> {
             });
             self.stage.normal_bias.push(bias);
         }
-        rebounds
+        if !settled.is_empty() {
+            let mut kicked = vec![0.0; v.len()];
+            self.kick(1.0, &mut kicked);
+            for i in settled {
+                let (u, a) = (self.contact_rows[i].velocity(0, v), self.contact_rows[i].velocity(0, &kicked));
+                let e = self.restitution[i];
+                // The rebounds that are left out would take Σ 2 eᵏ u/a.
+                let rest = if a < 0.0 && e < 1.0 { 2.0 * e * u / (a * (1.0 - e)) } else { 0.0 };
+                let contact = self.contact_name(&self.contacts[i]);
+                report.accumulations.push(Accumulation { t: self.state.t + rest, contact });
+            }
+        }
+        report.impacts += rebounds;
     }
 
     /// Impulses of contacts that are still there.
@@ -642,14 +888,7 @@ impl<'a> Stepper<'a> {
 
     /// Contacts that slid before the step and stick after it although no sliding force exists: friction presses them
     /// together faster than they can give way (003 eq. 38–39).
-    fn watch(
-        &self,
-        before: &WorldState,
-        approach: &[(Key, f64)],
-        h: f64,
-        v: &[f64],
-        report: &mut StepReport,
-    ) {
+    fn watch(&self, before: &WorldState, approach: &[Approach], h: f64, v: &[f64], report: &mut StepReport) {
         let touching = self.touching();
         let mut old = vec![0.0; v.len()];
         for (s, &slot) in before.bodies.iter().zip(&self.masses.slot).filter(|(_, slot)| **slot != NONE) {
@@ -664,7 +903,7 @@ impl<'a> Stepper<'a> {
             let slip = [rows.velocity(1, &old), rows.velocity(2, &old)];
             let speed = slip[0].hypot(slip[1]);
             let after = rows.velocity(1, v).hypot(rows.velocity(2, v));
-            let closed = contact.gap <= touching && approach[i].1.abs() <= 1e-6 * speed;
+            let closed = contact.gap <= touching && approach[i].speed.abs() <= 1e-6 * speed;
             // What one step of regular friction could have stopped is no jam.
             let stopped_by_friction = h * (1.0 + mu) * self.world.gravity.length();
             if !closed || r[0] <= 0.0 || speed <= stopped_by_friction || after > 0.1 * speed {
@@ -763,6 +1002,18 @@ type Key = ([u32; 2], [u32; 2], u32);
 
 fn key(contact: &Contact) -> Key {
     (contact.bodies, contact.shapes, contact.feature)
+}
+
+/// How a contact closes at the begin of a part of a step.
+#[derive(Clone, Copy)]
+struct Approach {
+    key: Key,
+    speed: f64,
+    closed: bool,
+}
+
+fn find_approach(approach: &[Approach], key: Key) -> Option<&Approach> {
+    approach.iter().find(|a| a.key == key)
 }
 
 /// Adds impulses by key. `sum` stays sorted.

@@ -6,6 +6,7 @@ mod golden;
 mod intervals;
 mod joints;
 mod mechanisms;
+mod motion;
 mod system;
 mod ties;
 mod world;

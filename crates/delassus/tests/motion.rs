@@ -1,0 +1,447 @@
+//! Worlds in motion against closed forms and reference values.
+
+use delassus::rigid::energy;
+use delassus::stepper::{FrictionLaw, Scheme, StepOptions, StepReport, Stepper};
+use delassus::world::{World, WorldState};
+use delassus::world_file::read_world;
+use delassus_solve::impulse_range::ImpulseRange;
+use delassus_solve::solvers::Status;
+use glam::DVec3;
+
+const G: f64 = 9.81;
+
+fn world(text: &str) -> (World, WorldState) {
+    let file = read_world(text, None, &[]).unwrap_or_else(|e| panic!("{}", e.render("test", text)));
+    (file.world, file.state)
+}
+
+/// Steps to a time; every step must be solved.
+fn run(stepper: &mut Stepper, t_end: f64, mut look: impl FnMut(&StepReport, &Stepper)) {
+    while stepper.state().t < t_end - 0.5 * stepper.options.dt {
+        let report = stepper.step().expect("the numbers are finite");
+        assert_eq!(report.status, Status::Solved, "t = {}: residual {}", stepper.state().t, report.residual);
+        look(&report, stepper);
+    }
+}
+
+fn options(dt: f64, scheme: Scheme, law: FrictionLaw) -> StepOptions {
+    StepOptions { dt, scheme, law, ..StepOptions::default() }
+}
+
+const FLOOR: &str = r#"
+[[body]]
+name = "floor"
+fixed = true
+[[body.shape]]
+type = "plane"
+normal = [0, 0, 1]
+"#;
+
+/// A ball of the radius on the floor, moving along x with spin about y.
+fn ball(mass: f64, radius: f64, inertia: f64, v: [f64; 3], spin: f64, mu: f64, e: f64) -> String {
+    format!(
+        "[world]\ngravity = [0, 0, -9.81]\n{FLOOR}\n[[body]]\nname = \"ball\"\nmass = {mass}\n\
+         inertia = [{inertia}, {inertia}, {inertia}]\nposition = [0, 0, {radius}]\nvelocity = {v:?}\n\
+         angular_velocity = [0, {spin}, 0]\n[[body.shape]]\ntype = \"sphere\"\nradius = {radius}\n\
+         [[friction]]\nbetween = [\"*\", \"*\"]\nmu = {mu}\nrestitution = {e}\n"
+    )
+}
+
+fn block(v: [f64; 3], gravity: [f64; 3], mu: f64) -> String {
+    format!(
+        "[world]\ngravity = {gravity:?}\n{FLOOR}\n[[body]]\nname = \"block\"\nmass = 1\nposition = [0, 0, 0.05]\n\
+         velocity = {v:?}\n[[body.shape]]\ntype = \"box\"\nhalf_extents = [0.1, 0.1, 0.05]\n\
+         [[friction]]\nbetween = [\"*\", \"*\"]\nmu = {mu}\n"
+    )
+}
+
+#[test]
+fn golden_004_sphere_one_step_of_equation_9() {
+    // (v, ω, μ) and v⁺ of both laws: 004.sphere.slide, .impact, .stick, .rolling; tolerance of the reference 1e-7.
+    let cases = [
+        (
+            [1.0, 0.0, 0.0],
+            0.0,
+            0.3,
+            [0.97057, 0.0, 0.14715],
+            [0.9091787072243358, 0.20463764258556338, 0.4541064638783211],
+        ),
+        (
+            [1.0, 0.0, -2.0],
+            0.0,
+            0.3,
+            [0.7142857142857143, 0.0, 1.4285714285714284],
+            [0.7142857142857197, 0.0, 1.428571428571401],
+        ),
+        (
+            [0.02, 0.0, 0.0],
+            0.0,
+            0.5,
+            [0.014285714285714287, 0.0, 0.02857142857142857],
+            [0.014285714285714565, 0.0, 0.028571428571427183],
+        ),
+        ([1.0, 0.0, 0.0], 2.0, 0.3, [1.0, 0.0, 2.0], [1.0, 0.0, 2.0]),
+    ];
+    for (v, spin, mu, ncp, ccp) in cases {
+        let (world, state) = world(&ball(1.0, 0.5, 0.1, v, spin, mu, 0.0));
+        for (law, expected) in [(FrictionLaw::Ncp, ncp), (FrictionLaw::Ccp, ccp)] {
+            let mut stepper = Stepper::new(&world, state.clone(), options(0.01, Scheme::HalfImplicit, law));
+            run(&mut stepper, 0.01, |_, _| {});
+            let s = stepper.state().bodies[1];
+            let found = [s.velocity.x, s.velocity.z, s.spin().y];
+            for k in 0..3 {
+                assert!((found[k] - expected[k]).abs() < 1e-7, "{law:?} {v:?}: {found:?} {expected:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn golden_004_block_trajectory_the_relaxation_lifts_off_and_the_law_does_not() {
+    // A block that cannot turn: a ball with an inertia beyond all moments. dt, largest gap and end of the relaxation,
+    // end of the law; tolerance of the reference 1e-10, the solver's share 1e-8.
+    let cases = [
+        (0.01, 0.009329199999999994, 0.09691684374890183, 0.09699499999999996),
+        (0.005, 0.008740599999999996, 0.09941911718749995, 0.09944749999999994),
+        (0.0025, 0.008453037499999984, 0.10068446679687477, 0.10069059375000028),
+    ];
+    let (world, state) = world(&ball(2.0, 0.1, 1e12, [1.0, 0.0, 0.0], 0.0, 0.5, 0.0));
+    for (dt, gap, ccp, ncp) in cases {
+        for (law, highest, end) in [(FrictionLaw::Ccp, gap, ccp), (FrictionLaw::Ncp, 0.0, ncp)] {
+            let mut stepper = Stepper::new(&world, state.clone(), options(dt, Scheme::HalfImplicit, law));
+            let mut top = 0.0f64;
+            run(&mut stepper, 0.4, |_, s| top = top.max(s.state().bodies[1].pose.position.z - 0.1));
+            let x = stepper.state().bodies[1].pose.position.x;
+            assert!((x - end).abs() < 1e-8, "{law:?} {dt}: {x} {end}");
+            assert!((top - highest).abs() < 1e-8, "{law:?} {dt}: {top} {highest}");
+        }
+    }
+    // The closed form of the first step: v_n = μ v_t / (1 + μ²) up to the share of gravity.
+    let (v, mu, g, dt) = (1.0, 0.5, G, 0.01);
+    let tangential = (v - mu * g * dt) / (1.0 + mu * mu);
+    let mut stepper = Stepper::new(&world, state, options(dt, Scheme::HalfImplicit, FrictionLaw::Ccp));
+    run(&mut stepper, dt, |_, _| {});
+    let found = stepper.state().bodies[1].velocity;
+    assert!((found.x - tangential).abs() < 1e-8 && (found.z - mu * tangential).abs() < 1e-8, "{found}");
+}
+
+#[test]
+fn a_block_on_an_incline_sticks_below_the_limit_and_slides_above_it() {
+    let mu: f64 = 0.5;
+    for factor in [0.99, 1.01, 1.2] {
+        let angle = (mu * factor).atan();
+        let (world, state) = world(&block([0.0; 3], [G * angle.sin(), 0.0, -G * angle.cos()], mu));
+        let mut stepper = Stepper::new(&world, state, StepOptions::default());
+        run(&mut stepper, 0.5, |_, _| {});
+        let s = stepper.state().bodies[1];
+        let expected = G * angle.cos() * (angle.tan() - mu).max(0.0) * 0.5;
+        // Creep 1e-10 m/s; friction to a millionth.
+        let allowed = 1e-10 + 1e-6 * expected;
+        assert!((s.velocity.x - expected).abs() < allowed, "{factor}: {} {expected}", s.velocity.x);
+        assert!((s.pose.position.z - 0.05).abs() < 1e-9, "{}", s.pose.position.z);
+    }
+}
+
+#[test]
+fn phys_block_stop_is_the_same_in_every_direction() {
+    // v₀²/(2 μ g), exact but for the last part of a step.
+    let (mu, v0) = (0.5, 1.0);
+    let mut stops = vec![];
+    for direction in [0.0f64, 0.3, std::f64::consts::FRAC_PI_4, 2.0] {
+        let along = DVec3::new(direction.cos(), direction.sin(), 0.0);
+        let (world, state) = world(&block((v0 * along).to_array(), [0.0, 0.0, -G], mu));
+        let mut stepper = Stepper::new(&world, state, StepOptions::default());
+        let mut lift = 0.0f64;
+        run(&mut stepper, 0.3, |_, s| lift = lift.max((s.state().bodies[1].pose.position.z - 0.05).abs()));
+        assert!(lift < 1e-9, "{lift}");
+        let s = stepper.state().bodies[1];
+        assert!(s.velocity.length() < 1e-9);
+        stops.push(s.pose.position.dot(along));
+    }
+    for stop in &stops {
+        // The end of sliding falls within a step: μ g dt²/8 at most.
+        assert!((stop - 0.1019367991845056).abs() < mu * G * 1e-6 / 8.0 + 1e-9, "{stops:?}");
+        assert!((stop - stops[0]).abs() < 1e-9, "{stops:?}");
+    }
+}
+
+#[test]
+fn phys_roll_sphere_disc_hoop_and_backspin() {
+    // J = k m r²: v = v₀/(1 + k), from t = k v₀/((1 + k) μ g); backspin (5 v₀ + 2 r ω₀)/7.
+    for (k, v0, spin, v_end, t_roll) in [
+        (0.4, 2.0, 0.0, 1.4285714285714286, 0.291247997670016),
+        (0.5, 2.0, 0.0, 1.3333333333333333, 0.33978933061501865),
+        (1.0, 2.0, 0.0, 1.0, 0.509683995922528),
+        (0.4, 1.0, -30.0, -0.14285714285714285, 0.5824959953400319),
+    ] {
+        let (world, state) = world(&ball(1.0, 0.1, k * 0.01, [v0, 0.0, 0.0], spin, 0.2, 0.0));
+        let mut stepper = Stepper::new(&world, state, StepOptions::default());
+        let mut rolls = None;
+        run(&mut stepper, 0.8, |_, s| {
+            let b = s.state().bodies[1];
+            let slip = b.velocity.x - 0.1 * b.spin().y;
+            if rolls.is_none() && slip.abs() < 1e-9 {
+                rolls = Some(s.state().t);
+            }
+            assert!((b.pose.position.z - 0.1).abs() < 1e-12);
+        });
+        let v = stepper.state().bodies[1].velocity.x;
+        assert!((v - v_end).abs() < 1e-9, "{v} {v_end}");
+        // In the step in which it happens.
+        let found = rolls.expect("it rolls");
+        assert!(found >= t_roll - 1e-12 && found < t_roll + 1e-3, "{found} {t_roll}");
+    }
+}
+
+#[test]
+fn a_ball_bounces_to_its_exact_heights_and_comes_to_rest() {
+    let text = ball(1.0, 0.1, 0.004, [0.0; 3], 0.0, 0.0, 0.8)
+        .replace("position = [0, 0, 0.1]", "position = [0, 0, 1.1]");
+    let (world, state) = world(&text);
+    let mut stepper = Stepper::new(&world, state, StepOptions::default());
+    let (mut heights, mut rest, mut before) = (vec![], None, [0.0; 2]);
+    run(&mut stepper, 4.5, |report, s| {
+        let z = s.state().bodies[1].pose.position.z - 0.1;
+        if before[1] > before[0] && before[1] >= z && before[1] > 1e-3 {
+            heights.push(before[1]);
+        }
+        before = [before[1], z];
+        assert!(z > -1e-9, "{z}");
+        if let [last, ..] = report.accumulations.as_slice() {
+            rest.get_or_insert(last.t);
+        }
+    });
+    for (k, height) in heights.iter().take(5).enumerate() {
+        let exact = 0.64f64.powi(k as i32 + 1);
+        // Heights are seen at the ends of steps, g (dt/2)²/2 below the top at most.
+        assert!((height - exact).abs() < 0.5 * G * 0.25e-6 + 1e-4 * exact, "{k}: {height} {exact}");
+    }
+    let exact = (2.0 / G).sqrt() * (1.0 + 0.8) / (1.0 - 0.8);
+    let found = rest.expect("it comes to rest");
+    assert!((found - exact).abs() < 1e-4, "{found} {exact}");
+    let s = stepper.state().bodies[1];
+    assert!((s.pose.position.z - 0.1).abs() < 1e-9 && s.velocity.length() < 1e-9, "{s:?}");
+}
+
+#[test]
+fn the_painleve_rod_jams_and_says_so() {
+    // 003: rod at 45°, tip sliding towards its own side. μ = 2 exceeds 5/3: impact without collision, the tip
+    // sticks and 3/8 of the energy are left; μ = 1 slides on.
+    for (mu, jams, ratio) in [(2.0, true, 0.375), (1.0, false, 1.0)] {
+        let c = std::f64::consts::FRAC_1_SQRT_2;
+        let text = format!(
+            "[world]\ngravity = [0, 0, -9.81]\n{FLOOR}\n[[body]]\nname = \"rod\"\nmass = 1\n\
+             inertia = [0.0001, {i}, {i}]\nposition = [{x}, 0, {z}]\neuler_deg = [0, -45, 0]\nvelocity = [-3, 0, 0]\n\
+             [[body.shape]]\ntype = \"sphere\"\nradius = 0.000001\nposition = [-0.5, 0, 0]\n\
+             [[friction]]\nbetween = [\"*\", \"*\"]\nmu = {mu}\n",
+            i = 0.25 / 3.0,
+            x = 0.5 * c,
+            z = 0.5 * c + 1e-6,
+        );
+        let text = text.replace("[0.0001, ", &format!("[{}, ", 0.25 / 3.0));
+        let (world, state) = world(&text);
+        let kinetic = delassus::rigid::kinetic_energy(&world, &state);
+        let mut stepper = Stepper::new(&world, state, StepOptions { dt: 1e-5, ..StepOptions::default() });
+        let mut found = vec![];
+        run(&mut stepper, 1e-4, |report, _| found.extend(report.jams.clone()));
+        let after = delassus::rigid::kinetic_energy(&world, stepper.state());
+        assert!((after / kinetic - ratio).abs() < 2e-3, "{mu}: {}", after / kinetic);
+        assert_eq!(found.len(), usize::from(jams), "{found:?}");
+        if let [jam] = found.as_slice() {
+            assert_eq!((jam.t, jam.contact.as_str()), (0.0, "floor|rod"));
+            assert!((jam.mu_jam - 5.0 / 3.0).abs() < 1e-4, "{}", jam.mu_jam);
+        }
+    }
+}
+
+/// Two rods hanging from each other, released from the horizontal.
+const DOUBLE_PENDULUM: &str = r#"
+[world]
+gravity = [0, 0, -9.81]
+[[body]]
+name = "upper"
+mass = 1
+inertia = [0.01, 0.09, 0.09]
+position = [0.5, 0, 0]
+[[body]]
+name = "lower"
+mass = 2
+inertia = [0.02, 0.12, 0.1]
+position = [1.5, 0, 0]
+[[joint]]
+name = "shoulder"
+type = "revolute"
+bodies = ["world", "upper"]
+anchor = [0, 0, 0]
+axis = [0, 1, 0]
+[[joint]]
+name = "elbow"
+type = "revolute"
+bodies = ["upper", "lower"]
+anchor = [1, 0, 0]
+axis = [0, 0.8, 0.6]
+"#;
+
+#[test]
+fn joints_stay_closed_and_the_orders_are_two_and_one() {
+    let (world, state) = world(DOUBLE_PENDULUM);
+    let end = |scheme, dt: f64| {
+        let mut stepper = Stepper::new(&world, state.clone(), options(dt, scheme, FrictionLaw::Ncp));
+        let mut worst = 0.0f64;
+        run(&mut stepper, 0.512, |report, _| worst = worst.max(report.joint_error));
+        assert!(worst < 1e-9, "{worst}");
+        let s = stepper.state().bodies.last().copied().expect("two bodies");
+        (s.pose.position, energy(&world, stepper.state()))
+    };
+    for (scheme, order) in [(Scheme::Symmetric, 2.0), (Scheme::HalfImplicit, 1.0)] {
+        let [a, b, c] = [4e-3, 2e-3, 1e-3].map(|dt| end(scheme, dt).0);
+        let found = ((a - b).length() / (b - c).length()).log2();
+        assert!((found - order).abs() < 0.2, "{scheme:?}: order {found}");
+    }
+    let start = energy(&world, &state);
+    let error = (end(Scheme::Symmetric, 1e-3).1 - start).abs();
+    assert!(error < 1e-4, "{error}");
+}
+
+#[test]
+fn the_energy_of_a_loop_with_redundant_joints_holds() {
+    // A parallelogram of revolute joints in space: three rows too many.
+    let text = r#"
+[world]
+gravity = [0, 0, -9.81]
+[[body]]
+name = "left"
+mass = 1
+inertia = [0.1, 0.1, 0.1]
+position = [0.25, 0, -0.4330127018922193]
+[[body]]
+name = "right"
+mass = 1
+inertia = [0.1, 0.1, 0.1]
+position = [1.75, 0, -0.4330127018922193]
+[[body]]
+name = "bar"
+mass = 2
+inertia = [0.4, 0.4, 0.4]
+position = [1.25, 0, -0.8660254037844386]
+[[joint]]
+name = "a"
+type = "revolute"
+bodies = ["world", "left"]
+anchor = [0, 0, 0]
+axis = [0, 1, 0]
+[[joint]]
+name = "b"
+type = "revolute"
+bodies = ["world", "right"]
+anchor = [1.5, 0, 0]
+axis = [0, 1, 0]
+[[joint]]
+name = "c"
+type = "revolute"
+bodies = ["left", "bar"]
+anchor = [0.5, 0, -0.8660254037844386]
+axis = [0, 1, 0]
+[[joint]]
+name = "d"
+type = "revolute"
+bodies = ["right", "bar"]
+anchor = [2.0, 0, -0.8660254037844386]
+axis = [0, 1, 0]
+"#;
+    let (world, state) = world(text);
+    let start = energy(&world, &state);
+    let mut stepper = Stepper::new(&world, state, StepOptions::default());
+    let mut worst = [0.0f64; 2];
+    run(&mut stepper, 2.0, |report, s| {
+        worst[0] = worst[0].max(report.joint_error);
+        worst[1] = worst[1].max((energy(&world, s.state()) - start).abs());
+        assert!(report.non_unique);
+    });
+    // The largest kinetic energy is some 3 J.
+    assert!(worst[0] < 1e-9 && worst[1] < 3e-4, "{worst:?}");
+}
+
+#[test]
+fn the_legs_of_a_table_share_its_weight_in_a_documented_way() {
+    let table = |order: [usize; 4]| {
+        let legs = [[0.3, 0.37], [-0.6, 0.37], [-0.6, -0.53], [0.3, -0.53]];
+        let shapes: String = order
+            .iter()
+            .map(|&i| {
+                let [x, y] = legs[i];
+                format!("[[body.shape]]\ntype = \"sphere\"\nradius = 0.02\nposition = [{x}, {y}, -0.7]\n")
+            })
+            .collect();
+        format!(
+            "[world]\ngravity = [0, 0, -9.81]\n{FLOOR}\n[[body]]\nname = \"table\"\nmass = 20\n\
+             inertia = [2.2, 2.2, 3.3]\nposition = [0, 0, 0.72]\n{shapes}\
+             [[friction]]\nbetween = [\"*\", \"*\"]\nmu = 0.5\n"
+        )
+    };
+    // N = N_min + s (1, −1, 1, −1)/2, s from −47.96 to 82.84.
+    let least = [74.12, 41.42, 23.98, 56.68];
+    let (low, high) = (-47.96, 82.84);
+    for order in [[0, 1, 2, 3], [2, 0, 3, 1]] {
+        let (world, state) = world(&table(order));
+        let mut stepper = Stepper::new(&world, state, StepOptions::default());
+        run(&mut stepper, 0.02, |report, _| assert!(report.non_unique));
+        let forces = stepper.forces().expect("finite");
+        let ImpulseRange::Ranges { normal, .. } = &forces.ranges else { panic!("{:?}", forces.ranges) };
+        for (k, contact) in stepper.contacts().iter().enumerate() {
+            let leg = order[contact.shapes[1] as usize];
+            let sign = if leg % 2 == 0 { 0.5 } else { -0.5 };
+            let (a, b) = (least[leg] + sign * low, least[leg] + sign * high);
+            let [from, to] = normal[forces.place[k].expect("closed")];
+            assert!((forces.contacts[k].0 - least[leg]).abs() < 1e-5, "{leg}: {}", forces.contacts[k].0);
+            // The gap at which the cone solver stops, of 196 N.
+            assert!((from - a.min(b)).abs() < 1e-4 && (to - a.max(b)).abs() < 1e-4, "{leg}: {from} {to}");
+        }
+    }
+}
+
+#[test]
+fn a_stack_stands_under_a_weight_a_thousand_times_its_own() {
+    let mut text = format!("[world]\ngravity = [0, 0, -9.81]\n{FLOOR}");
+    let offsets = [0.0, 0.7e-3, -0.4e-3, 0.9e-3, -0.8e-3, 0.3e-3];
+    for (i, offset) in offsets.iter().enumerate() {
+        let mass = if i + 1 == offsets.len() { 1000.0 } else { 1.0 };
+        text += &format!(
+            "[[body]]\nname = \"box{i}\"\nmass = {mass}\nposition = [{offset}, {}, {}]\n[[body.shape]]\ntype = \"box\"\n\
+             half_extents = [0.1, 0.1, 0.1]\n",
+            -offset,
+            0.1 + 0.2 * i as f64
+        );
+    }
+    text += "[[friction]]\nbetween = [\"*\", \"*\"]\nmu = 0.6\n";
+    let (world, state) = world(&text);
+    let mut stepper = Stepper::new(&world, state.clone(), StepOptions::default());
+    run(&mut stepper, 0.2, |report, _| assert!(report.penetration < 1e-8, "{}", report.penetration));
+    for (before, after) in state.bodies.iter().zip(&stepper.state().bodies) {
+        let moved = (after.pose.position - before.pose.position).length();
+        assert!(moved < 1e-8, "{moved}");
+    }
+}
+
+#[test]
+fn a_snapshot_goes_on_with_the_same_bits_and_so_does_a_second_run() {
+    let text = format!(
+        "[world]\ngravity = [0, 0, -9.81]\n{FLOOR}\n[[body]]\nname = \"die\"\nmass = 1\nposition = [0, 0, 0.3]\n\
+         velocity = [1, 0.3, 0]\nangular_velocity = [3, 5, 1]\n[[body.shape]]\ntype = \"box\"\n\
+         half_extents = [0.1, 0.08, 0.05]\n[[friction]]\nbetween = [\"*\", \"*\"]\nmu = 0.4\nrestitution = 0.3\n"
+    );
+    let (world, state) = world(&text);
+    let go = |stepper: &mut Stepper, steps: usize| {
+        for _ in 0..steps {
+            stepper.step().expect("finite");
+        }
+    };
+    let mut whole = Stepper::new(&world, state.clone(), StepOptions::default());
+    go(&mut whole, 400);
+    let mut first = Stepper::new(&world, state, StepOptions::default());
+    go(&mut first, 250);
+    let mut second = Stepper::resume(&world, first.snapshot(), StepOptions::default());
+    go(&mut second, 150);
+    assert_eq!(whole.state(), second.state());
+    assert_eq!(whole.snapshot(), second.snapshot());
+}
