@@ -106,7 +106,7 @@ impl WorldFile {
         no_contact.sort_unstable();
         no_contact.dedup();
         let (bodies, states) = bodies.into_iter().unzip();
-        let (gravity, surfaces) = (DVec3::Z * -GRAVITY, Vec::new());
+        let (gravity, surfaces) = (DVec3::new(0.0, 0.0, -GRAVITY), Vec::new());
         WorldFile::at_start(
             text,
             World { name, gravity, bodies, joints, surfaces, no_contact },
@@ -248,7 +248,7 @@ pub fn read_world(text: &str, folder: Option<&Path>, overrides: &[(&str, &str)])
     let plane = header.get("plane").map(|value| Plane::read(&value)).transpose()?;
     let gravity = match header.get("gravity") {
         Some(value) => in_plane(&value, value.vector(&symbols)?, plane.as_ref())?,
-        None => plane.as_ref().map_or(DVec3::Z, |p| p.up) * -GRAVITY,
+        None => DVec3::ZERO - plane.as_ref().map_or(DVec3::Z, |p| p.up) * GRAVITY,
     };
     let names = BTreeMap::new();
     let mut contents = Contents { symbols, bodies: Vec::new(), states: Vec::new(), names };

@@ -107,7 +107,7 @@ impl Value<'_> {
         let [w, x, y, z] = self.numbers("four numbers [w, x, y, z]", |v| v.constant(symbols))?;
         let q = DQuat::from_xyzw(x, y, z, w);
         let length = q.length();
-        if !((length - 1.0).abs() <= UNIT) {
+        if (length - 1.0).abs() > UNIT {
             return self.world_error(WorldErrorKind::NotUnit { key: clip(&self.key), length });
         }
         Ok(q.normalize())
