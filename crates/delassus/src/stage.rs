@@ -356,7 +356,6 @@ impl StageSolver {
             bias.push(b);
             start.push(data.row_impulse[i]);
         }
-        let bilateral = laws.iter().all(|law| *law == Law::Bilateral);
         for (i, contact) in contacts.iter().enumerate() {
             let Some(b) = data.normal_bias[i] else { continue };
             for k in 0..contact.law.dim() {
@@ -384,7 +383,7 @@ impl StageSolver {
         force.clear();
         force.extend(masses.mass.iter().zip(v.iter()).map(|(m, v)| m * v));
         force.resize(dofs, 0.0);
-        let direct = bilateral && laws.len() == bias.len() && laws.len() <= DIRECT;
+        let direct = laws.len() <= DIRECT && laws.iter().all(|law| *law == Law::Bilateral);
         match direct.then(|| joints_alone(jacobian_transposed, &self.diagonal, force, bias, start)).flatten()
         {
             Some(residual) if residual <= options.tolerance => {
