@@ -29,9 +29,10 @@ struct Others<const D: usize> {
     anderson: Anderson<D>,
     proximal: proximal::Room<D>,
     first_order: first_order::Room<D>,
-    /// The problem in which the norm chooses, and its solution.
+    /// The problem in which the norm chooses, its solution, and the point from which the norm is taken.
     shortened: Island<D>,
     short: Vec<[f64; D]>,
+    center: Vec<[f64; D]>,
 }
 
 impl<const D: usize> IslandSolver<D> {
@@ -265,20 +266,28 @@ impl<const D: usize> IslandSolver<D> {
     }
 
     /// The impulses of least norm among those that go with the velocities of r: with the term of De Saxcé known the law is
-    /// convex, and W + ε chooses; Newton's method then takes ε back.
+    /// convex, and W + ε chooses; proximal steps then take ε back.
     fn shorten(
         &mut self,
         island: &Island<D>,
         r: &mut [[f64; D]],
-        (error, target): (f64, f64),
+        (mut error, target): (f64, f64),
         most: usize,
         factors: &mut Factors<D>,
     ) -> (f64, usize) {
         let n = r.len();
+        let scale = island.error_of_zero(&mut self.u[..n]);
+        // An error of the velocities counts a millionfold in what the norm chooses, one over its weight.
+        if let Some(lu) = factors.within(&island.w, WORK_MAX) {
+            error = self.newton.run(island, r, CHOICE * target, 12, scale, lu).0;
+        }
         island.error(r, &mut self.u[..n]);
         let room = self.others.get_or_insert_default();
         let (mut near, mut short) = (std::mem::take(&mut room.shortened), std::mem::take(&mut room.short));
+        let mut center = std::mem::take(&mut room.center);
         near.copy_from(island);
+        center.clear();
+        center.resize(n, [0.0; D]);
         // One weight for all: the norm is that of the impulses as they are.
         let weight = CHOICE * island.rho.iter().map(|rho| 1.0 / rho).sum::<f64>() / n as f64;
         for i in 0..n {
@@ -299,17 +308,31 @@ impl<const D: usize> IslandSolver<D> {
         let (_, mut count) = self.auto(&near, &mut short, 0.01 * target, most.min(500), factors);
         let mut found = island.error(&short, &mut self.u[..n]);
         if let Some(lu) = factors.within(&island.w, WORK_MAX) {
-            // Errors count a millionfold where only the norm chooses: down to rounding, then the problem itself.
-            let scale = island.error_of_zero(&mut self.u[..n]);
-            let (_, k) = self.newton.run(&near, &mut short, 0.0, 12, scale, lu);
-            let (polished, l) = self.newton.run(island, &mut short, target, 20, scale, lu);
-            (found, count) = (polished, count + k + l);
+            for round in 1..=ROUNDS_OF_CHOICE {
+                let (_, k) = self.newton.run(&near, &mut short, 0.0, 12, scale, lu);
+                found = island.error(&short, &mut self.u[..n]);
+                count += k;
+                if found <= target || round == ROUNDS_OF_CHOICE {
+                    break;
+                }
+                // The norm of the change from here: ε is taken back, and what was chosen stays.
+                for i in 0..n {
+                    for c in 0..island.cones[i].rows() {
+                        near.q[i][c] -= weight * (short[i][c] - center[i][c]);
+                    }
+                }
+                center.copy_from_slice(&short);
+            }
+            if found > target {
+                let (polished, k) = self.newton.run(island, &mut short, target, 20, scale, lu);
+                (found, count) = (polished, count + k);
+            }
         }
         if found <= target {
             r.copy_from_slice(&short);
         }
         let room = self.others.get_or_insert_default();
-        (room.shortened, room.short) = (near, short);
+        (room.shortened, room.short, room.center) = (near, short, center);
         (if found <= target { found } else { error }, count)
     }
 
@@ -355,6 +378,8 @@ impl<const D: usize> IslandSolver<D> {
 const LEVELS: usize = 10;
 /// The weight of the norm where it chooses among impulses.
 const CHOICE: f64 = 1e-6;
+/// Steps in which the weight of the norm is taken back: each leaves a millionth of it.
+const ROUNDS_OF_CHOICE: usize = 4;
 /// Rounds of the proximal point method.
 const ROUNDS: usize = 60;
 /// A start with less than this part of the error of no impulses is near.
