@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 pub mod analyze;
+pub mod block_lu;
 pub mod blocks;
 pub mod certificate;
 pub mod classes;

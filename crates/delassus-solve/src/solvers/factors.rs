@@ -1,7 +1,8 @@
 //! LU factors of an island, kept from one solve to the next: the order of elimination and the room belong to the pattern of
 //! blocks, only the numbers are new.
 
-use crate::blocks::{BlockLu, BlockMatrix};
+use crate::block_lu::BlockLu;
+use crate::blocks::BlockMatrix;
 
 /// Largest number of products of blocks that a factorization may take: some seconds.
 pub(super) const WORK_MAX: usize = 400_000_000;

@@ -12,7 +12,8 @@
 
 use super::cone::{Cone, length};
 use super::island::Island;
-use crate::blocks::{Block, BlockLu, BlockMatrix, zero_block};
+use crate::block_lu::BlockLu;
+use crate::blocks::{Block, BlockMatrix, zero_block};
 
 /// A vector of a Lorentz cone, (n, t₁, t₂); unused tangents are zero.
 type Lorentz = [f64; 3];

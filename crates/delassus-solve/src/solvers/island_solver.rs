@@ -10,7 +10,8 @@ use super::island::Island;
 use super::newton_contact::Newton;
 use super::pivot_island::pivot;
 use super::proximal::{self, proximal};
-use crate::blocks::{Block, BlockLu, zero_block};
+use crate::block_lu::BlockLu;
+use crate::blocks::{Block, zero_block};
 
 /// Room for all methods, made where a method is first used.
 #[derive(Default)]
@@ -237,7 +238,7 @@ impl<const D: usize> IslandSolver<D> {
                 }
             }
             let room = &mut self.others.get_or_insert_default().proximal;
-            let (found, k) = proximal(island, r, target, ROUNDS, scale, &mut self.newton, lu, room);
+            let (found, k) = proximal(island, r, target, scale, &mut self.newton, lu, room);
             count += k;
             error = found;
             if error <= target {
@@ -380,8 +381,6 @@ const LEVELS: usize = 10;
 const CHOICE: f64 = 1e-6;
 /// Steps in which the weight of the norm is taken back: each leaves a millionth of it.
 const ROUNDS_OF_CHOICE: usize = 4;
-/// Rounds of the proximal point method.
-const ROUNDS: usize = 60;
 /// A start with less than this part of the error of no impulses is near.
 const NEAR: f64 = 0.1;
 /// Part of the error of no impulses up to which sweeps get there before a factorization does.

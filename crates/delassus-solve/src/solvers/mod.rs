@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use crate::lcp::Lcp;
 use crate::mlcp::Mlcp;
 
+mod associated_contact;
 mod auto;
 mod colours;
 mod cone;
@@ -41,6 +42,7 @@ pub mod polyhedron;
 mod problem_room;
 mod proximal;
 pub mod qp;
+mod rolling_contact;
 pub(crate) mod scaling;
 mod sweeps;
 mod velocity_loads;

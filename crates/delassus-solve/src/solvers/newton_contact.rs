@@ -16,7 +16,8 @@
 
 use super::cone::{Cone, length};
 use super::island::Island;
-use crate::blocks::{Block, BlockLu, zero_block};
+use crate::block_lu::BlockLu;
+use crate::blocks::{Block, zero_block};
 
 /// What is added to the diagonal of W, relative to the size of its own block, at an error relative to that of r = 0.
 fn proximal(error: f64) -> f64 {

@@ -6,8 +6,10 @@
 
 use super::island::Island;
 use super::newton_contact::Newton;
-use crate::blocks::BlockLu;
+use crate::block_lu::BlockLu;
 
+/// Problems that are solved at most.
+const ROUNDS: usize = 60;
 /// Sweeps that begin each problem, and steps of Newton's method after them.
 const SWEEPS: usize = 4;
 const STEPS: usize = 15;
@@ -27,7 +29,6 @@ pub(super) fn proximal<const D: usize>(
     island: &Island<D>,
     r: &mut [[f64; D]],
     target: f64,
-    rounds: usize,
     scale: f64,
     newton: &mut Newton<D>,
     lu: &mut BlockLu<D>,
@@ -42,7 +43,7 @@ pub(super) fn proximal<const D: usize>(
     trial.resize(n, [0.0; D]);
     let mut best = island.error(r, u);
     let (mut a, mut count, mut failures) = (0.1, 0, 0);
-    for _ in 0..rounds {
+    for _ in 0..ROUNDS {
         for i in 0..n {
             let at = island.w.diagonal[i];
             let weight = a / island.rho[i];
