@@ -67,7 +67,17 @@ fn outer_friction(w: &Block<5>, q: &[f64; 5], mu: f64, nu: f64) -> Option<[f64; 
         return Some(start);
     }
     let (mut low, mut high) = ((first, g), (f64::INFINITY, f64::INFINITY));
-    let mut alpha = first + size;
+    // The first guess: Newton's step as if only the friction gave way, ∂r_t/∂α = −(W_tt + α)⁻¹ r_t.
+    let mut alpha = {
+        let (t1, t2) = (start[1], start[2]);
+        let (a, b, c, d) = (w[1][1] + first, w[1][2], w[2][1], w[2][2] + first);
+        let k = 1.0 / (a * d - b * c);
+        let along = (t1 * (d * t1 - b * t2) + t2 * (a * t2 - c * t1)) * k;
+        let square = t1 * t1 + t2 * t2;
+        let slope = (1.0 + g) * along / square;
+        let guess = first - g / slope;
+        if guess > first && guess < first + 1e3 * size { guess } else { first + size }
+    };
     let mut best = start;
     for k in 0..80 {
         best = at(alpha)?;
@@ -98,8 +108,8 @@ fn outer_friction(w: &Block<5>, q: &[f64; 5], mu: f64, nu: f64) -> Option<[f64; 
     if g.abs() > 1e-6 {
         return None;
     }
-    // On the edge of the disc, exactly.
-    let shrink = (mu * best[0] / (best[1] * best[1] + best[2] * best[2]).sqrt()).min(1.0);
+    // On the edge of the disc, exactly: rounding must not change what the contact does.
+    let shrink = mu * best[0] / (best[1] * best[1] + best[2] * best[2]).sqrt();
     if shrink.is_finite() {
         best[1] *= shrink;
         best[2] *= shrink;
