@@ -304,9 +304,9 @@ fn a_pile_is_solved_alike_by_any_number_of_threads() {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         pool.install(|| solve(&pile, &options, None).unwrap())
     };
-    let (one, three) = (run(1), run(3));
+    let (one, four) = (run(1), run(4));
     assert_eq!(one.status, Status::Solved);
-    assert_eq!(one.impulse, three.impulse);
+    assert_eq!(one.impulse, four.impulse);
     let (w, q) = pile.local().unwrap();
     assert!(residual(&ContactProblem::new(&w, &q, &pile.laws).unwrap(), &one.impulse).relative <= 1e-4);
 }

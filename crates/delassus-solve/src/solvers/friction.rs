@@ -233,7 +233,7 @@ pub fn solve_into(
 }
 
 /// The cone of a law; `None` for laws that are no cone.
-fn cone_of(law: &Law) -> Option<Cone> {
+pub(super) fn cone_of(law: &Law) -> Option<Cone> {
     Some(match *law {
         Law::Bilateral => Cone::Free,
         Law::Unilateral => Cone::Ray,

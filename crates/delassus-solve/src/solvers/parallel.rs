@@ -68,25 +68,24 @@ pub(crate) fn sum(n: usize, f: impl Fn(usize) -> f64 + Sync) -> f64 {
     parts.iter().sum()
 }
 
-/// Σ f(i, xᵢ), K sums at once, where f may change xᵢ.
+/// K sums over all i, to which f adds its part for i; f may change xᵢ.
 pub(crate) fn each_with_sums<T: Send, const K: usize>(
     x: &mut [T],
-    f: impl Fn(usize, &mut T) -> [f64; K] + Sync,
+    f: impl Fn(usize, &mut T, &mut [f64; K]) + Sync,
 ) -> [f64; K] {
-    let add = |mut total: [f64; K], part: [f64; K]| {
-        for (t, p) in total.iter_mut().zip(part) {
-            *t += p;
-        }
-        total
-    };
     let piece = |(k, piece): (usize, &mut [T])| {
-        piece.iter_mut().enumerate().fold([0.0; K], |total, (i, x)| add(total, f(k * PIECE + i, x)))
+        let mut sums = [0.0; K];
+        for (i, x) in piece.iter_mut().enumerate() {
+            f(k * PIECE + i, x, &mut sums);
+        }
+        sums
     };
-    if !shared(x.len()) {
-        return x.chunks_mut(PIECE).enumerate().map(piece).fold([0.0; K], add);
-    }
-    let parts: Vec<[f64; K]> = x.par_chunks_mut(PIECE).enumerate().map(piece).collect();
-    parts.into_iter().fold([0.0; K], add)
+    let parts: Vec<[f64; K]> = if shared(x.len()) {
+        x.par_chunks_mut(PIECE).enumerate().map(piece).collect()
+    } else {
+        x.chunks_mut(PIECE).enumerate().map(piece).collect()
+    };
+    std::array::from_fn(|k| parts.iter().map(|p| p[k]).sum())
 }
 
 #[cfg(test)]

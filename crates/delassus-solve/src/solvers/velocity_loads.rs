@@ -16,7 +16,7 @@ use super::cone::project;
 use super::velocity_system::{NONE, Shared, System, backward, cholesky, dot, forward, get, push, set};
 
 /// Rounds in which a body seeks its balance: what a cone cuts off, others may take.
-const ROUNDS: usize = 4;
+const ROUNDS: usize = 6;
 /// Fewer bodies than this are not worth waking other threads for.
 const MANY: usize = 128;
 

@@ -20,7 +20,9 @@ use crate::blocks::mul;
 use crate::matrix::Matrix;
 
 /// Differences that Anderson's method remembers.
-const MEMORY: usize = 8;
+const MEMORY: usize = 12;
+/// Products of the newest difference with all, of the change with all, and of the change with itself.
+const SUMS: usize = 2 * MEMORY + 1;
 /// Sweeps between two passes of the loads.
 const CYCLE: usize = 8;
 /// Fewer contacts than this are not worth waking other threads for.
@@ -29,11 +31,13 @@ const MANY: usize = 1024;
 /// What is remembered of a contact. Differences shrink with the error, and single precision is enough for them.
 #[derive(Clone, Copy)]
 struct Impulses<const D: usize> {
+    /// 1/ρ: in this scalar product a step of length ρ is a unit.
+    weight: f64,
     swept: [f64; D],
     change: [f64; D],
     /// Differences of swept points and of changes, the oldest overwritten first.
-    points: [[f32; D]; MEMORY],
-    changes: [[f32; D]; MEMORY],
+    points: [[f32; MEMORY]; D],
+    changes: [[f32; MEMORY]; D],
 }
 
 /// What is remembered of a body.
@@ -41,6 +45,15 @@ struct Impulses<const D: usize> {
 struct Velocities<const B: usize> {
     swept: [f64; B],
     points: [[f64; B]; MEMORY],
+}
+
+/// Bytes of memory that a run holds, from the lengths: three impulses and the memory of each contact, two velocities and that of
+/// each body.
+#[cfg(test)]
+pub(super) fn bytes<const D: usize, const B: usize>(system: &System<D, B>) -> usize {
+    let contact = size_of::<Shared<D>>() + 2 * size_of::<[f64; D]>() + size_of::<Impulses<D>>();
+    let body = size_of::<Shared<B>>() + size_of::<Velocities<B>>() + size_of::<u32>() * 2;
+    system.contacts.len() * contact + system.free.len() * body
 }
 
 /// The state of a run.
@@ -114,13 +127,14 @@ fn run<const D: usize, const B: usize>(
         }
         match &loads {
             // Where a pass and its sweeps did not help, bodies do not come to rest by what is below them.
-            Some(_) if since >= CYCLE && error > 0.7 * before => {
+            Some(_) if since >= CYCLE && error > 0.9 * before => {
                 loads = None;
                 run.restart(&kept);
             }
             Some(loads) if since >= CYCLE && error > target => {
                 loads.hand_down(system, &run.r, &run.y, true);
-                run.forget();
+                // The memory stays; only the step across the pass is no difference.
+                run.size = f64::INFINITY;
                 since = 0;
             }
             _ => run.extrapolate(),
@@ -131,11 +145,12 @@ fn run<const D: usize, const B: usize>(
 
 impl<'a, const D: usize, const B: usize> Run<'a, D, B> {
     fn new(system: &'a System<D, B>, r: &[[f64; D]]) -> Self {
-        let impulse = Impulses {
+        let impulse = |c: &Contact<D, B>| Impulses {
+            weight: 1.0 / c.rho,
             swept: [0.0; D],
             change: [0.0; D],
-            points: [[0.0; D]; MEMORY],
-            changes: [[0.0; D]; MEMORY],
+            points: [[0.0; MEMORY]; D],
+            changes: [[0.0; MEMORY]; D],
         };
         let velocity = Velocities { swept: [0.0; B], points: [[0.0; B]; MEMORY] };
         Run {
@@ -143,7 +158,7 @@ impl<'a, const D: usize, const B: usize> Run<'a, D, B> {
             r: shared(r),
             y: shared(&system.free),
             change: vec![[0.0; D]; r.len()],
-            impulses: vec![impulse; r.len()],
+            impulses: system.contacts.par_iter().with_min_len(PIECE).map(impulse).collect(),
             velocities: vec![velocity; system.free.len()],
             products: [[0.0; MEMORY]; MEMORY],
             right: [0.0; MEMORY],
@@ -204,33 +219,30 @@ impl<'a, const D: usize, const B: usize> Run<'a, D, B> {
     fn combine(&mut self) -> f64 {
         let (used, s) = (MEMORY.min(self.used.max(self.next + 1)), self.next);
         let difference = self.size.is_finite();
-        let (contacts, change, r) = (&self.system.contacts, &self.change, &self.r);
-        let sums = parallel::each_with_sums(&mut self.impulses, |k, past| {
-            let (r, change, weight) = (get(&r[k]), change[k], 1.0 / contacts[k].rho);
-            let mut sums = [0.0; 2 * MEMORY + 1];
-            sums[2 * MEMORY] = weight * dot(&change, &change);
-            if difference {
-                past.points[s] = std::array::from_fn(|a| (r[a] - past.swept[a]) as f32);
-                past.changes[s] = std::array::from_fn(|a| (change[a] - past.change[a]) as f32);
-                let newest = past.changes[s];
-                for m in 0..used {
-                    for a in 0..D {
-                        let weighted = weight * f64::from(past.changes[m][a]);
-                        sums[m] += weighted * f64::from(newest[a]);
-                        sums[MEMORY + m] += weighted * change[a];
-                    }
+        let (change, r) = (&self.change, &self.r);
+        let sums = parallel::each_with_sums(&mut self.impulses, |k, past, sums: &mut [f64; SUMS]| {
+            let (r, change, weight) = (get(&r[k]), change[k], past.weight);
+            for a in 0..D {
+                let mut differences = past.changes[a];
+                differences[s] = (change[a] - past.change[a]) as f32;
+                past.points[a][s] = (r[a] - past.swept[a]) as f32;
+                let (newest, now) = (weight * f64::from(differences[s]), weight * change[a]);
+                // Places that are not in use are summed up and not looked at.
+                for m in 0..MEMORY {
+                    let difference = f64::from(differences[m]);
+                    sums[m] += newest * difference;
+                    sums[MEMORY + m] += now * difference;
                 }
+                sums[2 * MEMORY] += now * change[a];
+                past.changes[a] = differences;
             }
             past.swept = r;
             past.change = change;
-            sums
         });
         let y = &self.y;
         self.velocities.par_iter_mut().zip(y).with_min_len(PIECE).for_each(|(past, y)| {
             let y = get(y);
-            if difference {
-                past.points[s] = std::array::from_fn(|k| y[k] - past.swept[k]);
-            }
+            past.points[s] = std::array::from_fn(|k| y[k] - past.swept[k]);
             past.swept = y;
         });
         let now = sums[2 * MEMORY].sqrt();
@@ -256,14 +268,15 @@ impl<'a, const D: usize, const B: usize> Run<'a, D, B> {
         let top = (0..m).map(|a| self.products[a][a]).fold(0.0, f64::max);
         let gram = Matrix::from_fn(m, m, |a, b| self.products[a][b] + if a == b { 1e-12 * top } else { 0.0 });
         let right = Matrix::from_fn(m, 1, |a, _| self.right[a]);
-        let Some(weights) = (m > 0).then(|| gram.solve_positive_definite(&right)).flatten() else { return };
-        let weights = weights.data();
+        let Some(found) = (m > 0).then(|| gram.solve_positive_definite(&right)).flatten() else { return };
+        let mut weights = [0.0; MEMORY];
+        weights[..m].copy_from_slice(found.data());
         let pairs = self.r.par_iter().zip(&self.impulses).with_min_len(PIECE);
         pairs.for_each(|(r, past)| {
             let mut x = past.swept;
-            for (w, point) in weights.iter().zip(&past.points) {
-                for a in 0..D {
-                    x[a] -= w * f64::from(point[a]);
+            for a in 0..D {
+                for m in 0..MEMORY {
+                    x[a] -= weights[m] * f64::from(past.points[a][m]);
                 }
             }
             set(r, &x);
@@ -271,7 +284,7 @@ impl<'a, const D: usize, const B: usize> Run<'a, D, B> {
         let pairs = self.y.par_iter().zip(&self.velocities).with_min_len(PIECE);
         pairs.for_each(|(y, past)| {
             let mut x = past.swept;
-            for (w, point) in weights.iter().zip(&past.points) {
+            for (w, point) in weights.iter().zip(&past.points).take(m) {
                 for k in 0..B {
                     x[k] -= w * point[k];
                 }

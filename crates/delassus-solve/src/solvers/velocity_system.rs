@@ -193,6 +193,14 @@ impl<const D: usize, const B: usize> System<D, B> {
         self.touching[range].iter().map(|&t| ((t / 2) as usize, (t % 2) as usize))
     }
 
+    /// Bytes of memory that are held, from the lengths.
+    #[cfg(test)]
+    pub fn bytes(&self) -> usize {
+        let contacts = self.contacts.len() * size_of::<Contact<D, B>>();
+        let numbers = self.order.len() + self.first.len() + self.touching.len();
+        contacts + 4 * numbers + self.free.len() * size_of::<[f64; B]>()
+    }
+
     /// Number of islands, the connected parts, and of contacts in the largest one.
     pub fn islands(&self) -> (usize, usize) {
         fn root(parent: &mut [u32], mut i: u32) -> u32 {
@@ -378,6 +386,8 @@ fn moved<const D: usize, const B: usize>(
         }
         out.counts.push((out.contacts.len() - before) as u32);
     }
+    out.contacts.shrink_to_fit();
+    out.blocks.shrink_to_fit();
     Some(out)
 }
 
