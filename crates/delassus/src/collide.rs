@@ -14,6 +14,7 @@ use glam::{DMat3, DVec3};
 use crate::contact::Contact;
 use crate::pairs;
 use crate::pairs_block::{self, Block};
+use crate::pairs_clip::Polygon;
 use crate::parry_pairs::{Solids, Tree};
 use crate::world::{Pose, Shape, ShapeKind, World, WorldState};
 
@@ -87,12 +88,12 @@ impl Collider {
             let reach = margin[a.body as usize] + margin[b.body as usize];
             let start = contacts.len();
             let pose = relative(&self.poses[i], &self.poses[j]);
-            if touches(a, b, &pose, reach, contacts) {
+            if touches(a, b, &pose, reach, self.solids.polygon(), contacts) {
                 finish(a, b, [&self.poses[i], &pose], false, reach, start, contacts);
                 continue;
             }
             let back = relative(&self.poses[j], &self.poses[i]);
-            if touches(b, a, &back, reach, contacts) {
+            if touches(b, a, &back, reach, self.solids.polygon(), contacts) {
                 finish(b, a, [&self.poses[j], &back], true, reach, start, contacts);
                 continue;
             }
@@ -226,7 +227,14 @@ fn relative(a: &Pose, b: &Pose) -> Pose {
 }
 
 /// Pushes the contacts of a pair that has a closed form in this order; whether it has.
-fn touches(a: &Proxy, b: &Proxy, pose: &Pose, reach: f64, out: &mut Vec<Contact>) -> bool {
+fn touches(
+    a: &Proxy,
+    b: &Proxy,
+    pose: &Pose,
+    reach: f64,
+    polygon: &mut Polygon,
+    out: &mut Vec<Contact>,
+) -> bool {
     match (a.kind, b.kind) {
         (Kind::Plane, Kind::Plane) => {}
         (Kind::Plane, Kind::Ball(r)) => pairs::on_plane(0, DVec3::ZERO, r, pose, out),
@@ -247,7 +255,7 @@ fn touches(a: &Proxy, b: &Proxy, pose: &Pose, reach: f64, out: &mut Vec<Contact>
             pairs::cylinder_ball(radius, half_height, r, pose, out);
         }
         (Kind::Block(first), Kind::Block(second)) => {
-            pairs_block::blocks(&first, &second, pose, reach, out);
+            pairs_block::blocks(&first, &second, pose, reach, polygon, out);
         }
         _ => return false,
     }

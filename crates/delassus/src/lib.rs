@@ -37,6 +37,8 @@ pub mod mobility;
 pub mod number;
 mod pairs;
 mod pairs_block;
+mod pairs_clip;
+mod pairs_hull;
 mod parry_pairs;
 mod parse;
 mod relative;

@@ -16,13 +16,11 @@ use glam::{DMat3, DVec3};
 
 use crate::contact::{Contact, Features, nearest_on_lines};
 use crate::pairs::{corner, nearest_on_block, touch};
+use crate::pairs_clip::{Corner, MERGE, Polygon};
 use crate::world::Pose;
 
 /// Cosine of the angle (3°) within which the normal is that of a face.
-const FACE: f64 = 0.9986;
-
-/// Points closer than this, times the size of the shapes, are one; an overlap narrower than this is none.
-pub(crate) const MERGE: f64 = 1e-6;
+pub(crate) const FACE: f64 = 0.9986;
 
 /// A box with rounded edges.
 #[derive(Clone, Copy, Debug)]
@@ -46,7 +44,14 @@ impl Block {
 }
 
 /// Two blocks, B at a pose seen from A; contacts up to the gap `reach`.
-pub(crate) fn blocks(a: &Block, b: &Block, pose: &Pose, reach: f64, out: &mut Vec<Contact>) {
+pub(crate) fn blocks(
+    a: &Block,
+    b: &Block,
+    pose: &Pose,
+    reach: f64,
+    polygon: &mut Polygon,
+    out: &mut Vec<Contact>,
+) {
     let reach = reach + a.radius + b.radius;
     let turn = DMat3::from_quat(pose.rotation);
     let t = pose.position;
@@ -93,17 +98,22 @@ pub(crate) fn blocks(a: &Block, b: &Block, pose: &Pose, reach: f64, out: &mut Ve
     if ref_a.0.max(ref_b.0) >= FACE {
         let candidates = out.len();
         if ref_a.0 >= ref_b.0 - 1e-9 {
-            face_contacts(a, b, pose, ref_a.1, closest, false, out);
+            face_contacts((a, b), pose, ref_a.1, closest, false, polygon, out);
         } else {
             let n = -(turn.transpose() * closest);
-            face_contacts(b, a, &pose.inverse(), ref_b.1, n, true, out);
+            face_contacts((b, a), &pose.inverse(), ref_b.1, n, true, polygon, out);
             for contact in &mut out[candidates..] {
                 flip(contact, pose);
             }
         }
         let bare = a.radius + b.radius == 0.0;
-        if bare || out.len() > candidates {
+        let gap = |c: &Contact| c.gap_at(&Pose::IDENTITY, pose).0;
+        let lowest = out[candidates..].iter().map(gap).fold(f64::INFINITY, f64::min);
+        // Where what lies over a face is not the nearest, the nearest touches too.
+        let nearest = out[found..candidates].first().filter(|_| !bare).copied();
+        if bare || lowest.is_finite() {
             out.drain(found..candidates);
+            out.extend(nearest.filter(|c| lowest > gap(c) * 1.002 + 1e-9 * size));
             return;
         }
     }
@@ -268,40 +278,36 @@ fn keep_line(a: &Block, b: &Block, pose: &Pose, start: usize, out: &mut Vec<Cont
     }
 }
 
-/// A corner of the overlap, in the axes of the two blocks, and the edges of the polygon before and after it.
-#[derive(Clone, Copy, Debug, Default)]
-struct Corner {
-    x: DVec3,
-    y: DVec3,
-    edges: [u8; 2],
-}
-
 /// Contacts of a face of A (numbered as in [`best_face`]) with what of B lies over it.
 fn face_contacts(
-    a: &Block,
-    b: &Block,
+    (a, b): (&Block, &Block),
     pose: &Pose,
     face: usize,
     n: DVec3,
     flipped: bool,
+    polygon: &mut Polygon,
     out: &mut Vec<Contact>,
 ) {
-    let (axis, sign) = (face / 2, if face % 2 == 0 { 1.0 } else { -1.0 });
+    let (axis, sign) = (face / 2, if face.is_multiple_of(2) { 1.0 } else { -1.0 });
     let (u, v) = ((axis + 1) % 3, (axis + 2) % 3);
-    let mut polygon = Polygon::default();
-    let incident = incident_feature(b, pose, n, &mut polygon);
+    polygon.clear();
+    let incident = incident_feature(b, pose, n, polygon);
+    let segment = polygon.corners.len() == 2;
     for (side, (along, bound)) in [(u, 1.0), (v, 1.0), (u, -1.0), (v, -1.0)].into_iter().enumerate() {
-        polygon.clip(4 + side as u8, |x| a.half[along] - bound * x[along]);
+        polygon.clip(4 + side as u16, |x| a.half[along] - bound * x[along]);
     }
     let merge = MERGE * a.half.max_element().min(b.half.max_element());
-    polygon.reduce(u, v, merge, b.radius + a.radius == 0.0);
     let n = DVec3::AXES[axis] * sign;
-    let steep = polygon.len == 2 && {
+    polygon.reduce(n, merge);
+    if a.radius + b.radius == 0.0 && !segment && polygon.corners.len() < 3 {
+        return;
+    }
+    let steep = polygon.corners.len() == 2 && {
         let d = polygon.corners[1].x - polygon.corners[0].x;
         d.dot(n).abs() > 0.5 * d.length()
     };
     let lower = usize::from(steep && polygon.corners[1].x.dot(n) < polygon.corners[0].x.dot(n));
-    for (k, c) in polygon.corners[..polygon.len].iter().enumerate() {
+    for (k, c) in polygon.corners.iter().enumerate() {
         if steep && k != lower {
             continue;
         }
@@ -321,85 +327,17 @@ fn incident_feature(b: &Block, pose: &Pose, n: DVec3, polygon: &mut Polygon) -> 
         let along = (0..3).find(|&k| b.half[k] > 0.0).unwrap_or(2);
         for (k, end) in [1.0, -1.0].into_iter().enumerate() {
             let y = DVec3::AXES[along] * (end * b.half[along]);
-            polygon.push(Corner { x: pose.point(y), y, edges: [k as u8, 1 - k as u8] });
+            polygon.corners.push(Corner::new(pose.point(y), y, [k as u16, 1 - k as u16]));
         }
         return 6;
     }
     let (u, v) = ((axis + 1) % 3, (axis + 2) % 3);
-    for k in 0..4_u8 {
+    for k in 0..4_u16 {
         let mut y = DVec3::ZERO;
-        y[axis] = if face % 2 == 0 { b.half[axis] } else { -b.half[axis] };
+        y[axis] = if face.is_multiple_of(2) { b.half[axis] } else { -b.half[axis] };
         y[u] = if k == 0 || k == 3 { b.half[u] } else { -b.half[u] };
         y[v] = if k < 2 { b.half[v] } else { -b.half[v] };
-        polygon.push(Corner { x: pose.point(y), y, edges: [(k + 3) % 4, k] });
+        polygon.corners.push(Corner::new(pose.point(y), y, [(k + 3) % 4, k]));
     }
     face as u32
-}
-
-/// A polygon with few corners.
-#[derive(Clone, Copy, Debug, Default)]
-struct Polygon {
-    corners: [Corner; 12],
-    len: usize,
-}
-
-impl Polygon {
-    fn push(&mut self, corner: Corner) {
-        if self.len < self.corners.len() {
-            self.corners[self.len] = corner;
-            self.len += 1;
-        }
-    }
-
-    /// Keeps what lies where `inside` ≥ 0; the edge along the cut is numbered `edge`.
-    fn clip(&mut self, edge: u8, inside: impl Fn(DVec3) -> f64) {
-        let old = *self;
-        self.len = 0;
-        for k in 0..old.len {
-            let (c, d) = (old.corners[k], old.corners[(k + 1) % old.len]);
-            let (s, t) = (inside(c.x), inside(d.x));
-            let cut = |edges| {
-                let w = s / (s - t);
-                Corner { x: c.x + (d.x - c.x) * w, y: c.y + (d.y - c.y) * w, edges }
-            };
-            if s >= 0.0 {
-                self.push(c);
-            }
-            if old.len == 2 && k == 1 {
-                continue;
-            }
-            if s >= 0.0 && t < 0.0 {
-                self.push(cut([c.edges[1], edge]));
-            } else if s < 0.0 && t >= 0.0 {
-                self.push(cut([edge, d.edges[0]]));
-            }
-        }
-    }
-
-    /// Merges corners and drops those on the line between their neighbours, seen along the third axis. A polygon without
-    /// width is dropped if `area` is asked for.
-    fn reduce(&mut self, u: usize, v: usize, merge: f64, area: bool) {
-        let flat = |c: &Corner| DVec3::new(c.x[u], c.x[v], 0.0);
-        let segment = self.len == 2;
-        let mut k = 0;
-        while k < self.len && self.len > 1 {
-            let (before, after) = ((k + self.len - 1) % self.len, (k + 1) % self.len);
-            let (p, q, r) = (flat(&self.corners[before]), flat(&self.corners[k]), flat(&self.corners[after]));
-            let (along, beside) = (r - p, q - p);
-            let height = along.cross(beside).length() / along.length().max(f64::MIN_POSITIVE);
-            let double = (self.corners[k].x - self.corners[after].x).length() <= merge;
-            let between = self.len > 2 && (height <= merge || along.length() <= merge);
-            if double || between {
-                self.corners.copy_within(k + 1..self.len, k);
-                self.len -= 1;
-                // The neighbour before may lie on a line now.
-                k = k.saturating_sub(1);
-            } else {
-                k += 1;
-            }
-        }
-        if area && !segment && self.len < 3 {
-            self.len = 0;
-        }
-    }
 }

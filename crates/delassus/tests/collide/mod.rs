@@ -1,11 +1,30 @@
 //! Contacts of pairs of shapes.
 
 mod closed_forms;
+mod others;
+mod random;
+mod timing;
 
 use delassus::collide::Collider;
 use delassus::contact::Contact;
 use delassus::world::{Body, BodyState, Pose, Shape, ShapeKind, World, WorldState};
 use glam::{DQuat, DVec3};
+
+/// Triangles of a cube whose corner k has x in bit 0, y in bit 1, z in bit 2.
+pub const CUBE: [[u32; 3]; 12] = [
+    [0, 2, 1],
+    [1, 2, 3],
+    [4, 5, 6],
+    [5, 7, 6],
+    [0, 1, 4],
+    [1, 5, 4],
+    [2, 6, 3],
+    [3, 6, 7],
+    [0, 4, 2],
+    [2, 4, 6],
+    [1, 3, 5],
+    [3, 7, 5],
+];
 
 /// A pose.
 pub fn at(x: f64, y: f64, z: f64, rotation: DQuat) -> Pose {
