@@ -45,6 +45,8 @@ mod relative;
 pub mod rigid;
 pub mod safe;
 mod stage;
+mod step_forces;
+mod step_report;
 pub mod stepper;
 mod suggest;
 pub mod system;

@@ -1,0 +1,218 @@
+//! Random worlds for a long time: `soak STEPS [SEED]`.
+//!
+//! Each world is a box of six planes with random bodies (spheres, boxes, capsules, cylinders, cones, hulls), random joints
+//! between some of them, friction from 0 to 2, restitution now and then, and mass ratios up to a thousand. Every step must
+//! leave finite numbers, lose no body and be solved to the tolerance, or say that it was not. Ends with a table and exit
+//! code 1 where something was lost.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use delassus::joint::{Joint, JointKind};
+use delassus::stepper::{StepOptions, Stepper};
+use delassus::world::{Body, BodyState, Pose, Shape, ShapeKind, Surface, World, WorldState};
+use delassus_solve::solvers::Status;
+use glam::{DQuat, DVec3};
+
+/// Steps of one world.
+const STEPS: u64 = 500;
+/// Half the edge of the box in which a world lives.
+const ROOM: f64 = 1.2;
+
+/// SplitMix64.
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    fn between(&mut self, low: f64, high: f64) -> f64 {
+        low + (high - low) * (self.next() >> 11) as f64 / (1u64 << 53) as f64
+    }
+
+    fn below(&mut self, n: u64) -> u64 {
+        self.next() % n
+    }
+
+    fn vector(&mut self, size: f64) -> DVec3 {
+        DVec3::new(self.between(-size, size), self.between(-size, size), self.between(-size, size))
+    }
+
+    fn rotation(&mut self) -> DQuat {
+        DQuat::from_scaled_axis(self.vector(3.0))
+    }
+}
+
+fn shape(random: &mut Random) -> ShapeKind {
+    let (a, b, c) = (random.between(0.05, 0.12), random.between(0.05, 0.12), random.between(0.05, 0.12));
+    match random.below(6) {
+        0 => ShapeKind::Sphere { radius: a },
+        1 => ShapeKind::Box { half_extents: DVec3::new(a, b, c) },
+        2 => ShapeKind::Capsule { radius: 0.5 * a, half_height: b },
+        3 => ShapeKind::Cylinder { radius: a, half_height: b },
+        4 => ShapeKind::Cone { radius: a, half_height: b },
+        _ => ShapeKind::Convex { points: (0..12).map(|_| random.vector(0.1)).collect() },
+    }
+}
+
+fn make(random: &mut Random) -> (World, WorldState) {
+    let walls = [DVec3::X, DVec3::Y, DVec3::Z, -DVec3::X, -DVec3::Y, -DVec3::Z].map(|normal| Shape {
+        kind: ShapeKind::Plane,
+        pose: Pose {
+            position: -ROOM * normal,
+            rotation: DQuat::from_rotation_arc(DVec3::Z, normal),
+        },
+    });
+    let still = BodyState { pose: Pose::IDENTITY, velocity: DVec3::ZERO, angular_velocity: DVec3::ZERO };
+    let mut bodies = vec![Body {
+        name: "room".into(),
+        fixed: true,
+        mass: 0.0,
+        inertia: DVec3::ZERO,
+        shapes: walls.to_vec(),
+        frame: Pose::IDENTITY,
+        force: [DVec3::ZERO; 2],
+    }];
+    let mut states = vec![still];
+    let count = 1 + random.below(12) as usize;
+    // On a grid, so that nothing overlaps at the begin.
+    for i in 0..count {
+        let mass = 10f64.powf(random.between(-1.5, 1.5));
+        let (i3, j3, k3) = (i % 3, (i / 3) % 3, i / 9);
+        let place = 0.6 * DVec3::new(i3 as f64 - 1.0, j3 as f64 - 1.0, k3 as f64 - 1.0);
+        bodies.push(Body {
+            name: format!("body{i}"),
+            fixed: false,
+            mass,
+            inertia: mass * 0.01 * DVec3::new(1.0, random.between(0.6, 1.0), random.between(0.5, 0.9)),
+            shapes: vec![Shape { kind: shape(random), pose: Pose::IDENTITY }],
+            frame: Pose::IDENTITY,
+            force: [DVec3::ZERO; 2],
+        });
+        states.push(BodyState {
+            pose: Pose { position: place, rotation: random.rotation() },
+            velocity: random.vector(2.0),
+            angular_velocity: random.vector(8.0),
+        });
+    }
+    let mut joints = vec![];
+    let mut no_contact = vec![];
+    for i in 1..count {
+        if random.below(3) > 0 {
+            continue;
+        }
+        let pair = [i, i + 1];
+        let middle = 0.5 * (states[pair[0]].pose.position + states[pair[1]].pose.position);
+        let frame = Pose { position: middle, rotation: random.rotation() };
+        let kind = match random.below(6) {
+            0 => JointKind::Fixed,
+            1 => JointKind::Revolute,
+            2 => JointKind::Prismatic,
+            3 => JointKind::Cylindrical,
+            4 => JointKind::Universal,
+            _ => JointKind::Ball,
+        };
+        let frames = pair.map(|b| states[b].pose.inverse().compose(&frame));
+        joints.push(Joint::new(&format!("joint{i}"), kind, pair, frames));
+        no_contact.push(pair);
+    }
+    let surface = Surface {
+        between: [None, None],
+        mu: if random.below(5) == 0 { 0.0 } else { random.between(0.0, 2.0) },
+        restitution: if random.below(4) == 0 { random.between(0.0, 0.9) } else { 0.0 },
+        rolling: 0.0,
+    };
+    let gravity = DVec3::new(0.0, 0.0, -9.81);
+    let world =
+        World { name: "soak".into(), gravity, bodies, joints, surfaces: vec![surface], no_contact };
+    (world, WorldState { t: 0.0, bodies: states, coordinates: vec![] })
+}
+
+/// What a world brought.
+#[derive(Default)]
+struct Tally {
+    steps: AtomicU64,
+    unsolved: AtomicU64,
+    deep: AtomicU64,
+    open: AtomicU64,
+    lost: AtomicU64,
+}
+
+fn soak(seed: u64, tally: &Tally) {
+    let mut random = Random(seed);
+    let (world, state) = make(&mut random);
+    let mut stepper = Stepper::new(&world, state, StepOptions::default());
+    for _ in 0..STEPS {
+        let report = match stepper.step() {
+            Ok(report) => report,
+            Err(e) => {
+                println!("seed {seed}, step {}: {e}", stepper.steps());
+                tally.lost.fetch_add(1, Ordering::Relaxed);
+                return;
+            }
+        };
+        tally.steps.fetch_add(1, Ordering::Relaxed);
+        let unsolved = report.status != Status::Solved;
+        tally.unsolved.fetch_add(u64::from(unsolved), Ordering::Relaxed);
+        if report.penetration > 1e-5 {
+            tally.deep.fetch_add(1, Ordering::Relaxed);
+        }
+        if report.joint_error > 1e-8 {
+            tally.open.fetch_add(1, Ordering::Relaxed);
+        }
+        let away = |s: &BodyState| {
+            let numbers = s.pose.position.is_finite()
+                && s.pose.rotation.is_finite()
+                && s.velocity.is_finite()
+                && s.angular_velocity.is_finite();
+            !numbers || s.pose.position.abs().max_element() > ROOM + 0.05
+        };
+        if stepper.state().bodies.iter().any(away) {
+            println!("seed {seed}, step {}: a body is lost", stepper.steps());
+            tally.lost.fetch_add(1, Ordering::Relaxed);
+            return;
+        }
+    }
+}
+
+fn main() {
+    let arguments: Vec<u64> = std::env::args().skip(1).filter_map(|a| a.parse().ok()).collect();
+    let steps = arguments.first().copied().unwrap_or(20_000);
+    let seed = arguments.get(1).copied().unwrap_or(1);
+    let worlds = steps.div_ceil(STEPS);
+    let next = AtomicU64::new(0);
+    let tally = Tally::default();
+    let began = std::time::Instant::now();
+    std::thread::scope(|scope| {
+        for _ in 0..std::thread::available_parallelism().map_or(1, |n| n.get()) {
+            scope.spawn(|| {
+                loop {
+                    let k = next.fetch_add(1, Ordering::Relaxed);
+                    if k >= worlds {
+                        break;
+                    }
+                    soak(seed.wrapping_mul(1_000_003).wrapping_add(k), &tally);
+                }
+            });
+        }
+    });
+    let get = |x: &AtomicU64| x.load(Ordering::Relaxed);
+    println!(
+        "{} worlds, {} steps in {:.1} s: {} unsolved (told), {} with an overlap above 0.01 mm, {} with a joint open by more \
+         than 1e-8, {} worlds lost",
+        worlds,
+        get(&tally.steps),
+        began.elapsed().as_secs_f64(),
+        get(&tally.unsolved),
+        get(&tally.deep),
+        get(&tally.open),
+        get(&tally.lost)
+    );
+    if get(&tally.lost) > 0 {
+        std::process::exit(1);
+    }
+}

@@ -1,0 +1,87 @@
+//! What a time step says of itself, and what is kept of one.
+
+use delassus_solve::impulse_range::ImpulseRange;
+use delassus_solve::solvers::Status;
+use glam::DVec3;
+
+use crate::world::WorldState;
+
+/// A contact that friction has stopped without a collision: no force could have kept it sliding (003 §5).
+#[derive(Clone, Debug, PartialEq)]
+pub struct Jam {
+    /// Time at the begin of the step.
+    pub t: f64,
+    /// Name of the contact.
+    pub contact: String,
+    /// Its point.
+    pub point: DVec3,
+    /// Normal impulse of the jump, N s.
+    pub impulse: f64,
+    /// Friction coefficient.
+    pub mu: f64,
+    /// Friction above which this contact can jam.
+    pub mu_jam: f64,
+}
+
+/// What a step says of itself.
+#[derive(Clone, Debug)]
+pub struct StepReport {
+    /// Worst outcome of its solves.
+    pub status: Status,
+    /// Largest residual of its solves.
+    pub residual: f64,
+    /// Sweeps and iterations of all solves.
+    pub iterations: usize,
+    /// Solves.
+    pub solves: usize,
+    /// Largest overlap at its end, m.
+    pub penetration: f64,
+    /// Largest opening of a joint at its end, m or rad.
+    pub joint_error: f64,
+    /// Contacts that jammed.
+    pub jams: Vec<Jam>,
+    /// Rebounds.
+    pub impacts: usize,
+    /// Contacts that came to rest after ever smaller rebounds.
+    pub accumulations: Vec<Accumulation>,
+    /// Whether there are other impulses for the same motion. Shown, not guessed: where it is false, none were found.
+    pub non_unique: bool,
+}
+
+/// A contact that has stopped bouncing.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Accumulation {
+    /// When the rebounds that were too small to follow would have ended.
+    pub t: f64,
+    /// Name of the contact.
+    pub contact: String,
+}
+
+/// All that a stepper needs to go on with the same bits.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Snapshot {
+    /// Positions and velocities.
+    pub state: WorldState,
+    /// Steps made.
+    pub steps: u64,
+    /// Time at the begin.
+    pub start: f64,
+    /// Impulses of the rows of joints in the last step.
+    pub row_impulse: Vec<f64>,
+    /// Impulses of contacts in the last step: bodies, shapes, feature, impulse.
+    pub contact_impulse: Vec<([u32; 2], [u32; 2], u32, [f64; 5])>,
+}
+
+/// Forces of contacts at a moment.
+#[derive(Clone, Debug)]
+pub struct Forces {
+    /// Per contact of the stepper: normal force, and friction in world axes. Where forces are not unique, those of
+    /// least norm.
+    pub contacts: Vec<(f64, DVec3)>,
+    /// Which normal forces go with the same motion: per row of a joint that counts, then per closed contact.
+    pub ranges: ImpulseRange,
+    /// Per contact, its place in the ranges.
+    pub place: Vec<Option<usize>>,
+    /// How the solve ended.
+    pub status: Status,
+}
