@@ -7,7 +7,7 @@
 //! are right; where they are not, the central path of the interior point method until Newton's method takes over, and
 //! proximal points around it. Islands too large to be factored in a moment get accelerated sweeps before all that. What
 //! is still open is swept with patience, and pivoted where the laws are polyhedral. It never returns less than the best
-//! point that it has seen.
+//! point that it has seen. A global problem with many contacts in one island is first swept without forming W.
 
 use std::str::FromStr;
 

@@ -12,10 +12,12 @@ use super::{Status, settle};
 use crate::friction_problem::{Form, FrictionProblem};
 use crate::law::{Law, row_offsets};
 
-/// Contacts in the largest island from which on W is not formed: the methods that factor it are quicker below.
-const MANY: usize = 4000;
-/// The most sweeps; what is not solved then has other troubles than its size.
-const SWEEPS: usize = 1000;
+/// Contacts in the largest island from which on W is not formed.
+const MANY: usize = 500;
+/// Contacts in the largest island from which on sweeps are given all the time they want: factors of W are dear there.
+const VERY_MANY: usize = 4000;
+/// The most sweeps where factors of W are dear, and where they are not; what is not solved then goes on with W.
+const SWEEPS: [usize; 2] = [1000, 60];
 
 /// Sweeps without W, where the problem is of that kind; what comes back is not always solved.
 pub(super) fn solve(
@@ -63,8 +65,11 @@ fn swept<const D: usize, const B: usize>(
     let rows = row_offsets(&problem.laws);
     let system = System::<D, B>::new(mass, jacobian_transposed, force, bias, &rows, cones)?;
     let (islands, largest) = system.islands();
-    let large = largest >= MANY && 2 * largest >= cones.len();
-    large.then(|| FrictionSolution { islands, ..answer(&system, &rows, options, start) })
+    if largest < MANY || 2 * largest < cones.len() {
+        return None;
+    }
+    let most = options.max_iterations.min(SWEEPS[usize::from(largest < VERY_MANY)]);
+    Some(FrictionSolution { islands, ..answer(&system, &rows, options, most, start) })
 }
 
 /// The answer of the sweeps, in the order and the units of the problem.
@@ -72,6 +77,7 @@ fn answer<const D: usize, const B: usize>(
     system: &System<D, B>,
     rows: &[usize],
     options: &FrictionOptions,
+    most: usize,
     start: Option<&[f64]>,
 ) -> FrictionSolution {
     let begin = start.map(|start| {
@@ -84,7 +90,6 @@ fn answer<const D: usize, const B: usize>(
         };
         system.order.iter().map(of).collect()
     });
-    let most = options.max_iterations.min(SWEEPS);
     let (r, residual, iterations) = velocity_sweeps::solve(system, begin, options.tolerance, most);
     let mut impulse = vec![0.0; rows.last().copied().unwrap_or(0)];
     for (&i, r) in system.order.iter().zip(&r) {
@@ -123,7 +128,7 @@ mod tests {
     ) -> FrictionSolution {
         let system = system::<D, B>(problem).unwrap();
         let options = FrictionOptions { tolerance, ..Default::default() };
-        answer(&system, &row_offsets(&problem.laws), &options, None)
+        answer(&system, &row_offsets(&problem.laws), &options, 1000, None)
     }
 
     /// The residual with W formed, which shares nothing with the sweeps.
@@ -238,7 +243,7 @@ mod tests {
         let found = without_w::<3, 6>(&pile, 1e-6);
         let system = system::<3, 6>(&pile).unwrap();
         let options = FrictionOptions { tolerance: 1e-6, ..Default::default() };
-        let again = answer(&system, &row_offsets(&pile.laws), &options, Some(&found.impulse));
+        let again = answer(&system, &row_offsets(&pile.laws), &options, 1000, Some(&found.impulse));
         assert!(again.status == Status::Solved && again.iterations == 0, "{}", again.iterations);
     }
 

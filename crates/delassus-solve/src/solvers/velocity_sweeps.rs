@@ -120,6 +120,9 @@ fn run<const D: usize, const B: usize>(
             run.renew();
             error = run.error();
         }
+        if error.is_nan() {
+            break;
+        }
         let before = best;
         if error < best {
             best = error;
@@ -201,16 +204,16 @@ impl<'a, const D: usize, const B: usize> Run<'a, D, B> {
             let range = self.system.colours[k]..self.system.colours[k + 1];
             let (y, r, change) = (&self.y, &self.r[range.clone()], &mut self.change[range.clone()]);
             let contacts = &self.system.contacts[range];
-            let piece = |((c, r), change): ((&[Contact<D, B>], &[Shared<D>]), &mut [[f64; D]])| {
+            let piece = |c: &[Contact<D, B>], r: &[Shared<D>], change: &mut [[f64; D]]| {
                 for ((c, r), change) in c.iter().zip(r).zip(change) {
                     *change = relax(c, r, y);
                 }
             };
             if contacts.len() < MANY || (self.system.rest && k + 1 == many) {
-                piece(((contacts, r), change));
+                piece(contacts, r, change);
             } else {
                 let pieces = contacts.par_chunks(PIECE).zip(r.par_chunks(PIECE));
-                pieces.zip(change.par_chunks_mut(PIECE)).for_each(piece);
+                pieces.zip(change.par_chunks_mut(PIECE)).for_each(|((c, r), change)| piece(c, r, change));
             }
         }
     }
