@@ -8,6 +8,7 @@
 //! A contact has D rows and touches one body or two: it holds its two D × B blocks of Gᵀ and its own block of W. Contacts
 //! are kept in the order of colours; those of one colour share no body, so that they can be solved at the same time.
 
+use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use rayon::prelude::*;
@@ -80,14 +81,14 @@ pub(super) struct System<const D: usize, const B: usize> {
     pub scale: f64,
 }
 
-/// What one body knows of itself: its contacts, ascending, and G restricted to each.
-struct Moved<const D: usize, const B: usize> {
+/// Some bodies.
+struct Piece<const B: usize> {
+    /// Their contacts, body after body, and how many of them each body has.
     contacts: Vec<u32>,
-    blocks: Vec<[[f64; B]; D]>,
-    /// How many of them each body of a piece has.
     counts: Vec<u32>,
+    /// L and L⁻¹ f.
+    factors: Vec<[[f64; B]; B]>,
     free: Vec<[f64; B]>,
-    largest: f64,
 }
 
 impl<const D: usize, const B: usize> System<D, B> {
@@ -110,55 +111,61 @@ impl<const D: usize, const B: usize> System<D, B> {
         for i in 0..n {
             owner[rows[i]..rows[i + 1]].fill(i as u32);
         }
-        let pieces: Option<Vec<Moved<D, B>>> = (0..bodies.div_ceil(PIECE))
+        let pieces: Option<Vec<Piece<B>>> = (0..bodies.div_ceil(PIECE))
             .into_par_iter()
-            .map(|k| moved(mass, h, force, rows, &owner, k * PIECE..bodies.min((k + 1) * PIECE)))
+            .map(|k| piece(mass, h, force, &owner, k * PIECE..bodies.min((k + 1) * PIECE)))
             .collect();
         let pieces = pieces?;
         drop(owner);
-        // Which blocks belong to a contact: the piece in which they are, and their place there.
-        let mut places = vec![[(NONE, 0_u32); 2]; n];
         let mut touched = vec![[NONE; 2]; n];
         let mut body = 0;
-        for (p, piece) in pieces.iter().enumerate() {
-            let mut at = 0;
+        for piece in &pieces {
+            let mut at = piece.contacts.iter();
             for &count in &piece.counts {
-                for &i in &piece.contacts[at..at + count as usize] {
+                for &i in at.by_ref().take(count as usize) {
                     let side = touched[i as usize].iter().position(|b| *b == NONE)?;
                     touched[i as usize][side] = body;
-                    places[i as usize][side] = (p as u32, at as u32);
-                    at += 1;
                 }
                 body += 1;
             }
         }
         let (order, colours, rest) = coloured(&touched, bodies);
-        let power = |top: f64| if top > 0.0 { 2f64.powi(-top.log2().floor() as i32) } else { 1.0 };
-        // Units in which the largest numbers are about one, so that no product of some of them overflows.
-        let size = power(pieces.iter().fold(0.0, |m, p| p.largest.max(m)));
-        let mut contacts: Vec<Contact<D, B>> = order
-            .par_iter()
-            .map(|&i| {
-                let i = i as usize;
-                let g = places[i].map(|(p, at)| match pieces.get(p as usize) {
-                    Some(piece) => piece.blocks[at as usize].map(|row| row.map(|x| size * x)),
-                    None => [[0.0; B]; D],
-                });
-                let mut w = zero_block::<D>();
-                for a in 0..D {
-                    for c in 0..D {
-                        w[a][c] = (0..2).map(|s| dot(&g[s][a], &g[s][c])).sum();
+        let unscaled = |&i: &u32| {
+            let i = i as usize;
+            let g = touched[i].map(|b| match b {
+                NONE => [[0.0; B]; D],
+                b => {
+                    let b = b as usize;
+                    let mut block = block(h, b, rows[i]..rows[i + 1]);
+                    for row in &mut block {
+                        forward(&pieces[b / PIECE].factors[b % PIECE], row);
                     }
+                    block
                 }
-                let top = largest_eigenvalue(&w, cones[i].rows());
-                let mut own = [0.0; D];
-                own[..cones[i].rows()].copy_from_slice(&bias[rows[i]..rows[i + 1]]);
-                let rho = if top > 0.0 { 1.0 / top } else { 1.0 };
-                Contact { body: touched[i], g, w, bias: own, cone: cones[i], rho }
-            })
-            .collect();
+            });
+            let mut own = [0.0; D];
+            for (own, b) in own.iter_mut().zip(&bias[rows[i]..rows[i + 1]]) {
+                *own = *b;
+            }
+            Contact { body: touched[i], g, w: zero_block(), bias: own, cone: cones[i], rho: 1.0 }
+        };
+        let mut contacts: Vec<Contact<D, B>> = order.par_iter().with_min_len(PIECE).map(unscaled).collect();
         let mut free: Vec<[f64; B]> = pieces.iter().flat_map(|p| &p.free).copied().collect();
-        drop((pieces, places, touched));
+        drop((pieces, touched));
+        let power = |top: f64| if top > 0.0 { 2f64.powi(-top.log2().floor() as i32) } else { 1.0 };
+        let largest = |c: &Contact<D, B>| c.g.iter().flatten().flatten().fold(0.0_f64, |m, x| m.max(x.abs()));
+        // Units in which the largest numbers are about one, so that no product of some of them overflows.
+        let size = power(contacts.par_iter().with_min_len(PIECE).map(largest).reduce(|| 0.0, f64::max));
+        contacts.par_iter_mut().with_min_len(PIECE).for_each(|c| {
+            c.g = c.g.map(|g| g.map(|row| row.map(|x| size * x)));
+            for a in 0..D {
+                for b in 0..D {
+                    c.w[a][b] = (0..2).map(|s| dot(&c.g[s][a], &c.g[s][b])).sum();
+                }
+            }
+            let top = largest_eigenvalue(&c.w, c.cone.rows());
+            c.rho = if top > 0.0 { 1.0 / top } else { 1.0 };
+        });
         // u = (size G)ᵀ (y/size) + b, all of it times `speed`.
         free.par_iter_mut().with_min_len(PIECE).for_each(|y| *y = y.map(|x| x / size));
         let size_of_free =
@@ -338,27 +345,40 @@ pub(super) fn backward<const B: usize>(l: &[[f64; B]; B], x: &mut [f64; B]) {
     }
 }
 
-/// The rows of some bodies of M, H and f.
-fn moved<const D: usize, const B: usize>(
+/// Hᵀ, restricted to these rows and to a body.
+fn block<const D: usize, const B: usize>(h: &Sparse, body: usize, rows: Range<usize>) -> [[f64; B]; D] {
+    let mut block = [[0.0; B]; D];
+    for k in 0..B {
+        let (columns, values) = h.row(B * body + k);
+        let from = columns.partition_point(|j| *j < rows.start);
+        for (&j, &x) in columns[from..].iter().zip(&values[from..]).take_while(|e| *e.0 < rows.end) {
+            block[j - rows.start][k] = x;
+        }
+    }
+    block
+}
+
+/// What is to be known of some bodies by themselves.
+fn piece<const B: usize>(
     mass: &Sparse,
     h: &Sparse,
     force: &[f64],
-    rows: &[usize],
     owner: &[u32],
-    bodies: std::ops::Range<usize>,
-) -> Option<Moved<D, B>> {
-    let mut out = Moved {
+    bodies: Range<usize>,
+) -> Option<Piece<B>> {
+    let many = bodies.len();
+    let mut out = Piece {
         contacts: vec![],
-        blocks: vec![],
-        counts: Vec::with_capacity(bodies.len()),
-        free: Vec::with_capacity(bodies.len()),
-        largest: 0.0,
+        counts: Vec::with_capacity(many),
+        factors: Vec::with_capacity(many),
+        free: Vec::with_capacity(many),
     };
     for body in bodies {
         let l = factor::<B>(mass, body)?;
         let mut free = std::array::from_fn(|k| force[B * body + k]);
         forward(&l, &mut free);
         out.free.push(free);
+        out.factors.push(l);
         // The rows are ascending: the least contact at their heads is the next one.
         let row: [_; B] = std::array::from_fn(|k| h.row(B * body + k));
         let mut head = [0; B];
@@ -366,28 +386,20 @@ fn moved<const D: usize, const B: usize>(
         loop {
             let next = (0..B).filter_map(|k| row[k].0.get(head[k])).map(|&j| owner[j]).min();
             let Some(contact) = next else { break };
-            let begin = rows[contact as usize];
-            let mut block = [[0.0; B]; D];
+            // A stored zero would make a contact touch a body that it does not move.
+            let mut moves = false;
             for k in 0..B {
-                while let Some(&j) = row[k].0.get(head[k]).filter(|&&j| owner[j] == contact) {
-                    block[j - begin][k] = row[k].1[head[k]];
+                while row[k].0.get(head[k]).is_some_and(|&j| owner[j] == contact) {
+                    moves |= row[k].1[head[k]] != 0.0;
                     head[k] += 1;
                 }
             }
-            // A stored zero would make a contact touch a body that it does not move.
-            if block.iter().flatten().any(|x| *x != 0.0) {
-                for x in &mut block {
-                    forward(&l, x);
-                }
-                out.largest = block.iter().flatten().fold(out.largest, |m, x| m.max(x.abs()));
+            if moves {
                 out.contacts.push(contact);
-                out.blocks.push(block);
             }
         }
         out.counts.push((out.contacts.len() - before) as u32);
     }
-    out.contacts.shrink_to_fit();
-    out.blocks.shrink_to_fit();
     Some(out)
 }
 
