@@ -46,7 +46,7 @@ pub(super) fn gauss_seidel<const D: usize>(
         if best <= target {
             return (best, k - 1);
         }
-        island.sweep(x);
+        island.precise_sweep(x);
         // A look costs as much as a sweep: the later, the rarer.
         if k >= look || k == most {
             look = k + 1 + k / 8;

@@ -60,11 +60,16 @@ impl<const D: usize> Island<D> {
 
     /// The impulse of contact i that solves it while the others are held.
     pub fn relaxed(&self, i: usize, r: &[[f64; D]]) -> [f64; D] {
-        relaxed(&self.w, &self.q, &self.cones, &self.rho, r, i)
+        relaxed(&self.w, &self.q, &self.cones, &self.rho, r, (i, true))
     }
 
     /// One sweep; returns how many contacts changed their mode.
     pub fn sweep(&self, r: &mut [[f64; D]]) -> usize {
-        sweep(&self.w, &self.q, &self.cones, &self.rho, r)
+        sweep(&self.w, &self.q, &self.cones, &self.rho, r, false)
+    }
+
+    /// One sweep in which every contact is solved precisely.
+    pub fn precise_sweep(&self, r: &mut [[f64; D]]) {
+        sweep(&self.w, &self.q, &self.cones, &self.rho, r, true);
     }
 }
