@@ -40,6 +40,8 @@ struct Proxy {
     centre: DVec3,
     half: DVec3,
     radius: f64,
+    /// Radius of a ball around the shape, about the origin of its axes.
+    around: f64,
 }
 
 /// What there is a closed form for.
@@ -86,6 +88,9 @@ impl Collider {
             let (i, j) = (first as usize, second as usize);
             let (a, b) = (&self.proxies[i], &self.proxies[j]);
             let reach = margin[a.body as usize] + margin[b.body as usize];
+            if a.is_beyond(&self.poses[i], b, &self.poses[j], reach) {
+                continue;
+            }
             let start = contacts.len();
             let pose = relative(&self.poses[i], &self.poses[j]);
             if touches(a, b, &pose, reach, self.solids.polygon(), contacts) {
@@ -206,15 +211,33 @@ impl Proxy {
                 (Kind::Other, half + DVec3::new(0.5 * extent[0], 0.5 * extent[1], 0.0))
             }
         };
-        Proxy { body, shape, fixed, kind, pose: what.pose, centre, half, radius: radius_around }
+        let around = centre.length() + half.length() + radius_around;
+        Proxy { body, shape, fixed, kind, pose: what.pose, centre, half, radius: radius_around, around }
+    }
+
+    /// Whether the balls around two shapes, or around one over a plane, are farther apart than `reach`: most pairs whose boxes
+    /// overlap are.
+    fn is_beyond(&self, pose: &Pose, other: &Proxy, there: &Pose, reach: f64) -> bool {
+        let d = there.position - pose.position;
+        match (self.kind, other.kind) {
+            (Kind::Plane, _) => d.dot(pose.rotation * DVec3::Z) > (other.around + reach) * (1.0 + 1e-12),
+            (_, Kind::Plane) => -d.dot(there.rotation * DVec3::Z) > (self.around + reach) * (1.0 + 1e-12),
+            _ => {
+                let far = self.around + other.around + reach;
+                // Rounding must not lose a contact at exactly this distance.
+                d.length_squared() > far * far * (1.0 + 1e-12)
+            }
+        }
     }
 
     /// Box in the world around the shape at a pose, grown by a margin.
     fn bounds(&self, pose: &Pose, margin: f64) -> [DVec3; 2] {
-        let turn = DMat3::from_quat(pose.rotation).transpose();
-        let extent = |row: DVec3| self.half.dot(row.abs());
-        let half = DVec3::new(extent(turn.x_axis), extent(turn.y_axis), extent(turn.z_axis));
-        let half = half + (self.radius + margin);
+        let mut half = DVec3::splat(self.radius + margin);
+        if self.half != DVec3::ZERO {
+            let turn = DMat3::from_quat(pose.rotation).transpose();
+            let extent = |row: DVec3| self.half.dot(row.abs());
+            half += DVec3::new(extent(turn.x_axis), extent(turn.y_axis), extent(turn.z_axis));
+        }
         let centre = pose.point(self.centre);
         [centre - half, centre + half]
     }
