@@ -6,6 +6,7 @@
 mod analyze;
 mod check;
 mod check_world;
+mod checkpoint;
 mod compare;
 mod convert;
 mod map;
@@ -14,11 +15,22 @@ mod plot;
 mod profile;
 mod raster;
 mod report;
+mod run;
+mod run_events;
+mod run_loop;
+mod run_options;
+mod run_output;
+#[cfg(feature = "parquet")]
+mod run_parquet;
+mod run_report;
+mod run_start;
 mod safe;
 mod scene;
 mod solve;
 mod style;
+mod triangles;
 mod try_scene;
+mod vtk;
 
 use std::process::ExitCode;
 
@@ -44,6 +56,8 @@ enum Command {
     Map(map::MapArgs),
     /// The largest interval of a parameter on which the answer is certified to exist and be unique
     Safe(safe::SafeArgs),
+    /// Move a world of rigid bodies in time
+    Run(Box<run::RunArgs>),
     /// Solve one contact or complementarity problem from a file
     Solve(solve::SolveArgs),
     /// All solvers on all problems: table and performance profile
@@ -68,6 +82,7 @@ fn main() -> ExitCode {
         Command::Analyze(args) => analyze::run(&args),
         Command::Map(args) => map::run(&args),
         Command::Safe(args) => safe::run(&args),
+        Command::Run(args) => run::run(&args),
         Command::Solve(args) => solve::run(&args),
         Command::Compare(args) => compare::run(&args),
         Command::Convert(args) => convert::run(&args),

@@ -24,7 +24,7 @@ pub mod expression;
 pub mod family;
 pub mod file;
 pub mod formula;
-mod hull;
+pub mod hull;
 pub mod interval;
 mod interval_contact;
 mod interval_matrix;

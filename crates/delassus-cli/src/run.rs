@@ -1,0 +1,162 @@
+//! `delassus run`: moves a world in time.
+//!
+//! Exit codes: 0 done; 1 the run ended early (interrupted, or a step that has no answer) or steps were not solved to
+//! the tolerance; 2 misuse or bad input, before the first step.
+
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use clap::Args;
+use delassus::stepper::Scheme;
+
+use crate::run_loop::{Ending, simulate};
+use crate::run_options::Settings;
+use crate::run_output::Outputs;
+use crate::run_report;
+use crate::run_start::{self, Start};
+use crate::scene::{self, AnyScene, WorldScene};
+use crate::solve::{ContactLaw, tolerance};
+use crate::style::print;
+
+/// Set by Ctrl-C: the step under way is finished, everything is written, and the run ends.
+pub static INTERRUPTED: AtomicBool = AtomicBool::new(false);
+
+/// How time passes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum IntegratorName {
+    /// Steps of one length, impacts inside of them.
+    TimeStepping,
+    /// From event to event.
+    EventDriven,
+}
+
+/// The scheme of a step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum SchemeName {
+    /// Two solves a step, second order where the motion is smooth.
+    Symmetric,
+    /// One solve a step, first order.
+    HalfImplicit,
+}
+
+impl From<SchemeName> for Scheme {
+    fn from(name: SchemeName) -> Scheme {
+        match name {
+            SchemeName::Symmetric => Scheme::Symmetric,
+            SchemeName::HalfImplicit => Scheme::HalfImplicit,
+        }
+    }
+}
+
+/// Arguments of `run`.
+#[derive(Args)]
+pub struct RunArgs {
+    /// File with a [world], or a URDF
+    pub file: PathBuf,
+    /// Write the motion here: .csv (forces beside it), .parquet, .vtu or .pvd (a series for ParaView); may be repeated
+    #[arg(short = 'o', long = "output", value_name = "OUT")]
+    pub output: Vec<PathBuf>,
+    /// Time step, s [default: of the file, else 1e-3]
+    #[arg(long, value_name = "SECONDS", allow_negative_numbers = true)]
+    pub dt: Option<f64>,
+    /// End, s [default: of the file, else 1]
+    #[arg(long, value_name = "SECONDS", allow_negative_numbers = true)]
+    pub t_end: Option<f64>,
+    /// Coulomb's law as it is (ncp), or its associated relaxation, which lifts off while sliding (ccp) [default: of the
+    /// file, else ncp]
+    #[arg(long, value_enum)]
+    pub law: Option<ContactLaw>,
+    /// Two solves a step and second order, or one and first order
+    #[arg(long, value_enum, default_value = "symmetric")]
+    pub scheme: SchemeName,
+    /// How time passes [default: of the file, else time-stepping]
+    #[arg(long, value_enum)]
+    pub integrator: Option<IntegratorName>,
+    /// Residual below which a step counts as solved [default: of the file, else 1e-8]
+    #[arg(long, value_parser = tolerance)]
+    pub tolerance: Option<f64>,
+    /// auto, gauss-seidel, projected-gradient, spectral, admm, newton or interior-point [default: of the file, else auto]
+    #[arg(long)]
+    pub solver: Option<String>,
+    /// Start every solve from zero, not from the impulses of the step before
+    #[arg(long)]
+    pub no_warm_start: bool,
+    /// Where impulses are not unique, choose those of least norm in every step
+    #[arg(long)]
+    pub minimum_norm: bool,
+    /// Halve the step where it is not solved or constraints do not hold, and grow back
+    #[arg(long)]
+    pub adaptive: bool,
+    /// Record every N steps [default: as many as give about 1000 frames]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub every: Option<u64>,
+    /// Save the state here at the end, and when interrupted
+    #[arg(long, value_name = "FILE")]
+    pub checkpoint: Option<PathBuf>,
+    /// Save it also every so many seconds of computing
+    #[arg(long, value_name = "SECONDS", requires = "checkpoint")]
+    pub checkpoint_every: Option<f64>,
+    /// Continue from a checkpoint, to the same bits as without the pause
+    #[arg(long, value_name = "FILE")]
+    pub resume: Option<PathBuf>,
+    /// Write the contact problem of each step into this folder (FCLib .hdf5; own .json where FCLib cannot hold it)
+    #[arg(long, value_name = "DIR")]
+    pub dump_problems: Option<PathBuf>,
+    /// Report contact forces, and their intervals where they are not unique, at these times
+    #[arg(long, value_name = "T,T,…", value_delimiter = ',')]
+    pub forces_at: Vec<f64>,
+    /// Override a parameter of the file, or dt, t_end, tolerance: name=value
+    #[arg(long = "set", value_name = "NAME=VALUE", value_parser = scene::parse_override)]
+    pub set: Vec<(String, String)>,
+    /// Print one JSON document
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Runs the command; returns the exit code.
+pub fn run(args: &RunArgs) -> u8 {
+    match world(args).and_then(|scene| move_world(scene, args)) {
+        Ok(code) => code,
+        Err(message) => {
+            eprint!("{message}");
+            2
+        }
+    }
+}
+
+fn world(args: &RunArgs) -> Result<WorldScene, String> {
+    match scene::read_any(&args.file, &args.set)? {
+        AnyScene::World(world) => Ok(*world),
+        AnyScene::System(scene) => Err(format!(
+            "error: {}: `run` moves worlds of rigid bodies, this file has a [system]; `delassus analyze` works on it\n",
+            scene.name
+        )),
+    }
+}
+
+fn move_world(scene: WorldScene, args: &RunArgs) -> Result<u8, String> {
+    let settings = Settings::new(args, &scene)?;
+    let (world, start) = Start::new(scene, args, &settings)?;
+    let mut outputs = Outputs::open(args, &world, &start)?;
+    // A second Ctrl-C does not wait.
+    let handler = || {
+        if INTERRUPTED.swap(true, Ordering::SeqCst) {
+            std::process::exit(130);
+        }
+    };
+    if let Err(e) = ctrlc::set_handler(handler) {
+        eprintln!("note: Ctrl-C will not save: {e}");
+    }
+    for note in &start.notes {
+        if !args.json {
+            eprintln!("note: {note}");
+        }
+    }
+    let run = simulate(&world, start, &settings, &mut outputs);
+    let text = if args.json { run_report::to_json(&world, &run) } else { run_report::in_words(&world, &run) };
+    print(&text);
+    if let Ending::Failed(reason) = &run.ending {
+        eprintln!("error: {}: {reason}", run_start::file_name(args));
+    }
+    Ok(if run.ending == Ending::Done && run.totals.unsolved_steps == 0 { 0 } else { 1 })
+}

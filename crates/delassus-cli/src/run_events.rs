@@ -1,0 +1,287 @@
+//! What happens during a run: totals of all steps, and events.
+//!
+//! Open, slide and stick are told of pairs of bodies: a pair slides while one of its points does.
+
+use delassus::contact::Contact;
+use delassus::stepper::{StepReport, Stepper};
+use delassus::world::{World, WorldState};
+use delassus_solve::solvers::Status;
+use glam::DVec3;
+use serde::{Deserialize, Serialize};
+
+/// Events that are listed, of those that every contact makes and of those that few make.
+const LISTED: usize = 1000;
+const LISTED_RARE: usize = 10_000;
+/// A gap up to this is closed, m.
+const TOUCHING: f64 = 1e-7;
+/// Approach slower than this part of what a step of free fall gives is no impact.
+const REST: f64 = 0.1;
+/// Slip below this part of what a step of free fall gives is none: what solves leave.
+const STICKS: f64 = 1e-4;
+/// The same where nothing falls, m/s.
+const SLOWEST: f64 = 1e-7;
+
+/// The kinds of events.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum EventKind {
+    /// Bodies hit each other.
+    Impact,
+    /// A contact opened.
+    Open,
+    /// A contact began to slide.
+    Slide,
+    /// A contact began to stick or roll.
+    Stick,
+    /// Rebounds came to an end.
+    Accumulation,
+    /// Friction stopped a contact without a collision.
+    Jam,
+}
+
+/// Something that happened.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Event {
+    /// When, s.
+    pub t: f64,
+    /// What.
+    pub kind: EventKind,
+    /// The contact, by the names of its bodies.
+    pub contact: String,
+    /// Where, for impacts and jams.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub point: Option<[f64; 3]>,
+    /// Speed of approach of an impact, m/s.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub speed: Option<f64>,
+    /// Normal impulse of a jam, N s.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub impulse: Option<f64>,
+    /// Friction of a jam, and the friction above which the contact can jam.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub mu: Option<f64>,
+    /// See `mu`; none where no friction is high enough.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub mu_jam: Option<f64>,
+}
+
+impl Event {
+    fn new(t: f64, kind: EventKind, contact: String) -> Event {
+        Event { t, kind, contact, point: None, speed: None, impulse: None, mu: None, mu_jam: None }
+    }
+}
+
+/// How the bodies of a pair that touch move on each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Mode {
+    /// One of their points slides.
+    Slide,
+    /// All points stick or roll.
+    Stick,
+}
+
+/// What all steps of a run add up to. Goes on over checkpoints.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct Totals {
+    /// Steps made.
+    pub steps: u64,
+    /// Energy at the start, J.
+    pub energy_start: f64,
+    /// Largest overlap at the end of a step, m.
+    pub max_penetration: f64,
+    /// Largest residual of a solve.
+    pub max_residual: f64,
+    /// Largest opening of a joint at the end of a step, m or rad.
+    pub max_joint_error: f64,
+    /// Steps that were not solved to the tolerance.
+    pub unsolved_steps: u64,
+    /// When the first of them began, s.
+    pub first_unsolved: Option<f64>,
+    /// Steps with other impulses for the same motion.
+    pub non_unique_steps: u64,
+    /// Steps that were thrown away and made anew with half the length.
+    pub halved_steps: u64,
+    /// How often the step is halved now.
+    pub halvings: u32,
+    /// Good steps since it last changed.
+    pub good_steps: u32,
+    /// Solves and their iterations.
+    pub solves: u64,
+    /// See `solves`.
+    pub iterations: u64,
+    /// The most contacts at once that carried a force.
+    pub max_contacts: usize,
+    /// Events, as many as are listed.
+    pub events: Vec<Event>,
+    /// Impacts, openings, beginnings of sliding and of sticking, ends of rebounds, jams: all, also those that are not
+    /// listed.
+    pub counts: [u64; 6],
+    /// Pairs of bodies that touch now.
+    pub modes: Vec<([u32; 2], Mode)>,
+}
+
+/// What is seen of contacts before a step.
+#[derive(Default)]
+pub struct Before {
+    t: f64,
+    /// Bodies, shapes, feature; gap, velocity along the normal, point.
+    approach: Vec<(([u32; 2], [u32; 2], u32), f64, f64, DVec3)>,
+}
+
+fn key(contact: &Contact) -> ([u32; 2], [u32; 2], u32) {
+    (contact.bodies, contact.shapes, contact.feature)
+}
+
+/// Velocity of B against A at a contact.
+fn relative_velocity(state: &WorldState, contact: &Contact) -> DVec3 {
+    let [a, b] = contact.bodies.map(|b| {
+        let s = &state.bodies[b as usize];
+        s.velocity + s.spin().cross(contact.point - s.pose.position)
+    });
+    b - a
+}
+
+fn name(world: &World, pair: [u32; 2]) -> String {
+    let [a, b] = pair.map(|b| world.bodies[b as usize].name.as_str());
+    format!("{a}|{b}")
+}
+
+impl Before {
+    /// Looks at the contacts of a stepper.
+    pub fn look(&mut self, stepper: &Stepper<'_>) {
+        let state = stepper.state();
+        self.t = state.t;
+        self.approach.clear();
+        self.approach.extend(stepper.contacts().iter().map(|contact| {
+            (key(contact), contact.gap, relative_velocity(state, contact).dot(contact.normal), contact.point)
+        }));
+    }
+}
+
+impl Totals {
+    fn push(&mut self, event: Event) {
+        let kind = event.kind;
+        self.counts[kind as usize] += 1;
+        let rare = matches!(kind, EventKind::Jam | EventKind::Accumulation | EventKind::Impact);
+        if self.events.len() < if rare { LISTED_RARE } else { LISTED } {
+            self.events.push(event);
+        }
+    }
+
+    /// Number of events that are not listed.
+    pub fn left_out(&self) -> u64 {
+        self.counts.iter().sum::<u64>() - self.events.len() as u64
+    }
+
+    /// Takes up a step that was made.
+    pub fn add(&mut self, world: &World, stepper: &Stepper<'_>, before: &Before, report: StepReport) {
+        // A number that a checkpoint can hold.
+        let held = |x: f64| if x.is_nan() { f64::MAX } else { x.min(f64::MAX) };
+        self.steps += 1;
+        self.max_penetration = self.max_penetration.max(held(report.penetration));
+        self.max_residual = self.max_residual.max(held(report.residual));
+        self.max_joint_error = self.max_joint_error.max(held(report.joint_error));
+        if report.status != Status::Solved {
+            self.unsolved_steps += 1;
+            self.first_unsolved.get_or_insert(before.t);
+        }
+        self.non_unique_steps += u64::from(report.non_unique);
+        self.solves += report.solves as u64;
+        self.iterations += report.iterations as u64;
+        self.impacts(world, stepper, before);
+        for jam in report.jams {
+            let mut event = Event::new(jam.t, EventKind::Jam, jam.contact);
+            event.point = Some(jam.point.to_array());
+            event.impulse = Some(jam.impulse);
+            event.mu = Some(jam.mu);
+            event.mu_jam = Some(jam.mu_jam).filter(|x| x.is_finite());
+            self.push(event);
+        }
+        for accumulation in report.accumulations {
+            self.push(Event::new(accumulation.t, EventKind::Accumulation, accumulation.contact));
+        }
+        self.change_modes(world, stepper);
+    }
+
+    /// Contacts that approached before the step and carried a force in it: one event for a pair of bodies.
+    fn impacts(&mut self, world: &World, stepper: &Stepper<'_>, before: &Before) {
+        let dt = stepper.options.dt;
+        let rest = (REST * world.gravity.length() * dt).max(SLOWEST);
+        let mut found: Vec<([u32; 2], f64, f64, DVec3)> = vec![];
+        let mut carrying = 0;
+        for (contact, normal, _) in stepper.contact_forces() {
+            if normal <= 0.0 {
+                continue;
+            }
+            carrying += 1;
+            let Ok(i) = before.approach.binary_search_by_key(&key(contact), |(k, ..)| *k) else { continue };
+            let (_, gap, speed, point) = before.approach[i];
+            if speed >= -rest {
+                continue;
+            }
+            let t = before.t + (gap.max(0.0) / -speed).min(dt);
+            match found.iter_mut().find(|(pair, ..)| *pair == contact.bodies) {
+                Some(entry) if speed < entry.2 => *entry = (contact.bodies, t, speed, point),
+                Some(_) => {}
+                None => found.push((contact.bodies, t, speed, point)),
+            }
+        }
+        self.max_contacts = self.max_contacts.max(carrying);
+        for (pair, t, speed, point) in found {
+            let mut event = Event::new(t, EventKind::Impact, name(world, pair));
+            event.point = Some(point.to_array());
+            event.speed = Some(-speed);
+            self.push(event);
+        }
+    }
+
+    fn change_modes(&mut self, world: &World, stepper: &Stepper<'_>) {
+        let now = modes(world, stepper);
+        let t = stepper.state().t;
+        let old = std::mem::take(&mut self.modes);
+        let at = |list: &[([u32; 2], Mode)], pair: [u32; 2]| {
+            list.binary_search_by_key(&pair, |(p, _)| *p).ok().map(|i| list[i].1)
+        };
+        for &(pair, mode) in &now {
+            if at(&old, pair) != Some(mode) {
+                let kind = if mode == Mode::Slide { EventKind::Slide } else { EventKind::Stick };
+                self.push(Event::new(t, kind, name(world, pair)));
+            }
+        }
+        for &(pair, _) in &old {
+            if at(&now, pair).is_none() {
+                self.push(Event::new(t, EventKind::Open, name(world, pair)));
+            }
+        }
+        self.modes = now;
+    }
+}
+
+/// The pairs of bodies that touch, sorted.
+pub fn modes(world: &World, stepper: &Stepper<'_>) -> Vec<([u32; 2], Mode)> {
+    let fall = world.gravity.length() * stepper.options.dt;
+    let (parting, slip) = ((REST * fall).max(SLOWEST), (STICKS * fall).max(SLOWEST));
+    let state = stepper.state();
+    let mut now: Vec<([u32; 2], Mode)> = vec![];
+    for contact in stepper.contacts().iter().filter(|c| c.gap <= TOUCHING) {
+        let u = relative_velocity(state, contact);
+        let normal = u.dot(contact.normal);
+        if normal > parting {
+            continue;
+        }
+        let slides = (u - normal * contact.normal).length() > slip;
+        let mode = if slides { Mode::Slide } else { Mode::Stick };
+        // Contacts of a pair follow each other.
+        match now.last_mut() {
+            Some((pair, known)) if *pair == contact.bodies => {
+                if slides {
+                    *known = Mode::Slide;
+                }
+            }
+            _ => now.push((contact.bodies, mode)),
+        }
+    }
+    now.sort_unstable_by_key(|(pair, _)| *pair);
+    now
+}

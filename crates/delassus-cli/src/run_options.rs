@@ -1,0 +1,123 @@
+//! What a run is asked to do: the command line, then the file, then defaults.
+
+use std::path::PathBuf;
+
+use delassus::stepper::{FrictionLaw, StepOptions};
+use delassus::world_file::{self, Integrator};
+use delassus_solve::solvers::friction::Method;
+
+use crate::run::{IntegratorName, RunArgs};
+use crate::scene::WorldScene;
+use crate::solve::ContactLaw;
+
+/// More steps than anyone waits for: a slip in a number, most likely.
+const MOST_STEPS: f64 = 1e9;
+/// Frames that are recorded where nothing else is asked.
+const FRAMES: f64 = 1000.0;
+/// End where neither command line nor file gives one, s.
+const T_END: f64 = 1.0;
+
+/// A run, checked.
+pub struct Settings {
+    /// Options of the steps.
+    pub options: StepOptions,
+    /// End, s.
+    pub t_end: f64,
+    /// Steps between frames.
+    pub every: u64,
+    /// Whether the step may be halved.
+    pub adaptive: bool,
+    /// Times at which forces are reported, ascending.
+    pub forces_at: Vec<f64>,
+    /// Where the state is saved.
+    pub checkpoint: Option<PathBuf>,
+    /// How often, in seconds of computing.
+    pub checkpoint_every: Option<f64>,
+    /// Folder for contact problems.
+    pub dump_problems: Option<PathBuf>,
+    /// Tells one scene from another: changes with the text of the file and the overrides.
+    pub fingerprint: u64,
+}
+
+impl Settings {
+    /// The settings of a run; the error is a message ready for stderr.
+    pub fn new(args: &RunArgs, scene: &WorldScene) -> Result<Settings, String> {
+        let file = &scene.file.simulation;
+        let defaults = StepOptions::default();
+        let dt = args.dt.or(file.dt).unwrap_or(defaults.dt);
+        if !(dt.is_finite() && dt > 0.0) {
+            return Err(format!("error: --dt: expected a time step above 0 s, found {dt}\n"));
+        }
+        let t_end = args.t_end.or(file.t_end).unwrap_or(T_END);
+        if !(t_end.is_finite() && t_end >= 0.0) {
+            return Err(format!("error: --t-end: expected an end not before 0 s, found {t_end}\n"));
+        }
+        let steps = t_end / dt;
+        if steps > MOST_STEPS {
+            return Err(format!(
+                "error: {t_end} s in steps of {dt} s are {steps:.3e} steps, expected at most {MOST_STEPS:.0e}\n"
+            ));
+        }
+        let event_driven = match args.integrator {
+            Some(name) => name == IntegratorName::EventDriven,
+            None => file.integrator == Some(Integrator::EventDriven),
+        };
+        if event_driven {
+            return Err(
+                "error: the event-driven integrator is not there yet, use --integrator time-stepping\n"
+                    .to_string(),
+            );
+        }
+        let law = match (args.law, file.law) {
+            (Some(ContactLaw::Ncp), _) | (None, None | Some(world_file::FrictionLaw::Ncp)) => {
+                FrictionLaw::Ncp
+            }
+            (Some(ContactLaw::Ccp), _) | (None, Some(world_file::FrictionLaw::Ccp)) => FrictionLaw::Ccp,
+        };
+        let method = match args.solver.as_ref().or(file.solver.as_ref()) {
+            None => defaults.method,
+            Some(name) => name.parse().map_err(|_| {
+                let names: Vec<&str> = Method::ALL.iter().map(|(n, _)| *n).collect();
+                format!("error: unknown solver \"{name}\", expected one of {}\n", names.join(", "))
+            })?,
+        };
+        if let Some(x) = args.checkpoint_every
+            && !(x.is_finite() && x > 0.0)
+        {
+            return Err(format!("error: --checkpoint-every: expected seconds above 0, found {x}\n"));
+        }
+        let mut forces_at = args.forces_at.clone();
+        if let Some(t) = forces_at.iter().find(|t| !(0.0..=t_end).contains(*t)) {
+            return Err(format!("error: --forces-at: expected times from 0 to {t_end} s, found {t}\n"));
+        }
+        forces_at.sort_by(f64::total_cmp);
+        Ok(Settings {
+            options: StepOptions {
+                dt,
+                law,
+                scheme: args.scheme.into(),
+                tolerance: args.tolerance.or(file.tolerance).unwrap_or(defaults.tolerance),
+                method,
+                warm_start: !args.no_warm_start,
+                minimum_norm: args.minimum_norm,
+                ..defaults
+            },
+            t_end,
+            every: args.every.unwrap_or((steps / FRAMES).ceil().max(1.0) as u64),
+            adaptive: args.adaptive,
+            forces_at,
+            checkpoint: args.checkpoint.clone(),
+            checkpoint_every: args.checkpoint_every,
+            dump_problems: args.dump_problems.clone(),
+            fingerprint: fingerprint(&scene.text, &args.set),
+        })
+    }
+}
+
+/// FNV-1a of the text and the overrides.
+fn fingerprint(text: &str, overrides: &[(String, String)]) -> u64 {
+    let parts = overrides.iter().flat_map(|(name, value)| ["\0", name.as_str(), "=", value.as_str()]);
+    std::iter::once(text).chain(parts).flat_map(str::bytes).fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
+    })
+}

@@ -1,0 +1,157 @@
+//! Where a run starts: the file's state with its loops closed, or a checkpoint; and what is odd about it.
+
+use delassus::close_loops::project_velocities;
+use delassus::collide::Collider;
+use delassus::joint::Rows;
+use delassus::joint_rows::{rows, values};
+use delassus::mobility::{Mobility, mobility};
+use delassus::rigid::energy;
+use delassus::stepper::Snapshot;
+use delassus::world::{World, WorldState};
+
+use crate::checkpoint::{self, Checkpoint};
+use crate::run::RunArgs;
+use crate::run_events::Totals;
+use crate::run_options::Settings;
+use crate::scene::{WorldScene, ended};
+use crate::style::number;
+
+/// Joints that are open by no more than this are closed, m or rad.
+const CLOSED: f64 = 1e-9;
+/// Joint velocities up to this part of the largest velocity are rounding.
+const KEPT: f64 = 1e-9;
+/// Overlaps up to this part of the smaller body are a matter of taste.
+const SHALLOW: f64 = 0.01;
+/// Overlaps that are told one by one.
+const OVERLAPS: usize = 5;
+
+/// The start of a run.
+pub struct Start {
+    /// Positions and velocities.
+    pub state: WorldState,
+    /// The state of the stepper, where a run goes on, with the step length of its count.
+    pub snapshot: Option<(Snapshot, f64)>,
+    /// What earlier parts of the run have found.
+    pub totals: Totals,
+    /// Degrees of freedom at the start.
+    pub mobility: Mobility,
+    /// What a user should know.
+    pub notes: Vec<String>,
+}
+
+/// The name of the scene, for messages.
+pub fn file_name(args: &RunArgs) -> String {
+    args.file.display().to_string()
+}
+
+impl Start {
+    /// The world, and where it starts; the error is a message ready for stderr.
+    pub fn new(scene: WorldScene, args: &RunArgs, settings: &Settings) -> Result<(World, Start), String> {
+        let WorldScene { mut file, name, text } = scene;
+        let mut notes = vec![];
+        if let Some(path) = &args.resume {
+            let Checkpoint { snapshot, dt, totals, fingerprint, .. } = checkpoint::read(path, &file.world)?;
+            if fingerprint != settings.fingerprint {
+                notes.push(format!("{}: was saved from another text of the scene", path.display()));
+            }
+            let t = snapshot.state.t;
+            if t > settings.t_end {
+                let end = settings.t_end;
+                return Err(format!("error: {}: is at {t} s, after the end at {end} s\n", path.display()));
+            }
+            let mobility = mobility(&file.world, &snapshot.state);
+            let state = snapshot.state.clone();
+            return Ok((
+                file.world,
+                Start { state, snapshot: Some((snapshot, dt)), totals, mobility, notes },
+            ));
+        }
+        let open = joint_error(&file.world, &file.state);
+        if open > CLOSED {
+            let moved = file.close_loops(&text).map_err(|e| ended(e.render(&name, &text)))?.moved;
+            notes.push(format!(
+                "joints were open by up to {}; bodies were moved by up to {} m to close them",
+                number(open),
+                number(moved)
+            ));
+        }
+        if let Some(note) = velocities_of_joints(&file.world, &mut file.state) {
+            notes.push(note);
+        }
+        notes.extend(overlaps(&file.world, &file.state));
+        let mobility = mobility(&file.world, &file.state);
+        let totals = Totals { energy_start: energy(&file.world, &file.state), ..Totals::default() };
+        Ok((file.world, Start { state: file.state, snapshot: None, totals, mobility, notes }))
+    }
+}
+
+/// The largest |g| of rows held.
+fn joint_error(world: &World, state: &WorldState) -> f64 {
+    let (mut all, mut values_of_rows) = (Rows::default(), Vec::new());
+    rows(world, state, 1.0, &mut all);
+    // Rows held come first.
+    values(world, state, &mut values_of_rows);
+    values_of_rows.iter().take(all.held).fold(0.0, |e, g| e.max(g.abs()))
+}
+
+/// Makes velocities obey the joints, and tells by how much they did not.
+fn velocities_of_joints(world: &World, state: &mut WorldState) -> Option<String> {
+    let before = state.clone();
+    let left = project_velocities(world, state);
+    let mut largest = 0.0_f64;
+    let mut worst = (0.0, 0);
+    for (i, (old, new)) in before.bodies.iter().zip(&state.bodies).enumerate() {
+        let reach = world.bodies[i].reach();
+        let speed = |v: glam::DVec3, w: glam::DVec3| v.length() + reach * w.length();
+        largest = largest.max(speed(old.velocity, old.angular_velocity));
+        let change = speed(new.velocity - old.velocity, new.angular_velocity - old.angular_velocity);
+        if change > worst.0 {
+            worst = (change, i);
+        }
+    }
+    if left > KEPT * largest.max(1.0) {
+        return Some(format!("joints contradict each other: velocities break them by {} m/s", number(left)));
+    }
+    if worst.0 <= KEPT * largest.max(1e-3) {
+        // Rounding: the file's own numbers are kept.
+        *state = before;
+        return None;
+    }
+    Some(format!(
+        "velocities broke the joints: that of body `{}` was changed by {} m/s, the least that obeys them",
+        world.bodies[worst.1].name,
+        number(worst.0)
+    ))
+}
+
+/// Pairs that overlap by more than 1 % of the smaller one. The first step pushes them apart.
+fn overlaps(world: &World, state: &WorldState) -> Vec<String> {
+    let mut contacts = vec![];
+    Collider::new(world).collide(world, state, &vec![0.0; world.bodies.len()], &mut contacts);
+    let mut deep: Vec<([u32; 2], f64)> = vec![];
+    for contact in &contacts {
+        let size = contact.bodies.map(|b| world.bodies[b as usize].reach()).into_iter().filter(|r| *r > 0.0);
+        let size = size.fold(f64::INFINITY, f64::min);
+        if size.is_finite() && -contact.gap > SHALLOW * size {
+            match deep.iter_mut().find(|(pair, _)| *pair == contact.bodies) {
+                Some((_, depth)) => *depth = depth.max(-contact.gap),
+                None => deep.push((contact.bodies, -contact.gap)),
+            }
+        }
+    }
+    let mut notes: Vec<String> = deep
+        .iter()
+        .take(OVERLAPS)
+        .map(|(pair, depth)| {
+            let [a, b] = pair.map(|b| &world.bodies[b as usize].name);
+            format!(
+                "`{a}` and `{b}` overlap by {} m at the start; the first step pushes them apart",
+                number(*depth)
+            )
+        })
+        .collect();
+    if deep.len() > OVERLAPS {
+        notes.push(format!("{} more pairs overlap at the start", deep.len() - OVERLAPS));
+    }
+    notes
+}

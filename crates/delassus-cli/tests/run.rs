@@ -1,0 +1,415 @@
+//! `run` on worlds.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+use crate::{Temporary, delassus, json};
+
+/// A block on the ground.
+const BLOCK: &str = r#"[world]
+name = "block"
+[parameters]
+mu = 0.5
+v = 1.0
+[[body]]
+name = "ground"
+fixed = true
+[[body.shape]]
+type = "plane"
+[[body]]
+name = "brick"
+mass = 2.0
+position = [0, 0, 0.1]
+velocity = ["v", 0, 0]
+[[body.shape]]
+type = "box"
+half_extents = [0.3, 0.2, 0.1]
+[[friction]]
+between = ["*", "*"]
+mu = "mu"
+[simulation]
+t_end = 0.4
+"#;
+
+/// A bouncing ball beside a double pendulum.
+const MIXED: &str = r#"[world]
+name = "mixed"
+[[body]]
+name = "ground"
+fixed = true
+[[body.shape]]
+type = "plane"
+[[body]]
+name = "ball"
+mass = 1.0
+position = [2, 0, 0.15]
+velocity = [0.3, 0, 0]
+angular_velocity = [0, 1, 2]
+[[body.shape]]
+type = "sphere"
+radius = 0.1
+[[body]]
+name = "upper"
+mass = 1.0
+position = [0.5, 0, 3]
+[[body.shape]]
+type = "box"
+half_extents = [0.5, 0.05, 0.08]
+[[body]]
+name = "lower"
+mass = 1.0
+position = [1.5, 0, 3]
+[[body.shape]]
+type = "box"
+half_extents = [0.5, 0.05, 0.08]
+[[body]]
+name = "box"
+mass = 3.0
+position = [-3, 0, 0.2]
+euler_deg = [3, 4, 5]
+[[body.shape]]
+type = "box"
+half_extents = [0.1, 0.15, 0.12]
+[[joint]]
+name = "shoulder"
+type = "revolute"
+bodies = ["world", "upper"]
+anchor = [0, 0, 3]
+axis = [0, 1, 0]
+[[joint]]
+name = "elbow"
+type = "revolute"
+bodies = ["upper", "lower"]
+anchor = [1, 0, 3]
+axis = [0, 1, 0]
+[[friction]]
+between = ["*", "*"]
+mu = 0.4
+restitution = 0.6
+[simulation]
+t_end = 0.2
+"#;
+
+fn number(value: &Value) -> f64 {
+    value.as_f64().unwrap_or_else(|| panic!("expected a number, found {value}"))
+}
+
+fn folder(file: &Temporary) -> PathBuf {
+    Path::new(file.path()).parent().unwrap().to_path_buf()
+}
+
+fn in_folder(file: &Temporary, name: &str) -> String {
+    folder(file).join(name).to_str().unwrap().to_owned()
+}
+
+/// The document without what a clock says.
+fn timeless(mut doc: Value) -> Value {
+    for key in ["wall_seconds", "real_time_factor"] {
+        doc.as_object_mut().unwrap().remove(key);
+    }
+    doc
+}
+
+#[test]
+fn a_sliding_block_stops_where_the_closed_form_says() {
+    let file = Temporary::new("block.toml", BLOCK.as_bytes());
+    let (code, doc) = json(&["run", file.path(), "--json"]);
+    assert_eq!(code, 0, "{doc}");
+    assert_eq!((number(&doc["steps"]), number(&doc["t_end"])), (400.0, 0.4));
+    // v²/(2 μ g), less than a step's part of it off.
+    let x = number(&doc["bodies"]["brick"]["position"][0]);
+    let stop = 1.0 / (2.0 * 0.5 * 9.81);
+    assert!((x - stop).abs() < 1e-3 * stop, "{x} {stop}");
+    let brick = &doc["bodies"]["brick"];
+    assert!(number(&brick["velocity"][0]).abs() < 1e-9 && number(&brick["angular_velocity"][1]).abs() < 1e-9);
+    assert!((number(&brick["orientation"][0]) - 1.0).abs() < 1e-9);
+    assert_eq!(doc["bodies"]["ground"]["position"], serde_json::json!([0.0, 0.0, 0.0]));
+    // All that was kinetic is gone: ½ m v² = 1.
+    assert!((number(&doc["energy"]["start"]) - number(&doc["energy"]["end"]) - 1.0).abs() < 1e-8);
+    assert!(number(&doc["max_penetration"]) < 1e-9 && number(&doc["max_residual"]) <= 1e-8);
+    assert_eq!((number(&doc["degrees_of_freedom"]), number(&doc["redundant_rows"])), (6.0, 0.0));
+    // It slides from the start and sticks when it stops, v/(μ g).
+    let events = doc["events"].as_array().unwrap();
+    let kinds: Vec<&str> = events.iter().map(|e| e["kind"].as_str().unwrap()).collect();
+    assert_eq!(kinds, ["stick"], "{events:?}");
+    assert_eq!(events[0]["contact"], "ground|brick");
+    assert!((number(&events[0]["t"]) - 1.0 / (0.5 * 9.81)).abs() < 2e-3, "{events:?}");
+    // Four corners stand with friction inside of its cone: more forces than equations.
+    assert!(number(&doc["steps_with_non_unique_forces"]) > 100.0, "{doc}");
+}
+
+#[test]
+fn options_come_from_the_command_line_then_the_file() {
+    let file = Temporary::new("block.toml", BLOCK.as_bytes());
+    let (_, doc) =
+        json(&["run", file.path(), "--json", "--set", "t_end=0.1", "--dt", "0.02", "--set", "v=2"]);
+    assert_eq!((number(&doc["steps"]), number(&doc["t_end"])), (5.0, 0.1));
+    assert!((number(&doc["energy"]["start"]) - (4.0 + 2.0 * 9.81 * 0.1)).abs() < 1e-12);
+    // An end that is no multiple of the step is reached by a shorter last step.
+    let (code, doc) = json(&["run", file.path(), "--json", "--t-end", "0.0105"]);
+    assert_eq!((code, number(&doc["steps"])), (0, 11.0));
+    assert!((number(&doc["t_end"]) - 0.0105).abs() < 1e-15);
+    let (code, doc) = json(&["run", file.path(), "--json", "--t-end", "0"]);
+    assert_eq!((code, number(&doc["steps"])), (0, 0.0));
+    // The associated law lifts off while it slides (004 §6): the block leaves the ground.
+    let args = ["run", file.path(), "--json", "--t-end", "0.05", "--law", "ccp", "--scheme", "half-implicit"];
+    let (code, doc) = json(&args);
+    assert_eq!(code, 0, "{doc}");
+    assert!(number(&doc["bodies"]["brick"]["position"][2]) > 0.1 + 1e-5, "{doc}");
+}
+
+#[test]
+fn a_run_that_goes_on_from_a_checkpoint_has_the_same_bits() {
+    let file = Temporary::new("mixed.toml", MIXED.as_bytes());
+    let [csv, twice] = ["whole.csv", "parts.csv"].map(|name| in_folder(&file, name));
+    let saved = in_folder(&file, "saved.json");
+    let whole = json(&["run", file.path(), "--json", "-o", &csv, "--every", "10"]);
+    let again = json(&["run", file.path(), "--json"]);
+    assert_eq!(whole.0, 0, "{}", whole.1);
+    let whole = timeless(whole.1);
+    assert_eq!(whole, timeless(again.1), "the same run twice");
+    assert!(number(&whole["event_counts"]["impact"]) >= 2.0, "{}", whole["events"]);
+    let first = [
+        "run",
+        file.path(),
+        "--json",
+        "--t-end",
+        "0.1",
+        "--checkpoint",
+        &saved,
+        "-o",
+        &twice,
+        "--every",
+        "10",
+    ];
+    assert_eq!(json(&first).0, 0);
+    let (code, doc) =
+        json(&["run", file.path(), "--json", "--resume", &saved, "-o", &twice, "--every", "10"]);
+    assert_eq!((code, timeless(doc)), (0, whole));
+    assert_eq!(std::fs::read_to_string(&csv).unwrap(), std::fs::read_to_string(&twice).unwrap());
+    let forces = ["whole-forces.csv", "parts-forces.csv"]
+        .map(|name| std::fs::read_to_string(in_folder(&file, name)).unwrap());
+    assert_eq!(forces[0], forces[1]);
+    assert!(
+        forces[0].contains(",contact,ground|box") && forces[0].contains(",joint,elbow,"),
+        "{}",
+        forces[0]
+    );
+    // A checkpoint of another scene, a later time, a file that is none.
+    let block = Temporary::new("block.toml", BLOCK.as_bytes());
+    for (args, message) in [
+        (vec!["run", block.path(), "--resume", &saved], "other bodies or joints"),
+        (vec!["run", file.path(), "--resume", &saved, "--t-end", "0.05"], "after the end"),
+        (vec!["run", file.path(), "--resume", file.path()], "not a checkpoint"),
+    ] {
+        let out = delassus(&args);
+        let text = String::from_utf8_lossy(&out.stderr).into_owned();
+        assert_eq!(out.status.code(), Some(2), "{text}");
+        assert!(text.contains(message), "{text}");
+    }
+}
+
+#[test]
+fn tables_have_the_columns_of_every_body() {
+    let file = Temporary::new("mixed.toml", MIXED.as_bytes());
+    let csv = in_folder(&file, "out.csv");
+    let (_, doc) = json(&["run", file.path(), "--json", "-o", &csv, "--t-end", "0.05"]);
+    let text = std::fs::read_to_string(&csv).unwrap();
+    let lines: Vec<Vec<&str>> = text.lines().map(|line| line.split(',').collect()).collect();
+    // The start and every step, four bodies that move.
+    assert_eq!((lines.len(), lines[0].len()), (1 + 51, 1 + 4 * 13));
+    assert_eq!(lines[0][..4], ["time", "ball.x", "ball.y", "ball.z"]);
+    let last = lines.last().unwrap();
+    let column = |name: &str| lines[0].iter().position(|n| *n == name).unwrap();
+    let value = |name: &str| last[column(name)].parse::<f64>().unwrap();
+    assert_eq!(value("box.qw"), number(&doc["bodies"]["box"]["orientation"][0]));
+    assert_eq!(value("lower.wy"), number(&doc["bodies"]["lower"]["angular_velocity"][1]));
+    assert_eq!(value("time"), 0.05);
+}
+
+#[test]
+fn a_series_for_paraview() {
+    let file = Temporary::new("mixed.toml", MIXED.as_bytes());
+    let out = in_folder(&file, "series.vtu");
+    let args = ["run", file.path(), "--json", "-o", &out, "--t-end", "0.02", "--every", "10"];
+    assert_eq!(json(&args).0, 0);
+    let list = std::fs::read_to_string(in_folder(&file, "series.pvd")).unwrap();
+    assert_eq!(list.matches("<DataSet ").count(), 3, "{list}");
+    assert!(list.contains("timestep=\"0.02\" part=\"0\" file=\"series_000002.vtu\""), "{list}");
+    let grid = std::fs::read_to_string(in_folder(&file, "series_000002.vtu")).unwrap();
+    let after = |mark: &str, from: &str| {
+        let at = from.find(mark).unwrap_or_else(|| panic!("no {mark}")) + mark.len();
+        from[at..].to_owned()
+    };
+    let count = |mark: &str| after(mark, &grid).split('"').next().unwrap().parse::<usize>().unwrap();
+    let (points, cells) = (count("NumberOfPoints=\""), count("NumberOfCells=\""));
+    let numbers = |name: &str| {
+        let array = after(&format!("Name=\"{name}\""), &grid);
+        let body = after(">\n", &array);
+        let body = body.split("</DataArray>").next().unwrap();
+        body.split_whitespace().map(|x| x.parse::<f64>().unwrap()).collect::<Vec<_>>()
+    };
+    assert_eq!(numbers("Points").len(), 3 * points);
+    let corners = numbers("connectivity");
+    assert_eq!(corners.len(), 3 * cells);
+    assert!(corners.iter().all(|&i| i < points as f64));
+    assert_eq!((numbers("offsets").len(), numbers("types").len()), (cells, cells));
+    assert_eq!((numbers("body").len(), numbers("velocity").len()), (cells, 3 * cells));
+    // Two triangles of the plane and twelve of each box.
+    assert_eq!(numbers("body").iter().filter(|b| **b == 0.0).count(), 2);
+    assert_eq!(numbers("body").iter().filter(|b| **b == 4.0).count(), 12);
+}
+
+#[test]
+fn forces_that_are_not_unique_come_with_intervals() {
+    let file = Temporary::new("block.toml", BLOCK.as_bytes());
+    let (code, doc) = json(&[
+        "run",
+        file.path(),
+        "--json",
+        "--set",
+        "v=1e-9",
+        "--t-end",
+        "0.02",
+        "--forces-at",
+        "0.01,0.02",
+    ]);
+    assert_eq!(code, 0, "{doc}");
+    let [_, at] = doc["forces"].as_array().unwrap().as_slice() else { panic!("{doc}") };
+    assert_eq!((number(&at["t"]), &at["unique"]), (0.02, &Value::Bool(false)));
+    let contacts = at["contacts"].as_object().unwrap();
+    assert_eq!(contacts.len(), 4);
+    let weight = 2.0 * 9.81;
+    let sum: f64 = contacts.values().map(|c| number(&c["normal"])).sum();
+    assert!((sum - weight).abs() < 1e-6 * weight, "{sum}");
+    for contact in contacts.values() {
+        // Least norm: a quarter each; a corner may carry nothing or half of all.
+        assert!((number(&contact["normal"]) - 0.25 * weight).abs() < 1e-4 * weight, "{contact}");
+        assert!(number(&contact["interval"][0]) < 1e-3 * weight, "{contact}");
+        assert!((number(&contact["interval"][1]) - 0.5 * weight).abs() < 1e-3 * weight, "{contact}");
+    }
+}
+
+#[test]
+fn contact_problems_of_each_step_are_written_and_solve_again() {
+    let file = Temporary::new("block.toml", BLOCK.as_bytes());
+    let problems = in_folder(&file, "problems");
+    let (code, _) = json(&["run", file.path(), "--json", "--t-end", "0.003", "--dump-problems", &problems]);
+    assert_eq!(code, 0);
+    let mut names: Vec<String> = std::fs::read_dir(&problems)
+        .unwrap()
+        .map(|e| e.unwrap().path().to_str().unwrap().to_owned())
+        .collect();
+    names.sort();
+    assert_eq!(names.len(), 3, "{names:?}");
+    assert!(names[0].ends_with("step-0000001.hdf5"), "{names:?}");
+    let (code, doc) = json(&["solve", &names[0], "--json"]);
+    assert_eq!((code, &doc["kind"], number(&doc["contacts"])), (0, &Value::from("gfc3d"), 4.0));
+}
+
+#[test]
+fn what_is_odd_about_a_start_is_told() {
+    let deep = BLOCK.replace("position = [0, 0, 0.1]", "position = [0, 0, 0.08]");
+    let file = Temporary::new("deep.toml", deep.as_bytes());
+    let (_, doc) = json(&["run", file.path(), "--json", "--t-end", "0.01"]);
+    let notes = doc["notes"].to_string();
+    assert!(notes.contains("`ground` and `brick` overlap by 0.02 m"), "{notes}");
+    assert!(number(&doc["bodies"]["brick"]["position"][2]) > 0.1 - 1e-9, "{doc}");
+    let swinging = MIXED.replace("position = [1.5, 0, 3]", "position = [1.5, 0, 3]\nvelocity = [0, 1, 0]");
+    let file = Temporary::new("swinging.toml", swinging.as_bytes());
+    let (_, doc) = json(&["run", file.path(), "--json", "--t-end", "0.01"]);
+    let notes = doc["notes"].to_string();
+    assert!(notes.contains("velocities broke the joints: that of body `lower` was changed"), "{notes}");
+    assert!(number(&doc["max_joint_error"]) < 1e-9);
+}
+
+#[test]
+fn nonsense_is_refused_before_the_first_step() {
+    let file = Temporary::new("block.toml", BLOCK.as_bytes());
+    let system = crate::root().join("scenes/painleve-rod.toml");
+    let nowhere = in_folder(&file, "no/such/folder.csv");
+    let cases: Vec<(Vec<&str>, &str)> = vec![
+        (vec!["--dt", "0"], "time step above 0 s, found 0"),
+        (vec!["--dt", "-1e-3"], "time step above 0 s"),
+        (vec!["--dt", "nan"], "time step above 0 s"),
+        (vec!["--t-end", "-1"], "end not before 0 s"),
+        (vec!["--t-end", "1e9"], "1.000e12 steps"),
+        (vec!["--integrator", "event-driven"], "not there yet"),
+        (vec!["--solver", "magic"], "unknown solver \"magic\""),
+        (vec!["--tolerance", "-1"], "not below 0"),
+        (vec!["--every", "0"], "--every"),
+        (vec!["--forces-at", "0.1,7"], "times from 0 to 0.4 s, found 7"),
+        (vec!["-o", "motion.avi"], "ends in .csv"),
+        (vec!["-o", &nowhere], "cannot be written"),
+        (vec!["--resume", &nowhere], "cannot be read"),
+        (vec!["--checkpoint-every", "1"], "--checkpoint"),
+        (vec!["--set", "nu=1"], "nu"),
+    ];
+    for (options, message) in cases {
+        let out = delassus(&[&["run", file.path(), "--json"], options.as_slice()].concat());
+        let text = String::from_utf8_lossy(&out.stderr).into_owned();
+        assert_eq!(out.status.code(), Some(2), "{options:?}: {text}");
+        assert!(out.stdout.is_empty() && text.contains(message), "{options:?}: {text}");
+    }
+    let out = delassus(&["run", system.to_str().unwrap()]);
+    assert_eq!(out.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&out.stderr).contains("moves worlds"));
+}
+
+#[test]
+fn steps_that_are_not_solved_are_told() {
+    let file = Temporary::new("block.toml", BLOCK.as_bytes());
+    // No solve reaches a residual of zero with friction and rounding.
+    let args = ["run", file.path(), "--json", "--t-end", "0.005", "--tolerance", "0"];
+    let (code, doc) = json(&args);
+    assert_eq!(code, 1, "{doc}");
+    assert!(number(&doc["unsolved_steps"]) > 0.0 && doc["first_unsolved"].is_number(), "{doc}");
+    let out = delassus(&["run", file.path(), "--t-end", "0.005", "--tolerance", "0"]);
+    let text = String::from_utf8_lossy(&out.stdout).into_owned();
+    assert!(text.contains("not solved to the tolerance"), "{text}");
+}
+
+#[test]
+fn the_report_in_words() {
+    let file = Temporary::new("mixed.toml", MIXED.as_bytes());
+    let out = delassus(&["run", file.path(), "--adaptive"]);
+    let text = String::from_utf8_lossy(&out.stdout).into_owned();
+    assert_eq!(out.status.code(), Some(0), "{text}{}", String::from_utf8_lossy(&out.stderr));
+    assert!(text.contains("mixed: 200 steps to t = 0.2 s"), "{text}");
+    assert!(text.contains("14 degrees of freedom, 0 redundant rows"), "{text}");
+    assert!(text.contains("impacts") && text.contains("energy") && text.contains("upper"), "{text}");
+}
+
+#[cfg(unix)]
+#[test]
+fn an_interrupted_run_is_saved() {
+    use std::process::{Command, Stdio};
+    let file = Temporary::new("mixed.toml", MIXED.as_bytes());
+    let saved = in_folder(&file, "saved.json");
+    let csv = in_folder(&file, "out.csv");
+    let child = Command::new(env!("CARGO_BIN_EXE_delassus"))
+        .args(["run", file.path(), "--json", "--t-end", "1e5", "--checkpoint", &saved, "-o", &csv])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    // The handler is set after the files are opened.
+    while !Path::new(&csv).exists() {
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+    std::thread::sleep(std::time::Duration::from_millis(500));
+    let id = child.id().to_string();
+    assert!(Command::new("kill").args(["-INT", &id]).status().unwrap().success());
+    let out = child.wait_with_output().unwrap();
+    assert_eq!(out.status.code(), Some(1));
+    let doc: Value = serde_json::from_slice(&out.stdout).unwrap();
+    assert_eq!(doc["ending"], "interrupted");
+    let t = number(&doc["t_end"]);
+    let until = (t + 0.01).to_string();
+    let (code, _) = json(&["run", file.path(), "--json", "--resume", &saved, "--t-end", &until]);
+    assert_eq!(code, 0);
+    let text = std::fs::read_to_string(&csv).unwrap();
+    let last: f64 = text.lines().last().unwrap().split(',').next().unwrap().parse().unwrap();
+    assert_eq!(last, t);
+}
