@@ -57,10 +57,10 @@ pub struct RunArgs {
     #[arg(short = 'o', long = "output", value_name = "OUT")]
     pub output: Vec<PathBuf>,
     /// Time step, s [default: of the file, else 1e-3]
-    #[arg(long, value_name = "SECONDS", allow_negative_numbers = true)]
+    #[arg(long, value_name = "SECONDS", allow_hyphen_values = true)]
     pub dt: Option<f64>,
     /// End, s [default: of the file, else 1]
-    #[arg(long, value_name = "SECONDS", allow_negative_numbers = true)]
+    #[arg(long, value_name = "SECONDS", allow_hyphen_values = true)]
     pub t_end: Option<f64>,
     /// Coulomb's law as it is (ncp), or its associated relaxation, which lifts off while sliding (ccp) [default: of the
     /// file, else ncp]
@@ -73,7 +73,7 @@ pub struct RunArgs {
     #[arg(long, value_enum)]
     pub integrator: Option<IntegratorName>,
     /// Residual below which a step counts as solved [default: of the file, else 1e-8]
-    #[arg(long, value_parser = tolerance)]
+    #[arg(long, value_parser = tolerance, allow_hyphen_values = true)]
     pub tolerance: Option<f64>,
     /// auto, gauss-seidel, projected-gradient, spectral, admm, newton or interior-point [default: of the file, else auto]
     #[arg(long)]
@@ -103,7 +103,7 @@ pub struct RunArgs {
     #[arg(long, value_name = "DIR")]
     pub dump_problems: Option<PathBuf>,
     /// Report contact forces, and their intervals where they are not unique, at these times
-    #[arg(long, value_name = "T,T,…", value_delimiter = ',')]
+    #[arg(long, value_name = "T,T,…", value_delimiter = ',', allow_hyphen_values = true)]
     pub forces_at: Vec<f64>,
     /// Override a parameter of the file, or dt, t_end, tolerance: name=value
     #[arg(long = "set", value_name = "NAME=VALUE", value_parser = scene::parse_override)]

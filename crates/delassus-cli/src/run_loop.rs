@@ -21,8 +21,8 @@ use crate::run_options::Settings;
 use crate::run_output::Outputs;
 use crate::run_start::Start;
 
-/// An adaptive step is at least this part of the step asked for: 2⁻¹⁰.
-const MOST_HALVINGS: u32 = 10;
+/// An adaptive step is at least this part of the step asked for: 2⁻⁶.
+const MOST_HALVINGS: u32 = 6;
 /// Good steps in a row after which an adaptive step doubles.
 const GOOD_STEPS: u32 = 8;
 /// Adaptive steps are halved where joints are open or bodies overlap by more than this many position tolerances.
@@ -176,7 +176,7 @@ impl Runner<'_> {
         let progress = Progress::new(t_start, self.settings.t_end);
         let (mut before, mut recorded) = (Before::default(), true);
         if !resumed {
-            outputs.frame(self.world, &self.stepper)?;
+            outputs.first_frame(self.world, &self.stepper)?;
         }
         let mut asked =
             self.settings.forces_at.iter().copied().filter(|t| !resumed || *t > t_start).peekable();
@@ -299,7 +299,8 @@ impl Runner<'_> {
         };
         let range = |at: usize, normal: f64| match &ranges {
             ImpulseRange::Unique => Some([normal, normal]),
-            ImpulseRange::Ranges { normal, .. } => normal.get(at).copied(),
+            // A contact cannot pull, whatever rounding says.
+            ImpulseRange::Ranges { normal, .. } => normal.get(at).map(|range| range.map(|x| x.max(0.0))),
             ImpulseRange::Unknown => None,
         };
         let all = self.stepper.contacts().iter().zip(contacts).zip(place);

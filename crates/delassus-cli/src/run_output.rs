@@ -60,14 +60,29 @@ impl Outputs {
         Ok(Outputs(args.output.iter().map(open).collect::<Result<_, _>>()?))
     }
 
-    /// Records the present state.
+    /// Records the state at the start, where no step has told forces yet.
+    pub fn first_frame(&mut self, world: &World, stepper: &Stepper<'_>) -> Result<(), String> {
+        for output in &mut self.0 {
+            match output {
+                Output::Csv(csv) => csv.motion(world, stepper)?,
+                Output::Vtk(vtk) => vtk.frame(world, stepper.state())?,
+                #[cfg(feature = "parquet")]
+                Output::Parquet(parquet) => parquet.motion(world, stepper)?,
+            }
+        }
+        Ok(())
+    }
+
+    /// Records the present state and the forces of the last step.
     pub fn frame(&mut self, world: &World, stepper: &Stepper<'_>) -> Result<(), String> {
         for output in &mut self.0 {
             match output {
-                Output::Csv(csv) => csv.frame(world, stepper)?,
+                Output::Csv(csv) => csv.motion(world, stepper).and_then(|()| csv.forces(world, stepper))?,
                 Output::Vtk(vtk) => vtk.frame(world, stepper.state())?,
                 #[cfg(feature = "parquet")]
-                Output::Parquet(parquet) => parquet.frame(world, stepper)?,
+                Output::Parquet(parquet) => {
+                    parquet.motion(world, stepper).and_then(|()| parquet.forces(world, stepper))?
+                }
             }
         }
         Ok(())
@@ -162,13 +177,16 @@ impl CsvOutput {
         Ok(CsvOutput { motion, forces, row: vec![] })
     }
 
-    fn frame(&mut self, world: &World, stepper: &Stepper<'_>) -> Result<(), String> {
+    fn motion(&mut self, world: &World, stepper: &Stepper<'_>) -> Result<(), String> {
         motion_row(world, stepper, &mut self.row);
-        self.motion.row(None, &self.row)?;
+        self.motion.row(None, &self.row)
+    }
+
+    fn forces(&mut self, world: &World, stepper: &Stepper<'_>) -> Result<(), String> {
         let t = stepper.state().t;
         let forces = &mut self.forces;
         force_rows(world, stepper, |kind, name, numbers| {
-            forces.row(Some(&format!("{t},{kind},{}", field(&name))), &numbers)
+            forces.row(Some(&format!("{t:?},{kind},{}", field(&name))), &numbers)
         })
     }
 
@@ -213,7 +231,7 @@ impl Table {
                 line.push(',');
             }
             // The shortest text that gives the same bits.
-            line.push_str(&x.to_string());
+            line.push_str(&format!("{x:?}"));
         }
         line.push('\n');
         let path = &self.path;

@@ -40,10 +40,14 @@ impl ParquetOutput {
         Ok(ParquetOutput { motion, forces, row: vec![] })
     }
 
-    /// Adds a frame.
-    pub fn frame(&mut self, world: &World, stepper: &Stepper<'_>) -> Result<(), String> {
+    /// Adds a row of motion.
+    pub fn motion(&mut self, world: &World, stepper: &Stepper<'_>) -> Result<(), String> {
         motion_row(world, stepper, &mut self.row);
-        self.motion.row(&[], self.row.iter().copied())?;
+        self.motion.row(&[], self.row.iter().copied())
+    }
+
+    /// Adds the forces of the last step.
+    pub fn forces(&mut self, world: &World, stepper: &Stepper<'_>) -> Result<(), String> {
         let t = stepper.state().t;
         let forces = &mut self.forces;
         force_rows(world, stepper, |kind, name, numbers| {

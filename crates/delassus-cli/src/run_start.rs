@@ -2,12 +2,14 @@
 
 use delassus::close_loops::project_velocities;
 use delassus::collide::Collider;
+use delassus::contact::Contact;
 use delassus::joint::Rows;
 use delassus::joint_rows::{rows, values};
 use delassus::mobility::{Mobility, mobility};
 use delassus::rigid::energy;
-use delassus::stepper::Snapshot;
+use delassus::stepper::{Scheme, Snapshot, StepOptions, Stepper};
 use delassus::world::{World, WorldState};
+use glam::DVec3;
 
 use crate::checkpoint::{self, Checkpoint};
 use crate::run::RunArgs;
@@ -22,6 +24,10 @@ const CLOSED: f64 = 1e-9;
 const KEPT: f64 = 1e-9;
 /// Overlaps up to this part of the smaller body are a matter of taste.
 const SHALLOW: f64 = 0.01;
+/// Motions and overlaps up to this are not worth a word, m.
+const TOLD: f64 = 1e-6;
+/// The step that parts bodies, s: so short that springs and motors do not count.
+const PUSH: f64 = 1e-6;
 /// Overlaps that are told one by one.
 const OVERLAPS: usize = 5;
 
@@ -78,7 +84,7 @@ impl Start {
         if let Some(note) = velocities_of_joints(&file.world, &mut file.state) {
             notes.push(note);
         }
-        notes.extend(overlaps(&file.world, &file.state));
+        notes.extend(part(&file.world, &mut file.state));
         let mobility = mobility(&file.world, &file.state);
         let totals = Totals { energy_start: energy(&file.world, &file.state), ..Totals::default() };
         Ok((file.world, Start { state: file.state, snapshot: None, totals, mobility, notes }))
@@ -102,7 +108,7 @@ fn velocities_of_joints(world: &World, state: &mut WorldState) -> Option<String>
     let mut worst = (0.0, 0);
     for (i, (old, new)) in before.bodies.iter().zip(&state.bodies).enumerate() {
         let reach = world.bodies[i].reach();
-        let speed = |v: glam::DVec3, w: glam::DVec3| v.length() + reach * w.length();
+        let speed = |v: DVec3, w: DVec3| v.length() + reach * w.length();
         largest = largest.max(speed(old.velocity, old.angular_velocity));
         let change = speed(new.velocity - old.velocity, new.angular_velocity - old.angular_velocity);
         if change > worst.0 {
@@ -124,12 +130,53 @@ fn velocities_of_joints(world: &World, state: &mut WorldState) -> Option<String>
     ))
 }
 
-/// Pairs that overlap by more than 1 % of the smaller one. The first step pushes them apart.
-fn overlaps(world: &World, state: &WorldState) -> Vec<String> {
+/// Moves bodies that overlap apart, the least in the sense of their masses, and tells which overlap by more than 1 % of
+/// the smaller one. A step of the motion itself would leave them with the velocity of the push.
+fn part(world: &World, state: &mut WorldState) -> Vec<String> {
     let mut contacts = vec![];
     Collider::new(world).collide(world, state, &vec![0.0; world.bodies.len()], &mut contacts);
+    if contacts.iter().all(|contact| contact.gap >= -CLOSED) {
+        return vec![];
+    }
+    let mut notes = overlaps(world, &contacts);
+    match parted(world, state) {
+        Some(moved) if moved > TOLD => {
+            notes.push(format!("bodies were moved by up to {} m so that they do not overlap", number(moved)));
+        }
+        Some(_) => {}
+        None => notes.push("bodies that overlap could not be moved apart; the first step pushes them".into()),
+    }
+    notes
+}
+
+/// One short step from rest, without weight and friction, whose positions are kept; how far the body moved that moved
+/// most.
+fn parted(world: &World, state: &mut WorldState) -> Option<f64> {
+    let mut idle = world.clone();
+    (idle.gravity, idle.surfaces) = (DVec3::ZERO, vec![]);
+    idle.bodies.iter_mut().for_each(|body| body.force = [DVec3::ZERO; 2]);
+    let mut still = state.clone();
+    for s in &mut still.bodies {
+        (s.velocity, s.angular_velocity) = (DVec3::ZERO, DVec3::ZERO);
+    }
+    let options = StepOptions { dt: PUSH, scheme: Scheme::HalfImplicit, ..StepOptions::default() };
+    let mut stepper = Stepper::new(&idle, still, options);
+    let report = stepper.step().ok().filter(|report| report.penetration <= TOLD)?;
+    let mut moved = 0.0_f64;
+    for (s, now) in state.bodies.iter_mut().zip(&stepper.state().bodies) {
+        moved = moved.max(now.pose.position.distance(s.pose.position));
+        // The velocity of a turned body stays as it is in space.
+        let spin = s.spin();
+        s.pose = now.pose;
+        s.angular_velocity = s.pose.local_vector(spin);
+    }
+    (report.joint_error <= TOLD).then_some(moved)
+}
+
+/// Pairs that overlap by more than 1 % of the smaller one.
+fn overlaps(world: &World, contacts: &[Contact]) -> Vec<String> {
     let mut deep: Vec<([u32; 2], f64)> = vec![];
-    for contact in &contacts {
+    for contact in contacts {
         let size = contact.bodies.map(|b| world.bodies[b as usize].reach()).into_iter().filter(|r| *r > 0.0);
         let size = size.fold(f64::INFINITY, f64::min);
         if size.is_finite() && -contact.gap > SHALLOW * size {
@@ -144,14 +191,11 @@ fn overlaps(world: &World, state: &WorldState) -> Vec<String> {
         .take(OVERLAPS)
         .map(|(pair, depth)| {
             let [a, b] = pair.map(|b| &world.bodies[b as usize].name);
-            format!(
-                "`{a}` and `{b}` overlap by {} m at the start; the first step pushes them apart",
-                number(*depth)
-            )
+            format!("`{a}` and `{b}` overlap by {} m in the file", number(*depth))
         })
         .collect();
     if deep.len() > OVERLAPS {
-        notes.push(format!("{} more pairs overlap at the start", deep.len() - OVERLAPS));
+        notes.push(format!("{} more pairs overlap in the file", deep.len() - OVERLAPS));
     }
     notes
 }

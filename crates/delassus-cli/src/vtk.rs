@@ -75,7 +75,7 @@ impl VtkOutput {
         let fail = |e: std::io::Error| format!("{}: cannot be written: {e}", path.display());
         std::fs::write(&path, self.grid(world, state)).map_err(fail)?;
         let file = escaped(&name);
-        self.entries.push(format!("<DataSet timestep=\"{}\" part=\"0\" file=\"{file}\"/>", state.t));
+        self.entries.push(format!("<DataSet timestep=\"{:?}\" part=\"0\" file=\"{file}\"/>", state.t));
         self.write_list()
     }
 
@@ -105,7 +105,7 @@ impl VtkOutput {
         );
         for &(body, x) in &self.points {
             let x = poses[body].point(x);
-            let _ = writeln!(out, "{} {} {}", x.x, x.y, x.z);
+            let _ = writeln!(out, "{:?} {:?} {:?}", x.x, x.y, x.z);
         }
         out += "</DataArray>\n</Points>\n";
         out += &self.cells;
@@ -120,7 +120,7 @@ impl VtkOutput {
             for &body in &self.bodies {
                 let s = &state.bodies[body];
                 let v = if of { s.spin() } else { s.velocity };
-                let _ = writeln!(out, "{} {} {}", v.x, v.y, v.z);
+                let _ = writeln!(out, "{:?} {:?} {:?}", v.x, v.y, v.z);
             }
             out += "</DataArray>\n";
         }
