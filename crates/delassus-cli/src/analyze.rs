@@ -5,7 +5,6 @@ use std::path::PathBuf;
 use clap::Args;
 use delassus::analyze::{AnalyzeError, SystemAnalysis, analyze, constraint_names};
 use delassus::assemble::{ContactState, Tolerances};
-use delassus::system::System;
 use delassus_solve::analyze::Analysis;
 use delassus_solve::classes::Verdict;
 use delassus_solve::law::Law;
@@ -91,14 +90,14 @@ pub fn report_scene(scene: &Scene, options: &Options) -> Result<(String, Verdict
     let result =
         analyze(system, state, &options.tolerances, &options.enumerate).map_err(|e| explain(scene, e))?;
     if let Some(path) = &options.plot {
-        plot::write(&plot::cones(system, &result), path)?;
+        plot::write(&plot::cones(&result), path)?;
     }
     // Where an impact comes first, no finite force is an answer.
     let exists = result.analysis.as_ref().map_or(Verdict::Refuted, |a| a.existence);
     let text = if options.json {
-        format!("{:#}\n", document(system, &result))
+        format!("{:#}\n", document(&result))
     } else {
-        report::text(system, &result, Style::for_stdout())
+        report::text(&result, Style::for_stdout())
     };
     Ok((text, exists))
 }
@@ -136,7 +135,8 @@ fn rows(m: Option<&Matrix>) -> Value {
 }
 
 /// The document of `analyze --json`.
-pub fn document(system: &System, result: &SystemAnalysis) -> Value {
+pub fn document(result: &SystemAnalysis) -> Value {
+    let names = &result.names;
     let analysis = result.analysis.as_ref();
     let verdict = |of: fn(&Analysis) -> Verdict| word(analysis.map_or(Verdict::Refuted, of));
     let contacts: Vec<Value> = result
@@ -175,18 +175,18 @@ pub fn document(system: &System, result: &SystemAnalysis) -> Value {
     let bound = |id: &str| {
         result.friction_bounds.iter().find(|b| b.id == id).map_or(Value::Null, |b| finite(b.bound))
     };
-    let names = constraint_names(system, &result.assembly);
+    let constraints = constraint_names(names, &result.assembly);
     json!({
-        "name": system.name,
-        "n": system.coordinates.len(),
-        "bilateral": system.joints.len(),
-        "unilateral": system.contacts.len(),
+        "name": names.title,
+        "n": names.coordinates.len(),
+        "bilateral": names.joints.len(),
+        "unilateral": names.contacts.len(),
         "mass_rank": result.kinematics.mass_rank,
         "existence": verdict(|a| a.existence),
         "acceleration_unique": verdict(|a| a.acceleration_unique),
         "forces_unique": verdict(|a| a.forces_unique),
-        "reasons": report::reasons(system, result),
-        "solutions": solutions(system, result),
+        "reasons": report::reasons(result),
+        "solutions": solutions(result),
         "contacts": contacts,
         "friction_bounds": {
             "000.prop9": bound("000.prop9"), "000.prop11": bound("000.prop11"),
@@ -194,7 +194,7 @@ pub fn document(system: &System, result: &SystemAnalysis) -> Value {
         },
         "kinetic_angles_deg": angles,
         "matrices": {
-            "rows": names,
+            "rows": constraints,
             "mass": result.kinematics.mass.to_rows(),
             "delassus": rows(result.delassus.as_ref()),
             "constrained_delassus": rows(result.constrained_delassus.as_ref()),
@@ -224,7 +224,6 @@ fn certificate(f: &CheckedFinding) -> Value {
 
 /// Forces by name: {contacts: {name: f(rows)}, joints: {name: f(rows)}} for active constraints, `absent` for others.
 fn by_name(
-    system: &System,
     result: &SystemAnalysis,
     contact: impl Fn(usize, &Law, usize) -> Value,
     joint: impl Fn(usize) -> Value,
@@ -232,27 +231,27 @@ fn by_name(
 ) -> (Map<String, Value>, Map<String, Value>) {
     let offsets = result.assembly.dynamics.offsets();
     let mut contacts = Map::new();
-    for (c, state) in system.contacts.iter().zip(&result.assembly.contacts) {
+    for (c, state) in result.names.contacts.iter().zip(&result.assembly.contacts) {
         match state {
             ContactState::Active(k) => {
-                contacts.insert(c.name.clone(), contact(*k, &result.assembly.dynamics.laws[*k], offsets[*k]));
+                contacts.insert(c.clone(), contact(*k, &result.assembly.dynamics.laws[*k], offsets[*k]));
             }
             _ => {
                 if let Some(v) = absent() {
-                    contacts.insert(c.name.clone(), v);
+                    contacts.insert(c.clone(), v);
                 }
             }
         }
     }
-    let joints = system.joints.iter().enumerate().map(|(k, j)| (j.name.clone(), joint(offsets[k]))).collect();
+    let joints =
+        result.names.joints.iter().enumerate().map(|(k, j)| (j.clone(), joint(offsets[k]))).collect();
     (contacts, joints)
 }
 
-fn one_solution(system: &System, result: &SystemAnalysis, piece: &SolutionPiece) -> Value {
+fn one_solution(result: &SystemAnalysis, piece: &SolutionPiece) -> Value {
     let acceleration: Map<String, Value> =
-        system.coordinates.iter().cloned().zip(piece.acceleration.iter().map(|x| json!(x))).collect();
+        result.names.coordinates.iter().cloned().zip(piece.acceleration.iter().map(|x| json!(x))).collect();
     let (contacts, joints) = by_name(
-        system,
         result,
         |k, law, at| {
             json!({
@@ -272,20 +271,19 @@ fn one_solution(system: &System, result: &SystemAnalysis, piece: &SolutionPiece)
     })
 }
 
-fn solutions(system: &System, result: &SystemAnalysis) -> Value {
+fn solutions(result: &SystemAnalysis) -> Value {
     let Some(analysis) = &result.analysis else { return json!({"kind": "none", "list": []}) };
     let pieces = &analysis.solutions.pieces;
-    let list: Vec<Value> = pieces.iter().map(|p| one_solution(system, result, p)).collect();
+    let list: Vec<Value> = pieces.iter().map(|p| one_solution(result, p)).collect();
     let normals = |f: &Vec<f64>| {
         let (contacts, joints) =
-            by_name(system, result, |_, _, at| json!(f[at]), |at| json!(f[at]), || Some(json!(0.0)));
+            by_name(result, |_, _, at| json!(f[at]), |at| json!(f[at]), || Some(json!(0.0)));
         json!({"contacts": contacts, "joints": joints})
     };
     let range =
         |at: usize| analysis.intervals.get(at).map_or(Value::Null, |r| json!([finite(r[0]), finite(r[1])]));
     let intervals = (!pieces.is_empty()).then(|| {
         let (contacts, joints) = by_name(
-            system,
             result,
             |_, law, at| {
                 let tangential: Vec<Value> = (at + 1..at + law.dim()).map(range).collect();

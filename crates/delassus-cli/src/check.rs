@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use delassus::analyze::AnalyzeError;
-use delassus::assemble::{ContactState, Tolerances, assemble};
+use delassus::assemble::{ContactState, Names, Tolerances, assemble};
 use delassus::kinematics::kinematics;
 use serde_json::json;
 
@@ -45,9 +45,10 @@ pub fn run(args: &CheckArgs) -> u8 {
 
 fn describe(scene: &Scene, as_json: bool) -> Result<String, String> {
     let (system, state) = (&scene.file.system, &scene.file.state);
+    let names = Names::of(system);
     let fail = |e: AnalyzeError| crate::analyze::explain(scene, e);
     let k = kinematics(system, state).map_err(|e| fail(e.into()))?;
-    let assembly = assemble(system, &k, &Tolerances::default()).map_err(|e| fail(e.into()))?;
+    let assembly = assemble(&names, &k, &Tolerances::default()).map_err(|e| fail(e.into()))?;
     let bilateral: Vec<usize> = assembly.dynamics.offsets()[..system.joints.len()].to_vec();
     let rank = assembly.dynamics.jacobian.select_rows(&bilateral).rank();
     let n = system.coordinates.len();
@@ -73,7 +74,7 @@ fn describe(scene: &Scene, as_json: bool) -> Result<String, String> {
         return Ok(format!("{document:#}\n"));
     }
     let style = Style::for_stdout();
-    let mut out = format!("{}  {}\n", style.good("valid"), crate::report::title(system));
+    let mut out = format!("{}  {}\n", style.good("valid"), crate::report::title(&names));
     if k.mass_rank < n {
         out += &format!("  mass matrix singular: rank {} of {n}\n", k.mass_rank);
     }

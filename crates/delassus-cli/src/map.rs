@@ -244,7 +244,7 @@ impl Quantity {
             Quantity::Force(name) => number(normal_force(system, result, name)),
             Quantity::Proposition(id) => outcome_of(&result.assembly.dynamics, id)
                 .map_or(Cell::Missing, |outcome| Cell::Word(report::outcome(outcome).to_string())),
-            Quantity::Pointer(place) => match document(system, result).pointer(place) {
+            Quantity::Pointer(place) => match document(result).pointer(place) {
                 Some(Value::Number(x)) => number(x.as_f64()),
                 Some(Value::String(s)) => Cell::Word(s.clone()),
                 Some(Value::Bool(b)) => Cell::Word(b.to_string()),

@@ -5,7 +5,6 @@ use std::path::Path;
 
 use delassus::analyze::{ContactReport, SystemAnalysis};
 use delassus::assemble::ContactState;
-use delassus::system::System;
 use delassus_solve::friction_cone::FrictionCone;
 use delassus_solve::matrix::Matrix;
 
@@ -326,7 +325,7 @@ pub fn curves(title: &str, x: &Axis, y: &Axis, list: &[(Colour, String, Vec<[f64
 }
 
 /// The generalized friction cones of all contacts that have one, with the solutions.
-pub fn cones(system: &System, result: &SystemAnalysis) -> Picture {
+pub fn cones(result: &SystemAnalysis) -> Picture {
     let drawn: Vec<(usize, &ContactReport, &FrictionCone)> = result
         .contacts
         .iter()
@@ -334,10 +333,11 @@ pub fn cones(system: &System, result: &SystemAnalysis) -> Picture {
         .filter_map(|(k, c)| c.cone.as_ref().map(|cone| (k, c, cone)))
         .collect();
     let row = 330.0;
-    let solutions = solution_lines(system, result);
+    let solutions = solution_lines(result);
     let mut picture =
         Picture::new(690.0, 44.0 + row * drawn.len() as f64 + 20.0 * solutions.len() as f64 + 14.0);
-    let name = if system.name.is_empty() { "system" } else { &system.name };
+    let title = &result.names.title;
+    let name = if title.is_empty() { "system" } else { title };
     picture.title([20.0, 26.0], format!("Generalized friction cones: {name}"));
     for (k, (index, contact, cone)) in drawn.iter().enumerate() {
         let top = 44.0 + row * k as f64;
@@ -358,7 +358,7 @@ pub fn cones(system: &System, result: &SystemAnalysis) -> Picture {
     picture
 }
 
-fn solution_lines(system: &System, result: &SystemAnalysis) -> Vec<String> {
+fn solution_lines(result: &SystemAnalysis) -> Vec<String> {
     let Some(analysis) = &result.analysis else {
         return vec!["no finite force: an impact comes first".to_string()];
     };
@@ -366,7 +366,7 @@ fn solution_lines(system: &System, result: &SystemAnalysis) -> Vec<String> {
     if pieces.is_empty() {
         return vec!["no solution".to_string()];
     }
-    let names = delassus::analyze::constraint_names(system, &result.assembly);
+    let names = delassus::analyze::constraint_names(&result.names, &result.assembly);
     let offsets = result.assembly.dynamics.offsets();
     let describe = |k: usize| {
         let piece = &pieces[k];

@@ -1,8 +1,7 @@
 //! The report of `analyze` in words.
 
 use delassus::analyze::{ContactReport, SystemAnalysis};
-use delassus::assemble::ContactState;
-use delassus::system::System;
+use delassus::assemble::{ContactState, Names};
 use delassus_solve::analyze::{Analysis, Method};
 use delassus_solve::certificate::Outcome;
 use delassus_solve::classes::Verdict;
@@ -37,19 +36,19 @@ pub fn count(n: usize, one: &str) -> String {
 }
 
 /// Name and size of a system.
-pub fn title(system: &System) -> String {
-    let name = if system.name.is_empty() { "system" } else { &system.name };
+pub fn title(names: &Names) -> String {
+    let name = if names.title.is_empty() { "system" } else { &names.title };
     format!(
         "{name}: {}, {}, {}",
-        count(system.coordinates.len(), "coordinate"),
-        count(system.joints.len(), "joint"),
-        count(system.contacts.len(), "contact"),
+        count(names.coordinates.len(), "coordinate"),
+        count(names.joints.len(), "joint"),
+        count(names.contacts.len(), "contact"),
     )
 }
 
 /// Sentences that say what was found and why.
-pub fn reasons(system: &System, result: &SystemAnalysis) -> Vec<String> {
-    let mut out = Vec::new();
+pub fn reasons(result: &SystemAnalysis) -> Vec<String> {
+    let mut out = result.notes.clone();
     for (c, k) in result.contacts.iter().zip(&result.kinematics.contacts) {
         if c.state == ContactState::Approaching {
             out.push(format!(
@@ -76,7 +75,7 @@ pub fn reasons(system: &System, result: &SystemAnalysis) -> Vec<String> {
         ("finite", None) if several => {
             out.push(format!("{} solutions satisfy all laws", analysis.solutions.pieces.len()));
         }
-        ("infinite", _) => out.extend(indeterminate(system, result, analysis)),
+        ("infinite", _) => out.extend(indeterminate(result, analysis)),
         ("unknown", _) => out.push(undecided(result, analysis)),
         _ => {}
     }
@@ -94,11 +93,11 @@ pub fn reasons(system: &System, result: &SystemAnalysis) -> Vec<String> {
         Method::Found => out.push("a solution was found; others were not excluded".into()),
         Method::AllModes | Method::None => {}
     }
-    if result.kinematics.mass_rank < system.coordinates.len() {
+    if result.kinematics.mass_rank < result.names.coordinates.len() {
         out.push(format!(
             "the mass matrix is singular (rank {} of {})",
             result.kinematics.mass_rank,
-            system.coordinates.len()
+            result.names.coordinates.len()
         ));
     }
     out
@@ -145,8 +144,8 @@ fn is_wide([low, high]: [f64; 2]) -> bool {
     low.is_infinite() || high.is_infinite() || high - low > 1e-9 * (1.0 + low.abs().min(high.abs()))
 }
 
-fn indeterminate(system: &System, result: &SystemAnalysis, analysis: &Analysis) -> Vec<String> {
-    let names = delassus::analyze::constraint_names(system, &result.assembly);
+fn indeterminate(result: &SystemAnalysis, analysis: &Analysis) -> Vec<String> {
+    let names = delassus::analyze::constraint_names(&result.names, &result.assembly);
     let offsets = result.assembly.dynamics.offsets();
     let loose: Vec<&str> = names
         .iter()
@@ -178,8 +177,8 @@ fn tint(style: Style, v: Verdict) -> String {
 }
 
 /// The whole report.
-pub fn text(system: &System, result: &SystemAnalysis, style: Style) -> String {
-    let mut out = format!("{}\n\n", style.bold(&title(system)));
+pub fn text(result: &SystemAnalysis, style: Style) -> String {
+    let mut out = format!("{}\n\n", style.bold(&title(&result.names)));
     let headline = match result.analysis.as_ref().map(kind) {
         None => style.bad("IMPACT"),
         Some(_) if result.analysis.as_ref().is_some_and(|a| a.existence == Verdict::Unknown) => {
@@ -195,7 +194,7 @@ pub fn text(system: &System, result: &SystemAnalysis, style: Style) -> String {
         Some(_) => style.caution("UNDECIDED"),
     };
     out += &format!("  {headline}\n");
-    for reason in reasons(system, result) {
+    for reason in reasons(result) {
         out += &format!("  {reason}\n");
     }
     if let Some(a) = &result.analysis {
@@ -206,10 +205,10 @@ pub fn text(system: &System, result: &SystemAnalysis, style: Style) -> String {
         out += &format!("  acceleration unique  {}\n", tint(style, a.acceleration_unique));
         out += &format!("  forces unique        {}\n", tint(style, a.forces_unique));
         for (i, piece) in a.solutions.pieces.iter().enumerate() {
-            out += &solution(system, result, a, piece, i, style);
+            out += &solution(result, a, piece, i, style);
         }
     }
-    if !system.contacts.is_empty() {
+    if !result.names.contacts.is_empty() {
         out += &format!("\n{}\n", style.bold("contacts"));
         let width = result.contacts.iter().map(|c| c.name.chars().count()).max().unwrap_or(0);
         for c in &result.contacts {
@@ -222,7 +221,7 @@ pub fn text(system: &System, result: &SystemAnalysis, style: Style) -> String {
             out += &format!("  {} | {}   {}°\n", a.first, a.second, number(a.angle.to_degrees()));
         }
     }
-    let held = certificates(system, result, style);
+    let held = certificates(result, style);
     if !held.is_empty() {
         out += &format!("\n{}\n{held}", style.bold("propositions that hold"));
     }
@@ -249,9 +248,9 @@ pub fn outcome(o: Outcome) -> &'static str {
 }
 
 /// The propositions whose hypotheses hold, with what they say and whether that was checked.
-fn certificates(system: &System, result: &SystemAnalysis, style: Style) -> String {
+fn certificates(result: &SystemAnalysis, style: Style) -> String {
     let mut out = String::new();
-    let names = delassus::analyze::constraint_names(system, &result.assembly);
+    let names = delassus::analyze::constraint_names(&result.names, &result.assembly);
     for f in result.findings.iter().filter(|f| f.finding.outcome == Outcome::Holds) {
         let seal = match f.verified {
             Some(true) => style.good("verified"),
@@ -269,7 +268,6 @@ fn certificates(system: &System, result: &SystemAnalysis, style: Style) -> Strin
 }
 
 fn solution(
-    system: &System,
     result: &SystemAnalysis,
     analysis: &Analysis,
     piece: &SolutionPiece,
@@ -306,20 +304,21 @@ fn solution(
         out += text.trim_end();
         out.push('\n');
     };
-    for (k, j) in system.joints.iter().enumerate() {
-        line(&j.name, "joint".into(), offsets[k], &d.laws[k]);
+    for (k, j) in result.names.joints.iter().enumerate() {
+        line(j, "joint".into(), offsets[k], &d.laws[k]);
     }
-    for (c, state) in system.contacts.iter().zip(&result.assembly.contacts) {
+    for (c, state) in result.names.contacts.iter().zip(&result.assembly.contacts) {
         if let ContactState::Active(k) = state {
             let mode = match (piece.modes[*k], d.laws[*k]) {
                 // Without friction there is nothing to stick or slide against.
                 (Mode::Slide, Law::Unilateral) => "closed".into(),
                 (m, _) => mode_word(m).to_owned(),
             };
-            line(&c.name, mode, offsets[*k], &d.laws[*k]);
+            line(c, mode, offsets[*k], &d.laws[*k]);
         }
     }
-    let a: Vec<String> = system
+    let a: Vec<String> = result
+        .names
         .coordinates
         .iter()
         .zip(&piece.acceleration)

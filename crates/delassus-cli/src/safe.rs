@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use delassus::assemble::Tolerances;
+use delassus::assemble::{Names, Tolerances};
 use delassus::expression::{Symbols, constant};
 use delassus::safe::{End, Question, Safe, SafeError, SafeInterval, SafeMethod, safe};
 use serde_json::{Map, Value, json};
@@ -129,7 +129,7 @@ fn inward(x: f64, up: bool) -> String {
 fn words(args: &SafeArgs, scene: &Scene, found: &Safe) -> String {
     let style = Style::for_stdout();
     let name = &args.over;
-    let mut out = format!("{}\n", style.bold(&crate::report::title(&scene.file.system)));
+    let mut out = format!("{}\n", style.bold(&crate::report::title(&Names::of(&scene.file.system))));
     let [from, to] = found.within.map(number);
     let Some(interval) = found.interval else {
         let verdict = style.bad("NOTHING CERTIFIED");

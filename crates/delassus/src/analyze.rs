@@ -12,9 +12,12 @@ use delassus_solve::solvers::enumerate::EnumerateOptions;
 use delassus_solve::theorems::{CheckedFinding, findings, with_findings};
 use thiserror::Error;
 
-use crate::assemble::{Assembly, ContactState, StateError, Tolerances, assemble};
+use crate::assemble::{Assembly, ContactState, Names, StateError, Tolerances, assemble};
 use crate::kinematics::{Kinematics, KinematicsError, Row, kinematics};
 use crate::system::{FormulaId, State, System};
+
+/// Constraints up to which the angles between all of them are told.
+const MAX_ANGLES: usize = 32;
 
 /// Why an analysis could not begin.
 #[derive(Clone, Debug, Error, PartialEq)]
@@ -65,9 +68,13 @@ pub struct KineticAngle {
     pub angle: f64,
 }
 
-/// The analysis of a system at a state.
+/// The analysis of a system or a world at a state.
 #[derive(Clone, Debug)]
 pub struct SystemAnalysis {
+    /// What its parts are called.
+    pub names: Names,
+    /// What the analysis does not cover, in words; one sentence each.
+    pub notes: Vec<String>,
     /// Mass, forces and constraints.
     pub kinematics: Kinematics,
     /// The contact problem.
@@ -76,7 +83,7 @@ pub struct SystemAnalysis {
     pub analysis: Option<Analysis>,
     /// One entry per contact, in the order of the system.
     pub contacts: Vec<ContactReport>,
-    /// Between all active constraints.
+    /// Between all active constraints; none where there are more than 32.
     pub kinetic_angles: Vec<KineticAngle>,
     /// Friction below which the answer is unique.
     pub friction_bounds: Vec<FrictionBound>,
@@ -117,27 +124,37 @@ pub fn examine(
     tolerances: &Tolerances,
     options: &EnumerateOptions,
 ) -> Result<SystemAnalysis, AnalyzeError> {
-    let kinematics = kinematics(system, state)?;
-    let assembly = assemble(system, &kinematics, tolerances)?;
+    examine_kinematics(Names::of(system), kinematics(system, state)?, tolerances, options)
+}
+
+/// As [`examine`], from masses, forces and constraints on.
+pub fn examine_kinematics(
+    names: Names,
+    kinematics: Kinematics,
+    tolerances: &Tolerances,
+    options: &EnumerateOptions,
+) -> Result<SystemAnalysis, AnalyzeError> {
+    let assembly = assemble(&names, &kinematics, tolerances)?;
     let dynamics = &assembly.dynamics;
     let impact = assembly.contacts.contains(&ContactState::Approaching);
     let analysis = (!impact).then(|| analyze_dynamics(dynamics, options));
     let reduced = dynamics.reduce();
     let offsets = dynamics.offsets();
     let normals: Vec<usize> = offsets[..dynamics.laws.len()].to_vec();
-    let (joint_rows, contact_rows) = normals.split_at(system.joints.len());
-    let names = constraint_names(system, &assembly);
+    let (joint_rows, contact_rows) = normals.split_at(names.joints.len());
+    let constraints = constraint_names(&names, &assembly);
     let mut kinetic_angles = Vec::new();
     let (mut delassus, mut constrained, mut lcp, mut bounds) = (None, None, None, vec![]);
     if let Some(r) = &reduced {
         let w = &r.delassus;
-        for i in 0..normals.len() {
-            for j in i + 1..normals.len() {
+        let angles = if normals.len() <= MAX_ANGLES { normals.len() } else { 0 };
+        for i in 0..angles {
+            for j in i + 1..angles {
                 let (a, b) = (normals[i], normals[j]);
                 if let Some(angle) = kinetic_angle(w[(a, a)], w[(a, b)], w[(b, b)]) {
                     kinetic_angles.push(KineticAngle {
-                        first: names[i].clone(),
-                        second: names[j].clone(),
+                        first: constraints[i].clone(),
+                        second: constraints[j].clone(),
                         angle,
                     });
                 }
@@ -148,8 +165,10 @@ pub fn examine(
         lcp = sliding_lcp(w, &r.free_velocity, &dynamics.laws).map(|lift| lift.lcp);
         bounds = friction_bounds(w, &dynamics.laws);
     }
-    let contacts = contact_reports(system, &kinematics, &assembly);
+    let contacts = contact_reports(&names, &kinematics, &assembly);
     Ok(SystemAnalysis {
+        names,
+        notes: vec![],
         analysis,
         contacts,
         kinetic_angles,
@@ -164,18 +183,18 @@ pub fn examine(
 }
 
 /// Names of the constraints in the order of the dynamics: joints, then active contacts.
-pub fn constraint_names(system: &System, assembly: &Assembly) -> Vec<String> {
-    let active = system
+pub fn constraint_names(names: &Names, assembly: &Assembly) -> Vec<String> {
+    let active = names
         .contacts
         .iter()
         .zip(&assembly.contacts)
         .filter(|(_, s)| matches!(s, ContactState::Active(_)))
-        .map(|(c, _)| c.name.clone());
-    system.joints.iter().map(|j| j.name.clone()).chain(active).collect()
+        .map(|(c, _)| c.clone());
+    names.joints.iter().cloned().chain(active).collect()
 }
 
 /// Cone and jamming of every contact, with the joints and the other active contacts held (003 §4).
-fn contact_reports(system: &System, kinematics: &Kinematics, assembly: &Assembly) -> Vec<ContactReport> {
+fn contact_reports(names: &Names, kinematics: &Kinematics, assembly: &Assembly) -> Vec<ContactReport> {
     let others = |skip: usize| -> Vec<&Row> {
         let joints = kinematics.joints.iter().map(|j| &j.row);
         let contacts = kinematics
@@ -186,11 +205,11 @@ fn contact_reports(system: &System, kinematics: &Kinematics, assembly: &Assembly
             .map(|(_, c)| &c.normal);
         joints.chain(contacts).collect()
     };
-    system
+    names
         .contacts
         .iter()
         .enumerate()
-        .map(|(i, contact)| {
+        .map(|(i, name)| {
             let k = &kinematics.contacts[i];
             let state = assembly.contacts[i];
             let law = match state {
@@ -210,7 +229,7 @@ fn contact_reports(system: &System, kinematics: &Kinematics, assembly: &Assembly
                 (Some(cone), Some(e)) => cone.jams(mu, e),
                 _ => false,
             };
-            ContactReport { name: contact.name.clone(), state, mu, slip, cone, jams }
+            ContactReport { name: name.clone(), state, mu, slip, cone, jams }
         })
         .collect()
 }

@@ -47,6 +47,31 @@ pub enum ContactState {
     Active(usize),
 }
 
+/// What the parts of a contact problem are called.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Names {
+    /// The whole; may be empty.
+    pub title: String,
+    /// Coordinates, n.
+    pub coordinates: Vec<String>,
+    /// Bilateral constraints, in the order of [`Kinematics::joints`].
+    pub joints: Vec<String>,
+    /// Contacts, in the order of [`Kinematics::contacts`].
+    pub contacts: Vec<String>,
+}
+
+impl Names {
+    /// The names in a system.
+    pub fn of(system: &System) -> Names {
+        Names {
+            title: system.name.clone(),
+            coordinates: system.coordinates.clone(),
+            joints: system.joints.iter().map(|joint| joint.name.clone()).collect(),
+            contacts: system.contacts.iter().map(|contact| contact.name.clone()).collect(),
+        }
+    }
+}
+
 /// The contact problem at a state.
 #[derive(Clone, Debug)]
 pub struct Assembly {
@@ -134,18 +159,18 @@ fn friction(slip: &[Row], mu_static: f64, mu_kinetic: f64, tolerance: f64) -> Fr
     }
 }
 
-/// The contact problem of a system at a state.
+/// The contact problem at a state with these masses, forces and constraints.
 pub fn assemble(
-    system: &System,
+    names: &Names,
     kinematics: &Kinematics,
     tolerances: &Tolerances,
 ) -> Result<Assembly, StateError> {
     let mut laws = Vec::new();
     let mut rows: Vec<&Row> = Vec::new();
-    for (index, (joint, k)) in system.joints.iter().zip(&kinematics.joints).enumerate() {
+    for (index, (joint, k)) in names.joints.iter().zip(&kinematics.joints).enumerate() {
         if k.value.abs() > tolerances.position {
             return Err(StateError::JointValue {
-                joint: joint.name.clone(),
+                joint: joint.clone(),
                 index,
                 value: k.value,
                 tolerance: tolerances.position,
@@ -153,7 +178,7 @@ pub fn assemble(
         }
         if k.row.velocity.abs() > tolerances.velocity {
             return Err(StateError::JointVelocity {
-                joint: joint.name.clone(),
+                joint: joint.clone(),
                 index,
                 velocity: k.row.velocity,
                 tolerance: tolerances.velocity,
@@ -168,10 +193,10 @@ pub fn assemble(
         add(&mut laws, &mut rows, law, &k.row, &k.slip);
     }
     let mut contacts = Vec::new();
-    for (index, (contact, k)) in system.contacts.iter().zip(&kinematics.contacts).enumerate() {
+    for (index, (contact, k)) in names.contacts.iter().zip(&kinematics.contacts).enumerate() {
         if k.gap < -tolerances.position {
             return Err(StateError::Penetration {
-                contact: contact.name.clone(),
+                contact: contact.clone(),
                 index,
                 gap: k.gap,
                 tolerance: tolerances.position,

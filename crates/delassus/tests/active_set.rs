@@ -1,6 +1,6 @@
 //! Which contacts take part in the contact problem, and under which law.
 
-use delassus::assemble::{Assembly, ContactState, StateError, Tolerances, assemble};
+use delassus::assemble::{Assembly, ContactState, Names, StateError, Tolerances, assemble};
 use delassus::file::read_system;
 use delassus::kinematics::kinematics;
 use delassus_solve::law::{Law, Slip};
@@ -14,7 +14,7 @@ fn particle(position: f64, velocity: [f64; 3]) -> Result<Assembly, StateError> {
         velocity[0], velocity[1], velocity[2]
     );
     let file = read_system(&text, &[]).unwrap();
-    assemble(&file.system, &kinematics(&file.system, &file.state).unwrap(), &Tolerances::default())
+    assemble(&Names::of(&file.system), &kinematics(&file.system, &file.state).unwrap(), &Tolerances::default())
 }
 
 #[test]

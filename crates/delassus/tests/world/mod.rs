@@ -4,4 +4,5 @@ mod bad_input;
 mod file;
 mod fuzz;
 mod joints;
+mod scenes;
 mod urdf;
