@@ -5,6 +5,8 @@ use std::path::PathBuf;
 use clap::Args;
 use delassus::analyze::{AnalyzeError, SystemAnalysis, analyze, constraint_names};
 use delassus::assemble::{ContactState, Tolerances};
+use delassus::world_analyze::analyze_world;
+use delassus::world_file::WorldFile;
 use delassus_solve::analyze::Analysis;
 use delassus_solve::classes::Verdict;
 use delassus_solve::law::Law;
@@ -15,13 +17,13 @@ use serde_json::{Map, Value, json};
 
 use crate::plot;
 use crate::report;
-use crate::scene::{self, Scene};
+use crate::scene::{self, AnyScene, Scene, WorldScene};
 use crate::style::{Style, print};
 
 /// Arguments of `analyze`.
 #[derive(Args)]
 pub struct AnalyzeArgs {
-    /// File with a [system]
+    /// File with a [system] or a [world]
     pub file: PathBuf,
     /// Override a parameter: name=value
     #[arg(long = "set", value_name = "NAME=VALUE", value_parser = scene::parse_override)]
@@ -71,7 +73,10 @@ pub fn run(args: &AnalyzeArgs) -> u8 {
         json: args.json,
         plot: args.plot.clone(),
     };
-    let result = scene::read(&args.file, &args.set).and_then(|scene| report_scene(&scene, &options));
+    let result = scene::read_any(&args.file, &args.set).and_then(|scene| match scene {
+        AnyScene::System(scene) => report_scene(&scene, &options),
+        AnyScene::World(world) => report_world(&world, &options),
+    });
     match result {
         Ok((report, exists)) => {
             print(&report);
@@ -89,15 +94,27 @@ pub fn report_scene(scene: &Scene, options: &Options) -> Result<(String, Verdict
     let (system, state) = (&scene.file.system, &scene.file.state);
     let result =
         analyze(system, state, &options.tolerances, &options.enumerate).map_err(|e| explain(scene, e))?;
+    report(&result, options)
+}
+
+/// The report of a world at its state, and whether a solution exists.
+fn report_world(scene: &WorldScene, options: &Options) -> Result<(String, Verdict), String> {
+    let WorldFile { world, state, .. } = &scene.file;
+    let result = analyze_world(world, state, &options.tolerances, &options.enumerate)
+        .map_err(|e| format!("error: {}: {e}\n", scene.name))?;
+    report(&result, options)
+}
+
+fn report(result: &SystemAnalysis, options: &Options) -> Result<(String, Verdict), String> {
     if let Some(path) = &options.plot {
-        plot::write(&plot::cones(&result), path)?;
+        plot::write(&plot::cones(result), path)?;
     }
     // Where an impact comes first, no finite force is an answer.
     let exists = result.analysis.as_ref().map_or(Verdict::Refuted, |a| a.existence);
     let text = if options.json {
-        format!("{:#}\n", document(&result))
+        format!("{:#}\n", document(result))
     } else {
-        report::text(&result, Style::for_stdout())
+        report::text(result, Style::for_stdout())
     };
     Ok((text, exists))
 }

@@ -1,16 +1,18 @@
 //! Every scene has the outcome that it expects, and is built in.
 
-use delassus::file::{Expected, SolutionCount, read_system};
+use delassus::file::{Expect, Expected, ExpectedValue, SceneKind, SolutionCount, read_system, scene_kind};
+use delassus::world_file::read_world;
 use serde_json::Value;
 
 use crate::{delassus, json, root};
 
-fn scenes() -> Vec<(String, String)> {
+fn scenes(kind: SceneKind) -> Vec<(String, String)> {
     let mut all: Vec<(String, String)> = std::fs::read_dir(root().join("scenes"))
         .unwrap()
         .map(|e| e.unwrap().path())
         .filter(|p| p.extension().is_some_and(|e| e == "toml"))
         .map(|p| (p.to_str().unwrap().to_owned(), std::fs::read_to_string(&p).unwrap()))
+        .filter(|(_, text)| scene_kind(text).unwrap() == kind)
         .collect();
     all.sort();
     assert!(all.len() >= 12);
@@ -19,43 +21,71 @@ fn scenes() -> Vec<(String, String)> {
 
 #[test]
 fn scenes_have_their_expected_outcome() {
-    for (path, text) in scenes() {
+    for (path, text) in scenes(SceneKind::System) {
         let file = read_system(&text, &[]).unwrap_or_else(|e| panic!("{}", e.render(&path, &text)));
         let expect = file.expect.unwrap_or_else(|| panic!("{path}: a scene says what it expects"));
-        let (code, doc) = json(&["analyze", &path, "--json"]);
-        let at = |key: &str| doc[key].as_str().unwrap().to_owned();
-        let verdicts = [
-            ("existence", &expect.existence),
-            ("acceleration_unique", &expect.acceleration_unique),
-            ("forces_unique", &expect.forces_unique),
-        ];
-        for (key, want) in verdicts {
-            if let Some(want) = want {
-                assert_eq!(&at(key), want, "{path}: {key}");
-            }
-        }
         assert!(expect.existence.is_some() && expect.solutions.is_some(), "{path}");
-        let (kind, listed) =
-            (doc["solutions"]["kind"].as_str().unwrap(), doc["solutions"]["list"].as_array().unwrap().len());
-        match expect.solutions.unwrap() {
-            SolutionCount::Exactly(0) => assert_eq!((kind, listed), ("none", 0), "{path}"),
-            SolutionCount::Exactly(n) => assert_eq!((kind, listed), ("finite", n), "{path}"),
-            SolutionCount::Several => assert!(kind == "finite" && listed > 1, "{path}"),
-            SolutionCount::Infinite => assert_eq!(kind, "infinite", "{path}"),
+        has_outcome(&path, &expect);
+    }
+}
+
+#[test]
+fn worlds_have_their_expected_outcome_at_their_state() {
+    let mut told = 0;
+    for (path, text) in scenes(SceneKind::World) {
+        let file = read_world(&text, None, &[]).unwrap_or_else(|e| panic!("{}", e.render(&path, &text)));
+        let expect = file.expect.unwrap_or_else(|| panic!("{path}: a scene says what it expects"));
+        if expect.analyze != Expect::default() {
+            has_outcome(&path, &expect.analyze);
+            told += 1;
         }
-        assert_eq!(code, if at("existence") == "refuted" { 1 } else { 0 }, "{path}");
-        for finding in doc["certificates"].as_array().unwrap() {
-            let claims = finding["claims"].as_object().unwrap().values().any(|c| !c.is_null());
-            assert!(!claims || finding["verified"] == true, "{path}: {finding}");
+        let (code, doc) = json(&["check", &path, "--json"]);
+        assert_eq!(code, 0, "{path}");
+        has_values(&path, &doc, &expect.check);
+    }
+    assert!(told >= 3);
+}
+
+/// What `analyze` says of a scene is what the scene expects.
+fn has_outcome(path: &str, expect: &Expect) {
+    let (code, doc) = json(&["analyze", path, "--json"]);
+    let at = |key: &str| doc[key].as_str().unwrap().to_owned();
+    let verdicts = [
+        ("existence", &expect.existence),
+        ("acceleration_unique", &expect.acceleration_unique),
+        ("forces_unique", &expect.forces_unique),
+    ];
+    for (key, want) in verdicts {
+        if let Some(want) = want {
+            assert_eq!(&at(key), want, "{path}: {key}");
         }
-        for value in &expect.values {
-            let got = doc.pointer(&value.path).unwrap_or_else(|| panic!("{path}: no {}", value.path));
-            match value.equals {
-                Expected::Boolean(b) => assert_eq!(got, &Value::Bool(b), "{path}: {}", value.path),
-                expected => {
-                    let number = got.as_f64().unwrap_or_else(|| panic!("{path}: {} is {got}", value.path));
-                    assert!(value.accepts(number), "{path}: {}: {number} for {expected:?}", value.path);
-                }
+    }
+    let (kind, listed) =
+        (doc["solutions"]["kind"].as_str().unwrap(), doc["solutions"]["list"].as_array().unwrap().len());
+    match expect.solutions {
+        Some(SolutionCount::Exactly(0)) => assert_eq!((kind, listed), ("none", 0), "{path}"),
+        Some(SolutionCount::Exactly(n)) => assert_eq!((kind, listed), ("finite", n), "{path}"),
+        Some(SolutionCount::Several) => assert!(kind == "finite" && listed > 1, "{path}"),
+        Some(SolutionCount::Infinite) => assert_eq!(kind, "infinite", "{path}"),
+        None => {}
+    }
+    assert_eq!(code, if at("existence") == "refuted" { 1 } else { 0 }, "{path}");
+    for finding in doc["certificates"].as_array().unwrap() {
+        let claims = finding["claims"].as_object().unwrap().values().any(|c| !c.is_null());
+        assert!(!claims || finding["verified"] == true, "{path}: {finding}");
+    }
+    has_values(path, &doc, &expect.values);
+}
+
+/// A document has the values that are expected of it.
+fn has_values(path: &str, doc: &Value, values: &[ExpectedValue]) {
+    for value in values {
+        let got = doc.pointer(&value.path).unwrap_or_else(|| panic!("{path}: no {}", value.path));
+        match value.equals {
+            Expected::Boolean(b) => assert_eq!(got, &Value::Bool(b), "{path}: {}", value.path),
+            expected => {
+                let number = got.as_f64().unwrap_or_else(|| panic!("{path}: {} is {got}", value.path));
+                assert!(value.accepts(number), "{path}: {}: {number} for {expected:?}", value.path);
             }
         }
     }
@@ -63,7 +93,7 @@ fn scenes_have_their_expected_outcome() {
 
 #[test]
 fn every_scene_is_built_in() {
-    for (path, text) in scenes() {
+    for (path, text) in scenes(SceneKind::System) {
         let name = std::path::Path::new(&path).file_stem().unwrap().to_str().unwrap().to_owned();
         // JSON writes no file, so this may run anywhere.
         let (_, built_in) = json(&["try", &name, "--json"]);

@@ -1,14 +1,15 @@
 //! The contact problem of a system at a state, analyzed: all that `delassus analyze` reports.
 
 use delassus_solve::analyze::{Analysis, analyze as analyze_dynamics};
-use delassus_solve::dynamics::{held, kinetic_angle};
+use delassus_solve::classes::Verdict;
+use delassus_solve::dynamics::{Dynamics, held, kinetic_angle};
 use delassus_solve::friction_bounds::{FrictionBound, friction_bounds};
 use delassus_solve::friction_cone::{FrictionCone, friction_cone};
 use delassus_solve::law::Law;
 use delassus_solve::lcp::Lcp;
 use delassus_solve::lift::sliding_lcp;
-use delassus_solve::matrix::Matrix;
-use delassus_solve::solvers::enumerate::EnumerateOptions;
+use delassus_solve::matrix::{Matrix, max_abs, norm};
+use delassus_solve::solvers::enumerate::{EnumerateOptions, Mode, SolutionPiece};
 use delassus_solve::theorems::{CheckedFinding, findings, with_findings};
 use thiserror::Error;
 
@@ -18,6 +19,11 @@ use crate::system::{FormulaId, State, System};
 
 /// Constraints up to which the angles between all of them are told.
 const MAX_ANGLES: usize = 32;
+
+/// A force is inside of its cone when it is clear of its surface by this part of the largest force.
+const INSIDE: f64 = 1e-6;
+/// Rows depend on each other where a singular value is below this part of the largest.
+const DEPENDENT: f64 = 1e-10;
 
 /// Why an analysis could not begin.
 #[derive(Clone, Debug, Error, PartialEq)]
@@ -137,7 +143,13 @@ pub fn examine_kinematics(
     let assembly = assemble(&names, &kinematics, tolerances)?;
     let dynamics = &assembly.dynamics;
     let impact = assembly.contacts.contains(&ContactState::Approaching);
-    let analysis = (!impact).then(|| analyze_dynamics(dynamics, options));
+    let mut analysis = (!impact).then(|| analyze_dynamics(dynamics, options));
+    if let Some(found) = &mut analysis
+        && found.forces_unique == Verdict::Unknown
+        && found.solutions.pieces.first().is_some_and(|piece| has_other_forces(dynamics, piece))
+    {
+        found.forces_unique = Verdict::Refuted;
+    }
     let reduced = dynamics.reduce();
     let offsets = dynamics.offsets();
     let normals: Vec<usize> = offsets[..dynamics.laws.len()].to_vec();
@@ -180,6 +192,31 @@ pub fn examine_kinematics(
         kinematics,
         assembly,
     })
+}
+
+/// Whether forces can be added to those of a solution that change nothing: z ≠ 0 with Jᵀ z = 0 on the rows of joints and of
+/// contacts whose force is inside of its cone. Then f + ε z is a solution too, with the same acceleration.
+fn has_other_forces(dynamics: &Dynamics, piece: &SolutionPiece) -> bool {
+    let offsets = dynamics.offsets();
+    let largest = max_abs(&piece.force);
+    let mut inside = Vec::new();
+    for (k, law) in dynamics.laws.iter().enumerate() {
+        let rows = offsets[k]..offsets[k + 1];
+        let f = &piece.force[rows.clone()];
+        let free = match *law {
+            Law::Bilateral => true,
+            Law::Unilateral => f[0] > INSIDE * largest,
+            Law::Coulomb { mu } | Law::CoulombPlane { mu } => {
+                piece.modes[k] == Mode::Stick && mu * f[0] - norm(&f[1..]) > INSIDE * largest
+            }
+            _ => false,
+        };
+        if free {
+            inside.extend(rows);
+        }
+    }
+    let j = dynamics.jacobian.select_rows(&inside);
+    j.row_space_with(DEPENDENT).rank < inside.len()
 }
 
 /// Names of the constraints in the order of the dynamics: joints, then active contacts.

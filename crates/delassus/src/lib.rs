@@ -53,6 +53,7 @@ pub mod system;
 mod table;
 pub mod urdf;
 pub mod world;
+pub mod world_analyze;
 mod world_error;
 pub mod world_file;
 mod world_file_action;

@@ -14,7 +14,11 @@ fn particle(position: f64, velocity: [f64; 3]) -> Result<Assembly, StateError> {
         velocity[0], velocity[1], velocity[2]
     );
     let file = read_system(&text, &[]).unwrap();
-    assemble(&Names::of(&file.system), &kinematics(&file.system, &file.state).unwrap(), &Tolerances::default())
+    assemble(
+        &Names::of(&file.system),
+        &kinematics(&file.system, &file.state).unwrap(),
+        &Tolerances::default(),
+    )
 }
 
 #[test]
