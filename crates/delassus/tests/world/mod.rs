@@ -1,5 +1,6 @@
 //! World files: what is read, and what is refused.
 
+mod analyze;
 mod bad_input;
 mod file;
 mod fuzz;

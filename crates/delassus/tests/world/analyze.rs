@@ -1,0 +1,182 @@
+//! Worlds analyzed at a state, against closed forms.
+
+use delassus::analyze::SystemAnalysis;
+use delassus::assemble::{ContactState, Tolerances};
+use delassus::world_analyze::analyze_world;
+use delassus::world_file::read_world;
+use delassus_solve::classes::Verdict;
+use delassus_solve::solvers::enumerate::EnumerateOptions;
+
+fn analyze(text: &str, set: &[(&str, &str)]) -> SystemAnalysis {
+    let file = read_world(text, None, set).unwrap_or_else(|e| panic!("{}", e.render("world", text)));
+    analyze_world(&file.world, &file.state, &Tolerances::default(), &EnumerateOptions::default()).unwrap()
+}
+
+fn scene(name: &str) -> String {
+    std::fs::read_to_string(format!("{}/../../scenes/{name}.toml", env!("CARGO_MANIFEST_DIR"))).unwrap()
+}
+
+fn near(x: f64, y: f64, tolerance: f64) {
+    assert!((x - y).abs() <= tolerance * (1.0 + y.abs()), "{x} is not {y}");
+}
+
+#[test]
+fn the_rod_of_painleve_jams_as_a_world_as_it_does_as_a_system() {
+    let text = scene("painleve-rod-world");
+    let result = analyze(&text, &[]);
+    let cone = result.contacts[0].cone.as_ref().unwrap();
+    near(cone.mu_jam.unwrap(), 5.0 / 3.0, 1e-8);
+    near(cone.mu_crit.unwrap(), 3.0 / 5.0, 1e-8);
+    assert!(result.contacts[0].jams);
+    assert_eq!(result.analysis.unwrap().existence, Verdict::Refuted);
+    // Less friction, or the other direction: one answer.
+    for set in [("mu", "1.6"), ("slip", "1")] {
+        let analysis = analyze(&text, &[set]).analysis.unwrap();
+        assert_eq!(analysis.verdicts(), [Verdict::Proved; 3], "{set:?}");
+    }
+    // A rod that turns presses its tip with its spin: the free acceleration of the gap is −g + l ω² sin.
+    let turning = text.replace("velocity = [\"slip\", 0, 0]", "angular_velocity = [0, 3, 0]");
+    let turning = turning.replace("mu = 2.0", "mu = 0.0");
+    let result = analyze(
+        &turning.replace("angular_velocity", "velocity = [0, 0, \"-3*l*cos(angle)\"]\nangular_velocity"),
+        &[],
+    );
+    assert!(matches!(result.contacts[0].state, ContactState::Active(_)));
+    let gamma = result.assembly.dynamics.bias[0];
+    near(gamma, 9.0 * (0.5f64).sqrt(), 1e-9);
+}
+
+#[test]
+fn feet_of_a_table_share_its_weight_in_many_ways() {
+    let text = scene("table");
+    for mu in ["0", "0.5"] {
+        let result = analyze(&text, &[("mu", mu)]);
+        let analysis = result.analysis.unwrap();
+        assert_eq!(result.contacts.len(), 4);
+        assert_eq!(analysis.existence, Verdict::Proved, "mu = {mu}");
+        assert_eq!(analysis.forces_unique, Verdict::Refuted, "mu = {mu}");
+    }
+    // Without friction all is known: the acceleration is unique, and the least forces are linear over the feet.
+    let result = analyze(&text, &[("mu", "0")]);
+    let analysis = result.analysis.unwrap();
+    assert_eq!(analysis.acceleration_unique, Verdict::Proved);
+    let least = analysis.minimum_norm.unwrap();
+    for (force, [x, y]) in least.iter().zip([[1.0, 1.0], [-1.0, 1.0], [-1.0, -1.0], [1.0, -1.0]]) {
+        near(*force, 20.0 * 9.81 / 4.0 * (1.0 + (x * 0.15 + y * 0.08) / 0.45), 1e-7);
+    }
+}
+
+#[test]
+fn a_pendulum_pulls_with_its_weight_and_its_centripetal_force() {
+    // A bob of 2 kg on a rod of 0.5 m, at the lowest point with 3 m/s: 2 (9.81 + 9/0.5) N.
+    let text = r#"
+[world]
+[[body]]
+name = "bob"
+mass = 2.0
+inertia = [1, 1, 1]
+position = [0, 0, -0.5]
+velocity = [3, 0, 0]
+[[joint]]
+name = "rod"
+type = "distance"
+bodies = ["world", "bob"]
+local_anchors = [[0, 0, 0], [0, 0, 0]]
+"#;
+    let result = analyze(text, &[]);
+    let analysis = result.analysis.unwrap();
+    assert_eq!(analysis.verdicts(), [Verdict::Proved; 3]);
+    near(analysis.solutions.pieces[0].force[0].abs(), 2.0 * (9.81 + 18.0), 1e-9);
+    near(analysis.solutions.pieces[0].acceleration[2], 18.0, 1e-9);
+}
+
+#[test]
+fn a_ball_that_slides_over_a_ball_presses_less() {
+    // On top of a ball of 1 m with a radius of 0.1 m and 2 m/s: m (g − v²/1.1).
+    let text = r#"
+[world]
+[[body]]
+name = "hill"
+fixed = true
+[[body.shape]]
+type = "sphere"
+radius = 1.0
+[[body]]
+name = "ball"
+mass = 1.0
+position = [0, 0, 1.1]
+velocity = [2, 0, 0]
+[[body.shape]]
+type = "sphere"
+radius = 0.1
+[[friction]]
+between = ["*", "*"]
+mu = 0.3
+"#;
+    let result = analyze(text, &[]);
+    assert_eq!(result.names.contacts, ["hill|ball"]);
+    let analysis = result.analysis.unwrap();
+    assert_eq!(analysis.verdicts(), [Verdict::Proved; 3]);
+    let piece = &analysis.solutions.pieces[0];
+    near(piece.force[0], 9.81 - 4.0 / 1.1, 1e-9);
+    // Friction μ N brakes it and spins it up with 5 μ N/(2 m r).
+    near(piece.acceleration[0], -0.3 * (9.81 - 4.0 / 1.1), 1e-9);
+    near(piece.acceleration[4], 2.5 * 0.3 * (9.81 - 4.0 / 1.1) / 0.1, 1e-9);
+    // Twice as fast and it leaves: 16/1.1 > g.
+    let result = analyze(&text.replace("velocity = [2", "velocity = [4"), &[]);
+    assert_eq!(result.analysis.unwrap().solutions.pieces[0].force[0], 0.0);
+}
+
+#[test]
+fn blocks_on_an_incline_rest_and_slide() {
+    let result = analyze(&scene("incline"), &[]);
+    assert_eq!(result.contacts.len(), 8);
+    let analysis = result.analysis.unwrap();
+    assert_eq!(analysis.existence, Verdict::Proved);
+    assert_eq!(analysis.forces_unique, Verdict::Refuted);
+}
+
+#[test]
+fn springs_gyroscopes_and_what_is_left_out() {
+    // A spring of 100 N/m stretched by 0.2 m on 4 kg without weight, and a motor that is not part of the problem.
+    let text = r#"
+[world]
+gravity = [0, 0, 0]
+[[body]]
+name = "cart"
+mass = 4.0
+inertia = [1, 1, 1]
+position = [0.2, 0, 0]
+[[joint]]
+name = "rail"
+type = "prismatic"
+bodies = ["world", "cart"]
+axis = [1, 0, 0]
+local_anchors = [[0, 0, 0], [0, 0, 0]]
+spring = { stiffness = 100, rest = 0 }
+[[body]]
+name = "top"
+mass = 1.0
+inertia = [1, 2, 2.5]
+angular_velocity = [1, 1, 0]
+position = [5, 0, 0]
+[[joint]]
+name = "servo"
+type = "revolute"
+bodies = ["world", "top"]
+anchor = [5, 0, 0]
+axis = [1, 1, 0]
+motor = { speed = 1, force = 1 }
+"#;
+    let result = analyze(text, &[]);
+    assert_eq!(result.notes.len(), 1, "{:?}", result.notes);
+    assert!(result.notes[0].contains("servo"));
+    assert_eq!(result.names.joints.len(), 10);
+    assert_eq!(result.names.coordinates[0], "cart.x");
+    let analysis = result.analysis.unwrap();
+    let piece = &analysis.solutions.pieces[0];
+    near(piece.acceleration[0], -5.0, 1e-9);
+    // ω̄ × I ω̄ = (1, 1, 0) × (1, 2, 0) = (0, 0, 1): held by the joint, since the axis is no principal axis.
+    near(result.assembly.dynamics.force[11], 1.0, 1e-12);
+    near(piece.acceleration[11], 0.0, 1e-9);
+}
