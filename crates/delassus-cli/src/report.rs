@@ -21,6 +21,9 @@ pub fn kind(analysis: &Analysis) -> &'static str {
     } else if !analysis.solutions.decided && several(analysis.forces_unique) {
         // The list is known to be wrong, and could be that of a continuum.
         "unknown"
+    } else if pieces.len() == 1 && !analysis.solutions.complete && several(analysis.forces_unique) {
+        // One solution was found, and forces that can be added to it without effect.
+        "infinite"
     } else if !pieces.is_empty() {
         "finite"
     } else if analysis.existence == Verdict::Refuted {

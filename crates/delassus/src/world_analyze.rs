@@ -10,6 +10,8 @@
 //! central differences of the exact velocity at three steps, extrapolated twice (Richardson), accurate to about 1e-11 of
 //! the terms it is made of. Tangents move along with the normal, and the point of contact wanders as the bodies roll.
 
+use delassus_solve::analyze::Method;
+use delassus_solve::classes::Verdict;
 use delassus_solve::law::Law;
 use delassus_solve::matrix::Matrix;
 use delassus_solve::solvers::enumerate::EnumerateOptions;
@@ -28,30 +30,63 @@ use crate::world::{BodyState, World, WorldState};
 
 /// How far the differences reach, as a part of the time in which the motion turns by a radian, or of a second.
 const REACH: f64 = 1e-3;
-/// Rows up to which all verdicts are asked for.
-const MAX_ROWS: usize = 150;
+/// Coordinates, and rows, up to which a world is analyzed: what follows is dense, and takes the cube of them.
+const MAX_SIZE: usize = 240;
 /// What is called by one coordinate of a body: velocities of the centre of mass, and turns about the principal axes.
 const COORDINATES: [&str; 6] = ["x", "y", "z", "rx", "ry", "rz"];
 
-/// Analyzes a world at a state. Motors, dry friction in joints and rolling friction are left out and named in the notes.
+/// Analyzes a world at a state. Motors, dry friction in joints and rolling friction are left out and named in the notes. Of
+/// a world with more than 240 coordinates or rows nothing is told but that it is too large.
 pub fn analyze_world(
     world: &World,
     state: &WorldState,
     tolerances: &Tolerances,
     options: &EnumerateOptions,
 ) -> Result<SystemAnalysis, AnalyzeError> {
-    let WorldKinematics { names, kinematics, mut notes } = world_kinematics(world, state, tolerances);
-    let rows = kinematics.joints.len() + kinematics.contacts.iter().map(|c| 1 + c.slip.len()).sum::<usize>();
-    let large = rows > MAX_ROWS;
-    // No mode is searched in a problem that is too large; what one solution tells is told.
-    let options = if large { &EnumerateOptions { max_modes: 0 } } else { options };
-    let mut result = examine_kinematics(names, kinematics, tolerances, options)?;
-    if large {
-        notes.push(format!("{rows} rows are too many for the propositions: at most {MAX_ROWS} are examined"));
-    } else {
-        add_findings(&mut result);
+    let coordinates = coordinate_names(world);
+    if coordinates.len() > MAX_SIZE {
+        let names = Names { title: world.name.clone(), coordinates, ..Names::default() };
+        return too_large(names, "coordinates", tolerances, options);
     }
+    let WorldKinematics { names, kinematics, notes } = world_kinematics(world, state, tolerances);
+    let rows = kinematics.joints.len() + kinematics.contacts.iter().map(|c| 1 + c.slip.len()).sum::<usize>();
+    if rows > MAX_SIZE {
+        return too_large(names, "rows of joints and contacts", tolerances, options);
+    }
+    let mut result = examine_kinematics(names, kinematics, tolerances, options)?;
+    add_findings(&mut result);
     result.notes = notes;
+    Ok(result)
+}
+
+/// An analysis that decides nothing.
+fn too_large(
+    names: Names,
+    what: &str,
+    tolerances: &Tolerances,
+    options: &EnumerateOptions,
+) -> Result<SystemAnalysis, AnalyzeError> {
+    let kinematics = Kinematics {
+        mass: Matrix::zeros(0, 0),
+        mass_rank: names.coordinates.len(),
+        force: vec![],
+        kinetic_energy: 0.0,
+        potential_energy: 0.0,
+        contacts: vec![],
+        joints: vec![],
+    };
+    let mut result = examine_kinematics(Names::default(), kinematics, tolerances, options)?;
+    if let Some(analysis) = &mut result.analysis {
+        let unknown = Verdict::Unknown;
+        (analysis.existence, analysis.acceleration_unique, analysis.forces_unique) =
+            (unknown, unknown, unknown);
+        analysis.method = Method::None;
+        (analysis.minimum_norm, analysis.unique_part) = (None, None);
+        analysis.solutions.pieces.clear();
+        analysis.solutions.complete = false;
+    }
+    result.notes = vec![format!("too large to analyze: more than {MAX_SIZE} {what}")];
+    result.names = names;
     Ok(result)
 }
 

@@ -180,3 +180,17 @@ motor = { speed = 1, force = 1 }
     near(result.assembly.dynamics.force[11], 1.0, 1e-12);
     near(piece.acceleration[11], 0.0, 1e-9);
 }
+
+#[test]
+fn a_world_that_is_too_large_is_not_judged() {
+    let mut text = String::from("[world]\n");
+    for i in 0..41 {
+        text += &format!("[[body]]\nname = \"b{i}\"\nmass = 1\ninertia = [1, 1, 1]\n");
+    }
+    let result = analyze(&text, &[]);
+    assert_eq!(result.names.coordinates.len(), 246);
+    assert!(result.notes[0].contains("too large"));
+    let analysis = result.analysis.unwrap();
+    assert_eq!(analysis.verdicts(), [Verdict::Unknown; 3]);
+    assert!(analysis.solutions.pieces.is_empty());
+}
