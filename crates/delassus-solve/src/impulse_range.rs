@@ -362,10 +362,10 @@ mod tests {
             else {
                 panic!("the legs share the weight in many ways")
             };
-            let least = [0.35, 0.2, 0.15, 0.3];
+            let least: [f64; 4] = [0.35, 0.2, 0.15, 0.3];
             let (low, high) = (-2.0 * 0.15, 2.0 * 0.2);
             for (i, sign) in [1.0, -1.0, 1.0, -1.0].into_iter().enumerate() {
-                let ends = [least[i] + sign * low / 2.0, least[i] + sign * high / 2.0];
+                let ends: [f64; 2] = [least[i] + sign * low / 2.0, least[i] + sign * high / 2.0];
                 let expected = [ends[0].min(ends[1]), ends[0].max(ends[1])];
                 // The gap at which the cone solver stops.
                 let error = (0..2).map(|k| (ranges[i][k] - expected[k]).abs()).fold(0.0, f64::max);

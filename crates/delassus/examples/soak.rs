@@ -62,10 +62,7 @@ fn shape(random: &mut Random) -> ShapeKind {
 fn make(random: &mut Random) -> (World, WorldState) {
     let walls = [DVec3::X, DVec3::Y, DVec3::Z, -DVec3::X, -DVec3::Y, -DVec3::Z].map(|normal| Shape {
         kind: ShapeKind::Plane,
-        pose: Pose {
-            position: -ROOM * normal,
-            rotation: DQuat::from_rotation_arc(DVec3::Z, normal),
-        },
+        pose: Pose { position: -ROOM * normal, rotation: DQuat::from_rotation_arc(DVec3::Z, normal) },
     });
     let still = BodyState { pose: Pose::IDENTITY, velocity: DVec3::ZERO, angular_velocity: DVec3::ZERO };
     let mut bodies = vec![Body {
@@ -127,8 +124,7 @@ fn make(random: &mut Random) -> (World, WorldState) {
         rolling: 0.0,
     };
     let gravity = DVec3::new(0.0, 0.0, -9.81);
-    let world =
-        World { name: "soak".into(), gravity, bodies, joints, surfaces: vec![surface], no_contact };
+    let world = World { name: "soak".into(), gravity, bodies, joints, surfaces: vec![surface], no_contact };
     (world, WorldState { t: 0.0, bodies: states, coordinates: vec![] })
 }
 

@@ -315,7 +315,7 @@ fn relax<const D: usize, const B: usize>(c: &Contact<D, B>, r: &Shared<D>, y: &[
     for a in 0..D {
         rest[a] -= mine[a];
     }
-    let new = one(&c.w, &rest, c.cone, c.rho, &old);
+    let new = one(&c.w, &rest, c.cone, c.rho, &old, true);
     let change = std::array::from_fn(|a| new[a] - old[a]);
     set(r, &new);
     for s in 0..2 {
