@@ -32,6 +32,8 @@ use crate::world::{BodyState, World, WorldState};
 const REACH: f64 = 1e-3;
 /// Coordinates, and rows, up to which a world is analyzed: what follows is dense, and takes the cube of them.
 const MAX_SIZE: usize = 240;
+/// Rows up to which the propositions of the papers are asked.
+const MAX_ROWS: usize = 60;
 /// What is called by one coordinate of a body: velocities of the centre of mass, and turns about the principal axes.
 const COORDINATES: [&str; 6] = ["x", "y", "z", "rx", "ry", "rz"];
 
@@ -48,13 +50,17 @@ pub fn analyze_world(
         let names = Names { title: world.name.clone(), coordinates, ..Names::default() };
         return too_large(names, "coordinates", tolerances, options);
     }
-    let WorldKinematics { names, kinematics, notes } = world_kinematics(world, state, tolerances);
+    let WorldKinematics { names, kinematics, mut notes } = world_kinematics(world, state, tolerances);
     let rows = kinematics.joints.len() + kinematics.contacts.iter().map(|c| 1 + c.slip.len()).sum::<usize>();
     if rows > MAX_SIZE {
         return too_large(names, "rows of joints and contacts", tolerances, options);
     }
     let mut result = examine_kinematics(names, kinematics, tolerances, options)?;
-    add_findings(&mut result);
+    if rows <= MAX_ROWS {
+        add_findings(&mut result);
+    } else {
+        notes.push(format!("{rows} rows: the propositions are asked up to {MAX_ROWS}"));
+    }
     result.notes = notes;
     Ok(result)
 }
