@@ -179,6 +179,7 @@ impl<const D: usize> BlockMatrix<D> {
             }
         };
         self.start.clear();
+        self.start.reserve(n + 1);
         self.start.push(0);
         self.column.clear();
         if parallel::shared(n) {
@@ -194,6 +195,8 @@ impl<const D: usize> BlockMatrix<D> {
                 self.start.push(self.column.len());
             }
         } else {
+            // Full blocks, and a diagonal.
+            self.column.reserve(n + a.stored() / (D * D));
             for i in 0..n {
                 near(i, &mut self.column);
                 self.start.push(self.column.len());
@@ -201,6 +204,7 @@ impl<const D: usize> BlockMatrix<D> {
         }
         self.make_symmetric();
         self.diagonal.clear();
+        self.diagonal.reserve(n);
         for i in 0..n {
             let row = &self.column[self.start[i]..self.start[i + 1]];
             self.diagonal.push(self.start[i] + row.partition_point(|&j| j < i));
@@ -324,6 +328,7 @@ impl<const D: usize> BlockMatrix<D> {
         let n = self.len();
         let Islands { rows, start, seen, open } = islands;
         rows.clear();
+        rows.reserve(n);
         start.clear();
         start.push(0);
         seen.clear();

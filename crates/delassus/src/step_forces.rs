@@ -8,7 +8,7 @@ use delassus_solve::friction_cone::friction_cone;
 use delassus_solve::friction_problem::FrictionProblem;
 use delassus_solve::impulse_range::{ImpulseRange, impulse_range};
 use delassus_solve::law::Law;
-use delassus_solve::matrix::Matrix;
+use delassus_solve::matrix::{Matrix, dot, norm};
 use delassus_solve::problem::InvalidProblem;
 use delassus_solve::solvers::friction::FrictionOptions;
 use glam::DVec3;
@@ -18,6 +18,9 @@ use crate::stage::{Constraints, NONE, StageData, StageSolver, WIDE, Want, row_ve
 use crate::step_report::{Forces, Jam, StepReport};
 use crate::stepper::{Approach, Scheme, Stepper};
 use crate::world::WorldState;
+
+/// Columns up to which linear dependence is looked for in every step.
+const RANK_MOST: usize = 40;
 
 impl Stepper<'_> {
     /// The problem of the last solve and its impulses.
@@ -156,7 +159,71 @@ impl Stepper<'_> {
         for (slot, n) in columns {
             count[root(&group, slot) as usize][1] += n;
         }
-        count.iter().any(|[motions, impulses]| impulses > motions)
+        count.iter().any(|[motions, impulses]| impulses > motions) || self.is_dependent(largest)
+    }
+
+    /// Whether the columns of what is active depend on each other; looked at where they are few.
+    fn is_dependent(&self, largest: f64) -> bool {
+        let inverse = &self.masses.inverse;
+        let mut columns: Vec<Vec<f64>> = vec![];
+        for row in &self.rows.rows[..self.rows.held] {
+            let mut x = vec![0.0; inverse.len()];
+            for (body, block) in self.rows.blocks_of(row) {
+                let at = 6 * self.masses.slot[*body as usize] as usize;
+                x[at..at + 6].copy_from_slice(block);
+            }
+            columns.push(x);
+        }
+        for (rows, r) in self.contact_rows.iter().zip(&self.contact_impulse) {
+            if r[0] <= 1e-9 * largest || columns.len() > RANK_MOST {
+                continue;
+            }
+            let mu = match rows.law {
+                Law::Coulomb { mu } | Law::Cone { mu } | Law::Rolling { mu, .. } => mu,
+                _ => 0.0,
+            };
+            let inside = r[1].hypot(r[2]) < (1.0 - 1e-6) * mu * r[0];
+            // What slides keeps its friction in proportion to its normal impulse.
+            let weights: &[[f64; 3]] = if inside {
+                &[[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]
+            } else {
+                &[[1.0, r[1] / r[0], r[2] / r[0]]]
+            };
+            for weight in weights {
+                let mut x = vec![0.0; inverse.len()];
+                for side in 0..2 {
+                    if rows.slots[side] != NONE {
+                        let at = 6 * rows.slots[side] as usize;
+                        for c in 0..6 {
+                            x[at + c] = (0..3).map(|k| weight[k] * rows.blocks[side][k][c]).sum();
+                        }
+                    }
+                }
+                columns.push(x);
+            }
+        }
+        if columns.len() > RANK_MOST {
+            return false;
+        }
+        // Gram–Schmidt in the metric of the mass.
+        let mut basis: Vec<Vec<f64>> = vec![];
+        for mut x in columns {
+            x.iter_mut().zip(inverse).for_each(|(x, m)| *x *= m.sqrt());
+            let size = norm(&x);
+            for _ in 0..2 {
+                for b in &basis {
+                    let along = dot(b, &x);
+                    x.iter_mut().zip(b).for_each(|(x, b)| *x -= along * b);
+                }
+            }
+            let left = norm(&x);
+            if left <= 1e-9 * size {
+                return true;
+            }
+            x.iter_mut().for_each(|x| *x /= left);
+            basis.push(x);
+        }
+        false
     }
 
     /// Contacts that slid before the step and stick after it although no sliding force exists: friction presses them

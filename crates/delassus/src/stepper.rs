@@ -75,7 +75,7 @@ pub struct StepOptions {
     pub scheme: Scheme,
     /// Law of friction (default Coulomb's).
     pub law: FrictionLaw,
-    /// Scale-free residual of each solve (default 1e-8).
+    /// Scale-free residual of each solve (default 1e-10).
     pub tolerance: f64,
     /// Solver (default `Auto`).
     pub method: Method,
@@ -93,7 +93,7 @@ impl Default for StepOptions {
             dt: 1e-3,
             scheme: Scheme::Symmetric,
             law: FrictionLaw::Ncp,
-            tolerance: 1e-8,
+            tolerance: 1e-10,
             method: Method::Auto,
             position_tolerance: 1e-10,
             warm_start: true,
@@ -393,6 +393,7 @@ impl<'a> Stepper<'a> {
             .map(|(c, rows)| Approach {
                 key: key(c),
                 speed: rows.velocity(0, &free),
+                gap: c.gap,
                 closed: c.gap <= touching,
             })
             .collect();
@@ -442,7 +443,7 @@ impl<'a> Stepper<'a> {
         self.kick(0.5 * h, &mut v);
         self.stage.contact_impulse = self.contacts.iter().map(|c| impulse_of(&sum, c)).collect();
         self.stage.row_impulse = first_rows.clone();
-        self.want_velocities(h, &v, &approach, &first_rows, report);
+        self.want_velocities(h, &v, &approach, &first_rows, &sum, report);
         let outcome = self.solve(1, 0.5 * h, &mut v)?;
         note(report, outcome);
         let mut state = std::mem::replace(&mut self.state, before);
@@ -594,6 +595,7 @@ impl<'a> Stepper<'a> {
         v: &[f64],
         approach: &[Approach],
         first: &[f64],
+        first_contacts: &[(Key, [f64; WIDE])],
         report: &mut StepReport,
     ) {
         let touching = self.touching();
@@ -623,15 +625,16 @@ impl<'a> Stepper<'a> {
                     return 0.0;
                 }
                 let now = self.contact_rows[i].velocity(0, v);
-                // A contact that was closed already feels its weight, which is no impact.
+                // A contact that is closed already, or was stopped on its way here, feels its weight, which is no impact.
                 let u = match find_approach(approach, key(contact)) {
                     Some(then) if then.closed => then.speed,
-                    Some(then) => {
-                        if now < 0.0 && now.min(then.speed) >= -rest {
-                            settled.push(i);
+                    Some(then) if impulse_of(first_contacts, contact)[0] > 0.0 => {
+                        if then.speed >= -rest {
+                            settled.push((i, *then));
                         }
-                        now.min(then.speed)
+                        then.speed
                     }
+                    Some(then) => now.min(then.speed),
                     None => now,
                 };
                 if u < -rest {
@@ -646,13 +649,15 @@ impl<'a> Stepper<'a> {
         if !settled.is_empty() {
             let mut kicked = vec![0.0; v.len()];
             self.kick(1.0, &mut kicked);
-            for i in settled {
-                let (u, a) = (self.contact_rows[i].velocity(0, v), self.contact_rows[i].velocity(0, &kicked));
-                let e = self.restitution[i];
-                // The rebounds that are left out would take Σ 2 eᵏ u/a.
-                let rest = if a < 0.0 && e < 1.0 { 2.0 * e * u / (a * (1.0 - e)) } else { 0.0 };
-                let contact = self.contact_name(&self.contacts[i]);
-                report.accumulations.push(Accumulation { t: self.state.t + rest, contact });
+            for (i, then) in settled {
+                let (a, e) = (-self.contact_rows[i].velocity(0, &kicked), self.restitution[i]);
+                if a > 0.0 && e < 1.0 {
+                    // Arrival of the free fall, and the rebounds that are left out: Σ 2 eᵏ u/a.
+                    let u = (then.speed * then.speed + 2.0 * a * then.gap).sqrt();
+                    let rest = (then.speed + u) / a + 2.0 * e * u / (a * (1.0 - e));
+                    let contact = self.contact_name(&self.contacts[i]);
+                    report.accumulations.push(Accumulation { t: self.state.t - h + rest, contact });
+                }
             }
         }
         report.impacts += rebounds;
@@ -702,6 +707,7 @@ pub(crate) fn key(contact: &Contact) -> Key {
 pub(crate) struct Approach {
     pub(crate) key: Key,
     pub(crate) speed: f64,
+    pub(crate) gap: f64,
     pub(crate) closed: bool,
 }
 

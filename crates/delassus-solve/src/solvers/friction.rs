@@ -176,6 +176,7 @@ pub fn solve_into(
     let Workspace { elimination, cones, velocity, one, two, three, five } = workspace;
     let laws = problem.laws.as_slice();
     cones.clear();
+    cones.reserve(laws.len());
     cones.extend(laws.iter().map_while(cone_of));
     let all_cones = cones.len() == laws.len();
     if all_cones {

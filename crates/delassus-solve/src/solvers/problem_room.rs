@@ -167,7 +167,9 @@ impl<const D: usize> Room<D> {
     fn index_rows(&mut self, laws: &[Law], cones: &[Cone]) {
         let n = laws.len();
         self.first.clear();
+        self.first.reserve(n + 1);
         self.place.clear();
+        self.place.reserve(laws.iter().map(Law::dim).sum());
         for (i, (law, cone)) in laws.iter().zip(cones).enumerate() {
             self.first.push(self.place.len());
             self.place.extend((0..law.dim()).map(|c| (i, if c < cone.rows() { c } else { D })));
