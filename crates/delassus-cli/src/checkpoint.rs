@@ -39,7 +39,7 @@ struct Saved {
     start: f64,
     coordinates: Vec<f64>,
     row_impulse: Vec<f64>,
-    contact_impulse: Vec<([u32; 2], [u32; 2], u32, [f64; 5])>,
+    contact_impulse: Vec<delassus::stepper::KeyedImpulse>,
     totals: Totals,
 }
 
@@ -104,7 +104,7 @@ pub fn read(path: &Path, world: &World) -> Result<Checkpoint, String> {
         angular_velocity: DVec3::from_array(b.angular_velocity),
     };
     let unit = |b: &SavedBody| (DQuat::from_array(b.rotation).length() - 1.0).abs() < 1e-9;
-    if !saved.bodies.iter().all(unit) || !(saved.dt > 0.0 && saved.t.is_finite()) {
+    if !(saved.bodies.iter().all(unit) && saved.dt > 0.0 && saved.t.is_finite()) {
         return Err(fail(&"damaged: a rotation is not a unit quaternion, or a time is not a number"));
     }
     let state = WorldState {

@@ -9,6 +9,9 @@ use delassus_solve::solvers::Status;
 use glam::DVec3;
 use serde::{Deserialize, Serialize};
 
+/// Bodies, shapes and feature of a contact.
+type Key = ([u32; 2], [u32; 2], u32);
+
 /// Events that are listed, of those that every contact makes and of those that few make.
 const LISTED: usize = 1000;
 const LISTED_RARE: usize = 10_000;
@@ -126,7 +129,7 @@ pub struct Totals {
 pub struct Before {
     t: f64,
     /// Bodies, shapes, feature; gap, velocity along the normal, point.
-    approach: Vec<(([u32; 2], [u32; 2], u32), f64, f64, DVec3)>,
+    approach: Vec<(Key, f64, f64, DVec3)>,
 }
 
 fn key(contact: &Contact) -> ([u32; 2], [u32; 2], u32) {

@@ -130,7 +130,7 @@ mod tests {
             (ShapeKind::Cone { radius: 1.0, half_height: 1.5 }, circle, 1e-12),
             // Round both ways: the part lost is of second order in the angle of a side.
             (ShapeKind::Sphere { radius: 1.0 }, 4.18879, 0.005),
-            (ShapeKind::Capsule { radius: 1.0, half_height: 1.0 }, 4.18879 + 6.28319, 0.005),
+            (ShapeKind::Capsule { radius: 1.0, half_height: 1.0 }, 4.18879 + std::f64::consts::TAU, 0.005),
             (ShapeKind::Convex { points: boxed }, 8.0, 1e-12),
         ];
         for (kind, expected, tolerance) in cases {

@@ -57,6 +57,9 @@ pub struct Accumulation {
     pub contact: String,
 }
 
+/// Bodies, shapes and feature of a contact, and its impulse.
+pub type KeyedImpulse = ([u32; 2], [u32; 2], u32, [f64; 5]);
+
 /// All that a stepper needs to go on with the same bits.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Snapshot {
@@ -69,7 +72,7 @@ pub struct Snapshot {
     /// Impulses of the rows of joints in the last step.
     pub row_impulse: Vec<f64>,
     /// Impulses of contacts in the last step: bodies, shapes, feature, impulse.
-    pub contact_impulse: Vec<([u32; 2], [u32; 2], u32, [f64; 5])>,
+    pub contact_impulse: Vec<KeyedImpulse>,
 }
 
 /// Forces of contacts at a moment.

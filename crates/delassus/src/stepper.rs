@@ -31,7 +31,7 @@ use crate::stage::{
     Constraints, ContactRows, Masses, NONE, StageData, StageOutcome, StageSolver, WIDE, Want, redundant_rows,
     row_velocity,
 };
-pub use crate::step_report::{Accumulation, Forces, Jam, Snapshot, StepReport};
+pub use crate::step_report::{Accumulation, Forces, Jam, KeyedImpulse, Snapshot, StepReport};
 use crate::world::{World, WorldState};
 
 /// Passes over the positions of one step.
