@@ -443,7 +443,7 @@ impl<'a> Stepper<'a> {
         self.kick(0.5 * h, &mut v);
         self.stage.contact_impulse = self.contacts.iter().map(|c| impulse_of(&sum, c)).collect();
         self.stage.row_impulse = first_rows.clone();
-        self.want_velocities(h, &v, &approach, &first_rows, &sum, report);
+        self.want_velocities(h, &v, &approach, &first_rows, report);
         let outcome = self.solve(1, 0.5 * h, &mut v)?;
         note(report, outcome);
         let mut state = std::mem::replace(&mut self.state, before);
@@ -595,7 +595,6 @@ impl<'a> Stepper<'a> {
         v: &[f64],
         approach: &[Approach],
         first: &[f64],
-        first_contacts: &[(Key, [f64; WIDE])],
         report: &mut StepReport,
     ) {
         let touching = self.touching();
@@ -619,22 +618,29 @@ impl<'a> Stepper<'a> {
         self.stage.normal_bias.clear();
         let mut rebounds = 0;
         let mut settled = vec![];
+        let mut kicked = vec![0.0; if self.restitution.iter().any(|e| *e > 0.0) { v.len() } else { 0 }];
+        if !kicked.is_empty() {
+            self.kick(1.0, &mut kicked);
+        }
         for (i, contact) in self.contacts.iter().enumerate() {
             let bias = (contact.gap <= touching).then(|| {
                 if self.restitution[i] == 0.0 {
                     return 0.0;
                 }
                 let now = self.contact_rows[i].velocity(0, v);
-                // A contact that is closed already, or was stopped on its way here, feels its weight, which is no impact.
+                let fall = -self.contact_rows[i].velocity(0, &kicked);
                 let u = match find_approach(approach, key(contact)) {
-                    Some(then) if then.closed => then.speed,
-                    Some(then) if impulse_of(first_contacts, contact)[0] > 0.0 => {
-                        if then.speed >= -rest {
-                            settled.push((i, *then));
+                    // A contact that is closed and stays so feels its weight, which is no impact.
+                    Some(then) if then.closed && then.speed <= 1e-3 * rest => then.speed,
+                    Some(then) => {
+                        // The speed at which it arrived, which is not the one with which the step left it here.
+                        let arrival = (then.speed * then.speed + 2.0 * fall * then.gap).max(0.0).sqrt();
+                        if arrival <= REST * fall.abs() * self.options.dt {
+                            settled.push((i, *then, arrival, fall));
+                            return 0.0;
                         }
-                        then.speed
+                        -arrival
                     }
-                    Some(then) => now.min(then.speed),
                     None => now,
                 };
                 if u < -rest {
@@ -646,18 +652,13 @@ impl<'a> Stepper<'a> {
             });
             self.stage.normal_bias.push(bias);
         }
-        if !settled.is_empty() {
-            let mut kicked = vec![0.0; v.len()];
-            self.kick(1.0, &mut kicked);
-            for (i, then) in settled {
-                let (a, e) = (-self.contact_rows[i].velocity(0, &kicked), self.restitution[i]);
-                if a > 0.0 && e < 1.0 {
-                    // Arrival of the free fall, and the rebounds that are left out: Σ 2 eᵏ u/a.
-                    let u = (then.speed * then.speed + 2.0 * a * then.gap).sqrt();
-                    let rest = (then.speed + u) / a + 2.0 * e * u / (a * (1.0 - e));
-                    let contact = self.contact_name(&self.contacts[i]);
-                    report.accumulations.push(Accumulation { t: self.state.t - h + rest, contact });
-                }
+        for (i, then, arrival, fall) in settled {
+            let e = self.restitution[i];
+            if fall > 0.0 && e < 1.0 {
+                // Arrival of the free fall, and the rebounds that are left out: Σ 2 eᵏ u/a.
+                let rest = (then.speed + arrival) / fall + 2.0 * e * arrival / (fall * (1.0 - e));
+                let contact = self.contact_name(&self.contacts[i]);
+                report.accumulations.push(Accumulation { t: self.state.t - h + rest, contact });
             }
         }
         report.impacts += rebounds;
