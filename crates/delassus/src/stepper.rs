@@ -415,14 +415,19 @@ impl<'a> Stepper<'a> {
             }
             next.t = before.t + h;
             self.state = next;
-            let (open, inexact) = self.correct_biases(h, &v);
+            let (worst, inexact) = self.correct_biases(h, &v);
+            let open = worst > 1.0;
             let found = pass < PASSES / 2 && self.find_missed(&before, h);
             let exact = if self.contacts.len() <= FEW { EXACT } else { 0 };
             if !open && !found && (!inexact || pass >= exact) {
                 break;
             }
             if pass + 1 == PASSES {
-                report.status = worse(report.status, Status::Stalled);
+                // Still open or overlapping by ten times what is allowed: told.
+                if worst > 10.0 || found {
+                    report.status = worse(report.status, Status::Stalled);
+                }
+                break;
             }
             self.state = before.clone();
             known = self.contacts.len();
@@ -522,24 +527,25 @@ impl<'a> Stepper<'a> {
         REST * self.world.gravity.length() * self.options.dt
     }
 
-    /// Adds to the wants what the linearization missed. Whether joints are open or bodies overlap, and whether a contact pushed
-    /// bodies that do not touch.
-    fn correct_biases(&mut self, h: f64, v: &[f64]) -> (bool, bool) {
+    /// Adds to the wants what the linearization missed. How far joints are open or bodies overlap, in parts of what is allowed,
+    /// and whether a contact pushed bodies that do not touch.
+    fn correct_biases(&mut self, h: f64, v: &[f64]) -> (f64, bool) {
         let tolerance = self.options.position_tolerance;
-        let (mut open, mut inexact) = (false, false);
+        let (mut worst, mut inexact) = (0.0f64, false);
         joint_rows::values(self.world, &self.state, &mut self.values);
         let near = self.touching();
+        let half_implicit = self.options.scheme == Scheme::HalfImplicit;
         for (i, &value) in self.values.iter().enumerate() {
             let row = &self.rows.rows[i];
             let Want::Velocity { bias } = &mut self.stage.wants[i] else { continue };
             match row.kind {
                 RowKind::Held => {
-                    open |= value.abs() > tolerance;
+                    worst = worst.max(value.abs() / tolerance);
                     *bias += value / h;
                 }
                 RowKind::Limit { .. } => {
                     let pushed = self.stage.row_impulse[i] > 0.0;
-                    open |= value < -tolerance;
+                    worst = worst.max(-value / tolerance);
                     inexact |= pushed && value > near;
                     let predicted = h * (row_velocity(&self.rows, i, &self.masses, v) + *bias);
                     *bias += (value - predicted) / h;
@@ -549,16 +555,23 @@ impl<'a> Stepper<'a> {
         }
         for (i, contact) in self.contacts.iter().enumerate() {
             let Some(bias) = &mut self.stage.normal_bias[i] else { continue };
+            // A rebound wants a velocity, not a distance.
+            if half_implicit && self.restitution[i] > 0.0 && contact.gap <= near {
+                continue;
+            }
             let [a, b] = contact.bodies.map(|b| &self.state.bodies[b as usize].pose);
             let (gap, _) = contact.gap_at(a, b);
             let pushed = self.stage.contact_impulse[i][0] > 0.0;
             let predicted = h * (self.contact_rows[i].velocity(0, v) + *bias);
             let missed = gap - predicted;
-            open |= gap < -tolerance && missed < -tolerance;
+            if missed < -tolerance {
+                // A contact gives way by a tenth of what counts as touching.
+                worst = worst.max(-gap / (0.1 * near));
+            }
             inexact |= pushed && missed > near;
             *bias += missed / h;
         }
-        (open, inexact)
+        (worst, inexact)
     }
 
     /// Bodies that overlap at the end of the step though no contact saw them coming: their contacts join the step.
