@@ -445,3 +445,74 @@ fn a_snapshot_goes_on_with_the_same_bits_and_so_does_a_second_run() {
     assert_eq!(whole.state(), second.state());
     assert_eq!(whole.snapshot(), second.snapshot());
 }
+
+#[test]
+fn phys_sphere_on_an_incline_rolls_or_slips() {
+    // 30°: rolls with 5/7 g sin α for μ ≥ 2/7 tan α, else slips with g (sin α − μ cos α).
+    let angle = 30f64.to_radians();
+    for (mu, acceleration) in [(0.3, 3.5035714285714286), (0.1, 4.055429078887465)] {
+        let text = ball(1.0, 1.0, 0.4, [0.0; 3], 0.0, mu, 0.0).replace(
+            "gravity = [0, 0, -9.81]",
+            &format!("gravity = [{}, 0, {}]", G * angle.sin(), -G * angle.cos()),
+        );
+        let (world, state) = world(&text);
+        let mut stepper = Stepper::new(&world, state, StepOptions::default());
+        run(&mut stepper, 0.5, |_, _| {});
+        let v = stepper.state().bodies[1].velocity.x;
+        assert!((v / 0.5 - acceleration).abs() < 1e-8, "{mu}: {} {acceleration}", v / 0.5);
+    }
+}
+
+#[test]
+fn phys_stack_slides_as_one_or_apart() {
+    // m₁ on m₂, a force on m₂: both rest, both slide as one, or m₁ stays behind.
+    for (force, a1, a2) in
+        [(8.0, 0.0, 0.0), (15.0, 2.0570000000000004, 2.0570000000000004), (25.0, 2.943, 6.614)]
+    {
+        let text = format!(
+            "[world]\ngravity = [0, 0, -9.81]\n{FLOOR}\n[[body]]\nname = \"upper\"\nmass = 1\nposition = [0, 0, 0.3]\n\
+             [[body.shape]]\ntype = \"box\"\nhalf_extents = [0.1, 0.1, 0.1]\n[[body]]\nname = \"lower\"\nmass = 2\n\
+             position = [0, 0, 0.1]\nforce = [{force}, 0, 0]\n[[body.shape]]\ntype = \"box\"\n\
+             half_extents = [0.5, 0.3, 0.1]\n[[friction]]\nbetween = [\"*\", \"*\"]\nmu = 0.3\n"
+        );
+        let (world, state) = world(&text);
+        let mut stepper = Stepper::new(&world, state, StepOptions::default());
+        run(&mut stepper, 0.1, |_, _| {});
+        let found = [1, 2].map(|b| stepper.state().bodies[b].velocity.x / 0.1);
+        assert!((found[0] - a1).abs() < 1e-7 && (found[1] - a2).abs() < 1e-7, "{force}: {found:?} {a1} {a2}");
+    }
+}
+
+#[test]
+fn phys_rod_falls_on_a_smooth_floor() {
+    // θ̇² when it lies flat, from 60°, half length 1: energy, of second order in the step.
+    let (l, angle) = (1.0, 60f64.to_radians());
+    let text = format!(
+        "[world]\ngravity = [0, 0, -9.81]\n{FLOOR}\n[[body]]\nname = \"rod\"\nmass = 1\n\
+         inertia = [{i}, {i}, {i}]\nposition = [0, 0, {z}]\neuler_deg = [0, -60, 0]\n\
+         [[body.shape]]\ntype = \"sphere\"\nradius = 0.000001\nposition = [-{l}, 0, 0]\n",
+        i = l * l / 3.0,
+        z = l * angle.sin() + 1e-6,
+    );
+    let (world, state) = world(&text);
+    let mut stepper = Stepper::new(&world, state, StepOptions { dt: 2e-4, ..StepOptions::default() });
+    let mut before = [0.0; 2];
+    let mut found = None;
+    let first = 5.605714285714285;
+    run(&mut stepper, 1.0, |_, s| {
+        if s.steps() == 1 {
+            let n: f64 = s.contact_forces().map(|(_, n, _)| n).sum();
+            assert!((n - first).abs() < 1e-3, "{n}");
+        }
+        let b = s.state().bodies[1];
+        let height = b.pose.position.z - 1e-6;
+        let square = b.angular_velocity.length_squared();
+        if found.is_none() && height <= 0.0 {
+            let part = before[0] / (before[0] - height);
+            found = Some(before[1] + part * (square - before[1]));
+        }
+        before = [height, square];
+    });
+    let square = found.expect("it falls flat");
+    assert!((square - 12.743563816688013).abs() < 1e-3, "{square}");
+}
