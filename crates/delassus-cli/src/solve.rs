@@ -110,7 +110,8 @@ pub fn solve_problem(
     let residual = of(&p.laws)?;
     let other_law = other_laws(&p.laws).map(|laws| of(&laws)).transpose()?;
     let status = match found.status {
-        Status::Solved if residual > tolerance * 1.1 => Status::Stalled,
+        // Also where the residual is no number: data near the ends of the range of numbers.
+        Status::Solved if residual.is_nan() || residual > tolerance * 1.1 => Status::Stalled,
         status => status,
     };
     let iterations = found.iterations;
@@ -126,18 +127,35 @@ fn complementarity(solver: &str, solve: impl FnOnce(Solver) -> LcpSolution) -> R
     Ok(Found { unknowns: z, status, iterations, residual, other_law: None, seconds })
 }
 
-/// The problem with the law that was asked for.
-fn with_law(mut problem: Problem, law: ContactLaw) -> Problem {
+/// The problem with the law that was asked for; an error where there is no associated law for one of its contacts.
+fn with_law(mut problem: Problem, law: ContactLaw) -> Result<Problem, String> {
     if let Problem::Friction(p) = &mut problem {
-        for l in &mut p.laws {
-            match (law, *l) {
-                (ContactLaw::Ccp, Law::Coulomb { mu }) => *l = Law::Cone { mu },
-                (ContactLaw::Ncp, Law::Cone { mu }) => *l = Law::Coulomb { mu },
-                _ => {}
-            }
+        for (i, l) in p.laws.iter_mut().enumerate() {
+            let other = match (law, *l) {
+                (ContactLaw::Ccp, Law::Coulomb { mu }) => Law::Cone { mu },
+                (ContactLaw::Ncp, Law::Cone { mu }) => Law::Coulomb { mu },
+                (ContactLaw::Ccp, Law::CoulombPlane { .. }) => {
+                    return Err(no_associated_law(i, "friction in the plane"));
+                }
+                (ContactLaw::Ccp, Law::Rolling { .. }) => {
+                    return Err(no_associated_law(i, "rolling friction"));
+                }
+                (ContactLaw::Ccp, Law::CoulombEllipse { .. }) => {
+                    return Err(no_associated_law(i, "elliptic friction"));
+                }
+                (_, same) => same,
+            };
+            *l = other;
         }
     }
-    problem
+    Ok(problem)
+}
+
+fn no_associated_law(i: usize, what: &str) -> String {
+    format!(
+        "constraint {} has {what}: expected the same friction in all directions of space for --law ccp, or --law ncp",
+        i + 1
+    )
 }
 
 /// The laws with the exact and the associated one exchanged; `None` where none of the two occurs.
@@ -157,7 +175,13 @@ const QUICK: f64 = 0.02;
 /// Runs the command; returns the exit code: 0 solved, 1 not solved, 2 bad input.
 pub fn run(args: &SolveArgs) -> u8 {
     let problem = match read(&args.problem) {
-        Ok(problem) => with_law(problem, args.law),
+        Ok(problem) => match with_law(problem, args.law) {
+            Ok(problem) => problem,
+            Err(e) => {
+                eprintln!("error: {}: {e}", args.problem.display());
+                return 2;
+            }
+        },
         Err(e) => {
             eprintln!("error: {e}");
             return 2;

@@ -114,3 +114,13 @@ fn overrides() {
         assert_eq!(out.status.code(), Some(2), "{tolerance}");
     }
 }
+
+#[test]
+fn the_associated_law_is_not_there_for_friction_in_the_plane() {
+    let text = "2\n1\n2 2\n1.0 0.0\n0.0 1.0\n2\n-1.0 0.5\n1\n0.5\n";
+    let file = Temporary::new("plane.dat", text.as_bytes());
+    let out = delassus(&["solve", file.path(), "--law", "ccp", "--json"]);
+    let message = String::from_utf8_lossy(&out.stderr).into_owned();
+    assert_eq!(out.status.code(), Some(2), "{message}");
+    assert!(out.stdout.is_empty() && message.contains("plane.dat"), "{message}");
+}

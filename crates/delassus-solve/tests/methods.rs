@@ -296,3 +296,21 @@ fn the_same_bits_in_every_process_and_for_any_number_of_threads() {
         assert_eq!(child(threads), own, "{threads} threads");
     }
 }
+
+#[test]
+fn impulses_are_numbers_where_w_is_indefinite() {
+    // No mass has such a W; iterations may run away from it, and none may hand out what is no number.
+    let laws = [Law::Coulomb { mu: 0.5 }, Law::Coulomb { mu: 0.8 }];
+    let mut seed = 7;
+    for _ in 0..20 {
+        let (mut w, q) = drawn(&laws, 6, &mut seed);
+        w[(0, 0)] = -1.0;
+        w[(3, 4)] = 40.0 * random(&mut seed);
+        for (name, method) in Method::ALL {
+            let options = FrictionOptions { method, max_iterations: 500, ..FrictionOptions::default() };
+            let found = run(&laws, &w, &q, &options);
+            let finite = found.impulse.iter().all(|x| x.is_finite());
+            assert!(finite && !found.residual.is_nan(), "{name}: {:?} {}", found.impulse, found.residual);
+        }
+    }
+}

@@ -230,6 +230,14 @@ pub fn solve_into(
             solve_cones(&asked, solution);
         }
     }
+    // Where W is not semidefinite, iterations may grow beyond all numbers: no impulses are better than such ones.
+    if !solution.impulse.iter().all(|x| x.is_finite()) {
+        solution.impulse.fill(0.0);
+        velocity.resize(rows, 0.0);
+        let judged = ContactProblem { delassus: w, free_velocity: q, laws };
+        solution.residual = residual_at(&judged, &solution.impulse, velocity).relative;
+        solution.status = super::settle(solution.residual, Status::Stalled, options.tolerance);
+    }
     Ok(())
 }
 
