@@ -23,20 +23,24 @@ struct Counting;
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         COUNT.with(|c| c.set(c.get() + 1));
+        // SAFETY: what the caller promised holds for the allocator of the system too.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
         COUNT.with(|c| c.set(c.get() + 1));
+        // SAFETY: what the caller promised holds for the allocator of the system too.
         unsafe { System.alloc_zeroed(layout) }
     }
 
     unsafe fn realloc(&self, at: *mut u8, layout: Layout, size: usize) -> *mut u8 {
         COUNT.with(|c| c.set(c.get() + 1));
+        // SAFETY: what the caller promised holds for the allocator of the system too.
         unsafe { System.realloc(at, layout, size) }
     }
 
     unsafe fn dealloc(&self, at: *mut u8, layout: Layout) {
+        // SAFETY: what the caller promised holds for the allocator of the system too.
         unsafe { System.dealloc(at, layout) }
     }
 }

@@ -8,7 +8,7 @@ use glam::{DQuat, DVec3};
 use std::time::Instant;
 
 #[test]
-#[ignore = "a measurement"]
+#[ignore = "a measurement: cargo test --release -p delassus --test main timing -- --ignored --nocapture"]
 fn spheres_in_a_box() {
     for per_edge in [10, 22] {
         let mut kinds = vec![ShapeKind::Plane];
