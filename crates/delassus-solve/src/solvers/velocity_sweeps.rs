@@ -8,10 +8,14 @@
 //! handed down to the ground at once ([`super::velocity_loads`]), and Anderson's method chooses, among the combinations of the
 //! last points, the one whose changes by a sweep nearly cancel. y follows a combination of impulses by the same
 //! combination of velocities, and is computed anew before anything is claimed.
+//!
+//! What no combination cancels is the same in every sweep: bodies wedged between contacts that cannot all stick, whose
+//! impulses grow by a little each time until one of them slides. They are taken there in one jump, along the change that is
+//! left over, to the edge of the first cone.
 
 use rayon::prelude::*;
 
-use super::cone::natural;
+use super::cone::{Cone, natural};
 use super::parallel::{self, PIECE};
 use super::sweeps::one;
 use super::velocity_loads::Loads;
@@ -25,6 +29,19 @@ const MEMORY: usize = 12;
 const SUMS: usize = 2 * MEMORY + 1;
 /// Sweeps between two passes of the loads.
 const CYCLE: usize = 8;
+/// Sweeps without much of a gain after which to jump, and what much of a gain is.
+const PATIENCE: usize = 20;
+const GAIN: f64 = 0.7;
+/// Sweeps after which to ask whether, at the pace of these, all that are allowed would be enough.
+const ROUND: usize = 400;
+/// The part of a change that no combination cancels, from which on it is taken for one that stays; less is asked each time in
+/// vain.
+const STAYS: f64 = 0.97;
+const ASKED: f64 = 0.85;
+/// Jumps in a row that may go without a gain.
+const JUMPS: usize = 4;
+/// A jump looks at contacts that change by at least this part of the most.
+const TAKES_PART: f64 = 0.1;
 /// Fewer contacts than this are not worth waking other threads for.
 const MANY: usize = 1024;
 
@@ -93,27 +110,31 @@ fn run<const D: usize, const B: usize>(
 ) -> (Vec<[f64; D]>, f64, usize) {
     let n = system.contacts.len();
     let target = 0.7 * tolerance * system.scale;
-    let mut loads = Loads::new(system);
     let mut kept = start.unwrap_or_else(|| vec![[0.0; D]; n]);
+    // Impulses of an earlier step have their loads already.
+    let mut loads = kept.iter().flatten().all(|x| *x == 0.0).then(|| Loads::new(system)).flatten();
     let mut run = Run::new(system, &kept);
     run.renew();
     let mut best = run.error();
-    if let Some(loads) = loads.as_ref().filter(|_| kept.iter().flatten().all(|x| *x == 0.0)) {
+    if let Some(loads) = &loads {
         loads.hand_down(system, &run.r, &run.y, false);
     }
     let (mut count, mut since) = (0, 0);
     let (mut look, mut ratio) = (CYCLE / 2, f64::INFINITY);
+    // The error, and when: of the last gain, and of the begin of the round.
+    let (mut gained, mut round) = ((best, 0), (best, 0));
+    let (mut stays, mut jumps, mut before_jump) = (STAYS, 0, f64::INFINITY);
     while count < most && best > target {
         count += 1;
         since += 1;
         run.sweep();
         let now = run.combine();
         // A look costs half a sweep: when the change, which goes with the error, promises success, or after a while.
-        if now * ratio > target && count < look && since < CYCLE && count < most {
+        if now * ratio > target && count < look && count < most {
             run.extrapolate();
             continue;
         }
-        look = if loads.is_some() { count + CYCLE } else { count + 4 + count / 4 };
+        look = count + if loads.is_some() { CYCLE } else { (4 + count / 4).min(CYCLE) };
         let mut error = run.error();
         ratio = error / now.max(f64::MIN_POSITIVE);
         if error <= target {
@@ -128,7 +149,35 @@ fn run<const D: usize, const B: usize>(
             best = error;
             parallel::fill(&mut kept, |k| get(&run.r[k]));
         }
+        if error < GAIN * gained.0 {
+            gained = (error, count);
+            stays = STAYS;
+        }
+        if count >= round.1 + ROUND {
+            let pace = (round.0 / best).ln() / ROUND as f64;
+            if (best / target).ln() > pace * (most - count) as f64 {
+                break;
+            }
+            round = (best, count);
+        }
         match &loads {
+            _ if count >= gained.1 + PATIENCE => {
+                loads = None;
+                if best < before_jump {
+                    (before_jump, jumps) = (best, 0);
+                }
+                if jumps < JUMPS {
+                    jumps += 1;
+                    run.jump(stays);
+                    stays *= ASKED;
+                    gained = (error, count);
+                } else {
+                    // They led astray: back, and on without them.
+                    jumps = 0;
+                    run.restart(&kept);
+                    gained = (best, count);
+                }
+            }
             // Where a pass and its sweeps did not help, bodies do not come to rest by what is below them.
             Some(_) if since >= CYCLE && error > 0.9 * before => {
                 loads = None;
@@ -227,8 +276,10 @@ impl<'a, const D: usize, const B: usize> Run<'a, D, B> {
             let (r, change, weight) = (get(&r[k]), change[k], past.weight);
             for a in 0..D {
                 let mut differences = past.changes[a];
-                differences[s] = (change[a] - past.change[a]) as f32;
-                past.points[a][s] = (r[a] - past.swept[a]) as f32;
+                if difference {
+                    differences[s] = (change[a] - past.change[a]) as f32;
+                    past.points[a][s] = (r[a] - past.swept[a]) as f32;
+                }
                 let (newest, now) = (weight * f64::from(differences[s]), weight * change[a]);
                 // Places that are not in use are summed up and not looked at.
                 for m in 0..MEMORY {
@@ -245,7 +296,9 @@ impl<'a, const D: usize, const B: usize> Run<'a, D, B> {
         let y = &self.y;
         self.velocities.par_iter_mut().zip(y).with_min_len(PIECE).for_each(|(past, y)| {
             let y = get(y);
-            past.points[s] = std::array::from_fn(|k| y[k] - past.swept[k]);
+            if difference {
+                past.points[s] = std::array::from_fn(|k| y[k] - past.swept[k]);
+            }
             past.swept = y;
         });
         let now = sums[2 * MEMORY].sqrt();
@@ -265,15 +318,21 @@ impl<'a, const D: usize, const B: usize> Run<'a, D, B> {
         now
     }
 
-    /// From the swept point to the combination of the last ones whose changes nearly cancel.
-    fn extrapolate(&mut self) {
+    /// The weights of the differences which, taken from the last change, leave the least.
+    fn weights(&self) -> Option<[f64; MEMORY]> {
         let m = self.used;
         let top = (0..m).map(|a| self.products[a][a]).fold(0.0, f64::max);
         let gram = Matrix::from_fn(m, m, |a, b| self.products[a][b] + if a == b { 1e-12 * top } else { 0.0 });
         let right = Matrix::from_fn(m, 1, |a, _| self.right[a]);
-        let Some(found) = (m > 0).then(|| gram.solve_positive_definite(&right)).flatten() else { return };
+        let found = (m > 0).then(|| gram.solve_positive_definite(&right)).flatten()?;
         let mut weights = [0.0; MEMORY];
         weights[..m].copy_from_slice(found.data());
+        Some(weights)
+    }
+
+    /// From the swept point to the combination of the last ones whose changes nearly cancel.
+    fn extrapolate(&mut self) {
+        let (m, Some(weights)) = (self.used, self.weights()) else { return };
         let pairs = self.r.par_iter().zip(&self.impulses).with_min_len(PIECE);
         pairs.for_each(|(r, past)| {
             let mut x = past.swept;
@@ -295,6 +354,55 @@ impl<'a, const D: usize, const B: usize> Run<'a, D, B> {
             set(y, &x);
         });
     }
+
+    /// Along the change that no combination cancels, where that is at least the part `stays` of all of it, to where the first
+    /// contact that takes part begins to slide.
+    fn jump(&mut self, stays: f64) {
+        self.extrapolate();
+        let weights = self.weights().unwrap_or([0.0; MEMORY]);
+        let left = |past: &Impulses<D>| -> [f64; D] {
+            std::array::from_fn(|a| {
+                let cancelled: f64 = (0..MEMORY).map(|m| weights[m] * f64::from(past.changes[a][m])).sum();
+                past.change[a] - cancelled
+            })
+        };
+        let size = |past: &Impulses<D>| past.weight * left(past).iter().map(|x| x * x).sum::<f64>();
+        if self.impulses.iter().map(size).sum::<f64>().sqrt() < stays * self.size {
+            return;
+        }
+        let most = self.impulses.iter().map(size).fold(0.0, f64::max);
+        let contacts = self.impulses.iter().zip(&self.r).zip(&self.system.contacts);
+        let part = contacts.filter(|((past, _), _)| size(past) >= TAKES_PART * TAKES_PART * most);
+        let tau = part.map(|((past, r), c)| room(c.cone, &get(r), &left(past))).fold(f64::INFINITY, f64::min);
+        if tau.is_finite() {
+            for (past, r) in self.impulses.iter().zip(&self.r) {
+                let (x, left) = (get(r), left(past));
+                set(r, &std::array::from_fn(|a| x[a] + tau * left[a]));
+            }
+            self.renew();
+        }
+        // The step across is no difference.
+        self.size = f64::INFINITY;
+    }
+}
+
+/// How far r may go along `change` before it leaves the cone of friction, in multiples of it; infinite where it never does, or is
+/// on the edge.
+fn room<const D: usize>(cone: Cone, r: &[f64; D], change: &[f64; D]) -> f64 {
+    let Cone::Coulomb { mu, tangents } = cone else { return f64::INFINITY };
+    let product = |x: &[f64; D], y: &[f64; D]| {
+        let along: f64 = (1..(1 + tangents).min(D)).map(|c| x[c] * y[c]).sum();
+        along - mu * mu * x[0] * y[0]
+    };
+    let (a, b, c) = (product(change, change), product(r, change), product(r, r));
+    // ‖r_t + τ c_t‖² = μ² (r_n + τ c_n)²: a τ² + 2 b τ + c = 0 with c < 0.
+    let discriminant = b * b - a * c;
+    if c >= -1e-6 * (mu * r[0]).powi(2) || discriminant < 0.0 {
+        return f64::INFINITY;
+    }
+    let tau =
+        if b >= 0.0 || a <= 0.0 { -c / (b + discriminant.sqrt()) } else { (discriminant.sqrt() - b) / a };
+    if tau > 0.0 { tau } else { f64::INFINITY }
 }
 
 /// Solves a contact while the others are held; returns the change of its impulse.
