@@ -131,41 +131,25 @@ fn complementarity(solver: &str, solve: impl FnOnce(Solver) -> LcpSolution) -> R
 fn with_law(mut problem: Problem, law: ContactLaw) -> Result<Problem, String> {
     if let Problem::Friction(p) = &mut problem {
         for (i, l) in p.laws.iter_mut().enumerate() {
-            let other = match (law, *l) {
-                (ContactLaw::Ccp, Law::Coulomb { mu }) => Law::Cone { mu },
-                (ContactLaw::Ncp, Law::Cone { mu }) => Law::Coulomb { mu },
-                (ContactLaw::Ccp, Law::CoulombPlane { .. }) => {
-                    return Err(no_associated_law(i, "friction in the plane"));
-                }
-                (ContactLaw::Ccp, Law::Rolling { .. }) => {
-                    return Err(no_associated_law(i, "rolling friction"));
-                }
-                (ContactLaw::Ccp, Law::CoulombEllipse { .. }) => {
-                    return Err(no_associated_law(i, "elliptic friction"));
-                }
-                (_, same) => same,
-            };
-            *l = other;
+            if law == ContactLaw::Ccp && matches!(l, Law::CoulombEllipse { .. }) {
+                return Err(format!(
+                    "constraint {} has elliptic friction: expected the same friction in all directions for --law ccp, or --law ncp",
+                    i + 1
+                ));
+            }
+            if let Some(other) =
+                l.associated_or_exact().filter(|_| l.is_associated() != (law == ContactLaw::Ccp))
+            {
+                *l = other;
+            }
         }
     }
     Ok(problem)
 }
 
-fn no_associated_law(i: usize, what: &str) -> String {
-    format!(
-        "constraint {} has {what}: expected the same friction in all directions of space for --law ccp, or --law ncp",
-        i + 1
-    )
-}
-
 /// The laws with the exact and the associated one exchanged; `None` where none of the two occurs.
 fn other_laws(laws: &[Law]) -> Option<Vec<Law>> {
-    let exchanged = laws.iter().map(|law| match *law {
-        Law::Coulomb { mu } => Law::Cone { mu },
-        Law::Cone { mu } => Law::Coulomb { mu },
-        law => law,
-    });
-    let out: Vec<Law> = exchanged.collect();
+    let out: Vec<Law> = laws.iter().map(|law| law.associated_or_exact().unwrap_or(*law)).collect();
     (out != laws).then_some(out)
 }
 
@@ -339,6 +323,12 @@ mod tests {
         let written = std::fs::read_to_string(&out).unwrap();
         let r: Vec<f64> = written.lines().map(|l| l.parse().unwrap()).collect();
         assert!((r[0] - 2.0).abs() < 1e-12 && (r[1] + 1.0).abs() < 1e-12, "{r:?}");
+        // The same with the associated law: along the ray (1, −½) the power of q is −2 − 3/2.
+        let relaxed = SolveArgs { law: ContactLaw::Ccp, ..args("fc2d_b.dat", "2 1 0 2 2 2 2 1 0 0 1 -2 3 0.5") };
+        assert_eq!(run(&relaxed), 0);
+        let written = std::fs::read_to_string(&out).unwrap();
+        let r: Vec<f64> = written.lines().map(|l| l.parse().unwrap()).collect();
+        assert!((r[0] - 2.8).abs() < 1e-12 && (r[1] + 1.4).abs() < 1e-12, "{r:?}");
         assert_eq!(run(&args("fc2d_negative.dat", "2 1 0 2 2 2 2 1 0 0 1 -2 3 -0.5")), 2);
         assert_eq!(
             run(&args(

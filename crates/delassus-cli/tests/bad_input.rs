@@ -116,11 +116,15 @@ fn overrides() {
 }
 
 #[test]
-fn the_associated_law_is_not_there_for_friction_in_the_plane() {
-    let text = "2\n1\n2 2\n1.0 0.0\n0.0 1.0\n2\n-1.0 0.5\n1\n0.5\n";
-    let file = Temporary::new("plane.dat", text.as_bytes());
+fn the_associated_law_is_not_there_for_elliptic_friction() {
+    let text = r#"{"kind": "local", "laws": [{"law": "coulomb-ellipse", "mu": [0.3, 0.6]}],
+        "delassus": [[0, 0, 1.0], [1, 1, 1.0], [2, 2, 1.0]], "free_velocity": [-1.0, 0.5, 0.0]}"#;
+    let file = Temporary::new("ellipse.json", text.as_bytes());
     let out = delassus(&["solve", file.path(), "--law", "ccp", "--json"]);
     let message = String::from_utf8_lossy(&out.stderr).into_owned();
     assert_eq!(out.status.code(), Some(2), "{message}");
-    assert!(out.stdout.is_empty() && message.contains("plane.dat"), "{message}");
+    assert!(
+        out.stdout.is_empty() && message.contains("ellipse.json: constraint 1 has elliptic"),
+        "{message}"
+    );
 }

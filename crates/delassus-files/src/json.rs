@@ -10,7 +10,8 @@
 //! Sparse matrices are lists of `[row, column, value]`, from 0; their size follows from the vectors. What falls on one
 //! place is added. A law is an object with its name in `law` and its coefficients: `{"law": "coulomb", "mu": 0.5}`.
 //! Names: `bilateral`, `unilateral`, `coulomb-plane`, `coulomb`, `coulomb-ellipse` (`mu` of two numbers), `rolling`
-//! (`mu`, `rolling`), `cone`, `sliding` and `bilateral-sliding` (`mu`, `slip` of one or two numbers),
+//! (`mu`, `rolling`), `cone`, `cone-plane`, `cone-rolling` (`mu`, `rolling`), `sliding` and `bilateral-sliding` (`mu`, `slip` of
+//! one or two numbers),
 //! `bilateral-coulomb-plane`, `bilateral-coulomb`. Numbers are written with all their digits.
 
 use std::path::Path;
@@ -111,6 +112,8 @@ enum JsonLaw {
     CoulombEllipse { mu: [f64; 2] },
     Rolling { mu: f64, rolling: f64 },
     Cone { mu: f64 },
+    ConePlane { mu: f64 },
+    ConeRolling { mu: f64, rolling: f64 },
     Sliding { mu: f64, slip: JsonSlip },
     BilateralSliding { mu: f64, slip: JsonSlip },
     BilateralCoulombPlane { mu: f64 },
@@ -145,6 +148,8 @@ impl From<JsonLaw> for Law {
             JsonLaw::CoulombEllipse { mu } => Law::CoulombEllipse { mu },
             JsonLaw::Rolling { mu, rolling } => Law::Rolling { mu, rolling },
             JsonLaw::Cone { mu } => Law::Cone { mu },
+            JsonLaw::ConePlane { mu } => Law::ConePlane { mu },
+            JsonLaw::ConeRolling { mu, rolling } => Law::ConeRolling { mu, rolling },
             JsonLaw::Sliding { mu, slip } => Law::Sliding { mu, slip: slip.into() },
             JsonLaw::BilateralSliding { mu, slip } => Law::BilateralSliding { mu, slip: slip.into() },
             JsonLaw::BilateralCoulombPlane { mu } => Law::BilateralCoulombPlane { mu },
@@ -163,6 +168,8 @@ impl From<Law> for JsonLaw {
             Law::CoulombEllipse { mu } => JsonLaw::CoulombEllipse { mu },
             Law::Rolling { mu, rolling } => JsonLaw::Rolling { mu, rolling },
             Law::Cone { mu } => JsonLaw::Cone { mu },
+            Law::ConePlane { mu } => JsonLaw::ConePlane { mu },
+            Law::ConeRolling { mu, rolling } => JsonLaw::ConeRolling { mu, rolling },
             Law::Sliding { mu, slip } => JsonLaw::Sliding { mu, slip: slip.into() },
             Law::BilateralSliding { mu, slip } => JsonLaw::BilateralSliding { mu, slip: slip.into() },
             Law::BilateralCoulombPlane { mu } => JsonLaw::BilateralCoulombPlane { mu },

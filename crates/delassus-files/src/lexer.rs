@@ -146,8 +146,12 @@ impl<'a> Lexer<'a> {
     fn blocks(&mut self, name: &str, rows: usize, cols: usize) -> Result<Sparse, FileError> {
         let mut entries = vec![];
         let stored = self.count("the number of blocks")?;
-        if stored == 0 {
+        if stored == 0 && (rows == 0 || cols == 0) {
             return Ok(Sparse::zeros(rows, cols));
+        }
+        if stored == 0 {
+            let least = format!("at least one block of the {name} with {rows} rows and {cols} columns");
+            return Err(self.wrong(least, "0"));
         }
         let block_rows = self.count("the number of block rows")?;
         let block_cols = self.count("the number of block columns")?;

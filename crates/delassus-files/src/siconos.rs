@@ -2,7 +2,9 @@
 //!
 //! A file is a stream of numbers that does not name its class; the class is told by the file's name, or by counting: a
 //! local problem of nc contacts with d rows each has d nc + nc numbers after its matrix (one more in old files), all
-//! else is global. What follows the last vector is not looked at.
+//! else is global. What follows the last vector of a complementarity problem is not looked at (known solutions, remarks). Old
+//! contact problems end with one more number that nobody uses, and words may follow; more numbers mean that the sizes at the
+//! beginning are not those of the data.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -85,7 +87,8 @@ fn kind_by_numbers(text: &str) -> Option<Kind> {
         Some(Kind::Mlcp)
     } else if b <= 2 && c == a && d == a && !(sparse && b != 2) {
         Some(Kind::Lcp)
-    } else if matches!(a, 2 | 3 | 5) && c <= 2 {
+    } else if c <= 2 && (matches!(a, 2 | 3 | 5) || a.checked_mul(b) == Some(d)) {
+        // Also with a dimension that is none, which is told then.
         Some(Kind::Contacts)
     } else {
         None
@@ -172,14 +175,27 @@ impl Lexer<'_> {
 
     /// A contact problem: `d nc` and a local or a global form; where it is not known which, the numbers tell.
     fn contacts(&mut self, global: Option<bool>) -> Result<Problem, FileError> {
-        let d = self.count("the rows of a contact (2, 3 or 5)")?;
+        let d = self.count("the dimension of a contact (2, 3 or 5)")?;
         if !matches!(d, 2 | 3 | 5) {
-            return Err(self.wrong("2, 3 or 5 rows of a contact", d.to_string()));
+            let dimensions =
+                "the dimension 2 (contacts in the plane), 3 (in space) or 5 (with rolling friction)";
+            return Err(self.wrong(dimensions, d.to_string()));
         }
         let contacts = self.count("the number of contacts")?;
         let rows = self.room_for(contacts.checked_mul(d), "the velocity of the contacts")?;
         let name = if global == Some(false) { "Delassus matrix" } else { "first matrix" };
-        let first = self.matrix(name, (global == Some(false)).then_some(rows), None)?;
+        let mut header = self.clone();
+        header.count(&format!("the storage of the {name} (0, 1 or 2)"))?;
+        let found = header.count(&format!("the rows of the {name}"))?;
+        let expected = format!("{rows} rows of the {name}: {contacts} contacts of dimension {d}");
+        if global == Some(false) && found != rows {
+            return Err(header.wrong(expected, found.to_string()));
+        }
+        let first = self.matrix(name, None, None)?;
+        // Another number of rows is that of a mass, which a matrix H must follow.
+        if global.is_none() && found != rows && !self.at_a_matrix() {
+            return Err(header.wrong(expected, format!("{found}, and no matrix H after it")));
+        }
         let global = global.unwrap_or_else(|| {
             let mut ahead = self.clone();
             first.rows() != rows || {
@@ -200,9 +216,35 @@ impl Lexer<'_> {
         let mu = self.friction(contacts, "a friction coefficient")?;
         let rolling =
             if d == 5 { self.friction(contacts, "a rolling friction coefficient")? } else { vec![] };
+        self.no_more_numbers(contacts)?;
         FrictionProblem::new(friction_laws(d, &mu, &rolling), form)
             .map(Problem::Friction)
             .map_err(|source| FileError::Invalid { file: self.file.to_owned(), source })
+    }
+
+    /// Whether the sizes of a matrix come next.
+    fn at_a_matrix(&self) -> bool {
+        let mut ahead = self.clone();
+        let mut size = || ahead.count("a size");
+        matches!((size(), size(), size()), (Ok(0..=2), Ok(_), Ok(_)))
+    }
+
+    /// After the coefficients of all contacts 0 or 1 may follow, and words.
+    fn no_more_numbers(&self, contacts: usize) -> Result<(), FileError> {
+        let mut ahead = self.clone();
+        for may_be_a_flag in [true, false] {
+            let Ok(token) = ahead.token("a number") else { break };
+            if token.parse::<f64>().is_err() {
+                break;
+            }
+            if !(may_be_a_flag && matches!(token, "0" | "1")) {
+                let left = ahead.tokens_left();
+                let more = if left > 0 { format!(" and {left} more") } else { String::new() };
+                let expected = format!("the end of the file after the coefficients of {contacts} contacts");
+                return Err(ahead.wrong(expected, format!("\"{token}\"{more}")));
+            }
+        }
+        Ok(())
     }
 
     fn friction(&mut self, count: usize, what: &str) -> Result<Vec<f64>, FileError> {
@@ -415,12 +457,43 @@ mod tests {
     #[test]
     fn bad_contacts_are_told_with_their_place() {
         for (name, text, expected) in [
-            ("fc3d_a.dat", "4 1", "2, 3 or 5 rows of a contact"),
+            (
+                "fc3d_a.dat",
+                "\n4 1",
+                "a.dat:2: expected the dimension 2 (contacts in the plane), 3 (in space) or 5 (with rolling friction), found 4",
+            ),
+            (
+                "a.dat",
+                "4 2\n0 8 8 8 8",
+                "a.dat:1: expected the dimension 2 (contacts in the plane), 3 (in space) or 5",
+            ),
+            (
+                "fc2d_a.dat",
+                "2 2\n0\n2 2 2 2 1 0 0 1\n-2 3\n0.5",
+                "a.dat:3: expected 4 rows of the Delassus matrix: 2 contacts of dimension 2, found 2",
+            ),
+            (
+                "a.dat",
+                "2 2\n0\n2 2 2 2 1 0 0 1\n-2 3\n0.5",
+                "a.dat:3: expected 4 rows of the first matrix: 2 contacts of dimension 2, found 2, and no matrix H",
+            ),
+            (
+                "fc2d_a.dat",
+                "2 1\n0 2 2 2 2 1 0 0 1\n-2 3\n0.5 0.6\n0.7 0.8",
+                "a.dat:4: expected the end of the file after the coefficients of 1 contacts, found \"0.6\" and 2 more",
+            ),
+            ("fc2d_a.dat", "2 1\n0 2 2 2 2 1 0 0 1\n-2 3\n0.5\n1 7", "a.dat:5: expected the end of the file"),
+            (
+                "fc2d_a.dat",
+                "2 1\n1 2 2\n0\n-2 3\n0.5",
+                "a.dat:3: expected at least one block of the Delassus matrix with 2 rows and 2 columns, found 0",
+            ),
             ("fc3d_a.dat", "3 99999999999999999999", "a whole number"),
             ("fc3d_a.dat", "3 9999999999999999999", "beyond all bounds"),
             ("fc3d_a.dat", "3 999999999 0", "room for"),
-            ("fc2d_a.dat", "2 1 0 3 3", "2 rows of the Delassus matrix, found 3"),
+            ("fc2d_a.dat", "2 1 0 3 3", "2 rows of the Delassus matrix: 1 contacts of dimension 2, found 3"),
             ("gfc2d_a.dat", "2 1 1 99999999 99999999 0", "room for"),
+            ("gfc2d_a.dat", "2 1 1 2 2 0", "at least one block of the first matrix"),
             ("gfc2d_a.dat", "2 1 0 1 1 1 1 5 0 2 2", "1 rows of the matrix H, found 2"),
             (
                 "fc2d_a.dat",
@@ -429,7 +502,11 @@ mod tests {
             ),
             ("fc2d_a.dat", "2 1\n0 2 2 2 2 1 0 0 1\n-2 3\n-0.5", "not negative, found -0.5"),
             ("fc2d_a.dat", "2 1\n0 2 2 2 2 1 0 0 nan\n-2 3\n0.5", "a finite number"),
-            ("RFC3D_a.dat", "5 1 1 5 5 0 1 2 3 4 5 0.5", "a rolling friction coefficient, found the end"),
+            (
+                "RFC3D_a.dat",
+                "5 1 2 5 5 1\nC\ntriplet: 5-by-5, nzmax: 0 nnz: 0\n1 2 3 4 5 0.5",
+                "a rolling friction coefficient, found the end",
+            ),
         ] {
             let message = message(name, text);
             assert!(message.contains(expected), "{message}");

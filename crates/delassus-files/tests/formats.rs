@@ -58,6 +58,8 @@ fn json_holds_every_law() {
         Law::CoulombEllipse { mu: [mu, 0.0] },
         Law::Rolling { mu, rolling: 1e-300 },
         Law::Cone { mu },
+        Law::ConePlane { mu },
+        Law::ConeRolling { mu, rolling: 0.1 },
         Law::Sliding { mu, slip: Slip::Plane(-1.0) },
         Law::Sliding { mu, slip: Slip::Space([0.6, 0.8]) },
         Law::BilateralSliding { mu, slip: Slip::Space([0.8, 0.6]) },

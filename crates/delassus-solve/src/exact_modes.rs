@@ -104,6 +104,8 @@ fn pieces(law: &Law) -> Option<Vec<Piece>> {
         Law::Coulomb { .. }
         | Law::CoulombEllipse { .. }
         | Law::Cone { .. }
+        | Law::ConePlane { .. }
+        | Law::ConeRolling { .. }
         | Law::Rolling { .. }
         | Law::BilateralCoulomb { .. } => None,
     }
@@ -527,6 +529,8 @@ pub fn mode_count(laws: &[Law]) -> Option<u64> {
             Law::Coulomb { .. }
             | Law::CoulombEllipse { .. }
             | Law::Cone { .. }
+            | Law::ConePlane { .. }
+            | Law::ConeRolling { .. }
             | Law::Rolling { .. }
             | Law::BilateralCoulomb { .. } => return None,
         };

@@ -166,7 +166,8 @@ fn joints_and_contacts(laws: &[Law]) -> bool {
 fn all_slide(laws: &[Law]) -> bool {
     laws.iter().all(|law| match law {
         Law::Bilateral | Law::Unilateral | Law::Sliding { .. } | Law::BilateralSliding { .. } => true,
-        Law::CoulombPlane { .. } | Law::Coulomb { .. } | Law::Cone { .. } => false,
+        Law::CoulombPlane { .. } | Law::Coulomb { .. } => false,
+        Law::Cone { .. } | Law::ConePlane { .. } | Law::ConeRolling { .. } => false,
         Law::CoulombEllipse { .. } | Law::Rolling { .. } => false,
         Law::BilateralCoulombPlane { .. } | Law::BilateralCoulomb { .. } => false,
     })

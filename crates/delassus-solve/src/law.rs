@@ -13,6 +13,8 @@
 //! | [`Law::CoulombEllipse`] | 3 | the same with a coefficient per tangent: (f_1/μ_1)² + (f_2/μ_2)² ≤ f_n² |
 //! | [`Law::Rolling`] | 5 | Coulomb's law and a rolling moment, ‖m‖ ≤ μ_r f_n, m opposes the rolling velocity |
 //! | [`Law::Cone`] | 3 | K ∋ f ⊥ u ∈ K*, the associated cone law (004) |
+//! | [`Law::ConePlane`] | 2 | the same in the plane |
+//! | [`Law::ConeRolling`] | 5 | the same with the cone of [`Law::Rolling`] |
 //! | [`Law::Sliding`] | 2, 3 | unilateral normal, f_t = −μ f_n e, e the known slip direction (000 eq. 1b) |
 //! | [`Law::BilateralSliding`] | 2, 3 | u_n = 0, f_t = −μ abs(f_n) e (000 eq. 35) |
 //! | [`Law::BilateralCoulombPlane`] | 2 | u_n = 0, abs(f_t) ≤ μ abs(f_n), f_t opposes u_t: a guide at rest |
@@ -75,6 +77,18 @@ pub enum Law {
         /// Friction coefficient.
         mu: f64,
     },
+    /// The associated law in the plane.
+    ConePlane {
+        /// Friction coefficient.
+        mu: f64,
+    },
+    /// The associated law with rolling friction: u_n = μ‖u_t‖ + μ_r‖ω‖ where both are at their limits.
+    ConeRolling {
+        /// Friction coefficient.
+        mu: f64,
+        /// Coefficient of rolling friction, a length: moment per normal force.
+        rolling: f64,
+    },
     /// A unilateral contact that slides in a known direction.
     Sliding {
         /// Friction coefficient.
@@ -106,12 +120,12 @@ impl Law {
     pub fn dim(&self) -> usize {
         match self {
             Law::Bilateral | Law::Unilateral => 1,
-            Law::CoulombPlane { .. } | Law::BilateralCoulombPlane { .. } => 2,
+            Law::CoulombPlane { .. } | Law::ConePlane { .. } | Law::BilateralCoulombPlane { .. } => 2,
             Law::Coulomb { .. }
             | Law::CoulombEllipse { .. }
             | Law::Cone { .. }
             | Law::BilateralCoulomb { .. } => 3,
-            Law::Rolling { .. } => 5,
+            Law::Rolling { .. } | Law::ConeRolling { .. } => 5,
             Law::Sliding { slip, .. } | Law::BilateralSliding { slip, .. } => 1 + slip.components().len(),
         }
     }
@@ -125,6 +139,8 @@ impl Law {
             | Law::Coulomb { mu }
             | Law::Rolling { mu, .. }
             | Law::Cone { mu }
+            | Law::ConePlane { mu }
+            | Law::ConeRolling { mu, .. }
             | Law::Sliding { mu, .. }
             | Law::BilateralSliding { mu, .. }
             | Law::BilateralCoulombPlane { mu }
@@ -136,7 +152,7 @@ impl Law {
     pub fn coefficients(&self) -> [f64; 2] {
         match *self {
             Law::CoulombEllipse { mu } => mu,
-            Law::Rolling { mu, rolling } => [mu, rolling],
+            Law::Rolling { mu, rolling } | Law::ConeRolling { mu, rolling } => [mu, rolling],
             _ => [self.mu(); 2],
         }
     }
@@ -152,7 +168,26 @@ impl Law {
         )
     }
 
-    /// Whether the law is a finite union of polyhedra, so that all its solutions can be enumerated.
+    /// Whether the law is an associated one: a contact that slides lifts off.
+    pub fn is_associated(&self) -> bool {
+        matches!(self, Law::Cone { .. } | Law::ConePlane { .. } | Law::ConeRolling { .. })
+    }
+
+    /// The associated law of a law of Coulomb's kind, and the other way round; `None` where there is no other law, or none
+    /// that is known (elliptic friction).
+    pub fn associated_or_exact(&self) -> Option<Law> {
+        Some(match *self {
+            Law::CoulombPlane { mu } => Law::ConePlane { mu },
+            Law::ConePlane { mu } => Law::CoulombPlane { mu },
+            Law::Coulomb { mu } => Law::Cone { mu },
+            Law::Cone { mu } => Law::Coulomb { mu },
+            Law::Rolling { mu, rolling } => Law::ConeRolling { mu, rolling },
+            Law::ConeRolling { mu, rolling } => Law::Rolling { mu, rolling },
+            _ => return None,
+        })
+    }
+
+    /// Whether all solutions of the law can be enumerated: a finite union of polyhedra with modes of Coulomb's kind.
     pub fn is_polyhedral(&self) -> bool {
         !matches!(
             self,
@@ -160,6 +195,8 @@ impl Law {
                 | Law::CoulombEllipse { .. }
                 | Law::Rolling { .. }
                 | Law::Cone { .. }
+                | Law::ConePlane { .. }
+                | Law::ConeRolling { .. }
                 | Law::BilateralCoulomb { .. }
         )
     }

@@ -93,6 +93,8 @@ pub fn to_mlcp(w: &Matrix, q: &[f64], laws: &[Law]) -> Option<MlcpLift> {
             Law::Coulomb { .. }
             | Law::CoulombEllipse { .. }
             | Law::Cone { .. }
+            | Law::ConePlane { .. }
+            | Law::ConeRolling { .. }
             | Law::Rolling { .. }
             | Law::BilateralCoulomb { .. } => return None,
         }

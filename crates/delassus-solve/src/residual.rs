@@ -141,21 +141,27 @@ fn outside(law: &Law, f: &[f64]) -> f64 {
     p.copy_from_slice(f);
     match *law {
         Law::CoulombEllipse { mu } => project_ellipse(p, mu),
-        Law::Rolling { mu, rolling } => project_rolling(p, mu, rolling),
+        Law::Rolling { mu, rolling } | Law::ConeRolling { mu, rolling } => project_rolling(p, mu, rolling),
         _ => {}
     }
     p.iter_mut().zip(f).for_each(|(p, f)| *p -= f);
     norm(p)
 }
 
-/// û_n − u_n: the power of friction at unit normal force, with its sign turned.
+/// The most power that friction can take from a slip at unit normal force.
 fn slip_power(law: &Law, u: &[f64]) -> f64 {
     match *law {
         Law::CoulombEllipse { mu } => (mu[0] * u[1]).hypot(mu[1] * u[2]),
-        Law::Rolling { mu, rolling } => mu * norm(&u[1..3]) + rolling * norm(&u[3..5]),
-        Law::Cone { .. } => 0.0,
+        Law::Rolling { mu, rolling } | Law::ConeRolling { mu, rolling } => {
+            mu * norm(&u[1..3]) + rolling * norm(&u[3..5])
+        }
         _ => law.mu() * norm(&u[1..]),
     }
+}
+
+/// û_n − u_n.
+fn saxce_term(law: &Law, u: &[f64]) -> f64 {
+    if law.is_associated() { 0.0 } else { slip_power(law, u) }
 }
 
 /// The residual of a force; infinite where the force is not finite.
@@ -267,15 +273,15 @@ pub fn worst_constraint(problem: &ContactProblem<'_>, force: &[f64]) -> f64 {
         let slip_direction: Vec<f64> = v[1..].iter().map(|x| x / speed.max(f64::MIN_POSITIVE)).collect();
         let normal = if law.is_bilateral() {
             rate.abs()
-        } else if let Law::Cone { .. } = law {
-            pressure.min(rate - mu * speed / normal_size).abs()
+        } else if law.is_associated() {
+            pressure.min(rate - slip_power(law, v) / normal_size).abs()
         } else {
             pressure.min(rate).abs()
         };
         let tangential = match law {
             Law::Bilateral | Law::Unilateral => 0.0,
             Law::Sliding { slip, .. } | Law::BilateralSliding { slip, .. } => opposing(slip.components()),
-            Law::CoulombEllipse { .. } | Law::Rolling { .. } => {
+            Law::CoulombEllipse { .. } | Law::Rolling { .. } | Law::ConeRolling { .. } => {
                 let lag = f[0] * slip_power(law, v) + crate::matrix::dot(&f[1..], &v[1..]);
                 (outside(law, f) / reach)
                     .max((speed / slip_size).min(lag.abs() / (reach * speed.max(f64::MIN_POSITIVE))))
@@ -298,7 +304,7 @@ fn natural_map(law: &Law, f: &[f64], u: &[f64], rho: f64) -> [f64; MOST] {
     let difference = |project: &dyn Fn(&mut [f64])| {
         let (mut step, mut pushed) = ([0.0; MOST], [0.0; MOST]);
         for c in 0..d {
-            step[c] = rho * u[c] + if c == 0 { rho * slip_power(law, u) } else { 0.0 };
+            step[c] = rho * u[c] + if c == 0 { rho * saxce_term(law, u) } else { 0.0 };
             pushed[c] = f[c] - step[c];
         }
         let mut nearest = pushed;
@@ -332,11 +338,13 @@ fn natural_map(law: &Law, f: &[f64], u: &[f64], rho: f64) -> [f64; MOST] {
             let normal = f[0] - rho * u[0];
             out = along(normal, normal.abs(), *mu, slip.components());
         }
-        Law::CoulombPlane { mu } | Law::Coulomb { mu } | Law::Cone { mu } => {
+        Law::CoulombPlane { mu } | Law::Coulomb { mu } | Law::Cone { mu } | Law::ConePlane { mu } => {
             out = difference(&|p| project_cone(p, *mu));
         }
         Law::CoulombEllipse { mu } => out = difference(&|p| project_ellipse(p, *mu)),
-        Law::Rolling { mu, rolling } => out = difference(&|p| project_rolling(p, *mu, *rolling)),
+        Law::Rolling { mu, rolling } | Law::ConeRolling { mu, rolling } => {
+            out = difference(&|p| project_rolling(p, *mu, *rolling));
+        }
         Law::BilateralCoulombPlane { mu } | Law::BilateralCoulomb { mu } => {
             // The tangential force is the point of the disc of radius μ|f_n| nearest to f_t − ρ u_t.
             let radius = mu * f[0].abs();
@@ -355,22 +363,24 @@ fn natural_map(law: &Law, f: &[f64], u: &[f64], rho: f64) -> [f64; MOST] {
 }
 
 fn physical(law: &Law, f: &[f64], u: &[f64], out: &mut Residual) {
-    let (mu, slip_speed, friction) = (law.mu(), norm(&u[1..]), norm(&f[1..]));
+    let (mu, friction) = (law.mu(), norm(&f[1..]));
     if law.is_bilateral() {
         out.velocity = out.velocity.max(u[0].abs());
         out.force = out.force.max(friction - mu * f[0].abs());
         return;
     }
-    // The cone law asks u ∈ K*, i.e. u_n ≥ μ‖u_t‖; all others u_n ≥ 0.
-    let floor = if matches!(law, Law::Cone { .. }) { mu * slip_speed } else { 0.0 };
+    // The cone laws ask u ∈ K*, i.e. u_n ≥ μ‖u_t‖ (+ μ_r‖ω‖ with rolling); all others u_n ≥ 0.
+    let floor = if law.is_associated() { slip_power(law, u) } else { 0.0 };
     out.velocity = out.velocity.max(floor - u[0]);
     out.force = match law {
-        Law::CoulombEllipse { .. } | Law::Rolling { .. } => out.force.max(outside(law, f)),
+        Law::CoulombEllipse { .. } | Law::Rolling { .. } | Law::ConeRolling { .. } => {
+            out.force.max(outside(law, f))
+        }
         _ => out.force.max(-f[0]).max(friction - mu * f[0]),
     };
     let power = match law {
         Law::Unilateral | Law::Sliding { .. } => f[0] * u[0],
-        _ => crate::matrix::dot(f, u) + slip_power(law, u) * f[0],
+        _ => crate::matrix::dot(f, u) + saxce_term(law, u) * f[0],
     };
     out.power = out.power.max(power.abs());
 }

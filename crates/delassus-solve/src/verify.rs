@@ -395,12 +395,12 @@ fn obeys(
     let friction = match law {
         Law::Bilateral | Law::Unilateral => true,
         // No certificate speaks of these laws.
-        Law::CoulombEllipse { .. } | Law::Rolling { .. } => return None,
+        Law::CoulombEllipse { .. } | Law::Rolling { .. } | Law::ConeRolling { .. } => return None,
         Law::Sliding { slip, .. } | Law::BilateralSliding { slip, .. } => {
             let e = slip.components().iter().map(|e| rational(*e)).collect::<Option<Vec<_>>>()?;
             f[1..].iter().zip(&e).all(|(f, e)| abs(&(f + &limit * e)) <= *room)
         }
-        Law::Cone { .. } => {
+        Law::Cone { .. } | Law::ConePlane { .. } => {
             // K ∋ f ⊥ u ∈ K*: the power is small where either side of each product is.
             let motion = slack.iter().fold(zero(), |a, b| a + b);
             let power = f.iter().zip(u).map(|(f, u)| f * u).fold(zero(), |a, b| a + b);

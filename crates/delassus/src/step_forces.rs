@@ -145,7 +145,10 @@ impl Stepper<'_> {
         for (rows, r) in self.contact_rows.iter().zip(&self.contact_impulse) {
             if r[0] > 1e-9 * largest {
                 let mu = match rows.law {
-                    Law::Coulomb { mu } | Law::Cone { mu } | Law::Rolling { mu, .. } => mu,
+                    Law::Coulomb { mu }
+                    | Law::Cone { mu }
+                    | Law::Rolling { mu, .. }
+                    | Law::ConeRolling { mu, .. } => mu,
                     _ => 0.0,
                 };
                 let inside = r[1].hypot(r[2]) < (1.0 - 1e-6) * mu * r[0];
@@ -179,7 +182,10 @@ impl Stepper<'_> {
                 continue;
             }
             let mu = match rows.law {
-                Law::Coulomb { mu } | Law::Cone { mu } | Law::Rolling { mu, .. } => mu,
+                Law::Coulomb { mu }
+                | Law::Cone { mu }
+                | Law::Rolling { mu, .. }
+                | Law::ConeRolling { mu, .. } => mu,
                 _ => 0.0,
             };
             let inside = r[1].hypot(r[2]) < (1.0 - 1e-6) * mu * r[0];

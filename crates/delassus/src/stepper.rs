@@ -257,6 +257,7 @@ impl<'a> Stepper<'a> {
             _ if mu == 0.0 => Law::Unilateral,
             FrictionLaw::Ncp if surface.rolling > 0.0 => Law::Rolling { mu, rolling: surface.rolling },
             FrictionLaw::Ncp => Law::Coulomb { mu },
+            FrictionLaw::Ccp if surface.rolling > 0.0 => Law::ConeRolling { mu, rolling: surface.rolling },
             FrictionLaw::Ccp => Law::Cone { mu },
         };
         (ContactRows::new(contact, state, &self.masses.slot, law), surface.restitution)

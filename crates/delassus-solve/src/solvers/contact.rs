@@ -5,6 +5,11 @@
 //! f_i ← P_K(f_i − ρ_i (u_i + μ_i‖u_t,i‖e_n)) with bilateral rows eliminated exactly, until every contact has
 //! settled on open, slide or stick; then by Newton's method on the equations of that mode, which gives all
 //! digits. The result is judged by [`crate::residual`], never by the method itself.
+//!
+//! For small dense problems. [`super::friction`] is the way for all others, and comes here itself for laws that are no
+//! cones (guides with friction, known directions of slip), which its islands of cones in blocks do not know: polyhedral ones
+//! have a finite method, and a guide in space or a mixture with Coulomb's law in space has none but these sweeps. The analysis
+//! ([`crate::analyze`]) meets any mixture of laws and asks here for a point to 1e-12, whatever they are.
 
 use super::{Status, settle, solve_mlcp};
 use crate::law::{Law, row_offsets};
@@ -152,11 +157,11 @@ fn relax(w: &Matrix, q: &[f64], law: &Law, at: usize, rho: f64, f: &mut [f64]) {
                     *x = -mu * n.abs() * e;
                 }
             }
-            Law::CoulombPlane { mu } | Law::Coulomb { mu } | Law::Cone { mu } => {
+            Law::CoulombPlane { mu } | Law::Coulomb { mu } | Law::Cone { mu } | Law::ConePlane { mu } => {
                 for r in 0..d {
                     block[r] -= rho * u[r];
                 }
-                if !matches!(law, Law::Cone { .. }) {
+                if !law.is_associated() {
                     block[0] -= rho * mu * slip;
                 }
                 project_cone(block, *mu);
@@ -168,11 +173,13 @@ fn relax(w: &Matrix, q: &[f64], law: &Law, at: usize, rho: f64, f: &mut [f64]) {
                 block[0] -= rho * (mu[0] * u[1]).hypot(mu[1] * u[2]);
                 project_ellipse(block, *mu);
             }
-            Law::Rolling { mu, rolling } => {
+            Law::Rolling { mu, rolling } | Law::ConeRolling { mu, rolling } => {
                 for r in 0..d {
                     block[r] -= rho * u[r];
                 }
-                block[0] -= rho * (mu * norm(&u[1..3]) + rolling * norm(&u[3..5]));
+                if !law.is_associated() {
+                    block[0] -= rho * (mu * norm(&u[1..3]) + rolling * norm(&u[3..5]));
+                }
                 project_rolling(block, *mu, *rolling);
             }
             Law::BilateralCoulombPlane { mu } | Law::BilateralCoulomb { mu } => {
@@ -193,7 +200,9 @@ fn relax(w: &Matrix, q: &[f64], law: &Law, at: usize, rho: f64, f: &mut [f64]) {
 /// Newton's method on the equations of the modes that f shows.
 fn newton(w: &Matrix, problem: &ContactProblem<'_>, offsets: &[usize], start: &[f64]) -> (Vec<f64>, usize) {
     // Rolling and elliptic friction have more modes than the three below: they are left to the sweeps.
-    if problem.laws.iter().any(|l| matches!(l, Law::Rolling { .. } | Law::CoulombEllipse { .. })) {
+    let other =
+        |l: &Law| matches!(l, Law::Rolling { .. } | Law::ConeRolling { .. } | Law::CoulombEllipse { .. });
+    if problem.laws.iter().any(other) {
         return (start.to_vec(), 0);
     }
     let m = w.rows();
@@ -295,7 +304,7 @@ fn equations(
         }
         return;
     }
-    if matches!(law, Law::Cone { .. }) {
+    if law.is_associated() {
         g[at] -= mu * speed;
         for r in 1..d {
             on_u[(at, at + r)] = -mu * u[r] / speed;

@@ -6,8 +6,9 @@
 //! coupled and find most modes; Newton's method on the equations of the modes, which gives all digits once the modes
 //! are right; where they are not, the central path of the interior point method until Newton's method takes over, and
 //! proximal points around it. Islands too large to be factored in a moment get accelerated sweeps before all that. What
-//! is still open is swept with patience, and pivoted where the laws are polyhedral. It never returns less than the best
-//! point that it has seen. A global problem with many contacts in one island is first swept without forming W.
+//! is still open is given to the first-order methods for a while, swept with patience, pivoted where the laws are
+//! polyhedral, and in the end given to all methods by their names: it never returns less than the best point that any of
+//! them has seen. A global problem with many contacts in one island is first swept without forming W.
 
 use std::str::FromStr;
 
@@ -81,7 +82,8 @@ pub struct FrictionOptions {
     pub tolerance: f64,
     /// The method (default `Auto`).
     pub method: Method,
-    /// Largest number of sweeps or steps of the named method on an island (default 20 000).
+    /// Largest number of sweeps or steps of the named method on an island (default 20 000); of each method that `Auto` tries in
+    /// the end, where it is also limited by their work.
     pub max_iterations: usize,
     /// Among impulses that go with the same velocities, choose those of least norm (default: the ones found first). Costs
     /// another solve.
@@ -246,10 +248,16 @@ pub(super) fn cone_of(law: &Law) -> Option<Cone> {
     Some(match *law {
         Law::Bilateral => Cone::Free,
         Law::Unilateral => Cone::Ray,
-        Law::CoulombPlane { mu } | Law::Coulomb { mu } | Law::Cone { mu } if mu == 0.0 => Cone::Ray,
+        Law::CoulombPlane { mu } | Law::Coulomb { mu } | Law::Cone { mu } | Law::ConePlane { mu }
+            if mu == 0.0 =>
+        {
+            Cone::Ray
+        }
         Law::CoulombPlane { mu } => Cone::Coulomb { mu, tangents: 1 },
         Law::Coulomb { mu } => Cone::Coulomb { mu, tangents: 2 },
+        Law::ConePlane { mu } => Cone::Associated { mu, tangents: 1 },
         Law::Cone { mu } => Cone::Associated { mu, tangents: 2 },
+        Law::ConeRolling { mu, rolling } => Cone::AssociatedRolling { mu, rolling },
         // In tangents scaled by their coefficients the ellipse is a circle.
         Law::CoulombEllipse { .. } => Cone::Coulomb { mu: 1.0, tangents: 2 },
         Law::Rolling { mu, rolling } => Cone::Rolling { mu, rolling },

@@ -18,6 +18,8 @@ use crate::blocks::{Block, zero_block};
 pub(super) struct IslandSolver<const D: usize> {
     u: Vec<[f64; D]>,
     trial: Vec<[f64; D]>,
+    /// Where the solve began.
+    start: Vec<[f64; D]>,
     shift: Vec<Block<D>>,
     newton: Newton<D>,
     others: Option<Box<Others<D>>>,
@@ -55,16 +57,77 @@ impl<const D: usize> IslandSolver<D> {
         if options.method != Method::Auto || error <= target {
             return (error, count, false);
         }
-        let Some((found, status, pivots)) = pivot(island, options.tolerance) else {
-            return (error, count, false);
-        };
-        let exact = island.error(&found, &mut self.u[..r.len()]);
-        count += pivots;
-        if exact < error {
-            error = exact;
-            r.copy_from_slice(&found);
+        if let Some((found, status, pivots)) = pivot(island, options.tolerance) {
+            let exact = island.error(&found, &mut self.u[..r.len()]);
+            count += pivots;
+            if exact < error {
+                error = exact;
+                r.copy_from_slice(&found);
+            }
+            if error <= target || status == Status::NoSolution {
+                return (error, count, error > target);
+            }
         }
-        (error, count, status == Status::NoSolution && error > target)
+        let most = options.max_iterations.min(BY_NAME / island.w.value.len().max(1));
+        let (error, k) = self.by_name(island, r, (error, target), &BY_NAME_ALL, most, factors);
+        (error, count + k, false)
+    }
+
+    /// Methods one after the other as if each were asked for by its name, from where the solve began, with Newton's method at
+    /// the end; r is left at the best point, and its error comes back with the number of steps.
+    fn by_name(
+        &mut self,
+        island: &Island<D>,
+        r: &mut [[f64; D]],
+        (mut error, target): (f64, f64),
+        methods: &[Method],
+        most: usize,
+        factors: &mut Factors<D>,
+    ) -> (f64, usize) {
+        let n = r.len();
+        let scale = island.error_of_zero(&mut self.u[..n]);
+        let (mut trial, start) = (std::mem::take(&mut self.trial), std::mem::take(&mut self.start));
+        let mut count = 0;
+        for &method in methods {
+            trial.clear();
+            trial.extend_from_slice(&start);
+            let (mut found, k) = self.first_order(method, island, &mut trial, target, most, factors);
+            count += k;
+            if let Some(lu) = factors.within(&island.w, WORK_MAX).filter(|_| found > target) {
+                let (polished, k) = self.newton.run(island, &mut trial, target, 20, scale, lu);
+                (found, count) = (polished, count + k);
+            }
+            if found < error {
+                error = found;
+                r.copy_from_slice(&trial);
+            }
+            if error <= target {
+                break;
+            }
+        }
+        (self.trial, self.start) = (trial, start);
+        (error, count)
+    }
+
+    /// A method that needs no factors, or one of them; no steps of any other.
+    fn first_order(
+        &mut self,
+        method: Method,
+        island: &Island<D>,
+        r: &mut [[f64; D]],
+        target: f64,
+        most: usize,
+        factors: &mut Factors<D>,
+    ) -> (f64, usize) {
+        let u = &mut self.u[..r.len()];
+        let room = &mut self.others.get_or_insert_default().first_order;
+        match method {
+            Method::GaussSeidel => first_order::gauss_seidel(island, r, u, target, most, room),
+            Method::ProjectedGradient => first_order::projected_gradient(island, r, u, target, most, room),
+            Method::Spectral => first_order::spectral(island, r, u, target, most, room),
+            Method::Admm => first_order::admm(island, r, u, target, most, room, factors),
+            Method::Auto | Method::Newton | Method::InteriorPoint => (island.error(r, u), 0),
+        }
     }
 
     /// Solves an island from r; returns the error and the number of iterations.
@@ -79,42 +142,11 @@ impl<const D: usize> IslandSolver<D> {
         self.u.resize(island.w.len(), [0.0; D]);
         let u = &mut self.u[..island.w.len()];
         let most = options.max_iterations;
-        let others = &mut self.others;
         match options.method {
             Method::Auto => self.auto(island, r, target, most, factors),
-            Method::GaussSeidel => first_order::gauss_seidel(
-                island,
-                r,
-                u,
-                target,
-                most,
-                &mut others.get_or_insert_default().first_order,
-            ),
-            Method::ProjectedGradient => first_order::projected_gradient(
-                island,
-                r,
-                u,
-                target,
-                most,
-                &mut others.get_or_insert_default().first_order,
-            ),
-            Method::Spectral => first_order::spectral(
-                island,
-                r,
-                u,
-                target,
-                most,
-                &mut others.get_or_insert_default().first_order,
-            ),
-            Method::Admm => first_order::admm(
-                island,
-                r,
-                u,
-                target,
-                most,
-                &mut others.get_or_insert_default().first_order,
-                factors,
-            ),
+            Method::GaussSeidel | Method::ProjectedGradient | Method::Spectral | Method::Admm => {
+                self.first_order(options.method, island, r, target, most, factors)
+            }
             Method::Newton => {
                 let sweeps = 8.min(most);
                 for _ in 0..sweeps {
@@ -131,7 +163,7 @@ impl<const D: usize> IslandSolver<D> {
                 let Some(lu) = factors.within(&island.w, WORK_MAX) else {
                     return (island.error(r, u), 0);
                 };
-                let interior = &mut others.get_or_insert_default().interior;
+                let interior = &mut self.others.get_or_insert_default().interior;
                 interior.start(island, false);
                 let (error, count, _) = interior.run(island, r, target, most.min(200), lu);
                 (error, count)
@@ -148,6 +180,8 @@ impl<const D: usize> IslandSolver<D> {
         factors: &mut Factors<D>,
     ) -> (f64, usize) {
         let n = island.w.len();
+        self.start.clear();
+        self.start.extend_from_slice(r);
         let u = &mut self.u[..n];
         let mut lu: Option<&mut BlockLu<D>> = None;
         let mut count = 0;
@@ -245,25 +279,26 @@ impl<const D: usize> IslandSolver<D> {
                 return (error, count);
             }
         }
+        // Where sweeps get lost, other methods may not, and the other way round.
+        let few = most.min(BY_NAME_FEW).min(BY_NAME / island.w.value.len().max(1));
+        let (found, k) = self.by_name(island, r, (error, target), &BY_NAME_ALL[..3], few, factors);
+        error = found;
+        count += k;
         // What is left is patience: longer and longer runs of sweeps, with Newton's method at their ends.
-        let mut run = 100;
-        while count < most {
-            let sweeps = run.min(most - count);
+        let (mut run, mut swept) = (100, 0);
+        while swept < most && error > target {
             let anderson = &mut self.others.get_or_insert_default().anderson;
-            let (found, k) = anderson.run(island, r, target, sweeps);
-            count += k.max(1);
+            let (found, k) = anderson.run(island, r, target, run.min(most - swept));
+            swept += k.max(1);
             error = found;
-            if let Some(lu) = lu.as_deref_mut().filter(|_| error > target) {
+            if let Some(lu) = factors.within(&island.w, WORK_MAX).filter(|_| error > target) {
                 let (found, k) = self.newton.run(island, r, target, 20, scale, lu);
-                count += k;
+                swept += k;
                 error = found;
-            }
-            if error <= target {
-                break;
             }
             run *= 2;
         }
-        (error, count)
+        (error, count + swept)
     }
 
     /// The impulses of least norm among those that go with the velocities of r: with the term of De Saxcé known the law is
@@ -355,8 +390,8 @@ impl<const D: usize> IslandSolver<D> {
         let trial = &mut self.trial[..island.w.len()];
         let (mut level, mut count) = (1e-3 * scale, 0);
         for _ in 0..LEVELS {
-            let (mut found, k, more) = interior.run(island, trial, level.max(target), 60, lu);
-            count += k;
+            let (mut found, steps, more) = interior.run(island, trial, level.max(target), PATH_STEPS, lu);
+            count += steps;
             if found > target {
                 let (polished, k) = self.newton.run(island, trial, target, 12, scale, lu);
                 count += k;
@@ -366,7 +401,8 @@ impl<const D: usize> IslandSolver<D> {
                 error = found;
                 r.copy_from_slice(trial);
             }
-            if error <= target || !more || level <= target {
+            // A whole run that does not come to its level has lost the path.
+            if error <= target || !more || level <= target || (steps == PATH_STEPS && found > level) {
                 return (error, count);
             }
             level *= 1e-2;
@@ -377,6 +413,14 @@ impl<const D: usize> IslandSolver<D> {
 
 /// Most tries of Newton's method along the path: from 1e-3 beyond the digits of a number.
 const LEVELS: usize = 10;
+/// Most steps from one level to the next.
+const PATH_STEPS: usize = 60;
+/// Methods that are tried one by one in the end, the most steps of their first try, and the products of blocks that each may
+/// take: some seconds.
+const BY_NAME_ALL: [Method; 4] =
+    [Method::GaussSeidel, Method::ProjectedGradient, Method::Spectral, Method::Admm];
+const BY_NAME_FEW: usize = 1250;
+const BY_NAME: usize = 400_000_000;
 /// The weight of the norm where it chooses among impulses.
 const CHOICE: f64 = 1e-6;
 /// Steps in which the weight of the norm is taken back: each leaves a millionth of it.

@@ -13,6 +13,7 @@ use crate::lcp::Lcp;
 use crate::mlcp::Mlcp;
 
 mod associated_contact;
+mod associated_rolling;
 mod auto;
 mod colours;
 mod cone;

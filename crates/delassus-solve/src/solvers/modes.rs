@@ -125,6 +125,8 @@ pub(super) fn pieces(law: &Law) -> Option<Vec<Piece>> {
         Law::Coulomb { .. }
         | Law::CoulombEllipse { .. }
         | Law::Cone { .. }
+        | Law::ConePlane { .. }
+        | Law::ConeRolling { .. }
         | Law::Rolling { .. }
         | Law::BilateralCoulomb { .. } => return None,
     })

@@ -6,6 +6,7 @@
 //! it has a root, and is nearly a straight line.
 
 pub use super::associated_contact::{associated_plane, associated_space};
+pub use super::associated_rolling::associated_rolling;
 pub use super::rolling_contact::rolling;
 use crate::blocks::Block;
 
@@ -239,6 +240,37 @@ mod tests {
     }
 
     #[test]
+    fn associated_rolling_is_solved() {
+        let mut seed = 7;
+        let (mut unsolved, rounds) = (0, 10_000);
+        // At how many the moments are at their limit, the friction, both.
+        let mut seen = [0; 3];
+        for _ in 0..rounds {
+            let (w, mut q, mu) = problem(&mut seed, 5);
+            q[0] += random(&mut seed);
+            let nu = 10f64.powf(3.0 * random(&mut seed));
+            let block = std::array::from_fn(|i| std::array::from_fn(|j| w[(i, j)]));
+            let Some(r) = associated_rolling(&block, &std::array::from_fn(|c| q[c]), mu, nu, &[0.0; 5])
+            else {
+                unsolved += 1;
+                continue;
+            };
+            let limits =
+                [r[3].hypot(r[4]) >= 0.999_999 * nu * r[0], r[1].hypot(r[2]) >= 0.999_999 * mu * r[0]];
+            if r[0] > 0.0 {
+                (0..2).for_each(|k| seen[k] += usize::from(limits[k]));
+                seen[2] += usize::from(limits[0] && limits[1]);
+            }
+            let law = [Law::ConeRolling { mu, rolling: nu }];
+            let e = residual(&ContactProblem::new(&w, &q, &law).unwrap(), &r).relative;
+            assert!(e < 1e-7, "{w:?} {q:?} {mu} {nu} {e}");
+        }
+        assert!(seen.iter().all(|n| *n > 500), "{seen:?}");
+        // What is not found is left to projected steps, which contract.
+        assert!(unsolved * 100 <= rounds, "{unsolved}");
+    }
+
+    #[test]
     fn weak_rolling_friction_never_fails() {
         let mut seed = 5;
         for k in 0..10_000 {
@@ -334,6 +366,17 @@ mod tests {
             associated_plane(&[[2.0, 0.0], [0.0, 4.0]], &[-6.0, 12.0], 0.5, &[0.0; 2]),
             Some([4.0, -2.0])
         );
+        // Friction and moments at their limits: along the ray (1, −½, 0, −¼, 0) u = (u_n, u_t, ω) is left of q, with
+        // u_n = ½ u_t + ¼ ω.
+        let unit: Block<5> = std::array::from_fn(|i| std::array::from_fn(|j| f64::from(u8::from(i == j))));
+        let r = associated_rolling(&unit, &[-1.0, 4.0, 0.0, 8.0, 0.0], 0.5, 0.25, &[0.0; 5]).unwrap();
+        let n = (1.0 + 2.0 + 2.0) / (1.0 + 0.25 + 0.0625);
+        assert!(
+            r.iter().zip([n, -0.5 * n, 0.0, -0.25 * n, 0.0]).all(|(a, b)| (a - b).abs() < 1e-14),
+            "{r:?}"
+        );
+        let u = [-1.0 + n, 4.0 - 0.5 * n, 8.0 - 0.25 * n];
+        assert!((u[0] - 0.5 * u[1] - 0.25 * u[2]).abs() < 1e-14);
         // Friction slides, moments hold.
         let w: Block<5> = std::array::from_fn(|i| std::array::from_fn(|j| if i == j { 2.0 } else { 0.0 }));
         let r = rolling(&w, &[-6.0, 8.0, 0.0, 0.5, 0.0], 0.5, 0.2).unwrap();

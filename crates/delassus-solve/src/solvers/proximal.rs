@@ -1,18 +1,25 @@
 //! The proximal point method around Newton's method: for problems on which Newton's method by itself goes astray.
 //!
 //! From r_k, r_{k+1} is the solution of the problem with W + a/ρ and q − (a/ρ) r_k in the place of W and q, which has a
-//! positive definite matrix; a fixed point solves the problem itself. The weight a falls where Newton's method finds r_{k+1},
-//! and grows where it does not.
+//! positive definite matrix; a fixed point solves the problem itself. The weight a falls where Newton's method finds r_{k+1}.
+//! Where it does not, some more sweeps may help it; where they do not either, the step is taken again with a larger weight.
+//! The error may grow on the way: with strong friction the problem is not monotone, and the points first wander.
 
 use super::island::Island;
 use super::newton_contact::Newton;
 use crate::block_lu::BlockLu;
 
-/// Problems that are solved at most.
-const ROUNDS: usize = 60;
-/// Sweeps that begin each problem, and steps of Newton's method after them.
-const SWEEPS: usize = 4;
+/// Problems that are solved at most, and how many of them without a better point.
+const ROUNDS: usize = 300;
+const PATIENCE: usize = 150;
+/// Sweeps that begin a problem, and those before another try; each is followed by some steps of Newton's method.
+const SWEEPS: [usize; 3] = [4, 16, 64];
 const STEPS: usize = 15;
+/// Products of blocks that all factorizations together may take: some seconds; and the steps that are taken anyway.
+const WORK: usize = 1_000_000_000;
+const LEAST_STEPS: usize = 300;
+/// The largest weight that is tried.
+const HEAVIEST: f64 = 10.0;
 
 /// Room for [`proximal`].
 #[derive(Debug, Default)]
@@ -42,7 +49,10 @@ pub(super) fn proximal<const D: usize>(
     x.extend_from_slice(r);
     trial.resize(n, [0.0; D]);
     let mut best = island.error(r, u);
-    let (mut a, mut count, mut failures) = (0.1, 0, 0);
+    let most_steps = (WORK / lu.work().max(1)).max(LEAST_STEPS);
+    let (mut a, mut count, mut steps) = (0.1, 0, 0);
+    // Rounds for which the weight is held after it was too small, and rounds since the best point.
+    let (mut hold, mut since) = (0, 0);
     for _ in 0..ROUNDS {
         for i in 0..n {
             let at = island.w.diagonal[i];
@@ -55,40 +65,39 @@ pub(super) fn proximal<const D: usize>(
         }
         trial.copy_from_slice(x);
         let goal = (1e-3 * near.error(trial, u)).max(0.1 * target);
-        for _ in 0..SWEEPS {
-            near.sweep(trial);
-        }
-        let (found, steps) = newton.run(near, trial, goal, STEPS, scale, lu);
-        count += SWEEPS + steps;
-        if found > goal {
-            // Not found: a step half as well solved is still a step, but the next one is kept shorter.
-            failures += 1;
-            a = (10.0 * a).min(10.0);
-            if failures > 8 {
+        let mut found = f64::INFINITY;
+        for sweeps in SWEEPS {
+            for _ in 0..sweeps {
+                near.sweep(trial);
+            }
+            let (error, k) = newton.run(near, trial, goal, STEPS, scale, lu);
+            (found, steps, count) = (error, steps + k, count + sweeps + k);
+            if found <= goal {
                 break;
             }
-        } else {
-            a *= 0.3;
         }
-        x.copy_from_slice(trial);
-        let error = island.error(x, u);
-        if error < best {
-            best = error;
-            r.copy_from_slice(x);
-        }
-        if best <= target {
-            return (best, count);
-        }
+        since += 1;
         if found <= goal {
-            let (polished, steps) = newton.run(island, trial, target, STEPS, scale, lu);
-            count += steps;
-            if polished < best {
-                best = polished;
-                r.copy_from_slice(trial);
+            if hold == 0 {
+                a *= 0.5;
+            } else {
+                hold -= 1;
             }
-            if best <= target {
-                return (best, count);
+            x.copy_from_slice(trial);
+            let error = island.error(x, u);
+            let (polished, k) = newton.run(island, trial, target, STEPS, scale, lu);
+            (steps, count) = (steps + k, count + k);
+            for (point, error) in [(&*x, error), (&*trial, polished)] {
+                if error < best {
+                    (best, since) = (error, 0);
+                    r.copy_from_slice(point);
+                }
             }
+        } else {
+            (a, hold) = (3.0 * a, 2);
+        }
+        if best <= target || a > HEAVIEST || since >= PATIENCE || steps >= most_steps {
+            break;
         }
     }
     (best, count)

@@ -236,11 +236,14 @@ fn scaled_laws(laws: &[Law], s: &[f64]) -> Vec<Law> {
                     Law::CoulombPlane { mu }
                     | Law::Coulomb { mu }
                     | Law::Cone { mu }
+                    | Law::ConePlane { mu }
                     | Law::Sliding { mu, .. }
                     | Law::BilateralSliding { mu, .. }
                     | Law::BilateralCoulombPlane { mu }
                     | Law::BilateralCoulomb { mu } => *mu *= ratio,
-                    Law::CoulombEllipse { mu: [a, b] } | Law::Rolling { mu: a, rolling: b } => {
+                    Law::CoulombEllipse { mu: [a, b] }
+                    | Law::Rolling { mu: a, rolling: b }
+                    | Law::ConeRolling { mu: a, rolling: b } => {
                         *a *= ratio;
                         *b *= ratio;
                     }

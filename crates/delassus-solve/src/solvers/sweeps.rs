@@ -98,6 +98,10 @@ fn other<const D: usize>(
         Cone::Rolling { mu, rolling } if D == 5 && precise => {
             write(one_contact::rolling(&leading(w), &std::array::from_fn(|c| q[c]), mu, rolling), out)
         }
+        Cone::AssociatedRolling { mu, rolling } if D == 5 && precise => {
+            let [q, r] = [q, r].map(|x| std::array::from_fn(|c| x[c]));
+            write(one_contact::associated_rolling(&leading(w), &q, mu, rolling, &r), out)
+        }
         _ => false,
     }
 }
