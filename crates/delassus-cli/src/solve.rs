@@ -324,7 +324,8 @@ mod tests {
         let r: Vec<f64> = written.lines().map(|l| l.parse().unwrap()).collect();
         assert!((r[0] - 2.0).abs() < 1e-12 && (r[1] + 1.0).abs() < 1e-12, "{r:?}");
         // The same with the associated law: along the ray (1, −½) the power of q is −2 − 3/2.
-        let relaxed = SolveArgs { law: ContactLaw::Ccp, ..args("fc2d_b.dat", "2 1 0 2 2 2 2 1 0 0 1 -2 3 0.5") };
+        let relaxed =
+            SolveArgs { law: ContactLaw::Ccp, ..args("fc2d_b.dat", "2 1 0 2 2 2 2 1 0 0 1 -2 3 0.5") };
         assert_eq!(run(&relaxed), 0);
         let written = std::fs::read_to_string(&out).unwrap();
         let r: Vec<f64> = written.lines().map(|l| l.parse().unwrap()).collect();

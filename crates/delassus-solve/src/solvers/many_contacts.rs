@@ -67,7 +67,17 @@ fn swept<const D: usize, const B: usize>(
         return None;
     }
     let most = options.max_iterations.min(SWEEPS);
-    Some(FrictionSolution { islands, ..answer(&system, &rows, options, most, start) })
+    let mut found = answer(&system, &rows, options, most, start);
+    if found.status != Status::Solved && start.is_some() {
+        // A start may lead astray, and sweeps from nothing cost less than W.
+        let other = answer(&system, &rows, options, most, None);
+        let iterations = found.iterations + other.iterations;
+        if other.residual < found.residual {
+            found = other;
+        }
+        found.iterations = iterations;
+    }
+    Some(FrictionSolution { islands, ..found })
 }
 
 /// The answer of the sweeps, in the order and the units of the problem.
