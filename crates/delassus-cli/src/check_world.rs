@@ -3,7 +3,8 @@
 use delassus::joint::{JointKind, Rows};
 use delassus::joint_rows::{coordinate, rows, values};
 use delassus::mobility::{Mobility, mobility};
-use delassus::world::{Body, BodyState, ShapeKind, World, WorldState};
+use delassus::rigid::{kinetic_energy, potential_energy};
+use delassus::world::{Body, BodyState, ShapeKind, World};
 use delassus::world_file::WorldFile;
 use serde_json::{Map, Value, json};
 
@@ -115,7 +116,7 @@ fn to_json(file: &WorldFile, found: &Found) -> String {
             (joint.name.clone(), entry)
         })
         .collect();
-    let [kinetic, potential] = energy(world, state);
+    let (kinetic, potential) = (kinetic_energy(world, state), potential_energy(world, state));
     let document = json!({
         "name": world.name, "gravity": world.gravity.to_array(), "bodies": bodies, "joints": joints,
         "degrees_of_freedom": mobility.degrees_of_freedom, "joint_rows": mobility.rows,
@@ -123,17 +124,6 @@ fn to_json(file: &WorldFile, found: &Found) -> String {
         "kinetic_energy": kinetic, "potential_energy": potential,
     });
     format!("{document:#}\n")
-}
-
-/// Kinetic energy, and potential energy in the field of gravity, zero at the origin.
-fn energy(world: &World, state: &WorldState) -> [f64; 2] {
-    let mut energy = [0.0; 2];
-    for (body, at) in world.bodies.iter().zip(&state.bodies).filter(|(body, _)| !body.fixed) {
-        let w = at.angular_velocity;
-        energy[0] += 0.5 * (body.mass * at.velocity.length_squared() + w.dot(body.inertia * w));
-        energy[1] -= body.mass * world.gravity.dot(at.pose.position);
-    }
-    energy
 }
 
 fn in_words(world: &World, found: &Found) -> String {

@@ -10,6 +10,7 @@ mod checkpoint;
 mod compare;
 mod convert;
 mod map;
+mod parquet;
 mod picture;
 mod plot;
 mod profile;
@@ -20,7 +21,6 @@ mod run_events;
 mod run_loop;
 mod run_options;
 mod run_output;
-#[cfg(feature = "parquet")]
 mod run_parquet;
 mod run_report;
 mod run_start;

@@ -51,7 +51,7 @@ impl From<SchemeName> for Scheme {
 /// Arguments of `run`.
 #[derive(Args)]
 pub struct RunArgs {
-    /// File with a [world], or a URDF
+    /// File with a [world], URDF or MJCF
     pub file: PathBuf,
     /// Write the motion here: .csv (forces beside it), .parquet, .vtu or .pvd (a series for ParaView); may be repeated
     #[arg(short = 'o', long = "output", value_name = "OUT")]
@@ -113,6 +113,20 @@ pub struct RunArgs {
     pub json: bool,
 }
 
+#[derive(clap::Parser)]
+struct Alone {
+    #[command(flatten)]
+    run: RunArgs,
+}
+
+impl RunArgs {
+    /// A run of a file with nothing else said.
+    pub fn plain(file: &str, json: bool) -> RunArgs {
+        let words = ["run", file].into_iter().chain(json.then_some("--json"));
+        <Alone as clap::Parser>::parse_from(words).run
+    }
+}
+
 /// Runs the command; returns the exit code.
 pub fn run(args: &RunArgs) -> u8 {
     match world(args).and_then(|scene| move_world(scene, args)) {
@@ -134,7 +148,8 @@ fn world(args: &RunArgs) -> Result<WorldScene, String> {
     }
 }
 
-fn move_world(scene: WorldScene, args: &RunArgs) -> Result<u8, String> {
+/// Moves a world that was read; the error is a message ready for stderr.
+pub fn move_world(scene: WorldScene, args: &RunArgs) -> Result<u8, String> {
     let settings = Settings::new(args, &scene)?;
     let (world, start) = Start::new(scene, args, &settings)?;
     let mut outputs = Outputs::open(args, &world, &start)?;

@@ -12,7 +12,6 @@ use delassus::stepper::Stepper;
 use delassus::world::World;
 
 use crate::run::RunArgs;
-#[cfg(feature = "parquet")]
 use crate::run_parquet::ParquetOutput;
 use crate::run_start::Start;
 use crate::vtk::VtkOutput;
@@ -29,7 +28,6 @@ pub struct Outputs(Vec<Output>);
 enum Output {
     Csv(CsvOutput),
     Vtk(VtkOutput),
-    #[cfg(feature = "parquet")]
     Parquet(ParquetOutput),
 }
 
@@ -43,13 +41,7 @@ impl Outputs {
             let output = match extension.as_str() {
                 "csv" => CsvOutput::open(path, world, goes_on).map(Output::Csv),
                 "vtu" | "pvd" => VtkOutput::open(path, world, &start.state, goes_on).map(Output::Vtk),
-                #[cfg(feature = "parquet")]
                 "parquet" => ParquetOutput::open(path, world, goes_on).map(Output::Parquet),
-                #[cfg(not(feature = "parquet"))]
-                "parquet" => Err(format!(
-                    "{name}: this program was built without Parquet; \
-                     `cargo install --path crates/delassus-cli --features parquet` builds it in"
-                )),
                 "html" => {
                     Err(format!("{name}: the viewer is not there yet; expected .csv, .parquet, .vtu or .pvd"))
                 }
@@ -66,7 +58,6 @@ impl Outputs {
             match output {
                 Output::Csv(csv) => csv.motion(world, stepper)?,
                 Output::Vtk(vtk) => vtk.frame(world, stepper.state())?,
-                #[cfg(feature = "parquet")]
                 Output::Parquet(parquet) => parquet.motion(world, stepper)?,
             }
         }
@@ -79,7 +70,6 @@ impl Outputs {
             match output {
                 Output::Csv(csv) => csv.motion(world, stepper).and_then(|()| csv.forces(world, stepper))?,
                 Output::Vtk(vtk) => vtk.frame(world, stepper.state())?,
-                #[cfg(feature = "parquet")]
                 Output::Parquet(parquet) => {
                     parquet.motion(world, stepper).and_then(|()| parquet.forces(world, stepper))?
                 }
@@ -95,7 +85,6 @@ impl Outputs {
                 Output::Csv(csv) => csv.finish()?,
                 // Every frame leaves a series that is whole.
                 Output::Vtk(_) => {}
-                #[cfg(feature = "parquet")]
                 Output::Parquet(parquet) => parquet.finish()?,
             }
         }

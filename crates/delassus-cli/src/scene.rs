@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use delassus::file::{FileError, SceneKind, SystemFile, read_system, scene_kind};
-use delassus::urdf::{Imported, read_urdf};
 use delassus::world_file::{WorldFile, read_world};
+use delassus::xml::{Imported, read_xml};
 
 /// A system that was read, with the text it came from (for messages).
 pub struct Scene {
@@ -73,12 +73,24 @@ pub struct WorldScene {
 /// Reads a system or a world from a file; the error is a message ready for stderr.
 pub fn read_any(path: &Path, overrides: &[(String, String)]) -> Result<AnyScene, String> {
     let (name, text) = read_text(path)?;
+    any_of_text(path, name, text, overrides)
+}
+
+/// A system or a world from a text; `path` tells its format, and where meshes are.
+pub fn any_of_text(
+    path: &Path,
+    name: String,
+    text: String,
+    overrides: &[(String, String)],
+) -> Result<AnyScene, String> {
     let explain = |e: FileError| ended(e.render(&name, &text));
-    if path.extension().is_some_and(|e| e.eq_ignore_ascii_case("urdf")) {
+    if path.extension().is_some_and(|e| e.eq_ignore_ascii_case("urdf") || e.eq_ignore_ascii_case("xml")) {
         if let Some((parameter, _)) = overrides.first() {
-            return Err(format!("error: {name}: cannot set `{parameter}`: a URDF has no parameters\n"));
+            return Err(format!(
+                "error: {name}: cannot set `{parameter}`: URDF and MJCF have no parameters\n"
+            ));
         }
-        let Imported { file, not_read } = read_urdf(&text, path.parent()).map_err(explain)?;
+        let Imported { file, not_read } = read_xml(&text, path.parent()).map_err(explain)?;
         for what in not_read {
             eprintln!("note: {name}: not read: {what}");
         }

@@ -155,6 +155,28 @@ fn try_shows_a_scene_and_lists_the_others() {
     let out = delassus(&["try", "nonsense"]);
     assert_eq!(out.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&out.stderr).contains("painleve-rod"));
+    // Every scene there is, by its name.
+    for entry in std::fs::read_dir(root().join("scenes")).unwrap() {
+        let path = entry.unwrap().path();
+        let line = format!("  delassus try {}\n", path.file_stem().unwrap().to_str().unwrap());
+        assert!(text.contains(&line), "{line}");
+    }
+}
+
+#[test]
+fn try_moves_a_world() {
+    let (code, doc) = json(&["try", "incline", "--json"]);
+    assert_eq!(code, 0);
+    assert_eq!(doc["ending"], "done");
+    let folder = Temporary::new("empty", b"");
+    let out = std::process::Command::new(env!("CARGO_BIN_EXE_delassus"))
+        .args(["try", "incline"])
+        .current_dir(std::path::Path::new(folder.path()).parent().unwrap())
+        .output()
+        .unwrap();
+    let text = String::from_utf8(out.stdout).unwrap();
+    assert!(text.contains("written to incline.toml; change it and run: delassus run incline.toml"), "{text}");
+    assert!(text.contains("energy"), "the report of the run: {text}");
 }
 
 #[test]

@@ -86,6 +86,23 @@ pub fn coordinate(world: &World, state: &WorldState, joint: usize) -> Option<[f6
     Some([f.value, velocity])
 }
 
+/// Energy in the springs of all joints: Σ ½ stiffness (c − rest)².
+pub fn spring_energy(world: &World, state: &WorldState) -> f64 {
+    let mut energy = 0.0;
+    for (j, joint) in world.joints.iter().enumerate() {
+        for Action { coordinate, kind } in &joint.actions {
+            if let &ActionKind::Spring { stiffness, rest, .. } = kind
+                && stiffness > 0.0
+            {
+                let frames = Frames::new(joint, state);
+                let stretch = measured(joint, &frames, *coordinate, last(state, j)).value - rest;
+                energy += 0.5 * stiffness * stretch * stretch;
+            }
+        }
+    }
+    energy
+}
+
 fn write(world: &World, joint: usize, demand: &Demand<'_>, out: &mut Rows) {
     let start = out.blocks.len();
     for (part, frames, f) in demand.parts {

@@ -33,6 +33,11 @@ pub mod joint_rows;
 pub mod kinematics;
 pub mod mass;
 pub mod mesh_file;
+mod mjcf;
+mod mjcf_body;
+mod mjcf_element;
+mod mjcf_joint;
+mod mjcf_link;
 pub mod mobility;
 pub mod number;
 mod pairs;
@@ -51,7 +56,7 @@ pub mod stepper;
 mod suggest;
 pub mod system;
 mod table;
-pub mod urdf;
+mod urdf;
 pub mod world;
 pub mod world_analyze;
 mod world_error;
@@ -61,6 +66,7 @@ mod world_file_body;
 mod world_file_joint;
 mod world_file_shape;
 mod world_values;
+pub mod xml;
 
 /// The code of the README, compiled and run as a test.
 #[cfg(doctest)]

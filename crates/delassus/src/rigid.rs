@@ -10,6 +10,7 @@
 
 use glam::{DQuat, DVec3};
 
+use crate::joint_rows::spring_energy;
 use crate::world::{Body, BodyState, World, WorldState};
 
 /// The free motion of a body over the time h: velocity and angular momentum constant in space.
@@ -53,12 +54,17 @@ pub fn kinetic_energy(world: &World, state: &WorldState) -> f64 {
         .sum()
 }
 
-/// Kinetic energy, and potential energy in gravity and under the constant forces on bodies.
-pub fn energy(world: &World, state: &WorldState) -> f64 {
+/// Potential energy in gravity, zero at the origin, under the constant forces on bodies, and in the springs of joints.
+pub fn potential_energy(world: &World, state: &WorldState) -> f64 {
     let moving = world.bodies.iter().zip(&state.bodies).filter(|(body, _)| !body.fixed);
-    let potential: f64 =
+    let weight: f64 =
         moving.map(|(body, s)| -(body.mass * world.gravity + body.force[0]).dot(s.pose.position)).sum();
-    kinetic_energy(world, state) + potential
+    weight + spring_energy(world, state)
+}
+
+/// Kinetic and potential energy.
+pub fn energy(world: &World, state: &WorldState) -> f64 {
+    kinetic_energy(world, state) + potential_energy(world, state)
 }
 
 #[cfg(test)]

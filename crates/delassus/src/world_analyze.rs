@@ -189,7 +189,7 @@ pub fn world_kinematics(world: &World, state: &WorldState, tolerances: &Toleranc
         mass_rank: n,
         force,
         kinetic_energy: rigid::kinetic_energy(world, &state),
-        potential_energy: rigid::energy(world, &state) - rigid::kinetic_energy(world, &state),
+        potential_energy: rigid::potential_energy(world, &state),
         contacts,
         joints,
     };

@@ -228,6 +228,14 @@ pub enum WorldErrorKind {
         /// What was expected.
         expected: &'static str,
     },
+    /// An XML element that does not belong here, or that is not understood.
+    #[error("<{element}> is not understood here")]
+    Element {
+        /// The element.
+        element: String,
+        /// What was expected.
+        expected: &'static str,
+    },
     /// Loops that cannot close.
     #[error("{0}")]
     Loops(CloseError),
@@ -246,7 +254,7 @@ impl WorldErrorKind {
     pub(crate) fn help(&self) -> Option<String> {
         use WorldErrorKind::*;
         let help = match self {
-            Length { expected, .. } | Attribute { expected, .. } => {
+            Length { expected, .. } | Attribute { expected, .. } | Element { expected, .. } => {
                 return Some(format!("expected {expected}"));
             }
             UnknownBody { suggestion, .. } => {

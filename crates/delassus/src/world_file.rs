@@ -75,7 +75,7 @@ pub struct WorldFile {
 
 impl WorldFile {
     /// A world with its state at the start, once its joints make sense.
-    fn at_start(
+    pub(crate) fn at_start(
         text: &str,
         world: World,
         bodies: Vec<BodyState>,

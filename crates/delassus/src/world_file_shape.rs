@@ -14,7 +14,7 @@ use crate::world_error::WorldErrorKind;
 use crate::world_values::{frame, pose};
 
 /// The largest number of points of a convex shape.
-const MAX_POINTS: usize = 10_000;
+pub(crate) const MAX_POINTS: usize = 10_000;
 const TYPES: &str = "\"plane\", \"sphere\", \"box\", \"capsule\", \"cylinder\", \"cone\", \"convex\", \"mesh\" or \"heightfield\"";
 
 /// A shape in the axes in which the file writes its body, its density, and its table for messages.

@@ -5,5 +5,6 @@ mod bad_input;
 mod file;
 mod fuzz;
 mod joints;
+mod mjcf;
 mod scenes;
 mod urdf;

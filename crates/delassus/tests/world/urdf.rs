@@ -2,8 +2,8 @@
 
 use delassus::joint::{ActionKind, JointKind};
 use delassus::joint_rows::values;
-use delassus::urdf::read_urdf;
 use delassus::world::ShapeKind;
+use delassus::xml::read_xml;
 use glam::DVec3;
 use proptest::prelude::*;
 
@@ -32,9 +32,9 @@ const ARM: &str = r#"<?xml version="1.0"?>
 
 #[test]
 fn an_arm_is_read() {
-    let imported = read_urdf(ARM, None).unwrap_or_else(|e| panic!("{}", e.render("arm.urdf", ARM)));
+    let imported = read_xml(ARM, None).unwrap_or_else(|e| panic!("{}", e.render("arm.urdf", ARM)));
     let (world, state) = (&imported.file.world, &imported.file.state);
-    assert_eq!(imported.not_read, ["effort of <limit>", "velocity of <limit>"]);
+    assert_eq!(imported.not_read, ["effort of <limit> (line 15)", "velocity of <limit> (line 15)"]);
     let names: Vec<&str> = world.bodies.iter().map(|b| b.name.as_str()).collect();
     assert_eq!(names, ["base", "upper", "lower"]);
     assert!(world.bodies[0].fixed && !world.bodies[1].fixed);
@@ -78,7 +78,7 @@ fn bad_robots_are_refused_with_their_line() {
     for (from, to, line, message) in cases {
         assert!(ARM.contains(from), "{from}");
         let text = ARM.replacen(from, to, 1);
-        let error = read_urdf(&text, None).expect_err(to);
+        let error = read_xml(&text, None).expect_err(to);
         let rendered = error.render("arm.urdf", &text);
         assert!(rendered.contains(message), "{to}: {rendered}");
         if message != "XML" {
@@ -94,7 +94,7 @@ proptest! {
         let start = at % bytes.len();
         let end = (start + length).min(bytes.len());
         let text = String::from_utf8_lossy(&[&bytes[..start], piece.as_bytes(), &bytes[end..]].concat()).into_owned();
-        if let Err(error) = read_urdf(&text, None) {
+        if let Err(error) = read_xml(&text, None) {
             prop_assert!(!error.render("arm.urdf", &text).is_empty());
         }
     }
