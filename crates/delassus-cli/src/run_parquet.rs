@@ -28,8 +28,7 @@ impl ParquetOutput {
         let paths = [path.to_owned(), forces_path(path)];
         let motion = ParquetFile::create(&paths[0], &[], &motion_columns(world)).map_err(fail(&paths[0]))?;
         let numbers: Vec<String> = ["time"].iter().chain(&FORCE_COLUMNS).map(|s| s.to_string()).collect();
-        let forces =
-            ParquetFile::create(&paths[1], &["kind", "name"], &numbers).map_err(fail(&paths[1]))?;
+        let forces = ParquetFile::create(&paths[1], &["kind", "name"], &numbers).map_err(fail(&paths[1]))?;
         Ok(ParquetOutput { motion, forces, paths, row: vec![] })
     }
 

@@ -181,6 +181,9 @@ pub enum Coordinate {
     /// otherwise the twist 2 atan2(rₖ, r_w) of the relative quaternion r, the angle itself where the rotation
     /// is about axis k.
     About(Axis),
+    /// One of three rotations that follow each other, B = A Rx(α) Ry(β) Rz(γ): the angle of that axis. At β = ±90°
+    /// the other two are not defined.
+    Turn(Axis),
     /// Distance between the origins.
     Length,
     /// Angle between the z axes.

@@ -7,6 +7,7 @@
 //! |---|---|
 //! | hinge, slide, ball | revolute, prismatic, ball |
 //! | two hinges at one point, axes perpendicular | universal |
+//! | three hinges at one point, axes perpendicular, no friction | ball, with one angle after the other as coordinates |
 //! | hinge and slide along one axis | cylindrical |
 //! | two or three slides, axes perpendicular | generic |
 //! | two slides, then a hinge across both | planar |
@@ -298,6 +299,18 @@ fn merge(joints: &[FileJoint<'_>]) -> Option<Merged> {
         ([Hinge, Hinge], [a, b]) if perpendicular(a, b) && (a.anchor - b.anchor).length() <= ONE_POINT => {
             let coordinates = vec![(about_z, 1.0), (Coordinate::About(Axis::X), 1.0)];
             made(JointKind::Universal, frame(anchor, a.axis, Some(b.axis)), coordinates)
+        }
+        ([Hinge, Hinge, Hinge], [a, b, c])
+            if perpendicular(a, b)
+                && [b, c].iter().all(|j| (a.anchor - j.anchor).length() <= ONE_POINT)
+                && a.axis.cross(b.axis).cross(c.axis).length() <= PERPENDICULAR
+                && a.friction == 0.0 =>
+        {
+            let z = a.axis.cross(b.axis).normalize();
+            let turn = Coordinate::Turn;
+            let coordinates =
+                vec![(turn(Axis::X), 1.0), (turn(Axis::Y), 1.0), (turn(Axis::Z), z.dot(c.axis).signum())];
+            made(JointKind::Ball, frame(anchor, z, Some(a.axis)), coordinates)
         }
         ([Hinge, Slide] | [Slide, Hinge], [a, b]) if a.axis.cross(b.axis).length() <= PERPENDICULAR => {
             let hinge = if a.kind == Hinge { a } else { b };

@@ -10,7 +10,7 @@
 
 use crate::expression::Expression;
 use crate::formula::AnyFormula;
-use crate::joint::{Action, ActionKind, Joint, JointKind};
+use crate::joint::{Action, ActionKind, Coordinate, Joint, JointKind};
 use crate::mjcf::Model;
 use crate::mjcf_body::Touch;
 use crate::mjcf_element::{Element, list_unread};
@@ -238,7 +238,7 @@ impl<'a> Model<'a> {
     fn motion(&self, node: Node<'a>, key: &'static str) -> Result<Motion> {
         let name = self.source.required(node, key, "the name of a hinge or slide")?;
         let known = self.motions.get(name).copied();
-        match known.filter(|m| !matches!(self.joints[m.joint].kind, JointKind::Ball)) {
+        match known.filter(|m| m.coordinate != Coordinate::Swing) {
             Some(motion) => Ok(motion),
             None => {
                 let suggestion = nearest(name, self.motions.keys().copied());

@@ -160,6 +160,22 @@ impl Frames {
         }
     }
 
+    /// An angle of Rx(α) Ry(β) Rz(γ), which turns A into B, in (−π, π].
+    fn turn_in_sequence(&self, axis: Axis) -> Function {
+        match axis {
+            Axis::X => angle(-1.0 * self.cosine(1, 2), self.cosine(2, 2)),
+            Axis::Z => angle(-1.0 * self.cosine(0, 1), self.cosine(0, 0)),
+            Axis::Y => {
+                // cos β = √(R₂₃² + R₃₃²)
+                let (a, b) = (self.cosine(1, 2), self.cosine(2, 2));
+                let value = a.value.hypot(b.value);
+                let scale = if value > 0.0 { 1.0 / value } else { 0.0 };
+                let cosine = Function { value, ..(scale * a.value) * a + (scale * b.value) * b };
+                angle(self.cosine(0, 2), cosine)
+            }
+        }
+    }
+
     /// Relative rotation about a free axis; a velocity, without a value.
     pub fn turn(&self, k: usize, locked: &[bool; 6]) -> Function {
         let of_b = one_locked_rotation(locked).is_some_and(|(_, j, _)| k == j);
@@ -175,6 +191,7 @@ impl Frames {
                 let f = self.rotation_about(axis, &joint.kind.locked());
                 f + TAU * ((last - f.value) / TAU).round()
             }
+            Coordinate::Turn(axis) => self.turn_in_sequence(axis),
             Coordinate::Length => self.length(),
             Coordinate::Swing => self.swing(),
             Coordinate::Parameter => match &joint.kind {

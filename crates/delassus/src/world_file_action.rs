@@ -12,8 +12,8 @@ use crate::world_error::WorldErrorKind;
 
 /// Keys of a joint, or of a `[[joint.on]]`, for what acts on a coordinate.
 pub(crate) const KEYS: [&str; 6] = ["limits", "limits_deg", "restitution", "motor", "spring", "drive"];
-const COORDINATES: &str =
-    "\"x\", \"y\", \"z\" (along), \"rx\", \"ry\", \"rz\" (about), \"length\", \"swing\" or \"s\"";
+const COORDINATES: &str = "\"x\", \"y\", \"z\" (along), \"rx\", \"ry\", \"rz\" (about), \"alpha\", \"beta\", \"gamma\" (one after the other about x, y, z), \
+     \"length\", \"swing\" or \"s\"";
 
 /// The coefficient of restitution of limits and ropes; zero where it is not given.
 pub(crate) fn restitution(table: &Table<'_>, symbols: &Symbols) -> Result<f64> {
@@ -48,6 +48,9 @@ fn coordinate(value: &Value<'_>) -> Result<Coordinate> {
         "rx" => Coordinate::About(Axis::X),
         "ry" => Coordinate::About(Axis::Y),
         "rz" => Coordinate::About(Axis::Z),
+        "alpha" => Coordinate::Turn(Axis::X),
+        "beta" => Coordinate::Turn(Axis::Y),
+        "gamma" => Coordinate::Turn(Axis::Z),
         "length" => Coordinate::Length,
         "swing" => Coordinate::Swing,
         "s" => Coordinate::Parameter,
@@ -92,7 +95,7 @@ fn limits(
     symbols: &Symbols,
 ) -> Result<[f64; 2]> {
     let in_degrees = value.key == "limits_deg";
-    if in_degrees && !matches!(coordinate, Coordinate::About(_) | Coordinate::Swing) {
+    if in_degrees && !matches!(coordinate, Coordinate::About(_) | Coordinate::Turn(_) | Coordinate::Swing) {
         let joint = table.title.clone();
         return value.world_error(WorldErrorKind::NotAnAngle { joint });
     }

@@ -94,6 +94,7 @@ fn actions(kind: &JointKind) -> Vec<Action> {
     let mut coordinates = vec![Coordinate::Length, Coordinate::Swing];
     coordinates.extend(Axis::ALL.map(Coordinate::Along));
     coordinates.extend(Axis::ALL.map(Coordinate::About));
+    coordinates.extend(Axis::ALL.map(Coordinate::Turn));
     if matches!(kind, JointKind::PointOnCurve(_)) {
         coordinates.push(Coordinate::Parameter);
     }

@@ -516,3 +516,61 @@ fn phys_rod_falls_on_a_smooth_floor() {
     let square = found.expect("it falls flat");
     assert!((square - 12.743563816688013).abs() < 1e-3, "{square}");
 }
+
+#[test]
+fn a_mass_on_a_spring_keeps_its_energy() {
+    // k = 40 N/m, m = 0.5 kg: ω = √80, hanging by mg/k below the rest; and a torsion spring on a hinge.
+    let text = "[world]\n[[body]]\nname = \"bob\"\nmass = 0.5\ninertia = [1, 1, 1]\n[[body]]\nname = \"wheel\"\nmass = 1\n\
+        inertia = [0.2, 0.2, 0.2]\nposition = [5, 0, 0]\nangular_velocity = [0, 0, 3]\n\
+        [[joint]]\nname = \"spring\"\ntype = \"prismatic\"\nbodies = [\"world\", \"bob\"]\naxis = [0, 0, 1]\n\
+        spring = { stiffness = 40, rest = 0.1 }\n\
+        [[joint]]\nname = \"torsion\"\ntype = \"revolute\"\nbodies = [\"world\", \"wheel\"]\nanchor = [5, 0, 0]\n\
+        axis = [0, 0, 1]\nspring = { stiffness = 7, rest = 0.5 }\n";
+    let (world, state) = world(text);
+    // ½ k (0 − 0.1)² + ½ I ω² + ½ k (0 − 0.5)²
+    let start = 0.5 * 40.0 * 0.01 + 0.5 * 0.2 * 9.0 + 0.5 * 7.0 * 0.25;
+    assert!((energy(&world, &state) - start).abs() < 1e-14);
+    let worst = |dt: f64| {
+        let mut stepper = Stepper::new(&world, state.clone(), StepOptions { dt, ..StepOptions::default() });
+        let mut worst = 0.0_f64;
+        run(&mut stepper, 2.0, |_, s| worst = worst.max((energy(&world, s.state()) - start).abs()));
+        worst
+    };
+    // With springs that are linear in a straight coordinate the scheme is the implicit midpoint rule, which keeps a quadratic
+    // energy to rounding: 500 steps of numbers of size one.
+    for dt in [4e-3, 1e-3] {
+        assert!(worst(dt) < 1e-11, "{dt}: {}", worst(dt));
+    }
+    // The bob swings about −mg/k + rest with its closed form.
+    let mut stepper = Stepper::new(&world, state.clone(), StepOptions { dt: 1e-4, ..StepOptions::default() });
+    run(&mut stepper, 0.5, |_, _| {});
+    let middle = 0.1 - 0.5 * G / 40.0;
+    let z = middle - middle * (80_f64.sqrt() * 0.5).cos();
+    // The phase is late by (ω dt)²/12 per radian.
+    assert!(
+        (stepper.state().bodies[0].pose.position.z - z).abs() < 1e-6,
+        "{} {z}",
+        stepper.state().bodies[0].pose.position.z
+    );
+}
+
+#[test]
+fn an_elastic_pendulum_keeps_its_energy_to_second_order() {
+    // A spring between two points: its coordinate is not linear, and the energy oscillates with dt².
+    let text = "[world]\n[[body]]\nname = \"bob\"\nmass = 0.5\ninertia = [1, 1, 1]\nposition = [1, 0, 0]\n[[joint]]\nname = \"spring\"\n\
+        type = \"generic\"\nlocked = []\nbodies = [\"world\", \"bob\"]\nanchors = [[0, 0, 0], [1, 0, 0]]\n\
+        [[joint.on]]\ncoordinate = \"length\"\nspring = { stiffness = 40, rest = 0.8 }\n";
+    let (world, state) = world(text);
+    let start = energy(&world, &state);
+    assert!((start - 0.5 * 40.0 * 0.04).abs() < 1e-14);
+    let worst = |dt: f64| {
+        let mut stepper = Stepper::new(&world, state.clone(), StepOptions { dt, ..StepOptions::default() });
+        let mut worst = 0.0_f64;
+        run(&mut stepper, 4.0, |_, s| worst = worst.max((energy(&world, s.state()) - start).abs()));
+        worst
+    };
+    let (coarse, fine) = (worst(4e-3), worst(2e-3));
+    assert!((3.5..4.5).contains(&(coarse / fine)), "{coarse} {fine}");
+    // The energies that are exchanged are of size 5 J; (ω dt)² = 1.3e-3.
+    assert!(coarse < 5.0 * 1.3e-3, "{coarse}");
+}

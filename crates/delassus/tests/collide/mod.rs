@@ -3,6 +3,7 @@
 mod closed_forms;
 mod others;
 mod random;
+mod seams;
 mod timing;
 
 use delassus::collide::Collider;
