@@ -7,7 +7,9 @@
 //! c_a and c_b are core points fixed to the bodies (a corner, the centre of a ball, a point of an edge), r_a and r_b the
 //! radii of what surrounds them. Where n comes from depends on the features that touch. A rim is a circle instead of a
 //! ball around its core point: the point of the circle nearest to the other body takes its place. The function is exact as long
-//! as the same features touch, so that a step can end with the gap itself closed, not its linearization.
+//! as the same features touch, so that a step can end with the gap itself closed, not its linearization. An edge or a corner that
+//! knows the faces beside it stays exact where the other body has passed it: gap = max n·(c_b − c_a) over the directions n
+//! between the normals of these faces.
 
 use glam::{DQuat, DVec3};
 
@@ -24,6 +26,14 @@ pub enum Features {
     EdgeOfA(DVec3),
     /// An edge of B with this unit direction in the axes of B, and a point of A.
     EdgeOfB(DVec3),
+    /// The edge of A between two faces with these outward normals in the axes of A, and a point of B.
+    WedgeOfA(DVec3, DVec3),
+    /// The edge of B between two faces with these outward normals in the axes of B, and a point of A.
+    WedgeOfB(DVec3, DVec3),
+    /// The corner of A between three faces with these outward normals, perpendicular to each other, and a point of B.
+    CornerOfA([DVec3; 3]),
+    /// The corner of B between three faces with these outward normals, perpendicular to each other, and a point of A.
+    CornerOfB([DVec3; 3]),
     /// An edge of A and an edge of B with these unit directions, each in the axes of its body.
     Edges(DVec3, DVec3),
     /// Two points.
@@ -47,6 +57,10 @@ impl Features {
             Features::FaceOfB(n) => Features::FaceOfA(n),
             Features::EdgeOfA(e) => Features::EdgeOfB(e),
             Features::EdgeOfB(e) => Features::EdgeOfA(e),
+            Features::WedgeOfA(m, n) => Features::WedgeOfB(m, n),
+            Features::WedgeOfB(m, n) => Features::WedgeOfA(m, n),
+            Features::CornerOfA(n) => Features::CornerOfB(n),
+            Features::CornerOfB(n) => Features::CornerOfA(n),
             Features::Edges(e, f) => Features::Edges(f, e),
             Features::Points => Features::Points,
             Features::FaceOfARimOfB(n, u) => Features::RimOfAFaceOfB(u, n),
@@ -63,6 +77,10 @@ impl Features {
             Features::FaceOfB(n) => Features::FaceOfB(b * n),
             Features::EdgeOfA(e) => Features::EdgeOfA(a * e),
             Features::EdgeOfB(e) => Features::EdgeOfB(b * e),
+            Features::WedgeOfA(m, n) => Features::WedgeOfA(a * m, a * n),
+            Features::WedgeOfB(m, n) => Features::WedgeOfB(b * m, b * n),
+            Features::CornerOfA(n) => Features::CornerOfA(n.map(|n| a * n)),
+            Features::CornerOfB(n) => Features::CornerOfB(n.map(|n| b * n)),
             Features::Edges(e, f) => Features::Edges(a * e, b * f),
             Features::Points => Features::Points,
             Features::FaceOfARimOfB(n, u) => Features::FaceOfARimOfB(a * n, b * u),
@@ -138,6 +156,22 @@ impl Contact {
                 let n = towards(across(b.rotation * e));
                 from_a(n, apart(n))
             }
+            Features::WedgeOfA(m, n) => {
+                let n = out_of_wedge([a.rotation * m, a.rotation * n], d).unwrap_or(self.normal);
+                from_b(n, apart(n))
+            }
+            Features::WedgeOfB(m, n) => {
+                let n = out_of_wedge([b.rotation * m, b.rotation * n], -d).map_or(self.normal, |n| -n);
+                from_a(n, apart(n))
+            }
+            Features::CornerOfA(faces) => {
+                let n = out_of_corner(faces.map(|n| a.rotation * n), d).unwrap_or(self.normal);
+                from_b(n, apart(n))
+            }
+            Features::CornerOfB(faces) => {
+                let n = out_of_corner(faces.map(|n| b.rotation * n), -d).map_or(self.normal, |n| -n);
+                from_a(n, apart(n))
+            }
             Features::Points => {
                 let n = towards(d);
                 from_a(n, apart(n))
@@ -179,6 +213,38 @@ impl Contact {
     }
 }
 
+/// Lengths below this give no direction.
+const NO_LENGTH: f64 = 1e-9;
+
+/// The direction in which the point x leaves the wedge below two faces with these normals, through whose edge the origin
+/// goes: away from the edge where that is nearest, otherwise out of the face that is nearest. `None` on the edge itself.
+fn out_of_wedge([m, n]: [DVec3; 2], x: DVec3) -> Option<DVec3> {
+    let edge = m.cross(n).normalize_or_zero();
+    let x = x - edge * x.dot(edge);
+    if x.length() <= NO_LENGTH {
+        return None;
+    }
+    let beyond = m.cross(x).dot(edge) >= 0.0 && x.cross(n).dot(edge) >= 0.0;
+    Some(if beyond {
+        x.normalize()
+    } else if m.dot(x) >= n.dot(x) {
+        m
+    } else {
+        n
+    })
+}
+
+/// The same for the corner below three faces that are perpendicular to each other.
+fn out_of_corner(faces: [DVec3; 3], x: DVec3) -> Option<DVec3> {
+    if x.length() <= NO_LENGTH {
+        return None;
+    }
+    // Only the faces below the point count; inside, the nearest one.
+    let outside = faces.iter().map(|n| *n * n.dot(x).max(0.0)).sum::<DVec3>();
+    let nearest = faces.into_iter().max_by(|m, n| m.dot(x).total_cmp(&n.dot(x)));
+    outside.try_normalize().or(nearest)
+}
+
 /// How far along two lines with unit directions e and f their nearest points lie; d leads from the origin of the first to
 /// that of the second. Parallel lines: at the origin of the second.
 pub(crate) fn nearest_on_lines(e: DVec3, f: DVec3, d: DVec3) -> (f64, f64) {
@@ -217,6 +283,28 @@ mod tests {
         let b = Pose { position: DVec3::new(3.0, 4.0, 0.0), rotation: DQuat::IDENTITY };
         let (gap, n) = c.gap_at(&Pose::IDENTITY, &b);
         assert!((gap - 4.7).abs() < 1e-14 && (n - DVec3::new(0.6, 0.8, 0.0)).length() < 1e-14);
+    }
+
+    #[test]
+    fn what_has_passed_an_edge_or_a_corner_is_beside_it_and_not_in_it() {
+        let b = |x: f64, z: f64| Pose { position: DVec3::new(x, 0.0, z), rotation: DQuat::IDENTITY };
+        let wedge = Features::WedgeOfA(DVec3::X, DVec3::Z);
+        let corner = Features::CornerOfA([DVec3::X, DVec3::NEG_Y, DVec3::Z]);
+        for features in [wedge, corner, wedge.flipped(), corner.flipped()] {
+            let normal = DVec3::new(0.0995, 0.0, 0.995).normalize();
+            let swapped = matches!(features, Features::WedgeOfB(..) | Features::CornerOfB(_));
+            let c = contact([DVec3::ZERO; 2], [0.0; 2], features, if swapped { -normal } else { normal });
+            let gap = |x: f64, z: f64| match swapped {
+                false => c.gap_at(&Pose::IDENTITY, &b(x, z)).0,
+                true => c.gap_at(&b(x, z), &Pose::IDENTITY).0,
+            };
+            // Above and outside; beside; above the face; in the solid, nearer to one face or the other.
+            assert!((gap(3e-4, 4e-4) - 5e-4).abs() < 1e-18, "{features:?}");
+            assert!((gap(1e-4, -2e-3) - 1e-4).abs() < 1e-18, "{features:?}");
+            assert!((gap(-2e-3, 1e-4) - 1e-4).abs() < 1e-18, "{features:?}");
+            assert!((gap(-1e-4, -2e-3) + 1e-4).abs() < 1e-18, "{features:?}");
+            assert!((gap(-2e-3, -1e-4) + 1e-4).abs() < 1e-18, "{features:?}");
+        }
     }
 
     #[test]

@@ -100,11 +100,34 @@ pub(crate) fn ball_ball(radius: [f64; 2], b: &Pose, out: &mut Vec<Contact>) {
     out.push(touch(0, [DVec3::ZERO; 2], radius, Features::Points, normal));
 }
 
+/// A ball beyond an edge that is farther from the face beside it by less than this counts as on the face, m: as far as bodies
+/// count as touching. Otherwise the last bit of its way over a seam would meet the edge behind the seam.
+const SEAM: f64 = 2e-7;
+
 /// A box with rounded edges (a capsule is one of no width) and a ball.
 pub(crate) fn block_ball(half: DVec3, radius: [f64; 2], b: &Pose, out: &mut Vec<Contact>) {
     let centre = b.position;
     let (nearest, features, feature, normal) = nearest_on_block(half, centre);
+    let (features, normal) = past_seam(features, normal, (centre - nearest).length());
     out.push(touch(feature, [nearest, DVec3::ZERO], radius, features, normal));
+}
+
+/// Features and normal of a ball whose centre is at a distance from an edge or a corner of A along the normal: those of a face
+/// beside it within [`SEAM`].
+pub(crate) fn past_seam(features: Features, normal: DVec3, distance: f64) -> (Features, DVec3) {
+    let faces: &[DVec3] = match &features {
+        Features::WedgeOfA(m, n) => &[*m, *n],
+        Features::CornerOfA(faces) => faces,
+        _ => return (features, normal),
+    };
+    let Some(&face) = faces.iter().max_by(|m, n| m.dot(normal).total_cmp(&n.dot(normal))) else {
+        return (features, normal);
+    };
+    // |n − face|² = 2 (1 − cos): without cancellation.
+    match 0.5 * distance * (normal - face).length_squared() <= SEAM {
+        true => (Features::FaceOfA(face), face),
+        false => (features, normal),
+    }
 }
 
 /// The point of a box that is nearest to x, on its surface; the feature of the box there, as a feature of A, its number, and
@@ -125,6 +148,7 @@ pub(crate) fn nearest_on_block(half: DVec3, x: DVec3) -> (DVec3, Features, u32, 
         region = 3 * region + side;
     }
     let unit = |axis: usize| DVec3::AXES[axis];
+    let outward = |axis: usize| unit(axis) * if x[axis] < 0.0 { -1.0 } else { 1.0 };
     let d = x - nearest;
     let fallback = if half.x > 0.0 && half.y > 0.0 { DVec3::Z } else { DVec3::X };
     match free.iter().filter(|&&f| f).count() {
@@ -145,9 +169,20 @@ pub(crate) fn nearest_on_block(half: DVec3, x: DVec3) -> (DVec3, Features, u32, 
         1 => {
             let axis = (0..3).find(|&i| free[i]).unwrap_or(0);
             let n = d.try_normalize().unwrap_or(fallback);
-            (nearest, Features::EdgeOfA(unit(axis)), region, n)
+            let [i, j] = [(axis + 1) % 3, (axis + 2) % 3];
+            let features = match half[i] > 0.0 && half[j] > 0.0 {
+                true => Features::WedgeOfA(outward(i), outward(j)),
+                false => Features::EdgeOfA(unit(axis)),
+            };
+            (nearest, features, region, n)
         }
-        _ => (nearest, Features::Points, region, d.try_normalize().unwrap_or(fallback)),
+        _ => {
+            let features = match half.min_element() > 0.0 {
+                true => Features::CornerOfA([outward(0), outward(1), outward(2)]),
+                false => Features::Points,
+            };
+            (nearest, features, region, d.try_normalize().unwrap_or(fallback))
+        }
     }
 }
 
