@@ -11,12 +11,15 @@
 
 use glam::{DMat3, DVec3};
 
-use crate::contact::Contact;
-use crate::pairs;
+use crate::contact::{Contact, Features};
+use crate::pairs::{self, SEAM};
 use crate::pairs_block::{self, Block};
 use crate::pairs_clip::Polygon;
 use crate::parry_pairs::{Solids, Tree};
 use crate::world::{Pose, Shape, ShapeKind, World, WorldState};
+
+/// Square of the sine between two faces that are flush: a rise of 10 µm over a metre.
+const FLUSH: f64 = 1e-10;
 
 /// Finds contacts; remembers boxes and pairs from call to call.
 pub struct Collider {
@@ -105,6 +108,7 @@ impl Collider {
             self.solids.touches([i, j], &pose, reach, contacts);
             finish(a, b, [&self.poses[i], &pose], false, reach, start, contacts);
         }
+        drop_seams(state, contacts);
     }
 
     /// Moves the boxes that have to be moved, and looks for pairs if there were any.
@@ -166,6 +170,46 @@ impl Collider {
             let ((a, s), (b, t)) = (order(i), order(j));
             (a, b, s, t)
         });
+    }
+}
+
+/// Drops contacts of round shapes with an edge or a corner that lies flush behind a face on which they are already: what rolls
+/// from one floor tile to the next does not meet the edge of the second.
+fn drop_seams(state: &WorldState, contacts: &mut Vec<Contact>) {
+    let round = |c: &Contact| c.radius[0] + c.radius[1] > 0.0;
+    let at = |c: &Contact, side: usize| state.bodies[c.bodies[side] as usize].pose;
+    let shape = |c: &Contact, side: usize| (c.bodies[side], c.shapes[side]);
+    let hidden = |c: &Contact, all: &[Contact]| {
+        let Some((owner, faces)) = edge_owner(c).filter(|_| round(c)) else { return false };
+        let (turn, edge) = (at(c, owner).rotation, at(c, owner).point(c.core[owner]));
+        all.iter().any(|f| {
+            let (side, normal) = match f.features {
+                Features::FaceOfA(n) => (0, n),
+                Features::FaceOfB(n) => (1, n),
+                _ => return false,
+            };
+            let same = shape(f, 1 - side) == shape(c, 1 - owner) && shape(f, side) != shape(c, owner);
+            let (n, foot) = (at(f, side).rotation * normal, at(f, side).point(f.core[side]));
+            same && n.dot(edge - foot).abs() <= SEAM
+                && faces.iter().any(|face| (turn * *face - n).length_squared() <= FLUSH)
+        })
+    };
+    // Edges hide nothing, so that the order does not matter.
+    for k in (0..contacts.len()).rev() {
+        if hidden(&contacts[k], contacts) {
+            contacts.remove(k);
+        }
+    }
+}
+
+/// Which side of a contact touches with an edge or a corner, and the faces beside it.
+fn edge_owner(contact: &Contact) -> Option<(usize, [DVec3; 3])> {
+    match contact.features {
+        Features::WedgeOfA(m, n) => Some((0, [m, n, n])),
+        Features::WedgeOfB(m, n) => Some((1, [m, n, n])),
+        Features::CornerOfA(faces) => Some((0, faces)),
+        Features::CornerOfB(faces) => Some((1, faces)),
+        _ => None,
     }
 }
 

@@ -102,7 +102,7 @@ pub(crate) fn ball_ball(radius: [f64; 2], b: &Pose, out: &mut Vec<Contact>) {
 
 /// A ball beyond an edge that is farther from the face beside it by less than this counts as on the face, m: as far as bodies
 /// count as touching. Otherwise the last bit of its way over a seam would meet the edge behind the seam.
-const SEAM: f64 = 2e-7;
+pub(crate) const SEAM: f64 = 2e-7;
 
 /// A box with rounded edges (a capsule is one of no width) and a ball.
 pub(crate) fn block_ball(half: DVec3, radius: [f64; 2], b: &Pose, out: &mut Vec<Contact>) {
@@ -114,7 +114,7 @@ pub(crate) fn block_ball(half: DVec3, radius: [f64; 2], b: &Pose, out: &mut Vec<
 
 /// Features and normal of a ball whose centre is at a distance from an edge or a corner of A along the normal: those of a face
 /// beside it within [`SEAM`].
-pub(crate) fn past_seam(features: Features, normal: DVec3, distance: f64) -> (Features, DVec3) {
+fn past_seam(features: Features, normal: DVec3, distance: f64) -> (Features, DVec3) {
     let faces: &[DVec3] = match &features {
         Features::WedgeOfA(m, n) => &[*m, *n],
         Features::CornerOfA(faces) => faces,

@@ -19,6 +19,9 @@ use crate::world::Pose;
 /// Sine of the tilt under which a disc lies flat.
 const FLAT: f64 = 0.05;
 
+/// Cosine between two directions above which they are the same one.
+const BESIDE: f64 = 0.7;
+
 /// Sides of the polygon around a disc that carries another shape, and corners of one that overhangs its support.
 const SIDES: u16 = 32;
 
@@ -390,6 +393,9 @@ pub(crate) fn convex_contacts(
     }
     let start = out.len();
     let (on_a, on_b) = (a.face_along(n), b.face_along(m));
+    if lies_flush(a, b, pose, n) || lies_flush(b, a, &pose.inverse(), m) {
+        return;
+    }
     let first = on_a.map_or(0.0, |face| face.3) >= on_b.map_or(0.0, |face| face.3) - 1e-9;
     if on_a.is_some() && first {
         face_contacts((a, b), pose, n, 0, polygon, out);
@@ -431,6 +437,29 @@ pub(crate) fn convex_contacts(
         (Touched::Point(x, _), Touched::Point(y, _)) => ([x, y], [0.0; 2], Features::FaceOfA(n)),
     };
     out.push(touch(1, core, radius, features, n));
+}
+
+/// Whether a cylinder or cone B lies in the plane of a face of A, beside it: as on a floor of tiles beside the next tile. It may
+/// pass there, and n, along which the two are apart, must not stop it.
+fn lies_flush(a: &Convex, b: &Convex, pose: &Pose, n: DVec3) -> bool {
+    let Convex::Polytope(polytope) = a else { return false };
+    let reach = |w: DVec3| {
+        let across = w.x.hypot(w.y);
+        match *b {
+            Convex::Cylinder { radius, half_height } => Some(w.z.abs() * half_height + across * radius),
+            Convex::Cone { radius, half_height } => {
+                Some((w.z * half_height).max(across * radius - w.z * half_height))
+            }
+            _ => None,
+        }
+    };
+    let flush = 10.0 * MERGE * a.size().min(b.size());
+    // A triangle of a mesh has no sides of its own.
+    polytope.faces.len() > 1
+        && polytope.faces.iter().filter(|face| face.normal.dot(n) < BESIDE).any(|face| {
+            let height = face.normal.dot(pose.position - polytope.corner(face, 0));
+            reach(-pose.local_vector(face.normal)).is_some_and(|reach| (height - reach).abs() <= flush)
+        })
 }
 
 /// Contacts of the face of A across n with what of B looks against it.
