@@ -17,6 +17,7 @@ use crate::pairs_block::{self, Block};
 use crate::pairs_clip::Polygon;
 use crate::parry_pairs::{Solids, Tree};
 use crate::world::{Pose, Shape, ShapeKind, World, WorldState};
+use crate::world_check::check_shape;
 
 /// Square of the sine between two faces that are flush: a rise of 10 µm over a metre.
 const FLUSH: f64 = 1e-10;
@@ -59,16 +60,17 @@ enum Kind {
 }
 
 impl Collider {
-    /// A collider for this world and no other.
+    /// A collider for this world and no other. Shapes that make no sense ([`check_shape`]) touch nothing.
     pub fn new(world: &World) -> Self {
         let mut proxies = Vec::new();
+        let mut kinds = Vec::new();
         for (b, body) in world.bodies.iter().enumerate() {
-            for (s, shape) in body.shapes.iter().enumerate() {
+            for (s, shape) in body.shapes.iter().enumerate().filter(|(_, s)| check_shape(&s.kind).is_ok()) {
                 proxies.push(Proxy::new(b as u32, s as u32, body.fixed, shape));
+                kinds.push(&shape.kind);
             }
         }
-        let shapes = world.bodies.iter().flat_map(|body| &body.shapes);
-        let solids = Solids::new(shapes.map(|shape| &shape.kind));
+        let solids = Solids::new(kinds.into_iter());
         let nowhere = [DVec3::INFINITY, DVec3::NEG_INFINITY];
         let bounds = vec![nowhere; proxies.len()];
         let poses = vec![Pose::IDENTITY; proxies.len()];

@@ -59,6 +59,7 @@ mod table;
 mod urdf;
 pub mod world;
 pub mod world_analyze;
+pub mod world_check;
 mod world_error;
 pub mod world_file;
 mod world_file_action;

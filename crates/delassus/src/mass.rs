@@ -16,6 +16,7 @@ use thiserror::Error;
 
 use crate::hull::convex_hull;
 use crate::world::{Pose, ShapeKind};
+use crate::world_check::{ShapeError, check_shape};
 
 /// Off-diagonal entries below this part of the largest moment are rounding: the axes are left as they are. The moments change
 /// by no more than that.
@@ -49,6 +50,9 @@ pub enum NoVolume {
         /// What it is.
         kind: &'static str,
     },
+    /// Numbers that make no sense.
+    #[error("{0}")]
+    Invalid(#[from] ShapeError),
     /// A mesh with a hole.
     #[error("the mesh is open: {edges} of its edges have no triangle on the other side")]
     Open {
@@ -114,6 +118,7 @@ fn outer(a: DVec3, b: DVec3) -> DMat3 {
 
 /// Mass properties of a shape of density one, in its own axes.
 pub fn shape_mass(kind: &ShapeKind) -> Result<MassProperties, NoVolume> {
+    check_shape(kind)?;
     let centred = |mass: f64, x: f64, z: f64| {
         Ok(MassProperties::diagonal(mass, DVec3::ZERO, DVec3::new(x, x, z) * mass))
     };

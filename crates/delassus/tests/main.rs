@@ -3,6 +3,7 @@
 mod active_set;
 mod collide;
 mod golden;
+mod golden_motion;
 mod intervals;
 mod joints;
 mod mechanisms;

@@ -1,5 +1,6 @@
 //! Contacts of pairs of shapes.
 
+mod bodies;
 mod closed_forms;
 mod others;
 mod random;
