@@ -4,6 +4,7 @@ mod bad_input;
 mod commands;
 mod compare;
 mod map;
+mod parquet;
 mod run;
 mod safe;
 mod scenes;

@@ -107,3 +107,36 @@ fn loops_that_are_open_are_closed_or_refused() {
     assert_eq!(out.status.code(), Some(2), "{message}");
     assert!(message.contains("torn.toml:") && message.contains("cannot close"), "{message}");
 }
+
+#[test]
+fn an_mjcf_is_checked_and_moved() {
+    let path = crate::root().join("scenes/ragdoll.xml");
+    let path = path.to_str().unwrap();
+    let (code, doc) = json(&["check", path, "--json"]);
+    assert_eq!(code, 0);
+    assert_eq!(doc["name"], "ragdoll");
+    // 6 + 3 (neck) + 1 (waist) + 2 · (2 + 1) (legs) + 2 · (3 + 1) (arms).
+    assert_eq!(doc["degrees_of_freedom"], 24);
+    assert_eq!(doc["redundant_rows"], 0);
+    assert_eq!(doc["joints"]["right_hip_x+right_hip_y"]["type"], "universal");
+    let (code, doc) = json(&["run", path, "--json", "--t-end", "0.3"]);
+    assert_eq!(code, 0, "{doc}");
+    assert!(
+        doc["max_penetration"].as_f64().unwrap() < 1e-6 && doc["max_joint_error"].as_f64().unwrap() < 1e-6
+    );
+    assert!(doc["energy"]["end"].as_f64() < doc["energy"]["start"].as_f64());
+    let out = delassus(&["check", path, "--set", "mu=1"]);
+    assert_eq!(out.status.code(), Some(2));
+    let bad =
+        Temporary::new("bad.xml", b"<mujoco>\n<worldbody>\n<geom type=\"torus\"/></worldbody></mujoco>");
+    let out = delassus(&["check", bad.path()]);
+    let message = String::from_utf8_lossy(&out.stderr);
+    assert_eq!(out.status.code(), Some(2));
+    assert!(
+        message.contains("bad.xml:3:1") && message.contains("torus") && message.contains("plane, sphere"),
+        "{message}"
+    );
+    let odd = Temporary::new("odd.xml", b"<mujoco>\n<option wind=\"1 0 0\"/></mujoco>");
+    let out = delassus(&["check", odd.path()]);
+    assert!(String::from_utf8_lossy(&out.stderr).contains("not read: `wind` of <option> (line 2)"));
+}
