@@ -1,21 +1,31 @@
-//! Any text is a world or an error; a world that was read has finite numbers.
+//! Any text is a world or an error, as TOML, URDF and MJCF; a world that was read makes sense.
 #![no_main]
 
-use delassus::world_file::read_world;
+use delassus::file::FileError;
+use delassus::world_check::check_world;
+use delassus::world_file::{WorldFile, read_world};
+use delassus::xml::read_xml;
 use libfuzzer_sys::fuzz_target;
 
-fuzz_target!(|data: &[u8]| {
-    let Ok(text) = std::str::from_utf8(data) else { return };
-    match read_world(text, None, &[]) {
+fn judge(text: &str, read: Result<WorldFile, FileError>) {
+    match read {
         Ok(file) => {
-            for body in &file.state.bodies {
-                assert!(body.pose.position.is_finite() && body.pose.rotation.is_finite());
+            if let Err(error) = check_world(&file.world, &file.state) {
+                panic!("a world that was read does not make sense: {error}");
             }
         }
         Err(error) => {
             let place = error.place.as_ref();
             assert!(place.is_none_or(|place| place.span.end <= text.len()), "place outside of the text");
-            assert!(!error.to_string().is_empty());
+            assert!(!error.render("file", text).is_empty());
         }
+    }
+}
+
+fuzz_target!(|data: &[u8]| {
+    let Ok(text) = std::str::from_utf8(data) else { return };
+    match text.trim_start().starts_with('<') {
+        true => judge(text, read_xml(text, None).map(|imported| imported.file)),
+        false => judge(text, read_world(text, None, &[])),
     }
 });

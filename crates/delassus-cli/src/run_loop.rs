@@ -15,6 +15,7 @@ use delassus_solve::solvers::Status;
 use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::checkpoint::{self, Checkpoint};
+use crate::report::count;
 use crate::run::INTERRUPTED;
 use crate::run_events::{Before, Totals, modes};
 use crate::run_options::Settings;
@@ -342,7 +343,8 @@ impl Progress {
     fn new(t_start: f64, t_end: f64) -> Progress {
         let bar =
             if std::io::stderr().is_terminal() { ProgressBar::new(1000) } else { ProgressBar::hidden() };
-        if let Ok(style) = ProgressStyle::with_template("{bar:30} {msg}, {eta} left") {
+        // A message that does not fit is cut, so that the bar stays on one line.
+        if let Ok(style) = ProgressStyle::with_template("{bar:10} {wide_msg}") {
             bar.set_style(style);
         }
         Progress { bar, t_start, t_end }
@@ -355,13 +357,25 @@ impl Progress {
         let t = stepper.state().t;
         let factor = (t - self.t_start) / began.elapsed().as_secs_f64();
         let part = (t - self.t_start) / (self.t_end - self.t_start);
-        self.bar.set_position((1000.0 * part) as u64);
+        // The message first: the bar is drawn at once.
         self.bar.set_message(format!(
-            "{t:.3} of {} s, {factor:.2} × real time, {} contacts, residual {:.0e}",
+            "{t:.3}/{} s, {} left, {factor:.2}× real time, {}, residual {:.0e}",
             self.t_end,
-            stepper.contacts().len(),
+            duration(began.elapsed().as_secs_f64() * (1.0 - part) / part),
+            count(stepper.contacts().len(), "contact"),
             report.residual
         ));
+        self.bar.set_position((1000.0 * part) as u64);
+    }
+}
+
+/// A time to wait, as people say it.
+fn duration(seconds: f64) -> String {
+    match seconds {
+        s if !s.is_finite() => "unknown".to_string(),
+        s if s < 100.0 => format!("{s:.0} s"),
+        s if s < 6000.0 => format!("{:.0} min", s / 60.0),
+        s => format!("{:.1} h", s / 3600.0),
     }
 }
 

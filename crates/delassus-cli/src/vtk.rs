@@ -98,8 +98,7 @@ impl VtkOutput {
             "<?xml version=\"1.0\"?>\n<!-- {} at {} s -->\n\
              <VTKFile type=\"UnstructuredGrid\" version=\"0.1\" byte_order=\"LittleEndian\">\n<UnstructuredGrid>\n\
              <Piece NumberOfPoints=\"{points}\" NumberOfCells=\"{cells}\">\n<Points>\n{}",
-            // Two hyphens would end the remark.
-            escaped(&world.name).replace("--", "- -"),
+            remark(&world.name),
             state.t,
             array("Float64", "Points", 3)
         );
@@ -148,6 +147,20 @@ fn connectivity(cells: &[[u32; 3]]) -> String {
     // A triangle is number 5.
     cells.iter().for_each(|_| out += "5\n");
     out += "</DataArray>\n</Cells>\n";
+    out
+}
+
+/// Text as it may stand in a remark: on one line, without two hyphens next to each other, which would end it.
+fn remark(text: &str) -> String {
+    let mut out = String::new();
+    for c in
+        text.chars().map(|c| if c.is_control() || ('\u{fffe}'..='\u{ffff}').contains(&c) { ' ' } else { c })
+    {
+        if c == '-' && out.ends_with('-') {
+            out.push(' ');
+        }
+        out.push(c);
+    }
     out
 }
 

@@ -415,3 +415,39 @@ fn an_interrupted_run_is_saved() {
     let last: f64 = text.lines().last().unwrap().split(',').next().unwrap().parse().unwrap();
     assert_eq!(last, t);
 }
+
+#[test]
+fn a_series_is_strict_xml_whatever_its_world_is_called() {
+    let name = "a -- b --- <c> & d\\u0001\\n-->";
+    let text = format!(
+        "[world]\nname = \"{name}\"\n[[body]]\nname = \"b<>\"\nmass = 1\n[[body.shape]]\ntype = \"cone\"\nradius = 1\nhalf_height = 1\n"
+    );
+    let file = Temporary::new("odd.toml", text.as_bytes());
+    let out = in_folder(&file, "a & 'b' --.pvd");
+    let (code, _) = json(&["run", file.path(), "--json", "-o", &out, "--t-end", "0.002", "--every", "1"]);
+    assert_eq!(code, 0);
+    let read = |path: &str| std::fs::read_to_string(path).unwrap_or_else(|e| panic!("{path}: {e}"));
+    let list = read(&out);
+    let document = roxmltree::Document::parse(&list).unwrap_or_else(|e| panic!("{e}\n{list}"));
+    let frames: Vec<_> = document.descendants().filter(|n| n.has_tag_name("DataSet")).collect();
+    assert_eq!(frames.len(), 3);
+    for frame in frames {
+        let grid = read(&in_folder(&file, frame.attribute("file").unwrap()));
+        let document = roxmltree::Document::parse(&grid).unwrap_or_else(|e| panic!("{e}\n{grid}"));
+        let piece = document.descendants().find(|n| n.has_tag_name("Piece")).unwrap();
+        let count = |key: &str| piece.attribute(key).unwrap().parse::<usize>().unwrap();
+        let (points, cells) = (count("NumberOfPoints"), count("NumberOfCells"));
+        // A cone is closed: corners − edges + triangles = 2, and each triangle has 3/2 edges.
+        assert_eq!(points + cells, 2 + 3 * cells / 2);
+        for array in document.descendants().filter(|n| n.has_tag_name("DataArray")) {
+            let entries = array.text().unwrap().split_whitespace().count();
+            let each = array.attribute("NumberOfComponents").unwrap().parse::<usize>().unwrap();
+            let expected = match array.attribute("Name").unwrap() {
+                "Points" => points,
+                "connectivity" => 3 * cells,
+                _ => cells,
+            };
+            assert_eq!(entries, expected * each, "{:?}", array.attribute("Name"));
+        }
+    }
+}
