@@ -142,12 +142,9 @@ impl<'a> Model<'a> {
                     }
                 }
                 "coordinate" if text != "local" => return bad("local"),
-                "meshdir" | "assetdir" => {
-                    // The more special one counts.
-                    if name == "meshdir" || !node.has_attribute("meshdir") {
-                        self.compiler.mesh_folder = text.to_string();
-                    }
-                }
+                // The more special one counts.
+                "assetdir" if node.has_attribute("meshdir") => {}
+                "meshdir" | "assetdir" => self.compiler.mesh_folder = text.to_string(),
                 "autolimits" => {
                     self.compiler.autolimits = three_words(&self.source, node, name, text)?.unwrap_or(true);
                 }

@@ -7,6 +7,7 @@ use crate::expression::with_suggestion;
 use crate::joint::JointError;
 use crate::mass::NoVolume;
 use crate::mesh_file::MeshError;
+use crate::world_check::WorldError;
 
 /// What is wrong with a world.
 #[derive(Clone, Debug, Error, PartialEq)]
@@ -236,6 +237,9 @@ pub enum WorldErrorKind {
         /// What was expected.
         expected: &'static str,
     },
+    /// Numbers that make no sense together.
+    #[error("{0}")]
+    Numbers(WorldError),
     /// Loops that cannot close.
     #[error("{0}")]
     Loops(CloseError),
@@ -293,7 +297,7 @@ impl WorldErrorKind {
             OutOfPlane { .. } => "a vector in the plane",
             Loops(CloseError::Open { .. }) => "joints that can meet",
             Loops(_) => "finite numbers",
-            Mesh { .. } | Joint(_) => return None,
+            Mesh { .. } | Joint(_) | Numbers(_) => return None,
         };
         Some(format!("expected {help}"))
     }

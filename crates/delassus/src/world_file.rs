@@ -45,6 +45,7 @@ use crate::joint_rows::update_coordinates;
 use crate::suggest::{clip, nearest};
 use crate::table::{Result, Table, Value, unknown_word};
 use crate::world::{Body, BodyState, Pose, Surface, World, WorldState};
+use crate::world_check::check_world;
 use crate::world_error::WorldErrorKind;
 use crate::world_file_body::body;
 use crate::world_file_joint::{Joints, joints, keep_in_plane};
@@ -88,6 +89,10 @@ impl WorldFile {
             return Err(FileError::new(text, span.cloned(), kind));
         }
         let mut state = WorldState { t: 0.0, bodies, coordinates: Vec::new() };
+        // Each number is finite, but what was made of them may not be.
+        if let Err(error) = check_world(&world, &state) {
+            return Err(FileError::new(text, None, FileErrorKind::World(WorldErrorKind::Numbers(error))));
+        }
         update_coordinates(&world, &mut state);
         let (simulation, parameters) = (Simulation::default(), Vec::new());
         Ok(WorldFile { world, state, simulation, parameters, expect: None, joint_spans: spans })

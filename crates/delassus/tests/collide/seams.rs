@@ -111,18 +111,18 @@ fn round_bodies_roll_and_slide_over_seams() {
         (
             ShapeKind::Capsule { radius: 0.03, half_height: 0.06 },
             0.03,
-            DQuat::from_rotation_x(1.5707963267948966),
+            DQuat::from_rotation_x(std::f64::consts::FRAC_PI_2),
         ),
         (
             ShapeKind::Capsule { radius: 0.03, half_height: 0.06 },
             0.03,
-            DQuat::from_rotation_y(1.5707963267948966),
+            DQuat::from_rotation_y(std::f64::consts::FRAC_PI_2),
         ),
         (ShapeKind::Cylinder { radius: 0.05, half_height: 0.03 }, 0.03, DQuat::IDENTITY),
         (
             ShapeKind::Cylinder { radius: 0.03, half_height: 0.06 },
             0.03,
-            DQuat::from_rotation_x(1.5707963267948966),
+            DQuat::from_rotation_x(std::f64::consts::FRAC_PI_2),
         ),
     ];
     for (what, ground) in

@@ -8,6 +8,7 @@ use delassus::mobility::mobility;
 use delassus::rigid::energy;
 use delassus::stepper::{StepOptions, Stepper};
 use delassus::world::{ShapeKind, World};
+use delassus::world_check::check_world;
 use delassus::xml::{Imported, read_xml};
 use delassus_solve::solvers::Status;
 use glam::DVec3;
@@ -506,6 +507,8 @@ fn bad_models_are_refused_with_their_line() {
             assert_eq!(error.place.map(|p| p.line), Some(line), "{rendered}");
         }
     }
+    let far = "<mujoco><worldbody><body pos=\"1e308 0 0\"><body pos=\"1e308 0 0\"><freejoint/><geom size=\"1\"/></body></body></worldbody></mujoco>";
+    assert!(read_xml(far, None).unwrap_err().to_string().contains("position of body"));
     let other = "<html/>";
     let rendered = read_xml(other, None).unwrap_err().render("a.xml", other);
     assert!(rendered.contains("<robot> (URDF) or <mujoco> (MJCF)"), "{rendered}");
@@ -542,8 +545,9 @@ proptest! {
         let start = at % bytes.len();
         let end = (start + length).min(bytes.len());
         let text = String::from_utf8_lossy(&[&bytes[..start], piece.as_bytes(), &bytes[end..]].concat()).into_owned();
-        if let Err(error) = read_xml(&text, None) {
-            prop_assert!(!error.render("test.xml", &text).is_empty());
+        match read_xml(&text, None) {
+            Ok(Imported { file, .. }) => prop_assert_eq!(check_world(&file.world, &file.state), Ok(())),
+            Err(error) => prop_assert!(!error.render("test.xml", &text).is_empty()),
         }
     }
 }

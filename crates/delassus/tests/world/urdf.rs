@@ -3,7 +3,8 @@
 use delassus::joint::{ActionKind, JointKind};
 use delassus::joint_rows::values;
 use delassus::world::ShapeKind;
-use delassus::xml::read_xml;
+use delassus::world_check::check_world;
+use delassus::xml::{Imported, read_xml};
 use glam::DVec3;
 use proptest::prelude::*;
 
@@ -94,8 +95,9 @@ proptest! {
         let start = at % bytes.len();
         let end = (start + length).min(bytes.len());
         let text = String::from_utf8_lossy(&[&bytes[..start], piece.as_bytes(), &bytes[end..]].concat()).into_owned();
-        if let Err(error) = read_xml(&text, None) {
-            prop_assert!(!error.render("arm.urdf", &text).is_empty());
+        match read_xml(&text, None) {
+            Ok(Imported { file, .. }) => prop_assert_eq!(check_world(&file.world, &file.state), Ok(())),
+            Err(error) => prop_assert!(!error.render("arm.urdf", &text).is_empty()),
         }
     }
 }
