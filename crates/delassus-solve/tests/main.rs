@@ -6,6 +6,7 @@ mod contacts;
 mod exact;
 mod forgery;
 mod gauss;
+mod impacts;
 mod lifts;
 mod methods;
 mod noise;
