@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use crate::interval::IntervalDual;
 use crate::number::{HyperDual, Number};
+use crate::series::DualSeries;
 
 /// The point at which a formula is evaluated: q and q̇ of n numbers each, and t.
 #[derive(Clone, Copy, Debug)]
@@ -38,6 +39,7 @@ trait Erased: Send + Sync {
     fn value(&self, at: &Point<'_, f64>) -> f64;
     fn hyper(&self, at: &Point<'_, HyperDual>) -> HyperDual;
     fn interval(&self, at: &Point<'_, IntervalDual>) -> IntervalDual;
+    fn series(&self, at: &Point<'_, DualSeries>) -> DualSeries;
 }
 
 impl<F: Formula> Erased for F {
@@ -48,6 +50,9 @@ impl<F: Formula> Erased for F {
         self.eval(at)
     }
     fn interval(&self, at: &Point<'_, IntervalDual>) -> IntervalDual {
+        self.eval(at)
+    }
+    fn series(&self, at: &Point<'_, DualSeries>) -> DualSeries {
         self.eval(at)
     }
 }
@@ -66,6 +71,9 @@ impl<F: Fn(&Point<'_, HyperDual>) -> HyperDual + Send + Sync> Erased for Closure
     }
     fn interval(&self, _: &Point<'_, IntervalDual>) -> IntervalDual {
         IntervalDual::UNDEFINED
+    }
+    fn series(&self, _: &Point<'_, DualSeries>) -> DualSeries {
+        DualSeries::UNDEFINED
     }
 }
 
@@ -101,6 +109,12 @@ impl AnyFormula {
     /// written for numbers only.
     pub fn interval(&self, at: &Point<'_, IntervalDual>) -> IntervalDual {
         self.0.interval(at)
+    }
+
+    /// The value along a motion, a power series in time, and that of its derivative in one direction; undefined for a
+    /// closure, which is written for numbers only.
+    pub fn series(&self, at: &Point<'_, DualSeries>) -> DualSeries {
+        self.0.series(at)
     }
 }
 

@@ -4,6 +4,7 @@ mod active_set;
 mod collide;
 mod golden;
 mod golden_motion;
+mod higher_derivatives;
 mod intervals;
 mod joints;
 mod mechanisms;
