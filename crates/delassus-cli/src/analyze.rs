@@ -17,6 +17,7 @@ use serde_json::{Map, Value, json};
 
 use crate::plot;
 use crate::report;
+use crate::report_impact;
 use crate::scene::{self, AnyScene, Scene, WorldScene};
 use crate::style::{Style, print};
 
@@ -204,6 +205,7 @@ pub fn document(result: &SystemAnalysis) -> Value {
         "forces_unique": verdict(|a| a.forces_unique),
         "reasons": report::reasons(result),
         "solutions": solutions(result),
+        "impact": report_impact::document(result),
         "contacts": contacts,
         "friction_bounds": {
             "000.prop9": bound("000.prop9"), "000.prop11": bound("000.prop11"),

@@ -16,6 +16,7 @@ mod plot;
 mod profile;
 mod raster;
 mod report;
+mod report_impact;
 mod run;
 mod run_events;
 mod run_loop;

@@ -10,6 +10,7 @@ use delassus_solve::matrix::dot;
 use delassus_solve::solvers::enumerate::{Mode, SolutionPiece};
 
 use crate::analyze::mode_word;
+use crate::report_impact;
 use crate::style::{Style, number};
 
 /// `none`, `finite`, `infinite`; `unknown` where no solution is known and none is excluded.
@@ -211,6 +212,7 @@ pub fn text(result: &SystemAnalysis, style: Style) -> String {
             out += &solution(result, a, piece, i, style);
         }
     }
+    out += &report_impact::text(result, style);
     if !result.names.contacts.is_empty() {
         out += &format!("\n{}\n", style.bold("contacts"));
         let width = result.contacts.iter().map(|c| c.name.chars().count()).max().unwrap_or(0);

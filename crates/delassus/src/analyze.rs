@@ -14,6 +14,7 @@ use delassus_solve::theorems::{CheckedFinding, findings, with_findings};
 use thiserror::Error;
 
 use crate::assemble::{Assembly, ContactState, Names, StateError, Tolerances, assemble};
+use crate::impact_report::{ImpactReport, impact_report};
 use crate::kinematics::{Kinematics, KinematicsError, Row, kinematics};
 use crate::system::{FormulaId, State, System};
 
@@ -101,6 +102,8 @@ pub struct SystemAnalysis {
     pub lcp: Option<Lcp>,
     /// What the propositions of the papers say, with their certificates checked.
     pub findings: Vec<CheckedFinding>,
+    /// What the laws of impact make of contacts that approach.
+    pub impact: Option<ImpactReport>,
 }
 
 /// Analyzes a system at a state.
@@ -111,6 +114,7 @@ pub fn analyze(
     options: &EnumerateOptions,
 ) -> Result<SystemAnalysis, AnalyzeError> {
     let mut result = examine(system, state, tolerances, options)?;
+    result.impact = impact_report(&result.kinematics, &result.assembly, &state.v);
     add_findings(&mut result);
     Ok(result)
 }
@@ -123,7 +127,7 @@ pub fn add_findings(result: &mut SystemAnalysis) {
     }
 }
 
-/// As [`analyze`], without the propositions and their certificates, which take most of the time.
+/// As [`analyze`], without the propositions and their certificates, which take most of the time, and without impacts.
 pub fn examine(
     system: &System,
     state: &State,
@@ -189,6 +193,7 @@ pub fn examine_kinematics(
         constrained_delassus: constrained,
         lcp,
         findings: vec![],
+        impact: None,
         kinematics,
         assembly,
     })

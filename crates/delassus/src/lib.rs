@@ -26,6 +26,7 @@ pub mod file;
 pub mod formula;
 pub mod higher_derivatives;
 pub mod hull;
+pub mod impact_report;
 pub mod interval;
 mod interval_contact;
 mod interval_matrix;

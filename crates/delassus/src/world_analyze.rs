@@ -21,6 +21,7 @@ use crate::analyze::{AnalyzeError, SystemAnalysis, add_findings, examine_kinemat
 use crate::assemble::{Names, Tolerances};
 use crate::collide::Collider;
 use crate::contact::{Contact, Features};
+use crate::impact_report::impact_report;
 use crate::joint::{RowKind, Rows};
 use crate::joint_rows;
 use crate::kinematics::{ContactKinematics, JointKinematics, Kinematics, Row};
@@ -50,12 +51,14 @@ pub fn analyze_world(
         let names = Names { title: world.name.clone(), coordinates, ..Names::default() };
         return too_large(names, "coordinates", tolerances, options);
     }
-    let WorldKinematics { names, kinematics, mut notes } = world_kinematics(world, state, tolerances);
+    let WorldKinematics { names, kinematics, velocity, mut notes } =
+        world_kinematics(world, state, tolerances);
     let rows = kinematics.joints.len() + kinematics.contacts.iter().map(|c| 1 + c.slip.len()).sum::<usize>();
     if rows > MAX_SIZE {
         return too_large(names, "rows of joints and contacts", tolerances, options);
     }
     let mut result = examine_kinematics(names, kinematics, tolerances, options)?;
+    result.impact = impact_report(&result.kinematics, &result.assembly, &velocity);
     if rows <= MAX_ROWS {
         add_findings(&mut result);
     } else {
@@ -103,6 +106,8 @@ pub struct WorldKinematics {
     pub names: Names,
     /// Joints: one entry per row held. Contacts: limits of joints within the tolerance first, then contacts of shapes.
     pub kinematics: Kinematics,
+    /// Velocities, one per coordinate.
+    pub velocity: Vec<f64>,
     /// What is left out, one sentence each.
     pub notes: Vec<String>,
 }
@@ -193,7 +198,7 @@ pub fn world_kinematics(world: &World, state: &WorldState, tolerances: &Toleranc
         contacts,
         joints,
     };
-    WorldKinematics { names, kinematics, notes }
+    WorldKinematics { names, kinematics, velocity: v, notes }
 }
 
 fn coordinate_names(world: &World) -> Vec<String> {
