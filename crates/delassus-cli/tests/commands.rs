@@ -101,6 +101,42 @@ fn an_impact_is_announced() {
 }
 
 #[test]
+fn outcomes_of_an_impact_are_told_with_what_is_wrong() {
+    // A point mass in a wedge: Newton's law with e = (1, 0) pulls and makes energy, Moreau's does not.
+    let wedge = Temporary::new(
+        "wedge.toml",
+        b"[system]\ncoordinates = [\"x\", \"y\"]\n[energy]\nkinetic = \"(x'^2 + y'^2)/2\"\n\
+          [[contact]]\nname = \"wall\"\ngap = \"x\"\nrestitution = 1.0\n\
+          [[contact]]\nname = \"slope\"\ngap = \"0.8*x + 0.6*y\"\n\
+          [state.velocity]\nx = -1.0\ny = 1.0\n",
+    );
+    let (code, doc) = json(&["analyze", wedge.path(), "--json"]);
+    assert_eq!(code, 1);
+    let laws = &doc["impact"]["laws"];
+    assert_eq!(laws["moreau"]["violations"], value!([]));
+    assert_eq!(laws["moreau"]["kinetic_energy_after"], 1.0);
+    let newton = laws["newton"]["violations"].as_array().unwrap();
+    assert_eq!((&newton[0]["condition"], &newton[0]["contact"]), (&value!("adhesion"), &value!("slope")));
+    assert!((newton[1]["gain"].as_f64().unwrap() - 0.388_888_888_888_889).abs() < 1e-12);
+    assert_eq!(doc["impact"]["orders"]["complete"], true);
+    let text = stdout(&["analyze", wedge.path()]);
+    for expected in ["`slope` would have to pull: -3.88889", "energy out of nothing: 0.388889", "sequence"] {
+        assert!(text.contains(expected), "{text}");
+    }
+    // One contact: the energetic law instead of a sequence, and no orders.
+    let ball = Temporary::new(
+        "ball.toml",
+        b"[system]\ncoordinates = [\"y\"]\n[energy]\nkinetic = \"y'^2/2\"\n\
+          [[contact]]\nname = \"floor\"\ngap = \"y\"\nrestitution = 0.5\n[state.velocity]\ny = -2.0\n",
+    );
+    let (_, doc) = json(&["analyze", ball.path(), "--json"]);
+    assert_eq!(doc["impact"]["laws"]["energetic"]["velocity"]["y"], 1.0);
+    assert_eq!((&doc["impact"]["orders"], &doc["impact"]["laws"]["sequence"]), (&value!(null), &value!(null)));
+    let (_, doc) = json(&["analyze", ball.path(), "--json", "--velocity-tolerance", "3"]);
+    assert_eq!(doc["impact"], value!(null));
+}
+
+#[test]
 fn singular_mass_is_allowed_and_reported() {
     let light = Temporary::new(
         "light.toml",

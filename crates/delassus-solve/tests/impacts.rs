@@ -7,6 +7,7 @@ use delassus_solve::impact::{
 use delassus_solve::impact_path::{Motion, Restitution, impact_path};
 use delassus_solve::impact_sequence::impact_orders;
 use delassus_solve::matrix::Matrix;
+use delassus_solve::solvers::qp::{QpOutcome, QuadraticProgram, percussion_dual_program, percussion_program};
 use proptest::prelude::*;
 
 fn close(found: &[f64], expected: &[f64], tolerance: f64) {
@@ -52,7 +53,7 @@ fn wedge(e: [f64; 2]) -> ImpactProblem {
 }
 
 #[test]
-fn wedge_of_001_under_newton_and_moreau() {
+fn eq_001_77_84_wedge_under_newton_and_moreau() {
     let problem = wedge([0.5, 0.5]);
     let angles = kinetic_angles(&problem).unwrap();
     close(&[angles[(0, 1)]], &[2.498_091_544_796_509], 1e-12);
@@ -77,7 +78,7 @@ fn wedge_of_001_under_newton_and_moreau() {
 }
 
 #[test]
-fn newtons_law_can_make_energy() {
+fn eq_002_39_newtons_law_can_make_energy() {
     // 001 eq. 77, 002 eq. 3.9: T rises from 1 to 1.3889, against 002 §3.
     let problem = wedge([1.0, 0.0]);
     for law in [ImpactLaw::Newton, ImpactLaw::NewtonMatrix(Matrix::diagonal(&[1.0, 0.0]))] {
@@ -103,12 +104,24 @@ fn newtons_equation_without_a_solution_is_said_so() {
     close(&solved(&problem, &ImpactLaw::Moreau).velocity, &[1.0], 1e-12);
 }
 
+fn minimiser(program: Option<QuadraticProgram>) -> Vec<f64> {
+    match program.unwrap().solve() {
+        QpOutcome::Solved { point, .. } => point,
+        other => panic!("{other:?}"),
+    }
+}
+
 #[test]
-fn wedge_of_001_eq_82() {
-    // 001 (82), (83) corrected: with the second multiplier the least-squares percussion is (1.4634, 0). Moreau's law is
-    // another one: it keeps u⁺ + e u⁻ ≥ 0.
+fn eq_001_80_83_least_squares_percussions() {
+    // n₁·n₂ = 0.8 and u⁻ = (−1, −0.75): p = (1.4634, 0), and the dual with two multipliers has the same u⁺.
+    let a = Matrix::from_rows(&[[1.0, 0.8], [0.8, 1.0]]);
+    let (half, before) = (Matrix::diagonal(&[0.5, 0.5]), [-1.0, -0.75]);
+    close(&minimiser(percussion_program(&a, &half, &before)), &[1.463_414_634_146_341, 0.0], 1e-5);
+    let dual = minimiser(percussion_dual_program(&a, &half, &before));
+    close(&dual[..2], &[0.463_414_634_146_341, 0.420_731_707_317_073], 1e-5);
+    // The single multiplier of the paper gives u⁺ = −e u⁻, Newton's law, whose second percussion pulls. Moreau's law is a
+    // third one.
     let contacts = vec![smooth(&[1.0, 0.0], 0.5), smooth(&[0.8, 0.6], 0.5)];
-    // J v = (−1, −0.75).
     let problem = free(Matrix::identity(2), &[-1.0, (-0.75 + 0.8) / 0.6], contacts);
     let newton = solved(&problem, &ImpactLaw::Newton);
     close(&normals(&newton), &[1.666_666_666_666_667, -0.208_333_333_333_333], 1e-12);
@@ -118,6 +131,106 @@ fn wedge_of_001_eq_82() {
     close(&normals(&moreau), &[1.5, 0.0], 1e-12);
     let after: Vec<f64> = moreau.contact_velocities_after.iter().map(|u| u[0]).collect();
     close(&after, &[0.5, 0.45], 1e-12);
+    // The wedge of 001 eq. 76 to 81.
+    let before = [-1.0, -0.2];
+    close(&minimiser(percussion_program(&a, &half, &before)), &[1.060_975_609_756_097, 0.0], 1e-6);
+}
+
+#[test]
+fn prop_001_16_orthogonal_joint_feels_nothing() {
+    let result = solved(&rod_on_a_line(0.0, 1.0, &[-1.0, 0.0, 0.3]), &ImpactLaw::Moreau);
+    assert!(result.contact_impulses[0][0] > 0.5);
+    close(&result.joint_impulses, &[0.0], 1e-14);
+}
+
+#[test]
+fn prop_001_16_fails_for_a_joint_that_is_not_orthogonal() {
+    let result = solved(&rod_on_a_line(0.7, -1.3, &[1.3 * -0.5, 0.7 * -0.5, 0.3]), &ImpactLaw::Moreau);
+    assert!(result.joint_impulses[0].abs() > 0.1);
+}
+
+/// Two contacts with A_c⁻¹ = M given, their velocities the coordinates.
+fn coupled(inverse: [[f64; 2]; 2], before: &[f64]) -> ImpactProblem {
+    let contacts = vec![smooth(&[1.0, 0.0], 0.0), smooth(&[0.0, 1.0], 0.0)];
+    free(Matrix::from_rows(&inverse), before, contacts)
+}
+
+#[test]
+fn prop_001_17_nonnegative_restitution_and_monotone_matrices() {
+    // A_c⁻¹(I + E) ≥ 0 and E ≥ 0: percussions push and velocities part, for all u⁻ ≤ 0.
+    let e = Matrix::from_rows(&[[0.5, 0.1], [0.1, 0.5]]);
+    for before in [[-1.0, -0.1], [-0.1, -1.0], [-1.0, -1.0], [-1.0, 0.0]] {
+        let result = solved(&coupled([[1.0, 0.5], [0.5, 1.0]], &before), &ImpactLaw::NewtonMatrix(e.clone()));
+        let broken = |v: &&Violation| !matches!(v, Violation::Energy { .. });
+        assert_eq!(result.violations.iter().find(broken), None);
+    }
+}
+
+#[test]
+fn prop_001_17_fails_where_restitution_has_negative_entries() {
+    // Both matrices of the proposition are monotone, percussions push, and yet a contact still approaches: u⁺ = −E u⁻
+    // asks for E ≥ 0, which monotony of E(I + E)⁻¹A_c does not give.
+    let e = Matrix::from_rows(&[[0.5, -0.4], [-0.4, 0.5]]);
+    let mass = Matrix::from_rows(&[[1.0, 0.5], [0.5, 1.0]]);
+    let sum = Matrix::from_rows(&[[1.5, -0.4], [-0.4, 1.5]]);
+    // The inverses of (I + E)⁻¹A_c and of E(I + E)⁻¹A_c, A_c = M⁻¹.
+    let first = mass.mul(&sum);
+    let second = first.mul(&e.solve_matrix(&Matrix::identity(2)).unwrap());
+    assert!(first.data().iter().chain(second.data()).all(|x| *x >= 0.0));
+    let result = solved(&coupled([[1.0, 0.5], [0.5, 1.0]], &[-1.0, -0.1]), &ImpactLaw::NewtonMatrix(e));
+    close(&normals(&result), &[1.335, 0.48], 1e-12);
+    let approach = result.violations.iter().find_map(|v| match v {
+        Violation::Approach { contact: 1, velocity } => Some(*velocity),
+        _ => None,
+    });
+    close(&[approach.unwrap()], &[-0.35], 1e-12);
+}
+
+#[test]
+fn prop_001_18_percussions_differ_velocities_do_not() {
+    // The same wall twice: the percussion is shared in any way.
+    let problem = free(Matrix::identity(1), &[-1.0], vec![smooth(&[1.0], 0.5), smooth(&[1.0], 0.5)]);
+    let result = solved(&problem, &ImpactLaw::NewtonMatrix(Matrix::diagonal(&[0.5, 0.5])));
+    close(&result.velocity, &[0.5], 1e-12);
+    close(&[normals(&result).iter().sum()], &[1.5], 1e-12);
+}
+
+#[test]
+fn prop_001_18_fails_for_a_contact_in_the_span_of_the_joints() {
+    // ∇h(p₁ − p₂) ≠ 0 where the joint takes up what the contact gives: M_c⁻¹∇h = 0.
+    let problem = |push: f64| ImpactProblem {
+        joints: Matrix::from_rows(&[[1.0, 0.0]]),
+        joint_drift: vec![0.0],
+        external: vec![push, 0.0],
+        ..free(Matrix::identity(2), &[0.0, 1.0], vec![smooth(&[1.0, 0.0], 0.0)])
+    };
+    let (one, two) = (solved(&problem(0.0), &ImpactLaw::Moreau), solved(&problem(-3.0), &ImpactLaw::Moreau));
+    close(&one.velocity, &two.velocity, 1e-14);
+    close(&[two.joint_impulses[0] + two.contact_impulses[0][0]], &[3.0], 1e-14);
+}
+
+#[test]
+fn prop_001_19_plastic_impact_is_moreaus() {
+    // A_c⁻¹(−u⁻) > 0: (80) with E = 0 and Moreau's rule are one.
+    let problem = coupled([[1.0, 0.3], [0.3, 1.0]], &[-1.0, -0.5]);
+    let a = problem.mass.solve_matrix(&Matrix::identity(2)).unwrap();
+    let least = minimiser(percussion_program(&a, &Matrix::zeros(2, 2), &problem.velocity));
+    close(&normals(&solved(&problem, &ImpactLaw::Moreau)), &least, 1e-9);
+}
+
+#[test]
+fn prop_001_19_fails_where_a_percussion_would_pull() {
+    let a = Matrix::from_rows(&[[1.0, 0.8], [0.8, 1.0]]);
+    let p = minimiser(percussion_program(&a, &Matrix::zeros(2, 2), &[-1.0, -0.2]));
+    close(&p, &[0.707_317_073_170_731_8, 0.0], 1e-6);
+    let after: Vec<f64> = a.mul_vec(&p).iter().zip([-1.0, -0.2]).map(|(a, b)| a + b).collect();
+    close(&after, &[-0.292_682_926_829_268_2, 0.365_853_658_536_585_5], 1e-6);
+    let moreau = solved(&wedge([0.0, 0.0]), &ImpactLaw::Moreau);
+    close(
+        &[moreau.contact_velocities_after[0][0], moreau.contact_velocities_after[1][0]],
+        &[0.0, 0.6],
+        1e-12,
+    );
 }
 
 /// The rod of 001 Example 3, centre on a line α x + β y + γ = 0, tip on a wall.
@@ -132,7 +245,7 @@ fn rod_on_a_line(alpha: f64, beta: f64, velocity: &[f64]) -> ImpactProblem {
 }
 
 #[test]
-fn percussions_in_joints() {
+fn eq_001_72_percussions_in_joints() {
     let problem = rod_on_a_line(0.0, 1.0, &[-1.084_696_371_009_255_2, 0.0, 0.3]);
     for law in
         [ImpactLaw::Moreau, ImpactLaw::Newton, ImpactLaw::Poisson, ImpactLaw::Energetic, ImpactLaw::Sequence]
@@ -170,7 +283,7 @@ fn joints_that_cannot_be_held_are_told() {
 }
 
 #[test]
-fn inelastic_impact_of_002() {
+fn eq_002_211_inelastic_impact() {
     // Three constraints of rank two, and an external impulse.
     let rows = [[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]];
     let contacts = rows.iter().map(|r| smooth(r, 0.0)).collect();
@@ -397,6 +510,87 @@ fn impact_without_collision() {
     close(&[path.points.last().unwrap().velocity[0]], &[0.146_385_010_942_279_96], 1e-10);
 }
 
+/// A contact with this block A on (normal, tangents), its velocity the coordinates.
+fn block<const D: usize>(a: [[f64; D]; D], before: [f64; D], mu: f64, e: f64) -> ImpactProblem {
+    let unit = |k: usize| -> Vec<f64> { (0..D).map(|i| f64::from(u8::from(i == k))).collect() };
+    let rows: Vec<Vec<f64>> = (0..D).map(unit).collect();
+    let tangents: Vec<&[f64]> = rows[1..].iter().map(|r| r.as_slice()).collect();
+    let mass = Matrix::from_rows(&a).solve_matrix(&Matrix::identity(D)).unwrap().symmetric_part();
+    free(mass, &before, vec![rough(&rows[0], &tangents, mu, e)])
+}
+
+#[test]
+fn friction_at_the_end_of_an_impact_can_make_energy() {
+    // Slip turns round during the impact; friction that opposes its end pushed along at its beginning (Kane, Levinson).
+    // With e = 1: p_n(1 − 0.12) = 2, p_t = −0.2 p_n, ΔT = ½ p_t(u_t⁺ + u_t⁻).
+    let problem = block([[1.0, 0.6], [0.6, 1.0]], [-1.0, -0.7], 0.2, 1.0);
+    let normal = 2.0 / 0.88;
+    let gain = -0.1 * normal * (-1.4 + 0.6 * normal - 0.2 * normal);
+    for law in [ImpactLaw::Moreau, ImpactLaw::Newton, ImpactLaw::Sequence] {
+        let result = solved(&problem, &law);
+        close(&result.contact_impulses[0], &[normal, -0.2 * normal], 1e-12);
+        let [Violation::Energy { gain: told }] = result.violations[..] else {
+            panic!("{:?}", result.violations)
+        };
+        close(&[told], &[gain], 1e-12);
+    }
+    let energetic = solved(&problem, &ImpactLaw::Energetic);
+    assert!(energetic.violations.is_empty());
+    assert!(energetic.kinetic_energy_after < energetic.kinetic_energy_before);
+}
+
+#[test]
+fn slip_that_turns_in_space() {
+    // Compression against the classical Runge–Kutta method in P itself with very small steps; slip does not stop.
+    let a = [[1.0, 0.3, -0.2], [0.3, 2.0, 0.5], [-0.2, 0.5, 3.0]];
+    let (mu, start) = (0.4, [-1.0, 1.5, 1.0]);
+    let path = impact_path(&block(a, start, mu, 0.6), Restitution::Energetic).unwrap();
+    let slope = |u: [f64; 3]| {
+        let speed = u[1].hypot(u[2]);
+        let f = [1.0, -mu * u[1] / speed, -mu * u[2] / speed];
+        [0, 1, 2].map(|i| a[i][0] * f[0] + a[i][1] * f[1] + a[i][2] * f[2])
+    };
+    let add = |u: [f64; 3], h: f64, k: [f64; 3]| [0, 1, 2].map(|i| u[i] + h * k[i]);
+    let step = |u: [f64; 3], h: f64| {
+        let k1 = slope(u);
+        let k2 = slope(add(u, h / 2.0, k1));
+        let k3 = slope(add(u, h / 2.0, k2));
+        let k4 = slope(add(u, h, k3));
+        add(u, h / 6.0, [0, 1, 2].map(|i| k1[i] + 2.0 * k2[i] + 2.0 * k3[i] + k4[i]))
+    };
+    let (mut u, mut p, h) = (start, 0.0, 1e-4);
+    while step(u, h)[0] < 0.0 {
+        u = step(u, h);
+        p += h;
+    }
+    // The last bit by the slope there, which is constant to h.
+    let rest = -u[0] / slope(u)[0];
+    u = step(u, rest);
+    p += rest;
+    let compression = path.compression().unwrap();
+    assert_eq!(compression.motion, Motion::Slip);
+    // h⁴ and the rounding of 10⁴ steps are far below; the last bit is off by h².
+    close(&[compression.impulse[0]], &[p], 1e-8);
+    close(&compression.velocity[1..], &u[1..], 1e-8);
+    let turned = u[2].atan2(u[1]) - start[2].atan2(start[1]);
+    assert!(turned.abs() > 0.05, "slip turned by {turned}");
+}
+
+#[test]
+fn slip_that_stops_and_starts_again_in_space() {
+    // Pressed along tangent 1 with more than friction can hold, slip dies out and grows again in that direction.
+    let a = [[1.0, 0.9, 0.0], [0.9, 2.0, 0.0], [0.0, 0.0, 1.0]];
+    let path = impact_path(&block(a, [-1.0, -0.2, 0.1], 0.2, 0.5), Restitution::Kinetic).unwrap();
+    let motions: Vec<(Motion, bool)> = path.points.iter().map(|p| (p.motion, p.compression)).collect();
+    assert_eq!(motions, [(Motion::Slip, true), (Motion::Slip, true), (Motion::Slip, false)]);
+    assert!(path.points[0].velocity[1..].iter().all(|u| *u == 0.0));
+    let end = &path.points[2];
+    // Along tangent 1: du_t/dP = 0.9 − 0.2·2 = 0.5.
+    let stretch = end.impulse[0] - path.points[0].impulse[0];
+    close(&end.velocity[1..], &[0.5 * stretch, 0.0], 1e-9);
+    close(&[end.impulse[0]], &[1.5 * path.compression().unwrap().impulse[0]], 1e-12);
+}
+
 #[test]
 fn misuse_is_an_error() {
     let two = wedge([0.5, 0.5]);
@@ -555,6 +749,10 @@ proptest! {
         for law in [ImpactLaw::Moreau, ImpactLaw::Newton, matrix, ImpactLaw::Poisson, ImpactLaw::Sequence] {
             let result = resolve_impact(&problem, &law).unwrap();
             prop_assert!(momentum(&problem, &result) < 1e-7, "{:?}", law);
+            // Rows are independent, so that Coulomb's law has a solution; Newton's with friction may have none.
+            if matches!(law, ImpactLaw::Moreau | ImpactLaw::Poisson | ImpactLaw::Sequence) {
+                prop_assert_eq!(result.status, ImpactStatus::Solved, "{:?} {:?}", law, problem);
+            }
             let (expected, told) = (count(&problem, &result), told(&result));
             for i in 0..3 {
                 prop_assert!(told[i] >= expected[i], "{:?}: {:?} {:?}", law, result, expected);

@@ -4,6 +4,7 @@ use delassus::expression::{Expression, Symbols};
 use delassus::formula::AnyFormula;
 use delassus::higher_derivatives::{DecidingOptions, DecidingOrder, DerivativesError, Fate, deciding_order};
 use delassus::system::{Contact, Force, Joint, Measure, State, System};
+use proptest::prelude::*;
 
 /// Formulas in the coordinates of a system.
 struct Texts(Symbols);
@@ -218,4 +219,28 @@ fn what_cannot_be_decided_is_refused() {
     let texts = Texts::of(&["y"]);
     let kink = System { forces: vec![Force { coordinate: 0, value: texts.formula("-abs(t)") }], ..system };
     assert!(matches!(ask(&kink, &[0], DecidingOptions::default()), Err(DerivativesError::NoSeries { .. })));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    /// Over f = −κx²/2 + Σ c_j x^j with v² = g/κ, flight has δ = −g − f″ẋ²: the first c_j that is not zero decides at
+    /// order j − 2, with δ⁽ʲ⁻²⁾ = −j! c_j vʲ, or λ⁽ʲ⁻²⁾ its opposite.
+    #[test]
+    fn theorem_5_4_over_random_hills(
+        first in 3usize..10,
+        kappa in 0.3..5.0f64,
+        c in prop::collection::vec(prop_oneof![-1.0..-0.05, 0.05..1.0f64], 3),
+    ) {
+        let terms: Vec<String> = (0..3).map(|i| format!("+({:.17})*x^{}", c[i], first + i)).collect();
+        let surface = format!("-{kappa:.17}*x^2/2{}", terms.concat());
+        let v = (G / kappa).sqrt();
+        let contact = decide(&on_surface(&surface), &[0.0, 0.0], &[v, 0.0], &[0]).contacts[0];
+        let factorial: f64 = (1..=first).map(|i| i as f64).product();
+        let expected = factorial * c[0].abs() * v.powi(first as i32);
+        let fate = if c[0] > 0.0 { Fate::Stays } else { Fate::Opens };
+        prop_assert_eq!((contact.fate, contact.order), (fate, first - 2));
+        // The state is known to 1e-16, and the order before is sensitive to it.
+        prop_assert!((contact.derivative - expected).abs() < 1e-7 * expected, "{} {}", contact.derivative, expected);
+    }
 }

@@ -9,6 +9,8 @@
 //! | min ½ λᵀAλ + wᵀλ, λ ≥ 0 | multipliers | 000 eq. 11, 001 eq. 42, 53 |
 //! | min ½ λᵀAλ, Aλ + w ≥ 0 | multipliers (Dorn's dual) | 001 eq. 49, 54 |
 //! | min ½ yᵀMy with y = a + M⁻¹(F − H₃), ∇hᵀM_c⁻¹M y + H₄ ≥ 0 | acceleration | 001 eq. 56 |
+//! | min ½‖A p + (I + E)u⁻‖², p ≥ 0, E(I + E)⁻¹A p ≥ 0 | percussions | 001 eq. 80 |
+//! | min ½‖u⁺ − u⁻‖², w₁ + A(I + E)⁻ᵀEᵀ w₂ = A(u⁺ + E u⁻), w ≥ 0 | velocities after an impact | 001 eq. 83, corrected |
 //!
 //! `clarabel` may return a point that is not a solution, whatever its status says: a program counts as solved only
 //! where the KKT conditions hold at the point, computed here, after its active set was solved for all digits.
@@ -269,6 +271,50 @@ pub fn dual_multiplier_program(a: &Matrix, w: &[f64]) -> QuadraticProgram {
         inequalities: a.clone(),
         inequality_bounds: minus(w),
     }
+}
+
+/// 001 eq. 80: min ½‖A p + (I + E)u⁻‖² with p ≥ 0 and E(I + E)⁻¹A p ≥ 0, the percussions p ≥ 0 that come nearest to
+/// Newton's law with the restitution matrix E. Not Moreau's law: u⁺ may be negative. `None` where I + E is singular.
+pub fn percussion_program(a: &Matrix, e: &Matrix, before: &[f64]) -> Option<QuadraticProgram> {
+    let n = before.len();
+    let after = restitution_rows(a, e)?;
+    let target: Vec<f64> = e.mul_vec(before).iter().zip(before).map(|(a, b)| a + b).collect();
+    Some(QuadraticProgram {
+        hessian: a.transpose().mul(a),
+        linear: a.tr_mul_vec(&target),
+        equalities: Matrix::zeros(0, n),
+        equality_values: vec![],
+        inequalities: Matrix::identity(n).stack(&after),
+        inequality_bounds: vec![0.0; 2 * n],
+    })
+}
+
+/// 001 eq. 83, Dorn's dual of eq. 80 in the unknowns (u⁺, w₁, w₂), with a multiplier for each of the two sets of
+/// inequalities; the paper has one for both, and gets percussions that pull. `None` where I + E is singular.
+pub fn percussion_dual_program(a: &Matrix, e: &Matrix, before: &[f64]) -> Option<QuadraticProgram> {
+    let n = before.len();
+    let after = restitution_rows(a, e)?;
+    // A u⁺ − w₁ − Cᵀ w₂ = −A E u⁻ with C = E(I + E)⁻¹A.
+    let equalities = Matrix::from_fn(n, 3 * n, |i, j| match j / n {
+        0 => a[(i, j)],
+        1 => -f64::from(u8::from(i == j - n)),
+        _ => -after[(j - 2 * n, i)],
+    });
+    Some(QuadraticProgram {
+        hessian: Matrix::from_fn(3 * n, 3 * n, |i, j| f64::from(u8::from(i == j && i < n))),
+        linear: (0..3 * n).map(|i| if i < n { -before[i] } else { 0.0 }).collect(),
+        equalities,
+        equality_values: minus(&a.mul_vec(&e.mul_vec(before))),
+        inequalities: Matrix::from_fn(2 * n, 3 * n, |i, j| f64::from(u8::from(j == i + n))),
+        inequality_bounds: vec![0.0; 2 * n],
+    })
+}
+
+/// E(I + E)⁻¹A.
+fn restitution_rows(a: &Matrix, e: &Matrix) -> Option<Matrix> {
+    let n = e.rows();
+    let sum = Matrix::from_fn(n, n, |i, j| e[(i, j)] + f64::from(u8::from(i == j)));
+    Some(e.mul(&sum.solve_matrix(a)?))
 }
 
 /// 001 eq. 56: min ½ yᵀMy with ∇hᵀM_c⁻¹M y + H₄ ≥ 0. The unknown is y = a + M⁻¹(F − H₃); the second value returned is
