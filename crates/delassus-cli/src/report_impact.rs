@@ -56,16 +56,20 @@ pub fn text(result: &SystemAnalysis, style: Style) -> String {
         out.push('\n');
         let changed: Vec<String> =
             names.coordinates.iter().zip(&r.velocity).map(|(c, v)| format!("{c}' {}", number(*v))).collect();
+        let largest =
+            r.contact_impulses.iter().flatten().chain(&r.joint_impulses).fold(0.0_f64, |m, p| m.max(p.abs()));
+        let shown = 1e-9 * largest;
         for chunk in changed.chunks(6) {
             out += &format!("             {}\n", chunk.join("   "));
         }
-        for (k, p) in r.contact_impulses.iter().enumerate().filter(|(_, p)| p.iter().any(|x| *x != 0.0)) {
+        for (k, p) in r.contact_impulses.iter().enumerate().filter(|(_, p)| p.iter().any(|x| x.abs() > shown))
+        {
             let friction: Vec<String> =
                 p[1..].iter().map(|x| format!("   friction {}", number(*x))).collect();
             out +=
                 &format!("             {:<10} impulse {}{}\n", contact(k), number(p[0]), friction.concat());
         }
-        for (k, p) in r.joint_impulses.iter().enumerate().filter(|(_, p)| **p != 0.0) {
+        for (k, p) in r.joint_impulses.iter().enumerate().filter(|(_, p)| p.abs() > shown) {
             out += &format!("             {:<10} impulse {}\n", joint(k), number(*p));
         }
         for v in &r.violations {

@@ -131,7 +131,10 @@ fn outcomes_of_an_impact_are_told_with_what_is_wrong() {
     );
     let (_, doc) = json(&["analyze", ball.path(), "--json"]);
     assert_eq!(doc["impact"]["laws"]["energetic"]["velocity"]["y"], 1.0);
-    assert_eq!((&doc["impact"]["orders"], &doc["impact"]["laws"]["sequence"]), (&value!(null), &value!(null)));
+    assert_eq!(
+        (&doc["impact"]["orders"], &doc["impact"]["laws"]["sequence"]),
+        (&value!(null), &value!(null))
+    );
     let (_, doc) = json(&["analyze", ball.path(), "--json", "--velocity-tolerance", "3"]);
     assert_eq!(doc["impact"], value!(null));
 }

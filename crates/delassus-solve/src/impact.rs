@@ -14,15 +14,15 @@
 //! | [`ImpactLaw::NewtonMatrix`] | u_N⁺ = −E u_N⁻ as an equation (001 eq. 76, 77) |
 //! | [`ImpactLaw::Poisson`] | compression with e = 0, then 0 ≤ p_n − e p_n,c ⊥ u_n⁺ ≥ 0 |
 //! | [`ImpactLaw::Energetic`] | one contact, along the impulse, until the work of restitution is e² that of compression |
-//! | [`ImpactLaw::Sequence`] | one contact after the other, the fastest first, until none approaches |
+//! | [`ImpactLaw::Sequence`] | one contact after the other by the energetic law, the fastest first, until none approaches |
 //!
-//! Friction: ‖p_t‖ ≤ μ p_n, and p_t opposes u_t⁺ (in [`ImpactLaw::Energetic`]: at every instant of the impact).
+//! Friction: ‖p_t‖ ≤ μ p_n, and p_t opposes u_t⁺ (in the last two laws: at every instant of an impact).
 //!
 //! No law is believed. Every outcome is held against three sets of conditions (001 §6): kinematic u_n⁺ ≥ 0, kinetic
 //! p_n ≥ 0 and ‖p_t‖ ≤ μ p_n, energetic T⁺ ≤ T⁻ + work of P and of moving constraints. Moreau's law without friction
 //! and with one e satisfies the last two always, and the first where u_n⁻ ≤ 0; Newton's laws satisfy the first and
 //! may break the other two (p_n < 0, then also energy out of nothing: 002 §3 needs p ≥ 0); friction at the end of the
-//! impact may bring energy with every law of restitution but the energetic one.
+//! impact may bring energy, friction at every instant cannot.
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
@@ -201,6 +201,10 @@ pub enum ImpactError {
 /// leaves, and what a contact at rest has after a step that was located to 1e-12.
 pub(crate) const REST: f64 = 1e-9;
 
+/// What velocities elsewhere add to the size of a row's terms, as a part of √(J M⁻¹ Jᵀ) √(vᵀ M v), the most that the row
+/// could have: a row at rest is only as exact as the percussions that keep it there. With [`REST`], 1e-13.
+const ELSEWHERE: f64 = 1e-4;
+
 /// Applies a law to an impact.
 pub fn resolve_impact(problem: &ImpactProblem, law: &ImpactLaw) -> Result<ImpactResult, ImpactError> {
     let setting = Setting::new(problem)?;
@@ -267,8 +271,10 @@ pub(crate) struct Setting<'a> {
     pub(crate) free: Vec<f64>,
     /// u⁻.
     pub(crate) before: Vec<f64>,
-    /// Sum of the absolute terms of u⁻ on each row: what its rounding is a part of.
+    /// Size of the terms of u⁻ on each row: what its rounding is a part of.
     pub(crate) size: Vec<f64>,
+    /// √(J M⁻¹ Jᵀ) of each row, joints above contacts.
+    reach: Vec<f64>,
     /// J, joints above contacts, and d.
     rows: Matrix,
     drift: Vec<f64>,
@@ -307,10 +313,11 @@ impl<'a> Setting<'a> {
         let w = rows.mul(&response).symmetric_part();
         let at = |v: &[f64]| -> Vec<f64> { rows.mul_vec(v).iter().zip(&drift).map(|(u, d)| u + d).collect() };
         let (before, q) = (at(&problem.velocity), at(&free_velocity));
+        let reach: Vec<f64> = (0..m).map(|i| w[(i, i)].max(0.0).sqrt()).collect();
         let speed: Vec<f64> = problem.velocity.iter().map(|v| v.abs()).collect();
-        let size = (b..m)
-            .map(|i| drift[i].abs() + rows.row(i).iter().zip(&speed).map(|(j, v)| j.abs() * v).sum::<f64>())
-            .collect();
+        let quick =
+            ELSEWHERE * dot(&problem.velocity, &problem.mass.mul_vec(&problem.velocity)).max(0.0).sqrt();
+        let size = (b..m).map(|i| terms(rows.row(i), drift[i], &speed) + reach[i] * quick).collect();
         let joints: Vec<usize> = (0..b).collect();
         let contacts: Vec<usize> = (b..m).collect();
         let joint_inverse = w.select(&joints, &joints).pseudo_solve_matrix(&Matrix::identity(b));
@@ -326,6 +333,7 @@ impl<'a> Setting<'a> {
             free,
             before: before[b..].to_vec(),
             size,
+            reach,
             rows,
             drift,
             response,
@@ -409,9 +417,9 @@ impl<'a> Setting<'a> {
         let p = self.problem;
         let b = p.joint_drift.len();
         let speed: Vec<f64> = velocity.iter().zip(&p.velocity).map(|(a, b)| a.abs() + b.abs()).collect();
-        let size = |i: usize| {
-            self.drift[i].abs() + self.rows.row(i).iter().zip(&speed).map(|(j, v)| j.abs() * v).sum::<f64>()
-        };
+        let quick =
+            ELSEWHERE * (2.0 * self.kinetic_energy(velocity).max(self.kinetic_energy(&p.velocity))).sqrt();
+        let size = |i: usize| terms(self.rows.row(i), self.drift[i], &speed) + self.reach[i] * quick;
         let mut out = Vec::new();
         for joint in 0..b {
             if after[joint].abs() > REST * size(joint) {
@@ -440,6 +448,11 @@ impl<'a> Setting<'a> {
         }
         out
     }
+}
+
+/// Σ|J_j||v_j| + |d|.
+fn terms(row: &[f64], drift: f64, speed: &[f64]) -> f64 {
+    drift.abs() + row.iter().zip(speed).map(|(j, v)| j.abs() * v).sum::<f64>()
 }
 
 fn check(p: &ImpactProblem) -> Result<(), ImpactError> {

@@ -94,12 +94,6 @@ pub fn impact_path(problem: &ImpactProblem, restitution: Restitution) -> Result<
 /// As [`impact_path`], with the joints already eliminated. The setting has one contact.
 pub(crate) fn follow_impact(s: &Setting<'_>, restitution: Restitution) -> ImpactPath {
     let contact = &s.problem.contacts[0];
-    let nothing = |status| ImpactPath {
-        status,
-        impulse: vec![0.0; s.free.len()],
-        without_collision: false,
-        points: vec![],
-    };
     let mut u = s.free.clone();
     // What u is made of, external impulse included.
     let size: Vec<f64> = s.size.iter().zip(&s.before).zip(&u).map(|((s, b), u)| s + (u - b).abs()).collect();
@@ -110,30 +104,50 @@ pub(crate) fn follow_impact(s: &Setting<'_>, restitution: Restitution) -> Impact
     if norm(&u[1..]) <= REST * largest {
         u[1..].fill(0.0);
     }
+    // Restitution of velocities answers to what was before the external impulse.
+    let part = match restitution {
+        Restitution::Kinematic => Part::Velocity(-contact.restitution * s.before[0].min(0.0)),
+        Restitution::Kinetic => Part::Impulse(contact.restitution),
+        Restitution::Energetic => Part::Work(contact.restitution),
+    };
+    follow(&s.delassus, u, contact.friction, part)
+}
+
+/// How far restitution goes: to a velocity, or to e of the percussion, or to e² of the work of compression.
+pub(crate) enum Part {
+    Velocity(f64),
+    Impulse(f64),
+    Work(f64),
+}
+
+/// The impact of one contact with the block A, from the velocity u.
+pub(crate) fn follow(a: &Matrix, u: Vec<f64>, friction: f64, part: Part) -> ImpactPath {
+    let rows = u.len();
+    let nothing =
+        |status| ImpactPath { status, impulse: vec![0.0; rows], without_collision: false, points: vec![] };
     let mut walk = Walk {
-        a: &s.delassus,
-        mu: contact.friction,
-        impulse: vec![0.0; u.len()],
+        a,
+        mu: friction,
+        impulse: vec![0.0; rows],
         work: 0.0,
         target: Target::Rest,
         points: vec![],
         u,
     };
-    let friction = walk.friction();
-    let without_collision = walk.u[0] == 0.0 && dot(walk.a.row(0), &friction) < 0.0;
+    let push = walk.friction();
+    let without_collision = walk.u[0] == 0.0 && dot(a.row(0), &push) < 0.0;
     if walk.u[0] > 0.0 || (walk.u[0] == 0.0 && !without_collision) {
         return nothing(ImpactStatus::Solved);
     }
-    let e = contact.restitution;
-    let status = walk.compress().and_then(|()| {
-        walk.target = match restitution {
-            Restitution::Kinematic => Target::Velocity(-e * s.before[0].min(0.0)),
-            Restitution::Kinetic => Target::Impulse((1.0 + e) * walk.impulse[0]),
-            Restitution::Energetic => Target::Work((1.0 - e * e) * walk.work),
+    let reached = walk.compress().and_then(|()| {
+        walk.target = match part {
+            Part::Velocity(v) => Target::Velocity(v),
+            Part::Impulse(e) => Target::Impulse((1.0 + e) * walk.impulse[0]),
+            Part::Work(e) => Target::Work((1.0 - e * e) * walk.work),
         };
         if walk.left() >= 0.0 { Some(()) } else { walk.run() }
     });
-    match status {
+    match reached {
         Some(()) => ImpactPath {
             status: ImpactStatus::Solved,
             impulse: walk.impulse,
@@ -182,7 +196,7 @@ impl Walk<'_> {
         for _ in 0..STEPS {
             let slips = self.mu > 0.0 && norm(&self.u[1..]) > 0.0;
             let done = if slips && self.u.len() == 3 { self.turn()? } else { self.straight()? };
-            let motion = if slips { Motion::Slip } else { self.motion_from_rest() };
+            let motion = if slips { Motion::Slip } else { self.motion_at_rest() };
             self.points.push(PathPoint {
                 motion,
                 compression: self.target == Target::Rest,
@@ -211,17 +225,17 @@ impl Walk<'_> {
         } else if slip > 0.0 {
             out.extend(self.u[1..].iter().map(|t| -self.mu * t / slip));
         } else {
-            out.extend(self.from_rest().0);
+            out.extend(self.start_of_slip().0);
         }
         out
     }
 
-    fn motion_from_rest(&self) -> Motion {
-        if self.mu > 0.0 && self.u.len() > 1 { self.from_rest().1 } else { Motion::Slip }
+    fn motion_at_rest(&self) -> Motion {
+        if self.mu > 0.0 && self.u.len() > 1 { self.start_of_slip().1 } else { Motion::Slip }
     }
 
     /// τ at u_t = 0: sticking where μ allows, else sliding in the one direction in which slip grows.
-    fn from_rest(&self) -> (Vec<f64>, Motion) {
+    fn start_of_slip(&self) -> (Vec<f64>, Motion) {
         let tangents: Vec<usize> = (1..self.u.len()).collect();
         let pull: Vec<f64> = tangents.iter().map(|&i| -self.a[(i, 0)]).collect();
         let stick = self.a.select(&tangents, &tangents).pseudo_solve(&pull);
@@ -231,8 +245,7 @@ impl Walk<'_> {
         let tau = if tangents.len() == 1 {
             vec![self.mu * stick[0].signum()]
         } else {
-            let phi = self.parting_direction();
-            vec![-self.mu * phi.cos(), -self.mu * phi.sin()]
+            self.parting_direction().iter().map(|s| -self.mu * s).collect()
         };
         (tau, Motion::Slip)
     }
@@ -245,32 +258,25 @@ impl Walk<'_> {
         (c * x + s * y, c * y - s * x)
     }
 
-    /// The direction in which slip that starts at zero grows along a straight line: dφ = 0, dσ > 0. It exists and is the
-    /// only one where μ is too small to stick.
-    fn parting_direction(&self) -> f64 {
-        const SAMPLES: usize = 720;
-        let angle = |k: usize| std::f64::consts::TAU * k as f64 / SAMPLES as f64;
-        let mut best = (f64::NEG_INFINITY, (-self.a[(2, 0)]).atan2(-self.a[(1, 0)]));
-        for k in 0..SAMPLES {
-            let (mut low, mut high) = (angle(k), angle(k + 1));
-            let (at_low, at_high) = (self.turning(low).1, self.turning(high).1);
-            if (at_low <= 0.0) == (at_high <= 0.0) {
-                continue;
-            }
-            for _ in 0..60 {
-                let middle = 0.5 * (low + high);
-                if (self.turning(middle).1 <= 0.0) == (at_low <= 0.0) {
-                    low = middle;
-                } else {
-                    high = middle;
-                }
-            }
-            let growth = self.turning(low).0;
-            if growth > best.0 {
-                best = (growth, low);
-            }
+    /// The direction s in which slip that starts at zero grows along a straight line: A_tn − μ A_tt s = g s with g > 0, so
+    /// that ‖(μ A_tt + g)⁻¹A_tn‖ = 1. The left-hand side falls with g and is above 1 at g = 0 where μ is too small to stick:
+    /// there is one such direction.
+    fn parting_direction(&self) -> Vec<f64> {
+        let pull = [self.a[(1, 0)], self.a[(2, 0)]];
+        let at = |g: f64| {
+            let (a, b) = (self.mu * self.a[(1, 1)] + g, self.mu * self.a[(1, 2)]);
+            let (c, d) = (self.mu * self.a[(2, 1)], self.mu * self.a[(2, 2)] + g);
+            let determinant = a * d - b * c;
+            [(d * pull[0] - b * pull[1]) / determinant, (a * pull[1] - c * pull[0]) / determinant]
+        };
+        let (mut low, mut high) = (0.0, norm(&pull));
+        for _ in 0..100 {
+            let middle = 0.5 * (low + high);
+            if norm(&at(middle)) > 1.0 { low = middle } else { high = middle }
         }
-        best.1
+        let s = at(high);
+        let length = norm(&s);
+        s.iter().map(|s| s / length).collect()
     }
 
     /// A stretch along which τ is constant, to the target (true) or to where slip stops.
@@ -305,7 +311,7 @@ impl Walk<'_> {
         }
         if to_stop <= to_target {
             self.u[1..].fill(0.0);
-        } else if self.mu > 0.0 && slip == 0.0 && self.motion_from_rest() == Motion::Stick {
+        } else if self.mu > 0.0 && slip == 0.0 && self.motion_at_rest() == Motion::Stick {
             // Sticking keeps u_t = 0; what the slope adds is rounding.
             self.u[1..].fill(0.0);
         }

@@ -2,16 +2,17 @@
 //!
 //! u ← u + A_{·k} p_k,   p_k the percussion of contact k by itself, until u_n ≥ 0 everywhere
 //!
-//! A = A_c with the joints held, u the velocities of all contacts. Each impact is Newton's with Coulomb's law at its
-//! end, the other contacts looking on. Which contact comes first may matter: it does not where the normals are
-//! orthogonal in the kinetic metric; [`impact_orders`] tries all orders and lists what comes out.
+//! A = A_c with the joints held, u the velocities of all contacts. Each impact obeys the energetic law along its
+//! percussion, the other contacts looking on, so that no sequence makes energy. Which contact comes first may matter: it
+//! does not where all rows of one contact are orthogonal to those of the other in the kinetic metric; [`impact_orders`]
+//! tries all orders and lists what comes out.
 //!
 //! With e < 1 a sequence may have no end (three balls, inelastic collapse); it is cut where the approach that is left
 //! is rounding, or after [`MOST_IMPACTS`] with [`ImpactStatus::TooManyImpacts`].
 
 use crate::impact::{Found, ImpactError, ImpactProblem, ImpactStatus, Setting};
+use crate::impact_path::{Part, follow};
 use crate::matrix::max_abs;
-use crate::solvers::one_contact::{coulomb_plane, coulomb_space};
 
 /// Most impacts in a sequence.
 pub const MOST_IMPACTS: usize = 10_000;
@@ -126,26 +127,15 @@ impl<'a> Walk<'a> {
     /// The impact of one contact by itself; false where it has no answer.
     fn strike(&mut self, k: usize) -> bool {
         let contact = &self.s.problem.contacts[k];
-        let (at, a) = (self.s.offsets[k], &self.s.delassus);
-        let normal = (1.0 + contact.restitution) * self.u[at];
-        let tangents = if contact.friction > 0.0 { contact.tangents.len() } else { 0 };
-        let w = |i: usize, j: usize| a[(at + i, at + j)];
-        let p = match tangents {
-            0 if w(0, 0) > 0.0 => Some(vec![-normal / w(0, 0)]),
-            0 => None,
-            1 => {
-                let block = [[w(0, 0), w(0, 1)], [w(1, 0), w(1, 1)]];
-                coulomb_plane(&block, &[normal, self.u[at + 1]], contact.friction).map(|p| p.to_vec())
-            }
-            _ => {
-                let block = [0, 1, 2].map(|i| [0, 1, 2].map(|j| w(i, j)));
-                let q = [normal, self.u[at + 1], self.u[at + 2]];
-                coulomb_space(&block, &q, contact.friction).map(|p| p.to_vec())
-            }
-        };
-        let Some(p) = p.filter(|p| p.iter().all(|x| x.is_finite())) else { return false };
-        for (j, p) in p.iter().enumerate() {
-            self.impulse[at + j] += p;
+        let rows: Vec<usize> = (self.s.offsets[k]..self.s.offsets[k + 1]).collect();
+        let u: Vec<f64> = rows.iter().map(|&i| self.u[i]).collect();
+        let block = self.s.delassus.select(&rows, &rows);
+        let path = follow(&block, u, contact.friction, Part::Work(contact.restitution));
+        if path.status != ImpactStatus::Solved {
+            return false;
+        }
+        for (&i, p) in rows.iter().zip(&path.impulse) {
+            self.impulse[i] += p;
         }
         self.u = self.s.contact_velocity(&self.impulse);
         self.order.push(k);

@@ -526,7 +526,7 @@ fn friction_at_the_end_of_an_impact_can_make_energy() {
     let problem = block([[1.0, 0.6], [0.6, 1.0]], [-1.0, -0.7], 0.2, 1.0);
     let normal = 2.0 / 0.88;
     let gain = -0.1 * normal * (-1.4 + 0.6 * normal - 0.2 * normal);
-    for law in [ImpactLaw::Moreau, ImpactLaw::Newton, ImpactLaw::Sequence] {
+    for law in [ImpactLaw::Moreau, ImpactLaw::Newton] {
         let result = solved(&problem, &law);
         close(&result.contact_impulses[0], &[normal, -0.2 * normal], 1e-12);
         let [Violation::Energy { gain: told }] = result.violations[..] else {
@@ -578,17 +578,22 @@ fn slip_that_turns_in_space() {
 
 #[test]
 fn slip_that_stops_and_starts_again_in_space() {
-    // Pressed along tangent 1 with more than friction can hold, slip dies out and grows again in that direction.
+    // Pressed along tangent 1 with more than friction can hold, slip against it dies out at P = 0.2/1.3 and grows again
+    // the other way with du_t/dP = 0.9 − 0.2·2 = 0.5.
     let a = [[1.0, 0.9, 0.0], [0.9, 2.0, 0.0], [0.0, 0.0, 1.0]];
-    let path = impact_path(&block(a, [-1.0, -0.2, 0.1], 0.2, 0.5), Restitution::Kinetic).unwrap();
-    let motions: Vec<(Motion, bool)> = path.points.iter().map(|p| (p.motion, p.compression)).collect();
+    let path = impact_path(&block(a, [-1.0, -0.2, 0.0], 0.2, 0.5), Restitution::Kinetic).unwrap();
+    let stop = 0.2 / 1.3;
+    let compression = stop + (1.0 - stop * (1.0 + 0.2 * 0.9)) / (1.0 - 0.2 * 0.9);
+    close(&[path.compression().unwrap().impulse[0]], &[compression], 1e-9);
+    let end = path.points.last().unwrap();
+    close(&[end.impulse[0]], &[1.5 * compression], 1e-9);
+    close(&end.velocity[1..], &[0.5 * (1.5 * compression - stop), 0.0], 1e-9);
+    // In the plane the same, in closed form.
+    let plane =
+        impact_path(&block([[1.0, 0.9], [0.9, 2.0]], [-1.0, -0.2], 0.2, 0.5), Restitution::Kinetic).unwrap();
+    let motions: Vec<(Motion, bool)> = plane.points.iter().map(|p| (p.motion, p.compression)).collect();
     assert_eq!(motions, [(Motion::Slip, true), (Motion::Slip, true), (Motion::Slip, false)]);
-    assert!(path.points[0].velocity[1..].iter().all(|u| *u == 0.0));
-    let end = &path.points[2];
-    // Along tangent 1: du_t/dP = 0.9 − 0.2·2 = 0.5.
-    let stretch = end.impulse[0] - path.points[0].impulse[0];
-    close(&end.velocity[1..], &[0.5 * stretch, 0.0], 1e-9);
-    close(&[end.impulse[0]], &[1.5 * path.compression().unwrap().impulse[0]], 1e-12);
+    close(&plane.impulse, &path.impulse[..2], 1e-9);
 }
 
 #[test]
@@ -741,7 +746,9 @@ proptest! {
 
     #[test]
     fn all_violations_are_told(
-        problem in prop_oneof![random(2, 1, 0), random(3, 0, 1), random(2, 1, 1), random(2, 2, 0)],
+        problem in prop_oneof![
+            random(2, 1, 0), random(3, 0, 1), random(1, 2, 1), random(2, 1, 1), random(2, 2, 0),
+        ],
     ) {
         let k = problem.contacts.len();
         let e = problem.contacts[0].restitution;
@@ -749,9 +756,15 @@ proptest! {
         for law in [ImpactLaw::Moreau, ImpactLaw::Newton, matrix, ImpactLaw::Poisson, ImpactLaw::Sequence] {
             let result = resolve_impact(&problem, &law).unwrap();
             prop_assert!(momentum(&problem, &result) < 1e-7, "{:?}", law);
-            // Rows are independent, so that Coulomb's law has a solution; Newton's with friction may have none.
-            if matches!(law, ImpactLaw::Moreau | ImpactLaw::Poisson | ImpactLaw::Sequence) {
+            // Coulomb's law has a solution where rows are independent; Newton's with friction may have none.
+            let rows: usize = result.contact_impulses.iter().map(Vec::len).sum();
+            let independent = rows + result.joint_impulses.len() <= 4;
+            let soluble = matches!(law, ImpactLaw::Moreau | ImpactLaw::Poisson | ImpactLaw::Sequence);
+            if independent && soluble {
                 prop_assert_eq!(result.status, ImpactStatus::Solved, "{:?} {:?}", law, problem);
+            }
+            if law == ImpactLaw::Sequence {
+                prop_assert!(result.kinetic_energy_after <= result.kinetic_energy_before * (1.0 + 1e-9));
             }
             let (expected, told) = (count(&problem, &result), told(&result));
             for i in 0..3 {
@@ -771,4 +784,21 @@ proptest! {
             }
         }
     }
+}
+
+#[test]
+fn what_is_at_rest_is_judged_by_what_moves() {
+    // A joint whose own velocities are rounding, beside a body that moves: nothing is torn.
+    let problem = ImpactProblem {
+        joints: Matrix::from_rows(&[[0.0, 1.0, 0.0], [1e-17, 1.0, 1e-17]]),
+        joint_drift: vec![0.0; 2],
+        ..free(Matrix::identity(3), &[-1.0, 1e-19, 0.3], vec![smooth(&[1.0, 0.0, 0.0], 0.5)])
+    };
+    for law in [ImpactLaw::Moreau, ImpactLaw::Newton, ImpactLaw::Energetic] {
+        let result = solved(&problem, &law);
+        assert!(result.violations.is_empty(), "{:?}", result.violations);
+    }
+    // A contact whose approach is rounding is at rest for Newton's law.
+    let balls = cradle(&[1.0, 1e-18, 0.0], 1.0);
+    close(&solved(&balls, &ImpactLaw::Newton).velocity, &[-1.0 / 3.0, 2.0 / 3.0, 2.0 / 3.0], 1e-12);
 }

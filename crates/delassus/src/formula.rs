@@ -7,9 +7,9 @@
 use std::fmt;
 use std::sync::Arc;
 
+use crate::dual_series::DualSeries;
 use crate::interval::IntervalDual;
 use crate::number::{HyperDual, Number};
-use crate::series::DualSeries;
 
 /// The point at which a formula is evaluated: q and q̇ of n numbers each, and t.
 #[derive(Clone, Copy, Debug)]

@@ -230,7 +230,7 @@ proptest! {
     fn theorem_5_4_over_random_hills(
         first in 3usize..10,
         kappa in 0.3..5.0f64,
-        c in prop::collection::vec(prop_oneof![-1.0..-0.05, 0.05..1.0f64], 3),
+        c in prop::collection::vec(prop_oneof![-1.0..-0.05f64, 0.05..1.0f64], 3),
     ) {
         let terms: Vec<String> = (0..3).map(|i| format!("+({:.17})*x^{}", c[i], first + i)).collect();
         let surface = format!("-{kappa:.17}*x^2/2{}", terms.concat());
