@@ -29,7 +29,7 @@ use std::ops::Range;
 
 use thiserror::Error;
 
-use crate::formula::{Formula, Point};
+use crate::formula::{Formula, Point, Variables};
 use crate::number::Number;
 use crate::parse;
 use crate::suggest::clip;
@@ -227,6 +227,20 @@ impl Formula for Expression {
             stack.push(result);
         }
         take(&mut stack)
+    }
+
+    fn variables(&self) -> Option<Variables> {
+        let places = |place: fn(&Op) -> Option<usize>| {
+            let mut found: Vec<usize> = self.tape.iter().filter_map(place).collect();
+            found.sort_unstable();
+            found.dedup();
+            found
+        };
+        Some(Variables {
+            positions: places(|op| if let Op::Coordinate(i) = op { Some(*i) } else { None }),
+            velocities: places(|op| if let Op::Velocity(i) = op { Some(*i) } else { None }),
+            time: self.tape.contains(&Op::Time),
+        })
     }
 }
 

@@ -22,15 +22,35 @@ pub struct Point<'a, N> {
     pub t: N,
 }
 
+/// The variables that occur in a formula, ascending.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Variables {
+    /// Places of the positions.
+    pub positions: Vec<usize>,
+    /// Places of the velocities.
+    pub velocities: Vec<usize>,
+    /// Whether time occurs.
+    pub time: bool,
+}
+
 /// A function of positions, velocities and time, written for every number type at once.
 pub trait Formula: Send + Sync {
     /// The value at this point.
     fn eval<N: Number>(&self, at: &Point<'_, N>) -> N;
+
+    /// The variables that it depends on; `None` where that is not known. Derivatives by others are not evaluated.
+    fn variables(&self) -> Option<Variables> {
+        None
+    }
 }
 
 impl Formula for f64 {
     fn eval<N: Number>(&self, _: &Point<'_, N>) -> N {
         N::from_f64(*self)
+    }
+
+    fn variables(&self) -> Option<Variables> {
+        Some(Variables::default())
     }
 }
 
@@ -79,12 +99,16 @@ impl<F: Fn(&Point<'_, HyperDual>) -> HyperDual + Send + Sync> Erased for Closure
 
 /// A formula of any kind, shared on clone.
 #[derive(Clone)]
-pub struct AnyFormula(Arc<dyn Erased>);
+pub struct AnyFormula {
+    formula: Arc<dyn Erased>,
+    variables: Option<Arc<Variables>>,
+}
 
 impl AnyFormula {
     /// Holds a formula.
     pub fn new(formula: impl Formula + 'static) -> Self {
-        AnyFormula(Arc::new(formula))
+        let variables = formula.variables().map(Arc::new);
+        AnyFormula { formula: Arc::new(formula), variables }
     }
 
     /// Holds a closure, e.g. `|at| at.q[1] - 0.5 * at.q[2].sin()`.
@@ -92,29 +116,34 @@ impl AnyFormula {
     where
         F: Fn(&Point<'_, HyperDual>) -> HyperDual + Send + Sync + 'static,
     {
-        AnyFormula(Arc::new(Closure(f)))
+        AnyFormula { formula: Arc::new(Closure(f)), variables: None }
+    }
+
+    /// The variables that it depends on; `None` where that is not known.
+    pub fn variables(&self) -> Option<&Variables> {
+        self.variables.as_deref()
     }
 
     /// The plain value.
     pub fn value(&self, at: &Point<'_, f64>) -> f64 {
-        self.0.value(at)
+        self.formula.value(at)
     }
 
     /// The value with first and mixed second derivatives.
     pub fn hyper(&self, at: &Point<'_, HyperDual>) -> HyperDual {
-        self.0.hyper(at)
+        self.formula.hyper(at)
     }
 
     /// Bounds of the value and of first and mixed second derivatives on a box; undefined for a closure, which is
     /// written for numbers only.
     pub fn interval(&self, at: &Point<'_, IntervalDual>) -> IntervalDual {
-        self.0.interval(at)
+        self.formula.interval(at)
     }
 
     /// The value along a motion, a power series in time, and that of its derivative in one direction; undefined for a
     /// closure, which is written for numbers only.
     pub fn series(&self, at: &Point<'_, DualSeries>) -> DualSeries {
-        self.0.series(at)
+        self.formula.series(at)
     }
 }
 

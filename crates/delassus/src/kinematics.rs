@@ -265,7 +265,7 @@ fn without_residue(mut gradient: Vec<f64>) -> Vec<f64> {
     gradient
 }
 
-fn check_state(system: &System, state: &State) -> Result<()> {
+pub(crate) fn check_state(system: &System, state: &State) -> Result<()> {
     let n = system.coordinates.len();
     if state.q.len() != n || state.v.len() != n {
         let (positions, velocities) = (state.q.len(), state.v.len());
@@ -328,7 +328,8 @@ enum Along {
     Motion,
 }
 
-struct Evaluator<'a> {
+/// The formulas of a system at a state, and their derivatives.
+pub(crate) struct Evaluator<'a> {
     system: &'a System,
     state: &'a State,
     /// Velocities at which formulas are tried besides the state's: zero, and one where no two agree.
@@ -338,7 +339,7 @@ struct Evaluator<'a> {
 }
 
 impl<'a> Evaluator<'a> {
-    fn new(system: &'a System, state: &'a State) -> Self {
+    pub(crate) fn new(system: &'a System, state: &'a State) -> Self {
         let n = state.q.len();
         let size = state.v.iter().fold(1.0_f64, |m, v| m.max(v.abs()));
         let odd = (0..n).map(|i| state.v[i] + size * (1.0 + 0.618 * (i as f64 + 1.0).sqrt())).collect();
@@ -381,7 +382,7 @@ impl<'a> Evaluator<'a> {
         Ok(x)
     }
 
-    fn value(&self, formula: &AnyFormula, id: FormulaId) -> Result<f64> {
+    pub(crate) fn value(&self, formula: &AnyFormula, id: FormulaId) -> Result<f64> {
         let State { t, q, v } = self.state;
         let value = formula.value(&Point { q, v, t: *t });
         if !value.is_finite() {
@@ -403,13 +404,26 @@ impl<'a> Evaluator<'a> {
     }
 
     /// ∂f/∂q.
-    fn gradient(&mut self, formula: &AnyFormula, id: FormulaId) -> Result<Vec<f64>> {
+    pub(crate) fn gradient(&mut self, formula: &AnyFormula, id: FormulaId) -> Result<Vec<f64>> {
         let n = self.q.len();
-        (0..n).map(|i| Ok(self.at_state(formula, id, Along::Position(i), Along::Nothing)?.d1)).collect()
+        let mut gradient = vec![0.0; n];
+        match formula.variables() {
+            Some(known) => {
+                for &i in known.positions.iter().filter(|i| **i < n) {
+                    gradient[i] = self.at_state(formula, id, Along::Position(i), Along::Nothing)?.d1;
+                }
+            }
+            None => {
+                for i in 0..n {
+                    gradient[i] = self.at_state(formula, id, Along::Position(i), Along::Nothing)?.d1;
+                }
+            }
+        }
+        Ok(gradient)
     }
 
     /// M and D(∂T/∂q̇) − ∂T/∂q.
-    fn kinetic_terms(&mut self) -> Result<(Matrix, Vec<f64>)> {
+    pub(crate) fn kinetic_terms(&mut self) -> Result<(Matrix, Vec<f64>)> {
         let n = self.q.len();
         let kinetic = &self.system.kinetic;
         let mut mass = Matrix::zeros(n, n);
@@ -428,7 +442,7 @@ impl<'a> Evaluator<'a> {
     }
 
     /// Value and row of a displacement or velocity.
-    fn measure(&mut self, measure: &Measure, id: FormulaId) -> Result<(f64, Row)> {
+    pub(crate) fn measure(&mut self, measure: &Measure, id: FormulaId) -> Result<(f64, Row)> {
         match measure {
             Measure::Displacement(h) => {
                 let value = self.position_value(h, id)?;
@@ -469,14 +483,14 @@ impl<'a> Evaluator<'a> {
         Ok(gradient)
     }
 
-    fn slips(&mut self, slips: &[Measure], id: impl Fn(usize) -> FormulaId) -> Result<Vec<Row>> {
+    pub(crate) fn slips(&mut self, slips: &[Measure], id: impl Fn(usize) -> FormulaId) -> Result<Vec<Row>> {
         if slips.len() > 2 {
             return Err(KinematicsError::TooManySlips { formula: self.name(id(2)) });
         }
         slips.iter().enumerate().map(|(k, slip)| Ok(self.measure(slip, id(k))?.1)).collect()
     }
 
-    fn friction(&self, mu: &AnyFormula, id: FormulaId) -> Result<f64> {
+    pub(crate) fn friction(&self, mu: &AnyFormula, id: FormulaId) -> Result<f64> {
         let value = self.value(mu, id)?;
         if value < 0.0 {
             return Err(KinematicsError::NegativeFriction { formula: self.name(id), value });

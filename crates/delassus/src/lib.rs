@@ -13,13 +13,23 @@
 //! 003 Peiret, Kövecses, Font-Llagunes 2019; 004 Negrut, Serban 2016.
 #![forbid(unsafe_code)]
 
+mod accumulation;
 pub mod analyze;
 pub mod assemble;
 pub mod close_loops;
 pub mod collide;
+mod collocation;
 pub mod contact;
 mod diagnostic;
 pub mod dual_series;
+mod event_change;
+mod event_decide;
+pub mod event_driven;
+mod event_impact;
+mod event_loop;
+mod event_mechanics;
+mod event_project;
+mod event_search;
 mod expect;
 pub mod expression;
 pub mod family;

@@ -1,0 +1,181 @@
+//! Infinitely many impacts in finite time: where they end, and in which state.
+//!
+//! ```text
+//! t_∞ ≈ t_k + d_k r/(1 − r) ,     r = w_k/w_{k−1} ,     d_k = t_k − t_{k−1}
+//! ```
+//!
+//! w_k > 0 the speed at which the contact closes for the k-th time. For a ball in uniform gravity r is its coefficient of
+//! restitution and the formula is exact from the second impact on; elsewhere it becomes exact in the limit. Positions and
+//! velocities at the impacts are smooth functions of t, and are continued to t_∞ by a cubic through impacts that lie
+//! about 1, 2, 4 and 8 times the remaining time before it (002 §4).
+
+use std::collections::VecDeque;
+
+use delassus_solve::matrix::max_abs;
+
+/// Impacts that show that there is a limit.
+const FEWEST: usize = 5;
+/// Impacts that are kept.
+const MOST: usize = 20_000;
+/// Ratios closer to 1 than this lead nowhere in finite time.
+const SLOW: f64 = 1e-6;
+/// How much the ratio may change from one impact to the next.
+const STEADY: f64 = 0.05;
+/// Two estimates of t_∞ that differ by less than this, relative to max(1, t), agree.
+const AGREE: f64 = 2e-13;
+/// Remaining time that is no longer worth computing, relative to max(1, t).
+const OVER: f64 = 1e-6;
+
+/// A contact's impact: how long after the last, how fast, and the state after it.
+#[derive(Clone, Debug)]
+struct Strike {
+    /// Time since the strike before, more precise than a difference of times.
+    flight: f64,
+    speed: f64,
+    /// (q, v) after it.
+    y: Vec<f64>,
+}
+
+/// The strikes of one contact so far.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Chatter {
+    strikes: VecDeque<Strike>,
+    estimate: Option<f64>,
+}
+
+/// Where a chatter ends.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Limit {
+    /// From the last strike to t_∞.
+    pub(crate) remaining: f64,
+    /// Time between the last two strikes.
+    pub(crate) flight: f64,
+    /// w_k/w_{k−1}.
+    pub(crate) ratio: f64,
+    /// (q, v) at t_∞.
+    pub(crate) y: Vec<f64>,
+}
+
+impl Chatter {
+    /// Adds a strike with approach speed `speed`, `flight` after the one before. The limit, once it is less than `window`
+    /// away and known.
+    pub(crate) fn strike(
+        &mut self,
+        t: f64,
+        flight: f64,
+        speed: f64,
+        y: Vec<f64>,
+        window: f64,
+    ) -> Option<Limit> {
+        let before = self.strikes.back().map(|s| s.speed);
+        let older = self.strikes.len().checked_sub(2).map(|i| self.strikes[i].speed);
+        self.strikes.push_back(Strike { flight, speed, y });
+        let ratio = before.map_or(1.0, |w| speed / w);
+        let steady = match (before, older) {
+            (Some(w), Some(v)) => (ratio - w / v).abs() < STEADY,
+            _ => true,
+        };
+        if before.is_some() && !(ratio > 0.0 && ratio < 1.0 - SLOW && steady) {
+            let last = self.strikes.pop_back();
+            self.strikes.clear();
+            self.strikes.extend(last);
+            self.estimate = None;
+            return None;
+        }
+        if self.strikes.len() > MOST {
+            self.strikes.pop_front();
+        }
+        if self.strikes.len() < FEWEST {
+            return None;
+        }
+        let remaining = flight * ratio / (1.0 - ratio);
+        let end = t + remaining;
+        let change = self.estimate.map_or(f64::INFINITY, |e| (e - end).abs());
+        self.estimate = Some(end);
+        let size = end.abs().max(1.0);
+        let known = change <= AGREE * size || remaining <= OVER * size;
+        (remaining <= window && known).then(|| Limit { remaining, flight, ratio, y: self.state(remaining) })
+    }
+
+    /// Forgets all strikes.
+    pub(crate) fn clear(&mut self) {
+        self.strikes.clear();
+        self.estimate = None;
+    }
+
+    /// Neville's scheme through four strikes, at `remaining` after the last.
+    fn state(&self, remaining: f64) -> Vec<f64> {
+        let last = self.strikes.len() - 1;
+        let mut picked: Vec<(f64, &Strike)> = vec![(0.0, &self.strikes[last])];
+        let mut back = 0.0;
+        for i in (0..last).rev() {
+            back -= self.strikes[i + 1].flight;
+            // The next one lies as far before the last picked as that is before t_∞.
+            let far = remaining - picked[picked.len() - 1].0;
+            if remaining - back >= 2.0 * far || (i == 0 && picked.len() == 1) {
+                picked.push((back, &self.strikes[i]));
+            }
+            if picked.len() == 4 {
+                break;
+            }
+        }
+        let n = self.strikes[last].y.len();
+        let mut result = Vec::with_capacity(n);
+        for k in 0..n {
+            let mut p: Vec<f64> = picked.iter().map(|(_, s)| s.y[k]).collect();
+            for level in 1..p.len() {
+                for j in 0..p.len() - level {
+                    let (a, b) = (picked[j].0, picked[j + level].0);
+                    p[j] = ((remaining - b) * p[j] - (remaining - a) * p[j + 1]) / (a - b);
+                }
+            }
+            result.push(p[0]);
+        }
+        // A continuation that goes far beyond the states that it comes from continues nothing.
+        let size = max_abs(&self.strikes[last].y);
+        let sane = |k: usize| {
+            let values = picked.iter().map(|(_, s)| s.y[k]);
+            let (low, high) = values.fold((f64::MAX, f64::MIN), |(a, b), x| (a.min(x), b.max(x)));
+            let room = 4.0 * (high - low) + 1e-9 * size;
+            result[k] >= low - room && result[k] <= high + room
+        };
+        if max_abs(&result).is_finite() && (0..n).all(sane) { result } else { self.strikes[last].y.clone() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A ball that also rolls along x with a velocity that decays.
+    #[test]
+    fn geometric_flights_end_where_the_series_does() {
+        for e in [0.1, 0.5, 0.9, 0.99] {
+            let (mut chatter, mut t, mut speed) = (Chatter::default(), 1.0, 1.0);
+            let end = 1.0 + 2.0 * e / (9.81 * (1.0 - e));
+            let x = |t: f64| (3.0 * t).sin();
+            let mut found = None;
+            let mut flight = 0.0;
+            for _ in 0..10_000 {
+                found = chatter.strike(t, flight, speed, vec![x(t)], 1e-3);
+                if found.is_some() {
+                    break;
+                }
+                speed *= e;
+                flight = 2.0 * speed / 9.81;
+                t += flight;
+            }
+            let limit = found.expect("a limit");
+            assert!((t + limit.remaining - end).abs() < 1e-11, "e = {e}");
+            assert!((limit.y[0] - x(end)).abs() < 1e-9, "e = {e}: {} for {}", limit.y[0], x(end));
+        }
+    }
+
+    #[test]
+    fn elastic_strikes_have_no_limit() {
+        let mut chatter = Chatter::default();
+        for k in 0..1000 {
+            assert_eq!(chatter.strike(k as f64, 1.0, 1.0, vec![], 1e9), None);
+        }
+    }
+}

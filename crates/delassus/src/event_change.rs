@@ -1,0 +1,390 @@
+//! What happens at an event: impacts, jams, the end of a chatter, and the modes after it.
+
+use delassus_solve::matrix::norm;
+
+use crate::event_decide::{Answer, Decision, decide};
+use crate::event_driven::{Ending, Event, EventKind, Indeterminate};
+use crate::event_impact::{impact, jam};
+use crate::event_loop::{Cause, GAP, Run};
+use crate::event_mechanics::{Condition, ContactMode, Equations, JointMode, Modes};
+use crate::event_project::{project, project_velocity};
+
+/// Impacts or jams at one instant, at most.
+const REPEATS: usize = 100;
+/// Parts of the step after an event at which forces that are not unique are looked at again.
+const AHEAD: [f64; 2] = [1e-4, 1e-2];
+
+impl Run<'_> {
+    /// The event `cause` at θ of the step; the state is there already.
+    pub(crate) fn change(&mut self, theta: f64, cause: Cause) -> Result<(), Ending> {
+        let closed: Vec<usize> =
+            (0..self.modes.contacts.len()).filter(|i| self.modes.contacts[*i].is_closed()).collect();
+        match cause {
+            Cause::Touch(first) => {
+                let at = self.equations()?;
+                let still = self.still();
+                let mut meeting = closed;
+                let mut strikes = false;
+                for i in 0..at.contacts.len() {
+                    let Some(contact) = at.contacts[i].as_ref().filter(|_| !meeting.contains(&i)) else { continue };
+                    let near = i == first || (contact.gap.abs() <= GAP && !self.leaving[i]);
+                    if near && contact.normal.velocity < -still {
+                        strikes = true;
+                        meeting.push(i);
+                    } else if near && contact.normal.velocity <= still {
+                        meeting.push(i);
+                    }
+                }
+                if strikes { self.strike(&meeting) } else { self.settle_touch(&meeting, first) }
+            }
+            Cause::Mode(Condition::Determinant) => {
+                if self.jam_now(1.0 + 1e-6)? { Ok(()) } else { Err(Ending::StepTooShort) }
+            }
+            Cause::Mode(Condition::Rate(contact)) => {
+                let mut touching = closed;
+                touching.push(contact);
+                self.settle(&touching, None, false)
+            }
+            Cause::Mode(condition) => {
+                if let Condition::Slip(i) = condition {
+                    // What is left of the slip is rounding.
+                    let mut modes = self.modes.clone();
+                    modes.contacts[i] = ContactMode::Stick;
+                    project_velocity(&mut self.mechanics, &mut self.state, &modes)?;
+                }
+                if let Condition::JointSlip(j) = condition {
+                    let mut modes = self.modes.clone();
+                    modes.joints[j] = JointMode::Stick;
+                    project_velocity(&mut self.mechanics, &mut self.state, &modes)?;
+                }
+                if condition == Condition::Together {
+                    return self.look_ahead(theta, &closed);
+                }
+                let before = self.modes.clone();
+                self.settle(&closed, Some(condition), false)?;
+                if self.modes == before { self.look_ahead(theta, &closed) } else { Ok(()) }
+            }
+        }
+    }
+
+    fn equations(&mut self) -> Result<Equations, Ending> {
+        Ok(self.mechanics.equations((self.state.t, &self.state.q, &self.state.v), |_| true)?)
+    }
+
+    fn event(&mut self, kind: EventKind, contact: &str) -> &mut Event {
+        let at = self.events.len();
+        self.events.push(Event {
+            t: self.state.t,
+            kind,
+            contact: contact.to_owned(),
+            impulse: vec![],
+            energy_change: 0.0,
+            violations: vec![],
+            answers: 0,
+        });
+        &mut self.events[at]
+    }
+
+    /// A contact that touches without speed: it grazes, or stays.
+    fn settle_touch(&mut self, meeting: &[usize], first: usize) -> Result<(), Ending> {
+        self.settle(meeting, None, false)?;
+        if self.modes.contacts[first] == ContactMode::Open {
+            let name = self.system.contacts[first].name.clone();
+            self.event(EventKind::Graze, &name);
+        }
+        Ok(())
+    }
+
+    /// Impacts of these contacts, until none approaches; then the modes after them.
+    pub(crate) fn strike(&mut self, meeting: &[usize]) -> Result<(), Ending> {
+        let mut meeting = meeting.to_vec();
+        let mut struck: Vec<(usize, f64)> = vec![];
+        for _ in 0..REPEATS {
+            let at = self.equations()?;
+            let result =
+                impact(&at, &self.state.v, &meeting, &self.options.law).map_err(Ending::Impact)?;
+            let still = self.still();
+            let mut change = result.kinetic_energy_after - result.kinetic_energy_before;
+            for (k, &i) in meeting.iter().enumerate() {
+                let u = result.contact_velocities_before[k][0];
+                if u < -still {
+                    let name = self.system.contacts[i].name.clone();
+                    let event = self.event(EventKind::Impact, &name);
+                    event.impulse.clone_from(&result.contact_impulses[k]);
+                    event.energy_change = std::mem::take(&mut change);
+                    event.violations.clone_from(&result.violations);
+                    if !struck.iter().any(|s| s.0 == i) {
+                        struck.push((i, -u));
+                    }
+                }
+            }
+            self.state.v.clone_from(&result.velocity);
+            // Who approaches now, among all that touch?
+            let after = self.equations()?;
+            let still = self.still();
+            let mut again = false;
+            for (i, contact) in after.contacts.iter().enumerate() {
+                let Some(contact) = contact else { continue };
+                let touches = meeting.contains(&i) || (contact.gap.abs() <= GAP && self.leaving[i]);
+                if touches && contact.normal.velocity < -still {
+                    again = true;
+                    if !meeting.contains(&i) {
+                        meeting.push(i);
+                    }
+                }
+            }
+            if again {
+                continue;
+            }
+            let mut touching = vec![];
+            for &i in &meeting {
+                let u = after.contacts[i].as_ref().map_or(0.0, |c| c.normal.velocity);
+                if u > still {
+                    self.leaving[i] = true;
+                } else {
+                    touching.push(i);
+                }
+            }
+            if self.accumulate(&struck, &touching)? {
+                return Ok(());
+            }
+            return self.settle(&touching, None, true);
+        }
+        Err(Ending::Stuck)
+    }
+
+    /// Whether one of the contacts that were struck has come so near to the end of its impacts that the run goes on from
+    /// there.
+    fn accumulate(&mut self, struck: &[(usize, f64)], touching: &[usize]) -> Result<bool, Ending> {
+        let y: Vec<f64> = self.state.q.iter().chain(&self.state.v).copied().collect();
+        let mut found = None;
+        for &(i, speed) in struck {
+            let limit = self.chatter[i].strike(
+                self.state.t,
+                self.since[i],
+                speed,
+                y.clone(),
+                self.options.accumulation_window,
+            );
+            found = found.or(limit.map(|limit| (i, limit)));
+            self.since[i] = 0.0;
+        }
+        let Some((first, limit)) = found else { return Ok(false) };
+        let end = self.state.t + limit.remaining;
+        let n = self.state.q.len();
+        // All that took part come to rest: struck since the last strike of the first but one, or touching now.
+        let round = limit.flight * (1.0 + 1e-6);
+        let mut closed: Vec<usize> = (0..self.since.len())
+            .filter(|i| self.since[*i] <= round || touching.contains(i) || self.modes.contacts[*i].is_closed())
+            .collect();
+        closed.dedup();
+        let (q, v) = limit.y.split_at(n);
+        let at = self.mechanics.equations((end, q, v), |_| true)?;
+        let clear = |i: usize| {
+            closed.contains(&i) || at.contacts[i].as_ref().is_none_or(|c| c.gap > GAP || self.leaving[i])
+        };
+        if end > self.options.t_end || !(0..self.since.len()).all(clear) {
+            return Ok(false);
+        }
+        self.record_jump(end, q);
+        let old = self.modes.clone();
+        let mut at_rest = Modes { joints: old.joints.clone(), contacts: old.contacts.clone() };
+        for mode in &mut at_rest.contacts {
+            *mode = ContactMode::Open;
+        }
+        for &i in &closed {
+            at_rest.contacts[i] = ContactMode::Slide { direction: [0.0; 2] };
+            self.leaving[i] = false;
+            self.chatter[i].clear();
+        }
+        self.since.iter_mut().for_each(|s| *s += limit.remaining);
+        self.state.t = end;
+        self.state.q.copy_from_slice(q);
+        self.state.v.copy_from_slice(v);
+        project(&mut self.mechanics, &mut self.state, &at_rest)?;
+        let name = self.system.contacts[first].name.clone();
+        self.event(EventKind::Accumulation, &name);
+        self.settle(&closed, None, true)?;
+        Ok(true)
+    }
+
+    /// The modes after an event, with these contacts touching. `jumped`: velocities jumped just now.
+    pub(crate) fn settle(
+        &mut self,
+        touching: &[usize],
+        cause: Option<Condition>,
+        jumped: bool,
+    ) -> Result<(), Ending> {
+        let mut touches = vec![false; self.modes.contacts.len()];
+        touching.iter().for_each(|&i| touches[i] = true);
+        for _ in 0..REPEATS {
+            let at = self.equations()?;
+            let decision = self.decision(&at, &touches, cause)?;
+            match decision {
+                Decision::Answers(answers) => {
+                    let answer = self.choose(answers)?;
+                    return self.adopt(answer.modes, &touches, jumped);
+                }
+                Decision::NoSolution => {
+                    let list: Vec<usize> = (0..touches.len()).filter(|i| touches[*i]).collect();
+                    if !self.jam(&at, &list)? {
+                        return Err(Ending::NoSolution);
+                    }
+                    let after = self.equations()?;
+                    let still = self.still();
+                    for &i in &list {
+                        if after.contacts[i].as_ref().is_some_and(|c| c.normal.velocity > still) {
+                            touches[i] = false;
+                            self.leaving[i] = true;
+                        }
+                    }
+                }
+                Decision::Unknown => return Err(Ending::Undecided),
+            }
+        }
+        Err(Ending::Stuck)
+    }
+
+    fn decision(
+        &self,
+        at: &Equations,
+        touches: &[bool],
+        cause: Option<Condition>,
+    ) -> Result<Decision, Ending> {
+        decide(at, touches, self.still(), cause, &self.modes).map_err(|e| Ending::Impact(e.into()))
+    }
+
+    fn choose(&mut self, mut answers: Vec<Answer>) -> Result<Answer, Ending> {
+        let count = answers.len();
+        let mut pick = 0;
+        if count > 1 {
+            let event = self.event(EventKind::Indeterminate, "");
+            event.answers = count;
+            let chosen = self.options.choices.get(self.ambiguous).copied();
+            self.ambiguous += 1;
+            match chosen {
+                Some(choice) => pick = choice.min(count - 1),
+                None if self.options.indeterminate == Indeterminate::Stop => {
+                    return Err(Ending::Indeterminate { answers: count });
+                }
+                None => {}
+            }
+        }
+        Ok(answers.swap_remove(pick))
+    }
+
+    /// The impact without collision of one of these contacts; whether there was one.
+    fn jam(&mut self, at: &Equations, touching: &[usize]) -> Result<bool, Ending> {
+        let Some(jam) = jam(at, &self.state.v, touching).map_err(Ending::Impact)? else { return Ok(false) };
+        let kinetic = |v: &[f64]| 0.5 * at.mass.mul_vec(v).iter().zip(v).map(|(p, v)| p * v).sum::<f64>();
+        let change = kinetic(&jam.velocity) - kinetic(&self.state.v);
+        self.state.v = jam.velocity;
+        let name = self.system.contacts[jam.contact].name.clone();
+        let event = self.event(EventKind::Jam, &name);
+        event.impulse = jam.impulse;
+        event.energy_change = change;
+        Ok(true)
+    }
+
+    /// As [`Run::jam`] for the contacts that are closed now, with friction `factor` times as large, which tells which way
+    /// a state at the very border goes; then the modes after it.
+    pub(crate) fn jam_now(&mut self, factor: f64) -> Result<bool, Ending> {
+        let mut at = self.equations()?;
+        for contact in at.contacts.iter_mut().flatten() {
+            contact.mu_kinetic *= factor;
+        }
+        let closed: Vec<usize> =
+            (0..self.modes.contacts.len()).filter(|i| self.modes.contacts[*i].is_closed()).collect();
+        if !self.jam(&at, &closed)? {
+            return Ok(false);
+        }
+        let after = self.equations()?;
+        let still = self.still();
+        let mut touching = vec![];
+        for &i in &closed {
+            if after.contacts[i].as_ref().is_some_and(|c| c.normal.velocity > still) {
+                self.leaving[i] = true;
+            } else {
+                touching.push(i);
+            }
+        }
+        self.settle(&touching, None, true)?;
+        Ok(true)
+    }
+
+    /// The modes a little later, where those at the event itself do not tell which way it goes.
+    fn look_ahead(&mut self, theta: f64, touching: &[usize]) -> Result<(), Ending> {
+        let mut touches = vec![false; self.modes.contacts.len()];
+        touching.iter().for_each(|&i| touches[i] = true);
+        for ahead in AHEAD {
+            let mut y = vec![];
+            let later = (theta + ahead).min(1.0);
+            self.dense.at(later, &mut y);
+            let (q, v) = y.split_at(y.len() / 2);
+            let t = self.dense.start + later * self.dense.length;
+            let at = self.mechanics.equations((t, q, v), |_| true)?;
+            if let Decision::Answers(answers) = self.decision(&at, &touches, None)?
+                && answers[0].modes != self.modes
+            {
+                let answer = self.choose(answers)?;
+                return self.adopt(answer.modes, &touches, false);
+            }
+        }
+        // Nothing changes: the conditions go on from here.
+        self.watch()
+    }
+
+    /// Takes these modes, and tells what changed.
+    fn adopt(&mut self, modes: Modes, touches: &[bool], jumped: bool) -> Result<(), Ending> {
+        let old = std::mem::replace(&mut self.modes, modes);
+        for i in 0..old.contacts.len() {
+            let (was, is) = (old.contacts[i], self.modes.contacts[i]);
+            if touches[i] && is == ContactMode::Open {
+                self.leaving[i] = true;
+            }
+            let kind = match (was, is) {
+                (ContactMode::Open, ContactMode::Open) => None,
+                (ContactMode::Open, _) if jumped || self.contact_is_new() => None,
+                (ContactMode::Open, _) => Some(EventKind::Close),
+                (_, ContactMode::Open) => Some(EventKind::Open),
+                (ContactMode::Stick, ContactMode::Slide { .. }) => Some(EventKind::Slide),
+                (ContactMode::Slide { direction }, ContactMode::Stick) if norm(&direction) > 0.0 => {
+                    Some(EventKind::Stick)
+                }
+                (ContactMode::Slide { direction: a }, ContactMode::Slide { direction: b })
+                    if a[0] * b[0] + a[1] * b[1] < 0.0 =>
+                {
+                    Some(EventKind::Slide)
+                }
+                _ => None,
+            };
+            if let Some(kind) = kind {
+                let name = self.system.contacts[i].name.clone();
+                self.event(kind, &name);
+            }
+        }
+        for j in 0..old.joints.len() {
+            let kind = match (old.joints[j], self.modes.joints[j]) {
+                (JointMode::Stick, JointMode::Slide { .. }) => Some(EventKind::Slide),
+                (JointMode::Slide { .. }, JointMode::Stick) => Some(EventKind::Stick),
+                (JointMode::Slide { direction: a, .. }, JointMode::Slide { direction: b, .. })
+                    if a[0] * b[0] + a[1] * b[1] < 0.0 =>
+                {
+                    Some(EventKind::Slide)
+                }
+                _ => None,
+            };
+            if let Some(kind) = kind {
+                let name = self.system.joints[j].name.clone();
+                self.event(kind, &name);
+            }
+        }
+        project_velocity(&mut self.mechanics, &mut self.state, &self.modes)?;
+        self.watch()
+    }
+
+    /// Whether nothing has moved yet, so that contacts that touch are where the run begins and no event.
+    fn contact_is_new(&self) -> bool {
+        self.events.is_empty() && self.list.is_empty() && !self.contiguous && self.dense.length == 0.0
+    }
+}

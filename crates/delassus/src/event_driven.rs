@@ -1,0 +1,343 @@
+//! Motion from event to event: smooth equations between events, a decision at each of them.
+//!
+//! ```text
+//! between events   M q̈ + F = C x ,  R q̈ + γ = 0                        modes fixed, order 16
+//! at an event      v⁺ from v⁻ by a law of impact, modes from all solutions of the acceleration problem
+//! ```
+//!
+//! (002 §3 to 5; 000 §2; 003 §5.) Contacts are open, slide or stick. A mode lasts while its gap, its normal force, the rest
+//! of its friction or its slip stays positive; the first of them that does not makes an event, located to 1e-12 s. An
+//! infinite number of impacts in finite time ends in its limit ([`crate::accumulation`]). Where no acceleration satisfies
+//! the laws the contact jams, an impact without collision; where several do, a policy chooses.
+//!
+//! ```
+//! use delassus::event_driven::{EventKind, EventOptions, run_events};
+//!
+//! let text = r#"
+//! [system]
+//! coordinates = ["y"]
+//! [energy]
+//! kinetic = "y'^2/2"
+//! potential = "9.81*y"
+//! [[contact]]
+//! name = "floor"
+//! gap = "y"
+//! restitution = 0.5
+//! [state.position]
+//! y = 1.0
+//! "#;
+//! let file = delassus::file::read_system(text, &[])?;
+//! let run = run_events(&file.system, &file.state, &EventOptions { t_end: 2.0, ..Default::default() })?;
+//! let last = run.events.iter().find(|e| e.kind == EventKind::Accumulation).unwrap();
+//! let exact = (2.0 / 9.81_f64).sqrt() * 3.0;
+//! assert!((last.t - exact).abs() < 1e-9);
+//! assert_eq!(run.state.q[0], 0.0);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+use delassus_solve::impact::{ImpactError, ImpactLaw, Violation};
+use delassus_solve::problem::InvalidProblem;
+use thiserror::Error;
+
+use crate::event_loop::Run;
+pub use crate::event_mechanics::{ContactMode, ModeError};
+use crate::kinematics::{KinematicsError, kinematics};
+use crate::system::{State, System};
+
+/// What to do where several accelerations satisfy the laws.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Indeterminate {
+    /// Follow the one with the least contact forces (Painlevé's principle).
+    #[default]
+    Detach,
+    /// End there.
+    Stop,
+}
+
+/// Options of [`run_events`].
+#[derive(Clone, Debug)]
+pub struct EventOptions {
+    /// End, s; not before the start (default 1).
+    pub t_end: f64,
+    /// Local error of positions and velocities, relative to the largest of each or to 1 (default 1e-12; from 1e-14 to 1e-3).
+    pub tolerance: f64,
+    /// Law of impact (default Moreau).
+    pub law: ImpactLaw,
+    /// Where several accelerations satisfy the laws (default detach).
+    pub indeterminate: Indeterminate,
+    /// Which answer to follow at the first such states, counted from 0 by growing contact forces; then as
+    /// `indeterminate` says (default none).
+    pub choices: Vec<usize>,
+    /// Events after which the run ends (default one million).
+    pub max_events: usize,
+    /// An accumulation of impacts that is no further away than this is jumped to, s (default 1e-3).
+    pub accumulation_window: f64,
+    /// Longest step, s (default infinite).
+    pub max_step: f64,
+    /// Times at which forces or constraints may jump; steps end there (default none).
+    pub breakpoints: Vec<f64>,
+    /// Times at which the motion is recorded (default none).
+    pub sample_times: Vec<f64>,
+}
+
+impl Default for EventOptions {
+    fn default() -> Self {
+        EventOptions {
+            t_end: 1.0,
+            tolerance: 1e-12,
+            law: ImpactLaw::Moreau,
+            indeterminate: Indeterminate::Detach,
+            choices: vec![],
+            max_events: 1_000_000,
+            accumulation_window: 1e-3,
+            max_step: f64::INFINITY,
+            breakpoints: vec![],
+            sample_times: vec![],
+        }
+    }
+}
+
+/// What happened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EventKind {
+    /// A contact closed at a speed, and velocities jumped.
+    Impact,
+    /// A contact closed without speed, and stays.
+    Close,
+    /// A gap touched zero and opened again.
+    Graze,
+    /// A contact opened.
+    Open,
+    /// A contact or joint began to slide, or turned its slip around.
+    Slide,
+    /// A contact or joint began to stick.
+    Stick,
+    /// Infinitely many impacts came to their end.
+    Accumulation,
+    /// No acceleration satisfied the laws: an impact without collision.
+    Jam,
+    /// Several accelerations satisfied the laws, and one was chosen.
+    Indeterminate,
+}
+
+impl EventKind {
+    /// The word in files and on the terminal.
+    pub fn name(self) -> &'static str {
+        match self {
+            EventKind::Impact => "impact",
+            EventKind::Close => "close",
+            EventKind::Graze => "graze",
+            EventKind::Open => "open",
+            EventKind::Slide => "slide",
+            EventKind::Stick => "stick",
+            EventKind::Accumulation => "accumulation",
+            EventKind::Jam => "jam",
+            EventKind::Indeterminate => "indeterminate",
+        }
+    }
+}
+
+/// An event.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Event {
+    /// Time, s.
+    pub t: f64,
+    /// What happened.
+    pub kind: EventKind,
+    /// Name of the contact or joint; empty where the event is of no single one.
+    pub contact: String,
+    /// Percussion of an impact or a jam: normal, tangents.
+    pub impulse: Vec<f64>,
+    /// Kinetic energy after less before; 0 where velocities do not jump.
+    pub energy_change: f64,
+    /// Conditions that the outcome of an impact does not satisfy.
+    pub violations: Vec<Violation>,
+    /// How many accelerations satisfied the laws, at an indeterminate state; else 0.
+    pub answers: usize,
+}
+
+/// The motion at an instant.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Sample {
+    /// Time, positions, velocities.
+    pub state: State,
+    /// Accelerations.
+    pub acceleration: Vec<f64>,
+    /// Normal and tangential forces of every contact.
+    pub contact_forces: Vec<[f64; 3]>,
+    /// Force and friction of every joint.
+    pub joint_forces: Vec<[f64; 3]>,
+    /// What every contact does.
+    pub modes: Vec<ContactMode>,
+}
+
+/// How a run ended.
+#[derive(Clone, Debug, PartialEq)]
+#[must_use]
+pub enum Ending {
+    /// At the end that was asked for.
+    Done,
+    /// More events than allowed.
+    TooManyEvents {
+        /// How many.
+        events: usize,
+    },
+    /// At a state where several accelerations satisfy the laws, as the policy says.
+    Indeterminate {
+        /// How many.
+        answers: usize,
+    },
+    /// At a state with no acceleration that satisfies the laws, and no impact that would lead out of it.
+    NoSolution,
+    /// At a state at which no solution was found, and none excluded.
+    Undecided,
+    /// At an instant that events do not let pass: modes that each end at once.
+    Stuck,
+    /// The step became too short: forces grow beyond all bounds, or a formula jumps.
+    StepTooShort,
+    /// A formula or the constraints fail there.
+    Failed(ModeError),
+    /// An impact has no outcome.
+    Impact(ImpactError),
+}
+
+impl std::fmt::Display for Ending {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Ending::Done => write!(f, "done"),
+            Ending::TooManyEvents { events } => write!(f, "more than {events} events"),
+            Ending::Indeterminate { answers } => {
+                write!(f, "{answers} accelerations satisfy the laws, and the policy is to stop")
+            }
+            Ending::NoSolution => write!(f, "no acceleration satisfies the laws, and no contact jams"),
+            Ending::Undecided => {
+                write!(f, "no acceleration was found that satisfies the laws, and none was excluded")
+            }
+            Ending::Stuck => write!(f, "modes change at one instant without end"),
+            Ending::StepTooShort => {
+                write!(f, "the steps became too short: forces without bound, or a formula that jumps")
+            }
+            Ending::Failed(error) => write!(f, "{error}"),
+            Ending::Impact(error) => write!(f, "{error}"),
+        }
+    }
+}
+
+/// A motion.
+#[derive(Clone, Debug)]
+pub struct Trajectory {
+    /// What happened, in the order of time.
+    pub events: Vec<Event>,
+    /// The motion at the times that were asked for, as far as it came.
+    pub samples: Vec<Sample>,
+    /// The last state.
+    pub state: State,
+    /// What every contact does there.
+    pub modes: Vec<ContactMode>,
+    /// How it ended.
+    pub ending: Ending,
+    /// Steps that were taken.
+    pub steps: u64,
+    /// Evaluations of the equations of motion.
+    pub evaluations: u64,
+    /// Largest gap of a closed contact before it was put back, m.
+    pub max_gap_error: f64,
+    /// Largest error of a joint before it was put back.
+    pub max_joint_error: f64,
+    /// Kinetic and potential energy at the start and at the end, J.
+    pub energy: [f64; 2],
+}
+
+/// Why a run cannot begin.
+#[derive(Clone, Debug, Error, PartialEq)]
+pub enum EventError {
+    /// An option is out of its range.
+    #[error("{option}: expected {expected}, found {found}")]
+    Option {
+        /// Which.
+        option: &'static str,
+        /// What it should be.
+        expected: &'static str,
+        /// What it is.
+        found: f64,
+    },
+    /// A formula has no meaning at the start.
+    #[error(transparent)]
+    Kinematics(#[from] KinematicsError),
+    /// The equations of motion cannot be solved at the start.
+    #[error(transparent)]
+    Mode(#[from] ModeError),
+    /// A gap is negative at the start.
+    #[error("contact `{contact}` penetrates at the start: its gap is {gap:e}, expected at least 0 (within {tolerance:e})")]
+    Penetration {
+        /// Name of the contact.
+        contact: String,
+        /// Its number.
+        index: usize,
+        /// Its gap.
+        gap: f64,
+        /// What counts as zero.
+        tolerance: f64,
+    },
+    /// A joint is open at the start.
+    #[error("joint `{joint}` is open at the start: its value is {value:e}, expected 0 (within {tolerance:e})")]
+    JointOpen {
+        /// Name of the joint.
+        joint: String,
+        /// Its number.
+        index: usize,
+        /// Its value.
+        value: f64,
+        /// What counts as zero.
+        tolerance: f64,
+    },
+    /// Numbers that make no contact problem.
+    #[error(transparent)]
+    Invalid(#[from] InvalidProblem),
+}
+
+/// Gaps and joints that are off by no more than this at the start are put right.
+pub(crate) const START_TOLERANCE: f64 = 1e-6;
+
+/// Moves a system from a state, from event to event.
+pub fn run_events(
+    system: &System,
+    start: &State,
+    options: &EventOptions,
+) -> Result<Trajectory, EventError> {
+    let check = |ok: bool, option, expected, found| {
+        if ok { Ok(()) } else { Err(EventError::Option { option, expected, found }) }
+    };
+    let t_end = options.t_end;
+    check(t_end.is_finite() && t_end >= start.t, "t_end", "an end not before the start", t_end)?;
+    let tolerance = options.tolerance;
+    check((1e-14..=1e-3).contains(&tolerance), "tolerance", "a number from 1e-14 to 1e-3", tolerance)?;
+    check(options.max_step > 0.0, "max_step", "a step above 0", options.max_step)?;
+    let window = options.accumulation_window;
+    check(window.is_finite() && window >= 0.0, "accumulation_window", "a time of at least 0", window)?;
+    let at = kinematics(system, start)?;
+    if at.mass_rank < system.coordinates.len() {
+        return Err(ModeError::SingularMass.into());
+    }
+    for (index, contact) in at.contacts.iter().enumerate() {
+        if contact.gap < -START_TOLERANCE {
+            return Err(EventError::Penetration {
+                contact: system.contacts[index].name.clone(),
+                index,
+                gap: contact.gap,
+                tolerance: START_TOLERANCE,
+            });
+        }
+    }
+    for (index, joint) in at.joints.iter().enumerate() {
+        if joint.value.abs() > START_TOLERANCE {
+            return Err(EventError::JointOpen {
+                joint: system.joints[index].name.clone(),
+                index,
+                value: joint.value,
+                tolerance: START_TOLERANCE,
+            });
+        }
+    }
+    Run::new(system, start, options, &at)?.finish()
+}

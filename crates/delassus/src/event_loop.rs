@@ -1,0 +1,510 @@
+//! The loop of an event-driven run: a step, the first event in it, and what was asked to be recorded.
+
+use crate::accumulation::Chatter;
+use crate::collocation::{Collocation, DenseStep, GAUSS, POINTS, StepOutcome, next_length, scales};
+use crate::event_driven::{Ending, Event, EventError, EventOptions, START_TOLERANCE, Sample, Trajectory};
+use crate::event_mechanics::{
+    Condition, ContactMode, JointMode, Mechanics, ModeError, Modes, Moving, condition_values, conditions,
+};
+use crate::event_project::project;
+use crate::event_search::{End, GapPoint, GapTolerance, first_end, first_touch};
+use crate::kinematics::Kinematics;
+use crate::system::{Measure, State, System};
+use delassus_solve::matrix::max_abs;
+
+/// Gaps within this of zero are closed, m.
+pub(crate) const GAP: f64 = 1e-10;
+/// A minimum of a gap within this of zero is a graze, m.
+const GRAZE: f64 = 1e-12;
+/// What rounding leaves of a gap that is zero, relative to the largest position or 1.
+const ROUNDING: f64 = 1e-15;
+/// Velocities below this part of the largest, or of 1, are zero.
+const STILL: f64 = 1e-10;
+/// Forces below this part of all forces are zero.
+const NO_FORCE: f64 = 1e-10;
+/// Slips below this part of the largest velocity, or of 1, have not begun.
+const NO_SLIP: f64 = 1e-13;
+/// A determinant of the scaled matrix below this is zero.
+const NO_DETERMINANT: f64 = 1e-9;
+/// Events at one instant that lead nowhere.
+const STUCK: usize = 40;
+/// A step after an event, in times between the last two events.
+const EVENT_STEPS: f64 = 3.0;
+/// First step that is tried, s.
+const FIRST_STEP: f64 = 0.1;
+
+impl From<ModeError> for Ending {
+    fn from(error: ModeError) -> Self {
+        Ending::Failed(error)
+    }
+}
+
+impl From<crate::kinematics::KinematicsError> for Ending {
+    fn from(error: crate::kinematics::KinematicsError) -> Self {
+        Ending::Failed(error.into())
+    }
+}
+
+/// Why a step ends before its end.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Cause {
+    /// A gap closes or grazes.
+    Touch(usize),
+    /// A condition of a mode ends.
+    Mode(Condition),
+}
+
+/// States of a step at instants that were asked for.
+#[derive(Default)]
+struct Visited {
+    entries: Vec<(f64, Moving)>,
+    used: usize,
+    y: Vec<f64>,
+}
+
+impl Visited {
+    fn at(&mut self, dense: &DenseStep, theta: f64) -> &Moving {
+        if let Some(found) = self.entries[..self.used].iter().position(|(x, _)| *x == theta) {
+            return &self.entries[found].1;
+        }
+        if self.used == self.entries.len() {
+            self.entries.push(Default::default());
+        }
+        dense.at(theta, &mut self.y);
+        let n = self.y.len() / 2;
+        let (x, moving) = &mut self.entries[self.used];
+        *x = theta;
+        moving.set(dense.start + theta * dense.length, &self.y[..n], &self.y[n..]);
+        // The states at fixed places come first and are met again and again; those of root finders are not.
+        if self.used < 64 {
+            self.used += 1;
+            &self.entries[self.used - 1].1
+        } else {
+            &self.entries[self.used].1
+        }
+    }
+}
+
+/// A run under way.
+pub(crate) struct Run<'a> {
+    pub(crate) system: &'a System,
+    pub(crate) mechanics: Mechanics<'a>,
+    pub(crate) options: &'a EventOptions,
+    pub(crate) state: State,
+    pub(crate) modes: Modes,
+    /// Contacts whose gap is zero now and positive right after.
+    pub(crate) leaving: Vec<bool>,
+    /// Conditions of the modes, and the sign of the determinant under them.
+    pub(crate) list: Vec<Condition>,
+    pub(crate) sign: f64,
+    room: Collocation,
+    pub(crate) dense: DenseStep,
+    before: DenseStep,
+    /// Whether `before` ends where the next step begins, in the same modes.
+    pub(crate) contiguous: bool,
+    length: f64,
+    last_event: f64,
+    values: Vec<[f64; POINTS]>,
+    force_size: f64,
+    visited: Visited,
+    pub(crate) chatter: Vec<Chatter>,
+    /// Time since the last strike of every contact.
+    pub(crate) since: Vec<f64>,
+    pub(crate) events: Vec<Event>,
+    samples: Vec<Sample>,
+    sample_times: Vec<f64>,
+    breakpoints: Vec<f64>,
+    next_sample: usize,
+    next_break: usize,
+    pub(crate) ambiguous: usize,
+    same_instant: usize,
+    steps: u64,
+    max_gap_error: f64,
+    max_joint_error: f64,
+    energy: f64,
+}
+
+impl<'a> Run<'a> {
+    pub(crate) fn new(
+        system: &'a System,
+        start: &State,
+        options: &'a EventOptions,
+        at: &Kinematics,
+    ) -> Result<Self, EventError> {
+        let contacts = system.contacts.len();
+        let sorted = |times: &[f64]| {
+            let mut times: Vec<f64> =
+                times.iter().copied().filter(|t| *t >= start.t && *t <= options.t_end).collect();
+            times.sort_by(f64::total_cmp);
+            times
+        };
+        Ok(Run {
+            system,
+            mechanics: Mechanics::new(system, start)?,
+            options,
+            state: start.clone(),
+            modes: Modes {
+                contacts: vec![ContactMode::Open; contacts],
+                joints: vec![JointMode::Smooth; system.joints.len()],
+            },
+            leaving: vec![false; contacts],
+            list: vec![],
+            sign: 1.0,
+            room: Collocation::default(),
+            dense: DenseStep::default(),
+            before: DenseStep::default(),
+            contiguous: false,
+            length: FIRST_STEP,
+            last_event: start.t,
+            values: vec![],
+            force_size: 0.0,
+            visited: Visited::default(),
+            chatter: vec![Chatter::default(); contacts],
+            since: vec![f64::INFINITY; contacts],
+            events: vec![],
+            samples: vec![],
+            sample_times: sorted(&options.sample_times),
+            breakpoints: sorted(&options.breakpoints),
+            next_sample: 0,
+            next_break: 0,
+            ambiguous: 0,
+            same_instant: 0,
+            steps: 0,
+            max_gap_error: 0.0,
+            max_joint_error: 0.0,
+            energy: at.kinetic_energy + at.potential_energy,
+        })
+    }
+
+    /// Runs to the end.
+    pub(crate) fn finish(mut self) -> Result<Trajectory, EventError> {
+        let ending = match self.begin().and_then(|()| self.run()) {
+            Ok(()) => Ending::Done,
+            Err(ending) => ending,
+        };
+        let mut energy = [self.energy; 2];
+        if let Ok(at) = crate::kinematics::kinematics(self.system, &self.state) {
+            energy[1] = at.kinetic_energy + at.potential_energy;
+        }
+        Ok(Trajectory {
+            events: self.events,
+            samples: self.samples,
+            state: self.state,
+            modes: self.modes.contacts,
+            ending,
+            steps: self.steps,
+            evaluations: self.room.evaluations,
+            max_gap_error: self.max_gap_error,
+            max_joint_error: self.max_joint_error,
+            energy,
+        })
+    }
+
+    /// Velocities up to this are zero.
+    pub(crate) fn still(&self) -> f64 {
+        STILL * max_abs(&self.state.v).max(1.0)
+    }
+
+    /// The state at the start: joints closed, contacts that touch found, the first modes.
+    fn begin(&mut self) -> Result<(), Ending> {
+        self.put_right()?;
+        let at = self.mechanics.equations((self.state.t, &self.state.q, &self.state.v), |_| true)?;
+        let (mut touching, mut closing) = (vec![], vec![]);
+        for (i, contact) in at.contacts.iter().enumerate() {
+            let Some(contact) = contact else { continue };
+            let u = contact.normal.velocity;
+            if contact.gap.abs() <= START_TOLERANCE && u.abs() <= START_TOLERANCE {
+                touching.push(i);
+            } else if contact.gap <= GAP && u < 0.0 {
+                closing.push(i);
+            } else if contact.gap <= GAP {
+                self.leaving[i] = true;
+            }
+        }
+        // Contacts that rest are put onto their surface before anything is decided.
+        for &i in &touching {
+            self.modes.contacts[i] = ContactMode::Slide { direction: [0.0; 2] };
+        }
+        self.put_right()?;
+        for &i in &touching {
+            self.modes.contacts[i] = ContactMode::Open;
+        }
+        if closing.is_empty() {
+            self.settle(&touching, None, false)
+        } else {
+            closing.extend(touching);
+            self.strike(&closing)
+        }
+    }
+
+    fn run(&mut self) -> Result<(), Ending> {
+        while self.state.t < self.options.t_end {
+            self.advance()?;
+        }
+        self.record_state();
+        Ok(())
+    }
+
+    fn put_right(&mut self) -> Result<(), Ending> {
+        let off = project(&mut self.mechanics, &mut self.state, &self.modes)?;
+        self.max_gap_error = self.max_gap_error.max(off.gap);
+        self.max_joint_error = self.max_joint_error.max(off.joint);
+        Ok(())
+    }
+
+    /// One step, to its end or to the first event in it.
+    fn advance(&mut self) -> Result<(), Ending> {
+        while self.breakpoints.get(self.next_break).is_some_and(|b| *b <= self.state.t) {
+            self.next_break += 1;
+            self.contiguous = false;
+        }
+        let stop = self.breakpoints.get(self.next_break).copied().unwrap_or(self.options.t_end);
+        let room = stop.min(self.options.t_end) - self.state.t;
+        let mut h = self.length.min(self.options.max_step).min(room);
+        let shortest = 1e-13 * self.state.t.abs().max(1.0);
+        let error = loop {
+            if h < shortest && h < room {
+                if self.slides() && self.jam_now(1.0 + 1e-6)? {
+                    return Ok(());
+                }
+                return Err(Ending::StepTooShort);
+            }
+            match self.attempt(h) {
+                Ok(StepOutcome::Converged(error)) if error <= self.options.tolerance => {
+                    break error / self.options.tolerance;
+                }
+                Ok(StepOutcome::Converged(error)) => h = next_length(h, error / self.options.tolerance),
+                Ok(StepOutcome::Diverged) => h *= 0.25,
+                Err(error) if h < 4.0 * shortest => return Err(error.into()),
+                Err(_) => h *= 0.25,
+            }
+            self.contiguous = false;
+        };
+        self.steps += 1;
+        let found = self.first_event()?;
+        let length = next_length(h, error);
+        let Some((theta, cause)) = found else {
+            let end = if h == room { stop.min(self.options.t_end) } else { self.state.t + h };
+            self.record(1.0);
+            self.go_to(1.0, end);
+            self.put_right()?;
+            self.leaving.fill(false);
+            self.length = length.max(h);
+            self.same_instant = 0;
+            std::mem::swap(&mut self.dense, &mut self.before);
+            self.contiguous = true;
+            return Ok(());
+        };
+        if self.direction_turned(theta, cause)? {
+            // The slip passed zero at a distance: a shorter step sees its direction turn.
+            self.length = 0.5 * theta * h;
+            self.contiguous = false;
+            return Ok(());
+        }
+        self.length = length.max(h);
+        let passed = self.state.t - self.last_event + theta * h;
+        if passed > shortest {
+            // The next event may well be as near; a polynomial over a much longer time would blur it.
+            self.length = self.length.min(EVENT_STEPS * passed);
+            self.last_event = self.state.t + theta * h;
+        }
+        self.same_instant = if theta * h <= shortest { self.same_instant + 1 } else { 0 };
+        if self.same_instant > STUCK {
+            return Err(Ending::Stuck);
+        }
+        self.record(theta);
+        if theta > 0.0 {
+            self.leaving.fill(false);
+        }
+        self.go_to(theta, self.state.t + theta * h);
+        self.put_right()?;
+        self.contiguous = false;
+        self.change(theta, cause)?;
+        if self.events.len() > self.options.max_events {
+            return Err(Ending::TooManyEvents { events: self.options.max_events });
+        }
+        Ok(())
+    }
+
+    fn slides(&self) -> bool {
+        self.list.iter().any(|c| matches!(c, Condition::Slip(_)))
+    }
+
+    fn go_to(&mut self, theta: f64, t: f64) {
+        let mut y = vec![];
+        self.dense.at(theta, &mut y);
+        let n = y.len() / 2;
+        let passed = self.dense.length * theta;
+        self.state.t = t;
+        self.state.q.copy_from_slice(&y[..n]);
+        self.state.v.copy_from_slice(&y[n..]);
+        self.since.iter_mut().for_each(|s| *s += passed);
+    }
+
+    /// A step of length h in the present modes, with the conditions at its points.
+    fn attempt(&mut self, h: f64) -> Result<StepOutcome, ModeError> {
+        let n = self.state.q.len();
+        let y0: Vec<f64> = self.state.q.iter().chain(&self.state.v).copied().collect();
+        let mut scale = vec![];
+        scales(&self.state.q, &self.state.v, &mut scale);
+        let Run { mechanics, modes, list, values, room, dense, before, system, .. } = self;
+        values.clear();
+        values.resize(list.len(), [0.0; POINTS]);
+        let nonholonomic = |i: usize| matches!(system.contacts[i].normal, Measure::Velocity(_));
+        let (mut now, mut size) = (vec![], 0.0_f64);
+        let sign = self.sign;
+        let guess = self.contiguous.then_some(&*before);
+        let outcome = room.step((self.state.t, h, &y0), &scale, guess, dense, |point, t, y, dy| {
+            let (q, v) = y.split_at(n);
+            let at = mechanics.equations((t, q, v), |i| modes.contacts[i].is_closed() || nonholonomic(i))?;
+            let response = mechanics.respond(&at, modes)?;
+            dy[..n].copy_from_slice(v);
+            dy[n..].copy_from_slice(&response.acceleration);
+            if !list.is_empty() {
+                condition_values(list, &at, modes, &response, sign, &mut now);
+                for (all, x) in values.iter_mut().zip(&now) {
+                    all[point] = *x;
+                }
+                let forces = response.contacts.iter().chain(&response.joints).flatten();
+                size = forces.fold(max_abs(&at.force), |m, f| m.max(f.abs()));
+            }
+            Ok::<(), ModeError>(())
+        })?;
+        self.force_size = size;
+        Ok(outcome)
+    }
+
+    /// The first event of the step: θ and what it is.
+    fn first_event(&mut self) -> Result<Option<(f64, Cause)>, Ending> {
+        let mut first: Option<(f64, Cause)> = None;
+        self.visited.used = 0;
+        let h = self.dense.length;
+        let tolerance = GapTolerance { graze: GRAZE, rounding: ROUNDING * max_abs(&self.state.q).max(1.0) };
+        let (mechanics, dense, visited) = (&self.mechanics, &self.dense, &mut self.visited);
+        for i in 0..self.modes.contacts.len() {
+            let holonomic = matches!(self.system.contacts[i].normal, Measure::Displacement(_));
+            if self.modes.contacts[i].is_closed() || !holonomic {
+                continue;
+            }
+            let mut eval = |theta: f64| {
+                let (gap, rate) = mechanics.gap(i, visited.at(dense, theta));
+                GapPoint { theta, gap, rate: rate * h }
+            };
+            let (a, b) = (eval(0.0), eval(first.map_or(1.0, |f| f.0)));
+            if b.theta > a.theta
+                && let Some(touch) = first_touch(&mut eval, a, b, self.leaving[i], tolerance)
+                && first.is_none_or(|f| touch.theta() < f.0)
+            {
+                // Closing and grazing are told apart by the rate there.
+                first = Some((touch.theta(), Cause::Touch(i)));
+            }
+        }
+        let size = max_abs(&self.state.v).max(1.0);
+        for k in 0..self.list.len() {
+            let condition = self.list[k];
+            let noise = match condition {
+                Condition::Slip(_) | Condition::JointSlip(_) | Condition::Rate(_) => {
+                    NO_SLIP * size
+                }
+                Condition::Determinant => NO_DETERMINANT,
+                _ => NO_FORCE * self.force_size,
+            };
+            let coefficients = GAUSS.coefficients(&self.values[k]);
+            let found = first_end(&coefficients, noise, |theta| self.condition_at(k, theta))?;
+            let theta = match found {
+                Some(End::AtOnce) => 0.0,
+                Some(End::At(theta)) => theta,
+                None => continue,
+            };
+            if first.is_none_or(|f| theta < f.0) {
+                first = Some((theta, Cause::Mode(condition)));
+            }
+        }
+        Ok(first)
+    }
+
+    /// The true value of a condition inside of the step.
+    fn condition_at(&mut self, k: usize, theta: f64) -> Result<f64, Ending> {
+        let mut y = vec![];
+        self.dense.at(theta, &mut y);
+        let (q, v) = y.split_at(y.len() / 2);
+        let t = self.dense.start + theta * self.dense.length;
+        let at = self.mechanics.equations((t, q, v), |_| true)?;
+        let response = self.mechanics.respond(&at, &self.modes)?;
+        let mut values = vec![];
+        condition_values(&self.list[k..=k], &at, &self.modes, &response, self.sign, &mut values);
+        Ok(values[0])
+    }
+
+    /// Whether a slip in space that vanished along its old direction is still there across it.
+    fn direction_turned(&mut self, theta: f64, cause: Cause) -> Result<bool, Ending> {
+        let Cause::Mode(Condition::Slip(i)) = cause else { return Ok(false) };
+        if self.system.contacts[i].slip.len() < 2 || theta * self.dense.length < 1e-9 {
+            return Ok(false);
+        }
+        let mut speed = |theta: f64| -> Result<f64, Ending> {
+            let mut y = vec![];
+            self.dense.at(theta, &mut y);
+            let (q, v) = y.split_at(y.len() / 2);
+            let t = self.dense.start + theta * self.dense.length;
+            let at = self.mechanics.equations((t, q, v), |c| c == i)?;
+            Ok(at.contacts[i]
+                .as_ref()
+                .map_or(0.0, |c| c.slip.iter().map(|r| r.velocity * r.velocity).sum::<f64>().sqrt()))
+        };
+        Ok(speed(theta)? > 1e-8 * speed(0.0)?)
+    }
+
+    /// Records the samples of this step up to θ; those at its end belong to the next step.
+    fn record(&mut self, theta: f64) {
+        let end = self.dense.start + theta * self.dense.length;
+        while let Some(&t) = self.sample_times.get(self.next_sample).filter(|t| **t < end) {
+            let mut y = vec![];
+            self.dense.at((t - self.dense.start) / self.dense.length, &mut y);
+            let (q, v) = y.split_at(y.len() / 2);
+            let state = State { t, q: q.to_vec(), v: v.to_vec() };
+            self.add_sample(state);
+        }
+    }
+
+    /// Records samples between here and a state that is jumped to, along a straight line.
+    pub(crate) fn record_jump(&mut self, t_end: f64, q: &[f64]) {
+        let start = self.state.clone();
+        while let Some(&t) = self.sample_times.get(self.next_sample).filter(|t| **t < t_end) {
+            let part = (t - start.t) / (t_end - start.t);
+            let q = start.q.iter().zip(q).map(|(a, b)| a + part * (b - a)).collect();
+            self.add_sample(State { t, q, v: start.v.clone() });
+        }
+    }
+
+    /// Records the present state where it was asked for.
+    fn record_state(&mut self) {
+        while self.sample_times.get(self.next_sample).is_some_and(|t| *t <= self.state.t) {
+            self.add_sample(self.state.clone());
+        }
+    }
+
+    fn add_sample(&mut self, state: State) {
+        self.next_sample += 1;
+        let closed = |i: usize| self.modes.contacts[i].is_closed();
+        let Ok(at) = self.mechanics.equations((state.t, &state.q, &state.v), closed) else { return };
+        let Ok(response) = self.mechanics.respond(&at, &self.modes) else { return };
+        self.samples.push(Sample {
+            state,
+            acceleration: response.acceleration,
+            contact_forces: response.contacts,
+            joint_forces: response.joints,
+            modes: self.modes.contacts.clone(),
+        });
+    }
+
+    /// The conditions that watch the present modes.
+    pub(crate) fn watch(&mut self) -> Result<(), Ending> {
+        let at = self.mechanics.equations((self.state.t, &self.state.q, &self.state.v), |_| true)?;
+        let response = self.mechanics.respond(&at, &self.modes)?;
+        self.list = conditions(self.system, &self.modes, response.is_redundant());
+        self.sign = response.determinant_sign();
+        self.contiguous = false;
+        Ok(())
+    }
+}

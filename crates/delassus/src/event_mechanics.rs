@@ -1,0 +1,594 @@
+//! The equations of motion while every contact keeps doing what it does.
+//!
+//! ```text
+//! M q̈ + F = C x ,     R q̈ + γ = 0      ⇒      (R M⁻¹ C) x = R M⁻¹ F − γ ,     q̈ = M⁻¹(C x − F)
+//! ```
+//!
+//! x ∈ ℝᵏ the forces that are not given by others, C (n × k) their directions, R (k × n) what they hold. A joint and a
+//! contact that sticks hold what they push along; a contact that slides holds its normal and pushes along
+//! ∇h_n − μ ∇h_t e, e the direction of its slip (002 §4; 000 §2, 3). Where rows depend on each other x is the shortest of
+//! all solutions, which moves the system as all others do (002 Lemma 5.1).
+
+use delassus_solve::matrix::{Matrix, axpy, dot, max_abs, norm};
+use delassus_solve::solvers::polyhedron::{Lp, linear_program};
+
+use crate::formula::Point;
+use crate::kinematics::{ContactKinematics, Evaluator, JointKinematics, KinematicsError, Row};
+use crate::number::HyperDual;
+use crate::system::{FormulaId, Measure, State, System};
+
+/// Pivots of the scaled matrix below this part of the largest are zero.
+const SINGULAR: f64 = 1e-11;
+/// Equations that cannot all hold leave more than this part of their terms.
+const INCONSISTENT: f64 = 1e-6;
+/// Sides of the polygon inside of a friction cone, where forces are not unique.
+const SIDES: usize = 32;
+
+/// What a contact does between two events.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum ContactMode {
+    /// No force.
+    Open,
+    /// Touching; it slides, or there is no friction. The direction of slip is the one at the last event.
+    Slide {
+        /// Unit vector along the tangents; (0, 0) without friction.
+        direction: [f64; 2],
+    },
+    /// Touching without slip.
+    Stick,
+}
+
+impl ContactMode {
+    /// Whether the contact touches and may push.
+    pub fn is_closed(&self) -> bool {
+        *self != ContactMode::Open
+    }
+}
+
+/// What a joint does between two events.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum JointMode {
+    /// No friction.
+    Smooth,
+    /// It slides; the sign of its normal force.
+    Slide { direction: [f64; 2], sign: f64 },
+    /// No slip.
+    Stick,
+}
+
+/// What everything does.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Modes {
+    pub(crate) contacts: Vec<ContactMode>,
+    pub(crate) joints: Vec<JointMode>,
+}
+
+/// A quantity that stays at least zero while modes last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Condition {
+    /// The rate of an open contact that is given by a velocity.
+    Rate(usize),
+    /// The normal force of a closed contact.
+    Normal(usize),
+    /// What friction has left at a sticking contact.
+    Limit(usize),
+    /// Slip along the direction of a sliding contact.
+    Slip(usize),
+    /// The normal force of a sliding joint, times its sign.
+    JointNormal(usize),
+    /// What friction has left at a sticking joint.
+    JointLimit(usize),
+    /// Slip along the direction of a sliding joint.
+    JointSlip(usize),
+    /// What all forces have left together, where they are not unique.
+    Together,
+    /// The determinant of R M⁻¹ C, by its sign at the last event.
+    Determinant,
+}
+
+/// Masses, forces and rows at a state.
+#[derive(Clone, Debug)]
+pub(crate) struct Equations {
+    pub(crate) mass: Matrix,
+    pub(crate) force: Vec<f64>,
+    /// `None` for contacts that were not asked for.
+    pub(crate) contacts: Vec<Option<ContactKinematics>>,
+    pub(crate) joints: Vec<JointKinematics>,
+}
+
+/// Accelerations and forces at a state, in given modes.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Response {
+    pub(crate) acceleration: Vec<f64>,
+    /// Normal and tangents of every contact.
+    pub(crate) contacts: Vec<[f64; 3]>,
+    /// Force and friction of every joint.
+    pub(crate) joints: Vec<[f64; 3]>,
+    /// Of the scaled R M⁻¹ C.
+    determinant: f64,
+    /// Where forces are not unique, what they have left together.
+    margin: Option<f64>,
+}
+
+/// Why a state has no response in given modes.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum ModeError {
+    /// A formula has no meaning there.
+    #[error(transparent)]
+    Kinematics(#[from] KinematicsError),
+    /// The mass matrix has no inverse.
+    #[error("the mass matrix is singular, so that the motion is not determined")]
+    SingularMass,
+    /// The constraints contradict each other, or friction has reached the point where no force holds them.
+    #[error("no forces hold the constraints that are active")]
+    Inconsistent,
+}
+
+/// A system as the integrator evaluates it.
+pub(crate) struct Mechanics<'a> {
+    pub(crate) system: &'a System,
+    /// M and M⁻¹ where they never change.
+    constant: Option<(Matrix, Matrix)>,
+    state: State,
+}
+
+impl<'a> Mechanics<'a> {
+    /// The system; the state tells its mass where that is constant.
+    pub(crate) fn new(system: &'a System, state: &State) -> Result<Self, ModeError> {
+        let fixed = system.kinetic.variables().is_some_and(|v| v.positions.is_empty() && !v.time);
+        let constant = if fixed {
+            let mass = Evaluator::new(system, state).kinetic_terms()?.0;
+            let inverse = invert(&mass)?;
+            Some((mass, inverse))
+        } else {
+            None
+        };
+        Ok(Mechanics { system, constant, state: state.clone() })
+    }
+
+    /// n.
+    pub(crate) fn coordinates(&self) -> usize {
+        self.system.coordinates.len()
+    }
+
+    fn set(&mut self, t: f64, q: &[f64], v: &[f64]) {
+        self.state.t = t;
+        self.state.q.clear();
+        self.state.q.extend_from_slice(q);
+        self.state.v.clear();
+        self.state.v.extend_from_slice(v);
+    }
+
+    /// Masses, forces, joints, and the contacts that `wanted` names.
+    pub(crate) fn equations(
+        &mut self,
+        (t, q, v): (f64, &[f64], &[f64]),
+        wanted: impl Fn(usize) -> bool,
+    ) -> Result<Equations, KinematicsError> {
+        self.set(t, q, v);
+        let system = self.system;
+        let mut at = Evaluator::new(system, &self.state);
+        let (mass, mut force) = match &self.constant {
+            Some((mass, _)) => (mass.clone(), vec![0.0; q.len()]),
+            None => at.kinetic_terms()?,
+        };
+        if let Some(potential) = &system.potential {
+            axpy(1.0, &at.gradient(potential, FormulaId::Potential)?, &mut force);
+        }
+        for (i, applied) in system.forces.iter().enumerate() {
+            let value = at.value(&applied.value, FormulaId::Force(i))?;
+            if let Some(f) = force.get_mut(applied.coordinate) {
+                *f -= value;
+            }
+        }
+        let mut contacts = Vec::with_capacity(system.contacts.len());
+        for (i, contact) in system.contacts.iter().enumerate() {
+            if !wanted(i) {
+                contacts.push(None);
+                continue;
+            }
+            let (gap, normal) = at.measure(&contact.normal, FormulaId::ContactNormal(i))?;
+            contacts.push(Some(ContactKinematics {
+                gap,
+                normal,
+                slip: at.slips(&contact.slip, |k| FormulaId::ContactSlip(i, k))?,
+                mu_static: at.friction(&contact.mu_static, FormulaId::ContactMuStatic(i))?,
+                mu_kinetic: at.friction(&contact.mu_kinetic, FormulaId::ContactMuKinetic(i))?,
+                restitution: contact.restitution,
+            }));
+        }
+        let mut joints = Vec::with_capacity(system.joints.len());
+        for (i, joint) in system.joints.iter().enumerate() {
+            let (value, row) = at.measure(&joint.value, FormulaId::JointValue(i))?;
+            let slip = at.slips(&joint.slip, |k| FormulaId::JointSlip(i, k))?;
+            let mu = at.friction(&joint.mu, FormulaId::JointMu(i))?;
+            joints.push(JointKinematics { value, row, slip, mu });
+        }
+        Ok(Equations { mass, force, contacts, joints })
+    }
+
+    /// M⁻¹ B.
+    pub(crate) fn inverse_mass_times(&self, mass: &Matrix, b: &Matrix) -> Result<Matrix, ModeError> {
+        match &self.constant {
+            Some((_, inverse)) => Ok(inverse.mul(b)),
+            None => mass.solve_positive_definite(b).ok_or(ModeError::SingularMass),
+        }
+    }
+
+    /// Accelerations and forces in these modes.
+    pub(crate) fn respond(&self, at: &Equations, modes: &Modes) -> Result<Response, ModeError> {
+        let n = self.coordinates();
+        let held = Held::new(at, modes);
+        let k = held.owners.len();
+        let rhs =
+            Matrix::from_fn(n, k + 1, |i, j| if j < k { held.columns[j][i] } else { -at.force[i] });
+        let inverse = self.inverse_mass_times(&at.mass, &rhs)?;
+        let mut acceleration = inverse.col(k);
+        let mut response = Response {
+            contacts: vec![[0.0; 3]; at.contacts.len()],
+            joints: vec![[0.0; 3]; at.joints.len()],
+            determinant: 1.0,
+            ..Response::default()
+        };
+        if k > 0 {
+            let effect: Vec<Vec<f64>> = (0..k).map(|j| inverse.col(j)).collect();
+            let a = Matrix::from_fn(k, k, |i, j| dot(held.rows[i].gradient.as_slice(), &effect[j]));
+            let b: Vec<f64> =
+                held.rows.iter().map(|r| -dot(&r.gradient, &acceleration) - r.bias).collect();
+            let solved = solve_square(&a, &b)?;
+            for (j, x) in solved.x.iter().enumerate() {
+                axpy(*x, &effect[j], &mut acceleration);
+            }
+            response.determinant = solved.determinant;
+            held.spread(&solved.x, &mut response);
+            response.margin = solved.null.map(|null| held.margin(at, modes, &solved.x, &null));
+        }
+        response.acceleration = acceleration;
+        Ok(response)
+    }
+
+    /// h and ḣ of a contact's gap.
+    pub(crate) fn gap(&self, contact: usize, at: &Moving) -> (f64, f64) {
+        match &self.system.contacts[contact].normal {
+            Measure::Displacement(h) => {
+                let x = h.hyper(&Point { q: &at.q, v: &at.v, t: at.t });
+                (x.value, x.d1)
+            }
+            Measure::Velocity(_) => (f64::INFINITY, 0.0),
+        }
+    }
+}
+
+/// A state as a point that moves, for rates of gaps.
+#[derive(Default)]
+pub(crate) struct Moving {
+    q: Vec<HyperDual>,
+    v: Vec<HyperDual>,
+    t: HyperDual,
+}
+
+impl Moving {
+    pub(crate) fn set(&mut self, t: f64, q: &[f64], v: &[f64]) {
+        self.t = HyperDual::variable(t, 1.0, 0.0);
+        self.q.clear();
+        self.q.extend(q.iter().zip(v).map(|(&q, &v)| HyperDual::variable(q, v, 0.0)));
+        self.v.clear();
+        self.v.extend(v.iter().map(|&v| HyperDual::constant(v)));
+    }
+}
+
+fn invert(mass: &Matrix) -> Result<Matrix, ModeError> {
+    mass.solve_positive_definite(&Matrix::identity(mass.rows())).ok_or(ModeError::SingularMass)
+}
+
+/// Whom a free force belongs to, and which of its components it is.
+#[derive(Clone, Copy)]
+enum Owner {
+    Joint(usize, usize),
+    Contact(usize, usize),
+}
+
+/// The free forces: what they hold (R, γ) and push along (C).
+pub(crate) struct Held<'a> {
+    owners: Vec<Owner>,
+    pub(crate) rows: Vec<&'a Row>,
+    columns: Vec<Vec<f64>>,
+    /// Friction of what slides, per unit of normal force.
+    friction: Vec<[f64; 2]>,
+}
+
+/// The direction of slip at these rows: that of the velocity, or the given one where the velocity has passed zero.
+pub(crate) fn slip_direction(slip: &[Row], start: [f64; 2]) -> [f64; 2] {
+    match slip {
+        [_] => start,
+        [a, b] => {
+            let (x, y) = (a.velocity, b.velocity);
+            let speed = x.hypot(y);
+            if speed <= f64::MIN_POSITIVE || x * start[0] + y * start[1] <= 0.0 {
+                start
+            } else {
+                [x / speed, y / speed]
+            }
+        }
+        _ => [0.0; 2],
+    }
+}
+
+impl<'a> Held<'a> {
+    pub(crate) fn new(at: &'a Equations, modes: &Modes) -> Held<'a> {
+        let mut held = Held { owners: vec![], rows: vec![], columns: vec![], friction: vec![] };
+        for (i, (joint, mode)) in at.joints.iter().zip(&modes.joints).enumerate() {
+            let sliding = match *mode {
+                JointMode::Slide { direction, sign } => {
+                    let e = slip_direction(&joint.slip, direction);
+                    Some(e.map(|x| -joint.mu * sign * x))
+                }
+                _ => None,
+            };
+            held.add(|c| Owner::Joint(i, c), &joint.row, &joint.slip, sliding, *mode == JointMode::Stick);
+        }
+        for (i, (contact, mode)) in at.contacts.iter().zip(&modes.contacts).enumerate() {
+            let Some(contact) = contact.as_ref().filter(|_| mode.is_closed()) else { continue };
+            let sliding = match *mode {
+                ContactMode::Slide { direction } => {
+                    let e = slip_direction(&contact.slip, direction);
+                    Some(e.map(|x| -contact.mu_kinetic * x))
+                }
+                _ => None,
+            };
+            let sticks = *mode == ContactMode::Stick;
+            held.add(|c| Owner::Contact(i, c), &contact.normal, &contact.slip, sliding, sticks);
+        }
+        held
+    }
+
+    fn add(
+        &mut self,
+        owner: impl Fn(usize) -> Owner,
+        normal: &'a Row,
+        slip: &'a [Row],
+        sliding: Option<[f64; 2]>,
+        sticks: bool,
+    ) {
+        let mut column = normal.gradient.clone();
+        let friction = sliding.unwrap_or_default();
+        for (row, f) in slip.iter().zip(friction) {
+            axpy(f, &row.gradient, &mut column);
+        }
+        self.owners.push(owner(0));
+        self.rows.push(normal);
+        self.columns.push(column);
+        self.friction.push(friction);
+        for (k, row) in slip.iter().enumerate().filter(|_| sticks) {
+            self.owners.push(owner(k + 1));
+            self.rows.push(row);
+            self.columns.push(row.gradient.clone());
+            self.friction.push([0.0; 2]);
+        }
+    }
+
+    fn spread(&self, x: &[f64], response: &mut Response) {
+        for ((owner, x), friction) in self.owners.iter().zip(x).zip(&self.friction) {
+            let (force, component) = match *owner {
+                Owner::Joint(i, c) => (&mut response.joints[i], c),
+                Owner::Contact(i, c) => (&mut response.contacts[i], c),
+            };
+            force[component] += x;
+            if component == 0 {
+                force[1] += friction[0] * x;
+                force[2] += friction[1] * x;
+            }
+        }
+    }
+
+    /// max s with every condition on forces at least s, over all x + N z.
+    fn margin(&self, at: &Equations, modes: &Modes, x: &[f64], null: &Matrix) -> f64 {
+        let (k, d) = (x.len(), null.cols());
+        let mut forms: Vec<Vec<f64>> = Vec::new();
+        for (j, owner) in self.owners.iter().enumerate() {
+            let Owner::Contact(i, 0) = *owner else { continue };
+            let mut normal = vec![0.0; k];
+            normal[j] = 1.0;
+            if modes.contacts[i] == ContactMode::Stick {
+                let mu = at.contacts[i].as_ref().map_or(0.0, |c| c.mu_static);
+                let tangents = at.contacts[i].as_ref().map_or(0, |c| c.slip.len());
+                let sides = if tangents == 2 { SIDES } else { 2 };
+                for side in 0..if tangents == 0 { 0 } else { sides } {
+                    let angle = 2.0 * std::f64::consts::PI * side as f64 / sides as f64;
+                    let mut form = vec![0.0; k];
+                    form[j] = mu * (std::f64::consts::PI / sides as f64).cos().max(f64::from(tangents == 1));
+                    form[j + 1] = -angle.cos();
+                    if tangents == 2 {
+                        form[j + 2] = -angle.sin();
+                    }
+                    forms.push(form);
+                }
+            }
+            forms.push(normal);
+        }
+        let size = max_abs(x).max(f64::MIN_POSITIVE);
+        if forms.is_empty() {
+            return size;
+        }
+        // Unknowns (z, s): form·(x + N z) − s ≥ 0 and s ≤ size.
+        let rows = forms.len() + 1;
+        let g = Matrix::from_fn(rows, d + 1, |i, j| match forms.get(i) {
+            Some(_) if j == d => -1.0,
+            Some(form) => (0..k).map(|l| form[l] * null[(l, j)]).sum(),
+            None => -f64::from(j == d),
+        });
+        let h: Vec<f64> = (0..rows).map(|i| forms.get(i).map_or(-size, |form| -dot(form, x))).collect();
+        let mut c = vec![0.0; d + 1];
+        c[d] = -1.0;
+        match linear_program(&c, &g, &h) {
+            Lp::Optimal { value, .. } => -value,
+            _ => forms.iter().map(|form| dot(form, x)).fold(size, f64::min),
+        }
+    }
+}
+
+/// The shortest solution of A x = b, the determinant of A scaled to unit rows, and its null space where it has one.
+struct Solved {
+    x: Vec<f64>,
+    determinant: f64,
+    null: Option<Matrix>,
+}
+
+fn solve_square(a: &Matrix, b: &[f64]) -> Result<Solved, ModeError> {
+    let k = b.len();
+    let scale: Vec<f64> = (0..k)
+        .map(|i| {
+            let size = max_abs(a.row(i));
+            if size > 0.0 { 1.0 / size } else { 1.0 }
+        })
+        .collect();
+    let mut w = Matrix::from_fn(k, k + 1, |i, j| scale[i] * if j < k { a[(i, j)] } else { b[i] });
+    let mut order: Vec<usize> = (0..k).collect();
+    let (mut determinant, mut top) = (1.0, 0.0_f64);
+    for p in 0..k {
+        // Complete pivoting: what is left is zero exactly where the rank ends.
+        let (mut best, mut at) = (0.0, (p, p));
+        for i in p..k {
+            for j in p..k {
+                if w[(i, j)].abs() > best {
+                    (best, at) = (w[(i, j)].abs(), (i, j));
+                }
+            }
+        }
+        top = top.max(best);
+        if best <= SINGULAR * top || best == 0.0 {
+            return redundant(a, b);
+        }
+        for (from, to, columns) in [(at.0, p, false), (at.1, p, true)] {
+            if from == to {
+                continue;
+            }
+            determinant = -determinant;
+            if columns {
+                order.swap(from, to);
+                for i in 0..k {
+                    let x = w[(i, from)];
+                    w[(i, from)] = w[(i, to)];
+                    w[(i, to)] = x;
+                }
+            } else {
+                for j in 0..=k {
+                    let x = w[(from, j)];
+                    w[(from, j)] = w[(to, j)];
+                    w[(to, j)] = x;
+                }
+            }
+        }
+        determinant *= w[(p, p)];
+        for i in p + 1..k {
+            let factor = w[(i, p)] / w[(p, p)];
+            if factor != 0.0 {
+                for j in p..=k {
+                    w[(i, j)] -= factor * w[(p, j)];
+                }
+            }
+        }
+    }
+    let mut x = vec![0.0; k];
+    for p in (0..k).rev() {
+        let sum: f64 = (p + 1..k).map(|j| w[(p, j)] * x[order[j]]).sum();
+        x[order[p]] = (w[(p, k)] - sum) / w[(p, p)];
+    }
+    Ok(Solved { x, determinant, null: None })
+}
+
+fn redundant(a: &Matrix, b: &[f64]) -> Result<Solved, ModeError> {
+    let x = a.pseudo_solve(b);
+    let left = a.mul_vec(&x).iter().zip(b).map(|(ax, b)| (ax - b).abs()).fold(0.0, f64::max);
+    let terms = max_abs(b).max(a.max_abs() * norm(&x));
+    if left > INCONSISTENT * terms {
+        return Err(ModeError::Inconsistent);
+    }
+    Ok(Solved { x, determinant: 1.0, null: Some(a.row_space_with(SINGULAR).null_basis) })
+}
+
+/// The conditions that watch these modes, in the order of [`condition_values`]; gaps are watched by themselves.
+pub(crate) fn conditions(system: &System, modes: &Modes, redundant: bool) -> Vec<Condition> {
+    let mut list = Vec::new();
+    for (j, mode) in modes.joints.iter().enumerate() {
+        match mode {
+            JointMode::Smooth => {}
+            JointMode::Slide { .. } => list.extend([Condition::JointNormal(j), Condition::JointSlip(j)]),
+            JointMode::Stick => list.push(Condition::JointLimit(j)),
+        }
+    }
+    for (i, mode) in modes.contacts.iter().enumerate() {
+        match mode {
+            ContactMode::Open if matches!(system.contacts[i].normal, Measure::Velocity(_)) => {
+                list.push(Condition::Rate(i));
+            }
+            ContactMode::Open => {}
+            ContactMode::Slide { direction } => {
+                list.extend((!redundant).then_some(Condition::Normal(i)));
+                list.extend((*direction != [0.0; 2]).then_some(Condition::Slip(i)));
+            }
+            ContactMode::Stick if redundant => {}
+            ContactMode::Stick => list.extend([Condition::Normal(i), Condition::Limit(i)]),
+        }
+    }
+    let slides = list.iter().any(|c| matches!(c, Condition::Slip(_) | Condition::JointSlip(_)));
+    list.extend(slides.then_some(Condition::Determinant));
+    list.extend(redundant.then_some(Condition::Together));
+    list
+}
+
+/// Slip along a direction.
+fn along(slip: &[Row], direction: [f64; 2]) -> f64 {
+    slip.iter().zip(direction).map(|(row, e)| row.velocity * e).sum()
+}
+
+/// The values of these conditions; `sign` is that of the determinant at the last event.
+pub(crate) fn condition_values(
+    list: &[Condition],
+    at: &Equations,
+    modes: &Modes,
+    response: &Response,
+    sign: f64,
+    values: &mut Vec<f64>,
+) {
+    let contact = |i: usize| at.contacts[i].as_ref();
+    values.clear();
+    values.extend(list.iter().map(|condition| match *condition {
+        Condition::Rate(i) => contact(i).map_or(0.0, |c| c.normal.velocity),
+        Condition::Normal(i) => response.contacts[i][0],
+        Condition::Limit(i) => {
+            let f = response.contacts[i];
+            contact(i).map_or(0.0, |c| c.mu_static * f[0]) - f[1].hypot(f[2])
+        }
+        Condition::Slip(i) => match modes.contacts[i] {
+            ContactMode::Slide { direction } => contact(i).map_or(0.0, |c| along(&c.slip, direction)),
+            _ => 0.0,
+        },
+        Condition::JointNormal(j) => match modes.joints[j] {
+            JointMode::Slide { sign, .. } => sign * response.joints[j][0],
+            _ => 0.0,
+        },
+        Condition::JointLimit(j) => {
+            let f = response.joints[j];
+            at.joints[j].mu * f[0].abs() - f[1].hypot(f[2])
+        }
+        Condition::JointSlip(j) => match modes.joints[j] {
+            JointMode::Slide { direction, .. } => along(&at.joints[j].slip, direction),
+            _ => 0.0,
+        },
+        Condition::Together => response.margin.unwrap_or(0.0),
+        Condition::Determinant => sign * response.determinant,
+    }));
+}
+
+impl Response {
+    /// The sign of the determinant.
+    pub(crate) fn determinant_sign(&self) -> f64 {
+        self.determinant.signum()
+    }
+
+    /// Whether forces are not unique.
+    pub(crate) fn is_redundant(&self) -> bool {
+        self.margin.is_some()
+    }
+}
