@@ -11,6 +11,8 @@ use crate::event_project::{project, project_velocity};
 
 /// Impacts or jams at one instant, at most.
 const REPEATS: usize = 100;
+/// Slips at the end of a chatter below this many times what counts as zero elsewhere are none: they are extrapolated.
+const SLOW: f64 = 1e3;
 /// Parts of the step after an event at which forces that are not unique are looked at again.
 const AHEAD: [f64; 2] = [1e-4, 1e-2];
 
@@ -202,6 +204,16 @@ impl Run<'_> {
         self.state.q.copy_from_slice(q);
         self.state.v.copy_from_slice(v);
         project(&mut self.mechanics, &mut self.state, &at_rest)?;
+        let at = self.equations()?;
+        for &i in &closed {
+            let slip = at.contacts[i].as_ref().map_or(0.0, |c| {
+                c.slip.iter().map(|r| r.velocity * r.velocity).sum::<f64>().sqrt()
+            });
+            if slip <= SLOW * self.still() && at.contacts[i].as_ref().is_some_and(|c| c.mu_static > 0.0) {
+                at_rest.contacts[i] = ContactMode::Stick;
+            }
+        }
+        project_velocity(&mut self.mechanics, &mut self.state, &at_rest)?;
         let name = self.system.contacts[first].name.clone();
         self.event(EventKind::Accumulation, &name);
         self.settle(&closed, None, true)?;
