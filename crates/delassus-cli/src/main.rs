@@ -9,6 +9,7 @@ mod check_world;
 mod checkpoint;
 mod compare;
 mod convert;
+mod explore;
 mod map;
 mod parquet;
 mod picture;
@@ -25,6 +26,8 @@ mod run_output;
 mod run_parquet;
 mod run_report;
 mod run_start;
+mod run_system;
+mod run_system_plot;
 mod safe;
 mod scene;
 mod solve;
@@ -57,8 +60,10 @@ enum Command {
     Map(map::MapArgs),
     /// The largest interval of a parameter on which the answer is certified to exist and be unique
     Safe(safe::SafeArgs),
-    /// Move a world of rigid bodies in time
+    /// Move a world of rigid bodies or a system in time
     Run(Box<run::RunArgs>),
+    /// Follow all motions of a system where several accelerations satisfy the laws
+    Explore(explore::ExploreArgs),
     /// Solve one contact or complementarity problem from a file
     Solve(solve::SolveArgs),
     /// All solvers on all problems: table and performance profile
@@ -84,6 +89,7 @@ fn main() -> ExitCode {
         Command::Map(args) => map::run(&args),
         Command::Safe(args) => safe::run(&args),
         Command::Run(args) => run::run(&args),
+        Command::Explore(args) => explore::run(&args),
         Command::Solve(args) => solve::run(&args),
         Command::Compare(args) => compare::run(&args),
         Command::Convert(args) => convert::run(&args),

@@ -324,6 +324,15 @@ pub fn curves(title: &str, x: &Axis, y: &Axis, list: &[(Colour, String, Vec<[f64
     picture
 }
 
+/// A thin line at a place of the first axis of a picture of [`curves`].
+pub fn mark(picture: &mut Picture, x: &Axis, at: f64, colour: Colour) {
+    let share = x.share(at);
+    if (0.0..=1.0).contains(&share) {
+        let place = LEFT + WIDTH * share;
+        picture.dashed(vec![[place, TOP], [place, TOP + HEIGHT]], colour, 1.0);
+    }
+}
+
 /// The generalized friction cones of all contacts that have one, with the solutions.
 pub fn cones(result: &SystemAnalysis) -> Picture {
     let drawn: Vec<(usize, &ContactReport, &FrictionCone)> = result

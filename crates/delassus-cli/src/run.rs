@@ -1,4 +1,4 @@
-//! `delassus run`: moves a world in time.
+//! `delassus run`: moves a world or a system in time.
 //!
 //! Exit codes: 0 done; 1 the run ended early (interrupted, or a step that has no answer) or steps were not solved to
 //! the tolerance; 2 misuse or bad input, before the first step.
@@ -14,6 +14,7 @@ use crate::run_options::Settings;
 use crate::run_output::Outputs;
 use crate::run_report;
 use crate::run_start::{self, Start};
+use crate::run_system;
 use crate::scene::{self, AnyScene, WorldScene};
 use crate::solve::{ContactLaw, tolerance};
 use crate::style::print;
@@ -39,6 +40,32 @@ pub enum SchemeName {
     HalfImplicit,
 }
 
+/// A law of impact.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum ImpactLawName {
+    /// Complementarity of percussion and weighted velocity.
+    Moreau,
+    /// The ratio of normal velocities.
+    Newton,
+    /// The ratio of percussions.
+    Poisson,
+    /// The ratio of works; one contact at a time.
+    Energetic,
+    /// One contact after the other.
+    Sequence,
+}
+
+/// What to do where several accelerations satisfy the laws.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum PolicyName {
+    /// Follow the one with the least contact forces.
+    Detach,
+    /// End there.
+    Stop,
+    /// Follow all: `delassus explore` does it.
+    Branch,
+}
+
 impl From<SchemeName> for Scheme {
     fn from(name: SchemeName) -> Scheme {
         match name {
@@ -51,9 +78,10 @@ impl From<SchemeName> for Scheme {
 /// Arguments of `run`.
 #[derive(Args)]
 pub struct RunArgs {
-    /// File with a [world], URDF or MJCF
+    /// File with a [world] or a [system], URDF or MJCF
     pub file: PathBuf,
-    /// Write the motion here: .csv (forces beside it), .parquet, .vtu or .pvd (a series for ParaView); may be repeated
+    /// Write the motion here: .csv (forces or events beside it), .parquet, .vtu or .pvd (a series for ParaView), for a
+    /// [system] .svg or .png (what --plot names); may be repeated
     #[arg(short = 'o', long = "output", value_name = "OUT")]
     pub output: Vec<PathBuf>,
     /// Time step, s [default: of the file, else 1e-3]
@@ -69,7 +97,7 @@ pub struct RunArgs {
     /// Two solves a step and second order, or one and first order
     #[arg(long, value_enum, default_value = "symmetric")]
     pub scheme: SchemeName,
-    /// How time passes [default: of the file, else time-stepping]
+    /// How time passes [default: of the file, else time-stepping for a world, event-driven for a system]
     #[arg(long, value_enum)]
     pub integrator: Option<IntegratorName>,
     /// Residual below which a step counts as solved [default: of the file, else 1e-8]
@@ -105,6 +133,19 @@ pub struct RunArgs {
     /// Report contact forces, and their intervals where they are not unique, at these times
     #[arg(long, value_name = "T,T,…", value_delimiter = ',', allow_hyphen_values = true)]
     pub forces_at: Vec<f64>,
+    /// What the picture of -o FILE.svg shows: x, x', x'', tip.normal, tip.tangential, guide.force, energy, or x:x' for one
+    /// over the other [default: all positions] (event-driven)
+    #[arg(long, value_name = "Q,Q,…", value_delimiter = ',')]
+    pub plot: Vec<String>,
+    /// Law of impact (event-driven)
+    #[arg(long, value_enum, default_value = "moreau")]
+    pub impact_law: ImpactLawName,
+    /// Where several accelerations satisfy the laws (event-driven)
+    #[arg(long, value_enum, default_value = "detach")]
+    pub indeterminate: PolicyName,
+    /// End after so many events (event-driven)
+    #[arg(long, value_name = "N", default_value_t = 1_000_000)]
+    pub max_events: usize,
     /// Override a parameter of the file, or dt, t_end, tolerance: name=value
     #[arg(long = "set", value_name = "NAME=VALUE", value_parser = scene::parse_override)]
     pub set: Vec<(String, String)>,
@@ -129,22 +170,17 @@ impl RunArgs {
 
 /// Runs the command; returns the exit code.
 pub fn run(args: &RunArgs) -> u8 {
-    match world(args).and_then(|scene| move_world(scene, args)) {
+    let moved = match scene::read_any(&args.file, &args.set) {
+        Ok(AnyScene::World(world)) => move_world(*world, args),
+        Ok(AnyScene::System(scene)) => run_system::move_system(&scene, args),
+        Err(message) => Err(message),
+    };
+    match moved {
         Ok(code) => code,
         Err(message) => {
             eprint!("{message}");
             2
         }
-    }
-}
-
-fn world(args: &RunArgs) -> Result<WorldScene, String> {
-    match scene::read_any(&args.file, &args.set)? {
-        AnyScene::World(world) => Ok(*world),
-        AnyScene::System(scene) => Err(format!(
-            "error: {}: `run` moves worlds of rigid bodies, this file has a [system]; `delassus analyze` works on it\n",
-            scene.name
-        )),
     }
 }
 

@@ -64,7 +64,8 @@ impl Settings {
         };
         if event_driven {
             return Err(
-                "error: the event-driven integrator is not there yet, use --integrator time-stepping\n"
+                "error: the event-driven integrator moves [system] files, worlds are not there yet; \
+                 use --integrator time-stepping\n"
                     .to_string(),
             );
         }

@@ -44,6 +44,12 @@ scenes![
     "ball-on-string.toml",
     "bar-under-ceiling.toml",
     "block-on-incline.toml",
+    "bouncing-ball.toml",
+    "rocking-block.toml",
+    "stick-slip.toml",
+    "double-pendulum-wall.toml",
+    "billiard.toml",
+    "woodpecker.toml",
 ];
 
 scenes![

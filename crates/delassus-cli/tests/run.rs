@@ -337,7 +337,7 @@ fn nonsense_is_refused_before_the_first_step() {
         (vec!["--dt", "nan"], "time step above 0 s"),
         (vec!["--t-end", "-1"], "end not before 0 s"),
         (vec!["--t-end", "1e9"], "1.000e12 steps"),
-        (vec!["--integrator", "event-driven"], "not there yet"),
+        (vec!["--integrator", "event-driven"], "worlds are not there yet"),
         (vec!["--solver", "magic"], "unknown solver \"magic\""),
         (vec!["--tolerance", "-1"], "not below 0"),
         (vec!["--every", "0"], "--every"),
@@ -354,7 +354,7 @@ fn nonsense_is_refused_before_the_first_step() {
         assert_eq!(out.status.code(), Some(2), "{options:?}: {text}");
         assert!(out.stdout.is_empty() && text.contains(message), "{options:?}: {text}");
     }
-    let out = delassus(&["run", system.to_str().unwrap()]);
+    let out = delassus(&["run", system.to_str().unwrap(), "--integrator", "time-stepping"]);
     assert_eq!(out.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&out.stderr).contains("moves worlds"));
 }

@@ -121,6 +121,19 @@ pub enum EventKind {
 }
 
 impl EventKind {
+    /// All kinds.
+    pub const ALL: [EventKind; 9] = [
+        EventKind::Impact,
+        EventKind::Close,
+        EventKind::Graze,
+        EventKind::Open,
+        EventKind::Slide,
+        EventKind::Stick,
+        EventKind::Accumulation,
+        EventKind::Jam,
+        EventKind::Indeterminate,
+    ];
+
     /// The word in files and on the terminal.
     pub fn name(self) -> &'static str {
         match self {
@@ -169,6 +182,8 @@ pub struct Sample {
     pub joint_forces: Vec<[f64; 3]>,
     /// What every contact does.
     pub modes: Vec<ContactMode>,
+    /// Kinetic and potential energy together, J.
+    pub energy: f64,
 }
 
 /// How a run ended.
@@ -238,12 +253,16 @@ pub struct Trajectory {
     pub ending: Ending,
     /// Steps that were taken.
     pub steps: u64,
+    /// Steps in which contact or joint forces were not unique.
+    pub steps_with_non_unique_forces: u64,
     /// Evaluations of the equations of motion.
     pub evaluations: u64,
     /// Largest gap of a closed contact before it was put back, m.
     pub max_gap_error: f64,
     /// Largest error of a joint before it was put back.
     pub max_joint_error: f64,
+    /// The most that a force was outside of its law at the points of the steps, as a part of all forces.
+    pub max_force_error: f64,
     /// Kinetic and potential energy at the start and at the end, J.
     pub energy: [f64; 2],
 }

@@ -8,6 +8,7 @@ use crate::event_mechanics::{
 };
 use crate::event_project::project;
 use crate::event_search::{End, GapPoint, GapTolerance, first_end, first_touch};
+use crate::formula::Point;
 use crate::kinematics::Kinematics;
 use crate::system::{Measure, State, System};
 use delassus_solve::matrix::max_abs;
@@ -119,8 +120,10 @@ pub(crate) struct Run<'a> {
     pub(crate) ambiguous: usize,
     same_instant: usize,
     steps: u64,
+    redundant_steps: u64,
     max_gap_error: f64,
     max_joint_error: f64,
+    max_force_error: f64,
     energy: f64,
 }
 
@@ -170,8 +173,10 @@ impl<'a> Run<'a> {
             ambiguous: 0,
             same_instant: 0,
             steps: 0,
+            redundant_steps: 0,
             max_gap_error: 0.0,
             max_joint_error: 0.0,
+            max_force_error: 0.0,
             energy: at.kinetic_energy + at.potential_energy,
         })
     }
@@ -193,9 +198,11 @@ impl<'a> Run<'a> {
             modes: self.modes.contacts,
             ending,
             steps: self.steps,
+            steps_with_non_unique_forces: self.redundant_steps,
             evaluations: self.room.evaluations,
             max_gap_error: self.max_gap_error,
             max_joint_error: self.max_joint_error,
+            max_force_error: self.max_force_error,
             energy,
         })
     }
@@ -281,10 +288,12 @@ impl<'a> Run<'a> {
             self.contiguous = false;
         };
         self.steps += 1;
+        self.redundant_steps += u64::from(self.list.contains(&Condition::Together));
         let found = self.first_event()?;
         let length = next_length(h, error);
         let Some((theta, cause)) = found else {
             let end = if h == room { stop.min(self.options.t_end) } else { self.state.t + h };
+            self.judge_forces();
             self.record(1.0);
             self.go_to(1.0, end);
             self.put_right()?;
@@ -324,6 +333,20 @@ impl<'a> Run<'a> {
             return Err(Ending::TooManyEvents { events: self.options.max_events });
         }
         Ok(())
+    }
+
+    /// How far forces were outside of their laws at the points of a step.
+    fn judge_forces(&mut self) {
+        for (condition, values) in self.list.iter().zip(&self.values) {
+            let on_force = matches!(
+                condition,
+                Condition::Normal(_) | Condition::Limit(_) | Condition::JointLimit(_) | Condition::Together
+            );
+            if on_force && self.force_size > 0.0 {
+                let low = values.iter().fold(0.0_f64, |m, x| m.min(*x));
+                self.max_force_error = self.max_force_error.max(-low / self.force_size);
+            }
+        }
     }
 
     fn slides(&self) -> bool {
@@ -489,7 +512,11 @@ impl<'a> Run<'a> {
         let closed = |i: usize| self.modes.contacts[i].is_closed();
         let Ok(at) = self.mechanics.equations((state.t, &state.q, &state.v), closed) else { return };
         let Ok(response) = self.mechanics.respond(&at, &self.modes) else { return };
+        let point = Point { q: &state.q, v: &state.v, t: state.t };
+        let potential = self.system.potential.as_ref().map_or(0.0, |p| p.value(&point));
+        let energy = self.system.kinetic.value(&point) + potential;
         self.samples.push(Sample {
+            energy,
             state,
             acceleration: response.acceleration,
             contact_forces: response.contacts,

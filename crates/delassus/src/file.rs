@@ -30,7 +30,7 @@ use toml::de::DeTable;
 
 use crate::analyze::AnalyzeError;
 pub use crate::diagnostic::{FileError, FileErrorKind, Place};
-use crate::expect::expect;
+use crate::expect::{expect, expected_values};
 pub use crate::expect::{Expect, Expected, ExpectedValue, SolutionCount};
 use crate::expression::{Expression, Symbols};
 use crate::family::{Family, Variable};
@@ -58,8 +58,21 @@ pub struct SystemFile {
     pub parameters: Vec<(String, f64)>,
     /// The outcome that the file itself expects, for tests.
     pub expect: Option<Expect>,
+    /// Values that the file expects in the JSON of `run`.
+    pub expect_run: Vec<ExpectedValue>,
+    /// How to move it, where the file says so.
+    pub simulation: SystemSimulation,
     /// Where each formula stands.
     spans: BTreeMap<FormulaId, Range<usize>>,
+}
+
+/// What a file says of the motion of a system.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct SystemSimulation {
+    /// End, s.
+    pub t_end: Option<f64>,
+    /// Times at which forces or constraints may jump, s.
+    pub breakpoints: Vec<f64>,
 }
 
 impl SystemFile {
@@ -93,6 +106,8 @@ pub fn read_system(text: &str, overrides: &[(&str, &str)]) -> Result<SystemFile>
         state,
         parameters,
         expect: contents.expect,
+        expect_run: contents.expect_run,
+        simulation: contents.simulation,
         spans: contents.spans,
     })
 }
@@ -118,6 +133,8 @@ struct Contents {
     v: Vec<Expression>,
     parameters: Vec<(String, Expression)>,
     expect: Option<Expect>,
+    expect_run: Vec<ExpectedValue>,
+    simulation: SystemSimulation,
     spans: BTreeMap<FormulaId, Range<usize>>,
 }
 
@@ -128,7 +145,17 @@ fn read(text: &str, overrides: &[(&str, &str)], free: &[&str]) -> Result<Content
         (SceneKind::System, header) => header,
         (SceneKind::World, header) => return header.error(FileErrorKind::NotASystem),
     };
-    root.only(&["system", "parameters", "energy", "force", "contact", "joint", "state", "expect"])?;
+    root.only(&[
+        "system",
+        "parameters",
+        "energy",
+        "force",
+        "contact",
+        "joint",
+        "state",
+        "simulation",
+        "expect",
+    ])?;
 
     header.only(&["name", "coordinates"])?;
     let mut symbols = Symbols::default();
@@ -158,8 +185,23 @@ fn read(text: &str, overrides: &[(&str, &str)], free: &[&str]) -> Result<Content
     };
     let (t, [q, v]) = reader.state(&root)?;
     // What a file expects is meant for its own values of the parameters.
-    let expect = if free.is_empty() { expect(&root, &reader.symbols, &[])? } else { None };
-    Ok(Contents { system, t, q, v, parameters, expect, spans: reader.spans })
+    let (mut wanted, mut expect_run) = (None, vec![]);
+    let mut simulation = SystemSimulation::default();
+    if free.is_empty() {
+        wanted = expect(&root, &reader.symbols, &["run"])?;
+        if let Some(table) = root.table("expect", "[expect]")? {
+            expect_run = expected_values(&table, "run", "[[expect.run]]", &reader.symbols)?;
+        }
+        if let Some(table) = root.table("simulation", "[simulation]")? {
+            table.only(&["t_end", "breakpoints"])?;
+            simulation.t_end = table.get("t_end").map(|v| v.constant(&reader.symbols)).transpose()?;
+            for value in table.get("breakpoints").map_or(Ok(vec![]), |v| v.items("an array of times"))? {
+                simulation.breakpoints.push(value.constant(&reader.symbols)?);
+            }
+        }
+    }
+    let spans = reader.spans;
+    Ok(Contents { system, t, q, v, parameters, expect: wanted, expect_run, simulation, spans })
 }
 
 /// The tables of a text.

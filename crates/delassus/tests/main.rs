@@ -2,6 +2,7 @@
 
 mod active_set;
 mod collide;
+mod event_billiard;
 mod event_driven;
 mod golden;
 mod golden_motion;
