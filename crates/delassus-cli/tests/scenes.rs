@@ -93,6 +93,22 @@ fn has_values(path: &str, doc: &Value, values: &[ExpectedValue]) {
 }
 
 #[test]
+fn systems_have_their_expected_motion() {
+    let mut told = 0;
+    for (path, text) in scenes(SceneKind::System) {
+        let file = read_system(&text, &[]).unwrap_or_else(|e| panic!("{}", e.render(&path, &text)));
+        if file.expect_run.is_empty() {
+            continue;
+        }
+        let (code, doc) = json(&["run", &path, "--json"]);
+        assert_eq!((code, doc["ending"].as_str()), (0, Some("done")), "{path}: {}", doc["failure"]);
+        has_values(&path, &doc, &file.expect_run);
+        told += 1;
+    }
+    assert!(told >= 6);
+}
+
+#[test]
 fn every_scene_is_built_in() {
     for (path, text) in scenes(SceneKind::System) {
         let name = std::path::Path::new(&path).file_stem().unwrap().to_str().unwrap().to_owned();

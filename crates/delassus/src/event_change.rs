@@ -11,6 +11,8 @@ use crate::event_project::{project, project_velocity};
 
 /// Impacts or jams at one instant, at most.
 const REPEATS: usize = 100;
+/// Gaps up to this are looked at in an event; those that close are smaller by far, m.
+const NEAR: f64 = 1e-5;
 /// Slips at the end of a chatter below this many times what counts as zero elsewhere are none: they are extrapolated.
 const SLOW: f64 = 1e3;
 /// Parts of the step after an event at which forces that are not unique are looked at again.
@@ -69,8 +71,12 @@ impl Run<'_> {
         }
     }
 
+    /// Masses, forces and rows of the contacts that touch.
     fn equations(&mut self) -> Result<Equations, Ending> {
-        Ok(self.mechanics.equations((self.state.t, &self.state.q, &self.state.v), |_| true)?)
+        let near = self.mechanics.near(&self.state, NEAR);
+        let modes = &self.modes;
+        let wanted = |i: usize| near[i] || modes.contacts[i].is_closed();
+        Ok(self.mechanics.equations((self.state.t, &self.state.q, &self.state.v), wanted)?)
     }
 
     fn event(&mut self, kind: EventKind, contact: &str) -> &mut Event {

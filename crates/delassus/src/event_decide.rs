@@ -93,7 +93,7 @@ pub(crate) fn decide(
     let n = at.force.len();
     let jacobian = Matrix::from_fn(rows.len(), n, |i, j| rows[i].gradient[j]);
     let bias = rows.iter().map(|r| r.bias).collect();
-    let dynamics = Dynamics::new(at.mass.clone(), at.force.clone(), jacobian, bias, laws)?;
+    let dynamics = Dynamics::new(at.mass.as_ref().clone(), at.force.clone(), jacobian, bias, laws)?;
     let read = Reading { dynamics: &dynamics, touching, cause, before };
     if dynamics.laws.iter().all(|law| *law == Law::Bilateral) {
         return Ok(Decision::Answers(vec![read.answer(&[], &[], &[])]));

@@ -37,7 +37,7 @@ fn impact_problem(at: &Equations, v: &[f64], meeting: &[usize]) -> ImpactProblem
     let n = v.len();
     let rows: Vec<&Row> = at.joints.iter().map(|j| &j.row).collect();
     ImpactProblem {
-        mass: at.mass.clone(),
+        mass: at.mass.as_ref().clone(),
         joints: Matrix::from_fn(rows.len(), n, |i, j| rows[i].gradient[j]),
         joint_drift: rows.iter().map(|r| drift(r, v)).collect(),
         contacts: meeting

@@ -452,7 +452,12 @@ impl<'a> Run<'a> {
         self.dense.at(theta, &mut y);
         let (q, v) = y.split_at(y.len() / 2);
         let t = self.dense.start + theta * self.dense.length;
-        let at = self.mechanics.equations((t, q, v), |_| true)?;
+        let system = self.system;
+        let modes = &self.modes;
+        let wanted = |i: usize| {
+            modes.contacts[i].is_closed() || matches!(system.contacts[i].normal, Measure::Velocity(_))
+        };
+        let at = self.mechanics.equations((t, q, v), wanted)?;
         let response = self.mechanics.respond(&at, &self.modes)?;
         let mut values = vec![];
         condition_values(&self.list[k..=k], &at, &self.modes, &response, self.sign, &mut values);
@@ -527,7 +532,8 @@ impl<'a> Run<'a> {
 
     /// The conditions that watch the present modes.
     pub(crate) fn watch(&mut self) -> Result<(), Ending> {
-        let at = self.mechanics.equations((self.state.t, &self.state.q, &self.state.v), |_| true)?;
+        let closed = |i: usize| self.modes.contacts[i].is_closed();
+        let at = self.mechanics.equations((self.state.t, &self.state.q, &self.state.v), closed)?;
         let response = self.mechanics.respond(&at, &self.modes)?;
         self.list = conditions(self.system, &self.modes, response.is_redundant());
         self.sign = response.determinant_sign();

@@ -9,6 +9,8 @@
 //! ∇h_n − μ ∇h_t e, e the direction of its slip (002 §4; 000 §2, 3). Where rows depend on each other x is the shortest of
 //! all solutions, which moves the system as all others do (002 Lemma 5.1).
 
+use std::sync::Arc;
+
 use delassus_solve::matrix::{Matrix, axpy, dot, max_abs, norm};
 use delassus_solve::solvers::polyhedron::{Lp, linear_program};
 
@@ -89,10 +91,10 @@ pub(crate) enum Condition {
 /// Masses, forces and rows at a state.
 #[derive(Clone, Debug)]
 pub(crate) struct Equations {
-    pub(crate) mass: Matrix,
+    pub(crate) mass: Arc<Matrix>,
     pub(crate) force: Vec<f64>,
     /// `None` for contacts that were not asked for.
-    pub(crate) contacts: Vec<Option<ContactKinematics>>,
+    pub(crate) contacts: Vec<Option<Box<ContactKinematics>>>,
     pub(crate) joints: Vec<JointKinematics>,
 }
 
@@ -128,7 +130,7 @@ pub enum ModeError {
 pub(crate) struct Mechanics<'a> {
     pub(crate) system: &'a System,
     /// M and M⁻¹ where they never change.
-    constant: Option<(Matrix, Matrix)>,
+    constant: Option<(Arc<Matrix>, Matrix)>,
     state: State,
 }
 
@@ -139,7 +141,7 @@ impl<'a> Mechanics<'a> {
         let constant = if fixed {
             let mass = Evaluator::new(system, state).kinetic_terms()?.0;
             let inverse = invert(&mass)?;
-            Some((mass, inverse))
+            Some((Arc::new(mass), inverse))
         } else {
             None
         };
@@ -169,8 +171,11 @@ impl<'a> Mechanics<'a> {
         let system = self.system;
         let mut at = Evaluator::new(system, &self.state);
         let (mass, mut force) = match &self.constant {
-            Some((mass, _)) => (mass.clone(), vec![0.0; q.len()]),
-            None => at.kinetic_terms()?,
+            Some((mass, _)) => (Arc::clone(mass), vec![0.0; q.len()]),
+            None => {
+                let (mass, force) = at.kinetic_terms()?;
+                (Arc::new(mass), force)
+            }
         };
         if let Some(potential) = &system.potential {
             axpy(1.0, &at.gradient(potential, FormulaId::Potential)?, &mut force);
@@ -188,14 +193,14 @@ impl<'a> Mechanics<'a> {
                 continue;
             }
             let (gap, normal) = at.measure(&contact.normal, FormulaId::ContactNormal(i))?;
-            contacts.push(Some(ContactKinematics {
+            contacts.push(Some(Box::new(ContactKinematics {
                 gap,
                 normal,
                 slip: at.slips(&contact.slip, |k| FormulaId::ContactSlip(i, k))?,
                 mu_static: at.friction(&contact.mu_static, FormulaId::ContactMuStatic(i))?,
                 mu_kinetic: at.friction(&contact.mu_kinetic, FormulaId::ContactMuKinetic(i))?,
                 restitution: contact.restitution,
-            }));
+            })));
         }
         let mut joints = Vec::with_capacity(system.joints.len());
         for (i, joint) in system.joints.iter().enumerate() {
@@ -245,6 +250,16 @@ impl<'a> Mechanics<'a> {
         }
         response.acceleration = acceleration;
         Ok(response)
+    }
+
+    /// Contacts whose gap is no larger than this, and those given by a velocity.
+    pub(crate) fn near(&self, state: &State, gap: f64) -> Vec<bool> {
+        let point = Point { q: &state.q, v: &state.v, t: state.t };
+        let near = |measure: &Measure| match measure {
+            Measure::Displacement(h) => h.value(&point).abs() <= gap,
+            Measure::Velocity(_) => true,
+        };
+        self.system.contacts.iter().map(|contact| near(&contact.normal)).collect()
     }
 
     /// h and ḣ of a contact's gap.
