@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use clap::Args;
 use delassus::stepper::Scheme;
+use delassus::world_file::Integrator;
 
 use crate::run_loop::{Ending, simulate};
 use crate::run_options::Settings;
@@ -171,6 +172,7 @@ impl RunArgs {
 /// Runs the command; returns the exit code.
 pub fn run(args: &RunArgs) -> u8 {
     let moved = match scene::read_any(&args.file, &args.set) {
+        Ok(AnyScene::World(world)) if is_event_driven(args, &world) => run_system::move_world(*world, args),
         Ok(AnyScene::World(world)) => move_world(*world, args),
         Ok(AnyScene::System(scene)) => run_system::move_system(&scene, args),
         Err(message) => Err(message),
@@ -181,6 +183,13 @@ pub fn run(args: &RunArgs) -> u8 {
             eprint!("{message}");
             2
         }
+    }
+}
+
+fn is_event_driven(args: &RunArgs, scene: &WorldScene) -> bool {
+    match args.integrator {
+        Some(name) => name == IntegratorName::EventDriven,
+        None => scene.file.simulation.integrator == Some(Integrator::EventDriven),
     }
 }
 

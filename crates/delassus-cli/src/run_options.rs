@@ -3,10 +3,10 @@
 use std::path::PathBuf;
 
 use delassus::stepper::{FrictionLaw, StepOptions};
-use delassus::world_file::{self, Integrator};
+use delassus::world_file;
 use delassus_solve::solvers::friction::Method;
 
-use crate::run::{IntegratorName, RunArgs};
+use crate::run::RunArgs;
 use crate::scene::WorldScene;
 use crate::solve::ContactLaw;
 
@@ -57,17 +57,6 @@ impl Settings {
             return Err(format!(
                 "error: {t_end} s in steps of {dt} s are {steps:.3e} steps, expected at most {MOST_STEPS:.0e}\n"
             ));
-        }
-        let event_driven = match args.integrator {
-            Some(name) => name == IntegratorName::EventDriven,
-            None => file.integrator == Some(Integrator::EventDriven),
-        };
-        if event_driven {
-            return Err(
-                "error: the event-driven integrator moves [system] files, worlds are not there yet; \
-                 use --integrator time-stepping\n"
-                    .to_string(),
-            );
         }
         let law = match (args.law, file.law) {
             (Some(ContactLaw::Ncp), _) | (None, None | Some(world_file::FrictionLaw::Ncp)) => {

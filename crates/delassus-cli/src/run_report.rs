@@ -1,6 +1,6 @@
 //! What is told of a run, as JSON or in words.
 
-use delassus::world::{Body, BodyState, World};
+use delassus::world::{Body, BodyState, World, WorldState};
 use serde_json::{Map, Value, json};
 
 use crate::report::count;
@@ -11,8 +11,8 @@ use crate::style::{Style, number};
 /// Bodies and jams that are shown to people.
 const SHOWN: usize = 12;
 
-/// The document of `--json`.
-pub fn to_json(world: &World, run: &Run) -> String {
+/// Where the bodies of a world are.
+pub fn bodies_json(world: &World, state: &WorldState) -> Value {
     let body = |(body, s): (&Body, &BodyState)| {
         let written = s.pose.compose(&body.frame);
         let q = written.rotation;
@@ -22,7 +22,12 @@ pub fn to_json(world: &World, run: &Run) -> String {
         });
         (body.name.clone(), entry)
     };
-    let bodies: Map<String, Value> = world.bodies.iter().zip(&run.state.bodies).map(body).collect();
+    world.bodies.iter().zip(&state.bodies).map(body).collect()
+}
+
+/// The document of `--json`.
+pub fn to_json(world: &World, run: &Run) -> String {
+    let bodies = bodies_json(world, &run.state);
     let totals = &run.totals;
     let [impact, open, slide, stick, accumulation, jam] = totals.counts;
     let ending = match &run.ending {

@@ -9,14 +9,17 @@ use std::time::Instant;
 use delassus::event_driven::{
     ContactMode, Ending, Event, EventKind, EventOptions, Indeterminate, Sample, Trajectory, run_events,
 };
-use delassus::system::System;
+use delassus::system::{State, System};
+use delassus::world::{World, WorldState};
+use delassus::world_system::{WorldSystem, world_system};
 use delassus_solve::impact::ImpactLaw;
 use serde_json::{Map, Value, json};
 
 use crate::report::count;
 use crate::run::{ImpactLawName, IntegratorName, PolicyName, RunArgs};
+use crate::run_report::bodies_json;
 use crate::run_system_plot::draw;
-use crate::scene::Scene;
+use crate::scene::{Scene, WorldScene, ended};
 use crate::solve::ContactLaw;
 use crate::style::{Style, number, print};
 
@@ -44,14 +47,61 @@ pub fn t_end(scene: &Scene, asked: Option<f64>) -> f64 {
     asked.or(scene.file.simulation.t_end).unwrap_or(scene.file.state.t + T_END)
 }
 
+/// What moves from event to event: a system, or a world as one.
+struct Subject<'a> {
+    /// The file's name, for messages.
+    name: &'a str,
+    system: &'a System,
+    state: &'a State,
+    t_end: f64,
+    breakpoints: &'a [f64],
+    /// The world, its state at the start, and its coordinates.
+    world: Option<(&'a World, &'a WorldState, &'a WorldSystem)>,
+}
+
 /// Moves a system; returns the exit code. The error is a message ready for stderr.
 pub fn move_system(scene: &Scene, args: &RunArgs) -> Result<u8, String> {
-    refuse_time_stepping(scene, args)?;
+    if args.integrator == Some(IntegratorName::TimeStepping) {
+        return Err(format!(
+            "error: {}: time stepping moves worlds of rigid bodies; a [system] moves with --integrator event-driven\n",
+            scene.name
+        ));
+    }
+    let subject = Subject {
+        name: &scene.name,
+        system: &scene.file.system,
+        state: &scene.file.state,
+        t_end: t_end(scene, args.t_end),
+        breakpoints: &scene.file.simulation.breakpoints,
+        world: None,
+    };
+    move_subject(&subject, args)
+}
+
+/// Moves a small world from event to event; returns the exit code. The error is a message ready for stderr.
+pub fn move_world(mut scene: WorldScene, args: &RunArgs) -> Result<u8, String> {
+    let text = std::mem::take(&mut scene.text);
+    scene.file.close_loops(&text).map_err(|e| ended(e.render(&scene.name, &text)))?;
+    let (world, start) = (&scene.file.world, &scene.file.state);
+    let as_system = world_system(world, start).map_err(|e| format!("error: {}: {e}\n", scene.name))?;
+    let subject = Subject {
+        name: &scene.name,
+        system: &as_system.system,
+        state: &as_system.state,
+        t_end: args.t_end.or(scene.file.simulation.t_end).unwrap_or(start.t + T_END),
+        breakpoints: &[],
+        world: Some((world, start, &as_system)),
+    };
+    move_subject(&subject, args)
+}
+
+fn move_subject(scene: &Subject<'_>, args: &RunArgs) -> Result<u8, String> {
+    refuse_time_stepping(args)?;
     let indeterminate = match args.indeterminate {
         PolicyName::Detach => Indeterminate::Detach,
         PolicyName::Stop => Indeterminate::Stop,
         PolicyName::Branch => {
-            let name = &scene.name;
+            let name = scene.name;
             return Err(format!(
                 "error: {name}: a run follows one motion; `delassus explore {name}` follows all branches\n"
             ));
@@ -62,12 +112,14 @@ pub fn move_system(scene: &Scene, args: &RunArgs) -> Result<u8, String> {
         args.output.iter().find(|path| !matches!(extension(path).as_str(), "csv" | "svg" | "png"))
     {
         let name = path.display();
-        return Err(format!("error: {name}: expected a file that ends in .csv, .svg or .png for a [system]\n"));
+        return Err(format!(
+            "error: {name}: expected a file that ends in .csv, .svg or .png from event to event\n"
+        ));
     }
     if !args.plot.is_empty() && !args.output.iter().any(pictures) {
         return Err("error: --plot: expected a picture too, -o FILE.svg or -o FILE.png\n".into());
     }
-    let (start, end) = (scene.file.state.t, t_end(scene, args.t_end));
+    let (start, end) = (scene.state.t, scene.t_end);
     let mut sample_times = args.forces_at.clone();
     if let Some(t) = sample_times.iter().find(|t| !(start..=end).contains(*t)) {
         return Err(format!("error: --forces-at: expected times from {start} to {end} s, found {t}\n"));
@@ -84,13 +136,13 @@ pub fn move_system(scene: &Scene, args: &RunArgs) -> Result<u8, String> {
         law: args.impact_law.into(),
         indeterminate,
         max_events: args.max_events,
-        breakpoints: scene.file.simulation.breakpoints.clone(),
+        breakpoints: scene.breakpoints.to_vec(),
         sample_times,
         ..defaults
     };
     let clock = Instant::now();
-    let system = &scene.file.system;
-    let run = run_events(system, &scene.file.state, &options)
+    let system = scene.system;
+    let run = run_events(system, scene.state, &options)
         .map_err(|e| format!("error: {}: {e}\n", scene.name))?;
     let seconds = clock.elapsed().as_secs_f64();
     for path in &args.output {
@@ -104,7 +156,7 @@ pub fn move_system(scene: &Scene, args: &RunArgs) -> Result<u8, String> {
     let samples: Vec<&Sample> =
         run.samples.iter().filter(|s| asked.contains(&s.state.t)).collect();
     print(&if args.json {
-        to_json(system, &run, &samples, seconds)
+        to_json(scene, &run, &samples, seconds)
     } else {
         in_words(system, &run, &samples, seconds)
     });
@@ -115,13 +167,7 @@ pub fn move_system(scene: &Scene, args: &RunArgs) -> Result<u8, String> {
 }
 
 /// Options that only steps of one length know are refused, not ignored.
-fn refuse_time_stepping(scene: &Scene, args: &RunArgs) -> Result<(), String> {
-    if args.integrator == Some(IntegratorName::TimeStepping) {
-        return Err(format!(
-            "error: {}: time stepping moves worlds of rigid bodies; a [system] moves with --integrator event-driven\n",
-            scene.name
-        ));
-    }
+fn refuse_time_stepping(args: &RunArgs) -> Result<(), String> {
     let given = [
         ("--dt", args.dt.is_some()),
         ("--law ccp", args.law == Some(ContactLaw::Ccp)),
@@ -136,7 +182,7 @@ fn refuse_time_stepping(scene: &Scene, args: &RunArgs) -> Result<(), String> {
     ];
     match given.iter().find(|(_, given)| *given) {
         Some((option, _)) => {
-            Err(format!("error: {option} belongs to time stepping; a [system] moves from event to event\n"))
+            Err(format!("error: {option} belongs to time stepping, this run goes from event to event\n"))
         }
         None => Ok(()),
     }
@@ -223,6 +269,9 @@ pub fn event_json(event: &Event) -> Value {
     if !event.violations.is_empty() {
         entry["violations"] = json!(event.violations);
     }
+    if let Some(order) = event.order {
+        entry["decided_at_order"] = json!(order);
+    }
     if event.answers > 0 {
         entry["answers"] = json!(event.answers);
     }
@@ -268,7 +317,8 @@ fn sample_json(system: &System, sample: &Sample) -> Value {
     })
 }
 
-fn to_json(system: &System, run: &Trajectory, samples: &[&Sample], seconds: f64) -> String {
+fn to_json(subject: &Subject<'_>, run: &Trajectory, samples: &[&Sample], seconds: f64) -> String {
+    let system = subject.system;
     let counts: Map<String, Value> = EventKind::ALL
         .iter()
         .map(|kind| (kind.name().into(), json!(run.events.iter().filter(|e| e.kind == *kind).count())))
@@ -279,16 +329,23 @@ fn to_json(system: &System, run: &Trajectory, samples: &[&Sample], seconds: f64)
     let mut document = json!({
         "name": system.name, "integrator": "event-driven", "ending": ending_word(&run.ending),
         "steps": run.steps, "evaluations": run.evaluations, "t_end": run.state.t, "wall_seconds": seconds,
-        "final": {
-            "position": named(&system.coordinates, &run.state.q),
-            "velocity": named(&system.coordinates, &run.state.v), "modes": modes,
-        },
-        "events": run.events.iter().map(event_json).collect::<Vec<_>>(), "event_counts": counts,
+        "modes": modes, "events": run.events.iter().map(event_json).collect::<Vec<_>>(), "event_counts": counts,
         "max_penetration": run.max_gap_error, "max_residual": run.max_force_error,
         "max_joint_error": run.max_joint_error,
         "energy": { "start": run.energy[0], "end": run.energy[1] },
         "steps_with_non_unique_forces": run.steps_with_non_unique_forces,
     });
+    match subject.world {
+        None => {
+            document["final"] = json!({
+                "position": named(&system.coordinates, &run.state.q),
+                "velocity": named(&system.coordinates, &run.state.v),
+            });
+        }
+        Some((world, start, as_system)) => {
+            document["bodies"] = bodies_json(world, &as_system.world_state(start, &run.state));
+        }
+    }
     if !samples.is_empty() {
         document["samples"] = samples.iter().map(|s| sample_json(system, s)).collect();
     }

@@ -337,7 +337,7 @@ fn nonsense_is_refused_before_the_first_step() {
         (vec!["--dt", "nan"], "time step above 0 s"),
         (vec!["--t-end", "-1"], "end not before 0 s"),
         (vec!["--t-end", "1e9"], "1.000e12 steps"),
-        (vec!["--integrator", "event-driven"], "worlds are not there yet"),
+        (vec!["--integrator", "event-driven", "--dt", "1e-3"], "belongs to time stepping"),
         (vec!["--solver", "magic"], "unknown solver \"magic\""),
         (vec!["--tolerance", "-1"], "not below 0"),
         (vec!["--every", "0"], "--every"),

@@ -8,6 +8,7 @@ use crate::event_impact::{impact, jam};
 use crate::event_loop::{Cause, GAP, Run};
 use crate::event_mechanics::{Condition, ContactMode, Equations, JointMode, Modes};
 use crate::event_project::{project, project_velocity};
+use crate::higher_derivatives::{DecidingOptions, Fate, deciding_order};
 
 /// Impacts or jams at one instant, at most.
 const REPEATS: usize = 100;
@@ -89,6 +90,7 @@ impl Run<'_> {
             energy_change: 0.0,
             violations: vec![],
             answers: 0,
+            order: None,
         });
         &mut self.events[at]
     }
@@ -240,7 +242,10 @@ impl Run<'_> {
             let decision = self.decision(&at, &touches, cause)?;
             match decision {
                 Decision::Answers(answers) => {
-                    let answer = self.choose(answers)?;
+                    let mut answer = self.choose(answers)?;
+                    if !answer.ties.is_empty() {
+                        self.break_ties(&mut answer, &touches);
+                    }
                     return self.adopt(answer.modes, &touches, jumped);
                 }
                 Decision::NoSolution => {
@@ -261,6 +266,29 @@ impl Run<'_> {
             }
         }
         Err(Ending::Stuck)
+    }
+
+    /// Opens contacts that higher derivatives open, and tells the order that decided. What has no power series, or is
+    /// not decided, stays closed and opens when its force turns negative.
+    fn break_ties(&mut self, answer: &mut Answer, touches: &[bool]) {
+        let list: Vec<usize> = (0..touches.len()).filter(|i| touches[*i]).collect();
+        let options = DecidingOptions { rest_speed: self.still(), ..Default::default() };
+        let Ok(found) = deciding_order(self.system, &self.state, &list, &options) else { return };
+        for fate in found.contacts.iter().filter(|fate| answer.ties.contains(&fate.contact)) {
+            let kind = match fate.fate {
+                Fate::Opens => EventKind::Open,
+                Fate::Stays => EventKind::Close,
+                Fate::Carried | Fate::Undecided => continue,
+            };
+            let was = self.modes.contacts[fate.contact];
+            if fate.fate == Fate::Opens {
+                answer.modes.contacts[fate.contact] = ContactMode::Open;
+            }
+            if !was.is_closed() {
+                let name = self.system.contacts[fate.contact].name.clone();
+                self.event(kind, &name).order = Some(fate.order);
+            }
+        }
     }
 
     fn decision(
@@ -362,7 +390,7 @@ impl Run<'_> {
             }
             let kind = match (was, is) {
                 (ContactMode::Open, ContactMode::Open) => None,
-                (ContactMode::Open, _) if jumped || self.contact_is_new() => None,
+                (ContactMode::Open, _) if jumped || self.is_first() || self.is_told(i) => None,
                 (ContactMode::Open, _) => Some(EventKind::Close),
                 (_, ContactMode::Open) => Some(EventKind::Open),
                 (ContactMode::Stick, ContactMode::Slide { .. }) => Some(EventKind::Slide),
@@ -402,7 +430,14 @@ impl Run<'_> {
     }
 
     /// Whether nothing has moved yet, so that contacts that touch are where the run begins and no event.
-    fn contact_is_new(&self) -> bool {
-        self.events.is_empty() && self.list.is_empty() && !self.contiguous && self.dense.length == 0.0
+    fn is_first(&self) -> bool {
+        self.dense.length == 0.0
+    }
+
+    /// Whether the last events already tell that this contact closed just now.
+    fn is_told(&self, contact: usize) -> bool {
+        let now = self.events.iter().rev().take_while(|e| e.t == self.state.t);
+        let name = &self.system.contacts[contact].name;
+        now.filter(|e| e.kind == EventKind::Close).any(|e| e.contact == *name)
     }
 }

@@ -5,8 +5,9 @@
 //! ```
 //!
 //! A contact parts where u̇_n > 0, slides where it does so already or u̇_t ≠ 0, and sticks elsewhere. Where f_n and u̇_n (or
-//! the rest of friction and u̇_t) are zero together, the event that brought them there tells which way they go; at a start
-//! the contact stays closed (and sticks) as long as its forces allow (002 Theorem 5.4 in its first order).
+//! the rest of friction and u̇_t) are zero together, the event that brought them there tells which way they go; elsewhere
+//! higher derivatives decide (002 Theorem 5.4), and where they are not to be had the contact stays closed (and sticks) as
+//! long as its forces allow.
 
 use delassus_solve::dynamics::Dynamics;
 use delassus_solve::law::{Law, Slip};
@@ -31,6 +32,8 @@ pub(crate) struct Answer {
     pub(crate) acceleration: Vec<f64>,
     /// Sum of the normal forces of contacts.
     pub(crate) pressure: f64,
+    /// Contacts whose normal force and acceleration are both zero.
+    pub(crate) ties: Vec<usize>,
 }
 
 /// All that is known of the acceleration problem.
@@ -157,7 +160,7 @@ impl Reading<'_> {
     fn answer(&self, force: &[f64], velocity: &[f64], acceleration: &[f64]) -> Answer {
         let offsets = self.dynamics.offsets();
         let joints = self.before.joints.len();
-        let zero_force = ZERO * max_abs(force);
+        let zero_force = ZERO * max_abs(force).max(max_abs(&self.dynamics.force));
         let zero = ZERO * max_abs(velocity).max(max_abs(&self.dynamics.bias)).max(self.free());
         let unit = |x: &[f64], sign: f64| {
             let size = norm(x).max(f64::MIN_POSITIVE);
@@ -168,13 +171,13 @@ impl Reading<'_> {
             [e[0], e.get(1).copied().unwrap_or(0.0)]
         };
         let mut modes = Modes { contacts: vec![ContactMode::Open; self.touching.len()], joints: vec![] };
-        let mut pressure = 0.0;
+        let (mut pressure, mut ties) = (0.0, vec![]);
         for (k, law) in self.dynamics.laws.iter().enumerate().take(joints) {
             let rows = offsets[k]..offsets[k + 1];
             let (f, u) = (force.get(rows.clone()).unwrap_or(&[]), velocity.get(rows).unwrap_or(&[]));
             let sign = |f: &[f64]| match (self.cause, self.before.joints[k]) {
                 (Some(Condition::JointNormal(j)), JointMode::Slide { sign, .. })
-                    if j == k && f[0].abs() <= zero_force.max(f64::MIN_POSITIVE) =>
+                    if j == k && f[0].abs() <= zero_force =>
                 {
                     -sign
                 }
@@ -202,6 +205,9 @@ impl Reading<'_> {
             let (f, u) = (&force[rows.clone()], &velocity[rows]);
             pressure += f[0];
             let gone = self.cause == Some(Condition::Normal(i)) && f[0] <= zero_force;
+            if !gone && u[0] <= zero && f[0] <= zero_force {
+                ties.push(i);
+            }
             modes.contacts[i] = if u[0] > zero || gone {
                 ContactMode::Open
             } else {
@@ -220,7 +226,7 @@ impl Reading<'_> {
                 }
             };
         }
-        Answer { modes, acceleration: acceleration.to_vec(), pressure }
+        Answer { modes, acceleration: acceleration.to_vec(), pressure, ties }
     }
 
     /// The size of accelerations without contact forces, along the rows.

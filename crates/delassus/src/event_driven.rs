@@ -167,6 +167,9 @@ pub struct Event {
     pub violations: Vec<Violation>,
     /// How many accelerations satisfied the laws, at an indeterminate state; else 0.
     pub answers: usize,
+    /// The order of the derivative that decided whether the contact opens or stays closed, where force and acceleration
+    /// vanish together (002 Theorem 5.4).
+    pub order: Option<usize>,
 }
 
 /// The motion at an instant.

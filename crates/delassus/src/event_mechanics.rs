@@ -23,7 +23,7 @@ use crate::system::{FormulaId, Measure, State, System};
 const SINGULAR: f64 = 1e-11;
 /// Equations that cannot all hold leave more than this part of their terms.
 const INCONSISTENT: f64 = 1e-6;
-/// Sides of the polygon inside of a friction cone, where forces are not unique.
+/// Sides of the polygon around a friction cone, where forces are not unique.
 const SIDES: usize = 32;
 
 /// What a contact does between two events.
@@ -411,7 +411,7 @@ impl<'a> Held<'a> {
                 for side in 0..if tangents == 0 { 0 } else { sides } {
                     let angle = 2.0 * std::f64::consts::PI * side as f64 / sides as f64;
                     let mut form = vec![0.0; k];
-                    form[j] = mu * (std::f64::consts::PI / sides as f64).cos().max(f64::from(tangents == 1));
+                    form[j] = mu;
                     form[j + 1] = -angle.cos();
                     if tangents == 2 {
                         form[j + 2] = -angle.sin();

@@ -72,6 +72,7 @@ mod suggest;
 pub mod system;
 mod table;
 mod urdf;
+pub mod velocity_bound;
 pub mod world;
 pub mod world_analyze;
 pub mod world_check;
@@ -81,8 +82,10 @@ mod world_file_action;
 mod world_file_body;
 mod world_file_joint;
 mod world_file_shape;
+pub mod world_system;
 mod world_values;
 pub mod xml;
+mod world_vectors;
 
 /// The code of the README, compiled and run as a test.
 #[cfg(doctest)]

@@ -104,15 +104,20 @@ x = 2.2147234590350102
 "#
         )
     };
-    for (surface, active) in [
-        ("-x^2 + 0.1*x^3", true),
-        ("-x^2 - 0.1*x^3", false),
-        ("-x^2 + 0.1*x^4", true),
-        ("sqrt(0.25 - x^2) - 0.5", false),
+    for (surface, active, order) in [
+        ("-x^2 + 0.1*x^3", true, 1),
+        ("-x^2 - 0.1*x^3", false, 1),
+        ("-x^2 + 0.1*x^4", true, 2),
+        ("sqrt(0.25 - x^2) - 0.5", false, 2),
     ] {
         let run = done(&on(surface), &[], 0.02);
         assert_eq!(run.modes[0].is_closed(), active, "{surface}: {:?}", run.events);
+        assert_eq!(kinds(&run), [if active { "close" } else { "open" }], "{surface}");
+        assert_eq!(run.events[0].order, Some(order), "{surface}");
     }
+    // The parabola of free flight: zero in all orders. It may touch without force for good, and the motion is the same.
+    let run = done(&on("-x^2*2/2"), &[], 0.1);
+    near(run.state.q[1], -9.81 * 0.01 / 2.0, 1e-12);
 }
 
 /// 002.higher_derivative_force.
@@ -537,6 +542,133 @@ fn policies_where_answers_are_several() {
     assert_eq!(detach.modes[0], ContactMode::Open);
     let other = run_events(&file.system, &file.state, &options(Indeterminate::Stop, &[1])).unwrap();
     assert!(!other.events.is_empty() && other.state.q != detach.state.q, "{:?}", other.events);
+}
+
+/// The same events at half and at a thousand times the tolerance, at nearly the same times.
+#[test]
+fn events_do_not_depend_on_the_tolerance() {
+    for (scene, t_end) in [
+        (include_str!("../../../scenes/double-pendulum-wall.toml"), 3.0),
+        (include_str!("../../../scenes/stick-slip.toml"), 40.0),
+        (include_str!("../../../scenes/rocking-block.toml"), 2.0),
+        (include_str!("../../../scenes/woodpecker.toml"), 0.4),
+    ] {
+        let at = |tolerance: f64| run(scene, &[], &EventOptions { tolerance, ..until(t_end) });
+        let reference = at(1e-12);
+        assert_eq!(reference.ending, Ending::Done);
+        assert!(reference.events.len() >= 3, "{:?}", reference.events);
+        for tolerance in [5e-13, 1e-9] {
+            let other = at(tolerance);
+            assert_eq!(kinds(&other), kinds(&reference));
+            for (a, b) in other.events.iter().zip(&reference.events) {
+                near(a.t, b.t, 1e-6);
+            }
+        }
+    }
+}
+
+/// A gap that touches zero at its minimum: x swings with amplitude 1, and the wall is there.
+#[test]
+fn grazing() {
+    let text = |wall: f64| {
+        format!(
+            r#"
+[system]
+coordinates = ["x"]
+[energy]
+kinetic = "x'^2/2"
+potential = "x^2/2"
+[[contact]]
+name = "wall"
+gap = "{wall:?} - x"
+restitution = 1.0
+[state.position]
+x = -1.0
+"#
+        )
+    };
+    let run = done(&text(1.0), &[], 10.0);
+    assert_eq!(kinds(&run), ["graze", "graze"]);
+    near(run.events[0].t, std::f64::consts::PI, 1e-6);
+    near(run.state.q[0], -10.0_f64.cos(), 1e-9);
+    assert_eq!(kinds(&done(&text(1.0 + 1e-9), &[], 10.0)), [""; 0]);
+    let struck = done(&text(1.0 - 1e-9), &[], 10.0);
+    assert!(kinds(&struck).iter().all(|k| *k == "impact") && struck.events.len() == 2, "{:?}", struck.events);
+}
+
+/// A force that jumps at a given time.
+#[test]
+fn breakpoints() {
+    let text = r#"
+[system]
+coordinates = ["x"]
+[energy]
+kinetic = "x'^2/2"
+[[force]]
+coordinate = "x"
+value = "max(0, min(1, 1e300*(t - 0.3)))"
+"#;
+    let run = run(text, &[], &EventOptions { breakpoints: vec![0.3], ..until(1.0) });
+    assert_eq!(run.ending, Ending::Done);
+    near(run.state.q[0], 0.5 * 0.7 * 0.7, 1e-12);
+}
+
+/// Runaway events and chattering without end are told, with the trajectory so far.
+#[test]
+fn runs_that_end_early_keep_what_they_have() {
+    let run = run(&ball(1.0), &[], &EventOptions { max_events: 5, sample_times: vec![0.1], ..until(100.0) });
+    assert_eq!(run.ending, Ending::TooManyEvents { events: 5 });
+    assert!(run.events.len() > 5 && run.samples.len() == 1 && run.state.t < 100.0);
+    // A formula that ends: sqrt of what becomes negative at t = 0.5.
+    let text = r#"
+[system]
+coordinates = ["x"]
+[energy]
+kinetic = "x'^2/2"
+[[force]]
+coordinate = "x"
+value = "sqrt(0.5 - t)"
+"#;
+    let run = run_text(text, 1.0);
+    assert!(matches!(run.ending, Ending::Failed(_) | Ending::StepTooShort), "{:?}", run.ending);
+    near(run.state.t, 0.5, 1e-3);
+}
+
+fn run_text(text: &str, t_end: f64) -> Trajectory {
+    run(text, &[], &until(t_end))
+}
+
+/// Velocities into a wall that is touched are an impact at the start.
+#[test]
+fn impact_at_the_start() {
+    let text = BALL.replace("y = 1.0", "y = 0.0").replace("x = \"speed\"", "y = -1.0");
+    let run = done(&text, &[], 0.1);
+    assert_eq!((run.events[0].kind, run.events[0].t), (EventKind::Impact, 0.0));
+    near(run.events[0].impulse[0], 1.5, 1e-12);
+}
+
+/// A constraint on velocities only (002 eq. 2.1c): a ratchet that turns one way.
+#[test]
+fn ratchet() {
+    let text = r#"
+[system]
+coordinates = ["a"]
+[energy]
+kinetic = "a'^2/2"
+[[force]]
+coordinate = "a"
+value = "cos(t)"
+[[contact]]
+name = "ratchet"
+velocity = "a'"
+"#;
+    // a' = sin t up to π, held until cos t > 0 again at 3π/2, then a' = 1 + sin t.
+    let run = done(text, &[], 8.0);
+    let t: Vec<f64> = run.events.iter().map(|e| e.t).collect();
+    assert_eq!(kinds(&run), ["close", "open"], "{:?}", run.events);
+    near(t[0], std::f64::consts::PI, 1e-10);
+    near(t[1], 1.5 * std::f64::consts::PI, 1e-10);
+    near(run.state.v[0], 1.0 + 8.0_f64.sin(), 1e-10);
 }
 
 #[test]
