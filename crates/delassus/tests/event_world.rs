@@ -1,0 +1,181 @@
+//! Small worlds from event to event, against closed forms.
+
+use delassus::event_driven::{ContactMode, Ending, EventKind, EventOptions, Trajectory, run_events};
+use delassus::world::WorldState;
+use delassus::world_file::read_world;
+use delassus::world_system::{WorldSystemError, world_system};
+
+fn run(text: &str, t_end: f64) -> (Trajectory, WorldState) {
+    let file = read_world(text, None, &[]).unwrap_or_else(|e| panic!("{e}"));
+    let system = world_system(&file.world, &file.state).unwrap_or_else(|e| panic!("{e}"));
+    let options = EventOptions { t_end, ..Default::default() };
+    let run = run_events(&system.system, &system.state, &options).unwrap_or_else(|e| panic!("{e}"));
+    assert_eq!(run.ending, Ending::Done, "at {}: {:?}", run.state.t, run.events);
+    let state = system.world_state(&file.state, &run.state);
+    (run, state)
+}
+
+#[track_caller]
+fn near(found: f64, expected: f64, tolerance: f64) {
+    assert!((found - expected).abs() <= tolerance, "{found} for {expected}: off by {:e}", found - expected);
+}
+
+const GROUND: &str = r#"
+[world]
+gravity = [0.0, 0.0, -9.81]
+[[body]]
+name = "ground"
+fixed = true
+[[body.shape]]
+type = "plane"
+normal = [0.0, 0.0, 1.0]
+"#;
+
+/// phys.roll_sphere, along a skew direction.
+#[test]
+fn a_ball_slides_and_rolls() {
+    let text = format!(
+        r#"{GROUND}
+[[body]]
+name = "ball"
+mass = 1.0
+position = [0.0, 0.0, 0.5]
+velocity = [1.2, 1.6, 0.0]
+[[body.shape]]
+type = "sphere"
+radius = 0.5
+[[friction]]
+between = ["*", "*"]
+mu = 0.2
+"#
+    );
+    let (run, state) = run(&text, 1.0);
+    assert_eq!(run.events.len(), 1, "{:?}", run.events);
+    assert_eq!(run.events[0].kind, EventKind::Stick);
+    near(run.events[0].t, 0.291247997670016, 1e-9);
+    let ball = &state.bodies[1];
+    near(ball.velocity.length(), 1.4285714285714286, 1e-9);
+    near(ball.spin().length(), 1.4285714285714286 / 0.5, 1e-8);
+    near(ball.pose.position.z, 0.5, 1e-12);
+}
+
+/// Two balls: one strikes the other at rest, off centre; closed form of two equal smooth balls.
+#[test]
+fn two_balls_meet() {
+    let text = r#"
+[world]
+gravity = [0.0, 0.0, 0.0]
+[[body]]
+name = "a"
+mass = 1.0
+position = [-1.0, 0.0, 0.1]
+velocity = [1.0, 0.0, 0.0]
+[[body.shape]]
+type = "sphere"
+radius = 0.1
+[[body]]
+name = "b"
+mass = 1.0
+[[body.shape]]
+type = "sphere"
+radius = 0.1
+[[friction]]
+between = ["*", "*"]
+mu = 0.0
+restitution = 1.0
+"#;
+    let (run, state) = run(text, 2.0);
+    assert_eq!(run.events.len(), 1);
+    // The centres are 0.2 apart along (√3/2, 0, −1/2).
+    near(run.events[0].t, 1.0 - 0.1 * 3.0_f64.sqrt(), 1e-12);
+    let b = state.bodies[1].velocity;
+    near(b.x, 0.75, 1e-12);
+    near(b.z, -(3.0_f64.sqrt()) / 4.0, 1e-12);
+}
+
+/// A rod on a hinge: a physical pendulum keeps its energy, and the hinge holds.
+#[test]
+fn a_hinge_holds() {
+    let text = r#"
+[world]
+gravity = [0.0, 0.0, -9.81]
+[[body]]
+name = "ground"
+fixed = true
+[[body]]
+name = "rod"
+mass = 2.0
+inertia = [0.1, 0.2, 0.15]
+position = [0.5, 0.0, 0.0]
+[[joint]]
+name = "hinge"
+type = "revolute"
+bodies = ["rod", "ground"]
+anchor = [0.0, 0.0, 0.0]
+axis = [0.0, 1.0, 0.0]
+"#;
+    let (run, state) = run(text, 3.0);
+    near(run.energy[1], run.energy[0], 1e-9);
+    near(state.bodies[1].pose.position.length(), 0.5, 1e-10);
+    near(state.bodies[1].pose.position.y, 0.0, 1e-10);
+    assert!(run.max_joint_error < 1e-9, "{:e}", run.max_joint_error);
+}
+
+/// A box in a plane slides down and comes to rest on its two lower edges; forces are not unique across the plane, the
+/// motion is.
+#[test]
+fn a_box_slides_and_stops() {
+    let text = r#"
+[world]
+plane = "xz"
+gravity = [0.0, 0.0, -9.81]
+[[body]]
+name = "ground"
+fixed = true
+[[body.shape]]
+type = "plane"
+normal = [0.0, 0.0, 1.0]
+[[body]]
+name = "box"
+mass = 1.0
+position = [0.0, 0.0, 0.1]
+velocity = [1.0, 0.0, 0.0]
+[[body.shape]]
+type = "box"
+half_extents = [0.4, 0.2, 0.1]
+[[friction]]
+between = ["*", "*"]
+mu = 0.5
+"#;
+    // phys.block_stop.
+    let (run, state) = run(text, 0.4);
+    near(state.bodies[1].pose.position.x, 0.1019367991845056, 1e-9);
+    let stick = run.events.iter().find(|e| e.kind == EventKind::Stick).expect("it stops");
+    near(stick.t, 0.2038735983690112, 1e-9);
+    assert_eq!(run.modes.iter().filter(|m| **m == ContactMode::Stick).count(), 4, "{:?}", run.modes);
+}
+
+#[test]
+fn what_cannot_move_is_named() {
+    let boxes = format!(
+        r#"{GROUND}
+[[body]]
+name = "one"
+mass = 1.0
+position = [0.0, 0.0, 1.0]
+[[body.shape]]
+type = "box"
+half_extents = [0.1, 0.1, 0.1]
+[[body]]
+name = "two"
+mass = 1.0
+position = [0.0, 0.0, 2.0]
+[[body.shape]]
+type = "box"
+half_extents = [0.1, 0.1, 0.1]
+"#
+    );
+    let file = read_world(&boxes, None, &[]).unwrap();
+    let error = world_system(&file.world, &file.state).unwrap_err();
+    assert!(matches!(error, WorldSystemError::Contact { .. }), "{error}");
+}
