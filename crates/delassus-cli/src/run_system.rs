@@ -142,8 +142,8 @@ fn move_subject(scene: &Subject<'_>, args: &RunArgs) -> Result<u8, String> {
     };
     let clock = Instant::now();
     let system = scene.system;
-    let run = run_events(system, scene.state, &options)
-        .map_err(|e| format!("error: {}: {e}\n", scene.name))?;
+    let run =
+        run_events(system, scene.state, &options).map_err(|e| format!("error: {}: {e}\n", scene.name))?;
     let seconds = clock.elapsed().as_secs_f64();
     for path in &args.output {
         if pictures(path) {
@@ -153,8 +153,7 @@ fn move_subject(scene: &Subject<'_>, args: &RunArgs) -> Result<u8, String> {
             write(&events_path(path), &event_table(&run))?;
         }
     }
-    let samples: Vec<&Sample> =
-        run.samples.iter().filter(|s| asked.contains(&s.state.t)).collect();
+    let samples: Vec<&Sample> = run.samples.iter().filter(|s| asked.contains(&s.state.t)).collect();
     print(&if args.json {
         to_json(scene, &run, &samples, seconds)
     } else {
@@ -398,7 +397,10 @@ fn events_in_words(run: &Trajectory, style: Style) -> String {
         return String::new();
     }
     let width = run.events.iter().map(|e| e.contact.chars().count()).max().unwrap_or(0).max(7);
-    let head = format!("  {:>18}  {:<13}  {:<width$}  {:>12}  {:>13}", "time", "event", "contact", "impulse", "energy");
+    let head = format!(
+        "  {:>18}  {:<13}  {:<width$}  {:>12}  {:>13}",
+        "time", "event", "contact", "impulse", "energy"
+    );
     let mut out = style.dim(&head);
     out.push('\n');
     let left_out = run.events.len().saturating_sub(SHOWN);

@@ -59,7 +59,8 @@ fn quantity<'a>(system: &'a System, name: &str) -> Result<Quantity<'a>, String> 
 fn axis(label: &str, values: impl Iterator<Item = f64>) -> Axis {
     let (lo, hi) = values.fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), x| (a.min(x), b.max(x)));
     let (lo, hi) = if lo <= hi { (lo, hi) } else { (0.0, 1.0) };
-    let room = if hi - lo > 1e-12 * hi.abs().max(lo.abs()) { 0.04 * (hi - lo) } else { 0.5 * hi.abs().max(1.0) };
+    let room =
+        if hi - lo > 1e-12 * hi.abs().max(lo.abs()) { 0.04 * (hi - lo) } else { 0.5 * hi.abs().max(1.0) };
     Axis { label: label.to_string(), lo: lo - room, hi: hi + room, scale: Scale::Plain }
 }
 
@@ -101,8 +102,7 @@ pub fn draw(system: &System, run: &Trajectory, names: &[String]) -> Result<Pictu
         let (first, second) = name.split_once(':').unwrap_or((name, name));
         let (x, y) = (quantity(system, first)?, quantity(system, second)?);
         let points: Vec<[f64; 2]> = run.samples.iter().map(|s| [x(s), y(s)]).collect();
-        let (ax, ay) =
-            (axis(first, points.iter().map(|p| p[0])), axis(second, points.iter().map(|p| p[1])));
+        let (ax, ay) = (axis(first, points.iter().map(|p| p[0])), axis(second, points.iter().map(|p| p[1])));
         pictures.push(curves(title, &ax, &ay, &[(COLOURS[0], name.clone(), points)]));
     }
     let mut pictures = pictures.into_iter();

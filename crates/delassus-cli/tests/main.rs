@@ -6,6 +6,7 @@ mod compare;
 mod map;
 mod parquet;
 mod run;
+mod run_system;
 mod safe;
 mod scenes;
 mod worlds;

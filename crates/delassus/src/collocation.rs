@@ -126,9 +126,12 @@ impl DenseStep {
     pub(crate) fn at(&self, theta: f64, y: &mut Vec<f64>) {
         let integrals = legendre_integrals(theta);
         y.clear();
-        y.extend(self.origin.iter().zip(&self.coefficients).map(|(y0, c)| {
-            y0 + self.length * (0..POINTS).map(|k| c[k] * integrals[k]).sum::<f64>()
-        }));
+        y.extend(
+            self.origin
+                .iter()
+                .zip(&self.coefficients)
+                .map(|(y0, c)| y0 + self.length * (0..POINTS).map(|k| c[k] * integrals[k]).sum::<f64>()),
+        );
     }
 
     /// How much of the step's change its last coefficient makes up, in units of `scale` per component.
@@ -264,8 +267,7 @@ mod tests {
         }
         for k in 1..=POINTS {
             for i in 0..POINTS {
-                let sum: f64 =
-                    (0..POINTS).map(|j| g.integrals[i][j] * g.points[j].powi(k as i32 - 1)).sum();
+                let sum: f64 = (0..POINTS).map(|j| g.integrals[i][j] * g.points[j].powi(k as i32 - 1)).sum();
                 let exact = g.points[i].powi(k as i32) / k as f64;
                 assert!((sum - exact).abs() < 2e-15, "C({k}) at point {i}: {sum} for {exact}");
             }
@@ -304,7 +306,8 @@ mod tests {
             Ok::<(), ()>(())
         };
         let count = |guess: bool| {
-            let (mut room, mut a, mut b) = (Collocation::default(), DenseStep::default(), DenseStep::default());
+            let (mut room, mut a, mut b) =
+                (Collocation::default(), DenseStep::default(), DenseStep::default());
             let (h, mut y) = (0.3, vec![]);
             let _ = room.step((0.0, h, &[1.0, 0.0]), &[1.0; 2], None, &mut a, field);
             a.at(1.0, &mut y);

@@ -31,7 +31,9 @@ impl Run<'_> {
                 let mut meeting = closed;
                 let mut strikes = false;
                 for i in 0..at.contacts.len() {
-                    let Some(contact) = at.contacts[i].as_ref().filter(|_| !meeting.contains(&i)) else { continue };
+                    let Some(contact) = at.contacts[i].as_ref().filter(|_| !meeting.contains(&i)) else {
+                        continue;
+                    };
                     let near = i == first || (contact.gap.abs() <= GAP && !self.leaving[i]);
                     if near && contact.normal.velocity < -still {
                         strikes = true;
@@ -43,7 +45,11 @@ impl Run<'_> {
                 if strikes { self.strike(&meeting) } else { self.settle_touch(&meeting, first) }
             }
             Cause::Mode(Condition::Determinant) => {
-                if self.jam_now(1.0 + 1e-6)? { Ok(()) } else { Err(Ending::StepTooShort) }
+                if self.jam_now(1.0 + 1e-6)? {
+                    Ok(())
+                } else {
+                    Err(Ending::StepTooShort)
+                }
             }
             Cause::Mode(Condition::Rate(contact)) => {
                 let mut touching = closed;
@@ -111,8 +117,7 @@ impl Run<'_> {
         let mut struck: Vec<(usize, f64)> = vec![];
         for _ in 0..REPEATS {
             let at = self.equations()?;
-            let result =
-                impact(&at, &self.state.v, &meeting, &self.options.law).map_err(Ending::Impact)?;
+            let result = impact(&at, &self.state.v, &meeting, &self.options.law).map_err(Ending::Impact)?;
             let still = self.still();
             let mut change = result.kinetic_energy_after - result.kinetic_energy_before;
             for (k, &i) in meeting.iter().enumerate() {
@@ -185,7 +190,9 @@ impl Run<'_> {
         // All that took part come to rest: struck since the last strike of the first but one, or touching now.
         let round = limit.flight * (1.0 + 1e-6);
         let mut closed: Vec<usize> = (0..self.since.len())
-            .filter(|i| self.since[*i] <= round || touching.contains(i) || self.modes.contacts[*i].is_closed())
+            .filter(|i| {
+                self.since[*i] <= round || touching.contains(i) || self.modes.contacts[*i].is_closed()
+            })
             .collect();
         closed.dedup();
         let (q, v) = limit.y.split_at(n);
@@ -214,9 +221,9 @@ impl Run<'_> {
         project(&mut self.mechanics, &mut self.state, &at_rest)?;
         let at = self.equations()?;
         for &i in &closed {
-            let slip = at.contacts[i].as_ref().map_or(0.0, |c| {
-                c.slip.iter().map(|r| r.velocity * r.velocity).sum::<f64>().sqrt()
-            });
+            let slip = at.contacts[i]
+                .as_ref()
+                .map_or(0.0, |c| c.slip.iter().map(|r| r.velocity * r.velocity).sum::<f64>().sqrt());
             if slip <= SLOW * self.still() && at.contacts[i].as_ref().is_some_and(|c| c.mu_static > 0.0) {
                 at_rest.contacts[i] = ContactMode::Stick;
             }

@@ -69,6 +69,18 @@ pub(crate) fn decide(
     cause: Option<Condition>,
     before: &Modes,
 ) -> Result<Decision, InvalidProblem> {
+    if !touching.contains(&true) && at.joints.iter().all(|joint| joint.slip.is_empty()) {
+        let modes = Modes {
+            contacts: vec![ContactMode::Open; touching.len()],
+            joints: vec![JointMode::Smooth; at.joints.len()],
+        };
+        return Ok(Decision::Answers(vec![Answer {
+            modes,
+            acceleration: vec![],
+            pressure: 0.0,
+            ties: vec![],
+        }]));
+    }
     let (mut laws, mut rows): (Vec<Law>, Vec<&Row>) = (vec![], vec![]);
     for joint in &at.joints {
         let law = match friction(&joint.slip, joint.mu, joint.mu, still) {
@@ -98,9 +110,6 @@ pub(crate) fn decide(
     let bias = rows.iter().map(|r| r.bias).collect();
     let dynamics = Dynamics::new(at.mass.as_ref().clone(), at.force.clone(), jacobian, bias, laws)?;
     let read = Reading { dynamics: &dynamics, touching, cause, before };
-    if dynamics.laws.iter().all(|law| *law == Law::Bilateral) {
-        return Ok(Decision::Answers(vec![read.answer(&[], &[], &[])]));
-    }
     if !dynamics.laws.iter().all(Law::is_polyhedral) {
         return read.one();
     }
@@ -174,7 +183,7 @@ impl Reading<'_> {
         let (mut pressure, mut ties) = (0.0, vec![]);
         for (k, law) in self.dynamics.laws.iter().enumerate().take(joints) {
             let rows = offsets[k]..offsets[k + 1];
-            let (f, u) = (force.get(rows.clone()).unwrap_or(&[]), velocity.get(rows).unwrap_or(&[]));
+            let (f, u) = (&force[rows.clone()], &velocity[rows]);
             let sign = |f: &[f64]| match (self.cause, self.before.joints[k]) {
                 (Some(Condition::JointNormal(j)), JointMode::Slide { sign, .. })
                     if j == k && f[0].abs() <= zero_force =>

@@ -290,7 +290,9 @@ pub enum EventError {
     #[error(transparent)]
     Mode(#[from] ModeError),
     /// A gap is negative at the start.
-    #[error("contact `{contact}` penetrates at the start: its gap is {gap:e}, expected at least 0 (within {tolerance:e})")]
+    #[error(
+        "contact `{contact}` penetrates at the start: its gap is {gap:e}, expected at least 0 (within {tolerance:e})"
+    )]
     Penetration {
         /// Name of the contact.
         contact: String,
@@ -302,7 +304,9 @@ pub enum EventError {
         tolerance: f64,
     },
     /// A joint is open at the start.
-    #[error("joint `{joint}` is open at the start: its value is {value:e}, expected 0 (within {tolerance:e})")]
+    #[error(
+        "joint `{joint}` is open at the start: its value is {value:e}, expected 0 (within {tolerance:e})"
+    )]
     JointOpen {
         /// Name of the joint.
         joint: String,
@@ -322,11 +326,7 @@ pub enum EventError {
 pub(crate) const START_TOLERANCE: f64 = 1e-6;
 
 /// Moves a system from a state, from event to event.
-pub fn run_events(
-    system: &System,
-    start: &State,
-    options: &EventOptions,
-) -> Result<Trajectory, EventError> {
+pub fn run_events(system: &System, start: &State, options: &EventOptions) -> Result<Trajectory, EventError> {
     let check = |ok: bool, option, expected, found| {
         if ok { Ok(()) } else { Err(EventError::Option { option, expected, found }) }
     };

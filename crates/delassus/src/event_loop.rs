@@ -426,9 +426,7 @@ impl<'a> Run<'a> {
         for k in 0..self.list.len() {
             let condition = self.list[k];
             let noise = match condition {
-                Condition::Slip(_) | Condition::JointSlip(_) | Condition::Rate(_) => {
-                    NO_SLIP * size
-                }
+                Condition::Slip(_) | Condition::JointSlip(_) | Condition::Rate(_) => NO_SLIP * size,
                 Condition::Determinant => NO_DETERMINANT,
                 _ => NO_FORCE * self.force_size,
             };

@@ -167,8 +167,22 @@ impl<'a> Mechanics<'a> {
         (t, q, v): (f64, &[f64], &[f64]),
         wanted: impl Fn(usize) -> bool,
     ) -> Result<Equations, KinematicsError> {
-        self.set(t, q, v);
         let system = self.system;
+        if let Some((mass, _)) = &self.constant
+            && system.potential.is_none()
+            && system.forces.is_empty()
+            && system.joints.is_empty()
+            && !(0..system.contacts.len()).any(&wanted)
+        {
+            let contacts = vec![None; system.contacts.len()];
+            return Ok(Equations {
+                mass: Arc::clone(mass),
+                force: vec![0.0; q.len()],
+                contacts,
+                joints: vec![],
+            });
+        }
+        self.set(t, q, v);
         let mut at = Evaluator::new(system, &self.state);
         let (mass, mut force) = match &self.constant {
             Some((mass, _)) => (Arc::clone(mass), vec![0.0; q.len()]),
@@ -225,8 +239,16 @@ impl<'a> Mechanics<'a> {
         let n = self.coordinates();
         let held = Held::new(at, modes);
         let k = held.owners.len();
-        let rhs =
-            Matrix::from_fn(n, k + 1, |i, j| if j < k { held.columns[j][i] } else { -at.force[i] });
+        if k == 0 && at.force.iter().all(|f| *f == 0.0) {
+            return Ok(Response {
+                acceleration: vec![0.0; n],
+                contacts: vec![[0.0; 3]; at.contacts.len()],
+                joints: vec![[0.0; 3]; at.joints.len()],
+                determinant: 1.0,
+                margin: None,
+            });
+        }
+        let rhs = Matrix::from_fn(n, k + 1, |i, j| if j < k { held.columns[j][i] } else { -at.force[i] });
         let inverse = self.inverse_mass_times(&at.mass, &rhs)?;
         let mut acceleration = inverse.col(k);
         let mut response = Response {
@@ -238,8 +260,7 @@ impl<'a> Mechanics<'a> {
         if k > 0 {
             let effect: Vec<Vec<f64>> = (0..k).map(|j| inverse.col(j)).collect();
             let a = Matrix::from_fn(k, k, |i, j| dot(held.rows[i].gradient.as_slice(), &effect[j]));
-            let b: Vec<f64> =
-                held.rows.iter().map(|r| -dot(&r.gradient, &acceleration) - r.bias).collect();
+            let b: Vec<f64> = held.rows.iter().map(|r| -dot(&r.gradient, &acceleration) - r.bias).collect();
             let solved = solve_square(&a, &b)?;
             for (j, x) in solved.x.iter().enumerate() {
                 axpy(*x, &effect[j], &mut acceleration);

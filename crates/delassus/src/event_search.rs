@@ -79,7 +79,8 @@ fn search(
     let start = if leaving { 0.0 } else { a.gap };
     let c = [start, start + a.rate * h / 3.0, b.gap - b.rate * h / 3.0, b.gap];
     // Far away: the cubic would have to be off by more than all that it does on this stretch.
-    let swing = c.iter().fold(f64::NEG_INFINITY, |m, x| m.max(*x)) - c.iter().fold(f64::INFINITY, |m, x| m.min(*x));
+    let swing =
+        c.iter().fold(f64::NEG_INFINITY, |m, x| m.max(*x)) - c.iter().fold(f64::INFINITY, |m, x| m.min(*x));
     if !leaving && c.iter().all(|x| *x > 2.0 * swing) {
         return None;
     }
@@ -334,7 +335,10 @@ mod tests {
         // A jump of duration 1e-9 of the step.
         for end in [0.5, 1e-3, 1e-9] {
             let found = touch(|x| x * (end - x), |x| end - 2.0 * x, true);
-            assert!(matches!(found, Some(Touch::Closes(x)) if (x / end - 1.0).abs() < 1e-12), "{end}: {found:?}");
+            assert!(
+                matches!(found, Some(Touch::Closes(x)) if (x / end - 1.0).abs() < 1e-12),
+                "{end}: {found:?}"
+            );
         }
         assert_eq!(touch(|x| x * x, |x| 2.0 * x, true), None);
         assert_eq!(touch(|x| x * x * x, |x| 3.0 * x * x, true), None);

@@ -30,8 +30,8 @@ use toml::de::DeTable;
 
 use crate::analyze::AnalyzeError;
 pub use crate::diagnostic::{FileError, FileErrorKind, Place};
-use crate::expect::{expect, expected_values};
 pub use crate::expect::{Expect, Expected, ExpectedValue, SolutionCount};
+use crate::expect::{expect, expected_values};
 use crate::expression::{Expression, Symbols};
 use crate::family::{Family, Variable};
 use crate::formula::AnyFormula;

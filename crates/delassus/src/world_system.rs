@@ -13,7 +13,7 @@ use glam::{DQuat, DVec3};
 use thiserror::Error;
 
 use crate::formula::{AnyFormula, Formula, Point, Variables};
-use crate::joint::{JointKind, Joint as WorldJoint};
+use crate::joint::{Joint as WorldJoint, JointKind};
 use crate::number::Number;
 use crate::system::{Contact, Force, Joint, Measure, State, System};
 use crate::world::{BodyState, Pose, ShapeKind, World, WorldState};
@@ -28,7 +28,9 @@ pub const MOST_BODIES: usize = 12;
 #[derive(Clone, Debug, Error, PartialEq)]
 pub enum WorldSystemError {
     /// Too many bodies.
-    #[error("{found} bodies move, expected at most {MOST_BODIES} from event to event; time stepping moves more")]
+    #[error(
+        "{found} bodies move, expected at most {MOST_BODIES} from event to event; time stepping moves more"
+    )]
     TooManyBodies {
         /// How many.
         found: usize,
@@ -206,7 +208,8 @@ impl Formula for Slip {
         let (normal, relative): (Vector<N>, Vector<N>) = match self.pair {
             Pair::Plane { normal, ball, .. } => {
                 let n = constant(normal);
-                let arm = sub(turned(ball.slot, constant(ball.centre), at), scale(n, N::from_f64(ball.radius)));
+                let arm =
+                    sub(turned(ball.slot, constant(ball.centre), at), scale(n, N::from_f64(ball.radius)));
                 (n, velocity(ball.slot, arm, at))
             }
             Pair::Balls(a, b) => {
@@ -390,9 +393,7 @@ fn balls(kind: &ShapeKind, pose: &Pose) -> Option<Vec<(DVec3, f64)>> {
         }
         ShapeKind::Box { half_extents: h } => {
             let corners = signs.into_iter().flat_map(|x| signs.map(|y| (x, y)));
-            corners
-                .flat_map(|(x, y)| signs.map(|z| (DVec3::new(x * h.x, y * h.y, z * h.z), 0.0)))
-                .collect()
+            corners.flat_map(|(x, y)| signs.map(|z| (DVec3::new(x * h.x, y * h.y, z * h.z), 0.0))).collect()
         }
         ShapeKind::Convex { points } => points.iter().map(|p| (*p, 0.0)).collect(),
         _ => return None,
@@ -421,9 +422,11 @@ fn add_contacts(
     slot_of: impl Fn(usize) -> Slot,
 ) -> Result<(), WorldSystemError> {
     // In a planar world bodies are held in the plane by joints.
-    let plane = world.joints.iter().find(|j| matches!(j.kind, JointKind::Planar)).map(|joint| {
-        state.bodies[joint.bodies[0]].pose.compose(&joint.frames[0]).rotation * DVec3::Z
-    });
+    let plane = world
+        .joints
+        .iter()
+        .find(|j| matches!(j.kind, JointKind::Planar))
+        .map(|joint| state.bodies[joint.bodies[0]].pose.compose(&joint.frames[0]).rotation * DVec3::Z);
     for a in 0..world.bodies.len() {
         for b in a + 1..world.bodies.len() {
             let both_fixed = world.bodies[a].fixed && world.bodies[b].fixed;
@@ -437,7 +440,11 @@ fn add_contacts(
                     let Some(found) = found else {
                         let [first_name, second_name] = [a, b].map(|i| world.bodies[i].name.clone());
                         let shapes = format!("{} and {}", word(&first.kind), word(&second.kind));
-                        return Err(WorldSystemError::Contact { first: first_name, second: second_name, shapes });
+                        return Err(WorldSystemError::Contact {
+                            first: first_name,
+                            second: second_name,
+                            shapes,
+                        });
                     };
                     pairs.extend(found);
                 }

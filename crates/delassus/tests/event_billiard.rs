@@ -174,6 +174,10 @@ fn ten_discs_keep_their_energy() {
 #[ignore = "20 s are asked of the release build"]
 fn a_hundred_thousand_events() {
     let (run, seconds) = ten_discs(100_000);
-    println!("{} events in {seconds:.2} s, energy {:e}", run.events.len(), run.energy[1] / run.energy[0] - 1.0);
+    println!(
+        "{} events in {seconds:.2} s, energy {:e}",
+        run.events.len(),
+        run.energy[1] / run.energy[0] - 1.0
+    );
     assert!(seconds < 20.0, "{seconds}");
 }

@@ -303,12 +303,9 @@ y = "sin(60*pi/180)"
     let event = run.events.iter().find(|e| e.kind == EventKind::Impact).unwrap();
     assert_eq!(event.contact, "right");
     // Right before it is horizontal: θ̇² at θ = 0 by the energy.
-    let before = run_events(
-        &file.system,
-        &file.state,
-        &EventOptions { t_end: event.t - 1e-9, ..Default::default() },
-    )
-    .unwrap();
+    let before =
+        run_events(&file.system, &file.state, &EventOptions { t_end: event.t - 1e-9, ..Default::default() })
+            .unwrap();
     near(before.state.v[2] * before.state.v[2], 12.743563816688013, 1e-7);
 }
 
@@ -368,10 +365,9 @@ a = -1.0
 [state.velocity]
 a = 1.0
 "#;
-    for (law, v) in [
-        (ImpactLaw::Moreau, [-1.0 / 3.0, 2.0 / 3.0, 2.0 / 3.0]),
-        (ImpactLaw::Sequence, [0.0, 0.0, 1.0]),
-    ] {
+    for (law, v) in
+        [(ImpactLaw::Moreau, [-1.0 / 3.0, 2.0 / 3.0, 2.0 / 3.0]), (ImpactLaw::Sequence, [0.0, 0.0, 1.0])]
+    {
         let run = run(text, &[], &EventOptions { law, ..until(1.5) });
         assert_eq!(run.ending, Ending::Done);
         for k in 0..3 {
@@ -548,7 +544,7 @@ fn policies_where_answers_are_several() {
 #[test]
 fn events_do_not_depend_on_the_tolerance() {
     for (scene, t_end) in [
-        (include_str!("../../../scenes/double-pendulum-wall.toml"), 3.0),
+        (include_str!("../../../scenes/double-pendulum-wall.toml"), 5.0),
         (include_str!("../../../scenes/stick-slip.toml"), 40.0),
         (include_str!("../../../scenes/rocking-block.toml"), 2.0),
         (include_str!("../../../scenes/woodpecker.toml"), 0.4),

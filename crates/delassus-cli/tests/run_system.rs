@@ -1,0 +1,109 @@
+//! `run` from event to event and `explore`, as a user types them.
+
+use crate::{Temporary, delassus, json, root};
+
+fn scene(name: &str) -> String {
+    root().join("scenes").join(name).to_str().unwrap().to_owned()
+}
+
+#[test]
+fn a_motion_as_json_table_and_picture() {
+    let ball = scene("bouncing-ball.toml");
+    let csv = Temporary::new("ball.csv", b"");
+    let svg = Temporary::new("ball.svg", b"");
+    let args = ["run", &ball, "--json", "-o", csv.path(), "-o", svg.path(), "--plot", "y,floor.normal,y:y'"];
+    let (code, doc) = json(&[&args[..], &["--forces-at", "1.5,0.2"]].concat());
+    assert_eq!(code, 0);
+    assert_eq!((doc["ending"].as_str(), doc["t_end"].as_f64()), (Some("done"), Some(2.0)));
+    let events = doc["events"].as_array().unwrap();
+    assert_eq!(events[0]["kind"], "impact");
+    assert_eq!(events.last().unwrap()["kind"], "accumulation");
+    assert_eq!(events[0]["contact"], "floor");
+    assert_eq!(doc["final"]["position"]["y"], 0.0);
+    let samples = doc["samples"].as_array().unwrap();
+    assert_eq!(samples.len(), 2);
+    assert_eq!(samples[0]["contacts"]["floor"]["mode"], "open");
+    assert!((samples[1]["contacts"]["floor"]["normal"].as_f64().unwrap() - 9.81).abs() < 1e-9);
+    let table = std::fs::read_to_string(csv.path()).unwrap();
+    let mut lines = table.lines();
+    assert_eq!(lines.next(), Some("time,y,y',y'',floor.normal,floor.mode,energy"));
+    // 1001 instants, and the two that were asked for.
+    assert_eq!(lines.count(), 1003);
+    let events_table = std::fs::read_to_string(csv.path().replace("ball.csv", "ball-events.csv")).unwrap();
+    assert_eq!(events_table.lines().count(), events.len() + 1);
+    let picture = std::fs::read_to_string(svg.path()).unwrap();
+    assert!(picture.starts_with("<svg") && picture.contains("floor.normal"));
+}
+
+#[test]
+fn a_run_in_words_tells_its_events() {
+    let out = delassus(&["run", &scene("painleve-rod.toml"), "--t-end", "0.1"]);
+    let text = String::from_utf8(out.stdout).unwrap();
+    assert_eq!(out.status.code(), Some(0));
+    assert!(text.contains("jam") && text.contains("tip") && text.contains("0.375"), "{text}");
+}
+
+#[test]
+fn small_worlds_move_from_event_to_event() {
+    let (code, doc) = json(&[
+        "run",
+        &scene("rolling-sphere.toml"),
+        "--integrator",
+        "event-driven",
+        "--json",
+        "--t-end",
+        "0.5",
+    ]);
+    assert_eq!(code, 0);
+    assert_eq!(doc["events"][0]["kind"], "stick");
+    let v = doc["bodies"]["ball"]["velocity"][0].as_f64().unwrap();
+    assert!((v - 10.0 / 7.0).abs() < 1e-9, "{v}");
+}
+
+#[test]
+fn all_motions_of_a_rod_that_may_do_two_things() {
+    let tree = Temporary::new("tree.svg", b"");
+    let rod = scene("painleve-rod-pulled.toml");
+    let (code, doc) = json(&["explore", &rod, "--json", "--t-end", "0.1", "-o", tree.path()]);
+    assert_eq!(code, 1);
+    assert_eq!(doc["branches"], 2);
+    assert_eq!(doc["tree"]["ending"], "indeterminate");
+    let branches = doc["tree"]["branches"].as_array().unwrap();
+    assert_ne!(branches[0]["final"], branches[1]["final"]);
+    assert!(std::fs::read_to_string(tree.path()).unwrap().starts_with("<svg"));
+    let (code, doc) = json(&["explore", &scene("bouncing-ball.toml"), "--json"]);
+    assert_eq!((code, doc["branches"].as_u64()), (0, Some(1)));
+}
+
+#[test]
+fn misuse_is_told() {
+    let ball = scene("bouncing-ball.toml");
+    for (args, message) in [
+        (vec!["--dt", "0.1"], "belongs to time stepping"),
+        (vec!["--integrator", "time-stepping"], "time stepping moves worlds"),
+        (vec!["--indeterminate", "branch"], "delassus explore"),
+        (vec!["--indeterminate", "guess"], "invalid value"),
+        (vec!["--plot", "y"], "-o FILE.svg"),
+        (vec!["--plot", "z", "-o", "no.svg"], "unknown quantity `z`"),
+        (vec!["-o", "ball.vtu"], ".csv, .svg or .png"),
+        (vec!["--t-end", "-1"], "not before the start"),
+        (vec!["--forces-at", "7"], "from 0 to 2 s"),
+    ] {
+        let out = delassus(&[&["run", &ball], args.as_slice()].concat());
+        let text = String::from_utf8_lossy(&out.stderr).into_owned();
+        assert_eq!(out.status.code(), Some(2), "{args:?}: {text}");
+        assert!(text.contains(message), "{args:?}: {text}");
+    }
+    let below = std::fs::read_to_string(&ball).unwrap().replace("y = \"h\"", "y = -1.0");
+    let file = Temporary::new("below.toml", below.as_bytes());
+    let out = delassus(&["run", file.path()]);
+    assert_eq!(out.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&out.stderr).contains("`floor` penetrates at the start"));
+    // A run that ends early keeps what it has.
+    let (code, doc) = json(&["run", &ball, "--json", "--max-events", "3"]);
+    assert_eq!((code, doc["ending"].as_str()), (1, Some("too-many-events")));
+    assert!(doc["events"].as_array().unwrap().len() > 3);
+    let pulled = scene("painleve-rod-pulled.toml");
+    let (code, doc) = json(&["run", &pulled, "--json", "--indeterminate", "stop"]);
+    assert_eq!((code, doc["ending"].as_str()), (1, Some("indeterminate")));
+}
