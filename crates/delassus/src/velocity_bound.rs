@@ -80,8 +80,12 @@ mod tests {
     /// 002.velocity_bound and 002.velocity_bound.const: the formula, with the constants given.
     #[test]
     fn the_formula() {
-        let bound =
-            VelocityBound { start: 1.0, a: 0.7071067811865476, c: 1.3466523139129418, d: 0.5887718691589653 };
+        let bound = VelocityBound {
+            start: 1.0,
+            a: std::f64::consts::FRAC_1_SQRT_2,
+            c: 1.3466523139129418,
+            d: 0.5887718691589653,
+        };
         assert!((bound.at(1.0) - 4.3952101955427185).abs() < 1e-9);
         let fall = VelocityBound { start: 0.0, a: 2.0_f64.sqrt(), c: 2.0 * 9.81, d: 0.0 };
         assert!((fall.at(1.0) - 13.873435046880065).abs() < 1e-12);

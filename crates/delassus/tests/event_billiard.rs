@@ -55,7 +55,7 @@ fn scene(q: &[[f64; 2]], v: &[[f64; 2]], width: f64) -> String {
         }
     }
     for (title, values) in [("position", q), ("velocity", v)] {
-        let _ = write!(text, "[state.{title}]\n");
+        let _ = writeln!(text, "[state.{title}]");
         for (i, [x, y]) in values.iter().enumerate() {
             let _ = write!(text, "x{i} = {x:?}\ny{i} = {y:?}\n");
         }
