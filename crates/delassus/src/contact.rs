@@ -287,7 +287,8 @@ mod tests {
 
     #[test]
     fn what_has_passed_an_edge_or_a_corner_is_beside_it_and_not_in_it() {
-        let b = |x: f64, z: f64| Pose { position: DVec3::new(x, 0.0, z), rotation: DQuat::IDENTITY };
+        // Far below the third face of the corner.
+        let b = |x: f64, z: f64| Pose { position: DVec3::new(x, 0.01, z), rotation: DQuat::IDENTITY };
         let wedge = Features::WedgeOfA(DVec3::X, DVec3::Z);
         let corner = Features::CornerOfA([DVec3::X, DVec3::NEG_Y, DVec3::Z]);
         for features in [wedge, corner, wedge.flipped(), corner.flipped()] {
