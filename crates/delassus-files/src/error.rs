@@ -42,12 +42,14 @@ pub enum FileError {
     },
     /// Neither the name nor the numbers tell what the file holds.
     #[error(
-        "{}: expected an LCP, a mixed LCP or a contact problem (Siconos .dat, FCLib .hdf5, .json), found something else",
+        "{}: expected an LCP, a mixed LCP or a contact problem (Siconos .dat, FCLib .hdf5, .json), found {found}",
         file.display()
     )]
     UnknownKind {
         /// The file.
         file: PathBuf,
+        /// How it begins.
+        found: String,
     },
     /// A kind of problem that is known and not read.
     #[error("{}: expected an LCP, a mixed LCP or a contact problem, found {kind}", file.display())]

@@ -42,7 +42,7 @@ impl Problem {
         match self {
             Problem::Lcp(_) => "lcp",
             Problem::Mlcp(_) => "mlcp",
-            Problem::Friction(p) if p.laws.iter().any(|l| matches!(l, Law::Rolling { .. })) => "rolling",
+            Problem::Friction(p) if p.laws.iter().any(|l| l.dim() == 5) => "rolling",
             Problem::Friction(p) => {
                 let plane = !p.laws.is_empty() && p.laws.iter().all(|l| l.dim() <= 2);
                 match (&p.form, plane) {

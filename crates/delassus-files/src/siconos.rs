@@ -31,7 +31,7 @@ pub fn parse(path: &Path, text: &str) -> Result<Read, FileError> {
         Some(Kind::Global) => lexer.contacts(Some(true)),
         Some(Kind::Contacts) => lexer.contacts(None),
         Some(Kind::Relay) => Err(FileError::OtherKind { file: path.to_owned(), kind: "a relay problem" }),
-        None => Err(FileError::UnknownKind { file: path.to_owned() }),
+        None => Err(FileError::UnknownKind { file: path.to_owned(), found: beginning(text) }),
     }?;
     let left = lexer.tokens_left();
     let ignored = if left > 0 { vec![format!("{left} numbers or words after the problem")] } else { vec![] };
@@ -47,6 +47,15 @@ enum Kind {
     Global,
     /// Local or global: the numbers tell.
     Contacts,
+}
+
+/// The first words of a text.
+fn beginning(text: &str) -> String {
+    let words: Vec<&str> = text.split_ascii_whitespace().take(4).collect();
+    match words.join(" ") {
+        none if none.is_empty() => "nothing".into(),
+        some => format!("a text that begins with \"{}\"", some.chars().take(60).collect::<String>()),
+    }
 }
 
 fn kind_by_name(path: &Path) -> Option<Kind> {
@@ -87,7 +96,7 @@ fn kind_by_numbers(text: &str) -> Option<Kind> {
         Some(Kind::Mlcp)
     } else if b <= 2 && c == a && d == a && !(sparse && b != 2) {
         Some(Kind::Lcp)
-    } else if c <= 2 && (matches!(a, 2 | 3 | 5) || a.checked_mul(b) == Some(d)) {
+    } else if c <= 2 && (matches!(a, 2 | 3 | 5) || at(4) == Some(d)) {
         // Also with a dimension that is none, which is told then.
         Some(Kind::Contacts)
     } else {
@@ -408,7 +417,11 @@ mod tests {
             assert_eq!(found, Some(kind), "{name}");
         }
         assert!(message("relay1.dat", "1").contains("found a relay problem"));
-        assert!(message("x.dat", "").contains("expected an LCP"));
+        assert!(
+            message("x.dat", "").contains("expected an LCP")
+                && message("x.dat", "").contains("found nothing")
+        );
+        assert!(message("x.dat", "one two").ends_with("found a text that begins with \"one two\""));
     }
 
     #[test]
@@ -464,7 +477,7 @@ mod tests {
             ),
             (
                 "a.dat",
-                "4 2\n0 8 8 8 8",
+                "4 2\n0 6 6 6 6",
                 "a.dat:1: expected the dimension 2 (contacts in the plane), 3 (in space) or 5",
             ),
             (
