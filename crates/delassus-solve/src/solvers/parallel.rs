@@ -2,6 +2,9 @@
 //!
 //! The work is cut into pieces of fixed length, whatever the number of threads, and sums are taken piece by piece in order: the
 //! same bits for any number of threads.
+//!
+//! What shares out is compiled once for each type of entries, and calls the body of a loop once for each piece through a
+//! pointer: compiled into it, the bodies of all loops were a third of the code of this crate, and gained nothing.
 
 use rayon::prelude::*;
 
@@ -21,6 +24,17 @@ pub(crate) fn shared(n: usize) -> bool {
     n >= MANY && rayon::current_num_threads() > 1
 }
 
+/// f(k, piece k of out) for all pieces.
+fn pieces<T: Send>(out: &mut [T], f: &(dyn Fn(usize, &mut [T]) + Sync)) {
+    out.par_chunks_mut(PIECE).enumerate().for_each(|(k, piece)| f(k, piece));
+}
+
+/// f(k, piece k of x, its part) for all pieces.
+fn pieces_with<T: Send, S: Send>(x: &mut [T], parts: &mut [S], f: &(dyn Fn(usize, &mut [T], &mut S) + Sync)) {
+    let both = x.par_chunks_mut(PIECE).zip(parts.par_iter_mut());
+    both.enumerate().for_each(|(k, (piece, part))| f(k, piece, part));
+}
+
 /// out[i] ← f(i) for all i.
 pub(crate) fn fill<T: Send>(out: &mut [T], f: impl Fn(usize) -> T + Sync) {
     if !shared(out.len()) {
@@ -29,7 +43,7 @@ pub(crate) fn fill<T: Send>(out: &mut [T], f: impl Fn(usize) -> T + Sync) {
         }
         return;
     }
-    out.par_chunks_mut(PIECE).enumerate().for_each(|(k, piece)| {
+    pieces(out, &|k, piece| {
         for (i, o) in piece.iter_mut().enumerate() {
             *o = f(k * PIECE + i);
         }
@@ -51,11 +65,16 @@ pub(crate) fn rows<T: Send>(out: &mut [T], start: &[usize], f: impl Fn(usize, &m
         all.push(row);
         left = rest;
     }
-    all.par_chunks_mut(PIECE).enumerate().for_each(|(k, piece)| {
+    pieces(&mut all, &|k, piece| {
         for (i, row) in piece.iter_mut().enumerate() {
             f(k * PIECE + i, row);
         }
     });
+}
+
+/// out[k] ← f(k) for all k, each of them worth a thread.
+fn each(out: &mut [f64], f: &(dyn Fn(usize) -> f64 + Sync)) {
+    out.par_iter_mut().enumerate().for_each(|(k, x)| *x = f(k));
 }
 
 /// Σ f(i) for i < n.
@@ -64,7 +83,8 @@ pub(crate) fn sum(n: usize, f: impl Fn(usize) -> f64 + Sync) -> f64 {
         return (0..n).map(f).sum();
     }
     let part = |k: usize| (k * PIECE..n.min((k + 1) * PIECE)).map(&f).sum::<f64>();
-    let parts: Vec<f64> = (0..n.div_ceil(PIECE)).into_par_iter().map(part).collect();
+    let mut parts = vec![0.0; n.div_ceil(PIECE)];
+    each(&mut parts, &part);
     parts.iter().sum()
 }
 
@@ -73,18 +93,19 @@ pub(crate) fn each_with_sums<T: Send, const K: usize>(
     x: &mut [T],
     f: impl Fn(usize, &mut T, &mut [f64; K]) + Sync,
 ) -> [f64; K] {
-    let piece = |(k, piece): (usize, &mut [T])| {
-        let mut sums = [0.0; K];
+    let piece = |k: usize, piece: &mut [T], sums: &mut [f64; K]| {
         for (i, x) in piece.iter_mut().enumerate() {
-            f(k * PIECE + i, x, &mut sums);
+            f(k * PIECE + i, x, sums);
         }
-        sums
     };
-    let parts: Vec<[f64; K]> = if shared(x.len()) {
-        x.par_chunks_mut(PIECE).enumerate().map(piece).collect()
+    let mut parts = vec![[0.0; K]; x.len().div_ceil(PIECE)];
+    if shared(x.len()) {
+        pieces_with(x, &mut parts, &piece);
     } else {
-        x.chunks_mut(PIECE).enumerate().map(piece).collect()
-    };
+        for (k, (x, part)) in x.chunks_mut(PIECE).zip(&mut parts).enumerate() {
+            piece(k, x, part);
+        }
+    }
     std::array::from_fn(|k| parts.iter().map(|p| p[k]).sum())
 }
 
