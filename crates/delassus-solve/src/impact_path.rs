@@ -15,7 +15,8 @@
 //!
 //! In the plane u is a broken line in P: slide, then stick or slide back, each in closed form. In space the direction of
 //! slip turns; with dP = ‖u_t‖ dσ the direction φ obeys dφ/dσ = n·(A_tn − μ A_tt s), a scalar equation without a
-//! singularity, which is integrated to 1e-12. What follows after slip has stopped is straight again.
+//! singularity, which is integrated to 1e-12. Once the direction has settled, and after slip has stopped, the line is straight
+//! again.
 //!
 //! An impact without collision (003 §5) starts at u_n = 0 with du_n/dP < 0: the contact is pressed in by its own friction
 //! until slip stops, whatever the forces.
@@ -172,6 +173,16 @@ enum Target {
 const STEPS: usize = 100_000;
 /// Slip that is this part of what it was has stopped.
 const STOPPED: f64 = 1e-14;
+/// Slip that turns by less than this part of the most it could goes straight on.
+const STRAIGHT: f64 = 1e-13;
+
+/// Why slip in space was followed no further.
+#[derive(Clone, Copy, PartialEq)]
+enum End {
+    Target,
+    Stopped,
+    Straight,
+}
 
 struct Walk<'a> {
     a: &'a Matrix,
@@ -195,7 +206,8 @@ impl Walk<'_> {
     fn run(&mut self) -> Option<()> {
         for _ in 0..STEPS {
             let slips = self.mu > 0.0 && norm(&self.u[1..]) > 0.0;
-            let done = if slips && self.u.len() == 3 { self.turn()? } else { self.straight()? };
+            let turns = slips && self.u.len() == 3 && !self.goes_straight(self.u[2].atan2(self.u[1]));
+            let done = if turns { self.turn()? } else { self.straight()? };
             let motion = if slips { Motion::Slip } else { self.motion_at_rest() };
             self.points.push(PathPoint {
                 motion,
@@ -318,10 +330,20 @@ impl Walk<'_> {
         Some(to_target <= to_stop)
     }
 
-    /// Sliding in space, to the target (true) or to where slip stops.
+    /// The most that a slip can turn or change, per σ⁻¹dP.
+    fn rate(&self) -> f64 {
+        max_abs(self.a.data()) * (1.0 + self.mu)
+    }
+
+    /// Whether slip in this direction keeps it.
+    fn goes_straight(&self, phi: f64) -> bool {
+        self.turning(phi).1.abs() <= STRAIGHT * self.rate()
+    }
+
+    /// Sliding in space, to the target (true), or to where slip stops or no longer turns.
     fn turn(&mut self) -> Option<bool> {
         let start = norm(&self.u[1..]);
-        let rate = max_abs(self.a.data()) * (1.0 + self.mu);
+        let rate = self.rate();
         if rate == 0.0 {
             return None;
         }
@@ -343,8 +365,7 @@ impl Walk<'_> {
         let work_unit = unit_u * unit_p;
         let unit = [1.0, 1.0, unit_p, unit_u, work_unit, unit_p * (1.0 + self.mu), unit_p * (1.0 + self.mu)];
         let (mut y, mut h) = (y0, 1e-3 / rate);
-        let mut done = false;
-        let mut finished = false;
+        let mut end = None;
         for _ in 0..STEPS {
             let (next, error) = step(&slope, &y, h, &unit);
             let factor = if error > 0.0 { 0.9 * (1e-13 / error).powf(0.2) } else { 4.0 };
@@ -364,27 +385,29 @@ impl Walk<'_> {
                     }
                 }
                 y = step(&slope, &y, high, &unit).0;
-                (done, finished) = (true, true);
+                end = Some(End::Target);
                 break;
             }
             y = next;
             if y[1].exp() < STOPPED {
-                finished = true;
+                end = Some(End::Stopped);
+                break;
+            }
+            if self.goes_straight(phi0 + y[0]) {
+                end = Some(End::Straight);
                 break;
             }
             h = (h * factor.clamp(0.2, 4.0)).min(0.25 / rate);
         }
-        if !finished {
-            return None;
-        }
-        let sigma = if done { start * y[1].exp() } else { 0.0 };
+        let end = end?;
+        let sigma = if end == End::Stopped { 0.0 } else { start * y[1].exp() };
         let (s, c) = (phi0 + y[0]).sin_cos();
         self.u = vec![y[3], sigma * c, sigma * s];
         self.work = y[4];
         for (p, dp) in self.impulse.iter_mut().zip([y[2], y[5], y[6]]) {
             *p += dp;
         }
-        Some(done)
+        Some(end == End::Target)
     }
 }
 

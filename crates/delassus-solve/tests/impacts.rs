@@ -597,6 +597,19 @@ fn slip_that_stops_and_starts_again_in_space() {
 }
 
 #[test]
+fn slip_that_hardly_stops() {
+    // Friction just above what is needed to stick, |A_tn|/A_tt = 1: slip dies out a thousand times slower than it turns.
+    let a = [[2.0, 1.0, 0.0], [1.0, 1.0, 0.0], [0.0, 0.0, 1.5]];
+    for mu in [1.001, 1.0 + 1e-9, 1.0, 0.999] {
+        let path = impact_path(&block(a, [-1.0, 0.5, -0.4], mu, 0.5), Restitution::Energetic).unwrap();
+        assert_eq!(path.status, ImpactStatus::Solved, "{mu}");
+        let work = path.compression().unwrap().work;
+        let end = path.points.last().unwrap();
+        assert!((end.work - 0.75 * work).abs() < 1e-9 * work.abs());
+    }
+}
+
+#[test]
 fn misuse_is_an_error() {
     let two = wedge([0.5, 0.5]);
     assert_eq!(
