@@ -132,7 +132,8 @@ pub enum Violation {
 pub enum ImpactStatus {
     /// The equations of the law hold.
     Solved,
-    /// They have no solution (or the joints have none); the outcome is the nearest in least squares, or no impact.
+    /// They have no solution, or the joints have none. The outcome is the nearest in least squares without friction, and no
+    /// percussion of contacts with friction.
     NoSolution,
     /// The solver did not get there.
     NotConverged,

@@ -104,6 +104,9 @@ fn solve_laws(s: &Setting<'_>, bilateral: &[bool], shift: &[f64]) -> Found {
     }
     let (force, status) = one_solution(&a, &q, &laws);
     let status = if set.complete && set.decided { ImpactStatus::NoSolution } else { status };
+    // Without friction the nearest point means something; where a solver gave up it does not.
+    let means = status != ImpactStatus::NoSolution || laws.iter().all(|law| *law == Law::Bilateral);
+    let force = if means && force.iter().all(|p| p.is_finite()) { force } else { vec![0.0; q.len()] };
     Found { impulse: widen(s, &rows, &force), status, ..Found::default() }
 }
 

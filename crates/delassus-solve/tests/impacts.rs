@@ -768,7 +768,10 @@ proptest! {
         let matrix = ImpactLaw::NewtonMatrix(Matrix::from_fn(k, k, |i, j| if i == j { e } else { 0.1 }));
         for law in [ImpactLaw::Moreau, ImpactLaw::Newton, matrix, ImpactLaw::Poisson, ImpactLaw::Sequence] {
             let result = resolve_impact(&problem, &law).unwrap();
-            prop_assert!(momentum(&problem, &result) < 1e-7, "{:?}", law);
+            // Rows that nearly depend on each other let percussions grow, and rounding with them.
+            let largest = result.contact_impulses.iter().flatten().chain(&result.joint_impulses);
+            let largest = largest.fold(1.0_f64, |m, p| m.max(p.abs()));
+            prop_assert!(momentum(&problem, &result) < 1e-11 * largest, "{:?}", law);
             // Coulomb's law has a solution where rows are independent; Newton's with friction may have none.
             let rows: usize = result.contact_impulses.iter().map(Vec::len).sum();
             let independent = rows + result.joint_impulses.len() <= 4;
