@@ -303,10 +303,12 @@ impl Walk<'_> {
             Target::Velocity(v) if k > 0.0 => (v - un) / k,
             Target::Velocity(_) => f64::INFINITY,
             Target::Impulse(p) => p - self.impulse[0],
-            // u_n ΔP + ½ k ΔP² = rest of the work, without cancellation.
+            // u_n ΔP + ½ k ΔP² = rest of the work, without cancellation. In space slip that turns can press the contact in
+            // again (u_n < 0, k < 0); then the target is not on this line.
             Target::Work(w) => {
                 let rest = w - self.work;
-                2.0 * rest / (un + (un * un + 2.0 * k * rest).sqrt())
+                let below = un + (un * un + 2.0 * k * rest).sqrt();
+                if below > 0.0 { 2.0 * rest / below } else { f64::INFINITY }
             }
         };
         let slip = norm(&self.u[1..]);
@@ -420,7 +422,7 @@ fn left(target: Target, normal: f64, impulse: f64, work: f64) -> f64 {
     }
 }
 
-/// One step of Dormand and Prince, and its error relative to `unit`.
+/// One step of Dormand and Prince, and its error relative to `unit` and to the numbers themselves.
 fn step(slope: &impl Fn(&[f64; 7]) -> [f64; 7], y: &[f64; 7], h: f64, unit: &[f64; 7]) -> ([f64; 7], f64) {
     const A: [[f64; 6]; 6] = [
         [1.0 / 5.0, 0.0, 0.0, 0.0, 0.0, 0.0],
@@ -447,7 +449,7 @@ fn step(slope: &impl Fn(&[f64; 7]) -> [f64; 7], y: &[f64; 7], h: f64, unit: &[f6
     let mut error = 0.0_f64;
     for i in 0..7 {
         let e: f64 = (0..7).map(|j| E[j] * k[j][i]).sum::<f64>() * h;
-        error = error.max(e.abs() / unit[i]);
+        error = error.max(e.abs() / (unit[i] + end[i].abs()));
     }
     (end, error)
 }

@@ -610,6 +610,23 @@ fn slip_that_hardly_stops() {
 }
 
 #[test]
+fn slip_that_presses_in_again_during_restitution() {
+    // Slip turns after the end of compression so that friction presses the contact in a second time, before it sticks.
+    let a = [
+        [1.0808697235180895, -0.46668812765159734, 1.259577187943009],
+        [-0.46668812765159734, 0.5690606774313194, -0.5478684920904883],
+        [1.259577187943009, -0.5478684920904883, 1.4749098176568018],
+    ];
+    let start = [-0.06293534335424655, -0.21877601734381077, -0.010198129988121044];
+    let problem = block(a, start, 1.1434263830242275, 0.10746118999575048);
+    let result = solved(&problem, &ImpactLaw::Energetic);
+    assert!(result.violations.is_empty(), "{:?}", result.violations);
+    let path = impact_path(&problem, Restitution::Energetic).unwrap();
+    assert!(path.points.iter().any(|p| !p.compression && p.velocity[0] < -0.05));
+    assert!(path.points.last().unwrap().velocity[0] > 0.0);
+}
+
+#[test]
 fn misuse_is_an_error() {
     let two = wedge([0.5, 0.5]);
     assert_eq!(
