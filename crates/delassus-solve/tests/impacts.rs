@@ -792,8 +792,10 @@ proptest! {
             // Coulomb's law has a solution where rows are independent; Newton's with friction may have none.
             let rows: usize = result.contact_impulses.iter().map(Vec::len).sum();
             let independent = rows + result.joint_impulses.len() <= 4;
-            let soluble = matches!(law, ImpactLaw::Moreau | ImpactLaw::Poisson | ImpactLaw::Sequence);
-            if independent && soluble {
+            let soluble = matches!(law, ImpactLaw::Moreau | ImpactLaw::Poisson);
+            // A sequence may go on and on, and says so.
+            let endless = law == ImpactLaw::Sequence && result.status == ImpactStatus::TooManyImpacts;
+            if independent && (soluble || law == ImpactLaw::Sequence) && !endless {
                 prop_assert_eq!(result.status, ImpactStatus::Solved, "{:?} {:?}", law, problem);
             }
             if law == ImpactLaw::Sequence {
