@@ -25,6 +25,8 @@ const STILL: f64 = 1e-10;
 const NO_FORCE: f64 = 1e-10;
 /// Slips below this part of the largest velocity, or of 1, have not begun.
 const NO_SLIP: f64 = 1e-13;
+/// Slips within so many local errors of zero have not begun either.
+const SLIP_ERROR: f64 = 4.0;
 /// A determinant of the scaled matrix below this is zero.
 const NO_DETERMINANT: f64 = 1e-9;
 /// Events at one instant that lead nowhere.
@@ -426,7 +428,9 @@ impl<'a> Run<'a> {
         for k in 0..self.list.len() {
             let condition = self.list[k];
             let noise = match condition {
-                Condition::Slip(_) | Condition::JointSlip(_) | Condition::Rate(_) => NO_SLIP * size,
+                Condition::Slip(_) | Condition::JointSlip(_) | Condition::Rate(_) => {
+                    NO_SLIP.max(SLIP_ERROR * self.options.tolerance) * size
+                }
                 Condition::Determinant => NO_DETERMINANT,
                 _ => NO_FORCE * self.force_size,
             };

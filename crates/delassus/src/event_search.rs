@@ -185,39 +185,37 @@ pub(crate) enum End {
 }
 
 /// The end of a condition c ≥ 0 that is given by Legendre coefficients, polished by its true values. Values within
-/// `noise` of zero are zero.
+/// `noise` of zero are zero. Where the polynomial is not clear of zero by more than its last coefficients, which tell how far
+/// it may be off, the true value is asked.
 pub(crate) fn first_end<E>(
     coefficients: &[f64; POINTS],
     noise: f64,
     mut value: impl FnMut(f64) -> Result<f64, E>,
 ) -> Result<Option<End>, E> {
+    let blur = noise + 4.0 * (coefficients[POINTS - 2].abs() + coefficients[POINTS - 1].abs());
     // Positive throughout where the constant part outweighs all others.
     let rest: f64 = coefficients[1..].iter().map(|c| c.abs()).sum();
-    if coefficients[0] - rest > noise {
+    if coefficients[0] - rest > blur {
         return Ok(None);
     }
     let p = |theta: f64| polynomial(coefficients, theta);
-    let from_zero = p(0.0).abs() <= noise;
+    let start = value(0.0)?;
+    if start < -noise {
+        return Ok(Some(End::AtOnce));
+    }
+    let from_zero = start <= noise;
     let mut grid = vec![];
     if from_zero {
         grid.extend((6..=14).rev().map(|k| 0.5_f64.powi(k)));
     }
     grid.extend((1..=GRID).map(|i| i as f64 / GRID as f64));
-    let mut positive = (!from_zero && p(0.0) > 0.0).then_some(0.0);
-    if !from_zero && positive.is_none() {
-        return Ok(Some(End::AtOnce));
-    }
-    let mut before = (0.0, p(0.0));
+    let mut positive = (!from_zero).then_some(0.0);
+    let mut before = (0.0, start);
     for (k, &theta) in grid.iter().enumerate() {
-        let here = p(theta);
+        let rough = p(theta);
+        let here = if rough > blur { rough } else { value(theta)? };
         if here < -noise {
-            let Some(from) = positive else {
-                // Once more by the true value: a polynomial may swing.
-                if value(theta)? < -noise {
-                    return Ok(Some(End::AtOnce));
-                }
-                continue;
-            };
+            let Some(from) = positive else { return Ok(Some(End::AtOnce)) };
             if let Some(end) = polish(&mut value, from, theta, noise)? {
                 return Ok(Some(End::At(end)));
             }
@@ -375,5 +373,8 @@ mod tests {
         // A dip between the points of the grid.
         let c = 0.7031;
         assert!(near(end(&|x| (x - c) * (x - c) - 1e-6), c - 1e-3));
+        // Far from a polynomial of degree 7: its value at the start is off by more than the slip is there.
+        assert_eq!(end(&|x| (9.0 * x).sin() + 9.0 * x), None);
+        assert!(near(end(&|x| (9.0 * x).sin()), std::f64::consts::PI / 9.0));
     }
 }

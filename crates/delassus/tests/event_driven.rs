@@ -667,6 +667,52 @@ velocity = "a'"
     near(run.state.v[0], 1.0 + 8.0_f64.sin(), 1e-10);
 }
 
+/// A rod that falls over on its rough tip: it sticks, slides back, slides forth, strikes with its other end, and lies at
+/// last, for every friction. Energy never grows, and nothing goes through the floor.
+#[test]
+fn rods_fall_over_with_any_friction() {
+    let rod = r#"
+[system]
+coordinates = ["x", "y", "theta"]
+[parameters]
+mu = 0.6
+start = 1.0
+[energy]
+kinetic = "(x'^2 + y'^2)/2 + theta'^2/6"
+potential = "9.81*y"
+[[contact]]
+name = "tip"
+gap = "y - sin(theta)"
+slip = ["x - cos(theta)"]
+mu = "mu"
+[[contact]]
+name = "end"
+gap = "y + sin(theta)"
+slip = ["x + cos(theta)"]
+mu = "mu"
+restitution = 0.3
+[state.position]
+y = "sin(start)"
+theta = "start"
+"#;
+    let sample_times: Vec<f64> = (0..=400).map(|k| f64::from(k) / 100.0).collect();
+    for mu in ["0", "0.02", "0.1", "0.2", "0.3", "0.45", "0.6", "0.8", "1.2", "3"] {
+        for start in ["1.0", "0.6", "1.4"] {
+            let options = EventOptions { sample_times: sample_times.clone(), ..until(4.0) };
+            let run = run(rod, &[("mu", mu), ("start", start)], &options);
+            assert_eq!(run.ending, Ending::Done, "mu {mu}, {start}: at {}, {:?}", run.state.t, run.events);
+            near(run.state.q[1], 0.0, 1e-9);
+            let mut energy = f64::INFINITY;
+            for sample in &run.samples {
+                let q = &sample.state.q;
+                assert!(q[1] - q[2].sin() > -1e-9 && q[1] + q[2].sin() > -1e-9, "mu {mu}, {start}: {q:?}");
+                assert!(sample.energy <= energy + 1e-9, "mu {mu}, {start}");
+                energy = sample.energy;
+            }
+        }
+    }
+}
+
 #[test]
 fn bad_starts_are_refused() {
     let below = BALL.replace("y = 1.0", "y = -0.5");
