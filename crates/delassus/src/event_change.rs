@@ -2,11 +2,12 @@
 
 use delassus_solve::matrix::norm;
 
+use crate::event_conditions::Condition;
 use crate::event_decide::{Answer, Decision, decide};
 use crate::event_driven::{Ending, Event, EventKind, Indeterminate};
 use crate::event_impact::{impact, jam};
 use crate::event_loop::{Cause, GAP, Run};
-use crate::event_mechanics::{Condition, ContactMode, Equations, JointMode, Modes};
+use crate::event_mechanics::{ContactMode, Equations, JointMode, Modes};
 use crate::event_project::{project, project_velocity};
 use crate::higher_derivatives::{DecidingOptions, Fate, deciding_order};
 

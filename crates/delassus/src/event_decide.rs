@@ -17,7 +17,8 @@ use delassus_solve::solvers::Status;
 use delassus_solve::solvers::contact::{ContactOptions, solve};
 use delassus_solve::solvers::enumerate::{EnumerateOptions, enumerate};
 
-use crate::event_mechanics::{Condition, ContactMode, Equations, JointMode, Modes};
+use crate::event_conditions::Condition;
+use crate::event_mechanics::{ContactMode, Equations, JointMode, Modes};
 use crate::kinematics::Row;
 
 /// Accelerations that differ by less than this part of the largest are one.

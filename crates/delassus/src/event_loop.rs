@@ -2,10 +2,9 @@
 
 use crate::accumulation::Chatter;
 use crate::collocation::{Collocation, DenseStep, GAUSS, POINTS, StepOutcome, next_length, scales};
+use crate::event_conditions::{Condition, condition_values, conditions};
 use crate::event_driven::{Ending, Event, EventError, EventOptions, START_TOLERANCE, Sample, Trajectory};
-use crate::event_mechanics::{
-    Condition, ContactMode, JointMode, Mechanics, ModeError, Modes, Moving, condition_values, conditions,
-};
+use crate::event_mechanics::{ContactMode, JointMode, Mechanics, ModeError, Modes, Moving};
 use crate::event_project::project;
 use crate::event_search::{End, GapPoint, GapTolerance, first_end, first_touch};
 use crate::formula::Point;

@@ -11,18 +11,15 @@
 
 use std::sync::Arc;
 
-use delassus_solve::matrix::{Matrix, axpy, dot, max_abs, norm};
+use delassus_solve::matrix::{Matrix, axpy, dot, max_abs};
 use delassus_solve::solvers::polyhedron::{Lp, linear_program};
 
+use crate::event_solve::solve_square;
 use crate::formula::Point;
 use crate::kinematics::{ContactKinematics, Evaluator, JointKinematics, KinematicsError, Row};
 use crate::number::HyperDual;
 use crate::system::{FormulaId, Measure, State, System};
 
-/// Pivots of the scaled matrix below this part of the largest are zero.
-const SINGULAR: f64 = 1e-11;
-/// Equations that cannot all hold leave more than this part of their terms.
-const INCONSISTENT: f64 = 1e-6;
 /// Sides of the polygon around a friction cone, where forces are not unique.
 const SIDES: usize = 32;
 
@@ -65,29 +62,6 @@ pub(crate) struct Modes {
     pub(crate) joints: Vec<JointMode>,
 }
 
-/// A quantity that stays at least zero while modes last.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Condition {
-    /// The rate of an open contact that is given by a velocity.
-    Rate(usize),
-    /// The normal force of a closed contact.
-    Normal(usize),
-    /// What friction has left at a sticking contact.
-    Limit(usize),
-    /// Slip along the direction of a sliding contact.
-    Slip(usize),
-    /// The normal force of a sliding joint, times its sign.
-    JointNormal(usize),
-    /// What friction has left at a sticking joint.
-    JointLimit(usize),
-    /// Slip along the direction of a sliding joint.
-    JointSlip(usize),
-    /// What all forces have left together, where they are not unique.
-    Together,
-    /// The determinant of R M⁻¹ C, by its sign at the last event.
-    Determinant,
-}
-
 /// Masses, forces and rows at a state.
 #[derive(Clone, Debug)]
 pub(crate) struct Equations {
@@ -107,9 +81,9 @@ pub(crate) struct Response {
     /// Force and friction of every joint.
     pub(crate) joints: Vec<[f64; 3]>,
     /// Of the scaled R M⁻¹ C.
-    determinant: f64,
+    pub(crate) determinant: f64,
     /// Where forces are not unique, what they have left together.
-    margin: Option<f64>,
+    pub(crate) margin: Option<f64>,
 }
 
 /// Why a state has no response in given modes.
@@ -461,160 +435,6 @@ impl<'a> Held<'a> {
             _ => forms.iter().map(|form| dot(form, x)).fold(size, f64::min),
         }
     }
-}
-
-/// The shortest solution of A x = b, the determinant of A scaled to unit rows, and its null space where it has one.
-struct Solved {
-    x: Vec<f64>,
-    determinant: f64,
-    null: Option<Matrix>,
-}
-
-fn solve_square(a: &Matrix, b: &[f64]) -> Result<Solved, ModeError> {
-    let k = b.len();
-    let scale: Vec<f64> = (0..k)
-        .map(|i| {
-            let size = max_abs(a.row(i));
-            if size > 0.0 { 1.0 / size } else { 1.0 }
-        })
-        .collect();
-    let mut w = Matrix::from_fn(k, k + 1, |i, j| scale[i] * if j < k { a[(i, j)] } else { b[i] });
-    let mut order: Vec<usize> = (0..k).collect();
-    let (mut determinant, mut top) = (1.0, 0.0_f64);
-    for p in 0..k {
-        // Complete pivoting: what is left is zero exactly where the rank ends.
-        let (mut best, mut at) = (0.0, (p, p));
-        for i in p..k {
-            for j in p..k {
-                if w[(i, j)].abs() > best {
-                    (best, at) = (w[(i, j)].abs(), (i, j));
-                }
-            }
-        }
-        top = top.max(best);
-        if best <= SINGULAR * top || best == 0.0 {
-            return redundant(a, b);
-        }
-        for (from, to, columns) in [(at.0, p, false), (at.1, p, true)] {
-            if from == to {
-                continue;
-            }
-            determinant = -determinant;
-            if columns {
-                order.swap(from, to);
-                for i in 0..k {
-                    let x = w[(i, from)];
-                    w[(i, from)] = w[(i, to)];
-                    w[(i, to)] = x;
-                }
-            } else {
-                for j in 0..=k {
-                    let x = w[(from, j)];
-                    w[(from, j)] = w[(to, j)];
-                    w[(to, j)] = x;
-                }
-            }
-        }
-        determinant *= w[(p, p)];
-        for i in p + 1..k {
-            let factor = w[(i, p)] / w[(p, p)];
-            if factor != 0.0 {
-                for j in p..=k {
-                    w[(i, j)] -= factor * w[(p, j)];
-                }
-            }
-        }
-    }
-    let mut x = vec![0.0; k];
-    for p in (0..k).rev() {
-        let sum: f64 = (p + 1..k).map(|j| w[(p, j)] * x[order[j]]).sum();
-        x[order[p]] = (w[(p, k)] - sum) / w[(p, p)];
-    }
-    Ok(Solved { x, determinant, null: None })
-}
-
-fn redundant(a: &Matrix, b: &[f64]) -> Result<Solved, ModeError> {
-    let x = a.pseudo_solve(b);
-    let left = a.mul_vec(&x).iter().zip(b).map(|(ax, b)| (ax - b).abs()).fold(0.0, f64::max);
-    let terms = max_abs(b).max(a.max_abs() * norm(&x));
-    if left > INCONSISTENT * terms {
-        return Err(ModeError::Inconsistent);
-    }
-    Ok(Solved { x, determinant: 1.0, null: Some(a.row_space_with(SINGULAR).null_basis) })
-}
-
-/// The conditions that watch these modes, in the order of [`condition_values`]; gaps are watched by themselves.
-pub(crate) fn conditions(system: &System, modes: &Modes, redundant: bool) -> Vec<Condition> {
-    let mut list = Vec::new();
-    for (j, mode) in modes.joints.iter().enumerate() {
-        match mode {
-            JointMode::Smooth => {}
-            JointMode::Slide { .. } => list.extend([Condition::JointNormal(j), Condition::JointSlip(j)]),
-            JointMode::Stick => list.push(Condition::JointLimit(j)),
-        }
-    }
-    for (i, mode) in modes.contacts.iter().enumerate() {
-        match mode {
-            ContactMode::Open if matches!(system.contacts[i].normal, Measure::Velocity(_)) => {
-                list.push(Condition::Rate(i));
-            }
-            ContactMode::Open => {}
-            ContactMode::Slide { direction } => {
-                list.extend((!redundant).then_some(Condition::Normal(i)));
-                list.extend((*direction != [0.0; 2]).then_some(Condition::Slip(i)));
-            }
-            ContactMode::Stick if redundant => {}
-            ContactMode::Stick => list.extend([Condition::Normal(i), Condition::Limit(i)]),
-        }
-    }
-    let slides = list.iter().any(|c| matches!(c, Condition::Slip(_) | Condition::JointSlip(_)));
-    list.extend(slides.then_some(Condition::Determinant));
-    list.extend(redundant.then_some(Condition::Together));
-    list
-}
-
-/// Slip along a direction.
-fn along(slip: &[Row], direction: [f64; 2]) -> f64 {
-    slip.iter().zip(direction).map(|(row, e)| row.velocity * e).sum()
-}
-
-/// The values of these conditions; `sign` is that of the determinant at the last event.
-pub(crate) fn condition_values(
-    list: &[Condition],
-    at: &Equations,
-    modes: &Modes,
-    response: &Response,
-    sign: f64,
-    values: &mut Vec<f64>,
-) {
-    let contact = |i: usize| at.contacts[i].as_ref();
-    values.clear();
-    values.extend(list.iter().map(|condition| match *condition {
-        Condition::Rate(i) => contact(i).map_or(0.0, |c| c.normal.velocity),
-        Condition::Normal(i) => response.contacts[i][0],
-        Condition::Limit(i) => {
-            let f = response.contacts[i];
-            contact(i).map_or(0.0, |c| c.mu_static * f[0]) - f[1].hypot(f[2])
-        }
-        Condition::Slip(i) => match modes.contacts[i] {
-            ContactMode::Slide { direction } => contact(i).map_or(0.0, |c| along(&c.slip, direction)),
-            _ => 0.0,
-        },
-        Condition::JointNormal(j) => match modes.joints[j] {
-            JointMode::Slide { sign, .. } => sign * response.joints[j][0],
-            _ => 0.0,
-        },
-        Condition::JointLimit(j) => {
-            let f = response.joints[j];
-            at.joints[j].mu * f[0].abs() - f[1].hypot(f[2])
-        }
-        Condition::JointSlip(j) => match modes.joints[j] {
-            JointMode::Slide { direction, .. } => along(&at.joints[j].slip, direction),
-            _ => 0.0,
-        },
-        Condition::Together => response.margin.unwrap_or(0.0),
-        Condition::Determinant => sign * response.determinant,
-    }));
 }
 
 impl Response {
