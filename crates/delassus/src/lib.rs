@@ -44,7 +44,9 @@ pub mod interval;
 mod interval_contact;
 mod interval_matrix;
 pub mod joint;
+mod joint_algebra;
 pub mod joint_rows;
+mod keyed_impulses;
 pub mod kinematics;
 pub mod mass;
 pub mod mesh_file;
@@ -61,6 +63,7 @@ mod pairs_clip;
 mod pairs_hull;
 mod parry_pairs;
 mod parse;
+pub mod part_bodies;
 mod relative;
 pub mod rigid;
 pub mod safe;
@@ -68,7 +71,9 @@ pub mod series;
 mod series_motion;
 mod stage;
 mod step_forces;
+mod step_part;
 mod step_report;
+mod step_wants;
 pub mod stepper;
 mod suggest;
 pub mod system;
@@ -86,8 +91,8 @@ mod world_file_joint;
 mod world_file_shape;
 pub mod world_system;
 mod world_values;
-pub mod xml;
 mod world_vectors;
+pub mod xml;
 
 /// The code of the README, compiled and run as a test.
 #[cfg(doctest)]

@@ -10,7 +10,6 @@
 
 use delassus_solve::friction_problem::{Form, FrictionProblem};
 use delassus_solve::law::Law;
-use delassus_solve::matrix::{Matrix, dot, norm};
 use delassus_solve::problem::InvalidProblem;
 use delassus_solve::solvers::Status;
 use delassus_solve::solvers::friction::{FrictionOptions, FrictionSolution, Workspace, solve_into};
@@ -19,7 +18,8 @@ use glam::DVec3;
 
 use crate::contact::Contact;
 use crate::joint::{RowKind, Rows};
-use crate::world::{World, WorldState};
+use crate::joint_algebra::JointsAlone;
+use crate::world::{BodyState, World};
 
 /// Rows of a contact: normal, two tangents, two rolling rows.
 pub(crate) const WIDE: usize = 5;
@@ -29,8 +29,6 @@ const ROUNDS: usize = 20;
 const SETTLED: f64 = 1e-9;
 /// Rows of joints up to which joints alone are solved by a dense factorization.
 const DIRECT: usize = 200;
-/// A row of unit length that is closer than this to a combination of others is redundant.
-const REDUNDANT: f64 = 1e-7;
 
 /// A contact with its Jacobian and its law.
 #[derive(Clone, Copy, Debug)]
@@ -49,8 +47,8 @@ pub(crate) struct ContactRows {
 pub(crate) const NONE: u32 = u32::MAX;
 
 impl ContactRows {
-    /// The rows at the poses of a state; the gap's gradient is taken at `point`.
-    pub(crate) fn new(contact: &Contact, state: &WorldState, slot: &[u32], law: Law) -> Self {
+    /// The rows at the poses of bodies; the gap's gradient is taken at `point`.
+    pub(crate) fn new(contact: &Contact, bodies: &[BodyState], slot: &[u32], law: Law) -> Self {
         let n = contact.normal;
         // The world axis that the normal is farthest from gives the first tangent: the same from step to step.
         let axis = if n.x.abs() <= n.y.abs() && n.x.abs() <= n.z.abs() {
@@ -65,7 +63,7 @@ impl ContactRows {
         let mut blocks = [[[0.0; 6]; WIDE]; 2];
         let slots = contact.bodies.map(|b| slot[b as usize]);
         for (side, sign) in [(0, -1.0), (1, 1.0)] {
-            let pose = state.bodies[contact.bodies[side] as usize].pose;
+            let pose = bodies[contact.bodies[side] as usize].pose;
             let arm = contact.point - pose.position;
             for (k, d) in [n, t1, t2].into_iter().enumerate().take(law.dim()) {
                 let moment = pose.local_vector(arm.cross(d));
@@ -203,6 +201,7 @@ pub(crate) struct StageSolver {
     side: Vec<i8>,
     bound: Vec<f64>,
     before: Vec<f64>,
+    alone: JointsAlone,
 }
 
 impl Default for StageSolver {
@@ -220,6 +219,7 @@ impl Default for StageSolver {
             side: Vec::new(),
             bound: Vec::new(),
             before: Vec::new(),
+            alone: JointsAlone::default(),
         }
     }
 }
@@ -384,8 +384,8 @@ impl StageSolver {
         force.extend(masses.mass.iter().zip(v.iter()).map(|(m, v)| m * v));
         force.resize(dofs, 0.0);
         let direct = laws.len() <= DIRECT && laws.iter().all(|law| *law == Law::Bilateral);
-        match direct.then(|| joints_alone(jacobian_transposed, &self.diagonal, force, bias, start)).flatten()
-        {
+        let alone = &mut self.alone;
+        match direct.then(|| alone.solve(jacobian_transposed, &self.diagonal, force, bias, start)).flatten() {
             Some(residual) if residual <= options.tolerance => {
                 outcome.residual = residual;
                 outcome.iterations = 1;
@@ -434,43 +434,6 @@ impl StageSolver {
     }
 }
 
-/// Joints without contacts, W r = −q, by one factorization; the residual, or `None` where W is singular.
-fn joints_alone(
-    h: &Sparse,
-    mass: &[(usize, usize, f64)],
-    force: &[f64],
-    bias: &[f64],
-    r: &mut Vec<f64>,
-) -> Option<f64> {
-    let n = bias.len();
-    let mut w = Matrix::zeros(n, n);
-    let mut q = bias.to_vec();
-    for (row, &(_, _, m)) in mass.iter().enumerate() {
-        let (columns, values) = h.row(row);
-        for (a, &i) in columns.iter().enumerate() {
-            q[i] += values[a] * force[row] / m;
-            for (b, &j) in columns.iter().enumerate() {
-                w[(i, j)] += values[a] * values[b] / m;
-            }
-        }
-    }
-    let size = norm(&q);
-    if size == 0.0 {
-        r.clear();
-        r.resize(n, 0.0);
-        return Some(0.0);
-    }
-    let negative = Matrix::from_fn(n, 1, |i, _| -q[i]);
-    let x = w.solve_positive_definite(&negative)?;
-    let mut u: Vec<f64> = (0..n).map(|i| q[i] + dot(w.row(i), x.data())).collect();
-    // One step of refinement: joints of long chains differ much in what they carry.
-    let correction = w.solve_positive_definite(&Matrix::from_fn(n, 1, |i, _| -u[i]))?;
-    r.clear();
-    r.extend(x.data().iter().zip(correction.data()).map(|(x, c)| x + c));
-    (0..n).for_each(|i| u[i] = q[i] + dot(w.row(i), r));
-    Some(norm(&u) / size)
-}
-
 fn limit(kind: &RowKind, load: f64) -> f64 {
     match kind {
         RowKind::Bounded { force, per_load } => force + per_load * load,
@@ -490,53 +453,5 @@ fn push_row(rows: &Rows, i: usize, r: f64, masses: &Masses, v: &mut [f64]) {
         for c in 0..6 {
             v[at + c] += masses.inverse[at + c] * block[c] * r;
         }
-    }
-}
-
-/// Which of the held rows follow from those before them: redundant, and left out. Their share of the load is one of many.
-pub(crate) fn redundant_rows(masses: &Masses, rows: &Rows, out: &mut Vec<bool>) {
-    out.clear();
-    out.resize(rows.rows.len(), false);
-    let n = rows.held;
-    // Cholesky's method with the largest pivot first; rows weighed to the same size.
-    let mut dense = vec![0.0; n * masses.mass.len()];
-    let dofs = masses.mass.len();
-    for i in 0..n {
-        let row = &mut dense[i * dofs..(i + 1) * dofs];
-        for (body, block) in rows.blocks_of(&rows.rows[i]) {
-            let at = 6 * masses.slot[*body as usize] as usize;
-            for c in 0..6 {
-                row[at + c] = block[c] * masses.inverse[at + c].sqrt();
-            }
-        }
-        let size = norm(row);
-        if size > 0.0 {
-            row.iter_mut().for_each(|x| *x /= size);
-        }
-    }
-    let mut left: Vec<usize> = (0..n).collect();
-    // Gram–Schmidt, the farthest from all before it first, each twice.
-    while !left.is_empty() {
-        let length = |i: usize| norm(&dense[i * dofs..(i + 1) * dofs]);
-        let Some(best) = (0..left.len())
-            .max_by(|&a, &b| length(left[a]).total_cmp(&length(left[b])).then(left[b].cmp(&left[a])))
-        else {
-            break;
-        };
-        let i = left[best];
-        let size = length(i);
-        if size < REDUNDANT {
-            break;
-        }
-        left.swap_remove(best);
-        let direction: Vec<f64> = dense[i * dofs..(i + 1) * dofs].iter().map(|x| x / size).collect();
-        for &j in &left {
-            let row = &mut dense[j * dofs..(j + 1) * dofs];
-            let along = dot(row, &direction);
-            row.iter_mut().zip(&direction).for_each(|(x, d)| *x -= along * d);
-        }
-    }
-    for i in left {
-        out[i] = true;
     }
 }

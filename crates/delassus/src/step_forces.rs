@@ -14,10 +14,10 @@ use delassus_solve::solvers::friction::FrictionOptions;
 use glam::DVec3;
 
 use crate::joint::RowKind;
-use crate::stage::{Constraints, NONE, StageData, StageSolver, WIDE, Want, row_velocity};
+use crate::stage::{Constraints, ContactRows, NONE, StageData, StageSolver, WIDE, Want, row_velocity};
+use crate::step_part::Room;
 use crate::step_report::{Forces, Jam, StepReport};
-use crate::stepper::{Approach, Scheme, Stepper};
-use crate::world::WorldState;
+use crate::stepper::{Scheme, Stepper};
 
 /// Columns up to which linear dependence is looked for in every step.
 const RANK_MOST: usize = 40;
@@ -58,7 +58,8 @@ impl Stepper<'_> {
     /// The forces of contacts now: those that the next step would begin with, and which others would do as well.
     pub fn forces(&self) -> Result<Forces, InvalidProblem> {
         let h = self.options.dt;
-        let mut v = self.velocities();
+        let mut v = vec![];
+        self.velocities_of(&self.state.bodies, &mut v);
         self.kick(h, &mut v);
         let touching = self.touching();
         let mut data = StageData {
@@ -114,89 +115,62 @@ impl Stepper<'_> {
 
     /// Whether the impulses of the last step have others beside them: more of them than motions they can hinder, in a
     /// group of bodies that they connect, or linearly dependent ones.
-    pub(crate) fn is_overdetermined(&self) -> bool {
+    pub(crate) fn is_overdetermined(&self, room: &mut Room) -> bool {
         if self.redundant.iter().any(|&r| r) {
             return true;
         }
-        let largest = self.contact_impulse.iter().map(|r| r[0]).fold(0.0, f64::max);
+        let Room { group, joined, counts, .. } = room;
         // Columns (body slots) of what is active and can change both ways.
-        let mut group: Vec<u32> = (0..(self.masses.mass.len() / 6) as u32).collect();
-        fn root(group: &[u32], mut i: u32) -> u32 {
-            while group[i as usize] != i {
-                i = group[i as usize];
-            }
-            i
-        }
-        let mut columns: Vec<(u32, usize)> = vec![];
-        let mut join = |group: &mut Vec<u32>, slots: &[u32], count: usize| {
-            let moving: Vec<u32> = slots.iter().copied().filter(|s| *s != NONE).collect();
-            let Some(&first) = moving.first() else { return };
-            for &other in &moving[1..] {
-                let (a, b) = (root(group, first), root(group, other));
-                group[a.max(b) as usize] = a.min(b);
-            }
-            columns.push((first, count));
-        };
+        group.clear();
+        group.extend(0..(self.masses.mass.len() / 6) as u32);
+        joined.clear();
         for row in &self.rows.rows[..self.rows.held] {
-            let slots: Vec<u32> =
-                self.rows.blocks_of(row).iter().map(|(b, _)| self.masses.slot[*b as usize]).collect();
-            join(&mut group, &slots, 1);
+            let bodies = self.rows.blocks_of(row).iter();
+            join(group, joined, bodies.map(|(b, _)| self.masses.slot[*b as usize]), 1);
         }
-        for (rows, r) in self.contact_rows.iter().zip(&self.contact_impulse) {
-            if r[0] > 1e-9 * largest {
-                let mu = match rows.law {
-                    Law::Coulomb { mu }
-                    | Law::Cone { mu }
-                    | Law::Rolling { mu, .. }
-                    | Law::ConeRolling { mu, .. } => mu,
-                    _ => 0.0,
-                };
-                let inside = r[1].hypot(r[2]) < (1.0 - 1e-6) * mu * r[0];
-                join(&mut group, &rows.slots, if inside { 3 } else { 1 });
-            }
+        let mut columns = self.rows.held;
+        for (rows, r) in self.active_contacts() {
+            let count = if sticks(rows, r) { 3 } else { 1 };
+            columns += count;
+            join(group, joined, rows.slots.into_iter(), count);
         }
-        let mut count = vec![[0usize; 2]; group.len()];
+        counts.clear();
+        counts.resize(group.len(), [0; 2]);
         for slot in 0..group.len() as u32 {
-            count[root(&group, slot) as usize][0] += 6;
+            counts[root(group, slot) as usize][0] += 6;
         }
-        for (slot, n) in columns {
-            count[root(&group, slot) as usize][1] += n;
+        for &(slot, n) in joined.iter() {
+            counts[root(group, slot) as usize][1] += n;
         }
-        count.iter().any(|[motions, impulses]| impulses > motions) || self.is_dependent(largest)
+        counts.iter().any(|[motions, impulses]| impulses > motions)
+            || (columns <= RANK_MOST && self.is_dependent(&mut room.dense))
     }
 
-    /// Whether the columns of what is active depend on each other; looked at where they are few.
-    fn is_dependent(&self, largest: f64) -> bool {
+    /// Contacts that press, with their impulses.
+    fn active_contacts(&self) -> impl Iterator<Item = (&ContactRows, &[f64; WIDE])> {
+        let largest = self.contact_impulse.iter().map(|r| r[0]).fold(0.0, f64::max);
+        self.contact_rows.iter().zip(&self.contact_impulse).filter(move |(_, r)| r[0] > 1e-9 * largest)
+    }
+
+    /// Whether the columns of what is active depend on each other.
+    fn is_dependent(&self, columns: &mut Vec<f64>) -> bool {
         let inverse = &self.masses.inverse;
-        let mut columns: Vec<Vec<f64>> = vec![];
+        let dofs = inverse.len();
+        columns.clear();
         for row in &self.rows.rows[..self.rows.held] {
-            let mut x = vec![0.0; inverse.len()];
+            let x = next_column(columns, dofs);
             for (body, block) in self.rows.blocks_of(row) {
                 let at = 6 * self.masses.slot[*body as usize] as usize;
                 x[at..at + 6].copy_from_slice(block);
             }
-            columns.push(x);
         }
-        for (rows, r) in self.contact_rows.iter().zip(&self.contact_impulse) {
-            if r[0] <= 1e-9 * largest || columns.len() > RANK_MOST {
-                continue;
-            }
-            let mu = match rows.law {
-                Law::Coulomb { mu }
-                | Law::Cone { mu }
-                | Law::Rolling { mu, .. }
-                | Law::ConeRolling { mu, .. } => mu,
-                _ => 0.0,
-            };
-            let inside = r[1].hypot(r[2]) < (1.0 - 1e-6) * mu * r[0];
+        for (rows, r) in self.active_contacts() {
             // What slides keeps its friction in proportion to its normal impulse.
-            let weights: &[[f64; 3]] = if inside {
-                &[[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]
-            } else {
-                &[[1.0, r[1] / r[0], r[2] / r[0]]]
-            };
+            let sliding = [[1.0, r[1] / r[0], r[2] / r[0]]];
+            let weights: &[[f64; 3]] =
+                if sticks(rows, r) { &[[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]] } else { &sliding };
             for weight in weights {
-                let mut x = vec![0.0; inverse.len()];
+                let x = next_column(columns, dofs);
                 for side in 0..2 {
                     if rows.slots[side] != NONE {
                         let at = 6 * rows.slots[side] as usize;
@@ -205,55 +179,40 @@ impl Stepper<'_> {
                         }
                     }
                 }
-                columns.push(x);
             }
         }
-        if columns.len() > RANK_MOST {
-            return false;
-        }
         // Gram–Schmidt in the metric of the mass.
-        let mut basis: Vec<Vec<f64>> = vec![];
-        for mut x in columns {
+        for start in (0..columns.len()).step_by(dofs.max(1)) {
+            let (basis, rest) = columns.split_at_mut(start);
+            let x = &mut rest[..dofs];
             x.iter_mut().zip(inverse).for_each(|(x, m)| *x *= m.sqrt());
-            let size = norm(&x);
+            let size = norm(x);
             for _ in 0..2 {
-                for b in &basis {
-                    let along = dot(b, &x);
+                for b in basis.chunks_exact(dofs) {
+                    let along = dot(b, x);
                     x.iter_mut().zip(b).for_each(|(x, b)| *x -= along * b);
                 }
             }
-            let left = norm(&x);
+            let left = norm(x);
             if left <= 1e-9 * size {
                 return true;
             }
             x.iter_mut().for_each(|x| *x /= left);
-            basis.push(x);
         }
         false
     }
 
     /// Contacts that slid before the step and stick after it although no sliding force exists: friction presses them
     /// together faster than they can give way (003 eq. 38–39).
-    pub(crate) fn watch(
-        &self,
-        before: &WorldState,
-        approach: &[Approach],
-        h: f64,
-        v: &[f64],
-        report: &mut StepReport,
-    ) {
+    pub(crate) fn watch(&self, h: f64, room: &mut Room, report: &mut StepReport) {
         let touching = self.touching();
-        let mut old = vec![0.0; v.len()];
-        for (s, &slot) in before.bodies.iter().zip(&self.masses.slot).filter(|(_, slot)| **slot != NONE) {
-            let at = 6 * slot as usize;
-            old[at..at + 3].copy_from_slice(&s.velocity.to_array());
-            old[at + 3..at + 6].copy_from_slice(&s.angular_velocity.to_array());
-        }
+        let Room { before, before_t, approach, velocity: v, kicked: old, .. } = room;
+        self.velocities_of(before, old);
         for (i, contact) in self.contacts.iter().enumerate().take(approach.len()) {
             let rows = &self.contact_rows[i];
             let (Law::Coulomb { mu } | Law::Rolling { mu, .. }) = rows.law else { continue };
             let r = &self.stage.contact_impulse[i];
-            let slip = [rows.velocity(1, &old), rows.velocity(2, &old)];
+            let slip = [rows.velocity(1, old), rows.velocity(2, old)];
             let speed = slip[0].hypot(slip[1]);
             let after = rows.velocity(1, v).hypot(rows.velocity(2, v));
             let closed = contact.gap <= touching && approach[i].speed.abs() <= 1e-6 * speed;
@@ -270,7 +229,7 @@ impl Stepper<'_> {
             if pressing <= 0.0 && alone < -1e-9 * h * self.world.gravity.length() {
                 let cone = friction_cone(w, mu);
                 report.jams.push(Jam {
-                    t: before.t,
+                    t: *before_t,
                     contact: self.contact_name(contact),
                     point: contact.point,
                     impulse: r[0],
@@ -323,4 +282,44 @@ impl Stepper<'_> {
         }
         w
     }
+}
+
+/// Whether the friction of a contact is inside its cone.
+fn sticks(rows: &ContactRows, r: &[f64; WIDE]) -> bool {
+    let mu = match rows.law {
+        Law::Coulomb { mu } | Law::Cone { mu } | Law::Rolling { mu, .. } | Law::ConeRolling { mu, .. } => mu,
+        _ => 0.0,
+    };
+    r[1].hypot(r[2]) < (1.0 - 1e-6) * mu * r[0]
+}
+
+/// The first of the group to which a body belongs.
+fn root(group: &[u32], mut i: u32) -> u32 {
+    while group[i as usize] != i {
+        i = group[i as usize];
+    }
+    i
+}
+
+/// Connects the bodies in these slots by impulses.
+fn join(
+    group: &mut [u32],
+    joined: &mut Vec<(u32, usize)>,
+    slots: impl Iterator<Item = u32>,
+    impulses: usize,
+) {
+    let mut moving = slots.filter(|slot| *slot != NONE);
+    let Some(first) = moving.next() else { return };
+    for other in moving {
+        let (a, b) = (root(group, first), root(group, other));
+        group[a.max(b) as usize] = a.min(b);
+    }
+    joined.push((first, impulses));
+}
+
+/// One more column of zeros.
+fn next_column(columns: &mut Vec<f64>, dofs: usize) -> &mut [f64] {
+    let start = columns.len();
+    columns.resize(start + dofs, 0.0);
+    &mut columns[start..]
 }

@@ -310,7 +310,7 @@ fn contact_kinematics(
     mu: f64,
     restitution: f64,
 ) -> ContactKinematics {
-    let rows = ContactRows::new(contact, state, &masses.slot, Law::Coulomb { mu });
+    let rows = ContactRows::new(contact, &state.bodies, &masses.slot, Law::Coulomb { mu });
     let bodies = contact.bodies.map(|b| state.bodies[b as usize]);
     let spin = bodies[0].angular_velocity.length() + bodies[1].angular_velocity.length();
     let size = contact.radius[0] + contact.radius[1];

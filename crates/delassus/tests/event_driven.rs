@@ -327,12 +327,9 @@ fn painleve_rod_jams() {
 #[test]
 fn painleve_rod_jams_between_two_angles() {
     let rod = include_str!("../../../scenes/painleve-rod.toml");
-    for (angle, jams) in [
-        ("37.3773 deg", false),
-        ("37.3774 deg", true),
-        ("79.1876 deg", true),
-        ("79.1877 deg", false),
-    ] {
+    for (angle, jams) in
+        [("37.3773 deg", false), ("37.3774 deg", true), ("79.1876 deg", true), ("79.1877 deg", false)]
+    {
         let run = run(rod, &[("angle", angle)], &until(1e-6));
         assert_eq!(run.ending, Ending::Done, "{angle}");
         assert_eq!(run.events.iter().any(|e| e.kind == EventKind::Jam), jams, "{angle}: {:?}", run.events);

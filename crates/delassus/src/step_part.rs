@@ -1,0 +1,242 @@
+//! One part of a time step: kick, drift, kick, with the constraints at its end.
+//!
+//! ```text
+//! v½ = v_k + ½h M⁻¹F + M⁻¹Hᵀ r₁ ,   q_{k+1} = q_k ⊕ h v½ ,   g(q_{k+1}) = 0 ,   0 ≤ gap(q_{k+1}) ⊥ r₁ₙ ≥ 0
+//! ```
+//!
+//! H is taken at q_k; the solve is repeated with what the linearization missed until g and the gaps hold at q_{k+1}.
+//! The equations of both schemes stand in `stepper.rs`. Source: 004 eq. 9.
+
+use delassus_solve::problem::InvalidProblem;
+use delassus_solve::solvers::Status;
+use delassus_solve::solvers::friction::{FrictionOptions, Method};
+
+use crate::contact::Contact;
+use crate::keyed_impulses::{Key, Keyed, add_impulses, impulses_of, key};
+use crate::rigid::drift;
+use crate::stage::{Constraints, StageOutcome, WIDE};
+use crate::step_report::StepReport;
+use crate::stepper::{Scheme, Stepper};
+use crate::world::BodyState;
+
+/// Passes over the positions of one step.
+const PASSES: usize = 8;
+/// Passes that let bodies touch which the linearized gap kept apart, and the number of contacts up to which they are made.
+const EXACT: usize = 2;
+const FEW: usize = 64;
+
+/// Memory of a step, kept so that the next one takes none. Nothing in it outlives a step.
+#[derive(Default)]
+pub(crate) struct Room {
+    /// Bodies at the begin of a part, and the time.
+    pub(crate) before: Vec<BodyState>,
+    pub(crate) before_t: f64,
+    /// How contacts close there, sorted by key.
+    pub(crate) approach: Vec<Approach>,
+    /// Velocities that forces alone would give.
+    pub(crate) free: Vec<f64>,
+    /// Velocities.
+    pub(crate) velocity: Vec<f64>,
+    /// M⁻¹ F, or velocities before.
+    pub(crate) kicked: Vec<f64>,
+    /// What a solve started from, and what it found if it is tried again.
+    start: Vec<f64>,
+    kept_velocity: Vec<f64>,
+    kept_rows: Vec<f64>,
+    kept_contacts: Vec<[f64; WIDE]>,
+    /// Impulses of a part and of the step.
+    part_sum: Vec<Keyed>,
+    pub(crate) step_sum: Vec<Keyed>,
+    pub(crate) row_sum: Vec<f64>,
+    /// Contacts at the end of a part.
+    now: Vec<Contact>,
+    /// Rows or columns, one after the other, and what is left of them.
+    pub(crate) dense: Vec<f64>,
+    pub(crate) lengths: Vec<(usize, f64)>,
+    /// Bodies that impulses connect: the first of each group, impulses by body, motions and impulses by group.
+    pub(crate) group: Vec<u32>,
+    pub(crate) joined: Vec<(u32, usize)>,
+    pub(crate) counts: Vec<[usize; 2]>,
+}
+
+/// How a contact closes at the begin of a part of a step.
+#[derive(Clone, Copy)]
+pub(crate) struct Approach {
+    pub(crate) key: Key,
+    pub(crate) speed: f64,
+    pub(crate) gap: f64,
+    pub(crate) closed: bool,
+}
+
+pub(crate) fn find_approach(approach: &[Approach], key: Key) -> Option<&Approach> {
+    approach.binary_search_by_key(&key, |a| a.key).ok().map(|i| &approach[i])
+}
+
+impl Stepper<'_> {
+    /// A part of a step: one kick, drift and kick.
+    pub(crate) fn part(
+        &mut self,
+        h: f64,
+        room: &mut Room,
+        report: &mut StepReport,
+    ) -> Result<(), InvalidProblem> {
+        let symmetric = self.options.scheme == Scheme::Symmetric;
+        let kick = if symmetric { 0.5 * h } else { h };
+        room.before.clone_from(&self.state.bodies);
+        room.before_t = self.state.t;
+        self.velocities_of(&self.state.bodies, &mut room.free);
+        let touching = self.touching();
+        room.approach.clear();
+        room.approach.extend(self.contacts.iter().zip(&self.contact_rows).map(|(c, rows)| Approach {
+            key: key(c),
+            speed: rows.velocity(0, &room.free),
+            gap: c.gap,
+            closed: c.gap <= touching,
+        }));
+        self.kick(kick, &mut room.free);
+        self.start_from_last_step(kick);
+        self.want_positions(h, symmetric, &room.approach);
+        for pass in 0..PASSES {
+            room.velocity.clone_from(&room.free);
+            let outcome = self.solve(0, kick, room)?;
+            note(report, outcome);
+            self.set_velocities(&room.velocity);
+            let bodies = self.world.bodies.iter().zip(&mut self.state.bodies);
+            bodies.filter(|(body, _)| !body.fixed).for_each(|(body, s)| *s = drift(body, s, h));
+            self.state.t = room.before_t + h;
+            let (worst, inexact) = self.correct_biases(h, &room.velocity);
+            let open = worst > 1.0;
+            let found = pass < PASSES / 2 && self.find_missed(h, room);
+            let exact = if self.contacts.len() <= FEW { EXACT } else { 0 };
+            if !open && !found && (!inexact || pass >= exact) {
+                break;
+            }
+            if pass + 1 == PASSES {
+                // Still open or overlapping by ten times what is allowed: told.
+                if worst > 10.0 || found {
+                    report.status = worse(report.status, Status::Stalled);
+                }
+                break;
+            }
+            self.state.bodies.clone_from(&room.before);
+            self.state.t = room.before_t;
+        }
+        self.watch(h, room, report);
+        std::mem::swap(&mut self.contact_impulse, &mut self.stage.contact_impulse);
+        std::mem::swap(&mut self.row_impulse, &mut self.stage.row_impulse);
+        if symmetric { self.second_half(h, room, report) } else { Ok(()) }
+    }
+
+    /// The half of a part that ends in velocities; adds its impulses to those of the first half.
+    fn second_half(
+        &mut self,
+        h: f64,
+        room: &mut Room,
+        report: &mut StepReport,
+    ) -> Result<(), InvalidProblem> {
+        room.part_sum.clear();
+        add_impulses(&mut room.part_sum, &self.contacts, &self.contact_impulse);
+        self.look(h, room);
+        self.velocities_of(&self.state.bodies, &mut room.velocity);
+        self.kick(0.5 * h, &mut room.velocity);
+        impulses_of(&room.part_sum, &self.contacts, &mut self.stage.contact_impulse);
+        self.stage.row_impulse.clone_from(&self.row_impulse);
+        self.want_velocities(h, room, report);
+        let outcome = self.solve(1, 0.5 * h, room)?;
+        note(report, outcome);
+        self.set_velocities(&room.velocity);
+        add_impulses(&mut room.part_sum, &self.contacts, &self.stage.contact_impulse);
+        impulses_of(&room.part_sum, &self.contacts, &mut self.contact_impulse);
+        self.row_impulse.iter_mut().zip(&self.stage.row_impulse).for_each(|(a, b)| *a += b);
+        Ok(())
+    }
+
+    /// Where the solve of a kick starts: the impulses of the last step, as far as the kick goes.
+    fn start_from_last_step(&mut self, kick: f64) {
+        let factor = kick / self.options.dt;
+        let warm = self.options.warm_start;
+        let scaled = |x: f64| if warm { x * factor } else { 0.0 };
+        self.stage.row_impulse.clear();
+        self.stage.row_impulse.extend(self.row_impulse.iter().map(|&x| scaled(x)));
+        self.stage.contact_impulse.clear();
+        self.stage.contact_impulse.extend(self.contact_impulse.iter().map(|r| r.map(scaled)));
+    }
+
+    /// Solves a stage from and into `room.velocity`.
+    fn solve(
+        &mut self,
+        which: usize,
+        duration: f64,
+        room: &mut Room,
+    ) -> Result<StageOutcome, InvalidProblem> {
+        let options = FrictionOptions {
+            tolerance: self.options.tolerance,
+            method: self.options.method,
+            minimum_norm: self.options.minimum_norm,
+            ..FrictionOptions::default()
+        };
+        let Room { velocity: v, start, kept_velocity, kept_rows, kept_contacts, .. } = room;
+        start.clone_from(v);
+        let on = Constraints { masses: &self.masses, rows: &self.rows, contacts: &self.contact_rows };
+        let solver = &mut self.solvers[which];
+        let first = solver.solve(on, duration, &options, &mut self.stage, v)?;
+        if first.status == Status::Solved {
+            return Ok(first);
+        }
+        // From scratch: what was a bad start may have led astray.
+        kept_velocity.clone_from(v);
+        kept_rows.clone_from(&self.stage.row_impulse);
+        kept_contacts.clone_from(&self.stage.contact_impulse);
+        v.copy_from_slice(start);
+        self.stage.row_impulse.fill(0.0);
+        self.stage.contact_impulse.fill([0.0; WIDE]);
+        let options = FrictionOptions { method: Method::Auto, ..options };
+        let mut second = solver.solve(on, duration, &options, &mut self.stage, v)?;
+        if second.status != Status::Solved && first.residual <= second.residual {
+            self.stage.row_impulse.clone_from(kept_rows);
+            self.stage.contact_impulse.clone_from(kept_contacts);
+            v.copy_from_slice(kept_velocity);
+            second = StageOutcome { iterations: second.iterations, ..first };
+        }
+        second.iterations += first.iterations;
+        Ok(second)
+    }
+
+    /// Bodies that overlap at the end of the step though no contact saw them coming: their contacts join the step.
+    fn find_missed(&mut self, h: f64, room: &mut Room) -> bool {
+        let Room { now, before, .. } = room;
+        self.margin.fill(0.0);
+        self.collider.collide(self.world, &self.state, &self.margin, now);
+        let tolerance = self.touching();
+        let mut found = false;
+        for mut contact in now.drain(..) {
+            if contact.gap >= -tolerance || self.contacts.iter().any(|c| key(c) == key(&contact)) {
+                continue;
+            }
+            let [a, b] = contact.bodies.map(|b| &before[b as usize].pose);
+            let (gap, normal) = contact.gap_at(a, b);
+            let surfaces = (a.point(contact.core[0]) + normal * contact.radius[0])
+                + (b.point(contact.core[1]) - normal * contact.radius[1]);
+            (contact.gap, contact.normal, contact.point) = (gap, normal, 0.5 * surfaces);
+            let (rows, e) = self.contact_rows_of(&contact, before);
+            self.contacts.push(contact);
+            self.contact_rows.push(rows);
+            self.restitution.push(e);
+            self.stage.normal_bias.push(Some(gap / h));
+            self.stage.contact_impulse.push([0.0; WIDE]);
+            found = true;
+        }
+        found
+    }
+}
+
+fn note(report: &mut StepReport, outcome: StageOutcome) {
+    report.status = worse(report.status, outcome.status);
+    report.residual = report.residual.max(outcome.residual);
+    report.iterations += outcome.iterations;
+    report.solves += 1;
+}
+
+fn worse(a: Status, b: Status) -> Status {
+    if a == Status::Solved { b } else { a }
+}
