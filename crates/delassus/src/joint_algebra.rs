@@ -7,7 +7,7 @@
 //! Rows of H that are linear combinations of others make W singular: they are redundant, found by Gram–Schmidt in the metric
 //! of M⁻¹, and left out (004 §6: impulses that are not unique).
 
-use delassus_solve::matrix::{Matrix, dot, norm};
+use delassus_solve::matrix::{axpy, dot, norm, rank_tolerance};
 use delassus_solve::sparse::Sparse;
 
 use crate::joint::Rows;
@@ -16,14 +16,21 @@ use crate::stage::Masses;
 /// A row of unit length that is closer than this to a combination of others is redundant.
 const REDUNDANT: f64 = 1e-7;
 
-/// Solves joints without contacts.
+/// Solves joints without contacts, in memory that is kept.
 #[derive(Default)]
-pub(crate) struct JointsAlone;
+pub(crate) struct JointsAlone {
+    w: Vec<f64>,
+    q: Vec<f64>,
+    /// U with D W D = Uᵀ U, rows one after the other; and the diagonal of D, which makes that of D W D one.
+    upper: Vec<f64>,
+    scale: Vec<f64>,
+    left: Vec<f64>,
+}
 
 impl JointsAlone {
-    /// Joints without contacts, W r = −q, by one factorization; the residual, or `None` where W is singular.
+    /// W r = −q by one factorization; the residual ‖W r + q‖/‖q‖, or `None` where W is singular to working precision.
     pub(crate) fn solve(
-        &self,
+        &mut self,
         h: &Sparse,
         mass: &[(usize, usize, f64)],
         force: &[f64],
@@ -31,32 +38,86 @@ impl JointsAlone {
         r: &mut Vec<f64>,
     ) -> Option<f64> {
         let n = bias.len();
-        let mut w = Matrix::zeros(n, n);
-        let mut q = bias.to_vec();
+        let JointsAlone { w, q, .. } = self;
+        w.clear();
+        w.resize(n * n, 0.0);
+        q.clear();
+        q.extend_from_slice(bias);
         for (row, &(_, _, m)) in mass.iter().enumerate() {
             let (columns, values) = h.row(row);
             for (a, &i) in columns.iter().enumerate() {
                 q[i] += values[a] * force[row] / m;
                 for (b, &j) in columns.iter().enumerate() {
-                    w[(i, j)] += values[a] * values[b] / m;
+                    w[i * n + j] += values[a] * values[b] / m;
                 }
             }
         }
-        let size = norm(&q);
+        r.clear();
+        r.extend(q.iter().map(|q| -q));
+        let size = norm(q);
         if size == 0.0 {
-            r.clear();
-            r.resize(n, 0.0);
+            r.fill(0.0);
             return Some(0.0);
         }
-        let negative = Matrix::from_fn(n, 1, |i, _| -q[i]);
-        let x = w.solve_positive_definite(&negative)?;
-        let mut u: Vec<f64> = (0..n).map(|i| q[i] + dot(w.row(i), x.data())).collect();
+        self.factorize(n)?;
+        self.back_substitute(r);
         // One step of refinement: joints of long chains differ much in what they carry.
-        let correction = w.solve_positive_definite(&Matrix::from_fn(n, 1, |i, _| -u[i]))?;
-        r.clear();
-        r.extend(x.data().iter().zip(correction.data()).map(|(x, c)| x + c));
-        (0..n).for_each(|i| u[i] = q[i] + dot(w.row(i), r));
-        Some(norm(&u) / size)
+        let mut left = std::mem::take(&mut self.left);
+        self.what_is_left(r, &mut left);
+        self.back_substitute(&mut left);
+        r.iter_mut().zip(&left).for_each(|(r, c)| *r += c);
+        self.what_is_left(r, &mut left);
+        let residual = norm(&left) / size;
+        self.left = left;
+        residual.is_finite().then_some(residual)
+    }
+
+    /// −q − W r.
+    fn what_is_left(&self, r: &[f64], out: &mut Vec<f64>) {
+        out.clear();
+        out.extend(self.w.chunks_exact(r.len()).zip(&self.q).map(|(row, q)| -(q + dot(row, r))));
+    }
+
+    fn factorize(&mut self, n: usize) -> Option<()> {
+        let JointsAlone { w, upper, scale, .. } = self;
+        if (0..n).any(|i| w[i * n + i].is_nan() || w[i * n + i] <= 0.0) {
+            return None;
+        }
+        scale.clear();
+        scale.extend((0..n).map(|i| 1.0 / w[i * n + i].sqrt()));
+        upper.clear();
+        upper.extend((0..n * n).map(|k| scale[k / n] * w[k] * scale[k % n]));
+        for k in 0..n {
+            let (done, rest) = upper.split_at_mut((k + 1) * n);
+            let row = &mut done[k * n + k..];
+            if row[0].is_nan() || row[0] < rank_tolerance(n, n) {
+                return None;
+            }
+            let pivot = row[0].sqrt();
+            row.iter_mut().for_each(|x| *x /= pivot);
+            // Joints see few others: most of a row is zero.
+            for i in (k + 1..n).filter(|i| row[i - k] != 0.0) {
+                axpy(-row[i - k], &row[i - k..], &mut rest[(i - k - 1) * n + i..(i - k) * n]);
+            }
+        }
+        Some(())
+    }
+
+    /// x ← W⁻¹ x.
+    fn back_substitute(&self, x: &mut [f64]) {
+        let n = x.len();
+        x.iter_mut().zip(&self.scale).for_each(|(x, s)| *x *= s);
+        for k in 0..n {
+            let row = &self.upper[k * n + k..(k + 1) * n];
+            let (done, below) = x.split_at_mut(k + 1);
+            done[k] /= row[0];
+            axpy(-done[k], &row[1..], below);
+        }
+        for k in (0..n).rev() {
+            let row = &self.upper[k * n + k..(k + 1) * n];
+            x[k] = (x[k] - dot(&row[1..], &x[k + 1..])) / row[0];
+        }
+        x.iter_mut().zip(&self.scale).for_each(|(x, s)| *x *= s);
     }
 }
 
@@ -110,4 +171,53 @@ pub(crate) fn redundant_rows(
         }
     }
     left.iter().for_each(|(i, _)| out[*i] = true);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use delassus_solve::matrix::Matrix;
+
+    /// H with a band of entries, and masses that differ.
+    fn chain(n: usize, dofs: usize) -> (Sparse, Vec<(usize, usize, f64)>) {
+        let entry = |i: usize, j: usize| ((i * 7 + j * 3) as f64).sin() + if i % n == j { 2.0 } else { 0.0 };
+        let near = |i: usize, j: usize| (i * n / dofs).abs_diff(j) <= 2;
+        let places = (0..dofs).flat_map(|i| (0..n).map(move |j| (i, j))).filter(|&(i, j)| near(i, j));
+        let entries: Vec<_> = places.map(|(i, j)| (i, j, entry(i, j))).collect();
+        (Sparse::from_triplets(dofs, n, &entries), (0..dofs).map(|i| (i, i, 1.0 + (i % 5) as f64)).collect())
+    }
+
+    #[test]
+    fn impulses_are_those_of_another_factorization() {
+        let mut alone = JointsAlone::default();
+        for (n, dofs) in [(1, 2), (17, 30), (6, 12), (60, 130)] {
+            let (h, mass) = chain(n, dofs);
+            let force: Vec<f64> = (0..dofs).map(|i| (i as f64).cos()).collect();
+            let bias: Vec<f64> = (0..n).map(|i| 0.1 * i as f64).collect();
+            let mut r = vec![];
+            let residual = alone.solve(&h, &mass, &force, &bias, &mut r).unwrap();
+            assert!(residual < 1e-13, "{residual:e}");
+            let dense = Matrix::from_fn(dofs, n, |i, j| {
+                let (columns, values) = h.row(i);
+                columns.iter().position(|&c| c == j).map_or(0.0, |k| values[k])
+            });
+            let scaled = Matrix::from_fn(dofs, n, |i, j| dense[(i, j)] / mass[i].2);
+            let w = dense.transpose().mul(&scaled);
+            let q = scaled.tr_mul_vec(&force);
+            let negative = Matrix::from_fn(n, 1, |i, _| -(q[i] + bias[i]));
+            let expected = w.solve_positive_definite(&negative).unwrap();
+            let error = (0..n).map(|i| (r[i] - expected[(i, 0)]).abs()).fold(0.0, f64::max);
+            // Two stable factorizations differ by rounding times the condition of W, here below 1e3.
+            assert!(error < 1e-11 * norm(&r), "{n}: {error:e}");
+        }
+    }
+
+    #[test]
+    fn a_singular_system_is_refused_and_rest_needs_no_impulse() {
+        let (h, mass) = chain(5, 4);
+        let mut r = vec![];
+        assert_eq!(JointsAlone::default().solve(&h, &mass, &[1.0; 4], &[1.0; 5], &mut r), None);
+        assert_eq!(JointsAlone::default().solve(&h, &mass, &[0.0; 4], &[0.0; 5], &mut r), Some(0.0));
+        assert_eq!(r, [0.0; 5]);
+    }
 }

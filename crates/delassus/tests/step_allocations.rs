@@ -1,0 +1,152 @@
+//! After the first steps, a step of a steady scene takes no memory.
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+
+use delassus::stepper::{Scheme, StepOptions, StepReport, Stepper};
+use delassus::world_file::{WorldFile, read_world};
+use delassus_solve::solvers::Status;
+
+thread_local! {
+    static COUNT: Cell<usize> = const { Cell::new(0) };
+}
+
+/// The allocator of the system, counting what each thread asks for.
+struct Counting;
+
+// SAFETY: all calls are handed on unchanged; the counter is a plain number of the thread and allocates nothing.
+#[allow(unsafe_code)]
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        COUNT.with(|c| c.set(c.get() + 1));
+        // SAFETY: what the caller promised holds for the allocator of the system too.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
+        COUNT.with(|c| c.set(c.get() + 1));
+        // SAFETY: what the caller promised holds for the allocator of the system too.
+        unsafe { System.alloc_zeroed(layout) }
+    }
+
+    unsafe fn realloc(&self, at: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        COUNT.with(|c| c.set(c.get() + 1));
+        // SAFETY: what the caller promised holds for the allocator of the system too.
+        unsafe { System.realloc(at, layout, size) }
+    }
+
+    unsafe fn dealloc(&self, at: *mut u8, layout: Layout) {
+        // SAFETY: what the caller promised holds for the allocator of the system too.
+        unsafe { System.dealloc(at, layout) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+fn world(text: &str) -> WorldFile {
+    read_world(text, None, &[]).unwrap_or_else(|e| panic!("{}", e.render("test", text)))
+}
+
+/// Makes `warm` steps, then `counted` ones that must take no memory.
+fn steady(
+    name: &str,
+    file: &WorldFile,
+    scheme: Scheme,
+    [warm, counted]: [usize; 2],
+    mut look: impl FnMut(&StepReport, &Stepper),
+) {
+    let options = StepOptions { scheme, ..StepOptions::default() };
+    let mut stepper = Stepper::new(&file.world, file.state.clone(), options);
+    for step in 0..warm + counted {
+        let before = COUNT.get();
+        let report = stepper.step().unwrap();
+        let count = COUNT.get() - before;
+        assert_eq!(report.status, Status::Solved, "{name}, step {step}");
+        assert!(step < warm || count == 0, "{name}, {scheme:?}, step {step}: {count} allocations");
+        look(&report, &stepper);
+    }
+}
+
+const FLOOR: &str = "[world]\ngravity = [0, 0, -9.81]\n[[body]]\nname = \"floor\"\nfixed = true\n[[body.shape]]\ntype = \"plane\"\n\
+                     [[friction]]\nbetween = [\"*\", \"*\"]\nmu = 0.5\n";
+
+fn cube(name: &str, z: f64, v: f64) -> String {
+    format!(
+        "[[body]]\nname = \"{name}\"\nmass = 1\nposition = [0, 0, {z}]\nvelocity = [{v}, 0, 0]\n[[body.shape]]\ntype = \"box\"\n\
+         half_extents = [0.1, 0.1, 0.1]\n"
+    )
+}
+
+fn ball(name: &str, radius: f64, at: [f64; 3]) -> String {
+    format!(
+        "[[body]]\nname = \"{name}\"\ndensity = 1000\nposition = {at:?}\n[[body.shape]]\ntype = \"sphere\"\nradius = {radius}\n"
+    )
+}
+
+#[test]
+fn a_sliding_block() {
+    let file = world(&format!("{FLOOR}{}", cube("block", 0.1, 10.0)));
+    for scheme in [Scheme::Symmetric, Scheme::HalfImplicit] {
+        // Slides by ten times its size: it leaves its box in the tree again and again.
+        steady("block", &file, scheme, [50, 400], |_, stepper| {
+            assert!(stepper.state().bodies[1].velocity.x > 1.0);
+        });
+    }
+}
+
+#[test]
+fn a_stack_at_rest() {
+    let cubes: String = (0..5).map(|k| cube(&format!("cube{k}"), 0.1 + 0.2 * f64::from(k), 0.0)).collect();
+    let file = world(&format!("{FLOOR}{cubes}"));
+    for scheme in [Scheme::Symmetric, Scheme::HalfImplicit] {
+        steady("stack", &file, scheme, [10, 100], |_, stepper| assert_eq!(stepper.contacts().len(), 20));
+    }
+}
+
+#[test]
+fn a_four_bar() {
+    let file = world(include_str!("../../../scenes/four-bar.toml"));
+    for scheme in [Scheme::Symmetric, Scheme::HalfImplicit] {
+        // Redundant rows are found anew in every step.
+        steady("four-bar", &file, scheme, [5, 300], |report, _| assert!(report.non_unique));
+    }
+}
+
+#[test]
+fn a_bouncing_ball() {
+    let file = world(&format!("{FLOOR}restitution = 0.8\n{}", ball("ball", 0.1, [0.0, 0.0, 0.2])));
+    let mut impacts = 0;
+    // The first impact is at 0.14 s; those from 0.3 s on are counted.
+    steady("ball", &file, Scheme::Symmetric, [300, 500], |report, _| impacts += report.impacts);
+    assert!(impacts > 4, "{impacts}");
+}
+
+#[test]
+fn a_pile_of_spheres_at_rest() {
+    // A pyramid of 25, 16, 9 balls that touch, within walls.
+    let r = 0.05;
+    let mut text = FLOOR.to_owned();
+    for (x, y) in [(1, 0), (-1, 0), (0, 1), (0, -1)] {
+        text += &format!(
+            "[[body]]\nname = \"wall{x}{y}\"\nfixed = true\n[[body.shape]]\ntype = \"plane\"\nnormal = [{x}, {y}, 0]\noffset = {}\n",
+            -5.0 * r
+        );
+    }
+    for layer in 0..3u32 {
+        let side = 5 - layer;
+        for k in 0..side * side {
+            let at = |i: u32| (2.0 * f64::from(i) - f64::from(side - 1)) * r;
+            let z = r * (1.0 + f64::from(layer) * 2f64.sqrt());
+            text += &ball(&format!("ball{layer}-{k}"), r, [at(k % side), at(k / side), z]);
+        }
+    }
+    let file = world(&text);
+    for scheme in [Scheme::Symmetric, Scheme::HalfImplicit] {
+        steady("pile", &file, scheme, [20, 40], |_, stepper| {
+            assert!(stepper.contacts().len() > 125, "{}", stepper.contacts().len());
+            let fastest = stepper.state().bodies.iter().map(|s| s.velocity.length()).fold(0.0, f64::max);
+            assert!(fastest < 1e-6, "{fastest:e}");
+        });
+    }
+}
