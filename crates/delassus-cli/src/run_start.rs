@@ -6,8 +6,9 @@ use delassus::contact::Contact;
 use delassus::joint::Rows;
 use delassus::joint_rows::{rows, values};
 use delassus::mobility::{Mobility, mobility};
+use delassus::part_bodies::part_bodies;
 use delassus::rigid::energy;
-use delassus::stepper::{Scheme, Snapshot, StepOptions, Stepper};
+use delassus::stepper::Snapshot;
 use delassus::world::{World, WorldState};
 use glam::DVec3;
 
@@ -26,8 +27,6 @@ const KEPT: f64 = 1e-9;
 const SHALLOW: f64 = 0.01;
 /// Motions and overlaps up to this are not worth a word, m.
 const TOLD: f64 = 1e-6;
-/// The step that parts bodies, s: so short that springs and motors do not count.
-const PUSH: f64 = 1e-6;
 /// Overlaps that are told one by one.
 const OVERLAPS: usize = 5;
 
@@ -139,7 +138,7 @@ fn part(world: &World, state: &mut WorldState) -> Vec<String> {
         return vec![];
     }
     let mut notes = overlaps(world, &contacts);
-    match parted(world, state) {
+    match part_bodies(world, state) {
         Some(moved) if moved > TOLD => {
             notes.push(format!("bodies were moved by up to {} m so that they do not overlap", number(moved)));
         }
@@ -147,30 +146,6 @@ fn part(world: &World, state: &mut WorldState) -> Vec<String> {
         None => notes.push("bodies that overlap could not be moved apart; the first step pushes them".into()),
     }
     notes
-}
-
-/// One short step from rest, without weight and friction, whose positions are kept; how far the body moved that moved
-/// most.
-fn parted(world: &World, state: &mut WorldState) -> Option<f64> {
-    let mut idle = world.clone();
-    (idle.gravity, idle.surfaces) = (DVec3::ZERO, vec![]);
-    idle.bodies.iter_mut().for_each(|body| body.force = [DVec3::ZERO; 2]);
-    let mut still = state.clone();
-    for s in &mut still.bodies {
-        (s.velocity, s.angular_velocity) = (DVec3::ZERO, DVec3::ZERO);
-    }
-    let options = StepOptions { dt: PUSH, scheme: Scheme::HalfImplicit, ..StepOptions::default() };
-    let mut stepper = Stepper::new(&idle, still, options);
-    let report = stepper.step().ok().filter(|report| report.penetration <= TOLD)?;
-    let mut moved = 0.0_f64;
-    for (s, now) in state.bodies.iter_mut().zip(&stepper.state().bodies) {
-        moved = moved.max(now.pose.position.distance(s.pose.position));
-        // The velocity of a turned body stays as it is in space.
-        let spin = s.spin();
-        s.pose = now.pose;
-        s.angular_velocity = s.pose.local_vector(spin);
-    }
-    (report.joint_error <= TOLD).then_some(moved)
 }
 
 /// Pairs that overlap by more than 1 % of the smaller one.
