@@ -6,6 +6,7 @@ use std::cell::Cell;
 use delassus::stepper::{Scheme, StepOptions, StepReport, Stepper};
 use delassus::world_file::{WorldFile, read_world};
 use delassus_solve::solvers::Status;
+use glam::{DQuat, DVec3};
 
 thread_local! {
     static COUNT: Cell<usize> = const { Cell::new(0) };
@@ -80,7 +81,7 @@ fn cube(name: &str, z: f64, v: f64) -> String {
 
 fn ball(name: &str, radius: f64, at: [f64; 3]) -> String {
     format!(
-        "[[body]]\nname = \"{name}\"\ndensity = 1000\nposition = {at:?}\n[[body.shape]]\ntype = \"sphere\"\nradius = {radius}\n"
+        "[[body]]\nname = \"{name}\"\nmass = 1\nposition = {at:?}\n[[body.shape]]\ntype = \"sphere\"\nradius = {radius}\n"
     )
 }
 
@@ -97,10 +98,27 @@ fn a_sliding_block() {
 
 #[test]
 fn a_stack_at_rest() {
-    let cubes: String = (0..5).map(|k| cube(&format!("cube{k}"), 0.1 + 0.2 * f64::from(k), 0.0)).collect();
-    let file = world(&format!("{FLOOR}{cubes}"));
+    // Turned and on a slope below the angle of friction, so that no entry of a Jacobian is zero or rounding: the solver keeps
+    // the places of what is not zero, and looks for them anew where a zero becomes 1e-17.
+    let turn = DQuat::from_scaled_axis(DVec3::new(0.2, -0.1, 0.7));
+    let normal = turn * DVec3::Z;
+    let mut text =
+        "[world]\ngravity = [0, 0, -9.81]\n[[friction]]\nbetween = [\"*\", \"*\"]\nmu = 0.5\n".to_owned();
+    text += &format!(
+        "[[body]]\nname = \"floor\"\nfixed = true\n[[body.shape]]\ntype = \"plane\"\nnormal = {:?}\n",
+        normal.to_array()
+    );
+    for k in 0..5 {
+        let at = (normal * (0.1 + 0.2 * f64::from(k))).to_array();
+        text += &format!(
+            "[[body]]\nname = \"cube{k}\"\nmass = 1\nposition = {at:?}\norientation = {:?}\n[[body.shape]]\n\
+             type = \"box\"\nhalf_extents = [0.1, 0.1, 0.1]\n",
+            [turn.w, turn.x, turn.y, turn.z]
+        );
+    }
+    let file = world(&text);
     for scheme in [Scheme::Symmetric, Scheme::HalfImplicit] {
-        steady("stack", &file, scheme, [10, 100], |_, stepper| assert_eq!(stepper.contacts().len(), 20));
+        steady("stack", &file, scheme, [20, 100], |_, stepper| assert_eq!(stepper.contacts().len(), 20));
     }
 }
 
@@ -109,7 +127,7 @@ fn a_four_bar() {
     let file = world(include_str!("../../../scenes/four-bar.toml"));
     for scheme in [Scheme::Symmetric, Scheme::HalfImplicit] {
         // Redundant rows are found anew in every step.
-        steady("four-bar", &file, scheme, [5, 300], |report, _| assert!(report.non_unique));
+        steady("four-bar", &file, scheme, [50, 300], |report, _| assert!(report.non_unique));
     }
 }
 
