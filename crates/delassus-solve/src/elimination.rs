@@ -21,13 +21,14 @@ struct Places {
 }
 
 impl Places {
-    fn of(a: &Sparse) -> Self {
-        let mut out = Places { start: vec![0], column: Vec::with_capacity(a.stored()) };
+    fn set(&mut self, a: &Sparse) {
+        self.start.clear();
+        self.start.push(0);
+        self.column.clear();
         for i in 0..a.rows() {
-            out.column.extend(entries(a, i).map(|e| e.0));
-            out.start.push(out.column.len());
+            self.column.extend(entries(a, i).map(|e| e.0));
+            self.start.push(self.column.len());
         }
-        out
     }
 
     fn row(&self, i: usize) -> &[usize] {
@@ -44,6 +45,11 @@ impl Places {
 fn entries(a: &Sparse, i: usize) -> impl Iterator<Item = (usize, f64)> + '_ {
     let (columns, values) = a.row(i);
     columns.iter().zip(values).filter(|e| *e.1 != 0.0).map(|(&j, &x)| (j, x))
+}
+
+fn refill<T: Copy>(room: &mut Vec<T>, len: usize, with: T) {
+    room.clear();
+    room.resize(len, with);
 }
 
 /// A body: a diagonal block of M, as ranges of the lists of [`Elimination`].
@@ -144,50 +150,55 @@ impl Elimination {
         check_finite("the free velocity Hᵀ M⁻¹ f + b", &self.free_velocity)
     }
 
-    /// What does not change with the numbers.
+    /// What does not change with the numbers. Takes no memory that it had before: entries of H that are zero but for
+    /// rounding come and go from step to step.
     fn find_places(&mut self, mass: &Sparse, h: &Sparse) {
         let m = h.cols();
-        (self.mass, self.h) = (Places::of(mass), Places::of(h));
-        (self.bodies, self.rows, self.columns) = (vec![], vec![], vec![]);
-        self.local = vec![0; mass.rows()];
+        if !self.mass.are_those_of(mass) {
+            self.find_bodies(mass);
+        }
+        self.h.set(h);
+        self.columns.clear();
+        refill(&mut self.touching_start, m + 1, 0);
         let (mut numbers, mut largest) = (0, 0);
-        self.touching_start = vec![0; m + 1];
-        for rows in diagonal_blocks(mass) {
-            let (row, column) = (self.rows.len(), self.columns.len());
-            let mut touched: Vec<usize> = rows.iter().flat_map(|&i| self.h.row(i)).copied().collect();
+        for body in &mut self.bodies {
+            let rows = &self.rows[body.rows.0..body.rows.1];
+            let touched = &mut self.next;
+            touched.clear();
+            touched.extend(rows.iter().flat_map(|&i| self.h.row(i)));
             touched.sort_unstable();
             touched.dedup();
-            for &j in &touched {
+            for &j in touched.iter() {
                 self.touching_start[j + 1] += 1;
             }
-            for (k, &i) in rows.iter().enumerate() {
-                self.local[i] = k;
-            }
-            self.columns.extend(touched);
-            self.rows.extend(&rows);
-            let columns = (column, self.columns.len());
-            self.bodies.push(Body { rows: (row, self.rows.len()), columns, numbers });
-            numbers += rows.len() * (columns.1 - columns.0 + 1);
+            let column = self.columns.len();
+            self.columns.extend_from_slice(touched);
+            body.columns = (column, self.columns.len());
+            body.numbers = numbers;
+            numbers += rows.len() * (touched.len() + 1);
             largest = largest.max(rows.len());
         }
         for j in 0..m {
             self.touching_start[j + 1] += self.touching_start[j];
         }
-        self.next = self.touching_start.clone();
-        self.touching = vec![(0, 0); self.touching_start[m]];
+        self.next.clone_from(&self.touching_start);
+        refill(&mut self.touching, self.touching_start[m], (0, 0));
         for (b, body) in self.bodies.iter().enumerate() {
             for (c, &j) in self.columns[body.columns.0..body.columns.1].iter().enumerate() {
                 self.touching[self.next[j]] = (b, c);
                 self.next[j] += 1;
             }
         }
-        let (mut start, mut column) = (vec![0], vec![]);
-        let mut seen = vec![usize::MAX; m];
-        for i in 0..m {
+        // The last row in which each column was seen.
+        let seen = &mut self.next;
+        refill(seen, m, usize::MAX);
+        let (touching, first, bodies) = (&self.touching, &self.touching_start, &self.bodies);
+        let columns = &self.columns;
+        self.delassus.set_places(m, |i, column| {
             let from = column.len();
-            for &(b, _) in &self.touching[self.touching_start[i]..self.touching_start[i + 1]] {
-                let body = self.bodies[b];
-                for &j in &self.columns[body.columns.0..body.columns.1] {
+            for &(b, _) in &touching[first[i]..first[i + 1]] {
+                let body = bodies[b];
+                for &j in &columns[body.columns.0..body.columns.1] {
                     if seen[j] != i {
                         seen[j] = i;
                         column.push(j);
@@ -195,12 +206,30 @@ impl Elimination {
                 }
             }
             column[from..].sort_unstable();
-            start.push(column.len());
+        });
+        refill(&mut self.right, numbers, 0.0);
+        refill(&mut self.solved, numbers, 0.0);
+        refill(&mut self.block, largest * largest, 0.0);
+        refill(&mut self.scale, largest, 0.0);
+        refill(&mut self.row, m, 0.0);
+        refill(&mut self.free_velocity, m, 0.0);
+        refill(&mut self.free, mass.rows(), 0.0);
+    }
+
+    /// The rows of each body.
+    fn find_bodies(&mut self, mass: &Sparse) {
+        self.mass.set(mass);
+        self.bodies.clear();
+        self.rows.clear();
+        refill(&mut self.local, mass.rows(), 0);
+        for rows in diagonal_blocks(mass) {
+            for (k, &i) in rows.iter().enumerate() {
+                self.local[i] = k;
+            }
+            let from = self.rows.len();
+            self.rows.extend(rows);
+            self.bodies.push(Body { rows: (from, self.rows.len()), columns: (0, 0), numbers: 0 });
         }
-        self.delassus = Sparse::with_places(m, start, column);
-        (self.right, self.solved) = (vec![0.0; numbers], vec![0.0; numbers]);
-        (self.block, self.scale) = (vec![0.0; largest * largest], vec![0.0; largest]);
-        (self.row, self.free_velocity, self.free) = (vec![0.0; m], vec![0.0; m], vec![0.0; mass.rows()]);
     }
 
     /// H, f and M⁻¹ times these for body b; whether its mass is symmetric.

@@ -115,10 +115,19 @@ impl Sparse {
         Self::from_triplets(a.rows(), a.cols(), &entries)
     }
 
-    /// The square matrix with zeros stored at these places: where each row starts, and its columns, ascending.
-    pub(crate) fn with_places(rows: usize, start: Vec<usize>, column: Vec<usize>) -> Self {
-        debug_assert!(start.len() == rows + 1 && column.iter().all(|&j| j < rows));
-        Sparse { rows, cols: rows, start, value: vec![0.0; column.len()], column }
+    /// Becomes a square matrix with zeros stored in the columns that `row` pushes for each row, ascending.
+    pub(crate) fn set_places(&mut self, rows: usize, mut row: impl FnMut(usize, &mut Vec<usize>)) {
+        (self.rows, self.cols) = (rows, rows);
+        self.start.clear();
+        self.start.push(0);
+        self.column.clear();
+        for i in 0..rows {
+            row(i, &mut self.column);
+            self.start.push(self.column.len());
+        }
+        debug_assert!(self.column.iter().all(|&j| j < rows));
+        self.value.clear();
+        self.value.resize(self.column.len(), 0.0);
     }
 
     /// Starts, columns and values, the latter to be written.
