@@ -75,6 +75,9 @@ fn search(
     tolerance: GapTolerance,
     depth: u32,
 ) -> Option<Touch> {
+    if !leaving && a.gap <= 0.0 && a.rate < 0.0 {
+        return Some(Touch::Closes(a.theta));
+    }
     let h = b.theta - a.theta;
     let start = if leaving { 0.0 } else { a.gap };
     let c = [start, start + a.rate * h / 3.0, b.gap - b.rate * h / 3.0, b.gap];
@@ -140,7 +143,7 @@ fn root(eval: &mut impl FnMut(f64) -> GapPoint, mut a: GapPoint, mut b: GapPoint
             b = at;
         }
         let next = x - at.gap / at.rate;
-        if (next - x).abs() <= 1e-16 * x.abs().max(1e-3) {
+        if (next - x).abs() <= 2e-16 * x.abs() {
             return next.clamp(a.theta, b.theta);
         }
         // A Newton step that leaves more than half of the bracket is followed by a bisection.
@@ -224,7 +227,7 @@ pub(crate) fn first_end<E>(
             // A dip between the grid's points.
             if let (Some(from), Some(&next)) = (positive, grid.get(k + 1)) {
                 let after = p(next);
-                if here < before.1 && here < after && here < 0.5 * before.1.min(after) {
+                if here <= before.1 && here <= after {
                     let low = lowest(&p, before.0, next);
                     if p(low) < -noise
                         && let Some(end) = polish(&mut value, from, low, noise)?
