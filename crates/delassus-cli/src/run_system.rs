@@ -129,6 +129,8 @@ fn move_subject(scene: &Subject<'_>, args: &RunArgs) -> Result<u8, String> {
     if !args.output.is_empty() {
         sample_times.extend((0..=FRAMES).map(|k| start + (end - start) * k as f64 / FRAMES as f64));
     }
+    sample_times.sort_by(f64::total_cmp);
+    sample_times.dedup();
     let defaults = EventOptions::default();
     let options = EventOptions {
         t_end: end,
