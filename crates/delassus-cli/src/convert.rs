@@ -58,7 +58,7 @@ mod tests {
         std::fs::create_dir_all(&folder).unwrap();
         let at = |name: &str| folder.join(name);
         let convert = |a: &str, b: &str| run(&ConvertArgs { input: at(a), output: at(b), json: true });
-        std::fs::write(at("fc2d_a.dat"), "2 1 0 2 2 2 2 1 0 0 1 -2 3 0.1 7").unwrap();
+        std::fs::write(at("fc2d_a.dat"), "2 1 0 2 2 2 2 1 0 0 1 -2 3 0.1").unwrap();
         assert_eq!(convert("fc2d_a.dat", "b.hdf5"), 0);
         assert_eq!(convert("b.hdf5", "c.json"), 0);
         assert_eq!(convert("c.json", "d.dat"), 0);

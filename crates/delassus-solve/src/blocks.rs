@@ -217,7 +217,9 @@ impl<const D: usize> BlockMatrix<D> {
     fn make_symmetric(&mut self) {
         let n = self.start.len() - 1;
         // Row by row, each place below the diagonal must be the next one that the rows above have announced.
-        let mut next = self.start.clone();
+        // The diagonal is found afterwards: until then it lends its room.
+        let mut next = std::mem::take(&mut self.diagonal);
+        next.clone_from(&self.start);
         let symmetric = (0..n).all(|i| {
             let range = self.start[i]..self.start[i + 1];
             let upper = range.start + self.column[range.clone()].partition_point(|&j| j < i);
@@ -228,6 +230,7 @@ impl<const D: usize> BlockMatrix<D> {
                     announced < self.start[j + 1] && self.column[announced] == i
                 })
         });
+        self.diagonal = next;
         if symmetric {
             return;
         }
