@@ -7,7 +7,7 @@
 //!
 //! (002 §3 to 5; 000 §2; 003 §5.) Contacts are open, slide or stick. A mode lasts while its gap, its normal force, the rest
 //! of its friction or its slip stays positive; the first of them that does not makes an event, located to 1e-12 s. An
-//! infinite number of impacts in finite time ends in its limit ([`crate::accumulation`]). Where no acceleration satisfies
+//! infinite number of impacts in finite time ends in its limit. Where no acceleration satisfies
 //! the laws the contact jams, an impact without collision; where several do, a policy chooses.
 //!
 //! ```
