@@ -1,8 +1,8 @@
 //! What a simulation asks of a solver: from the third step on a solve takes no memory, and gives the bits of `solve`.
 
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::cell::Cell;
+mod counting;
 
+use counting::COUNT;
 use delassus_solve::friction_problem::{Form, FrictionProblem};
 use delassus_solve::law::Law;
 use delassus_solve::solvers::Status;
@@ -10,43 +10,6 @@ use delassus_solve::solvers::friction::{
     FrictionOptions, FrictionSolution, Method, Workspace, solve, solve_into,
 };
 use delassus_solve::sparse::Sparse;
-
-thread_local! {
-    static COUNT: Cell<usize> = const { Cell::new(0) };
-}
-
-/// The allocator of the system, counting what each thread asks for.
-struct Counting;
-
-// SAFETY: all calls are handed on unchanged; the counter is a plain number of the thread and allocates nothing.
-#[allow(unsafe_code)]
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        COUNT.with(|c| c.set(c.get() + 1));
-        // SAFETY: what the caller promised holds for the allocator of the system too.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
-        COUNT.with(|c| c.set(c.get() + 1));
-        // SAFETY: what the caller promised holds for the allocator of the system too.
-        unsafe { System.alloc_zeroed(layout) }
-    }
-
-    unsafe fn realloc(&self, at: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        COUNT.with(|c| c.set(c.get() + 1));
-        // SAFETY: what the caller promised holds for the allocator of the system too.
-        unsafe { System.realloc(at, layout, size) }
-    }
-
-    unsafe fn dealloc(&self, at: *mut u8, layout: Layout) {
-        // SAFETY: what the caller promised holds for the allocator of the system too.
-        unsafe { System.dealloc(at, layout) }
-    }
-}
-
-#[global_allocator]
-static ALLOCATOR: Counting = Counting;
 
 fn random(seed: &mut u64) -> f64 {
     *seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);

@@ -171,7 +171,7 @@ fn ten_discs_keep_their_energy() {
 }
 
 #[test]
-#[ignore = "20 s are asked of the release build"]
+#[ignore = "20 s are asked of the release build: cargo test --release -p delassus --test main a_hundred_thousand -- --ignored"]
 fn a_hundred_thousand_events() {
     let (run, seconds) = ten_discs(100_000);
     println!(
