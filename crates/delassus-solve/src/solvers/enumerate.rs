@@ -14,7 +14,8 @@
 //!
 //! Decisions are made on scaled numbers (every row has unit inverse mass), each by the size of its own terms: a slack
 //! above −10⁻¹¹ of that size is nonnegative, one below −10⁻⁷ is negative; in between, rounding and meaning cannot be
-//! told apart: such a point is not listed, and the set is marked as not [`SolutionSet::decided`].
+//! told apart: such a point is not listed, and the set is marked as not [`SolutionSet::decided`]. So is one whose
+//! forces are so large that their rounding alone violates the laws by more than 10⁻¹⁰.
 
 use super::gauss::{Gauss, gauss_velocity};
 pub use super::modes::Mode;
@@ -35,6 +36,8 @@ const SINGULAR: f64 = 1e-12;
 const REGULAR: f64 = 1e-10;
 /// Two solutions closer than this, in scaled forces and velocities, are one.
 const SAME: f64 = 1e-7;
+/// A point is listed only if it violates no equation and no slack by more than this, in scaled numbers.
+const LISTED: f64 = 1e-10;
 /// Problems without friction and with more constraints than this are not searched but solved by Gauss' principle.
 const SEARCHED: usize = 10;
 /// What examining a polyhedron costs, in regular modes.
@@ -227,9 +230,35 @@ impl<'a> Search<'a> {
 
     fn finished(mut self, complete: bool, modes: u64) -> SolutionSet {
         self.keep_maximal();
-        let pieces = std::mem::take(&mut self.found).into_iter().map(|f| self.finish(f)).collect();
+        let found = std::mem::take(&mut self.found);
+        let count = found.len();
+        let pieces: Vec<SolutionPiece> = found
+            .into_iter()
+            .filter_map(|found| {
+                let choice = found.choice.clone();
+                let piece = self.finish(found);
+                (self.violation(&choice, &piece) <= LISTED).then_some(piece)
+            })
+            .collect();
+        self.decided &= pieces.len() == count;
         let force_unit = max_abs(&self.scaled.force_unit);
         SolutionSet { pieces, complete, decided: self.decided, force_unit, modes }
+    }
+
+    /// The largest violation of the equations and slacks of a choice at a piece's point, in scaled numbers: where
+    /// forces are so large that rounding shows in the velocities, this is what it leaves.
+    fn violation(&self, choice: &[usize], piece: &SolutionPiece) -> f64 {
+        let scaled = |x: &[f64], unit: &[f64]| x.iter().zip(unit).map(|(x, u)| x / u).collect::<Vec<f64>>();
+        let s = &self.scaled;
+        let f = scaled(&piece.force, &s.force_unit);
+        let a = scaled(&piece.acceleration, &s.acceleration_unit);
+        let u = s.scaled_velocity(&a, &f);
+        let equations = max_abs(&self.equations(choice, &a, &f, true));
+        // Slacks of forces may miss by rounding of the forces themselves, which no velocity feels.
+        let size = max_abs(&f).max(1.0);
+        let slacks = self.slacks(choice, &vec![0.0; f.len()], &u).fold(0.0_f64, |top, v| top.max(-v));
+        let forces = self.slacks(choice, &f, &vec![0.0; u.len()]).fold(0.0_f64, |top, v| top.max(-v));
+        equations.max(slacks).max(forces / size)
     }
 
     /// The columns of B (force directions, m rows) and the forms S of a choice, constraint by constraint.
