@@ -1,4 +1,5 @@
-//! What a simulation asks of a solver: from the third step on a solve takes no memory, and gives the bits of `solve`.
+//! What a simulation asks of a solver: from the third step on a solve takes no memory, and gives the bits of `solve`; the second
+//! solve of one and the same problem takes none, whatever its size.
 
 mod counting;
 
@@ -160,6 +161,211 @@ fn rescues_take_no_memory() {
     let found = steady("beyond rounding", &tower(3, coulomb, false), local, &options);
     assert_ne!(found.status, Status::Solved);
     assert!(found.residual < 1e-10, "{:.1e}", found.residual);
+}
+
+/// Discs in a box in the plane: rows of `wide` and of `wide` − 1 by turns, each disc in the hollow between two of the row below.
+fn discs(wide: usize, law: Law) -> FrictionProblem {
+    let side = |k: usize| if k.is_multiple_of(2) { wide } else { wide - 1 };
+    let first: Vec<usize> = (0..=wide).scan(0, |at, k| Some(std::mem::replace(at, *at + side(k)))).collect();
+    let (bodies, rows) = (first[wide], law.dim());
+    let mut seed = 3;
+    let (mut mass, mut force, mut h) = (vec![], vec![], vec![]);
+    for b in 0..bodies {
+        let m = 1.5 + random(&mut seed);
+        mass.extend((0..3).map(|i| (3 * b + i, 3 * b + i, if i < 2 { m } else { 0.125 * m })));
+        force.extend([0.002 * random(&mut seed), -0.1 + 0.002 * random(&mut seed), 0.0].map(|x| x * m));
+    }
+    let mut count = 0;
+    for k in 0..wide {
+        for i in 0..side(k) {
+            let a = first[k] + i;
+            let mut touch = |b: Option<usize>, n: [f64; 2]| {
+                for (c, d) in [n, [-n[1], n[0]]].into_iter().take(rows).enumerate() {
+                    for (body, sign) in [(Some(a), 1.0), (b, -1.0)] {
+                        let Some(body) = body else { continue };
+                        // The contact point lies at −n/2 from a and at +n/2 from b.
+                        let turn = -0.5 * sign * (n[0] * d[1] - n[1] * d[0]);
+                        let entries = [d[0], d[1], turn].into_iter().enumerate();
+                        h.extend(
+                            entries
+                                .filter(|e| e.1 != 0.0)
+                                .map(|(j, x)| (3 * body + j, rows * count + c, sign * x)),
+                        );
+                    }
+                }
+                count += 1;
+            };
+            if k == 0 {
+                touch(None, [0.0, 1.0]);
+            } else {
+                let shift = usize::from(side(k - 1) < side(k));
+                for (di, x) in [(0, 0.5), (1, -0.5)] {
+                    if i + di >= shift && i + di - shift < side(k - 1) {
+                        touch(Some(first[k - 1] + i + di - shift), [x, 0.75_f64.sqrt()]);
+                    }
+                }
+            }
+            if side(k) == wide && i == 0 {
+                touch(None, [1.0, 0.0]);
+            }
+            if side(k) == wide && i + 1 == wide {
+                touch(None, [-1.0, 0.0]);
+            }
+            if i > 0 {
+                touch(Some(a - 1), [1.0, 0.0]);
+            }
+        }
+    }
+    let form = Form::Global {
+        mass: Sparse::from_triplets(3 * bodies, 3 * bodies, &mass),
+        jacobian_transposed: Sparse::from_triplets(3 * bodies, rows * count, &h),
+        force,
+        bias: vec![0.0; rows * count],
+    };
+    FrictionProblem::new(vec![law; count], form).unwrap()
+}
+
+/// A heap of spheres in which contacts resist rolling, about two axes that are the same everywhere; a joint between two of the
+/// spheres comes last.
+fn rolling_heap(wide: usize, law: Law, joint: bool) -> FrictionProblem {
+    let heap = delassus_solve::sphere_pile::sphere_pile(wide, 0.5).unwrap();
+    let Form::Global { mass, jacobian_transposed, force, .. } = heap.form else { panic!("a global problem") };
+    let (n, d) = (heap.laws.len(), law.dim());
+    let mut h = vec![];
+    for (i, j, x) in jacobian_transposed.triplets() {
+        h.push((i, d * (j / 3) + j % 3, x));
+        // The normal row has a place for each body along each axis that it is not normal to.
+        if d == 5 && j % 3 == 0 {
+            h.extend((0..2).map(|c| (6 * (i / 6) + 3 + c, d * (j / 3) + 3 + c, x.signum() * 0.01)));
+        }
+    }
+    let mut laws = vec![law; n];
+    let mut rows = d * n;
+    if joint {
+        h.extend([(0, rows, 1.0), (6, rows, -1.0)]);
+        laws.push(Law::Bilateral);
+        rows += 1;
+    }
+    let form = Form::Global {
+        jacobian_transposed: Sparse::from_triplets(mass.rows(), rows, &h),
+        mass,
+        force,
+        bias: vec![0.0; rows],
+    };
+    FrictionProblem::new(laws, form).unwrap()
+}
+
+/// Many towers beside each other.
+fn towers(many: usize) -> FrictionProblem {
+    let one = tower(2, coulomb, false);
+    let Form::Global { mass, jacobian_transposed: h, force, bias } = &one.form else { panic!("global") };
+    let copies = |a: &Sparse| {
+        let entries: Vec<_> = (0..many)
+            .flat_map(|k| a.triplets().map(move |(i, j, x)| (k * a.rows() + i, k * a.cols() + j, x)))
+            .collect();
+        Sparse::from_triplets(many * a.rows(), many * a.cols(), &entries)
+    };
+    let form = Form::Global {
+        mass: copies(mass),
+        jacobian_transposed: copies(h),
+        force: force.repeat(many),
+        bias: bias.repeat(many),
+    };
+    FrictionProblem::new(one.laws.repeat(many), form).unwrap()
+}
+
+/// Problems of all kinds, with and without W, each with the number of contacts that it has at least.
+fn all_sizes() -> Vec<(&'static str, usize, FrictionProblem)> {
+    let rolling = Law::Rolling { mu: 0.5, rolling: 0.05 };
+    vec![
+        ("discs", 60, discs(5, Law::CoulombPlane { mu: 0.4 })),
+        ("many discs", 500, discs(20, Law::CoulombPlane { mu: 0.4 })),
+        ("many discs without friction", 500, discs(20, Law::Unilateral)),
+        ("many discs with the associated law", 500, discs(20, Law::ConePlane { mu: 0.4 })),
+        ("more discs", 1200, discs(24, Law::CoulombPlane { mu: 0.3 })),
+        ("spheres", 200, rolling_heap(4, Law::Coulomb { mu: 0.5 }, false)),
+        ("many spheres", 500, rolling_heap(6, Law::Coulomb { mu: 0.5 }, false)),
+        ("more spheres", 1200, rolling_heap(8, Law::Coulomb { mu: 0.5 }, false)),
+        ("many spheres with the associated law", 500, rolling_heap(6, Law::Cone { mu: 0.5 }, false)),
+        ("spheres with a joint", 200, rolling_heap(4, Law::Coulomb { mu: 0.5 }, true)),
+        ("many spheres with a joint", 500, rolling_heap(6, Law::Coulomb { mu: 0.5 }, true)),
+        ("spheres that resist rolling", 60, rolling_heap(3, rolling, false)),
+        ("many spheres that resist rolling", 500, rolling_heap(6, rolling, true)),
+        ("many towers", 1200, towers(150)),
+    ]
+}
+
+/// Solves twice from zero and once from the solution; returns how it ended, and the allocations of the second and the third.
+fn repeated(problem: &FrictionProblem, options: &FrictionOptions) -> (Status, [usize; 2]) {
+    let (mut workspace, mut solution) = (Workspace::default(), FrictionSolution::default());
+    solve_into(problem, options, &mut workspace, &mut solution).unwrap();
+    let first = solution.clone();
+    let mut counts = [0; 2];
+    for (k, count) in counts.iter_mut().enumerate() {
+        if k == 0 {
+            solution.impulse.clear();
+        }
+        let before = COUNT.get();
+        solve_into(problem, options, &mut workspace, &mut solution).unwrap();
+        *count = COUNT.get() - before;
+        if k == 0 {
+            assert_eq!((first.status, &first.impulse), (solution.status, &solution.impulse));
+        }
+    }
+    (first.status, counts)
+}
+
+#[test]
+fn the_second_solve_takes_no_memory_whatever_the_size() {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
+    pool.install(|| {
+        for (name, least, problem) in all_sizes() {
+            assert!(problem.laws.len() >= least, "{name}: {} contacts", problem.laws.len());
+            for (form, problem) in [("without W", problem.clone()), ("with W", local(&problem))] {
+                let few = form == "without W" && ["many discs", "many spheres with a joint"].contains(&name);
+                // Few sweeps are not enough: what comes after them is counted too.
+                for max_iterations in if few { &[20_000, 12][..] } else { &[20_000] } {
+                    let options = FrictionOptions {
+                        tolerance: 1e-6,
+                        max_iterations: *max_iterations,
+                        ..Default::default()
+                    };
+                    let begun = std::time::Instant::now();
+                    let (status, counts) = repeated(&problem, &options);
+                    println!("{name} {form}: {status:?} in {:.3} s", begun.elapsed().as_secs_f64());
+                    assert!(status == Status::Solved || few, "{name} {form}: {status:?}");
+                    assert_eq!(counts, [0; 2], "{name} {form}, {max_iterations} iterations");
+                }
+            }
+        }
+    });
+}
+
+#[test]
+fn several_threads_take_next_to_no_memory() {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(3).build().unwrap();
+    // The pool's own queues may grow once more; nothing is taken for contacts or sweeps.
+    for (name, _, problem) in all_sizes().into_iter().filter(|(_, least, _)| *least >= 1200) {
+        for problem in [problem.clone(), local(&problem)] {
+            let options = FrictionOptions { tolerance: 1e-6, ..Default::default() };
+            let (mut workspace, mut solution) = (Workspace::default(), FrictionSolution::default());
+            let counts = pool.install(|| {
+                solve_into(&problem, &options, &mut workspace, &mut solution).unwrap();
+                let mut counts = vec![0; 3];
+                for count in &mut counts {
+                    solution.impulse.clear();
+                    let before: usize = pool.broadcast(|_| COUNT.get()).into_iter().sum();
+                    let between: usize = pool.broadcast(|_| COUNT.get()).into_iter().sum();
+                    solve_into(&problem, &options, &mut workspace, &mut solution).unwrap();
+                    let after: usize = pool.broadcast(|_| COUNT.get()).into_iter().sum();
+                    *count = (after - between).saturating_sub(between - before);
+                }
+                counts
+            });
+            println!("{name}: {counts:?} allocations on three threads");
+            assert!(counts.iter().all(|c| *c <= 4), "{name}: {counts:?}");
+        }
+    }
 }
 
 #[test]

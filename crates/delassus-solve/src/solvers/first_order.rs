@@ -169,7 +169,7 @@ impl<const D: usize> Anderson<D> {
 
 /// The weights y of the first m differences, (G + ε) y = b, by Cholesky's method; `None` where there are none or G is not positive
 /// definite.
-fn combination(g: &[[f64; MEMORY]; MEMORY], b: &[f64; MEMORY], m: usize) -> Option<[f64; MEMORY]> {
+pub(super) fn combination<const N: usize>(g: &[[f64; N]; N], b: &[f64; N], m: usize) -> Option<[f64; N]> {
     if m == 0 {
         return None;
     }

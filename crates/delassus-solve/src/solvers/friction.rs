@@ -133,6 +133,7 @@ pub struct Workspace {
     elimination: Option<Box<Elimination>>,
     cones: Vec<Cone>,
     velocity: Vec<f64>,
+    many: many_contacts::Room,
     // By the rows of the widest law.
     one: Option<Box<Room<1>>>,
     two: Option<Box<Room<2>>>,
@@ -159,9 +160,10 @@ pub fn solve(
 /// was found: the same bits as [`solve`] gives from the same start.
 ///
 /// For one problem after the other, as in a simulation: where laws, pattern and the methods that are needed are those of
-/// an earlier solve, nothing is allocated. The exceptions: laws that are no cones, polyhedral islands on which all iterations
-/// failed (they go to exact pivoting), masses of more than 32 rows in one block or not positive definite, and loops over
-/// more than a thousand constraints, which are handed to other threads.
+/// an earlier solve, nothing is allocated, whatever the number of contacts. The exceptions: laws that are no cones, polyhedral
+/// islands on which all iterations failed (they go to exact pivoting), and masses of more than 32 rows in one block or not
+/// positive definite. Loops over more than a thousand constraints are shared out over the threads of the pool, whose
+/// own queues may take some memory of their own.
 pub fn solve_into(
     problem: &FrictionProblem,
     options: &FrictionOptions,
@@ -175,21 +177,18 @@ pub fn solve_into(
         check_size("entries of the starting impulse", rows, solution.impulse.len())?;
         check_finite("the starting impulse", &solution.impulse)?;
     }
-    let Workspace { elimination, cones, velocity, one, two, three, five } = workspace;
+    let Workspace { elimination, cones, velocity, many, one, two, three, five } = workspace;
     let laws = problem.laws.as_slice();
     cones.clear();
     cones.reserve(laws.len());
     cones.extend(laws.iter().map_while(cone_of));
     let all_cones = cones.len() == laws.len();
-    if all_cones {
-        let start = (!solution.impulse.is_empty()).then_some(solution.impulse.as_slice());
-        // Where W would be too large, it is not formed; what that could not solve goes on from where it came to.
-        if let Some(found) = many_contacts::solve(problem, cones, options, start) {
-            *solution = found;
-            if solution.status == Status::Solved {
-                return Ok(());
-            }
-        }
+    // Where W would be too large, it is not formed; what that could not solve goes on from where it came to.
+    if all_cones
+        && many_contacts::solve(problem, cones, options, many, solution)
+        && solution.status == Status::Solved
+    {
+        return Ok(());
     }
     let (w, q) = match &problem.form {
         Form::Local { delassus, free_velocity } => (delassus, free_velocity),

@@ -10,20 +10,49 @@ use super::velocity_sweeps;
 use super::velocity_system::System;
 use super::{Status, settle};
 use crate::friction_problem::{Form, FrictionProblem};
-use crate::law::{Law, row_offsets};
+use crate::law::Law;
 
 /// Contacts in the largest island from which on W is not formed.
 const MANY: usize = 500;
 /// The most sweeps; what is not solved then goes on with W.
 const SWEEPS: usize = 2000;
 
-/// Sweeps without W, where the problem is of that kind; what comes back is not always solved.
+/// Room for all kinds of problems, kept from one solve to the next; by the rows of the widest law.
+#[derive(Default)]
+pub(super) struct Room {
+    one: ByBodies<1>,
+    two: ByBodies<2>,
+    three: ByBodies<3>,
+    five: ByBodies<5>,
+}
+
+/// Room for bodies in space, of six rows, and in the plane, of three.
+#[derive(Default)]
+struct ByBodies<const D: usize> {
+    space: Option<Box<Swept<D, 6>>>,
+    plane: Option<Box<Swept<D, 3>>>,
+}
+
+/// Room for one kind of problems.
+#[derive(Default)]
+struct Swept<const D: usize, const B: usize> {
+    /// Where the rows of each constraint begin, and their number as a last entry.
+    rows: Vec<usize>,
+    system: System<D, B>,
+    sweeps: velocity_sweeps::Room<D, B>,
+    /// What came of the start that was given.
+    first: Vec<[f64; D]>,
+}
+
+/// Sweeps without W from the impulses in `solution`, or from zero where there are none; whether the problem is of that kind. What
+/// is found is not always solved.
 pub(super) fn solve(
     problem: &FrictionProblem,
     cones: &[Cone],
     options: &FrictionOptions,
-    start: Option<&[f64]>,
-) -> Option<FrictionSolution> {
+    room: &mut Room,
+    solution: &mut FrictionSolution,
+) -> bool {
     // Rows that are scaled or left out have another residual than the law that was asked for.
     let plain =
         |(law, cone): (&Law, &Cone)| law.dim() == cone.rows() && !matches!(law, Law::CoulombEllipse { .. });
@@ -32,82 +61,113 @@ pub(super) fn solve(
         || cones.len() < MANY
         || !problem.laws.iter().zip(cones).all(plain)
     {
-        return None;
+        return false;
     }
     let widest = cones.iter().map(|c| c.rows()).max().unwrap_or(1);
     match widest {
-        1 => by_bodies::<1>(problem, cones, options, start),
-        2 => by_bodies::<2>(problem, cones, options, start),
-        3 => by_bodies::<3>(problem, cones, options, start),
-        _ => by_bodies::<5>(problem, cones, options, start),
+        1 => room.one.solve(problem, cones, options, solution),
+        2 => room.two.solve(problem, cones, options, solution),
+        3 => room.three.solve(problem, cones, options, solution),
+        _ => room.five.solve(problem, cones, options, solution),
     }
 }
 
-/// Bodies in space have six rows, bodies in the plane three.
-fn by_bodies<const D: usize>(
-    problem: &FrictionProblem,
-    cones: &[Cone],
-    options: &FrictionOptions,
-    start: Option<&[f64]>,
-) -> Option<FrictionSolution> {
-    swept::<D, 6>(problem, cones, options, start).or_else(|| swept::<D, 3>(problem, cones, options, start))
+impl<const D: usize> ByBodies<D> {
+    fn solve(
+        &mut self,
+        problem: &FrictionProblem,
+        cones: &[Cone],
+        options: &FrictionOptions,
+        solution: &mut FrictionSolution,
+    ) -> bool {
+        let Form::Global { .. } = problem.form else { return false };
+        self.space.get_or_insert_default().solve(problem, cones, options, solution)
+            || self.plane.get_or_insert_default().solve(problem, cones, options, solution)
+    }
 }
 
-fn swept<const D: usize, const B: usize>(
-    problem: &FrictionProblem,
-    cones: &[Cone],
-    options: &FrictionOptions,
-    start: Option<&[f64]>,
-) -> Option<FrictionSolution> {
-    let Form::Global { mass, jacobian_transposed, force, bias } = &problem.form else { return None };
-    let rows = row_offsets(&problem.laws);
-    let system = System::<D, B>::new(mass, jacobian_transposed, force, bias, &rows, cones)?;
-    let (islands, largest) = system.islands();
-    if largest < MANY || 2 * largest < cones.len() {
-        return None;
-    }
-    let most = options.max_iterations.min(SWEEPS);
-    let mut found = answer(&system, &rows, options, most, start);
-    if found.status != Status::Solved && start.is_some() {
-        // A start may lead astray, and sweeps from nothing cost less than W.
-        let other = answer(&system, &rows, options, most, None);
-        let iterations = found.iterations + other.iterations;
-        if other.residual < found.residual {
-            found = other;
+impl<const D: usize, const B: usize> Swept<D, B> {
+    fn solve(
+        &mut self,
+        problem: &FrictionProblem,
+        cones: &[Cone],
+        options: &FrictionOptions,
+        solution: &mut FrictionSolution,
+    ) -> bool {
+        if !self.renew(problem, cones) {
+            return false;
         }
-        found.iterations = iterations;
+        let (islands, largest) = self.system.islands();
+        if largest < MANY || 2 * largest < cones.len() {
+            return false;
+        }
+        let given = !solution.impulse.is_empty();
+        self.begin(&solution.impulse);
+        let most = options.max_iterations.min(SWEEPS);
+        let (mut residual, mut iterations) = self.sweep(options.tolerance, most);
+        if residual > options.tolerance && given {
+            // A start may lead astray, and sweeps from nothing cost less than W.
+            self.first.clone_from(&self.sweeps.kept);
+            self.begin(&[]);
+            let (other, more) = self.sweep(options.tolerance, most);
+            iterations += more;
+            if other < residual {
+                residual = other;
+            } else {
+                std::mem::swap(&mut self.first, &mut self.sweeps.kept);
+            }
+        }
+        let spent =
+            if iterations >= options.max_iterations { Status::MaxIterations } else { Status::Stalled };
+        solution.status = settle(residual, spent, options.tolerance);
+        (solution.residual, solution.iterations, solution.islands) = (residual, iterations, islands);
+        self.write(&mut solution.impulse);
+        true
     }
-    Some(FrictionSolution { islands, ..found })
-}
 
-/// The answer of the sweeps, in the order and the units of the problem.
-fn answer<const D: usize, const B: usize>(
-    system: &System<D, B>,
-    rows: &[usize],
-    options: &FrictionOptions,
-    most: usize,
-    start: Option<&[f64]>,
-) -> FrictionSolution {
-    let begin = start.map(|start| {
-        let of = |&i: &u32| {
+    /// Takes over the problem; false where it is not of this kind.
+    fn renew(&mut self, problem: &FrictionProblem, cones: &[Cone]) -> bool {
+        let Form::Global { mass, jacobian_transposed, force, bias } = &problem.form else { return false };
+        self.rows.clear();
+        self.rows.push(0);
+        let mut at = 0;
+        for law in &problem.laws {
+            at += law.dim();
+            self.rows.push(at);
+        }
+        self.system.renew(mass, jacobian_transposed, force, bias, &self.rows, cones)
+    }
+
+    /// Takes over impulses of the problem as a start, zero where there are none.
+    fn begin(&mut self, start: &[f64]) {
+        let Swept { rows, system, sweeps, .. } = self;
+        sweeps.kept.clear();
+        sweeps.kept.extend(system.order.iter().map(|&i| {
             let mut r = [0.0; D];
-            for (r, x) in r.iter_mut().zip(&start[rows[i as usize]..rows[i as usize + 1]]) {
-                *r = x / system.unit;
+            if !start.is_empty() {
+                for (r, x) in r.iter_mut().zip(&start[rows[i as usize]..rows[i as usize + 1]]) {
+                    *r = x / system.unit;
+                }
             }
             r
-        };
-        system.order.iter().map(of).collect()
-    });
-    let (r, residual, iterations) = velocity_sweeps::solve(system, begin, options.tolerance, most);
-    let mut impulse = vec![0.0; rows.last().copied().unwrap_or(0)];
-    for (&i, r) in system.order.iter().zip(&r) {
-        for (x, r) in impulse[rows[i as usize]..rows[i as usize + 1]].iter_mut().zip(r) {
-            *x = system.unit * r;
+        }));
+    }
+
+    /// Sweeps from where it began; the residual, and how many of them.
+    fn sweep(&mut self, tolerance: f64, most: usize) -> (f64, usize) {
+        velocity_sweeps::solve(&self.system, tolerance, most, &mut self.sweeps)
+    }
+
+    /// The impulses in the order and the units of the problem.
+    fn write(&self, impulse: &mut Vec<f64>) {
+        impulse.clear();
+        impulse.resize(self.rows[self.rows.len() - 1], 0.0);
+        for (&i, r) in self.system.order.iter().zip(&self.sweeps.kept) {
+            for (x, r) in impulse[self.rows[i as usize]..self.rows[i as usize + 1]].iter_mut().zip(r) {
+                *x = self.system.unit * r;
+            }
         }
     }
-    let spent = if iterations >= options.max_iterations { Status::MaxIterations } else { Status::Stalled };
-    let status = settle(residual, spent, options.tolerance);
-    FrictionSolution { impulse, status, iterations, residual, islands: 1 }
 }
 
 #[cfg(test)]
@@ -125,18 +185,31 @@ mod tests {
         problem.laws.iter().filter_map(friction::cone_of).collect()
     }
 
-    fn system<const D: usize, const B: usize>(problem: &FrictionProblem) -> Option<System<D, B>> {
-        let Form::Global { mass, jacobian_transposed, force, bias } = &problem.form else { return None };
-        System::new(mass, jacobian_transposed, force, bias, &row_offsets(&problem.laws), &cones(problem))
+    /// Room that has taken over a problem, where it is of its kind.
+    fn taken<const D: usize, const B: usize>(problem: &FrictionProblem) -> Option<Swept<D, B>> {
+        let mut room = Swept::default();
+        room.renew(problem, &cones(problem)).then_some(room)
     }
 
     fn without_w<const D: usize, const B: usize>(
         problem: &FrictionProblem,
         tolerance: f64,
     ) -> FrictionSolution {
-        let system = system::<D, B>(problem).unwrap();
-        let options = FrictionOptions { tolerance, ..Default::default() };
-        answer(&system, &row_offsets(&problem.laws), &options, SWEEPS, None)
+        from::<D, B>(problem, tolerance, &[])
+    }
+
+    fn from<const D: usize, const B: usize>(
+        problem: &FrictionProblem,
+        tolerance: f64,
+        start: &[f64],
+    ) -> FrictionSolution {
+        let mut room = taken::<D, B>(problem).unwrap();
+        room.begin(start);
+        let (residual, iterations) = room.sweep(tolerance, SWEEPS);
+        let status = settle(residual, Status::Stalled, tolerance);
+        let mut found = FrictionSolution { status, residual, iterations, ..Default::default() };
+        room.write(&mut found.impulse);
+        found
     }
 
     /// The residual with W formed, which shares nothing with the sweeps.
@@ -186,7 +259,7 @@ mod tests {
     #[test]
     fn less_than_two_kilobytes_for_a_contact() {
         let pile = sphere_pile(13, 0.5).unwrap();
-        let system = system::<3, 6>(&pile).unwrap();
+        let system = taken::<3, 6>(&pile).unwrap().system;
         let Form::Global { mass, jacobian_transposed, force, bias } = &pile.form else { return };
         let held = |a: &Sparse| 16 * a.stored() + 8 * a.rows();
         let problem = held(mass) + held(jacobian_transposed) + 8 * (force.len() + bias.len());
@@ -238,20 +311,23 @@ mod tests {
         let touched: Vec<[usize; 2]> = (1..100).flat_map(|b| [[0, b], [b, usize::MAX]]).collect();
         let space = bodies::<6>(100, &touched, Law::Coulomb { mu: 0.4 });
         let found = without_w::<3, 6>(&space, 1e-8);
-        assert!(system::<3, 6>(&space).unwrap().rest);
+        assert!(taken::<3, 6>(&space).unwrap().system.rest);
         assert!(found.status == Status::Solved && judged(&space, &found.impulse) <= 1e-8);
         let plane = bodies::<3>(100, &touched, Law::CoulombPlane { mu: 0.4 });
         let found = without_w::<2, 3>(&plane, 1e-8);
-        assert!(found.status == Status::Solved && judged(&plane, &found.impulse) <= 1e-8);
+        assert!(
+            found.status == Status::Solved && judged(&plane, &found.impulse) <= 1e-8,
+            "{} {}",
+            found.residual,
+            found.iterations
+        );
     }
 
     #[test]
     fn warm_starts_are_taken() {
         let pile = sphere_pile(6, 0.5).unwrap();
         let found = without_w::<3, 6>(&pile, 1e-6);
-        let system = system::<3, 6>(&pile).unwrap();
-        let options = FrictionOptions { tolerance: 1e-6, ..Default::default() };
-        let again = answer(&system, &row_offsets(&pile.laws), &options, 1000, Some(&found.impulse));
+        let again = from::<3, 6>(&pile, 1e-6, &found.impulse);
         assert!(again.status == Status::Solved && again.iterations == 0, "{}", again.iterations);
     }
 
@@ -302,19 +378,19 @@ mod tests {
     fn other_masses_are_left_to_others() {
         let touched = [[0, 1], [1, 2]];
         let mut coupled = bodies::<6>(3, &touched, Law::Coulomb { mu: 0.4 });
-        assert!(system::<3, 6>(&coupled).is_some());
+        assert!(taken::<3, 6>(&coupled).is_some());
         if let Form::Global { mass, .. } = &mut coupled.form {
             let mut entries: Vec<_> = mass.triplets().collect();
             entries.extend([(0, 6, 0.01), (6, 0, 0.01)]);
             *mass = Sparse::from_triplets(18, 18, &entries);
         }
-        assert!(system::<3, 6>(&coupled).is_none());
+        assert!(taken::<3, 6>(&coupled).is_none());
         let mut triple = bodies::<6>(3, &touched, Law::Coulomb { mu: 0.4 });
         if let Form::Global { jacobian_transposed: h, .. } = &mut triple.form {
             let mut entries: Vec<_> = h.triplets().collect();
             entries.push((12, 0, 1.0));
             *h = Sparse::from_triplets(18, 6, &entries);
         }
-        assert!(system::<3, 6>(&triple).is_none());
+        assert!(taken::<3, 6>(&triple).is_none());
     }
 }

@@ -58,18 +58,21 @@ pub(crate) fn rows<T: Send>(out: &mut [T], start: &[usize], f: impl Fn(usize, &m
         }
         return;
     }
-    let mut left = out;
-    let mut all = Vec::with_capacity(start.len() - 1);
-    for ends in start.windows(2) {
-        let (row, rest) = left.split_at_mut(ends[1] - ends[0]);
-        all.push(row);
-        left = rest;
-    }
-    pieces(&mut all, &|k, piece| {
-        for (i, row) in piece.iter_mut().enumerate() {
-            f(k * PIECE + i, row);
+    halves(out, start, 0, &f);
+}
+
+/// The rows of `start`, the first of which is `from`, whose entries are `out`, half of them at a time.
+fn halves<T: Send>(out: &mut [T], start: &[usize], from: usize, f: &(dyn Fn(usize, &mut [T]) + Sync)) {
+    let many = start.len() - 1;
+    if many <= PIECE {
+        for i in 0..many {
+            f(from + i, &mut out[start[i] - start[0]..start[i + 1] - start[0]]);
         }
-    });
+        return;
+    }
+    let half = many / 2;
+    let (left, right) = out.split_at_mut(start[half] - start[0]);
+    rayon::join(|| halves(left, &start[..=half], from, f), || halves(right, &start[half..], from + half, f));
 }
 
 /// out[k] ← f(k) for all k, each of them worth a thread.
@@ -77,15 +80,27 @@ fn each(out: &mut [f64], f: &(dyn Fn(usize) -> f64 + Sync)) {
     out.par_iter_mut().enumerate().for_each(|(k, x)| *x = f(k));
 }
 
+/// Sums of pieces that are on their way at the same time; together they are kept on the stack.
+const ON_THE_WAY: usize = 256;
+
 /// Σ f(i) for i < n.
 pub(crate) fn sum(n: usize, f: impl Fn(usize) -> f64 + Sync) -> f64 {
     if n < MANY {
         return (0..n).map(f).sum();
     }
     let part = |k: usize| (k * PIECE..n.min((k + 1) * PIECE)).map(&f).sum::<f64>();
-    let mut parts = vec![0.0; n.div_ceil(PIECE)];
-    each(&mut parts, &part);
-    parts.iter().sum()
+    let many = n.div_ceil(PIECE);
+    if !shared(n) {
+        return (0..many).map(part).fold(0.0, |sum, part| sum + part);
+    }
+    let mut total = 0.0;
+    for from in (0..many).step_by(ON_THE_WAY) {
+        let mut parts = [0.0; ON_THE_WAY];
+        let parts = &mut parts[..ON_THE_WAY.min(many - from)];
+        each(parts, &|k| part(from + k));
+        total = parts.iter().fold(total, |sum, part| sum + part);
+    }
+    total
 }
 
 /// K sums over all i, to which f adds its part for i; f may change xᵢ.
@@ -98,15 +113,23 @@ pub(crate) fn each_with_sums<T: Send, const K: usize>(
             f(k * PIECE + i, x, sums);
         }
     };
-    let mut parts = vec![[0.0; K]; x.len().div_ceil(PIECE)];
+    let mut total = [0.0; K];
+    let mut add = |part: &[f64; K]| total.iter_mut().zip(part).for_each(|(total, part)| *total += part);
     if shared(x.len()) {
-        pieces_with(x, &mut parts, &piece);
+        for (round, x) in x.chunks_mut(ON_THE_WAY * PIECE).enumerate() {
+            let mut parts = [[0.0; K]; ON_THE_WAY];
+            let parts = &mut parts[..x.len().div_ceil(PIECE)];
+            pieces_with(x, parts, &|k, x, part| piece(round * ON_THE_WAY + k, x, part));
+            parts.iter().for_each(&mut add);
+        }
     } else {
-        for (k, (x, part)) in x.chunks_mut(PIECE).zip(&mut parts).enumerate() {
-            piece(k, x, part);
+        for (k, x) in x.chunks_mut(PIECE).enumerate() {
+            let mut part = [0.0; K];
+            piece(k, x, &mut part);
+            add(&part);
         }
     }
-    std::array::from_fn(|k| parts.iter().map(|p| p[k]).sum())
+    total
 }
 
 #[cfg(test)]

@@ -21,6 +21,7 @@ const ROUNDS: usize = 6;
 const MANY: usize = 128;
 
 /// The bodies in the order of their levels.
+#[derive(Debug, Default)]
 pub(super) struct Loads {
     /// Bodies with a way to the ground, the lowest first.
     order: Vec<u32>,
@@ -31,21 +32,25 @@ pub(super) struct Loads {
 }
 
 impl Loads {
-    /// The levels above the contacts with the ground that are run into; `None` where there are none.
-    pub fn new<const D: usize, const B: usize>(system: &System<D, B>) -> Option<Self> {
+    /// Finds the levels above the contacts with the ground that are run into; false where there are none.
+    pub fn renew<const D: usize, const B: usize>(&mut self, system: &System<D, B>) -> bool {
         let ground = || system.contacts.iter().filter(|c| c.body[1] == NONE && c.body[0] != NONE);
         let approach = |b: usize| system.free[b];
         // A floor is run into with the speed of the fall, walls with that of some unrest.
         let fastest = ground().map(|c| c.velocity(approach)[0]).fold(0.0, f64::min);
-        let mut level = vec![NONE; system.free.len()];
-        let mut order = vec![];
+        let Loads { order, start, level } = self;
+        level.clear();
+        level.resize(system.free.len(), NONE);
+        order.clear();
+        order.reserve(system.free.len());
         for c in ground().filter(|c| c.velocity(approach)[0] < 0.5 * fastest) {
             if level[c.body[0] as usize] == NONE {
                 level[c.body[0] as usize] = 0;
                 order.push(c.body[0]);
             }
         }
-        let mut start = vec![0];
+        start.clear();
+        start.push(0);
         while start[start.len() - 1] < order.len() {
             let (from, to) = (start[start.len() - 1], order.len());
             for at in from..to {
@@ -60,7 +65,7 @@ impl Loads {
             }
             start.push(to);
         }
-        (!order.is_empty()).then_some(Loads { order, start, level })
+        !order.is_empty()
     }
 
     /// One pass from the top to the ground, through all contacts or through those that are closed; y is that of the new r.

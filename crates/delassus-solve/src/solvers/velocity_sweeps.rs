@@ -13,15 +13,17 @@
 //! impulses grow by a little each time until one of them slides. They are taken there in one jump, along the change that is
 //! left over, to the edge of the first cone.
 
+use std::mem::take;
+
 use rayon::prelude::*;
 
 use super::cone::{Cone, natural};
+use super::first_order::combination;
 use super::parallel::{self, PIECE};
 use super::sweeps::one;
 use super::velocity_loads::Loads;
-use super::velocity_system::{Contact, NONE, Shared, System, dot, get, push, set, shared};
+use super::velocity_system::{Contact, NONE, Shared, System, dot, get, push, set, share};
 use crate::blocks::mul;
-use crate::matrix::Matrix;
 
 /// Differences that Anderson's method remembers.
 const MEMORY: usize = 12;
@@ -73,6 +75,19 @@ pub(super) fn bytes<const D: usize, const B: usize>(system: &System<D, B>) -> us
     system.contacts.len() * contact + system.free.len() * body
 }
 
+/// Room for a run, kept from one to the next.
+#[derive(Default)]
+pub(super) struct Room<const D: usize, const B: usize> {
+    /// Where a run begins, and its best point in the end, in the order of the contacts.
+    pub kept: Vec<[f64; D]>,
+    loads: Loads,
+    r: Vec<Shared<D>>,
+    y: Vec<Shared<B>>,
+    change: Vec<[f64; D]>,
+    impulses: Vec<Impulses<D>>,
+    velocities: Vec<Velocities<B>>,
+}
+
 /// The state of a run.
 struct Run<'a, const D: usize, const B: usize> {
     system: &'a System<D, B>,
@@ -91,32 +106,49 @@ struct Run<'a, const D: usize, const B: usize> {
     size: f64,
 }
 
-/// Solves a system from the impulses `start`, in the order of the contacts, or from loads handed down; returns the impulses of the
-/// best point, its error over ‖ρ q‖, and the number of sweeps.
+/// Solves a system from the impulses `room.kept`, or from loads handed down where all of them are zero; leaves the best point
+/// there, and returns its error over ‖ρ q‖ and the number of sweeps.
 pub(super) fn solve<const D: usize, const B: usize>(
     system: &System<D, B>,
-    start: Option<Vec<[f64; D]>>,
     tolerance: f64,
     most: usize,
-) -> (Vec<[f64; D]>, f64, usize) {
-    parallel::inside(system.contacts.len(), || run(system, start, tolerance, most))
+    room: &mut Room<D, B>,
+) -> (f64, usize) {
+    parallel::inside(system.contacts.len(), || run(system, tolerance, most, room))
 }
 
 fn run<const D: usize, const B: usize>(
     system: &System<D, B>,
-    start: Option<Vec<[f64; D]>>,
     tolerance: f64,
     most: usize,
-) -> (Vec<[f64; D]>, f64, usize) {
-    let n = system.contacts.len();
+    room: &mut Room<D, B>,
+) -> (f64, usize) {
     let target = 0.7 * tolerance * system.scale;
-    let mut kept = start.unwrap_or_else(|| vec![[0.0; D]; n]);
+    let Room { kept, loads, r, y, change, impulses, velocities } = room;
     // Impulses of an earlier step have their loads already.
-    let mut loads = kept.iter().flatten().all(|x| *x == 0.0).then(|| Loads::new(system)).flatten();
-    let mut run = Run::new(system, &kept);
+    let known = kept.iter().flatten().any(|x| *x != 0.0);
+    let mut loads = if !known && loads.renew(system) { Some(&*loads) } else { None };
+    share(kept, r);
+    share(&system.free, y);
+    change.resize(kept.len(), [0.0; D]);
+    system.contacts.par_iter().with_min_len(PIECE).map(Impulses::new).collect_into_vec(impulses);
+    velocities.resize(system.free.len(), Velocities { swept: [0.0; B], points: [[0.0; B]; MEMORY] });
+    let mut run = Run {
+        system,
+        r: take(r),
+        y: take(y),
+        change: take(change),
+        impulses: take(impulses),
+        velocities: take(velocities),
+        products: [[0.0; MEMORY]; MEMORY],
+        right: [0.0; MEMORY],
+        used: 0,
+        next: 0,
+        size: f64::INFINITY,
+    };
     run.renew();
     let mut best = run.error();
-    if let Some(loads) = &loads {
+    if let Some(loads) = loads {
         loads.hand_down(system, &run.r, &run.y, false);
     }
     let (mut count, mut since) = (0, 0);
@@ -147,7 +179,7 @@ fn run<const D: usize, const B: usize>(
         let before = best;
         if error < best {
             best = error;
-            parallel::fill(&mut kept, |k| get(&run.r[k]));
+            parallel::fill(kept, |k| get(&run.r[k]));
         }
         if error < GAIN * gained.0 {
             gained = (error, count);
@@ -160,7 +192,7 @@ fn run<const D: usize, const B: usize>(
             }
             round = (best, count);
         }
-        match &loads {
+        match loads {
             _ if count >= gained.1 + PATIENCE => {
                 loads = None;
                 if best < before_jump {
@@ -169,19 +201,20 @@ fn run<const D: usize, const B: usize>(
                 if jumps < JUMPS {
                     jumps += 1;
                     run.jump(stays);
+                    run.renew();
                     stays *= ASKED;
                     gained = (error, count);
                 } else {
                     // They led astray: back, and on without them.
                     jumps = 0;
-                    run.restart(&kept);
+                    run.restart(kept);
                     gained = (best, count);
                 }
             }
             // Where a pass and its sweeps did not help, bodies do not come to rest by what is below them.
             Some(_) if since >= CYCLE && error > 0.9 * before => {
                 loads = None;
-                run.restart(&kept);
+                run.restart(kept);
             }
             Some(loads) if since >= CYCLE && error > target => {
                 loads.hand_down(system, &run.r, &run.y, true);
@@ -192,34 +225,30 @@ fn run<const D: usize, const B: usize>(
             _ => run.extrapolate(),
         }
     }
-    (kept, best / system.scale, count)
+    if best > target {
+        // What is told of the best point is not that of velocities which followed it through many sweeps.
+        run.restart(kept);
+        best = run.error();
+    }
+    (*r, *y, *change) = (run.r, run.y, run.change);
+    (*impulses, *velocities) = (run.impulses, run.velocities);
+    (best / system.scale, count)
 }
 
-impl<'a, const D: usize, const B: usize> Run<'a, D, B> {
-    fn new(system: &'a System<D, B>, r: &[[f64; D]]) -> Self {
-        let impulse = |c: &Contact<D, B>| Impulses {
-            weight: 1.0 / c.rho,
+impl<const D: usize> Impulses<D> {
+    /// Nothing to remember.
+    fn new<const B: usize>(contact: &Contact<D, B>) -> Self {
+        Impulses {
+            weight: 1.0 / contact.rho,
             swept: [0.0; D],
             change: [0.0; D],
             points: [[0.0; MEMORY]; D],
             changes: [[0.0; MEMORY]; D],
-        };
-        let velocity = Velocities { swept: [0.0; B], points: [[0.0; B]; MEMORY] };
-        Run {
-            system,
-            r: shared(r),
-            y: shared(&system.free),
-            change: vec![[0.0; D]; r.len()],
-            impulses: system.contacts.par_iter().with_min_len(PIECE).map(impulse).collect(),
-            velocities: vec![velocity; system.free.len()],
-            products: [[0.0; MEMORY]; MEMORY],
-            right: [0.0; MEMORY],
-            used: 0,
-            next: 0,
-            size: f64::INFINITY,
         }
     }
+}
 
+impl<const D: usize, const B: usize> Run<'_, D, B> {
     /// Back to r, without a past.
     fn restart(&mut self, r: &[[f64; D]]) {
         self.r.par_iter().zip(r).with_min_len(PIECE).for_each(|(to, r)| set(to, r));
@@ -320,13 +349,8 @@ impl<'a, const D: usize, const B: usize> Run<'a, D, B> {
 
     /// The weights of the differences which, taken from the last change, leave the least.
     fn weights(&self) -> Option<[f64; MEMORY]> {
-        let m = self.used;
-        let top = (0..m).map(|a| self.products[a][a]).fold(0.0, f64::max);
-        let gram = Matrix::from_fn(m, m, |a, b| self.products[a][b] + if a == b { 1e-12 * top } else { 0.0 });
-        let right = Matrix::from_fn(m, 1, |a, _| self.right[a]);
-        let found = (m > 0).then(|| gram.solve_positive_definite(&right)).flatten()?;
-        let mut weights = [0.0; MEMORY];
-        weights[..m].copy_from_slice(found.data());
+        let mut weights = combination(&self.products, &self.right, self.used)?;
+        weights[self.used..].fill(0.0);
         Some(weights)
     }
 
@@ -379,7 +403,6 @@ impl<'a, const D: usize, const B: usize> Run<'a, D, B> {
                 let (x, left) = (get(r), left(past));
                 set(r, &std::array::from_fn(|a| x[a] + tau * left[a]));
             }
-            self.renew();
         }
         // The step across is no difference.
         self.size = f64::INFINITY;

@@ -33,8 +33,16 @@ pub(super) fn set<const N: usize>(to: &Shared<N>, value: &[f64; N]) {
     }
 }
 
-pub(super) fn shared<const N: usize>(values: &[[f64; N]]) -> Vec<Shared<N>> {
-    values.iter().map(|x| x.map(|x| AtomicU64::new(x.to_bits()))).collect()
+/// Makes `to` a copy of `values`, in the room that it has.
+pub(super) fn share<const N: usize>(values: &[[f64; N]], to: &mut Vec<Shared<N>>) {
+    to.resize_with(values.len(), || [const { AtomicU64::new(0) }; N]);
+    to.par_iter().zip(values).with_min_len(PIECE).for_each(|(to, x)| set(to, x));
+}
+
+/// Makes `room` as long as asked, with `value` everywhere.
+fn refill<T: Clone>(room: &mut Vec<T>, len: usize, value: T) {
+    room.clear();
+    room.resize(len, value);
 }
 
 /// No body: the ground.
@@ -59,8 +67,9 @@ pub(super) struct Contact<const D: usize, const B: usize> {
     pub rho: f64,
 }
 
-/// A problem in bodies of B rows and contacts of D rows.
-#[derive(Debug)]
+/// A problem in bodies of B rows and contacts of D rows, with the room in which it is made: for a problem like the one before
+/// nothing is allocated.
+#[derive(Debug, Default)]
 pub(super) struct System<const D: usize, const B: usize> {
     /// In the order of colours.
     pub contacts: Vec<Contact<D, B>>,
@@ -79,9 +88,28 @@ pub(super) struct System<const D: usize, const B: usize> {
     pub unit: f64,
     /// ‖ρ q‖.
     pub scale: f64,
+    room: Room<B>,
+}
+
+/// Room in which a system is made.
+#[derive(Debug, Default)]
+struct Room<const B: usize> {
+    pieces: Vec<Piece<B>>,
+    /// The constraint of each row, the bodies of each constraint and its colour.
+    owner: Vec<u32>,
+    touched: Vec<[u32; 2]>,
+    colour: Vec<u8>,
+    /// The colours that each body has met, the number of contacts of each colour.
+    met: Vec<u64>,
+    count: Vec<usize>,
+    /// The next place of each body; a body of the same island, and the number of contacts there.
+    next: Vec<u32>,
+    parent: Vec<u32>,
+    members: Vec<u32>,
 }
 
 /// Some bodies.
+#[derive(Debug, Default)]
 struct Piece<const B: usize> {
     /// Their contacts, body after body, and how many of them each body has.
     contacts: Vec<u32>,
@@ -92,44 +120,27 @@ struct Piece<const B: usize> {
 }
 
 impl<const D: usize, const B: usize> System<D, B> {
-    /// The system of M, H, f and b, for constraints of at most D rows that begin at `rows`; `None` where M has other blocks, is not
-    /// positive definite, or a constraint touches more than two bodies.
-    pub fn new(
+    /// Becomes the system of M, H, f and b, for constraints of at most D rows that begin at `rows`; false where M has other blocks,
+    /// is not positive definite, or a constraint touches more than two bodies.
+    pub fn renew(
+        &mut self,
         mass: &Sparse,
         h: &Sparse,
         force: &[f64],
         bias: &[f64],
         rows: &[usize],
         cones: &[Cone],
-    ) -> Option<Self> {
+    ) -> bool {
         let n = cones.len();
         if !mass.rows().is_multiple_of(B) || mass.rows() / B >= NONE as usize || n >= (NONE / 2) as usize {
-            return None;
+            return false;
         }
         let bodies = mass.rows() / B;
-        let mut owner = vec![0_u32; bias.len()];
-        for i in 0..n {
-            owner[rows[i]..rows[i + 1]].fill(i as u32);
+        if !self.find_contacts(mass, h, force, rows, bodies) {
+            return false;
         }
-        let pieces: Option<Vec<Piece<B>>> = (0..bodies.div_ceil(PIECE))
-            .into_par_iter()
-            .map(|k| piece(mass, h, force, &owner, k * PIECE..bodies.min((k + 1) * PIECE)))
-            .collect();
-        let pieces = pieces?;
-        drop(owner);
-        let mut touched = vec![[NONE; 2]; n];
-        let mut body = 0;
-        for piece in &pieces {
-            let mut at = piece.contacts.iter();
-            for &count in &piece.counts {
-                for &i in at.by_ref().take(count as usize) {
-                    let side = touched[i as usize].iter().position(|b| *b == NONE)?;
-                    touched[i as usize][side] = body;
-                }
-                body += 1;
-            }
-        }
-        let (order, colours, rest) = coloured(&touched, bodies);
+        self.colour(n, bodies);
+        let System { contacts, order, free, room: Room { pieces, touched, .. }, .. } = self;
         let unscaled = |&i: &u32| {
             let i = i as usize;
             let g = touched[i].map(|b| match b {
@@ -149,9 +160,9 @@ impl<const D: usize, const B: usize> System<D, B> {
             }
             Contact { body: touched[i], g, w: zero_block(), bias: own, cone: cones[i], rho: 1.0 }
         };
-        let mut contacts: Vec<Contact<D, B>> = order.par_iter().with_min_len(PIECE).map(unscaled).collect();
-        let mut free: Vec<[f64; B]> = pieces.iter().flat_map(|p| &p.free).copied().collect();
-        drop((pieces, touched));
+        order.par_iter().with_min_len(PIECE).map(unscaled).collect_into_vec(contacts);
+        free.clear();
+        free.extend(pieces.iter().flat_map(|p| &p.free));
         let power = |top: f64| if top > 0.0 { 2f64.powi(-top.log2().floor() as i32) } else { 1.0 };
         let largest = |c: &Contact<D, B>| c.g.iter().flatten().flatten().fold(0.0_f64, |m, x| m.max(x.abs()));
         // Units in which the largest numbers are about one, so that no product of some of them overflows.
@@ -177,19 +188,112 @@ impl<const D: usize, const B: usize> System<D, B> {
             let c = &contacts[k];
             c.velocity(|b| free[b]).iter().map(|q| (c.rho * q).powi(2)).sum::<f64>()
         });
-        let (first, touching) = adjacency(&contacts, bodies);
-        let system = System {
-            contacts,
-            order,
-            colours,
-            rest,
-            free,
-            first,
-            touching,
-            unit: size * size / speed,
-            scale: if square > 0.0 { square.sqrt() } else { 1.0 },
+        self.unit = size * size / speed;
+        self.scale = if square > 0.0 { square.sqrt() } else { 1.0 };
+        self.find_touching(bodies);
+        square.is_finite() && self.unit.is_finite()
+    }
+
+    /// Factors of the masses, and the bodies of each constraint; false where there are more than two.
+    fn find_contacts(
+        &mut self,
+        mass: &Sparse,
+        h: &Sparse,
+        force: &[f64],
+        rows: &[usize],
+        bodies: usize,
+    ) -> bool {
+        let n = rows.len() - 1;
+        let Room { pieces, owner, touched, .. } = &mut self.room;
+        refill(owner, rows[n], 0);
+        for i in 0..n {
+            owner[rows[i]..rows[i + 1]].fill(i as u32);
+        }
+        pieces.resize_with(bodies.div_ceil(PIECE), Piece::default);
+        let owner = &*owner;
+        let regular = |(k, piece): (usize, &mut Piece<B>)| {
+            piece.fill(mass, h, force, owner, k * PIECE..bodies.min((k + 1) * PIECE))
         };
-        (square.is_finite() && system.unit.is_finite()).then_some(system)
+        if !pieces.par_iter_mut().enumerate().all(regular) {
+            return false;
+        }
+        refill(touched, n, [NONE; 2]);
+        let mut body = 0;
+        for piece in pieces {
+            let mut at = piece.contacts.iter();
+            for &count in &piece.counts {
+                for &i in at.by_ref().take(count as usize) {
+                    let sides = &mut touched[i as usize];
+                    let Some(side) = sides.iter_mut().find(|b| **b == NONE) else { return false };
+                    *side = body;
+                }
+                body += 1;
+            }
+        }
+        true
+    }
+
+    /// Puts the contacts in the order of colours. Each gets, among the colours that its bodies have not met, the one with the
+    /// fewest contacts.
+    fn colour(&mut self, n: usize, bodies: usize) {
+        let Room { touched, colour, met, count, .. } = &mut self.room;
+        refill(met, bodies, 0);
+        refill(colour, n, 0);
+        count.clear();
+        for (i, pair) in touched.iter().enumerate() {
+            let taken = pair.iter().filter(|b| **b != NONE).fold(0, |m, &b| m | met[b as usize]);
+            let free =
+                (0..count.len().min(COLOURS)).filter(|c| taken >> c & 1 == 0).min_by_key(|&c| count[c]);
+            let c = free.unwrap_or(count.len().min(COLOURS));
+            if c == count.len() {
+                count.push(0);
+            }
+            count[c] += 1;
+            colour[i] = c as u8;
+            for &b in pair.iter().filter(|b| **b != NONE) {
+                met[b as usize] |= 1 << c;
+            }
+        }
+        self.rest = count.len() > COLOURS;
+        self.colours.clear();
+        self.colours.push(0);
+        let mut at = 0;
+        for count in count {
+            // From here on the place of the next contact of the colour.
+            let many = std::mem::replace(count, at);
+            at += many;
+            self.colours.push(at);
+        }
+        refill(&mut self.order, n, 0);
+        for (i, &c) in self.room.colour.iter().enumerate() {
+            let at = &mut self.room.count[c as usize];
+            self.order[*at] = i as u32;
+            *at += 1;
+        }
+    }
+
+    /// For each body its contacts.
+    fn find_touching(&mut self, bodies: usize) {
+        let System { contacts, first, touching, room: Room { next, .. }, .. } = self;
+        refill(first, bodies + 1, 0);
+        let touched = |c: &Contact<D, B>| c.body.into_iter().filter(|b| *b != NONE);
+        for b in contacts.iter().flat_map(touched) {
+            first[b as usize + 1] += 1;
+        }
+        for b in 0..bodies {
+            first[b + 1] += first[b];
+        }
+        next.clone_from(first);
+        refill(touching, first[bodies] as usize, 0);
+        for (k, c) in contacts.iter().enumerate() {
+            for side in 0..2 {
+                if c.body[side] != NONE {
+                    let at = &mut next[c.body[side] as usize];
+                    touching[*at as usize] = (2 * k + side) as u32;
+                    *at += 1;
+                }
+            }
+        }
     }
 }
 
@@ -203,13 +307,15 @@ impl<const D: usize, const B: usize> System<D, B> {
     /// Bytes of memory that are held, from the lengths.
     #[cfg(test)]
     pub fn bytes(&self) -> usize {
-        let contacts = self.contacts.len() * size_of::<Contact<D, B>>();
-        let numbers = self.order.len() + self.first.len() + self.touching.len();
-        contacts + 4 * numbers + self.free.len() * size_of::<[f64; B]>()
+        let contact = size_of::<Contact<D, B>>() + size_of::<[u32; 2]>() + size_of::<u8>();
+        let body = 2 * size_of::<[f64; B]>() + size_of::<[[f64; B]; B]>() + size_of::<u64>();
+        let numbers = self.order.len() + self.first.len() + 2 * self.touching.len() + self.room.owner.len();
+        // The number of contacts of each body, the next place, the island and its members.
+        self.contacts.len() * contact + 4 * numbers + self.free.len() * (body + 4 * size_of::<u32>())
     }
 
     /// Number of islands, the connected parts, and of contacts in the largest one.
-    pub fn islands(&self) -> (usize, usize) {
+    pub fn islands(&mut self) -> (usize, usize) {
         fn root(parent: &mut [u32], mut i: u32) -> u32 {
             while parent[i as usize] != i {
                 parent[i as usize] = parent[parent[i as usize] as usize];
@@ -217,23 +323,25 @@ impl<const D: usize, const B: usize> System<D, B> {
             }
             i
         }
-        let mut parent: Vec<u32> = (0..self.free.len() as u32).collect();
+        let Room { parent, members, .. } = &mut self.room;
+        parent.clear();
+        parent.extend(0..self.free.len() as u32);
         let both = self.contacts.iter().filter(|c| c.body[1] != NONE);
         for c in both {
-            let (a, b) = (root(&mut parent, c.body[0]), root(&mut parent, c.body[1]));
+            let (a, b) = (root(parent, c.body[0]), root(parent, c.body[1]));
             parent[a.max(b) as usize] = a.min(b);
         }
-        let mut count = vec![0_usize; parent.len()];
+        refill(members, parent.len(), 0);
         let mut alone = 0;
         for c in &self.contacts {
             if c.body[0] == NONE {
                 alone += 1;
             } else {
-                count[root(&mut parent, c.body[0]) as usize] += 1;
+                members[root(parent, c.body[0]) as usize] += 1;
             }
         }
-        let largest = count.iter().copied().max().unwrap_or(0).max(alone.min(1));
-        (alone + count.iter().filter(|c| **c > 0).count(), largest)
+        let largest = members.iter().copied().max().unwrap_or(0) as usize;
+        (alone + members.iter().filter(|c| **c > 0).count(), largest.max(alone.min(1)))
     }
 
     /// y of a body under the impulses r, anew.
@@ -358,106 +466,47 @@ fn block<const D: usize, const B: usize>(h: &Sparse, body: usize, rows: Range<us
     block
 }
 
-/// What is to be known of some bodies by themselves.
-fn piece<const B: usize>(
-    mass: &Sparse,
-    h: &Sparse,
-    force: &[f64],
-    owner: &[u32],
-    bodies: Range<usize>,
-) -> Option<Piece<B>> {
-    let many = bodies.len();
-    let mut out = Piece {
-        contacts: vec![],
-        counts: Vec::with_capacity(many),
-        factors: Vec::with_capacity(many),
-        free: Vec::with_capacity(many),
-    };
-    for body in bodies {
-        let l = factor::<B>(mass, body)?;
-        let mut free = std::array::from_fn(|k| force[B * body + k]);
-        forward(&l, &mut free);
-        out.free.push(free);
-        out.factors.push(l);
-        // The rows are ascending: the least contact at their heads is the next one.
-        let row: [_; B] = std::array::from_fn(|k| h.row(B * body + k));
-        let mut head = [0; B];
-        let before = out.contacts.len();
-        loop {
-            let next = (0..B).filter_map(|k| row[k].0.get(head[k])).map(|&j| owner[j]).min();
-            let Some(contact) = next else { break };
-            // A stored zero would make a contact touch a body that it does not move.
-            let mut moves = false;
-            for k in 0..B {
-                while row[k].0.get(head[k]).is_some_and(|&j| owner[j] == contact) {
-                    moves |= row[k].1[head[k]] != 0.0;
-                    head[k] += 1;
+impl<const B: usize> Piece<B> {
+    /// What is to be known of some bodies by themselves; false where a mass is no block or not positive definite.
+    fn fill(
+        &mut self,
+        mass: &Sparse,
+        h: &Sparse,
+        force: &[f64],
+        owner: &[u32],
+        bodies: Range<usize>,
+    ) -> bool {
+        self.contacts.clear();
+        self.counts.clear();
+        self.factors.clear();
+        self.free.clear();
+        for body in bodies {
+            let Some(l) = factor::<B>(mass, body) else { return false };
+            let mut free = std::array::from_fn(|k| force[B * body + k]);
+            forward(&l, &mut free);
+            self.free.push(free);
+            self.factors.push(l);
+            // The rows are ascending: the least contact at their heads is the next one.
+            let row: [_; B] = std::array::from_fn(|k| h.row(B * body + k));
+            let mut head = [0; B];
+            let before = self.contacts.len();
+            loop {
+                let next = (0..B).filter_map(|k| row[k].0.get(head[k])).map(|&j| owner[j]).min();
+                let Some(contact) = next else { break };
+                // A stored zero would make a contact touch a body that it does not move.
+                let mut moves = false;
+                for k in 0..B {
+                    while row[k].0.get(head[k]).is_some_and(|&j| owner[j] == contact) {
+                        moves |= row[k].1[head[k]] != 0.0;
+                        head[k] += 1;
+                    }
+                }
+                if moves {
+                    self.contacts.push(contact);
                 }
             }
-            if moves {
-                out.contacts.push(contact);
-            }
+            self.counts.push((self.contacts.len() - before) as u32);
         }
-        out.counts.push((out.contacts.len() - before) as u32);
+        true
     }
-    Some(out)
-}
-
-/// Contacts in the order of colours, where each colour begins, and whether the last one is what no colour was left for.
-/// Each contact gets, among the colours that its bodies have not met, the one with the fewest contacts.
-fn coloured(touched: &[[u32; 2]], bodies: usize) -> (Vec<u32>, Vec<usize>, bool) {
-    let mut met = vec![0_u64; bodies];
-    let mut count: Vec<usize> = vec![];
-    let mut colour = vec![0_u8; touched.len()];
-    for (i, pair) in touched.iter().enumerate() {
-        let taken = pair.iter().filter(|b| **b != NONE).fold(0, |m, &b| m | met[b as usize]);
-        let free = (0..count.len().min(COLOURS)).filter(|c| taken >> c & 1 == 0).min_by_key(|&c| count[c]);
-        let c = free.unwrap_or(count.len().min(COLOURS));
-        if c == count.len() {
-            count.push(0);
-        }
-        count[c] += 1;
-        colour[i] = c as u8;
-        for &b in pair.iter().filter(|b| **b != NONE) {
-            met[b as usize] |= 1 << c;
-        }
-    }
-    let mut start = vec![0];
-    for c in &count {
-        start.push(start[start.len() - 1] + c);
-    }
-    let mut next = start.clone();
-    let mut order = vec![0; touched.len()];
-    for (i, &c) in colour.iter().enumerate() {
-        order[next[c as usize]] = i as u32;
-        next[c as usize] += 1;
-    }
-    (order, start, count.len() > COLOURS)
-}
-
-/// For each body its contacts, as 2 k + side.
-fn adjacency<const D: usize, const B: usize>(
-    contacts: &[Contact<D, B>],
-    bodies: usize,
-) -> (Vec<u32>, Vec<u32>) {
-    let mut first = vec![0_u32; bodies + 1];
-    let touched = |c: &Contact<D, B>| c.body.into_iter().filter(|b| *b != NONE);
-    for b in contacts.iter().flat_map(touched) {
-        first[b as usize + 1] += 1;
-    }
-    for b in 0..bodies {
-        first[b + 1] += first[b];
-    }
-    let mut next = first.clone();
-    let mut touching = vec![0; first[bodies] as usize];
-    for (k, c) in contacts.iter().enumerate() {
-        for side in 0..2 {
-            if c.body[side] != NONE {
-                let at = &mut next[c.body[side] as usize];
-                touching[*at as usize] = (2 * k + side) as u32;
-                *at += 1;
-            }
-        }
-    }
-    (first, touching)
 }
