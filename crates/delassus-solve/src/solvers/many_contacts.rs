@@ -14,8 +14,10 @@ use crate::law::Law;
 
 /// Contacts in the largest island from which on W is not formed.
 const MANY: usize = 500;
-/// The most sweeps; what is not solved then goes on with W.
+/// The most sweeps; what is not solved then goes on with W. For few digits there are more: W would cost ten thousand of them.
 const SWEEPS: usize = 2000;
+const SWEEPS_FEW_DIGITS: usize = 10_000;
+const FEW_DIGITS: f64 = 1e-6;
 
 /// Room for all kinds of problems, kept from one solve to the next; by the rows of the widest law.
 #[derive(Default)]
@@ -103,7 +105,8 @@ impl<const D: usize, const B: usize> Swept<D, B> {
         }
         let given = !solution.impulse.is_empty();
         self.begin(&solution.impulse);
-        let most = options.max_iterations.min(SWEEPS);
+        let most = if options.tolerance >= FEW_DIGITS { SWEEPS_FEW_DIGITS } else { SWEEPS };
+        let most = options.max_iterations.min(most);
         let (mut residual, mut iterations) = self.sweep(options.tolerance, most);
         if residual > options.tolerance && given {
             // A start may lead astray, and sweeps from nothing cost less than W.

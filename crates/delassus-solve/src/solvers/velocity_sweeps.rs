@@ -5,73 +5,55 @@
 //! contacts, however many of them share a body. Contacts of one colour share no body and are solved at the same time.
 //!
 //! Sweeps alone would carry a load through a pile one contact at a time. Two things help: now and then all loads are
-//! handed down to the ground at once ([`super::velocity_loads`]), and Anderson's method chooses, among the combinations of the
-//! last points, the one whose changes by a sweep nearly cancel. y follows a combination of impulses by the same
-//! combination of velocities, and is computed anew before anything is claimed.
+//! handed down to the ground at once ([`super::velocity_loads`]), and sweeps have momentum,
 //!
-//! What no combination cancels is the same in every sweep: bodies wedged between contacts that cannot all stick, whose
-//! impulses grow by a little each time until one of them slides. They are taken there in one jump, along the change that is
-//! left over, to the edge of the first cone.
+//! x_{k+1} = sweep(z_k),  z_{k+1} = x_{k+1} + β (x_{k+1} − x_k),
+//!
+//! which takes the slow modes along and, unlike combinations of many points, does not mind contacts that begin to stick or to
+//! slide on the way. y follows the same combinations as r, and is computed anew before anything is claimed.
+//!
+//! Bodies wedged between contacts that cannot all stick change their impulses by the same little in every sweep until one of them
+//! slides. They are taken there in one jump, along that change, to the edge of the first cone.
 
 use std::mem::take;
 
 use rayon::prelude::*;
 
 use super::cone::{Cone, natural};
-use super::first_order::combination;
 use super::parallel::{self, PIECE};
 use super::sweeps::one;
 use super::velocity_loads::Loads;
 use super::velocity_system::{Contact, NONE, Shared, System, dot, get, push, set, share};
 use crate::blocks::mul;
 
-/// Differences that Anderson's method remembers.
-const MEMORY: usize = 12;
-/// Products of the newest difference with all, of the change with all, and of the change with itself.
-const SUMS: usize = 2 * MEMORY + 1;
-/// Sweeps between two passes of the loads.
+/// Sweeps between two passes of the loads, and between two looks at the error.
 const CYCLE: usize = 8;
-/// Sweeps without much of a gain after which to jump, and what much of a gain is.
-const PATIENCE: usize = 20;
+/// The most momentum, while there is hope for an early end and after so many sweeps; the limit of stability is close to 0.95.
+const MOMENTUM: f64 = 0.85;
+const LONG: usize = 150;
+const LONG_MOMENTUM: f64 = 0.93;
+/// An error that has grown by this means too much momentum; there is less by this from then on.
+const GROWN: f64 = 4.0;
+const LESS: f64 = 0.1;
+/// What counts as a gain, and sweeps without one after which to look for a change that stays.
 const GAIN: f64 = 0.7;
-/// Sweeps after which to ask whether, at the pace of these, all that are allowed would be enough.
-const ROUND: usize = 400;
-/// The part of a change that no combination cancels, from which on it is taken for one that stays; less is asked each time in
-/// vain.
-const STAYS: f64 = 0.97;
-const ASKED: f64 = 0.85;
-/// Jumps in a row that may go without a gain.
-const JUMPS: usize = 4;
+const PATIENCE: usize = 40;
+/// The part of all sweeps after which to ask whether, at the pace of these, all would be enough.
+const ROUND: f64 = 0.3;
+/// A change that differs by less than this part from sweep to sweep is taken for one that stays.
+const DIFFERS: f64 = 0.02;
 /// A jump looks at contacts that change by at least this part of the most.
 const TAKES_PART: f64 = 0.1;
+/// The part of the tolerance that is aimed at: others may round the residual in another way.
+const CLEAR: f64 = 0.95;
 /// Fewer contacts than this are not worth waking other threads for.
 const MANY: usize = 1024;
 
-/// What is remembered of a contact. Differences shrink with the error, and single precision is enough for them.
-#[derive(Clone, Copy)]
-struct Impulses<const D: usize> {
-    /// 1/ρ: in this scalar product a step of length ρ is a unit.
-    weight: f64,
-    swept: [f64; D],
-    change: [f64; D],
-    /// Differences of swept points and of changes, the oldest overwritten first.
-    points: [[f32; MEMORY]; D],
-    changes: [[f32; MEMORY]; D],
-}
-
-/// What is remembered of a body.
-#[derive(Clone, Copy)]
-struct Velocities<const B: usize> {
-    swept: [f64; B],
-    points: [[f64; B]; MEMORY],
-}
-
-/// Bytes of memory that a run holds, from the lengths: three impulses and the memory of each contact, two velocities and that of
-/// each body.
+/// Bytes of memory that a run holds, from the lengths: four impulses of each contact, two velocities of each body and its level.
 #[cfg(test)]
 pub(super) fn bytes<const D: usize, const B: usize>(system: &System<D, B>) -> usize {
-    let contact = size_of::<Shared<D>>() + 2 * size_of::<[f64; D]>() + size_of::<Impulses<D>>();
-    let body = size_of::<Shared<B>>() + size_of::<Velocities<B>>() + size_of::<u32>() * 2;
+    let contact = 4 * size_of::<[f64; D]>();
+    let body = 2 * size_of::<[f64; B]>() + size_of::<u32>() * 2;
     system.contacts.len() * contact + system.free.len() * body
 }
 
@@ -84,8 +66,8 @@ pub(super) struct Room<const D: usize, const B: usize> {
     r: Vec<Shared<D>>,
     y: Vec<Shared<B>>,
     change: Vec<[f64; D]>,
-    impulses: Vec<Impulses<D>>,
-    velocities: Vec<Velocities<B>>,
+    last: Vec<[f64; D]>,
+    last_y: Vec<[f64; B]>,
 }
 
 /// The state of a run.
@@ -95,15 +77,11 @@ struct Run<'a, const D: usize, const B: usize> {
     y: Vec<Shared<B>>,
     /// What the last sweep changed.
     change: Vec<[f64; D]>,
-    impulses: Vec<Impulses<D>>,
-    velocities: Vec<Velocities<B>>,
-    /// Products of the differences of changes with each other and with the last change.
-    products: [[f64; MEMORY]; MEMORY],
-    right: [f64; MEMORY],
-    /// Differences in use, the place of the next one, and the size of the last change, infinite where there is none.
-    used: usize,
-    next: usize,
-    size: f64,
+    /// r and y after the sweep before.
+    last: Vec<[f64; D]>,
+    last_y: Vec<[f64; B]>,
+    /// Nesterov's sequence, from which momentum grows to what it may be.
+    age: f64,
 }
 
 /// Solves a system from the impulses `room.kept`, or from loads handed down where all of them are zero; leaves the best point
@@ -123,52 +101,52 @@ fn run<const D: usize, const B: usize>(
     most: usize,
     room: &mut Room<D, B>,
 ) -> (f64, usize) {
-    let target = 0.7 * tolerance * system.scale;
-    let Room { kept, loads, r, y, change, impulses, velocities } = room;
+    let target = CLEAR * tolerance * system.scale;
+    let in_round = (ROUND * most as f64) as usize;
+    let Room { kept, loads, r, y, change, last, last_y } = room;
     // Impulses of an earlier step have their loads already.
     let known = kept.iter().flatten().any(|x| *x != 0.0);
     let mut loads = if !known && loads.renew(system) { Some(&*loads) } else { None };
     share(kept, r);
     share(&system.free, y);
     change.resize(kept.len(), [0.0; D]);
-    system.contacts.par_iter().with_min_len(PIECE).map(Impulses::new).collect_into_vec(impulses);
-    velocities.resize(system.free.len(), Velocities { swept: [0.0; B], points: [[0.0; B]; MEMORY] });
+    last.resize(kept.len(), [0.0; D]);
+    last_y.resize(system.free.len(), [0.0; B]);
     let mut run = Run {
         system,
         r: take(r),
         y: take(y),
         change: take(change),
-        impulses: take(impulses),
-        velocities: take(velocities),
-        products: [[0.0; MEMORY]; MEMORY],
-        right: [0.0; MEMORY],
-        used: 0,
-        next: 0,
-        size: f64::INFINITY,
+        last: take(last),
+        last_y: take(last_y),
+        age: 1.0,
     };
     run.renew();
     let mut best = run.error();
     if let Some(loads) = loads {
         loads.hand_down(system, &run.r, &run.y, false);
     }
+    run.rest();
     let (mut count, mut since) = (0, 0);
-    let (mut look, mut ratio) = (CYCLE / 2, f64::INFINITY);
-    // The error, and when: of the last gain, and of the begin of the round.
-    let (mut gained, mut round) = ((best, 0), (best, 0));
-    let (mut stays, mut jumps, mut before_jump) = (STAYS, 0, f64::INFINITY);
+    let (mut look, mut ratio, mut size) = (CYCLE / 2, f64::INFINITY, f64::INFINITY);
+    // The error at the last gain, when to look for what stays, and the error at the begin of the round and when that was.
+    let (mut gained, mut looked, mut round) = (best, 0, (best, 0));
+    let (mut momentum, mut longer) = (MOMENTUM, true);
     while count < most && best > target {
         count += 1;
         since += 1;
         run.sweep();
-        let now = run.combine();
-        // A look costs half a sweep: when the change, which goes with the error, promises success, or after a while.
-        if now * ratio > target && count < look && count < most {
-            run.extrapolate();
+        if count == LONG && longer {
+            momentum = LONG_MOMENTUM;
+        }
+        // A look costs half a sweep: when the step, which goes with the error, promises success, or after a while.
+        if size * ratio > target && count < look && count < most {
+            size = run.carry_on(momentum);
             continue;
         }
         look = count + if loads.is_some() { CYCLE } else { (4 + count / 4).min(CYCLE) };
         let mut error = run.error();
-        ratio = error / now.max(f64::MIN_POSITIVE);
+        ratio = if size.is_finite() { error / size.max(f64::MIN_POSITIVE) } else { f64::INFINITY };
         if error <= target {
             run.renew();
             error = run.error();
@@ -181,48 +159,45 @@ fn run<const D: usize, const B: usize>(
             best = error;
             parallel::fill(kept, |k| get(&run.r[k]));
         }
-        if error < GAIN * gained.0 {
-            gained = (error, count);
-            stays = STAYS;
+        if error < GAIN * gained {
+            (gained, looked) = (error, count);
         }
-        if count >= round.1 + ROUND {
-            let pace = (round.0 / best).ln() / ROUND as f64;
+        if count >= round.1 + in_round {
+            let pace = (round.0 / best).ln() / in_round as f64;
             if (best / target).ln() > pace * (most - count) as f64 {
                 break;
             }
             round = (best, count);
         }
         match loads {
-            _ if count >= gained.1 + PATIENCE => {
-                loads = None;
-                if best < before_jump {
-                    (before_jump, jumps) = (best, 0);
-                }
-                if jumps < JUMPS {
-                    jumps += 1;
-                    run.jump(stays);
-                    run.renew();
-                    stays *= ASKED;
-                    gained = (error, count);
-                } else {
-                    // They led astray: back, and on without them.
-                    jumps = 0;
-                    run.restart(kept);
-                    gained = (best, count);
-                }
-            }
             // Where a pass and its sweeps did not help, bodies do not come to rest by what is below them.
             Some(_) if since >= CYCLE && error > 0.9 * before => {
                 loads = None;
                 run.restart(kept);
+                size = f64::INFINITY;
             }
             Some(loads) if since >= CYCLE && error > target => {
                 loads.hand_down(system, &run.r, &run.y, true);
-                // The memory stays; only the step across the pass is no difference.
-                run.size = f64::INFINITY;
+                run.rest();
                 since = 0;
+                size = f64::INFINITY;
             }
-            _ => run.extrapolate(),
+            None if error > GROWN * best => {
+                (momentum, longer) = ((momentum - LESS).max(0.0), false);
+                run.restart(kept);
+                size = f64::INFINITY;
+            }
+            None if count >= looked + PATIENCE && run.jump() => {
+                run.renew();
+                run.rest();
+                (looked, size) = (count, f64::INFINITY);
+            }
+            _ => {
+                if count >= looked + PATIENCE {
+                    looked = count;
+                }
+                size = run.carry_on(momentum);
+            }
         }
     }
     if best > target {
@@ -231,33 +206,24 @@ fn run<const D: usize, const B: usize>(
         best = run.error();
     }
     (*r, *y, *change) = (run.r, run.y, run.change);
-    (*impulses, *velocities) = (run.impulses, run.velocities);
+    (*last, *last_y) = (run.last, run.last_y);
     (best / system.scale, count)
 }
 
-impl<const D: usize> Impulses<D> {
-    /// Nothing to remember.
-    fn new<const B: usize>(contact: &Contact<D, B>) -> Self {
-        Impulses {
-            weight: 1.0 / contact.rho,
-            swept: [0.0; D],
-            change: [0.0; D],
-            points: [[0.0; MEMORY]; D],
-            changes: [[0.0; MEMORY]; D],
-        }
-    }
-}
-
 impl<const D: usize, const B: usize> Run<'_, D, B> {
-    /// Back to r, without a past.
+    /// Back to r, as if nothing had been swept.
     fn restart(&mut self, r: &[[f64; D]]) {
         self.r.par_iter().zip(r).with_min_len(PIECE).for_each(|(to, r)| set(to, r));
         self.renew();
-        self.forget();
+        self.rest();
+        self.age = 1.0;
     }
 
-    fn forget(&mut self) {
-        (self.used, self.next, self.size) = (0, 0, f64::INFINITY);
+    /// No way to go on along: the last step was not one of a sweep.
+    fn rest(&mut self) {
+        let (r, y) = (&self.r, &self.y);
+        parallel::fill(&mut self.last, |k| get(&r[k]));
+        parallel::fill(&mut self.last_y, |k| get(&y[k]));
     }
 
     /// y of r, anew.
@@ -296,116 +262,57 @@ impl<const D: usize, const B: usize> Run<'_, D, B> {
         }
     }
 
-    /// Takes the last sweep into memory; returns the size of its change.
-    fn combine(&mut self) -> f64 {
-        let (used, s) = (MEMORY.min(self.used.max(self.next + 1)), self.next);
-        let difference = self.size.is_finite();
-        let (change, r) = (&self.change, &self.r);
-        let sums = parallel::each_with_sums(&mut self.impulses, |k, past, sums: &mut [f64; SUMS]| {
-            let (r, change, weight) = (get(&r[k]), change[k], past.weight);
+    /// From the swept point on along the way from the one before; returns the length of that way.
+    fn carry_on(&mut self, most: f64) -> f64 {
+        let age = 0.5 * (1.0 + (1.0 + 4.0 * self.age * self.age).sqrt());
+        let momentum = ((self.age - 1.0) / age).min(most);
+        self.age = age;
+        let (r, y) = (&self.r, &self.y);
+        let [square] = parallel::each_with_sums(&mut self.last, |k, last, sums: &mut [f64; 1]| {
+            let x = get(&r[k]);
+            let way: [f64; D] = std::array::from_fn(|a| x[a] - last[a]);
+            sums[0] += way.iter().map(|d| d * d).sum::<f64>();
+            *last = x;
+            set(&r[k], &std::array::from_fn(|a| x[a] + momentum * way[a]));
+        });
+        parallel::each_with_sums(&mut self.last_y, |k, last, _: &mut [f64; 0]| {
+            let x = get(&y[k]);
+            set(&y[k], &std::array::from_fn(|a| x[a] + momentum * (x[a] - last[a])));
+            *last = x;
+        });
+        square.sqrt()
+    }
+
+    /// Along a change that stays, to where the first contact that takes part begins to slide; false where there is none.
+    fn jump(&mut self) -> bool {
+        // With momentum β a change that stays adds up to a way of 1/(1 − β) times its length.
+        let (mut along, mut ways, mut changes, mut most) = (0.0, 0.0, 0.0, 0.0_f64);
+        for ((r, last), change) in self.r.iter().zip(&self.last).zip(&self.change) {
+            let (x, mut square) = (get(r), 0.0);
             for a in 0..D {
-                let mut differences = past.changes[a];
-                if difference {
-                    differences[s] = (change[a] - past.change[a]) as f32;
-                    past.points[a][s] = (r[a] - past.swept[a]) as f32;
-                }
-                let (newest, now) = (weight * f64::from(differences[s]), weight * change[a]);
-                // Places that are not in use are summed up and not looked at.
-                for m in 0..MEMORY {
-                    let difference = f64::from(differences[m]);
-                    sums[m] += newest * difference;
-                    sums[MEMORY + m] += now * difference;
-                }
-                sums[2 * MEMORY] += now * change[a];
-                past.changes[a] = differences;
+                let way = x[a] - last[a];
+                along += way * change[a];
+                ways += way * way;
+                square += change[a] * change[a];
             }
-            past.swept = r;
-            past.change = change;
-        });
-        let y = &self.y;
-        self.velocities.par_iter_mut().zip(y).with_min_len(PIECE).for_each(|(past, y)| {
-            let y = get(y);
-            if difference {
-                past.points[s] = std::array::from_fn(|k| y[k] - past.swept[k]);
-            }
-            past.swept = y;
-        });
-        let now = sums[2 * MEMORY].sqrt();
-        if now > 2.0 * self.size {
-            self.forget();
-            return now;
+            changes += square;
+            most = most.max(square);
         }
-        if difference {
-            for m in 0..used {
-                self.products[s][m] = sums[m];
-                self.products[m][s] = sums[m];
-            }
-            (self.used, self.next) = (used, (s + 1) % MEMORY);
+        if along < (1.0 - DIFFERS) * (ways * changes).sqrt() {
+            return false;
         }
-        self.right.copy_from_slice(&sums[MEMORY..2 * MEMORY]);
-        self.size = now;
-        now
-    }
-
-    /// The weights of the differences which, taken from the last change, leave the least.
-    fn weights(&self) -> Option<[f64; MEMORY]> {
-        let mut weights = combination(&self.products, &self.right, self.used)?;
-        weights[self.used..].fill(0.0);
-        Some(weights)
-    }
-
-    /// From the swept point to the combination of the last ones whose changes nearly cancel.
-    fn extrapolate(&mut self) {
-        let (m, Some(weights)) = (self.used, self.weights()) else { return };
-        let pairs = self.r.par_iter().zip(&self.impulses).with_min_len(PIECE);
-        pairs.for_each(|(r, past)| {
-            let mut x = past.swept;
-            for a in 0..D {
-                for m in 0..MEMORY {
-                    x[a] -= weights[m] * f64::from(past.points[a][m]);
-                }
-            }
-            set(r, &x);
-        });
-        let pairs = self.y.par_iter().zip(&self.velocities).with_min_len(PIECE);
-        pairs.for_each(|(y, past)| {
-            let mut x = past.swept;
-            for (w, point) in weights.iter().zip(&past.points).take(m) {
-                for k in 0..B {
-                    x[k] -= w * point[k];
-                }
-            }
-            set(y, &x);
-        });
-    }
-
-    /// Along the change that no combination cancels, where that is at least the part `stays` of all of it, to where the first
-    /// contact that takes part begins to slide.
-    fn jump(&mut self, stays: f64) {
-        self.extrapolate();
-        let weights = self.weights().unwrap_or([0.0; MEMORY]);
-        let left = |past: &Impulses<D>| -> [f64; D] {
-            std::array::from_fn(|a| {
-                let cancelled: f64 = (0..MEMORY).map(|m| weights[m] * f64::from(past.changes[a][m])).sum();
-                past.change[a] - cancelled
-            })
-        };
-        let size = |past: &Impulses<D>| past.weight * left(past).iter().map(|x| x * x).sum::<f64>();
-        if self.impulses.iter().map(size).sum::<f64>().sqrt() < stays * self.size {
-            return;
+        let size = |change: &[f64; D]| change.iter().map(|x| x * x).sum::<f64>();
+        let contacts = self.change.iter().zip(&self.r).zip(&self.system.contacts);
+        let part = contacts.filter(|((change, _), _)| size(change) >= TAKES_PART * TAKES_PART * most);
+        let tau = part.map(|((change, r), c)| room(c.cone, &get(r), change)).fold(f64::INFINITY, f64::min);
+        if !tau.is_finite() {
+            return false;
         }
-        let most = self.impulses.iter().map(size).fold(0.0, f64::max);
-        let contacts = self.impulses.iter().zip(&self.r).zip(&self.system.contacts);
-        let part = contacts.filter(|((past, _), _)| size(past) >= TAKES_PART * TAKES_PART * most);
-        let tau = part.map(|((past, r), c)| room(c.cone, &get(r), &left(past))).fold(f64::INFINITY, f64::min);
-        if tau.is_finite() {
-            for (past, r) in self.impulses.iter().zip(&self.r) {
-                let (x, left) = (get(r), left(past));
-                set(r, &std::array::from_fn(|a| x[a] + tau * left[a]));
-            }
+        for (change, r) in self.change.iter().zip(&self.r) {
+            let x = get(r);
+            set(r, &std::array::from_fn(|a| x[a] + tau * change[a]));
         }
-        // The step across is no difference.
-        self.size = f64::INFINITY;
+        true
     }
 }
 
