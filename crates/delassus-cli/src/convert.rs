@@ -12,7 +12,7 @@ use serde_json::json;
 pub struct ConvertArgs {
     /// Problem file: Siconos .dat, FCLib .hdf5 or own .json
     pub input: PathBuf,
-    /// File to write; its extension tells the format
+    /// File to write; its extension tells the format: .dat, .hdf5, .h5 or .json
     pub output: PathBuf,
     /// Print one JSON document
     #[arg(long)]
@@ -68,6 +68,10 @@ mod tests {
         std::fs::write(at("lcp_a.dat"), "1 0 1 1 1 1 1 1").unwrap();
         assert_eq!(convert("lcp_a.dat", "e.hdf5"), 2);
         assert!(!at("e.hdf5").exists());
+        for unknown in ["e.xml", "e", "e.dat.bak"] {
+            assert_eq!(convert("fc2d_a.dat", unknown), 2, "{unknown}");
+            assert!(!at(unknown).exists(), "{unknown}");
+        }
         std::fs::remove_dir_all(&folder).unwrap();
     }
 }

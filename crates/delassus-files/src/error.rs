@@ -93,6 +93,12 @@ pub enum FileError {
         /// What is wrong.
         source: InvalidProblem,
     },
+    /// No format has this extension.
+    #[error("{}: expected the extension .dat, .json, .hdf5 or .h5, which tells the format", file.display())]
+    UnknownExtension {
+        /// The file.
+        file: PathBuf,
+    },
     /// The format has no place for this problem.
     #[error("{}: this format cannot hold {what}", file.display())]
     CannotHold {

@@ -14,7 +14,7 @@ use std::path::Path;
 use delassus_solve::friction_problem::{Form, FrictionProblem};
 use delassus_solve::law::Law;
 use delassus_solve::sparse::Sparse;
-use hdf5_pure::{File, FileBuilder};
+use hdf5_pure::{Error, File, FileBuilder, FormatError};
 
 use crate::{FileError, Problem, Read, friction_laws, uniform_friction};
 
@@ -22,6 +22,11 @@ use crate::{FileError, Problem, Read, friction_laws, uniform_friction};
 pub fn parse(path: &Path, bytes: Vec<u8>) -> Result<Read, FileError> {
     // Deflate packs a thousandfold at most: a set that claims more numbers than that is damaged.
     let most = bytes.len().saturating_mul(1100) / 4 + 64;
+    // What is cut off may be data that nobody asks for, but nobody knows that.
+    if let Some(length) = length_told(&bytes).filter(|length| *length > bytes.len() as u64) {
+        let expected = format!("{length} bytes, as the file says of itself");
+        return Err(FileError::content(path, "the end of the file", expected, bytes.len().to_string()));
+    }
     let file = File::from_bytes(bytes).map_err(|source| FileError::Hdf5 {
         file: path.to_owned(),
         place: "the file".into(),
@@ -48,6 +53,25 @@ pub fn parse(path: &Path, bytes: Vec<u8>) -> Result<Read, FileError> {
     Ok(Read { problem: Problem::Friction(problem), ignored })
 }
 
+/// The length that a file says it has, in its superblock; `None` where there is none, or one with numbers of another width.
+fn length_told(bytes: &[u8]) -> Option<u64> {
+    let numbers = |from: usize, count: usize| bytes.get(from..from.checked_add(count)?);
+    // The superblock comes first, or after a block of the user of 512 bytes, 1024, 2048 and so on.
+    let places = std::iter::once(0).chain((9..40).map(|k| 1_usize << k));
+    let base =
+        places.take_while(|at| *at < bytes.len()).find(|at| numbers(*at, 8) == Some(b"\x89HDF\r\n\x1a\n"))?;
+    let (width, at) = match numbers(base + 8, 1)?[0] {
+        0 => (13, 40),
+        1 => (13, 44),
+        2 | 3 => (9, 28),
+        _ => return None,
+    };
+    if numbers(base + width, 1)? != [8] {
+        return None;
+    }
+    Some(u64::from_le_bytes(numbers(base + at, 8)?.try_into().ok()?))
+}
+
 struct Reader<'a> {
     path: &'a Path,
     file: File,
@@ -67,7 +91,10 @@ impl Reader<'_> {
     fn set(&self, name: &str) -> Result<hdf5_pure::Dataset, FileError> {
         let place = format!("{}/{name}", self.root);
         let failed = |source| FileError::Hdf5 { file: self.path.to_owned(), place: place.clone(), source };
-        let set = self.file.dataset(&place).map_err(failed)?;
+        let set = self.file.dataset(&place).map_err(|source| match source {
+            Error::Format(FormatError::PathNotFound(_)) => self.wrong(name, "a dataset", "none of this name"),
+            other => failed(other),
+        })?;
         let shape = set.shape().map_err(failed)?;
         let count = shape.iter().try_fold(1u64, |n, d| n.checked_mul(*d));
         match count.and_then(|n| usize::try_from(n).ok()).filter(|n| *n <= self.most) {

@@ -13,12 +13,14 @@ pub(crate) struct Lexer<'a> {
     pub(crate) file: &'a Path,
     text: &'a str,
     position: usize,
+    /// The line at `position`, and the one of what was read last.
     line: usize,
+    read: usize,
 }
 
 impl<'a> Lexer<'a> {
     pub(crate) fn new(file: &'a Path, text: &'a str) -> Self {
-        Lexer { file, text, position: 0, line: 1 }
+        Lexer { file, text, position: 0, line: 1, read: 1 }
     }
 
     /// Number of tokens that are left.
@@ -31,13 +33,14 @@ impl<'a> Lexer<'a> {
         if found.chars().count() > 40 {
             found = found.chars().take(40).chain(['…']).collect();
         }
-        FileError::Syntax { file: self.file.to_owned(), line: self.line, expected: expected.into(), found }
+        FileError::Syntax { file: self.file.to_owned(), line: self.read, expected: expected.into(), found }
     }
 
     pub(crate) fn token(&mut self, expected: &str) -> Result<&'a str, FileError> {
         let rest = &self.text[self.position..];
         let start = rest.find(|c: char| !c.is_ascii_whitespace()).unwrap_or(rest.len());
         self.line += rest.as_bytes()[..start].iter().filter(|&&b| b == b'\n').count();
+        self.read = self.line;
         let token = rest[start..].split(|c: char| c.is_ascii_whitespace()).next().unwrap_or_default();
         self.position += start + token.len();
         if token.is_empty() { Err(self.wrong(expected, "the end of the file")) } else { Ok(token) }
@@ -45,6 +48,7 @@ impl<'a> Lexer<'a> {
 
     /// The rest of the current line.
     pub(crate) fn rest_of_line(&mut self, expected: &str) -> Result<&'a str, FileError> {
+        self.read = self.line;
         if self.position >= self.text.len() {
             return Err(self.wrong(expected, "the end of the file"));
         }
@@ -104,6 +108,10 @@ impl<'a> Lexer<'a> {
         cols: Option<usize>,
     ) -> Result<Sparse, FileError> {
         let storage = self.count(&format!("the storage of the {name} (0, 1 or 2)"))?;
+        if storage > 2 {
+            let known = format!("the storage of the {name}: 0 (dense), 1 (blocks) or 2 (sparse)");
+            return Err(self.wrong(known, storage.to_string()));
+        }
         let what = |n: usize, what: &str| format!("{n} {what} of the {name}");
         let rows = match rows {
             Some(n) => self.exactly(n, &what(n, "rows"))?,
@@ -118,8 +126,7 @@ impl<'a> Lexer<'a> {
         match storage {
             0 => self.dense(name, rows, cols),
             1 => self.blocks(name, rows, cols),
-            2 => self.sparse(name, rows, cols),
-            other => Err(self.wrong("the storage 0 (dense), 1 (blocks) or 2 (sparse)", other.to_string())),
+            _ => self.sparse(name, rows, cols),
         }
     }
 
@@ -210,6 +217,7 @@ impl<'a> Lexer<'a> {
         if size != (rows, cols) {
             return Err(self.wrong(format!("{rows}-by-{cols}"), format!("{}-by-{}", size.0, size.1)));
         }
+        let header = self.clone();
         let mut triplets = vec![];
         let inside = |lexer: &Self, i: usize, j: usize| {
             if i < rows && j < cols {
@@ -231,14 +239,22 @@ impl<'a> Lexer<'a> {
             let words: Vec<&str> = line.split_whitespace().collect();
             let number = |k: usize| words.get(k).and_then(|w| w.parse::<i64>().ok());
             let (Some(first), Some(last)) = (number(4), number(6)) else {
-                return Err(self.wrong("col j : locations a to b", format!("\"{line}\"")));
+                return Err(self.wrong("col j : locations a to b", format!("\"{}\"", line.trim())));
             };
+            if usize::try_from(first) != Ok(triplets.len()) {
+                let expected = format!("locations from {} on", triplets.len());
+                return Err(self.wrong(expected, format!("\"{}\"", line.trim())));
+            }
             for _ in first..=last {
                 let (inner, x) = self.short_entry()?;
                 let (i, j) = if by_rows { (outer, inner) } else { (inner, outer) };
                 inside(self, i, j)?;
                 triplets.push((i, j, x));
             }
+        }
+        if triplets.len() != stored {
+            return Err(header
+                .wrong(format!("nnz: {}, the entries of the {name}", triplets.len()), stored.to_string()));
         }
         Ok(Sparse::from_triplets(rows, cols, &triplets))
     }

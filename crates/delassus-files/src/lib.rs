@@ -4,7 +4,7 @@
 //! |---|---|---|
 //! | `.json` | own | [`json`] |
 //! | `.hdf5`, `.h5` | FCLib | [`fclib`] |
-//! | any other, `.dat` | Siconos | [`siconos`] |
+//! | `.dat`, for reading also any other | Siconos | [`siconos`] |
 //!
 //! Every count in a file is checked against the size of the file before anything of that size is made, and every error
 //! names the file, the place and what was expected there.
@@ -80,11 +80,13 @@ enum Format {
     Siconos,
 }
 
-fn format_of(path: &Path) -> Format {
-    match path.extension().map(|e| e.to_string_lossy().to_lowercase()).as_deref() {
-        Some("json") => Format::Json,
-        Some("hdf5" | "h5") => Format::Fclib,
-        _ => Format::Siconos,
+/// The format of a known extension.
+fn format_of(path: &Path) -> Option<Format> {
+    match path.extension()?.to_string_lossy().to_lowercase().as_str() {
+        "json" => Some(Format::Json),
+        "hdf5" | "h5" => Some(Format::Fclib),
+        "dat" => Some(Format::Siconos),
+        _ => None,
     }
 }
 
@@ -101,7 +103,7 @@ pub fn read_all(path: &Path) -> Result<Read, FileError> {
 
 /// Reads the contents of a problem file; the path tells the format and names the file in messages.
 pub fn parse(path: &Path, bytes: Vec<u8>) -> Result<Read, FileError> {
-    match format_of(path) {
+    match format_of(path).unwrap_or(Format::Siconos) {
         Format::Fclib => fclib::parse(path, bytes),
         // Remarks after the data may be in any encoding.
         Format::Siconos => siconos::parse(path, &String::from_utf8_lossy(&bytes)),
@@ -112,9 +114,11 @@ pub fn parse(path: &Path, bytes: Vec<u8>) -> Result<Read, FileError> {
     }
 }
 
-/// Writes a problem file in the format of its extension; a problem that the format cannot hold is an error.
+/// Writes a problem file in the format of its extension; another extension is an error, as is a problem that the format cannot
+/// hold.
 pub fn write(path: &Path, problem: &Problem) -> Result<(), FileError> {
-    let bytes = match format_of(path) {
+    let format = format_of(path).ok_or_else(|| FileError::UnknownExtension { file: path.to_owned() })?;
+    let bytes = match format {
         Format::Fclib => fclib::format(path, problem)?,
         Format::Siconos => siconos::format(path, problem)?.into_bytes(),
         Format::Json => json::format(path, problem)?.into_bytes(),

@@ -89,18 +89,26 @@ fn kind_by_numbers(text: &str) -> Option<Kind> {
     let head: Vec<&str> = text.split_ascii_whitespace().take(8).collect();
     let numbers: Vec<u64> = head.iter().map_while(|t| t.parse().ok()).collect();
     let at = |i: usize| numbers.get(i).copied();
-    let (a, b, c, d) = (at(0)?, at(1)?, at(2)?, at(3)?);
+    let dimension = matches!(at(0), Some(2 | 3 | 5));
+    let (Some(a), Some(b), Some(c), Some(d)) = (at(0), at(1), at(2), at(3)) else {
+        // A number that is no count is told then.
+        let numbers = head.iter().take(4).filter(|t| t.parse::<f64>().is_ok()).count();
+        return (dimension && numbers == 4).then_some(Kind::Contacts);
+    };
     // One contact in the plane with a sparse matrix begins like two unknowns with a block matrix.
     let sparse = head.contains(&"CSparse");
     if a <= 1 && b <= 1 && a + b > 0 && (a == 0 || at(4) == Some(0)) {
         Some(Kind::Mlcp)
     } else if b <= 2 && c == a && d == a && !(sparse && b != 2) {
         Some(Kind::Lcp)
-    } else if c <= 2 && (matches!(a, 2 | 3 | 5) || at(4) == Some(d)) {
+    } else if c <= 2 && (dimension || at(4) == Some(d)) {
         // Also with a dimension that is none, which is told then.
         Some(Kind::Contacts)
+    } else if c == a && d == a {
+        // As are storages that there are not.
+        Some(Kind::Lcp)
     } else {
-        None
+        dimension.then_some(Kind::Contacts)
     }
 }
 
@@ -444,7 +452,23 @@ mod tests {
         assert!(message("x_mlcp.dat", "1 1 1 1 0 3").contains("a row after 0, at most 2"));
         assert!(message("x_mlcp.dat", "0 0 1 1").contains("to be 1"));
         let triplet = "2\n2\n2\n2\n1\nC\ntriplet: 2-by-2, nzmax: 1 nnz: 1\n 5 0 : 1\n5 6";
-        assert!(message("lcp_a.dat", triplet).contains("a place in 2 × 2"));
+        assert!(message("lcp_a.dat", triplet).contains("lcp_a.dat:8: expected a place in 2 × 2"));
+        let columns = "2\n2\n2\n2\n2\nC\n2-by-2, nzmax: 3 nnz: 3\n col 0 : locations 0 to 1\n 0 : 1\n 1 : 2\n\
+                       \x20col 1 : locations 2 to 2\n 1 : 3\n5 6";
+        assert!(lcp(columns).is_ok());
+        for (from, to, line, expected) in [
+            (" 1 : 2", " 1 2", 10, "index : value, found \"1 2\""),
+            (" 1 : 2", " 2 : 2", 10, "a place in 2 × 2, found (2, 0)"),
+            ("col 1 : locations 2", "col 1 : locations 1", 11, "locations from 2 on"),
+            ("col 1 :", "col 1", 11, "col j : locations a to b, found"),
+            ("nnz: 3", "nnz: 4", 7, "nnz: 3, the entries of the matrix, found 4"),
+            ("nnz: 3", "nnz 3", 7, "R-by-C, nzmax: Z nnz: N, found"),
+            ("5 6", "5", 12, "2 numbers of the vector q, found room for 1"),
+        ] {
+            assert!(columns.contains(from));
+            let message = message("lcp_a.dat", &columns.replacen(from, to, 1));
+            assert!(message.starts_with(&format!("lcp_a.dat:{line}: expected {expected}")), "{message}");
+        }
     }
 
     /// The same problems with a name that tells nothing, and with trailing numbers.
@@ -501,6 +525,22 @@ mod tests {
                 "2 1\n1 2 2\n0\n-2 3\n0.5",
                 "a.dat:3: expected at least one block of the Delassus matrix with 2 rows and 2 columns, found 0",
             ),
+            (
+                "a.dat",
+                "3 -3\n0 9 9",
+                "a.dat:1: expected the number of contacts, a whole number, found \"-3\"",
+            ),
+            (
+                "a.dat",
+                "3\n3.5 0 9",
+                "a.dat:2: expected the number of contacts, a whole number, found \"3.5\"",
+            ),
+            (
+                "a.dat",
+                "2 1\n7 2 2 2 2",
+                "a.dat:2: expected the storage of the first matrix: 0 (dense), 1 (blocks) or 2 (sparse), found 7",
+            ),
+            ("a.dat", "4 7 4 4", "a.dat:1: expected the storage of the matrix: 0 (dense)"),
             ("fc3d_a.dat", "3 99999999999999999999", "a whole number"),
             ("fc3d_a.dat", "3 9999999999999999999", "beyond all bounds"),
             ("fc3d_a.dat", "3 999999999 0", "room for"),

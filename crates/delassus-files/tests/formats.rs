@@ -144,13 +144,14 @@ fn damaged_hdf5_is_told() {
     let path = Path::new("a.hdf5");
     let laws = vec![Law::Coulomb { mu: 0.3 }; 2];
     let bytes = fclib::format(path, &local(laws.clone(), &[(0, 0, 1.0), (5, 5, 2.0)], 0.7)).unwrap();
-    // Cut anywhere: an error or, where only padding is lost, the problem itself.
+    // Cut anywhere: what is missing may be of no use, but the file says how long it is.
     for length in 0..bytes.len() {
-        if let Err(e) = fclib::parse(path, bytes[..length].to_vec()) {
-            assert!(e.to_string().starts_with("a.hdf5"), "{e}");
-        }
+        let message = fclib::parse(path, bytes[..length].to_vec()).unwrap_err().to_string();
+        assert!(message.starts_with("a.hdf5"), "{message}");
     }
-    assert!(fclib::parse(path, bytes[..bytes.len() / 2].to_vec()).is_err());
+    let message = fclib::parse(path, bytes[..bytes.len() - 1].to_vec()).unwrap_err().to_string();
+    let expected = format!("the end of the file: expected {} bytes", bytes.len());
+    assert!(message.contains(&expected), "{message}");
     // Any one byte changed: no panic.
     for k in 0..bytes.len() {
         for flip in [1, 0x80, 0xff] {
@@ -165,6 +166,28 @@ fn damaged_hdf5_is_told() {
     other.create_dataset("x").with_f64_data(&[1.0]).with_shape(&[1]);
     let message = fclib::parse(path, other.finish().unwrap()).unwrap_err().to_string();
     assert!(message.contains("expected a group fclib_local"), "{message}");
+    let mut without = hdf5_pure::FileBuilder::new();
+    let mut group = without.create_group("fclib_local");
+    group.create_dataset("spacedim").with_i32_data(&[3]).with_shape(&[1]);
+    without.add_group(group.finish());
+    let message = fclib::parse(path, without.finish().unwrap()).unwrap_err().to_string();
+    assert_eq!(message, "a.hdf5: fclib_local/vectors/mu: expected a dataset, found none of this name");
+}
+
+#[test]
+fn another_extension_is_read_and_not_written() {
+    let problem = local(vec![Law::CoulombPlane { mu: 0.3 }], &[(0, 0, 1.0)], 0.7);
+    let text = siconos::format(Path::new("a.dat"), &problem).unwrap();
+    for name in ["a.txt", "a", "A.DAT"] {
+        assert_eq!(parse(Path::new(name), text.clone().into_bytes()).unwrap().problem, problem, "{name}");
+    }
+    for name in ["a.txt", "a", "a.dat.old"] {
+        let path = std::env::temp_dir().join(format!("delassus-{}", std::process::id())).join(name);
+        let message = delassus_files::write(&path, &problem).unwrap_err().to_string();
+        assert!(
+            message.ends_with("expected the extension .dat, .json, .hdf5 or .h5, which tells the format")
+        );
+    }
 }
 
 /// All files of a folder of problems: read, and written and read again in every format that can hold them.
