@@ -1,5 +1,5 @@
 //! What cargo cannot do: `cargo xtask props`, `cargo xtask docs`, `cargo xtask gallery`,
-//! `cargo xtask bench`, `cargo xtask ci`.
+//! `cargo xtask bench`, `cargo xtask convergence`, `cargo xtask ci`.
 //!
 //! What prose claims, a program reads: the table of equations in the book names functions and tests, ARCHITECTURE.md names
 //! files, links name pages. Each task prints what it checked and exits with 1 where a claim is not true.
@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
 mod bench;
+mod convergence;
 mod docs;
 mod gallery;
 mod props;
@@ -23,6 +24,8 @@ usage: cargo xtask TASK
   gallery draws the pictures of README and book anew
   bench   bench solvers [FOLDER] [--csv FILE]: time, residual and status of every solver on every problem file of the
           folder (default: DELASSUS_PROBLEMS) at 1e-4, 1e-8 and 1e-12
+  convergence
+          the error of time stepping against the motion from event to event, over the step: table and picture of the book
   ci      all checks (.ci/run)";
 
 fn main() -> ExitCode {
@@ -36,6 +39,7 @@ fn main() -> ExitCode {
             let arguments: Vec<String> = std::env::args().skip(2).collect();
             bench::run(&root, &arguments).map(|()| vec![])
         }
+        Some("convergence") => convergence::run(&root).map(|()| vec![]),
         Some("ci") => return ci(&root),
         _ => {
             eprintln!("{USAGE}");

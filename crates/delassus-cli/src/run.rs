@@ -50,7 +50,7 @@ pub enum ImpactLawName {
     Newton,
     /// The ratio of percussions.
     Poisson,
-    /// The ratio of works; one contact at a time.
+    /// The ratio of works; of one contact from event to event, in time steps contact after contact.
     Energetic,
     /// One contact after the other.
     Sequence,
@@ -138,7 +138,7 @@ pub struct RunArgs {
     /// over the other [default: all positions] (event-driven)
     #[arg(long, value_name = "Q,Q,…", value_delimiter = ',')]
     pub plot: Vec<String>,
-    /// Law of impact (event-driven)
+    /// Law of impact
     #[arg(long, value_enum, default_value = "moreau")]
     pub impact_law: ImpactLawName,
     /// Where several accelerations satisfy the laws (event-driven)

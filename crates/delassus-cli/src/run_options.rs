@@ -2,11 +2,11 @@
 
 use std::path::PathBuf;
 
-use delassus::stepper::{FrictionLaw, StepOptions};
+use delassus::stepper::{FrictionLaw, StepImpactLaw, StepOptions};
 use delassus::world_file;
 use delassus_solve::solvers::friction::Method;
 
-use crate::run::RunArgs;
+use crate::run::{ImpactLawName, RunArgs, SchemeName};
 use crate::scene::WorldScene;
 use crate::solve::ContactLaw;
 
@@ -64,6 +64,19 @@ impl Settings {
             }
             (Some(ContactLaw::Ccp), _) | (None, Some(world_file::FrictionLaw::Ccp)) => FrictionLaw::Ccp,
         };
+        let impact_law = match args.impact_law {
+            ImpactLawName::Moreau => StepImpactLaw::Moreau,
+            ImpactLawName::Newton => StepImpactLaw::Newton,
+            ImpactLawName::Poisson => StepImpactLaw::Poisson,
+            ImpactLawName::Energetic | ImpactLawName::Sequence => StepImpactLaw::Sequence,
+        };
+        if args.scheme == SchemeName::HalfImplicit && impact_law != StepImpactLaw::Moreau {
+            return Err(
+                "error: --impact-law: the half-implicit scheme has Moreau's law in its one solve, expected \
+                        `moreau`, or --scheme symmetric\n"
+                    .into(),
+            );
+        }
         let method = match args.solver.as_ref().or(file.solver.as_ref()) {
             None => defaults.method,
             Some(name) => name.parse().map_err(|_| {
@@ -85,6 +98,7 @@ impl Settings {
             options: StepOptions {
                 dt,
                 law,
+                impact_law,
                 scheme: args.scheme.into(),
                 tolerance: args.tolerance.or(file.tolerance).unwrap_or(defaults.tolerance),
                 method,

@@ -12,7 +12,7 @@ use delassus::event_driven::{
 use delassus::system::{State, System};
 use delassus::world::{World, WorldState};
 use delassus::world_system::{WorldSystem, world_system};
-use delassus_solve::impact::ImpactLaw;
+use delassus_solve::impact::{ImpactLaw, Violation};
 use serde_json::{Map, Value, json};
 
 use crate::report::count;
@@ -43,20 +43,58 @@ impl From<ImpactLawName> for ImpactLaw {
 }
 
 /// The end of a run: of the command line, of the file, or 1 s after the start.
-pub fn t_end(scene: &Scene, asked: Option<f64>) -> f64 {
+fn t_end(scene: &Scene, asked: Option<f64>) -> f64 {
     asked.or(scene.file.simulation.t_end).unwrap_or(scene.file.state.t + T_END)
 }
 
 /// What moves from event to event: a system, or a world as one.
-struct Subject<'a> {
+pub struct Subject<'a> {
     /// The file's name, for messages.
-    name: &'a str,
-    system: &'a System,
-    state: &'a State,
-    t_end: f64,
-    breakpoints: &'a [f64],
+    pub name: &'a str,
+    /// The system.
+    pub system: &'a System,
+    /// Its state at the start.
+    pub state: &'a State,
+    /// End, s.
+    pub t_end: f64,
+    /// Times at which forces may jump.
+    pub breakpoints: &'a [f64],
     /// The world, its state at the start, and its coordinates.
-    world: Option<(&'a World, &'a WorldState, &'a WorldSystem)>,
+    pub world: Option<(&'a World, &'a WorldState, &'a WorldSystem)>,
+}
+
+impl<'a> Subject<'a> {
+    /// A system from a file.
+    pub fn of_system(scene: &'a Scene, t_end_asked: Option<f64>) -> Self {
+        Subject {
+            name: &scene.name,
+            system: &scene.file.system,
+            state: &scene.file.state,
+            t_end: t_end(scene, t_end_asked),
+            breakpoints: &scene.file.simulation.breakpoints,
+            world: None,
+        }
+    }
+
+    /// A world from a file, as a system.
+    pub fn of_world(scene: &'a WorldScene, as_system: &'a WorldSystem, t_end_asked: Option<f64>) -> Self {
+        let start = &scene.file.state;
+        Subject {
+            name: &scene.name,
+            system: &as_system.system,
+            state: &as_system.state,
+            t_end: t_end_asked.or(scene.file.simulation.t_end).unwrap_or(start.t + T_END),
+            breakpoints: &[],
+            world: Some((&scene.file.world, start, as_system)),
+        }
+    }
+}
+
+/// A world with its loops closed, as a system; the error is a message ready for stderr.
+pub fn world_as_system(scene: &mut WorldScene) -> Result<WorldSystem, String> {
+    let text = std::mem::take(&mut scene.text);
+    scene.file.close_loops(&text).map_err(|e| ended(e.render(&scene.name, &text)))?;
+    world_system(&scene.file.world, &scene.file.state).map_err(|e| format!("error: {}: {e}\n", scene.name))
 }
 
 /// Moves a system; returns the exit code. The error is a message ready for stderr.
@@ -67,32 +105,13 @@ pub fn move_system(scene: &Scene, args: &RunArgs) -> Result<u8, String> {
             scene.name
         ));
     }
-    let subject = Subject {
-        name: &scene.name,
-        system: &scene.file.system,
-        state: &scene.file.state,
-        t_end: t_end(scene, args.t_end),
-        breakpoints: &scene.file.simulation.breakpoints,
-        world: None,
-    };
-    move_subject(&subject, args)
+    move_subject(&Subject::of_system(scene, args.t_end), args)
 }
 
 /// Moves a small world from event to event; returns the exit code. The error is a message ready for stderr.
 pub fn move_world(mut scene: WorldScene, args: &RunArgs) -> Result<u8, String> {
-    let text = std::mem::take(&mut scene.text);
-    scene.file.close_loops(&text).map_err(|e| ended(e.render(&scene.name, &text)))?;
-    let (world, start) = (&scene.file.world, &scene.file.state);
-    let as_system = world_system(world, start).map_err(|e| format!("error: {}: {e}\n", scene.name))?;
-    let subject = Subject {
-        name: &scene.name,
-        system: &as_system.system,
-        state: &as_system.state,
-        t_end: args.t_end.or(scene.file.simulation.t_end).unwrap_or(start.t + T_END),
-        breakpoints: &[],
-        world: Some((world, start, &as_system)),
-    };
-    move_subject(&subject, args)
+    let as_system = world_as_system(&mut scene)?;
+    move_subject(&Subject::of_world(&scene, &as_system, args.t_end), args)
 }
 
 fn move_subject(scene: &Subject<'_>, args: &RunArgs) -> Result<u8, String> {
@@ -267,6 +286,13 @@ pub fn event_json(event: &Event) -> Value {
         entry["impulse"] = json!(event.impulse);
         entry["energy_change"] = json!(event.energy_change);
     }
+    if !event.joint_impulses.is_empty() {
+        let joints = event.joint_impulses.iter().filter_map(|(name, p)| {
+            let (normal, tangential) = p.split_first()?;
+            Some((name.clone(), json!({ "normal": normal, "tangential": tangential })))
+        });
+        entry["joints"] = joints.collect::<Map<String, Value>>().into();
+    }
     if !event.violations.is_empty() {
         entry["violations"] = json!(event.violations);
     }
@@ -289,7 +315,8 @@ pub fn ending_word(ending: &Ending) -> &'static str {
         Ending::Undecided => "undecided",
         Ending::Stuck => "stuck",
         Ending::StepTooShort => "step-too-short",
-        Ending::Failed(_) | Ending::Impact(_) => "failed",
+        Ending::NoOutcome { .. } => "impact-without-outcome",
+        Ending::Failed(_) | Ending::Impact(_) | Ending::OneContact { .. } => "failed",
     }
 }
 
@@ -373,7 +400,7 @@ fn in_words(system: &System, run: &Trajectory, samples: &[&Sample], seconds: f64
     out += &format!("  energy {} J at the start, {} J at the end\n", number(start), number(end));
     let off = run.max_gap_error.max(run.max_joint_error);
     out += &format!("  constraints held to {off:.1e} before they were put right\n");
-    out += &events_in_words(run, style);
+    out += &events_in_words(system, run, style);
     for sample in samples {
         out += &format!("  {}\n", style.bold(&format!("at {} s", number(sample.state.t))));
         for (i, contact) in system.contacts.iter().enumerate() {
@@ -394,7 +421,28 @@ fn in_words(system: &System, run: &Trajectory, samples: &[&Sample], seconds: f64
     out
 }
 
-fn events_in_words(run: &Trajectory, style: Style) -> String {
+/// A condition that does not hold, with the name of who breaks it.
+fn violation_in_words(system: &System, violation: &Violation) -> String {
+    let contact = |i: usize| system.contacts.get(i).map_or("?", |c| c.name.as_str());
+    match *violation {
+        Violation::Approach { contact: i, velocity } => {
+            format!("`{}` still approaches with {} m/s", contact(i), number(-velocity))
+        }
+        Violation::Joint { joint, velocity } => {
+            let name = system.joints.get(joint).map_or("?", |j| j.name.as_str());
+            format!("joint `{name}` is torn with {}", number(velocity))
+        }
+        Violation::Adhesion { contact: i, impulse } => {
+            format!("`{}` pulls with {}", contact(i), number(-impulse))
+        }
+        Violation::Friction { contact: i, excess } => {
+            format!("the friction of `{}` is {} too large", contact(i), number(excess))
+        }
+        Violation::Energy { gain } => format!("{} J come out of nothing", number(gain)),
+    }
+}
+
+fn events_in_words(system: &System, run: &Trajectory, style: Style) -> String {
     if run.events.is_empty() {
         return String::new();
     }
@@ -427,7 +475,8 @@ fn events_in_words(run: &Trajectory, style: Style) -> String {
         out += line.trim_end();
         out.push('\n');
         for violation in &event.violations {
-            out += &format!("  {:>18}  {} {violation:?}\n", "", style.caution("the law of impact breaks"));
+            let words = violation_in_words(system, violation);
+            out += &format!("  {:>18}  {} {words}\n", "", style.caution("the law of impact fails:"));
         }
     }
     out

@@ -92,6 +92,7 @@ pub fn draw(system: &System, run: &Trajectory, names: &[String]) -> Result<Pictu
             let colour = match event.kind {
                 EventKind::Jam | EventKind::Indeterminate => [203, 24, 29],
                 EventKind::Accumulation => [35, 139, 69],
+                EventKind::Impulse => [136, 86, 167],
                 _ => GREY,
             };
             mark(&mut picture, &x, event.t, colour);

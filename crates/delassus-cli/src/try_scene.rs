@@ -50,6 +50,7 @@ scenes![
     "double-pendulum-wall.toml",
     "billiard.toml",
     "woodpecker.toml",
+    "slider-crank-clearance.toml",
 ];
 
 scenes![
@@ -69,6 +70,7 @@ scenes![
     "arch.toml",
     "gear-pair.toml",
     "painleve-rod-world.toml",
+    "painleve-rod-pulled-world.toml",
     "ragdoll.xml",
 ];
 

@@ -107,3 +107,109 @@ fn misuse_is_told() {
     let (code, doc) = json(&["run", &pulled, "--json", "--indeterminate", "stop"]);
     assert_eq!((code, doc["ending"].as_str()), (1, Some("indeterminate")));
 }
+
+/// Messages of runs that cannot begin or cannot go on name who is to blame.
+#[test]
+fn who_is_to_blame_is_named() {
+    let head = "[system]\ncoordinates = [\"x\", \"y\"]\n[energy]\nkinetic = \"(x'^2 + y'^2)/2\"\npotential = \"y\"\n";
+    let torn = "[[joint]]\nname = \"rod\"\nvalue = \"x^2 + y^2 - 1\"\n[state.position]\nx = 1\n[state.velocity]\nx = 1\n";
+    let pressed =
+        "[[contact]]\nname = \"piston\"\ngap = \"x - t\"\n[[contact]]\nname = \"wall\"\ngap = \"-x\"\n";
+    let negative =
+        "[[contact]]\nname = \"f\"\ngap = \"y\"\nslip = [\"x\"]\nmu = \"-0.1*x\"\n[state.velocity]\nx = 1\n";
+    for (rest, code, words) in [
+        (torn, 2, vec!["tear joint `rod`", "2e0"]),
+        (pressed, 1, vec!["`piston`, `wall`", "moreau", "no solution", "t = 0 s"]),
+        (negative, 1, vec!["friction of contact `f`", "e-", "not negative"]),
+    ] {
+        let file = Temporary::new("blame.toml", format!("{head}{rest}").as_bytes());
+        let out = delassus(&["run", file.path(), "--json"]);
+        let message = String::from_utf8_lossy(&out.stderr).into_owned();
+        assert_eq!(out.status.code(), Some(code), "{message}");
+        for word in words {
+            assert!(message.contains(word), "{word} in {message}");
+        }
+    }
+}
+
+/// An impulse in a file, with what it does to a joint and to a contact, in the JSON and in words.
+#[test]
+fn an_impulse_is_an_event() {
+    let text = r#"
+[system]
+coordinates = ["x", "y"]
+[energy]
+kinetic = "(x'^2 + y'^2)/2"
+[[impulse]]
+time = 0.5
+coordinate = "x"
+value = 1.0
+[[impulse]]
+time = 0.5
+coordinate = "y"
+value = 2.0
+[[joint]]
+name = "rod"
+value = "x^2 + y^2 - 1"
+[state.position]
+y = -1.0
+"#;
+    let file = Temporary::new("impulse.toml", text.as_bytes());
+    let (code, doc) = json(&["run", file.path(), "--json"]);
+    assert_eq!(code, 0);
+    assert_eq!(doc["event_counts"]["impulse"], 1);
+    let event = &doc["events"][0];
+    assert_eq!((event["kind"].as_str(), event["contact"].as_str()), (Some("impulse"), Some("x, y")));
+    assert_eq!(event["impulse"], serde_json::json!([1.0, 2.0]));
+    assert!((event["joints"]["rod"]["normal"].as_f64().unwrap() - 1.0).abs() < 1e-12);
+    let out = delassus(&["run", file.path()]);
+    assert!(String::from_utf8_lossy(&out.stdout).contains("impulse        x, y"));
+    let bad = Temporary::new("bad.toml", text.replace("coordinate = \"y\"", "coordinate = \"z\"").as_bytes());
+    let out = delassus(&["run", bad.path()]);
+    assert_eq!(out.status.code(), Some(2));
+    assert!(
+        String::from_utf8_lossy(&out.stderr).contains(":12:"),
+        "{}",
+        String::from_utf8_lossy(&out.stderr)
+    );
+}
+
+/// Both motions of the rod of Painlevé that is pulled off the floor, and the one to which time stepping converges.
+#[test]
+fn time_stepping_converges_to_a_branch_that_is_told() {
+    let rod = scene("painleve-rod-pulled-world.toml");
+    let svg = Temporary::new("tree.svg", b"");
+    let (code, doc) = json(&["explore", &rod, "--json", "-o", svg.path()]);
+    assert_eq!(code, 1);
+    assert_eq!(doc["branches"], 2, "{doc}");
+    let stepped = &doc["time_stepping"];
+    // Answers go by growing force: the first lets the tip go.
+    assert_eq!(stepped["branch"], serde_json::json!([0]), "{stepped}");
+    let levels = stepped["levels"].as_array().unwrap();
+    assert!(levels.last().unwrap()["distance"].as_f64().unwrap() < 1e-6, "{stepped}");
+    assert!(std::fs::read_to_string(svg.path()).unwrap().contains("answer 2"));
+    let out = delassus(&["explore", &rod]);
+    let words = String::from_utf8_lossy(&out.stdout).into_owned();
+    assert!(words.contains("converges to: answer 1"), "{words}");
+}
+
+/// The cradle in time steps: the last ball alone where the impacts go one after the other.
+#[test]
+fn time_stepping_knows_the_laws_of_impact() {
+    let cradle = scene("cradle.toml");
+    let speeds = |law: &str| -> Vec<f64> {
+        let (code, doc) =
+            json(&["run", &cradle, "--json", "--t-end", "1e-4", "--dt", "1e-5", "--impact-law", law]);
+        assert_eq!(code, 0);
+        (1..=5).map(|k| doc["bodies"][format!("ball{k}")]["velocity"][0].as_f64().unwrap() / 0.3).collect()
+    };
+    for law in ["sequence", "energetic"] {
+        for (found, expected) in speeds(law).iter().zip([0.0, 0.0, 0.0, 0.0, 1.0]) {
+            assert!((found - expected).abs() < 1e-4, "{law}: {found} for {expected}");
+        }
+    }
+    assert!((speeds("moreau")[0] + 0.6).abs() < 1e-4);
+    let out = delassus(&["run", &cradle, "--impact-law", "poisson", "--scheme", "half-implicit"]);
+    assert_eq!(out.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&out.stderr).contains("--scheme symmetric"));
+}

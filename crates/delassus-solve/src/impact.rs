@@ -16,7 +16,8 @@
 //! | [`ImpactLaw::Energetic`] | one contact, along the impulse, until the work of restitution is e² that of compression |
 //! | [`ImpactLaw::Sequence`] | one contact after the other by the energetic law, the fastest first, until none approaches |
 //!
-//! Friction: ‖p_t‖ ≤ μ p_n, and p_t opposes u_t⁺ (in the last two laws: at every instant of an impact).
+//! Friction: ‖p_t‖ ≤ μ p_n, and p_t opposes u_t⁺ (in the last two laws: at every instant of an impact). A guide with friction
+//! is a contact that is bilateral: u_n⁺ = 0, ‖p_t‖ ≤ μ |p_n|; the last two laws do not know it.
 //!
 //! No law is believed. Every outcome is held against three sets of conditions (001 §6): kinematic u_n⁺ ≥ 0, kinetic
 //! p_n ≥ 0 and ‖p_t‖ ≤ μ p_n, energetic T⁺ ≤ T⁻ + work of P and of moving constraints. Moreau's law without friction
@@ -43,7 +44,7 @@ pub struct ImpactProblem {
     pub joints: Matrix,
     /// d_b, b: rates of the joints at v = 0.
     pub joint_drift: Vec<f64>,
-    /// All contacts that touch, whether they approach or not.
+    /// All contacts that touch, whether they approach or not, and guides with friction.
     pub contacts: Vec<ImpactContact>,
     /// v⁻, n.
     pub velocity: Vec<f64>,
@@ -66,6 +67,8 @@ pub struct ImpactContact {
     pub friction: f64,
     /// Coefficient of restitution e, from 0 to 1.
     pub restitution: f64,
+    /// A guide with friction: held both ways, without a rebound.
+    pub bilateral: bool,
 }
 
 /// A law of impact; see the [module](self) for what each one says.
@@ -86,15 +89,29 @@ pub enum ImpactLaw {
     Sequence,
 }
 
+impl ImpactLaw {
+    /// The word in files and on the terminal.
+    pub fn name(&self) -> &'static str {
+        match self {
+            ImpactLaw::Moreau => "moreau",
+            ImpactLaw::Newton => "newton",
+            ImpactLaw::NewtonMatrix(_) => "newton with a matrix",
+            ImpactLaw::Poisson => "poisson",
+            ImpactLaw::Energetic => "energetic",
+            ImpactLaw::Sequence => "sequence",
+        }
+    }
+}
+
 /// A condition that an outcome does not satisfy. Contacts and joints are counted from 0.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "condition")]
 pub enum Violation {
-    /// Kinematic: the contact still approaches.
+    /// Kinematic: the contact still approaches, or the guide is torn.
     Approach {
         /// Which contact.
         contact: usize,
-        /// u_n⁺ < 0.
+        /// u_n⁺ < 0; of a guide, u_n⁺ ≠ 0.
         velocity: f64,
     },
     /// Kinematic: the joint is torn.
@@ -196,6 +213,12 @@ pub enum ImpactError {
         /// Number of contacts.
         found: usize,
     },
+    /// A guide with friction, under a law that does not know it.
+    #[error("contact {contact} is a guide with friction, which the laws along the percussion do not know")]
+    Guide {
+        /// Which contact, counted from 0.
+        contact: usize,
+    },
 }
 
 /// Velocities of contacts below this part of the terms that make them up are zero: a million times what rounding
@@ -209,6 +232,9 @@ const ELSEWHERE: f64 = 1e-4;
 /// Applies a law to an impact.
 pub fn resolve_impact(problem: &ImpactProblem, law: &ImpactLaw) -> Result<ImpactResult, ImpactError> {
     let setting = Setting::new(problem)?;
+    if matches!(law, ImpactLaw::Energetic | ImpactLaw::Sequence) {
+        no_guides(problem)?;
+    }
     let found = match law {
         ImpactLaw::Moreau => impact_laws::moreau(&setting),
         ImpactLaw::Newton => impact_laws::newton(&setting),
@@ -430,13 +456,15 @@ impl<'a> Setting<'a> {
         let largest = impulses[b..].iter().fold(0.0_f64, |m, p| m.max(p.abs()));
         for (contact, w) in self.offsets.windows(2).enumerate() {
             let (at, end) = (b + w[0], b + w[1]);
-            if after[at] < -REST * size(at) {
+            let guide = p.contacts[contact].bilateral;
+            if after[at] < -REST * size(at) || (guide && after[at] > REST * size(at)) {
                 out.push(Violation::Approach { contact, velocity: after[at] });
             }
-            if impulses[at] < -REST * largest {
+            if impulses[at] < -REST * largest && !guide {
                 out.push(Violation::Adhesion { contact, impulse: impulses[at] });
             }
-            let excess = norm(&impulses[at + 1..end]) - p.contacts[contact].friction * impulses[at].max(0.0);
+            let pressure = if guide { impulses[at].abs() } else { impulses[at].max(0.0) };
+            let excess = norm(&impulses[at + 1..end]) - p.contacts[contact].friction * pressure;
             if excess > REST * largest {
                 out.push(Violation::Friction { contact, excess });
             }
@@ -448,6 +476,14 @@ impl<'a> Setting<'a> {
             out.push(Violation::Energy { gain });
         }
         out
+    }
+}
+
+/// An error where a contact is a guide.
+pub(crate) fn no_guides(problem: &ImpactProblem) -> Result<(), ImpactError> {
+    match problem.contacts.iter().position(|contact| contact.bilateral) {
+        Some(contact) => Err(ImpactError::Guide { contact }),
+        None => Ok(()),
     }
 }
 

@@ -29,19 +29,26 @@ const SAME: f64 = 1e-7;
 
 /// Moreau's law.
 pub(crate) fn moreau(s: &Setting<'_>) -> Found {
-    let shift: Vec<f64> = (0..s.problem.contacts.len())
-        .map(|k| s.problem.contacts[k].restitution * s.before[s.offsets[k]])
+    let guides = guides(s);
+    let shift: Vec<f64> = (0..guides.len())
+        .map(|k| if guides[k] { 0.0 } else { s.problem.contacts[k].restitution * s.before[s.offsets[k]] })
         .collect();
-    solve_laws(s, &vec![false; shift.len()], &shift)
+    solve_laws(s, &guides, &shift)
+}
+
+fn guides(s: &Setting<'_>) -> Vec<bool> {
+    s.problem.contacts.iter().map(|contact| contact.bilateral).collect()
 }
 
 /// Newton's law on contacts that approach, complementarity on the others.
 pub(crate) fn newton(s: &Setting<'_>) -> Found {
-    let closing: Vec<bool> = (0..s.problem.contacts.len()).map(|k| s.approaches(k)).collect();
+    let guides = guides(s);
+    let closing: Vec<bool> = (0..guides.len()).map(|k| !guides[k] && s.approaches(k)).collect();
     let shift: Vec<f64> = (0..closing.len())
         .map(|k| if closing[k] { s.problem.contacts[k].restitution * s.before[s.offsets[k]] } else { 0.0 })
         .collect();
-    solve_laws(s, &closing, &shift)
+    let held: Vec<bool> = closing.iter().zip(&guides).map(|(a, b)| *a || *b).collect();
+    solve_laws(s, &held, &shift)
 }
 
 /// Newton's law with a matrix, as an equation.
@@ -174,14 +181,14 @@ fn least_energy(s: &Setting<'_>, mut all: Vec<Vec<f64>>) -> Found {
 
 /// Poisson's law.
 pub(crate) fn poisson(s: &Setting<'_>) -> Found {
-    let contacts = s.problem.contacts.len();
-    let compression = solve_laws(s, &vec![false; contacts], &vec![0.0; contacts]);
-    let (laws, rows) = laws_of(s, &vec![false; contacts]);
+    let guides = guides(s);
+    let compression = solve_laws(s, &guides, &vec![0.0; guides.len()]);
+    let (laws, rows) = laws_of(s, &guides);
     let kept: Vec<f64> = rows.iter().map(|&i| compression.impulse[i]).collect();
     let offset: Vec<f64> = row_offsets(&laws)
         .into_iter()
         .zip(&s.problem.contacts)
-        .map(|(at, contact)| contact.restitution * kept[at].max(0.0))
+        .map(|(at, c)| if c.bilateral { 0.0 } else { c.restitution * kept[at].max(0.0) })
         .collect();
     if max_abs(&offset) == 0.0 {
         return compression;
@@ -237,11 +244,14 @@ fn sweep_with_least_normal(a: &Matrix, q: &[f64], laws: &[Law], offset: &[f64]) 
             let (at, end) = (offsets[k], offsets[k + 1]);
             let u: Vec<f64> = (at..end).map(|i| crate::matrix::dot(a.row(i), &p) + q[i]).collect();
             let old = p[at..end].to_vec();
-            p[at] = (p[at] - step[k] * u[0]).max(offset[k]);
+            p[at] -= step[k] * u[0];
+            if !law.is_bilateral() {
+                p[at] = p[at].max(offset[k]);
+            }
             for i in at + 1..end {
                 p[i] -= step[k] * u[i - at];
             }
-            let (length, most) = (norm(&p[at + 1..end]), law.mu() * p[at]);
+            let (length, most) = (norm(&p[at + 1..end]), law.mu() * p[at].abs());
             if length > most {
                 p[at + 1..end].iter_mut().for_each(|t| *t *= most / length);
             }

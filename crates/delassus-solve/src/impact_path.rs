@@ -23,7 +23,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::impact::{ImpactError, ImpactProblem, ImpactStatus, REST, Setting};
+use crate::impact::{ImpactError, ImpactProblem, ImpactStatus, REST, Setting, no_guides};
 use crate::matrix::{Matrix, dot, max_abs, norm};
 
 /// What the coefficient of restitution is a ratio of.
@@ -89,6 +89,7 @@ pub fn impact_path(problem: &ImpactProblem, restitution: Restitution) -> Result<
     if problem.contacts.len() != 1 {
         return Err(ImpactError::OneContact { found: problem.contacts.len() });
     }
+    no_guides(problem)?;
     Ok(follow_impact(&Setting::new(problem)?, restitution))
 }
 

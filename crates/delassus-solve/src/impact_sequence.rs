@@ -10,7 +10,7 @@
 //! With e < 1 a sequence may have no end (three balls, inelastic collapse); it is cut where the approach that is left
 //! is rounding, or after [`MOST_IMPACTS`] with [`ImpactStatus::TooManyImpacts`].
 
-use crate::impact::{Found, ImpactError, ImpactProblem, ImpactStatus, Setting};
+use crate::impact::{Found, ImpactError, ImpactProblem, ImpactStatus, Setting, no_guides};
 use crate::impact_path::{Part, follow};
 use crate::matrix::max_abs;
 
@@ -61,6 +61,7 @@ pub(crate) fn run_sequence(s: &Setting<'_>) -> Found {
 
 /// Tries all orders of impacts, each contact by itself.
 pub fn impact_orders(problem: &ImpactProblem) -> Result<ImpactOrders, ImpactError> {
+    no_guides(problem)?;
     let setting = Setting::new(problem)?;
     let mut report = ImpactOrders { outcomes: vec![], orders: 0, complete: true };
     let mut open = vec![Walk::new(&setting)];

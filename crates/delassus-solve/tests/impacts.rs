@@ -837,3 +837,41 @@ fn what_is_at_rest_is_judged_by_what_moves() {
     let balls = cradle(&[1.0, 1e-18, 0.0], 1.0);
     close(&solved(&balls, &ImpactLaw::Newton).velocity, &[-1.0 / 3.0, 2.0 / 3.0, 2.0 / 3.0], 1e-12);
 }
+
+/// A guide with friction: a mass on the line y = 0 strikes a wall with the normal (−1, −1) at x' = 1. With e = ½ it leaves with
+/// −½ and friction pushes forward: 1 − p + 0.3 p = −½. Poisson: compression ends at x' = 0, where friction holds back what
+/// it can, and half of its percussion follows.
+#[test]
+fn a_guide_with_friction_at_an_impact() {
+    let guide = ImpactContact { bilateral: true, ..rough(&[0.0, 1.0], &[&[1.0, 0.0]], 0.3, 0.0) };
+    let problem = ImpactProblem {
+        mass: Matrix::identity(2),
+        contacts: vec![smooth(&[-1.0, -1.0], 0.5), guide],
+        velocity: vec![1.0, 0.0],
+        ..ImpactProblem::default()
+    };
+    for law in [ImpactLaw::Moreau, ImpactLaw::Newton] {
+        let found = resolve_impact(&problem, &law).unwrap();
+        assert_eq!(found.status, ImpactStatus::Solved);
+        let p = 1.5 / 0.7;
+        assert!((found.contact_impulses[0][0] - p).abs() < 1e-12, "{found:?}");
+        assert!((found.contact_impulses[1][0] - p).abs() < 1e-12, "{found:?}");
+        assert!((found.contact_impulses[1][1] - 0.3 * p).abs() < 1e-12, "{found:?}");
+        assert!(found.violations.is_empty(), "{found:?}");
+    }
+    let found = resolve_impact(&problem, &ImpactLaw::Poisson).unwrap();
+    assert_eq!(found.status, ImpactStatus::Solved);
+    assert!(
+        found.violations.is_empty() && found.velocity[0] < 0.0 && found.velocity[1].abs() < 1e-12,
+        "{found:?}"
+    );
+    // A pull on the guide is no adhesion: the wall on the other side.
+    let other =
+        ImpactProblem { contacts: vec![smooth(&[-1.0, 1.0], 0.5), problem.contacts[1].clone()], ..problem };
+    let found = resolve_impact(&other, &ImpactLaw::Moreau).unwrap();
+    assert!(found.contact_impulses[1][0] < -2.0 && found.violations.is_empty(), "{found:?}");
+    for law in [ImpactLaw::Energetic, ImpactLaw::Sequence] {
+        let refused = resolve_impact(&other, &law);
+        assert!(matches!(refused, Err(ImpactError::Guide { contact: 1 })), "{refused:?}");
+    }
+}

@@ -5,7 +5,7 @@ use delassus_solve::matrix::norm;
 use crate::event_conditions::Condition;
 use crate::event_decide::{Answer, Decision, decide};
 use crate::event_driven::{Ending, Event, EventKind, Indeterminate};
-use crate::event_impact::{impact, jam};
+use crate::event_impact::{impact, jam, joint_names};
 use crate::event_loop::{Cause, GAP, Run};
 use crate::event_mechanics::{ContactMode, Equations, JointMode, Modes};
 use crate::event_project::{project, project_velocity};
@@ -80,20 +80,21 @@ impl Run<'_> {
     }
 
     /// Masses, forces and rows of the contacts that touch.
-    fn equations(&mut self) -> Result<Equations, Ending> {
+    pub(crate) fn equations(&mut self) -> Result<Equations, Ending> {
         let near = self.mechanics.near(&self.state, NEAR);
         let modes = &self.modes;
         let wanted = |i: usize| near[i] || modes.contacts[i].is_closed();
         Ok(self.mechanics.equations((self.state.t, &self.state.q, &self.state.v), wanted)?)
     }
 
-    fn event(&mut self, kind: EventKind, contact: &str) -> &mut Event {
+    pub(crate) fn event(&mut self, kind: EventKind, contact: &str) -> &mut Event {
         let at = self.events.len();
         self.events.push(Event {
             t: self.state.t,
             kind,
             contact: contact.to_owned(),
             impulse: vec![],
+            joint_impulses: vec![],
             energy_change: 0.0,
             violations: vec![],
             answers: 0,
@@ -118,7 +119,9 @@ impl Run<'_> {
         let mut struck: Vec<(usize, f64)> = vec![];
         for _ in 0..REPEATS {
             let at = self.equations()?;
-            let result = impact(&at, &self.state.v, &meeting, &self.options.law).map_err(Ending::Impact)?;
+            let result = impact(self.system, &at, (&self.state.v, &[]), &meeting, &self.options.law)?;
+            let mut joints = joint_names(self.system, &result.joints);
+            let result = result.outcome;
             let still = self.still();
             let mut change = result.kinetic_energy_after - result.kinetic_energy_before;
             for (k, &i) in meeting.iter().enumerate() {
@@ -128,6 +131,7 @@ impl Run<'_> {
                     let event = self.event(EventKind::Impact, &name);
                     event.impulse.clone_from(&result.contact_impulses[k]);
                     event.energy_change = std::mem::take(&mut change);
+                    event.joint_impulses = std::mem::take(&mut joints);
                     event.violations.clone_from(&result.violations);
                     if !struck.iter().any(|s| s.0 == i) {
                         struck.push((i, -u));
@@ -333,9 +337,11 @@ impl Run<'_> {
         let kinetic = |v: &[f64]| 0.5 * at.mass.mul_vec(v).iter().zip(v).map(|(p, v)| p * v).sum::<f64>();
         let change = kinetic(&jam.velocity) - kinetic(&self.state.v);
         self.state.v = jam.velocity;
+        let joints = joint_names(self.system, &jam.joints);
         let name = self.system.contacts[jam.contact].name.clone();
         let event = self.event(EventKind::Jam, &name);
         event.impulse = jam.impulse;
+        event.joint_impulses = joints;
         event.energy_change = change;
         Ok(true)
     }

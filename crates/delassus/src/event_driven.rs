@@ -35,7 +35,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-use delassus_solve::impact::{ImpactError, ImpactLaw, Violation};
+use delassus_solve::impact::{ImpactError, ImpactLaw, ImpactStatus, Violation};
+use delassus_solve::matrix::max_abs;
 use delassus_solve::problem::InvalidProblem;
 use thiserror::Error;
 
@@ -118,11 +119,13 @@ pub enum EventKind {
     Jam,
     /// Several accelerations satisfied the laws, and one was chosen.
     Indeterminate,
+    /// An external impulse acted.
+    Impulse,
 }
 
 impl EventKind {
     /// All kinds.
-    pub const ALL: [EventKind; 9] = [
+    pub const ALL: [EventKind; 10] = [
         EventKind::Impact,
         EventKind::Close,
         EventKind::Graze,
@@ -132,6 +135,7 @@ impl EventKind {
         EventKind::Accumulation,
         EventKind::Jam,
         EventKind::Indeterminate,
+        EventKind::Impulse,
     ];
 
     /// The word in files and on the terminal.
@@ -146,6 +150,7 @@ impl EventKind {
             EventKind::Accumulation => "accumulation",
             EventKind::Jam => "jam",
             EventKind::Indeterminate => "indeterminate",
+            EventKind::Impulse => "impulse",
         }
     }
 }
@@ -157,13 +162,17 @@ pub struct Event {
     pub t: f64,
     /// What happened.
     pub kind: EventKind,
-    /// Name of the contact or joint; empty where the event is of no single one.
+    /// Name of the contact or joint, or of the coordinates of an external impulse; empty where the event is of no single
+    /// one.
     pub contact: String,
-    /// Percussion of an impact or a jam: normal, tangents.
+    /// Percussion of an impact or a jam: normal, tangents. Of an external impulse: one number per coordinate.
     pub impulse: Vec<f64>,
+    /// Percussion of every joint (001 eq. 72), by name: along its gradient, then friction. Contacts that are struck together
+    /// have one set, which the first of their events tells.
+    pub joint_impulses: Vec<(String, Vec<f64>)>,
     /// Kinetic energy after less before; 0 where velocities do not jump.
     pub energy_change: f64,
-    /// Conditions that the outcome of an impact does not satisfy.
+    /// Conditions that the outcome of an impact does not satisfy; contacts and joints are numbered as in the system.
     pub violations: Vec<Violation>,
     /// How many accelerations satisfied the laws, at an indeterminate state; else 0.
     pub answers: usize,
@@ -215,8 +224,34 @@ pub enum Ending {
     StepTooShort,
     /// A formula or the constraints fail there.
     Failed(ModeError),
-    /// An impact has no outcome.
+    /// Numbers that make no impact.
     Impact(ImpactError),
+    /// The law of impact has no outcome.
+    NoOutcome {
+        /// Names of the contacts that took part.
+        contacts: Vec<String>,
+        /// Their normal velocities before, m/s.
+        velocities: Vec<f64>,
+        /// Name of the law.
+        law: &'static str,
+        /// How it was solved.
+        status: ImpactStatus,
+    },
+    /// The energetic law was asked of several contacts.
+    OneContact {
+        /// Their names.
+        contacts: Vec<String>,
+    },
+}
+
+/// A list of names as people read it.
+fn listed(names: &[String]) -> String {
+    const SHOWN: usize = 8;
+    let mut out: Vec<String> = names.iter().take(SHOWN).map(|name| format!("`{name}`")).collect();
+    if names.len() > SHOWN {
+        out.push(format!("and {} more", names.len() - SHOWN));
+    }
+    out.join(", ")
 }
 
 impl std::fmt::Display for Ending {
@@ -237,6 +272,28 @@ impl std::fmt::Display for Ending {
             }
             Ending::Failed(error) => write!(f, "{error}"),
             Ending::Impact(error) => write!(f, "{error}"),
+            Ending::NoOutcome { contacts, velocities, law, status } => {
+                let what = match status {
+                    ImpactStatus::NoSolution => "has no solution",
+                    ImpactStatus::TooManyImpacts => "does not come to an end",
+                    ImpactStatus::Solved | ImpactStatus::NotConverged => "was not solved",
+                };
+                let speeds: Vec<String> = velocities.iter().take(8).map(|u| format!("{u:.3e}")).collect();
+                let contacts = listed(contacts);
+                let speeds = speeds.join(", ");
+                write!(
+                    f,
+                    "the impact of {contacts} under the law `{law}` {what} (normal velocities {speeds})"
+                )
+            }
+            Ending::OneContact { contacts } => {
+                let (found, contacts) = (contacts.len(), listed(contacts));
+                write!(
+                    f,
+                    "the energetic law is defined for one contact, and {found} touch at the impact: {contacts}; the law \
+                     `sequence` strikes one after the other by the same rule"
+                )
+            }
         }
     }
 }
@@ -317,6 +374,20 @@ pub enum EventError {
         /// What counts as zero.
         tolerance: f64,
     },
+    /// Velocities at the start tear a joint.
+    #[error(
+        "the velocities at the start tear joint `{joint}`: its rate is {rate:e}, expected 0 (within {tolerance:e})"
+    )]
+    JointTorn {
+        /// Name of the joint.
+        joint: String,
+        /// Its number.
+        index: usize,
+        /// Its rate.
+        rate: f64,
+        /// What counts as zero.
+        tolerance: f64,
+    },
     /// Numbers that make no contact problem.
     #[error(transparent)]
     Invalid(#[from] InvalidProblem),
@@ -360,6 +431,18 @@ pub fn run_events(system: &System, start: &State, options: &EventOptions) -> Res
                 tolerance: START_TOLERANCE,
             });
         }
+        let tolerance = START_TOLERANCE * max_abs(&start.v).max(1.0);
+        if joint.row.velocity.abs() > tolerance {
+            let joint_name = system.joints[index].name.clone();
+            let rate = joint.row.velocity;
+            return Err(EventError::JointTorn { joint: joint_name, index, rate, tolerance });
+        }
+    }
+    for impulse in &system.impulses {
+        check(impulse.time.is_finite(), "time of an impulse", "a finite number", impulse.time)?;
+        check(impulse.value.is_finite(), "impulse", "a finite number", impulse.value)?;
+        let known = impulse.coordinate < system.coordinates.len();
+        check(known, "coordinate of an impulse", "one of the system", impulse.coordinate as f64)?;
     }
     Run::new(system, start, options, &at)?.finish()
 }

@@ -4,17 +4,21 @@
 //! M (v⁺ − v⁻) = Jᵀ p ,     (p, J v⁻, J v⁺) in the law of impact
 //! ```
 //!
-//! on all joints and on all contacts that touch (001 §6; 002 §2). Where friction presses a sliding contact into its
+//! on all joints and on all contacts that touch (001 §6; 002 §2). A guide with friction rubs while it is struck, ‖p_t‖ ≤ μ |p_n|,
+//! under the laws of Moreau, Newton and Poisson; the laws along the percussion hold it without friction. Where friction presses a sliding contact into its
 //! surface and no force can answer, it jams: an impact without collision, followed along its percussion (003 §5).
 
 use delassus_solve::impact::{
-    ImpactContact, ImpactError, ImpactLaw, ImpactProblem, ImpactResult, resolve_impact,
+    ImpactContact, ImpactError, ImpactLaw, ImpactProblem, ImpactResult, ImpactStatus, Violation,
+    resolve_impact,
 };
 use delassus_solve::impact_path::{Restitution, impact_path};
 use delassus_solve::matrix::{Matrix, axpy, dot};
 
+use crate::event_driven::Ending;
 use crate::event_mechanics::Equations;
-use crate::kinematics::{ContactKinematics, Row};
+use crate::kinematics::{ContactKinematics, JointKinematics, Row};
+use crate::system::System;
 
 /// What is left of a row's velocity at v = 0.
 fn drift(row: &Row, v: &[f64]) -> f64 {
@@ -29,13 +33,28 @@ fn impact_contact(contact: &ContactKinematics, v: &[f64]) -> ImpactContact {
         slip_drift: contact.slip.iter().map(|r| drift(r, v)).collect(),
         friction: contact.mu_kinetic,
         restitution: contact.restitution,
+        bilateral: false,
     }
 }
 
-/// The impact problem of all joints and the contacts in `meeting`.
-fn impact_problem(at: &Equations, v: &[f64], meeting: &[usize]) -> ImpactProblem {
+fn guide(joint: &JointKinematics, v: &[f64]) -> ImpactContact {
+    ImpactContact {
+        normal: joint.row.gradient.clone(),
+        normal_drift: drift(&joint.row, v),
+        tangents: joint.slip.iter().map(|r| r.gradient.clone()).collect(),
+        slip_drift: joint.slip.iter().map(|r| drift(r, v)).collect(),
+        friction: joint.mu,
+        restitution: 0.0,
+        bilateral: true,
+    }
+}
+
+/// The impact problem of all joints and the contacts in `meeting`; guides with friction come after the contacts where
+/// `rubbing`, else they are joints like the others.
+fn impact_problem(at: &Equations, v: &[f64], meeting: &[usize], rubbing: bool) -> ImpactProblem {
     let n = v.len();
-    let rows: Vec<&Row> = at.joints.iter().map(|j| &j.row).collect();
+    let rows: Vec<&Row> = at.joints.iter().filter(|j| !(rubbing && rubs(j))).map(|j| &j.row).collect();
+    let guides = at.joints.iter().filter(|j| rubbing && rubs(j)).map(|j| guide(j, v));
     ImpactProblem {
         mass: at.mass.as_ref().clone(),
         joints: Matrix::from_fn(rows.len(), n, |i, j| rows[i].gradient[j]),
@@ -44,20 +63,91 @@ fn impact_problem(at: &Equations, v: &[f64], meeting: &[usize]) -> ImpactProblem
             .iter()
             .filter_map(|&i| at.contacts[i].as_ref())
             .map(|c| impact_contact(c, v))
+            .chain(guides)
             .collect(),
         velocity: v.to_vec(),
         external: vec![],
     }
 }
 
-/// The impact of the contacts in `meeting`, under a law.
+fn rubs(joint: &JointKinematics) -> bool {
+    joint.mu > 0.0 && !joint.slip.is_empty()
+}
+
+/// The outcome of an impact.
+pub(crate) struct Struck {
+    /// Contacts in the order of the list that was given; violations name contacts and joints of the system.
+    pub(crate) outcome: ImpactResult,
+    /// Percussion of every joint: along its gradient, then friction.
+    pub(crate) joints: Vec<Vec<f64>>,
+}
+
+/// Percussions of joints with their names.
+pub(crate) fn joint_names(system: &System, percussions: &[Vec<f64>]) -> Vec<(String, Vec<f64>)> {
+    system.joints.iter().zip(percussions).map(|(joint, p)| (joint.name.clone(), p.clone())).collect()
+}
+
+/// The impact of the contacts in `meeting` from velocities v, with an external impulse (or none), under a law.
 pub(crate) fn impact(
+    system: &System,
     at: &Equations,
-    v: &[f64],
+    (v, external): (&[f64], &[f64]),
     meeting: &[usize],
     law: &ImpactLaw,
-) -> Result<ImpactResult, ImpactError> {
-    resolve_impact(&impact_problem(at, v, meeting), law)
+) -> Result<Struck, Ending> {
+    let names = || meeting.iter().map(|&i| system.contacts[i].name.clone()).collect();
+    if *law == ImpactLaw::Energetic && meeting.len() > 1 {
+        return Err(Ending::OneContact { contacts: names() });
+    }
+    // Without a contact all laws say the same.
+    let law = if meeting.is_empty() { &ImpactLaw::Moreau } else { law };
+    let rubbing = !matches!(law, ImpactLaw::Energetic | ImpactLaw::Sequence);
+    let mut problem = impact_problem(at, v, meeting, rubbing);
+    problem.external = external.to_vec();
+    let mut outcome = resolve_impact(&problem, law).map_err(Ending::Impact)?;
+    let failed = match outcome.status {
+        ImpactStatus::Solved => false,
+        // Not to the tolerance of the solver, and yet without fault.
+        ImpactStatus::NotConverged => !outcome.violations.is_empty(),
+        ImpactStatus::NoSolution | ImpactStatus::TooManyImpacts => true,
+    };
+    if failed {
+        return Err(Ending::NoOutcome {
+            contacts: names(),
+            velocities: outcome.contact_velocities_before.iter().take(meeting.len()).map(|u| u[0]).collect(),
+            law: law.name(),
+            status: outcome.status,
+        });
+    }
+    let guides: Vec<usize> = (0..at.joints.len()).filter(|&j| rubbing && rubs(&at.joints[j])).collect();
+    let plain: Vec<usize> = (0..at.joints.len()).filter(|j| !guides.contains(j)).collect();
+    let mut joints = vec![vec![]; at.joints.len()];
+    for (&j, p) in plain.iter().zip(&outcome.joint_impulses) {
+        joints[j] = vec![*p];
+    }
+    for (&j, p) in guides.iter().zip(&outcome.contact_impulses[meeting.len()..]) {
+        joints[j].clone_from(p);
+    }
+    for violation in &mut outcome.violations {
+        rename(violation, meeting, &guides, &plain);
+    }
+    Ok(Struck { outcome, joints })
+}
+
+/// Numbers of contacts and joints of the problem into those of the system.
+fn rename(violation: &mut Violation, meeting: &[usize], guides: &[usize], plain: &[usize]) {
+    let guide = |contact: usize| contact.checked_sub(meeting.len()).map(|k| guides[k]);
+    match violation {
+        Violation::Joint { joint, .. } => *joint = plain[*joint],
+        Violation::Approach { contact, velocity } => match guide(*contact) {
+            Some(joint) => *violation = Violation::Joint { joint, velocity: *velocity },
+            None => *contact = meeting[*contact],
+        },
+        Violation::Adhesion { contact, .. } | Violation::Friction { contact, .. } => {
+            *contact = guide(*contact).unwrap_or_else(|| meeting[*contact]);
+        }
+        Violation::Energy { .. } => {}
+    }
 }
 
 /// A contact that jams.
@@ -66,13 +156,15 @@ pub(crate) struct Jam {
     /// Normal, tangents.
     pub(crate) impulse: Vec<f64>,
     pub(crate) velocity: Vec<f64>,
+    /// Percussion of every joint.
+    pub(crate) joints: Vec<Vec<f64>>,
 }
 
 /// The impact without collision of the first contact among `touching` that is pressed in by its own friction, the others
 /// held (Poisson's law); `None` where there is none.
 pub(crate) fn jam(at: &Equations, v: &[f64], touching: &[usize]) -> Result<Option<Jam>, ImpactError> {
     for &contact in touching {
-        let mut problem = impact_problem(at, v, &[contact]);
+        let mut problem = impact_problem(at, v, &[contact], false);
         for &other in touching.iter().filter(|other| **other != contact) {
             let Some(other) = &at.contacts[other] else { continue };
             problem.joints = problem.joints.stack(&Matrix::from_rows(&[&other.normal.gradient]));
@@ -91,8 +183,9 @@ pub(crate) fn jam(at: &Equations, v: &[f64], touching: &[usize]) -> Result<Optio
         }
         problem.contacts.clear();
         problem.external = external;
-        let velocity = resolve_impact(&problem, &ImpactLaw::Moreau)?.velocity;
-        return Ok(Some(Jam { contact, impulse: path.impulse, velocity }));
+        let result = resolve_impact(&problem, &ImpactLaw::Moreau)?;
+        let joints = result.joint_impulses.iter().take(at.joints.len()).map(|p| vec![*p]).collect();
+        return Ok(Some(Jam { contact, impulse: path.impulse, velocity: result.velocity, joints }));
     }
     Ok(None)
 }

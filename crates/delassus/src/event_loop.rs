@@ -9,7 +9,7 @@ use crate::event_project::project;
 use crate::event_search::{End, GapPoint, GapTolerance, first_end, first_touch};
 use crate::formula::Point;
 use crate::kinematics::Kinematics;
-use crate::system::{Measure, State, System};
+use crate::system::{Impulse, Measure, State, System};
 use delassus_solve::matrix::max_abs;
 
 /// Gaps within this of zero are closed, m.
@@ -116,6 +116,8 @@ pub(crate) struct Run<'a> {
     samples: Vec<Sample>,
     sample_times: Vec<f64>,
     breakpoints: Vec<f64>,
+    /// External impulses that are still to come, the next one last.
+    pub(crate) impulses: Vec<Impulse>,
     next_sample: usize,
     next_break: usize,
     pub(crate) ambiguous: usize,
@@ -142,6 +144,11 @@ impl<'a> Run<'a> {
             times.sort_by(f64::total_cmp);
             times
         };
+        let mut impulses: Vec<Impulse> =
+            system.impulses.iter().copied().filter(|i| i.time >= start.t).collect();
+        impulses.sort_by(|a, b| b.time.total_cmp(&a.time));
+        let jumps: Vec<f64> =
+            options.breakpoints.iter().copied().chain(impulses.iter().map(|i| i.time)).collect();
         Ok(Run {
             system,
             mechanics: Mechanics::new(system, start)?,
@@ -168,7 +175,8 @@ impl<'a> Run<'a> {
             events: vec![],
             samples: vec![],
             sample_times: sorted(&options.sample_times),
-            breakpoints: sorted(&options.breakpoints),
+            breakpoints: sorted(&jumps),
+            impulses,
             next_sample: 0,
             next_break: 0,
             ambiguous: 0,
@@ -266,6 +274,7 @@ impl<'a> Run<'a> {
             self.next_break += 1;
             self.contiguous = false;
         }
+        self.apply_impulses()?;
         let stop = self.breakpoints.get(self.next_break).copied().unwrap_or(self.options.t_end);
         let room = stop.min(self.options.t_end) - self.state.t;
         let mut h = self.length.min(self.options.max_step).min(room);

@@ -36,7 +36,7 @@ use crate::expression::{Expression, Symbols};
 use crate::family::{Family, Variable};
 use crate::formula::AnyFormula;
 use crate::suggest::{clip, nearest};
-use crate::system::{Contact, Force, FormulaId, Joint, Measure, State, System};
+use crate::system::{Contact, Force, FormulaId, Impulse, Joint, Measure, State, System};
 use crate::table::{Result, Table, Value};
 pub use crate::world_error::WorldErrorKind;
 
@@ -150,6 +150,7 @@ fn read(text: &str, overrides: &[(&str, &str)], free: &[&str]) -> Result<Content
         "parameters",
         "energy",
         "force",
+        "impulse",
         "contact",
         "joint",
         "state",
@@ -182,6 +183,8 @@ fn read(text: &str, overrides: &[(&str, &str)], free: &[&str]) -> Result<Content
         forces: reader.forces(&root)?,
         contacts: reader.contacts(&root)?,
         joints: reader.joints(&root)?,
+        // A time or a size that depends on a free parameter is not known.
+        impulses: if free.is_empty() { reader.impulses(&root)? } else { vec![] },
     };
     let (t, [q, v]) = reader.state(&root)?;
     // What a file expects is meant for its own values of the parameters.
@@ -341,6 +344,20 @@ impl Reader {
             forces.push(Force { coordinate, value: self.keep(FormulaId::Force(i), &value, formula) });
         }
         Ok(forces)
+    }
+
+    fn impulses(&self, root: &Table<'_>) -> Result<Vec<Impulse>> {
+        let mut impulses = Vec::new();
+        for table in root.tables("impulse", "[[impulse]]")? {
+            table.only(&["time", "coordinate", "value"])?;
+            let time = table.require("time", "when it acts, s")?.constant(&self.symbols)?;
+            let on = table.require("coordinate", "the coordinate it acts on")?;
+            let name = on.string("the name of a coordinate in a string")?;
+            let coordinate = self.coordinate(name, on.text, on.span)?;
+            let value = table.require("value", "the impulse, N·s or N·m·s")?.constant(&self.symbols)?;
+            impulses.push(Impulse { time, coordinate, value });
+        }
+        Ok(impulses)
     }
 
     fn contacts(&mut self, root: &Table<'_>) -> Result<Vec<Contact>> {

@@ -56,6 +56,7 @@ pub fn impact_problem(kinematics: &Kinematics, v: &[f64], contacts: &[usize]) ->
                     slip_drift: contact.slip.iter().map(drift).collect(),
                     friction: contact.mu_kinetic,
                     restitution: contact.restitution,
+                    bilateral: false,
                 }
             })
             .collect(),

@@ -155,7 +155,7 @@ pub enum KinematicsError {
         formula: FormulaName,
     },
     /// A friction coefficient below zero.
-    #[error("{formula} is {value} at this state, expected a number that is not negative")]
+    #[error("{formula} is {} at this state, expected a number that is not negative", brief(.value))]
     NegativeFriction {
         /// Which formula.
         formula: FormulaName,
@@ -185,6 +185,11 @@ pub enum KinematicsError {
         /// The coordinate with the most negative diagonal entry, if there is one.
         coordinate: Option<String>,
     },
+}
+
+/// A number as people write it; one that is almost zero with three digits.
+fn brief(value: &f64) -> String {
+    if value.abs() < 1e-4 { format!("{value:.2e}") } else { value.to_string() }
 }
 
 impl KinematicsError {

@@ -91,7 +91,7 @@ impl ContactRows {
     }
 
     /// v += M⁻¹ Hᵀ r.
-    fn push(&self, r: &[f64], inverse_mass: &[f64], v: &mut [f64]) {
+    pub(crate) fn push(&self, r: &[f64], inverse_mass: &[f64], v: &mut [f64]) {
         for side in 0..2 {
             if self.slots[side] != NONE {
                 let at = 6 * self.slots[side] as usize;

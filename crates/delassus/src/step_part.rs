@@ -45,7 +45,7 @@ pub(crate) struct Room {
     kept_rows: Vec<f64>,
     kept_contacts: Vec<[f64; WIDE]>,
     /// Impulses of a part and of the step.
-    part_sum: Vec<Keyed>,
+    pub(crate) part_sum: Vec<Keyed>,
     pub(crate) step_sum: Vec<Keyed>,
     pub(crate) row_sum: Vec<f64>,
     /// Contacts at the end of a part.
@@ -142,6 +142,7 @@ impl Stepper<'_> {
         impulses_of(&room.part_sum, &self.contacts, &mut self.stage.contact_impulse);
         self.stage.row_impulse.clone_from(&self.row_impulse);
         self.want_velocities(h, room, report);
+        self.strike(room, report);
         let outcome = self.solve(1, 0.5 * h, room)?;
         note(report, outcome);
         self.set_velocities(&room.velocity);

@@ -5,7 +5,7 @@
 //! velocities:  u + rate = 0 ,                  0 ≤ u_n + e u_n⁻ ⊥ r_n ≥ 0
 //! ```
 //!
-//! u are the velocities of rows, g their values, u_n⁻ the speed of arrival. Source: 004 eq. 9; restitution by Newton.
+//! u are the velocities of rows, g their values, u_n⁻ the speed of arrival. Source: 004 eq. 9; restitution by Moreau (001 eq. 84).
 
 use crate::joint::{Row, RowKind};
 use crate::joint_rows;

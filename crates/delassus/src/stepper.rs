@@ -14,7 +14,8 @@
 //! q_{k+1} = q_k ⊕ h v_{k+1}, and is of first order. In both, gaps and joints are those at the end of the step, found by repeating the
 //! solve with what the linearization missed (004 keeps them at the level of velocities only).
 //!
-//! A rebound needs its moment: where a contact with restitution closes within a step, the step is cut there.
+//! A rebound needs its moment: where a contact with restitution closes within a step, the step is cut there. The law in the
+//! second solve is Moreau's; other laws of impact act before it (`step_impact.rs`).
 
 use delassus_solve::law::Law;
 use delassus_solve::problem::InvalidProblem;
@@ -30,6 +31,7 @@ use crate::joint_rows;
 use crate::keyed_impulses::{Keyed, add_impulses, impulses_of, key};
 use crate::part_bodies::part_bodies;
 use crate::stage::{ContactRows, Masses, NONE, StageData, StageSolver, WIDE};
+pub use crate::step_impact::StepImpactLaw;
 use crate::step_part::Room;
 pub use crate::step_report::{Accumulation, Forces, Jam, KeyedImpulse, Snapshot, StepReport};
 use crate::world::{BodyState, World, WorldState};
@@ -70,6 +72,8 @@ pub struct StepOptions {
     pub scheme: Scheme,
     /// Law of friction (default Coulomb's).
     pub law: FrictionLaw,
+    /// Law of impact (default Moreau's); the half-implicit scheme has that one only.
+    pub impact_law: StepImpactLaw,
     /// Scale-free residual of each solve (default 1e-10).
     pub tolerance: f64,
     /// Solver (default `Auto`).
@@ -88,6 +92,7 @@ impl Default for StepOptions {
             dt: 1e-3,
             scheme: Scheme::Symmetric,
             law: FrictionLaw::Ncp,
+            impact_law: StepImpactLaw::Moreau,
             tolerance: 1e-10,
             method: Method::Auto,
             position_tolerance: 1e-10,

@@ -83,6 +83,8 @@ pub struct System {
     pub contacts: Vec<Contact>,
     /// Bilateral constraints.
     pub joints: Vec<Joint>,
+    /// External impulses, in any order; those of one time act together.
+    pub impulses: Vec<Impulse>,
 }
 
 impl System {
@@ -96,6 +98,7 @@ impl System {
             forces: Vec::new(),
             contacts: Vec::new(),
             joints: Vec::new(),
+            impulses: Vec::new(),
         }
     }
 }
@@ -107,6 +110,18 @@ pub struct Force {
     pub coordinate: usize,
     /// The force, N or N·m.
     pub value: AnyFormula,
+}
+
+/// An external impulse on one coordinate at one time: velocities jump, positions stay. It acts on motions, not on the forces
+/// at an instant.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Impulse {
+    /// When, s.
+    pub time: f64,
+    /// Index of the coordinate.
+    pub coordinate: usize,
+    /// The impulse, N·s or N·m·s.
+    pub value: f64,
 }
 
 /// A constrained quantity, given by itself or by its rate.

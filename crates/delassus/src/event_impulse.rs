@@ -1,0 +1,63 @@
+//! External impulses of a motion: velocities jump at a given time.
+//!
+//! ```text
+//! M (v⁺ − v⁻) = P + Jᵀ p ,     (p, J v⁻, J v⁺) in the law of impact
+//! ```
+//!
+//! P ∈ ℝⁿ is the sum of the impulses of that time, J the rows of all joints and of all contacts that touch (001 eq. 71–73;
+//! 002 eq. 2.10). Contacts answer at once: one that is pushed into its surface pushes back, by the law of impact with the
+//! velocities before P.
+
+use delassus_solve::matrix::max_abs;
+
+use crate::event_driven::{Ending, EventKind};
+use crate::event_impact::{impact, joint_names};
+use crate::event_loop::{GAP, Run};
+
+/// Percussions of contacts below this part of the impulse are rounding.
+const NO_PERCUSSION: f64 = 1e-12;
+
+impl Run<'_> {
+    /// Applies the impulses whose time has come.
+    pub(crate) fn apply_impulses(&mut self) -> Result<(), Ending> {
+        let mut external: Vec<f64> = vec![];
+        while let Some(impulse) = self.impulses.pop_if(|i| i.time <= self.state.t) {
+            external.resize(self.state.v.len(), 0.0);
+            external[impulse.coordinate] += impulse.value;
+        }
+        if max_abs(&external) == 0.0 {
+            return Ok(());
+        }
+        let at = self.equations()?;
+        let touches = |i: &usize| at.contacts[*i].as_ref().is_some_and(|c| c.gap <= GAP);
+        let meeting: Vec<usize> =
+            (0..at.contacts.len()).filter(|i| self.modes.contacts[*i].is_closed() || touches(i)).collect();
+        let struck = impact(self.system, &at, (&self.state.v, &external), &meeting, &self.options.law)?;
+        let result = struck.outcome;
+        let hit: Vec<usize> = (0..external.len()).filter(|i| external[*i] != 0.0).collect();
+        let names: Vec<&str> = hit.iter().map(|&i| self.system.coordinates[i].as_str()).collect();
+        let joints = joint_names(self.system, &struck.joints);
+        let event = self.event(EventKind::Impulse, &names.join(", "));
+        event.impulse = hit.iter().map(|&i| external[i]).collect();
+        event.energy_change = result.kinetic_energy_after - result.kinetic_energy_before;
+        event.violations.clone_from(&result.violations);
+        event.joint_impulses = joints;
+        for (&i, p) in meeting.iter().zip(&result.contact_impulses) {
+            if max_abs(p) > NO_PERCUSSION * max_abs(&external) {
+                let name = self.system.contacts[i].name.clone();
+                self.event(EventKind::Impact, &name).impulse.clone_from(p);
+            }
+        }
+        self.state.v.clone_from(&result.velocity);
+        // A chatter under way is another one from here on.
+        self.chatter.iter_mut().for_each(|chatter| chatter.clear());
+        let (after, still) = (self.equations()?, self.still());
+        let rate = |i: usize| after.contacts[i].as_ref().map_or(0.0, |c| c.normal.velocity);
+        if meeting.iter().any(|&i| rate(i) < -still) {
+            return self.strike(&meeting);
+        }
+        let (leaving, touching): (Vec<usize>, Vec<usize>) = meeting.iter().partition(|&&i| rate(i) > still);
+        leaving.iter().for_each(|&i| self.leaving[i] = true);
+        self.settle(&touching, None, true)
+    }
+}

@@ -1,0 +1,439 @@
+//! `cargo xtask convergence`: the error of time stepping against the motion from event to event, over the step.
+//!
+//! ```text
+//! error(dt) = 1/T ∫ Σ_bodies (‖x_dt − x‖ + 2 r ‖ε_dt − ε‖) dt ,     order = d log error / d log dt
+//! ```
+//!
+//! x are places of centres, ε orientations as quaternions, r the radius of a body: an L¹ norm in time and of positions, because velocities jump and
+//! jump at other instants. The reference is computed from event to event, to 1e-12. Writes a table (CSV) and a picture (SVG) into
+//! the book.
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use delassus::event_driven::{Ending, EventOptions, run_events};
+use delassus::stepper::{StepOptions, Stepper};
+use delassus::world::WorldState;
+use delassus::world_file::read_world;
+use delassus::world_system::world_system;
+
+/// Instants at which motions are compared.
+const SAMPLES: usize = 50;
+/// Steps between two of them: doubled from level to level.
+const LEVELS: [usize; 7] = [1, 2, 4, 8, 16, 32, 64];
+
+/// A scene that both ways of moving know.
+struct Scene {
+    name: &'static str,
+    what: &'static str,
+    t_end: f64,
+    text: &'static str,
+}
+
+const FLOOR: &str = r#"
+[[body]]
+name = "floor"
+fixed = true
+[[body.shape]]
+type = "plane"
+"#;
+
+const SCENES: [Scene; 7] = [
+    Scene {
+        name: "bouncing ball",
+        what: "impacts with e = 0.6, up to and past their accumulation",
+        t_end: 2.5,
+        text: r#"
+[world]
+gravity = [0, 0, -9.81]
+[[body]]
+name = "ball"
+mass = 1.0
+position = [0, 0, 1.1]
+[[body.shape]]
+type = "sphere"
+radius = 0.1
+[[friction]]
+between = ["*", "*"]
+restitution = 0.6
+"#,
+    },
+    Scene {
+        name: "sliding ball",
+        what: "slides, then rolls",
+        t_end: 1.0,
+        text: r#"
+[world]
+gravity = [0, 0, -9.81]
+[[body]]
+name = "ball"
+mass = 1.0
+position = [0, 0, 0.5]
+velocity = [1.2, 1.6, 0]
+[[body.shape]]
+type = "sphere"
+radius = 0.5
+[[friction]]
+between = ["*", "*"]
+mu = 0.2
+"#,
+    },
+    Scene {
+        name: "block on an incline",
+        what: "slides up, stops and stays",
+        t_end: 1.0,
+        text: r#"
+[world]
+plane = "xz"
+gravity = ["-9.81*sin(pi/12)", 0, "-9.81*cos(pi/12)"]
+[[body]]
+name = "block"
+mass = 1.0
+position = [0, 0, 0.1]
+velocity = [2.0, 0, 0]
+[[body.shape]]
+type = "box"
+half_extents = [0.2, 0.2, 0.1]
+[[friction]]
+between = ["*", "*"]
+mu = 0.5
+"#,
+    },
+    Scene {
+        name: "pendulum at a wall",
+        what: "a joint, impacts with e = 0.7",
+        t_end: 3.0,
+        text: r#"
+[world]
+plane = "xz"
+gravity = [0, 0, -9.81]
+[[body]]
+name = "wall"
+fixed = true
+[[body.shape]]
+type = "plane"
+normal = [1, 0, 0]
+offset = -0.3
+[[body]]
+name = "bob"
+mass = 1.0
+position = [0.8, 0, -0.6]
+[[body.shape]]
+type = "sphere"
+radius = 0.1
+[[joint]]
+name = "hinge"
+type = "revolute"
+bodies = ["world", "bob"]
+anchor = [0, 0, 0]
+axis = [0, 1, 0]
+[[friction]]
+between = ["*", "*"]
+restitution = 0.7
+"#,
+    },
+    Scene {
+        name: "double pendulum at a wall",
+        what: "two joints, impacts with e = 0.8",
+        t_end: 2.0,
+        text: r#"
+[world]
+plane = "xz"
+gravity = [0, 0, -9.81]
+[[body]]
+name = "wall"
+fixed = true
+[[body.shape]]
+type = "plane"
+normal = [1, 0, 0]
+offset = -0.4
+[[body]]
+name = "upper"
+mass = 1.0
+position = [0.6, 0, -0.8]
+[[body.shape]]
+type = "sphere"
+radius = 0.1
+[[body]]
+name = "lower"
+mass = 1.0
+position = [1.2, 0, -1.6]
+[[body.shape]]
+type = "sphere"
+radius = 0.1
+[[joint]]
+name = "upper hinge"
+type = "revolute"
+bodies = ["world", "upper"]
+anchor = [0, 0, 0]
+axis = [0, 1, 0]
+[[joint]]
+name = "lower hinge"
+type = "revolute"
+bodies = ["upper", "lower"]
+anchor = [0.6, 0, -0.8]
+axis = [0, 1, 0]
+[[friction]]
+between = ["*", "*"]
+restitution = 0.8
+"#,
+    },
+    Scene {
+        name: "rocking block",
+        what: "impacts without rebound, from corner to corner",
+        t_end: 1.5,
+        text: r#"
+[world]
+plane = "xz"
+gravity = [0, 0, -9.81]
+[parameters]
+tilt = 0.1
+b = 0.2
+h = 0.6
+[[body]]
+name = "block"
+mass = 1.0
+position = ["b*cos(tilt) - h*sin(tilt)", 0, "b*sin(tilt) + h*cos(tilt)"]
+euler_deg = [0, "-tilt*180/pi", 0]
+[[body.shape]]
+type = "box"
+half_extents = ["b", 0.2, "h"]
+[[friction]]
+between = ["*", "*"]
+mu = 1.5
+"#,
+    },
+    Scene {
+        name: "falling rod",
+        what: "slides on its end, then falls flat with e = 0.3",
+        t_end: 0.8,
+        text: r#"
+[world]
+plane = "xz"
+gravity = [0, 0, -9.81]
+[parameters]
+angle = "60 deg"
+[[body]]
+name = "rod"
+mass = 1.0
+inertia = [0.03, 0.0833, 0.0833]
+position = [0, 0, "0.5*sin(angle) + 0.02"]
+euler_deg = [0, "-angle*180/pi", 0]
+[[body.shape]]
+type = "sphere"
+radius = 0.02
+position = [-0.5, 0, 0]
+[[body.shape]]
+type = "sphere"
+radius = 0.02
+position = [0.5, 0, 0]
+[[friction]]
+between = ["*", "*"]
+mu = 0.3
+restitution = 0.3
+"#,
+    },
+];
+
+/// Errors over steps.
+struct Measured {
+    dt: Vec<f64>,
+    error: Vec<f64>,
+}
+
+impl Measured {
+    /// The slope of log error over log dt between two levels.
+    fn order(&self, level: usize) -> f64 {
+        (self.error[level] / self.error[level + 1]).log2()
+    }
+
+    /// The least-squares slope over all levels.
+    fn fitted(&self) -> f64 {
+        let x: Vec<f64> = self.dt.iter().map(|h| h.ln()).collect();
+        let y: Vec<f64> = self.error.iter().map(|e| e.max(f64::MIN_POSITIVE).ln()).collect();
+        let n = x.len() as f64;
+        let (mx, my) = (x.iter().sum::<f64>() / n, y.iter().sum::<f64>() / n);
+        let top: f64 = x.iter().zip(&y).map(|(x, y)| (x - mx) * (y - my)).sum();
+        top / x.iter().map(|x| (x - mx) * (x - mx)).sum::<f64>()
+    }
+}
+
+/// Measures all scenes, prints them, and writes `book/src/images/convergence.{csv,svg}`.
+pub fn run(root: &Path) -> Result<(), String> {
+    let mut all = vec![];
+    for scene in &SCENES {
+        let measured = measure(scene).map_err(|e| format!("{}: {e}", scene.name))?;
+        let last = measured.error.len() - 1;
+        println!(
+            "{:<26} order {:.2} (last {:.2})  error {:.2e} at dt = {:.1e} s, {:.2e} at {:.1e} s",
+            scene.name,
+            measured.fitted(),
+            measured.order(last - 1),
+            measured.error[0],
+            measured.dt[0],
+            measured.error[last],
+            measured.dt[last]
+        );
+        all.push(measured);
+    }
+    let folder = root.join("book/src/images");
+    let write = |name: &str, text: String| {
+        let path = folder.join(name);
+        std::fs::write(&path, text).map_err(|e| format!("{}: {e}", path.display()))
+    };
+    write("convergence.csv", table(&all))?;
+    write("convergence.svg", picture(&all))
+}
+
+fn measure(scene: &Scene) -> Result<Measured, String> {
+    let floor = if scene.text.contains("\"wall\"") { "" } else { FLOOR };
+    let text = format!("{}{floor}", scene.text);
+    let file = read_world(&text, None, &[]).map_err(|e| e.render(scene.name, &text))?;
+    let system = world_system(&file.world, &file.state).map_err(|e| e.to_string())?;
+    let instants: Vec<f64> = (0..=SAMPLES).map(|k| scene.t_end * k as f64 / SAMPLES as f64).collect();
+    let options = EventOptions { t_end: scene.t_end, sample_times: instants, ..Default::default() };
+    let exact = run_events(&system.system, &system.state, &options).map_err(|e| e.to_string())?;
+    if exact.ending != Ending::Done {
+        return Err(format!("the reference ended at {} s: {}", exact.state.t, exact.ending));
+    }
+    let exact: Vec<WorldState> =
+        exact.samples.iter().map(|s| system.world_state(&file.state, &s.state)).collect();
+    let mut measured = Measured { dt: vec![], error: vec![] };
+    for steps in LEVELS {
+        let dt = scene.t_end / (SAMPLES * steps) as f64;
+        let mut stepper =
+            Stepper::new(&file.world, file.state.clone(), StepOptions { dt, ..Default::default() });
+        let mut sum = 0.0;
+        for (k, there) in exact.iter().enumerate().skip(1) {
+            for _ in 0..steps {
+                let _ = stepper.step().map_err(|e| e.to_string())?;
+            }
+            // Trapezoidal rule; the error at the start is zero.
+            let weight = if k == SAMPLES { 0.5 } else { 1.0 };
+            sum += weight * distance(stepper.state(), there, |i| file.world.bodies[i].reach());
+        }
+        measured.dt.push(dt);
+        measured.error.push(sum / SAMPLES as f64);
+    }
+    Ok(measured)
+}
+
+/// How far two states are apart: centres, and radius times angle.
+fn distance(a: &WorldState, b: &WorldState, reach: impl Fn(usize) -> f64) -> f64 {
+    let bodies = a.bodies.iter().zip(&b.bodies).enumerate();
+    bodies
+        .filter(|(i, _)| reach(*i).is_finite())
+        .map(|(i, (a, b))| {
+            let (p, q) = (a.pose.rotation, b.pose.rotation);
+            // ‖p − q‖ of quaternions is half the angle between them, for small ones.
+            let apart = (p - q).length().min((p + q).length());
+            (a.pose.position - b.pose.position).length() + 2.0 * reach(i) * apart
+        })
+        .sum()
+}
+
+fn table(all: &[Measured]) -> String {
+    let mut out = String::from("scene,dt,error,order\n");
+    for (scene, measured) in SCENES.iter().zip(all) {
+        for (k, (dt, error)) in measured.dt.iter().zip(&measured.error).enumerate() {
+            let order = if k == 0 { String::new() } else { format!("{:.3}", measured.order(k - 1)) };
+            let _ = writeln!(out, "{},{dt:e},{error:.6e},{order}", scene.name);
+        }
+    }
+    out
+}
+
+/// Errors over steps, both logarithmic, one line a scene, with the slopes 1 and 2 beside them.
+fn picture(all: &[Measured]) -> String {
+    const COLOURS: [&str; 7] = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000"];
+    let frame = [80.0, 50.0, 470.0, 430.0];
+    let decades = |values: &mut dyn Iterator<Item = f64>| {
+        let (lo, hi) =
+            values.filter(|x| *x > 0.0).fold((f64::INFINITY, 0.0_f64), |(lo, hi), x| (lo.min(x), hi.max(x)));
+        [lo.log10().floor(), hi.log10().ceil()]
+    };
+    let x = decades(&mut all.iter().flat_map(|m| m.dt.iter().copied()));
+    let y = decades(&mut all.iter().flat_map(|m| m.error.iter().copied()));
+    let place = |dt: f64, error: f64| {
+        let at = |v: f64, range: [f64; 2]| (v.log10() - range[0]) / (range[1] - range[0]);
+        [frame[0] + frame[2] * at(dt, x), frame[1] + frame[3] * (1.0 - at(error, y))]
+    };
+    let mut out = String::from(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 860 550\" font-family=\"sans-serif\" font-size=\"13\">\n\
+         <rect width=\"860\" height=\"550\" fill=\"white\"/>\n\
+         <text x=\"80\" y=\"30\" font-size=\"15\">Time stepping against the motion from event to event</text>\n",
+    );
+    let _ = writeln!(
+        out,
+        "<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" fill=\"none\" stroke=\"black\"/>",
+        frame[0], frame[1], frame[2], frame[3]
+    );
+    let mut line = |points: &[[f64; 2]], colour: &str, more: &str| {
+        let points: Vec<String> = points.iter().map(|p| format!("{:.1},{:.1}", p[0], p[1])).collect();
+        let _ = writeln!(
+            out,
+            "<polyline points=\"{}\" fill=\"none\" stroke=\"{colour}\" {more}/>",
+            points.join(" ")
+        );
+    };
+    let range = |r: [f64; 2]| (r[0] as i32)..=(r[1] as i32);
+    for k in range(x) {
+        let v = 10f64.powi(k);
+        line(&[place(v, 10f64.powf(y[0])), place(v, 10f64.powf(y[1]))], "#dddddd", "");
+    }
+    for k in range(y) {
+        let v = 10f64.powi(k);
+        line(&[place(10f64.powf(x[0]), v), place(10f64.powf(x[1]), v)], "#dddddd", "");
+    }
+    for (slope, dash) in [(1.0, "stroke-dasharray=\"2 4\""), (2.0, "stroke-dasharray=\"8 4\"")] {
+        let (from, to) = (10f64.powf(x[1] - 0.4), 10f64.powf(x[1] - 1.4));
+        let top = 10f64.powf(y[1] - 0.5);
+        line(&[place(from, top), place(to, top * 0.1f64.powf(slope))], "#888888", dash);
+    }
+    for (measured, colour) in all.iter().zip(COLOURS) {
+        let points: Vec<[f64; 2]> = measured
+            .dt
+            .iter()
+            .zip(&measured.error)
+            .map(|(h, e)| place(*h, e.max(10f64.powf(y[0]))))
+            .collect();
+        line(&points, colour, "stroke-width=\"2\"");
+    }
+    let mut text = |at: [f64; 2], anchor: &str, words: String, more: &str| {
+        let _ = writeln!(
+            out,
+            "<text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"{anchor}\" {more}>{words}</text>",
+            at[0], at[1]
+        );
+    };
+    for k in range(x) {
+        let at = place(10f64.powi(k), 10f64.powf(y[0]));
+        text([at[0], at[1] + 18.0], "middle", format!("1e{k}"), "");
+    }
+    for k in range(y) {
+        let at = place(10f64.powf(x[0]), 10f64.powi(k));
+        text([at[0] - 8.0, at[1] + 4.0], "end", format!("1e{k}"), "");
+    }
+    text([frame[0] + 0.5 * frame[2], frame[1] + frame[3] + 42.0], "middle", "dt, s".into(), "");
+    let middle = [24.0, frame[1] + 0.5 * frame[3]];
+    text(
+        middle,
+        "middle",
+        "error of positions, m".into(),
+        &format!("transform=\"rotate(-90 {} {})\"", middle[0], middle[1]),
+    );
+    for (k, ((scene, measured), colour)) in SCENES.iter().zip(all).zip(COLOURS).enumerate() {
+        let at = [frame[0] + frame[2] + 20.0, frame[1] + 20.0 + 46.0 * k as f64];
+        text(
+            at,
+            "start",
+            format!("{}: order {:.2}", scene.name, measured.fitted()),
+            &format!("fill=\"{colour}\""),
+        );
+        text([at[0], at[1] + 16.0], "start", scene.what.into(), "font-size=\"10\" fill=\"#555555\"");
+    }
+    let at = [frame[0] + frame[2] + 20.0, frame[1] + 20.0 + 46.0 * SCENES.len() as f64];
+    text(at, "start", "dotted: order 1, dashed: order 2".into(), "fill=\"#888888\"");
+    out += "</svg>\n";
+    out
+}
