@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use delassus_files::{Problem, read};
-use delassus_solve::solvers::friction::Method;
+use delassus_solve::solvers::friction::{FrictionOptions, Method};
 use delassus_solve::solvers::{Solver, Status};
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::{Value, json};
@@ -123,7 +123,8 @@ fn compare(args: &CompareArgs) -> Result<bool, String> {
 /// One solver on one problem.
 fn measure(problem: &Problem, solver: &str, tolerance: f64, cap: f64) -> Result<Found, String> {
     let attempt = |most: usize| {
-        let mut found = solve_problem(problem, solver, tolerance, most, false)?;
+        let options = FrictionOptions { tolerance, max_iterations: most, ..Default::default() };
+        let mut found = solve_problem(problem, solver, &options)?;
         found.status = match found.status {
             _ if found.residual <= tolerance => Status::Solved,
             Status::Solved => Status::Stalled,

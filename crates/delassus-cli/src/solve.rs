@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::io::Write as _;
 use std::path::PathBuf;
 use std::str::FromStr;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use clap::Args;
 use delassus_files::{Problem, read};
@@ -39,6 +39,10 @@ pub struct SolveArgs {
     /// Largest residual that counts as solved
     #[arg(long, default_value_t = 1e-8, value_parser = tolerance)]
     pub tolerance: f64,
+    /// Seconds after which the best point so far is the answer, for contact problems; without it results are the same on every
+    /// run
+    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    pub time_limit: Option<Duration>,
     /// Among impulses that go with the same velocities, choose those of least norm
     #[arg(long)]
     pub minimum_norm: bool,
@@ -56,6 +60,12 @@ pub fn tolerance(text: &str) -> Result<f64, String> {
         Ok(x) if x.is_finite() && x >= 0.0 => Ok(x),
         _ => Err(format!("expected a number not below 0, found \"{text}\"")),
     }
+}
+
+/// A time on the command line.
+fn seconds(text: &str) -> Result<Duration, String> {
+    let seconds = text.parse::<f64>().ok().and_then(|x| Duration::try_from_secs_f64(x).ok());
+    seconds.ok_or_else(|| format!("expected a number of seconds not below 0, found \"{text}\""))
 }
 
 /// What is reported of a solve, whatever the problem.
@@ -82,22 +92,16 @@ fn named<S: FromStr<Err = UnknownSolver>>(name: &str, all: &[(&str, S)]) -> Resu
     })
 }
 
-/// Solves by the method of a name, and measures the time of the solve alone. The limit on iterations is one of contact
-/// problems; the methods of complementarity problems end by themselves.
-pub fn solve_problem(
-    problem: &Problem,
-    solver: &str,
-    tolerance: f64,
-    max_iterations: usize,
-    minimum_norm: bool,
-) -> Result<Found, String> {
+/// Solves by the method of a name, and measures the time of the solve alone. Limits are those of contact problems; the methods of
+/// complementarity problems end by themselves.
+pub fn solve_problem(problem: &Problem, solver: &str, options: &FrictionOptions) -> Result<Found, String> {
+    let tolerance = options.tolerance;
     let p = match problem {
         Problem::Friction(p) => p,
         Problem::Lcp(p) => return complementarity(solver, |solver| solve_lcp(p, solver, tolerance)),
         Problem::Mlcp(p) => return complementarity(solver, |solver| solve_mlcp(p, solver, tolerance)),
     };
-    let method = named(solver, &Method::ALL)?;
-    let options = FrictionOptions { tolerance, method, max_iterations, minimum_norm };
+    let options = FrictionOptions { method: named(solver, &Method::ALL)?, ..*options };
     let start = Instant::now();
     let found = friction::solve(p, &options, None).map_err(|e| e.to_string())?;
     let seconds = start.elapsed().as_secs_f64();
@@ -171,8 +175,13 @@ pub fn run(args: &SolveArgs) -> u8 {
             return 2;
         }
     };
-    let most = FrictionOptions::default().max_iterations;
-    let solution = match solve_problem(&problem, &args.solver, args.tolerance, most, args.minimum_norm) {
+    let options = FrictionOptions {
+        tolerance: args.tolerance,
+        time_limit: args.time_limit,
+        minimum_norm: args.minimum_norm,
+        ..Default::default()
+    };
+    let solution = match solve_problem(&problem, &args.solver, &options) {
         Ok(found) => found,
         Err(e) => {
             eprintln!("error: {}: {e}", args.problem.display());
@@ -183,7 +192,7 @@ pub fn run(args: &SolveArgs) -> u8 {
     let first = solution.seconds;
     let mut seconds = first;
     for _ in 0..if first < QUICK { 4 } else { 0 } {
-        if let Ok(again) = solve_problem(&problem, &args.solver, args.tolerance, most, args.minimum_norm) {
+        if let Ok(again) = solve_problem(&problem, &args.solver, &options) {
             seconds = seconds.min(again.seconds);
         }
     }
@@ -217,8 +226,9 @@ pub fn run(args: &SolveArgs) -> u8 {
         let what = match solution.status {
             Status::Solved => "solved",
             Status::NoSolution => "no solution exists",
-            Status::MaxIterations => "not solved: the limit on iterations was reached",
-            Status::Stalled | Status::Interrupted => "not solved, and not shown to have no solution",
+            Status::MaxIterations => "not solved: the limit on iterations or work was reached",
+            Status::Interrupted => "not solved: the time was over",
+            Status::Stalled => "not solved, and not shown to have no solution",
         };
         let (n, solver) = (solution.unknowns.len(), &args.solver);
         format!(
@@ -307,6 +317,7 @@ mod tests {
                 solver: "auto".into(),
                 law: ContactLaw::Ncp,
                 tolerance: 1e-8,
+                time_limit: None,
                 minimum_norm: false,
                 impulse_out: Some(out.clone()),
                 json: true,
@@ -318,6 +329,12 @@ mod tests {
         assert_eq!(z, vec![1.0 / 3.0, 1.0 / 7.0]);
         assert_eq!(run(&args("none.json", r#"{"kind": "lcp", "matrix": [[-1]], "vector": [-1]}"#)), 1);
         assert_eq!(run(&args("lcp_bad.dat", "2 0 2")), 2);
+        // No time at all: not solved, and the impulses written nevertheless.
+        let block = args("fc2d_c.dat", "2 1 0 2 2 2 2 1 0 0 1 -2 3 0.5");
+        assert_eq!(run(&SolveArgs { time_limit: Some(Duration::ZERO), ..block }), 1);
+        assert_eq!(std::fs::read_to_string(&out).unwrap().lines().count(), 2);
+        assert_eq!(seconds("0.25"), Ok(Duration::from_millis(250)));
+        assert!(["-1", "nan", "inf", "x", ""].iter().all(|text| seconds(text).is_err()));
         // A block pressed with 2 and pulled with 3: it slides, friction is at its limit.
         assert_eq!(run(&args("fc2d_a.dat", "2 1 0 2 2 2 2 1 0 0 1 -2 3 0.5")), 0);
         let written = std::fs::read_to_string(&out).unwrap();

@@ -85,6 +85,11 @@ impl<const D: usize> BlockLu<D> {
         self.work
     }
 
+    /// The same in multiplications of numbers.
+    pub fn multiplications(&self) -> u64 {
+        (self.work as u64).saturating_mul((D * D * D) as u64)
+    }
+
     /// Factors A + blockdiag(shift); false where a pivot is singular.
     pub fn factor(&mut self, a: &BlockMatrix<D>, shift: &[Block<D>]) -> bool {
         self.factor_rows(a, shift, |_, block| *block)

@@ -1,5 +1,7 @@
 //! Every method by its name, on problems that it may or may not solve: the word of each is held against the judge.
 
+use std::time::Duration;
+
 use delassus_solve::friction_problem::{Form, FrictionProblem};
 use delassus_solve::law::{Law, row_offsets};
 use delassus_solve::matrix::Matrix;
@@ -8,6 +10,7 @@ use delassus_solve::residual::{project_ellipse, residual};
 use delassus_solve::solvers::Status;
 use delassus_solve::solvers::friction::{FrictionOptions, FrictionSolution, Method, solve};
 use delassus_solve::sparse::Sparse;
+use delassus_solve::sphere_pile::sphere_pile;
 
 fn random(seed: &mut u64) -> f64 {
     *seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
@@ -311,6 +314,39 @@ fn impulses_are_numbers_where_w_is_indefinite() {
             let found = run(&laws, &w, &q, &options);
             let finite = found.impulse.iter().all(|x| x.is_finite());
             assert!(finite && !found.residual.is_nan(), "{name}: {:?} {}", found.impulse, found.residual);
+        }
+    }
+}
+
+#[test]
+fn limits_end_every_method_with_its_best_point() {
+    let small = sphere_pile(4, 0.5).unwrap();
+    let (delassus, free_velocity) = small.local().unwrap();
+    let local = FrictionProblem::new(small.laws.clone(), Form::Local { delassus, free_velocity }).unwrap();
+    // The second has enough contacts to be swept without W.
+    for (form, problem) in [("with W", local), ("without W", sphere_pile(6, 0.5).unwrap())] {
+        for (name, method) in Method::ALL {
+            let options = FrictionOptions { tolerance: 1e-15, method, ..FrictionOptions::default() };
+            let limited = |max_work: u64| {
+                solve(&problem, &FrictionOptions { max_work: Some(max_work), ..options }, None).unwrap()
+            };
+            let mut last = f64::INFINITY;
+            for max_work in [0, 2_000_000, 20_000_000] {
+                let found = limited(max_work);
+                let ends = [Status::MaxIterations, Status::Stalled, Status::Solved];
+                assert!(ends.contains(&found.status), "{name} {form}: {:?}", found.status);
+                assert!(max_work > 0 || found.status == Status::MaxIterations, "{name} {form}");
+                // Methods keep their best point: the error may not grow with the work, up to the last digits of its sum.
+                assert!(found.residual <= last * (1.0 + 1e-9) && found.residual.is_finite(), "{name} {form}");
+                last = found.residual;
+                // What is counted is no time: the same bits again.
+                let again = limited(max_work);
+                assert_eq!((found.status, &found.impulse), (again.status, &again.impulse), "{name} {form}");
+            }
+            let options = FrictionOptions { time_limit: Some(Duration::ZERO), ..options };
+            let found = solve(&problem, &options, None).unwrap();
+            assert_eq!(found.status, Status::Interrupted, "{name} {form}");
+            assert!(found.residual.is_finite() && found.impulse.iter().all(|x| x.is_finite()));
         }
     }
 }

@@ -4,6 +4,7 @@
 //! step: a fixed point satisfies the law that was asked. Their word counts for nothing; the error of a point is the
 //! residual of the law.
 
+use super::budget::Budget;
 use super::colours::Coloured;
 use super::cone::{project, saxce};
 use super::factors::{Factors, WORK_MAX};
@@ -37,13 +38,14 @@ pub(super) fn gauss_seidel<const D: usize>(
     u: &mut [[f64; D]],
     target: f64,
     most: usize,
+    budget: &mut Budget,
     room: &mut Room<D>,
 ) -> (f64, usize) {
     let [x, ..] = copies(&mut room.points, r);
     let mut best = island.error(r, u);
     let mut look = 1;
     for k in 1..=most {
-        if best <= target {
+        if best <= target || !budget.spend(2 * island.work()) {
             return (best, k - 1);
         }
         island.precise_sweep(x);
@@ -78,8 +80,15 @@ pub(super) struct Anderson<const D: usize> {
 impl<const D: usize> Anderson<D> {
     /// Sweeps with Anderson's acceleration: the next point is the combination of the last ones whose changes by a sweep nearly
     /// cancel. It begins anew where the changes grow.
-    pub fn run(&mut self, island: &Island<D>, r: &mut [[f64; D]], target: f64, most: usize) -> (f64, usize) {
-        parallel::inside(r.len(), || self.accelerated(island, r, target, most))
+    pub fn run(
+        &mut self,
+        island: &Island<D>,
+        r: &mut [[f64; D]],
+        target: f64,
+        most: usize,
+        budget: &mut Budget,
+    ) -> (f64, usize) {
+        parallel::inside(r.len(), || self.accelerated(island, r, target, most, budget))
     }
 
     fn accelerated(
@@ -88,6 +97,7 @@ impl<const D: usize> Anderson<D> {
         r: &mut [[f64; D]],
         target: f64,
         most: usize,
+        budget: &mut Budget,
     ) -> (f64, usize) {
         let n = r.len();
         self.coloured.renew(island);
@@ -102,7 +112,9 @@ impl<const D: usize> Anderson<D> {
         let (mut size, mut ratio, mut look, mut oldest, mut count) = (f64::INFINITY, f64::INFINITY, 4, 0, 0);
         // Differences in memory.
         let mut m = 0;
-        while count < most && best > target {
+        // A sweep, a look at the error now and then, and the products of the differences.
+        let work = island.work() + (n * D * 4 * MEMORY) as u64;
+        while count < most && best > target && budget.spend(work) {
             count += 1;
             coloured.sweep(x, swept);
             let island = &coloured.island;
@@ -259,6 +271,7 @@ pub(super) fn projected_gradient<const D: usize>(
     u: &mut [[f64; D]],
     target: f64,
     most: usize,
+    budget: &mut Budget,
     room: &mut Room<D>,
 ) -> (f64, usize) {
     let n = r.len();
@@ -267,7 +280,7 @@ pub(super) fn projected_gradient<const D: usize>(
     let (mut step, mut theta) = (1.0_f64, 1.0_f64);
     let mut look = 1;
     for k in 1..=most {
-        if best <= target {
+        if best <= target || !budget.spend(3 * island.work()) {
             return (best, k - 1);
         }
         hat(island, y, force);
@@ -321,6 +334,7 @@ pub(super) fn spectral<const D: usize>(
     u: &mut [[f64; D]],
     target: f64,
     most: usize,
+    budget: &mut Budget,
     room: &mut Room<D>,
 ) -> (f64, usize) {
     let n = r.len();
@@ -330,7 +344,7 @@ pub(super) fn spectral<const D: usize>(
     let mut step = 1.0;
     let mut look = 1;
     for k in 1..=most {
-        if best <= target {
+        if best <= target || !budget.spend(2 * island.work()) {
             return (best, k - 1);
         }
         projected(island, x, force, step, next);
@@ -368,8 +382,8 @@ pub(super) fn admm<const D: usize>(
     island: &Island<D>,
     r: &mut [[f64; D]],
     u: &mut [[f64; D]],
-    target: f64,
-    most: usize,
+    (target, most): (f64, usize),
+    budget: &mut Budget,
     room: &mut Room<D>,
     factors: &mut Factors<D>,
 ) -> (f64, usize) {
@@ -383,7 +397,7 @@ pub(super) fn admm<const D: usize>(
     y.fill([0.0; D]);
     let (mut kappa, mut adapt, mut look) = (0.1, true, 1);
     for k in 1..=most {
-        if best <= target {
+        if best <= target || !budget.spend(3 * island.work()) {
             return (best, k - 1);
         }
         if adapt {
@@ -392,7 +406,7 @@ pub(super) fn admm<const D: usize>(
                     shift[i][c][c] = kappa / island.rho[i];
                 }
             }
-            if !lu.factor(&island.w, shift) {
+            if !budget.spend(lu.multiplications()) || !lu.factor(&island.w, shift) {
                 return (best, k - 1);
             }
             adapt = false;

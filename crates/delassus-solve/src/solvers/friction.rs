@@ -11,10 +11,12 @@
 //! them has seen. A global problem with many contacts in one island is first swept without forming W.
 
 use std::str::FromStr;
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
 use super::Status;
+use super::budget::Budget;
 use super::cone::Cone;
 use super::contact::{self, ContactOptions};
 use super::many_contacts;
@@ -85,6 +87,12 @@ pub struct FrictionOptions {
     /// Largest number of sweeps or steps of the named method on an island (default 20 000); of each method that `Auto` tries in
     /// the end, where it is also limited by their work.
     pub max_iterations: usize,
+    /// Largest work on an island, in multiplications of numbers, about (default: 2·10¹⁰, some seconds, or 4000 sweeps where these
+    /// are more). What is counted depends on the problem alone, and results stay the same on every run.
+    pub max_work: Option<u64>,
+    /// Time after which a solve ends with the best point that it has (default: none). The same problem may then end with other
+    /// impulses on another run.
+    pub time_limit: Option<Duration>,
     /// Among impulses that go with the same velocities, choose those of least norm (default: the ones found first). Costs
     /// another solve.
     pub minimum_norm: bool,
@@ -92,7 +100,14 @@ pub struct FrictionOptions {
 
 impl Default for FrictionOptions {
     fn default() -> Self {
-        FrictionOptions { tolerance: 1e-8, method: Method::Auto, max_iterations: 20_000, minimum_norm: false }
+        FrictionOptions {
+            tolerance: 1e-8,
+            method: Method::Auto,
+            max_iterations: 20_000,
+            max_work: None,
+            time_limit: None,
+            minimum_norm: false,
+        }
     }
 }
 
@@ -161,7 +176,8 @@ pub fn solve(
 ///
 /// For one problem after the other, as in a simulation: where laws, pattern and the methods that are needed are those of
 /// an earlier solve, nothing is allocated, whatever the number of contacts. The exceptions: laws that are no cones, polyhedral
-/// islands on which all iterations failed (they go to exact pivoting), and masses of more than 32 rows in one block or not
+/// islands and global problems with the associated law on which all iterations failed (they go to exact pivoting, or to a convex
+/// program), and masses of more than 32 rows in one block or not
 /// positive definite. Loops over more than a thousand constraints are shared out over the threads of the pool, whose
 /// own queues may take some memory of their own.
 pub fn solve_into(
@@ -177,6 +193,7 @@ pub fn solve_into(
         check_size("entries of the starting impulse", rows, solution.impulse.len())?;
         check_finite("the starting impulse", &solution.impulse)?;
     }
+    let mut budget = Budget::new(options);
     let Workspace { elimination, cones, velocity, many, one, two, three, five } = workspace;
     let laws = problem.laws.as_slice();
     cones.clear();
@@ -185,8 +202,8 @@ pub fn solve_into(
     let all_cones = cones.len() == laws.len();
     // Where W would be too large, it is not formed; what that could not solve goes on from where it came to.
     if all_cones
-        && many_contacts::solve(problem, cones, options, many, solution)
-        && solution.status == Status::Solved
+        && many_contacts::solve(problem, cones, options, &mut budget, many, solution)
+        && (solution.status == Status::Solved || budget.ended().is_some())
     {
         return Ok(());
     }
@@ -204,15 +221,21 @@ pub fn solve_into(
         return Ok(());
     }
     let widest = cones.iter().map(|c| c.rows()).max().unwrap_or(1);
-    let mut solve_cones = |asked: &FrictionOptions, solution: &mut FrictionSolution| {
+    let mut solve_cones = |asked: &FrictionOptions, budget: &mut Budget, solution: &mut FrictionSolution| {
         parallel::inside(laws.len(), || match widest {
-            1 => one.get_or_insert_default().solve(w, q, laws, cones, asked, solution),
-            2 => two.get_or_insert_default().solve(w, q, laws, cones, asked, solution),
-            3 => three.get_or_insert_default().solve(w, q, laws, cones, asked, solution),
-            _ => five.get_or_insert_default().solve(w, q, laws, cones, asked, solution),
+            1 => one.get_or_insert_default().solve(w, q, laws, cones, asked, budget, solution),
+            2 => two.get_or_insert_default().solve(w, q, laws, cones, asked, budget, solution),
+            3 => three.get_or_insert_default().solve(w, q, laws, cones, asked, budget, solution),
+            _ => five.get_or_insert_default().solve(w, q, laws, cones, asked, budget, solution),
         });
     };
-    solve_cones(options, solution);
+    solve_cones(options, &mut budget, solution);
+    // Where impulses are far larger than loads, W loses what decides about them.
+    let open = solution.status != Status::Solved && budget.ended().is_none();
+    if open && options.method == Method::Auto && !options.minimum_norm {
+        let judged = ContactProblem { delassus: w, free_velocity: q, laws };
+        many_contacts::solve_associated(problem, cones, &judged, options, &budget, many, solution);
+    }
     // Rows that are scaled or left out have another residual than the law that was asked for: the judge is asked.
     let other =
         |(law, cone): (&Law, &Cone)| matches!(law, Law::CoulombEllipse { .. }) || law.dim() != cone.rows();
@@ -228,7 +251,7 @@ pub fn solve_into(
                 break;
             }
             asked.tolerance *= 0.1 * options.tolerance / solution.residual;
-            solve_cones(&asked, solution);
+            solve_cones(&asked, &mut budget, solution);
         }
     }
     // Where W is not semidefinite, iterations may grow beyond all numbers: no impulses are better than such ones.

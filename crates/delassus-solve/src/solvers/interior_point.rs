@@ -10,6 +10,7 @@
 //! definite inside of the cones, so that a singular W is no obstacle. A contact with rolling friction has two
 //! Lorentz cones that share x_n; their S and z add up there.
 
+use super::budget::Budget;
 use super::cone::{Cone, length};
 use super::island::Island;
 use crate::block_lu::BlockLu;
@@ -173,8 +174,10 @@ impl<const D: usize> InteriorPoint<D> {
         target: f64,
         max_steps: usize,
         lu: &mut BlockLu<D>,
+        budget: &mut Budget,
     ) -> (f64, usize, bool) {
         let mut best = f64::INFINITY;
+        let work = 2 * island.work() + lu.multiplications();
         for step in 0..=max_steps {
             for ((r, x), t) in self.r.iter_mut().zip(&self.x).zip(&self.scale) {
                 *r = std::array::from_fn(|c| x[c] * t[c]);
@@ -187,7 +190,7 @@ impl<const D: usize> InteriorPoint<D> {
             if best <= target || step == max_steps {
                 return (best, step, true);
             }
-            if !self.advance(&island.cones, &island.rho, lu) {
+            if !budget.spend(work) || !self.advance(&island.cones, &island.rho, lu) {
                 return (best, step, false);
             }
         }

@@ -17,6 +17,11 @@ pub(super) struct Island<const D: usize> {
 }
 
 impl<const D: usize> Island<D> {
+    /// The work of a sweep, of a look at the error or of a product with W: its blocks, and what a contact takes by itself.
+    pub fn work(&self) -> u64 {
+        ((self.w.value.len() + 4 * self.w.len()) * D * D) as u64
+    }
+
     /// The error of r; u is written.
     pub fn error(&self, r: &[[f64; D]], u: &mut [[f64; D]]) -> f64 {
         error_square(&self.w, &self.q, &self.cones, &self.rho, r, u).sqrt()

@@ -1,6 +1,7 @@
 //! One island: the order in which methods are tried on it, with room for all of them that is used again for the next.
 
 use super::Status;
+use super::budget::Budget;
 use super::cone::{Cone, saxce};
 use super::factors::{Factors, WORK_MAX};
 use super::first_order::{self, Anderson};
@@ -47,14 +48,17 @@ impl<const D: usize> IslandSolver<D> {
         r: &mut [[f64; D]],
         target: f64,
         options: &FrictionOptions,
+        budget: &mut Budget,
         factors: &mut Factors<D>,
     ) -> (f64, usize, bool) {
-        let (mut error, mut count) = self.run(island, r, target, options, factors);
+        budget.next_island(island.work());
+        let (mut error, mut count) = self.run(island, r, target, options, budget, factors);
         if error <= target && options.minimum_norm {
-            let (found, k) = self.shorten(island, r, (error, target), options.max_iterations, factors);
+            let most = options.max_iterations;
+            let (found, k) = self.shorten(island, r, (error, target), most, budget, factors);
             return (found, count + k, false);
         }
-        if options.method != Method::Auto || error <= target {
+        if options.method != Method::Auto || error <= target || budget.ended().is_some() {
             return (error, count, false);
         }
         if let Some((found, status, pivots)) = pivot(island, options.tolerance) {
@@ -69,7 +73,7 @@ impl<const D: usize> IslandSolver<D> {
             }
         }
         let most = options.max_iterations.min(BY_NAME / island.w.value.len().max(1));
-        let (error, k) = self.by_name(island, r, (error, target), &BY_NAME_ALL, most, factors);
+        let (error, k) = self.by_name(island, r, (error, target), (&BY_NAME_ALL, most), budget, factors);
         (error, count + k, false)
     }
 
@@ -80,8 +84,8 @@ impl<const D: usize> IslandSolver<D> {
         island: &Island<D>,
         r: &mut [[f64; D]],
         (mut error, target): (f64, f64),
-        methods: &[Method],
-        most: usize,
+        (methods, most): (&[Method], usize),
+        budget: &mut Budget,
         factors: &mut Factors<D>,
     ) -> (f64, usize) {
         let n = r.len();
@@ -91,17 +95,18 @@ impl<const D: usize> IslandSolver<D> {
         for &method in methods {
             trial.clear();
             trial.extend_from_slice(&start);
-            let (mut found, k) = self.first_order(method, island, &mut trial, target, most, factors);
+            let (mut found, k) =
+                self.first_order(method, island, &mut trial, (target, most), budget, factors);
             count += k;
             if let Some(lu) = factors.within(&island.w, WORK_MAX).filter(|_| found > target) {
-                let (polished, k) = self.newton.run(island, &mut trial, target, 20, scale, lu);
+                let (polished, k) = self.newton.run(island, &mut trial, (target, scale), 20, lu, budget);
                 (found, count) = (polished, count + k);
             }
             if found < error {
                 error = found;
                 r.copy_from_slice(&trial);
             }
-            if error <= target {
+            if error <= target || budget.ended().is_some() {
                 break;
             }
         }
@@ -115,17 +120,19 @@ impl<const D: usize> IslandSolver<D> {
         method: Method,
         island: &Island<D>,
         r: &mut [[f64; D]],
-        target: f64,
-        most: usize,
+        (target, most): (f64, usize),
+        budget: &mut Budget,
         factors: &mut Factors<D>,
     ) -> (f64, usize) {
         let u = &mut self.u[..r.len()];
         let room = &mut self.others.get_or_insert_default().first_order;
         match method {
-            Method::GaussSeidel => first_order::gauss_seidel(island, r, u, target, most, room),
-            Method::ProjectedGradient => first_order::projected_gradient(island, r, u, target, most, room),
-            Method::Spectral => first_order::spectral(island, r, u, target, most, room),
-            Method::Admm => first_order::admm(island, r, u, target, most, room, factors),
+            Method::GaussSeidel => first_order::gauss_seidel(island, r, u, target, most, budget, room),
+            Method::ProjectedGradient => {
+                first_order::projected_gradient(island, r, u, target, most, budget, room)
+            }
+            Method::Spectral => first_order::spectral(island, r, u, target, most, budget, room),
+            Method::Admm => first_order::admm(island, r, u, (target, most), budget, room, factors),
             Method::Auto | Method::Newton | Method::InteriorPoint => (island.error(r, u), 0),
         }
     }
@@ -137,15 +144,16 @@ impl<const D: usize> IslandSolver<D> {
         r: &mut [[f64; D]],
         target: f64,
         options: &FrictionOptions,
+        budget: &mut Budget,
         factors: &mut Factors<D>,
     ) -> (f64, usize) {
         self.u.resize(island.w.len(), [0.0; D]);
         let u = &mut self.u[..island.w.len()];
         let most = options.max_iterations;
         match options.method {
-            Method::Auto => self.auto(island, r, target, most, factors),
+            Method::Auto => self.auto(island, r, target, most, budget, factors),
             Method::GaussSeidel | Method::ProjectedGradient | Method::Spectral | Method::Admm => {
-                self.first_order(options.method, island, r, target, most, factors)
+                self.first_order(options.method, island, r, (target, most), budget, factors)
             }
             Method::Newton => {
                 let sweeps = 8.min(most);
@@ -156,7 +164,7 @@ impl<const D: usize> IslandSolver<D> {
                     return (island.error(r, u), sweeps);
                 };
                 let scale = island.error_of_zero(u);
-                let (error, count) = self.newton.run(island, r, target, most, scale, lu);
+                let (error, count) = self.newton.run(island, r, (target, scale), most, lu, budget);
                 (error, count + sweeps)
             }
             Method::InteriorPoint => {
@@ -165,7 +173,7 @@ impl<const D: usize> IslandSolver<D> {
                 };
                 let interior = &mut self.others.get_or_insert_default().interior;
                 interior.start(island, false);
-                let (error, count, _) = interior.run(island, r, target, most.min(200), lu);
+                let (error, count, _) = interior.run(island, r, target, most.min(200), lu, budget);
                 (error, count)
             }
         }
@@ -177,6 +185,7 @@ impl<const D: usize> IslandSolver<D> {
         r: &mut [[f64; D]],
         target: f64,
         most: usize,
+        budget: &mut Budget,
         factors: &mut Factors<D>,
     ) -> (f64, usize) {
         let n = island.w.len();
@@ -221,7 +230,7 @@ impl<const D: usize> IslandSolver<D> {
             if lu.is_none() || few {
                 let anderson = &mut self.others.get_or_insert_default().anderson;
                 let sweeps = if lu.is_none() { 1000 } else { 100 };
-                let (found, k) = anderson.run(island, r, target, most.min(sweeps));
+                let (found, k) = anderson.run(island, r, target, most.min(sweeps), budget);
                 count += k;
                 error = found;
                 if error <= target {
@@ -238,6 +247,9 @@ impl<const D: usize> IslandSolver<D> {
         for most_sweeps in [SWEEPS, 2 * SWEEPS] {
             let mut settled = 0;
             for k in 1..=most_sweeps {
+                if !budget.spend(island.work()) {
+                    return (island.error(r, u), count);
+                }
                 let changes = island.sweep(r);
                 count += 1;
                 settled = if changes == 0 { settled + 1 } else { 0 };
@@ -255,7 +267,7 @@ impl<const D: usize> IslandSolver<D> {
                 lu = factors.within(&island.w, WORK_MAX);
             }
             let Some(lu) = &mut lu else { break };
-            let (found, k) = self.newton.run(island, r, target, 20, scale, lu);
+            let (found, k) = self.newton.run(island, r, (target, scale), 20, lu, budget);
             count += k;
             error = found;
             if error <= target {
@@ -264,7 +276,7 @@ impl<const D: usize> IslandSolver<D> {
         }
         if let Some(lu) = &mut lu {
             for caution in [false, true] {
-                let (found, k) = self.path(island, r, error, target, caution, lu);
+                let (found, k) = self.path(island, r, (error, target), caution, lu, budget);
                 count += k;
                 error = found;
                 if error <= target {
@@ -272,27 +284,30 @@ impl<const D: usize> IslandSolver<D> {
                 }
             }
             let room = &mut self.others.get_or_insert_default().proximal;
-            let (found, k) = proximal(island, r, target, scale, &mut self.newton, lu, room);
+            let (found, k) = proximal(island, r, (target, scale), &mut self.newton, lu, budget, room);
             count += k;
             error = found;
             if error <= target {
                 return (error, count);
             }
         }
+        if budget.ended().is_some() {
+            return (error, count);
+        }
         // Where sweeps get lost, other methods may not, and the other way round.
         let few = most.min(BY_NAME_FEW).min(BY_NAME / island.w.value.len().max(1));
-        let (found, k) = self.by_name(island, r, (error, target), &BY_NAME_ALL[..3], few, factors);
+        let (found, k) = self.by_name(island, r, (error, target), (&BY_NAME_ALL[..3], few), budget, factors);
         error = found;
         count += k;
         // What is left is patience: longer and longer runs of sweeps, with Newton's method at their ends.
         let (mut run, mut swept) = (100, 0);
-        while swept < most && error > target {
+        while swept < most && error > target && budget.ended().is_none() {
             let anderson = &mut self.others.get_or_insert_default().anderson;
-            let (found, k) = anderson.run(island, r, target, run.min(most - swept));
+            let (found, k) = anderson.run(island, r, target, run.min(most - swept), budget);
             swept += k.max(1);
             error = found;
             if let Some(lu) = factors.within(&island.w, WORK_MAX).filter(|_| error > target) {
-                let (found, k) = self.newton.run(island, r, target, 20, scale, lu);
+                let (found, k) = self.newton.run(island, r, (target, scale), 20, lu, budget);
                 swept += k;
                 error = found;
             }
@@ -309,13 +324,14 @@ impl<const D: usize> IslandSolver<D> {
         r: &mut [[f64; D]],
         (mut error, target): (f64, f64),
         most: usize,
+        budget: &mut Budget,
         factors: &mut Factors<D>,
     ) -> (f64, usize) {
         let n = r.len();
         let scale = island.error_of_zero(&mut self.u[..n]);
         // An error of the velocities counts a millionfold in what the norm chooses, one over its weight.
         if let Some(lu) = factors.within(&island.w, WORK_MAX) {
-            error = self.newton.run(island, r, CHOICE * target, 12, scale, lu).0;
+            error = self.newton.run(island, r, (CHOICE * target, scale), 12, lu, budget).0;
         }
         island.error(r, &mut self.u[..n]);
         let room = self.others.get_or_insert_default();
@@ -341,11 +357,11 @@ impl<const D: usize> IslandSolver<D> {
         }
         short.clear();
         short.extend_from_slice(r);
-        let (_, mut count) = self.auto(&near, &mut short, 0.01 * target, most.min(500), factors);
+        let (_, mut count) = self.auto(&near, &mut short, 0.01 * target, most.min(500), budget, factors);
         let mut found = island.error(&short, &mut self.u[..n]);
         if let Some(lu) = factors.within(&island.w, WORK_MAX) {
             for round in 1..=ROUNDS_OF_CHOICE {
-                let (_, k) = self.newton.run(&near, &mut short, 0.0, 12, scale, lu);
+                let (_, k) = self.newton.run(&near, &mut short, (0.0, scale), 12, lu, budget);
                 found = island.error(&short, &mut self.u[..n]);
                 count += k;
                 if found <= target || round == ROUNDS_OF_CHOICE {
@@ -360,7 +376,7 @@ impl<const D: usize> IslandSolver<D> {
                 center.copy_from_slice(&short);
             }
             if found > target {
-                let (polished, k) = self.newton.run(island, &mut short, target, 20, scale, lu);
+                let (polished, k) = self.newton.run(island, &mut short, (target, scale), 20, lu, budget);
                 (found, count) = (polished, count + k);
             }
         }
@@ -378,10 +394,10 @@ impl<const D: usize> IslandSolver<D> {
         &mut self,
         island: &Island<D>,
         r: &mut [[f64; D]],
-        mut error: f64,
-        target: f64,
+        (mut error, target): (f64, f64),
         caution: bool,
         lu: &mut BlockLu<D>,
+        budget: &mut Budget,
     ) -> (f64, usize) {
         let scale = island.error_of_zero(&mut self.u[..island.w.len()]);
         let interior = &mut self.others.get_or_insert_default().interior;
@@ -390,10 +406,11 @@ impl<const D: usize> IslandSolver<D> {
         let trial = &mut self.trial[..island.w.len()];
         let (mut level, mut count) = (1e-3 * scale, 0);
         for _ in 0..LEVELS {
-            let (mut found, steps, more) = interior.run(island, trial, level.max(target), PATH_STEPS, lu);
+            let (mut found, steps, more) =
+                interior.run(island, trial, level.max(target), PATH_STEPS, lu, budget);
             count += steps;
             if found > target {
-                let (polished, k) = self.newton.run(island, trial, target, 12, scale, lu);
+                let (polished, k) = self.newton.run(island, trial, (target, scale), 12, lu, budget);
                 count += k;
                 found = polished;
             }

@@ -15,6 +15,7 @@ use crate::mlcp::Mlcp;
 mod associated_contact;
 mod associated_rolling;
 mod auto;
+mod budget;
 mod colours;
 mod cone;
 pub mod contact;
@@ -46,6 +47,7 @@ pub mod qp;
 mod rolling_contact;
 pub(crate) mod scaling;
 mod sweeps;
+mod velocity_cone;
 mod velocity_loads;
 mod velocity_sweeps;
 mod velocity_system;
@@ -59,13 +61,13 @@ pub use auto::{solve_lcp, solve_mlcp};
 pub enum Status {
     /// The residual is within the tolerance.
     Solved,
-    /// The limit on iterations was reached first.
+    /// The limit on iterations or work was reached first.
     MaxIterations,
     /// The method cannot go on from here, which says nothing about the problem.
     Stalled,
     /// It was proved that the problem has no solution.
     NoSolution,
-    /// The caller asked to stop.
+    /// The caller asked to stop, or the time that it gave was over.
     Interrupted,
 }
 

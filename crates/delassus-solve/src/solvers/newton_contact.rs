@@ -14,6 +14,7 @@
 //! F: a proximal step, which leaves the solutions where they are. ε follows the error: far from a solution it
 //! keeps the steps short, close to it there is next to nothing of it left.
 
+use super::budget::Budget;
 use super::cone::{Cone, length};
 use super::island::Island;
 use crate::block_lu::BlockLu;
@@ -42,10 +43,10 @@ impl<const D: usize> Newton<D> {
         &mut self,
         island: &Island<D>,
         r: &mut [[f64; D]],
-        target: f64,
+        (target, scale): (f64, f64),
         max_steps: usize,
-        scale: f64,
         lu: &mut BlockLu<D>,
+        budget: &mut Budget,
     ) -> (f64, usize) {
         let n = island.w.len();
         self.left.resize(n, zero_block());
@@ -59,8 +60,9 @@ impl<const D: usize> Newton<D> {
         let mut best = island.error(&self.r, &mut self.u);
         let mut error = best;
         let mut since = 0;
+        let work = island.work() + lu.multiplications();
         for step in 0..max_steps {
-            if best <= target {
+            if best <= target || !budget.spend(work) {
                 return (best, step);
             }
             let near = proximal(error / scale);

@@ -4,6 +4,7 @@
 //! ellipse; rows that a cone does not use are left out.
 
 use super::Status;
+use super::budget::Budget;
 use super::cone::{Cone, steps};
 use super::factors::Factors;
 use super::friction::{FrictionOptions, FrictionSolution};
@@ -47,6 +48,7 @@ impl<const D: usize> Room<D> {
         laws: &[Law],
         cones: &[Cone],
         options: &FrictionOptions,
+        budget: &mut Budget,
         solution: &mut FrictionSolution,
     ) {
         self.load(w, q, laws, cones);
@@ -72,12 +74,12 @@ impl<const D: usize> Room<D> {
         if self.factors.len() < count {
             self.factors.resize_with(count, Factors::default);
         }
-        let (mut iterations, mut sum, mut proved) = (0, 0.0, false);
+        let (mut iterations, mut sum, mut proved, mut ended) = (0, 0.0, false, None);
         if count == 1 {
             let target = 0.7 * options.tolerance * scale;
-            let (error, k, none) =
-                self.solver.finish(whole, &mut self.r, target, options, &mut self.factors[0]);
-            (iterations, sum, proved) = (k, error * error, none);
+            let factors = &mut self.factors[0];
+            let (error, k, none) = self.solver.finish(whole, &mut self.r, target, options, budget, factors);
+            (iterations, sum, proved, ended) = (k, error * error, none, budget.ended());
         } else {
             self.index.resize(n, 0);
             for (ends, factors) in self.islands.start.windows(2).zip(&mut self.factors) {
@@ -88,7 +90,8 @@ impl<const D: usize> Room<D> {
                 // Squares of errors add up, and a margin is left for rounding.
                 let target = 0.7 * options.tolerance * scale * (rows.len() as f64 / n as f64).sqrt();
                 let (error, k, none) =
-                    self.solver.finish(&self.part, &mut self.part_r, target, options, factors);
+                    self.solver.finish(&self.part, &mut self.part_r, target, options, budget, factors);
+                ended = ended.or(budget.ended().filter(|_| error > target));
                 proved |= none;
                 iterations = iterations.max(k);
                 sum += error * error;
@@ -107,10 +110,11 @@ impl<const D: usize> Room<D> {
         let size = self.r.iter().flatten().map(|x| x * x).sum::<f64>().sqrt();
         let residual = (sum.sqrt() / scale).max(f64::EPSILON * size / scale);
         let spent = iterations >= options.max_iterations;
-        let otherwise = match (proved, spent) {
-            (true, _) => Status::NoSolution,
-            (false, true) => Status::MaxIterations,
-            (false, false) => Status::Stalled,
+        let otherwise = match (proved, ended, spent) {
+            (true, ..) => Status::NoSolution,
+            (false, Some(ended), _) => ended,
+            (false, None, true) => Status::MaxIterations,
+            (false, None, false) => Status::Stalled,
         };
         solution.status = super::settle(residual, otherwise, options.tolerance);
         solution.residual = residual;

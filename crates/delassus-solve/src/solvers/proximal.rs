@@ -5,6 +5,7 @@
 //! Where it does not, some more sweeps may help it; where they do not either, the step is taken again with a larger weight.
 //! The error may grow on the way: with strong friction the problem is not monotone, and the points first wander.
 
+use super::budget::Budget;
 use super::island::Island;
 use super::newton_contact::Newton;
 use crate::block_lu::BlockLu;
@@ -35,10 +36,10 @@ pub(super) struct Room<const D: usize> {
 pub(super) fn proximal<const D: usize>(
     island: &Island<D>,
     r: &mut [[f64; D]],
-    target: f64,
-    scale: f64,
+    (target, scale): (f64, f64),
     newton: &mut Newton<D>,
     lu: &mut BlockLu<D>,
+    budget: &mut Budget,
     room: &mut Room<D>,
 ) -> (f64, usize) {
     let n = r.len();
@@ -67,10 +68,13 @@ pub(super) fn proximal<const D: usize>(
         let goal = (1e-3 * near.error(trial, u)).max(0.1 * target);
         let mut found = f64::INFINITY;
         for sweeps in SWEEPS {
+            if !budget.spend(sweeps as u64 * island.work()) {
+                return (best, count);
+            }
             for _ in 0..sweeps {
                 near.sweep(trial);
             }
-            let (error, k) = newton.run(near, trial, goal, STEPS, scale, lu);
+            let (error, k) = newton.run(near, trial, (goal, scale), STEPS, lu, budget);
             (found, steps, count) = (error, steps + k, count + sweeps + k);
             if found <= goal {
                 break;
@@ -85,7 +89,7 @@ pub(super) fn proximal<const D: usize>(
             }
             x.copy_from_slice(trial);
             let error = island.error(x, u);
-            let (polished, k) = newton.run(island, trial, target, STEPS, scale, lu);
+            let (polished, k) = newton.run(island, trial, (target, scale), STEPS, lu, budget);
             (steps, count) = (steps + k, count + k);
             for (point, error) in [(&*x, error), (&*trial, polished)] {
                 if error < best {

@@ -19,6 +19,7 @@ use std::mem::take;
 
 use rayon::prelude::*;
 
+use super::budget::Budget;
 use super::cone::{Cone, natural};
 use super::parallel::{self, PIECE};
 use super::sweeps::one;
@@ -90,15 +91,17 @@ pub(super) fn solve<const D: usize, const B: usize>(
     system: &System<D, B>,
     tolerance: f64,
     most: usize,
+    budget: &mut Budget,
     room: &mut Room<D, B>,
 ) -> (f64, usize) {
-    parallel::inside(system.contacts.len(), || run(system, tolerance, most, room))
+    parallel::inside(system.contacts.len(), || run(system, tolerance, most, budget, room))
 }
 
 fn run<const D: usize, const B: usize>(
     system: &System<D, B>,
     tolerance: f64,
     most: usize,
+    budget: &mut Budget,
     room: &mut Room<D, B>,
 ) -> (f64, usize) {
     let target = CLEAR * tolerance * system.scale;
@@ -132,7 +135,10 @@ fn run<const D: usize, const B: usize>(
     // The error at the last gain, when to look for what stays, and the error at the begin of the round and when that was.
     let (mut gained, mut looked, mut round) = (best, 0, (best, 0));
     let (mut momentum, mut longer) = (MOMENTUM, true);
-    while count < most && best > target {
+    // Solves of a contact, its velocity, its two pushes, and the step on.
+    let work = (system.contacts.len() * D * (4 * B + 4 * D)) as u64;
+    budget.next_island(work);
+    while count < most && best > target && budget.spend(work) {
         count += 1;
         since += 1;
         run.sweep();
