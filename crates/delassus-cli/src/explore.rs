@@ -1,13 +1,13 @@
 //! `delassus explore`: all motions of a system or a small world, where several accelerations satisfy the laws.
 //!
-//! At each state with several answers the motion branches; every branch is followed to its end or to the next such
-//! state, down to a depth. A world is also moved by time stepping, with ever shorter steps, and the branch is told to which it
+//! At each state with several answers the motion branches, an impact without collision among them where there is one (003 §5);
+//! every branch is followed to its end or to the next such state, down to a depth. A world is also moved by time stepping, with ever shorter steps, and the branch is told to which it
 //! converges. Exit codes: 0 one motion only; 1 there are several; 2 misuse or bad input.
 
 use std::path::PathBuf;
 
 use clap::Args;
-use delassus::event_driven::{Ending, EventOptions, Indeterminate, Trajectory, run_events};
+use delassus::event_driven::{Ending, EventKind, EventOptions, Indeterminate, Trajectory, run_events};
 use delassus::stepper::{StepOptions, Stepper};
 use delassus::world::WorldState;
 use serde_json::{Value, json};
@@ -54,7 +54,9 @@ pub struct ExploreArgs {
 
 /// A motion, and those that branch off where it stops.
 struct Node {
-    choices: Vec<usize>,
+    choice: Option<usize>,
+    /// The answers that lead here, one after the other.
+    names: Vec<String>,
     run: Trajectory,
     children: Vec<Node>,
 }
@@ -78,7 +80,7 @@ pub fn run(args: &ExploreArgs) -> u8 {
 
 fn explore(scene: &Subject<'_>, args: &ExploreArgs) -> Result<u8, String> {
     let mut left = MOST;
-    let tree = follow(scene, args, &mut vec![], &mut left)?;
+    let tree = follow(scene, args, (&mut vec![], &mut vec![]), &mut left)?;
     if let Some(path) = &args.output {
         crate::plot::write(&draw(scene, &tree), path)?;
     }
@@ -110,7 +112,7 @@ fn explore(scene: &Subject<'_>, args: &ExploreArgs) -> Result<u8, String> {
 fn follow(
     scene: &Subject<'_>,
     args: &ExploreArgs,
-    choices: &mut Vec<usize>,
+    (choices, names): (&mut Vec<usize>, &mut Vec<String>),
     left: &mut usize,
 ) -> Result<Node, String> {
     *left = left.saturating_sub(1);
@@ -128,16 +130,27 @@ fn follow(
     if let Ending::Indeterminate { answers } = run.ending
         && choices.len() < args.depth
     {
-        for choice in 0..answers {
+        for choice in 0..=answers {
             if *left == 0 {
                 break;
             }
             choices.push(choice);
-            children.push(follow(scene, args, choices, left)?);
+            names.push(if choice == answers { "jam".into() } else { format!("answer {}", choice + 1) });
+            let child = follow(scene, args, (choices, names), left)?;
+            // Besides the answers, an impact without collision, where there is one.
+            if choice < answers || jams(&child.run, run.state.t) > jams(&run, run.state.t) {
+                children.push(child);
+            }
             choices.pop();
+            names.pop();
         }
     }
-    Ok(Node { choices: choices.clone(), run, children })
+    Ok(Node { choice: choices.last().copied(), names: names.clone(), run, children })
+}
+
+/// Impacts without collision at a time.
+fn jams(run: &Trajectory, t: f64) -> usize {
+    run.events.iter().filter(|e| e.kind == EventKind::Jam && e.t == t).count()
 }
 
 fn leaves(node: &Node) -> usize {
@@ -152,24 +165,20 @@ fn followed<'a>(node: &'a Node, out: &mut Vec<&'a Node>) {
     node.children.iter().for_each(|child| followed(child, out));
 }
 
-/// A branch by its answers, counted from 1.
-fn branch_name(choices: &[usize]) -> String {
-    if choices.is_empty() {
-        return "the only motion".into();
-    }
-    let answers: Vec<String> = choices.iter().map(|c| format!("answer {}", c + 1)).collect();
-    answers.join(", then ")
+/// A branch by its answers.
+fn branch_name(names: &[String]) -> String {
+    if names.is_empty() { "the only motion".into() } else { names.join(", then ") }
 }
 
 /// Which branch time stepping comes to.
 struct Stepped {
     /// Step, the nearest branch, and how far its end is, m.
-    levels: Vec<(f64, Vec<usize>, f64)>,
+    levels: Vec<(f64, Vec<String>, f64)>,
 }
 
 impl Stepped {
     /// The branch that the last steps agree on and come nearer to.
-    fn branch(&self) -> Option<&[usize]> {
+    fn branch(&self) -> Option<&[String]> {
         let last = self.levels.last()?;
         let before = self.levels.iter().rev().take(SETTLED + 1);
         let first = before.clone().last()?;
@@ -223,7 +232,7 @@ fn time_stepping(scene: &Subject<'_>, tree: &Node) -> Result<Option<Stepped>, St
         };
         let nearest = nodes.iter().zip(&ends).map(|(node, end)| (node, away(end)));
         if let Some((node, distance)) = nearest.min_by(|a, b| a.1.total_cmp(&b.1)) {
-            levels.push((dt, node.choices.clone(), distance));
+            levels.push((dt, node.names.clone(), distance));
         }
     }
     Ok(Some(Stepped { levels }))
@@ -235,7 +244,7 @@ fn modes(scene: &Subject<'_>, node: &Node) -> String {
 }
 
 fn summary(scene: &Subject<'_>, node: &Node) -> String {
-    let branch = node.choices.last().map_or("start".into(), |c| format!("answer {}", c + 1));
+    let branch = node.names.last().map_or("start", String::as_str);
     let end = match &node.run.ending {
         Ending::Done => format!("to t = {} s, {}", number(node.run.state.t), modes(scene, node)),
         Ending::Indeterminate { answers } => {
@@ -260,7 +269,7 @@ fn to_json(scene: &Subject<'_>, node: &Node) -> Value {
         system.coordinates.iter().zip(values).map(|(name, x)| (name.clone(), json!(x))).collect()
     };
     json!({
-        "choice": node.choices.last(), "t_end": node.run.state.t, "ending": ending_word(&node.run.ending),
+        "choice": node.choice, "answer": node.names.last(), "t_end": node.run.state.t, "ending": ending_word(&node.run.ending),
         "final": { "position": place(&node.run.state.q), "velocity": place(&node.run.state.v) },
         "events": node.run.events.iter().map(event_json).collect::<Vec<_>>(),
         "branches": node.children.iter().map(|c| to_json(scene, c)).collect::<Vec<_>>(),

@@ -254,6 +254,9 @@ impl Run<'_> {
             let decision = self.decision(&at, &touches, cause)?;
             match decision {
                 Decision::Answers(answers) => {
+                    if self.jam_is_chosen(&at, &mut touches, answers.len())? {
+                        continue;
+                    }
                     let mut answer = self.choose(answers)?;
                     if !answer.ties.is_empty() {
                         self.break_ties(&mut answer, &touches);
@@ -261,17 +264,8 @@ impl Run<'_> {
                     return self.adopt(answer.modes, &touches, jumped);
                 }
                 Decision::NoSolution => {
-                    let list: Vec<usize> = (0..touches.len()).filter(|i| touches[*i]).collect();
-                    if !self.jam(&at, &list)? {
+                    if !self.jam_among(&at, &mut touches)? {
                         return Err(Ending::NoSolution);
-                    }
-                    let after = self.equations()?;
-                    let still = self.still();
-                    for &i in &list {
-                        if after.contacts[i].as_ref().is_some_and(|c| c.normal.velocity > still) {
-                            touches[i] = false;
-                            self.leaving[i] = true;
-                        }
                     }
                 }
                 Decision::Unknown => return Err(Ending::Undecided),
@@ -329,6 +323,43 @@ impl Run<'_> {
             }
         }
         Ok(answers.swap_remove(pick))
+    }
+
+    /// The impact without collision of one of the contacts that touch; those that it throws off touch no longer.
+    fn jam_among(&mut self, at: &Equations, touches: &mut [bool]) -> Result<bool, Ending> {
+        let list: Vec<usize> = (0..touches.len()).filter(|i| touches[*i]).collect();
+        if !self.jam(at, &list)? {
+            return Ok(false);
+        }
+        let after = self.equations()?;
+        let still = self.still();
+        for &i in &list {
+            if after.contacts[i].as_ref().is_some_and(|c| c.normal.velocity > still) {
+                touches[i] = false;
+                self.leaving[i] = true;
+            }
+        }
+        Ok(true)
+    }
+
+    /// Where several accelerations satisfy the laws an impact without collision may do so too: whether it was chosen, and
+    /// was there.
+    fn jam_is_chosen(
+        &mut self,
+        at: &Equations,
+        touches: &mut [bool],
+        answers: usize,
+    ) -> Result<bool, Ending> {
+        if answers < 2 || self.options.choices.get(self.ambiguous) != Some(&answers) {
+            return Ok(false);
+        }
+        self.event(EventKind::Indeterminate, "").answers = answers;
+        if self.jam_among(at, touches)? {
+            self.ambiguous += 1;
+            return Ok(true);
+        }
+        self.events.pop();
+        Ok(false)
     }
 
     /// The impact without collision of one of these contacts; whether there was one.

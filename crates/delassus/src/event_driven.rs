@@ -66,8 +66,8 @@ pub struct EventOptions {
     pub law: ImpactLaw,
     /// Where several accelerations satisfy the laws (default detach).
     pub indeterminate: Indeterminate,
-    /// Which answer to follow at the first such states, counted from 0 by growing contact forces; then as
-    /// `indeterminate` says (default none).
+    /// Which answer to follow at the first such states, counted from 0 by growing contact forces; the number of answers
+    /// stands for an impact without collision, where there is one. Then as `indeterminate` says (default none).
     pub choices: Vec<usize>,
     /// Events after which the run ends (default one million).
     pub max_events: usize,

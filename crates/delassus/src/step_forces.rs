@@ -202,8 +202,8 @@ impl Stepper<'_> {
         false
     }
 
-    /// Contacts that slid before the step and stick after it although no sliding force exists: friction presses them
-    /// together faster than they can give way (003 eq. 38–39).
+    /// Contacts that slid before the step and stick after it because friction presses them together faster than they can give way
+    /// (003 eq. 38–39): where no sliding force exists, and where one does but the contact jammed all the same.
     pub(crate) fn watch(&self, h: f64, room: &mut Room, report: &mut StepReport) {
         let touching = self.touching();
         let Room { before, before_t, approach, velocity: v, kicked: old, .. } = room;
@@ -224,9 +224,7 @@ impl Stepper<'_> {
             let w = self.held_block(i);
             let e = [slip[0] / speed, slip[1] / speed];
             let pressing = w[(0, 0)] - mu * (w[(0, 1)] * e[0] + w[(0, 2)] * e[1]);
-            let bias = self.stage.normal_bias[i].unwrap_or(0.0);
-            let alone = rows.velocity(0, v) + bias - (0..3).map(|k| w[(0, k)] * r[k]).sum::<f64>();
-            if pressing <= 0.0 && alone < -1e-9 * h * self.world.gravity.length() {
+            if pressing <= 0.0 {
                 let cone = friction_cone(w, mu);
                 report.jams.push(Jam {
                     t: *before_t,

@@ -105,9 +105,9 @@ impl Stepper<'_> {
                 parent[a.max(b)] = a.min(b);
             }
         };
-        let held = |i: usize| match (self.rows.rows[i].kind, self.stage.wants[i]) {
-            (RowKind::Held | RowKind::Limit { .. }, Want::Velocity { .. }) => true,
-            _ => false,
+        let held = |i: usize| {
+            let carries = matches!(self.rows.rows[i].kind, RowKind::Held | RowKind::Limit { .. });
+            carries && matches!(self.stage.wants[i], Want::Velocity { .. })
         };
         let rows: Vec<usize> = (0..self.rows.rows.len()).filter(|&i| held(i)).collect();
         let touching: Vec<usize> =
