@@ -91,7 +91,7 @@ name = "rod"
 mass = 1.0
 inertia = [0.02, 0.0833, 0.0833]
 position = [0, 0, 1.0]
-velocity = [-1.0, 0, -3.0]
+velocity = [2.0, 0, -3.0]
 euler_deg = [0, -40, 0]
 [[body.shape]]
 type = "sphere"
@@ -99,7 +99,7 @@ radius = 0.02
 position = [-0.5, 0, 0]
 [[friction]]
 between = ["*", "*"]
-mu = 0.4
+mu = 0.9
 restitution = 0.6
 "#;
 
