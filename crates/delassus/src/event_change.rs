@@ -203,7 +203,9 @@ impl Run<'_> {
         let (q, v) = limit.y.split_at(n);
         let at = self.mechanics.equations((end, q, v), |_| true)?;
         let clear = |i: usize| {
-            closed.contains(&i) || at.contacts[i].as_ref().is_none_or(|c| c.gap > GAP || self.leaving[i])
+            limit.lost
+                || closed.contains(&i)
+                || at.contacts[i].as_ref().is_none_or(|c| c.gap > GAP || self.leaving[i])
         };
         if end > self.options.t_end || !(0..self.since.len()).all(clear) {
             return Ok(false);
