@@ -315,6 +315,7 @@ pub fn ending_word(ending: &Ending) -> &'static str {
         Ending::Undecided => "undecided",
         Ending::Stuck => "stuck",
         Ending::StepTooShort => "step-too-short",
+        Ending::Unresolved { .. } => "unresolved",
         Ending::NoOutcome { .. } => "impact-without-outcome",
         Ending::Failed(_) | Ending::Impact(_) | Ending::OneContact { .. } => "failed",
     }

@@ -15,6 +15,8 @@ use std::sync::LazyLock;
 
 use delassus_solve::matrix::max_abs;
 
+use crate::interval::Interval;
+
 /// Points of a step.
 pub(crate) const POINTS: usize = 8;
 /// Sweeps after which a step is refused.
@@ -24,6 +26,9 @@ const SETTLED: f64 = 4e-16;
 /// Changes below this part of the scale that no longer shrink are rounding too.
 const FLOOR: f64 = 1e-13;
 
+/// What rounding adds to bounds, relative to the value in the middle.
+const ROUNDING: f64 = 1e-15;
+
 /// The points, weights and integrals of the method.
 pub(crate) struct Gauss {
     /// θᵢ.
@@ -31,7 +36,7 @@ pub(crate) struct Gauss {
     /// wᵢ, which sum to 1.
     pub(crate) weights: [f64; POINTS],
     /// ∫₀^θᵢ ℓⱼ with ℓⱼ the Lagrange polynomials of the points.
-    integrals: [[f64; POINTS]; POINTS],
+    pub(crate) integrals: [[f64; POINTS]; POINTS],
     /// Pₖ(2θᵢ − 1), first index i.
     legendre: [[f64; POINTS]; POINTS],
 }
@@ -134,6 +139,39 @@ impl DenseStep {
         );
     }
 
+    /// Bounds of y, ẏ and ÿ over the stretch [a, b] of θ, for every component: p by its value and rate in the middle and a
+    /// bound of its second derivative, y by p.
+    pub(crate) fn bounds(&self, (a, b): (f64, f64), out: &mut Vec<[Interval; 3]>) {
+        let (middle, half) = (0.5 * (a + b), 0.5 * (b - a));
+        let integrals = legendre_integrals(middle);
+        let x = 2.0 * middle - 1.0;
+        let p: [f64; POINTS] = legendre(x);
+        let mut slope = [0.0; POINTS];
+        for k in 1..POINTS {
+            // P'ₖ = P'ₖ₋₂ + (2k − 1)Pₖ₋₁
+            slope[k] = (2 * k - 1) as f64 * p[k - 1] + if k > 1 { slope[k - 2] } else { 0.0 };
+        }
+        // |P''ₖ| ≤ P''ₖ(1) = (k − 1)k(k + 1)(k + 2)/8, and dx = 2 dθ.
+        let second: [f64; POINTS] = std::array::from_fn(|k| {
+            let k = k as f64;
+            0.5 * (k - 1.0) * k * (k + 1.0) * (k + 2.0)
+        });
+        let h = self.length;
+        out.clear();
+        out.extend(self.origin.iter().zip(&self.coefficients).map(|(y0, c)| {
+            let sum = |weights: &[f64; POINTS]| c.iter().zip(weights).map(|(c, w)| c * w).sum::<f64>();
+            let bend: f64 = c.iter().zip(&second).map(|(c, w)| c.abs() * w).sum();
+            let around = |value: f64, radius: f64| {
+                let radius = radius + ROUNDING * value.abs();
+                Interval::new(value - radius, value + radius)
+            };
+            let turn = around(2.0 * sum(&slope), half * bend);
+            let rate = around(sum(&p), half * turn.magnitude());
+            let value = around(y0 + h * sum(&integrals), half * h * rate.magnitude());
+            [value, rate, Interval::new(turn.lo / h, turn.hi / h)]
+        }));
+    }
+
     /// How much of the step's change its last coefficient makes up, in units of `scale` per component.
     fn tail(&self, scale: &[f64]) -> f64 {
         let k = POINTS - 1;
@@ -164,13 +202,15 @@ pub(crate) struct Collocation {
 
 impl Collocation {
     /// One step of length h from (t₀, y₀) into `dense`. `rate(i, t, y, ẏ)` evaluates f at point i. Where `before` is the
-    /// step that ended at (t₀, y₀), its polynomial continued is the first guess.
+    /// step that ended at (t₀, y₀), its polynomial continued is the first guess. `adjust(sweep)` is called after each sweep
+    /// and tells the change of y, in units of the scale, that what it adjusted will make; `None` where there is nothing.
     pub(crate) fn step<E>(
         &mut self,
         (t, h, y0): (f64, f64, &[f64]),
         scale: &[f64],
         before: Option<&DenseStep>,
         dense: &mut DenseStep,
+        mut adjust: impl FnMut(usize) -> Option<f64>,
         mut rate: impl FnMut(usize, f64, &[f64], &mut [f64]) -> Result<(), E>,
     ) -> Result<StepOutcome, E> {
         let g = &*GAUSS;
@@ -195,7 +235,7 @@ impl Collocation {
                 }
             }
         }
-        let mut last = f64::INFINITY;
+        let (mut last, mut older) = (f64::INFINITY, 0.0);
         let mut settled = false;
         for sweep in 0..MAX_SWEEPS {
             let mut change = 0.0_f64;
@@ -212,7 +252,19 @@ impl Collocation {
                     self.slopes[i][k] = self.fresh[k];
                 }
             }
-            if !change.is_finite() || (sweep > 3 && change > 2.0 * last && change > FLOOR) {
+            if !change.is_finite() {
+                return Ok(StepOutcome::Diverged);
+            }
+            // What is adjusted shows in the sweep after it: of two changes in a row the larger counts.
+            if let Some(more) = adjust(sweep) {
+                let larger = change.max(older);
+                older = change;
+                if !more.is_finite() {
+                    continue;
+                }
+                change = larger.max(more);
+            }
+            if sweep > 3 && change > 2.0 * last && change > FLOOR {
                 return Ok(StepOutcome::Diverged);
             }
             if change <= SETTLED || (change <= FLOOR && change >= 0.5 * last) {
@@ -279,11 +331,18 @@ mod tests {
     fn order_of_convergence() {
         let one = |h: f64| {
             let (mut room, mut dense) = (Collocation::default(), DenseStep::default());
-            let outcome = room.step((0.0, h, &[1.0, 0.0]), &[1.0; 2], None, &mut dense, |_, _, y, dy| {
-                dy[0] = y[1];
-                dy[1] = -y[0];
-                Ok::<(), ()>(())
-            });
+            let outcome = room.step(
+                (0.0, h, &[1.0, 0.0]),
+                &[1.0; 2],
+                None,
+                &mut dense,
+                |_| None,
+                |_, _, y, dy| {
+                    dy[0] = y[1];
+                    dy[1] = -y[0];
+                    Ok::<(), ()>(())
+                },
+            );
             assert!(matches!(outcome, Ok(StepOutcome::Converged(_))));
             let mut y = vec![];
             dense.at(1.0, &mut y);
@@ -295,6 +354,40 @@ mod tests {
         let (half_end, half_inside) = one(2.0);
         assert!(end < 1e-6 && end / half_end > 4e4, "{end:e} then {half_end:e}");
         assert!(inside / half_inside > 300.0, "{inside:e} then {half_inside:e}");
+    }
+
+    /// Bounds on stretches hold what the polynomial does there, and become narrow with them.
+    #[test]
+    fn bounds_hold_the_motion() {
+        let (mut room, mut dense) = (Collocation::default(), DenseStep::default());
+        let outcome = room.step(
+            (0.0, 1.5, &[1.0, 0.0]),
+            &[1.0; 2],
+            None,
+            &mut dense,
+            |_| None,
+            |_, _, y, dy| {
+                dy[0] = y[1];
+                dy[1] = -y[0].sin();
+                Ok::<(), ()>(())
+            },
+        );
+        assert!(matches!(outcome, Ok(StepOutcome::Converged(_))));
+        let (mut bounds, mut y) = (vec![], vec![]);
+        for k in 0..64 {
+            let (a, b) = (f64::from(k) / 64.0, f64::from(k + 1) / 64.0);
+            dense.bounds((a, b), &mut bounds);
+            for i in 0..=8 {
+                let theta = a + (b - a) * f64::from(i) / 8.0;
+                dense.at(theta, &mut y);
+                assert!(bounds[0][0].contains(y[0]) && bounds[1][0].contains(y[1]));
+                // Rates to the accuracy of the polynomial.
+                let near = |bound: Interval, x: f64| bound.lo - 1e-6 <= x && x <= bound.hi + 1e-6;
+                assert!(near(bounds[0][1], y[1]) && near(bounds[1][1], -y[0].sin()));
+                assert!(near(bounds[1][2], -y[0].cos() * y[1]));
+            }
+            assert!(bounds[0][0].width() < 0.05 && bounds[1][2].width() < 0.2);
+        }
     }
 
     /// The continued polynomial of a step is a good first guess of the next.
@@ -309,10 +402,10 @@ mod tests {
             let (mut room, mut a, mut b) =
                 (Collocation::default(), DenseStep::default(), DenseStep::default());
             let (h, mut y) = (0.3, vec![]);
-            let _ = room.step((0.0, h, &[1.0, 0.0]), &[1.0; 2], None, &mut a, field);
+            let _ = room.step((0.0, h, &[1.0, 0.0]), &[1.0; 2], None, &mut a, |_| None, field);
             a.at(1.0, &mut y);
             let first = room.evaluations;
-            let _ = room.step((h, h, &y), &[1.0; 2], guess.then_some(&a), &mut b, field);
+            let _ = room.step((h, h, &y), &[1.0; 2], guess.then_some(&a), &mut b, |_| None, field);
             room.evaluations - first
         };
         assert!(count(true) < count(false));

@@ -222,6 +222,11 @@ pub enum Ending {
     Stuck,
     /// The step became too short: forces grow beyond all bounds, or a formula jumps.
     StepTooShort,
+    /// A gap stays within rounding of zero, and whether it closes cannot be told.
+    Unresolved {
+        /// Name of the contact.
+        contact: String,
+    },
     /// A formula or the constraints fail there.
     Failed(ModeError),
     /// Numbers that make no impact.
@@ -269,6 +274,12 @@ impl std::fmt::Display for Ending {
             Ending::Stuck => write!(f, "modes change at one instant without end"),
             Ending::StepTooShort => {
                 write!(f, "the steps became too short: forces without bound, or a formula that jumps")
+            }
+            Ending::Unresolved { contact } => {
+                write!(
+                    f,
+                    "whether contact `{contact}` closes cannot be told: its gap stays within rounding of zero"
+                )
             }
             Ending::Failed(error) => write!(f, "{error}"),
             Ending::Impact(error) => write!(f, "{error}"),

@@ -1,13 +1,17 @@
 //! The loop of an event-driven run: a step, the first event in it, and what was asked to be recorded.
 
+use std::cell::RefCell;
+
 use crate::accumulation::Chatter;
 use crate::collocation::{Collocation, DenseStep, GAUSS, POINTS, StepOutcome, next_length, scales};
+use crate::event_bounds::{Shape, StepBounds};
 use crate::event_conditions::{Condition, condition_values, conditions};
 use crate::event_driven::{Ending, Event, EventError, EventOptions, START_TOLERANCE, Sample, Trajectory};
 use crate::event_mechanics::{ContactMode, JointMode, Mechanics, ModeError, Modes, Moving};
 use crate::event_project::project;
-use crate::event_search::{End, GapPoint, GapTolerance, first_end, first_touch};
-use crate::formula::Point;
+use crate::event_search::{End, GapPoint, GapTolerance, Search, TooLong, first_end};
+use crate::event_turn::Turning;
+use crate::formula::{AnyFormula, Point};
 use crate::kinematics::Kinematics;
 use crate::system::{Impulse, Measure, State, System};
 use delassus_solve::matrix::max_abs;
@@ -28,6 +32,12 @@ const NO_SLIP: f64 = 1e-13;
 const SLIP_ERROR: f64 = 4.0;
 /// A determinant of the scaled matrix below this is zero.
 const NO_DETERMINANT: f64 = 1e-9;
+/// Features of formulas up to this may stay unseen.
+const UNSEEN: f64 = 1e-6;
+/// Features of what is held at zero up to this part of the largest position, or of 1, may stay unseen.
+const UNSEEN_HELD: f64 = 1e-4;
+/// Steps up to this are not shortened any more for what their points do not see, s.
+const SHORT: f64 = 1e-6;
 /// Events at one instant that lead nowhere.
 const STUCK: usize = 40;
 /// A step after an event, in times between the last two events.
@@ -109,6 +119,7 @@ pub(crate) struct Run<'a> {
     values: Vec<[f64; POINTS]>,
     force_size: f64,
     visited: Visited,
+    bounds: StepBounds,
     pub(crate) chatter: Vec<Chatter>,
     /// Time since the last strike of every contact.
     pub(crate) since: Vec<f64>,
@@ -170,6 +181,7 @@ impl<'a> Run<'a> {
             values: vec![],
             force_size: 0.0,
             visited: Visited::default(),
+            bounds: StepBounds::default(),
             chatter: vec![Chatter::default(); contacts],
             since: vec![f64::INFINITY; contacts],
             events: vec![],
@@ -275,11 +287,12 @@ impl<'a> Run<'a> {
             self.contiguous = false;
         }
         self.apply_impulses()?;
+        self.turn_directions()?;
         let stop = self.breakpoints.get(self.next_break).copied().unwrap_or(self.options.t_end);
         let room = stop.min(self.options.t_end) - self.state.t;
         let mut h = self.length.min(self.options.max_step).min(room);
         let shortest = 1e-13 * self.state.t.abs().max(1.0);
-        let error = loop {
+        let (error, found) = loop {
             if h < shortest && h < room {
                 if self.slides() && self.jam_now(1.0 + 1e-6)? {
                     return Ok(());
@@ -288,7 +301,23 @@ impl<'a> Run<'a> {
             }
             match self.attempt(h) {
                 Ok(StepOutcome::Converged(error)) if error <= self.options.tolerance => {
-                    break error / self.options.tolerance;
+                    let found = match self.first_event()? {
+                        Ok(found) => found,
+                        Err(_) if h > shortest.max(SHORT) => {
+                            h *= 0.25;
+                            self.contiguous = false;
+                            continue;
+                        }
+                        Err(contact) => {
+                            let contact = self.system.contacts[contact].name.clone();
+                            return Err(Ending::Unresolved { contact });
+                        }
+                    };
+                    let end = found.map_or(1.0, |(theta, _)| theta);
+                    match self.unresolved(end) {
+                        Some(theta) if h > SHORT => h *= theta.clamp(0.1, 0.5),
+                        _ => break (error / self.options.tolerance, found),
+                    }
                 }
                 Ok(StepOutcome::Converged(error)) => h = next_length(h, error / self.options.tolerance),
                 Ok(StepOutcome::Diverged) => h *= 0.25,
@@ -299,7 +328,6 @@ impl<'a> Run<'a> {
         };
         self.steps += 1;
         self.redundant_steps += u64::from(self.list.contains(&Condition::Together));
-        let found = self.first_event()?;
         let length = next_length(h, error);
         let Some((theta, cause)) = found else {
             let end = if h == room { stop.min(self.options.t_end) } else { self.state.t + h };
@@ -359,6 +387,16 @@ impl<'a> Run<'a> {
         }
     }
 
+    /// Slips up to this have not begun, or have ended.
+    pub(crate) fn no_slip(&self) -> f64 {
+        NO_SLIP.max(SLIP_ERROR * self.options.tolerance) * max_abs(&self.state.v).max(1.0)
+    }
+
+    /// The next step is no longer than this times the last.
+    pub(crate) fn limit_next_step(&mut self, factor: f64) {
+        self.length = self.length.min(factor * self.before.length);
+    }
+
     fn slides(&self) -> bool {
         self.list.iter().any(|c| matches!(c, Condition::Slip(_)))
     }
@@ -374,8 +412,18 @@ impl<'a> Run<'a> {
         self.since.iter_mut().for_each(|s| *s += passed);
     }
 
-    /// A step of length h in the present modes, with the conditions at its points.
+    /// A step of length h in the present modes; where slip in space is so slow that sweeps do not contract, with its
+    /// directions as unknowns.
     fn attempt(&mut self, h: f64) -> Result<StepOutcome, ModeError> {
+        let outcome = self.attempt_with(h, None)?;
+        match (outcome, Turning::new(self.system, &self.modes)) {
+            (StepOutcome::Diverged, Some(turning)) => self.attempt_with(h, Some(turning)),
+            _ => Ok(outcome),
+        }
+    }
+
+    /// A step of length h in the present modes, with the conditions at its points.
+    fn attempt_with(&mut self, h: f64, turning: Option<Turning>) -> Result<StepOutcome, ModeError> {
         let n = self.state.q.len();
         let y0: Vec<f64> = self.state.q.iter().chain(&self.state.v).copied().collect();
         let mut scale = vec![];
@@ -387,10 +435,17 @@ impl<'a> Run<'a> {
         let (mut now, mut size) = (vec![], 0.0_f64);
         let sign = self.sign;
         let guess = self.contiguous.then_some(&*before);
-        let outcome = room.step((self.state.t, h, &y0), &scale, guess, dense, |point, t, y, dy| {
+        let speed = scale.last().copied().unwrap_or(1.0);
+        let turning = RefCell::new(turning);
+        let adjust = |_: usize| turning.borrow_mut().as_mut().map(|turning| turning.adjust(h) / speed);
+        let step = (self.state.t, h, &*y0);
+        let outcome = room.step(step, &scale, guess, dense, adjust, |point, t, y, dy| {
             let (q, v) = y.split_at(n);
             let at = mechanics.equations((t, q, v), |i| modes.contacts[i].is_closed() || nonholonomic(i))?;
-            let response = mechanics.respond(&at, modes)?;
+            let response = match turning.borrow_mut().as_mut() {
+                Some(turning) => turning.respond(mechanics, point, &at)?,
+                None => mechanics.respond(&at, modes)?,
+            };
             dy[..n].copy_from_slice(v);
             dy[n..].copy_from_slice(&response.acceleration);
             if !list.is_empty() {
@@ -407,38 +462,86 @@ impl<'a> Run<'a> {
         Ok(outcome)
     }
 
-    /// The first event of the step: θ and what it is.
-    fn first_event(&mut self) -> Result<Option<(f64, Cause)>, Ending> {
+    /// Up to where the points of the step tell all about the formulas that act in it, of [0, end]; `None` for all of it.
+    fn unresolved(&mut self, end: f64) -> Option<f64> {
+        let system = self.system;
+        let measured = |measure: &'a Measure| match measure {
+            Measure::Displacement(h) | Measure::Velocity(h) => h,
+        };
+        // What is held at zero is small because it is held.
+        let held = UNSEEN_HELD * max_abs(&self.state.q).max(1.0);
+        let mut acting: Vec<(&AnyFormula, f64)> = system.potential.iter().map(|p| (p, UNSEEN)).collect();
+        acting.extend((!self.mechanics.has_constant_mass()).then_some((&system.kinetic, UNSEEN)));
+        acting.extend(system.forces.iter().map(|f| (&f.value, UNSEEN)));
+        for joint in &system.joints {
+            acting.push((measured(&joint.value), held));
+            acting.extend(joint.slip.iter().map(measured).chain([&joint.mu]).map(|f| (f, UNSEEN)));
+        }
+        for (contact, mode) in system.contacts.iter().zip(&self.modes.contacts) {
+            match (&contact.normal, mode.is_closed()) {
+                (_, true) => acting.push((measured(&contact.normal), held)),
+                (Measure::Velocity(rate), false) => acting.push((rate, UNSEEN)),
+                (Measure::Displacement(_), false) => {}
+            }
+            if mode.is_closed() {
+                let friction = [&contact.mu_static, &contact.mu_kinetic];
+                acting.extend(contact.slip.iter().map(measured).chain(friction).map(|f| (f, UNSEEN)));
+            }
+        }
+        let mut first = None;
+        for (formula, smallest) in acting {
+            let upto = first.unwrap_or(end);
+            if upto > 0.0 {
+                first = self.bounds.unresolved(&self.dense, formula, smallest, upto).or(first);
+            }
+        }
+        first
+    }
+
+    /// The first event of the step: θ and what it is; or the contact of which that could not be told.
+    #[allow(clippy::type_complexity)]
+    fn first_event(&mut self) -> Result<Result<Option<(f64, Cause)>, usize>, Ending> {
         let mut first: Option<(f64, Cause)> = None;
         self.visited.used = 0;
+        self.bounds.clear();
         let h = self.dense.length;
         let tolerance = GapTolerance { graze: GRAZE, rounding: ROUNDING * max_abs(&self.state.q).max(1.0) };
         let (mechanics, dense, visited) = (&self.mechanics, &self.dense, &mut self.visited);
+        let bounds = &mut self.bounds;
         for i in 0..self.modes.contacts.len() {
-            let holonomic = matches!(self.system.contacts[i].normal, Measure::Displacement(_));
-            if self.modes.contacts[i].is_closed() || !holonomic {
+            let Measure::Displacement(gap) = &self.system.contacts[i].normal else { continue };
+            if self.modes.contacts[i].is_closed() {
                 continue;
             }
+            let leaving = self.leaving[i];
+            if !leaving && bounds.is_positive(dense, gap, (0.0, 1.0)) {
+                continue;
+            }
+            let bounded = bounds.has_bounds(dense, gap);
             let mut eval = |theta: f64| {
                 let (gap, rate) = mechanics.gap(i, visited.at(dense, theta));
                 GapPoint { theta, gap, rate: rate * h }
             };
+            let mut shape = |a: f64, b: f64| {
+                if bounded { bounds.shape(dense, gap, (a, b)) } else { Shape::Unknown }
+            };
             let (a, b) = (eval(0.0), eval(first.map_or(1.0, |f| f.0)));
-            if b.theta > a.theta
-                && let Some(touch) = first_touch(&mut eval, a, b, self.leaving[i], tolerance)
-                && first.is_none_or(|f| touch.theta() < f.0)
-            {
-                // Closing and grazing are told apart by the rate there.
-                first = Some((touch.theta(), Cause::Touch(i)));
+            if b.theta > a.theta {
+                match Search::new(&mut eval, &mut shape, tolerance).first_touch(a, b, leaving) {
+                    // Closing and grazing are told apart by the rate there.
+                    Ok(Some(touch)) if first.is_none_or(|f| touch.theta() < f.0) => {
+                        first = Some((touch.theta(), Cause::Touch(i)));
+                    }
+                    Ok(_) => {}
+                    Err(TooLong) => return Ok(Err(i)),
+                }
             }
         }
-        let size = max_abs(&self.state.v).max(1.0);
+        let no_slip = self.no_slip();
         for k in 0..self.list.len() {
             let condition = self.list[k];
             let noise = match condition {
-                Condition::Slip(_) | Condition::JointSlip(_) | Condition::Rate(_) => {
-                    NO_SLIP.max(SLIP_ERROR * self.options.tolerance) * size
-                }
+                Condition::Slip(_) | Condition::JointSlip(_) | Condition::Rate(_) => no_slip,
                 Condition::Determinant => NO_DETERMINANT,
                 _ => NO_FORCE * self.force_size,
             };
@@ -453,7 +556,7 @@ impl<'a> Run<'a> {
                 first = Some((theta, Cause::Mode(condition)));
             }
         }
-        Ok(first)
+        Ok(Ok(first))
     }
 
     /// The true value of a condition inside of the step.
@@ -472,25 +575,6 @@ impl<'a> Run<'a> {
         let mut values = vec![];
         condition_values(&self.list[k..=k], &at, &self.modes, &response, self.sign, &mut values);
         Ok(values[0])
-    }
-
-    /// Whether a slip in space that vanished along its old direction is still there across it.
-    fn direction_turned(&mut self, theta: f64, cause: Cause) -> Result<bool, Ending> {
-        let Cause::Mode(Condition::Slip(i)) = cause else { return Ok(false) };
-        if self.system.contacts[i].slip.len() < 2 || theta * self.dense.length < 1e-9 {
-            return Ok(false);
-        }
-        let mut speed = |theta: f64| -> Result<f64, Ending> {
-            let mut y = vec![];
-            self.dense.at(theta, &mut y);
-            let (q, v) = y.split_at(y.len() / 2);
-            let t = self.dense.start + theta * self.dense.length;
-            let at = self.mechanics.equations((t, q, v), |c| c == i)?;
-            Ok(at.contacts[i]
-                .as_ref()
-                .map_or(0.0, |c| c.slip.iter().map(|r| r.velocity * r.velocity).sum::<f64>().sqrt()))
-        };
-        Ok(speed(theta)? > 1e-8 * speed(0.0)?)
     }
 
     /// Records the samples of this step up to θ; those at its end belong to the next step.

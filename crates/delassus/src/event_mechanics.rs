@@ -28,7 +28,7 @@ const SIDES: usize = 32;
 pub enum ContactMode {
     /// No force.
     Open,
-    /// Touching; it slides, or there is no friction. The direction of slip is the one at the last event.
+    /// Touching; it slides, or there is no friction. The direction of slip is the one at the start of the step.
     Slide {
         /// Unit vector along the tangents; (0, 0) without friction.
         direction: [f64; 2],
@@ -106,6 +106,8 @@ pub(crate) struct Mechanics<'a> {
     /// M and M⁻¹ where they never change.
     constant: Option<(Arc<Matrix>, Matrix)>,
     state: State,
+    /// Slips in space up to this have the direction of their mode: their own is rounding.
+    pub(crate) no_slip: f64,
 }
 
 impl<'a> Mechanics<'a> {
@@ -119,7 +121,12 @@ impl<'a> Mechanics<'a> {
         } else {
             None
         };
-        Ok(Mechanics { system, constant, state: state.clone() })
+        Ok(Mechanics { system, constant, state: state.clone(), no_slip: 0.0 })
+    }
+
+    /// Whether masses never change.
+    pub(crate) fn has_constant_mass(&self) -> bool {
+        self.constant.is_some()
     }
 
     /// n.
@@ -211,7 +218,7 @@ impl<'a> Mechanics<'a> {
     /// Accelerations and forces in these modes.
     pub(crate) fn respond(&self, at: &Equations, modes: &Modes) -> Result<Response, ModeError> {
         let n = self.coordinates();
-        let held = Held::new(at, modes);
+        let held = Held::new(at, modes, self.no_slip);
         let k = held.owners.len();
         if k == 0 && at.force.iter().all(|f| *f == 0.0) {
             return Ok(Response {
@@ -307,14 +314,15 @@ pub(crate) struct Held<'a> {
     friction: Vec<[f64; 2]>,
 }
 
-/// The direction of slip at these rows: that of the velocity, or the given one where the velocity has passed zero.
-pub(crate) fn slip_direction(slip: &[Row], start: [f64; 2]) -> [f64; 2] {
+/// The direction of slip at these rows: that of the velocity, or the one at the start of the step where the velocity is no
+/// more than `no_slip` or has passed zero. A slip that ends on a straight line passes zero smoothly that way.
+fn slip_direction(slip: &[Row], start: [f64; 2], no_slip: f64) -> [f64; 2] {
     match slip {
         [_] => start,
         [a, b] => {
             let (x, y) = (a.velocity, b.velocity);
             let speed = x.hypot(y);
-            if speed <= f64::MIN_POSITIVE || x * start[0] + y * start[1] <= 0.0 {
+            if speed <= no_slip.max(f64::MIN_POSITIVE) || x * start[0] + y * start[1] <= 0.0 {
                 start
             } else {
                 [x / speed, y / speed]
@@ -325,12 +333,12 @@ pub(crate) fn slip_direction(slip: &[Row], start: [f64; 2]) -> [f64; 2] {
 }
 
 impl<'a> Held<'a> {
-    pub(crate) fn new(at: &'a Equations, modes: &Modes) -> Held<'a> {
+    pub(crate) fn new(at: &'a Equations, modes: &Modes, no_slip: f64) -> Held<'a> {
         let mut held = Held { owners: vec![], rows: vec![], columns: vec![], friction: vec![] };
         for (i, (joint, mode)) in at.joints.iter().zip(&modes.joints).enumerate() {
             let sliding = match *mode {
                 JointMode::Slide { direction, sign } => {
-                    let e = slip_direction(&joint.slip, direction);
+                    let e = slip_direction(&joint.slip, direction, no_slip);
                     Some(e.map(|x| -joint.mu * sign * x))
                 }
                 _ => None,
@@ -341,7 +349,7 @@ impl<'a> Held<'a> {
             let Some(contact) = contact.as_ref().filter(|_| mode.is_closed()) else { continue };
             let sliding = match *mode {
                 ContactMode::Slide { direction } => {
-                    let e = slip_direction(&contact.slip, direction);
+                    let e = slip_direction(&contact.slip, direction, no_slip);
                     Some(e.map(|x| -contact.mu_kinetic * x))
                 }
                 _ => None,

@@ -4,7 +4,9 @@
 //! min { θ ∈ (0, 1] : g(θ) = 0 , and g < 0 right after it }
 //! ```
 //!
-//! Gaps g come with their rates, so that every stretch has a cubic with the same values and rates at its ends; the cubic
+//! Bounds of a gap and of its first two derivatives over a stretch ([`crate::event_bounds`]) prove that it stays open, or
+//! that it has one zero or one minimum there; a stretch of which they say nothing is halved. Where there are no bounds, or
+//! the stretch has become very short, points decide: gaps g come with their rates, so that every stretch has a cubic with the same values and rates at its ends; the cubic
 //! has no zero where its Bernstein coefficients have one sign. Where the value and the rate in the middle agree with the
 //! cubic the stretch is done with; where they do not, or signs differ, it is halved. A stretch on which the gap falls and
 //! rises again is followed to its minimum, so that a gap that closes and opens between two samples is not missed, and one
@@ -14,9 +16,14 @@
 //! themselves.
 
 use crate::collocation::{POINTS, polynomial};
+use crate::event_bounds::Shape;
 
 /// Halvings of a step at most.
 const DEPTH: u32 = 48;
+/// Stretches of which bounds say nothing are halved down to this part of the step before the cubic is asked.
+const RESOLVED: f64 = 1.0 / 16384.0;
+/// Stretches that are looked at in one search, at most.
+const BUDGET: usize = 20_000;
 /// Grid on which the polynomials of forces are looked at.
 const GRID: usize = 32;
 /// Steps of a root finder at most; bisection alone needs 60.
@@ -56,77 +63,134 @@ pub(crate) struct GapTolerance {
     pub(crate) rounding: f64,
 }
 
-/// The first touch in [a, b]. `leaving`: the gap is zero at a, and positive right after it.
-pub(crate) fn first_touch(
-    eval: &mut impl FnMut(f64) -> GapPoint,
-    a: GapPoint,
-    b: GapPoint,
-    leaving: bool,
-    tolerance: GapTolerance,
-) -> Option<Touch> {
-    search(eval, a, b, leaving, tolerance, DEPTH)
+/// The search took more evaluations than it may: the gap stays within rounding of zero.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct TooLong;
+
+/// The gap of one contact over a step, and what bounds say about its stretches.
+pub(crate) struct Search<'a> {
+    pub(crate) eval: &'a mut dyn FnMut(f64) -> GapPoint,
+    pub(crate) shape: &'a mut dyn FnMut(f64, f64) -> Shape,
+    pub(crate) tolerance: GapTolerance,
+    budget: usize,
 }
 
-fn search(
-    eval: &mut impl FnMut(f64) -> GapPoint,
-    a: GapPoint,
-    b: GapPoint,
-    leaving: bool,
-    tolerance: GapTolerance,
-    depth: u32,
-) -> Option<Touch> {
-    if !leaving && a.gap <= 0.0 && a.rate < 0.0 {
-        return Some(Touch::Closes(a.theta));
+impl<'a> Search<'a> {
+    pub(crate) fn new(
+        eval: &'a mut dyn FnMut(f64) -> GapPoint,
+        shape: &'a mut dyn FnMut(f64, f64) -> Shape,
+        tolerance: GapTolerance,
+    ) -> Self {
+        Search { eval, shape, tolerance, budget: BUDGET }
     }
-    let h = b.theta - a.theta;
-    let start = if leaving { 0.0 } else { a.gap };
-    let c = [start, start + a.rate * h / 3.0, b.gap - b.rate * h / 3.0, b.gap];
-    // Far away: the cubic would have to be off by more than all that it does on this stretch.
-    let swing =
-        c.iter().fold(f64::NEG_INFINITY, |m, x| m.max(*x)) - c.iter().fold(f64::INFINITY, |m, x| m.min(*x));
-    if !leaving && c.iter().all(|x| *x > 2.0 * swing) {
-        return None;
+
+    /// The first touch in [a, b]. `leaving`: the gap is zero at a, and positive right after it.
+    pub(crate) fn first_touch(
+        &mut self,
+        a: GapPoint,
+        b: GapPoint,
+        leaving: bool,
+    ) -> Result<Option<Touch>, TooLong> {
+        self.search(a, b, leaving, DEPTH)
     }
-    let mid = eval(a.theta + 0.5 * h);
-    let value = 0.5 * (start + b.gap) + h * (a.rate - b.rate) / 8.0;
-    let rate = 1.5 * (b.gap - start) / h - 0.25 * (a.rate + b.rate);
-    // The cubic is off by at most a small multiple of what it is off in the middle.
-    let off = 4.0 * (value - mid.gap).abs().max(0.2 * h * (rate - mid.rate).abs());
-    if [start, mid.gap, b.gap].iter().all(|x| x.abs() <= tolerance.rounding) {
-        return None;
-    }
-    let clear = if leaving {
-        c[1] >= -tolerance.rounding && c[2] > off && c[3] > off
-    } else {
-        c.iter().all(|x| *x > off)
-    };
-    if clear {
-        return None;
-    }
-    let falls = a.rate < 0.0 && mid.rate < 0.0 && b.rate < 0.0;
-    if !leaving && a.gap > 0.0 && b.gap < 0.0 && falls {
-        return Some(Touch::Closes(root(eval, a, b)));
-    }
-    let smooth = off <= 0.05 * h * (a.rate.abs() + b.rate.abs());
-    if !leaving && a.gap > 0.0 && a.rate < 0.0 && b.rate > 0.0 && smooth {
-        let low = minimum(eval, a, b);
-        return if low.gap > tolerance.graze {
-            None
-        } else if low.gap >= -tolerance.graze {
-            Some(Touch::Grazes(low.theta))
+
+    fn search(
+        &mut self,
+        a: GapPoint,
+        b: GapPoint,
+        leaving: bool,
+        depth: u32,
+    ) -> Result<Option<Touch>, TooLong> {
+        let tolerance = self.tolerance;
+        if !leaving && a.gap <= 0.0 && a.rate < 0.0 {
+            return Ok(Some(Touch::Closes(a.theta)));
+        }
+        self.budget = self.budget.checked_sub(1).ok_or(TooLong)?;
+        let h = b.theta - a.theta;
+        let through = !leaving && a.gap > 0.0 && b.gap < 0.0;
+        match (self.shape)(a.theta, b.theta) {
+            Shape::Positive if !leaving => return Ok(None),
+            Shape::Rises => return Ok(None),
+            Shape::Falls if through => return Ok(Some(Touch::Closes(root(self.eval, a, b)))),
+            Shape::Falls if !leaving => return Ok(None),
+            Shape::Concave if through => return Ok(Some(Touch::Closes(root(self.eval, a, b)))),
+            Shape::Concave if b.gap > 0.0 => return Ok(None),
+            Shape::Convex if a.rate >= 0.0 => return Ok(None),
+            Shape::Convex if !leaving && a.gap > 0.0 => return Ok(self.valley(a, b)),
+            Shape::Any if h > RESOLVED => return self.halves(a, b, leaving, depth, None),
+            _ => {}
+        }
+        let start = if leaving { 0.0 } else { a.gap };
+        let c = [start, start + a.rate * h / 3.0, b.gap - b.rate * h / 3.0, b.gap];
+        // Far away: the cubic would have to be off by more than all that it does on this stretch.
+        let swing = c.iter().fold(f64::NEG_INFINITY, |m, x| m.max(*x))
+            - c.iter().fold(f64::INFINITY, |m, x| m.min(*x));
+        if !leaving && c.iter().all(|x| *x > 2.0 * swing) {
+            return Ok(None);
+        }
+        let mid = (self.eval)(a.theta + 0.5 * h);
+        let value = 0.5 * (start + b.gap) + h * (a.rate - b.rate) / 8.0;
+        let rate = 1.5 * (b.gap - start) / h - 0.25 * (a.rate + b.rate);
+        // The cubic is off by at most a small multiple of what it is off in the middle.
+        let off = 4.0 * (value - mid.gap).abs().max(0.2 * h * (rate - mid.rate).abs());
+        if [start, mid.gap, b.gap].iter().all(|x| x.abs() <= tolerance.rounding) {
+            return Ok(None);
+        }
+        let clear = if leaving {
+            c[1] >= -tolerance.rounding && c[2] > off && c[3] > off
         } else {
-            Some(Touch::Closes(root(eval, a, low)))
+            c.iter().all(|x| *x > off)
         };
+        if clear {
+            return Ok(None);
+        }
+        let falls = a.rate < 0.0 && mid.rate < 0.0 && b.rate < 0.0;
+        if through && falls {
+            return Ok(Some(Touch::Closes(root(self.eval, a, b))));
+        }
+        let smooth = off <= 0.05 * h * (a.rate.abs() + b.rate.abs());
+        if !leaving && a.gap > 0.0 && a.rate < 0.0 && b.rate > 0.0 && smooth {
+            return Ok(self.valley(a, b));
+        }
+        if depth == 0 {
+            return Ok((!leaving && b.gap < -tolerance.graze).then_some(Touch::Closes(b.theta)));
+        }
+        self.halves(a, b, leaving, depth, Some(mid))
     }
-    if depth == 0 {
-        return (!leaving && b.gap < -tolerance.graze).then_some(Touch::Closes(b.theta));
+
+    /// First the one half, then the other.
+    fn halves(
+        &mut self,
+        a: GapPoint,
+        b: GapPoint,
+        leaving: bool,
+        depth: u32,
+        mid: Option<GapPoint>,
+    ) -> Result<Option<Touch>, TooLong> {
+        let mid = mid.unwrap_or_else(|| (self.eval)(0.5 * (a.theta + b.theta)));
+        let depth = depth.saturating_sub(1);
+        match self.search(a, mid, leaving, depth)? {
+            None => self.search(mid, b, false, depth),
+            found => Ok(found),
+        }
     }
-    search(eval, a, mid, leaving, tolerance, depth - 1)
-        .or_else(|| search(eval, mid, b, false, tolerance, depth - 1))
+
+    /// A stretch with one minimum: the gap stays open, grazes or closes.
+    fn valley(&mut self, a: GapPoint, b: GapPoint) -> Option<Touch> {
+        let low = if b.rate > 0.0 { minimum(self.eval, a, b) } else { b };
+        if low.gap > self.tolerance.graze {
+            None
+        } else if low.gap >= -self.tolerance.graze {
+            // The rest of a fall belongs to the next stretch.
+            (b.rate > 0.0).then_some(Touch::Grazes(low.theta))
+        } else {
+            Some(Touch::Closes(root(self.eval, a, low)))
+        }
+    }
 }
 
 /// The zero between a (positive) and b (negative): Newton's method inside of a shrinking bracket.
-fn root(eval: &mut impl FnMut(f64) -> GapPoint, mut a: GapPoint, mut b: GapPoint) -> f64 {
+fn root(eval: &mut dyn FnMut(f64) -> GapPoint, mut a: GapPoint, mut b: GapPoint) -> f64 {
     let mut x = a.theta + (b.theta - a.theta) * a.gap / (a.gap - b.gap);
     for _ in 0..ROOT_STEPS {
         if !(x > a.theta && x < b.theta) {
@@ -153,7 +217,7 @@ fn root(eval: &mut impl FnMut(f64) -> GapPoint, mut a: GapPoint, mut b: GapPoint
 }
 
 /// The minimum between a (falling) and b (rising), by bisection and secants on the rate.
-fn minimum(eval: &mut impl FnMut(f64) -> GapPoint, mut a: GapPoint, mut b: GapPoint) -> GapPoint {
+fn minimum(eval: &mut dyn FnMut(f64) -> GapPoint, mut a: GapPoint, mut b: GapPoint) -> GapPoint {
     let mut best = if a.gap < b.gap { a } else { b };
     for step in 0..ROOT_STEPS {
         let secant = a.theta + (b.theta - a.theta) * a.rate / (a.rate - b.rate);
@@ -308,7 +372,24 @@ mod tests {
     fn touch(f: impl Fn(f64) -> f64, d: impl Fn(f64) -> f64, leaving: bool) -> Option<Touch> {
         let mut eval = |theta: f64| GapPoint { theta, gap: f(theta), rate: d(theta) };
         let (a, b) = (eval(0.0), eval(1.0));
-        first_touch(&mut eval, a, b, leaving, GapTolerance { graze: 1e-12, rounding: 0.0 })
+        let mut shape = |_: f64, _: f64| Shape::Unknown;
+        let tolerance = GapTolerance { graze: 1e-12, rounding: 0.0 };
+        Search::new(&mut eval, &mut shape, tolerance).first_touch(a, b, leaving).unwrap()
+    }
+
+    /// A gap that noise keeps around zero: the search ends and says so.
+    #[test]
+    fn a_search_without_end_ends() {
+        let mut noise = 1_u64;
+        let mut eval = |theta: f64| {
+            noise = noise.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            let x = (noise >> 11) as f64 / (1u64 << 53) as f64;
+            GapPoint { theta, gap: 1e-3 * x, rate: x - 0.5 }
+        };
+        let (a, b) = (eval(0.0), eval(1.0));
+        let mut shape = |_: f64, _: f64| Shape::Unknown;
+        let tolerance = GapTolerance { graze: 1e-12, rounding: 0.0 };
+        assert_eq!(Search::new(&mut eval, &mut shape, tolerance).first_touch(a, b, false), Err(TooLong));
     }
 
     #[test]
@@ -355,7 +436,8 @@ mod tests {
         };
         let (a, b) = (eval(0.0), eval(1.0));
         let tolerance = GapTolerance { graze: 1e-12, rounding: 4e-16 };
-        assert_eq!(first_touch(&mut eval, a, b, true, tolerance), None);
+        let mut shape = |_: f64, _: f64| Shape::Unknown;
+        assert_eq!(Search::new(&mut eval, &mut shape, tolerance).first_touch(a, b, true), Ok(None));
         assert!(count < 200, "{count}");
     }
 

@@ -8,7 +8,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::dual_series::DualSeries;
-use crate::interval::IntervalDual;
+use crate::interval::{Interval, IntervalDual};
 use crate::number::{HyperDual, Number};
 
 /// The point at which a formula is evaluated: q and q̇ of n numbers each, and t.
@@ -58,6 +58,7 @@ impl Formula for f64 {
 trait Erased: Send + Sync {
     fn value(&self, at: &Point<'_, f64>) -> f64;
     fn hyper(&self, at: &Point<'_, HyperDual>) -> HyperDual;
+    fn range(&self, at: &Point<'_, Interval>) -> Interval;
     fn interval(&self, at: &Point<'_, IntervalDual>) -> IntervalDual;
     fn series(&self, at: &Point<'_, DualSeries>) -> DualSeries;
 }
@@ -67,6 +68,9 @@ impl<F: Formula> Erased for F {
         self.eval(at)
     }
     fn hyper(&self, at: &Point<'_, HyperDual>) -> HyperDual {
+        self.eval(at)
+    }
+    fn range(&self, at: &Point<'_, Interval>) -> Interval {
         self.eval(at)
     }
     fn interval(&self, at: &Point<'_, IntervalDual>) -> IntervalDual {
@@ -88,6 +92,9 @@ impl<F: Fn(&Point<'_, HyperDual>) -> HyperDual + Send + Sync> Erased for Closure
     }
     fn hyper(&self, at: &Point<'_, HyperDual>) -> HyperDual {
         (self.0)(at)
+    }
+    fn range(&self, _: &Point<'_, Interval>) -> Interval {
+        Interval::UNDEFINED
     }
     fn interval(&self, _: &Point<'_, IntervalDual>) -> IntervalDual {
         IntervalDual::UNDEFINED
@@ -132,6 +139,11 @@ impl AnyFormula {
     /// The value with first and mixed second derivatives.
     pub fn hyper(&self, at: &Point<'_, HyperDual>) -> HyperDual {
         self.formula.hyper(at)
+    }
+
+    /// Bounds of the value on a box; undefined for a closure, which is written for numbers only.
+    pub fn range(&self, at: &Point<'_, Interval>) -> Interval {
+        self.formula.range(at)
     }
 
     /// Bounds of the value and of first and mixed second derivatives on a box; undefined for a closure, which is

@@ -4,6 +4,7 @@ mod active_set;
 mod collide;
 mod event_billiard;
 mod event_driven;
+mod event_features;
 mod event_laws;
 mod event_world;
 mod golden;
