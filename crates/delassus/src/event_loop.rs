@@ -20,7 +20,7 @@ use delassus_solve::matrix::max_abs;
 pub(crate) const GAP: f64 = 1e-10;
 /// A minimum of a gap within this of zero is a graze, m.
 const GRAZE: f64 = 1e-12;
-/// What rounding leaves of a gap that is zero, relative to the largest position or 1.
+/// What rounding leaves of a gap that is zero, relative to the largest position or 1 and the way at the largest velocity.
 const ROUNDING: f64 = 1e-15;
 /// Velocities below this part of the largest, or of 1, are zero.
 const STILL: f64 = 1e-10;
@@ -505,7 +505,9 @@ impl<'a> Run<'a> {
         self.visited.used = 0;
         self.bounds.clear();
         let h = self.dense.length;
-        let tolerance = GapTolerance { graze: GRAZE, rounding: ROUNDING * max_abs(&self.state.q).max(1.0) };
+        // Rounding of positions, and of the time at which fast walls and bodies are met.
+        let size = max_abs(&self.state.q).max(1.0) + max_abs(&self.state.v) * self.state.t.abs();
+        let tolerance = GapTolerance { graze: GRAZE, rounding: ROUNDING * size };
         let (mechanics, dense, visited) = (&self.mechanics, &self.dense, &mut self.visited);
         let bounds = &mut self.bounds;
         for i in 0..self.modes.contacts.len() {

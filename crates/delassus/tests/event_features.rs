@@ -338,7 +338,7 @@ a = 1.0
     let (mut x, mut v, mut t) = ([0.0, 1.0, 1.3], [1.0, 0.0, 0.0], 0.0_f64);
     let mut pair = 0;
     for _ in 0..60 {
-        let wait = (x[pair + 1] - x[pair]) / (v[pair] - v[pair + 1]);
+        let wait: f64 = (x[pair + 1] - x[pair]) / (v[pair] - v[pair + 1]);
         if !wait.is_finite() || wait <= 0.0 {
             break;
         }
