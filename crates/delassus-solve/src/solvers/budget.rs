@@ -52,6 +52,11 @@ impl Budget {
         self.ended.is_none()
     }
 
+    /// The same time with other work.
+    pub fn with_work(&self, most: u64) -> Self {
+        Budget { most: Some(most), left: most, ..self.clone() }
+    }
+
     /// Seconds that are left.
     pub fn seconds(&self) -> f64 {
         let left = |deadline: Instant| deadline.saturating_duration_since(Instant::now()).as_secs_f64();

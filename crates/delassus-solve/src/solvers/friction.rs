@@ -156,6 +156,9 @@ pub struct Workspace {
     five: Option<Box<Room<5>>>,
 }
 
+/// The work on an island after which a problem that is also a convex program in velocities is given to that.
+const BEFORE_CONVEX: u64 = 1_000_000_000;
+
 /// Solves a contact problem, from the impulses `start` where given, from zero otherwise.
 pub fn solve(
     problem: &FrictionProblem,
@@ -223,18 +226,25 @@ pub fn solve_into(
     let widest = cones.iter().map(|c| c.rows()).max().unwrap_or(1);
     let mut solve_cones = |asked: &FrictionOptions, budget: &mut Budget, solution: &mut FrictionSolution| {
         parallel::inside(laws.len(), || match widest {
-            1 => one.get_or_insert_default().solve(w, q, laws, cones, asked, budget, solution),
-            2 => two.get_or_insert_default().solve(w, q, laws, cones, asked, budget, solution),
-            3 => three.get_or_insert_default().solve(w, q, laws, cones, asked, budget, solution),
-            _ => five.get_or_insert_default().solve(w, q, laws, cones, asked, budget, solution),
+            1 => one.get_or_insert_default().solve((w, q), laws, cones, asked, budget, solution),
+            2 => two.get_or_insert_default().solve((w, q), laws, cones, asked, budget, solution),
+            3 => three.get_or_insert_default().solve((w, q), laws, cones, asked, budget, solution),
+            _ => five.get_or_insert_default().solve((w, q), laws, cones, asked, budget, solution),
         });
     };
-    solve_cones(options, &mut budget, solution);
-    // Where impulses are far larger than loads, W loses what decides about them.
-    let open = solution.status != Status::Solved && budget.ended().is_none();
-    if open && options.method == Method::Auto && !options.minimum_norm {
+    // Where impulses are far larger than loads, W loses what decides about them, and patience with it is in vain.
+    let convex = options.method == Method::Auto
+        && !options.minimum_norm
+        && many_contacts::is_associated(problem, cones);
+    let some = options.max_work.map_or(BEFORE_CONVEX, |most| most.min(BEFORE_CONVEX));
+    let mut first = if convex { budget.with_work(some) } else { budget.clone() };
+    solve_cones(options, &mut first, solution);
+    if convex && solution.status != Status::Solved {
         let judged = ContactProblem { delassus: w, free_velocity: q, laws };
         many_contacts::solve_associated(problem, cones, &judged, options, &budget, many, solution);
+        if solution.status != Status::Solved {
+            solve_cones(options, &mut budget, solution);
+        }
     }
     // Rows that are scaled or left out have another residual than the law that was asked for: the judge is asked.
     let other =

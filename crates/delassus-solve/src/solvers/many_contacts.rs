@@ -79,7 +79,19 @@ pub(super) fn solve(
     }
 }
 
-/// Solves a problem with the associated law in the space of velocities, where it is of that kind; takes the place of what is in
+/// Whether a problem may be one of those that [`solve_associated`] solves.
+pub(super) fn is_associated(problem: &FrictionProblem, cones: &[Cone]) -> bool {
+    let plain = |(law, cone): (&Law, &Cone)| law.dim() == cone.rows();
+    let associated = |cone: &Cone| matches!(cone, Cone::Free | Cone::Ray | Cone::Associated { .. });
+    // Equations and contacts without friction do well with W.
+    matches!(problem.form, Form::Global { .. })
+        && cones.len() <= velocity_cone::MOST
+        && cones.iter().any(|cone| matches!(cone, Cone::Associated { .. }))
+        && cones.iter().all(associated)
+        && problem.laws.iter().zip(cones).all(plain)
+}
+
+/// Solves a problem with the associated law in the space of velocities, where its masses are of that kind; takes the place of what is in
 /// `solution` where the judge finds it better.
 pub(super) fn solve_associated(
     problem: &FrictionProblem,
@@ -90,14 +102,6 @@ pub(super) fn solve_associated(
     room: &mut Room,
     solution: &mut FrictionSolution,
 ) {
-    let plain = |(law, cone): (&Law, &Cone)| law.dim() == cone.rows();
-    let associated = |cone: &Cone| matches!(cone, Cone::Free | Cone::Ray | Cone::Associated { .. });
-    if cones.len() > velocity_cone::MOST
-        || !cones.iter().all(associated)
-        || !problem.laws.iter().zip(cones).all(plain)
-    {
-        return;
-    }
     let mut impulse = vec![];
     for added in velocity_cone::ADDED {
         let seconds = budget.seconds();

@@ -43,8 +43,7 @@ impl<const D: usize> Room<D> {
     /// Solves the problem from the impulses in `solution`.
     pub fn solve(
         &mut self,
-        w: &Sparse,
-        q: &[f64],
+        (w, q): (&Sparse, &[f64]),
         laws: &[Law],
         cones: &[Cone],
         options: &FrictionOptions,
