@@ -63,7 +63,8 @@ fn run() -> Result<(), String> {
     let scene = scene::read(&json).map_err(|e| format!("{scene_path}: {e}"))?;
     let options = options_of(config, scene.dt, scene.bodies.len())?;
     let mut notes = scene::mobility_notes(&scene);
-    let mut stepper = Stepper::new(&scene.world, scene.state.clone(), options);
+    let mut stepper =
+        Stepper::new(&scene.world, scene.state.clone(), options).map_err(|e| format!("{scene_path}: {e}"))?;
 
     let steps = (scene.t_end / scene.dt).round() as usize;
     let mut record = Record::default();

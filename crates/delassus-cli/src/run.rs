@@ -212,11 +212,13 @@ pub fn move_world(scene: WorldScene, args: &RunArgs) -> Result<u8, String> {
             eprintln!("note: {note}");
         }
     }
-    let run = simulate(&world, start, &settings, &mut outputs);
+    let name = run_start::file_name(args);
+    let run =
+        simulate(&world, start, &settings, &mut outputs).map_err(|e| format!("error: {name}: {e}\n"))?;
     let text = if args.json { run_report::to_json(&world, &run) } else { run_report::in_words(&world, &run) };
     print(&text);
     if let Ending::Failed(reason) = &run.ending {
-        eprintln!("error: {}: {reason}", run_start::file_name(args));
+        eprintln!("error: {name}: {reason}");
     }
     Ok(if run.ending == Ending::Done && run.totals.unsolved_steps == 0 { 0 } else { 1 })
 }

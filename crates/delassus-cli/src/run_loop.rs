@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 use delassus::rigid::energy;
-use delassus::stepper::{Forces, Snapshot, StepReport, Stepper};
+use delassus::stepper::{Forces, Snapshot, StepOptions, StepReport, Stepper};
 use delassus::world::{World, WorldState};
 use delassus_files::Problem;
 use delassus_solve::impulse_range::ImpulseRange;
@@ -93,7 +93,16 @@ pub struct Run {
 }
 
 /// Moves a world to the end.
-pub fn simulate(world: &World, start: Start, settings: &Settings, outputs: &mut Outputs) -> Run {
+///
+/// # Errors
+///
+/// A world that makes no sense, in words.
+pub fn simulate(
+    world: &World,
+    start: Start,
+    settings: &Settings,
+    outputs: &mut Outputs,
+) -> Result<Run, String> {
     let began = Instant::now();
     let t_start = start.state.t;
     let resumed = start.snapshot.is_some();
@@ -106,6 +115,7 @@ pub fn simulate(world: &World, start: Start, settings: &Settings, outputs: &mut 
         }
         None => Stepper::new(world, start.state, settings.options),
     };
+    let stepper = stepper.map_err(|e| e.to_string())?;
     let mut runner = Runner {
         world,
         settings,
@@ -131,7 +141,7 @@ pub fn simulate(world: &World, start: Start, settings: &Settings, outputs: &mut 
         ending = Ending::Failed(reason);
     }
     let state = runner.stepper.state().clone();
-    Run {
+    Ok(Run {
         ending,
         energy_end: energy(world, &state),
         contacts: runner.stepper.contact_forces().filter(|(_, normal, _)| *normal > 0.0).count(),
@@ -142,17 +152,15 @@ pub fn simulate(world: &World, start: Start, settings: &Settings, outputs: &mut 
         forces: runner.forces,
         notes: runner.notes,
         wall_seconds: began.elapsed().as_secs_f64(),
-    }
+    })
 }
 
 /// A stepper that goes on with another step length.
-fn restart<'a>(world: &'a World, stepper: &Stepper<'_>, settings: &Settings, dt: f64) -> Stepper<'a> {
-    let snapshot = stepper.snapshot();
+fn restart(world: &World, snapshot: Snapshot, options: StepOptions, dt: f64) -> Result<Stepper<'_>, String> {
     let start = snapshot.state.t;
-    let mut options = settings.options;
-    options.dt = dt;
     // The clock counts steps of one length.
-    Stepper::resume(world, Snapshot { steps: 0, start, ..snapshot }, options)
+    let snapshot = Snapshot { steps: 0, start, ..snapshot };
+    Stepper::resume(world, snapshot, StepOptions { dt, ..options }).map_err(|e| e.to_string())
 }
 
 struct Runner<'a> {
@@ -195,7 +203,7 @@ impl Runner<'_> {
                 let done = left <= NO_TIME * dt;
                 return Ok(if done { Ending::Done } else { Ending::Interrupted });
             }
-            self.set_length(left);
+            self.set_length(left)?;
             before.look(&self.stepper);
             let report = self.step().map_err(|e| format!("the step at {t} s cannot be made: {e}"))?;
             if !finite(self.stepper.state()) {
@@ -216,17 +224,19 @@ impl Runner<'_> {
     }
 
     /// The length of the next step: as asked, halved as often as needed, and no more than what is left.
-    fn set_length(&mut self, left: f64) {
+    fn set_length(&mut self, left: f64) -> Result<(), String> {
         let wanted = self.settings.options.dt / f64::from(1u32 << self.totals.halvings);
         let length = if left < wanted * (1.0 - NO_TIME) { left } else { wanted };
         if length != self.stepper.options.dt {
-            self.stepper = restart(self.world, &self.stepper, self.settings, length);
+            let snapshot = self.stepper.snapshot();
+            self.stepper = restart(self.world, snapshot, self.settings.options, length)?;
         }
+        Ok(())
     }
 
-    fn step(&mut self) -> Result<StepReport, InvalidProblem> {
+    fn step(&mut self) -> Result<StepReport, String> {
         if !self.settings.adaptive {
-            return self.stepper.step();
+            return self.stepper.step().map_err(|e| e.to_string());
         }
         loop {
             let kept = self.stepper.snapshot();
@@ -237,6 +247,7 @@ impl Runner<'_> {
                     report.status != Status::Solved
                         || report.penetration > loose
                         || report.joint_error > loose
+                        || !finite(self.stepper.state())
                 }
                 Err(_) => true,
             };
@@ -245,13 +256,12 @@ impl Runner<'_> {
                 if self.totals.good_steps >= GOOD_STEPS && self.totals.halvings > 0 {
                     (self.totals.good_steps, self.totals.halvings) = (0, self.totals.halvings - 1);
                 }
-                return outcome;
+                return outcome.map_err(|e| e.to_string());
             }
             self.totals.halved_steps += 1;
             (self.totals.good_steps, self.totals.halvings) = (0, self.totals.halvings + 1);
-            let (start, mut options) = (kept.state.t, self.stepper.options);
-            options.dt *= 0.5;
-            self.stepper = Stepper::resume(self.world, Snapshot { steps: 0, start, ..kept }, options);
+            let options = self.stepper.options;
+            self.stepper = restart(self.world, kept, options, 0.5 * options.dt)?;
         }
     }
 

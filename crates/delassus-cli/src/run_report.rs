@@ -187,7 +187,7 @@ fn bodies(world: &World, run: &Run, style: Style) -> String {
     let names =
         moving.iter().take(SHOWN).map(|(body, _)| body.name.chars().count()).max().unwrap_or(0).max(4);
     let line = |name: &str, position: [String; 3], velocity: [String; 3]| {
-        let columns = |v: [String; 3]| v.map(|x| format!("{x:>12}")).concat();
+        let columns = |v: [String; 3]| v.map(|x| format!(" {x:>11}")).concat();
         format!("  {name:<names$}{}  {}\n", columns(position), columns(velocity))
     };
     let mut out = String::new();

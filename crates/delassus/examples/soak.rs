@@ -142,7 +142,7 @@ struct Tally {
 fn soak(seed: u64, tally: &Tally) {
     let mut random = Random(seed);
     let (world, state) = make(&mut random);
-    let mut stepper = Stepper::new(&world, state, StepOptions::default());
+    let mut stepper = Stepper::new(&world, state, StepOptions::default()).unwrap();
     for _ in 0..STEPS {
         let report = match stepper.step() {
             Ok(report) => report,

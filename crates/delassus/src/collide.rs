@@ -113,6 +113,13 @@ impl Collider {
         drop_seams(state, contacts);
     }
 
+    /// The least extent of a shape, m; infinite for a plane.
+    pub(crate) fn thickness(&self, body: u32, shape: u32) -> f64 {
+        // Shapes stand in the order of bodies and, there, in their own.
+        let found = self.proxies.binary_search_by_key(&(body, shape), |p| (p.body, p.shape));
+        found.map_or(0.0, |k| 2.0 * (self.proxies[k].half.min_element() + self.proxies[k].radius))
+    }
+
     /// Moves the boxes that have to be moved, and looks for pairs if there were any.
     fn update_pairs(&mut self, world: &World, state: &WorldState, margin: &[f64]) {
         let mut moved = false;

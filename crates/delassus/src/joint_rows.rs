@@ -26,6 +26,11 @@ struct Demand<'a> {
 ///
 /// Allocates nothing once `out` has grown, but for formulas written as text.
 pub fn rows(world: &World, state: &WorldState, dt: f64, out: &mut Rows) {
+    rows_at(world, state, dt, state.t, out);
+}
+
+/// The same with the speeds and forces that motors want at a time t.
+pub(crate) fn rows_at(world: &World, state: &WorldState, dt: f64, t: f64, out: &mut Rows) {
     out.rows.clear();
     out.blocks.clear();
     for (j, joint) in world.joints.iter().enumerate() {
@@ -37,7 +42,7 @@ pub fn rows(world: &World, state: &WorldState, dt: f64, out: &mut Rows) {
     }
     out.limits = out.rows.len() - out.held;
     for (j, joint) in world.joints.iter().enumerate() {
-        others(state, joint, j, dt, &mut |demand| write(world, j, &demand, out));
+        others(state, joint, j, [dt, t], &mut |demand| write(world, j, &demand, out));
     }
 }
 
@@ -235,7 +240,13 @@ fn limits(state: &WorldState, joint: &Joint, index: usize, emit: &mut impl FnMut
 }
 
 /// Motors, springs, forces and friction.
-fn others(state: &WorldState, joint: &Joint, index: usize, dt: f64, emit: &mut impl FnMut(Demand<'_>)) {
+fn others(
+    state: &WorldState,
+    joint: &Joint,
+    index: usize,
+    [dt, t]: [f64; 2],
+    emit: &mut impl FnMut(Demand<'_>),
+) {
     if joint.actions.is_empty() && joint.friction.is_none() {
         return;
     }
@@ -245,7 +256,7 @@ fn others(state: &WorldState, joint: &Joint, index: usize, dt: f64, emit: &mut i
         let (kind, value, rate) = match kind {
             ActionKind::Limits { .. } | ActionKind::Drive { .. } => continue,
             ActionKind::Speed { target, force } => {
-                let [speed, _] = at_time(target, state.t + dt);
+                let [speed, _] = at_time(target, t);
                 (RowKind::Bounded { force: *force, per_load: 0.0 }, 0.0, -speed)
             }
             ActionKind::Position { target, force, speed } => {
@@ -253,9 +264,7 @@ fn others(state: &WorldState, joint: &Joint, index: usize, dt: f64, emit: &mut i
                 let towards = ((wanted - f.value) / dt).clamp(-speed, *speed);
                 (RowKind::Bounded { force: *force, per_load: 0.0 }, 0.0, -towards)
             }
-            ActionKind::Force { force } => {
-                (RowKind::Applied { force: at_time(force, state.t + 0.5 * dt)[0] }, 0.0, 0.0)
-            }
+            ActionKind::Force { force } => (RowKind::Applied { force: at_time(force, t)[0] }, 0.0, 0.0),
             ActionKind::Spring { stiffness, damping, rest } => {
                 (RowKind::Spring { stiffness: *stiffness, damping: *damping }, f.value - rest, 0.0)
             }

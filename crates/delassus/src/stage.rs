@@ -17,7 +17,7 @@ use delassus_solve::sparse::Sparse;
 use glam::DVec3;
 
 use crate::contact::Contact;
-use crate::joint::{RowKind, Rows};
+use crate::joint::{Row, RowKind, Rows};
 use crate::joint_algebra::JointsAlone;
 use crate::world::{BodyState, World};
 
@@ -256,6 +256,10 @@ impl StageSolver {
             v.copy_from_slice(&self.before);
             for (i, want) in data.wants.iter().enumerate() {
                 let known = match (want, self.side[i]) {
+                    (Want::Nothing, _) => {
+                        data.row_impulse[i] = 0.0;
+                        None
+                    }
                     (Want::Impulse(r), _) => Some(*r),
                     (Want::Velocity { .. }, s) if s != 0 => Some(f64::from(s) * self.bound[i]),
                     _ => None,
@@ -445,6 +449,15 @@ fn limit(kind: &RowKind, load: f64) -> f64 {
 pub(crate) fn row_velocity(rows: &Rows, i: usize, masses: &Masses, v: &[f64]) -> f64 {
     let blocks = rows.blocks_of(&rows.rows[i]);
     blocks.iter().map(|(body, block)| dot6(block, &v[6 * masses.slot[*body as usize] as usize..])).sum()
+}
+
+/// H M⁻¹ Hᵀ of a row of a joint by itself.
+pub(crate) fn row_mobility(rows: &Rows, row: &Row, masses: &Masses) -> f64 {
+    let of = |(body, block): &(u32, [f64; 6])| {
+        let at = 6 * masses.slot[*body as usize] as usize;
+        (0..6).map(|c| block[c] * block[c] * masses.inverse[at + c]).sum::<f64>()
+    };
+    rows.blocks_of(row).iter().map(of).sum()
 }
 
 fn push_row(rows: &Rows, i: usize, r: f64, masses: &Masses, v: &mut [f64]) {

@@ -11,10 +11,10 @@ use delassus_solve::problem::InvalidProblem;
 use delassus_solve::solvers::Status;
 use delassus_solve::solvers::friction::{FrictionOptions, Method};
 
-use crate::contact::Contact;
+use crate::contact::{Contact, Features};
 use crate::keyed_impulses::{Key, Keyed, add_impulses, impulses_of, key};
 use crate::rigid::drift;
-use crate::stage::{Constraints, StageOutcome, WIDE};
+use crate::stage::{Constraints, StageOutcome, WIDE, row_velocity};
 use crate::step_report::StepReport;
 use crate::stepper::{Scheme, Stepper};
 use crate::world::BodyState;
@@ -23,7 +23,7 @@ use crate::world::BodyState;
 const PASSES: usize = 8;
 /// Passes that let bodies touch which the linearized gap kept apart, and the number of contacts up to which they are made.
 const EXACT: usize = 2;
-const FEW: usize = 64;
+pub(crate) const FEW: usize = 64;
 
 /// Memory of a step, kept so that the next one takes none. Nothing in it outlives a step.
 #[derive(Default)]
@@ -33,6 +33,8 @@ pub(crate) struct Room {
     pub(crate) before_t: f64,
     /// How contacts close there, sorted by key.
     pub(crate) approach: Vec<Approach>,
+    /// How fast limits are approached there.
+    pub(crate) limit_speed: Vec<f64>,
     /// Velocities that forces alone would give.
     pub(crate) free: Vec<f64>,
     /// Velocities.
@@ -50,6 +52,8 @@ pub(crate) struct Room {
     pub(crate) row_sum: Vec<f64>,
     /// Contacts at the end of a part.
     now: Vec<Contact>,
+    /// Contacts that may be none.
+    ghosts: Vec<u32>,
     /// Rows or columns, one after the other, and what is left of them.
     pub(crate) dense: Vec<f64>,
     pub(crate) lengths: Vec<(usize, f64)>,
@@ -93,9 +97,16 @@ impl Stepper<'_> {
             gap: c.gap,
             closed: c.gap <= touching,
         }));
+        room.limit_speed.clear();
+        let (rows, masses) = (&self.rows, &self.masses);
+        room.limit_speed.extend((rows.held..rows.held + rows.limits).map(|i| {
+            let row = &rows.rows[i];
+            row_velocity(rows, i, masses, &room.free) + row.rate
+        }));
         self.kick(kick, &mut room.free);
         self.start_from_last_step(kick);
-        self.want_positions(h, symmetric, &room.approach);
+        self.want_positions(h, symmetric, room);
+        self.leave_out_ghosts(h, room);
         for pass in 0..PASSES {
             room.velocity.clone_from(&room.free);
             let outcome = self.solve(0, kick, room)?;
@@ -127,6 +138,15 @@ impl Stepper<'_> {
         if symmetric { self.second_half(h, room, report) } else { Ok(()) }
     }
 
+    /// Back to the begin of the part that was made last, for one of another length.
+    pub(crate) fn take_back(&mut self, h: f64, room: &mut Room) {
+        self.state.bodies.clone_from(&room.before);
+        self.state.t = room.before_t;
+        self.look(h, room);
+        self.forget_impulses();
+        self.row_impulse.fill(0.0);
+    }
+
     /// The half of a part that ends in velocities; adds its impulses to those of the first half.
     fn second_half(
         &mut self,
@@ -136,7 +156,7 @@ impl Stepper<'_> {
     ) -> Result<(), InvalidProblem> {
         room.part_sum.clear();
         add_impulses(&mut room.part_sum, &self.contacts, &self.contact_impulse);
-        self.look(h, room);
+        self.look_ahead(h, 0.0, room);
         self.velocities_of(&self.state.bodies, &mut room.velocity);
         self.kick(0.5 * h, &mut room.velocity);
         impulses_of(&room.part_sum, &self.contacts, &mut self.stage.contact_impulse);
@@ -203,6 +223,51 @@ impl Stepper<'_> {
         Ok(second)
     }
 
+    /// Leaves out contacts that only the linearized gap closes: their shapes do not overlap halfway along the motion without
+    /// impulses, nor at its end. What passes an edge is not pushed by it. [`Stepper::find_missed`] takes them back in where other
+    /// impulses lead into an overlap.
+    ///
+    /// Only where bodies move by less than they are thick: what is faster could be through.
+    fn leave_out_ghosts(&mut self, h: f64, room: &mut Room) {
+        let Room { ghosts, now, free, before, .. } = room;
+        ghosts.clear();
+        let touching = self.touching();
+        for (i, contact) in self.contacts.iter().enumerate() {
+            let closes = contact.gap > touching
+                && contact.gap + h * self.contact_rows[i].velocity(0, free) < 0.0
+                && self.stage.normal_bias[i].is_some_and(|bias| bias > 0.0);
+            // Two points have no edge to pass.
+            if closes && contact.features != Features::Points {
+                let moves = contact.bodies.map(|b| self.margin[b as usize]).iter().sum::<f64>();
+                let thick = |side: usize| self.collider.thickness(contact.bodies[side], contact.shapes[side]);
+                let (thinner, thicker) = (thick(0).min(thick(1)), thick(0).max(thick(1)));
+                // A plane has no edge either.
+                if moves < 0.5 * thinner && thicker < f64::INFINITY {
+                    ghosts.push(i as u32);
+                }
+            }
+        }
+        if ghosts.is_empty() {
+            return;
+        }
+        self.margin.fill(0.0);
+        for share in [0.5, 1.0] {
+            self.set_velocities(free);
+            let bodies = self.world.bodies.iter().zip(&mut self.state.bodies);
+            bodies.filter(|(body, _)| !body.fixed).for_each(|(body, s)| *s = drift(body, s, share * h));
+            self.collider.collide(self.world, &self.state, &self.margin, now);
+            self.state.bodies.clone_from(before);
+            let overlap = |contact: &Contact| {
+                let same = |c: &Contact| (c.bodies, c.shapes) == (contact.bodies, contact.shapes);
+                now.iter().any(|c| same(c) && c.gap < 0.0)
+            };
+            ghosts.retain(|&i| !overlap(&self.contacts[i as usize]));
+        }
+        for &i in ghosts.iter() {
+            self.stage.normal_bias[i as usize] = None;
+        }
+    }
+
     /// Bodies that overlap at the end of the step though no contact saw them coming: their contacts join the step.
     fn find_missed(&mut self, h: f64, room: &mut Room) -> bool {
         let Room { now, before, .. } = room;
@@ -211,7 +276,14 @@ impl Stepper<'_> {
         let tolerance = self.touching();
         let mut found = false;
         for mut contact in now.drain(..) {
-            if contact.gap >= -tolerance || self.contacts.iter().any(|c| key(c) == key(&contact)) {
+            if contact.gap >= -tolerance {
+                continue;
+            }
+            if let Some(i) = self.contacts.iter().position(|c| key(c) == key(&contact)) {
+                if self.stage.normal_bias[i].is_none() {
+                    self.stage.normal_bias[i] = Some(self.contacts[i].gap / h);
+                    found = true;
+                }
                 continue;
             }
             let [a, b] = contact.bodies.map(|b| &before[b as usize].pose);
@@ -228,6 +300,35 @@ impl Stepper<'_> {
             found = true;
         }
         found
+    }
+}
+
+/// A report before a part of a step, as far as the part adds to it.
+pub(crate) struct Mark {
+    status: Status,
+    residual: f64,
+    impacts: usize,
+    jams: usize,
+    accumulations: usize,
+}
+
+impl Mark {
+    pub(crate) fn of(report: &StepReport) -> Self {
+        let StepReport { status, residual, impacts, jams, accumulations, .. } = report;
+        let (jams, accumulations) = (jams.len(), accumulations.len());
+        Mark { status: *status, residual: *residual, impacts: *impacts, jams, accumulations }
+    }
+
+    /// Whether all before the part was solved.
+    pub(crate) fn was_solved(&self) -> bool {
+        self.status == Status::Solved
+    }
+
+    /// The report without the part; its solves and iterations still count.
+    pub(crate) fn restore(self, report: &mut StepReport) {
+        (report.status, report.residual, report.impacts) = (self.status, self.residual, self.impacts);
+        report.jams.truncate(self.jams);
+        report.accumulations.truncate(self.accumulations);
     }
 }
 

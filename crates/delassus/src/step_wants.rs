@@ -5,27 +5,59 @@
 //! velocities:  u + rate = 0 ,                  0 ≤ u_n + e u_n⁻ ⊥ r_n ≥ 0
 //! ```
 //!
-//! u are the velocities of rows, g their values, u_n⁻ the speed of arrival. Source: 004 eq. 9; restitution by Moreau (001 eq. 84).
+//! u are the velocities of rows, g their values, u_n⁻ the speed of arrival. Source: 004 eq. 9; restitution by Moreau (001 eq.
+//! 84).
+//!
+//! Springs and dampers, k and d, in the two halves of a symmetric step:
+//!
+//! ```text
+//! r₁ = −½h (k (g + ½(1 + σ) h u½) + d u½) ,   r₂ = r₁ − ½h σ d (u − u½) ,   σ = z/(1 + z) ,   z = ½h d H M⁻¹ Hᵀ
+//! ```
+//!
+//! Without damping σ is zero: the midpoint rule, which keeps the energy. With it the step is of second order still, σ being
+//! of the order of h, and what is damped stiffly decays at once instead of changing its sign from step to step: a damper by
+//! itself slows down by 1/(1 + 2z + 2z² + z³) for e^(−2z).
 
 use crate::joint::{Row, RowKind};
 use crate::joint_rows;
 use crate::keyed_impulses::key;
-use crate::stage::{Want, row_velocity};
+use crate::stage::{Want, row_mobility, row_velocity};
 use crate::step_part::{Approach, Room, find_approach};
 use crate::step_report::{Accumulation, StepReport};
 use crate::stepper::{REST, Scheme, Stepper};
 
+/// Dampers are soft below this σ z.
+const SOFT: f64 = 1e-9;
+
+/// σ = z/(1 + z): how much of a damper is taken at the end of the step.
+fn stiffly(z: f64) -> f64 {
+    // Without a number: a damper of infinite strength.
+    if z.is_finite() { z / (1.0 + z) } else { 1.0 }
+}
+
 impl Stepper<'_> {
     /// The wants of the solve that ends in positions.
-    pub(crate) fn want_positions(&mut self, h: f64, symmetric: bool, approach: &[Approach]) {
+    pub(crate) fn want_positions(&mut self, h: f64, symmetric: bool, room: &Room) {
+        let Room { approach, free, .. } = room;
         let share = if symmetric { 0.5 } else { 1.0 };
-        let want = |row: &Row| match row.kind {
+        let (rows, masses) = (&self.rows, &self.masses);
+        let stiffly = |row: &Row, damping: f64| stiffly(0.5 * h * damping * row_mobility(rows, row, masses));
+        let (touching, rest) = (self.touching(), self.rest_speed());
+        let far = |i: usize, row: &Row| {
+            let u = row_velocity(rows, i, masses, free) + row.rate;
+            row.value > touching && row.value + 2.0 * h * u > 0.0
+        };
+        let want = |i: usize, row: &Row| match row.kind {
+            // Taken back in by `correct_biases` where it is passed after all.
+            RowKind::Limit { .. } if far(i, row) => Want::Nothing,
             RowKind::Held | RowKind::Limit { .. } => Want::Velocity { bias: row.rate + row.value / h },
             RowKind::Bounded { .. } => Want::Velocity { bias: row.rate },
             RowKind::Applied { force } => Want::Impulse(share * h * force),
             RowKind::Spring { stiffness, damping } => {
-                // r = −share·h (k (g + share·h u) + d u)
-                let resistance = stiffness * share * h + damping;
+                // r = −share·h (k (g + θh u) + d u)
+                let sigma = if symmetric { stiffly(row, damping) } else { 1.0 };
+                let theta = 0.5 + 0.5 * sigma;
+                let resistance = stiffness * theta * h + damping;
                 Want::Compliant {
                     bias: stiffness * row.value / resistance + row.rate,
                     compliance: 1.0 / (share * h * resistance),
@@ -33,12 +65,12 @@ impl Stepper<'_> {
             }
         };
         self.stage.wants.clear();
-        let rows = self.rows.rows.iter().zip(&self.redundant);
-        self.stage.wants.extend(rows.map(|(row, out)| if *out { Want::Nothing } else { want(row) }));
+        let all = self.rows.rows.iter().zip(&self.redundant).enumerate();
+        self.stage.wants.extend(all.map(|(i, (row, out))| if *out { Want::Nothing } else { want(i, row) }));
         self.stage.normal_bias.clear();
         for (i, contact) in self.contacts.iter().enumerate() {
             let speed = approach[i].speed;
-            let rebounds = !symmetric && contact.gap <= self.touching() && speed < -self.rest_speed();
+            let rebounds = !symmetric && contact.gap <= touching && speed < -rest;
             let bias = if rebounds && self.restitution[i] > 0.0 {
                 self.restitution[i] * speed
             } else {
@@ -48,7 +80,8 @@ impl Stepper<'_> {
         }
     }
 
-    fn rest_speed(&self) -> f64 {
+    /// Arrivals below this do not rebound.
+    pub(crate) fn rest_speed(&self) -> f64 {
         REST * self.world.gravity.length() * self.options.dt
     }
 
@@ -62,6 +95,13 @@ impl Stepper<'_> {
         let half_implicit = self.options.scheme == Scheme::HalfImplicit;
         for (i, &value) in self.values.iter().enumerate() {
             let row = &self.rows.rows[i];
+            if let (RowKind::Limit { .. }, Want::Nothing) = (row.kind, self.stage.wants[i]) {
+                if value < -tolerance && !self.redundant[i] {
+                    self.stage.wants[i] = Want::Velocity { bias: row.rate + row.value / h };
+                    worst = worst.max(-value / tolerance);
+                }
+                continue;
+            }
             let Want::Velocity { bias } = &mut self.stage.wants[i] else { continue };
             match row.kind {
                 RowKind::Held => {
@@ -100,22 +140,37 @@ impl Stepper<'_> {
 
     /// The wants of the solve that ends in velocities, with rebounds.
     pub(crate) fn want_velocities(&mut self, h: f64, room: &mut Room, report: &mut StepReport) {
-        let Room { velocity: v, approach, kicked, .. } = room;
+        let Room { velocity: v, approach, kicked, limit_speed, .. } = room;
         let touching = self.touching();
         let rest = self.rest_speed();
+        // The velocities in the middle of the step, as they have been carried to its end.
+        self.velocities_of(&self.state.bodies, kicked);
         self.stage.wants.clear();
         for (i, row) in self.rows.rows.iter().enumerate() {
             let want = match row.kind {
                 _ if self.redundant[i] => Want::Nothing,
                 RowKind::Held | RowKind::Bounded { .. } => Want::Velocity { bias: row.rate },
                 RowKind::Limit { restitution } if row.value <= touching => {
-                    let u = row_velocity(&self.rows, i, &self.masses, v) + row.rate;
+                    // The speed at which it arrived: not the one with which the step left it here, nor the weight on it.
+                    let u = limit_speed.get(i.wrapping_sub(self.rows.held)).copied().unwrap_or(0.0);
                     let bias = if u < -rest { restitution * u } else { 0.0 };
                     Want::Velocity { bias: row.rate + bias }
                 }
                 RowKind::Limit { .. } => Want::Nothing,
-                RowKind::Applied { force } => Want::Impulse(0.5 * h * force),
-                RowKind::Spring { .. } => Want::Impulse(self.row_impulse.get(i).copied().unwrap_or(0.0)),
+                // Both halves have the force of the middle.
+                RowKind::Applied { .. } => Want::Impulse(self.row_impulse.get(i).copied().unwrap_or(0.0)),
+                RowKind::Spring { damping, .. } => {
+                    let first = self.row_impulse.get(i).copied().unwrap_or(0.0);
+                    let z = 0.5 * h * damping * row_mobility(&self.rows, row, &self.masses);
+                    let resistance = 0.5 * h * damping * stiffly(z);
+                    if stiffly(z) * z < SOFT {
+                        Want::Impulse(first)
+                    } else {
+                        // r₂ = r₁ − ½h σ d (u − u½)
+                        let middle = row_velocity(&self.rows, i, &self.masses, kicked);
+                        Want::Compliant { bias: -middle - first / resistance, compliance: 1.0 / resistance }
+                    }
+                }
             };
             self.stage.wants.push(want);
         }

@@ -25,16 +25,17 @@ use glam::DVec3;
 
 use crate::collide::Collider;
 use crate::contact::Contact;
-use crate::joint::{RowKind, Rows};
+use crate::joint::{Row, RowKind, Rows};
 use crate::joint_algebra::redundant_rows;
 use crate::joint_rows;
 use crate::keyed_impulses::{Keyed, add_impulses, impulses_of, key};
 use crate::part_bodies::part_bodies;
-use crate::stage::{ContactRows, Masses, NONE, StageData, StageSolver, WIDE};
+use crate::stage::{ContactRows, Masses, NONE, StageData, StageSolver, WIDE, row_velocity};
 pub use crate::step_impact::StepImpactLaw;
-use crate::step_part::Room;
+use crate::step_part::{FEW, Mark, Room};
 pub use crate::step_report::{Accumulation, Forces, Jam, KeyedImpulse, Snapshot, StepReport};
 use crate::world::{BodyState, World, WorldState};
+use crate::world_check::{WorldError, check_world};
 
 /// Cuts of one step at impacts, for few contacts.
 const CUTS: usize = 32;
@@ -42,6 +43,9 @@ const CUTS: usize = 32;
 pub(crate) const REST: f64 = 0.1;
 /// Shortest part of a step, s.
 const SHORTEST: f64 = 1e-9;
+
+/// How often a step with few contacts that is not solved is halved.
+const HALVINGS: u32 = 4;
 
 /// The scheme of a step.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -134,13 +138,16 @@ pub struct Stepper<'a> {
 impl<'a> Stepper<'a> {
     /// A stepper that begins at a state. Bodies that overlap there are first moved apart, the least in the sense of their
     /// masses, and keep their velocities ([`part_bodies`]); where that cannot be done, the first step pushes them.
-    pub fn new(world: &'a World, state: WorldState, options: StepOptions) -> Self {
+    ///
+    /// Refuses what [`check_world`] refuses, and steps and tolerances that are no positive numbers.
+    pub fn new(world: &'a World, state: WorldState, options: StepOptions) -> Result<Self, WorldError> {
+        check(world, &state, &options)?;
         let mut stepper = Stepper::as_given(world, state, options);
         let deepest = stepper.contacts.iter().map(|c| -c.gap).fold(0.0, f64::max);
         if deepest > stepper.yielding() && part_bodies(world, &mut stepper.state).is_some() {
             stepper.begin();
         }
-        stepper
+        Ok(stepper)
     }
 
     /// A stepper that begins at a state whatever overlaps there.
@@ -227,8 +234,10 @@ impl<'a> Stepper<'a> {
         }
     }
 
-    /// A stepper that goes on from a snapshot, with the same bits as the one that made it.
-    pub fn resume(world: &'a World, snapshot: Snapshot, options: StepOptions) -> Self {
+    /// A stepper that goes on from a snapshot, with the same bits as the one that made it. Refuses what [`Stepper::new`]
+    /// refuses.
+    pub fn resume(world: &'a World, snapshot: Snapshot, options: StepOptions) -> Result<Self, WorldError> {
+        check(world, &snapshot.state, &options)?;
         let mut stepper = Stepper::as_given(world, snapshot.state, options);
         (stepper.steps, stepper.start) = (snapshot.steps, snapshot.start);
         let sum: Vec<Keyed> =
@@ -236,11 +245,17 @@ impl<'a> Stepper<'a> {
         stepper.row_impulse = snapshot.row_impulse;
         stepper.row_impulse.resize(stepper.rows.rows.len(), 0.0);
         impulses_of(&sum, &stepper.contacts, &mut stepper.contact_impulse);
-        stepper
+        Ok(stepper)
     }
 
-    /// Contacts and rows of joints at the present state, for a step of length h.
+    /// Contacts and rows of joints at the present state, for a step of length h that begins here.
     pub(crate) fn look(&mut self, h: f64, room: &mut Room) {
+        let symmetric = self.options.scheme == Scheme::Symmetric;
+        self.look_ahead(h, if symmetric { 0.5 * h } else { h }, room);
+    }
+
+    /// The same; the velocities of the next solve are those after a time `ahead`.
+    pub(crate) fn look_ahead(&mut self, h: f64, ahead: f64, room: &mut Room) {
         let fall = 2.0 * h * self.world.gravity.length();
         for (i, body) in self.world.bodies.iter().enumerate() {
             let s = &self.state.bodies[i];
@@ -250,7 +265,7 @@ impl<'a> Stepper<'a> {
         }
         self.collider.collide(self.world, &self.state, &self.margin, &mut self.contacts);
         joint_rows::update_coordinates(self.world, &mut self.state);
-        joint_rows::rows(self.world, &self.state, h, &mut self.rows);
+        joint_rows::rows_at(self.world, &self.state, h, self.state.t + ahead, &mut self.rows);
         if self.loops {
             redundant_rows(&self.masses, &self.rows, &mut room.dense, &mut room.lengths, &mut self.redundant);
         } else {
@@ -369,13 +384,23 @@ impl<'a> Stepper<'a> {
         room.step_sum.clear();
         room.row_sum.clear();
         room.row_sum.resize(self.rows.rows.len(), 0.0);
+        let mut halvings = 0;
         for cut in 0.. {
-            let moment = if cut < cuts { self.next_impact(left, room) } else { None };
+            let most = left.min(dt / f64::from(1_u32 << halvings));
+            let moment = if cut < cuts { self.next_impact(most, room) } else { None };
             let h = match moment {
-                Some(tau) if tau < left - SHORTEST => tau.max(SHORTEST),
-                _ => left,
+                Some(tau) if tau < most - SHORTEST => tau.max(SHORTEST),
+                _ => most,
             };
+            let mark = Mark::of(&report);
             self.part(h, room, &mut report)?;
+            let failed = mark.was_solved() && report.status != Status::Solved;
+            if failed && halvings < HALVINGS && self.contacts.len() <= FEW {
+                halvings += 1;
+                mark.restore(&mut report);
+                self.take_back(0.5 * h, room);
+                continue;
+            }
             left -= h;
             add_impulses(&mut room.step_sum, &self.contacts, &self.contact_impulse);
             if room.row_sum.len() == self.row_impulse.len() {
@@ -404,7 +429,7 @@ impl<'a> Stepper<'a> {
     }
 
     /// No impulses of contacts; those of joints stay.
-    fn forget_impulses(&mut self) {
+    pub(crate) fn forget_impulses(&mut self) {
         self.contact_impulse.clear();
         self.contact_impulse.resize(self.contacts.len(), [0.0; WIDE]);
         self.row_impulse.resize(self.rows.rows.len(), 0.0);
@@ -412,13 +437,29 @@ impl<'a> Stepper<'a> {
 
     /// When the next contact with restitution closes within the time left, if one does.
     fn next_impact(&self, left: f64, room: &mut Room) -> Option<f64> {
-        if self.restitution.iter().all(|&e| e == 0.0) {
+        let bouncing = |row: &Row| matches!(row.kind, RowKind::Limit { restitution } if restitution > 0.0);
+        let limits = self.rows.held..self.rows.held + self.rows.limits;
+        if self.restitution.iter().all(|&e| e == 0.0) && !self.rows.rows[limits.clone()].iter().any(bouncing)
+        {
             return None;
         }
         let Room { velocity: v, kicked, .. } = room;
         self.velocities_of(&self.state.bodies, v);
         self.accelerations(kicked);
         let mut first: Option<f64> = None;
+        for i in limits {
+            let row = &self.rows.rows[i];
+            if !bouncing(row) || row.value <= self.touching() {
+                continue;
+            }
+            // Joints bend the motion: the moment is found anew when it is near.
+            let u = row_velocity(&self.rows, i, &self.masses, v) + row.rate;
+            let a = row_velocity(&self.rows, i, &self.masses, kicked);
+            let arrives = |tau: &f64| *tau < left && -(u + a * tau) > self.rest_speed();
+            if let Some(tau) = first_root(row.value, u, 0.5 * a).filter(arrives) {
+                first = Some(first.map_or(tau, |f: f64| f.min(tau)));
+            }
+        }
         for (i, contact) in self.contacts.iter().enumerate().filter(|(i, _)| self.restitution[*i] > 0.0) {
             let (u, a) = (self.contact_rows[i].velocity(0, v), self.contact_rows[i].velocity(0, kicked));
             let tau = if contact.gap <= self.touching() {
@@ -434,6 +475,21 @@ impl<'a> Stepper<'a> {
         }
         first
     }
+}
+
+fn check(world: &World, state: &WorldState, options: &StepOptions) -> Result<(), WorldError> {
+    let StepOptions { dt, tolerance, position_tolerance, .. } = *options;
+    let numbers = [
+        ("the time step", dt),
+        ("the tolerance", tolerance),
+        ("the tolerance of positions", position_tolerance),
+    ];
+    for (what, value) in numbers {
+        if !(value > 0.0 && value.is_finite()) {
+            return Err(WorldError::Number { what, value, range: "positive and finite" });
+        }
+    }
+    check_world(world, state)
 }
 
 /// Whether joints close loops: more of them than trees have branches.

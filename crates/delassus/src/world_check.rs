@@ -1,7 +1,7 @@
 //! Whether the numbers of a world make sense: for worlds that were made in Rust and not read from a file.
 //!
 //! ```text
-//! m > 0 ,   0 < I₁, I₂, I₃ ,   |ε| = 1 ,   radii and extents > 0 ,   corners of triangles among the vertices
+//! m > 0 ,   0 < I₁, I₂, I₃ ,   I₁ ≤ I₂ + I₃ ,   |ε| = 1 ,   radii and extents > 0 ,   corners of triangles among the vertices
 //! ```
 
 use glam::{DQuat, DVec3};
@@ -9,6 +9,7 @@ use thiserror::Error;
 
 use crate::joint::{JointError, check as check_joints};
 use crate::world::{Body, Pose, ShapeKind, World, WorldState};
+use crate::world_file_body::TRIANGLE;
 
 /// What is wrong with a shape.
 #[derive(Clone, Debug, Error, PartialEq)]
@@ -84,6 +85,30 @@ pub enum WorldError {
         /// What it must be.
         range: &'static str,
     },
+    /// A number of the world or of a simulation.
+    #[error("{what} is {value}, but must be {range}")]
+    Number {
+        /// Which number.
+        what: &'static str,
+        /// Its value.
+        value: f64,
+        /// What it must be.
+        range: &'static str,
+    },
+    /// Principal moments of inertia that no distribution of mass has.
+    #[error(
+        "the moments of inertia of body `{body}` break the triangle inequality: {largest} > {} + {}",
+        others[0],
+        others[1]
+    )]
+    Triangle {
+        /// The body.
+        body: String,
+        /// The largest moment.
+        largest: f64,
+        /// The others.
+        others: [f64; 2],
+    },
     /// A joint.
     #[error("{0}")]
     Joint(#[from] JointError),
@@ -157,6 +182,18 @@ pub fn check_world(world: &World, state: &WorldState) -> Result<(), WorldError> 
     if states != bodies {
         return Err(WorldError::States { states, bodies });
     }
+    let number = |what: &'static str, value: f64, holds: bool, range: &'static str| match holds {
+        true => Ok(()),
+        false => Err(WorldError::Number { what, value, range }),
+    };
+    world.gravity.to_array().into_iter().try_for_each(|g| number("gravity", g, g.is_finite(), "finite"))?;
+    number("the time", state.t, state.t.is_finite(), "finite")?;
+    for surface in &world.surfaces {
+        let (mu, e, rolling) = (surface.mu, surface.restitution, surface.rolling);
+        number("a friction coefficient", mu, mu >= 0.0 && mu.is_finite(), "at least 0")?;
+        number("a restitution", e, (0.0..=1.0).contains(&e), "from 0 to 1")?;
+        number("a coefficient of rolling", rolling, rolling >= 0.0 && rolling.is_finite(), "at least 0")?;
+    }
     for (body, at) in world.bodies.iter().zip(&state.bodies) {
         check_body(body)?;
         check_pose(body, "position", &at.pose)?;
@@ -187,11 +224,23 @@ fn check_pose(body: &Body, what: &'static str, pose: &Pose) -> Result<(), WorldE
     require(body, "the length of a quaternion", length, pose.rotation.is_normalized(), "1")
 }
 
+/// I₁ ≤ I₂ + I₃ for the largest of them, up to the rounding of files with few digits.
+fn check_triangle(body: &Body) -> Result<(), WorldError> {
+    let mut moments = body.inertia.to_array();
+    moments.sort_by(f64::total_cmp);
+    let [a, b, largest] = moments;
+    match largest <= (a + b) * (1.0 + TRIANGLE) {
+        true => Ok(()),
+        false => Err(WorldError::Triangle { body: body.name.clone(), largest, others: [a, b] }),
+    }
+}
+
 fn check_body(body: &Body) -> Result<(), WorldError> {
     let positive = |what, x: f64| require(body, what, x, x > 0.0 && x.is_finite(), "positive and finite");
     if !body.fixed {
         positive("mass", body.mass)?;
         body.inertia.to_array().into_iter().try_for_each(|x| positive("a moment of inertia", x))?;
+        check_triangle(body)?;
     }
     let forces = body.force.iter().flat_map(|f| f.to_array());
     forces.into_iter().try_for_each(|x| require(body, "a force", x, x.is_finite(), "finite"))?;

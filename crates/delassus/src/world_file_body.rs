@@ -21,7 +21,7 @@ use crate::world_file_shape::{FileShape, shape};
 use crate::world_values::pose;
 
 /// How far a largest moment may exceed the sum of the others, relative to it: the rounding of numbers with six digits.
-const TRIANGLE: f64 = 1e-6;
+pub(crate) const TRIANGLE: f64 = 1e-6;
 /// How far an inertia may be from symmetric, relative to its largest entry.
 const SYMMETRIC: f64 = 1e-9;
 

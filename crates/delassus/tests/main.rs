@@ -2,6 +2,7 @@
 
 mod active_set;
 mod collide;
+mod dampers;
 mod event_billiard;
 mod event_driven;
 mod event_features;

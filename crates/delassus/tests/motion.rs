@@ -85,7 +85,8 @@ fn golden_004_sphere_one_step_of_equation_9() {
     for (v, spin, mu, ncp, ccp) in cases {
         let (world, state) = world(&ball(1.0, 0.5, 0.1, v, spin, mu, 0.0));
         for (law, expected) in [(FrictionLaw::Ncp, ncp), (FrictionLaw::Ccp, ccp)] {
-            let mut stepper = Stepper::new(&world, state.clone(), options(0.01, Scheme::HalfImplicit, law));
+            let mut stepper =
+                Stepper::new(&world, state.clone(), options(0.01, Scheme::HalfImplicit, law)).unwrap();
             run(&mut stepper, 0.01, |_, _| {});
             let s = stepper.state().bodies[1];
             let found = [s.velocity.x, s.velocity.z, s.spin().y];
@@ -108,7 +109,8 @@ fn golden_004_block_trajectory_the_relaxation_lifts_off_and_the_law_does_not() {
     let (world, state) = world(&ball(2.0, 0.1, 1e12, [1.0, 0.0, 0.0], 0.0, 0.5, 0.0));
     for (dt, gap, ccp, ncp) in cases {
         for (law, highest, end) in [(FrictionLaw::Ccp, gap, ccp), (FrictionLaw::Ncp, 0.0, ncp)] {
-            let mut stepper = Stepper::new(&world, state.clone(), options(dt, Scheme::HalfImplicit, law));
+            let mut stepper =
+                Stepper::new(&world, state.clone(), options(dt, Scheme::HalfImplicit, law)).unwrap();
             let mut top = 0.0f64;
             run(&mut stepper, 0.4, |_, s| top = top.max(s.state().bodies[1].pose.position.z - 0.1));
             let x = stepper.state().bodies[1].pose.position.x;
@@ -119,7 +121,8 @@ fn golden_004_block_trajectory_the_relaxation_lifts_off_and_the_law_does_not() {
     // The closed form of the first step: v_n = μ v_t / (1 + μ²) up to the share of gravity.
     let (v, mu, g, dt) = (1.0, 0.5, G, 0.01);
     let tangential = (v - mu * g * dt) / (1.0 + mu * mu);
-    let mut stepper = Stepper::new(&world, state, options(dt, Scheme::HalfImplicit, FrictionLaw::Ccp));
+    let mut stepper =
+        Stepper::new(&world, state, options(dt, Scheme::HalfImplicit, FrictionLaw::Ccp)).unwrap();
     run(&mut stepper, dt, |_, _| {});
     let found = stepper.state().bodies[1].velocity;
     assert!((found.x - tangential).abs() < 1e-8 && (found.z - mu * tangential).abs() < 1e-8, "{found}");
@@ -131,7 +134,7 @@ fn a_block_on_an_incline_sticks_below_the_limit_and_slides_above_it() {
     for factor in [0.99, 1.01, 1.2] {
         let angle = (mu * factor).atan();
         let (world, state) = world(&block([0.0; 3], [G * angle.sin(), 0.0, -G * angle.cos()], mu));
-        let mut stepper = Stepper::new(&world, state, StepOptions::default());
+        let mut stepper = Stepper::new(&world, state, StepOptions::default()).unwrap();
         run(&mut stepper, 0.5, |_, _| {});
         let s = stepper.state().bodies[1];
         let expected = G * angle.cos() * (angle.tan() - mu).max(0.0) * 0.5;
@@ -150,7 +153,7 @@ fn phys_block_stop_is_the_same_in_every_direction() {
     for direction in [0.0f64, 0.3, std::f64::consts::FRAC_PI_4, 2.0] {
         let along = DVec3::new(direction.cos(), direction.sin(), 0.0);
         let (world, state) = world(&block((v0 * along).to_array(), [0.0, 0.0, -G], mu));
-        let mut stepper = Stepper::new(&world, state, StepOptions::default());
+        let mut stepper = Stepper::new(&world, state, StepOptions::default()).unwrap();
         let mut lift = 0.0f64;
         run(&mut stepper, 0.3, |_, s| lift = lift.max((s.state().bodies[1].pose.position.z - 0.05).abs()));
         assert!(lift < 1e-9, "{lift}");
@@ -175,7 +178,7 @@ fn phys_roll_sphere_disc_hoop_and_backspin() {
         (0.4, 1.0, -30.0, -0.14285714285714285, 0.5824959953400319),
     ] {
         let (world, state) = world(&ball(1.0, 0.1, k * 0.01, [v0, 0.0, 0.0], spin, 0.2, 0.0));
-        let mut stepper = Stepper::new(&world, state, StepOptions::default());
+        let mut stepper = Stepper::new(&world, state, StepOptions::default()).unwrap();
         let mut rolls = None;
         run(&mut stepper, 0.8, |_, s| {
             let b = s.state().bodies[1];
@@ -198,7 +201,7 @@ fn a_ball_bounces_to_its_exact_heights_and_comes_to_rest() {
     let text = ball(1.0, 0.1, 0.004, [0.0; 3], 0.0, 0.0, 0.8)
         .replace("position = [0, 0, 0.1]", "position = [0, 0, 1.1]");
     let (world, state) = world(&text);
-    let mut stepper = Stepper::new(&world, state, StepOptions::default());
+    let mut stepper = Stepper::new(&world, state, StepOptions::default()).unwrap();
     let (mut heights, mut rest, mut before) = (vec![], None, [1.0; 2]);
     run(&mut stepper, 4.5, |report, s| {
         let z = s.state().bodies[1].pose.position.z - 0.1;
@@ -241,7 +244,8 @@ fn the_painleve_rod_jams_and_says_so() {
         let text = text.replace("[0.0001, ", &format!("[{}, ", 0.25 / 3.0));
         let (world, state) = world(&text);
         let kinetic = delassus::rigid::kinetic_energy(&world, &state);
-        let mut stepper = Stepper::new(&world, state, StepOptions { dt: 1e-5, ..StepOptions::default() });
+        let mut stepper =
+            Stepper::new(&world, state, StepOptions { dt: 1e-5, ..StepOptions::default() }).unwrap();
         let mut found = vec![];
         run(&mut stepper, 1e-4, |report, _| found.extend(report.jams.clone()));
         let after = delassus::rigid::kinetic_energy(&world, stepper.state());
@@ -286,7 +290,7 @@ axis = [0, 0.8, 0.6]
 fn joints_stay_closed_and_the_orders_are_two_and_one() {
     let (world, state) = world(DOUBLE_PENDULUM);
     let end = |scheme, dt: f64| {
-        let mut stepper = Stepper::new(&world, state.clone(), options(dt, scheme, FrictionLaw::Ncp));
+        let mut stepper = Stepper::new(&world, state.clone(), options(dt, scheme, FrictionLaw::Ncp)).unwrap();
         let mut worst = 0.0f64;
         run(&mut stepper, 0.512, |report, _| worst = worst.max(report.joint_error));
         assert!(worst < 1e-9, "{worst}");
@@ -351,7 +355,7 @@ axis = [0, 1, 0]
 "#;
     let (world, state) = world(text);
     let start = energy(&world, &state);
-    let mut stepper = Stepper::new(&world, state, StepOptions::default());
+    let mut stepper = Stepper::new(&world, state, StepOptions::default()).unwrap();
     let mut worst = [0.0f64; 2];
     run(&mut stepper, 2.0, |report, s| {
         worst[0] = worst[0].max(report.joint_error);
@@ -384,7 +388,7 @@ fn the_legs_of_a_table_share_its_weight_in_a_documented_way() {
     let (low, high) = (-47.96, 82.84);
     for order in [[0, 1, 2, 3], [2, 0, 3, 1]] {
         let (world, state) = world(&table(order));
-        let mut stepper = Stepper::new(&world, state, StepOptions::default());
+        let mut stepper = Stepper::new(&world, state, StepOptions::default()).unwrap();
         run(&mut stepper, 0.02, |report, _| assert!(report.non_unique));
         let forces = stepper.forces().expect("finite");
         let ImpulseRange::Ranges { normal, .. } = &forces.ranges else { panic!("{:?}", forces.ranges) };
@@ -415,7 +419,7 @@ fn a_stack_stands_under_a_weight_a_thousand_times_its_own() {
     }
     text += "[[friction]]\nbetween = [\"*\", \"*\"]\nmu = 0.6\n";
     let (world, state) = world(&text);
-    let mut stepper = Stepper::new(&world, state.clone(), StepOptions::default());
+    let mut stepper = Stepper::new(&world, state.clone(), StepOptions::default()).unwrap();
     run(&mut stepper, 0.2, |report, _| assert!(report.penetration < 1e-8, "{}", report.penetration));
     for (before, after) in state.bodies.iter().zip(&stepper.state().bodies) {
         let moved = (after.pose.position - before.pose.position).length();
@@ -436,11 +440,11 @@ fn a_snapshot_goes_on_with_the_same_bits_and_so_does_a_second_run() {
             stepper.step().expect("finite");
         }
     };
-    let mut whole = Stepper::new(&world, state.clone(), StepOptions::default());
+    let mut whole = Stepper::new(&world, state.clone(), StepOptions::default()).unwrap();
     go(&mut whole, 400);
-    let mut first = Stepper::new(&world, state, StepOptions::default());
+    let mut first = Stepper::new(&world, state, StepOptions::default()).unwrap();
     go(&mut first, 250);
-    let mut second = Stepper::resume(&world, first.snapshot(), StepOptions::default());
+    let mut second = Stepper::resume(&world, first.snapshot(), StepOptions::default()).unwrap();
     go(&mut second, 150);
     assert_eq!(whole.state(), second.state());
     assert_eq!(whole.snapshot(), second.snapshot());
@@ -456,7 +460,7 @@ fn phys_sphere_on_an_incline_rolls_or_slips() {
             &format!("gravity = [{}, 0, {}]", G * angle.sin(), -G * angle.cos()),
         );
         let (world, state) = world(&text);
-        let mut stepper = Stepper::new(&world, state, StepOptions::default());
+        let mut stepper = Stepper::new(&world, state, StepOptions::default()).unwrap();
         run(&mut stepper, 0.5, |_, _| {});
         let v = stepper.state().bodies[1].velocity.x;
         assert!((v / 0.5 - acceleration).abs() < 1e-8, "{mu}: {} {acceleration}", v / 0.5);
@@ -476,7 +480,7 @@ fn phys_stack_slides_as_one_or_apart() {
              half_extents = [0.5, 0.3, 0.1]\n[[friction]]\nbetween = [\"*\", \"*\"]\nmu = 0.3\n"
         );
         let (world, state) = world(&text);
-        let mut stepper = Stepper::new(&world, state, StepOptions::default());
+        let mut stepper = Stepper::new(&world, state, StepOptions::default()).unwrap();
         run(&mut stepper, 0.1, |_, _| {});
         let found = [1, 2].map(|b| stepper.state().bodies[b].velocity.x / 0.1);
         assert!((found[0] - a1).abs() < 1e-7 && (found[1] - a2).abs() < 1e-7, "{force}: {found:?} {a1} {a2}");
@@ -495,7 +499,8 @@ fn phys_rod_falls_on_a_smooth_floor() {
         z = l * angle.sin() + 1e-6,
     );
     let (world, state) = world(&text);
-    let mut stepper = Stepper::new(&world, state, StepOptions { dt: 2e-4, ..StepOptions::default() });
+    let mut stepper =
+        Stepper::new(&world, state, StepOptions { dt: 2e-4, ..StepOptions::default() }).unwrap();
     let mut before = [0.0; 2];
     let mut found = None;
     let first = 5.605714285714285;
@@ -531,7 +536,8 @@ fn a_mass_on_a_spring_keeps_its_energy() {
     let start = 0.5 * 40.0 * 0.01 + 0.5 * 0.2 * 9.0 + 0.5 * 7.0 * 0.25;
     assert!((energy(&world, &state) - start).abs() < 1e-14);
     let worst = |dt: f64| {
-        let mut stepper = Stepper::new(&world, state.clone(), StepOptions { dt, ..StepOptions::default() });
+        let mut stepper =
+            Stepper::new(&world, state.clone(), StepOptions { dt, ..StepOptions::default() }).unwrap();
         let mut worst = 0.0_f64;
         run(&mut stepper, 2.0, |_, s| worst = worst.max((energy(&world, s.state()) - start).abs()));
         worst
@@ -542,7 +548,8 @@ fn a_mass_on_a_spring_keeps_its_energy() {
         assert!(worst(dt) < 1e-11, "{dt}: {}", worst(dt));
     }
     // The bob swings about −mg/k + rest with its closed form.
-    let mut stepper = Stepper::new(&world, state.clone(), StepOptions { dt: 1e-4, ..StepOptions::default() });
+    let mut stepper =
+        Stepper::new(&world, state.clone(), StepOptions { dt: 1e-4, ..StepOptions::default() }).unwrap();
     run(&mut stepper, 0.5, |_, _| {});
     let middle = 0.1 - 0.5 * G / 40.0;
     let z = middle - middle * (80_f64.sqrt() * 0.5).cos();
@@ -564,7 +571,8 @@ fn an_elastic_pendulum_keeps_its_energy_to_second_order() {
     let start = energy(&world, &state);
     assert!((start - 0.5 * 40.0 * 0.04).abs() < 1e-14);
     let worst = |dt: f64| {
-        let mut stepper = Stepper::new(&world, state.clone(), StepOptions { dt, ..StepOptions::default() });
+        let mut stepper =
+            Stepper::new(&world, state.clone(), StepOptions { dt, ..StepOptions::default() }).unwrap();
         let mut worst = 0.0_f64;
         run(&mut stepper, 4.0, |_, s| worst = worst.max((energy(&world, s.state()) - start).abs()));
         worst
@@ -592,7 +600,8 @@ fn bodies_that_overlap_at_the_start_are_parted_without_a_velocity() {
         );
         let (world, state) = world(&text);
         for scheme in [Scheme::Symmetric, Scheme::HalfImplicit] {
-            let mut stepper = Stepper::new(&world, state.clone(), options(1e-3, scheme, FrictionLaw::Ncp));
+            let mut stepper =
+                Stepper::new(&world, state.clone(), options(1e-3, scheme, FrictionLaw::Ncp)).unwrap();
             run(&mut stepper, 0.1, |_, _| {});
             let [a, b] = [0, 1].map(|i| stepper.state().bodies[i]);
             for s in [a, b] {
@@ -613,9 +622,9 @@ fn a_snapshot_that_overlaps_goes_on_as_it_is() {
     // Resuming must not part what the run it goes on from did not.
     let (world, mut state) = world(&ball(1.0, 0.1, 0.004, [0.0; 3], 0.0, 0.3, 0.0));
     state.bodies[1].pose.position.z -= 1e-4;
-    let stepper = Stepper::new(&world, state.clone(), StepOptions::default());
+    let stepper = Stepper::new(&world, state.clone(), StepOptions::default()).unwrap();
     assert!((stepper.state().bodies[1].pose.position.z - 0.1).abs() < 1e-8);
     let snapshot = Snapshot { state: state.clone(), ..stepper.snapshot() };
-    let resumed = Stepper::resume(&world, snapshot, StepOptions::default());
+    let resumed = Stepper::resume(&world, snapshot, StepOptions::default()).unwrap();
     assert_eq!(resumed.state().bodies, state.bodies);
 }

@@ -22,7 +22,7 @@ fn steady(
     mut look: impl FnMut(&StepReport, &Stepper),
 ) {
     let options = StepOptions { scheme, ..StepOptions::default() };
-    let mut stepper = Stepper::new(&file.world, file.state.clone(), options);
+    let mut stepper = Stepper::new(&file.world, file.state.clone(), options).unwrap();
     for step in 0..warm + counted {
         let before = COUNT.get();
         let report = stepper.step().unwrap();

@@ -55,7 +55,8 @@ fn a_body_of_two_shapes_is_the_same_as_one_shape_of_both() {
         world.surfaces =
             vec![delassus::world::Surface { between: [None, None], mu: 0.3, restitution: 0.0, rolling: 0.0 }];
         let mut stepper =
-            Stepper::new(&world, state_of(&[Pose::IDENTITY, place(0.0, 0.0, 0.05)]), StepOptions::default());
+            Stepper::new(&world, state_of(&[Pose::IDENTITY, place(0.0, 0.0, 0.05)]), StepOptions::default())
+                .unwrap();
         for _ in 0..100 {
             stepper.step().unwrap();
         }
@@ -143,6 +144,21 @@ fn shapes_that_make_no_sense_are_errors_and_never_panics() {
     massless.bodies[1].mass = 0.0;
     let error = check_world(&massless, &state_of(&[Pose::IDENTITY; 2])).unwrap_err();
     assert!(error.to_string().contains("mass of body `` is 0"), "{error}");
+    // A stepper says the same, and minds its options.
+    let refused = |world: &World, options: StepOptions| {
+        let state = state_of(&[Pose::IDENTITY, place(3.0, 0.0, 0.0)]);
+        Stepper::new(world, state, options).err().map(|e| e.to_string()).unwrap_or_default()
+    };
+    assert_eq!(refused(&massless, StepOptions::default()), error.to_string());
+    let backwards = StepOptions { dt: -1e-3, ..StepOptions::default() };
+    assert_eq!(refused(&world, backwards), "the time step is -0.001, but must be positive and finite");
+    let mut flat = world.clone();
+    flat.bodies[1].inertia = DVec3::new(1.0, 1.0, 3.0);
+    assert!(refused(&flat, StepOptions::default()).contains("triangle inequality: 3 > 1 + 1"));
+    let mut windy = world.clone();
+    windy.gravity.z = f64::NAN;
+    assert!(refused(&windy, StepOptions::default()).contains("gravity is NaN"));
+    assert_eq!(refused(&world, StepOptions::default()), "");
     let mut lost = state_of(&[Pose::IDENTITY; 2]);
     lost.bodies[1].pose.position.x = f64::NAN;
     assert!(check_world(&world, &lost).is_err());

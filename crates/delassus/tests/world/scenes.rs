@@ -45,7 +45,8 @@ fn moved(name: &str, file: &WorldFile) -> Value {
     let t_end = file.simulation.t_end.unwrap_or_else(|| panic!("{name}: no t_end"));
     let usual = StepOptions::default();
     let tolerance = file.simulation.tolerance.unwrap_or(usual.tolerance);
-    let mut stepper = Stepper::new(world, file.state.clone(), StepOptions { dt, tolerance, ..usual });
+    let mut stepper =
+        Stepper::new(world, file.state.clone(), StepOptions { dt, tolerance, ..usual }).unwrap();
     let start = energy(world, &file.state);
     let (mut penetration, mut residual, mut joint_error) = (0.0_f64, 0.0_f64, 0.0_f64);
     let (mut impacts, mut jams, mut non_unique) = (0, 0, 0);
