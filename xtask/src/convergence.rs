@@ -310,8 +310,9 @@ fn measure(scene: &Scene) -> Result<Measured, String> {
     let mut measured = Measured { dt: vec![], error: vec![] };
     for steps in LEVELS {
         let dt = scene.t_end / (SAMPLES * steps) as f64;
+        let options = StepOptions { dt, ..Default::default() };
         let mut stepper =
-            Stepper::new(&file.world, file.state.clone(), StepOptions { dt, ..Default::default() });
+            Stepper::new(&file.world, file.state.clone(), options).map_err(|e| e.to_string())?;
         let mut sum = 0.0;
         for (k, there) in exact.iter().enumerate().skip(1) {
             for _ in 0..steps {

@@ -222,7 +222,9 @@ fn time_stepping(scene: &Subject<'_>, tree: &Node) -> Result<Option<Stepped>, St
         if ends.is_empty() || dt <= 0.0 {
             break;
         }
-        let mut stepper = Stepper::new(world, start.clone(), StepOptions { dt, ..StepOptions::default() });
+        let options = StepOptions { dt, ..StepOptions::default() };
+        let mut stepper = Stepper::new(world, start.clone(), options)
+            .map_err(|e| format!("error: {}: {e}\n", scene.name))?;
         for _ in 0..steps as usize {
             let _ = stepper.step().map_err(|e| format!("error: {}: {e}\n", scene.name))?;
         }

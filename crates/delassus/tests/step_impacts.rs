@@ -14,7 +14,7 @@ const LAWS: [StepImpactLaw; 4] =
 fn moved(text: &str, impact_law: StepImpactLaw, dt: f64, steps: usize) -> WorldState {
     let file = read_world(text, None, &[]).unwrap_or_else(|e| panic!("{e}"));
     let options = StepOptions { dt, impact_law, ..StepOptions::default() };
-    let mut stepper = Stepper::new(&file.world, file.state, options);
+    let mut stepper = Stepper::new(&file.world, file.state, options).unwrap();
     for _ in 0..steps {
         let report = stepper.step().unwrap();
         assert_eq!(report.status, Status::Solved, "at {}", stepper.state().t);
