@@ -11,12 +11,20 @@
 //! parabola is known to within `SLACK` on every stretch, and which agrees at their ends with the polynomial through the
 //! step's own points, has no feature larger than that between the points.
 
+use delassus_solve::matrix::max_abs;
+
 use crate::collocation::{DenseStep, GAUSS, polynomial};
+use crate::event_loop::Run;
 use crate::formula::{AnyFormula, Point};
 use crate::interval::{Interval, IntervalDual};
+use crate::system::Measure;
 
 /// A feature of a formula up to this part of its largest value may stay unseen.
 const SLACK: f64 = 1e-2;
+/// Features of formulas up to this may stay unseen.
+const UNSEEN: f64 = 1e-6;
+/// Features of what is held at zero up to this part of the largest position, or of 1, may stay unseen.
+const UNSEEN_HELD: f64 = 1e-4;
 /// How far a formula may be from the polynomial through the step's points, as a part of its largest value or 1.
 const AGREES: f64 = 1e-6;
 /// Shortest stretch that is looked at, as a part of the step.
@@ -213,5 +221,43 @@ impl StepBounds {
             open.push((a, middle));
         }
         None
+    }
+}
+
+impl<'a> Run<'a> {
+    /// Up to where the points of the step tell all about the formulas that act in it, of [0, end]; `None` for all of it.
+    pub(crate) fn unresolved(&mut self, end: f64) -> Option<f64> {
+        let system = self.system;
+        let measured = |measure: &'a Measure| match measure {
+            Measure::Displacement(h) | Measure::Velocity(h) => h,
+        };
+        // What is held at zero is small because it is held.
+        let held = UNSEEN_HELD * max_abs(&self.state.q).max(1.0);
+        let mut acting: Vec<(&AnyFormula, f64)> = system.potential.iter().map(|p| (p, UNSEEN)).collect();
+        acting.extend((!self.mechanics.has_constant_mass()).then_some((&system.kinetic, UNSEEN)));
+        acting.extend(system.forces.iter().map(|f| (&f.value, UNSEEN)));
+        for joint in &system.joints {
+            acting.push((measured(&joint.value), held));
+            acting.extend(joint.slip.iter().map(measured).chain([&joint.mu]).map(|f| (f, UNSEEN)));
+        }
+        for (contact, mode) in system.contacts.iter().zip(&self.modes.contacts) {
+            match (&contact.normal, mode.is_closed()) {
+                (_, true) => acting.push((measured(&contact.normal), held)),
+                (Measure::Velocity(rate), false) => acting.push((rate, UNSEEN)),
+                (Measure::Displacement(_), false) => {}
+            }
+            if mode.is_closed() {
+                let friction = [&contact.mu_static, &contact.mu_kinetic];
+                acting.extend(contact.slip.iter().map(measured).chain(friction).map(|f| (f, UNSEEN)));
+            }
+        }
+        let mut first = None;
+        for (formula, smallest) in acting {
+            let upto = first.unwrap_or(end);
+            if upto > 0.0 {
+                first = self.bounds.unresolved(&self.dense, formula, smallest, upto).or(first);
+            }
+        }
+        first
     }
 }

@@ -1,4 +1,4 @@
-//! The loop of an event-driven run: a step, the first event in it, and what was asked to be recorded.
+//! The loop of an event-driven run: a step, and the first event in it.
 
 use std::cell::RefCell;
 
@@ -11,7 +11,6 @@ use crate::event_mechanics::{ContactMode, JointMode, Mechanics, ModeError, Modes
 use crate::event_project::project;
 use crate::event_search::{End, GapPoint, GapTolerance, Search, TooLong, first_end};
 use crate::event_turn::Turning;
-use crate::formula::{AnyFormula, Point};
 use crate::kinematics::Kinematics;
 use crate::system::{Impulse, Measure, State, System};
 use delassus_solve::matrix::max_abs;
@@ -32,10 +31,6 @@ const NO_SLIP: f64 = 1e-13;
 const SLIP_ERROR: f64 = 4.0;
 /// A determinant of the scaled matrix below this is zero.
 const NO_DETERMINANT: f64 = 1e-9;
-/// Features of formulas up to this may stay unseen.
-const UNSEEN: f64 = 1e-6;
-/// Features of what is held at zero up to this part of the largest position, or of 1, may stay unseen.
-const UNSEEN_HELD: f64 = 1e-4;
 /// Steps up to this are not shortened any more for what their points do not see, s.
 const SHORT: f64 = 1e-6;
 /// Events at one instant that lead nowhere.
@@ -65,6 +60,9 @@ pub(crate) enum Cause {
     /// A condition of a mode ends.
     Mode(Condition),
 }
+
+/// An event at θ of a step, if there is one.
+type Found = Option<(f64, Cause)>;
 
 /// States of a step at instants that were asked for.
 #[derive(Default)]
@@ -119,17 +117,17 @@ pub(crate) struct Run<'a> {
     values: Vec<[f64; POINTS]>,
     force_size: f64,
     visited: Visited,
-    bounds: StepBounds,
+    pub(crate) bounds: StepBounds,
     pub(crate) chatter: Vec<Chatter>,
     /// Time since the last strike of every contact.
     pub(crate) since: Vec<f64>,
     pub(crate) events: Vec<Event>,
-    samples: Vec<Sample>,
-    sample_times: Vec<f64>,
+    pub(crate) samples: Vec<Sample>,
+    pub(crate) sample_times: Vec<f64>,
     breakpoints: Vec<f64>,
     /// External impulses that are still to come, the next one last.
     pub(crate) impulses: Vec<Impulse>,
-    next_sample: usize,
+    pub(crate) next_sample: usize,
     next_break: usize,
     pub(crate) ambiguous: usize,
     same_instant: usize,
@@ -462,46 +460,9 @@ impl<'a> Run<'a> {
         Ok(outcome)
     }
 
-    /// Up to where the points of the step tell all about the formulas that act in it, of [0, end]; `None` for all of it.
-    fn unresolved(&mut self, end: f64) -> Option<f64> {
-        let system = self.system;
-        let measured = |measure: &'a Measure| match measure {
-            Measure::Displacement(h) | Measure::Velocity(h) => h,
-        };
-        // What is held at zero is small because it is held.
-        let held = UNSEEN_HELD * max_abs(&self.state.q).max(1.0);
-        let mut acting: Vec<(&AnyFormula, f64)> = system.potential.iter().map(|p| (p, UNSEEN)).collect();
-        acting.extend((!self.mechanics.has_constant_mass()).then_some((&system.kinetic, UNSEEN)));
-        acting.extend(system.forces.iter().map(|f| (&f.value, UNSEEN)));
-        for joint in &system.joints {
-            acting.push((measured(&joint.value), held));
-            acting.extend(joint.slip.iter().map(measured).chain([&joint.mu]).map(|f| (f, UNSEEN)));
-        }
-        for (contact, mode) in system.contacts.iter().zip(&self.modes.contacts) {
-            match (&contact.normal, mode.is_closed()) {
-                (_, true) => acting.push((measured(&contact.normal), held)),
-                (Measure::Velocity(rate), false) => acting.push((rate, UNSEEN)),
-                (Measure::Displacement(_), false) => {}
-            }
-            if mode.is_closed() {
-                let friction = [&contact.mu_static, &contact.mu_kinetic];
-                acting.extend(contact.slip.iter().map(measured).chain(friction).map(|f| (f, UNSEEN)));
-            }
-        }
-        let mut first = None;
-        for (formula, smallest) in acting {
-            let upto = first.unwrap_or(end);
-            if upto > 0.0 {
-                first = self.bounds.unresolved(&self.dense, formula, smallest, upto).or(first);
-            }
-        }
-        first
-    }
-
     /// The first event of the step: θ and what it is; or the contact of which that could not be told.
-    #[allow(clippy::type_complexity)]
-    fn first_event(&mut self) -> Result<Result<Option<(f64, Cause)>, usize>, Ending> {
-        let mut first: Option<(f64, Cause)> = None;
+    fn first_event(&mut self) -> Result<Result<Found, usize>, Ending> {
+        let mut first: Found = None;
         self.visited.used = 0;
         self.bounds.clear();
         let h = self.dense.length;
@@ -577,53 +538,6 @@ impl<'a> Run<'a> {
         let mut values = vec![];
         condition_values(&self.list[k..=k], &at, &self.modes, &response, self.sign, &mut values);
         Ok(values[0])
-    }
-
-    /// Records the samples of this step up to θ; those at its end belong to the next step.
-    fn record(&mut self, theta: f64) {
-        let end = self.dense.start + theta * self.dense.length;
-        while let Some(&t) = self.sample_times.get(self.next_sample).filter(|t| **t < end) {
-            let mut y = vec![];
-            self.dense.at((t - self.dense.start) / self.dense.length, &mut y);
-            let (q, v) = y.split_at(y.len() / 2);
-            let state = State { t, q: q.to_vec(), v: v.to_vec() };
-            self.add_sample(state);
-        }
-    }
-
-    /// Records samples between here and a state that is jumped to, along a straight line.
-    pub(crate) fn record_jump(&mut self, t_end: f64, q: &[f64]) {
-        let start = self.state.clone();
-        while let Some(&t) = self.sample_times.get(self.next_sample).filter(|t| **t < t_end) {
-            let part = (t - start.t) / (t_end - start.t);
-            let q = start.q.iter().zip(q).map(|(a, b)| a + part * (b - a)).collect();
-            self.add_sample(State { t, q, v: start.v.clone() });
-        }
-    }
-
-    /// Records the present state where it was asked for.
-    fn record_state(&mut self) {
-        while self.sample_times.get(self.next_sample).is_some_and(|t| *t <= self.state.t) {
-            self.add_sample(self.state.clone());
-        }
-    }
-
-    fn add_sample(&mut self, state: State) {
-        self.next_sample += 1;
-        let closed = |i: usize| self.modes.contacts[i].is_closed();
-        let Ok(at) = self.mechanics.equations((state.t, &state.q, &state.v), closed) else { return };
-        let Ok(response) = self.mechanics.respond(&at, &self.modes) else { return };
-        let point = Point { q: &state.q, v: &state.v, t: state.t };
-        let potential = self.system.potential.as_ref().map_or(0.0, |p| p.value(&point));
-        let energy = self.system.kinetic.value(&point) + potential;
-        self.samples.push(Sample {
-            energy,
-            state,
-            acceleration: response.acceleration,
-            contact_forces: response.contacts,
-            joint_forces: response.joints,
-            modes: self.modes.contacts.clone(),
-        });
     }
 
     /// The conditions that watch the present modes.

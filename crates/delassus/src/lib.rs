@@ -32,6 +32,7 @@ mod event_impulse;
 mod event_loop;
 mod event_mechanics;
 mod event_project;
+mod event_record;
 mod event_search;
 mod event_solve;
 mod event_turn;

@@ -1,0 +1,55 @@
+//! What was asked to be recorded of an event-driven run: states, forces and energies at given times.
+
+use crate::event_driven::Sample;
+use crate::event_loop::Run;
+use crate::formula::Point;
+use crate::system::State;
+
+impl Run<'_> {
+    /// Records the samples of this step up to θ; those at its end belong to the next step.
+    pub(crate) fn record(&mut self, theta: f64) {
+        let end = self.dense.start + theta * self.dense.length;
+        while let Some(&t) = self.sample_times.get(self.next_sample).filter(|t| **t < end) {
+            let mut y = vec![];
+            self.dense.at((t - self.dense.start) / self.dense.length, &mut y);
+            let (q, v) = y.split_at(y.len() / 2);
+            let state = State { t, q: q.to_vec(), v: v.to_vec() };
+            self.add_sample(state);
+        }
+    }
+
+    /// Records samples between here and a state that is jumped to, along a straight line.
+    pub(crate) fn record_jump(&mut self, t_end: f64, q: &[f64]) {
+        let start = self.state.clone();
+        while let Some(&t) = self.sample_times.get(self.next_sample).filter(|t| **t < t_end) {
+            let part = (t - start.t) / (t_end - start.t);
+            let q = start.q.iter().zip(q).map(|(a, b)| a + part * (b - a)).collect();
+            self.add_sample(State { t, q, v: start.v.clone() });
+        }
+    }
+
+    /// Records the present state where it was asked for.
+    pub(crate) fn record_state(&mut self) {
+        while self.sample_times.get(self.next_sample).is_some_and(|t| *t <= self.state.t) {
+            self.add_sample(self.state.clone());
+        }
+    }
+
+    fn add_sample(&mut self, state: State) {
+        self.next_sample += 1;
+        let closed = |i: usize| self.modes.contacts[i].is_closed();
+        let Ok(at) = self.mechanics.equations((state.t, &state.q, &state.v), closed) else { return };
+        let Ok(response) = self.mechanics.respond(&at, &self.modes) else { return };
+        let point = Point { q: &state.q, v: &state.v, t: state.t };
+        let potential = self.system.potential.as_ref().map_or(0.0, |p| p.value(&point));
+        let energy = self.system.kinetic.value(&point) + potential;
+        self.samples.push(Sample {
+            energy,
+            state,
+            acceleration: response.acceleration,
+            contact_forces: response.contacts,
+            joint_forces: response.joints,
+            modes: self.modes.contacts.clone(),
+        });
+    }
+}
