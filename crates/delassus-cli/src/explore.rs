@@ -179,10 +179,9 @@ struct Stepped {
 impl Stepped {
     /// The branch that the last steps agree on and come nearer to.
     fn branch(&self) -> Option<&[String]> {
-        let last = self.levels.last()?;
-        let before = self.levels.iter().rev().take(SETTLED + 1);
-        let first = before.clone().last()?;
-        let agree = before.clone().all(|level| level.1 == last.1);
+        let recent = &self.levels[self.levels.len().saturating_sub(SETTLED + 1)..];
+        let (first, last) = (recent.first()?, recent.last()?);
+        let agree = recent.iter().all(|level| level.1 == last.1);
         (agree && (last.2 <= NEARER * first.2 || last.2 < 1e-9)).then_some(&last.1)
     }
 
