@@ -201,6 +201,9 @@ enum Meeting {
     Pair(usize, usize),
 }
 
+/// Who met when, and where all are in the end.
+type Outcome = (Vec<(f64, Meeting)>, Vec<f64>);
+
 fn minus(a: [f64; 2], b: [f64; 2]) -> [f64; 2] {
     [a[0] - b[0], a[1] - b[1]]
 }
@@ -222,7 +225,7 @@ impl Hall {
                 ([angle.cos(), angle.sin()], between(0.4, 0.6))
             })
             .collect();
-        let restitution = if seed % 2 == 0 { 1.0 } else { between(0.6, 0.95) };
+        let restitution = if seed.is_multiple_of(2) { 1.0 } else { between(0.6, 0.95) };
         let mut q: Vec<[f64; 2]> = vec![];
         while q.len() < n {
             let p = [between(-0.7, 0.7), between(-0.7, 0.7)];
@@ -328,7 +331,7 @@ impl Hall {
     }
 
     /// Short steps: who met when, and the end. `Err` where two things happen too near to each other, or almost.
-    fn brute_force(mut self, t_end: f64) -> Result<(Vec<(f64, Meeting)>, Vec<f64>), ()> {
+    fn brute_force(mut self, t_end: f64) -> Result<Outcome, ()> {
         const STEPS: usize = 1000;
         let meetings = self.meetings();
         let mut met: Vec<(f64, Meeting)> = vec![];
