@@ -35,6 +35,9 @@ fn stiffly(z: f64) -> f64 {
     if z.is_finite() { z / (1.0 + z) } else { 1.0 }
 }
 
+/// A limit arrives freely where the first half of a step takes no more than this part of its speed.
+const FREE: f64 = 0.01;
+
 impl Stepper<'_> {
     /// The wants of the solve that ends in positions.
     pub(crate) fn want_positions(&mut self, h: f64, symmetric: bool, room: &Room) {
@@ -152,7 +155,15 @@ impl Stepper<'_> {
                 RowKind::Held | RowKind::Bounded { .. } => Want::Velocity { bias: row.rate },
                 RowKind::Limit { restitution } if row.value <= touching => {
                     // The speed at which it arrived: not the one with which the step left it here, nor the weight on it.
-                    let u = limit_speed.get(i.wrapping_sub(self.rows.held)).copied().unwrap_or(0.0);
+                    let begin = limit_speed.get(i.wrapping_sub(self.rows.held)).copied().unwrap_or(0.0);
+                    let push = self.row_impulse.get(i).copied().unwrap_or(0.0);
+                    let taken = push * row_mobility(&self.rows, row, &self.masses);
+                    // Where next to nothing was taken from it on the way, the middle tells how it went on.
+                    let u = if taken.abs() <= FREE * begin.abs() {
+                        2.0 * (row_velocity(&self.rows, i, &self.masses, kicked) + row.rate) - begin
+                    } else {
+                        begin
+                    };
                     let bias = if u < -rest { restitution * u } else { 0.0 };
                     Want::Velocity { bias: row.rate + bias }
                 }
