@@ -314,6 +314,13 @@ fn impulses_are_numbers_where_w_is_indefinite() {
             let found = run(&laws, &w, &q, &options);
             let finite = found.impulse.iter().all(|x| x.is_finite());
             assert!(finite && !found.residual.is_nan(), "{name}: {:?} {}", found.impulse, found.residual);
+            // What is handed out is no worse than no impulses.
+            let none = residual(&ContactProblem::new(&w, &q, &laws).unwrap(), &[0.0; 6]).relative;
+            assert!(
+                found.residual <= (none * (1.0 + 1e-12)).max(options.tolerance),
+                "{name}: {} > {none}",
+                found.residual
+            );
         }
     }
 }

@@ -47,6 +47,16 @@ pub(crate) struct ContactRows {
 pub(crate) const NONE: u32 = u32::MAX;
 
 impl ContactRows {
+    /// The same rows with the associated law in the place of Coulomb's.
+    pub(crate) fn associated(&self) -> Self {
+        let law = match self.law {
+            Law::Coulomb { mu } => Law::Cone { mu },
+            Law::Rolling { mu, rolling } => Law::ConeRolling { mu, rolling },
+            other => other,
+        };
+        ContactRows { law, ..*self }
+    }
+
     /// The rows at the poses of bodies; the gap's gradient is taken at `point`.
     pub(crate) fn new(contact: &Contact, bodies: &[BodyState], slot: &[u32], law: Law) -> Self {
         let n = contact.normal;

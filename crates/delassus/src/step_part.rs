@@ -14,7 +14,7 @@ use delassus_solve::solvers::friction::{FrictionOptions, Method};
 use crate::contact::{Contact, Features};
 use crate::keyed_impulses::{Key, Keyed, add_impulses, impulses_of, key};
 use crate::rigid::drift;
-use crate::stage::{Constraints, StageOutcome, WIDE, row_velocity};
+use crate::stage::{Constraints, ContactRows, Masses, StageOutcome, WIDE, row_velocity};
 use crate::step_report::StepReport;
 use crate::stepper::{Scheme, Stepper};
 use crate::world::BodyState;
@@ -24,6 +24,10 @@ const PASSES: usize = 8;
 /// Passes that let bodies touch which the linearized gap kept apart, and the number of contacts up to which they are made.
 const EXACT: usize = 2;
 pub(crate) const FEW: usize = 64;
+
+/// A residual from which on impulses have nothing to do with the law, and how much of kinetic energy is too much of it.
+const WILD: f64 = 1e-3;
+const WILD_ENERGY: f64 = 4.0;
 
 /// Memory of a step, kept so that the next one takes none. Nothing in it outlives a step.
 #[derive(Default)]
@@ -220,6 +224,23 @@ impl Stepper<'_> {
             second = StageOutcome { iterations: second.iterations, ..first };
         }
         second.iterations += first.iterations;
+        if !wild(second.residual, &self.masses, v, start) {
+            return Ok(second);
+        }
+        // With much friction a wedged body may have no solution at all, and impulses that solve nothing have thrown it out of its
+        // box. The associated law always has one, and gives no energy; the step is told as not solved all the same.
+        v.copy_from_slice(start);
+        self.stage.row_impulse.fill(0.0);
+        self.stage.contact_impulse.fill([0.0; WIDE]);
+        let relaxed: Vec<ContactRows> = self.contact_rows.iter().map(ContactRows::associated).collect();
+        let on = Constraints { contacts: &relaxed, ..on };
+        let third = solver.solve(on, duration, &options, &mut self.stage, v)?;
+        second.iterations += third.iterations;
+        if third.status != Status::Solved && wild(third.residual, &self.masses, v, start) {
+            v.copy_from_slice(start);
+            self.stage.row_impulse.fill(0.0);
+            self.stage.contact_impulse.fill([0.0; WIDE]);
+        }
         Ok(second)
     }
 
@@ -330,6 +351,13 @@ impl Mark {
         report.jams.truncate(self.jams);
         report.accumulations.truncate(self.accumulations);
     }
+}
+
+/// Whether velocities that are no solution had better not be taken: they have nothing to do with the laws, or much more energy than
+/// those from which the solve began.
+fn wild(residual: f64, masses: &Masses, v: &[f64], start: &[f64]) -> bool {
+    let energy = |v: &[f64]| v.iter().zip(&masses.mass).map(|(v, m)| m * v * v).sum::<f64>();
+    residual.is_nan() || residual > WILD || energy(v) > WILD_ENERGY * energy(start)
 }
 
 fn note(report: &mut StepReport, outcome: StageOutcome) {

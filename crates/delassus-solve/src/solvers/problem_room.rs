@@ -5,7 +5,7 @@
 
 use super::Status;
 use super::budget::Budget;
-use super::cone::{Cone, steps};
+use super::cone::{Cone, natural, steps};
 use super::factors::Factors;
 use super::friction::{FrictionOptions, FrictionSolution};
 use super::island::Island;
@@ -99,15 +99,24 @@ impl<const D: usize> Room<D> {
                 }
             }
         }
+        // Impulses without bound swallow every velocity: what is lost in their rounding counts as not known.
+        let size = self.r.iter().flatten().map(|x| x * x).sum::<f64>().sqrt();
+        let mut residual = (sum.sqrt() / scale).max(f64::EPSILON * size / scale);
+        if residual.is_nan() || residual > options.tolerance {
+            let of_none = (0..n).map(|i| natural(whole.cones[i], whole.rho[i], &[0.0; D], &whole.q[i]));
+            let of_none = of_none.flatten().map(|x| x * x).sum::<f64>().sqrt() / scale;
+            if residual.is_nan() || residual > of_none {
+                // Worse than no impulses at all.
+                self.r.fill([0.0; D]);
+                residual = of_none;
+            }
+        }
         solution.impulse.fill(0.0);
         for i in 0..n {
             for c in 0..cones[i].rows() {
                 solution.impulse[self.first[i] + c] = self.unit * self.r[i][c] * self.scale[i][c];
             }
         }
-        // Impulses without bound swallow every velocity: what is lost in their rounding counts as not known.
-        let size = self.r.iter().flatten().map(|x| x * x).sum::<f64>().sqrt();
-        let residual = (sum.sqrt() / scale).max(f64::EPSILON * size / scale);
         let spent = iterations >= options.max_iterations;
         let otherwise = match (proved, ended, spent) {
             (true, ..) => Status::NoSolution,
