@@ -148,6 +148,8 @@ pub struct Workspace {
     elimination: Option<Box<Elimination>>,
     cones: Vec<Cone>,
     velocity: Vec<f64>,
+    /// What sweeps without W came to.
+    best: Vec<f64>,
     many: many_contacts::Room,
     // By the rows of the widest law.
     one: Option<Box<Room<1>>>,
@@ -197,18 +199,20 @@ pub fn solve_into(
         check_finite("the starting impulse", &solution.impulse)?;
     }
     let mut budget = Budget::new(options);
-    let Workspace { elimination, cones, velocity, many, one, two, three, five } = workspace;
+    let Workspace { elimination, cones, velocity, best, many, one, two, three, five } = workspace;
     let laws = problem.laws.as_slice();
     cones.clear();
     cones.reserve(laws.len());
     cones.extend(laws.iter().map_while(cone_of));
     let all_cones = cones.len() == laws.len();
     // Where W would be too large, it is not formed; what that could not solve goes on from where it came to.
-    if all_cones
-        && many_contacts::solve(problem, cones, options, &mut budget, many, solution)
-        && (solution.status == Status::Solved || budget.ended().is_some())
-    {
+    let swept = all_cones && many_contacts::solve(problem, cones, options, &mut budget, many, solution);
+    if swept && (solution.status == Status::Solved || budget.ended().is_some()) {
         return Ok(());
+    }
+    let before = (solution.residual, solution.iterations);
+    if swept {
+        best.clone_from(&solution.impulse);
     }
     let (w, q) = match &problem.form {
         Form::Local { delassus, free_velocity } => (delassus, free_velocity),
@@ -262,6 +266,14 @@ pub fn solve_into(
             }
             asked.tolerance *= 0.1 * options.tolerance / solution.residual;
             solve_cones(&asked, &mut budget, solution);
+        }
+    }
+    if swept {
+        solution.iterations += before.1;
+        // Sweeps came closer than all that followed.
+        if before.0 < solution.residual {
+            solution.impulse.copy_from_slice(best);
+            solution.residual = before.0;
         }
     }
     // Where W is not semidefinite, iterations may grow beyond all numbers: no impulses are better than such ones.
