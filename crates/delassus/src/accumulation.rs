@@ -9,7 +9,7 @@
 //! collapse) times shrink faster than speeds; of the two estimates the one that changed less from the last impact to this
 //! one is taken. Positions and
 //! velocities at the impacts are smooth functions of t, and are continued to t_∞ by a cubic through impacts that lie
-//! about 1, 2, 4 and 8 times the remaining time before it (002 §4).
+//! about 1, 2, 4 and 8 times the remaining time before it (002 §4), once a parabola through three of them says the same.
 //!
 //! In a column of several balls impacts follow each other without rule, and no ratio settles. There the end is told when
 //! the bounces of a contact, w_k d_k/8 high, are lost in the rounding of positions; what is left of them is less than 1e-6 s.
@@ -28,8 +28,13 @@ const SLOW: f64 = 1e-6;
 const STEADY: f64 = 0.05;
 /// Two estimates of t_∞ that differ by less than this, relative to max(1, t), agree.
 const AGREE: f64 = 2e-13;
+/// Strikes closer to each other than this, relative to max(1, t), are at the same moment.
+const SAME: f64 = 1e-14;
 /// Remaining time that is no longer worth computing, relative to max(1, t).
 const OVER: f64 = 1e-6;
+
+/// How far continuations by three and by four strikes may be apart, relative to the largest entry of the state, or to 1.
+const CONTINUED: f64 = 1e-9;
 
 /// Bounces in a row that are lost in rounding, after which there is nothing left of them.
 const LOST: usize = 8;
@@ -80,6 +85,10 @@ impl Chatter {
         y: Vec<f64>,
         window: f64,
     ) -> Option<Limit> {
+        // Struck again at the same moment, by way of another contact: no bounce.
+        if flight <= SAME * t.abs().max(1.0) && !self.strikes.is_empty() {
+            return None;
+        }
         let positions = y.len() / 2;
         let height = HEIGHT * max_abs(&y[..positions]).max(1.0);
         let short = flight <= OVER * t.abs().max(1.0) && 0.125 * speed * flight <= height;
@@ -133,12 +142,16 @@ impl Chatter {
         let (remaining, change) = best?;
         let size = (t + remaining).abs().max(1.0);
         let known = change <= AGREE * size || remaining <= OVER * size;
-        (remaining <= window && known).then(|| Limit {
-            remaining,
-            flight,
-            lost: false,
-            y: self.state(remaining),
-        })
+        if remaining > window || !known {
+            return None;
+        }
+        let y = self.state(remaining)?;
+        Some(Limit { remaining, flight, lost: false, y })
+    }
+
+    /// The time between the last two strikes; infinite where there are none.
+    pub(crate) fn rhythm(&self) -> f64 {
+        self.strikes.back().map_or(f64::INFINITY, |strike| strike.flight)
     }
 
     /// Forgets all strikes.
@@ -146,8 +159,9 @@ impl Chatter {
         *self = Chatter::default();
     }
 
-    /// Neville's scheme through four strikes, at `remaining` after the last.
-    fn state(&self, remaining: f64) -> Vec<f64> {
+    /// Neville's scheme through four strikes, at `remaining` after the last; `None` where three of them say something else: what
+    /// moves fast beside the contact, or was struck itself, is not continued.
+    fn state(&self, remaining: f64) -> Option<Vec<f64>> {
         let last = self.strikes.len() - 1;
         let mut picked: Vec<(f64, &Strike)> = vec![(0.0, &self.strikes[last])];
         let mut back = 0.0;
@@ -163,26 +177,25 @@ impl Chatter {
             }
         }
         let n = self.strikes[last].y.len();
+        let size = max_abs(&self.strikes[last].y).max(1.0);
         let mut result = Vec::with_capacity(n);
         for k in 0..n {
             let mut p: Vec<f64> = picked.iter().map(|(_, s)| s.y[k]).collect();
+            let mut fewer = f64::NAN;
             for level in 1..p.len() {
+                fewer = p[0];
                 for j in 0..p.len() - level {
                     let (a, b) = (picked[j].0, picked[j + level].0);
                     p[j] = ((remaining - b) * p[j] - (remaining - a) * p[j + 1]) / (a - b);
                 }
             }
+            let apart = (p[0] - fewer).abs();
+            if apart.is_nan() || apart > CONTINUED * size {
+                return None;
+            }
             result.push(p[0]);
         }
-        // A continuation that goes far beyond the states that it comes from continues nothing.
-        let size = max_abs(&self.strikes[last].y);
-        let sane = |k: usize| {
-            let values = picked.iter().map(|(_, s)| s.y[k]);
-            let (low, high) = values.fold((f64::MAX, f64::MIN), |(a, b), x| (a.min(x), b.max(x)));
-            let room = 4.0 * (high - low) + 1e-9 * size;
-            result[k] >= low - room && result[k] <= high + room
-        };
-        if max_abs(&result).is_finite() && (0..n).all(sane) { result } else { self.strikes[last].y.clone() }
+        Some(result)
     }
 }
 

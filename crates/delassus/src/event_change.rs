@@ -13,6 +13,13 @@ use crate::higher_derivatives::{DecidingOptions, Fate, deciding_order};
 
 /// Impacts or jams at one instant, at most.
 const REPEATS: usize = 100;
+/// Derivatives above this order are not asked for where there are more coordinates than these.
+const FEW_ORDERS: usize = 4;
+const FEW: usize = 6;
+/// Contacts whose flights are no longer than this many of those of another may come to rest together with it.
+const RHYTHM: f64 = 4.0;
+/// A state at the end of an accumulation is continued from strikes up to this many times the remaining time before it.
+const LOOKED_BACK: f64 = 16.0;
 /// Gaps up to this are looked at in an event; those that close are smaller by far, m.
 const NEAR: f64 = 1e-5;
 /// Slips at the end of a chatter below this many times what counts as zero elsewhere are none: they are extrapolated.
@@ -192,14 +199,24 @@ impl Run<'_> {
         let Some((first, limit)) = found else { return Ok(false) };
         let end = self.state.t + limit.remaining;
         let n = self.state.q.len();
-        // All that took part come to rest: struck since the last strike of the first but one, or touching now.
+        // All that took part come to rest: struck in the same rhythm, the last time since the last strike of the first but one; and
+        // what touches now or is closed.
         let round = limit.flight * (1.0 + 1e-6);
-        let mut closed: Vec<usize> = (0..self.since.len())
-            .filter(|i| {
-                self.since[*i] <= round || touching.contains(i) || self.modes.contacts[*i].is_closed()
+        let closed: Vec<usize> = (0..self.since.len())
+            .filter(|&i| {
+                let takes_part = self.since[i] <= round && self.chatter[i].rhythm() <= RHYTHM * limit.flight;
+                takes_part || touching.contains(&i) || self.modes.contacts[i].is_closed()
             })
             .collect();
-        closed.dedup();
+        // The way to the end is not jumped over where something else is due on it, or where another contact was struck while the
+        // states were collected from which it is continued.
+        let due = |t: f64| t <= end;
+        let disturbed = self.breakpoints[self.next_break..].iter().copied().any(due)
+            || (0..self.since.len())
+                .any(|i| !closed.contains(&i) && self.since[i] <= LOOKED_BACK * limit.remaining);
+        if !limit.lost && disturbed {
+            return Ok(false);
+        }
         let (q, v) = limit.y.split_at(n);
         let at = self.mechanics.equations((end, q, v), |_| true)?;
         let clear = |i: usize| {
@@ -253,6 +270,8 @@ impl Run<'_> {
         touching.iter().for_each(|&i| touches[i] = true);
         for _ in 0..REPEATS {
             let at = self.equations()?;
+            // A contact that is nowhere near has no equations.
+            touches.iter_mut().zip(&at.contacts).for_each(|(touches, at)| *touches &= at.is_some());
             let decision = self.decision(&at, &touches, cause)?;
             match decision {
                 Decision::Answers(answers) => {
@@ -280,7 +299,11 @@ impl Run<'_> {
     /// not decided, stays closed and opens when its force turns negative.
     fn break_ties(&mut self, answer: &mut Answer, touches: &[bool]) {
         let list: Vec<usize> = (0..touches.len()).filter(|i| touches[*i]).collect();
-        let options = DecidingOptions { rest_speed: self.still(), ..Default::default() };
+        let mut options = DecidingOptions { rest_speed: self.still(), ..Default::default() };
+        if self.state.q.len() > FEW {
+            // Series of many coordinates are dear, and each order costs more than all before it.
+            options.max_order = options.max_order.min(FEW_ORDERS);
+        }
         let Ok(found) = deciding_order(self.system, &self.state, &list, &options) else { return };
         for fate in found.contacts.iter().filter(|fate| answer.ties.contains(&fate.contact)) {
             let kind = match fate.fate {

@@ -124,11 +124,11 @@ pub(crate) struct Run<'a> {
     pub(crate) events: Vec<Event>,
     pub(crate) samples: Vec<Sample>,
     pub(crate) sample_times: Vec<f64>,
-    breakpoints: Vec<f64>,
+    pub(crate) breakpoints: Vec<f64>,
     /// External impulses that are still to come, the next one last.
     pub(crate) impulses: Vec<Impulse>,
     pub(crate) next_sample: usize,
-    next_break: usize,
+    pub(crate) next_break: usize,
     pub(crate) ambiguous: usize,
     same_instant: usize,
     steps: u64,
@@ -288,8 +288,13 @@ impl<'a> Run<'a> {
         self.turn_directions()?;
         let stop = self.breakpoints.get(self.next_break).copied().unwrap_or(self.options.t_end);
         let room = stop.min(self.options.t_end) - self.state.t;
-        let mut h = self.length.min(self.options.max_step).min(room);
         let shortest = 1e-13 * self.state.t.abs().max(1.0);
+        if room < shortest {
+            // An event just before a given time is at that time.
+            self.state.t += room;
+            return Ok(());
+        }
+        let mut h = self.length.min(self.options.max_step).min(room);
         let (error, found) = loop {
             if h < shortest && h < room {
                 if self.slides() && self.jam_now(1.0 + 1e-6)? {

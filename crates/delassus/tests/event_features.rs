@@ -355,3 +355,79 @@ a = 1.0
     near(last.t, t, 1e-9);
     near(run.state.v[1], 1.0 / 3.0, 1e-12);
 }
+
+#[test]
+fn an_accumulation_leaves_what_is_beside_it_alone() {
+    // A ball comes to rest after √(2/g) (1 + e)/(1 − e); a mass that strikes an elastic wall shortly before, and an oscillator that
+    // turns often meanwhile, go on as if it were not there.
+    let rest = |e: f64| f64::sqrt(2.0 / 9.81) * (1.0 + e) / (1.0 - e);
+    for (e, before) in [(0.8, 2e-3), (0.5, 1e-3), (0.8, 1e-4), (0.5, 1e-5), (0.9, 1e-4)] {
+        let away = rest(e) - before;
+        let text = format!(
+            r#"
+[system]
+coordinates = ["x", "y"]
+[energy]
+kinetic = "(x'^2 + y'^2)/2"
+potential = "9.81*x"
+[[contact]]
+name = "floor"
+gap = "x"
+restitution = {e}
+[[contact]]
+name = "wall"
+gap = "{away} - y"
+restitution = 1
+[state.position]
+x = 1.0
+[state.velocity]
+y = 1.0
+"#
+        );
+        let run = done(&text, rest(e) + 0.1);
+        near(run.state.v[1], -1.0, 1e-12);
+        assert!((run.state.q[1] - (away - 0.1 - before)).abs() < 1e-9, "{}", run.state.q[1]);
+        let end = run.events.iter().find(|event| event.kind == EventKind::Accumulation).unwrap().t;
+        assert!((end - rest(e)).abs() < 1e-6, "e = {e}: {end}");
+    }
+    let omega = 1000.0_f64;
+    let text = format!(
+        r#"
+[system]
+coordinates = ["x", "y"]
+[energy]
+kinetic = "(x'^2 + y'^2)/2"
+potential = "9.81*x + {omega}^2*y^2/2"
+[[contact]]
+name = "floor"
+gap = "x"
+restitution = 0.5
+[state.position]
+x = 1.0
+y = 1.0
+"#
+    );
+    let run = done(&text, 1.5);
+    // A phase of 1500 rad, kept to 1e-12 of the energy in each step.
+    assert!((run.state.q[1] - (1.5 * omega).cos()).abs() < 1e-6, "{}", run.state.q[1]);
+}
+
+#[test]
+fn given_times_that_differ_by_rounding_are_one() {
+    let text = r#"
+[system]
+coordinates = ["x"]
+[energy]
+kinetic = "x'^2/2"
+[[impulse]]
+time = 0.3
+coordinate = "x"
+value = 1
+[[impulse]]
+time = "0.1 + 0.2"
+coordinate = "x"
+value = 1
+"#;
+    let run = done(text, 1.5);
+    assert!((run.state.q[0] - 2.4).abs() < 1e-12 && run.state.v[0] == 2.0, "{:?}", run.state);
+}

