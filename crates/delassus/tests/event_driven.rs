@@ -6,27 +6,27 @@ use delassus::event_driven::{
 use delassus::file::read_system;
 use delassus_solve::impact::ImpactLaw;
 
-fn run(text: &str, set: &[(&str, &str)], options: &EventOptions) -> Trajectory {
+pub(crate) fn run(text: &str, set: &[(&str, &str)], options: &EventOptions) -> Trajectory {
     let file = read_system(text, set).unwrap_or_else(|e| panic!("{e}"));
     run_events(&file.system, &file.state, options).unwrap_or_else(|e| panic!("{e}"))
 }
 
-fn until(t_end: f64) -> EventOptions {
+pub(crate) fn until(t_end: f64) -> EventOptions {
     EventOptions { t_end, ..Default::default() }
 }
 
-fn done(text: &str, set: &[(&str, &str)], t_end: f64) -> Trajectory {
+pub(crate) fn done(text: &str, set: &[(&str, &str)], t_end: f64) -> Trajectory {
     let run = run(text, set, &until(t_end));
     assert_eq!(run.ending, Ending::Done, "at {}", run.state.t);
     run
 }
 
-fn kinds(run: &Trajectory) -> Vec<&'static str> {
+pub(crate) fn kinds(run: &Trajectory) -> Vec<&'static str> {
     run.events.iter().map(|e| e.kind.name()).collect()
 }
 
 #[track_caller]
-fn near(found: f64, expected: f64, tolerance: f64) {
+pub(crate) fn near(found: f64, expected: f64, tolerance: f64) {
     assert!((found - expected).abs() <= tolerance, "{found} for {expected}: off by {:e}", found - expected);
 }
 

@@ -2,31 +2,16 @@
 
 use std::f64::consts::PI;
 
-use delassus::event_driven::{ContactMode, Ending, EventKind, EventOptions, Trajectory, run_events};
-use delassus::file::read_system;
+use delassus::event_driven::{ContactMode, Ending, EventKind, EventOptions, Trajectory};
+
+use crate::event_driven::{self, kinds, near, until};
 
 fn run_to(text: &str, options: &EventOptions) -> Trajectory {
-    let file = read_system(text, &[]).unwrap_or_else(|e| panic!("{e}"));
-    run_events(&file.system, &file.state, options).unwrap_or_else(|e| panic!("{e}"))
-}
-
-fn until(t_end: f64) -> EventOptions {
-    EventOptions { t_end, ..Default::default() }
+    event_driven::run(text, &[], options)
 }
 
 fn done(text: &str, t_end: f64) -> Trajectory {
-    let run = run_to(text, &until(t_end));
-    assert_eq!(run.ending, Ending::Done, "at {}", run.state.t);
-    run
-}
-
-fn kinds(run: &Trajectory) -> Vec<&'static str> {
-    run.events.iter().map(|e| e.kind.name()).collect()
-}
-
-#[track_caller]
-fn near(found: f64, expected: f64, tolerance: f64) {
-    assert!((found - expected).abs() <= tolerance, "{found} for {expected}: off by {:e}", found - expected);
+    event_driven::done(text, &[], t_end)
 }
 
 fn slope(mu: f64, speed: f64) -> String {
