@@ -425,6 +425,11 @@ impl<'a> Stepper<'a> {
             .filter(|row| matches!(row.kind, RowKind::Held))
             .map(|row| row.value.abs())
             .fold(0.0, f64::max);
+        // Whatever was solved: bodies that overlap or joints that are open are told.
+        let open = report.penetration > 10.0 * self.touching() || report.joint_error > 10.0 * self.touching();
+        if open && report.status == Status::Solved {
+            report.status = Status::Stalled;
+        }
         Ok(report)
     }
 
