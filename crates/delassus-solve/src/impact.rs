@@ -48,7 +48,8 @@ pub struct ImpactProblem {
     pub contacts: Vec<ImpactContact>,
     /// v⁻, n.
     pub velocity: Vec<f64>,
-    /// P, n; empty where there is none. Restitution answers to u⁻, the velocities before P.
+    /// P, n; empty where there is none. The ratios of Moreau's and Newton's laws answer to u⁻, the velocities before P; those of
+    /// the others to what P presses in.
     pub external: Vec<f64>,
 }
 
@@ -177,7 +178,8 @@ pub struct ImpactResult {
     pub kinetic_energy_before: f64,
     /// T⁺.
     pub kinetic_energy_after: f64,
-    /// ½ Pᵀ(v⁺ + v⁻) − pᵀd − p_bᵀd_b: what the external impulse and moving constraints put in.
+    /// ½ Pᵀ(v⁺ + v⁻) − pᵀd − p_bᵀd_b: what the external impulse and moving constraints put in. Poisson's and the last two
+    /// laws answer to the velocities v_P after P and joints alone: there T(v_P) − T⁻ stands for the work of P.
     pub work: f64,
     /// Conditions that do not hold, with their numbers.
     pub violations: Vec<Violation>,
@@ -239,15 +241,15 @@ pub fn resolve_impact(problem: &ImpactProblem, law: &ImpactLaw) -> Result<Impact
         ImpactLaw::Moreau => impact_laws::moreau(&setting),
         ImpactLaw::Newton => impact_laws::newton(&setting),
         ImpactLaw::NewtonMatrix(e) => impact_laws::newton_matrix(&setting, e)?,
-        ImpactLaw::Poisson => impact_laws::poisson(&setting),
+        ImpactLaw::Poisson => Found { after_external: true, ..impact_laws::poisson(&setting) },
         ImpactLaw::Energetic => {
             if problem.contacts.len() != 1 {
                 return Err(ImpactError::OneContact { found: problem.contacts.len() });
             }
             let path = follow_impact(&setting, Restitution::Energetic);
-            Found { impulse: path.impulse, status: path.status, ..Found::default() }
+            Found { impulse: path.impulse, status: path.status, after_external: true, ..Found::default() }
         }
-        ImpactLaw::Sequence => run_sequence(&setting),
+        ImpactLaw::Sequence => Found { after_external: true, ..run_sequence(&setting) },
     };
     Ok(setting.outcome(found))
 }
@@ -273,6 +275,8 @@ pub(crate) struct Found {
     pub(crate) others: Vec<Vec<f64>>,
     pub(crate) searched: bool,
     pub(crate) order: Vec<usize>,
+    /// Whether percussions answer to the velocities after P, which then has done its work before them.
+    pub(crate) after_external: bool,
 }
 
 impl Default for Found {
@@ -283,6 +287,7 @@ impl Default for Found {
             others: vec![],
             searched: false,
             order: vec![],
+            after_external: false,
         }
     }
 }
@@ -416,7 +421,13 @@ impl<'a> Setting<'a> {
         let (before, now) = (self.kinetic_energy(&p.velocity), self.kinetic_energy(&velocity));
         let external: f64 =
             p.external.iter().enumerate().map(|(i, f)| 0.5 * f * (velocity[i] + p.velocity[i])).sum();
-        let work = external - dot(&impulses, &self.drift);
+        let mut work = external - dot(&impulses, &self.drift);
+        if found.after_external && !p.external.is_empty() {
+            let none = vec![0.0; self.free.len()];
+            let alone = self.all_impulses(&none);
+            let answer: Vec<f64> = impulses.iter().zip(&alone).map(|(all, alone)| all - alone).collect();
+            work = self.kinetic_energy(&self.velocity(&none)) - before - dot(&answer, &self.drift);
+        }
         let mut status = found.status;
         let violations = self.violations(&velocity, &impulses, &after, now - before - work);
         if status == ImpactStatus::Solved && violations.iter().any(|v| matches!(v, Violation::Joint { .. })) {

@@ -214,6 +214,30 @@ pub enum FileErrorKind {
         /// The one that may have been meant.
         suggestion: Option<String>,
     },
+    /// A contact that the system does not have.
+    #[error("unknown contact `{name}`")]
+    UnknownContact {
+        /// The name.
+        name: String,
+        /// The contacts.
+        known: String,
+        /// The one that may have been meant.
+        suggestion: Option<String>,
+    },
+    /// A list that has not as many entries as there are contacts.
+    #[error("`{key}` has {found} {what}")]
+    PerContact {
+        /// The key.
+        key: String,
+        /// What is counted.
+        what: &'static str,
+        /// How many there are.
+        found: usize,
+        /// How many contacts there are.
+        expected: usize,
+        /// Their names.
+        names: String,
+    },
     /// NaN or infinity.
     #[error("`{key}` is {value}")]
     NotFinite {
@@ -338,6 +362,12 @@ impl FileErrorKind {
             TooManyCoordinates { limit, .. } => format!("expected at most {limit}"),
             UnknownCoordinate { known, suggestion, .. } => {
                 with_suggestion(&format!("a coordinate ({known})"), suggestion)
+            }
+            UnknownContact { known, suggestion, .. } => {
+                with_suggestion(&format!("a contact ({known})"), suggestion)
+            }
+            PerContact { what, expected, names, .. } => {
+                format!("expected {expected} {what}, one per contact ({names})")
             }
             NotFinite { .. } => "expected a finite number".to_string(),
             Conflict { .. } | Neither { .. } => "expected exactly one of them".to_string(),

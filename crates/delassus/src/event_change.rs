@@ -1,5 +1,6 @@
 //! What happens at an event: impacts, jams, the end of a chatter, and the modes after it.
 
+use delassus_solve::impact::{ImpactLaw, ImpactStatus};
 use delassus_solve::matrix::norm;
 
 use crate::event_conditions::Condition;
@@ -161,6 +162,14 @@ impl Run<'_> {
                 }
             }
             if again {
+                if matches!(self.options.law, ImpactLaw::Moreau | ImpactLaw::NewtonMatrix(_)) {
+                    // These laws would turn back a contact that leaves; it is struck where others drive it in again.
+                    let leaves = |i: usize| {
+                        after.contacts[i].as_ref().is_some_and(|c| c.normal.velocity > still)
+                    };
+                    meeting.iter().filter(|i| leaves(**i)).for_each(|&i| self.leaving[i] = true);
+                    meeting.retain(|i| !leaves(*i));
+                }
                 continue;
             }
             let mut touching = vec![];
@@ -177,7 +186,14 @@ impl Run<'_> {
             }
             return self.settle(&touching, None, true);
         }
-        Err(Ending::Stuck)
+        let after = self.equations()?;
+        let rate = |i: &usize| after.contacts[*i].as_ref().map_or(0.0, |c| c.normal.velocity);
+        Err(Ending::NoOutcome {
+            contacts: meeting.iter().map(|&i| self.system.contacts[i].name.clone()).collect(),
+            velocities: meeting.iter().map(rate).collect(),
+            law: self.options.law.name(),
+            status: ImpactStatus::TooManyImpacts,
+        })
     }
 
     /// Whether one of the contacts that were struck has come so near to the end of its impacts that the run goes on from
@@ -228,6 +244,7 @@ impl Run<'_> {
             return Ok(false);
         }
         self.record_jump(end, q);
+        let energy = self.energy_at(&self.state);
         let old = self.modes.clone();
         let mut at_rest = Modes { joints: old.joints.clone(), contacts: old.contacts.clone() };
         for mode in &mut at_rest.contacts {
@@ -254,7 +271,8 @@ impl Run<'_> {
         }
         project_velocity(&mut self.mechanics, &mut self.state, &at_rest)?;
         let name = self.system.contacts[first].name.clone();
-        self.event(EventKind::Accumulation, &name);
+        let energy_change = self.energy_at(&self.state) - energy;
+        self.event(EventKind::Accumulation, &name).energy_change = energy_change;
         self.settle(&closed, None, true)?;
         Ok(true)
     }

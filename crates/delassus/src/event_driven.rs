@@ -36,14 +36,14 @@
 //! ```
 
 use delassus_solve::impact::{ImpactError, ImpactLaw, ImpactStatus, Violation};
-use delassus_solve::matrix::max_abs;
 use delassus_solve::problem::InvalidProblem;
 use thiserror::Error;
 
 use crate::event_loop::Run;
 pub use crate::event_mechanics::{ContactMode, ModeError};
-use crate::kinematics::{KinematicsError, kinematics};
-use crate::system::{State, System};
+use crate::event_start::check;
+use crate::kinematics::KinematicsError;
+use crate::system::{Impulse, State, System};
 
 /// What to do where several accelerations satisfy the laws.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -62,14 +62,16 @@ pub struct EventOptions {
     pub t_end: f64,
     /// Local error of positions and velocities, relative to the largest of each or to 1 (default 1e-12; from 1e-14 to 1e-3).
     pub tolerance: f64,
-    /// Law of impact (default Moreau).
+    /// Law of impact (default Moreau). A matrix of restitution has a row and a column for each contact of the system.
     pub law: ImpactLaw,
+    /// Whether contacts that touch and approach at the start are struck there; else that is an error (default false).
+    pub impact_at_start: bool,
     /// Where several accelerations satisfy the laws (default detach).
     pub indeterminate: Indeterminate,
     /// Which answer to follow at the first such states, counted from 0 by growing contact forces; the number of answers
     /// stands for an impact without collision, where there is one. Then as `indeterminate` says (default none).
     pub choices: Vec<usize>,
-    /// Events after which the run ends (default one million).
+    /// Most events; the run ends before the next one (default one million).
     pub max_events: usize,
     /// An accumulation of impacts that is no further away than this is jumped to, s (default 1e-3).
     pub accumulation_window: f64,
@@ -87,6 +89,7 @@ impl Default for EventOptions {
             t_end: 1.0,
             tolerance: 1e-12,
             law: ImpactLaw::Moreau,
+            impact_at_start: false,
             indeterminate: Indeterminate::Detach,
             choices: vec![],
             max_events: 1_000_000,
@@ -170,7 +173,8 @@ pub struct Event {
     /// Percussion of every joint (001 eq. 72), by name: along its gradient, then friction. Contacts that are struck together
     /// have one set, which the first of their events tells.
     pub joint_impulses: Vec<(String, Vec<f64>)>,
-    /// Kinetic energy after less before; 0 where velocities do not jump.
+    /// Kinetic energy after less before; 0 where velocities do not jump. At the end of infinitely many impacts: kinetic and
+    /// potential energy there, less that before the first impact that was jumped over.
     pub energy_change: f64,
     /// Conditions that the outcome of an impact does not satisfy; contacts and joints are numbered as in the system.
     pub violations: Vec<Violation>,
@@ -336,6 +340,8 @@ pub struct Trajectory {
     pub max_force_error: f64,
     /// Kinetic and potential energy at the start and at the end, J.
     pub energy: [f64; 2],
+    /// External impulses that do not act because their time lies after `t_end`.
+    pub late_impulses: Vec<Impulse>,
 }
 
 /// Why a run cannot begin.
@@ -371,6 +377,31 @@ pub enum EventError {
         /// What counts as zero.
         tolerance: f64,
     },
+    /// A contact that touches approaches at the start.
+    #[error(
+        "contact `{contact}` touches and approaches at the start: its rate is {rate:e}, expected at least 0 (within \
+         {tolerance:e}) where no impact at the start is asked for (`impact_at_start`)"
+    )]
+    Approach {
+        /// Name of the contact.
+        contact: String,
+        /// Its number.
+        index: usize,
+        /// Its rate.
+        rate: f64,
+        /// What counts as zero.
+        tolerance: f64,
+    },
+    /// An external impulse comes before the start.
+    #[error("the impulse on `{coordinate}` at t = {time} s comes before the start, expected a time from {start} s on")]
+    EarlyImpulse {
+        /// Name of its coordinate.
+        coordinate: String,
+        /// Its time.
+        time: f64,
+        /// The start.
+        start: f64,
+    },
     /// A joint is open at the start.
     #[error(
         "joint `{joint}` is open at the start: its value is {value:e}, expected 0 (within {tolerance:e})"
@@ -404,56 +435,8 @@ pub enum EventError {
     Invalid(#[from] InvalidProblem),
 }
 
-/// Gaps and joints that are off by no more than this at the start are put right.
-pub(crate) const START_TOLERANCE: f64 = 1e-6;
-
 /// Moves a system from a state, from event to event.
 pub fn run_events(system: &System, start: &State, options: &EventOptions) -> Result<Trajectory, EventError> {
-    let check = |ok: bool, option, expected, found| {
-        if ok { Ok(()) } else { Err(EventError::Option { option, expected, found }) }
-    };
-    let t_end = options.t_end;
-    check(t_end.is_finite() && t_end >= start.t, "t_end", "an end not before the start", t_end)?;
-    let tolerance = options.tolerance;
-    check((1e-14..=1e-3).contains(&tolerance), "tolerance", "a number from 1e-14 to 1e-3", tolerance)?;
-    check(options.max_step > 0.0, "max_step", "a step above 0", options.max_step)?;
-    let window = options.accumulation_window;
-    check(window.is_finite() && window >= 0.0, "accumulation_window", "a time of at least 0", window)?;
-    let at = kinematics(system, start)?;
-    if at.mass_rank < system.coordinates.len() {
-        return Err(ModeError::SingularMass.into());
-    }
-    for (index, contact) in at.contacts.iter().enumerate() {
-        if contact.gap < -START_TOLERANCE {
-            return Err(EventError::Penetration {
-                contact: system.contacts[index].name.clone(),
-                index,
-                gap: contact.gap,
-                tolerance: START_TOLERANCE,
-            });
-        }
-    }
-    for (index, joint) in at.joints.iter().enumerate() {
-        if joint.value.abs() > START_TOLERANCE {
-            return Err(EventError::JointOpen {
-                joint: system.joints[index].name.clone(),
-                index,
-                value: joint.value,
-                tolerance: START_TOLERANCE,
-            });
-        }
-        let tolerance = START_TOLERANCE * max_abs(&start.v).max(1.0);
-        if joint.row.velocity.abs() > tolerance {
-            let joint_name = system.joints[index].name.clone();
-            let rate = joint.row.velocity;
-            return Err(EventError::JointTorn { joint: joint_name, index, rate, tolerance });
-        }
-    }
-    for impulse in &system.impulses {
-        check(impulse.time.is_finite(), "time of an impulse", "a finite number", impulse.time)?;
-        check(impulse.value.is_finite(), "impulse", "a finite number", impulse.value)?;
-        let known = impulse.coordinate < system.coordinates.len();
-        check(known, "coordinate of an impulse", "one of the system", impulse.coordinate as f64)?;
-    }
+    let at = check(system, start, options)?;
     Run::new(system, start, options, &at)?.finish()
 }

@@ -70,6 +70,13 @@ fn impact_problem(at: &Equations, v: &[f64], meeting: &[usize], rubbing: bool) -
     }
 }
 
+/// A matrix of restitution over all contacts of the system, as one over those that meet; guides have no rebound.
+fn ours(law: &ImpactLaw, meeting: &[usize], size: usize) -> Option<ImpactLaw> {
+    let ImpactLaw::NewtonMatrix(e) = law else { return None };
+    let entry = |i: usize, j: usize| Some(e[(*meeting.get(i)?, *meeting.get(j)?)]);
+    Some(ImpactLaw::NewtonMatrix(Matrix::from_fn(size, size, |i, j| entry(i, j).unwrap_or(0.0))))
+}
+
 fn rubs(joint: &JointKinematics) -> bool {
     joint.mu > 0.0 && !joint.slip.is_empty()
 }
@@ -104,6 +111,8 @@ pub(crate) fn impact(
     let rubbing = !matches!(law, ImpactLaw::Energetic | ImpactLaw::Sequence);
     let mut problem = impact_problem(at, v, meeting, rubbing);
     problem.external = external.to_vec();
+    let own = ours(law, meeting, problem.contacts.len());
+    let law = own.as_ref().unwrap_or(law);
     let mut outcome = resolve_impact(&problem, law).map_err(Ending::Impact)?;
     let failed = match outcome.status {
         ImpactStatus::Solved => false,

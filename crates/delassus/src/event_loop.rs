@@ -6,10 +6,11 @@ use crate::accumulation::Chatter;
 use crate::collocation::{Collocation, DenseStep, GAUSS, POINTS, StepOutcome, next_length, scales};
 use crate::event_bounds::{Shape, StepBounds};
 use crate::event_conditions::{Condition, condition_values, conditions};
-use crate::event_driven::{Ending, Event, EventError, EventOptions, START_TOLERANCE, Sample, Trajectory};
+use crate::event_driven::{Ending, Event, EventError, EventOptions, Sample, Trajectory};
 use crate::event_mechanics::{ContactMode, JointMode, Mechanics, ModeError, Modes, Moving};
 use crate::event_project::project;
 use crate::event_search::{End, GapPoint, GapTolerance, Search, TooLong, first_end};
+use crate::event_start::START_TOLERANCE;
 use crate::event_turn::Turning;
 use crate::kinematics::Kinematics;
 use crate::system::{Impulse, Measure, State, System};
@@ -154,7 +155,7 @@ impl<'a> Run<'a> {
             times
         };
         let mut impulses: Vec<Impulse> =
-            system.impulses.iter().copied().filter(|i| i.time >= start.t).collect();
+            system.impulses.iter().copied().filter(|i| i.time <= options.t_end).collect();
         impulses.sort_by(|a, b| b.time.total_cmp(&a.time));
         let jumps: Vec<f64> =
             options.breakpoints.iter().copied().chain(impulses.iter().map(|i| i.time)).collect();
@@ -210,7 +211,10 @@ impl<'a> Run<'a> {
         if let Ok(at) = crate::kinematics::kinematics(self.system, &self.state) {
             energy[1] = at.kinetic_energy + at.potential_energy;
         }
+        let late = self.system.impulses.iter().copied().filter(|i| i.time > self.options.t_end);
+        self.events.truncate(self.options.max_events);
         Ok(Trajectory {
+            late_impulses: late.collect(),
             events: self.events,
             samples: self.samples,
             state: self.state,
@@ -264,11 +268,30 @@ impl<'a> Run<'a> {
     }
 
     fn run(&mut self) -> Result<(), Ending> {
+        self.keep_to_limit(self.here())?;
         while self.state.t < self.options.t_end {
             self.advance()?;
         }
+        self.apply_impulses()?;
         self.record_state();
         Ok(())
+    }
+
+    /// State and modes as they are.
+    pub(crate) fn here(&self) -> (State, Modes) {
+        (self.state.clone(), self.modes.clone())
+    }
+
+    /// Ends the run before an instant with more events than allowed.
+    pub(crate) fn keep_to_limit(&mut self, before: (State, Modes)) -> Result<(), Ending> {
+        let events = self.options.max_events;
+        if self.events.len() <= events {
+            return Ok(());
+        }
+        (self.state, self.modes) = before;
+        let t = self.state.t;
+        self.samples.retain(|sample| sample.state.t <= t);
+        Err(Ending::TooManyEvents { events })
     }
 
     fn put_right(&mut self) -> Result<(), Ending> {
@@ -369,11 +392,9 @@ impl<'a> Run<'a> {
         self.go_to(theta, self.state.t + theta * h);
         self.put_right()?;
         self.contiguous = false;
+        let before = self.here();
         self.change(theta, cause)?;
-        if self.events.len() > self.options.max_events {
-            return Err(Ending::TooManyEvents { events: self.options.max_events });
-        }
-        Ok(())
+        self.keep_to_limit(before)
     }
 
     /// How far forces were outside of their laws at the points of a step.

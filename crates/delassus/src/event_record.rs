@@ -35,16 +35,20 @@ impl Run<'_> {
         }
     }
 
+    /// Kinetic and potential energy, J.
+    pub(crate) fn energy_at(&self, state: &State) -> f64 {
+        let point = Point { q: &state.q, v: &state.v, t: state.t };
+        let potential = self.system.potential.as_ref().map_or(0.0, |p| p.value(&point));
+        self.system.kinetic.value(&point) + potential
+    }
+
     fn add_sample(&mut self, state: State) {
         self.next_sample += 1;
         let closed = |i: usize| self.modes.contacts[i].is_closed();
         let Ok(at) = self.mechanics.equations((state.t, &state.q, &state.v), closed) else { return };
         let Ok(response) = self.mechanics.respond(&at, &self.modes) else { return };
-        let point = Point { q: &state.q, v: &state.v, t: state.t };
-        let potential = self.system.potential.as_ref().map_or(0.0, |p| p.value(&point));
-        let energy = self.system.kinetic.value(&point) + potential;
         self.samples.push(Sample {
-            energy,
+            energy: self.energy_at(&state),
             state,
             acceleration: response.acceleration,
             contact_forces: response.contacts,

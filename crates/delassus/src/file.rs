@@ -26,6 +26,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
+use delassus_solve::impact::ImpactLaw;
 use toml::de::DeTable;
 
 use crate::analyze::AnalyzeError;
@@ -34,6 +35,7 @@ pub use crate::expect::{Expect, Expected, ExpectedValue, SolutionCount};
 use crate::expect::{expect, expected_values};
 use crate::expression::{Expression, Symbols};
 use crate::family::{Family, Variable};
+use crate::file_impact::impact_law;
 use crate::formula::AnyFormula;
 use crate::suggest::{clip, nearest};
 use crate::system::{Contact, Force, FormulaId, Impulse, Joint, Measure, State, System};
@@ -62,6 +64,8 @@ pub struct SystemFile {
     pub expect_run: Vec<ExpectedValue>,
     /// How to move it, where the file says so.
     pub simulation: SystemSimulation,
+    /// The law of impact, where the file says one; a matrix follows the order of the contacts in the system.
+    pub impact_law: Option<ImpactLaw>,
     /// Where each formula stands.
     spans: BTreeMap<FormulaId, Range<usize>>,
 }
@@ -73,6 +77,8 @@ pub struct SystemSimulation {
     pub t_end: Option<f64>,
     /// Times at which forces or constraints may jump, s.
     pub breakpoints: Vec<f64>,
+    /// Whether contacts that touch and approach at the start are struck there.
+    pub impact_at_start: bool,
 }
 
 impl SystemFile {
@@ -108,6 +114,7 @@ pub fn read_system(text: &str, overrides: &[(&str, &str)]) -> Result<SystemFile>
         expect: contents.expect,
         expect_run: contents.expect_run,
         simulation: contents.simulation,
+        impact_law: contents.law,
         spans: contents.spans,
     })
 }
@@ -135,6 +142,7 @@ struct Contents {
     expect: Option<Expect>,
     expect_run: Vec<ExpectedValue>,
     simulation: SystemSimulation,
+    law: Option<ImpactLaw>,
     spans: BTreeMap<FormulaId, Range<usize>>,
 }
 
@@ -153,6 +161,7 @@ fn read(text: &str, overrides: &[(&str, &str)], free: &[&str]) -> Result<Content
         "impulse",
         "contact",
         "joint",
+        "impact",
         "state",
         "simulation",
         "expect",
@@ -188,15 +197,17 @@ fn read(text: &str, overrides: &[(&str, &str)], free: &[&str]) -> Result<Content
     };
     let (t, [q, v]) = reader.state(&root)?;
     // What a file expects is meant for its own values of the parameters.
-    let (mut wanted, mut expect_run) = (None, vec![]);
+    let (mut wanted, mut expect_run, mut law) = (None, vec![], None);
     let mut simulation = SystemSimulation::default();
     if free.is_empty() {
+        law = impact_law(&root, &system.contacts, &reader.symbols)?;
         wanted = expect(&root, &reader.symbols, &["run"])?;
         if let Some(table) = root.table("expect", "[expect]")? {
             expect_run = expected_values(&table, "run", "[[expect.run]]", &reader.symbols)?;
         }
         if let Some(table) = root.table("simulation", "[simulation]")? {
-            table.only(&["t_end", "breakpoints"])?;
+            table.only(&["t_end", "breakpoints", "impact_at_start"])?;
+            simulation.impact_at_start = table.get("impact_at_start").map_or(Ok(false), |v| v.flag())?;
             simulation.t_end = table.get("t_end").map(|v| v.constant(&reader.symbols)).transpose()?;
             for value in table.get("breakpoints").map_or(Ok(vec![]), |v| v.items("an array of times"))? {
                 simulation.breakpoints.push(value.constant(&reader.symbols)?);
@@ -204,7 +215,7 @@ fn read(text: &str, overrides: &[(&str, &str)], free: &[&str]) -> Result<Content
         }
     }
     let spans = reader.spans;
-    Ok(Contents { system, t, q, v, parameters, expect: wanted, expect_run, simulation, spans })
+    Ok(Contents { system, t, q, v, parameters, expect: wanted, expect_run, simulation, law, spans })
 }
 
 /// The tables of a text.

@@ -147,6 +147,8 @@ pub struct Simulation {
     pub integrator: Option<Integrator>,
     /// The solver of the contact problem, by its name.
     pub solver: Option<String>,
+    /// Whether contacts that touch and approach at the start are struck there, from event to event; time stepping does so always.
+    pub impact_at_start: bool,
 }
 
 /// The law of friction.
@@ -413,7 +415,7 @@ fn simulation(
     let table = root.table("simulation", "[simulation]")?;
     let get = |key: &str| table.as_ref().and_then(|table| table.get(key));
     if let Some(table) = &table {
-        table.only(&["dt", "t_end", "tolerance", "law", "integrator", "solver"])?;
+        table.only(&["dt", "t_end", "tolerance", "law", "integrator", "solver", "impact_at_start"])?;
     }
     let number = |key: &str| -> Result<Option<f64>> {
         let fail = |kind| FileError::new(text, None, kind);
@@ -447,6 +449,7 @@ fn simulation(
         law: get("law").map(law).transpose()?,
         integrator: get("integrator").map(integrator).transpose()?,
         solver: get("solver").map(solver).transpose()?,
+        impact_at_start: get("impact_at_start").map_or(Ok(false), |v| v.flag())?,
     })
 }
 
