@@ -41,7 +41,7 @@ fixed = true
 type = "plane"
 "#;
 
-const SCENES: [Scene; 7] = [
+const SCENES: [Scene; 8] = [
     Scene {
         name: "bouncing ball",
         what: "impacts with e = 0.6, up to and past their accumulation",
@@ -100,6 +100,37 @@ half_extents = [0.2, 0.2, 0.1]
 [[friction]]
 between = ["*", "*"]
 mu = 0.5
+"#,
+    },
+    Scene {
+        name: "stick and slip",
+        what: "a pendulum drags a block to and fro: it slips and sticks again and again",
+        t_end: 2.0,
+        text: r#"
+[world]
+plane = "xz"
+gravity = [0, 0, -9.81]
+[[body]]
+name = "block"
+mass = 1.0
+position = [0, 0, 0.1]
+[[body.shape]]
+type = "box"
+half_extents = [0.4, 0.2, 0.1]
+[[body]]
+name = "bob"
+mass = 1.0
+inertia = [0.01, 0.01, 0.01]
+position = [0.4, 0, -0.2]
+[[joint]]
+name = "hinge"
+type = "revolute"
+bodies = ["block", "bob"]
+anchor = [0, 0, 0.1]
+axis = [0, 1, 0]
+[[friction]]
+between = ["*", "*"]
+mu = 0.2
 "#,
     },
     Scene {
@@ -355,7 +386,8 @@ fn table(all: &[Measured]) -> String {
 
 /// Errors over steps, both logarithmic, one line a scene, with the slopes 1 and 2 beside them.
 fn picture(all: &[Measured]) -> String {
-    const COLOURS: [&str; 7] = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000"];
+    const COLOURS: [&str; 8] =
+        ["#0072b2", "#d55e00", "#009e73", "#994f00", "#cc79a7", "#e69f00", "#56b4e9", "#000000"];
     let frame = [80.0, 50.0, 470.0, 430.0];
     let decades = |values: &mut dyn Iterator<Item = f64>| {
         let (lo, hi) =

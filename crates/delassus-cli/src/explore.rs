@@ -7,12 +7,13 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use delassus::event_driven::{Ending, EventKind, EventOptions, Indeterminate, Trajectory, run_events};
+use delassus::event_driven::{ContactMode, Ending, EventKind, EventOptions, Indeterminate, Trajectory};
 use delassus::stepper::{StepOptions, Stepper};
+use delassus::system::System;
 use delassus::world::WorldState;
 use serde_json::{Value, json};
 
-use crate::picture::{Anchor, BLACK, Picture};
+use crate::explore_plot::draw;
 use crate::run::ImpactLawName;
 use crate::run_system::{Subject, ending_word, event_json, mode_word, world_as_system};
 use crate::scene::{self, AnyScene};
@@ -33,14 +34,17 @@ pub struct ExploreArgs {
     /// File with a [system] or a small [world]
     pub file: PathBuf,
     /// States with several answers that are followed, one after the other
-    #[arg(long, value_name = "N", default_value_t = 3)]
-    pub depth: usize,
+    #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u16).range(1..=64))]
+    pub depth: u16,
     /// End, s [default: of the file, else 1]
     #[arg(long, value_name = "SECONDS", allow_hyphen_values = true)]
     pub t_end: Option<f64>,
-    /// Law of impact
-    #[arg(long, value_enum, default_value = "moreau")]
-    pub impact_law: ImpactLawName,
+    /// Law of impact [default: of the file, else moreau]
+    #[arg(long, value_enum)]
+    pub impact_law: Option<ImpactLawName>,
+    /// Let contacts that touch and approach at the start strike there; else they are an error
+    #[arg(long)]
+    pub impact_at_start: bool,
     /// Draw the tree here: .svg or .png
     #[arg(short = 'o', long = "output", value_name = "OUT")]
     pub output: Option<PathBuf>,
@@ -53,12 +57,52 @@ pub struct ExploreArgs {
 }
 
 /// A motion, and those that branch off where it stops.
-struct Node {
+pub struct Node {
     choice: Option<usize>,
     /// The answers that lead here, one after the other.
-    names: Vec<String>,
-    run: Trajectory,
-    children: Vec<Node>,
+    pub names: Vec<String>,
+    /// The motion from the start.
+    pub run: Trajectory,
+    /// Those that branch off.
+    pub children: Vec<Node>,
+}
+
+impl Node {
+    /// The last answer that leads here, in words: what contacts do by it.
+    pub fn label(&self, system: &System) -> String {
+        let Some(name) = self.names.last() else { return "start".into() };
+        let taken = self.run.events.iter().filter(|e| e.kind == EventKind::Indeterminate);
+        let Some(event) = taken.clone().nth(self.names.len() - 1) else { return name.clone() };
+        let jammed = self.run.events.iter().find(|e| e.kind == EventKind::Jam && e.t == event.t);
+        match jammed.filter(|_| event.chosen.is_empty()) {
+            Some(jam) => format!("{name}: {}", jam.contact),
+            None => format!("{name}: {}", modes(system, &event.chosen)),
+        }
+    }
+
+    /// How the motion ends, in words.
+    pub fn end(&self, system: &System) -> String {
+        match &self.run.ending {
+            Ending::Done => {
+                format!("to t = {} s, {}", number(self.run.state.t), modes(system, &self.run.modes))
+            }
+            Ending::Indeterminate { answers } => {
+                format!("to t = {} s, then {answers} answers", number(self.run.state.t))
+            }
+            other => format!("to t = {} s: {other}", number(self.run.state.t)),
+        }
+    }
+}
+
+/// What contacts do.
+fn modes(system: &System, modes: &[ContactMode]) -> String {
+    const NAMED: usize = 6;
+    let contacts = system.contacts.iter().zip(modes).take(NAMED);
+    let mut words: Vec<String> = contacts.map(|(c, m)| format!("{} {}", c.name, mode_word(*m))).collect();
+    if modes.len() > NAMED {
+        words.push(format!("and {} more", modes.len() - NAMED));
+    }
+    words.join(", ")
 }
 
 /// Runs the command; returns the exit code.
@@ -79,16 +123,22 @@ pub fn run(args: &ExploreArgs) -> u8 {
 }
 
 fn explore(scene: &Subject<'_>, args: &ExploreArgs) -> Result<u8, String> {
+    if let Some(path) = &args.output {
+        crate::plot::check_name(path)?;
+    }
     let mut left = MOST;
     let tree = follow(scene, args, (&mut vec![], &mut vec![]), &mut left)?;
     if let Some(path) = &args.output {
-        crate::plot::write(&draw(scene, &tree), path)?;
+        crate::plot::write(&draw(scene.system, &tree, [scene.state.t, scene.t_end]), path)?;
     }
     let stepped = time_stepping(scene, &tree)?;
     let leaves = leaves(&tree);
+    let complete = left > 0 && !cut(&tree);
+    let notes = scene.notes(&tree.run);
     if args.json {
         let mut document = json!({
-            "name": scene.system.name, "branches": leaves, "complete": left > 0, "tree": to_json(scene, &tree),
+            "name": scene.system.name, "branches": leaves, "complete": complete, "tree": to_json(scene, &tree),
+            "notes": notes,
         });
         if let Some(stepped) = &stepped {
             document["time_stepping"] = stepped.to_json();
@@ -96,9 +146,11 @@ fn explore(scene: &Subject<'_>, args: &ExploreArgs) -> Result<u8, String> {
         print(&format!("{document:#}\n"));
     } else {
         let style = Style::for_stdout();
-        let mut out = format!("{} motions\n", style.bold(&leaves.to_string()));
-        if left == 0 {
-            out += &format!("  {}\n", style.caution("there are more than were followed"));
+        notes.iter().for_each(|note| eprintln!("note: {}: {note}", scene.name));
+        let mut out = if leaves == 1 { "1 motion\n".into() } else { format!("{leaves} motions\n") };
+        if !complete {
+            out +=
+                &format!("  {}\n", style.caution("there are more than were followed: --depth goes further"));
         }
         in_words(scene, &tree, 1, style, &mut out);
         if let Some(stepped) = &stepped {
@@ -118,17 +170,17 @@ fn follow(
     *left = left.saturating_sub(1);
     let options = EventOptions {
         t_end: scene.t_end,
-        law: args.impact_law.into(),
+        law: scene.law(args.impact_law),
+        impact_at_start: args.impact_at_start || scene.impact_at_start,
         indeterminate: Indeterminate::Stop,
         choices: choices.clone(),
         breakpoints: scene.breakpoints.to_vec(),
         ..Default::default()
     };
-    let run = run_events(scene.system, scene.state, &options)
-        .map_err(|e| format!("error: {}: {e}\n", scene.name))?;
+    let run = scene.motion(&options)?;
     let mut children = vec![];
     if let Ending::Indeterminate { answers } = run.ending
-        && choices.len() < args.depth
+        && choices.len() < usize::from(args.depth)
     {
         for choice in 0..=answers {
             if *left == 0 {
@@ -155,6 +207,12 @@ fn jams(run: &Trajectory, t: f64) -> usize {
 
 fn leaves(node: &Node) -> usize {
     if node.children.is_empty() { 1 } else { node.children.iter().map(leaves).sum() }
+}
+
+/// Whether a motion ends where it branches.
+fn cut(node: &Node) -> bool {
+    let ends = matches!(node.run.ending, Ending::Indeterminate { .. }) && node.children.is_empty();
+    ends || node.children.iter().any(cut)
 }
 
 /// Branches that were followed to the end.
@@ -239,21 +297,8 @@ fn time_stepping(scene: &Subject<'_>, tree: &Node) -> Result<Option<Stepped>, St
     Ok(Some(Stepped { levels }))
 }
 
-fn modes(scene: &Subject<'_>, node: &Node) -> String {
-    let contacts = scene.system.contacts.iter().zip(&node.run.modes);
-    contacts.map(|(c, m)| format!("{} {}", c.name, mode_word(*m))).collect::<Vec<_>>().join(", ")
-}
-
 fn summary(scene: &Subject<'_>, node: &Node) -> String {
-    let branch = node.names.last().map_or("start", String::as_str);
-    let end = match &node.run.ending {
-        Ending::Done => format!("to t = {} s, {}", number(node.run.state.t), modes(scene, node)),
-        Ending::Indeterminate { answers } => {
-            format!("to t = {} s, then {answers} answers", number(node.run.state.t))
-        }
-        other => format!("to t = {} s: {other}", number(node.run.state.t)),
-    };
-    format!("{branch}: {end}")
+    format!("{}; {}", node.label(scene.system), node.end(scene.system))
 }
 
 fn in_words(scene: &Subject<'_>, node: &Node, depth: usize, style: Style, out: &mut String) {
@@ -272,36 +317,7 @@ fn to_json(scene: &Subject<'_>, node: &Node) -> Value {
     json!({
         "choice": node.choice, "answer": node.names.last(), "t_end": node.run.state.t, "ending": ending_word(&node.run.ending),
         "final": { "position": place(&node.run.state.q), "velocity": place(&node.run.state.v) },
-        "events": node.run.events.iter().map(event_json).collect::<Vec<_>>(),
+        "events": node.run.events.iter().map(|e| event_json(system, e)).collect::<Vec<_>>(),
         "branches": node.children.iter().map(|c| to_json(scene, c)).collect::<Vec<_>>(),
     })
-}
-
-/// The tree from left to right, a line of text per motion.
-fn draw(scene: &Subject<'_>, tree: &Node) -> Picture {
-    const ROW: f64 = 26.0;
-    const STEP: f64 = 40.0;
-    fn place(
-        scene: &Subject<'_>,
-        node: &Node,
-        depth: usize,
-        row: &mut usize,
-        picture: &mut Picture,
-    ) -> [f64; 2] {
-        let at = [24.0 + STEP * depth as f64, 60.0 + ROW * *row as f64];
-        *row += 1;
-        picture.text([at[0] + 8.0, at[1] + 4.0], summary(scene, node), Anchor::Start);
-        for child in &node.children {
-            let to = place(scene, child, depth + 1, row, picture);
-            picture.line(vec![at, [at[0], to[1]], to], BLACK, 1.5);
-        }
-        at
-    }
-    fn nodes(node: &Node) -> usize {
-        1 + node.children.iter().map(nodes).sum::<usize>()
-    }
-    let mut picture = Picture::new(900.0, 90.0 + ROW * nodes(tree) as f64);
-    picture.title([20.0, 26.0], format!("All motions: {}", scene.system.name));
-    place(scene, tree, 0, &mut 0, &mut picture);
-    picture
 }

@@ -4,12 +4,14 @@
 #![forbid(unsafe_code)]
 
 mod analyze;
+mod chart;
 mod check;
 mod check_world;
 mod checkpoint;
 mod compare;
 mod convert;
 mod explore;
+mod explore_plot;
 mod map;
 mod parquet;
 mod picture;

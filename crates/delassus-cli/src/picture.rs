@@ -115,6 +115,16 @@ impl Picture {
         self.shapes.push(Shape::Line { points, colour, width, dashed: true });
     }
 
+    /// Adds a dot.
+    pub fn dot(&mut self, [x, y]: [f64; 2], radius: f64, fill: Colour) {
+        const CORNERS: usize = 16;
+        let corner = |k: usize| {
+            let (s, c) = (std::f64::consts::TAU * k as f64 / CORNERS as f64).sin_cos();
+            [x + radius * c, y + radius * s]
+        };
+        self.shapes.push(Shape::Area { points: (0..CORNERS).map(corner).collect(), fill });
+    }
+
     /// Adds a line with a head at its end.
     pub fn arrow(&mut self, from: [f64; 2], to: [f64; 2], colour: Colour, width: f64) {
         let (dx, dy) = (to[0] - from[0], to[1] - from[1]);

@@ -21,20 +21,31 @@ const SKY: Colour = [222, 235, 247];
 const ORANGE: Colour = [253, 174, 97];
 const GREEN: Colour = [35, 139, 69];
 
-/// Size of the plot inside of its axes, and where it stands.
-const WIDTH: f64 = 520.0;
-const HEIGHT: f64 = 360.0;
-const LEFT: f64 = 76.0;
-const TOP: f64 = 44.0;
+/// Width of a plot inside of its axes.
+pub const WIDTH: f64 = 520.0;
+/// Its height.
+pub const HEIGHT: f64 = 360.0;
+/// Where it begins.
+pub const LEFT: f64 = 76.0;
+/// Where it begins, from above.
+pub const TOP: f64 = 44.0;
 /// Colours of the scale of numbers.
 const BANDS: usize = 48;
 
+/// Whether a picture can be written under this name; the error is a message ready for stderr.
+pub fn check_name(path: &Path) -> Result<(), String> {
+    match path.extension().and_then(|e| e.to_str()) {
+        Some("svg" | "png") => Ok(()),
+        _ => Err(format!("error: {}: expected a name that ends in .svg or .png\n", path.display())),
+    }
+}
+
 /// Writes a picture to a file that ends in .svg or .png.
 pub fn write(picture: &Picture, path: &Path) -> Result<(), String> {
+    check_name(path)?;
     let bytes = match path.extension().and_then(|e| e.to_str()) {
-        Some("svg") => picture.svg().into_bytes(),
         Some("png") => raster::png(picture).map_err(|e| format!("error: {}: {e}\n", path.display()))?,
-        _ => return Err(format!("error: {}: expected a name that ends in .svg or .png\n", path.display())),
+        _ => picture.svg().into_bytes(),
     };
     std::fs::write(path, bytes).map_err(|e| format!("error: {}: cannot be written: {e}\n", path.display()))
 }
@@ -65,7 +76,7 @@ pub struct Axis {
 
 impl Axis {
     /// Round values inside of the axis, about five of them.
-    fn ticks(&self) -> Vec<f64> {
+    pub fn ticks(&self) -> Vec<f64> {
         let rough = (self.hi - self.lo) / 7.0;
         if rough.is_nan() || rough <= 0.0 {
             return vec![self.lo];
@@ -103,7 +114,8 @@ impl Axis {
             .collect()
     }
 
-    fn share(&self, x: f64) -> f64 {
+    /// Where a value lies: 0 at the least, 1 at the greatest.
+    pub fn share(&self, x: f64) -> f64 {
         (x - self.lo) / (self.hi - self.lo)
     }
 
@@ -112,13 +124,32 @@ impl Axis {
         match self.scale {
             Scale::Log if x.abs() >= 5.0 => format!("1e{x:.0}"),
             Scale::Log => number((10f64.powf(x) * 1e9).round() / 1e9),
-            Scale::Plain | Scale::Degrees => number((x * 1e9).round() / 1e9),
+            Scale::Plain | Scale::Degrees => {
+                let fine = 10f64.powf((self.hi - self.lo).abs().max(f64::MIN_POSITIVE).log10().floor() - 6.0);
+                let round = if fine >= 1e-9 { (x * 1e9).round() / 1e9 } else { (x / fine).round() * fine };
+                // Ticks that differ by less than what is usually shown have all their digits.
+                if self.hi - self.lo < 1e-4 * x.abs() { format!("{round}") } else { small(round) }
+            }
         }
     }
 }
 
+/// A number for people, however small.
+fn small(x: f64) -> String {
+    if x != 0.0 && x.abs() < 1e-4 {
+        format!("{:e}", (x * 1e4 / order(x)).round() * order(x) / 1e4)
+    } else {
+        number(x)
+    }
+}
+
+/// The power of ten below |x|.
+fn order(x: f64) -> f64 {
+    10f64.powf(x.abs().log10().floor())
+}
+
 /// Frame, ticks and labels; without a second axis the chart is a strip.
-fn axes(picture: &mut Picture, x: &Axis, y: Option<&Axis>, height: f64) {
+pub fn axes(picture: &mut Picture, x: &Axis, y: Option<&Axis>, height: f64) {
     picture.shapes.push(Shape::Rectangle { frame: [LEFT, TOP, WIDTH, height], fill: None, outline: true });
     let bottom = TOP + height;
     for value in x.ticks() {
@@ -143,7 +174,7 @@ fn axes(picture: &mut Picture, x: &Axis, y: Option<&Axis>, height: f64) {
 }
 
 /// Squares with words, under the axes.
-fn legend(picture: &mut Picture, top: f64, entries: &[(Colour, String)]) {
+pub fn legend(picture: &mut Picture, top: f64, entries: &[(Colour, String)]) {
     for (k, (colour, words)) in entries.iter().enumerate() {
         let (x, y) = (LEFT + (k % 2) as f64 * 260.0, top + (k / 2) as f64 * 22.0);
         let frame = [x, y, 14.0, 14.0];
@@ -303,34 +334,6 @@ pub fn curve(title: &str, x: &Axis, values: &Values<'_>) -> Picture {
     picture.line(run, BLUE, 2.0);
     axes(&mut picture, x, Some(&y), HEIGHT);
     picture
-}
-
-/// Curves over shared axes, each with its colour and name in a legend; the first is drawn last, and stronger.
-pub fn curves(title: &str, x: &Axis, y: &Axis, list: &[(Colour, String, Vec<[f64; 2]>)]) -> Picture {
-    let lines = list.len().div_ceil(2) as f64;
-    let mut picture = Picture::new(LEFT + WIDTH + 24.0, TOP + HEIGHT + 62.0 + 22.0 * lines);
-    picture.title([LEFT, 26.0], title);
-    for value in y.ticks() {
-        let at = TOP + HEIGHT * (1.0 - y.share(value));
-        picture.line(vec![[LEFT, at], [LEFT + WIDTH, at]], [225, 225, 225], 1.0);
-    }
-    for (k, (colour, _, points)) in list.iter().enumerate().rev() {
-        let place = |p: &[f64; 2]| [LEFT + WIDTH * x.share(p[0]), TOP + HEIGHT * (1.0 - y.share(p[1]))];
-        picture.line(points.iter().map(place).collect(), *colour, if k == 0 { 3.0 } else { 2.0 });
-    }
-    axes(&mut picture, x, Some(y), HEIGHT);
-    let names: Vec<(Colour, String)> = list.iter().map(|(colour, name, _)| (*colour, name.clone())).collect();
-    legend(&mut picture, TOP + HEIGHT + 54.0, &names);
-    picture
-}
-
-/// A thin line at a place of the first axis of a picture of [`curves`].
-pub fn mark(picture: &mut Picture, x: &Axis, at: f64, colour: Colour) {
-    let share = x.share(at);
-    if (0.0..=1.0).contains(&share) {
-        let place = LEFT + WIDTH * share;
-        picture.dashed(vec![[place, TOP], [place, TOP + HEIGHT]], colour, 1.0);
-    }
 }
 
 /// The generalized friction cones of all contacts that have one, with the solutions.

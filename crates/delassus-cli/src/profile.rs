@@ -4,8 +4,9 @@
 //! solve p. At τ = 1 stands the share of problems on which a solver is the quickest, at the right end the share that it
 //! solves at all.
 
+use crate::chart;
 use crate::picture::{Colour, Picture};
-use crate::plot::{self, Axis, Scale};
+use crate::plot::{Axis, Scale};
 
 /// Colours that people with any eyes tell apart (Okabe and Ito).
 const COLOURS: [Colour; 7] =
@@ -46,7 +47,7 @@ pub fn picture(title: &str, names: &[&str], profiles: &[Vec<[f64; 2]>]) -> Pictu
         .enumerate()
         .map(|(k, (name, steps))| (COLOURS[k % COLOURS.len()], name.to_string(), staircase(steps, hi)))
         .collect();
-    plot::curves(title, &x, &y, &curves)
+    chart::curves(title, &x, &y, &curves)
 }
 
 /// The points of ρ over log₁₀ τ, from τ = 1 to the end of the axis.

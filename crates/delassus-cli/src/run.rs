@@ -138,13 +138,16 @@ pub struct RunArgs {
     /// over the other [default: all positions] (event-driven)
     #[arg(long, value_name = "Q,Q,…", value_delimiter = ',')]
     pub plot: Vec<String>,
-    /// Law of impact
-    #[arg(long, value_enum, default_value = "moreau")]
-    pub impact_law: ImpactLawName,
+    /// Law of impact [default: of the file, else moreau]
+    #[arg(long, value_enum)]
+    pub impact_law: Option<ImpactLawName>,
+    /// Let contacts that touch and approach at the start strike there; else they are an error (event-driven)
+    #[arg(long)]
+    pub impact_at_start: bool,
     /// Where several accelerations satisfy the laws (event-driven)
     #[arg(long, value_enum, default_value = "detach")]
     pub indeterminate: PolicyName,
-    /// End after so many events (event-driven)
+    /// Most events; the run ends before the next one (event-driven)
     #[arg(long, value_name = "N", default_value_t = 1_000_000)]
     pub max_events: usize,
     /// Override a parameter of the file, or dt, t_end, tolerance: name=value

@@ -65,10 +65,10 @@ impl Settings {
             (Some(ContactLaw::Ccp), _) | (None, Some(world_file::FrictionLaw::Ccp)) => FrictionLaw::Ccp,
         };
         let impact_law = match args.impact_law {
-            ImpactLawName::Moreau => StepImpactLaw::Moreau,
-            ImpactLawName::Newton => StepImpactLaw::Newton,
-            ImpactLawName::Poisson => StepImpactLaw::Poisson,
-            ImpactLawName::Energetic | ImpactLawName::Sequence => StepImpactLaw::Sequence,
+            None | Some(ImpactLawName::Moreau) => StepImpactLaw::Moreau,
+            Some(ImpactLawName::Newton) => StepImpactLaw::Newton,
+            Some(ImpactLawName::Poisson) => StepImpactLaw::Poisson,
+            Some(ImpactLawName::Energetic | ImpactLawName::Sequence) => StepImpactLaw::Sequence,
         };
         if args.scheme == SchemeName::HalfImplicit && impact_law != StepImpactLaw::Moreau {
             return Err(

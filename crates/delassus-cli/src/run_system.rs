@@ -7,9 +7,11 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use delassus::event_driven::{
-    ContactMode, Ending, Event, EventKind, EventOptions, Indeterminate, Sample, Trajectory, run_events,
+    ContactMode, Ending, Event, EventError, EventKind, EventOptions, Indeterminate, ModeError, Sample,
+    Trajectory, run_events,
 };
-use delassus::system::{State, System};
+use delassus::file::Place;
+use delassus::system::{FormulaId, State, System};
 use delassus::world::{World, WorldState};
 use delassus::world_system::{WorldSystem, world_system};
 use delassus_solve::impact::{ImpactLaw, Violation};
@@ -18,7 +20,7 @@ use serde_json::{Map, Value, json};
 use crate::report::count;
 use crate::run::{ImpactLawName, IntegratorName, PolicyName, RunArgs};
 use crate::run_report::bodies_json;
-use crate::run_system_plot::draw;
+use crate::run_system_plot::{check, draw};
 use crate::scene::{Scene, WorldScene, ended};
 use crate::solve::ContactLaw;
 use crate::style::{Style, number, print};
@@ -59,8 +61,14 @@ pub struct Subject<'a> {
     pub t_end: f64,
     /// Times at which forces may jump.
     pub breakpoints: &'a [f64],
+    /// The law of impact of the file.
+    pub impact_law: Option<&'a ImpactLaw>,
+    /// Whether the file lets contacts strike at the start.
+    pub impact_at_start: bool,
     /// The world, its state at the start, and its coordinates.
     pub world: Option<(&'a World, &'a WorldState, &'a WorldSystem)>,
+    /// The file of a system, for messages.
+    source: Option<&'a Scene>,
 }
 
 impl<'a> Subject<'a> {
@@ -72,7 +80,10 @@ impl<'a> Subject<'a> {
             state: &scene.file.state,
             t_end: t_end(scene, t_end_asked),
             breakpoints: &scene.file.simulation.breakpoints,
+            impact_law: scene.file.impact_law.as_ref(),
+            impact_at_start: scene.file.simulation.impact_at_start,
             world: None,
+            source: Some(scene),
         }
     }
 
@@ -85,8 +96,71 @@ impl<'a> Subject<'a> {
             state: &as_system.state,
             t_end: t_end_asked.or(scene.file.simulation.t_end).unwrap_or(start.t + T_END),
             breakpoints: &[],
+            impact_law: None,
+            impact_at_start: scene.file.simulation.impact_at_start,
             world: Some((&scene.file.world, start, as_system)),
+            source: None,
         }
+    }
+
+    /// The law of impact: of the command line, of the file, or Moreau's. Newton's is the matrix of the file, if it has one.
+    pub fn law(&self, asked: Option<ImpactLawName>) -> ImpactLaw {
+        match (asked, self.impact_law) {
+            (None | Some(ImpactLawName::Newton), Some(law @ ImpactLaw::NewtonMatrix(_)))
+            | (None, Some(law)) => law.clone(),
+            (Some(name), _) => name.into(),
+            (None, None) => ImpactLaw::Moreau,
+        }
+    }
+
+    /// Moves it; the error is a message ready for stderr.
+    pub fn motion(&self, options: &EventOptions) -> Result<Trajectory, String> {
+        run_events(self.system, self.state, options).map_err(|error| self.explain(&error))
+    }
+
+    /// Why a run cannot begin, with the place of the formula that is to blame.
+    fn explain(&self, error: &EventError) -> String {
+        let formula = match error {
+            EventError::Penetration { index, .. } | EventError::Approach { index, .. } => {
+                Some(FormulaId::ContactNormal(*index))
+            }
+            EventError::JointOpen { index, .. } | EventError::JointTorn { index, .. } => {
+                Some(FormulaId::JointValue(*index))
+            }
+            EventError::Kinematics(e) | EventError::Mode(ModeError::Kinematics(e)) => e.formula(),
+            _ => None,
+        };
+        let place = self.source.and_then(|scene| {
+            let place = Place::of(&scene.text, scene.file.locate(formula?)?);
+            Some(format!(":{}:{}", place.line, place.column))
+        });
+        let name = self.name;
+        let what = match error {
+            // By its name on the command line.
+            EventError::Option { option: "t_end", expected, found } => {
+                let start = self.state.t;
+                format!("t_end (--t-end): expected {expected} ({start} s), found {found}")
+            }
+            EventError::Option { option: "tolerance", expected, found } => {
+                format!("--tolerance: expected {expected}, found {found}")
+            }
+            EventError::Approach { .. } => format!(
+                "{error}; an impact at the start is asked for by --impact-at-start, or by `impact_at_start = true` under \
+                 [simulation]"
+            ),
+            _ => error.to_string(),
+        };
+        format!("error: {name}{}: {what}\n", place.unwrap_or_default())
+    }
+
+    /// What of the file does not act.
+    pub fn notes(&self, run: &Trajectory) -> Vec<String> {
+        let late = run.late_impulses.iter().map(|impulse| {
+            let coordinate = &self.system.coordinates[impulse.coordinate];
+            let (value, time, end) = (number(impulse.value), impulse.time, self.t_end);
+            format!("the impulse {value} on `{coordinate}` at t = {time} s comes after the end, {end} s, and does not act")
+        });
+        late.collect()
     }
 }
 
@@ -138,6 +212,7 @@ fn move_subject(scene: &Subject<'_>, args: &RunArgs) -> Result<u8, String> {
     if !args.plot.is_empty() && !args.output.iter().any(pictures) {
         return Err("error: --plot: expected a picture too, -o FILE.svg or -o FILE.png\n".into());
     }
+    check(scene.system, &args.plot)?;
     let (start, end) = (scene.state.t, scene.t_end);
     let mut sample_times = args.forces_at.clone();
     if let Some(t) = sample_times.iter().find(|t| !(start..=end).contains(*t)) {
@@ -154,17 +229,18 @@ fn move_subject(scene: &Subject<'_>, args: &RunArgs) -> Result<u8, String> {
     let options = EventOptions {
         t_end: end,
         tolerance: args.tolerance.unwrap_or(defaults.tolerance),
-        law: args.impact_law.into(),
+        law: scene.law(args.impact_law),
+        impact_at_start: args.impact_at_start || scene.impact_at_start,
         indeterminate,
         max_events: args.max_events,
         breakpoints: scene.breakpoints.to_vec(),
         sample_times,
+        sample_events: args.output.iter().any(pictures),
         ..defaults
     };
     let clock = Instant::now();
     let system = scene.system;
-    let run =
-        run_events(system, scene.state, &options).map_err(|e| format!("error: {}: {e}\n", scene.name))?;
+    let run = scene.motion(&options)?;
     let seconds = clock.elapsed().as_secs_f64();
     for path in &args.output {
         if pictures(path) {
@@ -175,9 +251,14 @@ fn move_subject(scene: &Subject<'_>, args: &RunArgs) -> Result<u8, String> {
         }
     }
     let samples: Vec<&Sample> = run.samples.iter().filter(|s| asked.contains(&s.state.t)).collect();
+    let notes = scene.notes(&run);
     print(&if args.json {
-        to_json(scene, &run, &samples, seconds)
+        let mut document = to_json(scene, &run, &samples, seconds);
+        document["impact_law"] = json!(options.law.name());
+        document["notes"] = json!(notes);
+        format!("{document:#}\n")
     } else {
+        notes.iter().for_each(|note| eprintln!("note: {}: {note}", scene.name));
         in_words(system, &run, &samples, seconds)
     });
     if run.ending != Ending::Done {
@@ -279,11 +360,18 @@ fn event_table(run: &Trajectory) -> String {
     out
 }
 
+/// Whether an event tells a change of energy.
+fn has_energy(event: &Event) -> bool {
+    !event.impulse.is_empty() || event.kind == EventKind::Accumulation
+}
+
 /// An event as JSON.
-pub fn event_json(event: &Event) -> Value {
+pub fn event_json(system: &System, event: &Event) -> Value {
     let mut entry = json!({ "t": event.t, "kind": event.kind.name(), "contact": event.contact });
     if !event.impulse.is_empty() {
         entry["impulse"] = json!(event.impulse);
+    }
+    if has_energy(event) {
         entry["energy_change"] = json!(event.energy_change);
     }
     if !event.joint_impulses.is_empty() {
@@ -301,6 +389,9 @@ pub fn event_json(event: &Event) -> Value {
     }
     if event.answers > 0 {
         entry["answers"] = json!(event.answers);
+        let chosen = system.contacts.iter().zip(&event.chosen);
+        let chosen = chosen.map(|(contact, mode)| (contact.name.clone(), json!(mode_word(*mode))));
+        entry["chosen"] = chosen.collect::<Map<String, Value>>().into();
     }
     entry
 }
@@ -346,7 +437,7 @@ fn sample_json(system: &System, sample: &Sample) -> Value {
     })
 }
 
-fn to_json(subject: &Subject<'_>, run: &Trajectory, samples: &[&Sample], seconds: f64) -> String {
+fn to_json(subject: &Subject<'_>, run: &Trajectory, samples: &[&Sample], seconds: f64) -> Value {
     let system = subject.system;
     let counts: Map<String, Value> = EventKind::ALL
         .iter()
@@ -358,7 +449,7 @@ fn to_json(subject: &Subject<'_>, run: &Trajectory, samples: &[&Sample], seconds
     let mut document = json!({
         "name": system.name, "integrator": "event-driven", "ending": ending_word(&run.ending),
         "steps": run.steps, "evaluations": run.evaluations, "t_end": run.state.t, "wall_seconds": seconds,
-        "modes": modes, "events": run.events.iter().map(event_json).collect::<Vec<_>>(), "event_counts": counts,
+        "modes": modes, "events": run.events.iter().map(|e| event_json(system, e)).collect::<Vec<_>>(), "event_counts": counts,
         "max_penetration": run.max_gap_error, "max_residual": run.max_force_error,
         "max_joint_error": run.max_joint_error,
         "energy": { "start": run.energy[0], "end": run.energy[1] },
@@ -381,7 +472,7 @@ fn to_json(subject: &Subject<'_>, run: &Trajectory, samples: &[&Sample], seconds
     if run.ending != Ending::Done {
         document["failure"] = json!(run.ending.to_string());
     }
-    format!("{document:#}\n")
+    document
 }
 
 fn in_words(system: &System, run: &Trajectory, samples: &[&Sample], seconds: f64) -> String {
@@ -464,7 +555,7 @@ fn events_in_words(system: &System, run: &Trajectory, style: Style) -> String {
             continue;
         }
         let impulse = event.impulse.first().map(|p| number(*p)).unwrap_or_default();
-        let energy = if event.impulse.is_empty() { String::new() } else { number(event.energy_change) };
+        let energy = if has_energy(event) { number(event.energy_change) } else { String::new() };
         let kind = format!("{:<13}", event.kind.name());
         let kind = match event.kind {
             EventKind::Jam => style.bad(&kind),

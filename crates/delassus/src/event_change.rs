@@ -106,6 +106,7 @@ impl Run<'_> {
             energy_change: 0.0,
             violations: vec![],
             answers: 0,
+            chosen: vec![],
             order: None,
         });
         &mut self.events[at]
@@ -164,9 +165,8 @@ impl Run<'_> {
             if again {
                 if matches!(self.options.law, ImpactLaw::Moreau | ImpactLaw::NewtonMatrix(_)) {
                     // These laws would turn back a contact that leaves; it is struck where others drive it in again.
-                    let leaves = |i: usize| {
-                        after.contacts[i].as_ref().is_some_and(|c| c.normal.velocity > still)
-                    };
+                    let leaves =
+                        |i: usize| after.contacts[i].as_ref().is_some_and(|c| c.normal.velocity > still);
                     meeting.iter().filter(|i| leaves(**i)).for_each(|&i| self.leaving[i] = true);
                     meeting.retain(|i| !leaves(*i));
                 }
@@ -365,7 +365,13 @@ impl Run<'_> {
                 None => {}
             }
         }
-        Ok(answers.swap_remove(pick))
+        let answer = answers.swap_remove(pick);
+        if count > 1
+            && let Some(event) = self.events.last_mut()
+        {
+            event.chosen.clone_from(&answer.modes.contacts);
+        }
+        Ok(answer)
     }
 
     /// The impact without collision of one of the contacts that touch; those that it throws off touch no longer.

@@ -81,6 +81,8 @@ pub struct EventOptions {
     pub breakpoints: Vec<f64>,
     /// Times at which the motion is recorded (default none).
     pub sample_times: Vec<f64>,
+    /// Whether the motion just before and just after each event is recorded too (default false).
+    pub sample_events: bool,
 }
 
 impl Default for EventOptions {
@@ -97,6 +99,7 @@ impl Default for EventOptions {
             max_step: f64::INFINITY,
             breakpoints: vec![],
             sample_times: vec![],
+            sample_events: false,
         }
     }
 }
@@ -180,6 +183,8 @@ pub struct Event {
     pub violations: Vec<Violation>,
     /// How many accelerations satisfied the laws, at an indeterminate state; else 0.
     pub answers: usize,
+    /// What every contact does by the answer that was chosen there; empty elsewhere, and where it jams.
+    pub chosen: Vec<ContactMode>,
     /// The order of the derivative that decided whether the contact opens or stays closed, where force and acceleration
     /// vanish together (002 Theorem 5.4).
     pub order: Option<usize>,
@@ -320,6 +325,8 @@ pub struct Trajectory {
     pub events: Vec<Event>,
     /// The motion at the times that were asked for, as far as it came.
     pub samples: Vec<Sample>,
+    /// The motion just before and just after the instants of events, in the order of time; where they were asked for.
+    pub event_samples: Vec<Sample>,
     /// The last state.
     pub state: State,
     /// What every contact does there.
@@ -393,7 +400,9 @@ pub enum EventError {
         tolerance: f64,
     },
     /// An external impulse comes before the start.
-    #[error("the impulse on `{coordinate}` at t = {time} s comes before the start, expected a time from {start} s on")]
+    #[error(
+        "the impulse on `{coordinate}` at t = {time} s comes before the start, expected a time from {start} s on"
+    )]
     EarlyImpulse {
         /// Name of its coordinate.
         coordinate: String,

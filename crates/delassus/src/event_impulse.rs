@@ -32,8 +32,11 @@ impl Run<'_> {
             return Ok(());
         }
         let before = self.here();
+        self.record_event();
         self.push(&external)?;
-        self.keep_to_limit(before)
+        self.keep_to_limit(before)?;
+        self.record_event();
+        Ok(())
     }
 
     /// The impulse now, and the answer of joints and contacts.

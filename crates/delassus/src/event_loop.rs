@@ -124,6 +124,7 @@ pub(crate) struct Run<'a> {
     pub(crate) since: Vec<f64>,
     pub(crate) events: Vec<Event>,
     pub(crate) samples: Vec<Sample>,
+    pub(crate) event_samples: Vec<Sample>,
     pub(crate) sample_times: Vec<f64>,
     pub(crate) breakpoints: Vec<f64>,
     /// External impulses that are still to come, the next one last.
@@ -185,6 +186,7 @@ impl<'a> Run<'a> {
             since: vec![f64::INFINITY; contacts],
             events: vec![],
             samples: vec![],
+            event_samples: vec![],
             sample_times: sorted(&options.sample_times),
             breakpoints: sorted(&jumps),
             impulses,
@@ -217,6 +219,7 @@ impl<'a> Run<'a> {
             late_impulses: late.collect(),
             events: self.events,
             samples: self.samples,
+            event_samples: self.event_samples,
             state: self.state,
             modes: self.modes.contacts,
             ending,
@@ -393,8 +396,11 @@ impl<'a> Run<'a> {
         self.put_right()?;
         self.contiguous = false;
         let before = self.here();
+        self.record_event();
         self.change(theta, cause)?;
-        self.keep_to_limit(before)
+        self.keep_to_limit(before)?;
+        self.record_event();
+        Ok(())
     }
 
     /// How far forces were outside of their laws at the points of a step.

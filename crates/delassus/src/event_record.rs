@@ -42,18 +42,32 @@ impl Run<'_> {
         self.system.kinetic.value(&point) + potential
     }
 
+    /// Records the present state beside an event, where that was asked for.
+    pub(crate) fn record_event(&mut self) {
+        if self.options.sample_events {
+            let sample = self.sample(self.state.clone());
+            self.event_samples.extend(sample);
+        }
+    }
+
     fn add_sample(&mut self, state: State) {
         self.next_sample += 1;
+        let sample = self.sample(state);
+        self.samples.extend(sample);
+    }
+
+    /// The motion at a state; `None` where formulas fail.
+    fn sample(&mut self, state: State) -> Option<Sample> {
         let closed = |i: usize| self.modes.contacts[i].is_closed();
-        let Ok(at) = self.mechanics.equations((state.t, &state.q, &state.v), closed) else { return };
-        let Ok(response) = self.mechanics.respond(&at, &self.modes) else { return };
-        self.samples.push(Sample {
+        let at = self.mechanics.equations((state.t, &state.q, &state.v), closed).ok()?;
+        let response = self.mechanics.respond(&at, &self.modes).ok()?;
+        Some(Sample {
             energy: self.energy_at(&state),
             state,
             acceleration: response.acceleration,
             contact_forces: response.contacts,
             joint_forces: response.joints,
             modes: self.modes.contacts.clone(),
-        });
+        })
     }
 }
