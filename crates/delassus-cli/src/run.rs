@@ -113,9 +113,15 @@ pub struct RunArgs {
     /// Where impulses are not unique, choose those of least norm in every step
     #[arg(long)]
     pub minimum_norm: bool,
-    /// Halve the step where it is not solved or constraints do not hold, and grow back
+    /// Let the length of steps follow from their error: --dt is the longest one
     #[arg(long)]
     pub adaptive: bool,
+    /// Error that an adaptive step may have, m [default: 1e-6]
+    #[arg(long, value_name = "METRES", requires = "adaptive", allow_hyphen_values = true)]
+    pub error: Option<f64>,
+    /// Shortest adaptive step, s; it is --dt halved so often that it is not longer than this [default: 1/64 of --dt]
+    #[arg(long, value_name = "SECONDS", requires = "adaptive", allow_hyphen_values = true)]
+    pub dt_min: Option<f64>,
     /// Record every N steps [default: as many as give about 1000 frames]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub every: Option<u64>,

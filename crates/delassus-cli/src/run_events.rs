@@ -3,6 +3,7 @@
 //! Open, slide and stick are told of pairs of bodies: a pair slides while one of its points does.
 
 use delassus::contact::Contact;
+use delassus::step_control::{ControlledStep, StepControl};
 use delassus::stepper::{StepReport, Stepper};
 use delassus::world::{World, WorldState};
 use delassus_solve::solvers::Status;
@@ -103,12 +104,9 @@ pub struct Totals {
     pub first_unsolved: Option<f64>,
     /// Steps with other impulses for the same motion.
     pub non_unique_steps: u64,
-    /// Steps that were thrown away and made anew with half the length.
-    pub halved_steps: u64,
-    /// How often the step is halved now.
-    pub halvings: u32,
-    /// Good steps since it last changed.
-    pub good_steps: u32,
+    /// How adaptive steps went.
+    #[serde(default)]
+    pub adaptive: AdaptiveTotals,
     /// Solves and their iterations.
     pub solves: u64,
     /// See `solves`.
@@ -122,6 +120,42 @@ pub struct Totals {
     pub counts: [u64; 6],
     /// Pairs of bodies that touch now.
     pub modes: Vec<([u32; 2], Mode)>,
+}
+
+/// What adaptive steps add up to, and where their control stands.
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+pub struct AdaptiveTotals {
+    /// Steps that were thrown away and made anew with half the length.
+    pub rejected: u64,
+    /// Steps of the shortest length that were taken though their error is above what was asked.
+    pub beyond: u64,
+    /// Largest estimate of an error among the others, m.
+    pub max_error: f64,
+    /// The shortest and the longest step, s.
+    pub shortest: f64,
+    /// See `shortest`.
+    pub longest: f64,
+    /// How often the next step is halved, time at the start, and time since then in shortest steps.
+    pub level: u32,
+    /// See `level`.
+    pub start: f64,
+    /// See `level`.
+    pub ticks: u64,
+}
+
+impl AdaptiveTotals {
+    /// Takes up a step, and where its control stands.
+    pub fn add(&mut self, step: &ControlledStep, control: &StepControl) {
+        self.rejected += step.rejected;
+        if step.within {
+            self.max_error = self.max_error.max(step.error);
+        } else {
+            self.beyond += 1;
+        }
+        self.shortest = if self.longest == 0.0 { step.length } else { self.shortest.min(step.length) };
+        self.longest = self.longest.max(step.length);
+        (self.level, self.start, self.ticks) = (control.level, control.start, control.ticks);
+    }
 }
 
 /// What is seen of contacts before a step.

@@ -6,28 +6,22 @@ use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 use delassus::rigid::energy;
-use delassus::stepper::{Forces, Snapshot, StepOptions, StepReport, Stepper};
+use delassus::step_control::{StepControl, controlled_step};
+use delassus::stepper::{Forces, StepReport, Stepper};
 use delassus::world::{World, WorldState};
 use delassus_files::Problem;
 use delassus_solve::impulse_range::ImpulseRange;
 use delassus_solve::problem::InvalidProblem;
-use delassus_solve::solvers::Status;
 use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::checkpoint::{self, Checkpoint};
 use crate::report::count;
 use crate::run::INTERRUPTED;
-use crate::run_events::{Before, Totals, modes};
+use crate::run_events::{AdaptiveTotals, Before, Totals, modes};
 use crate::run_options::Settings;
 use crate::run_output::Outputs;
 use crate::run_start::Start;
 
-/// An adaptive step is at least this part of the step asked for: 2⁻⁶.
-const MOST_HALVINGS: u32 = 6;
-/// Good steps in a row after which an adaptive step doubles.
-const GOOD_STEPS: u32 = 8;
-/// Adaptive steps are halved where joints are open or bodies overlap by more than this many position tolerances.
-const LOOSE: f64 = 1e3;
 /// A rest of time shorter than this part of a step is none.
 const NO_TIME: f64 = 1e-9;
 
@@ -84,6 +78,8 @@ pub struct Run {
     pub contacts: usize,
     /// Degrees of freedom and redundant rows at the start.
     pub mobility: delassus::mobility::Mobility,
+    /// Error that steps were allowed, where they were adaptive, m.
+    pub error: Option<f64>,
     /// Forces at times that were asked for.
     pub forces: Vec<ForcesAt>,
     /// What a user should know.
@@ -116,11 +112,21 @@ pub fn simulate(
         None => Stepper::new(world, start.state, settings.options),
     };
     let stepper = stepper.map_err(|e| e.to_string())?;
+    let AdaptiveTotals { level, start: from, ticks, longest, .. } = start.totals.adaptive;
+    // Where the steps before were not adaptive, or of other lengths, time is counted anew.
+    let goes_on = |control: &StepControl| {
+        longest > 0.0 && StepControl { start: from, ticks, ..*control }.time() == start.state.t
+    };
+    let control = settings.control.map(|control| match goes_on(&control) {
+        true => StepControl { level: level.min(control.halvings), start: from, ticks, ..control },
+        false => StepControl { start: start.state.t, ..control },
+    });
     let mut runner = Runner {
         world,
         settings,
         stepper,
         totals: start.totals,
+        control,
         forces: vec![],
         notes: start.notes,
         began,
@@ -149,18 +155,11 @@ pub fn simulate(
         totals: runner.totals,
         t_start,
         mobility: start.mobility,
+        error: settings.control.map(|control| control.tolerance),
         forces: runner.forces,
         notes: runner.notes,
         wall_seconds: began.elapsed().as_secs_f64(),
     })
-}
-
-/// A stepper that goes on with another step length.
-fn restart(world: &World, snapshot: Snapshot, options: StepOptions, dt: f64) -> Result<Stepper<'_>, String> {
-    let start = snapshot.state.t;
-    // The clock counts steps of one length.
-    let snapshot = Snapshot { steps: 0, start, ..snapshot };
-    Stepper::resume(world, snapshot, StepOptions { dt, ..options }).map_err(|e| e.to_string())
 }
 
 struct Runner<'a> {
@@ -168,6 +167,8 @@ struct Runner<'a> {
     settings: &'a Settings,
     stepper: Stepper<'a>,
     totals: Totals,
+    /// The lengths of steps, where they follow from their errors.
+    control: Option<StepControl>,
     forces: Vec<ForcesAt>,
     notes: Vec<String>,
     began: Instant,
@@ -203,7 +204,7 @@ impl Runner<'_> {
                 let done = left <= NO_TIME * dt;
                 return Ok(if done { Ending::Done } else { Ending::Interrupted });
             }
-            self.set_length(left)?;
+            self.set_length(left);
             before.look(&self.stepper);
             let report = self.step().map_err(|e| format!("the step at {t} s cannot be made: {e}"))?;
             if !finite(self.stepper.state()) {
@@ -212,7 +213,7 @@ impl Runner<'_> {
             progress.show(&self.stepper, &report, self.began);
             self.dump()?;
             self.totals.add(self.world, &self.stepper, &before, report);
-            recorded = self.totals.steps.is_multiple_of(self.settings.every);
+            recorded = self.is_frame();
             if recorded {
                 outputs.frame(self.world, &self.stepper)?;
             }
@@ -223,45 +224,41 @@ impl Runner<'_> {
         }
     }
 
-    /// The length of the next step: as asked, halved as often as needed, and no more than what is left.
-    fn set_length(&mut self, left: f64) -> Result<(), String> {
-        let wanted = self.settings.options.dt / f64::from(1u32 << self.totals.halvings);
+    /// Sets the length of the next step: as asked, or as errors say, and no more than what is left.
+    fn set_length(&mut self, left: f64) {
+        let wanted = match &mut self.control {
+            Some(control) => {
+                control.shorten(left);
+                control.length()
+            }
+            None => self.settings.options.dt,
+        };
         let length = if left < wanted * (1.0 - NO_TIME) { left } else { wanted };
         if length != self.stepper.options.dt {
-            let snapshot = self.stepper.snapshot();
-            self.stepper = restart(self.world, snapshot, self.settings.options, length)?;
+            self.stepper.set_length(length);
         }
-        Ok(())
     }
 
     fn step(&mut self) -> Result<StepReport, String> {
-        if !self.settings.adaptive {
-            return self.stepper.step().map_err(|e| e.to_string());
-        }
-        loop {
-            let kept = self.stepper.snapshot();
-            let outcome = self.stepper.step();
-            let loose = LOOSE * self.stepper.options.position_tolerance;
-            let bad = match &outcome {
-                Ok(report) => {
-                    report.status != Status::Solved
-                        || report.penetration > loose
-                        || report.joint_error > loose
-                        || !finite(self.stepper.state())
-                }
-                Err(_) => true,
-            };
-            if !bad || self.totals.halvings == MOST_HALVINGS {
-                self.totals.good_steps = if bad { 0 } else { self.totals.good_steps + 1 };
-                if self.totals.good_steps >= GOOD_STEPS && self.totals.halvings > 0 {
-                    (self.totals.good_steps, self.totals.halvings) = (0, self.totals.halvings - 1);
-                }
-                return outcome.map_err(|e| e.to_string());
+        match &mut self.control {
+            // What is left is shorter than the shortest.
+            Some(control) if self.stepper.options.dt < control.length() => {
+                self.stepper.step().map_err(|e| e.to_string())
             }
-            self.totals.halved_steps += 1;
-            (self.totals.good_steps, self.totals.halvings) = (0, self.totals.halvings + 1);
-            let options = self.stepper.options;
-            self.stepper = restart(self.world, kept, options, 0.5 * options.dt)?;
+            Some(control) => {
+                let step = controlled_step(&mut self.stepper, control).map_err(|e| e.to_string())?;
+                self.totals.adaptive.add(&step, control);
+                Ok(step.report)
+            }
+            None => self.stepper.step().map_err(|e| e.to_string()),
+        }
+    }
+
+    /// Whether the state now is recorded: after every so many steps, or as much time as these would take.
+    fn is_frame(&self) -> bool {
+        match &self.control {
+            Some(control) => control.whole_steps().is_some_and(|n| n.is_multiple_of(self.settings.every)),
+            None => self.totals.steps.is_multiple_of(self.settings.every),
         }
     }
 

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use delassus::step_control::{MOST_HALVINGS, StepControl};
 use delassus::stepper::{FrictionLaw, StepImpactLaw, StepOptions};
 use delassus::world_file;
 use delassus_solve::solvers::friction::Method;
@@ -17,6 +18,10 @@ const FRAMES: f64 = 1000.0;
 /// End where neither command line nor file gives one, s.
 const T_END: f64 = 1.0;
 
+/// Error of an adaptive step, m, and how often it may be halved, where nothing else is asked.
+const ERROR: f64 = 1e-6;
+const HALVINGS: u32 = 6;
+
 /// A run, checked.
 pub struct Settings {
     /// Options of the steps.
@@ -25,8 +30,8 @@ pub struct Settings {
     pub t_end: f64,
     /// Steps between frames.
     pub every: u64,
-    /// Whether the step may be halved.
-    pub adaptive: bool,
+    /// How the length of steps follows from their error, from the start on.
+    pub control: Option<StepControl>,
     /// Times at which forces are reported, ascending.
     pub forces_at: Vec<f64>,
     /// Where the state is saved.
@@ -89,6 +94,7 @@ impl Settings {
         {
             return Err(format!("error: --checkpoint-every: expected seconds above 0, found {x}\n"));
         }
+        let control = adaptive(args, dt)?;
         let mut forces_at = args.forces_at.clone();
         if let Some(t) = forces_at.iter().find(|t| !(0.0..=t_end).contains(*t)) {
             return Err(format!("error: --forces-at: expected times from 0 to {t_end} s, found {t}\n"));
@@ -108,7 +114,7 @@ impl Settings {
             },
             t_end,
             every: args.every.unwrap_or((steps / FRAMES).ceil().max(1.0) as u64),
-            adaptive: args.adaptive,
+            control,
             forces_at,
             checkpoint: args.checkpoint.clone(),
             checkpoint_every: args.checkpoint_every,
@@ -116,6 +122,33 @@ impl Settings {
             fingerprint: fingerprint(&scene.text, &args.set),
         })
     }
+}
+
+/// How adaptive steps are asked for.
+fn adaptive(args: &RunArgs, dt: f64) -> Result<Option<StepControl>, String> {
+    if !args.adaptive {
+        return Ok(None);
+    }
+    let tolerance = args.error.unwrap_or(ERROR);
+    if !(tolerance.is_finite() && tolerance > 0.0) {
+        return Err(format!("error: --error: expected a length above 0 m, found {tolerance}\n"));
+    }
+    let halvings = match args.dt_min {
+        None => HALVINGS,
+        Some(shortest) if shortest > 0.0 && shortest <= dt => (dt / shortest).log2().ceil() as u32,
+        Some(other) => {
+            return Err(format!(
+                "error: --dt-min: expected a step above 0 s and up to {dt} s, found {other}\n"
+            ));
+        }
+    };
+    if halvings > MOST_HALVINGS {
+        let shortest = dt / f64::from(1 << MOST_HALVINGS);
+        return Err(format!(
+            "error: --dt-min: expected at least {shortest:e} s, --dt halved {MOST_HALVINGS} times\n"
+        ));
+    }
+    Ok(Some(StepControl { tolerance, longest: dt, halvings, level: 0, start: 0.0, ticks: 0 }))
 }
 
 /// FNV-1a of the text and the overrides.

@@ -4,7 +4,7 @@ use delassus::world::{Body, BodyState, World, WorldState};
 use serde_json::{Map, Value, json};
 
 use crate::report::count;
-use crate::run_events::EventKind;
+use crate::run_events::{AdaptiveTotals, EventKind};
 use crate::run_loop::{Ending, ForcesAt, Run};
 use crate::style::{Style, number};
 
@@ -47,11 +47,18 @@ pub fn to_json(world: &World, run: &Run) -> String {
         "energy": { "start": totals.energy_start, "end": run.energy_end },
         "steps_with_non_unique_forces": totals.non_unique_steps,
         "unsolved_steps": totals.unsolved_steps, "first_unsolved": totals.first_unsolved,
-        "halved_steps": totals.halved_steps,
+        "rejected_steps": totals.adaptive.rejected,
         "degrees_of_freedom": run.mobility.degrees_of_freedom, "redundant_rows": run.mobility.redundant,
         "contacts": run.contacts, "max_contacts": totals.max_contacts,
         "solves": totals.solves, "iterations": totals.iterations, "notes": run.notes,
     });
+    if let Some(tolerance) = run.error {
+        let AdaptiveTotals { rejected, beyond, max_error, shortest, longest, .. } = totals.adaptive;
+        document["adaptive"] = json!({
+            "error": tolerance, "accepted": totals.steps, "rejected": rejected, "beyond_error": beyond,
+            "max_error": max_error, "shortest": shortest, "longest": longest,
+        });
+    }
     if !run.forces.is_empty() {
         document["forces"] = run.forces.iter().map(forces).collect();
     }
@@ -116,8 +123,19 @@ pub fn in_words(world: &World, run: &Run) -> String {
         let text = format!("{steps} not solved to the tolerance, the first at {} s", number(first));
         out += &format!("  {}\n", style.caution(&text));
     }
-    if totals.halved_steps > 0 {
-        out += &format!("  {} made anew with half the length\n", count(totals.halved_steps as usize, "step"));
+    if run.error.is_some() {
+        let AdaptiveTotals { rejected, beyond, max_error, shortest, longest, .. } = totals.adaptive;
+        out += &format!(
+            "  adaptive: {} of {} to {} s, {rejected} rejected, error of a step up to {} m",
+            count(totals.steps as usize, "step"),
+            number(shortest),
+            number(longest),
+            small(max_error)
+        );
+        if beyond > 0 {
+            out += &format!("; {} of the shortest above what was asked", count(beyond as usize, "step"));
+        }
+        out.push('\n');
     }
     if totals.non_unique_steps > 0 {
         let steps = count(totals.non_unique_steps as usize, "step");

@@ -1,11 +1,13 @@
-//! Random worlds for a long time: `soak STEPS [SEED]`.
+//! Random worlds for a long time: `soak STEPS [SEED [FIRST]]`, where FIRST is the world of that seed to begin with.
 //!
 //! Each world is a box of six planes with random bodies (spheres, boxes, capsules, cylinders, cones, hulls), random joints
 //! between some of them, friction from 0 to 2, restitution now and then, and mass ratios up to a thousand. Every step must
 //! leave finite numbers, lose no body and be solved to the tolerance, or say that it was not. Ends with a table and exit
 //! code 1 where something was lost.
 
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Instant;
 
 use delassus::joint::{Joint, JointKind};
 use delassus::stepper::{StepOptions, Stepper};
@@ -17,6 +19,8 @@ use glam::{DQuat, DVec3};
 const STEPS: u64 = 500;
 /// Half the edge of the box in which a world lives.
 const ROOM: f64 = 1.2;
+/// Worlds whose cost is printed.
+const SHOWN: usize = 5;
 
 /// SplitMix64.
 struct Random(u64);
@@ -137,23 +141,51 @@ struct Tally {
     deep: AtomicU64,
     open: AtomicU64,
     lost: AtomicU64,
+    costs: Mutex<Vec<Cost>>,
 }
 
-fn soak(seed: u64, tally: &Tally) {
-    let mut random = Random(seed);
+/// What a world took.
+struct Cost {
+    seconds: f64,
+    slowest_step: f64,
+    number: u64,
+    solves: usize,
+    unsolved: u64,
+    bodies: usize,
+    joints: usize,
+    friction: f64,
+}
+
+fn soak(seed: u64, number: u64, tally: &Tally) {
+    let mut random = Random(seed.wrapping_mul(1_000_003).wrapping_add(number));
     let (world, state) = make(&mut random);
     let mut stepper = Stepper::new(&world, state, StepOptions::default()).unwrap();
+    let began = Instant::now();
+    let mut cost = Cost {
+        seconds: 0.0,
+        slowest_step: 0.0,
+        number,
+        solves: 0,
+        unsolved: 0,
+        bodies: world.bodies.len() - 1,
+        joints: world.joints.len(),
+        friction: world.surfaces[0].mu,
+    };
     for _ in 0..STEPS {
+        let before = Instant::now();
         let report = match stepper.step() {
             Ok(report) => report,
             Err(e) => {
-                println!("seed {seed}, step {}: {e}", stepper.steps());
+                println!("seed {seed}, world {number}, step {}: {e}", stepper.steps());
                 tally.lost.fetch_add(1, Ordering::Relaxed);
                 return;
             }
         };
         tally.steps.fetch_add(1, Ordering::Relaxed);
         let unsolved = report.status != Status::Solved;
+        cost.slowest_step = cost.slowest_step.max(before.elapsed().as_secs_f64());
+        cost.solves += report.solves;
+        cost.unsolved += u64::from(unsolved);
         tally.unsolved.fetch_add(u64::from(unsolved), Ordering::Relaxed);
         let coarse = report.residual > stepper.options.tolerance;
         tally.coarse.fetch_add(u64::from(coarse), Ordering::Relaxed);
@@ -171,10 +203,36 @@ fn soak(seed: u64, tally: &Tally) {
             !numbers || s.pose.position.abs().max_element() > ROOM + 0.05
         };
         if stepper.state().bodies.iter().any(away) {
-            println!("seed {seed}, step {}: a body is lost", stepper.steps());
+            println!("seed {seed}, world {number}, step {}: a body is lost", stepper.steps());
             tally.lost.fetch_add(1, Ordering::Relaxed);
             return;
         }
+    }
+    cost.seconds = began.elapsed().as_secs_f64();
+    if let Ok(mut costs) = tally.costs.lock() {
+        costs.push(cost);
+    }
+}
+
+/// The worlds that took most of the time.
+fn print_costs(costs: &mut [Cost]) {
+    costs.sort_by(|a, b| b.seconds.total_cmp(&a.seconds));
+    let total: f64 = costs.iter().map(|c| c.seconds).sum();
+    let median = costs.get(costs.len() / 2).map_or(0.0, |c| c.seconds);
+    println!("{total:.1} s of work, a world {median:.3} s in the median; those that took most:");
+    for c in costs.iter().take(SHOWN) {
+        println!(
+            "  world {}: {:.2} s ({:.1} %), slowest step {:.3} s, {} solves, {} unsolved; {} bodies, {} joints, friction {:.2}",
+            c.number,
+            c.seconds,
+            100.0 * c.seconds / total,
+            c.slowest_step,
+            c.solves,
+            c.unsolved,
+            c.bodies,
+            c.joints,
+            c.friction
+        );
     }
 }
 
@@ -183,9 +241,10 @@ fn main() {
     let steps = arguments.first().copied().unwrap_or(20_000);
     let seed = arguments.get(1).copied().unwrap_or(1);
     let worlds = steps.div_ceil(STEPS);
+    let first = arguments.get(2).copied().unwrap_or(0);
     let next = AtomicU64::new(0);
     let tally = Tally::default();
-    let began = std::time::Instant::now();
+    let began = Instant::now();
     std::thread::scope(|scope| {
         for _ in 0..std::thread::available_parallelism().map_or(1, |n| n.get()) {
             scope.spawn(|| {
@@ -194,7 +253,7 @@ fn main() {
                     if k >= worlds {
                         break;
                     }
-                    soak(seed.wrapping_mul(1_000_003).wrapping_add(k), &tally);
+                    soak(seed, first + k, &tally);
                 }
             });
         }
@@ -212,6 +271,9 @@ fn main() {
         get(&tally.open),
         get(&tally.lost)
     );
+    if let Ok(mut costs) = tally.costs.lock() {
+        print_costs(&mut costs);
+    }
     if get(&tally.lost) > 0 {
         std::process::exit(1);
     }

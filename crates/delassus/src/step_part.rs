@@ -12,6 +12,7 @@ use delassus_solve::solvers::Status;
 use delassus_solve::solvers::friction::{FrictionOptions, Method};
 
 use crate::contact::{Contact, Features};
+use crate::joint::Row;
 use crate::keyed_impulses::{Key, Keyed, add_impulses, impulses_of, key};
 use crate::rigid::drift;
 use crate::stage::{Constraints, ContactRows, Masses, StageOutcome, WIDE, row_velocity};
@@ -29,6 +30,14 @@ pub(crate) const FEW: usize = 64;
 const WILD: f64 = 1e-3;
 const WILD_ENERGY: f64 = 4.0;
 
+/// Solves of one step that may fail. From then on the step takes what is left of it in one part, each solve is tried once, and
+/// where there seems to be no solution at all, with the associated law, which always has one.
+pub(crate) const TRIES: usize = 10;
+/// The work of one solve with few contacts, in multiplications: so much, and so much for each pair of contacts. That is thousands of
+/// sweeps and tens of factorizations.
+const WORK: u64 = 10_000_000;
+const WORK_OF_A_PAIR: u64 = 20_000;
+
 /// Memory of a step, kept so that the next one takes none. Nothing in it outlives a step.
 #[derive(Default)]
 pub(crate) struct Room {
@@ -37,8 +46,10 @@ pub(crate) struct Room {
     pub(crate) before_t: f64,
     /// How contacts close there, sorted by key.
     pub(crate) approach: Vec<Approach>,
-    /// How fast limits are approached there.
-    pub(crate) limit_speed: Vec<f64>,
+    /// Where limits are there, and how fast they are approached.
+    pub(crate) limit_begin: Vec<LimitBegin>,
+    /// Whether the part goes on past limits that are not reached at its begin.
+    pub(crate) past_limits: bool,
     /// Velocities that forces alone would give.
     pub(crate) free: Vec<f64>,
     /// Velocities.
@@ -65,6 +76,16 @@ pub(crate) struct Room {
     pub(crate) group: Vec<u32>,
     pub(crate) joined: Vec<(u32, usize)>,
     pub(crate) counts: Vec<[usize; 2]>,
+    /// Solves of the step that failed, and the residual of the last one.
+    pub(crate) tries: usize,
+    pub(crate) failed: f64,
+}
+
+/// A limit at the begin of a part of a step.
+#[derive(Clone, Copy)]
+pub(crate) struct LimitBegin {
+    pub(crate) value: f64,
+    pub(crate) speed: f64,
 }
 
 /// How a contact closes at the begin of a part of a step.
@@ -81,10 +102,12 @@ pub(crate) fn find_approach(approach: &[Approach], key: Key) -> Option<&Approach
 }
 
 impl Stepper<'_> {
-    /// A part of a step: one kick, drift and kick.
+    /// A part of a step: one kick, drift and kick. Where it is `tentative`, the first solve that fails ends it: the caller makes
+    /// it anew.
     pub(crate) fn part(
         &mut self,
         h: f64,
+        tentative: bool,
         room: &mut Room,
         report: &mut StepReport,
     ) -> Result<(), InvalidProblem> {
@@ -101,11 +124,11 @@ impl Stepper<'_> {
             gap: c.gap,
             closed: c.gap <= touching,
         }));
-        room.limit_speed.clear();
+        room.limit_begin.clear();
         let (rows, masses) = (&self.rows, &self.masses);
-        room.limit_speed.extend((rows.held..rows.held + rows.limits).map(|i| {
-            let row = &rows.rows[i];
-            row_velocity(rows, i, masses, &room.free) + row.rate
+        room.limit_begin.extend((rows.held..rows.held + rows.limits).map(|i| {
+            let Row { value, rate, .. } = rows.rows[i];
+            LimitBegin { value, speed: row_velocity(rows, i, masses, &room.free) + rate }
         }));
         self.kick(kick, &mut room.free);
         self.start_from_last_step(kick);
@@ -115,11 +138,14 @@ impl Stepper<'_> {
             room.velocity.clone_from(&room.free);
             let outcome = self.solve(0, kick, room)?;
             note(report, outcome);
+            if tentative && outcome.status != Status::Solved {
+                return Ok(());
+            }
             self.set_velocities(&room.velocity);
             let bodies = self.world.bodies.iter().zip(&mut self.state.bodies);
             bodies.filter(|(body, _)| !body.fixed).for_each(|(body, s)| *s = drift(body, s, h));
             self.state.t = room.before_t + h;
-            let (worst, inexact) = self.correct_biases(h, &room.velocity);
+            let (worst, inexact) = self.correct_biases(h, room);
             let open = worst > 1.0;
             let found = self.find_missed(h, room);
             let exact = if self.contacts.len() <= FEW { EXACT } else { 0 };
@@ -194,18 +220,29 @@ impl Stepper<'_> {
         duration: f64,
         room: &mut Room,
     ) -> Result<StageOutcome, InvalidProblem> {
+        let constraints = (self.contacts.len() + self.rows.rows.len()) as u64;
+        let work = WORK + WORK_OF_A_PAIR * constraints * constraints;
         let options = FrictionOptions {
             tolerance: self.options.tolerance,
             method: self.options.method,
             minimum_norm: self.options.minimum_norm,
+            max_work: (self.contacts.len() <= FEW).then_some(work),
             ..FrictionOptions::default()
         };
-        let Room { velocity: v, start, kept_velocity, kept_rows, kept_contacts, .. } = room;
+        let Room { velocity: v, start, kept_velocity, kept_rows, kept_contacts, tries, failed, .. } = room;
         start.clone_from(v);
+        let exhausted = *tries >= TRIES;
+        if exhausted && *failed > WILD {
+            let iterations = self.solve_associated(which, duration, &options, v, start)?;
+            return Ok(StageOutcome { status: Status::Stalled, residual: *failed, iterations });
+        }
         let on = Constraints { masses: &self.masses, rows: &self.rows, contacts: &self.contact_rows };
         let solver = &mut self.solvers[which];
         let first = solver.solve(on, duration, &options, &mut self.stage, v)?;
         if first.status == Status::Solved {
+            return Ok(first);
+        }
+        if exhausted && !wild(first.residual, &self.masses, v, start) {
             return Ok(first);
         }
         // From scratch: what was a bad start may have led astray.
@@ -217,6 +254,7 @@ impl Stepper<'_> {
         self.stage.contact_impulse.fill([0.0; WIDE]);
         let options = FrictionOptions { method: Method::Auto, ..options };
         let mut second = solver.solve(on, duration, &options, &mut self.stage, v)?;
+        *tries += 1 + usize::from(second.status != Status::Solved);
         if second.status != Status::Solved && first.residual <= second.residual {
             self.stage.row_impulse.clone_from(kept_rows);
             self.stage.contact_impulse.clone_from(kept_contacts);
@@ -224,24 +262,36 @@ impl Stepper<'_> {
             second = StageOutcome { iterations: second.iterations, ..first };
         }
         second.iterations += first.iterations;
-        if !wild(second.residual, &self.masses, v, start) {
-            return Ok(second);
-        }
+        *failed = second.residual;
         // With much friction a wedged body may have no solution at all, and impulses that solve nothing have thrown it out of its
         // box. The associated law always has one, and gives no energy; the step is told as not solved all the same.
+        if wild(second.residual, &self.masses, v, start) {
+            second.iterations += self.solve_associated(which, duration, &options, v, start)?;
+        }
+        Ok(second)
+    }
+
+    /// Solves a stage with the associated law in the place of Coulomb's, from `start`; without impulses where even that fails.
+    fn solve_associated(
+        &mut self,
+        which: usize,
+        duration: f64,
+        options: &FrictionOptions,
+        v: &mut [f64],
+        start: &[f64],
+    ) -> Result<usize, InvalidProblem> {
         v.copy_from_slice(start);
         self.stage.row_impulse.fill(0.0);
         self.stage.contact_impulse.fill([0.0; WIDE]);
         let relaxed: Vec<ContactRows> = self.contact_rows.iter().map(ContactRows::associated).collect();
-        let on = Constraints { contacts: &relaxed, ..on };
-        let third = solver.solve(on, duration, &options, &mut self.stage, v)?;
-        second.iterations += third.iterations;
-        if third.status != Status::Solved && wild(third.residual, &self.masses, v, start) {
+        let on = Constraints { masses: &self.masses, rows: &self.rows, contacts: &relaxed };
+        let outcome = self.solvers[which].solve(on, duration, options, &mut self.stage, v)?;
+        if outcome.status != Status::Solved && wild(outcome.residual, &self.masses, v, start) {
             v.copy_from_slice(start);
             self.stage.row_impulse.fill(0.0);
             self.stage.contact_impulse.fill([0.0; WIDE]);
         }
-        Ok(second)
+        Ok(outcome.iterations)
     }
 
     /// Leaves out contacts that only the linearized gap closes: their shapes do not overlap halfway along the motion without
@@ -342,11 +392,6 @@ impl Mark {
         let StepReport { status, residual, impacts, jams, accumulations, .. } = report;
         let (jams, accumulations) = (jams.len(), accumulations.len());
         Mark { status: *status, residual: *residual, impacts: *impacts, jams, accumulations }
-    }
-
-    /// Whether all before the part was solved.
-    pub(crate) fn was_solved(&self) -> bool {
-        self.status == Status::Solved
     }
 
     /// The report without the part; its solves and iterations still count.

@@ -38,21 +38,32 @@ fn stiffly(z: f64) -> f64 {
 /// A limit arrives freely where the first half of a step takes no more than this part of its speed.
 const FREE: f64 = 0.01;
 
+/// Whether a limit that is reached sends back what arrives at this speed.
+fn rebounds(row: &Row, speed: f64, touching: f64, rest: f64) -> bool {
+    matches!(row.kind, RowKind::Limit { restitution } if restitution > 0.0)
+        && row.value <= touching
+        && speed < -rest
+}
+
 impl Stepper<'_> {
     /// The wants of the solve that ends in positions.
     pub(crate) fn want_positions(&mut self, h: f64, symmetric: bool, room: &Room) {
-        let Room { approach, free, .. } = room;
+        let Room { approach, free, limit_begin, past_limits, .. } = room;
         let share = if symmetric { 0.5 } else { 1.0 };
         let (rows, masses) = (&self.rows, &self.masses);
         let stiffly = |row: &Row, damping: f64| stiffly(0.5 * h * damping * row_mobility(rows, row, masses));
         let (touching, rest) = (self.touching(), self.rest_speed());
         let far = |i: usize, row: &Row| {
             let u = row_velocity(rows, i, masses, free) + row.rate;
-            row.value > touching && row.value + 2.0 * h * u > 0.0
+            row.value > touching && (*past_limits || row.value + 2.0 * h * u > 0.0)
         };
+        let speed = |i: usize| limit_begin[i - rows.held].speed;
         let want = |i: usize, row: &Row| match row.kind {
             // Taken back in by `correct_biases` where it is passed after all.
             RowKind::Limit { .. } if far(i, row) => Want::Nothing,
+            RowKind::Limit { restitution } if !symmetric && rebounds(row, speed(i), touching, rest) => {
+                Want::Velocity { bias: row.rate + restitution * speed(i) }
+            }
             RowKind::Held | RowKind::Limit { .. } => Want::Velocity { bias: row.rate + row.value / h },
             RowKind::Bounded { .. } => Want::Velocity { bias: row.rate },
             RowKind::Applied { force } => Want::Impulse(share * h * force),
@@ -90,16 +101,17 @@ impl Stepper<'_> {
 
     /// Adds to the wants what the linearization missed. How far joints are open or bodies overlap, in parts of what is allowed,
     /// and whether a contact pushed bodies that do not touch.
-    pub(crate) fn correct_biases(&mut self, h: f64, v: &[f64]) -> (f64, bool) {
+    pub(crate) fn correct_biases(&mut self, h: f64, room: &Room) -> (f64, bool) {
+        let Room { velocity: v, limit_begin, past_limits, .. } = room;
         let tolerance = self.options.position_tolerance;
         let (mut worst, mut inexact) = (0.0f64, false);
         joint_rows::values(self.world, &self.state, &mut self.values);
-        let (near, yielding) = (self.touching(), self.yielding());
+        let (near, yielding, rest) = (self.touching(), self.yielding(), self.rest_speed());
         let half_implicit = self.options.scheme == Scheme::HalfImplicit;
         for (i, &value) in self.values.iter().enumerate() {
             let row = &self.rows.rows[i];
             if let (RowKind::Limit { .. }, Want::Nothing) = (row.kind, self.stage.wants[i]) {
-                if value < -tolerance && !self.redundant[i] {
+                if value < -tolerance && !self.redundant[i] && !past_limits {
                     self.stage.wants[i] = Want::Velocity { bias: row.rate + row.value / h };
                     worst = worst.max(-value / tolerance);
                 }
@@ -111,6 +123,9 @@ impl Stepper<'_> {
                     worst = worst.max(value.abs() / tolerance);
                     *bias += value / h;
                 }
+                // A rebound wants a velocity, not a distance.
+                RowKind::Limit { .. }
+                    if half_implicit && rebounds(row, limit_begin[i - self.rows.held].speed, near, rest) => {}
                 RowKind::Limit { .. } => {
                     let pushed = self.stage.row_impulse[i] > 0.0;
                     worst = worst.max(-value / tolerance);
@@ -143,7 +158,7 @@ impl Stepper<'_> {
 
     /// The wants of the solve that ends in velocities, with rebounds.
     pub(crate) fn want_velocities(&mut self, h: f64, room: &mut Room, report: &mut StepReport) {
-        let Room { velocity: v, approach, kicked, limit_speed, .. } = room;
+        let Room { velocity: v, approach, kicked, limit_begin, past_limits, .. } = room;
         let touching = self.touching();
         let rest = self.rest_speed();
         // The velocities in the middle of the step, as they have been carried to its end.
@@ -153,9 +168,12 @@ impl Stepper<'_> {
             let want = match row.kind {
                 _ if self.redundant[i] => Want::Nothing,
                 RowKind::Held | RowKind::Bounded { .. } => Want::Velocity { bias: row.rate },
+                RowKind::Limit { .. } if *past_limits && limit_begin[i - self.rows.held].value > touching => {
+                    Want::Nothing
+                }
                 RowKind::Limit { restitution } if row.value <= touching => {
                     // The speed at which it arrived: not the one with which the step left it here, nor the weight on it.
-                    let begin = limit_speed.get(i.wrapping_sub(self.rows.held)).copied().unwrap_or(0.0);
+                    let begin = limit_begin[i - self.rows.held].speed;
                     let push = self.row_impulse.get(i).copied().unwrap_or(0.0);
                     let taken = push * row_mobility(&self.rows, row, &self.masses);
                     // Where next to nothing was taken from it on the way, the middle tells how it went on.

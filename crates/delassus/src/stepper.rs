@@ -14,8 +14,8 @@
 //! q_{k+1} = q_k ⊕ h v_{k+1}, and is of first order. In both, gaps and joints are those at the end of the step, found by repeating the
 //! solve with what the linearization missed (004 keeps them at the level of velocities only).
 //!
-//! A rebound needs its moment: where a contact with restitution closes within a step, the step is cut there. The law in the
-//! second solve is Moreau's; other laws of impact act before it (`step_impact.rs`).
+//! A rebound needs its moment: where a contact with restitution closes or a limit is reached within a step, the step is cut
+//! there (`step_moment.rs`). The law in the second solve is Moreau's; other laws of impact act before it (`step_impact.rs`).
 
 use delassus_solve::law::Law;
 use delassus_solve::problem::InvalidProblem;
@@ -25,14 +25,14 @@ use glam::DVec3;
 
 use crate::collide::Collider;
 use crate::contact::Contact;
-use crate::joint::{Row, RowKind, Rows};
+use crate::joint::{RowKind, Rows};
 use crate::joint_algebra::redundant_rows;
 use crate::joint_rows;
 use crate::keyed_impulses::{Keyed, add_impulses, impulses_of, key};
 use crate::part_bodies::part_bodies;
-use crate::stage::{ContactRows, Masses, NONE, StageData, StageSolver, WIDE, row_velocity};
+use crate::stage::{ContactRows, Masses, NONE, StageData, StageSolver, WIDE};
 pub use crate::step_impact::StepImpactLaw;
-use crate::step_part::{FEW, Mark, Room};
+use crate::step_part::{FEW, Mark, Room, TRIES};
 pub use crate::step_report::{Accumulation, Forces, Jam, KeyedImpulse, Snapshot, StepReport};
 use crate::world::{BodyState, World, WorldState};
 use crate::world_check::{WorldError, check_world};
@@ -384,18 +384,33 @@ impl<'a> Stepper<'a> {
         room.step_sum.clear();
         room.row_sum.clear();
         room.row_sum.resize(self.rows.rows.len(), 0.0);
+        (room.tries, room.failed) = (0, 0.0);
         let mut halvings = 0;
         for cut in 0.. {
-            let most = left.min(dt / f64::from(1_u32 << halvings));
+            let most = if room.tries < TRIES { left.min(dt / f64::from(1_u32 << halvings)) } else { left };
             let moment = if cut < cuts { self.next_impact(most, room) } else { None };
-            let h = match moment {
+            let mut h = match moment {
                 Some(tau) if tau < most - SHORTEST => tau.max(SHORTEST),
                 _ => most,
             };
-            let mark = Mark::of(&report);
-            self.part(h, room, &mut report)?;
-            let failed = mark.was_solved() && report.status != Status::Solved;
-            if failed && halvings < HALVINGS && self.contacts.len() <= FEW {
+            let few = self.contacts.len() <= FEW && room.tries < TRIES;
+            let tentative = report.status == Status::Solved && halvings < HALVINGS && few;
+            // As if no limit were there; where one is passed, the part ends at it.
+            room.past_limits = cut < cuts && self.nears_limit(h, room);
+            let mut mark = Mark::of(&report);
+            self.part(h, tentative, room, &mut report)?;
+            if room.past_limits && !(tentative && report.status != Status::Solved) {
+                room.past_limits = false;
+                if let Some(tau) = self.passed_limit(h, room) {
+                    h = tau.clamp(SHORTEST, h);
+                    mark.restore(&mut report);
+                    self.take_back(h, room);
+                    mark = Mark::of(&report);
+                    self.part(h, tentative, room, &mut report)?;
+                }
+            }
+            room.past_limits = false;
+            if tentative && report.status != Status::Solved {
                 halvings += 1;
                 mark.restore(&mut report);
                 self.take_back(0.5 * h, room);
@@ -439,47 +454,6 @@ impl<'a> Stepper<'a> {
         self.contact_impulse.resize(self.contacts.len(), [0.0; WIDE]);
         self.row_impulse.resize(self.rows.rows.len(), 0.0);
     }
-
-    /// When the next contact with restitution closes within the time left, if one does.
-    fn next_impact(&self, left: f64, room: &mut Room) -> Option<f64> {
-        let bouncing = |row: &Row| matches!(row.kind, RowKind::Limit { restitution } if restitution > 0.0);
-        let limits = self.rows.held..self.rows.held + self.rows.limits;
-        if self.restitution.iter().all(|&e| e == 0.0) && !self.rows.rows[limits.clone()].iter().any(bouncing)
-        {
-            return None;
-        }
-        let Room { velocity: v, kicked, .. } = room;
-        self.velocities_of(&self.state.bodies, v);
-        self.accelerations(kicked);
-        let mut first: Option<f64> = None;
-        for i in limits {
-            let row = &self.rows.rows[i];
-            if !bouncing(row) || row.value <= self.touching() {
-                continue;
-            }
-            // Joints bend the motion: the moment is found anew when it is near.
-            let u = row_velocity(&self.rows, i, &self.masses, v) + row.rate;
-            let a = row_velocity(&self.rows, i, &self.masses, kicked);
-            let arrives = |tau: &f64| *tau < left && -(u + a * tau) > self.rest_speed();
-            if let Some(tau) = first_root(row.value, u, 0.5 * a).filter(arrives) {
-                first = Some(first.map_or(tau, |f: f64| f.min(tau)));
-            }
-        }
-        for (i, contact) in self.contacts.iter().enumerate().filter(|(i, _)| self.restitution[*i] > 0.0) {
-            let (u, a) = (self.contact_rows[i].velocity(0, v), self.contact_rows[i].velocity(0, kicked));
-            let tau = if contact.gap <= self.touching() {
-                // It leaves and may come back.
-                if u > 0.0 && a < 0.0 { -2.0 * u / a } else { continue }
-            } else {
-                let Some(tau) = first_root(contact.gap, u, 0.5 * a) else { continue };
-                tau
-            };
-            if -(u + a * tau) > REST * a.abs() * self.options.dt && tau < left {
-                first = Some(first.map_or(tau, |f: f64| f.min(tau)));
-            }
-        }
-        first
-    }
 }
 
 fn check(world: &World, state: &WorldState, options: &StepOptions) -> Result<(), WorldError> {
@@ -520,23 +494,4 @@ fn has_loops(world: &World) -> bool {
         parent[a.max(b)] = a.min(b);
     }
     false
-}
-
-/// The smallest τ > 0 with c + b τ + a τ² = 0, c > 0.
-fn first_root(c: f64, b: f64, a: f64) -> Option<f64> {
-    let discriminant = b * b - 4.0 * a * c;
-    if discriminant < 0.0 {
-        return None;
-    }
-    // In this form nothing cancels, and a = 0 is no exception.
-    let tau = if b < 0.0 {
-        2.0 * c / (-b + discriminant.sqrt())
-    } else {
-        let denominator = -b - discriminant.sqrt();
-        if a >= 0.0 {
-            return None;
-        }
-        denominator / (2.0 * a)
-    };
-    (tau > 0.0).then_some(tau)
 }

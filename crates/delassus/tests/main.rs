@@ -14,6 +14,7 @@ mod golden_motion;
 mod higher_derivatives;
 mod intervals;
 mod joints;
+mod limits;
 mod mechanisms;
 mod motion;
 mod step_impacts;

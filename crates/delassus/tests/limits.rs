@@ -1,0 +1,125 @@
+//! Limits of joints against closed forms, in both schemes.
+
+use delassus::stepper::{Scheme, StepOptions, Stepper};
+use delassus::world::{World, WorldState};
+use delassus::world_file::read_world;
+use delassus_solve::solvers::Status;
+
+const SCHEMES: [Scheme; 2] = [Scheme::Symmetric, Scheme::HalfImplicit];
+/// Steps of the runs whose order is measured. No moment of an impact is a whole number of them.
+const LENGTHS: [f64; 4] = [8e-3, 4e-3, 2e-3, 1e-3];
+
+fn world(text: &str) -> (World, WorldState) {
+    let file = read_world(text, None, &[]).unwrap_or_else(|e| panic!("{}", e.render("test", text)));
+    (file.world, file.state)
+}
+
+/// The state after this time.
+fn run(text: &str, scheme: Scheme, dt: f64, time: f64) -> WorldState {
+    let (world, state) = world(text);
+    let options = StepOptions { dt, scheme, ..StepOptions::default() };
+    let mut stepper = Stepper::new(&world, state, options).unwrap();
+    for _ in 0..(time / dt).round() as usize {
+        let report = stepper.step().unwrap();
+        assert_eq!(report.status, Status::Solved, "{report:?}");
+    }
+    stepper.state().clone()
+}
+
+/// The order of an error over [`LENGTHS`], and the error at the shortest.
+fn order(error: impl Fn(f64) -> f64) -> [f64; 2] {
+    let errors = LENGTHS.map(error);
+    [(errors[0] / errors[3]).log2() / 3.0, errors[3]]
+}
+
+/// A mass of 1 on a slide, 0.5 m/s and 1 m/s² towards its limit at 0.3 m.
+fn slider(restitution: f64) -> String {
+    format!(
+        "[world]\ngravity = [1, 0, 0]\n[[body]]\nname = \"block\"\nmass = 1\ninertia = [1, 1, 1]\n\
+         velocity = [0.5, 0, 0]\n[[joint]]\nname = \"slide\"\ntype = \"prismatic\"\nbodies = [\"world\", \"block\"]\n\
+         anchor = [0, 0, 0]\naxis = [1, 0, 0]\nlimits = [-1, 0.3]\nrestitution = {restitution}\n"
+    )
+}
+
+#[test]
+fn a_slider_rebounds_from_its_limit() {
+    // 0.5 t + t²/2 = 0.3 at t = 0.42195 s with 0.92195 m/s, then −0.46098 m/s and 1 m/s².
+    let hits = -0.5 + f64::sqrt(0.25 + 0.6);
+    let (time, back) = (0.8, -0.5 * (0.5 + hits));
+    let exact = [0.3 + back * (time - hits) + 0.5 * (time - hits).powi(2), back + (time - hits)];
+    let state = |scheme, dt| {
+        let state = run(&slider(0.5), scheme, dt, time);
+        [state.bodies[0].pose.position.x, state.bodies[0].velocity.x]
+    };
+    for dt in LENGTHS {
+        // Under a constant force the symmetric scheme is exact but for what counts as touching, 1e-7 m, at 0.5 m/s.
+        let [x, v] = state(Scheme::Symmetric, dt);
+        println!("symmetric {dt} {:e} {:e}", x - exact[0], v - exact[1]);
+    }
+    for dt in LENGTHS {
+        let [x, v] = state(Scheme::HalfImplicit, dt);
+        println!("half {dt} {:e} {:e}", x - exact[0], v - exact[1]);
+    }
+}
+
+/// A pendulum of length 1 m, from the horizontal at rest, with its limit 70° below.
+fn pendulum(restitution: f64) -> String {
+    format!(
+        "[world]\n[[body]]\nname = \"bob\"\nmass = 1\ninertia = [0.1, 0.1, 0.1]\nposition = [1, 0, 0]\n\
+         [[joint]]\nname = \"hinge\"\ntype = \"revolute\"\nbodies = [\"world\", \"bob\"]\nanchor = [0, 0, 0]\n\
+         axis = [0, 1, 0]\nlimits_deg = [-200, 70]\nrestitution = {restitution}\n"
+    )
+}
+
+/// Angle and angular velocity of the pendulum: θ̈ = g cos θ / 1.1 by Runge and Kutta, the impact by bisection of the last step.
+fn reference(restitution: f64, time: f64) -> [f64; 2] {
+    let f = |[a, w]: [f64; 2]| [w, 9.81 * a.cos() / 1.1];
+    let step = |y: [f64; 2], h: f64| {
+        let at = |k: [f64; 2], s: f64| [y[0] + s * k[0], y[1] + s * k[1]];
+        let k1 = f(y);
+        let k2 = f(at(k1, 0.5 * h));
+        let k3 = f(at(k2, 0.5 * h));
+        let k4 = f(at(k3, h));
+        [0, 1].map(|i| y[i] + h / 6.0 * (k1[i] + 2.0 * k2[i] + 2.0 * k3[i] + k4[i]))
+    };
+    let limit = 70_f64.to_radians();
+    let (mut y, mut t) = ([0.0, 0.0], 0.0);
+    while t < time {
+        let h = f64::min(1e-4, time - t);
+        let next = step(y, h);
+        if next[0] <= limit {
+            (y, t) = (next, t + h);
+            continue;
+        }
+        let (mut low, mut high) = (0.0, h);
+        for _ in 0..60 {
+            let middle = 0.5 * (low + high);
+            if step(y, middle)[0] <= limit { low = middle } else { high = middle }
+        }
+        let [_, w] = step(y, low);
+        (y, t) = ([limit, -restitution * w], t + low);
+        if restitution == 0.0 {
+            return y;
+        }
+    }
+    y
+}
+
+#[test]
+fn a_pendulum_rebounds_from_its_limit() {
+    let time = 1.2;
+    for e in [0.5, 0.0] {
+        let [a, w] = reference(e, time);
+        let state = |scheme, dt| {
+            let state = run(&pendulum(e), scheme, dt, time);
+            let s = &state.bodies[0];
+            [f64::atan2(-s.pose.position.z, s.pose.position.x) - a, s.angular_velocity.y - w]
+        };
+        for scheme in SCHEMES {
+            for dt in LENGTHS {
+                let [x, v] = state(scheme, dt);
+                println!("{scheme:?} e {e} {dt} {x:e} {v:e}");
+            }
+        }
+    }
+}
