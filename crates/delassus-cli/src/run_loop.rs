@@ -115,11 +115,11 @@ pub fn simulate(
     let AdaptiveTotals { level, start: from, ticks, longest, .. } = start.totals.adaptive;
     // Where the steps before were not adaptive, or of other lengths, time is counted anew.
     let goes_on = |control: &StepControl| {
-        longest > 0.0 && StepControl { start: from, ticks, ..*control }.time() == start.state.t
+        longest > 0.0 && StepControl { start: from, ticks, ..*control }.time() == t_start
     };
     let control = settings.control.map(|control| match goes_on(&control) {
         true => StepControl { level: level.min(control.halvings), start: from, ticks, ..control },
-        false => StepControl { start: start.state.t, ..control },
+        false => StepControl { start: t_start, ..control },
     });
     let mut runner = Runner {
         world,
