@@ -19,8 +19,9 @@ use delassus::world_system::world_system;
 
 /// Instants at which motions are compared.
 const SAMPLES: usize = 50;
-/// Steps between two of them: doubled from level to level.
-const LEVELS: [usize; 7] = [1, 2, 4, 8, 16, 32, 64];
+/// Steps between two of them. They are no multiples of each other: an error that depends on where in its step an event
+/// lies would repeat itself from level to level.
+const LEVELS: [usize; 9] = [1, 2, 3, 5, 8, 13, 21, 34, 55];
 
 /// Errors below this are of the distance within which a time step counts a contact as closed, not of its length, m.
 const FLOOR_ERROR: f64 = 2e-7;
@@ -278,7 +279,7 @@ struct Measured {
 impl Measured {
     /// The slope of log error over log dt between two levels.
     fn order(&self, level: usize) -> f64 {
-        (self.error[level] / self.error[level + 1]).log2()
+        (self.error[level] / self.error[level + 1]).ln() / (self.dt[level] / self.dt[level + 1]).ln()
     }
 
     /// The least-squares slope over the levels above the floor; `None` where fewer than three are.

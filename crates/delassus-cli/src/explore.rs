@@ -14,7 +14,7 @@ use delassus::world::WorldState;
 use serde_json::{Value, json};
 
 use crate::explore_plot::draw;
-use crate::run::ImpactLawName;
+use crate::run::{ImpactLawName, seconds};
 use crate::run_system::{Subject, ending_word, event_json, mode_word, world_as_system};
 use crate::scene::{self, AnyScene};
 use crate::style::{Style, number, print};
@@ -34,10 +34,10 @@ pub struct ExploreArgs {
     /// File with a [system] or a small [world]
     pub file: PathBuf,
     /// States with several answers that are followed, one after the other
-    #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u16).range(1..=64))]
-    pub depth: u16,
+    #[arg(long, value_name = "N", default_value_t = 3, value_parser = depth)]
+    pub depth: usize,
     /// End, s [default: of the file, else 1]
-    #[arg(long, value_name = "SECONDS", allow_hyphen_values = true)]
+    #[arg(long, value_name = "SECONDS", value_parser = seconds, allow_hyphen_values = true)]
     pub t_end: Option<f64>,
     /// Law of impact [default: of the file, else moreau]
     #[arg(long, value_enum)]
@@ -54,6 +54,13 @@ pub struct ExploreArgs {
     /// Print one JSON document
     #[arg(long)]
     pub json: bool,
+}
+
+/// A depth on the command line.
+fn depth(text: &str) -> Result<usize, String> {
+    const DEEPEST: usize = 64;
+    let depth = text.trim().parse().ok().filter(|depth| (1..=DEEPEST).contains(depth));
+    depth.ok_or_else(|| format!("expected a whole number from 1 to {DEEPEST}, found \"{text}\""))
 }
 
 /// A motion, and those that branch off where it stops.
@@ -180,7 +187,7 @@ fn follow(
     let run = scene.motion(&options)?;
     let mut children = vec![];
     if let Ending::Indeterminate { answers } = run.ending
-        && choices.len() < usize::from(args.depth)
+        && choices.len() < args.depth
     {
         for choice in 0..=answers {
             if *left == 0 {

@@ -86,10 +86,10 @@ pub struct RunArgs {
     #[arg(short = 'o', long = "output", value_name = "OUT")]
     pub output: Vec<PathBuf>,
     /// Time step, s [default: of the file, else 1e-3]
-    #[arg(long, value_name = "SECONDS", allow_hyphen_values = true)]
+    #[arg(long, value_name = "SECONDS", value_parser = seconds, allow_hyphen_values = true)]
     pub dt: Option<f64>,
     /// End, s [default: of the file, else 1]
-    #[arg(long, value_name = "SECONDS", allow_hyphen_values = true)]
+    #[arg(long, value_name = "SECONDS", value_parser = seconds, allow_hyphen_values = true)]
     pub t_end: Option<f64>,
     /// Coulomb's law as it is (ncp), or its associated relaxation, which lifts off while sliding (ccp) [default: of the
     /// file, else ncp]
@@ -129,7 +129,7 @@ pub struct RunArgs {
     #[arg(long, value_name = "FILE")]
     pub checkpoint: Option<PathBuf>,
     /// Save it also every so many seconds of computing
-    #[arg(long, value_name = "SECONDS", requires = "checkpoint")]
+    #[arg(long, value_name = "SECONDS", value_parser = seconds, requires = "checkpoint")]
     pub checkpoint_every: Option<f64>,
     /// Continue from a checkpoint, to the same bits as without the pause
     #[arg(long, value_name = "FILE")]
@@ -138,7 +138,7 @@ pub struct RunArgs {
     #[arg(long, value_name = "DIR")]
     pub dump_problems: Option<PathBuf>,
     /// Report contact forces, and their intervals where they are not unique, at these times
-    #[arg(long, value_name = "T,T,…", value_delimiter = ',', allow_hyphen_values = true)]
+    #[arg(long, value_name = "T,T,…", value_delimiter = ',', value_parser = seconds, allow_hyphen_values = true)]
     pub forces_at: Vec<f64>,
     /// What the picture of -o FILE.svg shows: x, x', x'', tip.normal, tip.tangential, guide.force, energy, or x:x' for one
     /// over the other [default: all positions] (event-driven)
@@ -150,18 +150,28 @@ pub struct RunArgs {
     /// Let contacts that touch and approach at the start strike there; else they are an error (event-driven)
     #[arg(long)]
     pub impact_at_start: bool,
-    /// Where several accelerations satisfy the laws (event-driven)
-    #[arg(long, value_enum, default_value = "detach")]
-    pub indeterminate: PolicyName,
-    /// Most events; the run ends before the next one (event-driven)
-    #[arg(long, value_name = "N", default_value_t = 1_000_000)]
-    pub max_events: usize,
+    /// Where several accelerations satisfy the laws (event-driven) [default: detach]
+    #[arg(long, value_enum)]
+    pub indeterminate: Option<PolicyName>,
+    /// Most events; the run ends before the next one (event-driven) [default: 1000000]
+    #[arg(long, value_name = "N", value_parser = whole)]
+    pub max_events: Option<usize>,
     /// Override a parameter of the file, or dt, t_end, tolerance: name=value
     #[arg(long = "set", value_name = "NAME=VALUE", value_parser = scene::parse_override)]
     pub set: Vec<(String, String)>,
     /// Print one JSON document
     #[arg(long)]
     pub json: bool,
+}
+
+/// A time on the command line; which times make sense is judged later.
+pub fn seconds(text: &str) -> Result<f64, String> {
+    text.trim().parse().map_err(|_| format!("expected a number of seconds, found \"{text}\""))
+}
+
+/// A number of things on the command line.
+pub fn whole(text: &str) -> Result<usize, String> {
+    text.trim().parse().map_err(|_| format!("expected a whole number from 0 on, found \"{text}\""))
 }
 
 #[derive(clap::Parser)]
@@ -195,6 +205,21 @@ pub fn run(args: &RunArgs) -> u8 {
     }
 }
 
+/// Options that only events know are refused, not ignored.
+fn refuse_event_driven(args: &RunArgs) -> Result<(), String> {
+    let given = [
+        ("--plot", !args.plot.is_empty()),
+        ("--indeterminate", args.indeterminate.is_some()),
+        ("--max-events", args.max_events.is_some()),
+    ];
+    match given.iter().find(|(_, given)| *given) {
+        Some((option, _)) => Err(format!(
+            "error: {option} belongs to motion from event to event (--integrator event-driven), this run goes in time steps\n"
+        )),
+        None => Ok(()),
+    }
+}
+
 fn is_event_driven(args: &RunArgs, scene: &WorldScene) -> bool {
     match args.integrator {
         Some(name) => name == IntegratorName::EventDriven,
@@ -204,6 +229,7 @@ fn is_event_driven(args: &RunArgs, scene: &WorldScene) -> bool {
 
 /// Moves a world that was read; the error is a message ready for stderr.
 pub fn move_world(scene: WorldScene, args: &RunArgs) -> Result<u8, String> {
+    refuse_event_driven(args)?;
     let settings = Settings::new(args, &scene)?;
     let (world, start) = Start::new(scene, args, &settings)?;
     let mut outputs = Outputs::open(args, &world, &start)?;

@@ -18,7 +18,7 @@ use delassus_solve::impact::{ImpactLaw, Violation};
 use serde_json::{Map, Value, json};
 
 use crate::report::count;
-use crate::run::{ImpactLawName, IntegratorName, PolicyName, RunArgs};
+use crate::run::{ImpactLawName, IntegratorName, PolicyName, RunArgs, SchemeName};
 use crate::run_report::bodies_json;
 use crate::run_system_plot::{check, draw};
 use crate::scene::{Scene, WorldScene, ended};
@@ -144,10 +144,9 @@ impl<'a> Subject<'a> {
             EventError::Option { option: "tolerance", expected, found } => {
                 format!("--tolerance: expected {expected}, found {found}")
             }
-            EventError::Approach { .. } => format!(
-                "{error}; an impact at the start is asked for by --impact-at-start, or by `impact_at_start = true` under \
-                 [simulation]"
-            ),
+            EventError::Approach { .. } => {
+                format!("{error}: by --impact-at-start, or by `impact_at_start = true` under [simulation]")
+            }
             _ => error.to_string(),
         };
         format!("error: {name}{}: {what}\n", place.unwrap_or_default())
@@ -191,9 +190,9 @@ pub fn move_world(mut scene: WorldScene, args: &RunArgs) -> Result<u8, String> {
 fn move_subject(scene: &Subject<'_>, args: &RunArgs) -> Result<u8, String> {
     refuse_time_stepping(args)?;
     let indeterminate = match args.indeterminate {
-        PolicyName::Detach => Indeterminate::Detach,
-        PolicyName::Stop => Indeterminate::Stop,
-        PolicyName::Branch => {
+        None | Some(PolicyName::Detach) => Indeterminate::Detach,
+        Some(PolicyName::Stop) => Indeterminate::Stop,
+        Some(PolicyName::Branch) => {
             let name = scene.name;
             return Err(format!(
                 "error: {name}: a run follows one motion; `delassus explore {name}` follows all branches\n"
@@ -232,7 +231,7 @@ fn move_subject(scene: &Subject<'_>, args: &RunArgs) -> Result<u8, String> {
         law: scene.law(args.impact_law),
         impact_at_start: args.impact_at_start || scene.impact_at_start,
         indeterminate,
-        max_events: args.max_events,
+        max_events: args.max_events.unwrap_or(defaults.max_events),
         breakpoints: scene.breakpoints.to_vec(),
         sample_times,
         sample_events: args.output.iter().any(pictures),
@@ -272,6 +271,7 @@ fn refuse_time_stepping(args: &RunArgs) -> Result<(), String> {
     let given = [
         ("--dt", args.dt.is_some()),
         ("--law ccp", args.law == Some(ContactLaw::Ccp)),
+        ("--scheme half-implicit", args.scheme == SchemeName::HalfImplicit),
         ("--solver", args.solver.is_some()),
         ("--adaptive", args.adaptive),
         ("--every", args.every.is_some()),

@@ -367,7 +367,7 @@ impl FileErrorKind {
                 with_suggestion(&format!("a contact ({known})"), suggestion)
             }
             PerContact { what, expected, names, .. } => {
-                format!("expected {expected} {what}, one per contact ({names})")
+                format!("expected as many {what} as contacts: {expected} ({names})")
             }
             NotFinite { .. } => "expected a finite number".to_string(),
             Conflict { .. } | Neither { .. } => "expected exactly one of them".to_string(),

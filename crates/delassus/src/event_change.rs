@@ -163,8 +163,8 @@ impl Run<'_> {
                 }
             }
             if again {
-                if matches!(self.options.law, ImpactLaw::Moreau | ImpactLaw::NewtonMatrix(_)) {
-                    // These laws would turn back a contact that leaves; it is struck where others drive it in again.
+                if matches!(self.options.law, ImpactLaw::NewtonMatrix(_)) {
+                    // An equation for all would turn back a contact that leaves; it is struck where others drive it in again.
                     let leaves =
                         |i: usize| after.contacts[i].as_ref().is_some_and(|c| c.normal.velocity > still);
                     meeting.iter().filter(|i| leaves(**i)).for_each(|&i| self.leaving[i] = true);

@@ -387,7 +387,7 @@ pub enum EventError {
     /// A contact that touches approaches at the start.
     #[error(
         "contact `{contact}` touches and approaches at the start: its rate is {rate:e}, expected at least 0 (within \
-         {tolerance:e}) where no impact at the start is asked for (`impact_at_start`)"
+         {tolerance:e}) unless an impact there is asked for"
     )]
     Approach {
         /// Name of the contact.

@@ -63,7 +63,7 @@ fn check_options(system: &System, start: &State, options: &EventOptions) -> Resu
         if ok { Ok(()) } else { Err(EventError::Option { option, expected, found }) }
     };
     let t_end = options.t_end;
-    check(t_end.is_finite() && t_end >= start.t, "t_end", "an end not before the start", t_end)?;
+    check(t_end.is_finite() && t_end >= start.t, "t_end", "a finite end not before the start", t_end)?;
     let tolerance = options.tolerance;
     check((1e-14..=1e-3).contains(&tolerance), "tolerance", "a number from 1e-14 to 1e-3", tolerance)?;
     check(options.max_step > 0.0, "max_step", "a step above 0", options.max_step)?;

@@ -33,7 +33,7 @@ use crate::analyze::AnalyzeError;
 pub use crate::diagnostic::{FileError, FileErrorKind, Place};
 pub use crate::expect::{Expect, Expected, ExpectedValue, SolutionCount};
 use crate::expect::{expect, expected_values};
-use crate::expression::{Expression, Symbols};
+use crate::expression::{Expression, ExpressionError, Symbols, constant};
 use crate::family::{Family, Variable};
 use crate::file_impact::impact_law;
 use crate::formula::AnyFormula;
@@ -46,6 +46,8 @@ pub use crate::world_error::WorldErrorKind;
 pub const MAX_FILE: usize = 1 << 24;
 /// The largest number of coordinates; matrices of the size are dense.
 pub const MAX_COORDINATES: usize = 500;
+/// The key of `[simulation]` that is a number, so that it can be set from outside.
+const T_END: &str = "t_end";
 /// How many coordinates a message names.
 const NAMED: usize = 8;
 
@@ -170,7 +172,10 @@ fn read(text: &str, overrides: &[(&str, &str)], free: &[&str]) -> Result<Content
     header.only(&["name", "coordinates"])?;
     let mut symbols = Symbols::default();
     coordinates(&header, &mut symbols)?;
-    let parameters = parameters(text, &root, overrides, free, &mut symbols)?;
+    let own = root.table("parameters", "[parameters]")?;
+    let is_option = |name: &str| name == T_END && own.as_ref().is_none_or(|table| table.get(name).is_none());
+    let (options, overrides): (Vec<_>, Vec<_>) = overrides.iter().copied().partition(|(n, _)| is_option(n));
+    let parameters = parameters(text, &root, &overrides, free, &mut symbols)?;
     let Some(energy) = root.table("energy", "[energy]")? else {
         let (table, expected) = ("the file".to_string(), "an [energy] table with `kinetic`");
         return header.error(FileErrorKind::MissingKey { key: "energy", table, expected });
@@ -208,11 +213,18 @@ fn read(text: &str, overrides: &[(&str, &str)], free: &[&str]) -> Result<Content
         if let Some(table) = root.table("simulation", "[simulation]")? {
             table.only(&["t_end", "breakpoints", "impact_at_start"])?;
             simulation.impact_at_start = table.get("impact_at_start").map_or(Ok(false), |v| v.flag())?;
-            simulation.t_end = table.get("t_end").map(|v| v.constant(&reader.symbols)).transpose()?;
+            simulation.t_end = table.get(T_END).map(|v| v.constant(&reader.symbols)).transpose()?;
             for value in table.get("breakpoints").map_or(Ok(vec![]), |v| v.items("an array of times"))? {
                 simulation.breakpoints.push(value.constant(&reader.symbols)?);
             }
         }
+    }
+    if let Some((name, set)) = options.last() {
+        let (name, value) = (name.to_string(), clip(set));
+        let fail = |error: ExpressionError| {
+            FileError::new(text, None, FileErrorKind::Override { name, value, kind: error.kind })
+        };
+        simulation.t_end = Some(constant(set, &reader.symbols).map_err(fail)?);
     }
     let spans = reader.spans;
     Ok(Contents { system, t, q, v, parameters, expect: wanted, expect_run, simulation, law, spans })

@@ -222,6 +222,7 @@ restitution = 0.9
 x = 1.0
 y = -1.0
 "#;
+    let with = |law: ImpactLaw, t_end: f64| EventOptions { impact_at_start: true, ..with(law, t_end) };
     let newton = run(twice, &with(ImpactLaw::Newton, 1.0));
     assert!(matches!(&newton.ending, Ending::NoOutcome { law: "newton", .. }), "{:?}", newton.ending);
     assert_eq!(run(twice, &with(ImpactLaw::Moreau, 1.0)).ending, Ending::Done);

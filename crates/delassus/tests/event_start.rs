@@ -250,10 +250,10 @@ fn bad_laws_of_impact_in_a_file() {
         ("law = \"moreau\"\nrestitution_matrix = [[1, 0], [0, 1]]", "beside", |k| {
             matches!(k, FileErrorKind::UnknownWord { .. })
         }),
-        ("restitution_matrix = [[1, 0]]", "expected 2 rows, one per contact (first, second)", |k| {
+        ("restitution_matrix = [[1, 0]]", "expected as many rows as contacts: 2 (first, second)", |k| {
             matches!(k, FileErrorKind::PerContact { found: 1, expected: 2, .. })
         }),
-        ("restitution_matrix = [[1, 0, 0], [0, 1]]", "expected 2 columns", |k| {
+        ("restitution_matrix = [[1, 0, 0], [0, 1]]", "as many columns as contacts", |k| {
             matches!(k, FileErrorKind::PerContact { found: 3, .. })
         }),
         ("restitution_matrix = 0.5", "expected an array of rows", |k| {
