@@ -127,8 +127,7 @@ impl Axis {
             Scale::Plain | Scale::Degrees => {
                 let fine = 10f64.powf((self.hi - self.lo).abs().max(f64::MIN_POSITIVE).log10().floor() - 6.0);
                 let round = if fine >= 1e-9 { (x * 1e9).round() / 1e9 } else { (x / fine).round() * fine };
-                // Ticks that differ by less than what is usually shown have all their digits.
-                if self.hi - self.lo < 1e-4 * x.abs() { format!("{round}") } else { small(round) }
+                small(round)
             }
         }
     }

@@ -3,7 +3,7 @@
 use delassus::event_driven::{Event, EventKind, Sample, Trajectory};
 use delassus::system::System;
 
-use crate::chart::{Mark, chart};
+use crate::chart::{Curve, Mark, chart};
 use crate::picture::{Colour, Picture};
 use crate::plot::{Axis, Scale};
 
@@ -104,6 +104,22 @@ fn axis(name: &str, values: impl Iterator<Item = f64>) -> Axis {
     Axis { label: label(name), lo: lo - room, hi: hi + room, scale: Scale::Plain }
 }
 
+/// Curves that hardly move beside their size are shown less their values at the start, since ticks could not tell them apart;
+/// whether they are.
+fn changes(list: &mut [Curve]) -> bool {
+    let all = || list.iter().flat_map(|(_, _, points)| points.iter().map(|p| p[1]));
+    let (lo, hi) = all().fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), x| (a.min(x), b.max(x)));
+    let size = lo.abs().max(hi.abs());
+    if !(1e-12 * size..1e-4 * size).contains(&(hi - lo)) {
+        return false;
+    }
+    for (_, _, points) in list {
+        let start = points.first().map_or(0.0, |p| p[1]);
+        points.iter_mut().for_each(|p| p[1] -= start);
+    }
+    true
+}
+
 /// The colour in which events of a kind are marked.
 pub fn event_colour(kind: EventKind) -> Colour {
     match kind {
@@ -136,8 +152,8 @@ fn in_order(run: &Trajectory) -> Vec<&Sample> {
 
 /// Whether all these names can be drawn; the error is a message ready for stderr.
 pub fn check(system: &System, names: &[String]) -> Result<(), String> {
-    let parts = names.iter().flat_map(|name| name.splitn(2, ':'));
-    parts.map(|name| quantity(system, name).map(|_| ())).collect()
+    let mut parts = names.iter().flat_map(|name| name.splitn(2, ':'));
+    parts.try_for_each(|name| quantity(system, name).map(|_| ()))
 }
 
 /// The picture of a motion: a chart over time for quantities of each kind, one per phase portrait.
@@ -165,13 +181,15 @@ pub fn draw(system: &System, run: &Trajectory, names: &[String]) -> Result<Pictu
             let points: Vec<[f64; 2]> = samples.iter().map(|s| [s.state.t, y(s)]).collect();
             list.push((COLOURS[k % COLOURS.len()], name.to_string(), points));
         }
+        let since = changes(&mut list);
         let points = || list.iter().flat_map(|(_, _, points)| points);
         let lo = points().next().map_or(0.0, |p| p[0]);
         let hi = points().last().map_or(1.0, |p| p[0]);
         let x =
             Axis { label: "t, s".into(), lo, hi: if hi > lo { hi } else { lo + 1.0 }, scale: Scale::Plain };
         let name = if let [one] = here.as_slice() { one.as_str() } else { of };
-        let y = axis(name, points().map(|p| p[1]));
+        let mut y = axis(name, points().map(|p| p[1]));
+        y.label += if since { ", change since the start" } else { "" };
         let marks: Vec<_> = marked().map(|e| (event_colour(e.kind), Mark::Line(e.t))).collect();
         let title = format!("{title}: {}", if here.len() == 1 { name } else { of });
         pictures.push(chart(&title, &x, &y, &list, &marks, &meanings));

@@ -645,6 +645,27 @@ fn misuse_is_an_error() {
     assert!(matches!(resolve_impact(&long, &ImpactLaw::Moreau), Err(ImpactError::Invalid(_))));
 }
 
+/// A mass at rest at a wall, hit into it with 3 N s: laws that answer to what P presses in give back e of the velocity after P, and
+/// P has worked before them. Moreau's and Newton's laws hold it, and P does no work.
+#[test]
+fn an_external_impulse_works_before_what_it_presses_in_answers() {
+    let problem = ImpactProblem {
+        external: vec![-3.0],
+        ..free(Matrix::identity(1), &[0.0], vec![smooth(&[1.0], 0.5)])
+    };
+    for law in [ImpactLaw::Poisson, ImpactLaw::Energetic, ImpactLaw::Sequence] {
+        let result = solved(&problem, &law);
+        close(&result.velocity, &[1.5], 1e-14);
+        close(&[result.work, result.kinetic_energy_after], &[4.5, 1.125], 1e-14);
+        assert_eq!(result.violations, [], "{}", law.name());
+    }
+    for law in [ImpactLaw::Moreau, ImpactLaw::Newton] {
+        let result = solved(&problem, &law);
+        close(&[result.velocity[0], result.work], &[0.0, 0.0], 1e-14);
+        assert_eq!(result.violations, [], "{}", law.name());
+    }
+}
+
 #[test]
 fn moving_wall_does_work() {
     // A wall that comes with speed 1 against a ball at rest: the ball leaves with (1 + e).
