@@ -378,7 +378,7 @@ fn the_report_in_words() {
     let out = delassus(&["run", file.path(), "--adaptive"]);
     let text = String::from_utf8_lossy(&out.stdout).into_owned();
     assert_eq!(out.status.code(), Some(0), "{text}{}", String::from_utf8_lossy(&out.stderr));
-    assert!(text.contains("mixed: 200 steps to t = 0.2 s"), "{text}");
+    assert!(text.contains("to t = 0.2 s") && text.contains("adaptive: "), "{text}");
     assert!(text.contains("14 degrees of freedom, 0 redundant rows"), "{text}");
     assert!(text.contains("impacts") && text.contains("energy") && text.contains("upper"), "{text}");
 }
@@ -449,5 +449,42 @@ fn a_series_is_strict_xml_whatever_its_world_is_called() {
             };
             assert_eq!(entries, expected * each, "{:?}", array.attribute("Name"));
         }
+    }
+}
+
+#[test]
+fn adaptive_steps_hit_the_times_of_frames_and_go_on_to_the_same_bits() {
+    let file = Temporary::new("mixed.toml", MIXED.as_bytes());
+    let [once, twice, saved] = ["once.csv", "twice.csv", "saved.json"].map(|name| in_folder(&file, name));
+    let adaptive =
+        ["--adaptive", "--error", "1e-5", "--dt", "0.01", "--dt-min", "1e-4", "--every", "2", "--json"];
+    let run = |more: &[&str]| json(&[&["run", file.path()], &adaptive[..], more].concat());
+    let (code, doc) = run(&["-o", &once, "--t-end", "0.2"]);
+    assert_eq!(code, 0, "{doc}");
+    let counts = &doc["adaptive"];
+    assert!(number(&counts["accepted"]) >= 20.0 && number(&counts["rejected"]) > 0.0, "{doc}");
+    // 0.01 halved seven times is the first that is not longer than 1e-4.
+    assert!(number(&counts["shortest"]) >= 0.01 / 128.0 && number(&counts["longest"]) <= 0.01, "{doc}");
+    assert!(number(&counts["max_error"]) <= 1e-5, "{doc}");
+    let table = std::fs::read_to_string(&once).unwrap();
+    let times: Vec<f64> =
+        table.lines().skip(1).map(|line| line.split(',').next().unwrap().parse().unwrap()).collect();
+    assert_eq!(times.len(), 11, "{times:?}");
+    assert!(times.iter().enumerate().all(|(k, t)| (t - 0.02 * k as f64).abs() < 1e-12), "{times:?}");
+    let (code, _) = run(&["-o", &twice, "--t-end", "0.1", "--checkpoint", &saved]);
+    assert_eq!(code, 0);
+    let (code, again) = run(&["-o", &twice, "--t-end", "0.2", "--resume", &saved]);
+    assert_eq!(code, 0);
+    assert_eq!(std::fs::read_to_string(&twice).unwrap(), table);
+    assert_eq!(again["adaptive"], doc["adaptive"]);
+    for (bad, message) in [
+        (["--error", "0"], "--error"),
+        (["--error", "nan"], "--error"),
+        (["--dt-min", "0.1"], "--dt-min"),
+        (["--dt-min", "1e-30"], "--dt-min"),
+    ] {
+        let out = delassus(&["run", file.path(), "--adaptive", "--dt", "0.01", bad[0], bad[1]]);
+        let text = String::from_utf8_lossy(&out.stderr).into_owned();
+        assert!(out.status.code() == Some(2) && text.contains(message), "{text}");
     }
 }

@@ -18,6 +18,7 @@ use crate::mjcf_link::{ACTUATOR, EQUALITY};
 use crate::suggest::clip;
 use crate::table::Result;
 use crate::world::{Pose, ShapeKind, World};
+use crate::world_check::check_body_at;
 use crate::world_error::WorldErrorKind;
 use crate::world_file::WorldFile;
 use crate::world_file_body::{Written, possible_moments};
@@ -313,16 +314,21 @@ impl<'a> Model<'a> {
         let (mut bodies, mut states) = (Vec::new(), Vec::new());
         for draft in &mut self.drafts {
             let given = (!draft.fixed).then_some(draft.mass);
-            if given.is_some_and(|m| m.mass <= 0.0 || !m.mass.is_finite()) {
+            if given.is_some_and(|m| m.mass <= 0.0) {
                 let body = format!("body `{}`", clip(&draft.name));
                 return self.source.fail(draft.node, WorldErrorKind::NoMass { body });
             }
             let written = Written { place: draft.place, given, shapes: std::mem::take(&mut draft.shapes) };
             let (body, state) = written.in_principal_axes(draft.name.clone());
             if !body.fixed
+                && body.inertia.is_finite()
                 && let Err(kind) = possible_moments(&format!("body `{}`", clip(&body.name)), body.inertia)
             {
                 return self.source.fail(draft.node, kind);
+            }
+            // Each number is finite, but what was made of them may not be.
+            if let Err(error) = check_body_at(&body, &state) {
+                return self.source.fail(draft.node, WorldErrorKind::Numbers(error));
             }
             bodies.push(body);
             states.push(state);

@@ -32,11 +32,11 @@ const WILD_ENERGY: f64 = 4.0;
 
 /// Solves of one step that may fail. From then on the step takes what is left of it in one part, each solve is tried once, and
 /// where there seems to be no solution at all, with the associated law, which always has one.
-pub(crate) const TRIES: usize = 10;
-/// The work of one solve with few contacts, in multiplications: so much, and so much for each pair of contacts. That is thousands of
-/// sweeps and tens of factorizations.
-const WORK: u64 = 10_000_000;
-const WORK_OF_A_PAIR: u64 = 20_000;
+pub(crate) const TRIES: usize = 6;
+/// The work of one solve with few contacts, in multiplications: so much, and so much for each pair of constraints. That is a
+/// thousand sweeps and some tens of factorizations.
+const WORK: u64 = 2_000_000;
+const WORK_OF_A_PAIR: u64 = 10_000;
 
 /// Memory of a step, kept so that the next one takes none. Nothing in it outlives a step.
 #[derive(Default)]
@@ -237,6 +237,8 @@ impl Stepper<'_> {
             return Ok(StageOutcome { status: Status::Stalled, residual: *failed, iterations });
         }
         let on = Constraints { masses: &self.masses, rows: &self.rows, contacts: &self.contact_rows };
+        let from_impulses = self.stage.contact_impulse.iter().flatten().any(|r| *r != 0.0)
+            || self.stage.row_impulse.iter().any(|r| *r != 0.0);
         let solver = &mut self.solvers[which];
         let first = solver.solve(on, duration, &options, &mut self.stage, v)?;
         if first.status == Status::Solved {
@@ -245,30 +247,37 @@ impl Stepper<'_> {
         if exhausted && !wild(first.residual, &self.masses, v, start) {
             return Ok(first);
         }
-        // From scratch: what was a bad start may have led astray.
-        kept_velocity.clone_from(v);
-        kept_rows.clone_from(&self.stage.row_impulse);
-        kept_contacts.clone_from(&self.stage.contact_impulse);
-        v.copy_from_slice(start);
-        self.stage.row_impulse.fill(0.0);
-        self.stage.contact_impulse.fill([0.0; WIDE]);
-        let options = FrictionOptions { method: Method::Auto, ..options };
-        let mut second = solver.solve(on, duration, &options, &mut self.stage, v)?;
-        *tries += 1 + usize::from(second.status != Status::Solved);
-        if second.status != Status::Solved && first.residual <= second.residual {
-            self.stage.row_impulse.clone_from(kept_rows);
-            self.stage.contact_impulse.clone_from(kept_contacts);
-            v.copy_from_slice(kept_velocity);
-            second = StageOutcome { iterations: second.iterations, ..first };
+        *tries += 1;
+        let mut last = first;
+        // From scratch, where that is another start: what was a bad one may have led astray.
+        if from_impulses || options.method != Method::Auto {
+            kept_velocity.clone_from(v);
+            kept_rows.clone_from(&self.stage.row_impulse);
+            kept_contacts.clone_from(&self.stage.contact_impulse);
+            v.copy_from_slice(start);
+            self.stage.row_impulse.fill(0.0);
+            self.stage.contact_impulse.fill([0.0; WIDE]);
+            let options = FrictionOptions { method: Method::Auto, ..options };
+            let second = solver.solve(on, duration, &options, &mut self.stage, v)?;
+            last = StageOutcome { iterations: first.iterations + second.iterations, ..second };
+            if second.status == Status::Solved {
+                return Ok(last);
+            }
+            *tries += 1;
+            if first.residual <= second.residual {
+                self.stage.row_impulse.clone_from(kept_rows);
+                self.stage.contact_impulse.clone_from(kept_contacts);
+                v.copy_from_slice(kept_velocity);
+                last = StageOutcome { iterations: last.iterations, ..first };
+            }
         }
-        second.iterations += first.iterations;
-        *failed = second.residual;
+        *failed = last.residual;
         // With much friction a wedged body may have no solution at all, and impulses that solve nothing have thrown it out of its
         // box. The associated law always has one, and gives no energy; the step is told as not solved all the same.
-        if wild(second.residual, &self.masses, v, start) {
-            second.iterations += self.solve_associated(which, duration, &options, v, start)?;
+        if wild(last.residual, &self.masses, v, start) {
+            last.iterations += self.solve_associated(which, duration, &options, v, start)?;
         }
-        Ok(second)
+        Ok(last)
     }
 
     /// Solves a stage with the associated law in the place of Coulomb's, from `start`; without impulses where even that fails.
@@ -285,7 +294,10 @@ impl Stepper<'_> {
         self.stage.contact_impulse.fill([0.0; WIDE]);
         let relaxed: Vec<ContactRows> = self.contact_rows.iter().map(ContactRows::associated).collect();
         let on = Constraints { masses: &self.masses, rows: &self.rows, contacts: &relaxed };
-        let outcome = self.solvers[which].solve(on, duration, options, &mut self.stage, v)?;
+        // Convex: what takes long is of no use.
+        let max_work = options.max_work.map(|work| work / 4);
+        let options = FrictionOptions { method: Method::Auto, max_work, ..*options };
+        let outcome = self.solvers[which].solve(on, duration, &options, &mut self.stage, v)?;
         if outcome.status != Status::Solved && wild(outcome.residual, &self.masses, v, start) {
             v.copy_from_slice(start);
             self.stage.row_impulse.fill(0.0);

@@ -183,6 +183,7 @@ impl Stepper<'_> {
                         begin
                     };
                     let bias = if u < -rest { restitution * u } else { 0.0 };
+                    report.impacts += usize::from(bias < 0.0);
                     Want::Velocity { bias: row.rate + bias }
                 }
                 RowKind::Limit { .. } => Want::Nothing,

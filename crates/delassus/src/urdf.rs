@@ -13,6 +13,7 @@ use crate::mesh_file::{MeshError, Triangles, read_mesh};
 use crate::suggest::clip;
 use crate::table::Result;
 use crate::world::{Pose, Shape, ShapeKind};
+use crate::world_check::check_body_at;
 use crate::world_error::WorldErrorKind;
 use crate::world_file::WorldFile;
 use crate::world_file_body::{Written, possible_moments};
@@ -173,9 +174,14 @@ impl Reader<'_> {
         for Draft { link, name, written } in drafts {
             let (body, state) = written.in_principal_axes(name);
             if !body.fixed
+                && body.inertia.is_finite()
                 && let Err(kind) = possible_moments(&format!("link `{}`", clip(&body.name)), body.inertia)
             {
                 return self.source.fail(link, kind);
+            }
+            // Each number is finite, but what was made of them may not be.
+            if let Err(error) = check_body_at(&body, &state) {
+                return self.source.fail(link, WorldErrorKind::Numbers(error));
             }
             bodies.push((body, state));
         }

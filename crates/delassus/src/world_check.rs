@@ -8,7 +8,7 @@ use glam::{DQuat, DVec3};
 use thiserror::Error;
 
 use crate::joint::{JointError, check as check_joints};
-use crate::world::{Body, Pose, ShapeKind, World, WorldState};
+use crate::world::{Body, BodyState, Pose, ShapeKind, World, WorldState};
 use crate::world_file_body::TRIANGLE;
 
 /// What is wrong with a shape.
@@ -194,13 +194,16 @@ pub fn check_world(world: &World, state: &WorldState) -> Result<(), WorldError> 
         number("a restitution", e, (0.0..=1.0).contains(&e), "from 0 to 1")?;
         number("a coefficient of rolling", rolling, rolling >= 0.0 && rolling.is_finite(), "at least 0")?;
     }
-    for (body, at) in world.bodies.iter().zip(&state.bodies) {
-        check_body(body)?;
-        check_pose(body, "position", &at.pose)?;
-        let numbers = at.velocity.to_array().into_iter().chain(at.angular_velocity.to_array());
-        numbers.into_iter().try_for_each(|x| require(body, "a velocity", x, x.is_finite(), "finite"))?;
-    }
+    world.bodies.iter().zip(&state.bodies).try_for_each(|(body, at)| check_body_at(body, at))?;
     Ok(check_joints(world)?)
+}
+
+/// Whether a body and its state make sense.
+pub(crate) fn check_body_at(body: &Body, at: &BodyState) -> Result<(), WorldError> {
+    check_body(body)?;
+    check_pose(body, "position", &at.pose)?;
+    let numbers = at.velocity.to_array().into_iter().chain(at.angular_velocity.to_array());
+    numbers.into_iter().try_for_each(|x| require(body, "a velocity", x, x.is_finite(), "finite"))
 }
 
 fn require(

@@ -17,6 +17,7 @@ mod joints;
 mod limits;
 mod mechanisms;
 mod motion;
+mod step_control;
 mod step_impacts;
 mod system;
 mod ties;

@@ -103,6 +103,57 @@ fn blocks_slide_over_the_seams_of_tiles_and_meshes() {
     }
 }
 
+/// A flat heightfield of n × n squares of edge d.
+fn field(n: usize, d: f64) -> ShapeKind {
+    let extent = [n as f64 * d; 2];
+    ShapeKind::Heightfield { heights: vec![0.0; (n + 1) * (n + 1)], size: [n + 1; 2], extent }
+}
+
+#[test]
+fn what_slides_over_inner_edges_moves_as_on_a_plane() {
+    // With friction: a box stops, a ball comes to roll. Every normal of a contact that touches is vertical, and the way is that on
+    // a plane, where no edges are.
+    let plane = vec![(ShapeKind::Plane, Pose::IDENTITY)];
+    let grounds = [
+        ("heightfield", vec![(field(16, 0.1), place(0.003, 0.007, 0.0))]),
+        ("mesh", vec![(grid(16, 0.1), place(0.003, 0.007, 0.0))]),
+    ];
+    let movers = [
+        (cuboid(0.07, 0.05, 0.02), 0.02),
+        (cuboid(0.1, 0.1, 0.02), 0.02),
+        (ShapeKind::Sphere { radius: 0.04 }, 0.04),
+    ];
+    for (kind, height) in movers {
+        for direction in [0.0, 0.4, 0.25 * std::f64::consts::PI] {
+            let v = DVec3::new(f64::cos(direction), f64::sin(direction), 0.0);
+            let start = place(-0.3, -0.3, height);
+            let moved = |ground: &[(ShapeKind, Pose)]| {
+                let (world, state) = scene(ground, kind.clone(), start, v, 0.2);
+                let mut stepper = Stepper::new(&world, state, StepOptions::default()).unwrap();
+                let mut tilt = 0.0_f64;
+                for _ in 0..600 {
+                    let report = stepper.step().unwrap();
+                    assert_eq!(report.status, Status::Solved, "t = {}", stepper.state().t);
+                    let touching = stepper.contact_forces().filter(|(_, force, _)| *force > 0.0);
+                    tilt = touching.map(|(c, ..)| (c.normal - DVec3::Z).length()).fold(tilt, f64::max);
+                }
+                (stepper.state().bodies[1], tilt)
+            };
+            let (exact, _) = moved(&plane);
+            for (what, ground) in &grounds {
+                let (found, tilt) = moved(ground);
+                let error = (found.pose.position - exact.pose.position).length();
+                let slower = (found.velocity - exact.velocity).length();
+                assert!(tilt < 1e-9, "{what} {kind:?} {direction}: a normal is off by {tilt:e}");
+                assert!(
+                    error < 1e-6 && slower < 1e-6,
+                    "{what} {kind:?} {direction}: {error:e} m, {slower:e} m/s"
+                );
+            }
+        }
+    }
+}
+
 #[test]
 fn round_bodies_roll_and_slide_over_seams() {
     // Without friction nothing slows them down: any change of velocity is a seam that was hit.

@@ -553,3 +553,36 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn numbers_that_leave_their_range_are_refused_with_their_place() {
+    let geom = |attributes: &str| {
+        format!(
+            "<mujoco>\n<worldbody>\n<body name=\"b\">\n<freejoint/>\n<geom {attributes}/>\n</body>\n</worldbody>\n</mujoco>"
+        )
+    };
+    let body = |attributes: &str| {
+        format!(
+            "<mujoco>\n<worldbody>\n<body name=\"b\" {attributes}>\n<freejoint/>\n<geom size=\"1\"/>\n</body>\n</worldbody>\n</mujoco>"
+        )
+    };
+    // The text, the line, what the message names, and what was expected.
+    let bad = [
+        (geom("size=\"inf\""), 5, "`size` of <geom> is `inf`", "expected"),
+        (geom("size=\"nan\""), 5, "`size` of <geom> is `nan`", "expected"),
+        (geom("type=\"box\" size=\"1 -inf 1\""), 5, "`size` of <geom>", "expected"),
+        (geom("size=\"1e200\""), 3, "mass of body `b` is inf", "must be positive and finite"),
+        (geom("size=\"1e100\""), 3, "moment of inertia of body `b` is", "must be positive and finite"),
+        (geom("size=\"1\" density=\"1e308\""), 3, "mass of body `b` is inf", "must be positive and finite"),
+        (geom("size=\"1\" pos=\"1e200 0 0\""), 3, "body `b`", "must be"),
+        (body("pos=\"nan 0 0\""), 3, "`pos` of <body>", "expected"),
+        (body("quat=\"0 0 0 0\""), 3, "`quat`", "expected"),
+    ];
+    for (text, line, names, expected) in bad {
+        let error = read_xml(&text, None).map(|_| ()).unwrap_err();
+        let message = error.render("test.xml", &text);
+        let place = error.place.as_ref().unwrap_or_else(|| panic!("no place: {message}"));
+        assert_eq!(place.line, line, "{message}");
+        assert!(message.contains(names) && message.contains(expected), "{message}");
+    }
+}

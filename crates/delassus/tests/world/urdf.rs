@@ -88,6 +88,29 @@ fn bad_robots_are_refused_with_their_line() {
     }
 }
 
+#[test]
+fn numbers_that_leave_their_range_are_refused_with_their_place() {
+    let link = |origin: &str, mass: &str, moment: &str| {
+        format!(
+            "<robot name=\"r\">\n<link name=\"a\">\n<inertial>\n<origin xyz=\"{origin} 0 0\"/>\n<mass value=\"{mass}\"/>\n\
+             <inertia ixx=\"{moment}\" iyy=\"{moment}\" izz=\"{moment}\"/>\n</inertial>\n</link>\n</robot>"
+        )
+    };
+    let bad = [
+        (link("0", "inf", "1"), 5, "`value` of <mass>", "expected"),
+        (link("0", "nan", "1"), 5, "`value` of <mass>", "expected"),
+        (link("inf", "1", "1"), 4, "`xyz` of <origin>", "expected"),
+        (link("0", "1", "inf"), 6, "of <inertia> is `inf`", "expected"),
+    ];
+    for (text, line, names, expected) in bad {
+        let error = read_xml(&text, None).map(|_| ()).unwrap_err();
+        let message = error.render("test.urdf", &text);
+        let place = error.place.as_ref().unwrap_or_else(|| panic!("no place: {message}"));
+        assert_eq!(place.line, line, "{message}");
+        assert!(message.contains(names) && message.contains(expected), "{message}");
+    }
+}
+
 proptest! {
     #[test]
     fn any_text_is_a_robot_or_an_error(at in 0..2000_usize, length in 0..30_usize, piece in "[-0-9a-z<>/\"=. ]{0,12}") {
