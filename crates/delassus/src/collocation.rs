@@ -23,6 +23,10 @@ pub(crate) const POINTS: usize = 8;
 const MAX_SWEEPS: usize = 40;
 /// A change of y by this part of its scale is rounding.
 const SETTLED: f64 = 4e-16;
+/// Sweeps are taken to shrink changes by this factor at most, when it is foretold that the next one changes nothing.
+const FORETOLD: f64 = 1e-2;
+/// Changes from which on errors are foreseen.
+const FORESEEN: f64 = 1e-3;
 /// Changes below this part of the scale that no longer shrink are rounding too.
 const FLOOR: f64 = 1e-13;
 
@@ -174,10 +178,8 @@ impl DenseStep {
 
     /// How much of the step's change its last coefficient makes up, in units of `scale` per component.
     fn tail(&self, scale: &[f64]) -> f64 {
-        let k = POINTS - 1;
-        // The largest value of the integral of P_k(2τ − 1) over [0, θ] is below 1/(2k + 1).
-        let part = self.length / (2 * k + 1) as f64;
-        self.coefficients.iter().zip(scale).map(|(c, s)| part * c[k].abs() / s).fold(0.0, f64::max)
+        let part = self.length * LAST_INTEGRAL;
+        self.coefficients.iter().zip(scale).map(|(c, s)| part * c[POINTS - 1].abs() / s).fold(0.0, f64::max)
     }
 }
 
@@ -186,6 +188,8 @@ impl DenseStep {
 pub(crate) enum StepOutcome {
     /// The equations hold; the error of the step in units of the scale.
     Converged(f64),
+    /// The error will be about this, more than allowed; the equations do not hold yet.
+    Rough(f64),
     /// The sweeps did not contract.
     Diverged,
 }
@@ -201,13 +205,22 @@ pub(crate) struct Collocation {
 }
 
 impl Collocation {
-    /// One step of length h from (t₀, y₀) into `dense`. `rate(i, t, y, ẏ)` evaluates f at point i. Where `before` is the
+    /// As [`DenseStep::tail`], of the slopes as they are.
+    fn tail(&self, h: f64, scale: &[f64]) -> f64 {
+        let g = &*GAUSS;
+        // (2s − 1)·LAST_INTEGRAL = 1.
+        let weights: [f64; POINTS] = std::array::from_fn(|i| h * g.weights[i] * g.legendre[i][POINTS - 1]);
+        let last = |k: usize| self.slopes.iter().zip(weights).map(|(slopes, w)| w * slopes[k]).sum::<f64>();
+        scale.iter().enumerate().map(|(k, s)| last(k).abs() / s).fold(0.0, f64::max)
+    }
+
+    /// One step of length h from (t₀, y₀) into `dense`, where its error is at most `tolerance`. `rate(i, t, y, ẏ)` evaluates f at point i. Where `before` is the
     /// step that ended at (t₀, y₀), its polynomial continued is the first guess. `adjust(sweep)` is called after each sweep
     /// and tells the change of y, in units of the scale, that what it adjusted will make; `None` where there is nothing.
     pub(crate) fn step<E>(
         &mut self,
         (t, h, y0): (f64, f64, &[f64]),
-        scale: &[f64],
+        (scale, tolerance): (&[f64], f64),
         before: Option<&DenseStep>,
         dense: &mut DenseStep,
         mut adjust: impl FnMut(usize) -> Option<f64>,
@@ -256,7 +269,9 @@ impl Collocation {
                 return Ok(StepOutcome::Diverged);
             }
             // What is adjusted shows in the sweep after it: of two changes in a row the larger counts.
+            let mut ratio = if sweep > 0 { (change / last).max(FORETOLD) } else { 1.0 };
             if let Some(more) = adjust(sweep) {
+                ratio = 1.0;
                 let larger = change.max(older);
                 older = change;
                 if !more.is_finite() {
@@ -267,9 +282,17 @@ impl Collocation {
             if sweep > 3 && change > 2.0 * last && change > FLOOR {
                 return Ok(StepOutcome::Diverged);
             }
-            if change <= SETTLED || (change <= FLOOR && change >= 0.5 * last) {
+            // What is left after a sweep is about what the next one would change.
+            if change * ratio.min(1.0) <= SETTLED || (change <= FLOOR && change >= 0.5 * last) {
                 settled = true;
                 break;
+            }
+            // An error that is far larger than what the next sweeps change will not go away.
+            if sweep > 0 && change < FORESEEN {
+                let error = self.tail(h, scale);
+                if error > 2.0 * tolerance && change <= error {
+                    return Ok(StepOutcome::Rough(error));
+                }
             }
             last = change;
         }
@@ -288,6 +311,9 @@ impl Collocation {
         Ok(StepOutcome::Converged(dense.tail(scale)))
     }
 }
+
+/// The largest value of the integral of P_{s−1}(2τ − 1) over [0, θ] is below this.
+const LAST_INTEGRAL: f64 = 1.0 / (2 * POINTS - 1) as f64;
 
 /// The step that would have an error of 1 in units of the tolerance, from one of length h with this error.
 pub(crate) fn next_length(h: f64, error: f64) -> f64 {
@@ -333,7 +359,7 @@ mod tests {
             let (mut room, mut dense) = (Collocation::default(), DenseStep::default());
             let outcome = room.step(
                 (0.0, h, &[1.0, 0.0]),
-                &[1.0; 2],
+                (&[1.0; 2], f64::INFINITY),
                 None,
                 &mut dense,
                 |_| None,
@@ -362,7 +388,7 @@ mod tests {
         let (mut room, mut dense) = (Collocation::default(), DenseStep::default());
         let outcome = room.step(
             (0.0, 1.5, &[1.0, 0.0]),
-            &[1.0; 2],
+            (&[1.0; 2], f64::INFINITY),
             None,
             &mut dense,
             |_| None,
@@ -402,10 +428,18 @@ mod tests {
             let (mut room, mut a, mut b) =
                 (Collocation::default(), DenseStep::default(), DenseStep::default());
             let (h, mut y) = (0.3, vec![]);
-            let _ = room.step((0.0, h, &[1.0, 0.0]), &[1.0; 2], None, &mut a, |_| None, field);
+            let _ =
+                room.step((0.0, h, &[1.0, 0.0]), (&[1.0; 2], f64::INFINITY), None, &mut a, |_| None, field);
             a.at(1.0, &mut y);
             let first = room.evaluations;
-            let _ = room.step((h, h, &y), &[1.0; 2], guess.then_some(&a), &mut b, |_| None, field);
+            let _ = room.step(
+                (h, h, &y),
+                (&[1.0; 2], f64::INFINITY),
+                guess.then_some(&a),
+                &mut b,
+                |_| None,
+                field,
+            );
             room.evaluations - first
         };
         assert!(count(true) < count(false));

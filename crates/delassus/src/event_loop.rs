@@ -114,6 +114,8 @@ pub(crate) struct Run<'a> {
     /// Whether `before` ends where the next step begins, in the same modes.
     pub(crate) contiguous: bool,
     length: f64,
+    /// Length and error of the step before, in units of the tolerance.
+    pace: (f64, f64),
     last_event: f64,
     values: Vec<[f64; POINTS]>,
     force_size: f64,
@@ -177,6 +179,7 @@ impl<'a> Run<'a> {
             before: DenseStep::default(),
             contiguous: false,
             length: FIRST_STEP,
+            pace: (FIRST_STEP, 1.0),
             last_event: start.t,
             values: vec![],
             force_size: 0.0,
@@ -306,6 +309,7 @@ impl<'a> Run<'a> {
 
     /// One step, to its end or to the first event in it.
     fn advance(&mut self) -> Result<(), Ending> {
+        self.mechanics.dependent = None;
         while self.breakpoints.get(self.next_break).is_some_and(|b| *b <= self.state.t) {
             self.next_break += 1;
             self.contiguous = false;
@@ -320,9 +324,11 @@ impl<'a> Run<'a> {
             self.state.t += room;
             return Ok(());
         }
+        self.find_dependent_rows()?;
         let mut h = self.length.min(self.options.max_step).min(room);
         let (error, found) = loop {
             if h < shortest && h < room {
+                self.mechanics.dependent = None;
                 if self.slides() && self.jam_now(1.0 + 1e-6)? {
                     return Ok(());
                 }
@@ -330,6 +336,11 @@ impl<'a> Run<'a> {
             }
             match self.attempt(h) {
                 Ok(StepOutcome::Converged(error)) if error <= self.options.tolerance => {
+                    if !self.dependent_rows_hold()? {
+                        self.mechanics.dependent = None;
+                        self.contiguous = false;
+                        continue;
+                    }
                     let found = match self.first_event()? {
                         Ok(found) => found,
                         Err(_) if h > shortest.max(SHORT) => {
@@ -348,7 +359,9 @@ impl<'a> Run<'a> {
                         _ => break (error / self.options.tolerance, found),
                     }
                 }
-                Ok(StepOutcome::Converged(error)) => h = next_length(h, error / self.options.tolerance),
+                Ok(StepOutcome::Converged(error) | StepOutcome::Rough(error)) => {
+                    h = next_length(h, error / self.options.tolerance);
+                }
                 Ok(StepOutcome::Diverged) => h *= 0.25,
                 Err(error) if h < 4.0 * shortest => return Err(error.into()),
                 Err(_) => h *= 0.25,
@@ -365,7 +378,15 @@ impl<'a> Run<'a> {
             self.go_to(1.0, end);
             self.put_right()?;
             self.leaving.fill(false);
-            self.length = length.max(h);
+            // Errors that grow from step to step are expected to grow on.
+            let (h_before, error_before) = self.pace;
+            let growth = if self.contiguous {
+                (h / h_before) * (error_before / error).powf(1.0 / POINTS as f64)
+            } else {
+                1.0
+            };
+            self.length = if growth < 1.0 { length * growth.max(0.5) } else { length.max(h) };
+            self.pace = (h, error);
             self.same_instant = 0;
             std::mem::swap(&mut self.dense, &mut self.before);
             self.contiguous = true;
@@ -394,6 +415,7 @@ impl<'a> Run<'a> {
         }
         self.go_to(theta, self.state.t + theta * h);
         self.put_right()?;
+        self.mechanics.dependent = None;
         self.contiguous = false;
         let before = self.here();
         self.record_event();
@@ -469,7 +491,8 @@ impl<'a> Run<'a> {
         let turning = RefCell::new(turning);
         let adjust = |_: usize| turning.borrow_mut().as_mut().map(|turning| turning.adjust(h) / speed);
         let step = (self.state.t, h, &*y0);
-        let outcome = room.step(step, &scale, guess, dense, adjust, |point, t, y, dy| {
+        let tolerance = self.options.tolerance;
+        let outcome = room.step(step, (&scale, tolerance), guess, dense, adjust, |point, t, y, dy| {
             let (q, v) = y.split_at(n);
             let at = mechanics.equations((t, q, v), |i| modes.contacts[i].is_closed() || nonholonomic(i))?;
             let response = match turning.borrow_mut().as_mut() {

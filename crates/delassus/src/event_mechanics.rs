@@ -14,7 +14,7 @@ use std::sync::Arc;
 use delassus_solve::matrix::{Matrix, axpy, dot, max_abs};
 use delassus_solve::solvers::polyhedron::{Lp, linear_program};
 
-use crate::event_solve::solve_square;
+use crate::event_solve::{MassFactor, solve_dependent, solve_square};
 use crate::formula::Point;
 use crate::kinematics::{ContactKinematics, Evaluator, JointKinematics, KinematicsError, Row};
 use crate::number::HyperDual;
@@ -84,6 +84,8 @@ pub(crate) struct Response {
     pub(crate) determinant: f64,
     /// Where forces are not unique, what they have left together.
     pub(crate) margin: Option<f64>,
+    /// Where forces are not unique, how many rows depend on others.
+    pub(crate) dependent: Option<Dependent>,
 }
 
 /// Why a state has no response in given modes.
@@ -103,11 +105,25 @@ pub enum ModeError {
 /// A system as the integrator evaluates it.
 pub(crate) struct Mechanics<'a> {
     pub(crate) system: &'a System,
-    /// M and M⁻¹ where they never change.
-    constant: Option<(Arc<Matrix>, Matrix)>,
+    /// M where it never changes.
+    constant: Option<(Arc<Matrix>, MassFactor)>,
     state: State,
     /// Slips in space up to this have the direction of their mode: their own is rounding.
     pub(crate) no_slip: f64,
+    /// Rows that depend on others along the present motion; `None` where the state is on its constraints and tells itself.
+    pub(crate) dependent: Option<Dependent>,
+}
+
+/// Which rows depend on others. A motion is off its constraints by its error, and there rows that depend on
+/// each other contradict each other by as much; the dependent ones are left out, since the others hold them too (002 Lemma 5.1).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Dependent {
+    /// All rows.
+    pub(crate) rows: usize,
+    /// Pivots of those that do not depend on others.
+    pub(crate) pivots: Vec<[usize; 2]>,
+    /// Whether forces push along what they hold: nothing slides with friction.
+    pub(crate) symmetric: bool,
 }
 
 impl<'a> Mechanics<'a> {
@@ -116,12 +132,12 @@ impl<'a> Mechanics<'a> {
         let fixed = system.kinetic.variables().is_some_and(|v| v.positions.is_empty() && !v.time);
         let constant = if fixed {
             let mass = Evaluator::new(system, state).kinetic_terms()?.0;
-            let inverse = invert(&mass)?;
-            Some((Arc::new(mass), inverse))
+            let factor = MassFactor::new(&mass)?;
+            Some((Arc::new(mass), factor))
         } else {
             None
         };
-        Ok(Mechanics { system, constant, state: state.clone(), no_slip: 0.0 })
+        Ok(Mechanics { system, constant, state: state.clone(), no_slip: 0.0, dependent: None })
     }
 
     /// Whether masses never change.
@@ -208,11 +224,12 @@ impl<'a> Mechanics<'a> {
     }
 
     /// M⁻¹ B.
-    pub(crate) fn inverse_mass_times(&self, mass: &Matrix, b: &Matrix) -> Result<Matrix, ModeError> {
+    pub(crate) fn inverse_mass_times(&self, mass: &Matrix, mut b: Matrix) -> Result<Matrix, ModeError> {
         match &self.constant {
-            Some((_, inverse)) => Ok(inverse.mul(b)),
-            None => mass.solve_positive_definite(b).ok_or(ModeError::SingularMass),
+            Some((_, factor)) => factor.solve(&mut b),
+            None => MassFactor::new(mass)?.solve(&mut b),
         }
+        Ok(b)
     }
 
     /// Accelerations and forces in these modes.
@@ -226,11 +243,11 @@ impl<'a> Mechanics<'a> {
                 contacts: vec![[0.0; 3]; at.contacts.len()],
                 joints: vec![[0.0; 3]; at.joints.len()],
                 determinant: 1.0,
-                margin: None,
+                ..Response::default()
             });
         }
         let rhs = Matrix::from_fn(n, k + 1, |i, j| if j < k { held.columns[j][i] } else { -at.force[i] });
-        let inverse = self.inverse_mass_times(&at.mass, &rhs)?;
+        let inverse = self.inverse_mass_times(&at.mass, rhs)?;
         let mut acceleration = inverse.col(k);
         let mut response = Response {
             contacts: vec![[0.0; 3]; at.contacts.len()],
@@ -239,16 +256,22 @@ impl<'a> Mechanics<'a> {
             ..Response::default()
         };
         if k > 0 {
-            let effect: Vec<Vec<f64>> = (0..k).map(|j| inverse.col(j)).collect();
-            let a = Matrix::from_fn(k, k, |i, j| dot(held.rows[i].gradient.as_slice(), &effect[j]));
+            let a = times(&held.rows, &inverse, k);
             let b: Vec<f64> = held.rows.iter().map(|r| -dot(&r.gradient, &acceleration) - r.bias).collect();
-            let solved = solve_square(&a, &b)?;
-            for (j, x) in solved.x.iter().enumerate() {
-                axpy(*x, &effect[j], &mut acceleration);
+            let solved = match self.dependent.as_ref().filter(|d| d.rows == k) {
+                Some(dependent) => solve_dependent(&a, &b, &dependent.pivots)?,
+                None => solve_square(&a, &b)?,
+            };
+            for (l, x) in acceleration.iter_mut().enumerate() {
+                *x += dot(&inverse.row(l)[..k], &solved.x);
             }
+            let symmetric = held.friction.iter().all(|f| *f == [0.0; 2]);
             response.determinant = solved.determinant;
             held.spread(&solved.x, &mut response);
-            response.margin = solved.null.map(|null| held.margin(at, modes, &solved.x, &null));
+            if let Some(null) = &solved.null {
+                response.margin = Some(held.margin(at, modes, &solved.x, null));
+                response.dependent = Some(Dependent { rows: k, pivots: solved.pivots, symmetric });
+            }
         }
         response.acceleration = acceleration;
         Ok(response)
@@ -294,8 +317,15 @@ impl Moving {
     }
 }
 
-fn invert(mass: &Matrix) -> Result<Matrix, ModeError> {
-    mass.solve_positive_definite(&Matrix::identity(mass.rows())).ok_or(ModeError::SingularMass)
+/// R B for the first k columns of B; rows have few entries.
+pub(crate) fn times(rows: &[&Row], b: &Matrix, k: usize) -> Matrix {
+    let mut product = Matrix::zeros(rows.len(), k);
+    for (i, row) in rows.iter().enumerate() {
+        for (l, g) in row.gradient.iter().enumerate().filter(|(_, g)| **g != 0.0) {
+            axpy(*g, &b.row(l)[..k], product.row_mut(i));
+        }
+    }
+    product
 }
 
 /// Whom a free force belongs to, and which of its components it is.

@@ -4,11 +4,16 @@
 //! q ← q − M⁻¹Rᵀ (R M⁻¹ Rᵀ)⁺ h(q) ,     v ← v − M⁻¹Rᵀ (R M⁻¹ Rᵀ)⁺ (R v + b)
 //! ```
 //!
-//! R holds the joints and the closed contacts; for velocities also the tangents of what sticks.
+//! R holds the joints and the closed contacts; for velocities also the tangents of what sticks. Where some of these rows
+//! depend on others, a step is followed without them (002 Lemma 5.1), and they are looked at when it ends.
 
 use delassus_solve::matrix::{Matrix, axpy, max_abs};
 
-use crate::event_mechanics::{ContactMode, Equations, JointMode, Mechanics, ModeError, Modes};
+use crate::event_conditions::Condition;
+use crate::event_driven::Ending;
+use crate::event_loop::Run;
+use crate::event_mechanics::{ContactMode, Equations, Held, JointMode, Mechanics, ModeError, Modes, times};
+use crate::event_solve::solve_dependent;
 use crate::kinematics::Row;
 use crate::system::State;
 
@@ -16,6 +21,11 @@ use crate::system::State;
 const STEPS: usize = 8;
 /// Errors below this are rounding of the formulas.
 const CLOSED: f64 = 2e-16;
+
+/// Rows that were left out of a step are violated by so many local errors, at most.
+const LEFT_OUT: f64 = 10.0;
+/// What rounding makes of the rate of a row that is held, relative to velocities.
+const ROW_ROUNDING: f64 = 1e-12;
 
 /// How far a state was from its constraints.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -100,10 +110,41 @@ fn correction(
     values: &[f64],
 ) -> Result<Vec<f64>, ModeError> {
     let (n, k) = (mechanics.coordinates(), rows.len());
-    let effect =
-        mechanics.inverse_mass_times(&at.mass, &Matrix::from_fn(n, k, |i, j| rows[j].gradient[i]))?;
-    let w = Matrix::from_fn(k, k, |i, j| (0..n).map(|l| rows[i].gradient[l] * effect[(l, j)]).sum());
+    let effect = mechanics.inverse_mass_times(&at.mass, Matrix::from_fn(n, k, |i, j| rows[j].gradient[i]))?;
+    let w = times(rows, &effect, k);
+    // Where the motion was followed by some of the rows, the same way back.
+    if let Some(dependent) = mechanics.dependent.as_ref().filter(|d| d.rows == k && d.symmetric) {
+        return Ok(effect.mul_vec(&solve_dependent(&w, values, &dependent.pivots)?.x));
+    }
     let rhs = Matrix::from_vec(k, 1, values.to_vec());
     let x = w.symmetric_part().solve_positive_definite(&rhs).unwrap_or_else(|| w.pseudo_solve_matrix(&rhs));
     Ok(effect.mul_vec(x.data()))
+}
+
+impl Run<'_> {
+    /// Which rows the next step may leave out.
+    pub(crate) fn find_dependent_rows(&mut self) -> Result<(), Ending> {
+        if self.list.contains(&Condition::Together) {
+            let closed = |i: usize| self.modes.contacts[i].is_closed();
+            let at = self.mechanics.equations((self.state.t, &self.state.q, &self.state.v), closed)?;
+            self.mechanics.dependent = self.mechanics.respond(&at, &self.modes)?.dependent;
+        }
+        Ok(())
+    }
+
+    /// Whether rows that were left out hold at the end of the step all the same. They do not where they depended on others
+    /// at its first instant only.
+    pub(crate) fn dependent_rows_hold(&mut self) -> Result<bool, Ending> {
+        if self.mechanics.dependent.is_none() {
+            return Ok(true);
+        }
+        let mut y = vec![];
+        self.dense.at(1.0, &mut y);
+        let (q, v) = y.split_at(y.len() / 2);
+        let closed = |i: usize| self.modes.contacts[i].is_closed();
+        let at = self.mechanics.equations((self.dense.start + self.dense.length, q, v), closed)?;
+        let error = (LEFT_OUT * self.options.tolerance).max(ROW_ROUNDING) * max_abs(v).max(1.0);
+        let held = Held::new(&at, &self.modes, self.mechanics.no_slip);
+        Ok(held.rows.iter().all(|row| row.velocity.abs() <= error * max_abs(&row.gradient).max(1.0)))
+    }
 }

@@ -7,6 +7,8 @@
 use std::fmt;
 use std::sync::Arc;
 
+use delassus_solve::matrix::Matrix;
+
 use crate::dual_series::DualSeries;
 use crate::interval::{Interval, IntervalDual};
 use crate::number::{HyperDual, Number};
@@ -33,6 +35,19 @@ pub struct Variables {
     pub time: bool,
 }
 
+/// A displacement or velocity with its derivatives, D = q̇·∂/∂q + ∂/∂t the rate at q̈ = 0.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ClosedRow {
+    /// h of a displacement, u of a velocity.
+    pub value: f64,
+    /// ∂h/∂q of a displacement, ∂u/∂q̇ of a velocity, which is linear in q̇; n.
+    pub gradient: Vec<f64>,
+    /// D h of a displacement, u of a velocity.
+    pub velocity: f64,
+    /// D² h of a displacement, D u of a velocity.
+    pub bias: f64,
+}
+
 /// A function of positions, velocities and time, written for every number type at once.
 pub trait Formula: Send + Sync {
     /// The value at this point.
@@ -40,6 +55,17 @@ pub trait Formula: Send + Sync {
 
     /// The variables that it depends on; `None` where that is not known. Derivatives by others are not evaluated.
     fn variables(&self) -> Option<Variables> {
+        None
+    }
+
+    /// Derivatives in closed form, where that is known; else they come from numbers with derivatives. Either as those of a
+    /// displacement, which has no velocities in it, or as those of a velocity.
+    fn row(&self, _at: &Point<'_, f64>) -> Option<ClosedRow> {
+        None
+    }
+
+    /// For a kinetic energy T, the mass matrix ∂²T/∂q̇∂q̇ and D(∂T/∂q̇) − ∂T/∂q in closed form, where they are known.
+    fn kinetic_terms(&self, _at: &Point<'_, f64>) -> Option<(Matrix, Vec<f64>)> {
         None
     }
 }
@@ -61,6 +87,8 @@ trait Erased: Send + Sync {
     fn range(&self, at: &Point<'_, Interval>) -> Interval;
     fn interval(&self, at: &Point<'_, IntervalDual>) -> IntervalDual;
     fn series(&self, at: &Point<'_, DualSeries>) -> DualSeries;
+    fn closed_row(&self, at: &Point<'_, f64>) -> Option<ClosedRow>;
+    fn closed_kinetic_terms(&self, at: &Point<'_, f64>) -> Option<(Matrix, Vec<f64>)>;
 }
 
 impl<F: Formula> Erased for F {
@@ -78,6 +106,12 @@ impl<F: Formula> Erased for F {
     }
     fn series(&self, at: &Point<'_, DualSeries>) -> DualSeries {
         self.eval(at)
+    }
+    fn closed_row(&self, at: &Point<'_, f64>) -> Option<ClosedRow> {
+        self.row(at)
+    }
+    fn closed_kinetic_terms(&self, at: &Point<'_, f64>) -> Option<(Matrix, Vec<f64>)> {
+        self.kinetic_terms(at)
     }
 }
 
@@ -101,6 +135,12 @@ impl<F: Fn(&Point<'_, HyperDual>) -> HyperDual + Send + Sync> Erased for Closure
     }
     fn series(&self, _: &Point<'_, DualSeries>) -> DualSeries {
         DualSeries::UNDEFINED
+    }
+    fn closed_row(&self, _: &Point<'_, f64>) -> Option<ClosedRow> {
+        None
+    }
+    fn closed_kinetic_terms(&self, _: &Point<'_, f64>) -> Option<(Matrix, Vec<f64>)> {
+        None
     }
 }
 
@@ -156,6 +196,16 @@ impl AnyFormula {
     /// closure, which is written for numbers only.
     pub fn series(&self, at: &Point<'_, DualSeries>) -> DualSeries {
         self.formula.series(at)
+    }
+
+    /// Derivatives in closed form, where the formula has them.
+    pub fn row(&self, at: &Point<'_, f64>) -> Option<ClosedRow> {
+        self.formula.closed_row(at)
+    }
+
+    /// Mass matrix and bias of a kinetic energy in closed form, where the formula has them.
+    pub fn kinetic_terms(&self, at: &Point<'_, f64>) -> Option<(Matrix, Vec<f64>)> {
+        self.formula.closed_kinetic_terms(at)
     }
 }
 

@@ -15,7 +15,7 @@
 use delassus_solve::matrix::{Matrix, rank_tolerance};
 use thiserror::Error;
 
-use crate::formula::{AnyFormula, Point};
+use crate::formula::{AnyFormula, ClosedRow, Point};
 use crate::number::HyperDual;
 use crate::system::{FormulaId, FormulaName, Measure, State, System};
 
@@ -399,6 +399,9 @@ impl<'a> Evaluator<'a> {
     /// The value of a formula that must not depend on velocities: bit for bit the same at any of them.
     fn position_value(&self, formula: &AnyFormula, id: FormulaId) -> Result<f64> {
         let value = self.value(formula, id)?;
+        if formula.variables().is_some_and(|known| known.velocities.is_empty()) {
+            return Ok(value);
+        }
         for v in &self.probes {
             let other = formula.value(&Point { q: &self.state.q, v, t: self.state.t });
             if other.to_bits() != value.to_bits() {
@@ -408,9 +411,25 @@ impl<'a> Evaluator<'a> {
         Ok(value)
     }
 
+    /// Derivatives in closed form, where the formula has them, all of them finite.
+    fn closed(&self, formula: &AnyFormula, id: FormulaId) -> Result<Option<ClosedRow>> {
+        let State { t, q, v } = self.state;
+        let Some(row) = formula.row(&Point { q, v, t: *t }) else { return Ok(None) };
+        if !row.value.is_finite() {
+            return Err(KinematicsError::NotFinite { formula: self.name(id), value: row.value });
+        }
+        if !(row.velocity.is_finite() && row.bias.is_finite() && row.gradient.iter().all(|g| g.is_finite())) {
+            return Err(KinematicsError::NotDifferentiable { formula: self.name(id) });
+        }
+        Ok(Some(row))
+    }
+
     /// ∂f/∂q.
     pub(crate) fn gradient(&mut self, formula: &AnyFormula, id: FormulaId) -> Result<Vec<f64>> {
         let n = self.q.len();
+        if let Some(row) = self.closed(formula, id)? {
+            return Ok(row.gradient);
+        }
         let mut gradient = vec![0.0; n];
         match formula.variables() {
             Some(known) => {
@@ -431,6 +450,13 @@ impl<'a> Evaluator<'a> {
     pub(crate) fn kinetic_terms(&mut self) -> Result<(Matrix, Vec<f64>)> {
         let n = self.q.len();
         let kinetic = &self.system.kinetic;
+        let State { t, q, v } = self.state;
+        if let Some((mass, force)) = kinetic.kinetic_terms(&Point { q, v, t: *t }) {
+            if mass.is_finite() && force.iter().all(|f| f.is_finite()) {
+                return Ok((mass, force));
+            }
+            return Err(KinematicsError::NotDifferentiable { formula: self.name(FormulaId::Kinetic) });
+        }
         let mut mass = Matrix::zeros(n, n);
         let mut force = self.gradient(kinetic, FormulaId::Kinetic)?;
         for i in 0..n {
@@ -448,6 +474,12 @@ impl<'a> Evaluator<'a> {
 
     /// Value and row of a displacement or velocity.
     pub(crate) fn measure(&mut self, measure: &Measure, id: FormulaId) -> Result<(f64, Row)> {
+        let (Measure::Displacement(formula) | Measure::Velocity(formula)) = measure;
+        if let Some(row) = self.closed(formula, id)? {
+            let value = if matches!(measure, Measure::Displacement(_)) { row.value } else { 0.0 };
+            let gradient = without_residue(row.gradient);
+            return Ok((value, Row { gradient, velocity: row.velocity, bias: row.bias }));
+        }
         match measure {
             Measure::Displacement(h) => {
                 let value = self.position_value(h, id)?;

@@ -98,6 +98,8 @@ mod world_file_action;
 mod world_file_body;
 mod world_file_joint;
 mod world_file_shape;
+mod world_formulas;
+mod world_rows;
 pub mod world_system;
 mod world_values;
 mod world_vectors;

@@ -12,14 +12,12 @@
 use glam::{DQuat, DVec3};
 use thiserror::Error;
 
-use crate::formula::{AnyFormula, Formula, Point, Variables};
+use crate::formula::{AnyFormula, Point};
 use crate::joint::{Joint as WorldJoint, JointKind};
-use crate::number::Number;
 use crate::system::{Contact, Force, Joint, Measure, State, System};
 use crate::world::{BodyState, Pose, ShapeKind, World, WorldState};
-use crate::world_vectors::{
-    PER_BODY, Slot, Vector, constant, cross, dot, place, scale, spin, sub, turned, unit, variables, velocity,
-};
+use crate::world_formulas::{Ball, Frame, Gap, Held, Kinetic, Linear, Lock, Pair, Slip, UnitLength};
+use crate::world_vectors::{PER_BODY, Slot, spin};
 
 /// Bodies that move, at most: the mass matrix is evaluated entry by entry.
 pub const MOST_BODIES: usize = 12;
@@ -98,181 +96,6 @@ impl WorldSystem {
             };
         }
         result
-    }
-}
-
-struct Kinetic(Vec<(f64, [f64; 3])>);
-
-impl Formula for Kinetic {
-    fn eval<N: Number>(&self, at: &Point<'_, N>) -> N {
-        let mut sum = N::from_f64(0.0);
-        for (slot, (mass, inertia)) in self.0.iter().enumerate() {
-            let (q, v) = (&at.q[PER_BODY * slot..], &at.v[PER_BODY * slot..]);
-            for x in &v[..3] {
-                sum = sum + *x * *x * (0.5 * mass);
-            }
-            for (omega, moment) in spin(slot, -1.0, at).into_iter().zip(inertia) {
-                sum = sum + omega * omega * (0.5 * moment);
-            }
-            let stretch = q[3] * v[3] + q[4] * v[4] + q[5] * v[5] + q[6] * v[6];
-            sum = sum + stretch * stretch * (2.0 * inertia.iter().sum::<f64>() / 3.0);
-        }
-        sum
-    }
-}
-
-/// Σ k·x over the coordinates, with constants k.
-struct Linear(Vec<f64>);
-
-impl Formula for Linear {
-    fn eval<N: Number>(&self, at: &Point<'_, N>) -> N {
-        let terms = self.0.iter().zip(at.q).filter(|(k, _)| **k != 0.0);
-        terms.fold(N::from_f64(0.0), |sum, (k, x)| sum + *x * *k)
-    }
-
-    fn variables(&self) -> Option<Variables> {
-        let positions = (0..self.0.len()).filter(|i| self.0[*i] != 0.0).collect();
-        Some(Variables { positions, ..Variables::default() })
-    }
-}
-
-/// ‖ε‖² − 1.
-struct UnitLength(usize);
-
-impl Formula for UnitLength {
-    fn eval<N: Number>(&self, at: &Point<'_, N>) -> N {
-        let q = &at.q[PER_BODY * self.0 + 3..PER_BODY * self.0 + 7];
-        q.iter().fold(N::from_f64(-1.0), |sum, x| sum + *x * *x)
-    }
-
-    fn variables(&self) -> Option<Variables> {
-        let first = PER_BODY * self.0 + 3;
-        Some(Variables { positions: (first..first + 4).collect(), ..Variables::default() })
-    }
-}
-
-/// A ball on a body; of radius 0 it is a point.
-#[derive(Clone, Copy)]
-struct Ball {
-    slot: Slot,
-    centre: [f64; 3],
-    radius: f64,
-}
-
-/// Two that may touch: a ball and a fixed plane, or two balls. The normal points to the second.
-#[derive(Clone, Copy)]
-enum Pair {
-    Plane { normal: [f64; 3], offset: f64, ball: Ball },
-    Balls(Ball, Ball),
-}
-
-impl Pair {
-    fn slots(&self) -> [Slot; 2] {
-        match self {
-            Pair::Plane { ball, .. } => [None, ball.slot],
-            Pair::Balls(a, b) => [a.slot, b.slot],
-        }
-    }
-}
-
-struct Gap(Pair);
-
-impl Formula for Gap {
-    fn eval<N: Number>(&self, at: &Point<'_, N>) -> N {
-        match self.0 {
-            Pair::Plane { normal, offset, ball } => {
-                dot(place(ball.slot, ball.centre, at), constant(normal)) - (offset + ball.radius)
-            }
-            Pair::Balls(a, b) => {
-                let d = sub(place(b.slot, b.centre, at), place(a.slot, a.centre, at));
-                dot(d, d).sqrt() - (a.radius + b.radius)
-            }
-        }
-    }
-
-    fn variables(&self) -> Option<Variables> {
-        Some(variables(&self.0.slots(), false))
-    }
-}
-
-/// The velocity of the second at the point of contact, less that of the first, along a tangent: the direction across the
-/// normal and `reference`, or across the normal and that.
-struct Slip {
-    pair: Pair,
-    reference: [f64; 3],
-    second: bool,
-}
-
-impl Formula for Slip {
-    fn eval<N: Number>(&self, at: &Point<'_, N>) -> N {
-        let (normal, relative): (Vector<N>, Vector<N>) = match self.pair {
-            Pair::Plane { normal, ball, .. } => {
-                let n = constant(normal);
-                let arm =
-                    sub(turned(ball.slot, constant(ball.centre), at), scale(n, N::from_f64(ball.radius)));
-                (n, velocity(ball.slot, arm, at))
-            }
-            Pair::Balls(a, b) => {
-                let n = unit(sub(place(b.slot, b.centre, at), place(a.slot, a.centre, at)));
-                let arm = |ball: &Ball, r: f64| {
-                    sub(turned(ball.slot, constant(ball.centre), at), scale(n, N::from_f64(r)))
-                };
-                let (va, vb) =
-                    (velocity(a.slot, arm(&a, -a.radius), at), velocity(b.slot, arm(&b, b.radius), at));
-                (n, sub(vb, va))
-            }
-        };
-        let first = unit(cross(normal, constant(self.reference)));
-        let tangent = if self.second { cross(normal, first) } else { first };
-        dot(relative, tangent)
-    }
-
-    fn variables(&self) -> Option<Variables> {
-        Some(variables(&self.pair.slots(), true))
-    }
-}
-
-/// A frame on a body: its origin and an axis, in the axes of the body or, on the ground, of the world.
-#[derive(Clone, Copy)]
-struct Frame {
-    slot: Slot,
-    origin: [f64; 3],
-    axes: [[f64; 3]; 3],
-}
-
-/// One equation between two frames.
-enum Lock {
-    /// The origin of the second has no displacement along this axis of the first.
-    Along(usize),
-    /// These axes of the first and of the second are perpendicular.
-    Across(usize, usize),
-    /// The origins are at this distance; as a rope, at most.
-    Distance(f64),
-}
-
-struct Held {
-    frames: [Frame; 2],
-    lock: Lock,
-}
-
-impl Formula for Held {
-    fn eval<N: Number>(&self, at: &Point<'_, N>) -> N {
-        let [a, b] = &self.frames;
-        let apart = || sub(place(b.slot, b.origin, at), place(a.slot, a.origin, at));
-        match self.lock {
-            Lock::Along(k) => dot(turned(a.slot, constant(a.axes[k]), at), apart()),
-            Lock::Across(k, l) => {
-                dot(turned(a.slot, constant(a.axes[k]), at), turned(b.slot, constant(b.axes[l]), at))
-            }
-            Lock::Distance(length) => {
-                let d = apart();
-                -(dot(d, d).sqrt() - length)
-            }
-        }
-    }
-
-    fn variables(&self) -> Option<Variables> {
-        Some(variables(&[self.frames[0].slot, self.frames[1].slot], false))
     }
 }
 
