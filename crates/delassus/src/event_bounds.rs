@@ -252,7 +252,7 @@ impl<'a> Run<'a> {
             }
         }
         let mut first = None;
-        for (formula, smallest) in acting {
+        for (formula, smallest) in acting.into_iter().filter(|(formula, _)| !formula.is_plain()) {
             let upto = first.unwrap_or(end);
             if upto > 0.0 {
                 first = self.bounds.unresolved(&self.dense, formula, smallest, upto).or(first);

@@ -58,6 +58,12 @@ pub trait Formula: Send + Sync {
         None
     }
 
+    /// Whether it is a polynomial of low degree, or a ratio of such whose denominator is held away from zero, so that it has no
+    /// feature that is finer than the motion of its variables. Where that is not known, steps look for features.
+    fn is_plain(&self) -> bool {
+        false
+    }
+
     /// Derivatives in closed form, where that is known; else they come from numbers with derivatives. Either as those of a
     /// displacement, which has no velocities in it, or as those of a velocity.
     fn row(&self, _at: &Point<'_, f64>) -> Option<ClosedRow> {
@@ -73,6 +79,10 @@ pub trait Formula: Send + Sync {
 impl Formula for f64 {
     fn eval<N: Number>(&self, _: &Point<'_, N>) -> N {
         N::from_f64(*self)
+    }
+
+    fn is_plain(&self) -> bool {
+        true
     }
 
     fn variables(&self) -> Option<Variables> {
@@ -149,13 +159,15 @@ impl<F: Fn(&Point<'_, HyperDual>) -> HyperDual + Send + Sync> Erased for Closure
 pub struct AnyFormula {
     formula: Arc<dyn Erased>,
     variables: Option<Arc<Variables>>,
+    plain: bool,
 }
 
 impl AnyFormula {
     /// Holds a formula.
     pub fn new(formula: impl Formula + 'static) -> Self {
         let variables = formula.variables().map(Arc::new);
-        AnyFormula { formula: Arc::new(formula), variables }
+        let plain = formula.is_plain();
+        AnyFormula { formula: Arc::new(formula), variables, plain }
     }
 
     /// Holds a closure, e.g. `|at| at.q[1] - 0.5 * at.q[2].sin()`.
@@ -163,7 +175,7 @@ impl AnyFormula {
     where
         F: Fn(&Point<'_, HyperDual>) -> HyperDual + Send + Sync + 'static,
     {
-        AnyFormula { formula: Arc::new(Closure(f)), variables: None }
+        AnyFormula { formula: Arc::new(Closure(f)), variables: None, plain: false }
     }
 
     /// The variables that it depends on; `None` where that is not known.
@@ -196,6 +208,11 @@ impl AnyFormula {
     /// closure, which is written for numbers only.
     pub fn series(&self, at: &Point<'_, DualSeries>) -> DualSeries {
         self.formula.series(at)
+    }
+
+    /// Whether it is known to have no feature that is finer than the motion of its variables.
+    pub fn is_plain(&self) -> bool {
+        self.plain
     }
 
     /// Derivatives in closed form, where the formula has them.

@@ -14,7 +14,7 @@ use crate::formula::{ClosedRow, Formula, Point, Variables};
 use crate::number::Number;
 use crate::world_rows::{self, Motion, product};
 use crate::world_vectors::{
-    PER_BODY, Slot, Vector, add, constant, cross, dot, place, scale, spin, sub, turned, unit, variables,
+    PER_BODY, Slot, Vector, add, arm, constant, cross, dot, place, scale, spin, sub, turned, unit, variables,
     velocity,
 };
 
@@ -62,6 +62,10 @@ impl Formula for Kinetic {
     fn kinetic_terms(&self, at: &Point<'_, f64>) -> Option<(Matrix, Vec<f64>)> {
         Some(world_rows::kinetic_terms(&self.0, at))
     }
+
+    fn is_plain(&self) -> bool {
+        true
+    }
 }
 
 /// Σ k·x over the coordinates, with constants k.
@@ -81,6 +85,10 @@ impl Formula for Linear {
     fn row(&self, at: &Point<'_, f64>) -> Option<ClosedRow> {
         let rate = self.0.iter().zip(at.v).map(|(k, v)| k * v).sum();
         Some(ClosedRow { value: self.eval(at), velocity: rate, bias: 0.0, gradient: self.0.clone() })
+    }
+
+    fn is_plain(&self) -> bool {
+        true
     }
 }
 
@@ -106,6 +114,10 @@ impl Formula for UnitLength {
             bias += 2.0 * at.v[k] * at.v[k];
         }
         Some(ClosedRow { value: self.eval(at), velocity, bias, gradient })
+    }
+
+    fn is_plain(&self) -> bool {
+        true
     }
 }
 
@@ -167,6 +179,10 @@ impl Formula for Gap {
         };
         Some(ClosedRow { value: self.eval(at), velocity, bias, gradient })
     }
+
+    fn is_plain(&self) -> bool {
+        matches!(self.0, Pair::Plane { .. })
+    }
 }
 
 /// The velocity of the second at the point of contact, less that of the first, along a tangent: the direction across the
@@ -198,15 +214,13 @@ impl Formula for Slip {
         let (normal, relative): (Vector<N>, Vector<N>) = match self.pair {
             Pair::Plane { normal, ball, .. } => {
                 let n = constant(normal);
-                let arm =
-                    sub(turned(ball.slot, constant(ball.centre), at), scale(n, N::from_f64(ball.radius)));
+                let arm = sub(arm(ball.slot, ball.centre, at), scale(n, N::from_f64(ball.radius)));
                 (n, velocity(ball.slot, arm, at))
             }
             Pair::Balls(a, b) => {
                 let n = unit(sub(place(b.slot, b.centre, at), place(a.slot, a.centre, at)));
-                let arm = |ball: &Ball, r: f64| {
-                    sub(turned(ball.slot, constant(ball.centre), at), scale(n, N::from_f64(r)))
-                };
+                let arm =
+                    |ball: &Ball, r: f64| sub(arm(ball.slot, ball.centre, at), scale(n, N::from_f64(r)));
                 let (va, vb) =
                     (velocity(a.slot, arm(&a, -a.radius), at), velocity(b.slot, arm(&b, b.radius), at));
                 (n, sub(vb, va))
@@ -251,6 +265,10 @@ impl Formula for Slip {
             body.push(along, cross(arm, along), &mut gradient);
         }
         Some(ClosedRow { value, velocity: value, bias, gradient })
+    }
+
+    fn is_plain(&self) -> bool {
+        matches!(self.pair, Pair::Plane { .. })
     }
 }
 
@@ -328,6 +346,10 @@ impl Formula for Held {
             Lock::Distance(_) => return None,
         };
         Some(ClosedRow { value, velocity, bias, gradient })
+    }
+
+    fn is_plain(&self) -> bool {
+        !matches!(self.lock, Lock::Distance(_))
     }
 }
 

@@ -65,9 +65,14 @@ pub(crate) fn turned<N: Number>(slot: Slot, c: Vector<N>, at: &Point<'_, N>) -> 
     add(add(straight, along), across).map(|x| x / size)
 }
 
+/// R(ε) c of a point that is fixed on a body; the centre of mass does not depend on ε, which bounds would not see.
+pub(crate) fn arm<N: Number>(slot: Slot, c: [f64; 3], at: &Point<'_, N>) -> Vector<N> {
+    if c == [0.0; 3] { constant(c) } else { turned(slot, constant(c), at) }
+}
+
 /// x + R c.
 pub(crate) fn place<N: Number>(slot: Slot, c: [f64; 3], at: &Point<'_, N>) -> Vector<N> {
-    let offset = turned(slot, constant(c), at);
+    let offset = arm(slot, c, at);
     match slot {
         None => offset,
         Some(s) => add([at.q[PER_BODY * s], at.q[PER_BODY * s + 1], at.q[PER_BODY * s + 2]], offset),
