@@ -446,12 +446,15 @@ fn to_json(subject: &Subject<'_>, run: &Trajectory, samples: &[&Sample], seconds
     let modes: Map<String, Value> = (system.contacts.iter().zip(&run.modes))
         .map(|(c, mode)| (c.name.clone(), json!(mode_word(*mode))))
         .collect();
+    let corrections: Vec<Value> = (run.corrections.iter())
+        .map(|c| json!({ "name": c.name, "value": c.value, "rate": c.rate }))
+        .collect();
     let mut document = json!({
         "name": system.name, "integrator": "event-driven", "ending": ending_word(&run.ending),
         "steps": run.steps, "evaluations": run.evaluations, "t_end": run.state.t, "wall_seconds": seconds,
         "modes": modes, "events": run.events.iter().map(|e| event_json(system, e)).collect::<Vec<_>>(), "event_counts": counts,
         "max_penetration": run.max_gap_error, "max_residual": run.max_force_error,
-        "max_joint_error": run.max_joint_error,
+        "max_joint_error": run.max_joint_error, "start_corrections": corrections,
         "energy": { "start": run.energy[0], "end": run.energy[1] },
         "steps_with_non_unique_forces": run.steps_with_non_unique_forces,
     });
@@ -490,6 +493,10 @@ fn in_words(system: &System, run: &Trajectory, samples: &[&Sample], seconds: f64
     );
     let [start, end] = run.energy;
     out += &format!("  energy {} J at the start, {} J at the end\n", number(start), number(end));
+    for c in &run.corrections {
+        let (value, rate) = (format!("{:.1e} m", c.value), format!("{:.1e} m/s", c.rate));
+        out += &format!("  put right at the start: {} was off by {value}, its rate by {rate}\n", c.name);
+    }
     let off = run.max_gap_error.max(run.max_joint_error);
     out += &format!("  constraints held to {off:.1e} before they were put right\n");
     out += &events_in_words(system, run, style);

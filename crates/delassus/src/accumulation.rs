@@ -1,15 +1,15 @@
 //! Infinitely many impacts in finite time: where they end, and in which state.
 //!
 //! ```text
-//! t_∞ ≈ t_k + d_k r/(1 − r) ,     r = w_k/w_{k−1} or d_k/d_{k−1} ,     d_k = t_k − t_{k−1}
+//! T_k = t_k + d_k r/(1 − r) ,     r = w_k/w_{k−1} or d_k/d_{k−1} ,     d_k = t_k − t_{k−1} ,     t_∞ = lim T_k
 //! ```
 //!
 //! w_k > 0 the speed at which the contact closes for the k-th time. For a ball in uniform gravity both r are its coefficient
-//! of restitution and the formula is exact from the second impact on. Where nothing presses (three bodies on a line that
-//! collapse) times shrink faster than speeds; of the two estimates the one that changed less from the last impact to this
-//! one is taken. Positions and
-//! velocities at the impacts are smooth functions of t, and are continued to t_∞ by a cubic through impacts that lie
-//! about 1, 2, 4 and 8 times the remaining time before it (002 §4), once a parabola through three of them says the same.
+//! of restitution and T_k = t_∞ from the second impact on; elsewhere T_k − t_∞ is a smooth function of t_∞ − t_k that begins
+//! with its square. Where nothing presses (three bodies on a line that collapse) times shrink faster than speeds; of the two
+//! ratios the one whose T_k settle better is taken. T_k, positions and velocities at the impacts are continued to t_∞ by a cubic
+//! through impacts that lie about 1, 2, 4 and 8 times the remaining time before it (002 §4), once a parabola through three of
+//! them says the same.
 //!
 //! In a column of several balls impacts follow each other without rule, and no ratio settles. There the end is told when
 //! the bounces of a contact, w_k d_k/8 high, are lost in the rounding of positions; what is left of them is less than 1e-6 s.
@@ -26,15 +26,19 @@ const MOST: usize = 20_000;
 const SLOW: f64 = 1e-6;
 /// How much the ratio may change from one impact to the next.
 const STEADY: f64 = 0.05;
-/// Two estimates of t_∞ that differ by less than this, relative to max(1, t), agree.
-const AGREE: f64 = 2e-13;
+/// Continuations of T_k by three and by four strikes that differ by less than this, relative to max(1, t), agree.
+const AGREE: f64 = 1e-12;
 /// Strikes closer to each other than this, relative to max(1, t), are at the same moment.
 const SAME: f64 = 1e-14;
 /// Remaining time that is no longer worth computing, relative to max(1, t).
 const OVER: f64 = 1e-6;
+/// Remaining time of a series with a rule that is as good as none, relative to max(1, t).
+const NOTHING: f64 = 1e-9;
 
 /// How far continuations by three and by four strikes may be apart, relative to the largest entry of the state, or to 1.
 const CONTINUED: f64 = 1e-9;
+/// Strikes through which T_k and the state are continued.
+const NODES: usize = 4;
 
 /// Bounces in a row that are lost in rounding, after which there is nothing left of them.
 const LOST: usize = 8;
@@ -47,6 +51,8 @@ struct Strike {
     /// Time since the strike before, more precise than a difference of times.
     flight: f64,
     speed: f64,
+    /// T_k − t_k by speeds and by times; not finite where there is none.
+    left: [f64; 2],
     /// (q, v) after it.
     y: Vec<f64>,
 }
@@ -55,8 +61,6 @@ struct Strike {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Chatter {
     strikes: VecDeque<Strike>,
-    /// t_∞ by speeds and by times.
-    estimates: [Option<f64>; 2],
     /// Bounces in a row that were lost in rounding.
     lost: usize,
 }
@@ -85,15 +89,20 @@ impl Chatter {
         y: Vec<f64>,
         window: f64,
     ) -> Option<Limit> {
+        let size = t.abs().max(1.0);
         // Struck again at the same moment, by way of another contact: no bounce.
-        if flight <= SAME * t.abs().max(1.0) && !self.strikes.is_empty() {
+        if flight <= SAME * size && !self.strikes.is_empty() {
             return None;
         }
         let positions = y.len() / 2;
         let height = HEIGHT * max_abs(&y[..positions]).max(1.0);
-        let short = flight <= OVER * t.abs().max(1.0) && 0.125 * speed * flight <= height;
-        self.lost = if short { self.lost + 1 } else { 0 };
-        let limit = self.extrapolate(t, Strike { flight, speed, y }, window);
+        let limit = self.extrapolate(t, flight, speed, y, window);
+        // A series that has a rule is not lost: its low bounces add up to what the rule says.
+        let over = match self.strikes.back() {
+            Some(last) if self.strikes.len() >= FEWEST => last.left[0] <= NOTHING * size,
+            _ => flight <= OVER * size,
+        };
+        self.lost = if over && 0.125 * speed * flight <= height { self.lost + 1 } else { 0 };
         if self.lost < LOST || window == 0.0 {
             return limit;
         }
@@ -102,44 +111,30 @@ impl Chatter {
     }
 
     /// Where a series that has a rule ends.
-    fn extrapolate(&mut self, t: f64, strike: Strike, window: f64) -> Option<Limit> {
-        let Strike { flight, speed, .. } = strike;
+    fn extrapolate(&mut self, t: f64, flight: f64, speed: f64, y: Vec<f64>, window: f64) -> Option<Limit> {
         let before = self.strikes.back().map(|s| (s.speed, s.flight));
         let older = self.strikes.len().checked_sub(2).map(|i| self.strikes[i].speed);
-        self.strikes.push_back(strike);
         let ratio = before.map_or(1.0, |(w, _)| speed / w);
         let steady = match (before, older) {
             (Some((w, _)), Some(v)) => (ratio - w / v).abs() < STEADY,
             _ => true,
         };
         if before.is_some() && !(ratio > 0.0 && ratio < 1.0 - SLOW && steady) {
-            let last = self.strikes.pop_back();
             self.strikes.clear();
-            self.strikes.extend(last);
-            self.estimates = [None; 2];
+            self.strikes.push_back(Strike { flight, speed, left: [f64::NAN; 2], y });
             return None;
         }
+        let ratios = [ratio, before.map_or(1.0, |(_, d)| flight / d)];
+        let ends = |r: f64| if r > 0.0 && r < 1.0 - SLOW { flight * r / (1.0 - r) } else { f64::NAN };
+        self.strikes.push_back(Strike { flight, speed, left: ratios.map(ends), y });
         if self.strikes.len() > MOST {
             self.strikes.pop_front();
         }
         if self.strikes.len() < FEWEST {
             return None;
         }
-        let ratios = [ratio, before.map_or(1.0, |(_, d)| flight / d)];
-        let mut best: Option<(f64, f64)> = None;
-        for (r, estimate) in ratios.into_iter().zip(&mut self.estimates) {
-            if !(r > 0.0 && r < 1.0 - SLOW) {
-                *estimate = None;
-                continue;
-            }
-            let remaining = flight * r / (1.0 - r);
-            let last = estimate.replace(t + remaining);
-            let change = last.map_or(f64::INFINITY, |e| (e - t - remaining).abs());
-            if best.is_none_or(|b| change < b.1) {
-                best = Some((remaining, change));
-            }
-        }
-        let (remaining, change) = best?;
+        let ways = [self.end(0), self.end(1)];
+        let (remaining, change) = ways.into_iter().flatten().min_by(|a, b| a.1.total_cmp(&b.1))?;
         let size = (t + remaining).abs().max(1.0);
         let known = change <= AGREE * size || remaining <= OVER * size;
         if remaining > window || !known {
@@ -147,6 +142,19 @@ impl Chatter {
         }
         let y = self.state(remaining)?;
         Some(Limit { remaining, flight, lost: false, y })
+    }
+
+    /// t_∞ after the last strike, by one of the two ratios, and how much the last of the strikes through which it is continued
+    /// changed it.
+    fn end(&self, way: usize) -> Option<(f64, f64)> {
+        let last = self.strikes.back()?.left[way];
+        let nodes: Vec<(f64, f64)> = (self.nodes(last).iter())
+            .map(|&(back, k)| (back, back + self.strikes[k].left[way]))
+            .filter(|node| node.1.is_finite())
+            .collect();
+        let (end, _) = continued(&nodes, last);
+        let (end, fewer) = continued(&nodes, end);
+        (end > 0.0 && nodes.len() == NODES).then_some((end, (end - fewer).abs()))
     }
 
     /// The time between the last two strikes; infinite where there are none.
@@ -159,44 +167,57 @@ impl Chatter {
         *self = Chatter::default();
     }
 
-    /// Neville's scheme through four strikes, at `remaining` after the last; `None` where three of them say something else: what
-    /// moves fast beside the contact, or was struck itself, is not continued.
-    fn state(&self, remaining: f64) -> Option<Vec<f64>> {
+    /// Strikes that lie about 1, 2, 4 and 8 times the remaining time before t_∞: their times, from the last strike on, and numbers.
+    fn nodes(&self, remaining: f64) -> Vec<(f64, usize)> {
         let last = self.strikes.len() - 1;
-        let mut picked: Vec<(f64, &Strike)> = vec![(0.0, &self.strikes[last])];
+        let mut picked = vec![(0.0, last)];
         let mut back = 0.0;
-        for i in (0..last).rev() {
-            back -= self.strikes[i + 1].flight;
+        for k in (0..last).rev() {
+            back -= self.strikes[k + 1].flight;
             // The next one lies as far before the last picked as that is before t_∞.
             let far = remaining - picked[picked.len() - 1].0;
-            if remaining - back >= 2.0 * far || (i == 0 && picked.len() == 1) {
-                picked.push((back, &self.strikes[i]));
+            if remaining - back >= 2.0 * far || (k == 0 && picked.len() == 1) {
+                picked.push((back, k));
             }
-            if picked.len() == 4 {
+            if picked.len() == NODES {
                 break;
             }
         }
-        let n = self.strikes[last].y.len();
-        let size = max_abs(&self.strikes[last].y).max(1.0);
-        let mut result = Vec::with_capacity(n);
-        for k in 0..n {
-            let mut p: Vec<f64> = picked.iter().map(|(_, s)| s.y[k]).collect();
-            let mut fewer = f64::NAN;
-            for level in 1..p.len() {
-                fewer = p[0];
-                for j in 0..p.len() - level {
-                    let (a, b) = (picked[j].0, picked[j + level].0);
-                    p[j] = ((remaining - b) * p[j] - (remaining - a) * p[j + 1]) / (a - b);
-                }
-            }
-            let apart = (p[0] - fewer).abs();
+        picked
+    }
+
+    /// The state at `remaining` after the last strike; `None` where three strikes say something else than four: what
+    /// moves fast beside the contact, or was struck itself, is not continued.
+    fn state(&self, remaining: f64) -> Option<Vec<f64>> {
+        let picked = self.nodes(remaining);
+        let last = &self.strikes[self.strikes.len() - 1].y;
+        let size = max_abs(last).max(1.0);
+        let mut result = Vec::with_capacity(last.len());
+        for i in 0..last.len() {
+            let nodes: Vec<(f64, f64)> = picked.iter().map(|&(t, k)| (t, self.strikes[k].y[i])).collect();
+            let (value, fewer) = continued(&nodes, remaining);
+            let apart = (value - fewer).abs();
             if apart.is_nan() || apart > CONTINUED * size {
                 return None;
             }
-            result.push(p[0]);
+            result.push(value);
         }
         Some(result)
     }
+}
+
+/// Neville's scheme: the polynomial through these points at x, and the one through all but the last.
+fn continued(nodes: &[(f64, f64)], x: f64) -> (f64, f64) {
+    let mut p: Vec<f64> = nodes.iter().map(|node| node.1).collect();
+    let mut fewer = f64::NAN;
+    for level in 1..p.len() {
+        fewer = p[0];
+        for j in 0..p.len() - level {
+            let (a, b) = (nodes[j].0, nodes[j + level].0);
+            p[j] = ((x - b) * p[j] - (x - a) * p[j + 1]) / (a - b);
+        }
+    }
+    (p.first().copied().unwrap_or(f64::NAN), fewer)
 }
 
 #[cfg(test)]
@@ -224,6 +245,43 @@ mod tests {
             let limit = found.expect("a limit");
             assert!((t + limit.remaining - end).abs() < 1e-11, "e = {e}");
             assert!((limit.y[0] - x(end)).abs() < 1e-9, "e = {e}: {} for {}", limit.y[0], x(end));
+        }
+    }
+
+    /// Gravity that grows, so that speeds shrink by another ratio at every bounce: u = a d/2 + b d²/6 and
+    /// w = a d/2 + b d²/3 for a flight d that begins with u under a + b τ. Backwards from t_∞ the series is the fixed
+    /// point of that map, found here by bouncing to the very end.
+    #[test]
+    fn ratios_that_change_are_continued() {
+        for e in [0.1_f64, 0.5, 0.9, 0.99] {
+            let bounce = |t: f64, u: f64| {
+                let (a, b) = (10.0 + 3.0 * t, 3.0);
+                let mut d = 2.0 * u / a;
+                for _ in 0..20 {
+                    d = u / (0.5 * a + b * d / 6.0);
+                }
+                (d, a * d + 0.5 * b * d * d - u)
+            };
+            let start = (0.0, 0.05 * (1.0 - e));
+            let (mut t, mut u, mut sum) = (start.0, start.1, vec![]);
+            while u > 1e-17 {
+                let (d, w) = bounce(t, u);
+                sum.push(d);
+                (t, u) = (t + d, e * w);
+            }
+            let end: f64 = sum.iter().rev().sum();
+            let (mut t, mut u, mut chatter) = (start.0, start.1, Chatter::default());
+            let limit = loop {
+                let (d, w) = bounce(t, u);
+                (t, u) = (t + d, e * w);
+                let found = chatter.strike(t, d, w, vec![], 1e-3);
+                if let Some(limit) = found {
+                    break limit;
+                }
+                assert!(u > 1e-17, "e = {e}: no limit");
+            };
+            let found = t + limit.remaining;
+            assert!((found - end).abs() < 1e-11, "e = {e}: {found} for {end}, at {:e}", limit.remaining);
         }
     }
 

@@ -117,6 +117,11 @@ pub(crate) fn polynomial(coefficients: &[f64; POINTS], theta: f64) -> f64 {
     coefficients.iter().zip(p).map(|(c, p)| c * p).sum()
 }
 
+/// Its integral over [0, θ].
+pub(crate) fn integral(coefficients: &[f64; POINTS], theta: f64) -> f64 {
+    coefficients.iter().zip(legendre_integrals(theta)).map(|(c, p)| c * p).sum()
+}
+
 /// One step, for every θ of it.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct DenseStep {

@@ -15,6 +15,7 @@ use delassus_solve::matrix::max_abs;
 
 use crate::collocation::{DenseStep, GAUSS, polynomial};
 use crate::event_loop::Run;
+use crate::event_search::GapTolerance;
 use crate::formula::{AnyFormula, Point};
 use crate::interval::{Interval, IntervalDual};
 use crate::system::Measure;
@@ -37,8 +38,12 @@ const KEPT: usize = 128;
 /// What bounds say about a gap on a stretch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Shape {
+    /// It stays above what counts as zero.
+    Clear,
     /// It has no zero.
     Positive,
+    /// It is zero throughout, but for rounding.
+    Zero,
     /// Its rate is positive.
     Rises,
     /// Its rate is negative.
@@ -145,9 +150,15 @@ impl StepBounds {
         formula.value(&Point { q, v, t: dense.start + theta * dense.length })
     }
 
-    /// Whether a gap has no zero on [a, b], by its range alone.
-    pub(crate) fn is_positive(&mut self, dense: &DenseStep, gap: &AnyFormula, stretch: (f64, f64)) -> bool {
-        self.stretch(dense, stretch).range(gap).lo > 0.0
+    /// Whether a gap stays above `zero` on [a, b], by its range alone.
+    pub(crate) fn is_clear(
+        &mut self,
+        dense: &DenseStep,
+        gap: &AnyFormula,
+        stretch: (f64, f64),
+        zero: f64,
+    ) -> bool {
+        self.stretch(dense, stretch).range(gap).lo > zero
     }
 
     /// Whether there are bounds of this formula at all.
@@ -155,11 +166,21 @@ impl StepBounds {
         !self.stretch(dense, (0.0, 0.0)).range(formula).is_undefined()
     }
 
-    /// What bounds say about a gap on [a, b].
-    pub(crate) fn shape(&mut self, dense: &DenseStep, gap: &AnyFormula, stretch: (f64, f64)) -> Shape {
+    /// What bounds say about a gap on [a, b]. Values are known to within `blur`.
+    pub(crate) fn shape(
+        &mut self,
+        dense: &DenseStep,
+        gap: &AnyFormula,
+        stretch: (f64, f64),
+        (tolerance, blur): (&GapTolerance, f64),
+    ) -> Shape {
         let [value, rate, curvature] = self.stretch(dense, stretch).bounds(gap);
-        if value.lo > 0.0 {
+        if value.lo > tolerance.graze + blur {
+            Shape::Clear
+        } else if value.lo > blur {
             Shape::Positive
+        } else if value.lo >= -tolerance.rounding && value.hi <= tolerance.rounding {
+            Shape::Zero
         } else if rate.lo > 0.0 {
             Shape::Rises
         } else if rate.hi < 0.0 {

@@ -6,10 +6,11 @@ use delassus_solve::matrix::norm;
 use crate::event_conditions::Condition;
 use crate::event_decide::{Answer, Decision, decide};
 use crate::event_driven::{Ending, Event, EventKind, Indeterminate};
+use crate::event_flight::Flight;
 use crate::event_impact::{impact, jam, joint_names};
 use crate::event_loop::{Cause, GAP, Run};
 use crate::event_mechanics::{ContactMode, Equations, JointMode, Modes};
-use crate::event_project::{project, project_velocity};
+use crate::event_project::{project, project_positions, project_velocity};
 use crate::higher_derivatives::{DecidingOptions, Fate, deciding_order};
 
 /// Impacts or jams at one instant, at most.
@@ -87,6 +88,16 @@ impl Run<'_> {
         }
     }
 
+    /// Puts contacts onto their surfaces, beside those that are closed.
+    pub(crate) fn meet(&mut self, contacts: &[usize]) -> Result<(), Ending> {
+        let mut modes = self.modes.clone();
+        for &i in contacts {
+            modes.contacts[i] = ContactMode::Slide { direction: [0.0; 2] };
+        }
+        project_positions(&mut self.mechanics, &mut self.state, &modes)?;
+        Ok(())
+    }
+
     /// Masses, forces and rows of the contacts that touch.
     pub(crate) fn equations(&mut self) -> Result<Equations, Ending> {
         let near = self.mechanics.near(&self.state, NEAR);
@@ -116,8 +127,16 @@ impl Run<'_> {
     fn settle_touch(&mut self, meeting: &[usize], first: usize) -> Result<(), Ending> {
         self.settle(meeting, None, false)?;
         if self.modes.contacts[first] == ContactMode::Open {
+            // One that higher derivatives opened was told so, with their order; it was not closed before.
             let name = self.system.contacts[first].name.clone();
-            self.event(EventKind::Graze, &name);
+            let t = self.state.t;
+            let told = |e: &&mut Event| e.kind == EventKind::Open && e.contact == name;
+            match self.events.iter_mut().rev().take_while(|e| e.t == t).find(told) {
+                Some(event) => event.kind = EventKind::Graze,
+                None => {
+                    self.event(EventKind::Graze, &name);
+                }
+            }
         }
         Ok(())
     }
@@ -177,7 +196,9 @@ impl Run<'_> {
                 let u = after.contacts[i].as_ref().map_or(0.0, |c| c.normal.velocity);
                 if u > still {
                     self.leaving[i] = true;
+                    self.flights[i] = Some(Flight::BEGIN);
                 } else {
+                    self.flights[i] = None;
                     touching.push(i);
                 }
             }
@@ -255,6 +276,7 @@ impl Run<'_> {
             self.leaving[i] = false;
             self.chatter[i].clear();
         }
+        self.flights.fill(None);
         self.since.iter_mut().for_each(|s| *s += limit.remaining);
         self.state.t = end;
         self.state.q.copy_from_slice(q);

@@ -110,7 +110,7 @@ pub(crate) fn decide(
     let jacobian = Matrix::from_fn(rows.len(), n, |i, j| rows[i].gradient[j]);
     let bias = rows.iter().map(|r| r.bias).collect();
     let dynamics = Dynamics::new(at.mass.as_ref().clone(), at.force.clone(), jacobian, bias, laws)?;
-    let read = Reading { dynamics: &dynamics, touching, cause, before };
+    let read = Reading { dynamics: &dynamics, force_size: &at.force_size, touching, cause, before };
     if !dynamics.laws.iter().all(Law::is_polyhedral) {
         return read.one();
     }
@@ -145,6 +145,8 @@ fn closed(modes: &Modes) -> usize {
 /// From forces and accelerations to modes.
 struct Reading<'a> {
     dynamics: &'a Dynamics,
+    /// Sums of the sizes of the terms of every force.
+    force_size: &'a [f64],
     touching: &'a [bool],
     cause: Option<Condition>,
     before: &'a Modes,
@@ -170,7 +172,7 @@ impl Reading<'_> {
     fn answer(&self, force: &[f64], velocity: &[f64], acceleration: &[f64]) -> Answer {
         let offsets = self.dynamics.offsets();
         let joints = self.before.joints.len();
-        let zero_force = ZERO * max_abs(force).max(max_abs(&self.dynamics.force));
+        let zero_force = ZERO * max_abs(force).max(max_abs(self.force_size));
         let zero = ZERO * max_abs(velocity).max(max_abs(&self.dynamics.bias)).max(self.free());
         let unit = |x: &[f64], sign: f64| {
             let size = norm(x).max(f64::MIN_POSITIVE);
@@ -239,11 +241,13 @@ impl Reading<'_> {
         Answer { modes, acceleration: acceleration.to_vec(), pressure, ties }
     }
 
-    /// The size of accelerations without contact forces, along the rows.
+    /// The size of accelerations without contact forces, along the rows: of the terms that make them up, since bodies that fall
+    /// together leave only their rounding.
     fn free(&self) -> f64 {
-        match self.dynamics.reduce() {
-            Some(reduced) => max_abs(&reduced.free_velocity),
-            None => 0.0,
-        }
+        let Some(reduced) = self.dynamics.reduce() else { return 0.0 };
+        let terms = |row: usize| -> f64 {
+            self.force_size.iter().enumerate().map(|(i, f)| (reduced.response[(i, row)] * f).abs()).sum()
+        };
+        (0..self.dynamics.bias.len()).map(terms).fold(0.0, f64::max)
     }
 }

@@ -318,9 +318,22 @@ impl std::fmt::Display for Ending {
     }
 }
 
+/// A contact or joint that was not where it should be at the start, and was put there.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StartCorrection {
+    /// Name of the contact or joint.
+    pub name: String,
+    /// Its gap or value as given, m.
+    pub value: f64,
+    /// Its rate as given, where that was put right too, m/s; else 0.
+    pub rate: f64,
+}
+
 /// A motion.
 #[derive(Clone, Debug)]
 pub struct Trajectory {
+    /// What was put right at the start: joints that were open, contacts that rested near their surface or overlapped.
+    pub corrections: Vec<StartCorrection>,
     /// What happened, in the order of time.
     pub events: Vec<Event>,
     /// The motion at the times that were asked for, as far as it came.

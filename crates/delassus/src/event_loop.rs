@@ -6,15 +6,16 @@ use crate::accumulation::Chatter;
 use crate::collocation::{Collocation, DenseStep, GAUSS, POINTS, StepOutcome, next_length, scales};
 use crate::event_bounds::{Shape, StepBounds};
 use crate::event_conditions::{Condition, condition_values, conditions};
-use crate::event_driven::{Ending, Event, EventError, EventOptions, Sample, Trajectory};
+use crate::event_driven::{Ending, Event, EventError, EventOptions, Sample, StartCorrection, Trajectory};
+use crate::event_flight::Flight;
 use crate::event_mechanics::{ContactMode, JointMode, Mechanics, ModeError, Modes, Moving};
 use crate::event_project::project;
 use crate::event_search::{End, GapPoint, GapTolerance, Search, TooLong, first_end};
 use crate::event_start::START_TOLERANCE;
 use crate::event_turn::Turning;
-use crate::kinematics::Kinematics;
+use crate::kinematics::{Kinematics, Row};
 use crate::system::{Impulse, Measure, State, System};
-use delassus_solve::matrix::max_abs;
+use delassus_solve::matrix::{dot, max_abs};
 
 /// Gaps within this of zero are closed, m.
 pub(crate) const GAP: f64 = 1e-10;
@@ -22,6 +23,8 @@ pub(crate) const GAP: f64 = 1e-10;
 const GRAZE: f64 = 1e-12;
 /// What rounding leaves of a gap that is zero, relative to the largest position or 1 and the way at the largest velocity.
 const ROUNDING: f64 = 1e-15;
+/// Corrections of the start up to this part of the largest position or velocity, or of 1, are rounding.
+const CORRECTION: f64 = 1e-12;
 /// Velocities below this part of the largest, or of 1, are zero.
 const STILL: f64 = 1e-10;
 /// Forces below this part of all forces are zero.
@@ -96,6 +99,13 @@ impl Visited {
     }
 }
 
+/// Whether the rate of a row is what is left where its terms cancel, each of them given to six digits.
+fn is_zero_sum(row: &Row, v: &[f64]) -> bool {
+    let terms: f64 = row.gradient.iter().zip(v).map(|(g, v)| (g * v).abs()).sum();
+    let drift = row.velocity - dot(&row.gradient, v);
+    row.velocity.abs() <= START_TOLERANCE * (terms + drift.abs())
+}
+
 /// A run under way.
 pub(crate) struct Run<'a> {
     pub(crate) system: &'a System,
@@ -122,6 +132,10 @@ pub(crate) struct Run<'a> {
     visited: Visited,
     pub(crate) bounds: StepBounds,
     pub(crate) chatter: Vec<Chatter>,
+    /// Flights of contacts since their last strike, where they are low.
+    pub(crate) flights: Vec<Option<Flight>>,
+    /// Contacts that came near by falling, and have not risen since.
+    pub(crate) fell: Vec<bool>,
     /// Time since the last strike of every contact.
     pub(crate) since: Vec<f64>,
     pub(crate) events: Vec<Event>,
@@ -137,6 +151,7 @@ pub(crate) struct Run<'a> {
     same_instant: usize,
     steps: u64,
     redundant_steps: u64,
+    corrections: Vec<StartCorrection>,
     max_gap_error: f64,
     max_joint_error: f64,
     max_force_error: f64,
@@ -186,6 +201,8 @@ impl<'a> Run<'a> {
             visited: Visited::default(),
             bounds: StepBounds::default(),
             chatter: vec![Chatter::default(); contacts],
+            flights: vec![None; contacts],
+            fell: vec![false; contacts],
             since: vec![f64::INFINITY; contacts],
             events: vec![],
             samples: vec![],
@@ -199,6 +216,7 @@ impl<'a> Run<'a> {
             same_instant: 0,
             steps: 0,
             redundant_steps: 0,
+            corrections: vec![],
             max_gap_error: 0.0,
             max_joint_error: 0.0,
             max_force_error: 0.0,
@@ -229,6 +247,7 @@ impl<'a> Run<'a> {
             steps: self.steps,
             steps_with_non_unique_forces: self.redundant_steps,
             evaluations: self.room.evaluations,
+            corrections: self.corrections,
             max_gap_error: self.max_gap_error,
             max_joint_error: self.max_joint_error,
             max_force_error: self.max_force_error,
@@ -241,23 +260,43 @@ impl<'a> Run<'a> {
         STILL * max_abs(&self.state.v).max(1.0)
     }
 
-    /// The state at the start: joints closed, contacts that touch found, the first modes.
+    /// The state at the start: joints closed, contacts that touch found, the first modes. What rests near its surface was meant to
+    /// be on it; what moves there is left where it is.
     fn begin(&mut self) -> Result<(), Ending> {
+        let system = self.system;
+        let at = self.mechanics.equations((self.state.t, &self.state.q, &self.state.v), |_| true)?;
+        for (joint, given) in system.joints.iter().zip(&at.joints) {
+            self.tell_correction(&joint.name, given.value, given.row.velocity);
+        }
         self.put_right()?;
         let at = self.mechanics.equations((self.state.t, &self.state.q, &self.state.v), |_| true)?;
-        let (mut touching, mut closing) = (vec![], vec![]);
+        let rounding = ROUNDING * max_abs(&self.state.q).max(1.0);
+        let (mut touching, mut closing, mut sunk) = (vec![], vec![], vec![]);
         for (i, contact) in at.contacts.iter().enumerate() {
             let Some(contact) = contact else { continue };
             let u = contact.normal.velocity;
-            if contact.gap.abs() <= START_TOLERANCE && u.abs() <= START_TOLERANCE {
+            let rests =
+                is_zero_sum(&contact.normal, &self.state.v) || u.abs() <= CORRECTION * max_abs(&self.state.v);
+            if rests && contact.gap.abs() <= START_TOLERANCE {
                 touching.push(i);
-            } else if contact.gap <= GAP && u < 0.0 {
+                self.tell_correction(&system.contacts[i].name, contact.gap, u);
+                continue;
+            }
+            if contact.gap > rounding {
+                continue;
+            }
+            if contact.gap < -rounding {
+                sunk.push(i);
+                self.tell_correction(&system.contacts[i].name, contact.gap, 0.0);
+            }
+            if u < 0.0 {
                 closing.push(i);
-            } else if contact.gap <= GAP {
+            } else {
                 self.leaving[i] = true;
             }
         }
-        // Contacts that rest are put onto their surface before anything is decided.
+        sunk.extend(&touching);
+        self.meet(&sunk)?;
         for &i in &touching {
             self.modes.contacts[i] = ContactMode::Slide { direction: [0.0; 2] };
         }
@@ -265,11 +304,20 @@ impl<'a> Run<'a> {
         for &i in &touching {
             self.modes.contacts[i] = ContactMode::Open;
         }
+        // What was put right at the start is told by itself.
+        (self.max_gap_error, self.max_joint_error) = (0.0, 0.0);
         if closing.is_empty() {
             self.settle(&touching, None, false)
         } else {
             closing.extend(touching);
             self.strike(&closing)
+        }
+    }
+
+    fn tell_correction(&mut self, name: &str, value: f64, rate: f64) {
+        let (size, speed) = (max_abs(&self.state.q).max(1.0), max_abs(&self.state.v).max(1.0));
+        if value.abs() > CORRECTION * size || rate.abs() > CORRECTION * speed {
+            self.corrections.push(StartCorrection { name: name.to_owned(), value, rate });
         }
     }
 
@@ -413,9 +461,18 @@ impl<'a> Run<'a> {
         if theta > 0.0 {
             self.leaving.fill(false);
         }
+        let flown = match cause {
+            Cause::Touch(contact) => self.flights[contact].is_some().then_some(contact),
+            Cause::Mode(_) => None,
+        };
         self.go_to(theta, self.state.t + theta * h);
         self.put_right()?;
         self.mechanics.dependent = None;
+        if let Some(contact) = flown {
+            // The rate told when it closes; positions follow, to their rounding.
+            self.meet(&[contact])?;
+            self.flights[contact] = None;
+        }
         self.contiguous = false;
         let before = self.here();
         self.record_event();
@@ -462,6 +519,9 @@ impl<'a> Run<'a> {
         self.state.q.copy_from_slice(&y[..n]);
         self.state.v.copy_from_slice(&y[n..]);
         self.since.iter_mut().for_each(|s| *s += passed);
+        for flight in &mut self.flights {
+            *flight = flight.and_then(|flight| flight.from(theta));
+        }
     }
 
     /// A step of length h in the present modes; where slip in space is so slow that sweeps do not contract, with its
@@ -507,7 +567,7 @@ impl<'a> Run<'a> {
                     all[point] = *x;
                 }
                 let forces = response.contacts.iter().chain(&response.joints).flatten();
-                size = forces.fold(max_abs(&at.force), |m, f| m.max(f.abs()));
+                size = forces.fold(max_abs(&at.force_size), |m, f| m.max(f.abs()));
             }
             Ok::<(), ModeError>(())
         })?;
@@ -523,7 +583,8 @@ impl<'a> Run<'a> {
         let h = self.dense.length;
         // Rounding of positions, and of the time at which fast walls and bodies are met.
         let size = max_abs(&self.state.q).max(1.0) + max_abs(&self.state.v) * self.state.t.abs();
-        let tolerance = GapTolerance { graze: GRAZE, rounding: ROUNDING * size };
+        let rounding = ROUNDING * size;
+        let rate = ROUNDING * max_abs(&self.state.v) * h;
         let (mechanics, dense, visited) = (&self.mechanics, &self.dense, &mut self.visited);
         let bounds = &mut self.bounds;
         for i in 0..self.modes.contacts.len() {
@@ -532,20 +593,37 @@ impl<'a> Run<'a> {
                 continue;
             }
             let leaving = self.leaving[i];
-            if !leaving && bounds.is_positive(dense, gap, (0.0, 1.0)) {
+            let fell = std::mem::take(&mut self.fell[i]);
+            // A gap that is no matter of positions has no error but rounding.
+            let given = gap.variables().is_some_and(|v| v.positions.is_empty());
+            let graze = if given { rounding } else { GRAZE.max(rounding) };
+            let mut raw = |theta: f64| {
+                let (gap, rate) = mechanics.gap(i, visited.at(dense, theta));
+                (gap, rate * h)
+            };
+            let flight = self.flights[i].and_then(|flight| flight.over(&mut raw, size));
+            self.flights[i] = flight;
+            let blur = flight.map_or(0.0, |flight| flight.blur());
+            // A flight may be lower than what rounding leaves of the formula.
+            let tolerance =
+                GapTolerance { graze, rounding: if flight.is_some() { 0.0 } else { rounding }, rate };
+            if !leaving && bounds.is_clear(dense, gap, (0.0, 1.0), graze + blur) {
                 continue;
             }
             let bounded = bounds.has_bounds(dense, gap);
             let mut eval = |theta: f64| {
-                let (gap, rate) = mechanics.gap(i, visited.at(dense, theta));
-                GapPoint { theta, gap, rate: rate * h }
+                let (gap, rate) = raw(theta);
+                GapPoint { theta, gap: flight.map_or(gap, |flight| flight.gap(theta, gap)), rate }
             };
             let mut shape = |a: f64, b: f64| {
-                if bounded { bounds.shape(dense, gap, (a, b)) } else { Shape::Unknown }
+                if bounded { bounds.shape(dense, gap, (a, b), (&tolerance, blur)) } else { Shape::Unknown }
             };
             let (a, b) = (eval(0.0), eval(first.map_or(1.0, |f| f.0)));
             if b.theta > a.theta {
-                match Search::new(&mut eval, &mut shape, tolerance).first_touch(a, b, leaving) {
+                let mut search = Search::new(&mut eval, &mut shape, tolerance);
+                let found = search.first_touch(a, b, leaving, fell);
+                self.fell[i] = search.fell();
+                match found {
                     // Closing and grazing are told apart by the rate there.
                     Ok(Some(touch)) if first.is_none_or(|f| touch.theta() < f.0) => {
                         first = Some((touch.theta(), Cause::Touch(i)));

@@ -67,6 +67,8 @@ pub(crate) struct Modes {
 pub(crate) struct Equations {
     pub(crate) mass: Arc<Matrix>,
     pub(crate) force: Vec<f64>,
+    /// Sums of the sizes of the terms that make up each force: what its rounding is measured by.
+    pub(crate) force_size: Vec<f64>,
     /// `None` for contacts that were not asked for.
     pub(crate) contacts: Vec<Option<Box<ContactKinematics>>>,
     pub(crate) joints: Vec<JointKinematics>,
@@ -175,6 +177,7 @@ impl<'a> Mechanics<'a> {
             return Ok(Equations {
                 mass: Arc::clone(mass),
                 force: vec![0.0; q.len()],
+                force_size: vec![0.0; q.len()],
                 contacts,
                 joints: vec![],
             });
@@ -188,13 +191,17 @@ impl<'a> Mechanics<'a> {
                 (Arc::new(mass), force)
             }
         };
+        let mut force_size: Vec<f64> = force.iter().map(|f| f.abs()).collect();
         if let Some(potential) = &system.potential {
-            axpy(1.0, &at.gradient(potential, FormulaId::Potential)?, &mut force);
+            let pull = at.gradient(potential, FormulaId::Potential)?;
+            axpy(1.0, &pull, &mut force);
+            force_size.iter_mut().zip(&pull).for_each(|(size, f)| *size += f.abs());
         }
         for (i, applied) in system.forces.iter().enumerate() {
             let value = at.value(&applied.value, FormulaId::Force(i))?;
             if let Some(f) = force.get_mut(applied.coordinate) {
                 *f -= value;
+                force_size[applied.coordinate] += value.abs();
             }
         }
         let mut contacts = Vec::with_capacity(system.contacts.len());
@@ -220,7 +227,7 @@ impl<'a> Mechanics<'a> {
             let mu = at.friction(&joint.mu, FormulaId::JointMu(i))?;
             joints.push(JointKinematics { value, row, slip, mu });
         }
-        Ok(Equations { mass, force, contacts, joints })
+        Ok(Equations { mass, force, force_size, contacts, joints })
     }
 
     /// M⁻¹ B.

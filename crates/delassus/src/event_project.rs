@@ -40,6 +40,19 @@ pub(crate) fn project(
     state: &mut State,
     modes: &Modes,
 ) -> Result<Distance, ModeError> {
+    let distance = project_positions(mechanics, state, modes)?;
+    if modes.contacts.iter().any(ContactMode::is_closed) || !modes.joints.is_empty() {
+        project_velocity(mechanics, state, modes)?;
+    }
+    Ok(distance)
+}
+
+/// Moves positions onto the constraints of these modes; returns how far off they were.
+pub(crate) fn project_positions(
+    mechanics: &mut Mechanics<'_>,
+    state: &mut State,
+    modes: &Modes,
+) -> Result<Distance, ModeError> {
     let mut distance = Distance::default();
     let closed = |i: usize| modes.contacts[i].is_closed();
     if !(0..modes.contacts.len()).any(closed) && modes.joints.is_empty() {
@@ -69,7 +82,6 @@ pub(crate) fn project(
         let change = correction(mechanics, &at, &rows, &values)?;
         axpy(-1.0, &change, &mut state.q);
     }
-    project_velocity(mechanics, state, modes)?;
     Ok(distance)
 }
 

@@ -10,7 +10,8 @@
 //! has no zero where its Bernstein coefficients have one sign. Where the value and the rate in the middle agree with the
 //! cubic the stretch is done with; where they do not, or signs differ, it is halved. A stretch on which the gap falls and
 //! rises again is followed to its minimum, so that a gap that closes and opens between two samples is not missed, and one
-//! that only touches is told as a graze.
+//! that only touches is told as a graze. A minimum without curvature, such as that of (t − 1)⁴, is seen by its rates: a gap
+//! that fell and rises grazes where it was within the tolerance of zero in between.
 //!
 //! Forces and slips are known at the points of the step as polynomials, and their zeros are polished on the forces
 //! themselves.
@@ -61,6 +62,8 @@ pub(crate) struct GapTolerance {
     pub(crate) graze: f64,
     /// What rounding leaves of a gap that is zero.
     pub(crate) rounding: f64,
+    /// What rounding leaves of a rate dg/dθ that is zero.
+    pub(crate) rate: f64,
 }
 
 /// The search took more evaluations than it may: the gap stays within rounding of zero.
@@ -73,6 +76,10 @@ pub(crate) struct Search<'a> {
     pub(crate) shape: &'a mut dyn FnMut(f64, f64) -> Shape,
     pub(crate) tolerance: GapTolerance,
     budget: usize,
+    /// Where the gap fell last, if it may have come to zero and has not risen since.
+    fell: Option<GapPoint>,
+    /// Whether it has been away from zero, so that a fall is more than rounding.
+    away: bool,
 }
 
 impl<'a> Search<'a> {
@@ -81,17 +88,47 @@ impl<'a> Search<'a> {
         shape: &'a mut dyn FnMut(f64, f64) -> Shape,
         tolerance: GapTolerance,
     ) -> Self {
-        Search { eval, shape, tolerance, budget: BUDGET }
+        Search { eval, shape, tolerance, budget: BUDGET, fell: None, away: true }
     }
 
-    /// The first touch in [a, b]. `leaving`: the gap is zero at a, and positive right after it.
+    /// The first touch in [a, b]. `leaving`: the gap is zero at a, and positive right after it. `fell`: it fell to where it
+    /// is at a, if it does not rise there.
     pub(crate) fn first_touch(
         &mut self,
         a: GapPoint,
         b: GapPoint,
         leaving: bool,
+        fell: bool,
     ) -> Result<Option<Touch>, TooLong> {
+        self.away = !leaving;
+        let near = a.gap.abs() <= self.tolerance.graze;
+        self.fell = (!leaving && (a.rate < -self.tolerance.rate || (fell && near))).then_some(a);
         self.search(a, b, leaving, DEPTH)
+    }
+
+    /// Whether the gap fell at the end of what was searched, and did not rise since.
+    pub(crate) fn fell(&self) -> bool {
+        self.fell.is_some()
+    }
+
+    /// The end of a stretch on which the gap stays clear of zero.
+    fn clear(&mut self, b: GapPoint) -> Option<Touch> {
+        self.away = true;
+        self.fell = (b.rate < -self.tolerance.rate).then_some(b);
+        None
+    }
+
+    /// The end of a stretch on which the gap does not go through zero: one that fell before and rises here may have grazed.
+    fn passed(&mut self, b: GapPoint) -> Option<Touch> {
+        self.away |= b.gap > self.tolerance.graze;
+        if b.rate < -self.tolerance.rate && self.away {
+            self.fell = Some(b);
+        }
+        if b.rate <= self.tolerance.rate {
+            return None;
+        }
+        let low = minimum(self.eval, self.fell.take()?, b);
+        (low.gap.abs() <= self.tolerance.graze).then_some(Touch::Grazes(low.theta))
     }
 
     fn search(
@@ -109,13 +146,15 @@ impl<'a> Search<'a> {
         let h = b.theta - a.theta;
         let through = !leaving && a.gap > 0.0 && b.gap < 0.0;
         match (self.shape)(a.theta, b.theta) {
-            Shape::Positive if !leaving => return Ok(None),
-            Shape::Rises => return Ok(None),
+            Shape::Clear if !leaving => return Ok(self.clear(b)),
+            Shape::Positive if !leaving => return Ok(self.passed(b)),
+            Shape::Zero => return Ok(self.passed(b)),
+            Shape::Rises => return Ok(self.passed(b)),
             Shape::Falls if through => return Ok(Some(Touch::Closes(root(self.eval, a, b)))),
-            Shape::Falls if !leaving => return Ok(None),
+            Shape::Falls if !leaving => return Ok(self.passed(b)),
             Shape::Concave if through => return Ok(Some(Touch::Closes(root(self.eval, a, b)))),
-            Shape::Concave if b.gap > 0.0 => return Ok(None),
-            Shape::Convex if a.rate >= 0.0 => return Ok(None),
+            Shape::Concave if b.gap > 0.0 => return Ok(self.passed(b)),
+            Shape::Convex if a.rate >= 0.0 => return Ok(self.passed(b)),
             Shape::Convex if !leaving && a.gap > 0.0 => return Ok(self.valley(a, b)),
             Shape::Any if h > RESOLVED => return self.halves(a, b, leaving, depth, None),
             _ => {}
@@ -125,8 +164,8 @@ impl<'a> Search<'a> {
         // Far away: the cubic would have to be off by more than all that it does on this stretch.
         let swing = c.iter().fold(f64::NEG_INFINITY, |m, x| m.max(*x))
             - c.iter().fold(f64::INFINITY, |m, x| m.min(*x));
-        if !leaving && c.iter().all(|x| *x > 2.0 * swing) {
-            return Ok(None);
+        if !leaving && c.iter().all(|x| *x > 2.0 * swing + tolerance.graze) {
+            return Ok(self.clear(b));
         }
         let mid = (self.eval)(a.theta + 0.5 * h);
         let value = 0.5 * (start + b.gap) + h * (a.rate - b.rate) / 8.0;
@@ -134,7 +173,7 @@ impl<'a> Search<'a> {
         // The cubic is off by at most a small multiple of what it is off in the middle.
         let off = 4.0 * (value - mid.gap).abs().max(0.2 * h * (rate - mid.rate).abs());
         if [start, mid.gap, b.gap].iter().all(|x| x.abs() <= tolerance.rounding) {
-            return Ok(None);
+            return Ok(self.passed(mid).or_else(|| self.passed(b)));
         }
         let clear = if leaving {
             c[1] >= -tolerance.rounding && c[2] > off && c[3] > off
@@ -142,7 +181,11 @@ impl<'a> Search<'a> {
             c.iter().all(|x| *x > off)
         };
         if clear {
-            return Ok(None);
+            return Ok(if c.iter().all(|x| *x > off + tolerance.graze) {
+                self.clear(b)
+            } else {
+                self.passed(b)
+            });
         }
         let falls = a.rate < 0.0 && mid.rate < 0.0 && b.rate < 0.0;
         if through && falls {
@@ -153,7 +196,8 @@ impl<'a> Search<'a> {
             return Ok(self.valley(a, b));
         }
         if depth == 0 {
-            return Ok((!leaving && b.gap < -tolerance.graze).then_some(Touch::Closes(b.theta)));
+            let closes = (!leaving && b.gap < -tolerance.graze).then_some(Touch::Closes(b.theta));
+            return Ok(closes.or_else(|| self.passed(b)));
         }
         self.halves(a, b, leaving, depth, Some(mid))
     }
@@ -178,6 +222,7 @@ impl<'a> Search<'a> {
     /// A stretch with one minimum: the gap stays open, grazes or closes.
     fn valley(&mut self, a: GapPoint, b: GapPoint) -> Option<Touch> {
         let low = if b.rate > 0.0 { minimum(self.eval, a, b) } else { b };
+        self.fell = (b.rate <= 0.0).then_some(b);
         if low.gap > self.tolerance.graze {
             None
         } else if low.gap >= -self.tolerance.graze {
@@ -221,6 +266,7 @@ fn minimum(eval: &mut dyn FnMut(f64) -> GapPoint, mut a: GapPoint, mut b: GapPoi
     let mut best = if a.gap < b.gap { a } else { b };
     for step in 0..ROOT_STEPS {
         let secant = a.theta + (b.theta - a.theta) * a.rate / (a.rate - b.rate);
+        // Where a minimum is flat secants creep.
         let x = if step % 3 == 2 { 0.5 * (a.theta + b.theta) } else { secant };
         if !(x > a.theta && x < b.theta) {
             break;
@@ -373,8 +419,8 @@ mod tests {
         let mut eval = |theta: f64| GapPoint { theta, gap: f(theta), rate: d(theta) };
         let (a, b) = (eval(0.0), eval(1.0));
         let mut shape = |_: f64, _: f64| Shape::Unknown;
-        let tolerance = GapTolerance { graze: 1e-12, rounding: 0.0 };
-        Search::new(&mut eval, &mut shape, tolerance).first_touch(a, b, leaving).unwrap()
+        let tolerance = GapTolerance { graze: 1e-12, rounding: 0.0, rate: 0.0 };
+        Search::new(&mut eval, &mut shape, tolerance).first_touch(a, b, leaving, false).unwrap()
     }
 
     /// A gap that noise keeps around zero: the search ends and says so.
@@ -388,8 +434,11 @@ mod tests {
         };
         let (a, b) = (eval(0.0), eval(1.0));
         let mut shape = |_: f64, _: f64| Shape::Unknown;
-        let tolerance = GapTolerance { graze: 1e-12, rounding: 0.0 };
-        assert_eq!(Search::new(&mut eval, &mut shape, tolerance).first_touch(a, b, false), Err(TooLong));
+        let tolerance = GapTolerance { graze: 1e-12, rounding: 0.0, rate: 0.0 };
+        assert_eq!(
+            Search::new(&mut eval, &mut shape, tolerance).first_touch(a, b, false, false),
+            Err(TooLong)
+        );
     }
 
     #[test]
@@ -410,6 +459,23 @@ mod tests {
         let found = touch(|x| 3.0 * (x - c) * (x - c), |x| 6.0 * (x - c), false);
         assert!(matches!(found, Some(Touch::Grazes(x)) if (x - c).abs() < 1e-6), "{found:?}");
         assert_eq!(touch(|x| 3.0 * (x - c) * (x - c) + 1e-9, |x| 6.0 * (x - c), false), None);
+    }
+
+    /// Minima without curvature graze too; a gap that only comes near, or goes on falling, does not.
+    #[test]
+    fn a_flat_minimum_grazes() {
+        let c = 0.6180;
+        for power in [4, 6, 10] {
+            let (f, n) = (|x: f64| (x - c).powi(power), f64::from(power));
+            let d = |x: f64| n * (x - c).powi(power - 1);
+            let found = touch(f, d, false);
+            assert!(matches!(found, Some(Touch::Grazes(x)) if (x - c).abs() < 1e-9), "{power}: {found:?}");
+            assert_eq!(touch(|x| f(x) + 1e-9, d, false), None);
+            // From its lowest point on.
+            assert_eq!(touch(|x| f(x + c), |x| d(x + c), false), None);
+        }
+        assert_eq!(touch(|_| 5e-13, |_| 0.0, false), None);
+        assert_eq!(touch(|x| 1e-3 * (-30.0 * x).exp(), |x| -3e-2 * (-30.0 * x).exp(), false), None);
     }
 
     #[test]
@@ -435,9 +501,9 @@ mod tests {
             GapPoint { theta, gap: (1.0 + theta * theta * theta) - 1.0, rate: 3.0 * theta * theta - 1e-17 }
         };
         let (a, b) = (eval(0.0), eval(1.0));
-        let tolerance = GapTolerance { graze: 1e-12, rounding: 4e-16 };
+        let tolerance = GapTolerance { graze: 1e-12, rounding: 4e-16, rate: 0.0 };
         let mut shape = |_: f64, _: f64| Shape::Unknown;
-        assert_eq!(Search::new(&mut eval, &mut shape, tolerance).first_touch(a, b, true), Ok(None));
+        assert_eq!(Search::new(&mut eval, &mut shape, tolerance).first_touch(a, b, true, false), Ok(None));
         assert!(count < 200, "{count}");
     }
 

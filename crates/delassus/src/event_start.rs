@@ -18,7 +18,7 @@ use crate::event_mechanics::ModeError;
 use crate::kinematics::{Kinematics, kinematics};
 use crate::system::{State, System};
 
-/// Gaps and joints that are off by no more than this at the start are put right.
+/// Joints and resting contacts that are off by no more than this at the start are put right, and overlaps up to this.
 pub(crate) const START_TOLERANCE: f64 = 1e-6;
 
 /// The system at its start, or why it cannot begin.

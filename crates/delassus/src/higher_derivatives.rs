@@ -189,8 +189,9 @@ pub fn deciding_order(
                 undecided.push(i);
             }
         }
-        let (r, b) = motion.known(k)?;
-        let noise = motion.noise(&b, &probes, k, tolerance);
+        let known = motion.known(k)?;
+        let noise = motion.noise(&known, &probes, k, tolerance);
+        let b = &known.b;
         // The rows of this order: held ones first, then the undecided.
         let rows: Vec<usize> = held.iter().copied().chain(undecided.iter().map(|i| joints + i)).collect();
         let laws: Vec<Law> =
@@ -222,7 +223,7 @@ pub fn deciding_order(
                 fates[row - joints] = decided(Fate::Opens, delta[place]);
             }
         }
-        motion.advance(k, &r, &coefficient);
+        motion.advance(k, &known.r, &coefficient);
         let now_held: Vec<usize> = (0..joints)
             .chain((0..touching.len()).filter(|&i| fate_is(&fates[i], Fate::Stays)).map(|i| joints + i))
             .collect();

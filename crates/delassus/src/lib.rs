@@ -27,6 +27,7 @@ mod event_change;
 mod event_conditions;
 mod event_decide;
 pub mod event_driven;
+mod event_flight;
 mod event_impact;
 mod event_impulse;
 mod event_loop;

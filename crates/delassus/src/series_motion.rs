@@ -30,6 +30,16 @@ enum Along {
     Velocity(usize),
 }
 
+/// What the coefficients of lower order leave at order k.
+pub(crate) struct Known {
+    /// r_k.
+    pub(crate) r: Vec<f64>,
+    /// b_k.
+    pub(crate) b: Vec<f64>,
+    /// The sizes of the terms that make up b_k.
+    sizes: Vec<f64>,
+}
+
 /// A motion as far as it is known: rows are all joints, then the touching contacts.
 pub(crate) struct Motion<'a> {
     system: &'a System,
@@ -42,6 +52,8 @@ pub(crate) struct Motion<'a> {
     rows: Matrix,
     /// D, directions of the forces at τ = 0.
     directions: Matrix,
+    /// |J M⁻¹|, entry by entry.
+    reach: Matrix,
     /// J M⁻¹ Dᵀ.
     pub(crate) delassus: Matrix,
     /// Time, velocity and acceleration that perturbations are measured by.
@@ -59,6 +71,8 @@ impl<'a> Motion<'a> {
         let (rows, directions) = constraint_rows(system, &at, touching, rest)?;
         let response =
             at.mass.solve_positive_definite(&directions.transpose()).ok_or(DerivativesError::SingularMass)?;
+        let reach =
+            at.mass.solve_positive_definite(&rows.transpose()).ok_or(DerivativesError::SingularMass)?;
         let force = Matrix::from_vec(at.force.len(), 1, at.force.clone());
         let free = at.mass.solve_positive_definite(&force).ok_or(DerivativesError::SingularMass)?;
         let free_acceleration: Vec<f64> = free.data().iter().map(|a| -a).collect();
@@ -76,6 +90,7 @@ impl<'a> Motion<'a> {
             t: state.t,
             q: q.collect(),
             forces: vec![Series::constant(0.0); rows.rows()],
+            reach: Matrix::from_fn(rows.rows(), rows.cols(), |i, j| reach[(j, i)].abs()),
             delassus: rows.mul(&response),
             rows,
             directions,
@@ -189,36 +204,47 @@ impl<'a> Motion<'a> {
     }
 
     /// r_k and b_k, with q_{k+2} and λ_k still zero.
-    pub(crate) fn known(&self, k: usize) -> Result<(Vec<f64>, Vec<f64>)> {
+    pub(crate) fn known(&self, k: usize) -> Result<Known> {
         let n = self.q.len();
         let system = self.system;
+        // Values, and the sizes of the terms that they are sums of.
         let mut r = vec![0.0; n];
-        for (i, r) in r.iter_mut().enumerate() {
+        let mut terms = vec![0.0; n];
+        let mut add = |i: usize, x: f64| {
+            r[i] += x;
+            terms[i] += x.abs();
+        };
+        for i in 0..n {
             let momentum = self.slope(&system.kinetic, FormulaId::Kinetic, Along::Velocity(i))?;
             let pull = self.slope(&system.kinetic, FormulaId::Kinetic, Along::Position(i))?;
-            *r += momentum.rate().0[k] - pull.0[k];
+            add(i, momentum.rate().0[k]);
+            add(i, -pull.0[k]);
             if let Some(potential) = &system.potential {
-                *r += self.slope(potential, FormulaId::Potential, Along::Position(i))?.0[k];
+                add(i, self.slope(potential, FormulaId::Potential, Along::Position(i))?.0[k]);
             }
         }
         for (i, force) in system.forces.iter().enumerate() {
-            r[force.coordinate] -= self.eval(&force.value, FormulaId::Force(i), Along::Nothing)?.value.0[k];
+            let value = self.eval(&force.value, FormulaId::Force(i), Along::Nothing)?.value.0[k];
+            add(force.coordinate, -value);
         }
         for (row, &force) in self.forces.iter().enumerate() {
             // Only lower orders are there, and most rows have none.
             if force.0.iter().any(|x| *x != 0.0) {
-                for (r, d) in r.iter_mut().zip(self.direction(row)?) {
-                    *r -= (d * force).0[k];
+                for (i, d) in self.direction(row)?.into_iter().enumerate() {
+                    add(i, -(d * force).0[k]);
                 }
             }
         }
         let a = self.response(&r);
         let mut b = Vec::with_capacity(self.rows.rows());
+        let mut sizes = Vec::with_capacity(self.rows.rows());
         for row in 0..self.rows.rows() {
             let (measure, id) = self.measure(row);
-            b.push(self.velocity(measure, id)?.rate().0[k] + dot(self.rows.row(row), &a));
+            let turn = self.velocity(measure, id)?.rate().0[k];
+            b.push(turn + dot(self.rows.row(row), &a));
+            sizes.push(turn.abs() + dot(self.reach.row(row), &terms));
         }
-        Ok((r, b))
+        Ok(Known { r, b, sizes })
     }
 
     /// −M⁻¹ r.
@@ -230,16 +256,19 @@ impl<'a> Motion<'a> {
 
     /// What b_k may be off by: rounding, and a change of the state by the tolerance as the probes show it. Rows share it
     /// in the kinetic metric, so that a row that happens not to feel the probes is not believed more than others.
-    pub(crate) fn noise(&self, b: &[f64], probes: &[Motion], k: usize, tolerance: f64) -> Vec<f64> {
+    pub(crate) fn noise(&self, known: &Known, probes: &[Motion], k: usize, tolerance: f64) -> Vec<f64> {
+        let b = &known.b;
         let size: Vec<f64> =
             (0..b.len()).map(|i| self.delassus[(i, i)].abs().sqrt().max(f64::MIN_POSITIVE)).collect();
         // Ten times what two directions show stands for all directions.
         let amplify = 10.0 * tolerance / PROBE;
-        let mut shared = b.iter().zip(&size).fold(0.0_f64, |m, (b, s)| m.max(ROUNDING * b.abs() / s));
+        // Where terms cancel, as for bodies that fall together, what is left of them is their rounding.
+        let mut shared =
+            known.sizes.iter().zip(&size).fold(0.0_f64, |m, (terms, s)| m.max(ROUNDING * terms / s));
         for probe in probes {
-            let Ok((_, other)) = probe.known(k) else { continue };
+            let Ok(other) = probe.known(k) else { continue };
             for i in 0..b.len() {
-                shared = shared.max(amplify * (other[i] - b[i]).abs() / size[i]);
+                shared = shared.max(amplify * (other.b[i] - b[i]).abs() / size[i]);
             }
         }
         size.iter().map(|s| s * shared).collect()
@@ -260,7 +289,7 @@ impl<'a> Motion<'a> {
 
     /// As [`Motion::advance`] with the forces that hold these rows.
     pub(crate) fn follow(&mut self, k: usize, held: &[usize]) -> Result<()> {
-        let (r, b) = self.known(k)?;
+        let Known { r, b, .. } = self.known(k)?;
         let target: Vec<f64> = held.iter().map(|&i| -b[i]).collect();
         let forces = self.delassus.select(held, held).pseudo_solve(&target);
         let mut all = vec![0.0; b.len()];

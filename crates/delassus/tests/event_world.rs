@@ -233,3 +233,43 @@ fn a_four_bar_linkage_is_cheap() {
     assert!(run.steps <= 180, "{} steps", run.steps);
     assert!(run.evaluations <= 8_000, "{} evaluations", run.evaluations);
 }
+
+/// Two balls that touch fall together, spinning or thrown, until the lower one hits the floor.
+#[test]
+fn balls_that_fall_together_hit_the_floor() {
+    let (rest, thrown, spin) = ("[0, 0, 0]", "[1.5, -0.7, 0]", "[3, -7, 11]");
+    for (velocity, spin, mu) in
+        [(rest, rest, 0.0), (thrown, spin, 0.0), (thrown, rest, 0.3), (rest, spin, 0.3)]
+    {
+        let text = format!(
+            r#"{GROUND}
+[[body]]
+name = "big"
+mass = 100.0
+position = [0, 0, 1.1]
+velocity = {velocity}
+angular_velocity = {spin}
+[[body.shape]]
+type = "sphere"
+radius = 0.1
+[[body]]
+name = "small"
+mass = 1.0
+position = [0, 0, 1.25]
+velocity = {velocity}
+angular_velocity = {spin}
+[[body.shape]]
+type = "sphere"
+radius = 0.05
+[[friction]]
+between = ["*", "*"]
+mu = {mu}
+restitution = 0.7
+"#
+        );
+        let (run, state) = run(&text, 0.5);
+        assert_eq!(run.events[0].kind, EventKind::Impact, "{:?}", run.events);
+        near(run.events[0].t, (2.0_f64 / 9.81).sqrt(), 1e-11);
+        assert!(state.bodies[2].pose.position.z > state.bodies[1].pose.position.z);
+    }
+}

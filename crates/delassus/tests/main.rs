@@ -7,6 +7,7 @@ mod event_billiard;
 mod event_driven;
 mod event_features;
 mod event_laws;
+mod event_numerics;
 mod event_start;
 mod event_world;
 mod golden;
