@@ -29,6 +29,7 @@ pub fn part_bodies(world: &World, state: &mut WorldState) -> Option<f64> {
     }
     let options = StepOptions { dt: PUSH, scheme: Scheme::HalfImplicit, ..StepOptions::default() };
     let mut stepper = Stepper::as_given(&idle, still, options);
+    stepper.parting = true;
     let report = stepper.step().ok()?;
     if report.penetration > LEFT || report.joint_error > LEFT {
         return None;

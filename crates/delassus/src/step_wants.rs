@@ -48,7 +48,7 @@ fn rebounds(row: &Row, speed: f64, touching: f64, rest: f64) -> bool {
 impl Stepper<'_> {
     /// The wants of the solve that ends in positions.
     pub(crate) fn want_positions(&mut self, h: f64, symmetric: bool, room: &Room) {
-        let Room { approach, free, limit_begin, past_limits, .. } = room;
+        let Room { approach, free, limit_begin, past_limits, linear, .. } = room;
         let share = if symmetric { 0.5 } else { 1.0 };
         let (rows, masses) = (&self.rows, &self.masses);
         let stiffly = |row: &Row, damping: f64| stiffly(0.5 * h * damping * row_mobility(rows, row, masses));
@@ -87,6 +87,8 @@ impl Stepper<'_> {
             let rebounds = !symmetric && contact.gap <= touching && speed < -rest;
             let bias = if rebounds && self.restitution[i] > 0.0 {
                 self.restitution[i] * speed
+            } else if *linear {
+                contact.gap.max(0.0) / h
             } else {
                 contact.gap / h
             };

@@ -679,3 +679,39 @@ fn a_step_that_cannot_be_solved_ends_after_few_tries() {
         assert!(stepper.state().bodies[1].pose.position.is_finite());
     }
 }
+
+#[test]
+fn contacts_give_no_energy_however_thin_and_fast_a_body_is() {
+    // A rod, or a small box, meets a fixed ball: one step may turn it by a radian and more. Without friction, weight and forces
+    // nothing can give energy; impacts with e = 1 keep it, at least where the ball meets a face.
+    let hit = |radius: f64, half: [f64; 3], e: f64, place: [f64; 3], turn: [f64; 4], speed: f64| {
+        format!(
+            "[world]\ngravity = [0, 0, 0]\n[[body]]\nname = \"ball\"\nfixed = true\n[[body.shape]]\ntype = \"sphere\"\n\
+             radius = {radius}\n[[body]]\nname = \"body\"\nmass = 0.1\nposition = {place:?}\norientation = {turn:?}\n\
+             velocity = [0, 0, -{speed}]\n[[body.shape]]\ntype = \"box\"\nhalf_extents = {half:?}\n\
+             [[friction]]\nbetween = [\"*\", \"*\"]\nmu = 0\nrestitution = {e}\n"
+        )
+    };
+    let turned = [0.537081595431634, -0.35704740099442994, 0.4676641005291827, -0.6044425550604158];
+    let rod = |speed| hit(0.05, [0.1, 0.005, 0.005], 0.0, [0.006, 0.0163, 0.2], turned, speed);
+    let cube = |speed| hit(0.02, [0.005; 3], 1.0, [0.001, 0.0, 0.0351], [1.0, 0.0, 0.0, 0.0], speed);
+    for (text, kept) in [4.0, 8.0]
+        .map(|v| (rod(v), false))
+        .into_iter()
+        .chain([5.0, 10.0, 20.0, 100.0].map(|v| (cube(v), true)))
+    {
+        let (world, state) = world(&text);
+        for scheme in [Scheme::Symmetric, Scheme::HalfImplicit] {
+            let options = options(1e-3, scheme, FrictionLaw::Ncp);
+            let mut stepper = Stepper::new(&world, state.clone(), options).unwrap();
+            let before = energy(&world, stepper.state());
+            for _ in 0..80 {
+                stepper.step().unwrap();
+            }
+            let ratio = energy(&world, stepper.state()) / before;
+            // What one step may give is a hundredth.
+            assert!(ratio < 1.01, "{scheme:?}: {ratio}\n{text}");
+            assert!(!kept || scheme == Scheme::HalfImplicit || ratio > 0.99, "{scheme:?}: {ratio}\n{text}");
+        }
+    }
+}
