@@ -273,3 +273,31 @@ restitution = 0.7
         assert!(state.bodies[2].pose.position.z > state.bodies[1].pose.position.z);
     }
 }
+
+/// The same in any direction, and three at once: nothing happens until the first meets the floor.
+#[test]
+fn balls_that_touch_in_any_direction_stay_together() {
+    let ball = |name: &str, mass: f64, [x, y, z]: [f64; 3]| {
+        format!(
+            "[[body]]\nname = \"{name}\"\nmass = {mass:?}\nposition = [{x:?}, {y:?}, {z:?}]\nvelocity = [0.3, 0.2, \
+             1.0]\n[[body.shape]]\ntype = \"sphere\"\nradius = 0.1\n"
+        )
+    };
+    let friction = "[[friction]]\nbetween = [\"*\", \"*\"]\nmu = 0.0\nrestitution = 0.5\n";
+    for k in 0..6 {
+        let (a, b) = (1.1 * f64::from(k), 0.7 * f64::from(k) - 1.0);
+        let way = [a.cos() * b.cos(), a.sin() * b.cos(), b.sin()];
+        let centre = [0.3, -0.7, 2.0];
+        let second: [f64; 3] = std::array::from_fn(|i| centre[i] + 0.2 * way[i]);
+        let mut text = format!("{GROUND}{}{}", ball("a", 1.7, centre), ball("b", 0.3, second));
+        if k == 5 {
+            let third: [f64; 3] = std::array::from_fn(|i| centre[i] - 0.2 * way[i]);
+            text += &ball("c", 11.0, third);
+        }
+        let (run, state) = run(&format!("{text}{friction}"), 0.4);
+        assert!(run.events.is_empty(), "{k}: {:?}", run.events);
+        let apart = state.bodies[2].pose.position - state.bodies[1].pose.position;
+        near(apart.length(), 0.2, 1e-12);
+        near(state.bodies[1].pose.position.z, 2.0 + 0.4 - 0.5 * 9.81 * 0.16, 1e-12);
+    }
+}
