@@ -15,7 +15,8 @@ use serde_json::{Value, json};
 
 use crate::explore_plot::draw;
 use crate::run::{ImpactLawName, seconds};
-use crate::run_system::{Subject, ending_word, event_json, mode_word, world_as_system};
+use crate::run_subject::{Subject, world_as_system};
+use crate::run_system::{ending_word, event_json, mode_word};
 use crate::scene::{self, AnyScene};
 use crate::style::{Style, number, print};
 

@@ -28,6 +28,7 @@ mod run_output;
 mod run_parquet;
 mod run_report;
 mod run_start;
+mod run_subject;
 mod run_system;
 mod run_system_plot;
 mod safe;
