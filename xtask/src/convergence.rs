@@ -105,7 +105,7 @@ mu = 0.5
     },
     Scene {
         name: "stick and slip",
-        what: "a pendulum drags a block to and fro: it slips and sticks again and again",
+        what: "a pendulum drags a block to and fro",
         t_end: 2.0,
         text: r#"
 [world]
