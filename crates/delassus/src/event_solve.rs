@@ -145,8 +145,7 @@ fn eliminate(
         };
         top = top.max(best);
         match given {
-            // Written so that NaN fails too.
-            Some(_) if !(best > WEAK * top) => return Err(ModeError::Inconsistent),
+            Some(_) if best.is_nan() || best <= WEAK * top => return Err(ModeError::Inconsistent),
             None if best <= SINGULAR * top || best == 0.0 => break,
             _ => {}
         }
