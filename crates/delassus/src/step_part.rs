@@ -66,7 +66,7 @@ pub(crate) struct Room {
     /// Whether gaps are kept only as far as their linearization goes, and what overlaps is not pushed out by velocities.
     pub(crate) linear: bool,
     /// What a solve started from, and what it found if it is tried again.
-    start: Vec<f64>,
+    pub(crate) start: Vec<f64>,
     kept_velocity: Vec<f64>,
     kept_rows: Vec<f64>,
     kept_contacts: Vec<[f64; WIDE]>,

@@ -160,7 +160,7 @@ impl Stepper<'_> {
 
     /// The wants of the solve that ends in velocities, with rebounds.
     pub(crate) fn want_velocities(&mut self, h: f64, room: &mut Room, report: &mut StepReport) {
-        let Room { velocity: v, approach, kicked, limit_begin, past_limits, .. } = room;
+        let Room { velocity: v, approach, kicked, start, before, limit_begin, past_limits, .. } = room;
         let touching = self.touching();
         let rest = self.rest_speed();
         // The velocities in the middle of the step, as they have been carried to its end.
@@ -207,7 +207,11 @@ impl Stepper<'_> {
             self.stage.wants.push(want);
         }
         self.stage.normal_bias.clear();
-        if self.restitution.iter().any(|e| *e > 0.0) {
+        let rebounding = self.restitution.iter().any(|e| *e > 0.0);
+        if rebounding {
+            // 2 v½ − v_k: how bodies would go on at the end of the step, forces of joints with it.
+            self.velocities_of(before, start);
+            start.iter_mut().zip(kicked.iter()).for_each(|(old, middle)| *old = 2.0 * middle - *old);
             self.accelerations(kicked);
         }
         for (i, contact) in self.contacts.iter().enumerate() {
@@ -216,8 +220,16 @@ impl Stepper<'_> {
                     return 0.0;
                 }
                 let now = self.contact_rows[i].velocity(0, v);
-                let fall = -self.contact_rows[i].velocity(0, kicked);
-                let u = match find_approach(approach, key(contact)) {
+                let weight = -self.contact_rows[i].velocity(0, kicked);
+                let then = find_approach(approach, key(contact));
+                let fall = then.map_or(weight, |then| {
+                    let push = self.stage.contact_impulse[i][0];
+                    let taken = push * self.contact_rows[i].self_block(&self.masses.inverse, 0, 0);
+                    let arrives = self.contact_rows[i].velocity(0, start) - 2.0 * taken;
+                    let free = taken.abs() <= FREE * then.speed.abs() && h > 1e-3 * self.options.dt;
+                    if free { (then.speed - arrives) / h } else { weight }
+                });
+                let u = match then {
                     // A contact that is closed and stays so feels its weight, which is no impact.
                     Some(then) if then.closed && then.speed <= 1e-3 * rest => then.speed,
                     Some(then) => {
