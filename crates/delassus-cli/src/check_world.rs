@@ -1,7 +1,8 @@
 //! What `delassus check` says of a world.
 
-use delassus::joint::{JointKind, Rows};
-use delassus::joint_rows::{coordinate, rows, values};
+use delassus::close_loops::{Opening, opening};
+use delassus::joint::JointKind;
+use delassus::joint_rows::coordinate;
 use delassus::mobility::{Mobility, mobility};
 use delassus::rigid::{kinetic_energy, potential_energy};
 use delassus::world::{Body, BodyState, ShapeKind, World};
@@ -9,21 +10,18 @@ use delassus::world_file::WorldFile;
 use serde_json::{Map, Value, json};
 
 use crate::report::count;
+use crate::run_start::{is_closed, open_in_words};
 use crate::scene::{WorldScene, ended};
 use crate::style::{Style, number};
-
-/// Joints that are open by no more than this are closed, m or rad.
-const CLOSED: f64 = 1e-9;
 
 /// The report, as JSON or in words; the error is a message ready for stderr.
 pub fn describe(scene: WorldScene, as_json: bool) -> Result<String, String> {
     let WorldScene { mut file, name, text } = scene;
-    let open = joint_error(&file);
+    let open = opening(&file.world, &file.state);
     // What a world can do is told of the position in which its loops are closed.
-    let moved = if open > CLOSED {
-        file.close_loops(&text).map_err(|e| ended(e.render(&name, &text)))?.moved
-    } else {
-        0.0
+    let moved = match is_closed(&open) {
+        true => 0.0,
+        false => file.close_loops(&text).map_err(|e| ended(e.render(&name, &text)))?.moved,
     };
     let found = Found { mobility: mobility(&file.world, &file.state), open, moved };
     Ok(if as_json { to_json(&file, &found) } else { in_words(&file.world, &found) })
@@ -32,19 +30,10 @@ pub fn describe(scene: WorldScene, as_json: bool) -> Result<String, String> {
 /// What is reported beside the world itself.
 struct Found {
     mobility: Mobility,
-    /// How far joints are open in the position of the file.
-    open: f64,
-    /// How far bodies had to move to close them.
+    /// How far joints are open or beyond their limits in the position of the file.
+    open: Opening,
+    /// How far bodies had to move to put that right.
     moved: f64,
-}
-
-/// The largest |g| of rows held.
-fn joint_error(file: &WorldFile) -> f64 {
-    let (mut all, mut values_of_rows) = (Rows::default(), Vec::new());
-    rows(&file.world, &file.state, 1.0, &mut all);
-    // Rows held come first.
-    values(&file.world, &file.state, &mut values_of_rows);
-    values_of_rows.iter().take(all.held).fold(0.0, |e, g| e.max(g.abs()))
 }
 
 fn shape_word(kind: &ShapeKind) -> &'static str {
@@ -120,7 +109,8 @@ fn to_json(file: &WorldFile, found: &Found) -> String {
     let document = json!({
         "name": world.name, "gravity": world.gravity.to_array(), "bodies": bodies, "joints": joints,
         "degrees_of_freedom": mobility.degrees_of_freedom, "joint_rows": mobility.rows,
-        "redundant_rows": mobility.redundant, "joint_error": found.open, "moved_to_close": found.moved,
+        "redundant_rows": mobility.redundant, "joint_error": found.open.joints,
+        "limit_error": found.open.limit.map_or(0.0, |(_, by)| by), "moved_to_close": found.moved,
         "kinetic_energy": kinetic, "potential_energy": potential,
     });
     format!("{document:#}\n")
@@ -147,9 +137,9 @@ fn in_words(world: &World, found: &Found) -> String {
             mobility.joints_not_unique.iter().map(|&i| world.joints[i].name.as_str()).collect();
         out += &format!("  {}: {}\n", style.caution("reactions not unique"), names.join(", "));
     }
-    if found.open > CLOSED {
-        let (open, moved) = (number(found.open), number(found.moved));
-        out += &format!("  joints are open by up to {open}; bodies move {moved} m to close them\n");
+    if !is_closed(&found.open) {
+        let what = open_in_words(world, &found.open, "are", "is");
+        out += &format!("  {what}; bodies move {} m to put that right\n", number(found.moved));
     }
     for body in &world.bodies {
         let mass = if body.fixed { "fixed".to_string() } else { format!("{} kg", number(body.mass)) };

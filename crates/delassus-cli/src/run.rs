@@ -232,7 +232,7 @@ pub fn move_world(scene: WorldScene, args: &RunArgs) -> Result<u8, String> {
     refuse_event_driven(args)?;
     let settings = Settings::new(args, &scene)?;
     let (world, start) = Start::new(scene, args, &settings)?;
-    let mut outputs = Outputs::open(args, &world, &start)?;
+    let mut outputs = Outputs::open(args, &world, &start, &settings)?;
     // A second Ctrl-C does not wait.
     let handler = || {
         if INTERRUPTED.swap(true, Ordering::SeqCst) {

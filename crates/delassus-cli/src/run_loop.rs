@@ -184,7 +184,8 @@ impl Runner<'_> {
         }
         let t_start = self.stepper.state().t;
         let progress = Progress::new(t_start, self.settings.t_end);
-        let (mut before, mut recorded) = (Before::default(), true);
+        // A state in between that the part before wrote as its last one has been taken off.
+        let (mut before, mut recorded) = (Before::default(), !resumed || self.is_frame());
         if !resumed {
             outputs.first_frame(self.world, &self.stepper)?;
         }
@@ -254,12 +255,9 @@ impl Runner<'_> {
         }
     }
 
-    /// Whether the state now is recorded: after every so many steps, or as much time as these would take.
+    /// Whether the state now is recorded.
     fn is_frame(&self) -> bool {
-        match &self.control {
-            Some(control) => control.whole_steps().is_some_and(|n| n.is_multiple_of(self.settings.every)),
-            None => self.totals.steps.is_multiple_of(self.settings.every),
-        }
+        self.settings.is_frame(self.totals.steps, self.control.map_or(0, |control| control.ticks))
     }
 
     /// Saves where the run stands, where that was asked.

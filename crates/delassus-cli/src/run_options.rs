@@ -10,6 +10,7 @@ use delassus_solve::solvers::friction::Method;
 use crate::run::{ImpactLawName, RunArgs, SchemeName};
 use crate::scene::WorldScene;
 use crate::solve::ContactLaw;
+use crate::style::number;
 
 /// More steps than anyone waits for: a slip in a number, most likely.
 const MOST_STEPS: f64 = 1e9;
@@ -45,6 +46,17 @@ pub struct Settings {
 }
 
 impl Settings {
+    /// Whether the state after so many steps, or ticks of adaptive ones, is recorded: after every so many steps, or as much
+    /// time as these would take.
+    pub fn is_frame(&self, steps: u64, ticks: u64) -> bool {
+        match self.control {
+            Some(control) => {
+                StepControl { ticks, ..control }.whole_steps().is_some_and(|n| n.is_multiple_of(self.every))
+            }
+            None => steps.is_multiple_of(self.every),
+        }
+    }
+
     /// The settings of a run; the error is a message ready for stderr.
     pub fn new(args: &RunArgs, scene: &WorldScene) -> Result<Settings, String> {
         let file = &scene.file.simulation;
@@ -60,7 +72,10 @@ impl Settings {
         let steps = t_end / dt;
         if steps > MOST_STEPS {
             return Err(format!(
-                "error: {t_end} s in steps of {dt} s are {steps:.3e} steps, expected at most {MOST_STEPS:.0e}\n"
+                "error: {}: {} s in steps of {} s are {steps:.3e} steps, expected at most {MOST_STEPS:.0e}\n",
+                scene.name,
+                number(t_end),
+                number(dt)
             ));
         }
         let law = match (args.law, file.law) {
@@ -86,7 +101,7 @@ impl Settings {
             None => defaults.method,
             Some(name) => name.parse().map_err(|_| {
                 let names: Vec<&str> = Method::ALL.iter().map(|(n, _)| *n).collect();
-                format!("error: unknown solver \"{name}\", expected one of {}\n", names.join(", "))
+                format!("error: --solver: unknown solver \"{name}\", expected one of {}\n", names.join(", "))
             })?,
         };
         if let Some(x) = args.checkpoint_every

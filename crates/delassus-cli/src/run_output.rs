@@ -12,6 +12,8 @@ use delassus::stepper::Stepper;
 use delassus::world::World;
 
 use crate::run::RunArgs;
+use crate::run_events::Totals;
+use crate::run_options::Settings;
 use crate::run_parquet::ParquetOutput;
 use crate::run_start::Start;
 use crate::vtk::VtkOutput;
@@ -33,8 +35,17 @@ enum Output {
 
 impl Outputs {
     /// Opens all files; the error is a message ready for stderr.
-    pub fn open(args: &RunArgs, world: &World, start: &Start) -> Result<Outputs, String> {
-        let goes_on = start.snapshot.is_some().then_some(start.state.t);
+    pub fn open(
+        args: &RunArgs,
+        world: &World,
+        start: &Start,
+        settings: &Settings,
+    ) -> Result<Outputs, String> {
+        // The last state of the part before stands between frames, where it is none itself: it is taken off.
+        let Totals { steps, adaptive, .. } = &start.totals;
+        let t = start.state.t;
+        let last = if settings.is_frame(*steps, adaptive.ticks) { t } else { t.next_down() };
+        let goes_on = start.snapshot.is_some().then_some(last);
         let open = |path: &PathBuf| {
             let name = path.display();
             let extension = path.extension().map(|e| e.to_string_lossy().to_lowercase()).unwrap_or_default();

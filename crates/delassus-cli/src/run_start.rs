@@ -1,10 +1,9 @@
 //! Where a run starts: the file's state with its loops closed, or a checkpoint; and what is odd about it.
 
-use delassus::close_loops::project_velocities;
+use delassus::close_loops::{Opening, opening, project_velocities};
 use delassus::collide::Collider;
 use delassus::contact::Contact;
-use delassus::joint::Rows;
-use delassus::joint_rows::{rows, values};
+use delassus::joint::JointKind;
 use delassus::mobility::{Mobility, mobility};
 use delassus::part_bodies::part_bodies;
 use delassus::rigid::energy;
@@ -19,8 +18,8 @@ use crate::run_options::Settings;
 use crate::scene::{WorldScene, ended};
 use crate::style::number;
 
-/// Joints that are open by no more than this are closed, m or rad.
-const CLOSED: f64 = 1e-9;
+/// Joints that are open or beyond limits by no more than this are closed, m or rad.
+pub const CLOSED: f64 = 1e-9;
 /// Joint velocities up to this part of the largest velocity are rounding.
 const KEPT: f64 = 1e-9;
 /// Overlaps up to this part of the smaller body are a matter of taste.
@@ -71,14 +70,11 @@ impl Start {
                 Start { state, snapshot: Some((snapshot, dt)), totals, mobility, notes },
             ));
         }
-        let open = joint_error(&file.world, &file.state);
-        if open > CLOSED {
+        let open = opening(&file.world, &file.state);
+        if !is_closed(&open) {
             let moved = file.close_loops(&text).map_err(|e| ended(e.render(&name, &text)))?.moved;
-            notes.push(format!(
-                "joints were open by up to {}; bodies were moved by up to {} m to close them",
-                number(open),
-                number(moved)
-            ));
+            let what = open_in_words(&file.world, &open, "were", "was");
+            notes.push(format!("{what}; bodies were moved by up to {} m to put that right", number(moved)));
         }
         if let Some(note) = velocities_of_joints(&file.world, &mut file.state) {
             notes.push(note);
@@ -90,13 +86,26 @@ impl Start {
     }
 }
 
-/// The largest |g| of rows held.
-fn joint_error(world: &World, state: &WorldState) -> f64 {
-    let (mut all, mut values_of_rows) = (Rows::default(), Vec::new());
-    rows(world, state, 1.0, &mut all);
-    // Rows held come first.
-    values(world, state, &mut values_of_rows);
-    values_of_rows.iter().take(all.held).fold(0.0, |e, g| e.max(g.abs()))
+/// Whether joints are closed and within their limits.
+pub fn is_closed(open: &Opening) -> bool {
+    open.joints <= CLOSED && open.limit.is_none_or(|(_, by)| by <= CLOSED)
+}
+
+/// What is open or beyond a limit, with the words for several and for one.
+pub fn open_in_words(world: &World, open: &Opening, are: &str, is: &str) -> String {
+    let mut parts = vec![];
+    if open.joints > CLOSED {
+        parts.push(format!("joints {are} open by up to {}", number(open.joints)));
+    }
+    if let Some((joint, by)) = open.limit.filter(|(_, by)| *by > CLOSED) {
+        let joint = &world.joints[joint];
+        let what = match joint.kind {
+            JointKind::Rope { .. } => "longer than its rope",
+            _ => "outside its limits",
+        };
+        parts.push(format!("joint `{}` {is} {what} by {}", joint.name, number(by)));
+    }
+    parts.join(", ")
 }
 
 /// Makes velocities obey the joints, and tells by how much they did not.

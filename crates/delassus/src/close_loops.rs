@@ -1,7 +1,7 @@
-//! Moves bodies the least distance that closes all joints.
+//! Moves bodies the least distance that closes all joints and brings them within their limits.
 //!
 //! ```text
-//! min Σ over bodies of |x − x₀|² + θ·(I/m) θ   subject to   g(q, t) = 0 ,   θ the rotation vector from q₀ to q
+//! min Σ over bodies of |x − x₀|² + θ·(I/m) θ   subject to   g(q, t) = 0 ,   l(q) ≥ 0 ,   θ the rotation vector from q₀ to q
 //! ```
 //!
 //! The distance of a body is the root mean square of how far its mass points move, so that the answer does
@@ -14,7 +14,8 @@
 //!
 //! with J in the coordinates of that distance and its rows, with their g, scaled to length one. With this μ
 //! it converges fast also where rows are redundant and J has full rank only off the solutions. Then steps
-//! along the null space of J lead back towards q₀ while that helps.
+//! along the null space of J lead back towards q₀ while that helps. Limits l that are broken there are held like joints,
+//! and let go where they pull: those with λ < 0 in q − q₀ = Jᵀ λ.
 
 use delassus_solve::matrix::{RowSpace, norm};
 use glam::{DQuat, DVec3};
@@ -22,7 +23,7 @@ use thiserror::Error;
 
 use crate::joint::Rows;
 use crate::joint_rows::{rows, update_coordinates, values};
-use crate::mobility::{Island, RANK_TOLERANCE, islands};
+use crate::mobility::{Island, RANK_TOLERANCE, islands, islands_of};
 use crate::world::{Body, World, WorldState};
 
 /// What is left of g, as a part of the size of the mechanism.
@@ -60,16 +61,37 @@ pub enum CloseError {
     },
 }
 
-/// Moves the bodies of a state the least that closes all joints; velocities stay as they are. Rows between
-/// fixed bodies must be closed already. On an error the state is as it was.
+/// How far a state is from what its joints ask.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Opening {
+    /// The largest |g| of rows held, m or rad.
+    pub joints: f64,
+    /// The joint that is furthest beyond a limit or the length of a rope, and by how much, m or rad.
+    pub limit: Option<(usize, f64)>,
+}
+
+/// How far joints are open and beyond their limits at a state.
+pub fn opening(world: &World, state: &WorldState) -> Opening {
+    let mut all = Rows::default();
+    rows(world, state, 1.0, &mut all);
+    let (held, others) = all.rows.split_at(all.held);
+    let mut found = Opening::default();
+    found.joints = held.iter().fold(0.0, |e, row| e.max(row.value.abs()));
+    for row in others[..all.limits].iter().filter(|row| row.value < 0.0) {
+        if found.limit.is_none_or(|(_, most)| -row.value > most) {
+            found.limit = Some((row.joint as usize, -row.value));
+        }
+    }
+    found
+}
+
+/// Moves the bodies of a state the least that closes all joints and keeps all limits; velocities stay as they are.
+/// Rows between fixed bodies must be closed already. On an error the state is as it was.
 pub fn close_loops(world: &World, state: &mut WorldState) -> Result<Closure, CloseError> {
-    let start = state.clone();
-    let mut work = Work { world, rows: Rows::default(), g: Vec::new() };
     update_coordinates(world, state);
-    let result = work.close(state).and_then(|iterations| {
-        let refined = work.shorten(&start, state);
-        work.finish(&start, state, iterations + refined)
-    });
+    let start = state.clone();
+    let mut work = Work { world, rows: Rows::default(), g: Vec::new(), kept: Vec::new() };
+    let result = work.close_within_limits(&start, state);
     if result.is_err() {
         *state = start;
     }
@@ -130,14 +152,16 @@ struct Work<'a> {
     world: &'a World,
     rows: Rows,
     g: Vec<f64>,
+    /// Limits that are held, by their rows, ascending.
+    kept: Vec<usize>,
 }
 
 impl Work<'_> {
     /// Rows at a state.
     fn look(&mut self, state: &WorldState) -> Result<(), CloseError> {
         rows(self.world, state, 1.0, &mut self.rows);
-        let held = &self.rows.rows[..self.rows.held];
-        match held.iter().find(|row| !row.value.is_finite()) {
+        let (held, limits) = (self.rows.held, self.rows.limits);
+        match self.rows.rows[..held + limits].iter().find(|row| !row.value.is_finite()) {
             Some(row) => {
                 Err(CloseError::NotFinite { joint: self.world.joints[row.joint as usize].name.clone() })
             }
@@ -158,9 +182,69 @@ impl Work<'_> {
     /// Whether all rows are closed to rounding.
     fn closed(&self, state: &WorldState) -> bool {
         let size = size(self.world, state);
-        let held = &self.rows.rows[..self.rows.held];
-        held.iter()
+        self.demands()
+            .map(|i| &self.rows.rows[i])
             .all(|row| row.value.abs() <= TOLERANCE * if row.load > 0.0 { size } else { size.max(1.0) })
+    }
+
+    /// The rows that are zero: those held and the limits that are kept.
+    fn demands(&self) -> impl Iterator<Item = usize> + Clone + '_ {
+        (0..self.rows.held).chain(self.kept.iter().copied())
+    }
+
+    fn islands(&self) -> Vec<Island> {
+        islands_of(self.world, &self.rows, self.demands())
+    }
+
+    /// Closes all joints from the start, with those limits held that bodies would pass and that push them back.
+    fn close_within_limits(
+        &mut self,
+        start: &WorldState,
+        state: &mut WorldState,
+    ) -> Result<Closure, CloseError> {
+        let mut iterations = 0;
+        let mut let_go: Vec<usize> = Vec::new();
+        loop {
+            iterations += self.close(state)?;
+            iterations += self.shorten(start, state);
+            self.look(state)?;
+            let slack = TOLERANCE * size(self.world, state).max(1.0);
+            let limits = self.rows.held..self.rows.held + self.rows.limits;
+            let broken = limits.filter(|&i| self.rows.rows[i].value < -slack && !self.kept.contains(&i));
+            let broken: Vec<usize> = broken.collect();
+            // What was let go and is broken again stays: each limit changes at most thrice.
+            let pulls =
+                if broken.is_empty() { self.pulling(start, state, slack) } else { None };
+            match pulls.filter(|i| !let_go.contains(i)) {
+                Some(i) => {
+                    let_go.push(i);
+                    self.kept.retain(|&k| k != i);
+                }
+                None if broken.is_empty() => return self.finish(start, state, iterations),
+                None => {
+                    self.kept.extend(broken);
+                    self.kept.sort_unstable();
+                }
+            }
+        }
+    }
+
+    /// The limit that is kept and pulls most, by more than a distance.
+    fn pulling(&self, start: &WorldState, state: &WorldState, least: f64) -> Option<usize> {
+        let mut most = (-least, None);
+        for island in self.islands().iter().filter(|_| !self.kept.is_empty()) {
+            let (space, _) = self.space(island);
+            // −λ of q₀ − q = −Jᵀ λ
+            let mut c = space.basis.tr_mul_vec(&self.way_back(start, state, island));
+            c.iter_mut().zip(&space.singular_values).for_each(|(c, s)| *c /= s);
+            let pull = space.column_basis.mul_vec(&c);
+            for (&i, &pull) in island.rows.iter().zip(&pull).filter(|(i, _)| self.kept.contains(i)) {
+                if -pull < most.0 {
+                    most = (-pull, Some(i));
+                }
+            }
+        }
+        most.1
     }
 
     /// Moves the bodies of an island by a factor times y, in the coordinates of the distance.
@@ -192,7 +276,7 @@ impl Work<'_> {
     /// Closes all joints from a state near by; returns the number of steps.
     fn close(&mut self, state: &mut WorldState) -> Result<usize, CloseError> {
         self.look(state)?;
-        let parts = islands(self.world, &self.rows);
+        let parts = self.islands();
         let mut extra = 1.0;
         for iteration in 0..300 {
             if self.closed(state) {
@@ -238,7 +322,7 @@ impl Work<'_> {
         let tolerance = (1e-9 * size(self.world, state)).powi(2);
         for _ in 0..60 {
             let (mut ways, mut length) = (Vec::new(), 0.0);
-            for island in islands(self.world, &self.rows) {
+            for island in self.islands() {
                 let (space, _) = self.space(&island);
                 let back = self.way_back(start, state, &island);
                 // The part of the way back that the rows do not see.
@@ -307,15 +391,14 @@ impl Work<'_> {
         }
         let bodies = (0..self.world.bodies.len()).filter(|&b| !self.world.bodies[b].fixed);
         let moved = bodies.map(|b| self.distance_of(start, state, b)).fold(0.0, f64::max);
-        let held = &self.rows.rows[..self.rows.held];
-        let error = held.iter().fold(0.0_f64, |m, row| m.max(row.value.abs()));
+        let error = self.demands().fold(0.0_f64, |m, i| m.max(self.rows.rows[i].value.abs()));
         Ok(Closure { moved, iterations, error })
     }
 
     /// The joint that is furthest open, by the length of its values.
     fn open(&self) -> CloseError {
         let mut gaps = vec![0.0; self.world.joints.len()];
-        for row in &self.rows.rows[..self.rows.held] {
+        for row in self.demands().map(|i| &self.rows.rows[i]) {
             gaps[row.joint as usize] += row.value * row.value;
         }
         let worst = (0..gaps.len()).max_by(|&a, &b| gaps[a].total_cmp(&gaps[b])).unwrap_or(0);

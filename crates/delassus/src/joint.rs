@@ -151,8 +151,8 @@ impl JointKind {
 pub struct Curve {
     /// x, y, z as functions of a parameter, which is their one coordinate.
     pub point: [AnyFormula; 3],
-    /// Parameters between which the nearest point is looked for at the start; the curve itself does not end
-    /// there.
+    /// Parameters between which the nearest point is looked for at the start. Limits on the parameter make the curve end
+    /// there: files have them where the curve is not closed.
     pub range: [f64; 2],
 }
 

@@ -79,6 +79,15 @@ pub(crate) struct Island {
 /// The bodies that are not fixed and have rows, in groups that no row connects, in the order of their first
 /// body.
 pub(crate) fn islands(world: &World, held: &Rows) -> Vec<Island> {
+    islands_of(world, held, 0..held.held)
+}
+
+/// The same for some of the rows.
+pub(crate) fn islands_of(
+    world: &World,
+    held: &Rows,
+    chosen: impl Iterator<Item = usize> + Clone,
+) -> Vec<Island> {
     let mut root: Vec<usize> = (0..world.bodies.len()).collect();
     fn find(root: &mut [usize], mut i: usize) -> usize {
         while root[i] != i {
@@ -88,9 +97,9 @@ pub(crate) fn islands(world: &World, held: &Rows) -> Vec<Island> {
         i
     }
     let mut touched = vec![false; world.bodies.len()];
-    for row in &held.rows[..held.held] {
+    for i in chosen.clone() {
         let mut first = None;
-        for &(body, _) in held.blocks_of(row) {
+        for &(body, _) in held.blocks_of(&held.rows[i]) {
             let here = find(&mut root, body as usize);
             touched[body as usize] = true;
             let there = *first.get_or_insert(here);
@@ -108,8 +117,8 @@ pub(crate) fn islands(world: &World, held: &Rows) -> Vec<Island> {
         }
         out[place[r]].bodies.push(body);
     }
-    for (i, row) in held.rows[..held.held].iter().enumerate() {
-        if let Some(&(body, _)) = held.blocks_of(row).first() {
+    for i in chosen {
+        if let Some(&(body, _)) = held.blocks_of(&held.rows[i]).first() {
             out[place[find(&mut root, body as usize)]].rows.push(i);
         }
     }

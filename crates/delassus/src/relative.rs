@@ -305,6 +305,14 @@ fn nearest(curve: &Curve, p: DVec3, start: f64) -> f64 {
     s
 }
 
+/// Whether a curve ends where it begins, in the same direction, to the six digits of a file.
+pub(crate) fn is_closed(curve: &Curve) -> bool {
+    const SAME: f64 = 1e-6;
+    let [[from, along, _], [to, on, _]] = curve.range.map(|s| derivatives(curve, s));
+    let size = from.length().max(to.length()).max((curve.range[1] - curve.range[0]) * along.length());
+    from.distance(to) <= SAME * size && along.angle_between(on) <= 1e-3
+}
+
 /// Where on a curve to begin: the best of many points of its range.
 pub(crate) fn first_guess(curve: &Curve, p: DVec3) -> f64 {
     const POINTS: usize = 512;

@@ -23,6 +23,7 @@ use delassus_solve::solvers::Status;
 use delassus_solve::solvers::friction::Method;
 use glam::DVec3;
 
+use crate::close_loops::close_loops;
 use crate::collide::Collider;
 use crate::contact::Contact;
 use crate::joint::{RowKind, Rows};
@@ -138,13 +139,17 @@ pub struct Stepper<'a> {
 }
 
 impl<'a> Stepper<'a> {
-    /// A stepper that begins at a state. Bodies that overlap there are first moved apart, the least in the sense of their
-    /// masses, and keep their velocities ([`part_bodies`]); where that cannot be done, the first step pushes them.
+    /// A stepper that begins at a state. Joints that are beyond their limits there are first brought back by the least motion
+    /// ([`close_loops`]). Bodies that overlap are moved apart, the least in the sense of their masses, and keep their velocities
+    /// ([`part_bodies`]); where that cannot be done, the first step pushes them.
     ///
     /// Refuses what [`check_world`] refuses, and steps and tolerances that are no positive numbers.
     pub fn new(world: &'a World, state: WorldState, options: StepOptions) -> Result<Self, WorldError> {
         check(world, &state, &options)?;
         let mut stepper = Stepper::as_given(world, state, options);
+        if stepper.is_beyond_limits() && close_loops(world, &mut stepper.state).is_ok() {
+            stepper.begin();
+        }
         let deepest = stepper.contacts.iter().map(|c| -c.gap).fold(0.0, f64::max);
         if deepest > stepper.yielding() && part_bodies(world, &mut stepper.state).is_some() {
             stepper.begin();
@@ -367,8 +372,19 @@ impl<'a> Stepper<'a> {
         report
     }
 
+    /// Whether a joint is further beyond a limit than steps leave it.
+    fn is_beyond_limits(&self) -> bool {
+        let limits = self.rows.held..self.rows.held + self.rows.limits;
+        self.rows.rows[limits].iter().any(|row| row.value < -self.touching())
+    }
+
     fn step_in(&mut self, room: &mut Room) -> Result<StepReport, InvalidProblem> {
         let dt = self.options.dt;
+        // Brought back by a motion, not by a velocity with which it would go on to the other side.
+        if self.is_beyond_limits() && close_loops(self.world, &mut self.state).is_ok() {
+            self.look(dt, room);
+            self.forget_impulses();
+        }
         let mut report = StepReport {
             status: Status::Solved,
             residual: 0.0,

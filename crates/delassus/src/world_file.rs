@@ -33,6 +33,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::Path;
 
+use delassus_solve::solvers::friction::Method;
 use glam::DVec3;
 
 use crate::close_loops::{CloseError, Closure, close_loops};
@@ -441,7 +442,12 @@ fn simulation(
         "event-driven" => Ok(Integrator::EventDriven),
         word => unknown_word(&value, word, INTEGRATORS),
     };
-    let solver = |value: Value<'_>| value.string("the name of a solver in a string").map(str::to_string);
+    const SOLVERS: &str =
+        "\"auto\", \"gauss-seidel\", \"projected-gradient\", \"spectral\", \"admm\", \"newton\" or \"interior-point\"";
+    let solver = |value: Value<'_>| match value.string(SOLVERS)? {
+        word if word.parse::<Method>().is_ok() => Ok(word.to_string()),
+        word => unknown_word(&value, word, SOLVERS),
+    };
     Ok(Simulation {
         dt: number("dt")?,
         t_end: number("t_end")?,

@@ -12,7 +12,8 @@ use glam::DVec3;
 use crate::diagnostic::FileErrorKind;
 use crate::expression::Symbols;
 use crate::formula::AnyFormula;
-use crate::joint::{Curve, Joint, JointKind};
+use crate::joint::{Action, ActionKind, Coordinate, Curve, Joint, JointKind};
+use crate::relative::is_closed;
 use crate::suggest::{clip, nearest};
 use crate::table::{Result, Table, Value, unknown_word};
 use crate::world::Pose;
@@ -112,6 +113,14 @@ fn between_bodies(
     };
     let mut joint = Joint::new(name, kind, bodies, frames);
     joint.actions = actions(table, &joint.kind, symbols)?;
+    if let JointKind::PointOnCurve(curve) = &joint.kind
+        && !is_closed(curve)
+    {
+        // An open curve has ends.
+        let ([lower, upper], restitution) = (curve.range, world_file_action::restitution(table, symbols)?);
+        let kind = ActionKind::Limits { lower, upper, restitution };
+        joint.actions.push(Action { coordinate: Coordinate::Parameter, kind });
+    }
     joint.friction = friction(table, symbols)?;
     Ok(joint)
 }

@@ -1,5 +1,7 @@
 //! Limits of joints against closed forms, in both schemes.
 
+use delassus::close_loops::{CloseError, close_loops, opening};
+use delassus::joint_rows::coordinate;
 use delassus::stepper::{Scheme, StepOptions, Stepper};
 use delassus::world::{World, WorldState};
 use delassus::world_file::read_world;
@@ -51,6 +53,98 @@ fn a_slider_rebounds_from_its_limit() {
         // First order: the moment is late by what ½a dt t makes of the way, and the part after the rebound has no weight.
         let [x, v] = state(Scheme::HalfImplicit, dt);
         assert!((x - exact[0]).abs() < dt && (v - exact[1]).abs() < dt, "{dt}: {x} {v} for {exact:?}");
+    }
+}
+
+/// A mass of 1 on a slide along x, without weight, at rest outside its limits.
+fn outside(velocity: f64) -> String {
+    slider(0.0)
+        .replace("gravity = [1, 0, 0]", "gravity = [0, 0, 0]")
+        .replace("velocity = [0.5, 0, 0]", &format!("velocity = [{velocity}, 0, 0]"))
+        .replace("[-1, 0.3]", "[0.5, 1]")
+}
+
+#[test]
+fn what_starts_outside_its_limits_is_put_at_the_nearer_one_and_keeps_its_velocity() {
+    let hinge = outside(0.0).replace("prismatic", "revolute").replace("velocity = [0", "angular_velocity = [0.2");
+    let rope = "[world]\ngravity = [0, 0, 0]\n[[body]]\nname = \"bob\"\nmass = 1\ninertia = [1, 1, 1]\n\
+                position = [2, 0, 0]\nvelocity = [0, 0.3, 0]\n[[joint]]\nname = \"rope\"\ntype = \"rope\"\n\
+                bodies = [\"world\", \"bob\"]\nanchors = [[0, 0, 0], [2, 0, 0]]\nlength = 1\n";
+    for scheme in [Scheme::Symmetric, Scheme::HalfImplicit] {
+        // At rest it stays; towards the limit it stops; away from it it goes on.
+        for (velocity, expected) in [(0.0, 0.5), (-0.1, 0.5), (0.1, 0.6)] {
+            let x = run(&outside(velocity), scheme, 1e-2, 1.0).bodies[0].pose.position.x;
+            assert!((x - expected).abs() < 1e-9, "{scheme:?} {velocity}: {x}");
+        }
+        let turned = run(&hinge, scheme, 1e-2, 1.0).bodies[0].pose.rotation.to_scaled_axis().x;
+        assert!((turned - 0.7).abs() < 1e-9, "{turned}");
+        // On the circle of the rope with the speed across it: 0.3 rad in 1 s.
+        let end = run(rope, scheme, 1e-3, 1.0).bodies[0].pose.position;
+        assert!((end.length() - 1.0).abs() < 1e-6, "{end}");
+        assert!((end.y.atan2(end.x) - 0.3).abs() < 1e-4, "{end}");
+    }
+}
+
+#[test]
+fn limits_and_loops_are_met_by_the_least_motion() {
+    // Two equal masses that a rope of 1 m joins, 2 m apart: each comes half the way.
+    let text = "[world]\ngravity = [0, 0, 0]\n[[body]]\nname = \"a\"\nmass = 1\ninertia = [1, 1, 1]\n\
+                [[body]]\nname = \"b\"\nmass = 1\ninertia = [1, 1, 1]\nposition = [2, 0, 0]\n\
+                [[joint]]\nname = \"rope\"\ntype = \"rope\"\nbodies = [\"a\", \"b\"]\n\
+                anchors = [[0, 0, 0], [2, 0, 0]]\nlength = 1\n";
+    let (two, mut state) = world(text);
+    assert_eq!(opening(&two, &state).limit, Some((0, 1.0)));
+    let closure = close_loops(&two, &mut state).unwrap();
+    assert!((closure.moved - 0.5).abs() < 1e-9, "{closure:?}");
+    let x = [0, 1].map(|b| state.bodies[b].pose.position.x);
+    assert!((x[0] - 0.5).abs() < 1e-9 && (x[1] - 1.5).abs() < 1e-9, "{x:?}");
+    // A limit that the way of another does not need is let go: the second slide drives the first by a coupler of factor 1,
+    // c₁ + c₂ = 1, with c₁ ≥ 0.2 and c₂ ≥ 0.6 from (0, 0): (0.4, 0.6).
+    let slide = |name: &str, limits: &str| {
+        format!(
+            "[[joint]]\nname = \"{name} slide\"\ntype = \"prismatic\"\nbodies = [\"world\", \"{name}\"]\n\
+             axis = [1, 0, 0]\n{limits}\n"
+        )
+    };
+    let text = text.split("[[joint]]").next().unwrap_or_default().to_string()
+        + &slide("a", "limits = [0.2, 5]")
+        + &slide("b", "limits = [0.6, 5]")
+        + "[[joint]]\nname = \"pulley\"\ntype = \"coupler\"\njoints = [\"a slide\", \"b slide\"]\n\
+           factors = [1, 1]\noffset = 1\n";
+    let (pair, mut state) = world(&text);
+    close_loops(&pair, &mut state).unwrap();
+    let c = [0, 1].map(|j| coordinate(&pair, &state, j).unwrap()[0]);
+    assert!((c[0] - 0.4).abs() < 1e-9 && (c[1] - 0.6).abs() < 1e-9, "{c:?}");
+    // Where limits and loops contradict each other, a joint is named and nothing moves.
+    let (none, mut state) = world(&text.replace("limits = [0.6, 5]", "limits = [0.9, 5]"));
+    let before = state.clone();
+    assert!(matches!(close_loops(&none, &mut state), Err(CloseError::Open { gap, .. }) if gap > 0.01));
+    assert_eq!(state, before);
+}
+
+#[test]
+fn a_curve_ends_at_its_range_unless_it_is_closed() {
+    let bead = |curve: &str, range: &str| {
+        format!(
+            "[world]\ngravity = [0, 0, 0]\n[[body]]\nname = \"bead\"\nmass = 1\ninertia = [1, 1, 1]\n\
+             position = [0.5, 0, 0]\nvelocity = [2, 0, 0]\n[[joint]]\nname = \"wire\"\ntype = \"point-on-curve\"\n\
+             bodies = [\"world\", \"bead\"]\nanchor = [0.5, 0, 0]\ncurve = {curve}\nrange = {range}\n"
+        )
+    };
+    for scheme in [Scheme::Symmetric, Scheme::HalfImplicit] {
+        let wire = bead("[\"s\", \"0\", \"0\"]", "[0, 1]");
+        let at = run(&wire, scheme, 1e-2, 1.0).bodies[0].pose.position.x;
+        assert!((at - 1.0).abs() < 1e-9, "{at}");
+        // 0.25 s to the end, back with 1 m/s for 0.75 s.
+        let at = run(&(wire + "restitution = 0.5\n"), scheme, 1e-2, 1.0).bodies[0].pose.position.x;
+        assert!((at - 0.25).abs() < 1e-6, "{at}");
+        // A circle through (0.5, 0): 2 m in 1 s are four radians of radius 0.5, beyond the range and on.
+        let circle = bead("[\"0.5*sin(s)\", \"0.5 - 0.5*cos(s)\", \"0\"]", "[0, \"2*pi\"]")
+            .replace("position = [0.5, 0, 0]", "position = [0, 0, 0]")
+            .replace("anchor = [0.5, 0, 0]", "anchor = [0, 0, 0]");
+        let end = run(&circle, scheme, 1e-3, 2.0);
+        let [s, _] = coordinate(&world(&circle).0, &end, 0).unwrap();
+        assert!((s - 8.0).abs() < 1e-2, "{scheme:?} {s}");
     }
 }
 
