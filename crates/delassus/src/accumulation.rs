@@ -13,6 +13,9 @@
 //!
 //! In a column of several balls impacts follow each other without rule, and no ratio settles. There the end is told when
 //! the bounces of a contact, w_k d_k/8 high, are lost in the rounding of positions; what is left of them is less than 1e-6 s.
+//! Where a body rattles between two contacts, times shrink by a rule but velocities are no smooth function of time at t_∞:
+//! the end is told when the way up to it is lost in the rounding of positions, and the speeds that are left end in one
+//! inelastic impact.
 
 use std::collections::VecDeque;
 
@@ -30,6 +33,8 @@ const STEADY: f64 = 0.05;
 const AGREE: f64 = 1e-12;
 /// Strikes closer to each other than this, relative to max(1, t), are at the same moment.
 const SAME: f64 = 1e-14;
+/// Strikes within this of each other, relative to max(1, t), belong to one moment at which bounces are lost.
+const MOMENT: f64 = 1e-13;
 /// Remaining time that is no longer worth computing, relative to max(1, t).
 const OVER: f64 = 1e-6;
 /// Remaining time of a series with a rule that is as good as none, relative to max(1, t).
@@ -72,7 +77,7 @@ pub(crate) struct Limit {
     pub(crate) remaining: f64,
     /// Time between the last two strikes.
     pub(crate) flight: f64,
-    /// Whether impacts followed each other without rule, so that this is the state after the last of them.
+    /// Whether the state is not continued, so that this is the one after the last impact.
     pub(crate) lost: bool,
     /// (q, v) at t_∞.
     pub(crate) y: Vec<f64>,
@@ -90,24 +95,26 @@ impl Chatter {
         window: f64,
     ) -> Option<Limit> {
         let size = t.abs().max(1.0);
-        // Struck again at the same moment, by way of another contact: no bounce.
+        // Struck again at the same moment, by way of another contact: no bounce, unless others were lost before it.
         if flight <= SAME * size && !self.strikes.is_empty() {
-            return None;
+            self.lost += usize::from(self.lost > 0);
+            let lost = self.lost >= LOST && window > 0.0;
+            return lost.then_some(Limit { remaining: 0.0, flight: MOMENT * size, lost, y });
         }
         let positions = y.len() / 2;
         let height = HEIGHT * max_abs(&y[..positions]).max(1.0);
         let limit = self.extrapolate(t, flight, speed, y, window);
+        let Some(last) = self.strikes.back() else { return limit };
+        let ruled = self.strikes.len() >= FEWEST;
         // A series that has a rule is not lost: its low bounces add up to what the rule says.
-        let over = match self.strikes.back() {
-            Some(last) if self.strikes.len() >= FEWEST => last.left[0] <= NOTHING * size,
-            _ => flight <= OVER * size,
-        };
+        let over = if ruled { last.left[0] <= NOTHING * size } else { flight <= OVER * size };
         self.lost = if over && 0.125 * speed * flight <= height { self.lost + 1 } else { 0 };
-        if self.lost < LOST || window == 0.0 {
+        // All that is left of a series by its times; false where they have no rule.
+        let ends = ruled && last.left[1] <= NOTHING * size && speed * last.left[1] <= height;
+        if limit.is_some() || window == 0.0 || !(ends || self.lost >= LOST) {
             return limit;
         }
-        let y = self.strikes.back().map_or(vec![], |s| s.y.clone());
-        Some(Limit { remaining: 0.0, flight, lost: true, y })
+        Some(Limit { remaining: 0.0, flight, lost: true, y: last.y.clone() })
     }
 
     /// Where a series that has a rule ends.
@@ -318,6 +325,27 @@ mod tests {
             }
         }
         assert_eq!(count, LOST);
+    }
+
+    /// Between two contacts times shrink faster than speeds: the end is told while moments are told apart, or else at the moment at
+    /// which strikes follow each other.
+    #[test]
+    fn rattling_ends() {
+        // Velocities that alternate are not continued.
+        let state = |k: usize| vec![1.0, if k % 2 == 0 { 1.0 } else { -1.0 }];
+        let (mut chatter, mut t, mut speed, mut flight) = (Chatter::default(), 1.0, 1.0, 1e-3);
+        let end = 1.0 + 2e-4 / 0.8;
+        let limit = (0..100).find_map(|k| {
+            (speed, flight) = (0.8 * speed, 0.2 * flight);
+            t += flight;
+            chatter.strike(t, flight, speed, state(k), 1e-3)
+        });
+        assert!(limit.is_some_and(|limit| limit.lost && (t + limit.remaining - end).abs() < 1e-12));
+        let mut chatter = Chatter::default();
+        let flights = [1e-9, 5e-13, 1e-14, 1e-16, 1e-19, 1e-19, 1e-19, 1e-19, 1e-19];
+        let limits = flights.iter().enumerate().map(|(k, d)| chatter.strike(1.0, *d, 0.5, state(k), 1e-3));
+        let found: Vec<bool> = limits.map(|limit| limit.is_some_and(|limit| limit.lost)).collect();
+        assert_eq!(found.iter().position(|lost| *lost), Some(LOST));
     }
 
     #[test]

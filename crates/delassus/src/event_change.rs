@@ -26,6 +26,8 @@ const LOOKED_BACK: f64 = 16.0;
 const NEAR: f64 = 1e-5;
 /// Slips at the end of a chatter below this many times what counts as zero elsewhere are none: they are extrapolated.
 const SLOW: f64 = 1e3;
+/// Speeds at which a contact that is struck without rebound leaves are larger than this; slower ones come back at once, m/s.
+const LOW: f64 = 1e-5;
 /// Parts of the step after an event at which forces that are not unique are looked at again.
 const AHEAD: [f64; 2] = [1e-4, 1e-2];
 
@@ -239,7 +241,7 @@ impl Run<'_> {
         // All that took part come to rest: struck in the same rhythm, the last time since the last strike of the first but one; and
         // what touches now or is closed.
         let round = limit.flight * (1.0 + 1e-6);
-        let closed: Vec<usize> = (0..self.since.len())
+        let mut closed: Vec<usize> = (0..self.since.len())
             .filter(|&i| {
                 let takes_part = self.since[i] <= round && self.chatter[i].rhythm() <= RHYTHM * limit.flight;
                 takes_part || touching.contains(&i) || self.modes.contacts[i].is_closed()
@@ -266,6 +268,14 @@ impl Run<'_> {
         }
         self.record_jump(end, q);
         let energy = self.energy_at(&self.state);
+        self.since.iter_mut().for_each(|s| *s += limit.remaining);
+        self.flights.fill(None);
+        self.state.t = end;
+        self.state.q.copy_from_slice(q);
+        self.state.v.copy_from_slice(v);
+        if limit.lost {
+            self.end_at_once(&mut closed)?;
+        }
         let old = self.modes.clone();
         let mut at_rest = Modes { joints: old.joints.clone(), contacts: old.contacts.clone() };
         for mode in &mut at_rest.contacts {
@@ -276,11 +286,6 @@ impl Run<'_> {
             self.leaving[i] = false;
             self.chatter[i].clear();
         }
-        self.flights.fill(None);
-        self.since.iter_mut().for_each(|s| *s += limit.remaining);
-        self.state.t = end;
-        self.state.q.copy_from_slice(q);
-        self.state.v.copy_from_slice(v);
         project(&mut self.mechanics, &mut self.state, &at_rest)?;
         let at = self.equations()?;
         for &i in &closed {
@@ -297,6 +302,26 @@ impl Run<'_> {
         self.event(EventKind::Accumulation, &name).energy_change = energy_change;
         self.settle(&closed, None, true)?;
         Ok(true)
+    }
+
+    /// What is left of infinitely many impacts, as one without rebound: their percussions add up to what stops all of these contacts.
+    /// Those that it does not stop leave.
+    fn end_at_once(&mut self, contacts: &mut Vec<usize>) -> Result<(), Ending> {
+        self.meet(contacts)?;
+        let mut at = self.equations()?;
+        at.contacts.iter_mut().flatten().for_each(|contact| contact.restitution = 0.0);
+        contacts.retain(|i| at.contacts[*i].is_some());
+        let law = &ImpactLaw::Moreau;
+        let result = impact(self.system, &at, (&self.state.v, &[]), contacts, law)?.outcome;
+        self.state.v.clone_from(&result.velocity);
+        let after = self.equations()?;
+        let leaves = |i: usize| after.contacts[i].as_ref().is_some_and(|c| c.normal.velocity > LOW);
+        for &i in contacts.iter().filter(|i| leaves(**i)) {
+            self.leaving[i] = true;
+            self.flights[i] = Some(Flight::BEGIN);
+        }
+        contacts.retain(|i| !leaves(*i));
+        Ok(())
     }
 
     /// The modes after an event, with these contacts touching. `jumped`: velocities jumped just now.

@@ -1,6 +1,7 @@
 //! Where rounding could decide: forces that cancel, bounces far from the origin, starts close to a surface, flat touches.
 
-use delassus::event_driven::{EventKind, EventOptions, Trajectory};
+use delassus::event_driven::{EventError, EventKind, EventOptions, Trajectory, run_events};
+use delassus::file::read_system;
 use proptest::prelude::*;
 
 use crate::event_driven::{done, kinds, near, run, until};
@@ -186,13 +187,60 @@ fn a_start_that_is_put_right_is_told() {
         near(run.state.q[0], 0.0, 1e-15);
     }
     assert!(done(&ball("x", 0.0, 0.5), &[], 1.0).corrections.is_empty());
-    // An overlap that moves: into the surface it is an impact now, out of it none.
+    // An overlap that moves: into the surface it is an impact now, where that was asked for, out of it none.
     for (v, expected) in [(-1.0, &["impact"][..]), (1.0, &[])] {
         let text = ball("x", -1e-7, 0.5) + &format!("[state.velocity]\nx = {v:?}\n");
-        let run = done(&text, &[], 0.05);
+        let file = read_system(&text, &[]).unwrap();
+        let unasked = run_events(&file.system, &file.state, &until(0.05));
+        let refused = matches!(&unasked, Err(EventError::Approach { rate, .. }) if *rate == v);
+        assert_eq!(refused, v < 0.0, "{unasked:?}");
+        let run = run(&text, &[], &EventOptions { impact_at_start: true, ..until(0.05) });
         assert_eq!(kinds(&run), expected);
         assert_eq!(run.corrections.len(), 1);
         assert_eq!(run.corrections[0].value, -1e-7);
+        let up = if v < 0.0 { 0.5 } else { 1.0 };
+        near(run.state.q[0], 0.05 * up - 0.5 * 9.81 * 0.05 * 0.05, 1e-12);
+    }
+}
+
+/// A rod with y' = −1 whose ends strike in turn, ever faster; between strikes both gaps change uniformly, so that the moment of the
+/// end is the sum of flights. There all of y' and p' is gone: percussions 1 in all, friction has taken μ of x'.
+#[test]
+fn rattling_between_two_ends_comes_to_rest() {
+    let (mu, speed) = (0.1, 2.0);
+    for (inertia, e) in [(0.05, 0.1), (0.05, 0.3), (0.02, 0.2), (0.02, 0.4), (0.02, 0.5), (0.1, 0.1)] {
+        let mut text = format!(
+            "[system]\ncoordinates = [\"x\", \"y\", \"p\"]\n[energy]\nkinetic = \"(x'^2 + y'^2 + {inertia:?}*p'^2)/2\"\n"
+        );
+        for (name, sign) in [("left", "-"), ("right", "+")] {
+            text += &format!(
+                "[[contact]]\nname = \"{name}\"\ngap = \"y {sign} p\"\nslip = [\"x\"]\nmu = {mu:?}\nrestitution = {e:?}\n"
+            );
+        }
+        text += "[state.position]\ny = 0.055\np = 0.005\n";
+        text += &format!("[state.velocity]\nx = {speed:?}\ny = -1.0\n");
+        // The other end is driven down by the part k of the change at the one that is struck.
+        let k = (1.0 / inertia - 1.0) / (1.0 / inertia + 1.0);
+        let (mut gaps, mut rates, mut end, mut struck) = ([0.05, 0.06], [-1.0, -1.0], 0.0, 0);
+        for _ in 0..200 {
+            let d: f64 = -gaps[struck] / rates[struck];
+            end += d;
+            let other = 1 - struck;
+            gaps[other] += d * rates[other];
+            gaps[struck] = 0.0;
+            let change = -(1.0 + e) * rates[struck];
+            rates[struck] += change;
+            rates[other] -= k * change;
+            assert!(rates[other] < 0.0);
+            struck = other;
+        }
+        let run = done(&text, &[], 0.2);
+        near(rest(&run), end, 1e-12);
+        for (v, expected) in run.state.v.iter().zip([speed - mu, 0.0, 0.0]) {
+            near(*v, expected, 1e-12);
+        }
+        assert_eq!(run.events.last().map(|e| e.kind), Some(EventKind::Accumulation));
+        assert!(run.modes.iter().all(|m| m.is_closed()));
     }
 }
 
