@@ -15,6 +15,8 @@
 use crate::classes::{Verdict, p_matrix};
 use crate::dynamics::{Dynamics, Reduced};
 use crate::exact_modes::{ExactAnswer, exact_answer};
+use crate::friction_problem::{Form, FrictionProblem};
+use crate::impulse_range::{ImpulseRange, impulse_range};
 use crate::law::Law;
 use crate::lift::sliding_lcp;
 use crate::matrix::{Matrix, max_abs, norm};
@@ -23,6 +25,7 @@ use crate::solvers::contact::{ContactOptions, solve};
 use crate::solvers::enumerate::{EnumerateOptions, Freedom, Mode, SolutionPiece, SolutionSet, enumerate};
 use crate::solvers::polyhedron::{Lp, linear_program};
 use crate::solvers::scaling::scaled_contact;
+use crate::sparse::Sparse;
 
 /// What decided the verdicts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,6 +77,13 @@ const SAME: f64 = 1e-7;
 
 /// Definiteness counts where it is clear of zero by this, on scaled numbers.
 const MARGIN: f64 = 1e-8;
+
+/// How far forces may be from a solution at any constraint by itself.
+const JUDGED: f64 = 1e-8;
+
+/// A contact whose force is below this part of the largest among forces of least norm does not press: as far as these
+/// are solved for.
+const OPEN_LEAST: f64 = 1e-7;
 
 /// Largest number of modes, and largest sum of coordinates and rows, that are gone through in rational arithmetic
 /// without being asked.
@@ -156,7 +166,7 @@ pub fn analyze_rounded(dynamics: &Dynamics, options: &EnumerateOptions) -> Analy
         solutions.pieces.iter().map(|p| &p.force).min_by(|a, b| norm(a).total_cmp(&norm(b))).cloned();
     let intervals = intervals(&solutions.pieces, dynamics.jacobian.rows());
     let unique_part = minimum_norm.as_ref().map(|f| unique_part(f, &solutions.pieces));
-    Analysis {
+    let mut analysis = Analysis {
         existence,
         acceleration_unique,
         forces_unique,
@@ -167,6 +177,48 @@ pub fn analyze_rounded(dynamics: &Dynamics, options: &EnumerateOptions) -> Analy
         intervals,
         reduced,
         exact: None,
+    };
+    if !all_known && analysis.forces_unique != Verdict::Proved {
+        add_other_forces(dynamics, &mut analysis);
+    }
+    analysis
+}
+
+/// Where one solution is all that was found: the forces that go with its acceleration, their intervals and the least
+/// among them, which takes the place of what the solver happened to find. Where they cannot be told, intervals are open.
+fn add_other_forces(dynamics: &Dynamics, analysis: &mut Analysis) {
+    let Some(reduced) = &analysis.reduced else { return };
+    let [piece] = &mut analysis.solutions.pieces[..] else { return };
+    if piece.freedom.is_some() {
+        return;
+    }
+    let form = Form::Global {
+        mass: Sparse::from_dense(&dynamics.mass),
+        jacobian_transposed: Sparse::from_dense(&dynamics.jacobian.transpose()),
+        force: dynamics.force.iter().map(|f| -f).collect(),
+        bias: dynamics.bias.clone(),
+    };
+    let problem = FrictionProblem { laws: dynamics.laws.clone(), form };
+    match impulse_range(&problem, &piece.force) {
+        Ok(ImpulseRange::Unique) => {}
+        Ok(ImpulseRange::Ranges { rows, least_norm, differences, .. }) => {
+            analysis.forces_unique = Verdict::Refuted;
+            analysis.intervals = rows;
+            let judged = reduced.problem(&dynamics.laws).map(|p| worst_constraint(&p, &least_norm));
+            if judged.is_ok_and(|worst| worst <= JUDGED) {
+                piece.modes = modes_of(&dynamics.laws, reduced, &least_norm, &piece.velocity, OPEN_LEAST);
+                piece.force.clone_from(&least_norm);
+            }
+            let basis = differences.transpose().row_space_with(1e-9).basis;
+            let inside = basis.mul_vec(&basis.tr_mul_vec(&least_norm));
+            analysis.unique_part = (basis.cols() > 0)
+                .then(|| least_norm.iter().zip(&inside).map(|(f, shared)| f - shared).collect());
+            analysis.minimum_norm = Some(least_norm);
+        }
+        Ok(ImpulseRange::Unknown) | Err(_) => {
+            analysis.intervals.fill([f64::NEG_INFINITY, f64::INFINITY]);
+            (analysis.minimum_norm, analysis.unique_part) = (None, None);
+        }
     }
 }
 
@@ -236,29 +288,10 @@ fn by_matrix_class(
 fn solve_once(reduced: &Reduced, laws: &[Law]) -> Option<SolutionPiece> {
     let problem = reduced.problem(laws).ok()?;
     let solution = solve(&problem, &ContactOptions { tolerance: 1e-12, ..Default::default() });
-    if worst_constraint(&problem, &solution.force) > 1e-8 {
+    if worst_constraint(&problem, &solution.force) > JUDGED {
         return None;
     }
-    let offsets = crate::law::row_offsets(laws);
-    let speed = max_abs(&reduced.free_velocity).max(f64::MIN_POSITIVE);
-    let top = max_abs(&solution.force);
-    let modes = laws
-        .iter()
-        .enumerate()
-        .map(|(k, law)| {
-            let (f, u) =
-                (&solution.force[offsets[k]..offsets[k + 1]], &solution.velocity[offsets[k]..offsets[k + 1]]);
-            if law.is_bilateral() {
-                Mode::Held
-            } else if f[0] <= 1e-9 * top {
-                Mode::Open
-            } else if f.len() > 1 && norm(&u[1..]) <= 1e-9 * speed {
-                Mode::Stick
-            } else {
-                Mode::Slide
-            }
-        })
-        .collect();
+    let modes = modes_of(laws, reduced, &solution.force, &solution.velocity, 1e-9);
     Some(SolutionPiece {
         modes,
         acceleration: reduced.acceleration(&solution.force),
@@ -266,6 +299,27 @@ fn solve_once(reduced: &Reduced, laws: &[Law]) -> Option<SolutionPiece> {
         force: solution.force,
         freedom: None,
     })
+}
+
+/// What each constraint does: open where its force is below a part of the largest.
+fn modes_of(laws: &[Law], reduced: &Reduced, force: &[f64], velocity: &[f64], open: f64) -> Vec<Mode> {
+    let offsets = crate::law::row_offsets(laws);
+    let speed = max_abs(&reduced.free_velocity).max(f64::MIN_POSITIVE);
+    let top = max_abs(force);
+    let mode = |(k, law): (usize, &Law)| {
+        let rows = offsets[k]..offsets[k + 1];
+        let (f, u) = (&force[rows.clone()], &velocity[rows]);
+        if law.is_bilateral() {
+            Mode::Held
+        } else if f[0] <= open * top {
+            Mode::Open
+        } else if f.len() > 1 && norm(&u[1..]) <= 1e-9 * speed {
+            Mode::Stick
+        } else {
+            Mode::Slide
+        }
+    };
+    laws.iter().enumerate().map(mode).collect()
 }
 
 /// [min, max] of each force component over a union of pieces, by linear programming.

@@ -7,7 +7,9 @@
 //! With the velocities known, a contact that opens has no impulse, one that slides has r_t = −μ r_n u_t/‖u_t‖, one that
 //! sticks lies in its cone: a convex set, described by coordinates c per constraint (none, one, three), r = B c. Impulses are
 //! unique where the columns of H B are independent; otherwise each bound is a second-order cone program in the null
-//! space of H B, solved by `clarabel` and never believed beyond what the point it returns shows.
+//! space of H B, solved by `clarabel` and never believed beyond what the point it returns shows. The set being convex,
+//! the mean of all points found is in it too, and lies inside of every cone in which any of them does: where the null
+//! space of what is inside there is not empty, there are other impulses, wherever the solver's own point was.
 //! A mechanism that stands on more legs than it needs has such a set (004 §6 names it as a weakness).
 
 use clarabel::algebra::CscMatrix;
@@ -23,6 +25,8 @@ use crate::problem::InvalidProblem;
 
 /// Columns beyond which no decomposition is tried.
 pub const MAX_COLUMNS: usize = 600;
+/// Columns up to which friction has its ranges too.
+const FRICTION_COLUMNS: usize = 180;
 /// Velocities below this part of the largest free velocity count as zero.
 const AT_REST: f64 = 1e-7;
 /// A range narrower than this part of the largest impulse is one impulse.
@@ -37,8 +41,12 @@ pub enum ImpulseRange {
     Ranges {
         /// Least and largest normal impulse (or impulse of a row) per constraint, infinite where nothing bounds it.
         normal: Vec<[f64; 2]>,
+        /// The same of every row, in the order of the problem; of friction infinite in problems of more than 180 columns.
+        rows: Vec<[f64; 2]>,
         /// The impulses of least norm among them, in the order of the problem.
         least_norm: Vec<f64>,
+        /// Directions that span all differences of such impulses, one per column, where they were found.
+        differences: Matrix,
     },
     /// Not decided.
     Unknown,
@@ -48,9 +56,10 @@ impl ImpulseRange {
     /// All impulses times a factor: forces, for one over the time of a step.
     pub fn scaled(self, factor: f64) -> Self {
         match self {
-            ImpulseRange::Ranges { mut normal, mut least_norm } => {
-                normal.iter_mut().flatten().chain(&mut least_norm).for_each(|x| *x *= factor);
-                ImpulseRange::Ranges { normal, least_norm }
+            ImpulseRange::Ranges { mut normal, mut rows, mut least_norm, differences } => {
+                let ends = normal.iter_mut().chain(&mut rows).flatten();
+                ends.chain(&mut least_norm).for_each(|x| *x *= factor);
+                ImpulseRange::Ranges { normal, rows, least_norm, differences }
             }
             other => other,
         }
@@ -125,6 +134,22 @@ pub fn impulse_range(problem: &FrictionProblem, impulse: &[f64]) -> Result<Impul
                     Freedom::Cone(mu)
                 }
             }
+            // The associated law: a slip goes with a velocity of separation.
+            Law::Cone { mu } | Law::ConePlane { mu } => {
+                let slip = norm(&u[1..]);
+                if u[0] > mu * slip + rest {
+                    Freedom::None
+                } else if mu == 0.0 || slip > rest {
+                    let along = u[1..].iter().map(|t| if slip > rest { -mu * t / slip } else { 0.0 });
+                    Freedom::Ray(std::iter::once(1.0).chain(along).collect())
+                } else {
+                    Freedom::Cone(mu)
+                }
+            }
+            Law::Sliding { .. } if u[0] > rest => Freedom::None,
+            Law::Sliding { mu, slip } => {
+                Freedom::Ray(std::iter::once(1.0).chain(slip.components().iter().map(|e| -mu * e)).collect())
+            }
             _ => return Ok(ImpulseRange::Unknown),
         };
         match &freedom {
@@ -154,49 +179,110 @@ pub fn impulse_range(problem: &FrictionProblem, impulse: &[f64]) -> Result<Impul
         .collect();
     let size = crate::matrix::max_abs(impulse).max(f64::MIN_POSITIVE);
     let program = Program::new(&freedoms, &directions, &start, &null, size);
-    let mut ranges = vec![[0.0; 2]; problem.laws.len()];
-    let mut at = 0;
-    let mut decided = true;
-    for (i, freedom) in freedoms.iter().enumerate() {
-        if matches!(freedom, Freedom::None) {
+    let Some(shortest) = program.shortest() else { return Ok(ImpulseRange::Unknown) };
+    let mut rows = vec![[0.0; 2]; impulse.len()];
+    let mut mean = shortest.clone();
+    let mut points = 1.0;
+    let mut wide = false;
+    for (c, (i, d)) in directions.iter().enumerate() {
+        let own = first[*i] + d.iter().position(|&x| x == 1.0).unwrap_or(0);
+        let is_friction = own > first[*i];
+        if is_friction && directions.len() > FRICTION_COLUMNS {
+            rows[own] = [f64::NEG_INFINITY, f64::INFINITY];
             continue;
         }
-        for (k, sign) in [(0, 1.0), (1, -1.0)] {
-            match program.extreme(at, sign) {
-                Some(x) => ranges[i][k] = x,
-                None => decided = false,
-            }
+        let mut ends = [0.0; 2];
+        for (end, sign) in ends.iter_mut().zip([1.0, -1.0]) {
+            *end = match program.extreme(c, sign) {
+                Some(Extreme::At(point)) => {
+                    mean.iter_mut().zip(&point).for_each(|(m, x)| *m += x);
+                    points += 1.0;
+                    point[c]
+                }
+                Some(Extreme::Unbounded) => -sign * f64::INFINITY,
+                None => return Ok(ImpulseRange::Unknown),
+            };
         }
-        at += directions.iter().filter(|(j, _)| *j == i).count();
+        if !is_friction && !matches!(freedoms[*i], Freedom::Line) {
+            // A contact cannot pull, whatever rounding says.
+            ends = ends.map(|x| x.max(0.0));
+        }
+        wide |= ends[1] - ends[0] > ONE * size;
+        match &freedoms[*i] {
+            Freedom::Ray(d) => {
+                for (row, x) in rows[first[*i]..first[*i + 1]].iter_mut().zip(d).filter(|(_, x)| **x != 0.0) {
+                    let scaled = ends.map(|end| x * end);
+                    *row = [scaled[0].min(scaled[1]), scaled[0].max(scaled[1])];
+                }
+            }
+            _ => rows[own] = ends,
+        }
     }
-    if !decided {
+    mean.iter_mut().for_each(|m| *m /= points);
+    let differences = differences_at(&a, &freedoms, &directions, &first, &mean, ONE * size);
+    if !wide && differences.cols() == 0 {
         return Ok(ImpulseRange::Unknown);
     }
-    let wide = ranges.iter().any(|[low, high]| high - low > ONE * size);
-    // Friction may change alone: along the null space of what lies inside its cone and can move both ways.
-    let inside: Vec<usize> = (0..directions.len())
-        .filter(|&c| {
-            let i = directions[c].0;
-            let own = directions.iter().position(|(j, _)| *j == i).unwrap_or(c);
-            match &freedoms[i] {
-                Freedom::Line => true,
-                Freedom::Cone(mu) => {
-                    let t = norm(&start[own + 1..own + problem.laws[i].dim()]);
-                    mu * start[own] - t > ONE * size
-                }
-                Freedom::Ray(_) => start[c] > ONE * size,
-                Freedom::None => false,
-            }
-        })
-        .collect();
-    let all: Vec<usize> = (0..a.rows()).collect();
-    let moves = wide || a.select(&all, &inside).row_space_with(1e-10).null_basis.cols() > 0;
-    let Some(shortest) = program.shortest().filter(|_| moves) else { return Ok(ImpulseRange::Unknown) };
     let mut least_norm = vec![0.0; impulse.len()];
     for ((i, d), c) in directions.iter().zip(&shortest) {
         d.iter().enumerate().for_each(|(k, x)| least_norm[first[*i] + k] += x * c);
     }
-    Ok(ImpulseRange::Ranges { normal: ranges, least_norm })
+    let normal = first[..problem.laws.len()].iter().map(|&i| rows[i]).collect();
+    Ok(ImpulseRange::Ranges { normal, rows, least_norm, differences })
+}
+
+/// In which directions a point of the set has others beside it, as rows of the problem: the null vectors of the columns that
+/// can change both ways there. What lies on its cone can do so along its own ray.
+fn differences_at(
+    a: &Matrix,
+    freedoms: &[Freedom],
+    directions: &[(usize, Vec<f64>)],
+    first: &[usize],
+    point: &[f64],
+    clear: f64,
+) -> Matrix {
+    // Each column as a combination of coordinates.
+    let mut columns: Vec<Vec<(usize, f64)>> = vec![];
+    let mut at = 0;
+    for (i, freedom) in freedoms.iter().enumerate() {
+        let count = directions[at..].iter().take_while(|(j, _)| *j == i).count();
+        let own = at..at + count;
+        at += count;
+        match freedom {
+            Freedom::None => {}
+            Freedom::Line => columns.push(vec![(own.start, 1.0)]),
+            Freedom::Ray(_) if point[own.start] > clear => columns.push(vec![(own.start, 1.0)]),
+            Freedom::Cone(mu) if mu * point[own.start] - norm(&point[own.start + 1..own.end]) > clear => {
+                columns.extend(own.map(|c| vec![(c, 1.0)]));
+            }
+            Freedom::Cone(_) if point[own.start] > clear => {
+                let size = norm(&point[own.clone()]);
+                columns.push(own.map(|c| (c, point[c] / size)).collect());
+            }
+            Freedom::Ray(_) | Freedom::Cone(_) => {}
+        }
+    }
+    let sum = |x: &[(usize, f64)], of: &dyn Fn(usize) -> f64| x.iter().map(|&(c, x)| x * of(c)).sum::<f64>();
+    let free = Matrix::from_fn(a.rows(), columns.len(), |row, k| sum(&columns[k], &|c| a[(row, c)]));
+    let null = free.row_space_with(1e-10).null_basis;
+    let mut found = Matrix::zeros(first.last().copied().unwrap_or(0), null.cols());
+    for (k, column) in columns.iter().enumerate() {
+        for &(c, x) in column {
+            let (i, d) = &directions[c];
+            for (row, along) in d.iter().enumerate() {
+                (0..null.cols()).for_each(|z| found[(first[*i] + row, z)] += null[(k, z)] * x * along);
+            }
+        }
+    }
+    found
+}
+
+/// Where a coordinate is least or largest.
+enum Extreme {
+    /// All coordinates there.
+    At(Vec<f64>),
+    /// Nowhere: nothing bounds it.
+    Unbounded,
 }
 
 /// c = c⁰ + Z y in the cones.
@@ -290,31 +376,42 @@ impl<'a> Program<'a> {
         ) {
             return None;
         }
-        let y = &solver.solution.x;
+        self.coordinates(&solver.solution.x)
+    }
+
+    /// c⁰ + Z y, in the units of the problem.
+    fn coordinates(&self, y: &[f64]) -> Option<Vec<f64>> {
         let at = |c: usize| self.null.row(c).iter().zip(y).map(|(z, y)| z * y).sum::<f64>();
-        let found: Vec<f64> = (0..rows).map(|c| self.start[c] + self.size * at(c)).collect();
+        let found: Vec<f64> = (0..self.null.rows()).map(|c| self.start[c] + self.size * at(c)).collect();
         found.iter().all(|x| x.is_finite()).then_some(found)
     }
 
-    /// The least value of sign · c[at], times sign: the least (sign 1) or the largest (sign −1) value of a coordinate.
-    fn extreme(&self, at: usize, sign: f64) -> Option<f64> {
+    /// Where sign · c[at] is least: the least (sign 1) or the largest (sign −1) value of a coordinate.
+    fn extreme(&self, at: usize, sign: f64) -> Option<Extreme> {
         let n = self.null.cols();
         let objective: Vec<f64> = self.null.row(at).iter().map(|z| sign * z).collect();
         if norm(&objective) < 1e-12 {
-            return Some(self.start[at]);
+            return Some(Extreme::At(self.start.to_vec()));
         }
-        let settings = DefaultSettings { verbose: false, ..Default::default() };
+        let settings = DefaultSettings {
+            verbose: false,
+            tol_gap_abs: 1e-10,
+            tol_gap_rel: 1e-10,
+            tol_feas: 1e-10,
+            reduced_tol_gap_abs: 1e-7,
+            reduced_tol_gap_rel: 1e-7,
+            reduced_tol_feas: 1e-7,
+            ..Default::default()
+        };
         let zero = CscMatrix::zeros((n, n));
         let mut solver =
             DefaultSolver::new(&zero, &objective, &self.a, &self.b, &self.cones, settings).ok()?;
         solver.solve();
         match solver.solution.status {
             SolverStatus::Solved | SolverStatus::AlmostSolved => {
-                let y = &solver.solution.x;
-                let step: f64 = self.null.row(at).iter().zip(y).map(|(z, y)| z * y).sum();
-                Some(self.start[at] + self.size * step)
+                self.coordinates(&solver.solution.x).map(Extreme::At)
             }
-            SolverStatus::DualInfeasible | SolverStatus::AlmostDualInfeasible => Some(-sign * f64::INFINITY),
+            SolverStatus::DualInfeasible | SolverStatus::AlmostDualInfeasible => Some(Extreme::Unbounded),
             _ => None,
         }
     }
@@ -357,7 +454,7 @@ mod tests {
             let problem = table(0.3, 0.1, mu);
             let options = Default::default();
             let found = crate::solvers::friction::solve(&problem, &options, None).unwrap();
-            let ImpulseRange::Ranges { normal: ranges, least_norm } =
+            let ImpulseRange::Ranges { normal: ranges, least_norm, .. } =
                 impulse_range(&problem, &found.impulse).unwrap()
             else {
                 panic!("the legs share the weight in many ways")

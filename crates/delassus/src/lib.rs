@@ -83,6 +83,7 @@ mod step_impact;
 mod step_moment;
 mod step_part;
 mod step_report;
+mod step_unique;
 mod step_wants;
 pub mod stepper;
 mod suggest;

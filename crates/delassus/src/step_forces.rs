@@ -5,22 +5,20 @@
 //! step stops it by an impulse: an impact without collision.
 
 use delassus_solve::friction_cone::friction_cone;
-use delassus_solve::friction_problem::FrictionProblem;
+use delassus_solve::friction_problem::{Form, FrictionProblem};
 use delassus_solve::impulse_range::{ImpulseRange, impulse_range};
 use delassus_solve::law::Law;
-use delassus_solve::matrix::{Matrix, dot, norm};
+use delassus_solve::matrix::Matrix;
 use delassus_solve::problem::InvalidProblem;
 use delassus_solve::solvers::friction::FrictionOptions;
+use delassus_solve::sparse::Sparse;
 use glam::DVec3;
 
 use crate::joint::RowKind;
-use crate::stage::{Constraints, ContactRows, NONE, StageData, StageSolver, WIDE, Want, row_velocity};
+use crate::stage::{Constraints, NONE, StageData, StageSolver, WIDE, Want, row_velocity};
 use crate::step_part::Room;
 use crate::step_report::{Forces, Jam, StepReport};
 use crate::stepper::{Scheme, Stepper};
-
-/// Columns up to which linear dependence is looked for in every step.
-const RANK_MOST: usize = 40;
 
 impl Stepper<'_> {
     /// The problem of the last solve and its impulses.
@@ -86,9 +84,9 @@ impl Stepper<'_> {
         let mut solver = StageSolver::default();
         let outcome = solver.solve(on, h, &options, &mut data, &mut v)?;
         let mut impulse = solver.impulse().to_vec();
-        let ranges = impulse_range(solver.problem(), &impulse)?;
+        let ranges = self.ranges(solver.problem(), &impulse)?;
         if let ImpulseRange::Ranges { least_norm, .. } = &ranges {
-            impulse.copy_from_slice(least_norm);
+            impulse.iter_mut().zip(least_norm).for_each(|(r, least)| *r = *least);
         }
         let laws = &solver.problem().laws;
         let first = delassus_solve::law::row_offsets(laws);
@@ -113,93 +111,29 @@ impl Stepper<'_> {
         Ok(Forces { contacts, ranges: ranges.scaled(1.0 / h), place, status: outcome.status })
     }
 
-    /// Whether the impulses of the last step have others beside them: more of them than motions they can hinder, in a
-    /// group of bodies that they connect, or linearly dependent ones.
-    pub(crate) fn is_overdetermined(&self, room: &mut Room) -> bool {
-        if self.redundant.iter().any(|&r| r) {
-            return true;
+    /// The ranges of impulses, of redundant rows of joints too: they come last.
+    fn ranges(&self, problem: &FrictionProblem, impulse: &[f64]) -> Result<ImpulseRange, InvalidProblem> {
+        let redundant = self.rows.rows.iter().zip(&self.redundant).filter(|(_, redundant)| **redundant);
+        let Form::Global { mass, jacobian_transposed, force, bias } = &problem.form else {
+            return impulse_range(problem, impulse);
+        };
+        if redundant.clone().next().is_none() {
+            return impulse_range(problem, impulse);
         }
-        let Room { group, joined, counts, .. } = room;
-        // Columns (body slots) of what is active and can change both ways.
-        group.clear();
-        group.extend(0..(self.masses.mass.len() / 6) as u32);
-        joined.clear();
-        for row in &self.rows.rows[..self.rows.held] {
-            let bodies = self.rows.blocks_of(row).iter();
-            join(group, joined, bodies.map(|(b, _)| self.masses.slot[*b as usize]), 1);
-        }
-        let mut columns = self.rows.held;
-        for (rows, r) in self.active_contacts() {
-            let count = if sticks(rows, r) { 3 } else { 1 };
-            columns += count;
-            join(group, joined, rows.slots.into_iter(), count);
-        }
-        counts.clear();
-        counts.resize(group.len(), [0; 2]);
-        for slot in 0..group.len() as u32 {
-            counts[root(group, slot) as usize][0] += 6;
-        }
-        for &(slot, n) in joined.iter() {
-            counts[root(group, slot) as usize][1] += n;
-        }
-        counts.iter().any(|[motions, impulses]| impulses > motions)
-            || (columns <= RANK_MOST && self.is_dependent(&mut room.dense))
-    }
-
-    /// Contacts that press, with their impulses.
-    fn active_contacts(&self) -> impl Iterator<Item = (&ContactRows, &[f64; WIDE])> {
-        let largest = self.contact_impulse.iter().map(|r| r[0]).fold(0.0, f64::max);
-        self.contact_rows.iter().zip(&self.contact_impulse).filter(move |(_, r)| r[0] > 1e-9 * largest)
-    }
-
-    /// Whether the columns of what is active depend on each other.
-    fn is_dependent(&self, columns: &mut Vec<f64>) -> bool {
-        let inverse = &self.masses.inverse;
-        let dofs = inverse.len();
-        columns.clear();
-        for row in &self.rows.rows[..self.rows.held] {
-            let x = next_column(columns, dofs);
+        let mut entries: Vec<(usize, usize, f64)> = jacobian_transposed.triplets().collect();
+        let (mut laws, mut bias, mut impulse) = (problem.laws.clone(), bias.clone(), impulse.to_vec());
+        for (row, _) in redundant {
             for (body, block) in self.rows.blocks_of(row) {
                 let at = 6 * self.masses.slot[*body as usize] as usize;
-                x[at..at + 6].copy_from_slice(block);
+                entries.extend((0..6).map(|c| (at + c, bias.len(), block[c])));
             }
+            laws.push(Law::Bilateral);
+            bias.push(row.rate);
+            impulse.push(0.0);
         }
-        for (rows, r) in self.active_contacts() {
-            // What slides keeps its friction in proportion to its normal impulse.
-            let sliding = [[1.0, r[1] / r[0], r[2] / r[0]]];
-            let weights: &[[f64; 3]] =
-                if sticks(rows, r) { &[[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]] } else { &sliding };
-            for weight in weights {
-                let x = next_column(columns, dofs);
-                for side in 0..2 {
-                    if rows.slots[side] != NONE {
-                        let at = 6 * rows.slots[side] as usize;
-                        for c in 0..6 {
-                            x[at + c] = (0..3).map(|k| weight[k] * rows.blocks[side][k][c]).sum();
-                        }
-                    }
-                }
-            }
-        }
-        // Gram–Schmidt in the metric of the mass.
-        for start in (0..columns.len()).step_by(dofs.max(1)) {
-            let (basis, rest) = columns.split_at_mut(start);
-            let x = &mut rest[..dofs];
-            x.iter_mut().zip(inverse).for_each(|(x, m)| *x *= m.sqrt());
-            let size = norm(x);
-            for _ in 0..2 {
-                for b in basis.chunks_exact(dofs) {
-                    let along = dot(b, x);
-                    x.iter_mut().zip(b).for_each(|(x, b)| *x -= along * b);
-                }
-            }
-            let left = norm(x);
-            if left <= 1e-9 * size {
-                return true;
-            }
-            x.iter_mut().for_each(|x| *x /= left);
-        }
-        false
+        let jacobian_transposed = Sparse::from_triplets(mass.rows(), bias.len(), &entries);
+        let form = Form::Global { mass: mass.clone(), jacobian_transposed, force: force.clone(), bias };
+        impulse_range(&FrictionProblem::new(laws, form)?, &impulse)
     }
 
     /// Contacts that slid before the step and stick after it because friction presses them together faster than they can give way
@@ -280,44 +214,4 @@ impl Stepper<'_> {
         }
         w
     }
-}
-
-/// Whether the friction of a contact is inside its cone.
-fn sticks(rows: &ContactRows, r: &[f64; WIDE]) -> bool {
-    let mu = match rows.law {
-        Law::Coulomb { mu } | Law::Cone { mu } | Law::Rolling { mu, .. } | Law::ConeRolling { mu, .. } => mu,
-        _ => 0.0,
-    };
-    r[1].hypot(r[2]) < (1.0 - 1e-6) * mu * r[0]
-}
-
-/// The first of the group to which a body belongs.
-fn root(group: &[u32], mut i: u32) -> u32 {
-    while group[i as usize] != i {
-        i = group[i as usize];
-    }
-    i
-}
-
-/// Connects the bodies in these slots by impulses.
-fn join(
-    group: &mut [u32],
-    joined: &mut Vec<(u32, usize)>,
-    slots: impl Iterator<Item = u32>,
-    impulses: usize,
-) {
-    let mut moving = slots.filter(|slot| *slot != NONE);
-    let Some(first) = moving.next() else { return };
-    for other in moving {
-        let (a, b) = (root(group, first), root(group, other));
-        group[a.max(b) as usize] = a.min(b);
-    }
-    joined.push((first, impulses));
-}
-
-/// One more column of zeros.
-fn next_column(columns: &mut Vec<f64>, dofs: usize) -> &mut [f64] {
-    let start = columns.len();
-    columns.resize(start + dofs, 0.0);
-    &mut columns[start..]
 }

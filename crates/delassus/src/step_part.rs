@@ -17,6 +17,7 @@ use crate::keyed_impulses::{Key, Keyed, add_impulses, impulses_of, key};
 use crate::rigid::drift;
 use crate::stage::{Constraints, ContactRows, Masses, NONE, StageOutcome, WIDE, row_velocity};
 use crate::step_report::StepReport;
+use crate::step_unique::Groups;
 use crate::stepper::{Scheme, Stepper};
 use crate::world::BodyState;
 
@@ -81,10 +82,8 @@ pub(crate) struct Room {
     /// Rows or columns, one after the other, and what is left of them.
     pub(crate) dense: Vec<f64>,
     pub(crate) lengths: Vec<(usize, f64)>,
-    /// Bodies that impulses connect: the first of each group, impulses by body, motions and impulses by group.
-    pub(crate) group: Vec<u32>,
-    pub(crate) joined: Vec<(u32, usize)>,
-    pub(crate) counts: Vec<[usize; 2]>,
+    /// Bodies that impulses connect.
+    pub(crate) groups: Groups,
     /// Solves of the step that failed, and the residual of the last one.
     pub(crate) tries: usize,
     pub(crate) failed: f64,
