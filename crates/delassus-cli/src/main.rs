@@ -4,6 +4,7 @@
 #![forbid(unsafe_code)]
 
 mod analyze;
+mod assemble;
 mod chart;
 mod check;
 mod check_world;
@@ -57,6 +58,8 @@ enum Command {
     Try(try_scene::TryArgs),
     /// Read and validate a system or a world
     Check(check::CheckArgs),
+    /// Move bodies the least distance that closes all loops of a world
+    Assemble(assemble::AssembleArgs),
     /// All accelerations and contact forces at the state in a file: do they exist, are they unique?
     Analyze(analyze::AnalyzeArgs),
     /// A quantity or a verdict over one or two parameters, as a picture or a table
@@ -88,6 +91,7 @@ fn main() -> ExitCode {
     let code = match cli.command {
         Command::Try(args) => try_scene::run(args),
         Command::Check(args) => check::run(&args),
+        Command::Assemble(args) => assemble::run(&args),
         Command::Analyze(args) => analyze::run(&args),
         Command::Map(args) => map::run(&args),
         Command::Safe(args) => safe::run(&args),

@@ -101,7 +101,7 @@ pub struct RunArgs {
     /// How time passes [default: of the file, else time-stepping for a world, event-driven for a system]
     #[arg(long, value_enum)]
     pub integrator: Option<IntegratorName>,
-    /// Residual below which a step counts as solved [default: of the file, else 1e-8]
+    /// Residual below which a step counts as solved [default: of the file, else 1e-10]
     #[arg(long, value_parser = tolerance, allow_hyphen_values = true)]
     pub tolerance: Option<f64>,
     /// auto, gauss-seidel, projected-gradient, spectral, admm, newton or interior-point [default: of the file, else auto]

@@ -4,7 +4,7 @@
 
 use delassus::contact::Contact;
 use delassus::step_control::{ControlledStep, StepControl};
-use delassus::stepper::{StepReport, Stepper};
+use delassus::stepper::{Scheme, StepFailure, StepReport, Stepper};
 use delassus::world::{World, WorldState};
 use delassus_solve::solvers::Status;
 use glam::DVec3;
@@ -102,6 +102,9 @@ pub struct Totals {
     pub unsolved_steps: u64,
     /// When the first of them began, s.
     pub first_unsolved: Option<f64>,
+    /// What failed in it, in words.
+    #[serde(default)]
+    pub first_failure: Option<String>,
     /// Steps with other impulses for the same motion.
     pub non_unique_steps: u64,
     /// How adaptive steps went.
@@ -221,7 +224,10 @@ impl Totals {
         self.max_joint_error = self.max_joint_error.max(held(report.joint_error));
         if report.status != Status::Solved {
             self.unsolved_steps += 1;
-            self.first_unsolved.get_or_insert(before.t);
+            if self.first_unsolved.is_none() {
+                self.first_unsolved = Some(before.t);
+                self.first_failure = report.failure.map(|f| in_words(world, f, stepper.options.tolerance));
+            }
         }
         self.non_unique_steps += u64::from(report.non_unique);
         self.solves += report.solves as u64;
@@ -274,7 +280,7 @@ impl Totals {
     }
 
     fn change_modes(&mut self, world: &World, stepper: &Stepper<'_>) {
-        let now = modes(world, stepper);
+        let (mut now, mut stay) = (modes(world, stepper), vec![]);
         let t = stepper.state().t;
         let old = std::mem::take(&mut self.modes);
         let at = |list: &[([u32; 2], Mode)], pair: [u32; 2]| {
@@ -286,12 +292,41 @@ impl Totals {
                 self.push(Event::new(t, kind, name(world, pair)));
             }
         }
-        for &(pair, _) in &old {
-            if at(&now, pair).is_none() {
+        // Velocities at the end of a half-implicit step belong to the normals at its begin: on a curved surface they seem to part
+        // from those at its end while the contact still carries a force.
+        let half_implicit = stepper.options.scheme == Scheme::HalfImplicit;
+        let touches = |pair: [u32; 2]| {
+            let mut of_pair = stepper.contact_forces().filter(|(c, ..)| c.bodies == pair);
+            half_implicit && of_pair.any(|(c, normal, _)| normal > 0.0 || c.gap <= TOUCHING)
+        };
+        for &(pair, mode) in &old {
+            if at(&now, pair).is_none() && touches(pair) {
+                stay.push((pair, mode));
+            } else if at(&now, pair).is_none() {
                 self.push(Event::new(t, EventKind::Open, name(world, pair)));
             }
         }
+        now.extend(stay);
+        now.sort_unstable_by_key(|(pair, _)| *pair);
         self.modes = now;
+    }
+}
+
+/// What failed.
+fn in_words(world: &World, failure: StepFailure, tolerance: f64) -> String {
+    match failure {
+        StepFailure::Residual(residual) => {
+            format!("a solve ended with the residual {residual:.1e}, above the tolerance {tolerance:.0e}")
+        }
+        StepFailure::Overlap { bodies, depth } => {
+            let [a, b] = bodies.map(|b| &world.bodies[b].name);
+            format!("bodies `{a}` and `{b}` overlapped by {depth:.1e} m")
+        }
+        StepFailure::Joint { joint, opening } => {
+            format!("joint `{}` was open or beyond its limit by {opening:.1e}", world.joints[joint].name)
+        }
+        StepFailure::Energy => "contacts would have given energy".into(),
+        StepFailure::Bounds => "motors or friction of joints did not settle".into(),
     }
 }
 

@@ -10,7 +10,6 @@ use delassus_solve::solvers::friction::Method;
 use crate::run::{ImpactLawName, RunArgs, SchemeName};
 use crate::scene::WorldScene;
 use crate::solve::ContactLaw;
-use crate::style::number;
 
 /// More steps than anyone waits for: a slip in a number, most likely.
 const MOST_STEPS: f64 = 1e9;
@@ -72,10 +71,8 @@ impl Settings {
         let steps = t_end / dt;
         if steps > MOST_STEPS {
             return Err(format!(
-                "error: {}: {} s in steps of {} s are {steps:.3e} steps, expected at most {MOST_STEPS:.0e}\n",
-                scene.name,
-                number(t_end),
-                number(dt)
+                "error: {}: {t_end:?} s in steps of {dt:?} s are {steps:.3e} steps, expected at most {MOST_STEPS:.0e}\n",
+                scene.name
             ));
         }
         let law = match (args.law, file.law) {
@@ -153,7 +150,7 @@ fn adaptive(args: &RunArgs, dt: f64) -> Result<Option<StepControl>, String> {
         Some(shortest) if shortest > 0.0 && shortest <= dt => (dt / shortest).log2().ceil() as u32,
         Some(other) => {
             return Err(format!(
-                "error: --dt-min: expected a step above 0 s and up to {dt} s, found {other}\n"
+                "error: --dt-min: expected a step above 0 s and up to {dt:?} s, found {other:?}\n"
             ));
         }
     };

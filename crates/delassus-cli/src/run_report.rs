@@ -47,6 +47,7 @@ pub fn to_json(world: &World, run: &Run) -> String {
         "energy": { "start": totals.energy_start, "end": run.energy_end },
         "steps_with_non_unique_forces": totals.non_unique_steps,
         "unsolved_steps": totals.unsolved_steps, "first_unsolved": totals.first_unsolved,
+        "first_failure": totals.first_failure,
         "rejected_steps": totals.adaptive.rejected,
         "degrees_of_freedom": run.mobility.degrees_of_freedom, "redundant_rows": run.mobility.redundant,
         "contacts": run.contacts, "max_contacts": totals.max_contacts,
@@ -120,7 +121,10 @@ pub fn in_words(world: &World, run: &Run) -> String {
     if totals.unsolved_steps > 0 {
         let first = totals.first_unsolved.unwrap_or_default();
         let steps = count(totals.unsolved_steps as usize, "step");
-        let text = format!("{steps} not solved to the tolerance, the first at {} s", number(first));
+        let mut text = format!("{steps} not solved, the first at {} s", number(first));
+        if let Some(failure) = &totals.first_failure {
+            text += &format!(": {failure}");
+        }
         out += &format!("  {}\n", style.caution(&text));
     }
     if run.error.is_some() {

@@ -140,3 +140,110 @@ fn an_mjcf_is_checked_and_moved() {
     let out = delassus(&["check", odd.path()]);
     assert!(String::from_utf8_lossy(&out.stderr).contains("not read: `wind` of <option> (line 2)"));
 }
+
+/// A rod of 1 m whose ends are hung up 1.2 m apart, the second on a slide.
+const OPEN: &str = r#"[world]
+gravity = [0, 0, 0]
+[parameters]
+top = 5
+[[body]]
+name = "rod"
+mass = 1
+inertia = [0.1, 0.1, 0.1]
+[[body]]
+name = "slider"
+mass = 1
+inertia = [0.1, 0.1, 0.1]
+position = [0.7, 0, 0]
+[[joint]]
+name = "pin"
+type = "ball"
+bodies = ["world", "rod"]
+anchors = [[-0.5, 0, 0], [-0.5, 0, 0]]
+[[joint]]
+name = "eye"
+type = "ball"
+bodies = ["rod", "slider"]
+anchors = [[0.5, 0, 0], [0.7, 0, 0]]
+[[joint]]
+name = "guide"
+type = "prismatic"
+bodies = ["world", "slider"]
+axis = [1, 0, 0]
+limits = [-2, "top"]
+"#;
+
+#[test]
+fn assemble_closes_loops_and_writes_poses() {
+    let file = Temporary::new("open.toml", OPEN.as_bytes());
+    let written = std::path::Path::new(file.path()).with_file_name("poses.toml");
+    let (code, doc) = json(&["assemble", file.path(), "--json", "-o", written.to_str().unwrap()]);
+    assert_eq!(code, 0, "{doc}");
+    // The rod lies along x already and is pinned: the slider comes to its end, 0.2 m.
+    let x = doc["bodies"]["slider"]["position"][0].as_f64().unwrap();
+    assert!((x - 0.5).abs() < 1e-9, "{doc}");
+    assert!((doc["joint_error"].as_f64().unwrap() - 0.2).abs() < 1e-12, "{doc}");
+    assert!(doc["joint_error_left"].as_f64().unwrap() < 1e-11, "{doc}");
+    let poses = std::fs::read_to_string(&written).unwrap();
+    assert_eq!(poses.matches("[[body]]").count(), 2, "{poses}");
+    assert!(poses.contains(&format!("position = [{x:?}, ")), "{poses}");
+    let out = delassus(&["assemble", file.path()]);
+    let text = String::from_utf8_lossy(&out.stdout).into_owned();
+    assert!(text.starts_with("assembled") && text.contains("slider: position [0.5, 0, 0]"), "{text}");
+    // The end of the rod is at most 0.5, the slider with its coordinate at least 1 at 1.7.
+    let far = OPEN.replace("limits = [-2", "limits = [1").replace("top = 5", "top = 2");
+    let far = Temporary::new("far.toml", far.as_bytes());
+    let out = delassus(&["assemble", far.path()]);
+    let text = String::from_utf8_lossy(&out.stderr).into_owned();
+    assert_eq!(out.status.code(), Some(2), "{text}");
+    assert!(text.contains("far.toml:") && text.contains("cannot close: joint `"), "{text}");
+    let system = crate::root().join("scenes/painleve.toml");
+    assert_eq!(delassus(&["assemble", system.to_str().unwrap()]).status.code(), Some(2));
+}
+
+#[test]
+fn a_start_outside_limits_is_told() {
+    let outside = r#"[world]
+gravity = [0, 0, 0]
+[[body]]
+name = "slider"
+mass = 1
+inertia = [0.1, 0.1, 0.1]
+position = [0.7, 0, 0]
+velocity = [1, 0, 0]
+[[joint]]
+name = "guide"
+type = "prismatic"
+bodies = ["world", "slider"]
+axis = [1, 0, 0]
+limits = [-2, -0.4]
+"#;
+    let file = Temporary::new("outside.toml", outside.as_bytes());
+    let (code, doc) = json(&["check", file.path(), "--json"]);
+    assert_eq!(code, 0);
+    assert!((doc["limit_error"].as_f64().unwrap() - 0.4).abs() < 1e-12, "{doc}");
+    let out = delassus(&["check", file.path()]);
+    let text = String::from_utf8_lossy(&out.stdout).into_owned();
+    assert!(text.contains("joint `guide` is outside its limits by 0.4; bodies move"), "{text}");
+    for scheme in ["symmetric", "half-implicit"] {
+        let (code, doc) = json(&["run", file.path(), "--json", "--t-end", "0.01", "--scheme", scheme]);
+        assert_eq!(code, 0, "{doc}");
+        assert!(doc["notes"][0].as_str().unwrap().contains("`guide` was outside its limits"), "{doc}");
+        let x = doc["bodies"]["slider"]["position"][0].as_f64().unwrap();
+        assert!((x - 0.3).abs() < 1e-9, "{doc}");
+    }
+}
+
+#[test]
+fn settings_of_a_world_that_make_no_sense_have_a_place() {
+    for (setting, expected) in [
+        ("solver = \"foo\"", [":31:10:", "`solver` is `foo`"]),
+        ("dt = 1e-300", ["set.toml: 1.0 s in steps of 1e-300 s are", "at most 1e9"]),
+    ] {
+        let file = Temporary::new("set.toml", format!("{OPEN}[simulation]\n{setting}\n").as_bytes());
+        let out = delassus(&["run", file.path()]);
+        let text = String::from_utf8_lossy(&out.stderr).into_owned();
+        assert_eq!(out.status.code(), Some(2), "{text}");
+        assert!(expected.iter().all(|e| text.contains(e)) && text.len() < 400, "{text}");
+    }
+}

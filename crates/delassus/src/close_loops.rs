@@ -213,8 +213,7 @@ impl Work<'_> {
             let broken = limits.filter(|&i| self.rows.rows[i].value < -slack && !self.kept.contains(&i));
             let broken: Vec<usize> = broken.collect();
             // What was let go and is broken again stays: each limit changes at most thrice.
-            let pulls =
-                if broken.is_empty() { self.pulling(start, state, slack) } else { None };
+            let pulls = if broken.is_empty() { self.pulling(start, state, slack) } else { None };
             match pulls.filter(|i| !let_go.contains(i)) {
                 Some(i) => {
                     let_go.push(i);

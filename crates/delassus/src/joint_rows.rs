@@ -91,6 +91,21 @@ pub fn coordinate(world: &World, state: &WorldState, joint: usize) -> Option<[f6
     Some([f.value, velocity])
 }
 
+/// How far a coordinate of a joint is from the target of a motor now, and the mean speed of that target in the time dt.
+pub(crate) fn way_to_target(
+    world: &World,
+    state: &WorldState,
+    joint: usize,
+    coordinate: Coordinate,
+    target: &AnyFormula,
+    dt: f64,
+) -> [f64; 2] {
+    let this = &world.joints[joint];
+    let c = measured(this, &Frames::new(this, state), coordinate, last(state, joint)).value;
+    let [[now, _], [next, _]] = [state.t, state.t + dt].map(|t| at_time(target, t));
+    [now - c, (next - now) / dt]
+}
+
 /// Energy in the springs of all joints: Σ ½ stiffness (c − rest)².
 pub fn spring_energy(world: &World, state: &WorldState) -> f64 {
     let mut energy = 0.0;

@@ -63,6 +63,7 @@ mod mjcf_element;
 mod mjcf_joint;
 mod mjcf_link;
 pub mod mobility;
+mod motor_braking;
 pub mod number;
 mod pairs;
 mod pairs_block;

@@ -216,15 +216,20 @@ impl Frames {
             along: self.axes[0] * gradient,
             about: DVec3::ZERO,
         };
-        // The axis that the tangent is least along spans the normal plane with it.
-        let tangent = c1.abs();
-        let e = DVec3::AXES[if tangent.x <= tangent.y.min(tangent.z) {
-            0
-        } else if tangent.y <= tangent.z {
-            1
-        } else {
-            2
-        }];
+        // The axis that the tangent is least along spans the normal plane with it. That of the parameter at the start: offsets
+        // at both ends of a short motion are along the same normals.
+        let least_along = |tangent: DVec3| {
+            let tangent = tangent.abs();
+            DVec3::AXES[if tangent.x <= tangent.y.min(tangent.z) {
+                0
+            } else if tangent.y <= tangent.z {
+                1
+            } else {
+                2
+            }]
+        };
+        let before = least_along(derivatives(curve, start)[1]);
+        let e = if before.dot(c1).abs() < 0.9 * c1.length() { before } else { least_along(c1) };
         let (a, da) = (e.cross(c1), e.cross(c2));
         let (b, db) = (c1.cross(a), c2.cross(a) + c1.cross(da));
         let normal = |v: DVec3, dv: DVec3| {

@@ -188,7 +188,7 @@ fn halves(
 /// The report of two halves, with the work of a whole step beside them.
 fn join(report: &mut StepReport, second: StepReport, whole: Option<StepReport>) {
     if report.status == Status::Solved {
-        report.status = second.status;
+        (report.status, report.failure) = (second.status, second.failure);
     }
     report.residual = report.residual.max(second.residual);
     report.solves += second.solves + whole.as_ref().map_or(0, |w| w.solves);

@@ -16,7 +16,7 @@ use crate::joint::Row;
 use crate::keyed_impulses::{Key, Keyed, add_impulses, impulses_of, key};
 use crate::rigid::drift;
 use crate::stage::{Constraints, ContactRows, Masses, NONE, StageOutcome, WIDE, row_velocity};
-use crate::step_report::StepReport;
+use crate::step_report::{StepFailure, StepReport};
 use crate::step_unique::Groups;
 use crate::stepper::{Scheme, Stepper};
 use crate::world::BodyState;
@@ -146,7 +146,7 @@ impl Stepper<'_> {
         for pass in 0..passes {
             room.velocity.clone_from(&room.free);
             let outcome = self.solve(0, kick, room)?;
-            note(report, outcome);
+            note(report, outcome, self.options.tolerance);
             if tentative && outcome.status != Status::Solved {
                 return Ok(());
             }
@@ -165,6 +165,7 @@ impl Stepper<'_> {
                 // Still open or overlapping by ten times what is allowed: told.
                 if worst > 10.0 || found {
                     report.status = worse(report.status, Status::Stalled);
+                    report.failure = report.failure.or(Some(self.what_is_open()));
                 }
                 break;
             }
@@ -182,6 +183,7 @@ impl Stepper<'_> {
         }
         if room.grown && !room.linear && !self.parting {
             report.status = worse(report.status, Status::Stalled);
+            report.failure.get_or_insert(StepFailure::Energy);
         }
         Ok(())
     }
@@ -231,7 +233,7 @@ impl Stepper<'_> {
         self.want_velocities(h, room, report);
         self.strike(room, report);
         let outcome = self.solve(1, 0.5 * h, room)?;
-        note(report, outcome);
+        note(report, outcome, self.options.tolerance);
         // A rebound may give what laws of restitution that differ from contact to contact give.
         let rebounds = self.stage.normal_bias.iter().flatten().any(|bias| *bias < 0.0);
         let [work, energy] = self.contact_work(h, &room.start, &room.velocity);
@@ -451,6 +453,7 @@ impl Mark {
     /// The report without the part; its solves and iterations still count.
     pub(crate) fn restore(self, report: &mut StepReport) {
         (report.status, report.residual, report.impacts) = (self.status, self.residual, self.impacts);
+        report.failure = report.failure.filter(|_| self.status != Status::Solved);
         report.jams.truncate(self.jams);
         report.accumulations.truncate(self.accumulations);
     }
@@ -463,7 +466,12 @@ fn wild(residual: f64, masses: &Masses, v: &[f64], start: &[f64]) -> bool {
     residual.is_nan() || residual > WILD || energy(v) > WILD_ENERGY * energy(start)
 }
 
-fn note(report: &mut StepReport, outcome: StageOutcome) {
+fn note(report: &mut StepReport, outcome: StageOutcome, tolerance: f64) {
+    if outcome.status != Status::Solved {
+        // A solve within the tolerance failed by what it did not solve for.
+        let residual = Some(outcome.residual).filter(|r| !(*r <= tolerance));
+        report.failure.get_or_insert(residual.map_or(StepFailure::Bounds, StepFailure::Residual));
+    }
     report.status = worse(report.status, outcome.status);
     report.residual = report.residual.max(outcome.residual);
     report.iterations += outcome.iterations;

@@ -4,6 +4,7 @@ use delassus_solve::impulse_range::ImpulseRange;
 use delassus_solve::solvers::Status;
 use glam::DVec3;
 
+use crate::stepper::Stepper;
 use crate::world::WorldState;
 
 /// A contact that friction has stopped without a collision: no force could have kept it sliding (003 §5).
@@ -23,11 +24,38 @@ pub struct Jam {
     pub mu_jam: f64,
 }
 
+/// What a step could not do.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum StepFailure {
+    /// A solve ended with this residual, above the tolerance.
+    Residual(f64),
+    /// Bodies overlap.
+    Overlap {
+        /// Which.
+        bodies: [usize; 2],
+        /// How far, m.
+        depth: f64,
+    },
+    /// A joint is open or beyond a limit.
+    Joint {
+        /// Which.
+        joint: usize,
+        /// How far, m or rad.
+        opening: f64,
+    },
+    /// Contacts would have given energy; bodies went as far as linearized gaps let them.
+    Energy,
+    /// Motors or friction of joints did not settle between holding and giving way.
+    Bounds,
+}
+
 /// What a step says of itself.
 #[derive(Clone, Debug)]
 pub struct StepReport {
     /// Worst outcome of its solves.
     pub status: Status,
+    /// What failed first, where that is not `Solved`.
+    pub failure: Option<StepFailure>,
     /// Largest residual of its solves.
     pub residual: f64,
     /// Sweeps and iterations of all solves.
@@ -46,6 +74,30 @@ pub struct StepReport {
     pub accumulations: Vec<Accumulation>,
     /// Whether there are other impulses for the same motion. Shown, not guessed: where it is false, none were found.
     pub non_unique: bool,
+}
+
+impl Stepper<'_> {
+    /// What is furthest open in parts of what is allowed, by the values of joints that were looked at last.
+    pub(crate) fn what_is_open(&self) -> StepFailure {
+        let (tolerance, held) = (self.options.position_tolerance, self.rows.held);
+        let mut worst = (0.0, StepFailure::Bounds);
+        for (i, value) in self.values.iter().enumerate() {
+            let opening = if i < held { value.abs() } else { -value };
+            if opening / tolerance > worst.0 {
+                let joint = self.rows.rows[i].joint as usize;
+                worst = (opening / tolerance, StepFailure::Joint { joint, opening });
+            }
+        }
+        for contact in &self.contacts {
+            let bodies = contact.bodies.map(|b| b as usize);
+            let [a, b] = bodies.map(|b| &self.state.bodies[b].pose);
+            let depth = -contact.gap_at(a, b).0;
+            if depth / self.yielding() > worst.0 {
+                worst = (depth / self.yielding(), StepFailure::Overlap { bodies, depth });
+            }
+        }
+        worst.1
+    }
 }
 
 /// A contact that has stopped bouncing.

@@ -34,7 +34,7 @@ use crate::part_bodies::part_bodies;
 use crate::stage::{ContactRows, Masses, NONE, StageData, StageSolver, WIDE};
 pub use crate::step_impact::StepImpactLaw;
 use crate::step_part::{FEW, Mark, Room, TRIES};
-pub use crate::step_report::{Accumulation, Forces, Jam, KeyedImpulse, Snapshot, StepReport};
+pub use crate::step_report::{Accumulation, Forces, Jam, KeyedImpulse, Snapshot, StepFailure, StepReport};
 use crate::world::{BodyState, World, WorldState};
 use crate::world_check::{WorldError, check_world};
 
@@ -280,6 +280,7 @@ impl<'a> Stepper<'a> {
             self.redundant.clear();
             self.redundant.resize(self.rows.rows.len(), false);
         }
+        self.brake_motors(h);
         self.linearize();
     }
 
@@ -387,6 +388,7 @@ impl<'a> Stepper<'a> {
         }
         let mut report = StepReport {
             status: Status::Solved,
+            failure: None,
             residual: 0.0,
             iterations: 0,
             solves: 0,
@@ -472,6 +474,8 @@ impl<'a> Stepper<'a> {
         if report.penetration > told || report.joint_error > told {
             if report.status == Status::Solved {
                 report.status = Status::Stalled;
+                joint_rows::values(self.world, &self.state, &mut self.values);
+                report.failure = Some(self.what_is_open());
             }
             if report.penetration > told
                 && !self.parting

@@ -442,8 +442,7 @@ fn simulation(
         "event-driven" => Ok(Integrator::EventDriven),
         word => unknown_word(&value, word, INTEGRATORS),
     };
-    const SOLVERS: &str =
-        "\"auto\", \"gauss-seidel\", \"projected-gradient\", \"spectral\", \"admm\", \"newton\" or \"interior-point\"";
+    const SOLVERS: &str = "\"auto\", \"gauss-seidel\", \"projected-gradient\", \"spectral\", \"admm\", \"newton\" or \"interior-point\"";
     let solver = |value: Value<'_>| match value.string(SOLVERS)? {
         word if word.parse::<Method>().is_ok() => Ok(word.to_string()),
         word => unknown_word(&value, word, SOLVERS),

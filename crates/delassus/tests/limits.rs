@@ -66,7 +66,8 @@ fn outside(velocity: f64) -> String {
 
 #[test]
 fn what_starts_outside_its_limits_is_put_at_the_nearer_one_and_keeps_its_velocity() {
-    let hinge = outside(0.0).replace("prismatic", "revolute").replace("velocity = [0", "angular_velocity = [0.2");
+    let hinge =
+        outside(0.0).replace("prismatic", "revolute").replace("velocity = [0", "angular_velocity = [0.2");
     let rope = "[world]\ngravity = [0, 0, 0]\n[[body]]\nname = \"bob\"\nmass = 1\ninertia = [1, 1, 1]\n\
                 position = [2, 0, 0]\nvelocity = [0, 0.3, 0]\n[[joint]]\nname = \"rope\"\ntype = \"rope\"\n\
                 bodies = [\"world\", \"bob\"]\nanchors = [[0, 0, 0], [2, 0, 0]]\nlength = 1\n";

@@ -18,6 +18,7 @@ mod joints;
 mod limits;
 mod mechanisms;
 mod motion;
+mod motors;
 mod step_control;
 mod step_impacts;
 mod system;
