@@ -29,6 +29,8 @@ pub const MAX_COLUMNS: usize = 600;
 const FRICTION_COLUMNS: usize = 180;
 /// Velocities below this part of the largest free velocity count as zero.
 const AT_REST: f64 = 1e-7;
+/// How far a bound may be from the true one, as a part of the largest impulse.
+const NEAR_BOUND: f64 = 1e-6;
 /// A range narrower than this part of the largest impulse is one impulse.
 const ONE: f64 = 1e-6;
 
@@ -192,6 +194,7 @@ pub fn impulse_range(problem: &FrictionProblem, impulse: &[f64]) -> Result<Impul
             continue;
         }
         let mut ends = [0.0; 2];
+        let mut known = true;
         for (end, sign) in ends.iter_mut().zip([1.0, -1.0]) {
             *end = match program.extreme(c, sign) {
                 Some(Extreme::At(point)) => {
@@ -200,14 +203,18 @@ pub fn impulse_range(problem: &FrictionProblem, impulse: &[f64]) -> Result<Impul
                     point[c]
                 }
                 Some(Extreme::Unbounded) => -sign * f64::INFINITY,
-                None => return Ok(ImpulseRange::Unknown),
+                // Wide is honest, but shows nothing.
+                None => {
+                    known = false;
+                    -sign * f64::INFINITY
+                }
             };
         }
         if !is_friction && !matches!(freedoms[*i], Freedom::Line) {
             // A contact cannot pull, whatever rounding says.
             ends = ends.map(|x| x.max(0.0));
         }
-        wide |= ends[1] - ends[0] > ONE * size;
+        wide |= known && ends[1] - ends[0] > ONE * size;
         match &freedoms[*i] {
             Freedom::Ray(d) => {
                 for (row, x) in rows[first[*i]..first[*i + 1]].iter_mut().zip(d).filter(|(_, x)| **x != 0.0) {
@@ -360,23 +367,15 @@ impl<'a> Program<'a> {
         let linear: Vec<f64> = (0..n)
             .map(|j| (0..rows).map(|c| weighed(c, j) * self.weight[c] * self.start[c] / self.size).sum())
             .collect();
-        let settings = DefaultSettings {
-            verbose: false,
-            tol_gap_abs: 1e-12,
-            tol_gap_rel: 1e-12,
-            tol_feas: 1e-12,
-            ..Default::default()
-        };
-        let mut solver =
-            DefaultSolver::new(&hessian, &linear, &self.a, &self.b, &self.cones, settings).ok()?;
-        solver.solve();
-        if !matches!(
-            solver.solution.status,
-            SolverStatus::Solved | SolverStatus::AlmostSolved | SolverStatus::InsufficientProgress
-        ) {
-            return None;
+        for tolerance in [1e-12, 1e-10, 1e-8] {
+            let (a, b, cones) = (&self.a, &self.b, &self.cones);
+            let mut solver = DefaultSolver::new(&hessian, &linear, a, b, cones, settings(tolerance)).ok()?;
+            solver.solve();
+            if solver.solution.status == SolverStatus::Solved {
+                return self.coordinates(&solver.solution.x);
+            }
         }
-        self.coordinates(&solver.solution.x)
+        None
     }
 
     /// c⁰ + Z y, in the units of the problem.
@@ -393,27 +392,37 @@ impl<'a> Program<'a> {
         if norm(&objective) < 1e-12 {
             return Some(Extreme::At(self.start.to_vec()));
         }
-        let settings = DefaultSettings {
-            verbose: false,
-            tol_gap_abs: 1e-10,
-            tol_gap_rel: 1e-10,
-            tol_feas: 1e-10,
-            reduced_tol_gap_abs: 1e-7,
-            reduced_tol_gap_rel: 1e-7,
-            reduced_tol_feas: 1e-7,
-            ..Default::default()
-        };
         let zero = CscMatrix::zeros((n, n));
-        let mut solver =
-            DefaultSolver::new(&zero, &objective, &self.a, &self.b, &self.cones, settings).ok()?;
-        solver.solve();
-        match solver.solution.status {
-            SolverStatus::Solved | SolverStatus::AlmostSolved => {
-                self.coordinates(&solver.solution.x).map(Extreme::At)
+        // As sharp as it goes; a cone without an inside, as at the limit of friction, is hard to get close to.
+        for tolerance in [1e-10, 1e-8] {
+            let mut solver =
+                DefaultSolver::new(&zero, &objective, &self.a, &self.b, &self.cones, settings(tolerance))
+                    .ok()?;
+            solver.solve();
+            let found = &solver.solution;
+            let gap = (found.obj_val - found.obj_val_dual).abs();
+            let close = gap.max(found.r_prim).max(found.r_dual) <= NEAR_BOUND;
+            match found.status {
+                SolverStatus::DualInfeasible => return Some(Extreme::Unbounded),
+                SolverStatus::Solved => return self.coordinates(&found.x).map(Extreme::At),
+                // It could not get closer, and is close enough.
+                SolverStatus::AlmostSolved | SolverStatus::InsufficientProgress if close => {
+                    return self.coordinates(&found.x).map(Extreme::At);
+                }
+                _ => {}
             }
-            SolverStatus::DualInfeasible | SolverStatus::AlmostDualInfeasible => Some(Extreme::Unbounded),
-            _ => None,
         }
+        None
+    }
+}
+
+fn settings(tolerance: f64) -> DefaultSettings<f64> {
+    DefaultSettings {
+        verbose: false,
+        tol_gap_abs: tolerance,
+        tol_gap_rel: tolerance,
+        tol_feas: tolerance,
+        ..Default::default()
     }
 }
 
@@ -470,6 +479,39 @@ mod tests {
                 let wide = problem.laws[i].dim();
                 assert!((least_norm[wide * i] - least[i]).abs() < 1e-8, "{mu:?} leg {i}: {least_norm:?}");
             }
+        }
+    }
+
+    #[test]
+    fn friction_of_three_legs_is_not_unique_wherever_the_solver_stops() {
+        // Three legs carry fixed shares, pushed along x by 0.99 of the limit: only friction can change. From points on
+        // the cones as from points inside, the ranges are the same.
+        let mut problem = table(0.0, 0.3, Some(0.5));
+        problem.laws.truncate(3);
+        let Form::Global { jacobian_transposed, force, bias, .. } = &mut problem.form else { panic!() };
+        let kept: Vec<_> = jacobian_transposed.triplets().filter(|e| e.1 < 9).collect();
+        *jacobian_transposed = Sparse::from_triplets(6, 9, &kept);
+        bias.truncate(9);
+        // Through the centre of pressure: every leg can rub in proportion to its load.
+        (force[3], force[5]) = (-0.495, 0.0);
+        let found = crate::solvers::friction::solve(&problem, &Default::default(), None).unwrap();
+        let ImpulseRange::Ranges { normal, rows, least_norm, differences } =
+            impulse_range(&problem, &found.impulse).unwrap()
+        else {
+            panic!("friction can change")
+        };
+        assert_eq!(differences.cols(), 3);
+        // The place of the centre in the triangle of the legs.
+        for (range, share) in normal.iter().zip([0.5, 0.15, 0.35]) {
+            assert!(range.iter().all(|n| (n - share).abs() < 1e-7), "{normal:?}");
+        }
+        assert!(rows[1][1] - rows[1][0] > 1e-3, "{rows:?}");
+        // From the least impulses the same answer comes out.
+        let ImpulseRange::Ranges { rows: again, .. } = impulse_range(&problem, &least_norm).unwrap() else {
+            panic!("friction can change")
+        };
+        for (a, b) in rows.iter().zip(&again) {
+            assert!((a[0] - b[0]).abs() < 1e-6 && (a[1] - b[1]).abs() < 1e-6, "{a:?} {b:?}");
         }
     }
 

@@ -404,6 +404,56 @@ fn the_legs_of_a_table_share_its_weight_in_a_documented_way() {
     }
 }
 
+/// A body on a plane with this normal, 0.05 m above it, turned along.
+fn on_slope(normal: [f64; 3], orientation: [f64; 4], shape: &str, mu: f64) -> String {
+    let [x, y, z] = normal.map(|n| 0.05 * n);
+    format!(
+        "[world]\ngravity = [0, 0, -9.81]\n[[body]]\nname = \"ground\"\nfixed = true\n[[body.shape]]\n\
+         type = \"plane\"\nnormal = {normal:?}\n[[body]]\nname = \"b\"\nmass = 2.3\n\
+         position = [{x:?}, {y:?}, {z:?}]\norientation = {orientation:?}\n[[body.shape]]\n{shape}\n\
+         [[friction]]\nbetween = [\"*\", \"*\"]\nmu = {mu}\n"
+    )
+}
+
+#[test]
+fn forces_that_are_not_unique_are_counted_wherever_the_solver_stops() {
+    // At 0.99 of the limit solvers stop on the cones, where a null vector has to lead inwards to be a proof. The run, the
+    // forces at an instant and the analysis say the same.
+    let normal = [-0.17364239250776239, 0.29690184453106505, 0.93898754743512514];
+    let turned = [0.9249333792675005, -0.17186329725778013, -0.031132512557153588, 0.3376270392524339];
+    let limit = f64::hypot(normal[0], normal[1]) / normal[2];
+    let shapes = [
+        ("type = \"box\"\nhalf_extents = [0.1, 0.2, 0.05]", true),
+        (
+            "type = \"convex\"\npoints = [[-0.2, -0.1, -0.05], [0.2, -0.1, -0.05], [0.0, 0.3, -0.05], \
+             [0.0, 0.0, 0.15]]",
+            true,
+        ),
+        ("type = \"cylinder\"\nradius = 0.15\nhalf_height = 0.05", true),
+        ("type = \"sphere\"\nradius = 0.05", false),
+    ];
+    for (shape, many) in shapes {
+        for scheme in [Scheme::Symmetric, Scheme::HalfImplicit] {
+            let text = on_slope(normal, turned, shape, limit / 0.99);
+            let (world, state) = world(&text);
+            let analysis = delassus::world_analyze::analyze_world(
+                &world,
+                &state,
+                &delassus::assemble::Tolerances::default(),
+                &Default::default(),
+            );
+            let verdict = analysis.unwrap().analysis.unwrap().forces_unique;
+            assert_eq!(verdict == delassus_solve::classes::Verdict::Refuted, many, "{shape}");
+            let options = options(1e-3, scheme, FrictionLaw::Ncp);
+            let mut stepper = Stepper::new(&world, state, options).unwrap();
+            run(&mut stepper, 0.02, |report, _| assert_eq!(report.non_unique, many, "{scheme:?} {shape}"));
+            let ranges = stepper.forces().unwrap().ranges;
+            assert_eq!(matches!(ranges, ImpulseRange::Ranges { .. }), many, "{scheme:?} {shape}: {ranges:?}");
+            assert_eq!(ranges == ImpulseRange::Unique, !many, "{scheme:?} {shape}: {ranges:?}");
+        }
+    }
+}
+
 #[test]
 fn a_stack_stands_under_a_weight_a_thousand_times_its_own() {
     let mut text = format!("[world]\ngravity = [0, 0, -9.81]\n{FLOOR}");

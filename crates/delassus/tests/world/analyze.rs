@@ -67,6 +67,87 @@ fn feet_of_a_table_share_its_weight_in_many_ways() {
 }
 
 #[test]
+fn forces_among_many_are_the_least_with_their_intervals_in_every_order_of_the_feet() {
+    let text = scene("table");
+    let (start, end) = (
+        text.find("[[body.shape]]                          # leg 1").unwrap(),
+        text.find("[[friction]]").unwrap(),
+    );
+    let legs: Vec<&str> = text[start..end].split_inclusive("height\"]\n\n").collect();
+    assert_eq!(legs.len(), 4);
+    // N = N_min + s (1, −1, 1, −1), s from −23.98 to 41.42 where a foot lifts.
+    let least = [74.12, 41.42, 23.98, 56.68];
+    for order in [[0, 1, 2, 3], [2, 0, 3, 1], [3, 2, 1, 0]] {
+        let shuffled: String = order.iter().map(|&leg| legs[leg]).collect();
+        let text = format!("{}{shuffled}{}", &text[..start], &text[end..]);
+        let result = analyze(&text, &[]);
+        let analysis = result.analysis.unwrap();
+        let forces = analysis.minimum_norm.as_ref().unwrap();
+        let unique = analysis.unique_part.as_ref().unwrap();
+        for (foot, &leg) in order.iter().enumerate() {
+            let rows = 3 * foot..3 * foot + 3;
+            near(forces[rows.start], least[leg], 1e-6);
+            // Nothing pushes sideways, so the least forces have no friction; what all share has neither more nor less.
+            assert!(forces[rows.start + 1].hypot(forces[rows.start + 2]) < 1e-5, "{forces:?}");
+            near(unique[rows.start], least[leg], 1e-6);
+            assert_eq!(analysis.solutions.pieces[0].force[rows.start], forces[rows.start]);
+            let ends = [-23.98, 41.42].map(|s| least[leg] + if leg % 2 == 0 { s } else { -s });
+            let [low, high] = analysis.intervals[rows.start];
+            near(low, ends[0].min(ends[1]), 1e-6);
+            near(high, ends[0].max(ends[1]), 1e-6);
+            // Friction goes both ways, up to its cone at most.
+            for row in rows.clone().skip(1) {
+                let [low, high] = analysis.intervals[row];
+                near(low, -high, 1e-6);
+                assert!(high > 1.0 && high <= 0.5 * ends[0].max(ends[1]), "{high}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_cylinder_that_rolls_is_held_across_by_any_friction() {
+    // Two points of its line of contact may pull against each other: F_t up to √(μ² N² − F²) with F = m g sin/3 shared.
+    let text = r#"
+[world]
+[[body]]
+name = "ground"
+fixed = true
+[[body.shape]]
+type = "plane"
+normal = [0.5, 0, "sqrt(0.75)"]
+[[body]]
+name = "roller"
+mass = 1.0
+position = [0.05, 0, "0.1*sqrt(0.75)"]
+euler_deg = [90, 0, 0]
+[[body.shape]]
+type = "cylinder"
+radius = 0.1
+half_height = 0.2
+[[friction]]
+between = ["*", "*"]
+mu = 0.4
+"#;
+    let result = analyze(text, &[]);
+    let analysis = result.analysis.unwrap();
+    assert_eq!(analysis.forces_unique, Verdict::Refuted);
+    let normal = 0.5 * 9.81 * 0.75f64.sqrt();
+    let along = 9.81 * 0.5 / 6.0;
+    let across = ((0.4 * normal).powi(2) - along * along).sqrt();
+    for contact in 0..2 {
+        let rows = &analysis.intervals[3 * contact..3 * contact + 3];
+        rows[0].iter().for_each(|n| near(*n, normal, 1e-7));
+        // One tangent runs along the slope and is unique, the other along the cylinder.
+        let across_row = if rows[1][1] - rows[1][0] > 1e-3 { 1 } else { 2 };
+        near(rows[across_row][0], -across, 1e-6);
+        near(rows[across_row][1], across, 1e-6);
+        rows[3 - across_row].iter().for_each(|t| near(t.abs(), along, 1e-6));
+        near(analysis.minimum_norm.as_ref().unwrap()[3 * contact + across_row], 0.0, 1e-6);
+    }
+}
+
+#[test]
 fn a_pendulum_pulls_with_its_weight_and_its_centripetal_force() {
     // A bob of 2 kg on a rod of 0.5 m, at the lowest point with 3 m/s: 2 (9.81 + 9/0.5) N.
     let text = r#"
