@@ -88,12 +88,13 @@ pub fn opening(world: &World, state: &WorldState) -> Opening {
 /// Moves the bodies of a state the least that closes all joints and keeps all limits; velocities stay as they are.
 /// Rows between fixed bodies must be closed already. On an error the state is as it was.
 pub fn close_loops(world: &World, state: &mut WorldState) -> Result<Closure, CloseError> {
+    let given = state.clone();
     update_coordinates(world, state);
     let start = state.clone();
     let mut work = Work { world, rows: Rows::default(), g: Vec::new(), kept: Vec::new() };
     let result = work.close_within_limits(&start, state);
     if result.is_err() {
-        *state = start;
+        *state = given;
     }
     result
 }

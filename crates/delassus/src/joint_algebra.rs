@@ -242,7 +242,8 @@ mod tests {
         assert!(residual < 1e-12, "{residual:e}");
         for (i, r) in r.iter().enumerate() {
             let carried: f64 = force[i..].iter().sum();
-            assert!((r + carried).abs() < 1e-12 * carried.abs(), "{i}: {r} for {carried}");
+            // Rounding times the condition of W, which is about 1e7.
+            assert!((r + carried).abs() < 1e-9 * carried.abs(), "{i}: {r} for {carried}");
         }
     }
 
