@@ -266,7 +266,7 @@ impl Run<'_> {
         if end > self.options.t_end || !(0..self.since.len()).all(clear) {
             return Ok(false);
         }
-        self.record_jump(end, q);
+        self.record_jump(end, q, v);
         let energy = self.energy_at(&self.state);
         self.since.iter_mut().for_each(|s| *s += limit.remaining);
         self.flights.fill(None);

@@ -1,9 +1,9 @@
 //! What was asked to be recorded of an event-driven run: states, forces and energies at given times.
 
 use crate::event_driven::Sample;
-use crate::event_loop::Run;
+use crate::event_loop::{GAP, Run};
 use crate::formula::Point;
-use crate::system::State;
+use crate::system::{Measure, State};
 
 impl Run<'_> {
     /// Records the samples of this step up to θ; those at its end belong to the next step.
@@ -18,14 +18,37 @@ impl Run<'_> {
         }
     }
 
-    /// Records samples between here and a state that is jumped to, along a straight line.
-    pub(crate) fn record_jump(&mut self, t_end: f64, q: &[f64]) {
+    /// Records samples between here and a state that is jumped to, along the cubic with the positions and velocities of both, so
+    /// that what flies beside it falls as it should; where contacts would overlap on that, along the straight line.
+    pub(crate) fn record_jump(&mut self, t_end: f64, q: &[f64], v: &[f64]) {
         let start = self.state.clone();
+        let length = t_end - start.t;
         while let Some(&t) = self.sample_times.get(self.next_sample).filter(|t| **t < t_end) {
-            let part = (t - start.t) / (t_end - start.t);
-            let q = start.q.iter().zip(q).map(|(a, b)| a + part * (b - a)).collect();
-            self.add_sample(State { t, q, v: start.v.clone() });
+            let x = (t - start.t) / length;
+            let along = |bend: f64| {
+                let mut state = State { t, q: vec![], v: vec![] };
+                for i in 0..q.len() {
+                    // What both ends have beyond the straight line between them.
+                    let mean = (q[i] - start.q[i]) / length;
+                    let (first, last) = (bend * (start.v[i] - mean), bend * (v[i] - mean));
+                    let beyond = x * (1.0 - x) * ((1.0 - x) * first - x * last);
+                    state.q.push(start.q[i] + length * (x * mean + beyond));
+                    let rate = (1.0 - x) * (1.0 - 3.0 * x) * first + x * (3.0 * x - 2.0) * last;
+                    state.v.push(mean + rate);
+                }
+                state
+            };
+            let curved = along(1.0);
+            self.add_sample(if self.overlaps(&curved) { along(0.0) } else { curved });
         }
+    }
+
+    fn overlaps(&self, state: &State) -> bool {
+        let point = Point { q: &state.q, v: &state.v, t: state.t };
+        self.system.contacts.iter().any(|contact| match &contact.normal {
+            Measure::Displacement(gap) => gap.value(&point) < -GAP,
+            Measure::Velocity(_) => false,
+        })
     }
 
     /// Records the present state where it was asked for.
