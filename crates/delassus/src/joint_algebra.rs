@@ -242,7 +242,7 @@ mod tests {
         assert!(residual < 1e-12, "{residual:e}");
         for (i, r) in r.iter().enumerate() {
             let carried: f64 = force[i..].iter().sum();
-            // Rounding times the condition of W, which is about 1e7.
+            // Rounding times the condition of W: the ratio of masses times the square of the number of links.
             assert!((r + carried).abs() < 1e-9 * carried.abs(), "{i}: {r} for {carried}");
         }
     }

@@ -43,7 +43,7 @@ fn every_kind_holds_where_it_is_drawn() {
         ("point-on-plane", place, 1),
         (
             "point-on-curve",
-            "anchor = [1, 0, 1]\ncurve = [\"cos(s)\", \"sin(s)\", 0]\nrange = [-3, 3]\naxis = [0, 0, 1]",
+            "anchor = [1, 0, 1]\ncurve = [\"cos(s)\", \"sin(s)\", 0]\nrange = [\"-pi\", \"pi\"]\naxis = [0, 0, 1]",
             2,
         ),
         ("generic", &format!("{place}\nlocked = [\"x\", \"rz\"]"), 2),
