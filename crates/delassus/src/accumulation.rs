@@ -339,7 +339,7 @@ mod tests {
     #[test]
     fn rattling_ends() {
         // Velocities that alternate are not continued.
-        let state = |k: usize| vec![1.0, if k % 2 == 0 { 1.0 } else { -1.0 }];
+        let state = |k: usize| vec![1.0, if k.is_multiple_of(2) { 1.0 } else { -1.0 }];
         let (mut chatter, mut t, mut speed, mut flight) = (Chatter::default(), 1.0, 1.0, 1e-3);
         let end = 1.0 + 2e-4 / 0.8;
         let limit = (0..100).find_map(|k| {

@@ -75,8 +75,8 @@ pub fn opening(world: &World, state: &WorldState) -> Opening {
     let mut all = Rows::default();
     rows(world, state, 1.0, &mut all);
     let (held, others) = all.rows.split_at(all.held);
-    let mut found = Opening::default();
-    found.joints = held.iter().fold(0.0, |e, row| e.max(row.value.abs()));
+    let joints = held.iter().fold(0.0, |e, row| row.value.abs().max(e));
+    let mut found = Opening { joints, limit: None };
     for row in others[..all.limits].iter().filter(|row| row.value < 0.0) {
         if found.limit.is_none_or(|(_, most)| -row.value > most) {
             found.limit = Some((row.joint as usize, -row.value));

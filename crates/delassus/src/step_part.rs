@@ -469,7 +469,7 @@ fn wild(residual: f64, masses: &Masses, v: &[f64], start: &[f64]) -> bool {
 fn note(report: &mut StepReport, outcome: StageOutcome, tolerance: f64) {
     if outcome.status != Status::Solved {
         // A solve within the tolerance failed by what it did not solve for.
-        let residual = Some(outcome.residual).filter(|r| !(*r <= tolerance));
+        let residual = Some(outcome.residual).filter(|r| r.is_nan() || *r > tolerance);
         report.failure.get_or_insert(residual.map_or(StepFailure::Bounds, StepFailure::Residual));
     }
     report.status = worse(report.status, outcome.status);
