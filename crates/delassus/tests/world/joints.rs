@@ -52,12 +52,9 @@ fn every_kind_holds_where_it_is_drawn() {
         let file = read(&with(kind, text));
         let mut out = Vec::new();
         values(&file.world, &file.state, &mut out);
-        // The two ends of the curve's range are limits, after the rows held.
-        let limits = if kind == "point-on-curve" { 2 } else { 0 };
-        assert_eq!(out.len(), rows + limits, "{kind}");
+        assert_eq!(out.len(), rows, "{kind}");
         // Quaternions and points of size one, a few roundings each.
-        assert!(out[..rows].iter().all(|g| g.abs() < 1e-14), "{kind}: {out:?}");
-        assert!(out[rows..].iter().all(|l| *l > 0.0), "{kind}: {out:?}");
+        assert!(out.iter().all(|g| g.abs() < 1e-14), "{kind}: {out:?}");
         assert_eq!(file.state.coordinates.len(), 1);
         assert_eq!(file.world.no_contact, [[0, 1]], "{kind}");
     }
