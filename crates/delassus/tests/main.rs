@@ -15,6 +15,7 @@ mod golden_motion;
 mod higher_derivatives;
 mod intervals;
 mod joints;
+mod laws_in_motion;
 mod limits;
 mod mechanisms;
 mod motion;
