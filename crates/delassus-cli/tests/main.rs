@@ -1,6 +1,7 @@
 //! Integration tests of the program `delassus`, in one binary.
 
 mod bad_input;
+mod bits;
 mod commands;
 mod compare;
 mod map;
