@@ -21,7 +21,7 @@ use crate::law::Law;
 use crate::lift::sliding_lcp;
 use crate::matrix::{Matrix, max_abs, norm};
 use crate::residual::worst_constraint;
-use crate::solvers::contact::{ContactOptions, solve};
+use crate::solvers::contact::{ContactOptions, solve_any_law};
 use crate::solvers::enumerate::{EnumerateOptions, Freedom, Mode, SolutionPiece, SolutionSet, enumerate};
 use crate::solvers::polyhedron::{Lp, linear_program};
 use crate::solvers::scaling::scaled_contact;
@@ -287,7 +287,7 @@ fn by_matrix_class(
 /// One solution by a solver that is not an enumeration, if it is one to 10⁻⁸ at every constraint by itself.
 fn solve_once(reduced: &Reduced, laws: &[Law]) -> Option<SolutionPiece> {
     let problem = reduced.problem(laws).ok()?;
-    let solution = solve(&problem, &ContactOptions { tolerance: 1e-12, ..Default::default() });
+    let solution = solve_any_law(&problem, &ContactOptions { tolerance: 1e-12, ..Default::default() });
     if worst_constraint(&problem, &solution.force) > JUDGED {
         return None;
     }

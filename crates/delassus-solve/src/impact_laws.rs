@@ -17,7 +17,7 @@ use crate::lift::to_mlcp;
 use crate::matrix::{Matrix, max_abs, norm};
 use crate::problem::{ContactProblem, InvalidProblem, check_finite, check_size};
 use crate::residual::residual;
-use crate::solvers::contact::{ContactOptions, solve};
+use crate::solvers::contact::{ContactOptions, solve_any_law};
 use crate::solvers::enumerate::{EnumerateOptions, enumerate_contact};
 use crate::solvers::one_contact::coulomb_space;
 use crate::solvers::{Solver, Status, solve_mlcp};
@@ -140,7 +140,7 @@ fn one_solution(a: &Matrix, q: &[f64], laws: &[Law]) -> (Vec<f64>, ImpactStatus)
             return (p, ImpactStatus::Solved);
         }
     }
-    let found = solve(&problem, &options);
+    let found = solve_any_law(&problem, &options);
     (found.force, status_of(found.status))
 }
 

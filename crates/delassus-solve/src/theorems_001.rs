@@ -20,7 +20,7 @@ use crate::frictionless::{
 };
 use crate::matrix::{Matrix, max_abs, norm};
 use crate::solvers::Status;
-use crate::solvers::contact::{ContactOptions, solve};
+use crate::solvers::contact::{ContactOptions, solve_any_law};
 use crate::solvers::qp::{QpOutcome, projected_gauss_principle};
 use crate::theorems_001_angles as angles;
 
@@ -285,7 +285,7 @@ pub fn prop_001_13(d: &Dynamics) -> Finding {
         }
         let undecided = || Finding::silent(id, Outcome::Undecided, "no solution was found to compare with");
         let Ok(problem) = s.reduced.problem(&d.laws) else { return undecided() };
-        let by_forces = solve(&problem, &ContactOptions::default());
+        let by_forces = solve_any_law(&problem, &ContactOptions::default());
         let Some((program, base)) = projected_gauss_principle(d) else { return undecided() };
         let QpOutcome::Solved { point, .. } = program.solve() else { return undecided() };
         if by_forces.status != Status::Solved {

@@ -14,7 +14,7 @@ use crate::frictionless::{
 };
 use crate::matrix::{Matrix, max_abs, norm};
 use crate::solvers::Status;
-use crate::solvers::contact::{ContactOptions, solve};
+use crate::solvers::contact::{ContactOptions, solve_any_law};
 use crate::solvers::polyhedron::{Nearest, nearest_point};
 use crate::theorems_001::distance_from_range;
 
@@ -106,7 +106,7 @@ pub fn lemma_002_51(d: &Dynamics) -> Finding {
             return nothing(s, id, z);
         }
         let Ok(problem) = s.reduced.problem(&d.laws) else { return undecided("no solution was found") };
-        let solution = solve(&problem, &ContactOptions::default());
+        let solution = solve_any_law(&problem, &ContactOptions::default());
         let x: Vec<f64> = s.contacts.iter().map(|&i| solution.force[i].max(0.0)).collect();
         let chosen = independent_forces(&d.jacobian.select_rows(&s.contacts), &x);
         let (Status::Solved, Some(chosen)) = (solution.status, chosen) else {

@@ -7,7 +7,7 @@ use delassus_solve::law::Law;
 use delassus_solve::matrix::Matrix;
 use delassus_solve::problem::ContactProblem;
 use delassus_solve::solvers::Status;
-use delassus_solve::solvers::contact::{ContactOptions, solve};
+use delassus_solve::solvers::contact::{ContactOptions, solve_any_law};
 use delassus_solve::solvers::enumerate::{EnumerateOptions, Mode, enumerate_contact};
 use proptest::prelude::*;
 
@@ -17,7 +17,7 @@ fn block_in_space_sticks_slides_and_parts() {
     let w = Matrix::identity(3);
     let laws = [Law::Coulomb { mu: 0.5 }];
     let f = |q: [f64; 3]| {
-        let s = solve(&ContactProblem::new(&w, &q, &laws).unwrap(), &ContactOptions::default());
+        let s = solve_any_law(&ContactProblem::new(&w, &q, &laws).unwrap(), &ContactOptions::default());
         assert_eq!(s.status, Status::Solved, "{q:?} {}", s.residual);
         s.force
     };
@@ -76,7 +76,7 @@ proptest! {
         let full = Matrix::from_fn(3, 3, |i, j| if i < 2 && j < 2 { w[(i, j)] } else if i == j { 1.0 } else { 0.0 });
         let free = [q[0] - 1.0, q[1], 0.0];
         let laws = [Law::Coulomb { mu }];
-        let s = solve(&ContactProblem::new(&full, &free, &laws).unwrap(), &ContactOptions::default());
+        let s = solve_any_law(&ContactProblem::new(&full, &free, &laws).unwrap(), &ContactOptions::default());
         prop_assert_eq!(s.status, Status::Solved);
         let set = enumerate_contact(&w, &free[..2], &[Law::CoulombPlane { mu }], &EnumerateOptions::default());
         let near = set.pieces.iter().any(|p| (p.force[0] - s.force[0]).abs() + (p.force[1] - s.force[1]).abs() < 1e-8);
@@ -94,7 +94,7 @@ proptest! {
         for associated in [false, true] {
             let law = if associated { Law::Cone { mu } } else { Law::Coulomb { mu } };
             let laws = [Law::Bilateral, law, law];
-            let s = solve(&ContactProblem::new(&w, &q, &laws).unwrap(), &ContactOptions::default());
+            let s = solve_any_law(&ContactProblem::new(&w, &q, &laws).unwrap(), &ContactOptions::default());
             prop_assert_eq!(s.status, Status::Solved, "{} {}", associated, s.residual);
         }
     }

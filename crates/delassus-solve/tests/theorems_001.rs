@@ -9,7 +9,7 @@ use delassus_solve::matrix::{Matrix, max_abs};
 use delassus_solve::problem::ContactProblem;
 use delassus_solve::reduced::reduced_coordinates;
 use delassus_solve::solvers::Status;
-use delassus_solve::solvers::contact::{ContactOptions, solve};
+use delassus_solve::solvers::contact::{ContactOptions, solve_any_law};
 use delassus_solve::theorems_001::*;
 use delassus_solve::theorems_001_angles::*;
 use proptest::prelude::*;
@@ -648,7 +648,7 @@ fn reduced_coordinates_drop_joints_that_repeat() {
 }
 
 fn solved(problem: &ContactProblem<'_>) -> Option<Vec<f64>> {
-    let s = solve(problem, &ContactOptions::default());
+    let s = solve_any_law(problem, &ContactOptions::default());
     (s.status == Status::Solved).then_some(s.force)
 }
 

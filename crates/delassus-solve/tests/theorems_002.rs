@@ -6,7 +6,7 @@ use delassus_solve::certificate::Outcome::{Fails, Holds, NotApplicable};
 use delassus_solve::dynamics::Dynamics;
 use delassus_solve::matrix::{Matrix, max_abs, norm};
 use delassus_solve::solvers::Status;
-use delassus_solve::solvers::contact::{ContactOptions, solve};
+use delassus_solve::solvers::contact::{ContactOptions, solve_any_law};
 use delassus_solve::solvers::enumerate::EnumerateOptions;
 use delassus_solve::theorems_002::*;
 use proptest::prelude::*;
@@ -20,7 +20,7 @@ fn near_all(a: &[f64], b: &[f64], tolerance: f64) -> bool {
 /// Some forces that solve a problem, and their acceleration.
 fn some_solution(d: &Dynamics) -> (Vec<f64>, Vec<f64>) {
     let r = d.reduce().unwrap();
-    let s = solve(&r.problem(&d.laws).unwrap(), &ContactOptions::default());
+    let s = solve_any_law(&r.problem(&d.laws).unwrap(), &ContactOptions::default());
     assert_eq!(s.status, Status::Solved);
     let a = r.acceleration(&s.force);
     (s.force, a)

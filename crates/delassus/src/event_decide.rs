@@ -14,7 +14,7 @@ use delassus_solve::law::{Law, Slip};
 use delassus_solve::matrix::{Matrix, max_abs, norm};
 use delassus_solve::problem::InvalidProblem;
 use delassus_solve::solvers::Status;
-use delassus_solve::solvers::contact::{ContactOptions, solve};
+use delassus_solve::solvers::contact::{ContactOptions, solve_any_law};
 use delassus_solve::solvers::enumerate::{EnumerateOptions, enumerate};
 
 use crate::event_conditions::Condition;
@@ -157,7 +157,7 @@ impl Reading<'_> {
     fn one(&self) -> Result<Decision, InvalidProblem> {
         let Some(reduced) = self.dynamics.reduce() else { return Ok(Decision::Unknown) };
         let problem = reduced.problem(&self.dynamics.laws)?;
-        let found = solve(&problem, &ContactOptions { tolerance: 1e-12, ..Default::default() });
+        let found = solve_any_law(&problem, &ContactOptions { tolerance: 1e-12, ..Default::default() });
         let settled = found.status == Status::Solved || found.residual < 1e-9;
         Ok(match found.status {
             _ if settled => {

@@ -49,7 +49,7 @@ pub struct ContactSolution {
 }
 
 /// Solves a contact problem.
-pub fn solve(problem: &ContactProblem<'_>, options: &ContactOptions) -> ContactSolution {
+pub fn solve_any_law(problem: &ContactProblem<'_>, options: &ContactOptions) -> ContactSolution {
     let m = problem.delassus.dim();
     let w = problem.delassus.block(0..m, 0..m);
     let (force, reported, iterations) = match to_mlcp(&w, problem.free_velocity, problem.laws) {

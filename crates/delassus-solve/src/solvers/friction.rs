@@ -322,7 +322,7 @@ fn solve_dense(
     let dense = w.to_dense();
     let problem = ContactProblem::new(&dense, q, laws)?;
     let found =
-        contact::solve(&problem, &ContactOptions { tolerance: options.tolerance, ..Default::default() });
+        contact::solve_any_law(&problem, &ContactOptions { tolerance: options.tolerance, ..Default::default() });
     Ok(FrictionSolution {
         impulse: found.force,
         status: found.status,
