@@ -16,7 +16,7 @@ use crate::{delassus, root};
 
 /// Clocks, and where the program was called.
 const NOT_HASHED: [&str; 6] =
-    ["seconds", "seconds_first", "wall_seconds", "file", "output", "steps_per_second"];
+    ["real_time_factor", "seconds", "seconds_first", "wall_seconds", "file", "output"];
 /// Strings that are verdicts; others are sentences for people.
 const VERDICTS: [&str; 12] = [
     "acceleration_unique",
@@ -107,7 +107,7 @@ fn record(hashes: &mut BTreeMap<String, String>, file: &Path, args: &[&str]) {
     all.extend(&args[1..]);
     let out = delassus(&all);
     let hash = match out.status.code() {
-        Some(2) => "refused         ".to_owned(),
+        Some(2) => "refused".to_owned(),
         code => {
             let document: Value = serde_json::from_slice(&out.stdout).unwrap_or_else(|e| {
                 panic!("{all:?}: {code:?} {e}\n{}", String::from_utf8_lossy(&out.stderr))

@@ -321,8 +321,10 @@ fn solve_dense(
 ) -> Result<FrictionSolution, InvalidProblem> {
     let dense = w.to_dense();
     let problem = ContactProblem::new(&dense, q, laws)?;
-    let found =
-        contact::solve_any_law(&problem, &ContactOptions { tolerance: options.tolerance, ..Default::default() });
+    let found = contact::solve_any_law(
+        &problem,
+        &ContactOptions { tolerance: options.tolerance, ..Default::default() },
+    );
     Ok(FrictionSolution {
         impulse: found.force,
         status: found.status,
