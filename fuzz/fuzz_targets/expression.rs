@@ -2,9 +2,7 @@
 //! and over hyper-dual numbers.
 #![no_main]
 
-use delassus::expression::{Expression, Symbols, constant};
-use delassus::formula::{AnyFormula, Point};
-use delassus::number::HyperDual;
+use delassus::formula::{AnyFormula, Expression, HyperDual, Point, Symbols, constant};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|data: &[u8]| {

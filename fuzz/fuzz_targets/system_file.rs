@@ -1,8 +1,8 @@
 //! Any text is a system or an error; a system that was read can be evaluated, or it says why not.
 #![no_main]
 
-use delassus::file::read_system;
-use delassus::kinematics::kinematics;
+use delassus_scene::read_system;
+use delassus::lagrangian::kinematics;
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|data: &[u8]| {

@@ -1,10 +1,10 @@
 //! Any text is a world or an error, as TOML, URDF and MJCF; a world that was read makes sense.
 #![no_main]
 
-use delassus::file::FileError;
-use delassus::world_check::check_world;
-use delassus::world_file::{WorldFile, read_world};
-use delassus::xml::read_xml;
+use delassus_scene::FileError;
+use delassus::world::check_world;
+use delassus_scene::{WorldFile, read_world};
+use delassus_scene::read_xml;
 use libfuzzer_sys::fuzz_target;
 
 fn judge(text: &str, read: Result<WorldFile, FileError>) {

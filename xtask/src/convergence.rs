@@ -11,11 +11,10 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use delassus::event_driven::{Ending, EventOptions, run_events};
-use delassus::stepper::{StepOptions, Stepper};
+use delassus::events::{Ending, EventOptions, run_events, world_system};
+use delassus::stepping::{StepOptions, Stepper};
 use delassus::world::WorldState;
-use delassus::world_file::read_world;
-use delassus::world_system::world_system;
+use delassus_scene::read_world;
 
 /// Numbers of instants at which motions are compared, one after the other: steps of nearly the same length. Errors depend on
 /// where in its step an event lies, and their mean over these lengths depends less on it.

@@ -3,10 +3,10 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use delassus::analyze::analyze;
-use delassus::assemble::Tolerances;
-use delassus::file::read_system;
-use delassus_solve::solvers::enumerate::{EnumerateOptions, Mode};
+use delassus::analysis::analyze;
+use delassus::lagrangian::Tolerances;
+use delassus_scene::read_system;
+use delassus_solve::modes::{EnumerateOptions, Mode};
 
 /// What the laws say at one point of the map.
 #[derive(Clone, Copy, PartialEq)]

@@ -1,8 +1,7 @@
 //! Reading the repository: files by extension, functions and tests in Rust source, by lines rather than by a parser.
 
-use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
+use std::{fs, io};
 
 /// All files under `folder` with the extension, in order of their paths; none where the folder does not exist.
 /// Build outputs and hidden folders are left out.

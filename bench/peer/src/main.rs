@@ -12,11 +12,11 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use cpu_time::ProcessTime;
-use delassus::contact::Contact;
-use delassus::stepper::{FrictionLaw, Scheme, StepOptions, Stepper};
+use delassus::collision::Contact;
+use delassus::stepping::{FrictionLaw, Scheme, StepOptions, Stepper};
 use delassus::world::WorldState;
-use delassus_solve::impulse_range::ImpulseRange;
-use delassus_solve::solvers::Status;
+use delassus_solve::analysis::ImpulseRange;
+use delassus_solve::problem::Status;
 use serde_json::{Value, json};
 
 /// Above so many bodies there is one solve a step, which stops at the residual that such comparisons ask for.

@@ -1,8 +1,8 @@
 //! The scenes, read.
 
-use delassus::joint::{Joint, JointKind};
-use delassus::mobility::mobility;
-use delassus::world::{Body, BodyState, Pose, Shape, ShapeKind, Surface, World, WorldState};
+use delassus::world::{
+    Body, BodyState, Joint, JointKind, Pose, Shape, ShapeKind, Surface, World, WorldState, mobility,
+};
 use glam::{DQuat, DVec3};
 use serde_json::Value;
 

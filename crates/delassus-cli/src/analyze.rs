@@ -3,23 +3,20 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use delassus::analyze::{AnalyzeError, SystemAnalysis, analyze, constraint_names};
-use delassus::assemble::{ContactState, Tolerances};
-use delassus::world_analyze::analyze_world;
-use delassus::world_file::WorldFile;
-use delassus_solve::analyze::Analysis;
-use delassus_solve::classes::Verdict;
-use delassus_solve::law::Law;
-use delassus_solve::matrix::Matrix;
-use delassus_solve::solvers::enumerate::{EnumerateOptions, Mode, SolutionPiece};
-use delassus_solve::theorems::CheckedFinding;
+use delassus::analysis::{AnalyzeError, SystemAnalysis, analyze, analyze_world, constraint_names};
+use delassus::lagrangian::{ContactState, Tolerances};
+use delassus_scene::WorldFile;
+use delassus_solve::analysis::Analysis;
+use delassus_solve::analysis::theorems::CheckedFinding;
+use delassus_solve::lcp::Verdict;
+use delassus_solve::linalg::Matrix;
+use delassus_solve::modes::{EnumerateOptions, Mode, SolutionPiece};
+use delassus_solve::problem::Law;
 use serde_json::{Map, Value, json};
 
-use crate::plot;
-use crate::report;
-use crate::report_impact;
-use crate::scene::{self, AnyScene, Scene, WorldScene};
+use crate::scene::{AnyScene, Scene, WorldScene};
 use crate::style::{Style, print};
+use crate::{plot, report, report_impact, scene};
 
 /// Arguments of `analyze`.
 #[derive(Args)]

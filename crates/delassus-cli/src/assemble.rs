@@ -3,12 +3,12 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use delassus::close_loops::opening;
-use delassus::world::{Body, BodyState, World, WorldState};
+use delassus::world::{Body, BodyState, World, WorldState, opening};
 use serde_json::{Map, Value, json};
 
 use crate::run_start::{is_closed, open_in_words};
-use crate::scene::{self, AnyScene, WorldScene, ended};
+use crate::scene;
+use crate::scene::{AnyScene, WorldScene, ended};
 use crate::style::{Style, number, print};
 
 /// Arguments of `assemble`.

@@ -3,14 +3,13 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use delassus::analyze::AnalyzeError;
-use delassus::assemble::{ContactState, Names, Tolerances, assemble};
-use delassus::kinematics::kinematics;
+use delassus::analysis::AnalyzeError;
+use delassus::lagrangian::{ContactState, Names, Tolerances, assemble, kinematics};
 use serde_json::json;
 
-use crate::check_world;
-use crate::scene::{self, AnyScene, Scene};
+use crate::scene::{AnyScene, Scene};
 use crate::style::{Style, number, print};
+use crate::{check_world, scene};
 
 /// Arguments of `check`.
 #[derive(Args)]

@@ -1,12 +1,10 @@
 //! What `delassus check` says of a world.
 
-use delassus::close_loops::{Opening, opening};
-use delassus::joint::JointKind;
-use delassus::joint_rows::coordinate;
-use delassus::mobility::{Mobility, mobility};
-use delassus::rigid::{kinetic_energy, potential_energy};
-use delassus::world::{Body, BodyState, ShapeKind, World};
-use delassus::world_file::WorldFile;
+use delassus::world::{
+    Body, BodyState, JointKind, Mobility, Opening, ShapeKind, World, coordinate, kinetic_energy, mobility,
+    opening, potential_energy,
+};
+use delassus_scene::WorldFile;
 use serde_json::{Map, Value, json};
 
 use crate::report::count;

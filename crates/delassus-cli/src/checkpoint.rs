@@ -4,7 +4,7 @@
 
 use std::path::Path;
 
-use delassus::stepper::Snapshot;
+use delassus::stepping::Snapshot;
 use delassus::world::{BodyState, Pose, World, WorldState};
 use glam::{DQuat, DVec3};
 use serde::{Deserialize, Serialize};
@@ -39,7 +39,7 @@ struct Saved {
     start: f64,
     coordinates: Vec<f64>,
     row_impulse: Vec<f64>,
-    contact_impulse: Vec<delassus::stepper::KeyedImpulse>,
+    contact_impulse: Vec<delassus::stepping::KeyedImpulse>,
     totals: Totals,
 }
 

@@ -10,8 +10,9 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use delassus_files::{Problem, read};
-use delassus_solve::solvers::friction::{FrictionOptions, Method};
-use delassus_solve::solvers::{Solver, Status};
+use delassus_solve::contact::{FrictionOptions, Method};
+use delassus_solve::lcp::Solver;
+use delassus_solve::problem::Status;
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::{Value, json};
 

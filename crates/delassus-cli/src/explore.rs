@@ -7,9 +7,9 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use delassus::event_driven::{ContactMode, Ending, EventKind, EventOptions, Indeterminate, Trajectory};
-use delassus::stepper::{StepOptions, Stepper};
-use delassus::system::System;
+use delassus::events::{ContactMode, Ending, EventKind, EventOptions, Indeterminate, Trajectory};
+use delassus::lagrangian::System;
+use delassus::stepping::{StepOptions, Stepper};
 use delassus::world::WorldState;
 use serde_json::{Value, json};
 
@@ -17,7 +17,8 @@ use crate::explore_plot::draw;
 use crate::run::{ImpactLawName, seconds};
 use crate::run_subject::{Subject, world_as_system};
 use crate::run_system::{ending_word, event_json, mode_word};
-use crate::scene::{self, AnyScene};
+use crate::scene;
+use crate::scene::AnyScene;
 use crate::style::{Style, number, print};
 
 /// Branches after which the search ends.

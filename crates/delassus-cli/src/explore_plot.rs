@@ -1,7 +1,7 @@
 //! The tree of all motions over time: a line for each, with its events, from where it branches off.
 
-use delassus::event_driven::{Event, EventKind};
-use delassus::system::System;
+use delassus::events::{Event, EventKind};
+use delassus::lagrangian::System;
 
 use crate::chart::{MEANINGS, meaning};
 use crate::explore::Node;

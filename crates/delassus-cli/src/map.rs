@@ -4,25 +4,24 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use clap::Args;
-use delassus::analyze::{SystemAnalysis, add_findings, examine};
-use delassus::assemble::{ContactState, Tolerances};
-use delassus::expression::{Symbols, constant};
-use delassus::file::read_system;
-use delassus::system::System;
-use delassus_solve::analyze::Analysis;
-use delassus_solve::classes::{Verdict, p_matrix};
-use delassus_solve::solvers::enumerate::EnumerateOptions;
-use delassus_solve::theorems::outcome_of;
+use delassus::analysis::{SystemAnalysis, add_findings, examine};
+use delassus::formula::{Symbols, constant};
+use delassus::lagrangian::{ContactState, System, Tolerances};
+use delassus_scene::read_system;
+use delassus_solve::analysis::Analysis;
+use delassus_solve::analysis::theorems::outcome_of;
+use delassus_solve::lcp::{Verdict, p_matrix};
+use delassus_solve::modes::EnumerateOptions;
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::{Value, json};
 
 use crate::analyze::{document, word};
 use crate::picture::{Colour, Picture};
-use crate::plot::{self, Axis, Scale, Values};
-use crate::report;
+use crate::plot::{Axis, Scale, Values};
 use crate::safe::range;
-use crate::scene::{self, Scene};
+use crate::scene::Scene;
 use crate::style::print;
+use crate::{plot, report, scene};
 
 /// Arguments of `map`.
 #[derive(Args)]

@@ -3,10 +3,10 @@
 use std::f64::consts::PI;
 use std::path::Path;
 
-use delassus::analyze::{ContactReport, SystemAnalysis};
-use delassus::assemble::ContactState;
-use delassus_solve::friction_cone::FrictionCone;
-use delassus_solve::matrix::Matrix;
+use delassus::analysis::{ContactReport, SystemAnalysis};
+use delassus::lagrangian::ContactState;
+use delassus_solve::analysis::FrictionCone;
+use delassus_solve::linalg::Matrix;
 
 use crate::analyze::mode_word;
 use crate::picture::{Anchor, BLACK, Colour, Picture, Shape, WHITE};
@@ -377,7 +377,7 @@ fn solution_lines(result: &SystemAnalysis) -> Vec<String> {
     if pieces.is_empty() {
         return vec!["no solution".to_string()];
     }
-    let names = delassus::analyze::constraint_names(&result.names, &result.assembly);
+    let names = delassus::analysis::constraint_names(&result.names, &result.assembly);
     let offsets = result.assembly.dynamics.offsets();
     let describe = |k: usize| {
         let piece = &pieces[k];

@@ -1,13 +1,12 @@
 //! The report of `analyze` in words.
 
-use delassus::analyze::{ContactReport, SystemAnalysis};
-use delassus::assemble::{ContactState, Names};
-use delassus_solve::analyze::{Analysis, Method};
-use delassus_solve::certificate::Outcome;
-use delassus_solve::classes::Verdict;
-use delassus_solve::law::Law;
-use delassus_solve::matrix::dot;
-use delassus_solve::solvers::enumerate::{Mode, SolutionPiece};
+use delassus::analysis::{ContactReport, SystemAnalysis};
+use delassus::lagrangian::{ContactState, Names};
+use delassus_solve::analysis::{Analysis, Method, Outcome};
+use delassus_solve::lcp::Verdict;
+use delassus_solve::linalg::dot;
+use delassus_solve::modes::{Mode, SolutionPiece};
+use delassus_solve::problem::Law;
 
 use crate::analyze::mode_word;
 use crate::report_impact;
@@ -139,7 +138,7 @@ fn incompatible(result: &SystemAnalysis) -> bool {
     let j = d.jacobian.select_rows(&rows);
     let gamma: Vec<f64> = rows.iter().map(|&i| -d.bias[i]).collect();
     let a = j.pseudo_solve(&gamma);
-    let scale = delassus_solve::matrix::max_abs(&gamma).max(f64::MIN_POSITIVE);
+    let scale = delassus_solve::linalg::max_abs(&gamma).max(f64::MIN_POSITIVE);
     j.mul_vec(&a).iter().zip(&gamma).any(|(x, g)| (x - g).abs() > 1e-9 * scale)
 }
 
@@ -149,7 +148,7 @@ fn is_wide([low, high]: [f64; 2]) -> bool {
 }
 
 fn indeterminate(result: &SystemAnalysis, analysis: &Analysis) -> Vec<String> {
-    let names = delassus::analyze::constraint_names(&result.names, &result.assembly);
+    let names = delassus::analysis::constraint_names(&result.names, &result.assembly);
     let offsets = result.assembly.dynamics.offsets();
     let loose: Vec<&str> = names
         .iter()
@@ -255,7 +254,7 @@ pub fn outcome(o: Outcome) -> &'static str {
 /// The propositions whose hypotheses hold, with what they say and whether that was checked.
 fn certificates(result: &SystemAnalysis, style: Style) -> String {
     let mut out = String::new();
-    let names = delassus::analyze::constraint_names(&result.names, &result.assembly);
+    let names = delassus::analysis::constraint_names(&result.names, &result.assembly);
     for f in result.findings.iter().filter(|f| f.finding.outcome == Outcome::Holds) {
         let seal = match f.verified {
             Some(true) => style.good("verified"),

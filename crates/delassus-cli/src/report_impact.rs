@@ -1,7 +1,6 @@
 //! What `analyze` tells of an impact, in words and as JSON.
 
-use delassus::analyze::SystemAnalysis;
-use delassus::impact_report::{ImpactReport, LawOutcome};
+use delassus::analysis::{ImpactReport, LawOutcome, SystemAnalysis};
 use delassus_solve::impact::{ImpactStatus, Violation};
 use serde_json::{Map, Value, json};
 

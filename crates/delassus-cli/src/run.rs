@@ -7,18 +7,17 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use clap::Args;
-use delassus::stepper::Scheme;
-use delassus::world_file::Integrator;
+use delassus::stepping::Scheme;
+use delassus_scene::Integrator;
 
 use crate::run_loop::{Ending, simulate};
 use crate::run_options::Settings;
 use crate::run_output::Outputs;
-use crate::run_report;
-use crate::run_start::{self, Start};
-use crate::run_system;
-use crate::scene::{self, AnyScene, WorldScene};
+use crate::run_start::Start;
+use crate::scene::{AnyScene, WorldScene};
 use crate::solve::{ContactLaw, tolerance};
 use crate::style::print;
+use crate::{run_report, run_start, run_system, scene};
 
 /// Set by Ctrl-C: the step under way is finished, everything is written, and the run ends.
 pub static INTERRUPTED: AtomicBool = AtomicBool::new(false);

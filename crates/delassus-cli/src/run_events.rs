@@ -2,11 +2,10 @@
 //!
 //! Open, slide and stick are told of pairs of bodies: a pair slides while one of its points does.
 
-use delassus::contact::Contact;
-use delassus::step_control::{ControlledStep, StepControl};
-use delassus::stepper::{Scheme, StepFailure, StepReport, Stepper};
+use delassus::collision::Contact;
+use delassus::stepping::{ControlledStep, Scheme, StepControl, StepFailure, StepReport, Stepper};
 use delassus::world::{World, WorldState};
-use delassus_solve::solvers::Status;
+use delassus_solve::problem::Status;
 use glam::DVec3;
 use serde::{Deserialize, Serialize};
 

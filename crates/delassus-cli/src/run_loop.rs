@@ -5,16 +5,15 @@ use std::path::Path;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
-use delassus::rigid::energy;
-use delassus::step_control::{StepControl, controlled_step};
-use delassus::stepper::{Forces, StepReport, Stepper};
-use delassus::world::{World, WorldState};
+use delassus::stepping::{Forces, StepControl, StepReport, Stepper, controlled_step};
+use delassus::world::{World, WorldState, energy};
 use delassus_files::Problem;
-use delassus_solve::impulse_range::ImpulseRange;
+use delassus_solve::analysis::ImpulseRange;
 use delassus_solve::problem::InvalidProblem;
 use indicatif::{ProgressBar, ProgressStyle};
 
-use crate::checkpoint::{self, Checkpoint};
+use crate::checkpoint;
+use crate::checkpoint::Checkpoint;
 use crate::report::count;
 use crate::run::INTERRUPTED;
 use crate::run_events::{AdaptiveTotals, Before, Totals, modes};
@@ -77,7 +76,7 @@ pub struct Run {
     /// Contacts that are closed at the end.
     pub contacts: usize,
     /// Degrees of freedom and redundant rows at the start.
-    pub mobility: delassus::mobility::Mobility,
+    pub mobility: delassus::world::Mobility,
     /// Error that steps were allowed, where they were adaptive, m.
     pub error: Option<f64>,
     /// Forces at times that were asked for.

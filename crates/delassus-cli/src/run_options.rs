@@ -2,10 +2,8 @@
 
 use std::path::PathBuf;
 
-use delassus::step_control::{MOST_HALVINGS, StepControl};
-use delassus::stepper::{FrictionLaw, StepImpactLaw, StepOptions};
-use delassus::world_file;
-use delassus_solve::solvers::friction::Method;
+use delassus::stepping::{FrictionLaw, MOST_HALVINGS, StepControl, StepImpactLaw, StepOptions};
+use delassus_solve::contact::Method;
 
 use crate::run::{ImpactLawName, RunArgs, SchemeName};
 use crate::scene::WorldScene;
@@ -76,10 +74,10 @@ impl Settings {
             ));
         }
         let law = match (args.law, file.law) {
-            (Some(ContactLaw::Ncp), _) | (None, None | Some(world_file::FrictionLaw::Ncp)) => {
+            (Some(ContactLaw::Ncp), _) | (None, None | Some(delassus_scene::FrictionLaw::Ncp)) => {
                 FrictionLaw::Ncp
             }
-            (Some(ContactLaw::Ccp), _) | (None, Some(world_file::FrictionLaw::Ccp)) => FrictionLaw::Ccp,
+            (Some(ContactLaw::Ccp), _) | (None, Some(delassus_scene::FrictionLaw::Ccp)) => FrictionLaw::Ccp,
         };
         let impact_law = match args.impact_law {
             None | Some(ImpactLawName::Moreau) => StepImpactLaw::Moreau,

@@ -8,7 +8,7 @@ use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use delassus::stepper::Stepper;
+use delassus::stepping::Stepper;
 use delassus::world::World;
 
 use crate::run::RunArgs;

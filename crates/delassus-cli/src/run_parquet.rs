@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use delassus::stepper::Stepper;
+use delassus::stepping::Stepper;
 use delassus::world::World;
 
 use crate::parquet::ParquetFile;

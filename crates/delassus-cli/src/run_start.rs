@@ -1,17 +1,14 @@
 //! Where a run starts: the file's state with its loops closed, or a checkpoint; and what is odd about it.
 
-use delassus::close_loops::{Opening, opening, project_velocities};
-use delassus::collide::Collider;
-use delassus::contact::Contact;
-use delassus::joint::JointKind;
-use delassus::mobility::{Mobility, mobility};
-use delassus::part_bodies::part_bodies;
-use delassus::rigid::energy;
-use delassus::stepper::Snapshot;
-use delassus::world::{World, WorldState};
+use delassus::collision::{Collider, Contact};
+use delassus::stepping::{Snapshot, part_bodies};
+use delassus::world::{
+    JointKind, Mobility, Opening, World, WorldState, energy, mobility, opening, project_velocities,
+};
 use glam::DVec3;
 
-use crate::checkpoint::{self, Checkpoint};
+use crate::checkpoint;
+use crate::checkpoint::Checkpoint;
 use crate::run::RunArgs;
 use crate::run_events::Totals;
 use crate::run_options::Settings;

@@ -1,10 +1,11 @@
 //! What moves from event to event: a system of a file, or a small world as one, with what its file says of impacts.
 
-use delassus::event_driven::{EventError, EventOptions, ModeError, Trajectory, run_events};
-use delassus::file::Place;
-use delassus::system::{FormulaId, State, System};
+use delassus::events::{
+    EventError, EventOptions, ModeError, Trajectory, WorldSystem, run_events, world_system,
+};
+use delassus::lagrangian::{FormulaId, State, System};
 use delassus::world::{World, WorldState};
-use delassus::world_system::{WorldSystem, world_system};
+use delassus_scene::Place;
 use delassus_solve::impact::ImpactLaw;
 
 use crate::run::ImpactLawName;

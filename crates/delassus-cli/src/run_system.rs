@@ -6,10 +6,10 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use delassus::event_driven::{
+use delassus::events::{
     ContactMode, Ending, Event, EventKind, EventOptions, Indeterminate, Sample, Trajectory,
 };
-use delassus::system::System;
+use delassus::lagrangian::System;
 use delassus_solve::impact::Violation;
 use serde_json::{Map, Value, json};
 

@@ -1,7 +1,7 @@
 //! Quantities of a motion over time, with its events, or over each other.
 
-use delassus::event_driven::{Event, EventKind, Sample, Trajectory};
-use delassus::system::System;
+use delassus::events::{Event, EventKind, Sample, Trajectory};
+use delassus::lagrangian::System;
 
 use crate::chart::{Curve, Mark, chart};
 use crate::picture::{Colour, Picture};

@@ -3,12 +3,14 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use delassus::assemble::{Names, Tolerances};
-use delassus::expression::{Symbols, constant};
-use delassus::safe::{End, Question, Safe, SafeError, SafeInterval, SafeMethod, safe};
+use delassus::analysis::{End, Question, Safe, SafeInterval, SafeMethod};
+use delassus::formula::{Symbols, constant};
+use delassus::lagrangian::{Names, Tolerances};
+use delassus_scene::{SafeTextError, safe_interval_of};
 use serde_json::{Map, Value, json};
 
-use crate::scene::{self, Scene};
+use crate::scene;
+use crate::scene::Scene;
 use crate::style::{Style, number, print};
 
 /// Arguments of `safe`.
@@ -67,15 +69,14 @@ fn answer(args: &SafeArgs) -> Result<(String, bool), String> {
     let overrides: Vec<(&str, &str)> = args.set.iter().map(|(n, v)| (n.as_str(), v.as_str())).collect();
     let for_all: Vec<(&str, [f64; 2])> = args.for_all.iter().map(|(n, r)| (n.as_str(), *r)).collect();
     let question = Question {
-        overrides: &overrides,
         over: &args.over,
         within: args.within,
         for_all: &for_all,
         any_slip: args.any_slip,
         tolerances: Tolerances::default(),
     };
-    let found = safe(&scene.text, &question).map_err(|e| match e {
-        SafeError::File(e) => scene::ended(e.render(&scene.name, &scene.text)),
+    let found = safe_interval_of(&scene.text, &overrides, &question).map_err(|e| match e {
+        SafeTextError::File(e) => scene::ended(e.render(&scene.name, &scene.text)),
         e => format!("error: {}: {e}\n", scene.name),
     })?;
     let certified = found.interval.is_some_and(|i| i.method == SafeMethod::IntervalArithmetic);

@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use delassus::file::{FileError, SceneKind, SystemFile, read_system, scene_kind};
-use delassus::world_file::{WorldFile, read_world};
-use delassus::xml::{Imported, read_xml};
+use delassus_scene::{FileError, SceneKind, SystemFile, read_system, scene_kind};
+use delassus_scene::{Imported, read_xml};
+use delassus_scene::{WorldFile, read_world};
 
 /// A system that was read, with the text it came from (for messages).
 pub struct Scene {
@@ -29,7 +29,7 @@ pub fn parse_override(text: &str) -> Result<(String, String), String> {
 /// Reads the text of a file; the error is a message ready for stderr.
 fn read_text(path: &Path) -> Result<(String, String), String> {
     let name = path.display().to_string();
-    let limit = delassus::file::MAX_FILE as u64;
+    let limit = delassus_scene::MAX_FILE as u64;
     let size = std::fs::metadata(path).map_err(|e| format!("error: {name}: cannot be read: {e}\n"))?;
     if !size.is_file() {
         return Err(format!("error: {name}: expected a file with a [system] or a [world] table\n"));

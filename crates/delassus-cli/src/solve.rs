@@ -8,11 +8,10 @@ use std::time::{Duration, Instant};
 
 use clap::Args;
 use delassus_files::{Problem, read};
-use delassus_solve::law::Law;
-use delassus_solve::problem::ContactProblem;
-use delassus_solve::residual::residual;
-use delassus_solve::solvers::friction::{self, FrictionOptions, Method};
-use delassus_solve::solvers::{LcpSolution, Solver, Status, UnknownSolver, solve_lcp, solve_mlcp};
+use delassus_solve::contact;
+use delassus_solve::contact::{FrictionOptions, Method};
+use delassus_solve::lcp::{LcpSolution, Solver, UnknownSolver, solve_lcp, solve_mlcp};
+use delassus_solve::problem::{ContactProblem, Law, Status, residual};
 use serde_json::json;
 
 /// The law of spatial contacts.
@@ -103,7 +102,7 @@ pub fn solve_problem(problem: &Problem, solver: &str, options: &FrictionOptions)
     };
     let options = FrictionOptions { method: named(solver, &Method::ALL)?, ..*options };
     let start = Instant::now();
-    let found = friction::solve(p, &options, None).map_err(|e| e.to_string())?;
+    let found = contact::solve(p, &options, None).map_err(|e| e.to_string())?;
     let seconds = start.elapsed().as_secs_f64();
     // The judge shares no code with the solvers, and has the last word. W of many contacts on one body would be huge: it is not formed.
     let of = |laws: &[Law]| {
@@ -268,7 +267,7 @@ mod tests {
                 let view = ContactProblem::new(&w, &q, &p.laws).unwrap();
                 for tolerance in [1e-4, 1e-8, 1e-12] {
                     let options = FrictionOptions { tolerance, ..Default::default() };
-                    let found = friction::solve(&p, &options, None).unwrap();
+                    let found = contact::solve(&p, &options, None).unwrap();
                     let judged = residual(&view, &found.impulse).relative;
                     println!("{}: {judged:.1e} for {tolerance:.0e}", file.display());
                     if tolerance > 1e-12 {

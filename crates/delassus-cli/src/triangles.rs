@@ -1,7 +1,6 @@
 //! The surfaces of shapes as triangles, for pictures.
 
-use delassus::hull::convex_hull;
-use delassus::world::ShapeKind;
+use delassus::world::{ShapeKind, convex_hull};
 use glam::DVec3;
 
 /// Corners, and the triangles between them, counterclockwise from outside.

@@ -6,7 +6,8 @@ use clap::Args;
 
 use crate::analyze::{Options, report_scene};
 use crate::run::{RunArgs, move_world};
-use crate::scene::{self, AnyScene};
+use crate::scene;
+use crate::scene::AnyScene;
 use crate::style::{Style, print};
 
 /// Arguments of `try`.

@@ -1,7 +1,7 @@
 //! Every scene has the outcome that it expects, and is built in.
 
-use delassus::file::{Expect, Expected, ExpectedValue, SceneKind, SolutionCount, read_system, scene_kind};
-use delassus::world_file::read_world;
+use delassus_scene::read_world;
+use delassus_scene::{Expect, Expected, ExpectedValue, SceneKind, SolutionCount, read_system, scene_kind};
 use serde_json::Value;
 
 use crate::{delassus, json, root};

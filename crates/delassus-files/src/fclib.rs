@@ -11,9 +11,8 @@
 
 use std::path::Path;
 
-use delassus_solve::friction_problem::{Form, FrictionProblem};
-use delassus_solve::law::Law;
-use delassus_solve::sparse::Sparse;
+use delassus_solve::linalg::Sparse;
+use delassus_solve::problem::{Form, FrictionProblem, Law};
 use hdf5_pure::{Error, File, FileBuilder, FormatError};
 
 use crate::{FileError, Problem, Read, friction_laws, uniform_friction};

@@ -16,12 +16,9 @@
 
 use std::path::Path;
 
-use delassus_solve::friction_problem::{Form, FrictionProblem};
-use delassus_solve::law::{Law, Slip, row_offsets};
-use delassus_solve::lcp::{Lcp, ProblemError};
-use delassus_solve::matrix::Matrix;
-use delassus_solve::mlcp::Mlcp;
-use delassus_solve::sparse::Sparse;
+use delassus_solve::lcp::{Lcp, Mlcp, ProblemError};
+use delassus_solve::linalg::{Matrix, Sparse};
+use delassus_solve::problem::{Form, FrictionProblem, Law, Slip, row_offsets};
 use serde::{Deserialize, Serialize};
 
 use crate::{FileError, Problem};

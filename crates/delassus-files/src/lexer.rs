@@ -4,7 +4,7 @@
 
 use std::path::Path;
 
-use delassus_solve::sparse::Sparse;
+use delassus_solve::linalg::Sparse;
 
 use crate::FileError;
 

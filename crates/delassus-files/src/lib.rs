@@ -18,10 +18,8 @@ pub mod siconos;
 
 use std::path::Path;
 
-use delassus_solve::friction_problem::{Form, FrictionProblem};
-use delassus_solve::law::Law;
-use delassus_solve::lcp::Lcp;
-use delassus_solve::mlcp::Mlcp;
+use delassus_solve::lcp::{Lcp, Mlcp};
+use delassus_solve::problem::{Form, FrictionProblem, Law};
 
 pub use error::FileError;
 

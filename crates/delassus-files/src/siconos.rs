@@ -9,11 +9,9 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use delassus_solve::friction_problem::{Form, FrictionProblem};
-use delassus_solve::lcp::{Lcp, ProblemError};
-use delassus_solve::matrix::Matrix;
-use delassus_solve::mlcp::Mlcp;
-use delassus_solve::sparse::Sparse;
+use delassus_solve::lcp::{Lcp, Mlcp, ProblemError};
+use delassus_solve::linalg::{Matrix, Sparse};
+use delassus_solve::problem::{Form, FrictionProblem};
 
 use crate::lexer::Lexer;
 use crate::{FileError, Problem, Read, friction_laws, uniform_friction};
@@ -479,7 +477,7 @@ mod tests {
         let kinds = |text: &str| {
             let read = parse(Path::new("unnamed.dat"), text).unwrap();
             let Problem::Friction(p) = &read.problem else { panic!("contacts") };
-            assert_eq!(p.laws, [delassus_solve::law::Law::CoulombPlane { mu: 0.5 }]);
+            assert_eq!(p.laws, [delassus_solve::problem::Law::CoulombPlane { mu: 0.5 }]);
             (read.problem.kind(), read.ignored.len())
         };
         assert_eq!(kinds(local), ("fc2d", 0));

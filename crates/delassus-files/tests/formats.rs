@@ -3,12 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use delassus_files::{Problem, fclib, json, parse, read, siconos};
-use delassus_solve::friction_problem::{Form, FrictionProblem};
-use delassus_solve::law::{Law, Slip, row_offsets};
-use delassus_solve::lcp::Lcp;
-use delassus_solve::matrix::Matrix;
-use delassus_solve::mlcp::Mlcp;
-use delassus_solve::sparse::Sparse;
+use delassus_solve::lcp::{Lcp, Mlcp};
+use delassus_solve::linalg::{Matrix, Sparse};
+use delassus_solve::problem::{Form, FrictionProblem, Law, Slip, row_offsets};
 use proptest::prelude::*;
 
 fn local(laws: Vec<Law>, entries: &[(usize, usize, f64)], x: f64) -> Problem {

@@ -4,12 +4,9 @@
 use std::path::Path;
 
 use delassus_files::{Problem, fclib, json, parse, siconos};
-use delassus_solve::friction_problem::{Form, FrictionProblem};
-use delassus_solve::law::Law;
-use delassus_solve::lcp::Lcp;
-use delassus_solve::matrix::Matrix;
-use delassus_solve::mlcp::Mlcp;
-use delassus_solve::sparse::Sparse;
+use delassus_solve::lcp::{Lcp, Mlcp};
+use delassus_solve::linalg::{Matrix, Sparse};
+use delassus_solve::problem::{Form, FrictionProblem, Law};
 
 fn count() -> usize {
     std::env::var("DELASSUS_MUTATIONS").ok().and_then(|n| n.parse().ok()).unwrap_or(5000)

@@ -5,10 +5,8 @@
 use std::path::PathBuf;
 
 use delassus_files::{Problem, read};
-use delassus_solve::matrix::{Matrix, max_abs};
-use delassus_solve::operator::Delassus;
-use delassus_solve::problem::ContactProblem;
-use delassus_solve::residual::residual;
+use delassus_solve::linalg::{Matrix, max_abs};
+use delassus_solve::problem::{ContactProblem, Delassus, residual};
 
 /// Rows up to which the dense matrix is made, too.
 const DENSE: usize = 2000;

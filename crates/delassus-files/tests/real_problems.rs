@@ -5,13 +5,9 @@
 use std::path::{Path, PathBuf};
 
 use delassus_files::{Problem, read};
-use delassus_solve::friction_problem::{Form, FrictionProblem};
-use delassus_solve::law::Law;
-use delassus_solve::problem::ContactProblem;
-use delassus_solve::residual::residual;
-use delassus_solve::solvers::Status;
-use delassus_solve::solvers::friction::{FrictionOptions, solve};
-use delassus_solve::sparse::Sparse;
+use delassus_solve::contact::{FrictionOptions, solve};
+use delassus_solve::linalg::Sparse;
+use delassus_solve::problem::{ContactProblem, Form, FrictionProblem, Law, Status, residual};
 
 fn random(seed: &mut u64) -> f64 {
     *seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);

@@ -7,10 +7,8 @@
 
 use std::time::Instant;
 
-use delassus_solve::problem::ContactProblem;
-use delassus_solve::residual::residual;
-use delassus_solve::solvers::friction::{FrictionOptions, solve};
-use delassus_solve::sphere_pile::sphere_pile;
+use delassus_solve::contact::{FrictionOptions, solve};
+use delassus_solve::problem::{ContactProblem, residual, sphere_pile};
 
 /// A line of `/proc/self/status`, in bytes.
 fn memory(line: &str) -> Option<f64> {

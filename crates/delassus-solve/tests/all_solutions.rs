@@ -1,13 +1,10 @@
 //! The enumeration of all solutions, against closed forms and against independent solvers.
 
-use delassus_solve::analyze::analyze;
-use delassus_solve::classes::Verdict;
-use delassus_solve::dynamics::Dynamics;
-use delassus_solve::law::{Law, Slip};
-use delassus_solve::matrix::{Matrix, dot, norm};
-use delassus_solve::problem::ContactProblem;
-use delassus_solve::residual::residual;
-use delassus_solve::solvers::enumerate::{EnumerateOptions, Mode, SolutionSet, enumerate, enumerate_contact};
+use delassus_solve::analysis::analyze;
+use delassus_solve::lcp::Verdict;
+use delassus_solve::linalg::{Matrix, dot, norm};
+use delassus_solve::modes::{EnumerateOptions, Mode, SolutionSet, enumerate, enumerate_contact};
+use delassus_solve::problem::{ContactProblem, Dynamics, Law, Slip, residual};
 use proptest::prelude::*;
 
 fn contact(w: &Matrix, q: &[f64], laws: &[Law]) -> SolutionSet {

@@ -4,13 +4,9 @@
 mod counting;
 
 use counting::COUNT;
-use delassus_solve::friction_problem::{Form, FrictionProblem};
-use delassus_solve::law::Law;
-use delassus_solve::solvers::Status;
-use delassus_solve::solvers::friction::{
-    FrictionOptions, FrictionSolution, Method, Workspace, solve, solve_into,
-};
-use delassus_solve::sparse::Sparse;
+use delassus_solve::contact::{FrictionOptions, FrictionSolution, Method, Workspace, solve, solve_into};
+use delassus_solve::linalg::Sparse;
+use delassus_solve::problem::{Form, FrictionProblem, Law, Status};
 
 fn random(seed: &mut u64) -> f64 {
     *seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
@@ -121,7 +117,7 @@ fn coulomb(_: usize) -> Law {
 
 #[test]
 fn steady_scenes_take_no_memory() {
-    let pile = delassus_solve::sphere_pile::sphere_pile(4, 0.5).unwrap();
+    let pile = delassus_solve::problem::sphere_pile(4, 0.5).unwrap();
     assert!((200..400).contains(&pile.laws.len()), "{} contacts", pile.laws.len());
     let options = FrictionOptions::default();
     for (name, problem) in [
@@ -228,7 +224,7 @@ fn discs(wide: usize, law: Law) -> FrictionProblem {
 /// A heap of spheres in which contacts resist rolling, about two axes that are the same everywhere; a joint between two of the
 /// spheres comes last.
 fn rolling_heap(wide: usize, law: Law, joint: bool) -> FrictionProblem {
-    let heap = delassus_solve::sphere_pile::sphere_pile(wide, 0.5).unwrap();
+    let heap = delassus_solve::problem::sphere_pile(wide, 0.5).unwrap();
     let Form::Global { mass, jacobian_transposed, force, .. } = heap.form else { panic!("a global problem") };
     let (n, d) = (heap.laws.len(), law.dim());
     let mut h = vec![];
@@ -380,7 +376,7 @@ fn a_workspace_follows_the_problem() {
             tower(2, |_| Law::Rolling { mu: 0.4, rolling: 0.05 }, true),
             local(&tower(4, coulomb, false)),
             tower(4, |k| Law::Coulomb { mu: if k == 2 { 0.0 } else { 0.5 } }, false),
-            delassus_solve::sphere_pile::sphere_pile(3, 0.5).unwrap(),
+            delassus_solve::problem::sphere_pile(3, 0.5).unwrap(),
         ] {
             let mut found = FrictionSolution::default();
             solve_into(&problem, &options, &mut workspace, &mut found).unwrap();

@@ -1,14 +1,11 @@
 //! Contacts at rest in space: solved on the cone, against closed forms and against the planar enumeration.
 
-use delassus_solve::analyze::analyze;
-use delassus_solve::classes::Verdict;
-use delassus_solve::dynamics::Dynamics;
-use delassus_solve::law::Law;
-use delassus_solve::matrix::Matrix;
-use delassus_solve::problem::ContactProblem;
-use delassus_solve::solvers::Status;
-use delassus_solve::solvers::contact::{ContactOptions, solve_any_law};
-use delassus_solve::solvers::enumerate::{EnumerateOptions, Mode, enumerate_contact};
+use delassus_solve::analysis::analyze;
+use delassus_solve::contact::{ContactOptions, solve_any_law};
+use delassus_solve::lcp::Verdict;
+use delassus_solve::linalg::Matrix;
+use delassus_solve::modes::{EnumerateOptions, Mode, enumerate_contact};
+use delassus_solve::problem::{ContactProblem, Dynamics, Law, Status};
 use proptest::prelude::*;
 
 #[test]

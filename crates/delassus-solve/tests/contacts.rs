@@ -2,14 +2,11 @@
 
 use clarabel::algebra::CscMatrix;
 use clarabel::solver::{DefaultSettings, DefaultSolver, IPSolver, SupportedConeT};
-use delassus_solve::friction_problem::{Form, FrictionProblem};
-use delassus_solve::law::{Law, row_offsets};
-use delassus_solve::matrix::Matrix;
-use delassus_solve::problem::{ContactProblem, InvalidProblem};
-use delassus_solve::residual::residual;
-use delassus_solve::solvers::Status;
-use delassus_solve::solvers::friction::{FrictionOptions, FrictionSolution, Method, solve};
-use delassus_solve::sparse::Sparse;
+use delassus_solve::contact::{FrictionOptions, FrictionSolution, Method, solve};
+use delassus_solve::linalg::{Matrix, Sparse};
+use delassus_solve::problem::{
+    ContactProblem, Form, FrictionProblem, InvalidProblem, Law, Status, residual, row_offsets,
+};
 
 const TOLERANCE: f64 = 1e-8;
 
@@ -216,7 +213,7 @@ fn the_associated_law_is_the_convex_problem() {
                 *x -= step * u;
             }
             for k in 0..3 {
-                delassus_solve::residual::project_cone(&mut r[3 * k..3 * k + 3], mu);
+                delassus_solve::problem::project_cone(&mut r[3 * k..3 * k + 3], mu);
             }
         }
         let size = r.iter().fold(0.0_f64, |m, x| m.max(x.abs()));
@@ -441,7 +438,7 @@ fn the_same_bits_again() {
 #[test]
 fn a_pile_is_solved_alike_by_any_number_of_threads() {
     // 11,213 contacts in one island: too many to factor first, enough to be shared out.
-    let pile = delassus_solve::sphere_pile::sphere_pile(13, 0.5).unwrap();
+    let pile = delassus_solve::problem::sphere_pile(13, 0.5).unwrap();
     let options = FrictionOptions { tolerance: 1e-4, ..Default::default() };
     let run = |threads: usize| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();

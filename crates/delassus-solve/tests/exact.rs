@@ -1,13 +1,10 @@
 //! The exact algebra and the checker of certificates: by hand, against a second method, and against forgery.
 
-use delassus_solve::certificate::{Certificate, Claims, Fact, Kind, MatrixOf};
-use delassus_solve::dynamics::Dynamics;
-use delassus_solve::exact::{RationalMatrix, rational};
-use delassus_solve::exact_modes::{ExactAnswer, exact_answer};
-use delassus_solve::law::{Law, Slip};
-use delassus_solve::lift::{couplings, sliding_lcp};
-use delassus_solve::matrix::Matrix;
-use delassus_solve::verify::{exact_matrix, fact};
+use delassus_solve::analysis::{Certificate, Claims, Fact, Kind, MatrixOf, exact_matrix, fact};
+use delassus_solve::lcp::{couplings, sliding_lcp};
+use delassus_solve::linalg::{Matrix, RationalMatrix, rational};
+use delassus_solve::modes::{ExactAnswer, exact_answer};
+use delassus_solve::problem::{Dynamics, Law, Slip};
 use num_rational::BigRational;
 use proptest::prelude::*;
 

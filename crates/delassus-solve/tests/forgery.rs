@@ -1,15 +1,11 @@
 //! Certificates that were forged and sealed anew: true facts that do not imply the claims. Number of problems on which
 //! all true facts together are tried: `DELASSUS_FORGED`.
 
-use delassus_solve::analyze::analyze;
-use delassus_solve::certificate::{Certificate, Claims, Fact, Kind, MatrixOf};
-use delassus_solve::dynamics::Dynamics;
-use delassus_solve::exact_modes::{ExactAnswer, exact_answer};
-use delassus_solve::law::{Law, Slip};
-use delassus_solve::matrix::Matrix;
-use delassus_solve::solvers::enumerate::EnumerateOptions;
-use delassus_solve::theorems::findings;
-use delassus_solve::verify::{exact_matrix, fact};
+use delassus_solve::analysis::theorems::findings;
+use delassus_solve::analysis::{Certificate, Claims, Fact, Kind, MatrixOf, analyze, exact_matrix, fact};
+use delassus_solve::linalg::Matrix;
+use delassus_solve::modes::{EnumerateOptions, ExactAnswer, exact_answer};
+use delassus_solve::problem::{Dynamics, Law, Slip};
 
 /// Every id that a certificate may bear.
 const IDS: [&str; 60] = [
@@ -182,7 +178,7 @@ fn genuine_certificates_stand_and_changed_ones_fall() {
                 removals += 1;
                 redundant += usize::from(removed);
                 if let Some(fact) = weaker(&d, &c.facts[k]) {
-                    assert!(delassus_solve::verify::fact(&d, &fact), "{fact:?}");
+                    assert!(delassus_solve::analysis::fact(&d, &fact), "{fact:?}");
                     facts.push(fact);
                     softened += 1;
                     assert_eq!(forged(&facts, c.claims).verify(), removed, "{}: {facts:?}", c.id);

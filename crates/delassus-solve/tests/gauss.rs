@@ -1,17 +1,13 @@
 //! Gauss' principle: all programs of 000 and 001, and all solvers, agree on the acceleration.
 
-use delassus_solve::analyze::analyze;
-use delassus_solve::classes::Verdict;
-use delassus_solve::dynamics::Dynamics;
-use delassus_solve::law::Law;
-use delassus_solve::lift::sliding_lcp;
-use delassus_solve::matrix::Matrix;
-use delassus_solve::solvers::enumerate::EnumerateOptions;
-use delassus_solve::solvers::qp::{
-    QpOutcome, QuadraticProgram, dual_multiplier_program, gauss_principle, least_deviation,
-    multiplier_program, projected_gauss_principle,
+use delassus_solve::analysis::analyze;
+use delassus_solve::lcp::{
+    QpOutcome, QuadraticProgram, Solver, Verdict, dual_multiplier_program, gauss_principle, least_deviation,
+    multiplier_program, projected_gauss_principle, sliding_lcp, solve_lcp,
 };
-use delassus_solve::solvers::{Solver, solve_lcp};
+use delassus_solve::linalg::Matrix;
+use delassus_solve::modes::EnumerateOptions;
+use delassus_solve::problem::{Dynamics, Law};
 use proptest::prelude::*;
 
 fn point(program: &QuadraticProgram) -> Option<Vec<f64>> {

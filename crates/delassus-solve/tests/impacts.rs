@@ -1,13 +1,11 @@
 //! Laws of impact: closed forms of the papers and of textbooks, and what must hold for every impact.
 
 use delassus_solve::impact::{
-    ImpactContact, ImpactError, ImpactLaw, ImpactProblem, ImpactResult, ImpactStatus, Violation,
-    kinetic_angles, resolve_impact,
+    ImpactContact, ImpactError, ImpactLaw, ImpactProblem, ImpactResult, ImpactStatus, Motion, Restitution,
+    Violation, impact_orders, impact_path, kinetic_angles, resolve_impact,
 };
-use delassus_solve::impact_path::{Motion, Restitution, impact_path};
-use delassus_solve::impact_sequence::impact_orders;
-use delassus_solve::matrix::Matrix;
-use delassus_solve::solvers::qp::{QpOutcome, QuadraticProgram, percussion_dual_program, percussion_program};
+use delassus_solve::lcp::{QpOutcome, QuadraticProgram, percussion_dual_program, percussion_program};
+use delassus_solve::linalg::Matrix;
 use proptest::prelude::*;
 
 fn close(found: &[f64], expected: &[f64], tolerance: f64) {

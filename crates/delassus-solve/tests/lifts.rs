@@ -1,15 +1,12 @@
 //! Reformulations: each against the formula of the paper (corrected where it is wrong) and back on the contact
 //! problem.
 
-use delassus_solve::dynamics::Dynamics;
-use delassus_solve::hlcp::HorizontalLcp;
-use delassus_solve::law::{Law, Slip};
-use delassus_solve::lift::{guide_horizontal_lcp, sliding_lcp, to_mlcp};
-use delassus_solve::matrix::{Matrix, max_abs, norm};
-use delassus_solve::problem::ContactProblem;
-use delassus_solve::residual::residual;
-use delassus_solve::solvers::enumerate::{EnumerateOptions, enumerate};
-use delassus_solve::solvers::{Solver, solve_lcp, solve_mlcp};
+use delassus_solve::lcp::{
+    HorizontalLcp, Solver, guide_horizontal_lcp, sliding_lcp, solve_lcp, solve_mlcp, to_mlcp,
+};
+use delassus_solve::linalg::{Matrix, max_abs, norm};
+use delassus_solve::modes::{EnumerateOptions, enumerate};
+use delassus_solve::problem::{ContactProblem, Dynamics, Law, Slip, residual};
 use proptest::prelude::*;
 
 /// A random system: n coordinates, constraints with one tangent each where the law has friction.
@@ -181,7 +178,7 @@ proptest! {
         prop_assume!(lift.is_some());
         let lift = lift.unwrap();
         let (jb, ju) = (d.jacobian.select_rows(&[0, 1]), d.jacobian.select_rows(&[2, 3]));
-        let mc = delassus_solve::dynamics::constrained_inverse_mass(&d.mass, &jb).unwrap();
+        let mc = delassus_solve::problem::constrained_inverse_mass(&d.mass, &jb).unwrap();
         prop_assume!(r.delassus.select(&[0, 1], &[0, 1]).singular_values()[1] > 1e-3);
         prop_assert!(near(&lift.lcp.matrix, &ju.mul(&mc).mul(&ju.transpose())));
         let a_nb_gamma = r.delassus.select(&[0, 1], &[0, 1]).solve(&d.bias[..2]).unwrap();

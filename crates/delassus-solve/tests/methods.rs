@@ -2,15 +2,11 @@
 
 use std::time::Duration;
 
-use delassus_solve::friction_problem::{Form, FrictionProblem};
-use delassus_solve::law::{Law, row_offsets};
-use delassus_solve::matrix::Matrix;
-use delassus_solve::problem::ContactProblem;
-use delassus_solve::residual::{project_ellipse, residual};
-use delassus_solve::solvers::Status;
-use delassus_solve::solvers::friction::{FrictionOptions, FrictionSolution, Method, solve};
-use delassus_solve::sparse::Sparse;
-use delassus_solve::sphere_pile::sphere_pile;
+use delassus_solve::contact::{FrictionOptions, FrictionSolution, Method, solve};
+use delassus_solve::linalg::{Matrix, Sparse};
+use delassus_solve::problem::{
+    ContactProblem, Form, FrictionProblem, Law, Status, project_ellipse, residual, row_offsets, sphere_pile,
+};
 
 fn random(seed: &mut u64) -> f64 {
     *seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
@@ -260,7 +256,7 @@ fn bits() -> u64 {
         }
     };
     // Enough contacts to be shared out among threads.
-    let pile = delassus_solve::sphere_pile::sphere_pile(7, 0.5).unwrap();
+    let pile = delassus_solve::problem::sphere_pile(7, 0.5).unwrap();
     assert!(pile.laws.len() > 1024);
     let options = FrictionOptions { tolerance: 1e-4, ..Default::default() };
     add(&solve(&pile, &options, None).unwrap().impulse);

@@ -1,11 +1,10 @@
 //! Free velocities that are zero but for rounding.
 
-use delassus_solve::analyze::analyze;
-use delassus_solve::classes::Verdict;
-use delassus_solve::dynamics::Dynamics;
-use delassus_solve::law::{Law, Slip};
-use delassus_solve::matrix::Matrix;
-use delassus_solve::solvers::enumerate::EnumerateOptions;
+use delassus_solve::analysis::analyze;
+use delassus_solve::lcp::Verdict;
+use delassus_solve::linalg::Matrix;
+use delassus_solve::modes::EnumerateOptions;
+use delassus_solve::problem::{Dynamics, Law, Slip};
 
 #[test]
 fn a_free_velocity_of_rounding_alone_is_zero() {

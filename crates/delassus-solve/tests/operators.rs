@@ -1,13 +1,9 @@
 //! One W, stored dense, sparse, in blocks and not at all: the same numbers.
 
-use delassus_solve::blocks::BlockMatrix;
-use delassus_solve::friction_problem::{Form, FrictionProblem};
-use delassus_solve::law::Law;
-use delassus_solve::matrix::{Matrix, max_abs};
-use delassus_solve::operator::{Delassus, MatrixFree};
-use delassus_solve::problem::{ContactProblem, InvalidProblem};
-use delassus_solve::residual::residual;
-use delassus_solve::sparse::Sparse;
+use delassus_solve::linalg::{BlockMatrix, Matrix, Sparse, max_abs};
+use delassus_solve::problem::{
+    ContactProblem, Delassus, Form, FrictionProblem, InvalidProblem, Law, MatrixFree, residual,
+};
 use proptest::prelude::*;
 
 /// Bodies with 1, 3, 6 or 12 coordinates in a shuffled order, and contacts that touch up to three of them.

@@ -1,13 +1,10 @@
 //! Propositions and equations of the papers, each where it holds and where it fails.
 
-use delassus_solve::analyze::{Analysis, analyze};
-use delassus_solve::classes::Verdict;
-use delassus_solve::dynamics::{Dynamics, constrained_inverse_mass, held, kinetic_angle};
-use delassus_solve::friction_bounds::friction_bounds;
-use delassus_solve::law::{Law, Slip};
-use delassus_solve::lift::{guide_horizontal_lcp, sliding_lcp};
-use delassus_solve::matrix::{Matrix, norm};
-use delassus_solve::solvers::enumerate::{EnumerateOptions, enumerate};
+use delassus_solve::analysis::{Analysis, analyze, friction_bounds};
+use delassus_solve::lcp::{Verdict, guide_horizontal_lcp, sliding_lcp};
+use delassus_solve::linalg::{Matrix, norm};
+use delassus_solve::modes::{EnumerateOptions, enumerate};
+use delassus_solve::problem::{Dynamics, Law, Slip, constrained_inverse_mass, held, kinetic_angle};
 
 fn dynamics(mass: &[f64], force: &[f64], rows: &[&[f64]], bias: &[f64], laws: &[Law]) -> Dynamics {
     let n = mass.len();
@@ -134,12 +131,8 @@ fn eq_000_38_bound_of_the_guided_rod() {
     assert_eq!(bound.id, "000.prop9");
     assert!((bound.bound - 5.0 / 3.0).abs() < 1e-14);
     let count = |mu: f64, q: f64| {
-        let set = delassus_solve::solvers::enumerate::enumerate_contact(
-            &w,
-            &[q, 0.0],
-            &laws(mu),
-            &EnumerateOptions::default(),
-        );
+        let set =
+            delassus_solve::modes::enumerate_contact(&w, &[q, 0.0], &laws(mu), &EnumerateOptions::default());
         set.pieces.len()
     };
     // Below: one solution whatever pushes. Above: none or two.

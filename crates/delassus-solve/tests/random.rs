@@ -5,14 +5,11 @@
 //! it, the enumeration in floating point is compared too: the two may differ at ties that rounding decides, and
 //! nowhere else.
 
-use delassus_solve::analyze::{Analysis, analyze, analyze_rounded};
-use delassus_solve::classes::Verdict;
-use delassus_solve::dynamics::Dynamics;
-use delassus_solve::exact::RationalMatrix;
-use delassus_solve::exact_modes::{ExactAnswer, exact_answer, mode_count};
-use delassus_solve::law::{Law, Slip};
-use delassus_solve::matrix::Matrix;
-use delassus_solve::solvers::enumerate::EnumerateOptions;
+use delassus_solve::analysis::{Analysis, analyze, analyze_rounded};
+use delassus_solve::lcp::Verdict;
+use delassus_solve::linalg::{Matrix, RationalMatrix};
+use delassus_solve::modes::{EnumerateOptions, ExactAnswer, exact_answer, mode_count};
+use delassus_solve::problem::{Dynamics, Law, Slip};
 
 /// SplitMix64.
 struct Random(u64);

@@ -1,19 +1,13 @@
 //! The propositions of 000, each where it holds and where it fails, and where the paper is wrong the counterexample.
 //! Every finding is compared with the list of all solutions, which knows nothing of propositions.
 
-use delassus_solve::analyze::analyze;
-use delassus_solve::certificate::{Claims, Fact, Finding, Outcome};
-use delassus_solve::classes::{Verdict, p_matrix};
-use delassus_solve::dynamics::Dynamics;
-use delassus_solve::law::{Law, Slip};
-use delassus_solve::lift::sliding_lcp;
-use delassus_solve::matrix::Matrix;
-use delassus_solve::solvers::enumerate::{EnumerateOptions, enumerate};
-use delassus_solve::theorems_000::all_000;
-use delassus_solve::theorems_000_friction::*;
-use delassus_solve::theorems_000_frictionless::*;
-use delassus_solve::theorems_003::all_003;
-use delassus_solve::verify::fact;
+use delassus_solve::analysis::theorems::*;
+use delassus_solve::analysis::theorems::{all_000, all_003};
+use delassus_solve::analysis::{Claims, Fact, Finding, Outcome, analyze, fact};
+use delassus_solve::lcp::{Verdict, p_matrix, sliding_lcp};
+use delassus_solve::linalg::Matrix;
+use delassus_solve::modes::{EnumerateOptions, enumerate};
+use delassus_solve::problem::{Dynamics, Law, Slip};
 use serde_json::Value;
 
 const JOINT: Law = Law::Bilateral;

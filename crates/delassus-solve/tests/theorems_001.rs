@@ -1,17 +1,14 @@
 //! 001: each proposition where it holds and where it fails, the counterexamples to what is printed, golden values, and
 //! random systems against exact arithmetic.
 
-use delassus_solve::certificate::{Finding, Outcome};
-use delassus_solve::dynamics::{Dynamics, constrained_inverse_mass, held};
-use delassus_solve::exact_modes::exact_answer;
-use delassus_solve::law::Law;
-use delassus_solve::matrix::{Matrix, max_abs};
-use delassus_solve::problem::ContactProblem;
-use delassus_solve::reduced::reduced_coordinates;
-use delassus_solve::solvers::Status;
-use delassus_solve::solvers::contact::{ContactOptions, solve_any_law};
-use delassus_solve::theorems_001::*;
-use delassus_solve::theorems_001_angles::*;
+use delassus_solve::analysis::theorems::*;
+use delassus_solve::analysis::{Finding, Outcome};
+use delassus_solve::contact::{ContactOptions, solve_any_law};
+use delassus_solve::linalg::{Matrix, max_abs};
+use delassus_solve::modes::exact_answer;
+use delassus_solve::problem::{
+    ContactProblem, Dynamics, Law, Status, constrained_inverse_mass, held, reduced_coordinates,
+};
 use proptest::prelude::*;
 use serde_json::Value;
 

@@ -1,14 +1,13 @@
 //! 002 §5: each lemma where it holds and where it fails, the counterexample to what is printed, golden values, and random
 //! systems against exact arithmetic.
 
-use delassus_solve::analyze::analyze;
-use delassus_solve::certificate::Outcome::{Fails, Holds, NotApplicable};
-use delassus_solve::dynamics::Dynamics;
-use delassus_solve::matrix::{Matrix, max_abs, norm};
-use delassus_solve::solvers::Status;
-use delassus_solve::solvers::contact::{ContactOptions, solve_any_law};
-use delassus_solve::solvers::enumerate::EnumerateOptions;
-use delassus_solve::theorems_002::*;
+use delassus_solve::analysis::Outcome::{Fails, Holds, NotApplicable};
+use delassus_solve::analysis::analyze;
+use delassus_solve::analysis::theorems::*;
+use delassus_solve::contact::{ContactOptions, solve_any_law};
+use delassus_solve::linalg::{Matrix, max_abs, norm};
+use delassus_solve::modes::EnumerateOptions;
+use delassus_solve::problem::{Dynamics, Status};
 use proptest::prelude::*;
 
 use super::theorems_001::{degenerate, found, golden, matrix, system, truthful, vector};

@@ -1,13 +1,11 @@
 //! The classification of sliding contacts by 003, with the list of all solutions as a second method.
 
-use delassus_solve::analyze::analyze;
-use delassus_solve::certificate::{Claims, Outcome};
-use delassus_solve::classes::Verdict;
-use delassus_solve::dynamics::Dynamics;
-use delassus_solve::law::{Law, Slip};
-use delassus_solve::matrix::Matrix;
-use delassus_solve::solvers::enumerate::{EnumerateOptions, enumerate};
-use delassus_solve::theorems_003::{Class, all_003, jam_003, one_contact};
+use delassus_solve::analysis::theorems::{Class, all_003, jam_003, one_contact};
+use delassus_solve::analysis::{Claims, Outcome, analyze};
+use delassus_solve::lcp::Verdict;
+use delassus_solve::linalg::Matrix;
+use delassus_solve::modes::{EnumerateOptions, enumerate};
+use delassus_solve::problem::{Dynamics, Law, Slip};
 use serde_json::Value;
 
 /// The rod at 45° (003 Fig. 2–4): tip on the floor, slipping along e; load on the centre, positive pushes down.

@@ -9,10 +9,11 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
-use delassus::joint::{Joint, JointKind};
-use delassus::stepper::{StepOptions, Stepper};
-use delassus::world::{Body, BodyState, Pose, Shape, ShapeKind, Surface, World, WorldState};
-use delassus_solve::solvers::Status;
+use delassus::stepping::{StepOptions, Stepper};
+use delassus::world::{
+    Body, BodyState, Joint, JointKind, Pose, Shape, ShapeKind, Surface, World, WorldState,
+};
+use delassus_solve::problem::Status;
 use glam::{DQuat, DVec3};
 
 /// Steps of one world.

@@ -1,9 +1,8 @@
 //! Which contacts take part in the contact problem, and under which law.
 
-use delassus::assemble::{Assembly, ContactState, Names, StateError, Tolerances, assemble};
-use delassus::file::read_system;
-use delassus::kinematics::kinematics;
-use delassus_solve::law::{Law, Slip};
+use delassus::lagrangian::{Assembly, ContactState, Names, StateError, Tolerances, assemble, kinematics};
+use delassus_scene::read_system;
+use delassus_solve::problem::{Law, Slip};
 
 /// A unit mass in space above the floor z = 0, friction 0.4 static and 0.3 kinetic.
 fn particle(position: f64, velocity: [f64; 3]) -> Result<Assembly, StateError> {

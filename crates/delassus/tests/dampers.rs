@@ -1,10 +1,9 @@
 //! Springs and dampers of joints, soft and stiff, against closed forms.
 
-use delassus::rigid::energy;
-use delassus::stepper::{StepOptions, Stepper};
-use delassus::world::{World, WorldState};
-use delassus::world_file::read_world;
-use delassus_solve::solvers::Status;
+use delassus::stepping::{StepOptions, Stepper};
+use delassus::world::{World, WorldState, energy};
+use delassus_scene::read_world;
+use delassus_solve::problem::Status;
 
 fn world(text: &str) -> (World, WorldState) {
     let file = read_world(text, None, &[]).unwrap_or_else(|e| panic!("{}", e.render("test", text)));

@@ -3,8 +3,8 @@
 
 use std::fmt::Write as _;
 
-use delassus::event_driven::{Ending, EventKind, EventOptions, Trajectory, run_events};
-use delassus::file::read_system;
+use delassus::events::{Ending, EventKind, EventOptions, Trajectory, run_events};
+use delassus_scene::read_system;
 
 const RADIUS: f64 = 0.1;
 

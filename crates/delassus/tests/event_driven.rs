@@ -1,9 +1,9 @@
 //! Motion from event to event, against closed forms and reference values (the name of the value is in each test).
 
-use delassus::event_driven::{
+use delassus::events::{
     ContactMode, Ending, EventError, EventKind, EventOptions, Indeterminate, Trajectory, run_events,
 };
-use delassus::file::read_system;
+use delassus_scene::read_system;
 use delassus_solve::impact::ImpactLaw;
 
 pub(crate) fn run(text: &str, set: &[(&str, &str)], options: &EventOptions) -> Trajectory {

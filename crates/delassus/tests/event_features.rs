@@ -2,9 +2,10 @@
 
 use std::f64::consts::PI;
 
-use delassus::event_driven::{ContactMode, Ending, EventKind, EventOptions, Trajectory};
+use delassus::events::{ContactMode, Ending, EventKind, EventOptions, Trajectory};
 
-use crate::event_driven::{self, kinds, near, until};
+use crate::event_driven;
+use crate::event_driven::{kinds, near, until};
 
 fn run_to(text: &str, options: &EventOptions) -> Trajectory {
     event_driven::run(text, &[], options)

@@ -1,8 +1,8 @@
 //! Impulses from outside, percussions in joints and guides, impacts that no law resolves, and a slider-crank whose corners
 //! strike: closed forms, and counts that do not depend on the tolerance.
 
-use delassus::event_driven::{Ending, EventError, EventKind, EventOptions, Trajectory, run_events};
-use delassus::file::read_system;
+use delassus::events::{Ending, EventError, EventKind, EventOptions, Trajectory, run_events};
+use delassus_scene::read_system;
 use delassus_solve::impact::{ImpactLaw, ImpactStatus};
 
 fn run(text: &str, options: &EventOptions) -> Trajectory {

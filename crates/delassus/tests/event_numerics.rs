@@ -1,7 +1,7 @@
 //! Where rounding could decide: forces that cancel, bounces far from the origin, starts close to a surface, flat touches.
 
-use delassus::event_driven::{EventError, EventKind, EventOptions, Trajectory, run_events};
-use delassus::file::read_system;
+use delassus::events::{EventError, EventKind, EventOptions, Trajectory, run_events};
+use delassus_scene::read_system;
 use proptest::prelude::*;
 
 use crate::event_driven::{done, kinds, near, run, until};

@@ -1,9 +1,9 @@
 //! What a run refuses, what it tells of impulses and limits, and the matrix of restitution: closed forms.
 
-use delassus::event_driven::{Ending, EventError, EventKind, EventOptions, Trajectory, run_events};
-use delassus::file::{FileErrorKind, read_system};
+use delassus::events::{Ending, EventError, EventKind, EventOptions, Trajectory, run_events};
+use delassus_scene::{FileErrorKind, read_system};
 use delassus_solve::impact::{ImpactLaw, ImpactStatus, Violation};
-use delassus_solve::matrix::Matrix;
+use delassus_solve::linalg::Matrix;
 
 const LAWS: [ImpactLaw; 5] =
     [ImpactLaw::Moreau, ImpactLaw::Newton, ImpactLaw::Poisson, ImpactLaw::Energetic, ImpactLaw::Sequence];

@@ -1,10 +1,11 @@
 //! Small worlds from event to event, against closed forms.
 
-use delassus::event_driven::{ContactMode, Ending, EventKind, EventOptions, Trajectory, run_events};
-use delassus::file::read_system;
+use delassus::events::{
+    ContactMode, Ending, EventKind, EventOptions, Trajectory, WorldSystemError, run_events, world_system,
+};
 use delassus::world::WorldState;
-use delassus::world_file::read_world;
-use delassus::world_system::{WorldSystemError, world_system};
+use delassus_scene::read_system;
+use delassus_scene::read_world;
 
 fn run(text: &str, t_end: f64) -> (Trajectory, WorldState) {
     let file = read_world(text, None, &[]).unwrap_or_else(|e| panic!("{e}"));

@@ -1,16 +1,13 @@
 //! Reference values of the papers' systems (`golden.json`), computed independently of this project.
 
-use delassus::analyze::{SystemAnalysis, analyze};
-use delassus::assemble::Tolerances;
-use delassus::file::read_system;
-use delassus_solve::dynamics::{Dynamics, constrained_inverse_mass, held, kinetic_angle};
-use delassus_solve::friction_cone::friction_cone;
-use delassus_solve::law::{Law, Slip};
-use delassus_solve::lift::{couplings, sliding_lcp};
-use delassus_solve::matrix::Matrix;
-use delassus_solve::solvers::enumerate::{
-    EnumerateOptions, Mode, SolutionPiece, enumerate, enumerate_contact,
-};
+use delassus::analysis::{SystemAnalysis, analyze};
+use delassus::lagrangian::Tolerances;
+use delassus_scene::read_system;
+use delassus_solve::analysis::friction_cone;
+use delassus_solve::lcp::{couplings, sliding_lcp};
+use delassus_solve::linalg::Matrix;
+use delassus_solve::modes::{EnumerateOptions, Mode, SolutionPiece, enumerate, enumerate_contact};
+use delassus_solve::problem::{Dynamics, Law, Slip, constrained_inverse_mass, held, kinetic_angle};
 use serde_json::Value;
 
 struct Case(Value);
@@ -426,7 +423,7 @@ fn golden_001_block_and_rod() {
         c.check("A", r.delassus.data());
         c.check("H0", &r.free_velocity);
         c.check("rank_A", &[r.delassus.rank() as f64]);
-        let analysis = delassus_solve::analyze::analyze(&d, &EnumerateOptions::default());
+        let analysis = delassus_solve::analysis::analyze(&d, &EnumerateOptions::default());
         c.check("lambda_minnorm", analysis.minimum_norm.as_ref().unwrap());
         c.check("lambda_sum", &[analysis.minimum_norm.as_ref().unwrap().iter().sum()]);
         c.check("xdd", &analysis.solutions.pieces[0].acceleration[..1]);
@@ -509,7 +506,7 @@ fn golden_002_hyperstatic() {
         )
         .unwrap();
         c.check("G", j.transpose().data());
-        let analysis = delassus_solve::analyze::analyze(&d, &EnumerateOptions::default());
+        let analysis = delassus_solve::analysis::analyze(&d, &EnumerateOptions::default());
         let f = analysis.minimum_norm.as_ref().unwrap();
         c.check("lambda_minnorm", f);
         c.check("G_lambda", &j.tr_mul_vec(f));
@@ -531,7 +528,7 @@ fn golden_002_hyperstatic() {
         vec![Law::Bilateral, Law::Unilateral],
     )
     .unwrap();
-    let analysis = delassus_solve::analyze::analyze(&d, &EnumerateOptions::default());
+    let analysis = delassus_solve::analysis::analyze(&d, &EnumerateOptions::default());
     c.check("lambda_minnorm", analysis.minimum_norm.as_ref().unwrap());
     assert_eq!(analysis.intervals[0][0], f64::NEG_INFINITY);
     assert!((analysis.intervals[0][1] - 1.0).abs() < 1e-9 && analysis.intervals[1][0].abs() < 1e-9);
@@ -547,7 +544,7 @@ fn golden_002_hyperstatic() {
         [vec![Law::Bilateral; 2], vec![Law::Unilateral; 3]].concat(),
     )
     .unwrap();
-    let analysis = delassus_solve::analyze::analyze(&d, &EnumerateOptions::default());
+    let analysis = delassus_solve::analysis::analyze(&d, &EnumerateOptions::default());
     let p = &analysis.solutions.pieces[0];
     c.check("qdd", &p.acceleration);
     c.check("G_lambda", &j.tr_mul_vec(&p.force));
@@ -555,7 +552,7 @@ fn golden_002_hyperstatic() {
 
 #[test]
 fn golden_001_qp_instance() {
-    use delassus_solve::solvers::qp::{
+    use delassus_solve::lcp::{
         QpOutcome, dual_multiplier_program, gauss_principle, least_deviation, multiplier_program,
         projected_gauss_principle,
     };

@@ -2,10 +2,10 @@
 
 use std::f64::consts::FRAC_1_SQRT_2;
 
-use delassus::stepper::{FrictionLaw, Scheme, StepOptions, Stepper};
+use delassus::stepping::{FrictionLaw, Scheme, StepOptions, Stepper};
 use delassus::world::{World, WorldState};
-use delassus::world_file::read_world;
-use delassus_solve::solvers::Status;
+use delassus_scene::read_world;
+use delassus_solve::problem::Status;
 use glam::DVec3;
 
 const G: f64 = 9.81;

@@ -1,9 +1,10 @@
 //! Contacts whose force and acceleration vanish together (002 Theorem 5.4).
 
-use delassus::expression::{Expression, Symbols};
-use delassus::formula::AnyFormula;
-use delassus::higher_derivatives::{DecidingOptions, DecidingOrder, DerivativesError, Fate, deciding_order};
-use delassus::system::{Contact, Force, Joint, Measure, State, System};
+use delassus::formula::{AnyFormula, Expression, Symbols};
+use delassus::lagrangian::{
+    Contact, DecidingOptions, DecidingOrder, DerivativesError, Fate, Force, Joint, Measure, State, System,
+    deciding_order,
+};
 use proptest::prelude::*;
 
 /// Formulas in the coordinates of a system.

@@ -1,15 +1,11 @@
 //! Intervals hold what they claim to hold, and safe intervals end where closed forms say.
 
-use delassus::analyze::analyze;
-use delassus::assemble::Tolerances;
-use delassus::expression::{Expression, Symbols};
-use delassus::file::{read_family, read_system};
-use delassus::formula::{Formula, Point};
-use delassus::interval::{Interval, IntervalDual};
-use delassus::number::{HyperDual, Number};
-use delassus::safe::{End, Question, Safe, SafeError, SafeInterval, SafeMethod, safe};
-use delassus_solve::classes::Verdict;
-use delassus_solve::solvers::enumerate::EnumerateOptions;
+use delassus::analysis::{End, Question, Safe, SafeError, SafeInterval, SafeMethod, analyze};
+use delassus::formula::{Expression, Formula, HyperDual, Interval, IntervalDual, Number, Point, Symbols};
+use delassus::lagrangian::Tolerances;
+use delassus_scene::{SafeTextError, read_family, read_system, safe_interval_of};
+use delassus_solve::lcp::Verdict;
+use delassus_solve::modes::EnumerateOptions;
 use proptest::prelude::*;
 
 const ROD: &str = include_str!("../../../scenes/painleve-rod.toml");
@@ -19,19 +15,12 @@ const LADDER: &str = include_str!("../../../scenes/ladder.toml");
 const KLEIN: &str = include_str!("../../../scenes/painleve-klein.toml");
 const INCLINE: &str = include_str!("../../../scenes/block-on-incline.toml");
 
-fn question<'a>(overrides: &'a [(&'a str, &'a str)], over: &'a str) -> Question<'a> {
-    Question {
-        overrides,
-        over,
-        within: None,
-        for_all: &[],
-        any_slip: false,
-        tolerances: Tolerances::default(),
-    }
+fn question(over: &str) -> Question<'_> {
+    Question { over, within: None, for_all: &[], any_slip: false, tolerances: Tolerances::default() }
 }
 
-fn interval(text: &str, question: &Question<'_>) -> SafeInterval {
-    safe(text, question).unwrap().interval.unwrap()
+fn interval(text: &str, overrides: &[(&str, &str)], question: &Question<'_>) -> SafeInterval {
+    safe_interval_of(text, overrides, question).unwrap().interval.unwrap()
 }
 
 /// Certified from below, and within 1e-6 of the true value.
@@ -149,7 +138,7 @@ proptest! {
         let angle = format!("{degrees:?} deg");
         let overrides = [("angle", angle.as_str())];
         let tangent = degrees.to_radians().tan();
-        let found = interval(ROD, &question(&overrides, "mu"));
+        let found = interval(ROD, &overrides, &question("mu"));
         let exact = (4.0 + tangent * tangent) / (3.0 * tangent);
         prop_assert!(found.lo == 0.0 && found.hi < exact && (exact - found.hi) / exact < 1e-6);
     }
@@ -171,7 +160,7 @@ proptest! {
 fn safe_over_all_angles() -> SafeInterval {
     static FOUND: std::sync::OnceLock<SafeInterval> = std::sync::OnceLock::new();
     *FOUND
-        .get_or_init(|| interval(ROD, &Question { for_all: &[("angle", [0.1, 1.5])], ..question(&[], "mu") }))
+        .get_or_init(|| interval(ROD, &[], &Question { for_all: &[("angle", [0.1, 1.5])], ..question("mu") }))
 }
 
 #[test]
@@ -181,7 +170,7 @@ fn rod_over_all_angles_is_safe_up_to_four_thirds() {
 
 #[test]
 fn rod_at_45_degrees_is_safe_up_to_five_thirds() {
-    let found: Safe = safe(ROD, &question(&[], "mu")).unwrap();
+    let found: Safe = safe_interval_of(ROD, &[], &question("mu")).unwrap();
     assert_eq!((found.present, found.within), (2.0, [0.0, 20.0]));
     let found = found.interval.unwrap();
     assert_eq!((found.lo, found.ends[0]), (0.0, End::Range));
@@ -190,16 +179,16 @@ fn rod_at_45_degrees_is_safe_up_to_five_thirds() {
 
 #[test]
 fn rod_in_space_is_safe_in_all_directions_up_to_its_jamming_friction() {
-    assert_below(interval(SPACE, &Question { any_slip: true, ..question(&[], "mu") }), 5.0 / 3.0);
+    assert_below(interval(SPACE, &[], &Question { any_slip: true, ..question("mu") }), 5.0 / 3.0);
     // In the direction of the state, 20° away, cos 20° of the coupling counts.
     let exact = 5.0 / 3.0 / 20f64.to_radians().cos();
-    assert_below(interval(SPACE, &question(&[], "mu")), exact);
+    assert_below(interval(SPACE, &[], &question("mu")), exact);
 }
 
 #[test]
 fn arm_at_configuration_a_is_safe_up_to_0_4208() {
     let posture = [("x0", "0.3388166337832805"), ("c0", "101.74712330460235 deg")];
-    let found = interval(ARM, &Question { any_slip: true, ..question(&posture, "mu") });
+    let found = interval(ARM, &posture, &Question { any_slip: true, ..question("mu") });
     assert_eq!(found.method, SafeMethod::IntervalArithmetic);
     // The golden value is given to 1e-6.
     assert!(found.hi < 0.420788 && found.hi > 0.420785, "{found:?}");
@@ -208,11 +197,11 @@ fn arm_at_configuration_a_is_safe_up_to_0_4208() {
 #[test]
 fn guides_and_contacts_with_friction() {
     // 4 − 3(μ_b + μ_u) + 2 μ_b μ_u > 0 at 45° (000 Fig. 2(c)).
-    assert_below(interval(LADDER, &question(&[("mu_wall", "0.3")], "mu_floor")), 3.1 / 2.4);
+    assert_below(interval(LADDER, &[("mu_wall", "0.3")], &question("mu_floor")), 3.1 / 2.4);
     // μ₁ + μ₂ < 2/tan θ (000 Fig. 1(b), corrected).
-    assert_below(interval(KLEIN, &question(&[], "mu")), 1.0 / 60f64.to_radians().tan());
+    assert_below(interval(KLEIN, &[], &question("mu")), 1.0 / 60f64.to_radians().tan());
     assert_below(
-        interval(KLEIN, &question(&[("mu_lower", "0.2")], "mu_upper")),
+        interval(KLEIN, &[("mu_lower", "0.2")], &question("mu_upper")),
         2.0 / 60f64.to_radians().tan() - 0.2,
     );
 }
@@ -221,11 +210,11 @@ fn guides_and_contacts_with_friction() {
 fn angles_of_a_rod_with_friction_one_and_a_half() {
     // μ_jam(θ) = 3/2 where tan²θ − 4.5 tan θ + 4 = 0: tan θ = (4.5 ∓ √4.25)/2.
     let found =
-        interval(ROD, &Question { within: Some([0.02, 1.55]), ..question(&[("mu", "1.5")], "angle") });
+        interval(ROD, &[("mu", "1.5")], &Question { within: Some([0.02, 1.55]), ..question("angle") });
     assert_below(found, ((4.5 - 4.25f64.sqrt()) / 2.0).atan());
     // From a steep angle the other side is found.
     let steep = [("mu", "1.5"), ("angle", "85 deg")];
-    let found = interval(ROD, &Question { within: Some([0.02, 1.55]), ..question(&steep, "angle") });
+    let found = interval(ROD, &steep, &Question { within: Some([0.02, 1.55]), ..question("angle") });
     let exact = ((4.5 + 4.25f64.sqrt()) / 2.0).atan();
     assert!(
         found.lo > exact && found.lo - exact < 1e-6 && found.ends == [End::Boundary, End::Range],
@@ -255,28 +244,34 @@ y = "-pull"
 
 #[test]
 fn states_that_penetrate_or_approach_are_not_certified() {
-    let found = interval(PARTICLE, &Question { within: Some([-1.0, 1.0]), ..question(&[], "d") });
+    let found = interval(PARTICLE, &[], &Question { within: Some([-1.0, 1.0]), ..question("d") });
     // Gaps down to −1e-6 count as touching.
     assert!(found.lo == -1.0 && found.hi.abs() <= 1.01e-6 && found.ends[1] == End::Boundary, "{found:?}");
     let touching = [("d", "0")];
-    let found = interval(PARTICLE, &Question { within: Some([-1.0, 1.0]), ..question(&touching, "pull") });
+    let found = interval(PARTICLE, &touching, &Question { within: Some([-1.0, 1.0]), ..question("pull") });
     // With a velocity downward an impact comes first; parting is fine.
     assert!(found.lo == -1.0 && found.hi.abs() <= 1.01e-6, "{found:?}");
 }
 
 #[test]
 fn contacts_at_rest_are_sampled_and_say_so() {
-    let found = safe(INCLINE, &question(&[], "g")).unwrap();
+    let found = safe_interval_of(INCLINE, &[], &question("g")).unwrap();
     assert_eq!(found.interval.unwrap().method, SafeMethod::Sampled);
 }
 
 #[test]
 fn misuse_is_an_error() {
-    assert!(matches!(safe(ROD, &question(&[], "nu")), Err(SafeError::File(_))));
-    let reversed = Question { within: Some([1.0, 0.0]), ..question(&[], "mu") };
-    assert!(matches!(safe(ROD, &reversed), Err(SafeError::Range { .. })));
-    let twice = Question { for_all: &[("mu", [0.0, 1.0])], ..question(&[], "mu") };
-    assert!(matches!(safe(ROD, &twice), Err(SafeError::Twice { .. })));
+    assert!(matches!(safe_interval_of(ROD, &[], &question("nu")), Err(SafeTextError::File(_))));
+    let reversed = Question { within: Some([1.0, 0.0]), ..question("mu") };
+    assert!(matches!(
+        safe_interval_of(ROD, &[], &reversed),
+        Err(SafeTextError::Question(SafeError::Range { .. }))
+    ));
+    let twice = Question { for_all: &[("mu", [0.0, 1.0])], ..question("mu") };
+    assert!(matches!(
+        safe_interval_of(ROD, &[], &twice),
+        Err(SafeTextError::Question(SafeError::Twice { .. }))
+    ));
 }
 
 #[test]

@@ -1,13 +1,10 @@
 //! Rows of joints against finite differences of their values, at random poses that are not closed.
 
-use delassus::expression::{Expression, Symbols};
-use delassus::formula::AnyFormula;
-use delassus::joint::{
-    Action, ActionKind, Axis, Coordinate, Curve, Joint, JointError, JointFriction, JointKind, RowKind, Rows,
-    check,
+use delassus::formula::{AnyFormula, Expression, Symbols};
+use delassus::world::{
+    Action, ActionKind, Axis, Body, BodyState, Coordinate, Curve, Joint, JointError, JointFriction,
+    JointKind, Pose, RowKind, Rows, World, WorldState, check, coordinate, rows, update_coordinates, values,
 };
-use delassus::joint_rows::{coordinate, rows, update_coordinates, values};
-use delassus::world::{Body, BodyState, Pose, World, WorldState};
 use glam::{DQuat, DVec3};
 use proptest::prelude::*;
 
@@ -153,7 +150,7 @@ fn smooth(joint: &Joint, state: &WorldState) -> bool {
 
 /// Velocities of all rows, rates included.
 pub fn velocities(rows: &Rows, state: &WorldState) -> Vec<f64> {
-    let velocity = |row: &delassus::joint::Row| {
+    let velocity = |row: &delassus::world::Row| {
         let blocks = rows.blocks_of(row).iter().map(|(body, block)| {
             let b = &state.bodies[*body as usize];
             let v = [b.velocity.to_array(), b.angular_velocity.to_array()].concat();

@@ -3,12 +3,12 @@
 //! Rolling friction once made every moving contact that reached its limit panic, and no test saw it: problems with rolling
 //! friction were solved, worlds with it were read, but none moved. Here everything moves that can be chosen.
 
-use delassus::rigid::energy;
-use delassus::step_control::{StepControl, controlled_step};
-use delassus::stepper::{FrictionLaw, Scheme, StepImpactLaw, StepOptions, Stepper};
-use delassus::world::{World, WorldState};
-use delassus::world_file::read_world;
-use delassus_solve::solvers::Status;
+use delassus::stepping::{
+    FrictionLaw, Scheme, StepControl, StepImpactLaw, StepOptions, Stepper, controlled_step,
+};
+use delassus::world::{World, WorldState, energy};
+use delassus_scene::read_world;
+use delassus_solve::problem::Status;
 
 const G: f64 = 9.81;
 const LAWS: [FrictionLaw; 2] = [FrictionLaw::Ncp, FrictionLaw::Ccp];

@@ -1,11 +1,9 @@
 //! Limits of joints against closed forms, in both schemes.
 
-use delassus::close_loops::{CloseError, close_loops, opening};
-use delassus::joint_rows::coordinate;
-use delassus::stepper::{Scheme, StepOptions, Stepper};
-use delassus::world::{World, WorldState};
-use delassus::world_file::read_world;
-use delassus_solve::solvers::Status;
+use delassus::stepping::{Scheme, StepOptions, Stepper};
+use delassus::world::{CloseError, World, WorldState, close_loops, coordinate, opening};
+use delassus_scene::read_world;
+use delassus_solve::problem::Status;
 
 /// Steps of the runs whose order is measured. No moment of an impact is a whole number of them.
 const LENGTHS: [f64; 4] = [8e-3, 4e-3, 2e-3, 1e-3];

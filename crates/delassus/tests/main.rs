@@ -24,4 +24,5 @@ mod step_control;
 mod step_impacts;
 mod system;
 mod ties;
+mod velocity_bound;
 mod world;

@@ -2,12 +2,11 @@
 
 use std::f64::consts::PI;
 
-use delassus::close_loops::{CloseError, close_loops, project_velocities};
-use delassus::joint::{Action, ActionKind, Axis, Coordinate, Curve, Joint, JointKind, Rows};
-use delassus::joint_rows::{coordinate, rows, update_coordinates};
-use delassus::mobility::mobility;
-use delassus::world::{Pose, World, WorldState};
-use delassus_solve::matrix::Matrix;
+use delassus::world::{
+    Action, ActionKind, Axis, CloseError, Coordinate, Curve, Joint, JointKind, Pose, Rows, World, WorldState,
+    close_loops, coordinate, mobility, project_velocities, rows, update_coordinates,
+};
+use delassus_solve::linalg::Matrix;
 use glam::{DMat3, DQuat, DVec3};
 use proptest::prelude::*;
 
@@ -310,8 +309,8 @@ proptest! {
         }).sum();
         prop_assert!(work.abs() < 1e-13);
         // A drive brings its own speed.
-        let symbols = delassus::expression::Symbols::default();
-        let ramp = delassus::expression::Expression::parse(&format!("{speed}*t"), &symbols).unwrap();
+        let symbols = delassus::formula::Symbols::default();
+        let ramp = delassus::formula::Expression::parse(&format!("{speed}*t"), &symbols).unwrap();
         let kind = ActionKind::Drive { position: ramp.into() };
         world.joints[0].actions = vec![Action { coordinate: Coordinate::About(Axis::Z), kind }];
         prop_assert!(project_velocities(&world, &mut state) < 1e-13);
@@ -324,10 +323,10 @@ fn the_least_motion_in_closed_form() {
     let at = |x, y, z| Pose { position: DVec3::new(x, y, z), rotation: DQuat::from_rotation_x(0.3) };
     let circle = Curve {
         point: [0, 1, 2].map(|k| {
-            let mut symbols = delassus::expression::Symbols::default();
+            let mut symbols = delassus::formula::Symbols::default();
             symbols.add_coordinate("s").unwrap();
             let text = ["cos(s)", "sin(s)", "0"][k];
-            delassus::expression::Expression::parse(text, &symbols).unwrap().into()
+            delassus::formula::Expression::parse(text, &symbols).unwrap().into()
         }),
         range: [0.0, 2.0 * PI],
     };

@@ -1,11 +1,10 @@
 //! Worlds in motion against closed forms and reference values.
 
-use delassus::rigid::energy;
-use delassus::stepper::{FrictionLaw, Scheme, Snapshot, StepOptions, StepReport, Stepper};
-use delassus::world::{World, WorldState};
-use delassus::world_file::read_world;
-use delassus_solve::impulse_range::ImpulseRange;
-use delassus_solve::solvers::Status;
+use delassus::stepping::{FrictionLaw, Scheme, Snapshot, StepOptions, StepReport, Stepper};
+use delassus::world::{World, WorldState, energy};
+use delassus_scene::read_world;
+use delassus_solve::analysis::ImpulseRange;
+use delassus_solve::problem::Status;
 use glam::DVec3;
 
 const G: f64 = 9.81;
@@ -243,12 +242,12 @@ fn the_painleve_rod_jams_and_says_so() {
         );
         let text = text.replace("[0.0001, ", &format!("[{}, ", 0.25 / 3.0));
         let (world, state) = world(&text);
-        let kinetic = delassus::rigid::kinetic_energy(&world, &state);
+        let kinetic = delassus::world::kinetic_energy(&world, &state);
         let mut stepper =
             Stepper::new(&world, state, StepOptions { dt: 1e-5, ..StepOptions::default() }).unwrap();
         let mut found = vec![];
         run(&mut stepper, 1e-4, |report, _| found.extend(report.jams.clone()));
-        let after = delassus::rigid::kinetic_energy(&world, stepper.state());
+        let after = delassus::world::kinetic_energy(&world, stepper.state());
         assert!((after / kinetic - ratio).abs() < 2e-3, "{mu}: {}", after / kinetic);
         assert_eq!(found.len(), usize::from(jams), "{found:?}");
         if let [jam] = found.as_slice() {
@@ -436,14 +435,14 @@ fn forces_that_are_not_unique_are_counted_wherever_the_solver_stops() {
         for scheme in [Scheme::Symmetric, Scheme::HalfImplicit] {
             let text = on_slope(normal, turned, shape, limit / 0.99);
             let (world, state) = world(&text);
-            let analysis = delassus::world_analyze::analyze_world(
+            let analysis = delassus::analysis::analyze_world(
                 &world,
                 &state,
-                &delassus::assemble::Tolerances::default(),
+                &delassus::lagrangian::Tolerances::default(),
                 &Default::default(),
             );
             let verdict = analysis.unwrap().analysis.unwrap().forces_unique;
-            assert_eq!(verdict == delassus_solve::classes::Verdict::Refuted, many, "{shape}");
+            assert_eq!(verdict == delassus_solve::lcp::Verdict::Refuted, many, "{shape}");
             let options = options(1e-3, scheme, FrictionLaw::Ncp);
             let mut stepper = Stepper::new(&world, state, options).unwrap();
             run(&mut stepper, 0.02, |report, _| assert_eq!(report.non_unique, many, "{scheme:?} {shape}"));
@@ -719,7 +718,7 @@ fn a_step_that_cannot_be_solved_ends_after_few_tries() {
     let text = "[world]\n[[body]]\nname = \"ground\"\nfixed = true\n[[body.shape]]\ntype = \"plane\"\n[[body]]\nname = \"block\"\n\
                 mass = 1\nposition = [0, 0, 0.05]\nvelocity = [1, 0.3, 0]\nangular_velocity = [0, 0, 1]\n[[body.shape]]\ntype = \"box\"\n\
                 half_extents = [0.1, 0.1, 0.05]\n[[friction]]\nbetween = [\"*\", \"*\"]\nmu = 0.7\n";
-    let file = delassus::world_file::read_world(text, None, &[]).unwrap();
+    let file = delassus_scene::read_world(text, None, &[]).unwrap();
     let options = StepOptions { tolerance: 1e-300, ..StepOptions::default() };
     let mut stepper = Stepper::new(&file.world, file.state, options).unwrap();
     for _ in 0..20 {

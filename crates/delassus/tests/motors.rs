@@ -1,9 +1,9 @@
 //! Motors that move to a position, against closed forms, in both schemes.
 
-use delassus::joint_rows::coordinate;
-use delassus::stepper::{Scheme, StepOptions, Stepper};
-use delassus::world_file::read_world;
-use delassus_solve::solvers::Status;
+use delassus::stepping::{Scheme, StepOptions, Stepper};
+use delassus::world::coordinate;
+use delassus_scene::read_world;
+use delassus_solve::problem::Status;
 
 /// Position and velocity of the coordinate of the first joint at these times, with the same distance between them.
 fn motion(text: &str, scheme: Scheme, dt: f64, every: usize, times: usize) -> Vec<[f64; 2]> {

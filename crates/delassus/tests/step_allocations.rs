@@ -4,9 +4,9 @@
 mod counting;
 
 use counting::COUNT;
-use delassus::stepper::{Scheme, StepOptions, StepReport, Stepper};
-use delassus::world_file::{WorldFile, read_world};
-use delassus_solve::solvers::Status;
+use delassus::stepping::{Scheme, StepOptions, StepReport, Stepper};
+use delassus_scene::{WorldFile, read_world};
+use delassus_solve::problem::Status;
 use glam::{DQuat, DVec3};
 
 fn world(text: &str) -> WorldFile {

@@ -1,9 +1,8 @@
 //! Steps whose length follows from their error.
 
-use delassus::step_control::{StepControl, controlled_step};
-use delassus::stepper::{Scheme, StepOptions, Stepper};
+use delassus::stepping::{Scheme, StepControl, StepOptions, Stepper, controlled_step};
 use delassus::world::{World, WorldState};
-use delassus::world_file::read_world;
+use delassus_scene::read_world;
 
 fn world(text: &str) -> (World, WorldState) {
     let file = read_world(text, None, &[]).unwrap_or_else(|e| panic!("{}", e.render("test", text)));

@@ -1,12 +1,11 @@
 //! Time stepping under the laws of impact, against their outcomes and against the motion from event to event.
 
-use delassus::event_driven::{Ending, EventOptions, run_events};
-use delassus::stepper::{StepImpactLaw, StepOptions, Stepper};
+use delassus::events::{Ending, EventOptions, run_events, world_system};
+use delassus::stepping::{StepImpactLaw, StepOptions, Stepper};
 use delassus::world::WorldState;
-use delassus::world_file::read_world;
-use delassus::world_system::world_system;
+use delassus_scene::read_world;
 use delassus_solve::impact::ImpactLaw;
-use delassus_solve::solvers::Status;
+use delassus_solve::problem::Status;
 
 const LAWS: [StepImpactLaw; 4] =
     [StepImpactLaw::Moreau, StepImpactLaw::Newton, StepImpactLaw::Poisson, StepImpactLaw::Sequence];

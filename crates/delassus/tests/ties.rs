@@ -1,11 +1,12 @@
 //! Data at which rounding could decide: right angles, constraints that are nearly parallel, friction next to a critical
 //! value. A verdict may be unknown there, never wrong.
 
-use delassus::analyze::analyze;
-use delassus::assemble::Tolerances;
-use delassus::file::read_system;
-use delassus_solve::classes::Verdict::{self, Proved, Refuted, Unknown};
-use delassus_solve::solvers::enumerate::EnumerateOptions;
+use delassus::analysis::analyze;
+use delassus::lagrangian::Tolerances;
+use delassus_scene::read_system;
+use delassus_solve::lcp::Verdict;
+use delassus_solve::lcp::Verdict::{Proved, Refuted, Unknown};
+use delassus_solve::modes::EnumerateOptions;
 
 fn verdicts(text: &str) -> [Verdict; 3] {
     let file = read_system(text, &[]).unwrap();

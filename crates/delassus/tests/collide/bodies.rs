@@ -1,11 +1,11 @@
 //! Bodies with several shapes, shapes beside the centre, pairs that pass through each other, shapes that make no sense.
 
-use delassus::collide::Collider;
-use delassus::contact::Contact;
-use delassus::mass::{NoVolume, shape_mass};
-use delassus::stepper::{StepOptions, Stepper};
-use delassus::world::{Pose, Shape, ShapeKind, World, WorldState};
-use delassus::world_check::{ShapeError, WorldError, check_shape, check_world};
+use delassus::collision::{Collider, Contact};
+use delassus::stepping::{StepOptions, Stepper};
+use delassus::world::{
+    NoVolume, Pose, Shape, ShapeError, ShapeKind, World, WorldError, WorldState, check_shape, check_world,
+    shape_mass,
+};
 use glam::{DQuat, DVec3};
 
 use super::{at, cuboid, place, state_of, world_of};

@@ -1,7 +1,7 @@
 //! Gap, normal and points of each pair, where they are known.
 
 use super::{assert_consistent, at, contacts, cuboid, place};
-use delassus::contact::Contact;
+use delassus::collision::Contact;
 use delassus::world::{Pose, ShapeKind};
 use glam::{DQuat, DVec3};
 use std::f64::consts::{FRAC_PI_2, FRAC_PI_4};

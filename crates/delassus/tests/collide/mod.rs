@@ -7,8 +7,7 @@ mod random;
 mod seams;
 mod timing;
 
-use delassus::collide::Collider;
-use delassus::contact::Contact;
+use delassus::collision::{Collider, Contact};
 use delassus::world::{Body, BodyState, Pose, Shape, ShapeKind, World, WorldState};
 use glam::{DQuat, DVec3};
 

@@ -1,7 +1,7 @@
 //! Hulls, meshes, heightfields, and round shapes on faces.
 
 use super::{CUBE, assert_consistent, at, contacts, cuboid, place};
-use delassus::contact::Contact;
+use delassus::collision::Contact;
 use delassus::world::{Pose, ShapeKind};
 use glam::{DQuat, DVec3};
 use std::f64::consts::{FRAC_PI_2, FRAC_PI_3};

@@ -1,8 +1,7 @@
 //! Random pairs against an iterative method, and random scenes.
 
 use super::{contacts, cuboid, state_of, world_of};
-use delassus::collide::Collider;
-use delassus::contact::Contact;
+use delassus::collision::{Collider, Contact};
 use delassus::world::{Pose, ShapeKind};
 use glam::{DQuat, DVec3};
 use parry3d_f64::math::Pose as ParryPose;

@@ -1,9 +1,8 @@
 //! Bodies that pass corners, edges and seams: nothing touches there but what is there.
 
-use delassus::rigid::energy;
-use delassus::stepper::{StepOptions, Stepper};
-use delassus::world::{Body, Pose, Shape, ShapeKind, Surface, World, WorldState};
-use delassus_solve::solvers::Status;
+use delassus::stepping::{StepOptions, Stepper};
+use delassus::world::{Body, Pose, Shape, ShapeKind, Surface, World, WorldState, energy};
+use delassus_solve::problem::Status;
 use glam::{DQuat, DVec3};
 
 use super::{cuboid, place, state_of};

@@ -2,7 +2,7 @@
 
 use super::random::Random;
 use super::{state_of, world_of};
-use delassus::collide::Collider;
+use delassus::collision::Collider;
 use delassus::world::{Pose, ShapeKind};
 use glam::{DQuat, DVec3};
 use std::time::Instant;

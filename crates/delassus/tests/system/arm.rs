@@ -1,8 +1,8 @@
 //! The articulated arm of 003 §6, with the mass matrix corrected: accelerations at zero contact force.
 
-use delassus::file::read_system;
-use delassus::kinematics::kinematics;
-use delassus_solve::matrix::dot;
+use delassus::lagrangian::kinematics;
+use delassus_scene::read_system;
+use delassus_solve::linalg::dot;
 
 const ARM: &str = r#"[system]
 coordinates = ["a", "b", "c", "f"]

@@ -1,7 +1,7 @@
 //! Every kind of bad input is refused with its line and what was expected.
 
-use delassus::file::read_system;
-use delassus::kinematics::kinematics;
+use delassus::lagrangian::kinematics;
+use delassus_scene::read_system;
 
 use super::file::ROD;
 

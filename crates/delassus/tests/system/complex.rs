@@ -5,7 +5,7 @@
 use std::cell::Cell;
 use std::ops::{Add, Div, Mul, Neg, Sub};
 
-use delassus::number::Number;
+use delassus::formula::Number;
 
 /// The complex step: its square vanishes beside one.
 pub const STEP: f64 = 1e-100;

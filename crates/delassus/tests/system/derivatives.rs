@@ -1,8 +1,6 @@
 //! First and second derivatives of formulas against the complex step.
 
-use delassus::expression::{Expression, Symbols};
-use delassus::formula::{Formula, Point};
-use delassus::number::{HyperDual, Number};
+use delassus::formula::{Expression, Formula, HyperDual, Number, Point, Symbols};
 use proptest::prelude::*;
 
 use super::ast::ast;

@@ -1,7 +1,8 @@
 //! The grammar: precedence, numbers, units, limits and messages.
 
-use delassus::expression::{Expression, ExpressionError, ExpressionErrorKind, NameError, Symbols, constant};
-use delassus::formula::{Formula, Point};
+use delassus::formula::{
+    Expression, ExpressionError, ExpressionErrorKind, Formula, NameError, Point, Symbols, constant,
+};
 use proptest::prelude::*;
 
 use super::ast::ast;

@@ -1,8 +1,7 @@
 //! What a file says is what is read.
 
-use delassus::file::{Expect, Expected, ExpectedValue, SolutionCount, read_system};
-use delassus::kinematics::kinematics;
-use delassus::system::{FormulaId, Measure};
+use delassus::lagrangian::{FormulaId, Measure, kinematics};
+use delassus_scene::{Expect, Expected, ExpectedValue, SolutionCount, read_system};
 
 pub const ROD: &str = r#"[system]
 name = "Painlevé rod"

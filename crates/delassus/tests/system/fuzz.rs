@@ -1,7 +1,7 @@
 //! No text makes the reader panic, and every message can be printed.
 
-use delassus::file::read_system;
-use delassus::kinematics::kinematics;
+use delassus::lagrangian::kinematics;
+use delassus_scene::read_system;
 use proptest::prelude::*;
 
 use super::file::ROD;

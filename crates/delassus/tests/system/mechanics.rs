@@ -1,10 +1,10 @@
 //! Mass matrices, forces and bias terms against closed forms.
 
-use delassus::file::read_system;
-use delassus::formula::{AnyFormula, Formula, Point};
-use delassus::kinematics::{Kinematics, KinematicsError, Row, kinematics};
-use delassus::number::Number;
-use delassus::system::{Contact, Force, FormulaId, Joint, Measure, State, System};
+use delassus::formula::{AnyFormula, Formula, Number, Point};
+use delassus::lagrangian::{
+    Contact, Force, FormulaId, Joint, Kinematics, KinematicsError, Measure, Row, State, System, kinematics,
+};
+use delassus_scene::read_system;
 
 /// Closed forms and differentiated ones round differently, by a few ulp of terms of order ten.
 const ROUNDING: f64 = 1e-13;

@@ -1,11 +1,10 @@
 //! Worlds analyzed at a state, against closed forms.
 
-use delassus::analyze::SystemAnalysis;
-use delassus::assemble::{ContactState, Tolerances};
-use delassus::world_analyze::analyze_world;
-use delassus::world_file::read_world;
-use delassus_solve::classes::Verdict;
-use delassus_solve::solvers::enumerate::EnumerateOptions;
+use delassus::analysis::{SystemAnalysis, analyze_world};
+use delassus::lagrangian::{ContactState, Tolerances};
+use delassus_scene::read_world;
+use delassus_solve::lcp::Verdict;
+use delassus_solve::modes::EnumerateOptions;
 
 fn analyze(text: &str, set: &[(&str, &str)]) -> SystemAnalysis {
     let file = read_world(text, None, set).unwrap_or_else(|e| panic!("{}", e.render("world", text)));

@@ -1,6 +1,6 @@
 //! Every kind of bad world is refused with its line and what was expected.
 
-use delassus::world_file::read_world;
+use delassus_scene::read_world;
 
 use super::file::BRICK;
 

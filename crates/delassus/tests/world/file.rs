@@ -1,8 +1,8 @@
 //! What a world file says arrives in the world.
 
-use delassus::file::{Expected, SceneKind, scene_kind};
 use delassus::world::{Pose, ShapeKind};
-use delassus::world_file::{FrictionLaw, Integrator, WorldFile, read_world};
+use delassus_scene::{Expected, SceneKind, scene_kind};
+use delassus_scene::{FrictionLaw, Integrator, WorldFile, read_world};
 use glam::{DQuat, DVec3};
 use proptest::prelude::*;
 

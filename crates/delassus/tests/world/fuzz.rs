@@ -1,6 +1,6 @@
 //! Any text is a world or an error: worlds with pieces cut out, doubled, exchanged or replaced by others.
 
-use delassus::world_file::read_world;
+use delassus_scene::read_world;
 use proptest::prelude::*;
 
 use super::file::BRICK;

@@ -1,8 +1,7 @@
 //! Joints of world files.
 
 use delassus::formula::{AnyFormula, Point};
-use delassus::joint::{Action, ActionKind, Axis, Coordinate, Joint, JointKind};
-use delassus::joint_rows::values;
+use delassus::world::{Action, ActionKind, Axis, Coordinate, Joint, JointKind, values};
 use glam::DVec3;
 
 use super::file::read;

@@ -2,15 +2,12 @@
 
 use std::f64::consts::PI;
 
-use delassus::joint::{ActionKind, Coordinate, JointKind};
-use delassus::joint_rows::{coordinate, values};
-use delassus::mobility::mobility;
-use delassus::rigid::energy;
-use delassus::stepper::{StepOptions, Stepper};
-use delassus::world::{ShapeKind, World};
-use delassus::world_check::check_world;
-use delassus::xml::{Imported, read_xml};
-use delassus_solve::solvers::Status;
+use delassus::stepping::{StepOptions, Stepper};
+use delassus::world::{
+    ActionKind, Coordinate, JointKind, ShapeKind, World, check_world, coordinate, energy, mobility, values,
+};
+use delassus_scene::{Imported, read_xml};
+use delassus_solve::problem::Status;
 use glam::DVec3;
 use proptest::prelude::*;
 

@@ -2,14 +2,12 @@
 
 use std::path::PathBuf;
 
-use delassus::file::{Expected, ExpectedValue, SceneKind, scene_kind};
+use delassus_scene::{Expected, ExpectedValue, SceneKind, scene_kind};
 
-use delassus::mobility::mobility;
-use delassus::rigid::energy;
-use delassus::stepper::{StepOptions, Stepper};
-use delassus::world::{Body, BodyState};
-use delassus::world_file::{WorldFile, read_world};
-use delassus_solve::solvers::Status;
+use delassus::stepping::{StepOptions, Stepper};
+use delassus::world::{Body, BodyState, energy, mobility};
+use delassus_scene::{WorldFile, read_world};
+use delassus_solve::problem::Status;
 use serde_json::{Map, Value, json};
 
 fn world_scenes() -> Vec<(String, WorldFile)> {

@@ -1,10 +1,7 @@
 //! Worlds from URDF.
 
-use delassus::joint::{ActionKind, JointKind};
-use delassus::joint_rows::values;
-use delassus::world::ShapeKind;
-use delassus::world_check::check_world;
-use delassus::xml::{Imported, read_xml};
+use delassus::world::{ActionKind, JointKind, ShapeKind, check_world, values};
+use delassus_scene::{Imported, read_xml};
 use glam::DVec3;
 use proptest::prelude::*;
 

@@ -1,0 +1,387 @@
+//! What is wrong with a file, where, and what was expected there.
+
+use std::fmt::Write as _;
+use std::ops::Range;
+
+use thiserror::Error;
+
+use crate::world_file::WorldErrorKind;
+use delassus::analysis::AnalyzeError;
+use delassus::formula::{ExpressionErrorKind, NameError, with_suggestion};
+
+/// How many characters of a source line a message shows.
+const SHOWN: usize = 100;
+/// How many of them stand before the place that is meant.
+const BEFORE: usize = 60;
+
+/// An error in a file.
+#[derive(Clone, Debug, Error, PartialEq)]
+#[error("{kind}")]
+pub struct FileError {
+    /// What is wrong.
+    pub kind: Box<FileErrorKind>,
+    /// Where; `None` where the file is not to blame (an override on the command line, say).
+    pub place: Option<Place>,
+}
+
+/// A place in a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// The bytes that are meant.
+    pub span: Range<usize>,
+    /// Line of the first of them, from 1.
+    pub line: usize,
+    /// Column of the first of them in characters, from 1.
+    pub column: usize,
+}
+
+impl Place {
+    /// The place of these bytes of a text.
+    pub fn of(text: &str, span: Range<usize>) -> Self {
+        let start = floor(text, span.start);
+        let span = start..floor(text, span.end).max(start);
+        let line = 1 + text[..start].bytes().filter(|&b| b == b'\n').count();
+        let column = 1 + text[line_start(text, start)..start].chars().count();
+        Place { span, line, column }
+    }
+}
+
+/// The nearest character boundary at or below a byte.
+fn floor(text: &str, mut at: usize) -> usize {
+    at = at.min(text.len());
+    while !text.is_char_boundary(at) {
+        at -= 1;
+    }
+    at
+}
+
+fn line_start(text: &str, at: usize) -> usize {
+    text[..at].rfind('\n').map_or(0, |i| i + 1)
+}
+
+impl FileError {
+    pub(super) fn new(text: &str, span: Option<Range<usize>>, kind: FileErrorKind) -> Self {
+        FileError { kind: Box::new(kind), place: span.map(|span| Place::of(text, span)) }
+    }
+
+    /// What was expected, where the message does not say it already.
+    pub fn help(&self) -> Option<String> {
+        self.kind.help()
+    }
+
+    /// The message with the line it is about, as compilers print it. `text` is the text that was read.
+    ///
+    /// ```text
+    /// error: rod.toml:13:18: unknown symbol `yy`
+    ///    |
+    /// 13 | potential = "m*g*yy"
+    ///    |                  ^^ expected a coordinate (x, y, theta), a parameter or a function; did you mean `y`?
+    /// ```
+    pub fn render(&self, file_name: &str, text: &str) -> String {
+        let help = self.help();
+        let Some(Place { span, line, column }) = &self.place else {
+            let help = help.map(|help| format!("; {help}")).unwrap_or_default();
+            return format!("error: {file_name}: {self}{help}\n");
+        };
+        let start = floor(text, span.start);
+        let first = line_start(text, start);
+        let before: Vec<char> = text[first..start].chars().collect();
+        let rest: Vec<char> = text[start..].chars().take(SHOWN).take_while(|&c| c != '\n').collect();
+        let skipped = before.len().saturating_sub(BEFORE);
+        let length = text[start..floor(text, span.end).max(start)].chars().take(SHOWN).count();
+        let marked = length.min(rest.len()).max(1);
+        let lead = if skipped > 0 { "…" } else { "" };
+        let more = text[start..].chars().nth(rest.len()).is_some_and(|c| c != '\n');
+        let visible = |c: char| if c.is_control() { ' ' } else { c };
+        let source: String = before[skipped..].iter().chain(&rest).map(|&c| visible(c)).collect();
+        let source = source.trim_end();
+        let tail = if more { "…" } else { "" };
+        let gutter = " ".repeat(line.to_string().len());
+        let indent = " ".repeat(lead.chars().count() + before.len() - skipped);
+        let carets = "^".repeat(marked);
+        let mut out = format!("error: {file_name}:{line}:{column}: {self}\n{gutter} |\n");
+        let _ = writeln!(out, "{line} | {lead}{source}{tail}");
+        let _ = writeln!(out, "{gutter} | {indent}{carets} {}", help.unwrap_or_default());
+        out.truncate(out.trim_end().len());
+        out.push('\n');
+        out
+    }
+}
+
+/// What is wrong with a file.
+#[derive(Clone, Debug, Error, PartialEq)]
+pub enum FileErrorKind {
+    /// Larger than what is read.
+    #[error("file of {bytes} bytes")]
+    TooLarge {
+        /// Its size.
+        bytes: usize,
+        /// The largest size.
+        limit: usize,
+    },
+    /// Not TOML.
+    #[error("{message}")]
+    NotToml {
+        /// What the TOML reader says.
+        message: String,
+    },
+    /// Not XML.
+    #[error("{message}")]
+    NotXml {
+        /// What the XML reader says.
+        message: String,
+    },
+    /// Neither `[system]` nor `[world]`.
+    #[error("expected a [system] or a [world] table")]
+    NoScene,
+    /// Both `[system]` and `[world]`.
+    #[error("both a [system] and a [world] table")]
+    TwoScenes,
+    /// A world where a system is needed.
+    #[error("expected a [system] table, found a [world]")]
+    NotASystem,
+    /// A system where a world is needed.
+    #[error("expected a [world] table, found a [system]")]
+    NotAWorld,
+    /// Something is wrong with a world.
+    #[error("{0}")]
+    World(WorldErrorKind),
+    /// A key that must be there is not.
+    #[error("missing key `{key}` in {table}")]
+    MissingKey {
+        /// The key.
+        key: &'static str,
+        /// Where it belongs.
+        table: String,
+        /// What it holds.
+        expected: &'static str,
+    },
+    /// A key that does not belong here.
+    #[error("unknown key `{key}` in {table}")]
+    UnknownKey {
+        /// The key.
+        key: String,
+        /// Where it stands.
+        table: String,
+        /// The keys that belong there.
+        known: String,
+        /// The one that may have been meant.
+        suggestion: Option<String>,
+    },
+    /// A value of the wrong type.
+    #[error("`{key}` is {found}")]
+    WrongType {
+        /// The key.
+        key: String,
+        /// What was found.
+        found: &'static str,
+        /// What was expected.
+        expected: &'static str,
+    },
+    /// A formula that cannot be read.
+    #[error("{0}")]
+    Expression(ExpressionErrorKind),
+    /// A name that cannot be used.
+    #[error("{0}")]
+    Name(NameError),
+    /// A name that is used twice.
+    #[error("there is already a {owner}")]
+    DuplicateName {
+        /// The contact or joint that has it.
+        owner: String,
+    },
+    /// A contact or joint without a name.
+    #[error("the name is empty")]
+    EmptyName,
+    /// No coordinates.
+    #[error("the system has no coordinates")]
+    NoCoordinates,
+    /// More coordinates than a system may have.
+    #[error("the system has {found} coordinates")]
+    TooManyCoordinates {
+        /// How many.
+        found: usize,
+        /// How many it may have.
+        limit: usize,
+    },
+    /// A coordinate that the system does not have.
+    #[error("unknown coordinate `{name}`")]
+    UnknownCoordinate {
+        /// The name.
+        name: String,
+        /// The coordinates.
+        known: String,
+        /// The one that may have been meant.
+        suggestion: Option<String>,
+    },
+    /// A contact that the system does not have.
+    #[error("unknown contact `{name}`")]
+    UnknownContact {
+        /// The name.
+        name: String,
+        /// The contacts.
+        known: String,
+        /// The one that may have been meant.
+        suggestion: Option<String>,
+    },
+    /// A list that has not as many entries as there are contacts.
+    #[error("`{key}` has {found} {what}")]
+    PerContact {
+        /// The key.
+        key: String,
+        /// What is counted.
+        what: &'static str,
+        /// How many there are.
+        found: usize,
+        /// How many contacts there are.
+        expected: usize,
+        /// Their names.
+        names: String,
+    },
+    /// NaN or infinity.
+    #[error("`{key}` is {value}")]
+    NotFinite {
+        /// The key.
+        key: String,
+        /// The value.
+        value: f64,
+    },
+    /// Two keys of which only one may be given.
+    #[error("both `{first}` and `{second}` in {table}")]
+    Conflict {
+        /// One key.
+        first: &'static str,
+        /// The other.
+        second: &'static str,
+        /// Where they stand.
+        table: String,
+    },
+    /// Neither of two keys of which one must be given.
+    #[error("neither `{first}` nor `{second}` in {table}")]
+    Neither {
+        /// One key.
+        first: &'static str,
+        /// The other.
+        second: &'static str,
+        /// Where one is missing.
+        table: String,
+    },
+    /// Friction without a direction to act in.
+    #[error("{owner} has friction but no slip")]
+    FrictionWithoutSlip {
+        /// The contact or joint.
+        owner: String,
+    },
+    /// A friction coefficient below zero.
+    #[error("the friction coefficient of {owner} is {value}")]
+    NegativeFriction {
+        /// The contact or joint.
+        owner: String,
+        /// The coefficient.
+        value: f64,
+    },
+    /// A coefficient of restitution outside [0, 1].
+    #[error("the restitution of {owner} is {value}")]
+    Restitution {
+        /// The contact.
+        owner: String,
+        /// The coefficient.
+        value: f64,
+    },
+    /// No slips, or more than two.
+    #[error("{owner} has {found} slips")]
+    SlipCount {
+        /// The contact or joint.
+        owner: String,
+        /// How many.
+        found: usize,
+    },
+    /// A velocity in a formula of positions.
+    #[error("`{key}` depends on velocities")]
+    DependsOnVelocity {
+        /// The key.
+        key: String,
+    },
+    /// A word that is none of those expected.
+    #[error("`{key}` is `{found}`")]
+    UnknownWord {
+        /// The key.
+        key: String,
+        /// The word.
+        found: String,
+        /// The words that were expected.
+        expected: &'static str,
+    },
+    /// An override of a parameter that the file does not have.
+    #[error("cannot set `{name}`: unknown parameter")]
+    UnknownParameter {
+        /// The name.
+        name: String,
+        /// The one that may have been meant.
+        suggestion: Option<String>,
+    },
+    /// An override with a value that cannot be read.
+    #[error("cannot set `{name}` to `{value}`: {kind}")]
+    Override {
+        /// The parameter.
+        name: String,
+        /// The value given.
+        value: String,
+        /// What is wrong with it.
+        kind: ExpressionErrorKind,
+    },
+    /// The system cannot be evaluated at the state of the file.
+    #[error("{0}")]
+    Evaluation(AnalyzeError),
+}
+
+impl FileErrorKind {
+    fn help(&self) -> Option<String> {
+        use FileErrorKind::*;
+        Some(match self {
+            TooLarge { limit, .. } => format!("expected at most {limit} bytes"),
+            NotToml { message } if !message.contains("expected") => "expected TOML".to_string(),
+            NotToml { .. } | NoScene | NotASystem | NotAWorld | Evaluation(_) => return None,
+            NotXml { .. } => "expected XML".to_string(),
+            TwoScenes => "expected one of them".to_string(),
+            World(kind) => return kind.help(),
+            MissingKey { expected, .. } | WrongType { expected, .. } | UnknownWord { expected, .. } => {
+                format!("expected {expected}")
+            }
+            UnknownKey { known, suggestion, .. } => with_suggestion(&format!("one of {known}"), suggestion),
+            Expression(kind) => kind.help(),
+            Name(NameError::NotAnIdentifier { .. }) => {
+                "expected a letter or underscore, then letters, digits and underscores".to_string()
+            }
+            Name(NameError::Reserved { .. }) => {
+                "expected another name: `t`, `pi` and function names are taken".to_string()
+            }
+            Name(_) | DuplicateName { .. } => "expected a name of its own".to_string(),
+            EmptyName => "expected a name".to_string(),
+            NoCoordinates => "expected the names of the coordinates, e.g. [\"x\", \"y\"]".to_string(),
+            TooManyCoordinates { limit, .. } => format!("expected at most {limit}"),
+            UnknownCoordinate { known, suggestion, .. } => {
+                with_suggestion(&format!("a coordinate ({known})"), suggestion)
+            }
+            UnknownContact { known, suggestion, .. } => {
+                with_suggestion(&format!("a contact ({known})"), suggestion)
+            }
+            PerContact { what, expected, names, .. } => {
+                format!("expected as many {what} as contacts: {expected} ({names})")
+            }
+            NotFinite { .. } => "expected a finite number".to_string(),
+            Conflict { .. } | Neither { .. } => "expected exactly one of them".to_string(),
+            FrictionWithoutSlip { .. } => {
+                "expected `slip` or `slip_velocity` beside it: friction acts along a slip".to_string()
+            }
+            NegativeFriction { .. } => "expected a number that is not negative".to_string(),
+            Restitution { .. } => "expected a number from 0 to 1".to_string(),
+            SlipCount { .. } => "expected one (planar) or two (spatial)".to_string(),
+            DependsOnVelocity { .. } => "expected a formula of positions and time".to_string(),
+            UnknownParameter { suggestion, .. } => {
+                with_suggestion("a parameter of the file ([parameters])", suggestion)
+            }
+            Override { kind, .. } => kind.help(),
+        })
+    }
+}

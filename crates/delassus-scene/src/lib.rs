@@ -1,0 +1,33 @@
+//! Scenes as text: Lagrangian systems and worlds of rigid bodies from files, with messages that name the place of a fault.
+//!
+//! ```text
+//! .toml with [system] ─▶ read_system ─▶ SystemFile {system, state, …}
+//! .toml with [world]  ─▶ read_world ─┐
+//! .xml MJCF, .urdf    ─▶ read_xml   ─┴▶ WorldFile {world, state, …}
+//! ```
+//!
+//! `delassus` knows no file format; whatever reads or writes a scene is here. Unknown keys are errors with a suggestion, and what
+//! an imported file says beyond what is understood is listed, never dropped in silence.
+#![forbid(unsafe_code)]
+
+mod diagnostic;
+mod expect;
+mod mesh_file;
+mod mjcf;
+mod system_file;
+mod toml_table;
+mod urdf;
+mod world_file;
+mod xml;
+
+pub use diagnostic::{FileError, FileErrorKind, Place};
+pub use expect::{Expect, Expected, ExpectedValue, SolutionCount};
+pub use mesh_file::{MAX_MESH, MeshError, Triangles, read_mesh};
+pub use system_file::{
+    MAX_COORDINATES, MAX_FILE, SafeTextError, SceneKind, SystemFile, SystemSimulation, read_family,
+    read_system, safe_interval_of, scene_kind,
+};
+pub use world_file::{
+    FrictionLaw, Integrator, WorldErrorKind, WorldExpect, WorldFile, WorldSimulation, read_world,
+};
+pub use xml::{Imported, read_xml};

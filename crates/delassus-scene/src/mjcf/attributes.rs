@@ -1,0 +1,345 @@
+//! Attributes of MJCF elements: default classes, numbers, orientations.
+//!
+//! An attribute that an element does not give comes from its default class: `class`, else the `childclass` of the nearest body around
+//! it, else the root; a class inherits from the class around it.
+
+use std::collections::BTreeMap;
+
+use glam::{DMat3, DQuat, DVec3};
+
+use crate::toml_table::Result;
+use crate::world_file::WorldErrorKind;
+use crate::xml::{Node, Source, finite_numbers, how_many};
+use delassus::formula::{clip, nearest};
+use delassus::world::Pose;
+
+/// Attributes of many elements that change nothing about motion.
+const HARMLESS: [&str; 8] = ["name", "class", "childclass", "group", "user", "rgba", "material", "nsample"];
+/// Attributes that turn an element.
+const ORIENTATIONS: [&str; 5] = ["quat", "axisangle", "xyaxes", "zaxis", "euler"];
+/// How deep classes and bodies may stand in each other.
+pub(super) const MAX_DEPTH: usize = 200;
+
+/// Default classes; the first is the root.
+pub(super) struct Defaults<'a> {
+    classes: Vec<Class<'a>>,
+    names: BTreeMap<&'a str, usize>,
+}
+
+#[derive(Default)]
+struct Class<'a> {
+    parent: Option<usize>,
+    elements: Vec<Node<'a>>,
+}
+
+/// An element with the class that fills in its attributes, and the tags under which classes speak of it.
+#[derive(Clone, Copy)]
+pub(super) struct Element<'a> {
+    pub(super) node: Node<'a>,
+    class: usize,
+    tags: [&'a str; 2],
+}
+
+/// `<compiler>`: how numbers are meant.
+pub(super) struct Compiler {
+    /// Radians per unit of angle.
+    pub(super) angle: f64,
+    /// Axes of Euler angles: x, y, z about axes that turn along, X, Y, Z about fixed ones.
+    pub(super) euler: [char; 3],
+    /// Whether a range is a limit by itself.
+    pub(super) autolimits: bool,
+    /// Whether mass comes from geoms: always, never, or where there is no `<inertial>`.
+    pub(super) inertia_from_geom: Option<bool>,
+    /// Where meshes are, seen from the file.
+    pub(super) mesh_folder: String,
+}
+
+impl Default for Compiler {
+    fn default() -> Self {
+        Compiler {
+            angle: 1_f64.to_radians(),
+            euler: ['x', 'y', 'z'],
+            autolimits: true,
+            inertia_from_geom: None,
+            mesh_folder: String::new(),
+        }
+    }
+}
+
+impl<'a> Defaults<'a> {
+    pub(super) fn new() -> Self {
+        Defaults { classes: vec![Class::default()], names: BTreeMap::from([("main", 0)]) }
+    }
+
+    /// Reads a `<default>` and those in it.
+    pub(super) fn read(
+        &mut self,
+        source: &Source<'_>,
+        node: Node<'a>,
+        parent: Option<usize>,
+        depth: usize,
+    ) -> Result<()> {
+        if depth > MAX_DEPTH {
+            return too_deep(source, node);
+        }
+        let index = match (parent, node.attribute("class")) {
+            // The root may be written in several parts, with or without its name.
+            (None, name) => {
+                name.map(|name| self.names.insert(name, 0));
+                0
+            }
+            (Some(_), None) => return source.attribute(node, "class", "missing", "the name of the class"),
+            (Some(parent), Some(name)) => {
+                if self.names.contains_key(name) {
+                    return source.attribute(node, "class", &format!("`{name}` again"), "a name of its own");
+                }
+                self.names.insert(name, self.classes.len());
+                self.classes.push(Class { parent: Some(parent), elements: Vec::new() });
+                self.classes.len() - 1
+            }
+        };
+        for element in node.children().filter(Node::is_element) {
+            match element.tag_name().name() {
+                "default" => self.read(source, element, Some(index), depth + 1)?,
+                _ => self.classes[index].elements.push(element),
+            }
+        }
+        Ok(())
+    }
+
+    /// Every element of every class.
+    pub(super) fn elements(&self) -> Vec<Node<'a>> {
+        self.classes.iter().flat_map(|class| class.elements.iter().copied()).collect()
+    }
+
+    /// The class that an attribute names, or the one of the element around.
+    pub(super) fn class(
+        &self,
+        source: &Source<'_>,
+        node: Node<'a>,
+        key: &'static str,
+        around: usize,
+    ) -> Result<usize> {
+        let Some(name) = node.attribute(key) else { return Ok(around) };
+        match self.names.get(name) {
+            Some(&class) => Ok(class),
+            None => {
+                let suggestion = nearest(name, self.names.keys().copied());
+                let found = match suggestion {
+                    Some(other) => format!("`{name}`, which is no class; perhaps `{other}`"),
+                    None => format!("`{name}`, which is no class"),
+                };
+                source.attribute(node, key, &found, "the class of a <default>")
+            }
+        }
+    }
+
+    /// An element under its own tag, in the class around it.
+    pub(super) fn element(&self, source: &Source<'_>, node: Node<'a>, around: usize) -> Result<Element<'a>> {
+        let tag = node.tag_name().name();
+        self.element_as(source, node, around, [tag, tag])
+    }
+
+    /// An element of which classes speak under other tags.
+    pub(super) fn element_as(
+        &self,
+        source: &Source<'_>,
+        node: Node<'a>,
+        around: usize,
+        tags: [&'a str; 2],
+    ) -> Result<Element<'a>> {
+        Ok(Element { node, class: self.class(source, node, "class", around)?, tags })
+    }
+
+    /// The element itself, then what its classes say of it.
+    fn levels(&self, element: Element<'a>) -> Vec<Node<'a>> {
+        let mut levels = vec![element.node];
+        let mut class = Some(element.class);
+        while let Some(index) = class {
+            let spoken = self.classes[index].elements.iter().rev();
+            levels.extend(spoken.filter(|e| element.tags.contains(&e.tag_name().name())));
+            class = self.classes[index].parent;
+        }
+        levels
+    }
+
+    /// An attribute, and the element that gives it.
+    pub(super) fn get(&self, element: Element<'a>, name: &str) -> Option<(&'a str, Node<'a>)> {
+        self.levels(element).into_iter().find_map(|node| Some((node.attribute(name)?, node)))
+    }
+
+    /// At least `least` and at most `most` numbers.
+    pub(super) fn list(
+        &self,
+        source: &Source<'_>,
+        element: Element<'a>,
+        name: &str,
+        [least, most]: [usize; 2],
+    ) -> Result<Option<Vec<f64>>> {
+        let Some((text, node)) = self.get(element, name) else { return Ok(None) };
+        match finite_numbers(text).filter(|list| (least..=most).contains(&list.len())) {
+            Some(list) => Ok(Some(list)),
+            None => source.attribute(node, name, &format!("`{text}`"), how_many(least)),
+        }
+    }
+
+    /// As many numbers as asked for.
+    pub(super) fn numbers<const N: usize>(
+        &self,
+        source: &Source<'_>,
+        element: Element<'a>,
+        name: &str,
+    ) -> Result<Option<[f64; N]>> {
+        let list = self.list(source, element, name, [N, N])?;
+        Ok(list.and_then(|list| <[f64; N]>::try_from(list).ok()))
+    }
+
+    /// One number.
+    pub(super) fn number(
+        &self,
+        source: &Source<'_>,
+        element: Element<'a>,
+        name: &str,
+        default: f64,
+    ) -> Result<f64> {
+        Ok(self.numbers(source, element, name)?.map_or(default, |[x]| x))
+    }
+
+    /// One number that is not negative.
+    pub(super) fn nonnegative(
+        &self,
+        source: &Source<'_>,
+        element: Element<'a>,
+        name: &str,
+        default: f64,
+    ) -> Result<f64> {
+        let value = self.number(source, element, name, default)?;
+        if value >= 0.0 {
+            return Ok(value);
+        }
+        let node = self.get(element, name).map_or(element.node, |(_, node)| node);
+        source.attribute(node, name, &value.to_string(), "a number that is not negative")
+    }
+
+    /// `true` or `false`, or `None` for `auto`.
+    pub(super) fn flag(&self, source: &Source<'_>, element: Element<'a>, name: &str) -> Result<Option<bool>> {
+        match self.get(element, name) {
+            None => Ok(None),
+            Some((text, node)) => three_words(source, node, name, text),
+        }
+    }
+
+    /// `pos` and one of the attributes that turn.
+    pub(super) fn pose(
+        &self,
+        source: &Source<'_>,
+        compiler: &Compiler,
+        element: Element<'a>,
+    ) -> Result<Pose> {
+        let position = self.numbers(source, element, "pos")?.map_or(DVec3::ZERO, DVec3::from_array);
+        for node in self.levels(element) {
+            let given: Vec<&str> = ORIENTATIONS.into_iter().filter(|o| node.has_attribute(*o)).collect();
+            match given[..] {
+                [] => {}
+                [one] => return Ok(Pose { position, rotation: rotation(source, compiler, node, one)? }),
+                [first, second, ..] => {
+                    let expected = "one way to turn the element";
+                    return source.attribute(node, second, &format!("beside `{first}`"), expected);
+                }
+            }
+        }
+        Ok(Pose { position, rotation: DQuat::IDENTITY })
+    }
+}
+
+/// `true`, `false` or `auto`.
+pub(super) fn three_words(
+    source: &Source<'_>,
+    node: Node<'_>,
+    name: &str,
+    text: &str,
+) -> Result<Option<bool>> {
+    match text {
+        "true" | "enable" => Ok(Some(true)),
+        "false" | "disable" => Ok(Some(false)),
+        "auto" => Ok(None),
+        _ => source.attribute(node, name, &format!("`{text}`"), "true, false or auto"),
+    }
+}
+
+/// Bodies, frames or classes that stand in each other too deep to be meant.
+pub(super) fn too_deep<T>(source: &Source<'_>, node: Node<'_>) -> Result<T> {
+    let element = clip(node.tag_name().name());
+    source.fail(node, WorldErrorKind::Element { element, expected: "at most 200 elements in each other" })
+}
+
+/// The rotation of one attribute.
+fn rotation(source: &Source<'_>, compiler: &Compiler, node: Node<'_>, name: &str) -> Result<DQuat> {
+    let no_direction = || source.fail(node, WorldErrorKind::NoDirection { key: name.to_string() });
+    match name {
+        "quat" => {
+            let [w, x, y, z] = source.numbers(node, name, [0.0; 4])?;
+            // Scaled first: the square of a small or large number leaves the range.
+            let scale = [w, x, y, z].iter().fold(0.0_f64, |s, v| s.max(v.abs()));
+            if scale == 0.0 {
+                return no_direction();
+            }
+            Ok(DQuat::from_xyzw(x / scale, y / scale, z / scale, w / scale).normalize())
+        }
+        "axisangle" => {
+            let [x, y, z, angle] = source.numbers(node, name, [0.0; 4])?;
+            match direction(DVec3::new(x, y, z)) {
+                Some(axis) => Ok(DQuat::from_axis_angle(axis, angle * compiler.angle)),
+                None => no_direction(),
+            }
+        }
+        "xyaxes" => {
+            let [a, b, c, d, e, f] = source.numbers(node, name, [0.0; 6])?;
+            let across = |x: DVec3| direction(DVec3::new(d, e, f)).and_then(|y| direction(y - x * x.dot(y)));
+            match direction(DVec3::new(a, b, c)).and_then(|x| Some((x, across(x)?))) {
+                Some((x, y)) => Ok(DQuat::from_mat3(&DMat3::from_cols(x, y, x.cross(y))).normalize()),
+                None => no_direction(),
+            }
+        }
+        "zaxis" => match direction(DVec3::from_array(source.numbers(node, name, [0.0; 3])?)) {
+            Some(z) => Ok(DQuat::from_rotation_arc(DVec3::Z, z)),
+            None => no_direction(),
+        },
+        _ => {
+            let angles: [f64; 3] = source.numbers(node, name, [0.0; 3])?;
+            let mut whole = DQuat::IDENTITY;
+            for (letter, angle) in compiler.euler.into_iter().zip(angles) {
+                let axis = match letter.to_ascii_lowercase() {
+                    'x' => DVec3::X,
+                    'y' => DVec3::Y,
+                    _ => DVec3::Z,
+                };
+                let turn = DQuat::from_axis_angle(axis, angle * compiler.angle);
+                whole = if letter.is_ascii_lowercase() { whole * turn } else { turn * whole };
+            }
+            Ok(whole.normalize())
+        }
+    }
+}
+
+/// A unit vector; `None` for zero.
+pub(super) fn direction(v: DVec3) -> Option<DVec3> {
+    // Scaled first: the square of a small or large number leaves the range.
+    (v / v.abs().max_element()).try_normalize()
+}
+
+/// Lists the attributes of an element that are neither read nor harmless.
+pub(super) fn list_unread(source: &mut Source<'_>, node: Node<'_>, read: &[&str]) {
+    let element = clip(node.tag_name().name());
+    for attribute in node.attributes() {
+        let name = attribute.name();
+        if read.contains(&name) || HARMLESS.contains(&name) {
+            continue;
+        }
+        let meant = match nearest(name, read.iter().copied()) {
+            Some(other) => format!(", perhaps `{other}`"),
+            None => String::new(),
+        };
+        source.note(node, format!("`{}` of <{element}>{meant}", clip(name)));
+    }
+}

@@ -1,0 +1,371 @@
+//! Bodies of MJCF files: where they stand, their geoms and their mass.
+//!
+//! | `inertiafromgeom` | mass comes from |
+//! |---|---|
+//! | `auto` | `<inertial>` where there is one, else the geoms |
+//! | `true` | the geoms |
+//! | `false` | `<inertial>` |
+//!
+//! Meshes touch as their convex hulls. Geoms with `contype` and `conaffinity` zero have mass and touch nothing.
+
+use std::f64::consts::PI;
+
+use glam::{DMat3, DQuat, DVec3};
+
+use super::Model;
+use super::attributes::{Element, MAX_DEPTH, list_unread, too_deep};
+use crate::toml_table::Result;
+use crate::world_file::{MAX_POINTS, WorldErrorKind};
+use crate::xml::{Node, how_many};
+use delassus::formula::clip;
+use delassus::world::{MassProperties, Pose, Shape, ShapeKind, shape_mass};
+
+/// Attributes of `<geom>` that are read.
+pub(super) const GEOM: [&str; 18] = [
+    "type",
+    "size",
+    "fromto",
+    "pos",
+    "quat",
+    "axisangle",
+    "xyaxes",
+    "zaxis",
+    "euler",
+    "mass",
+    "density",
+    "friction",
+    "condim",
+    "contype",
+    "conaffinity",
+    "priority",
+    "mesh",
+    "hfield",
+];
+const BODY: [&str; 7] = ["pos", "quat", "axisangle", "xyaxes", "zaxis", "euler", "mocap"];
+const INERTIAL: [&str; 9] =
+    ["pos", "quat", "axisangle", "xyaxes", "zaxis", "euler", "mass", "diaginertia", "fullinertia"];
+/// Density of a geom where none is given, kg/m³.
+const DENSITY: f64 = 1000.0;
+/// Coefficients of sliding, torsional and rolling friction where none are given.
+const FRICTION: [f64; 3] = [1.0, 0.005, 0.0001];
+/// Elements that would add bodies.
+const GROWING: [&str; 6] = ["replicate", "attach", "composite", "flexcomp", "include", "plugin"];
+
+/// A body in the making.
+pub(super) struct Draft<'a> {
+    pub(super) node: Node<'a>,
+    pub(super) name: String,
+    /// Where its axes stand in the world.
+    pub(super) place: Pose,
+    pub(super) fixed: bool,
+    /// In its axes.
+    pub(super) mass: MassProperties,
+    pub(super) shapes: Vec<Shape>,
+    /// How each shape touches.
+    pub(super) touches: Vec<Touch>,
+    /// Bodies between the joints of this one, and the point where each stands.
+    pub(super) links: Vec<(usize, DVec3)>,
+}
+
+/// How a geom touches others.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Touch {
+    /// `contype` and `conaffinity`.
+    pub(super) masks: [u32; 2],
+    pub(super) priority: i64,
+    pub(super) mu: f64,
+    pub(super) rolling: f64,
+    /// Whether it alone makes a contact one with friction.
+    pub(super) rough: bool,
+}
+
+impl<'a> Draft<'a> {
+    /// What does not move.
+    pub(super) fn world(node: Node<'a>) -> Self {
+        Draft { fixed: true, ..Draft::new(node, "world".to_string(), Pose::IDENTITY) }
+    }
+
+    pub(super) fn new(node: Node<'a>, name: String, place: Pose) -> Self {
+        let (shapes, touches, links) = (Vec::new(), Vec::new(), Vec::new());
+        Draft { node, name, place, fixed: false, mass: MassProperties::ZERO, shapes, touches, links }
+    }
+}
+
+/// Where an element stands: the body, the place on it, the class around it, how deep.
+#[derive(Clone, Copy)]
+struct Around {
+    draft: usize,
+    at: Pose,
+    class: usize,
+    depth: usize,
+}
+
+/// Mass from the elements of one body.
+struct Masses {
+    inertial: Option<MassProperties>,
+    geoms: MassProperties,
+}
+
+impl<'a> Model<'a> {
+    /// `<worldbody>`.
+    pub(super) fn read_world_body(&mut self, node: Node<'a>) -> Result<()> {
+        let around = Around { draft: 0, at: Pose::IDENTITY, class: 0, depth: 0 };
+        if let Some(joint) = self.joints_of(node, Pose::IDENTITY, 0, 0)?.first() {
+            return self.source.attribute(joint.node(), "name", "of the world", "a joint in a <body>");
+        }
+        self.contents(node, around, &mut Masses { inertial: None, geoms: MassProperties::ZERO })
+    }
+
+    /// A body: a draft of its own, or part of the one around it.
+    fn body(&mut self, node: Node<'a>, around: Around) -> Result<()> {
+        list_unread(&mut self.source, node, &BODY);
+        let class = self.defaults.class(&self.source, node, "childclass", around.class)?;
+        let element = self.defaults.element(&self.source, node, class)?;
+        let on_draft = around.at.compose(&self.defaults.pose(&self.source, &self.compiler, element)?);
+        let joints = self.joints_of(node, Pose::IDENTITY, class, around.depth)?;
+        let mocap = node.attribute("mocap") == Some("true");
+        let parent_fixed = self.drafts[around.draft].fixed;
+        let name = node.attribute("name").filter(|name| !name.is_empty());
+        let mut inner = Around { draft: around.draft, at: on_draft, class, depth: around.depth + 1 };
+        if !joints.is_empty() || mocap || parent_fixed {
+            let place = self.drafts[around.draft].place.compose(&on_draft);
+            let own = name.map_or_else(|| format!("body {}", self.drafts.len()), str::to_string);
+            inner = Around { draft: self.drafts.len(), at: Pose::IDENTITY, ..inner };
+            let fixed = joints.is_empty();
+            if mocap && !fixed {
+                return self.source.attribute(node, "mocap", "true", "a body without joints");
+            }
+            self.drafts.push(Draft { fixed, ..Draft::new(node, own, place) });
+            if !fixed {
+                self.join(&joints, around.draft, inner.draft)?;
+            }
+        }
+        if let Some(name) = name
+            && self.bodies.insert(name, (inner.draft, inner.at)).is_some()
+        {
+            return self.source.attribute(node, "name", &format!("`{name}` again"), "a name of its own");
+        }
+        let mut masses = Masses { inertial: None, geoms: MassProperties::ZERO };
+        self.contents(node, inner, &mut masses)?;
+        let mass = match self.compiler.inertia_from_geom {
+            None => masses.inertial.unwrap_or(masses.geoms),
+            Some(true) => masses.geoms,
+            Some(false) => masses.inertial.unwrap_or(MassProperties::ZERO),
+        };
+        let draft = &mut self.drafts[inner.draft];
+        draft.mass = draft.mass.plus(&mass);
+        Ok(())
+    }
+
+    /// All that stands in a body or a frame, but its joints.
+    fn contents(&mut self, node: Node<'a>, around: Around, masses: &mut Masses) -> Result<()> {
+        if around.depth > MAX_DEPTH {
+            return too_deep(&self.source, node);
+        }
+        for child in node.children().filter(Node::is_element) {
+            match child.tag_name().name() {
+                "body" => self.body(child, around)?,
+                "geom" => {
+                    let part = self.geom(child, around)?;
+                    masses.geoms = masses.geoms.plus(&part);
+                }
+                "inertial" => masses.inertial = Some(self.inertial(child)?.placed(&around.at)),
+                "site" => {
+                    let element = self.defaults.element(&self.source, child, around.class)?;
+                    let pose = self.defaults.pose(&self.source, &self.compiler, element)?;
+                    if let Some(name) = child.attribute("name") {
+                        self.sites.insert(name, (around.draft, around.at.compose(&pose)));
+                    }
+                }
+                "frame" => {
+                    list_unread(&mut self.source, child, &BODY);
+                    let class = self.defaults.class(&self.source, child, "childclass", around.class)?;
+                    let element = self.defaults.element(&self.source, child, class)?;
+                    let pose = self.defaults.pose(&self.source, &self.compiler, element)?;
+                    let (at, depth) = (around.at.compose(&pose), around.depth + 1);
+                    self.contents(child, Around { at, class, depth, ..around }, masses)?;
+                }
+                "joint" | "freejoint" | "camera" | "light" => {}
+                word if GROWING.contains(&word) => {
+                    let (element, expected) = (clip(word), "bodies that are written out");
+                    return self.source.fail(child, WorldErrorKind::Element { element, expected });
+                }
+                word => self.source.note(child, format!("<{}> of a body", clip(word))),
+            }
+        }
+        Ok(())
+    }
+
+    /// `<inertial>`, in the axes of its body.
+    fn inertial(&mut self, node: Node<'a>) -> Result<MassProperties> {
+        list_unread(&mut self.source, node, &INERTIAL);
+        let element = self.defaults.element(&self.source, node, 0)?;
+        let place = self.defaults.pose(&self.source, &self.compiler, element)?;
+        let text = self.source.required(node, "mass", "a positive number")?;
+        let [mass] = self.source.numbers(node, "mass", [0.0])?;
+        if mass <= 0.0 {
+            return self.source.attribute(node, "mass", text, "a positive number");
+        }
+        let inertia = match (node.has_attribute("diaginertia"), node.has_attribute("fullinertia")) {
+            (true, false) => {
+                DMat3::from_diagonal(DVec3::from(self.source.numbers(node, "diaginertia", [0.0; 3])?))
+            }
+            (false, true) => {
+                let [xx, yy, zz, xy, xz, yz] = self.source.numbers(node, "fullinertia", [0.0; 6])?;
+                DMat3::from_cols(DVec3::new(xx, xy, xz), DVec3::new(xy, yy, yz), DVec3::new(xz, yz, zz))
+            }
+            _ => {
+                let found = "missing, or beside `fullinertia`";
+                return self.source.attribute(node, "diaginertia", found, "`diaginertia` or `fullinertia`");
+            }
+        };
+        Ok(MassProperties { mass, centre: DVec3::ZERO, inertia }.placed(&place))
+    }
+
+    /// A geom: its shape goes to the draft, its mass is given back, both in the axes of the draft.
+    fn geom(&mut self, node: Node<'a>, around: Around) -> Result<MassProperties> {
+        list_unread(&mut self.source, node, &GEOM);
+        let element = self.defaults.element(&self.source, node, around.class)?;
+        let touch = self.touch(element)?;
+        let touches = touch.masks != [0, 0];
+        let mut pose = self.defaults.pose(&self.source, &self.compiler, element)?;
+        let word = self.defaults.get(element, "type").map_or("sphere", |(word, _)| word);
+        let stretched = match word {
+            "capsule" | "cylinder" | "box" | "ellipsoid" => self.stretch(element, &mut pose)?,
+            _ => None,
+        };
+        let (kind, unit) = match word {
+            "plane" => (Some(ShapeKind::Plane), MassProperties::ZERO),
+            "sphere" => solid(ShapeKind::Sphere { radius: self.size::<1>(element, None)?[0] }),
+            "capsule" => {
+                let [radius, half_height] = self.size(element, stretched)?;
+                solid(ShapeKind::Capsule { radius, half_height })
+            }
+            "cylinder" => {
+                let [radius, half_height] = self.size(element, stretched)?;
+                solid(ShapeKind::Cylinder { radius, half_height })
+            }
+            "box" => solid(ShapeKind::Box { half_extents: DVec3::from(self.size(element, stretched)?) }),
+            "ellipsoid" if touches => {
+                let expected =
+                    "another shape, or `contype` and `conaffinity` zero for one that touches nothing";
+                return self.source.attribute(node, "type", "ellipsoid", expected);
+            }
+            "ellipsoid" => (None, ellipsoid(DVec3::from(self.size(element, stretched)?))),
+            "mesh" => {
+                let Some((name, _)) = self.defaults.get(element, "mesh") else {
+                    return self.source.attribute(node, "mesh", "missing", "the name of a <mesh>");
+                };
+                let mesh = self.mesh(node, name)?;
+                if mesh.vertices.len() > MAX_POINTS && touches {
+                    let (found, limit) = (mesh.vertices.len(), MAX_POINTS);
+                    return self.source.fail(node, WorldErrorKind::TooManyPoints { found, limit });
+                }
+                (Some(ShapeKind::Convex { points: mesh.vertices }), mesh.mass)
+            }
+            _ => {
+                let expected = "plane, sphere, capsule, cylinder, box or mesh";
+                return self.source.attribute(node, "type", &format!("`{word}`"), expected);
+            }
+        };
+        let pose = around.at.compose(&pose);
+        if let Some(kind) = kind.filter(|_| touches) {
+            let draft = &mut self.drafts[around.draft];
+            if matches!(kind, ShapeKind::Plane) && !draft.fixed {
+                return self.source.attribute(node, "type", "a plane on a body that moves", "a fixed plane");
+            }
+            draft.shapes.push(Shape { kind, pose });
+            draft.touches.push(touch);
+        }
+        let density = self.defaults.nonnegative(&self.source, element, "density", DENSITY)?;
+        let factor = match self.defaults.get(element, "mass") {
+            Some(_) if unit.mass > 0.0 => {
+                self.defaults.nonnegative(&self.source, element, "mass", 0.0)? / unit.mass
+            }
+            _ => density,
+        };
+        Ok(unit.scaled(factor).placed(&pose))
+    }
+
+    /// `fromto`: half the length, and a pose between the two points.
+    fn stretch(&self, element: Element<'a>, pose: &mut Pose) -> Result<Option<f64>> {
+        let Some(points) = self.defaults.numbers::<6>(&self.source, element, "fromto")? else {
+            return Ok(None);
+        };
+        let [a, b] = [DVec3::from_slice(&points[..3]), DVec3::from_slice(&points[3..])];
+        let Some(along) = crate::mjcf::attributes::direction(b - a) else {
+            let node = self.defaults.get(element, "fromto").map_or(element.node, |(_, node)| node);
+            return self.source.fail(node, WorldErrorKind::NoDirection { key: "fromto".to_string() });
+        };
+        *pose = Pose { position: (a + b) / 2.0, rotation: DQuat::from_rotation_arc(DVec3::Z, along) };
+        Ok(Some((b - a).length() / 2.0))
+    }
+
+    /// `size`; with `fromto` only its first number counts, the last one is half the length.
+    fn size<const N: usize>(&self, element: Element<'a>, stretched: Option<f64>) -> Result<[f64; N]> {
+        let least = if stretched.is_some() { 1 } else { N };
+        let list = self.defaults.list(&self.source, element, "size", [least, 3])?;
+        let node = self.defaults.get(element, "size").map_or(element.node, |(_, node)| node);
+        let Some(list) = list else {
+            return self.source.attribute(element.node, "size", "missing", how_many(least));
+        };
+        let mut size = [list[0]; N];
+        match stretched {
+            Some(half) => size[N - 1] = half,
+            None => size.copy_from_slice(&list[..N]),
+        }
+        match size.iter().find(|x| **x <= 0.0) {
+            None => Ok(size),
+            Some(x) => self.source.attribute(node, "size", &x.to_string(), "positive numbers"),
+        }
+    }
+
+    fn touch(&mut self, element: Element<'a>) -> Result<Touch> {
+        let node = element.node;
+        let whole = |model: &Self, name: &str, default: f64| -> Result<f64> {
+            let value = model.defaults.number(&model.source, element, name, default)?;
+            if value.fract() == 0.0 && value.abs() <= f64::from(u32::MAX) {
+                return Ok(value);
+            }
+            model.source.attribute(node, name, &value.to_string(), "a whole number")
+        };
+        let masks = [whole(self, "contype", 1.0)?, whole(self, "conaffinity", 1.0)?];
+        // Negative numbers are masks with high bits, as in C.
+        let masks = masks.map(|m| m as i64 as u32);
+        let condim = whole(self, "condim", 3.0)?;
+        if ![1.0, 3.0, 4.0, 6.0].contains(&condim) {
+            return self.source.attribute(node, "condim", &condim.to_string(), "1, 3, 4 or 6");
+        }
+        if condim >= 4.0 {
+            self.source.note(node, "torsional friction of <geom>".to_string());
+        }
+        let list = self.defaults.list(&self.source, element, "friction", [1, 3])?.unwrap_or_default();
+        let mut friction = FRICTION;
+        friction[..list.len()].copy_from_slice(&list);
+        if let Some(x) = friction.iter().find(|x| **x < 0.0) {
+            return self.source.attribute(node, "friction", &x.to_string(), "numbers that are not negative");
+        }
+        Ok(Touch {
+            masks,
+            priority: whole(self, "priority", 0.0)? as i64,
+            mu: friction[0],
+            rolling: if condim >= 6.0 { friction[2] } else { 0.0 },
+            rough: condim > 1.0,
+        })
+    }
+}
+
+/// A shape and its mass at density one.
+fn solid(kind: ShapeKind) -> (Option<ShapeKind>, MassProperties) {
+    // Primitives other than planes have a volume.
+    let mass = shape_mass(&kind).unwrap_or(MassProperties::ZERO);
+    (Some(kind), mass)
+}
+
+/// Mass of an ellipsoid of density one with these half axes.
+fn ellipsoid(half: DVec3) -> MassProperties {
+    let mass = 4.0 / 3.0 * PI * half.x * half.y * half.z;
+    let s = half * half;
+    let moments = DVec3::new(s.y + s.z, s.z + s.x, s.x + s.y) * (mass / 5.0);
+    MassProperties { mass, centre: DVec3::ZERO, inertia: DMat3::from_diagonal(moments) }
+}

@@ -1,0 +1,385 @@
+//! Worlds from URDF files (`<robot>`).
+//!
+//! Links become bodies, `<collision>` their shapes, joints stay joints. The root link is fixed where it has no `<inertial>` or is called
+//! `world`, and free otherwise. A link without `<inertial>` on a fixed joint becomes part of its parent. What is not read is listed.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use glam::{DMat3, DQuat, DVec3, EulerRot};
+
+use crate::mesh_file::{MeshError, Triangles, read_mesh};
+use crate::toml_table::Result;
+use crate::world_file::{WorldErrorKind, WorldFile, Written, frame, possible_moments};
+use crate::xml::{Imported, Node, Source, child};
+use delassus::formula::clip;
+use delassus::world::{
+    Action, ActionKind, Coordinate, Joint, JointFriction, JointKind, MassProperties, Pose, Shape, ShapeKind,
+    check_body_at,
+};
+
+/// Elements that change nothing about how a robot moves.
+const HARMLESS: [&str; 5] = ["visual", "material", "transmission", "gazebo", "calibration"];
+
+/// Reads the root element of a URDF.
+pub(super) fn read_robot(source: Source<'_>, robot: Node<'_>) -> Result<Imported> {
+    let mut reader = Reader { source };
+    let file = reader.robot(robot)?;
+    Ok(Imported { file, not_read: reader.source.notes() })
+}
+
+struct Reader<'a> {
+    source: Source<'a>,
+}
+
+/// A body in the making.
+struct Draft<'a> {
+    link: Node<'a>,
+    name: String,
+    written: Written,
+}
+
+impl Reader<'_> {
+    /// A number that must be there and be positive.
+    fn positive(&self, node: Node<'_>, name: &str) -> Result<f64> {
+        let [value] = self.source.numbers(node, name, [f64::NAN])?;
+        if value > 0.0 {
+            return Ok(value);
+        }
+        self.source.attribute(node, name, node.attribute(name).unwrap_or("missing"), "a positive number")
+    }
+
+    /// `<origin xyz rpy/>` of an element.
+    fn origin(&self, node: Node<'_>) -> Result<Pose> {
+        let Some(origin) = child(node, "origin") else { return Ok(Pose::IDENTITY) };
+        let position = DVec3::from_array(self.source.numbers(origin, "xyz", [0.0; 3])?);
+        let [roll, pitch, yaw] = self.source.numbers(origin, "rpy", [0.0; 3])?;
+        Ok(Pose { position, rotation: DQuat::from_euler(EulerRot::ZYX, yaw, pitch, roll) })
+    }
+
+    fn robot(&mut self, robot: Node<'_>) -> Result<WorldFile> {
+        let mut links: BTreeMap<&str, Node<'_>> = BTreeMap::new();
+        let mut children: BTreeMap<&str, Vec<Node<'_>>> = BTreeMap::new();
+        let mut parents: BTreeMap<&str, &str> = BTreeMap::new();
+        let mut names = BTreeSet::new();
+        for node in robot.children().filter(Node::is_element) {
+            match node.tag_name().name() {
+                "link" => {
+                    let name = self.source.required(node, "name", "the name of the link")?;
+                    if links.insert(name, node).is_some() {
+                        return self.source.attribute(
+                            node,
+                            "name",
+                            &format!("`{name}` again"),
+                            "a name of its own",
+                        );
+                    }
+                }
+                "joint" => {
+                    let name = self.source.required(node, "name", "the name of the joint")?;
+                    let [parent, link] = [self.end(node, "parent")?, self.end(node, "child")?];
+                    if !names.insert(name) {
+                        return self.source.attribute(
+                            node,
+                            "name",
+                            &format!("`{name}` again"),
+                            "a name of its own",
+                        );
+                    }
+                    if parent == link {
+                        let (joint, body) = (format!("joint `{}`", clip(name)), clip(link));
+                        return self.source.fail(node, WorldErrorKind::JoinsItself { joint, body });
+                    }
+                    if parents.insert(link, parent).is_some() {
+                        return self.source.attribute(
+                            node,
+                            "child",
+                            &format!("`{link}`"),
+                            "a link without another parent",
+                        );
+                    }
+                    children.entry(parent).or_default().push(node);
+                }
+                word if HARMLESS.contains(&word) => {}
+                word => self.source.note(node, format!("<{}>", clip(word))),
+            }
+        }
+        for joint in children.values().flatten() {
+            for end in ["parent", "child"] {
+                let name = self.end(*joint, end)?;
+                if !links.contains_key(name) {
+                    let suggestion = delassus::formula::nearest(name, links.keys().copied());
+                    return self
+                        .source
+                        .fail(*joint, WorldErrorKind::UnknownBody { name: clip(name), suggestion });
+                }
+            }
+        }
+        let roots: Vec<&str> = links.keys().copied().filter(|name| !parents.contains_key(name)).collect();
+        let mut drafts: Vec<Draft<'_>> = Vec::new();
+        let mut joints = Vec::new();
+        let mut spans = Vec::new();
+        let mut reached = 0;
+        // Links with the body they belong to, and where they stand on it.
+        let mut queue: Vec<(&str, usize, Pose)> = Vec::new();
+        for root in roots {
+            let given = if root == "world" { None } else { self.inertial(links[root])? };
+            let written = Written { place: Pose::IDENTITY, given, shapes: Vec::new() };
+            drafts.push(Draft { link: links[root], name: root.to_string(), written });
+            queue.push((root, drafts.len() - 1, Pose::IDENTITY));
+            while let Some((name, body, on_body)) = queue.pop() {
+                reached += 1;
+                let shapes = self.shapes(links[name], &on_body)?;
+                drafts[body].written.shapes.extend(shapes);
+                for &joint in children.get(name).into_iter().flatten() {
+                    let link = self.end(joint, "child")?;
+                    let place = on_body.compose(&self.origin(joint)?);
+                    let given = self.inertial(links[link])?;
+                    if given.is_none() && joint.attribute("type") == Some("fixed") {
+                        queue.push((link, body, place));
+                        continue;
+                    }
+                    if given.is_none() {
+                        return self.source.fail(
+                            links[link],
+                            WorldErrorKind::NoMass { body: format!("link `{}`", clip(link)) },
+                        );
+                    }
+                    let place = drafts[body].written.place.compose(&place);
+                    drafts.push(Draft {
+                        link: links[link],
+                        name: link.to_string(),
+                        written: Written { place, given, shapes: Vec::new() },
+                    });
+                    if let Some(made) = self.joint(joint, [body, drafts.len() - 1], &drafts)? {
+                        joints.push(made);
+                        spans.push(joint.range());
+                    }
+                    queue.push((link, drafts.len() - 1, Pose::IDENTITY));
+                }
+            }
+        }
+        if reached < links.len() {
+            return self.source.attribute(
+                robot,
+                "name",
+                "of links that hang on themselves",
+                "joints without a loop",
+            );
+        }
+        self.mimics(&children, &mut joints, &mut spans)?;
+        let mut bodies = Vec::new();
+        for Draft { link, name, written } in drafts {
+            let (body, state) = written.in_principal_axes(name);
+            if !body.fixed
+                && body.inertia.is_finite()
+                && let Err(kind) = possible_moments(&format!("link `{}`", clip(&body.name)), body.inertia)
+            {
+                return self.source.fail(link, kind);
+            }
+            // Each number is finite, but what was made of them may not be.
+            if let Err(error) = check_body_at(&body, &state) {
+                return self.source.fail(link, WorldErrorKind::Numbers(error));
+            }
+            bodies.push((body, state));
+        }
+        // The frames of joints were on the axes of links.
+        for joint in joints.iter_mut().filter(|j| !matches!(j.kind, JointKind::Coupler { .. })) {
+            joint.frames = [0, 1].map(|k| bodies[joint.bodies[k]].0.frame.compose(&joint.frames[k]));
+        }
+        let name = robot.attribute("name").unwrap_or_default().to_string();
+        WorldFile::of_bodies(self.source.text, name, bodies, joints, spans)
+    }
+
+    /// The link at one end of a joint.
+    fn end<'n>(&self, joint: Node<'n>, end: &'static str) -> Result<&'n str> {
+        match child(joint, end).and_then(|e| e.attribute("link")) {
+            Some(link) => Ok(link),
+            None => self.source.attribute(joint, end, "missing", "<parent link=…/> and <child link=…/>"),
+        }
+    }
+
+    fn inertial(&mut self, link: Node<'_>) -> Result<Option<MassProperties>> {
+        let Some(node) = child(link, "inertial") else { return Ok(None) };
+        let place = self.origin(node)?;
+        let Some(mass) = child(node, "mass") else {
+            return self.source.attribute(node, "mass", "missing", "<mass value=…/>");
+        };
+        let mass = self.positive(mass, "value")?;
+        let Some(inertia) = child(node, "inertia") else {
+            return self.source.attribute(node, "inertia", "missing", "<inertia ixx=… …/>");
+        };
+        let entry = |name: &str| self.source.numbers(inertia, name, [0.0]).map(|[x]| x);
+        let [xx, xy, xz] = [entry("ixx")?, entry("ixy")?, entry("ixz")?];
+        let [yy, yz, zz] = [entry("iyy")?, entry("iyz")?, entry("izz")?];
+        let columns = [DVec3::new(xx, xy, xz), DVec3::new(xy, yy, yz), DVec3::new(xz, yz, zz)];
+        let inertia = DMat3::from_cols(columns[0], columns[1], columns[2]);
+        Ok(Some(MassProperties { mass, centre: DVec3::ZERO, inertia }.placed(&place)))
+    }
+
+    /// The shapes of a link that stands at `on_body`.
+    fn shapes(&mut self, link: Node<'_>, on_body: &Pose) -> Result<Vec<Shape>> {
+        let mut shapes = Vec::new();
+        for node in link.children().filter(Node::is_element) {
+            match node.tag_name().name() {
+                "collision" => {
+                    let place = on_body.compose(&self.origin(node)?);
+                    let geometry = child(node, "geometry").and_then(|g| g.first_element_child());
+                    let Some(geometry) = geometry else {
+                        return self.source.attribute(node, "geometry", "missing", "<geometry> with a shape");
+                    };
+                    if let Some(kind) = self.geometry(geometry)? {
+                        shapes.push(Shape { kind, pose: place });
+                    }
+                }
+                word if HARMLESS.contains(&word) || word == "inertial" => {}
+                word => self.source.note(node, format!("<{}> of a link", clip(word))),
+            }
+        }
+        Ok(shapes)
+    }
+
+    fn geometry(&mut self, node: Node<'_>) -> Result<Option<ShapeKind>> {
+        Ok(Some(match node.tag_name().name() {
+            "sphere" => ShapeKind::Sphere { radius: self.positive(node, "radius")? },
+            word @ ("cylinder" | "capsule") => {
+                let (radius, half_height) =
+                    (self.positive(node, "radius")?, self.positive(node, "length")? / 2.0);
+                match word {
+                    "capsule" => ShapeKind::Capsule { radius, half_height },
+                    _ => ShapeKind::Cylinder { radius, half_height },
+                }
+            }
+            "box" => {
+                let size: [f64; 3] = self.source.numbers(node, "size", [0.0; 3])?;
+                if size.iter().any(|x| *x <= 0.0) {
+                    let found = node.attribute("size").unwrap_or("missing");
+                    return self.source.attribute(node, "size", found, "three positive numbers");
+                }
+                ShapeKind::Box { half_extents: DVec3::from_array(size) / 2.0 }
+            }
+            "mesh" => {
+                let name = self.source.required(node, "filename", "the name of a mesh file")?;
+                let scale = DVec3::from_array(self.source.numbers(node, "scale", [1.0; 3])?);
+                // The folder of the file stands for the package.
+                let local = match name.strip_prefix("package://") {
+                    Some(rest) => rest.split_once('/').map_or(rest, |(_, path)| path),
+                    None => name.strip_prefix("file://").unwrap_or(name),
+                };
+                let read =
+                    self.source.folder.ok_or(MeshError::NoFolder).and_then(|f| read_mesh(&f.join(local)));
+                match read {
+                    Ok(Triangles { vertices, triangles }) => {
+                        let vertices = vertices.into_iter().map(|v| v * scale).collect();
+                        ShapeKind::Mesh { vertices, triangles }
+                    }
+                    Err(reason) => {
+                        return self.source.fail(node, WorldErrorKind::Mesh { file: clip(local), reason });
+                    }
+                }
+            }
+            word => {
+                self.source.note(node, format!("<{}> of a geometry", clip(word)));
+                return Ok(None);
+            }
+        }))
+    }
+
+    /// A joint with frames on the axes of its links; `None` where it holds nothing.
+    fn joint(&mut self, node: Node<'_>, bodies: [usize; 2], drafts: &[Draft<'_>]) -> Result<Option<Joint>> {
+        const TYPES: &str = "revolute, continuous, prismatic, fixed, planar or floating";
+        let name = self.source.required(node, "name", "the name of the joint")?;
+        let word = self.source.required(node, "type", TYPES)?;
+        let kind = match word {
+            "revolute" | "continuous" => JointKind::Revolute,
+            "prismatic" => JointKind::Prismatic,
+            "fixed" => JointKind::Fixed,
+            "planar" => JointKind::Planar,
+            "floating" => return Ok(None),
+            _ => return self.source.attribute(node, "type", &format!("`{word}`"), TYPES),
+        };
+        let mut axis = DVec3::X;
+        if let Some(element) = child(node, "axis") {
+            let xyz = DVec3::from_array(self.source.numbers(element, "xyz", [1.0, 0.0, 0.0])?);
+            axis = match xyz.try_normalize() {
+                Some(unit) => unit,
+                None => {
+                    return self.source.fail(element, WorldErrorKind::NoDirection { key: "xyz".to_string() });
+                }
+            };
+        }
+        let places = bodies.map(|b| drafts[b].written.place);
+        let on_child = frame(DVec3::ZERO, axis, None);
+        let frames = [places[0].inverse().compose(&places[1]).compose(&on_child), on_child];
+        let mut joint = Joint::new(name, kind, bodies, frames);
+        let Some(coordinate) = joint.kind.coordinate() else { return Ok(Some(joint)) };
+        for element in node.children().filter(Node::is_element) {
+            match element.tag_name().name() {
+                "limit" => {
+                    for unread in ["effort", "velocity"].iter().filter(|a| element.has_attribute(**a)) {
+                        self.source.note(element, format!("{unread} of <limit>"));
+                    }
+                    let [lower] = self.source.numbers(element, "lower", [0.0])?;
+                    let [upper] = self.source.numbers(element, "upper", [0.0])?;
+                    if word == "continuous" || word == "planar" {
+                        continue;
+                    }
+                    if lower >= upper {
+                        let key = "lower and upper".to_string();
+                        return self
+                            .source
+                            .fail(element, WorldErrorKind::Limits { key, low: lower, high: upper });
+                    }
+                    let kind = ActionKind::Limits { lower, upper, restitution: 0.0 };
+                    joint.actions.push(Action { coordinate, kind });
+                }
+                "dynamics" => {
+                    let [damping] = self.source.numbers(element, "damping", [0.0])?;
+                    let [friction] = self.source.numbers(element, "friction", [0.0])?;
+                    if damping > 0.0 {
+                        let kind = ActionKind::Spring { stiffness: 0.0, damping, rest: 0.0 };
+                        joint.actions.push(Action { coordinate, kind });
+                    }
+                    if friction > 0.0 {
+                        let mut dry = JointFriction::default();
+                        match coordinate {
+                            Coordinate::About(_) => dry.moment = friction,
+                            _ => dry.force = friction,
+                        }
+                        joint.friction = Some(dry);
+                    }
+                }
+                "origin" | "parent" | "child" | "axis" | "mimic" => {}
+                other if HARMLESS.contains(&other) => {}
+                other => self.source.note(element, format!("<{}> of a joint", clip(other))),
+            }
+        }
+        Ok(Some(joint))
+    }
+
+    /// `<mimic joint multiplier offset/>`: c = multiplier · c of the other joint + offset.
+    fn mimics(
+        &self,
+        children: &BTreeMap<&str, Vec<Node<'_>>>,
+        joints: &mut Vec<Joint>,
+        spans: &mut Vec<std::ops::Range<usize>>,
+    ) -> Result<()> {
+        for &node in children.values().flatten() {
+            let Some(mimic) = child(node, "mimic") else { continue };
+            let find = |name: Option<&str>| joints.iter().position(|j| Some(j.name.as_str()) == name);
+            let own = find(node.attribute("name")).filter(|&i| joints[i].kind.coordinate().is_some());
+            let other = find(mimic.attribute("joint")).filter(|&i| joints[i].kind.coordinate().is_some());
+            let (Some(own), Some(other)) = (own, other) else {
+                let found = mimic.attribute("joint").unwrap_or("missing");
+                return self.source.attribute(mimic, "joint", found, "the name of another joint that moves");
+            };
+            let [multiplier] = self.source.numbers(mimic, "multiplier", [1.0])?;
+            let [offset] = self.source.numbers(mimic, "offset", [0.0])?;
+            let kind =
+                JointKind::Coupler { joints: [other, own], factors: [multiplier, -1.0], offset: -offset };
+            let name = format!("mimic of {}", joints[own].name);
+            joints.push(Joint::new(&name, kind, joints[own].bodies, [Pose::IDENTITY; 2]));
+            spans.push(mimic.range());
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,172 @@
+//! Limits, motors, springs, drives and friction of joints in world files.
+//!
+//! They stand in the table of the joint and act on its coordinate, or in a `[[joint.on]]` with a coordinate of its own.
+
+use super::error::WorldErrorKind;
+use crate::diagnostic::FileErrorKind;
+use crate::toml_table::{Result, Table, Value, unknown_word};
+use delassus::formula::{AnyFormula, Expression, ExpressionErrorKind, Symbols, clip, constant};
+use delassus::world::{Action, ActionKind, Axis, Coordinate, JointFriction, JointKind};
+
+/// Keys of a joint, or of a `[[joint.on]]`, for what acts on a coordinate.
+pub(super) const KEYS: [&str; 6] = ["limits", "limits_deg", "restitution", "motor", "spring", "drive"];
+const COORDINATES: &str = "\"x\", \"y\", \"z\" (along), \"rx\", \"ry\", \"rz\" (about), \"alpha\", \"beta\", \"gamma\" (one after the other about x, y, z), \
+     \"length\", \"swing\" or \"s\"";
+
+/// The coefficient of restitution of limits and ropes; zero where it is not given.
+pub(super) fn restitution(table: &Table<'_>, symbols: &Symbols) -> Result<f64> {
+    table.get("restitution").map_or(Ok(0.0), |v| v.restitution(symbols, &table.title))
+}
+
+/// All that acts on the coordinates of a joint.
+pub(super) fn actions(table: &Table<'_>, kind: &JointKind, symbols: &Symbols) -> Result<Vec<Action>> {
+    let mut actions = Vec::new();
+    let acting = KEYS.iter().filter(|k| **k != "restitution").find_map(|k| table.get(k));
+    match (kind.coordinate(), acting) {
+        (Some(coordinate), _) => on_coordinate(table, coordinate, symbols, &mut actions)?,
+        (None, Some(value)) => {
+            let joint = table.title.clone();
+            return value.world_error(WorldErrorKind::NoCoordinate { joint });
+        }
+        (None, None) => {}
+    }
+    for entry in table.tables("on", "[[joint.on]]")? {
+        entry.only(&KEYS.iter().chain(&["coordinate"]).copied().collect::<Vec<_>>())?;
+        let coordinate = coordinate(&entry.require("coordinate", COORDINATES)?)?;
+        on_coordinate(&entry, coordinate, symbols, &mut actions)?;
+    }
+    Ok(actions)
+}
+
+fn coordinate(value: &Value<'_>) -> Result<Coordinate> {
+    Ok(match value.string(COORDINATES)? {
+        "x" => Coordinate::Along(Axis::X),
+        "y" => Coordinate::Along(Axis::Y),
+        "z" => Coordinate::Along(Axis::Z),
+        "rx" => Coordinate::About(Axis::X),
+        "ry" => Coordinate::About(Axis::Y),
+        "rz" => Coordinate::About(Axis::Z),
+        "alpha" => Coordinate::Turn(Axis::X),
+        "beta" => Coordinate::Turn(Axis::Y),
+        "gamma" => Coordinate::Turn(Axis::Z),
+        "length" => Coordinate::Length,
+        "swing" => Coordinate::Swing,
+        "s" => Coordinate::Parameter,
+        word => return unknown_word(value, word, COORDINATES),
+    })
+}
+
+fn on_coordinate(
+    table: &Table<'_>,
+    coordinate: Coordinate,
+    symbols: &Symbols,
+    actions: &mut Vec<Action>,
+) -> Result<()> {
+    let mut act = |kind: ActionKind| actions.push(Action { coordinate, kind });
+    if let Some(value) = table.either("limits", "limits_deg")? {
+        let [lower, upper] = limits(&value, table, coordinate, symbols)?;
+        act(ActionKind::Limits { lower, upper, restitution: restitution(table, symbols)? });
+    }
+    if let Some(motor) = table.table("motor", &format!("motor of {}", table.title))? {
+        act(motor_kind(&motor, symbols)?);
+    }
+    if let Some(spring) = table.table("spring", &format!("spring of {}", table.title))? {
+        spring.only(&["stiffness", "rest", "damping"])?;
+        let number = |key: &str| spring.get(key).map_or(Ok(0.0), |v| v.nonnegative(symbols));
+        act(ActionKind::Spring {
+            stiffness: number("stiffness")?,
+            damping: number("damping")?,
+            rest: spring.get("rest").map_or(Ok(0.0), |v| v.constant(symbols))?,
+        });
+    }
+    if let Some(value) = table.get("drive") {
+        act(ActionKind::Drive { position: of_time(&value, symbols)? });
+    }
+    Ok(())
+}
+
+/// Lower and upper limit; `"-inf"` and `"inf"` for none.
+fn limits(
+    value: &Value<'_>,
+    table: &Table<'_>,
+    coordinate: Coordinate,
+    symbols: &Symbols,
+) -> Result<[f64; 2]> {
+    let in_degrees = value.key == "limits_deg";
+    if in_degrees && !matches!(coordinate, Coordinate::About(_) | Coordinate::Turn(_) | Coordinate::Swing) {
+        let joint = table.title.clone();
+        return value.world_error(WorldErrorKind::NotAnAngle { joint });
+    }
+    let number = |v: &Value<'_>| match v.string("") {
+        Ok("inf") => Ok(f64::INFINITY),
+        Ok("-inf") => Ok(f64::NEG_INFINITY),
+        _ if in_degrees => v.degrees(symbols),
+        _ => v.constant(symbols),
+    };
+    let [low, high] = value.numbers("[lower, upper]", number)?;
+    if low >= high {
+        let key = clip(&value.key);
+        return value.world_error(WorldErrorKind::Limits { key, low, high });
+    }
+    Ok([low, high])
+}
+
+fn motor_kind(table: &Table<'_>, symbols: &Symbols) -> Result<ActionKind> {
+    table.only(&["speed", "position", "torque", "force", "max_speed"])?;
+    table.either("speed", "position")?;
+    table.either("torque", "force")?;
+    let target = match table.either("speed", "torque")? {
+        Some(value) => {
+            table.either("position", "torque")?;
+            value
+        }
+        None => match table.get("position") {
+            Some(value) => value,
+            None => table.require("speed", "one of `speed`, `position` and `torque`")?,
+        },
+    };
+    if target.key != "position"
+        && let Some(value) = table.get("max_speed")
+    {
+        let (first, second) = ("max_speed", if target.key == "speed" { "speed" } else { "torque" });
+        return value.error(FileErrorKind::Conflict { first, second, table: table.title.clone() });
+    }
+    let formula = of_time(&target, symbols)?;
+    if target.key == "torque" {
+        return Ok(ActionKind::Force { force: formula });
+    }
+    // A motor without a bound is as strong as it takes.
+    let force = table.get("force").map_or(Ok(f64::INFINITY), |v| v.nonnegative(symbols))?;
+    if target.key == "speed" {
+        return Ok(ActionKind::Speed { target: formula, force });
+    }
+    let speed = table.get("max_speed").map_or(Ok(f64::INFINITY), |v| v.positive(symbols))?;
+    Ok(ActionKind::Position { target: formula, force, speed })
+}
+
+/// A formula of parameters and `t`, or a constant with a unit.
+fn of_time(value: &Value<'_>, symbols: &Symbols) -> Result<AnyFormula> {
+    if let Ok(text) = value.string("")
+        && let Err(error) = Expression::parse(text, symbols)
+        && matches!(error.kind, ExpressionErrorKind::UnitInFormula { .. })
+        && let Ok(number) = constant(text, symbols)
+    {
+        return Ok(AnyFormula::new(Expression::from(number)));
+    }
+    Ok(AnyFormula::new(value.formula(symbols)?))
+}
+
+/// Dry friction of a joint.
+pub(super) fn friction(table: &Table<'_>, symbols: &Symbols) -> Result<Option<JointFriction>> {
+    let Some(own) = table.table("friction", &format!("friction of {}", table.title))? else {
+        return Ok(None);
+    };
+    own.only(&["mu", "radius", "force", "torque"])?;
+    let number = |key: &str| own.get(key).map_or(Ok(0.0), |v| v.nonnegative(symbols));
+    Ok(Some(JointFriction {
+        coefficient: own.get("mu").map_or(Ok(0.0), |v| v.friction(symbols, &table.title))?,
+        radius: number("radius")?,
+        force: number("force")?,
+        moment: number("torque")?,
+    }))
+}

@@ -1,0 +1,474 @@
+//! Files that describe rigid bodies (`[world]`), joints, friction and how to move them.
+//!
+//! ```
+//! let text = r#"
+//! [world]
+//! gravity = [0, 0, -9.81]
+//! [parameters]
+//! tilt = "10 deg"
+//! [[body]]
+//! name = "ground"
+//! fixed = true
+//! [[body.shape]]
+//! type = "plane"
+//! normal = ["sin(tilt)", 0, "cos(tilt)"]
+//! [[body]]
+//! name = "brick"
+//! mass = 1.0
+//! position = [0, 0, 0.1]
+//! [[body.shape]]
+//! type = "box"
+//! half_extents = [0.1, 0.1, 0.1]
+//! [[friction]]
+//! between = ["*", "*"]
+//! mu = 0.4
+//! "#;
+//! let file = crate::world_file::read_world(text, None, &[("tilt", "5 deg")])?;
+//! assert_eq!(file.world.surface(0, 1).mu, 0.4);
+//! assert!((file.world.bodies[1].inertia.x - 0.02 / 3.0).abs() < 1e-15);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod action;
+mod body;
+mod error;
+mod joint;
+mod shape;
+mod values;
+
+pub(crate) use body::{Written, possible_moments};
+pub use error::WorldErrorKind;
+pub(crate) use shape::MAX_POINTS;
+pub(crate) use values::frame;
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::path::Path;
+
+use delassus_solve::contact::Method;
+use glam::DVec3;
+
+use crate::diagnostic::{FileError, FileErrorKind};
+use crate::expect::{Expect, ExpectedValue, expect, expected_values};
+use crate::system_file::{SceneKind, name, parameters, parse, scene_table};
+use crate::toml_table::{Result, Table, Value, unknown_word};
+use body::body;
+use delassus::formula::{Symbols, clip, constant, nearest};
+use delassus::world::{
+    Body, BodyState, CloseError, Closure, Joint, JointError, JointKind, Pose, Surface, World, WorldState,
+    check, check_world, close_loops, update_coordinates,
+};
+use joint::{Joints, joints, keep_in_plane};
+
+/// Standard acceleration of free fall where the file gives none, m/s².
+const GRAVITY: f64 = 9.81;
+/// How far a vector may leave the plane of a planar world, relative to its length.
+const IN_PLANE: f64 = 1e-12;
+/// Keys of `[simulation]` that are numbers, so that they can be set from outside.
+const SIMULATION_NUMBERS: [&str; 3] = ["dt", "t_end", "tolerance"];
+
+/// What a file says.
+#[derive(Clone, Debug)]
+pub struct WorldFile {
+    /// The world, parameters put in.
+    pub world: World,
+    /// Its state at the start.
+    pub state: WorldState,
+    /// How to move it, where the file says so.
+    pub simulation: WorldSimulation,
+    /// Parameters with their values, in the order of the file.
+    pub parameters: Vec<(String, f64)>,
+    /// The outcome that the file itself expects, for tests.
+    pub expect: Option<WorldExpect>,
+    /// Where each joint stands.
+    joint_spans: Vec<Range<usize>>,
+}
+
+impl WorldFile {
+    /// A world with its state at the start, once its joints make sense.
+    pub(crate) fn at_start(
+        text: &str,
+        world: World,
+        bodies: Vec<BodyState>,
+        spans: Vec<Range<usize>>,
+    ) -> Result<WorldFile> {
+        if let Err(error) = check(&world) {
+            let span =
+                world.joints.iter().position(|j| j.name == joint_of(&error)).and_then(|i| spans.get(i));
+            let kind = FileErrorKind::World(WorldErrorKind::Joint(error.clone()));
+            return Err(FileError::new(text, span.cloned(), kind));
+        }
+        let mut state = WorldState { t: 0.0, bodies, coordinates: Vec::new() };
+        // Each number is finite, but what was made of them may not be.
+        if let Err(error) = check_world(&world, &state) {
+            return Err(FileError::new(text, None, FileErrorKind::World(WorldErrorKind::Numbers(error))));
+        }
+        update_coordinates(&world, &mut state);
+        let (simulation, parameters) = (WorldSimulation::default(), Vec::new());
+        Ok(WorldFile { world, state, simulation, parameters, expect: None, joint_spans: spans })
+    }
+
+    /// A world without friction, in which bodies that are joined do not touch.
+    pub(crate) fn of_bodies(
+        text: &str,
+        name: String,
+        bodies: Vec<(Body, BodyState)>,
+        joints: Vec<Joint>,
+        spans: Vec<Range<usize>>,
+    ) -> Result<WorldFile> {
+        let mut no_contact: Vec<[usize; 2]> =
+            joints.iter().map(|j| [j.bodies[0].min(j.bodies[1]), j.bodies[0].max(j.bodies[1])]).collect();
+        no_contact.sort_unstable();
+        no_contact.dedup();
+        let (bodies, states) = bodies.into_iter().unzip();
+        let (gravity, surfaces) = (DVec3::new(0.0, 0.0, -GRAVITY), Vec::new());
+        WorldFile::at_start(
+            text,
+            World { name, gravity, bodies, joints, surfaces, no_contact },
+            states,
+            spans,
+        )
+    }
+
+    /// Moves the bodies the least that closes all joints, or tells which of them cannot close and where it stands. `text` is the
+    /// text that was read.
+    pub fn close_loops(&mut self, text: &str) -> Result<Closure> {
+        close_loops(&self.world, &mut self.state).map_err(|error| {
+            let (CloseError::Open { joint, .. } | CloseError::NotFinite { joint }) = &error;
+            let at = self.world.joints.iter().position(|j| j.name == *joint);
+            let span = at.and_then(|i| self.joint_spans.get(i)).cloned();
+            FileError::new(text, span, FileErrorKind::World(WorldErrorKind::Loops(error)))
+        })
+    }
+}
+
+/// How to move a world; `None` where the file does not say.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct WorldSimulation {
+    /// Time step, s.
+    pub dt: Option<f64>,
+    /// End, s.
+    pub t_end: Option<f64>,
+    /// Residual below which a step counts as solved.
+    pub tolerance: Option<f64>,
+    /// The law of friction: `ncp` (exact) or `ccp` (its convex relaxation).
+    pub law: Option<FrictionLaw>,
+    /// How time passes.
+    pub integrator: Option<Integrator>,
+    /// The solver of the contact problem, by its name.
+    pub solver: Option<String>,
+    /// Whether contacts that touch and approach at the start are struck there, from event to event; time stepping does so always.
+    pub impact_at_start: bool,
+}
+
+/// The law of friction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FrictionLaw {
+    /// Coulomb's law, exactly.
+    Ncp,
+    /// Its convex relaxation (004 §3), with lift-off where a contact slides.
+    Ccp,
+}
+
+/// How time passes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Integrator {
+    /// Steps of one length, impacts inside of them.
+    TimeStepping,
+    /// From event to event.
+    EventDriven,
+}
+
+/// The outcome that a world expects.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct WorldExpect {
+    /// What it expects of `analyze`.
+    pub analyze: Expect,
+    /// Values in the JSON of `check`.
+    pub check: Vec<ExpectedValue>,
+    /// Values in the JSON of `run`.
+    pub run: Vec<ExpectedValue>,
+}
+
+/// What the tables of a file need of each other.
+struct Contents {
+    symbols: Symbols,
+    bodies: Vec<Body>,
+    states: Vec<BodyState>,
+    /// Bodies by name.
+    names: BTreeMap<String, usize>,
+}
+
+impl Contents {
+    /// The body of this name; `world` and `ground` stand for a fixed body without shape where no body has the name.
+    fn body(&mut self, value: &Value<'_>) -> Result<usize> {
+        let name = value.string("the name of a body in a string")?;
+        match self.names.get(name) {
+            Some(&i) => Ok(i),
+            None if name == "world" || name == "ground" => Ok(self.fixed_body(name)),
+            None => {
+                let suggestion = nearest(name, self.names.keys().map(String::as_str).chain(["world"]));
+                value.world_error(WorldErrorKind::UnknownBody { name: clip(name), suggestion })
+            }
+        }
+    }
+
+    /// Adds a fixed body without shape.
+    fn fixed_body(&mut self, name: &str) -> usize {
+        let (name, force) = (name.to_string(), [DVec3::ZERO; 2]);
+        self.names.insert(name.clone(), self.bodies.len());
+        let (inertia, shapes, frame) = (DVec3::ZERO, Vec::new(), Pose::IDENTITY);
+        self.bodies.push(Body { name, fixed: true, mass: 0.0, inertia, shapes, frame, force });
+        let (velocity, angular_velocity) = (DVec3::ZERO, DVec3::ZERO);
+        self.states.push(BodyState { pose: Pose::IDENTITY, velocity, angular_velocity });
+        self.bodies.len() - 1
+    }
+
+    /// A fixed body: the first of the file, or one of its own.
+    fn any_fixed_body(&mut self) -> usize {
+        match self.bodies.iter().position(|b| b.fixed) {
+            Some(i) => i,
+            None => {
+                let mut name = "world".to_string();
+                while self.names.contains_key(&name) {
+                    name.push('_');
+                }
+                self.fixed_body(&name)
+            }
+        }
+    }
+}
+
+/// Reads a world. Meshes are looked for in `folder`. `overrides` are (parameter, value) as for
+/// [`read_system`](crate::system_file::read_system); `dt`, `t_end` and `tolerance` can be overridden too.
+pub fn read_world(text: &str, folder: Option<&Path>, overrides: &[(&str, &str)]) -> Result<WorldFile> {
+    let document = parse(text)?;
+    let root = Table::root(text, &document);
+    let header = match scene_table(&root)? {
+        (SceneKind::World, header) => header,
+        (SceneKind::System, header) => return header.error(FileErrorKind::NotAWorld),
+    };
+    root.only(&["world", "parameters", "body", "friction", "joint", "simulation", "expect"])?;
+    header.only(&["name", "gravity", "plane"])?;
+
+    let mut symbols = Symbols::default();
+    let own = root.table("parameters", "[parameters]")?;
+    let is_option = |name: &str| {
+        SIMULATION_NUMBERS.contains(&name) && own.as_ref().is_none_or(|table| table.get(name).is_none())
+    };
+    let (options, overrides): (Vec<_>, Vec<_>) = overrides.iter().copied().partition(|(n, _)| is_option(n));
+    let parameters: Vec<(String, f64)> = parameters(text, &root, &overrides, &[], &mut symbols)?
+        .into_iter()
+        .map(|(name, value)| (name, value.constant().unwrap_or(f64::NAN)))
+        .collect();
+
+    let plane = header.get("plane").map(|value| Plane::read(&value)).transpose()?;
+    let gravity = match header.get("gravity") {
+        Some(value) => in_plane(&value, value.vector(&symbols)?, plane.as_ref())?,
+        None => DVec3::ZERO - plane.as_ref().map_or(DVec3::Z, |p| p.up) * GRAVITY,
+    };
+    let names = BTreeMap::new();
+    let mut contents = Contents { symbols, bodies: Vec::new(), states: Vec::new(), names };
+    bodies(&root, folder, plane.as_ref(), &mut contents)?;
+    let surfaces = surfaces(&root, &contents)?;
+    let Joints { mut joints, spans, offset_at_start, no_contact, .. } = joints(&root, &mut contents)?;
+    if let Some(plane) = &plane {
+        joints.extend(keep_in_plane(&mut contents, &joints, plane.normal));
+    }
+    let simulation = simulation(text, &root, &contents.symbols, &options)?;
+    let expect = match root.table("expect", "[expect]")? {
+        None => None,
+        Some(table) => Some(WorldExpect {
+            check: expected_values(&table, "check", "[[expect.check]]", &contents.symbols)?,
+            run: expected_values(&table, "run", "[[expect.run]]", &contents.symbols)?,
+            analyze: expect(&root, &contents.symbols, &["check", "run"])?.unwrap_or_default(),
+        }),
+    };
+    let world = World {
+        name: header.get("name").map_or(Ok(""), |v| v.string("a string"))?.to_string(),
+        gravity,
+        bodies: contents.bodies,
+        joints,
+        surfaces,
+        no_contact,
+    };
+    let mut file = WorldFile::at_start(text, world, contents.states, spans)?;
+    for i in offset_at_start {
+        if let JointKind::Coupler { joints: [a, b], factors, offset } = &mut file.world.joints[i].kind {
+            *offset = factors[0] * file.state.coordinates[*a] + factors[1] * file.state.coordinates[*b];
+        }
+    }
+    Ok(WorldFile { simulation, parameters, expect, ..file })
+}
+
+/// The plane of a planar world.
+struct Plane {
+    name: &'static str,
+    normal: DVec3,
+    /// The second axis of its name, against which bodies fall.
+    up: DVec3,
+}
+
+impl Plane {
+    fn read(value: &Value<'_>) -> Result<Plane> {
+        const WORDS: &str = "\"xy\", \"xz\" or \"yz\"";
+        match value.string(WORDS)? {
+            "xy" => Ok(Plane { name: "xy", normal: DVec3::Z, up: DVec3::Y }),
+            "xz" => Ok(Plane { name: "xz", normal: DVec3::Y, up: DVec3::Z }),
+            "yz" => Ok(Plane { name: "yz", normal: DVec3::X, up: DVec3::Z }),
+            word => unknown_word(value, word, WORDS),
+        }
+    }
+}
+
+/// The vector, which must lie in the plane if there is one.
+fn in_plane(value: &Value<'_>, vector: DVec3, plane: Option<&Plane>) -> Result<DVec3> {
+    match plane {
+        Some(p) if vector.dot(p.normal).abs() > IN_PLANE * vector.length() => {
+            let (key, plane) = (clip(&value.key), p.name.to_string());
+            value.world_error(WorldErrorKind::OutOfPlane { key, plane })
+        }
+        _ => Ok(vector),
+    }
+}
+
+fn bodies(
+    root: &Table<'_>,
+    folder: Option<&Path>,
+    plane: Option<&Plane>,
+    contents: &mut Contents,
+) -> Result<()> {
+    for mut table in root.tables("body", "[[body]]")? {
+        let name = unique_name(&mut table, "body", &contents.names)?;
+        let (body, state) = body(&table, name.clone(), &contents.symbols, folder)?;
+        if let Some(plane) = plane {
+            for key in ["velocity", "force"] {
+                if let Some(value) = table.get(key) {
+                    in_plane(&value, value.vector(&contents.symbols)?, Some(plane))?;
+                }
+            }
+            for key in ["angular_velocity", "torque"] {
+                if let Some(value) = table.get(key) {
+                    let vector = value.vector(&contents.symbols)?;
+                    if vector.cross(plane.normal).length() > IN_PLANE * vector.length() {
+                        let (key, plane) = (clip(&value.key), plane.name.to_string());
+                        return value.world_error(WorldErrorKind::OutOfPlane { key, plane });
+                    }
+                }
+            }
+        }
+        contents.names.insert(name, contents.bodies.len());
+        contents.bodies.push(body);
+        contents.states.push(state);
+    }
+    Ok(())
+}
+
+/// The name of a body or joint, which must be its own; the table is titled by it.
+fn unique_name<T>(table: &mut Table<'_>, kind: &str, names: &BTreeMap<String, T>) -> Result<String> {
+    let value = table.require("name", "a name in a string")?;
+    let name = name(table)?;
+    if name.is_empty() {
+        return value.error(FileErrorKind::EmptyName);
+    }
+    table.title = format!("{kind} `{}`", clip(&name));
+    if names.contains_key(&name) {
+        return value.error(FileErrorKind::DuplicateName { owner: table.title.clone() });
+    }
+    Ok(name)
+}
+
+fn surfaces(root: &Table<'_>, contents: &Contents) -> Result<Vec<Surface>> {
+    const EXPECTED: &str = "the names of two bodies, \"*\" for any";
+    let symbols = &contents.symbols;
+    let mut surfaces = Vec::new();
+    for table in root.tables("friction", "[[friction]]")? {
+        table.only(&["between", "mu", "restitution", "rolling"])?;
+        let between = table.require("between", EXPECTED)?;
+        let items = between.items(EXPECTED)?;
+        let [a, b] = &items[..] else {
+            let (key, found) = (between.key.clone(), items.len());
+            return between.world_error(WorldErrorKind::Length { key, found, expected: EXPECTED });
+        };
+        let body = |value: &Value<'_>| match value.string(EXPECTED)? {
+            "*" => Ok(None),
+            name => match contents.names.get(name) {
+                Some(&i) => Ok(Some(i)),
+                None => {
+                    let suggestion = nearest(name, contents.names.keys().map(String::as_str));
+                    value.world_error(WorldErrorKind::UnknownBody { name: clip(name), suggestion })
+                }
+            },
+        };
+        let between = [body(a)?, body(b)?];
+        let owner = table.title.clone();
+        surfaces.push(Surface {
+            between,
+            mu: table.get("mu").map_or(Ok(0.0), |v| v.friction(symbols, &owner))?,
+            restitution: table.get("restitution").map_or(Ok(0.0), |v| v.restitution(symbols, &owner))?,
+            rolling: table.get("rolling").map_or(Ok(0.0), |v| v.nonnegative(symbols))?,
+        });
+    }
+    Ok(surfaces)
+}
+
+fn simulation(
+    text: &str,
+    root: &Table<'_>,
+    symbols: &Symbols,
+    options: &[(&str, &str)],
+) -> Result<WorldSimulation> {
+    let table = root.table("simulation", "[simulation]")?;
+    let get = |key: &str| table.as_ref().and_then(|table| table.get(key));
+    if let Some(table) = &table {
+        table.only(&["dt", "t_end", "tolerance", "law", "integrator", "solver", "impact_at_start"])?;
+    }
+    let number = |key: &str| -> Result<Option<f64>> {
+        let fail = |kind| FileError::new(text, None, kind);
+        let Some((name, set)) = options.iter().rev().find(|(name, _)| *name == key) else {
+            return get(key).map(|v| v.positive(symbols)).transpose();
+        };
+        let (name, shown) = (name.to_string(), clip(set));
+        match constant(set, symbols) {
+            Ok(value) if value > 0.0 => Ok(Some(value)),
+            Ok(value) => Err(fail(FileErrorKind::World(WorldErrorKind::NotPositive { key: name, value }))),
+            Err(error) => Err(fail(FileErrorKind::Override { name, value: shown, kind: error.kind })),
+        }
+    };
+    const LAWS: &str = "\"ncp\" or \"ccp\"";
+    let law = |value: Value<'_>| match value.string(LAWS)? {
+        "ncp" => Ok(FrictionLaw::Ncp),
+        "ccp" => Ok(FrictionLaw::Ccp),
+        word => unknown_word(&value, word, LAWS),
+    };
+    const INTEGRATORS: &str = "\"time-stepping\" or \"event-driven\"";
+    let integrator = |value: Value<'_>| match value.string(INTEGRATORS)? {
+        "time-stepping" => Ok(Integrator::TimeStepping),
+        "event-driven" => Ok(Integrator::EventDriven),
+        word => unknown_word(&value, word, INTEGRATORS),
+    };
+    const SOLVERS: &str = "\"auto\", \"gauss-seidel\", \"projected-gradient\", \"spectral\", \"admm\", \"newton\" or \"interior-point\"";
+    let solver = |value: Value<'_>| match value.string(SOLVERS)? {
+        word if word.parse::<Method>().is_ok() => Ok(word.to_string()),
+        word => unknown_word(&value, word, SOLVERS),
+    };
+    Ok(WorldSimulation {
+        dt: number("dt")?,
+        t_end: number("t_end")?,
+        tolerance: number("tolerance")?,
+        law: get("law").map(law).transpose()?,
+        integrator: get("integrator").map(integrator).transpose()?,
+        solver: get("solver").map(solver).transpose()?,
+        impact_at_start: get("impact_at_start").map_or(Ok(false), |v| v.flag())?,
+    })
+}
+
+/// The name of the joint that is meant.
+fn joint_of(error: &JointError) -> &str {
+    let (JointError::NoBody { joint, .. }
+    | JointError::SameBody { joint, .. }
+    | JointError::OutOfRange { joint, .. }
+    | JointError::NoCoordinate { joint, .. }
+    | JointError::NoCurve { joint }) = error;
+    joint
+}

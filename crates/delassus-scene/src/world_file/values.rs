@@ -1,0 +1,139 @@
+//! Numbers, vectors, directions and poses in the tables of a world.
+
+use glam::{DMat3, DQuat, DVec3, EulerRot};
+
+use super::error::WorldErrorKind;
+use crate::diagnostic::FileErrorKind;
+use crate::toml_table::{Result, Table, Value};
+use delassus::formula::{Expression, ExpressionErrorKind, Symbols, clip};
+use delassus::world::Pose;
+
+/// How far the length of a quaternion may be from one: four entries with three digits each.
+const UNIT: f64 = 5e-3;
+
+impl Value<'_> {
+    pub(super) fn world_error<T>(&self, kind: WorldErrorKind) -> Result<T> {
+        self.error(FileErrorKind::World(kind))
+    }
+
+    pub fn flag(&self) -> Result<bool> {
+        match self.boolean() {
+            Some(flag) => Ok(flag),
+            None => self.wrong_type("true or false"),
+        }
+    }
+
+    /// A number greater than zero.
+    pub(super) fn positive(&self, symbols: &Symbols) -> Result<f64> {
+        let value = self.constant(symbols)?;
+        if value > 0.0 {
+            return Ok(value);
+        }
+        self.world_error(WorldErrorKind::NotPositive { key: clip(&self.key), value })
+    }
+
+    /// A number that is not negative.
+    pub(super) fn nonnegative(&self, symbols: &Symbols) -> Result<f64> {
+        let value = self.constant(symbols)?;
+        if value >= 0.0 {
+            return Ok(value);
+        }
+        self.world_error(WorldErrorKind::Negative { key: clip(&self.key), value })
+    }
+
+    /// A coefficient of restitution.
+    pub(super) fn restitution(&self, symbols: &Symbols, owner: &str) -> Result<f64> {
+        let value = self.constant(symbols)?;
+        if (0.0..=1.0).contains(&value) {
+            return Ok(value);
+        }
+        self.error(FileErrorKind::Restitution { owner: owner.to_string(), value })
+    }
+
+    /// A friction coefficient.
+    pub(super) fn friction(&self, symbols: &Symbols, owner: &str) -> Result<f64> {
+        let value = self.constant(symbols)?;
+        if value >= 0.0 {
+            return Ok(value);
+        }
+        self.error(FileErrorKind::NegativeFriction { owner: owner.to_string(), value })
+    }
+
+    /// An angle in radians from a number in degrees, or from a string with a unit of its own.
+    pub(super) fn degrees(&self, symbols: &Symbols) -> Result<f64> {
+        let value = self.constant(symbols)?;
+        let unit = self.string("").ok().and_then(|text| Expression::parse(text, symbols).err());
+        match unit.map(|error| error.kind) {
+            Some(ExpressionErrorKind::UnitInFormula { .. }) => Ok(value),
+            _ => Ok(value.to_radians()),
+        }
+    }
+
+    /// As many numbers as `expected` says.
+    pub(super) fn numbers<const N: usize>(
+        &self,
+        expected: &'static str,
+        number: impl Fn(&Value<'_>) -> Result<f64>,
+    ) -> Result<[f64; N]> {
+        let items = self.items(expected)?;
+        if items.len() != N {
+            let (key, found) = (clip(&self.key), items.len());
+            return self.world_error(WorldErrorKind::Length { key, found, expected });
+        }
+        let mut numbers = [0.0; N];
+        for (slot, item) in numbers.iter_mut().zip(&items) {
+            *slot = number(item)?;
+        }
+        Ok(numbers)
+    }
+
+    pub(super) fn vector(&self, symbols: &Symbols) -> Result<DVec3> {
+        Ok(DVec3::from_array(self.numbers("three numbers [x, y, z]", |v| v.constant(symbols))?))
+    }
+
+    /// A vector of which only the direction counts, as a unit vector.
+    pub(super) fn direction(&self, symbols: &Symbols) -> Result<DVec3> {
+        let v = self.vector(symbols)?;
+        // Scaled first: the square of a small or large number leaves the range.
+        match (v / v.abs().max_element()).try_normalize() {
+            Some(unit) => Ok(unit),
+            None => self.world_error(WorldErrorKind::NoDirection { key: clip(&self.key) }),
+        }
+    }
+
+    /// A unit quaternion w, x, y, z.
+    fn quaternion(&self, symbols: &Symbols) -> Result<DQuat> {
+        let [w, x, y, z] = self.numbers("four numbers [w, x, y, z]", |v| v.constant(symbols))?;
+        let q = DQuat::from_xyzw(x, y, z, w);
+        let length = q.length();
+        if (length - 1.0).abs() > UNIT {
+            return self.world_error(WorldErrorKind::NotUnit { key: clip(&self.key), length });
+        }
+        Ok(q.normalize())
+    }
+}
+
+/// `position` and `orientation` or `euler_deg`; zero where they are not given.
+pub(super) fn pose(table: &Table<'_>, symbols: &Symbols) -> Result<Pose> {
+    let position = table.get("position").map_or(Ok(DVec3::ZERO), |v| v.vector(symbols))?;
+    let rotation = match table.either("orientation", "euler_deg")? {
+        None => DQuat::IDENTITY,
+        Some(value) if value.key == "orientation" => value.quaternion(symbols)?,
+        Some(value) => {
+            let [roll, pitch, yaw] =
+                value.numbers("three angles [roll, pitch, yaw] in degrees", |v| v.degrees(symbols))?;
+            DQuat::from_euler(EulerRot::ZYX, yaw, pitch, roll)
+        }
+    };
+    Ok(Pose { position, rotation })
+}
+
+/// A frame at a point with this z axis, and its x axis as near as possible to a second direction where one is given.
+pub fn frame(position: DVec3, z: DVec3, near_x: Option<DVec3>) -> Pose {
+    let rotation = match near_x.and_then(|x| (x - z * x.dot(z)).try_normalize()) {
+        Some(x) => DQuat::from_mat3(&DMat3::from_cols(x, z.cross(x), z)).normalize(),
+        // The shortest turn, so that the frame of an upright axis is the frame of the world.
+        None => DQuat::from_rotation_arc(DVec3::Z, z),
+    };
+    Pose { position, rotation }
+}

@@ -1,0 +1,139 @@
+//! The generalized friction cone of one contact, and how far its friction is from jamming.
+//!
+//! With the inverse effective mass of the contact, M_c⁻¹ = [a hᵀ; h H] in the order (normal, tangents):
+//!
+//! | quantity | formula | source |
+//! |---|---|---|
+//! | cone | δuᵀ Q δu ≤ 0, Q = M_c Q_μ M_c, Q_μ = diag(−μ², I) | 003 eq. 21, 28–31 |
+//! | critical friction | μ_crit = ‖H⁻¹h‖ | 003 eq. 34 |
+//! | jamming friction | μ_jam = a/‖h‖ | 003 eq. 36 |
+//! | jamming direction | e_jam = h/‖h‖ | 003 eq. 40 |
+//! | locking angle | α = 2 arccos(μ_jam/μ) where μ > μ_jam | 003 eq. 41 |
+//!
+//! In a system with other constraints the block is the one that is left when those are held (003 §4): see
+//! [`crate::problem::held`].
+
+use crate::linalg::{Matrix, dot, norm};
+
+/// What 003 says of one contact.
+#[derive(Clone, Debug)]
+pub struct FrictionCone {
+    /// M_c⁻¹ in the order (normal, tangents).
+    pub inverse_effective_mass: Matrix,
+    /// M_c; `None` where the contact's directions are dependent once the other constraints are held.
+    pub effective_mass: Option<Matrix>,
+    /// Q in the order (normal, tangents); `None` with the effective mass.
+    pub cone: Option<Matrix>,
+    /// μ_crit; `None` where the tangential block is singular.
+    pub mu_crit: Option<f64>,
+    /// μ_jam; `None` where it is infinite (normal and tangents not coupled) or the normal is already held.
+    pub mu_jam: Option<f64>,
+    /// e_jam; zero where normal and tangents are not coupled.
+    pub jamming_direction: Vec<f64>,
+    /// α in radians; `None` where no direction locks.
+    pub locking_angle: Option<f64>,
+}
+
+/// The cone of a contact with this inverse effective mass (normal first) and friction coefficient.
+pub fn friction_cone(inverse_effective_mass: Matrix, mu: f64) -> FrictionCone {
+    let d = inverse_effective_mass.rows();
+    let a = inverse_effective_mass[(0, 0)];
+    let h: Vec<f64> = (1..d).map(|i| inverse_effective_mass[(i, 0)]).collect();
+    let tangents: Vec<usize> = (1..d).collect();
+    let big_h = inverse_effective_mass.select(&tangents, &tangents);
+    let trace: f64 = (1..d).map(|i| inverse_effective_mass[(i, i)]).sum();
+    let coupling = norm(&h);
+    // ‖h‖ ≤ √(a tr H) always; below what a Schur complement leaves of that bound there is no coupling.
+    let coupled = coupling > 1e-11 * (a * trace).max(0.0).sqrt();
+    // The normal is free to accelerate only if a > 0; rounding of a Schur complement leaves 1e-13 or so.
+    let free = a > 1e-12 * (a.abs() + trace);
+    let mu_jam = (coupled && free).then(|| a / coupling);
+    let jamming_direction = h.iter().map(|x| if coupled { x / coupling } else { 0.0 }).collect::<Vec<f64>>();
+    let locking_angle = mu_jam.filter(|jam| mu > *jam).map(|jam| 2.0 * (jam / mu).acos());
+    let column = Matrix::from_vec(h.len(), 1, h);
+    let mu_crit = big_h.solve_positive_definite(&column).map(|x| norm(x.data()));
+    let effective_mass = inverse_effective_mass.solve_positive_definite(&Matrix::identity(d));
+    let cone = effective_mass.as_ref().map(|m| {
+        let q_mu = Matrix::from_fn(d, d, |i, j| match (i, j) {
+            (0, 0) => -mu * mu,
+            _ if i == j => 1.0,
+            _ => 0.0,
+        });
+        m.mul(&q_mu).mul(m).symmetric_part()
+    });
+    FrictionCone {
+        inverse_effective_mass,
+        effective_mass,
+        cone,
+        mu_crit,
+        mu_jam,
+        jamming_direction,
+        locking_angle,
+    }
+}
+
+impl FrictionCone {
+    /// Whether sliding in the direction `slip` with friction μ jams: e_jam · e_t > μ_jam/μ (003 eq. 39).
+    pub fn jams(&self, mu: f64, slip: &[f64]) -> bool {
+        self.mu_jam.is_some_and(|jam| mu * dot(&self.jamming_direction, slip) > jam)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Rod of mass 1 at 45°, planar: a = 5/2, h = −3/2, H = 5/2 (003 Fig. 2).
+    fn rod(mu: f64) -> FrictionCone {
+        friction_cone(Matrix::from_rows(&[[2.5, -1.5], [-1.5, 2.5]]), mu)
+    }
+
+    #[test]
+    fn eq_003_34_critical_friction_of_the_rod() {
+        assert!((rod(2.0).mu_crit.unwrap() - 0.6).abs() < 1e-15);
+        // Without coupling the critical friction is zero.
+        assert_eq!(friction_cone(Matrix::diagonal(&[1.0, 2.0]), 1.0).mu_crit, Some(0.0));
+    }
+
+    #[test]
+    fn eq_003_36_jamming_friction_of_the_rod() {
+        assert!((rod(2.0).mu_jam.unwrap() - 5.0 / 3.0).abs() < 1e-15);
+        assert_eq!(friction_cone(Matrix::diagonal(&[1.0, 2.0]), 1.0).mu_jam, None);
+    }
+
+    #[test]
+    fn eq_003_39_jams_only_in_the_jamming_direction() {
+        assert!(rod(2.0).jams(2.0, &[-1.0]));
+        assert!(!rod(2.0).jams(2.0, &[1.0]));
+        assert!(!rod(1.6).jams(1.6, &[-1.0]));
+    }
+
+    #[test]
+    fn eq_003_41_locking_angle_of_the_rod() {
+        // 003 Fig. 3: 67.1° at μ = 2.
+        assert!((rod(2.0).locking_angle.unwrap().to_degrees() - 67.11461952384141).abs() < 1e-9);
+        assert_eq!(rod(1.6).locking_angle, None);
+    }
+
+    #[test]
+    fn eq_003_28_cone_contains_what_friction_can_do() {
+        // δu = M_c⁻¹ f with f on the classic cone lies on κ_g; inside for smaller friction, outside for larger.
+        let c = rod(2.0);
+        let q = c.cone.as_ref().unwrap();
+        for (f, sign) in [([1.0, 2.0], 0.0), ([1.0, -2.0], 0.0), ([1.0, 1.0], -1.0), ([1.0, 3.0], 1.0)] {
+            let du = c.inverse_effective_mass.mul_vec(&f);
+            let kappa = dot(&du, &q.mul_vec(&du));
+            if sign == 0.0 {
+                assert!(kappa.abs() < 1e-13);
+            } else {
+                assert!(kappa * sign > 0.1);
+            }
+        }
+    }
+
+    #[test]
+    fn held_normal_has_no_jamming_value() {
+        let c = friction_cone(Matrix::from_rows(&[[1e-17, 1e-18], [1e-18, 1.0]]), 0.5);
+        assert_eq!(c.mu_jam, None);
+    }
+}

@@ -1,0 +1,171 @@
+//! What all propositions of the papers say about a problem, each claim checked.
+//!
+//! 000: [`crate::analysis::theorems::p000`]; 001: [`crate::analysis::theorems::p001`]; 002: [`crate::analysis::theorems::p002`];
+//! 003: [`crate::analysis::theorems::p003`]. The list of modes itself is a finding too, id `modes`.
+
+mod frictionless;
+mod p000;
+mod p000_friction;
+mod p000_frictionless;
+mod p001;
+mod p001_angles;
+mod p002;
+mod p003;
+
+pub use p000::all_000;
+pub use p000_friction::{
+    beta_two, cor_000_2, hlcp_000, p_matrix_000, positive_definite_000, prop_000_9, prop_000_10, prop_000_11,
+    prop_000_12, prop_000_13, prop_000_14,
+};
+pub use p000_frictionless::{
+    app_e_000_iii, app_e_000_iv, cor_000_1, kkt_rank, kkt_rank_with, prop_000_1i, prop_000_1ii, prop_000_3i,
+    prop_000_3ii, prop_000_3iii, prop_000_3iv, prop_000_3v, prop_000_3vi, prop_000_4, prop_000_5, prop_000_6,
+    prop_000_7i, prop_000_7ii, prop_000_7iii, prop_000_7iv, prop_000_7v, prop_000_7vi, prop_000_7vii,
+    prop_000_8, unheld_motions,
+};
+pub use p001::{
+    all_001, corollary_001_1, lemma_001_1, lemma_001_2, lemma_001_3, lemma_001_4, lemma_001_5, prop_001_1,
+    prop_001_2, prop_001_3, prop_001_4, prop_001_5, prop_001_6, prop_001_11, prop_001_12, prop_001_13,
+    prop_001_14,
+};
+pub use p001_angles::{
+    corollary_001_2, corollary_001_3, corollary_001_4, corollary_001_5, prop_001_7, prop_001_8, prop_001_9,
+    prop_001_10, prop_001_15, theorem_001_1,
+};
+pub use p002::{all_002, independent_forces, least_forces, lemma_002_51, lemma_002_52};
+pub use p003::{Class, OneContact, all_003, jam_003, one_contact};
+
+use crate::analysis::certificate::{Certificate, Claims, Fact, Finding, Outcome};
+use crate::analysis::{Analysis, Method, all_modes_exactly};
+use crate::lcp::Verdict;
+use crate::problem::Dynamics;
+
+/// A finding, and whether its certificate stood up to exact checking; `None` where it claims nothing.
+#[derive(Clone, Debug)]
+pub struct CheckedFinding {
+    /// What the proposition says.
+    pub finding: Finding,
+    /// Whether the certificate was verified.
+    pub verified: Option<bool>,
+}
+
+/// Largest number of coordinates and of rows for which all propositions are looked at: beyond it their matrices are no
+/// longer a matter of a moment.
+pub const LARGEST: usize = 24;
+
+/// All propositions that apply to a problem, and the list of all modes where `analysis` has it, each checked.
+pub fn findings(d: &Dynamics, analysis: &mut Analysis) -> Vec<CheckedFinding> {
+    let mut all = Vec::new();
+    if d.coordinates() <= LARGEST && d.jacobian.rows() <= LARGEST {
+        all.extend(all_000(d));
+        all.extend(all_003(d));
+        all.extend(all_001(d));
+        all.extend(all_002(d));
+    }
+    let mut all: Vec<CheckedFinding> = all
+        .into_iter()
+        .map(|finding| CheckedFinding {
+            verified: finding.certificate.as_ref().map(Certificate::verify),
+            finding,
+        })
+        .collect();
+    if let Some(finding) = modes(d, analysis) {
+        analysis.exact = analysis.exact.or_else(|| all_modes_exactly(d));
+        // What `verify` would go through once more.
+        let agrees = |claim: Option<bool>, truth: bool| claim.is_none_or(|c| c == truth);
+        let Claims { existence, acceleration_unique, forces_unique } = finding.claims;
+        let verified = analysis.exact.is_some_and(|truth| {
+            agrees(existence, truth.existence)
+                && agrees(acceleration_unique, truth.acceleration_unique)
+                && agrees(forces_unique, truth.forces_unique)
+        });
+        all.push(CheckedFinding { finding, verified: Some(verified) });
+    }
+    all
+}
+
+/// Whether the hypotheses of one proposition are met, by its id, without the exact check of certificates that `findings` makes.
+pub fn outcome_of(d: &Dynamics, id: &str) -> Option<Outcome> {
+    if d.coordinates() > LARGEST || d.jacobian.rows() > LARGEST {
+        return None;
+    }
+    let all = match id.split('.').next() {
+        Some("000") => all_000(d),
+        Some("001") => all_001(d),
+        Some("002") => all_002(d),
+        Some("003") => all_003(d),
+        _ => return None,
+    };
+    all.into_iter().find(|f| f.id == id).map(|f| f.outcome)
+}
+
+/// The verdicts that came from the list of all modes, as a finding.
+fn modes(d: &Dynamics, analysis: &Analysis) -> Option<Finding> {
+    if analysis.method != Method::AllModes {
+        return None;
+    }
+    let claim = |v: Verdict| match v {
+        Verdict::Proved => Some(true),
+        Verdict::Refuted => Some(false),
+        Verdict::Unknown => None,
+    };
+    let claims = Claims {
+        existence: claim(analysis.existence),
+        acceleration_unique: claim(analysis.acceleration_unique),
+        forces_unique: claim(analysis.forces_unique),
+    };
+    Some(Finding {
+        id: "modes",
+        outcome: Outcome::Holds,
+        value: None,
+        bound: None,
+        claims,
+        meaning: "every combination of modes was examined".into(),
+        certificate: Some(Certificate::new("modes", d, vec![Fact::AllModes(claims)], claims)),
+    })
+}
+
+/// The verdicts with what verified findings add where they were unknown, and without what they contradict.
+///
+/// Margins tell a tie from rounding; exact arithmetic takes the numbers at their word. Where the two disagree, one of them
+/// has misread the mechanism, and the verdict is `Unknown`. One case is left to the margins: forces that are not unique
+/// up to rounding, in a problem about which all else agrees. There the exact forces are an accident of the last digits.
+pub fn with_findings(analysis: &mut Analysis, findings: &[CheckedFinding]) {
+    let verified = || findings.iter().filter(|f| f.verified == Some(true)).map(|f| f.finding.claims);
+    let claims: [Vec<bool>; 3] = [
+        verified().filter_map(|c| c.existence).collect(),
+        verified().filter_map(|c| c.acceleration_unique).collect(),
+        verified().filter_map(|c| c.forces_unique).collect(),
+    ];
+    let exact = analysis.exact.map(|truth| truth.answers());
+    let mut verdicts = analysis.verdicts();
+    let said = |v: Verdict| match v {
+        Verdict::Proved => Some(true),
+        Verdict::Refuted => Some(false),
+        Verdict::Unknown => None,
+    };
+    let contradicted = |k: usize, v: Verdict| {
+        said(v).is_some_and(|v| claims[k].iter().chain(exact.as_ref().map(|e| &e[k])).any(|c| *c != v))
+    };
+    let wrong: Vec<bool> = (0..3).map(|k| contradicted(k, verdicts[k])).collect();
+    let accident =
+        !wrong[0] && !wrong[1] && verdicts[0] == Verdict::Proved && verdicts[2] == Verdict::Refuted;
+    for k in 0..3 {
+        if wrong.contains(&true) && !accident {
+            // A list that misses a solution, or has one too many, answers none of the questions.
+            let from_list = analysis.method == Method::AllModes;
+            if wrong[k] || from_list {
+                verdicts[k] = Verdict::Unknown;
+            }
+            analysis.solutions.decided = false;
+        } else if verdicts[k] == Verdict::Unknown {
+            // Claims that contradict each other would be a bug; then nothing is said.
+            if let Some(&first) = claims[k].first()
+                && claims[k].iter().all(|c| *c == first)
+            {
+                verdicts[k] = if first { Verdict::Proved } else { Verdict::Refuted };
+            }
+        }
+    }
+    [analysis.existence, analysis.acceleration_unique, analysis.forces_unique] = verdicts;
+}

@@ -1,0 +1,202 @@
+//! A contact problem in blocks and in good units, cut into its islands, with room that is kept from one solve to the next.
+//!
+//! u = W r + q becomes û = (a D W D) r̂ + b D q with the unit of impulses b/a and D the scales that make a circle of each friction
+//! ellipse; rows that a cone does not use are left out.
+
+use super::budget::Budget;
+use super::cone::{Cone, natural, steps};
+use super::factors::Factors;
+use super::island::Island;
+use super::strategy::IslandSolver;
+use super::{FrictionOptions, FrictionSolution};
+use crate::linalg::{Islands, Sparse};
+use crate::problem::{Law, Status};
+
+/// Room for a problem in blocks of D rows.
+#[derive(Default)]
+pub(super) struct Room<const D: usize> {
+    /// The rows of each constraint in the problem, how many of them are in use, and a mark of the places of entries of W.
+    first: Vec<usize>,
+    used: Vec<usize>,
+    mark: u64,
+    /// For each row its block and its row there, D where it is left out, and what it is multiplied with.
+    place: Vec<(usize, usize)>,
+    factor: Vec<f64>,
+    /// The same by constraints.
+    scale: Vec<[f64; D]>,
+    /// The unit of impulses, a power of two.
+    unit: f64,
+    whole: Island<D>,
+    r: Vec<[f64; D]>,
+    islands: Islands,
+    /// The island at hand.
+    part: Island<D>,
+    part_r: Vec<[f64; D]>,
+    index: Vec<usize>,
+    factors: Vec<Factors<D>>,
+    solver: IslandSolver<D>,
+}
+
+impl<const D: usize> Room<D> {
+    /// Solves the problem from the impulses in `solution`.
+    pub fn solve(
+        &mut self,
+        (w, q): (&Sparse, &[f64]),
+        laws: &[Law],
+        cones: &[Cone],
+        options: &FrictionOptions,
+        budget: &mut Budget,
+        solution: &mut FrictionSolution,
+    ) {
+        self.load(w, q, laws, cones);
+        let n = cones.len();
+        self.r.clear();
+        self.r.resize(n, [0.0; D]);
+        for i in 0..n {
+            for c in 0..cones[i].rows() {
+                let (t, start) = (self.scale[i][c], solution.impulse[self.first[i] + c]);
+                self.r[i][c] = if t == 0.0 { 0.0 } else { start / self.unit / t };
+            }
+        }
+        let whole = &self.whole;
+        let square: f64 = whole
+            .q
+            .iter()
+            .zip(&whole.rho)
+            .map(|(q, rho)| q.iter().map(|x| (x * rho).powi(2)).sum::<f64>())
+            .sum();
+        let scale = if square > 0.0 { square.sqrt() } else { 1.0 };
+        whole.w.find_islands(&mut self.islands);
+        let count = self.islands.start.len() - 1;
+        if self.factors.len() < count {
+            self.factors.resize_with(count, Factors::default);
+        }
+        let (mut iterations, mut sum, mut proved, mut ended) = (0, 0.0, false, None);
+        if count == 1 {
+            let target = 0.7 * options.tolerance * scale;
+            let factors = &mut self.factors[0];
+            let (error, k, none) = self.solver.finish(whole, &mut self.r, target, options, budget, factors);
+            (iterations, sum, proved, ended) = (k, error * error, none, budget.ended());
+        } else {
+            self.index.resize(n, 0);
+            for (ends, factors) in self.islands.start.windows(2).zip(&mut self.factors) {
+                let rows = &self.islands.rows[ends[0]..ends[1]];
+                self.part.select(whole, rows, &mut self.index);
+                self.part_r.clear();
+                self.part_r.extend(rows.iter().map(|&i| self.r[i]));
+                // Squares of errors add up, and a margin is left for rounding.
+                let target = 0.7 * options.tolerance * scale * (rows.len() as f64 / n as f64).sqrt();
+                let (error, k, none) =
+                    self.solver.finish(&self.part, &mut self.part_r, target, options, budget, factors);
+                ended = ended.or(budget.ended().filter(|_| error > target));
+                proved |= none;
+                iterations = iterations.max(k);
+                sum += error * error;
+                for (&i, x) in rows.iter().zip(&self.part_r) {
+                    self.r[i] = *x;
+                }
+            }
+        }
+        // Impulses without bound swallow every velocity: what is lost in their rounding counts as not known.
+        let size = self.r.iter().flatten().map(|x| x * x).sum::<f64>().sqrt();
+        let mut residual = (sum.sqrt() / scale).max(f64::EPSILON * size / scale);
+        if residual.is_nan() || residual > options.tolerance {
+            let of_none = (0..n).map(|i| natural(whole.cones[i], whole.rho[i], &[0.0; D], &whole.q[i]));
+            let of_none = of_none.flatten().map(|x| x * x).sum::<f64>().sqrt() / scale;
+            if residual.is_nan() || residual > of_none {
+                // Worse than no impulses at all.
+                self.r.fill([0.0; D]);
+                residual = of_none;
+            }
+        }
+        solution.impulse.fill(0.0);
+        for i in 0..n {
+            for c in 0..cones[i].rows() {
+                solution.impulse[self.first[i] + c] = self.unit * self.r[i][c] * self.scale[i][c];
+            }
+        }
+        let spent = iterations >= options.max_iterations;
+        let otherwise = match (proved, ended, spent) {
+            (true, ..) => Status::NoSolution,
+            (false, Some(ended), _) => ended,
+            (false, None, true) => Status::MaxIterations,
+            (false, None, false) => Status::Stalled,
+        };
+        solution.status = crate::problem::settle(residual, otherwise, options.tolerance);
+        solution.residual = residual;
+        solution.iterations = iterations;
+        solution.islands = count;
+    }
+
+    /// Takes over the numbers, and the places of blocks where these are not those of the last problem.
+    fn load(&mut self, w: &Sparse, q: &[f64], laws: &[Law], cones: &[Cone]) {
+        let n = laws.len();
+        let mark = mark_of(w);
+        let mut at = 0;
+        let known = self.first.len() == n + 1
+            && self.mark == mark
+            && laws.iter().zip(cones).enumerate().all(|(i, (law, cone))| {
+                let same = self.first[i] == at && self.used[i] == cone.rows();
+                at += law.dim();
+                same
+            })
+            && self.first[n] == at;
+        if !known {
+            self.index_rows(laws, cones);
+        }
+        let power =
+            |largest: f64| if largest > 0.0 { 2f64.powi(-largest.log2().floor() as i32) } else { 1.0 };
+        // Units in which the largest numbers are about one, so that no product of some of them overflows.
+        let mass = power(w.values().iter().fold(0.0, |m, x| m.max(x.abs())));
+        let speed = power(q.iter().fold(0.0, |m, x| m.max(x.abs())));
+        self.unit = mass / speed;
+        for (i, law) in laws.iter().enumerate() {
+            self.whole.q[i] = [0.0; D];
+            self.scale[i] = [1.0; D];
+            if let Law::CoulombEllipse { mu } = law {
+                self.scale[i][1..3.min(D)].copy_from_slice(&mu[..2.min(D - 1)]);
+            }
+            for c in 0..self.used[i] {
+                let row = self.first[i] + c;
+                self.factor[row] = self.scale[i][c];
+                self.whole.q[i][c] = speed * q[row] * self.scale[i][c];
+            }
+        }
+        let (blocks, first, place) = (&mut self.whole.w, &self.first, &self.place);
+        if !known || !blocks.set_values(w, first, place, &self.factor, mass) {
+            blocks.set_places(w, first, place);
+            blocks.set_values(w, first, place, &self.factor, mass);
+        }
+        self.mark = mark;
+        self.whole.cones.clear();
+        self.whole.cones.extend_from_slice(cones);
+        steps(&self.whole.w, cones, &mut self.whole.rho);
+    }
+
+    /// The place of each row.
+    fn index_rows(&mut self, laws: &[Law], cones: &[Cone]) {
+        let n = laws.len();
+        self.first.clear();
+        self.first.reserve(n + 1);
+        self.place.clear();
+        self.place.reserve(laws.iter().map(Law::dim).sum());
+        for (i, (law, cone)) in laws.iter().zip(cones).enumerate() {
+            self.first.push(self.place.len());
+            self.place.extend((0..law.dim()).map(|c| (i, if c < cone.rows() { c } else { D })));
+        }
+        self.first.push(self.place.len());
+        self.used.clear();
+        self.used.extend(cones.iter().map(|c| c.rows()));
+        self.factor.clear();
+        self.factor.resize(self.place.len(), 1.0);
+        self.scale.resize(n, [1.0; D]);
+        self.whole.q.resize(n, [0.0; D]);
+    }
+}
+
+/// A number that changes with the places of the entries of a matrix. Where it fails to, blocks are kept that are not
+/// needed, which costs time and nothing else: that no entry is without its block is checked.
+fn mark_of(a: &Sparse) -> u64 {
+    let mix = |h: u64, x: &usize| (h.rotate_left(5) ^ *x as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    a.columns().iter().fold(a.starts().iter().fold(a.stored() as u64, mix), mix)
+}

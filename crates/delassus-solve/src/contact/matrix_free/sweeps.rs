@@ -1,0 +1,372 @@
+//! Sweeps in the space of velocities, for problems with very many contacts: W is never formed.
+//!
+//! In the form of [`crate::contact::matrix_free::system`], y = L⁻¹ f + G r and u = Gᵀ y + b, a contact that is solved while the others are
+//! held needs only the velocities y of its bodies, and changes only them: time and memory grow with the number of
+//! contacts, however many of them share a body. Contacts of one colour share no body and are solved at the same time.
+//!
+//! Sweeps alone would carry a load through a pile one contact at a time. Two things help: now and then all loads are
+//! handed down to the ground at once ([`crate::contact::matrix_free::load_propagation`]), and sweeps have momentum,
+//!
+//! x_{k+1} = sweep(z_k),  z_{k+1} = x_{k+1} + β (x_{k+1} − x_k),
+//!
+//! which takes the slow modes along and, unlike combinations of many points, does not mind contacts that begin to stick or to
+//! slide on the way. y follows the same combinations as r, and is computed anew before anything is claimed.
+//!
+//! Bodies wedged between contacts that cannot all stick change their impulses by the same little in every sweep until one of them
+//! slides. They are taken there in one jump, along that change, to the edge of the first cone.
+
+use std::mem::take;
+
+use rayon::prelude::*;
+
+use super::load_propagation::Loads;
+use super::system::{Contact, NONE, Shared, System, dot, get, push, set, share};
+use crate::contact::budget::Budget;
+use crate::contact::cone::{Cone, natural};
+use crate::contact::gauss_seidel::one;
+use crate::linalg;
+use crate::linalg::{PIECE, mul};
+
+/// Sweeps between two passes of the loads, and between two looks at the error.
+const CYCLE: usize = 8;
+/// The most momentum, while there is hope for an early end and after so many sweeps; the limit of stability is close to 0.95.
+const MOMENTUM: f64 = 0.85;
+const LONG: usize = 150;
+const LONG_MOMENTUM: f64 = 0.93;
+/// An error that has grown by this means too much momentum; there is less by this from then on.
+const GROWN: f64 = 4.0;
+const LESS: f64 = 0.1;
+/// What counts as a gain, and sweeps without one after which to look for a change that stays.
+const GAIN: f64 = 0.7;
+const PATIENCE: usize = 40;
+/// The part of all sweeps after which to ask whether, at the pace of these, all would be enough.
+const ROUND: f64 = 0.3;
+/// A change that differs by less than this part from sweep to sweep is taken for one that stays.
+const DIFFERS: f64 = 0.02;
+/// A jump looks at contacts that change by at least this part of the most.
+const TAKES_PART: f64 = 0.1;
+/// The part of the tolerance that is aimed at: others may round the residual in another way.
+const CLEAR: f64 = 0.95;
+/// Fewer contacts than this are not worth waking other threads for.
+const MANY: usize = 1024;
+
+/// Bytes of memory that a run holds, from the lengths: four impulses of each contact, two velocities of each body and its level.
+#[cfg(test)]
+pub(super) fn bytes<const D: usize, const B: usize>(system: &System<D, B>) -> usize {
+    let contact = 4 * size_of::<[f64; D]>();
+    let body = 2 * size_of::<[f64; B]>() + size_of::<u32>() * 2;
+    system.contacts.len() * contact + system.free.len() * body
+}
+
+/// Room for a run, kept from one to the next.
+#[derive(Default)]
+pub(super) struct Room<const D: usize, const B: usize> {
+    /// Where a run begins, and its best point in the end, in the order of the contacts.
+    pub kept: Vec<[f64; D]>,
+    loads: Loads,
+    r: Vec<Shared<D>>,
+    y: Vec<Shared<B>>,
+    change: Vec<[f64; D]>,
+    last: Vec<[f64; D]>,
+    last_y: Vec<[f64; B]>,
+}
+
+/// The state of a run.
+struct Run<'a, const D: usize, const B: usize> {
+    system: &'a System<D, B>,
+    r: Vec<Shared<D>>,
+    y: Vec<Shared<B>>,
+    /// What the last sweep changed.
+    change: Vec<[f64; D]>,
+    /// r and y after the sweep before.
+    last: Vec<[f64; D]>,
+    last_y: Vec<[f64; B]>,
+    /// Nesterov's sequence, from which momentum grows to what it may be.
+    age: f64,
+}
+
+/// Solves a system from the impulses `room.kept`, or from loads handed down where all of them are zero; leaves the best point
+/// there, and returns its error over ‖ρ q‖ and the number of sweeps.
+pub(super) fn solve<const D: usize, const B: usize>(
+    system: &System<D, B>,
+    tolerance: f64,
+    most: usize,
+    budget: &mut Budget,
+    room: &mut Room<D, B>,
+) -> (f64, usize) {
+    linalg::inside(system.contacts.len(), || run(system, tolerance, most, budget, room))
+}
+
+fn run<const D: usize, const B: usize>(
+    system: &System<D, B>,
+    tolerance: f64,
+    most: usize,
+    budget: &mut Budget,
+    room: &mut Room<D, B>,
+) -> (f64, usize) {
+    let target = CLEAR * tolerance * system.scale;
+    let in_round = (ROUND * most as f64) as usize;
+    let Room { kept, loads, r, y, change, last, last_y } = room;
+    // Impulses of an earlier step have their loads already.
+    let known = kept.iter().flatten().any(|x| *x != 0.0);
+    let mut loads = if !known && loads.renew(system) { Some(&*loads) } else { None };
+    share(kept, r);
+    share(&system.free, y);
+    change.resize(kept.len(), [0.0; D]);
+    last.resize(kept.len(), [0.0; D]);
+    last_y.resize(system.free.len(), [0.0; B]);
+    let mut run = Run {
+        system,
+        r: take(r),
+        y: take(y),
+        change: take(change),
+        last: take(last),
+        last_y: take(last_y),
+        age: 1.0,
+    };
+    run.renew();
+    let mut best = run.error();
+    if let Some(loads) = loads {
+        loads.hand_down(system, &run.r, &run.y, false);
+    }
+    run.rest();
+    let (mut count, mut since) = (0, 0);
+    let (mut look, mut ratio, mut size) = (CYCLE / 2, f64::INFINITY, f64::INFINITY);
+    // The error at the last gain, when to look for what stays, and the error at the begin of the round and when that was.
+    let (mut gained, mut looked, mut round) = (best, 0, (best, 0));
+    let (mut momentum, mut longer) = (MOMENTUM, true);
+    // Solves of a contact, its velocity, its two pushes, and the step on.
+    let work = (system.contacts.len() * D * (4 * B + 4 * D)) as u64;
+    budget.next_island(work);
+    while count < most && best > target && budget.spend(work) {
+        count += 1;
+        since += 1;
+        run.sweep();
+        if count == LONG && longer {
+            momentum = LONG_MOMENTUM;
+        }
+        // A look costs half a sweep: when the step, which goes with the error, promises success, or after a while.
+        if size * ratio > target && count < look && count < most {
+            size = run.carry_on(momentum);
+            continue;
+        }
+        look = count + if loads.is_some() { CYCLE } else { (4 + count / 4).min(CYCLE) };
+        let mut error = run.error();
+        ratio = if size.is_finite() { error / size.max(f64::MIN_POSITIVE) } else { f64::INFINITY };
+        if error <= target {
+            run.renew();
+            error = run.error();
+        }
+        if error.is_nan() {
+            break;
+        }
+        let before = best;
+        if error < best {
+            best = error;
+            linalg::fill(kept, |k| get(&run.r[k]));
+        }
+        if error < GAIN * gained {
+            (gained, looked) = (error, count);
+        }
+        if count >= round.1 + in_round {
+            let pace = (round.0 / best).ln() / in_round as f64;
+            if (best / target).ln() > pace * (most - count) as f64 {
+                break;
+            }
+            round = (best, count);
+        }
+        match loads {
+            // Where a pass and its sweeps did not help, bodies do not come to rest by what is below them.
+            Some(_) if since >= CYCLE && error > 0.9 * before => {
+                loads = None;
+                run.restart(kept);
+                size = f64::INFINITY;
+            }
+            Some(loads) if since >= CYCLE && error > target => {
+                loads.hand_down(system, &run.r, &run.y, true);
+                run.rest();
+                since = 0;
+                size = f64::INFINITY;
+            }
+            None if error > GROWN * best => {
+                (momentum, longer) = ((momentum - LESS).max(0.0), false);
+                run.restart(kept);
+                size = f64::INFINITY;
+            }
+            None if count >= looked + PATIENCE && run.jump() => {
+                run.renew();
+                run.rest();
+                (looked, size) = (count, f64::INFINITY);
+            }
+            _ => {
+                if count >= looked + PATIENCE {
+                    looked = count;
+                }
+                size = run.carry_on(momentum);
+            }
+        }
+    }
+    if best > target {
+        // What is told of the best point is not that of velocities which followed it through many sweeps.
+        run.restart(kept);
+        best = run.error();
+    }
+    (*r, *y, *change) = (run.r, run.y, run.change);
+    (*last, *last_y) = (run.last, run.last_y);
+    (best / system.scale, count)
+}
+
+impl<const D: usize, const B: usize> Run<'_, D, B> {
+    /// Back to r, as if nothing had been swept.
+    fn restart(&mut self, r: &[[f64; D]]) {
+        self.r.par_iter().zip(r).with_min_len(PIECE).for_each(|(to, r)| set(to, r));
+        self.renew();
+        self.rest();
+        self.age = 1.0;
+    }
+
+    /// No way to go on along: the last step was not one of a sweep.
+    fn rest(&mut self) {
+        let (r, y) = (&self.r, &self.y);
+        linalg::fill(&mut self.last, |k| get(&r[k]));
+        linalg::fill(&mut self.last_y, |k| get(&y[k]));
+    }
+
+    /// y of r, anew.
+    fn renew(&self) {
+        let one = |(b, y): (usize, &Shared<B>)| set(y, &self.system.moved(b, &self.r));
+        self.y.par_iter().enumerate().with_min_len(PIECE).for_each(one);
+    }
+
+    fn error(&self) -> f64 {
+        let square = |k: usize| {
+            let c: &Contact<D, B> = &self.system.contacts[k];
+            let u = c.velocity(|b| get(&self.y[b]));
+            natural(c.cone, c.rho, &get(&self.r[k]), &u).iter().map(|x| x * x).sum::<f64>()
+        };
+        linalg::sum(self.r.len(), square).sqrt()
+    }
+
+    /// One sweep over all colours.
+    fn sweep(&mut self) {
+        let many = self.system.colours.len() - 1;
+        for k in 0..many {
+            let range = self.system.colours[k]..self.system.colours[k + 1];
+            let (y, r, change) = (&self.y, &self.r[range.clone()], &mut self.change[range.clone()]);
+            let contacts = &self.system.contacts[range];
+            let piece = |c: &[Contact<D, B>], r: &[Shared<D>], change: &mut [[f64; D]]| {
+                for ((c, r), change) in c.iter().zip(r).zip(change) {
+                    *change = relax(c, r, y);
+                }
+            };
+            if contacts.len() < MANY || (self.system.rest && k + 1 == many) {
+                piece(contacts, r, change);
+            } else {
+                let pieces = contacts.par_chunks(PIECE).zip(r.par_chunks(PIECE));
+                pieces.zip(change.par_chunks_mut(PIECE)).for_each(|((c, r), change)| piece(c, r, change));
+            }
+        }
+    }
+
+    /// From the swept point on along the way from the one before; returns the length of that way.
+    fn carry_on(&mut self, most: f64) -> f64 {
+        let age = 0.5 * (1.0 + (1.0 + 4.0 * self.age * self.age).sqrt());
+        let momentum = ((self.age - 1.0) / age).min(most);
+        self.age = age;
+        let (r, y) = (&self.r, &self.y);
+        let [square] = linalg::each_with_sums(&mut self.last, |k, last, sums: &mut [f64; 1]| {
+            let x = get(&r[k]);
+            let way: [f64; D] = std::array::from_fn(|a| x[a] - last[a]);
+            sums[0] += way.iter().map(|d| d * d).sum::<f64>();
+            *last = x;
+            set(&r[k], &std::array::from_fn(|a| x[a] + momentum * way[a]));
+        });
+        linalg::each_with_sums(&mut self.last_y, |k, last, _: &mut [f64; 0]| {
+            let x = get(&y[k]);
+            set(&y[k], &std::array::from_fn(|a| x[a] + momentum * (x[a] - last[a])));
+            *last = x;
+        });
+        square.sqrt()
+    }
+
+    /// Along a change that stays, to where the first contact that takes part begins to slide; false where there is none.
+    fn jump(&mut self) -> bool {
+        // With momentum β a change that stays adds up to a way of 1/(1 − β) times its length.
+        let (mut along, mut ways, mut changes, mut most) = (0.0, 0.0, 0.0, 0.0_f64);
+        for ((r, last), change) in self.r.iter().zip(&self.last).zip(&self.change) {
+            let (x, mut square) = (get(r), 0.0);
+            for a in 0..D {
+                let way = x[a] - last[a];
+                along += way * change[a];
+                ways += way * way;
+                square += change[a] * change[a];
+            }
+            changes += square;
+            most = most.max(square);
+        }
+        if along < (1.0 - DIFFERS) * (ways * changes).sqrt() {
+            return false;
+        }
+        let size = |change: &[f64; D]| change.iter().map(|x| x * x).sum::<f64>();
+        let contacts = self.change.iter().zip(&self.r).zip(&self.system.contacts);
+        let part = contacts.filter(|((change, _), _)| size(change) >= TAKES_PART * TAKES_PART * most);
+        let tau = part.map(|((change, r), c)| room(c.cone, &get(r), change)).fold(f64::INFINITY, f64::min);
+        if !tau.is_finite() {
+            return false;
+        }
+        for (change, r) in self.change.iter().zip(&self.r) {
+            let x = get(r);
+            set(r, &std::array::from_fn(|a| x[a] + tau * change[a]));
+        }
+        true
+    }
+}
+
+/// How far r may go along `change` before it leaves the cone of friction, in multiples of it; infinite where it never does, or is
+/// on the edge.
+fn room<const D: usize>(cone: Cone, r: &[f64; D], change: &[f64; D]) -> f64 {
+    let Cone::Coulomb { mu, tangents } = cone else { return f64::INFINITY };
+    let product = |x: &[f64; D], y: &[f64; D]| {
+        let along: f64 = (1..(1 + tangents).min(D)).map(|c| x[c] * y[c]).sum();
+        along - mu * mu * x[0] * y[0]
+    };
+    let (a, b, c) = (product(change, change), product(r, change), product(r, r));
+    // ‖r_t + τ c_t‖² = μ² (r_n + τ c_n)²: a τ² + 2 b τ + c = 0 with c < 0.
+    let discriminant = b * b - a * c;
+    if c >= -1e-6 * (mu * r[0]).powi(2) || discriminant < 0.0 {
+        return f64::INFINITY;
+    }
+    let tau =
+        if b >= 0.0 || a <= 0.0 { -c / (b + discriminant.sqrt()) } else { (discriminant.sqrt() - b) / a };
+    if tau > 0.0 { tau } else { f64::INFINITY }
+}
+
+/// Solves a contact while the others are held; returns the change of its impulse.
+#[inline(always)]
+fn relax<const D: usize, const B: usize>(c: &Contact<D, B>, r: &Shared<D>, y: &[Shared<B>]) -> [f64; D] {
+    let mut v = [[0.0; B]; 2];
+    let mut rest = c.bias;
+    for s in 0..2 {
+        if c.body[s] != NONE {
+            v[s] = get(&y[c.body[s] as usize]);
+            for a in 0..D {
+                rest[a] += dot(&c.g[s][a], &v[s]);
+            }
+        }
+    }
+    let old = get(r);
+    let mine = mul(&c.w, &old);
+    for a in 0..D {
+        rest[a] -= mine[a];
+    }
+    let new = one(&c.w, &rest, c.cone, c.rho, &old, true);
+    let change = std::array::from_fn(|a| new[a] - old[a]);
+    set(r, &new);
+    for s in 0..2 {
+        if c.body[s] != NONE {
+            push(&mut v[s], &c.g[s], &change);
+            set(&y[c.body[s] as usize], &v[s]);
+        }
+    }
+    change
+}

@@ -1,0 +1,108 @@
+//! The proximal point method around Newton's method: for problems on which Newton's method by itself goes astray.
+//!
+//! From r_k, r_{k+1} is the solution of the problem with W + a/ρ and q − (a/ρ) r_k in the place of W and q, which has a
+//! positive definite matrix; a fixed point solves the problem itself. The weight a falls where Newton's method finds r_{k+1}.
+//! Where it does not, some more sweeps may help it; where they do not either, the step is taken again with a larger weight.
+//! The error may grow on the way: with strong friction the problem is not monotone, and the points first wander.
+
+use super::budget::Budget;
+use super::island::Island;
+use super::newton::Newton;
+use crate::linalg::BlockLu;
+
+/// Problems that are solved at most, and how many of them without a better point.
+const ROUNDS: usize = 300;
+const PATIENCE: usize = 150;
+/// Sweeps that begin a problem, and those before another try; each is followed by some steps of Newton's method.
+const SWEEPS: [usize; 3] = [4, 16, 64];
+const STEPS: usize = 15;
+/// Products of blocks that all factorizations together may take: some seconds; and the steps that are taken anyway.
+const WORK: usize = 1_000_000_000;
+const LEAST_STEPS: usize = 300;
+/// The largest weight that is tried.
+const HEAVIEST: f64 = 10.0;
+
+/// Room for [`proximal`].
+#[derive(Debug, Default)]
+pub(super) struct Room<const D: usize> {
+    near: Island<D>,
+    u: Vec<[f64; D]>,
+    x: Vec<[f64; D]>,
+    trial: Vec<[f64; D]>,
+}
+
+/// Improves r; returns the error and the number of sweeps and steps. r is left at the best point. `scale` is the error
+/// of r = 0.
+pub(super) fn proximal<const D: usize>(
+    island: &Island<D>,
+    r: &mut [[f64; D]],
+    (target, scale): (f64, f64),
+    newton: &mut Newton<D>,
+    lu: &mut BlockLu<D>,
+    budget: &mut Budget,
+    room: &mut Room<D>,
+) -> (f64, usize) {
+    let n = r.len();
+    let Room { near, u, x, trial } = room;
+    near.copy_from(island);
+    u.resize(n, [0.0; D]);
+    x.clear();
+    x.extend_from_slice(r);
+    trial.resize(n, [0.0; D]);
+    let mut best = island.error(r, u);
+    let most_steps = (WORK / lu.work().max(1)).max(LEAST_STEPS);
+    let (mut a, mut count, mut steps) = (0.1, 0, 0);
+    // Rounds for which the weight is held after it was too small, and rounds since the best point.
+    let (mut hold, mut since) = (0, 0);
+    for _ in 0..ROUNDS {
+        for i in 0..n {
+            let at = island.w.diagonal[i];
+            let weight = a / island.rho[i];
+            near.w.value[at] = island.w.value[at];
+            for c in 0..island.cones[i].rows() {
+                near.w.value[at][c][c] += weight;
+                near.q[i][c] = island.q[i][c] - weight * x[i][c];
+            }
+        }
+        trial.copy_from_slice(x);
+        let goal = (1e-3 * near.error(trial, u)).max(0.1 * target);
+        let mut found = f64::INFINITY;
+        for sweeps in SWEEPS {
+            if !budget.spend(sweeps as u64 * island.work()) {
+                return (best, count);
+            }
+            for _ in 0..sweeps {
+                near.sweep(trial);
+            }
+            let (error, k) = newton.run(near, trial, (goal, scale), STEPS, lu, budget);
+            (found, steps, count) = (error, steps + k, count + sweeps + k);
+            if found <= goal {
+                break;
+            }
+        }
+        since += 1;
+        if found <= goal {
+            if hold == 0 {
+                a *= 0.5;
+            } else {
+                hold -= 1;
+            }
+            x.copy_from_slice(trial);
+            let error = island.error(x, u);
+            let (polished, k) = newton.run(island, trial, (target, scale), STEPS, lu, budget);
+            (steps, count) = (steps + k, count + k);
+            for (point, error) in [(&*x, error), (&*trial, polished)] {
+                if error < best {
+                    (best, since) = (error, 0);
+                    r.copy_from_slice(point);
+                }
+            }
+        } else {
+            (a, hold) = (3.0 * a, 2);
+        }
+        if best <= target || a > HEAVIEST || since >= PATIENCE || steps >= most_steps {
+            break;
+        }
+    }
+    (best, count)
+}

@@ -1,0 +1,106 @@
+//! Block principal pivoting with the least-index rule as a way out.
+//!
+//! w = M z + q,  0 ≤ z ⊥ w ≥ 0
+//!
+//! M is n × n. For an index set α the basic point has z = 0 off α and (M z + q)_α = 0. Indices where zᵢ < 0 or
+//! wᵢ < 0 change side: all of them while their number goes down, else, after a few trials, only the first one
+//! (Murty's rule, which ends for every P-matrix). A singular principal block means that M is no P-matrix and
+//! the method does not apply.
+
+use super::Lcp;
+use super::solution::{LcpSolution, judge};
+use crate::linalg::solve_on;
+use crate::problem::Status;
+
+/// Options of [`principal_pivoting`].
+#[derive(Clone, Debug, PartialEq)]
+pub struct PrincipalPivotingOptions {
+    /// Residual up to which a point counts as a solution; default 1e-8.
+    pub tolerance: f64,
+    /// Largest number of exchanges; default 20 000.
+    pub max_iterations: usize,
+    /// Block exchanges allowed without progress before the least-index rule takes over; default 8.
+    pub patience: usize,
+}
+
+impl Default for PrincipalPivotingOptions {
+    fn default() -> Self {
+        PrincipalPivotingOptions { tolerance: 1e-8, max_iterations: 20_000, patience: 8 }
+    }
+}
+
+/// Solves the problem by principal pivoting; `Stalled` where a principal block is singular.
+pub fn principal_pivoting(lcp: &Lcp, options: &PrincipalPivotingOptions) -> LcpSolution {
+    let n = lcp.size();
+    let mut inside = vec![false; n];
+    let mut z = vec![0.0; n];
+    let (mut fewest, mut patience) = (n + 1, options.patience);
+    let mut iterations = 0;
+    let status = loop {
+        let w = lcp.slack(&z);
+        let size = z.iter().chain(&lcp.vector).fold(0.0_f64, |t, x| t.max(x.abs()));
+        // Signs below the rounding of the block solution are taken for zero.
+        let wrong: Vec<usize> =
+            (0..n).filter(|&i| (if inside[i] { z[i] } else { w[i] }) < -1e-14 * size).collect();
+        let Some(&first) = wrong.first() else { break Status::Stalled };
+        if iterations >= options.max_iterations {
+            break Status::MaxIterations;
+        }
+        if wrong.len() < fewest {
+            (fewest, patience) = (wrong.len(), options.patience);
+            wrong.iter().for_each(|&i| inside[i] = !inside[i]);
+        } else if patience > 0 {
+            patience -= 1;
+            wrong.iter().for_each(|&i| inside[i] = !inside[i]);
+        } else {
+            inside[first] = !inside[first];
+        }
+        let alpha: Vec<usize> = (0..n).filter(|&i| inside[i]).collect();
+        let Some(next) = solve_on(&lcp.matrix, &lcp.vector, &alpha) else { break Status::Stalled };
+        z = next;
+        iterations += 1;
+    };
+    judge(lcp, z, status, iterations, options.tolerance)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::linalg::Matrix;
+
+    #[test]
+    fn murty_takes_over_where_blocks_cycle() {
+        // Block exchanges alone cycle on this P-matrix; the solution is z = 1/3.
+        let m = Matrix::from_rows(&[[1.0, 0.0, 2.0], [2.0, 1.0, 0.0], [0.0, 2.0, 1.0]]);
+        let lcp = Lcp::new(m, vec![-1.0; 3]).unwrap();
+        for patience in [0, 8] {
+            let s = principal_pivoting(&lcp, &PrincipalPivotingOptions { patience, ..Default::default() });
+            assert_eq!(s.status, Status::Solved);
+            assert!(s.z.iter().all(|x| (x - 1.0 / 3.0).abs() < 1e-15));
+        }
+    }
+
+    #[test]
+    fn the_exponential_example_of_murty() {
+        // Murty's lower triangular matrix: the least-index rule alone takes 2ⁿ − 1 exchanges.
+        let n = 6;
+        let m = Matrix::from_fn(n, n, |i, j| match i.cmp(&j) {
+            std::cmp::Ordering::Equal => 1.0,
+            std::cmp::Ordering::Less => 2.0,
+            std::cmp::Ordering::Greater => 0.0,
+        });
+        let lcp = Lcp::new(m, vec![-1.0; n]).unwrap();
+        let s = principal_pivoting(&lcp, &PrincipalPivotingOptions { patience: 0, ..Default::default() });
+        assert_eq!(s.status, Status::Solved);
+        assert_eq!(s.z, vec![0.0, 0.0, 0.0, 0.0, 0.0, 1.0]);
+        let limit = PrincipalPivotingOptions { patience: 0, max_iterations: 1, ..Default::default() };
+        let stopped = principal_pivoting(&lcp, &limit);
+        assert_eq!(stopped.status, Status::MaxIterations);
+    }
+
+    #[test]
+    fn a_singular_block_stalls() {
+        let lcp = Lcp::new(Matrix::from_rows(&[[0.0, 1.0], [1.0, 0.0]]), vec![-1.0, 1.0]).unwrap();
+        assert_eq!(principal_pivoting(&lcp, &PrincipalPivotingOptions::default()).status, Status::Stalled);
+    }
+}

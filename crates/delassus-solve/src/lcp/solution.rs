@@ -1,0 +1,100 @@
+//! Solvers of complementarity problems: exact pivoting methods and the choice between them.
+//!
+//! A solver's word is never believed: whatever a method reports, the status of a solution comes from its
+//! residual, which is computed by code of its own ([`Lcp::residual`], [`Mlcp::residual`]). `NoSolution` is said
+//! only with a proof: a ray or multipliers that show infeasibility (Farkas), or an empty search over all index
+//! sets.
+
+use std::str::FromStr;
+
+use crate::problem::{Status, settle};
+use serde::{Deserialize, Serialize};
+
+use super::Lcp;
+use super::mlcp::Mlcp;
+
+/// A method, by name.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Solver {
+    /// Cheap methods first, then the others; the best residual wins.
+    #[default]
+    Auto,
+    /// Complementary pivoting, [`lemke::lemke`].
+    Lemke,
+    /// [`pivot::principal_pivoting`].
+    PrincipalPivoting,
+    /// [`newton_min::newton_min`].
+    NewtonMin,
+    /// All index sets one after the other, up to 20 complementary pairs.
+    Enumerate,
+}
+
+impl Solver {
+    /// All methods with their names in files and on the command line.
+    pub const ALL: [(&'static str, Solver); 5] = [
+        ("auto", Solver::Auto),
+        ("lemke", Solver::Lemke),
+        ("principal-pivoting", Solver::PrincipalPivoting),
+        ("newton-min", Solver::NewtonMin),
+        ("enumerate", Solver::Enumerate),
+    ];
+
+    /// The name in files and on the command line.
+    pub fn name(self) -> &'static str {
+        Self::ALL.iter().find(|(_, solver)| *solver == self).map_or("auto", |(name, _)| name)
+    }
+}
+
+/// A name that no method has.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("unknown solver \"{0}\", expected one of auto, lemke, principal-pivoting, newton-min, enumerate")]
+pub struct UnknownSolver(pub String);
+
+impl FromStr for Solver {
+    type Err = UnknownSolver;
+
+    fn from_str(name: &str) -> Result<Self, Self::Err> {
+        let found = Self::ALL.iter().find(|(n, _)| *n == name);
+        found.map(|(_, solver)| *solver).ok_or_else(|| UnknownSolver(name.to_owned()))
+    }
+}
+
+/// What a solver found, good or not: the status says.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LcpSolution {
+    /// z, in the order of the problem.
+    pub z: Vec<f64>,
+    /// w = M z + q.
+    pub w: Vec<f64>,
+    /// How the solve ended.
+    pub status: Status,
+    /// Pivots or steps.
+    pub iterations: usize,
+    /// The scale-free residual of z.
+    pub residual: f64,
+}
+
+/// The record of a point: solved where its residual says so, else as the method reports.
+pub(crate) fn judge(
+    lcp: &Lcp,
+    z: Vec<f64>,
+    otherwise: Status,
+    iterations: usize,
+    tolerance: f64,
+) -> LcpSolution {
+    let residual = lcp.residual(&z);
+    LcpSolution { w: lcp.slack(&z), z, status: settle(residual, otherwise, tolerance), iterations, residual }
+}
+
+/// As [`judge`], for a mixed problem.
+pub(crate) fn judge_mixed(
+    mlcp: &Mlcp,
+    z: Vec<f64>,
+    otherwise: Status,
+    iterations: usize,
+    tolerance: f64,
+) -> LcpSolution {
+    let residual = mlcp.residual(&z);
+    LcpSolution { w: mlcp.slack(&z), z, status: settle(residual, otherwise, tolerance), iterations, residual }
+}

@@ -1,0 +1,29 @@
+//! Linear algebra: dense, sparse and block matrices, their factorizations, and exact rational arithmetic.
+//!
+//! ```text
+//! A x = b ,   A = L U ,   A = Q Λ Qᵀ ,   rank A ,   A⁺
+//! ```
+//!
+//! Dense factorizations come from faer. Block matrices and their LU are our own: they take no memory once their pattern is known and
+//! give the same bits for any number of threads.
+
+mod block_lu;
+mod block_matrix;
+mod dictionary;
+mod matrix;
+mod parallel;
+mod principal_lu;
+mod rational;
+mod sparse;
+
+pub use block_lu::BlockLu;
+pub use block_matrix::{Block, BlockMatrix, Vector, inverse, mul, mul_add, product, zero_block};
+pub use matrix::{Matrix, RowSpace, axpy, dot, max_abs, norm, rank_tolerance};
+pub use rational::{COPOSITIVE_MAX, P_MATRIX_MAX, RationalMatrix, rational};
+pub use sparse::Sparse;
+
+pub(crate) use block_matrix::Islands;
+pub(crate) use dictionary::{Dictionary, equilibrate, power_of_two_below};
+pub(crate) use parallel::{PIECE, each_with_sums, fill, inside, sum};
+pub(crate) use principal_lu::{Lu, solve_on};
+pub(crate) use rational::{Int, Tableau, integers};

@@ -1,0 +1,376 @@
+//! Elimination of the bodies from M v = f + H r, u = Hᵀ v + b: W = Hᵀ M⁻¹ H and q = Hᵀ M⁻¹ f + b, step after step.
+//!
+//! M ∈ R^{n×n} is block diagonal up to an order of its rows, one block per body; H ∈ R^{n×m} has the contact rows as
+//! columns. For a body b with the columns C_b of H that are not zero on it, X_b = M_b⁻¹ H_b, and
+//! W_ij = Σ_b h_bᵢᵀ x_bⱼ over the bodies that both rows touch. Which entries there are is found once; as long as the entries of M and H
+//! that are not zero stay where they are, a further elimination computes numbers only, and makes no room for them.
+
+use super::friction_problem::{diagonal_blocks, solve_block};
+use super::{InvalidProblem, check_finite};
+use crate::linalg::{Matrix, Sparse, rank_tolerance};
+
+/// Rows of a body up to which its mass is factored here, without room of its own.
+const SMALL: usize = 32;
+
+/// Where the entries of a sparse matrix are that are not zero.
+#[derive(Clone, Debug, Default)]
+struct Places {
+    start: Vec<usize>,
+    column: Vec<usize>,
+}
+
+impl Places {
+    fn set(&mut self, a: &Sparse) {
+        self.start.clear();
+        self.start.push(0);
+        self.column.clear();
+        for i in 0..a.rows() {
+            self.column.extend(entries(a, i).map(|e| e.0));
+            self.start.push(self.column.len());
+        }
+    }
+
+    fn row(&self, i: usize) -> &[usize] {
+        &self.column[self.start[i]..self.start[i + 1]]
+    }
+
+    fn are_those_of(&self, a: &Sparse) -> bool {
+        self.start.len() == a.rows() + 1
+            && (0..a.rows()).all(|i| entries(a, i).map(|e| e.0).eq(self.row(i).iter().copied()))
+    }
+}
+
+/// Columns and values of row i that are not zero.
+fn entries(a: &Sparse, i: usize) -> impl Iterator<Item = (usize, f64)> + '_ {
+    let (columns, values) = a.row(i);
+    columns.iter().zip(values).filter(|e| *e.1 != 0.0).map(|(&j, &x)| (j, x))
+}
+
+fn refill<T: Copy>(room: &mut Vec<T>, len: usize, with: T) {
+    room.clear();
+    room.resize(len, with);
+}
+
+/// A body: a diagonal block of M, as ranges of the lists of [`Elimination`].
+#[derive(Clone, Copy, Debug)]
+struct Body {
+    rows: (usize, usize),
+    columns: (usize, usize),
+    /// Where its numbers begin in `right` and `solved`: a column of H after the other, and f as the last.
+    numbers: usize,
+}
+
+/// W and q of a problem in the global form, with room to compute them anew.
+#[derive(Clone, Debug)]
+pub struct Elimination {
+    /// W, m × m; symmetric to the last bit where M is.
+    pub delassus: Sparse,
+    /// q.
+    pub free_velocity: Vec<f64>,
+    mass: Places,
+    h: Places,
+    bodies: Vec<Body>,
+    /// Rows of M, body after body, and columns of H that touch each body, ascending.
+    rows: Vec<usize>,
+    columns: Vec<usize>,
+    /// H and f of each body, and M⁻¹ times these, column by column.
+    right: Vec<f64>,
+    solved: Vec<f64>,
+    /// The bodies that each contact row touches, and as which of their columns.
+    touching_start: Vec<usize>,
+    touching: Vec<(usize, usize)>,
+    /// The place of each row of M in its body.
+    local: Vec<usize>,
+    /// One body's mass, its factor, and the scales of its rows.
+    block: Vec<f64>,
+    scale: Vec<f64>,
+    /// One row of W, and where the next entry of each row goes.
+    row: Vec<f64>,
+    next: Vec<usize>,
+    /// v without impulses.
+    free: Vec<f64>,
+}
+
+impl Default for Elimination {
+    fn default() -> Self {
+        Elimination {
+            delassus: Sparse::zeros(0, 0),
+            free_velocity: vec![],
+            mass: Places::default(),
+            h: Places::default(),
+            bodies: vec![],
+            rows: vec![],
+            columns: vec![],
+            right: vec![],
+            solved: vec![],
+            touching_start: vec![],
+            touching: vec![],
+            local: vec![],
+            block: vec![],
+            scale: vec![],
+            row: vec![],
+            next: vec![],
+            free: vec![],
+        }
+    }
+}
+
+impl Elimination {
+    /// Computes W and q. An error where a body has no inverse mass, or a number overflows.
+    pub fn renew(
+        &mut self,
+        mass: &Sparse,
+        h: &Sparse,
+        force: &[f64],
+        bias: &[f64],
+    ) -> Result<(), InvalidProblem> {
+        if !(h.cols() + 1 == self.touching_start.len()
+            && self.mass.are_those_of(mass)
+            && self.h.are_those_of(h))
+        {
+            self.find_places(mass, h);
+        }
+        let mut symmetric = true;
+        for b in 0..self.bodies.len() {
+            symmetric &= self.solve_body(b, mass, h, force)?;
+        }
+        self.free_velocity.fill(0.0);
+        for (i, v) in self.free.iter().enumerate() {
+            for (j, x) in entries(h, i) {
+                self.free_velocity[j] += x * v;
+            }
+        }
+        for (q, b) in self.free_velocity.iter_mut().zip(bias) {
+            *q += b;
+        }
+        self.multiply(symmetric);
+        // A mass whose inverse overflows leaves numbers that are none.
+        check_finite("the Delassus matrix Hᵀ M⁻¹ H", self.delassus.values())?;
+        check_finite("the free velocity Hᵀ M⁻¹ f + b", &self.free_velocity)
+    }
+
+    /// What does not change with the numbers. Takes no memory that it had before: entries of H that are zero but for
+    /// rounding come and go from step to step.
+    fn find_places(&mut self, mass: &Sparse, h: &Sparse) {
+        let m = h.cols();
+        if !self.mass.are_those_of(mass) {
+            self.find_bodies(mass);
+        }
+        self.h.set(h);
+        self.columns.clear();
+        refill(&mut self.touching_start, m + 1, 0);
+        let (mut numbers, mut largest) = (0, 0);
+        for body in &mut self.bodies {
+            let rows = &self.rows[body.rows.0..body.rows.1];
+            let touched = &mut self.next;
+            touched.clear();
+            touched.extend(rows.iter().flat_map(|&i| self.h.row(i)));
+            touched.sort_unstable();
+            touched.dedup();
+            for &j in touched.iter() {
+                self.touching_start[j + 1] += 1;
+            }
+            let column = self.columns.len();
+            self.columns.extend_from_slice(touched);
+            body.columns = (column, self.columns.len());
+            body.numbers = numbers;
+            numbers += rows.len() * (touched.len() + 1);
+            largest = largest.max(rows.len());
+        }
+        for j in 0..m {
+            self.touching_start[j + 1] += self.touching_start[j];
+        }
+        self.next.clone_from(&self.touching_start);
+        refill(&mut self.touching, self.touching_start[m], (0, 0));
+        for (b, body) in self.bodies.iter().enumerate() {
+            for (c, &j) in self.columns[body.columns.0..body.columns.1].iter().enumerate() {
+                self.touching[self.next[j]] = (b, c);
+                self.next[j] += 1;
+            }
+        }
+        // The last row in which each column was seen.
+        let seen = &mut self.next;
+        refill(seen, m, usize::MAX);
+        let (touching, first, bodies) = (&self.touching, &self.touching_start, &self.bodies);
+        let columns = &self.columns;
+        self.delassus.set_places(m, |i, column| {
+            let from = column.len();
+            for &(b, _) in &touching[first[i]..first[i + 1]] {
+                let body = bodies[b];
+                for &j in &columns[body.columns.0..body.columns.1] {
+                    if seen[j] != i {
+                        seen[j] = i;
+                        column.push(j);
+                    }
+                }
+            }
+            column[from..].sort_unstable();
+        });
+        refill(&mut self.right, numbers, 0.0);
+        refill(&mut self.solved, numbers, 0.0);
+        refill(&mut self.block, largest * largest, 0.0);
+        refill(&mut self.scale, largest, 0.0);
+        refill(&mut self.row, m, 0.0);
+        refill(&mut self.free_velocity, m, 0.0);
+        refill(&mut self.free, mass.rows(), 0.0);
+    }
+
+    /// The rows of each body.
+    fn find_bodies(&mut self, mass: &Sparse) {
+        self.mass.set(mass);
+        self.bodies.clear();
+        self.rows.clear();
+        refill(&mut self.local, mass.rows(), 0);
+        for rows in diagonal_blocks(mass) {
+            for (k, &i) in rows.iter().enumerate() {
+                self.local[i] = k;
+            }
+            let from = self.rows.len();
+            self.rows.extend(rows);
+            self.bodies.push(Body { rows: (from, self.rows.len()), columns: (0, 0), numbers: 0 });
+        }
+    }
+
+    /// H, f and M⁻¹ times these for body b; whether its mass is symmetric.
+    fn solve_body(
+        &mut self,
+        b: usize,
+        mass: &Sparse,
+        h: &Sparse,
+        force: &[f64],
+    ) -> Result<bool, InvalidProblem> {
+        let body = self.bodies[b];
+        let rows = &self.rows[body.rows.0..body.rows.1];
+        let columns = &self.columns[body.columns.0..body.columns.1];
+        let s = rows.len();
+        let numbers = body.numbers..body.numbers + s * (columns.len() + 1);
+        let right = &mut self.right[numbers.clone()];
+        let a = &mut self.block[..s * s];
+        a.fill(0.0);
+        for (k, &i) in rows.iter().enumerate() {
+            for (j, x) in entries(mass, i) {
+                a[s * k + self.local[j]] = x;
+            }
+            // Both lists ascend.
+            let mut c = 0;
+            for (j, x) in entries(h, i) {
+                while columns[c] != j {
+                    c += 1;
+                }
+                right[s * c + k] = x;
+            }
+            right[s * columns.len() + k] = force[i];
+        }
+        let solved = &mut self.solved[numbers];
+        solved.copy_from_slice(right);
+        let symmetric = (0..s).all(|i| (0..i).all(|j| a[s * i + j] == a[s * j + i]));
+        let done = match s {
+            // A point mass is divided by, without a root taken of it.
+            1 => {
+                solved.iter_mut().for_each(|x| *x /= a[0]);
+                a[0] != 0.0 && solved.iter().all(|x| x.is_finite())
+            }
+            _ => symmetric && s <= SMALL && cholesky_solve(a, &mut self.scale[..s], solved),
+        };
+        if !done {
+            // Large, indefinite, not symmetric, or singular.
+            let mut dense = Matrix::zeros(s, s);
+            for (k, &i) in rows.iter().enumerate() {
+                for (j, x) in entries(mass, i) {
+                    dense[(k, self.local[j])] = x;
+                }
+            }
+            let all = Matrix::from_fn(s, columns.len() + 1, |k, c| right[s * c + k]);
+            let Some(x) = solve_block(&dense, &all) else {
+                return Err(InvalidProblem::SingularMass { row: rows[0], size: s });
+            };
+            for c in 0..=columns.len() {
+                for k in 0..s {
+                    solved[s * c + k] = x[(k, c)];
+                }
+            }
+        }
+        for (&i, v) in rows.iter().zip(&solved[s * columns.len()..]) {
+            self.free[i] = *v;
+        }
+        Ok(symmetric)
+    }
+
+    /// W from H and M⁻¹ H. The structure is symmetric; where M is, rounding is made so by taking the upper part for both.
+    fn multiply(&mut self, symmetric: bool) {
+        let (start, column, value) = self.delassus.parts_mut();
+        let m = self.row.len();
+        self.next.clear();
+        self.next.extend_from_slice(&start[..m]);
+        for i in 0..m {
+            for &(b, c) in &self.touching[self.touching_start[i]..self.touching_start[i + 1]] {
+                let body = self.bodies[b];
+                let (s, columns) = (body.rows.1 - body.rows.0, &self.columns[body.columns.0..body.columns.1]);
+                let own = &self.right[body.numbers + s * c..][..s];
+                let first = if symmetric { c } else { 0 };
+                for (j, x) in
+                    columns[first..].iter().zip(self.solved[body.numbers + s * first..].chunks_exact(s))
+                {
+                    self.row[*j] += own.iter().zip(x).map(|(h, x)| h * x).sum::<f64>();
+                }
+            }
+            let from = if symmetric { self.next[i] } else { start[i] };
+            for k in from..start[i + 1] {
+                let j = column[k];
+                value[k] = std::mem::take(&mut self.row[j]);
+                if symmetric && j > i {
+                    value[self.next[j]] = value[k];
+                    self.next[j] += 1;
+                }
+            }
+        }
+    }
+}
+
+/// B ← A⁻¹ B for a symmetric positive definite A of scale.len() rows, B column by column, through the factor of A with
+/// unit diagonal; false where A is not positive definite to working precision. A is overwritten.
+fn cholesky_solve(a: &mut [f64], scale: &mut [f64], b: &mut [f64]) -> bool {
+    let s = scale.len();
+    for i in 0..s {
+        if a[s * i + i].is_nan() || a[s * i + i] <= 0.0 {
+            return false;
+        }
+        scale[i] = 1.0 / a[s * i + i].sqrt();
+    }
+    for i in 0..s {
+        for j in 0..=i {
+            let mut sum = scale[i] * a[s * i + j] * scale[j];
+            for k in 0..j {
+                sum -= a[s * i + k] * a[s * j + k];
+            }
+            if j < i {
+                a[s * i + j] = sum * a[s * j + j];
+            } else if sum.is_nan() || sum < rank_tolerance(s, s) {
+                return false;
+            } else {
+                // The inverse of the diagonal is kept.
+                a[s * i + i] = 1.0 / sum.sqrt();
+            }
+        }
+    }
+    for x in b.chunks_exact_mut(s) {
+        for i in 0..s {
+            let mut sum = scale[i] * x[i];
+            for k in 0..i {
+                sum -= a[s * i + k] * x[k];
+            }
+            x[i] = sum * a[s * i + i];
+        }
+        for i in (0..s).rev() {
+            let mut sum = x[i];
+            for k in i + 1..s {
+                sum -= a[s * k + i] * x[k];
+            }
+            x[i] = sum * a[s * i + i];
+        }
+        for i in 0..s {
+            x[i] *= scale[i];
+        }
+    }
+    b.iter().all(|x| x.is_finite())
+}

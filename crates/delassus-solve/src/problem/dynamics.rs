@@ -1,0 +1,154 @@
+//! The contact problem before the mass is eliminated.
+//!
+//! M a + F = Jᵀ f,   u = J a + γ,   (f, u) in the laws.
+//!
+//! M ∈ R^{n×n} mass (symmetric, positive semidefinite), F ∈ R^n internal and external forces moved to the
+//! left, a ∈ R^n acceleration, J ∈ R^{m×n} rows of all constraints (normal, tangents; one after the other),
+//! γ ∈ R^m the terms d/dt(∇hᵀ)q̇ (000 eq. 4, 8, 16, 35; 001 eq. 6; 003 eq. 2–16).
+//!
+//! Where M is positive definite, a goes: u = W f + q with W = J M⁻¹ Jᵀ, q = −J M⁻¹ F + γ
+//! ([`Dynamics::reduce`]). Where it is not, the questions are asked of the system above.
+
+use super::law::{Law, row_offsets};
+use super::{ContactProblem, InvalidProblem, check_finite, check_laws, check_size};
+use crate::linalg::Matrix;
+
+/// Mass, forces, constraints and laws at one instant.
+#[derive(Clone, Debug)]
+pub struct Dynamics {
+    /// M, n × n.
+    pub mass: Matrix,
+    /// F, n.
+    pub force: Vec<f64>,
+    /// J, m × n.
+    pub jacobian: Matrix,
+    /// γ, m.
+    pub bias: Vec<f64>,
+    /// One law per constraint, in the order of the rows of J.
+    pub laws: Vec<Law>,
+}
+
+/// The contact problem that is left when the acceleration is eliminated (M positive definite).
+#[derive(Clone, Debug)]
+pub struct Reduced {
+    /// W = J M⁻¹ Jᵀ, m × m.
+    pub delassus: Matrix,
+    /// q = −J M⁻¹ F + γ, m.
+    pub free_velocity: Vec<f64>,
+    /// M⁻¹ Jᵀ, n × m: the acceleration that each force component causes.
+    pub response: Matrix,
+    /// −M⁻¹ F, n: the acceleration without contact forces.
+    pub free_acceleration: Vec<f64>,
+}
+
+impl Reduced {
+    /// a = M⁻¹(Jᵀ f − F).
+    pub fn acceleration(&self, force: &[f64]) -> Vec<f64> {
+        let mut a = self.response.mul_vec(force);
+        for (x, free) in a.iter_mut().zip(&self.free_acceleration) {
+            *x += free;
+        }
+        a
+    }
+
+    /// The contact problem in force space.
+    pub fn problem<'a>(&'a self, laws: &'a [Law]) -> Result<ContactProblem<'a>, InvalidProblem> {
+        ContactProblem::new(&self.delassus, &self.free_velocity, laws)
+    }
+}
+
+impl Dynamics {
+    /// The dynamics of these parts, checked for sizes, finite numbers and lawful laws.
+    pub fn new(
+        mass: Matrix,
+        force: Vec<f64>,
+        jacobian: Matrix,
+        bias: Vec<f64>,
+        laws: Vec<Law>,
+    ) -> Result<Self, InvalidProblem> {
+        let n = mass.rows();
+        let m = *row_offsets(&laws).last().unwrap_or(&0);
+        check_size("columns of the mass matrix", n, mass.cols())?;
+        check_size("entries of the force", n, force.len())?;
+        check_size("rows of the Jacobian", m, jacobian.rows())?;
+        if m > 0 {
+            check_size("columns of the Jacobian", n, jacobian.cols())?;
+        }
+        check_size("entries of the bias", m, bias.len())?;
+        check_finite("the mass matrix", mass.data())?;
+        check_finite("the force", &force)?;
+        check_finite("the Jacobian", jacobian.data())?;
+        check_finite("the bias", &bias)?;
+        check_laws(&laws)?;
+        let jacobian = if m == 0 { Matrix::zeros(0, n) } else { jacobian };
+        Ok(Dynamics { mass, force, jacobian, bias, laws })
+    }
+
+    /// n, the number of coordinates.
+    pub fn coordinates(&self) -> usize {
+        self.mass.rows()
+    }
+
+    /// The first row of each constraint, and the number of rows as a last entry.
+    pub fn offsets(&self) -> Vec<usize> {
+        row_offsets(&self.laws)
+    }
+
+    /// The contact problem in force space, or `None` where M is not positive definite.
+    pub fn reduce(&self) -> Option<Reduced> {
+        let n = self.coordinates();
+        let m = self.jacobian.rows();
+        // One factorization for [Jᵀ | −F].
+        let rhs =
+            Matrix::from_fn(n, m + 1, |i, j| if j < m { self.jacobian[(j, i)] } else { -self.force[i] });
+        let x = self.mass.solve_positive_definite(&rhs)?;
+        let response = Matrix::from_fn(n, m, |i, j| x[(i, j)]);
+        let free_acceleration = x.col(m);
+        let w = self.jacobian.mul(&response);
+        let mut free_velocity = self.jacobian.mul_vec(&free_acceleration);
+        for (q, g) in free_velocity.iter_mut().zip(&self.bias) {
+            *q += g;
+        }
+        // W is symmetric in exact arithmetic; keep it so.
+        Some(Reduced { delassus: w.symmetric_part(), free_velocity, response, free_acceleration })
+    }
+}
+
+/// The Schur complement W_kk − W_ke W_ee⁺ W_ek of a symmetric positive semidefinite W: what W is on the rows
+/// `keep` once the rows `eliminate` are held at zero. With unilateral normals kept and bilateral normals
+/// eliminated this is the constrained Delassus matrix A_c (000 eq. 32, 001 eq. 16). Redundant rows in
+/// `eliminate` do no harm.
+pub fn held(w: &Matrix, keep: &[usize], eliminate: &[usize]) -> Matrix {
+    let kk = w.select(keep, keep);
+    if eliminate.is_empty() || keep.is_empty() {
+        return kk;
+    }
+    let ek = w.select(eliminate, keep);
+    let ee = w.select(eliminate, eliminate);
+    let x = ee.solve_positive_definite(&ek).unwrap_or_else(|| ee.pseudo_solve_matrix(&ek));
+    let correction = ek.transpose().mul(&x);
+    Matrix::from_fn(keep.len(), keep.len(), |i, j| kk[(i, j)] - correction[(i, j)])
+}
+
+/// M_c⁻¹ = M⁻¹ − M⁻¹∇g (∇gᵀ M⁻¹ ∇g)⁺ ∇gᵀ M⁻¹, the inverse mass that is left when the constraints with the
+/// rows `held_rows` of the Jacobian are kept (000 eq. 32, 001 eq. 17); `None` where M is not positive definite.
+pub fn constrained_inverse_mass(mass: &Matrix, held_rows: &Matrix) -> Option<Matrix> {
+    let n = mass.rows();
+    let inverse = mass.solve_positive_definite(&Matrix::identity(n))?;
+    // M⁻¹ on all coordinates and rows: the Schur complement of the joint operator [I; G] M⁻¹ [I; G]ᵀ.
+    let all = Matrix::identity(n).stack(held_rows);
+    let w = all.mul(&inverse).mul(&all.transpose()).symmetric_part();
+    let keep: Vec<usize> = (0..n).collect();
+    let eliminate: Vec<usize> = (n..n + held_rows.rows()).collect();
+    Some(held(&w, &keep, &eliminate))
+}
+
+/// The kinetic angle θ = π − arccos(∇f₁ᵀM⁻¹∇f₂ / (‖∇f₁‖‖∇f₂‖)) between two constraints, norms in M⁻¹
+/// (001 eq. 9), from the entries of W on their normals; `None` where a gradient vanishes.
+pub fn kinetic_angle(w11: f64, w12: f64, w22: f64) -> Option<f64> {
+    if w11.is_nan() || w22.is_nan() || w11 <= 0.0 || w22 <= 0.0 {
+        return None;
+    }
+    let cosine = (w12 / (w11.sqrt() * w22.sqrt())).clamp(-1.0, 1.0);
+    Some(std::f64::consts::PI - cosine.acos())
+}

@@ -1,0 +1,579 @@
+//! How far a force is from solving a contact problem: the judge of every solver, sharing no line with any.
+//!
+//! The scale-free residual compares f with the projection that fixes the solutions (natural map): for
+//! Coulomb's law F_i = f_i − P_K(f_i − ρ_i (u_i + μ_i ‖u_t,i‖ e_n)), ρ_i = 1/λ_max(sym W_ii), and
+//! e = ‖F‖₂ / ‖(ρ_i q_i)‖₂ (De Saxcé's form of the law). u = W f + q is recomputed here. The number does not
+//! change with units, with the order of contacts, or with the choice of tangents.
+
+use super::ContactProblem;
+use super::law::{Law, row_offsets};
+use crate::linalg::norm;
+
+/// The violations of a contact problem at a force.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Residual {
+    /// ‖F‖ / ‖(ρ q)‖, free of units.
+    pub relative: f64,
+    /// Largest violation of a velocity condition (approach at a contact, motion across a joint), in the
+    /// units of u.
+    pub velocity: f64,
+    /// Largest violation of a force condition (adhesion, force outside the friction cone), in the units of f.
+    pub force: f64,
+    /// Largest violation of complementarity abs(f · û) over the constraints, in units of f times u.
+    pub power: f64,
+}
+
+/// P_K(x) on K = {‖x_t‖ ≤ μ x_n}, written over `x`.
+pub fn project_cone(x: &mut [f64], mu: f64) {
+    let t = norm(&x[1..]);
+    // Without friction μ x_n is −0 for every x_n < 0: the sign is asked for itself.
+    if x[0] >= 0.0 && t <= mu * x[0] {
+        return;
+    }
+    if mu * t <= -x[0] {
+        x.fill(0.0);
+        return;
+    }
+    let n = (x[0] + mu * t) / (1.0 + mu * mu);
+    let scale = if t > 0.0 { mu * n / t } else { 0.0 };
+    x[0] = n;
+    for xi in &mut x[1..] {
+        *xi *= scale;
+    }
+}
+
+/// P_K(x) on K = {‖x_t‖ ≤ μ x_n, ‖x_m‖ ≤ μ_r x_n}, five rows, written over `x`.
+///
+/// At a given normal n ≥ 0 the parts shrink to μ n and μ_r n, which leaves φ(n) = ½(n − x_n)² + ½(‖x_t‖ − μ n)₊² +
+/// ½(‖x_m‖ − μ_r n)₊². Each (·)₊ makes φ' the lesser of two lines, so φ' is the least of four increasing lines and its
+/// zero the largest of their zeros.
+pub fn project_rolling(x: &mut [f64], mu: f64, rolling: f64) {
+    let (a, t, m) = (x[0], norm(&x[1..3]), norm(&x[3..5]));
+    if a >= 0.0 && t <= mu * a && m <= rolling * a {
+        return;
+    }
+    let n = [
+        (mu * t, mu * mu),
+        (rolling * m, rolling * rolling),
+        (mu * t + rolling * m, mu * mu + rolling * rolling),
+    ]
+    .iter()
+    .fold(a.max(0.0), |n, (push, weight)| n.max((a + push) / (1.0 + weight)));
+    x[0] = n;
+    for (part, size, limit) in [(1..3, t, mu * n), (3..5, m, rolling * n)] {
+        if size > limit {
+            x[part].iter_mut().for_each(|x| *x *= limit / size);
+        }
+    }
+}
+
+/// P_K(x) on the elliptic cone K = {x_i = μ_i s_i, ‖s‖ ≤ x_n}, three rows, written over `x`.
+///
+/// With a multiplier λ ≥ 0 of ½(‖s‖² − n²) ≤ 0: (1 − λ) n = x_n and s_i = μ_i x_i/(μ_i² + λ), so that
+/// |1 − λ| ‖s(λ)‖ = |x_n|. In θ = λ for x_n > 0 and θ = 1/λ for x_n < 0 the left-hand side is
+/// ‖(1 − θ) c_i/(α_i + β_i θ)‖ on (0, 1), falling and convex, and Newton's method from the left climbs to the root
+/// without a step too far. It starts from the root with one of the two terms alone.
+pub fn project_ellipse(x: &mut [f64], mu: [f64; 2]) {
+    let a = x[0];
+    // Nothing is allowed along a tangent without friction.
+    for (x, mu) in x[1..].iter_mut().zip(mu) {
+        if mu == 0.0 {
+            *x = 0.0;
+        }
+    }
+    let (t, c) = ([x[1], x[2]], [mu[0] * x[1].abs(), mu[1] * x[2].abs()]);
+    // ‖(x_i/μ_i)‖ ≤ x_n, multiplied by μ_1 μ_2 where both are there.
+    let other = |i: usize| if mu[1 - i] > 0.0 { mu[1 - i] } else { 1.0 };
+    let product = [mu[0], mu[1]].iter().filter(|mu| **mu > 0.0).product::<f64>();
+    if a >= 0.0 && (t[0] * other(0)).hypot(t[1] * other(1)) <= product * a {
+        return;
+    }
+    if -a >= c[0].hypot(c[1]) {
+        x.fill(0.0);
+        return;
+    }
+    let line = |i: usize| if a > 0.0 { (mu[i] * mu[i], 1.0) } else { (1.0, mu[i] * mu[i]) };
+    let mut theta = 0.0_f64;
+    for i in 0..2 {
+        let (alpha, beta) = line(i);
+        if c[i] > 0.0 {
+            theta = theta.max((c[i] - a.abs() * alpha) / (c[i] + a.abs() * beta));
+        }
+    }
+    // Two terms are at most √2 times the larger one, so that the start is near; the bound is never met.
+    for _ in 0..100 {
+        let (mut square, mut slope) = (0.0, 0.0);
+        for i in 0..2 {
+            let (alpha, beta) = line(i);
+            let below = alpha + beta * theta;
+            if c[i] > 0.0 {
+                let v = (1.0 - theta) * c[i] / below;
+                square += v * v;
+                slope += v * c[i] * (alpha + beta) / (below * below);
+            }
+        }
+        let value = square.sqrt();
+        let step = (value - a.abs()) * value / slope;
+        // 0/0 at θ = 1: there is nothing left to climb.
+        if step.is_nan() || step <= f64::EPSILON * theta {
+            break;
+        }
+        theta = (theta + step).min(1.0);
+    }
+    let s = [0, 1].map(|i| {
+        let (alpha, beta) = line(i);
+        let top = if a > 0.0 { c[i] } else { theta * c[i] };
+        if c[i] > 0.0 { top / (alpha + beta * theta) } else { 0.0 }
+    });
+    x[0] = s[0].hypot(s[1]);
+    for i in 0..2 {
+        x[1 + i] = (mu[i] * s[i]).copysign(t[i]);
+    }
+}
+
+/// The most rows of a law.
+const MOST: usize = 5;
+
+/// How far f is from its friction cone, for the laws whose cone is not round.
+fn outside(law: &Law, f: &[f64]) -> f64 {
+    let mut p = [0.0; MOST];
+    let p = &mut p[..f.len()];
+    p.copy_from_slice(f);
+    match *law {
+        Law::CoulombEllipse { mu } => project_ellipse(p, mu),
+        Law::Rolling { mu, rolling } | Law::ConeRolling { mu, rolling } => project_rolling(p, mu, rolling),
+        _ => {}
+    }
+    p.iter_mut().zip(f).for_each(|(p, f)| *p -= f);
+    norm(p)
+}
+
+/// The most power that friction can take from a slip at unit normal force.
+fn slip_power(law: &Law, u: &[f64]) -> f64 {
+    match *law {
+        Law::CoulombEllipse { mu } => (mu[0] * u[1]).hypot(mu[1] * u[2]),
+        Law::Rolling { mu, rolling } | Law::ConeRolling { mu, rolling } => {
+            mu * norm(&u[1..3]) + rolling * norm(&u[3..5])
+        }
+        _ => law.mu() * norm(&u[1..]),
+    }
+}
+
+/// û_n − u_n.
+fn saxce_term(law: &Law, u: &[f64]) -> f64 {
+    if law.is_associated() { 0.0 } else { slip_power(law, u) }
+}
+
+/// The residual of a force; infinite where the force is not finite.
+pub fn residual(problem: &ContactProblem<'_>, force: &[f64]) -> Residual {
+    residual_at(problem, force, &mut vec![0.0; problem.delassus.dim()])
+}
+
+/// As [`residual`]; u is written to `velocity`, which has as many entries as there are rows.
+pub fn residual_at(problem: &ContactProblem<'_>, force: &[f64], velocity: &mut [f64]) -> Residual {
+    let worst = Residual {
+        relative: f64::INFINITY,
+        velocity: f64::INFINITY,
+        force: f64::INFINITY,
+        power: f64::INFINITY,
+    };
+    if force.len() != problem.delassus.dim() || force.iter().any(|x| !x.is_finite()) {
+        return worst;
+    }
+    problem.delassus.apply_rows(0..force.len(), force, velocity);
+    velocity.iter_mut().zip(problem.free_velocity).for_each(|(u, q)| *u += q);
+    let u = &*velocity;
+    if u.iter().any(|x| !x.is_finite()) {
+        return worst;
+    }
+    let mut out = Residual::default();
+    let (mut sum, mut scale, mut first) = (0.0, 0.0, 0);
+    for law in problem.laws {
+        let rows = first..first + law.dim();
+        first = rows.end;
+        let top = largest_eigenvalue(problem, rows.start, law.dim());
+        // A constraint that nothing moves (W_ii = 0) has no time scale of its own: compare as it stands.
+        let rho = if top > 0.0 { 1.0 / top } else { 1.0 };
+        let (f, v, q) = (&force[rows.clone()], &u[rows.clone()], &problem.free_velocity[rows]);
+        sum += natural_map(law, f, v, rho).iter().map(|x| x * x).sum::<f64>();
+        scale += q.iter().map(|x| rho * rho * x * x).sum::<f64>();
+        physical(law, f, v, &mut out);
+    }
+    out.relative = sum.sqrt() / if scale > 0.0 { scale.sqrt() } else { 1.0 };
+    out
+}
+
+/// λ_max of the symmetric part of the block of W that belongs to a constraint, by rotations that make it diagonal (Jacobi).
+fn largest_eigenvalue(problem: &ContactProblem<'_>, first: usize, rows: usize) -> f64 {
+    let entry = |i: usize, j: usize| problem.delassus.entry(first + i, first + j);
+    let mut a = [[0.0; MOST]; MOST];
+    for i in 0..rows {
+        for j in 0..=i {
+            a[i][j] = 0.5 * (entry(i, j) + entry(j, i));
+            a[j][i] = a[i][j];
+        }
+    }
+    let size = a.iter().flatten().fold(0.0_f64, |m, x| m.max(x.abs()));
+    // Each round squares what is left beside the diagonal; ten are more than enough for five rows.
+    for _ in 0..10 {
+        for i in 1..rows {
+            for j in 0..i {
+                let off = a[i][j];
+                if off.abs() <= 1e-17 * size {
+                    continue;
+                }
+                let half = 0.5 * (a[i][i] - a[j][j]);
+                let tangent = off / (half.abs() + half.hypot(off)).copysign(half);
+                let cosine = 1.0 / tangent.hypot(1.0);
+                let sine = tangent * cosine;
+                for k in 0..rows {
+                    let (x, y) = (a[i][k], a[j][k]);
+                    (a[i][k], a[j][k]) = (cosine * x + sine * y, cosine * y - sine * x);
+                }
+                for k in 0..rows {
+                    let (x, y) = (a[k][i], a[k][j]);
+                    (a[k][i], a[k][j]) = (cosine * x + sine * y, cosine * y - sine * x);
+                }
+            }
+        }
+    }
+    (0..rows).map(|i| a[i][i]).fold(f64::NEG_INFINITY, f64::max)
+}
+
+/// The largest violation of a law, each constraint judged by itself: velocities relative to the terms they are made
+/// of, forces relative to the force that would cause such a velocity. A light body beside a heavy one counts in full,
+/// which it does not in [`Residual::relative`].
+pub fn worst_constraint(problem: &ContactProblem<'_>, force: &[f64]) -> f64 {
+    if force.len() != problem.delassus.dim() || force.iter().any(|x| !x.is_finite()) {
+        return f64::INFINITY;
+    }
+    let u = problem.velocity(force);
+    let offsets = row_offsets(problem.laws);
+    let m = force.len();
+    let size: Vec<f64> = (0..m)
+        .map(|i| {
+            let sum: f64 = (0..m).map(|j| (problem.delassus.entry(i, j) * force[j]).abs()).sum();
+            (problem.free_velocity[i].abs() + sum).max(f64::MIN_POSITIVE)
+        })
+        .collect();
+    let mut worst = 0.0_f64;
+    for (k, law) in problem.laws.iter().enumerate() {
+        let rows = offsets[k]..offsets[k + 1];
+        let (f, v, mu) = (&force[rows.clone()], &u[rows.clone()], law.mu());
+        let normal_size = size[rows.start];
+        let (pressure, rate) =
+            (f[0] * problem.delassus.entry(rows.start, rows.start) / normal_size, v[0] / normal_size);
+        let slip_size = size[rows.start + 1..rows.end].iter().fold(f64::MIN_POSITIVE, |m, x| m.max(*x));
+        let speed = norm(&v[1..]);
+        let limit = mu * f[0].abs();
+        let reach = (limit + norm(&f[1..])).max(f64::MIN_POSITIVE);
+        // How far the friction is from opposing the direction e at its limit.
+        let opposing =
+            |e: &[f64]| norm(&f[1..].iter().zip(e).map(|(f, e)| f + limit * e).collect::<Vec<_>>()) / reach;
+        let slip_direction: Vec<f64> = v[1..].iter().map(|x| x / speed.max(f64::MIN_POSITIVE)).collect();
+        let normal = if law.is_bilateral() {
+            rate.abs()
+        } else if law.is_associated() {
+            pressure.min(rate - slip_power(law, v) / normal_size).abs()
+        } else {
+            pressure.min(rate).abs()
+        };
+        let tangential = match law {
+            Law::Bilateral | Law::Unilateral => 0.0,
+            Law::Sliding { slip, .. } | Law::BilateralSliding { slip, .. } => opposing(slip.components()),
+            Law::CoulombEllipse { .. } | Law::Rolling { .. } | Law::ConeRolling { .. } => {
+                let lag = f[0] * slip_power(law, v) + crate::linalg::dot(&f[1..], &v[1..]);
+                (outside(law, f) / reach)
+                    .max((speed / slip_size).min(lag.abs() / (reach * speed.max(f64::MIN_POSITIVE))))
+            }
+            _ => ((norm(&f[1..]) - limit) / reach).max((speed / slip_size).min(opposing(&slip_direction))),
+        };
+        // Friction counts as far as it moves anything.
+        let mobility = (rows.start + 1..rows.end).map(|i| problem.delassus.entry(i, i)).fold(0.0, f64::max);
+        let weight = (mobility * reach / slip_size).min(1.0);
+        worst = worst.max(normal).max(weight * tangential);
+    }
+    worst
+}
+
+/// f − P(f − ρ û) for one constraint, zeros below its rows; zero exactly at its solutions.
+fn natural_map(law: &Law, f: &[f64], u: &[f64], rho: f64) -> [f64; MOST] {
+    let d = f.len();
+    let mut out = [0.0; MOST];
+    // f − P(f − ρ û); inside of the cone that is ρ û, of which a large f would swallow a part.
+    let difference = |project: &dyn Fn(&mut [f64])| {
+        let (mut step, mut pushed) = ([0.0; MOST], [0.0; MOST]);
+        for c in 0..d {
+            step[c] = rho * u[c] + if c == 0 { rho * saxce_term(law, u) } else { 0.0 };
+            pushed[c] = f[c] - step[c];
+        }
+        let mut nearest = pushed;
+        project(&mut nearest[..d]);
+        if nearest == pushed {
+            return step;
+        }
+        let mut out = [0.0; MOST];
+        for c in 0..d {
+            out[c] = f[c] - nearest[c];
+        }
+        out
+    };
+    let along = |normal: f64, size: f64, mu: f64, e: &[f64]| {
+        let mut out = [0.0; MOST];
+        out[0] = f[0] - normal;
+        for c in 1..d {
+            out[c] = f[c] + mu * size * e[c - 1];
+        }
+        out
+    };
+    match law {
+        Law::Bilateral => out[0] = rho * u[0],
+        // f − (f − ρ u)₊, without what a large f would swallow of u.
+        Law::Unilateral => out[0] = f[0].min(rho * u[0]),
+        Law::Sliding { mu, slip } => {
+            let normal = (f[0] - rho * u[0]).max(0.0);
+            out = along(normal, normal, *mu, slip.components());
+        }
+        Law::BilateralSliding { mu, slip } => {
+            let normal = f[0] - rho * u[0];
+            out = along(normal, normal.abs(), *mu, slip.components());
+        }
+        Law::CoulombPlane { mu } | Law::Coulomb { mu } | Law::Cone { mu } | Law::ConePlane { mu } => {
+            out = difference(&|p| project_cone(p, *mu));
+        }
+        Law::CoulombEllipse { mu } => out = difference(&|p| project_ellipse(p, *mu)),
+        Law::Rolling { mu, rolling } | Law::ConeRolling { mu, rolling } => {
+            out = difference(&|p| project_rolling(p, *mu, *rolling));
+        }
+        Law::BilateralCoulombPlane { mu } | Law::BilateralCoulomb { mu } => {
+            // The tangential force is the point of the disc of radius μ|f_n| nearest to f_t − ρ u_t.
+            let radius = mu * f[0].abs();
+            for c in 1..d {
+                out[c] = f[c] - rho * u[c];
+            }
+            let size = norm(&out[1..d]);
+            let shrink = if size > radius { radius / size } else { 1.0 };
+            for c in 1..d {
+                out[c] = f[c] - shrink * out[c];
+            }
+            out[0] = rho * u[0];
+        }
+    }
+    out
+}
+
+fn physical(law: &Law, f: &[f64], u: &[f64], out: &mut Residual) {
+    let (mu, friction) = (law.mu(), norm(&f[1..]));
+    if law.is_bilateral() {
+        out.velocity = out.velocity.max(u[0].abs());
+        out.force = out.force.max(friction - mu * f[0].abs());
+        return;
+    }
+    // The cone laws ask u ∈ K*, i.e. u_n ≥ μ‖u_t‖ (+ μ_r‖ω‖ with rolling); all others u_n ≥ 0.
+    let floor = if law.is_associated() { slip_power(law, u) } else { 0.0 };
+    out.velocity = out.velocity.max(floor - u[0]);
+    out.force = match law {
+        Law::CoulombEllipse { .. } | Law::Rolling { .. } | Law::ConeRolling { .. } => {
+            out.force.max(outside(law, f))
+        }
+        _ => out.force.max(-f[0]).max(friction - mu * f[0]),
+    };
+    let power = match law {
+        Law::Unilateral | Law::Sliding { .. } => f[0] * u[0],
+        _ => crate::linalg::dot(f, u) + saxce_term(law, u) * f[0],
+    };
+    out.power = out.power.max(power.abs());
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::linalg::Matrix;
+    use crate::problem::law::Slip;
+
+    fn relative(w: &Matrix, q: &[f64], law: Law, f: &[f64]) -> f64 {
+        let laws = [law];
+        residual(&ContactProblem::new(w, q, &laws).unwrap(), f).relative
+    }
+
+    #[test]
+    fn zero_at_the_closed_form_of_every_law() {
+        let w = Matrix::diagonal(&[2.0, 4.0]);
+        // Sliding block pressed with q_n = −6: f_n = 3, friction −μ f_n against the slip.
+        let slide = Law::Sliding { mu: 0.5, slip: Slip::Plane(-1.0) };
+        assert!(relative(&w, &[-6.0, 1.0], slide, &[3.0, 1.5]) < 1e-15);
+        // Stick: f_t = −q_t/4 = −0.25 within 0.5·3; one tenth off shows.
+        let stick = Law::CoulombPlane { mu: 0.5 };
+        assert!(relative(&w, &[-6.0, 1.0], stick, &[3.0, -0.25]) < 1e-15);
+        assert!(relative(&w, &[-6.0, 1.0], stick, &[3.0, -0.2]) > 1e-3);
+        // Slides off: q_t = 20 asks −5, the limit is −1.5; u_t = 20 − 6 = 14 > 0 agrees.
+        assert!(relative(&w, &[-6.0, 20.0], stick, &[3.0, -1.5]) < 1e-15);
+        // A guide pushed to the other side: f_n = −3, friction opposes the slip with |f_n|.
+        let guide = Law::BilateralSliding { mu: 0.5, slip: Slip::Plane(1.0) };
+        assert!(relative(&w, &[6.0, 1.0], guide, &[-3.0, -1.5]) < 1e-15);
+        assert!(relative(&w, &[6.0, 1.0], guide, &[-3.0, 1.5]) > 0.1);
+    }
+
+    #[test]
+    fn coulomb_and_cone_differ_while_sliding() {
+        let w = Matrix::identity(3);
+        let q = [-1.0, 2.0, 0.0];
+        // Coulomb, mu = 0.5: f = (1, −0.5, 0), u = (0, 1.5, 0).
+        assert!(relative(&w, &q, Law::Coulomb { mu: 0.5 }, &[1.0, -0.5, 0.0]) < 1e-15);
+        assert!(relative(&w, &q, Law::Cone { mu: 0.5 }, &[1.0, -0.5, 0.0]) > 0.1);
+        // Cone: minimise ½|f|² + q·f on the cone: f = P_K(−q) = P_K(1, −2, 0) = (1.6, −0.8, 0).
+        assert!(relative(&w, &q, Law::Cone { mu: 0.5 }, &[1.6, -0.8, 0.0]) < 1e-15);
+    }
+
+    #[test]
+    fn free_of_units() {
+        let law = Law::CoulombPlane { mu: 0.7 };
+        let (w, q, f) = (Matrix::from_rows(&[[2.0, 0.3], [0.3, 1.0]]), [-1.0, 0.4], [0.6, -0.3]);
+        let scaled = Matrix::from_fn(2, 2, |i, j| 1e6 * w[(i, j)]);
+        let a = relative(&w, &q, law, &f);
+        let b = relative(&scaled, &[-1e3, 4e2], law, &[6e-4, -3e-4]);
+        assert!((a - b).abs() < 1e-12 * a, "{a} {b}");
+    }
+
+    /// Moreau: p = P_K(x) exactly where p ∈ K, p − x ∈ K* and p · (p − x) = 0; `inside` and `dual` are by how much
+    /// the first two fail.
+    fn is_projection(x: &[f64], p: &[f64], inside: f64, dual: f64) {
+        let size = norm(x).max(f64::MIN_POSITIVE);
+        let power: f64 = p.iter().zip(x).map(|(p, x)| p * (p - x)).sum();
+        // A few dozen roundings of numbers of the size of x.
+        let worst = inside.max(dual).max(power.abs() / size) / size;
+        assert!(worst < 1e-13, "{x:?} to {p:?}: {inside} {dual} {power}");
+    }
+
+    fn check_rolling(x: &[f64], mu: f64, rolling: f64) {
+        let mut p = x.to_vec();
+        project_rolling(&mut p, mu, rolling);
+        let d: Vec<f64> = p.iter().zip(x).map(|(p, x)| p - x).collect();
+        let inside = (-p[0]).max(norm(&p[1..3]) - mu * p[0]).max(norm(&p[3..]) - rolling * p[0]);
+        is_projection(x, &p, inside, mu * norm(&d[1..3]) + rolling * norm(&d[3..]) - d[0]);
+    }
+
+    fn check_ellipse(x: &[f64], mu: [f64; 2]) {
+        let mut p = x.to_vec();
+        project_ellipse(&mut p, mu);
+        let d: Vec<f64> = p.iter().zip(x).map(|(p, x)| p - x).collect();
+        // p_i = μ_i s_i with ‖s‖ ≤ p_n; a tangent without friction carries nothing.
+        let s = [0, 1].map(|i| if mu[i] > 0.0 { p[1 + i] / mu[i] } else { 0.0 });
+        let idle = [0, 1].map(|i| if mu[i] > 0.0 { 0.0 } else { p[1 + i].abs() });
+        let inside = (mu[0].max(mu[1])).min(1.0) * (s[0].hypot(s[1]) - p[0]);
+        is_projection(
+            x,
+            &p,
+            inside.max(-p[0]).max(idle[0]).max(idle[1]),
+            (mu[0] * d[1]).hypot(mu[1] * d[2]) - d[0],
+        );
+    }
+
+    #[test]
+    fn projections_without_friction_and_at_the_origin() {
+        for a in [-2.0, 0.0, 3.0] {
+            for mu in [[0.0, 0.0], [0.0, 0.5], [0.7, 0.0], [0.5, 0.5], [1e-9, 2.0], [1e-9, 1e-9]] {
+                for t in [[0.0, 0.0], [1.0, 0.0], [0.0, -1.0], [1.0, 1.0], [1e-8, -1e4]] {
+                    check_ellipse(&[a, t[0], t[1]], mu);
+                    check_rolling(&[a, t[0], 0.0, t[1], 0.0], mu[0], mu[1]);
+                    let (x, mut p) = ([a, t[0], t[1]], [a, t[0], t[1]]);
+                    project_cone(&mut p, mu[0]);
+                    let dual = mu[0] * (p[1] - x[1]).hypot(p[2] - x[2]) - (p[0] - x[0]);
+                    is_projection(&x, &p, (-p[0]).max(norm(&p[1..]) - mu[0] * p[0]), dual);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn round_cones_are_special_cases() {
+        for x in [[0.3, 1.0, -2.0], [-0.4, 0.6, 0.5], [2.0, 0.1, 0.2], [-3.0, 1.0, 1.0], [0.0, 1.0, 0.0]] {
+            let (mut round, mut ellipse) = (x, x);
+            let mut rolling = [x[0], x[1], x[2], 0.0, 0.0];
+            project_cone(&mut round, 0.8);
+            project_ellipse(&mut ellipse, [0.8, 0.8]);
+            project_rolling(&mut rolling, 0.8, 0.3);
+            for i in 0..3 {
+                assert!((round[i] - ellipse[i]).abs() < 1e-15 * norm(&x) * 8.0, "{round:?} {ellipse:?}");
+                assert!((round[i] - rolling[i]).abs() < 1e-15 * norm(&x) * 8.0, "{round:?} {rolling:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn nearest_by_trying_many_points() {
+        // A second method: no point of a fine grid on the cone's boundary and axis is nearer.
+        let x = [0.2, 1.5, -0.7];
+        let mu = [0.9, 0.2];
+        let mut p = x;
+        project_ellipse(&mut p, mu);
+        let distance = |p: &[f64; 3]| norm(&[p[0] - x[0], p[1] - x[1], p[2] - x[2]]);
+        let mut best = f64::INFINITY;
+        for i in 0..2000 {
+            let (sin, cos) = (std::f64::consts::TAU * f64::from(i) / 2000.0).sin_cos();
+            for k in 0..2000 {
+                let n = f64::from(k) * 1e-3;
+                best = best.min(distance(&[n, mu[0] * n * cos, mu[1] * n * sin]));
+            }
+        }
+        // The grid is 1e-3 in n and 3e-3 in angle: its best point is second-order near.
+        assert!(distance(&p) <= best && best - distance(&p) < 1e-5, "{} {best}", distance(&p));
+    }
+
+    proptest! {
+        #[test]
+        fn projection_on_the_rolling_cone(x in prop::collection::vec(-3.0f64..3.0, 5), mu in 0.0f64..2.0, r in 0.0f64..2.0) {
+            check_rolling(&x, mu, r);
+        }
+
+        #[test]
+        fn projection_on_the_elliptic_cone(x in prop::collection::vec(-3.0f64..3.0, 3), a in -6.0f64..1.0, b in -6.0f64..1.0) {
+            check_ellipse(&x, [10.0_f64.powf(a), 10.0_f64.powf(b)]);
+        }
+    }
+
+    #[test]
+    fn rolling_and_elliptic_friction() {
+        let q = [-2.0, 3.0, 0.0, 0.0, 0.1];
+        // W = 1: pressed with 2, slides along tangent 1 (limit 1), the moment 0.1 is within 0.2·2 and holds.
+        let rolling = Law::Rolling { mu: 0.5, rolling: 0.2 };
+        let f = [2.0, -1.0, 0.0, 0.0, -0.1];
+        assert!(relative(&Matrix::identity(5), &q, rolling, &f) < 1e-15);
+        assert!(relative(&Matrix::identity(5), &q, rolling, &[2.0, -1.0, 0.0, 0.0, 0.0]) > 1e-3);
+        // At rest, the moment 0.5 beyond its limit 0.4 by 0.1/√1.04, measured with ρ = 1/9, the mobility of row 5.
+        let w = Matrix::diagonal(&[1.0, 1.0, 1.0, 1.0, 9.0]);
+        let q = [-2.0, 0.0, 0.0, 0.0, 4.5];
+        let e = relative(&w, &q, rolling, &[2.0, 0.0, 0.0, 0.0, -0.5]);
+        assert!((e - 0.9 / 1.04_f64.sqrt() / norm(&q)).abs() < 1e-14, "{e}");
+        // Ellipse (0.5, 0.1): u_t = (0, u_2) slides with −0.1·2 and u along both obeys f_i = −μ_i² u_i f_n/‖μ u‖.
+        let ellipse = Law::CoulombEllipse { mu: [0.5, 0.1] };
+        let w = Matrix::identity(3);
+        assert!(relative(&w, &[-2.0, 0.0, 1.0], ellipse, &[2.0, 0.0, -0.2]) < 1e-15);
+        let u = [0.0, 1.0, 2.0];
+        let size = 0.5_f64.hypot(0.2);
+        let f = [2.0, -0.25 * 2.0 / size, -0.01 * 2.0 * 2.0 / size];
+        let q = [-2.0, u[1] - f[1], u[2] - f[2]];
+        assert!(relative(&w, &q, ellipse, &f) < 1e-15);
+        let laws = [ellipse];
+        let r = residual(&ContactProblem::new(&w, &q, &laws).unwrap(), &f);
+        assert!(r.force < 1e-15 && r.velocity < 1e-15 && r.power < 1e-15, "{r:?}");
+        assert!(worst_constraint(&ContactProblem::new(&w, &q, &laws).unwrap(), &f) < 1e-14);
+        assert!(relative(&w, &q, ellipse, &[2.0, f[1], -f[2]]) > 1e-2);
+    }
+
+    #[test]
+    fn a_force_without_bound_hides_nothing() {
+        // Nothing moves the contact apart (W = 0), and it approaches: there is no solution, however large the force.
+        assert_eq!(relative(&Matrix::zeros(1, 1), &[-1.0], Law::Unilateral, &[1e30]), 1.0);
+        let w = Matrix::zeros(3, 3);
+        assert_eq!(relative(&w, &[-1.0, 0.0, 0.0], Law::Coulomb { mu: 0.5 }, &[1e30, 0.0, 0.0]), 1.0);
+        assert_eq!(relative(&w, &[-1.0, 0.0, 0.0], Law::Cone { mu: 0.5 }, &[1e30, 0.0, 0.0]), 1.0);
+    }
+
+    #[test]
+    fn nan_is_worst() {
+        assert_eq!(relative(&Matrix::identity(1), &[-1.0], Law::Unilateral, &[f64::NAN]), f64::INFINITY);
+    }
+}

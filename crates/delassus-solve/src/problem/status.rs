@@ -1,0 +1,29 @@
+//! How a solve ended.
+
+use serde::{Deserialize, Serialize};
+
+/// How a solve ended.
+#[must_use]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Status {
+    /// The residual is within the tolerance.
+    Solved,
+    /// The limit on iterations or work was reached first.
+    MaxIterations,
+    /// The method cannot go on from here, which says nothing about the problem.
+    Stalled,
+    /// It was proved that the problem has no solution.
+    NoSolution,
+    /// The caller asked to stop, or the time that it gave was over.
+    Interrupted,
+}
+
+/// `Solved` exactly where the residual is within the tolerance.
+pub fn settle(residual: f64, otherwise: Status, tolerance: f64) -> Status {
+    match otherwise {
+        _ if residual <= tolerance => Status::Solved,
+        Status::Solved => Status::Stalled,
+        other => other,
+    }
+}

@@ -1,0 +1,296 @@
+//! The contact problem of a system at a state, analyzed: all that `delassus analyze` reports.
+
+mod impact;
+mod interval_contact;
+mod interval_matrix;
+mod safe_interval;
+mod world;
+
+pub use impact::{ImpactReport, LawOutcome, impact_problem, impact_report};
+pub use safe_interval::{
+    End, FreeSystem, Question, STEP, Safe, SafeError, SafeInterval, SafeMethod, safe_interval,
+};
+pub use world::{WorldKinematics, analyze_world, world_kinematics};
+
+use delassus_solve::analysis::theorems::{CheckedFinding, findings, with_findings};
+use delassus_solve::analysis::{
+    Analysis, FrictionBound, FrictionCone, analyze as analyze_dynamics, friction_bounds, friction_cone,
+};
+use delassus_solve::lcp::{Lcp, Verdict, sliding_lcp};
+use delassus_solve::linalg::{Matrix, max_abs, norm};
+use delassus_solve::modes::{EnumerateOptions, Mode, SolutionPiece};
+use delassus_solve::problem::{Dynamics, Law, held, kinetic_angle};
+use thiserror::Error;
+
+use crate::lagrangian::{
+    Assembly, ContactState, FormulaId, Kinematics, KinematicsError, Names, Row, State, StateError, System,
+    Tolerances, assemble, kinematics,
+};
+
+/// Constraints up to which the angles between all of them are told.
+const MAX_ANGLES: usize = 32;
+
+/// A force is inside of its cone when it is clear of its surface by this part of the largest force.
+const INSIDE: f64 = 1e-6;
+/// Rows depend on each other where a singular value is below this part of the largest.
+const DEPENDENT: f64 = 1e-10;
+
+/// Why an analysis could not begin.
+#[derive(Clone, Debug, Error, PartialEq)]
+pub enum AnalyzeError {
+    /// A formula has no meaning at this state.
+    #[error(transparent)]
+    Kinematics(#[from] KinematicsError),
+    /// The state breaks a constraint.
+    #[error(transparent)]
+    State(#[from] StateError),
+}
+
+impl AnalyzeError {
+    /// The formula that is to blame.
+    pub fn formula(&self) -> Option<FormulaId> {
+        match self {
+            AnalyzeError::Kinematics(e) => e.formula(),
+            AnalyzeError::State(e) => e.formula(),
+        }
+    }
+}
+
+/// What is known of one contact beside its forces.
+#[derive(Clone, Debug)]
+pub struct ContactReport {
+    /// Name.
+    pub name: String,
+    /// Where the contact stands.
+    pub state: ContactState,
+    /// The friction coefficient in force: kinetic where it slides, static where it rests.
+    pub mu: f64,
+    /// The slip direction where it slides.
+    pub slip: Option<Vec<f64>>,
+    /// Cone, critical and jamming friction; `None` for contacts without tangents and for singular masses.
+    pub cone: Option<FrictionCone>,
+    /// Whether it slides so that friction presses it together (003 eq. 39).
+    pub jams: bool,
+}
+
+/// The kinetic angle between two constraints (001 eq. 9).
+#[derive(Clone, Debug)]
+pub struct KineticAngle {
+    /// Name of the first.
+    pub first: String,
+    /// Name of the second.
+    pub second: String,
+    /// The angle in radians.
+    pub angle: f64,
+}
+
+/// The analysis of a system or a world at a state.
+#[derive(Clone, Debug)]
+pub struct SystemAnalysis {
+    /// What its parts are called.
+    pub names: Names,
+    /// What the analysis does not cover, in words; one sentence each.
+    pub notes: Vec<String>,
+    /// Mass, forces and constraints.
+    pub kinematics: Kinematics,
+    /// The contact problem.
+    pub assembly: Assembly,
+    /// Existence, uniqueness and all solutions; `None` where a contact approaches and an impact comes first.
+    pub analysis: Option<Analysis>,
+    /// One entry per contact, in the order of the system.
+    pub contacts: Vec<ContactReport>,
+    /// Between all active constraints; none where there are more than 32.
+    pub kinetic_angles: Vec<KineticAngle>,
+    /// Friction below which the answer is unique.
+    pub friction_bounds: Vec<FrictionBound>,
+    /// W on the normals of joints and active contacts; `None` for a singular mass.
+    pub delassus: Option<Matrix>,
+    /// A_c: W on the normals of active contacts with the joints held (000 eq. 32).
+    pub constrained_delassus: Option<Matrix>,
+    /// The LCP that the problem reduces to (000 eq. 9, 31, 41, 50, 58).
+    pub lcp: Option<Lcp>,
+    /// What the propositions of the papers say, with their certificates checked.
+    pub findings: Vec<CheckedFinding>,
+    /// What the laws of impact make of contacts that approach.
+    pub impact: Option<ImpactReport>,
+}
+
+/// Analyzes a system at a state.
+pub fn analyze(
+    system: &System,
+    state: &State,
+    tolerances: &Tolerances,
+    options: &EnumerateOptions,
+) -> Result<SystemAnalysis, AnalyzeError> {
+    let mut result = examine(system, state, tolerances, options)?;
+    result.impact = impact_report(&result.kinematics, &result.assembly, &state.v);
+    add_findings(&mut result);
+    Ok(result)
+}
+
+/// Adds what the propositions of the papers say to what [`examine`] found.
+pub fn add_findings(result: &mut SystemAnalysis) {
+    if let Some(analysis) = &mut result.analysis {
+        result.findings = findings(&result.assembly.dynamics, &mut *analysis);
+        with_findings(analysis, &result.findings);
+    }
+}
+
+/// As [`analyze`], without the propositions and their certificates, which take most of the time, and without impacts.
+pub fn examine(
+    system: &System,
+    state: &State,
+    tolerances: &Tolerances,
+    options: &EnumerateOptions,
+) -> Result<SystemAnalysis, AnalyzeError> {
+    examine_kinematics(Names::of(system), kinematics(system, state)?, tolerances, options)
+}
+
+/// As [`examine`], from masses, forces and constraints on.
+pub fn examine_kinematics(
+    names: Names,
+    kinematics: Kinematics,
+    tolerances: &Tolerances,
+    options: &EnumerateOptions,
+) -> Result<SystemAnalysis, AnalyzeError> {
+    let assembly = assemble(&names, &kinematics, tolerances)?;
+    let dynamics = &assembly.dynamics;
+    let impact = assembly.contacts.contains(&ContactState::Approaching);
+    let mut analysis = (!impact).then(|| analyze_dynamics(dynamics, options));
+    if let Some(found) = &mut analysis
+        && found.forces_unique == Verdict::Unknown
+        && found.solutions.pieces.first().is_some_and(|piece| has_other_forces(dynamics, piece))
+    {
+        found.forces_unique = Verdict::Refuted;
+    }
+    let reduced = dynamics.reduce();
+    let offsets = dynamics.offsets();
+    let normals: Vec<usize> = offsets[..dynamics.laws.len()].to_vec();
+    let (joint_rows, contact_rows) = normals.split_at(names.joints.len());
+    let constraints = constraint_names(&names, &assembly);
+    let mut kinetic_angles = Vec::new();
+    let (mut delassus, mut constrained, mut lcp, mut bounds) = (None, None, None, vec![]);
+    if let Some(r) = &reduced {
+        let w = &r.delassus;
+        let angles = if normals.len() <= MAX_ANGLES { normals.len() } else { 0 };
+        for i in 0..angles {
+            for j in i + 1..angles {
+                let (a, b) = (normals[i], normals[j]);
+                if let Some(angle) = kinetic_angle(w[(a, a)], w[(a, b)], w[(b, b)]) {
+                    kinetic_angles.push(KineticAngle {
+                        first: constraints[i].clone(),
+                        second: constraints[j].clone(),
+                        angle,
+                    });
+                }
+            }
+        }
+        delassus = Some(w.select(&normals, &normals));
+        constrained = Some(held(w, contact_rows, joint_rows));
+        lcp = sliding_lcp(w, &r.free_velocity, &dynamics.laws).map(|lift| lift.lcp);
+        bounds = friction_bounds(w, &dynamics.laws);
+    }
+    let contacts = contact_reports(&names, &kinematics, &assembly);
+    Ok(SystemAnalysis {
+        names,
+        notes: vec![],
+        analysis,
+        contacts,
+        kinetic_angles,
+        friction_bounds: bounds,
+        delassus,
+        constrained_delassus: constrained,
+        lcp,
+        findings: vec![],
+        impact: None,
+        kinematics,
+        assembly,
+    })
+}
+
+/// Whether forces can be added to those of a solution that change nothing: z ≠ 0 with Jᵀ z = 0 on the rows of joints and of
+/// contacts whose force is inside of its cone. Then f + ε z is a solution too, with the same acceleration.
+fn has_other_forces(dynamics: &Dynamics, piece: &SolutionPiece) -> bool {
+    let offsets = dynamics.offsets();
+    let largest = max_abs(&piece.force);
+    let mut inside = Vec::new();
+    for (k, law) in dynamics.laws.iter().enumerate() {
+        let rows = offsets[k]..offsets[k + 1];
+        let f = &piece.force[rows.clone()];
+        let free = match *law {
+            Law::Bilateral => true,
+            Law::Unilateral => f[0] > INSIDE * largest,
+            Law::Coulomb { mu } | Law::CoulombPlane { mu } => {
+                piece.modes[k] == Mode::Stick && mu * f[0] - norm(&f[1..]) > INSIDE * largest
+            }
+            _ => false,
+        };
+        if free {
+            inside.extend(rows);
+        }
+    }
+    let j = dynamics.jacobian.select_rows(&inside);
+    j.row_space_with(DEPENDENT).rank < inside.len()
+}
+
+/// Names of the constraints in the order of the dynamics: joints, then active contacts.
+pub fn constraint_names(names: &Names, assembly: &Assembly) -> Vec<String> {
+    let active = names
+        .contacts
+        .iter()
+        .zip(&assembly.contacts)
+        .filter(|(_, s)| matches!(s, ContactState::Active(_)))
+        .map(|(c, _)| c.clone());
+    names.joints.iter().cloned().chain(active).collect()
+}
+
+/// Cone and jamming of every contact, with the joints and the other active contacts held (003 §4).
+fn contact_reports(names: &Names, kinematics: &Kinematics, assembly: &Assembly) -> Vec<ContactReport> {
+    let others = |skip: usize| -> Vec<&Row> {
+        let joints = kinematics.joints.iter().map(|j| &j.row);
+        let contacts = kinematics
+            .contacts
+            .iter()
+            .enumerate()
+            .filter(|(i, _)| *i != skip && matches!(assembly.contacts[*i], ContactState::Active(_)))
+            .map(|(_, c)| &c.normal);
+        joints.chain(contacts).collect()
+    };
+    names
+        .contacts
+        .iter()
+        .enumerate()
+        .map(|(i, name)| {
+            let k = &kinematics.contacts[i];
+            let state = assembly.contacts[i];
+            let law = match state {
+                ContactState::Active(at) => Some(&assembly.dynamics.laws[at]),
+                _ => None,
+            };
+            let (mu, slip) = match law {
+                Some(Law::Sliding { mu, slip }) => (*mu, Some(slip.components().to_vec())),
+                _ => (k.mu_static, None),
+            };
+            let own: Vec<&Row> = std::iter::once(&k.normal).chain(&k.slip).collect();
+            let cone = (own.len() > 1)
+                .then(|| inverse_effective_mass(&kinematics.mass, &own, &others(i)))
+                .flatten()
+                .map(|block| friction_cone(block, mu));
+            let jams = match (&cone, &slip) {
+                (Some(cone), Some(e)) => cone.jams(mu, e),
+                _ => false,
+            };
+            ContactReport { name: name.clone(), state, mu, slip, cone, jams }
+        })
+        .collect()
+}
+
+/// A M⁻¹ Aᵀ on the rows `own` with the rows `others` held; `None` for a singular mass.
+fn inverse_effective_mass(mass: &Matrix, own: &[&Row], others: &[&Row]) -> Option<Matrix> {
+    let rows: Vec<&Row> = own.iter().chain(others).copied().collect();
+    let j = Matrix::from_fn(rows.len(), mass.rows(), |i, k| rows[i].gradient[k]);
+    let w = j.mul(&mass.solve_positive_definite(&j.transpose())?).symmetric_part();
+    let keep: Vec<usize> = (0..own.len()).collect();
+    let eliminate: Vec<usize> = (own.len()..rows.len()).collect();
+    Some(held(&w, &keep, &eliminate))
+}

@@ -1,0 +1,344 @@
+//! The contact problem of a world at its state, analyzed as that of a system is.
+//!
+//! ```text
+//! M a + F = Jᵀ f ,   u = J a + γ ,   a = (ẍ, ω̄˙) per body that moves ,   γ = d/ds J(q ⊕ s v) v + ∂²g/∂t² at s = 0
+//! ```
+//!
+//! M is diagonal; F holds weight, constant forces, gyroscopic moments ω̄ × I ω̄, springs and given forces of joints, all
+//! moved to the left (004 eq. 2). J has the rows that joints hold, then those of limits and contacts that are closed: a
+//! normal and two tangents each. γ is the derivative of the velocity of a row along the motion with constant (ẋ, ω̄):
+//! central differences of the exact velocity at three steps, extrapolated twice (Richardson), accurate to about 1e-11 of
+//! the terms it is made of. Tangents move along with the normal, and the point of contact wanders as the bodies roll.
+
+use delassus_solve::analysis::Method;
+use delassus_solve::lcp::Verdict;
+use delassus_solve::linalg::Matrix;
+use delassus_solve::modes::EnumerateOptions;
+use delassus_solve::problem::Law;
+use glam::{DQuat, DVec3};
+
+use super::impact::impact_report;
+use super::{AnalyzeError, SystemAnalysis, add_findings, examine_kinematics};
+use crate::collision::{Collider, Contact, Features};
+use crate::lagrangian::{ContactKinematics, JointKinematics, Kinematics, Names, Row, Tolerances};
+use crate::stepping::{ContactRows, Masses, NONE};
+use crate::world;
+use crate::world::{BodyState, RowKind, Rows, World, WorldState};
+
+/// How far the differences reach, as a part of the time in which the motion turns by a radian, or of a second.
+const REACH: f64 = 1e-3;
+/// Coordinates, and rows, up to which a world is analyzed: what follows is dense, and takes the cube of them.
+const MAX_SIZE: usize = 240;
+/// Rows up to which the propositions of the papers are asked.
+const MAX_ROWS: usize = 60;
+/// What is called by one coordinate of a body: velocities of the centre of mass, and turns about the principal axes.
+const COORDINATES: [&str; 6] = ["x", "y", "z", "rx", "ry", "rz"];
+
+/// Analyzes a world at a state. Motors, dry friction in joints and rolling friction are left out and named in the notes. Of
+/// a world with more than 240 coordinates or rows nothing is told but that it is too large.
+pub fn analyze_world(
+    world: &World,
+    state: &WorldState,
+    tolerances: &Tolerances,
+    options: &EnumerateOptions,
+) -> Result<SystemAnalysis, AnalyzeError> {
+    let coordinates = coordinate_names(world);
+    if coordinates.len() > MAX_SIZE {
+        let names = Names { title: world.name.clone(), coordinates, ..Names::default() };
+        return too_large(names, "coordinates", tolerances, options);
+    }
+    let WorldKinematics { names, kinematics, velocity, mut notes } =
+        world_kinematics(world, state, tolerances);
+    let rows = kinematics.joints.len() + kinematics.contacts.iter().map(|c| 1 + c.slip.len()).sum::<usize>();
+    if rows > MAX_SIZE {
+        return too_large(names, "rows of joints and contacts", tolerances, options);
+    }
+    let mut result = examine_kinematics(names, kinematics, tolerances, options)?;
+    result.impact = impact_report(&result.kinematics, &result.assembly, &velocity);
+    if rows <= MAX_ROWS {
+        add_findings(&mut result);
+    } else {
+        notes.push(format!("{rows} rows: the propositions are asked up to {MAX_ROWS}"));
+    }
+    result.notes = notes;
+    Ok(result)
+}
+
+/// An analysis that decides nothing.
+fn too_large(
+    names: Names,
+    what: &str,
+    tolerances: &Tolerances,
+    options: &EnumerateOptions,
+) -> Result<SystemAnalysis, AnalyzeError> {
+    let kinematics = Kinematics {
+        mass: Matrix::zeros(0, 0),
+        mass_rank: names.coordinates.len(),
+        force: vec![],
+        kinetic_energy: 0.0,
+        potential_energy: 0.0,
+        contacts: vec![],
+        joints: vec![],
+    };
+    let mut result = examine_kinematics(Names::default(), kinematics, tolerances, options)?;
+    if let Some(analysis) = &mut result.analysis {
+        let unknown = Verdict::Unknown;
+        (analysis.existence, analysis.acceleration_unique, analysis.forces_unique) =
+            (unknown, unknown, unknown);
+        analysis.method = Method::None;
+        (analysis.minimum_norm, analysis.unique_part) = (None, None);
+        analysis.solutions.pieces.clear();
+        analysis.solutions.complete = false;
+    }
+    result.notes = vec![format!("too large to analyze: more than {MAX_SIZE} {what}")];
+    result.names = names;
+    Ok(result)
+}
+
+/// Masses, forces and constraints of a world at a state, with the names of its parts.
+#[derive(Clone, Debug)]
+pub struct WorldKinematics {
+    /// Names of coordinates, rows and contacts.
+    pub names: Names,
+    /// Joints: one entry per row held. Contacts: limits of joints within the tolerance first, then contacts of shapes.
+    pub kinematics: Kinematics,
+    /// Velocities, one per coordinate.
+    pub velocity: Vec<f64>,
+    /// What is left out, one sentence each.
+    pub notes: Vec<String>,
+}
+
+/// Masses, forces and constraints of a world at a state. Contacts are those within the tolerance of positions.
+pub fn world_kinematics(world: &World, state: &WorldState, tolerances: &Tolerances) -> WorldKinematics {
+    let masses = Masses::new(world);
+    let n = masses.mass.len();
+    let mut state = state.clone();
+    world::update_coordinates(world, &mut state);
+    let v = velocities(&masses, &state);
+    let mut rows = Rows::default();
+    world::rows(world, &state, 1.0, &mut rows);
+    let mut force = free_force(world, &state, &masses);
+    let mut notes = Vec::new();
+    for (i, row) in rows.rows.iter().enumerate() {
+        let pushed = match row.kind {
+            RowKind::Spring { stiffness, damping } => {
+                -stiffness * row.value - damping * row_velocity(&rows, i, &masses, &v)
+            }
+            RowKind::Applied { force } => force,
+            RowKind::Bounded { .. } => {
+                let joint = &world.joints[row.joint as usize].name;
+                notes.push(format!("left out: the motor or the dry friction of joint `{joint}`"));
+                continue;
+            }
+            RowKind::Held | RowKind::Limit { .. } => continue,
+        };
+        for (body, block) in rows.blocks_of(row) {
+            let at = 6 * masses.slot[*body as usize] as usize;
+            (0..6).for_each(|c| force[at + c] -= pushed * block[c]);
+        }
+    }
+    notes.dedup();
+    let bias = joint_biases(world, &state, &masses, &rows);
+    let dense = |i: usize| {
+        let mut gradient = vec![0.0; n];
+        for (body, block) in rows.blocks_of(&rows.rows[i]) {
+            let at = 6 * masses.slot[*body as usize] as usize;
+            gradient[at..at + 6].copy_from_slice(block);
+        }
+        Row { gradient, velocity: row_velocity(&rows, i, &masses, &v), bias: bias[i] }
+    };
+    let mut names = Names {
+        title: world.name.clone(),
+        coordinates: coordinate_names(world),
+        joints: row_names(world, &rows),
+        contacts: vec![],
+    };
+    let joints = (0..rows.held)
+        .map(|i| JointKinematics { value: rows.rows[i].value, row: dense(i), slip: vec![], mu: 0.0 })
+        .collect();
+    let mut contacts = Vec::new();
+    for i in rows.held..rows.held + rows.limits {
+        let row = &rows.rows[i];
+        if row.value <= tolerances.position {
+            let RowKind::Limit { restitution } = row.kind else { continue };
+            names.contacts.push(format!("limit of {}", world.joints[row.joint as usize].name));
+            let (gap, normal, slip) = (row.value, dense(i), vec![]);
+            contacts.push(ContactKinematics {
+                gap,
+                normal,
+                slip,
+                mu_static: 0.0,
+                mu_kinetic: 0.0,
+                restitution,
+            });
+        }
+    }
+    let mut touching = Vec::new();
+    let margin = vec![tolerances.position; world.bodies.len()];
+    Collider::new(world).collide(world, &state, &margin, &mut touching);
+    touching.retain(|contact| contact.gap <= tolerances.position);
+    names.contacts.extend(contact_names(world, &touching));
+    for contact in &touching {
+        let surface = world.surface(contact.bodies[0] as usize, contact.bodies[1] as usize);
+        if surface.rolling > 0.0 && !notes.iter().any(|note| note.contains("rolling")) {
+            notes.push("left out: rolling friction".into());
+        }
+        contacts.push(contact_kinematics(contact, &state, &masses, &v, surface.mu, surface.restitution));
+    }
+    let kinematics = Kinematics {
+        mass: Matrix::from_fn(n, n, |i, j| if i == j { masses.mass[i] } else { 0.0 }),
+        mass_rank: n,
+        force,
+        kinetic_energy: world::kinetic_energy(world, &state),
+        potential_energy: world::potential_energy(world, &state),
+        contacts,
+        joints,
+    };
+    WorldKinematics { names, kinematics, velocity: v, notes }
+}
+
+fn coordinate_names(world: &World) -> Vec<String> {
+    let moving = world.bodies.iter().filter(|body| !body.fixed);
+    moving.flat_map(|body| COORDINATES.map(|c| format!("{}.{c}", body.name))).collect()
+}
+
+/// The name of the joint, with a number where it holds several rows.
+fn row_names(world: &World, rows: &Rows) -> Vec<String> {
+    let held = &rows.rows[..rows.held];
+    let name = |(i, row): (usize, &crate::world::Row)| {
+        let same: Vec<usize> = (0..held.len()).filter(|&k| held[k].joint == row.joint).collect();
+        let joint = &world.joints[row.joint as usize].name;
+        match same.iter().position(|&k| k == i) {
+            Some(k) if same.len() > 1 => format!("{joint}#{}", k + 1),
+            _ => joint.clone(),
+        }
+    };
+    held.iter().enumerate().map(name).collect()
+}
+
+/// Bodies of each contact, with a number where they touch at several points.
+fn contact_names(world: &World, contacts: &[Contact]) -> Vec<String> {
+    let name = |(i, contact): (usize, &Contact)| {
+        let [a, b] = contact.bodies.map(|b| world.bodies[b as usize].name.as_str());
+        let same: Vec<usize> =
+            (0..contacts.len()).filter(|&k| contacts[k].bodies == contact.bodies).collect();
+        match same.iter().position(|&k| k == i) {
+            Some(k) if same.len() > 1 => format!("{a}|{b}#{}", k + 1),
+            _ => format!("{a}|{b}"),
+        }
+    };
+    contacts.iter().enumerate().map(name).collect()
+}
+
+fn velocities(masses: &Masses, state: &WorldState) -> Vec<f64> {
+    let mut v = vec![0.0; masses.mass.len()];
+    for (s, &slot) in state.bodies.iter().zip(&masses.slot).filter(|(_, slot)| **slot != NONE) {
+        let at = 6 * slot as usize;
+        v[at..at + 3].copy_from_slice(&s.velocity.to_array());
+        v[at + 3..at + 6].copy_from_slice(&s.angular_velocity.to_array());
+    }
+    v
+}
+
+/// F without joints: −(m g + f), ω̄ × I ω̄ − τ̄.
+fn free_force(world: &World, state: &WorldState, masses: &Masses) -> Vec<f64> {
+    let mut force = vec![0.0; masses.mass.len()];
+    for ((body, s), &slot) in world.bodies.iter().zip(&state.bodies).zip(&masses.slot) {
+        if slot != NONE {
+            let at = 6 * slot as usize;
+            let pull = -(body.mass * world.gravity + body.force[0]);
+            let omega = s.angular_velocity;
+            let turn = omega.cross(body.inertia * omega) - s.pose.local_vector(body.force[1]);
+            force[at..at + 3].copy_from_slice(&pull.to_array());
+            force[at + 3..at + 6].copy_from_slice(&turn.to_array());
+        }
+    }
+    force
+}
+
+fn row_velocity(rows: &Rows, i: usize, masses: &Masses, v: &[f64]) -> f64 {
+    crate::stepping::row_velocity(rows, i, masses, v) + rows.rows[i].rate
+}
+
+/// A body after the time s of the motion with constant (ẋ, ω̄).
+fn moved(state: &BodyState, s: f64) -> BodyState {
+    let mut next = *state;
+    next.pose.position += s * state.velocity;
+    next.pose.rotation =
+        (state.pose.rotation * DQuat::from_scaled_axis(s * state.angular_velocity)).normalize();
+    next
+}
+
+/// d/ds at 0 of a vector-valued function, by central differences with steps h, h/2, h/4 and two extrapolations.
+fn derivative(h: f64, mut of: impl FnMut(f64) -> Vec<f64>) -> Vec<f64> {
+    let mut central = |h: f64| -> Vec<f64> {
+        of(h).iter().zip(of(-h)).map(|(plus, minus)| (plus - minus) / (2.0 * h)).collect()
+    };
+    let [d1, d2, d3] = [central(h), central(0.5 * h), central(0.25 * h)];
+    let better = |fine: &[f64], coarse: &[f64], weight: f64| -> Vec<f64> {
+        fine.iter().zip(coarse).map(|(f, c)| f + (f - c) / (weight - 1.0)).collect()
+    };
+    better(&better(&d3, &d2, 4.0), &better(&d2, &d1, 4.0), 16.0)
+}
+
+/// γ of all rows of joints.
+fn joint_biases(world: &World, state: &WorldState, masses: &Masses, rows: &Rows) -> Vec<f64> {
+    let count = rows.held + rows.limits;
+    if count == 0 {
+        return vec![];
+    }
+    let v = velocities(masses, state);
+    let fastest = state.bodies.iter().map(|s| s.angular_velocity.length()).fold(0.0, f64::max);
+    let mut there = Rows::default();
+    derivative(REACH / (1.0 + fastest), |s| {
+        let bodies = state.bodies.iter().map(|body| moved(body, s)).collect();
+        let next = WorldState { t: state.t + s, bodies, coordinates: state.coordinates.clone() };
+        world::rows(world, &next, 1.0, &mut there);
+        (0..count).map(|i| row_velocity(&there, i, masses, &v)).collect()
+    })
+}
+
+fn contact_kinematics(
+    contact: &Contact,
+    state: &WorldState,
+    masses: &Masses,
+    v: &[f64],
+    mu: f64,
+    restitution: f64,
+) -> ContactKinematics {
+    let rows = ContactRows::new(contact, &state.bodies, &masses.slot, Law::Coulomb { mu });
+    let bodies = contact.bodies.map(|b| state.bodies[b as usize]);
+    let spin = bodies[0].angular_velocity.length() + bodies[1].angular_velocity.length();
+    let size = contact.radius[0] + contact.radius[1];
+    // Between curved surfaces the normal turns as fast as the bodies pass each other.
+    let turns = match contact.features {
+        Features::FaceOfA(_) | Features::FaceOfB(_) => 0.0,
+        _ if size > 0.0 => velocity_at(&bodies, contact.point).length() / size,
+        _ => 0.0,
+    };
+    let bias = derivative(REACH / (1.0 + spin + turns), |s| {
+        let there = [moved(&bodies[0], s), moved(&bodies[1], s)];
+        let (_, normal, point) = contact.gap_and_point_at(&there[0].pose, &there[1].pose);
+        let first = (rows.tangents[0] - normal * normal.dot(rows.tangents[0])).normalize_or_zero();
+        let u = velocity_at(&there, point);
+        vec![u.dot(normal), u.dot(first), u.dot(normal.cross(first))]
+    });
+    let row = |k: usize| {
+        let mut gradient = vec![0.0; v.len()];
+        for (slot, blocks) in rows.slots.iter().zip(&rows.blocks) {
+            if *slot != NONE {
+                let at = 6 * *slot as usize;
+                (0..6).for_each(|c| gradient[at + c] += blocks[k][c]);
+            }
+        }
+        Row { gradient, velocity: rows.velocity(k, v), bias: bias[k] }
+    };
+    let slip = if mu > 0.0 { vec![row(1), row(2)] } else { vec![] };
+    ContactKinematics { gap: contact.gap, normal: row(0), slip, mu_static: mu, mu_kinetic: mu, restitution }
+}
+
+/// Velocity of the second body against the first at a point.
+fn velocity_at(bodies: &[BodyState; 2], point: DVec3) -> DVec3 {
+    let [a, b] = bodies.map(|s| s.velocity + s.spin().cross(point - s.pose.position));
+    b - a
+}

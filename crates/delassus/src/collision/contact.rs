@@ -1,0 +1,320 @@
+//! One contact point between two bodies: its gap as a function of their poses.
+//!
+//! ```text
+//! gap(q) = n(q)·(c_b(q) − c_a(q)) − r_a − r_b ,   n from A to B
+//! ```
+//!
+//! c_a and c_b are core points fixed to the bodies (a corner, the centre of a ball, a point of an edge), r_a and r_b the
+//! radii of what surrounds them. Where n comes from depends on the features that touch. A rim is a circle instead of a
+//! ball around its core point: the point of the circle nearest to the other body takes its place. The function is exact as long
+//! as the same features touch, so that a step can end with the gap itself closed, not its linearization. An edge or a corner that
+//! knows the faces beside it stays exact where the other body has passed it: gap = max n·(c_b − c_a) over the directions n
+//! between the normals of these faces.
+
+use glam::{DQuat, DVec3};
+
+use crate::world::Pose;
+
+/// Where the normal comes from.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Features {
+    /// A face of A, whose outward normal in the axes of A this is, and a point of B.
+    FaceOfA(DVec3),
+    /// A face of B, whose outward normal in the axes of B this is, and a point of A.
+    FaceOfB(DVec3),
+    /// An edge of A with this unit direction in the axes of A, and a point of B.
+    EdgeOfA(DVec3),
+    /// An edge of B with this unit direction in the axes of B, and a point of A.
+    EdgeOfB(DVec3),
+    /// The edge of A between two faces with these outward normals in the axes of A, and a point of B.
+    WedgeOfA(DVec3, DVec3),
+    /// The edge of B between two faces with these outward normals in the axes of B, and a point of A.
+    WedgeOfB(DVec3, DVec3),
+    /// The corner of A between three faces with these outward normals, perpendicular to each other, and a point of B.
+    CornerOfA([DVec3; 3]),
+    /// The corner of B between three faces with these outward normals, perpendicular to each other, and a point of A.
+    CornerOfB([DVec3; 3]),
+    /// An edge of A and an edge of B with these unit directions, each in the axes of its body.
+    Edges(DVec3, DVec3),
+    /// Two points.
+    Points,
+    /// A face of A with this outward normal, and the rim of a disc of B about this unit axis, each in the axes of its
+    /// body; the core point of B is the centre of the disc, its radius that of the rim.
+    FaceOfARimOfB(DVec3, DVec3),
+    /// The rim of a disc of A about this unit axis, and a face of B with this outward normal.
+    RimOfAFaceOfB(DVec3, DVec3),
+    /// The rim of a disc of A about this unit axis, and a point of B.
+    RimOfA(DVec3),
+    /// The rim of a disc of B about this unit axis, and a point of A.
+    RimOfB(DVec3),
+}
+
+impl Features {
+    /// The same features with A and B exchanged.
+    pub fn flipped(self) -> Features {
+        match self {
+            Features::FaceOfA(n) => Features::FaceOfB(n),
+            Features::FaceOfB(n) => Features::FaceOfA(n),
+            Features::EdgeOfA(e) => Features::EdgeOfB(e),
+            Features::EdgeOfB(e) => Features::EdgeOfA(e),
+            Features::WedgeOfA(m, n) => Features::WedgeOfB(m, n),
+            Features::WedgeOfB(m, n) => Features::WedgeOfA(m, n),
+            Features::CornerOfA(n) => Features::CornerOfB(n),
+            Features::CornerOfB(n) => Features::CornerOfA(n),
+            Features::Edges(e, f) => Features::Edges(f, e),
+            Features::Points => Features::Points,
+            Features::FaceOfARimOfB(n, u) => Features::RimOfAFaceOfB(u, n),
+            Features::RimOfAFaceOfB(u, n) => Features::FaceOfARimOfB(n, u),
+            Features::RimOfA(u) => Features::RimOfB(u),
+            Features::RimOfB(u) => Features::RimOfA(u),
+        }
+    }
+
+    /// The same features after each body's directions were turned.
+    pub fn turned(self, a: DQuat, b: DQuat) -> Features {
+        match self {
+            Features::FaceOfA(n) => Features::FaceOfA(a * n),
+            Features::FaceOfB(n) => Features::FaceOfB(b * n),
+            Features::EdgeOfA(e) => Features::EdgeOfA(a * e),
+            Features::EdgeOfB(e) => Features::EdgeOfB(b * e),
+            Features::WedgeOfA(m, n) => Features::WedgeOfA(a * m, a * n),
+            Features::WedgeOfB(m, n) => Features::WedgeOfB(b * m, b * n),
+            Features::CornerOfA(n) => Features::CornerOfA(n.map(|n| a * n)),
+            Features::CornerOfB(n) => Features::CornerOfB(n.map(|n| b * n)),
+            Features::Edges(e, f) => Features::Edges(a * e, b * f),
+            Features::Points => Features::Points,
+            Features::FaceOfARimOfB(n, u) => Features::FaceOfARimOfB(a * n, b * u),
+            Features::RimOfAFaceOfB(u, n) => Features::RimOfAFaceOfB(a * u, b * n),
+            Features::RimOfA(u) => Features::RimOfA(a * u),
+            Features::RimOfB(u) => Features::RimOfB(b * u),
+        }
+    }
+}
+
+/// A contact point.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Contact {
+    /// Bodies A and B.
+    pub bodies: [u32; 2],
+    /// Which shape of each body.
+    pub shapes: [u32; 2],
+    /// Which of the points between the two shapes: the same number from step to step while the same features touch.
+    pub feature: u32,
+    /// Core points, each in the axes of its body.
+    pub core: [DVec3; 2],
+    /// Radii around the core points.
+    pub radius: [f64; 2],
+    /// Where the normal comes from.
+    pub features: Features,
+    /// Distance where collision found the contact, negative where the bodies overlap.
+    pub gap: f64,
+    /// Unit normal from A to B there, world axes.
+    pub normal: DVec3,
+    /// The middle between the two surfaces there, world axes.
+    pub point: DVec3,
+}
+
+impl Contact {
+    /// Gap and normal at other poses of the two bodies.
+    pub fn gap_at(&self, a: &Pose, b: &Pose) -> (f64, DVec3) {
+        let (gap, normal, _) = self.gap_and_point_at(a, b);
+        (gap, normal)
+    }
+
+    /// Gap, normal and the middle between the two surfaces at other poses of the two bodies.
+    pub fn gap_and_point_at(&self, a: &Pose, b: &Pose) -> (f64, DVec3, DVec3) {
+        let (core_a, core_b) = (a.point(self.core[0]), b.point(self.core[1]));
+        let [radius_a, radius_b] = self.radius;
+        let d = core_b - core_a;
+        // Where two features touch without radii, their distance gives no direction: the last normal stays.
+        let towards = |x: DVec3| {
+            let length = x.length();
+            if length > 1e-9 * (1.0 + radius_a + radius_b) {
+                x * (x.dot(self.normal).signum() / length)
+            } else {
+                self.normal
+            }
+        };
+        let across = |edge: DVec3| d - edge * d.dot(edge);
+        let from_a = |n: DVec3, gap: f64| (gap, n, core_a + n * (radius_a + 0.5 * gap));
+        let from_b = |n: DVec3, gap: f64| (gap, n, core_b - n * (radius_b + 0.5 * gap));
+        let apart = |n: DVec3| n.dot(d) - radius_a - radius_b;
+        match self.features {
+            Features::FaceOfA(n) => {
+                let n = a.rotation * n;
+                from_b(n, apart(n))
+            }
+            Features::FaceOfB(n) => {
+                let n = -(b.rotation * n);
+                from_a(n, apart(n))
+            }
+            Features::EdgeOfA(e) => {
+                let n = towards(across(a.rotation * e));
+                from_b(n, apart(n))
+            }
+            Features::EdgeOfB(e) => {
+                let n = towards(across(b.rotation * e));
+                from_a(n, apart(n))
+            }
+            Features::WedgeOfA(m, n) => {
+                let n = out_of_wedge([a.rotation * m, a.rotation * n], d).unwrap_or(self.normal);
+                from_b(n, apart(n))
+            }
+            Features::WedgeOfB(m, n) => {
+                let n = out_of_wedge([b.rotation * m, b.rotation * n], -d).map_or(self.normal, |n| -n);
+                from_a(n, apart(n))
+            }
+            Features::CornerOfA(faces) => {
+                let n = out_of_corner(faces.map(|n| a.rotation * n), d).unwrap_or(self.normal);
+                from_b(n, apart(n))
+            }
+            Features::CornerOfB(faces) => {
+                let n = out_of_corner(faces.map(|n| b.rotation * n), -d).map_or(self.normal, |n| -n);
+                from_a(n, apart(n))
+            }
+            Features::Points => {
+                let n = towards(d);
+                from_a(n, apart(n))
+            }
+            Features::Edges(e, f) => {
+                let (e, f) = (a.rotation * e, b.rotation * f);
+                let n = towards(e.cross(f));
+                let (along_a, _) = nearest_on_lines(e, f, d);
+                let (gap, n, point) = from_a(n, apart(n));
+                (gap, n, point + e * along_a)
+            }
+            Features::FaceOfARimOfB(n, u) => {
+                let n = a.rotation * n;
+                let outward = lowest_on_disc(b.rotation * u, n);
+                let gap = apart(n) + radius_b - radius_b * outward.length();
+                let rim = core_b - outward.normalize_or_zero() * radius_b;
+                (gap, n, rim - n * (0.5 * gap))
+            }
+            Features::RimOfAFaceOfB(u, n) => {
+                let n = -(b.rotation * n);
+                let outward = lowest_on_disc(a.rotation * u, n);
+                let gap = apart(n) + radius_a - radius_a * outward.length();
+                let rim = core_a + outward.normalize_or_zero() * radius_a;
+                (gap, n, rim + n * (0.5 * gap))
+            }
+            Features::RimOfA(u) => {
+                let rim = nearest_on_rim(a.rotation * u, radius_a, d);
+                let n = towards(d - rim);
+                let gap = n.dot(d - rim) - radius_b;
+                from_b(n, gap)
+            }
+            Features::RimOfB(u) => {
+                let rim = nearest_on_rim(b.rotation * u, radius_b, -d);
+                let n = towards(d + rim);
+                let gap = n.dot(d + rim) - radius_a;
+                from_a(n, gap)
+            }
+        }
+    }
+}
+
+/// Lengths below this give no direction.
+const NO_LENGTH: f64 = 1e-9;
+
+/// The direction in which the point x leaves the wedge below two faces with these normals, through whose edge the origin
+/// goes: away from the edge where that is nearest, otherwise out of the face that is nearest. `None` on the edge itself.
+fn out_of_wedge([m, n]: [DVec3; 2], x: DVec3) -> Option<DVec3> {
+    let edge = m.cross(n).normalize_or_zero();
+    let x = x - edge * x.dot(edge);
+    if x.length() <= NO_LENGTH {
+        return None;
+    }
+    let beyond = m.cross(x).dot(edge) >= 0.0 && x.cross(n).dot(edge) >= 0.0;
+    Some(if beyond {
+        x.normalize()
+    } else if m.dot(x) >= n.dot(x) {
+        m
+    } else {
+        n
+    })
+}
+
+/// The same for the corner below three faces that are perpendicular to each other.
+fn out_of_corner(faces: [DVec3; 3], x: DVec3) -> Option<DVec3> {
+    if x.length() <= NO_LENGTH {
+        return None;
+    }
+    // Only the faces below the point count; inside, the nearest one.
+    let outside = faces.iter().map(|n| *n * n.dot(x).max(0.0)).sum::<DVec3>();
+    let nearest = faces.into_iter().max_by(|m, n| m.dot(x).total_cmp(&n.dot(x)));
+    outside.try_normalize().or(nearest)
+}
+
+/// How far along two lines with unit directions e and f their nearest points lie; d leads from the origin of the first to
+/// that of the second. Parallel lines: at the origin of the second.
+pub(super) fn nearest_on_lines(e: DVec3, f: DVec3, d: DVec3) -> (f64, f64) {
+    let cosine = e.dot(f);
+    let sine_squared = e.cross(f).length_squared();
+    if sine_squared < 1e-20 {
+        return (d.dot(e), 0.0);
+    }
+    let s = (d.dot(e) - cosine * d.dot(f)) / sine_squared;
+    (s, cosine * s - d.dot(f))
+}
+
+/// The part of the direction n across the axis u of a disc: its length is the sine of the angle between the two.
+fn lowest_on_disc(u: DVec3, n: DVec3) -> DVec3 {
+    n - u * n.dot(u)
+}
+
+/// The point of a circle about the origin with axis u that is nearest to x.
+fn nearest_on_rim(u: DVec3, radius: f64, x: DVec3) -> DVec3 {
+    let outward = x - u * x.dot(u);
+    outward.try_normalize().unwrap_or_else(|| u.any_orthonormal_vector()) * radius
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn contact(core: [DVec3; 2], radius: [f64; 2], features: Features, normal: DVec3) -> Contact {
+        let (bodies, shapes, feature) = ([0, 1], [0, 0], 0);
+        Contact { bodies, shapes, feature, core, radius, features, gap: 0.0, normal, point: DVec3::ZERO }
+    }
+
+    #[test]
+    fn the_gap_of_two_balls_is_the_distance_less_the_radii() {
+        let c = contact([DVec3::ZERO, DVec3::ZERO], [0.1, 0.2], Features::Points, DVec3::X);
+        let b = Pose { position: DVec3::new(3.0, 4.0, 0.0), rotation: DQuat::IDENTITY };
+        let (gap, n) = c.gap_at(&Pose::IDENTITY, &b);
+        assert!((gap - 4.7).abs() < 1e-14 && (n - DVec3::new(0.6, 0.8, 0.0)).length() < 1e-14);
+    }
+
+    #[test]
+    fn what_has_passed_an_edge_or_a_corner_is_beside_it_and_not_in_it() {
+        // Far below the third face of the corner.
+        let b = |x: f64, z: f64| Pose { position: DVec3::new(x, 0.01, z), rotation: DQuat::IDENTITY };
+        let wedge = Features::WedgeOfA(DVec3::X, DVec3::Z);
+        let corner = Features::CornerOfA([DVec3::X, DVec3::NEG_Y, DVec3::Z]);
+        for features in [wedge, corner, wedge.flipped(), corner.flipped()] {
+            let normal = DVec3::new(0.0995, 0.0, 0.995).normalize();
+            let swapped = matches!(features, Features::WedgeOfB(..) | Features::CornerOfB(_));
+            let c = contact([DVec3::ZERO; 2], [0.0; 2], features, if swapped { -normal } else { normal });
+            let gap = |x: f64, z: f64| match swapped {
+                false => c.gap_at(&Pose::IDENTITY, &b(x, z)).0,
+                true => c.gap_at(&b(x, z), &Pose::IDENTITY).0,
+            };
+            // Above and outside; beside; above the face; in the solid, nearer to one face or the other.
+            assert!((gap(3e-4, 4e-4) - 5e-4).abs() < 1e-18, "{features:?}");
+            assert!((gap(1e-4, -2e-3) - 1e-4).abs() < 1e-18, "{features:?}");
+            assert!((gap(-2e-3, 1e-4) - 1e-4).abs() < 1e-18, "{features:?}");
+            assert!((gap(-1e-4, -2e-3) + 1e-4).abs() < 1e-18, "{features:?}");
+            assert!((gap(-2e-3, -1e-4) + 1e-4).abs() < 1e-18, "{features:?}");
+        }
+    }
+
+    #[test]
+    fn a_corner_that_turns_keeps_its_height_over_a_face() {
+        let corner = DVec3::new(0.1, 0.0, -0.1);
+        let c = contact([DVec3::ZERO, corner], [0.0; 2], Features::FaceOfA(DVec3::Z), DVec3::Z);
+        let rotation = DQuat::from_rotation_y(0.3);
+        let b = Pose { position: DVec3::new(5.0, 0.0, 1.0), rotation };
+        let (gap, _) = c.gap_at(&Pose::IDENTITY, &b);
+        assert!((gap - (1.0 + (rotation * corner).z)).abs() < 1e-15);
+    }
+}

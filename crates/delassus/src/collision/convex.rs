@@ -1,0 +1,512 @@
+//! Contacts of convex shapes along a known direction: hulls, triangles, cylinders and cones.
+//!
+//! ```text
+//! n given with an error of ε  →  features of A along n and of B against it  →  n, gap and points of these, without ε
+//! ```
+//!
+//! The direction comes from an iterative method; the features it points at do not depend on its last digits, and
+//! all that is reported is computed from them. Where a face lies across n (within 3°) the other shape's face, line or
+//! point is clipped by it, as for boxes; elsewhere edges or corners touch.
+
+use glam::DVec3;
+
+use super::box_box::{Block, FACE, blocks, flip};
+use super::clip::{Corner, MERGE, Polygon};
+use super::contact::{Contact, Features};
+use super::primitives::touch;
+use crate::world::Pose;
+
+/// Sine of the tilt under which a disc lies flat.
+const FLAT: f64 = 0.05;
+
+/// Cosine between two directions above which they are the same one.
+const BESIDE: f64 = 0.7;
+
+/// Sides of the polygon around a disc that carries another shape, and corners of one that overhangs its support.
+const SIDES: u16 = 32;
+
+/// Corners and faces.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Polytope {
+    pub vertices: Vec<DVec3>,
+    pub faces: Vec<Face>,
+    pub edges: Vec<[u32; 2]>,
+}
+
+/// A face: outward normal and corners, counterclockwise from outside.
+#[derive(Clone, Debug)]
+pub(super) struct Face {
+    pub normal: DVec3,
+    pub corners: Vec<u32>,
+}
+
+/// A convex shape, as far as contacts distinguish it.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Convex<'a> {
+    Ball(f64),
+    Capsule { radius: f64, half_height: f64 },
+    Cylinder { radius: f64, half_height: f64 },
+    Cone { radius: f64, half_height: f64 },
+    Polytope(&'a Polytope),
+}
+
+/// What touches at a point away from faces.
+enum Touched {
+    Point(DVec3, f64),
+    Edge(DVec3, f64, DVec3),
+}
+
+impl Polytope {
+    /// From corners and the corners of each face in any order.
+    pub fn new(vertices: Vec<DVec3>, faces: impl Iterator<Item = (DVec3, Vec<u32>)>) -> Polytope {
+        let mut edges = Vec::new();
+        let mut sorted = Vec::new();
+        for (outward, mut corners) in faces {
+            let count = corners.len() as f64;
+            let middle = corners.iter().map(|&k| vertices[k as usize]).sum::<DVec3>() / count;
+            let u = outward.any_orthonormal_vector();
+            let v = outward.cross(u);
+            let angle = |k: u32| {
+                let d = vertices[k as usize] - middle;
+                v.dot(d).atan2(u.dot(d))
+            };
+            corners.sort_by(|&i, &j| angle(i).total_cmp(&angle(j)));
+            let around = |k: usize| vertices[corners[k % corners.len()] as usize] - middle;
+            let area: DVec3 = (0..corners.len()).map(|k| around(k).cross(around(k + 1))).sum();
+            let normal = area.try_normalize().unwrap_or(outward);
+            for k in 0..corners.len() {
+                let (i, j) = (corners[k], corners[(k + 1) % corners.len()]);
+                if !edges.contains(&[i.min(j), i.max(j)]) {
+                    edges.push([i.min(j), i.max(j)]);
+                }
+            }
+            sorted.push(Face { normal, corners });
+        }
+        Polytope { vertices, faces: sorted, edges }
+    }
+
+    /// A box.
+    pub fn cuboid(half: DVec3) -> Polytope {
+        let vertices = (0..8).map(|k| crate::collision::primitives::corner(half, k)).collect();
+        let face = |k: usize| {
+            let (axis, positive) = (k / 2, k.is_multiple_of(2));
+            let normal = DVec3::AXES[axis] * if positive { 1.0 } else { -1.0 };
+            (normal, (0..8).filter(|v| (v >> axis & 1 == 1) == positive).collect())
+        };
+        Polytope::new(vertices, (0..6).map(face))
+    }
+
+    /// The largest coordinate.
+    pub fn size(&self) -> f64 {
+        self.vertices.iter().map(|v| v.abs().max_element()).fold(0.0, f64::max)
+    }
+
+    /// The face most along n, and the cosine.
+    fn face_along(&self, n: DVec3) -> (usize, f64) {
+        let mut best = (0, f64::NEG_INFINITY);
+        for (k, face) in self.faces.iter().enumerate() {
+            let cosine = face.normal.dot(n);
+            if cosine > best.1 {
+                best = (k, cosine);
+            }
+        }
+        best
+    }
+
+    fn corner(&self, face: &Face, k: usize) -> DVec3 {
+        self.vertices[face.corners[k % face.corners.len()] as usize]
+    }
+
+    /// How far x is inside the line through an edge of a face.
+    fn inside(&self, face: &Face, k: usize, x: DVec3) -> f64 {
+        let (v, w) = (self.corner(face, k), self.corner(face, k + 1));
+        face.normal.cross(w - v).normalize_or_zero().dot(x - v)
+    }
+
+    /// The farthest corner along n.
+    pub fn support(&self, n: DVec3) -> usize {
+        let mut best = 0;
+        for k in 1..self.vertices.len() {
+            if n.dot(self.vertices[k]) > n.dot(self.vertices[best]) {
+                best = k;
+            }
+        }
+        best
+    }
+
+    /// The point of the surface that is nearest to x; the feature there as one of A, its number, the direction from there to
+    /// x (outward where x is inside or behind a single triangle) and the signed distance.
+    pub fn nearest(&self, x: DVec3) -> (DVec3, Features, u32, DVec3, f64) {
+        let height = |face: &Face| face.normal.dot(x - self.corner(face, 0));
+        let mut highest = (0, f64::NEG_INFINITY);
+        for (k, face) in self.faces.iter().enumerate() {
+            if height(face) > highest.1 {
+                highest = (k, height(face));
+            }
+        }
+        let on_face = |k: usize| {
+            let face = &self.faces[k];
+            let s = height(face);
+            (x - face.normal * s, Features::FaceOfA(face.normal), k as u32, face.normal, s)
+        };
+        if self.faces.len() > 1 && highest.1 <= 0.0 {
+            return on_face(highest.0);
+        }
+        for (k, face) in self.faces.iter().enumerate() {
+            let over = (0..face.corners.len()).all(|e| self.inside(face, e, x) >= 0.0);
+            if over && (height(face) > 0.0 || self.faces.len() == 1) {
+                return on_face(k);
+            }
+        }
+        let mut best = (f64::INFINITY, DVec3::ZERO, Features::Points, 0);
+        for (k, &[i, j]) in self.edges.iter().enumerate() {
+            let (v, w) = (self.vertices[i as usize], self.vertices[j as usize]);
+            let s = (x - v).dot(w - v) / (w - v).length_squared().max(f64::MIN_POSITIVE);
+            let (point, features, id) = if s <= 0.0 {
+                (v, Features::Points, 1 << 16 | i)
+            } else if s >= 1.0 {
+                (w, Features::Points, 1 << 16 | j)
+            } else {
+                (v + (w - v) * s, Features::EdgeOfA((w - v).normalize()), 1 << 17 | k as u32)
+            };
+            let distance = (x - point).length();
+            if distance < best.0 {
+                best = (distance, point, features, id);
+            }
+        }
+        let outward = self.faces.first().map_or(DVec3::Z, |face| face.normal);
+        let n = (x - best.1).try_normalize().unwrap_or(outward);
+        (best.1, best.2, best.3, n, best.0)
+    }
+}
+
+impl Convex<'_> {
+    /// The radius around the core.
+    pub fn radius(&self) -> f64 {
+        match *self {
+            Convex::Ball(radius) | Convex::Capsule { radius, .. } => radius,
+            _ => 0.0,
+        }
+    }
+
+    pub fn size(&self) -> f64 {
+        match *self {
+            Convex::Ball(radius) => radius,
+            Convex::Capsule { radius, half_height }
+            | Convex::Cylinder { radius, half_height }
+            | Convex::Cone { radius, half_height } => radius.max(half_height),
+            Convex::Polytope(polytope) => polytope.size(),
+        }
+    }
+
+    /// The flat side that lies across n: its outward normal, a point of it, its number and the cosine to n.
+    fn face_along(&self, n: DVec3) -> Option<(DVec3, DVec3, u32, f64)> {
+        let found = match *self {
+            Convex::Polytope(polytope) if !polytope.faces.is_empty() => {
+                let (k, cosine) = polytope.face_along(n);
+                let face = &polytope.faces[k];
+                (face.normal, polytope.corner(face, 0), k as u32, cosine)
+            }
+            Convex::Cylinder { half_height, .. } | Convex::Cone { half_height, .. } => {
+                let cone = matches!(self, Convex::Cone { .. });
+                let side = if n.z < 0.0 || cone { -1.0 } else { 1.0 };
+                let normal = DVec3::Z * side;
+                (normal, normal * half_height, u32::from(side > 0.0), normal.dot(n))
+            }
+            _ => return None,
+        };
+        (found.3 >= FACE).then_some(found)
+    }
+
+    /// Cuts a polygon by the sides of a face found by [`Convex::face_along`].
+    fn clip(&self, face: u32, polygon: &mut Polygon) {
+        match *self {
+            Convex::Polytope(polytope) => {
+                let face = &polytope.faces[face as usize];
+                for k in 0..face.corners.len() {
+                    polygon.clip(1000 + k as u16, |x| polytope.inside(face, k, x));
+                }
+            }
+            Convex::Cylinder { radius, .. } | Convex::Cone { radius, .. } => {
+                for k in 0..SIDES {
+                    let outward = on_circle(k, SIDES);
+                    polygon.clip(1000 + k, |x| radius - outward.dot(x));
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// What of the shape, at a pose, looks along w (in its own axes): corners of a face, ends of a line, or a point. `round`
+    /// is the number of corners of a disc. Returns a number for it.
+    fn feature_along(&self, w: DVec3, pose: &Pose, round: u16, polygon: &mut Polygon) -> u32 {
+        polygon.clear();
+        let mut push = |y: DVec3, outward: DVec3, radius: f64, rim: bool, k: u16, count: u16| {
+            let edges = [(k + count - 1) % count, k];
+            polygon.corners.push(Corner { x: pose.point(y + outward * radius), y, radius, rim, edges });
+        };
+        let lower_end = |half_height: f64| DVec3::Z * if w.z < 0.0 { -half_height } else { half_height };
+        let across = DVec3::new(w.x, w.y, 0.0);
+        let sine = across.length();
+        let outward = if sine > 1e-9 { across / sine } else { DVec3::X };
+        match *self {
+            Convex::Ball(radius) => {
+                push(DVec3::ZERO, w, radius, false, 0, 1);
+                0
+            }
+            Convex::Capsule { radius, half_height } => {
+                let end = lower_end(half_height);
+                push(end, w, radius, false, u16::from(end.z < 0.0), 2);
+                if w.z.abs() <= 0.5 {
+                    push(-end, w, radius, false, u16::from(end.z >= 0.0), 2);
+                }
+                1
+            }
+            Convex::Cylinder { radius, half_height } | Convex::Cone { radius, half_height } => {
+                let cone = matches!(self, Convex::Cone { .. });
+                let end = lower_end(half_height);
+                let (apex, base) = (DVec3::Z * half_height, DVec3::Z * -half_height);
+                if sine < FLAT && (!cone || w.z < 0.0) {
+                    let side = DVec3::Z.cross(outward);
+                    for k in 0..round {
+                        let place = on_circle(k, round);
+                        let y = end + (outward * place.x + side * place.y) * radius;
+                        push(y, DVec3::ZERO, 0.0, false, k, round);
+                    }
+                    return 2;
+                }
+                if cone {
+                    push(apex, DVec3::ZERO, 0.0, false, 0, 2);
+                    if w.z <= 0.5 {
+                        push(base, outward, radius, true, 1, 2);
+                    }
+                    // Steep, base down: the rim alone.
+                    if w.z < -0.5 {
+                        polygon.corners.remove(0);
+                    }
+                } else {
+                    push(end, outward, radius, true, u16::from(end.z < 0.0), 2);
+                    if w.z.abs() <= 0.5 {
+                        push(-end, outward, radius, true, u16::from(end.z >= 0.0), 2);
+                    }
+                }
+                3
+            }
+            Convex::Polytope(polytope) => {
+                let (best, cosine) = polytope.face_along(w);
+                if cosine > 0.5 {
+                    let face = &polytope.faces[best];
+                    let count = face.corners.len();
+                    for k in 0..count {
+                        push(polytope.corner(face, k), DVec3::ZERO, 0.0, false, k as u16, count as u16);
+                    }
+                    return 16 + best as u32;
+                }
+                // A tip: its corner, and the flattest edge there.
+                let tip = polytope.support(w);
+                let other = |&[i, j]: &[u32; 2]| match (i as usize == tip, j as usize == tip) {
+                    (true, _) => Some(j as usize),
+                    (_, true) => Some(i as usize),
+                    _ => None,
+                };
+                let slope = |k: usize| {
+                    let d = polytope.vertices[k] - polytope.vertices[tip];
+                    w.dot(d).abs() / d.length().max(f64::MIN_POSITIVE)
+                };
+                let ends = polytope.edges.iter().filter_map(other);
+                let flattest = ends.min_by(|&i, &j| slope(i).total_cmp(&slope(j)));
+                push(polytope.vertices[tip], DVec3::ZERO, 0.0, false, 0, 2);
+                if let Some(end) = flattest.filter(|&end| slope(end) < 0.5) {
+                    push(polytope.vertices[end], DVec3::ZERO, 0.0, false, 1, 2);
+                }
+                number(&[tip as u32])
+            }
+        }
+    }
+
+    /// What touches at the point p of the core, where n looks outward.
+    fn touched(&self, p: DVec3, n: DVec3) -> Touched {
+        match *self {
+            Convex::Ball(radius) => Touched::Point(DVec3::ZERO, radius),
+            Convex::Capsule { radius, half_height } => {
+                let axis = DVec3::new(0.0, 0.0, p.z.clamp(-half_height, half_height));
+                match axis.z.abs() < half_height * (1.0 - 1e-9) {
+                    true => Touched::Edge(axis, radius, DVec3::Z),
+                    false => Touched::Point(axis, radius),
+                }
+            }
+            Convex::Cylinder { radius, .. } if n.z.abs() < 1e-4 => {
+                Touched::Edge(DVec3::new(0.0, 0.0, p.z), radius, DVec3::Z)
+            }
+            Convex::Cylinder { .. } | Convex::Cone { .. } => Touched::Point(p, 0.0),
+            Convex::Polytope(polytope) => {
+                let near = 1e-5 * self.size();
+                let corner = polytope.vertices.iter().find(|v| (**v - p).length() < near);
+                if let Some(&v) = corner {
+                    return Touched::Point(v, 0.0);
+                }
+                for &[i, j] in &polytope.edges {
+                    let (v, w) = (polytope.vertices[i as usize], polytope.vertices[j as usize]);
+                    let e = (w - v).normalize_or_zero();
+                    let foot = v + e * (p - v).dot(e);
+                    if (foot - p).length() < near && (p - v).dot(p - w) < 0.0 {
+                        return Touched::Edge(foot, 0.0, e);
+                    }
+                }
+                Touched::Point(p, 0.0)
+            }
+        }
+    }
+}
+
+/// Point of the unit circle, the first along x.
+fn on_circle(k: u16, count: u16) -> DVec3 {
+    // Quarter turns without rounding.
+    let quarters = [DVec3::X, DVec3::Y, DVec3::NEG_X, DVec3::NEG_Y];
+    if (4 * k).is_multiple_of(count) {
+        return quarters[usize::from(4 * k / count) % 4];
+    }
+    let angle = std::f64::consts::TAU * f64::from(k) / f64::from(count);
+    DVec3::new(angle.cos(), angle.sin(), 0.0)
+}
+
+/// Contacts of A and B, at a pose seen from A, near the points `p` of the cores (each in the axes of its shape) along n.
+pub(super) fn convex_contacts(
+    (a, b): (&Convex, &Convex),
+    pose: &Pose,
+    n: DVec3,
+    p: [DVec3; 2],
+    reach: f64,
+    polygon: &mut Polygon,
+    out: &mut Vec<Contact>,
+) {
+    let m = -pose.local_vector(n);
+    // Two that lie across n with their sides: lines, as of capsules.
+    let line = |shape: &Convex, n: DVec3| match *shape {
+        Convex::Capsule { radius, half_height } => Some((radius, half_height)),
+        Convex::Cylinder { radius, half_height } if n.z.abs() < 1e-3 => Some((radius, half_height)),
+        _ => None,
+    };
+    if let (Some(first), Some(second)) = (line(a, n), line(b, m)) {
+        let block = |(radius, half_height)| Block { half: DVec3::new(0.0, 0.0, half_height), radius };
+        return blocks(&block(first), &block(second), pose, reach, polygon, out);
+    }
+    let start = out.len();
+    let (on_a, on_b) = (a.face_along(n), b.face_along(m));
+    if lies_flush(a, b, pose, n) || lies_flush(b, a, &pose.inverse(), m) {
+        return;
+    }
+    let first = on_a.map_or(0.0, |face| face.3) >= on_b.map_or(0.0, |face| face.3) - 1e-9;
+    if on_a.is_some() && first {
+        face_contacts((a, b), pose, n, 0, polygon, out);
+    } else if on_b.is_some() {
+        face_contacts((b, a), &pose.inverse(), m, 1, polygon, out);
+        for contact in &mut out[start..] {
+            flip(contact, pose);
+        }
+    }
+    let bare = a.radius() + b.radius() == 0.0 && (on_a.is_some() || on_b.is_some());
+    let polytopes = matches!((a, b), (Convex::Polytope(_), Convex::Polytope(_)));
+    // Bare corners and edges that pass along a face touch nothing, as for boxes. Where what lies over a face is not the nearest,
+    // the nearest touches too.
+    let d = pose.point(p[1]) - p[0];
+    let distance = n.dot(d) - a.radius() - b.radius();
+    let gap = |c: &Contact| c.gap_at(&Pose::IDENTITY, pose).0;
+    let lowest = out[start..].iter().map(gap).fold(f64::INFINITY, f64::min);
+    let size = a.size().max(b.size());
+    if lowest <= distance + 0.002 * distance.abs() + 1e-6 * size || (bare && polytopes) {
+        return;
+    }
+    // Points that do not face each other along n are not nearest.
+    if (d - n * n.dot(d)).length() > 1e-3 * size && distance > -1e-3 * size {
+        return;
+    }
+    let (core, radius, features) = match (a.touched(p[0], n), b.touched(p[1], m)) {
+        (Touched::Edge(x, r, e), Touched::Edge(y, s, f)) => {
+            let cross = e.cross(pose.rotation * f).normalize_or_zero();
+            let features = match cross.dot(n).abs() > FACE {
+                true => Features::Edges(e, f),
+                false => Features::EdgeOfA(e),
+            };
+            ([x, y], [r, s], features)
+        }
+        (Touched::Edge(x, r, e), Touched::Point(y, s)) => ([x, y], [r, s], Features::EdgeOfA(e)),
+        (Touched::Point(x, r), Touched::Edge(y, s, f)) => ([x, y], [r, s], Features::EdgeOfB(f)),
+        (Touched::Point(x, r), Touched::Point(y, s)) if r + s > 0.0 => ([x, y], [r, s], Features::Points),
+        // No feature to turn with: the direction stays with A.
+        (Touched::Point(x, _), Touched::Point(y, _)) => ([x, y], [0.0; 2], Features::FaceOfA(n)),
+    };
+    out.push(touch(1, core, radius, features, n));
+}
+
+/// Whether a cylinder or cone B lies in the plane of a face of A, beside it: as on a floor of tiles beside the next tile. It may
+/// pass there, and n, along which the two are apart, must not stop it.
+fn lies_flush(a: &Convex, b: &Convex, pose: &Pose, n: DVec3) -> bool {
+    let Convex::Polytope(polytope) = a else { return false };
+    let reach = |w: DVec3| {
+        let across = w.x.hypot(w.y);
+        match *b {
+            Convex::Cylinder { radius, half_height } => Some(w.z.abs() * half_height + across * radius),
+            Convex::Cone { radius, half_height } => {
+                Some((w.z * half_height).max(across * radius - w.z * half_height))
+            }
+            _ => None,
+        }
+    };
+    let flush = 10.0 * MERGE * a.size().min(b.size());
+    // A triangle of a mesh has no sides of its own.
+    polytope.faces.len() > 1
+        && polytope.faces.iter().filter(|face| face.normal.dot(n) < BESIDE).any(|face| {
+            let height = face.normal.dot(pose.position - polytope.corner(face, 0));
+            reach(-pose.local_vector(face.normal)).is_some_and(|reach| (height - reach).abs() <= flush)
+        })
+}
+
+/// Contacts of the face of A across n with what of B looks against it.
+pub(super) fn face_contacts(
+    (a, b): (&Convex, &Convex),
+    pose: &Pose,
+    n: DVec3,
+    side: u32,
+    polygon: &mut Polygon,
+    out: &mut Vec<Contact>,
+) {
+    let Some((n, origin, face, _)) = a.face_along(n) else {
+        return;
+    };
+    let w = -pose.local_vector(n);
+    let merge = MERGE * a.size().min(b.size());
+    let mut incident = b.feature_along(w, pose, 4, polygon);
+    a.clip(face, polygon);
+    // The pieces of a mesh share what lies on them.
+    let piece = matches!(a, Convex::Polytope(polytope) if polytope.faces.len() == 1);
+    if incident == 2
+        && !piece
+        && (polygon.corners.len() != 4 || polygon.corners.iter().any(|c| c.edges[0] >= 1000))
+    {
+        // A disc that overhangs its support is held by more of its rim.
+        incident = b.feature_along(w, pose, SIDES, polygon);
+        a.clip(face, polygon);
+    }
+    let area = polygon.corners.len() > 2;
+    polygon.reduce(n, merge);
+    if area && polygon.corners.len() < 3 {
+        return;
+    }
+    for c in &polygon.corners {
+        let foot = c.x - n * n.dot(c.x - origin);
+        // On the side of a tilted cylinder or cone, the radius counts as far as it reaches towards the face.
+        let (features, radius) = match c.rim {
+            true => (Features::FaceOfARimOfB(n, DVec3::Z), c.radius),
+            false if c.radius > 0.0 => (Features::FaceOfA(n), n.dot(pose.point(c.y) - c.x)),
+            false => (Features::FaceOfA(n), 0.0),
+        };
+        let ids = [side, face, incident, u32::from(c.edges[0]), u32::from(c.edges[1])];
+        out.push(touch(number(&ids), [foot, c.y], [0.0, radius], features, n));
+    }
+}
+
+/// One number for several (FNV): features of shapes with any number of faces.
+pub(super) fn number(ids: &[u32]) -> u32 {
+    ids.iter().fold(0x811c_9dc5, |hash: u32, &id| (hash ^ id).wrapping_mul(0x0100_0193))
+}

@@ -1,0 +1,386 @@
+//! Where bodies touch or are about to.
+//!
+//! ```text
+//! contacts = { gap ≤ δ_a + δ_b } ,   δ the margin of each body          (004 §1)
+//! ```
+//!
+//! Boxes around the shapes, grown by their margins and some slack, stand in a tree; only shapes that leave their box are put
+//! in again, and pairs are looked for only then. Planes have no box: they are tried against all others. Each pair of
+//! shapes is then measured in the axes of the first, so that places far from the origin lose no digits: plane, ball,
+//! box, capsule and cylinder in closed form (`pairs.rs`, `pairs_block.rs`), the others through `parry_pairs.rs`.
+
+mod box_box;
+mod clip;
+mod contact;
+mod convex;
+mod parry;
+mod primitives;
+
+pub use contact::{Contact, Features};
+
+use glam::{DMat3, DVec3};
+
+use crate::world::{Pose, Shape, ShapeKind, World, WorldState, check_shape};
+use box_box::Block;
+use clip::Polygon;
+use parry::{Solids, Tree};
+use primitives::SEAM;
+
+/// Square of the sine between two faces that are flush: a rise of 10 µm over a metre.
+const FLUSH: f64 = 1e-10;
+
+/// Finds contacts; remembers boxes and pairs from call to call.
+pub struct Collider {
+    proxies: Vec<Proxy>,
+    poses: Vec<Pose>,
+    bounds: Vec<[DVec3; 2]>,
+    tree: Tree,
+    solids: Solids,
+    pairs: Vec<[u32; 2]>,
+    plane_margin: f64,
+}
+
+/// A shape of a body as collision sees it.
+struct Proxy {
+    body: u32,
+    shape: u32,
+    fixed: bool,
+    kind: Kind,
+    pose: Pose,
+    /// A box around the shape in its axes: centre, half its edges, and a radius around it.
+    centre: DVec3,
+    half: DVec3,
+    radius: f64,
+    /// Radius of a ball around the shape, about the origin of its axes.
+    around: f64,
+}
+
+/// What there is a closed form for.
+#[derive(Clone, Copy)]
+enum Kind {
+    Plane,
+    Ball(f64),
+    Block(Block),
+    Cylinder { radius: f64, half_height: f64 },
+    Cone { radius: f64, half_height: f64 },
+    Other,
+}
+
+impl Collider {
+    /// A collider for this world and no other. Shapes that make no sense ([`check_shape`]) touch nothing.
+    pub fn new(world: &World) -> Self {
+        let mut proxies = Vec::new();
+        let mut kinds = Vec::new();
+        for (b, body) in world.bodies.iter().enumerate() {
+            for (s, shape) in body.shapes.iter().enumerate().filter(|(_, s)| check_shape(&s.kind).is_ok()) {
+                proxies.push(Proxy::new(b as u32, s as u32, body.fixed, shape));
+                kinds.push(&shape.kind);
+            }
+        }
+        let solids = Solids::new(kinds.into_iter());
+        let nowhere = [DVec3::INFINITY, DVec3::NEG_INFINITY];
+        let bounds = vec![nowhere; proxies.len()];
+        let poses = vec![Pose::IDENTITY; proxies.len()];
+        let (tree, pairs) = (Tree::default(), Vec::new());
+        Collider { proxies, poses, bounds, tree, solids, pairs, plane_margin: -1.0 }
+    }
+
+    /// All contacts whose gap is at most the sum of the margins of their bodies (one margin per body, m), sorted by bodies,
+    /// shapes and feature, into `contacts`.
+    pub fn collide(
+        &mut self,
+        world: &World,
+        state: &WorldState,
+        margin: &[f64],
+        contacts: &mut Vec<Contact>,
+    ) {
+        contacts.clear();
+        self.update_pairs(world, state, margin);
+        for &[first, second] in &self.pairs {
+            let (i, j) = (first as usize, second as usize);
+            let (a, b) = (&self.proxies[i], &self.proxies[j]);
+            let reach = margin[a.body as usize] + margin[b.body as usize];
+            if a.is_beyond(&self.poses[i], b, &self.poses[j], reach) {
+                continue;
+            }
+            let start = contacts.len();
+            let pose = relative(&self.poses[i], &self.poses[j]);
+            if touches(a, b, &pose, reach, self.solids.polygon(), contacts) {
+                finish(a, b, [&self.poses[i], &pose], false, reach, start, contacts);
+                continue;
+            }
+            let back = relative(&self.poses[j], &self.poses[i]);
+            if touches(b, a, &back, reach, self.solids.polygon(), contacts) {
+                finish(b, a, [&self.poses[j], &back], true, reach, start, contacts);
+                continue;
+            }
+            self.solids.touches([i, j], &pose, reach, contacts);
+            finish(a, b, [&self.poses[i], &pose], false, reach, start, contacts);
+        }
+        drop_seams(state, contacts);
+    }
+
+    /// The least extent of a shape, m; infinite for a plane.
+    pub(crate) fn thickness(&self, body: u32, shape: u32) -> f64 {
+        // Shapes stand in the order of bodies and, there, in their own.
+        let found = self.proxies.binary_search_by_key(&(body, shape), |p| (p.body, p.shape));
+        found.map_or(0.0, |k| 2.0 * (self.proxies[k].half.min_element() + self.proxies[k].radius))
+    }
+
+    /// Moves the boxes that have to be moved, and looks for pairs if there were any.
+    fn update_pairs(&mut self, world: &World, state: &WorldState, margin: &[f64]) {
+        let mut moved = false;
+        for (k, proxy) in self.proxies.iter().enumerate() {
+            let body = proxy.body as usize;
+            let delta = margin[body];
+            self.poses[k] = state.bodies[body].pose.compose(&proxy.pose);
+            if matches!(proxy.kind, Kind::Plane) {
+                if delta > self.plane_margin {
+                    self.plane_margin = 2.0 * delta;
+                    moved = true;
+                }
+                continue;
+            }
+            let [low, high] = proxy.bounds(&self.poses[k], delta);
+            let [fat_low, fat_high] = self.bounds[k];
+            if low.cmpge(fat_low).all() && high.cmple(fat_high).all() {
+                continue;
+            }
+            // Slack: what a body at rest relative to its size may creep before its neighbours are looked for again.
+            let slack = if proxy.fixed { delta } else { delta + 0.05 * (high - low).min_element() };
+            self.bounds[k] = [low - slack, high + slack];
+            self.tree.put(k as u32, self.bounds[k]);
+            moved = true;
+        }
+        if !moved {
+            return;
+        }
+        let (proxies, pairs) = (&self.proxies, &mut self.pairs);
+        pairs.clear();
+        let mut pair = |i: u32, j: u32| {
+            let (i, j) = (i.min(j), i.max(j));
+            let (a, b) = (&proxies[i as usize], &proxies[j as usize]);
+            let bodies = [a.body as usize, b.body as usize];
+            let skip = a.body == b.body || (a.fixed && b.fixed);
+            if !skip && world.no_contact.binary_search(&bodies).is_err() {
+                pairs.push([i, j]);
+            }
+        };
+        self.tree.pairs(&mut pair);
+        for (k, plane) in proxies.iter().enumerate().filter(|(_, p)| matches!(p.kind, Kind::Plane)) {
+            let normal = self.poses[k].rotation * DVec3::Z;
+            for (other, [low, high]) in self.bounds.iter().enumerate() {
+                if matches!(proxies[other].kind, Kind::Plane) {
+                    continue;
+                }
+                let (middle, half) = ((*low + *high) * 0.5, (*high - *low) * 0.5);
+                let height = normal.dot(middle - self.poses[k].position) - half.dot(normal.abs());
+                // A plane that moves is tried against everything.
+                if !plane.fixed || height <= self.plane_margin {
+                    pair(k as u32, other as u32);
+                }
+            }
+        }
+        let order = |k: u32| (proxies[k as usize].body, proxies[k as usize].shape);
+        pairs.sort_unstable_by_key(|&[i, j]| {
+            let ((a, s), (b, t)) = (order(i), order(j));
+            (a, b, s, t)
+        });
+    }
+}
+
+/// Drops contacts of round shapes with an edge or a corner that lies flush behind a face on which they are already: what rolls
+/// from one floor tile to the next does not meet the edge of the second.
+fn drop_seams(state: &WorldState, contacts: &mut Vec<Contact>) {
+    let round = |c: &Contact| c.radius[0] + c.radius[1] > 0.0;
+    let at = |c: &Contact, side: usize| state.bodies[c.bodies[side] as usize].pose;
+    let shape = |c: &Contact, side: usize| (c.bodies[side], c.shapes[side]);
+    let hidden = |c: &Contact, all: &[Contact]| {
+        let Some((owner, faces)) = edge_owner(c).filter(|_| round(c)) else { return false };
+        let (turn, edge) = (at(c, owner).rotation, at(c, owner).point(c.core[owner]));
+        all.iter().any(|f| {
+            let (side, normal) = match f.features {
+                Features::FaceOfA(n) => (0, n),
+                Features::FaceOfB(n) => (1, n),
+                _ => return false,
+            };
+            let same = shape(f, 1 - side) == shape(c, 1 - owner) && shape(f, side) != shape(c, owner);
+            let (n, foot) = (at(f, side).rotation * normal, at(f, side).point(f.core[side]));
+            same && n.dot(edge - foot).abs() <= SEAM
+                && faces.iter().any(|face| (turn * *face - n).length_squared() <= FLUSH)
+        })
+    };
+    // Edges hide nothing, so that the order does not matter.
+    for k in (0..contacts.len()).rev() {
+        if hidden(&contacts[k], contacts) {
+            contacts.remove(k);
+        }
+    }
+}
+
+/// Which side of a contact touches with an edge or a corner, and the faces beside it.
+fn edge_owner(contact: &Contact) -> Option<(usize, [DVec3; 3])> {
+    match contact.features {
+        Features::WedgeOfA(m, n) => Some((0, [m, n, n])),
+        Features::WedgeOfB(m, n) => Some((1, [m, n, n])),
+        Features::CornerOfA(faces) => Some((0, faces)),
+        Features::CornerOfB(faces) => Some((1, faces)),
+        _ => None,
+    }
+}
+
+impl Proxy {
+    fn new(body: u32, shape: u32, fixed: bool, what: &Shape) -> Proxy {
+        let around = |points: &mut dyn Iterator<Item = DVec3>| {
+            let nothing = [DVec3::INFINITY, DVec3::NEG_INFINITY];
+            let [low, high] = points.fold(nothing, |[low, high], p| [low.min(p), high.max(p)]);
+            ((low + high) * 0.5, (high - low) * 0.5)
+        };
+        let (mut centre, mut radius_around) = (DVec3::ZERO, 0.0);
+        let (kind, half) = match &what.kind {
+            ShapeKind::Plane => (Kind::Plane, DVec3::INFINITY),
+            &ShapeKind::Sphere { radius } => {
+                radius_around = radius;
+                (Kind::Ball(radius), DVec3::ZERO)
+            }
+            &ShapeKind::Box { half_extents: half } => (Kind::Block(Block { half, radius: 0.0 }), half),
+            &ShapeKind::Capsule { radius, half_height } => {
+                let half = DVec3::new(0.0, 0.0, half_height);
+                radius_around = radius;
+                (Kind::Block(Block { half, radius }), half)
+            }
+            &ShapeKind::Cylinder { radius, half_height } => {
+                (Kind::Cylinder { radius, half_height }, DVec3::new(radius, radius, half_height))
+            }
+            &ShapeKind::Cone { radius, half_height } => {
+                (Kind::Cone { radius, half_height }, DVec3::new(radius, radius, half_height))
+            }
+            ShapeKind::Convex { points } => {
+                let half;
+                (centre, half) = around(&mut points.iter().copied());
+                (Kind::Other, half)
+            }
+            ShapeKind::Mesh { vertices, .. } => {
+                let half;
+                (centre, half) = around(&mut vertices.iter().copied());
+                (Kind::Other, half)
+            }
+            ShapeKind::Heightfield { heights, extent, .. } => {
+                let half;
+                (centre, half) = around(&mut heights.iter().map(|&z| DVec3::new(0.0, 0.0, z)));
+                (Kind::Other, half + DVec3::new(0.5 * extent[0], 0.5 * extent[1], 0.0))
+            }
+        };
+        let around = centre.length() + half.length() + radius_around;
+        Proxy { body, shape, fixed, kind, pose: what.pose, centre, half, radius: radius_around, around }
+    }
+
+    /// Whether the balls around two shapes, or around one over a plane, are farther apart than `reach`: most pairs whose boxes
+    /// overlap are.
+    fn is_beyond(&self, pose: &Pose, other: &Proxy, there: &Pose, reach: f64) -> bool {
+        let d = there.position - pose.position;
+        match (self.kind, other.kind) {
+            (Kind::Plane, _) => d.dot(pose.rotation * DVec3::Z) > (other.around + reach) * (1.0 + 1e-12),
+            (_, Kind::Plane) => -d.dot(there.rotation * DVec3::Z) > (self.around + reach) * (1.0 + 1e-12),
+            _ => {
+                let far = self.around + other.around + reach;
+                // Rounding must not lose a contact at exactly this distance.
+                d.length_squared() > far * far * (1.0 + 1e-12)
+            }
+        }
+    }
+
+    /// Box in the world around the shape at a pose, grown by a margin.
+    fn bounds(&self, pose: &Pose, margin: f64) -> [DVec3; 2] {
+        let mut half = DVec3::splat(self.radius + margin);
+        if self.half != DVec3::ZERO {
+            let turn = DMat3::from_quat(pose.rotation).transpose();
+            let extent = |row: DVec3| self.half.dot(row.abs());
+            half += DVec3::new(extent(turn.x_axis), extent(turn.y_axis), extent(turn.z_axis));
+        }
+        let centre = pose.point(self.centre);
+        [centre - half, centre + half]
+    }
+}
+
+/// The pose of b seen from a: the difference first, so that far from the origin no digits are lost.
+fn relative(a: &Pose, b: &Pose) -> Pose {
+    let rotation = (a.rotation.conjugate() * b.rotation).normalize();
+    Pose { position: a.local_point(b.position), rotation }
+}
+
+/// Pushes the contacts of a pair that has a closed form in this order; whether it has.
+fn touches(
+    a: &Proxy,
+    b: &Proxy,
+    pose: &Pose,
+    reach: f64,
+    polygon: &mut Polygon,
+    out: &mut Vec<Contact>,
+) -> bool {
+    match (a.kind, b.kind) {
+        (Kind::Plane, Kind::Plane) => {}
+        (Kind::Plane, Kind::Ball(r)) => primitives::on_plane(0, DVec3::ZERO, r, pose, out),
+        (Kind::Plane, Kind::Block(block)) => primitives::plane_block(block.half, block.radius, pose, out),
+        (Kind::Plane, Kind::Cylinder { radius, half_height }) => {
+            primitives::plane_disc(0, half_height, radius, 1.0, pose, out);
+            primitives::plane_disc(4, -half_height, radius, -1.0, pose, out);
+        }
+        (Kind::Plane, Kind::Cone { radius, half_height }) => {
+            primitives::on_plane(4, DVec3::new(0.0, 0.0, half_height), 0.0, pose, out);
+            primitives::plane_disc(0, -half_height, radius, -1.0, pose, out);
+        }
+        (Kind::Ball(r), Kind::Ball(s)) => primitives::ball_ball([r, s], pose, out),
+        (Kind::Block(block), Kind::Ball(r)) => {
+            primitives::block_ball(block.half, [block.radius, r], pose, out);
+        }
+        (Kind::Cylinder { radius, half_height }, Kind::Ball(r)) => {
+            primitives::cylinder_ball(radius, half_height, r, pose, out);
+        }
+        (Kind::Block(first), Kind::Block(second)) => {
+            box_box::blocks(&first, &second, pose, reach, polygon, out);
+        }
+        _ => return false,
+    }
+    true
+}
+
+/// Fills in what follows from core points and features, drops what is beyond reach, and sorts. `world` is the pose of the
+/// first shape, `pose` that of the second seen from it.
+fn finish(
+    a: &Proxy,
+    b: &Proxy,
+    [world, pose]: [&Pose; 2],
+    flipped: bool,
+    reach: f64,
+    start: usize,
+    contacts: &mut Vec<Contact>,
+) {
+    let mut kept = start;
+    for k in start..contacts.len() {
+        let mut contact = contacts[k];
+        let (gap, normal, point) = contact.gap_and_point_at(&Pose::IDENTITY, pose);
+        if !(gap <= reach && point.is_finite()) {
+            continue;
+        }
+        contact.gap = gap;
+        contact.normal = world.rotation * normal;
+        contact.point = world.point(point);
+        contact.core = [a.pose.point(contact.core[0]), b.pose.point(contact.core[1])];
+        contact.features = contact.features.turned(a.pose.rotation, b.pose.rotation);
+        contact.bodies = [a.body, b.body];
+        contact.shapes = [a.shape, b.shape];
+        if flipped {
+            contact.bodies.swap(0, 1);
+            contact.shapes.swap(0, 1);
+            contact.core.swap(0, 1);
+            contact.radius.swap(0, 1);
+            contact.features = contact.features.flipped();
+            contact.normal = -contact.normal;
+        }
+        contacts[kept] = contact;
+        kept += 1;
+    }
+    contacts.truncate(kept);
+    contacts[start..].sort_unstable_by_key(|contact| contact.feature);
+}

@@ -1,0 +1,507 @@
+//! What collision asks of parry: a tree of boxes, hulls, and the direction in which two convex shapes are nearest or overlap
+//! the least. No other file knows parry.
+//!
+//! A mesh is the set of its triangles, a heightfield a mesh. A triangle is solid on its back; it touches with its face, and
+//! with an edge or a corner only where no triangle beside it is nearer, so that what slides over a flat mesh does not
+//! catch on the lines between triangles.
+
+use glam::DVec3;
+use parry3d_f64::bounding_volume::{Aabb, BoundingVolume};
+use parry3d_f64::math::Pose as ParryPose;
+use parry3d_f64::partitioning::{Bvh, BvhBuildStrategy, BvhWorkspace};
+use parry3d_f64::query::details::contact_support_map_support_map_with_params;
+use parry3d_f64::query::gjk::{GJKResult, VoronoiSimplex};
+use parry3d_f64::shape::{ConvexPolyhedron, SupportMap};
+use parry3d_f64::transformation::try_convex_hull;
+
+use super::box_box::{FACE, flip};
+use super::clip::{MERGE, Polygon, reduce_patches};
+use super::contact::{Contact, Features};
+use super::convex::{Convex, Face, Polytope, convex_contacts, face_contacts, number};
+use super::primitives::{on_plane, touch};
+use crate::world::{Pose, ShapeKind};
+
+/// Normals whose cosine exceeds this belong to one flat patch.
+const PARALLEL: f64 = 1.0 - 1e-12;
+
+/// A tree of boxes.
+#[derive(Default)]
+pub(super) struct Tree {
+    bvh: Bvh,
+    workspace: BvhWorkspace,
+}
+
+impl Tree {
+    /// Puts a box into the tree or moves it.
+    pub fn put(&mut self, index: u32, [low, high]: [DVec3; 2]) {
+        self.bvh.insert_or_update_partially(Aabb::new(low, high), index, 0.0);
+    }
+
+    /// All pairs of boxes that overlap, each once, after some were moved.
+    pub fn pairs(&mut self, found: &mut impl FnMut(u32, u32)) {
+        self.bvh.refit(&mut self.workspace);
+        self.bvh.optimize_incremental(&mut self.workspace);
+        self.bvh.traverse_bvtt_single_tree::<false>(&mut self.workspace, found);
+    }
+}
+
+/// Shapes, prepared.
+pub(super) struct Solids {
+    solids: Vec<Solid>,
+    work: Work,
+}
+
+/// Memory that stays from call to call.
+#[derive(Default)]
+struct Work {
+    polygon: Polygon,
+    spare: Vec<Contact>,
+    hits: [Vec<u32>; 2],
+    triangles: [Polytope; 2],
+}
+
+enum Solid {
+    Plane,
+    Ball(f64),
+    Capsule { radius: f64, half_height: f64 },
+    Cylinder { radius: f64, half_height: f64 },
+    Cone { radius: f64, half_height: f64 },
+    Hull(Polytope),
+    Mesh(Mesh),
+}
+
+/// Triangles with what is beside them.
+struct Mesh {
+    vertices: Vec<DVec3>,
+    triangles: Vec<[u32; 3]>,
+    /// Triangles at each vertex.
+    around: Vec<Vec<u32>>,
+    tree: Bvh,
+    /// Corners of the hull.
+    outermost: Vec<DVec3>,
+    size: f64,
+}
+
+impl Solid {
+    fn new(kind: &ShapeKind) -> Solid {
+        match *kind {
+            ShapeKind::Plane => Solid::Plane,
+            ShapeKind::Sphere { radius } => Solid::Ball(radius),
+            ShapeKind::Capsule { radius, half_height } => Solid::Capsule { radius, half_height },
+            ShapeKind::Cylinder { radius, half_height } => Solid::Cylinder { radius, half_height },
+            ShapeKind::Cone { radius, half_height } => Solid::Cone { radius, half_height },
+            ShapeKind::Box { half_extents } => Solid::Hull(Polytope::cuboid(half_extents)),
+            ShapeKind::Convex { ref points } => Solid::Hull(hull(points)),
+            ShapeKind::Mesh { ref vertices, ref triangles } => {
+                Solid::Mesh(Mesh::new(vertices.clone(), triangles.clone()))
+            }
+            ShapeKind::Heightfield { ref heights, size: [columns, rows], extent } => {
+                let along = |k: usize, count: usize, extent: f64| {
+                    (k as f64 / (count.max(2) - 1) as f64 - 0.5) * extent
+                };
+                let place = |k: usize| {
+                    let (i, j) = (k % columns, k / columns);
+                    DVec3::new(along(i, columns, extent[0]), along(j, rows, extent[1]), heights[k])
+                };
+                let vertices = (0..heights.len().min(columns * rows)).map(place).collect();
+                let mut triangles = Vec::new();
+                for j in 1..rows as u32 {
+                    for i in 1..columns as u32 {
+                        let k = j * columns as u32 + i;
+                        let (left, below) = (k - 1, k - columns as u32);
+                        triangles.push([below - 1, below, left]);
+                        triangles.push([below, k, left]);
+                    }
+                }
+                Solid::Mesh(Mesh::new(vertices, triangles))
+            }
+        }
+    }
+
+    fn convex(&self) -> Option<Convex<'_>> {
+        Some(match *self {
+            Solid::Ball(radius) => Convex::Ball(radius),
+            Solid::Capsule { radius, half_height } => Convex::Capsule { radius, half_height },
+            Solid::Cylinder { radius, half_height } => Convex::Cylinder { radius, half_height },
+            Solid::Cone { radius, half_height } => Convex::Cone { radius, half_height },
+            Solid::Hull(ref polytope) => Convex::Polytope(polytope),
+            Solid::Plane | Solid::Mesh(_) => return None,
+        })
+    }
+}
+
+/// The hull of points; of points in a plane or fewer, the box around them.
+fn hull(points: &[DVec3]) -> Polytope {
+    let solid = try_convex_hull(points)
+        .ok()
+        .and_then(|(vertices, triangles)| ConvexPolyhedron::from_convex_mesh(vertices, &triangles));
+    if let Some(solid) = solid {
+        let faces = solid.faces().iter().map(|face| {
+            let (first, count) = (face.first_vertex_or_edge as usize, face.num_vertices_or_edges as usize);
+            (face.normal, solid.vertices_adj_to_face()[first..first + count].to_vec())
+        });
+        return Polytope::new(solid.points().to_vec(), faces);
+    }
+    let nothing = [DVec3::INFINITY, DVec3::NEG_INFINITY];
+    let [low, high] = points.iter().fold(nothing, |[low, high], &p| [low.min(p), high.max(p)]);
+    let mut polytope = Polytope::cuboid((high - low) * 0.5);
+    polytope.vertices.iter_mut().for_each(|v| *v += (high + low) * 0.5);
+    polytope
+}
+
+impl Mesh {
+    fn new(vertices: Vec<DVec3>, mut triangles: Vec<[u32; 3]>) -> Mesh {
+        let corner = |k: u32| vertices[k as usize];
+        // Triangles without area have no side.
+        triangles.retain(|&[i, j, k]| (corner(j) - corner(i)).cross(corner(k) - corner(i)).length() > 0.0);
+        let boxes: Vec<_> = triangles
+            .iter()
+            .map(|t| {
+                let [p, q, r] = t.map(corner);
+                Aabb::new(p.min(q).min(r), p.max(q).max(r))
+            })
+            .collect();
+        let mut around = vec![Vec::new(); vertices.len()];
+        for (k, triangle) in triangles.iter().enumerate() {
+            triangle.iter().for_each(|&v| around[v as usize].push(k as u32));
+        }
+        let tree = Bvh::from_leaves(BvhBuildStrategy::Binned, &boxes);
+        let outermost = try_convex_hull(&vertices).map_or_else(|_| vertices.clone(), |(points, _)| points);
+        let size = vertices.iter().map(|v| v.abs().max_element()).fold(0.0, f64::max);
+        Mesh { vertices, triangles, around, tree, outermost, size }
+    }
+
+    /// Makes a polytope of one face out of a triangle.
+    fn triangle(&self, index: u32, polytope: &mut Polytope) {
+        let corners = self.triangles[index as usize].map(|k| self.vertices[k as usize]);
+        let normal = (corners[1] - corners[0]).cross(corners[2] - corners[0]).normalize_or_zero();
+        polytope.vertices.clear();
+        polytope.vertices.extend(corners);
+        if polytope.faces.is_empty() {
+            polytope.faces.push(Face { normal, corners: vec![0, 1, 2] });
+            polytope.edges.extend([[0, 1], [1, 2], [2, 0]]);
+        }
+        polytope.faces[0].normal = normal;
+    }
+
+    /// Whether no triangle beside the corner or edge of a triangle on which x lies reaches farther along n than x.
+    fn is_outermost(&self, index: u32, x: DVec3, n: DVec3) -> bool {
+        let near = 1e-6 * self.size;
+        let corners = self.triangles[index as usize];
+        let at = |k: u32| self.vertices[k as usize];
+        let on = |k: usize| {
+            let (v, w) = (at(corners[k]), at(corners[(k + 1) % 3]));
+            let e = (w - v).normalize_or_zero();
+            (x - v - e * (x - v).dot(e)).length() <= near
+        };
+        // Corners that belong to every edge x lies on: one where it is a corner, two on an edge.
+        let edges = [on(0), on(1), on(2)];
+        let touched = corners.iter().enumerate().filter(|&(k, _)| {
+            let opposite = edges[(k + 1) % 3];
+            !opposite && (edges[k] || edges[(k + 2) % 3])
+        });
+        let touched = touched.map(|(_, &v)| v);
+        let Some(first) = touched.clone().next() else {
+            let [p, q, r] = corners.map(at);
+            return (q - p).cross(r - p).normalize_or_zero().dot(n) > 1.0 - 1e-6;
+        };
+        let beside = self.around[first as usize]
+            .iter()
+            .filter(|&&t| touched.clone().all(|v| self.triangles[t as usize].contains(&v)));
+        beside.flat_map(|&t| self.triangles[t as usize]).all(|k| {
+            let d = at(k) - x;
+            n.dot(d) <= near.max(1e-6 * d.length())
+        })
+    }
+}
+
+/// A shape without the radius around it: iterations end at corners, and creep where they have to find a round place.
+struct Core<'a>(&'a Convex<'a>);
+
+impl SupportMap for Core<'_> {
+    fn local_support_point(&self, direction: DVec3) -> DVec3 {
+        let n = direction.try_normalize().unwrap_or(DVec3::Z);
+        let across = DVec3::new(n.x, n.y, 0.0).try_normalize().unwrap_or(DVec3::ZERO);
+        let end = |half_height: f64| DVec3::Z * if n.z < 0.0 { -half_height } else { half_height };
+        match *self.0 {
+            Convex::Ball(_) => DVec3::ZERO,
+            Convex::Capsule { half_height, .. } => end(half_height),
+            Convex::Cylinder { radius, half_height } => end(half_height) + across * radius,
+            Convex::Cone { radius, half_height } => {
+                let (apex, rim) = (DVec3::Z * half_height, across * radius - DVec3::Z * half_height);
+                if n.dot(apex) > n.dot(rim) { apex } else { rim }
+            }
+            Convex::Polytope(polytope) => polytope.vertices[polytope.support(n)],
+        }
+    }
+}
+
+/// The direction from A to B in which they are nearest or overlap the least, and the points of their cores there, each in its
+/// own axes; nothing if they are farther apart than `reach`.
+fn direction(a: &Convex, b: &Convex, pose: &Pose, reach: f64) -> Option<(DVec3, [DVec3; 2])> {
+    let at = ParryPose::from_parts(pose.position, pose.rotation);
+    let size = a.size().max(b.size());
+    let reach = reach + a.radius() + b.radius();
+    let (core_a, core_b) = (Core(a), Core(b));
+    let points =
+        |n: DVec3| [core_a.local_support_point(n), core_b.local_support_point(-pose.local_vector(n))];
+    let apart = |n: DVec3| {
+        let [x, y] = points(n);
+        n.dot(pose.point(y) - x)
+    };
+    let mut simplex = VoronoiSimplex::new();
+    let prediction = reach.max(0.0) * (1.0 + 1e-6) + 1e-9 * size;
+    let mut found = None;
+    // From some directions the iteration does not arrive.
+    for start in [pose.position.try_normalize(), Some(DVec3::new(0.48, -0.6, 0.64)), Some(DVec3::Y)] {
+        let result = contact_support_map_support_map_with_params(
+            &at,
+            &core_a,
+            &core_b,
+            prediction,
+            &mut simplex,
+            start,
+        );
+        match result {
+            GJKResult::ClosestPoints(x, y, n) if x.is_finite() && y.is_finite() => {
+                // The direction between the points is better than the other one, except where they nearly coincide.
+                let n = n.try_normalize().unwrap_or(DVec3::Z);
+                let side = if n.dot(y - x) < 0.0 { -1.0 } else { 1.0 };
+                let between = ((y - x) * side).try_normalize().unwrap_or(n);
+                let n = if apart(between) > apart(n) { between } else { n };
+                found = Some((n, [x, pose.local_point(y)]));
+                break;
+            }
+            // Farther apart than asked for, and not a failure.
+            GJKResult::NoIntersection(n) if apart(n) > prediction * (1.0 - 1e-6) => return None,
+            _ => {}
+        }
+    }
+    // Where the shapes touch, the direction between their nearest points is noise. Faces are known exactly: one that is as
+    // good takes its place, and if no direction was found the best of them does.
+    let bound = found.map_or(f64::NEG_INFINITY, |(n, _)| apart(n));
+    let mut best = (bound - 1e-9 * size, None);
+    let mut try_direction = |n: DVec3| {
+        let separation = apart(n);
+        if separation > best.0 {
+            best = (separation, Some(n));
+        }
+    };
+    let faces = |shape: &Convex, look: &mut dyn FnMut(DVec3)| match *shape {
+        Convex::Polytope(polytope) => polytope.faces.iter().for_each(|face| look(face.normal)),
+        Convex::Cylinder { .. } => [DVec3::Z, DVec3::NEG_Z].into_iter().for_each(look),
+        Convex::Cone { .. } => look(DVec3::NEG_Z),
+        Convex::Ball(_) | Convex::Capsule { .. } => {}
+    };
+    faces(a, &mut try_direction);
+    faces(b, &mut |m| try_direction(-(pose.rotation * m)));
+    if found.is_none() {
+        try_direction(pose.position.try_normalize().unwrap_or(DVec3::Z));
+    }
+    match best.1 {
+        Some(n) if best.0 <= reach => {
+            // Of the points that were found and the farthest ones along n, those that face each other better.
+            let beside = |p: &[DVec3; 2]| {
+                let d = pose.point(p[1]) - p[0];
+                (d - n * n.dot(d)).length()
+            };
+            let farthest = points(n);
+            let better = found.map(|(_, p)| p).filter(|p| beside(p) < beside(&farthest));
+            Some((n, better.unwrap_or(farthest)))
+        }
+        Some(_) => None,
+        None => found,
+    }
+}
+
+impl Solids {
+    pub fn new<'a>(shapes: impl Iterator<Item = &'a ShapeKind>) -> Solids {
+        Solids { solids: shapes.map(Solid::new).collect(), work: Work::default() }
+    }
+
+    /// Memory for polygons.
+    pub fn polygon(&mut self) -> &mut Polygon {
+        &mut self.work.polygon
+    }
+
+    /// Contacts of two shapes, the second at a pose seen from the first, up to the gap `reach`.
+    pub fn touches(&mut self, [i, j]: [usize; 2], pose: &Pose, reach: f64, out: &mut Vec<Contact>) {
+        let (first, second, work) = (&self.solids[i], &self.solids[j], &mut self.work);
+        let start = out.len();
+        let flipped = |out: &mut Vec<Contact>| out[start..].iter_mut().for_each(|c| flip(c, pose));
+        match (first, second, first.convex(), second.convex()) {
+            (_, _, Some(a), Some(b)) => convex_pair(&a, &b, pose, reach, work, out),
+            (Solid::Plane, solid, ..) => {
+                plane_points(solid, pose, reach, work, out);
+            }
+            (solid, Solid::Plane, ..) => {
+                plane_points(solid, &pose.inverse(), reach, work, out);
+                flipped(out);
+            }
+            (Solid::Mesh(mesh), _, _, Some(b)) => mesh_convex(mesh, &b, None, pose, reach, work, out),
+            (_, Solid::Mesh(mesh), Some(a), _) => {
+                mesh_convex(mesh, &a, None, &pose.inverse(), reach, work, out);
+                flipped(out);
+            }
+            (Solid::Mesh(mesh), Solid::Mesh(other), ..) => mesh_mesh(mesh, other, pose, reach, work, out),
+            _ => {}
+        }
+    }
+}
+
+/// Half-space A and the corners of B.
+fn plane_points(solid: &Solid, pose: &Pose, reach: f64, work: &mut Work, out: &mut Vec<Contact>) {
+    let (points, size) = match solid {
+        Solid::Hull(polytope) => (&polytope.vertices, polytope.size()),
+        Solid::Mesh(mesh) => (&mesh.outermost, mesh.size),
+        _ => return,
+    };
+    let start = out.len();
+    for (k, &point) in points.iter().enumerate() {
+        if pose.point(point).z <= reach {
+            on_plane(k as u32, point, 0.0, pose, out);
+        }
+    }
+    reduce_patches(pose, MERGE * size, PARALLEL, start, &mut work.spare, out);
+}
+
+/// Two convex shapes.
+fn convex_pair(a: &Convex, b: &Convex, pose: &Pose, reach: f64, work: &mut Work, out: &mut Vec<Contact>) {
+    match (a, b) {
+        (Convex::Polytope(polytope), Convex::Ball(radius)) => {
+            let (x, features, feature, n, _) = polytope.nearest(pose.position);
+            out.push(touch(feature, [x, DVec3::ZERO], [0.0, *radius], features, n));
+        }
+        (Convex::Ball(_), Convex::Polytope(_)) => {
+            let start = out.len();
+            convex_pair(b, a, &pose.inverse(), reach, work, out);
+            out[start..].iter_mut().for_each(|c| flip(c, pose));
+        }
+        _ => {
+            if let Some((n, p)) = direction(a, b, pose, reach) {
+                convex_contacts((a, b), pose, n, p, reach, &mut work.polygon, out);
+            }
+        }
+    }
+}
+
+/// A mesh and a convex shape, or a triangle of another mesh: its number and where its middle lies there.
+#[allow(clippy::too_many_arguments)]
+fn mesh_convex(
+    mesh: &Mesh,
+    b: &Convex,
+    other: Option<(&Mesh, u32, DVec3)>,
+    pose: &Pose,
+    reach: f64,
+    work: &mut Work,
+    out: &mut Vec<Contact>,
+) {
+    let core = Core(b);
+    let reach_of_core = reach + b.radius();
+    let extreme = |n: DVec3| pose.point(core.local_support_point(pose.local_vector(n)));
+    let [x, y, z] = DVec3::AXES;
+    let high = DVec3::new(extreme(x).x, extreme(y).y, extreme(z).z) + reach_of_core;
+    let low = DVec3::new(extreme(-x).x, extreme(-y).y, extreme(-z).z) - reach_of_core;
+    let mut hits = std::mem::take(&mut work.hits[0]);
+    hits.clear();
+    hits.extend(mesh.tree.intersect_aabb(&Aabb::new(low, high)));
+    hits.sort_unstable();
+    let mut triangle = std::mem::take(&mut work.triangles[0]);
+    let start = out.len();
+    // Contacts from the front come first; those from behind count only where there is none, and then the shallowest.
+    let (mut front, mut depth) = (false, f64::INFINITY);
+    for &index in &hits {
+        mesh.triangle(index, &mut triangle);
+        let normal = triangle.faces[0].normal;
+        let behind = normal.dot(pose.position - triangle.vertices[0]) < 0.0;
+        let first = out.len();
+        triangle_convex((mesh, index), &triangle, b, other, pose, reach, work, out);
+        for contact in &mut out[first..] {
+            contact.feature = number(&[index, contact.feature]);
+        }
+        let below =
+            out[first..].iter().map(|c| -c.gap_at(&Pose::IDENTITY, pose).0).fold(f64::NEG_INFINITY, f64::max);
+        if out.len() == first || below < -reach {
+            out.truncate(first);
+        } else if !behind && !front {
+            front = true;
+            out.drain(start..first);
+        } else if behind && (front || below > depth + MERGE * mesh.size) {
+            out.truncate(first);
+        } else if behind && below < depth - MERGE * mesh.size {
+            depth = below;
+            out.drain(start..first);
+        }
+    }
+    work.hits[0] = hits;
+    work.triangles[0] = triangle;
+    reduce_patches(pose, MERGE * mesh.size.min(b.size()), PARALLEL, start, &mut work.spare, out);
+}
+
+/// One triangle of a mesh and a convex shape.
+#[allow(clippy::too_many_arguments)]
+fn triangle_convex(
+    (mesh, index): (&Mesh, u32),
+    triangle: &Polytope,
+    b: &Convex,
+    other: Option<(&Mesh, u32, DVec3)>,
+    pose: &Pose,
+    reach: f64,
+    work: &mut Work,
+    out: &mut Vec<Contact>,
+) {
+    let normal = triangle.faces[0].normal;
+    let a = Convex::Polytope(triangle);
+    if let Convex::Ball(radius) = *b {
+        let (x, features, feature, n, _) = triangle.nearest(pose.position);
+        let face = matches!(features, Features::FaceOfA(_));
+        if face || (n.dot(normal) > 0.0 && mesh.is_outermost(index, x, n)) {
+            out.push(touch(feature, [x, DVec3::ZERO], [0.0, radius], features, n));
+        }
+        return;
+    }
+    let Some((n, p)) = direction(&a, b, pose, reach) else {
+        return;
+    };
+    let outermost_on_b = other
+        .is_none_or(|(mesh, index, middle)| mesh.is_outermost(index, p[1] + middle, -pose.local_vector(n)));
+    let overlap = n.dot(pose.point(p[1]) - p[0]) < b.radius();
+    // What has a flat side lies with it on many triangles: each takes its part.
+    let flat = n.dot(normal) > PARALLEL && b.radius() == 0.0;
+    if !flat && outermost_on_b && n.dot(normal) > -FACE && mesh.is_outermost(index, p[0], n) {
+        convex_contacts((&a, b), pose, n, p, reach, &mut work.polygon, out);
+    } else if overlap || n.dot(normal) >= FACE {
+        face_contacts((&a, b), pose, normal, 0, &mut work.polygon, out);
+    }
+}
+
+/// Two meshes: each triangle of the second against the first.
+fn mesh_mesh(mesh: &Mesh, other: &Mesh, pose: &Pose, reach: f64, work: &mut Work, out: &mut Vec<Contact>) {
+    let root = mesh.tree.root_aabb();
+    let at = ParryPose::from_parts(pose.position, pose.rotation).inverse();
+    let near = root.transform_by(&at).loosened(reach);
+    let mut hits = std::mem::take(&mut work.hits[1]);
+    hits.clear();
+    hits.extend(other.tree.intersect_aabb(&near));
+    hits.sort_unstable();
+    let mut triangle = std::mem::take(&mut work.triangles[1]);
+    let start = out.len();
+    for &index in &hits {
+        other.triangle(index, &mut triangle);
+        let first = out.len();
+        // The place of a triangle is its middle, not the origin of its mesh.
+        let middle = triangle.vertices.iter().sum::<DVec3>() / 3.0;
+        triangle.vertices.iter_mut().for_each(|v| *v -= middle);
+        let there = Pose { position: pose.point(middle), ..*pose };
+        let piece = Convex::Polytope(&triangle);
+        mesh_convex(mesh, &piece, Some((other, index, middle)), &there, reach, work, out);
+        for contact in &mut out[first..] {
+            contact.core[1] += middle;
+            contact.feature = number(&[index, contact.feature]);
+        }
+    }
+    work.hits[1] = hits;
+    work.triangles[1] = triangle;
+    let merge = MERGE * mesh.size.min(other.size);
+    reduce_patches(pose, merge, PARALLEL, start, &mut work.spare, out);
+}

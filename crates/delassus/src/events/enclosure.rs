@@ -1,0 +1,283 @@
+//! Formulas over stretches of a step: bounds of the value, the rate and the curvature, and whether the points of the step
+//! tell all about a formula.
+//!
+//! ```text
+//! g(t, q(t), q̇(t)) ∈ G ,   ġ ∈ G₁ ,   g̈ ∈ G₂      for all t of a stretch of length w
+//! |g − parabola through the ends with g̈ = mid G₂| ≤ width(G₂) w²/16
+//! ```
+//!
+//! q(t) and q̇(t) are the polynomials of the step; intervals with outward rounding hold them over the stretch, and formulas
+//! are evaluated over these intervals. A gap with G > 0 stays open, proved up to the error of the step. A force whose
+//! parabola is known to within `SLACK` on every stretch, and which agrees at their ends with the polynomial through the
+//! step's own points, has no feature larger than that between the points.
+
+use delassus_solve::linalg::max_abs;
+
+use super::gauss_collocation::{DenseStep, GAUSS, polynomial};
+use super::integrate::Run;
+use super::root_finding::GapTolerance;
+use crate::formula::{AnyFormula, Interval, IntervalDual, Point};
+use crate::lagrangian::Measure;
+
+/// A feature of a formula up to this part of its largest value may stay unseen.
+const SLACK: f64 = 1e-2;
+/// Features of formulas up to this may stay unseen.
+const UNSEEN: f64 = 1e-6;
+/// Features of what is held at zero up to this part of the largest position, or of 1, may stay unseen.
+const UNSEEN_HELD: f64 = 1e-4;
+/// How far a formula may be from the polynomial through the step's points, as a part of its largest value or 1.
+const AGREES: f64 = 1e-6;
+/// Shortest stretch that is looked at, as a part of the step.
+const FINEST: f64 = 1.0 / 512.0;
+/// Stretches that are looked at, at most, for one formula and one step.
+const STRETCHES: usize = 400;
+/// Boxes and states that are kept.
+const KEPT: usize = 128;
+
+/// What bounds say about a gap on a stretch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Shape {
+    /// It stays above what counts as zero.
+    Clear,
+    /// It has no zero.
+    Positive,
+    /// It is zero throughout, but for rounding.
+    Zero,
+    /// Its rate is positive.
+    Rises,
+    /// Its rate is negative.
+    Falls,
+    /// Its second derivative is positive.
+    Convex,
+    /// Its second derivative is negative.
+    Concave,
+    /// Nothing on so long a stretch.
+    Any,
+    /// Nothing, since there are no bounds.
+    Unknown,
+}
+
+/// The motion over a stretch.
+#[derive(Default)]
+struct MotionBox {
+    q: Vec<IntervalDual>,
+    v: Vec<IntervalDual>,
+    plain_q: Vec<Interval>,
+    plain_v: Vec<Interval>,
+    t: Option<IntervalDual>,
+}
+
+impl MotionBox {
+    fn set(&mut self, dense: &DenseStep, stretch: (f64, f64), bounds: &mut Vec<[Interval; 3]>) {
+        dense.bounds(stretch, bounds);
+        let (q, v) = bounds.split_at(bounds.len() / 2);
+        let moving = |b: &[Interval; 3]| IntervalDual { value: b[0], d1: b[1], d2: b[1], d12: b[2] };
+        self.q.clear();
+        self.q.extend(q.iter().map(moving));
+        self.v.clear();
+        self.v.extend(v.iter().map(moving));
+        self.plain_q.clear();
+        self.plain_q.extend(q.iter().map(|b| b[0]));
+        self.plain_v.clear();
+        self.plain_v.extend(v.iter().map(|b| b[0]));
+        let time = |theta: f64| dense.start + theta * dense.length;
+        let value = Interval::new(time(stretch.0), time(stretch.1));
+        self.t = Some(IntervalDual { value, d1: Interval::ONE, d2: Interval::ONE, d12: Interval::ZERO });
+    }
+
+    fn range(&self, formula: &AnyFormula) -> Interval {
+        let Some(t) = self.t else { return Interval::UNDEFINED };
+        formula.range(&Point { q: &self.plain_q, v: &self.plain_v, t: t.value })
+    }
+
+    /// Bounds of g, ġ and g̈.
+    fn bounds(&self, formula: &AnyFormula) -> [Interval; 3] {
+        let Some(t) = self.t else { return [Interval::UNDEFINED; 3] };
+        let x = formula.interval(&Point { q: &self.q, v: &self.v, t });
+        [x.value, x.d1, x.d12]
+    }
+}
+
+/// Boxes around the motion of one step, and its states, each made once.
+#[derive(Default)]
+pub(super) struct StepBounds {
+    boxes: Vec<((f64, f64), MotionBox)>,
+    used_boxes: usize,
+    states: Vec<(f64, Vec<f64>)>,
+    used_states: usize,
+    scratch: Vec<[Interval; 3]>,
+}
+
+impl StepBounds {
+    /// Forgets the step before.
+    pub(super) fn clear(&mut self) {
+        (self.used_boxes, self.used_states) = (0, 0);
+    }
+
+    fn stretch(&mut self, dense: &DenseStep, stretch: (f64, f64)) -> &MotionBox {
+        let known = self.boxes[..self.used_boxes].iter().position(|(s, _)| *s == stretch);
+        let place = known.unwrap_or_else(|| {
+            let place = self.used_boxes;
+            if place == self.boxes.len() {
+                self.boxes.push(Default::default());
+            }
+            let (s, motion) = &mut self.boxes[place];
+            *s = stretch;
+            motion.set(dense, stretch, &mut self.scratch);
+            // The last place is used again and again.
+            self.used_boxes = (place + 1).min(KEPT);
+            place
+        });
+        &self.boxes[place].1
+    }
+
+    fn value(&mut self, dense: &DenseStep, formula: &AnyFormula, theta: f64) -> f64 {
+        let known = self.states[..self.used_states].iter().position(|(x, _)| *x == theta);
+        let place = known.unwrap_or_else(|| {
+            let place = self.used_states;
+            if place == self.states.len() {
+                self.states.push(Default::default());
+            }
+            let (x, y) = &mut self.states[place];
+            *x = theta;
+            dense.at(theta, y);
+            self.used_states = (place + 1).min(KEPT);
+            place
+        });
+        let y = &self.states[place].1;
+        let (q, v) = y.split_at(y.len() / 2);
+        formula.value(&Point { q, v, t: dense.start + theta * dense.length })
+    }
+
+    /// Whether a gap stays above `zero` on [a, b], by its range alone.
+    pub(super) fn is_clear(
+        &mut self,
+        dense: &DenseStep,
+        gap: &AnyFormula,
+        stretch: (f64, f64),
+        zero: f64,
+    ) -> bool {
+        self.stretch(dense, stretch).range(gap).lo > zero
+    }
+
+    /// Whether there are bounds of this formula at all.
+    pub(super) fn has_bounds(&mut self, dense: &DenseStep, formula: &AnyFormula) -> bool {
+        !self.stretch(dense, (0.0, 0.0)).range(formula).is_undefined()
+    }
+
+    /// What bounds say about a gap on [a, b]. Values are known to within `blur`.
+    pub(super) fn shape(
+        &mut self,
+        dense: &DenseStep,
+        gap: &AnyFormula,
+        stretch: (f64, f64),
+        (tolerance, blur): (&GapTolerance, f64),
+    ) -> Shape {
+        let [value, rate, curvature] = self.stretch(dense, stretch).bounds(gap);
+        if value.lo > tolerance.graze + blur {
+            Shape::Clear
+        } else if value.lo > blur {
+            Shape::Positive
+        } else if value.lo >= -tolerance.rounding && value.hi <= tolerance.rounding {
+            Shape::Zero
+        } else if rate.lo > 0.0 {
+            Shape::Rises
+        } else if rate.hi < 0.0 {
+            Shape::Falls
+        } else if curvature.lo > 0.0 {
+            Shape::Convex
+        } else if curvature.hi < 0.0 {
+            Shape::Concave
+        } else {
+            Shape::Any
+        }
+    }
+
+    /// Up to where, in [0, end], the points of the step tell all about this formula, but for features up to `smallest`;
+    /// `None` where they do throughout.
+    pub(super) fn unresolved(
+        &mut self,
+        dense: &DenseStep,
+        formula: &AnyFormula,
+        smallest: f64,
+        end: f64,
+    ) -> Option<f64> {
+        if !self.has_bounds(dense, formula) {
+            return None;
+        }
+        let samples = std::array::from_fn(|i| self.value(dense, formula, GAUSS.points[i]));
+        let coefficients = GAUSS.coefficients(&samples);
+        let largest = samples.iter().fold(0.0_f64, |m, x| m.max(x.abs()));
+        let slack = SLACK * largest + smallest;
+        let agrees = AGREES * largest.max(1.0);
+        let mut open = vec![(0.0, end)];
+        let mut count = 0;
+        while let Some((a, b)) = open.pop() {
+            count += 1;
+            let w = (b - a) * dense.length;
+            let [value, rate, curvature] = self.stretch(dense, (a, b)).bounds(formula);
+            let known = curvature.width() * w * w / 16.0 <= slack
+                || 0.25 * rate.width() * w <= slack
+                || value.width() <= slack;
+            if known {
+                // The middle is the point that is farthest from those where agreement is checked anyway.
+                for theta in [a, 0.5 * (a + b), b] {
+                    let off = self.value(dense, formula, theta) - polynomial(&coefficients, theta);
+                    if off.abs() > agrees {
+                        return Some(a);
+                    }
+                }
+                continue;
+            }
+            if b - a <= FINEST * end || count > STRETCHES {
+                // A formula that has no bounds here, such as a root of zero, says nothing.
+                if value.is_undefined() && count <= STRETCHES {
+                    continue;
+                }
+                return Some(a);
+            }
+            let middle = 0.5 * (a + b);
+            open.push((middle, b));
+            open.push((a, middle));
+        }
+        None
+    }
+}
+
+impl<'a> Run<'a> {
+    /// Up to where the points of the step tell all about the formulas that act in it, of [0, end]; `None` for all of it.
+    pub(super) fn unresolved(&mut self, end: f64) -> Option<f64> {
+        let system = self.system;
+        let measured = |measure: &'a Measure| match measure {
+            Measure::Displacement(h) | Measure::Velocity(h) => h,
+        };
+        // What is held at zero is small because it is held.
+        let held = UNSEEN_HELD * max_abs(&self.state.q).max(1.0);
+        let mut acting: Vec<(&AnyFormula, f64)> = system.potential.iter().map(|p| (p, UNSEEN)).collect();
+        acting.extend((!self.mechanics.has_constant_mass()).then_some((&system.kinetic, UNSEEN)));
+        acting.extend(system.forces.iter().map(|f| (&f.value, UNSEEN)));
+        for joint in &system.joints {
+            acting.push((measured(&joint.value), held));
+            acting.extend(joint.slip.iter().map(measured).chain([&joint.mu]).map(|f| (f, UNSEEN)));
+        }
+        for (contact, mode) in system.contacts.iter().zip(&self.modes.contacts) {
+            match (&contact.normal, mode.is_closed()) {
+                (_, true) => acting.push((measured(&contact.normal), held)),
+                (Measure::Velocity(rate), false) => acting.push((rate, UNSEEN)),
+                (Measure::Displacement(_), false) => {}
+            }
+            if mode.is_closed() {
+                let friction = [&contact.mu_static, &contact.mu_kinetic];
+                acting.extend(contact.slip.iter().map(measured).chain(friction).map(|f| (f, UNSEEN)));
+            }
+        }
+        let mut first = None;
+        for (formula, smallest) in acting.into_iter().filter(|(formula, _)| !formula.is_plain()) {
+            let upto = first.unwrap_or(end);
+            if upto > 0.0 {
+                first = self.bounds.unresolved(&self.dense, formula, smallest, upto).or(first);
+            }
+        }
+        first
+    }
+}

@@ -1,0 +1,495 @@
+//! The equations of motion while every contact keeps doing what it does.
+//!
+//! ```text
+//! M q̈ + F = C x ,     R q̈ + γ = 0      ⇒      (R M⁻¹ C) x = R M⁻¹ F − γ ,     q̈ = M⁻¹(C x − F)
+//! ```
+//!
+//! x ∈ ℝᵏ the forces that are not given by others, C (n × k) their directions, R (k × n) what they hold. A joint and a
+//! contact that sticks hold what they push along; a contact that slides holds its normal and pushes along
+//! ∇h_n − μ ∇h_t e, e the direction of its slip (002 §4; 000 §2, 3). Where rows depend on each other x is the shortest of
+//! all solutions, which moves the system as all others do (002 Lemma 5.1).
+
+use std::sync::Arc;
+
+use delassus_solve::lcp::{Lp, linear_program};
+use delassus_solve::linalg::{Matrix, axpy, dot, max_abs};
+
+use super::linear_solve::{MassFactor, solve_dependent, solve_square};
+use crate::formula::{HyperDual, Point};
+use crate::lagrangian::{
+    ContactKinematics, Evaluator, FormulaId, JointKinematics, KinematicsError, Measure, Row, State, System,
+};
+
+/// Sides of the polygon around a friction cone, where forces are not unique.
+const SIDES: usize = 32;
+
+/// What a contact does between two events.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum ContactMode {
+    /// No force.
+    Open,
+    /// Touching; it slides, or there is no friction. The direction of slip is the one at the start of the step.
+    Slide {
+        /// Unit vector along the tangents; (0, 0) without friction.
+        direction: [f64; 2],
+    },
+    /// Touching without slip.
+    Stick,
+}
+
+impl ContactMode {
+    /// Whether the contact touches and may push.
+    pub fn is_closed(&self) -> bool {
+        *self != ContactMode::Open
+    }
+}
+
+/// What a joint does between two events.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum JointMode {
+    /// No friction.
+    Smooth,
+    /// It slides; the sign of its normal force.
+    Slide { direction: [f64; 2], sign: f64 },
+    /// No slip.
+    Stick,
+}
+
+/// What everything does.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Modes {
+    pub(super) contacts: Vec<ContactMode>,
+    pub(super) joints: Vec<JointMode>,
+}
+
+/// Masses, forces and rows at a state.
+#[derive(Clone, Debug)]
+pub(super) struct Equations {
+    pub(super) mass: Arc<Matrix>,
+    pub(super) force: Vec<f64>,
+    /// Sums of the sizes of the terms that make up each force: what its rounding is measured by.
+    pub(super) force_size: Vec<f64>,
+    /// `None` for contacts that were not asked for.
+    pub(super) contacts: Vec<Option<Box<ContactKinematics>>>,
+    pub(super) joints: Vec<JointKinematics>,
+}
+
+/// Accelerations and forces at a state, in given modes.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Response {
+    pub(super) acceleration: Vec<f64>,
+    /// Normal and tangents of every contact.
+    pub(super) contacts: Vec<[f64; 3]>,
+    /// Force and friction of every joint.
+    pub(super) joints: Vec<[f64; 3]>,
+    /// Of the scaled R M⁻¹ C.
+    pub(super) determinant: f64,
+    /// Where forces are not unique, what they have left together.
+    pub(super) margin: Option<f64>,
+    /// Where forces are not unique, how many rows depend on others.
+    pub(super) dependent: Option<Dependent>,
+}
+
+/// Why a state has no response in given modes.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum ModeError {
+    /// A formula has no meaning there.
+    #[error(transparent)]
+    Kinematics(#[from] KinematicsError),
+    /// The mass matrix has no inverse.
+    #[error("the mass matrix is singular, so that the motion is not determined")]
+    SingularMass,
+    /// The constraints contradict each other, or friction has reached the point where no force holds them.
+    #[error("no forces hold the constraints that are active")]
+    Inconsistent,
+}
+
+/// A system as the integrator evaluates it.
+pub(super) struct Mechanics<'a> {
+    pub(super) system: &'a System,
+    /// M where it never changes.
+    constant: Option<(Arc<Matrix>, MassFactor)>,
+    state: State,
+    /// Slips in space up to this have the direction of their mode: their own is rounding.
+    pub(super) no_slip: f64,
+    /// Rows that depend on others along the present motion; `None` where the state is on its constraints and tells itself.
+    pub(super) dependent: Option<Dependent>,
+}
+
+/// Which rows depend on others. A motion is off its constraints by its error, and there rows that depend on
+/// each other contradict each other by as much; the dependent ones are left out, since the others hold them too (002 Lemma 5.1).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Dependent {
+    /// All rows.
+    pub(super) rows: usize,
+    /// Pivots of those that do not depend on others.
+    pub(super) pivots: Vec<[usize; 2]>,
+    /// Whether forces push along what they hold: nothing slides with friction.
+    pub(super) symmetric: bool,
+}
+
+impl<'a> Mechanics<'a> {
+    /// The system; the state tells its mass where that is constant.
+    pub(super) fn new(system: &'a System, state: &State) -> Result<Self, ModeError> {
+        let fixed = system.kinetic.variables().is_some_and(|v| v.positions.is_empty() && !v.time);
+        let constant = if fixed {
+            let mass = Evaluator::new(system, state).kinetic_terms()?.0;
+            let factor = MassFactor::new(&mass)?;
+            Some((Arc::new(mass), factor))
+        } else {
+            None
+        };
+        Ok(Mechanics { system, constant, state: state.clone(), no_slip: 0.0, dependent: None })
+    }
+
+    /// Whether masses never change.
+    pub(super) fn has_constant_mass(&self) -> bool {
+        self.constant.is_some()
+    }
+
+    /// n.
+    pub(super) fn coordinates(&self) -> usize {
+        self.system.coordinates.len()
+    }
+
+    fn set(&mut self, t: f64, q: &[f64], v: &[f64]) {
+        self.state.t = t;
+        self.state.q.clear();
+        self.state.q.extend_from_slice(q);
+        self.state.v.clear();
+        self.state.v.extend_from_slice(v);
+    }
+
+    /// Masses, forces, joints, and the contacts that `wanted` names.
+    pub(super) fn equations(
+        &mut self,
+        (t, q, v): (f64, &[f64], &[f64]),
+        wanted: impl Fn(usize) -> bool,
+    ) -> Result<Equations, KinematicsError> {
+        let system = self.system;
+        if let Some((mass, _)) = &self.constant
+            && system.potential.is_none()
+            && system.forces.is_empty()
+            && system.joints.is_empty()
+            && !(0..system.contacts.len()).any(&wanted)
+        {
+            let contacts = vec![None; system.contacts.len()];
+            return Ok(Equations {
+                mass: Arc::clone(mass),
+                force: vec![0.0; q.len()],
+                force_size: vec![0.0; q.len()],
+                contacts,
+                joints: vec![],
+            });
+        }
+        self.set(t, q, v);
+        let mut at = Evaluator::new(system, &self.state);
+        let (mass, mut force) = match &self.constant {
+            Some((mass, _)) => (Arc::clone(mass), vec![0.0; q.len()]),
+            None => {
+                let (mass, force) = at.kinetic_terms()?;
+                (Arc::new(mass), force)
+            }
+        };
+        let mut force_size: Vec<f64> = force.iter().map(|f| f.abs()).collect();
+        if let Some(potential) = &system.potential {
+            let pull = at.gradient(potential, FormulaId::Potential)?;
+            axpy(1.0, &pull, &mut force);
+            force_size.iter_mut().zip(&pull).for_each(|(size, f)| *size += f.abs());
+        }
+        for (i, applied) in system.forces.iter().enumerate() {
+            let value = at.value(&applied.value, FormulaId::Force(i))?;
+            if let Some(f) = force.get_mut(applied.coordinate) {
+                *f -= value;
+                force_size[applied.coordinate] += value.abs();
+            }
+        }
+        let mut contacts = Vec::with_capacity(system.contacts.len());
+        for (i, contact) in system.contacts.iter().enumerate() {
+            if !wanted(i) {
+                contacts.push(None);
+                continue;
+            }
+            let (gap, normal) = at.measure(&contact.normal, FormulaId::ContactNormal(i))?;
+            contacts.push(Some(Box::new(ContactKinematics {
+                gap,
+                normal,
+                slip: at.slips(&contact.slip, |k| FormulaId::ContactSlip(i, k))?,
+                mu_static: at.friction(&contact.mu_static, FormulaId::ContactMuStatic(i))?,
+                mu_kinetic: at.friction(&contact.mu_kinetic, FormulaId::ContactMuKinetic(i))?,
+                restitution: contact.restitution,
+            })));
+        }
+        let mut joints = Vec::with_capacity(system.joints.len());
+        for (i, joint) in system.joints.iter().enumerate() {
+            let (value, row) = at.measure(&joint.value, FormulaId::JointValue(i))?;
+            let slip = at.slips(&joint.slip, |k| FormulaId::JointSlip(i, k))?;
+            let mu = at.friction(&joint.mu, FormulaId::JointMu(i))?;
+            joints.push(JointKinematics { value, row, slip, mu });
+        }
+        Ok(Equations { mass, force, force_size, contacts, joints })
+    }
+
+    /// M⁻¹ B.
+    pub(super) fn inverse_mass_times(&self, mass: &Matrix, mut b: Matrix) -> Result<Matrix, ModeError> {
+        match &self.constant {
+            Some((_, factor)) => factor.solve(&mut b),
+            None => MassFactor::new(mass)?.solve(&mut b),
+        }
+        Ok(b)
+    }
+
+    /// Accelerations and forces in these modes.
+    pub(super) fn respond(&self, at: &Equations, modes: &Modes) -> Result<Response, ModeError> {
+        let n = self.coordinates();
+        let held = Held::new(at, modes, self.no_slip);
+        let k = held.owners.len();
+        if k == 0 && at.force.iter().all(|f| *f == 0.0) {
+            return Ok(Response {
+                acceleration: vec![0.0; n],
+                contacts: vec![[0.0; 3]; at.contacts.len()],
+                joints: vec![[0.0; 3]; at.joints.len()],
+                determinant: 1.0,
+                ..Response::default()
+            });
+        }
+        let rhs = Matrix::from_fn(n, k + 1, |i, j| if j < k { held.columns[j][i] } else { -at.force[i] });
+        let inverse = self.inverse_mass_times(&at.mass, rhs)?;
+        let mut acceleration = inverse.col(k);
+        let mut response = Response {
+            contacts: vec![[0.0; 3]; at.contacts.len()],
+            joints: vec![[0.0; 3]; at.joints.len()],
+            determinant: 1.0,
+            ..Response::default()
+        };
+        if k > 0 {
+            let a = times(&held.rows, &inverse, k);
+            let b: Vec<f64> = held.rows.iter().map(|r| -dot(&r.gradient, &acceleration) - r.bias).collect();
+            let solved = match self.dependent.as_ref().filter(|d| d.rows == k) {
+                Some(dependent) => solve_dependent(&a, &b, &dependent.pivots)?,
+                None => solve_square(&a, &b)?,
+            };
+            for (l, x) in acceleration.iter_mut().enumerate() {
+                *x += dot(&inverse.row(l)[..k], &solved.x);
+            }
+            let symmetric = held.friction.iter().all(|f| *f == [0.0; 2]);
+            response.determinant = solved.determinant;
+            held.spread(&solved.x, &mut response);
+            if let Some(null) = &solved.null {
+                response.margin = Some(held.margin(at, modes, &solved.x, null));
+                response.dependent = Some(Dependent { rows: k, pivots: solved.pivots, symmetric });
+            }
+        }
+        response.acceleration = acceleration;
+        Ok(response)
+    }
+
+    /// Contacts whose gap is no larger than this, and those given by a velocity.
+    pub(super) fn near(&self, state: &State, gap: f64) -> Vec<bool> {
+        let point = Point { q: &state.q, v: &state.v, t: state.t };
+        let near = |measure: &Measure| match measure {
+            Measure::Displacement(h) => h.value(&point).abs() <= gap,
+            Measure::Velocity(_) => true,
+        };
+        self.system.contacts.iter().map(|contact| near(&contact.normal)).collect()
+    }
+
+    /// h and ḣ of a contact's gap.
+    pub(super) fn gap(&self, contact: usize, at: &Moving) -> (f64, f64) {
+        match &self.system.contacts[contact].normal {
+            Measure::Displacement(h) => {
+                let x = h.hyper(&Point { q: &at.q, v: &at.v, t: at.t });
+                (x.value, x.d1)
+            }
+            Measure::Velocity(_) => (f64::INFINITY, 0.0),
+        }
+    }
+}
+
+/// A state as a point that moves, for rates of gaps.
+#[derive(Default)]
+pub(super) struct Moving {
+    q: Vec<HyperDual>,
+    v: Vec<HyperDual>,
+    t: HyperDual,
+}
+
+impl Moving {
+    pub(super) fn set(&mut self, t: f64, q: &[f64], v: &[f64]) {
+        self.t = HyperDual::variable(t, 1.0, 0.0);
+        self.q.clear();
+        self.q.extend(q.iter().zip(v).map(|(&q, &v)| HyperDual::variable(q, v, 0.0)));
+        self.v.clear();
+        self.v.extend(v.iter().map(|&v| HyperDual::constant(v)));
+    }
+}
+
+/// R B for the first k columns of B; rows have few entries.
+pub(super) fn times(rows: &[&Row], b: &Matrix, k: usize) -> Matrix {
+    let mut product = Matrix::zeros(rows.len(), k);
+    for (i, row) in rows.iter().enumerate() {
+        for (l, g) in row.gradient.iter().enumerate().filter(|(_, g)| **g != 0.0) {
+            axpy(*g, &b.row(l)[..k], product.row_mut(i));
+        }
+    }
+    product
+}
+
+/// Whom a free force belongs to, and which of its components it is.
+#[derive(Clone, Copy)]
+enum Owner {
+    Joint(usize, usize),
+    Contact(usize, usize),
+}
+
+/// The free forces: what they hold (R, γ) and push along (C).
+pub(super) struct Held<'a> {
+    owners: Vec<Owner>,
+    pub(super) rows: Vec<&'a Row>,
+    columns: Vec<Vec<f64>>,
+    /// Friction of what slides, per unit of normal force.
+    friction: Vec<[f64; 2]>,
+}
+
+/// The direction of slip at these rows: that of the velocity, or the one at the start of the step where the velocity is no
+/// more than `no_slip` or has passed zero. A slip that ends on a straight line passes zero smoothly that way.
+fn slip_direction(slip: &[Row], start: [f64; 2], no_slip: f64) -> [f64; 2] {
+    match slip {
+        [_] => start,
+        [a, b] => {
+            let (x, y) = (a.velocity, b.velocity);
+            let speed = x.hypot(y);
+            if speed <= no_slip.max(f64::MIN_POSITIVE) || x * start[0] + y * start[1] <= 0.0 {
+                start
+            } else {
+                [x / speed, y / speed]
+            }
+        }
+        _ => [0.0; 2],
+    }
+}
+
+impl<'a> Held<'a> {
+    pub(super) fn new(at: &'a Equations, modes: &Modes, no_slip: f64) -> Held<'a> {
+        let mut held = Held { owners: vec![], rows: vec![], columns: vec![], friction: vec![] };
+        for (i, (joint, mode)) in at.joints.iter().zip(&modes.joints).enumerate() {
+            let sliding = match *mode {
+                JointMode::Slide { direction, sign } => {
+                    let e = slip_direction(&joint.slip, direction, no_slip);
+                    Some(e.map(|x| -joint.mu * sign * x))
+                }
+                _ => None,
+            };
+            held.add(|c| Owner::Joint(i, c), &joint.row, &joint.slip, sliding, *mode == JointMode::Stick);
+        }
+        for (i, (contact, mode)) in at.contacts.iter().zip(&modes.contacts).enumerate() {
+            let Some(contact) = contact.as_ref().filter(|_| mode.is_closed()) else { continue };
+            let sliding = match *mode {
+                ContactMode::Slide { direction } => {
+                    let e = slip_direction(&contact.slip, direction, no_slip);
+                    Some(e.map(|x| -contact.mu_kinetic * x))
+                }
+                _ => None,
+            };
+            let sticks = *mode == ContactMode::Stick;
+            held.add(|c| Owner::Contact(i, c), &contact.normal, &contact.slip, sliding, sticks);
+        }
+        held
+    }
+
+    fn add(
+        &mut self,
+        owner: impl Fn(usize) -> Owner,
+        normal: &'a Row,
+        slip: &'a [Row],
+        sliding: Option<[f64; 2]>,
+        sticks: bool,
+    ) {
+        let mut column = normal.gradient.clone();
+        let friction = sliding.unwrap_or_default();
+        for (row, f) in slip.iter().zip(friction) {
+            axpy(f, &row.gradient, &mut column);
+        }
+        self.owners.push(owner(0));
+        self.rows.push(normal);
+        self.columns.push(column);
+        self.friction.push(friction);
+        for (k, row) in slip.iter().enumerate().filter(|_| sticks) {
+            self.owners.push(owner(k + 1));
+            self.rows.push(row);
+            self.columns.push(row.gradient.clone());
+            self.friction.push([0.0; 2]);
+        }
+    }
+
+    fn spread(&self, x: &[f64], response: &mut Response) {
+        for ((owner, x), friction) in self.owners.iter().zip(x).zip(&self.friction) {
+            let (force, component) = match *owner {
+                Owner::Joint(i, c) => (&mut response.joints[i], c),
+                Owner::Contact(i, c) => (&mut response.contacts[i], c),
+            };
+            force[component] += x;
+            if component == 0 {
+                force[1] += friction[0] * x;
+                force[2] += friction[1] * x;
+            }
+        }
+    }
+
+    /// max s with every condition on forces at least s, over all x + N z.
+    fn margin(&self, at: &Equations, modes: &Modes, x: &[f64], null: &Matrix) -> f64 {
+        let (k, d) = (x.len(), null.cols());
+        let mut forms: Vec<Vec<f64>> = Vec::new();
+        for (j, owner) in self.owners.iter().enumerate() {
+            let Owner::Contact(i, 0) = *owner else { continue };
+            let mut normal = vec![0.0; k];
+            normal[j] = 1.0;
+            if modes.contacts[i] == ContactMode::Stick {
+                let mu = at.contacts[i].as_ref().map_or(0.0, |c| c.mu_static);
+                let tangents = at.contacts[i].as_ref().map_or(0, |c| c.slip.len());
+                let sides = if tangents == 2 { SIDES } else { 2 };
+                for side in 0..if tangents == 0 { 0 } else { sides } {
+                    let angle = 2.0 * std::f64::consts::PI * side as f64 / sides as f64;
+                    let mut form = vec![0.0; k];
+                    form[j] = mu;
+                    form[j + 1] = -angle.cos();
+                    if tangents == 2 {
+                        form[j + 2] = -angle.sin();
+                    }
+                    forms.push(form);
+                }
+            }
+            forms.push(normal);
+        }
+        let size = max_abs(x).max(f64::MIN_POSITIVE);
+        if forms.is_empty() {
+            return size;
+        }
+        // Unknowns (z, s): form·(x + N z) − s ≥ 0 and s ≤ size.
+        let rows = forms.len() + 1;
+        let g = Matrix::from_fn(rows, d + 1, |i, j| match forms.get(i) {
+            Some(_) if j == d => -1.0,
+            Some(form) => (0..k).map(|l| form[l] * null[(l, j)]).sum(),
+            None => -f64::from(j == d),
+        });
+        let h: Vec<f64> = (0..rows).map(|i| forms.get(i).map_or(-size, |form| -dot(form, x))).collect();
+        let mut c = vec![0.0; d + 1];
+        c[d] = -1.0;
+        match linear_program(&c, &g, &h) {
+            Lp::Optimal { value, .. } => -value,
+            _ => forms.iter().map(|form| dot(form, x)).fold(size, f64::min),
+        }
+    }
+}
+
+impl Response {
+    /// The sign of the determinant.
+    pub(super) fn determinant_sign(&self) -> f64 {
+        self.determinant.signum()
+    }
+
+    /// Whether forces are not unique.
+    pub(super) fn is_redundant(&self) -> bool {
+        self.margin.is_some()
+    }
+}

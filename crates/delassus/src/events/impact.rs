@@ -1,0 +1,198 @@
+//! Impacts of a system: the velocities before and after, with percussions in joints and friction.
+//!
+//! ```text
+//! M (v⁺ − v⁻) = Jᵀ p ,     (p, J v⁻, J v⁺) in the law of impact
+//! ```
+//!
+//! on all joints and on all contacts that touch (001 §6; 002 §2). A guide with friction rubs while it is struck, ‖p_t‖ ≤ μ |p_n|,
+//! under the laws of Moreau, Newton and Poisson; the laws along the percussion hold it without friction. Where friction presses a sliding contact into its
+//! surface and no force can answer, it jams: an impact without collision, followed along its percussion (003 §5).
+
+use delassus_solve::impact::{
+    ImpactContact, ImpactError, ImpactLaw, ImpactProblem, ImpactResult, ImpactStatus, Restitution, Violation,
+    impact_path, resolve_impact,
+};
+use delassus_solve::linalg::{Matrix, axpy, dot};
+
+use super::Ending;
+use super::equations::Equations;
+use crate::lagrangian::{ContactKinematics, JointKinematics, Row, System};
+
+/// What is left of a row's velocity at v = 0.
+fn drift(row: &Row, v: &[f64]) -> f64 {
+    row.velocity - dot(&row.gradient, v)
+}
+
+fn impact_contact(contact: &ContactKinematics, v: &[f64]) -> ImpactContact {
+    ImpactContact {
+        normal: contact.normal.gradient.clone(),
+        normal_drift: drift(&contact.normal, v),
+        tangents: contact.slip.iter().map(|r| r.gradient.clone()).collect(),
+        slip_drift: contact.slip.iter().map(|r| drift(r, v)).collect(),
+        friction: contact.mu_kinetic,
+        restitution: contact.restitution,
+        bilateral: false,
+    }
+}
+
+fn guide(joint: &JointKinematics, v: &[f64]) -> ImpactContact {
+    ImpactContact {
+        normal: joint.row.gradient.clone(),
+        normal_drift: drift(&joint.row, v),
+        tangents: joint.slip.iter().map(|r| r.gradient.clone()).collect(),
+        slip_drift: joint.slip.iter().map(|r| drift(r, v)).collect(),
+        friction: joint.mu,
+        restitution: 0.0,
+        bilateral: true,
+    }
+}
+
+/// The impact problem of all joints and the contacts in `meeting`; guides with friction come after the contacts where
+/// `rubbing`, else they are joints like the others.
+fn impact_problem(at: &Equations, v: &[f64], meeting: &[usize], rubbing: bool) -> ImpactProblem {
+    let n = v.len();
+    let rows: Vec<&Row> = at.joints.iter().filter(|j| !(rubbing && rubs(j))).map(|j| &j.row).collect();
+    let guides = at.joints.iter().filter(|j| rubbing && rubs(j)).map(|j| guide(j, v));
+    ImpactProblem {
+        mass: at.mass.as_ref().clone(),
+        joints: Matrix::from_fn(rows.len(), n, |i, j| rows[i].gradient[j]),
+        joint_drift: rows.iter().map(|r| drift(r, v)).collect(),
+        contacts: meeting
+            .iter()
+            .filter_map(|&i| at.contacts[i].as_ref())
+            .map(|c| impact_contact(c, v))
+            .chain(guides)
+            .collect(),
+        velocity: v.to_vec(),
+        external: vec![],
+    }
+}
+
+/// A matrix of restitution over all contacts of the system, as one over those that meet; guides have no rebound.
+fn ours(law: &ImpactLaw, meeting: &[usize], size: usize) -> Option<ImpactLaw> {
+    let ImpactLaw::NewtonMatrix(e) = law else { return None };
+    let entry = |i: usize, j: usize| Some(e[(*meeting.get(i)?, *meeting.get(j)?)]);
+    Some(ImpactLaw::NewtonMatrix(Matrix::from_fn(size, size, |i, j| entry(i, j).unwrap_or(0.0))))
+}
+
+fn rubs(joint: &JointKinematics) -> bool {
+    joint.mu > 0.0 && !joint.slip.is_empty()
+}
+
+/// The outcome of an impact.
+pub(super) struct Struck {
+    /// Contacts in the order of the list that was given; violations name contacts and joints of the system.
+    pub(super) outcome: ImpactResult,
+    /// Percussion of every joint: along its gradient, then friction.
+    pub(super) joints: Vec<Vec<f64>>,
+}
+
+/// Percussions of joints with their names.
+pub(super) fn joint_names(system: &System, percussions: &[Vec<f64>]) -> Vec<(String, Vec<f64>)> {
+    system.joints.iter().zip(percussions).map(|(joint, p)| (joint.name.clone(), p.clone())).collect()
+}
+
+/// The impact of the contacts in `meeting` from velocities v, with an external impulse (or none), under a law.
+pub(super) fn impact(
+    system: &System,
+    at: &Equations,
+    (v, external): (&[f64], &[f64]),
+    meeting: &[usize],
+    law: &ImpactLaw,
+) -> Result<Struck, Ending> {
+    let names = || meeting.iter().map(|&i| system.contacts[i].name.clone()).collect();
+    if *law == ImpactLaw::Energetic && meeting.len() > 1 {
+        return Err(Ending::OneContact { contacts: names() });
+    }
+    // Without a contact all laws say the same.
+    let law = if meeting.is_empty() { &ImpactLaw::Moreau } else { law };
+    let rubbing = !matches!(law, ImpactLaw::Energetic | ImpactLaw::Sequence);
+    let mut problem = impact_problem(at, v, meeting, rubbing);
+    problem.external = external.to_vec();
+    let own = ours(law, meeting, problem.contacts.len());
+    let law = own.as_ref().unwrap_or(law);
+    let mut outcome = resolve_impact(&problem, law).map_err(Ending::Impact)?;
+    let failed = match outcome.status {
+        ImpactStatus::Solved => false,
+        // Not to the tolerance of the solver, and yet without fault.
+        ImpactStatus::NotConverged => !outcome.violations.is_empty(),
+        ImpactStatus::NoSolution | ImpactStatus::TooManyImpacts => true,
+    };
+    if failed {
+        return Err(Ending::NoOutcome {
+            contacts: names(),
+            velocities: outcome.contact_velocities_before.iter().take(meeting.len()).map(|u| u[0]).collect(),
+            law: law.name(),
+            status: outcome.status,
+        });
+    }
+    let guides: Vec<usize> = (0..at.joints.len()).filter(|&j| rubbing && rubs(&at.joints[j])).collect();
+    let plain: Vec<usize> = (0..at.joints.len()).filter(|j| !guides.contains(j)).collect();
+    let mut joints = vec![vec![]; at.joints.len()];
+    for (&j, p) in plain.iter().zip(&outcome.joint_impulses) {
+        joints[j] = vec![*p];
+    }
+    for (&j, p) in guides.iter().zip(&outcome.contact_impulses[meeting.len()..]) {
+        joints[j].clone_from(p);
+    }
+    for violation in &mut outcome.violations {
+        rename(violation, meeting, &guides, &plain);
+    }
+    Ok(Struck { outcome, joints })
+}
+
+/// Numbers of contacts and joints of the problem into those of the system.
+fn rename(violation: &mut Violation, meeting: &[usize], guides: &[usize], plain: &[usize]) {
+    let guide = |contact: usize| contact.checked_sub(meeting.len()).map(|k| guides[k]);
+    match violation {
+        Violation::Joint { joint, .. } => *joint = plain[*joint],
+        Violation::Approach { contact, velocity } => match guide(*contact) {
+            Some(joint) => *violation = Violation::Joint { joint, velocity: *velocity },
+            None => *contact = meeting[*contact],
+        },
+        Violation::Adhesion { contact, .. } | Violation::Friction { contact, .. } => {
+            *contact = guide(*contact).unwrap_or_else(|| meeting[*contact]);
+        }
+        Violation::Energy { .. } => {}
+    }
+}
+
+/// A contact that jams.
+pub(super) struct Jam {
+    pub(super) contact: usize,
+    /// Normal, tangents.
+    pub(super) impulse: Vec<f64>,
+    pub(super) velocity: Vec<f64>,
+    /// Percussion of every joint.
+    pub(super) joints: Vec<Vec<f64>>,
+}
+
+/// The impact without collision of the first contact among `touching` that is pressed in by its own friction, the others
+/// held (Poisson's law); `None` where there is none.
+pub(super) fn jam(at: &Equations, v: &[f64], touching: &[usize]) -> Result<Option<Jam>, ImpactError> {
+    for &contact in touching {
+        let mut problem = impact_problem(at, v, &[contact], false);
+        for &other in touching.iter().filter(|other| **other != contact) {
+            let Some(other) = &at.contacts[other] else { continue };
+            problem.joints = problem.joints.stack(&Matrix::from_rows(&[&other.normal.gradient]));
+            problem.joint_drift.push(drift(&other.normal, v));
+        }
+        let path = impact_path(&problem, Restitution::Kinetic)?;
+        if !path.without_collision {
+            continue;
+        }
+        let mut external = vec![0.0; v.len()];
+        for struck in &problem.contacts {
+            axpy(path.impulse[0], &struck.normal, &mut external);
+            for (p, row) in path.impulse[1..].iter().zip(&struck.tangents) {
+                axpy(*p, row, &mut external);
+            }
+        }
+        problem.contacts.clear();
+        problem.external = external;
+        let result = resolve_impact(&problem, &ImpactLaw::Moreau)?;
+        let joints = result.joint_impulses.iter().take(at.joints.len()).map(|p| vec![*p]).collect();
+        return Ok(Some(Jam { contact, impulse: path.impulse, velocity: result.velocity, joints }));
+    }
+    Ok(None)
+}

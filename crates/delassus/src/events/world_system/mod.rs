@@ -1,0 +1,348 @@
+//! A small world of rigid bodies as a Lagrangian system, so that it can move from event to event.
+//!
+//! ```text
+//! T = Σ ½ m ‖ẋ‖² + ½ ω̄ᵀ diag(I) ω̄ + ½ Ī (2 ε·ε̇)² ,     V = −Σ m g·x ,     ‖ε‖² = 1
+//! ```
+//!
+//! x ∈ ℝ³ and ε ∈ ℝ⁴ per body; the last term of T is zero on ‖ε‖² = 1 and makes the mass matrix definite, Ī the mean of the
+//! principal moments. Contacts: balls, corners of boxes and hulls and ends of capsules on fixed planes, and balls on balls;
+//! their slips are velocities of the points that touch. Joints: what they lock, distances and ropes. What else a world may
+//! have is refused by name. In a planar world contacts have one tangent.
+
+mod formulas;
+mod rows;
+mod vectors;
+
+use glam::{DQuat, DVec3};
+use thiserror::Error;
+
+use crate::formula::{AnyFormula, Point};
+use crate::lagrangian::{Contact, Force, Joint, Measure, State, System};
+use crate::world::{BodyState, Joint as WorldJoint, JointKind, Pose, ShapeKind, World, WorldState};
+use formulas::{Ball, Frame, Gap, Held, Kinetic, Linear, Lock, Pair, Slip, UnitLength};
+use vectors::{PER_BODY, Slot, spin};
+
+/// Bodies that move, at most: the mass matrix is evaluated entry by entry.
+pub const MOST_BODIES: usize = 12;
+
+/// Why a world cannot move as a system.
+#[derive(Clone, Debug, Error, PartialEq)]
+pub enum WorldSystemError {
+    /// Too many bodies.
+    #[error(
+        "{found} bodies move, expected at most {MOST_BODIES} from event to event; time stepping moves more"
+    )]
+    TooManyBodies {
+        /// How many.
+        found: usize,
+    },
+    /// Two shapes without a formula for their gap.
+    #[error(
+        "`{first}` and `{second}` may touch as {shapes}; from event to event bodies touch as balls, and balls, boxes, \
+         capsules and hulls touch fixed planes"
+    )]
+    Contact {
+        /// One body.
+        first: String,
+        /// The other.
+        second: String,
+        /// What meets.
+        shapes: String,
+    },
+    /// A joint that is not known here.
+    #[error("joint `{joint}`: {what} cannot move from event to event yet; time stepping moves it")]
+    Joint {
+        /// Name.
+        joint: String,
+        /// What about it.
+        what: &'static str,
+    },
+    /// A constant moment on a body.
+    #[error("body `{body}`: a moment on it cannot act from event to event yet; time stepping moves it")]
+    Moment {
+        /// Name.
+        body: String,
+    },
+    /// Rolling friction.
+    #[error("rolling friction between `{first}` and `{second}` cannot act from event to event yet")]
+    Rolling {
+        /// One body.
+        first: String,
+        /// The other.
+        second: String,
+    },
+}
+
+/// A world as a system.
+#[derive(Clone, Debug)]
+pub struct WorldSystem {
+    /// The system; coordinates are `body.x`, `.y`, `.z`, `.qw`, `.qx`, `.qy`, `.qz`.
+    pub system: System,
+    /// The state at the start.
+    pub state: State,
+    /// The body of every seven coordinates.
+    pub bodies: Vec<usize>,
+}
+
+impl WorldSystem {
+    /// A state of the system as one of the world; `start` gives what does not move.
+    pub fn world_state(&self, start: &WorldState, state: &State) -> WorldState {
+        let mut result = WorldState { t: state.t, ..start.clone() };
+        for (slot, &body) in self.bodies.iter().enumerate() {
+            let (q, v) = (&state.q[PER_BODY * slot..], &state.v[PER_BODY * slot..]);
+            let rotation = DQuat::from_xyzw(q[4], q[5], q[6], q[3]);
+            let point = Point { q: &state.q, v: &state.v, t: state.t };
+            result.bodies[body] = BodyState {
+                pose: Pose { position: DVec3::new(q[0], q[1], q[2]), rotation: rotation.normalize() },
+                velocity: DVec3::new(v[0], v[1], v[2]),
+                angular_velocity: DVec3::from_array(spin(slot, -1.0, &point)),
+            };
+        }
+        result
+    }
+}
+
+/// The world as a system, with its state.
+pub fn world_system(world: &World, state: &WorldState) -> Result<WorldSystem, WorldSystemError> {
+    let bodies: Vec<usize> = (0..world.bodies.len()).filter(|i| !world.bodies[*i].fixed).collect();
+    if bodies.len() > MOST_BODIES {
+        return Err(WorldSystemError::TooManyBodies { found: bodies.len() });
+    }
+    let n = PER_BODY * bodies.len();
+    let (mut q, mut v) = (Vec::with_capacity(n), Vec::with_capacity(n));
+    let (mut names, mut masses, mut weight) = (vec![], vec![], vec![]);
+    let mut system_forces = vec![];
+    for (slot, &i) in bodies.iter().enumerate() {
+        let (body, s) = (&world.bodies[i], &state.bodies[i]);
+        if body.force[1] != DVec3::ZERO {
+            return Err(WorldSystemError::Moment { body: body.name.clone() });
+        }
+        names.extend(["x", "y", "z", "qw", "qx", "qy", "qz"].map(|c| format!("{}.{c}", body.name)));
+        let r = s.pose.rotation;
+        q.extend(s.pose.position.to_array());
+        q.extend([r.w, r.x, r.y, r.z]);
+        let w = s.angular_velocity;
+        let rate = r * DQuat::from_xyzw(w.x, w.y, w.z, 0.0);
+        v.extend(s.velocity.to_array());
+        v.extend([0.5 * rate.w, 0.5 * rate.x, 0.5 * rate.y, 0.5 * rate.z]);
+        masses.push((body.mass, body.inertia.to_array()));
+        weight.extend((world.gravity * -body.mass).to_array());
+        weight.extend([0.0; 4]);
+        for (k, force) in body.force[0].to_array().into_iter().enumerate().filter(|(_, f)| *f != 0.0) {
+            system_forces.push(Force { coordinate: PER_BODY * slot + k, value: AnyFormula::new(force) });
+        }
+    }
+    let coordinates: Vec<&str> = names.iter().map(String::as_str).collect();
+    let mut system = System {
+        potential: Some(AnyFormula::new(Linear(weight))),
+        forces: system_forces,
+        ..System::new(&world.name, &coordinates, Kinetic(masses))
+    };
+    for (slot, &i) in bodies.iter().enumerate() {
+        let length = Measure::Displacement(AnyFormula::new(UnitLength(slot)));
+        system.joints.push(Joint::frictionless(&format!("{} unit", world.bodies[i].name), length));
+    }
+    let slot_of = |body: usize| bodies.iter().position(|b| *b == body);
+    for joint in &world.joints {
+        add_joint(&mut system, state, joint, slot_of)?;
+    }
+    add_contacts(&mut system, world, state, slot_of)?;
+    Ok(WorldSystem { system, state: State { t: state.t, q, v }, bodies })
+}
+
+fn add_joint(
+    system: &mut System,
+    state: &WorldState,
+    joint: &WorldJoint,
+    slot_of: impl Fn(usize) -> Slot,
+) -> Result<(), WorldSystemError> {
+    let refuse = |what| Err(WorldSystemError::Joint { joint: joint.name.clone(), what });
+    if !joint.actions.is_empty() {
+        return refuse("limits, motors, springs or drives");
+    }
+    if joint.friction.is_some() {
+        return refuse("friction in a joint");
+    }
+    let frame = |side: usize| {
+        let (body, frame) = (joint.bodies[side], joint.frames[side]);
+        let slot = slot_of(body);
+        let pose = if slot.is_some() { frame } else { state.bodies[body].pose.compose(&frame) };
+        let axes = [DVec3::X, DVec3::Y, DVec3::Z].map(|a| (pose.rotation * a).to_array());
+        Frame { slot, origin: pose.position.to_array(), axes }
+    };
+    let frames = [frame(0), frame(1)];
+    let mut locks = vec![];
+    match &joint.kind {
+        JointKind::Screw { .. } => return refuse("a screw"),
+        JointKind::PointOnCurve(_) => return refuse("a curve"),
+        JointKind::Coupler { .. } => return refuse("a coupler"),
+        JointKind::Rope { length, restitution } => {
+            let gap = Measure::Displacement(AnyFormula::new(Held { frames, lock: Lock::Distance(*length) }));
+            let contact = Contact { restitution: *restitution, ..Contact::frictionless(&joint.name, gap) };
+            system.contacts.push(contact);
+            return Ok(());
+        }
+        JointKind::Distance { length } => locks.push(Lock::Distance(*length)),
+        kind => {
+            let locked = kind.locked();
+            locks.extend((0..3).filter(|k| locked[*k]).map(Lock::Along));
+            let free: Vec<usize> = (0..3).filter(|k| !locked[3 + k]).collect();
+            match *free.as_slice() {
+                [] => locks.extend((0..3).map(|k| Lock::Across(k, (k + 1) % 3))),
+                // The axis of the second stays across the other two of the first.
+                [k] => locks.extend([(k + 1) % 3, (k + 2) % 3].map(|l| Lock::Across(l, k))),
+                [_, _] => {
+                    // The first axis after the locked one belongs to the first body, the second to the second.
+                    let held = (0..3).find(|k| locked[3 + k]).unwrap_or(0);
+                    locks.push(Lock::Across((held + 1) % 3, (held + 2) % 3));
+                }
+                _ => {}
+            }
+        }
+    }
+    let many = locks.len() > 1;
+    for (k, lock) in locks.into_iter().enumerate() {
+        let name = if many { format!("{} {}", joint.name, k + 1) } else { joint.name.clone() };
+        let value = Measure::Displacement(AnyFormula::new(Held { frames, lock }));
+        system.joints.push(Joint::frictionless(&name, value));
+    }
+    Ok(())
+}
+
+/// The balls and points by which a shape touches a plane, in the axes of its body.
+fn balls(kind: &ShapeKind, pose: &Pose) -> Option<Vec<(DVec3, f64)>> {
+    let signs = [-1.0, 1.0];
+    let local: Vec<(DVec3, f64)> = match kind {
+        ShapeKind::Sphere { radius } => vec![(DVec3::ZERO, *radius)],
+        ShapeKind::Capsule { radius, half_height } => {
+            signs.map(|s| (DVec3::Z * (s * half_height), *radius)).to_vec()
+        }
+        ShapeKind::Box { half_extents: h } => {
+            let corners = signs.into_iter().flat_map(|x| signs.map(|y| (x, y)));
+            corners.flat_map(|(x, y)| signs.map(|z| (DVec3::new(x * h.x, y * h.y, z * h.z), 0.0))).collect()
+        }
+        ShapeKind::Convex { points } => points.iter().map(|p| (*p, 0.0)).collect(),
+        _ => return None,
+    };
+    Some(local.into_iter().map(|(p, r)| (pose.point(p), r)).collect())
+}
+
+fn word(kind: &ShapeKind) -> &'static str {
+    match kind {
+        ShapeKind::Plane => "plane",
+        ShapeKind::Sphere { .. } => "ball",
+        ShapeKind::Box { .. } => "box",
+        ShapeKind::Capsule { .. } => "capsule",
+        ShapeKind::Cylinder { .. } => "cylinder",
+        ShapeKind::Cone { .. } => "cone",
+        ShapeKind::Convex { .. } => "hull",
+        ShapeKind::Mesh { .. } => "mesh",
+        ShapeKind::Heightfield { .. } => "heightfield",
+    }
+}
+
+fn add_contacts(
+    system: &mut System,
+    world: &World,
+    state: &WorldState,
+    slot_of: impl Fn(usize) -> Slot,
+) -> Result<(), WorldSystemError> {
+    // In a planar world bodies are held in the plane by joints.
+    let plane = world
+        .joints
+        .iter()
+        .find(|j| matches!(j.kind, JointKind::Planar))
+        .map(|joint| state.bodies[joint.bodies[0]].pose.compose(&joint.frames[0]).rotation * DVec3::Z);
+    for a in 0..world.bodies.len() {
+        for b in a + 1..world.bodies.len() {
+            let both_fixed = world.bodies[a].fixed && world.bodies[b].fixed;
+            if both_fixed || world.no_contact.binary_search(&[a, b]).is_ok() {
+                continue;
+            }
+            let mut pairs = vec![];
+            for first in &world.bodies[a].shapes {
+                for second in &world.bodies[b].shapes {
+                    let found = meet(state, [(a, first), (b, second)], &slot_of);
+                    let Some(found) = found else {
+                        let [first_name, second_name] = [a, b].map(|i| world.bodies[i].name.clone());
+                        let shapes = format!("{} and {}", word(&first.kind), word(&second.kind));
+                        return Err(WorldSystemError::Contact {
+                            first: first_name,
+                            second: second_name,
+                            shapes,
+                        });
+                    };
+                    pairs.extend(found);
+                }
+            }
+            let surface = world.surface(a, b);
+            if surface.rolling != 0.0 && !pairs.is_empty() {
+                let [first, second] = [a, b].map(|i| world.bodies[i].name.clone());
+                return Err(WorldSystemError::Rolling { first, second });
+            }
+            let many = pairs.len() > 1;
+            for (k, pair) in pairs.into_iter().enumerate() {
+                let [first, second] = [a, b].map(|i| &world.bodies[i].name);
+                let name =
+                    if many { format!("{first}|{second} {}", k + 1) } else { format!("{first}|{second}") };
+                let gap = Measure::Displacement(AnyFormula::new(Gap(pair)));
+                let reference = plane.unwrap_or_else(|| across(&pair, state, [a, b]));
+                let tangents: &[bool] = if plane.is_some() { &[false] } else { &[false, true] };
+                let slip = tangents.iter().map(|&second| {
+                    let slip = Slip { pair, reference: reference.to_array(), second };
+                    Measure::Velocity(AnyFormula::new(slip))
+                });
+                system.contacts.push(Contact {
+                    slip: if surface.mu > 0.0 { slip.collect() } else { vec![] },
+                    restitution: surface.restitution,
+                    ..Contact::frictionless(&name, gap).with_friction(surface.mu)
+                });
+            }
+        }
+    }
+    Ok(())
+}
+
+/// An axis of the world that is well across the normal at the start.
+fn across(pair: &Pair, state: &WorldState, bodies: [usize; 2]) -> DVec3 {
+    let normal = match pair {
+        Pair::Plane { normal, .. } => DVec3::from_array(*normal),
+        Pair::Balls(..) => state.bodies[bodies[1]].pose.position - state.bodies[bodies[0]].pose.position,
+    };
+    let least = |a: &DVec3, b: &DVec3| normal.dot(*a).abs().total_cmp(&normal.dot(*b).abs());
+    [DVec3::Y, DVec3::X, DVec3::Z].into_iter().min_by(least).unwrap_or(DVec3::Y)
+}
+
+/// How two shapes may touch; `None` where there is no formula for it.
+fn meet(
+    state: &WorldState,
+    [first, second]: [(usize, &crate::world::Shape); 2],
+    slot_of: &impl Fn(usize) -> Slot,
+) -> Option<Vec<Pair>> {
+    let ball = |body: usize, (centre, radius): (DVec3, f64)| {
+        let slot = slot_of(body);
+        let centre = if slot.is_some() { centre } else { state.bodies[body].pose.point(centre) };
+        Ball { slot, centre: centre.to_array(), radius }
+    };
+    let on_plane = |plane: (usize, &crate::world::Shape), other: (usize, &crate::world::Shape)| {
+        if slot_of(plane.0).is_some() {
+            return None;
+        }
+        let pose = state.bodies[plane.0].pose.compose(&plane.1.pose);
+        let normal = pose.rotation * DVec3::Z;
+        let offset = normal.dot(pose.position);
+        let list = balls(&other.1.kind, &other.1.pose)?;
+        let pair = |b| Pair::Plane { normal: normal.to_array(), offset, ball: ball(other.0, b) };
+        Some(list.into_iter().map(pair).collect())
+    };
+    match (&first.1.kind, &second.1.kind) {
+        (ShapeKind::Plane, ShapeKind::Plane) => Some(vec![]),
+        (ShapeKind::Plane, _) => on_plane(first, second),
+        (_, ShapeKind::Plane) => on_plane(second, first),
+        (ShapeKind::Sphere { radius: r1 }, ShapeKind::Sphere { radius: r2 }) => Some(vec![Pair::Balls(
+            ball(first.0, (first.1.pose.position, *r1)),
+            ball(second.0, (second.1.pose.position, *r2)),
+        )]),
+        _ => None,
+    }
+}

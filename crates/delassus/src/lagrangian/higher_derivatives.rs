@@ -1,0 +1,262 @@
+//! Which contacts stay and which open where force and acceleration vanish together: higher derivatives decide.
+//!
+//! ```text
+//! q(τ) = Σ q_k τᵏ ,   λ(τ) = Σ λ_k τᵏ ,   δ(τ) = ḧ(q(τ), t) = Σ δ_k τᵏ        (002 Theorem 5.4)
+//!
+//! (k+2)(k+1) M q_{k+2} = Dᵀλ_k − r_k ,    δ_k = W λ_k + b_k ,    W = J M⁻¹ Dᵀ
+//! ```
+//!
+//! with M mass, J rows of the constraints, D the directions of their forces (J, or J_n − μ s J_t where a contact slides
+//! along s), all at τ = 0; r_k and b_k come from the coefficients of lower order. Order after order, a mixed LCP is
+//! solved (002 eq. 5.12): joints and contacts that are known to stay are held, δ_k = 0 with λ_k free; contacts that are
+//! known to open have λ = 0; the others satisfy 0 ≤ λ_k ⊥ δ_k ≥ 0. The first coefficient that is positive decides: λ_k,
+//! and the contact stays; δ_k, and it opens. (The derivatives of the theorem are k! times the coefficients, which the
+//! series in the paper leave out; signs are the same.)
+//!
+//! Coefficients come from formulas evaluated over power series ([`crate::formula`]), without truncation. A coefficient
+//! counts as zero where a relative change of the state by the tolerance would explain it: a state that was located
+//! numerically satisfies λ = δ = 0 no better than that.
+//!
+//! Constraints may be displacements or velocities (002 eq. 2.1c); for a velocity u ≥ 0, δ = u̇.
+
+use delassus_solve::modes::{EnumerateOptions, enumerate_contact};
+use delassus_solve::problem::Law;
+use thiserror::Error;
+
+use super::kinematics::KinematicsError;
+use super::taylor_motion::Motion;
+use super::{FormulaName, State, System};
+use crate::formula::COEFFICIENTS;
+
+/// The highest order that the series can tell.
+pub const HIGHEST_ORDER: usize = COEFFICIENTS - 3;
+
+/// Options of [`deciding_order`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct DecidingOptions {
+    /// The last order that is looked at (default 12, at most [`HIGHEST_ORDER`]).
+    pub max_order: usize,
+    /// Relative change of the state that must not change a decision (default 1e-9, from 1e-14 to 1e-3).
+    pub tolerance: f64,
+    /// Slip speeds below this are zero (default 1e-6, as for [`Tolerances`](crate::lagrangian::active_set::Tolerances)).
+    pub rest_speed: f64,
+}
+
+impl Default for DecidingOptions {
+    fn default() -> Self {
+        DecidingOptions { max_order: 12, tolerance: 1e-9, rest_speed: 1e-6 }
+    }
+}
+
+/// What becomes of a contact just after the state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fate {
+    /// It stays closed, with a force.
+    Stays,
+    /// It opens.
+    Opens,
+    /// It stays closed because others do: its normal is a combination of theirs. It needs no force of its own.
+    Carried,
+    /// Force and acceleration are zero in all orders that were looked at. It may touch without force for good.
+    Undecided,
+}
+
+/// What becomes of one contact, and what decides it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ContactFate {
+    /// Its number in the system.
+    pub contact: usize,
+    /// What becomes of it.
+    pub fate: Fate,
+    /// The order k of the derivative that decides; the last that was looked at where none does.
+    pub order: usize,
+    /// λ⁽ᵏ⁾ where it stays, δ⁽ᵏ⁾ where it opens, else 0.
+    pub derivative: f64,
+}
+
+/// The motion just after a state, order by order.
+#[derive(Clone, Debug)]
+pub struct DecidingOrder {
+    /// One entry for each contact that was asked for, in that order.
+    pub contacts: Vec<ContactFate>,
+    /// The last order that was looked at.
+    pub order: usize,
+    /// Coefficients of q(τ), one row per coordinate, up to that order + 2.
+    pub coefficients: Vec<Vec<f64>>,
+}
+
+impl DecidingOrder {
+    /// Whether the fate of every contact is known.
+    pub fn is_decided(&self) -> bool {
+        self.contacts.iter().all(|c| c.fate != Fate::Undecided)
+    }
+}
+
+/// Why derivatives cannot be taken.
+#[derive(Clone, Debug, Error, PartialEq)]
+pub enum DerivativesError {
+    /// The state is none.
+    #[error(transparent)]
+    Kinematics(#[from] KinematicsError),
+    /// A formula without a power series here.
+    #[error(
+        "{formula} has no power series at this state (it has a kink there, or is a closure, which is written for numbers only)"
+    )]
+    NoSeries {
+        /// Which formula.
+        formula: FormulaName,
+    },
+    /// A contact that the system does not have.
+    #[error("contact number {contact} was asked for, expected a number below {contacts}")]
+    UnknownContact {
+        /// The number.
+        contact: usize,
+        /// Number of contacts.
+        contacts: usize,
+    },
+    /// A mass matrix without inverse.
+    #[error("the mass matrix is singular")]
+    SingularMass,
+    /// Friction without slip.
+    #[error("`{name}` has friction and does not slide: the direction of friction is not known beforehand")]
+    Sticks {
+        /// Contact or joint.
+        name: String,
+    },
+    /// Friction of a joint.
+    #[error("joint `{name}` has friction, whose sign is not known beforehand")]
+    JointFriction {
+        /// The joint.
+        name: String,
+    },
+    /// No coefficients, or several, satisfy the conditions of an order.
+    #[error(
+        "order {order} has {solutions} solutions, expected one (friction makes that possible, as it does for forces)"
+    )]
+    Solutions {
+        /// The order.
+        order: usize,
+        /// How many.
+        solutions: usize,
+    },
+    /// Options out of range.
+    #[error(
+        "max_order {max_order} or tolerance {tolerance:e} is out of range, expected at most {HIGHEST_ORDER} and 1e-14 to 1e-3"
+    )]
+    Options {
+        /// As given.
+        max_order: usize,
+        /// As given.
+        tolerance: f64,
+    },
+}
+
+pub(super) type Result<T> = std::result::Result<T, DerivativesError>;
+
+/// What becomes of contacts that touch and do not move apart (002 Theorem 5.4). `touching` are all contacts with zero
+/// gap and zero normal velocity; gaps and normal velocities themselves are not looked at.
+pub fn deciding_order(
+    system: &System,
+    state: &State,
+    touching: &[usize],
+    options: &DecidingOptions,
+) -> Result<DecidingOrder> {
+    let DecidingOptions { max_order, tolerance, rest_speed } = *options;
+    if max_order > HIGHEST_ORDER || !(1e-14..=1e-3).contains(&tolerance) {
+        return Err(DerivativesError::Options { max_order, tolerance });
+    }
+    let mut motion = Motion::new(system, state, touching, rest_speed)?;
+    let mut probes: Vec<Motion> = motion
+        .nearby(state)
+        .iter()
+        .filter_map(|s| Motion::new(system, s, touching, rest_speed).ok())
+        .collect();
+    let joints = system.joints.len();
+    let mut fates: Vec<Option<ContactFate>> = vec![None; touching.len()];
+    let mut order = 0;
+    for k in 0..=max_order {
+        order = k;
+        let open: Vec<usize> = (0..touching.len()).filter(|&i| fates[i].is_none()).collect();
+        let held: Vec<usize> = (0..joints)
+            .chain((0..touching.len()).filter(|&i| fate_is(&fates[i], Fate::Stays)).map(|i| joints + i))
+            .collect();
+        let mut undecided = Vec::new();
+        for i in open {
+            if motion.depends(joints + i, &held) {
+                let contact = touching[i];
+                fates[i] = Some(ContactFate { contact, fate: Fate::Carried, order: k, derivative: 0.0 });
+            } else {
+                undecided.push(i);
+            }
+        }
+        let known = motion.known(k)?;
+        let noise = motion.noise(&known, &probes, k, tolerance);
+        let b = &known.b;
+        // The rows of this order: held ones first, then the undecided.
+        let rows: Vec<usize> = held.iter().copied().chain(undecided.iter().map(|i| joints + i)).collect();
+        let laws: Vec<Law> =
+            (0..rows.len()).map(|i| if i < held.len() { Law::Bilateral } else { Law::Unilateral }).collect();
+        let w = motion.delassus.select(&rows, &rows);
+        let q: Vec<f64> = rows.iter().map(|&i| if b[i].abs() <= noise[i] { 0.0 } else { b[i] }).collect();
+        let set = enumerate_contact(&w, &q, &laws, &EnumerateOptions::default());
+        if set.pieces.is_empty() || velocities_differ(&set.pieces, &noise, &rows) {
+            return Err(DerivativesError::Solutions { order: k, solutions: set.pieces.len() });
+        }
+        let (force, delta) = (&set.pieces[0].force, &set.pieces[0].velocity);
+        let mut coefficient = vec![0.0; joints + touching.len()];
+        let factorial: f64 = (1..=k).map(|i| i as f64).product();
+        for (place, &row) in rows.iter().enumerate() {
+            if place < held.len() {
+                coefficient[row] = force[place];
+                continue;
+            }
+            let contact = touching[row - joints];
+            // A force is as uncertain as the acceleration that it answers.
+            let weight = motion.delassus[(row, row)];
+            let decided = |fate, value: f64| {
+                Some(ContactFate { contact, fate, order: k, derivative: factorial * value })
+            };
+            if weight * force[place] > noise[row] {
+                coefficient[row] = force[place];
+                fates[row - joints] = decided(Fate::Stays, force[place]);
+            } else if delta[place] > noise[row] {
+                fates[row - joints] = decided(Fate::Opens, delta[place]);
+            }
+        }
+        motion.advance(k, &known.r, &coefficient);
+        let now_held: Vec<usize> = (0..joints)
+            .chain((0..touching.len()).filter(|&i| fate_is(&fates[i], Fate::Stays)).map(|i| joints + i))
+            .collect();
+        probes.retain_mut(|probe| probe.follow(k, &now_held).is_ok());
+        if fates.iter().all(Option::is_some) {
+            break;
+        }
+    }
+    let contacts = fates
+        .into_iter()
+        .zip(touching)
+        .map(|(fate, &contact)| {
+            let undecided = ContactFate { contact, fate: Fate::Undecided, order, derivative: 0.0 };
+            fate.unwrap_or(undecided)
+        })
+        .collect();
+    let coefficients = motion.q.iter().map(|q| q.0[..order + 3].to_vec()).collect();
+    Ok(DecidingOrder { contacts, order, coefficients })
+}
+
+fn fate_is(fate: &Option<ContactFate>, expected: Fate) -> bool {
+    fate.is_some_and(|f| f.fate == expected)
+}
+
+/// Whether solutions differ in their accelerations (several forces with the same accelerations are one motion).
+fn velocities_differ(pieces: &[delassus_solve::modes::SolutionPiece], noise: &[f64], rows: &[usize]) -> bool {
+    let first = &pieces[0].velocity;
+    pieces[1..].iter().any(|piece| {
+        piece
+            .velocity
+            .iter()
+            .zip(first)
+            .zip(rows)
+            .any(|((a, b), &row)| (a - b).abs() > noise[row].max(1e-9 * b.abs()))
+    })
+}

@@ -1,0 +1,360 @@
+//! Whether the impulses of a step have others beside them that move the bodies alike.
+//!
+//! ```text
+//! H z = 0 ,   z ≠ 0 ,   r + ε z in the laws for small ε > 0
+//! ```
+//!
+//! Held joints change by any z; a contact inside its cone too; one that slides along its own ray. One that rests on its
+//! cone, μ r_n = ‖r_t‖, moves into it where gᵀ z > 0 with the inward normal g = (μ, −r_t/‖r_t‖). With p the parts of the g in
+//! the null space of H, such a z is the point of the hull of all p that is nearest to 0, unless that is 0 (Gordan);
+//! then what rests on its cone may change along its ray only. A z that is found is a proof. Bodies that impulses connect are
+//! looked at together, group by group.
+
+use delassus_solve::linalg::{dot, norm};
+use delassus_solve::problem::Law;
+
+use super::Stepper;
+use super::substep::Room;
+use super::velocity_solve::{ContactRows, NONE};
+
+/// Columns up to which linear dependence is looked for in a group.
+const MOST_COLUMNS: usize = 40;
+/// Products up to which it is looked for in a step.
+const MOST_WORK: usize = 4_000_000;
+/// Part of the cone by which a force inside is clear of its surface.
+const CLEAR: f64 = 1e-6;
+/// Slip below this part of what gravity gives in a step, and of the fastest contact, is none.
+const AT_REST: f64 = 1e-6;
+/// Lengths below this part of the largest are rounding.
+const DEPENDENT: f64 = 1e-9;
+/// Sine of the angle by which a direction leads into a cone.
+const INWARD: f64 = 1e-3;
+/// Steps towards the point of a hull that is nearest to 0.
+const MOST_STEPS: usize = 200;
+
+/// Memory of the search, kept from step to step.
+#[derive(Default)]
+pub(super) struct Groups {
+    /// Per body slot, another of its group that was there before it, or itself.
+    before: Vec<u32>,
+    /// The first slot of the group, and which row or contact: rows that are held, then contacts.
+    parts: Vec<[u32; 2]>,
+    /// Per body slot, its place among the bodies of the group that is looked at.
+    place: Vec<u32>,
+    bodies: usize,
+    changes: Vec<Change>,
+    /// H of the group by rows, then an orthonormal basis of its rows; the parts p of the inward normals; z.
+    matrix: Vec<f64>,
+    inward: Vec<f64>,
+    z: Vec<f64>,
+}
+
+/// How a row or a contact may change its impulse.
+#[derive(Clone, Copy, PartialEq)]
+enum Change {
+    /// A row that is held.
+    Held(u32),
+    /// Three impulses of a contact.
+    Inside(u32),
+    /// Three impulses, into its cone only.
+    Border(u32),
+    /// One impulse, in proportion.
+    Ray(u32),
+}
+
+impl Change {
+    fn columns(self) -> usize {
+        match self {
+            Change::Held(_) | Change::Ray(_) => 1,
+            Change::Inside(_) | Change::Border(_) => 3,
+        }
+    }
+}
+
+impl Stepper<'_> {
+    /// Whether the impulses of the last step are shown to have others beside them.
+    pub(super) fn is_overdetermined(&self, room: &mut Room) -> bool {
+        if self.redundant.iter().any(|&r| r) {
+            return true;
+        }
+        let Room { groups, velocity, .. } = room;
+        self.velocities_of(&self.state.bodies, velocity);
+        let rest = self.slip_of_rest(velocity);
+        self.find_groups(groups);
+        let mut work = 0;
+        let mut from = 0;
+        while from < groups.parts.len() {
+            let first = groups.parts[from][0];
+            let count = groups.parts[from..].iter().take_while(|part| part[0] == first).count();
+            self.collect(groups, from..from + count, velocity, rest);
+            from += count;
+            let (columns, sure) = groups.columns();
+            if sure > 6 * groups.bodies {
+                return true;
+            }
+            work += 6 * groups.bodies * columns * columns;
+            // Nothing that could change: a contact at its limit of rolling, by itself.
+            if columns == 0 || columns > MOST_COLUMNS || work > MOST_WORK {
+                continue;
+            }
+            if self.has_others(groups) {
+                return true;
+            }
+        }
+        false
+    }
+
+    /// Contacts that press.
+    fn active_contacts(&self) -> impl Iterator<Item = u32> {
+        let largest = self.contact_impulse.iter().map(|r| r[0]).fold(0.0, f64::max);
+        let all = self.contact_rows.iter().zip(&self.contact_impulse).enumerate();
+        all.filter(move |(_, (_, r))| r[0] > 1e-9 * largest).map(|(i, _)| i as u32)
+    }
+
+    fn slip_of_rest(&self, velocity: &[f64]) -> f64 {
+        let slip = |i: u32| slip_speed(&self.contact_rows[i as usize], velocity);
+        let fastest = self.active_contacts().map(slip).fold(0.0, f64::max);
+        AT_REST * (self.options.dt * self.world.gravity.length()).max(fastest)
+    }
+
+    /// Which bodies are connected by impulses, and what connects them, group by group.
+    fn find_groups(&self, groups: &mut Groups) {
+        let Groups { before, parts, place, .. } = groups;
+        before.clear();
+        before.extend(0..(self.masses.mass.len() / 6) as u32);
+        place.clear();
+        place.resize(before.len(), NONE);
+        parts.clear();
+        let held = self.rows.held as u32;
+        for (i, row) in (0..).zip(&self.rows.rows[..self.rows.held]) {
+            let slots = self.rows.blocks_of(row).iter().map(|(b, _)| self.masses.slot[*b as usize]);
+            parts.extend(join(before, slots).map(|slot| [slot, i]));
+        }
+        for i in self.active_contacts() {
+            let slots = self.contact_rows[i as usize].slots.into_iter();
+            parts.extend(join(before, slots).map(|slot| [slot, held + i]));
+        }
+        parts.iter_mut().for_each(|part| part[0] = root(before, part[0]));
+        parts.sort_unstable();
+    }
+
+    /// How the parts of a group may change, and its bodies.
+    fn collect(&self, groups: &mut Groups, range: std::ops::Range<usize>, velocity: &[f64], rest: f64) {
+        let Groups { parts, place, bodies, changes, .. } = groups;
+        changes.clear();
+        *bodies = 0;
+        let mut see = |slot: u32| {
+            if slot != NONE && place[slot as usize] == NONE {
+                place[slot as usize] = *bodies as u32;
+                *bodies += 1;
+            }
+        };
+        let held = self.rows.held as u32;
+        for &[_, i] in &parts[range] {
+            if i < held {
+                let blocks = self.rows.blocks_of(&self.rows.rows[i as usize]).iter();
+                blocks.for_each(|(b, _)| see(self.masses.slot[*b as usize]));
+                changes.push(Change::Held(i));
+                continue;
+            }
+            let i = i - held;
+            let (rows, r) = (&self.contact_rows[i as usize], &self.contact_impulse[i as usize]);
+            rows.slots.into_iter().for_each(&mut see);
+            let inside = (1.0 - CLEAR) * rows.law.mu() * r[0];
+            let rolls = match rows.law {
+                // At its limit the moment would have to change with the normal impulse: left as it is.
+                Law::Rolling { rolling, .. } | Law::ConeRolling { rolling, .. } => {
+                    r[3].hypot(r[4]) >= (1.0 - CLEAR) * rolling * r[0]
+                }
+                _ => false,
+            };
+            if rolls {
+                continue;
+            }
+            changes.push(if r[1].hypot(r[2]) < inside {
+                Change::Inside(i)
+            } else if inside > 0.0 && slip_speed(rows, velocity) <= rest {
+                Change::Border(i)
+            } else {
+                Change::Ray(i)
+            });
+        }
+    }
+
+    /// Whether the impulses of the group that is looked at have others beside them.
+    fn has_others(&self, groups: &mut Groups) -> bool {
+        loop {
+            let (columns, _) = groups.columns();
+            self.fill(groups, columns);
+            let rank = orthonormal_rows(&mut groups.matrix, columns);
+            if rank == columns {
+                return false;
+            }
+            if !groups.changes.iter().any(|change| matches!(change, Change::Border(_))) {
+                return true;
+            }
+            if self.leads_inward(groups, columns, rank) {
+                return true;
+            }
+            for change in &mut groups.changes {
+                if let Change::Border(i) = *change {
+                    *change = Change::Ray(i);
+                }
+            }
+        }
+    }
+
+    /// H of the group, row by row; moments over the longest lever.
+    fn fill(&self, groups: &mut Groups, columns: usize) {
+        let Groups { place, bodies, changes, matrix, .. } = groups;
+        matrix.clear();
+        matrix.resize(6 * *bodies * columns, 0.0);
+        let mut put = |slot: u32, column: usize, block: &[f64; 6], weight: f64| {
+            if slot != NONE {
+                let at = 6 * place[slot as usize] as usize;
+                (0..6).for_each(|c| matrix[(at + c) * columns + column] += weight * block[c]);
+            }
+        };
+        let mut at = 0;
+        for change in changes.iter() {
+            match *change {
+                Change::Held(i) => {
+                    for (body, block) in self.rows.blocks_of(&self.rows.rows[i as usize]) {
+                        put(self.masses.slot[*body as usize], at, block, 1.0);
+                    }
+                }
+                Change::Inside(i) | Change::Border(i) => {
+                    let rows = &self.contact_rows[i as usize];
+                    for (slot, blocks) in rows.slots.into_iter().zip(&rows.blocks) {
+                        (0..3).for_each(|k| put(slot, at + k, &blocks[k], 1.0));
+                    }
+                }
+                Change::Ray(i) => {
+                    let (rows, r) = (&self.contact_rows[i as usize], &self.contact_impulse[i as usize]);
+                    for (slot, blocks) in rows.slots.into_iter().zip(&rows.blocks) {
+                        (0..3).for_each(|k| put(slot, at, &blocks[k], r[k] / r[0]));
+                    }
+                }
+            }
+            at += change.columns();
+        }
+        let is_moment = |row: usize| row % 6 >= 3;
+        let rows = || matrix.chunks_exact(columns).enumerate();
+        let lever = rows()
+            .filter(|(i, _)| is_moment(*i))
+            .flat_map(|(_, row)| row)
+            .fold(0.0, |m: f64, x| m.max(x.abs()));
+        if lever > 0.0 {
+            let moments = matrix.chunks_exact_mut(columns).enumerate().filter(|(i, _)| is_moment(*i));
+            moments.flat_map(|(_, row)| row).for_each(|x| *x /= lever);
+        }
+    }
+
+    /// Whether a null vector leads into all cones on whose surface a contact rests.
+    fn leads_inward(&self, groups: &mut Groups, columns: usize, rank: usize) -> bool {
+        let Groups { changes, matrix, inward, z, .. } = groups;
+        inward.clear();
+        let mut at = 0;
+        for change in changes.iter() {
+            if let Change::Border(i) = *change {
+                let r = &self.contact_impulse[i as usize];
+                let mu = self.contact_rows[i as usize].law.mu();
+                let (friction, size) = (r[1].hypot(r[2]), mu.hypot(1.0));
+                let start = inward.len();
+                inward.resize(start + columns, 0.0);
+                let p = &mut inward[start..];
+                p[at..at + 3].copy_from_slice(&[mu / size, -r[1] / friction / size, -r[2] / friction / size]);
+                for q in matrix.chunks_exact(columns).take(rank) {
+                    let along = dot(q, p);
+                    p.iter_mut().zip(q).for_each(|(p, q)| *p -= along * q);
+                }
+            }
+            at += change.columns();
+        }
+        // Gilbert: towards the p that is most against z, as far as z gets shorter.
+        z.clear();
+        z.extend_from_slice(&inward[..columns]);
+        for _ in 0..MOST_STEPS {
+            let length = norm(z);
+            if length <= DEPENDENT {
+                return false;
+            }
+            let mut worst = (f64::INFINITY, 0);
+            for (k, p) in inward.chunks_exact(columns).enumerate() {
+                let along = dot(p, z);
+                if along < worst.0 {
+                    worst = (along, k);
+                }
+            }
+            if worst.0 > INWARD * length {
+                return true;
+            }
+            let p = &inward[worst.1 * columns..][..columns];
+            let apart: f64 = p.iter().zip(z.iter()).map(|(p, z)| (z - p) * (z - p)).sum();
+            if apart == 0.0 {
+                return false;
+            }
+            let part = ((length * length - worst.0) / apart).clamp(0.0, 1.0);
+            z.iter_mut().zip(p).for_each(|(z, p)| *z += part * (p - *z));
+        }
+        false
+    }
+}
+
+impl Groups {
+    /// Columns of the group, and those that it has where what rests on its cone changes along its ray only.
+    fn columns(&self) -> (usize, usize) {
+        let sure = |change: &Change| if let Change::Border(_) = change { 1 } else { change.columns() };
+        (self.changes.iter().map(|change| change.columns()).sum(), self.changes.iter().map(sure).sum())
+    }
+}
+
+/// The slip speed of a contact.
+fn slip_speed(rows: &ContactRows, velocity: &[f64]) -> f64 {
+    rows.velocity(1, velocity).hypot(rows.velocity(2, velocity))
+}
+
+/// Replaces rows by an orthonormal basis of them, which comes first; its size. Gram–Schmidt, twice.
+fn orthonormal_rows(matrix: &mut [f64], columns: usize) -> usize {
+    let largest = matrix.chunks_exact(columns).map(norm).fold(0.0, f64::max);
+    let mut rank = 0;
+    for row in 0..matrix.len() / columns {
+        matrix.copy_within(row * columns..(row + 1) * columns, rank * columns);
+        let (basis, rest) = matrix.split_at_mut(rank * columns);
+        let x = &mut rest[..columns];
+        for _ in 0..2 {
+            for q in basis.chunks_exact(columns) {
+                let along = dot(q, x);
+                x.iter_mut().zip(q).for_each(|(x, q)| *x -= along * q);
+            }
+        }
+        let left = norm(x);
+        if left > DEPENDENT * largest {
+            x.iter_mut().for_each(|x| *x /= left);
+            rank += 1;
+            if rank == columns {
+                break;
+            }
+        }
+    }
+    rank
+}
+
+/// The first of the group to which a body belongs.
+fn root(before: &[u32], mut i: u32) -> u32 {
+    while before[i as usize] != i {
+        i = before[i as usize];
+    }
+    i
+}
+
+/// Connects the bodies in these slots; one of them.
+fn join(before: &mut [u32], slots: impl Iterator<Item = u32>) -> Option<u32> {
+    let mut moving = slots.filter(|slot| *slot != NONE);
+    let first = moving.next()?;
+    for other in moving {
+        let (a, b) = (root(before, first), root(before, other));
+        before[a.max(b) as usize] = a.min(b);
+    }
+    Some(first)
+}

@@ -1,0 +1,257 @@
+//! Dense algebra of joints: their impulses where there is nothing else, and which of their rows are redundant.
+//!
+//! ```text
+//! W r = −q ,   W = H M⁻¹ Hᵀ (n × n) ,   q = H M⁻¹ f + b
+//! ```
+//!
+//! Rows of H that are linear combinations of others make W singular: they are redundant, found by Gram–Schmidt in the metric
+//! of M⁻¹, and left out (004 §6: impulses that are not unique).
+
+use delassus_solve::linalg::{Sparse, axpy, dot, norm, rank_tolerance};
+
+use super::velocity_solve::Masses;
+use crate::world::Rows;
+
+/// A row of unit length that is closer than this to a combination of others is redundant.
+const REDUNDANT: f64 = 1e-7;
+
+/// Roundings that a sum of products of a row may have, in its largest terms.
+const ROUNDING: f64 = 8.0;
+
+/// Solves joints without contacts, in memory that is kept.
+#[derive(Default)]
+pub(super) struct JointsAlone {
+    w: Vec<f64>,
+    q: Vec<f64>,
+    /// U with D W D = Uᵀ U, rows one after the other; and the diagonal of D, which makes that of D W D one.
+    upper: Vec<f64>,
+    scale: Vec<f64>,
+    left: Vec<f64>,
+}
+
+impl JointsAlone {
+    /// W r = −q by one factorization; the residual ‖W r + q‖/‖q‖, or `None` where W is singular to working precision.
+    ///
+    /// Where light bodies carry heavy ones, W r is a difference of numbers much larger than q, and no r in floating point
+    /// numbers has a small residual: up to the rounding of these numbers it counts as zero.
+    pub(super) fn solve(
+        &mut self,
+        h: &Sparse,
+        mass: &[(usize, usize, f64)],
+        force: &[f64],
+        bias: &[f64],
+        r: &mut Vec<f64>,
+    ) -> Option<f64> {
+        let n = bias.len();
+        let JointsAlone { w, q, .. } = self;
+        w.clear();
+        w.resize(n * n, 0.0);
+        q.clear();
+        q.extend_from_slice(bias);
+        for (row, &(_, _, m)) in mass.iter().enumerate() {
+            let (columns, values) = h.row(row);
+            for (a, &i) in columns.iter().enumerate() {
+                q[i] += values[a] * force[row] / m;
+                for (b, &j) in columns.iter().enumerate() {
+                    w[i * n + j] += values[a] * values[b] / m;
+                }
+            }
+        }
+        r.clear();
+        r.extend(q.iter().map(|q| -q));
+        let size = norm(q);
+        if size == 0.0 {
+            r.fill(0.0);
+            return Some(0.0);
+        }
+        self.factorize(n)?;
+        self.back_substitute(r);
+        // One step of refinement: joints of long chains differ much in what they carry.
+        let mut left = std::mem::take(&mut self.left);
+        self.what_is_left(r, &mut left);
+        self.back_substitute(&mut left);
+        r.iter_mut().zip(&left).for_each(|(r, c)| *r += c);
+        self.what_is_left(r, &mut left);
+        let left_over = norm(&left);
+        let rounding = ROUNDING * f64::EPSILON * self.size_of_terms(r);
+        self.left = left;
+        left_over.is_finite().then(|| (left_over - rounding).max(0.0) / size)
+    }
+
+    /// −q − W r.
+    fn what_is_left(&self, r: &[f64], out: &mut Vec<f64>) {
+        out.clear();
+        out.extend(self.w.chunks_exact(r.len()).zip(&self.q).map(|(row, q)| -(q + dot(row, r))));
+    }
+
+    /// ‖|W| |r| + |q|‖.
+    fn size_of_terms(&self, r: &[f64]) -> f64 {
+        let row = |(row, q): (&[f64], &f64)| {
+            let terms: f64 = row.iter().zip(r).map(|(w, r)| (w * r).abs()).sum();
+            (terms + q.abs()).powi(2)
+        };
+        self.w.chunks_exact(r.len()).zip(&self.q).map(row).sum::<f64>().sqrt()
+    }
+
+    fn factorize(&mut self, n: usize) -> Option<()> {
+        let JointsAlone { w, upper, scale, .. } = self;
+        if (0..n).any(|i| w[i * n + i].is_nan() || w[i * n + i] <= 0.0) {
+            return None;
+        }
+        scale.clear();
+        scale.extend((0..n).map(|i| 1.0 / w[i * n + i].sqrt()));
+        upper.clear();
+        upper.extend((0..n * n).map(|k| scale[k / n] * w[k] * scale[k % n]));
+        for k in 0..n {
+            let (done, rest) = upper.split_at_mut((k + 1) * n);
+            let row = &mut done[k * n + k..];
+            if row[0].is_nan() || row[0] < rank_tolerance(n, n) {
+                return None;
+            }
+            let pivot = row[0].sqrt();
+            row.iter_mut().for_each(|x| *x /= pivot);
+            // Joints see few others: most of a row is zero.
+            for i in (k + 1..n).filter(|i| row[i - k] != 0.0) {
+                axpy(-row[i - k], &row[i - k..], &mut rest[(i - k - 1) * n + i..(i - k) * n]);
+            }
+        }
+        Some(())
+    }
+
+    /// x ← W⁻¹ x.
+    fn back_substitute(&self, x: &mut [f64]) {
+        let n = x.len();
+        x.iter_mut().zip(&self.scale).for_each(|(x, s)| *x *= s);
+        for k in 0..n {
+            let row = &self.upper[k * n + k..(k + 1) * n];
+            let (done, below) = x.split_at_mut(k + 1);
+            done[k] /= row[0];
+            axpy(-done[k], &row[1..], below);
+        }
+        for k in (0..n).rev() {
+            let row = &self.upper[k * n + k..(k + 1) * n];
+            x[k] = (x[k] - dot(&row[1..], &x[k + 1..])) / row[0];
+        }
+        x.iter_mut().zip(&self.scale).for_each(|(x, s)| *x *= s);
+    }
+}
+
+/// Which of the held rows follow from those before them: redundant, and left out. Their share of the load is one of many.
+/// `dense` and `left` are memory.
+pub(super) fn redundant_rows(
+    masses: &Masses,
+    rows: &Rows,
+    dense: &mut Vec<f64>,
+    left: &mut Vec<(usize, f64)>,
+    out: &mut Vec<bool>,
+) {
+    out.clear();
+    out.resize(rows.rows.len(), false);
+    let n = rows.held;
+    let dofs = masses.mass.len();
+    // Rows weighed to the same size, and behind them the direction that is taken out of the others.
+    dense.clear();
+    dense.resize((n + 1) * dofs, 0.0);
+    let (dense, direction) = dense.split_at_mut(n * dofs);
+    left.clear();
+    for i in 0..n {
+        let row = &mut dense[i * dofs..(i + 1) * dofs];
+        for (body, block) in rows.blocks_of(&rows.rows[i]) {
+            let at = 6 * masses.slot[*body as usize] as usize;
+            for c in 0..6 {
+                row[at + c] = block[c] * masses.inverse[at + c].sqrt();
+            }
+        }
+        let size = norm(row);
+        if size > 0.0 {
+            row.iter_mut().for_each(|x| *x /= size);
+        }
+        left.push((i, norm(row)));
+    }
+    // Gram–Schmidt, the farthest from all before it first.
+    while let Some(best) =
+        (0..left.len()).max_by(|&a, &b| left[a].1.total_cmp(&left[b].1).then(left[b].0.cmp(&left[a].0)))
+    {
+        let (i, size) = left[best];
+        if size < REDUNDANT {
+            break;
+        }
+        left.swap_remove(best);
+        direction.iter_mut().zip(&dense[i * dofs..(i + 1) * dofs]).for_each(|(d, x)| *d = x / size);
+        for (j, length) in left.iter_mut() {
+            let row = &mut dense[*j * dofs..(*j + 1) * dofs];
+            let along = dot(row, direction);
+            row.iter_mut().zip(&*direction).for_each(|(x, d)| *x -= along * d);
+            *length = norm(row);
+        }
+    }
+    left.iter().for_each(|(i, _)| out[*i] = true);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use delassus_solve::linalg::Matrix;
+
+    /// H with a band of entries, and masses that differ.
+    fn chain(n: usize, dofs: usize) -> (Sparse, Vec<(usize, usize, f64)>) {
+        let entry = |i: usize, j: usize| ((i * 7 + j * 3) as f64).sin() + if i % n == j { 2.0 } else { 0.0 };
+        let near = |i: usize, j: usize| (i * n / dofs).abs_diff(j) <= 2;
+        let places = (0..dofs).flat_map(|i| (0..n).map(move |j| (i, j))).filter(|&(i, j)| near(i, j));
+        let entries: Vec<_> = places.map(|(i, j)| (i, j, entry(i, j))).collect();
+        (Sparse::from_triplets(dofs, n, &entries), (0..dofs).map(|i| (i, i, 1.0 + (i % 5) as f64)).collect())
+    }
+
+    #[test]
+    fn impulses_are_those_of_another_factorization() {
+        let mut alone = JointsAlone::default();
+        for (n, dofs) in [(1, 2), (17, 30), (6, 12), (60, 130)] {
+            let (h, mass) = chain(n, dofs);
+            let force: Vec<f64> = (0..dofs).map(|i| (i as f64).cos()).collect();
+            let bias: Vec<f64> = (0..n).map(|i| 0.1 * i as f64).collect();
+            let mut r = vec![];
+            let residual = alone.solve(&h, &mass, &force, &bias, &mut r).unwrap();
+            assert!(residual < 1e-13, "{residual:e}");
+            let dense = Matrix::from_fn(dofs, n, |i, j| {
+                let (columns, values) = h.row(i);
+                columns.iter().position(|&c| c == j).map_or(0.0, |k| values[k])
+            });
+            let scaled = Matrix::from_fn(dofs, n, |i, j| dense[(i, j)] / mass[i].2);
+            let w = dense.transpose().mul(&scaled);
+            let q = scaled.tr_mul_vec(&force);
+            let negative = Matrix::from_fn(n, 1, |i, _| -(q[i] + bias[i]));
+            let expected = w.solve_positive_definite(&negative).unwrap();
+            let error = (0..n).map(|i| (r[i] - expected[(i, 0)]).abs()).fold(0.0, f64::max);
+            // Two stable factorizations differ by rounding times the condition of W, here below 1e3.
+            assert!(error < 1e-11 * norm(&r), "{n}: {error:e}");
+        }
+    }
+
+    #[test]
+    fn light_links_that_carry_a_heavy_load_are_solved_as_well_as_numbers_can() {
+        // A row of points on a line, each held to the one before: r of all rows is the impulse on the load, here 1e6 times
+        // what a link would need by itself, and W r cancels to that part.
+        let n = 10;
+        let entries: Vec<_> = (0..n).map(|i| (i, i, 1.0)).chain((1..n).map(|i| (i - 1, i, -1.0))).collect();
+        let h = Sparse::from_triplets(n, n, &entries);
+        let mass: Vec<_> = (0..n).map(|i| (i, i, if i + 1 == n { 1e3 } else { 1e-3 })).collect();
+        let force: Vec<f64> = mass.iter().map(|(_, _, m)| -9.81e-3 * m).collect();
+        let mut r = vec![];
+        let residual = JointsAlone::default().solve(&h, &mass, &force, &[0.0; 10], &mut r).unwrap();
+        assert!(residual < 1e-12, "{residual:e}");
+        for (i, r) in r.iter().enumerate() {
+            let carried: f64 = force[i..].iter().sum();
+            // Rounding times the condition of W: the ratio of masses times the square of the number of links.
+            assert!((r + carried).abs() < 1e-9 * carried.abs(), "{i}: {r} for {carried}");
+        }
+    }
+
+    #[test]
+    fn a_singular_system_is_refused_and_rest_needs_no_impulse() {
+        let (h, mass) = chain(5, 4);
+        let mut r = vec![];
+        assert_eq!(JointsAlone::default().solve(&h, &mass, &[1.0; 4], &[1.0; 5], &mut r), None);
+        assert_eq!(JointsAlone::default().solve(&h, &mass, &[0.0; 4], &[0.0; 5], &mut r), Some(0.0));
+        assert_eq!(r, [0.0; 5]);
+    }
+}

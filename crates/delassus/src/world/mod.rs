@@ -1,0 +1,266 @@
+//! Rigid bodies with shapes and joints, and their state.
+//!
+//! ```text
+//! q = (x, ε) per body, x ∈ ℝ³ its centre of mass, ε its unit quaternion
+//! v = (ẋ, ω̄) per body, ω̄ the angular velocity in the axes of the body
+//! M = diag(m, m, m, I₁, I₂, I₃) per body, constant
+//! ```
+//!
+//! The axes of a body are its principal axes of inertia and their origin is its centre of mass, so that the mass matrix is
+//! diagonal and never changes. The frame in which a file wrote the body is kept beside it. Source: 004 §1.
+
+mod check;
+mod convex_hull;
+mod joint;
+mod joint_frames;
+mod joint_rows;
+mod loop_closure;
+mod mass_properties;
+mod mobility;
+mod rigid_body;
+
+pub use check::{ShapeError, TRIANGLE, WorldError, check_body_at, check_shape, check_world};
+pub use convex_hull::convex_hull;
+pub use joint::{
+    Action, ActionKind, Axis, Coordinate, Curve, Joint, JointError, JointFriction, JointKind, Row, RowKind,
+    Rows, check,
+};
+pub use joint_frames::is_closed;
+pub use joint_rows::{coordinate, rows, spring_energy, update_coordinates, values};
+pub use loop_closure::{CloseError, Closure, Opening, close_loops, opening, project_velocities};
+pub use mass_properties::{MassProperties, NoVolume, principal_axes, shape_mass};
+pub use mobility::{Mobility, mobility};
+pub use rigid_body::{drift, energy, kinetic_energy, potential_energy};
+
+pub(crate) use joint_rows::{rows_at, way_to_target};
+
+use glam::{DQuat, DVec3};
+
+/// Where a frame stands: x ↦ rotation · x + position.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Pose {
+    /// Origin.
+    pub position: DVec3,
+    /// Axes.
+    pub rotation: DQuat,
+}
+
+impl Pose {
+    /// No displacement.
+    pub const IDENTITY: Pose = Pose { position: DVec3::ZERO, rotation: DQuat::IDENTITY };
+
+    /// A point of the frame, seen from outside.
+    pub fn point(&self, x: DVec3) -> DVec3 {
+        self.rotation * x + self.position
+    }
+
+    /// A point outside, seen from the frame.
+    pub fn local_point(&self, x: DVec3) -> DVec3 {
+        self.rotation.conjugate() * (x - self.position)
+    }
+
+    /// A direction outside, seen from the frame.
+    pub fn local_vector(&self, x: DVec3) -> DVec3 {
+        self.rotation.conjugate() * x
+    }
+
+    /// The pose that first applies `inner`, then this one.
+    pub fn compose(&self, inner: &Pose) -> Pose {
+        Pose { position: self.point(inner.position), rotation: (self.rotation * inner.rotation).normalize() }
+    }
+
+    /// The pose that undoes this one.
+    pub fn inverse(&self) -> Pose {
+        let rotation = self.rotation.conjugate();
+        Pose { position: -(rotation * self.position), rotation }
+    }
+}
+
+/// Bodies, joints and the laws between them; never changes while it moves.
+#[derive(Clone, Debug)]
+pub struct World {
+    /// Name.
+    pub name: String,
+    /// Acceleration of free fall, m/s².
+    pub gravity: DVec3,
+    /// Bodies; a fixed one does not move.
+    pub bodies: Vec<Body>,
+    /// Joints between them.
+    pub joints: Vec<Joint>,
+    /// Friction and restitution; the last entry that matches a pair of bodies counts.
+    pub surfaces: Vec<Surface>,
+    /// Pairs of bodies that pass through each other, smaller index first, sorted: those joined by a joint, unless the file
+    /// wants them to collide.
+    pub no_contact: Vec<[usize; 2]>,
+}
+
+/// A rigid body.
+#[derive(Clone, Debug)]
+pub struct Body {
+    /// Name.
+    pub name: String,
+    /// Whether it stands still whatever happens. Mass and inertia then do not count.
+    pub fixed: bool,
+    /// Mass, kg.
+    pub mass: f64,
+    /// Principal moments of inertia about the centre of mass, kg m².
+    pub inertia: DVec3,
+    /// Shapes, in the axes of the body.
+    pub shapes: Vec<Shape>,
+    /// The frame in which the file wrote the body, seen from the axes of the body.
+    pub frame: Pose,
+    /// Force on the centre of mass in world axes and moment in world axes, constant in time.
+    pub force: [DVec3; 2],
+}
+
+/// A shape on a body.
+#[derive(Clone, Debug)]
+pub struct Shape {
+    /// What it is.
+    pub kind: ShapeKind,
+    /// Where it stands on the body.
+    pub pose: Pose,
+}
+
+/// The shapes. Axes are z.
+#[derive(Clone, Debug)]
+pub enum ShapeKind {
+    /// All points with z ≤ 0.
+    Plane,
+    /// A ball.
+    Sphere {
+        /// Radius.
+        radius: f64,
+    },
+    /// A box.
+    Box {
+        /// Half the edges.
+        half_extents: DVec3,
+    },
+    /// All points within the radius of a segment along z.
+    Capsule {
+        /// Radius.
+        radius: f64,
+        /// Half the length of the segment.
+        half_height: f64,
+    },
+    /// A circular cylinder.
+    Cylinder {
+        /// Radius.
+        radius: f64,
+        /// Half the height.
+        half_height: f64,
+    },
+    /// A circular cone, apex up, its centre half way between apex and base.
+    Cone {
+        /// Radius of the base.
+        radius: f64,
+        /// Half the height.
+        half_height: f64,
+    },
+    /// The convex hull of points.
+    Convex {
+        /// The points.
+        points: Vec<DVec3>,
+    },
+    /// Triangles, solid where they enclose a volume.
+    Mesh {
+        /// Corners.
+        vertices: Vec<DVec3>,
+        /// Corners of each triangle, counterclockwise from outside.
+        triangles: Vec<[u32; 3]>,
+    },
+    /// Heights z over a grid in x and y, centred at the origin.
+    Heightfield {
+        /// Heights, row by row: rows go along y, entries of a row along x.
+        heights: Vec<f64>,
+        /// Number of heights along x and y.
+        size: [usize; 2],
+        /// Extent along x and y.
+        extent: [f64; 2],
+    },
+}
+
+/// What happens where two bodies touch.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Surface {
+    /// The two bodies; `None` stands for any.
+    pub between: [Option<usize>; 2],
+    /// Friction coefficient.
+    pub mu: f64,
+    /// Coefficient of restitution (Newton).
+    pub restitution: f64,
+    /// Coefficient of rolling friction, m.
+    pub rolling: f64,
+}
+
+impl World {
+    /// Friction, restitution and rolling friction between two bodies; zero where no entry matches.
+    pub fn surface(&self, a: usize, b: usize) -> Surface {
+        let matches = |entry: &Surface| {
+            let [first, second] = entry.between;
+            let is = |want: Option<usize>, body: usize| want.is_none_or(|w| w == body);
+            (is(first, a) && is(second, b)) || (is(first, b) && is(second, a))
+        };
+        let none = Surface { between: [None, None], mu: 0.0, restitution: 0.0, rolling: 0.0 };
+        self.surfaces.iter().rev().find(|entry| matches(entry)).copied().unwrap_or(none)
+    }
+}
+
+impl Body {
+    /// Distance from the centre of mass within which all its shapes lie, planes left out.
+    pub fn reach(&self) -> f64 {
+        self.shapes.iter().map(|shape| shape.pose.position.length() + shape.kind.radius()).fold(0.0, f64::max)
+    }
+}
+
+impl ShapeKind {
+    /// Distance from the origin within which the shape lies; zero for a plane, which has no end.
+    pub fn radius(&self) -> f64 {
+        let farthest = |points: &[DVec3]| points.iter().map(|p| p.length()).fold(0.0, f64::max);
+        match self {
+            ShapeKind::Plane => 0.0,
+            ShapeKind::Sphere { radius } => *radius,
+            ShapeKind::Box { half_extents } => half_extents.length(),
+            ShapeKind::Capsule { radius, half_height } => radius + half_height,
+            ShapeKind::Cylinder { radius, half_height } | ShapeKind::Cone { radius, half_height } => {
+                radius.hypot(*half_height)
+            }
+            ShapeKind::Convex { points } => farthest(points),
+            ShapeKind::Mesh { vertices, .. } => farthest(vertices),
+            ShapeKind::Heightfield { heights, extent, .. } => {
+                let high = heights.iter().map(|h| h.abs()).fold(0.0, f64::max);
+                (0.5 * extent[0]).hypot(0.5 * extent[1]).hypot(high)
+            }
+        }
+    }
+}
+
+/// Positions and velocities at a time.
+#[derive(Clone, Debug, PartialEq)]
+pub struct WorldState {
+    /// Time, s.
+    pub t: f64,
+    /// One per body.
+    pub bodies: Vec<BodyState>,
+    /// The coordinate of each joint that has one, as last seen: angles count full turns.
+    pub coordinates: Vec<f64>,
+}
+
+/// Position and velocity of a body.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct BodyState {
+    /// Centre of mass and principal axes.
+    pub pose: Pose,
+    /// Velocity of the centre of mass, world axes.
+    pub velocity: DVec3,
+    /// Angular velocity, axes of the body.
+    pub angular_velocity: DVec3,
+}
+
+impl BodyState {
+    /// Angular velocity in world axes.
+    pub fn spin(&self) -> DVec3 {
+        self.pose.rotation * self.angular_velocity
+    }
+}
