@@ -188,7 +188,7 @@ fn name(world: &World, pair: [u32; 2]) -> String {
 
 impl Before {
     /// Looks at the contacts of a stepper.
-    pub fn look(&mut self, stepper: &Stepper<'_>) {
+    pub fn look(&mut self, stepper: &Stepper) {
         let state = stepper.state();
         self.t = state.t;
         self.approach.clear();
@@ -214,7 +214,7 @@ impl Totals {
     }
 
     /// Takes up a step that was made.
-    pub fn add(&mut self, world: &World, stepper: &Stepper<'_>, before: &Before, report: StepReport) {
+    pub fn add(&mut self, world: &World, stepper: &Stepper, before: &Before, report: StepReport) {
         // A number that a checkpoint can hold.
         let held = |x: f64| if x.is_nan() { f64::MAX } else { x.min(f64::MAX) };
         self.steps += 1;
@@ -247,7 +247,7 @@ impl Totals {
     }
 
     /// Contacts that approached before the step and carried a force in it: one event for a pair of bodies.
-    fn impacts(&mut self, world: &World, stepper: &Stepper<'_>, before: &Before) {
+    fn impacts(&mut self, world: &World, stepper: &Stepper, before: &Before) {
         let dt = stepper.options.dt;
         let rest = (REST * world.gravity.length() * dt).max(SLOWEST);
         let mut found: Vec<([u32; 2], f64, f64, DVec3)> = vec![];
@@ -278,7 +278,7 @@ impl Totals {
         }
     }
 
-    fn change_modes(&mut self, world: &World, stepper: &Stepper<'_>) {
+    fn change_modes(&mut self, world: &World, stepper: &Stepper) {
         let (mut now, mut stay) = (modes(world, stepper), vec![]);
         let t = stepper.state().t;
         let old = std::mem::take(&mut self.modes);
@@ -330,7 +330,7 @@ fn in_words(world: &World, failure: StepFailure, tolerance: f64) -> String {
 }
 
 /// The pairs of bodies that touch, sorted.
-pub fn modes(world: &World, stepper: &Stepper<'_>) -> Vec<([u32; 2], Mode)> {
+pub fn modes(world: &World, stepper: &Stepper) -> Vec<([u32; 2], Mode)> {
     let fall = world.gravity.length() * stepper.options.dt;
     let (parting, slip) = ((REST * fall).max(SLOWEST), (STICKS * fall).max(SLOWEST));
     let state = stepper.state();

@@ -164,7 +164,7 @@ pub fn simulate(
 struct Runner<'a> {
     world: &'a World,
     settings: &'a Settings,
-    stepper: Stepper<'a>,
+    stepper: Stepper,
     totals: Totals,
     /// The lengths of steps, where they follow from their errors.
     control: Option<StepControl>,
@@ -354,7 +354,7 @@ impl Progress {
         Progress { bar, t_start, t_end }
     }
 
-    fn show(&self, stepper: &Stepper<'_>, report: &StepReport, began: Instant) {
+    fn show(&self, stepper: &Stepper, report: &StepReport, began: Instant) {
         if self.bar.is_hidden() {
             return;
         }

@@ -64,7 +64,7 @@ impl Outputs {
     }
 
     /// Records the state at the start, where no step has told forces yet.
-    pub fn first_frame(&mut self, world: &World, stepper: &Stepper<'_>) -> Result<(), String> {
+    pub fn first_frame(&mut self, world: &World, stepper: &Stepper) -> Result<(), String> {
         for output in &mut self.0 {
             match output {
                 Output::Csv(csv) => csv.motion(world, stepper)?,
@@ -76,7 +76,7 @@ impl Outputs {
     }
 
     /// Records the present state and the forces of the last step.
-    pub fn frame(&mut self, world: &World, stepper: &Stepper<'_>) -> Result<(), String> {
+    pub fn frame(&mut self, world: &World, stepper: &Stepper) -> Result<(), String> {
         for output in &mut self.0 {
             match output {
                 Output::Csv(csv) => csv.motion(world, stepper).and_then(|()| csv.forces(world, stepper))?,
@@ -119,7 +119,7 @@ pub fn motion_columns(world: &World) -> Vec<String> {
 }
 
 /// A row of motion.
-pub fn motion_row(world: &World, stepper: &Stepper<'_>, row: &mut Vec<f64>) {
+pub fn motion_row(world: &World, stepper: &Stepper, row: &mut Vec<f64>) {
     let state = stepper.state();
     row.clear();
     row.push(state.t);
@@ -136,7 +136,7 @@ pub fn motion_row(world: &World, stepper: &Stepper<'_>, row: &mut Vec<f64>) {
 /// The mean forces of the last step: kind, name and the numbers of [`FORCE_COLUMNS`].
 pub fn force_rows(
     world: &World,
-    stepper: &Stepper<'_>,
+    stepper: &Stepper,
     mut put: impl FnMut(&'static str, String, [f64; 10]) -> Result<(), String>,
 ) -> Result<(), String> {
     for (contact, normal, friction) in stepper.contact_forces().filter(|(_, normal, _)| *normal > 0.0) {
@@ -177,12 +177,12 @@ impl CsvOutput {
         Ok(CsvOutput { motion, forces, row: vec![] })
     }
 
-    fn motion(&mut self, world: &World, stepper: &Stepper<'_>) -> Result<(), String> {
+    fn motion(&mut self, world: &World, stepper: &Stepper) -> Result<(), String> {
         motion_row(world, stepper, &mut self.row);
         self.motion.row(None, &self.row)
     }
 
-    fn forces(&mut self, world: &World, stepper: &Stepper<'_>) -> Result<(), String> {
+    fn forces(&mut self, world: &World, stepper: &Stepper) -> Result<(), String> {
         let t = stepper.state().t;
         let forces = &mut self.forces;
         force_rows(world, stepper, |kind, name, numbers| {

@@ -33,13 +33,13 @@ impl ParquetOutput {
     }
 
     /// Adds a row of motion.
-    pub fn motion(&mut self, world: &World, stepper: &Stepper<'_>) -> Result<(), String> {
+    pub fn motion(&mut self, world: &World, stepper: &Stepper) -> Result<(), String> {
         motion_row(world, stepper, &mut self.row);
         self.motion.row(&[], self.row.iter().copied()).map_err(fail(&self.paths[0]))
     }
 
     /// Adds the forces of the last step.
-    pub fn forces(&mut self, world: &World, stepper: &Stepper<'_>) -> Result<(), String> {
+    pub fn forces(&mut self, world: &World, stepper: &Stepper) -> Result<(), String> {
         let t = stepper.state().t;
         let (forces, path) = (&mut self.forces, &self.paths[1]);
         force_rows(world, stepper, |kind, name, numbers| {

@@ -101,7 +101,7 @@ impl StepControl {
 
 /// One step whose length follows from its error. The stepper then stands as after one step of that length.
 pub fn controlled_step(
-    stepper: &mut Stepper<'_>,
+    stepper: &mut Stepper,
     control: &mut StepControl,
 ) -> Result<ControlledStep, InvalidProblem> {
     // The error of a step twice as long.
@@ -144,7 +144,7 @@ pub fn controlled_step(
 /// Two steps of ½h, left as one of h, and how far they come from one of h (velocities times `time`); nothing where a number is not finite. `whole` is the
 /// state after that one where it is known, and then the state after the first half, which a step of half the length ends in.
 fn halves(
-    stepper: &mut Stepper<'_>,
+    stepper: &mut Stepper,
     (begin, dt): (&Snapshot, f64),
     (h, time): (f64, f64),
     whole: &mut Option<WorldState>,
@@ -166,10 +166,10 @@ fn halves(
     let second = stepper.step()?;
     add_impulses(&mut sum, &stepper.contacts, &stepper.contact_impulse);
     join(&mut report, second, cost);
-    let mut error = distance(stepper.world, &end, &stepper.state, time);
+    let mut error = distance(&stepper.world, &end, &stepper.state, time);
     if let (0, Some(middle)) = (report.impacts, whole.as_ref()) {
         let defects = [(&begin.state, middle), (middle, &stepper.state)];
-        let defects = defects.map(|(a, b)| defect(stepper.world, a, b, 0.5 * h));
+        let defects = defects.map(|(a, b)| defect(&stepper.world, a, b, 0.5 * h));
         // A sum that is not a number must stay one.
         let sum = defects[0] + defects[1];
         error = if sum <= error { error } else { sum };
@@ -245,7 +245,7 @@ fn reach(body: &Body) -> f64 {
     body.reach().max((body.inertia.max_element() / body.mass).sqrt())
 }
 
-impl Stepper<'_> {
+impl Stepper {
     /// Goes on with steps of this length, s, which must be positive and finite. Impulses of the last step, where solves start, are
     /// scaled with it; the count of steps begins anew.
     pub fn set_length(&mut self, dt: f64) {

@@ -28,7 +28,7 @@ pub fn part_bodies(world: &World, state: &mut WorldState) -> Option<f64> {
         (s.velocity, s.angular_velocity) = (DVec3::ZERO, DVec3::ZERO);
     }
     let options = StepOptions { dt: PUSH, scheme: Scheme::HalfImplicit, ..StepOptions::default() };
-    let mut stepper = Stepper::as_given(&idle, still, options);
+    let mut stepper = Stepper::as_given(idle.into(), still, options);
     stepper.parting = true;
     let report = stepper.step().ok()?;
     if report.penetration > LEFT || report.joint_error > LEFT {

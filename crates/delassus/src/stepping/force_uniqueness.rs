@@ -71,7 +71,7 @@ impl Change {
     }
 }
 
-impl Stepper<'_> {
+impl Stepper {
     /// Whether the impulses of the last step are shown to have others beside them.
     pub(super) fn is_overdetermined(&self, room: &mut Room) -> bool {
         if self.redundant.iter().any(|&r| r) {

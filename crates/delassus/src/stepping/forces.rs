@@ -16,7 +16,7 @@ use super::velocity_solve::{Constraints, NONE, StageData, StageSolver, WIDE, Wan
 use super::{Scheme, Stepper};
 use crate::world::RowKind;
 
-impl Stepper<'_> {
+impl Stepper {
     /// The problem of the last solve and its impulses.
     pub fn last_problem(&self) -> (&FrictionProblem, &[f64]) {
         let solver = &self.solvers[usize::from(self.options.scheme == Scheme::Symmetric)];

@@ -58,7 +58,7 @@ struct Group {
     contacts: Vec<usize>,
 }
 
-impl Stepper<'_> {
+impl Stepper {
     /// Strikes the contacts that rebound, by a law of its own; the wants of the solve that follows are then those of contacts at
     /// rest. Where the law has no outcome, they stay, and the step counts as not solved.
     pub(super) fn strike(&mut self, room: &mut Room, report: &mut StepReport) {

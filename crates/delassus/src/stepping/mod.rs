@@ -38,6 +38,8 @@ pub use report::{Forces, KeyedImpulse, Snapshot, StepFailure, StepReport};
 
 pub(crate) use velocity_solve::{ContactRows, Masses, NONE, row_velocity};
 
+use std::sync::Arc;
+
 use delassus_solve::contact::Method;
 use delassus_solve::problem::{InvalidProblem, Law, Status};
 use glam::DVec3;
@@ -121,8 +123,8 @@ impl Default for StepOptions {
 }
 
 /// Moves a world in time.
-pub struct Stepper<'a> {
-    world: &'a World,
+pub struct Stepper {
+    world: Arc<World>,
     /// Options; may be changed between steps.
     pub options: StepOptions,
     state: WorldState,
@@ -151,36 +153,41 @@ pub struct Stepper<'a> {
     room: Room,
 }
 
-impl<'a> Stepper<'a> {
+impl Stepper {
     /// A stepper that begins at a state. Joints that are beyond their limits there are first brought back by the least motion
     /// ([`close_loops`]). Bodies that overlap are moved apart, the least in the sense of their masses, and keep their velocities
     /// ([`part_bodies`]); where that cannot be done, the first step pushes them.
     ///
     /// Refuses what [`check_world`] refuses, and steps and tolerances that are no positive numbers.
-    pub fn new(world: &'a World, state: WorldState, options: StepOptions) -> Result<Self, WorldError> {
-        check(world, &state, &options)?;
+    pub fn new(
+        world: impl Into<Arc<World>>,
+        state: WorldState,
+        options: StepOptions,
+    ) -> Result<Self, WorldError> {
+        let world = world.into();
+        check(&world, &state, &options)?;
         let mut stepper = Stepper::as_given(world, state, options);
-        if stepper.is_beyond_limits() && close_loops(world, &mut stepper.state).is_ok() {
+        let world = stepper.world.clone();
+        if stepper.is_beyond_limits() && close_loops(&world, &mut stepper.state).is_ok() {
             stepper.begin();
         }
         let deepest = stepper.contacts.iter().map(|c| -c.gap).fold(0.0, f64::max);
-        if deepest > stepper.yielding() && part_bodies(world, &mut stepper.state).is_some() {
+        if deepest > stepper.yielding() && part_bodies(&world, &mut stepper.state).is_some() {
             stepper.begin();
         }
         Ok(stepper)
     }
 
     /// A stepper that begins at a state whatever overlaps there.
-    fn as_given(world: &'a World, state: WorldState, options: StepOptions) -> Self {
+    fn as_given(world: Arc<World>, state: WorldState, options: StepOptions) -> Self {
         let start = state.t;
         let mut stepper = Stepper {
-            world,
             options,
             state,
             steps: 0,
             start,
-            collider: Collider::new(world),
-            masses: Masses::new(world),
+            collider: Collider::new(&world),
+            masses: Masses::new(&world),
             reach: world.bodies.iter().map(|body| body.reach()).collect(),
             margin: vec![0.0; world.bodies.len()],
             rows: Rows::default(),
@@ -192,10 +199,11 @@ impl<'a> Stepper<'a> {
             stage: StageData::default(),
             solvers: Default::default(),
             redundant: vec![],
-            loops: has_loops(world),
+            loops: has_loops(&world),
             values: vec![],
             parting: false,
             room: Room::default(),
+            world,
         };
         stepper.begin();
         stepper
@@ -257,8 +265,13 @@ impl<'a> Stepper<'a> {
 
     /// A stepper that goes on from a snapshot, with the same bits as the one that made it. Refuses what [`Stepper::new`]
     /// refuses.
-    pub fn resume(world: &'a World, snapshot: Snapshot, options: StepOptions) -> Result<Self, WorldError> {
-        check(world, &snapshot.state, &options)?;
+    pub fn resume(
+        world: impl Into<Arc<World>>,
+        snapshot: Snapshot,
+        options: StepOptions,
+    ) -> Result<Self, WorldError> {
+        let world = world.into();
+        check(&world, &snapshot.state, &options)?;
         let mut stepper = Stepper::as_given(world, snapshot.state, options);
         (stepper.steps, stepper.start) = (snapshot.steps, snapshot.start);
         let sum: Vec<Keyed> =
@@ -284,9 +297,9 @@ impl<'a> Stepper<'a> {
             let slack = 1e-6 + 1e-5 * self.reach[i];
             self.margin[i] = if body.fixed { 0.0 } else { h * speed + slack };
         }
-        self.collider.collide(self.world, &self.state, &self.margin, &mut self.contacts);
-        world::update_coordinates(self.world, &mut self.state);
-        world::rows_at(self.world, &self.state, h, self.state.t + ahead, &mut self.rows);
+        self.collider.collide(&self.world, &self.state, &self.margin, &mut self.contacts);
+        world::update_coordinates(&self.world, &mut self.state);
+        world::rows_at(&self.world, &self.state, h, self.state.t + ahead, &mut self.rows);
         if self.loops {
             redundant_rows(&self.masses, &self.rows, &mut room.dense, &mut room.lengths, &mut self.redundant);
         } else {
@@ -395,7 +408,7 @@ impl<'a> Stepper<'a> {
     fn step_in(&mut self, room: &mut Room) -> Result<StepReport, InvalidProblem> {
         let dt = self.options.dt;
         // Brought back by a motion, not by a velocity with which it would go on to the other side.
-        if self.is_beyond_limits() && close_loops(self.world, &mut self.state).is_ok() {
+        if self.is_beyond_limits() && close_loops(&self.world, &mut self.state).is_ok() {
             self.look(dt, room);
             self.forget_impulses();
         }
@@ -487,12 +500,12 @@ impl<'a> Stepper<'a> {
         if report.penetration > told || report.joint_error > told {
             if report.status == Status::Solved {
                 report.status = Status::Stalled;
-                world::values(self.world, &self.state, &mut self.values);
+                world::values(&self.world, &self.state, &mut self.values);
                 report.failure = Some(self.what_is_open());
             }
             if report.penetration > told
                 && !self.parting
-                && part_bodies(self.world, &mut self.state).is_some()
+                && part_bodies(&self.world, &mut self.state).is_some()
             {
                 room.step_sum.clear();
                 add_impulses(&mut room.step_sum, &self.contacts, &self.contact_impulse);

@@ -19,10 +19,10 @@ const MOST_ROWS: usize = 200;
 /// The least part of its strength with which a motor brakes where other forces leave it none.
 const LEAST: f64 = 0.01;
 
-impl Stepper<'_> {
+impl Stepper {
     /// Lowers the speeds that motors with a bound on their force want on the way to a position.
     pub(super) fn brake_motors(&mut self, h: f64) {
-        let world = self.world;
+        let world = self.world.clone();
         let is_motor =
             |kind: &ActionKind| matches!(kind, ActionKind::Speed { .. } | ActionKind::Position { .. });
         let brakes =
@@ -42,7 +42,7 @@ impl Stepper<'_> {
                 if !force.is_finite() {
                     continue;
                 }
-                let [way, pace] = way_to_target(world, &self.state, j, action.coordinate, target, h);
+                let [way, pace] = way_to_target(&world, &self.state, j, action.coordinate, target, h);
                 let [w, alpha] = self.answer(i);
                 let a = (w * force - alpha * way.signum()).max(LEAST * w * force);
                 let u = -0.5 * a * h + (0.25 * (a * h).powi(2) + 2.0 * a * way.abs()).sqrt();

@@ -76,7 +76,7 @@ pub struct StepReport {
     pub non_unique: bool,
 }
 
-impl Stepper<'_> {
+impl Stepper {
     /// What is furthest open in parts of what is allowed, by the values of joints that were looked at last.
     pub(super) fn what_is_open(&self) -> StepFailure {
         let (tolerance, held) = (self.options.position_tolerance, self.rows.held);

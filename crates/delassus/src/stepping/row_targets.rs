@@ -45,7 +45,7 @@ fn rebounds(row: &Row, speed: f64, touching: f64, rest: f64) -> bool {
         && speed < -rest
 }
 
-impl Stepper<'_> {
+impl Stepper {
     /// The wants of the solve that ends in positions.
     pub(super) fn want_positions(&mut self, h: f64, symmetric: bool, room: &Room) {
         let Room { approach, free, limit_begin, past_limits, linear, .. } = room;
@@ -107,7 +107,7 @@ impl Stepper<'_> {
         let Room { velocity: v, limit_begin, past_limits, .. } = room;
         let tolerance = self.options.position_tolerance;
         let (mut worst, mut inexact) = (0.0f64, false);
-        world::values(self.world, &self.state, &mut self.values);
+        world::values(&self.world, &self.state, &mut self.values);
         let (near, yielding, rest) = (self.touching(), self.yielding(), self.rest_speed());
         let half_implicit = self.options.scheme == Scheme::HalfImplicit;
         for (i, &value) in self.values.iter().enumerate() {

@@ -107,7 +107,7 @@ pub(super) fn find_approach(approach: &[Approach], key: Key) -> Option<&Approach
     approach.binary_search_by_key(&key, |a| a.key).ok().map(|i| &approach[i])
 }
 
-impl Stepper<'_> {
+impl Stepper {
     /// A part of a step: one kick, drift and kick. Where it is `tentative`, the first solve that fails ends it: the caller makes
     /// it anew.
     pub(super) fn part(
@@ -380,7 +380,7 @@ impl Stepper<'_> {
             self.set_velocities(free);
             let bodies = self.world.bodies.iter().zip(&mut self.state.bodies);
             bodies.filter(|(body, _)| !body.fixed).for_each(|(body, s)| *s = drift(body, s, share * h));
-            self.collider.collide(self.world, &self.state, &self.margin, now);
+            self.collider.collide(&self.world, &self.state, &self.margin, now);
             self.state.bodies.clone_from(before);
             let overlap = |contact: &Contact| {
                 let same = |c: &Contact| (c.bodies, c.shapes) == (contact.bodies, contact.shapes);
@@ -397,7 +397,7 @@ impl Stepper<'_> {
     fn find_missed(&mut self, h: f64, room: &mut Room) -> bool {
         let Room { now, before, .. } = room;
         self.margin.fill(0.0);
-        self.collider.collide(self.world, &self.state, &self.margin, now);
+        self.collider.collide(&self.world, &self.state, &self.margin, now);
         let tolerance = self.touching();
         let mut found = false;
         for mut contact in now.drain(..) {

@@ -13,7 +13,7 @@ use super::substep::Room;
 use super::velocity_solve::row_velocity;
 use super::{REST, Scheme, Stepper};
 
-impl Stepper<'_> {
+impl Stepper {
     /// When the next contact with restitution closes within the time left, if one does.
     pub(super) fn next_impact(&self, left: f64, room: &mut Room) -> Option<f64> {
         if self.restitution.iter().all(|&e| e == 0.0) {

@@ -34,6 +34,8 @@ pub use rigid_body::{drift, energy, kinetic_energy, potential_energy};
 
 pub(crate) use joint_rows::{rows_at, way_to_target};
 
+use std::sync::Arc;
+
 use glam::{DQuat, DVec3};
 
 /// Where a frame stands: x ↦ rotation · x + position.
@@ -192,6 +194,13 @@ pub struct Surface {
     pub restitution: f64,
     /// Coefficient of rolling friction, m.
     pub rolling: f64,
+}
+
+impl From<&World> for Arc<World> {
+    /// A copy, so that who moves a world in time owns it.
+    fn from(world: &World) -> Self {
+        Arc::new(world.clone())
+    }
 }
 
 impl World {
