@@ -13,6 +13,7 @@ mod bench;
 mod convergence;
 mod docs;
 mod gallery;
+mod house;
 mod props;
 mod source;
 
@@ -20,7 +21,8 @@ const USAGE: &str = "\
 usage: cargo xtask TASK
 
   props   each row of book/src/equations.md names a function and tests that exist, each test prop_… or eq_… has a row
-  docs    paths in ARCHITECTURE.md exist, each source file is in its code map, links resolve, no path of one machine
+  docs    paths in ARCHITECTURE.md exist and it names every room, rooms do not import each other and are entered by their
+          fronts, files and functions are short, links resolve, no path of one machine
   gallery draws the pictures of README and book anew
   bench   bench solvers [FOLDER] [--csv FILE]: time, residual and status of every solver on every problem file of the
           folder (default: DELASSUS_PROBLEMS) at 1e-4, 1e-8 and 1e-12
