@@ -1,10 +1,4 @@
-//! World files: what is read, and what is refused.
+//! Joints of worlds: their rows, and mechanisms of many of them.
 
-mod analyze;
-mod bad_input;
-mod file;
-mod fuzz;
-mod joints;
-mod mjcf;
-mod scenes;
-mod urdf;
+mod joint_rows;
+mod mechanisms;

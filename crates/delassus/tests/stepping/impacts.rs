@@ -24,7 +24,7 @@ fn moved(text: &str, impact_law: StepImpactLaw, dt: f64, steps: usize) -> WorldS
 /// phys.cradle: the last ball alone under the sequence, −0.6 and 0.4 four times under the laws that see all contacts at once.
 #[test]
 fn newtons_cradle_in_time_steps() {
-    let text = include_str!("../../../scenes/cradle.toml");
+    let text = include_str!("../../../../scenes/cradle.toml");
     // The balls swing a little in a step, by v₀ (1 − cos ωt) and what sliding past each other costs.
     let speeds = |law| -> Vec<f64> {
         let state = moved(text, law, 1e-5, 1);

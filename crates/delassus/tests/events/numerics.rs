@@ -4,7 +4,7 @@ use delassus::events::{EventError, EventKind, EventOptions, Trajectory, run_even
 use delassus_scene::read_system;
 use proptest::prelude::*;
 
-use crate::event_driven::{done, kinds, near, run, until};
+use super::closed_forms::{done, kinds, near, run, until};
 
 /// Balls in a column that touch each other, first the lowest, and fall from 1 m.
 fn column(masses: &[f64], e: f64) -> String {

@@ -312,7 +312,7 @@ y = "sin(60*pi/180)"
 /// 003.rod.impact_without_collision: the state that `analyze` refutes is left by a jump.
 #[test]
 fn painleve_rod_jams() {
-    let rod = include_str!("../../../scenes/painleve-rod.toml");
+    let rod = include_str!("../../../../scenes/painleve-rod.toml");
     let run = run(rod, &[], &until(0.01));
     assert_eq!(run.ending, Ending::Done, "{:?}", run.events);
     let jam = &run.events[0];
@@ -326,7 +326,7 @@ fn painleve_rod_jams() {
 /// phys.painleve_angles: with mu = 2 the rod jams between 37.377° and 79.188°, and nowhere else.
 #[test]
 fn painleve_rod_jams_between_two_angles() {
-    let rod = include_str!("../../../scenes/painleve-rod.toml");
+    let rod = include_str!("../../../../scenes/painleve-rod.toml");
     for (angle, jams) in
         [("37.3773 deg", false), ("37.3774 deg", true), ("79.1876 deg", true), ("79.1877 deg", false)]
     {
@@ -536,7 +536,7 @@ gap = "z - a - b"
 /// Several answers: the rod pulled so that it may lift off, or slide on with a force.
 #[test]
 fn policies_where_answers_are_several() {
-    let rod = include_str!("../../../scenes/painleve-rod-pulled.toml");
+    let rod = include_str!("../../../../scenes/painleve-rod-pulled.toml");
     let file = read_system(rod, &[]).unwrap();
     let options = |indeterminate, choices: &[usize]| EventOptions {
         indeterminate,
@@ -557,10 +557,10 @@ fn policies_where_answers_are_several() {
 #[test]
 fn events_do_not_depend_on_the_tolerance() {
     for (scene, t_end) in [
-        (include_str!("../../../scenes/double-pendulum-wall.toml"), 5.0),
-        (include_str!("../../../scenes/stick-slip.toml"), 40.0),
-        (include_str!("../../../scenes/rocking-block.toml"), 2.0),
-        (include_str!("../../../scenes/woodpecker.toml"), 0.4),
+        (include_str!("../../../../scenes/double-pendulum-wall.toml"), 5.0),
+        (include_str!("../../../../scenes/stick-slip.toml"), 40.0),
+        (include_str!("../../../../scenes/rocking-block.toml"), 2.0),
+        (include_str!("../../../../scenes/woodpecker.toml"), 0.4),
     ] {
         let at = |tolerance: f64| run(scene, &[], &EventOptions { tolerance, ..until(t_end) });
         let reference = at(1e-12);

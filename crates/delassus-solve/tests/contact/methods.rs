@@ -282,7 +282,7 @@ fn the_same_bits_in_every_process_and_for_any_number_of_threads() {
     let child = |threads: &str| {
         let program = std::env::current_exe().unwrap();
         let done = std::process::Command::new(program)
-            .args(["--exact", "methods::bits_of_this_process", "--nocapture", "--test-threads", "1"])
+            .args(["--exact", "contact::methods::bits_of_this_process", "--nocapture", "--test-threads", "1"])
             .env("RAYON_NUM_THREADS", threads)
             .output()
             .unwrap();

@@ -10,7 +10,7 @@ use delassus_solve::modes::EnumerateOptions;
 use delassus_solve::problem::{Dynamics, Status};
 use proptest::prelude::*;
 
-use super::theorems_001::{degenerate, found, golden, matrix, system, truthful, vector};
+use super::p001::{degenerate, found, golden, matrix, system, truthful, vector};
 
 fn near_all(a: &[f64], b: &[f64], tolerance: f64) -> bool {
     a.len() == b.len() && a.iter().zip(b).all(|(x, y)| (x - y).abs() <= tolerance)

@@ -8,12 +8,12 @@ use delassus_solve::lcp::Verdict;
 use delassus_solve::modes::EnumerateOptions;
 use proptest::prelude::*;
 
-const ROD: &str = include_str!("../../../scenes/painleve-rod.toml");
-const SPACE: &str = include_str!("../../../scenes/rod-in-space.toml");
-const ARM: &str = include_str!("../../../scenes/articulated-arm.toml");
-const LADDER: &str = include_str!("../../../scenes/ladder.toml");
-const KLEIN: &str = include_str!("../../../scenes/painleve-klein.toml");
-const INCLINE: &str = include_str!("../../../scenes/block-on-incline.toml");
+const ROD: &str = include_str!("../../../../scenes/painleve-rod.toml");
+const SPACE: &str = include_str!("../../../../scenes/rod-in-space.toml");
+const ARM: &str = include_str!("../../../../scenes/articulated-arm.toml");
+const LADDER: &str = include_str!("../../../../scenes/ladder.toml");
+const KLEIN: &str = include_str!("../../../../scenes/painleve-klein.toml");
+const INCLINE: &str = include_str!("../../../../scenes/block-on-incline.toml");
 
 fn question(over: &str) -> Question<'_> {
     Question { over, within: None, for_all: &[], any_slip: false, tolerances: Tolerances::default() }

@@ -218,7 +218,7 @@ c = "atan2(bz, bx - 1)"
 /// of them costs steps.
 #[test]
 fn a_four_bar_linkage_is_cheap() {
-    let (run, _) = run(include_str!("../../../scenes/four-bar.toml"), 2.0);
+    let (run, _) = run(include_str!("../../../../scenes/four-bar.toml"), 2.0);
     let reduced = read_system(FOUR_BAR_ANGLES, &[]).unwrap_or_else(|e| panic!("{e}"));
     let options = EventOptions { t_end: 2.0, ..Default::default() };
     let angles = run_events(&reduced.system, &reduced.state, &options).unwrap_or_else(|e| panic!("{e}"));

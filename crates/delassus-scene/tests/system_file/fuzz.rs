@@ -4,7 +4,7 @@ use delassus::lagrangian::kinematics;
 use delassus_scene::read_system;
 use proptest::prelude::*;
 
-use super::file::ROD;
+use super::read::ROD;
 
 fn survive(text: &str) {
     match read_system(text, &[]) {

@@ -2,7 +2,7 @@
 
 use delassus_scene::read_world;
 
-use super::file::BRICK;
+use super::read::BRICK;
 
 fn refuse(text: &str) -> (Option<usize>, String) {
     let error = read_world(text, None, &[]).expect_err("a bad world was read");

@@ -3,7 +3,7 @@
 use delassus::lagrangian::kinematics;
 use delassus_scene::read_system;
 
-use super::file::ROD;
+use super::read::ROD;
 
 /// The rod with one line replaced, and the number of that line.
 fn with(line: &str, instead: &str) -> (String, usize) {

@@ -16,7 +16,8 @@ use Outcome::{Fails, Holds, NotApplicable};
 
 /// A case of the golden values.
 pub fn golden(id: &str) -> Value {
-    let all: Value = serde_json::from_str(include_str!("../../delassus/tests/golden.json")).unwrap();
+    let all: Value =
+        serde_json::from_str(include_str!("../../../delassus/tests/analysis/golden.json")).unwrap();
     all["cases"].as_array().unwrap().iter().find(|c| c["id"] == id).unwrap().clone()
 }
 

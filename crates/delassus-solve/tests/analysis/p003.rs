@@ -80,7 +80,8 @@ fn jam_003_knows_only_contacts_that_slide() {
 #[test]
 fn jam_003_of_the_articulated_arm() {
     // The arm in contact space: mass M_c, free acceleration δu₀ (003 eq. 46–49 with the full dynamics).
-    let all: Value = serde_json::from_str(include_str!("../../delassus/tests/golden.json")).unwrap();
+    let all: Value =
+        serde_json::from_str(include_str!("../../../delassus/tests/analysis/golden.json")).unwrap();
     let mut seen = 0;
     for case in all["cases"].as_array().unwrap() {
         if !case["id"].as_str().unwrap().starts_with("003.arm.lcp.") {

@@ -4,7 +4,7 @@ use delassus::formula::{AnyFormula, Point};
 use delassus::world::{Action, ActionKind, Axis, Coordinate, Joint, JointKind, values};
 use glam::DVec3;
 
-use super::file::read;
+use super::read::read;
 
 /// Two balls, and a joint with this text between them.
 fn with(kind: &str, text: &str) -> String {

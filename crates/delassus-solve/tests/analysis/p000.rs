@@ -70,7 +70,8 @@ const SILENT: [Option<bool>; 3] = [None; 3];
 struct Case(Value);
 
 fn golden(id: &str) -> Case {
-    let all: Value = serde_json::from_str(include_str!("../../delassus/tests/golden.json")).unwrap();
+    let all: Value =
+        serde_json::from_str(include_str!("../../../delassus/tests/analysis/golden.json")).unwrap();
     Case(all["cases"].as_array().unwrap().iter().find(|c| c["id"] == id).unwrap().clone())
 }
 

@@ -3,7 +3,7 @@
 use delassus_scene::read_world;
 use proptest::prelude::*;
 
-use super::file::BRICK;
+use super::read::BRICK;
 
 /// What may stand in the place of something else.
 const PIECES: [&str; 28] = [

@@ -255,7 +255,7 @@ x = 1.0
 /// Counts of events do not depend on the tolerance; the slider stays in its guide, and strikes it.
 #[test]
 fn a_slider_crank_with_clearance() {
-    let text = include_str!("../../../scenes/slider-crank-clearance.toml");
+    let text = include_str!("../../../../scenes/slider-crank-clearance.toml");
     let file = read_system(text, &[]).unwrap();
     let t_end = 0.09;
     let sample_times: Vec<f64> = (0..=500).map(|k| t_end * f64::from(k) / 500.0).collect();

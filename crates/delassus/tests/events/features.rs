@@ -4,15 +4,15 @@ use std::f64::consts::PI;
 
 use delassus::events::{ContactMode, Ending, EventKind, EventOptions, Trajectory};
 
-use crate::event_driven;
-use crate::event_driven::{kinds, near, until};
+use super::closed_forms;
+use super::closed_forms::{kinds, near, until};
 
 fn run_to(text: &str, options: &EventOptions) -> Trajectory {
-    event_driven::run(text, &[], options)
+    closed_forms::run(text, &[], options)
 }
 
 fn done(text: &str, t_end: f64) -> Trajectory {
-    event_driven::done(text, &[], t_end)
+    closed_forms::done(text, &[], t_end)
 }
 
 fn slope(mu: f64, speed: f64) -> String {

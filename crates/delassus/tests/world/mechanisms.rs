@@ -10,7 +10,7 @@ use delassus_solve::linalg::Matrix;
 use glam::{DMat3, DQuat, DVec3};
 use proptest::prelude::*;
 
-use crate::joints::{at_rest, body, frames, velocities, world};
+use super::joint_rows::{at_rest, body, frames, velocities, world};
 
 /// A world with a fixed first body.
 fn mechanism(

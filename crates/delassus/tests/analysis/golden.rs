@@ -108,9 +108,9 @@ y = "l*cos(angle)*omega"
 theta = "omega"
 "#;
 
-const ARM: &str = include_str!("../../../scenes/articulated-arm.toml");
-const KLEIN: &str = include_str!("../../../scenes/painleve-klein.toml");
-const LADDER: &str = include_str!("../../../scenes/ladder.toml");
+const ARM: &str = include_str!("../../../../scenes/articulated-arm.toml");
+const KLEIN: &str = include_str!("../../../../scenes/painleve-klein.toml");
+const LADDER: &str = include_str!("../../../../scenes/ladder.toml");
 
 fn rod(mu: f64, degrees: f64) -> SystemAnalysis {
     run(ROD, &[("mu", mu.to_string()), ("angle", format!("{degrees} deg"))])

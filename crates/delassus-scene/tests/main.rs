@@ -1,0 +1,6 @@
+//! Integration tests of the readers, in one binary.
+
+mod mjcf;
+mod system_file;
+mod urdf;
+mod world_file;

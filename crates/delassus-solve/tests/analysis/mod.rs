@@ -1,0 +1,10 @@
+//! Verdicts, their certificates, and the propositions of the papers.
+
+mod forgery;
+mod noise;
+mod p000;
+mod p001;
+mod p002;
+mod p003;
+mod propositions;
+mod random;

@@ -1,0 +1,4 @@
+//! Reformulations as complementarity problems and as programs.
+
+mod gauss;
+mod lifts;

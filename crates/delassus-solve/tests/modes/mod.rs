@@ -1,0 +1,5 @@
+//! All solutions, by modes: in floating point, in exact arithmetic and on the cone.
+
+mod all_solutions;
+mod cones;
+mod exact;

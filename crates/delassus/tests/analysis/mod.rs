@@ -1,0 +1,6 @@
+//! Verdicts on systems and worlds, against closed forms and reference values.
+
+mod golden;
+mod intervals;
+mod ties;
+mod world;

@@ -1,0 +1,11 @@
+//! Time stepping.
+
+mod control;
+mod dampers;
+mod golden_motion;
+mod impacts;
+mod laws_in_motion;
+mod limits;
+mod motion;
+mod motors;
+mod scenes;
