@@ -3,42 +3,13 @@
 //! Exit codes: 0 done, or the answer is yes; 1 the answer is no; 2 misuse or bad input, with one message on stderr.
 #![forbid(unsafe_code)]
 
-mod analyze;
-mod assemble;
-mod chart;
-mod check;
-mod check_world;
-mod checkpoint;
-mod compare;
-mod convert;
-mod explore;
-mod explore_plot;
-mod map;
-mod parquet;
+mod arguments;
+mod commands;
 mod picture;
-mod plot;
-mod profile;
-mod raster;
-mod report;
-mod report_impact;
 mod run;
-mod run_events;
-mod run_loop;
-mod run_options;
-mod run_output;
-mod run_parquet;
-mod run_report;
-mod run_start;
-mod run_subject;
-mod run_system;
-mod run_system_plot;
-mod safe;
 mod scene;
-mod solve;
 mod style;
-mod triangles;
-mod try_scene;
-mod vtk;
+mod words;
 
 use std::process::ExitCode;
 
@@ -55,27 +26,27 @@ struct Cli {
 #[derive(Subcommand)]
 enum Command {
     /// Show a built-in scene and its analysis; without a name, the list and the first of them
-    Try(try_scene::TryArgs),
+    Try(commands::TryArgs),
     /// Read and validate a system or a world
-    Check(check::CheckArgs),
+    Check(commands::CheckArgs),
     /// Move bodies the least distance that closes all loops of a world
-    Assemble(assemble::AssembleArgs),
+    Assemble(commands::AssembleArgs),
     /// All accelerations and contact forces at the state in a file: do they exist, are they unique?
-    Analyze(analyze::AnalyzeArgs),
+    Analyze(commands::AnalyzeArgs),
     /// A quantity or a verdict over one or two parameters, as a picture or a table
-    Map(map::MapArgs),
+    Map(commands::MapArgs),
     /// The largest interval of a parameter on which the answer is certified to exist and be unique
-    Safe(safe::SafeArgs),
+    Safe(commands::SafeArgs),
     /// Move a world of rigid bodies or a system in time
     Run(Box<run::RunArgs>),
     /// Follow all motions of a system where several accelerations satisfy the laws
-    Explore(explore::ExploreArgs),
+    Explore(commands::ExploreArgs),
     /// Solve one contact or complementarity problem from a file
-    Solve(solve::SolveArgs),
+    Solve(commands::SolveArgs),
     /// All solvers on all problems: table and performance profile
-    Compare(compare::CompareArgs),
+    Compare(commands::CompareArgs),
     /// Write a problem in another format, and tell what is lost
-    Convert(convert::ConvertArgs),
+    Convert(commands::ConvertArgs),
 }
 
 fn main() -> ExitCode {
@@ -89,17 +60,17 @@ fn main() -> ExitCode {
         }
     };
     let code = match cli.command {
-        Command::Try(args) => try_scene::run(args),
-        Command::Check(args) => check::run(&args),
-        Command::Assemble(args) => assemble::run(&args),
-        Command::Analyze(args) => analyze::run(&args),
-        Command::Map(args) => map::run(&args),
-        Command::Safe(args) => safe::run(&args),
+        Command::Try(args) => commands::try_scene(args),
+        Command::Check(args) => commands::check(&args),
+        Command::Assemble(args) => commands::assemble(&args),
+        Command::Analyze(args) => commands::analyze(&args),
+        Command::Map(args) => commands::map(&args),
+        Command::Safe(args) => commands::safe(&args),
         Command::Run(args) => run::run(&args),
-        Command::Explore(args) => explore::run(&args),
-        Command::Solve(args) => solve::run(&args),
-        Command::Compare(args) => compare::run(&args),
-        Command::Convert(args) => convert::run(&args),
+        Command::Explore(args) => commands::explore(&args),
+        Command::Solve(args) => commands::solve(&args),
+        Command::Compare(args) => commands::compare(&args),
+        Command::Convert(args) => commands::convert(&args),
     };
     ExitCode::from(code)
 }

@@ -1,0 +1,155 @@
+//! What `delassus check` says of a world.
+
+use delassus::world::{
+    Body, BodyState, JointKind, Mobility, Opening, ShapeKind, World, coordinate, kinetic_energy, mobility,
+    opening, potential_energy,
+};
+use delassus_scene::WorldFile;
+use serde_json::{Map, Value, json};
+
+use crate::run::{is_closed, open_in_words};
+use crate::scene::{WorldScene, ended};
+use crate::style::{Style, number};
+use crate::words::count;
+
+/// The report, as JSON or in words; the error is a message ready for stderr.
+pub fn describe(scene: WorldScene, as_json: bool) -> Result<String, String> {
+    let WorldScene { mut file, name, text } = scene;
+    let open = opening(&file.world, &file.state);
+    // What a world can do is told of the position in which its loops are closed.
+    let moved = match is_closed(&open) {
+        true => 0.0,
+        false => file.close_loops(&text).map_err(|e| ended(e.render(&name, &text)))?.moved,
+    };
+    let found = Found { mobility: mobility(&file.world, &file.state), open, moved };
+    Ok(if as_json { to_json(&file, &found) } else { in_words(&file.world, &found) })
+}
+
+/// What is reported beside the world itself.
+struct Found {
+    mobility: Mobility,
+    /// How far joints are open or beyond their limits in the position of the file.
+    open: Opening,
+    /// How far bodies had to move to put that right.
+    moved: f64,
+}
+
+fn shape_word(kind: &ShapeKind) -> &'static str {
+    match kind {
+        ShapeKind::Plane => "plane",
+        ShapeKind::Sphere { .. } => "sphere",
+        ShapeKind::Box { .. } => "box",
+        ShapeKind::Capsule { .. } => "capsule",
+        ShapeKind::Cylinder { .. } => "cylinder",
+        ShapeKind::Cone { .. } => "cone",
+        ShapeKind::Convex { .. } => "convex",
+        ShapeKind::Mesh { .. } => "mesh",
+        ShapeKind::Heightfield { .. } => "heightfield",
+    }
+}
+
+fn joint_word(kind: &JointKind) -> &'static str {
+    match kind {
+        JointKind::Fixed => "fixed",
+        JointKind::Revolute => "revolute",
+        JointKind::Prismatic => "prismatic",
+        JointKind::Cylindrical => "cylindrical",
+        JointKind::Universal => "universal",
+        JointKind::Ball => "ball",
+        JointKind::Planar => "planar",
+        JointKind::Screw { .. } => "screw",
+        JointKind::Distance { .. } => "distance",
+        JointKind::Rope { .. } => "rope",
+        JointKind::PointOnLine => "point-on-line",
+        JointKind::PointOnPlane => "point-on-plane",
+        JointKind::PointOnCurve(_) => "point-on-curve",
+        JointKind::Coupler { .. } => "coupler",
+        JointKind::Generic { .. } => "generic",
+    }
+}
+
+fn shapes(body: &Body) -> Vec<&'static str> {
+    body.shapes.iter().map(|shape| shape_word(&shape.kind)).collect()
+}
+
+fn to_json(file: &WorldFile, found: &Found) -> String {
+    let mobility = &found.mobility;
+    let (world, state) = (&file.world, &file.state);
+    let body = |(body, at): (&Body, &BodyState)| {
+        let written = at.pose.compose(&body.frame);
+        let (x, q) = (written.position.to_array(), written.rotation);
+        let mut entry = json!({
+            "fixed": body.fixed, "shapes": shapes(body), "position": x, "orientation": [q.w, q.x, q.y, q.z],
+        });
+        if !body.fixed {
+            entry["mass"] = json!(body.mass);
+            entry["inertia"] = json!(body.inertia.to_array());
+            entry["center_of_mass"] = json!(at.pose.position.to_array());
+        }
+        (body.name.clone(), entry)
+    };
+    let bodies: Map<String, Value> = world.bodies.iter().zip(&state.bodies).map(body).collect();
+    let joints: Map<String, Value> = world
+        .joints
+        .iter()
+        .enumerate()
+        .map(|(i, joint)| {
+            let between = joint.bodies.map(|b| &world.bodies[b].name);
+            let unique = !mobility.joints_not_unique.contains(&i);
+            let at = coordinate(world, state, i).map(|[position, _]| position);
+            let entry = json!({
+                "type": joint_word(&joint.kind), "bodies": between, "coordinate": at, "reactions_unique": unique,
+            });
+            (joint.name.clone(), entry)
+        })
+        .collect();
+    let (kinetic, potential) = (kinetic_energy(world, state), potential_energy(world, state));
+    let document = json!({
+        "name": world.name, "gravity": world.gravity.to_array(), "bodies": bodies, "joints": joints,
+        "degrees_of_freedom": mobility.degrees_of_freedom, "joint_rows": mobility.rows,
+        "redundant_rows": mobility.redundant, "joint_error": found.open.joints,
+        "limit_error": found.open.limit.map_or(0.0, |(_, by)| by), "moved_to_close": found.moved,
+        "kinetic_energy": kinetic, "potential_energy": potential,
+    });
+    format!("{document:#}\n")
+}
+
+fn in_words(world: &World, found: &Found) -> String {
+    let mobility = &found.mobility;
+    let style = Style::for_stdout();
+    let name = if world.name.is_empty() { "world" } else { &world.name };
+    let free = world.bodies.iter().filter(|body| !body.fixed).count();
+    let mut out = format!(
+        "{}  {name}: {} ({free} free), {}\n",
+        style.good("valid"),
+        if world.bodies.len() == 1 { "1 body".to_string() } else { format!("{} bodies", world.bodies.len()) },
+        count(world.joints.len(), "joint")
+    );
+    let freedom = match mobility.degrees_of_freedom {
+        1 => "1 degree of freedom".to_string(),
+        n => format!("{n} degrees of freedom"),
+    };
+    out += &format!("  {freedom}, {}\n", count(mobility.redundant, "redundant row"));
+    if !mobility.joints_not_unique.is_empty() {
+        let names: Vec<&str> =
+            mobility.joints_not_unique.iter().map(|&i| world.joints[i].name.as_str()).collect();
+        out += &format!("  {}: {}\n", style.caution("reactions not unique"), names.join(", "));
+    }
+    if !is_closed(&found.open) {
+        let what = open_in_words(world, &found.open, "are", "is");
+        out += &format!("  {what}; bodies move {} m to put that right\n", number(found.moved));
+    }
+    for body in &world.bodies {
+        let mass = if body.fixed { "fixed".to_string() } else { format!("{} kg", number(body.mass)) };
+        out += &format!(
+            "  body {}: {mass}{}\n",
+            body.name,
+            shapes(body).iter().map(|s| format!(", {s}")).collect::<String>()
+        );
+    }
+    for joint in &world.joints {
+        let [a, b] = joint.bodies.map(|i| &world.bodies[i].name);
+        out += &format!("  joint {}: {} between {a} and {b}\n", joint.name, joint_word(&joint.kind));
+    }
+    out
+}

@@ -1,0 +1,28 @@
+//! The commands of the program: each has its arguments and a function that returns the exit code.
+//!
+//! `run` has a room of its own.
+
+mod analyze;
+mod assemble;
+mod check;
+mod check_world;
+mod compare;
+mod convert;
+mod explore;
+mod map;
+mod report;
+mod report_impact;
+mod safe;
+mod solve;
+mod try_scene;
+
+pub use analyze::{AnalyzeArgs, run as analyze};
+pub use assemble::{AssembleArgs, run as assemble};
+pub use check::{CheckArgs, run as check};
+pub use compare::{CompareArgs, run as compare};
+pub use convert::{ConvertArgs, run as convert};
+pub use explore::{ExploreArgs, run as explore};
+pub use map::{MapArgs, run as map};
+pub use safe::{SafeArgs, run as safe};
+pub use solve::{SolveArgs, run as solve};
+pub use try_scene::{TryArgs, run as try_scene};

@@ -1,0 +1,363 @@
+//! The report of `analyze` in words.
+
+use delassus::analysis::{ContactReport, SystemAnalysis};
+use delassus::lagrangian::{ContactState, Names};
+use delassus_solve::analysis::{Analysis, Method, Outcome};
+use delassus_solve::lcp::Verdict;
+use delassus_solve::linalg::dot;
+use delassus_solve::modes::{Mode, SolutionPiece};
+use delassus_solve::problem::Law;
+
+use super::report_impact;
+use crate::style::{Style, number};
+use crate::words::{count, mode_word};
+
+/// `none`, `finite`, `infinite`; `unknown` where no solution is known and none is excluded.
+pub fn kind(analysis: &Analysis) -> &'static str {
+    let pieces = &analysis.solutions.pieces;
+    let several = |v: Verdict| v == Verdict::Refuted && analysis.existence == Verdict::Proved;
+    if pieces.iter().any(|p| p.freedom.is_some()) {
+        "infinite"
+    } else if !analysis.solutions.decided && several(analysis.forces_unique) {
+        // The list is known to be wrong, and could be that of a continuum.
+        "unknown"
+    } else if pieces.len() == 1 && !analysis.solutions.complete && several(analysis.forces_unique) {
+        // One solution was found, and forces that can be added to it without effect.
+        "infinite"
+    } else if !pieces.is_empty() {
+        "finite"
+    } else if analysis.existence == Verdict::Refuted {
+        "none"
+    } else {
+        "unknown"
+    }
+}
+
+/// Name and size of a system.
+pub fn title(names: &Names) -> String {
+    let name = if names.title.is_empty() { "system" } else { &names.title };
+    format!(
+        "{name}: {}, {}, {}",
+        count(names.coordinates.len(), "coordinate"),
+        count(names.joints.len(), "joint"),
+        count(names.contacts.len(), "contact"),
+    )
+}
+
+/// Sentences that say what was found and why.
+pub fn reasons(result: &SystemAnalysis) -> Vec<String> {
+    let mut out = result.notes.clone();
+    for (c, k) in result.contacts.iter().zip(&result.kinematics.contacts) {
+        if c.state == ContactState::Approaching {
+            out.push(format!(
+                "no finite force: contact `{}` approaches with {}; an impact comes first",
+                c.name,
+                number(k.normal.velocity)
+            ));
+        }
+    }
+    let Some(analysis) = &result.analysis else { return out };
+    let jam = result.contacts.iter().find(|c| c.jams);
+    let several = kind(analysis) == "finite" && analysis.solutions.pieces.len() > 1;
+    match (kind(analysis), jam) {
+        ("none", Some(c)) => out.push(format!("no solution: {} (003 eq. 39)", jamming(c))),
+        ("none", None) if incompatible(result) => out.push(
+            "no solution: the joints contradict each other (000 Prop. 1 (ii), compatibility fails)".into(),
+        ),
+        ("none", None) => out.push("no solution: no combination of modes satisfies all laws".into()),
+        ("finite", Some(c)) if several => out.push(format!(
+            "{} solutions: {}, while other forces pull the contact apart (003 eq. 39)",
+            analysis.solutions.pieces.len(),
+            jamming(c)
+        )),
+        ("finite", None) if several => {
+            out.push(format!("{} solutions satisfy all laws", analysis.solutions.pieces.len()));
+        }
+        ("infinite", _) => out.extend(indeterminate(result, analysis)),
+        ("unknown", _) => out.push(undecided(result, analysis)),
+        _ => {}
+    }
+    if analysis.solutions.complete && !analysis.solutions.decided {
+        out.push(
+            "some decision is too close to call in floating point: the list of solutions is not final".into(),
+        );
+    }
+    match analysis.method {
+        Method::PositiveDefinite => out.push("unique: the LCP matrix is positive definite".into()),
+        Method::PMatrix => out.push("unique: the LCP matrix is a P-matrix".into()),
+        Method::Gauss => out.push(
+            "the acceleration is unique: no friction and a positive definite mass (000 Prop. 3 (ii))".into(),
+        ),
+        Method::Found => out.push("a solution was found; others were not excluded".into()),
+        Method::AllModes | Method::None => {}
+    }
+    if result.kinematics.mass_rank < result.names.coordinates.len() {
+        out.push(format!(
+            "the mass matrix is singular (rank {} of {})",
+            result.kinematics.mass_rank,
+            result.names.coordinates.len()
+        ));
+    }
+    out
+}
+
+fn undecided(result: &SystemAnalysis, analysis: &Analysis) -> String {
+    if !result.assembly.dynamics.laws.iter().all(Law::is_polyhedral) {
+        "no solution was found; contacts at rest in space leave modes that cannot all be examined".into()
+    } else if analysis.solutions.complete {
+        "no solution was found, but none is excluded beyond rounding".into()
+    } else {
+        "too many modes to examine all of them, and no solution was found".into()
+    }
+}
+
+fn jamming(c: &ContactReport) -> String {
+    let jam = c.cone.as_ref().and_then(|c| c.mu_jam).unwrap_or(f64::INFINITY);
+    format!(
+        "friction {} exceeds the jamming value {} and `{}` slides in the jamming direction",
+        number(c.mu),
+        number(jam),
+        c.name
+    )
+}
+
+/// Whether the rows of the joints alone have no acceleration in common.
+fn incompatible(result: &SystemAnalysis) -> bool {
+    let d = &result.assembly.dynamics;
+    let rows: Vec<usize> = d.offsets()[..d.laws.len()]
+        .iter()
+        .zip(&d.laws)
+        .filter(|(_, l)| l.is_bilateral())
+        .map(|(o, _)| *o)
+        .collect();
+    let j = d.jacobian.select_rows(&rows);
+    let gamma: Vec<f64> = rows.iter().map(|&i| -d.bias[i]).collect();
+    let a = j.pseudo_solve(&gamma);
+    let scale = delassus_solve::linalg::max_abs(&gamma).max(f64::MIN_POSITIVE);
+    j.mul_vec(&a).iter().zip(&gamma).any(|(x, g)| (x - g).abs() > 1e-9 * scale)
+}
+
+/// Whether an interval is more than a point.
+fn is_wide([low, high]: [f64; 2]) -> bool {
+    low.is_infinite() || high.is_infinite() || high - low > 1e-9 * (1.0 + low.abs().min(high.abs()))
+}
+
+fn indeterminate(result: &SystemAnalysis, analysis: &Analysis) -> Vec<String> {
+    let names = delassus::analysis::constraint_names(&result.names, &result.assembly);
+    let offsets = result.assembly.dynamics.offsets();
+    let loose: Vec<&str> = names
+        .iter()
+        .enumerate()
+        .filter(|(k, _)| (offsets[*k]..offsets[k + 1]).any(|i| is_wide(analysis.intervals[i])))
+        .map(|(_, n)| n.as_str())
+        .collect();
+    let mut out = Vec::new();
+    if !loose.is_empty() {
+        out.push(format!("the forces are one choice of infinitely many at: {}", loose.join(", ")));
+    }
+    if analysis.acceleration_unique == Verdict::Refuted {
+        out.push("the acceleration is not determined".into());
+    }
+    out
+}
+
+/// Whether the solution shown is known to be the only one.
+fn sure(result: &SystemAnalysis) -> bool {
+    result.analysis.as_ref().is_some_and(|a| a.forces_unique == Verdict::Proved)
+}
+
+fn tint(style: Style, v: Verdict) -> String {
+    match v {
+        Verdict::Proved => style.good("proved"),
+        Verdict::Refuted => style.bad("refuted"),
+        Verdict::Unknown => style.caution("unknown"),
+    }
+}
+
+/// The whole report.
+pub fn text(result: &SystemAnalysis, style: Style) -> String {
+    let mut out = format!("{}\n\n", style.bold(&title(&result.names)));
+    let headline = match result.analysis.as_ref().map(kind) {
+        None => style.bad("IMPACT"),
+        Some(_) if result.analysis.as_ref().is_some_and(|a| a.existence == Verdict::Unknown) => {
+            style.caution("UNDECIDED")
+        }
+        Some("none") => style.bad("NO SOLUTION"),
+        Some("infinite") => style.caution("FORCES NOT UNIQUE"),
+        Some("finite") => match result.analysis.as_ref().map_or(0, |a| a.solutions.pieces.len()) {
+            1 if sure(result) => style.good("ONE SOLUTION"),
+            1 => style.caution("A SOLUTION"),
+            n => style.caution(&format!("{n} SOLUTIONS")),
+        },
+        Some(_) => style.caution("UNDECIDED"),
+    };
+    out += &format!("  {headline}\n");
+    for reason in reasons(result) {
+        out += &format!("  {reason}\n");
+    }
+    if let Some(a) = &result.analysis {
+        let how =
+            if a.solutions.complete { count(a.solutions.modes as usize, "mode") } else { String::new() };
+        let how = if how.is_empty() { how } else { style.dim(&format!("   all {how} examined")) };
+        out += &format!("\n  existence            {}{how}\n", tint(style, a.existence));
+        out += &format!("  acceleration unique  {}\n", tint(style, a.acceleration_unique));
+        out += &format!("  forces unique        {}\n", tint(style, a.forces_unique));
+        for (i, piece) in a.solutions.pieces.iter().enumerate() {
+            out += &solution(result, a, piece, i, style);
+        }
+    }
+    out += &report_impact::text(result, style);
+    if !result.names.contacts.is_empty() {
+        out += &format!("\n{}\n", style.bold("contacts"));
+        let width = result.contacts.iter().map(|c| c.name.chars().count()).max().unwrap_or(0);
+        for c in &result.contacts {
+            out += &contact_line(c, result, width);
+        }
+    }
+    if !result.kinetic_angles.is_empty() && result.kinetic_angles.len() <= 15 {
+        out += &format!("\n{}\n", style.bold("kinetic angles"));
+        for a in &result.kinetic_angles {
+            out += &format!("  {} | {}   {}°\n", a.first, a.second, number(a.angle.to_degrees()));
+        }
+    }
+    let held = certificates(result, style);
+    if !held.is_empty() {
+        out += &format!("\n{}\n{held}", style.bold("propositions that hold"));
+    }
+    let rubs = result.assembly.dynamics.laws.iter().any(|l| l.mu() > 0.0);
+    for b in result.friction_bounds.iter().filter(|b| rubs && b.bound.is_finite()) {
+        out += &format!(
+            "\n{}   below {} everywhere, sliding as now, the answer exists and is unique ({})\n",
+            style.bold("friction"),
+            number(b.bound),
+            b.id
+        );
+    }
+    out
+}
+
+/// `holds`, `fails`, `not-applicable` or `undecided`.
+pub fn outcome(o: Outcome) -> &'static str {
+    match o {
+        Outcome::Holds => "holds",
+        Outcome::Fails => "fails",
+        Outcome::NotApplicable => "not-applicable",
+        Outcome::Undecided => "undecided",
+    }
+}
+
+/// The propositions whose hypotheses hold, with what they say and whether that was checked.
+fn certificates(result: &SystemAnalysis, style: Style) -> String {
+    let mut out = String::new();
+    let names = delassus::analysis::constraint_names(&result.names, &result.assembly);
+    for f in result.findings.iter().filter(|f| f.finding.outcome == Outcome::Holds) {
+        let seal = match f.verified {
+            Some(true) => style.good("verified"),
+            Some(false) => style.caution("to rounding"),
+            None => String::new(),
+        };
+        // A proposition knows constraints by number, people by name.
+        let meaning = names.iter().enumerate().fold(f.finding.meaning.clone(), |m, (k, n)| {
+            m.replace(&format!("constraint {k} "), &format!("`{n}` "))
+        });
+        out += format!("  {:<14} {meaning}   {seal}", f.finding.id).trim_end();
+        out.push('\n');
+    }
+    out
+}
+
+fn solution(
+    result: &SystemAnalysis,
+    analysis: &Analysis,
+    piece: &SolutionPiece,
+    index: usize,
+    style: Style,
+) -> String {
+    let many = analysis.solutions.pieces.len() > 1;
+    let heading = match (&piece.freedom, many) {
+        (None, false) => "solution".to_owned(),
+        (None, true) => format!("solution {}", index + 1),
+        (Some(f), false) => {
+            format!("solutions: {} dimension(s) of freedom, least norm shown", f.bounds.cols())
+        }
+        (Some(f), true) => {
+            format!("solutions {}: {} dimension(s) of freedom, least norm shown", index + 1, f.bounds.cols())
+        }
+    };
+    let mut out = format!("\n{}\n", style.bold(&heading));
+    let d = &result.assembly.dynamics;
+    let offsets = d.offsets();
+    let interval = |at: usize| {
+        let [low, high] = analysis.intervals[at];
+        if piece.freedom.is_some() && is_wide([low, high]) {
+            style.dim(&format!(" in [{}, {}]", number(low), number(high)))
+        } else {
+            String::new()
+        }
+    };
+    let mut line = |name: &str, mode: String, at: usize, law: &Law| {
+        let mut text = format!("  {name:<12} {mode:<6} force {}{}", number(piece.force[at]), interval(at));
+        for t in at + 1..at + law.dim() {
+            text += &format!("   friction {}{}", number(piece.force[t]), interval(t));
+        }
+        out += text.trim_end();
+        out.push('\n');
+    };
+    for (k, j) in result.names.joints.iter().enumerate() {
+        line(j, "joint".into(), offsets[k], &d.laws[k]);
+    }
+    for (c, state) in result.names.contacts.iter().zip(&result.assembly.contacts) {
+        if let ContactState::Active(k) = state {
+            let mode = match (piece.modes[*k], d.laws[*k]) {
+                // Without friction there is nothing to stick or slide against.
+                (Mode::Slide, Law::Unilateral) => "closed".into(),
+                (m, _) => mode_word(m).to_owned(),
+            };
+            line(c, mode, offsets[*k], &d.laws[*k]);
+        }
+    }
+    let a: Vec<String> = result
+        .names
+        .coordinates
+        .iter()
+        .zip(&piece.acceleration)
+        .map(|(c, x)| format!("{c}'' {}", number(*x)))
+        .collect();
+    for (i, chunk) in a.chunks(6).enumerate() {
+        out += &format!("  {:<12} {}\n", if i == 0 { "acceleration" } else { "" }, chunk.join("   "));
+    }
+    out
+}
+
+fn contact_line(c: &ContactReport, result: &SystemAnalysis, width: usize) -> String {
+    let at = result.contacts.iter().position(|x| std::ptr::eq(x, c)).unwrap_or(0);
+    let k = &result.kinematics.contacts[at];
+    let state = match c.state {
+        ContactState::Apart => format!("apart, gap {}", number(k.gap)),
+        ContactState::Parting => format!("parting with {}", number(k.normal.velocity)),
+        ContactState::Approaching => {
+            format!("approaching with {}: needs an impact", number(k.normal.velocity))
+        }
+        ContactState::Active(_) => match &c.slip {
+            Some(_) => {
+                let v: Vec<f64> = k.slip.iter().map(|r| r.velocity).collect();
+                format!("sliding with {}", number(dot(&v, &v).sqrt()))
+            }
+            None if k.slip.is_empty() => "touching".into(),
+            None => "at rest".into(),
+        },
+    };
+    let mut out = format!("  {:<width$}  {state}", c.name);
+    if let Some(cone) = &c.cone {
+        let or = |x: Option<f64>| x.map_or("∞".into(), number);
+        out += &format!("   mu {}   mu_jam {}   mu_crit {}", number(c.mu), or(cone.mu_jam), or(cone.mu_crit));
+        if let Some(angle) = cone.locking_angle {
+            out += &format!("   locking angle {}°", number(angle.to_degrees()));
+        }
+        if c.jams {
+            out += "   JAMS";
+        }
+    }
+    out.push('\n');
+    out
+}

@@ -1,0 +1,17 @@
+//! Pictures: shapes and text on a canvas, charts made of them, and their files (SVG, PNG).
+
+mod canvas;
+mod chart;
+mod explore_plot;
+mod plot;
+mod profile;
+mod raster;
+mod system_plot;
+
+pub use canvas::{Colour, Picture};
+pub use explore_plot::{MotionTree, draw_tree};
+pub use plot::{
+    Axis, GREY, Scale, Values, categories, check_picture_name, cones, curve, heat, write_picture,
+};
+pub use profile::{profile_picture, profile_steps};
+pub use system_plot::{check_quantities, draw_motion};

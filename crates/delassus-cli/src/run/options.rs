@@ -1,0 +1,170 @@
+//! What a run is asked to do: the command line, then the file, then defaults.
+
+use std::path::PathBuf;
+
+use delassus::stepping::{FrictionLaw, MOST_HALVINGS, StepControl, StepImpactLaw, StepOptions};
+use delassus_solve::contact::Method;
+
+use super::arguments::{ImpactLawName, RunArgs, SchemeName};
+use crate::arguments::ContactLaw;
+use crate::scene::WorldScene;
+
+/// More steps than anyone waits for: a slip in a number, most likely.
+const MOST_STEPS: f64 = 1e9;
+/// Frames that are recorded where nothing else is asked.
+const FRAMES: f64 = 1000.0;
+/// End where neither command line nor file gives one, s.
+const T_END: f64 = 1.0;
+
+/// Error of an adaptive step, m, and how often it may be halved, where nothing else is asked.
+const ERROR: f64 = 1e-6;
+const HALVINGS: u32 = 6;
+
+/// A run, checked.
+pub struct Settings {
+    /// Options of the steps.
+    pub options: StepOptions,
+    /// End, s.
+    pub t_end: f64,
+    /// Steps between frames.
+    pub every: u64,
+    /// How the length of steps follows from their error, from the start on.
+    pub control: Option<StepControl>,
+    /// Times at which forces are reported, ascending.
+    pub forces_at: Vec<f64>,
+    /// Where the state is saved.
+    pub checkpoint: Option<PathBuf>,
+    /// How often, in seconds of computing.
+    pub checkpoint_every: Option<f64>,
+    /// Folder for contact problems.
+    pub dump_problems: Option<PathBuf>,
+    /// Tells one scene from another: changes with the text of the file and the overrides.
+    pub fingerprint: u64,
+}
+
+impl Settings {
+    /// Whether the state after so many steps, or ticks of adaptive ones, is recorded: after every so many steps, or as much
+    /// time as these would take.
+    pub fn is_frame(&self, steps: u64, ticks: u64) -> bool {
+        match self.control {
+            Some(control) => {
+                StepControl { ticks, ..control }.whole_steps().is_some_and(|n| n.is_multiple_of(self.every))
+            }
+            None => steps.is_multiple_of(self.every),
+        }
+    }
+
+    /// The settings of a run; the error is a message ready for stderr.
+    pub fn new(args: &RunArgs, scene: &WorldScene) -> Result<Settings, String> {
+        let file = &scene.file.simulation;
+        let defaults = StepOptions::default();
+        let dt = args.dt.or(file.dt).unwrap_or(defaults.dt);
+        if !(dt.is_finite() && dt > 0.0) {
+            return Err(format!("error: --dt: expected a time step above 0 s, found {dt}\n"));
+        }
+        let t_end = args.t_end.or(file.t_end).unwrap_or(T_END);
+        if !(t_end.is_finite() && t_end >= 0.0) {
+            return Err(format!("error: --t-end: expected an end not before 0 s, found {t_end}\n"));
+        }
+        let steps = t_end / dt;
+        if steps > MOST_STEPS {
+            return Err(format!(
+                "error: {}: {t_end:?} s in steps of {dt:?} s are {steps:.3e} steps, expected at most {MOST_STEPS:.0e}\n",
+                scene.name
+            ));
+        }
+        let law = match (args.law, file.law) {
+            (Some(ContactLaw::Ncp), _) | (None, None | Some(delassus_scene::FrictionLaw::Ncp)) => {
+                FrictionLaw::Ncp
+            }
+            (Some(ContactLaw::Ccp), _) | (None, Some(delassus_scene::FrictionLaw::Ccp)) => FrictionLaw::Ccp,
+        };
+        let impact_law = match args.impact_law {
+            None | Some(ImpactLawName::Moreau) => StepImpactLaw::Moreau,
+            Some(ImpactLawName::Newton) => StepImpactLaw::Newton,
+            Some(ImpactLawName::Poisson) => StepImpactLaw::Poisson,
+            Some(ImpactLawName::Energetic | ImpactLawName::Sequence) => StepImpactLaw::Sequence,
+        };
+        if args.scheme == SchemeName::HalfImplicit && impact_law != StepImpactLaw::Moreau {
+            return Err(
+                "error: --impact-law: the half-implicit scheme has Moreau's law in its one solve, expected \
+                        `moreau`, or --scheme symmetric\n"
+                    .into(),
+            );
+        }
+        let method = match args.solver.as_ref().or(file.solver.as_ref()) {
+            None => defaults.method,
+            Some(name) => name.parse().map_err(|_| {
+                let names: Vec<&str> = Method::ALL.iter().map(|(n, _)| *n).collect();
+                format!("error: --solver: unknown solver \"{name}\", expected one of {}\n", names.join(", "))
+            })?,
+        };
+        if let Some(x) = args.checkpoint_every
+            && !(x.is_finite() && x > 0.0)
+        {
+            return Err(format!("error: --checkpoint-every: expected seconds above 0, found {x}\n"));
+        }
+        let control = adaptive(args, dt)?;
+        let mut forces_at = args.forces_at.clone();
+        if let Some(t) = forces_at.iter().find(|t| !(0.0..=t_end).contains(*t)) {
+            return Err(format!("error: --forces-at: expected times from 0 to {t_end} s, found {t}\n"));
+        }
+        forces_at.sort_by(f64::total_cmp);
+        Ok(Settings {
+            options: StepOptions {
+                dt,
+                law,
+                impact_law,
+                scheme: args.scheme.into(),
+                tolerance: args.tolerance.or(file.tolerance).unwrap_or(defaults.tolerance),
+                method,
+                warm_start: !args.no_warm_start,
+                minimum_norm: args.minimum_norm,
+                ..defaults
+            },
+            t_end,
+            every: args.every.unwrap_or((steps / FRAMES).ceil().max(1.0) as u64),
+            control,
+            forces_at,
+            checkpoint: args.checkpoint.clone(),
+            checkpoint_every: args.checkpoint_every,
+            dump_problems: args.dump_problems.clone(),
+            fingerprint: fingerprint(&scene.text, &args.set),
+        })
+    }
+}
+
+/// How adaptive steps are asked for.
+fn adaptive(args: &RunArgs, dt: f64) -> Result<Option<StepControl>, String> {
+    if !args.adaptive {
+        return Ok(None);
+    }
+    let tolerance = args.error.unwrap_or(ERROR);
+    if !(tolerance.is_finite() && tolerance > 0.0) {
+        return Err(format!("error: --error: expected a length above 0 m, found {tolerance}\n"));
+    }
+    let halvings = match args.dt_min {
+        None => HALVINGS,
+        Some(shortest) if shortest > 0.0 && shortest <= dt => (dt / shortest).log2().ceil() as u32,
+        Some(other) => {
+            return Err(format!(
+                "error: --dt-min: expected a step above 0 s and up to {dt:?} s, found {other:?}\n"
+            ));
+        }
+    };
+    if halvings > MOST_HALVINGS {
+        let shortest = dt / f64::from(1 << MOST_HALVINGS);
+        return Err(format!(
+            "error: --dt-min: expected at least {shortest:e} s, --dt halved {MOST_HALVINGS} times\n"
+        ));
+    }
+    Ok(Some(StepControl { tolerance, longest: dt, halvings, level: 0, start: 0.0, ticks: 0 }))
+}
+
+/// FNV-1a of the text and the overrides.
+fn fingerprint(text: &str, overrides: &[(String, String)]) -> u64 {
+    let parts = overrides.iter().flat_map(|(name, value)| ["\0", name.as_str(), "=", value.as_str()]);
+    std::iter::once(text).chain(parts).flat_map(str::bytes).fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
+    })
+}

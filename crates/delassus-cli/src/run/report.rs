@@ -1,0 +1,229 @@
+//! What is told of a run, as JSON or in words.
+
+use delassus::world::{Body, BodyState, World, WorldState};
+use serde_json::{Map, Value, json};
+
+use super::simulate::{Ending, ForcesAt, Run};
+use super::totals::{AdaptiveTotals, EventKind};
+use crate::style::{Style, number};
+use crate::words::count;
+
+/// Bodies and jams that are shown to people.
+const SHOWN: usize = 12;
+
+/// Where the bodies of a world are.
+pub fn bodies_json(world: &World, state: &WorldState) -> Value {
+    let body = |(body, s): (&Body, &BodyState)| {
+        let written = s.pose.compose(&body.frame);
+        let q = written.rotation;
+        let entry = json!({
+            "position": written.position.to_array(), "orientation": [q.w, q.x, q.y, q.z],
+            "velocity": s.velocity.to_array(), "angular_velocity": s.spin().to_array(),
+        });
+        (body.name.clone(), entry)
+    };
+    world.bodies.iter().zip(&state.bodies).map(body).collect()
+}
+
+/// The document of `--json`.
+pub fn to_json(world: &World, run: &Run) -> String {
+    let bodies = bodies_json(world, &run.state);
+    let totals = &run.totals;
+    let [impact, open, slide, stick, accumulation, jam] = totals.counts;
+    let ending = match &run.ending {
+        Ending::Done => "done",
+        Ending::Interrupted => "interrupted",
+        Ending::Failed(_) => "failed",
+    };
+    let mut document = json!({
+        "name": world.name, "ending": ending, "steps": totals.steps, "t_end": run.state.t, "wall_seconds": run.wall_seconds,
+        "real_time_factor": (run.state.t - run.t_start) / run.wall_seconds,
+        "bodies": bodies, "events": totals.events, "events_left_out": totals.left_out(),
+        "event_counts": {
+            "impact": impact, "open": open, "slide": slide, "stick": stick, "accumulation": accumulation, "jam": jam,
+        },
+        "max_penetration": totals.max_penetration, "max_residual": totals.max_residual,
+        "max_joint_error": totals.max_joint_error,
+        "energy": { "start": totals.energy_start, "end": run.energy_end },
+        "steps_with_non_unique_forces": totals.non_unique_steps,
+        "unsolved_steps": totals.unsolved_steps, "first_unsolved": totals.first_unsolved,
+        "first_failure": totals.first_failure,
+        "rejected_steps": totals.adaptive.rejected,
+        "degrees_of_freedom": run.mobility.degrees_of_freedom, "redundant_rows": run.mobility.redundant,
+        "contacts": run.contacts, "max_contacts": totals.max_contacts,
+        "solves": totals.solves, "iterations": totals.iterations, "notes": run.notes,
+    });
+    if let Some(tolerance) = run.error {
+        let AdaptiveTotals { rejected, beyond, max_error, shortest, longest, .. } = totals.adaptive;
+        document["adaptive"] = json!({
+            "error": tolerance, "accepted": totals.steps, "rejected": rejected, "beyond_error": beyond,
+            "max_error": max_error, "shortest": shortest, "longest": longest,
+        });
+    }
+    if !run.forces.is_empty() {
+        document["forces"] = run.forces.iter().map(forces).collect();
+    }
+    if let Ending::Failed(reason) = &run.ending {
+        document["failure"] = json!(reason);
+    }
+    format!("{document:#}\n")
+}
+
+fn forces(at: &ForcesAt) -> Value {
+    // JSON has no infinity: nothing bounds such a force.
+    let bound = |x: f64| x.is_finite().then_some(x);
+    let contacts: Map<String, Value> = (at.contacts.iter())
+        .map(|c| {
+            let range = c.range.map(|range| range.map(bound));
+            let entry =
+                json!({ "point": c.point, "normal": c.normal, "friction": c.friction, "interval": range });
+            (c.name.clone(), entry)
+        })
+        .collect();
+    let joints: Map<String, Value> = (at.joints.iter())
+        .map(|(name, [force, moment])| (name.clone(), json!({ "force": force, "moment": moment })))
+        .collect();
+    json!({ "t": at.t, "unique": at.unique, "contacts": contacts, "joints": joints })
+}
+
+/// A report for people.
+pub fn in_words(world: &World, run: &Run) -> String {
+    let style = Style::for_stdout();
+    let totals = &run.totals;
+    let name = if world.name.is_empty() { "world" } else { &world.name };
+    let word = match run.ending {
+        Ending::Done if totals.unsolved_steps == 0 => style.good("done"),
+        Ending::Done => style.caution("done, not all steps solved"),
+        Ending::Interrupted => style.caution("interrupted"),
+        Ending::Failed(_) => style.bad("failed"),
+    };
+    let factor = (run.state.t - run.t_start) / run.wall_seconds;
+    let mut out = format!(
+        "{word}  {name}: {} to t = {} s in {:.2} s ({} × real time)\n",
+        count(totals.steps as usize, "step"),
+        number(run.state.t),
+        run.wall_seconds,
+        number((factor * 100.0).round() / 100.0)
+    );
+    let freedom = match run.mobility.degrees_of_freedom {
+        1 => "1 degree of freedom".to_string(),
+        n => format!("{n} degrees of freedom"),
+    };
+    out += &format!("  {freedom}, {}\n", count(run.mobility.redundant, "redundant row"));
+    out += &format!(
+        "  worst residual {}, overlap {} m, joint opening {}\n",
+        small(totals.max_residual),
+        small(totals.max_penetration),
+        small(totals.max_joint_error)
+    );
+    let (start, end) = (totals.energy_start, run.energy_end);
+    out += &format!("  energy {} J at the start, {} J at the end\n", number(start), number(end));
+    if totals.unsolved_steps > 0 {
+        let first = totals.first_unsolved.unwrap_or_default();
+        let steps = count(totals.unsolved_steps as usize, "step");
+        let mut text = format!("{steps} not solved, the first at {} s", number(first));
+        if let Some(failure) = &totals.first_failure {
+            text += &format!(": {failure}");
+        }
+        out += &format!("  {}\n", style.caution(&text));
+    }
+    if run.error.is_some() {
+        let AdaptiveTotals { rejected, beyond, max_error, shortest, longest, .. } = totals.adaptive;
+        out += &format!(
+            "  adaptive: {} of {} to {} s, {rejected} rejected, error of a step up to {} m",
+            count(totals.steps as usize, "step"),
+            number(shortest),
+            number(longest),
+            small(max_error)
+        );
+        if beyond > 0 {
+            out += &format!("; {} of the shortest above what was asked", count(beyond as usize, "step"));
+        }
+        out.push('\n');
+    }
+    if totals.non_unique_steps > 0 {
+        let steps = count(totals.non_unique_steps as usize, "step");
+        let text = format!("forces not unique in {steps}");
+        out += &format!("  {} (--forces-at gives their intervals)\n", style.caution(&text));
+    }
+    let kinds =
+        ["impact", "opening", "beginning of sliding", "beginning of sticking", "end of rebounds", "jam"];
+    let counts: Vec<String> = (kinds.iter().zip(totals.counts))
+        .filter(|(_, n)| *n > 0)
+        .map(|(kind, n)| match (n, kind.split_once(' ')) {
+            (1, _) => format!("1 {kind}"),
+            (n, Some((first, rest))) => format!("{n} {first}s {rest}"),
+            (n, None) => format!("{n} {kind}s"),
+        })
+        .collect();
+    if !counts.is_empty() {
+        out += &format!("  {}\n", counts.join(", "));
+    }
+    for event in totals.events.iter().filter(|e| e.kind == EventKind::Jam).take(SHOWN) {
+        let [x, y, z] = event.point.unwrap_or_default().map(number);
+        out += &format!(
+            "  {} at {} s: contact {} at ({x}, {y}, {z}) could not slide on, friction {} exceeds {}\n",
+            style.bad("jam"),
+            number(event.t),
+            event.contact,
+            number(event.mu.unwrap_or_default()),
+            number(event.mu_jam.unwrap_or(f64::INFINITY))
+        );
+    }
+    for at in &run.forces {
+        out += &forces_in_words(at, style);
+    }
+    out += &bodies(world, run, style);
+    out
+}
+
+fn small(x: f64) -> String {
+    if x == 0.0 { "0".into() } else { format!("{x:.1e}") }
+}
+
+fn forces_in_words(at: &ForcesAt, style: Style) -> String {
+    let unique = match at.unique {
+        Some(true) => "unique",
+        Some(false) => "not unique: least norm, and between which values others lie",
+        None => "not known whether unique",
+    };
+    let mut out = format!("  {} ({unique})\n", style.bold(&format!("forces at {} s", number(at.t))));
+    for c in &at.contacts {
+        let friction = c.friction.iter().map(|x| x * x).sum::<f64>().sqrt();
+        out += &format!("    {}: normal {} N, friction {} N", c.name, number(c.normal), number(friction));
+        if let Some([low, high]) = c.range.filter(|_| at.unique == Some(false)) {
+            out += &format!(", normal from {} to {} N", number(low), number(high));
+        }
+        out.push('\n');
+    }
+    for (name, [force, moment]) in &at.joints {
+        let [f, m] = [force, moment].map(|v| v.map(number).join(", "));
+        out += &format!("    {name}: force ({f}) N, moment ({m}) N m\n");
+    }
+    out
+}
+
+/// Where the bodies that move are at the end.
+fn bodies(world: &World, run: &Run, style: Style) -> String {
+    let moving: Vec<_> = world.bodies.iter().zip(&run.state.bodies).filter(|(body, _)| !body.fixed).collect();
+    let names =
+        moving.iter().take(SHOWN).map(|(body, _)| body.name.chars().count()).max().unwrap_or(0).max(4);
+    let line = |name: &str, position: [String; 3], velocity: [String; 3]| {
+        let columns = |v: [String; 3]| v.map(|x| format!(" {x:>11}")).concat();
+        format!("  {name:<names$}{}  {}\n", columns(position), columns(velocity))
+    };
+    let mut out = String::new();
+    if !moving.is_empty() {
+        let head = line("body", ["x", "y", "z"].map(String::from), ["vx", "vy", "vz"].map(String::from));
+        out += &style.dim(head.trim_end());
+        out.push('\n');
+    }
+    for (body, s) in moving.iter().take(SHOWN) {
+        let at = s.pose.compose(&body.frame).position;
+        out += &line(&body.name, at.to_array().map(number), s.velocity.to_array().map(number));
+    }
+    if moving.len() > SHOWN {
+        out += &format!("  … and {} more; -o writes them all\n", moving.len() - SHOWN);
+    }
+    out
+}
