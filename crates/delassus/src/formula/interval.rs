@@ -1,4 +1,4 @@
-//! Intervals with outward rounding, and intervals with first and mixed second derivatives.
+//! Intervals with outward rounding.
 //!
 //! ```text
 //! X ∘ Y ⊇ { x ∘ y : x ∈ X, y ∈ Y }        f(X) ⊇ { f(x) : x ∈ X }
@@ -7,7 +7,7 @@
 //! Each bound is moved outward by one floating-point number after an operation of arithmetic, and by [`LIBRARY`]
 //! relative after a function of the mathematical library, so that the inclusions above hold for real numbers and not
 //! for rounded ones only. A formula that is evaluated over [`Interval`] bounds its values on a whole box;
-//! over [`IntervalDual`] its derivatives as well.
+//! over [`IntervalDual`](crate::formula::IntervalDual) its derivatives as well.
 //!
 //! An interval is either bounded or undefined. It is undefined where the operation has no value at some point of its
 //! operands (a division by an interval with zero, √ of negative numbers) or overflows, and whatever is computed from
@@ -326,262 +326,30 @@ impl Number for Interval {
     }
 }
 
-/// An interval with two infinitesimal directions: X + D₁ε₁ + D₂ε₂ + D₁₂ε₁ε₂, as
-/// [`HyperDual`](crate::formula::number::HyperDual) has numbers.
-///
-/// Every part bounds its quantity at every point of the box. A part is undefined where the function has no such
-/// derivative at some point of it.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct IntervalDual {
-    /// The value.
-    pub value: Interval,
-    /// Derivative in the first direction.
-    pub d1: Interval,
-    /// Derivative in the second direction.
-    pub d2: Interval,
-    /// Mixed second derivative in both directions.
-    pub d12: Interval,
-}
-
-impl IntervalDual {
-    /// No value and no derivatives.
-    pub const UNDEFINED: IntervalDual = IntervalDual {
-        value: Interval::UNDEFINED,
-        d1: Interval::UNDEFINED,
-        d2: Interval::UNDEFINED,
-        d12: Interval::UNDEFINED,
-    };
-
-    /// A value without derivatives.
-    pub fn constant(value: Interval) -> Self {
-        IntervalDual { value, d1: Interval::ZERO, d2: Interval::ZERO, d12: Interval::ZERO }
-    }
-
-    /// g(x) from bounds of g, g′ and g″ on the box.
-    fn chain(self, g: Interval, g1: Interval, g2: Interval) -> Self {
-        IntervalDual {
-            value: g,
-            d1: g1 * self.d1,
-            d2: g1 * self.d2,
-            d12: g1 * self.d12 + g2 * self.d1 * self.d2,
-        }
-    }
-
-    fn has_no_derivatives(self) -> bool {
-        self.d1 == Interval::ZERO && self.d2 == Interval::ZERO && self.d12 == Interval::ZERO
-    }
-
-    /// A value whose derivatives exist only if there are none.
-    fn kink(self, other: Self, value: Interval) -> Self {
-        if self.has_no_derivatives() && other.has_no_derivatives() {
-            IntervalDual::constant(value)
-        } else {
-            IntervalDual { value, ..IntervalDual::UNDEFINED }
-        }
-    }
-}
-
-impl Add for IntervalDual {
+impl Add<f64> for Interval {
     type Output = Self;
-    fn add(self, b: Self) -> Self {
-        IntervalDual {
-            value: self.value + b.value,
-            d1: self.d1 + b.d1,
-            d2: self.d2 + b.d2,
-            d12: self.d12 + b.d12,
-        }
+    fn add(self, c: f64) -> Self {
+        self + Self::from_f64(c)
     }
 }
 
-impl Sub for IntervalDual {
+impl Sub<f64> for Interval {
     type Output = Self;
-    fn sub(self, b: Self) -> Self {
-        self + -b
+    fn sub(self, c: f64) -> Self {
+        self - Self::from_f64(c)
     }
 }
 
-impl Mul for IntervalDual {
+impl Mul<f64> for Interval {
     type Output = Self;
-    fn mul(self, b: Self) -> Self {
-        IntervalDual {
-            value: self.value * b.value,
-            d1: self.d1 * b.value + self.value * b.d1,
-            d2: self.d2 * b.value + self.value * b.d2,
-            d12: self.d12 * b.value + self.d1 * b.d2 + self.d2 * b.d1 + self.value * b.d12,
-        }
+    fn mul(self, c: f64) -> Self {
+        self * Self::from_f64(c)
     }
 }
 
-impl Div for IntervalDual {
+impl Div<f64> for Interval {
     type Output = Self;
-    fn div(self, b: Self) -> Self {
-        let value = self.value / b.value;
-        let d1 = (self.d1 - value * b.d1) / b.value;
-        let d2 = (self.d2 - value * b.d2) / b.value;
-        let d12 = (self.d12 - d1 * b.d2 - d2 * b.d1 - value * b.d12) / b.value;
-        IntervalDual { value, d1, d2, d12 }
-    }
-}
-
-impl Neg for IntervalDual {
-    type Output = Self;
-    fn neg(self) -> Self {
-        IntervalDual { value: -self.value, d1: -self.d1, d2: -self.d2, d12: -self.d12 }
-    }
-}
-
-/// Operations with a plain number, which is a constant.
-macro_rules! with_numbers {
-    ($type:ty) => {
-        impl Add<f64> for $type {
-            type Output = Self;
-            fn add(self, c: f64) -> Self {
-                self + Self::from_f64(c)
-            }
-        }
-        impl Sub<f64> for $type {
-            type Output = Self;
-            fn sub(self, c: f64) -> Self {
-                self - Self::from_f64(c)
-            }
-        }
-        impl Mul<f64> for $type {
-            type Output = Self;
-            fn mul(self, c: f64) -> Self {
-                self * Self::from_f64(c)
-            }
-        }
-        impl Div<f64> for $type {
-            type Output = Self;
-            fn div(self, c: f64) -> Self {
-                self / Self::from_f64(c)
-            }
-        }
-    };
-}
-
-with_numbers!(Interval);
-with_numbers!(IntervalDual);
-
-impl Number for IntervalDual {
-    fn from_f64(c: f64) -> Self {
-        IntervalDual::constant(Interval::point(c))
-    }
-    fn value(self) -> f64 {
-        self.value.middle()
-    }
-    fn sin(self) -> Self {
-        let (s, c) = (self.value.sin(), self.value.cos());
-        self.chain(s, c, -s)
-    }
-    fn cos(self) -> Self {
-        let (s, c) = (self.value.sin(), self.value.cos());
-        self.chain(c, -s, -c)
-    }
-    fn tan(self) -> Self {
-        let g = self.value.tan();
-        let g1 = g.powf(2.0) + 1.0;
-        self.chain(g, g1, g * g1 * 2.0)
-    }
-    fn asin(self) -> Self {
-        let x = self.value;
-        let g1 = Interval::ONE / ((-x + 1.0) * (x + 1.0)).sqrt();
-        self.chain(x.asin(), g1, x * g1.powf(3.0))
-    }
-    fn acos(self) -> Self {
-        let x = self.value;
-        let g1 = Interval::ONE / ((-x + 1.0) * (x + 1.0)).sqrt();
-        self.chain(x.acos(), -g1, -(x * g1.powf(3.0)))
-    }
-    fn atan(self) -> Self {
-        let x = self.value;
-        let g1 = Interval::ONE / (x.powf(2.0) + 1.0);
-        self.chain(x.atan(), g1, x * g1.powf(2.0) * -2.0)
-    }
-    fn atan2(self, x: Self) -> Self {
-        let y = self;
-        let r2 = x.value.powf(2.0) + y.value.powf(2.0);
-        let first = |dx: Interval, dy: Interval| (x.value * dy - y.value * dx) / r2;
-        let (p1, p2) = (first(x.d1, y.d1), first(x.d2, y.d2));
-        let r2_d2 = (x.value * x.d2 + y.value * y.d2) * 2.0;
-        let numerator_d2 = x.d2 * y.d1 + x.value * y.d12 - y.d2 * x.d1 - y.value * x.d12;
-        IntervalDual { value: y.value.atan2(x.value), d1: p1, d2: p2, d12: (numerator_d2 - p1 * r2_d2) / r2 }
-    }
-    fn sinh(self) -> Self {
-        let (s, c) = (self.value.sinh(), self.value.cosh());
-        self.chain(s, c, s)
-    }
-    fn cosh(self) -> Self {
-        let (s, c) = (self.value.sinh(), self.value.cosh());
-        self.chain(c, s, c)
-    }
-    fn tanh(self) -> Self {
-        let g = self.value.tanh();
-        let g1 = self.value.cosh().powf(-2.0);
-        self.chain(g, g1, g * g1 * -2.0)
-    }
-    fn exp(self) -> Self {
-        let e = self.value.exp();
-        self.chain(e, e, e)
-    }
-    fn ln(self) -> Self {
-        let x = self.value;
-        self.chain(x.ln(), Interval::ONE / x, -x.powf(-2.0))
-    }
-    fn sqrt(self) -> Self {
-        let g = self.value.sqrt();
-        let g1 = Interval::point(0.5) / g;
-        self.chain(g, g1, -(g1 * 0.5 / self.value))
-    }
-    fn abs(self) -> Self {
-        if self.value.lo > 0.0 {
-            self
-        } else if self.value.hi < 0.0 {
-            -self
-        } else {
-            self.kink(self, self.value.abs())
-        }
-    }
-    fn min(self, other: Self) -> Self {
-        if self.value.hi < other.value.lo {
-            self
-        } else if other.value.hi < self.value.lo {
-            other
-        } else {
-            self.kink(other, self.value.min(other.value))
-        }
-    }
-    fn max(self, other: Self) -> Self {
-        if self.value.lo > other.value.hi {
-            self
-        } else if other.value.lo > self.value.hi {
-            other
-        } else {
-            self.kink(other, self.value.max(other.value))
-        }
-    }
-    fn powf(self, exponent: f64) -> Self {
-        let (x, n) = (self.value, Interval::point(exponent));
-        let g = x.powf(exponent);
-        if exponent == exponent.trunc() {
-            // A vanishing coefficient makes the term zero also where the power itself has no value (x = 0).
-            let term = |coefficient: Interval, power: f64| {
-                if coefficient == Interval::ZERO && !x.is_undefined() {
-                    coefficient
-                } else {
-                    coefficient * x.powf(power)
-                }
-            };
-            return self.chain(g, term(n, exponent - 1.0), term(n * (n - 1.0), exponent - 2.0));
-        }
-        // Other exponents less one are rounded; quotients are not.
-        let g1 = n * g / x;
-        self.chain(g, g1, (n - 1.0) * g1 / x)
-    }
-    fn pow(self, exponent: Self) -> Self {
-        if exponent.has_no_derivatives() && exponent.value.lo == exponent.value.hi {
-            return self.powf(exponent.value.lo);
-        }
-        (exponent * self.ln()).exp()
+    fn div(self, c: f64) -> Self {
+        self / Self::from_f64(c)
     }
 }

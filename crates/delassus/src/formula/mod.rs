@@ -5,6 +5,7 @@
 //! over [`HyperDual`] where a generic function would be more than is needed.
 
 mod expression;
+mod hyper_dual;
 mod interval;
 mod number;
 mod parse;
@@ -16,8 +17,9 @@ pub use expression::{
     Expression, ExpressionError, ExpressionErrorKind, MAX_DEPTH, MAX_LENGTH, MAX_OPERATIONS, NameError,
     Symbols, constant, with_suggestion,
 };
-pub use interval::{Interval, IntervalDual, LIBRARY};
-pub use number::{HyperDual, Number};
+pub use hyper_dual::{HyperDual, IntervalDual, Scalar};
+pub use interval::{Interval, LIBRARY};
+pub use number::Number;
 pub use suggest::{clip, nearest};
 pub use taylor::{COEFFICIENTS, Series};
 pub use taylor_dual::DualSeries;
