@@ -1,6 +1,7 @@
 //! The outcome that a file itself expects: verdicts, and values in the JSON of the program.
 
-use crate::toml_table::{Result, Table, Value, unknown_word};
+use crate::diagnostic::Result;
+use crate::toml_table::{Table, Value, unknown_word};
 use delassus::formula::Symbols;
 
 /// Tolerance of an expected value where none is given.

@@ -11,7 +11,9 @@
 #![forbid(unsafe_code)]
 
 mod diagnostic;
+mod document;
 mod expect;
+mod import;
 mod mesh_file;
 mod mjcf;
 mod system_file;
@@ -20,14 +22,13 @@ mod urdf;
 mod world_file;
 mod xml;
 
-pub use diagnostic::{FileError, FileErrorKind, Place};
+pub use diagnostic::{FileError, FileErrorKind, Place, WorldErrorKind};
+pub use document::{MAX_FILE, SceneKind, scene_kind};
 pub use expect::{Expect, Expected, ExpectedValue, SolutionCount};
+pub use import::read_xml;
 pub use mesh_file::{MAX_MESH, MeshError, Triangles, read_mesh};
 pub use system_file::{
-    MAX_COORDINATES, MAX_FILE, SafeTextError, SceneKind, SystemFile, SystemSimulation, read_family,
-    read_system, safe_interval_of, scene_kind,
+    MAX_COORDINATES, SafeTextError, SystemFile, SystemSimulation, read_family, read_system, safe_interval_of,
 };
-pub use world_file::{
-    FrictionLaw, Integrator, WorldErrorKind, WorldExpect, WorldFile, WorldSimulation, read_world,
-};
-pub use xml::{Imported, read_xml};
+pub use world_file::{FrictionLaw, Integrator, WorldExpect, WorldFile, WorldSimulation, read_world};
+pub use xml::Imported;

@@ -5,10 +5,8 @@ use std::ops::Range;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use crate::diagnostic::{FileError, FileErrorKind};
+use crate::diagnostic::{FileError, FileErrorKind, Result};
 use delassus::formula::{Expression, ExpressionError, Symbols, clip, constant, nearest};
-
-pub(super) type Result<T> = std::result::Result<T, FileError>;
 
 /// A value with its key and its place.
 #[derive(Clone)]

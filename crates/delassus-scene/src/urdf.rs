@@ -7,9 +7,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use glam::{DMat3, DQuat, DVec3, EulerRot};
 
+use crate::diagnostic::{Result, WorldErrorKind};
 use crate::mesh_file::{MeshError, Triangles, read_mesh};
-use crate::toml_table::Result;
-use crate::world_file::{WorldErrorKind, WorldFile, Written, frame, possible_moments};
+use crate::world_file::{WorldFile, Written, frame, possible_moments};
 use crate::xml::{Imported, Node, Source, child};
 use delassus::formula::clip;
 use delassus::world::{

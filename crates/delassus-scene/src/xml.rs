@@ -1,17 +1,13 @@
 //! Worlds in XML: what the readers of URDF and MJCF share.
 //!
-//! [`read_xml`] tells the two apart by their root element. What a file says and no reader understands is an error or is listed in
+//! What a file says and no reader understands is an error or is listed in
 //! [`Imported::not_read`]; nothing is dropped in silence.
 
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use roxmltree::Document;
-
-use crate::diagnostic::{FileError, FileErrorKind};
-use crate::system_file::MAX_FILE;
-use crate::toml_table::Result;
-use crate::world_file::{WorldErrorKind, WorldFile};
+use crate::diagnostic::{FileError, FileErrorKind, Result, WorldErrorKind};
+use crate::world_file::WorldFile;
 use delassus::formula::clip;
 
 /// An element.
@@ -26,40 +22,18 @@ pub struct Imported {
     pub not_read: Vec<String>,
 }
 
-/// Reads a world from XML: URDF (`<robot>`) or MJCF (`<mujoco>`). Meshes are looked for in `folder`.
-pub fn read_xml(text: &str, folder: Option<&Path>) -> Result<Imported> {
-    if text.len() > MAX_FILE {
-        let kind = FileErrorKind::TooLarge { bytes: text.len(), limit: MAX_FILE };
-        return Err(FileError::new(text, None, kind));
-    }
-    let document = Document::parse(text).map_err(|error| {
-        let at = error.pos();
-        let line: usize =
-            text.split_inclusive('\n').take(at.row.saturating_sub(1) as usize).map(str::len).sum();
-        let start = line + at.col.saturating_sub(1) as usize;
-        FileError::new(text, Some(start..start + 1), FileErrorKind::NotXml { message: error.to_string() })
-    })?;
-    let source = Source { text, folder, not_read: BTreeMap::new() };
-    let root = document.root_element();
-    match root.tag_name().name() {
-        "robot" => crate::urdf::read_robot(source, root),
-        "mujoco" => crate::mjcf::read_mujoco(source, root),
-        other => {
-            let element = clip(other);
-            source.fail(
-                root,
-                WorldErrorKind::Element { element, expected: "<robot> (URDF) or <mujoco> (MJCF)" },
-            )
-        }
-    }
-}
-
 /// A file being read.
 pub(super) struct Source<'a> {
     pub(super) text: &'a str,
     pub(super) folder: Option<&'a Path>,
     /// What was not read, with the first line where it stands and how often it does.
     not_read: BTreeMap<String, (u32, usize)>,
+}
+
+impl<'a> Source<'a> {
+    pub(super) fn new(text: &'a str, folder: Option<&'a Path>) -> Self {
+        Source { text, folder, not_read: BTreeMap::new() }
+    }
 }
 
 impl Source<'_> {
@@ -115,11 +89,11 @@ impl Source<'_> {
     pub(super) fn notes(self) -> Vec<String> {
         let mut notes: Vec<_> = self.not_read.into_iter().collect();
         notes.sort_by_key(|(_, (line, _))| *line);
-        let told = |(what, (line, times)): (String, (u32, usize))| match times {
+        let describe = |(what, (line, times)): (String, (u32, usize))| match times {
             1 => format!("{what} (line {line})"),
             n => format!("{what} (line {line} and {} more)", n - 1),
         };
-        notes.into_iter().map(told).collect()
+        notes.into_iter().map(describe).collect()
     }
 }
 

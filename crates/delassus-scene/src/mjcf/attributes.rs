@@ -7,8 +7,7 @@ use std::collections::BTreeMap;
 
 use glam::{DMat3, DQuat, DVec3};
 
-use crate::toml_table::Result;
-use crate::world_file::WorldErrorKind;
+use crate::diagnostic::{Result, WorldErrorKind};
 use crate::xml::{Node, Source, finite_numbers, how_many};
 use delassus::formula::{clip, nearest};
 use delassus::world::Pose;

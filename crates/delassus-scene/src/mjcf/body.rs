@@ -14,8 +14,8 @@ use glam::{DMat3, DQuat, DVec3};
 
 use super::Model;
 use super::attributes::{Element, MAX_DEPTH, list_unread, too_deep};
-use crate::toml_table::Result;
-use crate::world_file::{MAX_POINTS, WorldErrorKind};
+use crate::diagnostic::{Result, WorldErrorKind};
+use crate::world_file::MAX_POINTS;
 use crate::xml::{Node, how_many};
 use delassus::formula::clip;
 use delassus::world::{MassProperties, Pose, Shape, ShapeKind, shape_mass};

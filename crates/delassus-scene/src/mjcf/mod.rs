@@ -13,9 +13,9 @@ use std::ops::Range;
 
 use glam::{DMat3, DQuat, DVec3};
 
+use crate::diagnostic::{Result, WorldErrorKind};
 use crate::mesh_file::{MeshError, Triangles, read_mesh};
-use crate::toml_table::Result;
-use crate::world_file::{WorldErrorKind, WorldFile, Written, possible_moments};
+use crate::world_file::{WorldFile, Written, possible_moments};
 use crate::xml::{Imported, Node, Source, finite_numbers};
 use attributes::{Compiler, Defaults, list_unread, three_words};
 use body::{Draft, GEOM};

@@ -9,8 +9,8 @@
 use delassus_solve::impact::ImpactLaw;
 use delassus_solve::linalg::Matrix;
 
-use crate::diagnostic::FileErrorKind;
-use crate::toml_table::{Result, Table, Value, unknown_word};
+use crate::diagnostic::{FileErrorKind, Result};
+use crate::toml_table::{Table, Value, unknown_word};
 use delassus::formula::{Symbols, clip, nearest};
 use delassus::lagrangian::Contact;
 

@@ -16,7 +16,7 @@
 //! [state.velocity]
 //! y = -1.0
 //! "#;
-//! let file = crate::system_file::read_system(text, &[("m", "3")])?;
+//! let file = delassus_scene::read_system(text, &[("m", "3")])?;
 //! let at = delassus::lagrangian::kinematics(&file.system, &file.state)?;
 //! assert_eq!(at.mass[(0, 0)], 3.0);
 //! assert_eq!(at.contacts[0].normal.velocity, -1.0);
@@ -32,12 +32,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use delassus_solve::impact::ImpactLaw;
-use toml::de::DeTable;
 
-use crate::diagnostic::{FileError, FileErrorKind};
-use crate::expect::{Expect, ExpectedValue};
-use crate::expect::{expect, expected_values};
-use crate::toml_table::{Result, Table, Value};
+use crate::diagnostic::{FileError, FileErrorKind, Result};
+use crate::document::{SceneKind, name, parameters, parse, scene_table, split_overrides};
+use crate::expect::{Expect, ExpectedValue, expect, expected_values};
+use crate::toml_table::{Table, Value};
 use delassus::analysis::AnalyzeError;
 use delassus::formula::{AnyFormula, Expression, ExpressionError, Symbols, clip, constant, nearest};
 use delassus::lagrangian::{
@@ -45,14 +44,12 @@ use delassus::lagrangian::{
 };
 use impact::impact_law;
 
-/// The largest file that is read, in bytes.
-pub const MAX_FILE: usize = 1 << 24;
 /// The largest number of coordinates; matrices of the size are dense.
 pub const MAX_COORDINATES: usize = 500;
 /// The key of `[simulation]` that is a number, so that it can be set from outside.
 const T_END: &str = "t_end";
 /// How many coordinates a message names.
-const NAMED: usize = 8;
+const MAX_NAMED_COORDINATES: usize = 8;
 
 /// What a file says.
 #[derive(Clone, Debug)]
@@ -151,6 +148,21 @@ struct Contents {
     spans: BTreeMap<FormulaId, Range<usize>>,
 }
 
+/// Tables of a file that describes a system.
+const TABLES: [&str; 11] = [
+    "system",
+    "parameters",
+    "energy",
+    "force",
+    "impulse",
+    "contact",
+    "joint",
+    "impact",
+    "state",
+    "simulation",
+    "expect",
+];
+
 fn read(text: &str, overrides: &[(&str, &str)], free: &[&str]) -> Result<Contents> {
     let document = parse(text)?;
     let root = Table::root(text, &document);
@@ -158,51 +170,15 @@ fn read(text: &str, overrides: &[(&str, &str)], free: &[&str]) -> Result<Content
         (SceneKind::System, header) => header,
         (SceneKind::World, header) => return header.error(FileErrorKind::NotASystem),
     };
-    root.only(&[
-        "system",
-        "parameters",
-        "energy",
-        "force",
-        "impulse",
-        "contact",
-        "joint",
-        "impact",
-        "state",
-        "simulation",
-        "expect",
-    ])?;
-
+    root.only(&TABLES)?;
     header.only(&["name", "coordinates"])?;
     let mut symbols = Symbols::default();
     coordinates(&header, &mut symbols)?;
-    let own = root.table("parameters", "[parameters]")?;
-    let is_option = |name: &str| name == T_END && own.as_ref().is_none_or(|table| table.get(name).is_none());
-    let (options, overrides): (Vec<_>, Vec<_>) = overrides.iter().copied().partition(|(n, _)| is_option(n));
+    let [options, overrides] = split_overrides(&root, overrides, &[T_END])?;
     let parameters = parameters(text, &root, &overrides, free, &mut symbols)?;
-    let Some(energy) = root.table("energy", "[energy]")? else {
-        let (table, expected) = ("the file".to_string(), "an [energy] table with `kinetic`");
-        return header.error(FileErrorKind::MissingKey { key: "energy", table, expected });
-    };
-    energy.only(&["kinetic", "potential"])?;
 
     let mut reader = Reader { symbols, spans: BTreeMap::new(), names: BTreeSet::new() };
-    let kinetic = energy.require("kinetic", "the kinetic energy, a formula of positions and velocities")?;
-    let kinetic = reader.keep(FormulaId::Kinetic, &kinetic, kinetic.formula(&reader.symbols)?);
-    let potential = match energy.get("potential") {
-        None => None,
-        Some(v) => Some(reader.keep(FormulaId::Potential, &v, v.position_formula(&reader.symbols)?)),
-    };
-    let system = System {
-        name: header.get("name").map_or(Ok(""), |v| v.string("a string"))?.to_string(),
-        coordinates: reader.symbols.coordinates.clone(),
-        kinetic,
-        potential,
-        forces: reader.forces(&root)?,
-        contacts: reader.contacts(&root)?,
-        joints: reader.joints(&root)?,
-        // A time or a size that depends on a free parameter is not known.
-        impulses: if free.is_empty() { reader.impulses(&root)? } else { vec![] },
-    };
+    let system = reader.system(&root, &header, free)?;
     let (t, [q, v]) = reader.state(&root)?;
     // What a file expects is meant for its own values of the parameters.
     let (mut wanted, mut expect_run, mut law) = (None, vec![], None);
@@ -213,14 +189,7 @@ fn read(text: &str, overrides: &[(&str, &str)], free: &[&str]) -> Result<Content
         if let Some(table) = root.table("expect", "[expect]")? {
             expect_run = expected_values(&table, "run", "[[expect.run]]", &reader.symbols)?;
         }
-        if let Some(table) = root.table("simulation", "[simulation]")? {
-            table.only(&["t_end", "breakpoints", "impact_at_start"])?;
-            simulation.impact_at_start = table.get("impact_at_start").map_or(Ok(false), |v| v.flag())?;
-            simulation.t_end = table.get(T_END).map(|v| v.constant(&reader.symbols)).transpose()?;
-            for value in table.get("breakpoints").map_or(Ok(vec![]), |v| v.items("an array of times"))? {
-                simulation.breakpoints.push(value.constant(&reader.symbols)?);
-            }
-        }
+        simulation = read_simulation(&root, &reader.symbols)?;
     }
     if let Some((name, set)) = options.last() {
         let (name, value) = (name.to_string(), clip(set));
@@ -233,40 +202,17 @@ fn read(text: &str, overrides: &[(&str, &str)], free: &[&str]) -> Result<Content
     Ok(Contents { system, t, q, v, parameters, expect: wanted, expect_run, simulation, law, spans })
 }
 
-/// The tables of a text.
-pub(crate) fn parse(text: &str) -> Result<toml::Spanned<DeTable<'_>>> {
-    if text.len() > MAX_FILE {
-        let kind = FileErrorKind::TooLarge { bytes: text.len(), limit: MAX_FILE };
-        return Err(FileError::new(text, None, kind));
+/// `[simulation]`: how to move the system.
+fn read_simulation(root: &Table<'_>, symbols: &Symbols) -> Result<SystemSimulation> {
+    let mut simulation = SystemSimulation::default();
+    let Some(table) = root.table("simulation", "[simulation]")? else { return Ok(simulation) };
+    table.only(&[T_END, "breakpoints", "impact_at_start"])?;
+    simulation.impact_at_start = table.get("impact_at_start").map_or(Ok(false), |v| v.flag())?;
+    simulation.t_end = table.get(T_END).map(|v| v.constant(symbols)).transpose()?;
+    for value in table.get("breakpoints").map_or(Ok(vec![]), |v| v.items("an array of times"))? {
+        simulation.breakpoints.push(value.constant(symbols)?);
     }
-    DeTable::parse(text).map_err(|error| {
-        let message = error.message().to_string();
-        FileError::new(text, Some(error.span().unwrap_or(0..0)), FileErrorKind::NotToml { message })
-    })
-}
-
-/// What a file describes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SceneKind {
-    /// A Lagrangian system, `[system]`.
-    System,
-    /// A world of rigid bodies, `[world]`.
-    World,
-}
-
-/// What a file describes; an error where it says neither or both.
-pub fn scene_kind(text: &str) -> Result<SceneKind> {
-    Ok(scene_table(&Table::root(text, &parse(text)?))?.0)
-}
-
-/// What a file describes, with its header.
-pub(crate) fn scene_table<'a>(root: &Table<'a>) -> Result<(SceneKind, Table<'a>)> {
-    match (root.table("system", "[system]")?, root.table("world", "[world]")?) {
-        (Some(system), None) => Ok((SceneKind::System, system)),
-        (None, Some(world)) => Ok((SceneKind::World, world)),
-        (None, None) => root.error(FileErrorKind::NoScene),
-        (Some(_), Some(world)) => world.error(FileErrorKind::TwoScenes),
-    }
+    Ok(simulation)
 }
 
 fn coordinates(header: &Table<'_>, symbols: &mut Symbols) -> Result<()> {
@@ -288,44 +234,6 @@ fn coordinates(header: &Table<'_>, symbols: &mut Symbols) -> Result<()> {
     Ok(())
 }
 
-pub(crate) fn parameters(
-    text: &str,
-    root: &Table<'_>,
-    overrides: &[(&str, &str)],
-    free: &[&str],
-    symbols: &mut Symbols,
-) -> Result<Vec<(String, Expression)>> {
-    let entries = root.table("parameters", "[parameters]")?.map_or(Vec::new(), |table| table.entries());
-    let mut named = overrides.iter().map(|(name, _)| name).chain(free);
-    if let Some(name) = named.find(|name| entries.iter().all(|(_, v)| v.key != **name)) {
-        let suggestion = nearest(name, entries.iter().map(|(_, v)| v.key.as_str()));
-        let kind = FileErrorKind::UnknownParameter { name: clip(name), suggestion };
-        return Err(FileError::new(text, None, kind));
-    }
-    let overrides: BTreeMap<&str, &str> = overrides.iter().copied().collect();
-    let mut parameters = Vec::with_capacity(entries.len());
-    for (span, entry) in entries {
-        let value = match overrides.get(entry.key.as_str()) {
-            None => entry.parametric(symbols)?,
-            Some(value) => Expression::parse_parametric(value, symbols).map_err(|error| {
-                let (name, value) = (clip(&entry.key), clip(value));
-                FileError::new(text, None, FileErrorKind::Override { name, value, kind: error.kind })
-            })?,
-        };
-        let added = match value.constant() {
-            Some(constant) if !free.contains(&entry.key.as_str()) => {
-                symbols.add_parameter(&entry.key, constant)
-            }
-            _ => symbols.add_variable(&entry.key),
-        };
-        if let Err(error) = added {
-            return Err(FileError::new(text, Some(span), FileErrorKind::Name(error)));
-        }
-        parameters.push((entry.key, value));
-    }
-    Ok(parameters)
-}
-
 struct Reader {
     symbols: Symbols,
     spans: BTreeMap<FormulaId, Range<usize>>,
@@ -334,6 +242,32 @@ struct Reader {
 }
 
 impl Reader {
+    fn system(&mut self, root: &Table<'_>, header: &Table<'_>, free: &[&str]) -> Result<System> {
+        let Some(energy) = root.table("energy", "[energy]")? else {
+            let (table, expected) = ("the file".to_string(), "an [energy] table with `kinetic`");
+            return header.error(FileErrorKind::MissingKey { key: "energy", table, expected });
+        };
+        energy.only(&["kinetic", "potential"])?;
+        let kinetic =
+            energy.require("kinetic", "the kinetic energy, a formula of positions and velocities")?;
+        let kinetic = self.keep(FormulaId::Kinetic, &kinetic, kinetic.formula(&self.symbols)?);
+        let potential = match energy.get("potential") {
+            None => None,
+            Some(v) => Some(self.keep(FormulaId::Potential, &v, v.position_formula(&self.symbols)?)),
+        };
+        Ok(System {
+            name: header.get("name").map_or(Ok(""), |v| v.string("a string"))?.to_string(),
+            coordinates: self.symbols.coordinates.clone(),
+            kinetic,
+            potential,
+            forces: self.forces(root)?,
+            contacts: self.contacts(root)?,
+            joints: self.joints(root)?,
+            // A time or a size that depends on a free parameter is not known.
+            impulses: if free.is_empty() { self.impulses(root)? } else { vec![] },
+        })
+    }
+
     /// Notes where a formula stands.
     fn keep(&mut self, id: FormulaId, value: &Value<'_>, formula: Expression) -> AnyFormula {
         self.spans.insert(id, value.span.clone());
@@ -346,8 +280,8 @@ impl Reader {
         if let Some(i) = names.iter().position(|c| c == name) {
             return Ok(i);
         }
-        let mut known: Vec<String> = names.iter().take(NAMED).map(|n| clip(n)).collect();
-        if names.len() > NAMED {
+        let mut known: Vec<String> = names.iter().take(MAX_NAMED_COORDINATES).map(|n| clip(n)).collect();
+        if names.len() > MAX_NAMED_COORDINATES {
             known.push("…".to_string());
         }
         let kind = FileErrorKind::UnknownCoordinate {
@@ -541,8 +475,4 @@ impl Reader {
         }
         Ok((t, [q, v]))
     }
-}
-
-pub(crate) fn name(table: &Table<'_>) -> Result<String> {
-    Ok(table.require("name", "a name in a string")?.string("a name in a string")?.to_string())
 }

@@ -2,9 +2,8 @@
 //!
 //! They stand in the table of the joint and act on its coordinate, or in a `[[joint.on]]` with a coordinate of its own.
 
-use super::error::WorldErrorKind;
-use crate::diagnostic::FileErrorKind;
-use crate::toml_table::{Result, Table, Value, unknown_word};
+use crate::diagnostic::{FileErrorKind, Result, WorldErrorKind};
+use crate::toml_table::{Table, Value, unknown_word};
 use delassus::formula::{AnyFormula, Expression, ExpressionErrorKind, Symbols, clip, constant};
 use delassus::world::{Action, ActionKind, Axis, Coordinate, JointFriction, JointKind};
 

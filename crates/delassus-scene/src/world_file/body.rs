@@ -10,11 +10,10 @@ use std::path::Path;
 
 use glam::{DMat3, DVec3};
 
-use super::error::WorldErrorKind;
 use super::shape::{FileShape, shape};
 use super::values::pose;
-use crate::diagnostic::FileErrorKind;
-use crate::toml_table::{Result, Table, Value};
+use crate::diagnostic::{FileErrorKind, Result, WorldErrorKind};
+use crate::toml_table::{Table, Value};
 use delassus::formula::{Symbols, clip};
 use delassus::world::{Body, BodyState, MassProperties, Pose, Shape, TRIANGLE, principal_axes, shape_mass};
 

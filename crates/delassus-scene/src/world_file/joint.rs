@@ -10,11 +10,10 @@ use std::ops::Range;
 use glam::DVec3;
 
 use super::action::{actions, friction};
-use super::error::WorldErrorKind;
 use super::values::frame;
 use super::{Contents, action, unique_name};
-use crate::diagnostic::FileErrorKind;
-use crate::toml_table::{Result, Table, Value, unknown_word};
+use crate::diagnostic::{FileErrorKind, Result, WorldErrorKind};
+use crate::toml_table::{Table, Value, unknown_word};
 use delassus::formula::{AnyFormula, Symbols, clip, nearest};
 use delassus::world::{Action, ActionKind, Coordinate, Curve, Joint, JointKind, Pose, is_closed};
 

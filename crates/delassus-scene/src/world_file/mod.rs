@@ -23,7 +23,7 @@
 //! between = ["*", "*"]
 //! mu = 0.4
 //! "#;
-//! let file = crate::world_file::read_world(text, None, &[("tilt", "5 deg")])?;
+//! let file = delassus_scene::read_world(text, None, &[("tilt", "5 deg")])?;
 //! assert_eq!(file.world.surface(0, 1).mu, 0.4);
 //! assert!((file.world.bodies[1].inertia.x - 0.02 / 3.0).abs() < 1e-15);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
@@ -31,13 +31,11 @@
 
 mod action;
 mod body;
-mod error;
 mod joint;
 mod shape;
 mod values;
 
 pub(crate) use body::{Written, possible_moments};
-pub use error::WorldErrorKind;
 pub(crate) use shape::MAX_POINTS;
 pub(crate) use values::frame;
 
@@ -48,10 +46,10 @@ use std::path::Path;
 use delassus_solve::contact::Method;
 use glam::DVec3;
 
-use crate::diagnostic::{FileError, FileErrorKind};
+use crate::diagnostic::{FileError, FileErrorKind, Result, WorldErrorKind};
+use crate::document::{SceneKind, name, parameters, parse, scene_table, split_overrides};
 use crate::expect::{Expect, ExpectedValue, expect, expected_values};
-use crate::system_file::{SceneKind, name, parameters, parse, scene_table};
-use crate::toml_table::{Result, Table, Value, unknown_word};
+use crate::toml_table::{Table, Value, unknown_word};
 use body::body;
 use delassus::formula::{Symbols, clip, constant, nearest};
 use delassus::world::{
@@ -240,7 +238,7 @@ impl Contents {
 }
 
 /// Reads a world. Meshes are looked for in `folder`. `overrides` are (parameter, value) as for
-/// [`read_system`](crate::system_file::read_system); `dt`, `t_end` and `tolerance` can be overridden too.
+/// [`read_system`](crate::read_system); `dt`, `t_end` and `tolerance` can be overridden too.
 pub fn read_world(text: &str, folder: Option<&Path>, overrides: &[(&str, &str)]) -> Result<WorldFile> {
     let document = parse(text)?;
     let root = Table::root(text, &document);
@@ -252,11 +250,7 @@ pub fn read_world(text: &str, folder: Option<&Path>, overrides: &[(&str, &str)])
     header.only(&["name", "gravity", "plane"])?;
 
     let mut symbols = Symbols::default();
-    let own = root.table("parameters", "[parameters]")?;
-    let is_option = |name: &str| {
-        SIMULATION_NUMBERS.contains(&name) && own.as_ref().is_none_or(|table| table.get(name).is_none())
-    };
-    let (options, overrides): (Vec<_>, Vec<_>) = overrides.iter().copied().partition(|(n, _)| is_option(n));
+    let [options, overrides] = split_overrides(&root, overrides, &SIMULATION_NUMBERS)?;
     let parameters: Vec<(String, f64)> = parameters(text, &root, &overrides, &[], &mut symbols)?
         .into_iter()
         .map(|(name, value)| (name, value.constant().unwrap_or(f64::NAN)))

@@ -4,11 +4,10 @@ use std::path::Path;
 
 use glam::DVec3;
 
-use super::error::WorldErrorKind;
 use super::values::{frame, pose};
-use crate::diagnostic::FileErrorKind;
+use crate::diagnostic::{FileErrorKind, Result, WorldErrorKind};
 use crate::mesh_file::{MeshError, Triangles, read_mesh, read_numbers};
-use crate::toml_table::{Result, Table, Value, unknown_word};
+use crate::toml_table::{Table, Value, unknown_word};
 use delassus::formula::{Symbols, clip};
 use delassus::world::{Pose, Shape, ShapeKind};
 

@@ -2,9 +2,8 @@
 
 use glam::{DMat3, DQuat, DVec3, EulerRot};
 
-use super::error::WorldErrorKind;
-use crate::diagnostic::FileErrorKind;
-use crate::toml_table::{Result, Table, Value};
+use crate::diagnostic::{FileErrorKind, Result, WorldErrorKind};
+use crate::toml_table::{Table, Value};
 use delassus::formula::{Expression, ExpressionErrorKind, Symbols, clip};
 use delassus::world::Pose;
 

@@ -252,7 +252,7 @@ pub enum WorldErrorKind {
 
 impl WorldErrorKind {
     /// What was expected, where the message does not say it already.
-    pub(crate) fn help(&self) -> Option<String> {
+    pub(super) fn help(&self) -> Option<String> {
         use WorldErrorKind::*;
         let help = match self {
             Length { expected, .. } | Attribute { expected, .. } | Element { expected, .. } => {
