@@ -11,6 +11,7 @@
 mod auto;
 mod hlcp;
 mod index_sets;
+mod inequalities;
 mod lemke;
 mod lift;
 mod matrix_classes;
@@ -20,6 +21,7 @@ mod newton_mixed;
 mod polyhedron;
 mod principal_pivoting;
 mod qp;
+mod simplex;
 mod solution;
 
 pub use auto::{solve_lcp, solve_mlcp};
