@@ -171,17 +171,7 @@ pub(super) fn largest_eigenvalue<const D: usize>(a: &Block<D>, rows: usize) -> f
                 let theta = (s[k][k] - s[p][p]) / (2.0 * s[p][k]);
                 let t = theta.signum() / (theta.abs() + (theta * theta + 1.0).sqrt());
                 let c = 1.0 / (t * t + 1.0).sqrt();
-                let z = t * c;
-                for j in 0..rows {
-                    let (x, y) = (s[p][j], s[k][j]);
-                    s[p][j] = c * x - z * y;
-                    s[k][j] = z * x + c * y;
-                }
-                for j in 0..rows {
-                    let (x, y) = (s[j][p], s[j][k]);
-                    s[j][p] = c * x - z * y;
-                    s[j][k] = z * x + c * y;
-                }
+                linalg::small::rotate(&mut s, rows, [p, k], [c, t * c]);
             }
         }
     }

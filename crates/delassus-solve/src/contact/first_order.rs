@@ -10,7 +10,7 @@ use super::cone::{project, saxce};
 use super::factors::{Factors, WORK_MAX};
 use super::island::Island;
 use crate::linalg;
-use crate::linalg::{Block, zero_block};
+use crate::linalg::{Block, small, zero_block};
 
 /// Room for the points of these methods.
 #[derive(Debug, Default)]
@@ -186,33 +186,13 @@ pub(super) fn combination<const N: usize>(g: &[[f64; N]; N], b: &[f64; N], m: us
         return None;
     }
     let top = (0..m).map(|a| g[a][a]).fold(0.0, f64::max);
-    let (mut l, mut y) = (*g, *b);
-    for i in 0..m {
-        for j in 0..=i {
-            let mut sum = g[i][j] + if i == j { 1e-12 * top } else { 0.0 };
-            for k in 0..j {
-                sum -= l[i][k] * l[j][k];
-            }
-            if i == j {
-                if sum.is_nan() || sum <= 0.0 {
-                    return None;
-                }
-                l[i][i] = sum.sqrt();
-            } else {
-                l[i][j] = sum / l[j][j];
-            }
-        }
-        for k in 0..i {
-            y[i] -= l[i][k] * y[k];
-        }
-        y[i] /= l[i][i];
+    let regularized = |i: usize, j: usize| g[i][j] + if i == j { 1e-12 * top } else { 0.0 };
+    let (mut l, mut y) = (std::array::from_fn(|i| std::array::from_fn(|j| regularized(i, j))), *b);
+    if !small::cholesky(&mut l, m, |_, _| 0.0) {
+        return None;
     }
-    for i in (0..m).rev() {
-        for k in i + 1..m {
-            y[i] -= l[k][i] * y[k];
-        }
-        y[i] /= l[i][i];
-    }
+    small::forward(&l, m, &mut y);
+    small::backward(&l, m, &mut y);
     y[..m].iter().all(|x| x.is_finite()).then_some(y)
 }
 

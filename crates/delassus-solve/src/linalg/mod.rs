@@ -14,13 +14,16 @@ mod matrix;
 mod parallel;
 mod principal_lu;
 mod rational;
+pub mod small;
 mod sparse;
+mod union_find;
 
 pub use block_lu::BlockLu;
 pub use block_matrix::{Block, BlockMatrix, Vector, inverse, mul, mul_add, product, zero_block};
 pub use matrix::{Matrix, RowSpace, axpy, dot, max_abs, norm, rank_tolerance};
 pub use rational::{COPOSITIVE_MAX, P_MATRIX_MAX, RationalMatrix, rational};
 pub use sparse::Sparse;
+pub use union_find::UnionFind;
 
 pub(crate) use block_matrix::Islands;
 pub(crate) use dictionary::{Dictionary, equilibrate, power_of_two_below};

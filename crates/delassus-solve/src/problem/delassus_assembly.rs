@@ -7,7 +7,7 @@
 
 use super::friction_problem::{diagonal_blocks, solve_block};
 use super::{InvalidProblem, check_finite};
-use crate::linalg::{Matrix, Sparse, rank_tolerance};
+use crate::linalg::{Matrix, Sparse, small};
 
 /// Rows of a body up to which its mass is factored here, without room of its own.
 const SMALL: usize = 32;
@@ -270,7 +270,7 @@ impl Elimination {
                 solved.iter_mut().for_each(|x| *x /= a[0]);
                 a[0] != 0.0 && solved.iter().all(|x| x.is_finite())
             }
-            _ => symmetric && s <= SMALL && cholesky_solve(a, &mut self.scale[..s], solved),
+            _ => symmetric && s <= SMALL && small::scaled_cholesky_solve(a, &mut self.scale[..s], solved),
         };
         if !done {
             // Large, indefinite, not symmetric, or singular.
@@ -325,52 +325,4 @@ impl Elimination {
             }
         }
     }
-}
-
-/// B ← A⁻¹ B for a symmetric positive definite A of scale.len() rows, B column by column, through the factor of A with
-/// unit diagonal; false where A is not positive definite to working precision. A is overwritten.
-fn cholesky_solve(a: &mut [f64], scale: &mut [f64], b: &mut [f64]) -> bool {
-    let s = scale.len();
-    for i in 0..s {
-        if a[s * i + i].is_nan() || a[s * i + i] <= 0.0 {
-            return false;
-        }
-        scale[i] = 1.0 / a[s * i + i].sqrt();
-    }
-    for i in 0..s {
-        for j in 0..=i {
-            let mut sum = scale[i] * a[s * i + j] * scale[j];
-            for k in 0..j {
-                sum -= a[s * i + k] * a[s * j + k];
-            }
-            if j < i {
-                a[s * i + j] = sum * a[s * j + j];
-            } else if sum.is_nan() || sum < rank_tolerance(s, s) {
-                return false;
-            } else {
-                // The inverse of the diagonal is kept.
-                a[s * i + i] = 1.0 / sum.sqrt();
-            }
-        }
-    }
-    for x in b.chunks_exact_mut(s) {
-        for i in 0..s {
-            let mut sum = scale[i] * x[i];
-            for k in 0..i {
-                sum -= a[s * i + k] * x[k];
-            }
-            x[i] = sum * a[s * i + i];
-        }
-        for i in (0..s).rev() {
-            let mut sum = x[i];
-            for k in i + 1..s {
-                sum -= a[s * k + i] * x[k];
-            }
-            x[i] = sum * a[s * i + i];
-        }
-        for i in 0..s {
-            x[i] *= scale[i];
-        }
-    }
-    b.iter().all(|x| x.is_finite())
 }

@@ -10,7 +10,7 @@ use super::delassus_assembly::Elimination;
 use super::law::Law;
 use super::operator::MatrixFree;
 use super::{InvalidProblem, check_finite, check_laws, check_size};
-use crate::linalg::{Matrix, Sparse};
+use crate::linalg::{Matrix, Sparse, UnionFind};
 
 /// A contact problem that owns its data.
 #[derive(Clone, Debug, PartialEq)]
@@ -112,32 +112,11 @@ impl FrictionProblem {
 /// The rows of a square matrix in groups that no entry joins, each ascending, ordered by their first row: the diagonal
 /// blocks of the matrix up to a permutation.
 pub fn diagonal_blocks(a: &Sparse) -> Vec<Vec<usize>> {
-    fn root(parent: &mut [usize], mut i: usize) -> usize {
-        while parent[i] != i {
-            parent[i] = parent[parent[i]];
-            i = parent[i];
-        }
-        i
+    let mut sets = UnionFind::new(a.rows());
+    for (i, j, _) in a.triplets().filter(|entry| entry.2 != 0.0) {
+        sets.join(i, j);
     }
-    let mut parent: Vec<usize> = (0..a.rows()).collect();
-    for (i, j, x) in a.triplets() {
-        if x != 0.0 {
-            let (i, j) = (root(&mut parent, i), root(&mut parent, j));
-            // The smallest row stands for its group.
-            parent[i.max(j)] = i.min(j);
-        }
-    }
-    let mut place = vec![usize::MAX; a.rows()];
-    let mut blocks: Vec<Vec<usize>> = vec![];
-    for i in 0..a.rows() {
-        let r = root(&mut parent, i);
-        if place[r] == usize::MAX {
-            place[r] = blocks.len();
-            blocks.push(vec![]);
-        }
-        blocks[place[r]].push(i);
-    }
-    blocks
+    sets.components()
 }
 
 /// A⁻¹ B for one block of the mass matrix; `None` where it is singular to working precision.

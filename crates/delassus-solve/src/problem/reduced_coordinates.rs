@@ -14,7 +14,7 @@
 
 use super::dynamics::Dynamics;
 use super::law::Law;
-use crate::linalg::{Matrix, max_abs, rank_tolerance};
+use crate::linalg::{Matrix, max_abs, rank_tolerance, small};
 
 /// The contact problem in the coordinates that the joints leave.
 #[derive(Clone, Debug)]
@@ -115,32 +115,7 @@ fn eliminate(d: &Dynamics, joints: &[usize]) -> Option<Vec<(usize, Vec<f64>)>> {
         .collect();
     let size = rows.iter().map(|r| r[n].abs()).fold(0.0, f64::max);
     let tolerance = rank_tolerance(joints.len(), n);
-    let mut solved: Vec<(usize, usize)> = vec![];
-    while solved.len() < rows.len().min(n) {
-        let mut best = (0, 0, 0.0);
-        for (i, row) in rows.iter().enumerate() {
-            for (j, x) in row[..n].iter().enumerate() {
-                let free = solved.iter().all(|&(r, c)| r != i && c != j);
-                if free && x.abs() > best.2 {
-                    best = (i, j, x.abs());
-                }
-            }
-        }
-        let (i, j, pivot) = best;
-        if pivot <= tolerance {
-            break;
-        }
-        let divided: Vec<f64> = rows[i].iter().map(|x| x / rows[i][j]).collect();
-        for (k, row) in rows.iter_mut().enumerate() {
-            if k != i {
-                let factor = row[j];
-                row.iter_mut().zip(&divided).for_each(|(x, y)| *x -= factor * y);
-                row[j] = 0.0;
-            }
-        }
-        rows[i] = divided;
-        solved.push((i, j));
-    }
+    let solved = small::gauss_jordan(&mut rows, n, tolerance);
     let agrees = |i: usize| solved.iter().any(|s| s.0 == i) || rows[i][n].abs() <= 1e-10 * size;
     if !(0..rows.len()).all(agrees) {
         return None;

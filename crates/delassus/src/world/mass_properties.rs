@@ -11,6 +11,7 @@
 use std::collections::BTreeMap;
 use std::f64::consts::PI;
 
+use delassus_solve::linalg::small;
 use glam::{DMat3, DQuat, DVec3};
 use thiserror::Error;
 
@@ -236,14 +237,7 @@ pub fn principal_axes(inertia: &DMat3) -> (DVec3, DQuat) {
             let c = 1.0 / t.hypot(1.0);
             let s = t * c;
             // A ← GᵀAG and R ← RG, G the rotation in the plane of p and q; r is kept by columns.
-            for k in 0..3 {
-                let (x, y) = (a[p][k], a[q][k]);
-                (a[p][k], a[q][k]) = (c * x - s * y, s * x + c * y);
-            }
-            for k in 0..3 {
-                let (x, y) = (a[k][p], a[k][q]);
-                (a[k][p], a[k][q]) = (c * x - s * y, s * x + c * y);
-            }
+            small::rotate(&mut a, 3, [p, q], [c, s]);
             for k in 0..3 {
                 let (x, y) = (r[p][k], r[q][k]);
                 (r[p][k], r[q][k]) = (c * x - s * y, s * x + c * y);

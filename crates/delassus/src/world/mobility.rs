@@ -9,7 +9,7 @@
 //! singular position a mechanism has more freedom than elsewhere. Bodies that no joint connects are
 //! decomposed apart.
 
-use delassus_solve::linalg::{Matrix, norm};
+use delassus_solve::linalg::{Matrix, UnionFind, norm};
 
 use super::joint::Rows;
 use super::joint_rows::rows;
@@ -88,29 +88,19 @@ pub(super) fn islands_of(
     held: &Rows,
     chosen: impl Iterator<Item = usize> + Clone,
 ) -> Vec<Island> {
-    let mut root: Vec<usize> = (0..world.bodies.len()).collect();
-    fn find(root: &mut [usize], mut i: usize) -> usize {
-        while root[i] != i {
-            root[i] = root[root[i]];
-            i = root[i];
-        }
-        i
-    }
+    let mut sets = UnionFind::new(world.bodies.len());
     let mut touched = vec![false; world.bodies.len()];
     for i in chosen.clone() {
         let mut first = None;
         for &(body, _) in held.blocks_of(&held.rows[i]) {
-            let here = find(&mut root, body as usize);
             touched[body as usize] = true;
-            let there = *first.get_or_insert(here);
-            root[here.max(there)] = here.min(there);
-            first = Some(here.min(there));
+            sets.join(*first.get_or_insert(body as usize), body as usize);
         }
     }
     let mut place = vec![usize::MAX; world.bodies.len()];
     let mut out: Vec<Island> = Vec::new();
     for body in (0..world.bodies.len()).filter(|&b| touched[b]) {
-        let r = find(&mut root, body);
+        let r = sets.root(body);
         if place[r] == usize::MAX {
             place[r] = out.len();
             out.push(Island { bodies: Vec::new(), rows: Vec::new() });
@@ -119,7 +109,7 @@ pub(super) fn islands_of(
     }
     for i in chosen {
         if let Some(&(body, _)) = held.blocks_of(&held.rows[i]).first() {
-            out[place[find(&mut root, body as usize)]].rows.push(i);
+            out[place[sets.root(body as usize)]].rows.push(i);
         }
     }
     out

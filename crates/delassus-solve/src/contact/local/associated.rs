@@ -9,7 +9,7 @@
 //! p₀ tells on which side of 1/γ₀ the root lies; in θ = γ₀ λ or 1/(γ₀ λ) ∈ (0, 1) the right-hand side falls and is convex on
 //! either side, so that Newton's method climbs to the root without a step too far.
 
-use crate::linalg::Block;
+use crate::linalg::{Block, small};
 
 /// The associated law in space: the least of ½ rᵀW r + qᵀr over K = {‖r_t‖ ≤ μ r_n}. `None` where W is not positive definite.
 ///
@@ -46,41 +46,19 @@ fn associated_definite(w: &Block<3>, q: &[f64; 3], mu: f64, near: f64) -> Option
     }
     // In tangents divided by μ the cone is that of Lorentz.
     let t = [1.0, mu, mu];
-    let mut c = [[0.0; 3]; 3];
-    for i in 0..3 {
-        for j in 0..=i {
-            let own = 0.5 * (w[i][j] + w[j][i]) + if i == j { near } else { 0.0 };
-            let mut sum = t[i] * t[j] * own;
-            for k in 0..j {
-                sum -= c[i][k] * c[j][k];
-            }
-            if j < i {
-                c[i][j] = sum / c[j][j];
-            } else if sum > 1e-15 * t[i] * t[i] * own {
-                c[i][i] = sum.sqrt();
-            } else {
-                return None;
-            }
-        }
+    let own = |i: usize, j: usize| 0.5 * (w[i][j] + w[j][i]) + if i == j { near } else { 0.0 };
+    let mut c: Block<3> = std::array::from_fn(|i| std::array::from_fn(|j| t[i] * t[j] * own(i, j)));
+    if !small::cholesky(&mut c, 3, |i, _| 1e-15 * t[i] * t[i] * own(i, i)) {
+        return None;
     }
     let forward = |b: &[f64; 3]| {
         let mut x = *b;
-        for i in 0..3 {
-            for k in 0..i {
-                x[i] -= c[i][k] * x[k];
-            }
-            x[i] /= c[i][i];
-        }
+        small::forward(&c, 3, &mut x);
         x
     };
     let backward = |b: &[f64; 3]| {
         let mut x = *b;
-        for i in (0..3).rev() {
-            for k in i + 1..3 {
-                x[i] -= c[k][i] * x[k];
-            }
-            x[i] /= c[i][i];
-        }
+        small::backward(&c, 3, &mut x);
         x
     };
     let p = forward(&std::array::from_fn(|i| -t[i] * q[i]));
@@ -96,7 +74,7 @@ fn associated_definite(w: &Block<3>, q: &[f64; 3], mu: f64, near: f64) -> Option
             columns[1][i] * columns[1][j] + columns[2][i] * columns[2][j] - columns[0][i] * columns[0][j]
         })
     });
-    let v = rotations(&mut s);
+    let v = small::diagonalize(&mut s);
     let lowest = (0..3).min_by(|&a, &b| s[a][a].total_cmp(&s[b][b])).unwrap_or(0);
     let (one, two) = ((lowest + 1) % 3, (lowest + 2) % 3);
     let along = |i: usize, x: &[f64; 3]| v[0][i] * x[0] + v[1][i] * x[1] + v[2][i] * x[2];
@@ -149,38 +127,6 @@ fn associated_definite(w: &Block<3>, q: &[f64; 3], mu: f64, near: f64) -> Option
     let shrink = if size > 0.0 { n / size } else { 0.0 };
     let r = [n, mu * shrink * x[1], mu * shrink * x[2]];
     (n >= 0.0 && r.iter().all(|x| x.is_finite())).then_some(r)
-}
-
-/// Makes a symmetric matrix diagonal by rotations; the eigenvectors are the columns of what comes back.
-fn rotations(s: &mut Block<3>) -> Block<3> {
-    let mut v = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]];
-    for _ in 0..12 {
-        let mut turned = false;
-        for (i, j) in [(0, 1), (0, 2), (1, 2)] {
-            let off = s[i][j];
-            if off * off <= 1e-34 * (s[i][i] * s[j][j]).abs() {
-                continue;
-            }
-            turned = true;
-            let half = 0.5 * (s[j][j] - s[i][i]);
-            let tangent = off / (half.abs() + half.hypot(off)).copysign(half);
-            let cosine = 1.0 / (1.0 + tangent * tangent).sqrt();
-            let sine = tangent * cosine;
-            for k in 0..3 {
-                let (x, y) = (s[i][k], s[j][k]);
-                (s[i][k], s[j][k]) = (cosine * x - sine * y, sine * x + cosine * y);
-            }
-            for row in s.iter_mut().chain(v.iter_mut()) {
-                let (x, y) = (row[i], row[j]);
-                (row[i], row[j]) = (cosine * x - sine * y, sine * x + cosine * y);
-            }
-            (s[i][j], s[j][i]) = (0.0, 0.0);
-        }
-        if !turned {
-            break;
-        }
-    }
-    v
 }
 
 /// The associated law in the plane, as [`associated_space`]: inside of the cone, or along one of the two rays that bound it.

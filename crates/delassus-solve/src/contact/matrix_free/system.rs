@@ -15,7 +15,7 @@ use rayon::prelude::*;
 
 use crate::contact::cone::{Cone, largest_eigenvalue};
 use crate::linalg;
-use crate::linalg::{Block, PIECE, Sparse, zero_block};
+use crate::linalg::{Block, PIECE, Sparse, UnionFind, small, zero_block};
 
 /// Numbers that threads write at the same time, each in places of its own.
 pub(super) type Shared<const N: usize> = [AtomicU64; N];
@@ -103,7 +103,7 @@ struct Room<const B: usize> {
     count: Vec<usize>,
     /// The next place of each body; a body of the same island, and the number of contacts there.
     next: Vec<u32>,
-    parent: Vec<u32>,
+    parent: UnionFind,
     members: Vec<u32>,
 }
 
@@ -315,20 +315,11 @@ impl<const D: usize, const B: usize> System<D, B> {
 
     /// Number of islands, the connected parts, and of contacts in the largest one.
     pub fn islands(&mut self) -> (usize, usize) {
-        fn root(parent: &mut [u32], mut i: u32) -> u32 {
-            while parent[i as usize] != i {
-                parent[i as usize] = parent[parent[i as usize] as usize];
-                i = parent[i as usize];
-            }
-            i
-        }
         let Room { parent, members, .. } = &mut self.room;
-        parent.clear();
-        parent.extend(0..self.free.len() as u32);
+        parent.reset(self.free.len());
         let both = self.contacts.iter().filter(|c| c.body[1] != NONE);
         for c in both {
-            let (a, b) = (root(parent, c.body[0]), root(parent, c.body[1]));
-            parent[a.max(b) as usize] = a.min(b);
+            parent.join(c.body[0] as usize, c.body[1] as usize);
         }
         refill(members, parent.len(), 0);
         let mut alone = 0;
@@ -336,7 +327,7 @@ impl<const D: usize, const B: usize> System<D, B> {
             if c.body[0] == NONE {
                 alone += 1;
             } else {
-                members[root(parent, c.body[0]) as usize] += 1;
+                members[parent.root(c.body[0] as usize)] += 1;
             }
         }
         let largest = members.iter().copied().max().unwrap_or(0) as usize;
@@ -414,42 +405,17 @@ fn factor<const B: usize>(mass: &Sparse, body: usize) -> Option<[[f64; B]; B]> {
 
 /// A ← L with A = L Lᵀ, in the lower part; whether A is positive definite.
 pub(super) fn cholesky<const B: usize>(a: &mut [[f64; B]; B]) -> bool {
-    for i in 0..B {
-        for j in 0..=i {
-            let mut s = a[i][j];
-            for k in 0..j {
-                s -= a[i][k] * a[j][k];
-            }
-            if i > j {
-                a[i][j] = s / a[j][j];
-            } else if s > 1e-12 * a[i][i] {
-                a[i][i] = s.sqrt();
-            } else {
-                return false;
-            }
-        }
-    }
-    true
+    small::cholesky(a, B, |_, diagonal| 1e-12 * diagonal)
 }
 
 /// x ← L⁻¹ x.
 pub(super) fn forward<const B: usize>(l: &[[f64; B]; B], x: &mut [f64; B]) {
-    for i in 0..B {
-        for k in 0..i {
-            x[i] -= l[i][k] * x[k];
-        }
-        x[i] /= l[i][i];
-    }
+    small::forward(l, B, x);
 }
 
 /// x ← L⁻ᵀ x.
 pub(super) fn backward<const B: usize>(l: &[[f64; B]; B], x: &mut [f64; B]) {
-    for i in (0..B).rev() {
-        for k in i + 1..B {
-            x[i] -= l[k][i] * x[k];
-        }
-        x[i] /= l[i][i];
-    }
+    small::backward(l, B, x);
 }
 
 /// Hᵀ, restricted to these rows and to a body.
