@@ -4,7 +4,7 @@
 //! largest free velocity to 1. What counts as zero in a row is then a small part of that row's own magnitude
 //! ([`Scaled::magnitude`]): a light body beside a heavy one is judged by its own weight.
 
-use super::STILL;
+use super::DIRECTION_ROUNDING;
 use crate::linalg::{Matrix, dot, max_abs};
 use crate::problem::{Dynamics, Law, row_offsets};
 
@@ -156,7 +156,7 @@ impl Scaled {
     }
 
     /// As [`Scaled::acceleration_change`] for a unit direction of (a, f), with rounding set to zero: what is below
-    /// STILL of the acceleration that scaled forces of size one may cause.
+    /// DIRECTION_ROUNDING of the acceleration that scaled forces of size one may cause.
     pub(super) fn clean_acceleration_change(&self, direction: &[f64]) -> Vec<f64> {
         let (a, f) = direction.split_at(self.kept);
         let size: Vec<f64> = if self.kept > 0 {
@@ -168,7 +168,7 @@ impl Scaled {
         };
         let mut change = self.acceleration_change(a, f);
         for (x, size) in change.iter_mut().zip(size) {
-            if x.abs() <= STILL * size {
+            if x.abs() <= DIRECTION_ROUNDING * size {
                 *x = 0.0;
             }
         }

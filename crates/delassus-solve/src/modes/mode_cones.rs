@@ -1,15 +1,20 @@
 //! The modes of a constraint: each polyhedral law as a finite union of cones in (f, u).
 //!
-//! open: f = 0, u_n ≥ 0 · slide: u_n = 0, f = s(±1, −μ e), s ≥ 0 · stick: u = 0, abs(f_t) ≤ μ abs(f_n).
+//! ```text
+//! open:  f = 0, u_n ≥ 0        slide:  u_n = 0, f = s (±1, −μ e), s ≥ 0        stick:  u = 0, |f_t| ≤ μ |f_n|
+//! ```
+//!
+//! f and u have one to three rows (normal, tangents); e is the unit direction of slip, −1 the sign of a normal force
+//! that a two-sided guide alone can have.
 
 use crate::problem::Law;
 
 /// What a contact does in a solution.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
-    /// Held by a joint.
+    /// Bilateral: a joint.
     Held,
-    /// No force, free to part.
+    /// No force, free to separate.
     Open,
     /// Touching, free to move along the tangents or moving with friction at its limit.
     Slide,
@@ -21,13 +26,13 @@ pub enum Mode {
 pub(super) type Form = ([f64; 3], [f64; 3]);
 
 /// One cone of a law.
-pub(super) struct Piece {
+pub(super) struct ModeCone {
     pub(super) mode: Mode,
     /// f is a combination of these.
     pub(super) basis: Vec<[f64; 3]>,
     /// These forms of u vanish; as many as there are basis vectors.
     pub(super) still: Vec<[f64; 3]>,
-    /// These forms of f vanish (what the basis says, as equations).
+    /// These forms of f vanish (the span of the basis, as equations).
     pub(super) absent: Vec<[f64; 3]>,
     /// These forms are nonnegative.
     pub(super) nonnegative: Vec<Form>,
@@ -48,8 +53,8 @@ pub(super) fn negated(x: [f64; 3]) -> [f64; 3] {
     x.map(|v| -v)
 }
 
-/// The piece with force parameter s ≥ 0, f = s·(sign, −μ e), and normal velocity zero.
-fn sliding_piece(sign: f64, mu: f64, e: &[f64], motion: Option<f64>) -> Piece {
+/// The cone with force parameter s ≥ 0, f = s·(sign, −μ e), and normal velocity zero.
+fn sliding_cone(sign: f64, mu: f64, e: &[f64], motion: Option<f64>) -> ModeCone {
     let mut ray = [sign, 0.0, 0.0];
     let mut absent = Vec::new();
     for (k, ek) in e.iter().enumerate() {
@@ -63,25 +68,25 @@ fn sliding_piece(sign: f64, mu: f64, e: &[f64], motion: Option<f64>) -> Piece {
     if let Some(direction) = motion {
         nonnegative.push(velocity_form([0.0, direction, 0.0]));
     }
-    Piece { mode: Mode::Slide, basis: vec![ray], still: vec![N], absent, nonnegative }
+    ModeCone { mode: Mode::Slide, basis: vec![ray], still: vec![N], absent, nonnegative }
 }
 
-/// The pieces of a law; `None` for laws that are not polyhedral.
-pub(super) fn pieces(law: &Law) -> Option<Vec<Piece>> {
+/// The cones of a law; `None` for laws that are not polyhedral.
+pub(super) fn mode_cones(law: &Law) -> Option<Vec<ModeCone>> {
     let d = law.dim();
     let unit = |k: usize| {
         let mut e = [0.0; 3];
         e[k] = 1.0;
         e
     };
-    let open = || Piece {
+    let open = || ModeCone {
         mode: Mode::Open,
         basis: vec![],
         still: vec![],
         absent: (0..d).map(unit).collect(),
         nonnegative: vec![velocity_form(N)],
     };
-    let stick = |sign: f64, mu: f64| Piece {
+    let stick = |sign: f64, mu: f64| ModeCone {
         mode: Mode::Stick,
         basis: vec![N, T],
         still: vec![N, T],
@@ -94,7 +99,7 @@ pub(super) fn pieces(law: &Law) -> Option<Vec<Piece>> {
     };
     Some(match *law {
         Law::Bilateral => {
-            vec![Piece {
+            vec![ModeCone {
                 mode: Mode::Held,
                 basis: vec![N],
                 still: vec![N],
@@ -102,23 +107,23 @@ pub(super) fn pieces(law: &Law) -> Option<Vec<Piece>> {
                 nonnegative: vec![],
             }]
         }
-        Law::Unilateral => vec![open(), sliding_piece(1.0, 0.0, &[], None)],
-        Law::Sliding { mu, slip } => vec![open(), sliding_piece(1.0, mu, slip.components(), None)],
+        Law::Unilateral => vec![open(), sliding_cone(1.0, 0.0, &[], None)],
+        Law::Sliding { mu, slip } => vec![open(), sliding_cone(1.0, mu, slip.components(), None)],
         Law::BilateralSliding { mu, slip } => [1.0, -1.0]
-            .map(|sign| Piece { mode: Mode::Held, ..sliding_piece(sign, mu, slip.components(), None) })
+            .map(|sign| ModeCone { mode: Mode::Held, ..sliding_cone(sign, mu, slip.components(), None) })
             .into(),
         Law::CoulombPlane { mu } => vec![
             open(),
             stick(1.0, mu),
-            sliding_piece(1.0, mu, &[1.0], Some(1.0)),
-            sliding_piece(1.0, mu, &[-1.0], Some(-1.0)),
+            sliding_cone(1.0, mu, &[1.0], Some(1.0)),
+            sliding_cone(1.0, mu, &[-1.0], Some(-1.0)),
         ],
         Law::BilateralCoulombPlane { mu } => {
             let mut all = Vec::new();
             for sign in [1.0, -1.0] {
                 all.push(stick(sign, mu));
-                all.push(sliding_piece(sign, mu, &[1.0], Some(1.0)));
-                all.push(sliding_piece(sign, mu, &[-1.0], Some(-1.0)));
+                all.push(sliding_cone(sign, mu, &[1.0], Some(1.0)));
+                all.push(sliding_cone(sign, mu, &[-1.0], Some(-1.0)));
             }
             all
         }
