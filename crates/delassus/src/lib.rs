@@ -13,11 +13,15 @@
 //! 003 Peiret, Kövecses, Font-Llagunes 2019; 004 Negrut, Serban 2016.
 #![forbid(unsafe_code)]
 
+pub use glam;
+
 pub mod analysis;
 pub mod collision;
 pub mod events;
 pub mod formula;
 pub mod lagrangian;
+pub mod prelude;
+pub mod simulation;
 pub mod stepping;
 pub mod world;
 

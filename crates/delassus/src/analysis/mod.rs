@@ -128,6 +128,11 @@ pub fn analyze(
     Ok(result)
 }
 
+/// As [`analyze`], with tolerances and limits of the search as they are by default.
+pub fn analyze_at(system: &System, state: &State) -> Result<SystemAnalysis, AnalyzeError> {
+    analyze(system, state, &Tolerances::default(), &EnumerateOptions::default())
+}
+
 /// Adds what the propositions of the papers say to what [`examine`] found.
 pub fn add_findings(result: &mut SystemAnalysis) {
     if let Some(analysis) = &mut result.analysis {

@@ -18,6 +18,7 @@
 //! there (`step_moment.rs`). The law in the second solve is Moreau's; other laws of impact act before it (`step_impact.rs`).
 
 mod adaptive;
+mod control;
 mod depenetrate;
 mod force_uniqueness;
 mod forces;
@@ -32,6 +33,7 @@ mod velocity_solve;
 mod warm_start;
 
 pub use adaptive::{ControlledStep, MOST_HALVINGS, StepControl, controlled_step};
+pub use control::ControlError;
 pub use depenetrate::part_bodies;
 pub use impact::StepImpactLaw;
 pub use report::{Forces, KeyedImpulse, Snapshot, StepFailure, StepReport};

@@ -37,6 +37,64 @@ impl Joint {
     pub fn new(name: &str, kind: JointKind, bodies: [usize; 2], frames: [Pose; 2]) -> Joint {
         Joint { name: name.to_string(), bodies, frames, kind, actions: Vec::new(), friction: None }
     }
+
+    /// A joint of a kind that [`Scene::join`](super::Scene::join) puts between two bodies.
+    pub fn of_kind(name: &str, kind: JointKind) -> Joint {
+        Joint::new(name, kind, [0; 2], [Pose::IDENTITY; 2])
+    }
+
+    /// A weld, for [`Scene::join`](super::Scene::join).
+    pub fn fixed(name: &str) -> Joint {
+        Joint::of_kind(name, JointKind::Fixed)
+    }
+
+    /// A hinge about z, for [`Scene::join`](super::Scene::join).
+    pub fn revolute(name: &str) -> Joint {
+        Joint::of_kind(name, JointKind::Revolute)
+    }
+
+    /// A slider along z, for [`Scene::join`](super::Scene::join).
+    pub fn prismatic(name: &str) -> Joint {
+        Joint::of_kind(name, JointKind::Prismatic)
+    }
+
+    /// A ball joint, for [`Scene::join`](super::Scene::join).
+    pub fn ball(name: &str) -> Joint {
+        Joint::of_kind(name, JointKind::Ball)
+    }
+
+    /// With something that acts on the coordinate of the joint ([`JointKind::coordinate`]). A joint without coordinate
+    /// takes it along z.
+    pub fn with_action(mut self, kind: ActionKind) -> Joint {
+        let coordinate = self.kind.coordinate().unwrap_or(Coordinate::Along(Axis::Z));
+        self.actions.push(Action { coordinate, kind });
+        self
+    }
+
+    /// With limits of its coordinate, without restitution.
+    pub fn with_limits(self, lower: f64, upper: f64) -> Joint {
+        self.with_action(ActionKind::Limits { lower, upper, restitution: 0.0 })
+    }
+
+    /// With a force or moment along its coordinate, N or N m: what a feedback controller sets.
+    pub fn with_force(self, force: impl Into<AnyFormula>) -> Joint {
+        self.with_action(ActionKind::Force { force: force.into() })
+    }
+
+    /// With a motor that keeps a speed as long as its force or moment suffices.
+    pub fn with_speed_motor(self, target: impl Into<AnyFormula>, force: f64) -> Joint {
+        self.with_action(ActionKind::Speed { target: target.into(), force })
+    }
+
+    /// With a motor that goes to a position as fast as its force or moment allows.
+    pub fn with_position_motor(self, target: impl Into<AnyFormula>, force: f64) -> Joint {
+        self.with_action(ActionKind::Position { target: target.into(), force, speed: f64::INFINITY })
+    }
+
+    /// With a spring and a damper on its coordinate.
+    pub fn with_spring(self, stiffness: f64, damping: f64, rest: f64) -> Joint {
+        self.with_action(ActionKind::Spring { stiffness, damping, rest })
+    }
 }
 
 /// The kinds of joints.

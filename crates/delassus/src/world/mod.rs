@@ -10,6 +10,7 @@
 //! diagonal and never changes. The frame in which a file wrote the body is kept beside it. Source: 004 §1.
 
 mod check;
+mod construct;
 mod convex_hull;
 mod joint;
 mod joint_frames;
@@ -20,6 +21,7 @@ mod mobility;
 mod rigid_body;
 
 pub use check::{ShapeError, TRIANGLE, WorldError, check_body_at, check_shape, check_world};
+pub use construct::{BodyId, JointId, PlacedBody, Scene};
 pub use convex_hull::convex_hull;
 pub use joint::{
     Action, ActionKind, Axis, Coordinate, Curve, Joint, JointError, JointFriction, JointKind, Row, RowKind,

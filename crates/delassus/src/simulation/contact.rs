@@ -1,0 +1,174 @@
+//! Contacts with their forces, as a user reads them.
+//!
+//! ```text
+//! force on B = f_n n + f_t ,   n from A to B ,   f_n ≥ 0 ,   f_t ⟂ n
+//! ```
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use delassus_solve::analysis::ImpulseRange;
+use delassus_solve::modes::Mode;
+use glam::DVec3;
+
+use crate::collision::Contact;
+use crate::stepping::{Forces, Stepper};
+use crate::world::{BodyId, World, WorldState};
+
+/// A gap up to this is closed, m.
+const TOUCHING: f64 = 1e-7;
+/// Normal velocity up to this part of what a step of free fall gives does not open a contact.
+const PARTING: f64 = 0.1;
+/// Slip below this part of what a step of free fall gives is what solves leave.
+const STICKING: f64 = 1e-4;
+/// The same where nothing falls, m/s.
+const LEAST_SPEED: f64 = 1e-7;
+
+/// A contact and its force.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ContactForce {
+    /// The names of its bodies, `a|b`, and a number where they touch at several points: `a|b#2`.
+    pub name: String,
+    /// Bodies A and B.
+    pub bodies: [BodyId; 2],
+    /// Their names.
+    pub body_names: [String; 2],
+    /// The middle between the two surfaces, world axes, m.
+    pub point: DVec3,
+    /// Unit normal from A to B, world axes.
+    pub normal: DVec3,
+    /// Distance between the surfaces, m; negative where they overlap.
+    pub gap: f64,
+    /// The whole force on body B, world axes, N; A takes its opposite.
+    pub force: DVec3,
+    /// Its part along the normal, N; never negative.
+    pub normal_force: f64,
+    /// Its part along the surfaces: friction on body B, world axes, N.
+    pub friction: DVec3,
+    /// Whether the contact is open, slides, or sticks or rolls.
+    pub mode: Mode,
+    /// Whether other normal forces go with the same motion.
+    pub unique: Uniqueness,
+}
+
+/// Whether the normal force of a contact is the only one that goes with the motion.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Uniqueness {
+    /// It is.
+    Unique,
+    /// All normal forces of this interval do, N.
+    Interval {
+        /// The least one.
+        least: f64,
+        /// The largest one; infinite where nothing bounds it.
+        largest: f64,
+    },
+    /// It was not computed, or not decided.
+    Unknown,
+}
+
+impl fmt::Display for Uniqueness {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Uniqueness::Unique => write!(f, "unique"),
+            Uniqueness::Interval { least, largest } => write!(f, "from {least} to {largest} N"),
+            Uniqueness::Unknown => write!(f, "unknown"),
+        }
+    }
+}
+
+/// All contacts within range with their mean force of the last step. Uniqueness is not computed.
+pub(super) fn mean_forces(stepper: &Stepper) -> Vec<ContactForce> {
+    let mut names = Names::new(stepper);
+    let all = stepper.contact_forces();
+    all.map(|(contact, normal, friction)| {
+        names.contact_force(stepper, contact, [normal * contact.normal, friction], Uniqueness::Unknown)
+    })
+    .collect()
+}
+
+/// All contacts within range with the forces that the next step would begin with, and what else goes with them.
+pub(super) fn forces_now(stepper: &Stepper, forces: &Forces) -> Vec<ContactForce> {
+    let mut names = Names::new(stepper);
+    let unique = |place: Option<usize>| match (&forces.ranges, place) {
+        (_, None) | (ImpulseRange::Unique, _) => Uniqueness::Unique,
+        (ImpulseRange::Unknown, _) => Uniqueness::Unknown,
+        (ImpulseRange::Ranges { normal, .. }, Some(at)) => match normal.get(at) {
+            // A contact cannot pull, whatever rounding says.
+            Some([least, largest]) => {
+                Uniqueness::Interval { least: least.max(0.0), largest: largest.max(0.0) }
+            }
+            None => Uniqueness::Unknown,
+        },
+    };
+    let all = stepper.contacts().iter().zip(&forces.contacts).zip(&forces.place);
+    all.map(|((contact, (normal, friction)), place)| {
+        names.contact_force(stepper, contact, [*normal * contact.normal, *friction], unique(*place))
+    })
+    .collect()
+}
+
+/// Names of contacts: points between the same two bodies are counted.
+struct Names {
+    /// Per pair of bodies, how many points there are and how many have been named.
+    points: BTreeMap<[u32; 2], [usize; 2]>,
+}
+
+impl Names {
+    fn new(stepper: &Stepper) -> Names {
+        let mut points = BTreeMap::new();
+        for contact in stepper.contacts() {
+            points.entry(contact.bodies).or_insert([0, 0])[0] += 1;
+        }
+        Names { points }
+    }
+
+    fn contact_force(
+        &mut self,
+        stepper: &Stepper,
+        contact: &Contact,
+        [normal, friction]: [DVec3; 2],
+        unique: Uniqueness,
+    ) -> ContactForce {
+        let world = stepper.world();
+        let body_names = contact.bodies.map(|b| world.bodies[b as usize].name.clone());
+        let [a, b] = &body_names;
+        let points = self.points.entry(contact.bodies).or_insert([1, 0]);
+        points[1] += 1;
+        let name = match points {
+            [1, _] => format!("{a}|{b}"),
+            [_, number] => format!("{a}|{b}#{number}"),
+        };
+        ContactForce {
+            name,
+            bodies: contact.bodies.map(|b| BodyId::new(b as usize)),
+            body_names,
+            point: contact.point,
+            normal: contact.normal,
+            gap: contact.gap,
+            force: normal + friction,
+            normal_force: normal.dot(contact.normal),
+            friction,
+            mode: mode(world, stepper.state(), contact, stepper.options.dt),
+            unique,
+        }
+    }
+}
+
+/// Whether a contact is open, slides or sticks after a step of length h.
+fn mode(world: &World, state: &WorldState, contact: &Contact, h: f64) -> Mode {
+    let fall = world.gravity.length() * h;
+    let [a, b] = contact.bodies.map(|b| {
+        let s = &state.bodies[b as usize];
+        s.velocity + s.spin().cross(contact.point - s.pose.position)
+    });
+    let u = b - a;
+    let normal = u.dot(contact.normal);
+    if contact.gap > TOUCHING || normal > (PARTING * fall).max(LEAST_SPEED) {
+        Mode::Open
+    } else if (u - normal * contact.normal).length() > (STICKING * fall).max(LEAST_SPEED) {
+        Mode::Slide
+    } else {
+        Mode::Stick
+    }
+}

@@ -1,0 +1,227 @@
+//! Names and ids, and what a program sets between steps.
+
+use glam::DVec3;
+
+use super::{Changed, Simulation, SimulationError};
+use crate::formula::{clip, nearest};
+use crate::stepping::ControlError;
+use crate::world::{ActionKind, BodyId, BodyState, JointId, Pose};
+
+/// A body by its name or its id: whatever takes one takes either.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BodyKey<'a> {
+    /// By its name; looked for at each call.
+    Name(&'a str),
+    /// By its id; costs nothing.
+    Id(BodyId),
+}
+
+/// A joint by its name or its id: whatever takes one takes either.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum JointKey<'a> {
+    /// By its name; looked for at each call.
+    Name(&'a str),
+    /// By its id; costs nothing.
+    Id(JointId),
+}
+
+impl<'a> From<&'a str> for BodyKey<'a> {
+    fn from(name: &'a str) -> Self {
+        BodyKey::Name(name)
+    }
+}
+
+impl From<BodyId> for BodyKey<'_> {
+    fn from(id: BodyId) -> Self {
+        BodyKey::Id(id)
+    }
+}
+
+impl<'a> From<&'a str> for JointKey<'a> {
+    fn from(name: &'a str) -> Self {
+        JointKey::Name(name)
+    }
+}
+
+impl From<JointId> for JointKey<'_> {
+    fn from(id: JointId) -> Self {
+        JointKey::Id(id)
+    }
+}
+
+/// What became of a name.
+enum Found {
+    One(usize),
+    Many(usize),
+    None(Option<String>),
+}
+
+fn find<'a>(name: &str, all: impl Iterator<Item = &'a str> + Clone) -> Found {
+    let mut places = all.clone().enumerate().filter(|(_, other)| *other == name);
+    match (places.next(), places.count()) {
+        (Some((place, _)), 0) => Found::One(place),
+        (Some(_), others) => Found::Many(1 + others),
+        (None, _) => Found::None(nearest(name, all)),
+    }
+}
+
+impl Simulation {
+    /// The id of a body.
+    pub fn body_id<'k>(&self, key: impl Into<BodyKey<'k>>) -> Result<BodyId, SimulationError> {
+        let bodies = &self.world().bodies;
+        match key.into() {
+            BodyKey::Id(id) if id.index() < bodies.len() => Ok(id),
+            BodyKey::Id(id) => Err(ControlError::NoBody { body: id.index(), bodies: bodies.len() }.into()),
+            BodyKey::Name(name) => match find(name, bodies.iter().map(|body| body.name.as_str())) {
+                Found::One(place) => Ok(BodyId::new(place)),
+                Found::Many(found) => {
+                    Err(SimulationError::Ambiguous { what: "bodies", name: clip(name), found })
+                }
+                Found::None(suggestion) => Err(SimulationError::UnknownBody { name: clip(name), suggestion }),
+            },
+        }
+    }
+
+    /// The id of a joint.
+    pub fn joint_id<'k>(&self, key: impl Into<JointKey<'k>>) -> Result<JointId, SimulationError> {
+        let joints = &self.world().joints;
+        match key.into() {
+            JointKey::Id(id) if id.index() < joints.len() => Ok(id),
+            JointKey::Id(id) => Err(ControlError::NoJoint { joint: id.index(), joints: joints.len() }.into()),
+            JointKey::Name(name) => match find(name, joints.iter().map(|joint| joint.name.as_str())) {
+                Found::One(place) => Ok(JointId::new(place)),
+                Found::Many(found) => {
+                    Err(SimulationError::Ambiguous { what: "joints", name: clip(name), found })
+                }
+                Found::None(suggestion) => {
+                    Err(SimulationError::UnknownJoint { name: clip(name), suggestion })
+                }
+            },
+        }
+    }
+
+    /// Sets the force on the centre of mass of a body, world axes, N. It stays until it is set again.
+    pub fn set_force<'k>(
+        &mut self,
+        body: impl Into<BodyKey<'k>>,
+        force: DVec3,
+    ) -> Result<(), SimulationError> {
+        let id = self.body_id(body)?;
+        let [_, moment] = self.world().bodies[id.index()].force;
+        self.set_load(id, force, moment)
+    }
+
+    /// Sets the moment on a body, world axes, N m. It stays until it is set again.
+    pub fn set_torque<'k>(
+        &mut self,
+        body: impl Into<BodyKey<'k>>,
+        torque: DVec3,
+    ) -> Result<(), SimulationError> {
+        let id = self.body_id(body)?;
+        let [force, _] = self.world().bodies[id.index()].force;
+        self.set_load(id, force, torque)
+    }
+
+    /// Sets force and moment on a body to those of a force at a point, both in world axes. They stay until they are set
+    /// again, whereas the point does not follow the body.
+    pub fn set_force_at<'k>(
+        &mut self,
+        body: impl Into<BodyKey<'k>>,
+        force: DVec3,
+        point: DVec3,
+    ) -> Result<(), SimulationError> {
+        let id = self.body_id(body)?;
+        let arm = point - self.state().bodies[id.index()].pose.position;
+        self.set_load(id, force, arm.cross(force))
+    }
+
+    /// Sets the one actuator of a joint: the target of its motor, m/s, rad/s, m or rad, or its force or moment, N or N m. It
+    /// stays until it is set again; a function of time that was there is replaced.
+    pub fn set_control<'k>(
+        &mut self,
+        joint: impl Into<JointKey<'k>>,
+        value: f64,
+    ) -> Result<(), SimulationError> {
+        let id = self.joint_id(joint)?;
+        let actuators = self.stepper.actuators(id.index());
+        if actuators > 1 {
+            let joint = self.world().joints[id.index()].name.clone();
+            return Err(SimulationError::ManyActuators { joint, actuators });
+        }
+        self.set_actuator(id, 0, value)
+    }
+
+    /// As [`Simulation::set_control`], for one of several forces and motors of a joint, counted from 0.
+    pub fn set_actuator<'k>(
+        &mut self,
+        joint: impl Into<JointKey<'k>>,
+        actuator: usize,
+        value: f64,
+    ) -> Result<(), SimulationError> {
+        let id = self.joint_id(joint)?;
+        self.stepper.set_target(id.index(), actuator, value)?;
+        self.changed = self.changed.max(Changed::Targets);
+        Ok(())
+    }
+
+    /// Sets centre of mass and principal axes of a body. Before the next step joints that are open by it are closed, and
+    /// bodies that overlap are separated, as at a start: several bodies of a mechanism can be set one after the other.
+    pub fn set_pose<'k>(&mut self, body: impl Into<BodyKey<'k>>, pose: Pose) -> Result<(), SimulationError> {
+        let id = self.body_id(body)?;
+        let s = self.state().bodies[id.index()];
+        // The angular velocity stays as it is in space.
+        let angular_velocity = pose.local_vector(s.spin());
+        self.set_body(id, BodyState { pose, angular_velocity, ..s }, Changed::Positions)
+    }
+
+    /// As [`Simulation::set_pose`], by the frame in which the body was written.
+    pub fn set_frame<'k>(
+        &mut self,
+        body: impl Into<BodyKey<'k>>,
+        frame: Pose,
+    ) -> Result<(), SimulationError> {
+        let id = self.body_id(body)?;
+        let own = self.world().bodies[id.index()].frame;
+        self.set_pose(id, frame.compose(&own.inverse()))
+    }
+
+    /// Sets the velocity of the centre of mass of a body, world axes, m/s. Before the next step velocities that break the
+    /// joints are changed the least that obeys them.
+    pub fn set_velocity<'k>(
+        &mut self,
+        body: impl Into<BodyKey<'k>>,
+        velocity: DVec3,
+    ) -> Result<(), SimulationError> {
+        let id = self.body_id(body)?;
+        let s = self.state().bodies[id.index()];
+        self.set_body(id, BodyState { velocity, ..s }, Changed::Velocities)
+    }
+
+    /// Sets the angular velocity of a body, world axes, rad/s; joints are obeyed as for [`Simulation::set_velocity`].
+    pub fn set_angular_velocity<'k>(
+        &mut self,
+        body: impl Into<BodyKey<'k>>,
+        angular_velocity: DVec3,
+    ) -> Result<(), SimulationError> {
+        let id = self.body_id(body)?;
+        let s = self.state().bodies[id.index()];
+        let angular_velocity = s.pose.local_vector(angular_velocity);
+        self.set_body(id, BodyState { angular_velocity, ..s }, Changed::Velocities)
+    }
+
+    fn set_load(&mut self, id: BodyId, force: DVec3, moment: DVec3) -> Result<(), SimulationError> {
+        self.stepper.set_load(id.index(), force, moment)?;
+        // Motors that go to a position brake by what the loads do: linearized again.
+        let brakes = |kind: &ActionKind| matches!(kind, ActionKind::Position { .. });
+        if self.world().joints.iter().any(|joint| joint.actions.iter().any(|action| brakes(&action.kind))) {
+            self.changed = self.changed.max(Changed::Targets);
+        }
+        Ok(())
+    }
+
+    fn set_body(&mut self, id: BodyId, to: BodyState, changed: Changed) -> Result<(), SimulationError> {
+        self.stepper.set_body(id.index(), to)?;
+        self.changed = self.changed.max(changed);
+        Ok(())
+    }
+}

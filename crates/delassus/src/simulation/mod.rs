@@ -1,0 +1,450 @@
+//! A world in motion, with everything a program reads and sets between steps.
+//!
+//! ```text
+//! (q, v)_{k+1} = step(q, v, u)_k ,   u = forces and moments on bodies, targets of motors
+//! ```
+//!
+//! A [`Simulation`] owns its model and its state. It starts as the command `run` does: joints closed, velocities that
+//! obey them, bodies separated ([`prepare_start`]); and it gives the same bits. Inputs u last until they are changed.
+//!
+//! A rod that stands on its tip is held upright by a moment, τ = k φ + d φ̇ with k above m g l:
+//!
+//! ```
+//! use delassus::prelude::*;
+//!
+//! let mut scene = Scene::default();
+//! let ground = scene.add(Body::fixed("ground", vec![]));
+//! let upright = Body::capsule("rod", 1.0, 0.02, 0.5).at(DVec3::new(0.0, 0.0, 0.5));
+//! let rod = scene.add(upright.with_angular_velocity(0.1 * DVec3::Y).with_velocity(0.05 * DVec3::X));
+//! let hinge = Joint::revolute("hinge").with_force(0.0);
+//! let hinge = scene.join([ground, rod], Pose::along(DVec3::ZERO, DVec3::Y), hinge);
+//! let mut sim = Simulation::new(scene, StepOptions::default())?;
+//! while sim.time() < 3.0 {
+//!     let now = sim.joint(hinge)?;
+//!     sim.set_control(hinge, -30.0 * now.position - 6.0 * now.velocity)?;
+//!     sim.step()?;
+//! }
+//! assert!(sim.joint("hinge")?.position.abs() < 1e-3);
+//! # Ok::<(), SimulationError>(())
+//! ```
+//!
+//! Which forces carry a block on four corners is not unique; the sum is. The answer says so:
+//!
+//! ```
+//! use delassus::prelude::*;
+//!
+//! let mut scene = Scene::default();
+//! scene.add(Body::ground());
+//! scene.add(Body::block("block", 4.0, DVec3::splat(0.5)).at(DVec3::new(0.0, 0.0, 0.5)));
+//! let mut sim = Simulation::new(scene, StepOptions::default())?;
+//! let contacts = sim.contacts_now()?;
+//! let weight: f64 = contacts.iter().map(|c| c.normal_force).sum();
+//! assert!((weight - 4.0 * 9.81).abs() < 1e-6);
+//! for c in &contacts {
+//!     // Each corner takes from nothing to half of the weight.
+//!     assert!(matches!(c.unique, Uniqueness::Interval { largest, .. } if (largest - 19.62).abs() < 1e-3));
+//! }
+//! # Ok::<(), SimulationError>(())
+//! ```
+
+mod contact;
+mod error;
+mod input;
+mod start;
+
+pub use contact::{ContactForce, Uniqueness};
+pub use error::SimulationError;
+pub use input::{BodyKey, JointKey};
+pub use start::{ClosedJoints, Overlap, StartReport, StartVelocities, prepare_start};
+
+use std::sync::Arc;
+
+use delassus_solve::problem::Status;
+use glam::DVec3;
+
+use crate::stepping;
+use crate::stepping::{StepFailure, StepOptions, StepReport, Stepper};
+use crate::world::{BodyId, BodyState, JointId, Pose, Scene, World, WorldState, coordinate, energy};
+
+/// A rest of time shorter than this part of a step is none.
+const NO_TIME: f64 = 1e-9;
+
+/// A world in motion: owns its model and its state.
+///
+/// Between steps everything can be read and set; names and ids mean the same ([`BodyKey`], [`JointKey`]).
+pub struct Simulation {
+    stepper: Stepper,
+    /// Length of steps, s; the last one before an end may be shorter.
+    dt: f64,
+    start: StartReport,
+    report: Option<StepReport>,
+    changed: Changed,
+}
+
+/// What was set since the last step, and must be linearized before the next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Changed {
+    Nothing,
+    Targets,
+    Velocities,
+    Positions,
+}
+
+/// All that a simulation needs to go on with the same bits: its state, inputs and options.
+#[derive(Clone, Debug)]
+pub struct Snapshot {
+    world: Arc<World>,
+    stepper: stepping::Snapshot,
+    options: StepOptions,
+    dt: f64,
+    start: StartReport,
+    report: Option<StepReport>,
+    changed: Changed,
+}
+
+impl Snapshot {
+    /// Time, s.
+    pub fn time(&self) -> f64 {
+        self.stepper.state.t
+    }
+
+    /// Positions and velocities.
+    pub fn state(&self) -> &WorldState {
+        &self.stepper.state
+    }
+}
+
+/// A body as it is now.
+#[derive(Clone, Copy, Debug)]
+pub struct BodyView<'a> {
+    /// Its id.
+    pub id: BodyId,
+    /// Its name.
+    pub name: &'a str,
+    /// Centre of mass and principal axes.
+    pub pose: Pose,
+    /// The frame in which the body was written.
+    pub frame: Pose,
+    /// Velocity of the centre of mass, world axes, m/s.
+    pub velocity: DVec3,
+    /// Angular velocity, world axes, rad/s.
+    pub angular_velocity: DVec3,
+    /// Force and moment that are set on it, world axes, N and N m.
+    pub load: [DVec3; 2],
+}
+
+impl BodyView<'_> {
+    /// The centre of mass.
+    pub fn position(&self) -> DVec3 {
+        self.pose.position
+    }
+}
+
+/// The coordinate of a joint as it is now.
+#[derive(Clone, Copy, Debug)]
+pub struct JointView<'a> {
+    /// Its id.
+    pub id: JointId,
+    /// Its name.
+    pub name: &'a str,
+    /// Its coordinate, m or rad; angles count full turns.
+    pub position: f64,
+    /// The rate of its coordinate, m/s or rad/s.
+    pub velocity: f64,
+}
+
+/// Force and moment of a joint on its second body.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct JointForce {
+    /// Force, world axes, N.
+    pub force: DVec3,
+    /// Moment about the joint's frame on that body, world axes, N m.
+    pub moment: DVec3,
+}
+
+/// What [`Simulation::run_until`] shows its recorder after every step.
+#[derive(Clone, Copy)]
+pub struct Frame<'a> {
+    /// Time, s.
+    pub time: f64,
+    /// Positions and velocities.
+    pub state: &'a WorldState,
+    /// The report of the step.
+    pub report: &'a StepReport,
+    simulation: &'a Simulation,
+}
+
+impl Frame<'_> {
+    /// A body, by name or id.
+    pub fn body<'k>(&self, key: impl Into<BodyKey<'k>>) -> Result<BodyView<'_>, SimulationError> {
+        self.simulation.body(key)
+    }
+
+    /// The coordinate of a joint, by name or id.
+    pub fn joint<'k>(&self, key: impl Into<JointKey<'k>>) -> Result<JointView<'_>, SimulationError> {
+        self.simulation.joint(key)
+    }
+
+    /// Contacts with their mean forces of the step; see [`Simulation::contacts`].
+    pub fn contacts(&self) -> Vec<ContactForce> {
+        self.simulation.contacts()
+    }
+
+    /// Kinetic and potential energy together, J.
+    pub fn energy(&self) -> f64 {
+        self.simulation.energy()
+    }
+}
+
+/// What all steps of [`Simulation::run_until`] add up to.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct RunReport {
+    /// Steps made.
+    pub steps: u64,
+    /// Steps that were not solved to the tolerance.
+    pub unsolved_steps: u64,
+    /// The first of them: time at its end, s, and what failed.
+    pub first_failure: Option<FailedStep>,
+    /// Largest residual of a solve.
+    pub residual: f64,
+    /// Largest overlap at the end of a step, m.
+    pub penetration: f64,
+    /// Largest opening of a joint at the end of a step, m or rad.
+    pub joint_error: f64,
+}
+
+/// A step that was not solved to the tolerance.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct FailedStep {
+    /// Time at its end, s.
+    pub t: f64,
+    /// What failed first, where that is known.
+    pub failure: Option<StepFailure>,
+}
+
+impl RunReport {
+    fn add(&mut self, t: f64, report: &StepReport) {
+        self.steps += 1;
+        if report.status != Status::Solved {
+            self.unsolved_steps += 1;
+            self.first_failure.get_or_insert(FailedStep { t, failure: report.failure });
+        }
+        self.residual = self.residual.max(report.residual);
+        self.penetration = self.penetration.max(report.penetration);
+        self.joint_error = self.joint_error.max(report.joint_error);
+    }
+}
+
+impl Simulation {
+    /// A simulation that starts where the scene stands, prepared by [`prepare_start`].
+    pub fn new(scene: Scene, options: StepOptions) -> Result<Self, SimulationError> {
+        let Scene { world, mut state } = scene;
+        crate::world::check_world(&world, &state)?;
+        let start = prepare_start(&world, &mut state)?;
+        let stepper = Stepper::new(world, state, options)?;
+        Ok(Simulation { stepper, dt: options.dt, start, report: None, changed: Changed::Nothing })
+    }
+
+    /// A simulation that goes on from a snapshot, with the same bits as the one that made it.
+    pub fn from_snapshot(snapshot: &Snapshot) -> Result<Self, SimulationError> {
+        let Snapshot { world, stepper, options, dt, start, report, changed } = snapshot.clone();
+        let stepper = Stepper::resume(world, stepper, options)?;
+        Ok(Simulation { stepper, dt, start, report, changed })
+    }
+
+    /// Time, s.
+    pub fn time(&self) -> f64 {
+        self.stepper.state().t
+    }
+
+    /// Positions and velocities.
+    pub fn state(&self) -> &WorldState {
+        self.stepper.state()
+    }
+
+    /// The model, with the loads and targets that are set now.
+    pub fn world(&self) -> &World {
+        self.stepper.world()
+    }
+
+    /// Options of the steps.
+    pub fn options(&self) -> StepOptions {
+        StepOptions { dt: self.dt, ..self.stepper.options }
+    }
+
+    /// What was changed so that the motion could start.
+    pub fn start(&self) -> &StartReport {
+        &self.start
+    }
+
+    /// The report of the last step.
+    pub fn report(&self) -> Option<&StepReport> {
+        self.report.as_ref()
+    }
+
+    /// Kinetic and potential energy together, J.
+    pub fn energy(&self) -> f64 {
+        energy(self.world(), self.state())
+    }
+
+    /// A body as it is now, by name or id.
+    pub fn body<'k>(&self, key: impl Into<BodyKey<'k>>) -> Result<BodyView<'_>, SimulationError> {
+        let id = self.body_id(key)?;
+        let (body, s) = (&self.world().bodies[id.index()], &self.state().bodies[id.index()]);
+        Ok(BodyView {
+            id,
+            name: &body.name,
+            pose: s.pose,
+            frame: s.pose.compose(&body.frame),
+            velocity: s.velocity,
+            angular_velocity: s.spin(),
+            load: body.force,
+        })
+    }
+
+    /// The coordinate of a joint as it is now, by name or id.
+    pub fn joint<'k>(&self, key: impl Into<JointKey<'k>>) -> Result<JointView<'_>, SimulationError> {
+        let id = self.joint_id(key)?;
+        let name = &self.world().joints[id.index()].name;
+        match coordinate(self.world(), self.state(), id.index()) {
+            Some([position, velocity]) => Ok(JointView { id, name, position, velocity }),
+            None => Err(SimulationError::NoCoordinate { joint: name.clone() }),
+        }
+    }
+
+    /// Mean force and moment of a joint in the last step, by name or id.
+    pub fn joint_force<'k>(&self, key: impl Into<JointKey<'k>>) -> Result<JointForce, SimulationError> {
+        let id = self.joint_id(key)?;
+        let [force, moment] = self.stepper.joint_forces()[id.index()];
+        Ok(JointForce { force, moment })
+    }
+
+    /// All contacts within range with their mean forces of the last step: zero before the first. Whether they are unique is not
+    /// computed here ([`Uniqueness::Unknown`]); [`StepReport::non_unique`] says whether others were found, and
+    /// [`Simulation::contacts_now`] computes intervals.
+    pub fn contacts(&self) -> Vec<ContactForce> {
+        contact::mean_forces(&self.stepper)
+    }
+
+    /// The contacts between two bodies, by name or id, in either order; see [`Simulation::contacts`].
+    pub fn contacts_between<'k>(
+        &self,
+        a: impl Into<BodyKey<'k>>,
+        b: impl Into<BodyKey<'k>>,
+    ) -> Result<Vec<ContactForce>, SimulationError> {
+        let (a, b) = (self.body_id(a)?, self.body_id(b)?);
+        let mut found = self.contacts();
+        found.retain(|c| c.bodies == [a, b] || c.bodies == [b, a]);
+        Ok(found)
+    }
+
+    /// All contacts within range with the forces at this instant, those that the next step would begin with, and whether
+    /// they are unique. Where they are not, the forces are those of least norm, with the interval of every normal force.
+    /// Takes a solve and, where forces are not unique, two cone programs per contact.
+    pub fn contacts_now(&mut self) -> Result<Vec<ContactForce>, SimulationError> {
+        self.settle()?;
+        let t = self.time();
+        let forces = self.stepper.forces().map_err(|problem| SimulationError::Step { t, problem })?;
+        Ok(contact::forces_now(&self.stepper, &forces))
+    }
+
+    /// One step. That it was not solved to the tolerance is no error: the report says so.
+    pub fn step(&mut self) -> Result<StepReport, SimulationError> {
+        self.step_of(self.dt)
+    }
+
+    /// Steps until a time, the last one shortened to end there, and shows each to a recorder. Returns what the steps add up
+    /// to. A time that has passed is no error: no step is made.
+    pub fn run_until(
+        &mut self,
+        end: f64,
+        mut record: impl FnMut(&Frame<'_>),
+    ) -> Result<RunReport, SimulationError> {
+        if !end.is_finite() {
+            let (what, range) = ("the end of the run", "finite");
+            return Err(SimulationError::Number { what, value: end, range });
+        }
+        let mut total = RunReport::default();
+        loop {
+            let left = end - self.time();
+            if left <= NO_TIME * self.dt {
+                return Ok(total);
+            }
+            let length = if left < self.dt * (1.0 - NO_TIME) { left } else { self.dt };
+            let report = self.step_of(length)?;
+            let time = self.time();
+            total.add(time, &report);
+            record(&Frame { time, state: self.state(), report: &report, simulation: self });
+        }
+    }
+
+    /// Goes on with steps of another length, s. The clock and the forces of the last step stay as they are.
+    pub fn set_dt(&mut self, dt: f64) -> Result<(), SimulationError> {
+        if !(dt > 0.0 && dt.is_finite()) {
+            let (what, range) = ("the time step", "positive and finite");
+            return Err(SimulationError::Number { what, value: dt, range });
+        }
+        self.dt = dt;
+        Ok(())
+    }
+
+    /// All that is needed to go on from here with the same bits, here or in another simulation.
+    pub fn save(&self) -> Snapshot {
+        Snapshot {
+            world: self.stepper.world().clone(),
+            stepper: self.stepper.snapshot(),
+            options: self.stepper.options,
+            dt: self.dt,
+            start: self.start.clone(),
+            report: self.report.clone(),
+            changed: self.changed,
+        }
+    }
+
+    /// Goes back to a snapshot: state, inputs and options.
+    pub fn restore(&mut self, snapshot: &Snapshot) -> Result<(), SimulationError> {
+        *self = Simulation::from_snapshot(snapshot)?;
+        Ok(())
+    }
+
+    fn step_of(&mut self, length: f64) -> Result<StepReport, SimulationError> {
+        self.settle()?;
+        if length != self.stepper.options.dt {
+            self.stepper.set_length(length);
+        }
+        let t = self.time();
+        let report = self.stepper.step().map_err(|problem| SimulationError::Step { t, problem })?;
+        if let Some(i) = self.state().bodies.iter().position(|s| !is_finite(s)) {
+            let body = self.world().bodies[i].name.clone();
+            return Err(SimulationError::Diverged { t, body });
+        }
+        self.report = Some(report.clone());
+        Ok(report)
+    }
+
+    /// Makes what was set ready for a step. Positions that were set are prepared as those of a start are; on an error they
+    /// stay as they were set.
+    fn settle(&mut self) -> Result<(), SimulationError> {
+        if self.changed >= Changed::Velocities {
+            let mut state = self.state().clone();
+            if self.changed == Changed::Positions {
+                prepare_start(self.stepper.world(), &mut state)?;
+            } else {
+                start::obey_joints(self.stepper.world(), &mut state);
+            }
+            for (i, s) in state.bodies.into_iter().enumerate() {
+                self.stepper.set_body(i, s)?;
+            }
+        }
+        if self.changed > Changed::Nothing {
+            self.stepper.relinearize();
+            self.changed = Changed::Nothing;
+        }
+        Ok(())
+    }
+}
+
+fn is_finite(s: &BodyState) -> bool {
+    let (pose, v, w) = (&s.pose, s.velocity, s.angular_velocity);
+    pose.position.is_finite() && pose.rotation.is_finite() && v.is_finite() && w.is_finite()
+}

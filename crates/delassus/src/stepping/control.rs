@@ -1,0 +1,167 @@
+//! Inputs between steps: loads on bodies, targets of actuators, positions and velocities.
+//!
+//! ```text
+//! (q, v, u)_k ─▶ step ─▶ (q, v)_{k+1} ,   u = forces and moments of bodies, targets of motors
+//! ```
+//!
+//! An input lasts until it is changed. Loads enter the next velocity solve by themselves; targets and states are in what
+//! was linearized at the end of the last step, so that it is linearized again.
+
+use std::sync::Arc;
+
+use glam::DVec3;
+use thiserror::Error;
+
+use super::Stepper;
+use super::warm_start::{add_impulses, impulses_of};
+use crate::formula::AnyFormula;
+use crate::world::{ActionKind, BodyState, World};
+
+/// An input that a stepper refuses.
+#[derive(Clone, Debug, Error, PartialEq)]
+pub enum ControlError {
+    /// A body that the world does not have.
+    #[error("there is no body number {body}: the world has {bodies}")]
+    NoBody {
+        /// The number.
+        body: usize,
+        /// How many bodies there are.
+        bodies: usize,
+    },
+    /// A joint that the world does not have.
+    #[error("there is no joint number {joint}: the world has {joints}")]
+    NoJoint {
+        /// The number.
+        joint: usize,
+        /// How many joints there are.
+        joints: usize,
+    },
+    /// A number that is NaN or infinite, or a quaternion that is no rotation.
+    #[error("{what} of `{of}` is {value}, but must be {range}")]
+    Number {
+        /// Which number.
+        what: &'static str,
+        /// Body or joint.
+        of: String,
+        /// Its value.
+        value: f64,
+        /// What it must be.
+        range: &'static str,
+    },
+    /// A velocity or a load for a body that never moves.
+    #[error("body `{body}` is fixed: it takes no {what}")]
+    Fixed {
+        /// The body.
+        body: String,
+        /// What was given.
+        what: &'static str,
+    },
+    /// A joint without force and motor, or with fewer than asked for.
+    #[error("joint `{joint}` has {actuators} forces and motors, number {asked} was asked for (from 0)")]
+    NoActuator {
+        /// The joint.
+        joint: String,
+        /// How many it has.
+        actuators: usize,
+        /// Which was asked for.
+        asked: usize,
+    },
+}
+
+impl Stepper {
+    /// The world that moves.
+    pub fn world(&self) -> &Arc<World> {
+        &self.world
+    }
+
+    /// Sets the force on the centre of mass and the moment on a body, world axes, N and N m, until they are changed.
+    pub fn set_load(&mut self, body: usize, force: DVec3, moment: DVec3) -> Result<(), ControlError> {
+        let to = self.checked_body(body)?;
+        if to.fixed {
+            return Err(ControlError::Fixed { body: to.name.clone(), what: "force" });
+        }
+        finite("a force", &to.name, force)?;
+        finite("a moment", &to.name, moment)?;
+        Arc::make_mut(&mut self.world).bodies[body].force = [force, moment];
+        Ok(())
+    }
+
+    /// Sets the target of an actuator of a joint: the speed or position of a motor, or the force or moment of a force, until
+    /// it is changed. Actuators are counted from 0 among the forces and motors of the joint. Takes effect with
+    /// [`Stepper::relinearize`].
+    pub fn set_target(&mut self, joint: usize, actuator: usize, target: f64) -> Result<(), ControlError> {
+        let joints = self.world.joints.len();
+        let to = self.world.joints.get(joint).ok_or(ControlError::NoJoint { joint, joints })?;
+        if !target.is_finite() {
+            let (what, range) = ("the target", "finite");
+            return Err(ControlError::Number { what, of: to.name.clone(), value: target, range });
+        }
+        let places = to.actions.iter().enumerate().filter(|(_, action)| is_actuator(&action.kind));
+        let places: Vec<usize> = places.map(|(place, _)| place).collect();
+        let Some(&place) = places.get(actuator) else {
+            let (joint, actuators) = (to.name.clone(), places.len());
+            return Err(ControlError::NoActuator { joint, actuators, asked: actuator });
+        };
+        match &mut Arc::make_mut(&mut self.world).joints[joint].actions[place].kind {
+            ActionKind::Speed { target: input, .. }
+            | ActionKind::Position { target: input, .. }
+            | ActionKind::Force { force: input } => *input = AnyFormula::new(target),
+            ActionKind::Limits { .. } | ActionKind::Spring { .. } | ActionKind::Drive { .. } => {}
+        }
+        Ok(())
+    }
+
+    /// Sets position and velocity of a body; time and step count stay. Takes effect with [`Stepper::relinearize`].
+    pub fn set_body(&mut self, body: usize, to: BodyState) -> Result<(), ControlError> {
+        let of = self.checked_body(body)?;
+        finite("a position", &of.name, to.pose.position)?;
+        let length = to.pose.rotation.length();
+        if !to.pose.rotation.is_normalized() {
+            let (what, range) = ("the length of the quaternion", "1");
+            return Err(ControlError::Number { what, of: of.name.clone(), value: length, range });
+        }
+        finite("a velocity", &of.name, to.velocity)?;
+        finite("an angular velocity", &of.name, to.angular_velocity)?;
+        if of.fixed && (to.velocity != DVec3::ZERO || to.angular_velocity != DVec3::ZERO) {
+            return Err(ControlError::Fixed { body: of.name.clone(), what: "velocity" });
+        }
+        self.state.bodies[body] = to;
+        Ok(())
+    }
+
+    /// Detects contacts and linearizes again, for the next step: after [`Stepper::set_target`] and [`Stepper::set_body`].
+    /// Contacts that are still there keep their impulses, from which the next solves start.
+    pub fn relinearize(&mut self) {
+        let mut known = vec![];
+        add_impulses(&mut known, &self.contacts, &self.contact_impulse);
+        let row_impulse = self.row_impulse.clone();
+        self.begin();
+        impulses_of(&known, &self.contacts, &mut self.contact_impulse);
+        if row_impulse.len() == self.row_impulse.len() {
+            self.row_impulse = row_impulse;
+        }
+    }
+
+    /// The number of forces and motors of a joint.
+    pub fn actuators(&self, joint: usize) -> usize {
+        let actions = self.world.joints.get(joint).map_or(&[][..], |joint| &joint.actions);
+        actions.iter().filter(|action| is_actuator(&action.kind)).count()
+    }
+
+    fn checked_body(&self, body: usize) -> Result<&crate::world::Body, ControlError> {
+        let bodies = self.world.bodies.len();
+        self.world.bodies.get(body).ok_or(ControlError::NoBody { body, bodies })
+    }
+}
+
+/// What a controller can set between steps.
+fn is_actuator(kind: &ActionKind) -> bool {
+    matches!(kind, ActionKind::Speed { .. } | ActionKind::Position { .. } | ActionKind::Force { .. })
+}
+
+fn finite(what: &'static str, of: &str, x: DVec3) -> Result<(), ControlError> {
+    match x.to_array().into_iter().find(|x| !x.is_finite()) {
+        None => Ok(()),
+        Some(value) => Err(ControlError::Number { what, of: of.to_string(), value, range: "finite" }),
+    }
+}
