@@ -9,9 +9,9 @@ use std::time::{Duration, Instant};
 use clap::Args;
 use delassus_files::{Problem, read};
 use delassus_solve::contact;
-use delassus_solve::contact::{FrictionOptions, Method};
+use delassus_solve::contact::{FrictionOptions, FrictionSolution, Method};
 use delassus_solve::lcp::{LcpSolution, Solver, UnknownSolver, solve_lcp, solve_mlcp};
-use delassus_solve::problem::{ContactProblem, Law, Status, residual};
+use delassus_solve::problem::{FrictionProblem, Law, ResidualCheck, Status};
 use serde_json::json;
 
 use crate::arguments::{ContactLaw, tolerance};
@@ -56,7 +56,7 @@ fn seconds(text: &str) -> Result<Duration, String> {
 pub struct Found {
     /// Impulses, or z.
     pub unknowns: Vec<f64>,
-    /// How it ended, by the word of the judge.
+    /// How it ended.
     pub status: Status,
     /// Sweeps, steps or pivots.
     pub iterations: usize,
@@ -89,25 +89,14 @@ pub fn solve_problem(problem: &Problem, solver: &str, options: &FrictionOptions)
     let start = Instant::now();
     let found = contact::solve(p, &options, None).map_err(|e| e.to_string())?;
     let seconds = start.elapsed().as_secs_f64();
-    // The judge shares no code with the solvers, and has the last word. W of many contacts on one body would be huge: it is not formed.
-    let of = |laws: &[Law]| {
-        if let Ok(Some((w, q))) = p.matrix_free() {
-            let view = ContactProblem::new(&w, &q, laws).map_err(|e| e.to_string())?;
-            return Ok(residual(&view, &found.impulse).relative);
-        }
-        let (w, q) = p.local().map_err(|e| e.to_string())?;
-        let view = ContactProblem::new(&w, &q, laws).map_err(|e| e.to_string())?;
-        Ok::<f64, String>(residual(&view, &found.impulse).relative)
+    let residual_with = |laws: Vec<Law>| {
+        let (mut check, other) = (ResidualCheck::default(), FrictionProblem { laws, form: p.form.clone() });
+        check.load(&other);
+        check.residual(&other, &found.impulse, &mut Vec::new()).relative
     };
-    let residual = of(&p.laws)?;
-    let other_law = other_laws(&p.laws).map(|laws| of(&laws)).transpose()?;
-    let status = match found.status {
-        // Also where the residual is no number: data near the ends of the range of numbers.
-        Status::Solved if residual.is_nan() || residual > tolerance * 1.1 => Status::Stalled,
-        status => status,
-    };
-    let iterations = found.iterations;
-    Ok(Found { unknowns: found.impulse, status, iterations, residual, other_law, seconds })
+    let other_law = other_laws(&p.laws).map(residual_with);
+    let FrictionSolution { impulse: unknowns, status, iterations, residual, .. } = found;
+    Ok(Found { unknowns, status, iterations, residual, other_law, seconds })
 }
 
 fn complementarity(solver: &str, solve: impl FnOnce(Solver) -> LcpSolution) -> Result<Found, String> {
@@ -232,6 +221,7 @@ pub fn run(args: &SolveArgs) -> u8 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use delassus_solve::problem::{ContactProblem, residual};
 
     /// Every real contact problem is solved to 1e-8, and nearly all to 1e-12, by the word of the judge.
     #[test]

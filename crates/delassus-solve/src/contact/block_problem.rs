@@ -9,12 +9,51 @@ use super::factors::Factors;
 use super::island::Island;
 use super::strategy::IslandSolver;
 use super::{FrictionOptions, FrictionSolution};
+use crate::linalg;
 use crate::linalg::{Islands, Sparse};
 use crate::problem::{Law, Status};
 
-/// Room for a problem in blocks of D rows.
+/// A problem of cones with its W: u = W r + q.
+#[derive(Clone, Copy)]
+pub(super) struct ConeProblem<'a> {
+    pub w: &'a Sparse,
+    pub q: &'a [f64],
+    pub laws: &'a [Law],
+    pub cones: &'a [Cone],
+}
+
+/// Workspaces by the rows of the widest cone.
 #[derive(Default)]
-pub(super) struct Room<const D: usize> {
+pub(super) struct BlockWorkspaces {
+    one: Option<Box<BlockWorkspace<1>>>,
+    two: Option<Box<BlockWorkspace<2>>>,
+    three: Option<Box<BlockWorkspace<3>>>,
+    five: Option<Box<BlockWorkspace<5>>>,
+}
+
+impl BlockWorkspaces {
+    /// Solves the problem from the impulses in `solution`.
+    pub fn solve(
+        &mut self,
+        problem: ConeProblem<'_>,
+        options: &FrictionOptions,
+        budget: &mut Budget,
+        solution: &mut FrictionSolution,
+    ) {
+        linalg::inside(problem.cones.len(), || {
+            match problem.cones.iter().map(|c| c.rows()).max().unwrap_or(1) {
+                1 => self.one.get_or_insert_default().solve(problem, options, budget, solution),
+                2 => self.two.get_or_insert_default().solve(problem, options, budget, solution),
+                3 => self.three.get_or_insert_default().solve(problem, options, budget, solution),
+                _ => self.five.get_or_insert_default().solve(problem, options, budget, solution),
+            }
+        });
+    }
+}
+
+/// Scratch for a problem in blocks of D rows.
+#[derive(Default)]
+struct BlockWorkspace<const D: usize> {
     /// The rows of each constraint in the problem, how many of them are in use, and a mark of the places of entries of W.
     first: Vec<usize>,
     used: Vec<usize>,
@@ -37,13 +76,11 @@ pub(super) struct Room<const D: usize> {
     solver: IslandSolver<D>,
 }
 
-impl<const D: usize> Room<D> {
+impl<const D: usize> BlockWorkspace<D> {
     /// Solves the problem from the impulses in `solution`.
-    pub fn solve(
+    fn solve(
         &mut self,
-        (w, q): (&Sparse, &[f64]),
-        laws: &[Law],
-        cones: &[Cone],
+        ConeProblem { w, q, laws, cones }: ConeProblem<'_>,
         options: &FrictionOptions,
         budget: &mut Budget,
         solution: &mut FrictionSolution,

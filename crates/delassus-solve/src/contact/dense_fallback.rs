@@ -11,12 +11,10 @@
 //! have a finite method, and a guide in space or a mixture with Coulomb's law in space has none but these sweeps. The analysis
 //! ([`crate::analysis`]) meets any mixture of laws and asks here for a point to 1e-12, whatever they are.
 
+use super::cone::{Cone, project};
 use crate::lcp::{solve_mlcp, to_mlcp};
 use crate::linalg::{Matrix, dot, norm};
-use crate::problem::{
-    ContactProblem, Law, Status, project_cone, project_ellipse, project_rolling, residual, row_offsets,
-    settle,
-};
+use crate::problem::{ContactProblem, Law, Status, residual, row_offsets, settle};
 
 /// Options of [`solve`].
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -164,14 +162,19 @@ fn relax(w: &Matrix, q: &[f64], law: &Law, at: usize, rho: f64, f: &mut [f64]) {
                 if !law.is_associated() {
                     block[0] -= rho * mu * slip;
                 }
-                project_cone(block, *mu);
+                project_on(Cone::Coulomb { mu: *mu, tangents: d - 1 }, block);
             }
             Law::CoulombEllipse { mu } => {
-                for r in 0..d {
-                    block[r] -= rho * u[r];
+                // In tangents divided by their coefficients the ellipse is a circle; W_ii grows by their squares.
+                let rho = rho / mu[0].max(mu[1]).max(1.0).powi(2);
+                block[0] -= rho * (u[0] + (mu[0] * u[1]).hypot(mu[1] * u[2]));
+                for c in 0..2 {
+                    let scaled = if mu[c] > 0.0 { block[1 + c] / mu[c] } else { 0.0 };
+                    block[1 + c] = scaled - rho * mu[c] * u[1 + c];
                 }
-                block[0] -= rho * (mu[0] * u[1]).hypot(mu[1] * u[2]);
-                project_ellipse(block, *mu);
+                project_on(Cone::Coulomb { mu: 1.0, tangents: 2 }, block);
+                block[1] *= mu[0];
+                block[2] *= mu[1];
             }
             Law::Rolling { mu, rolling } | Law::ConeRolling { mu, rolling } => {
                 for r in 0..d {
@@ -180,7 +183,7 @@ fn relax(w: &Matrix, q: &[f64], law: &Law, at: usize, rho: f64, f: &mut [f64]) {
                 if !law.is_associated() {
                     block[0] -= rho * (mu * norm(&u[1..3]) + rolling * norm(&u[3..5]));
                 }
-                project_rolling(block, *mu, *rolling);
+                project_on(Cone::Rolling { mu: *mu, rolling: *rolling }, block);
             }
             Law::BilateralCoulombPlane { mu } | Law::BilateralCoulomb { mu } => {
                 block[0] -= rho * u[0];
@@ -195,6 +198,18 @@ fn relax(w: &Matrix, q: &[f64], law: &Law, at: usize, rho: f64, f: &mut [f64]) {
             }
         }
     }
+}
+
+/// The nearest point of a cone, written over the rows of a contact.
+fn project_on(cone: Cone, block: &mut [f64]) {
+    let mut x = [0.0; 5];
+    x[..block.len()].copy_from_slice(block);
+    match cone {
+        // A cone without friction is a ray, of which μ r_n cannot tell the inside.
+        Cone::Coulomb { mu: 0.0, .. } => x = [x[0].max(0.0), 0.0, 0.0, 0.0, 0.0],
+        cone => project(cone, &mut x),
+    }
+    block.copy_from_slice(&x[..block.len()]);
 }
 
 /// Newton's method on the equations of the modes that f shows.

@@ -35,13 +35,12 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::linalg;
 use crate::linalg::Sparse;
 use crate::problem::{
-    ContactProblem, Elimination, Form, FrictionProblem, InvalidProblem, Law, Status, check_finite,
-    check_size, residual_at,
+    ContactProblem, Elimination, Form, FrictionProblem, InvalidProblem, Law, ResidualCheck, Status,
+    check_finite, check_size, settle,
 };
-use block_problem::Room;
+use block_problem::{BlockWorkspaces, ConeProblem};
 use budget::Budget;
 use cone::Cone;
 
@@ -132,11 +131,14 @@ impl Default for FrictionOptions {
 pub struct FrictionSolution {
     /// r, in the order of the problem.
     pub impulse: Vec<f64>,
-    /// How the solve ended, for the laws of the problem.
+    /// u = W r + q, the velocity that the impulses leave.
+    pub velocity: Vec<f64>,
+    /// How the solve ended: `Solved` exactly where the residual is within the tolerance.
     pub status: Status,
     /// The most sweeps and steps that an island took.
     pub iterations: usize,
-    /// The scale-free residual.
+    /// The scale-free residual of the impulses, from [`crate::problem::ResidualCheck`] and never from a solver. Where the
+    /// rounding of large impulses may hide more than the tolerance, what it may hide.
     pub residual: f64,
     /// Number of islands.
     pub islands: usize,
@@ -147,6 +149,7 @@ impl Default for FrictionSolution {
     fn default() -> Self {
         FrictionSolution {
             impulse: vec![],
+            velocity: vec![],
             status: Status::Stalled,
             iterations: 0,
             residual: f64::INFINITY,
@@ -155,27 +158,44 @@ impl Default for FrictionSolution {
     }
 }
 
-/// Memory that [`solve_into`] keeps from one solve to the next: patterns, orders of elimination, and room for all methods.
+/// Memory that [`solve_into`] keeps from one solve to the next: patterns, orders of elimination, and scratch of all methods.
 ///
 /// A workspace never changes a result. It is made for the laws and the pattern of the problem solved last, and is
-/// made anew where these change; room for a method is made when the method is first used.
+/// made anew where these change; scratch of a method is made when the method is first used.
 #[derive(Default)]
 pub struct Workspace {
     elimination: Option<Box<Elimination>>,
     cones: Vec<Cone>,
-    velocity: Vec<f64>,
-    /// What sweeps without W came to.
-    best: Vec<f64>,
-    many: matrix_free::Room,
-    // By the rows of the widest law.
-    one: Option<Box<Room<1>>>,
-    two: Option<Box<Room<2>>>,
-    three: Option<Box<Room<3>>>,
-    five: Option<Box<Room<5>>>,
+    check: ResidualCheck,
+    best: Best,
+    matrix_free: matrix_free::Room,
+    blocks: BlockWorkspaces,
+}
+
+/// The best impulses that the residual check has refused in this solve.
+#[derive(Default)]
+struct Best {
+    impulse: Vec<f64>,
+    residual: f64,
+}
+
+impl Best {
+    fn offer(&mut self, solution: &FrictionSolution) {
+        if solution.residual < self.residual {
+            self.impulse.clone_from(&solution.impulse);
+            self.residual = solution.residual;
+        }
+    }
 }
 
 /// The work on an island after which a problem that is also a convex program in velocities is given to that.
 const BEFORE_CONVEX: u64 = 1_000_000_000;
+/// Where the residual check refuses what a solver takes for solved, the solver goes on to a tolerance that is smaller by the
+/// factor between the two numbers, and by this one.
+const TIGHTER: f64 = 0.5;
+/// The same where the rows of a solver are scaled or fewer than those of the law, and how often.
+const TIGHTER_SCALED: f64 = 0.1;
+const SCALED_RETRIES: usize = 2;
 
 /// Solves a contact problem, from the impulses `start` where given, from zero otherwise.
 pub fn solve(
@@ -215,21 +235,20 @@ pub fn solve_into(
         check_finite("the starting impulse", &solution.impulse)?;
     }
     let mut budget = Budget::new(options);
-    let Workspace { elimination, cones, velocity, best, many, one, two, three, five } = workspace;
     let laws = problem.laws.as_slice();
-    cones.clear();
-    cones.reserve(laws.len());
-    cones.extend(laws.iter().map_while(cone_of));
-    let all_cones = cones.len() == laws.len();
+    workspace.cones.clear();
+    workspace.cones.reserve(laws.len());
+    workspace.cones.extend(laws.iter().map_while(cone_of));
+    workspace.check.load(problem);
+    workspace.best.residual = f64::INFINITY;
+    let all_cones = workspace.cones.len() == laws.len();
     // Where W would be too large, it is not formed; what that could not solve goes on from where it came to.
-    let swept = all_cones && matrix_free::solve(problem, cones, options, &mut budget, many, solution);
+    let swept = all_cones && solve_without_w(problem, options, &mut budget, workspace, solution);
     if swept && (solution.status == Status::Solved || budget.ended().is_some()) {
         return Ok(());
     }
-    let before = (solution.residual, solution.iterations);
-    if swept {
-        best.clone_from(&solution.impulse);
-    }
+    let sweeps = if swept { solution.iterations } else { 0 };
+    let Workspace { elimination, cones, check, best, matrix_free, blocks } = workspace;
     let (w, q) = match &problem.form {
         Form::Local { delassus, free_velocity } => (delassus, free_velocity),
         Form::Global { mass, jacobian_transposed, force, bias } => {
@@ -239,67 +258,123 @@ pub fn solve_into(
         }
     };
     solution.impulse.resize(rows, 0.0);
-    if !all_cones {
-        *solution = solve_dense(w, q, laws, options)?;
-        return Ok(());
+    if all_cones {
+        let on = ConeProblem { w, q, laws, cones };
+        WithW { problem, on, check, best, matrix_free, blocks }.solve(options, &mut budget, solution);
+        solution.iterations += sweeps;
+    } else {
+        solve_dense(w, q, laws, options, solution)?;
+        check_solution(problem, options.tolerance, check, solution);
     }
-    let widest = cones.iter().map(|c| c.rows()).max().unwrap_or(1);
-    let mut solve_cones = |asked: &FrictionOptions, budget: &mut Budget, solution: &mut FrictionSolution| {
-        linalg::inside(laws.len(), || match widest {
-            1 => one.get_or_insert_default().solve((w, q), laws, cones, asked, budget, solution),
-            2 => two.get_or_insert_default().solve((w, q), laws, cones, asked, budget, solution),
-            3 => three.get_or_insert_default().solve((w, q), laws, cones, asked, budget, solution),
-            _ => five.get_or_insert_default().solve((w, q), laws, cones, asked, budget, solution),
-        });
-    };
-    // Where impulses are far larger than loads, W loses what decides about them, and patience with it is in vain.
-    let convex =
-        options.method == Method::Auto && !options.minimum_norm && matrix_free::is_associated(problem, cones);
-    let some = options.max_work.map_or(BEFORE_CONVEX, |most| most.min(BEFORE_CONVEX));
-    let mut first = if convex { budget.with_work(some) } else { budget.clone() };
-    solve_cones(options, &mut first, solution);
-    if convex && solution.status != Status::Solved {
-        let judged = ContactProblem { delassus: w, free_velocity: q, laws };
-        matrix_free::solve_associated(problem, cones, &judged, options, &budget, many, solution);
-        if solution.status != Status::Solved {
-            solve_cones(options, &mut budget, solution);
-        }
-    }
-    // Rows that are scaled or left out have another residual than the law that was asked for: the judge is asked.
-    let other =
-        |(law, cone): (&Law, &Cone)| matches!(law, Law::CoulombEllipse { .. }) || law.dim() != cone.rows();
-    if laws.iter().zip(&*cones).any(other) {
-        let judged = ContactProblem { delassus: w, free_velocity: q, laws };
-        let mut asked = *options;
-        velocity.resize(rows, 0.0);
-        for attempts_left in (0..3).rev() {
-            let claimed = solution.status;
-            solution.residual = residual_at(&judged, &solution.impulse, velocity).relative;
-            solution.status = crate::problem::settle(solution.residual, claimed, options.tolerance);
-            if claimed != Status::Solved || solution.status == Status::Solved || attempts_left == 0 {
-                break;
-            }
-            asked.tolerance *= 0.1 * options.tolerance / solution.residual;
-            solve_cones(&asked, &mut budget, solution);
-        }
-    }
-    if swept {
-        solution.iterations += before.1;
-        // Sweeps came closer than all that followed.
-        if before.0 < solution.residual {
-            solution.impulse.copy_from_slice(best);
-            solution.residual = before.0;
-        }
+    // Sweeps, or a solve to a larger tolerance, may have come closer than all that followed.
+    if best.residual < solution.residual {
+        solution.impulse.clone_from(&best.impulse);
+        check_solution(problem, options.tolerance, check, solution);
     }
     // Where W is not semidefinite, iterations may grow beyond all numbers: no impulses are better than such ones.
     if !solution.impulse.iter().all(|x| x.is_finite()) {
         solution.impulse.fill(0.0);
-        velocity.resize(rows, 0.0);
-        let judged = ContactProblem { delassus: w, free_velocity: q, laws };
-        solution.residual = residual_at(&judged, &solution.impulse, velocity).relative;
-        solution.status = crate::problem::settle(solution.residual, Status::Stalled, options.tolerance);
+        solution.status = Status::Stalled;
+        check_solution(problem, options.tolerance, check, solution);
     }
     Ok(())
+}
+
+/// Replaces what a solver reports of its impulses by the velocity and the residual that they have in the problem.
+fn check_solution(
+    problem: &FrictionProblem,
+    tolerance: f64,
+    check: &mut ResidualCheck,
+    solution: &mut FrictionSolution,
+) {
+    let found = check.residual(problem, &solution.impulse, &mut solution.velocity);
+    solution.residual = if found.rounding > tolerance { found.known() } else { found.relative };
+    solution.status = settle(solution.residual, solution.status, tolerance);
+}
+
+/// Sweeps without W, the result checked; whether the problem is of the kind for which they are made.
+fn solve_without_w(
+    problem: &FrictionProblem,
+    options: &FrictionOptions,
+    budget: &mut Budget,
+    workspace: &mut Workspace,
+    solution: &mut FrictionSolution,
+) -> bool {
+    let Workspace { cones, check, best, matrix_free, .. } = workspace;
+    if !matrix_free::solve(problem, cones, options, budget, matrix_free, solution) {
+        return false;
+    }
+    let claimed = solution.status;
+    check_solution(problem, options.tolerance, check, solution);
+    best.offer(solution);
+    if claimed == Status::Solved && solution.status != Status::Solved {
+        let tolerance = options.tolerance * TIGHTER * options.tolerance / solution.residual;
+        let (tighter, before) = (FrictionOptions { tolerance, ..*options }, solution.iterations);
+        matrix_free::solve(problem, cones, &tighter, budget, matrix_free, solution);
+        solution.iterations += before;
+        check_solution(problem, options.tolerance, check, solution);
+        best.offer(solution);
+    }
+    true
+}
+
+/// A problem of cones with its W.
+struct WithW<'a> {
+    problem: &'a FrictionProblem,
+    on: ConeProblem<'a>,
+    check: &'a mut ResidualCheck,
+    best: &'a mut Best,
+    matrix_free: &'a mut matrix_free::Room,
+    blocks: &'a mut BlockWorkspaces,
+}
+
+impl WithW<'_> {
+    /// Solves from the impulses in `solution`. Where the residual check refuses what the solver takes for solved, the solver goes
+    /// on with a smaller tolerance.
+    fn solve(&mut self, options: &FrictionOptions, budget: &mut Budget, solution: &mut FrictionSolution) {
+        self.solve_islands(options, budget, solution);
+        // The residual of scaled rows, or of fewer rows, is another number than that of the law.
+        let scaled = |(law, cone): (&Law, &Cone)| {
+            matches!(law, Law::CoulombEllipse { .. }) || law.dim() != cone.rows()
+        };
+        let scaled = self.on.laws.iter().zip(self.on.cones).any(scaled);
+        let (retries, factor) = if scaled { (SCALED_RETRIES, TIGHTER_SCALED) } else { (1, TIGHTER) };
+        let mut tighter = *options;
+        for retry in 0..=retries {
+            let claimed = solution.status;
+            check_solution(self.problem, options.tolerance, self.check, solution);
+            if claimed != Status::Solved || solution.status == Status::Solved || retry == retries {
+                break;
+            }
+            self.best.offer(solution);
+            tighter.tolerance *= factor * options.tolerance / solution.residual;
+            self.blocks.solve(self.on, &tighter, budget, solution);
+        }
+    }
+
+    fn solve_islands(
+        &mut self,
+        options: &FrictionOptions,
+        budget: &mut Budget,
+        solution: &mut FrictionSolution,
+    ) {
+        // Where impulses are far larger than loads, W loses what decides about them, and more work on it is in vain.
+        let convex = options.method == Method::Auto
+            && !options.minimum_norm
+            && matrix_free::is_associated(self.problem, self.on.cones);
+        if !convex {
+            return self.blocks.solve(self.on, options, &mut budget.clone(), solution);
+        }
+        let some = options.max_work.map_or(BEFORE_CONVEX, |most| most.min(BEFORE_CONVEX));
+        self.blocks.solve(self.on, options, &mut budget.with_work(some), solution);
+        if solution.status != Status::Solved {
+            let WithW { problem, on, check, matrix_free, .. } = self;
+            matrix_free::solve_associated(problem, on.cones, check, options, budget, matrix_free, solution);
+            if solution.status != Status::Solved {
+                self.blocks.solve(self.on, options, budget, solution);
+            }
+        }
+    }
 }
 
 /// The cone of a law; `None` for laws that are no cone.
@@ -333,18 +408,13 @@ fn solve_dense(
     q: &[f64],
     laws: &[Law],
     options: &FrictionOptions,
-) -> Result<FrictionSolution, InvalidProblem> {
+    solution: &mut FrictionSolution,
+) -> Result<(), InvalidProblem> {
     let dense = w.to_dense();
     let problem = ContactProblem::new(&dense, q, laws)?;
-    let found = dense_fallback::solve_any_law(
-        &problem,
-        &ContactOptions { tolerance: options.tolerance, ..Default::default() },
-    );
-    Ok(FrictionSolution {
-        impulse: found.force,
-        status: found.status,
-        iterations: found.iterations,
-        residual: found.residual,
-        islands: 1,
-    })
+    let options = ContactOptions { tolerance: options.tolerance, ..Default::default() };
+    let found = dense_fallback::solve_any_law(&problem, &options);
+    (solution.impulse, solution.status) = (found.force, found.status);
+    (solution.iterations, solution.islands) = (found.iterations, 1);
+    Ok(())
 }

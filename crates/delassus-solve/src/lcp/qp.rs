@@ -13,7 +13,8 @@
 //! | min ½‖u⁺ − u⁻‖², w₁ + A(I + E)⁻ᵀEᵀ w₂ = A(u⁺ + E u⁻), w ≥ 0 | velocities after an impact | 001 eq. 83, corrected |
 //!
 //! `clarabel` may return a point that is not a solution, whatever its status says: a program counts as solved only
-//! where the KKT conditions hold at the point, computed here, after its active set was solved for all digits.
+//! where the KKT conditions hold at the point, computed here, after its active set was solved for all digits. It counts as
+//! infeasible or unbounded only where the ray that `clarabel` gives for a proof is one, computed here as well.
 
 use clarabel::algebra::CscMatrix;
 use clarabel::solver::{DefaultSettings, DefaultSolver, IPSolver, NonnegativeConeT, SolverStatus, ZeroConeT};
@@ -73,6 +74,9 @@ fn compressed(a: &Matrix, upper: bool) -> CscMatrix<f64> {
 
 /// KKT violations up to this, relative to the size of the terms, are rounding.
 const SOLVED: f64 = 1e-9;
+/// The error of a ray over its gain, each relative to the size of its terms, up to which the ray is a proof. A Farkas ray with
+/// this ratio leaves no feasible point nearer than its inverse times the size of the right-hand side over that of the rows.
+const RAY_ERROR: f64 = 1e-6;
 
 impl QuadraticProgram {
     /// Solves the program.
@@ -82,8 +86,12 @@ impl QuadraticProgram {
         for tolerance in [1e-13, 1e-10, 1e-8] {
             let (status, x, dual) = self.interior_point(tolerance);
             match status {
-                SolverStatus::PrimalInfeasible => return QpOutcome::Infeasible,
-                SolverStatus::DualInfeasible => return QpOutcome::Unbounded,
+                SolverStatus::PrimalInfeasible if self.proves_infeasible(&dual) => {
+                    return QpOutcome::Infeasible;
+                }
+                SolverStatus::DualInfeasible if self.proves_unbounded(&x) => return QpOutcome::Unbounded,
+                // A ray that proves nothing is no point either.
+                SolverStatus::PrimalInfeasible | SolverStatus::DualInfeasible => continue,
                 _ => {}
             }
             if !x.iter().chain(&dual).all(|v| v.is_finite()) {
@@ -102,6 +110,34 @@ impl QuadraticProgram {
             }
         }
         QpOutcome::Unresolved
+    }
+
+    /// Whether multipliers (y, z) prove that no point is feasible (Farkas): z ≥ 0, Eᵀy = Gᵀz and hᵀz > eᵀy.
+    fn proves_infeasible(&self, dual: &[f64]) -> bool {
+        if dual.len() != self.equality_values.len() + self.inequality_bounds.len() {
+            return false;
+        }
+        let (y, z) = dual.split_at(self.equality_values.len());
+        let pull = self.equalities.tr_mul_vec(y);
+        let push = self.inequalities.tr_mul_vec(z);
+        let error = pull.iter().zip(&push).fold(0.0_f64, |m, (y, z)| m.max((y - z).abs()));
+        let gain = dot(&self.inequality_bounds, z) - dot(&self.equality_values, y);
+        let rows = self.equalities.max_abs().max(self.inequalities.max_abs());
+        let values = max_abs(&self.equality_values).max(max_abs(&self.inequality_bounds));
+        z.iter().all(|z| *z >= 0.0) && gain > 0.0 && error * values <= RAY_ERROR * gain * rows
+    }
+
+    /// Whether the value falls without end along a direction d: P d = 0, E d = 0, G d ≥ 0 and cᵀd < 0.
+    fn proves_unbounded(&self, direction: &[f64]) -> bool {
+        let descent = -dot(&self.linear, direction) / max_abs(&self.linear).max(f64::MIN_POSITIVE);
+        let along = |a: &Matrix, violation: fn(f64) -> f64| {
+            let size = a.max_abs().max(f64::MIN_POSITIVE);
+            a.mul_vec(direction).iter().fold(0.0_f64, |m, x| m.max(violation(*x / size)))
+        };
+        let error = along(&self.hessian, f64::abs)
+            .max(along(&self.equalities, f64::abs))
+            .max(along(&self.inequalities, |x| (-x).max(0.0)));
+        direction.iter().all(|x| x.is_finite()) && descent > 0.0 && error <= RAY_ERROR * descent
     }
 
     /// Status, point and multipliers (of equalities, of inequalities) as clarabel returns them.
@@ -339,4 +375,44 @@ pub fn projected_gauss_principle(d: &Dynamics) -> Option<(QuadraticProgram, Vec<
         inequality_bounds: minus(&h4),
     };
     Some((program, base))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// x ≥ 1 and −x ≥ 1 in one unknown, and 0 = 0.
+    fn contradiction() -> QuadraticProgram {
+        QuadraticProgram {
+            hessian: Matrix::identity(1),
+            linear: vec![0.0],
+            equalities: Matrix::zeros(1, 1),
+            equality_values: vec![0.0],
+            inequalities: Matrix::from_rows(&[[1.0], [-1.0]]),
+            inequality_bounds: vec![1.0, 1.0],
+        }
+    }
+
+    #[test]
+    fn a_forged_ray_proves_nothing() {
+        let program = contradiction();
+        // Gᵀz = z₁ − z₂, hᵀz = z₁ + z₂.
+        assert!(program.proves_infeasible(&[0.0, 1.0, 1.0]));
+        assert!(program.proves_infeasible(&[0.0, 3.0, 3.0 + 1e-9]));
+        assert!(!program.proves_infeasible(&[0.0, 1.0, 1.0 + 1e-3]), "Gᵀz is not zero");
+        assert!(!program.proves_infeasible(&[0.0, -1.0, -1.0]), "multipliers pull");
+        assert!(!program.proves_infeasible(&[1.0, 0.0, 0.0]), "nothing is gained");
+        assert!(!program.proves_infeasible(&[0.0, f64::NAN, 1.0]) && !program.proves_infeasible(&[1.0]));
+        let feasible = QuadraticProgram { inequality_bounds: vec![1.0, -2.0], ..program };
+        assert!(!feasible.proves_infeasible(&[0.0, 1.0, 1.0]));
+    }
+
+    #[test]
+    fn a_forged_direction_proves_nothing() {
+        let program = multiplier_program(&Matrix::diagonal(&[0.0, 1.0]), &[-1.0, -1.0]);
+        assert!(program.proves_unbounded(&[1.0, 0.0]) && program.proves_unbounded(&[1.0, 1e-9]));
+        assert!(!program.proves_unbounded(&[0.0, 1.0]), "the value is curved along it");
+        assert!(!program.proves_unbounded(&[-1.0, 0.0]), "the value grows, and the bound is in the way");
+        assert!(!program.proves_unbounded(&[f64::INFINITY, 0.0]));
+    }
 }

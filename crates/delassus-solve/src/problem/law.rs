@@ -24,6 +24,9 @@
 //! √((μ_1 u_1)² + (μ_2 u_2)²) for the ellipse, μ‖u_t‖ + μ_r‖ω‖ with rolling), the laws of Coulomb's kind read
 //! K ∋ f ⊥ û ∈ K*: friction does as much work against the slip as its set allows.
 
+/// The most rows of a law.
+pub const MAX_LAW_ROWS: usize = 5;
+
 /// The unit direction of a slip velocity that is known and not zero.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Slip {

@@ -11,6 +11,7 @@ mod law;
 mod operator;
 mod reduced_coordinates;
 mod residual;
+mod residual_check;
 mod sphere_pile;
 mod status;
 
@@ -20,12 +21,12 @@ pub use law::{Law, Slip, row_offsets};
 pub use operator::{Delassus, MatrixFree};
 pub use reduced_coordinates::{ReducedCoordinates, reduced_coordinates};
 pub use residual::{Residual, project_cone, project_ellipse, project_rolling, residual, worst_constraint};
+pub use residual_check::ResidualCheck;
 pub use sphere_pile::sphere_pile;
 pub use status::Status;
 
 pub(crate) use delassus_assembly::Elimination;
 pub(crate) use friction_problem::inverse_blocks;
-pub(crate) use residual::residual_at;
 pub(crate) use status::settle;
 
 use thiserror::Error;

@@ -6,7 +6,7 @@
 //! change with units, with the order of contacts, or with the choice of tangents.
 
 use super::ContactProblem;
-use super::law::{Law, row_offsets};
+use super::law::{Law, MAX_LAW_ROWS, row_offsets};
 use crate::linalg::norm;
 
 /// The violations of a contact problem at a force.
@@ -21,6 +21,24 @@ pub struct Residual {
     pub force: f64,
     /// Largest violation of complementarity abs(f · û) over the constraints, in units of f times u.
     pub power: f64,
+    /// ε ‖f‖ / ‖(ρ q)‖: what the rounding of the force alone may hide of a velocity. A smaller residual is not known.
+    pub rounding: f64,
+}
+
+impl Residual {
+    /// The residual of a point that is none.
+    pub const INFINITE: Residual = Residual {
+        relative: f64::INFINITY,
+        velocity: f64::INFINITY,
+        force: f64::INFINITY,
+        power: f64::INFINITY,
+        rounding: f64::INFINITY,
+    };
+
+    /// The relative residual as far as it is known: not below what rounding may hide.
+    pub fn known(&self) -> f64 {
+        self.relative.max(self.rounding)
+    }
 }
 
 /// P_K(x) on K = {‖x_t‖ ≤ μ x_n}, written over `x`.
@@ -131,12 +149,9 @@ pub fn project_ellipse(x: &mut [f64], mu: [f64; 2]) {
     }
 }
 
-/// The most rows of a law.
-const MOST: usize = 5;
-
 /// How far f is from its friction cone, for the laws whose cone is not round.
 fn outside(law: &Law, f: &[f64]) -> f64 {
-    let mut p = [0.0; MOST];
+    let mut p = [0.0; MAX_LAW_ROWS];
     let p = &mut p[..f.len()];
     p.copy_from_slice(f);
     match *law {
@@ -166,47 +181,81 @@ fn saxce_term(law: &Law, u: &[f64]) -> f64 {
 
 /// The residual of a force; infinite where the force is not finite.
 pub fn residual(problem: &ContactProblem<'_>, force: &[f64]) -> Residual {
-    residual_at(problem, force, &mut vec![0.0; problem.delassus.dim()])
+    let delassus = problem.delassus;
+    if force.len() != delassus.dim() {
+        return Residual::INFINITE;
+    }
+    let mut first = 0;
+    let of_law = |law: &Law| {
+        let at = first;
+        first += law.dim();
+        step_length(law.dim(), |i, j| delassus.entry(at + i, at + j))
+    };
+    let rho: Vec<f64> = problem.laws.iter().map(of_law).collect();
+    measure(problem.laws, problem.free_velocity, force, &problem.velocity(force), &rho)
 }
 
-/// As [`residual`]; u is written to `velocity`, which has as many entries as there are rows.
-pub fn residual_at(problem: &ContactProblem<'_>, force: &[f64], velocity: &mut [f64]) -> Residual {
-    let worst = Residual {
-        relative: f64::INFINITY,
-        velocity: f64::INFINITY,
-        force: f64::INFINITY,
-        power: f64::INFINITY,
-    };
-    if force.len() != problem.delassus.dim() || force.iter().any(|x| !x.is_finite()) {
-        return worst;
+/// The residual of a force f with the velocity u that it causes and ρ of each constraint.
+pub(super) fn measure(
+    laws: &[Law],
+    free_velocity: &[f64],
+    force: &[f64],
+    velocity: &[f64],
+    rho: &[f64],
+) -> Residual {
+    let finite = |x: &[f64]| x.iter().all(|x| x.is_finite());
+    if !(finite(force) && finite(velocity) && finite(free_velocity)) {
+        return Residual::INFINITE;
     }
-    problem.delassus.apply_rows(0..force.len(), force, velocity);
-    velocity.iter_mut().zip(problem.free_velocity).for_each(|(u, q)| *u += q);
-    let u = &*velocity;
-    if u.iter().any(|x| !x.is_finite()) {
-        return worst;
+    // Squares of numbers near the ends of the range of f64 are lost. The natural map is homogeneous, so powers of two in
+    // the place of the units of force and velocity change no bit of the others.
+    let largest = |x: &[f64]| x.iter().fold(0.0_f64, |m, x| m.max(x.abs()));
+    let speed_unit = power_of_two(largest(velocity).max(largest(free_velocity)));
+    let (mut first, mut impulse) = (0, largest(force));
+    for (law, rho) in laws.iter().zip(rho) {
+        impulse = impulse.max(rho * largest(&free_velocity[first..first + law.dim()]));
+        first += law.dim();
     }
+    let force_unit = power_of_two(impulse);
     let mut out = Residual::default();
-    let (mut sum, mut scale, mut first) = (0.0, 0.0, 0);
-    for law in problem.laws {
+    let (mut sum, mut scale, mut size, mut first) = (0.0, 0.0, 0.0, 0);
+    for (law, rho) in laws.iter().zip(rho) {
         let rows = first..first + law.dim();
         first = rows.end;
-        let top = largest_eigenvalue(problem, rows.start, law.dim());
-        // A constraint that nothing moves (W_ii = 0) has no time scale of its own: compare as it stands.
-        let rho = if top > 0.0 { 1.0 / top } else { 1.0 };
-        let (f, v, q) = (&force[rows.clone()], &u[rows.clone()], &problem.free_velocity[rows]);
+        let rho = rho / force_unit * speed_unit;
+        let scaled = |x: &[f64], unit: f64| {
+            let mut out = [0.0; MAX_LAW_ROWS];
+            out.iter_mut().zip(x).for_each(|(out, x)| *out = x / unit);
+            out
+        };
+        let (f, v) = (&force[rows.clone()], &velocity[rows.clone()]);
+        physical(law, f, v, &mut out);
+        let q = scaled(&free_velocity[rows], speed_unit);
+        let (f, v) = (&scaled(f, force_unit)[..law.dim()], &scaled(v, speed_unit)[..law.dim()]);
         sum += natural_map(law, f, v, rho).iter().map(|x| x * x).sum::<f64>();
         scale += q.iter().map(|x| rho * rho * x * x).sum::<f64>();
-        physical(law, f, v, &mut out);
+        size += f.iter().map(|x| x * x).sum::<f64>();
     }
-    out.relative = sum.sqrt() / if scale > 0.0 { scale.sqrt() } else { 1.0 };
-    out
+    let scale = if scale > 0.0 { scale.sqrt() } else { 1.0 / force_unit };
+    out.relative = sum.sqrt() / scale;
+    out.rounding = f64::EPSILON * size.sqrt() / scale;
+    if out.relative.is_nan() { Residual::INFINITE } else { out }
 }
 
-/// λ_max of the symmetric part of the block of W that belongs to a constraint, by rotations that make it diagonal (Jacobi).
-fn largest_eigenvalue(problem: &ContactProblem<'_>, first: usize, rows: usize) -> f64 {
-    let entry = |i: usize, j: usize| problem.delassus.entry(first + i, first + j);
-    let mut a = [[0.0; MOST]; MOST];
+/// The power of two next below a size; 1 where there is none.
+fn power_of_two(size: f64) -> f64 {
+    if size > 0.0 { 2f64.powi(size.log2().floor().clamp(-1000.0, 1000.0) as i32) } else { 1.0 }
+}
+
+/// ρ = 1/λ_max of the symmetric part of a block of W; 1 for a constraint that nothing moves, which has no time scale of its own.
+pub(super) fn step_length(rows: usize, block: impl Fn(usize, usize) -> f64) -> f64 {
+    let top = largest_eigenvalue(rows, block);
+    if top > 0.0 { 1.0 / top } else { 1.0 }
+}
+
+/// λ_max of the symmetric part of a block of W, by rotations that make it diagonal (Jacobi).
+fn largest_eigenvalue(rows: usize, entry: impl Fn(usize, usize) -> f64) -> f64 {
+    let mut a = [[0.0; MAX_LAW_ROWS]; MAX_LAW_ROWS];
     for i in 0..rows {
         for j in 0..=i {
             a[i][j] = 0.5 * (entry(i, j) + entry(j, i));
@@ -297,12 +346,12 @@ pub fn worst_constraint(problem: &ContactProblem<'_>, force: &[f64]) -> f64 {
 }
 
 /// f − P(f − ρ û) for one constraint, zeros below its rows; zero exactly at its solutions.
-fn natural_map(law: &Law, f: &[f64], u: &[f64], rho: f64) -> [f64; MOST] {
+fn natural_map(law: &Law, f: &[f64], u: &[f64], rho: f64) -> [f64; MAX_LAW_ROWS] {
     let d = f.len();
-    let mut out = [0.0; MOST];
+    let mut out = [0.0; MAX_LAW_ROWS];
     // f − P(f − ρ û); inside of the cone that is ρ û, of which a large f would swallow a part.
     let difference = |project: &dyn Fn(&mut [f64])| {
-        let (mut step, mut pushed) = ([0.0; MOST], [0.0; MOST]);
+        let (mut step, mut pushed) = ([0.0; MAX_LAW_ROWS], [0.0; MAX_LAW_ROWS]);
         for c in 0..d {
             step[c] = rho * u[c] + if c == 0 { rho * saxce_term(law, u) } else { 0.0 };
             pushed[c] = f[c] - step[c];
@@ -312,14 +361,14 @@ fn natural_map(law: &Law, f: &[f64], u: &[f64], rho: f64) -> [f64; MOST] {
         if nearest == pushed {
             return step;
         }
-        let mut out = [0.0; MOST];
+        let mut out = [0.0; MAX_LAW_ROWS];
         for c in 0..d {
             out[c] = f[c] - nearest[c];
         }
         out
     };
     let along = |normal: f64, size: f64, mu: f64, e: &[f64]| {
-        let mut out = [0.0; MOST];
+        let mut out = [0.0; MAX_LAW_ROWS];
         out[0] = f[0] - normal;
         for c in 1..d {
             out[c] = f[c] + mu * size * e[c - 1];
