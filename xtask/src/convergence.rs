@@ -1,12 +1,12 @@
-//! `cargo xtask convergence`: the error of time stepping against the motion from event to event, over the step.
+//! `cargo xtask convergence`: the error of time stepping against event-driven integration, over the step.
 //!
 //! ```text
 //! error(dt) = 1/T ∫ Σ_bodies (‖x_dt − x‖ + 2 r ‖ε_dt − ε‖) dt ,     order = d log error / d log dt
 //! ```
 //!
-//! x are places of centres, ε orientations as quaternions, r the radius of a body: an L¹ norm in time and of positions, because velocities jump and
-//! jump at other instants. The reference is computed from event to event, to 1e-12. Writes a table (CSV) and a picture (SVG) into
-//! the book.
+//! x are positions of centres, ε orientations as quaternions, r the bounding radius of a body: an L¹ norm in time and of
+//! positions, because velocities jump, and the two motions jump at different instants. The reference is event-driven, to
+//! 1e-12. Writes a table (CSV) and a picture (SVG) into the book.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -15,6 +15,12 @@ use delassus::events::{Ending, EventOptions, run_events, world_system};
 use delassus::stepping::{StepOptions, Stepper};
 use delassus::world::WorldState;
 use delassus_scene::read_world;
+
+use texts::{FLOOR, WEIGHT, cuboid, hinge, sliding_ball, sphere, surfaces};
+
+#[allow(dead_code, reason = "the tests use the rest")]
+#[path = "../../crates/delassus/tests/support/texts.rs"]
+mod texts;
 
 /// Numbers of instants at which motions are compared, one after the other: steps of nearly the same length. Errors depend on
 /// where in its step an event lies, and their mean over these lengths depends less on it.
@@ -25,247 +31,106 @@ const LEVELS: [usize; 7] = [1, 2, 4, 8, 16, 32, 64];
 /// Errors below this are of the distance within which a time step counts a contact as closed, not of its length, m.
 const FLOOR_ERROR: f64 = 2e-7;
 
-/// A scene that both ways of moving know.
+/// A scene that both integrators know.
 struct Scene {
     name: &'static str,
     what: &'static str,
     t_end: f64,
-    text: &'static str,
+    text: fn() -> String,
 }
 
-const FLOOR: &str = r#"
-[[body]]
-name = "floor"
-fixed = true
-[[body.shape]]
-type = "plane"
-"#;
+/// Weight in a world that moves in the plane y = 0.
+const IN_PLANE: &str = "[world]\nplane = \"xz\"\ngravity = [0, 0, -9.81]\n";
+
+/// A vertical wall at this x, its free side towards larger x.
+fn wall(x: f64) -> String {
+    format!(
+        "[[body]]\nname = \"wall\"\nfixed = true\n[[body.shape]]\ntype = \"plane\"\nnormal = [1, 0, 0]\noffset = {x:?}\n"
+    )
+}
+
+const STILL: [f64; 3] = [0.0; 3];
 
 const SCENES: [Scene; 8] = [
     Scene {
         name: "bouncing ball",
         what: "impacts with e = 0.6, up to and past their accumulation",
         t_end: 2.5,
-        text: r#"
-[world]
-gravity = [0, 0, -9.81]
-[[body]]
-name = "ball"
-mass = 1.0
-position = [0, 0, 1.1]
-[[body.shape]]
-type = "sphere"
-radius = 0.1
-[[friction]]
-between = ["*", "*"]
-restitution = 0.6
-"#,
+        text: || {
+            let ball = sphere("ball", 1.0, 0.1, [0.0, 0.0, 1.1], STILL);
+            [WEIGHT, &ball, &surfaces(0.0, 0.6), FLOOR].concat()
+        },
     },
-    Scene {
-        name: "sliding ball",
-        what: "slides, then rolls",
-        t_end: 1.0,
-        text: r#"
-[world]
-gravity = [0, 0, -9.81]
-[[body]]
-name = "ball"
-mass = 1.0
-position = [0, 0, 0.5]
-velocity = [1.2, 1.6, 0]
-[[body.shape]]
-type = "sphere"
-radius = 0.5
-[[friction]]
-between = ["*", "*"]
-mu = 0.2
-"#,
-    },
+    Scene { name: "sliding ball", what: "slides, then rolls", t_end: 1.0, text: sliding_ball },
     Scene {
         name: "block on an incline",
         what: "slides up, stops and stays",
         t_end: 1.0,
-        text: r#"
-[world]
-plane = "xz"
-gravity = ["-9.81*sin(pi/12)", 0, "-9.81*cos(pi/12)"]
-[[body]]
-name = "block"
-mass = 1.0
-position = [0, 0, 0.1]
-velocity = [2.0, 0, 0]
-[[body.shape]]
-type = "box"
-half_extents = [0.2, 0.2, 0.1]
-[[friction]]
-between = ["*", "*"]
-mu = 0.5
-"#,
+        text: || {
+            let tilted =
+                "[world]\nplane = \"xz\"\ngravity = [\"-9.81*sin(pi/12)\", 0, \"-9.81*cos(pi/12)\"]\n";
+            let block = cuboid("block", 1.0, [0.2, 0.2, 0.1], [0.0, 0.0, 0.1], [2.0, 0.0, 0.0]);
+            [tilted, &block, &surfaces(0.5, 0.0), FLOOR].concat()
+        },
     },
     Scene {
         name: "stick and slip",
         what: "a pendulum drags a block to and fro",
         t_end: 2.0,
-        text: r#"
-[world]
-plane = "xz"
-gravity = [0, 0, -9.81]
-[[body]]
-name = "block"
-mass = 1.0
-position = [0, 0, 0.1]
-[[body.shape]]
-type = "box"
-half_extents = [0.4, 0.2, 0.1]
-[[body]]
-name = "bob"
-mass = 1.0
-inertia = [0.01, 0.01, 0.01]
-position = [0.4, 0, -0.2]
-[[joint]]
-name = "hinge"
-type = "revolute"
-bodies = ["block", "bob"]
-anchor = [0, 0, 0.1]
-axis = [0, 1, 0]
-[[friction]]
-between = ["*", "*"]
-mu = 0.2
-"#,
+        text: || {
+            let block = cuboid("block", 1.0, [0.4, 0.2, 0.1], [0.0, 0.0, 0.1], STILL);
+            let bob = "[[body]]\nname = \"bob\"\nmass = 1.0\ninertia = [0.01, 0.01, 0.01]\nposition = [0.4, 0, -0.2]\n";
+            let hinge = hinge("hinge", ["block", "bob"], [0.0, 0.0, 0.1]);
+            [IN_PLANE, &block, bob, &hinge, &surfaces(0.2, 0.0), FLOOR].concat()
+        },
     },
     Scene {
         name: "pendulum at a wall",
         what: "a joint, impacts with e = 0.7",
         t_end: 3.0,
-        text: r#"
-[world]
-plane = "xz"
-gravity = [0, 0, -9.81]
-[[body]]
-name = "wall"
-fixed = true
-[[body.shape]]
-type = "plane"
-normal = [1, 0, 0]
-offset = -0.3
-[[body]]
-name = "bob"
-mass = 1.0
-position = [0.8, 0, -0.6]
-[[body.shape]]
-type = "sphere"
-radius = 0.1
-[[joint]]
-name = "hinge"
-type = "revolute"
-bodies = ["world", "bob"]
-anchor = [0, 0, 0]
-axis = [0, 1, 0]
-[[friction]]
-between = ["*", "*"]
-restitution = 0.7
-"#,
+        text: || {
+            let bob = sphere("bob", 1.0, 0.1, [0.8, 0.0, -0.6], STILL);
+            let hinge = hinge("hinge", ["world", "bob"], STILL);
+            [IN_PLANE, &wall(-0.3), &bob, &hinge, &surfaces(0.0, 0.7)].concat()
+        },
     },
     Scene {
         name: "double pendulum at a wall",
         what: "two joints, impacts with e = 0.8",
         t_end: 2.0,
-        text: r#"
-[world]
-plane = "xz"
-gravity = [0, 0, -9.81]
-[[body]]
-name = "wall"
-fixed = true
-[[body.shape]]
-type = "plane"
-normal = [1, 0, 0]
-offset = -0.4
-[[body]]
-name = "upper"
-mass = 1.0
-position = [0.6, 0, -0.8]
-[[body.shape]]
-type = "sphere"
-radius = 0.1
-[[body]]
-name = "lower"
-mass = 1.0
-position = [1.2, 0, -1.6]
-[[body.shape]]
-type = "sphere"
-radius = 0.1
-[[joint]]
-name = "upper hinge"
-type = "revolute"
-bodies = ["world", "upper"]
-anchor = [0, 0, 0]
-axis = [0, 1, 0]
-[[joint]]
-name = "lower hinge"
-type = "revolute"
-bodies = ["upper", "lower"]
-anchor = [0.6, 0, -0.8]
-axis = [0, 1, 0]
-[[friction]]
-between = ["*", "*"]
-restitution = 0.8
-"#,
+        text: || {
+            let upper = sphere("upper", 1.0, 0.1, [0.6, 0.0, -0.8], STILL);
+            let lower = sphere("lower", 1.0, 0.1, [1.2, 0.0, -1.6], STILL);
+            let first = hinge("upper hinge", ["world", "upper"], STILL);
+            let second = hinge("lower hinge", ["upper", "lower"], [0.6, 0.0, -0.8]);
+            [IN_PLANE, &wall(-0.4), &upper, &lower, &first, &second, &surfaces(0.0, 0.8)].concat()
+        },
     },
     Scene {
         name: "rocking block",
         what: "impacts without rebound, from corner to corner",
         t_end: 1.5,
-        text: r#"
-[world]
-plane = "xz"
-gravity = [0, 0, -9.81]
-[parameters]
-tilt = 0.1
-b = 0.2
-h = 0.6
-[[body]]
-name = "block"
-mass = 1.0
-position = ["b*cos(tilt) - h*sin(tilt)", 0, "b*sin(tilt) + h*cos(tilt)"]
-euler_deg = [0, "-tilt*180/pi", 0]
-[[body.shape]]
-type = "box"
-half_extents = ["b", 0.2, "h"]
-[[friction]]
-between = ["*", "*"]
-mu = 1.5
-"#,
+        text: || {
+            let block = "[parameters]\ntilt = 0.1\nb = 0.2\nh = 0.6\n\
+                [[body]]\nname = \"block\"\nmass = 1.0\n\
+                position = [\"b*cos(tilt) - h*sin(tilt)\", 0, \"b*sin(tilt) + h*cos(tilt)\"]\n\
+                euler_deg = [0, \"-tilt*180/pi\", 0]\n\
+                [[body.shape]]\ntype = \"box\"\nhalf_extents = [\"b\", 0.2, \"h\"]\n";
+            [IN_PLANE, block, &surfaces(1.5, 0.0), FLOOR].concat()
+        },
     },
     Scene {
         name: "falling rod",
         what: "slides on its end, then falls flat with e = 0.3",
         t_end: 0.8,
-        text: r#"
-[world]
-plane = "xz"
-gravity = [0, 0, -9.81]
-[parameters]
-angle = "60 deg"
-[[body]]
-name = "rod"
-mass = 1.0
-inertia = [0.03, 0.0833, 0.0833]
-position = [0, 0, "0.5*sin(angle) + 0.02"]
-euler_deg = [0, "-angle*180/pi", 0]
-[[body.shape]]
-type = "sphere"
-radius = 0.02
-position = [-0.5, 0, 0]
-[[body.shape]]
-type = "sphere"
-radius = 0.02
-position = [0.5, 0, 0]
-[[friction]]
-between = ["*", "*"]
-mu = 0.3
-restitution = 0.3
-"#,
+        text: || {
+            let rod = "[parameters]\nangle = \"60 deg\"\n\
+                [[body]]\nname = \"rod\"\nmass = 1.0\ninertia = [0.03, 0.0833, 0.0833]\n\
+                position = [0, 0, \"0.5*sin(angle) + 0.02\"]\neuler_deg = [0, \"-angle*180/pi\", 0]\n\
+                [[body.shape]]\ntype = \"sphere\"\nradius = 0.02\nposition = [-0.5, 0, 0]\n\
+                [[body.shape]]\ntype = \"sphere\"\nradius = 0.02\nposition = [0.5, 0, 0]\n";
+            [IN_PLANE, rod, &surfaces(0.3, 0.3), FLOOR].concat()
+        },
     },
 ];
 
@@ -326,8 +191,7 @@ pub fn run(root: &Path) -> Result<(), String> {
 }
 
 fn measure(scene: &Scene, levels: &[usize]) -> Result<Measured, String> {
-    let floor = if scene.text.contains("\"wall\"") { "" } else { FLOOR };
-    let text = format!("{}{floor}", scene.text);
+    let text = (scene.text)();
     let file = read_world(&text, None, &[]).map_err(|e| e.render(scene.name, &text))?;
     let system = world_system(&file.world, &file.state).map_err(|e| e.to_string())?;
     let mut measured = Measured { dt: vec![], error: vec![0.0; levels.len()] };

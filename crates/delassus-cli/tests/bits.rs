@@ -60,13 +60,10 @@ fn scenes_move_to_the_recorded_bits() {
 
 #[test]
 fn problem_files_solve_to_the_recorded_bits() {
-    let Ok(folder) = std::env::var("DELASSUS_PROBLEMS") else {
-        println!("DELASSUS_PROBLEMS is not set: nothing was compared");
-        return;
-    };
+    let Some(folder) = crate::problems::folder("problem_files_solve_to_the_recorded_bits") else { return };
     compare("solve", |hashes| {
         for kind in ["fc2d", "fc3d", "gfc3d", "lcp", "mlcp", "rolling"] {
-            for file in files(&Path::new(&folder).join(kind), &["dat", "hdf5", "json"]) {
+            for file in files(&folder.join(kind), &["dat", "hdf5", "json"]) {
                 record(hashes, &file, &["solve", "--json", "--tolerance", "1e-8"]);
             }
         }

@@ -6,10 +6,15 @@ mod commands;
 mod compare;
 mod map;
 mod parquet;
+#[path = "../../delassus-solve/tests/support/problems.rs"]
+mod problems;
 mod run;
 mod run_system;
 mod safe;
 mod scenes;
+#[allow(dead_code, reason = "each test binary uses its share")]
+#[path = "../../delassus/tests/support/texts.rs"]
+mod texts;
 mod worlds;
 
 use std::path::{Path, PathBuf};

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::texts::{on_floor, sphere};
 use crate::{Temporary, delassus};
 
 /// What a Thrift struct in the compact protocol holds.
@@ -144,36 +145,20 @@ fn read(bytes: &[u8]) -> (i64, Vec<(String, Vec<String>)>) {
 }
 
 /// A ball that falls on a floor, and one on a joint.
-const WORLD: &str = r#"[world]
-[[body]]
-name = "floor"
-fixed = true
-[[body.shape]]
-type = "plane"
-[[body]]
-name = "ball, \"red\""
-mass = 1
-position = [0, 0, 0.11]
-[[body.shape]]
-type = "sphere"
-radius = 0.1
-[[body]]
-name = "bob"
-mass = 1
-position = [1, 0, 0.5]
-[[body.shape]]
-type = "sphere"
-radius = 0.1
-[[joint]]
-name = "pin"
-type = "ball"
-bodies = ["world", "bob"]
+fn world() -> String {
+    let joint = "[[joint]]
+name = \"pin\"
+type = \"ball\"
+bodies = [\"world\", \"bob\"]
 anchor = [1, 0, 1]
-"#;
+";
+    let ball = sphere("ball, \"red\"", 1.0, 0.1, [0.0, 0.0, 0.11], [0.0; 3]);
+    on_floor(&[&ball, &sphere("bob", 1.0, 0.1, [1.0, 0.0, 0.5], [0.0; 3]), joint])
+}
 
 #[test]
 fn parquet_has_the_numbers_of_the_csv() {
-    let file = Temporary::new("world.toml", WORLD.as_bytes());
+    let file = Temporary::new("world.toml", world().as_bytes());
     let folder = std::path::Path::new(file.path()).parent().unwrap();
     let [parquet, csv] = ["m.parquet", "m.csv"].map(|name| folder.join(name));
     let run = |t_end: &str| {

@@ -4,9 +4,10 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
+use crate::texts::{cuboid, hinge, on_floor, sphere, surfaces};
 use crate::{Temporary, delassus, json};
 
-/// A block on the ground.
+/// A block on the floor.
 const BLOCK: &str = r#"[world]
 name = "block"
 [parameters]
@@ -32,64 +33,32 @@ mu = "mu"
 t_end = 0.4
 "#;
 
-/// A bouncing ball beside a double pendulum.
-const MIXED: &str = r#"[world]
-name = "mixed"
-[[body]]
-name = "ground"
-fixed = true
-[[body.shape]]
-type = "plane"
-[[body]]
-name = "ball"
-mass = 1.0
-position = [2, 0, 0.15]
-velocity = [0.3, 0, 0]
-angular_velocity = [0, 1, 2]
-[[body.shape]]
-type = "sphere"
-radius = 0.1
-[[body]]
-name = "upper"
-mass = 1.0
-position = [0.5, 0, 3]
-[[body.shape]]
-type = "box"
-half_extents = [0.5, 0.05, 0.08]
-[[body]]
-name = "lower"
-mass = 1.0
-position = [1.5, 0, 3]
-[[body.shape]]
-type = "box"
-half_extents = [0.5, 0.05, 0.08]
-[[body]]
-name = "box"
-mass = 3.0
-position = [-3, 0, 0.2]
-euler_deg = [3, 4, 5]
-[[body.shape]]
-type = "box"
-half_extents = [0.1, 0.15, 0.12]
-[[joint]]
-name = "shoulder"
-type = "revolute"
-bodies = ["world", "upper"]
-anchor = [0, 0, 3]
-axis = [0, 1, 0]
-[[joint]]
-name = "elbow"
-type = "revolute"
-bodies = ["upper", "lower"]
-anchor = [1, 0, 3]
-axis = [0, 1, 0]
-[[friction]]
-between = ["*", "*"]
-mu = 0.4
-restitution = 0.6
-[simulation]
+/// A bouncing ball beside a double pendulum and a box.
+fn mixed() -> String {
+    let ball = sphere("ball", 1.0, 0.1, [2.0, 0.0, 0.15], [0.3, 0.0, 0.0]).replace(
+        "[[body.shape]]",
+        "angular_velocity = [0, 1, 2]
+[[body.shape]]",
+    );
+    let link = |name: &str, x: f64| cuboid(name, 1.0, [0.5, 0.05, 0.08], [x, 0.0, 3.0], [0.0; 3]);
+    let tilted = cuboid("box", 3.0, [0.1, 0.15, 0.12], [-3.0, 0.0, 0.2], [0.0; 3]).replace(
+        "[[body.shape]]",
+        "euler_deg = [3, 4, 5]
+[[body.shape]]",
+    );
+    on_floor(&[
+        &ball,
+        &link("upper", 0.5),
+        &link("lower", 1.5),
+        &tilted,
+        &hinge("shoulder", ["world", "upper"], [0.0, 0.0, 3.0]),
+        &hinge("elbow", ["upper", "lower"], [1.0, 0.0, 3.0]),
+        &surfaces(0.4, 0.6),
+        "[simulation]
 t_end = 0.2
-"#;
+",
+    ])
+}
 
 fn number(value: &Value) -> f64 {
     value.as_f64().unwrap_or_else(|| panic!("expected a number, found {value}"))
@@ -161,7 +130,7 @@ fn options_come_from_the_command_line_then_the_file() {
 
 #[test]
 fn a_run_that_goes_on_from_a_checkpoint_has_the_same_bits() {
-    let file = Temporary::new("mixed.toml", MIXED.as_bytes());
+    let file = Temporary::new("mixed.toml", mixed().as_bytes());
     let [csv, twice] = ["whole.csv", "parts.csv"].map(|name| in_folder(&file, name));
     let saved = in_folder(&file, "saved.json");
     let whole = json(&["run", file.path(), "--json", "-o", &csv, "--every", "10"]);
@@ -192,11 +161,7 @@ fn a_run_that_goes_on_from_a_checkpoint_has_the_same_bits() {
     let forces = ["whole-forces.csv", "parts-forces.csv"]
         .map(|name| std::fs::read_to_string(in_folder(&file, name)).unwrap());
     assert_eq!(forces[0], forces[1]);
-    assert!(
-        forces[0].contains(",contact,ground|box") && forces[0].contains(",joint,elbow,"),
-        "{}",
-        forces[0]
-    );
+    assert!(forces[0].contains(",contact,floor|box") && forces[0].contains(",joint,elbow,"), "{}", forces[0]);
     // A checkpoint of another scene, a later time, a file that is none.
     let block = Temporary::new("block.toml", BLOCK.as_bytes());
     for (args, message) in [
@@ -213,7 +178,7 @@ fn a_run_that_goes_on_from_a_checkpoint_has_the_same_bits() {
 
 #[test]
 fn tables_have_the_columns_of_every_body() {
-    let file = Temporary::new("mixed.toml", MIXED.as_bytes());
+    let file = Temporary::new("mixed.toml", mixed().as_bytes());
     let csv = in_folder(&file, "out.csv");
     let (_, doc) = json(&["run", file.path(), "--json", "-o", &csv, "--t-end", "0.05"]);
     let text = std::fs::read_to_string(&csv).unwrap();
@@ -231,7 +196,7 @@ fn tables_have_the_columns_of_every_body() {
 
 #[test]
 fn a_series_for_paraview() {
-    let file = Temporary::new("mixed.toml", MIXED.as_bytes());
+    let file = Temporary::new("mixed.toml", mixed().as_bytes());
     let out = in_folder(&file, "series.vtu");
     let args = ["run", file.path(), "--json", "-o", &out, "--t-end", "0.02", "--every", "10"];
     assert_eq!(json(&args).0, 0);
@@ -319,7 +284,10 @@ fn what_is_odd_about_a_start_is_told() {
     assert!(notes.contains("bodies were moved by up to 0.02 m"), "{notes}");
     // Moved, not thrown: it lies on the ground.
     assert!((number(&doc["bodies"]["brick"]["position"][2]) - 0.1).abs() < 1e-8, "{doc}");
-    let swinging = MIXED.replace("position = [1.5, 0, 3]", "position = [1.5, 0, 3]\nvelocity = [0, 1, 0]");
+    let swinging = mixed().replace(
+        "position = [1.5, 0.0, 3.0]\nvelocity = [0.0, 0.0, 0.0]",
+        "position = [1.5, 0.0, 3.0]\nvelocity = [0, 1, 0]",
+    );
     let file = Temporary::new("swinging.toml", swinging.as_bytes());
     let (_, doc) = json(&["run", file.path(), "--json", "--t-end", "0.01"]);
     let notes = doc["notes"].to_string();
@@ -376,7 +344,7 @@ fn steps_that_are_not_solved_are_told() {
 
 #[test]
 fn the_report_in_words() {
-    let file = Temporary::new("mixed.toml", MIXED.as_bytes());
+    let file = Temporary::new("mixed.toml", mixed().as_bytes());
     let out = delassus(&["run", file.path(), "--adaptive"]);
     let text = String::from_utf8_lossy(&out.stdout).into_owned();
     assert_eq!(out.status.code(), Some(0), "{text}{}", String::from_utf8_lossy(&out.stderr));
@@ -389,7 +357,7 @@ fn the_report_in_words() {
 #[test]
 fn an_interrupted_run_is_saved() {
     use std::process::{Command, Stdio};
-    let file = Temporary::new("mixed.toml", MIXED.as_bytes());
+    let file = Temporary::new("mixed.toml", mixed().as_bytes());
     let saved = in_folder(&file, "saved.json");
     let csv = in_folder(&file, "out.csv");
     let child = Command::new(env!("CARGO_BIN_EXE_delassus"))
@@ -456,7 +424,7 @@ fn a_series_is_strict_xml_whatever_its_world_is_called() {
 
 #[test]
 fn adaptive_steps_hit_the_times_of_frames_and_go_on_to_the_same_bits() {
-    let file = Temporary::new("mixed.toml", MIXED.as_bytes());
+    let file = Temporary::new("mixed.toml", mixed().as_bytes());
     let [once, twice, saved] = ["once.csv", "twice.csv", "saved.json"].map(|name| in_folder(&file, name));
     let adaptive =
         ["--adaptive", "--error", "1e-7", "--dt", "0.01", "--dt-min", "1e-4", "--every", "2", "--json"];

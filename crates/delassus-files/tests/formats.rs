@@ -1,12 +1,14 @@
 //! Every format gives back what was written, and every bad file is told.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use delassus_files::{Problem, fclib, json, parse, read, siconos};
 use delassus_solve::lcp::{Lcp, Mlcp};
 use delassus_solve::linalg::{Matrix, Sparse};
 use delassus_solve::problem::{Form, FrictionProblem, Law, Slip, row_offsets};
 use proptest::prelude::*;
+
+use crate::support::problems;
 
 fn local(laws: Vec<Law>, entries: &[(usize, usize, f64)], x: f64) -> Problem {
     let m = row_offsets(&laws)[laws.len()];
@@ -190,10 +192,7 @@ fn another_extension_is_read_and_not_written() {
 /// All files of a folder of problems: read, and written and read again in every format that can hold them.
 #[test]
 fn real_files() {
-    let Some(folder) = std::env::var_os("DELASSUS_PROBLEMS").map(PathBuf::from) else {
-        println!("skipped: DELASSUS_PROBLEMS is not set");
-        return;
-    };
+    let Some(folder) = problems::folder("real_files") else { return };
     for kind in ["lcp", "mlcp", "fc2d", "fc3d", "gfc3d", "rolling"] {
         let mut count = 0;
         for file in std::fs::read_dir(folder.join(kind)).unwrap() {

@@ -4,3 +4,5 @@ mod formats;
 mod mutations;
 mod operators;
 mod real_problems;
+#[path = "../../delassus-solve/tests/support/mod.rs"]
+mod support;

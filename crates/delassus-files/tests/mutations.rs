@@ -8,17 +8,10 @@ use delassus_solve::lcp::{Lcp, Mlcp};
 use delassus_solve::linalg::{Matrix, Sparse};
 use delassus_solve::problem::{Form, FrictionProblem, Law};
 
+use crate::support::random::Random;
+
 fn count() -> usize {
     std::env::var("DELASSUS_MUTATIONS").ok().and_then(|n| n.parse().ok()).unwrap_or(5000)
-}
-
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, n: usize) -> usize {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        ((self.0 >> 33) as usize) % n.max(1)
-    }
 }
 
 fn contacts(law: Law, global: bool, joint: bool) -> Problem {

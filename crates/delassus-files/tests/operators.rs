@@ -2,21 +2,18 @@
 //!
 //! Runs where `DELASSUS_PROBLEMS` names the folder of the files.
 
-use std::path::PathBuf;
-
 use delassus_files::{Problem, read};
 use delassus_solve::linalg::{Matrix, max_abs};
 use delassus_solve::problem::{ContactProblem, Delassus, residual};
+
+use crate::support::problems;
 
 /// Rows up to which the dense matrix is made, too.
 const DENSE: usize = 2000;
 
 #[test]
 fn formed_and_not_formed() {
-    let Some(folder) = std::env::var_os("DELASSUS_PROBLEMS").map(PathBuf::from) else {
-        println!("skipped: DELASSUS_PROBLEMS is not set");
-        return;
-    };
+    let Some(folder) = problems::folder("formed_and_not_formed") else { return };
     let mut count = 0;
     for kind in ["fc2d", "gfc3d", "rolling"] {
         for file in std::fs::read_dir(folder.join(kind)).unwrap() {

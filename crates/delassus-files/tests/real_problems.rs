@@ -9,10 +9,8 @@ use delassus_solve::contact::{FrictionOptions, solve};
 use delassus_solve::linalg::Sparse;
 use delassus_solve::problem::{ContactProblem, Form, FrictionProblem, Law, Status, residual};
 
-fn random(seed: &mut u64) -> f64 {
-    *seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-    (*seed >> 11) as f64 / (1u64 << 53) as f64
-}
+use crate::support::problems;
+use crate::support::random::Random;
 
 fn files(folder: &Path) -> Vec<PathBuf> {
     let kinds = ["fc2d", "fc3d", "gfc3d", "rolling"];
@@ -57,12 +55,9 @@ fn turned(w: &Sparse, q: &[f64], d: usize, turn: &[[[f64; 5]; 5]]) -> (Sparse, V
 
 #[test]
 fn other_orders_tangents_and_units() {
-    let Some(folder) = std::env::var_os("DELASSUS_PROBLEMS") else {
-        println!("skipped: DELASSUS_PROBLEMS is not set");
-        return;
-    };
-    let mut seed = 1;
-    for path in files(Path::new(&folder)) {
+    let Some(folder) = problems::folder("other_orders_tangents_and_units") else { return };
+    let mut random = Random(1);
+    for path in files(&folder) {
         let Problem::Friction(problem) = read(&path).unwrap() else { panic!("{}", path.display()) };
         let name = path.file_name().unwrap().to_string_lossy().into_owned();
         let (laws, (w, q)) = (&problem.laws, problem.local().unwrap());
@@ -71,7 +66,7 @@ fn other_orders_tangents_and_units() {
         // new[i] is where contact i goes.
         let mut new: Vec<usize> = (0..n).collect();
         for i in (1..n).rev() {
-            new.swap(i, (random(&mut seed) * (i + 1) as f64) as usize);
+            new.swap(i, (random.unit() * (i + 1) as f64) as usize);
         }
         let place = |row: usize| new[row / d] * d + row % d;
         let entries: Vec<_> = w.triplets().map(|(i, j, x)| (place(i), place(j), x)).collect();
@@ -92,9 +87,9 @@ fn other_orders_tangents_and_units() {
             .map(|_| {
                 let mut t = [[0.0; 5]; 5];
                 t[0][0] = 1.0;
-                t[1][1] = if random(&mut seed) > 0.5 { 1.0 } else { -1.0 };
+                t[1][1] = if random.unit() > 0.5 { 1.0 } else { -1.0 };
                 for first in (1..d.saturating_sub(1)).step_by(2) {
-                    let (s, c) = (6.3 * random(&mut seed)).sin_cos();
+                    let (s, c) = (6.3 * random.unit()).sin_cos();
                     (t[first][first], t[first][first + 1]) = (c, -s);
                     (t[first + 1][first], t[first + 1][first + 1]) = (s, c);
                 }

@@ -1,6 +1,7 @@
 //! Integration tests of the readers, in one binary.
 
 mod mjcf;
+mod support;
 mod system_file;
 mod urdf;
 mod world_file;

@@ -11,6 +11,8 @@ use delassus_solve::problem::Status;
 use glam::DVec3;
 use proptest::prelude::*;
 
+use crate::support::each_part_is_refused;
+
 fn read(text: &str) -> Imported {
     read_xml(text, None).unwrap_or_else(|e| panic!("{}", e.render("test.xml", text)))
 }
@@ -495,16 +497,7 @@ fn bad_models_are_refused_with_their_line() {
         ("<body name=\"right_arm\"", "<replicate count=\"2\"/><body name=\"right_arm\"", 27, "written out"),
         ("</mujoco>", "", 41, "XML"),
     ];
-    for (from, to, line, message) in cases {
-        assert!(HUMANOID.contains(from), "{from}");
-        let text = HUMANOID.replacen(from, to, 1);
-        let error = read_xml(&text, None).expect_err(to);
-        let rendered = error.render("test.xml", &text);
-        assert!(rendered.contains(message), "{to}: {rendered}");
-        if message != "XML" {
-            assert_eq!(error.place.map(|p| p.line), Some(line), "{rendered}");
-        }
-    }
+    each_part_is_refused(HUMANOID, &cases);
     let far = "<mujoco><worldbody><body pos=\"1e308 0 0\"><body pos=\"1e308 0 0\"><joint/><geom size=\"1\"/></body></body></worldbody></mujoco>";
     let message = read_xml(far, None).unwrap_err().to_string();
     assert!(message.contains("must be finite"), "{message}");

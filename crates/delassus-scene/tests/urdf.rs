@@ -5,6 +5,8 @@ use delassus_scene::{Imported, read_xml};
 use glam::DVec3;
 use proptest::prelude::*;
 
+use crate::support::each_part_is_refused;
+
 const ARM: &str = r#"<?xml version="1.0"?>
 <robot name="arm">
   <link name="base"><collision><geometry><box size="1 1 0.2"/></geometry></collision></link>
@@ -73,16 +75,7 @@ fn bad_robots_are_refused_with_their_line() {
         ("<cylinder radius=\"0.05\" length=\"1\"/>", "<mesh filename=\"a.stl\"/>", 6, "no folder"),
         ("</robot>", "", 21, "XML"),
     ];
-    for (from, to, line, message) in cases {
-        assert!(ARM.contains(from), "{from}");
-        let text = ARM.replacen(from, to, 1);
-        let error = read_xml(&text, None).expect_err(to);
-        let rendered = error.render("arm.urdf", &text);
-        assert!(rendered.contains(message), "{to}: {rendered}");
-        if message != "XML" {
-            assert_eq!(error.place.map(|p| p.line), Some(line), "{rendered}");
-        }
-    }
+    each_part_is_refused(ARM, &cases);
 }
 
 #[test]

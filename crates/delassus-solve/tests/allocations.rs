@@ -1,26 +1,26 @@
 //! What a simulation asks of a solver: from the third step on a solve takes no memory, and gives the bits of `solve`; the second
 //! solve of one and the same problem takes none, whatever its size.
 
+#[path = "support/counting.rs"]
 mod counting;
+#[allow(dead_code, reason = "each test binary uses its share")]
+#[path = "support/random.rs"]
+mod random;
 
 use counting::COUNT;
 use delassus_solve::contact::{FrictionOptions, FrictionSolution, Method, Workspace, solve, solve_into};
 use delassus_solve::linalg::Sparse;
 use delassus_solve::problem::{Form, FrictionProblem, Law, Status};
-
-fn random(seed: &mut u64) -> f64 {
-    *seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-    (*seed >> 11) as f64 / (1u64 << 53) as f64 - 0.5
-}
+use random::Random;
 
 /// A tower of boxes on four contacts each, the law of each contact drawn by `law`, in the global form: full 6 × 6 masses. Twelve
 /// rows of contacts per box, six degrees of freedom: W is singular.
 fn tower(boxes: usize, law: impl Fn(usize) -> Law, joint: bool) -> FrictionProblem {
-    let mut seed = 7;
+    let mut random = Random(7);
     let (mut mass, mut h, mut laws, mut force) = (vec![], vec![], vec![], vec![]);
     let mut row = 0;
     for b in 0..boxes {
-        let m = 1.0 + 0.5 * random(&mut seed);
+        let m = 1.0 + 0.5 * random.centred();
         for i in 0..6 {
             mass.push((6 * b + i, 6 * b + i, if i < 3 { m } else { 0.3 * m }));
         }
@@ -29,7 +29,7 @@ fn tower(boxes: usize, law: impl Fn(usize) -> Law, joint: bool) -> FrictionProbl
             mass.push((6 * b + i, 6 * b + j, x * m));
             mass.push((6 * b + j, 6 * b + i, x * m));
         }
-        force.extend([0.1 * random(&mut seed), 0.1 * random(&mut seed), -0.3, 0.0, 0.0, 0.02].map(|x| x * m));
+        force.extend([0.1 * random.centred(), 0.1 * random.centred(), -0.3, 0.0, 0.0, 0.02].map(|x| x * m));
         for (x, y) in [(0.5, 0.5), (0.5, -0.5), (-0.5, 0.5), (-0.5, -0.5)] {
             let law = law(laws.len());
             let directions = [[0.0, 0.0, 1.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]];
@@ -75,10 +75,10 @@ fn local(problem: &FrictionProblem) -> FrictionProblem {
 }
 
 /// Other numbers in the same places: the force moves by about a thousandth.
-fn moved(problem: &FrictionProblem, seed: &mut u64) -> FrictionProblem {
+fn moved(problem: &FrictionProblem, random: &mut Random) -> FrictionProblem {
     let mut out = problem.clone();
     if let Form::Global { force, .. } = &mut out.form {
-        force.iter_mut().for_each(|x| *x *= 1.0 + 1e-3 * random(seed));
+        force.iter_mut().for_each(|x| *x *= 1.0 + 1e-3 * random.centred());
     }
     out
 }
@@ -90,10 +90,10 @@ fn steady(
     form: fn(&FrictionProblem) -> FrictionProblem,
     options: &FrictionOptions,
 ) -> FrictionSolution {
-    let mut seed = 1;
+    let mut random = Random(1);
     let (mut workspace, mut solution) = (Workspace::default(), FrictionSolution::default());
     for step in 0..5 {
-        let now = form(&moved(problem, &mut seed));
+        let now = form(&moved(problem, &mut random));
         let start = (!solution.impulse.is_empty()).then(|| solution.impulse.clone());
         let expected = solve(&now, options, start.as_deref()).unwrap();
         let before = COUNT.get();
@@ -164,12 +164,12 @@ fn discs(wide: usize, law: Law) -> FrictionProblem {
     let side = |k: usize| if k.is_multiple_of(2) { wide } else { wide - 1 };
     let first: Vec<usize> = (0..=wide).scan(0, |at, k| Some(std::mem::replace(at, *at + side(k)))).collect();
     let (bodies, rows) = (first[wide], law.dim());
-    let mut seed = 3;
+    let mut random = Random(3);
     let (mut mass, mut force, mut h) = (vec![], vec![], vec![]);
     for b in 0..bodies {
-        let m = 1.5 + random(&mut seed);
+        let m = 1.5 + random.centred();
         mass.extend((0..3).map(|i| (3 * b + i, 3 * b + i, if i < 2 { m } else { 0.125 * m })));
-        force.extend([0.002 * random(&mut seed), -0.1 + 0.002 * random(&mut seed), 0.0].map(|x| x * m));
+        force.extend([0.002 * random.centred(), -0.1 + 0.002 * random.centred(), 0.0].map(|x| x * m));
     }
     let mut count = 0;
     for k in 0..wide {

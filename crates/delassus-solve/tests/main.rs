@@ -5,3 +5,4 @@ mod contact;
 mod impacts;
 mod lcp;
 mod modes;
+mod support;

@@ -15,6 +15,11 @@ use delassus::world::{
 };
 use delassus_solve::problem::Status;
 use glam::{DQuat, DVec3};
+use random::Random;
+
+#[allow(dead_code, reason = "the tests use the rest")]
+#[path = "../../delassus-solve/tests/support/random.rs"]
+mod random;
 
 /// Steps of one world.
 const STEPS: u64 = 500;
@@ -23,24 +28,16 @@ const ROOM: f64 = 1.2;
 /// Worlds whose cost is printed.
 const SHOWN: usize = 5;
 
-/// SplitMix64.
-struct Random(u64);
+/// What worlds are made of, drawn at random.
+struct Draw(Random);
 
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-
+impl Draw {
     fn between(&mut self, low: f64, high: f64) -> f64 {
-        low + (high - low) * (self.next() >> 11) as f64 / (1u64 << 53) as f64
+        self.0.between(low, high)
     }
 
-    fn below(&mut self, n: u64) -> u64 {
-        self.next() % n
+    fn below(&mut self, n: usize) -> usize {
+        self.0.below(n)
     }
 
     fn vector(&mut self, size: f64) -> DVec3 {
@@ -52,7 +49,7 @@ impl Random {
     }
 }
 
-fn shape(random: &mut Random) -> ShapeKind {
+fn shape(random: &mut Draw) -> ShapeKind {
     let (a, b, c) = (random.between(0.05, 0.12), random.between(0.05, 0.12), random.between(0.05, 0.12));
     match random.below(6) {
         0 => ShapeKind::Sphere { radius: a },
@@ -64,7 +61,7 @@ fn shape(random: &mut Random) -> ShapeKind {
     }
 }
 
-fn make(random: &mut Random) -> (World, WorldState) {
+fn make(random: &mut Draw) -> (World, WorldState) {
     let walls = [DVec3::X, DVec3::Y, DVec3::Z, -DVec3::X, -DVec3::Y, -DVec3::Z].map(|normal| Shape {
         kind: ShapeKind::Plane,
         pose: Pose { position: -ROOM * normal, rotation: DQuat::from_rotation_arc(DVec3::Z, normal) },
@@ -80,7 +77,7 @@ fn make(random: &mut Random) -> (World, WorldState) {
         force: [DVec3::ZERO; 2],
     }];
     let mut states = vec![still];
-    let count = 1 + random.below(12) as usize;
+    let count = 1 + random.below(12);
     // On a grid, so that nothing overlaps at the begin.
     for i in 0..count {
         let mass = 10f64.powf(random.between(-1.5, 1.5));
@@ -158,7 +155,7 @@ struct Cost {
 }
 
 fn soak(seed: u64, number: u64, tally: &Tally) {
-    let mut random = Random(seed.wrapping_mul(1_000_003).wrapping_add(number));
+    let mut random = Draw(Random(seed.wrapping_mul(1_000_003).wrapping_add(number)));
     let (world, state) = make(&mut random);
     let mut stepper = Stepper::new(&world, state, StepOptions::default()).unwrap();
     let began = Instant::now();

@@ -6,4 +6,5 @@ mod events;
 mod formula;
 mod lagrangian;
 mod stepping;
+mod support;
 mod world;

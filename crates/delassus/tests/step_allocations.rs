@@ -1,7 +1,10 @@
 //! After the first steps, a step of a steady scene takes no memory.
 
-#[path = "../../delassus-solve/tests/counting/mod.rs"]
+#[path = "../../delassus-solve/tests/support/counting.rs"]
 mod counting;
+#[allow(dead_code, reason = "each test binary uses its share")]
+#[path = "support/texts.rs"]
+mod texts;
 
 use counting::COUNT;
 use delassus::stepping::{Scheme, StepOptions, StepReport, Stepper};
@@ -33,25 +36,22 @@ fn steady(
     }
 }
 
-const FLOOR: &str = "[world]\ngravity = [0, 0, -9.81]\n[[body]]\nname = \"floor\"\nfixed = true\n[[body.shape]]\ntype = \"plane\"\n\
-                     [[friction]]\nbetween = [\"*\", \"*\"]\nmu = 0.5\n";
+/// A world with weight, a floor, friction and these bodies.
+fn on_floor(bodies: &[String], restitution: f64) -> String {
+    texts::on_floor(&[&texts::surfaces(0.5, restitution), &bodies.concat()])
+}
 
 fn cube(name: &str, z: f64, v: f64) -> String {
-    format!(
-        "[[body]]\nname = \"{name}\"\nmass = 1\nposition = [0, 0, {z}]\nvelocity = [{v}, 0, 0]\n[[body.shape]]\ntype = \"box\"\n\
-         half_extents = [0.1, 0.1, 0.1]\n"
-    )
+    texts::cuboid(name, 1.0, [0.1; 3], [0.0, 0.0, z], [v, 0.0, 0.0])
 }
 
 fn ball(name: &str, radius: f64, at: [f64; 3]) -> String {
-    format!(
-        "[[body]]\nname = \"{name}\"\nmass = 1\nposition = {at:?}\n[[body.shape]]\ntype = \"sphere\"\nradius = {radius}\n"
-    )
+    texts::sphere(name, 1.0, radius, at, [0.0; 3])
 }
 
 #[test]
 fn a_sliding_block() {
-    let file = world(&format!("{FLOOR}{}", cube("block", 0.1, 10.0)));
+    let file = world(&on_floor(&[cube("block", 0.1, 10.0)], 0.0));
     for scheme in [Scheme::Symmetric, Scheme::HalfImplicit] {
         // Slides by ten times its size: it leaves its box in the tree again and again.
         steady("block", &file, scheme, [50, 400], |_, stepper| {
@@ -97,7 +97,7 @@ fn a_four_bar() {
 
 #[test]
 fn a_bouncing_ball() {
-    let file = world(&format!("{FLOOR}restitution = 0.8\n{}", ball("ball", 0.1, [0.0, 0.0, 0.2])));
+    let file = world(&on_floor(&[ball("ball", 0.1, [0.0, 0.0, 0.2])], 0.8));
     let mut impacts = 0;
     // The first impact is at 0.14 s; those from 0.3 s on are counted.
     steady("ball", &file, Scheme::Symmetric, [300, 500], |report, _| impacts += report.impacts);
@@ -108,7 +108,7 @@ fn a_bouncing_ball() {
 fn a_pile_of_spheres_at_rest() {
     // A pyramid of 25, 16, 9 balls that touch, within walls.
     let r = 0.05;
-    let mut text = FLOOR.to_owned();
+    let mut text = on_floor(&[], 0.0);
     for (x, y) in [(1, 0), (-1, 0), (0, 1), (0, -1)] {
         text += &format!(
             "[[body]]\nname = \"wall{x}{y}\"\nfixed = true\n[[body.shape]]\ntype = \"plane\"\nnormal = [{x}, {y}, 0]\noffset = {}\n",

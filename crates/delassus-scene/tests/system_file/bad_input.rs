@@ -1,21 +1,23 @@
 //! Every kind of bad input is refused with its line and what was expected.
 
 use delassus::lagrangian::kinematics;
-use delassus_scene::read_system;
+use delassus_scene::{FileError, read_system};
 
 use super::read::ROD;
+use crate::support::{each_line_is_refused, refused, with_line};
 
 /// The rod with one line replaced, and the number of that line.
 fn with(line: &str, instead: &str) -> (String, usize) {
-    let mut lines: Vec<&str> = ROD.lines().collect();
-    let at = lines.iter().position(|l| l.starts_with(line)).unwrap_or_else(|| panic!("no line {line}"));
-    lines[at] = instead;
-    (lines.join("\n"), at + 1)
+    with_line(ROD, line, instead)
 }
 
-fn refuse(text: &str) -> (Option<usize>, String) {
-    let error = read_system(text, &[]).expect_err("a bad file was read");
-    (error.place.as_ref().map(|p| p.line), error.render("rod.toml", text))
+fn refuse(text: &str) -> FileError {
+    read_system(text, &[]).expect_err("a bad file was read")
+}
+
+/// The message for a file `rod.toml`.
+fn message(text: &str) -> String {
+    refuse(text).render("rod.toml", text)
 }
 
 #[test]
@@ -92,13 +94,7 @@ fn each_line_is_named() {
         ("[state]", "[stat]", "unknown key `stat`", "did you mean `state`?"),
         ("[energy]", "[energy", "", ""),
     ];
-    for (line, instead, message, help) in cases {
-        let (text, number) = with(line, instead);
-        let (found, rendered) = refuse(&text);
-        assert_eq!(found, Some(number), "{instead}:\n{rendered}");
-        assert!(rendered.starts_with(&format!("error: rod.toml:{number}:")), "{rendered}");
-        assert!(rendered.contains(message) && rendered.contains(help), "{instead}:\n{rendered}");
-    }
+    each_line_is_refused(ROD, &cases, refuse);
 }
 
 #[test]
@@ -132,9 +128,7 @@ fn what_is_missing_is_named() {
         ),
     ];
     for (text, line, message) in cases {
-        let (found, rendered) = refuse(&text);
-        assert!(rendered.contains(message), "{rendered}");
-        assert_eq!(found, Some(line), "{rendered}");
+        refused(&text, line, &[message], refuse);
     }
 }
 
@@ -142,25 +136,25 @@ fn what_is_missing_is_named() {
 fn the_message_looks_like_a_compiler() {
     let (text, _) = with("potential", "potential = \"m*g*yy\"");
     assert_eq!(
-        refuse(&text).1,
+        message(&text),
         "error: rod.toml:13:18: unknown symbol `yy`\n   \
          |\n13 | potential = \"m*g*yy\"\n   \
          |                  ^^ expected a coordinate (x, y, theta), a parameter or a function; did you mean `y`?\n"
     );
     // With an escape in the string the whole value is meant; columns count characters, not bytes.
     let (text, _) = with("potential", "potential = \"m*g*yy\\u0020\"");
-    assert!(refuse(&text).1.starts_with("error: rod.toml:13:13: unknown symbol `yy`"));
+    assert!(message(&text).starts_with("error: rod.toml:13:13: unknown symbol `yy`"));
     let (text, _) = with("potential", "\"p\u{f6}tential\" = \"m*\u{b5}\"");
-    assert!(refuse(&text).1.starts_with("error: rod.toml:13:1: unknown key `p\u{f6}tential`"));
+    assert!(message(&text).starts_with("error: rod.toml:13:1: unknown key `p\u{f6}tential`"));
     let (text, _) = with("slip = ", "slip = [\"x*\u{3b8}\"]");
     assert!(
-        refuse(&text).1.starts_with("error: rod.toml:22:12: unknown symbol `\u{3b8}`"),
+        message(&text).starts_with("error: rod.toml:22:12: unknown symbol `\u{3b8}`"),
         "{}",
-        refuse(&text).1
+        message(&text)
     );
     // In a string of several lines the line inside it is meant.
     let (text, line) = with("potential", "potential = \"\"\"\nm*g*\n  yy\"\"\"");
-    assert!(refuse(&text).1.starts_with(&format!("error: rod.toml:{}:3: unknown", line + 2)));
+    assert!(message(&text).starts_with(&format!("error: rod.toml:{}:3: unknown", line + 2)));
 }
 
 #[test]
@@ -220,7 +214,7 @@ fn ten_megabytes_of_brackets_give_a_short_message() {
         "\n".repeat(1_000_000) + "[system",
     ];
     for text in texts {
-        let rendered = refuse(&text).1;
+        let rendered = message(&text);
         assert!(rendered.len() < 1000, "{} bytes", rendered.len());
     }
 }

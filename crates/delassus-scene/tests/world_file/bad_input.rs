@@ -1,12 +1,12 @@
 //! Every kind of bad world is refused with its line and what was expected.
 
-use delassus_scene::read_world;
+use delassus_scene::{FileError, read_world};
 
 use super::read::BRICK;
+use crate::support::{each_line_is_refused, refused};
 
-fn refuse(text: &str) -> (Option<usize>, String) {
-    let error = read_world(text, None, &[]).expect_err("a bad world was read");
-    (error.place.as_ref().map(|p| p.line), error.render("world.toml", text))
+fn refuse(text: &str) -> FileError {
+    read_world(text, None, &[]).expect_err("a bad world was read")
 }
 
 #[test]
@@ -93,15 +93,7 @@ fn each_line_is_named() {
         ("[simulation]", "[simulatoin]", "unknown key `simulatoin`", "did you mean `simulation`?"),
         ("at_most", "at_mots = 1", "unknown key `at_mots`", "did you mean `at_most`?"),
     ];
-    for (line, instead, message, help) in cases {
-        let mut lines: Vec<&str> = BRICK.lines().collect();
-        let at = lines.iter().position(|l| l.starts_with(line)).unwrap_or_else(|| panic!("no line {line}"));
-        lines[at] = instead;
-        let text = lines.join("\n");
-        let (found, rendered) = refuse(&text);
-        assert_eq!(found, Some(at + 1), "{instead}:\n{rendered}");
-        assert!(rendered.contains(message) && rendered.contains(help), "{instead}:\n{rendered}");
-    }
+    each_line_is_refused(BRICK, &cases, refuse);
 }
 
 #[test]
@@ -198,9 +190,7 @@ fn bodies_that_cannot_be() {
         ("[system]\ncoordinates = [\"x\"]".to_string(), 1, "expected a [world] table, found a [system]", ""),
     ];
     for (text, line, message, help) in cases {
-        let (found, rendered) = refuse(&text);
-        assert!(rendered.contains(message) && rendered.contains(help), "{text}\n{rendered}");
-        assert_eq!(found, Some(line), "{rendered}");
+        refused(&text, line, &[message, help], refuse);
     }
 }
 
@@ -233,8 +223,6 @@ fn joints_that_cannot_be() {
             ball("a"),
             ball("b")
         );
-        let (found, rendered) = refuse(&text);
-        assert!(rendered.contains(message), "{joint}\n{rendered}");
-        assert_eq!(found, Some(line), "{rendered}");
+        refused(&text, line, &[message], refuse);
     }
 }

@@ -7,6 +7,8 @@ use delassus_solve::linalg::Matrix;
 use delassus_solve::modes::{EnumerateOptions, ExactAnswer, exact_answer};
 use delassus_solve::problem::{Dynamics, Law, Slip};
 
+use crate::support::random::Random;
+
 /// Every id that a certificate may bear.
 const IDS: [&str; 60] = [
     "modes",
@@ -71,27 +73,6 @@ const IDS: [&str; 60] = [
     "002.lemma52",
 ];
 const JAM: &str = "003.jam";
-
-/// SplitMix64.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, n: u64) -> usize {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        ((z ^ (z >> 31)) % n) as usize
-    }
-
-    fn pick<T: Copy>(&mut self, from: &[T]) -> T {
-        from[self.below(from.len() as u64)]
-    }
-
-    fn entries(&mut self, n: usize) -> Vec<f64> {
-        (0..n).map(|_| self.pick(&[-2.0, -1.0, -1.0, 0.0, 0.0, 0.0, 1.0, 1.0, 2.0])).collect()
-    }
-}
 
 /// Small whole numbers; singular masses, dependent and zero rows are frequent, and so are problems of one kind.
 fn random_problem(r: &mut Random, shifts: &[f64]) -> Dynamics {

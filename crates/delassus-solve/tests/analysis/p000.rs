@@ -8,7 +8,9 @@ use delassus_solve::lcp::{Verdict, p_matrix, sliding_lcp};
 use delassus_solve::linalg::Matrix;
 use delassus_solve::modes::{EnumerateOptions, enumerate};
 use delassus_solve::problem::{Dynamics, Law, Slip};
-use serde_json::Value;
+
+use crate::support::golden::case as golden;
+use crate::support::random::Random;
 
 const JOINT: Law = Law::Bilateral;
 const CONTACT: Law = Law::Unilateral;
@@ -66,43 +68,6 @@ const NONE: [Option<bool>; 3] = [Some(false); 3];
 const SOLVABLE: [Option<bool>; 3] = [Some(true), None, None];
 const ONE_ACCELERATION: [Option<bool>; 3] = [Some(true), Some(true), None];
 const SILENT: [Option<bool>; 3] = [None; 3];
-
-struct Case(Value);
-
-fn golden(id: &str) -> Case {
-    let all: Value =
-        serde_json::from_str(include_str!("../../../delassus/tests/analysis/golden.json")).unwrap();
-    Case(all["cases"].as_array().unwrap().iter().find(|c| c["id"] == id).unwrap().clone())
-}
-
-impl Case {
-    fn numbers(v: &Value) -> Vec<f64> {
-        match v {
-            Value::Array(a) => a.iter().flat_map(Case::numbers).collect(),
-            v => vec![v.as_f64().unwrap()],
-        }
-    }
-
-    fn input(&self, key: &str) -> Vec<f64> {
-        Case::numbers(&self.0["inputs"][key])
-    }
-
-    fn matrix(&self, key: &str) -> Matrix {
-        let rows: Vec<Vec<f64>> =
-            self.0["inputs"][key].as_array().unwrap().iter().map(Case::numbers).collect();
-        Matrix::from_rows(&rows)
-    }
-
-    fn expected(&self, key: &str) -> Vec<f64> {
-        Case::numbers(&self.0["expected"][key]["value"])
-    }
-}
-
-/// A pseudo-random number in [0, 1).
-fn next(seed: &mut u64) -> f64 {
-    *seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-    (*seed >> 33) as f64 / (1u64 << 31) as f64
-}
 
 // Problems without friction.
 
@@ -184,10 +149,9 @@ fn eq_000_70_rank_with_another_column_block() {
         assert_eq!(kkt_rank_with(&m, &f, &other) as f64, c.expected(&format!("rank_{key}"))[0], "{key}");
     }
     // Against the rank of the whole matrix, for random low ranks.
-    let mut seed = 3;
+    let mut random = Random(3);
     let mut whole = |rows: usize, cols: usize, rank: usize| {
-        let mut part =
-            |r: usize, c: usize| Matrix::from_fn(r, c, |_, _| (next(&mut seed) * 5.0).floor() - 2.0);
+        let mut part = |r: usize, c: usize| Matrix::from_fn(r, c, |_, _| (random.unit() * 5.0).floor() - 2.0);
         part(rows, rank).mul(&part(rank, cols))
     };
     for trial in 0..200 {
@@ -775,12 +739,12 @@ fn p_matrix_000_is_not_fooled_by_rounding() {
 #[test]
 fn bounds_are_inside_of_the_region_that_is_exact() {
     // Wherever Prop. 12, 13 or 14 hold, the LCP matrix is a P-matrix, for many rods and ladders.
-    let mut seed = 11;
+    let mut random = Random(11);
     let mut held = 0;
     for _ in 0..200 {
-        let mu = [next(&mut seed) * 1.5, next(&mut seed) * 1.5];
-        let xi = if next(&mut seed) < 0.5 { [-1.0, 1.0] } else { [1.0, -1.0] };
-        let d = ladder(5.0 + 80.0 * next(&mut seed), mu, xi);
+        let mu = [random.unit() * 1.5, random.unit() * 1.5];
+        let xi = if random.unit() < 0.5 { [-1.0, 1.0] } else { [1.0, -1.0] };
+        let d = ladder(5.0 + 80.0 * random.unit(), mu, xi);
         if prop_000_13(&d).outcome == Outcome::Holds {
             held += 1;
             let r = d.reduce().unwrap();
@@ -794,10 +758,10 @@ fn bounds_are_inside_of_the_region_that_is_exact() {
 #[test]
 fn findings_of_random_problems_agree_with_exact_enumeration() {
     // Small whole numbers, with repeated and zero rows and singular masses on purpose.
-    let mut seed = 2026;
+    let mut random = Random(2026);
     let mut claims = 0;
     for _ in 0..1000 {
-        let mut whole = |k: f64| (next(&mut seed) * (2.0 * k + 1.0)).floor() - k;
+        let mut whole = |k: f64| (random.unit() * (2.0 * k + 1.0)).floor() - k;
         let n = 1 + (whole(1.0) + 1.0) as usize;
         let count = 1 + (whole(1.0) + 1.0) as usize;
         let mut laws = Vec::new();

@@ -12,23 +12,14 @@ use delassus_solve::problem::{
 use proptest::prelude::*;
 use serde_json::Value;
 
+use crate::support::golden::{self, matrix, numbers as vector};
+use crate::support::near::{all_near, near};
+
 use Outcome::{Fails, Holds, NotApplicable};
 
-/// A case of the golden values.
+/// A case of the reference values.
 pub fn golden(id: &str) -> Value {
-    let all: Value =
-        serde_json::from_str(include_str!("../../../delassus/tests/analysis/golden.json")).unwrap();
-    all["cases"].as_array().unwrap().iter().find(|c| c["id"] == id).unwrap().clone()
-}
-
-/// A vector of the golden values.
-pub fn vector(v: &Value) -> Vec<f64> {
-    v.as_array().unwrap().iter().map(|x| x.as_f64().unwrap()).collect()
-}
-
-/// A matrix of the golden values.
-pub fn matrix(v: &Value) -> Matrix {
-    Matrix::from_rows(&v.as_array().unwrap().iter().map(vector).collect::<Vec<_>>())
+    golden::case(id).0
 }
 
 /// Joints (gradient, γ) first, then contacts.
@@ -69,14 +60,6 @@ pub fn found(d: &Dynamics, says: fn(&Dynamics) -> Finding, outcome: Outcome) -> 
 
 fn one(n: usize) -> Matrix {
     Matrix::identity(n)
-}
-
-fn near(a: f64, b: f64) -> bool {
-    (a - b).abs() < 1e-9
-}
-
-fn near_all(a: &[f64], b: &[f64], tolerance: f64) -> bool {
-    a.len() == b.len() && a.iter().zip(b).all(|(x, y)| (x - y).abs() <= tolerance)
 }
 
 const E1: &[f64] = &[1.0, 0.0, 0.0];
@@ -126,8 +109,8 @@ fn prop_001_1_fails_for_the_three_point_block() {
     let f = found(&d, prop_001_1, Fails);
     assert_eq!(f.claims, Default::default());
     let r = d.reduce().unwrap();
-    assert!(near_all(r.delassus.data(), matrix(&case["expected"]["A"]["value"]).data(), 1e-12));
-    assert!(near_all(&r.free_velocity, &vector(&case["expected"]["H0"]["value"]), 1e-12));
+    assert!(all_near(r.delassus.data(), matrix(&case["expected"]["A"]["value"]).data(), 1e-12));
+    assert!(all_near(&r.free_velocity, &vector(&case["expected"]["H0"]["value"]), 1e-12));
     assert_eq!(r.delassus.rank() as f64, case["expected"]["rank_A"]["value"].as_f64().unwrap());
 }
 
@@ -142,7 +125,7 @@ fn prop_001_2_holds_for_the_three_point_block() {
         let sum = case["expected"]["lambda_sum"]["value"].as_f64().unwrap();
         for force in [vec![sum, 0.0, 0.0], vector(&case["expected"]["lambda_minnorm"]["value"])] {
             let a = d.reduce().unwrap().acceleration(&force);
-            assert!(near(a[0], case["expected"]["xdd"]["value"].as_f64().unwrap()));
+            near(a[0], case["expected"]["xdd"]["value"].as_f64().unwrap(), 1e-9);
         }
     }
 }
@@ -198,14 +181,14 @@ fn prop_001_5_holds_for_orthogonal_joints() {
     found(&d, prop_001_5, Holds);
     let r = d.reduce().unwrap();
     // A_c = A.
-    assert!(near(held(&r.delassus, &[1], &[0])[(0, 0)], r.delassus[(1, 1)]));
+    near(held(&r.delassus, &[1], &[0])[(0, 0)], r.delassus[(1, 1)], 1e-9);
 }
 
 #[test]
 fn prop_001_5_fails_for_the_guided_rod() {
     let case = golden("001.rod43.theta0.3000");
     let f = found(&rod(&case), prop_001_5, Fails);
-    assert!(near(f.value.unwrap(), case["expected"]["cos_kinetic_angle"]["value"].as_f64().unwrap()));
+    near(f.value.unwrap(), case["expected"]["cos_kinetic_angle"]["value"].as_f64().unwrap(), 1e-9);
 }
 
 #[test]
@@ -215,7 +198,7 @@ fn lemma_001_1_holds_for_the_guided_rod() {
         let d = rod(&case);
         assert!(found(&d, lemma_001_1, Holds).value.unwrap() < 1e-14);
         let mc = constrained_inverse_mass(&d.mass, &d.jacobian.select_rows(&[0])).unwrap();
-        assert!(near_all(mc.data(), matrix(&case["expected"]["M_c_inv"]["value"]).data(), 1e-10));
+        assert!(all_near(mc.data(), matrix(&case["expected"]["M_c_inv"]["value"]).data(), 1e-10));
     }
 }
 
@@ -237,10 +220,10 @@ fn lemma_001_1_idempotents_are_not_symmetric() {
     let mc = constrained_inverse_mass(&mass, &g).unwrap();
     let projector = mass.mul(&mc);
     let twice = projector.mul(&projector);
-    assert!(near_all(twice.data(), projector.data(), 1e-13));
+    assert!(all_near(twice.data(), projector.data(), 1e-13));
     assert!(projector.asymmetry() > 0.1);
     let inverse = projector.pseudo_solve_matrix(&one(3));
-    assert!(!near_all(inverse.data(), projector.data(), 0.1));
+    assert!(!all_near(inverse.data(), projector.data(), 0.1));
 }
 
 #[test]
@@ -328,12 +311,12 @@ fn prop_001_7_holds_for_the_guided_rod() {
         let f = found(&d, prop_001_7, Holds);
         assert_eq!(f.claims.forces_unique, Some(true));
         let theta = f.value.unwrap();
-        assert!(near(theta, case["expected"]["kinetic_angle_h_g"]["value"].as_f64().unwrap()));
+        near(theta, case["expected"]["kinetic_angle_h_g"]["value"].as_f64().unwrap(), 1e-9);
         let r = d.reduce().unwrap();
         let (a, a_c) = (r.delassus[(1, 1)], held(&r.delassus, &[1], &[0])[(0, 0)]);
-        assert!(near(a, case["expected"]["A"]["value"].as_f64().unwrap()));
-        assert!(near(a_c, case["expected"]["A_c"]["value"].as_f64().unwrap()));
-        assert!(near(a_c, a * theta.sin().powi(2)));
+        near(a, case["expected"]["A"]["value"].as_f64().unwrap(), 1e-9);
+        near(a_c, case["expected"]["A_c"]["value"].as_f64().unwrap(), 1e-9);
+        near(a_c, a * theta.sin().powi(2), 1e-9);
     }
 }
 
@@ -372,7 +355,7 @@ fn prop_001_8_holds_without_colinear_pairs() {
 #[test]
 fn prop_001_8_fails_for_a_colinear_pair() {
     let d = system(one(3), LOAD, &[(&[-3.0, -3.0, 0.0], 0.0)], &[(E2, 0.0), (&[1.0, 1.0, 0.0], 0.0)]);
-    assert!(near(found(&d, prop_001_8, Fails).value.unwrap(), 1.0));
+    near(found(&d, prop_001_8, Fails).value.unwrap(), 1.0, 1e-9);
 }
 
 /// The orthogonal families of the golden values: M = I₄, contacts e₁ and e₂.
@@ -396,15 +379,15 @@ fn theorem_001_1_holds_for_orthogonal_families() {
         let f = found(&d, theorem_001_1, Holds);
         assert_eq!(f.claims.forces_unique, Some(true));
         let got = held(&d.reduce().unwrap().delassus, &[2, 3], &[0, 1]);
-        assert!(near_all(got.data(), expected.data(), 1e-12));
+        assert!(all_near(got.data(), expected.data(), 1e-12));
         // A_c = I − C Cᵀ here.
-        assert!(near(1.0 - f.value.unwrap(), got.symmetric_eigenvalues()[0]));
+        near(1.0 - f.value.unwrap(), got.symmetric_eigenvalues()[0], 1e-9);
     }
 }
 
 #[test]
 fn theorem_001_1_fails_where_joints_span_the_contact() {
-    assert!(near(found(&spanned(), theorem_001_1, Fails).value.unwrap(), 1.0));
+    near(found(&spanned(), theorem_001_1, Fails).value.unwrap(), 1.0, 1e-9);
     // It does not speak of families that are not orthogonal.
     let d = system(one(3), LOAD, &[(&[1.0, 1.0, 0.0], 0.0), (E2, 0.0)], &[(E1, 0.0)]);
     assert_eq!(theorem_001_1(&d).outcome, NotApplicable);
@@ -415,7 +398,7 @@ fn corollary_001_2_holds_for_orthogonal_families() {
     let case = golden("001.thm1");
     for (set, sums) in [("g_set1", "cor2_sums_1"), ("g_set2", "cor2_sums_2")] {
         let top = max_abs(&vector(&case["expected"][sums]["value"]));
-        assert!(near(found(&families(set), corollary_001_2, Holds).value.unwrap(), top));
+        near(found(&families(set), corollary_001_2, Holds).value.unwrap(), top, 1e-9);
     }
 }
 
@@ -436,8 +419,8 @@ fn corollary_001_3_fails_where_theorem_1_still_holds() {
     let e = |i: usize| -> Vec<f64> { (0..4).map(|j| f64::from(u8::from(i == j))).collect() };
     let d = system(one(4), &[1.0; 4], &[(&g, 0.0)], &[(&e(0), 0.0), (&e(1), 0.0), (&e(2), 0.0)]);
     let f = found(&d, corollary_001_3, Fails);
-    assert!(near(f.value.unwrap(), 1.12));
-    assert!(near(found(&d, theorem_001_1, Holds).value.unwrap(), 0.82));
+    near(f.value.unwrap(), 1.12, 1e-9);
+    near(found(&d, theorem_001_1, Holds).value.unwrap(), 0.82, 1e-9);
 }
 
 #[test]
@@ -473,7 +456,8 @@ fn paired(a: f64, b: f64) -> Dynamics {
 fn corollary_001_4_holds_for_weak_pairs() {
     // A = diag(1, 4), A_b = diag(2, 1.25): bound √1.25 > ε = 1.
     let f = found(&paired(1.0, 1.0), corollary_001_4, Holds);
-    assert!(near(f.value.unwrap(), 1.0) && near(f.bound.unwrap(), 1.25_f64.sqrt()));
+    near(f.value.unwrap(), 1.0, 1e-9);
+    near(f.bound.unwrap(), 1.25_f64.sqrt(), 1e-9);
     assert_eq!(f.claims.forces_unique, Some(true));
 }
 
@@ -482,7 +466,7 @@ fn corollary_001_4_fails_for_strong_pairs() {
     // A_b = diag(1.09, 0.29): bound √0.29 < 1; nothing follows (and A_c > 0 all the same).
     let d = paired(0.3, 0.2);
     let f = found(&d, corollary_001_4, Fails);
-    assert!(near(f.bound.unwrap(), 0.29_f64.sqrt()));
+    near(f.bound.unwrap(), 0.29_f64.sqrt(), 1e-9);
     found(&d, prop_001_10, Holds);
 }
 
@@ -493,7 +477,7 @@ fn prop_001_10_holds_for_independent_constraints() {
     let f = found(&d, prop_001_10, Holds);
     assert_eq!(f.claims.forces_unique, Some(true));
     let a_c = held(&d.reduce().unwrap().delassus, &[1, 2], &[0]);
-    assert!(near_all(a_c.data(), matrix(&case["expected"]["A_c"]["value"]).data(), 1e-9));
+    assert!(all_near(a_c.data(), matrix(&case["expected"]["A_c"]["value"]).data(), 1e-9));
 }
 
 #[test]
@@ -516,7 +500,7 @@ fn corollary_001_5_fails_with_more_constraints_than_coordinates() {
     let f = found(&d, corollary_001_5, Fails);
     assert_eq!((f.value, f.bound), (Some(4.0), Some(3.0)));
     let a_c = held(&d.reduce().unwrap().delassus, &[2, 3], &[0, 1]);
-    assert!(near_all(a_c.data(), matrix(&case["expected"]["A_c"]["value"]).data(), 1e-12));
+    assert!(all_near(a_c.data(), matrix(&case["expected"]["A_c"]["value"]).data(), 1e-12));
 }
 
 #[test]
@@ -629,12 +613,12 @@ fn reduced_coordinates_of_the_elliptic_manipulator() {
     let r = reduced_coordinates(&d).unwrap();
     assert_eq!((r.dependent.as_slice(), r.independent.as_slice()), ([0].as_slice(), [1].as_slice()));
     let value = |key: &str| case["expected"][key]["value"].clone();
-    assert!(near(r.basis[(0, 0)], matrix(&value("T"))[(0, 1)]));
-    assert!(near(r.dynamics.mass[(0, 0)], value("reduced_mass").as_f64().unwrap()));
-    assert!(near(r.dynamics.force[0], vector(&value("Fbar"))[1]));
+    near(r.basis[(0, 0)], matrix(&value("T"))[(0, 1)], 1e-9);
+    near(r.dynamics.mass[(0, 0)], value("reduced_mass").as_f64().unwrap(), 1e-9);
+    near(r.dynamics.force[0], vector(&value("Fbar"))[1], 1e-9);
     let a_r = r.dynamics.reduce().unwrap().delassus[(0, 0)];
-    assert!(near(a_r, value("A_r").as_f64().unwrap()));
-    assert!(near(held(&d.reduce().unwrap().delassus, &[1], &[0])[(0, 0)], value("A_c").as_f64().unwrap()));
+    near(a_r, value("A_r").as_f64().unwrap(), 1e-9);
+    near(held(&d.reduce().unwrap().delassus, &[1], &[0])[(0, 0)], value("A_c").as_f64().unwrap(), 1e-9);
 }
 
 #[test]
@@ -658,10 +642,10 @@ fn reduced_coordinates_give_the_fixed_instance() {
     let inner = r.dynamics.reduce().unwrap();
     let force = solved(&inner.problem(&r.dynamics.laws).unwrap()).unwrap();
     let a = r.acceleration(&inner.acceleration(&force));
-    assert!(near_all(&a, &vector(&case["expected"]["qdd_mixed"]["value"]), 1e-9));
+    assert!(all_near(&a, &vector(&case["expected"]["qdd_mixed"]["value"]), 1e-9));
     let all = r.forces(&d, &a, &force);
-    assert!(near_all(&all[..1], &vector(&case["expected"]["lambda_b"]["value"]), 1e-9));
-    assert!(near_all(&all[1..], &vector(&case["expected"]["lambda_u"]["value"]), 1e-9));
+    assert!(all_near(&all[..1], &vector(&case["expected"]["lambda_b"]["value"]), 1e-9));
+    assert!(all_near(&all[1..], &vector(&case["expected"]["lambda_u"]["value"]), 1e-9));
 }
 
 /// n = 5, two joints, two contacts, conditions below a few hundred.
@@ -729,14 +713,14 @@ proptest! {
         let r = reduced_coordinates(&d).unwrap();
         let inner = r.dynamics.reduce().unwrap();
         let a_c = held(&outer.delassus, &[2, 3], &[0, 1]);
-        prop_assert!(near_all(inner.delassus.data(), a_c.data(), 1e-10));
+        prop_assert!(all_near(inner.delassus.data(), a_c.data(), 1e-10));
         let by_multipliers = solved(&outer.problem(&d.laws).unwrap()).unwrap();
         let force = solved(&inner.problem(&r.dynamics.laws).unwrap()).unwrap();
         let a = r.acceleration(&inner.acceleration(&force));
         let b = outer.acceleration(&by_multipliers);
-        prop_assert!(near_all(&a, &b, 1e-9 * (1.0 + max_abs(&b))), "{:?} {:?}", a, b);
+        prop_assert!(all_near(&a, &b, 1e-9 * (1.0 + max_abs(&b))), "{:?} {:?}", a, b);
         let all = r.forces(&d, &a, &force);
-        prop_assert!(near_all(&all, &by_multipliers, 1e-8 * (1.0 + max_abs(&all))));
+        prop_assert!(all_near(&all, &by_multipliers, 1e-8 * (1.0 + max_abs(&all))));
         // Well away from dependence everything is decided.
         prop_assert_eq!(found(&d, prop_001_10, Holds).claims.forces_unique, Some(true));
     }

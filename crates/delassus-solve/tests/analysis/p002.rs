@@ -10,11 +10,9 @@ use delassus_solve::modes::EnumerateOptions;
 use delassus_solve::problem::{Dynamics, Status};
 use proptest::prelude::*;
 
-use super::p001::{degenerate, found, golden, matrix, system, truthful, vector};
-
-fn near_all(a: &[f64], b: &[f64], tolerance: f64) -> bool {
-    a.len() == b.len() && a.iter().zip(b).all(|(x, y)| (x - y).abs() <= tolerance)
-}
+use super::p001::{degenerate, found, golden, system, truthful};
+use crate::support::golden::{matrix, numbers as vector};
+use crate::support::near::all_near;
 
 /// Some forces that solve a problem, and their acceleration.
 fn some_solution(d: &Dynamics) -> (Vec<f64>, Vec<f64>) {
@@ -52,7 +50,7 @@ fn lemma_002_51_holds_for_tables() {
     let d = table("002.table.4legs_centre");
     let x = independent_forces(&d.jacobian, &[2.4525; 4]).unwrap();
     assert!(x.iter().filter(|&&v| v > 0.0).count() <= 3 && x.iter().all(|&v| v >= 0.0));
-    assert!(near_all(&d.jacobian.tr_mul_vec(&x), &[9.81, 0.0, 0.0], 1e-12));
+    assert!(all_near(&d.jacobian.tr_mul_vec(&x), &[9.81, 0.0, 0.0], 1e-12));
 }
 
 #[test]
@@ -73,10 +71,10 @@ fn lemma_002_52_holds_for_tables() {
         assert_eq!(f.value, case["expected"]["rank_G"]["value"].as_f64());
         let (force, a) = some_solution(&d);
         let value = |key: &str| vector(&case["expected"][key]["value"]);
-        assert!(near_all(&d.jacobian.tr_mul_vec(&force), &value("G_lambda"), 1e-7));
-        assert!(near_all(&d.jacobian.mul_vec(&a), &value("delta"), 1e-7));
-        assert!(near_all(&a, &value("qdd"), 1e-7));
-        assert!(near_all(&least_forces(&d, &force).unwrap(), &value("lambda_minnorm"), 1e-7), "{id}");
+        assert!(all_near(&d.jacobian.tr_mul_vec(&force), &value("G_lambda"), 1e-7));
+        assert!(all_near(&d.jacobian.mul_vec(&a), &value("delta"), 1e-7));
+        assert!(all_near(&a, &value("qdd"), 1e-7));
+        assert!(all_near(&least_forces(&d, &force).unwrap(), &value("lambda_minnorm"), 1e-7), "{id}");
     }
     // Full column rank: forces too, whatever the curvature terms.
     let d = system(Matrix::identity(2), &[1.0, 2.0], &[(&[1.0, 0.0], 3.0)], &[(&[1.0, 1.0], -1.0)]);
@@ -96,11 +94,11 @@ fn lemma_002_52_holds_for_redundant_joints_and_contacts() {
     let f = found(&d, lemma_002_52, Holds);
     assert_eq!((f.value, f.bound), (Some(2.0), Some(5.0)));
     let (force, a) = some_solution(&d);
-    assert!(near_all(&a, &vector(&case["expected"]["qdd"]["value"]), 1e-7));
+    assert!(all_near(&a, &vector(&case["expected"]["qdd"]["value"]), 1e-7));
     let least = least_forces(&d, &force).unwrap();
     let shared = vector(&case["expected"]["G_lambda"]["value"]);
     for f in [&force, &least] {
-        assert!(near_all(&d.jacobian.tr_mul_vec(f), &shared, 1e-7));
+        assert!(all_near(&d.jacobian.tr_mul_vec(f), &shared, 1e-7));
     }
 }
 
@@ -127,7 +125,7 @@ fn lemma_002_52_items_3_and_4_as_printed() {
     let (printed, other) = (value("lambda_of_proof_item4"), value("another_solution"));
     for f in [&printed, &other] {
         assert_eq!(f[0] + f[1], case["expected"]["G_lambda"]["value"].as_f64().unwrap());
-        assert!(near_all(&least_forces(&d, f).unwrap(), &value("lambda_minnorm"), 1e-12));
+        assert!(all_near(&least_forces(&d, f).unwrap(), &value("lambda_minnorm"), 1e-12));
     }
     assert!(norm(&printed) > norm(&value("lambda_minnorm")) + 0.2);
 }
@@ -144,7 +142,7 @@ proptest! {
         let a = analyze(&d, &EnumerateOptions::default());
         if let Some(least) = a.minimum_norm {
             let again = least_forces(&d, &a.solutions.pieces[0].force).unwrap();
-            prop_assert!(near_all(&again, &least, 1e-7 * (1.0 + max_abs(&least))), "{:?} {:?}", again, least);
+            prop_assert!(all_near(&again, &least, 1e-7 * (1.0 + max_abs(&least))), "{:?} {:?}", again, least);
         }
     }
 
@@ -154,7 +152,7 @@ proptest! {
         let g = Matrix::from_vec(5, 3, rows.into_iter().map(f64::from).collect());
         let x: Vec<f64> = x.into_iter().map(f64::from).collect();
         let y = independent_forces(&g, &x).unwrap();
-        prop_assert!(near_all(&g.tr_mul_vec(&x), &g.tr_mul_vec(&y), 1e-9));
+        prop_assert!(all_near(&g.tr_mul_vec(&x), &g.tr_mul_vec(&y), 1e-9));
         let carrying: Vec<usize> = (0..5).filter(|&i| y[i] > 0.0).collect();
         prop_assert_eq!(g.select_rows(&carrying).rank(), carrying.len());
     }

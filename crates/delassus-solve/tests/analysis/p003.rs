@@ -8,6 +8,8 @@ use delassus_solve::modes::{EnumerateOptions, enumerate};
 use delassus_solve::problem::{Dynamics, Law, Slip};
 use serde_json::Value;
 
+use crate::support::golden::{self, Case};
+
 /// The rod at 45° (003 Fig. 2–4): tip on the floor, slipping along e; load on the centre, positive pushes down.
 fn rod(mu: f64, e: f64, load: f64) -> Dynamics {
     let c = 0.5f64.sqrt();
@@ -80,10 +82,8 @@ fn jam_003_knows_only_contacts_that_slide() {
 #[test]
 fn jam_003_of_the_articulated_arm() {
     // The arm in contact space: mass M_c, free acceleration δu₀ (003 eq. 46–49 with the full dynamics).
-    let all: Value =
-        serde_json::from_str(include_str!("../../../delassus/tests/analysis/golden.json")).unwrap();
     let mut seen = 0;
-    for case in all["cases"].as_array().unwrap() {
+    for Case(case) in golden::cases() {
         if !case["id"].as_str().unwrap().starts_with("003.arm.lcp.") {
             continue;
         }
@@ -99,10 +99,10 @@ fn jam_003_of_the_articulated_arm() {
         let law = Law::Sliding { mu: 0.5, slip };
         let d = Dynamics::new(mass, force, Matrix::identity(3), vec![0.0; 3], vec![law]).unwrap();
         let one = one_contact(&d, 0).unwrap();
-        assert!((one.slope - get_one(case, "lcp_m")).abs() < 1e-8);
-        assert!((one.free_acceleration - get_one(case, "lcp_q")).abs() < 1e-7);
+        assert!((one.slope - get_one(&case, "lcp_m")).abs() < 1e-8);
+        assert!((one.free_acceleration - get_one(&case, "lcp_q")).abs() < 1e-7);
         let want =
-            if get_one(case, "n_solutions") == 0.0 { Class::Inconsistent } else { Class::Indeterminate };
+            if get_one(&case, "n_solutions") == 0.0 { Class::Inconsistent } else { Class::Indeterminate };
         assert_eq!(one.class, Some(want), "{}", case["id"]);
         let f = jam_003(&d, 0);
         assert_eq!(f.claims.existence, Some(want == Class::Indeterminate));

@@ -11,39 +11,7 @@ use delassus_solve::linalg::{Matrix, RationalMatrix};
 use delassus_solve::modes::{EnumerateOptions, ExactAnswer, exact_answer, mode_count};
 use delassus_solve::problem::{Dynamics, Law, Slip};
 
-/// SplitMix64.
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-
-    fn below(&mut self, n: u64) -> usize {
-        (self.next() % n) as usize
-    }
-
-    fn one_in(&mut self, n: u64) -> bool {
-        self.below(n) == 0
-    }
-
-    fn pick<T: Copy>(&mut self, from: &[T]) -> T {
-        from[self.below(from.len() as u64)]
-    }
-
-    /// −2..2, zero more often than not.
-    fn entry(&mut self) -> f64 {
-        self.pick(&[-2.0, -1.0, -1.0, 0.0, 0.0, 0.0, 1.0, 1.0, 2.0])
-    }
-
-    fn entries(&mut self, n: usize) -> Vec<f64> {
-        (0..n).map(|_| self.entry()).collect()
-    }
-}
+use crate::support::random::Random;
 
 /// A problem as rows that can be taken apart.
 #[derive(Clone, Debug)]
@@ -112,7 +80,7 @@ fn random_problem(r: &mut Random) -> Raw {
         let mut bias = if still { vec![0.0; d] } else { r.entries(d) };
         if !constraints.is_empty() && r.one_in(4) {
             // A row of another constraint again: the same, opposite, or twice, compatible or not.
-            let from = r.below(constraints.len() as u64);
+            let from = r.below(constraints.len());
             let scale = r.pick(&[1.0, 1.0, -1.0, 2.0]);
             let (_, other, gamma) = &constraints[from];
             rows[0] = other[0].iter().map(|x| scale * x).collect();
@@ -125,7 +93,7 @@ fn random_problem(r: &mut Random) -> Raw {
             }
         }
         if r.one_in(12) {
-            let at = r.below(d as u64);
+            let at = r.below(d);
             rows[at].fill(0.0);
         }
         if d > 1 && r.one_in(10) {

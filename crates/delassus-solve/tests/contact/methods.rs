@@ -8,16 +8,13 @@ use delassus_solve::problem::{
     ContactProblem, Form, FrictionProblem, Law, Status, project_ellipse, residual, row_offsets, sphere_pile,
 };
 
-fn random(seed: &mut u64) -> f64 {
-    *seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-    (*seed >> 11) as f64 / (1u64 << 53) as f64 - 0.5
-}
+use crate::support::random::Random;
 
 /// W = AᵀA and q = Aᵀv for a random A with as many rows as there are degrees of freedom.
-fn drawn(laws: &[Law], freedoms: usize, seed: &mut u64) -> (Matrix, Vec<f64>) {
+fn drawn(laws: &[Law], freedoms: usize, random: &mut Random) -> (Matrix, Vec<f64>) {
     let m = row_offsets(laws)[laws.len()];
-    let a = Matrix::from_fn(freedoms, m, |_, _| random(seed));
-    let v: Vec<f64> = (0..freedoms).map(|_| random(seed)).collect();
+    let a = Matrix::from_fn(freedoms, m, |_, _| random.centred());
+    let v: Vec<f64> = (0..freedoms).map(|_| random.centred()).collect();
     (a.transpose().mul(&a), a.tr_mul_vec(&v))
 }
 
@@ -46,13 +43,13 @@ fn kinds() -> Vec<Vec<Law>> {
 /// impulses are numbers, the residual is that of the judge, and no worse than that of doing nothing.
 #[test]
 fn solved_or_an_honest_other_status() {
-    let mut seed = 5;
+    let mut random = Random(5);
     let (mut tried, mut solved) = ([0; Method::ALL.len()], [0; Method::ALL.len()]);
     for laws in kinds() {
         let rows = row_offsets(&laws)[laws.len()];
         for freedoms in [rows + 2, rows.div_ceil(2)] {
             for _ in 0..4 {
-                let (w, q) = drawn(&laws, freedoms, &mut seed);
+                let (w, q) = drawn(&laws, freedoms, &mut random);
                 let judged = ContactProblem::new(&w, &q, &laws).unwrap();
                 let nothing = residual(&judged, &vec![0.0; rows]).relative;
                 for (k, (name, method)) in Method::ALL.iter().enumerate() {
@@ -115,7 +112,7 @@ fn no_method_solves_what_has_no_solution() {
 #[test]
 fn few_iterations_are_few() {
     let laws = [Law::Coulomb { mu: 0.8 }; 12];
-    let (w, q) = drawn(&laws, 14, &mut 9);
+    let (w, q) = drawn(&laws, 14, &mut Random(9));
     let judged = ContactProblem::new(&w, &q, &laws).unwrap();
     let nothing = residual(&judged, &[0.0; 36]).relative;
     for (name, method) in Method::ALL.into_iter().filter(|m| m.1 != Method::Auto) {
@@ -136,18 +133,18 @@ fn few_iterations_are_few() {
 /// Gauss–Seidel with exact solves of one contact takes about as many sweeps for each law.
 #[test]
 fn sweeps_for_every_law() {
-    let mut seed = 12;
+    let mut random = Random(12);
     let options = FrictionOptions { method: Method::GaussSeidel, max_iterations: 2000, ..Default::default() };
     for round in 0..10 {
         let coulomb = vec![Law::Coulomb { mu: 0.5 }; 10];
-        let (w, q) = drawn(&coulomb, 40, &mut seed);
+        let (w, q) = drawn(&coulomb, 40, &mut random);
         let least = run(&coulomb, &w, &q, &options);
         assert_eq!(least.status, Status::Solved);
         let cone = run(&[Law::Cone { mu: 0.5 }; 10], &w, &q, &options);
         assert_eq!(cone.status, Status::Solved, "round {round}: {:.1e}", cone.residual);
         assert!(cone.iterations <= 3 * least.iterations + 10, "{} and {}", cone.iterations, least.iterations);
         let rolling = vec![Law::Rolling { mu: 0.5, rolling: 0.1 }; 6];
-        let (w, q) = drawn(&rolling, 40, &mut seed);
+        let (w, q) = drawn(&rolling, 40, &mut random);
         let rolled = run(&rolling, &w, &q, &options);
         assert_eq!(rolled.status, Status::Solved, "round {round}: {:.1e}", rolled.residual);
         assert!(rolled.iterations <= 300, "{}", rolled.iterations);
@@ -158,12 +155,12 @@ fn sweeps_for_every_law() {
 /// friction weak, and against the law itself: no direction of friction takes more power from the slip.
 #[test]
 fn elliptic_friction_by_a_second_method() {
-    let mut seed = 14;
+    let mut random = Random(14);
     let mut slid = 0;
     for mu in [[0.1, 0.4], [0.3, 0.05], [0.0, 0.3], [0.25, 0.2]] {
         for _ in 0..10 {
             let laws = [Law::CoulombEllipse { mu }; 3];
-            let (gram, mut q) = drawn(&laws, 12, &mut seed);
+            let (gram, mut q) = drawn(&laws, 12, &mut random);
             let w = Matrix::from_fn(9, 9, |i, j| gram[(i, j)] + if i == j { 1.0 } else { 0.0 });
             (0..3).for_each(|k| q[3 * k] = -q[3 * k].abs());
             let options = FrictionOptions { tolerance: 1e-13, ..Default::default() };
@@ -260,9 +257,9 @@ fn bits() -> u64 {
     assert!(pile.laws.len() > 1024);
     let options = FrictionOptions { tolerance: 1e-4, ..Default::default() };
     add(&solve(&pile, &options, None).unwrap().impulse);
-    let mut seed = 3;
+    let mut random = Random(3);
     for laws in kinds() {
-        let (w, q) = drawn(&laws, 12, &mut seed);
+        let (w, q) = drawn(&laws, 12, &mut random);
         for (_, method) in Method::ALL {
             let options = FrictionOptions { method, max_iterations: 200, ..Default::default() };
             add(&run(&laws, &w, &q, &options).impulse);
@@ -271,8 +268,9 @@ fn bits() -> u64 {
     hash
 }
 
-/// Prints the number; by itself it says little, the test below compares it between processes.
+/// Prints the number for the test below, which runs it in other processes.
 #[test]
+#[ignore = "a child process of the next test; it compares nothing by itself"]
 fn bits_of_this_process() {
     println!("bits {:016x}", bits());
 }
@@ -282,7 +280,14 @@ fn the_same_bits_in_every_process_and_for_any_number_of_threads() {
     let child = |threads: &str| {
         let program = std::env::current_exe().unwrap();
         let done = std::process::Command::new(program)
-            .args(["--exact", "contact::methods::bits_of_this_process", "--nocapture", "--test-threads", "1"])
+            .args([
+                "--ignored",
+                "--exact",
+                "contact::methods::bits_of_this_process",
+                "--nocapture",
+                "--test-threads",
+                "1",
+            ])
             .env("RAYON_NUM_THREADS", threads)
             .output()
             .unwrap();
@@ -300,11 +305,11 @@ fn the_same_bits_in_every_process_and_for_any_number_of_threads() {
 fn impulses_are_numbers_where_w_is_indefinite() {
     // No mass has such a W; iterations may run away from it, and none may hand out what is no number.
     let laws = [Law::Coulomb { mu: 0.5 }, Law::Coulomb { mu: 0.8 }];
-    let mut seed = 7;
+    let mut random = Random(7);
     for _ in 0..20 {
-        let (mut w, q) = drawn(&laws, 6, &mut seed);
+        let (mut w, q) = drawn(&laws, 6, &mut random);
         w[(0, 0)] = -1.0;
-        w[(3, 4)] = 40.0 * random(&mut seed);
+        w[(3, 4)] = 40.0 * random.centred();
         for (name, method) in Method::ALL {
             let options = FrictionOptions { method, max_iterations: 500, ..FrictionOptions::default() };
             let found = run(&laws, &w, &q, &options);

@@ -1,4 +1,4 @@
-//! Reference values of the papers' systems (`golden.json`), computed independently of this project.
+//! The papers' systems against their reference values.
 
 use delassus::analysis::{SystemAnalysis, analyze};
 use delassus::lagrangian::Tolerances;
@@ -8,58 +8,8 @@ use delassus_solve::lcp::{couplings, sliding_lcp};
 use delassus_solve::linalg::Matrix;
 use delassus_solve::modes::{EnumerateOptions, Mode, SolutionPiece, enumerate, enumerate_contact};
 use delassus_solve::problem::{Dynamics, Law, Slip, constrained_inverse_mass, held, kinetic_angle};
-use serde_json::Value;
 
-struct Case(Value);
-
-fn case(id: &str) -> Case {
-    let all: Value = serde_json::from_str(include_str!("golden.json")).unwrap();
-    Case(
-        all["cases"]
-            .as_array()
-            .unwrap()
-            .iter()
-            .find(|c| c["id"] == id)
-            .unwrap_or_else(|| panic!("{id}"))
-            .clone(),
-    )
-}
-
-fn flat(v: &Value) -> Vec<f64> {
-    match v {
-        Value::Array(a) => a.iter().flat_map(flat).collect(),
-        v => vec![v.as_f64().unwrap_or_else(|| panic!("not a number: {v}"))],
-    }
-}
-
-impl Case {
-    fn input(&self, key: &str) -> Vec<f64> {
-        flat(&self.0["inputs"][key])
-    }
-
-    fn one(&self, key: &str) -> f64 {
-        self.input(key)[0]
-    }
-
-    fn matrix(&self, key: &str) -> Matrix {
-        let rows: Vec<Vec<f64>> = self.0["inputs"][key].as_array().unwrap().iter().map(flat).collect();
-        Matrix::from_rows(&rows)
-    }
-
-    fn expected(&self, key: &str) -> Vec<f64> {
-        flat(&self.0["expected"][key]["value"])
-    }
-
-    /// |got − expected| ≤ tol (1 + |expected|), entry by entry.
-    fn check(&self, key: &str, got: &[f64]) {
-        let want = self.expected(key);
-        let tol = self.0["expected"][key]["tol"].as_f64().unwrap();
-        assert_eq!(got.len(), want.len(), "{}: {key}: {got:?} for {want:?}", self.0["id"]);
-        for (g, w) in got.iter().zip(&want) {
-            assert!((g - w).abs() <= tol * (1.0 + w.abs()), "{}: {key}: {got:?} for {want:?}", self.0["id"]);
-        }
-    }
-}
+use crate::support::golden::{case, numbers};
 
 fn run(text: &str, set: &[(&str, String)]) -> SystemAnalysis {
     let overrides: Vec<(&str, &str)> = set.iter().map(|(n, v)| (*n, v.as_str())).collect();
@@ -287,7 +237,7 @@ fn golden_000_painleve_klein() {
         let result = at(60.0, 1.0, fy, xi);
         let mut got: Vec<(f64, f64)> = pieces(&result).iter().map(|p| (p.force[0], p.force[2])).collect();
         let mut want: Vec<(f64, f64)> =
-            want.as_array().unwrap().iter().map(|p| (flat(p)[0], flat(p)[1])).collect();
+            want.as_array().unwrap().iter().map(|p| (numbers(p)[0], numbers(p)[1])).collect();
         got.sort_by(|a, b| a.0.total_cmp(&b.0));
         want.sort_by(|a, b| a.0.total_cmp(&b.0));
         assert_eq!(got.len(), want.len(), "{key}: {got:?}");

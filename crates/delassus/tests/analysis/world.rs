@@ -6,17 +6,13 @@ use delassus_scene::read_world;
 use delassus_solve::lcp::Verdict;
 use delassus_solve::modes::EnumerateOptions;
 
+use crate::support::near::near_relative as near;
+use crate::support::texts::{WEIGHT, sphere, surfaces};
+use crate::support::worlds::scene;
+
 fn analyze(text: &str, set: &[(&str, &str)]) -> SystemAnalysis {
     let file = read_world(text, None, set).unwrap_or_else(|e| panic!("{}", e.render("world", text)));
     analyze_world(&file.world, &file.state, &Tolerances::default(), &EnumerateOptions::default()).unwrap()
-}
-
-fn scene(name: &str) -> String {
-    std::fs::read_to_string(format!("{}/../../scenes/{name}.toml", env!("CARGO_MANIFEST_DIR"))).unwrap()
-}
-
-fn near(x: f64, y: f64, tolerance: f64) {
-    assert!((x - y).abs() <= tolerance * (1.0 + y.abs()), "{x} is not {y}");
 }
 
 #[test]
@@ -173,27 +169,18 @@ local_anchors = [[0, 0, 0], [0, 0, 0]]
 #[test]
 fn a_ball_that_slides_over_a_ball_presses_less() {
     // On top of a ball of 1 m with a radius of 0.1 m and 2 m/s: m (g − v²/1.1).
-    let text = r#"
-[world]
-[[body]]
-name = "hill"
+    let hill = "[[body]]
+name = \"hill\"
 fixed = true
 [[body.shape]]
-type = "sphere"
-radius = 1.0
-[[body]]
-name = "ball"
-mass = 1.0
-position = [0, 0, 1.1]
-velocity = [2, 0, 0]
-[[body.shape]]
-type = "sphere"
-radius = 0.1
-[[friction]]
-between = ["*", "*"]
-mu = 0.3
-"#;
-    let result = analyze(text, &[]);
+type = \"sphere\"
+radius = 1
+";
+    let thrown = |speed: f64| {
+        let ball = sphere("ball", 1.0, 0.1, [0.0, 0.0, 1.1], [speed, 0.0, 0.0]);
+        analyze(&[WEIGHT, hill, &ball, &surfaces(0.3, 0.0)].concat(), &[])
+    };
+    let result = thrown(2.0);
     assert_eq!(result.names.contacts, ["hill|ball"]);
     let analysis = result.analysis.unwrap();
     assert_eq!(analysis.verdicts(), [Verdict::Proved; 3]);
@@ -203,8 +190,7 @@ mu = 0.3
     near(piece.acceleration[0], -0.3 * (9.81 - 4.0 / 1.1), 1e-9);
     near(piece.acceleration[4], 2.5 * 0.3 * (9.81 - 4.0 / 1.1) / 0.1, 1e-9);
     // Twice as fast and it leaves: 16/1.1 > g.
-    let result = analyze(&text.replace("velocity = [2", "velocity = [4"), &[]);
-    assert_eq!(result.analysis.unwrap().solutions.pieces[0].force[0], 0.0);
+    assert_eq!(thrown(4.0).analysis.unwrap().solutions.pieces[0].force[0], 0.0);
 }
 
 #[test]

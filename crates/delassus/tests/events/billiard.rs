@@ -6,29 +6,21 @@ use std::fmt::Write as _;
 use delassus::events::{Ending, EventKind, EventOptions, Trajectory, run_events};
 use delassus_scene::read_system;
 
+use crate::support::random::Random;
+
 const RADIUS: f64 = 0.1;
-
-/// Numbers in [0, 1) from a seed (a linear congruential generator is enough here).
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> f64 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 11) as f64 / (1u64 << 53) as f64
-    }
-}
 
 /// Discs in the box [0, width]² that do not overlap: positions and velocities.
 fn discs(n: usize, width: f64, seed: u64) -> (Vec<[f64; 2]>, Vec<[f64; 2]>) {
     let mut random = Random(seed);
     let mut q: Vec<[f64; 2]> = vec![];
     while q.len() < n {
-        let p = [(); 2].map(|()| RADIUS + (width - 2.0 * RADIUS) * random.next());
+        let p = [(); 2].map(|()| RADIUS + (width - 2.0 * RADIUS) * random.unit());
         if q.iter().all(|o| (o[0] - p[0]).hypot(o[1] - p[1]) > 2.05 * RADIUS) {
             q.push(p);
         }
     }
-    let v = (0..n).map(|_| [(); 2].map(|()| 2.0 * random.next() - 1.0)).collect();
+    let v = (0..n).map(|_| [(); 2].map(|()| 2.0 * random.unit() - 1.0)).collect();
     (q, v)
 }
 
@@ -215,7 +207,7 @@ fn inner(a: [f64; 2], b: [f64; 2]) -> f64 {
 impl Hall {
     fn random(seed: u64) -> Hall {
         let mut random = Random(seed);
-        let mut between = |low: f64, high: f64| low + (high - low) * random.next();
+        let mut between = |low: f64, high: f64| low + (high - low) * random.unit();
         let n = 2 + seed as usize % 3;
         let radius: Vec<f64> = (0..n).map(|_| between(0.03, 0.15)).collect();
         let mass = (0..n).map(|_| between(0.2, 3.0)).collect();

@@ -6,6 +6,8 @@ use delassus::events::{
 use delassus_scene::read_system;
 use delassus_solve::impact::ImpactLaw;
 
+use crate::support::near::near;
+
 pub(crate) fn run(text: &str, set: &[(&str, &str)], options: &EventOptions) -> Trajectory {
     let file = read_system(text, set).unwrap_or_else(|e| panic!("{e}"));
     run_events(&file.system, &file.state, options).unwrap_or_else(|e| panic!("{e}"))
@@ -23,11 +25,6 @@ pub(crate) fn done(text: &str, set: &[(&str, &str)], t_end: f64) -> Trajectory {
 
 pub(crate) fn kinds(run: &Trajectory) -> Vec<&'static str> {
     run.events.iter().map(|e| e.kind.name()).collect()
-}
-
-#[track_caller]
-pub(crate) fn near(found: f64, expected: f64, tolerance: f64) {
-    assert!((found - expected).abs() <= tolerance, "{found} for {expected}: off by {:e}", found - expected);
 }
 
 const BALL: &str = r#"

@@ -5,7 +5,8 @@ use std::f64::consts::PI;
 use delassus::events::{ContactMode, Ending, EventKind, EventOptions, Trajectory};
 
 use super::closed_forms;
-use super::closed_forms::{kinds, near, until};
+use super::closed_forms::{kinds, until};
+use crate::support::near::near;
 
 fn run_to(text: &str, options: &EventOptions) -> Trajectory {
     closed_forms::run(text, &[], options)

@@ -5,6 +5,8 @@ use delassus::events::{Ending, EventError, EventKind, EventOptions, Trajectory, 
 use delassus_scene::read_system;
 use delassus_solve::impact::{ImpactLaw, ImpactStatus};
 
+use crate::support::near::near;
+
 fn run(text: &str, options: &EventOptions) -> Trajectory {
     let file = read_system(text, &[]).unwrap_or_else(|e| panic!("{e}"));
     run_events(&file.system, &file.state, options).unwrap_or_else(|e| panic!("{e}"))
@@ -12,11 +14,6 @@ fn run(text: &str, options: &EventOptions) -> Trajectory {
 
 fn with(law: ImpactLaw, t_end: f64) -> EventOptions {
     EventOptions { law, t_end, ..Default::default() }
-}
-
-#[track_caller]
-fn near(found: f64, expected: f64, tolerance: f64) {
-    assert!((found - expected).abs() <= tolerance, "{found} for {expected}: off by {:e}", found - expected);
 }
 
 /// A mass of 2 kg, hit with 3 N s at 0.5 s, and once more at the very start.

@@ -4,7 +4,8 @@ use delassus::events::{EventError, EventKind, EventOptions, Trajectory, run_even
 use delassus_scene::read_system;
 use proptest::prelude::*;
 
-use super::closed_forms::{done, kinds, near, run, until};
+use super::closed_forms::{done, kinds, run, until};
+use crate::support::near::near;
 
 /// Balls in a column that touch each other, first the lowest, and fall from 1 m.
 fn column(masses: &[f64], e: f64) -> String {

@@ -5,6 +5,9 @@ use delassus_scene::{FileErrorKind, read_system};
 use delassus_solve::impact::{ImpactLaw, ImpactStatus, Violation};
 use delassus_solve::linalg::Matrix;
 
+use super::closed_forms::until;
+use crate::support::near::near;
+
 const LAWS: [ImpactLaw; 5] =
     [ImpactLaw::Moreau, ImpactLaw::Newton, ImpactLaw::Poisson, ImpactLaw::Energetic, ImpactLaw::Sequence];
 
@@ -16,15 +19,6 @@ fn attempt(text: &str, options: &EventOptions) -> Result<Trajectory, EventError>
 
 fn run(text: &str, options: &EventOptions) -> Trajectory {
     attempt(text, options).unwrap_or_else(|e| panic!("{e}"))
-}
-
-fn until(t_end: f64) -> EventOptions {
-    EventOptions { t_end, ..Default::default() }
-}
-
-#[track_caller]
-fn near(found: f64, expected: f64, tolerance: f64) {
-    assert!((found - expected).abs() <= tolerance, "{found} for {expected}: off by {:e}", found - expected);
 }
 
 /// A mass at a contact that is not pressed, hit into it with 3 N s at a time.

@@ -5,57 +5,29 @@ use delassus::events::{
 };
 use delassus::world::WorldState;
 use delassus_scene::read_system;
-use delassus_scene::read_world;
+
+use crate::support::near::near;
+use crate::support::texts::{cuboid, on_floor, sliding_ball, sphere, surfaces};
+use crate::support::worlds::{scene, world};
 
 fn run(text: &str, t_end: f64) -> (Trajectory, WorldState) {
-    let file = read_world(text, None, &[]).unwrap_or_else(|e| panic!("{e}"));
-    let system = world_system(&file.world, &file.state).unwrap_or_else(|e| panic!("{e}"));
+    let (world, start) = world(text);
+    let system = world_system(&world, &start).unwrap_or_else(|e| panic!("{e}"));
     let options = EventOptions { t_end, ..Default::default() };
     let run = run_events(&system.system, &system.state, &options).unwrap_or_else(|e| panic!("{e}"));
     assert_eq!(run.ending, Ending::Done, "at {}: {:?}", run.state.t, run.events);
-    let state = system.world_state(&file.state, &run.state);
+    let state = system.world_state(&start, &run.state);
     (run, state)
 }
-
-#[track_caller]
-fn near(found: f64, expected: f64, tolerance: f64) {
-    assert!((found - expected).abs() <= tolerance, "{found} for {expected}: off by {:e}", found - expected);
-}
-
-const GROUND: &str = r#"
-[world]
-gravity = [0.0, 0.0, -9.81]
-[[body]]
-name = "ground"
-fixed = true
-[[body.shape]]
-type = "plane"
-normal = [0.0, 0.0, 1.0]
-"#;
 
 /// phys.roll_sphere, along a skew direction.
 #[test]
 fn a_ball_slides_and_rolls() {
-    let text = format!(
-        r#"{GROUND}
-[[body]]
-name = "ball"
-mass = 1.0
-position = [0.0, 0.0, 0.5]
-velocity = [1.2, 1.6, 0.0]
-[[body.shape]]
-type = "sphere"
-radius = 0.5
-[[friction]]
-between = ["*", "*"]
-mu = 0.2
-"#
-    );
-    let (run, state) = run(&text, 1.0);
+    let (run, state) = run(&sliding_ball(), 1.0);
     assert_eq!(run.events.len(), 1, "{:?}", run.events);
     assert_eq!(run.events[0].kind, EventKind::Stick);
     near(run.events[0].t, 0.291247997670016, 1e-9);
-    let ball = &state.bodies[1];
+    let ball = &state.bodies[0];
     near(ball.velocity.length(), 1.4285714285714286, 1e-9);
     near(ball.spin().length(), 1.4285714285714286 / 0.5, 1e-8);
     near(ball.pose.position.z, 0.5, 1e-12);
@@ -64,29 +36,20 @@ mu = 0.2
 /// Two balls: one strikes the other at rest, off centre; closed form of two equal smooth balls.
 #[test]
 fn two_balls_meet() {
-    let text = r#"
-[world]
-gravity = [0.0, 0.0, 0.0]
-[[body]]
-name = "a"
-mass = 1.0
-position = [-1.0, 0.0, 0.1]
-velocity = [1.0, 0.0, 0.0]
-[[body.shape]]
-type = "sphere"
-radius = 0.1
-[[body]]
-name = "b"
-mass = 1.0
-[[body.shape]]
-type = "sphere"
-radius = 0.1
-[[friction]]
-between = ["*", "*"]
-mu = 0.0
-restitution = 1.0
-"#;
-    let (run, state) = run(text, 2.0);
+    let a = sphere("a", 1.0, 0.1, [-1.0, 0.0, 0.1], [1.0, 0.0, 0.0]);
+    let b = sphere("b", 1.0, 0.1, [0.0; 3], [0.0; 3]);
+    let (run, state) = run(
+        &[
+            "[world]
+gravity = [0, 0, 0]
+",
+            &a,
+            &b,
+            &surfaces(0.0, 1.0),
+        ]
+        .concat(),
+        2.0,
+    );
     assert_eq!(run.events.len(), 1);
     // The centres are 0.2 apart along (√3/2, 0, −1/2).
     near(run.events[0].t, 1.0 - 0.1 * 3.0_f64.sqrt(), 1e-12);
@@ -159,26 +122,10 @@ mu = 0.5
 
 #[test]
 fn what_cannot_move_is_named() {
-    let boxes = format!(
-        r#"{GROUND}
-[[body]]
-name = "one"
-mass = 1.0
-position = [0.0, 0.0, 1.0]
-[[body.shape]]
-type = "box"
-half_extents = [0.1, 0.1, 0.1]
-[[body]]
-name = "two"
-mass = 1.0
-position = [0.0, 0.0, 2.0]
-[[body.shape]]
-type = "box"
-half_extents = [0.1, 0.1, 0.1]
-"#
-    );
-    let file = read_world(&boxes, None, &[]).unwrap();
-    let error = world_system(&file.world, &file.state).unwrap_err();
+    let one = cuboid("one", 1.0, [0.1; 3], [0.0, 0.0, 1.0], [0.0; 3]);
+    let two = cuboid("two", 1.0, [0.1; 3], [0.0, 0.0, 2.0], [0.0; 3]);
+    let (world, state) = world(&on_floor(&[&one, &two]));
+    let error = world_system(&world, &state).unwrap_err();
     assert!(matches!(error, WorldSystemError::Contact { .. }), "{error}");
 }
 
@@ -218,7 +165,7 @@ c = "atan2(bz, bx - 1)"
 /// of them costs steps.
 #[test]
 fn a_four_bar_linkage_is_cheap() {
-    let (run, _) = run(include_str!("../../../../scenes/four-bar.toml"), 2.0);
+    let (run, _) = run(&scene("four-bar"), 2.0);
     let reduced = read_system(FOUR_BAR_ANGLES, &[]).unwrap_or_else(|e| panic!("{e}"));
     let options = EventOptions { t_end: 2.0, ..Default::default() };
     let angles = run_events(&reduced.system, &reduced.state, &options).unwrap_or_else(|e| panic!("{e}"));
@@ -243,7 +190,7 @@ fn balls_that_fall_together_hit_the_floor() {
         [(rest, rest, 0.0), (thrown, spin, 0.0), (thrown, rest, 0.3), (rest, spin, 0.3)]
     {
         let text = format!(
-            r#"{GROUND}
+            r#"
 [[body]]
 name = "big"
 mass = 100.0
@@ -268,7 +215,7 @@ mu = {mu}
 restitution = 0.7
 "#
         );
-        let (run, state) = run(&text, 0.5);
+        let (run, state) = run(&on_floor(&[&text]), 0.5);
         assert_eq!(run.events[0].kind, EventKind::Impact, "{:?}", run.events);
         near(run.events[0].t, (2.0_f64 / 9.81).sqrt(), 1e-11);
         assert!(state.bodies[2].pose.position.z > state.bodies[1].pose.position.z);
@@ -278,24 +225,18 @@ restitution = 0.7
 /// The same in any direction, and three at once: nothing happens until the first meets the floor.
 #[test]
 fn balls_that_touch_in_any_direction_stay_together() {
-    let ball = |name: &str, mass: f64, [x, y, z]: [f64; 3]| {
-        format!(
-            "[[body]]\nname = \"{name}\"\nmass = {mass:?}\nposition = [{x:?}, {y:?}, {z:?}]\nvelocity = [0.3, 0.2, \
-             1.0]\n[[body.shape]]\ntype = \"sphere\"\nradius = 0.1\n"
-        )
-    };
-    let friction = "[[friction]]\nbetween = [\"*\", \"*\"]\nmu = 0.0\nrestitution = 0.5\n";
+    let ball = |name: &str, mass: f64, at: [f64; 3]| sphere(name, mass, 0.1, at, [0.3, 0.2, 1.0]);
     for k in 0..6 {
         let (a, b) = (1.1 * f64::from(k), 0.7 * f64::from(k) - 1.0);
         let way = [a.cos() * b.cos(), a.sin() * b.cos(), b.sin()];
         let centre = [0.3, -0.7, 2.0];
         let second: [f64; 3] = std::array::from_fn(|i| centre[i] + 0.2 * way[i]);
-        let mut text = format!("{GROUND}{}{}", ball("a", 1.7, centre), ball("b", 0.3, second));
+        let mut balls = ball("a", 1.7, centre) + &ball("b", 0.3, second);
         if k == 5 {
             let third: [f64; 3] = std::array::from_fn(|i| centre[i] - 0.2 * way[i]);
-            text += &ball("c", 11.0, third);
+            balls += &ball("c", 11.0, third);
         }
-        let (run, state) = run(&format!("{text}{friction}"), 0.4);
+        let (run, state) = run(&on_floor(&[&balls, &surfaces(0.0, 0.5)]), 0.4);
         assert!(run.events.is_empty(), "{k}: {:?}", run.events);
         let apart = state.bodies[2].pose.position - state.bodies[1].pose.position;
         near(apart.length(), 0.2, 1e-12);

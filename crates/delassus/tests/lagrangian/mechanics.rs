@@ -6,6 +6,8 @@ use delassus::lagrangian::{
 };
 use delassus_scene::read_system;
 
+use crate::support::near::near_vectors;
+
 /// Closed forms and differentiated ones round differently, by a few ulp of terms of order ten.
 const ROUNDING: f64 = 1e-13;
 
@@ -14,11 +16,9 @@ fn at(text: &str) -> Kinematics {
     kinematics(&file.system, &file.state).unwrap_or_else(|e| panic!("{e}"))
 }
 
+#[track_caller]
 fn close(found: &[f64], expected: &[f64]) {
-    assert_eq!(found.len(), expected.len());
-    for (f, e) in found.iter().zip(expected) {
-        assert!((f - e).abs() <= ROUNDING * (1.0 + e.abs()), "found {found:?}, expected {expected:?}");
-    }
+    near_vectors(found, expected, ROUNDING);
 }
 
 fn close_row(found: &Row, gradient: &[f64], velocity: f64, bias: f64) {

@@ -1,13 +1,10 @@
 //! Steps whose length follows from their error.
 
 use delassus::stepping::{Scheme, StepControl, StepOptions, Stepper, controlled_step};
-use delassus::world::{World, WorldState};
-use delassus_scene::read_world;
+use delassus::world::WorldState;
 
-fn world(text: &str) -> (World, WorldState) {
-    let file = read_world(text, None, &[]).unwrap_or_else(|e| panic!("{}", e.render("test", text)));
-    (file.world, file.state)
-}
+use crate::support::texts::PENDULUM;
+use crate::support::worlds::world;
 
 fn control(tolerance: f64, longest: f64, halvings: u32) -> StepControl {
     StepControl { tolerance, longest, halvings, level: 0, start: 0.0, ticks: 0 }
@@ -29,11 +26,7 @@ fn run(text: &str, scheme: Scheme, mut control: StepControl, time: f64) -> (Worl
     (stepper.state().clone(), solves, rejected)
 }
 
-/// A pendulum of length 1 m from the horizontal.
-const PENDULUM: &str = "[world]\n[[body]]\nname = \"bob\"\nmass = 1\ninertia = [0.1, 0.1, 0.1]\nposition = [1, 0, 0]\n\
-    [[joint]]\nname = \"hinge\"\ntype = \"revolute\"\nbodies = [\"world\", \"bob\"]\nanchor = [0, 0, 0]\naxis = [0, 1, 0]\n";
-
-/// Its angle: θ̈ = g cos θ / 1.1 by Runge and Kutta in steps of 10⁻⁴ s, whose error is far below 10⁻¹⁰.
+/// The angle of the pendulum: θ̈ = g cos θ / 1.1 by Runge and Kutta in steps of 10⁻⁴ s, whose error is far below 10⁻¹⁰.
 fn angle(time: f64) -> f64 {
     let f = |[a, w]: [f64; 2]| [w, 9.81 * f64::cos(a) / 1.1];
     let h = 1e-4;

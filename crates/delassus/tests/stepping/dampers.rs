@@ -1,14 +1,10 @@
 //! Springs and dampers of joints, soft and stiff, against closed forms.
 
 use delassus::stepping::{StepOptions, Stepper};
-use delassus::world::{World, WorldState, energy};
-use delassus_scene::read_world;
+use delassus::world::energy;
 use delassus_solve::problem::Status;
 
-fn world(text: &str) -> (World, WorldState) {
-    let file = read_world(text, None, &[]).unwrap_or_else(|e| panic!("{}", e.render("test", text)));
-    (file.world, file.state)
-}
+use crate::support::worlds::world;
 
 /// A mass of 1 on a slide along x, its start and its spring.
 fn slide(x: f64, v: f64, force: f64, stiffness: f64, damping: f64) -> String {

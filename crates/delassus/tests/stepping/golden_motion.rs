@@ -3,19 +3,13 @@
 use std::f64::consts::FRAC_1_SQRT_2;
 
 use delassus::stepping::{FrictionLaw, Scheme, StepOptions, Stepper};
-use delassus::world::{World, WorldState};
-use delassus_scene::read_world;
 use delassus_solve::problem::Status;
 use glam::DVec3;
 
-const G: f64 = 9.81;
-const FLOOR: &str =
-    "[[body]]\nname = \"floor\"\nfixed = true\n[[body.shape]]\ntype = \"plane\"\nnormal = [0, 0, 1]\n";
+use crate::support::texts::FLOOR;
+use crate::support::worlds::world;
 
-fn world(text: &str) -> (World, WorldState) {
-    let file = read_world(text, None, &[]).unwrap_or_else(|e| panic!("{}", e.render("test", text)));
-    (file.world, file.state)
-}
+const G: f64 = 9.81;
 
 fn step(stepper: &mut Stepper) {
     let report = stepper.step().expect("the numbers are finite");

@@ -7,13 +7,16 @@ use delassus_scene::read_world;
 use delassus_solve::impact::ImpactLaw;
 use delassus_solve::problem::Status;
 
+use crate::support::texts::{on_floor, sphere, surfaces};
+use crate::support::worlds::{scene, world};
+
 const LAWS: [StepImpactLaw; 4] =
     [StepImpactLaw::Moreau, StepImpactLaw::Newton, StepImpactLaw::Poisson, StepImpactLaw::Sequence];
 
 fn moved(text: &str, impact_law: StepImpactLaw, dt: f64, steps: usize) -> WorldState {
-    let file = read_world(text, None, &[]).unwrap_or_else(|e| panic!("{e}"));
+    let (world, state) = world(text);
     let options = StepOptions { dt, impact_law, ..StepOptions::default() };
-    let mut stepper = Stepper::new(&file.world, file.state, options).unwrap();
+    let mut stepper = Stepper::new(&world, state, options).unwrap();
     for _ in 0..steps {
         let report = stepper.step().unwrap();
         assert_eq!(report.status, Status::Solved, "at {}", stepper.state().t);
@@ -24,11 +27,11 @@ fn moved(text: &str, impact_law: StepImpactLaw, dt: f64, steps: usize) -> WorldS
 /// phys.cradle: the last ball alone under the sequence, −0.6 and 0.4 four times under the laws that see all contacts at once.
 #[test]
 fn newtons_cradle_in_time_steps() {
-    let text = include_str!("../../../../scenes/cradle.toml");
+    let text = scene("cradle");
     // The balls swing a little in a step, by v₀ (1 − cos ωt) and what sliding past each other costs.
     let speeds = |law| -> Vec<f64> {
-        let state = moved(text, law, 1e-5, 1);
-        let world = read_world(text, None, &[]).unwrap().world;
+        let state = moved(&text, law, 1e-5, 1);
+        let (world, _) = world(&text);
         let balls = world.bodies.iter().zip(&state.bodies).filter(|(body, _)| body.name.starts_with("ball"));
         balls.map(|(_, s)| s.velocity.x / 0.3).collect()
     };
@@ -42,32 +45,12 @@ fn newtons_cradle_in_time_steps() {
     }
 }
 
-const BALL: &str = r#"
-[world]
-gravity = [0, 0, -9.81]
-[[body]]
-name = "floor"
-fixed = true
-[[body.shape]]
-type = "plane"
-[[body]]
-name = "ball"
-mass = 1.0
-position = [0, 0, 0.6]
-velocity = [1, 0, 0]
-[[body.shape]]
-type = "sphere"
-radius = 0.1
-[[friction]]
-between = ["*", "*"]
-mu = 0.1
-restitution = 0.5
-"#;
-
 /// One ball on one floor: a normal percussion does not turn it, so all laws agree.
 #[test]
 fn one_ball_bounces_alike_under_all_laws() {
-    let states = LAWS.map(|law| moved(BALL, law, 2e-3, 350));
+    let ball = sphere("ball", 1.0, 0.1, [0.0, 0.0, 0.6], [1.0, 0.0, 0.0]);
+    let text = on_floor(&[&ball, &surfaces(0.1, 0.5)]);
+    let states = LAWS.map(|law| moved(&text, law, 2e-3, 350));
     for state in &states[1..] {
         let (a, b) = (&states[0].bodies[1], &state.bodies[1]);
         assert!((a.pose.position - b.pose.position).length() < 1e-7, "{a:?} {b:?}");
@@ -135,35 +118,11 @@ fn a_rod_strikes_as_from_event_to_event() {
 /// Two balls on a floor, pushed together: weight is carried through the strike, and the floor feels no rebound.
 #[test]
 fn a_strike_beside_contacts_at_rest() {
-    let text = r#"
-[world]
-gravity = [0, 0, -9.81]
-[[body]]
-name = "floor"
-fixed = true
-[[body.shape]]
-type = "plane"
-[[body]]
-name = "one"
-mass = 1.0
-position = [0, 0, 0.1]
-velocity = [1, 0, 0]
-[[body.shape]]
-type = "sphere"
-radius = 0.1
-[[body]]
-name = "two"
-mass = 2.0
-position = [0.3, 0, 0.1]
-[[body.shape]]
-type = "sphere"
-radius = 0.1
-[[friction]]
-between = ["*", "*"]
-restitution = 0.8
-"#;
+    let one = sphere("one", 1.0, 0.1, [0.0, 0.0, 0.1], [1.0, 0.0, 0.0]);
+    let two = sphere("two", 2.0, 0.1, [0.3, 0.0, 0.1], [0.0; 3]);
+    let text = on_floor(&[&one, &two, &surfaces(0.0, 0.8)]);
     for law in LAWS {
-        let state = moved(text, law, 1e-3, 200);
+        let state = moved(&text, law, 1e-3, 200);
         // Momentum 1, relative velocity −0.8.
         let speeds = [-0.2, 0.6];
         for (body, speed) in state.bodies[1..].iter().zip(speeds) {

@@ -7,8 +7,10 @@ use delassus::stepping::{
     FrictionLaw, Scheme, StepControl, StepImpactLaw, StepOptions, Stepper, controlled_step,
 };
 use delassus::world::{World, WorldState, energy};
-use delassus_scene::read_world;
 use delassus_solve::problem::Status;
+
+use crate::support::texts::on_floor;
+use crate::support::worlds::world;
 
 const G: f64 = 9.81;
 const LAWS: [FrictionLaw; 2] = [FrictionLaw::Ncp, FrictionLaw::Ccp];
@@ -23,13 +25,21 @@ const SHAPES: [&str; 3] = [
 
 /// A body of mass 1 above the floor, half of its height 0.1.
 fn body(shape: &str, height: f64, v: [f64; 3], spin: [f64; 3], friction: &str) -> (World, WorldState) {
-    let text = format!(
-        "[world]\ngravity = [0, 0, -{G}]\n[[body]]\nname = \"floor\"\nfixed = true\n[[body.shape]]\ntype = \"plane\"\n\
-         [[body]]\nname = \"body\"\nmass = 1\nposition = [0, 0, {height}]\nvelocity = {v:?}\n\
-         angular_velocity = {spin:?}\n[[body.shape]]\n{shape}\n[[friction]]\nbetween = [\"*\", \"*\"]\n{friction}\n"
-    );
-    let file = read_world(&text, None, &[]).unwrap_or_else(|e| panic!("{}", e.render("test", &text)));
-    (file.world, file.state)
+    world(&on_floor(&[&format!(
+        "[[body]]
+name = \"body\"
+mass = 1
+position = [0, 0, {height}]
+velocity = {v:?}
+\
+         angular_velocity = {spin:?}
+[[body.shape]]
+{shape}
+[[friction]]
+between = [\"*\", \"*\"]
+{friction}
+"
+    )]))
 }
 
 #[test]

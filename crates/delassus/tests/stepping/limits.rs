@@ -1,17 +1,14 @@
 //! Limits of joints against closed forms, in both schemes.
 
 use delassus::stepping::{Scheme, StepOptions, Stepper};
-use delassus::world::{CloseError, World, WorldState, close_loops, coordinate, opening};
-use delassus_scene::read_world;
+use delassus::world::{CloseError, WorldState, close_loops, coordinate, opening};
 use delassus_solve::problem::Status;
+
+use crate::support::texts::PENDULUM;
+use crate::support::worlds::world;
 
 /// Steps of the runs whose order is measured. No moment of an impact is a whole number of them.
 const LENGTHS: [f64; 4] = [8e-3, 4e-3, 2e-3, 1e-3];
-
-fn world(text: &str) -> (World, WorldState) {
-    let file = read_world(text, None, &[]).unwrap_or_else(|e| panic!("{}", e.render("test", text)));
-    (file.world, file.state)
-}
 
 /// The state after this time.
 fn run(text: &str, scheme: Scheme, dt: f64, time: f64) -> WorldState {
@@ -150,9 +147,9 @@ fn a_curve_ends_at_its_range_unless_it_is_closed() {
 /// A pendulum of length 1 m, from the horizontal at rest, with its limit 70° below.
 fn pendulum(restitution: f64) -> String {
     format!(
-        "[world]\n[[body]]\nname = \"bob\"\nmass = 1\ninertia = [0.1, 0.1, 0.1]\nposition = [1, 0, 0]\n\
-         [[joint]]\nname = \"hinge\"\ntype = \"revolute\"\nbodies = [\"world\", \"bob\"]\nanchor = [0, 0, 0]\n\
-         axis = [0, 1, 0]\nlimits_deg = [-200, 70]\nrestitution = {restitution}\n"
+        "{PENDULUM}limits_deg = [-200, 70]
+restitution = {restitution}
+"
     )
 }
 

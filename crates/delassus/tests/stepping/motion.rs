@@ -1,18 +1,15 @@
 //! Worlds in motion against closed forms and reference values.
 
 use delassus::stepping::{FrictionLaw, Scheme, Snapshot, StepOptions, StepReport, Stepper};
-use delassus::world::{World, WorldState, energy};
-use delassus_scene::read_world;
+use delassus::world::energy;
 use delassus_solve::analysis::ImpulseRange;
 use delassus_solve::problem::Status;
 use glam::DVec3;
 
-const G: f64 = 9.81;
+use crate::support::texts::{FLOOR, WEIGHT};
+use crate::support::worlds::world;
 
-fn world(text: &str) -> (World, WorldState) {
-    let file = read_world(text, None, &[]).unwrap_or_else(|e| panic!("{}", e.render("test", text)));
-    (file.world, file.state)
-}
+const G: f64 = 9.81;
 
 /// Steps to a time; every step must be solved.
 fn run(stepper: &mut Stepper, t_end: f64, mut look: impl FnMut(&StepReport, &Stepper)) {
@@ -27,19 +24,10 @@ fn options(dt: f64, scheme: Scheme, law: FrictionLaw) -> StepOptions {
     StepOptions { dt, scheme, law, ..StepOptions::default() }
 }
 
-const FLOOR: &str = r#"
-[[body]]
-name = "floor"
-fixed = true
-[[body.shape]]
-type = "plane"
-normal = [0, 0, 1]
-"#;
-
 /// A ball of the radius on the floor, moving along x with spin about y.
 fn ball(mass: f64, radius: f64, inertia: f64, v: [f64; 3], spin: f64, mu: f64, e: f64) -> String {
     format!(
-        "[world]\ngravity = [0, 0, -9.81]\n{FLOOR}\n[[body]]\nname = \"ball\"\nmass = {mass}\n\
+        "{WEIGHT}{FLOOR}[[body]]\nname = \"ball\"\nmass = {mass}\n\
          inertia = [{inertia}, {inertia}, {inertia}]\nposition = [0, 0, {radius}]\nvelocity = {v:?}\n\
          angular_velocity = [0, {spin}, 0]\n[[body.shape]]\ntype = \"sphere\"\nradius = {radius}\n\
          [[friction]]\nbetween = [\"*\", \"*\"]\nmu = {mu}\nrestitution = {e}\n"
@@ -232,7 +220,7 @@ fn the_painleve_rod_jams_and_says_so() {
     for (mu, jams, ratio) in [(2.0, true, 0.375), (1.0, false, 1.0)] {
         let c = std::f64::consts::FRAC_1_SQRT_2;
         let text = format!(
-            "[world]\ngravity = [0, 0, -9.81]\n{FLOOR}\n[[body]]\nname = \"rod\"\nmass = 1\n\
+            "{WEIGHT}{FLOOR}[[body]]\nname = \"rod\"\nmass = 1\n\
              inertia = [0.0001, {i}, {i}]\nposition = [{x}, 0, {z}]\neuler_deg = [0, -45, 0]\nvelocity = [-3, 0, 0]\n\
              [[body.shape]]\ntype = \"sphere\"\nradius = 0.000001\nposition = [-0.5, 0, 0]\n\
              [[friction]]\nbetween = [\"*\", \"*\"]\nmu = {mu}\n",
@@ -377,7 +365,7 @@ fn the_legs_of_a_table_share_its_weight_in_a_documented_way() {
             })
             .collect();
         format!(
-            "[world]\ngravity = [0, 0, -9.81]\n{FLOOR}\n[[body]]\nname = \"table\"\nmass = 20\n\
+            "{WEIGHT}{FLOOR}[[body]]\nname = \"table\"\nmass = 20\n\
              inertia = [2.2, 2.2, 3.3]\nposition = [0, 0, 0.72]\n{shapes}\
              [[friction]]\nbetween = [\"*\", \"*\"]\nmu = 0.5\n"
         )
@@ -479,7 +467,7 @@ fn a_stack_stands_under_a_weight_a_thousand_times_its_own() {
 #[test]
 fn a_snapshot_goes_on_with_the_same_bits_and_so_does_a_second_run() {
     let text = format!(
-        "[world]\ngravity = [0, 0, -9.81]\n{FLOOR}\n[[body]]\nname = \"die\"\nmass = 1\nposition = [0, 0, 0.3]\n\
+        "{WEIGHT}{FLOOR}[[body]]\nname = \"die\"\nmass = 1\nposition = [0, 0, 0.3]\n\
          velocity = [1, 0.3, 0]\nangular_velocity = [3, 5, 1]\n[[body.shape]]\ntype = \"box\"\n\
          half_extents = [0.1, 0.08, 0.05]\n[[friction]]\nbetween = [\"*\", \"*\"]\nmu = 0.4\nrestitution = 0.3\n"
     );
@@ -523,7 +511,7 @@ fn phys_stack_slides_as_one_or_apart() {
         [(8.0, 0.0, 0.0), (15.0, 2.0570000000000004, 2.0570000000000004), (25.0, 2.943, 6.614)]
     {
         let text = format!(
-            "[world]\ngravity = [0, 0, -9.81]\n{FLOOR}\n[[body]]\nname = \"upper\"\nmass = 1\nposition = [0, 0, 0.3]\n\
+            "{WEIGHT}{FLOOR}[[body]]\nname = \"upper\"\nmass = 1\nposition = [0, 0, 0.3]\n\
              [[body.shape]]\ntype = \"box\"\nhalf_extents = [0.1, 0.1, 0.1]\n[[body]]\nname = \"lower\"\nmass = 2\n\
              position = [0, 0, 0.1]\nforce = [{force}, 0, 0]\n[[body.shape]]\ntype = \"box\"\n\
              half_extents = [0.5, 0.3, 0.1]\n[[friction]]\nbetween = [\"*\", \"*\"]\nmu = 0.3\n"
@@ -541,7 +529,7 @@ fn phys_rod_falls_on_a_smooth_floor() {
     // θ̇² when it lies flat, from 60°, half length 1: energy, of second order in the step.
     let (l, angle) = (1.0, 60f64.to_radians());
     let text = format!(
-        "[world]\ngravity = [0, 0, -9.81]\n{FLOOR}\n[[body]]\nname = \"rod\"\nmass = 1\n\
+        "{WEIGHT}{FLOOR}[[body]]\nname = \"rod\"\nmass = 1\n\
          inertia = [{i}, {i}, {i}]\nposition = [0, 0, {z}]\neuler_deg = [0, -60, 0]\n\
          [[body.shape]]\ntype = \"sphere\"\nradius = 0.000001\nposition = [-{l}, 0, 0]\n",
         i = l * l / 3.0,
