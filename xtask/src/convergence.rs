@@ -273,7 +273,7 @@ fn picture(all: &[Measured]) -> String {
     let mut out = String::from(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 860 550\" font-family=\"sans-serif\" font-size=\"13\">\n\
          <rect width=\"860\" height=\"550\" fill=\"white\"/>\n\
-         <text x=\"80\" y=\"30\" font-size=\"15\">Time stepping against the motion from event to event</text>\n",
+         <text x=\"80\" y=\"30\" font-size=\"15\">Time stepping against event-driven integration</text>\n",
     );
     let _ = writeln!(
         out,
