@@ -6,7 +6,7 @@ use std::path::Path;
 use delassus_files::siconos;
 use libfuzzer_sys::fuzz_target;
 
-/// The name of a file tells its kind; the first byte of the input chooses one of these.
+/// The name of a file implies its kind; the first byte of the input chooses one of these.
 const NAMES: [&str; 6] = [
     "lcp/problem.dat",
     "mlcp/problem.dat",

@@ -1,4 +1,4 @@
-//! Any text is a system or an error; a system that was read can be evaluated, or it says why not.
+//! Any text is a system or an error; a system that was read can be evaluated, or the error explains why not.
 #![no_main]
 
 use delassus_scene::read_system;

@@ -7,7 +7,7 @@ use delassus_scene::{WorldFile, read_world};
 use delassus_scene::read_xml;
 use libfuzzer_sys::fuzz_target;
 
-fn judge(text: &str, read: Result<WorldFile, FileError>) {
+fn check(text: &str, read: Result<WorldFile, FileError>) {
     match read {
         Ok(file) => {
             if let Err(error) = check_world(&file.world, &file.state) {
@@ -25,7 +25,7 @@ fn judge(text: &str, read: Result<WorldFile, FileError>) {
 fuzz_target!(|data: &[u8]| {
     let Ok(text) = std::str::from_utf8(data) else { return };
     match text.trim_start().starts_with('<') {
-        true => judge(text, read_xml(text, None).map(|imported| imported.file)),
-        false => judge(text, read_world(text, None, &[])),
+        true => check(text, read_xml(text, None).map(|imported| imported.file)),
+        false => check(text, read_world(text, None, &[])),
     }
 });

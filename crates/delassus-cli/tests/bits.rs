@@ -1,10 +1,10 @@
 //! The same bits as before: numbers and verdicts of all scenes and problem files against recorded hashes.
 //!
-//! A change of the numbers is no fault by itself; one that nobody meant is. Where it is meant, write the hashes anew with
+//! A change of the numbers is no fault by itself; one that nobody meant is. Where it is meant, record the hashes again with
 //! `DELASSUS_BLESS=1 cargo test -p delassus-cli bits`, and say in the changelog what changed.
 //!
 //! The mathematical functions of the system (sin, exp, …) differ between platforms in their last digit, so the hashes
-//! hold on the one on which they were recorded: Linux with glibc on x86-64. Elsewhere the test passes and says so.
+//! hold on the one on which they were recorded: Linux with glibc on x86-64. Elsewhere the test passes and prints so.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;

@@ -52,7 +52,7 @@ fn two_problems() {
     assert!(!text.contains('\x1b'), "plain when piped");
 }
 
-/// What is not solved is marked with its residual, and tells in the exit code; the cap ends slow methods.
+/// What is not solved is marked with its residual, and sets the exit code; the cap ends slow methods.
 #[test]
 fn failures_are_marked() {
     // Two rows of the same contact that ask for different velocities: no solution, and nothing proves it.

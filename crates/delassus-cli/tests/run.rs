@@ -72,7 +72,7 @@ fn in_folder(file: &Temporary, name: &str) -> String {
     folder(file).join(name).to_str().unwrap().to_owned()
 }
 
-/// The document without what a clock says.
+/// The document without times of the clock.
 fn timeless(mut doc: Value) -> Value {
     for key in ["wall_seconds", "real_time_factor"] {
         doc.as_object_mut().unwrap().remove(key);

@@ -1,4 +1,4 @@
-//! `run` from event to event and `explore`, as a user types them.
+//! `run` with event-driven integration and `explore`, as a user types them.
 
 use crate::{Temporary, delassus, json, root};
 

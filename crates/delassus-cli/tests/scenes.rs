@@ -50,7 +50,7 @@ fn worlds_have_their_expected_outcome_at_their_state() {
     assert!(told >= 5);
 }
 
-/// What `analyze` says of a scene is what the scene expects.
+/// `analyze` returns for each scene what the scene expects.
 fn has_outcome(path: &str, expect: &Expect) -> Value {
     let (code, doc) = json(&["analyze", path, "--json"]);
     let at = |key: &str| doc[key].as_str().unwrap().to_owned();

@@ -1,4 +1,4 @@
-//! Every format gives back what was written, and every bad file is told.
+//! Every format gives back what was written, and every bad file is reported.
 
 use std::path::Path;
 
@@ -143,7 +143,7 @@ fn damaged_hdf5_is_told() {
     let path = Path::new("a.hdf5");
     let laws = vec![Law::Coulomb { mu: 0.3 }; 2];
     let bytes = fclib::format(path, &local(laws.clone(), &[(0, 0, 1.0), (5, 5, 2.0)], 0.7)).unwrap();
-    // Cut anywhere: what is missing may be of no use, but the file says how long it is.
+    // Cut anywhere: what is missing may be of no use, but the file records its own length.
     for length in 0..bytes.len() {
         let message = fclib::parse(path, bytes[..length].to_vec()).unwrap_err().to_string();
         assert!(message.starts_with("a.hdf5"), "{message}");

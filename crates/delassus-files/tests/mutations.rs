@@ -136,7 +136,7 @@ fn siconos_files() {
     }
     for name in ["a.dat", "lcp_a.dat", "a_mlcp.dat", "fc3d_a.dat", "gfc3d_a.dat"] {
         tried(name, &good, |_, problem| {
-            // Under a name that tells the kind, another kind would not return.
+            // Under a name that implies the kind, another kind would not return.
             siconos::format(path, problem).ok().filter(|_| name == "a.dat").map(String::into_bytes)
         });
     }

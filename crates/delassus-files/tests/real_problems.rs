@@ -23,7 +23,7 @@ fn files(folder: &Path) -> Vec<PathBuf> {
     out
 }
 
-/// Solved to 1e-8 by the judge; the status must say so.
+/// Solved to 1e-8 by the residual check; the status must agree.
 fn check(what: &str, laws: &[Law], w: Sparse, q: Vec<f64>) {
     let form = Form::Local { delassus: w.clone(), free_velocity: q.clone() };
     let found = solve(&FrictionProblem::new(laws.to_vec(), form).unwrap(), &FrictionOptions::default(), None)

@@ -3,7 +3,7 @@
 //!
 //! `cargo run --release -p delassus-solve --example piles -- [WIDTH…]`; the number of threads is that of the variable
 //! `RAYON_NUM_THREADS`, all cores without it. Memory is the most that the process has used until then, the problem with
-//! it, where the system tells.
+//! it, where the system reports it.
 
 use std::time::Instant;
 

@@ -336,7 +336,7 @@ fn order_matters_or_not() {
     assert!(equal.complete && equal.orders == 2);
     assert_eq!(equal.outcomes.len(), 1);
     near_vectors(&equal.outcomes[0].velocity, &[-1.0, 0.0, 1.0], 1e-12);
-    // A light ball between: which side is struck first decides.
+    // A light ball between: the side of the first impact decides.
     let mut unequal = cradle(&[1.0, 0.0, -1.0], 0.5);
     unequal.mass = Matrix::diagonal(&[1.0, 3.0, 1.0]);
     let orders = impact_orders(&unequal).unwrap();
@@ -815,7 +815,7 @@ proptest! {
             let rows: usize = result.contact_impulses.iter().map(Vec::len).sum();
             let independent = rows + result.joint_impulses.len() <= 4;
             let soluble = matches!(law, ImpactLaw::Moreau | ImpactLaw::Poisson);
-            // A sequence may go on and on, and says so.
+            // A sequence may not terminate, and reports so.
             let endless = law == ImpactLaw::Sequence && result.status == ImpactStatus::TooManyImpacts;
             if independent && (soluble || law == ImpactLaw::Sequence) && !endless {
                 prop_assert_eq!(result.status, ImpactStatus::Solved, "{:?} {:?}", law, problem);
@@ -860,7 +860,7 @@ fn what_is_at_rest_is_judged_by_what_moves() {
     near_vectors(&solved(&balls, &ImpactLaw::Newton).velocity, &[-1.0 / 3.0, 2.0 / 3.0, 2.0 / 3.0], 1e-12);
 }
 
-/// A guide with friction: a mass on the line y = 0 strikes a wall with the normal (−1, −1) at x' = 1. With e = ½ it leaves with
+/// A guide with friction: a mass on the line y = 0 hits a wall with the normal (−1, −1) at x' = 1. With e = ½ it leaves with
 /// −½ and friction pushes forward: 1 − p + 0.3 p = −½. Poisson: compression ends at x' = 0, where friction holds back what
 /// it can, and half of its percussion follows.
 #[test]

@@ -63,7 +63,7 @@ fn a_sliding_block() {
 #[test]
 fn a_stack_at_rest() {
     // Turned and on a slope below the angle of friction, so that no entry of a Jacobian is zero or rounding: the solver keeps
-    // the places of what is not zero, and looks for them anew where a zero becomes 1e-17.
+    // the places of what is not zero, and finds them again where a zero becomes 1e-17.
     let turn = DQuat::from_scaled_axis(DVec3::new(0.2, -0.1, 0.7));
     let normal = turn * DVec3::Z;
     let mut text =
@@ -90,7 +90,7 @@ fn a_stack_at_rest() {
 fn a_four_bar() {
     let file = world(include_str!("../../../scenes/four-bar.toml"));
     for scheme in [Scheme::Symmetric, Scheme::HalfImplicit] {
-        // Redundant rows are found anew in every step.
+        // Redundant rows are determined again in every step.
         steady("four-bar", &file, scheme, [50, 300], |report, _| assert!(report.non_unique));
     }
 }

@@ -1,4 +1,4 @@
-//! What a file says is what is read.
+//! Every entry of a system file arrives in the system.
 
 use delassus::lagrangian::{FormulaId, Measure, kinematics};
 use delassus_scene::{Expect, Expected, ExpectedValue, SolutionCount, read_system};

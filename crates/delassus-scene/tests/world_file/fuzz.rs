@@ -37,7 +37,7 @@ const PIECES: [&str; 28] = [
     "\u{fc}",
 ];
 
-fn judge(text: &str) -> Result<(), TestCaseError> {
+fn check(text: &str) -> Result<(), TestCaseError> {
     match read_world(text, None, &[]) {
         Ok(file) => {
             let finite =
@@ -71,7 +71,7 @@ proptest! {
                 None => PIECES[piece].to_string(),
             };
         }
-        judge(&lines.join("\n"))?;
+        check(&lines.join("\n"))?;
     }
 
     #[test]
@@ -80,7 +80,7 @@ proptest! {
         let n = lines.len();
         lines.swap(from % n, to % n);
         lines.remove(cut % n);
-        judge(&lines.join("\n"))?;
+        check(&lines.join("\n"))?;
     }
 
     #[test]
@@ -89,7 +89,7 @@ proptest! {
         let start = at % bytes.len();
         let end = (start + length).min(bytes.len());
         let text = [&bytes[..start], PIECES[piece].as_bytes(), &bytes[end..]].concat();
-        judge(&String::from_utf8_lossy(&text))?;
+        check(&String::from_utf8_lossy(&text))?;
     }
 
     /// Huge and tiny numbers leave the range of double precision somewhere; then the file is refused.
@@ -100,6 +100,6 @@ proptest! {
              [[body.shape]]\ntype = \"box\"\nhalf_extents = [1e{}, 1e{}, 1e{}]\nposition = [1e{}, 0, 1e{}]\n",
             e[0], e[1], e[2], e[3], e[4], e[5], e[6], e[7], e[8]
         );
-        judge(&text)?;
+        check(&text)?;
     }
 }

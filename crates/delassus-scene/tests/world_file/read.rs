@@ -1,4 +1,4 @@
-//! What a world file says arrives in the world.
+//! Every entry of a world file arrives in the world.
 
 use delassus::world::{Pose, ShapeKind};
 use delassus_scene::{Expected, SceneKind, scene_kind};

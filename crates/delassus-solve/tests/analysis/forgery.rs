@@ -1,4 +1,4 @@
-//! Certificates that were forged and sealed anew: true facts that do not imply the claims. Number of problems on which
+//! Certificates that were forged and sealed again: true facts that do not imply the claims. Number of problems on which
 //! all true facts together are tried: `DELASSUS_FORGED`.
 
 use delassus_solve::analysis::theorems::findings;
@@ -115,12 +115,12 @@ fn contradicts(claims: &Claims, truth: &ExactAnswer) -> bool {
 
 fn genuine(d: &Dynamics) -> Vec<Certificate> {
     let checked = findings(d, &mut analyze(d, &EnumerateOptions::default()));
-    // What floating point says of all modes is not always true of degenerate problems; then it is refused.
+    // What floating point finds of all modes is not always true of degenerate problems; then it is refused.
     let kept = checked.into_iter().filter(|f| f.finding.id != "modes" || f.verified == Some(true));
     kept.filter_map(|f| f.finding.certificate).collect()
 }
 
-/// A fact that is true where the other one is, and says less.
+/// A fact that is true where the other one is, and claims less.
 fn weaker(d: &Dynamics, f: &Fact) -> Option<Fact> {
     Some(match f.clone() {
         Fact::PositiveDefinite(m) => Fact::PositiveSemidefinite(m),
@@ -205,7 +205,7 @@ fn vectors(entries: &[f64], n: usize) -> Vec<Vec<f64>> {
     })
 }
 
-/// Everything true that the checker can be told about a problem, but for the list of all modes.
+/// Everything true that can be claimed of a problem to the checker, but for the list of all modes.
 fn all_true_facts(d: &Dynamics) -> Vec<Fact> {
     let kinds = [Kind::Bilateral, Kind::Unilateral, Kind::All];
     let mut matrices = vec![MatrixOf::Mass, MatrixOf::SlidingLcp, MatrixOf::Coupling];
@@ -227,7 +227,7 @@ fn all_true_facts(d: &Dynamics) -> Vec<Fact> {
         pool.extend([Fact::Copositive(m), Fact::Nonpositive(m), Fact::Rank(m, a.rank())]);
         let at_least = [2.0, 1.0, 0.5, 0.25].map(|s| Fact::SingularValuesAtLeast(m, s));
         let at_most = [0.0, 0.5, 1.0, 2.0, 4.0].map(|s| Fact::SingularValuesAtMost(m, s));
-        // The sharpest of each says most.
+        // The sharpest of each claims most.
         pool.extend(at_least.into_iter().find(|f| fact(d, f)));
         pool.extend(at_most.into_iter().find(|f| fact(d, f)));
     }

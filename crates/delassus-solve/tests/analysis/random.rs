@@ -1,7 +1,7 @@
 //! Verdicts against the exact list of all modes, on random problems with integer data that are degenerate on
 //! purpose. Numbers of problems and seed: `DELASSUS_RANDOM`, `DELASSUS_SEED`.
 //!
-//! Problems of this size are settled by the exact list itself. So that the list has a judge that shares no code with
+//! Problems of this size are settled by the exact list itself. So that the list has a check that shares no code with
 //! it, the enumeration in floating point is compared too: the two may differ at ties that rounding decides, and
 //! nowhere else.
 

@@ -1,4 +1,5 @@
-//! Contact problems that are hard on purpose: solved to the tolerance by the judge, or refused honestly.
+//! Contact problems that are hard on purpose: solved to the tolerance by the residual check, or reported
+//! as unsolved.
 
 use clarabel::algebra::CscMatrix;
 use clarabel::solver::{DefaultSettings, DefaultSolver, IPSolver, SupportedConeT};
@@ -16,7 +17,7 @@ fn options(method: Method) -> FrictionOptions {
     FrictionOptions { tolerance: TOLERANCE, method, ..Default::default() }
 }
 
-/// Solves, and holds the word of the solver against the judge.
+/// Solves, and compares the status of the solver with the residual check.
 fn judged(laws: &[Law], w: &Matrix, q: &[f64], method: Method) -> FrictionSolution {
     let form = Form::Local { delassus: Sparse::from_dense(w), free_velocity: q.to_vec() };
     let problem = FrictionProblem::new(laws.to_vec(), form).unwrap();
@@ -300,7 +301,7 @@ fn associated_laws_in_the_plane_and_with_rolling_are_the_cone_program() {
                 assert_eq!(found.status, Status::Solved, "round {round}: {:.1e}", found.residual);
             }
             for (a, b) in found.impulse.iter().zip(&expected) {
-                // 1e-8 of the residual, times the condition of W, with room for a program that ends a little early.
+                // 1e-8 of the residual, times the condition of W, with a margin for a program that ends a little early.
                 let close = (a - b).abs() <= 1e-5 * size;
                 assert!(close || found.status != Status::Solved, "round {round} {method:?}: {a} {b}");
             }
@@ -379,7 +380,7 @@ fn nothing_little_and_not_a_number() {
 #[test]
 fn huge_and_tiny_units() {
     let (w, q) = box_on(12, [0.3, 0.1, -1.0, 0.2, 0.0, 0.4]);
-    // As far as the judge can square the impulses.
+    // As far as the residual check can square the impulses.
     for a in [1e-70, 1e-12, 1e12, 1e70] {
         for b in [1e-70, 1e-6, 1e6, 1e70] {
             let scaled = Matrix::from_fn(w.rows(), w.cols(), |i, j| a * w[(i, j)]);
@@ -389,7 +390,7 @@ fn huge_and_tiny_units() {
     }
 }
 
-/// On problems with one velocity each method finds that of `Auto`, or says that it did not.
+/// On problems with one velocity each method finds that of `Auto`, or reports that it did not.
 #[test]
 fn every_method_by_its_name() {
     let mut random = Random(31);

@@ -1,4 +1,5 @@
-//! Every method by its name, on problems that it may or may not solve: the word of each is held against the judge.
+//! Every method by its name, on problems that it may or may not solve: the status and residual of each are compared with the
+//! residual check.
 
 use std::time::Duration;
 
@@ -40,7 +41,7 @@ fn kinds() -> Vec<Vec<Law>> {
 }
 
 /// Each of the seven methods on regular and on singular problems of all kinds: solved, or another status that is true; the
-/// impulses are numbers, the residual is that of the judge, and no worse than that of doing nothing.
+/// impulses are numbers, the residual is that of the residual check, and no worse than that of doing nothing.
 #[test]
 fn solved_or_an_honest_other_status() {
     let mut random = Random(5);
@@ -64,7 +65,7 @@ fn solved_or_an_honest_other_status() {
                         found.iterations
                     );
                     let e = residual(&judged, &found.impulse).relative;
-                    // The same number by other code: rounding, and that of the size of impulses, tells them apart.
+                    // The same number by other code: rounding, and that of the size of impulses, distinguishes them.
                     let size = found.impulse.iter().fold(1.0_f64, |m, x| m.max(x.abs()));
                     let same = (e - found.residual).abs() <= 1e-6 * found.residual + 1e-12 * size;
                     let scaled = laws.iter().any(|l| matches!(l, Law::CoulombEllipse { .. }));
@@ -87,7 +88,7 @@ fn solved_or_an_honest_other_status() {
     }
 }
 
-/// Problems without a solution: no method says otherwise, and none returns anything but numbers.
+/// Problems without a solution: no method claims one, and none returns anything but numbers.
 #[test]
 fn no_method_solves_what_has_no_solution() {
     let cases: [(&[Law], Matrix, Vec<f64>); 3] = [

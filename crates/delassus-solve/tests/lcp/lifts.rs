@@ -106,7 +106,7 @@ proptest! {
         let r = d.reduce().unwrap();
         let k = blocks(&r.delassus, &r.free_velocity, &MU_B, &XI_B, &MU_U, &XI_U);
         let Some(lift) = sliding_lcp(&r.delassus, &r.free_velocity, &d.laws) else { return Ok(()) };
-        // Far from a singular A, or the comparison says nothing.
+        // Far from a singular A, or the comparison means nothing.
         prop_assume!(k.a.singular_values()[1] > 1e-3);
         let ia = k.a.solve_matrix(&k.a_bar).unwrap();
         let ib = k.a.solve_matrix(&k.b).unwrap();

@@ -144,7 +144,7 @@ fn shapes_that_make_no_sense_are_errors_and_never_panics() {
     massless.bodies[1].mass = 0.0;
     let error = check_world(&massless, &state_of(&[Pose::IDENTITY; 2])).unwrap_err();
     assert!(error.to_string().contains("mass of body `` is 0"), "{error}");
-    // A stepper says the same, and minds its options.
+    // A stepper reports the same, and checks its options.
     let refused = |world: &World, options: StepOptions| {
         let state = state_of(&[Pose::IDENTITY, place(3.0, 0.0, 0.0)]);
         Stepper::new(world, state, options).err().map(|e| e.to_string()).unwrap_or_default()

@@ -1,4 +1,4 @@
-//! Motion from event to event, against closed forms and reference values (the name of the value is in each test).
+//! Event-driven integration against closed forms and reference values (the name of the value is in each test).
 
 use delassus::events::{
     ContactMode, Ending, EventError, EventKind, EventOptions, Indeterminate, Trajectory, run_events,
@@ -619,7 +619,7 @@ value = "max(0, min(1, 1e300*(t - 0.3)))"
     near(run.state.q[0], 0.5 * 0.7 * 0.7, 1e-12);
 }
 
-/// Runaway events and chattering without end are told, with the trajectory so far.
+/// Runaway events and chattering without end are reported, with the trajectory so far.
 #[test]
 fn runs_that_end_early_keep_what_they_have() {
     let run = run(&ball(1.0), &[], &EventOptions { max_events: 5, sample_times: vec![0.1], ..until(100.0) });
@@ -678,7 +678,7 @@ velocity = "a'"
     near(run.state.v[0], 1.0 + 8.0_f64.sin(), 1e-10);
 }
 
-/// A rod that falls over on its rough tip: it sticks, slides back, slides forth, strikes with its other end, and lies at
+/// A rod that falls over on its rough tip: it sticks, slides back, slides forth, hits with its other end, and lies at
 /// last, for every friction. Energy never grows, and nothing goes through the floor.
 #[test]
 fn rods_fall_over_with_any_friction() {

@@ -297,7 +297,7 @@ fn columns_come_to_rest() {
     }
 }
 
-/// Three equal bodies on a line without gravity: the middle one is struck to and fro until all move together. The times
+/// Three equal bodies on a line without gravity: the middle one is hit to and fro until all move together. The times
 /// between impacts shrink faster than the speeds; the end is where the first and the third body would meet.
 #[test]
 fn a_collapse_ends_when_it_should() {
@@ -345,7 +345,7 @@ a = 1.0
 
 #[test]
 fn an_accumulation_leaves_what_is_beside_it_alone() {
-    // A ball comes to rest after √(2/g) (1 + e)/(1 − e); a mass that strikes an elastic wall shortly before, and an oscillator that
+    // A ball comes to rest after √(2/g) (1 + e)/(1 − e); a mass that hits an elastic wall shortly before, and an oscillator that
     // turns often meanwhile, go on as if it were not there.
     let rest = |e: f64| f64::sqrt(2.0 / 9.81) * (1.0 + e) / (1.0 - e);
     for (e, before) in [(0.8, 2e-3), (0.5, 1e-3), (0.8, 1e-4), (0.5, 1e-5), (0.9, 1e-4)] {

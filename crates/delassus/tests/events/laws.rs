@@ -1,5 +1,5 @@
 //! Impulses from outside, percussions in joints and guides, impacts that no law resolves, and a slider-crank whose corners
-//! strike: closed forms, and counts that do not depend on the tolerance.
+//! hit the walls: closed forms, and counts that do not depend on the tolerance.
 
 use delassus::events::{Ending, EventError, EventKind, EventOptions, Trajectory, run_events};
 use delassus_scene::read_system;
@@ -139,7 +139,7 @@ mu = 0.3
 x = 1.0
 "#;
 
-/// A mass in a guide with friction strikes a slanted wall. It leaves with x' = −½, so that friction in the guide pushes
+/// A mass in a guide with friction hits a slanted wall. It leaves with x' = −½, so that friction in the guide pushes
 /// forward with 0.3 p against p at the wall: 1 − p + 0.3 p = −½.
 #[test]
 fn a_guide_rubs_while_it_is_struck() {
@@ -176,8 +176,8 @@ gap = "x - t + 0.5"
     )
 }
 
-/// A piston that presses a mass against a wall, or against a joint, or two walls that want two rebounds: no outcome, and the
-/// message says whose.
+/// A piston that presses a mass against a wall, or against a joint, or two walls that require two rebounds: no outcome, and the
+/// message names the contacts.
 #[test]
 fn impacts_without_outcome_are_told() {
     let wall = "[[contact]]\nname = \"wall\"\ngap = \"1 - x\"";
@@ -249,7 +249,7 @@ x = 1.0
     assert!(matches!(&error, EventError::JointTorn { joint, rate, .. } if joint == "rod" && *rate == 2.0));
 }
 
-/// Counts of events do not depend on the tolerance; the slider stays in its guide, and strikes it.
+/// Counts of events do not depend on the tolerance; the slider stays in its guide, and hits it.
 #[test]
 fn a_slider_crank_with_clearance() {
     let text = include_str!("../../../../scenes/slider-crank-clearance.toml");
@@ -264,7 +264,7 @@ fn a_slider_crank_with_clearance() {
         run
     };
     let (run, again) = (moved(1e-12), moved(5e-13));
-    // Both corners of a side strike at once, up to rounding, and then once more or not: moments count.
+    // Both corners of a side hit at once, up to rounding, and then once more or not: moments count.
     let counts = |run: &Trajectory| {
         EventKind::ALL.map(|kind| {
             let mut times: Vec<f64> = run.events.iter().filter(|e| e.kind == kind).map(|e| e.t).collect();
@@ -273,7 +273,7 @@ fn a_slider_crank_with_clearance() {
         })
     };
     assert_eq!(counts(&run), counts(&again));
-    // Rattling ends where it should, not where rounding says: some 40 impacts later nine digits are left.
+    // Rattling ends where it should, not where rounding puts it: some 40 impacts later nine digits are left.
     for (a, b) in run.state.q.iter().zip(&again.state.q) {
         near(*a, *b, 1e-9);
     }

@@ -177,7 +177,7 @@ fn a_start_close_to_a_surface_is_taken_as_it_is() {
     }
 }
 
-/// What rests close to a surface, or overlaps it, is put onto it, and that is told.
+/// What rests close to a surface, or overlaps it, is projected onto it, and that is reported.
 #[test]
 fn a_start_that_is_put_right_is_told() {
     for x in [1e-7, -1e-7, 8e-7] {
@@ -204,7 +204,7 @@ fn a_start_that_is_put_right_is_told() {
     }
 }
 
-/// A rod with y' = −1 whose ends strike in turn, ever faster; between strikes both gaps change uniformly, so that the moment of the
+/// A rod with y' = −1 whose ends hit in turn, ever faster; between impacts both gaps change uniformly, so that the moment of the
 /// end is the sum of flights. There all of y' and p' is gone: percussions 1 in all, friction has taken μ of x'.
 #[test]
 fn rattling_between_two_ends_comes_to_rest() {
@@ -220,7 +220,7 @@ fn rattling_between_two_ends_comes_to_rest() {
         }
         text += "[state.position]\ny = 0.055\np = 0.005\n";
         text += &format!("[state.velocity]\nx = {speed:?}\ny = -1.0\n");
-        // The other end is driven down by the part k of the change at the one that is struck.
+        // The other end is driven down by the fraction k of the change at the one in the impact.
         let k = (1.0 / inertia - 1.0) / (1.0 / inertia + 1.0);
         let (mut gaps, mut rates, mut end, mut struck) = ([0.05, 0.06], [-1.0, -1.0], 0.0, 0);
         for _ in 0..200 {

@@ -1,4 +1,4 @@
-//! What a run refuses, what it tells of impulses and limits, and the matrix of restitution: closed forms.
+//! What a run refuses, what it reports of impulses and limits, and the matrix of restitution: closed forms.
 
 use delassus::events::{Ending, EventError, EventKind, EventOptions, Trajectory, run_events};
 use delassus_scene::{FileErrorKind, read_system};
@@ -65,7 +65,7 @@ fn an_impulse_on_a_contact_at_rest() {
     }
 }
 
-/// One contact rests, another separates: the energetic law has one contact to strike, not two.
+/// One contact rests, another separates: the energetic law applies to one contact, not two.
 #[test]
 fn what_separates_does_not_count_for_the_energetic_law() {
     let text = "[system]\ncoordinates = [\"x\", \"y\"]\n[energy]\nkinetic = \"(x'^2 + y'^2)/2\"\n\
@@ -91,7 +91,7 @@ restitution = 0.5
 y = 1.0
 "#;
 
-/// A ball on the floor with a velocity into it is refused, unless an impact is asked for; then it is told at the start.
+/// A ball on the floor with a velocity into it is refused, unless an impact is allowed; then it is reported at the start.
 #[test]
 fn a_velocity_into_a_wall_is_refused_or_asked_for() {
     let text = BALL.replace("y = 1.0", "y = 0.0") + "[state.velocity]\ny = -2.0\n";
@@ -113,7 +113,7 @@ fn a_velocity_into_a_wall_is_refused_or_asked_for() {
     assert!(matches!(attempt(&moving, &until(1.0)), Err(EventError::Approach { rate, .. }) if rate == -1.0));
 }
 
-/// Impulses before the start are refused, those after the end told, those at the end act.
+/// Impulses before the start are refused, those after the end reported, those at the end act.
 #[test]
 fn impulses_outside_of_the_run() {
     let error = attempt(&hit("gap = \"x + 9\"", 0.0, 0.0, -0.5), &until(1.0)).unwrap_err();
@@ -180,7 +180,7 @@ fn struck(impact: &str) -> Trajectory {
 }
 
 /// 001.impact.energy_gain: E = diag(1, 0) takes the kinetic energy from 1 to 1.3889 with a percussion that pulls, and both
-/// are told. u⁺ = −E u⁻ with entries off the diagonal.
+/// are reported. u⁺ = −E u⁻ with entries off the diagonal.
 #[test]
 fn golden_001_impact_energy_gain_from_the_matrix_of_a_file() {
     let run = struck("[impact]\nrestitution_matrix = [[1, 0], [0, 0]]");
@@ -203,7 +203,7 @@ fn golden_001_impact_energy_gain_from_the_matrix_of_a_file() {
     }
 }
 
-/// A matrix that turns nothing around has no outcome; that is told with the contacts and the law.
+/// A matrix that reverses nothing has no outcome; that is reported with the contacts and the law.
 #[test]
 fn a_matrix_without_an_outcome() {
     let run = struck("[impact]\nrestitution_matrix = [[-1, 0], [0, -1]]");

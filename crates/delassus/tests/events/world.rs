@@ -1,4 +1,4 @@
-//! Small worlds from event to event, against closed forms.
+//! Event-driven integration of small worlds, against closed forms.
 
 use delassus::events::{
     ContactMode, Ending, EventKind, EventOptions, Trajectory, WorldSystemError, run_events, world_system,
@@ -33,7 +33,7 @@ fn a_ball_slides_and_rolls() {
     near(ball.pose.position.z, 0.5, 1e-12);
 }
 
-/// Two balls: one strikes the other at rest, off centre; closed form of two equal smooth balls.
+/// Two balls: one hits the other at rest, off centre; closed form of two equal smooth balls.
 #[test]
 fn two_balls_meet() {
     let a = sphere("a", 1.0, 0.1, [-1.0, 0.0, 0.1], [1.0, 0.0, 0.0]);

@@ -60,7 +60,7 @@ fn free_acceleration_of_the_contact() {
             // The state is given to 16 digits and M has a condition number of some 1e4.
             assert!((found - expected).abs() < 1e-10, "rho {rho}, tau {tau}: {found} is not {expected}");
         }
-        // u = (−0.34, −1, 0) as 003 §6 says, the position being given to 16 digits.
+        // u = (−0.34, −1, 0) as in 003 §6, the position being given to 16 digits.
         let u = [contact.slip[0].velocity, contact.slip[1].velocity, contact.normal.velocity];
         for (found, expected) in u.into_iter().zip([-0.34, -1.0, 0.0]) {
             assert!((found - expected).abs() < 1e-14, "{u:?}");

@@ -1,4 +1,4 @@
-//! Time stepping under the laws of impact, against their outcomes and against the motion from event to event.
+//! Time stepping under the laws of impact, against their outcomes and against event-driven integration.
 
 use delassus::events::{Ending, EventOptions, run_events, world_system};
 use delassus::stepping::{StepImpactLaw, StepOptions, Stepper};
@@ -85,8 +85,8 @@ mu = 0.9
 restitution = 0.6
 "#;
 
-/// A slanted rod strikes with its end: slip and approach are coupled, and the laws differ; time stepping has the outcome that
-/// the same law has from event to event.
+/// A slanted rod hits the floor with its end: slip and approach are coupled, and the laws differ; time stepping has the outcome that
+/// the same law has in event-driven integration.
 #[test]
 fn a_rod_strikes_as_from_event_to_event() {
     let file = read_world(ROD, None, &[]).unwrap();
@@ -115,7 +115,7 @@ fn a_rod_strikes_as_from_event_to_event() {
     assert!((turned[0] - turned[2]).abs() > 0.01 && (turned[2] - turned[3]).abs() > 0.01, "{turned:?}");
 }
 
-/// Two balls on a floor, pushed together: weight is carried through the strike, and the floor feels no rebound.
+/// Two balls on a floor, pushed together: weight is carried through the impact, and the floor feels no rebound.
 #[test]
 fn a_strike_beside_contacts_at_rest() {
     let one = sphere("one", 1.0, 0.1, [0.0, 0.0, 0.1], [1.0, 0.0, 0.0]);

@@ -701,7 +701,7 @@ fn a_coin_that_wobbles_rolls_on_its_rim_without_sinking_in() {
 
 #[test]
 fn a_step_that_cannot_be_solved_ends_after_few_tries() {
-    // No residual is so small: each solve fails, and the step says so. Six tries, then eight passes and a last solve for what is
+    // No residual is so small: each solve fails, and the step reports it. Six tries, then eight passes and a last solve for what is
     // left; halving down to sixteen parts with all passes in each took more than a hundred.
     let text = "[world]\n[[body]]\nname = \"ground\"\nfixed = true\n[[body.shape]]\ntype = \"plane\"\n[[body]]\nname = \"block\"\n\
                 mass = 1\nposition = [0, 0, 0.05]\nvelocity = [1, 0.3, 0]\nangular_velocity = [0, 0, 1]\n[[body.shape]]\ntype = \"box\"\n\

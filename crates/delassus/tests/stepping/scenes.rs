@@ -1,4 +1,4 @@
-//! Every scene with a `[world]` moves as it says itself, step by step.
+//! Every scene with a `[world]` moves as it expects, by time stepping.
 
 use std::path::PathBuf;
 
@@ -31,7 +31,7 @@ fn world_scenes() -> Vec<(String, WorldFile)> {
     all
 }
 
-/// The scene to look at alone, and to say more of.
+/// The one scene to run, with more output.
 fn chosen() -> Option<String> {
     std::env::var("DELASSUS_SCENE").ok()
 }
@@ -80,7 +80,7 @@ fn moved(name: &str, file: &WorldFile) -> Value {
     })
 }
 
-/// What a document says other than expected, one line each.
+/// Where a document differs from what is expected, one line each.
 fn differences(name: &str, document: &Value, expected: &[ExpectedValue]) -> Vec<String> {
     let mut wrong = Vec::new();
     for value in expected {
