@@ -67,67 +67,19 @@ fn fixed(name: &str, shapes: Vec<Shape>) -> Body {
 
 /// Reads a scene.
 pub fn read(scene: &Value) -> Result<Scene, String> {
-    let mut planes = vec![];
-    for (i, plane) in list(&scene["planes"], "planes")?.iter().enumerate() {
-        let what = format!("planes[{i}]");
-        let normal = vector(&plane["normal"], &what)?.normalize();
-        let pose = Pose {
-            position: vector(&plane["point"], &what)?,
-            rotation: DQuat::from_rotation_arc(DVec3::Z, normal),
-        };
-        planes.push(Shape { kind: ShapeKind::Plane, pose });
-    }
-    let mut bodies = vec![fixed("world", planes)];
+    let mut bodies = vec![fixed("world", planes(scene)?)];
     let mut states = vec![still(DVec3::ZERO)];
-    for (i, body) in list(&scene["bodies"], "bodies")?.iter().enumerate() {
-        let what = |key: &str| format!("bodies[{i}].{key}");
-        let mut shapes = vec![];
-        for geom in list(&body["geoms"], &what("geoms"))? {
-            shapes.push(shape(geom).map_err(|e| format!("{}: {e}", what("geoms")))?);
-        }
-        let pose = Pose {
-            position: vector(&body["pos"], &what("pos"))?,
-            rotation: rotation(&body["quat"], &what("quat"))?,
-        };
-        states.push(BodyState {
-            pose,
-            velocity: vector(&body["vel"], &what("vel"))?,
-            angular_velocity: pose.local_vector(vector(&body["omega"], &what("omega"))?),
-        });
-        bodies.push(Body {
-            name: body["name"].as_str().map_or_else(|| format!("body{i}"), str::to_owned),
-            fixed: false,
-            mass: number(&body["mass"], &what("mass"))?,
-            inertia: vector(&body["inertia"], &what("inertia"))?,
-            shapes,
-            frame: Pose::IDENTITY,
-            force: [DVec3::ZERO; 2],
-        });
+    for (i, value) in list(&scene["bodies"], "bodies")?.iter().enumerate() {
+        let (body, state) = body(value, i)?;
+        bodies.push(body);
+        states.push(state);
     }
     let mut joints = vec![];
-    let mut no_contact = vec![];
-    for (i, joint) in list(&scene["joints"], "joints")?.iter().enumerate() {
-        let what = |key: &str| format!("joints[{i}].{key}");
-        let body = |key: &str| match joint[key].as_i64() {
-            Some(-1) => Ok(0),
-            Some(b) if b >= 0 && (b as usize) + 1 < bodies.len() => Ok(b as usize + 1),
-            _ => Err(format!("{}: no such body", what(key))),
-        };
-        let pair = [body("a")?, body("b")?];
-        if joint["type"].as_str() != Some("revolute") {
-            return Err(format!("{}: expected revolute", what("type")));
-        }
-        let anchor = vector(&joint["point"], &what("point"))?;
-        let axis = vector(&joint["axis"], &what("axis"))?.normalize();
-        let frame = Pose { position: anchor, rotation: DQuat::from_rotation_arc(DVec3::Z, axis) };
-        joints.push(Joint::new(
-            &format!("joint{i}"),
-            JointKind::Revolute,
-            pair,
-            pair.map(|b| states[b].pose.inverse().compose(&frame)),
-        ));
-        no_contact.push([pair[0].min(pair[1]), pair[0].max(pair[1])]);
+    for (i, value) in list(&scene["joints"], "joints")?.iter().enumerate() {
+        joints.push(joint(value, i, &states)?);
     }
+    let pair = |joint: &Joint| [joint.bodies[0].min(joint.bodies[1]), joint.bodies[0].max(joint.bodies[1])];
+    let mut no_contact: Vec<[usize; 2]> = joints.iter().map(pair).collect();
     no_contact.sort_unstable();
     no_contact.dedup();
     let surface = Surface {
@@ -152,6 +104,68 @@ pub fn read(scene: &Value) -> Result<Scene, String> {
         sample: number(&scene["sample"], "sample")?.max(1.0) as usize,
         wall_cap: scene["wall_cap"].as_f64().unwrap_or(f64::INFINITY),
     })
+}
+
+/// The planes of the ground.
+fn planes(scene: &Value) -> Result<Vec<Shape>, String> {
+    let mut planes = vec![];
+    for (i, plane) in list(&scene["planes"], "planes")?.iter().enumerate() {
+        let what = format!("planes[{i}]");
+        let normal = vector(&plane["normal"], &what)?.normalize();
+        let pose = Pose {
+            position: vector(&plane["point"], &what)?,
+            rotation: DQuat::from_rotation_arc(DVec3::Z, normal),
+        };
+        planes.push(Shape { kind: ShapeKind::Plane, pose });
+    }
+    Ok(planes)
+}
+
+/// The body number `i`, and where it starts.
+fn body(body: &Value, i: usize) -> Result<(Body, BodyState), String> {
+    let what = |key: &str| format!("bodies[{i}].{key}");
+    let mut shapes = vec![];
+    for geom in list(&body["geoms"], &what("geoms"))? {
+        shapes.push(shape(geom).map_err(|e| format!("{}: {e}", what("geoms")))?);
+    }
+    let pose = Pose {
+        position: vector(&body["pos"], &what("pos"))?,
+        rotation: rotation(&body["quat"], &what("quat"))?,
+    };
+    let state = BodyState {
+        pose,
+        velocity: vector(&body["vel"], &what("vel"))?,
+        angular_velocity: pose.local_vector(vector(&body["omega"], &what("omega"))?),
+    };
+    let body = Body {
+        name: body["name"].as_str().map_or_else(|| format!("body{i}"), str::to_owned),
+        fixed: false,
+        mass: number(&body["mass"], &what("mass"))?,
+        inertia: vector(&body["inertia"], &what("inertia"))?,
+        shapes,
+        frame: Pose::IDENTITY,
+        force: [DVec3::ZERO; 2],
+    };
+    Ok((body, state))
+}
+
+/// The joint number `i`; body −1 is the world.
+fn joint(joint: &Value, i: usize, states: &[BodyState]) -> Result<Joint, String> {
+    let what = |key: &str| format!("joints[{i}].{key}");
+    let body = |key: &str| match joint[key].as_i64() {
+        Some(-1) => Ok(0),
+        Some(b) if b >= 0 && (b as usize) + 1 < states.len() => Ok(b as usize + 1),
+        _ => Err(format!("{}: no such body", what(key))),
+    };
+    let pair = [body("a")?, body("b")?];
+    if joint["type"].as_str() != Some("revolute") {
+        return Err(format!("{}: expected revolute", what("type")));
+    }
+    let anchor = vector(&joint["point"], &what("point"))?;
+    let axis = vector(&joint["axis"], &what("axis"))?.normalize();
+    let frame = Pose { position: anchor, rotation: DQuat::from_rotation_arc(DVec3::Z, axis) };
+    let frames = pair.map(|b| states[b].pose.inverse().compose(&frame));
+    Ok(Joint::new(&format!("joint{i}"), JointKind::Revolute, pair, frames))
 }
 
 fn shape(geom: &Value) -> Result<Shape, String> {

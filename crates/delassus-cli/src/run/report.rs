@@ -1,10 +1,10 @@
-//! What is told of a run, as JSON or in words.
+//! The report of a run, as JSON or in words.
 
 use delassus::world::{Body, BodyState, World, WorldState};
 use serde_json::{Map, Value, json};
 
 use super::simulate::{Ending, ForcesAt, Run};
-use super::totals::{AdaptiveTotals, EventKind};
+use super::totals::{AdaptiveTotals, EventKind, Totals};
 use crate::style::{Style, number};
 use crate::words::count;
 
@@ -118,20 +118,32 @@ pub fn in_words(world: &World, run: &Run) -> String {
     );
     let (start, end) = (totals.energy_start, run.energy_end);
     out += &format!("  energy {} J at the start, {} J at the end\n", number(start), number(end));
-    if totals.unsolved_steps > 0 {
-        let first = totals.first_unsolved.unwrap_or_default();
-        let steps = count(totals.unsolved_steps as usize, "step");
+    out += &steps_in_words(run, style);
+    out += &events_in_words(totals, style);
+    for at in &run.forces {
+        out += &forces_in_words(at, style);
+    }
+    out += &bodies(world, run, style);
+    out
+}
+
+/// Steps that deserve a word: not solved, adaptive, with forces that are not unique.
+fn steps_in_words(run: &Run, style: Style) -> String {
+    let mut out = String::new();
+    if run.totals.unsolved_steps > 0 {
+        let first = run.totals.first_unsolved.unwrap_or_default();
+        let steps = count(run.totals.unsolved_steps as usize, "step");
         let mut text = format!("{steps} not solved, the first at {} s", number(first));
-        if let Some(failure) = &totals.first_failure {
+        if let Some(failure) = &run.totals.first_failure {
             text += &format!(": {failure}");
         }
         out += &format!("  {}\n", style.caution(&text));
     }
     if run.error.is_some() {
-        let AdaptiveTotals { rejected, beyond, max_error, shortest, longest, .. } = totals.adaptive;
+        let AdaptiveTotals { rejected, beyond, max_error, shortest, longest, .. } = run.totals.adaptive;
         out += &format!(
             "  adaptive: {} of {} to {} s, {rejected} rejected, error of a step up to {} m",
-            count(totals.steps as usize, "step"),
+            count(run.totals.steps as usize, "step"),
             number(shortest),
             number(longest),
             small(max_error)
@@ -141,11 +153,17 @@ pub fn in_words(world: &World, run: &Run) -> String {
         }
         out.push('\n');
     }
-    if totals.non_unique_steps > 0 {
-        let steps = count(totals.non_unique_steps as usize, "step");
+    if run.totals.non_unique_steps > 0 {
+        let steps = count(run.totals.non_unique_steps as usize, "step");
         let text = format!("forces not unique in {steps}");
         out += &format!("  {} (--forces-at gives their intervals)\n", style.caution(&text));
     }
+    out
+}
+
+/// How many events there were, and all jams.
+fn events_in_words(totals: &Totals, style: Style) -> String {
+    let mut out = String::new();
     let kinds =
         ["impact", "opening", "beginning of sliding", "beginning of sticking", "end of rebounds", "jam"];
     let counts: Vec<String> = (kinds.iter().zip(totals.counts))
@@ -170,10 +188,6 @@ pub fn in_words(world: &World, run: &Run) -> String {
             number(event.mu_jam.unwrap_or(f64::INFINITY))
         );
     }
-    for at in &run.forces {
-        out += &forces_in_words(at, style);
-    }
-    out += &bodies(world, run, style);
     out
 }
 
