@@ -158,6 +158,13 @@ impl<'a> Value<'a> {
         self.value.as_bool()
     }
 
+    pub(super) fn flag(&self) -> Result<bool> {
+        match self.boolean() {
+            Some(flag) => Ok(flag),
+            None => self.wrong_type("true or false"),
+        }
+    }
+
     /// The number that stands here as a TOML integer, if one does and it is a size.
     pub(super) fn count(&self) -> Option<usize> {
         self.value.as_integer().and_then(|i| usize::from_str_radix(i.as_str(), i.radix()).ok())

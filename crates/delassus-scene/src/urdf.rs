@@ -4,6 +4,7 @@
 //! `world`, and free otherwise. A link without `<inertial>` on a fixed joint becomes part of its parent. What is not read is listed.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 
 use glam::{DMat3, DQuat, DVec3, EulerRot};
 
@@ -11,10 +12,10 @@ use crate::diagnostic::{Result, WorldErrorKind};
 use crate::mesh_file::{MeshError, Triangles, read_mesh};
 use crate::world_file::{WorldFile, Written, frame, possible_moments};
 use crate::xml::{Imported, Node, Source, child};
-use delassus::formula::clip;
+use delassus::formula::{clip, nearest};
 use delassus::world::{
-    Action, ActionKind, Coordinate, Joint, JointFriction, JointKind, MassProperties, Pose, Shape, ShapeKind,
-    check_body_at,
+    Action, ActionKind, Body, BodyState, Coordinate, Joint, JointFriction, JointKind, MassProperties, Pose,
+    Shape, ShapeKind, check_body_at,
 };
 
 /// Elements that change nothing about how a robot moves.
@@ -38,6 +39,29 @@ struct Draft<'a> {
     written: Written,
 }
 
+/// Links by name, the joints on which others hang on them, and their parents.
+#[derive(Default)]
+struct Tree<'a> {
+    links: BTreeMap<&'a str, Node<'a>>,
+    children: BTreeMap<&'a str, Vec<Node<'a>>>,
+    parents: BTreeMap<&'a str, &'a str>,
+}
+
+/// Bodies in the making, and joints with their places in the file.
+struct Assembly<'a> {
+    drafts: Vec<Draft<'a>>,
+    joints: Vec<Joint>,
+    spans: Vec<Range<usize>>,
+}
+
+impl<'a> Assembly<'a> {
+    /// Adds a body and returns its number.
+    fn add(&mut self, link: Node<'a>, name: &str, written: Written) -> usize {
+        self.drafts.push(Draft { link, name: name.to_string(), written });
+        self.drafts.len() - 1
+    }
+}
+
 impl Reader<'_> {
     /// A number that must be there and be positive.
     fn positive(&self, node: Node<'_>, name: &str) -> Result<f64> {
@@ -57,137 +81,127 @@ impl Reader<'_> {
     }
 
     fn robot(&mut self, robot: Node<'_>) -> Result<WorldFile> {
-        let mut links: BTreeMap<&str, Node<'_>> = BTreeMap::new();
-        let mut children: BTreeMap<&str, Vec<Node<'_>>> = BTreeMap::new();
-        let mut parents: BTreeMap<&str, &str> = BTreeMap::new();
-        let mut names = BTreeSet::new();
-        for node in robot.children().filter(Node::is_element) {
-            match node.tag_name().name() {
-                "link" => {
-                    let name = self.source.required(node, "name", "the name of the link")?;
-                    if links.insert(name, node).is_some() {
-                        return self.source.attribute(
-                            node,
-                            "name",
-                            &format!("`{name}` again"),
-                            "a name of its own",
-                        );
-                    }
-                }
-                "joint" => {
-                    let name = self.source.required(node, "name", "the name of the joint")?;
-                    let [parent, link] = [self.end(node, "parent")?, self.end(node, "child")?];
-                    if !names.insert(name) {
-                        return self.source.attribute(
-                            node,
-                            "name",
-                            &format!("`{name}` again"),
-                            "a name of its own",
-                        );
-                    }
-                    if parent == link {
-                        let (joint, body) = (format!("joint `{}`", clip(name)), clip(link));
-                        return self.source.fail(node, WorldErrorKind::JoinsItself { joint, body });
-                    }
-                    if parents.insert(link, parent).is_some() {
-                        return self.source.attribute(
-                            node,
-                            "child",
-                            &format!("`{link}`"),
-                            "a link without another parent",
-                        );
-                    }
-                    children.entry(parent).or_default().push(node);
-                }
-                word if HARMLESS.contains(&word) => {}
-                word => self.source.note(node, format!("<{}>", clip(word))),
-            }
-        }
-        for joint in children.values().flatten() {
-            for end in ["parent", "child"] {
-                let name = self.end(*joint, end)?;
-                if !links.contains_key(name) {
-                    let suggestion = delassus::formula::nearest(name, links.keys().copied());
-                    return self
-                        .source
-                        .fail(*joint, WorldErrorKind::UnknownBody { name: clip(name), suggestion });
-                }
-            }
-        }
-        let roots: Vec<&str> = links.keys().copied().filter(|name| !parents.contains_key(name)).collect();
-        let mut drafts: Vec<Draft<'_>> = Vec::new();
-        let mut joints = Vec::new();
-        let mut spans = Vec::new();
-        let mut reached = 0;
-        // Links with the body they belong to, and where they stand on it.
-        let mut queue: Vec<(&str, usize, Pose)> = Vec::new();
-        for root in roots {
-            let given = if root == "world" { None } else { self.inertial(links[root])? };
-            let written = Written { place: Pose::IDENTITY, given, shapes: Vec::new() };
-            drafts.push(Draft { link: links[root], name: root.to_string(), written });
-            queue.push((root, drafts.len() - 1, Pose::IDENTITY));
-            while let Some((name, body, on_body)) = queue.pop() {
-                reached += 1;
-                let shapes = self.shapes(links[name], &on_body)?;
-                drafts[body].written.shapes.extend(shapes);
-                for &joint in children.get(name).into_iter().flatten() {
-                    let link = self.end(joint, "child")?;
-                    let place = on_body.compose(&self.origin(joint)?);
-                    let given = self.inertial(links[link])?;
-                    if given.is_none() && joint.attribute("type") == Some("fixed") {
-                        queue.push((link, body, place));
-                        continue;
-                    }
-                    if given.is_none() {
-                        return self.source.fail(
-                            links[link],
-                            WorldErrorKind::NoMass { body: format!("link `{}`", clip(link)) },
-                        );
-                    }
-                    let place = drafts[body].written.place.compose(&place);
-                    drafts.push(Draft {
-                        link: links[link],
-                        name: link.to_string(),
-                        written: Written { place, given, shapes: Vec::new() },
-                    });
-                    if let Some(made) = self.joint(joint, [body, drafts.len() - 1], &drafts)? {
-                        joints.push(made);
-                        spans.push(joint.range());
-                    }
-                    queue.push((link, drafts.len() - 1, Pose::IDENTITY));
-                }
-            }
-        }
-        if reached < links.len() {
-            return self.source.attribute(
-                robot,
-                "name",
-                "of links that hang on themselves",
-                "joints without a loop",
-            );
-        }
-        self.mimics(&children, &mut joints, &mut spans)?;
-        let mut bodies = Vec::new();
-        for Draft { link, name, written } in drafts {
-            let (body, state) = written.in_principal_axes(name);
-            if !body.fixed
-                && body.inertia.is_finite()
-                && let Err(kind) = possible_moments(&format!("link `{}`", clip(&body.name)), body.inertia)
-            {
-                return self.source.fail(link, kind);
-            }
-            // Each number is finite, but what was made of them may not be.
-            if let Err(error) = check_body_at(&body, &state) {
-                return self.source.fail(link, WorldErrorKind::Numbers(error));
-            }
-            bodies.push((body, state));
-        }
+        let tree = self.tree(robot)?;
+        let mut assembly = self.assemble(robot, &tree)?;
+        self.mimics(&tree.children, &mut assembly.joints, &mut assembly.spans)?;
+        let Assembly { drafts, mut joints, spans } = assembly;
+        let bodies = drafts.into_iter().map(|draft| self.body(draft)).collect::<Result<Vec<_>>>()?;
         // The frames of joints were on the axes of links.
         for joint in joints.iter_mut().filter(|j| !matches!(j.kind, JointKind::Coupler { .. })) {
             joint.frames = [0, 1].map(|k| bodies[joint.bodies[k]].0.frame.compose(&joint.frames[k]));
         }
         let name = robot.attribute("name").unwrap_or_default().to_string();
         WorldFile::of_bodies(self.source.text, name, bodies, joints, spans)
+    }
+
+    /// The links, and the joints between them.
+    fn tree<'n>(&mut self, robot: Node<'n>) -> Result<Tree<'n>> {
+        let mut tree = Tree::default();
+        let mut names = BTreeSet::new();
+        for node in robot.children().filter(Node::is_element) {
+            match node.tag_name().name() {
+                "link" => {
+                    let name = self.source.required(node, "name", "the name of the link")?;
+                    if tree.links.insert(name, node).is_some() {
+                        return self.repeated(node, name);
+                    }
+                }
+                "joint" => {
+                    let name = self.source.required(node, "name", "the name of the joint")?;
+                    let [parent, link] = [self.end(node, "parent")?, self.end(node, "child")?];
+                    if !names.insert(name) {
+                        return self.repeated(node, name);
+                    }
+                    if parent == link {
+                        let (joint, body) = (format!("joint `{}`", clip(name)), clip(link));
+                        return self.source.fail(node, WorldErrorKind::JoinsItself { joint, body });
+                    }
+                    if tree.parents.insert(link, parent).is_some() {
+                        let (found, expected) = (format!("`{link}`"), "a link without another parent");
+                        return self.source.attribute(node, "child", &found, expected);
+                    }
+                    tree.children.entry(parent).or_default().push(node);
+                }
+                word if HARMLESS.contains(&word) => {}
+                word => self.source.note(node, format!("<{}>", clip(word))),
+            }
+        }
+        for &joint in tree.children.values().flatten() {
+            for end in ["parent", "child"] {
+                let name = self.end(joint, end)?;
+                if !tree.links.contains_key(name) {
+                    let suggestion = nearest(name, tree.links.keys().copied());
+                    let kind = WorldErrorKind::UnknownBody { name: clip(name), suggestion };
+                    return self.source.fail(joint, kind);
+                }
+            }
+        }
+        Ok(tree)
+    }
+
+    /// A name that another element of its kind has already.
+    fn repeated<T>(&self, node: Node<'_>, name: &str) -> Result<T> {
+        self.source.attribute(node, "name", &format!("`{name}` again"), "a name of its own")
+    }
+
+    /// Bodies and joints from the roots outward; links without mass on fixed joints join their parent.
+    fn assemble<'n>(&mut self, robot: Node<'_>, tree: &Tree<'n>) -> Result<Assembly<'n>> {
+        let mut assembly = Assembly { drafts: Vec::new(), joints: Vec::new(), spans: Vec::new() };
+        let mut reached = 0;
+        // Links with the body they belong to, and where they stand on it.
+        let mut queue: Vec<(&str, usize, Pose)> = Vec::new();
+        for (&root, &link) in tree.links.iter().filter(|(name, _)| !tree.parents.contains_key(*name)) {
+            let given = if root == "world" { None } else { self.inertial(link)? };
+            let written = Written { place: Pose::IDENTITY, given, shapes: Vec::new() };
+            queue.push((root, assembly.add(link, root, written), Pose::IDENTITY));
+            while let Some((name, body, on_body)) = queue.pop() {
+                reached += 1;
+                let shapes = self.shapes(tree.links[name], &on_body)?;
+                assembly.drafts[body].written.shapes.extend(shapes);
+                for &joint in tree.children.get(name).into_iter().flatten() {
+                    let child = self.end(joint, "child")?;
+                    let link = tree.links[child];
+                    let place = on_body.compose(&self.origin(joint)?);
+                    let given = self.inertial(link)?;
+                    if given.is_none() && joint.attribute("type") == Some("fixed") {
+                        queue.push((child, body, place));
+                        continue;
+                    }
+                    if given.is_none() {
+                        let body = format!("link `{}`", clip(child));
+                        return self.source.fail(link, WorldErrorKind::NoMass { body });
+                    }
+                    let place = assembly.drafts[body].written.place.compose(&place);
+                    let made = assembly.add(link, child, Written { place, given, shapes: Vec::new() });
+                    if let Some(found) = self.joint(joint, [body, made], &assembly.drafts)? {
+                        assembly.joints.push(found);
+                        assembly.spans.push(joint.range());
+                    }
+                    queue.push((child, made, Pose::IDENTITY));
+                }
+            }
+        }
+        if reached < tree.links.len() {
+            let found = "of links that hang on themselves";
+            return self.source.attribute(robot, "name", found, "joints without a loop");
+        }
+        Ok(assembly)
+    }
+
+    /// A link in its principal axes, once its numbers make sense.
+    fn body(&self, Draft { link, name, written }: Draft<'_>) -> Result<(Body, BodyState)> {
+        let (body, state) = written.in_principal_axes(name);
+        if !body.fixed
+            && body.inertia.is_finite()
+            && let Err(kind) = possible_moments(&format!("link `{}`", clip(&body.name)), body.inertia)
+        {
+            return self.source.fail(link, kind);
+        }
+        // Each number is finite, but what was made of them may not be.
+        if let Err(error) = check_body_at(&body, &state) {
+            return self.source.fail(link, WorldErrorKind::Numbers(error));
+        }
+        Ok((body, state))
     }
 
     /// The link at one end of a joint.
@@ -361,7 +375,7 @@ impl Reader<'_> {
         &self,
         children: &BTreeMap<&str, Vec<Node<'_>>>,
         joints: &mut Vec<Joint>,
-        spans: &mut Vec<std::ops::Range<usize>>,
+        spans: &mut Vec<Range<usize>>,
     ) -> Result<()> {
         for &node in children.values().flatten() {
             let Some(mimic) = child(node, "mimic") else { continue };

@@ -15,13 +15,6 @@ impl Value<'_> {
         self.error(FileErrorKind::World(kind))
     }
 
-    pub fn flag(&self) -> Result<bool> {
-        match self.boolean() {
-            Some(flag) => Ok(flag),
-            None => self.wrong_type("true or false"),
-        }
-    }
-
     /// A number greater than zero.
     pub(super) fn positive(&self, symbols: &Symbols) -> Result<f64> {
         let value = self.constant(symbols)?;

@@ -118,11 +118,57 @@ pub fn world_kinematics(world: &World, state: &WorldState, tolerances: &Toleranc
     let mut rows = Rows::default();
     world::rows(world, &state, 1.0, &mut rows);
     let mut force = free_force(world, &state, &masses);
+    let mut notes = add_joint_forces(world, &rows, &masses, &v, &mut force);
+    let joint_rows = dense_rows(world, &state, &masses, &rows, &v);
+    let joints = (0..rows.held)
+        .map(|i| {
+            let (value, row) = (rows.rows[i].value, joint_rows[i].clone());
+            JointKinematics { value, row, slip: vec![], mu: 0.0 }
+        })
+        .collect();
+    let (mut contact_names, mut contacts) = closed_limits(world, &rows, &joint_rows, tolerances.position)
+        .into_iter()
+        .unzip::<_, _, Vec<_>, Vec<_>>();
+    let touching = touching_contacts(world, &state, tolerances.position);
+    contact_names.extend(names_of_contacts(world, &touching));
+    for contact in &touching {
+        let surface = world.surface(contact.bodies[0] as usize, contact.bodies[1] as usize);
+        if surface.rolling > 0.0 && !notes.iter().any(|note| note.contains("rolling")) {
+            notes.push("left out: rolling friction".into());
+        }
+        contacts.push(contact_kinematics(contact, &state, &masses, &v, surface.mu, surface.restitution));
+    }
+    let names = Names {
+        title: world.name.clone(),
+        coordinates: coordinate_names(world),
+        joints: row_names(world, &rows),
+        contacts: contact_names,
+    };
+    let kinematics = Kinematics {
+        mass: Matrix::from_fn(n, n, |i, j| if i == j { masses.mass[i] } else { 0.0 }),
+        mass_rank: n,
+        force,
+        kinetic_energy: world::kinetic_energy(world, &state),
+        potential_energy: world::potential_energy(world, &state),
+        contacts,
+        joints,
+    };
+    WorldKinematics { names, kinematics, velocity: v, notes }
+}
+
+/// Moves springs and given forces of joints to F, and returns what is left out.
+fn add_joint_forces(
+    world: &World,
+    rows: &Rows,
+    masses: &Masses,
+    v: &[f64],
+    force: &mut [f64],
+) -> Vec<String> {
     let mut notes = Vec::new();
     for (i, row) in rows.rows.iter().enumerate() {
         let pushed = match row.kind {
             RowKind::Spring { stiffness, damping } => {
-                -stiffness * row.value - damping * row_velocity(&rows, i, &masses, &v)
+                -stiffness * row.value - damping * row_velocity(rows, i, masses, v)
             }
             RowKind::Applied { force } => force,
             RowKind::Bounded { .. } => {
@@ -138,63 +184,51 @@ pub fn world_kinematics(world: &World, state: &WorldState, tolerances: &Toleranc
         }
     }
     notes.dedup();
-    let bias = joint_biases(world, &state, &masses, &rows);
+    notes
+}
+
+/// The rows of joints and limits, in all coordinates.
+fn dense_rows(world: &World, state: &WorldState, masses: &Masses, rows: &Rows, v: &[f64]) -> Vec<Row> {
+    let bias = joint_biases(world, state, masses, rows);
     let dense = |i: usize| {
-        let mut gradient = vec![0.0; n];
+        let mut gradient = vec![0.0; v.len()];
         for (body, block) in rows.blocks_of(&rows.rows[i]) {
             let at = 6 * masses.slot[*body as usize] as usize;
             gradient[at..at + 6].copy_from_slice(block);
         }
-        Row { gradient, velocity: row_velocity(&rows, i, &masses, &v), bias: bias[i] }
+        Row { gradient, velocity: row_velocity(rows, i, masses, v), bias: bias[i] }
     };
-    let mut names = Names {
-        title: world.name.clone(),
-        coordinates: coordinate_names(world),
-        joints: row_names(world, &rows),
-        contacts: vec![],
-    };
-    let joints = (0..rows.held)
-        .map(|i| JointKinematics { value: rows.rows[i].value, row: dense(i), slip: vec![], mu: 0.0 })
-        .collect();
-    let mut contacts = Vec::new();
+    (0..bias.len()).map(dense).collect()
+}
+
+/// Limits of joints within the tolerance, with their names.
+fn closed_limits(
+    world: &World,
+    rows: &Rows,
+    joint_rows: &[Row],
+    tolerance: f64,
+) -> Vec<(String, ContactKinematics)> {
+    let mut closed = Vec::new();
     for i in rows.held..rows.held + rows.limits {
         let row = &rows.rows[i];
-        if row.value <= tolerances.position {
-            let RowKind::Limit { restitution } = row.kind else { continue };
-            names.contacts.push(format!("limit of {}", world.joints[row.joint as usize].name));
-            let (gap, normal, slip) = (row.value, dense(i), vec![]);
-            contacts.push(ContactKinematics {
-                gap,
-                normal,
-                slip,
-                mu_static: 0.0,
-                mu_kinetic: 0.0,
-                restitution,
-            });
+        let RowKind::Limit { restitution } = row.kind else { continue };
+        if row.value <= tolerance {
+            let name = format!("limit of {}", world.joints[row.joint as usize].name);
+            let (gap, normal, slip) = (row.value, joint_rows[i].clone(), vec![]);
+            let (mu_static, mu_kinetic) = (0.0, 0.0);
+            closed.push((name, ContactKinematics { gap, normal, slip, mu_static, mu_kinetic, restitution }));
         }
     }
+    closed
+}
+
+/// Contacts of shapes within the tolerance.
+fn touching_contacts(world: &World, state: &WorldState, tolerance: f64) -> Vec<Contact> {
     let mut touching = Vec::new();
-    let margin = vec![tolerances.position; world.bodies.len()];
-    Collider::new(world).collide(world, &state, &margin, &mut touching);
-    touching.retain(|contact| contact.gap <= tolerances.position);
-    names.contacts.extend(contact_names(world, &touching));
-    for contact in &touching {
-        let surface = world.surface(contact.bodies[0] as usize, contact.bodies[1] as usize);
-        if surface.rolling > 0.0 && !notes.iter().any(|note| note.contains("rolling")) {
-            notes.push("left out: rolling friction".into());
-        }
-        contacts.push(contact_kinematics(contact, &state, &masses, &v, surface.mu, surface.restitution));
-    }
-    let kinematics = Kinematics {
-        mass: Matrix::from_fn(n, n, |i, j| if i == j { masses.mass[i] } else { 0.0 }),
-        mass_rank: n,
-        force,
-        kinetic_energy: world::kinetic_energy(world, &state),
-        potential_energy: world::potential_energy(world, &state),
-        contacts,
-        joints,
-    };
-    WorldKinematics { names, kinematics, velocity: v, notes }
+    let margin = vec![tolerance; world.bodies.len()];
+    Collider::new(world).collide(world, state, &margin, &mut touching);
+    touching.retain(|contact| contact.gap <= tolerance);
+    touching
 }
 
 fn coordinate_names(world: &World) -> Vec<String> {
@@ -217,7 +251,7 @@ fn row_names(world: &World, rows: &Rows) -> Vec<String> {
 }
 
 /// Bodies of each contact, with a number where they touch at several points.
-fn contact_names(world: &World, contacts: &[Contact]) -> Vec<String> {
+fn names_of_contacts(world: &World, contacts: &[Contact]) -> Vec<String> {
     let name = |(i, contact): (usize, &Contact)| {
         let [a, b] = contact.bodies.map(|b| world.bodies[b as usize].name.as_str());
         let same: Vec<usize> =

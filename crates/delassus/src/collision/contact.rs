@@ -123,105 +123,127 @@ impl Contact {
 
     /// Gap, normal and the middle between the two surfaces at other poses of the two bodies.
     pub fn gap_and_point_at(&self, a: &Pose, b: &Pose) -> (f64, DVec3, DVec3) {
-        let (core_a, core_b) = (a.point(self.core[0]), b.point(self.core[1]));
-        let [radius_a, radius_b] = self.radius;
-        let d = core_b - core_a;
-        // Where two features touch without radii, their distance gives no direction: the last normal stays.
-        let towards = |x: DVec3| {
-            let length = x.length();
-            if length > 1e-9 * (1.0 + radius_a + radius_b) {
-                x * (x.dot(self.normal).signum() / length)
-            } else {
-                self.normal
-            }
-        };
-        let across = |edge: DVec3| d - edge * d.dot(edge);
-        let from_a = |n: DVec3, gap: f64| (gap, n, core_a + n * (radius_a + 0.5 * gap));
-        let from_b = |n: DVec3, gap: f64| (gap, n, core_b - n * (radius_b + 0.5 * gap));
-        let apart = |n: DVec3| n.dot(d) - radius_a - radius_b;
+        let cores = Cores::new(self, a, b);
+        let d = cores.d;
         match self.features {
-            Features::FaceOfA(n) => {
-                let n = a.rotation * n;
-                from_b(n, apart(n))
-            }
-            Features::FaceOfB(n) => {
-                let n = -(b.rotation * n);
-                from_a(n, apart(n))
-            }
-            Features::EdgeOfA(e) => {
-                let n = towards(across(a.rotation * e));
-                from_b(n, apart(n))
-            }
-            Features::EdgeOfB(e) => {
-                let n = towards(across(b.rotation * e));
-                from_a(n, apart(n))
-            }
+            Features::FaceOfA(n) => cores.from_b(a.rotation * n),
+            Features::FaceOfB(n) => cores.from_a(-(b.rotation * n)),
+            Features::EdgeOfA(e) => cores.from_b(cores.towards(across(a.rotation * e, d))),
+            Features::EdgeOfB(e) => cores.from_a(cores.towards(across(b.rotation * e, d))),
             Features::WedgeOfA(m, n) => {
-                let n = out_of_wedge([a.rotation * m, a.rotation * n], d).unwrap_or(self.normal);
-                from_b(n, apart(n))
+                cores.from_b(out_of_wedge([a.rotation * m, a.rotation * n], d).unwrap_or(self.normal))
             }
             Features::WedgeOfB(m, n) => {
                 let n = out_of_wedge([b.rotation * m, b.rotation * n], -d).map_or(self.normal, |n| -n);
-                from_a(n, apart(n))
+                cores.from_a(n)
             }
             Features::CornerOfA(faces) => {
-                let n = out_of_corner(faces.map(|n| a.rotation * n), d).unwrap_or(self.normal);
-                from_b(n, apart(n))
+                cores.from_b(out_of_corner(faces.map(|n| a.rotation * n), d).unwrap_or(self.normal))
             }
             Features::CornerOfB(faces) => {
                 let n = out_of_corner(faces.map(|n| b.rotation * n), -d).map_or(self.normal, |n| -n);
-                from_a(n, apart(n))
+                cores.from_a(n)
             }
-            Features::Points => {
-                let n = towards(d);
-                from_a(n, apart(n))
-            }
+            Features::Points => cores.from_a(cores.towards(d)),
             Features::Edges(e, f) => {
                 let (e, f) = (a.rotation * e, b.rotation * f);
-                let n = towards(e.cross(f));
                 let (along_a, _) = nearest_on_lines(e, f, d);
-                let (gap, n, point) = from_a(n, apart(n));
+                let (gap, n, point) = cores.from_a(cores.towards(e.cross(f)));
                 (gap, n, point + e * along_a)
             }
-            Features::FaceOfARimOfB(n, u) => {
-                let n = a.rotation * n;
-                let outward = lowest_on_disc(b.rotation * u, n);
-                let gap = apart(n) + radius_b - radius_b * outward.length();
-                let rim = core_b - outward.normalize_or_zero() * radius_b;
-                (gap, n, rim - n * (0.5 * gap))
-            }
-            Features::RimOfAFaceOfB(u, n) => {
-                let n = -(b.rotation * n);
-                let outward = lowest_on_disc(a.rotation * u, n);
-                let gap = apart(n) + radius_a - radius_a * outward.length();
-                let rim = core_a + outward.normalize_or_zero() * radius_a;
-                (gap, n, rim + n * (0.5 * gap))
-            }
+            Features::FaceOfARimOfB(n, u) => cores.rim_of_b_on_face(a.rotation * n, b.rotation * u),
+            Features::RimOfAFaceOfB(u, n) => cores.rim_of_a_on_face(-(b.rotation * n), a.rotation * u),
             Features::RimOfA(u) => {
-                let rim = nearest_on_rim(a.rotation * u, radius_a, d);
-                let n = towards(d - rim);
-                let gap = n.dot(d - rim) - radius_b;
-                from_b(n, gap)
+                let rim = nearest_on_rim(a.rotation * u, self.radius[0], d);
+                let n = cores.towards(d - rim);
+                cores.middle_from_b(n, n.dot(d - rim) - self.radius[1])
             }
             Features::RimOfB(u) => {
-                let rim = nearest_on_rim(b.rotation * u, radius_b, -d);
-                let n = towards(d + rim);
-                let gap = n.dot(d + rim) - radius_a;
-                from_a(n, gap)
+                let rim = nearest_on_rim(b.rotation * u, self.radius[1], -d);
+                let n = cores.towards(d + rim);
+                cores.middle_from_a(n, n.dot(d + rim) - self.radius[0])
             }
         }
     }
 }
 
-/// Lengths below this give no direction.
-const NO_LENGTH: f64 = 1e-9;
+/// The core points of a contact in world axes; each result is (gap, n, middle between the surfaces).
+struct Cores {
+    a: DVec3,
+    b: DVec3,
+    /// c_b − c_a.
+    d: DVec3,
+    radius: [f64; 2],
+    /// The normal where collision found the contact.
+    normal: DVec3,
+}
+
+impl Cores {
+    fn new(contact: &Contact, a: &Pose, b: &Pose) -> Self {
+        let (a, b) = (a.point(contact.core[0]), b.point(contact.core[1]));
+        Cores { a, b, d: b - a, radius: contact.radius, normal: contact.normal }
+    }
+
+    /// n·d − r_a − r_b.
+    fn gap(&self, n: DVec3) -> f64 {
+        n.dot(self.d) - self.radius[0] - self.radius[1]
+    }
+
+    /// The direction of x, from A to B. Where two features touch without radii, their distance gives no
+    /// direction: the last normal stays.
+    fn towards(&self, x: DVec3) -> DVec3 {
+        let length = x.length();
+        if length > MIN_LENGTH * (1.0 + self.radius[0] + self.radius[1]) {
+            x * (x.dot(self.normal).signum() / length)
+        } else {
+            self.normal
+        }
+    }
+
+    fn middle_from_a(&self, n: DVec3, gap: f64) -> (f64, DVec3, DVec3) {
+        (gap, n, self.a + n * (self.radius[0] + 0.5 * gap))
+    }
+
+    fn middle_from_b(&self, n: DVec3, gap: f64) -> (f64, DVec3, DVec3) {
+        (gap, n, self.b - n * (self.radius[1] + 0.5 * gap))
+    }
+
+    /// A point of A along n.
+    fn from_a(&self, n: DVec3) -> (f64, DVec3, DVec3) {
+        self.middle_from_a(n, self.gap(n))
+    }
+
+    /// A point of B along n.
+    fn from_b(&self, n: DVec3) -> (f64, DVec3, DVec3) {
+        self.middle_from_b(n, self.gap(n))
+    }
+
+    /// The rim of a disc of A about u, over a face of B towards which n points.
+    fn rim_of_a_on_face(&self, n: DVec3, u: DVec3) -> (f64, DVec3, DVec3) {
+        let (radius, outward) = (self.radius[0], across(u, n));
+        let gap = self.gap(n) + radius - radius * outward.length();
+        let rim = self.a + outward.normalize_or_zero() * radius;
+        (gap, n, rim + n * (0.5 * gap))
+    }
+
+    /// The rim of a disc of B about u, over a face of A with outward normal n.
+    fn rim_of_b_on_face(&self, n: DVec3, u: DVec3) -> (f64, DVec3, DVec3) {
+        let (radius, outward) = (self.radius[1], across(u, n));
+        let gap = self.gap(n) + radius - radius * outward.length();
+        let rim = self.b - outward.normalize_or_zero() * radius;
+        (gap, n, rim - n * (0.5 * gap))
+    }
+}
+
+/// Lengths below this give no direction, m; relative to 1 m and the radii where there are any.
+const MIN_LENGTH: f64 = 1e-9;
 
 /// The direction in which the point x leaves the wedge below two faces with these normals, through whose edge the origin
 /// goes: away from the edge where that is nearest, otherwise out of the face that is nearest. `None` on the edge itself.
 fn out_of_wedge([m, n]: [DVec3; 2], x: DVec3) -> Option<DVec3> {
     let edge = m.cross(n).normalize_or_zero();
     let x = x - edge * x.dot(edge);
-    if x.length() <= NO_LENGTH {
+    if x.length() <= MIN_LENGTH {
         return None;
     }
     let beyond = m.cross(x).dot(edge) >= 0.0 && x.cross(n).dot(edge) >= 0.0;
@@ -236,7 +258,7 @@ fn out_of_wedge([m, n]: [DVec3; 2], x: DVec3) -> Option<DVec3> {
 
 /// The same for the corner below three faces that are perpendicular to each other.
 fn out_of_corner(faces: [DVec3; 3], x: DVec3) -> Option<DVec3> {
-    if x.length() <= NO_LENGTH {
+    if x.length() <= MIN_LENGTH {
         return None;
     }
     // Only the faces below the point count; inside, the nearest one.
@@ -257,15 +279,14 @@ pub(super) fn nearest_on_lines(e: DVec3, f: DVec3, d: DVec3) -> (f64, f64) {
     (s, cosine * s - d.dot(f))
 }
 
-/// The part of the direction n across the axis u of a disc: its length is the sine of the angle between the two.
-fn lowest_on_disc(u: DVec3, n: DVec3) -> DVec3 {
-    n - u * n.dot(u)
+/// The component of x perpendicular to the unit direction u.
+fn across(u: DVec3, x: DVec3) -> DVec3 {
+    x - u * x.dot(u)
 }
 
 /// The point of a circle about the origin with axis u that is nearest to x.
 fn nearest_on_rim(u: DVec3, radius: f64, x: DVec3) -> DVec3 {
-    let outward = x - u * x.dot(u);
-    outward.try_normalize().unwrap_or_else(|| u.any_orthonormal_vector()) * radius
+    across(u, x).try_normalize().unwrap_or_else(|| u.any_orthonormal_vector()) * radius
 }
 
 #[cfg(test)]

@@ -241,86 +241,27 @@ impl Convex<'_> {
     /// is the number of corners of a disc. Returns a number for it.
     fn feature_along(&self, w: DVec3, pose: &Pose, round: u16, polygon: &mut Polygon) -> u32 {
         polygon.clear();
-        let mut push = |y: DVec3, outward: DVec3, radius: f64, rim: bool, k: u16, count: u16| {
-            let edges = [(k + count - 1) % count, k];
-            polygon.corners.push(Corner { x: pose.point(y + outward * radius), y, radius, rim, edges });
-        };
-        let lower_end = |half_height: f64| DVec3::Z * if w.z < 0.0 { -half_height } else { half_height };
-        let across = DVec3::new(w.x, w.y, 0.0);
-        let sine = across.length();
-        let outward = if sine > 1e-9 { across / sine } else { DVec3::X };
+        let mut feature = Feature { pose, polygon };
         match *self {
             Convex::Ball(radius) => {
-                push(DVec3::ZERO, w, radius, false, 0, 1);
+                feature.round(DVec3::ZERO, w, radius, [0, 1]);
                 0
             }
             Convex::Capsule { radius, half_height } => {
-                let end = lower_end(half_height);
-                push(end, w, radius, false, u16::from(end.z < 0.0), 2);
+                let end = lower_end(w, half_height);
+                feature.round(end, w, radius, [u16::from(end.z < 0.0), 2]);
                 if w.z.abs() <= 0.5 {
-                    push(-end, w, radius, false, u16::from(end.z >= 0.0), 2);
+                    feature.round(-end, w, radius, [u16::from(end.z >= 0.0), 2]);
                 }
                 1
             }
-            Convex::Cylinder { radius, half_height } | Convex::Cone { radius, half_height } => {
-                let cone = matches!(self, Convex::Cone { .. });
-                let end = lower_end(half_height);
-                let (apex, base) = (DVec3::Z * half_height, DVec3::Z * -half_height);
-                if sine < FLAT && (!cone || w.z < 0.0) {
-                    let side = DVec3::Z.cross(outward);
-                    for k in 0..round {
-                        let place = on_circle(k, round);
-                        let y = end + (outward * place.x + side * place.y) * radius;
-                        push(y, DVec3::ZERO, 0.0, false, k, round);
-                    }
-                    return 2;
-                }
-                if cone {
-                    push(apex, DVec3::ZERO, 0.0, false, 0, 2);
-                    if w.z <= 0.5 {
-                        push(base, outward, radius, true, 1, 2);
-                    }
-                    // Steep, base down: the rim alone.
-                    if w.z < -0.5 {
-                        polygon.corners.remove(0);
-                    }
-                } else {
-                    push(end, outward, radius, true, u16::from(end.z < 0.0), 2);
-                    if w.z.abs() <= 0.5 {
-                        push(-end, outward, radius, true, u16::from(end.z >= 0.0), 2);
-                    }
-                }
-                3
+            Convex::Cylinder { radius, half_height } => {
+                feature.disc_or_side(w, Revolved { radius, half_height, cone: false }, round)
             }
-            Convex::Polytope(polytope) => {
-                let (best, cosine) = polytope.face_along(w);
-                if cosine > 0.5 {
-                    let face = &polytope.faces[best];
-                    let count = face.corners.len();
-                    for k in 0..count {
-                        push(polytope.corner(face, k), DVec3::ZERO, 0.0, false, k as u16, count as u16);
-                    }
-                    return 16 + best as u32;
-                }
-                // A tip: its corner, and the flattest edge there.
-                let tip = polytope.support(w);
-                let other = |&[i, j]: &[u32; 2]| match (i as usize == tip, j as usize == tip) {
-                    (true, _) => Some(j as usize),
-                    (_, true) => Some(i as usize),
-                    _ => None,
-                };
-                let slope = |k: usize| {
-                    let d = polytope.vertices[k] - polytope.vertices[tip];
-                    w.dot(d).abs() / d.length().max(f64::MIN_POSITIVE)
-                };
-                let ends = polytope.edges.iter().filter_map(other);
-                let flattest = ends.min_by(|&i, &j| slope(i).total_cmp(&slope(j)));
-                push(polytope.vertices[tip], DVec3::ZERO, 0.0, false, 0, 2);
-                if let Some(end) = flattest.filter(|&end| slope(end) < 0.5) {
-                    push(polytope.vertices[end], DVec3::ZERO, 0.0, false, 1, 2);
-                }
-                number(&[tip as u32])
+            Convex::Cone { radius, half_height } => {
+                feature.disc_or_side(w, Revolved { radius, half_height, cone: true }, round)
             }
+            Convex::Polytope(polytope) => feature.face_or_tip(w, polytope),
         }
     }
 
@@ -356,6 +297,108 @@ impl Convex<'_> {
                 Touched::Point(p, 0.0)
             }
         }
+    }
+}
+
+/// A cylinder or a cone about z.
+struct Revolved {
+    radius: f64,
+    half_height: f64,
+    cone: bool,
+}
+
+/// The end of an axis along z that lies farther along w.
+fn lower_end(w: DVec3, half_height: f64) -> DVec3 {
+    DVec3::Z * if w.z < 0.0 { -half_height } else { half_height }
+}
+
+/// Corners of a feature, at the pose of its shape. A place is [number, count]: the corner lies between the edges
+/// of its number and of the one before.
+struct Feature<'a> {
+    pose: &'a Pose,
+    polygon: &'a mut Polygon,
+}
+
+impl Feature<'_> {
+    fn push(&mut self, y: DVec3, outward: DVec3, radius: f64, rim: bool, [k, count]: [u16; 2]) {
+        let edges = [(k + count - 1) % count, k];
+        let x = self.pose.point(y + outward * radius);
+        self.polygon.corners.push(Corner { x, y, radius, rim, edges });
+    }
+
+    /// A point of the core without radius.
+    fn bare(&mut self, y: DVec3, place: [u16; 2]) {
+        self.push(y, DVec3::ZERO, 0.0, false, place);
+    }
+
+    /// A point of the core with a ball around it.
+    fn round(&mut self, y: DVec3, outward: DVec3, radius: f64, place: [u16; 2]) {
+        self.push(y, outward, radius, false, place);
+    }
+
+    /// The flat end, with `round` corners, or the side of a cylinder or cone.
+    fn disc_or_side(&mut self, w: DVec3, shape: Revolved, round: u16) -> u32 {
+        let Revolved { radius, half_height, cone } = shape;
+        let across = DVec3::new(w.x, w.y, 0.0);
+        let sine = across.length();
+        let outward = if sine > 1e-9 { across / sine } else { DVec3::X };
+        let end = lower_end(w, half_height);
+        let (apex, base) = (DVec3::Z * half_height, DVec3::Z * -half_height);
+        if sine < FLAT && (!cone || w.z < 0.0) {
+            let side = DVec3::Z.cross(outward);
+            for k in 0..round {
+                let place = on_circle(k, round);
+                let y = end + (outward * place.x + side * place.y) * radius;
+                self.bare(y, [k, round]);
+            }
+            return 2;
+        }
+        if cone {
+            self.bare(apex, [0, 2]);
+            if w.z <= 0.5 {
+                self.push(base, outward, radius, true, [1, 2]);
+            }
+            // Steep, base down: the rim alone.
+            if w.z < -0.5 {
+                self.polygon.corners.remove(0);
+            }
+        } else {
+            self.push(end, outward, radius, true, [u16::from(end.z < 0.0), 2]);
+            if w.z.abs() <= 0.5 {
+                self.push(-end, outward, radius, true, [u16::from(end.z >= 0.0), 2]);
+            }
+        }
+        3
+    }
+
+    /// The face across w, or else the corner farthest along w and the flattest edge there.
+    fn face_or_tip(&mut self, w: DVec3, polytope: &Polytope) -> u32 {
+        let (best, cosine) = polytope.face_along(w);
+        if cosine > 0.5 {
+            let face = &polytope.faces[best];
+            let count = face.corners.len();
+            for k in 0..count {
+                self.bare(polytope.corner(face, k), [k as u16, count as u16]);
+            }
+            return 16 + best as u32;
+        }
+        let tip = polytope.support(w);
+        let other = |&[i, j]: &[u32; 2]| match (i as usize == tip, j as usize == tip) {
+            (true, _) => Some(j as usize),
+            (_, true) => Some(i as usize),
+            _ => None,
+        };
+        let slope = |k: usize| {
+            let d = polytope.vertices[k] - polytope.vertices[tip];
+            w.dot(d).abs() / d.length().max(f64::MIN_POSITIVE)
+        };
+        let ends = polytope.edges.iter().filter_map(other);
+        let flattest = ends.min_by(|&i, &j| slope(i).total_cmp(&slope(j)));
+        self.bare(polytope.vertices[tip], [0, 2]);
+        if let Some(end) = flattest.filter(|&end| slope(end) < 0.5) {
+            self.bare(polytope.vertices[end], [1, 2]);
+        }
+        number(&[tip as u32])
     }
 }
 

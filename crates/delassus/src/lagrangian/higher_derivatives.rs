@@ -8,7 +8,7 @@
 //!
 //! with M mass, J rows of the constraints, D the directions of their forces (J, or J_n − μ s J_t where a contact slides
 //! along s), all at τ = 0; r_k and b_k come from the coefficients of lower order. Order after order, a mixed LCP is
-//! solved (002 eq. 5.12): joints and contacts that are known to stay are held, δ_k = 0 with λ_k free; contacts that are
+//! solved (002 eq. 5.12): joints and contacts that are known to stay are bilateral, δ_k = 0 with λ_k free; contacts that are
 //! known to open have λ = 0; the others satisfy 0 ≤ λ_k ⊥ δ_k ≥ 0. The first coefficient that is positive decides: λ_k,
 //! and the contact stays; δ_k, and it opens. (The derivatives of the theorem are k! times the coefficients, which the
 //! series in the paper leave out; signs are the same.)
@@ -19,7 +19,7 @@
 //!
 //! Constraints may be displacements or velocities (002 eq. 2.1c); for a velocity u ≥ 0, δ = u̇.
 
-use delassus_solve::modes::{EnumerateOptions, enumerate_contact};
+use delassus_solve::modes::{EnumerateOptions, SolutionPiece, enumerate_contact};
 use delassus_solve::problem::Law;
 use thiserror::Error;
 
@@ -28,7 +28,7 @@ use super::taylor_motion::Motion;
 use super::{FormulaName, State, System};
 use crate::formula::COEFFICIENTS;
 
-/// The highest order that the series can tell.
+/// The highest order that the series reach.
 pub const HIGHEST_ORDER: usize = COEFFICIENTS - 3;
 
 /// Options of [`deciding_order`].
@@ -176,13 +176,10 @@ pub fn deciding_order(
     let mut order = 0;
     for k in 0..=max_order {
         order = k;
-        let open: Vec<usize> = (0..touching.len()).filter(|&i| fates[i].is_none()).collect();
-        let held: Vec<usize> = (0..joints)
-            .chain((0..touching.len()).filter(|&i| fate_is(&fates[i], Fate::Stays)).map(|i| joints + i))
-            .collect();
+        let bilateral = bilateral_rows(joints, &fates);
         let mut undecided = Vec::new();
-        for i in open {
-            if motion.depends(joints + i, &held) {
+        for i in (0..touching.len()).filter(|&i| fates[i].is_none()).collect::<Vec<_>>() {
+            if motion.depends(joints + i, &bilateral) {
                 let contact = touching[i];
                 fates[i] = Some(ContactFate { contact, fate: Fate::Carried, order: k, derivative: 0.0 });
             } else {
@@ -191,22 +188,15 @@ pub fn deciding_order(
         }
         let known = motion.known(k)?;
         let noise = motion.noise(&known, &probes, k, tolerance);
-        let b = &known.b;
-        // The rows of this order: held ones first, then the undecided.
-        let rows: Vec<usize> = held.iter().copied().chain(undecided.iter().map(|i| joints + i)).collect();
-        let laws: Vec<Law> =
-            (0..rows.len()).map(|i| if i < held.len() { Law::Bilateral } else { Law::Unilateral }).collect();
-        let w = motion.delassus.select(&rows, &rows);
-        let q: Vec<f64> = rows.iter().map(|&i| if b[i].abs() <= noise[i] { 0.0 } else { b[i] }).collect();
-        let set = enumerate_contact(&w, &q, &laws, &EnumerateOptions::default());
-        if set.pieces.is_empty() || velocities_differ(&set.pieces, &noise, &rows) {
-            return Err(DerivativesError::Solutions { order: k, solutions: set.pieces.len() });
-        }
-        let (force, delta) = (&set.pieces[0].force, &set.pieces[0].velocity);
+        // The rows of this order: bilateral ones first, then the undecided.
+        let rows: Vec<usize> =
+            bilateral.iter().copied().chain(undecided.iter().map(|i| joints + i)).collect();
+        let piece = solve_order(&motion, &known.b, &noise, &rows, bilateral.len(), k)?;
+        let (force, delta) = (&piece.force, &piece.velocity);
         let mut coefficient = vec![0.0; joints + touching.len()];
         let factorial: f64 = (1..=k).map(|i| i as f64).product();
         for (place, &row) in rows.iter().enumerate() {
-            if place < held.len() {
+            if place < bilateral.len() {
                 coefficient[row] = force[place];
                 continue;
             }
@@ -224,10 +214,8 @@ pub fn deciding_order(
             }
         }
         motion.advance(k, &known.r, &coefficient);
-        let now_held: Vec<usize> = (0..joints)
-            .chain((0..touching.len()).filter(|&i| fate_is(&fates[i], Fate::Stays)).map(|i| joints + i))
-            .collect();
-        probes.retain_mut(|probe| probe.follow(k, &now_held).is_ok());
+        let now_bilateral = bilateral_rows(joints, &fates);
+        probes.retain_mut(|probe| probe.follow(k, &now_bilateral).is_ok());
         if fates.iter().all(Option::is_some) {
             break;
         }
@@ -244,12 +232,34 @@ pub fn deciding_order(
     Ok(DecidingOrder { contacts, order, coefficients })
 }
 
-fn fate_is(fate: &Option<ContactFate>, expected: Fate) -> bool {
-    fate.is_some_and(|f| f.fate == expected)
+/// Rows with δ = 0 and a force of any sign: those of joints, and of contacts that are known to stay.
+fn bilateral_rows(joints: usize, fates: &[Option<ContactFate>]) -> Vec<usize> {
+    let stays = |fate: &Option<ContactFate>| fate.is_some_and(|f| f.fate == Fate::Stays);
+    (0..joints).chain((0..fates.len()).filter(|&i| stays(&fates[i])).map(|i| joints + i)).collect()
+}
+
+/// The mixed LCP of order k in these rows, of which the first `bilateral` ones are bilateral.
+fn solve_order(
+    motion: &Motion,
+    b: &[f64],
+    noise: &[f64],
+    rows: &[usize],
+    bilateral: usize,
+    order: usize,
+) -> Result<SolutionPiece> {
+    let laws: Vec<Law> =
+        (0..rows.len()).map(|i| if i < bilateral { Law::Bilateral } else { Law::Unilateral }).collect();
+    let w = motion.delassus.select(rows, rows);
+    let q: Vec<f64> = rows.iter().map(|&i| if b[i].abs() <= noise[i] { 0.0 } else { b[i] }).collect();
+    let mut pieces = enumerate_contact(&w, &q, &laws, &EnumerateOptions::default()).pieces;
+    if pieces.is_empty() || velocities_differ(&pieces, noise, rows) {
+        return Err(DerivativesError::Solutions { order, solutions: pieces.len() });
+    }
+    Ok(pieces.swap_remove(0))
 }
 
 /// Whether solutions differ in their accelerations (several forces with the same accelerations are one motion).
-fn velocities_differ(pieces: &[delassus_solve::modes::SolutionPiece], noise: &[f64], rows: &[usize]) -> bool {
+fn velocities_differ(pieces: &[SolutionPiece], noise: &[f64], rows: &[usize]) -> bool {
     let first = &pieces[0].velocity;
     pieces[1..].iter().any(|piece| {
         piece
