@@ -330,12 +330,59 @@ mod tests {
     }
 
     #[test]
-    fn a_corner_that_turns_keeps_its_height_over_a_face() {
+    fn a_corner_that_rotates_keeps_its_height_over_a_face() {
         let corner = DVec3::new(0.1, 0.0, -0.1);
         let c = contact([DVec3::ZERO, corner], [0.0; 2], Features::FaceOfA(DVec3::Z), DVec3::Z);
         let rotation = DQuat::from_rotation_y(0.3);
         let b = Pose { position: DVec3::new(5.0, 0.0, 1.0), rotation };
         let (gap, _) = c.gap_at(&Pose::IDENTITY, &b);
         assert!((gap - (1.0 + (rotation * corner).z)).abs() < 1e-15);
+    }
+
+    #[test]
+    fn the_gap_closes_with_the_normal_velocity_at_the_point() {
+        // ġ = n·(v_B − v_A) at the point of contact, for all features: what touches is where gap is extremal.
+        let unit = |x: f64, y: f64, z: f64| DVec3::new(x, y, z).normalize();
+        let (z, x) = (unit(0.1, 0.2, 1.0), unit(1.0, 0.1, -0.2));
+        let beside = unit(0.3, 1.0, 0.4);
+        let corner = [unit(0.2, 0.1, 1.0), unit(1.0, 0.0, -0.2), DVec3::ZERO];
+        let corner = [corner[0], corner[1], corner[0].cross(corner[1]).normalize()];
+        let features = [
+            Features::FaceOfA(z),
+            Features::EdgeOfA(x),
+            Features::WedgeOfA(z, beside),
+            Features::CornerOfA(corner),
+            Features::FaceOfARimOfB(z, beside),
+            Features::RimOfA(x),
+        ];
+        let both = features.into_iter().chain(features.map(Features::flipped));
+        let pose = |p: [f64; 3], w: [f64; 3]| Pose {
+            position: DVec3::from_array(p),
+            rotation: DQuat::from_scaled_axis(DVec3::from_array(w)),
+        };
+        let (a, b) = (pose([0.1, 0.0, -0.2], [0.2, 0.1, -0.1]), pose([0.4, 0.3, 1.1], [-0.1, 0.3, 0.2]));
+        let v = [DVec3::new(0.3, -0.5, 0.2), DVec3::new(-0.4, 0.1, -0.7)];
+        let omega = [DVec3::new(0.6, -0.2, 0.5), DVec3::new(-0.3, 0.4, 0.8)];
+        for features in both.chain([Features::Points, Features::Edges(x, beside)]) {
+            let n = (b.position - a.position).normalize();
+            let core = [DVec3::new(0.05, 0.1, 0.1), DVec3::new(-0.1, 0.05, -0.1)];
+            let c = contact(core, [0.12, 0.07], features, n);
+            let moved = |h: f64| {
+                [(a, 0), (b, 1)].map(|(pose, k)| Pose {
+                    position: pose.position + h * v[k],
+                    rotation: DQuat::from_scaled_axis(h * omega[k]) * pose.rotation,
+                })
+            };
+            let gap = |h: f64| {
+                let [a, b] = moved(h);
+                c.gap_at(&a, &b).0
+            };
+            let (_, n, point) = c.gap_and_point_at(&a, &b);
+            let at = |pose: &Pose, k: usize| v[k] + omega[k].cross(point - pose.position);
+            let rate = n.dot(at(&b, 1) - at(&a, 0));
+            // Central differences: h² from truncation, ε/h from rounding.
+            let difference = (gap(1e-5) - gap(-1e-5)) / 2e-5;
+            assert!((rate - difference).abs() < 1e-8, "{features:?}: {rate} {difference}");
+        }
     }
 }

@@ -1,6 +1,10 @@
 //! From a state to the contact problem that it poses: which constraints are active, and under which law.
 //!
-//! Joints are always active. A contact is active when its gap and its normal velocity are zero within the
+//! ```text
+//! M q̈ + F = Jᵀ λ ,   u = J q̈ + b ,   (u, λ) ∈ law of each active constraint
+//! ```
+//!
+//! M is n × n, F ∈ ℝⁿ, J is m × n with the rows of the active constraints, and b ∈ ℝᵐ their bias J̇ q̇. Joints are always active. A contact is active when its gap and its normal velocity are zero within the
 //! tolerances; then 0 ≤ ḧ ⊥ λ ≥ 0 (000 Prop. 2). A contact that parts is open; one that approaches needs an impact
 //! first, and no finite force answers.
 //!
@@ -231,4 +235,85 @@ fn add<'a>(laws: &mut Vec<Law>, rows: &mut Vec<&'a Row>, law: Law, normal: &'a R
     rows.push(normal);
     rows.extend(slip.iter().take(law.dim() - 1));
     laws.push(law);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lagrangian::{ContactKinematics, JointKinematics};
+
+    fn row(velocity: f64) -> Row {
+        Row { gradient: vec![1.0], velocity, bias: 0.5 }
+    }
+
+    fn contact(gap: f64, velocity: f64, slip: &[f64]) -> ContactKinematics {
+        ContactKinematics {
+            gap,
+            normal: row(velocity),
+            slip: slip.iter().map(|&v| row(v)).collect(),
+            mu_static: 0.6,
+            mu_kinetic: 0.4,
+            restitution: 0.0,
+        }
+    }
+
+    fn assembled(
+        joints: Vec<JointKinematics>,
+        contacts: Vec<ContactKinematics>,
+    ) -> Result<Assembly, StateError> {
+        let names = Names {
+            title: String::new(),
+            coordinates: vec!["x".into()],
+            joints: joints.iter().map(|_| "joint".to_string()).collect(),
+            contacts: contacts.iter().map(|_| "contact".to_string()).collect(),
+        };
+        let kinematics = Kinematics {
+            mass: Matrix::from_fn(1, 1, |_, _| 2.0),
+            mass_rank: 1,
+            force: vec![3.0],
+            kinetic_energy: 0.0,
+            potential_energy: 0.0,
+            contacts,
+            joints,
+        };
+        assemble(&names, &kinematics, &Tolerances::default())
+    }
+
+    #[test]
+    fn only_contacts_that_touch_and_stay_are_active() {
+        use ContactState::{Active, Apart, Approaching, Parting};
+        // Just beyond and just within the tolerances of 1e-6.
+        let contacts = vec![
+            contact(2e-6, -1.0, &[]),
+            contact(5e-7, 2e-6, &[]),
+            contact(-5e-7, -2e-6, &[]),
+            contact(5e-7, 5e-7, &[]),
+            contact(0.0, 0.0, &[0.0]),
+        ];
+        let found = assembled(vec![], contacts).unwrap();
+        assert_eq!(found.contacts, [Apart, Parting, Approaching, Active(0), Active(1)]);
+        assert_eq!(found.dynamics.laws, [Law::Unilateral, Law::CoulombPlane { mu: 0.6 }]);
+        assert_eq!(found.dynamics.bias, [0.5; 3]);
+    }
+
+    #[test]
+    fn the_slip_velocity_chooses_the_law() {
+        let laws = |slip: &[f64]| assembled(vec![], vec![contact(0.0, 0.0, slip)]).unwrap().dynamics.laws;
+        assert_eq!(laws(&[5e-7]), [Law::CoulombPlane { mu: 0.6 }]);
+        assert_eq!(laws(&[-2e-6]), [Law::Sliding { mu: 0.4, slip: Slip::Plane(-1.0) }]);
+        assert_eq!(laws(&[0.0, 0.0]), [Law::Coulomb { mu: 0.6 }]);
+        assert_eq!(laws(&[3.0, -4.0]), [Law::Sliding { mu: 0.4, slip: Slip::Space([0.6, -0.8]) }]);
+    }
+
+    #[test]
+    fn a_state_that_breaks_a_constraint_is_refused() {
+        let joint =
+            |value: f64, velocity: f64| JointKinematics { value, row: row(velocity), slip: vec![], mu: 0.0 };
+        assert_eq!(assembled(vec![joint(5e-7, 5e-7)], vec![]).unwrap().dynamics.laws, [Law::Bilateral]);
+        let refused = |value, velocity| assembled(vec![joint(value, velocity)], vec![]).unwrap_err();
+        assert!(matches!(refused(2e-6, 0.0), StateError::JointValue { index: 0, .. }));
+        assert!(matches!(refused(0.0, -2e-6), StateError::JointVelocity { index: 0, .. }));
+        let deep = assembled(vec![], vec![contact(-2e-6, 0.0, &[])]).unwrap_err();
+        assert_eq!(deep.formula(), Some(FormulaId::ContactNormal(0)));
+    }
 }

@@ -152,15 +152,15 @@ impl Frames {
     fn rotation_about(&self, axis: Axis, locked: &[bool; 6]) -> Function {
         let axis = axis as usize;
         match one_locked_rotation(locked) {
-            // B turned by R_i(α) R_j(β) against A, with e_k = e_i × e_j the locked axis.
+            // B rotated by R_i(α) R_j(β) against A, with e_k = e_i × e_j the locked axis.
             Some((i, j, k)) if axis == i => angle(self.cosine(k, j), self.cosine(j, j)),
             Some((i, j, k)) if axis == j => angle(self.cosine(i, k), self.cosine(i, i)),
             _ => self.twist(axis),
         }
     }
 
-    /// An angle of Rx(α) Ry(β) Rz(γ), which turns A into B, in (−π, π].
-    fn turn_in_sequence(&self, axis: Axis) -> Function {
+    /// An angle of Rx(α) Ry(β) Rz(γ), which rotates A into B, in (−π, π].
+    fn angle_in_sequence(&self, axis: Axis) -> Function {
         match axis {
             Axis::X => angle(-1.0 * self.cosine(1, 2), self.cosine(2, 2)),
             Axis::Z => angle(-1.0 * self.cosine(0, 1), self.cosine(0, 0)),
@@ -176,12 +176,12 @@ impl Frames {
     }
 
     /// Relative rotation about a free axis; a velocity, without a value.
-    pub fn turn(&self, k: usize, locked: &[bool; 6]) -> Function {
+    pub fn relative_rotation(&self, k: usize, locked: &[bool; 6]) -> Function {
         let of_b = one_locked_rotation(locked).is_some_and(|(_, j, _)| k == j);
         Function { value: 0.0, along: DVec3::ZERO, about: self.axes[usize::from(of_b)].col(k) }
     }
 
-    /// A coordinate; `last` is its last value, which tells how many turns an angle has made and where on a
+    /// A coordinate; `last` is its last value, which gives the number of full turns of an angle and where on a
     /// curve to begin.
     pub fn coordinate(&self, joint: &Joint, coordinate: Coordinate, last: f64) -> Function {
         match coordinate {
@@ -190,7 +190,7 @@ impl Frames {
                 let f = self.rotation_about(axis, &joint.kind.locked());
                 f + TAU * ((last - f.value) / TAU).round()
             }
-            Coordinate::Turn(axis) => self.turn_in_sequence(axis),
+            Coordinate::Turn(axis) => self.angle_in_sequence(axis),
             Coordinate::Length => self.length(),
             Coordinate::Swing => self.swing(),
             Coordinate::Parameter => match &joint.kind {
@@ -235,7 +235,7 @@ impl Frames {
             let length = v.length();
             let n = if length > 0.0 { v / length } else { e };
             let dn = if length > 0.0 { (dv - n * n.dot(dv)) / length } else { DVec3::ZERO };
-            // n·c′ = 0, so only the turning of n remains beside n·dp.
+            // n·c′ = 0, so only the rotation of n remains beside n·dp.
             local(n.dot(off), n + off.dot(dn) * ds)
         };
         OnCurve {
@@ -311,10 +311,10 @@ fn nearest(curve: &Curve, p: DVec3, start: f64) -> f64 {
 
 /// Whether a curve ends where it begins, in the same direction, to the six digits of a file.
 pub fn is_closed(curve: &Curve) -> bool {
-    const SAME: f64 = 1e-6;
+    const SAME_POINT: f64 = 1e-6;
     let [[from, along, _], [to, on, _]] = curve.range.map(|s| derivatives(curve, s));
     let size = from.length().max(to.length()).max((curve.range[1] - curve.range[0]) * along.length());
-    from.distance(to) <= SAME * size && along.angle_between(on) <= 1e-3
+    from.distance(to) <= SAME_POINT * size && along.angle_between(on) <= 1e-3
 }
 
 /// Where on a curve to begin: the best of many points of its range.
@@ -326,4 +326,114 @@ pub(super) fn first_guess(curve: &Curve, p: DVec3) -> f64 {
         .map(at)
         .min_by(|&a, &b| distance_squared(curve, a, p).total_cmp(&distance_squared(curve, b, p)));
     best.unwrap_or(from)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::formula::{AnyFormula, Number};
+    use crate::world::{BodyState, Pose};
+
+    fn pose(position: [f64; 3], axis: [f64; 3]) -> Pose {
+        let rotation = DQuat::from_scaled_axis(DVec3::from_array(axis));
+        Pose { position: DVec3::from_array(position), rotation }
+    }
+
+    /// Two bodies in general position and motion.
+    fn state() -> WorldState {
+        let bodies = vec![
+            BodyState {
+                pose: pose([0.3, -0.2, 0.5], [0.4, 0.1, -0.3]),
+                velocity: DVec3::new(0.7, -0.4, 0.2),
+                angular_velocity: DVec3::new(0.5, 0.9, -0.6),
+            },
+            BodyState {
+                pose: pose([-0.4, 0.6, 0.1], [-0.2, 0.5, 0.3]),
+                velocity: DVec3::new(-0.3, 0.8, 0.6),
+                angular_velocity: DVec3::new(-0.8, 0.2, 0.7),
+            },
+        ];
+        WorldState { t: 0.0, bodies, coordinates: vec![] }
+    }
+
+    /// q ⊕ h v.
+    fn moved(state: &WorldState, h: f64) -> WorldState {
+        let mut next = state.clone();
+        for s in &mut next.bodies {
+            s.pose.position += h * s.velocity;
+            s.pose.rotation = s.pose.rotation * DQuat::from_scaled_axis(h * s.angular_velocity);
+        }
+        next
+    }
+
+    fn joint(kind: JointKind) -> Joint {
+        let frames = [pose([0.1, 0.2, -0.1], [0.3, -0.1, 0.2]), pose([-0.2, 0.1, 0.3], [0.1, 0.6, -0.2])];
+        Joint::new("joint", kind, [0, 1], frames)
+    }
+
+    fn assert_differentiates(joint: &Joint, name: &str, function: impl Fn(&Frames) -> Function) {
+        let (state, h) = (state(), 1e-5);
+        let frames = Frames::new(joint, &state);
+        let f = function(&frames);
+        let rate: f64 = (0..2)
+            .flat_map(|i| {
+                let s = &state.bodies[i];
+                let v = s.velocity.to_array().into_iter().chain(s.angular_velocity.to_array());
+                frames.block(&f, i).into_iter().zip(v).map(|(a, b)| a * b)
+            })
+            .sum();
+        let value = |h: f64| function(&Frames::new(joint, &moved(&state, h))).value;
+        // Central differences: h² from truncation, ε/h from rounding.
+        let difference = (value(h) - value(-h)) / (2.0 * h);
+        assert!((rate - difference).abs() < 1e-8, "{name}: {rate} {difference}");
+    }
+
+    #[test]
+    fn blocks_are_the_derivatives_of_values() {
+        let fixed = joint(JointKind::Fixed);
+        for k in 0..3 {
+            assert_differentiates(&fixed, "displacement", |f| f.displacement(k));
+            assert_differentiates(&fixed, "quaternion", |f| f.quaternion_part(k));
+            assert_differentiates(&fixed, "twist", |f| f.twist(k));
+            assert_differentiates(&fixed, "cosine", |f| f.cosine(k, (k + 1) % 3));
+            assert_differentiates(&fixed, "sequence", |f| f.angle_in_sequence(Axis::ALL[k]));
+        }
+        assert_differentiates(&fixed, "length", Frames::length);
+        assert_differentiates(&fixed, "swing", Frames::swing);
+        let universal = JointKind::Universal.locked();
+        assert_differentiates(&fixed, "about z", |f| f.rotation_about(Axis::Z, &universal));
+        assert_differentiates(&fixed, "about x", |f| f.rotation_about(Axis::X, &universal));
+    }
+
+    #[test]
+    fn offsets_from_a_curve_have_their_derivatives() {
+        // A helix, parametrized by its angle.
+        let point: [AnyFormula; 3] = [
+            AnyFormula::closure(|at| at.q[0].cos()),
+            AnyFormula::closure(|at| at.q[0].sin()),
+            AnyFormula::closure(|at| at.q[0] * 0.2),
+        ];
+        let curve = Curve { point, range: [-3.0, 3.0] };
+        let on = joint(JointKind::PointOnCurve(curve.clone()));
+        let frames = Frames::new(&on, &state());
+        let start = first_guess(&curve, frames.axes[0].transpose() * frames.d);
+        assert_differentiates(&on, "parameter", |f| f.curve(&curve, start).parameter);
+        assert_differentiates(&on, "first offset", |f| f.curve(&curve, start).offsets[0]);
+        assert_differentiates(&on, "second offset", |f| f.curve(&curve, start).offsets[1]);
+        assert!(!is_closed(&curve));
+    }
+
+    #[test]
+    fn a_rotation_about_an_axis_is_its_angle() {
+        let hinge = Joint::new("hinge", JointKind::Revolute, [0, 1], [Pose::IDENTITY; 2]);
+        let mut state = state();
+        state.bodies[0].pose = Pose::IDENTITY;
+        for angle in [-3.0, -0.5, 0.0, 1.0, 3.1] {
+            state.bodies[1].pose = Pose { position: DVec3::ZERO, rotation: DQuat::from_rotation_z(angle) };
+            let found =
+                Frames::new(&hinge, &state).coordinate(&hinge, Coordinate::About(Axis::Z), 10.0 * TAU);
+            // Nearest to the last value: ten full rotations more.
+            assert!((found.value - 10.0 * TAU - angle).abs() < 1e-13, "{angle}: {}", found.value);
+        }
+    }
 }

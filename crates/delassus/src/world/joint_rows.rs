@@ -4,8 +4,9 @@
 //! ġ = J(q) v + ∂g/∂t ,   v = (ẋ, ω̄) per body
 //! ```
 //!
-//! The rows of J are the exact derivatives of the values along q ⊕ h v = (x + h ẋ, ε ∘ exp(h ω̄/2)), also
-//! where joints are not closed. Source: 004 eq. 6.
+//! g ∈ ℝᵐ are the values of the rows, v ∈ ℝ⁶ⁿ the velocities of n bodies, J is m × 6n with at most one block of
+//! six entries per row and moving body (two bodies, or four for a coupler). The rows of J are the exact derivatives
+//! of the values along q ⊕ h v = (x + h ẋ, ε ∘ exp(h ω̄/2)), also where joints are not closed. Source: 004 eq. 6.
 
 use super::joint::{Action, ActionKind, Axis, Coordinate, Joint, JointKind, Row, RowKind, Rows};
 use super::joint_frames::{Frames, Function, first_guess, one_locked_rotation};
@@ -13,7 +14,7 @@ use super::{World, WorldState};
 use crate::formula::{AnyFormula, HyperDual, Point};
 
 /// One row before it is written: a sum of functions of the frames of joints.
-struct Demand<'a> {
+struct RowTerms<'a> {
     kind: RowKind,
     value: f64,
     rate: f64,
@@ -28,32 +29,32 @@ pub fn rows(world: &World, state: &WorldState, dt: f64, out: &mut Rows) {
     rows_at(world, state, dt, state.t, out);
 }
 
-/// The same with the speeds and forces that motors want at a time t.
+/// The same with the target speeds and forces of motors at a time t.
 pub fn rows_at(world: &World, state: &WorldState, dt: f64, t: f64, out: &mut Rows) {
     out.rows.clear();
     out.blocks.clear();
     for (j, joint) in world.joints.iter().enumerate() {
-        held(world, state, joint, j, &mut |demand| write(world, j, &demand, out));
+        bilateral(world, state, joint, j, &mut |terms| write(world, j, &terms, out));
     }
     out.held = out.rows.len();
     for (j, joint) in world.joints.iter().enumerate() {
-        limits(state, joint, j, &mut |demand| write(world, j, &demand, out));
+        limits(state, joint, j, &mut |terms| write(world, j, &terms, out));
     }
     out.limits = out.rows.len() - out.held;
     for (j, joint) in world.joints.iter().enumerate() {
-        others(state, joint, j, [dt, t], &mut |demand| write(world, j, &demand, out));
+        others(state, joint, j, [dt, t], &mut |terms| write(world, j, &terms, out));
     }
 }
 
-/// Fills `out` with the values of the rows that are held and, behind them, of the limits, in the order of
+/// Fills `out` with the values of the bilateral rows and, behind them, of the limits, in the order of
 /// [`rows`].
 pub fn values(world: &World, state: &WorldState, out: &mut Vec<f64>) {
     out.clear();
     for (j, joint) in world.joints.iter().enumerate() {
-        held(world, state, joint, j, &mut |demand| out.push(demand.value));
+        bilateral(world, state, joint, j, &mut |terms| out.push(terms.value));
     }
     for (j, joint) in world.joints.iter().enumerate() {
-        limits(state, joint, j, &mut |demand| out.push(demand.value));
+        limits(state, joint, j, &mut |terms| out.push(terms.value));
     }
 }
 
@@ -90,7 +91,7 @@ pub fn coordinate(world: &World, state: &WorldState, joint: usize) -> Option<[f6
     Some([f.value, velocity])
 }
 
-/// How far a coordinate of a joint is from the target of a motor now, and the mean speed of that target in the time dt.
+/// The distance of a coordinate of a joint to the target of a motor now, and the mean speed of that target in the time dt.
 pub fn way_to_target(
     world: &World,
     state: &WorldState,
@@ -122,9 +123,9 @@ pub fn spring_energy(world: &World, state: &WorldState) -> f64 {
     energy
 }
 
-fn write(world: &World, joint: usize, demand: &Demand<'_>, out: &mut Rows) {
+fn write(world: &World, joint: usize, terms: &RowTerms<'_>, out: &mut Rows) {
     let start = out.blocks.len();
-    for (part, frames, f) in demand.parts {
+    for (part, frames, f) in terms.parts {
         for (i, &body) in part.bodies.iter().enumerate() {
             if world.bodies[body].fixed {
                 continue;
@@ -140,10 +141,10 @@ fn write(world: &World, joint: usize, demand: &Demand<'_>, out: &mut Rows) {
     out.rows.push(Row {
         joint: joint as u32,
         blocks: [start as u32, out.blocks.len() as u32],
-        kind: demand.kind,
-        value: demand.value,
-        rate: demand.rate,
-        load: demand.load,
+        kind: terms.kind,
+        value: terms.value,
+        rate: terms.rate,
+        load: terms.load,
     });
 }
 
@@ -163,39 +164,51 @@ fn at_time(formula: &AnyFormula, t: f64) -> [f64; 2] {
     [f.value, f.d1]
 }
 
-/// The rows that are zero whatever force it takes.
-fn held(world: &World, state: &WorldState, joint: &Joint, index: usize, emit: &mut impl FnMut(Demand<'_>)) {
+/// Bilateral rows: zero, with a force of any sign.
+fn bilateral(
+    world: &World,
+    state: &WorldState,
+    joint: &Joint,
+    index: usize,
+    emit: &mut impl FnMut(RowTerms<'_>),
+) {
     let frames = Frames::new(joint, state);
-    let mut hold = |f: Function, load: f64| {
-        emit(Demand { kind: RowKind::Held, value: f.value, rate: 0.0, load, parts: &[(joint, &frames, f)] });
+    let mut constrain = |f: Function, load: f64| {
+        emit(RowTerms {
+            kind: RowKind::Held,
+            value: f.value,
+            rate: 0.0,
+            load,
+            parts: &[(joint, &frames, f)],
+        });
     };
     let locked = joint.kind.locked();
     for k in 0..3 {
         if locked[k] {
-            hold(frames.displacement(k), 1.0);
+            constrain(frames.displacement(k), 1.0);
         }
     }
     match locked[3..] {
-        [true, true, true] => (0..3).for_each(|k| hold(frames.quaternion_part(k), 0.0)),
+        [true, true, true] => (0..3).for_each(|k| constrain(frames.quaternion_part(k), 0.0)),
         [false, false, false] => {}
         _ => match one_locked_rotation(&locked) {
-            Some((i, j, _)) => hold(frames.cosine(i, j), 0.0),
+            Some((i, j, _)) => constrain(frames.cosine(i, j), 0.0),
             None => {
                 let axis = (0..3).find(|&k| !locked[3 + k]).unwrap_or(2);
-                hold(frames.cosine((axis + 1) % 3, axis), 0.0);
-                hold(frames.cosine((axis + 2) % 3, axis), 0.0);
+                constrain(frames.cosine((axis + 1) % 3, axis), 0.0);
+                constrain(frames.cosine((axis + 2) % 3, axis), 0.0);
             }
         },
     }
     match &joint.kind {
         JointKind::Screw { pitch } => {
-            let turn = frames.coordinate(joint, Coordinate::About(Axis::Z), last(state, index));
-            hold(frames.displacement(2) + (-pitch / std::f64::consts::TAU) * turn, 1.0);
+            let angle = frames.coordinate(joint, Coordinate::About(Axis::Z), last(state, index));
+            constrain(frames.displacement(2) + (-pitch / std::f64::consts::TAU) * angle, 1.0);
         }
-        JointKind::Distance { length } => hold(frames.length() + -length, 1.0),
+        JointKind::Distance { length } => constrain(frames.length() + -length, 1.0),
         JointKind::PointOnCurve(curve) => {
             let on = frames.curve(curve, last(state, index));
-            on.offsets.into_iter().for_each(|f| hold(f, 1.0));
+            on.offsets.into_iter().for_each(|f| constrain(f, 1.0));
         }
         JointKind::Coupler { joints, factors, offset } => {
             let part = |i: usize| {
@@ -209,22 +222,22 @@ fn held(world: &World, state: &WorldState, joint: &Joint, index: usize, emit: &m
             let [(a, frames_a, f), (b, frames_b, g)] = [part(0), part(1)];
             let value = f.value + g.value - offset;
             let parts = &[(a, &frames_a, f), (b, &frames_b, g)];
-            emit(Demand { kind: RowKind::Held, value, rate: 0.0, load: 0.0, parts });
+            emit(RowTerms { kind: RowKind::Held, value, rate: 0.0, load: 0.0, parts });
         }
         _ => {}
     }
     for Action { coordinate, kind } in &joint.actions {
         if let ActionKind::Drive { position } = kind {
             let f = measured(joint, &frames, *coordinate, last(state, index));
-            let [wanted, speed] = at_time(position, state.t);
-            let (value, parts) = (f.value - wanted, &[(joint, &frames, f)]);
-            emit(Demand { kind: RowKind::Held, value, rate: -speed, load: 0.0, parts });
+            let [target, speed] = at_time(position, state.t);
+            let (value, parts) = (f.value - target, &[(joint, &frames, f)]);
+            emit(RowTerms { kind: RowKind::Held, value, rate: -speed, load: 0.0, parts });
         }
     }
 }
 
 /// The rows that are not negative.
-fn limits(state: &WorldState, joint: &Joint, index: usize, emit: &mut impl FnMut(Demand<'_>)) {
+fn limits(state: &WorldState, joint: &Joint, index: usize, emit: &mut impl FnMut(RowTerms<'_>)) {
     let rope = match joint.kind {
         JointKind::Rope { length, restitution } => Some((length, restitution)),
         _ => None,
@@ -235,7 +248,7 @@ fn limits(state: &WorldState, joint: &Joint, index: usize, emit: &mut impl FnMut
     let frames = Frames::new(joint, state);
     let mut keep = |f: Function, restitution: f64| {
         let (kind, parts) = (RowKind::Limit { restitution }, &[(joint, &frames, f)]);
-        emit(Demand { kind, value: f.value, rate: 0.0, load: 0.0, parts });
+        emit(RowTerms { kind, value: f.value, rate: 0.0, load: 0.0, parts });
     };
     if let Some((length, restitution)) = rope {
         keep(-1.0 * frames.length() + length, restitution);
@@ -259,7 +272,7 @@ fn others(
     joint: &Joint,
     index: usize,
     [dt, t]: [f64; 2],
-    emit: &mut impl FnMut(Demand<'_>),
+    emit: &mut impl FnMut(RowTerms<'_>),
 ) {
     if joint.actions.is_empty() && joint.friction.is_none() {
         return;
@@ -274,8 +287,8 @@ fn others(
                 (RowKind::Bounded { force: *force, per_load: 0.0 }, 0.0, -speed)
             }
             ActionKind::Position { target, force, speed } => {
-                let [wanted, _] = at_time(target, state.t + dt);
-                let towards = ((wanted - f.value) / dt).clamp(-speed, *speed);
+                let [position, _] = at_time(target, state.t + dt);
+                let towards = ((position - f.value) / dt).clamp(-speed, *speed);
                 (RowKind::Bounded { force: *force, per_load: 0.0 }, 0.0, -towards)
             }
             ActionKind::Force { force } => (RowKind::Applied { force: at_time(force, t)[0] }, 0.0, 0.0),
@@ -283,7 +296,7 @@ fn others(
                 (RowKind::Spring { stiffness: *stiffness, damping: *damping }, f.value - rest, 0.0)
             }
         };
-        emit(Demand { kind, value, rate, load: 0.0, parts: &[(joint, &frames, f)] });
+        emit(RowTerms { kind, value, rate, load: 0.0, parts: &[(joint, &frames, f)] });
     }
     let Some(friction) = joint.friction else { return };
     let mut rub = |f: Function, force: f64, per_load: f64| {
@@ -291,7 +304,7 @@ fn others(
             return;
         }
         let (kind, parts) = (RowKind::Bounded { force, per_load }, &[(joint, &frames, f)]);
-        emit(Demand { kind, value: 0.0, rate: 0.0, load: 0.0, parts });
+        emit(RowTerms { kind, value: 0.0, rate: 0.0, load: 0.0, parts });
     };
     let (mu, radius) = (friction.coefficient, friction.radius);
     if let JointKind::PointOnCurve(curve) = &joint.kind {
@@ -310,7 +323,137 @@ fn others(
     }
     for k in 0..3 {
         if !locked[3 + k] {
-            rub(frames.turn(k, &locked), friction.moment, mu * radius);
+            rub(frames.relative_rotation(k, &locked), friction.moment, mu * radius);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::formula::Number;
+    use crate::world::{Body, BodyState, Pose};
+    use glam::{DQuat, DVec3};
+
+    fn pose(position: [f64; 3], axis: [f64; 3]) -> Pose {
+        let rotation = DQuat::from_scaled_axis(DVec3::from_array(axis));
+        Pose { position: DVec3::from_array(position), rotation }
+    }
+
+    fn body(name: &str, fixed: bool) -> Body {
+        Body {
+            name: name.into(),
+            fixed,
+            mass: 1.0,
+            inertia: DVec3::ONE,
+            shapes: vec![],
+            frame: Pose::IDENTITY,
+            force: [DVec3::ZERO; 2],
+        }
+    }
+
+    /// Three bodies, of which the first is fixed, under joints that hold, limit and drive them.
+    fn scene() -> (World, WorldState) {
+        let frames = [pose([0.1, 0.2, -0.1], [0.3, -0.1, 0.2]), pose([-0.2, 0.1, 0.3], [0.1, 0.6, -0.2])];
+        let joint = |name: &str, kind, bodies| Joint::new(name, kind, bodies, frames);
+        let (factors, offset) = ([2.0, -0.5], 0.1);
+        let mut joints = vec![
+            joint("hinge", JointKind::Revolute, [0, 1]),
+            joint("slider", JointKind::Prismatic, [1, 2]),
+            joint("universal", JointKind::Universal, [1, 2]),
+            joint("screw", JointKind::Screw { pitch: 0.3 }, [0, 2]),
+            joint("rod", JointKind::Distance { length: 0.4 }, [1, 2]),
+            joint("gear", JointKind::Coupler { joints: [0, 1], factors, offset }, [0, 1]),
+            joint("rope", JointKind::Rope { length: 5.0, restitution: 0.2 }, [0, 1]),
+        ];
+        let limits = ActionKind::Limits { lower: -1.0, upper: 2.0, restitution: 0.0 };
+        joints[0].actions.push(Action { coordinate: Coordinate::About(Axis::Z), kind: limits });
+        let position = AnyFormula::closure(|at| (at.t * 3.0).sin());
+        let drive = ActionKind::Drive { position };
+        joints[1].actions.push(Action { coordinate: Coordinate::Along(Axis::Z), kind: drive });
+        let spring = ActionKind::Spring { stiffness: 8.0, damping: 0.0, rest: 0.25 };
+        joints[1].actions.push(Action { coordinate: Coordinate::Along(Axis::Z), kind: spring });
+        let bodies = vec![body("ground", true), body("a", false), body("b", false)];
+        let (surfaces, no_contact) = (vec![], vec![]);
+        let world = World { name: "".into(), gravity: DVec3::ZERO, bodies, joints, surfaces, no_contact };
+        let moving = |pose: Pose, velocity: [f64; 3], angular: [f64; 3]| BodyState {
+            pose,
+            velocity: DVec3::from_array(velocity),
+            angular_velocity: DVec3::from_array(angular),
+        };
+        let bodies = vec![
+            moving(pose([0.0; 3], [0.0, 0.1, 0.2]), [0.0; 3], [0.0; 3]),
+            moving(pose([0.3, -0.2, 0.5], [0.4, 0.1, -0.3]), [0.7, -0.4, 0.2], [0.5, 0.9, -0.6]),
+            moving(pose([-0.4, 0.6, 0.1], [-0.2, 0.5, 0.3]), [-0.3, 0.8, 0.6], [-0.8, 0.2, 0.7]),
+        ];
+        let mut state = WorldState { t: 0.4, bodies, coordinates: vec![] };
+        update_coordinates(&world, &mut state);
+        (world, state)
+    }
+
+    /// The state after the time h with constant (ẋ, ω̄).
+    fn moved(state: &WorldState, h: f64) -> WorldState {
+        let mut next = state.clone();
+        next.t += h;
+        for s in &mut next.bodies {
+            s.pose.position += h * s.velocity;
+            s.pose.rotation = s.pose.rotation * DQuat::from_scaled_axis(h * s.angular_velocity);
+        }
+        next
+    }
+
+    #[test]
+    fn rows_are_the_derivatives_of_their_values() {
+        let ((world, state), h) = (scene(), 1e-5);
+        let mut out = Rows::default();
+        rows(&world, &state, 0.01, &mut out);
+        // 5 + 5 + 4 + 5 + 1 rows, the coupler, the drive; two limits and the rope.
+        assert_eq!([out.held, out.limits], [22, 3]);
+        let at = |h: f64| {
+            let mut found = Vec::new();
+            values(&world, &moved(&state, h), &mut found);
+            found
+        };
+        let (plus, minus) = (at(h), at(-h));
+        assert_eq!(plus.len(), 25);
+        for i in 0..plus.len() {
+            let row = &out.rows[i];
+            let mut rate = row.rate;
+            for (body, block) in out.blocks_of(row) {
+                assert!(*body != 0, "the ground has no velocity");
+                let s = &state.bodies[*body as usize];
+                let v = s.velocity.to_array().into_iter().chain(s.angular_velocity.to_array());
+                rate += block.iter().zip(v).map(|(a, b)| a * b).sum::<f64>();
+            }
+            // Central differences: h² from truncation, ε/h from rounding.
+            let difference = (plus[i] - minus[i]) / (2.0 * h);
+            assert!((rate - difference).abs() < 1e-8, "row {i}: {rate} {difference}");
+        }
+    }
+
+    #[test]
+    fn the_coordinate_and_the_spring_follow_the_slider() {
+        let ((world, state), h) = (scene(), 1e-5);
+        let [c, speed] = coordinate(&world, &state, 1).unwrap();
+        let along = |h: f64| coordinate(&world, &moved(&state, h), 1).unwrap()[0];
+        assert!((speed - (along(h) - along(-h)) / (2.0 * h)).abs() < 1e-8);
+        let energy = 4.0 * (c - 0.25) * (c - 0.25);
+        assert!((spring_energy(&world, &state) - energy).abs() < 1e-15);
+        assert!(coordinate(&world, &state, 5).is_none());
+    }
+
+    #[test]
+    fn full_rotations_are_counted() {
+        let (world, mut state) = scene();
+        let start = state.coordinates[0];
+        let axis = world.joints[0].frames[1].rotation * DVec3::Z;
+        // Eight steps of a quarter turn about the axis of the hinge.
+        for _ in 0..8 {
+            let quarter = DQuat::from_axis_angle(axis, std::f64::consts::FRAC_PI_2);
+            state.bodies[1].pose.rotation *= quarter;
+            update_coordinates(&world, &mut state);
+        }
+        let turned = state.coordinates[0] - start;
+        assert!((turned - 2.0 * std::f64::consts::TAU).abs() < 1e-12, "{turned}");
     }
 }
