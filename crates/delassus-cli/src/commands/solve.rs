@@ -10,7 +10,7 @@ use clap::Args;
 use delassus_files::{Problem, read};
 use delassus_solve::contact;
 use delassus_solve::contact::{FrictionOptions, FrictionSolution, Method};
-use delassus_solve::lcp::{LcpSolution, Solver, UnknownSolver, solve_lcp, solve_mlcp};
+use delassus_solve::lcp::{LcpSolution, Solver, solve_lcp, solve_mlcp};
 use delassus_solve::problem::{FrictionProblem, Law, ResidualCheck, Status};
 use serde_json::json;
 
@@ -69,7 +69,7 @@ pub struct Found {
 }
 
 /// The solver of a name that fits the kind of problem.
-fn named<S: FromStr<Err = UnknownSolver>>(name: &str, all: &[(&str, S)]) -> Result<S, String> {
+fn named<S: FromStr>(name: &str, all: &[(&str, S)]) -> Result<S, String> {
     name.parse().map_err(|_| {
         let names: Vec<&str> = all.iter().map(|(n, _)| *n).collect();
         format!("unknown solver \"{name}\" for this kind of problem, expected one of {}", names.join(", "))

@@ -26,14 +26,14 @@ pub use friction_cone::{FrictionCone, friction_cone};
 pub use impulse_range::{ImpulseRange, MAX_COLUMNS, impulse_range};
 pub use verify::{exact_matrix, fact};
 
-use crate::contact::{ContactOptions, solve_any_law};
+use crate::contact::{FrictionSolution, solve_any_law};
 use crate::lcp::{Lp, Verdict, linear_program, p_matrix, sliding_lcp};
-use crate::linalg::{Matrix, Sparse, max_abs, norm};
+use crate::linalg::{Matrix, max_abs, norm};
 use crate::modes::{
     EnumerateOptions, ExactAnswer, Freedom, Mode, SolutionPiece, SolutionSet, enumerate, exact_answer,
     scaled_contact,
 };
-use crate::problem::{Dynamics, Form, FrictionProblem, Law, Reduced, worst_constraint};
+use crate::problem::{ContactProblem, Dynamics, Law, Reduced, worst_constraint};
 
 /// What decided the verdicts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -200,14 +200,7 @@ fn add_other_forces(dynamics: &Dynamics, analysis: &mut Analysis) {
     if piece.freedom.is_some() {
         return;
     }
-    let form = Form::Global {
-        mass: Sparse::from_dense(&dynamics.mass),
-        jacobian_transposed: Sparse::from_dense(&dynamics.jacobian.transpose()),
-        force: dynamics.force.iter().map(|f| -f).collect(),
-        bias: dynamics.bias.clone(),
-    };
-    let problem = FrictionProblem { laws: dynamics.laws.clone(), form };
-    match impulse_range(&problem, &piece.force) {
+    match impulse_range(&dynamics.contact_problem(), &piece.force) {
         Ok(ImpulseRange::Unique) => {}
         Ok(ImpulseRange::Ranges { rows, least_norm, differences, .. }) => {
             analysis.forces_unique = Verdict::Refuted;
@@ -292,19 +285,27 @@ fn by_matrix_class(
     }
 }
 
+/// One solution of a small dense contact problem, whatever its laws, to a scale-free residual of `tolerance`.
+///
+/// For the questions of an instant, which ask for all digits of a few contacts. Large problems, and steps in time, go to
+/// [`crate::contact::solve`].
+pub fn one_solution(problem: &ContactProblem<'_>, tolerance: f64) -> FrictionSolution {
+    solve_any_law(problem, tolerance)
+}
+
 /// One solution by a solver that is not an enumeration, if it is one to 10⁻⁸ at every constraint by itself.
 fn solve_once(reduced: &Reduced, laws: &[Law]) -> Option<SolutionPiece> {
     let problem = reduced.problem(laws).ok()?;
-    let solution = solve_any_law(&problem, &ContactOptions { tolerance: 1e-12, ..Default::default() });
-    if worst_constraint(&problem, &solution.force) > JUDGED {
+    let solution = one_solution(&problem, 1e-12);
+    if worst_constraint(&problem, &solution.impulse) > JUDGED {
         return None;
     }
-    let modes = modes_of(laws, reduced, &solution.force, &solution.velocity, 1e-9);
+    let modes = modes_of(laws, reduced, &solution.impulse, &solution.velocity, 1e-9);
     Some(SolutionPiece {
         modes,
-        acceleration: reduced.acceleration(&solution.force),
+        acceleration: reduced.acceleration(&solution.impulse),
         velocity: solution.velocity,
-        force: solution.force,
+        force: solution.impulse,
         freedom: None,
     })
 }

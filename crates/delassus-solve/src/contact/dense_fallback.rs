@@ -4,74 +4,45 @@
 //! space at zero slip, and the associated law) are solved by block Gauss–Seidel sweeps on De Saxcé's projection
 //! f_i ← P_K(f_i − ρ_i (u_i + μ_i‖u_t,i‖e_n)) with bilateral rows eliminated exactly, until every contact has
 //! settled on open, slide or stick; then by Newton's method on the equations of that mode, which gives all
-//! digits. The result is judged by [`crate::problem`], never by the method itself.
+//! digits. The residual of the result comes from [`crate::problem`], never from the method itself.
 //!
 //! For small dense problems. [`crate::contact`] is the way for all others, and comes here itself for laws that are no
 //! cones (guides with friction, known directions of slip), which its islands of cones in blocks do not know: polyhedral ones
 //! have a finite method, and a guide in space or a mixture with Coulomb's law in space has none but these sweeps. The analysis
 //! ([`crate::analysis`]) meets any mixture of laws and asks here for a point to 1e-12, whatever they are.
 
+use super::FrictionSolution;
 use super::cone::{Cone, project};
 use crate::lcp::{solve_mlcp, to_mlcp};
 use crate::linalg::{Matrix, dot, norm};
 use crate::problem::{ContactProblem, Law, Status, residual, row_offsets, settle};
 
-/// Options of [`solve`].
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct ContactOptions {
-    /// Scale-free residual at which a problem counts as solved (default 1e-10).
-    pub tolerance: f64,
-    /// Largest number of Gauss–Seidel sweeps (default 20 000).
-    pub max_sweeps: usize,
-}
+/// Scale-free residual to which a theorem or an impact asks for a solution.
+pub const DENSE_TOLERANCE: f64 = 1e-10;
+/// Largest number of Gauss–Seidel sweeps.
+const MAX_SWEEPS: usize = 20_000;
 
-impl Default for ContactOptions {
-    fn default() -> Self {
-        ContactOptions { tolerance: 1e-10, max_sweeps: 20_000 }
-    }
-}
-
-/// What was found.
-#[derive(Clone, Debug)]
-pub struct ContactSolution {
-    /// f.
-    pub force: Vec<f64>,
-    /// u = W f + q.
-    pub velocity: Vec<f64>,
-    /// How the solve ended.
-    pub status: Status,
-    /// Pivots, or sweeps and Newton steps.
-    pub iterations: usize,
-    /// The scale-free residual of f.
-    pub residual: f64,
-}
-
-/// Solves a contact problem.
-pub fn solve_any_law(problem: &ContactProblem<'_>, options: &ContactOptions) -> ContactSolution {
+/// Solves a contact problem to a scale-free residual.
+pub fn solve_any_law(problem: &ContactProblem<'_>, tolerance: f64) -> FrictionSolution {
     let m = problem.delassus.dim();
     let w = problem.delassus.block(0..m, 0..m);
-    let (force, reported, iterations) = match to_mlcp(&w, problem.free_velocity, problem.laws) {
+    let (impulse, reported, iterations) = match to_mlcp(&w, problem.free_velocity, problem.laws) {
         Some(lift) => {
-            let s = solve_mlcp(&lift.mlcp, crate::lcp::Solver::Auto, options.tolerance);
+            let s = solve_mlcp(&lift.mlcp, crate::lcp::Solver::Auto, tolerance);
             (lift.force_of(&s.z), s.status, s.iterations)
         }
         None => {
-            let (f, n) = sweep_and_polish(&w, problem, options);
+            let (f, n) = sweep_and_polish(&w, problem, tolerance);
             (f, Status::Stalled, n)
         }
     };
-    let residual = residual(problem, &force).relative;
-    let velocity = problem.velocity(&force);
-    ContactSolution {
-        force,
-        velocity,
-        status: settle(residual, reported, options.tolerance),
-        iterations,
-        residual,
-    }
+    let residual = residual(problem, &impulse).relative;
+    let velocity = problem.velocity(&impulse);
+    let status = settle(residual, reported, tolerance);
+    FrictionSolution { impulse, velocity, status, iterations, residual, islands: 1 }
 }
 
-fn sweep_and_polish(w: &Matrix, problem: &ContactProblem<'_>, options: &ContactOptions) -> (Vec<f64>, usize) {
+fn sweep_and_polish(w: &Matrix, problem: &ContactProblem<'_>, tolerance: f64) -> (Vec<f64>, usize) {
     let laws = problem.laws;
     let q = problem.free_velocity;
     let offsets = row_offsets(laws);
@@ -89,7 +60,7 @@ fn sweep_and_polish(w: &Matrix, problem: &ContactProblem<'_>, options: &ContactO
     let mut best = (f64::INFINITY, f.clone());
     let mut steps = 0;
     let mut next_try = 8;
-    for sweep in 0..options.max_sweeps {
+    for sweep in 0..MAX_SWEEPS {
         hold_joints(w, &w_jj, q, &joint_rows, &mut f);
         for (k, law) in laws.iter().enumerate() {
             if *law != Law::Bilateral {
@@ -108,12 +79,12 @@ fn sweep_and_polish(w: &Matrix, problem: &ContactProblem<'_>, options: &ContactO
                     best = (r, candidate);
                 }
             }
-            if best.0 <= 1e-3 * options.tolerance {
+            if best.0 <= 1e-3 * tolerance {
                 return (best.1, steps + sweep + 1);
             }
         }
     }
-    (best.1, steps + options.max_sweeps)
+    (best.1, steps + MAX_SWEEPS)
 }
 
 /// The forces in joints that keep u = 0 there, whatever the other forces; the shortest where not unique.

@@ -27,8 +27,9 @@ mod pivot_island;
 mod proximal;
 mod strategy;
 
-pub use dense_fallback::{ContactOptions, ContactSolution, solve_any_law};
 pub use local::{coulomb_plane, coulomb_space};
+
+pub(crate) use dense_fallback::{DENSE_TOLERANCE, solve_any_law};
 
 use std::str::FromStr;
 use std::time::Duration;
@@ -83,12 +84,17 @@ impl Method {
     }
 }
 
+/// A name that no method has.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("unknown method \"{0}\", expected one of {names}", names = Method::ALL.map(|(name, _)| name).join(", "))]
+pub struct UnknownMethod(pub String);
+
 impl FromStr for Method {
-    type Err = crate::lcp::UnknownSolver;
+    type Err = UnknownMethod;
 
     fn from_str(name: &str) -> Result<Self, Self::Err> {
         let found = Self::ALL.iter().find(|(n, _)| *n == name);
-        found.map(|(_, method)| *method).ok_or_else(|| crate::lcp::UnknownSolver(name.to_owned()))
+        found.map(|(_, method)| *method).ok_or_else(|| UnknownMethod(name.to_owned()))
     }
 }
 
@@ -412,9 +418,6 @@ fn solve_dense(
 ) -> Result<(), InvalidProblem> {
     let dense = w.to_dense();
     let problem = ContactProblem::new(&dense, q, laws)?;
-    let options = ContactOptions { tolerance: options.tolerance, ..Default::default() };
-    let found = dense_fallback::solve_any_law(&problem, &options);
-    (solution.impulse, solution.status) = (found.force, found.status);
-    (solution.iterations, solution.islands) = (found.iterations, 1);
+    *solution = solve_any_law(&problem, options.tolerance);
     Ok(())
 }

@@ -12,7 +12,7 @@
 //! and the others are told.
 
 use super::{Found, ImpactStatus, Setting};
-use crate::contact::{ContactOptions, coulomb_space, solve_any_law};
+use crate::contact::{DENSE_TOLERANCE, coulomb_space, solve_any_law};
 use crate::lcp::{Solver, solve_mlcp, to_mlcp};
 use crate::linalg::{Matrix, max_abs, norm};
 use crate::modes::{EnumerateOptions, enumerate_contact};
@@ -129,17 +129,16 @@ fn one_solution(a: &Matrix, q: &[f64], laws: &[Law]) -> (Vec<f64>, ImpactStatus)
     let Ok(problem) = ContactProblem::new(a, q, laws) else {
         return (vec![0.0; q.len()], ImpactStatus::NotConverged);
     };
-    let options = ContactOptions::default();
     // One contact in space has a root that is always found; believed only where it checks.
     if let [Law::Coulomb { mu }] = *laws {
         let block = [0, 1, 2].map(|i| [0, 1, 2].map(|j| a[(i, j)]));
         let closed = coulomb_space(&block, &[q[0], q[1], q[2]], mu).map(|p| p.to_vec());
-        if let Some(p) = closed.filter(|p| residual(&problem, p).relative <= options.tolerance) {
+        if let Some(p) = closed.filter(|p| residual(&problem, p).relative <= DENSE_TOLERANCE) {
             return (p, ImpactStatus::Solved);
         }
     }
-    let found = solve_any_law(&problem, &options);
-    (found.force, status_of(found.status))
+    let found = solve_any_law(&problem, DENSE_TOLERANCE);
+    (found.impulse, status_of(found.status))
 }
 
 fn status_of(status: Status) -> ImpactStatus {
@@ -216,7 +215,7 @@ fn with_least_normal(a: &Matrix, q: &[f64], laws: &[Law], offset: &[f64]) -> (Ve
     for (q, shift) in lift.mlcp.vector.iter_mut().zip(lift.mlcp.matrix.mul_vec(&known)) {
         *q += shift;
     }
-    let found = solve_mlcp(&lift.mlcp, Solver::Auto, ContactOptions::default().tolerance);
+    let found = solve_mlcp(&lift.mlcp, Solver::Auto, DENSE_TOLERANCE);
     let z: Vec<f64> = found.z.iter().zip(&known).map(|(z, k)| z + k).collect();
     (lift.force_of(&z), status_of(found.status))
 }

@@ -9,9 +9,10 @@
 //! Where M is positive definite, a goes: u = W f + q with W = J M⁻¹ Jᵀ, q = −J M⁻¹ F + γ
 //! ([`Dynamics::reduce`]). Where it is not, the questions are asked of the system above.
 
+use super::friction_problem::{Form, FrictionProblem};
 use super::law::{Law, row_offsets};
 use super::{ContactProblem, InvalidProblem, check_finite, check_laws, check_size};
-use crate::linalg::Matrix;
+use crate::linalg::{Matrix, Sparse};
 
 /// Mass, forces, constraints and laws at one instant.
 #[derive(Clone, Debug)]
@@ -94,6 +95,17 @@ impl Dynamics {
         row_offsets(&self.laws)
     }
 
+    /// The same equations as M a = −F + H f, u = Hᵀ a + γ with H = Jᵀ, in sparse matrices: the global form of a contact problem.
+    pub fn contact_problem(&self) -> FrictionProblem {
+        let form = Form::Global {
+            mass: Sparse::from_dense(&self.mass),
+            jacobian_transposed: Sparse::from_dense(&self.jacobian.transpose()),
+            force: self.force.iter().map(|f| -f).collect(),
+            bias: self.bias.clone(),
+        };
+        FrictionProblem { laws: self.laws.clone(), form }
+    }
+
     /// The contact problem in force space, or `None` where M is not positive definite.
     pub fn reduce(&self) -> Option<Reduced> {
         let n = self.coordinates();
@@ -151,4 +163,29 @@ pub fn kinetic_angle(w11: f64, w12: f64, w22: f64) -> Option<f64> {
     }
     let cosine = (w12 / (w11.sqrt() * w22.sqrt())).clamp(-1.0, 1.0);
     Some(std::f64::consts::PI - cosine.acos())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_forms_have_one_free_velocity_and_one_delassus_matrix() {
+        // A mass of 2 that falls with F = m g = 20 and a spring bias on one contact along each axis.
+        let d = Dynamics::new(
+            Matrix::diagonal(&[2.0, 2.0]),
+            vec![0.0, 20.0],
+            Matrix::from_rows(&[[0.0, 1.0], [1.0, 0.0]]),
+            vec![0.5, -0.25],
+            vec![Law::CoulombPlane { mu: 0.3 }],
+        )
+        .unwrap();
+        let (w, q) = d.contact_problem().local().unwrap();
+        assert_eq!(q, [-9.5, -0.25]);
+        assert_eq!(w.to_dense(), Matrix::diagonal(&[0.5, 0.5]));
+        let reduced = d.reduce().unwrap();
+        // Two ways to round the same numbers.
+        assert!((reduced.free_velocity[0] + 9.5).abs() <= 1e-14);
+        assert!((reduced.delassus[(0, 0)] - 0.5).abs() <= 1e-15);
+    }
 }

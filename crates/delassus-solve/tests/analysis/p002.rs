@@ -2,9 +2,8 @@
 //! systems against exact arithmetic.
 
 use delassus_solve::analysis::Outcome::{Fails, Holds, NotApplicable};
-use delassus_solve::analysis::analyze;
 use delassus_solve::analysis::theorems::*;
-use delassus_solve::contact::{ContactOptions, solve_any_law};
+use delassus_solve::analysis::{analyze, one_solution};
 use delassus_solve::linalg::{Matrix, max_abs, norm};
 use delassus_solve::modes::EnumerateOptions;
 use delassus_solve::problem::{Dynamics, Status};
@@ -17,10 +16,10 @@ use crate::support::near::all_near;
 /// Some forces that solve a problem, and their acceleration.
 fn some_solution(d: &Dynamics) -> (Vec<f64>, Vec<f64>) {
     let r = d.reduce().unwrap();
-    let s = solve_any_law(&r.problem(&d.laws).unwrap(), &ContactOptions::default());
+    let s = one_solution(&r.problem(&d.laws).unwrap(), 1e-10);
     assert_eq!(s.status, Status::Solved);
-    let a = r.acceleration(&s.force);
-    (s.force, a)
+    let a = r.acceleration(&s.impulse);
+    (s.impulse, a)
 }
 
 /// A table of the golden values: (z, rotations about x, y).

@@ -9,7 +9,7 @@
 //! higher derivatives decide (002 Theorem 5.4), and where they are not to be had the contact stays closed (and sticks) as
 //! long as its forces allow.
 
-use delassus_solve::contact::{ContactOptions, solve_any_law};
+use delassus_solve::analysis::one_solution;
 use delassus_solve::linalg::{Matrix, max_abs, norm};
 use delassus_solve::modes::{EnumerateOptions, enumerate};
 use delassus_solve::problem::{Dynamics, InvalidProblem, Law, Slip, Status};
@@ -154,12 +154,12 @@ impl Reading<'_> {
     fn one(&self) -> Result<Decision, InvalidProblem> {
         let Some(reduced) = self.dynamics.reduce() else { return Ok(Decision::Unknown) };
         let problem = reduced.problem(&self.dynamics.laws)?;
-        let found = solve_any_law(&problem, &ContactOptions { tolerance: 1e-12, ..Default::default() });
+        let found = one_solution(&problem, 1e-12);
         let settled = found.status == Status::Solved || found.residual < 1e-9;
         Ok(match found.status {
             _ if settled => {
-                let a = reduced.acceleration(&found.force);
-                Decision::Answers(vec![self.answer(&found.force, &found.velocity, &a)])
+                let a = reduced.acceleration(&found.impulse);
+                Decision::Answers(vec![self.answer(&found.impulse, &found.velocity, &a)])
             }
             Status::NoSolution => Decision::NoSolution,
             _ => Decision::Unknown,

@@ -18,7 +18,7 @@ use super::frictionless::{
 };
 use super::p001_angles as angles;
 use crate::analysis::certificate::{Claims, Fact, Finding, Kind, MatrixOf, Outcome};
-use crate::contact::{ContactOptions, solve_any_law};
+use crate::contact::{DENSE_TOLERANCE, solve_any_law};
 use crate::lcp::{QpOutcome, projected_gauss_principle};
 use crate::linalg::{Matrix, max_abs, norm};
 use crate::problem::{Dynamics, Status, constrained_inverse_mass};
@@ -284,13 +284,13 @@ pub fn prop_001_13(d: &Dynamics) -> Finding {
         }
         let undecided = || Finding::silent(id, Outcome::Undecided, "no solution was found to compare with");
         let Ok(problem) = s.reduced.problem(&d.laws) else { return undecided() };
-        let by_forces = solve_any_law(&problem, &ContactOptions::default());
+        let by_forces = solve_any_law(&problem, DENSE_TOLERANCE);
         let Some((program, base)) = projected_gauss_principle(d) else { return undecided() };
         let QpOutcome::Solved { point, .. } = program.solve() else { return undecided() };
         if by_forces.status != Status::Solved {
             return undecided();
         }
-        let a = s.reduced.acceleration(&by_forces.force);
+        let a = s.reduced.acceleration(&by_forces.impulse);
         let difference: Vec<f64> = (0..s.n()).map(|i| point[i] + base[i] - a[i]).collect();
         let size = max_abs(&a).max(max_abs(&s.reduced.free_acceleration)).max(f64::MIN_POSITIVE);
         let value = max_abs(&difference) / size;

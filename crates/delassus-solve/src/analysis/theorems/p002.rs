@@ -12,7 +12,7 @@ use super::frictionless::{
 };
 use super::p001::distance_from_range;
 use crate::analysis::certificate::{Fact, Finding, Kind, MatrixOf, Outcome};
-use crate::contact::{ContactOptions, solve_any_law};
+use crate::contact::{DENSE_TOLERANCE, solve_any_law};
 use crate::lcp::{Nearest, nearest_point};
 use crate::linalg::{Matrix, max_abs, norm};
 use crate::problem::{Dynamics, Status};
@@ -105,8 +105,8 @@ pub fn lemma_002_51(d: &Dynamics) -> Finding {
             return nothing(s, id, z);
         }
         let Ok(problem) = s.reduced.problem(&d.laws) else { return undecided("no solution was found") };
-        let solution = solve_any_law(&problem, &ContactOptions::default());
-        let x: Vec<f64> = s.contacts.iter().map(|&i| solution.force[i].max(0.0)).collect();
+        let solution = solve_any_law(&problem, DENSE_TOLERANCE);
+        let x: Vec<f64> = s.contacts.iter().map(|&i| solution.impulse[i].max(0.0)).collect();
         let chosen = independent_forces(&d.jacobian.select_rows(&s.contacts), &x);
         let (Status::Solved, Some(chosen)) = (solution.status, chosen) else {
             return undecided("no solution was found");
