@@ -30,5 +30,5 @@ pub use mesh_file::{MAX_MESH, MeshError, Triangles, read_mesh};
 pub use system_file::{
     MAX_COORDINATES, SafeTextError, SystemFile, SystemSimulation, read_family, read_system, safe_interval_of,
 };
-pub use world_file::{FrictionLaw, Integrator, WorldExpect, WorldFile, WorldSimulation, read_world};
+pub use world_file::{Integrator, WorldExpect, WorldFile, WorldSimulation, read_world};
 pub use xml::Imported;

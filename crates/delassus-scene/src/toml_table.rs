@@ -1,6 +1,7 @@
 //! A view of a TOML table that knows where everything stands and what it is called in messages.
 
 use std::ops::Range;
+use std::str::FromStr;
 
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
@@ -148,6 +149,12 @@ impl<'a> Value<'a> {
             DeValue::String(s) => Ok(s.as_ref()),
             _ => self.wrong_type(expected),
         }
+    }
+
+    /// The value that a word names; `expected` lists the words.
+    pub(super) fn named<T: FromStr>(&self, expected: &'static str) -> Result<T> {
+        let word = self.string(expected)?;
+        word.parse().or_else(|_| unknown_word(self, word, expected))
     }
 
     pub(super) fn is_array(&self) -> bool {

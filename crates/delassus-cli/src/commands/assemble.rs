@@ -3,10 +3,11 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use delassus::stepping::is_closed;
 use delassus::world::{Body, BodyState, World, WorldState, opening};
 use serde_json::{Map, Value, json};
 
-use crate::run::{is_closed, open_in_words};
+use crate::run::open_in_words;
 use crate::scene;
 use crate::scene::{AnyScene, WorldScene, ended};
 use crate::style::{Style, number, print};

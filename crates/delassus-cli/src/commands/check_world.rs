@@ -1,5 +1,6 @@
 //! What `delassus check` says of a world.
 
+use delassus::stepping::is_closed;
 use delassus::world::{
     Body, BodyState, JointKind, Mobility, Opening, ShapeKind, World, coordinate, kinetic_energy, mobility,
     opening, potential_energy,
@@ -7,7 +8,7 @@ use delassus::world::{
 use delassus_scene::WorldFile;
 use serde_json::{Map, Value, json};
 
-use crate::run::{is_closed, open_in_words};
+use crate::run::open_in_words;
 use crate::scene::{WorldScene, ended};
 use crate::style::{Style, number};
 use crate::words::count;

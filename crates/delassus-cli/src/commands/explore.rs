@@ -11,11 +11,12 @@ use delassus::events::{ContactMode, Ending, EventKind, EventOptions, Indetermina
 use delassus::lagrangian::System;
 use delassus::stepping::{StepOptions, Stepper};
 use delassus::world::WorldState;
+use delassus_solve::impact::ImpactLaw;
 use serde_json::{Value, json};
 
-use crate::arguments::seconds;
+use crate::arguments::{impact_law, seconds};
 use crate::picture::{MotionTree, check_picture_name, draw_tree, write_picture};
-use crate::run::{ImpactLawName, Subject, contact_mode_word, ending_word, event_json, world_as_system};
+use crate::run::{Subject, contact_mode_word, ending_word, event_json, world_as_system};
 use crate::scene;
 use crate::scene::AnyScene;
 use crate::style::{Style, number, print};
@@ -41,8 +42,8 @@ pub struct ExploreArgs {
     #[arg(long, value_name = "SECONDS", value_parser = seconds, allow_hyphen_values = true)]
     pub t_end: Option<f64>,
     /// Law of impact [default: of the file, else moreau]
-    #[arg(long, value_enum)]
-    pub impact_law: Option<ImpactLawName>,
+    #[arg(long, value_parser = impact_law())]
+    pub impact_law: Option<ImpactLaw>,
     /// Let contacts that touch and approach at the start strike there; else they are an error
     #[arg(long)]
     pub impact_at_start: bool,
@@ -192,7 +193,7 @@ fn follow(
     *left = left.saturating_sub(1);
     let options = EventOptions {
         t_end: scene.t_end,
-        law: scene.law(args.impact_law),
+        law: scene.law(args.impact_law.as_ref()),
         impact_at_start: args.impact_at_start || scene.impact_at_start,
         indeterminate: Indeterminate::Stop,
         choices: choices.clone(),

@@ -7,6 +7,7 @@ use std::str::FromStr;
 use std::time::{Duration, Instant};
 
 use clap::Args;
+use delassus::stepping::FrictionLaw;
 use delassus_files::{Problem, read};
 use delassus_solve::contact;
 use delassus_solve::contact::{FrictionOptions, FrictionSolution, Method};
@@ -14,7 +15,7 @@ use delassus_solve::lcp::{LcpSolution, Solver, solve_lcp, solve_mlcp};
 use delassus_solve::problem::{FrictionProblem, Law, ResidualCheck, Status};
 use serde_json::json;
 
-use crate::arguments::{ContactLaw, tolerance};
+use crate::arguments::{friction_law, tolerance};
 
 /// Arguments of `solve`.
 #[derive(Args)]
@@ -26,8 +27,8 @@ pub struct SolveArgs {
     #[arg(long, default_value = "auto")]
     pub solver: String,
     /// Coulomb's law as it is (ncp), or its associated relaxation, which lifts off while sliding (ccp)
-    #[arg(long, value_enum, default_value = "ncp")]
-    pub law: ContactLaw,
+    #[arg(long, value_parser = friction_law(), default_value = "ncp")]
+    pub law: FrictionLaw,
     /// Largest residual that counts as solved
     #[arg(long, default_value_t = 1e-8, value_parser = tolerance)]
     pub tolerance: f64,
@@ -109,17 +110,17 @@ fn complementarity(solver: &str, solve: impl FnOnce(Solver) -> LcpSolution) -> R
 }
 
 /// The problem with the law that was asked for; an error where there is no associated law for one of its contacts.
-fn with_law(mut problem: Problem, law: ContactLaw) -> Result<Problem, String> {
+fn with_law(mut problem: Problem, law: FrictionLaw) -> Result<Problem, String> {
     if let Problem::Friction(p) = &mut problem {
         for (i, l) in p.laws.iter_mut().enumerate() {
-            if law == ContactLaw::Ccp && matches!(l, Law::CoulombEllipse { .. }) {
+            if law == FrictionLaw::Ccp && matches!(l, Law::CoulombEllipse { .. }) {
                 return Err(format!(
                     "constraint {} has elliptic friction: expected the same friction in all directions for --law ccp, or --law ncp",
                     i + 1
                 ));
             }
             if let Some(other) =
-                l.associated_or_exact().filter(|_| l.is_associated() != (law == ContactLaw::Ccp))
+                l.associated_or_exact().filter(|_| l.is_associated() != (law == FrictionLaw::Ccp))
             {
                 *l = other;
             }
@@ -299,7 +300,7 @@ mod tests {
             SolveArgs {
                 problem: file,
                 solver: "auto".into(),
-                law: ContactLaw::Ncp,
+                law: FrictionLaw::Ncp,
                 tolerance: 1e-8,
                 time_limit: None,
                 minimum_norm: false,
@@ -326,7 +327,7 @@ mod tests {
         assert!((r[0] - 2.0).abs() < 1e-12 && (r[1] + 1.0).abs() < 1e-12, "{r:?}");
         // The same with the associated law: along the ray (1, −½) the power of q is −2 − 3/2.
         let relaxed =
-            SolveArgs { law: ContactLaw::Ccp, ..args("fc2d_b.dat", "2 1 0 2 2 2 2 1 0 0 1 -2 3 0.5") };
+            SolveArgs { law: FrictionLaw::Ccp, ..args("fc2d_b.dat", "2 1 0 2 2 2 2 1 0 0 1 -2 3 0.5") };
         assert_eq!(run(&relaxed), 0);
         let written = std::fs::read_to_string(&out).unwrap();
         let r: Vec<f64> = written.lines().map(|l| l.parse().unwrap()).collect();
@@ -341,6 +342,5 @@ mod tests {
             2
         );
         std::fs::remove_dir_all(&folder).unwrap();
-        assert!(tolerance("nan").is_err() && tolerance("-1").is_err() && tolerance("1e-8") == Ok(1e-8));
     }
 }

@@ -3,43 +3,12 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use delassus::stepping::Scheme;
+use delassus::stepping::{FrictionLaw, Scheme};
+use delassus_scene::Integrator;
+use delassus_solve::impact::ImpactLaw;
 
-use crate::arguments::{ContactLaw, seconds, tolerance};
+use crate::arguments::{friction_law, impact_law, integrator, scheme, seconds, tolerance};
 use crate::scene;
-
-/// How time passes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub enum IntegratorName {
-    /// Steps of one length, impacts inside of them.
-    TimeStepping,
-    /// From event to event.
-    EventDriven,
-}
-
-/// The scheme of a step.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub enum SchemeName {
-    /// Two solves a step, second order where the motion is smooth.
-    Symmetric,
-    /// One solve a step, first order.
-    HalfImplicit,
-}
-
-/// A law of impact.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub enum ImpactLawName {
-    /// Complementarity of percussion and weighted velocity.
-    Moreau,
-    /// The ratio of normal velocities.
-    Newton,
-    /// The ratio of percussions.
-    Poisson,
-    /// The ratio of works; of one contact from event to event, in time steps contact after contact.
-    Energetic,
-    /// One contact after the other.
-    Sequence,
-}
 
 /// What to do where several accelerations satisfy the laws.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -50,15 +19,6 @@ pub enum PolicyName {
     Stop,
     /// Follow all: `delassus explore` does it.
     Branch,
-}
-
-impl From<SchemeName> for Scheme {
-    fn from(name: SchemeName) -> Scheme {
-        match name {
-            SchemeName::Symmetric => Scheme::Symmetric,
-            SchemeName::HalfImplicit => Scheme::HalfImplicit,
-        }
-    }
 }
 
 /// Arguments of `run`.
@@ -78,14 +38,14 @@ pub struct RunArgs {
     pub t_end: Option<f64>,
     /// Coulomb's law as it is (ncp), or its associated relaxation, which lifts off while sliding (ccp) [default: of the
     /// file, else ncp]
-    #[arg(long, value_enum)]
-    pub law: Option<ContactLaw>,
+    #[arg(long, value_parser = friction_law())]
+    pub law: Option<FrictionLaw>,
     /// Two solves a step and second order, or one and first order
-    #[arg(long, value_enum, default_value = "symmetric")]
-    pub scheme: SchemeName,
+    #[arg(long, value_parser = scheme(), default_value = "symmetric")]
+    pub scheme: Scheme,
     /// How time passes [default: of the file, else time-stepping for a world, event-driven for a system]
-    #[arg(long, value_enum)]
-    pub integrator: Option<IntegratorName>,
+    #[arg(long, value_parser = integrator())]
+    pub integrator: Option<Integrator>,
     /// Residual below which a step counts as solved [default: of the file, else 1e-10]
     #[arg(long, value_parser = tolerance, allow_hyphen_values = true)]
     pub tolerance: Option<f64>,
@@ -130,8 +90,8 @@ pub struct RunArgs {
     #[arg(long, value_name = "Q,Q,…", value_delimiter = ',')]
     pub plot: Vec<String>,
     /// Law of impact [default: of the file, else moreau]
-    #[arg(long, value_enum)]
-    pub impact_law: Option<ImpactLawName>,
+    #[arg(long, value_parser = impact_law())]
+    pub impact_law: Option<ImpactLaw>,
     /// Let contacts that touch and approach at the start strike there; else they are an error (event-driven)
     #[arg(long)]
     pub impact_at_start: bool,

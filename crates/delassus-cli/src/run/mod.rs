@@ -20,8 +20,8 @@ mod totals;
 mod triangles;
 mod vtk;
 
-pub use arguments::{ImpactLawName, RunArgs};
-pub use start::{is_closed, open_in_words};
+pub use arguments::RunArgs;
+pub use start::open_in_words;
 pub use subject::{Subject, world_as_system};
 pub use system::{contact_mode_word, ending_word, event_json};
 
@@ -30,7 +30,6 @@ use delassus_scene::Integrator;
 use crate::scene;
 use crate::scene::{AnyScene, WorldScene};
 use crate::style::print;
-use arguments::IntegratorName;
 use options::Settings;
 use output::Outputs;
 use simulate::{Ending, simulate};
@@ -69,10 +68,7 @@ fn refuse_event_driven(args: &RunArgs) -> Result<(), String> {
 }
 
 fn is_event_driven(args: &RunArgs, scene: &WorldScene) -> bool {
-    match args.integrator {
-        Some(name) => name == IntegratorName::EventDriven,
-        None => scene.file.simulation.integrator == Some(Integrator::EventDriven),
-    }
+    args.integrator.or(scene.file.simulation.integrator) == Some(Integrator::EventDriven)
 }
 
 /// Moves a world that was read; the error is a message ready for stderr.

@@ -2,11 +2,10 @@
 
 use std::path::PathBuf;
 
-use delassus::stepping::{FrictionLaw, MOST_HALVINGS, StepControl, StepImpactLaw, StepOptions};
+use delassus::stepping::{MOST_HALVINGS, Scheme, StepControl, StepImpactLaw, StepOptions};
 use delassus_solve::contact::Method;
 
-use super::arguments::{ImpactLawName, RunArgs, SchemeName};
-use crate::arguments::ContactLaw;
+use super::arguments::RunArgs;
 use crate::scene::WorldScene;
 
 /// More steps than anyone waits for: a slip in a number, most likely.
@@ -73,27 +72,16 @@ impl Settings {
                 scene.name
             ));
         }
-        let law = match (args.law, file.law) {
-            (Some(ContactLaw::Ncp), _) | (None, None | Some(delassus_scene::FrictionLaw::Ncp)) => {
-                FrictionLaw::Ncp
-            }
-            (Some(ContactLaw::Ccp), _) | (None, Some(delassus_scene::FrictionLaw::Ccp)) => FrictionLaw::Ccp,
-        };
-        let impact_law = match args.impact_law {
-            None | Some(ImpactLawName::Moreau) => StepImpactLaw::Moreau,
-            Some(ImpactLawName::Newton) => StepImpactLaw::Newton,
-            Some(ImpactLawName::Poisson) => StepImpactLaw::Poisson,
-            Some(ImpactLawName::Energetic | ImpactLawName::Sequence) => StepImpactLaw::Sequence,
-        };
-        if args.scheme == SchemeName::HalfImplicit && impact_law != StepImpactLaw::Moreau {
+        let impact_law = args.impact_law.as_ref().and_then(StepImpactLaw::of).unwrap_or_default();
+        if args.scheme == Scheme::HalfImplicit && impact_law != StepImpactLaw::Moreau {
             return Err(
                 "error: --impact-law: the half-implicit scheme has Moreau's law in its one solve, expected \
                         `moreau`, or --scheme symmetric\n"
                     .into(),
             );
         }
-        let method = match args.solver.as_ref().or(file.solver.as_ref()) {
-            None => defaults.method,
+        let method = match &args.solver {
+            None => file.solver.unwrap_or(defaults.method),
             Some(name) => name.parse().map_err(|_| {
                 let names: Vec<&str> = Method::ALL.iter().map(|(n, _)| *n).collect();
                 format!("error: --solver: unknown solver \"{name}\", expected one of {}\n", names.join(", "))
@@ -113,9 +101,9 @@ impl Settings {
         Ok(Settings {
             options: StepOptions {
                 dt,
-                law,
+                law: args.law.or(file.law).unwrap_or(defaults.law),
                 impact_law,
-                scheme: args.scheme.into(),
+                scheme: args.scheme,
                 tolerance: args.tolerance.or(file.tolerance).unwrap_or(defaults.tolerance),
                 method,
                 warm_start: !args.no_warm_start,

@@ -1,10 +1,15 @@
-//! The loop of a run: steps, their length, frames, checkpoints, Ctrl-C.
+//! A run by time stepping: frames, forces at times, checkpoints, progress, Ctrl-C.
 
+use std::collections::VecDeque;
 use std::io::IsTerminal;
+use std::ops::ControlFlow;
 use std::path::Path;
 use std::time::Instant;
 
-use delassus::stepping::{Forces, StepControl, StepReport, Stepper, controlled_step};
+use delassus::stepping::{
+    ContactEvents, Forces, StepControl, StepLength, StepRecord, StepReport, Stepper, no_time_left, run_until,
+    time_slack,
+};
 use delassus::world::{World, WorldState, energy};
 use delassus_files::Problem;
 use delassus_solve::analysis::ImpulseRange;
@@ -17,11 +22,8 @@ use super::interrupt::is_interrupted;
 use super::options::Settings;
 use super::output::Outputs;
 use super::start::Start;
-use super::totals::{AdaptiveTotals, Before, Totals, modes};
+use super::totals::{AdaptiveTotals, Totals};
 use crate::words::count;
-
-/// A rest of time shorter than this part of a step is none.
-const NO_TIME: f64 = 1e-9;
 
 /// How a run ended.
 #[derive(Clone, Debug, PartialEq)]
@@ -115,165 +117,172 @@ pub fn simulate(
     let goes_on = |control: &StepControl| {
         longest > 0.0 && StepControl { start: from, ticks, ..*control }.time() == t_start
     };
-    let control = settings.control.map(|control| match goes_on(&control) {
-        true => StepControl { level: level.min(control.halvings), start: from, ticks, ..control },
-        false => StepControl { start: t_start, ..control },
-    });
-    let mut runner = Runner {
+    let length = match settings.control {
+        None => StepLength::Fixed(settings.options.dt),
+        Some(control) if goes_on(&control) => StepLength::Adaptive(StepControl {
+            level: level.min(control.halvings),
+            start: from,
+            ticks,
+            ..control
+        }),
+        Some(control) => StepLength::Adaptive(StepControl { start: t_start, ..control }),
+    };
+    let contacts = if resumed {
+        let modes = start.totals.modes.iter();
+        ContactEvents::with_modes(modes.map(|(pair, mode)| (*pair, (*mode).into())).collect())
+    } else {
+        ContactEvents::new(&stepper)
+    };
+    let mut recorder = Recorder {
         world,
         settings,
-        stepper,
+        outputs,
         totals: start.totals,
-        control,
+        asked: settings.forces_at.iter().copied().filter(|t| !resumed || *t > t_start).collect(),
         forces: vec![],
         notes: start.notes,
+        // A state in between that the run before wrote as its last one has been taken off.
+        recorded: !resumed,
+        progress: Progress::new(t_start, settings.t_end),
         began,
         saved: Instant::now(),
         dumped_json: false,
     };
-    if !resumed {
-        runner.totals.modes = modes(world, &runner.stepper);
-    }
-    let ending = match runner.go(outputs, resumed) {
-        Ok(ending) => ending,
-        Err(reason) => Ending::Failed(reason),
+    let mut run = Moving { stepper, length, contacts };
+    let ending = run.go(&mut recorder, resumed).unwrap_or_else(Ending::Failed);
+    recorder.progress.finish();
+    let finished = recorder.outputs.finish().and_then(|()| recorder.save(&run.stepper, &run.contacts));
+    let ending = match finished {
+        Err(reason) if ending == Ending::Done => Ending::Failed(reason),
+        _ => ending,
     };
-    let mut ending = ending;
-    if let Err(reason) = outputs.finish().and_then(|()| runner.save())
-        && ending == Ending::Done
-    {
-        ending = Ending::Failed(reason);
-    }
-    let state = runner.stepper.state().clone();
+    let state = run.stepper.state().clone();
     Ok(Run {
         ending,
         energy_end: energy(world, &state),
-        contacts: runner.stepper.contact_forces().filter(|(_, normal, _)| *normal > 0.0).count(),
+        contacts: run.stepper.contact_forces().filter(|(_, normal, _)| *normal > 0.0).count(),
         state,
-        totals: runner.totals,
+        totals: recorder.totals,
         t_start,
         mobility: start.mobility,
         error: settings.control.map(|control| control.tolerance),
-        forces: runner.forces,
-        notes: runner.notes,
+        forces: recorder.forces,
+        notes: recorder.notes,
         wall_seconds: began.elapsed().as_secs_f64(),
     })
 }
 
-struct Runner<'a> {
+/// What moves.
+struct Moving {
+    stepper: Stepper,
+    length: StepLength,
+    contacts: ContactEvents,
+}
+
+impl Moving {
+    /// Moves to the end; the error is what made a step or a file fail.
+    fn go(&mut self, recorder: &mut Recorder<'_>, resumed: bool) -> Result<Ending, String> {
+        let settings = recorder.settings;
+        if let Some(folder) = &settings.dump_problems {
+            std::fs::create_dir_all(folder)
+                .map_err(|e| format!("{}: cannot be made: {e}", folder.display()))?;
+        }
+        if resumed {
+            recorder.recorded = recorder.is_frame(&self.length);
+        } else {
+            recorder.outputs.first_frame(recorder.world, &self.stepper)?;
+        }
+        recorder.forces_asked(&self.stepper)?;
+        if !is_interrupted() {
+            let flow =
+                run_until(&mut self.stepper, settings.t_end, &mut self.length, &mut self.contacts, |step| {
+                    match recorder.record(step) {
+                        Ok(()) if is_interrupted() => ControlFlow::Break(Ok(())),
+                        Ok(()) => ControlFlow::Continue(()),
+                        Err(reason) => ControlFlow::Break(Err(reason)),
+                    }
+                });
+            if let ControlFlow::Break(stopped) = flow.map_err(|e| e.to_string())? {
+                stopped?;
+            }
+        }
+        if !recorder.recorded {
+            recorder.outputs.frame(recorder.world, &self.stepper)?;
+        }
+        let done = no_time_left(self.stepper.state().t, settings.t_end, &self.length);
+        Ok(if done { Ending::Done } else { Ending::Interrupted })
+    }
+}
+
+/// What is kept of a run while it goes on.
+struct Recorder<'a> {
     world: &'a World,
     settings: &'a Settings,
-    stepper: Stepper,
+    outputs: &'a mut Outputs,
     totals: Totals,
-    /// The lengths of steps, where they follow from their errors.
-    control: Option<StepControl>,
+    /// Times at which forces are still asked for, ascending.
+    asked: VecDeque<f64>,
     forces: Vec<ForcesAt>,
     notes: Vec<String>,
+    /// Whether the state now is in the outputs.
+    recorded: bool,
+    progress: Progress,
     began: Instant,
     saved: Instant,
     dumped_json: bool,
 }
 
-impl Runner<'_> {
-    fn go(&mut self, outputs: &mut Outputs, resumed: bool) -> Result<Ending, String> {
-        if let Some(folder) = &self.settings.dump_problems {
-            std::fs::create_dir_all(folder)
-                .map_err(|e| format!("{}: cannot be made: {e}", folder.display()))?;
+impl Recorder<'_> {
+    /// Records a step that was made.
+    fn record(&mut self, step: &StepRecord<'_>) -> Result<(), String> {
+        self.progress.show(step.stepper, step.report, self.began);
+        self.dump(step.stepper)?;
+        self.totals.add(self.world, step);
+        self.recorded = self.is_frame(step.length);
+        if self.recorded {
+            self.outputs.frame(self.world, step.stepper)?;
         }
-        let t_start = self.stepper.state().t;
-        let progress = Progress::new(t_start, self.settings.t_end);
-        // A state in between that the part before wrote as its last one has been taken off.
-        let (mut before, mut recorded) = (Before::default(), !resumed || self.is_frame());
-        if !resumed {
-            outputs.first_frame(self.world, &self.stepper)?;
+        if self.settings.checkpoint_every.is_some_and(|s| self.saved.elapsed().as_secs_f64() >= s) {
+            self.save(step.stepper, step.contacts)?;
+            self.saved = Instant::now();
         }
-        let mut asked =
-            self.settings.forces_at.iter().copied().filter(|t| !resumed || *t > t_start).peekable();
-        loop {
-            let (t, dt) = (self.stepper.state().t, self.settings.options.dt);
-            while asked.next_if(|at| *at <= t + NO_TIME * dt).is_some() {
-                let forces = self.forces_now().map_err(|e| format!("forces at {t} s: {e}"))?;
-                self.forces.push(forces);
-            }
-            let left = self.settings.t_end - t;
-            if left <= NO_TIME * dt || is_interrupted() {
-                if !recorded {
-                    outputs.frame(self.world, &self.stepper)?;
-                }
-                let done = left <= NO_TIME * dt;
-                return Ok(if done { Ending::Done } else { Ending::Interrupted });
-            }
-            self.set_length(left);
-            before.look(&self.stepper);
-            let report = self.step().map_err(|e| format!("the step at {t} s cannot be made: {e}"))?;
-            if !finite(self.stepper.state()) {
-                return Err(format!("the step at {t} s gave numbers that are not finite"));
-            }
-            progress.show(&self.stepper, &report, self.began);
-            self.dump()?;
-            self.totals.add(self.world, &self.stepper, &before, report);
-            recorded = self.is_frame();
-            if recorded {
-                outputs.frame(self.world, &self.stepper)?;
-            }
-            if self.settings.checkpoint_every.is_some_and(|s| self.saved.elapsed().as_secs_f64() >= s) {
-                self.save()?;
-                self.saved = Instant::now();
-            }
-        }
-    }
-
-    /// Sets the length of the next step: as asked, or as errors say, and no more than what is left.
-    fn set_length(&mut self, left: f64) {
-        let wanted = match &mut self.control {
-            Some(control) => {
-                control.shorten(left);
-                control.length()
-            }
-            None => self.settings.options.dt,
-        };
-        let length = if left < wanted * (1.0 - NO_TIME) { left } else { wanted };
-        if length != self.stepper.options.dt {
-            self.stepper.set_length(length);
-        }
-    }
-
-    fn step(&mut self) -> Result<StepReport, String> {
-        match &mut self.control {
-            // What is left is shorter than the shortest.
-            Some(control) if self.stepper.options.dt < control.length() => {
-                self.stepper.step().map_err(|e| e.to_string())
-            }
-            Some(control) => {
-                let step = controlled_step(&mut self.stepper, control).map_err(|e| e.to_string())?;
-                self.totals.adaptive.add(&step, control);
-                Ok(step.report)
-            }
-            None => self.stepper.step().map_err(|e| e.to_string()),
-        }
+        self.forces_asked(step.stepper)
     }
 
     /// Whether the state now is recorded.
-    fn is_frame(&self) -> bool {
-        self.settings.is_frame(self.totals.steps, self.control.map_or(0, |control| control.ticks))
+    fn is_frame(&self, length: &StepLength) -> bool {
+        self.settings.is_frame(self.totals.steps, length.control().map_or(0, |control| control.ticks))
+    }
+
+    /// Forces at all times asked for that have come.
+    fn forces_asked(&mut self, stepper: &Stepper) -> Result<(), String> {
+        let t = stepper.state().t;
+        let slack = time_slack(self.settings.options.dt);
+        while self.asked.front().is_some_and(|at| *at <= t + slack) {
+            self.asked.pop_front();
+            let forces = forces_now(self.world, stepper).map_err(|e| format!("forces at {t} s: {e}"))?;
+            self.forces.push(forces);
+        }
+        Ok(())
     }
 
     /// Saves where the run stands, where that was asked.
-    fn save(&self) -> Result<(), String> {
+    fn save(&self, stepper: &Stepper, contacts: &ContactEvents) -> Result<(), String> {
         let Some(path) = &self.settings.checkpoint else { return Ok(()) };
+        let modes = contacts.modes().iter().map(|(pair, mode)| (*pair, (*mode).into())).collect();
         let checkpoint = Checkpoint {
-            snapshot: self.stepper.snapshot(),
-            dt: self.stepper.options.dt,
-            totals: self.totals.clone(),
+            snapshot: stepper.snapshot(),
+            dt: stepper.options.dt,
+            totals: Totals { modes, ..self.totals.clone() },
             fingerprint: self.settings.fingerprint,
         };
         checkpoint::write(path, self.world, checkpoint)
     }
 
     /// Writes the contact problem of the step.
-    fn dump(&mut self) -> Result<(), String> {
+    fn dump(&mut self, stepper: &Stepper) -> Result<(), String> {
         let Some(folder) = &self.settings.dump_problems else { return Ok(()) };
-        let (problem, _) = self.stepper.last_problem();
+        let (problem, _) = stepper.last_problem();
         if problem.laws.is_empty() {
             return Ok(());
         }
@@ -293,46 +302,39 @@ impl Runner<'_> {
             }
         }
     }
-
-    fn forces_now(&self) -> Result<ForcesAt, InvalidProblem> {
-        let Forces { contacts, ranges, place, .. } = self.stepper.forces()?;
-        let unique = match &ranges {
-            ImpulseRange::Unique => Some(true),
-            ImpulseRange::Ranges { .. } => Some(false),
-            ImpulseRange::Unknown => None,
-        };
-        let range = |at: usize, normal: f64| match &ranges {
-            ImpulseRange::Unique => Some([normal, normal]),
-            // A contact cannot pull, whatever rounding says.
-            ImpulseRange::Ranges { normal, .. } => normal.get(at).map(|range| range.map(|x| x.max(0.0))),
-            ImpulseRange::Unknown => None,
-        };
-        let all = self.stepper.contacts().iter().zip(contacts).zip(place);
-        let closed = all.filter_map(|((contact, force), place)| Some((contact, force, place?)));
-        let joints = self.world.joints.iter().zip(self.stepper.joint_forces());
-        Ok(ForcesAt {
-            t: self.stepper.state().t,
-            unique,
-            contacts: closed
-                .map(|(contact, (normal, friction), at)| ContactForce {
-                    name: self.stepper.contact_name(contact),
-                    point: contact.point.to_array(),
-                    normal,
-                    friction: friction.to_array(),
-                    range: range(at, normal),
-                })
-                .collect(),
-            joints: joints.map(|(joint, f)| (joint.name.clone(), f.map(|x| x.to_array()))).collect(),
-        })
-    }
 }
 
-fn finite(state: &WorldState) -> bool {
-    let body = |s: &delassus::world::BodyState| {
-        let (pose, v, w) = (&s.pose, s.velocity, s.angular_velocity);
-        pose.position.is_finite() && pose.rotation.is_finite() && v.is_finite() && w.is_finite()
+/// Forces of contacts and joints at the present state.
+fn forces_now(world: &World, stepper: &Stepper) -> Result<ForcesAt, InvalidProblem> {
+    let Forces { contacts, ranges, place, .. } = stepper.forces()?;
+    let unique = match &ranges {
+        ImpulseRange::Unique => Some(true),
+        ImpulseRange::Ranges { .. } => Some(false),
+        ImpulseRange::Unknown => None,
     };
-    state.bodies.iter().all(body)
+    let range = |at: usize, normal: f64| match &ranges {
+        ImpulseRange::Unique => Some([normal, normal]),
+        // A contact cannot pull, whatever rounding says.
+        ImpulseRange::Ranges { normal, .. } => normal.get(at).map(|range| range.map(|x| x.max(0.0))),
+        ImpulseRange::Unknown => None,
+    };
+    let all = stepper.contacts().iter().zip(contacts).zip(place);
+    let closed = all.filter_map(|((contact, force), place)| Some((contact, force, place?)));
+    let joints = world.joints.iter().zip(stepper.joint_forces());
+    Ok(ForcesAt {
+        t: stepper.state().t,
+        unique,
+        contacts: closed
+            .map(|(contact, (normal, friction), at)| ContactForce {
+                name: stepper.contact_name(contact),
+                point: contact.point.to_array(),
+                normal,
+                friction: friction.to_array(),
+                range: range(at, normal),
+            })
+            .collect(),
+        joints: joints.map(|(joint, f)| (joint.name.clone(), f.map(|x| x.to_array()))).collect(),
+    })
 }
 
 /// A bar on stderr where that is a terminal: simulated time, real-time factor, contacts, residual.
@@ -370,6 +372,10 @@ impl Progress {
         ));
         self.bar.set_position((1000.0 * part) as u64);
     }
+
+    fn finish(&self) {
+        self.bar.finish_and_clear();
+    }
 }
 
 /// A time to wait, as people say it.
@@ -379,11 +385,5 @@ fn duration(seconds: f64) -> String {
         s if s < 100.0 => format!("{s:.0} s"),
         s if s < 6000.0 => format!("{:.0} min", s / 60.0),
         s => format!("{:.1} h", s / 3600.0),
-    }
-}
-
-impl Drop for Progress {
-    fn drop(&mut self) {
-        self.bar.finish_and_clear();
     }
 }

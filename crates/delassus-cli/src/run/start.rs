@@ -1,11 +1,9 @@
 //! Where a run starts: the file's state with its loops closed, or a checkpoint; and what is odd about it.
 
-use delassus::collision::{Collider, Contact};
-use delassus::stepping::{Snapshot, part_bodies};
-use delassus::world::{
-    JointKind, Mobility, Opening, World, WorldState, energy, mobility, opening, project_velocities,
+use delassus::stepping::{
+    CLOSED, ClosedJoints, Overlap, Snapshot, StartReport, StartVelocities, prepare_start,
 };
-use glam::DVec3;
+use delassus::world::{JointKind, Mobility, Opening, World, WorldState, energy, mobility};
 
 use super::arguments::RunArgs;
 use super::checkpoint;
@@ -15,16 +13,12 @@ use super::totals::Totals;
 use crate::scene::{WorldScene, ended};
 use crate::style::number;
 
-/// Joints that are open or beyond limits by no more than this are closed, m or rad.
-pub const CLOSED: f64 = 1e-9;
-/// Joint velocities up to this part of the largest velocity are rounding.
-const KEPT: f64 = 1e-9;
-/// Overlaps up to this part of the smaller body are a matter of taste.
+/// Overlaps up to this part of the smaller body are not reported.
 const SHALLOW: f64 = 0.01;
-/// Motions and overlaps up to this are not worth a word, m.
-const TOLD: f64 = 1e-6;
-/// Overlaps that are told one by one.
-const OVERLAPS: usize = 5;
+/// Motions up to this are not reported, m.
+const LEAST_MOTION: f64 = 1e-6;
+/// Overlaps that are listed one by one.
+const LISTED_OVERLAPS: usize = 5;
 
 /// The start of a run.
 pub struct Start {
@@ -67,25 +61,13 @@ impl Start {
                 Start { state, snapshot: Some((snapshot, dt)), totals, mobility, notes },
             ));
         }
-        let open = opening(&file.world, &file.state);
-        if !is_closed(&open) {
-            let moved = file.close_loops(&text).map_err(|e| ended(e.render(&name, &text)))?.moved;
-            let what = open_in_words(&file.world, &open, "were", "was");
-            notes.push(format!("{what}; bodies were moved by up to {} m to put that right", number(moved)));
-        }
-        if let Some(note) = velocities_of_joints(&file.world, &mut file.state) {
-            notes.push(note);
-        }
-        notes.extend(part(&file.world, &mut file.state));
+        let report = prepare_start(&file.world, &mut file.state)
+            .map_err(|e| ended(file.explain_open(e, &text).render(&name, &text)))?;
+        notes.extend(in_words(&file.world, &report));
         let mobility = mobility(&file.world, &file.state);
         let totals = Totals { energy_start: energy(&file.world, &file.state), ..Totals::default() };
         Ok((file.world, Start { state: file.state, snapshot: None, totals, mobility, notes }))
     }
-}
-
-/// Whether joints are closed and within their limits.
-pub fn is_closed(open: &Opening) -> bool {
-    open.joints <= CLOSED && open.limit.is_none_or(|(_, by)| by <= CLOSED)
 }
 
 /// What is open or beyond a limit, with the words for several and for one.
@@ -105,78 +87,58 @@ pub fn open_in_words(world: &World, open: &Opening, are: &str, is: &str) -> Stri
     parts.join(", ")
 }
 
-/// Makes velocities obey the joints, and tells by how much they did not.
-fn velocities_of_joints(world: &World, state: &mut WorldState) -> Option<String> {
-    let before = state.clone();
-    let left = project_velocities(world, state);
-    let mut largest = 0.0_f64;
-    let mut worst = (0.0, 0);
-    for (i, (old, new)) in before.bodies.iter().zip(&state.bodies).enumerate() {
-        let reach = world.bodies[i].reach();
-        let speed = |v: DVec3, w: DVec3| v.length() + reach * w.length();
-        largest = largest.max(speed(old.velocity, old.angular_velocity));
-        let change = speed(new.velocity - old.velocity, new.angular_velocity - old.angular_velocity);
-        if change > worst.0 {
-            worst = (change, i);
+/// What a user should know of a start that was prepared.
+fn in_words(world: &World, report: &StartReport) -> Vec<String> {
+    let mut notes = vec![];
+    if let Some(ClosedJoints { opening, moved }) = &report.joints {
+        let what = open_in_words(world, opening, "were", "was");
+        notes.push(format!("{what}; bodies were moved by up to {} m to put that right", number(*moved)));
+    }
+    match report.velocities {
+        StartVelocities::Kept => {}
+        StartVelocities::Contradict { left } => {
+            notes.push(format!("joints contradict each other: velocities break them by {} m/s", number(left)))
         }
+        StartVelocities::Changed { body, by } => notes.push(format!(
+            "velocities broke the joints: that of body `{}` was changed by {} m/s, the least that obeys them",
+            world.bodies[body].name,
+            number(by)
+        )),
     }
-    if left > KEPT * largest.max(1.0) {
-        return Some(format!("joints contradict each other: velocities break them by {} m/s", number(left)));
-    }
-    if worst.0 <= KEPT * largest.max(1e-3) {
-        // Rounding: the file's own numbers are kept.
-        *state = before;
-        return None;
-    }
-    Some(format!(
-        "velocities broke the joints: that of body `{}` was changed by {} m/s, the least that obeys them",
-        world.bodies[worst.1].name,
-        number(worst.0)
-    ))
-}
-
-/// Moves bodies that overlap apart, the least in the sense of their masses, and tells which overlap by more than 1 % of
-/// the smaller one. A step of the motion itself would leave them with the velocity of the push.
-fn part(world: &World, state: &mut WorldState) -> Vec<String> {
-    let mut contacts = vec![];
-    Collider::new(world).collide(world, state, &vec![0.0; world.bodies.len()], &mut contacts);
-    if contacts.iter().all(|contact| contact.gap >= -CLOSED) {
-        return vec![];
-    }
-    let mut notes = overlaps(world, &contacts);
-    match part_bodies(world, state) {
-        Some(moved) if moved > TOLD => {
-            notes.push(format!("bodies were moved by up to {} m so that they do not overlap", number(moved)));
+    if !report.overlaps.is_empty() {
+        notes.extend(deep_overlaps(world, &report.overlaps));
+        match report.separated {
+            Some(moved) if moved > LEAST_MOTION => {
+                notes.push(format!(
+                    "bodies were moved by up to {} m so that they do not overlap",
+                    number(moved)
+                ));
+            }
+            Some(_) => {}
+            None => {
+                notes.push("bodies that overlap could not be moved apart; the first step pushes them".into())
+            }
         }
-        Some(_) => {}
-        None => notes.push("bodies that overlap could not be moved apart; the first step pushes them".into()),
     }
     notes
 }
 
 /// Pairs that overlap by more than 1 % of the smaller one.
-fn overlaps(world: &World, contacts: &[Contact]) -> Vec<String> {
-    let mut deep: Vec<([u32; 2], f64)> = vec![];
-    for contact in contacts {
-        let size = contact.bodies.map(|b| world.bodies[b as usize].reach()).into_iter().filter(|r| *r > 0.0);
+fn deep_overlaps(world: &World, overlaps: &[Overlap]) -> Vec<String> {
+    let is_deep = |overlap: &&Overlap| {
+        let size = overlap.bodies.map(|b| world.bodies[b].reach()).into_iter().filter(|r| *r > 0.0);
         let size = size.fold(f64::INFINITY, f64::min);
-        if size.is_finite() && -contact.gap > SHALLOW * size {
-            match deep.iter_mut().find(|(pair, _)| *pair == contact.bodies) {
-                Some((_, depth)) => *depth = depth.max(-contact.gap),
-                None => deep.push((contact.bodies, -contact.gap)),
-            }
-        }
-    }
-    let mut notes: Vec<String> = deep
-        .iter()
-        .take(OVERLAPS)
-        .map(|(pair, depth)| {
-            let [a, b] = pair.map(|b| &world.bodies[b as usize].name);
-            format!("`{a}` and `{b}` overlap by {} m in the file", number(*depth))
+        size.is_finite() && overlap.depth > SHALLOW * size
+    };
+    let deep: Vec<&Overlap> = overlaps.iter().filter(is_deep).collect();
+    let mut notes: Vec<String> = (deep.iter().take(LISTED_OVERLAPS))
+        .map(|overlap| {
+            let [a, b] = overlap.bodies.map(|b| &world.bodies[b].name);
+            format!("`{a}` and `{b}` overlap by {} m in the file", number(overlap.depth))
         })
         .collect();
-    if deep.len() > OVERLAPS {
-        notes.push(format!("{} more pairs overlap in the file", deep.len() - OVERLAPS));
+    if deep.len() > LISTED_OVERLAPS {
+        notes.push(format!("{} more pairs overlap in the file", deep.len() - LISTED_OVERLAPS));
     }
     notes
 }

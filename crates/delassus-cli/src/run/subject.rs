@@ -8,24 +8,11 @@ use delassus::world::{World, WorldState};
 use delassus_scene::Place;
 use delassus_solve::impact::ImpactLaw;
 
-use super::arguments::ImpactLawName;
 use crate::scene::{Scene, WorldScene, ended};
 use crate::style::number;
 
 /// End where neither command line nor file gives one, s.
 const T_END: f64 = 1.0;
-
-impl From<ImpactLawName> for ImpactLaw {
-    fn from(name: ImpactLawName) -> ImpactLaw {
-        match name {
-            ImpactLawName::Moreau => ImpactLaw::Moreau,
-            ImpactLawName::Newton => ImpactLaw::Newton,
-            ImpactLawName::Poisson => ImpactLaw::Poisson,
-            ImpactLawName::Energetic => ImpactLaw::Energetic,
-            ImpactLawName::Sequence => ImpactLaw::Sequence,
-        }
-    }
-}
 
 /// The end of a run: of the command line, of the file, or 1 s after the start.
 fn t_end(scene: &Scene, asked: Option<f64>) -> f64 {
@@ -87,11 +74,12 @@ impl<'a> Subject<'a> {
     }
 
     /// The law of impact: of the command line, of the file, or Moreau's. Newton's is the matrix of the file, if it has one.
-    pub fn law(&self, asked: Option<ImpactLawName>) -> ImpactLaw {
+    pub fn law(&self, asked: Option<&ImpactLaw>) -> ImpactLaw {
         match (asked, self.impact_law) {
-            (None | Some(ImpactLawName::Newton), Some(law @ ImpactLaw::NewtonMatrix(_)))
-            | (None, Some(law)) => law.clone(),
-            (Some(name), _) => name.into(),
+            (None | Some(ImpactLaw::Newton), Some(law @ ImpactLaw::NewtonMatrix(_))) | (None, Some(law)) => {
+                law.clone()
+            }
+            (Some(law), _) => law.clone(),
             (None, None) => ImpactLaw::Moreau,
         }
     }

@@ -10,13 +10,14 @@ use delassus::events::{
     ContactMode, Ending, Event, EventKind, EventOptions, Indeterminate, Sample, Trajectory,
 };
 use delassus::lagrangian::System;
+use delassus::stepping::{FrictionLaw, Scheme};
+use delassus_scene::Integrator;
 use delassus_solve::impact::Violation;
 use serde_json::{Map, Value, json};
 
-use super::arguments::{IntegratorName, PolicyName, RunArgs, SchemeName};
+use super::arguments::{PolicyName, RunArgs};
 use super::report::bodies_json;
 use super::subject::{Subject, world_as_system};
-use crate::arguments::ContactLaw;
 use crate::picture::{check_quantities, draw_motion, write_picture};
 use crate::scene::{Scene, WorldScene};
 use crate::style::{Style, number, print};
@@ -29,7 +30,7 @@ const SHOWN: usize = 40;
 
 /// Moves a system; returns the exit code. The error is a message ready for stderr.
 pub fn move_system(scene: &Scene, args: &RunArgs) -> Result<u8, String> {
-    if args.integrator == Some(IntegratorName::TimeStepping) {
+    if args.integrator == Some(Integrator::TimeStepping) {
         return Err(format!(
             "error: {}: time stepping moves worlds of rigid bodies; a [system] moves with --integrator event-driven\n",
             scene.name
@@ -85,7 +86,7 @@ fn move_subject(scene: &Subject<'_>, args: &RunArgs) -> Result<u8, String> {
     let options = EventOptions {
         t_end: end,
         tolerance: args.tolerance.unwrap_or(defaults.tolerance),
-        law: scene.law(args.impact_law),
+        law: scene.law(args.impact_law.as_ref()),
         impact_at_start: args.impact_at_start || scene.impact_at_start,
         indeterminate,
         max_events: args.max_events.unwrap_or(defaults.max_events),
@@ -127,8 +128,8 @@ fn move_subject(scene: &Subject<'_>, args: &RunArgs) -> Result<u8, String> {
 fn refuse_time_stepping(args: &RunArgs) -> Result<(), String> {
     let given = [
         ("--dt", args.dt.is_some()),
-        ("--law ccp", args.law == Some(ContactLaw::Ccp)),
-        ("--scheme half-implicit", args.scheme == SchemeName::HalfImplicit),
+        ("--law ccp", args.law == Some(FrictionLaw::Ccp)),
+        ("--scheme half-implicit", args.scheme == Scheme::HalfImplicit),
         ("--solver", args.solver.is_some()),
         ("--adaptive", args.adaptive),
         ("--every", args.every.is_some()),

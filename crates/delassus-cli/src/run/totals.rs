@@ -1,28 +1,14 @@
-//! What happens during a run: totals of all steps, and events.
-//!
-//! Open, slide and stick are told of pairs of bodies: a pair slides while one of its points does.
+//! What all steps of a run add up to: its worst numbers, and its events.
 
-use delassus::collision::Contact;
-use delassus::stepping::{ControlledStep, Scheme, StepControl, StepFailure, StepReport, Stepper};
-use delassus::world::{World, WorldState};
+use delassus::stepping::{ContactEvent, ContactEventKind, PairMode, StepEstimate, StepFailure, StepRecord};
+use delassus::stepping::{StepControl, StepLength};
+use delassus::world::World;
 use delassus_solve::problem::Status;
-use glam::DVec3;
 use serde::{Deserialize, Serialize};
-
-/// Bodies, shapes and feature of a contact.
-type Key = ([u32; 2], [u32; 2], u32);
 
 /// Events that are listed, of those that every contact makes and of those that few make.
 const LISTED: usize = 1000;
 const LISTED_RARE: usize = 10_000;
-/// A gap up to this is closed, m.
-const TOUCHING: f64 = 1e-7;
-/// Approach slower than this part of what a step of free fall gives is no impact.
-const REST: f64 = 0.1;
-/// Slip below this part of what a step of free fall gives is none: what solves leave.
-const STICKS: f64 = 1e-4;
-/// The same where nothing falls, m/s.
-const SLOWEST: f64 = 1e-7;
 
 /// The kinds of events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -68,9 +54,33 @@ pub struct Event {
     pub mu_jam: Option<f64>,
 }
 
-impl Event {
-    fn new(t: f64, kind: EventKind, contact: String) -> Event {
-        Event { t, kind, contact, point: None, speed: None, impulse: None, mu: None, mu_jam: None }
+impl From<&ContactEvent> for Event {
+    fn from(event: &ContactEvent) -> Event {
+        let kind = match event.kind {
+            ContactEventKind::Impact { .. } => EventKind::Impact,
+            ContactEventKind::Open => EventKind::Open,
+            ContactEventKind::Slide => EventKind::Slide,
+            ContactEventKind::Stick => EventKind::Stick,
+            ContactEventKind::ZenoAccumulation => EventKind::Accumulation,
+            ContactEventKind::Jam { .. } => EventKind::Jam,
+        };
+        let (t, contact) = (event.t, event.contact.clone());
+        let plain =
+            Event { t, kind, contact, point: None, speed: None, impulse: None, mu: None, mu_jam: None };
+        match event.kind {
+            ContactEventKind::Impact { point, speed } => {
+                Event { point: Some(point.to_array()), speed: Some(speed), ..plain }
+            }
+            ContactEventKind::Jam { point, impulse, mu, mu_jam } => Event {
+                point: Some(point.to_array()),
+                impulse: Some(impulse),
+                mu: Some(mu),
+                // JSON has no infinity.
+                mu_jam: Some(mu_jam).filter(|x| x.is_finite()),
+                ..plain
+            },
+            _ => plain,
+        }
     }
 }
 
@@ -82,6 +92,24 @@ pub enum Mode {
     Slide,
     /// All points stick or roll.
     Stick,
+}
+
+impl From<PairMode> for Mode {
+    fn from(mode: PairMode) -> Mode {
+        match mode {
+            PairMode::Slide => Mode::Slide,
+            PairMode::Stick => Mode::Stick,
+        }
+    }
+}
+
+impl From<Mode> for PairMode {
+    fn from(mode: Mode) -> PairMode {
+        match mode {
+            Mode::Slide => PairMode::Slide,
+            Mode::Stick => PairMode::Stick,
+        }
+    }
 }
 
 /// What all steps of a run add up to. Goes on over checkpoints.
@@ -120,7 +148,7 @@ pub struct Totals {
     /// Impacts, openings, beginnings of sliding and of sticking, ends of rebounds, jams: all, also those that are not
     /// listed.
     pub counts: [u64; 6],
-    /// Pairs of bodies that touch now.
+    /// Pairs of bodies that touch, where the run was saved.
     pub modes: Vec<([u32; 2], Mode)>,
 }
 
@@ -146,8 +174,8 @@ pub struct AdaptiveTotals {
 }
 
 impl AdaptiveTotals {
-    /// Takes up a step, and where its control stands.
-    pub fn add(&mut self, step: &ControlledStep, control: &StepControl) {
+    /// Adds a step, and where its control stands.
+    fn add(&mut self, step: &StepEstimate, control: &StepControl) {
         self.rejected += step.rejected;
         if step.within {
             self.max_error = self.max_error.max(step.error);
@@ -157,44 +185,6 @@ impl AdaptiveTotals {
         self.shortest = if self.longest == 0.0 { step.length } else { self.shortest.min(step.length) };
         self.longest = self.longest.max(step.length);
         (self.level, self.start, self.ticks) = (control.level, control.start, control.ticks);
-    }
-}
-
-/// What is seen of contacts before a step.
-#[derive(Default)]
-pub struct Before {
-    t: f64,
-    /// Bodies, shapes, feature; gap, velocity along the normal, point.
-    approach: Vec<(Key, f64, f64, DVec3)>,
-}
-
-fn key(contact: &Contact) -> ([u32; 2], [u32; 2], u32) {
-    (contact.bodies, contact.shapes, contact.feature)
-}
-
-/// Velocity of B against A at a contact.
-fn relative_velocity(state: &WorldState, contact: &Contact) -> DVec3 {
-    let [a, b] = contact.bodies.map(|b| {
-        let s = &state.bodies[b as usize];
-        s.velocity + s.spin().cross(contact.point - s.pose.position)
-    });
-    b - a
-}
-
-fn name(world: &World, pair: [u32; 2]) -> String {
-    let [a, b] = pair.map(|b| world.bodies[b as usize].name.as_str());
-    format!("{a}|{b}")
-}
-
-impl Before {
-    /// Looks at the contacts of a stepper.
-    pub fn look(&mut self, stepper: &Stepper) {
-        let state = stepper.state();
-        self.t = state.t;
-        self.approach.clear();
-        self.approach.extend(stepper.contacts().iter().map(|contact| {
-            (key(contact), contact.gap, relative_velocity(state, contact).dot(contact.normal), contact.point)
-        }));
     }
 }
 
@@ -213,101 +203,32 @@ impl Totals {
         self.counts.iter().sum::<u64>() - self.events.len() as u64
     }
 
-    /// Takes up a step that was made.
-    pub fn add(&mut self, world: &World, stepper: &Stepper, before: &Before, report: StepReport) {
+    /// Adds a step that was made.
+    pub fn add(&mut self, world: &World, step: &StepRecord<'_>) {
+        if let (Some(estimate), StepLength::Adaptive(control)) = (&step.estimate, step.length) {
+            self.adaptive.add(estimate, control);
+        }
+        let report = step.report;
         // A number that a checkpoint can hold.
-        let held = |x: f64| if x.is_nan() { f64::MAX } else { x.min(f64::MAX) };
+        let finite = |x: f64| if x.is_nan() { f64::MAX } else { x.min(f64::MAX) };
         self.steps += 1;
-        self.max_penetration = self.max_penetration.max(held(report.penetration));
-        self.max_residual = self.max_residual.max(held(report.residual));
-        self.max_joint_error = self.max_joint_error.max(held(report.joint_error));
+        self.max_penetration = self.max_penetration.max(finite(report.penetration));
+        self.max_residual = self.max_residual.max(finite(report.residual));
+        self.max_joint_error = self.max_joint_error.max(finite(report.joint_error));
         if report.status != Status::Solved {
             self.unsolved_steps += 1;
             if self.first_unsolved.is_none() {
-                self.first_unsolved = Some(before.t);
-                self.first_failure = report.failure.map(|f| in_words(world, f, stepper.options.tolerance));
+                let tolerance = step.stepper.options.tolerance;
+                self.first_unsolved = Some(step.begin);
+                self.first_failure = report.failure.map(|f| in_words(world, f, tolerance));
             }
         }
         self.non_unique_steps += u64::from(report.non_unique);
         self.solves += report.solves as u64;
         self.iterations += report.iterations as u64;
-        self.impacts(world, stepper, before);
-        for jam in report.jams {
-            let mut event = Event::new(jam.t, EventKind::Jam, jam.contact);
-            event.point = Some(jam.point.to_array());
-            event.impulse = Some(jam.impulse);
-            event.mu = Some(jam.mu);
-            event.mu_jam = Some(jam.mu_jam).filter(|x| x.is_finite());
-            self.push(event);
-        }
-        for accumulation in report.accumulations {
-            self.push(Event::new(accumulation.t, EventKind::Accumulation, accumulation.contact));
-        }
-        self.change_modes(world, stepper);
-    }
-
-    /// Contacts that approached before the step and carried a force in it: one event for a pair of bodies.
-    fn impacts(&mut self, world: &World, stepper: &Stepper, before: &Before) {
-        let dt = stepper.options.dt;
-        let rest = (REST * world.gravity.length() * dt).max(SLOWEST);
-        let mut found: Vec<([u32; 2], f64, f64, DVec3)> = vec![];
-        let mut carrying = 0;
-        for (contact, normal, _) in stepper.contact_forces() {
-            if normal <= 0.0 {
-                continue;
-            }
-            carrying += 1;
-            let Ok(i) = before.approach.binary_search_by_key(&key(contact), |(k, ..)| *k) else { continue };
-            let (_, gap, speed, point) = before.approach[i];
-            if speed >= -rest {
-                continue;
-            }
-            let t = before.t + (gap.max(0.0) / -speed).min(dt);
-            match found.iter_mut().find(|(pair, ..)| *pair == contact.bodies) {
-                Some(entry) if speed < entry.2 => *entry = (contact.bodies, t, speed, point),
-                Some(_) => {}
-                None => found.push((contact.bodies, t, speed, point)),
-            }
-        }
+        let carrying = step.stepper.contact_forces().filter(|(_, normal, _)| *normal > 0.0).count();
         self.max_contacts = self.max_contacts.max(carrying);
-        for (pair, t, speed, point) in found {
-            let mut event = Event::new(t, EventKind::Impact, name(world, pair));
-            event.point = Some(point.to_array());
-            event.speed = Some(-speed);
-            self.push(event);
-        }
-    }
-
-    fn change_modes(&mut self, world: &World, stepper: &Stepper) {
-        let (mut now, mut stay) = (modes(world, stepper), vec![]);
-        let t = stepper.state().t;
-        let old = std::mem::take(&mut self.modes);
-        let at = |list: &[([u32; 2], Mode)], pair: [u32; 2]| {
-            list.binary_search_by_key(&pair, |(p, _)| *p).ok().map(|i| list[i].1)
-        };
-        for &(pair, mode) in &now {
-            if at(&old, pair) != Some(mode) {
-                let kind = if mode == Mode::Slide { EventKind::Slide } else { EventKind::Stick };
-                self.push(Event::new(t, kind, name(world, pair)));
-            }
-        }
-        // Velocities at the end of a half-implicit step belong to the normals at its begin: on a curved surface they seem to part
-        // from those at its end while the contact still carries a force.
-        let half_implicit = stepper.options.scheme == Scheme::HalfImplicit;
-        let touches = |pair: [u32; 2]| {
-            let mut of_pair = stepper.contact_forces().filter(|(c, ..)| c.bodies == pair);
-            half_implicit && of_pair.any(|(c, normal, _)| normal > 0.0 || c.gap <= TOUCHING)
-        };
-        for &(pair, mode) in &old {
-            if at(&now, pair).is_none() && touches(pair) {
-                stay.push((pair, mode));
-            } else if at(&now, pair).is_none() {
-                self.push(Event::new(t, EventKind::Open, name(world, pair)));
-            }
-        }
-        now.extend(stay);
-        now.sort_unstable_by_key(|(pair, _)| *pair);
-        self.modes = now;
+        step.events.iter().for_each(|event| self.push(event.into()));
     }
 }
 
@@ -327,32 +248,4 @@ fn in_words(world: &World, failure: StepFailure, tolerance: f64) -> String {
         StepFailure::Energy => "contacts would have given energy".into(),
         StepFailure::Bounds => "motors or friction of joints did not settle".into(),
     }
-}
-
-/// The pairs of bodies that touch, sorted.
-pub fn modes(world: &World, stepper: &Stepper) -> Vec<([u32; 2], Mode)> {
-    let fall = world.gravity.length() * stepper.options.dt;
-    let (parting, slip) = ((REST * fall).max(SLOWEST), (STICKS * fall).max(SLOWEST));
-    let state = stepper.state();
-    let mut now: Vec<([u32; 2], Mode)> = vec![];
-    for contact in stepper.contacts().iter().filter(|c| c.gap <= TOUCHING) {
-        let u = relative_velocity(state, contact);
-        let normal = u.dot(contact.normal);
-        if normal > parting {
-            continue;
-        }
-        let slides = (u - normal * contact.normal).length() > slip;
-        let mode = if slides { Mode::Slide } else { Mode::Stick };
-        // Contacts of a pair follow each other.
-        match now.last_mut() {
-            Some((pair, known)) if *pair == contact.bodies => {
-                if slides {
-                    *known = Mode::Slide;
-                }
-            }
-            _ => now.push((contact.bodies, mode)),
-        }
-    }
-    now.sort_unstable_by_key(|(pair, _)| *pair);
-    now
 }

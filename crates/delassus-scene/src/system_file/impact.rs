@@ -28,14 +28,7 @@ pub(super) fn impact_law(
     table.only(&["law", "restitution_matrix", "contacts"])?;
     let mut law = None;
     if let Some(value) = table.get("law") {
-        law = Some(match value.string(LAWS)? {
-            "moreau" => ImpactLaw::Moreau,
-            "newton" => ImpactLaw::Newton,
-            "poisson" => ImpactLaw::Poisson,
-            "energetic" => ImpactLaw::Energetic,
-            "sequence" => ImpactLaw::Sequence,
-            word => return unknown_word(&value, word, LAWS),
-        });
+        law = Some(value.named::<ImpactLaw>(LAWS)?);
         if law != Some(ImpactLaw::Newton) && table.get("restitution_matrix").is_some() {
             let word = value.string(LAWS)?;
             return unknown_word(&value, word, "\"newton\" beside a `restitution_matrix`");

@@ -42,6 +42,7 @@ pub(crate) use values::frame;
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::Path;
+use std::str::FromStr;
 
 use delassus_solve::contact::Method;
 use glam::DVec3;
@@ -52,6 +53,7 @@ use crate::expect::{Expect, ExpectedValue, expect, expected_values};
 use crate::toml_table::{Table, Value, unknown_word};
 use body::body;
 use delassus::formula::{Symbols, clip, constant, nearest};
+use delassus::stepping::{FrictionLaw, UnknownOption};
 use delassus::world::{
     Body, BodyState, CloseError, Closure, Joint, JointError, JointKind, Pose, Surface, World, WorldState,
     check, check_world, close_loops, update_coordinates,
@@ -131,12 +133,15 @@ impl WorldFile {
     /// Moves the bodies the least that closes all joints, or tells which of them cannot close and where it stands. `text` is the
     /// text that was read.
     pub fn close_loops(&mut self, text: &str) -> Result<Closure> {
-        close_loops(&self.world, &mut self.state).map_err(|error| {
-            let (CloseError::Open { joint, .. } | CloseError::NotFinite { joint }) = &error;
-            let at = self.world.joints.iter().position(|j| j.name == *joint);
-            let span = at.and_then(|i| self.joint_spans.get(i)).cloned();
-            FileError::new(text, span, FileErrorKind::World(WorldErrorKind::Loops(error)))
-        })
+        close_loops(&self.world, &mut self.state).map_err(|error| self.explain_open(error, text))
+    }
+
+    /// Why a joint cannot close, with its place in `text`, the text that was read.
+    pub fn explain_open(&self, error: CloseError, text: &str) -> FileError {
+        let (CloseError::Open { joint, .. } | CloseError::NotFinite { joint }) = &error;
+        let at = self.world.joints.iter().position(|j| j.name == *joint);
+        let span = at.and_then(|i| self.joint_spans.get(i)).cloned();
+        FileError::new(text, span, FileErrorKind::World(WorldErrorKind::Loops(error)))
     }
 }
 
@@ -153,19 +158,10 @@ pub struct WorldSimulation {
     pub law: Option<FrictionLaw>,
     /// How time passes.
     pub integrator: Option<Integrator>,
-    /// The solver of the contact problem, by its name.
-    pub solver: Option<String>,
+    /// The solver of the contact problem.
+    pub solver: Option<Method>,
     /// Whether contacts that touch and approach at the start are struck there, from event to event; time stepping does so always.
     pub impact_at_start: bool,
-}
-
-/// The law of friction.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum FrictionLaw {
-    /// Coulomb's law, exactly.
-    Ncp,
-    /// Its convex relaxation (004 §3), with lift-off where a contact slides.
-    Ccp,
 }
 
 /// How time passes.
@@ -175,6 +171,21 @@ pub enum Integrator {
     TimeStepping,
     /// From event to event.
     EventDriven,
+}
+
+impl Integrator {
+    /// Both integrators with their names in files and on the command line.
+    pub const ALL: [(&'static str, Integrator); 2] =
+        [("time-stepping", Integrator::TimeStepping), ("event-driven", Integrator::EventDriven)];
+}
+
+impl FromStr for Integrator {
+    type Err = UnknownOption;
+
+    fn from_str(name: &str) -> std::result::Result<Self, UnknownOption> {
+        let found = Self::ALL.iter().find(|(n, _)| *n == name).map(|(_, integrator)| *integrator);
+        found.ok_or_else(|| UnknownOption { option: "integrator", name: name.to_owned() })
+    }
 }
 
 /// The outcome that a world expects.
@@ -430,29 +441,15 @@ fn simulation(
         }
     };
     const LAWS: &str = "\"ncp\" or \"ccp\"";
-    let law = |value: Value<'_>| match value.string(LAWS)? {
-        "ncp" => Ok(FrictionLaw::Ncp),
-        "ccp" => Ok(FrictionLaw::Ccp),
-        word => unknown_word(&value, word, LAWS),
-    };
     const INTEGRATORS: &str = "\"time-stepping\" or \"event-driven\"";
-    let integrator = |value: Value<'_>| match value.string(INTEGRATORS)? {
-        "time-stepping" => Ok(Integrator::TimeStepping),
-        "event-driven" => Ok(Integrator::EventDriven),
-        word => unknown_word(&value, word, INTEGRATORS),
-    };
     const SOLVERS: &str = "\"auto\", \"gauss-seidel\", \"projected-gradient\", \"spectral\", \"admm\", \"newton\" or \"interior-point\"";
-    let solver = |value: Value<'_>| match value.string(SOLVERS)? {
-        word if word.parse::<Method>().is_ok() => Ok(word.to_string()),
-        word => unknown_word(&value, word, SOLVERS),
-    };
     Ok(WorldSimulation {
         dt: number("dt")?,
         t_end: number("t_end")?,
         tolerance: number("tolerance")?,
-        law: get("law").map(law).transpose()?,
-        integrator: get("integrator").map(integrator).transpose()?,
-        solver: get("solver").map(solver).transpose()?,
+        law: get("law").map(|v| v.named(LAWS)).transpose()?,
+        integrator: get("integrator").map(|v| v.named(INTEGRATORS)).transpose()?,
+        solver: get("solver").map(|v| v.named(SOLVERS)).transpose()?,
         impact_at_start: get("impact_at_start").map_or(Ok(false), |v| v.flag())?,
     })
 }

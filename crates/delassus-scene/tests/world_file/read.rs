@@ -1,8 +1,9 @@
 //! Every entry of a world file arrives in the world.
 
+use delassus::stepping::FrictionLaw;
 use delassus::world::{Pose, ShapeKind};
 use delassus_scene::{Expected, SceneKind, scene_kind};
-use delassus_scene::{FrictionLaw, Integrator, WorldFile, read_world};
+use delassus_scene::{Integrator, WorldFile, read_world};
 use glam::{DQuat, DVec3};
 use proptest::prelude::*;
 
@@ -113,7 +114,7 @@ fn every_table_arrives() {
     assert_eq!((simulation.dt, simulation.t_end, simulation.tolerance), (Some(1e-3), Some(2.0), None));
     assert_eq!(simulation.law, Some(FrictionLaw::Ccp));
     assert_eq!(simulation.integrator, Some(Integrator::TimeStepping));
-    assert_eq!(simulation.solver.as_deref(), Some("newton"));
+    assert_eq!(simulation.solver, Some(delassus_solve::contact::Method::Newton));
     let expect = file.expect.unwrap();
     assert_eq!(expect.analyze.forces_unique.as_deref(), Some("proved"));
     assert_eq!(expect.check[0].equals, Expected::Number(1.0));

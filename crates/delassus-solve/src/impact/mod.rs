@@ -32,6 +32,8 @@ mod sequence;
 pub use path::{ImpactPath, Motion, PathPoint, Restitution, impact_path};
 pub use sequence::{ImpactOrders, MOST_IMPACTS, OrderOutcome, impact_orders};
 
+use std::str::FromStr;
+
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
@@ -95,7 +97,25 @@ pub enum ImpactLaw {
     Sequence,
 }
 
+/// A word that names no law of impact.
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
+#[error("unknown impact law \"{0}\"")]
+pub struct UnknownImpactLaw(pub String);
+
+impl FromStr for ImpactLaw {
+    type Err = UnknownImpactLaw;
+
+    fn from_str(name: &str) -> Result<Self, UnknownImpactLaw> {
+        let found = Self::NAMED.into_iter().find(|law| law.name() == name);
+        found.ok_or_else(|| UnknownImpactLaw(name.to_owned()))
+    }
+}
+
 impl ImpactLaw {
+    /// The laws that a name alone chooses.
+    pub const NAMED: [ImpactLaw; 5] =
+        [ImpactLaw::Moreau, ImpactLaw::Newton, ImpactLaw::Poisson, ImpactLaw::Energetic, ImpactLaw::Sequence];
+
     /// The word in files and on the terminal.
     pub fn name(&self) -> &'static str {
         match self {

@@ -19,7 +19,7 @@ use glam::{DQuat, DVec3};
 
 use super::impact::impact_report;
 use super::{AnalyzeError, SystemAnalysis, add_findings, examine_kinematics};
-use crate::collision::{Collider, Contact, Features};
+use crate::collision::{Collider, Contact, Features, contact_name};
 use crate::lagrangian::{ContactKinematics, JointKinematics, Kinematics, Names, Row, Tolerances};
 use crate::stepping::{ContactRows, Masses, NONE};
 use crate::world;
@@ -130,7 +130,7 @@ pub fn world_kinematics(world: &World, state: &WorldState, tolerances: &Toleranc
         .into_iter()
         .unzip::<_, _, Vec<_>, Vec<_>>();
     let touching = touching_contacts(world, &state, tolerances.position);
-    contact_names.extend(names_of_contacts(world, &touching));
+    contact_names.extend((0..touching.len()).map(|i| contact_name(world, &touching, i)));
     for contact in &touching {
         let surface = world.surface(contact.bodies[0] as usize, contact.bodies[1] as usize);
         if surface.rolling > 0.0 && !notes.iter().any(|note| note.contains("rolling")) {
@@ -248,20 +248,6 @@ fn row_names(world: &World, rows: &Rows) -> Vec<String> {
         }
     };
     held.iter().enumerate().map(name).collect()
-}
-
-/// Bodies of each contact, with a number where they touch at several points.
-fn names_of_contacts(world: &World, contacts: &[Contact]) -> Vec<String> {
-    let name = |(i, contact): (usize, &Contact)| {
-        let [a, b] = contact.bodies.map(|b| world.bodies[b as usize].name.as_str());
-        let same: Vec<usize> =
-            (0..contacts.len()).filter(|&k| contacts[k].bodies == contact.bodies).collect();
-        match same.iter().position(|&k| k == i) {
-            Some(k) if same.len() > 1 => format!("{a}|{b}#{}", k + 1),
-            _ => format!("{a}|{b}"),
-        }
-    };
-    contacts.iter().enumerate().map(name).collect()
 }
 
 fn velocities(masses: &Masses, state: &WorldState) -> Vec<f64> {

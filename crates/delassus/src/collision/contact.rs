@@ -13,7 +13,7 @@
 
 use glam::{DQuat, DVec3};
 
-use crate::world::Pose;
+use crate::world::{Pose, World};
 
 /// Where the normal comes from.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -287,6 +287,21 @@ fn across(u: DVec3, x: DVec3) -> DVec3 {
 /// The point of a circle about the origin with axis u that is nearest to x.
 fn nearest_on_rim(u: DVec3, radius: f64, x: DVec3) -> DVec3 {
     across(u, x).try_normalize().unwrap_or_else(|| u.any_orthonormal_vector()) * radius
+}
+
+/// The name of a pair of bodies that touch.
+pub fn pair_name(world: &World, pair: [u32; 2]) -> String {
+    let [a, b] = pair.map(|b| world.bodies[b as usize].name.as_str());
+    format!("{a}|{b}")
+}
+
+/// The name of a contact among those that stand in a list with it: its bodies, and a number where they touch at several
+/// points.
+pub fn contact_name(world: &World, contacts: &[Contact], index: usize) -> String {
+    let pair = contacts[index].bodies;
+    let of_pair = |list: &[Contact]| list.iter().filter(|c| c.bodies == pair).count();
+    let name = pair_name(world, pair);
+    if of_pair(contacts) > 1 { format!("{name}#{}", of_pair(&contacts[..=index])) } else { name }
 }
 
 #[cfg(test)]

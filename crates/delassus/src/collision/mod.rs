@@ -16,7 +16,7 @@ mod convex;
 mod parry;
 mod primitives;
 
-pub use contact::{Contact, Features};
+pub use contact::{Contact, Features, contact_name, pair_name};
 
 use glam::{DMat3, DVec3};
 

@@ -18,6 +18,7 @@
 //! there (`step_moment.rs`). The law in the second solve is Moreau's; other laws of impact act before it (`step_impact.rs`).
 
 mod adaptive;
+mod contact_events;
 mod control;
 mod depenetrate;
 mod force_uniqueness;
@@ -25,18 +26,29 @@ mod forces;
 mod impact;
 mod joint_solve;
 mod motor_braking;
+mod option_names;
 mod report;
 mod row_targets;
+mod run;
+mod start;
 mod substep;
+#[cfg(test)]
+mod test_worlds;
 mod time_of_impact;
 mod velocity_solve;
 mod warm_start;
 
 pub use adaptive::{ControlledStep, MOST_HALVINGS, StepControl, controlled_step};
+pub use contact_events::{ContactEvent, ContactEventKind, ContactEvents, PairMode};
 pub use control::ControlError;
 pub use depenetrate::part_bodies;
 pub use impact::StepImpactLaw;
+pub use option_names::UnknownOption;
 pub use report::{Forces, KeyedImpulse, Snapshot, StepFailure, StepReport};
+pub use run::{RunError, StepEstimate, StepLength, StepRecord, no_time_left, run_until, time_slack};
+pub use start::{
+    CLOSED, ClosedJoints, Overlap, StartReport, StartVelocities, is_closed, obey_joints, prepare_start,
+};
 
 pub(crate) use velocity_solve::{ContactRows, Masses, NONE, row_velocity};
 
@@ -46,7 +58,7 @@ use delassus_solve::contact::Method;
 use delassus_solve::problem::{InvalidProblem, Law, Status};
 use glam::DVec3;
 
-use crate::collision::{Collider, Contact};
+use crate::collision::{Collider, Contact, contact_name, pair_name};
 use crate::world;
 use crate::world::{BodyState, RowKind, Rows, World, WorldError, WorldState, check_world, close_loops};
 use joint_solve::redundant_rows;
@@ -245,11 +257,9 @@ impl Stepper {
 
     /// The name of a contact: its bodies, and a number where they touch at several points.
     pub fn contact_name(&self, contact: &Contact) -> String {
-        let [a, b] = contact.bodies.map(|b| self.world.bodies[b as usize].name.as_str());
-        let same: Vec<_> = self.contacts.iter().filter(|c| c.bodies == contact.bodies).collect();
-        match same.iter().position(|c| key(c) == key(contact)) {
-            Some(i) if same.len() > 1 => format!("{a}|{b}#{}", i + 1),
-            _ => format!("{a}|{b}"),
+        match self.contacts.iter().position(|c| key(c) == key(contact)) {
+            Some(i) => contact_name(&self.world, &self.contacts, i),
+            None => pair_name(&self.world, contact.bodies),
         }
     }
 

@@ -1,0 +1,334 @@
+//! Events of contacts between two steps: impact, opening, begin of sliding and of sticking.
+//!
+//! ```text
+//! impact:  u_n(t_k) < −ε_n  and  r_n > 0 in the step      at t_k + min(gap/|u_n|, h)
+//! closed:  gap ≤ δ  and  u_n ≤ ε_n ,      slide:  |u_t| > ε_t ,      stick:  |u_t| ≤ ε_t
+//! ```
+//!
+//! u_n and u_t are the normal and tangential relative velocity of a contact (m/s), r_n its normal impulse, h the step,
+//! δ the gap that counts as touching. ε_n = 0.1 |g| h and ε_t = 1e-4 |g| h, both at least 1e-7 m/s: what a step of free
+//! fall gives, scaled. Open, slide and stick are reported of pairs of bodies: a pair slides while one of its points does.
+//! Jams and the ends of rebounds are found by the step itself ([`StepReport`]); they are listed among the others.
+
+use glam::DVec3;
+
+use super::{REST, Scheme, StepReport, Stepper};
+use crate::collision::{Contact, pair_name};
+use crate::world::WorldState;
+
+/// Slip below this part of what a step of free fall gives is what solves leave.
+const SLIP_OF_FREE_FALL: f64 = 1e-4;
+/// The least speed that counts as motion, where nothing falls, m/s.
+const LEAST_SPEED: f64 = 1e-7;
+
+/// Bodies, shapes and feature of a contact.
+type Key = ([u32; 2], [u32; 2], u32);
+
+/// How the bodies of a pair that touch move on each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PairMode {
+    /// One of their points slides.
+    Slide,
+    /// All points stick or roll.
+    Stick,
+}
+
+/// What happened at a contact.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum ContactEventKind {
+    /// Bodies hit each other.
+    Impact {
+        /// Where, world axes.
+        point: DVec3,
+        /// Speed of approach, m/s.
+        speed: f64,
+    },
+    /// All contacts of a pair opened.
+    Open,
+    /// A pair began to slide.
+    Slide,
+    /// A pair began to stick or roll.
+    Stick,
+    /// Infinitely many rebounds came to an end.
+    ZenoAccumulation,
+    /// Friction stopped a contact without a collision (003 §5).
+    Jam {
+        /// Where, world axes.
+        point: DVec3,
+        /// Normal impulse, N s.
+        impulse: f64,
+        /// Friction coefficient.
+        mu: f64,
+        /// The coefficient above which the contact can jam.
+        mu_jam: f64,
+    },
+}
+
+/// An event of a contact.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ContactEvent {
+    /// When, s.
+    pub t: f64,
+    /// The contact, by the names of its bodies.
+    pub contact: String,
+    /// What happened.
+    pub kind: ContactEventKind,
+}
+
+/// A contact before a step.
+#[derive(Clone, Copy, Debug)]
+struct Approach {
+    key: Key,
+    gap: f64,
+    /// Relative velocity along the normal, m/s; negative where it approaches.
+    speed: f64,
+    point: DVec3,
+}
+
+/// The impact of a pair in a step: at its contact that approached fastest.
+struct PairImpact {
+    pair: [u32; 2],
+    t: f64,
+    speed: f64,
+    point: DVec3,
+}
+
+/// Finds the events of contacts, step by step.
+#[derive(Clone, Debug, Default)]
+pub struct ContactEvents {
+    t: f64,
+    approach: Vec<Approach>,
+    modes: Vec<([u32; 2], PairMode)>,
+}
+
+impl ContactEvents {
+    /// From the state in which a stepper stands: what touches there has begun before.
+    pub fn new(stepper: &Stepper) -> Self {
+        ContactEvents::with_modes(pair_modes(stepper))
+    }
+
+    /// From the pairs that touch, sorted by their bodies, as [`ContactEvents::modes`] returned them.
+    pub fn with_modes(modes: Vec<([u32; 2], PairMode)>) -> Self {
+        ContactEvents { t: 0.0, approach: vec![], modes }
+    }
+
+    /// Pairs of bodies that touch now, sorted.
+    pub fn modes(&self) -> &[([u32; 2], PairMode)] {
+        &self.modes
+    }
+
+    /// Records the contacts from which the next step begins, after its length is set.
+    pub fn before_step(&mut self, stepper: &Stepper) {
+        let state = stepper.state();
+        self.t = state.t;
+        self.approach.clear();
+        self.approach.extend(stepper.contacts().iter().map(|contact| Approach {
+            key: key(contact),
+            gap: contact.gap,
+            speed: relative_velocity(state, contact).dot(contact.normal),
+            point: contact.point,
+        }));
+    }
+
+    /// Adds the events of the step that was made since [`ContactEvents::before_step`].
+    pub fn after_step(&mut self, stepper: &Stepper, report: &StepReport, events: &mut Vec<ContactEvent>) {
+        self.impacts(stepper, events);
+        events.extend(report.jams.iter().map(|jam| ContactEvent {
+            t: jam.t,
+            contact: jam.contact.clone(),
+            kind: ContactEventKind::Jam {
+                point: jam.point,
+                impulse: jam.impulse,
+                mu: jam.mu,
+                mu_jam: jam.mu_jam,
+            },
+        }));
+        events.extend(report.accumulations.iter().map(|end| ContactEvent {
+            t: end.t,
+            contact: end.contact.clone(),
+            kind: ContactEventKind::ZenoAccumulation,
+        }));
+        self.change_modes(stepper, events);
+    }
+
+    /// Contacts that approached before the step and carried a force in it: one event for a pair of bodies.
+    fn impacts(&self, stepper: &Stepper, events: &mut Vec<ContactEvent>) {
+        let dt = stepper.options.dt;
+        let resting = (REST * stepper.world.gravity.length() * dt).max(LEAST_SPEED);
+        let mut found: Vec<PairImpact> = vec![];
+        for (contact, normal, _) in stepper.contact_forces() {
+            if normal <= 0.0 {
+                continue;
+            }
+            let Ok(i) = self.approach.binary_search_by_key(&key(contact), |a| a.key) else { continue };
+            let Approach { gap, speed, point, .. } = self.approach[i];
+            if speed >= -resting {
+                continue;
+            }
+            let t = self.t + (gap.max(0.0) / -speed).min(dt);
+            let impact = PairImpact { pair: contact.bodies, t, speed, point };
+            match found.iter_mut().find(|impact| impact.pair == contact.bodies) {
+                Some(entry) if speed < entry.speed => *entry = impact,
+                Some(_) => {}
+                None => found.push(impact),
+            }
+        }
+        events.extend(found.into_iter().map(|PairImpact { pair, t, speed, point }| ContactEvent {
+            t,
+            contact: pair_name(&stepper.world, pair),
+            kind: ContactEventKind::Impact { point, speed: -speed },
+        }));
+    }
+
+    fn change_modes(&mut self, stepper: &Stepper, events: &mut Vec<ContactEvent>) {
+        let mut now = pair_modes(stepper);
+        let t = stepper.state().t;
+        let event = |pair, kind| ContactEvent { t, contact: pair_name(&stepper.world, pair), kind };
+        let mode_of = |list: &[([u32; 2], PairMode)], pair: [u32; 2]| {
+            list.binary_search_by_key(&pair, |(p, _)| *p).ok().map(|i| list[i].1)
+        };
+        for &(pair, mode) in &now {
+            if mode_of(&self.modes, pair) != Some(mode) {
+                events.push(event(
+                    pair,
+                    match mode {
+                        PairMode::Slide => ContactEventKind::Slide,
+                        PairMode::Stick => ContactEventKind::Stick,
+                    },
+                ));
+            }
+        }
+        // Velocities at the end of a half-implicit step belong to the normals at its begin: on a curved surface they
+        // seem to separate from those at its end while the contact still carries a force.
+        let half_implicit = stepper.options.scheme == Scheme::HalfImplicit;
+        let touching = stepper.touching();
+        let still_touches = |pair: [u32; 2]| {
+            let mut of_pair = stepper.contact_forces().filter(|(c, ..)| c.bodies == pair);
+            half_implicit && of_pair.any(|(c, normal, _)| normal > 0.0 || c.gap <= touching)
+        };
+        let mut remaining = vec![];
+        for &(pair, mode) in self.modes.iter().filter(|(pair, _)| mode_of(&now, *pair).is_none()) {
+            if still_touches(pair) {
+                remaining.push((pair, mode));
+            } else {
+                events.push(event(pair, ContactEventKind::Open));
+            }
+        }
+        now.extend(remaining);
+        now.sort_unstable_by_key(|(pair, _)| *pair);
+        self.modes = now;
+    }
+}
+
+fn key(contact: &Contact) -> Key {
+    (contact.bodies, contact.shapes, contact.feature)
+}
+
+/// Velocity of B against A at a contact.
+fn relative_velocity(state: &WorldState, contact: &Contact) -> DVec3 {
+    let [a, b] = contact.bodies.map(|b| {
+        let s = &state.bodies[b as usize];
+        s.velocity + s.spin().cross(contact.point - s.pose.position)
+    });
+    b - a
+}
+
+/// The pairs of bodies that touch, sorted.
+fn pair_modes(stepper: &Stepper) -> Vec<([u32; 2], PairMode)> {
+    let fall = stepper.world.gravity.length() * stepper.options.dt;
+    let separating = (REST * fall).max(LEAST_SPEED);
+    let slipping = (SLIP_OF_FREE_FALL * fall).max(LEAST_SPEED);
+    let touching = stepper.touching();
+    let state = stepper.state();
+    let mut now: Vec<([u32; 2], PairMode)> = vec![];
+    for contact in stepper.contacts().iter().filter(|c| c.gap <= touching) {
+        let u = relative_velocity(state, contact);
+        let normal = u.dot(contact.normal);
+        if normal > separating {
+            continue;
+        }
+        let slides = (u - normal * contact.normal).length() > slipping;
+        // Contacts of a pair follow each other.
+        match now.last_mut() {
+            Some((pair, known)) if *pair == contact.bodies => {
+                if slides {
+                    *known = PairMode::Slide;
+                }
+            }
+            _ => now.push((contact.bodies, if slides { PairMode::Slide } else { PairMode::Stick })),
+        }
+    }
+    now.sort_unstable_by_key(|(pair, _)| *pair);
+    now
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::stepping::StepOptions;
+    use crate::stepping::test_worlds::on_a_floor;
+    use crate::world::ShapeKind;
+
+    const G: f64 = 9.81;
+
+    fn events(mut stepper: Stepper, mut found: ContactEvents, steps: usize) -> Vec<ContactEvent> {
+        let mut events = vec![];
+        for _ in 0..steps {
+            found.before_step(&stepper);
+            let report = stepper.step().unwrap();
+            found.after_step(&stepper, &report, &mut events);
+        }
+        events
+    }
+
+    /// A block with the velocity v on a floor with friction μ stops after v / (μ g).
+    #[test]
+    fn a_block_slides_and_then_sticks() {
+        let (world, mut state) =
+            on_a_floor(ShapeKind::Box { half_extents: DVec3::splat(0.1) }, 0.1, [0.5, 0.0]);
+        state.bodies[1].velocity = DVec3::X;
+        let stepper = Stepper::new(world, state, StepOptions::default()).unwrap();
+        let dt = stepper.options.dt;
+        // Where the contact was known before, its sliding does not begin.
+        assert_eq!(ContactEvents::new(&stepper).modes(), [([0, 1], PairMode::Slide)]);
+        let found = events(stepper, ContactEvents::default(), 300);
+        let kinds: Vec<ContactEventKind> = found.iter().map(|event| event.kind).collect();
+        assert_eq!(kinds, [ContactEventKind::Slide, ContactEventKind::Stick]);
+        assert_eq!((found[0].t, found[0].contact.as_str()), (dt, "floor|body"));
+        let stop = 1.0 / (0.5 * G);
+        assert!((stop - 1e-9..=stop + dt).contains(&found[1].t), "{} against {stop}", found[1].t);
+    }
+
+    /// Dropped from the gap d, a ball hits with √(2 g d), then with e times the speed before, and rests after
+    /// √(2 d/g) (1 + e)/(1 − e).
+    #[test]
+    fn a_ball_bounces_and_then_rests() {
+        let (d, e) = (0.1, 0.5);
+        let (world, state) = on_a_floor(ShapeKind::Sphere { radius: 0.1 }, 0.1 + d, [0.0, e]);
+        let stepper = Stepper::new(world, state, StepOptions::default()).unwrap();
+        let dt = stepper.options.dt;
+        let none = ContactEvents::new(&stepper);
+        assert!(none.modes().is_empty());
+        let found = events(stepper, none, 600);
+        let impacts: Vec<[f64; 2]> = (found.iter())
+            .filter_map(|event| match event.kind {
+                ContactEventKind::Impact { speed, .. } => Some([event.t, speed]),
+                _ => None,
+            })
+            .collect();
+        let first = (2.0 * d / G).sqrt();
+        // The speed is that at the begin of the step in which the ball arrives.
+        let speed = |n: i32| G * first * e.powi(n);
+        for (n, [_, found]) in impacts.iter().enumerate().take(4) {
+            let exact = speed(n as i32);
+            assert!((exact - G * dt..=exact + 1e-9).contains(found), "impact {n}: {found} against {exact}");
+        }
+        assert!((impacts[0][0] - first).abs() < dt, "{impacts:?}");
+        assert!((impacts[1][0] - first * (1.0 + 2.0 * e)).abs() < dt, "{impacts:?}");
+        let rest = found.last().unwrap();
+        assert_eq!(rest.kind, ContactEventKind::Stick);
+        let end = first * (1.0 + e) / (1.0 - e);
+        assert!((rest.t - end).abs() < 0.02 * end, "{} against {end}", rest.t);
+        assert!(found.iter().any(|event| event.kind == ContactEventKind::ZenoAccumulation), "{found:?}");
+    }
+}
