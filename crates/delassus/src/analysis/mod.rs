@@ -12,13 +12,13 @@ pub use safe_interval::{
 };
 pub use world::{WorldKinematics, analyze_world, world_kinematics};
 
-use delassus_solve::analysis::theorems::{CheckedFinding, findings, with_findings};
+use delassus_solve::analysis::theorems::{CheckedFinding, findings};
 use delassus_solve::analysis::{
     Analysis, FrictionBound, FrictionCone, analyze as analyze_dynamics, friction_bounds, friction_cone,
 };
-use delassus_solve::lcp::{Lcp, Verdict, sliding_lcp};
-use delassus_solve::linalg::{Matrix, max_abs, norm};
-use delassus_solve::modes::{EnumerateOptions, Mode, SolutionPiece};
+use delassus_solve::lcp::{Lcp, sliding_lcp};
+use delassus_solve::linalg::Matrix;
+use delassus_solve::modes::EnumerateOptions;
 use delassus_solve::problem::{Dynamics, Law, held, kinetic_angle};
 use thiserror::Error;
 
@@ -29,11 +29,6 @@ use crate::lagrangian::{
 
 /// Constraints up to which the angles between all of them are told.
 const MAX_ANGLES: usize = 32;
-
-/// A force is inside of its cone when it is clear of its surface by this part of the largest force.
-const INSIDE: f64 = 1e-6;
-/// Rows depend on each other where a singular value is below this part of the largest.
-const DEPENDENT: f64 = 1e-10;
 
 /// Why an analysis could not begin.
 #[derive(Clone, Debug, Error, PartialEq)]
@@ -133,11 +128,10 @@ pub fn analyze_at(system: &System, state: &State) -> Result<SystemAnalysis, Anal
     analyze(system, state, &Tolerances::default(), &EnumerateOptions::default())
 }
 
-/// Adds what the propositions of the papers say to what [`examine`] found.
+/// Adds the propositions of the papers to what [`examine`] found; verified ones take part in the verdicts.
 pub fn add_findings(result: &mut SystemAnalysis) {
     if let Some(analysis) = &mut result.analysis {
-        result.findings = findings(&result.assembly.dynamics, &mut *analysis);
-        with_findings(analysis, &result.findings);
+        result.findings = findings(&result.assembly.dynamics, analysis);
     }
 }
 
@@ -158,24 +152,29 @@ pub fn examine_kinematics(
     tolerances: &Tolerances,
     options: &EnumerateOptions,
 ) -> Result<SystemAnalysis, AnalyzeError> {
+    describe(names, kinematics, tolerances, |dynamics| analyze_dynamics(dynamics, options))
+}
+
+/// The matrices, angles and contacts of a system with the verdicts that `analyze` draws, where no impact comes first.
+fn describe(
+    names: Names,
+    kinematics: Kinematics,
+    tolerances: &Tolerances,
+    analyze: impl FnOnce(&Dynamics) -> Analysis,
+) -> Result<SystemAnalysis, AnalyzeError> {
     let assembly = assemble(&names, &kinematics, tolerances)?;
     let dynamics = &assembly.dynamics;
     let impact = assembly.contacts.contains(&ContactState::Approaching);
-    let mut analysis = (!impact).then(|| analyze_dynamics(dynamics, options));
-    if let Some(found) = &mut analysis
-        && found.forces_unique == Verdict::Unknown
-        && found.solutions.pieces.first().is_some_and(|piece| has_other_forces(dynamics, piece))
-    {
-        found.forces_unique = Verdict::Refuted;
-    }
-    let reduced = dynamics.reduce();
+    let analysis = (!impact).then(|| analyze(dynamics));
+    let own = if impact { dynamics.reduce() } else { None };
+    let reduced = analysis.as_ref().map_or(own.as_ref(), |a| a.reduced.as_ref());
     let offsets = dynamics.offsets();
     let normals: Vec<usize> = offsets[..dynamics.laws.len()].to_vec();
     let (joint_rows, contact_rows) = normals.split_at(names.joints.len());
     let constraints = constraint_names(&names, &assembly);
     let mut kinetic_angles = Vec::new();
     let (mut delassus, mut constrained, mut lcp, mut bounds) = (None, None, None, vec![]);
-    if let Some(r) = &reduced {
+    if let Some(r) = reduced {
         let w = &r.delassus;
         let angles = if normals.len() <= MAX_ANGLES { normals.len() } else { 0 };
         for i in 0..angles {
@@ -211,31 +210,6 @@ pub fn examine_kinematics(
         kinematics,
         assembly,
     })
-}
-
-/// Whether forces can be added to those of a solution that change nothing: z ≠ 0 with Jᵀ z = 0 on the rows of joints and of
-/// contacts whose force is inside of its cone. Then f + ε z is a solution too, with the same acceleration.
-fn has_other_forces(dynamics: &Dynamics, piece: &SolutionPiece) -> bool {
-    let offsets = dynamics.offsets();
-    let largest = max_abs(&piece.force);
-    let mut inside = Vec::new();
-    for (k, law) in dynamics.laws.iter().enumerate() {
-        let rows = offsets[k]..offsets[k + 1];
-        let f = &piece.force[rows.clone()];
-        let free = match *law {
-            Law::Bilateral => true,
-            Law::Unilateral => f[0] > INSIDE * largest,
-            Law::Coulomb { mu } | Law::CoulombPlane { mu } => {
-                piece.modes[k] == Mode::Stick && mu * f[0] - norm(&f[1..]) > INSIDE * largest
-            }
-            _ => false,
-        };
-        if free {
-            inside.extend(rows);
-        }
-    }
-    let j = dynamics.jacobian.select_rows(&inside);
-    j.row_space_with(DEPENDENT).rank < inside.len()
 }
 
 /// Names of the constraints in the order of the dynamics: joints, then active contacts.

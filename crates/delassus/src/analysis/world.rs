@@ -10,15 +10,14 @@
 //! central differences of the exact velocity at three steps, extrapolated twice (Richardson), accurate to about 1e-11 of
 //! the terms it is made of. Tangents move along with the normal, and the point of contact wanders as the bodies roll.
 
-use delassus_solve::analysis::Method;
-use delassus_solve::lcp::Verdict;
+use delassus_solve::analysis::Analysis;
 use delassus_solve::linalg::Matrix;
 use delassus_solve::modes::EnumerateOptions;
 use delassus_solve::problem::Law;
 use glam::{DQuat, DVec3};
 
 use super::impact::impact_report;
-use super::{AnalyzeError, SystemAnalysis, add_findings, examine_kinematics};
+use super::{AnalyzeError, SystemAnalysis, add_findings, describe, examine_kinematics};
 use crate::collision::{Collider, Contact, Features, contact_name};
 use crate::lagrangian::{ContactKinematics, JointKinematics, Kinematics, Names, Row, Tolerances};
 use crate::stepping::{ContactRows, Masses, NONE};
@@ -45,13 +44,13 @@ pub fn analyze_world(
     let coordinates = coordinate_names(world);
     if coordinates.len() > MAX_SIZE {
         let names = Names { title: world.name.clone(), coordinates, ..Names::default() };
-        return too_large(names, "coordinates", tolerances, options);
+        return too_large(names, "coordinates", tolerances);
     }
     let WorldKinematics { names, kinematics, velocity, mut notes } =
         world_kinematics(world, state, tolerances);
     let rows = kinematics.joints.len() + kinematics.contacts.iter().map(|c| 1 + c.slip.len()).sum::<usize>();
     if rows > MAX_SIZE {
-        return too_large(names, "rows of joints and contacts", tolerances, options);
+        return too_large(names, "rows of joints and contacts", tolerances);
     }
     let mut result = examine_kinematics(names, kinematics, tolerances, options)?;
     result.impact = impact_report(&result.kinematics, &result.assembly, &velocity);
@@ -65,12 +64,7 @@ pub fn analyze_world(
 }
 
 /// An analysis that decides nothing.
-fn too_large(
-    names: Names,
-    what: &str,
-    tolerances: &Tolerances,
-    options: &EnumerateOptions,
-) -> Result<SystemAnalysis, AnalyzeError> {
+fn too_large(names: Names, what: &str, tolerances: &Tolerances) -> Result<SystemAnalysis, AnalyzeError> {
     let kinematics = Kinematics {
         mass: Matrix::zeros(0, 0),
         mass_rank: names.coordinates.len(),
@@ -80,16 +74,7 @@ fn too_large(
         contacts: vec![],
         joints: vec![],
     };
-    let mut result = examine_kinematics(Names::default(), kinematics, tolerances, options)?;
-    if let Some(analysis) = &mut result.analysis {
-        let unknown = Verdict::Unknown;
-        (analysis.existence, analysis.acceleration_unique, analysis.forces_unique) =
-            (unknown, unknown, unknown);
-        analysis.method = Method::None;
-        (analysis.minimum_norm, analysis.unique_part) = (None, None);
-        analysis.solutions.pieces.clear();
-        analysis.solutions.complete = false;
-    }
+    let mut result = describe(Names::default(), kinematics, tolerances, Analysis::undecided)?;
     result.notes = vec![format!("too large to analyze: more than {MAX_SIZE} {what}")];
     result.names = names;
     Ok(result)

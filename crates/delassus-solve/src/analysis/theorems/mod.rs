@@ -36,8 +36,8 @@ pub use p002::{all_002, independent_forces, least_forces, lemma_002_51, lemma_00
 pub use p003::{Class, OneContact, all_003, jam_003, one_contact};
 
 use crate::analysis::certificate::{Certificate, Claims, Fact, Finding, Outcome};
+use crate::analysis::verdicts::answer;
 use crate::analysis::{Analysis, Method, all_modes_exactly};
-use crate::lcp::Verdict;
 use crate::problem::Dynamics;
 
 /// A finding, and whether its certificate stood up to exact checking; `None` where it claims nothing.
@@ -53,7 +53,8 @@ pub struct CheckedFinding {
 /// longer a matter of a moment.
 pub const LARGEST: usize = 24;
 
-/// All propositions that apply to a problem, and the list of all modes where `analysis` has it, each checked.
+/// All propositions that apply to a problem, and the list of all modes where `analysis` has it, each checked. The verdicts of
+/// `analysis` take account of the claims that were verified.
 pub fn findings(d: &Dynamics, analysis: &mut Analysis) -> Vec<CheckedFinding> {
     let mut all = Vec::new();
     if d.coordinates() <= LARGEST && d.jacobian.rows() <= LARGEST {
@@ -81,6 +82,8 @@ pub fn findings(d: &Dynamics, analysis: &mut Analysis) -> Vec<CheckedFinding> {
         });
         all.push(CheckedFinding { finding, verified: Some(verified) });
     }
+    let verified = all.iter().filter(|f| f.verified == Some(true)).map(|f| f.finding.claims);
+    analysis.add_claims(verified);
     all
 }
 
@@ -104,16 +107,8 @@ fn modes(d: &Dynamics, analysis: &Analysis) -> Option<Finding> {
     if analysis.method != Method::AllModes {
         return None;
     }
-    let claim = |v: Verdict| match v {
-        Verdict::Proved => Some(true),
-        Verdict::Refuted => Some(false),
-        Verdict::Unknown => None,
-    };
-    let claims = Claims {
-        existence: claim(analysis.existence),
-        acceleration_unique: claim(analysis.acceleration_unique),
-        forces_unique: claim(analysis.forces_unique),
-    };
+    let [existence, acceleration_unique, forces_unique] = analysis.verdicts().map(answer);
+    let claims = Claims { existence, acceleration_unique, forces_unique };
     Some(Finding {
         id: "modes",
         outcome: Outcome::Holds,
@@ -123,49 +118,4 @@ fn modes(d: &Dynamics, analysis: &Analysis) -> Option<Finding> {
         meaning: "every combination of modes was examined".into(),
         certificate: Some(Certificate::new("modes", d, vec![Fact::AllModes(claims)], claims)),
     })
-}
-
-/// The verdicts with what verified findings add where they were unknown, and without what they contradict.
-///
-/// Margins tell a tie from rounding; exact arithmetic takes the numbers at their word. Where the two disagree, one of them
-/// has misread the mechanism, and the verdict is `Unknown`. One case is left to the margins: forces that are not unique
-/// up to rounding, in a problem about which all else agrees. There the exact forces are an accident of the last digits.
-pub fn with_findings(analysis: &mut Analysis, findings: &[CheckedFinding]) {
-    let verified = || findings.iter().filter(|f| f.verified == Some(true)).map(|f| f.finding.claims);
-    let claims: [Vec<bool>; 3] = [
-        verified().filter_map(|c| c.existence).collect(),
-        verified().filter_map(|c| c.acceleration_unique).collect(),
-        verified().filter_map(|c| c.forces_unique).collect(),
-    ];
-    let exact = analysis.exact.map(|truth| truth.answers());
-    let mut verdicts = analysis.verdicts();
-    let said = |v: Verdict| match v {
-        Verdict::Proved => Some(true),
-        Verdict::Refuted => Some(false),
-        Verdict::Unknown => None,
-    };
-    let contradicted = |k: usize, v: Verdict| {
-        said(v).is_some_and(|v| claims[k].iter().chain(exact.as_ref().map(|e| &e[k])).any(|c| *c != v))
-    };
-    let wrong: Vec<bool> = (0..3).map(|k| contradicted(k, verdicts[k])).collect();
-    let accident =
-        !wrong[0] && !wrong[1] && verdicts[0] == Verdict::Proved && verdicts[2] == Verdict::Refuted;
-    for k in 0..3 {
-        if wrong.contains(&true) && !accident {
-            // A list that misses a solution, or has one too many, answers none of the questions.
-            let from_list = analysis.method == Method::AllModes;
-            if wrong[k] || from_list {
-                verdicts[k] = Verdict::Unknown;
-            }
-            analysis.solutions.decided = false;
-        } else if verdicts[k] == Verdict::Unknown {
-            // Claims that contradict each other would be a bug; then nothing is said.
-            if let Some(&first) = claims[k].first()
-                && claims[k].iter().all(|c| *c == first)
-            {
-                verdicts[k] = if first { Verdict::Proved } else { Verdict::Refuted };
-            }
-        }
-    }
-    [analysis.existence, analysis.acceleration_unique, analysis.forces_unique] = verdicts;
 }

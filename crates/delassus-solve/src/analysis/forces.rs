@@ -1,0 +1,206 @@
+//! The forces of a set of solutions: intervals, least norm, and the part that all share.
+//!
+//! ```text
+//! F = ⋃ₚ {fₚ + Dₚ s : Gₚ s ≥ hₚ} ,      [min, max] of each row of F ,      argmin ‖f‖ ,      projection on (F − F)^⊥
+//! ```
+//!
+//! fₚ ∈ Rᵐ, Dₚ is m × kₚ. The set comes from the enumeration of modes, or from a single solution by
+//! [`impulse_range`].
+
+use super::Analysis;
+use super::impulse_range::{ImpulseRange, impulse_range};
+use super::verdicts::SAME_SOLUTION;
+use crate::contact::{FrictionSolution, solve_any_law};
+use crate::lcp::{Lp, linear_program};
+use crate::linalg::{Matrix, max_abs, norm};
+use crate::modes::{Mode, SolutionPiece};
+use crate::problem::{ContactProblem, Dynamics, Law, Reduced, row_offsets, worst_constraint};
+
+/// How far forces may be from a solution at any constraint by itself.
+const MAX_VIOLATION: f64 = 1e-8;
+
+/// A contact whose force is below this part of the largest among forces of least norm is open: the precision to which
+/// these are solved for.
+const OPEN_LEAST: f64 = 1e-7;
+
+/// Where a single solution was found: the forces that go with its acceleration, their intervals and the least among them,
+/// which takes the place of the forces that the solver happened to find. Where they are not known, intervals are open.
+pub(super) fn add_other_forces(dynamics: &Dynamics, analysis: &mut Analysis) {
+    let Some(reduced) = &analysis.reduced else { return };
+    let [component] = &mut analysis.solutions.pieces[..] else { return };
+    if component.freedom.is_some() {
+        return;
+    }
+    match impulse_range(&dynamics.contact_problem(), &component.force) {
+        Ok(ImpulseRange::Unique) => {}
+        Ok(ImpulseRange::Ranges { rows, least_norm, differences, .. }) => {
+            analysis.evidence.refute_unique_forces();
+            analysis.intervals = rows;
+            let checked = reduced.problem(&dynamics.laws).map(|p| worst_constraint(&p, &least_norm));
+            if checked.is_ok_and(|worst| worst <= MAX_VIOLATION) {
+                component.modes =
+                    modes_of(&dynamics.laws, reduced, &least_norm, &component.velocity, OPEN_LEAST);
+                component.force.clone_from(&least_norm);
+            }
+            let basis = differences.transpose().row_space_with(1e-9).basis;
+            let inside = basis.mul_vec(&basis.tr_mul_vec(&least_norm));
+            analysis.unique_part = (basis.cols() > 0)
+                .then(|| least_norm.iter().zip(&inside).map(|(f, shared)| f - shared).collect());
+            analysis.minimum_norm = Some(least_norm);
+            analysis.conclude();
+        }
+        Ok(ImpulseRange::Unknown) | Err(_) => {
+            analysis.intervals.fill([f64::NEG_INFINITY, f64::INFINITY]);
+            (analysis.minimum_norm, analysis.unique_part) = (None, None);
+        }
+    }
+}
+
+/// One solution of a small dense contact problem, whatever its laws, to a scale-free residual of `tolerance`.
+///
+/// For the questions of an instant, which ask for all digits of a few contacts. Large problems, and steps in time, go to
+/// [`crate::contact::solve`].
+pub fn one_solution(problem: &ContactProblem<'_>, tolerance: f64) -> FrictionSolution {
+    solve_any_law(problem, tolerance)
+}
+
+/// One solution by an iterative solver, if it violates no law by more than 10⁻⁸ at any constraint by itself.
+pub(super) fn solve_once(reduced: &Reduced, laws: &[Law]) -> Option<SolutionPiece> {
+    let problem = reduced.problem(laws).ok()?;
+    let solution = one_solution(&problem, 1e-12);
+    if worst_constraint(&problem, &solution.impulse) > MAX_VIOLATION {
+        return None;
+    }
+    let modes = modes_of(laws, reduced, &solution.impulse, &solution.velocity, 1e-9);
+    Some(SolutionPiece {
+        modes,
+        acceleration: reduced.acceleration(&solution.impulse),
+        velocity: solution.velocity,
+        force: solution.impulse,
+        freedom: None,
+    })
+}
+
+/// What each constraint does: open where its force is below a part of the largest.
+fn modes_of(laws: &[Law], reduced: &Reduced, force: &[f64], velocity: &[f64], open: f64) -> Vec<Mode> {
+    let offsets = row_offsets(laws);
+    let speed = max_abs(&reduced.free_velocity).max(f64::MIN_POSITIVE);
+    let top = max_abs(force);
+    let mode = |(k, law): (usize, &Law)| {
+        let rows = offsets[k]..offsets[k + 1];
+        let (f, u) = (&force[rows.clone()], &velocity[rows]);
+        if law.is_bilateral() {
+            Mode::Held
+        } else if f[0] <= open * top {
+            Mode::Open
+        } else if f.len() > 1 && norm(&u[1..]) <= 1e-9 * speed {
+            Mode::Stick
+        } else {
+            Mode::Slide
+        }
+    };
+    laws.iter().enumerate().map(mode).collect()
+}
+
+/// [min, max] of each force component over a union of components, by linear programming.
+pub(super) fn intervals(components: &[SolutionPiece], rows: usize) -> Vec<[f64; 2]> {
+    if components.is_empty() {
+        return vec![];
+    }
+    (0..rows)
+        .map(|i| {
+            let mut range = [f64::INFINITY, f64::NEG_INFINITY];
+            for component in components {
+                let [low, high] = component_interval(component, i);
+                range = [range[0].min(low), range[1].max(high)];
+            }
+            range
+        })
+        .collect()
+}
+
+fn component_interval(component: &SolutionPiece, i: usize) -> [f64; 2] {
+    let base = component.force[i];
+    let Some(freedom) = &component.freedom else { return [base, base] };
+    let c = freedom.force.row(i);
+    let top = freedom.force.max_abs();
+    if max_abs(c) <= 1e-11 * top {
+        return [base, base];
+    }
+    let end = |sign: f64| {
+        let cost: Vec<f64> = c.iter().map(|x| sign * x).collect();
+        match linear_program(&cost, &freedom.bounds, &freedom.limits) {
+            Lp::Optimal { value, .. } => base + sign * value,
+            // Without a bound the interval is left open: it may be too wide, never too narrow.
+            Lp::Unbounded | Lp::Infeasible | Lp::Undecided => -sign * f64::INFINITY,
+        }
+    };
+    [end(1.0), end(-1.0)]
+}
+
+/// f less its component in the span of all differences of solutions.
+pub(super) fn unique_part(f: &[f64], components: &[SolutionPiece]) -> Vec<f64> {
+    let mut rows: Vec<Vec<f64>> = Vec::new();
+    for component in components {
+        let difference: Vec<f64> = component.force.iter().zip(f).map(|(a, b)| a - b).collect();
+        if norm(&difference) > SAME_SOLUTION * norm(f) {
+            rows.push(difference.iter().map(|x| x / norm(&difference)).collect());
+        }
+        if let Some(d) = &component.freedom {
+            let top = d.force.max_abs();
+            rows.extend(
+                (0..d.force.cols())
+                    .map(|j| d.force.col(j))
+                    .filter(|c| norm(c) > 1e-11 * top)
+                    .map(|c| c.iter().map(|x| x / norm(&c)).collect()),
+            );
+        }
+    }
+    if rows.is_empty() {
+        return f.to_vec();
+    }
+    let basis = Matrix::from_rows(&rows).row_space_with(1e-9).basis;
+    let inside = basis.mul_vec(&basis.tr_mul_vec(f));
+    f.iter().zip(&inside).map(|(a, b)| a - b).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::modes::Freedom;
+
+    /// f = (1, 0, 3) + s (−1, 1, 0), 0 ≤ s ≤ 1.
+    fn segment() -> SolutionPiece {
+        SolutionPiece {
+            modes: vec![Mode::Slide; 3],
+            force: vec![1.0, 0.0, 3.0],
+            velocity: vec![0.0; 3],
+            acceleration: vec![],
+            freedom: Some(Freedom {
+                force: Matrix::from_rows(&[[-1.0], [1.0], [0.0]]),
+                acceleration: Matrix::zeros(0, 1),
+                bounds: Matrix::from_rows(&[[1.0], [-1.0]]),
+                limits: vec![0.0, -1.0],
+            }),
+        }
+    }
+
+    #[test]
+    fn intervals_span_all_components() {
+        let point = SolutionPiece { force: vec![2.0, 0.5, 3.0], freedom: None, ..segment() };
+        let ranges = intervals(&[segment(), point], 3);
+        for (range, exact) in ranges.iter().zip([[0.0, 2.0], [0.0, 1.0], [3.0, 3.0]]) {
+            assert!(range.iter().zip(exact).all(|(a, b)| (a - b).abs() < 1e-15), "{ranges:?}");
+        }
+        assert!(intervals(&[], 3).is_empty());
+    }
+
+    #[test]
+    fn the_unique_part_is_orthogonal_to_all_differences() {
+        // (1, 0, 3) less its component along (−1, 1, 0)/√2.
+        let part = unique_part(&[1.0, 0.0, 3.0], &[segment()]);
+        assert!(part.iter().zip([0.5, 0.5, 3.0]).all(|(a, b)| (a - b).abs() < 1e-15), "{part:?}");
+        let point = SolutionPiece { freedom: None, ..segment() };
+        assert_eq!(unique_part(&point.force, &[point.clone()]), point.force);
+    }
+}

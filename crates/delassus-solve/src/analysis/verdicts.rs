@@ -1,0 +1,256 @@
+//! The verdicts on the three questions, drawn from all evidence in one place.
+//!
+//! ```text
+//! floating point ─▶ rational arithmetic ─▶ other forces ─▶ verified claims ─▶ existence, unique a, unique f
+//! ```
+//!
+//! Each source replaces, completes or contradicts the ones before it:
+//!
+//! 1. The list of all modes, or the class of the matrix, in floating point with margins ([`uniqueness`],
+//!    [`by_matrix_class`]).
+//! 2. All modes in rational arithmetic, where the data carry no rounding: these decide.
+//! 3. Forces that can be added to a solution without any other change refute unique forces where that was unknown.
+//! 4. Verified claims of the propositions decide what is unknown. Where a claim, or rational arithmetic on rounded
+//!    data, contradicts a verdict, one of the two has misread the mechanism, and the verdict is unknown. One case is
+//!    left to the margins: forces that are not unique up to rounding, in a problem on which all else agrees. There
+//!    unique forces are an accident of the last digits.
+
+use super::Method;
+use crate::lcp::{Verdict, p_matrix, sliding_lcp};
+use crate::linalg::{Matrix, max_abs};
+use crate::modes::{ExactAnswer, Freedom, SolutionPiece, SolutionSet, scaled_contact};
+use crate::problem::Dynamics;
+
+/// Two forces or accelerations that differ by less than this, relative to their size, are the same: the
+/// enumeration separates solutions at 10⁻⁷ of the problem's scale.
+pub(super) const SAME_SOLUTION: f64 = 1e-7;
+
+/// Definiteness counts where it is clear of zero by this, on scaled numbers.
+const DEFINITE_MARGIN: f64 = 1e-8;
+
+/// What the verdicts follow from.
+#[derive(Clone, Debug)]
+pub(super) struct Evidence {
+    /// Existence, unique acceleration, unique forces in floating point.
+    rounded: [Verdict; 3],
+    /// What decided these.
+    method: Method,
+    /// Whether the list of solutions was clear of rounding.
+    decided: bool,
+    /// Whether the data carry no rounding, so that rational arithmetic decides.
+    pub(super) exact_decides: bool,
+    /// Whether forces can be added to a solution without any other change.
+    pub(super) other_forces: bool,
+    /// The claims of verified findings on each question.
+    pub(super) claims: [Vec<bool>; 3],
+}
+
+/// The verdicts, what decided them, and whether the list of solutions agrees with them.
+pub(super) struct Conclusion {
+    pub(super) verdicts: [Verdict; 3],
+    pub(super) method: Method,
+    pub(super) decided: bool,
+}
+
+impl Evidence {
+    /// The evidence of floating point alone.
+    pub(super) fn of(rounded: [Verdict; 3], method: Method, decided: bool) -> Self {
+        Evidence {
+            rounded,
+            method,
+            decided,
+            exact_decides: false,
+            other_forces: false,
+            claims: Default::default(),
+        }
+    }
+
+    /// Other forces were found in floating point.
+    pub(super) fn refute_unique_forces(&mut self) {
+        self.rounded[2] = Verdict::Refuted;
+    }
+
+    /// The verdicts that follow, with the answers of rational arithmetic where they are known.
+    pub(super) fn conclude(&self, exact: Option<&ExactAnswer>) -> Conclusion {
+        let Evidence { rounded, method, decided, .. } = *self;
+        let mut conclusion = Conclusion { verdicts: rounded, method, decided };
+        let exact = exact.map(ExactAnswer::answers);
+        if let Some(truth) = exact.filter(|_| self.exact_decides) {
+            conclusion.decide(truth);
+        }
+        if conclusion.verdicts[2] == Verdict::Unknown && self.other_forces {
+            conclusion.verdicts[2] = Verdict::Refuted;
+        }
+        conclusion.compare(&self.claims, exact);
+        conclusion
+    }
+}
+
+impl Conclusion {
+    /// Takes the answers of rational arithmetic for the verdicts.
+    fn decide(&mut self, truth: [bool; 3]) {
+        let exact = truth.map(verdict);
+        // A list of solutions that led to another verdict is not the list of all.
+        self.decided &= self.verdicts == exact || self.method != Method::AllModes;
+        self.verdicts = exact;
+        self.method = Method::AllModes;
+    }
+
+    /// Completes the verdicts by claims where they are unknown, and withdraws what claims contradict.
+    fn compare(&mut self, claims: &[Vec<bool>; 3], exact: Option<[bool; 3]>) {
+        let contradicted = |k: usize, v: Verdict| {
+            answer(v).is_some_and(|v| claims[k].iter().chain(exact.as_ref().map(|e| &e[k])).any(|c| *c != v))
+        };
+        let wrong: [bool; 3] = std::array::from_fn(|k| contradicted(k, self.verdicts[k]));
+        let accident = !wrong[0]
+            && !wrong[1]
+            && self.verdicts[0] == Verdict::Proved
+            && self.verdicts[2] == Verdict::Refuted;
+        for k in 0..3 {
+            if wrong.contains(&true) && !accident {
+                // A list that misses a solution, or has one too many, answers none of the questions.
+                let from_list = self.method == Method::AllModes;
+                if wrong[k] || from_list {
+                    self.verdicts[k] = Verdict::Unknown;
+                }
+                self.decided = false;
+            } else if self.verdicts[k] == Verdict::Unknown {
+                // Claims that contradict each other would be a bug; then the question stays open.
+                if let Some(&first) = claims[k].first()
+                    && claims[k].iter().all(|c| *c == first)
+                {
+                    self.verdicts[k] = verdict(first);
+                }
+            }
+        }
+    }
+}
+
+/// The verdict of an answer.
+fn verdict(yes: bool) -> Verdict {
+    if yes { Verdict::Proved } else { Verdict::Refuted }
+}
+
+/// The answer of a verdict; `None` where it is unknown.
+pub(super) fn answer(verdict: Verdict) -> Option<bool> {
+    match verdict {
+        Verdict::Proved => Some(true),
+        Verdict::Refuted => Some(false),
+        Verdict::Unknown => None,
+    }
+}
+
+/// Exactly one acceleration, exactly one set of forces, over a complete list of solutions.
+pub(super) fn uniqueness(dynamics: &Dynamics, set: &SolutionSet) -> [Verdict; 2] {
+    let components = &set.pieces;
+    let Some(first) = components.first() else { return [Verdict::Refuted; 2] };
+    let a_scale =
+        components.iter().map(|p| max_abs(&p.acceleration)).fold(acceleration_scale(dynamics), f64::max);
+    let f_scale = components.iter().map(|p| max_abs(&p.force)).fold(set.force_unit, f64::max);
+    // Each entry by its own size, and by what rounding of the largest may have left in it.
+    let differs = |x: &[f64], y: &[f64], rounding: f64| {
+        x.iter().zip(y).any(|(a, b)| (a - b).abs() > SAME_SOLUTION * a.abs().max(b.abs()) + rounding)
+    };
+    let several = |of: fn(&SolutionPiece) -> &Vec<f64>, along: fn(&Freedom) -> &Matrix, rounding: f64| {
+        components.iter().any(|p| {
+            differs(of(p), of(first), rounding)
+                || p.freedom.as_ref().is_some_and(|d| along(d).max_abs() > 0.0)
+        })
+    };
+    let verdict = |several: bool| if several { Verdict::Refuted } else { Verdict::Proved };
+    [
+        verdict(several(|p| &p.acceleration, |d| &d.acceleration, 1e-10 * a_scale)),
+        verdict(several(|p| &p.force, |d| &d.force, 1e-12 * f_scale)),
+    ]
+}
+
+/// The size of the accelerations that the data of a problem imply.
+fn acceleration_scale(dynamics: &Dynamics) -> f64 {
+    let ratio = |a: f64, b: f64| if b > 0.0 { a / b } else { 0.0 };
+    ratio(max_abs(&dynamics.force), dynamics.mass.max_abs())
+        .max(ratio(max_abs(&dynamics.bias), dynamics.jacobian.max_abs()))
+        .max(f64::MIN_POSITIVE)
+}
+
+/// Verdicts without the list of all solutions.
+pub(super) fn by_matrix_class(
+    dynamics: &Dynamics,
+    definite_mass: bool,
+    found: bool,
+) -> ([Verdict; 3], Method) {
+    use Verdict::{Proved, Unknown};
+    // On scaled numbers, where the terms that make up the matrix are of size one: a definiteness or a pivot below
+    // DEFINITE_MARGIN may be what is left of terms that cancelled.
+    let lift = scaled_contact(dynamics).and_then(|(w, q, laws)| sliding_lcp(&w, &q, &laws));
+    if let Some(lift) = lift {
+        let matrix = &lift.lcp.matrix;
+        let n = matrix.rows();
+        let size = matrix.max_abs().max(1.0);
+        let shifted =
+            Matrix::from_fn(n, n, |i, j| matrix[(i, j)] - if i == j { DEFINITE_MARGIN * size } else { 0.0 });
+        if shifted.is_positive_definite() {
+            return ([Proved; 3], Method::PositiveDefinite);
+        }
+        if (0..n).all(|i| matrix[(i, i)] > DEFINITE_MARGIN * size) && p_matrix(matrix) == Proved {
+            return ([Proved; 3], Method::PMatrix);
+        }
+    }
+    let frictionless = dynamics.laws.iter().all(|l| l.mu() == 0.0 && l.is_polyhedral());
+    match (found, frictionless && definite_mass) {
+        (true, true) => ([Proved, Proved, Unknown], Method::Gauss),
+        (true, false) => ([Proved, Unknown, Unknown], Method::Found),
+        (false, _) => ([Unknown; 3], Method::None),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Verdict::{Proved, Refuted, Unknown};
+    use super::*;
+
+    fn exact(answers: [bool; 3]) -> ExactAnswer {
+        let [existence, acceleration_unique, forces_unique] = answers;
+        ExactAnswer { existence, acceleration_unique, forces_unique, isolated: 1, continuum: false }
+    }
+
+    #[test]
+    fn rational_arithmetic_decides_where_the_data_carry_no_rounding() {
+        let mut evidence = Evidence::of([Proved, Unknown, Unknown], Method::AllModes, true);
+        evidence.exact_decides = true;
+        let drawn = evidence.conclude(Some(&exact([true, true, false])));
+        assert_eq!((drawn.verdicts, drawn.method), ([Proved, Proved, Refuted], Method::AllModes));
+        assert!(!drawn.decided, "the list led to other verdicts");
+        // On rounded data it contradicts, and the list answers nothing.
+        let evidence = Evidence::of([Proved, Proved, Proved], Method::AllModes, true);
+        let drawn = evidence.conclude(Some(&exact([true, false, true])));
+        assert_eq!((drawn.verdicts, drawn.decided), ([Unknown; 3], false));
+    }
+
+    #[test]
+    fn other_forces_refute_only_what_is_unknown() {
+        for (forces, expected) in [(Unknown, Refuted), (Proved, Proved)] {
+            let mut evidence = Evidence::of([Proved, Proved, forces], Method::Found, true);
+            evidence.other_forces = true;
+            assert_eq!(evidence.conclude(None).verdicts[2], expected);
+        }
+    }
+
+    #[test]
+    fn claims_complete_and_contradict() {
+        let mut evidence = Evidence::of([Proved, Unknown, Unknown], Method::Found, true);
+        evidence.claims = [vec![true], vec![true, true], vec![true, false]];
+        let drawn = evidence.conclude(None);
+        // Claims that disagree with each other leave the question open.
+        assert_eq!((drawn.verdicts, drawn.decided), ([Proved, Proved, Unknown], true));
+        evidence.claims[0] = vec![false];
+        let drawn = evidence.conclude(None);
+        assert_eq!((drawn.verdicts, drawn.decided), ([Unknown, Unknown, Unknown], false));
+    }
+
+    #[test]
+    fn forces_that_are_unique_by_the_last_digits_alone_are_not() {
+        let evidence = Evidence::of([Proved, Proved, Refuted], Method::AllModes, true);
+        let drawn = evidence.conclude(Some(&exact([true, true, true])));
+        assert_eq!((drawn.verdicts, drawn.decided), ([Proved, Proved, Refuted], true));
+    }
+}
