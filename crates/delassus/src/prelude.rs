@@ -3,7 +3,8 @@
 pub use glam::{DQuat, DVec3};
 
 pub use crate::analysis::{SystemAnalysis, analyze_at};
-pub use crate::formula::{AnyFormula, Formula, Number, Point};
+pub use crate::formula;
+pub use crate::formula::{AnyFormula, Formula, HyperDual, Number, Point};
 pub use crate::lagrangian::{Contact, Measure, State, System};
 pub use crate::simulation::{ContactForce, Frame, Simulation, SimulationError, Snapshot, Uniqueness};
 pub use crate::stepping::{FrictionLaw, Scheme, StepImpactLaw, StepOptions, StepReport};

@@ -5,6 +5,7 @@ mod collision;
 mod events;
 mod formula;
 mod lagrangian;
+mod simulation;
 mod stepping;
 mod support;
 mod world;

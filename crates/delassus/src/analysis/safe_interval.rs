@@ -19,7 +19,7 @@ use thiserror::Error;
 use super::analyze;
 use super::interval_contact::{Finding, Prover};
 use crate::formula::Interval;
-use crate::lagrangian::{Family, State, System, Tolerances};
+use crate::lagrangian::{Family, FormulaName, State, System, Tolerances};
 use delassus_solve::lcp::Verdict;
 use delassus_solve::modes::EnumerateOptions;
 
@@ -101,6 +101,8 @@ pub struct Safe {
     pub interval: Option<SafeInterval>,
     /// How many boxes interval arithmetic looked at.
     pub boxes: usize,
+    /// Formulas of the system that are closures, without intervals: nothing could be proved for them.
+    pub without_intervals: Vec<FormulaName>,
 }
 
 /// Why the question cannot be answered.
@@ -115,6 +117,12 @@ pub enum SafeError {
         lo: f64,
         /// Its upper end.
         hi: f64,
+    },
+    /// Every direction of sliding is meant, which only intervals can cover, and a formula has none.
+    #[error("{formula} is a closure, which has no intervals: every direction of sliding cannot be covered")]
+    NoIntervals {
+        /// The formula.
+        formula: FormulaName,
     },
     /// A parameter that is named twice.
     #[error("the parameter `{name}` is named twice")]
@@ -144,6 +152,10 @@ pub fn safe_interval(subject: &FreeSystem<'_>, question: &Question<'_>) -> Resul
             return Err(SafeError::Range { name: name.to_string(), lo, hi });
         }
     }
+    let without_intervals = family.system.without_intervals();
+    if let (true, Some(formula)) = (question.any_slip, without_intervals.first()) {
+        return Err(SafeError::NoIntervals { formula: formula.clone() });
+    }
     // Boxes have the free parameters in the order of the file.
     let ranges: Vec<(&str, [f64; 2])> = ranges.collect();
     let mut domain = Vec::new();
@@ -163,7 +175,7 @@ pub fn safe_interval(subject: &FreeSystem<'_>, question: &Question<'_>) -> Resul
     if found.is_none() && !question.any_slip {
         found = sampled(subject, question, within);
     }
-    Ok(Safe { present, within, interval: found, boxes: search.prover.boxes })
+    Ok(Safe { present, within, interval: found, boxes: search.prover.boxes, without_intervals })
 }
 
 struct Search<'a> {

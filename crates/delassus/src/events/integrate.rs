@@ -237,6 +237,7 @@ impl<'a> Run<'a> {
         self.events.truncate(self.options.max_events);
         Ok(Trajectory {
             late_impulses: late.collect(),
+            without_intervals: self.system.without_intervals(),
             events: self.events,
             samples: self.samples,
             event_samples: self.event_samples,

@@ -60,7 +60,7 @@ use delassus_solve::impact::{ImpactError, ImpactLaw, ImpactStatus, Violation};
 use delassus_solve::problem::InvalidProblem;
 use thiserror::Error;
 
-use crate::lagrangian::{Impulse, KinematicsError, State, System};
+use crate::lagrangian::{FormulaName, Impulse, KinematicsError, State, System};
 pub use equations::{ContactMode, ModeError};
 use integrate::Run;
 use start::check;
@@ -382,6 +382,9 @@ pub struct Trajectory {
     pub energy: [f64; 2],
     /// External impulses that do not act because their time lies after `t_end`.
     pub late_impulses: Vec<Impulse>,
+    /// Formulas of the system that are closures, without intervals: that none of their events was missed is sampled, not
+    /// proved.
+    pub without_intervals: Vec<FormulaName>,
 }
 
 /// Why a run cannot begin.

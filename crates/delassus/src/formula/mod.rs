@@ -1,8 +1,18 @@
 //! Formulas f(q, q̇, t), the one door through which energies, gaps, slips and forces enter.
 //!
 //! A [`Formula`] can be evaluated over any [`Number`]; a parsed [`Expression`](crate::formula::expression::Expression),
-//! a constant and a user's own Rust type all are formulas. [`AnyFormula`] holds one of any kind, also a closure
-//! over [`HyperDual`] where a generic function would be more than is needed.
+//! a constant and a user's own Rust type all are formulas. [`AnyFormula`] holds one of any kind.
+//!
+//! | written as | value and derivatives | intervals, power series |
+//! |---|---|---|
+//! | text: [`Expression`] | yes | yes |
+//! | Rust: [`formula!`](crate::formula!), or a type with [`Formula`] | yes | yes |
+//! | a closure: [`AnyFormula::derivatives_only`] | yes | no |
+//!
+//! Intervals prove that no event is missed and that a parameter is safe; power series decide contacts whose
+//! acceleration vanishes (002 Theorem 5.4). A closure is written for one number type and gives neither. Whoever needs them
+//! says which formulas have none: `Trajectory::without_intervals`, `Safe::without_intervals` and
+//! `DerivativesError::NoSeries`.
 
 mod expression;
 mod hyper_dual;
@@ -176,6 +186,40 @@ pub struct AnyFormula {
     formula: Arc<dyn Erased>,
     variables: Option<Arc<Variables>>,
     plain: bool,
+    derivatives_only: bool,
+}
+
+/// A formula written in Rust that has all a text has: value, derivatives, intervals and power series.
+///
+/// The body is compiled for every [`Number`](crate::formula::Number), so that constants stand to the right of a
+/// quantity: `at.q[0] * 2.0`. Numbers from outside are named in brackets and are `f64`.
+///
+/// ```
+/// use delassus::formula;
+/// use delassus::formula::Point;
+///
+/// let l = 0.5;
+/// let gap = formula!([l] |at| at.q[1] - at.q[2].sin() * l);
+/// assert!(gap.supports_intervals());
+/// assert_eq!(gap.value(&Point { q: &[0.0, 2.0, 0.0], v: &[0.0; 3], t: 0.0 }), 2.0);
+/// ```
+#[macro_export]
+macro_rules! formula {
+    (|$at:ident| $value:expr) => {
+        $crate::formula!([] |$at| $value)
+    };
+    ([$($constant:ident),*] |$at:ident| $value:expr) => {{
+        struct Given {
+            $($constant: f64),*
+        }
+        impl $crate::formula::Formula for Given {
+            fn eval<N: $crate::formula::Number>(&self, $at: &$crate::formula::Point<'_, N>) -> N {
+                let Given { $($constant),* } = *self;
+                $value
+            }
+        }
+        $crate::formula::AnyFormula::new(Given { $($constant),* })
+    }};
 }
 
 impl AnyFormula {
@@ -183,15 +227,28 @@ impl AnyFormula {
     pub fn new(formula: impl Formula + 'static) -> Self {
         let variables = formula.variables().map(Arc::new);
         let plain = formula.is_plain();
-        AnyFormula { formula: Arc::new(formula), variables, plain }
+        AnyFormula { formula: Arc::new(formula), variables, plain, derivatives_only: false }
     }
 
-    /// Holds a closure, e.g. `|at| at.q[1] - 0.5 * at.q[2].sin()`.
-    pub fn closure<F>(f: F) -> Self
+    /// Holds a closure, e.g. `|at| at.q[1] - 0.5 * at.q[2].sin()`. A closure is written for one number type: it has a value
+    /// and derivatives, but no intervals and no power series. Analysis at a state needs none; event-driven integration
+    /// then finds events by sampling and says so, certified intervals are sampled and say so, and derivatives of contacts
+    /// beyond the second are refused. [`formula!`](crate::formula!) has them all.
+    pub fn derivatives_only<F>(f: F) -> Self
     where
         F: Fn(&Point<'_, HyperDual>) -> HyperDual + Send + Sync + 'static,
     {
-        AnyFormula { formula: Arc::new(Closure(f)), variables: None, plain: false }
+        AnyFormula { formula: Arc::new(Closure(f)), variables: None, plain: false, derivatives_only: true }
+    }
+
+    /// Whether [`AnyFormula::range`] and [`AnyFormula::interval`] are more than undefined: for all but closures.
+    pub fn supports_intervals(&self) -> bool {
+        !self.derivatives_only
+    }
+
+    /// Whether [`AnyFormula::series`] is more than undefined: for all but closures.
+    pub fn supports_series(&self) -> bool {
+        !self.derivatives_only
     }
 
     /// The variables that it depends on; `None` where that is not known.
@@ -251,5 +308,35 @@ impl<F: Formula + 'static> From<F> for AnyFormula {
 impl fmt::Debug for AnyFormula {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("AnyFormula")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_formula_in_rust_has_intervals_and_series_and_a_closure_has_none() {
+        let (a, b) = (3.0, -2.0);
+        let whole = formula!([a, b] | at | at.q[0] * at.q[0] * a + at.v[0] * at.t + b);
+        let closure = AnyFormula::derivatives_only(move |at| a * at.q[0] * at.q[0] + at.v[0] * at.t + b);
+        let at = Point { q: &[2.0], v: &[5.0], t: 0.5 };
+        assert_eq!(whole.value(&at), 12.5);
+        assert_eq!(closure.value(&at), 12.5);
+        let around = Interval::new(1.0, 2.0);
+        let on = Point { q: &[around], v: &[Interval::point(5.0)], t: Interval::point(0.5) };
+        let range = whole.range(&on);
+        // 3 q² + 2.5 − 2 on [1, 2], outward by no more than rounding.
+        assert!(range.lo <= 3.5 && range.hi >= 12.5 && range.lo > 3.5 - 1e-13 && range.hi < 12.5 + 1e-13);
+        assert!(closure.range(&on).is_undefined());
+        let q = DualSeries::fixed(Series::time(1.0));
+        let along = Point { q: &[q], v: &[DualSeries::fixed(Series::constant(1.0))], t: q };
+        // t = 1 + s: 3 (1 + s)² + (1 + s) − 2 = 2 + 7 s + 3 s².
+        assert_eq!(whole.series(&along).value.0[..4], [2.0, 7.0, 3.0, 0.0]);
+        assert!(closure.series(&along).value.0[0].is_nan());
+        assert!(whole.supports_intervals() && whole.supports_series());
+        assert!(!closure.supports_intervals() && !closure.supports_series());
+        let constant = formula!(|at| at.t);
+        assert_eq!(constant.value(&at), 0.5);
     }
 }

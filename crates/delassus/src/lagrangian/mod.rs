@@ -17,19 +17,19 @@
 //!
 //! let (m, l, g) = (1.0, 0.5, 9.81);
 //! let rod = System {
-//!     potential: Some(AnyFormula::closure(move |at| m * g * at.q[1])),
+//!     potential: Some(AnyFormula::derivatives_only(move |at| m * g * at.q[1])),
 //!     contacts: vec![Contact {
-//!         slip: vec![Measure::Displacement(AnyFormula::closure(move |at| at.q[0] - l * at.q[2].cos()))],
+//!         slip: vec![Measure::Displacement(AnyFormula::derivatives_only(move |at| at.q[0] - l * at.q[2].cos()))],
 //!         ..Contact::frictionless(
 //!             "tip",
-//!             Measure::Displacement(AnyFormula::closure(move |at| at.q[1] - l * at.q[2].sin())),
+//!             Measure::Displacement(AnyFormula::derivatives_only(move |at| at.q[1] - l * at.q[2].sin())),
 //!         )
 //!         .with_friction(2.0)
 //!     }],
 //!     ..System::new(
 //!         "rod of Painlevé",
 //!         &["x", "y", "theta"],
-//!         AnyFormula::closure(move |at| {
+//!         AnyFormula::derivatives_only(move |at| {
 //!             let (vx, vy, w) = (at.v[0], at.v[1], at.v[2]);
 //!             m * (vx * vx + vy * vy) / 2.0 + m * l * l / 6.0 * w * w
 //!         }),
@@ -42,7 +42,7 @@
 //! assert_eq!(at.force, [0.0, m * g, 0.0]);
 //! assert!((at.contacts[0].normal.gradient[2] + l * theta.cos()).abs() < 1e-15);
 //! assert_eq!(at.contacts[0].slip[0].velocity, -1.0);
-//! # Ok::<(), crate::lagrangian::kinematics::KinematicsError>(())
+//! # Ok::<(), delassus::lagrangian::KinematicsError>(())
 //! ```
 //!
 //! A function that is generic over the number type enters as a [`Formula`](crate::formula::Formula):
@@ -118,6 +118,33 @@ impl System {
             impulses: Vec::new(),
         }
     }
+
+    /// All its formulas.
+    fn formulas(&self) -> Vec<(FormulaId, &AnyFormula)> {
+        let mut all = vec![(FormulaId::Kinetic, &self.kinetic)];
+        all.extend(self.potential.iter().map(|potential| (FormulaId::Potential, potential)));
+        all.extend(self.forces.iter().enumerate().map(|(i, force)| (FormulaId::Force(i), &force.value)));
+        for (i, contact) in self.contacts.iter().enumerate() {
+            all.push((FormulaId::ContactNormal(i), contact.normal.formula()));
+            let slips = contact.slip.iter().enumerate();
+            all.extend(slips.map(|(k, slip)| (FormulaId::ContactSlip(i, k), slip.formula())));
+            all.push((FormulaId::ContactMuStatic(i), &contact.mu_static));
+            all.push((FormulaId::ContactMuKinetic(i), &contact.mu_kinetic));
+        }
+        for (i, joint) in self.joints.iter().enumerate() {
+            all.push((FormulaId::JointValue(i), joint.value.formula()));
+            let slips = joint.slip.iter().enumerate();
+            all.extend(slips.map(|(k, slip)| (FormulaId::JointSlip(i, k), slip.formula())));
+            all.push((FormulaId::JointMu(i), &joint.mu));
+        }
+        all
+    }
+
+    /// Its formulas that are closures: they have derivatives, but no intervals and no power series.
+    pub fn without_intervals(&self) -> Vec<FormulaName> {
+        let closures = self.formulas().into_iter().filter(|(_, formula)| !formula.supports_intervals());
+        closures.map(|(id, _)| FormulaName::of(self, id)).collect()
+    }
 }
 
 /// A generalized force Q(q, q̇, t) on one coordinate.
@@ -148,6 +175,15 @@ pub enum Measure {
     Displacement(AnyFormula),
     /// A velocity a(q, t)ᵀq̇ + b(q, t), linear in q̇; it need not be the rate of anything (nonholonomic).
     Velocity(AnyFormula),
+}
+
+impl Measure {
+    /// Its formula.
+    pub fn formula(&self) -> &AnyFormula {
+        match self {
+            Measure::Displacement(formula) | Measure::Velocity(formula) => formula,
+        }
+    }
 }
 
 /// A unilateral constraint: gap ≥ 0, normal force ≥ 0, and friction along its slips.

@@ -214,7 +214,8 @@ fn what_cannot_be_decided_is_refused() {
     assert_eq!(unknown, DerivativesError::UnknownContact { contact: 1, contacts: 1 });
     let high = ask(&system, &[0], DecidingOptions { max_order: 40, ..DecidingOptions::default() });
     assert!(matches!(high, Err(DerivativesError::Options { max_order: 40, .. })));
-    let closure = System { kinetic: AnyFormula::closure(|at| at.v[0] * at.v[0] * 0.5), ..system.clone() };
+    let closure =
+        System { kinetic: AnyFormula::derivatives_only(|at| at.v[0] * at.v[0] * 0.5), ..system.clone() };
     let closed = ask(&closure, &[0], DecidingOptions::default()).unwrap_err();
     assert!(matches!(closed, DerivativesError::NoSeries { .. }), "{closed}");
     let texts = Texts::of(&["y"]);

@@ -248,9 +248,9 @@ fn rust_formulas_and_texts_agree() {
     let file = read_system(SPHERICAL, &[]).unwrap();
     let text = kinematics(&file.system, &file.state).unwrap();
     let system = System {
-        potential: Some(AnyFormula::closure(|at| -1.3 * 9.81 * 0.8 * at.q[0].cos())),
+        potential: Some(AnyFormula::derivatives_only(|at| -1.3 * 9.81 * 0.8 * at.q[0].cos())),
         forces: vec![
-            Force { coordinate: 1, value: AnyFormula::closure(|at| -0.2 * at.v[1] + at.t) },
+            Force { coordinate: 1, value: AnyFormula::derivatives_only(|at| -0.2 * at.v[1] + at.t) },
             Force { coordinate: 1, value: 3.0.into() },
         ],
         ..System::new("spherical", &["th", "ph"], SphericalKinetic)
@@ -263,7 +263,7 @@ fn rust_formulas_and_texts_agree() {
 
 /// A particle on a line, to which one thing is added that does not fit.
 fn particle() -> System {
-    System::new("particle", &["x"], AnyFormula::closure(|at| at.v[0] * at.v[0] / 2.0))
+    System::new("particle", &["x"], AnyFormula::derivatives_only(|at| at.v[0] * at.v[0] / 2.0))
 }
 
 fn refuse(system: System, state: (f64, f64)) -> KinematicsError {
@@ -278,8 +278,8 @@ fn contact(normal: Measure) -> Contact {
 fn misuse_is_named() {
     let velocity = |f: AnyFormula| System { contacts: vec![contact(Measure::Velocity(f))], ..particle() };
     let gap = |f: AnyFormula| System { contacts: vec![contact(Measure::Displacement(f))], ..particle() };
-    let square = AnyFormula::closure(|at| at.v[0] * at.v[0]);
-    let cube = AnyFormula::closure(|at| at.v[0] + at.v[0].powf(3.0));
+    let square = AnyFormula::derivatives_only(|at| at.v[0] * at.v[0]);
+    let cube = AnyFormula::derivatives_only(|at| at.v[0] + at.v[0].powf(3.0));
 
     // Not linear, also where the derivatives at the state look so.
     for (system, v) in [(velocity(square.clone()), 1.0), (velocity(cube), 0.0)] {
@@ -294,12 +294,12 @@ fn misuse_is_named() {
         let error = refuse(System { potential: Some(square.clone()), ..particle() }, (0.0, v));
         assert_eq!(error.formula(), Some(FormulaId::Potential));
     }
-    let error = refuse(gap(AnyFormula::closure(|at| at.q[0].sqrt())), (-1.0, 0.0));
+    let error = refuse(gap(AnyFormula::derivatives_only(|at| at.q[0].sqrt())), (-1.0, 0.0));
     assert!(matches!(error, KinematicsError::NotFinite { .. }), "{error}");
-    let error = refuse(gap(AnyFormula::closure(|at| at.q[0].abs())), (0.0, 0.0));
+    let error = refuse(gap(AnyFormula::derivatives_only(|at| at.q[0].abs())), (0.0, 0.0));
     assert!(matches!(error, KinematicsError::NotDifferentiable { .. }), "{error}");
 
-    let gap_x = || Measure::Displacement(AnyFormula::closure(|at| at.q[0]));
+    let gap_x = || Measure::Displacement(AnyFormula::derivatives_only(|at| at.q[0]));
     let system = System { contacts: vec![contact(gap_x()).with_friction(-0.1)], ..particle() };
     let error = refuse(system, (0.0, 0.0));
     assert!(error.to_string().starts_with("the static friction of contact `tip` is -0.1"), "{error}");

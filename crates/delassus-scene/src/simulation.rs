@@ -1,0 +1,210 @@
+//! Simulations from files.
+//!
+//! ```text
+//! text ─▶ LoadedScene {scene, options, t_end} ─▶ Simulation
+//! ```
+//!
+//! They start and step as the command `run` does with time stepping: joints closed, bodies separated, the options of
+//! `[simulation]`; so they give its bits. A file that asks for event-driven integration is stepped all the same.
+//!
+//! ```
+//! let mut sim = delassus_scene::simulation_from_text(r#"
+//!     world = {}
+//!     body = [
+//!         { name = "ground", fixed = true, shape = [{ type = "plane" }] },
+//!         { name = "ball", mass = 1, position = [0, 0, 0.2], shape = [{ type = "sphere", radius = 0.1 }] },
+//!     ]
+//!     simulation.dt = 1e-3
+//! "#)?;
+//! sim.run_until(1.0, |_| {})?;
+//! assert!((sim.contacts()[0].normal_force - 9.81).abs() < 1e-6);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+use std::path::{Path, PathBuf};
+
+use delassus::simulation::{Simulation, SimulationError};
+use delassus::stepping::StepOptions;
+use delassus::world::Scene;
+use thiserror::Error;
+
+use crate::diagnostic::FileError;
+use crate::system_file::MAX_FILE;
+use crate::world_file::{FrictionLaw, WorldFile, WorldSimulation, read_world};
+use crate::xml::{Imported, read_xml};
+
+/// What a file says of a world and how to move it.
+#[derive(Clone, Debug)]
+pub struct LoadedScene {
+    /// The world and its state at the start, as the file has them.
+    pub scene: Scene,
+    /// Options of the steps: those of the file, else by default.
+    pub options: StepOptions,
+    /// The end that the file asks for, s.
+    pub t_end: Option<f64>,
+    /// Elements and attributes of a URDF or MJCF file that were not read.
+    pub not_read: Vec<String>,
+}
+
+/// Why a file gives no simulation.
+#[derive(Debug, Error)]
+pub enum LoadError {
+    /// It cannot be read.
+    #[error("{}: cannot be read: {reason}", path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        reason: std::io::Error,
+    },
+    /// It has more bytes than any scene.
+    #[error("{}: {bytes} bytes are too many, expected at most {limit}", path.display())]
+    TooLarge {
+        /// The file.
+        path: PathBuf,
+        /// How many it has.
+        bytes: u64,
+        /// How many it may have.
+        limit: u64,
+    },
+    /// Its text has an error.
+    #[error("{}", in_file(path, error))]
+    File {
+        /// The file, where the text is from one.
+        path: Option<PathBuf>,
+        /// What is wrong, and where.
+        error: FileError,
+    },
+    /// What it says cannot start to move.
+    #[error(transparent)]
+    Simulation(#[from] SimulationError),
+}
+
+/// `file:line:column: what is wrong`, as far as it is known.
+fn in_file(path: &Option<PathBuf>, error: &FileError) -> String {
+    let mut place = path.as_ref().map_or(String::new(), |path| format!("{}:", path.display()));
+    if let Some(at) = &error.place {
+        place += &format!("{}:{}:", at.line, at.column);
+    }
+    if place.is_empty() { error.to_string() } else { format!("{place} {error}") }
+}
+
+/// A simulation of the world in a file: `.toml` with `[world]`, URDF or MJCF. [`load_scene`] tells what of a URDF or MJCF
+/// file was not read.
+pub fn load_simulation(path: impl AsRef<Path>) -> Result<Simulation, LoadError> {
+    load_scene(path)?.simulate()
+}
+
+/// A simulation of the world in a text with `[world]`.
+pub fn simulation_from_text(text: &str) -> Result<Simulation, LoadError> {
+    let file = read_world(text, None, &[]).map_err(|error| LoadError::File { path: None, error })?;
+    LoadedScene::new(file, vec![]).simulate()
+}
+
+/// The world in a file: `.toml` with `[world]`, URDF or MJCF; meshes are looked for beside it.
+pub fn load_scene(path: impl AsRef<Path>) -> Result<LoadedScene, LoadError> {
+    let path = path.as_ref();
+    let cannot = |reason| LoadError::Read { path: path.to_path_buf(), reason };
+    let (bytes, limit) = (std::fs::metadata(path).map_err(cannot)?.len(), MAX_FILE as u64);
+    if bytes > limit {
+        return Err(LoadError::TooLarge { path: path.to_path_buf(), bytes, limit });
+    }
+    let text = std::fs::read_to_string(path).map_err(cannot)?;
+    let wrong = |error| LoadError::File { path: Some(path.to_path_buf()), error };
+    let is = |extension: &str| path.extension().is_some_and(|e| e.eq_ignore_ascii_case(extension));
+    if is("urdf") || is("xml") {
+        let Imported { file, not_read } = read_xml(&text, path.parent()).map_err(wrong)?;
+        return Ok(LoadedScene::new(file, not_read));
+    }
+    let file = read_world(&text, path.parent(), &[]).map_err(wrong)?;
+    Ok(LoadedScene::new(file, vec![]))
+}
+
+impl LoadedScene {
+    fn new(file: WorldFile, not_read: Vec<String>) -> LoadedScene {
+        let WorldFile { world, state, simulation, .. } = file;
+        let options = step_options(&simulation);
+        LoadedScene { scene: Scene { world, state }, options, t_end: simulation.t_end, not_read }
+    }
+
+    /// A simulation that starts there.
+    pub fn simulate(self) -> Result<Simulation, LoadError> {
+        Ok(Simulation::new(self.scene, self.options)?)
+    }
+}
+
+/// Options of steps as `[simulation]` has them, else by default.
+fn step_options(asked: &WorldSimulation) -> StepOptions {
+    let defaults = StepOptions::default();
+    StepOptions {
+        dt: asked.dt.unwrap_or(defaults.dt),
+        tolerance: asked.tolerance.unwrap_or(defaults.tolerance),
+        law: match asked.law {
+            None | Some(FrictionLaw::Ncp) => delassus::stepping::FrictionLaw::Ncp,
+            Some(FrictionLaw::Ccp) => delassus::stepping::FrictionLaw::Ccp,
+        },
+        // The reader of the file has refused names that are none.
+        method: asked.solver.as_ref().and_then(|name| name.parse().ok()).unwrap_or(defaults.method),
+        ..defaults
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn options_are_those_of_the_file() {
+        let text = r#"
+            world = {}
+            body = [{ name = "ball", mass = 1, inertia = [1, 1, 1] }]
+            simulation = { dt = 2e-3, tolerance = 1e-8, law = "ccp", solver = "newton" }
+        "#;
+        let options = simulation_from_text(text).unwrap().options();
+        assert_eq!((options.dt, options.tolerance), (2e-3, 1e-8));
+        assert_eq!(options.law, delassus::stepping::FrictionLaw::Ccp);
+        assert_eq!(options.method, "newton".parse().unwrap());
+    }
+
+    #[test]
+    fn errors_name_file_and_place() {
+        let error = simulation_from_text("world = {}\nbodi = []\n").map(|_| ()).unwrap_err();
+        assert!(error.to_string().starts_with("2:1: "), "{error}");
+        let error = load_simulation("no such file.toml").map(|_| ()).unwrap_err();
+        assert!(matches!(error, LoadError::Read { .. }), "{error}");
+        let open = r#"
+            world = {}
+            body = [{ name = "a", mass = 1, inertia = [1, 1, 1] }]
+            joint = [
+                { name = "one", type = "distance", bodies = ["world", "a"], anchors = [[0, 0, 0], [0, 0, 0]], length = 1 },
+                { name = "two", type = "distance", bodies = ["world", "a"], anchors = [[9, 0, 0], [0, 0, 0]], length = 1 },
+            ]
+        "#;
+        let error = simulation_from_text(open).map(|_| ()).unwrap_err();
+        assert!(matches!(error, LoadError::Simulation(SimulationError::Open(_))), "{error}");
+    }
+
+    /// The steps of the command: its start and a stepper with the options of the file.
+    #[test]
+    fn files_move_as_the_command_moves_them() {
+        let scenes = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenes");
+        for name in ["four-bar.toml", "rolling-sphere.toml", "sliding-block.toml", "ragdoll.xml"] {
+            let path = scenes.join(name);
+            let mut sim = load_simulation(&path).unwrap_or_else(|e| panic!("{e}"));
+            let LoadedScene { scene, options, .. } = load_scene(&path).unwrap();
+            let mut state = scene.state;
+            delassus::world::close_loops(&scene.world, &mut state).unwrap();
+            delassus::world::project_velocities(&scene.world, &mut state);
+            let mut stepper = delassus::stepping::Stepper::new(&scene.world, state, options).unwrap();
+            for _ in 0..5 {
+                sim.step().unwrap();
+                stepper.step().unwrap();
+            }
+            for (a, b) in sim.state().bodies.iter().zip(&stepper.state().bodies) {
+                // Where nothing was to be closed, the command keeps the numbers of the file: rounding apart.
+                assert!(a.pose.position.distance(b.pose.position) < 1e-9, "{name}");
+                assert!(a.velocity.distance(b.velocity) < 1e-6, "{name}");
+            }
+        }
+    }
+}
