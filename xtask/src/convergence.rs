@@ -4,9 +4,9 @@
 //! error(dt) = 1/T ∫ Σ_bodies (‖x_dt − x‖ + 2 r ‖ε_dt − ε‖) dt ,     order = d log error / d log dt
 //! ```
 //!
-//! x are positions of centres, ε orientations as quaternions, r the bounding radius of a body: an L¹ norm in time and of
-//! positions, because velocities jump, and the two motions jump at different instants. The reference is event-driven, to
-//! 1e-12. Writes a table (CSV) and a picture (SVG) into the book.
+//! x are positions of centres, ε orientations as quaternions, r the bounding radius of a body: an L¹ norm in time
+//! and of positions, because velocities jump, and the two motions jump at different instants. The reference is
+//! event-driven, to 1e-12. Writes a table (CSV) and a picture (SVG) into the book.
 
 use std::fmt::Write as _;
 use std::path::Path;

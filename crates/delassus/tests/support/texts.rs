@@ -6,7 +6,8 @@ pub const WEIGHT: &str = "[world]\ngravity = [0, 0, -9.81]\n";
 /// A fixed plane through the origin with its normal along z.
 pub const FLOOR: &str = "[[body]]\nname = \"floor\"\nfixed = true\n[[body.shape]]\ntype = \"plane\"\n";
 
-/// A pendulum of length 1 m with a bob of 1 kg and 0.1 kg m², at rest on the level of its hinge: θ̈ = g cos θ/1.1.
+/// A pendulum of length 1 m with a bob of 1 kg and 0.1 kg m², at rest on the level of its hinge:
+/// θ̈ = g cos θ/1.1.
 pub const PENDULUM: &str = "[world]\n[[body]]\nname = \"bob\"\nmass = 1\ninertia = [0.1, 0.1, 0.1]\nposition = [1, 0, 0]\n\
     [[joint]]\nname = \"hinge\"\ntype = \"revolute\"\nbodies = [\"world\", \"bob\"]\nanchor = [0, 0, 0]\naxis = [0, 1, 0]\n";
 
@@ -43,7 +44,8 @@ pub fn surfaces(mu: f64, restitution: f64) -> String {
     format!("[[friction]]\nbetween = [\"*\", \"*\"]\nmu = {mu:?}\nrestitution = {restitution:?}\n")
 }
 
-/// A ball of 1 kg and a radius of 0.5 m that slides with 2 m/s along a skew direction, and rolls in the end; then the floor.
+/// A ball of 1 kg and a radius of 0.5 m that slides with 2 m/s along a skew direction, and rolls in the end; then
+/// the floor.
 pub fn sliding_ball() -> String {
     let ball = sphere("ball", 1.0, 0.5, [0.0, 0.0, 0.5], [1.2, 1.6, 0.0]);
     [WEIGHT, &ball, &surfaces(0.2, 0.0), FLOOR].concat()
