@@ -29,9 +29,10 @@ use delassus::world::Scene;
 use thiserror::Error;
 
 use crate::diagnostic::FileError;
-use crate::system_file::MAX_FILE;
-use crate::world_file::{FrictionLaw, WorldFile, WorldSimulation, read_world};
-use crate::xml::{Imported, read_xml};
+use crate::document::MAX_FILE;
+use crate::import::read_xml;
+use crate::world_file::{WorldFile, WorldSimulation, read_world};
+use crate::xml::Imported;
 
 /// What a file says of a world and how to move it.
 #[derive(Clone, Debug)]
@@ -139,12 +140,8 @@ fn step_options(asked: &WorldSimulation) -> StepOptions {
     StepOptions {
         dt: asked.dt.unwrap_or(defaults.dt),
         tolerance: asked.tolerance.unwrap_or(defaults.tolerance),
-        law: match asked.law {
-            None | Some(FrictionLaw::Ncp) => delassus::stepping::FrictionLaw::Ncp,
-            Some(FrictionLaw::Ccp) => delassus::stepping::FrictionLaw::Ccp,
-        },
-        // The reader of the file has refused names that are none.
-        method: asked.solver.as_ref().and_then(|name| name.parse().ok()).unwrap_or(defaults.method),
+        law: asked.law.unwrap_or(defaults.law),
+        method: asked.solver.unwrap_or(defaults.method),
         ..defaults
     }
 }

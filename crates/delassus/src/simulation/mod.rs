@@ -50,12 +50,10 @@
 mod contact;
 mod error;
 mod input;
-mod start;
 
 pub use contact::{ContactForce, Uniqueness};
 pub use error::SimulationError;
 pub use input::{BodyKey, JointKey};
-pub use start::{ClosedJoints, Overlap, StartReport, StartVelocities, prepare_start};
 
 use std::sync::Arc;
 
@@ -63,7 +61,7 @@ use delassus_solve::problem::Status;
 use glam::DVec3;
 
 use crate::stepping;
-use crate::stepping::{StepFailure, StepOptions, StepReport, Stepper};
+use crate::stepping::{StartReport, StepFailure, StepOptions, StepReport, Stepper, prepare_start};
 use crate::world::{BodyId, BodyState, JointId, Pose, Scene, World, WorldState, coordinate, energy};
 
 /// A rest of time shorter than this part of a step is none.
@@ -430,7 +428,7 @@ impl Simulation {
             if self.changed == Changed::Positions {
                 prepare_start(self.stepper.world(), &mut state)?;
             } else {
-                start::obey_joints(self.stepper.world(), &mut state);
+                stepping::obey_joints(self.stepper.world(), &mut state);
             }
             for (i, s) in state.bodies.into_iter().enumerate() {
                 self.stepper.set_body(i, s)?;
