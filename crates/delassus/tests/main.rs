@@ -1,6 +1,7 @@
 //! The integration tests of the crate, in one binary, by the modules that they test.
 
 mod analysis;
+mod closures;
 mod collision;
 mod events;
 mod formula;

@@ -332,10 +332,8 @@ fn refusals_say_what_is_wrong() {
     scene.add(Body::ball("ball", 1.0, 0.1).at(9.0 * DVec3::Z));
     scene.add(Body::ball("twin", 1.0, 0.1).at(5.0 * DVec3::Z));
     scene.add(Body::ball("twin", 1.0, 0.1).at(6.0 * DVec3::Z));
-    let ids = [0, 1].map(BodyId::new);
-    scene.join(ids, Pose::IDENTITY, Joint::fixed("weld"));
-    scene.world.joints[1].bodies = [2, 3];
-    scene.world.joints.pop();
+    let [first, second] = [3, 4].map(BodyId::new);
+    scene.join([first, second], Pose::along(5.5 * DVec3::Z, DVec3::X), Joint::fixed("weld"));
     let mut sim = Simulation::new(scene, options(1e-3)).unwrap();
     let before = bits(sim.state());
     let said = |error: Result<(), SimulationError>| error.unwrap_err().to_string();
@@ -347,6 +345,7 @@ fn refusals_say_what_is_wrong() {
         said(sim.joint("slid").map(|_| ())),
         "unknown joint `slid`: expected the name of a joint; did you mean `slide`?"
     );
+    assert_eq!(said(sim.joint("weld").map(|_| ())), "joint `weld` has no coordinate");
     assert_eq!(
         said(sim.body("twin").map(|_| ())),
         "2 bodies are called `twin`, expected one; ids tell them apart"
