@@ -1,4 +1,4 @@
-//! Worlds from the formats of other programs, told apart by their root element.
+//! Worlds from the formats of other programs, distinguished by their root element.
 
 use std::path::Path;
 

@@ -2,7 +2,7 @@
 
 use delassus::formula::AnyFormula;
 use delassus::prelude::*;
-use delassus::simulation::StartVelocities;
+use delassus::stepping::StartVelocities;
 use delassus::stepping::{ControlError, Stepper};
 use delassus::world::WorldError;
 

@@ -14,7 +14,7 @@ use delassus::world::Pose;
 
 /// Attributes of many elements that change nothing about motion.
 const HARMLESS: [&str; 8] = ["name", "class", "childclass", "group", "user", "rgba", "material", "nsample"];
-/// Attributes that turn an element.
+/// Attributes that orient an element.
 const ORIENTATIONS: [&str; 5] = ["quat", "axisangle", "xyaxes", "zaxis", "euler"];
 /// How deep classes and bodies may stand in each other.
 pub(super) const MAX_DEPTH: usize = 200;
@@ -43,7 +43,7 @@ pub(super) struct Element<'a> {
 pub(super) struct Compiler {
     /// Radians per unit of angle.
     pub(super) angle: f64,
-    /// Axes of Euler angles: x, y, z about axes that turn along, X, Y, Z about fixed ones.
+    /// Axes of Euler angles: x, y, z about axes that rotate along, X, Y, Z about fixed ones.
     pub(super) euler: [char; 3],
     /// Whether a range is a limit by itself.
     pub(super) autolimits: bool,
@@ -228,7 +228,7 @@ impl<'a> Defaults<'a> {
         }
     }
 
-    /// `pos` and one of the attributes that turn.
+    /// `pos` and one of the attributes that orient.
     pub(super) fn pose(
         &self,
         source: &Source<'_>,
@@ -313,8 +313,8 @@ fn rotation(source: &Source<'_>, compiler: &Compiler, node: Node<'_>, name: &str
                     'y' => DVec3::Y,
                     _ => DVec3::Z,
                 };
-                let turn = DQuat::from_axis_angle(axis, angle * compiler.angle);
-                whole = if letter.is_ascii_lowercase() { whole * turn } else { turn * whole };
+                let rotation = DQuat::from_axis_angle(axis, angle * compiler.angle);
+                whole = if letter.is_ascii_lowercase() { whole * rotation } else { rotation * whole };
             }
             Ok(whole.normalize())
         }

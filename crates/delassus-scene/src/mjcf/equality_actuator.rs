@@ -132,7 +132,7 @@ impl<'a> Model<'a> {
             let (places, bodies) = self.two_sites(node)?;
             self.two_bodies(node, bodies)?;
             let frames = places.map(|p| Pose { position: p.position, ..Pose::IDENTITY });
-            let frames = [frames[0], Pose { rotation: self.turned(bodies), ..frames[1] }];
+            let frames = [frames[0], Pose { rotation: self.relative_rotation(bodies), ..frames[1] }];
             return Ok(Some(Joint::new(&self.equality_name(node, bodies), JointKind::Ball, bodies, frames)));
         }
         let [(a, at), (b, _)] = [self.place_of(node, "body1", false)?, self.place_of(node, "body2", false)?];
@@ -142,7 +142,7 @@ impl<'a> Model<'a> {
     }
 
     /// The axes of the first body seen from the second, in the position of the file.
-    fn turned(&self, bodies: [usize; 2]) -> glam::DQuat {
+    fn relative_rotation(&self, bodies: [usize; 2]) -> glam::DQuat {
         let [a, b] = bodies.map(|b| self.drafts[b].place.rotation);
         (b.conjugate() * a).normalize()
     }
@@ -172,13 +172,13 @@ impl<'a> Model<'a> {
                 "seven finite numbers",
             );
         };
-        let turn = glam::DQuat::from_xyzw(rx, ry, rz, rw);
-        if turn.length() == 0.0 {
+        let rotation = glam::DQuat::from_xyzw(rx, ry, rz, rw);
+        if rotation.length() == 0.0 {
             // A quaternion of zeros stands for the position of the file.
             return self.held(node, JointKind::Fixed, [a, b], at).map(Some);
         }
         self.two_bodies(node, [a, b])?;
-        let relative = Pose { position: glam::DVec3::new(x, y, z), rotation: turn.normalize() };
+        let relative = Pose { position: glam::DVec3::new(x, y, z), rotation: rotation.normalize() };
         let name = self.equality_name(node, [a, b]);
         Ok(Some(Joint::new(&name, JointKind::Fixed, [a, b], [at.compose(&relative), on])))
     }

@@ -56,7 +56,7 @@ const MAX_NAMED_COORDINATES: usize = 8;
 pub struct SystemFile {
     /// The system, parameters put in.
     pub system: System,
-    /// The state at which it is looked at.
+    /// The state at which it is analyzed.
     pub state: State,
     /// Parameters with their values, in the order of the file.
     pub parameters: Vec<(String, f64)>,
@@ -79,7 +79,7 @@ pub struct SystemSimulation {
     pub t_end: Option<f64>,
     /// Times at which forces or constraints may jump, s.
     pub breakpoints: Vec<f64>,
-    /// Whether contacts that touch and approach at the start are struck there.
+    /// Whether the impact law is applied at the start to contacts that touch and approach.
     pub impact_at_start: bool,
 }
 

@@ -45,7 +45,7 @@ pub(super) fn body(
     let fixed = table.get("fixed").map_or(Ok(false), |v| v.flag())?;
     let place = pose(table, symbols)?;
     let vector = |key: &str| table.get(key).map_or(Ok(DVec3::ZERO), |v| v.vector(symbols));
-    let (velocity, spin) = (vector("velocity")?, vector("angular_velocity")?);
+    let (velocity, angular_velocity) = (vector("velocity")?, vector("angular_velocity")?);
     let force = [vector("force")?, vector("torque")?];
     let shapes = table
         .tables("shape", "[[body.shape]]")?
@@ -53,7 +53,7 @@ pub(super) fn body(
         .enumerate()
         .map(|(i, entry)| shape(entry, format!("shape {} of {}", i + 1, table.title), symbols, folder))
         .collect::<Result<Vec<_>>>()?;
-    if fixed && (velocity != DVec3::ZERO || spin != DVec3::ZERO) {
+    if fixed && (velocity != DVec3::ZERO || angular_velocity != DVec3::ZERO) {
         let key = if velocity != DVec3::ZERO { "velocity" } else { "angular_velocity" };
         let kind = WorldErrorKind::FixedMoves { body: table.title.clone() };
         return table.require(key, "a vector")?.world_error(kind);
@@ -67,7 +67,7 @@ pub(super) fn body(
     }
     body.force = force;
     state.velocity = velocity;
-    state.angular_velocity = state.pose.local_vector(spin);
+    state.angular_velocity = state.pose.local_vector(angular_velocity);
     Ok((body, state))
 }
 

@@ -1,4 +1,4 @@
-//! The joints of world files: their bodies and frames. What acts along them is read in `world_file_action`.
+//! The joints of world files: their bodies and frames. What acts along them is read in `action`.
 //!
 //! The frames A and B stand on the first and the second of `bodies`. `anchor` and `axis` are in the world, in the position in which
 //! the file draws the bodies; `anchors` gives each body its own point there, `local_anchors` and `local_axes` are in the axes
@@ -336,7 +336,7 @@ fn coupler(
         nonzero(&value, value.numbers(expected, |v| v.constant(symbols))?)?
     } else {
         match table.either("teeth", "ratio")? {
-            // Wheels that touch from outside turn against each other.
+            // Wheels that touch from outside rotate in opposite directions.
             Some(value) if value.key == "teeth" => {
                 value.numbers("two numbers of teeth", |v| v.positive(symbols))?
             }

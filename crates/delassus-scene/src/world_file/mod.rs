@@ -130,7 +130,7 @@ impl WorldFile {
         )
     }
 
-    /// Moves the bodies the least that closes all joints, or tells which of them cannot close and where it stands. `text` is the
+    /// Moves the bodies the least that closes all joints, or reports which of them cannot close and where it stands. `text` is the
     /// text that was read.
     pub fn close_loops(&mut self, text: &str) -> Result<Closure> {
         close_loops(&self.world, &mut self.state).map_err(|error| self.explain_open(error, text))
@@ -160,7 +160,8 @@ pub struct WorldSimulation {
     pub integrator: Option<Integrator>,
     /// The solver of the contact problem.
     pub solver: Option<Method>,
-    /// Whether contacts that touch and approach at the start are struck there, from event to event; time stepping does so always.
+    /// Whether the impact law is applied at the start to contacts that touch and approach, in event-driven integration;
+    /// time stepping does so always.
     pub impact_at_start: bool,
 }
 

@@ -124,7 +124,7 @@ pub(super) fn pose(table: &Table<'_>, symbols: &Symbols) -> Result<Pose> {
 pub fn frame(position: DVec3, z: DVec3, near_x: Option<DVec3>) -> Pose {
     let rotation = match near_x.and_then(|x| (x - z * x.dot(z)).try_normalize()) {
         Some(x) => DQuat::from_mat3(&DMat3::from_cols(x, z.cross(x), z)).normalize(),
-        // The shortest turn, so that the frame of an upright axis is the frame of the world.
+        // The shortest rotation, so that the frame of an upright axis is the frame of the world.
         None => DQuat::from_rotation_arc(DVec3::Z, z),
     };
     Pose { position, rotation }

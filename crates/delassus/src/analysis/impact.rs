@@ -1,7 +1,11 @@
 //! What each law of impact makes of a state whose contacts approach.
 //!
-//! M (v⁺ − v⁻) = Jᵀ p on all joints and on all contacts that touch (001 §6); the laws are those of
-//! [`delassus_solve::impact`].
+//! ```text
+//! M (v⁺ − v⁻) = Jᵀ p ,   (J v⁻, J v⁺, p) ∈ law of impact
+//! ```
+//!
+//! M is n × n; J (m × n) has the rows of all joints and of all contacts that touch, p ∈ ℝᵐ are percussions (001 §6).
+//! The laws are those of [`delassus_solve::impact`].
 
 use delassus_solve::impact::{
     ImpactContact, ImpactError, ImpactLaw, ImpactOrders, ImpactProblem, ImpactResult, impact_orders,
@@ -13,7 +17,7 @@ use crate::lagrangian::{Assembly, ContactState, Kinematics, Row};
 
 /// Contacts up to which all orders of impacts are tried.
 const ALL_ORDERS: usize = 6;
-/// Contacts up to which outcomes are told.
+/// Contacts up to which outcomes are reported.
 const MAX_CONTACTS: usize = 64;
 
 /// The outcome under one law.

@@ -23,7 +23,7 @@ use crate::formula::{AnyFormula, Interval, IntervalDual, Number, Point};
 use crate::lagrangian::{Family, Measure, Member, Tolerances};
 
 /// How many entries of W are remembered, over all boxes: 160 MB.
-const REMEMBERED: usize = 10_000_000;
+const MAX_REMEMBERED: usize = 10_000_000;
 
 /// What was found out about a box.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -265,7 +265,7 @@ impl<'a> Prover<'a> {
         let contacts: Vec<usize> =
             all.filter(|&k| self.constraints[k].is_contact && kinematic.closed[k]).collect();
         let column = |row: usize, k: usize, flipped: bool| {
-            // A guide pulled the other way: −λ⁻ along (1, +μe).
+            // A guide pulled in the opposite direction: −λ⁻ along (1, +μe).
             if flipped { -answer(row, k, -1.0) } else { answer(row, k, 1.0) }
         };
         let (g, n) = (guides.len(), guides.len() + contacts.len());
@@ -303,7 +303,7 @@ impl<'a> Prover<'a> {
         let new = self.kinematic_terms(&at[..self.parameters]).map(Rc::new);
         self.evaluations += 1;
         let rows: usize = self.constraints.iter().map(|c| 1 + c.slip.len()).sum();
-        if self.known.len() * (rows * rows).max(8) >= REMEMBERED {
+        if self.known.len() * (rows * rows).max(8) >= MAX_REMEMBERED {
             self.known.clear();
         }
         self.known.insert(key, new.clone());

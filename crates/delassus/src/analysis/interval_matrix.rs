@@ -1,5 +1,8 @@
-//! Matrices of intervals: products, linear systems, positive definite and P-matrices, each statement true of every
-//! real matrix inside.
+//! Matrices of intervals: products, linear systems, positive definite and P-matrices.
+//!
+//! ```text
+//! 𝐀 = [A̲, A̅] ⊂ ℝ^(m × n) ,   every statement about 𝐀 is true of every real A ∈ 𝐀
+//! ```
 
 use delassus_solve::linalg::Matrix;
 

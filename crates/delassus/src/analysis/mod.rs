@@ -1,4 +1,10 @@
 //! The contact problem of a system at a state, analyzed: all that `delassus analyze` reports.
+//!
+//! ```text
+//! M q̈ + F = Jᵀ λ ,   u̇ = J q̈ + γ ,   (u̇, λ) ∈ laws   ─▶   existence, uniqueness, all solutions, certificates
+//! ```
+//!
+//! M is n × n, F ∈ ℝⁿ; J (m × n) has the rows of the active constraints and γ ∈ ℝᵐ is their bias (000 §1, 001 §2).
 
 mod impact;
 mod interval_contact;
@@ -27,7 +33,7 @@ use crate::lagrangian::{
     Tolerances, assemble, kinematics,
 };
 
-/// Constraints up to which the angles between all of them are told.
+/// Constraints up to which the angles between all of them are reported.
 const MAX_ANGLES: usize = 32;
 
 /// Why an analysis could not begin.

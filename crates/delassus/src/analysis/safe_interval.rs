@@ -26,9 +26,9 @@ use delassus_solve::modes::EnumerateOptions;
 /// The last step towards an end, relative to the size of the parameter there.
 pub const STEP: f64 = 1e-7;
 /// How many boxes are looked at in one attempt to prove a step.
-const BOXES: usize = 400_000;
+const MAX_BOXES: usize = 400_000;
 /// How many states are evaluated in all.
-const EVALUATIONS: usize = 400_000;
+const MAX_EVALUATIONS: usize = 400_000;
 /// How many values of the parameter are tried as a point to start from.
 const STARTS: usize = 64;
 /// How many values of each other parameter are sampled where nothing can be proved.
@@ -169,8 +169,8 @@ pub fn safe_interval(subject: &FreeSystem<'_>, question: &Question<'_>) -> Resul
     }
     let mut search =
         Search { prover: Prover::new(family, question.tolerances, question.any_slip), domain, axis };
-    let turn = Interval::new(0.0, std::f64::consts::TAU.next_up());
-    search.domain.extend((0..search.prover.angles()).map(|_| turn));
+    let full_circle = Interval::new(0.0, std::f64::consts::TAU.next_up());
+    search.domain.extend((0..search.prover.angles()).map(|_| full_circle));
     let mut found = search.interval(within, present);
     if found.is_none() && !question.any_slip {
         found = sampled(subject, question, within);
@@ -243,7 +243,7 @@ impl Search<'_> {
         let mut whole = self.domain.clone();
         whole[self.axis] = Interval::new(near.min(far), near.max(far));
         let mut waiting = vec![whole];
-        let limit = self.prover.boxes + BOXES;
+        let limit = self.prover.boxes + MAX_BOXES;
         while let Some(part) = waiting.pop() {
             let finding = self.prover.prove(&part);
             if finding == Finding::Proved {
@@ -253,7 +253,7 @@ impl Search<'_> {
             let mut point: Vec<Interval> = part.iter().map(|x| Interval::point(x.middle())).collect();
             point[self.axis] =
                 Interval::point(if far > near { part[self.axis].hi } else { part[self.axis].lo });
-            let exhausted = self.prover.boxes > limit || self.prover.evaluations > EVALUATIONS;
+            let exhausted = self.prover.boxes > limit || self.prover.evaluations > MAX_EVALUATIONS;
             if exhausted || part == point || self.prover.prove(&point) != Finding::Proved {
                 return false;
             }
@@ -309,7 +309,7 @@ fn sampled(subject: &FreeSystem<'_>, question: &Question<'_>, within: [f64; 2]) 
         longest_run(&grid).map(|[first, last]| at((first + last) / 2))?
     };
     let edge = |end: f64| {
-        // The last safe value of the grid on the way, then bisection towards the first that is not.
+        // The last safe value of the grid before it, then bisection towards the first that is not.
         let on_the_way = |x: f64| if end > start { x > start } else { x < start };
         let mut values: Vec<(f64, bool)> =
             (0..=STARTS).map(|k| (at(k), grid[k])).filter(|(x, _)| on_the_way(*x)).collect();

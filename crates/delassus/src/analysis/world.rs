@@ -5,10 +5,10 @@
 //! ```
 //!
 //! M is diagonal; F holds weight, constant forces, gyroscopic moments ω̄ × I ω̄, springs and given forces of joints, all
-//! moved to the left (004 eq. 2). J has the rows that joints hold, then those of limits and contacts that are closed: a
+//! moved to the left (004 eq. 2). J has the bilateral rows of joints, then those of limits and contacts that are closed: a
 //! normal and two tangents each. γ is the derivative of the velocity of a row along the motion with constant (ẋ, ω̄):
 //! central differences of the exact velocity at three steps, extrapolated twice (Richardson), accurate to about 1e-11 of
-//! the terms it is made of. Tangents move along with the normal, and the point of contact wanders as the bodies roll.
+//! the terms it is made of. Tangents move along with the normal, and the point of contact moves over the bodies as they roll.
 
 use delassus_solve::analysis::Analysis;
 use delassus_solve::linalg::Matrix;
@@ -24,17 +24,17 @@ use crate::stepping::{ContactRows, Masses, NONE};
 use crate::world;
 use crate::world::{BodyState, RowKind, Rows, World, WorldState};
 
-/// How far the differences reach, as a part of the time in which the motion turns by a radian, or of a second.
-const REACH: f64 = 1e-3;
+/// Step of the differences, as a fraction of the time in which the motion rotates by a radian, or of a second.
+const DIFFERENCE_STEP: f64 = 1e-3;
 /// Coordinates, and rows, up to which a world is analyzed: what follows is dense, and takes the cube of them.
 const MAX_SIZE: usize = 240;
 /// Rows up to which the propositions of the papers are asked.
 const MAX_ROWS: usize = 60;
-/// What is called by one coordinate of a body: velocities of the centre of mass, and turns about the principal axes.
+/// What is called by one coordinate of a body: displacements of the centre of mass, and rotations about the principal axes.
 const COORDINATES: [&str; 6] = ["x", "y", "z", "rx", "ry", "rz"];
 
 /// Analyzes a world at a state. Motors, dry friction in joints and rolling friction are left out and named in the notes. Of
-/// a world with more than 240 coordinates or rows nothing is told but that it is too large.
+/// a world with more than 240 coordinates or rows nothing is reported but that it is too large.
 pub fn analyze_world(
     world: &World,
     state: &WorldState,
@@ -85,7 +85,7 @@ fn too_large(names: Names, what: &str, tolerances: &Tolerances) -> Result<System
 pub struct WorldKinematics {
     /// Names of coordinates, rows and contacts.
     pub names: Names,
-    /// Joints: one entry per row held. Contacts: limits of joints within the tolerance first, then contacts of shapes.
+    /// Joints: one entry per bilateral row. Contacts: limits of joints within the tolerance first, then contacts of shapes.
     pub kinematics: Kinematics,
     /// Velocities, one per coordinate.
     pub velocity: Vec<f64>,
@@ -221,7 +221,7 @@ fn coordinate_names(world: &World) -> Vec<String> {
     moving.flat_map(|body| COORDINATES.map(|c| format!("{}.{c}", body.name))).collect()
 }
 
-/// The name of the joint, with a number where it holds several rows.
+/// The name of the joint, with a number where it has several rows.
 fn row_names(world: &World, rows: &Rows) -> Vec<String> {
     let held = &rows.rows[..rows.held];
     let name = |(i, row): (usize, &crate::world::Row)| {
@@ -253,9 +253,9 @@ fn free_force(world: &World, state: &WorldState, masses: &Masses) -> Vec<f64> {
             let at = 6 * slot as usize;
             let pull = -(body.mass * world.gravity + body.force[0]);
             let omega = s.angular_velocity;
-            let turn = omega.cross(body.inertia * omega) - s.pose.local_vector(body.force[1]);
+            let moment = omega.cross(body.inertia * omega) - s.pose.local_vector(body.force[1]);
             force[at..at + 3].copy_from_slice(&pull.to_array());
-            force[at + 3..at + 6].copy_from_slice(&turn.to_array());
+            force[at + 3..at + 6].copy_from_slice(&moment.to_array());
         }
     }
     force
@@ -295,7 +295,7 @@ fn joint_biases(world: &World, state: &WorldState, masses: &Masses, rows: &Rows)
     let v = velocities(masses, state);
     let fastest = state.bodies.iter().map(|s| s.angular_velocity.length()).fold(0.0, f64::max);
     let mut there = Rows::default();
-    derivative(REACH / (1.0 + fastest), |s| {
+    derivative(DIFFERENCE_STEP / (1.0 + fastest), |s| {
         let bodies = state.bodies.iter().map(|body| moved(body, s)).collect();
         let next = WorldState { t: state.t + s, bodies, coordinates: state.coordinates.clone() };
         world::rows(world, &next, 1.0, &mut there);
@@ -313,15 +313,15 @@ fn contact_kinematics(
 ) -> ContactKinematics {
     let rows = ContactRows::new(contact, &state.bodies, &masses.slot, Law::Coulomb { mu });
     let bodies = contact.bodies.map(|b| state.bodies[b as usize]);
-    let spin = bodies[0].angular_velocity.length() + bodies[1].angular_velocity.length();
+    let angular_speed = bodies[0].angular_velocity.length() + bodies[1].angular_velocity.length();
     let size = contact.radius[0] + contact.radius[1];
-    // Between curved surfaces the normal turns as fast as the bodies pass each other.
-    let turns = match contact.features {
+    // Between curved surfaces the normal rotates as fast as the bodies pass each other.
+    let normal_rate = match contact.features {
         Features::FaceOfA(_) | Features::FaceOfB(_) => 0.0,
         _ if size > 0.0 => velocity_at(&bodies, contact.point).length() / size,
         _ => 0.0,
     };
-    let bias = derivative(REACH / (1.0 + spin + turns), |s| {
+    let bias = derivative(DIFFERENCE_STEP / (1.0 + angular_speed + normal_rate), |s| {
         let there = [moved(&bodies[0], s), moved(&bodies[1], s)];
         let (_, normal, point) = contact.gap_and_point_at(&there[0].pose, &there[1].pose);
         let first = (rows.tangents[0] - normal * normal.dot(rows.tangents[0])).normalize_or_zero();

@@ -6,21 +6,21 @@
 //! ```
 //!
 //! The pair touches along the direction n in which the cores are farthest apart. Where n is that of a face (within
-//! [`FACE`]), the other's face is clipped by it and the corners of the overlap touch; elsewhere two edges, an edge and a
+//! [`MIN_FACE_COSINE`]), the other's face is clipped by it and the corners of the overlap touch; elsewhere two edges, an edge and a
 //! corner, or two corners.
 //!
-//! Bare corners and edges that pass along a face closer than [`FACE`] without overlap give no contact: a box that slides
+//! Bare corners and edges that pass along a face closer than [`MIN_FACE_COSINE`] without overlap give no contact: a box that slides
 //! over the seam of two others must not hit the edge behind it.
 
 use glam::{DMat3, DVec3};
 
-use super::clip::{Corner, MERGE, Polygon};
+use super::clip::{Corner, MERGE_DISTANCE, Polygon};
 use super::contact::{Contact, Features, nearest_on_lines};
 use super::primitives::{corner, nearest_on_block, touch};
 use crate::world::Pose;
 
 /// Cosine of the angle (3°) within which the normal is that of a face.
-pub(super) const FACE: f64 = 0.9986;
+pub(super) const MIN_FACE_COSINE: f64 = 0.9986;
 
 /// A box with rounded edges.
 #[derive(Clone, Copy, Debug)]
@@ -43,22 +43,22 @@ impl Block {
     }
 }
 
-/// Two blocks, B at a pose seen from A; contacts up to the gap `reach`.
+/// Two blocks, B at a pose seen from A; contacts up to the gap `max_gap`.
 pub(super) fn blocks(
     a: &Block,
     b: &Block,
     pose: &Pose,
-    reach: f64,
+    max_gap: f64,
     polygon: &mut Polygon,
     out: &mut Vec<Contact>,
 ) {
-    let reach = reach + a.radius + b.radius;
-    let turn = DMat3::from_quat(pose.rotation);
+    let max_gap = max_gap + a.radius + b.radius;
+    let rotation = DMat3::from_quat(pose.rotation);
     let t = pose.position;
     let size = a.half.max_element().max(b.half.max_element());
     let mut best = (f64::NEG_INFINITY, DVec3::Z);
     let mut separation = |n: DVec3, bias: f64| {
-        let extent_b = b.half.dot((turn.transpose() * n).abs());
+        let extent_b = b.half.dot((rotation.transpose() * n).abs());
         let s = n.dot(t).abs() - a.half.dot(n.abs()) - extent_b;
         if s - bias > best.0 {
             best = (s - bias, n * if n.dot(t) < 0.0 { -1.0 } else { 1.0 });
@@ -72,35 +72,35 @@ pub(super) fn blocks(
         apart = apart.max(separation(DVec3::AXES[axis], 0.0));
     }
     for axis in 0..3 {
-        apart = apart.max(separation(turn.col(axis), bias));
+        apart = apart.max(separation(rotation.col(axis), bias));
     }
-    if apart > reach {
+    if apart > max_gap {
         return;
     }
     for (i, j) in edge_pairs(a, b) {
-        let n = DVec3::AXES[i].cross(turn.col(j));
+        let n = DVec3::AXES[i].cross(rotation.col(j));
         if n.length_squared() > 1e-10 {
             apart = apart.max(separation(n.normalize(), 2.0 * bias));
         }
     }
-    if apart > reach {
+    if apart > max_gap {
         return;
     }
     let found = out.len();
     let closest = if apart > 1e-12 * size {
-        closest_features(a, b, pose, &turn, out);
+        closest_features(a, b, pose, &rotation, out);
         // All candidates share the nearest one's fate.
         out[found].normal
     } else {
         best.1
     };
-    let (ref_a, ref_b) = (best_face(a, closest), best_face(b, -(turn.transpose() * closest)));
-    if ref_a.0.max(ref_b.0) >= FACE {
+    let (ref_a, ref_b) = (best_face(a, closest), best_face(b, -(rotation.transpose() * closest)));
+    if ref_a.0.max(ref_b.0) >= MIN_FACE_COSINE {
         let candidates = out.len();
         if ref_a.0 >= ref_b.0 - 1e-9 {
             face_contacts((a, b), pose, ref_a.1, closest, false, polygon, out);
         } else {
-            let n = -(turn.transpose() * closest);
+            let n = -(rotation.transpose() * closest);
             face_contacts((b, a), &pose.inverse(), ref_b.1, n, true, polygon, out);
             for contact in &mut out[candidates..] {
                 flip(contact, pose);
@@ -118,7 +118,7 @@ pub(super) fn blocks(
         }
     }
     if out.len() == found {
-        out.push(crossing(a, b, pose, &turn, closest));
+        out.push(crossing(a, b, pose, &rotation, closest));
     }
     keep_line(a, b, pose, found, out);
 }
@@ -149,7 +149,7 @@ fn best_face(block: &Block, n: DVec3) -> (f64, usize) {
 }
 
 /// Contacts of disjoint cores: the nearest pair of features first, then other corners about as near.
-fn closest_features(a: &Block, b: &Block, pose: &Pose, turn: &DMat3, out: &mut Vec<Contact>) {
+fn closest_features(a: &Block, b: &Block, pose: &Pose, rotation: &DMat3, out: &mut Vec<Contact>) {
     let radius = [a.radius, b.radius];
     let start = out.len();
     let inverse = pose.inverse();
@@ -163,12 +163,12 @@ fn closest_features(a: &Block, b: &Block, pose: &Pose, turn: &DMat3, out: &mut V
         out.push(touch(feature, [x, nearest], radius, features.flipped(), -(pose.rotation * n)));
     }
     for (i, j) in edge_pairs(a, b) {
-        let cross = DVec3::AXES[i].cross(turn.col(j));
+        let cross = DVec3::AXES[i].cross(rotation.col(j));
         if cross.length_squared() < 1e-10 {
             continue;
         }
         let n = cross.normalize() * if cross.dot(pose.position) < 0.0 { -1.0 } else { 1.0 };
-        let (contact, inside) = edge_edge(a, b, pose, turn, (i, j), n);
+        let (contact, inside) = edge_edge(a, b, pose, rotation, (i, j), n);
         if inside {
             out.push(contact);
         }
@@ -186,7 +186,7 @@ fn closest_features(a: &Block, b: &Block, pose: &Pose, turn: &DMat3, out: &mut V
     let size = a.half.max_element().min(b.half.max_element());
     let mut kept = start + 1;
     for k in start + 1..out.len() {
-        if out[k].normal.dot(n) > FACE && length(&out[k]) < distance + 0.1 * size {
+        if out[k].normal.dot(n) > MIN_FACE_COSINE && length(&out[k]) < distance + 0.1 * size {
             out.swap(kept, k);
             kept += 1;
         }
@@ -200,7 +200,7 @@ fn edge_edge(
     a: &Block,
     b: &Block,
     pose: &Pose,
-    turn: &DMat3,
+    rotation: &DMat3,
     (i, j): (usize, usize),
     n: DVec3,
 ) -> (Contact, bool) {
@@ -211,9 +211,9 @@ fn edge_edge(
         (index, point)
     };
     let (index_a, middle_a) = farthest(a.half, i, n);
-    let (index_b, middle_b) = farthest(b.half, j, -(turn.transpose() * n));
+    let (index_b, middle_b) = farthest(b.half, j, -(rotation.transpose() * n));
     let (e, f) = (DVec3::AXES[i], DVec3::AXES[j]);
-    let (s, t) = nearest_on_lines(e, turn.col(j), pose.point(middle_b) - middle_a);
+    let (s, t) = nearest_on_lines(e, rotation.col(j), pose.point(middle_b) - middle_a);
     let inside = s.abs() <= a.half[i] && t.abs() <= b.half[j];
     let (s, t) = (s.clamp(-a.half[i], a.half[i]), t.clamp(-b.half[j], b.half[j]));
     let feature = 3 << 12 | (3 * i + j) as u32 | index_a << 4 | index_b << 7;
@@ -222,14 +222,14 @@ fn edge_edge(
 }
 
 /// The contact of overlapping cores along n that no face explains: two edges cross, or two lines lie in each other.
-fn crossing(a: &Block, b: &Block, pose: &Pose, turn: &DMat3, n: DVec3) -> Contact {
+fn crossing(a: &Block, b: &Block, pose: &Pose, rotation: &DMat3, n: DVec3) -> Contact {
     let across = |(i, j): (usize, usize)| {
-        let cross = DVec3::AXES[i].cross(turn.col(j));
+        let cross = DVec3::AXES[i].cross(rotation.col(j));
         cross.dot(n).abs() / cross.length().max(1e-5)
     };
     let best = edge_pairs(a, b).max_by(|&p, &q| across(p).total_cmp(&across(q)));
     match best {
-        Some(pair) if across(pair) > 0.5 => edge_edge(a, b, pose, turn, pair, n).0,
+        Some(pair) if across(pair) > 0.5 => edge_edge(a, b, pose, rotation, pair, n).0,
         _ => {
             let middle = pose.position.clamp(-a.half, a.half);
             let core = [middle, pose.local_point(middle).clamp(-b.half, b.half)];
@@ -251,7 +251,7 @@ fn keep_line(a: &Block, b: &Block, pose: &Pose, start: usize, out: &mut Vec<Cont
         .map(|x| x - n * x.dot(n))
         .unwrap_or(DVec3::ZERO);
     let size = a.half.max_element().min(b.half.max_element());
-    let merge = MERGE * size;
+    let merge = MERGE_DISTANCE * size;
     if direction.length() <= merge {
         out.truncate(start + 1);
         return;
@@ -296,7 +296,7 @@ fn face_contacts(
     for (side, (along, bound)) in [(u, 1.0), (v, 1.0), (u, -1.0), (v, -1.0)].into_iter().enumerate() {
         polygon.clip(4 + side as u16, |x| a.half[along] - bound * x[along]);
     }
-    let merge = MERGE * a.half.max_element().min(b.half.max_element());
+    let merge = MERGE_DISTANCE * a.half.max_element().min(b.half.max_element());
     let n = DVec3::AXES[axis] * sign;
     polygon.reduce(n, merge);
     if a.radius + b.radius == 0.0 && !segment && polygon.corners.len() < 3 {

@@ -1,5 +1,9 @@
 //! Flat patches of contact: polygons cut by lines, and the corners that carry them.
 //!
+//! ```text
+//! P ∩ { x : dₖ(x) ≥ 0 , k = 1 … m } ,   P ⊂ ℝ³ a plane polygon, dₖ the distance inside side k
+//! ```
+//!
 //! A load anywhere on a patch is carried by the corners of its hull, so these are all that mechanics needs: points that
 //! coincide are one, points within the hull or on its edges are none.
 
@@ -9,7 +13,7 @@ use super::contact::Contact;
 use crate::world::Pose;
 
 /// Points closer than this, times the size of the shapes, are one; an overlap narrower than this is none.
-pub(super) const MERGE: f64 = 1e-6;
+pub(super) const MERGE_DISTANCE: f64 = 1e-6;
 
 /// A corner of a polygon on shape B.
 #[derive(Clone, Copy, Debug)]
@@ -62,7 +66,7 @@ impl Polygon {
             if s >= 0.0 {
                 self.corners.push(c);
             }
-            // A segment has no way back.
+            // A segment has no edge back.
             if count == 2 && k == 1 {
                 continue;
             }
@@ -195,10 +199,10 @@ fn spanned(p: (f64, f64, f64), others: impl Iterator<Item = (f64, f64, f64)> + C
         // The next one counterclockwise; within the merging distance of the opposite direction counts as opposite.
         let mut next = std::f64::consts::TAU;
         for r in around.clone() {
-            let turn = ((r.1 - p.1).atan2(r.0 - p.0) - angle).rem_euclid(std::f64::consts::TAU);
+            let ahead = ((r.1 - p.1).atan2(r.0 - p.0) - angle).rem_euclid(std::f64::consts::TAU);
             let tolerance = merge / (r.0 - p.0).hypot(r.1 - p.1);
-            if turn > tolerance && turn < next {
-                next = turn;
+            if ahead > tolerance && ahead < next {
+                next = ahead;
             }
         }
         widest = widest.max(next);

@@ -10,20 +10,20 @@
 
 use glam::DVec3;
 
-use super::box_box::{Block, FACE, blocks, flip};
-use super::clip::{Corner, MERGE, Polygon};
+use super::box_box::{Block, MIN_FACE_COSINE, blocks, flip};
+use super::clip::{Corner, MERGE_DISTANCE, Polygon};
 use super::contact::{Contact, Features};
 use super::primitives::touch;
 use crate::world::Pose;
 
 /// Sine of the tilt under which a disc lies flat.
-const FLAT: f64 = 0.05;
+const MAX_FLAT_SINE: f64 = 0.05;
 
-/// Cosine between two directions above which they are the same one.
-const BESIDE: f64 = 0.7;
+/// Cosine between two directions up to which one lies beside the other.
+const MAX_BESIDE_COSINE: f64 = 0.7;
 
 /// Sides of the polygon around a disc that carries another shape, and corners of one that overhangs its support.
-const SIDES: u16 = 32;
+const DISC_SIDES: u16 = 32;
 
 /// Corners and faces.
 #[derive(Clone, Debug, Default)]
@@ -215,7 +215,7 @@ impl Convex<'_> {
             }
             _ => return None,
         };
-        (found.3 >= FACE).then_some(found)
+        (found.3 >= MIN_FACE_COSINE).then_some(found)
     }
 
     /// Cuts a polygon by the sides of a face found by [`Convex::face_along`].
@@ -228,8 +228,8 @@ impl Convex<'_> {
                 }
             }
             Convex::Cylinder { radius, .. } | Convex::Cone { radius, .. } => {
-                for k in 0..SIDES {
-                    let outward = on_circle(k, SIDES);
+                for k in 0..DISC_SIDES {
+                    let outward = on_circle(k, DISC_SIDES);
                     polygon.clip(1000 + k, |x| radius - outward.dot(x));
                 }
             }
@@ -344,7 +344,7 @@ impl Feature<'_> {
         let outward = if sine > 1e-9 { across / sine } else { DVec3::X };
         let end = lower_end(w, half_height);
         let (apex, base) = (DVec3::Z * half_height, DVec3::Z * -half_height);
-        if sine < FLAT && (!cone || w.z < 0.0) {
+        if sine < MAX_FLAT_SINE && (!cone || w.z < 0.0) {
             let side = DVec3::Z.cross(outward);
             for k in 0..round {
                 let place = on_circle(k, round);
@@ -404,7 +404,7 @@ impl Feature<'_> {
 
 /// Point of the unit circle, the first along x.
 fn on_circle(k: u16, count: u16) -> DVec3 {
-    // Quarter turns without rounding.
+    // Quarter circles without rounding.
     let quarters = [DVec3::X, DVec3::Y, DVec3::NEG_X, DVec3::NEG_Y];
     if (4 * k).is_multiple_of(count) {
         return quarters[usize::from(4 * k / count) % 4];
@@ -419,7 +419,7 @@ pub(super) fn convex_contacts(
     pose: &Pose,
     n: DVec3,
     p: [DVec3; 2],
-    reach: f64,
+    max_gap: f64,
     polygon: &mut Polygon,
     out: &mut Vec<Contact>,
 ) {
@@ -432,7 +432,7 @@ pub(super) fn convex_contacts(
     };
     if let (Some(first), Some(second)) = (line(a, n), line(b, m)) {
         let block = |(radius, half_height)| Block { half: DVec3::new(0.0, 0.0, half_height), radius };
-        return blocks(&block(first), &block(second), pose, reach, polygon, out);
+        return blocks(&block(first), &block(second), pose, max_gap, polygon, out);
     }
     let start = out.len();
     let (on_a, on_b) = (a.face_along(n), b.face_along(m));
@@ -467,7 +467,7 @@ pub(super) fn convex_contacts(
     let (core, radius, features) = match (a.touched(p[0], n), b.touched(p[1], m)) {
         (Touched::Edge(x, r, e), Touched::Edge(y, s, f)) => {
             let cross = e.cross(pose.rotation * f).normalize_or_zero();
-            let features = match cross.dot(n).abs() > FACE {
+            let features = match cross.dot(n).abs() > MIN_FACE_COSINE {
                 true => Features::Edges(e, f),
                 false => Features::EdgeOfA(e),
             };
@@ -476,7 +476,7 @@ pub(super) fn convex_contacts(
         (Touched::Edge(x, r, e), Touched::Point(y, s)) => ([x, y], [r, s], Features::EdgeOfA(e)),
         (Touched::Point(x, r), Touched::Edge(y, s, f)) => ([x, y], [r, s], Features::EdgeOfB(f)),
         (Touched::Point(x, r), Touched::Point(y, s)) if r + s > 0.0 => ([x, y], [r, s], Features::Points),
-        // No feature to turn with: the direction stays with A.
+        // No feature that rotates the normal: the direction stays with A.
         (Touched::Point(x, _), Touched::Point(y, _)) => ([x, y], [0.0; 2], Features::FaceOfA(n)),
     };
     out.push(touch(1, core, radius, features, n));
@@ -486,7 +486,7 @@ pub(super) fn convex_contacts(
 /// pass there, and n, along which the two are apart, must not stop it.
 fn lies_flush(a: &Convex, b: &Convex, pose: &Pose, n: DVec3) -> bool {
     let Convex::Polytope(polytope) = a else { return false };
-    let reach = |w: DVec3| {
+    let support = |w: DVec3| {
         let across = w.x.hypot(w.y);
         match *b {
             Convex::Cylinder { radius, half_height } => Some(w.z.abs() * half_height + across * radius),
@@ -496,12 +496,12 @@ fn lies_flush(a: &Convex, b: &Convex, pose: &Pose, n: DVec3) -> bool {
             _ => None,
         }
     };
-    let flush = 10.0 * MERGE * a.size().min(b.size());
+    let flush = 10.0 * MERGE_DISTANCE * a.size().min(b.size());
     // A triangle of a mesh has no sides of its own.
     polytope.faces.len() > 1
-        && polytope.faces.iter().filter(|face| face.normal.dot(n) < BESIDE).any(|face| {
+        && polytope.faces.iter().filter(|face| face.normal.dot(n) < MAX_BESIDE_COSINE).any(|face| {
             let height = face.normal.dot(pose.position - polytope.corner(face, 0));
-            reach(-pose.local_vector(face.normal)).is_some_and(|reach| (height - reach).abs() <= flush)
+            support(-pose.local_vector(face.normal)).is_some_and(|h| (height - h).abs() <= flush)
         })
 }
 
@@ -518,17 +518,17 @@ pub(super) fn face_contacts(
         return;
     };
     let w = -pose.local_vector(n);
-    let merge = MERGE * a.size().min(b.size());
+    let merge = MERGE_DISTANCE * a.size().min(b.size());
     let mut incident = b.feature_along(w, pose, 4, polygon);
     a.clip(face, polygon);
-    // The pieces of a mesh share what lies on them.
-    let piece = matches!(a, Convex::Polytope(polytope) if polytope.faces.len() == 1);
+    // The triangles of a mesh share what lies on them.
+    let single_face = matches!(a, Convex::Polytope(polytope) if polytope.faces.len() == 1);
     if incident == 2
-        && !piece
+        && !single_face
         && (polygon.corners.len() != 4 || polygon.corners.iter().any(|c| c.edges[0] >= 1000))
     {
-        // A disc that overhangs its support is held by more of its rim.
-        incident = b.feature_along(w, pose, SIDES, polygon);
+        // A disc that overhangs its support is supported by more of its rim.
+        incident = b.feature_along(w, pose, DISC_SIDES, polygon);
         a.clip(face, polygon);
     }
     let area = polygon.corners.len() > 2;
@@ -538,7 +538,7 @@ pub(super) fn face_contacts(
     }
     for c in &polygon.corners {
         let foot = c.x - n * n.dot(c.x - origin);
-        // On the side of a tilted cylinder or cone, the radius counts as far as it reaches towards the face.
+        // On the side of a tilted cylinder or cone, the component of the radius towards the face counts.
         let (features, radius) = match c.rim {
             true => (Features::FaceOfARimOfB(n, DVec3::Z), c.radius),
             false if c.radius > 0.0 => (Features::FaceOfA(n), n.dot(pose.point(c.y) - c.x)),

@@ -1,13 +1,13 @@
-//! Where bodies touch or are about to.
+//! Collision detection: where bodies touch or are about to.
 //!
 //! ```text
 //! contacts = { gap ≤ δ_a + δ_b } ,   δ the margin of each body          (004 §1)
 //! ```
 //!
 //! Boxes around the shapes, grown by their margins and some slack, stand in a tree; only shapes that leave their box are put
-//! in again, and pairs are looked for only then. Planes have no box: they are tried against all others. Each pair of
+//! in again, and pairs are searched only then. Planes have no box: they are tried against all others. Each pair of
 //! shapes is then measured in the axes of the first, so that places far from the origin lose no digits: plane, ball,
-//! box, capsule and cylinder in closed form (`pairs.rs`, `pairs_block.rs`), the others through `parry_pairs.rs`.
+//! box, capsule and cylinder in closed form (`primitives.rs`, `box_box.rs`), the others through `parry.rs`.
 
 mod box_box;
 mod clip;
@@ -24,10 +24,10 @@ use crate::world::{Pose, Shape, ShapeKind, World, WorldState, check_shape};
 use box_box::Block;
 use clip::Polygon;
 use parry::{Solids, Tree};
-use primitives::SEAM;
+use primitives::MAX_SEAM_STEP;
 
 /// Square of the sine between two faces that are flush: a rise of 10 µm over a metre.
-const FLUSH: f64 = 1e-10;
+const MAX_FLUSH_ANGLE_SQUARED: f64 = 1e-10;
 
 /// Finds contacts; remembers boxes and pairs from call to call.
 pub struct Collider {
@@ -52,7 +52,7 @@ struct Proxy {
     half: DVec3,
     radius: f64,
     /// Radius of a ball around the shape, about the origin of its axes.
-    around: f64,
+    bounding_radius: f64,
 }
 
 /// What there is a closed form for.
@@ -99,23 +99,23 @@ impl Collider {
         for &[first, second] in &self.pairs {
             let (i, j) = (first as usize, second as usize);
             let (a, b) = (&self.proxies[i], &self.proxies[j]);
-            let reach = margin[a.body as usize] + margin[b.body as usize];
-            if a.is_beyond(&self.poses[i], b, &self.poses[j], reach) {
+            let max_gap = margin[a.body as usize] + margin[b.body as usize];
+            if a.is_beyond(&self.poses[i], b, &self.poses[j], max_gap) {
                 continue;
             }
             let start = contacts.len();
             let pose = relative(&self.poses[i], &self.poses[j]);
-            if touches(a, b, &pose, reach, self.solids.polygon(), contacts) {
-                finish(a, b, [&self.poses[i], &pose], false, reach, start, contacts);
+            if touches(a, b, &pose, max_gap, self.solids.polygon(), contacts) {
+                finish(a, b, [&self.poses[i], &pose], false, max_gap, start, contacts);
                 continue;
             }
             let back = relative(&self.poses[j], &self.poses[i]);
-            if touches(b, a, &back, reach, self.solids.polygon(), contacts) {
-                finish(b, a, [&self.poses[j], &back], true, reach, start, contacts);
+            if touches(b, a, &back, max_gap, self.solids.polygon(), contacts) {
+                finish(b, a, [&self.poses[j], &back], true, max_gap, start, contacts);
                 continue;
             }
-            self.solids.touches([i, j], &pose, reach, contacts);
-            finish(a, b, [&self.poses[i], &pose], false, reach, start, contacts);
+            self.solids.touches([i, j], &pose, max_gap, contacts);
+            finish(a, b, [&self.poses[i], &pose], false, max_gap, start, contacts);
         }
         drop_seams(state, contacts);
     }
@@ -197,7 +197,7 @@ fn drop_seams(state: &WorldState, contacts: &mut Vec<Contact>) {
     let shape = |c: &Contact, side: usize| (c.bodies[side], c.shapes[side]);
     let hidden = |c: &Contact, all: &[Contact]| {
         let Some((owner, faces)) = edge_owner(c).filter(|_| round(c)) else { return false };
-        let (turn, edge) = (at(c, owner).rotation, at(c, owner).point(c.core[owner]));
+        let (rotation, edge) = (at(c, owner).rotation, at(c, owner).point(c.core[owner]));
         all.iter().any(|f| {
             let (side, normal) = match f.features {
                 Features::FaceOfA(n) => (0, n),
@@ -206,8 +206,8 @@ fn drop_seams(state: &WorldState, contacts: &mut Vec<Contact>) {
             };
             let same = shape(f, 1 - side) == shape(c, 1 - owner) && shape(f, side) != shape(c, owner);
             let (n, foot) = (at(f, side).rotation * normal, at(f, side).point(f.core[side]));
-            same && n.dot(edge - foot).abs() <= SEAM
-                && faces.iter().any(|face| (turn * *face - n).length_squared() <= FLUSH)
+            same && n.dot(edge - foot).abs() <= MAX_SEAM_STEP
+                && faces.iter().any(|face| (rotation * *face - n).length_squared() <= MAX_FLUSH_ANGLE_SQUARED)
         })
     };
     // Edges hide nothing, so that the order does not matter.
@@ -271,19 +271,33 @@ impl Proxy {
                 (Kind::Other, half + DVec3::new(0.5 * extent[0], 0.5 * extent[1], 0.0))
             }
         };
-        let around = centre.length() + half.length() + radius_around;
-        Proxy { body, shape, fixed, kind, pose: what.pose, centre, half, radius: radius_around, around }
+        let bounding_radius = centre.length() + half.length() + radius_around;
+        Proxy {
+            body,
+            shape,
+            fixed,
+            kind,
+            pose: what.pose,
+            centre,
+            half,
+            radius: radius_around,
+            bounding_radius,
+        }
     }
 
-    /// Whether the balls around two shapes, or around one over a plane, are farther apart than `reach`: most pairs whose boxes
+    /// Whether the balls around two shapes, or around one over a plane, are farther apart than `max_gap`: most pairs whose boxes
     /// overlap are.
-    fn is_beyond(&self, pose: &Pose, other: &Proxy, there: &Pose, reach: f64) -> bool {
+    fn is_beyond(&self, pose: &Pose, other: &Proxy, there: &Pose, max_gap: f64) -> bool {
         let d = there.position - pose.position;
         match (self.kind, other.kind) {
-            (Kind::Plane, _) => d.dot(pose.rotation * DVec3::Z) > (other.around + reach) * (1.0 + 1e-12),
-            (_, Kind::Plane) => -d.dot(there.rotation * DVec3::Z) > (self.around + reach) * (1.0 + 1e-12),
+            (Kind::Plane, _) => {
+                d.dot(pose.rotation * DVec3::Z) > (other.bounding_radius + max_gap) * (1.0 + 1e-12)
+            }
+            (_, Kind::Plane) => {
+                -d.dot(there.rotation * DVec3::Z) > (self.bounding_radius + max_gap) * (1.0 + 1e-12)
+            }
             _ => {
-                let far = self.around + other.around + reach;
+                let far = self.bounding_radius + other.bounding_radius + max_gap;
                 // Rounding must not lose a contact at exactly this distance.
                 d.length_squared() > far * far * (1.0 + 1e-12)
             }
@@ -294,9 +308,9 @@ impl Proxy {
     fn bounds(&self, pose: &Pose, margin: f64) -> [DVec3; 2] {
         let mut half = DVec3::splat(self.radius + margin);
         if self.half != DVec3::ZERO {
-            let turn = DMat3::from_quat(pose.rotation).transpose();
+            let rotation = DMat3::from_quat(pose.rotation).transpose();
             let extent = |row: DVec3| self.half.dot(row.abs());
-            half += DVec3::new(extent(turn.x_axis), extent(turn.y_axis), extent(turn.z_axis));
+            half += DVec3::new(extent(rotation.x_axis), extent(rotation.y_axis), extent(rotation.z_axis));
         }
         let centre = pose.point(self.centre);
         [centre - half, centre + half]
@@ -314,7 +328,7 @@ fn touches(
     a: &Proxy,
     b: &Proxy,
     pose: &Pose,
-    reach: f64,
+    max_gap: f64,
     polygon: &mut Polygon,
     out: &mut Vec<Contact>,
 ) -> bool {
@@ -338,21 +352,21 @@ fn touches(
             primitives::cylinder_ball(radius, half_height, r, pose, out);
         }
         (Kind::Block(first), Kind::Block(second)) => {
-            box_box::blocks(&first, &second, pose, reach, polygon, out);
+            box_box::blocks(&first, &second, pose, max_gap, polygon, out);
         }
         _ => return false,
     }
     true
 }
 
-/// Fills in what follows from core points and features, drops what is beyond reach, and sorts. `world` is the pose of the
+/// Fills in what follows from core points and features, drops gaps above `max_gap`, and sorts. `world` is the pose of the
 /// first shape, `pose` that of the second seen from it.
 fn finish(
     a: &Proxy,
     b: &Proxy,
     [world, pose]: [&Pose; 2],
     flipped: bool,
-    reach: f64,
+    max_gap: f64,
     start: usize,
     contacts: &mut Vec<Contact>,
 ) {
@@ -360,7 +374,7 @@ fn finish(
     for k in start..contacts.len() {
         let mut contact = contacts[k];
         let (gap, normal, point) = contact.gap_and_point_at(&Pose::IDENTITY, pose);
-        if !(gap <= reach && point.is_finite()) {
+        if !(gap <= max_gap && point.is_finite()) {
             continue;
         }
         contact.gap = gap;

@@ -1,5 +1,9 @@
-//! What collision asks of parry: a tree of boxes, hulls, and the direction in which two convex shapes are nearest or overlap
+//! The interface to parry: a tree of boxes, hulls, and the direction in which two convex shapes are nearest or overlap
 //! the least. No other file knows parry.
+//!
+//! ```text
+//! n = arg max over |n| = 1 of  min n·B − max n·A        A, B ⊂ ℝ³ convex
+//! ```
 //!
 //! A mesh is the set of its triangles, a heightfield a mesh. A triangle is solid on its back; it touches with its face, and
 //! with an edge or a corner only where no triangle beside it is nearer, so that what slides over a flat mesh does not
@@ -14,15 +18,15 @@ use parry3d_f64::query::gjk::{GJKResult, VoronoiSimplex};
 use parry3d_f64::shape::{ConvexPolyhedron, SupportMap};
 use parry3d_f64::transformation::try_convex_hull;
 
-use super::box_box::{FACE, flip};
-use super::clip::{MERGE, Polygon, reduce_patches};
+use super::box_box::{MIN_FACE_COSINE, flip};
+use super::clip::{MERGE_DISTANCE, Polygon, reduce_patches};
 use super::contact::{Contact, Features};
 use super::convex::{Convex, Face, Polytope, convex_contacts, face_contacts, number};
 use super::primitives::{on_plane, touch};
 use crate::world::{Pose, ShapeKind};
 
 /// Normals whose cosine exceeds this belong to one flat patch.
-const PARALLEL: f64 = 1.0 - 1e-12;
+const MIN_PARALLEL_COSINE: f64 = 1.0 - 1e-12;
 
 /// A tree of boxes.
 #[derive(Default)]
@@ -237,11 +241,11 @@ impl SupportMap for Core<'_> {
 }
 
 /// The direction from A to B in which they are nearest or overlap the least, and the points of their cores there, each in its
-/// own axes; nothing if they are farther apart than `reach`.
-fn direction(a: &Convex, b: &Convex, pose: &Pose, reach: f64) -> Option<(DVec3, [DVec3; 2])> {
+/// own axes; nothing if they are farther apart than `max_gap`.
+fn direction(a: &Convex, b: &Convex, pose: &Pose, max_gap: f64) -> Option<(DVec3, [DVec3; 2])> {
     let at = ParryPose::from_parts(pose.position, pose.rotation);
     let size = a.size().max(b.size());
-    let reach = reach + a.radius() + b.radius();
+    let max_gap = max_gap + a.radius() + b.radius();
     let (core_a, core_b) = (Core(a), Core(b));
     let points =
         |n: DVec3| [core_a.local_support_point(n), core_b.local_support_point(-pose.local_vector(n))];
@@ -250,7 +254,7 @@ fn direction(a: &Convex, b: &Convex, pose: &Pose, reach: f64) -> Option<(DVec3, 
         n.dot(pose.point(y) - x)
     };
     let mut simplex = VoronoiSimplex::new();
-    let prediction = reach.max(0.0) * (1.0 + 1e-6) + 1e-9 * size;
+    let prediction = max_gap.max(0.0) * (1.0 + 1e-6) + 1e-9 * size;
     let mut found = None;
     // From some directions the iteration does not arrive.
     for start in [pose.position.try_normalize(), Some(DVec3::new(0.48, -0.6, 0.64)), Some(DVec3::Y)] {
@@ -299,7 +303,7 @@ fn direction(a: &Convex, b: &Convex, pose: &Pose, reach: f64) -> Option<(DVec3, 
         try_direction(pose.position.try_normalize().unwrap_or(DVec3::Z));
     }
     match best.1 {
-        Some(n) if best.0 <= reach => {
+        Some(n) if best.0 <= max_gap => {
             // Of the points that were found and the farthest ones along n, those that face each other better.
             let beside = |p: &[DVec3; 2]| {
                 let d = pose.point(p[1]) - p[0];
@@ -324,33 +328,33 @@ impl Solids {
         &mut self.work.polygon
     }
 
-    /// Contacts of two shapes, the second at a pose seen from the first, up to the gap `reach`.
-    pub fn touches(&mut self, [i, j]: [usize; 2], pose: &Pose, reach: f64, out: &mut Vec<Contact>) {
+    /// Contacts of two shapes, the second at a pose seen from the first, up to the gap `max_gap`.
+    pub fn touches(&mut self, [i, j]: [usize; 2], pose: &Pose, max_gap: f64, out: &mut Vec<Contact>) {
         let (first, second, work) = (&self.solids[i], &self.solids[j], &mut self.work);
         let start = out.len();
         let flipped = |out: &mut Vec<Contact>| out[start..].iter_mut().for_each(|c| flip(c, pose));
         match (first, second, first.convex(), second.convex()) {
-            (_, _, Some(a), Some(b)) => convex_pair(&a, &b, pose, reach, work, out),
+            (_, _, Some(a), Some(b)) => convex_pair(&a, &b, pose, max_gap, work, out),
             (Solid::Plane, solid, ..) => {
-                plane_points(solid, pose, reach, work, out);
+                plane_points(solid, pose, max_gap, work, out);
             }
             (solid, Solid::Plane, ..) => {
-                plane_points(solid, &pose.inverse(), reach, work, out);
+                plane_points(solid, &pose.inverse(), max_gap, work, out);
                 flipped(out);
             }
-            (Solid::Mesh(mesh), _, _, Some(b)) => mesh_convex(mesh, &b, None, pose, reach, work, out),
+            (Solid::Mesh(mesh), _, _, Some(b)) => mesh_convex(mesh, &b, None, pose, max_gap, work, out),
             (_, Solid::Mesh(mesh), Some(a), _) => {
-                mesh_convex(mesh, &a, None, &pose.inverse(), reach, work, out);
+                mesh_convex(mesh, &a, None, &pose.inverse(), max_gap, work, out);
                 flipped(out);
             }
-            (Solid::Mesh(mesh), Solid::Mesh(other), ..) => mesh_mesh(mesh, other, pose, reach, work, out),
+            (Solid::Mesh(mesh), Solid::Mesh(other), ..) => mesh_mesh(mesh, other, pose, max_gap, work, out),
             _ => {}
         }
     }
 }
 
 /// Half-space A and the corners of B.
-fn plane_points(solid: &Solid, pose: &Pose, reach: f64, work: &mut Work, out: &mut Vec<Contact>) {
+fn plane_points(solid: &Solid, pose: &Pose, max_gap: f64, work: &mut Work, out: &mut Vec<Contact>) {
     let (points, size) = match solid {
         Solid::Hull(polytope) => (&polytope.vertices, polytope.size()),
         Solid::Mesh(mesh) => (&mesh.outermost, mesh.size),
@@ -358,15 +362,15 @@ fn plane_points(solid: &Solid, pose: &Pose, reach: f64, work: &mut Work, out: &m
     };
     let start = out.len();
     for (k, &point) in points.iter().enumerate() {
-        if pose.point(point).z <= reach {
+        if pose.point(point).z <= max_gap {
             on_plane(k as u32, point, 0.0, pose, out);
         }
     }
-    reduce_patches(pose, MERGE * size, PARALLEL, start, &mut work.spare, out);
+    reduce_patches(pose, MERGE_DISTANCE * size, MIN_PARALLEL_COSINE, start, &mut work.spare, out);
 }
 
 /// Two convex shapes.
-fn convex_pair(a: &Convex, b: &Convex, pose: &Pose, reach: f64, work: &mut Work, out: &mut Vec<Contact>) {
+fn convex_pair(a: &Convex, b: &Convex, pose: &Pose, max_gap: f64, work: &mut Work, out: &mut Vec<Contact>) {
     match (a, b) {
         (Convex::Polytope(polytope), Convex::Ball(radius)) => {
             let (x, features, feature, n, _) = polytope.nearest(pose.position);
@@ -374,12 +378,12 @@ fn convex_pair(a: &Convex, b: &Convex, pose: &Pose, reach: f64, work: &mut Work,
         }
         (Convex::Ball(_), Convex::Polytope(_)) => {
             let start = out.len();
-            convex_pair(b, a, &pose.inverse(), reach, work, out);
+            convex_pair(b, a, &pose.inverse(), max_gap, work, out);
             out[start..].iter_mut().for_each(|c| flip(c, pose));
         }
         _ => {
-            if let Some((n, p)) = direction(a, b, pose, reach) {
-                convex_contacts((a, b), pose, n, p, reach, &mut work.polygon, out);
+            if let Some((n, p)) = direction(a, b, pose, max_gap) {
+                convex_contacts((a, b), pose, n, p, max_gap, &mut work.polygon, out);
             }
         }
     }
@@ -392,16 +396,16 @@ fn mesh_convex(
     b: &Convex,
     other: Option<(&Mesh, u32, DVec3)>,
     pose: &Pose,
-    reach: f64,
+    max_gap: f64,
     work: &mut Work,
     out: &mut Vec<Contact>,
 ) {
     let core = Core(b);
-    let reach_of_core = reach + b.radius();
+    let max_core_gap = max_gap + b.radius();
     let extreme = |n: DVec3| pose.point(core.local_support_point(pose.local_vector(n)));
     let [x, y, z] = DVec3::AXES;
-    let high = DVec3::new(extreme(x).x, extreme(y).y, extreme(z).z) + reach_of_core;
-    let low = DVec3::new(extreme(-x).x, extreme(-y).y, extreme(-z).z) - reach_of_core;
+    let high = DVec3::new(extreme(x).x, extreme(y).y, extreme(z).z) + max_core_gap;
+    let low = DVec3::new(extreme(-x).x, extreme(-y).y, extreme(-z).z) - max_core_gap;
     let mut hits = std::mem::take(&mut work.hits[0]);
     hits.clear();
     hits.extend(mesh.tree.intersect_aabb(&Aabb::new(low, high)));
@@ -415,27 +419,34 @@ fn mesh_convex(
         let normal = triangle.faces[0].normal;
         let behind = normal.dot(pose.position - triangle.vertices[0]) < 0.0;
         let first = out.len();
-        triangle_convex((mesh, index), &triangle, b, other, pose, reach, work, out);
+        triangle_convex((mesh, index), &triangle, b, other, pose, max_gap, work, out);
         for contact in &mut out[first..] {
             contact.feature = number(&[index, contact.feature]);
         }
         let below =
             out[first..].iter().map(|c| -c.gap_at(&Pose::IDENTITY, pose).0).fold(f64::NEG_INFINITY, f64::max);
-        if out.len() == first || below < -reach {
+        if out.len() == first || below < -max_gap {
             out.truncate(first);
         } else if !behind && !front {
             front = true;
             out.drain(start..first);
-        } else if behind && (front || below > depth + MERGE * mesh.size) {
+        } else if behind && (front || below > depth + MERGE_DISTANCE * mesh.size) {
             out.truncate(first);
-        } else if behind && below < depth - MERGE * mesh.size {
+        } else if behind && below < depth - MERGE_DISTANCE * mesh.size {
             depth = below;
             out.drain(start..first);
         }
     }
     work.hits[0] = hits;
     work.triangles[0] = triangle;
-    reduce_patches(pose, MERGE * mesh.size.min(b.size()), PARALLEL, start, &mut work.spare, out);
+    reduce_patches(
+        pose,
+        MERGE_DISTANCE * mesh.size.min(b.size()),
+        MIN_PARALLEL_COSINE,
+        start,
+        &mut work.spare,
+        out,
+    );
 }
 
 /// One triangle of a mesh and a convex shape.
@@ -446,7 +457,7 @@ fn triangle_convex(
     b: &Convex,
     other: Option<(&Mesh, u32, DVec3)>,
     pose: &Pose,
-    reach: f64,
+    max_gap: f64,
     work: &mut Work,
     out: &mut Vec<Contact>,
 ) {
@@ -460,26 +471,26 @@ fn triangle_convex(
         }
         return;
     }
-    let Some((n, p)) = direction(&a, b, pose, reach) else {
+    let Some((n, p)) = direction(&a, b, pose, max_gap) else {
         return;
     };
     let outermost_on_b = other
         .is_none_or(|(mesh, index, middle)| mesh.is_outermost(index, p[1] + middle, -pose.local_vector(n)));
     let overlap = n.dot(pose.point(p[1]) - p[0]) < b.radius();
     // What has a flat side lies with it on many triangles: each takes its part.
-    let flat = n.dot(normal) > PARALLEL && b.radius() == 0.0;
-    if !flat && outermost_on_b && n.dot(normal) > -FACE && mesh.is_outermost(index, p[0], n) {
-        convex_contacts((&a, b), pose, n, p, reach, &mut work.polygon, out);
-    } else if overlap || n.dot(normal) >= FACE {
+    let flat = n.dot(normal) > MIN_PARALLEL_COSINE && b.radius() == 0.0;
+    if !flat && outermost_on_b && n.dot(normal) > -MIN_FACE_COSINE && mesh.is_outermost(index, p[0], n) {
+        convex_contacts((&a, b), pose, n, p, max_gap, &mut work.polygon, out);
+    } else if overlap || n.dot(normal) >= MIN_FACE_COSINE {
         face_contacts((&a, b), pose, normal, 0, &mut work.polygon, out);
     }
 }
 
 /// Two meshes: each triangle of the second against the first.
-fn mesh_mesh(mesh: &Mesh, other: &Mesh, pose: &Pose, reach: f64, work: &mut Work, out: &mut Vec<Contact>) {
+fn mesh_mesh(mesh: &Mesh, other: &Mesh, pose: &Pose, max_gap: f64, work: &mut Work, out: &mut Vec<Contact>) {
     let root = mesh.tree.root_aabb();
     let at = ParryPose::from_parts(pose.position, pose.rotation).inverse();
-    let near = root.transform_by(&at).loosened(reach);
+    let near = root.transform_by(&at).loosened(max_gap);
     let mut hits = std::mem::take(&mut work.hits[1]);
     hits.clear();
     hits.extend(other.tree.intersect_aabb(&near));
@@ -494,7 +505,7 @@ fn mesh_mesh(mesh: &Mesh, other: &Mesh, pose: &Pose, reach: f64, work: &mut Work
         triangle.vertices.iter_mut().for_each(|v| *v -= middle);
         let there = Pose { position: pose.point(middle), ..*pose };
         let piece = Convex::Polytope(&triangle);
-        mesh_convex(mesh, &piece, Some((other, index, middle)), &there, reach, work, out);
+        mesh_convex(mesh, &piece, Some((other, index, middle)), &there, max_gap, work, out);
         for contact in &mut out[first..] {
             contact.core[1] += middle;
             contact.feature = number(&[index, contact.feature]);
@@ -502,6 +513,6 @@ fn mesh_mesh(mesh: &Mesh, other: &Mesh, pose: &Pose, reach: f64, work: &mut Work
     }
     work.hits[1] = hits;
     work.triangles[1] = triangle;
-    let merge = MERGE * mesh.size.min(other.size);
-    reduce_patches(pose, merge, PARALLEL, start, &mut work.spare, out);
+    let merge = MERGE_DISTANCE * mesh.size.min(other.size);
+    reduce_patches(pose, merge, MIN_PARALLEL_COSINE, start, &mut work.spare, out);
 }

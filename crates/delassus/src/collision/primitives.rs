@@ -9,9 +9,9 @@
 //! ([`Contact::gap_and_point_at`]), so they are not filled in here, and contacts beyond the margin are dropped by the
 //! caller.
 //!
-//! A disc that stands flat on a half-space (within [`FLAT`]) touches it in four points of its rim, a quarter turn apart, the
-//! lowest among them: the fewest that hold a disc in every direction. A tilted disc touches it in the lowest point of
-//! its rim, whichever that becomes as it rolls.
+//! A disc that stands flat on a half-space (within [`MAX_FLAT_SINE`]) touches it in four points of its rim, a quarter of the
+//! circle apart, the lowest among them: the fewest that support a disc against tilting in every direction. A tilted disc
+//! touches it in the lowest point of its rim, whichever that becomes as it rolls.
 
 use glam::DVec3;
 
@@ -19,12 +19,12 @@ use super::contact::{Contact, Features};
 use crate::world::Pose;
 
 /// Sine of the tilt under which a disc counts as standing flat: about 3°, beyond which a disc that rocks back within a step
-/// would have to turn faster than the steps resolve.
-const FLAT: f64 = 0.05;
+/// would have to rotate faster than the steps resolve.
+const MAX_FLAT_SINE: f64 = 0.05;
 
 /// Largest |cosine| between the normal of a half-space and an edge of which both ends may touch it. Edges steeper than 30°
 /// touch with their lower end alone.
-const STEEP: f64 = 0.5;
+const MAX_LYING_COSINE: f64 = 0.5;
 
 /// A contact before gap, normal in the world and point are known.
 pub(super) fn touch(
@@ -52,7 +52,7 @@ pub(super) fn plane_block(half: DVec3, radius: f64, b: &Pose, out: &mut Vec<Cont
         // Edges without length and steep edges have one end that counts.
         let skip = (0..3).any(|axis| match half[axis] > 0.0 {
             false => upper(axis),
-            true => up[axis].abs() > STEEP && upper(axis) == (up[axis] > 0.0),
+            true => up[axis].abs() > MAX_LYING_COSINE && upper(axis) == (up[axis] > 0.0),
         });
         if !skip {
             on_plane(index, corner(half, index), radius, b, out);
@@ -80,7 +80,7 @@ pub(super) fn plane_disc(
     let across = DVec3::new(up.x, up.y, 0.0);
     let sine = across.length();
     let centre = DVec3::new(0.0, 0.0, height);
-    if sine >= FLAT {
+    if sine >= MAX_FLAT_SINE {
         let foot = b.point(centre) * DVec3::new(1.0, 1.0, 0.0);
         let features = Features::FaceOfARimOfB(DVec3::Z, DVec3::Z);
         out.push(touch(feature, [foot, centre], [0.0, radius], features, DVec3::Z));
@@ -101,8 +101,8 @@ pub(super) fn ball_ball(radius: [f64; 2], b: &Pose, out: &mut Vec<Contact>) {
 }
 
 /// A ball beyond an edge that is farther from the face beside it by less than this counts as on the face, m: as far as bodies
-/// count as touching. Otherwise the last bit of its way over a seam would meet the edge behind the seam.
-pub(super) const SEAM: f64 = 2e-7;
+/// count as touching. Otherwise rounding of its position over a seam would meet the edge behind the seam.
+pub(super) const MAX_SEAM_STEP: f64 = 2e-7;
 
 /// A box with rounded edges (a capsule is one of no width) and a ball.
 pub(super) fn block_ball(half: DVec3, radius: [f64; 2], b: &Pose, out: &mut Vec<Contact>) {
@@ -113,7 +113,7 @@ pub(super) fn block_ball(half: DVec3, radius: [f64; 2], b: &Pose, out: &mut Vec<
 }
 
 /// Features and normal of a ball whose centre is at a distance from an edge or a corner of A along the normal: those of a face
-/// beside it within [`SEAM`].
+/// beside it within [`MAX_SEAM_STEP`].
 fn past_seam(features: Features, normal: DVec3, distance: f64) -> (Features, DVec3) {
     let faces: &[DVec3] = match &features {
         Features::WedgeOfA(m, n) => &[*m, *n],
@@ -124,7 +124,7 @@ fn past_seam(features: Features, normal: DVec3, distance: f64) -> (Features, DVe
         return (features, normal);
     };
     // |n − face|² = 2 (1 − cos): without cancellation.
-    match 0.5 * distance * (normal - face).length_squared() <= SEAM {
+    match 0.5 * distance * (normal - face).length_squared() <= MAX_SEAM_STEP {
         true => (Features::FaceOfA(face), face),
         false => (features, normal),
     }

@@ -23,10 +23,10 @@ use super::number::Number;
 pub const LIBRARY: f64 = 9e-16;
 
 /// Arguments of sine and cosine beyond this are not reduced.
-const LARGEST_ANGLE: f64 = 1e6;
+const MAX_ANGLE: f64 = 1e6;
 
 /// Multiples of π/2 closer to an interval than this count as inside of it: more than the rounding of π at
-/// [`LARGEST_ANGLE`].
+/// [`MAX_ANGLE`].
 const ANGLE_SLACK: f64 = 1e-9;
 
 /// All real numbers from `lo` to `hi`; both NaN where undefined.
@@ -114,7 +114,7 @@ impl Interval {
         if self.is_undefined() {
             return self;
         }
-        if self.magnitude() > LARGEST_ANGLE {
+        if self.magnitude() > MAX_ANGLE {
             return Interval { lo: -1.0, hi: 1.0 };
         }
         let meets = |offset: f64| {
@@ -238,7 +238,7 @@ impl Number for Interval {
     }
     fn tan(self) -> Self {
         let cosine = self.cos();
-        // Between two poles the tangent increases; cos tells that none lies inside.
+        // Between two poles the tangent increases; the cosine has no zero inside.
         if cosine.is_undefined() || cosine.contains(0.0) {
             return Interval::UNDEFINED;
         }

@@ -1,4 +1,8 @@
-//! Formulas f(q, q̇, t), the one door through which energies, gaps, slips and forces enter.
+//! Formulas: how energies, gaps, slips and forces are given.
+//!
+//! ```text
+//! f(q, q̇, t) ∈ ℝ ,   q, q̇ ∈ ℝⁿ
+//! ```
 //!
 //! A [`Formula`] can be evaluated over any [`Number`]; a parsed [`Expression`](crate::formula::expression::Expression),
 //! a constant and a user's own Rust type all are formulas. [`AnyFormula`] holds one of any kind.

@@ -6,7 +6,7 @@
 //!
 //! A [`Series`] holds the first N coefficients of a quantity along a motion. A formula evaluated over series at a motion
 //! q(τ) gives the coefficients of its value along the motion, without truncation (002 Theorem 5.4); with its derivatives
-//! in [`crate::formula::taylor_dual`].
+//! in [`DualSeries`](crate::formula::DualSeries).
 //!
 //! Functions are expanded by the recurrences that their differential equations give, f(x)′ = f′(x) x′. Where a function
 //! is not analytic (√x at 0, |x| at 0, a tie of min) the coefficients are NaN.
@@ -61,7 +61,7 @@ impl Series {
         self.0[1..].iter().all(|x| *x == 0.0)
     }
 
-    /// Each coefficient in turn from those before it.
+    /// Each coefficient from those before it.
     fn recur(mut next: impl FnMut(&[f64; COEFFICIENTS], usize) -> f64) -> Self {
         let mut out = [0.0; COEFFICIENTS];
         for k in 0..COEFFICIENTS {
@@ -203,8 +203,8 @@ impl Number for Series {
         self.composed(self.0[0].atan(), Series::constant(1.0) / (self * self + 1.0))
     }
     fn atan2(self, x: Self) -> Self {
-        let turn = (x * self.rate() - self * x.rate()) / (x * x + self * self);
-        Series::from_rate(self.0[0].atan2(x.0[0]), turn)
+        let angle_rate = (x * self.rate() - self * x.rate()) / (x * x + self * self);
+        Series::from_rate(self.0[0].atan2(x.0[0]), angle_rate)
     }
     fn sinh(self) -> Self {
         self.sinh_cosh().0

@@ -4,8 +4,9 @@
 //! M q̈ + F = Jᵀ λ ,   u = J q̈ + b ,   (u, λ) ∈ law of each active constraint
 //! ```
 //!
-//! M is n × n, F ∈ ℝⁿ, J is m × n with the rows of the active constraints, and b ∈ ℝᵐ their bias J̇ q̇. Joints are always active. A contact is active when its gap and its normal velocity are zero within the
-//! tolerances; then 0 ≤ ḧ ⊥ λ ≥ 0 (000 Prop. 2). A contact that parts is open; one that approaches needs an impact
+//! M is n × n, F ∈ ℝⁿ, J is m × n with the rows of the active constraints, and b ∈ ℝᵐ their bias (γ of
+//! [`kinematics`](crate::lagrangian::kinematics)). Joints are always active. A contact is active when its gap and its
+//! normal velocity are zero within the tolerances; then 0 ≤ ḧ ⊥ λ ≥ 0 (000 Prop. 2). A contact that separates is open; one that approaches needs an impact
 //! first, and no finite force answers.
 //!
 //! Friction: a contact that slides (slip speed above the tolerance) has the known direction of its slip and the

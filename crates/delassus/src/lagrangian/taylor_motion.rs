@@ -50,7 +50,7 @@ pub(super) struct Motion<'a> {
     /// D, directions of the forces at τ = 0.
     directions: Matrix,
     /// |J M⁻¹|, entry by entry.
-    reach: Matrix,
+    row_response: Matrix,
     /// J M⁻¹ Dᵀ.
     pub(super) delassus: Matrix,
     /// Time, velocity and acceleration that perturbations are measured by.
@@ -68,7 +68,7 @@ impl<'a> Motion<'a> {
         let (rows, directions) = constraint_rows(system, &at, touching, rest)?;
         let response =
             at.mass.solve_positive_definite(&directions.transpose()).ok_or(DerivativesError::SingularMass)?;
-        let reach =
+        let row_response =
             at.mass.solve_positive_definite(&rows.transpose()).ok_or(DerivativesError::SingularMass)?;
         let force = Matrix::from_vec(at.force.len(), 1, at.force.clone());
         let free = at.mass.solve_positive_definite(&force).ok_or(DerivativesError::SingularMass)?;
@@ -87,7 +87,7 @@ impl<'a> Motion<'a> {
             t: state.t,
             q: q.collect(),
             forces: vec![Series::constant(0.0); rows.rows()],
-            reach: Matrix::from_fn(rows.rows(), rows.cols(), |i, j| reach[(j, i)].abs()),
+            row_response: Matrix::from_fn(rows.rows(), rows.cols(), |i, j| row_response[(j, i)].abs()),
             delassus: rows.mul(&response),
             rows,
             directions,
@@ -237,9 +237,9 @@ impl<'a> Motion<'a> {
         let mut sizes = Vec::with_capacity(self.rows.rows());
         for row in 0..self.rows.rows() {
             let (measure, id) = self.measure(row);
-            let turn = self.velocity(measure, id)?.rate().0[k];
-            b.push(turn + dot(self.rows.row(row), &a));
-            sizes.push(turn.abs() + dot(self.reach.row(row), &terms));
+            let rate = self.velocity(measure, id)?.rate().0[k];
+            b.push(rate + dot(self.rows.row(row), &a));
+            sizes.push(rate.abs() + dot(self.row_response.row(row), &terms));
         }
         Ok(Known { r, b, sizes })
     }

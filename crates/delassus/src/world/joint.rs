@@ -327,7 +327,7 @@ pub struct JointFriction {
     pub moment: f64,
 }
 
-/// Rows of all joints at a state: what they hold, their values and velocities.
+/// Rows of all joints at a state: their Jacobian, values and rates.
 ///
 /// The velocity of row i is Σ over its blocks of block · (ẋ, ω̄) of the block's body, plus its rate. A body
 /// has at most one block in a row. All rows of kind [`RowKind::Held`] come first, then all of kind

@@ -409,9 +409,9 @@ mod tests {
     fn offsets_from_a_curve_have_their_derivatives() {
         // A helix, parametrized by its angle.
         let point: [AnyFormula; 3] = [
-            AnyFormula::closure(|at| at.q[0].cos()),
-            AnyFormula::closure(|at| at.q[0].sin()),
-            AnyFormula::closure(|at| at.q[0] * 0.2),
+            AnyFormula::derivatives_only(|at| at.q[0].cos()),
+            AnyFormula::derivatives_only(|at| at.q[0].sin()),
+            AnyFormula::derivatives_only(|at| at.q[0] * 0.2),
         ];
         let curve = Curve { point, range: [-3.0, 3.0] };
         let on = joint(JointKind::PointOnCurve(curve.clone()));

@@ -14,8 +14,8 @@
 //!
 //! with J in the coordinates of that distance and its rows, with their g, scaled to length one. With this μ
 //! it converges fast also where rows are redundant and J has full rank only off the solutions. Then steps
-//! along the null space of J lead back towards q₀ while that helps. Limits l that are broken there are held like joints,
-//! and let go where they pull: those with λ < 0 in q − q₀ = Jᵀ λ.
+//! along the null space of J lead back towards q₀ while that helps. Limits l that are broken there become bilateral,
+//! and are released where they pull: those with λ < 0 in q − q₀ = Jᵀ λ.
 
 use delassus_solve::linalg::{RowSpace, norm};
 use glam::{DQuat, DVec3};
@@ -29,7 +29,7 @@ use super::{Body, World, WorldState};
 /// What is left of g, as a part of the size of the mechanism.
 const TOLERANCE: f64 = 1e-12;
 /// Rotation of a body in one step, rad.
-const LARGEST_TURN: f64 = 0.5;
+const MAX_ROTATION: f64 = 0.5;
 
 /// Loops that are closed.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -64,7 +64,7 @@ pub enum CloseError {
 /// How far a state is from what its joints ask.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Opening {
-    /// The largest |g| of rows held, m or rad.
+    /// The largest |g| of bilateral rows, m or rad.
     pub joints: f64,
     /// The joint that is furthest beyond a limit or the length of a rope, and by how much, m or rad.
     pub limit: Option<(usize, f64)>,
@@ -91,7 +91,7 @@ pub fn close_loops(world: &World, state: &mut WorldState) -> Result<Closure, Clo
     let given = state.clone();
     update_coordinates(world, state);
     let start = state.clone();
-    let mut work = Work { world, rows: Rows::default(), g: Vec::new(), kept: Vec::new() };
+    let mut work = Work { world, rows: Rows::default(), g: Vec::new(), active_limits: Vec::new() };
     let result = work.close_within_limits(&start, state);
     if result.is_err() {
         *state = given;
@@ -99,8 +99,8 @@ pub fn close_loops(world: &World, state: &mut WorldState) -> Result<Closure, Clo
     result
 }
 
-/// Changes the velocities of a state the least, in kinetic energy, so that all rows held have velocity zero.
-/// Returns the largest velocity of a row that is left, which is above rounding only where drives contradict
+/// Changes the velocities of a state the least, in kinetic energy, so that all bilateral rows have velocity zero.
+/// Returns the largest remaining velocity of a row, which is above rounding only where drives contradict
 /// each other.
 pub fn project_velocities(world: &World, state: &mut WorldState) -> f64 {
     let mut held = Rows::default();
@@ -124,12 +124,12 @@ pub fn project_velocities(world: &World, state: &mut WorldState) -> f64 {
 /// Velocity of a row, its rate included.
 fn velocity(held: &Rows, row: usize, state: &WorldState) -> f64 {
     let row = &held.rows[row];
-    let parts = held.blocks_of(row).iter().map(|&(b, j)| {
+    let terms = held.blocks_of(row).iter().map(|&(b, j)| {
         let body = &state.bodies[b as usize];
         DVec3::new(j[0], j[1], j[2]).dot(body.velocity)
             + DVec3::new(j[3], j[4], j[5]).dot(body.angular_velocity)
     });
-    parts.sum::<f64>() + row.rate
+    terms.sum::<f64>() + row.rate
 }
 
 /// √ of the diagonal of the mass matrix, for this mass and the radii of gyration of the body.
@@ -153,13 +153,13 @@ struct Work<'a> {
     world: &'a World,
     rows: Rows,
     g: Vec<f64>,
-    /// Limits that are held, by their rows, ascending.
-    kept: Vec<usize>,
+    /// Limits that count as bilateral, by their rows, ascending.
+    active_limits: Vec<usize>,
 }
 
 impl Work<'_> {
-    /// Rows at a state.
-    fn look(&mut self, state: &WorldState) -> Result<(), CloseError> {
+    /// Linearizes the rows at a state.
+    fn linearize(&mut self, state: &WorldState) -> Result<(), CloseError> {
         rows(self.world, state, 1.0, &mut self.rows);
         let (held, limits) = (self.rows.held, self.rows.limits);
         match self.rows.rows[..held + limits].iter().find(|row| !row.value.is_finite()) {
@@ -171,74 +171,75 @@ impl Work<'_> {
     }
 
     /// Sum of squares of the values at a state, each over the length of its row in these spaces.
-    fn merit(&mut self, state: &WorldState, parts: &[Island], spaces: &[(RowSpace, Vec<f64>)]) -> f64 {
+    fn merit(&mut self, state: &WorldState, islands: &[Island], spaces: &[(RowSpace, Vec<f64>)]) -> f64 {
         values(self.world, state, &mut self.g);
         let square = |(&i, length): (&usize, &f64)| (self.g[i] / length).powi(2);
         let of = |(island, (_, lengths)): (&Island, &(RowSpace, Vec<f64>))| {
             island.rows.iter().zip(lengths).map(square).sum::<f64>()
         };
-        parts.iter().zip(spaces).map(of).sum()
+        islands.iter().zip(spaces).map(of).sum()
     }
 
     /// Whether all rows are closed to rounding.
     fn closed(&self, state: &WorldState) -> bool {
         let size = size(self.world, state);
-        self.demands()
+        self.bilateral_rows()
             .map(|i| &self.rows.rows[i])
             .all(|row| row.value.abs() <= TOLERANCE * if row.load > 0.0 { size } else { size.max(1.0) })
     }
 
-    /// The rows that are zero: those held and the limits that are kept.
-    fn demands(&self) -> impl Iterator<Item = usize> + Clone + '_ {
-        (0..self.rows.held).chain(self.kept.iter().copied())
+    /// The bilateral rows of joints, and the active limits.
+    fn bilateral_rows(&self) -> impl Iterator<Item = usize> + Clone + '_ {
+        (0..self.rows.held).chain(self.active_limits.iter().copied())
     }
 
     fn islands(&self) -> Vec<Island> {
-        islands_of(self.world, &self.rows, self.demands())
+        islands_of(self.world, &self.rows, self.bilateral_rows())
     }
 
-    /// Closes all joints from the start, with those limits held that bodies would pass and that push them back.
+    /// Closes all joints from the start, with those limits active that bodies would pass and that push them back.
     fn close_within_limits(
         &mut self,
         start: &WorldState,
         state: &mut WorldState,
     ) -> Result<Closure, CloseError> {
         let mut iterations = 0;
-        let mut let_go: Vec<usize> = Vec::new();
+        let mut released: Vec<usize> = Vec::new();
         loop {
             iterations += self.close(state)?;
             iterations += self.shorten(start, state);
-            self.look(state)?;
+            self.linearize(state)?;
             let slack = TOLERANCE * size(self.world, state).max(1.0);
             let limits = self.rows.held..self.rows.held + self.rows.limits;
-            let broken = limits.filter(|&i| self.rows.rows[i].value < -slack && !self.kept.contains(&i));
+            let broken =
+                limits.filter(|&i| self.rows.rows[i].value < -slack && !self.active_limits.contains(&i));
             let broken: Vec<usize> = broken.collect();
-            // What was let go and is broken again stays: each limit changes at most thrice.
+            // A limit that was released and is broken again stays active: each changes at most three times.
             let pulls = if broken.is_empty() { self.pulling(start, state, slack) } else { None };
-            match pulls.filter(|i| !let_go.contains(i)) {
+            match pulls.filter(|i| !released.contains(i)) {
                 Some(i) => {
-                    let_go.push(i);
-                    self.kept.retain(|&k| k != i);
+                    released.push(i);
+                    self.active_limits.retain(|&k| k != i);
                 }
                 None if broken.is_empty() => return self.finish(start, state, iterations),
                 None => {
-                    self.kept.extend(broken);
-                    self.kept.sort_unstable();
+                    self.active_limits.extend(broken);
+                    self.active_limits.sort_unstable();
                 }
             }
         }
     }
 
-    /// The limit that is kept and pulls most, by more than a distance.
+    /// The active limit that pulls most, by more than a distance.
     fn pulling(&self, start: &WorldState, state: &WorldState, least: f64) -> Option<usize> {
         let mut most = (-least, None);
-        for island in self.islands().iter().filter(|_| !self.kept.is_empty()) {
+        for island in self.islands().iter().filter(|_| !self.active_limits.is_empty()) {
             let (space, _) = self.space(island);
             // −λ of q₀ − q = −Jᵀ λ
-            let mut c = space.basis.tr_mul_vec(&self.way_back(start, state, island));
+            let mut c = space.basis.tr_mul_vec(&self.displacement_back(start, state, island));
             c.iter_mut().zip(&space.singular_values).for_each(|(c, s)| *c /= s);
             let pull = space.column_basis.mul_vec(&c);
-            for (&i, &pull) in island.rows.iter().zip(&pull).filter(|(i, _)| self.kept.contains(i)) {
+            for (&i, &pull) in island.rows.iter().zip(&pull).filter(|(i, _)| self.active_limits.contains(i)) {
                 if -pull < most.0 {
                     most = (-pull, Some(i));
                 }
@@ -254,17 +255,17 @@ impl Work<'_> {
             let q: [f64; 6] = std::array::from_fn(|c| factor * y[6 * k + c] / w[c]);
             let pose = &mut state.bodies[b].pose;
             pose.position += DVec3::new(q[0], q[1], q[2]);
-            let turn = DQuat::from_scaled_axis(DVec3::new(q[3], q[4], q[5]));
-            pose.rotation = (pose.rotation * turn).normalize();
+            let rotation = DQuat::from_scaled_axis(DVec3::new(q[3], q[4], q[5]));
+            pose.rotation = (pose.rotation * rotation).normalize();
         }
     }
 
-    fn largest_turn(&self, island: &Island, y: &[f64]) -> f64 {
-        let turn = |(k, &b): (usize, &usize)| {
+    fn largest_rotation(&self, island: &Island, y: &[f64]) -> f64 {
+        let rotation = |(k, &b): (usize, &usize)| {
             let w = root_mass(&self.world.bodies[b], 1.0);
             norm(&[y[6 * k + 3] / w[3], y[6 * k + 4] / w[4], y[6 * k + 5] / w[5]])
         };
-        island.bodies.iter().enumerate().map(turn).fold(0.0, f64::max)
+        island.bodies.iter().enumerate().map(rotation).fold(0.0, f64::max)
     }
 
     fn space(&self, island: &Island) -> (RowSpace, Vec<f64>) {
@@ -275,29 +276,29 @@ impl Work<'_> {
 
     /// Closes all joints from a state near by; returns the number of steps.
     fn close(&mut self, state: &mut WorldState) -> Result<usize, CloseError> {
-        self.look(state)?;
-        let parts = self.islands();
+        self.linearize(state)?;
+        let islands = self.islands();
         let mut extra = 1.0;
         for iteration in 0..300 {
             if self.closed(state) {
                 return Ok(iteration);
             }
-            let spaces: Vec<_> = parts.iter().map(|island| self.space(island)).collect();
-            let before = self.merit(state, &parts, &spaces);
+            let spaces: Vec<_> = islands.iter().map(|island| self.space(island)).collect();
+            let before = self.merit(state, &islands, &spaces);
             let mut progress = false;
             for _ in 0..12 {
                 let mut trial = state.clone();
-                for (island, (space, lengths)) in parts.iter().zip(&spaces) {
+                for (island, (space, lengths)) in islands.iter().zip(&spaces) {
                     let g = island.rows.iter().zip(lengths).map(|(&i, l)| -self.rows.rows[i].value / l);
                     let g: Vec<f64> = g.collect();
                     // Rows have length one, so that singular values are about one and g is a distance.
-                    let reach = norm(&g) / size(self.world, state);
-                    let y = damped(space, &g, 0.01 * extra * reach.min(1.0));
-                    let turn = self.largest_turn(island, &y);
-                    self.step(&mut trial, island, &y, (LARGEST_TURN / turn).min(1.0));
+                    let relative = norm(&g) / size(self.world, state);
+                    let y = damped(space, &g, 0.01 * extra * relative.min(1.0));
+                    let rotation = self.largest_rotation(island, &y);
+                    self.step(&mut trial, island, &y, (MAX_ROTATION / rotation).min(1.0));
                 }
                 update_coordinates(self.world, &mut trial);
-                let after = self.merit(&trial, &parts, &spaces);
+                let after = self.merit(&trial, &islands, &spaces);
                 if after < before {
                     progress = after < before * (1.0 - 1e-7);
                     *state = trial;
@@ -306,7 +307,7 @@ impl Work<'_> {
                 }
                 extra *= 10.0;
             }
-            self.look(state)?;
+            self.linearize(state)?;
             if !progress {
                 break;
             }
@@ -321,24 +322,24 @@ impl Work<'_> {
         let mut away = self.distance_squared(start, state);
         let tolerance = (1e-9 * size(self.world, state)).powi(2);
         for _ in 0..60 {
-            let (mut ways, mut length) = (Vec::new(), 0.0);
+            let (mut tangential_steps, mut length) = (Vec::new(), 0.0);
             for island in self.islands() {
                 let (space, _) = self.space(&island);
-                let back = self.way_back(start, state, &island);
-                // The part of the way back that the rows do not see.
+                let back = self.displacement_back(start, state, &island);
+                // The component of the displacement in the null space of the rows.
                 let seen = space.basis.mul_vec(&space.basis.tr_mul_vec(&back));
                 let y: Vec<f64> = back.iter().zip(&seen).map(|(b, s)| b - s).collect();
                 length += y.iter().map(|x| x * x).sum::<f64>();
-                ways.push((island, y));
+                tangential_steps.push((island, y));
             }
             if length <= tolerance.max(1e-16 * away) {
                 break;
             }
             let nearer = [1.0, 0.5, 0.25, 0.125].into_iter().find_map(|factor| {
                 let mut trial = state.clone();
-                for (island, y) in &ways {
-                    let turn = self.largest_turn(island, y);
-                    self.step(&mut trial, island, y, factor * (LARGEST_TURN / turn).min(1.0));
+                for (island, y) in &tangential_steps {
+                    let rotation = self.largest_rotation(island, y);
+                    self.step(&mut trial, island, y, factor * (MAX_ROTATION / rotation).min(1.0));
                 }
                 let more = self.close(&mut trial).ok()?;
                 let now = self.distance_squared(start, &trial);
@@ -352,19 +353,19 @@ impl Work<'_> {
     }
 
     /// From the state to the start, in the coordinates of the distance.
-    fn way_back(&self, start: &WorldState, state: &WorldState, island: &Island) -> Vec<f64> {
+    fn displacement_back(&self, start: &WorldState, state: &WorldState, island: &Island) -> Vec<f64> {
         let mut out = Vec::with_capacity(6 * island.bodies.len());
         for &b in &island.bodies {
             let w = root_mass(&self.world.bodies[b], 1.0);
             let (to, from) = (start.bodies[b].pose, state.bodies[b].pose);
             let shift = (to.position - from.position).to_array();
-            let mut turn = from.rotation.conjugate() * to.rotation;
-            if turn.w < 0.0 {
-                turn = -turn;
+            let mut rotation = from.rotation.conjugate() * to.rotation;
+            if rotation.w < 0.0 {
+                rotation = -rotation;
             }
-            let turn = turn.to_scaled_axis().to_array();
+            let rotation = rotation.to_scaled_axis().to_array();
             out.extend((0..3).map(|c| w[c] * shift[c]));
-            out.extend((0..3).map(|c| w[3 + c] * turn[c]));
+            out.extend((0..3).map(|c| w[3 + c] * rotation[c]));
         }
         out
     }
@@ -375,7 +376,7 @@ impl Work<'_> {
     }
 
     fn distance_of(&self, start: &WorldState, state: &WorldState, body: usize) -> f64 {
-        norm(&self.way_back(start, state, &Island { bodies: vec![body], rows: Vec::new() }))
+        norm(&self.displacement_back(start, state, &Island { bodies: vec![body], rows: Vec::new() }))
     }
 
     fn finish(
@@ -385,20 +386,20 @@ impl Work<'_> {
         iterations: usize,
     ) -> Result<Closure, CloseError> {
         update_coordinates(self.world, state);
-        self.look(state)?;
+        self.linearize(state)?;
         if !self.closed(state) {
             return Err(self.open());
         }
         let bodies = (0..self.world.bodies.len()).filter(|&b| !self.world.bodies[b].fixed);
         let moved = bodies.map(|b| self.distance_of(start, state, b)).fold(0.0, f64::max);
-        let error = self.demands().fold(0.0_f64, |m, i| m.max(self.rows.rows[i].value.abs()));
+        let error = self.bilateral_rows().fold(0.0_f64, |m, i| m.max(self.rows.rows[i].value.abs()));
         Ok(Closure { moved, iterations, error })
     }
 
     /// The joint that is furthest open, by the length of its values.
     fn open(&self) -> CloseError {
         let mut gaps = vec![0.0; self.world.joints.len()];
-        for row in self.demands().map(|i| &self.rows.rows[i]) {
+        for row in self.bilateral_rows().map(|i| &self.rows.rows[i]) {
             gaps[row.joint as usize] += row.value * row.value;
         }
         let worst = (0..gaps.len()).max_by(|&a, &b| gaps[a].total_cmp(&gaps[b])).unwrap_or(0);
@@ -410,9 +411,9 @@ impl Work<'_> {
 /// body.
 fn size(world: &World, state: &WorldState) -> f64 {
     let joints = world.joints.iter().flat_map(|j| j.bodies.into_iter().zip(j.frames));
-    let reach = |(b, frame): (usize, crate::world::Pose)| {
+    let extent = |(b, frame): (usize, crate::world::Pose)| {
         state.bodies[b].pose.position.length().max(frame.position.length())
     };
-    let size = joints.map(reach).fold(0.0, f64::max);
+    let size = joints.map(extent).fold(0.0, f64::max);
     if size > 0.0 { size } else { 1.0 }
 }

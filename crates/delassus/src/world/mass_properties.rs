@@ -21,9 +21,9 @@ use super::{Pose, ShapeKind};
 
 /// Off-diagonal entries below this part of the largest moment are rounding: the axes are left as they are. The moments change
 /// by no more than that.
-const DIAGONAL: f64 = 1e-14;
+const MAX_OFF_DIAGONAL: f64 = 1e-14;
 /// A polyhedron is flat where its volume is below this part of the cube of its extent.
-const FLAT: f64 = 1e-12;
+const MIN_RELATIVE_VOLUME: f64 = 1e-12;
 
 /// Mass, centre of mass and inertia about it, in the axes of some frame.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -150,7 +150,7 @@ pub fn shape_mass(kind: &ShapeKind) -> Result<MassProperties, NoVolume> {
         ShapeKind::Convex { points } => {
             let Some(triangles) = convex_hull(points) else { return Err(NoVolume::Flat { kind: "convex" }) };
             let solid = polyhedron(points, &triangles);
-            if solid.mass > FLAT * extent(points).powi(3) {
+            if solid.mass > MIN_RELATIVE_VOLUME * extent(points).powi(3) {
                 Ok(solid)
             } else {
                 Err(NoVolume::Flat { kind: "convex" })
@@ -162,7 +162,7 @@ pub fn shape_mass(kind: &ShapeKind) -> Result<MassProperties, NoVolume> {
                 return Err(NoVolume::Open { edges });
             }
             let solid = polyhedron(vertices, triangles);
-            if solid.mass.abs() <= FLAT * extent(vertices).powi(3) {
+            if solid.mass.abs() <= MIN_RELATIVE_VOLUME * extent(vertices).powi(3) {
                 return Err(NoVolume::Flat { kind: "mesh" });
             }
             if solid.mass < 0.0 {
@@ -180,7 +180,7 @@ fn extent(points: &[DVec3]) -> f64 {
     (high - low).max_element()
 }
 
-/// How many directed edges of a mesh have no other that runs the opposite way.
+/// How many directed edges of a mesh have no other that runs in the opposite direction.
 fn open_edges(triangles: &[[u32; 3]]) -> usize {
     let mut balance: BTreeMap<[u32; 2], i64> = BTreeMap::new();
     for t in triangles {
@@ -225,11 +225,11 @@ pub fn principal_axes(inertia: &DMat3) -> (DVec3, DQuat) {
     // Convergence is quadratic; four sweeps do, and the loop ends anyway.
     for _ in 0..20 {
         let off = a[0][1].abs().max(a[0][2].abs()).max(a[1][2].abs());
-        if off.is_nan() || off <= DIAGONAL * scale {
+        if off.is_nan() || off <= MAX_OFF_DIAGONAL * scale {
             break;
         }
         for (p, q) in [(0, 1), (0, 2), (1, 2)] {
-            if a[p][q].abs() <= DIAGONAL * scale {
+            if a[p][q].abs() <= MAX_OFF_DIAGONAL * scale {
                 continue;
             }
             let theta = (a[q][q] - a[p][p]) / (2.0 * a[p][q]);
@@ -275,7 +275,7 @@ mod tests {
     }
 
     /// A body of revolution about z with the profile r(z), as a polyhedron of n sides and n slices.
-    fn turned(profile: impl Fn(f64) -> f64, half: f64, n: u32) -> Vec<DVec3> {
+    fn revolved(profile: impl Fn(f64) -> f64, half: f64, n: u32) -> Vec<DVec3> {
         let mut points = Vec::new();
         for i in 0..=n {
             // Closer near the ends, where the profile of a ball is steep.
@@ -310,10 +310,10 @@ mod tests {
         let (r, h) = (0.4, 0.6);
         let capsule = move |z: f64| (r * r - (z.abs() - h).max(0.0).powi(2)).max(0.0).sqrt();
         let cases: [(ShapeKind, Vec<DVec3>); 4] = [
-            (ShapeKind::Sphere { radius: r }, turned(|z| (r * r - z * z).max(0.0).sqrt(), r, 40)),
-            (ShapeKind::Cylinder { radius: r, half_height: h }, turned(|_| r, h, 40)),
-            (ShapeKind::Cone { radius: r, half_height: h }, turned(|z| r * (h - z) / (2.0 * h), h, 40)),
-            (ShapeKind::Capsule { radius: r, half_height: h }, turned(capsule, h + r, 40)),
+            (ShapeKind::Sphere { radius: r }, revolved(|z| (r * r - z * z).max(0.0).sqrt(), r, 40)),
+            (ShapeKind::Cylinder { radius: r, half_height: h }, revolved(|_| r, h, 40)),
+            (ShapeKind::Cone { radius: r, half_height: h }, revolved(|z| r * (h - z) / (2.0 * h), h, 40)),
+            (ShapeKind::Capsule { radius: r, half_height: h }, revolved(capsule, h + r, 40)),
         ];
         for (kind, points) in cases {
             let exact = shape_mass(&kind).unwrap();
@@ -348,8 +348,8 @@ mod tests {
         let open = ShapeKind::Mesh { vertices: vertices.clone(), triangles: triangles.clone() };
         assert_eq!(shape_mass(&open), Err(NoVolume::Open { edges: 3 }));
         let (_, triangles) = box_mesh(DVec3::ONE);
-        let turned: Vec<_> = triangles.iter().map(|t| [t[0], t[2], t[1]]).collect();
-        let inside_out = ShapeKind::Mesh { vertices: vertices.clone(), triangles: turned };
+        let reversed: Vec<_> = triangles.iter().map(|t| [t[0], t[2], t[1]]).collect();
+        let inside_out = ShapeKind::Mesh { vertices: vertices.clone(), triangles: reversed };
         assert!(
             matches!(shape_mass(&inside_out), Err(NoVolume::InsideOut { volume }) if (volume + 8.0).abs() < 1e-12)
         );

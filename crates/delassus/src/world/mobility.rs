@@ -1,7 +1,7 @@
-//! How many ways a mechanism can move, and which reactions of its joints are not unique.
+//! The degrees of freedom of a mechanism, and which reactions of its joints are not unique.
 //!
 //! ```text
-//! degrees of freedom = 6 N − rank J ,   redundant = m − rank J ,   J ∈ ℝ^(m × 6N) all rows held
+//! degrees of freedom = 6 N − rank J ,   redundant = m − rank J ,   J ∈ ℝ^(m × 6N) all bilateral rows
 //! ```
 //!
 //! N counts the bodies that are not fixed. Reactions λ and λ + z have the same effect where Jᵀ z = 0: the
@@ -23,7 +23,7 @@ pub(super) const RANK_TOLERANCE: f64 = 1e-8;
 /// What joints leave free.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Mobility {
-    /// Number of rows held.
+    /// Number of bilateral rows.
     pub rows: usize,
     /// How many of them are independent.
     pub rank: usize,
@@ -56,7 +56,7 @@ pub fn mobility(world: &World, state: &WorldState) -> Mobility {
             }
         }
     }
-    // Rows between fixed bodies only hold nothing that moves, and any reaction does.
+    // Rows between fixed bodies constrain nothing that moves: any reaction satisfies them.
     let idle = (0..held.held).filter(|&i| held.blocks_of(&held.rows[i]).is_empty());
     found.rows_not_unique.extend(idle);
     found.rows_not_unique.sort_unstable();
@@ -72,7 +72,7 @@ pub fn mobility(world: &World, state: &WorldState) -> Mobility {
 pub(super) struct Island {
     /// Bodies, none of them fixed.
     pub bodies: Vec<usize>,
-    /// Rows held.
+    /// Bilateral rows.
     pub rows: Vec<usize>,
 }
 
@@ -116,7 +116,7 @@ pub(super) fn islands_of(
 }
 
 impl Island {
-    /// The Jacobian of the rows held with its columns times the weights of each body, its rows then scaled to
+    /// The Jacobian of the bilateral rows with its columns times the weights of each body, its rows then scaled to
     /// length one, and the lengths they had.
     pub fn unit_rows(&self, held: &Rows, weights: impl Fn(usize) -> [f64; 6]) -> (Matrix, Vec<f64>) {
         let mut j = Matrix::zeros(self.rows.len(), 6 * self.bodies.len());

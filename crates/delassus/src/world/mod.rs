@@ -94,7 +94,7 @@ pub struct World {
     /// Friction and restitution; the last entry that matches a pair of bodies counts.
     pub surfaces: Vec<Surface>,
     /// Pairs of bodies that pass through each other, smaller index first, sorted: those joined by a joint, unless the file
-    /// wants them to collide.
+    /// lets them collide.
     pub no_contact: Vec<[usize; 2]>,
 }
 
@@ -155,7 +155,7 @@ pub enum ShapeKind {
         /// Half the height.
         half_height: f64,
     },
-    /// A circular cone, apex up, its centre half way between apex and base.
+    /// A circular cone, apex up, its centre midway between apex and base.
     Cone {
         /// Radius of the base.
         radius: f64,
@@ -210,7 +210,7 @@ impl World {
     pub fn surface(&self, a: usize, b: usize) -> Surface {
         let matches = |entry: &Surface| {
             let [first, second] = entry.between;
-            let is = |want: Option<usize>, body: usize| want.is_none_or(|w| w == body);
+            let is = |named: Option<usize>, body: usize| named.is_none_or(|w| w == body);
             (is(first, a) && is(second, b)) || (is(first, b) && is(second, a))
         };
         let none = Surface { between: [None, None], mu: 0.0, restitution: 0.0, rolling: 0.0 };

@@ -4,7 +4,7 @@
 //! ẋ = v ,   ε̇ = ½ ε ∘ ω̄ ,   m v̇ = f ,   I ω̄˙ + ω̄ × I ω̄ = τ̄        (004 eq. 1–2, axes of the body)
 //! ```
 //!
-//! Between kicks a body turns freely: its angular momentum stays where it is in space. [`drift`] composes exact turns
+//! Between impulses a body rotates freely: its angular momentum is constant in space. [`drift`] composes exact rotations
 //! about the principal axes symmetrically, so that momentum holds to rounding, and the energy error is of second order
 //! in the step and does not grow: gyroscopic terms never feed a motion.
 
@@ -24,20 +24,20 @@ pub fn drift(body: &Body, state: &BodyState, h: f64) -> BodyState {
         next.pose.rotation = (state.pose.rotation * DQuat::from_scaled_axis(h * omega)).normalize();
         return next;
     }
-    // L̄ in the axes of the body turns against them, so that L stands still in space.
+    // L̄ in the axes of the body rotates against them, so that L is constant in space.
     let mut momentum = inertia * omega;
     let mut rotation = state.pose.rotation;
-    let mut turn = |axis: DVec3, k: usize, time: f64| {
+    let mut rotate = |axis: DVec3, k: usize, time: f64| {
         let angle = momentum[k] / inertia[k] * time;
         let quaternion = DQuat::from_axis_angle(axis, angle);
         rotation *= quaternion;
         momentum = quaternion.conjugate() * momentum;
     };
-    turn(DVec3::X, 0, 0.5 * h);
-    turn(DVec3::Y, 1, 0.5 * h);
-    turn(DVec3::Z, 2, h);
-    turn(DVec3::Y, 1, 0.5 * h);
-    turn(DVec3::X, 0, 0.5 * h);
+    rotate(DVec3::X, 0, 0.5 * h);
+    rotate(DVec3::Y, 1, 0.5 * h);
+    rotate(DVec3::Z, 2, h);
+    rotate(DVec3::Y, 1, 0.5 * h);
+    rotate(DVec3::X, 0, 0.5 * h);
     next.pose.rotation = rotation.normalize();
     next.angular_velocity = momentum / inertia;
     next
@@ -84,7 +84,7 @@ mod tests {
         }
     }
 
-    fn spin(body: &Body, omega: DVec3, h: f64, steps: usize) -> (DVec3, f64, BodyState) {
+    fn rotate_freely(body: &Body, omega: DVec3, h: f64, steps: usize) -> (DVec3, f64, BodyState) {
         let mut s = BodyState { pose: Pose::IDENTITY, velocity: DVec3::X, angular_velocity: omega };
         let kinetic = |s: &BodyState| 0.5 * (body.inertia * s.angular_velocity).dot(s.angular_velocity);
         let (start, mut worst) = (kinetic(&s), 0.0f64);
@@ -100,20 +100,20 @@ mod tests {
         let b = body(DVec3::new(1.0, 2.0, 3.0));
         // About the middle axis, which is unstable, with a small push.
         let omega = DVec3::new(0.01, 5.0, 0.01);
-        let (momentum, coarse, _) = spin(&b, omega, 2e-3, 10_000);
-        let (_, fine, _) = spin(&b, omega, 1e-3, 20_000);
+        let (momentum, coarse, _) = rotate_freely(&b, omega, 2e-3, 10_000);
+        let (_, fine, _) = rotate_freely(&b, omega, 1e-3, 20_000);
         assert!((momentum - b.inertia * omega).length() < 1e-10, "{momentum}");
         assert!((3.5..4.5).contains(&(coarse / fine)), "{coarse} {fine}");
         // Not more after ten times the time: the error is bounded.
-        let (_, long, _) = spin(&b, omega, 1e-3, 200_000);
+        let (_, long, _) = rotate_freely(&b, omega, 1e-3, 200_000);
         assert!(long < 1.1 * fine, "{long} {fine}");
     }
 
     #[test]
     fn a_symmetric_top_precesses_with_its_closed_rate() {
-        // Free symmetric top: ω̄ turns about the body's z axis with (I₃ − I₁)/I₁ ω₃.
+        // Free symmetric top: ω̄ rotates about the body's z axis with (I₃ − I₁)/I₁ ω₃.
         let b = body(DVec3::new(2.0, 2.0, 1.0));
-        let (_, _, s) = spin(&b, DVec3::new(0.3, 0.0, 4.0), 1e-3, 1000);
+        let (_, _, s) = rotate_freely(&b, DVec3::new(0.3, 0.0, 4.0), 1e-3, 1000);
         let rate = (1.0 - 2.0) / 2.0 * 4.0;
         let expected = DVec3::new(0.3 * f64::cos(rate), 0.3 * f64::sin(rate), 4.0);
         assert!((s.angular_velocity - expected).length() < 1e-6, "{} {expected}", s.angular_velocity);
