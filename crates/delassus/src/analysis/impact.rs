@@ -41,7 +41,7 @@ pub struct ImpactReport {
 }
 
 /// The impact of all contacts in the list, from velocities v.
-pub fn impact_problem(kinematics: &Kinematics, v: &[f64], contacts: &[usize]) -> ImpactProblem {
+fn impact_problem(kinematics: &Kinematics, v: &[f64], contacts: &[usize]) -> ImpactProblem {
     let drift = |row: &Row| row.velocity - dot(&row.gradient, v);
     let joints = &kinematics.joints;
     ImpactProblem {

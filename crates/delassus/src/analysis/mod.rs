@@ -12,11 +12,11 @@ mod interval_matrix;
 mod safe_interval;
 mod world;
 
-pub use impact::{ImpactReport, LawOutcome, impact_problem, impact_report};
+pub use impact::{ImpactReport, LawOutcome, impact_report};
 pub use safe_interval::{
-    End, FreeSystem, Question, STEP, Safe, SafeError, SafeInterval, SafeMethod, safe_interval,
+    End, FreeSystem, Question, Safe, SafeError, SafeInterval, SafeMethod, safe_interval,
 };
-pub use world::{WorldKinematics, analyze_world, world_kinematics};
+pub use world::analyze_world;
 
 use delassus_solve::analysis::theorems::{CheckedFinding, findings};
 use delassus_solve::analysis::{

@@ -7,7 +7,7 @@
 //!
 //! Every point of the interval is covered by boxes on which interval arithmetic proves it (the matrix of the
 //! sliding contact problem is a P-matrix, 000 App. A and eq. 58; for one contact that is μ below μ_jam or sliding outside
-//! of the locking sector, 003 eq. 36–41). The interval grows from a point inside until a step of [`STEP`] can no longer be
+//! of the locking sector, 003 eq. 36–41). The interval grows from a point inside until a step of [`RESOLUTION`] can no longer be
 //! proved, so its ends lie on the safe side of the true ones.
 //!
 //! The system is the one that was read: constant parts of its formulas are the doubles that they were folded to.
@@ -24,7 +24,7 @@ use delassus_solve::lcp::Verdict;
 use delassus_solve::modes::EnumerateOptions;
 
 /// The last step towards an end, relative to the size of the parameter there.
-pub const STEP: f64 = 1e-7;
+const RESOLUTION: f64 = 1e-7;
 /// How many boxes are looked at in one attempt to prove a step.
 const MAX_BOXES: usize = 400_000;
 /// How many states are evaluated in all.
@@ -231,7 +231,7 @@ impl Search<'_> {
                 continue;
             }
             step *= 0.5;
-            if next == reached || step < STEP * reached.abs().max(1e-3 * range) {
+            if next == reached || step < RESOLUTION * reached.abs().max(1e-3 * range) {
                 return (reached, End::Boundary);
             }
         }
@@ -320,7 +320,8 @@ fn sampled(subject: &FreeSystem<'_>, question: &Question<'_>, within: [f64; 2]) 
         for (x, is_safe) in values {
             if !is_safe {
                 let mut outside = x;
-                while (outside - inside).abs() > STEP * inside.abs().max(1e-3 * (within[1] - within[0])) {
+                while (outside - inside).abs() > RESOLUTION * inside.abs().max(1e-3 * (within[1] - within[0]))
+                {
                     let middle = 0.5 * (inside + outside);
                     if safe(middle) { inside = middle } else { outside = middle }
                 }

@@ -81,20 +81,19 @@ fn too_large(names: Names, what: &str, tolerances: &Tolerances) -> Result<System
 }
 
 /// Masses, forces and constraints of a world at a state, with the names of its parts.
-#[derive(Clone, Debug)]
-pub struct WorldKinematics {
+struct WorldKinematics {
     /// Names of coordinates, rows and contacts.
-    pub names: Names,
+    names: Names,
     /// Joints: one entry per bilateral row. Contacts: limits of joints within the tolerance first, then contacts of shapes.
-    pub kinematics: Kinematics,
+    kinematics: Kinematics,
     /// Velocities, one per coordinate.
-    pub velocity: Vec<f64>,
+    velocity: Vec<f64>,
     /// What is left out, one sentence each.
-    pub notes: Vec<String>,
+    notes: Vec<String>,
 }
 
 /// Masses, forces and constraints of a world at a state. Contacts are those within the tolerance of positions.
-pub fn world_kinematics(world: &World, state: &WorldState, tolerances: &Tolerances) -> WorldKinematics {
+fn world_kinematics(world: &World, state: &WorldState, tolerances: &Tolerances) -> WorldKinematics {
     let masses = Masses::new(world);
     let n = masses.mass.len();
     let mut state = state.clone();

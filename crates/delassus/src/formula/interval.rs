@@ -4,7 +4,7 @@
 //! X ∘ Y ⊇ { x ∘ y : x ∈ X, y ∈ Y }        f(X) ⊇ { f(x) : x ∈ X }
 //! ```
 //!
-//! Each bound is moved outward by one floating-point number after an operation of arithmetic, and by [`LIBRARY`]
+//! Each bound is moved outward by one floating-point number after an operation of arithmetic, and by [`LIBRARY_ERROR`]
 //! relative after a function of the mathematical library, so that the inclusions above hold for real numbers and not
 //! for rounded ones only. A formula that is evaluated over [`Interval`] bounds its values on a whole box;
 //! over [`IntervalDual`](crate::formula::IntervalDual) its derivatives as well.
@@ -20,7 +20,7 @@ use super::number::Number;
 
 /// How far the functions of the mathematical library may be off, relative to their value: 4 units in the last
 /// place. The libraries in use promise 1 or 2.
-pub const LIBRARY: f64 = 9e-16;
+const LIBRARY_ERROR: f64 = 9e-16;
 
 /// Arguments of sine and cosine beyond this are not reduced.
 const MAX_ANGLE: f64 = 1e6;
@@ -101,7 +101,7 @@ impl Interval {
 
     /// Bounds that came from the mathematical library.
     fn library(lo: f64, hi: f64) -> Self {
-        Interval::outward(lo - LIBRARY * lo.abs(), hi + LIBRARY * hi.abs())
+        Interval::outward(lo - LIBRARY_ERROR * lo.abs(), hi + LIBRARY_ERROR * hi.abs())
     }
 
     /// An increasing function of the mathematical library.

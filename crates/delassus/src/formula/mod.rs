@@ -32,11 +32,12 @@ pub use expression::{
     Symbols, constant, with_suggestion,
 };
 pub use hyper_dual::{HyperDual, IntervalDual, Scalar};
-pub use interval::{Interval, LIBRARY};
+pub use interval::Interval;
 pub use number::Number;
 pub use suggest::{clip, nearest};
-pub use taylor::{COEFFICIENTS, Series};
-pub use taylor_dual::DualSeries;
+
+pub(crate) use taylor::{COEFFICIENTS, Series};
+pub(crate) use taylor_dual::DualSeries;
 
 use std::fmt;
 use std::sync::Arc;

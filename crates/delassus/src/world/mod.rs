@@ -28,7 +28,7 @@ pub use joint::{
     Rows, check,
 };
 pub use joint_frames::is_closed;
-pub use joint_rows::{coordinate, rows, spring_energy, update_coordinates, values};
+pub use joint_rows::{coordinate, rows, update_coordinates, values};
 pub use loop_closure::{CloseError, Closure, Opening, close_loops, opening, project_velocities};
 pub use mass_properties::{MassProperties, NoVolume, principal_axes, shape_mass};
 pub use mobility::{Mobility, mobility};
