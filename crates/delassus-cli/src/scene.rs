@@ -76,7 +76,7 @@ pub fn read_any(path: &Path, overrides: &[(String, String)]) -> Result<AnyScene,
     any_of_text(path, name, text, overrides)
 }
 
-/// A system or a world from a text; `path` tells its format, and where meshes are.
+/// A system or a world from a text; the extension of `path` gives its format, its folder the place of meshes.
 pub fn any_of_text(
     path: &Path,
     name: String,

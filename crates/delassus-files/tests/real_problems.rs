@@ -2,10 +2,12 @@
 //!
 //! Runs where `DELASSUS_PROBLEMS` names the folder of the files.
 
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use delassus_files::{Problem, read};
 use delassus_solve::contact::{FrictionOptions, solve};
+use delassus_solve::lcp::{Solver, solve_lcp, solve_mlcp};
 use delassus_solve::linalg::Sparse;
 use delassus_solve::problem::{ContactProblem, Form, FrictionProblem, Law, Status, residual};
 
@@ -107,6 +109,63 @@ fn other_orders_tangents_and_units() {
                 scaled,
                 q.iter().map(|x| b * x).collect(),
             );
+        }
+    }
+}
+
+/// The folder that `DELASSUS_PROBLEMS` names; where it names none, standard error says that the test was skipped.
+fn folder_of_problems(test: &str) -> Option<PathBuf> {
+    let folder = std::env::var_os("DELASSUS_PROBLEMS").map(PathBuf::from);
+    if folder.is_none() {
+        // Written past the capture of the test harness.
+        let _ = writeln!(std::io::stderr(), "{test}: skipped, DELASSUS_PROBLEMS is not set");
+    }
+    folder
+}
+
+/// Every real contact problem is solved to 1e-8, and nearly all to 1e-12, by the residual check.
+#[test]
+fn contact_problems_are_solved_as_they_are() {
+    let Some(folder) = folder_of_problems("contact_problems_are_solved_as_they_are") else { return };
+    let (mut all, mut sharp) = (0, 0);
+    for file in files(&folder) {
+        let Problem::Friction(p) = read(&file).unwrap() else { panic!("{}", file.display()) };
+        let (w, q) = p.local().unwrap();
+        let view = ContactProblem::new(&w, &q, &p.laws).unwrap();
+        for tolerance in [1e-4, 1e-8, 1e-12] {
+            let options = FrictionOptions { tolerance, ..Default::default() };
+            let found = solve(&p, &options, None).unwrap();
+            let checked = residual(&view, &found.impulse).relative;
+            println!("{}: {checked:.1e} for {tolerance:.0e}", file.display());
+            if tolerance > 1e-12 {
+                assert!(checked <= tolerance, "{}", file.display());
+                assert_eq!(found.status, Status::Solved);
+            } else {
+                all += 1;
+                sharp += usize::from(checked <= tolerance);
+            }
+        }
+    }
+    assert!(all > 0 && sharp as f64 >= 0.95 * all as f64, "{sharp} of {all} to 1e-12");
+}
+
+/// Every real LCP and mixed LCP file is solved to 1e-8; both folders must hold some.
+#[test]
+fn complementarity_problems_are_solved() {
+    let Some(folder) = folder_of_problems("complementarity_problems_are_solved") else { return };
+    for kind in ["lcp", "mlcp"] {
+        let mut files: Vec<PathBuf> =
+            std::fs::read_dir(folder.join(kind)).unwrap().map(|f| f.unwrap().path()).collect();
+        files.sort();
+        assert!(!files.is_empty());
+        for file in files {
+            let solution = match read(&file).unwrap() {
+                Problem::Lcp(p) => solve_lcp(&p, Solver::Auto, 1e-8),
+                Problem::Mlcp(p) => solve_mlcp(&p, Solver::Auto, 1e-8),
+                Problem::Friction(_) => panic!("{}: a complementarity problem", file.display()),
+            };
+            println!("{}: {:?}, residual {:.1e}", file.display(), solution.status, solution.residual);
+            assert_eq!(solution.status, Status::Solved, "{}", file.display());
         }
     }
 }

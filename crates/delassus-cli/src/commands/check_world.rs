@@ -17,7 +17,7 @@ use crate::words::count;
 pub fn describe(scene: WorldScene, as_json: bool) -> Result<String, String> {
     let WorldScene { mut file, name, text } = scene;
     let open = opening(&file.world, &file.state);
-    // What a world can do is told of the position in which its loops are closed.
+    // Degrees of freedom are those of the position in which all loops are closed.
     let moved = match is_closed(&open) {
         true => 0.0,
         false => file.close_loops(&text).map_err(|e| ended(e.render(&name, &text)))?.moved,

@@ -2,8 +2,8 @@
 //!
 //! The solvers have no clock. A cap on the time is a limit on iterations: a method begins with 100, and as long as the limit
 //! is what stopped it, it begins anew with a limit that grows in proportion to the time that is left, at most
-//! twentyfold at once. The last attempt counts. Whether a problem is solved is said by the residual of what was
-//! returned, never by the method.
+//! twentyfold at once. The last attempt counts. The residual of what was
+//! returned decides whether a problem is solved, never the method.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -138,11 +138,11 @@ fn measure(problem: &Problem, solver: &str, tolerance: f64, cap: f64) -> Result<
     let mut found = attempt(most)?;
     // Fewer iterations than allowed: it was stopped by a limit of its own.
     while found.status == Status::MaxIterations && found.iterations >= most {
-        let room = cap / found.seconds.max(1e-9);
-        if room < ENOUGH {
+        let factor = cap / found.seconds.max(1e-9);
+        if factor < ENOUGH {
             break;
         }
-        most = (most as f64 * room.min(GROWTH)) as usize;
+        most = (most as f64 * factor.min(GROWTH)) as usize;
         found = attempt(most)?;
     }
     if found.status == Status::Solved && found.seconds < SHORT {

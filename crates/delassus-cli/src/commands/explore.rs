@@ -1,8 +1,8 @@
 //! `delassus explore`: all motions of a system or a small world, where several accelerations satisfy the laws.
 //!
-//! At each state with several answers the motion branches, an impact without collision among them where there is one (003 §5);
-//! every branch is followed to its end or to the next such state, down to a depth. A world is also moved by time stepping, with ever shorter steps, and the branch is told to which it
-//! converges. Exit codes: 0 one motion only; 1 there are several; 2 misuse or bad input.
+//! At each state with several answers the motion branches, an impact without collision among them where there is one
+//! (003 §5); every branch is followed to its end or to the next such state, down to a depth. Time stepping also moves a
+//! world, with ever shorter steps; the report names the branch to which it converges. Exit codes: 0 one motion only; 1 there are several; 2 misuse or bad input.
 
 use std::path::PathBuf;
 
@@ -16,13 +16,13 @@ use serde_json::{Value, json};
 
 use crate::arguments::{impact_law, seconds};
 use crate::picture::{MotionTree, check_picture_name, draw_tree, write_picture};
-use crate::run::{Subject, contact_mode_word, ending_word, event_json, world_as_system};
+use crate::run::{Subject, WorldSubject, contact_mode_word, ending_word, event_json, world_as_system};
 use crate::scene;
 use crate::scene::AnyScene;
 use crate::style::{Style, number, print};
 
 /// Branches after which the search ends.
-const MOST: usize = 4096;
+const MAX_BRANCHES: usize = 4096;
 /// Steps of time stepping: the first, and how often it is halved.
 const FIRST_STEPS: f64 = 64.0;
 const HALVINGS: usize = 8;
@@ -146,8 +146,8 @@ fn explore(scene: &Subject<'_>, args: &ExploreArgs) -> Result<u8, String> {
     if let Some(path) = &args.output {
         check_picture_name(path)?;
     }
-    let mut left = MOST;
-    let tree = follow(scene, args, (&mut vec![], &mut vec![]), &mut left)?;
+    let mut left = MAX_BRANCHES;
+    let tree = follow(scene, args, &mut Path::default(), &mut left)?;
     if let Some(path) = &args.output {
         write_picture(
             &draw_tree(scene.system, &tree.to_draw(scene.system), [scene.state.t, scene.t_end]),
@@ -184,10 +184,18 @@ fn explore(scene: &Subject<'_>, args: &ExploreArgs) -> Result<u8, String> {
     Ok(u8::from(leaves > 1))
 }
 
+/// The answers that lead to a motion, one after the other.
+#[derive(Default)]
+struct Path {
+    choices: Vec<usize>,
+    /// Their names.
+    names: Vec<String>,
+}
+
 fn follow(
     scene: &Subject<'_>,
     args: &ExploreArgs,
-    (choices, names): (&mut Vec<usize>, &mut Vec<String>),
+    path: &mut Path,
     left: &mut usize,
 ) -> Result<Node, String> {
     *left = left.saturating_sub(1);
@@ -196,31 +204,31 @@ fn follow(
         law: scene.law(args.impact_law.as_ref()),
         impact_at_start: args.impact_at_start || scene.impact_at_start,
         indeterminate: Indeterminate::Stop,
-        choices: choices.clone(),
+        choices: path.choices.clone(),
         breakpoints: scene.breakpoints.to_vec(),
         ..Default::default()
     };
     let run = scene.motion(&options)?;
     let mut children = vec![];
     if let Ending::Indeterminate { answers } = run.ending
-        && choices.len() < args.depth
+        && path.choices.len() < args.depth
     {
         for choice in 0..=answers {
             if *left == 0 {
                 break;
             }
-            choices.push(choice);
-            names.push(if choice == answers { "jam".into() } else { format!("answer {}", choice + 1) });
-            let child = follow(scene, args, (choices, names), left)?;
+            path.choices.push(choice);
+            path.names.push(if choice == answers { "jam".into() } else { format!("answer {}", choice + 1) });
+            let child = follow(scene, args, path, left)?;
             // Besides the answers, an impact without collision, where there is one.
             if choice < answers || jams(&child.run, run.state.t) > jams(&run, run.state.t) {
                 children.push(child);
             }
-            choices.pop();
-            names.pop();
+            path.choices.pop();
+            path.names.pop();
         }
     }
-    Ok(Node { choice: choices.last().copied(), names: names.clone(), run, children })
+    Ok(Node { choice: path.choices.last().copied(), names: path.names.clone(), run, children })
 }
 
 /// Impacts without collision at a time.
@@ -251,10 +259,25 @@ fn branch_name(names: &[String]) -> String {
     if names.is_empty() { "the only motion".into() } else { names.join(", then ") }
 }
 
-/// Which branch time stepping comes to.
+/// The branch to which time stepping converges.
 struct Stepped {
-    /// Step, the nearest branch, and how far its end is, m.
-    levels: Vec<(f64, Vec<String>, f64)>,
+    levels: Vec<Level>,
+}
+
+/// Time stepping with one step length.
+struct Level {
+    /// The step, s.
+    dt: f64,
+    /// The nearest branch, by its answers.
+    branch: Vec<String>,
+    /// How far its end is, m.
+    distance: f64,
+}
+
+impl Level {
+    fn to_json(&self) -> Value {
+        json!({ "dt": self.dt, "branch": self.branch, "distance": self.distance })
+    }
 }
 
 impl Stepped {
@@ -262,21 +285,22 @@ impl Stepped {
     fn branch(&self) -> Option<&[String]> {
         let recent = &self.levels[self.levels.len().saturating_sub(SETTLED + 1)..];
         let (first, last) = (recent.first()?, recent.last()?);
-        let agree = recent.iter().all(|level| level.1 == last.1);
-        (agree && (last.2 <= NEARER * first.2 || last.2 < 1e-9)).then_some(&last.1)
+        let agree = recent.iter().all(|level| level.branch == last.branch);
+        let nearer = last.distance <= NEARER * first.distance || last.distance < 1e-9;
+        (agree && nearer).then_some(&last.branch)
     }
 
     fn to_json(&self) -> Value {
         let levels = self.levels.iter();
         json!({
             "branch": self.branch(),
-            "levels": levels.map(|(dt, b, d)| json!({ "dt": dt, "branch": b, "distance": d })).collect::<Vec<_>>(),
+            "levels": levels.map(Level::to_json).collect::<Vec<_>>(),
         })
     }
 
     fn in_words(&self) -> String {
         let mut out = String::from("  time stepping, and the branch whose end is nearest\n");
-        for (dt, branch, distance) in &self.levels {
+        for Level { dt, branch, distance } in &self.levels {
             let name = branch_name(branch);
             out += &format!("    dt = {:>9} s: {name}, {distance:.2e} m away\n", format!("{dt:.2e}"));
         }
@@ -290,7 +314,7 @@ impl Stepped {
 
 /// Time stepping of a world with ever shorter steps, against all branches; `None` for a system, which it does not move.
 fn time_stepping(scene: &Subject<'_>, tree: &Node) -> Result<Option<Stepped>, String> {
-    let Some((world, start, as_system)) = scene.world else { return Ok(None) };
+    let Some(WorldSubject { world, start, as_system }) = scene.world else { return Ok(None) };
     let mut nodes = vec![];
     followed(tree, &mut nodes);
     let ends: Vec<WorldState> =
@@ -314,7 +338,7 @@ fn time_stepping(scene: &Subject<'_>, tree: &Node) -> Result<Option<Stepped>, St
         };
         let nearest = nodes.iter().zip(&ends).map(|(node, end)| (node, away(end)));
         if let Some((node, distance)) = nearest.min_by(|a, b| a.1.total_cmp(&b.1)) {
-            levels.push((dt, node.names.clone(), distance));
+            levels.push(Level { dt, branch: node.names.clone(), distance });
         }
     }
     Ok(Some(Stepped { levels }))

@@ -1,6 +1,6 @@
 //! The commands of the program: each has its arguments and a function that returns the exit code.
 //!
-//! `run` has a room of its own.
+//! `run` has a folder of its own.
 
 mod analyze;
 mod assemble;

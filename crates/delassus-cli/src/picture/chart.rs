@@ -8,8 +8,15 @@ const GRID: Colour = [225, 225, 225];
 /// Radius of a dot.
 const DOT: f64 = 3.5;
 
-/// A curve with its colour and name.
-pub type Curve = (Colour, String, Vec<[f64; 2]>);
+/// A curve.
+pub struct Curve {
+    /// Its colour.
+    pub colour: Colour,
+    /// Its name in the legend.
+    pub name: String,
+    /// Its points, in the units of the axes.
+    pub points: Vec<[f64; 2]>,
+}
 
 /// A mark in a chart.
 #[derive(Clone, Copy, Debug)]
@@ -36,8 +43,8 @@ pub fn chart(
 ) -> Picture {
     // One curve that the second axis names needs no legend.
     let named: Vec<(Colour, String)> = match list {
-        [(_, name, _)] if y.label.starts_with(name.as_str()) || name.is_empty() => vec![],
-        _ => list.iter().map(|(colour, name, _)| (*colour, name.clone())).collect(),
+        [Curve { name, .. }] if y.label.starts_with(name.as_str()) || name.is_empty() => vec![],
+        _ => list.iter().map(|curve| (curve.colour, curve.name.clone())).collect(),
     };
     let below = 22.0 * named.len().div_ceil(2) as f64;
     let lines = meanings.len().div_ceil(MEANINGS) as f64;
@@ -56,7 +63,7 @@ pub fn chart(
             picture.dashed(vec![[at, TOP], [at, TOP + HEIGHT]], *colour, 1.0);
         }
     }
-    for (k, (colour, _, points)) in list.iter().enumerate().rev() {
+    for (k, Curve { colour, points, .. }) in list.iter().enumerate().rev() {
         picture.line(points.iter().map(place).collect(), *colour, if k == 0 { 3.0 } else { 2.0 });
     }
     for (colour, mark) in marks {

@@ -78,7 +78,7 @@ pub fn draw_tree(system: &System, tree: &MotionTree<'_>, [start, end]: [f64; 2])
     let chart = LEFT + label_width.fold(60.0, f64::max) + 16.0;
     let last = chart + CHART + 16.0;
     let width = last + ends.iter().map(|e| wide(e)).fold(60.0, f64::max) + 10.0;
-    // A motion is told from where it branches off: what came before belongs to its parent.
+    // Of a motion only what follows its branching is drawn: what came before belongs to its parent.
     let own = |line: &Line<'_>| -> Vec<Event> {
         let from = line.parent.map_or(f64::NEG_INFINITY, |(_, t)| t);
         let before = line.parent.map_or(0, |(row, _)| list[row].node.run.events.len());

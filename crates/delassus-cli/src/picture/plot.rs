@@ -223,7 +223,7 @@ pub struct Values<'a> {
     pub what: &'a str,
     /// `None` is no value, NaN no state.
     pub list: &'a [Option<f64>],
-    /// The least and the greatest that are told apart; by default those of the list.
+    /// The least and the greatest that the colours distinguish; by default those of the list.
     pub range: Option<[f64; 2]>,
 }
 
@@ -301,17 +301,17 @@ fn scale(share: f64) -> Colour {
 /// A curve over the axis, from its least value to its greatest; it is broken where there is no value.
 pub fn curve(title: &str, x: &Axis, values: &Values<'_>) -> Picture {
     let [lo, hi] = values.range();
-    // Room above and below, and zero where it is near.
-    let room = if hi > lo { 0.06 * (hi - lo) } else { 0.5 * hi.abs().max(1.0) };
+    // A margin above and below, and zero where it is near.
+    let margin = if hi > lo { 0.06 * (hi - lo) } else { 0.5 * hi.abs().max(1.0) };
     let near_zero = lo >= 0.0 && lo < 0.5 * hi;
     let y = Axis {
         label: values.what.to_string(),
         lo: match values.range {
             Some(_) => lo,
             None if near_zero => 0.0,
-            None => lo - room,
+            None => lo - margin,
         },
-        hi: if values.range.is_some() { hi } else { hi + room },
+        hi: if values.range.is_some() { hi } else { hi + margin },
         scale: Scale::Plain,
     };
     let mut picture = Picture::new(LEFT + WIDTH + 24.0, TOP + HEIGHT + 56.0);
@@ -427,7 +427,7 @@ fn planar_cone(
     cone: &FrictionCone,
     free: Option<&[f64]>,
 ) {
-    let (cx, cy, reach) = (220.0, top + 180.0, 135.0);
+    let (cx, cy, length) = (220.0, top + 180.0, 135.0);
     let ray = |force: [f64; 2]| {
         let u = cone.inverse_effective_mass.mul_vec(&force);
         let size = u[0].hypot(u[1]).max(f64::MIN_POSITIVE);
@@ -442,18 +442,18 @@ fn planar_cone(
     let mut fan = vec![[cx, cy]];
     fan.extend((0..=48).map(|k| {
         let a = angle(right) + sweep * f64::from(k) / 48.0;
-        at([a.cos(), a.sin()], reach)
+        at([a.cos(), a.sin()], length)
     }));
     picture.shapes.push(Shape::Area { points: fan, fill: SKY });
     picture.line(vec![[cx - 180.0, cy], [cx + 180.0, cy]], BLACK, 1.0);
     picture.line(vec![[cx, cy + 100.0], [cx, cy - 150.0]], [190, 190, 190], 1.0);
     for edge in [left, right] {
         // What dips below the tangent plane closes the contact although it is pushed.
-        picture.line(vec![[cx, cy], at(edge, reach)], if edge[1] < 0.0 { RED } else { BLUE }, 2.0);
+        picture.line(vec![[cx, cy], at(edge, length)], if edge[1] < 0.0 { RED } else { BLUE }, 2.0);
     }
-    picture.dashed(vec![[cx, cy], at(middle, reach)], BLUE, 1.5);
+    picture.dashed(vec![[cx, cy], at(middle, length)], BLUE, 1.5);
     let label = |picture: &mut Picture, p: [f64; 2], words: &str| picture.text(p, words, Anchor::Middle);
-    let [mx, my] = at(middle, reach + 12.0);
+    let [mx, my] = at(middle, length + 12.0);
     label(picture, [mx, my + 4.0], "no friction");
     let jam = cone.jamming_direction[0];
     if jam != 0.0 {

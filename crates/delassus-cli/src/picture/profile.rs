@@ -5,7 +5,7 @@
 //! solves at all.
 
 use super::canvas::{Colour, Picture};
-use super::chart;
+use super::chart::{Curve, curves};
 use super::plot::{Axis, Scale};
 
 /// Colours that people with any eyes tell apart (Okabe and Ito).
@@ -37,17 +37,21 @@ pub fn profile_steps(times: &[Vec<Option<f64>>]) -> Vec<Vec<[f64; 2]>> {
 /// The profiles of named solvers over a logarithmic axis.
 pub fn profile_picture(title: &str, names: &[&str], profiles: &[Vec<[f64; 2]>]) -> Picture {
     let largest = profiles.iter().flatten().fold(2.0_f64, |a, step| a.max(step[0]));
-    // A little room at the right, so that the last step is seen.
+    // A margin at the right, so that the last step is seen.
     let hi = 1.04 * largest.log10();
     let x = Axis { label: "factor τ of the best time".to_string(), lo: 0.0, hi, scale: Scale::Log };
     let y = Axis { label: "share of problems solved".to_string(), lo: 0.0, hi: 1.02, scale: Scale::Plain };
-    let curves: Vec<(Colour, String, Vec<[f64; 2]>)> = names
+    let list: Vec<Curve> = names
         .iter()
         .zip(profiles)
         .enumerate()
-        .map(|(k, (name, steps))| (COLOURS[k % COLOURS.len()], name.to_string(), staircase(steps, hi)))
+        .map(|(k, (name, steps))| Curve {
+            colour: COLOURS[k % COLOURS.len()],
+            name: name.to_string(),
+            points: staircase(steps, hi),
+        })
         .collect();
-    chart::curves(title, &x, &y, &curves)
+    curves(title, &x, &y, &list)
 }
 
 /// The points of ρ over log₁₀ τ, from τ = 1 to the end of the axis.

@@ -10,8 +10,8 @@ use super::plot::{Axis, Scale};
 /// Colours that people with any eyes tell apart (Okabe and Ito).
 const COLOURS: [Colour; 7] =
     [[0, 114, 178], [213, 94, 0], [0, 158, 115], [204, 121, 167], [230, 159, 0], [86, 180, 233], [0, 0, 0]];
-/// More marks than this are a wall.
-const MARKS: usize = 200;
+/// More marks than this hide the curves.
+const MAX_MARKS: usize = 200;
 
 /// A number of every sample.
 type Quantity<'a> = Box<dyn Fn(&Sample) -> f64 + 'a>;
@@ -68,9 +68,9 @@ fn short_list(names: &[String]) -> String {
 fn owners(system: &System) -> String {
     let contacts: Vec<String> = system.contacts.iter().map(|c| c.name.clone()).collect();
     let joints: Vec<String> = system.joints.iter().map(|j| j.name.clone()).collect();
-    let told = [("contacts", contacts), ("joints", joints)];
-    let told = told.iter().filter(|(_, names)| !names.is_empty());
-    told.map(|(what, names)| format!("; {what}: {}", short_list(names))).collect()
+    let named = [("contacts", contacts), ("joints", joints)];
+    let named = named.iter().filter(|(_, names)| !names.is_empty());
+    named.map(|(what, names)| format!("; {what}: {}", short_list(names))).collect()
 }
 
 /// What is drawn in one chart: quantities of one kind.
@@ -95,25 +95,25 @@ fn label(name: &str) -> String {
     }
 }
 
-/// Room around values, so that a constant has an axis too.
+/// A margin around values, so that a constant has an axis too.
 fn axis(name: &str, values: impl Iterator<Item = f64>) -> Axis {
     let (lo, hi) = values.fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), x| (a.min(x), b.max(x)));
     let (lo, hi) = if lo <= hi { (lo, hi) } else { (0.0, 1.0) };
-    let room =
+    let margin =
         if hi - lo > 1e-12 * hi.abs().max(lo.abs()) { 0.04 * (hi - lo) } else { 0.5 * hi.abs().max(1.0) };
-    Axis { label: label(name), lo: lo - room, hi: hi + room, scale: Scale::Plain }
+    Axis { label: label(name), lo: lo - margin, hi: hi + margin, scale: Scale::Plain }
 }
 
 /// Curves that hardly move beside their size are shown less their values at the start, since ticks could not tell them apart;
 /// whether they are.
 fn changes(list: &mut [Curve]) -> bool {
-    let all = || list.iter().flat_map(|(_, _, points)| points.iter().map(|p| p[1]));
+    let all = || list.iter().flat_map(|curve| curve.points.iter().map(|p| p[1]));
     let (lo, hi) = all().fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), x| (a.min(x), b.max(x)));
     let size = lo.abs().max(hi.abs());
     if !(1e-12 * size..1e-4 * size).contains(&(hi - lo)) {
         return false;
     }
-    for (_, _, points) in list {
+    for Curve { points, .. } in list {
         let start = points.first().map_or(0.0, |p| p[1]);
         points.iter_mut().for_each(|p| p[1] -= start);
     }
@@ -152,8 +152,8 @@ fn in_order(run: &Trajectory) -> Vec<&Sample> {
 
 /// Whether all these names can be drawn; the error is a message ready for stderr.
 pub fn check_quantities(system: &System, names: &[String]) -> Result<(), String> {
-    let mut parts = names.iter().flat_map(|name| name.splitn(2, ':'));
-    parts.try_for_each(|name| quantity(system, name).map(|_| ()))
+    let mut quantities = names.iter().flat_map(|name| name.splitn(2, ':'));
+    quantities.try_for_each(|name| quantity(system, name).map(|_| ()))
 }
 
 /// The picture of a motion: a chart over time for quantities of each kind, one per phase portrait.
@@ -163,7 +163,7 @@ pub fn draw_motion(system: &System, run: &Trajectory, names: &[String]) -> Resul
     let title = if system.name.is_empty() { "motion" } else { &system.name };
     let (portraits, over_time): (Vec<&String>, Vec<&String>) = names.iter().partition(|n| n.contains(':'));
     let samples = in_order(run);
-    let marked = || run.events.iter().take(MARKS);
+    let marked = || run.events.iter().take(MAX_MARKS);
     let meanings = event_meanings(marked());
     let mut kinds: Vec<&str> = over_time.iter().map(|name| kind(name)).collect();
     kinds.dedup();
@@ -179,10 +179,10 @@ pub fn draw_motion(system: &System, run: &Trajectory, names: &[String]) -> Resul
         for (k, name) in here.iter().enumerate() {
             let y = quantity(system, name)?;
             let points: Vec<[f64; 2]> = samples.iter().map(|s| [s.state.t, y(s)]).collect();
-            list.push((COLOURS[k % COLOURS.len()], name.to_string(), points));
+            list.push(Curve { colour: COLOURS[k % COLOURS.len()], name: name.to_string(), points });
         }
         let since = changes(&mut list);
-        let points = || list.iter().flat_map(|(_, _, points)| points);
+        let points = || list.iter().flat_map(|curve| &curve.points);
         let lo = points().next().map_or(0.0, |p| p[0]);
         let hi = points().last().map_or(1.0, |p| p[0]);
         let x =
@@ -204,7 +204,7 @@ pub fn draw_motion(system: &System, run: &Trajectory, names: &[String]) -> Resul
             at.map(|s| (event_colour(e.kind), Mark::Dot([x(s), y(s)])))
         };
         let marks: Vec<_> = marked().filter_map(place).collect();
-        let list = [(COLOURS[0], String::new(), points)];
+        let list = [Curve { colour: COLOURS[0], name: String::new(), points }];
         let title = format!("{title}: {second} over {first}");
         pictures.push(chart(&title, &ax, &ay, &list, &marks, &meanings));
     }

@@ -22,7 +22,7 @@ mod vtk;
 
 pub use arguments::RunArgs;
 pub use start::open_in_words;
-pub use subject::{Subject, world_as_system};
+pub use subject::{Subject, WorldSubject, world_as_system};
 pub use system::{contact_mode_word, ending_word, event_json};
 
 use delassus_scene::Integrator;

@@ -8,16 +8,16 @@ use delassus_solve::contact::Method;
 use super::arguments::RunArgs;
 use crate::scene::WorldScene;
 
-/// More steps than anyone waits for: a slip in a number, most likely.
-const MOST_STEPS: f64 = 1e9;
+/// More steps than anyone waits for: most likely a mistyped number.
+const MAX_STEPS: f64 = 1e9;
 /// Frames that are recorded where nothing else is asked.
-const FRAMES: f64 = 1000.0;
+const DEFAULT_FRAMES: f64 = 1000.0;
 /// End where neither command line nor file gives one, s.
-const T_END: f64 = 1.0;
+const DEFAULT_T_END: f64 = 1.0;
 
 /// Error of an adaptive step, m, and how often it may be halved, where nothing else is asked.
-const ERROR: f64 = 1e-6;
-const HALVINGS: u32 = 6;
+const DEFAULT_ERROR: f64 = 1e-6;
+const DEFAULT_HALVINGS: u32 = 6;
 
 /// A run, checked.
 pub struct Settings {
@@ -37,7 +37,7 @@ pub struct Settings {
     pub checkpoint_every: Option<f64>,
     /// Folder for contact problems.
     pub dump_problems: Option<PathBuf>,
-    /// Tells one scene from another: changes with the text of the file and the overrides.
+    /// Differs from scene to scene: of the text of the file and the overrides.
     pub fingerprint: u64,
 }
 
@@ -61,14 +61,14 @@ impl Settings {
         if !(dt.is_finite() && dt > 0.0) {
             return Err(format!("error: --dt: expected a time step above 0 s, found {dt}\n"));
         }
-        let t_end = args.t_end.or(file.t_end).unwrap_or(T_END);
+        let t_end = args.t_end.or(file.t_end).unwrap_or(DEFAULT_T_END);
         if !(t_end.is_finite() && t_end >= 0.0) {
             return Err(format!("error: --t-end: expected an end not before 0 s, found {t_end}\n"));
         }
         let steps = t_end / dt;
-        if steps > MOST_STEPS {
+        if steps > MAX_STEPS {
             return Err(format!(
-                "error: {}: {t_end:?} s in steps of {dt:?} s are {steps:.3e} steps, expected at most {MOST_STEPS:.0e}\n",
+                "error: {}: {t_end:?} s in steps of {dt:?} s are {steps:.3e} steps, expected at most {MAX_STEPS:.0e}\n",
                 scene.name
             ));
         }
@@ -111,7 +111,7 @@ impl Settings {
                 ..defaults
             },
             t_end,
-            every: args.every.unwrap_or((steps / FRAMES).ceil().max(1.0) as u64),
+            every: args.every.unwrap_or((steps / DEFAULT_FRAMES).ceil().max(1.0) as u64),
             control,
             forces_at,
             checkpoint: args.checkpoint.clone(),
@@ -127,12 +127,12 @@ fn adaptive(args: &RunArgs, dt: f64) -> Result<Option<StepControl>, String> {
     if !args.adaptive {
         return Ok(None);
     }
-    let tolerance = args.error.unwrap_or(ERROR);
+    let tolerance = args.error.unwrap_or(DEFAULT_ERROR);
     if !(tolerance.is_finite() && tolerance > 0.0) {
         return Err(format!("error: --error: expected a length above 0 m, found {tolerance}\n"));
     }
     let halvings = match args.dt_min {
-        None => HALVINGS,
+        None => DEFAULT_HALVINGS,
         Some(shortest) if shortest > 0.0 && shortest <= dt => (dt / shortest).log2().ceil() as u32,
         Some(other) => {
             return Err(format!(

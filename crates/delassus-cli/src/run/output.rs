@@ -32,11 +32,11 @@ impl Outputs {
         start: &Start,
         settings: &Settings,
     ) -> Result<Outputs, String> {
-        // The last state of the part before stands between frames, where it is none itself: it is taken off.
+        // The run before wrote its last state although it was no frame: that row is removed.
         let Totals { steps, adaptive, .. } = &start.totals;
         let t = start.state.t;
         let last = if settings.is_frame(*steps, adaptive.ticks) { t } else { t.next_down() };
-        let goes_on = start.snapshot.is_some().then_some(last);
+        let goes_on = start.resumed.is_some().then_some(last);
         let open = |path: &PathBuf| {
             let name = path.display();
             let extension = path.extension().map(|e| e.to_string_lossy().to_lowercase()).unwrap_or_default();
@@ -54,7 +54,7 @@ impl Outputs {
         Ok(Outputs(args.output.iter().map(open).collect::<Result<_, _>>()?))
     }
 
-    /// Records the state at the start, where no step has told forces yet.
+    /// Records the state at the start, where no step has made forces yet.
     pub fn first_frame(&mut self, world: &World, stepper: &Stepper) -> Result<(), String> {
         for output in &mut self.0 {
             match output {

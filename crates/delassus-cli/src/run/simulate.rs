@@ -21,7 +21,7 @@ use super::checkpoint::Checkpoint;
 use super::interrupt::is_interrupted;
 use super::options::Settings;
 use super::output::Outputs;
-use super::start::Start;
+use super::start::{Resumed, Start};
 use super::totals::{AdaptiveTotals, Totals};
 use crate::words::count;
 
@@ -101,9 +101,9 @@ pub fn simulate(
 ) -> Result<Run, String> {
     let began = Instant::now();
     let t_start = start.state.t;
-    let resumed = start.snapshot.is_some();
-    let stepper = match start.snapshot {
-        Some((snapshot, dt)) => {
+    let resumed = start.resumed.is_some();
+    let stepper = match start.resumed {
+        Some(Resumed { snapshot, dt }) => {
             // As it counted; the next step changes the length where another is asked.
             let mut options = settings.options;
             options.dt = dt;
@@ -361,16 +361,16 @@ impl Progress {
         }
         let t = stepper.state().t;
         let factor = (t - self.t_start) / began.elapsed().as_secs_f64();
-        let part = (t - self.t_start) / (self.t_end - self.t_start);
+        let share = (t - self.t_start) / (self.t_end - self.t_start);
         // The message first: the bar is drawn at once.
         self.bar.set_message(format!(
             "{t:.3}/{} s, {} left, {factor:.2}× real time, {}, residual {:.0e}",
             self.t_end,
-            duration(began.elapsed().as_secs_f64() * (1.0 - part) / part),
+            duration(began.elapsed().as_secs_f64() * (1.0 - share) / share),
             count(stepper.contacts().len(), "contact"),
             report.residual
         ));
-        self.bar.set_position((1000.0 * part) as u64);
+        self.bar.set_position((1000.0 * share) as u64);
     }
 
     fn finish(&self) {

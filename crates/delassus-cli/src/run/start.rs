@@ -1,4 +1,4 @@
-//! Where a run starts: the file's state with its loops closed, or a checkpoint; and what is odd about it.
+//! Where a run starts: the file's state with its loops closed, or a checkpoint; and what a user should know of it.
 
 use delassus::stepping::{
     CLOSED, ClosedJoints, Overlap, Snapshot, StartReport, StartVelocities, prepare_start,
@@ -24,14 +24,22 @@ const LISTED_OVERLAPS: usize = 5;
 pub struct Start {
     /// Positions and velocities.
     pub state: WorldState,
-    /// The state of the stepper, where a run goes on, with the step length of its count.
-    pub snapshot: Option<(Snapshot, f64)>,
-    /// What earlier parts of the run have found.
+    /// Where a run goes on.
+    pub resumed: Option<Resumed>,
+    /// What the run has found before it was saved.
     pub totals: Totals,
     /// Degrees of freedom at the start.
     pub mobility: Mobility,
     /// What a user should know.
     pub notes: Vec<String>,
+}
+
+/// A stepper that was saved.
+pub struct Resumed {
+    /// Its state.
+    pub snapshot: Snapshot,
+    /// The step length that the snapshot counts in, s.
+    pub dt: f64,
 }
 
 /// The name of the scene, for messages.
@@ -58,7 +66,7 @@ impl Start {
             let state = snapshot.state.clone();
             return Ok((
                 file.world,
-                Start { state, snapshot: Some((snapshot, dt)), totals, mobility, notes },
+                Start { state, resumed: Some(Resumed { snapshot, dt }), totals, mobility, notes },
             ));
         }
         let report = prepare_start(&file.world, &mut file.state)
@@ -66,15 +74,15 @@ impl Start {
         notes.extend(in_words(&file.world, &report));
         let mobility = mobility(&file.world, &file.state);
         let totals = Totals { energy_start: energy(&file.world, &file.state), ..Totals::default() };
-        Ok((file.world, Start { state: file.state, snapshot: None, totals, mobility, notes }))
+        Ok((file.world, Start { state: file.state, resumed: None, totals, mobility, notes }))
     }
 }
 
 /// What is open or beyond a limit, with the words for several and for one.
 pub fn open_in_words(world: &World, open: &Opening, are: &str, is: &str) -> String {
-    let mut parts = vec![];
+    let mut found = vec![];
     if open.joints > CLOSED {
-        parts.push(format!("joints {are} open by up to {}", number(open.joints)));
+        found.push(format!("joints {are} open by up to {}", number(open.joints)));
     }
     if let Some((joint, by)) = open.limit.filter(|(_, by)| *by > CLOSED) {
         let joint = &world.joints[joint];
@@ -82,9 +90,9 @@ pub fn open_in_words(world: &World, open: &Opening, are: &str, is: &str) -> Stri
             JointKind::Rope { .. } => "longer than its rope",
             _ => "outside its limits",
         };
-        parts.push(format!("joint `{}` {is} {what} by {}", joint.name, number(by)));
+        found.push(format!("joint `{}` {is} {what} by {}", joint.name, number(by)));
     }
-    parts.join(", ")
+    found.join(", ")
 }
 
 /// What a user should know of a start that was prepared.

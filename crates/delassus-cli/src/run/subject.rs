@@ -12,11 +12,11 @@ use crate::scene::{Scene, WorldScene, ended};
 use crate::style::number;
 
 /// End where neither command line nor file gives one, s.
-const T_END: f64 = 1.0;
+const DEFAULT_T_END: f64 = 1.0;
 
 /// The end of a run: of the command line, of the file, or 1 s after the start.
 fn t_end(scene: &Scene, asked: Option<f64>) -> f64 {
-    asked.or(scene.file.simulation.t_end).unwrap_or(scene.file.state.t + T_END)
+    asked.or(scene.file.simulation.t_end).unwrap_or(scene.file.state.t + DEFAULT_T_END)
 }
 
 /// What moves from event to event: a system, or a world as one.
@@ -33,12 +33,23 @@ pub struct Subject<'a> {
     pub breakpoints: &'a [f64],
     /// The law of impact of the file.
     pub impact_law: Option<&'a ImpactLaw>,
-    /// Whether the file lets contacts strike at the start.
+    /// Whether the file lets contacts that approach at the start have their impact there.
     pub impact_at_start: bool,
-    /// The world, its state at the start, and its coordinates.
-    pub world: Option<(&'a World, &'a WorldState, &'a WorldSystem)>,
+    /// The world, where it is one.
+    pub world: Option<WorldSubject<'a>>,
     /// The file of a system, for messages.
     source: Option<&'a Scene>,
+}
+
+/// A world that moves as a system.
+#[derive(Clone, Copy)]
+pub struct WorldSubject<'a> {
+    /// The world.
+    pub world: &'a World,
+    /// Its state at the start.
+    pub start: &'a WorldState,
+    /// Its coordinates.
+    pub as_system: &'a WorldSystem,
 }
 
 impl<'a> Subject<'a> {
@@ -64,11 +75,11 @@ impl<'a> Subject<'a> {
             name: &scene.name,
             system: &as_system.system,
             state: &as_system.state,
-            t_end: t_end_asked.or(scene.file.simulation.t_end).unwrap_or(start.t + T_END),
+            t_end: t_end_asked.or(scene.file.simulation.t_end).unwrap_or(start.t + DEFAULT_T_END),
             breakpoints: &[],
             impact_law: None,
             impact_at_start: scene.file.simulation.impact_at_start,
-            world: Some((&scene.file.world, start, as_system)),
+            world: Some(WorldSubject { world: &scene.file.world, start, as_system }),
             source: None,
         }
     }

@@ -1,4 +1,4 @@
-//! `delassus run` on a system: from event to event.
+//! `delassus run` on a system: event-driven.
 //!
 //! Exit codes: 0 done; 1 the run ended before its end; 2 misuse or bad input.
 
@@ -17,7 +17,7 @@ use serde_json::{Map, Value, json};
 
 use super::arguments::{PolicyName, RunArgs};
 use super::report::bodies_json;
-use super::subject::{Subject, world_as_system};
+use super::subject::{Subject, WorldSubject, world_as_system};
 use crate::picture::{check_quantities, draw_motion, write_picture};
 use crate::scene::{Scene, WorldScene};
 use crate::style::{Style, number, print};
@@ -218,7 +218,7 @@ fn event_table(run: &Trajectory) -> String {
     out
 }
 
-/// Whether an event tells a change of energy.
+/// Whether an event has a change of energy.
 fn has_energy(event: &Event) -> bool {
     !event.impulse.is_empty() || event.kind == EventKind::Accumulation
 }
@@ -323,7 +323,7 @@ fn to_json(subject: &Subject<'_>, run: &Trajectory, samples: &[&Sample], seconds
                 "velocity": named(&system.coordinates, &run.state.v),
             });
         }
-        Some((world, start, as_system)) => {
+        Some(WorldSubject { world, start, as_system }) => {
             document["bodies"] = bodies_json(world, &as_system.world_state(start, &run.state));
         }
     }

@@ -26,7 +26,7 @@ pub struct VtkOutput {
     entries: Vec<String>,
     /// Corners of all shapes, in the axes of their body.
     points: Vec<(usize, DVec3)>,
-    /// The two parts of a frame that never change: triangles, and the number of the body of each.
+    /// What never changes from frame to frame: triangles, and the number of the body of each.
     cells: String,
     bodies: Vec<usize>,
 }
@@ -63,7 +63,7 @@ impl VtkOutput {
         }
         let stem = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         let output = VtkOutput { list, stem, entries, points, cells: connectivity(&cells), bodies };
-        // What cannot be written is told before the first step.
+        // What cannot be written is an error before the first step.
         output.write_list()?;
         Ok(output)
     }
