@@ -1,4 +1,4 @@
-//! A contact problem in blocks and in good units, cut into its islands, with room that is kept from one solve to the next.
+//! A contact problem in blocks and in good units, cut into its islands, with a workspace that is kept from one solve to the next.
 //!
 //! u = W r + q becomes û = (a D W D) r̂ + b D q with the unit of impulses b/a and D the scales that make a circle of each friction
 //! ellipse; rows that a cone does not use are left out.
@@ -76,6 +76,22 @@ struct BlockWorkspace<const D: usize> {
     solver: IslandSolver<D>,
 }
 
+/// The part of the tolerance that islands aim at.
+const MARGIN: f64 = 0.7;
+
+/// How the solves of all islands ended.
+#[derive(Default)]
+struct IslandsEnd {
+    /// The sum of the squares of their errors.
+    square: f64,
+    /// The most of one island.
+    iterations: usize,
+    /// It was proved that one of them has no solution.
+    unsolvable: bool,
+    /// The limit that ended one before it was solved.
+    ended: Option<Status>,
+}
+
 impl<const D: usize> BlockWorkspace<D> {
     /// Solves the problem from the impulses in `solution`.
     fn solve(
@@ -86,15 +102,7 @@ impl<const D: usize> BlockWorkspace<D> {
         solution: &mut FrictionSolution,
     ) {
         self.load(w, q, laws, cones);
-        let n = cones.len();
-        self.r.clear();
-        self.r.resize(n, [0.0; D]);
-        for i in 0..n {
-            for c in 0..cones[i].rows() {
-                let (t, start) = (self.scale[i][c], solution.impulse[self.first[i] + c]);
-                self.r[i][c] = if t == 0.0 { 0.0 } else { start / self.unit / t };
-            }
-        }
+        self.start_from(&solution.impulse);
         let whole = &self.whole;
         let square: f64 = whole
             .q
@@ -103,57 +111,11 @@ impl<const D: usize> BlockWorkspace<D> {
             .map(|(q, rho)| q.iter().map(|x| (x * rho).powi(2)).sum::<f64>())
             .sum();
         let scale = if square > 0.0 { square.sqrt() } else { 1.0 };
-        whole.w.find_islands(&mut self.islands);
-        let count = self.islands.start.len() - 1;
-        if self.factors.len() < count {
-            self.factors.resize_with(count, Factors::default);
-        }
-        let (mut iterations, mut sum, mut proved, mut ended) = (0, 0.0, false, None);
-        if count == 1 {
-            let target = 0.7 * options.tolerance * scale;
-            let factors = &mut self.factors[0];
-            let (error, k, none) = self.solver.finish(whole, &mut self.r, target, options, budget, factors);
-            (iterations, sum, proved, ended) = (k, error * error, none, budget.ended());
-        } else {
-            self.index.resize(n, 0);
-            for (ends, factors) in self.islands.start.windows(2).zip(&mut self.factors) {
-                let rows = &self.islands.rows[ends[0]..ends[1]];
-                self.part.select(whole, rows, &mut self.index);
-                self.part_r.clear();
-                self.part_r.extend(rows.iter().map(|&i| self.r[i]));
-                // Squares of errors add up, and a margin is left for rounding.
-                let target = 0.7 * options.tolerance * scale * (rows.len() as f64 / n as f64).sqrt();
-                let (error, k, none) =
-                    self.solver.finish(&self.part, &mut self.part_r, target, options, budget, factors);
-                ended = ended.or(budget.ended().filter(|_| error > target));
-                proved |= none;
-                iterations = iterations.max(k);
-                sum += error * error;
-                for (&i, x) in rows.iter().zip(&self.part_r) {
-                    self.r[i] = *x;
-                }
-            }
-        }
-        // Impulses without bound swallow every velocity: what is lost in their rounding counts as not known.
-        let size = self.r.iter().flatten().map(|x| x * x).sum::<f64>().sqrt();
-        let mut residual = (sum.sqrt() / scale).max(f64::EPSILON * size / scale);
-        if residual.is_nan() || residual > options.tolerance {
-            let of_none = (0..n).map(|i| natural(whole.cones[i], whole.rho[i], &[0.0; D], &whole.q[i]));
-            let of_none = of_none.flatten().map(|x| x * x).sum::<f64>().sqrt() / scale;
-            if residual.is_nan() || residual > of_none {
-                // Worse than no impulses at all.
-                self.r.fill([0.0; D]);
-                residual = of_none;
-            }
-        }
-        solution.impulse.fill(0.0);
-        for i in 0..n {
-            for c in 0..cones[i].rows() {
-                solution.impulse[self.first[i] + c] = self.unit * self.r[i][c] * self.scale[i][c];
-            }
-        }
-        let spent = iterations >= options.max_iterations;
-        let otherwise = match (proved, ended, spent) {
+        let end = self.solve_islands(scale, options, budget);
+        let residual = self.residual_or_zero(end.square, scale, options.tolerance);
+        self.write(&mut solution.impulse);
+        let spent = end.iterations >= options.max_iterations;
+        let otherwise = match (end.unsolvable, end.ended, spent) {
             (true, ..) => Status::NoSolution,
             (false, Some(ended), _) => ended,
             (false, None, true) => Status::MaxIterations,
@@ -161,8 +123,86 @@ impl<const D: usize> BlockWorkspace<D> {
         };
         solution.status = crate::problem::settle(residual, otherwise, options.tolerance);
         solution.residual = residual;
-        solution.iterations = iterations;
-        solution.islands = count;
+        solution.iterations = end.iterations;
+        solution.islands = self.islands.start.len() - 1;
+    }
+
+    /// Takes over the impulses of the problem.
+    fn start_from(&mut self, impulse: &[f64]) {
+        self.r.clear();
+        self.r.resize(self.used.len(), [0.0; D]);
+        for i in 0..self.r.len() {
+            for c in 0..self.used[i] {
+                let (t, start) = (self.scale[i][c], impulse[self.first[i] + c]);
+                self.r[i][c] = if t == 0.0 { 0.0 } else { start / self.unit / t };
+            }
+        }
+    }
+
+    /// Solves one island after the other, each to its share of the tolerance.
+    fn solve_islands(&mut self, scale: f64, options: &FrictionOptions, budget: &mut Budget) -> IslandsEnd {
+        let (whole, n) = (&self.whole, self.r.len());
+        whole.w.find_islands(&mut self.islands);
+        let count = self.islands.start.len() - 1;
+        if self.factors.len() < count {
+            self.factors.resize_with(count, Factors::default);
+        }
+        let mut all = IslandsEnd::default();
+        if count == 1 {
+            let target = MARGIN * options.tolerance * scale;
+            let factors = &mut self.factors[0];
+            let end = self.solver.finish(whole, &mut self.r, target, options, budget, factors);
+            (all.iterations, all.square) = (end.iterations, end.error * end.error);
+            (all.unsolvable, all.ended) = (end.unsolvable, budget.ended());
+            return all;
+        }
+        self.index.resize(n, 0);
+        for (ends, factors) in self.islands.start.windows(2).zip(&mut self.factors) {
+            let rows = &self.islands.rows[ends[0]..ends[1]];
+            self.part.select(whole, rows, &mut self.index);
+            self.part_r.clear();
+            self.part_r.extend(rows.iter().map(|&i| self.r[i]));
+            // Squares of errors add up, and a margin is left for rounding.
+            let target = MARGIN * options.tolerance * scale * (rows.len() as f64 / n as f64).sqrt();
+            let end = self.solver.finish(&self.part, &mut self.part_r, target, options, budget, factors);
+            all.ended = all.ended.or(budget.ended().filter(|_| end.error > target));
+            all.unsolvable |= end.unsolvable;
+            all.iterations = all.iterations.max(end.iterations);
+            all.square += end.error * end.error;
+            for (&i, x) in rows.iter().zip(&self.part_r) {
+                self.r[i] = *x;
+            }
+        }
+        all
+    }
+
+    /// The residual of r from the square of its error; where no impulses at all have a smaller one, r becomes zero.
+    fn residual_or_zero(&mut self, square: f64, scale: f64, tolerance: f64) -> f64 {
+        // Impulses without bound swallow every velocity: what is lost in their rounding counts as not known.
+        let size = self.r.iter().flatten().map(|x| x * x).sum::<f64>().sqrt();
+        let residual = (square.sqrt() / scale).max(f64::EPSILON * size / scale);
+        if residual <= tolerance {
+            return residual;
+        }
+        let whole = &self.whole;
+        let of_none =
+            (0..self.r.len()).map(|i| natural(whole.cones[i], whole.rho[i], &[0.0; D], &whole.q[i]));
+        let of_none = of_none.flatten().map(|x| x * x).sum::<f64>().sqrt() / scale;
+        if residual.is_nan() || residual > of_none {
+            self.r.fill([0.0; D]);
+            return of_none;
+        }
+        residual
+    }
+
+    /// The impulses in the order and the units of the problem.
+    fn write(&self, impulse: &mut [f64]) {
+        impulse.fill(0.0);
+        for i in 0..self.r.len() {
+            for c in 0..self.used[i] {
+                impulse[self.first[i] + c] = self.unit * self.r[i][c] * self.scale[i][c];
+            }
+        }
     }
 
     /// Takes over the numbers, and the places of blocks where these are not those of the last problem.

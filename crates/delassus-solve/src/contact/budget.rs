@@ -13,6 +13,24 @@ use crate::problem::Status;
 const WORK: u64 = 20_000_000_000;
 const SWEEPS: u64 = 4000;
 
+/// What a method is asked for on an island.
+pub(super) struct SolveCall<'a> {
+    /// The error to reach.
+    pub target: f64,
+    /// The error of no impulses, for the methods that ask for it.
+    pub scale: f64,
+    /// The most sweeps or steps.
+    pub limit: usize,
+    pub budget: &'a mut Budget,
+}
+
+/// What a method came to: the error of the best point, and the sweeps and steps that it took.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Reached {
+    pub error: f64,
+    pub steps: usize,
+}
+
 /// What is left.
 #[derive(Clone, Debug)]
 pub(super) struct Budget {

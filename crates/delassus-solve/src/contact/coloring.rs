@@ -1,30 +1,30 @@
-//! Sweeps in an order that lets contacts be solved at the same time: contacts of one colour share no body.
+//! Sweeps in an order that lets contacts be solved at the same time: contacts of one color share no body.
 //!
-//! Colours are dealt out once for an island, each contact the least that none of its neighbours has; contacts are then kept in the order
-//! of their colours, so that a colour is a range. A sweep solves the contacts of a colour from the same impulses, which is what
+//! Colors are dealt out once for an island, each contact the least that none of its neighbours has; contacts are then kept in the order
+//! of their colors, so that a color is a range. A sweep solves the contacts of a color from the same impulses, which is what
 //! Gauss–Seidel does anyway, since none of them moves another.
 
 use super::island::Island;
 use crate::linalg;
 
-/// An island in the order of its colours.
+/// An island in the order of its colors.
 #[derive(Default)]
-pub(super) struct Coloured<const D: usize> {
+pub(super) struct Coloring<const D: usize> {
     pub island: Island<D>,
     /// Which contact of the original comes k-th, and when each contact comes.
     order: Vec<usize>,
     place: Vec<usize>,
-    /// Where each colour begins, and the number of contacts as a last entry.
+    /// Where each color begins, and the number of contacts as a last entry.
     start: Vec<usize>,
-    /// The impulses of one colour.
+    /// The impulses of one color.
     next: Vec<[f64; D]>,
 }
 
-impl<const D: usize> Coloured<D> {
-    /// Takes over an island; where it has the blocks of the one before, the colours stay.
+impl<const D: usize> Coloring<D> {
+    /// Takes over an island; where it has the blocks of the one before, the colors stay.
     pub fn renew(&mut self, island: &Island<D>) {
         if !island.w.permutes_to(&self.order, &self.place, &self.island.w) {
-            self.colour(island);
+            self.color(island);
             island.w.permute_places(&self.order, &self.place, &mut self.island.w);
         }
         island.w.permute_values(&self.order, &self.place, &mut self.island.w);
@@ -37,26 +37,26 @@ impl<const D: usize> Coloured<D> {
         own.rho.extend(self.order.iter().map(|&i| island.rho[i]));
     }
 
-    fn colour(&mut self, island: &Island<D>) {
+    fn color(&mut self, island: &Island<D>) {
         let (w, n) = (&island.w, island.w.len());
-        let mut colour = vec![usize::MAX; n];
+        let mut color = vec![usize::MAX; n];
         let mut taken: Vec<usize> = Vec::new();
         for i in 0..n {
             for &j in &w.column[w.start[i]..w.start[i + 1]] {
-                if j != i && colour[j] != usize::MAX {
-                    taken[colour[j]] = i;
+                if j != i && color[j] != usize::MAX {
+                    taken[color[j]] = i;
                 }
             }
             let free = taken.iter().position(|&by| by != i).unwrap_or(taken.len());
             if free == taken.len() {
                 taken.push(usize::MAX);
             }
-            colour[i] = free;
+            color[i] = free;
         }
         self.order = (0..n).collect();
-        self.order.sort_by_key(|&i| colour[i]);
+        self.order.sort_by_key(|&i| color[i]);
         let order = &self.order;
-        self.start = (0..n).filter(|&k| k == 0 || colour[order[k]] != colour[order[k - 1]]).collect();
+        self.start = (0..n).filter(|&k| k == 0 || color[order[k]] != color[order[k - 1]]).collect();
         self.start.push(n);
         self.place = vec![0; n];
         for (k, &i) in order.iter().enumerate() {
@@ -66,7 +66,7 @@ impl<const D: usize> Coloured<D> {
         self.next = vec![[0.0; D]; widest];
     }
 
-    /// One sweep from x, colour by colour; the result is written to r.
+    /// One sweep from x, color by color; the result is written to r.
     pub fn sweep(&mut self, x: &[[f64; D]], r: &mut [[f64; D]]) {
         linalg::fill(r, |i| x[i]);
         for range in self.start.windows(2) {
@@ -77,7 +77,7 @@ impl<const D: usize> Coloured<D> {
         }
     }
 
-    /// Writes impulses in the order of colours.
+    /// Writes impulses in the order of colors.
     pub fn sort(&self, r: &[[f64; D]], sorted: &mut Vec<[f64; D]>) {
         sorted.clear();
         sorted.extend(self.order.iter().map(|&i| r[i]));

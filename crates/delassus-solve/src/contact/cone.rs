@@ -178,7 +178,7 @@ pub(super) fn largest_eigenvalue<const D: usize>(a: &Block<D>, rows: usize) -> f
     (0..rows).map(|i| s[i][i]).fold(f64::NEG_INFINITY, f64::max)
 }
 
-/// Σ ‖r_i − P(r_i − ρ_i û_i)‖², the square of what the judge measures; u = W r + q is written to `u`.
+/// Σ ‖r_i − P(r_i − ρ_i û_i)‖², the square of what the residual measures; u = W r + q is written to `u`.
 pub(super) fn error_square<const D: usize>(
     w: &BlockMatrix<D>,
     q: &[[f64; D]],

@@ -236,10 +236,10 @@ fn modes(problem: &ContactProblem<'_>, offsets: &[usize], f: &[f64]) -> Vec<Stat
         .enumerate()
         .map(|(k, law)| {
             let (f, u) = (&f[offsets[k]..offsets[k + 1]], &u[offsets[k]..offsets[k + 1]]);
-            let room = law.mu() * f[0].abs() - norm(&f[1..]);
+            let slack = law.mu() * f[0].abs() - norm(&f[1..]);
             if !law.is_bilateral() && f[0] <= 1e-9 * top {
                 State::Open
-            } else if room > 1e-6 * f[0].abs() || norm(&u[1..]) == 0.0 {
+            } else if slack > 1e-6 * f[0].abs() || norm(&u[1..]) == 0.0 {
                 State::Stick
             } else {
                 State::Slide

@@ -1,4 +1,4 @@
-//! LU factors of an island, kept from one solve to the next: the order of elimination and the room belong to the pattern of
+//! LU factors of an island, kept from one solve to the next: the order of elimination and the memory belong to the pattern of
 //! blocks, only the numbers are new.
 
 use crate::linalg::{BlockLu, BlockMatrix};
@@ -9,7 +9,7 @@ pub(super) const WORK_MAX: usize = 400_000_000;
 /// Products of blocks that a factorization takes where it is tried before long runs of sweeps: some milliseconds.
 pub(super) const CHEAP: usize = 2_000_000;
 
-/// Room for the factors of an island, made when it is first asked for.
+/// The factors of an island, made when it is first asked for.
 #[derive(Debug, Default)]
 pub(super) struct Factors<const D: usize>(Option<Box<Known<D>>>);
 
@@ -24,7 +24,7 @@ struct Known<const D: usize> {
 }
 
 impl<const D: usize> Factors<D> {
-    /// Room for the factors of matrices like `w`; `None` where a factorization takes more than `work_max` products of blocks.
+    /// Factors for matrices like `w`; `None` where a factorization takes more than `work_max` products of blocks.
     pub fn within(&mut self, w: &BlockMatrix<D>, work_max: usize) -> Option<&mut BlockLu<D>> {
         let known = self.0.get_or_insert_default();
         if known.start != w.start || known.column != w.column {
@@ -41,7 +41,7 @@ impl<const D: usize> Factors<D> {
         known.lu.as_mut().filter(|lu| lu.work() <= work_max)
     }
 
-    /// Room for factors that cost no more than some sweeps; `None` where they are dear, or seem so from the degrees.
+    /// Factors that cost no more than some sweeps; `None` where they are dear, or seem so from the degrees.
     pub fn cheap(&mut self, w: &BlockMatrix<D>) -> Option<&mut BlockLu<D>> {
         let squares: usize = w.start.windows(2).map(|s| (s[1] - s[0]) * (s[1] - s[0])).sum();
         if squares > 2 * CHEAP { None } else { self.within(w, CHEAP) }

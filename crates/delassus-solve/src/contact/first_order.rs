@@ -1,20 +1,20 @@
 //! Methods that use W through its products alone, and one that factors it once: cheap steps, many of them.
 //!
 //! All of them solve the convex problem of the associated law for a known term of De Saxcé, and renew that term with every
-//! step: a fixed point satisfies the law that was asked. Their word counts for nothing; the error of a point is the
-//! residual of the law.
+//! step: a fixed point satisfies the law that was asked. The error of a point is the residual of that law, never a
+//! number of the method.
 
-use super::budget::Budget;
-use super::coloring::Coloured;
+use super::budget::{Reached, SolveCall};
+use super::coloring::Coloring;
 use super::cone::{project, saxce};
 use super::factors::{Factors, WORK_MAX};
 use super::island::Island;
 use crate::linalg;
 use crate::linalg::{Block, small, zero_block};
 
-/// Room for the points of these methods.
+/// Scratch for the points of these methods.
 #[derive(Debug, Default)]
-pub(super) struct Room<const D: usize> {
+pub(super) struct Workspace<const D: usize> {
     points: [Vec<[f64; D]>; 5],
     shift: Vec<Block<D>>,
 }
@@ -31,40 +31,38 @@ fn copies<'a, const D: usize>(
     })
 }
 
-/// Sweeps until the error is below the target; returns the error and the number of sweeps. r is left at the best point.
+/// Sweeps until the error is below the target. r is left at the best point.
 pub(super) fn gauss_seidel<const D: usize>(
     island: &Island<D>,
     r: &mut [[f64; D]],
     u: &mut [[f64; D]],
-    target: f64,
-    most: usize,
-    budget: &mut Budget,
-    room: &mut Room<D>,
-) -> (f64, usize) {
-    let [x, ..] = copies(&mut room.points, r);
+    SolveCall { target, limit, budget, .. }: SolveCall<'_>,
+    workspace: &mut Workspace<D>,
+) -> Reached {
+    let [x, ..] = copies(&mut workspace.points, r);
     let mut best = island.error(r, u);
     let mut look = 1;
-    for k in 1..=most {
+    for k in 1..=limit {
         if best <= target || !budget.spend(2 * island.work()) {
-            return (best, k - 1);
+            return Reached { error: best, steps: k - 1 };
         }
         island.precise_sweep(x);
         // A look costs as much as a sweep: the later, the rarer.
-        if k >= look || k == most {
+        if k >= look || k == limit {
             look = k + 1 + k / 8;
             keep(island, x, r, u, &mut best);
         }
     }
-    (best, most)
+    Reached { error: best, steps: limit }
 }
 
 /// Differences that Anderson's method remembers.
 const MEMORY: usize = 8;
 
-/// Room for [`Anderson::run`].
+/// Scratch of [`Anderson::run`].
 #[derive(Default)]
 pub(super) struct Anderson<const D: usize> {
-    coloured: Coloured<D>,
+    coloring: Coloring<D>,
     u: Vec<[f64; D]>,
     x: Vec<[f64; D]>,
     kept: Vec<[f64; D]>,
@@ -80,48 +78,40 @@ pub(super) struct Anderson<const D: usize> {
 impl<const D: usize> Anderson<D> {
     /// Sweeps with Anderson's acceleration: the next point is the combination of the last ones whose changes by a sweep nearly
     /// cancel. It begins anew where the changes grow.
-    pub fn run(
-        &mut self,
-        island: &Island<D>,
-        r: &mut [[f64; D]],
-        target: f64,
-        most: usize,
-        budget: &mut Budget,
-    ) -> (f64, usize) {
-        linalg::inside(r.len(), || self.accelerated(island, r, target, most, budget))
+    pub fn run(&mut self, island: &Island<D>, r: &mut [[f64; D]], call: SolveCall<'_>) -> Reached {
+        linalg::inside(r.len(), || self.accelerated(island, r, call))
     }
 
+    // Long: one loop over ten vectors, which no part of it could do without.
     fn accelerated(
         &mut self,
         island: &Island<D>,
         r: &mut [[f64; D]],
-        target: f64,
-        most: usize,
-        budget: &mut Budget,
-    ) -> (f64, usize) {
+        SolveCall { target, limit, budget, .. }: SolveCall<'_>,
+    ) -> Reached {
         let n = r.len();
-        self.coloured.renew(island);
-        let Anderson { coloured, u, x, kept, swept, change, last_swept, last_change, points, changes } = self;
-        coloured.sort(r, x);
-        for room in [&mut *u, &mut *kept, &mut *swept, &mut *change, &mut *last_swept, &mut *last_change] {
-            room.resize(n, [0.0; D]);
+        self.coloring.renew(island);
+        let Anderson { coloring, u, x, kept, swept, change, last_swept, last_change, points, changes } = self;
+        coloring.sort(r, x);
+        for point in [&mut *u, &mut *kept, &mut *swept, &mut *change, &mut *last_swept, &mut *last_change] {
+            point.resize(n, [0.0; D]);
         }
         kept.copy_from_slice(x);
-        let mut best = coloured.island.error(x, u);
+        let mut best = coloring.island.error(x, u);
         let mut products = [[0.0; MEMORY]; MEMORY];
         let (mut size, mut ratio, mut look, mut oldest, mut count) = (f64::INFINITY, f64::INFINITY, 4, 0, 0);
         // Differences in memory.
         let mut m = 0;
         // A sweep, a look at the error now and then, and the products of the differences.
         let work = island.work() + (n * D * 4 * MEMORY) as u64;
-        while count < most && best > target && budget.spend(work) {
+        while count < limit && best > target && budget.spend(work) {
             count += 1;
-            coloured.sweep(x, swept);
-            let island = &coloured.island;
+            coloring.sweep(x, swept);
+            let island = &coloring.island;
             linalg::fill(change, |i| std::array::from_fn(|c| swept[i][c] - x[i][c]));
             let now = weighted(island, change, change).sqrt();
             // A look costs half a sweep: when the change, which goes with the error, promises success, or after a while.
-            if now * ratio <= target || count >= look || count == most {
+            if now * ratio <= target || count >= look || count == limit {
                 look = count + 4 + count / 4;
                 let error = island.error(swept, u);
                 ratio = error / now.max(f64::MIN_POSITIVE);
@@ -174,8 +164,8 @@ impl<const D: usize> Anderson<D> {
             std::mem::swap(last_swept, swept);
             std::mem::swap(last_change, change);
         }
-        coloured.restore(kept, r);
-        (best, count)
+        coloring.restore(kept, r);
+        Reached { error: best, steps: count }
     }
 }
 
@@ -249,19 +239,17 @@ pub(super) fn projected_gradient<const D: usize>(
     island: &Island<D>,
     r: &mut [[f64; D]],
     u: &mut [[f64; D]],
-    target: f64,
-    most: usize,
-    budget: &mut Budget,
-    room: &mut Room<D>,
-) -> (f64, usize) {
+    SolveCall { target, limit, budget, .. }: SolveCall<'_>,
+    workspace: &mut Workspace<D>,
+) -> Reached {
     let n = r.len();
     let mut best = island.error(r, u);
-    let [x, y, next, force, change] = copies(&mut room.points, r);
+    let [x, y, next, force, change] = copies(&mut workspace.points, r);
     let (mut step, mut theta) = (1.0_f64, 1.0_f64);
     let mut look = 1;
-    for k in 1..=most {
+    for k in 1..=limit {
         if best <= target || !budget.spend(3 * island.work()) {
-            return (best, k - 1);
+            return Reached { error: best, steps: k - 1 };
         }
         hat(island, y, force);
         loop {
@@ -299,12 +287,12 @@ pub(super) fn projected_gradient<const D: usize>(
         }
         std::mem::swap(x, next);
         step *= 1.02;
-        if k >= look || k == most {
+        if k >= look || k == limit {
             look = k + 1 + k / 16;
             keep(island, x, r, u, &mut best);
         }
     }
-    (best, most)
+    Reached { error: best, steps: limit }
 }
 
 /// Projected gradients with the steps of Barzilai and Borwein, two lengths by turns, not monotone.
@@ -312,20 +300,18 @@ pub(super) fn spectral<const D: usize>(
     island: &Island<D>,
     r: &mut [[f64; D]],
     u: &mut [[f64; D]],
-    target: f64,
-    most: usize,
-    budget: &mut Budget,
-    room: &mut Room<D>,
-) -> (f64, usize) {
+    SolveCall { target, limit, budget, .. }: SolveCall<'_>,
+    workspace: &mut Workspace<D>,
+) -> Reached {
     let n = r.len();
     let mut best = island.error(r, u);
-    let [x, next, force, after, _] = copies(&mut room.points, r);
+    let [x, next, force, after, _] = copies(&mut workspace.points, r);
     hat(island, x, force);
     let mut step = 1.0;
     let mut look = 1;
-    for k in 1..=most {
+    for k in 1..=limit {
         if best <= target || !budget.spend(2 * island.work()) {
-            return (best, k - 1);
+            return Reached { error: best, steps: k - 1 };
         }
         projected(island, x, force, step, next);
         hat(island, next, after);
@@ -348,12 +334,12 @@ pub(super) fn spectral<const D: usize>(
         step = step.clamp(1e-6, 1e6);
         std::mem::swap(x, next);
         std::mem::swap(force, after);
-        if k >= look || k == most {
+        if k >= look || k == limit {
             look = k + 1 + k / 16;
             keep(island, x, r, u, &mut best);
         }
     }
-    (best, most)
+    Reached { error: best, steps: limit }
 }
 
 /// Alternating directions: x from (W + κ) x = κ (z − y) − q − g e_n, z = P(x + y), y += x − z, the penalty κ/ρ adapted to the
@@ -362,23 +348,24 @@ pub(super) fn admm<const D: usize>(
     island: &Island<D>,
     r: &mut [[f64; D]],
     u: &mut [[f64; D]],
-    (target, most): (f64, usize),
-    budget: &mut Budget,
-    room: &mut Room<D>,
+    SolveCall { target, limit, budget, .. }: SolveCall<'_>,
+    workspace: &mut Workspace<D>,
     factors: &mut Factors<D>,
-) -> (f64, usize) {
+) -> Reached {
     let n = r.len();
     let mut best = island.error(r, u);
-    let Some(lu) = factors.within(&island.w, WORK_MAX) else { return (best, 0) };
-    let Room { points, shift } = room;
+    let Some(lu) = factors.within(&island.w, WORK_MAX) else {
+        return Reached { error: best, steps: 0 };
+    };
+    let Workspace { points, shift } = workspace;
     shift.clear();
     shift.resize(n, zero_block());
     let [x, z, y, before, _] = copies(points, r);
     y.fill([0.0; D]);
     let (mut kappa, mut adapt, mut look) = (0.1, true, 1);
-    for k in 1..=most {
+    for k in 1..=limit {
         if best <= target || !budget.spend(3 * island.work()) {
-            return (best, k - 1);
+            return Reached { error: best, steps: k - 1 };
         }
         if adapt {
             for i in 0..n {
@@ -387,7 +374,7 @@ pub(super) fn admm<const D: usize>(
                 }
             }
             if !budget.spend(lu.multiplications()) || !lu.factor(&island.w, shift) {
-                return (best, k - 1);
+                return Reached { error: best, steps: k - 1 };
             }
             adapt = false;
         }
@@ -424,10 +411,10 @@ pub(super) fn admm<const D: usize>(
                 adapt = true;
             }
         }
-        if k >= look || k == most {
+        if k >= look || k == limit {
             look = k + 1 + k / 16;
             keep(island, z, r, u, &mut best);
         }
     }
-    (best, most)
+    Reached { error: best, steps: limit }
 }

@@ -10,7 +10,7 @@
 //! definite inside of the cones, so that a singular W is no obstacle. A contact with rolling friction has two
 //! Lorentz cones that share x_n; their S and z add up there.
 
-use super::budget::Budget;
+use super::budget::SolveCall;
 use super::cone::{Cone, length};
 use super::island::Island;
 use crate::linalg::{Block, BlockLu, BlockMatrix, zero_block};
@@ -49,7 +49,7 @@ fn quadratic(p: &Lorentz, x: &Lorentz) -> Lorentz {
 }
 
 /// The largest a with x + a d in the cone.
-fn room(x: &Lorentz, d: &Lorentz) -> f64 {
+fn step_to_edge(x: &Lorentz, d: &Lorentz) -> f64 {
     let form = |x: &Lorentz, y: &Lorentz| x[0] * y[0] - x[1] * y[1] - x[2] * y[2];
     // det(x + a d) = c + 2 b a + k a².
     let (k, b, c) = (form(d, d), form(x, d), determinant(x));
@@ -86,7 +86,7 @@ fn pick<const D: usize>(x: &[f64; D], rows: &[usize]) -> Lorentz {
     out
 }
 
-/// The state of the method between steps, and room for them.
+/// The state of the method between steps, and scratch for them.
 #[derive(Clone, Debug, Default)]
 pub(super) struct InteriorPoint<const D: usize> {
     w: BlockMatrix<D>,
@@ -107,6 +107,14 @@ pub(super) struct InteriorPoint<const D: usize> {
     sigma: f64,
     /// The part of the way to the boundary that a step goes.
     reach: f64,
+}
+
+/// Where some steps along the central path have come.
+pub(super) struct PathPoint {
+    pub error: f64,
+    pub steps: usize,
+    /// Whether more steps may help.
+    pub can_continue: bool,
 }
 
 impl<const D: usize> InteriorPoint<D> {
@@ -157,27 +165,24 @@ impl<const D: usize> InteriorPoint<D> {
         }
         self.points.resize(n, [[0.0; 3]; 2]);
         self.step_z.resize(n, [[0.0; 3]; 2]);
-        for room in [&mut self.v, &mut self.u, &mut self.r, &mut self.step] {
-            room.resize(n, [0.0; D]);
+        for vector in [&mut self.v, &mut self.u, &mut self.r, &mut self.step] {
+            vector.resize(n, [0.0; D]);
         }
         self.shift.resize(n, zero_block());
         self.sigma = 0.3;
     }
 
-    /// Steps until the error of r = T x is below `target`; returns the error, the number of steps, and whether more
-    /// steps may help. The best r is left in `r` where it is better than `best`.
+    /// Steps until the error of r = T x is below the target; the best r is left in `r`.
     pub fn run(
         &mut self,
         island: &Island<D>,
         r: &mut [[f64; D]],
-        target: f64,
-        max_steps: usize,
+        SolveCall { target, limit, budget, .. }: SolveCall<'_>,
         lu: &mut BlockLu<D>,
-        budget: &mut Budget,
-    ) -> (f64, usize, bool) {
+    ) -> PathPoint {
         let mut best = f64::INFINITY;
         let work = 2 * island.work() + lu.multiplications();
-        for step in 0..=max_steps {
+        for steps in 0..=limit {
             for ((r, x), t) in self.r.iter_mut().zip(&self.x).zip(&self.scale) {
                 *r = std::array::from_fn(|c| x[c] * t[c]);
             }
@@ -186,14 +191,14 @@ impl<const D: usize> InteriorPoint<D> {
                 best = error;
                 r.copy_from_slice(&self.r);
             }
-            if best <= target || step == max_steps {
-                return (best, step, true);
+            if best <= target || steps == limit {
+                return PathPoint { error: best, steps, can_continue: true };
             }
             if !budget.spend(work) || !self.advance(&island.cones, &island.rho, lu) {
-                return (best, step, false);
+                return PathPoint { error: best, steps, can_continue: false };
             }
         }
-        (best, max_steps, true)
+        PathPoint { error: best, steps: limit, can_continue: true }
     }
 
     /// One step; false where there is none.
@@ -225,7 +230,7 @@ impl<const D: usize> InteriorPoint<D> {
                 let (inv, moved) = (inverse(&x), quadratic(&self.points[i][k], &d));
                 let dz = std::array::from_fn(|c| tau * inv[c] - z[c] - moved[c]);
                 self.step_z[i][k] = dz;
-                reach = reach.min(room(&x, &d)).min(room(&z, &dz));
+                reach = reach.min(step_to_edge(&x, &d)).min(step_to_edge(&z, &dz));
             }
         }
         let length = (self.reach * reach).min(1.0);
@@ -311,10 +316,10 @@ mod tests {
     fn the_room_ends_on_the_cone() {
         for d in [[-1.0, 0.3, 0.2], [0.1, 2.0, -1.0], [1.0, -1.5, 0.0]] {
             let x = [1.0, 0.2, 0.1];
-            let a = room(&x, &d);
+            let a = step_to_edge(&x, &d);
             let end = std::array::from_fn(|c| x[c] + a * d[c]);
             assert!(determinant(&end).abs() < 1e-13 && end[0] > 0.0, "{d:?} {a}");
         }
-        assert_eq!(room(&[1.0, 0.0, 0.0], &[1.0, 0.5, 0.0]), f64::INFINITY);
+        assert_eq!(step_to_edge(&[1.0, 0.0, 0.0], &[1.0, 0.5, 0.0]), f64::INFINITY);
     }
 }

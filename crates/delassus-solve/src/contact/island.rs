@@ -1,7 +1,7 @@
 //! A connected part of a contact problem, in blocks: u = W r + q, (r_i, u_i) in the cone of constraint i.
 //!
 //! W has D × D blocks, one row of them for each of the n constraints; ρ_i = 1/λ_max(sym W_ii) is the step in which the error of a
-//! point is measured, as by the judge ([`crate::problem`]).
+//! point is measured, as by the residual ([`crate::problem`]).
 
 use super::cone::{Cone, error_square, natural};
 use super::gauss_seidel::{relaxed, sweep};
@@ -44,7 +44,7 @@ impl<const D: usize> Island<D> {
         self.q.iter().zip(&self.rho).map(of).sum::<f64>().sqrt()
     }
 
-    /// Takes over some constraints of another problem, an ascending list; `index` has room for all of them.
+    /// Takes over some constraints of another problem, an ascending list; `index` has a place for each of them.
     pub fn select(&mut self, from: &Self, rows: &[usize], index: &mut [usize]) {
         from.w.select(rows, index, &mut self.w);
         self.q.clear();
@@ -55,7 +55,7 @@ impl<const D: usize> Island<D> {
         self.rho.extend(rows.iter().map(|&i| from.rho[i]));
     }
 
-    /// Becomes a copy of another island in the room that there is.
+    /// Becomes a copy of another island in the memory that it has.
     pub fn copy_from(&mut self, other: &Self) {
         self.w.copy_from(&other.w);
         self.q.clone_from(&other.q);

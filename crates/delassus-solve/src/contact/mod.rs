@@ -1,12 +1,18 @@
 //! Frictional contact problems of any size: the choice of methods, island by island.
 //!
+//! ```text
+//! u = W r + q   or   M v = f + H r , u = Hᵀ v + b ;   (r_i, u_i) ∈ law i
+//! ```
+//!
+//! Whatever a method reports, status and residual of a solution come from [`ResidualCheck`], which shares no line with a method.
+//!
 //! Contacts that share no body, not even through others, do not know of each other: each connected part of W, an
 //! island, is a problem by itself and is solved to its share of the tolerance. The default, [`Method::Auto`], first looks
 //! whether all contacts stick where that is likely. Then come sweeps of block Gauss–Seidel, which solve what is loosely
 //! coupled and find most modes; Newton's method on the equations of the modes, which gives all digits once the modes
 //! are right; where they are not, the central path of the interior point method until Newton's method takes over, and
 //! proximal points around it. Islands too large to be factored in a moment get accelerated sweeps before all that. What
-//! is still open is given to the first-order methods for a while, swept with patience, pivoted where the laws are
+//! is still open is given to the first-order methods for a while, swept in longer and longer runs, pivoted where the laws are
 //! polyhedral, and in the end given to all methods by their names: it never returns less than the best point that any of
 //! them has seen. A global problem with many contacts in one island is first swept without forming W.
 
@@ -174,7 +180,7 @@ pub struct Workspace {
     cones: Vec<Cone>,
     check: ResidualCheck,
     best: Best,
-    matrix_free: matrix_free::Room,
+    matrix_free: matrix_free::MatrixFreeWorkspace,
     blocks: BlockWorkspaces,
 }
 
@@ -330,7 +336,7 @@ struct WithW<'a> {
     on: ConeProblem<'a>,
     check: &'a mut ResidualCheck,
     best: &'a mut Best,
-    matrix_free: &'a mut matrix_free::Room,
+    matrix_free: &'a mut matrix_free::MatrixFreeWorkspace,
     blocks: &'a mut BlockWorkspaces,
 }
 

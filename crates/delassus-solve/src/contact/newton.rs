@@ -14,7 +14,7 @@
 //! F: a proximal step, which leaves the solutions where they are. ε follows the error: far from a solution it
 //! keeps the steps short, close to it there is next to nothing of it left.
 
-use super::budget::Budget;
+use super::budget::{Reached, SolveCall};
 use super::cone::{Cone, length};
 use super::island::Island;
 use crate::linalg::{Block, BlockLu, zero_block};
@@ -24,7 +24,7 @@ fn proximal(error: f64) -> f64 {
     if error > 1e-3 { 1e-3 * error.min(1.0) } else { 1e-10 }
 }
 
-/// Room for the steps.
+/// Scratch for the steps.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Newton<const D: usize> {
     left: Vec<Block<D>>,
@@ -36,17 +36,14 @@ pub(super) struct Newton<const D: usize> {
 }
 
 impl<const D: usize> Newton<D> {
-    /// Improves r as long as it goes well; returns the error and the number of steps. r is left at the best point. `scale`
-    /// is the error of r = 0.
+    /// Improves r as long as it goes well. r is left at the best point.
     pub fn run(
         &mut self,
         island: &Island<D>,
         r: &mut [[f64; D]],
-        (target, scale): (f64, f64),
-        max_steps: usize,
+        SolveCall { target, scale, limit, budget }: SolveCall<'_>,
         lu: &mut BlockLu<D>,
-        budget: &mut Budget,
-    ) -> (f64, usize) {
+    ) -> Reached {
         let n = island.w.len();
         self.left.resize(n, zero_block());
         self.shift.resize(n, zero_block());
@@ -60,9 +57,9 @@ impl<const D: usize> Newton<D> {
         let mut error = best;
         let mut since = 0;
         let work = island.work() + lu.multiplications();
-        for step in 0..max_steps {
+        for steps in 0..limit {
             if best <= target || !budget.spend(work) {
-                return (best, step);
+                return Reached { error: best, steps };
             }
             let near = proximal(error / scale);
             for i in 0..n {
@@ -71,7 +68,7 @@ impl<const D: usize> Newton<D> {
                 self.step[i] = f.map(|x| -x);
             }
             if !lu.factor_scaled(&island.w, &self.left, &self.shift) {
-                return (best, step);
+                return Reached { error: best, steps };
             }
             lu.solve(&mut self.step);
             for (x, d) in self.r.iter_mut().flatten().zip(self.step.iter().flatten()) {
@@ -86,10 +83,10 @@ impl<const D: usize> Newton<D> {
                 since += 1;
             }
             if since >= 3 || !error.is_finite() {
-                return (best, step + 1);
+                return Reached { error: best, steps: steps + 1 };
             }
         }
-        (best, max_steps)
+        Reached { error: best, steps: limit }
     }
 }
 

@@ -1,18 +1,18 @@
-//! The proximal point method around Newton's method: for problems on which Newton's method by itself goes astray.
+//! The proximal point method around Newton's method: for problems on which Newton's method by itself diverges.
 //!
 //! From r_k, r_{k+1} is the solution of the problem with W + a/ρ and q − (a/ρ) r_k in the place of W and q, which has a
 //! positive definite matrix; a fixed point solves the problem itself. The weight a falls where Newton's method finds r_{k+1}.
 //! Where it does not, some more sweeps may help it; where they do not either, the step is taken again with a larger weight.
 //! The error may grow on the way: with strong friction the problem is not monotone, and the points first wander.
 
-use super::budget::Budget;
+use super::budget::{Reached, SolveCall};
 use super::island::Island;
 use super::newton::Newton;
 use crate::linalg::BlockLu;
 
 /// Problems that are solved at most, and how many of them without a better point.
 const ROUNDS: usize = 300;
-const PATIENCE: usize = 150;
+const ROUNDS_WITHOUT_GAIN: usize = 150;
 /// Sweeps that begin a problem, and those before another try; each is followed by some steps of Newton's method.
 const SWEEPS: [usize; 3] = [4, 16, 64];
 const STEPS: usize = 15;
@@ -22,28 +22,26 @@ const LEAST_STEPS: usize = 300;
 /// The largest weight that is tried.
 const HEAVIEST: f64 = 10.0;
 
-/// Room for [`proximal`].
+/// Scratch of [`proximal`].
 #[derive(Debug, Default)]
-pub(super) struct Room<const D: usize> {
+pub(super) struct Workspace<const D: usize> {
     near: Island<D>,
     u: Vec<[f64; D]>,
     x: Vec<[f64; D]>,
     trial: Vec<[f64; D]>,
 }
 
-/// Improves r; returns the error and the number of sweeps and steps. r is left at the best point. `scale` is the error
-/// of r = 0.
+/// Improves r, which is left at the best point.
 pub(super) fn proximal<const D: usize>(
     island: &Island<D>,
     r: &mut [[f64; D]],
-    (target, scale): (f64, f64),
+    SolveCall { target, scale, budget, .. }: SolveCall<'_>,
     newton: &mut Newton<D>,
     lu: &mut BlockLu<D>,
-    budget: &mut Budget,
-    room: &mut Room<D>,
-) -> (f64, usize) {
+    workspace: &mut Workspace<D>,
+) -> Reached {
     let n = r.len();
-    let Room { near, u, x, trial } = room;
+    let Workspace { near, u, x, trial } = workspace;
     near.copy_from(island);
     u.resize(n, [0.0; D]);
     x.clear();
@@ -69,13 +67,14 @@ pub(super) fn proximal<const D: usize>(
         let mut found = f64::INFINITY;
         for sweeps in SWEEPS {
             if !budget.spend(sweeps as u64 * island.work()) {
-                return (best, count);
+                return Reached { error: best, steps: count };
             }
             for _ in 0..sweeps {
                 near.sweep(trial);
             }
-            let (error, k) = newton.run(near, trial, (goal, scale), STEPS, lu, budget);
-            (found, steps, count) = (error, steps + k, count + sweeps + k);
+            let call = SolveCall { target: goal, scale, limit: STEPS, budget };
+            let run = newton.run(near, trial, call, lu);
+            (found, steps, count) = (run.error, steps + run.steps, count + sweeps + run.steps);
             if found <= goal {
                 break;
             }
@@ -89,9 +88,9 @@ pub(super) fn proximal<const D: usize>(
             }
             x.copy_from_slice(trial);
             let error = island.error(x, u);
-            let (polished, k) = newton.run(island, trial, (target, scale), STEPS, lu, budget);
-            (steps, count) = (steps + k, count + k);
-            for (point, error) in [(&*x, error), (&*trial, polished)] {
+            let polished = newton.run(island, trial, SolveCall { target, scale, limit: STEPS, budget }, lu);
+            (steps, count) = (steps + polished.steps, count + polished.steps);
+            for (point, error) in [(&*x, error), (&*trial, polished.error)] {
                 if error < best {
                     (best, since) = (error, 0);
                     r.copy_from_slice(point);
@@ -100,9 +99,9 @@ pub(super) fn proximal<const D: usize>(
         } else {
             (a, hold) = (3.0 * a, 2);
         }
-        if best <= target || a > HEAVIEST || since >= PATIENCE || steps >= most_steps {
+        if best <= target || a > HEAVIEST || since >= ROUNDS_WITHOUT_GAIN || steps >= most_steps {
             break;
         }
     }
-    (best, count)
+    Reached { error: best, steps: count }
 }

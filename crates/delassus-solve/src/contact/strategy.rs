@@ -1,10 +1,12 @@
-//! One island: the order in which methods are tried on it, with room for all of them that is used again for the next.
+//! One island: the order in which methods are tried on it, with scratch of all of them that is used again for the next.
 
-use super::budget::Budget;
+use std::ops::ControlFlow;
+
+use super::budget::{Budget, Reached, SolveCall};
 use super::cone::{Cone, saxce};
 use super::factors::{Factors, WORK_MAX};
 use super::first_order::Anderson;
-use super::interior_point::InteriorPoint;
+use super::interior_point::{InteriorPoint, PathPoint};
 use super::island::Island;
 use super::newton::Newton;
 use super::pivot_island::pivot;
@@ -13,7 +15,7 @@ use super::{FrictionOptions, Method, first_order, proximal};
 use crate::linalg::{Block, BlockLu, zero_block};
 use crate::problem::Status;
 
-/// Room for all methods, made where a method is first used.
+/// Scratch of all methods, made where a method is first used.
 #[derive(Default)]
 pub(super) struct IslandSolver<const D: usize> {
     u: Vec<[f64; D]>,
@@ -25,22 +27,93 @@ pub(super) struct IslandSolver<const D: usize> {
     others: Option<Box<Others<D>>>,
 }
 
-/// Room for what is not needed often.
+/// Scratch of what is not needed often.
 #[derive(Default)]
 struct Others<const D: usize> {
     interior: InteriorPoint<D>,
     anderson: Anderson<D>,
-    proximal: proximal::Room<D>,
-    first_order: first_order::Room<D>,
+    proximal: proximal::Workspace<D>,
+    first_order: first_order::Workspace<D>,
     /// The problem in which the norm chooses, its solution, and the point from which the norm is taken.
     shortened: Island<D>,
     short: Vec<[f64; D]>,
     center: Vec<[f64; D]>,
 }
 
+/// How the solve of an island ended.
+pub(super) struct IslandEnd {
+    pub error: f64,
+    pub iterations: usize,
+    /// It was proved that the island has no solution.
+    pub unsolvable: bool,
+}
+
+/// An island on its way through the strategies, with the best point so far.
+struct Progress<'a, const D: usize> {
+    island: &'a Island<D>,
+    r: &'a mut [[f64; D]],
+    target: f64,
+    /// The error of no impulses.
+    scale: f64,
+    /// The most steps of a method.
+    limit: usize,
+    error: f64,
+    steps: usize,
+    /// Whether r, as it was given, is near a solution.
+    near: bool,
+    /// Whether there are cheap factors, as far as that was asked.
+    cheap_factors: bool,
+}
+
+impl<const D: usize> Progress<'_, D> {
+    fn solved(&self) -> bool {
+        self.error <= self.target
+    }
+
+    /// Takes over the error of a method that has worked on r.
+    fn advance(&mut self, reached: Reached) {
+        self.error = reached.error;
+        self.steps += reached.steps;
+    }
+}
+
+/// A strategy of [`Method::Auto`].
+#[derive(Clone, Copy)]
+enum Strategy {
+    /// The impulses that were given, or none.
+    Start,
+    /// All contacts at rest.
+    Stick,
+    /// Accelerated sweeps, where factors are dear or few digits are asked for.
+    Anderson,
+    /// Sweeps until the modes settle, at most so many, then Newton's method.
+    SweepsAndNewton { sweeps: usize },
+    /// The central path, with Newton's method along it.
+    CentralPath { caution: bool },
+    /// Proximal points around Newton's method.
+    Proximal,
+    /// First-order methods for a while.
+    FirstOrder,
+    /// Longer and longer runs of accelerated sweeps, with Newton's method at their ends.
+    LongSweeps,
+}
+
+/// The strategies in the order in which they are tried, until one reaches the target.
+const STRATEGIES: [Strategy; 10] = [
+    Strategy::Start,
+    Strategy::Stick,
+    Strategy::Anderson,
+    Strategy::SweepsAndNewton { sweeps: SWEEPS },
+    Strategy::SweepsAndNewton { sweeps: 2 * SWEEPS },
+    Strategy::CentralPath { caution: false },
+    Strategy::CentralPath { caution: true },
+    Strategy::Proximal,
+    Strategy::FirstOrder,
+    Strategy::LongSweeps,
+];
+
 impl<const D: usize> IslandSolver<D> {
-    /// Solves an island from r, by pivoting in the end where all else failed; returns the error, the number of iterations,
-    /// and whether there is proof that no solution exists.
+    /// Solves an island from r, by pivoting in the end where all else failed.
     pub fn finish(
         &mut self,
         island: &Island<D>,
@@ -49,60 +122,64 @@ impl<const D: usize> IslandSolver<D> {
         options: &FrictionOptions,
         budget: &mut Budget,
         factors: &mut Factors<D>,
-    ) -> (f64, usize, bool) {
+    ) -> IslandEnd {
         budget.next_island(island.work());
-        let (mut error, mut count) = self.run(island, r, target, options, budget, factors);
+        let limit = options.max_iterations;
+        let Reached { mut error, mut steps } = self.run(island, r, target, options, budget, factors);
+        let end = |error: f64, iterations: usize| IslandEnd { error, iterations, unsolvable: false };
         if error <= target && options.minimum_norm {
-            let most = options.max_iterations;
-            let (found, k) = self.shorten(island, r, (error, target), most, budget, factors);
-            return (found, count + k, false);
+            let call = SolveCall { target, scale: f64::INFINITY, limit, budget };
+            let short = self.shorten(island, r, error, call, factors);
+            return end(short.error, steps + short.steps);
         }
         if options.method != Method::Auto || error <= target || budget.ended().is_some() {
-            return (error, count, false);
+            return end(error, steps);
         }
         if let Some((found, status, pivots)) = pivot(island, options.tolerance) {
             let exact = island.error(&found, &mut self.u[..r.len()]);
-            count += pivots;
+            steps += pivots;
             if exact < error {
                 error = exact;
                 r.copy_from_slice(&found);
             }
             if error <= target || status == Status::NoSolution {
-                return (error, count, error > target);
+                return IslandEnd { error, iterations: steps, unsolvable: error > target };
             }
         }
-        let most = options.max_iterations.min(BY_NAME / island.w.value.len().max(1));
-        let (error, k) = self.by_name(island, r, (error, target), (&BY_NAME_ALL, most), budget, factors);
-        (error, count + k, false)
+        let limit = limit.min(FIRST_ORDER_WORK / island.w.value.len().max(1));
+        let call = SolveCall { target, scale: f64::INFINITY, limit, budget };
+        let found = self.by_name(&FIRST_ORDER, island, r, error, call, factors);
+        end(found.error, steps + found.steps)
     }
 
     /// Methods one after the other as if each were asked for by its name, from where the solve began, with Newton's method at
-    /// the end; r is left at the best point, and its error comes back with the number of steps.
+    /// the end; r, which has this error, is left at the best point.
     fn by_name(
         &mut self,
+        methods: &[Method],
         island: &Island<D>,
         r: &mut [[f64; D]],
-        (mut error, target): (f64, f64),
-        (methods, most): (&[Method], usize),
-        budget: &mut Budget,
+        mut error: f64,
+        SolveCall { target, limit, budget, .. }: SolveCall<'_>,
         factors: &mut Factors<D>,
-    ) -> (f64, usize) {
+    ) -> Reached {
         let n = r.len();
         let scale = island.error_of_zero(&mut self.u[..n]);
         let (mut trial, start) = (std::mem::take(&mut self.trial), std::mem::take(&mut self.start));
-        let mut count = 0;
+        let mut steps = 0;
         for &method in methods {
             trial.clear();
             trial.extend_from_slice(&start);
-            let (mut found, k) =
-                self.first_order(method, island, &mut trial, (target, most), budget, factors);
-            count += k;
-            if let Some(lu) = factors.within(&island.w, WORK_MAX).filter(|_| found > target) {
-                let (polished, k) = self.newton.run(island, &mut trial, (target, scale), 20, lu, budget);
-                (found, count) = (polished, count + k);
+            let call = SolveCall { target, scale, limit, budget };
+            let mut found = self.first_order(method, island, &mut trial, call, factors);
+            steps += found.steps;
+            if let Some(lu) = factors.within(&island.w, WORK_MAX).filter(|_| found.error > target) {
+                let call = SolveCall { target, scale, limit: NEWTON_STEPS, budget };
+                found = self.newton.run(island, &mut trial, call, lu);
+                steps += found.steps;
             }
-            if found < error {
-                error = found;
+            if found.error < error {
+                error = found.error;
                 r.copy_from_slice(&trial);
             }
             if error <= target || budget.ended().is_some() {
@@ -110,7 +187,7 @@ impl<const D: usize> IslandSolver<D> {
             }
         }
         (self.trial, self.start) = (trial, start);
-        (error, count)
+        Reached { error, steps }
     }
 
     /// A method that needs no factors, or one of them; no steps of any other.
@@ -119,24 +196,23 @@ impl<const D: usize> IslandSolver<D> {
         method: Method,
         island: &Island<D>,
         r: &mut [[f64; D]],
-        (target, most): (f64, usize),
-        budget: &mut Budget,
+        call: SolveCall<'_>,
         factors: &mut Factors<D>,
-    ) -> (f64, usize) {
+    ) -> Reached {
         let u = &mut self.u[..r.len()];
-        let room = &mut self.others.get_or_insert_default().first_order;
+        let workspace = &mut self.others.get_or_insert_default().first_order;
         match method {
-            Method::GaussSeidel => first_order::gauss_seidel(island, r, u, target, most, budget, room),
-            Method::ProjectedGradient => {
-                first_order::projected_gradient(island, r, u, target, most, budget, room)
+            Method::GaussSeidel => first_order::gauss_seidel(island, r, u, call, workspace),
+            Method::ProjectedGradient => first_order::projected_gradient(island, r, u, call, workspace),
+            Method::Spectral => first_order::spectral(island, r, u, call, workspace),
+            Method::Admm => first_order::admm(island, r, u, call, workspace, factors),
+            Method::Auto | Method::Newton | Method::InteriorPoint => {
+                Reached { error: island.error(r, u), steps: 0 }
             }
-            Method::Spectral => first_order::spectral(island, r, u, target, most, budget, room),
-            Method::Admm => first_order::admm(island, r, u, (target, most), budget, room, factors),
-            Method::Auto | Method::Newton | Method::InteriorPoint => (island.error(r, u), 0),
         }
     }
 
-    /// Solves an island from r; returns the error and the number of iterations.
+    /// Solves an island from r.
     fn run(
         &mut self,
         island: &Island<D>,
@@ -145,197 +221,270 @@ impl<const D: usize> IslandSolver<D> {
         options: &FrictionOptions,
         budget: &mut Budget,
         factors: &mut Factors<D>,
-    ) -> (f64, usize) {
+    ) -> Reached {
         self.u.resize(island.w.len(), [0.0; D]);
         let u = &mut self.u[..island.w.len()];
-        let most = options.max_iterations;
+        let limit = options.max_iterations;
         match options.method {
-            Method::Auto => self.auto(island, r, target, most, budget, factors),
+            Method::Auto => {
+                self.auto(island, r, SolveCall { target, scale: f64::INFINITY, limit, budget }, factors)
+            }
             Method::GaussSeidel | Method::ProjectedGradient | Method::Spectral | Method::Admm => {
-                self.first_order(options.method, island, r, (target, most), budget, factors)
+                let call = SolveCall { target, scale: f64::INFINITY, limit, budget };
+                self.first_order(options.method, island, r, call, factors)
             }
             Method::Newton => {
-                let sweeps = 8.min(most);
+                let sweeps = 8.min(limit);
                 for _ in 0..sweeps {
                     island.sweep(r);
                 }
                 let Some(lu) = factors.within(&island.w, WORK_MAX) else {
-                    return (island.error(r, u), sweeps);
+                    return Reached { error: island.error(r, u), steps: sweeps };
                 };
                 let scale = island.error_of_zero(u);
-                let (error, count) = self.newton.run(island, r, (target, scale), most, lu, budget);
-                (error, count + sweeps)
+                let found = self.newton.run(island, r, SolveCall { target, scale, limit, budget }, lu);
+                Reached { error: found.error, steps: found.steps + sweeps }
             }
             Method::InteriorPoint => {
                 let Some(lu) = factors.within(&island.w, WORK_MAX) else {
-                    return (island.error(r, u), 0);
+                    return Reached { error: island.error(r, u), steps: 0 };
                 };
                 let interior = &mut self.others.get_or_insert_default().interior;
                 interior.start(island, false);
-                let (error, count, _) = interior.run(island, r, target, most.min(200), lu, budget);
-                (error, count)
+                let call = SolveCall { target, scale: f64::INFINITY, limit: limit.min(200), budget };
+                let end = interior.run(island, r, call, lu);
+                Reached { error: end.error, steps: end.steps }
             }
         }
     }
 
+    /// Tries all strategies in their order, from r.
     fn auto(
         &mut self,
         island: &Island<D>,
         r: &mut [[f64; D]],
-        target: f64,
-        most: usize,
-        budget: &mut Budget,
+        SolveCall { target, limit, budget, .. }: SolveCall<'_>,
         factors: &mut Factors<D>,
-    ) -> (f64, usize) {
-        let n = island.w.len();
+    ) -> Reached {
         self.start.clear();
         self.start.extend_from_slice(r);
-        let u = &mut self.u[..n];
-        let mut lu: Option<&mut BlockLu<D>> = None;
-        let mut count = 0;
-        let scale = island.error_of_zero(u);
-        let mut error = scale;
-        if scale <= target {
-            r.fill([0.0; D]);
-            return (scale, 0);
-        }
-        // In a simulation the impulses of the step before are often good enough, or nearly.
-        let near = r.iter().flatten().any(|x| *x != 0.0) && {
-            error = island.error(r, u);
-            if error <= target {
-                return (error, 0);
-            }
-            error < NEAR * scale
+        let scale = island.error_of_zero(&mut self.u[..island.w.len()]);
+        let mut progress = Progress {
+            island,
+            r,
+            target,
+            scale,
+            limit,
+            error: scale,
+            steps: 0,
+            near: false,
+            cheap_factors: false,
         };
-        // Where nearly all of the free velocity has to be taken away, everything may stick.
-        if !near && n > STICK_MIN && scale >= 0.9 * island.reach() {
-            lu = factors.cheap(&island.w);
-            if let Some(lu) = &mut lu {
-                self.trial.resize(n, [0.0; D]);
-                let trial = &mut self.trial[..n];
-                let (found, k) = stick(island, trial, u, target, lu, &mut self.shift);
-                count += k;
-                if found <= target {
-                    r.copy_from_slice(trial);
-                    return (found, count);
-                }
+        for strategy in STRATEGIES {
+            let on = &mut progress;
+            let next = match strategy {
+                Strategy::Start => self.from_start(on),
+                Strategy::Stick => self.try_stick(on, factors),
+                Strategy::Anderson => self.accelerated_sweeps(on, budget, factors),
+                Strategy::SweepsAndNewton { sweeps } => self.sweeps_and_newton(on, sweeps, budget, factors),
+                Strategy::CentralPath { caution } => self.central_path(on, caution, budget, factors),
+                Strategy::Proximal => self.proximal_points(on, budget, factors),
+                Strategy::FirstOrder => self.first_order_methods(on, budget, factors),
+                Strategy::LongSweeps => self.long_sweeps(on, budget, factors),
+            };
+            if next.is_break() || progress.solved() {
+                break;
             }
         }
-        // Where a factorization costs as much as a hundred sweeps, sweeps come first and with all their might.
-        if lu.is_none() && n > STICK_MIN {
-            lu = factors.cheap(&island.w);
-            // So they do where few digits are asked for.
-            let few = n > FEW_DIGITS_MIN && target > FEW_DIGITS * scale;
-            if lu.is_none() || few {
-                let anderson = &mut self.others.get_or_insert_default().anderson;
-                let sweeps = if lu.is_none() { 1000 } else { 100 };
-                let (found, k) = anderson.run(island, r, target, most.min(sweeps), budget);
-                count += k;
-                error = found;
-                if error <= target {
-                    return (error, count);
-                }
-                lu = match lu {
-                    Some(lu) => Some(lu),
-                    None => factors.within(&island.w, WORK_MAX),
-                };
+        Reached { error: progress.error, steps: progress.steps }
+    }
+
+    /// In a simulation the impulses of the step before are often good enough, or nearly.
+    fn from_start(&mut self, on: &mut Progress<'_, D>) -> ControlFlow<()> {
+        if on.scale <= on.target {
+            on.r.fill([0.0; D]);
+        } else if on.r.iter().flatten().any(|x| *x != 0.0) {
+            on.error = on.island.error(on.r, &mut self.u[..on.r.len()]);
+            on.near = on.error < NEAR * on.scale;
+        }
+        ControlFlow::Continue(())
+    }
+
+    /// Where nearly all of the free velocity has to be taken away, everything may stick.
+    fn try_stick(&mut self, on: &mut Progress<'_, D>, factors: &mut Factors<D>) -> ControlFlow<()> {
+        let (island, n) = (on.island, on.r.len());
+        let likely = !on.near && n > STICK_MIN && on.scale >= 0.9 * island.reach();
+        if let Some(lu) = Some(factors).filter(|_| likely).and_then(|f| f.cheap(&island.w)) {
+            on.cheap_factors = true;
+            self.trial.resize(n, [0.0; D]);
+            let trial = &mut self.trial[..n];
+            let found = stick(island, trial, &mut self.u[..n], on.target, lu, &mut self.shift);
+            on.steps += found.steps;
+            if found.error <= on.target {
+                on.error = found.error;
+                on.r.copy_from_slice(trial);
             }
         }
-        // The modes settle long before the digits do, and then Newton's method is quicker; where they settled on the
-        // wrong ones, some more sweeps may help.
-        for most_sweeps in [SWEEPS, 2 * SWEEPS] {
-            let mut settled = 0;
-            for k in 1..=most_sweeps {
-                if !budget.spend(island.work()) {
-                    return (island.error(r, u), count);
-                }
-                let changes = island.sweep(r);
-                count += 1;
-                settled = if changes == 0 { settled + 1 } else { 0 };
-                if k == 1 || k % 4 == 0 || settled == 2 {
-                    error = island.error(r, u);
-                    if error <= target {
-                        return (error, count);
-                    }
-                }
-                if settled == 2 && most_sweeps == SWEEPS {
-                    break;
-                }
-            }
-            if lu.is_none() && n <= STICK_MIN {
-                lu = factors.within(&island.w, WORK_MAX);
-            }
-            let Some(lu) = &mut lu else { break };
-            let (found, k) = self.newton.run(island, r, (target, scale), 20, lu, budget);
-            count += k;
-            error = found;
-            if error <= target {
-                return (error, count);
-            }
+        ControlFlow::Continue(())
+    }
+
+    /// Where a factorization costs as much as a hundred sweeps, sweeps come first and with all their might. So they do where few
+    /// digits are asked for.
+    fn accelerated_sweeps(
+        &mut self,
+        on: &mut Progress<'_, D>,
+        budget: &mut Budget,
+        factors: &mut Factors<D>,
+    ) -> ControlFlow<()> {
+        let n = on.r.len();
+        if on.cheap_factors || n <= STICK_MIN {
+            return ControlFlow::Continue(());
         }
-        if let Some(lu) = &mut lu {
-            for caution in [false, true] {
-                let (found, k) = self.path(island, r, (error, target), caution, lu, budget);
-                count += k;
-                error = found;
-                if error <= target {
-                    return (error, count);
-                }
-            }
-            let room = &mut self.others.get_or_insert_default().proximal;
-            let (found, k) = proximal(island, r, (target, scale), &mut self.newton, lu, budget, room);
-            count += k;
-            error = found;
-            if error <= target {
-                return (error, count);
-            }
-        }
-        if budget.ended().is_some() {
-            return (error, count);
-        }
-        // Where sweeps get lost, other methods may not, and the other way round.
-        let few = most.min(BY_NAME_FEW).min(BY_NAME / island.w.value.len().max(1));
-        let (found, k) = self.by_name(island, r, (error, target), (&BY_NAME_ALL[..3], few), budget, factors);
-        error = found;
-        count += k;
-        // What is left is patience: longer and longer runs of sweeps, with Newton's method at their ends.
-        let (mut run, mut swept) = (100, 0);
-        while swept < most && error > target && budget.ended().is_none() {
+        let cheap = factors.cheap(&on.island.w).is_some();
+        if !cheap || (n > FEW_DIGITS_MIN && on.target > FEW_DIGITS * on.scale) {
             let anderson = &mut self.others.get_or_insert_default().anderson;
-            let (found, k) = anderson.run(island, r, target, run.min(most - swept), budget);
-            swept += k.max(1);
-            error = found;
-            if let Some(lu) = factors.within(&island.w, WORK_MAX).filter(|_| error > target) {
-                let (found, k) = self.newton.run(island, r, (target, scale), 20, lu, budget);
-                swept += k;
-                error = found;
+            let limit = on.limit.min(if cheap { 100 } else { 1000 });
+            let call = SolveCall { target: on.target, scale: on.scale, limit, budget };
+            let reached = anderson.run(on.island, on.r, call);
+            on.advance(reached);
+        }
+        ControlFlow::Continue(())
+    }
+
+    /// The modes settle long before the digits do, and then Newton's method is quicker; where they settled on the wrong ones,
+    /// some more sweeps may help.
+    fn sweeps_and_newton(
+        &mut self,
+        on: &mut Progress<'_, D>,
+        sweeps: usize,
+        budget: &mut Budget,
+        factors: &mut Factors<D>,
+    ) -> ControlFlow<()> {
+        let (island, u) = (on.island, &mut self.u[..on.r.len()]);
+        // More sweeps are for another try of Newton's method.
+        if sweeps > SWEEPS && factors.within(&island.w, WORK_MAX).is_none() {
+            return ControlFlow::Continue(());
+        }
+        let mut settled = 0;
+        for k in 1..=sweeps {
+            if !budget.spend(island.work()) {
+                on.error = island.error(on.r, u);
+                return ControlFlow::Break(());
+            }
+            let changes = island.sweep(on.r);
+            on.steps += 1;
+            settled = if changes == 0 { settled + 1 } else { 0 };
+            if k == 1 || k % 4 == 0 || settled == 2 {
+                on.error = island.error(on.r, u);
+                if on.solved() {
+                    return ControlFlow::Break(());
+                }
+            }
+            if settled == 2 && sweeps == SWEEPS {
+                break;
+            }
+        }
+        if let Some(lu) = factors.within(&island.w, WORK_MAX) {
+            let call = SolveCall { target: on.target, scale: on.scale, limit: NEWTON_STEPS, budget };
+            let reached = self.newton.run(island, on.r, call, lu);
+            on.advance(reached);
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn central_path(
+        &mut self,
+        on: &mut Progress<'_, D>,
+        caution: bool,
+        budget: &mut Budget,
+        factors: &mut Factors<D>,
+    ) -> ControlFlow<()> {
+        if let Some(lu) = factors.within(&on.island.w, WORK_MAX) {
+            let reached = self.path(on, caution, lu, budget);
+            on.advance(reached);
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn proximal_points(
+        &mut self,
+        on: &mut Progress<'_, D>,
+        budget: &mut Budget,
+        factors: &mut Factors<D>,
+    ) -> ControlFlow<()> {
+        if let Some(lu) = factors.within(&on.island.w, WORK_MAX) {
+            let workspace = &mut self.others.get_or_insert_default().proximal;
+            let call = SolveCall { target: on.target, scale: on.scale, limit: on.limit, budget };
+            let reached = proximal(on.island, on.r, call, &mut self.newton, lu, workspace);
+            on.advance(reached);
+        }
+        if budget.ended().is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    }
+
+    /// Where sweeps diverge, other methods may not, and the other way round.
+    fn first_order_methods(
+        &mut self,
+        on: &mut Progress<'_, D>,
+        budget: &mut Budget,
+        factors: &mut Factors<D>,
+    ) -> ControlFlow<()> {
+        let work = FIRST_ORDER_WORK / on.island.w.value.len().max(1);
+        let limit = on.limit.min(FIRST_ORDER_STEPS).min(work);
+        let call = SolveCall { target: on.target, scale: on.scale, limit, budget };
+        let reached = self.by_name(&FIRST_ORDER[..3], on.island, on.r, on.error, call, factors);
+        on.advance(reached);
+        ControlFlow::Continue(())
+    }
+
+    /// The last fallback: longer and longer runs of sweeps, with Newton's method at their ends.
+    fn long_sweeps(
+        &mut self,
+        on: &mut Progress<'_, D>,
+        budget: &mut Budget,
+        factors: &mut Factors<D>,
+    ) -> ControlFlow<()> {
+        let (mut run, mut swept) = (100, 0);
+        while swept < on.limit && on.error > on.target && budget.ended().is_none() {
+            let anderson = &mut self.others.get_or_insert_default().anderson;
+            let limit = run.min(on.limit - swept);
+            let call = SolveCall { target: on.target, scale: on.scale, limit, budget };
+            let found = anderson.run(on.island, on.r, call);
+            swept += found.steps.max(1);
+            on.error = found.error;
+            if let Some(lu) = factors.within(&on.island.w, WORK_MAX).filter(|_| on.error > on.target) {
+                let call = SolveCall { target: on.target, scale: on.scale, limit: NEWTON_STEPS, budget };
+                let found = self.newton.run(on.island, on.r, call, lu);
+                swept += found.steps;
+                on.error = found.error;
             }
             run *= 2;
         }
-        (error, count + swept)
+        on.steps += swept;
+        ControlFlow::Continue(())
     }
 
     /// The impulses of least norm among those that go with the velocities of r: with the term of De Saxcé known the law is
-    /// convex, and W + ε chooses; proximal steps then take ε back.
+    /// convex, and W + ε chooses; proximal steps then take ε back. r has this error.
     fn shorten(
         &mut self,
         island: &Island<D>,
         r: &mut [[f64; D]],
-        (mut error, target): (f64, f64),
-        most: usize,
-        budget: &mut Budget,
+        mut error: f64,
+        SolveCall { target, limit, budget, .. }: SolveCall<'_>,
         factors: &mut Factors<D>,
-    ) -> (f64, usize) {
+    ) -> Reached {
         let n = r.len();
         let scale = island.error_of_zero(&mut self.u[..n]);
         // An error of the velocities counts a millionfold in what the norm chooses, one over its weight.
         if let Some(lu) = factors.within(&island.w, WORK_MAX) {
-            error = self.newton.run(island, r, (CHOICE * target, scale), 12, lu, budget).0;
+            let call = SolveCall { target: CHOICE * target, scale, limit: POLISH_STEPS, budget };
+            error = self.newton.run(island, r, call, lu).error;
         }
         island.error(r, &mut self.u[..n]);
-        let room = self.others.get_or_insert_default();
-        let (mut near, mut short) = (std::mem::take(&mut room.shortened), std::mem::take(&mut room.short));
-        let mut center = std::mem::take(&mut room.center);
+        let others = self.others.get_or_insert_default();
+        let (mut near, mut short) =
+            (std::mem::take(&mut others.shortened), std::mem::take(&mut others.short));
+        let mut center = std::mem::take(&mut others.center);
         near.copy_from(island);
         center.clear();
         center.resize(n, [0.0; D]);
@@ -356,13 +505,14 @@ impl<const D: usize> IslandSolver<D> {
         }
         short.clear();
         short.extend_from_slice(r);
-        let (_, mut count) = self.auto(&near, &mut short, 0.01 * target, most.min(500), budget, factors);
+        let call = SolveCall { target: 0.01 * target, scale, limit: limit.min(500), budget };
+        let mut steps = self.auto(&near, &mut short, call, factors).steps;
         let mut found = island.error(&short, &mut self.u[..n]);
         if let Some(lu) = factors.within(&island.w, WORK_MAX) {
             for round in 1..=ROUNDS_OF_CHOICE {
-                let (_, k) = self.newton.run(&near, &mut short, (0.0, scale), 12, lu, budget);
+                let call = SolveCall { target: 0.0, scale, limit: POLISH_STEPS, budget };
+                steps += self.newton.run(&near, &mut short, call, lu).steps;
                 found = island.error(&short, &mut self.u[..n]);
-                count += k;
                 if found <= target || round == ROUNDS_OF_CHOICE {
                     break;
                 }
@@ -375,29 +525,28 @@ impl<const D: usize> IslandSolver<D> {
                 center.copy_from_slice(&short);
             }
             if found > target {
-                let (polished, k) = self.newton.run(island, &mut short, (target, scale), 20, lu, budget);
-                (found, count) = (polished, count + k);
+                let call = SolveCall { target, scale, limit: NEWTON_STEPS, budget };
+                let polished = self.newton.run(island, &mut short, call, lu);
+                (found, steps) = (polished.error, steps + polished.steps);
             }
         }
         if found <= target {
             r.copy_from_slice(&short);
         }
-        let room = self.others.get_or_insert_default();
-        (room.shortened, room.short, room.center) = (near, short, center);
-        (if found <= target { found } else { error }, count)
+        let others = self.others.get_or_insert_default();
+        (others.shortened, others.short, others.center) = (near, short, center);
+        Reached { error: if found <= target { found } else { error }, steps }
     }
 
-    /// Follows the central path, with Newton's method at every hundredth part of the error; r is left at the better point, and
-    /// its error comes back with the number of steps.
+    /// Follows the central path, with Newton's method at every hundredth part of the error; r is left at the better point.
     fn path(
         &mut self,
-        island: &Island<D>,
-        r: &mut [[f64; D]],
-        (mut error, target): (f64, f64),
+        on: &mut Progress<'_, D>,
         caution: bool,
         lu: &mut BlockLu<D>,
         budget: &mut Budget,
-    ) -> (f64, usize) {
+    ) -> Reached {
+        let (island, target, mut error) = (on.island, on.target, on.error);
         let scale = island.error_of_zero(&mut self.u[..island.w.len()]);
         let interior = &mut self.others.get_or_insert_default().interior;
         interior.start(island, caution);
@@ -405,25 +554,27 @@ impl<const D: usize> IslandSolver<D> {
         let trial = &mut self.trial[..island.w.len()];
         let (mut level, mut count) = (1e-3 * scale, 0);
         for _ in 0..LEVELS {
-            let (mut found, steps, more) =
-                interior.run(island, trial, level.max(target), PATH_STEPS, lu, budget);
+            let call = SolveCall { target: level.max(target), scale, limit: PATH_STEPS, budget };
+            let PathPoint { error: mut found, steps, can_continue } = interior.run(island, trial, call, lu);
             count += steps;
             if found > target {
-                let (polished, k) = self.newton.run(island, trial, (target, scale), 12, lu, budget);
-                count += k;
-                found = polished;
+                let call = SolveCall { target, scale, limit: POLISH_STEPS, budget };
+                let polished = self.newton.run(island, trial, call, lu);
+                count += polished.steps;
+                found = polished.error;
             }
             if found < error {
                 error = found;
-                r.copy_from_slice(trial);
+                on.r.copy_from_slice(trial);
             }
             // A whole run that does not come to its level has lost the path.
-            if error <= target || !more || level <= target || (steps == PATH_STEPS && found > level) {
-                return (error, count);
+            let lost = steps == PATH_STEPS && found > level;
+            if error <= target || !can_continue || level <= target || lost {
+                break;
             }
             level *= 1e-2;
         }
-        (error, count)
+        Reached { error, steps: count }
     }
 }
 
@@ -431,12 +582,15 @@ impl<const D: usize> IslandSolver<D> {
 const LEVELS: usize = 10;
 /// Most steps from one level to the next.
 const PATH_STEPS: usize = 60;
+/// Most steps of Newton's method from a point where the modes may be right, and where they are.
+const NEWTON_STEPS: usize = 20;
+const POLISH_STEPS: usize = 12;
 /// Methods that are tried one by one in the end, the most steps of their first try, and the products of blocks that each may
 /// take: some seconds.
-const BY_NAME_ALL: [Method; 4] =
+const FIRST_ORDER: [Method; 4] =
     [Method::GaussSeidel, Method::ProjectedGradient, Method::Spectral, Method::Admm];
-const BY_NAME_FEW: usize = 1250;
-const BY_NAME: usize = 400_000_000;
+const FIRST_ORDER_STEPS: usize = 1250;
+const FIRST_ORDER_WORK: usize = 400_000_000;
 /// The weight of the norm where it chooses among impulses.
 const CHOICE: f64 = 1e-6;
 /// Steps in which the weight of the norm is taken back: each leaves a millionth of it.
@@ -461,7 +615,7 @@ fn stick<const D: usize>(
     target: f64,
     lu: &mut BlockLu<D>,
     shift: &mut Vec<Block<D>>,
-) -> (f64, usize) {
+) -> Reached {
     shift.clear();
     shift.resize(r.len(), zero_block());
     for (i, block) in shift.iter_mut().enumerate() {
@@ -472,9 +626,9 @@ fn stick<const D: usize>(
     r.fill([0.0; D]);
     let mut error = island.error(r, u);
     if !lu.factor(&island.w, shift) {
-        return (error, 0);
+        return Reached { error, steps: 0 };
     }
-    for k in 1..=6 {
+    for steps in 1..=6 {
         lu.solve(u);
         for (r, d) in r.iter_mut().flatten().zip(u.iter().flatten()) {
             *r -= d;
@@ -482,8 +636,8 @@ fn stick<const D: usize>(
         let before = error;
         error = island.error(r, u);
         if error <= target || error.is_nan() || error > 0.3 * before {
-            return (error, k);
+            return Reached { error, steps };
         }
     }
-    (error, 6)
+    Reached { error, steps: 6 }
 }

@@ -3,13 +3,13 @@
 //! M ∈ R^{n×n} is block diagonal up to an order of its rows, one block per body; H ∈ R^{n×m} has the contact rows as
 //! columns. For a body b with the columns C_b of H that are not zero on it, X_b = M_b⁻¹ H_b, and
 //! W_ij = Σ_b h_bᵢᵀ x_bⱼ over the bodies that both rows touch. Which entries there are is found once; as long as the entries of M and H
-//! that are not zero stay where they are, a further elimination computes numbers only, and makes no room for them.
+//! that are not zero stay where they are, a further elimination computes numbers only, and allocates nothing.
 
 use super::friction_problem::{diagonal_blocks, solve_block};
 use super::{InvalidProblem, check_finite};
 use crate::linalg::{Matrix, Sparse, small};
 
-/// Rows of a body up to which its mass is factored here, without room of its own.
+/// Rows of a body up to which its mass is factored here, without an allocation.
 const SMALL: usize = 32;
 
 /// Where the entries of a sparse matrix are that are not zero.
@@ -46,9 +46,9 @@ fn entries(a: &Sparse, i: usize) -> impl Iterator<Item = (usize, f64)> + '_ {
     columns.iter().zip(values).filter(|e| *e.1 != 0.0).map(|(&j, &x)| (j, x))
 }
 
-fn refill<T: Copy>(room: &mut Vec<T>, len: usize, with: T) {
-    room.clear();
-    room.resize(len, with);
+fn refill<T: Copy>(list: &mut Vec<T>, len: usize, with: T) {
+    list.clear();
+    list.resize(len, with);
 }
 
 /// A body: a diagonal block of M, as ranges of the lists of [`Elimination`].
@@ -60,7 +60,7 @@ struct Body {
     numbers: usize,
 }
 
-/// W and q of a problem in the global form, with room to compute them anew.
+/// W and q of a problem in the global form, with scratch to compute them anew.
 #[derive(Clone, Debug)]
 pub struct Elimination {
     /// W, m × m; symmetric to the last bit where M is.

@@ -90,7 +90,7 @@ pub enum InvalidProblem {
 }
 
 /// An error unless the laws are laws: μ ≥ 0, slip directions of length 1 (to 1e-9, what a division by a
-/// rounded norm leaves with room to spare).
+/// rounded norm leaves with a margin).
 pub fn check_laws(laws: &[Law]) -> Result<(), InvalidProblem> {
     for (constraint, law) in laws.iter().enumerate() {
         let coefficients = law.coefficients();

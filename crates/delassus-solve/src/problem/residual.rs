@@ -1,4 +1,8 @@
-//! How far a force is from solving a contact problem: the judge of every solver, sharing no line with any.
+//! How far a force is from solving a contact problem, by code that shares no line with any solver.
+//!
+//! ```text
+//! F_i = f_i − P_K(f_i − ρ_i û_i) ,   û = u + s(u) e_n ,   u = W f + q ,   e = ‖F‖ / ‖(ρ_i q_i)‖
+//! ```
 //!
 //! The scale-free residual compares f with the projection that fixes the solutions (natural map): for
 //! Coulomb's law F_i = f_i − P_K(f_i − ρ_i (u_i + μ_i ‖u_t,i‖ e_n)), ρ_i = 1/λ_max(sym W_ii), and
@@ -289,7 +293,7 @@ fn largest_eigenvalue(rows: usize, entry: impl Fn(usize, usize) -> f64) -> f64 {
     (0..rows).map(|i| a[i][i]).fold(f64::NEG_INFINITY, f64::max)
 }
 
-/// The largest violation of a law, each constraint judged by itself: velocities relative to the terms they are made
+/// The largest violation of a law, each constraint checked by itself: velocities relative to the terms they are made
 /// of, forces relative to the force that would cause such a velocity. A light body beside a heavy one counts in full,
 /// which it does not in [`Residual::relative`].
 pub fn worst_constraint(problem: &ContactProblem<'_>, force: &[f64]) -> f64 {

@@ -18,8 +18,11 @@ struct Touch {
     normal: [f64; 3],
 }
 
-/// The pile in a box that is `wide` spheres wide and as many layers high, with friction μ: about 4 wide³ contacts.
-pub fn sphere_pile(wide: usize, mu: f64) -> Result<FrictionProblem, InvalidProblem> {
+/// The radius of a sphere.
+const RADIUS: f64 = 0.5;
+
+/// The number of spheres in a box that is `wide` spheres wide, and their contacts.
+fn touches(wide: usize) -> (usize, Vec<Touch>) {
     let side = |k: usize| if k.is_multiple_of(2) { wide } else { wide - 1 };
     let first: Vec<usize> = (0..=wide)
         .scan(0, |at, k| {
@@ -72,23 +75,11 @@ pub fn sphere_pile(wide: usize, mu: f64) -> Result<FrictionProblem, InvalidProbl
             }
         }
     }
-    let mut state = 0x9e37_79b9_7f4a_7c15_u64;
-    let mut random = || {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (state >> 11) as f64 / (1_u64 << 53) as f64 - 0.5
-    };
-    let (radius, step) = (0.5, 0.01);
-    let mut mass = Vec::with_capacity(6 * spheres);
-    let mut force = Vec::with_capacity(6 * spheres);
-    for s in 0..spheres {
-        let m = 1.5 + random();
-        for c in 0..6 {
-            let inertia = if c < 3 { m } else { 0.4 * m * radius * radius };
-            mass.push((6 * s + c, 6 * s + c, inertia));
-            let gravity = if c == 2 { -9.81 * step } else { 0.0 };
-            force.push(inertia * (gravity + 0.2 * step * random()));
-        }
-    }
+    (spheres, touches)
+}
+
+/// The entries of H: normal and two tangents of each contact.
+fn contact_rows(touches: &[Touch]) -> Vec<(usize, usize, f64)> {
     let mut h = Vec::with_capacity(3 * 9 * 2 * touches.len());
     for (t, touch) in touches.iter().enumerate() {
         let n = touch.normal;
@@ -98,7 +89,7 @@ pub fn sphere_pile(wide: usize, mu: f64) -> Result<FrictionProblem, InvalidProbl
             // The contact point lies at −R n from a and at +R n from b.
             for (body, sign) in [(Some(touch.a), 1.0), (touch.b, -1.0)] {
                 let Some(body) = body else { continue };
-                let arm = n.map(|x| -sign * radius * x);
+                let arm = n.map(|x| -sign * RADIUS * x);
                 for (k, x) in d.into_iter().chain(cross(arm, d)).enumerate() {
                     if x != 0.0 {
                         h.push((6 * body + k, 3 * t + c, sign * x));
@@ -107,11 +98,34 @@ pub fn sphere_pile(wide: usize, mu: f64) -> Result<FrictionProblem, InvalidProbl
             }
         }
     }
+    h
+}
+
+/// The pile in a box that is `wide` spheres wide and as many layers high, with friction μ: about 4 wide³ contacts.
+pub fn sphere_pile(wide: usize, mu: f64) -> Result<FrictionProblem, InvalidProblem> {
+    let (spheres, touches) = touches(wide);
+    let mut state = 0x9e37_79b9_7f4a_7c15_u64;
+    let mut random = || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 11) as f64 / (1_u64 << 53) as f64 - 0.5
+    };
+    let step = 0.01;
+    let mut mass = Vec::with_capacity(6 * spheres);
+    let mut force = Vec::with_capacity(6 * spheres);
+    for s in 0..spheres {
+        let m = 1.5 + random();
+        for c in 0..6 {
+            let inertia = if c < 3 { m } else { 0.4 * m * RADIUS * RADIUS };
+            mass.push((6 * s + c, 6 * s + c, inertia));
+            let gravity = if c == 2 { -9.81 * step } else { 0.0 };
+            force.push(inertia * (gravity + 0.2 * step * random()));
+        }
+    }
     let laws = vec![Law::Coulomb { mu }; touches.len()];
     let (n, m) = (6 * spheres, 3 * touches.len());
     let form = Form::Global {
         mass: Sparse::from_triplets(n, n, &mass),
-        jacobian_transposed: Sparse::from_triplets(n, m, &h),
+        jacobian_transposed: Sparse::from_triplets(n, m, &contact_rows(&touches)),
         force,
         bias: vec![0.0; m],
     };

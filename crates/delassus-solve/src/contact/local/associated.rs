@@ -37,6 +37,7 @@ fn in_dual_cone(q: &[f64; 3], mu: f64) -> bool {
 }
 
 /// As [`associated_space`] for the symmetric part of W and `near` on its diagonal.
+// Long: one derivation from the factor of W to the root, whose numbers all of its steps share.
 fn associated_definite(w: &Block<3>, q: &[f64; 3], mu: f64, near: f64) -> Option<[f64; 3]> {
     if in_dual_cone(q, mu) {
         return Some([0.0; 3]);

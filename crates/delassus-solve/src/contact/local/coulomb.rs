@@ -11,6 +11,7 @@ pub use super::rolling::rolling;
 use crate::linalg::Block;
 
 /// Coulomb's law in space. `None` where W has no positive normal entry and the contact closes, or numbers overflow.
+// Long: the innermost function of all sweeps, one root whose numbers all of its steps share.
 pub fn coulomb_space(w: &Block<3>, q: &[f64; 3], mu: f64) -> Option<[f64; 3]> {
     if q[0] >= 0.0 {
         return Some([0.0; 3]);
@@ -206,15 +207,15 @@ mod tests {
                 (2, _) | (_, 2) => 0.0,
                 _ => w[(i, j)],
             });
-            let judged =
+            let shifted =
                 ContactProblem::new(&lifted, &[q[0], q[1], 0.0], &laws).unwrap().velocity(&[r[0], r[1], 0.0]);
             // K ∋ r ⊥ u ∈ K*.
             let size = 1e-7 * (q[0].abs() + q[1].abs());
             assert!(r[0] >= 0.0 && r[1].abs() <= mu * r[0] * (1.0 + 1e-14));
-            assert!(judged[0] - mu * judged[1].abs() >= -size * (1.0 + mu), "{judged:?}");
+            assert!(shifted[0] - mu * shifted[1].abs() >= -size * (1.0 + mu), "{shifted:?}");
             assert!(
-                (judged[0] * r[0] + judged[1] * r[1]).abs() <= size * (r[0] + r[1].abs()),
-                "{judged:?} {r:?}"
+                (shifted[0] * r[0] + shifted[1] * r[1]).abs() <= size * (r[0] + r[1].abs()),
+                "{shifted:?} {r:?}"
             );
         }
     }

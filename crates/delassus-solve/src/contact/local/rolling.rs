@@ -21,6 +21,7 @@ pub fn rolling(w: &Block<5>, q: &[f64; 5], mu: f64, nu: f64) -> Option<[f64; 5]>
 }
 
 /// [`rolling`] by the root α.
+// Long: one root, whose bracket and numbers all of its steps share.
 fn outer_friction(w: &Block<5>, q: &[f64; 5], mu: f64, nu: f64) -> Option<[f64; 5]> {
     if q[0] >= 0.0 {
         return Some([0.0; 5]);

@@ -16,35 +16,35 @@ use crate::problem::{Form, FrictionProblem, Law, ResidualCheck, Status, settle};
 use system::System;
 
 /// Contacts in the largest island from which on W is not formed.
-const MANY: usize = 500;
+const MATRIX_FREE_MIN: usize = 500;
 /// The most sweeps; what is not solved then goes on with W. For few digits there are more: W would cost ten thousand of them.
 const SWEEPS: usize = 2000;
 const SWEEPS_FEW_DIGITS: usize = 10_000;
 const FEW_DIGITS: f64 = 1e-6;
 
-/// Room for all kinds of problems, kept from one solve to the next; by the rows of the widest law.
+/// Scratch for all kinds of problems, kept from one solve to the next; by the rows of the widest law.
 #[derive(Default)]
-pub(super) struct Room {
+pub(super) struct MatrixFreeWorkspace {
     one: ByBodies<1>,
     two: ByBodies<2>,
     three: ByBodies<3>,
     five: ByBodies<5>,
 }
 
-/// Room for bodies in space, of six rows, and in the plane, of three.
+/// Workspaces for bodies in space, of six rows, and in the plane, of three.
 #[derive(Default)]
 struct ByBodies<const D: usize> {
     space: Option<Box<Swept<D, 6>>>,
     plane: Option<Box<Swept<D, 3>>>,
 }
 
-/// Room for one kind of problems.
+/// Scratch for one kind of problems.
 #[derive(Default)]
 struct Swept<const D: usize, const B: usize> {
     /// Where the rows of each constraint begin, and their number as a last entry.
     rows: Vec<usize>,
     system: System<D, B>,
-    sweeps: sweeps::Room<D, B>,
+    sweeps: sweeps::Workspace<D, B>,
     /// What came of the start that was given.
     first: Vec<[f64; D]>,
 }
@@ -56,7 +56,7 @@ pub(super) fn solve(
     cones: &[Cone],
     options: &FrictionOptions,
     budget: &mut Budget,
-    room: &mut Room,
+    workspace: &mut MatrixFreeWorkspace,
     solution: &mut FrictionSolution,
 ) -> bool {
     // Rows that are scaled or left out have another residual than the law that was asked for.
@@ -64,17 +64,17 @@ pub(super) fn solve(
         |(law, cone): (&Law, &Cone)| law.dim() == cone.rows() && !matches!(law, Law::CoulombEllipse { .. });
     if options.method != Method::Auto
         || options.minimum_norm
-        || cones.len() < MANY
+        || cones.len() < MATRIX_FREE_MIN
         || !problem.laws.iter().zip(cones).all(plain)
     {
         return false;
     }
     let widest = cones.iter().map(|c| c.rows()).max().unwrap_or(1);
     match widest {
-        1 => room.one.solve(problem, cones, options, budget, solution),
-        2 => room.two.solve(problem, cones, options, budget, solution),
-        3 => room.three.solve(problem, cones, options, budget, solution),
-        _ => room.five.solve(problem, cones, options, budget, solution),
+        1 => workspace.one.solve(problem, cones, options, budget, solution),
+        2 => workspace.two.solve(problem, cones, options, budget, solution),
+        3 => workspace.three.solve(problem, cones, options, budget, solution),
+        _ => workspace.five.solve(problem, cones, options, budget, solution),
     }
 }
 
@@ -98,16 +98,16 @@ pub(super) fn solve_associated(
     check: &mut ResidualCheck,
     options: &FrictionOptions,
     budget: &Budget,
-    room: &mut Room,
+    workspace: &mut MatrixFreeWorkspace,
     solution: &mut FrictionSolution,
 ) {
     let mut impulse = vec![];
     for added in socp::ADDED {
         let seconds = budget.seconds();
         let found = match cones.iter().map(|c| c.rows()).max().unwrap_or(1) {
-            1 => room.one.solve_associated(problem, cones, (added, seconds), &mut impulse),
-            2 => room.two.solve_associated(problem, cones, (added, seconds), &mut impulse),
-            _ => room.three.solve_associated(problem, cones, (added, seconds), &mut impulse),
+            1 => workspace.one.solve_associated(problem, cones, (added, seconds), &mut impulse),
+            2 => workspace.two.solve_associated(problem, cones, (added, seconds), &mut impulse),
+            _ => workspace.three.solve_associated(problem, cones, (added, seconds), &mut impulse),
         };
         if !found {
             return;
@@ -164,7 +164,7 @@ impl<const D: usize, const B: usize> Swept<D, B> {
             return false;
         }
         let (islands, largest) = self.system.islands();
-        if largest < MANY || 2 * largest < cones.len() {
+        if largest < MATRIX_FREE_MIN || 2 * largest < cones.len() {
             return false;
         }
         let given = !solution.impulse.is_empty();
@@ -173,7 +173,7 @@ impl<const D: usize, const B: usize> Swept<D, B> {
         let most = options.max_iterations.min(most);
         let (mut residual, mut iterations) = self.sweep(options.tolerance, most, budget);
         if residual > options.tolerance && given {
-            // A start may lead astray, and sweeps from nothing cost less than W.
+            // A start may diverge, and sweeps from nothing cost less than W.
             self.first.clone_from(&self.sweeps.kept);
             self.begin(&[]);
             let (other, more) = self.sweep(options.tolerance, most, budget);
@@ -265,10 +265,10 @@ mod tests {
         problem.laws.iter().filter_map(contact::cone_of).collect()
     }
 
-    /// Room that has taken over a problem, where it is of its kind.
+    /// A workspace that has taken over a problem, where it is of its kind.
     fn taken<const D: usize, const B: usize>(problem: &FrictionProblem) -> Option<Swept<D, B>> {
-        let mut room = Swept::default();
-        room.renew(problem, &cones(problem)).then_some(room)
+        let mut swept = Swept::default();
+        swept.renew(problem, &cones(problem)).then_some(swept)
     }
 
     fn without_w<const D: usize, const B: usize>(
@@ -283,18 +283,18 @@ mod tests {
         tolerance: f64,
         start: &[f64],
     ) -> FrictionSolution {
-        let mut room = taken::<D, B>(problem).unwrap();
-        room.begin(start);
+        let mut swept = taken::<D, B>(problem).unwrap();
+        swept.begin(start);
         let mut budget = Budget::new(&FrictionOptions::default());
-        let (residual, iterations) = room.sweep(tolerance, SWEEPS, &mut budget);
+        let (residual, iterations) = swept.sweep(tolerance, SWEEPS, &mut budget);
         let status = settle(residual, Status::Stalled, tolerance);
         let mut found = FrictionSolution { status, residual, iterations, ..Default::default() };
-        room.write(&mut found.impulse);
+        swept.write(&mut found.impulse);
         found
     }
 
     /// The residual with W formed, which shares nothing with the sweeps.
-    fn judged(problem: &FrictionProblem, impulse: &[f64]) -> f64 {
+    fn residual_with_w(problem: &FrictionProblem, impulse: &[f64]) -> f64 {
         let (w, q) = problem.local().unwrap();
         residual(&ContactProblem::new(&w, &q, &problem.laws).unwrap(), impulse).relative
     }
@@ -305,7 +305,7 @@ mod tests {
             let pile = sphere_pile(6, mu).unwrap();
             let found = without_w::<3, 6>(&pile, 1e-7);
             assert_eq!(found.status, Status::Solved, "{mu}");
-            let e = judged(&pile, &found.impulse);
+            let e = residual_with_w(&pile, &found.impulse);
             // The same number by two ways: what is lost are some roundings of the impulses.
             assert!(e <= 1e-7 && (e - found.residual).abs() <= 1e-12, "{mu} {e} {}", found.residual);
             let (delassus, free_velocity) = pile.local().unwrap();
@@ -388,16 +388,16 @@ mod tests {
 
     #[test]
     fn full_masses_and_a_body_under_many_contacts() {
-        // Body 0 touches all others: more contacts than there are colours. Each of these has a contact with the ground.
+        // Body 0 touches all others: more contacts than there are colors. Each of these has a contact with the ground.
         let touched: Vec<[usize; 2]> = (1..100).flat_map(|b| [[0, b], [b, usize::MAX]]).collect();
         let space = bodies::<6>(100, &touched, Law::Coulomb { mu: 0.4 });
         let found = without_w::<3, 6>(&space, 1e-8);
         assert!(taken::<3, 6>(&space).unwrap().system.rest);
-        assert!(found.status == Status::Solved && judged(&space, &found.impulse) <= 1e-8);
+        assert!(found.status == Status::Solved && residual_with_w(&space, &found.impulse) <= 1e-8);
         let plane = bodies::<3>(100, &touched, Law::CoulombPlane { mu: 0.4 });
         let found = without_w::<2, 3>(&plane, 1e-8);
         assert!(
-            found.status == Status::Solved && judged(&plane, &found.impulse) <= 1e-8,
+            found.status == Status::Solved && residual_with_w(&plane, &found.impulse) <= 1e-8,
             "{} {}",
             found.residual,
             found.iterations
@@ -452,7 +452,11 @@ mod tests {
         let problem = FrictionProblem::new(vec![Law::Coulomb { mu: 0.9 }; 2], form).unwrap();
         let found = without_w::<3, 6>(&problem, 1e-9);
         assert_eq!(found.status, Status::Solved);
-        assert!(judged(&problem, &found.impulse) <= 1e-9 && found.iterations <= 200, "{}", found.iterations);
+        assert!(
+            residual_with_w(&problem, &found.impulse) <= 1e-9 && found.iterations <= 200,
+            "{}",
+            found.iterations
+        );
     }
 
     #[test]
@@ -465,11 +469,11 @@ mod tests {
         let (w, _) = pile.local().unwrap();
         let mut check = ResidualCheck::default();
         check.load(&pile);
-        let (mut room, mut solution) = (Room::default(), FrictionSolution::default());
+        let (mut workspace, mut solution) = (MatrixFreeWorkspace::default(), FrictionSolution::default());
         solution.impulse.resize(pile.rows(), 0.0);
         let options = FrictionOptions { tolerance: 1e-7, ..Default::default() };
         let budget = Budget::new(&options);
-        solve_associated(&pile, &cones(&pile), &mut check, &options, &budget, &mut room, &mut solution);
+        solve_associated(&pile, &cones(&pile), &mut check, &options, &budget, &mut workspace, &mut solution);
         assert_eq!(solution.status, Status::Solved, "{}", solution.residual);
         let other = contact::solve(&pile, &options, None).unwrap();
         assert_eq!(other.status, Status::Solved);
@@ -482,7 +486,15 @@ mod tests {
         let exact = sphere_pile(2, 0.5).unwrap();
         check.load(&exact);
         solution.status = Status::Stalled;
-        solve_associated(&exact, &cones(&exact), &mut check, &options, &budget, &mut room, &mut solution);
+        solve_associated(
+            &exact,
+            &cones(&exact),
+            &mut check,
+            &options,
+            &budget,
+            &mut workspace,
+            &mut solution,
+        );
         assert!(solution.impulse == before && solution.status == Status::Stalled);
     }
 

@@ -6,8 +6,8 @@
 //!
 //! has the impulses r = T z as multipliers: y = L⁻¹ f + G T z. Where bodies are all but jammed there is hardly a velocity inside of
 //! all cones, and impulses are larger than loads by five or six orders. W then loses, in the products of such
-//! impulses, what decides; velocities do not. The program goes to `clarabel`, whose word counts for nothing: its
-//! impulses are judged like any others.
+//! impulses, what decides; velocities do not. The program goes to `clarabel`, whose status counts for nothing: its
+//! impulses are checked by their residual like any others.
 
 use clarabel::algebra::CscMatrix;
 use clarabel::solver::{
@@ -60,7 +60,7 @@ pub(super) fn solve<const D: usize, const B: usize>(
     let n = B * system.free.len();
     let linear: Vec<f64> = system.free.iter().flatten().map(|x| -x).collect();
     let matrix = CscMatrix::new_from_triplets(right.len(), n, row, column, value);
-    // It is to go on as long as it can: the judge decides what is enough.
+    // It is to go on as long as it can: the residual decides what is enough.
     let settings = DefaultSettings {
         verbose: false,
         tol_gap_abs: 1e-15,

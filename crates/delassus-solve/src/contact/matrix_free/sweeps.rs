@@ -2,7 +2,7 @@
 //!
 //! In the form of [`crate::contact::matrix_free::system`], y = L⁻¹ f + G r and u = Gᵀ y + b, a contact that is solved while the others are
 //! held needs only the velocities y of its bodies, and changes only them: time and memory grow with the number of
-//! contacts, however many of them share a body. Contacts of one colour share no body and are solved at the same time.
+//! contacts, however many of them share a body. Contacts of one color share no body and are solved at the same time.
 //!
 //! Sweeps alone would carry a load through a pile one contact at a time. Two things help: now and then all loads are
 //! handed down to the ground at once ([`crate::contact::matrix_free::load_propagation`]), and sweeps have momentum,
@@ -38,7 +38,7 @@ const GROWN: f64 = 4.0;
 const LESS: f64 = 0.1;
 /// What counts as a gain, and sweeps without one after which to look for a change that stays.
 const GAIN: f64 = 0.7;
-const PATIENCE: usize = 40;
+const SWEEPS_WITHOUT_GAIN: usize = 40;
 /// The part of all sweeps after which to ask whether, at the pace of these, all would be enough.
 const ROUND: f64 = 0.3;
 /// A change that differs by less than this part from sweep to sweep is taken for one that stays.
@@ -48,7 +48,7 @@ const TAKES_PART: f64 = 0.1;
 /// The part of the tolerance that is aimed at: others may round the residual in another way.
 const CLEAR: f64 = 0.95;
 /// Fewer contacts than this are not worth waking other threads for.
-const MANY: usize = 1024;
+const PARALLEL_MIN: usize = 1024;
 
 /// Bytes of memory that a run holds, from the lengths: four impulses of each contact, two velocities of each body and its level.
 #[cfg(test)]
@@ -58,9 +58,9 @@ pub(super) fn bytes<const D: usize, const B: usize>(system: &System<D, B>) -> us
     system.contacts.len() * contact + system.free.len() * body
 }
 
-/// Room for a run, kept from one to the next.
+/// Scratch of a run, kept from one to the next.
 #[derive(Default)]
-pub(super) struct Room<const D: usize, const B: usize> {
+pub(super) struct Workspace<const D: usize, const B: usize> {
     /// Where a run begins, and its best point in the end, in the order of the contacts.
     pub kept: Vec<[f64; D]>,
     loads: Loads,
@@ -85,28 +85,29 @@ struct Run<'a, const D: usize, const B: usize> {
     age: f64,
 }
 
-/// Solves a system from the impulses `room.kept`, or from loads handed down where all of them are zero; leaves the best point
+/// Solves a system from the impulses `workspace.kept`, or from loads handed down where all of them are zero; leaves the best point
 /// there, and returns its error over ‖ρ q‖ and the number of sweeps.
 pub(super) fn solve<const D: usize, const B: usize>(
     system: &System<D, B>,
     tolerance: f64,
     most: usize,
     budget: &mut Budget,
-    room: &mut Room<D, B>,
+    workspace: &mut Workspace<D, B>,
 ) -> (f64, usize) {
-    linalg::inside(system.contacts.len(), || run(system, tolerance, most, budget, room))
+    linalg::inside(system.contacts.len(), || run(system, tolerance, most, budget, workspace))
 }
 
+// Long: one loop whose momentum, loads and jumps each depend on the state of the others.
 fn run<const D: usize, const B: usize>(
     system: &System<D, B>,
     tolerance: f64,
     most: usize,
     budget: &mut Budget,
-    room: &mut Room<D, B>,
+    workspace: &mut Workspace<D, B>,
 ) -> (f64, usize) {
     let target = CLEAR * tolerance * system.scale;
     let in_round = (ROUND * most as f64) as usize;
-    let Room { kept, loads, r, y, change, last, last_y } = room;
+    let Workspace { kept, loads, r, y, change, last, last_y } = workspace;
     // Impulses of an earlier step have their loads already.
     let known = kept.iter().flatten().any(|x| *x != 0.0);
     let mut loads = if !known && loads.renew(system) { Some(&*loads) } else { None };
@@ -193,13 +194,13 @@ fn run<const D: usize, const B: usize>(
                 run.restart(kept);
                 size = f64::INFINITY;
             }
-            None if count >= looked + PATIENCE && run.jump() => {
+            None if count >= looked + SWEEPS_WITHOUT_GAIN && run.jump() => {
                 run.renew();
                 run.rest();
                 (looked, size) = (count, f64::INFINITY);
             }
             _ => {
-                if count >= looked + PATIENCE {
+                if count >= looked + SWEEPS_WITHOUT_GAIN {
                     looked = count;
                 }
                 size = run.carry_on(momentum);
@@ -207,7 +208,7 @@ fn run<const D: usize, const B: usize>(
         }
     }
     if best > target {
-        // What is told of the best point is not that of velocities which followed it through many sweeps.
+        // What is reported of the best point is not that of velocities which followed it through many sweeps.
         run.restart(kept);
         best = run.error();
     }
@@ -247,11 +248,11 @@ impl<const D: usize, const B: usize> Run<'_, D, B> {
         linalg::sum(self.r.len(), square).sqrt()
     }
 
-    /// One sweep over all colours.
+    /// One sweep over all colors.
     fn sweep(&mut self) {
-        let many = self.system.colours.len() - 1;
+        let many = self.system.colors.len() - 1;
         for k in 0..many {
-            let range = self.system.colours[k]..self.system.colours[k + 1];
+            let range = self.system.colors[k]..self.system.colors[k + 1];
             let (y, r, change) = (&self.y, &self.r[range.clone()], &mut self.change[range.clone()]);
             let contacts = &self.system.contacts[range];
             let piece = |c: &[Contact<D, B>], r: &[Shared<D>], change: &mut [[f64; D]]| {
@@ -259,7 +260,7 @@ impl<const D: usize, const B: usize> Run<'_, D, B> {
                     *change = relax(c, r, y);
                 }
             };
-            if contacts.len() < MANY || (self.system.rest && k + 1 == many) {
+            if contacts.len() < PARALLEL_MIN || (self.system.rest && k + 1 == many) {
                 piece(contacts, r, change);
             } else {
                 let pieces = contacts.par_chunks(PIECE).zip(r.par_chunks(PIECE));
@@ -310,7 +311,9 @@ impl<const D: usize, const B: usize> Run<'_, D, B> {
         let size = |change: &[f64; D]| change.iter().map(|x| x * x).sum::<f64>();
         let contacts = self.change.iter().zip(&self.r).zip(&self.system.contacts);
         let part = contacts.filter(|((change, _), _)| size(change) >= TAKES_PART * TAKES_PART * most);
-        let tau = part.map(|((change, r), c)| room(c.cone, &get(r), change)).fold(f64::INFINITY, f64::min);
+        let tau = part
+            .map(|((change, r), c)| distance_to_edge(c.cone, &get(r), change))
+            .fold(f64::INFINITY, f64::min);
         if !tau.is_finite() {
             return false;
         }
@@ -324,7 +327,7 @@ impl<const D: usize, const B: usize> Run<'_, D, B> {
 
 /// How far r may go along `change` before it leaves the cone of friction, in multiples of it; infinite where it never does, or is
 /// on the edge.
-fn room<const D: usize>(cone: Cone, r: &[f64; D], change: &[f64; D]) -> f64 {
+fn distance_to_edge<const D: usize>(cone: Cone, r: &[f64; D], change: &[f64; D]) -> f64 {
     let Cone::Coulomb { mu, tangents } = cone else { return f64::INFINITY };
     let product = |x: &[f64; D], y: &[f64; D]| {
         let along: f64 = (1..(1 + tangents).min(D)).map(|c| x[c] * y[c]).sum();

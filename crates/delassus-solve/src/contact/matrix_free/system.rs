@@ -6,7 +6,7 @@
 //! y = L⁻¹ f + G r,  u = Gᵀ y + b,  W = Gᵀ G.
 //!
 //! A contact has D rows and touches one body or two: it holds its two D × B blocks of Gᵀ and its own block of W. Contacts
-//! are kept in the order of colours; those of one colour share no body, so that they can be solved at the same time.
+//! are kept in the order of the coloring; those of one color share no body, so that they can be solved at the same time.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -32,23 +32,23 @@ pub(super) fn set<const N: usize>(to: &Shared<N>, value: &[f64; N]) {
     }
 }
 
-/// Makes `to` a copy of `values`, in the room that it has.
+/// Makes `to` a copy of `values`, in the memory that it has.
 pub(super) fn share<const N: usize>(values: &[[f64; N]], to: &mut Vec<Shared<N>>) {
     to.resize_with(values.len(), || [const { AtomicU64::new(0) }; N]);
     to.par_iter().zip(values).with_min_len(PIECE).for_each(|(to, x)| set(to, x));
 }
 
-/// Makes `room` as long as asked, with `value` everywhere.
-fn refill<T: Clone>(room: &mut Vec<T>, len: usize, value: T) {
-    room.clear();
-    room.resize(len, value);
+/// Makes `list` as long as asked, with `value` everywhere.
+fn refill<T: Clone>(list: &mut Vec<T>, len: usize, value: T) {
+    list.clear();
+    list.resize(len, value);
 }
 
 /// No body: the ground.
 pub(super) const NONE: u32 = u32::MAX;
 
-/// Colours with a bit of their own; contacts beyond them are swept one by one.
-const COLOURS: usize = 63;
+/// Colors with a bit of their own; contacts beyond them are swept one by one.
+const COLORS: usize = 63;
 
 /// A contact with all that a sweep asks of it.
 #[derive(Clone, Copy, Debug)]
@@ -66,17 +66,17 @@ pub(super) struct Contact<const D: usize, const B: usize> {
     pub rho: f64,
 }
 
-/// A problem in bodies of B rows and contacts of D rows, with the room in which it is made: for a problem like the one before
+/// A problem in bodies of B rows and contacts of D rows, with the scratch in which it is made: for a problem like the one before
 /// nothing is allocated.
 #[derive(Debug, Default)]
 pub(super) struct System<const D: usize, const B: usize> {
-    /// In the order of colours.
+    /// In the order of the coloring.
     pub contacts: Vec<Contact<D, B>>,
     /// Which constraint of the problem comes k-th.
     pub order: Vec<u32>,
-    /// Where each colour begins, and the number of contacts as a last entry.
-    pub colours: Vec<usize>,
-    /// Whether the contacts of the last colour may share bodies after all.
+    /// Where each color begins, and the number of contacts as a last entry.
+    pub colors: Vec<usize>,
+    /// Whether the contacts of the last color may share bodies after all.
     pub rest: bool,
     /// L⁻¹ f.
     pub free: Vec<[f64; B]>,
@@ -87,18 +87,18 @@ pub(super) struct System<const D: usize, const B: usize> {
     pub unit: f64,
     /// ‖ρ q‖.
     pub scale: f64,
-    room: Room<B>,
+    scratch: Scratch<B>,
 }
 
-/// Room in which a system is made.
+/// Scratch in which a system is made.
 #[derive(Debug, Default)]
-struct Room<const B: usize> {
+struct Scratch<const B: usize> {
     pieces: Vec<Piece<B>>,
-    /// The constraint of each row, the bodies of each constraint and its colour.
+    /// The constraint of each row, the bodies of each constraint and its color.
     owner: Vec<u32>,
     touched: Vec<[u32; 2]>,
-    colour: Vec<u8>,
-    /// The colours that each body has met, the number of contacts of each colour.
+    color: Vec<u8>,
+    /// The colors that each body has met, the number of contacts of each color.
     met: Vec<u64>,
     count: Vec<usize>,
     /// The next place of each body; a body of the same island, and the number of contacts there.
@@ -138,8 +138,8 @@ impl<const D: usize, const B: usize> System<D, B> {
         if !self.find_contacts(mass, h, force, rows, bodies) {
             return false;
         }
-        self.colour(n, bodies);
-        let System { contacts, order, free, room: Room { pieces, touched, .. }, .. } = self;
+        self.color(n, bodies);
+        let System { contacts, order, free, scratch: Scratch { pieces, touched, .. }, .. } = self;
         let unscaled = |&i: &u32| {
             let i = i as usize;
             let g = touched[i].map(|b| match b {
@@ -203,7 +203,7 @@ impl<const D: usize, const B: usize> System<D, B> {
         bodies: usize,
     ) -> bool {
         let n = rows.len() - 1;
-        let Room { pieces, owner, touched, .. } = &mut self.room;
+        let Scratch { pieces, owner, touched, .. } = &mut self.scratch;
         refill(owner, rows[n], 0);
         for i in 0..n {
             owner[rows[i]..rows[i + 1]].fill(i as u32);
@@ -232,40 +232,39 @@ impl<const D: usize, const B: usize> System<D, B> {
         true
     }
 
-    /// Puts the contacts in the order of colours. Each gets, among the colours that its bodies have not met, the one with the
+    /// Puts the contacts in the order of the coloring. Each gets, among the colors that its bodies have not met, the one with the
     /// fewest contacts.
-    fn colour(&mut self, n: usize, bodies: usize) {
-        let Room { touched, colour, met, count, .. } = &mut self.room;
+    fn color(&mut self, n: usize, bodies: usize) {
+        let Scratch { touched, color, met, count, .. } = &mut self.scratch;
         refill(met, bodies, 0);
-        refill(colour, n, 0);
+        refill(color, n, 0);
         count.clear();
         for (i, pair) in touched.iter().enumerate() {
             let taken = pair.iter().filter(|b| **b != NONE).fold(0, |m, &b| m | met[b as usize]);
-            let free =
-                (0..count.len().min(COLOURS)).filter(|c| taken >> c & 1 == 0).min_by_key(|&c| count[c]);
-            let c = free.unwrap_or(count.len().min(COLOURS));
+            let free = (0..count.len().min(COLORS)).filter(|c| taken >> c & 1 == 0).min_by_key(|&c| count[c]);
+            let c = free.unwrap_or(count.len().min(COLORS));
             if c == count.len() {
                 count.push(0);
             }
             count[c] += 1;
-            colour[i] = c as u8;
+            color[i] = c as u8;
             for &b in pair.iter().filter(|b| **b != NONE) {
                 met[b as usize] |= 1 << c;
             }
         }
-        self.rest = count.len() > COLOURS;
-        self.colours.clear();
-        self.colours.push(0);
+        self.rest = count.len() > COLORS;
+        self.colors.clear();
+        self.colors.push(0);
         let mut at = 0;
         for count in count {
-            // From here on the place of the next contact of the colour.
+            // From here on the place of the next contact of the color.
             let many = std::mem::replace(count, at);
             at += many;
-            self.colours.push(at);
+            self.colors.push(at);
         }
         refill(&mut self.order, n, 0);
-        for (i, &c) in self.room.colour.iter().enumerate() {
-            let at = &mut self.room.count[c as usize];
+        for (i, &c) in self.scratch.color.iter().enumerate() {
+            let at = &mut self.scratch.count[c as usize];
             self.order[*at] = i as u32;
             *at += 1;
         }
@@ -273,7 +272,7 @@ impl<const D: usize, const B: usize> System<D, B> {
 
     /// For each body its contacts.
     fn find_touching(&mut self, bodies: usize) {
-        let System { contacts, first, touching, room: Room { next, .. }, .. } = self;
+        let System { contacts, first, touching, scratch: Scratch { next, .. }, .. } = self;
         refill(first, bodies + 1, 0);
         let touched = |c: &Contact<D, B>| c.body.into_iter().filter(|b| *b != NONE);
         for b in contacts.iter().flat_map(touched) {
@@ -308,14 +307,15 @@ impl<const D: usize, const B: usize> System<D, B> {
     pub fn bytes(&self) -> usize {
         let contact = size_of::<Contact<D, B>>() + size_of::<[u32; 2]>() + size_of::<u8>();
         let body = 2 * size_of::<[f64; B]>() + size_of::<[[f64; B]; B]>() + size_of::<u64>();
-        let numbers = self.order.len() + self.first.len() + 2 * self.touching.len() + self.room.owner.len();
+        let numbers =
+            self.order.len() + self.first.len() + 2 * self.touching.len() + self.scratch.owner.len();
         // The number of contacts of each body, the next place, the island and its members.
         self.contacts.len() * contact + 4 * numbers + self.free.len() * (body + 4 * size_of::<u32>())
     }
 
     /// Number of islands, the connected parts, and of contacts in the largest one.
     pub fn islands(&mut self) -> (usize, usize) {
-        let Room { parent, members, .. } = &mut self.room;
+        let Scratch { parent, members, .. } = &mut self.scratch;
         parent.reset(self.free.len());
         let both = self.contacts.iter().filter(|c| c.body[1] != NONE);
         for c in both {
