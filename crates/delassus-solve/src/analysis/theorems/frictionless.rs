@@ -1,59 +1,30 @@
-//! A system without friction at one instant, as 001 and 002 see it, and the decisions that their propositions share.
+//! A system without friction at one instant, as in 001 and 002, and the decisions that their propositions share.
 //!
+//! ```text
 //! M a + F = Nᵀ λ_u + Gᵀ λ_b,   0 ≤ λ_u ⊥ N a + γ_u ≥ 0,   G a + γ_b = 0
+//! ```
 //!
 //! M is n × n, positive definite; N (∇hᵀ, m × n) has the contacts as rows, G (∇gᵀ, p × n) the joints (001 eq. 6).
 //!
 //! Floating point decides only what is clear: eigenvalues of W = [G; N] M⁻¹ [G; N]ᵀ, scaled to unit diagonal, that are
 //! above a margin. That constraints are dependent, or that nothing satisfies them, is never a matter of rounding: it is
-//! suggested by floating point and asked of exact arithmetic ([`crate::analysis::verify`]).
+//! suggested by floating point and decided by exact arithmetic ([`crate::analysis::verify`]).
 
+use super::decision::{AdmissibleSet, MARGIN};
 use crate::analysis::certificate::{Certificate, Claims, Fact, Finding, Kind, MatrixOf, Outcome};
 use crate::analysis::verify;
 use crate::lcp::{Lp, Nearest, linear_program, nearest_point};
 use crate::linalg::{Matrix, dot, max_abs, norm};
 use crate::problem::{Dynamics, Law, Reduced, held};
 
-/// Relative margin below which a comparison is too close to call.
-pub(super) const MARGIN: f64 = 1e-9;
-
 /// Cosines below this are zero to rounding.
 pub(super) const ORTHOGONAL: f64 = 1e-12;
 
-/// Largest number of constraints for which an acceleration is looked for that satisfies them all.
-const REACH_MAX: usize = 64;
+/// Largest number of constraints for which an acceleration is computed that satisfies them all.
+const MAX_CONSTRAINTS: usize = 64;
 
-/// Room that a reachable acceleration must leave at every contact, relative to the sizes at hand.
-const ROOM: f64 = 1e-6;
-
-/// There is exactly one solution.
-pub(super) const WELL_POSED: Claims =
-    Claims { existence: Some(true), acceleration_unique: Some(true), forces_unique: Some(true) };
-
-/// There is none.
-pub(super) const IMPOSSIBLE: Claims =
-    Claims { existence: Some(false), acceleration_unique: Some(false), forces_unique: Some(false) };
-
-/// There is a solution.
-pub(super) const SOLVABLE: Claims =
-    Claims { existence: Some(true), acceleration_unique: None, forces_unique: None };
-
-/// There is a solution, and all have one acceleration.
-pub(super) const ONE_ACCELERATION: Claims =
-    Claims { existence: Some(true), acceleration_unique: Some(true), forces_unique: None };
-
-/// Whether an acceleration satisfies all constraints.
-#[derive(Clone, Debug)]
-pub(super) enum Reach {
-    /// This one does, with room at every contact.
-    Room(Vec<f64>),
-    /// γ = 0, so a = 0 does.
-    Flat,
-    /// None does: multipliers with Jᵀλ = 0, γᵀλ < 0, λ_u ≥ 0.
-    Nothing(Vec<f64>),
-    /// Not decided.
-    Unknown,
-}
+/// Margin that an admissible acceleration must have at every contact, relative to the sizes at hand.
+const INTERIOR: f64 = 1e-6;
 
 /// Joints and contacts without friction, and a positive definite mass.
 pub(super) struct Frictionless<'a> {
@@ -183,15 +154,17 @@ impl<'a> Frictionless<'a> {
 
     /// M > 0 and an acceleration that satisfies the constraints: by Gauss' principle there is a solution, and all
     /// have one acceleration. `None` where no such acceleration is known. Where γ = 0 it is a = 0.
-    pub(super) fn solvable(&self, reach: &Reach) -> Option<Vec<Fact>> {
-        match reach {
-            Reach::Room(a) => {
+    pub(super) fn solvable(&self, set: &AdmissibleSet) -> Option<Vec<Fact>> {
+        match set {
+            AdmissibleSet::Interior(a) => {
                 let mut facts = self.assumption_2();
                 facts.push(Fact::Reachable(a.clone()));
                 Some(facts)
             }
-            Reach::Flat => Some(vec![Fact::PositiveDefinite(MatrixOf::Mass), Fact::NoBias(Kind::All)]),
-            Reach::Nothing(_) | Reach::Unknown => None,
+            AdmissibleSet::NoBias => {
+                Some(vec![Fact::PositiveDefinite(MatrixOf::Mass), Fact::NoBias(Kind::All)])
+            }
+            AdmissibleSet::Empty(_) | AdmissibleSet::Undecided => None,
         }
     }
 
@@ -201,11 +174,14 @@ impl<'a> Frictionless<'a> {
     }
 
     /// Whether an acceleration satisfies all constraints: max t with N a + γ_u ≥ t s, G a + γ_b = 0.
-    pub(super) fn reach(&self) -> Reach {
+    pub(super) fn admissible_set(&self) -> AdmissibleSet {
         let d = self.dynamics;
-        let otherwise =
-            if self.flat(&self.joints) && self.flat(&self.contacts) { Reach::Flat } else { Reach::Unknown };
-        if self.joints_independent() != Outcome::Holds || d.laws.len() > REACH_MAX {
+        let otherwise = if self.flat(&self.joints) && self.flat(&self.contacts) {
+            AdmissibleSet::NoBias
+        } else {
+            AdmissibleSet::Undecided
+        };
+        if self.joints_independent() != Outcome::Holds || d.laws.len() > MAX_CONSTRAINTS {
             return otherwise;
         }
         let g = d.jacobian.select_rows(&self.joints);
@@ -238,20 +214,22 @@ impl<'a> Frictionless<'a> {
             let step = free.mul_vec(&point[..k]);
             let a: Vec<f64> = base.iter().zip(&step).map(|(x, y)| x + y).collect();
             // Rounded too, so that what is zero but for rounding is zero.
-            let grain = 2f64.powi((ROOM * max_abs(&a).max(size)).log2() as i32 - 20);
+            let grain = 2f64.powi((INTERIOR * max_abs(&a).max(size)).log2() as i32 - 20);
             let rounded = a.iter().map(|x| (x / grain).round() * grain).collect();
-            if -value > ROOM * size
+            if -value > INTERIOR * size
                 && let Some(a) = [rounded, a].into_iter().find(|a| self.exactly(&Fact::Reachable(a.clone())))
             {
-                return Reach::Room(a);
+                return AdmissibleSet::Interior(a);
             }
         }
-        if matches!(otherwise, Reach::Flat) {
+        if matches!(otherwise, AdmissibleSet::NoBias) {
             return otherwise;
         }
         match nearest_point(&along, &bounds[..m], 1e-10) {
-            Nearest::Infeasible(y) => self.farkas(&g, &n_u, &y).map_or(Reach::Unknown, Reach::Nothing),
-            _ => Reach::Unknown,
+            Nearest::Infeasible(y) => {
+                self.farkas(&g, &n_u, &y).map_or(AdmissibleSet::Undecided, AdmissibleSet::Empty)
+            }
+            _ => AdmissibleSet::Undecided,
         }
     }
 
@@ -300,16 +278,16 @@ pub(super) fn certified(finding: Finding, d: &Dynamics, facts: Vec<Fact>, claims
     Finding { claims, certificate, ..finding }
 }
 
-/// What a proposition says of a system without friction that has at least so many joints and contacts.
+/// The result of a proposition on a system without friction that has at least so many joints and contacts.
 pub(super) fn ask(
     d: &Dynamics,
     id: &'static str,
     joints: usize,
     contacts: usize,
-    says: impl FnOnce(&Frictionless) -> Finding,
+    then: impl FnOnce(&Frictionless) -> Finding,
 ) -> Finding {
     match Frictionless::of(d) {
-        Ok(s) if s.p() >= joints && s.m() >= contacts => says(&s),
+        Ok(s) if s.p() >= joints && s.m() >= contacts => then(&s),
         Ok(_) => {
             Finding::silent(id, Outcome::NotApplicable, "there are no constraints of the kind it speaks of")
         }

@@ -1,8 +1,13 @@
-//! What all propositions of the papers say about a problem, each claim checked.
+//! The propositions of the papers on existence and uniqueness, applied to one problem, each claim checked.
 //!
-//! 000: [`crate::analysis::theorems::p000`]; 001: [`crate::analysis::theorems::p001`]; 002: [`crate::analysis::theorems::p002`];
-//! 003: [`crate::analysis::theorems::p003`]. The list of modes itself is a finding too, id `modes`.
+//! ```text
+//! M a + F = Jᵀ f ,   u = J a + γ ,   (f, u) in the laws      hypotheses of a proposition ⇒ its claims
+//! ```
+//!
+//! M is n × n, J is m × n. Paper 000: `p000`, `p000_frictionless`, `p000_friction`; 001: `p001`, `p001_angles`; 002: `p002`;
+//! 003: `p003`. The list of modes itself is a finding too, id `modes`.
 
+mod decision;
 mod frictionless;
 mod p000;
 mod p000_friction;
@@ -43,14 +48,14 @@ use crate::problem::Dynamics;
 /// A finding, and whether its certificate stood up to exact checking; `None` where it claims nothing.
 #[derive(Clone, Debug)]
 pub struct CheckedFinding {
-    /// What the proposition says.
+    /// The result of the proposition.
     pub finding: Finding,
     /// Whether the certificate was verified.
     pub verified: Option<bool>,
 }
 
-/// Largest number of coordinates and of rows for which all propositions are looked at: beyond it their matrices are no
-/// longer a matter of a moment.
+/// Largest number of coordinates and of rows for which all propositions are evaluated: beyond it their matrices take
+/// too long.
 pub const LARGEST: usize = 24;
 
 /// All propositions that apply to a problem, and the list of all modes where `analysis` has it, each checked. The verdicts of

@@ -1,6 +1,8 @@
-//! What the propositions of paper 000 say about one contact problem, corrected where they are false as printed.
+//! The propositions of paper 000 applied to one contact problem, corrected where they are false as printed.
 //!
+//! ```text
 //! M a + F = N_bᵀ λ_b + N_uᵀ λ_u + friction,   N_b a + γ_b = 0,   0 ≤ N_u a + γ_u ⊥ λ_u ≥ 0
+//! ```
 //!
 //! M ∈ R^{n×n}, N_b and N_u the normal gradients of joints and contacts (one row each), γ the terms d/dt(∇hᵀ)q̇. The
 //! propositions without friction (000 Prop. 1, 3–8, App. E) are in [`crate::analysis::theorems::p000_frictionless`], those with
@@ -10,6 +12,7 @@
 //! A decision in floating point needs a relative margin of 10⁻⁹; below it the finding is undecided, unless exact
 //! arithmetic on the numbers given settles it.
 
+use super::decision::{AdmissibleSet, MARGIN};
 use super::{p000_friction as friction, p000_frictionless as frictionless};
 use crate::analysis::certificate::{Certificate, Claims, Fact, Finding, Kind, MatrixOf, Outcome};
 use crate::analysis::verify;
@@ -17,25 +20,10 @@ use crate::lcp::{Lp, Nearest, Verdict, linear_program, nearest_point};
 use crate::linalg::{Matrix, dot, max_abs, norm};
 use crate::problem::Dynamics;
 
-/// Relative margin below which nothing is decided in floating point.
-pub(super) const MARGIN: f64 = 1e-9;
 /// Relative size of what counts as rounding: such a number may be zero.
 pub(super) const ROUNDING: f64 = 1e-13;
 /// Largest number of contacts and guides whose modes are listed exactly.
 const EXACT_MAX: usize = 8;
-
-/// There is a solution, and it is the only one.
-pub(super) const ONE: Claims =
-    Claims { existence: Some(true), acceleration_unique: Some(true), forces_unique: Some(true) };
-/// There is a solution.
-pub(super) const SOLVABLE: Claims =
-    Claims { existence: Some(true), acceleration_unique: None, forces_unique: None };
-/// There is a solution and its acceleration is the only one.
-pub(super) const ONE_ACCELERATION: Claims =
-    Claims { existence: Some(true), acceleration_unique: Some(true), forces_unique: None };
-/// There is no solution, and so nothing is unique.
-pub(super) const NO_SOLUTION: Claims =
-    Claims { existence: Some(false), acceleration_unique: Some(false), forces_unique: Some(false) };
 
 /// All propositions of 000 that speak of this problem.
 pub fn all_000(d: &Dynamics) -> Vec<Finding> {
@@ -199,19 +187,9 @@ pub(super) fn in_range(a: &Matrix, b: &[f64]) -> Verdict {
     }
 }
 
-/// Whether an acceleration satisfies all constraints: N_b a + γ_b = 0, N_u a + γ_u ≥ 0 (Assumptions 1, 3, 4 of 000).
-#[derive(Clone, Debug)]
-pub(super) enum Reach {
-    /// This one does, every inequality with room.
-    Room(Vec<f64>),
-    /// None does: these multipliers (joints first) have Nᵀλ = 0 and γᵀλ < 0.
-    Empty(Vec<f64>),
-    /// Too close to call, or no room.
-    Edge,
-}
-
-/// Looks for the acceleration with the most room.
-pub(super) fn reach(p: &Normals) -> Reach {
+/// Whether an acceleration satisfies N_b a + γ_b = 0, N_u a + γ_u ≥ 0 (Assumptions 1, 3, 4 of 000): finds the one with the
+/// largest margin at all contacts.
+pub(super) fn admissible_set(p: &Normals) -> AdmissibleSet {
     let minus: Vec<f64> = p.joint_bias.iter().map(|x| -x).collect();
     let (start, free) = if minus.is_empty() {
         (vec![0.0; p.contacts.cols()], Matrix::identity(p.contacts.cols()))
@@ -221,11 +199,13 @@ pub(super) fn reach(p: &Normals) -> Reach {
     let gap: Vec<f64> = p.joints.mul_vec(&start).iter().zip(&minus).map(|(a, b)| a - b).collect();
     if norm(&gap) > MARGIN * (norm(&minus) + p.joints.max_abs() * norm(&start)) {
         // The part of γ_b outside of the range of N_b is its own witness.
-        return Reach::Empty(gap.iter().map(|x| -x).chain(p.contact_bias.iter().map(|_| 0.0)).collect());
+        return AdmissibleSet::Empty(
+            gap.iter().map(|x| -x).chain(p.contact_bias.iter().map(|_| 0.0)).collect(),
+        );
     }
     let m = p.contact_bias.len();
     if m == 0 {
-        return Reach::Room(start);
+        return AdmissibleSet::Interior(start);
     }
     let at_start: Vec<f64> =
         p.contacts.mul_vec(&start).iter().zip(&p.contact_bias).map(|(a, b)| a + b).collect();
@@ -248,14 +228,14 @@ pub(super) fn reach(p: &Normals) -> Reach {
         let step: Vec<f64> = point[..k].iter().map(|s| s * scale).collect();
         let a: Vec<f64> = start.iter().zip(free.mul_vec(&step)).map(|(x, y)| x + y).collect();
         let size = scale + norm(&a);
-        let room = (0..m)
+        let margin = (0..m)
             .map(|i| (dot(p.contacts.row(i), &a) + p.contact_bias[i]) / length[i])
             .fold(f64::INFINITY, f64::min);
-        // The joints hold to rounding only; moving onto them exactly must not use up the room.
+        // The joints hold to rounding only; moving onto them exactly must not use up the margin.
         let gap: Vec<f64> = p.joints.mul_vec(&a).iter().zip(&minus).map(|(a, b)| a - b).collect();
         let smallest = p.joints.singular_values().last().copied().unwrap_or(f64::INFINITY);
-        if room > MARGIN * size && norm(&gap) < 1e-3 * room * smallest {
-            return Reach::Room(a);
+        if margin > MARGIN * size && norm(&gap) < 1e-3 * margin * smallest {
+            return AdmissibleSet::Interior(a);
         }
     }
     let rows = Matrix::from_fn(m, k, |i, j| along[(i, j)] / length[i]);
@@ -267,29 +247,29 @@ pub(super) fn reach(p: &Normals) -> Reach {
             let work = dot(&contact, &p.contact_bias) + dot(&joint, &p.joint_bias);
             let size: f64 = contact.iter().map(|x| x.abs()).sum::<f64>() * scale;
             if work < -1e-7 * size {
-                Reach::Empty(joint.into_iter().chain(contact).collect())
+                AdmissibleSet::Empty(joint.into_iter().chain(contact).collect())
             } else {
-                Reach::Edge
+                AdmissibleSet::Undecided
             }
         }
-        Nearest::Point(_) | Nearest::Undecided => Reach::Edge,
+        Nearest::Point(_) | Nearest::Undecided => AdmissibleSet::Undecided,
     }
 }
 
 /// Facts that prove `claims` for a problem without friction and with positive definite mass: an admissible
 /// acceleration where a solution is claimed, multipliers that rule one out where none is; where neither is within
 /// reach of floating point, the exact answer to whether there is an admissible acceleration.
-pub(super) fn evidence(d: &Dynamics, p: &Normals, reach: &Reach, claims: Claims) -> Option<Vec<Fact>> {
+pub(super) fn evidence(d: &Dynamics, p: &Normals, set: &AdmissibleSet, claims: Claims) -> Option<Vec<Fact>> {
     let mut facts = vec![Fact::PositiveDefinite(MatrixOf::Mass)];
-    match (reach, claims.existence) {
-        (Reach::Room(a), Some(true)) if independent(&p.joints) == Verdict::Proved => {
+    match (set, claims.existence) {
+        (AdmissibleSet::Interior(a), Some(true)) if independent(&p.joints) == Verdict::Proved => {
             if p.joints.rows() > 0 {
                 facts.push(Fact::Rank(MatrixOf::Gradients(Kind::Bilateral), p.joints.rows()));
             }
             if p.contacts.rows() == 0 {
                 return Some(facts);
             }
-            // Rounding at a zero makes a joint look torn.
+            // Rounding at a zero would break a joint.
             let top = max_abs(a);
             let fact =
                 Fact::Reachable(a.iter().map(|x| if x.abs() > 1e-14 * top { *x } else { 0.0 }).collect());
@@ -298,7 +278,7 @@ pub(super) fn evidence(d: &Dynamics, p: &Normals, reach: &Reach, claims: Claims)
                 return Some(facts);
             }
         }
-        (Reach::Empty(multipliers), Some(false)) => {
+        (AdmissibleSet::Empty(multipliers), Some(false)) => {
             let exact = in_order(d, multipliers);
             if let Some(fact) =
                 whole_multiples(&exact).map(Fact::Unreachable).find(|fact| verify::fact(d, fact))
@@ -319,7 +299,7 @@ pub(super) fn evidence(d: &Dynamics, p: &Normals, reach: &Reach, claims: Claims)
     })
 }
 
-/// The exact list of all modes as a fact, where it is short enough and says the same.
+/// The exact list of all modes as a fact, where it is short enough and agrees.
 pub(super) fn all_modes(d: &Dynamics, claims: Claims) -> Option<Vec<Fact>> {
     let modes = d.laws.iter().filter(|law| !law.is_bilateral() || law.mu() > 0.0).count();
     if modes > EXACT_MAX {

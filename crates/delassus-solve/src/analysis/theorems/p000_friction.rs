@@ -1,6 +1,8 @@
 //! The propositions of paper 000 about problems with sliding friction.
 //!
+//! ```text
 //! A_n λ − A_t diag(μ) λ + w: normal accelerations N a + γ under normal forces λ and the friction that goes with them
+//! ```
 //!
 //! A_n = N M⁻¹ Nᵀ normal couplings, A_t = N M⁻¹ Eᵀ couplings of normals with slip directions (ξ of 000 is part of E),
 //! tildes where frictionless joints are eliminated, M^μ the matrix of the LCP (58), M⁰ the same without friction.
@@ -16,9 +18,8 @@
 //! | `000.hlcp` | guides, joints | A regular, A⁻¹Ā a P-matrix: exact | 000 after eq. 41 |
 //! | `000.positive`, `000.pmatrix` | all | the LCP matrix is positive definite, P | 000 App. A |
 
-use super::p000::{
-    MARGIN, ONE, ROUNDING, Reach, SOLVABLE, definite, elsewhere, finding, normals, reach, undecided,
-};
+use super::decision::{AdmissibleSet, MARGIN, SOLVABLE, WELL_POSED};
+use super::p000::{ROUNDING, admissible_set, definite, elsewhere, finding, normals, undecided};
 use crate::analysis::certificate::{Fact, Finding, Kind, MatrixOf, Outcome};
 use crate::analysis::is_free_of_rounding;
 use crate::lcp::{P_MATRIX_MAX, Verdict, couplings, guide_horizontal_lcp, p_matrix, sliding_lcp};
@@ -112,7 +113,7 @@ fn contraction(id: &'static str, d: &Dynamics, s: &Sliding, kind: Kind, factor: 
             id,
             d,
             Outcome::Holds,
-            ONE,
+            WELL_POSED,
             facts,
             "friction below the bound: every load has exactly one solution",
         )
@@ -195,7 +196,7 @@ pub fn beta_two(r: &Matrix, a_c: &Matrix, threshold: f64) -> (f64, f64) {
     };
     let spread = norm(&r.stack(&Matrix::identity(u)));
     // (upper bound on the box, value at its far corner)
-    let judge = |low: &[f64], high: &[f64]| -> Option<(f64, f64)> {
+    let evaluate = |low: &[f64], high: &[f64]| -> Option<(f64, f64)> {
         let (sl, su) = (s(low)?, s(high)?);
         let change = Matrix::from_fn(u, u, |i, j| su[(i, j)] - sl[(i, j)]);
         let near = norm(&block(&sl)) + spread * norm(&change);
@@ -204,7 +205,7 @@ pub fn beta_two(r: &Matrix, a_c: &Matrix, threshold: f64) -> (f64, f64) {
         Some((near.min(far), norm(&block(&su))))
     };
     let root = (vec![0.0; u], vec![1.0; u]);
-    let Some((top, mut lower)) = judge(&root.0, &root.1) else { return (1.0, f64::INFINITY) };
+    let Some((top, mut lower)) = evaluate(&root.0, &root.1) else { return (1.0, f64::INFINITY) };
     let mut boxes = vec![(top, root.0, root.1)];
     let mut count = 1;
     loop {
@@ -224,7 +225,7 @@ pub fn beta_two(r: &Matrix, a_c: &Matrix, threshold: f64) -> (f64, f64) {
             } else {
                 l[widest] = middle
             }
-            let Some((bound, value)) = judge(&l, &h) else { return (lower, f64::INFINITY) };
+            let Some((bound, value)) = evaluate(&l, &h) else { return (lower, f64::INFINITY) };
             lower = lower.max(value);
             boxes.push((bound, l, h));
             count += 1;
@@ -273,7 +274,7 @@ pub fn prop_000_13(d: &Dynamics) -> Finding {
     let found = if size * upper < 1.0 - MARGIN && mu * largest < smallest * (1.0 - MARGIN) {
         let facts = vec![Fact::PositiveDefinite(MatrixOf::Mass), Fact::PMatrix(MatrixOf::SlidingLcp)];
         let meaning = "friction is a small change of a P-matrix: every load has exactly one solution";
-        finding(ID, d, Outcome::Holds, ONE, facts, meaning)
+        finding(ID, d, Outcome::Holds, WELL_POSED, facts, meaning)
     } else if size * lower > 1.0 + MARGIN {
         Finding::silent(ID, Outcome::Fails, "friction above the bound: the proposition is silent")
     } else {
@@ -302,10 +303,10 @@ pub fn cor_000_2(d: &Dynamics) -> Finding {
         Fact::PositiveDefinite(MatrixOf::Mass),
         Fact::Nonpositive(MatrixOf::SlipCoupling(Kind::Unilateral)),
     ];
-    match (definite(&a_n), reach(&normals(d))) {
+    match (definite(&a_n), admissible_set(&normals(d))) {
         (Verdict::Proved, _) => facts.push(Fact::PositiveDefinite(MatrixOf::Delassus(Kind::Unilateral))),
-        (_, Reach::Room(a)) => facts.push(Fact::Reachable(a)),
-        (_, Reach::Empty(_)) => {
+        (_, AdmissibleSet::Interior(a)) => facts.push(Fact::Reachable(a)),
+        (_, AdmissibleSet::Empty(_)) => {
             return Finding::silent(ID, Outcome::Fails, "no acceleration satisfies the contacts");
         }
         _ => return undecided(ID),
@@ -389,13 +390,13 @@ fn in_class(
     let Some((terms, clear)) = diagonal_terms(d) else { return undecided(id) };
     // Numbers without rounding leave nothing that is too close to call.
     if is_free_of_rounding(d) {
-        let found = finding(id, d, Outcome::Holds, ONE, facts, meaning);
+        let found = finding(id, d, Outcome::Holds, WELL_POSED, facts, meaning);
         let holds = found.certificate.as_ref().is_some_and(|certificate| certificate.verify());
         return if holds { found } else { Finding::silent(id, Outcome::Fails, otherwise) };
     }
     match class(matrix) {
         Verdict::Proved => {
-            let found = finding(id, d, Outcome::Holds, ONE, facts, meaning);
+            let found = finding(id, d, Outcome::Holds, WELL_POSED, facts, meaning);
             let above = |share: f64| terms.iter().enumerate().all(|(i, t)| matrix[(i, i)] > share * t);
             let exactly = || found.certificate.as_ref().is_some_and(|certificate| certificate.verify());
             let sound = above(MARGIN) && ((clear && above(CLEAR)) || exactly());

@@ -1,6 +1,8 @@
 //! The propositions of paper 000 about problems without friction.
 //!
+//! ```text
 //! M a + F = N_bᵀ λ_b + N_uᵀ λ_u,   N_b a + γ_b = 0,   0 ≤ N_u a + γ_u ⊥ λ_u ≥ 0        (000 eq. 16)
+//! ```
 //!
 //! | id | source | corrected |
 //! |---|---|---|
@@ -11,11 +13,12 @@
 //! | `000.prop7i` … `000.prop7vii` | 000 Prop. 7 | (v), (vi), (vii) |
 //! | `000.prop8` | 000 Prop. 8 | z satisfies N_b z = −γ_b |
 //!
-//! A_n = N M⁻¹ Nᵀ; A_c = A_n on contacts with the joints held (000 eq. 32).
+//! A_n = N M⁻¹ Nᵀ; A_c = A_n on contacts with the joints eliminated (000 eq. 32).
 
+use super::decision::{AdmissibleSet, NO_SOLUTION, ONE_ACCELERATION, SOLVABLE, WELL_POSED};
 use super::p000::{
-    NO_SOLUTION, Normals, ONE, ONE_ACCELERATION, ROUNDING, Reach, SOLVABLE, clear_rank, definite, elsewhere,
-    evidence, finding, in_range, independent, is_frictionless, normals, reach, undecided,
+    Normals, ROUNDING, admissible_set, clear_rank, definite, elsewhere, evidence, finding, in_range,
+    independent, is_frictionless, normals, undecided,
 };
 use crate::analysis::certificate::{Claims, Fact, Finding, Kind, MatrixOf, Outcome};
 use crate::analysis::verify;
@@ -110,7 +113,7 @@ fn regular(id: &'static str, d: &Dynamics, p: &Normals) -> Finding {
                 id,
                 d,
                 Outcome::Holds,
-                ONE,
+                WELL_POSED,
                 facts,
                 "every load has exactly one acceleration and one set of forces",
             )
@@ -124,7 +127,7 @@ fn compatible(id: &'static str, d: &Dynamics) -> Finding {
     let Some(p) = joints_alone(d) else { return elsewhere(id, JOINTS) };
     let n = d.coordinates();
     let m = p.joints.rows();
-    if let r @ Reach::Empty(_) = reach(&p) {
+    if let r @ AdmissibleSet::Empty(_) = admissible_set(&p) {
         return match evidence(d, &p, &r, NO_SOLUTION) {
             Some(facts) => {
                 finding(id, d, Outcome::Fails, NO_SOLUTION, facts, "the joints contradict each other")
@@ -182,21 +185,21 @@ fn admissible(
     otherwise: Claims,
     meaning: &str,
 ) -> Finding {
-    let r = reach(p);
+    let r = admissible_set(p);
     let yes =
         || evidence(d, p, &r, claims).map(|facts| finding(id, d, Outcome::Holds, claims, facts, meaning));
     let no = || {
         let none = "no acceleration satisfies the constraints";
-        if otherwise == Claims::default() && matches!(r, Reach::Empty(_)) {
+        if otherwise == Claims::default() && matches!(r, AdmissibleSet::Empty(_)) {
             return Some(Finding::silent(id, Outcome::Fails, none));
         }
         let facts = evidence(d, p, &r, NO_SOLUTION)?;
         Some(finding(id, d, Outcome::Fails, otherwise, facts, none))
     };
     match r {
-        Reach::Room(_) => yes(),
-        Reach::Empty(_) => no(),
-        Reach::Edge => yes().or_else(no),
+        AdmissibleSet::Interior(_) => yes(),
+        AdmissibleSet::Empty(_) => no(),
+        AdmissibleSet::Undecided | AdmissibleSet::NoBias => yes().or_else(no),
     }
     .unwrap_or_else(|| undecided(id))
 }
@@ -220,7 +223,7 @@ fn independent_normals(id: &'static str, d: &Dynamics, rows: &Matrix, kind: Kind
                 Fact::PositiveDefinite(MatrixOf::Delassus(kind)),
             ];
             let meaning = "the gradients are independent: every load has exactly one solution";
-            finding(id, d, Outcome::Holds, ONE, facts, meaning)
+            finding(id, d, Outcome::Holds, WELL_POSED, facts, meaning)
         }
         Verdict::Refuted => Finding::silent(
             id,
@@ -330,7 +333,7 @@ fn coercive(id: &'static str, d: &Dynamics, p: &Normals) -> Finding {
         }
     }
     let facts = if definite(&d.mass) == Verdict::Proved {
-        evidence(d, p, &reach(p), SOLVABLE)
+        evidence(d, p, &admissible_set(p), SOLVABLE)
     } else {
         let facts = vec![Fact::PositiveSemidefinite(MatrixOf::Mass), Fact::Held, Fact::Admissible(true)];
         facts.iter().all(|fact| verify::fact(d, fact)).then_some(facts)
@@ -385,13 +388,15 @@ pub fn prop_000_6(d: &Dynamics) -> Finding {
     if !is_frictionless(d) || d.laws.is_empty() || !semidefinite(&d.mass) {
         return elsewhere(ID, "problems without friction whose mass is positive semidefinite");
     }
-    match reach(&normals(d)) {
-        Reach::Room(_) => {
+    match admissible_set(&normals(d)) {
+        AdmissibleSet::Interior(_) => {
             let meaning = "the accelerations are the minimizers of Gauss' principle over the admissible ones";
             Finding::silent(ID, Outcome::Holds, meaning)
         }
-        Reach::Empty(_) => Finding::silent(ID, Outcome::Fails, "no acceleration satisfies the constraints"),
-        Reach::Edge => undecided(ID),
+        AdmissibleSet::Empty(_) => {
+            Finding::silent(ID, Outcome::Fails, "no acceleration satisfies the constraints")
+        }
+        AdmissibleSet::Undecided | AdmissibleSet::NoBias => undecided(ID),
     }
 }
 
@@ -467,7 +472,7 @@ fn curvature_in_range(id: &'static str, d: &Dynamics, p: &Normals) -> Finding {
     let Some(y) = w.select(&b, &b).solve(&p.joint_bias) else { return undecided(id) };
     let through: Vec<f64> = w.select(&u, &b).mul_vec(&y);
     let vector: Vec<f64> = p.contact_bias.iter().zip(&through).map(|(g, t)| g - t).collect();
-    // What is left of a held direction is rounding, not range.
+    // What is left of an eliminated direction is rounding, not range.
     let (a_c, size) = (held(w, &u, &b), w.select(&u, &u).max_abs());
     let a_c = Matrix::from_fn(u.len(), u.len(), |i, j| {
         if a_c[(i, j)].abs() > ROUNDING * size { a_c[(i, j)] } else { 0.0 }

@@ -1,21 +1,21 @@
 //! The propositions of 001 (Brogliato 2013) on existence and uniqueness without friction, as corrected.
 //!
+//! ```text
 //! 0 ≤ λ_u ⊥ A_c λ_u + H₄ ≥ 0,   A_c = ∇hᵀ M_c⁻¹ ∇h,   M_c⁻¹ = M⁻¹ − M⁻¹∇g (∇gᵀM⁻¹∇g)⁻¹ ∇gᵀM⁻¹
+//! ```
 //!
 //! M (n × n) is positive definite, ∇h (n × m) are the gradients of the contacts, ∇g (n × p) those of the joints,
-//! A = ∇hᵀM⁻¹∇h; H₀ and H₄ are the contact accelerations without contact forces, joints free or held
-//! (001 eq. 2, 3, 16, 17, 20, 21). γ = d/dt(∇ᵀ)q̇ is zero where gradients do not turn. Assumption 1: A > 0.
+//! A = ∇hᵀM⁻¹∇h; H₀ and H₄ are the contact accelerations without contact forces, joints free or bilateral
+//! (001 eq. 2, 3, 16, 17, 20, 21). γ = d/dt(∇ᵀ)q̇ is zero where gradients do not rotate. Assumption 1: A > 0.
 //! Assumption 2: ∇gᵀM⁻¹∇g > 0, the joints are independent. The definiteness of A_c from kinetic angles is in
 //! [`crate::analysis::theorems::p001_angles`], reduced coordinates are in [`crate::problem`].
 //!
 //! One road leads from these conditions to a claim about the problem at hand: M > 0 and an acceleration that satisfies
 //! all constraints make Gauss' principle a strictly convex program with linear constraints, which has one solution,
-//! with multipliers. H₄ ∈ Q*(A_c), the condition of 001, says by Farkas' lemma that there is such an acceleration.
+//! with multipliers. H₄ ∈ Q*(A_c), the condition of 001, means by Farkas' lemma that there is such an acceleration.
 
-use super::frictionless::{
-    Frictionless, IMPOSSIBLE, MARGIN, ONE_ACCELERATION, ORTHOGONAL, Reach, SOLVABLE, WELL_POSED, ask,
-    certified, compared,
-};
+use super::decision::{AdmissibleSet, MARGIN, NO_SOLUTION, ONE_ACCELERATION, SOLVABLE, WELL_POSED};
+use super::frictionless::{Frictionless, ORTHOGONAL, ask, certified, compared};
 use super::p001_angles as angles;
 use crate::analysis::certificate::{Claims, Fact, Finding, Kind, MatrixOf, Outcome};
 use crate::contact::{DENSE_TOLERANCE, solve_any_law};
@@ -23,7 +23,7 @@ use crate::lcp::{QpOutcome, projected_gauss_principle};
 use crate::linalg::{Matrix, max_abs, norm};
 use crate::problem::{Dynamics, Status, constrained_inverse_mass};
 
-/// What every proposition of 001 that applies says about a problem.
+/// The results of all propositions of 001 that apply to a problem.
 pub fn all_001(d: &Dynamics) -> Vec<Finding> {
     let all: [fn(&Dynamics) -> Finding; 26] = [
         prop_001_1,
@@ -53,7 +53,7 @@ pub fn all_001(d: &Dynamics) -> Vec<Finding> {
         lemma_001_5,
         angles::prop_001_15,
     ];
-    all.iter().map(|says| says(d)).filter(|f| f.outcome != Outcome::NotApplicable).collect()
+    all.iter().map(|proposition| proposition(d)).filter(|f| f.outcome != Outcome::NotApplicable).collect()
 }
 
 /// 001 Prop. 1: contacts alone. The LCP (2) has exactly one solution for every H₀ if and only if A > 0.
@@ -92,7 +92,7 @@ pub fn prop_001_1(d: &Dynamics) -> Finding {
 /// for all solutions; claimed where there is a solution.
 pub fn prop_001_2(d: &Dynamics) -> Finding {
     contacts_alone(d, "001.prop2", |s, id| {
-        by_reach(s, id, ONE_ACCELERATION, "whatever the forces, contacts cause one acceleration")
+        by_admissible_set(s, id, ONE_ACCELERATION, "whatever the forces, contacts cause one acceleration")
     })
 }
 
@@ -105,7 +105,7 @@ pub fn prop_001_3(d: &Dynamics) -> Finding {
         } else {
             "the contacts leave room to move, so there is a solution"
         };
-        by_reach(s, id, SOLVABLE, meaning)
+        by_admissible_set(s, id, SOLVABLE, meaning)
     })
 }
 
@@ -215,7 +215,12 @@ pub fn lemma_001_3(d: &Dynamics) -> Finding {
 /// acceleration is one; claimed where there is a solution.
 pub fn prop_001_6(d: &Dynamics) -> Finding {
     with_independent_joints(d, "001.prop6", |s, id| {
-        by_reach(s, id, ONE_ACCELERATION, "whatever the forces, joints and contacts cause one acceleration")
+        by_admissible_set(
+            s,
+            id,
+            ONE_ACCELERATION,
+            "whatever the forces, joints and contacts cause one acceleration",
+        )
     })
 }
 
@@ -243,14 +248,19 @@ pub fn corollary_001_1(d: &Dynamics) -> Finding {
 /// γ = 0 is enough.
 pub fn lemma_001_4(d: &Dynamics) -> Finding {
     with_independent_joints(d, "001.lemma4", |s, id| {
-        by_reach(s, id, SOLVABLE, "joints and contacts leave an acceleration, so there is a solution")
+        by_admissible_set(
+            s,
+            id,
+            SOLVABLE,
+            "joints and contacts leave an acceleration, so there is a solution",
+        )
     })
 }
 
 /// 001 Lemma 5: under the condition of Lemma 4 (i) the program (56) is feasible, and the acceleration is one.
 pub fn lemma_001_5(d: &Dynamics) -> Finding {
     with_independent_joints(d, "001.lemma5", |s, id| {
-        by_reach(
+        by_admissible_set(
             s,
             id,
             ONE_ACCELERATION,
@@ -260,14 +270,14 @@ pub fn lemma_001_5(d: &Dynamics) -> Finding {
 }
 
 /// 001 Prop. 11: contacts alone. The program (42) has a solution (i) if H₀ ∈ R(A), (ii) if γ = 0. Since R(A) = R(∇hᵀ),
-/// (i) says that the contacts can all be kept. Compares the distance of γ from R(∇hᵀ), relative to γ, with 0.
+/// (i) means that the contacts can all be kept. Compares the distance of γ from R(∇hᵀ), relative to γ, with 0.
 pub fn prop_001_11(d: &Dynamics) -> Finding {
     contacts_alone(d, "001.prop11", kept)
 }
 
 /// 001 Prop. 12: the program (53) has a solution (i) if H₄ ∈ R(A_c), (ii) if γ_u = 0 and all contacts are orthogonal to
 /// all joints, (iii) if γ = 0 (F ∈ R(∇h), which the paper asks for too, is not needed: H₄ = −∇hᵀM_c⁻¹F ∈ R(A_c)).
-/// All three say that contacts and joints can be kept together. Compares the distance of γ from R((∇h ∇g)ᵀ), relative
+/// All three mean that contacts and joints can be kept together. Compares the distance of γ from R((∇h ∇g)ᵀ), relative
 /// to γ, with 0.
 pub fn prop_001_12(d: &Dynamics) -> Finding {
     with_independent_joints(d, "001.prop12", kept)
@@ -278,8 +288,8 @@ pub fn prop_001_12(d: &Dynamics) -> Finding {
 /// 1e-7, the accuracy asked of both solvers.
 pub fn prop_001_13(d: &Dynamics) -> Finding {
     with_independent_joints(d, "001.prop13", |s, id| {
-        let reach = s.reach();
-        if let Reach::Nothing(z) = reach {
+        let set = s.admissible_set();
+        if let AdmissibleSet::Empty(z) = set {
             return impossible(s, id, z);
         }
         let undecided = || Finding::silent(id, Outcome::Undecided, "no solution was found to compare with");
@@ -302,7 +312,7 @@ pub fn prop_001_13(d: &Dynamics) -> Finding {
             1e-7,
             "the acceleration is the nearest to the free one that the constraints allow",
         );
-        match s.solvable(&reach) {
+        match s.solvable(&set) {
             Some(facts) if outcome == Outcome::Holds => certified(finding, d, facts, ONE_ACCELERATION),
             _ => finding,
         }
@@ -320,7 +330,7 @@ pub fn prop_001_14(d: &Dynamics) -> Finding {
             (0..s.m()).map(|i| (i, ratio(i))).fold((0, f64::INFINITY), |x, y| if y.1 < x.1 { y } else { x });
         if value > MARGIN {
             let finding = compared(id, Outcome::Holds, value, 0.0, "no contact is taken over by the joints");
-            return match s.solvable(&s.reach()) {
+            return match s.solvable(&s.admissible_set()) {
                 Some(facts) => certified(finding, d, facts, ONE_ACCELERATION),
                 None => finding,
             };
@@ -359,13 +369,13 @@ pub(super) fn dependent(s: &Frictionless, finding: Finding) -> Finding {
 fn contacts_alone(
     d: &Dynamics,
     id: &'static str,
-    says: impl FnOnce(&Frictionless, &'static str) -> Finding,
+    then: impl FnOnce(&Frictionless, &'static str) -> Finding,
 ) -> Finding {
     ask(d, id, 0, 1, |s| {
         if s.p() > 0 {
             return Finding::silent(id, Outcome::NotApplicable, "there are joints");
         }
-        says(s, id)
+        then(s, id)
     })
 }
 
@@ -373,16 +383,16 @@ fn contacts_alone(
 pub(super) fn with_independent_joints(
     d: &Dynamics,
     id: &'static str,
-    says: impl FnOnce(&Frictionless, &'static str) -> Finding,
+    then: impl FnOnce(&Frictionless, &'static str) -> Finding,
 ) -> Finding {
     ask(d, id, 0, 1, |s| match s.joints_independent() {
-        Outcome::Holds => says(s, id),
+        Outcome::Holds => then(s, id),
         Outcome::Fails => Finding::silent(id, Outcome::Fails, "the joints are dependent"),
         outcome => Finding::silent(id, outcome, "the joints are nearly dependent"),
     })
 }
 
-/// Lemma 1–3: what they say holds with Assumption 2.
+/// Lemmas 1–3 hold with Assumption 2.
 fn of_joints(s: &Frictionless, id: &'static str, value: f64, bound: f64, meaning: &str) -> Finding {
     match s.joints_independent() {
         Outcome::Holds => {
@@ -396,16 +406,16 @@ fn of_joints(s: &Frictionless, id: &'static str, value: f64, bound: f64, meaning
 
 fn impossible(s: &Frictionless, id: &'static str, multipliers: Vec<f64>) -> Finding {
     let finding = Finding::silent(id, Outcome::Fails, "no acceleration satisfies all constraints");
-    certified(finding, s.dynamics, vec![Fact::Unreachable(multipliers)], IMPOSSIBLE)
+    certified(finding, s.dynamics, vec![Fact::Unreachable(multipliers)], NO_SOLUTION)
 }
 
 /// Holds where some acceleration satisfies all constraints, fails where none does.
-fn by_reach(s: &Frictionless, id: &'static str, claims: Claims, meaning: &str) -> Finding {
-    let reach = s.reach();
-    match s.solvable(&reach) {
+fn by_admissible_set(s: &Frictionless, id: &'static str, claims: Claims, meaning: &str) -> Finding {
+    let set = s.admissible_set();
+    match s.solvable(&set) {
         Some(facts) => certified(Finding::silent(id, Outcome::Holds, meaning), s.dynamics, facts, claims),
-        None => match reach {
-            Reach::Nothing(z) => impossible(s, id, z),
+        None => match set {
+            AdmissibleSet::Empty(z) => impossible(s, id, z),
             _ => Finding::silent(
                 id,
                 Outcome::Undecided,
@@ -434,7 +444,7 @@ fn kept(s: &Frictionless, id: &'static str) -> Finding {
         );
     }
     let finding = |outcome, meaning: &str| compared(id, outcome, value, 0.0, meaning);
-    match s.solvable(&s.reach()) {
+    match s.solvable(&s.admissible_set()) {
         Some(facts) => {
             certified(finding(Outcome::Holds, "the constraints can all be kept"), d, facts, SOLVABLE)
         }

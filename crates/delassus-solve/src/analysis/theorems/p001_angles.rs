@@ -1,12 +1,15 @@
 //! When the constrained Delassus matrix is positive definite: 001 §4.2.2 (Brogliato 2013) and Prop. 15.
 //!
+//! ```text
 //! A_c > 0   ⇔   I > A^(-1/2) E A_b⁻¹ Eᵀ A^(-1/2)   (001 eq. 31)
+//! ```
 //!
 //! A = ∇hᵀM⁻¹∇h (m × m) couples the contacts, A_b = ∇gᵀM⁻¹∇g (p × p) the joints, E = ∇hᵀM⁻¹∇g (m × p) contacts with
 //! joints. The cosine of the kinetic angle θ between two constraints is, up to sign, their entry of W over the roots
 //! of the diagonal (001 eq. 9). Where A_c > 0, joints being independent, there is one solution for every load.
 
-use super::frictionless::{Frictionless, MARGIN, ORTHOGONAL, WELL_POSED, ask, certified, compared};
+use super::decision::{MARGIN, WELL_POSED};
+use super::frictionless::{Frictionless, ORTHOGONAL, ask, certified, compared};
 use super::p001::{blocked, dependent, with_independent_joints};
 use crate::analysis::certificate::{Claims, Finding, Kind, Outcome};
 use crate::linalg::Matrix;
@@ -173,19 +176,19 @@ pub fn prop_001_15(d: &Dynamics) -> Finding {
 fn joints_and_contacts(
     d: &Dynamics,
     id: &'static str,
-    says: impl FnOnce(&Frictionless, &'static str) -> Finding,
+    then: impl FnOnce(&Frictionless, &'static str) -> Finding,
 ) -> Finding {
-    ask(d, id, 1, 1, |_| with_independent_joints(d, id, says))
+    ask(d, id, 1, 1, |_| with_independent_joints(d, id, then))
 }
 
 /// Assumptions 1 and 2: contacts independent, joints independent.
 fn independent_families(
     d: &Dynamics,
     id: &'static str,
-    says: impl FnOnce(&Frictionless, &'static str) -> Finding,
+    then: impl FnOnce(&Frictionless, &'static str) -> Finding,
 ) -> Finding {
     joints_and_contacts(d, id, |s, id| match s.rank(Kind::Unilateral) {
-        Some(r) if r == s.m() => says(s, id),
+        Some(r) if r == s.m() => then(s, id),
         Some(_) => Finding::silent(id, Outcome::NotApplicable, "the contacts are dependent"),
         None => Finding::silent(id, Outcome::Undecided, "the contacts are nearly dependent"),
     })
@@ -195,7 +198,7 @@ fn independent_families(
 fn orthogonal_families(
     d: &Dynamics,
     id: &'static str,
-    says: impl FnOnce(&Frictionless, &'static str, &Matrix) -> Finding,
+    then: impl FnOnce(&Frictionless, &'static str, &Matrix) -> Finding,
 ) -> Finding {
     independent_families(d, id, |s, id| {
         let off = |rows: &[usize]| {
@@ -221,7 +224,7 @@ fn orthogonal_families(
             );
         }
         let c = s.cosines(&s.contacts, &s.joints);
-        says(s, id, &c.mul(&c.transpose()))
+        then(s, id, &c.mul(&c.transpose()))
     })
 }
 

@@ -1,15 +1,15 @@
 //! The lemmas of 002 (Lötstedt 1982) §5 on dependent constraints, as corrected.
 //!
+//! ```text
 //! G₁ᵀM⁻¹Gλ + G₁ᵀb = 0,   0 ≤ λ₂ ⊥ G₂ᵀM⁻¹Gλ + G₂ᵀb = δ₂ ≥ 0   (002 eq. 5.2)
+//! ```
 //!
 //! G = (G₁ G₂) are the gradients of joints and contacts as columns, here the rows of J; b = M⁻¹f = −M⁻¹F. The terms of
-//! turning gradients, γ, are absent from (5.2): they have to be zero, or compatible, γ ∈ R(Gᵀ), which shifts b. Any number
+//! rotating gradients, γ, are absent from (5.2): they have to be zero, or compatible, γ ∈ R(Gᵀ), which shifts b. Any number
 //! of constraints may depend on others: a table with four legs.
 
-use super::frictionless::{
-    Frictionless, IMPOSSIBLE, MARGIN, ONE_ACCELERATION, ORTHOGONAL, Reach, WELL_POSED, ask, certified,
-    compared,
-};
+use super::decision::{AdmissibleSet, MARGIN, NO_SOLUTION, ONE_ACCELERATION, WELL_POSED};
+use super::frictionless::{Frictionless, ORTHOGONAL, ask, certified, compared};
 use super::p001::distance_from_range;
 use crate::analysis::certificate::{Fact, Finding, Kind, MatrixOf, Outcome};
 use crate::contact::{DENSE_TOLERANCE, solve_any_law};
@@ -17,10 +17,10 @@ use crate::lcp::{Nearest, nearest_point};
 use crate::linalg::{Matrix, max_abs, norm};
 use crate::problem::{Dynamics, Status};
 
-/// What every lemma of 002 that applies says about a problem.
+/// The results of all lemmas of 002 that apply to a problem.
 pub fn all_002(d: &Dynamics) -> Vec<Finding> {
     let all: [fn(&Dynamics) -> Finding; 2] = [lemma_002_51, lemma_002_52];
-    all.iter().map(|says| says(d)).filter(|f| f.outcome != Outcome::NotApplicable).collect()
+    all.iter().map(|proposition| proposition(d)).filter(|f| f.outcome != Outcome::NotApplicable).collect()
 }
 
 /// 002 Lemma 5.1: nonnegative forces x of the rows of `gradients` can be replaced by x' ≥ 0 with the same sum
@@ -101,7 +101,7 @@ pub fn lemma_002_51(d: &Dynamics) -> Finding {
         let Some(rank) = s.rank(Kind::Unilateral) else {
             return undecided("the contacts are nearly dependent");
         };
-        if let Reach::Nothing(z) = s.reach() {
+        if let AdmissibleSet::Empty(z) = s.admissible_set() {
             return nothing(s, id, z);
         }
         let Ok(problem) = s.reduced.problem(&d.laws) else { return undecided("no solution was found") };
@@ -139,8 +139,8 @@ pub fn lemma_002_52(d: &Dynamics) -> Finding {
         }
         let compatible = distance_from_range(&d.jacobian, &d.bias);
         if compatible > MARGIN {
-            return match s.reach() {
-                Reach::Nothing(z) => nothing(s, id, z),
+            return match s.admissible_set() {
+                AdmissibleSet::Empty(z) => nothing(s, id, z),
                 _ => found(
                     Outcome::Fails,
                     "dependent constraints turn against each other, of which it does not speak",
@@ -148,7 +148,7 @@ pub fn lemma_002_52(d: &Dynamics) -> Finding {
             };
         }
         let meaning = "some constraints are redundant: the acceleration and the sum of all forces are unique, single forces need not be";
-        match s.solvable(&s.reach()) {
+        match s.solvable(&s.admissible_set()) {
             Some(facts) => certified(found(Outcome::Holds, meaning), d, facts, ONE_ACCELERATION),
             None if compatible <= ORTHOGONAL => found(Outcome::Holds, "the constraints agree, to rounding"),
             None => found(Outcome::Undecided, "whether the constraints agree is too close to call"),
@@ -158,5 +158,5 @@ pub fn lemma_002_52(d: &Dynamics) -> Finding {
 
 fn nothing(s: &Frictionless, id: &'static str, multipliers: Vec<f64>) -> Finding {
     let finding = Finding::silent(id, Outcome::Fails, "no acceleration satisfies all constraints");
-    certified(finding, s.dynamics, vec![Fact::Unreachable(multipliers)], IMPOSSIBLE)
+    certified(finding, s.dynamics, vec![Fact::Unreachable(multipliers)], NO_SOLUTION)
 }

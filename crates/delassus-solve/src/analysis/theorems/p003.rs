@@ -1,9 +1,11 @@
 //! Sliding contacts by paper 003: regular, inconsistent (no solution) or indeterminate (several).
 //!
+//! ```text
 //! 0 ≤ (a − μ hᵀe) λ + w ⊥ λ ≥ 0        (003 eq. 38, 47, 49)
+//! ```
 //!
 //! M_c⁻¹ = [a hᵀ; h H] the inverse effective mass of the contact (normal, tangents), e the slip direction, w the normal
-//! acceleration without the contact's own force; the normals of all other constraints are held (003 §4). The slope
+//! acceleration without the contact's own force; the normals of all other constraints are bilateral (003 §4). The slope
 //! a − μ hᵀe is negative where e_jam·e > μ_jam/μ (003 eq. 39): the contact jams.
 //!
 //! | slope | w | |
@@ -15,7 +17,8 @@
 //! With one contact and independent joints without friction this is the whole problem; with more it is a statement about
 //! that contact alone, and nothing is claimed for the problem.
 
-use super::p000::{MARGIN, NO_SOLUTION, ONE, all_modes, definite, elsewhere, finding, undecided};
+use super::decision::{MARGIN, NO_SOLUTION, WELL_POSED};
+use super::p000::{all_modes, definite, elsewhere, finding, undecided};
 use crate::analysis::certificate::{Claims, Fact, Finding, MatrixOf, Outcome};
 use crate::analysis::friction_cone::friction_cone;
 use crate::lcp::Verdict;
@@ -103,7 +106,14 @@ pub fn jam_003(d: &Dynamics, k: usize) -> Finding {
                 vec![Fact::PositiveDefinite(MatrixOf::Mass), Fact::PositiveDefinite(MatrixOf::SlidingLcp)];
             let meaning =
                 format!("constraint {k} slides regularly: its force is determined, whatever the load");
-            finding(ID, d, Outcome::Fails, if alone { ONE } else { Claims::default() }, facts, &meaning)
+            finding(
+                ID,
+                d,
+                Outcome::Fails,
+                if alone { WELL_POSED } else { Claims::default() },
+                facts,
+                &meaning,
+            )
         }
         Some(class) => {
             let (claims, words) = if class == Class::Inconsistent {
