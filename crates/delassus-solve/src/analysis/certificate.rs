@@ -1,10 +1,14 @@
 //! Findings and their certificates.
 //!
-//! A [`Finding`] is what one proposition says about one contact problem. Where it claims something, it carries a
+//! ```text
+//! problem ⊨ facts ,      facts ⇒ claims
+//! ```
+//!
+//! A [`Finding`] is the result of one proposition on one contact problem. Where it makes a claim, it carries a
 //! [`Certificate`]: the problem itself and facts about its matrices that imply the claim. [`Certificate::verify`]
-//! checks the facts with exact rational arithmetic on the numbers of the problem (every `f64` is a rational number),
-//! deriving all matrices anew, and that the facts imply the claim (`implication`); it shares no code with the solvers and
-//! believes nothing that they computed.
+//! checks the facts in exact rational arithmetic on the numbers of the problem (every `f64` is a rational number),
+//! deriving all matrices anew, and that the facts imply the claim (`implication`). It shares no code with the solvers and
+//! uses no number that they computed.
 
 use super::{implication, verify};
 use crate::problem::Dynamics;
@@ -14,7 +18,7 @@ use crate::problem::Dynamics;
 pub enum Outcome {
     /// They are: what the proposition concludes is true of this problem.
     Holds,
-    /// They are not: the proposition says nothing more (or, where it is an equivalence, the opposite).
+    /// They are not: the proposition claims nothing more (or, where it is an equivalence, the opposite).
     Fails,
     /// The problem is not of the kind that the proposition speaks of.
     NotApplicable,
@@ -33,7 +37,7 @@ pub struct Claims {
     pub forces_unique: Option<bool>,
 }
 
-/// What a proposition says about a problem.
+/// The result of a proposition on a problem.
 #[derive(Clone, Debug)]
 pub struct Finding {
     /// The proposition, e.g. `000.prop12`.

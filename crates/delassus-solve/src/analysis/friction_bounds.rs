@@ -1,7 +1,11 @@
 //! Friction below which the sliding contact problem is known to have exactly one solution.
 //!
-//! All bounds have the form max μ < σ_min(A_n)/σ_max(A_t), with A_n the normal couplings and A_t the couplings of
-//! normals with slip directions, other constraints eliminated where the proposition says so:
+//! ```text
+//! max μ < σ_min(A_n) / σ_max(A_t)
+//! ```
+//!
+//! A_n holds the normal couplings, A_t the couplings of normals with slip directions, other constraints eliminated where the
+//! proposition requires it:
 //!
 //! | id | constraints | source |
 //! |---|---|---|

@@ -1,6 +1,11 @@
 //! The generalized friction cone of one contact, and how far its friction is from jamming.
 //!
-//! With the inverse effective mass of the contact, M_c⁻¹ = [a hᵀ; h H] in the order (normal, tangents):
+//! ```text
+//! M_c⁻¹ = ⎡a hᵀ⎤        the inverse effective mass of the contact, in the order (normal, tangents)
+//!         ⎣h H ⎦
+//! ```
+//!
+//! a is a number, h ∈ R^d, H is d × d with d tangents.
 //!
 //! | quantity | formula | source |
 //! |---|---|---|
@@ -10,12 +15,12 @@
 //! | jamming direction | e_jam = h/‖h‖ | 003 eq. 40 |
 //! | locking angle | α = 2 arccos(μ_jam/μ) where μ > μ_jam | 003 eq. 41 |
 //!
-//! In a system with other constraints the block is the one that is left when those are held (003 §4): see
+//! In a system with other constraints the block is the Schur complement in which those are bilateral (003 §4): see
 //! [`crate::problem::held`].
 
 use crate::linalg::{Matrix, dot, norm};
 
-/// What 003 says of one contact.
+/// The friction cone and jamming of one contact (003).
 #[derive(Clone, Debug)]
 pub struct FrictionCone {
     /// M_c⁻¹ in the order (normal, tangents).

@@ -1,12 +1,14 @@
 //! What the facts of a certificate imply.
 //!
+//! ```text
 //! facts ∧ laws ⇒ claims
+//! ```
 //!
-//! [`crate::analysis::verify`] says whether each fact is true of the problem; here it is decided, for the proposition that the
+//! [`crate::analysis::verify`] decides whether each fact is true of the problem; here it is decided, for the proposition that the
 //! certificate names, whether facts that are true imply its claims. M is the mass, N_b and N_u are the normal rows of
 //! joints and contacts, γ their bias, W = J M⁻¹ Jᵀ. A handful of theorems carries all propositions (`linear`, `gauss`,
 //! `coercive`, `impossible`, `sliding_lcp`, `contraction`, `copositive`, `modes` below); each proposition has its laws, the
-//! theorems it may call on, and the most it says. Nothing here is shared with the functions that look for certificates.
+//! theorems it may call on, and the most it can claim. Nothing here is shared with the functions that construct certificates.
 
 use super::certificate::{Certificate, Claims, Fact, Kind, MatrixOf};
 use crate::problem::{Dynamics, Law};
@@ -19,7 +21,7 @@ pub(super) fn follows(certificate: &Certificate) -> bool {
     let claims = &certificate.claims;
     let covered = |claim: Option<bool>, implied: Option<bool>| claim.is_none() || claim == implied;
     (proposition.laws)(&certificate.dynamics.laws)
-        && proposition.says(claims)
+        && proposition.covers(claims)
         && covered(claims.existence, implied.existence)
         && covered(claims.acceleration_unique, implied.acceleration_unique)
         && covered(claims.forces_unique, implied.forces_unique)
@@ -36,20 +38,20 @@ fn both(x: Claims, y: Claims) -> Claims {
 
 type Theorem = fn(&Known) -> Claims;
 
-/// A proposition: the laws it speaks of, the theorems that carry it, and the most it says.
+/// A proposition: the laws it speaks of, the theorems that carry it, and the most it can claim.
 struct Proposition {
     laws: fn(&[Law]) -> bool,
     theorems: &'static [Theorem],
     /// 1: there is a solution; 2: and one acceleration; 3: and one set of forces.
     most: u8,
-    /// May say that there is no solution.
+    /// May claim that there is no solution.
     refutes: bool,
-    /// May say that there are several.
+    /// May claim that there are several.
     several: bool,
 }
 
 impl Proposition {
-    fn says(&self, claims: &Claims) -> bool {
+    fn covers(&self, claims: &Claims) -> bool {
         let yes = |claim: Option<bool>, level: u8| claim != Some(true) || self.most >= level;
         let none = self.refutes && claims.existence == Some(false);
         let no = |claim: Option<bool>| claim != Some(false) || none || self.several;
@@ -114,7 +116,7 @@ fn proposition(id: &str) -> Option<Proposition> {
         "001.prop11" => of(contacts_alone, &[gauss], 1),
         "001.prop12" => of(some_contacts, &[gauss], 1),
         "001.prop14" => of(some_contacts, &[gauss], 2),
-        // These speak of matrices and say nothing about solutions.
+        // These are about matrices and claim nothing about solutions.
         "001.lemma1" | "001.lemma2" | "001.lemma3" => of(frictionless, &[], 0),
         "001.prop5" | "001.prop8" | "001.cor1" | "001.cor2" | "001.cor5" => of(some_contacts, &[], 0),
 
@@ -315,7 +317,7 @@ fn impossible(known: &Known) -> Claims {
     if known.facts.iter().any(refuted) { NONE } else { NOTHING }
 }
 
-/// The sliding LCP has one solution for every load where its matrix is P; that it exists says that M and the block of
+/// The sliding LCP has one solution for every load where its matrix is P; that it exists means that M and the block of
 /// the unknowns solved for are regular, so that forces and acceleration follow from it (000 App. A, eq. 58).
 fn sliding_lcp(known: &Known) -> Claims {
     if all_slide(known.laws()) && known.has(&Fact::PMatrix(MatrixOf::SlidingLcp)) { ONE } else { NOTHING }
@@ -330,7 +332,7 @@ fn definite_lcp(known: &Known) -> Claims {
     }
 }
 
-/// max μ < σ_min(A_n)/σ_max(A_t), joints eliminated where there are any (that the matrices exist says that M and A_n of
+/// max μ < σ_min(A_n)/σ_max(A_t), joints eliminated where there are any (that the matrices exist means that M and A_n of
 /// the joints are regular). Guides: λ = A_n⁻¹(A_t diag(μ)|λ| − w) is a contraction (000 Prop. 9–11). Contacts: A_n is
 /// symmetric and, with M ≻ 0, positive semidefinite, xᵀ(A_n − A_t diag(μ))x ≥ (σ_min − max μ σ_max)‖x‖² (000 Prop. 12, 14).
 fn contraction(known: &Known) -> Claims {

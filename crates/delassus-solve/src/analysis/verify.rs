@@ -1,9 +1,13 @@
 //! Facts of certificates, checked exactly.
 //!
-//! Every matrix is derived anew from M, F, J, γ and the laws, in rational arithmetic, and every comparison is
-//! between rational numbers: what passes is true of the numbers of the problem as they stand. The two facts that
-//! speak of numbers found in floating point carry their tolerance ([`Fact::Reachable`], [`Fact::Solution`]).
-//! Nothing here is shared with the solvers. What is too large to be checked in a moment is refused.
+//! ```text
+//! M a + F = Jᵀ f ,   u = J a + γ   over Q :      is the fact true of these numbers?
+//! ```
+//!
+//! M is n × n, J is m × n. Every matrix is derived anew from M, F, J, γ and the laws, in rational arithmetic, and every
+//! comparison is between rational numbers: a fact that passes is true of the numbers of the problem as they stand. The two facts
+//! about numbers found in floating point carry their tolerance ([`Fact::Reachable`], [`Fact::Solution`]). Nothing here is
+//! shared with the solvers. What is too large to be checked in a moment is refused.
 
 use super::certificate::{Claims, Fact, Kind, MatrixOf};
 use crate::linalg::{RationalMatrix, rational};
@@ -273,7 +277,7 @@ fn reachable(d: &Dynamics, a: &[f64]) -> Option<bool> {
     Some(constraints(d, Kind::Unilateral).iter().all(|&k| value.sign(k, 0) > 0))
 }
 
-/// One row per constraint of N x − s = g: s, one per contact, is the room it has.
+/// One row per constraint of N x − s = g: s, one per contact, is its slack.
 fn with_room(d: &Dynamics, g: impl Fn(usize) -> f64) -> Vec<Vec<f64>> {
     let (at, contacts) = (first_rows(d), constraints(d, Kind::Unilateral));
     let row = |k: usize| {
@@ -286,8 +290,8 @@ fn with_room(d: &Dynamics, g: impl Fn(usize) -> f64) -> Vec<Vec<f64>> {
 
 /// n columns that are free, then one per contact that is not.
 fn free_motion(d: &Dynamics) -> Vec<bool> {
-    let room = constraints(d, Kind::Unilateral).len();
-    (0..d.mass.rows() + room).map(|c| c < d.mass.rows()).collect()
+    let slacks = constraints(d, Kind::Unilateral).len();
+    (0..d.mass.rows() + slacks).map(|c| c < d.mass.rows()).collect()
 }
 
 /// N_b a + γ_b = 0, N_u a + γ_u = s ≥ 0 for some a.
@@ -364,8 +368,8 @@ fn solution(d: &Dynamics, force: &[f64], tolerance: f64) -> Option<bool> {
             let rows = at..at + law.dim();
             let slack: Vec<BigRational> = speed[rows.clone()].iter().map(|s| s * &epsilon).collect();
             let mu = rational(law.mu())?;
-            let room = &epsilon * &top * (&mu + &one);
-            obeys(law, &mu, &f[rows.clone()], &u[rows], &slack, &room)
+            let force_slack = &epsilon * &top * (&mu + &one);
+            obeys(law, &mu, &f[rows.clone()], &u[rows], &slack, &force_slack)
         })
         .try_fold(true, |all, one| one.map(|one| all && one))
 }
@@ -374,19 +378,21 @@ fn abs(x: &BigRational) -> BigRational {
     if *x < zero() { -x } else { x.clone() }
 }
 
-/// Whether f and u obey a law, up to `slack` for the rows of u and `room` for the forces.
+/// Whether f and u obey a law, up to `slack` for the rows of u and `force_slack` for the forces.
 fn obeys(
     law: &Law,
     mu: &BigRational,
     f: &[BigRational],
     u: &[BigRational],
     slack: &[BigRational],
-    room: &BigRational,
+    force_slack: &BigRational,
 ) -> Option<bool> {
     let normal = if law.is_bilateral() {
         abs(&u[0]) <= slack[0]
     } else {
-        u[0] >= -slack[0].clone() && f[0] >= -room.clone() && (u[0] <= slack[0] || f[0] <= *room)
+        u[0] >= -slack[0].clone()
+            && f[0] >= -force_slack.clone()
+            && (u[0] <= slack[0] || f[0] <= *force_slack)
     };
     let size = if law.is_bilateral() { abs(&f[0]) } else { f[0].clone() };
     let limit = mu * &size;
@@ -397,17 +403,17 @@ fn obeys(
         Law::CoulombEllipse { .. } | Law::Rolling { .. } | Law::ConeRolling { .. } => return None,
         Law::Sliding { slip, .. } | Law::BilateralSliding { slip, .. } => {
             let e = slip.components().iter().map(|e| rational(*e)).collect::<Option<Vec<_>>>()?;
-            f[1..].iter().zip(&e).all(|(f, e)| abs(&(f + &limit * e)) <= *room)
+            f[1..].iter().zip(&e).all(|(f, e)| abs(&(f + &limit * e)) <= *force_slack)
         }
         Law::Cone { .. } | Law::ConePlane { .. } => {
             // K ∋ f ⊥ u ∈ K*: the power is small where either side of each product is.
             let motion = slack.iter().fold(zero(), |a, b| a + b);
             let power = f.iter().zip(u).map(|(f, u)| f * u).fold(zero(), |a, b| a + b);
             let reach = f.iter().map(abs).zip(slack).map(|(f, s)| f * s).fold(zero(), |a, b| a + b);
-            let idle = room * u.iter().map(abs).fold(zero(), |a, b| a + b);
+            let idle = force_slack * u.iter().map(abs).fold(zero(), |a, b| a + b);
             return Some(
-                f[0] >= -room.clone()
-                    && length(&f[1..]) <= limit + room
+                f[0] >= -force_slack.clone()
+                    && length(&f[1..]) <= limit + force_slack
                     && u[0] >= mu * length(&u[1..]) - motion * (mu + BigRational::from(BigInt::from(1)))
                     && abs(&power) <= reach + idle,
             );
@@ -418,9 +424,13 @@ fn obeys(
         | Law::BilateralCoulomb { .. } => {
             let still = u[1..].iter().zip(&slack[1..]).all(|(u, s)| abs(u) <= *s);
             let speed = length(&u[1..]);
-            let opposed =
-                || f[1..].iter().zip(&u[1..]).all(|(f, u)| abs(&(f * &speed + &limit * u)) <= room * &speed);
-            length(&f[1..]) <= &limit + room && (still || opposed())
+            let opposed = || {
+                f[1..]
+                    .iter()
+                    .zip(&u[1..])
+                    .all(|(f, u)| abs(&(f * &speed + &limit * u)) <= force_slack * &speed)
+            };
+            length(&f[1..]) <= &limit + force_slack && (still || opposed())
         }
     };
     Some(normal && friction)

@@ -1,15 +1,17 @@
-//! The laws of impact that are solved in one go: Moreau's, Newton's, Poisson's.
+//! The laws of impact that are solved as one problem: Moreau's, Newton's, Poisson's.
 //!
-//! u⁺ = A p + q,   A = A_c ∈ R^{m×m} with the joints held, q the velocities without percussions.
+//! ```text
+//! u⁺ = A p + q,   A = A_c ∈ R^{m×m} with the joints eliminated, q the velocities without percussions.
+//! ```
 //!
 //! * Moreau (001 eq. 84): the contact problem with normal velocities u_n⁺ + e u_n⁻.
 //! * Newton (002 eq. 3.9, 3.10): approaching contacts are bilateral in u_n⁺ + e u_n⁻, the others unilateral in u_n⁺.
 //! * Newton with a matrix (001 eq. 76, 77): A p = −(I + E) u_N⁻ on the normals, whatever the signs.
 //! * Poisson: compression is the inelastic contact problem; restitution starts from there with p_n = e p_n,c + x,
-//!   0 ≤ x ⊥ u_n⁺ ≥ 0, so that a contact that is pressed together again is held.
+//!   0 ≤ x ⊥ u_n⁺ ≥ 0, so that a contact that closes again stays closed.
 //!
 //! Few planar contacts are solved by listing all solutions; of several the one with the least kinetic energy is taken,
-//! and the others are told.
+//! and the others are reported.
 
 use super::{Found, ImpactStatus, Setting};
 use crate::contact::{DENSE_TOLERANCE, coulomb_space, solve_any_law};
@@ -45,8 +47,8 @@ pub(super) fn newton(s: &Setting<'_>) -> Found {
     let shift: Vec<f64> = (0..closing.len())
         .map(|k| if closing[k] { s.problem.contacts[k].restitution * s.before[s.offsets[k]] } else { 0.0 })
         .collect();
-    let held: Vec<bool> = closing.iter().zip(&guides).map(|(a, b)| *a || *b).collect();
-    solve_laws(s, &held, &shift)
+    let bilateral: Vec<bool> = closing.iter().zip(&guides).map(|(a, b)| *a || *b).collect();
+    solve_laws(s, &bilateral, &shift)
 }
 
 /// Newton's law with a matrix, as an equation.
@@ -101,10 +103,10 @@ fn solve_laws(s: &Setting<'_>, bilateral: &[bool], shift: &[f64]) -> Found {
     }
     let set = enumerate_contact(&a, &q, &laws, &EnumerateOptions { max_modes: LISTED });
     if set.complete && !set.pieces.is_empty() {
-        let found = set.pieces.iter().map(|piece| widen(s, &rows, &piece.force)).collect();
-        // A piece whose velocities move is more than one outcome.
-        let moving = set.pieces.iter().any(|piece| {
-            let freedom = piece.freedom.as_ref();
+        let found = set.pieces.iter().map(|component| widen(s, &rows, &component.force)).collect();
+        // A component whose velocities vary is more than one outcome.
+        let moving = set.pieces.iter().any(|component| {
+            let freedom = component.freedom.as_ref();
             freedom.is_some_and(|d| a.mul(&d.force).max_abs() > SAME * a.max_abs() * d.force.max_abs())
         });
         return Found { searched: set.decided && !moving, ..least_energy(s, found) };
@@ -129,7 +131,7 @@ fn one_solution(a: &Matrix, q: &[f64], laws: &[Law]) -> (Vec<f64>, ImpactStatus)
     let Ok(problem) = ContactProblem::new(a, q, laws) else {
         return (vec![0.0; q.len()], ImpactStatus::NotConverged);
     };
-    // One contact in space has a root that is always found; believed only where it checks.
+    // One contact in space has a root that is always found; accepted only where its residual is small.
     if let [Law::Coulomb { mu }] = *laws {
         let block = [0, 1, 2].map(|i| [0, 1, 2].map(|j| a[(i, j)]));
         let closed = coulomb_space(&block, &[q[0], q[1], q[2]], mu).map(|p| p.to_vec());

@@ -1,6 +1,8 @@
 //! Impacts: velocities jump, percussions act, positions stay.
 //!
+//! ```text
 //! M (v⁺ − v⁻) = J_bᵀ p_b + J_uᵀ p + P,   J_b v⁺ + d_b = 0,   u = J_u v + d,   (p, u⁻, u⁺) in the law
+//! ```
 //!
 //! M ∈ R^{n×n} mass, J_b joints, J_u rows of the contacts (normal, tangents; one contact after the other), d their rates
 //! at v = 0 (explicit dependence on time), P ∈ R^n external impulse, p_b and p percussions (001 eq. 71–73; 002 eq.
@@ -17,9 +19,9 @@
 //! | [`ImpactLaw::Sequence`] | one contact after the other by the energetic law, the fastest first, until none approaches |
 //!
 //! Friction: ‖p_t‖ ≤ μ p_n, and p_t opposes u_t⁺ (in the last two laws: at every instant of an impact). A guide with friction
-//! is a contact that is bilateral: u_n⁺ = 0, ‖p_t‖ ≤ μ |p_n|; the last two laws do not know it.
+//! is a contact that is bilateral: u_n⁺ = 0, ‖p_t‖ ≤ μ |p_n|; the last two laws do not cover it.
 //!
-//! No law is believed. Every outcome is held against three sets of conditions (001 §6): kinematic u_n⁺ ≥ 0, kinetic
+//! No law is taken on trust. Every outcome is checked against three sets of conditions (001 §6): kinematic u_n⁺ ≥ 0, kinetic
 //! p_n ≥ 0 and ‖p_t‖ ≤ μ p_n, energetic T⁺ ≤ T⁻ + work of P and of moving constraints. Moreau's law without friction
 //! and with one e satisfies the last two always, and the first where u_n⁻ ≤ 0; Newton's laws satisfy the first and
 //! may break the other two (p_n < 0, then also energy out of nothing: 002 §3 needs p ≥ 0); friction at the end of the
@@ -75,11 +77,11 @@ pub struct ImpactContact {
     pub friction: f64,
     /// Coefficient of restitution e, from 0 to 1.
     pub restitution: f64,
-    /// A guide with friction: held both ways, without a rebound.
+    /// A guide with friction: bilateral, without a rebound.
     pub bilateral: bool,
 }
 
-/// A law of impact; see the [module](self) for what each one says.
+/// A law of impact; see the [module](self) for the equations of each.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum ImpactLaw {
     /// Complementarity of percussion and weighted velocity.
@@ -116,7 +118,7 @@ impl ImpactLaw {
     pub const NAMED: [ImpactLaw; 5] =
         [ImpactLaw::Moreau, ImpactLaw::Newton, ImpactLaw::Poisson, ImpactLaw::Energetic, ImpactLaw::Sequence];
 
-    /// The word in files and on the terminal.
+    /// The name in files and on the command line.
     pub fn name(&self) -> &'static str {
         match self {
             ImpactLaw::Moreau => "moreau",
@@ -213,7 +215,7 @@ pub struct ImpactResult {
     pub alternatives: Vec<Vec<f64>>,
     /// Whether all solutions of the law were listed.
     pub searched: bool,
-    /// The contacts in the order in which they were struck, for [`ImpactLaw::Sequence`].
+    /// The contacts in the order in which they collided, for [`ImpactLaw::Sequence`].
     pub order: Vec<usize>,
 }
 
@@ -279,7 +281,7 @@ pub fn resolve_impact(problem: &ImpactProblem, law: &ImpactLaw) -> Result<Impact
     Ok(setting.outcome(found))
 }
 
-/// The kinetic angles θ_ij between the contacts with the joints held (001 eq. 9), k × k with k contacts, θ_ii = 0;
+/// The kinetic angles θ_ij between the contacts with the joints eliminated (001 eq. 9), k × k with k contacts, θ_ii = 0;
 /// NaN where a normal has no effect. With θ_ij = π/2 the contacts do not feel each other; below π/2 a percussion at one
 /// closes the other (the balls of a cradle); above, it opens the other.
 pub fn kinetic_angles(problem: &ImpactProblem) -> Result<Matrix, ImpactError> {
@@ -324,7 +326,7 @@ struct Setting<'a> {
     offsets: Vec<usize>,
     /// A_c on all rows of the contacts.
     delassus: Matrix,
-    /// q: u without percussions of contacts, after the external impulse, joints held.
+    /// q: u without percussions of contacts, after the external impulse, joints eliminated.
     free: Vec<f64>,
     /// u⁻.
     before: Vec<f64>,
@@ -475,7 +477,7 @@ impl<'a> Setting<'a> {
         }
     }
 
-    /// What does not hold, each number judged by the size of the terms that make it up.
+    /// What does not hold, each number relative to the size of the terms that make it up.
     fn violations(&self, velocity: &[f64], impulses: &[f64], after: &[f64], gain: f64) -> Vec<Violation> {
         let p = self.problem;
         let b = p.joint_drift.len();

@@ -1,8 +1,10 @@
 //! One impact followed along its normal percussion (Darboux, Keller).
 //!
+//! ```text
 //! du/dP = A (1, τ),   τ = −μ u_t/‖u_t‖ while sliding, τ = −A_tt⁻¹A_tn while sticking (‖τ‖ ≤ μ)
+//! ```
 //!
-//! P is the normal percussion so far, A = A_c ∈ R^{(1+d)×(1+d)} the block of the contact with the joints held, u its
+//! P is the normal percussion so far, A = A_c ∈ R^{(1+d)×(1+d)} the block of the contact with the joints eliminated, u its
 //! velocity (normal, d tangents). Compression lasts while u_n < 0, restitution until the coefficient e is used up:
 //!
 //! | [`Restitution`] | ends when |
@@ -14,7 +16,7 @@
 //! The energetic law takes energy for every μ and every A, because friction works against slip at each instant.
 //!
 //! In the plane u is a broken line in P: slide, then stick or slide back, each in closed form. In space the direction of
-//! slip turns; with dP = ‖u_t‖ dσ the direction φ obeys dφ/dσ = n·(A_tn − μ A_tt s), a scalar equation without a
+//! slip rotates; with dP = ‖u_t‖ dσ the direction φ obeys dφ/dσ = n·(A_tn − μ A_tt s), a scalar equation without a
 //! singularity, which is integrated to 1e-12. Once the direction has settled, and after slip has stopped, the line is straight
 //! again.
 //!
@@ -107,23 +109,23 @@ pub(super) fn follow_impact(s: &Setting<'_>, restitution: Restitution) -> Impact
         u[1..].fill(0.0);
     }
     // Restitution of velocities answers to what was before the external impulse.
-    let part = match restitution {
-        Restitution::Kinematic => Part::Velocity(-contact.restitution * s.before[0].min(0.0)),
-        Restitution::Kinetic => Part::Impulse(contact.restitution),
-        Restitution::Energetic => Part::Work(contact.restitution),
+    let target = match restitution {
+        Restitution::Kinematic => RestitutionTarget::Velocity(-contact.restitution * s.before[0].min(0.0)),
+        Restitution::Kinetic => RestitutionTarget::Impulse(contact.restitution),
+        Restitution::Energetic => RestitutionTarget::Work(contact.restitution),
     };
-    follow(&s.delassus, u, contact.friction, part)
+    follow(&s.delassus, u, contact.friction, target)
 }
 
 /// How far restitution goes: to a velocity, or to e of the percussion, or to e² of the work of compression.
-pub(super) enum Part {
+pub(super) enum RestitutionTarget {
     Velocity(f64),
     Impulse(f64),
     Work(f64),
 }
 
 /// The impact of one contact with the block A, from the velocity u.
-pub(super) fn follow(a: &Matrix, u: Vec<f64>, friction: f64, part: Part) -> ImpactPath {
+pub(super) fn follow(a: &Matrix, u: Vec<f64>, friction: f64, target: RestitutionTarget) -> ImpactPath {
     let rows = u.len();
     let nothing =
         |status| ImpactPath { status, impulse: vec![0.0; rows], without_collision: false, points: vec![] };
@@ -142,10 +144,10 @@ pub(super) fn follow(a: &Matrix, u: Vec<f64>, friction: f64, part: Part) -> Impa
         return nothing(ImpactStatus::Solved);
     }
     let reached = walk.compress().and_then(|()| {
-        walk.target = match part {
-            Part::Velocity(v) => Target::Velocity(v),
-            Part::Impulse(e) => Target::Impulse((1.0 + e) * walk.impulse[0]),
-            Part::Work(e) => Target::Work((1.0 - e * e) * walk.work),
+        walk.target = match target {
+            RestitutionTarget::Velocity(v) => Target::Velocity(v),
+            RestitutionTarget::Impulse(e) => Target::Impulse((1.0 + e) * walk.impulse[0]),
+            RestitutionTarget::Work(e) => Target::Work((1.0 - e * e) * walk.work),
         };
         if walk.left() >= 0.0 { Some(()) } else { walk.run() }
     });
@@ -174,7 +176,7 @@ enum Target {
 const STEPS: usize = 100_000;
 /// Slip that is this part of what it was has stopped.
 const STOPPED: f64 = 1e-14;
-/// Slip that turns by less than this part of the most it could goes straight on.
+/// Slip that rotates by less than this part of the most it could goes straight on.
 const STRAIGHT: f64 = 1e-13;
 
 /// Why slip in space was followed no further.
@@ -207,8 +209,8 @@ impl Walk<'_> {
     fn run(&mut self) -> Option<()> {
         for _ in 0..STEPS {
             let slips = self.mu > 0.0 && norm(&self.u[1..]) > 0.0;
-            let turns = slips && self.u.len() == 3 && !self.goes_straight(self.u[2].atan2(self.u[1]));
-            let done = if turns { self.turn()? } else { self.straight()? };
+            let rotates = slips && self.u.len() == 3 && !self.goes_straight(self.u[2].atan2(self.u[1]));
+            let done = if rotates { self.rotating_slip()? } else { self.straight()? };
             let motion = if slips { Motion::Slip } else { self.motion_at_rest() };
             self.points.push(PathPoint {
                 motion,
@@ -304,7 +306,7 @@ impl Walk<'_> {
             Target::Velocity(v) if k > 0.0 => (v - un) / k,
             Target::Velocity(_) => f64::INFINITY,
             Target::Impulse(p) => p - self.impulse[0],
-            // u_n ΔP + ½ k ΔP² = rest of the work, without cancellation. In space slip that turns can press the contact in
+            // u_n ΔP + ½ k ΔP² = rest of the work, without cancellation. In space slip that rotates can press the contact in
             // again (u_n < 0, k < 0); then the target is not on this line.
             Target::Work(w) => {
                 let rest = w - self.work;
@@ -333,7 +335,7 @@ impl Walk<'_> {
         Some(to_target <= to_stop)
     }
 
-    /// The most that a slip can turn or change, per σ⁻¹dP.
+    /// The most that a slip can rotate or change, per σ⁻¹dP.
     fn rate(&self) -> f64 {
         max_abs(self.a.data()) * (1.0 + self.mu)
     }
@@ -343,8 +345,8 @@ impl Walk<'_> {
         self.turning(phi).1.abs() <= STRAIGHT * self.rate()
     }
 
-    /// Sliding in space, to the target (true), or to where slip stops or no longer turns.
-    fn turn(&mut self) -> Option<bool> {
+    /// Sliding in space, to the target (true), or to where slip stops or no longer rotates.
+    fn rotating_slip(&mut self) -> Option<bool> {
         let start = norm(&self.u[1..]);
         let rate = self.rate();
         if rate == 0.0 {

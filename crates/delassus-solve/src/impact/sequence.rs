@@ -1,16 +1,18 @@
 //! Impacts one after the other.
 //!
+//! ```text
 //! u ← u + A_{·k} p_k,   p_k the percussion of contact k by itself, until u_n ≥ 0 everywhere
+//! ```
 //!
-//! A = A_c with the joints held, u the velocities of all contacts. Each impact obeys the energetic law along its
-//! percussion, the other contacts looking on, so that no sequence makes energy. Which contact comes first may matter: it
+//! A = A_c with the joints eliminated, u the velocities of all contacts. Each impact obeys the energetic law along its
+//! percussion, the other contacts passive, so that no sequence creates energy. Which contact comes first may matter: it
 //! does not where all rows of one contact are orthogonal to those of the other in the kinetic metric; [`impact_orders`]
-//! tries all orders and lists what comes out.
+//! tries all orders and lists their outcomes.
 //!
 //! With e < 1 a sequence may have no end (three balls, inelastic collapse); it is cut where the approach that is left
 //! is rounding, or after [`MOST_IMPACTS`] with [`ImpactStatus::TooManyImpacts`].
 
-use super::path::{Part, follow};
+use super::path::{RestitutionTarget, follow};
 use super::{Found, ImpactError, ImpactProblem, ImpactStatus, Setting, no_guides};
 use crate::linalg::max_abs;
 
@@ -26,7 +28,7 @@ const SAME: f64 = 1e-9;
 /// What comes out of one order of impacts.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OrderOutcome {
-    /// The contacts in the order in which they are struck; one such order.
+    /// The contacts in the order in which they collide; one such order.
     pub order: Vec<usize>,
     /// v⁺.
     pub velocity: Vec<f64>,
@@ -52,7 +54,7 @@ pub(super) fn run_sequence(s: &Setting<'_>) -> Found {
         if walk.order.len() == MOST_IMPACTS {
             return walk.found(ImpactStatus::TooManyImpacts);
         }
-        if !walk.strike(k) {
+        if !walk.collide(k) {
             return walk.found(ImpactStatus::NotConverged);
         }
     }
@@ -81,9 +83,9 @@ pub fn impact_orders(problem: &ImpactProblem) -> Result<ImpactOrders, ImpactErro
         // The last to be tried takes over the walk, so that a long sequence without choice is not copied.
         for &k in &closing[1..] {
             let mut other = walk.clone();
-            if other.strike(k) { open.push(other) } else { report.complete = false }
+            if other.collide(k) { open.push(other) } else { report.complete = false }
         }
-        if walk.strike(closing[0]) { open.push(walk) } else { report.complete = false }
+        if walk.collide(closing[0]) { open.push(walk) } else { report.complete = false }
     }
     Ok(report)
 }
@@ -126,12 +128,12 @@ impl<'a> Walk<'a> {
     }
 
     /// The impact of one contact by itself; false where it has no answer.
-    fn strike(&mut self, k: usize) -> bool {
+    fn collide(&mut self, k: usize) -> bool {
         let contact = &self.s.problem.contacts[k];
         let rows: Vec<usize> = (self.s.offsets[k]..self.s.offsets[k + 1]).collect();
         let u: Vec<f64> = rows.iter().map(|&i| self.u[i]).collect();
         let block = self.s.delassus.select(&rows, &rows);
-        let path = follow(&block, u, contact.friction, Part::Work(contact.restitution));
+        let path = follow(&block, u, contact.friction, RestitutionTarget::Work(contact.restitution));
         if path.status != ImpactStatus::Solved {
             return false;
         }

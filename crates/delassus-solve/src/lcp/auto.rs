@@ -1,7 +1,11 @@
-//! The choice of method.
+//! The choice of method for a complementarity problem.
 //!
-//! Cheap trials come first and the best residual wins. What none of them solves is asked for a proof that it
-//! has no solution: infeasibility of {z ≥ 0, M z + q ≥ 0}, then the search over all index sets.
+//! ```text
+//! w = M z + q ,   0 ≤ z ⊥ w ≥ 0   (z free where w = 0 is required)
+//! ```
+//!
+//! Cheap methods run first, and the point with the least residual is kept. Where none of them solves the problem, a proof is
+//! sought that it has no solution: infeasibility of {z ≥ 0, M z + q ≥ 0}, then the search over all index sets.
 
 use super::Lcp;
 use super::index_sets::{MOST_PAIRS, Search, first_complementary_solution};
@@ -11,7 +15,7 @@ use super::newton_min::{NewtonMinOptions, newton_min};
 use super::newton_mixed::fischer_burmeister;
 use super::polyhedron::{Nearest, nearest_point};
 use super::principal_pivoting::{PrincipalPivotingOptions, principal_pivoting};
-use super::solution::{LcpSolution, Solver, judge, judge_mixed};
+use super::solution::{LcpSolution, Solver, check_mixed_residual, check_residual};
 use crate::linalg::{Matrix, max_abs, solve_on};
 use crate::problem::Status;
 
@@ -97,7 +101,7 @@ fn try_methods(lcp: &Lcp, tolerance: f64) -> LcpSolution {
     let n = lcp.size();
     let good = tolerance.min(GOOD);
     if lcp.vector.iter().all(|&x| x >= 0.0) {
-        return judge(lcp, vec![0.0; n], Status::Solved, 0, tolerance);
+        return check_residual(lcp, vec![0.0; n], Status::Solved, 0, tolerance);
     }
     let mut best = newton_min(lcp, &NewtonMinOptions { tolerance, max_iterations: 20, start: None });
     if best.residual <= good {
@@ -125,7 +129,7 @@ fn try_methods(lcp: &Lcp, tolerance: f64) -> LcpSolution {
 fn auto_mixed(mlcp: &Mlcp, tolerance: f64) -> LcpSolution {
     let n = mlcp.size();
     let good = tolerance.min(GOOD);
-    let mut best = judge_mixed(mlcp, vec![0.0; n], Status::Stalled, 0, tolerance);
+    let mut best = check_mixed_residual(mlcp, vec![0.0; n], Status::Stalled, 0, tolerance);
     if let Some(reduced) = mlcp.eliminate() {
         let found = try_methods(&reduced.lcp, tolerance);
         best = better(best, lifted(mlcp, reduced.lift(&found.z), &found, tolerance));
@@ -149,7 +153,7 @@ fn auto_mixed(mlcp: &Mlcp, tolerance: f64) -> LcpSolution {
             _ => (0..n).map(|_| 2.0 * random.next()).collect(),
         };
         let (z, steps) = fischer_burmeister(mlcp, |i| start[i], 200);
-        let found = judge_mixed(mlcp, z, Status::Stalled, steps, tolerance);
+        let found = check_mixed_residual(mlcp, z, Status::Stalled, steps, tolerance);
         best = better(best, lifted(mlcp, found.z.clone(), &found, tolerance));
     }
     if best.status == Status::Solved {
@@ -164,8 +168,8 @@ fn auto_mixed(mlcp: &Mlcp, tolerance: f64) -> LcpSolution {
 /// The record of a point of the mixed problem, sharpened on its active set.
 fn lifted(mlcp: &Mlcp, z: Vec<f64>, found: &LcpSolution, tolerance: f64) -> LcpSolution {
     let z = polish(mlcp, z);
-    // A proof about the reduced problem is one about this, a solution of it is judged anew.
-    judge_mixed(mlcp, z, found.status, found.iterations, tolerance)
+    // A proof about the reduced problem is one about this; the residual of a solution is computed anew.
+    check_mixed_residual(mlcp, z, found.status, found.iterations, tolerance)
 }
 
 /// The solution on the active set of z (free rows, and pairs with z > w), where that has a smaller residual.
@@ -214,7 +218,7 @@ fn is_infeasible(mlcp: &Mlcp) -> bool {
 
 /// The search over all index sets, after what was found before.
 fn search(mlcp: &Mlcp, before: Option<LcpSolution>, tolerance: f64) -> LcpSolution {
-    let zero = || judge_mixed(mlcp, vec![0.0; mlcp.size()], Status::Stalled, 0, tolerance);
+    let zero = || check_mixed_residual(mlcp, vec![0.0; mlcp.size()], Status::Stalled, 0, tolerance);
     let before = before.unwrap_or_else(zero);
     let pairs = mlcp.free.iter().filter(|&&f| !f).count();
     if before.status == Status::Solved || pairs > MOST_PAIRS {
@@ -222,7 +226,7 @@ fn search(mlcp: &Mlcp, before: Option<LcpSolution>, tolerance: f64) -> LcpSoluti
     }
     match first_complementary_solution(mlcp, tolerance) {
         (Search::Found(z), sets) => {
-            let found = judge_mixed(mlcp, z.clone(), Status::Stalled, sets, tolerance);
+            let found = check_mixed_residual(mlcp, z.clone(), Status::Stalled, sets, tolerance);
             better(before, lifted(mlcp, z, &found, tolerance))
         }
         (Search::Empty, sets) => {

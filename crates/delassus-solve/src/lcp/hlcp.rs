@@ -1,6 +1,8 @@
 //! The horizontal linear complementarity problem.
 //!
+//! ```text
 //! A x⁺ − B x⁻ + q = 0,  0 ≤ x⁺ ⊥ x⁻ ≥ 0
+//! ```
 //!
 //! A and B are n × n, q, x⁺ and x⁻ in Rⁿ (000 eq. 41: bilateral sliding friction, where |λ| = λ⁺ + λ⁻). With A
 //! regular it is the LCP x⁺ = A⁻¹B x⁻ − A⁻¹q; in general it is a mixed problem with x⁺ free.

@@ -1,11 +1,13 @@
 //! The last resort: all choices of zero side, one index set after the other.
 //!
+//! ```text
 //! α ⊇ free rows:  (M z + q)_α = 0,  z = 0 off α,  z ≥ 0 on pairs in α,  w ≥ 0 off α
+//! ```
 //!
 //! M is N × N with m complementary pairs; there are 2ᵐ sets α. Where M_αα is regular the set has one point to
-//! look at; where it is singular the points of the set are a polyhedron in the null space of M_αα, and its
-//! point nearest to the origin is looked for. A set counts as empty only where that is clear of rounding, so
-//! that "none" is a proof and what is doubtful stays "unknown".
+//! examine; where it is singular the points of the set are a polyhedron in the null space of M_αα, and its
+//! point nearest to the origin is computed. A set counts as empty only where that is clear of rounding, so
+//! that "none" is a proof and doubtful sets stay "unknown".
 
 use super::mlcp::Mlcp;
 use super::polyhedron::{Nearest, nearest_point};
@@ -21,14 +23,14 @@ pub(super) enum Search {
     Found(Vec<f64>),
     /// Every set is empty.
     Empty,
-    /// No point was found, but some set could not be told empty.
+    /// No point was found, but some set could not be proved empty.
     Unknown,
 }
 
 /// Signs and defects this far (relative) from zero are no rounding.
 const CLEAR: f64 = 1e-9;
 
-/// The first point found that solves the mixed problem to `tolerance`, and the number of sets looked at.
+/// The first point found that solves the mixed problem to `tolerance`, and the number of sets examined.
 pub(super) fn first_complementary_solution(mlcp: &Mlcp, tolerance: f64) -> (Search, usize) {
     let n = mlcp.size();
     let pairs: Vec<usize> = (0..n).filter(|&i| !mlcp.free[i]).collect();

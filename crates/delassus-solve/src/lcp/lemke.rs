@@ -1,6 +1,8 @@
 //! Lemke's method: complementary pivoting with a lexicographic ratio test.
 //!
+//! ```text
 //! w = M z + d z₀ + q,  0 ≤ z ⊥ w ≥ 0,  z₀ ≥ 0
+//! ```
 //!
 //! M is n × n, q in Rⁿ, d > 0 the covering vector. From z₀ large enough a path of bases is followed that are
 //! complementary but for one pair; it ends where z₀ leaves (a solution) or on a ray. The ratio test compares
@@ -9,10 +11,10 @@
 //! checks this for the ray at hand, whatever the matrix.
 //!
 //! The matrix is equilibrated by powers of two. At the end the solution is computed anew from the last basis
-//! and the original data, and judged by [`Lcp::residual`].
+//! and the original data, and its status comes from [`Lcp::residual`].
 
 use super::Lcp;
-use super::solution::{LcpSolution, judge};
+use super::solution::{LcpSolution, check_residual};
 use crate::linalg::{Dictionary, equilibrate, power_of_two_below, solve_on};
 use crate::problem::Status;
 
@@ -84,7 +86,7 @@ pub fn lemke_with_ray(lcp: &Lcp, options: &LemkeOptions) -> (LcpSolution, Option
         assert!(d.iter().all(|x| x.is_finite() && *x > 0.0), "a covering vector is positive");
     }
     if lcp.vector.iter().all(|&x| x >= 0.0) {
-        return (judge(lcp, vec![0.0; n], Status::Solved, 0, options.tolerance), None);
+        return (check_residual(lcp, vec![0.0; n], Status::Solved, 0, options.tolerance), None);
     }
     let mut path = Path::start(lcp, options.covering.as_deref());
     let end = path.follow(options.max_iterations);
@@ -97,7 +99,7 @@ pub fn lemke_with_ray(lcp: &Lcp, options: &LemkeOptions) -> (LcpSolution, Option
         _ => None,
     };
     let z = path.best_point(lcp);
-    let mut solution = judge(lcp, z, status, path.iterations, options.tolerance);
+    let mut solution = check_residual(lcp, z, status, path.iterations, options.tolerance);
     if solution.status != Status::Solved && ray.as_ref().is_some_and(|r| r.proves_infeasible(lcp)) {
         solution.status = Status::NoSolution;
     }
@@ -319,7 +321,7 @@ mod tests {
         let ray = ray.unwrap();
         assert!(ray.proves_infeasible(&lcp));
         assert!((ray.z[0] - ray.z[1]).abs() < 1e-15 && ray.z[0] > 0.0);
-        // The same ray says nothing about a feasible problem, and a forged one nothing at all.
+        // The same ray proves nothing about a feasible problem, and a forged one nothing at all.
         assert!(!ray.proves_infeasible(&problem([[1.0, -1.0], [-1.0, 1.0]], [-1.0, 1.0])));
         assert!(!SecondaryRay { z: vec![1.0, 0.0], ..ray }.proves_infeasible(&lcp));
         // Feasible at z = (0, 1), but z₂ > 0 and w₂ > 0 there and everywhere: a ray without a proof.
@@ -353,7 +355,7 @@ mod tests {
         let q = [-1.0, 2.0, -3.0, -1.0].iter().zip(scale).map(|(q, s)| q * s).collect();
         let lcp = Lcp::new(m, q).unwrap();
         let s = lemke(&lcp, &LemkeOptions::default());
-        // The residual mixes units here, so each pair is judged in its own.
+        // The residual mixes units here, so each pair is compared in its own.
         for i in 0..4 {
             let z = s.z[i] * scale[3 - i];
             let w = s.w[i] / scale[i];

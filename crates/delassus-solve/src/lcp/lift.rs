@@ -1,7 +1,11 @@
 //! From contact problems to complementarity problems and back.
 //!
-//! Every reformulation is linear in its unknowns, so each lift carries the map back to the forces: solutions
-//! are always judged on the contact problem they came from.
+//! ```text
+//! u = W f + q ,  (f, u) in the laws   ⇔   w = M z + q′ ,  0 ≤ z ⊥ w ≥ 0 ,   f = C z + c
+//! ```
+//!
+//! Every reformulation is linear in its unknowns, so each lift carries the map back to the forces: the residual of a solution is
+//! always that of the contact problem it came from.
 //!
 //! With W = J M⁻¹ Jᵀ, subscripts b, u for bilateral and unilateral normals, ξ the direction of slip, and the
 //! couplings A_nb, A_tb, A_nu, A_tu, A_nbnu, … of 000 (blocks of W between normals and slip directions):

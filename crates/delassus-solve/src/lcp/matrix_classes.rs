@@ -1,7 +1,10 @@
 //! Classes of matrices that decide complementarity problems: positive definite and P.
 //!
-//! An LCP with matrix A has exactly one solution for every right-hand side if and only if A is a P-matrix: all
-//! principal minors are positive (000 App. A). A positive definite matrix, symmetric or not, is one.
+//! ```text
+//! xᵀ A x > 0 for x ≠ 0   ⇒   det A_αα > 0 for all α   ⇔   the LCP (A, q) has exactly one solution for every q
+//! ```
+//!
+//! A is n × n, α an index set. The matrices in the middle are the P-matrices (000 App. A); A need not be symmetric.
 
 use crate::linalg::Matrix;
 

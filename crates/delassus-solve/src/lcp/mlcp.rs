@@ -1,6 +1,8 @@
 //! The mixed linear complementarity problem.
 //!
+//! ```text
 //! w = M z + q;  wᵢ = 0, zᵢ free on free rows;  0 ≤ zᵢ ⊥ wᵢ ≥ 0 on the others
+//! ```
 //!
 //! M is N × N, the free rows and unknowns carry the same indices. Joints with contacts (000 eq. 29) and circuits
 //! with diodes are of this form.
@@ -253,7 +255,7 @@ mod tests {
         assert_eq!(e.swapped, vec![true]);
         let s = solve_lcp(&e.lcp, Solver::Lemke, 1e-12);
         assert_eq!(e.lift(&s.z), vec![-3.0, 2.0]);
-        // A free unknown that nothing tells cannot be eliminated; split, the problem is still solved.
+        // A free unknown that no equation determines cannot be eliminated; split, the problem is still solved.
         let m = Mlcp::new(Matrix::diagonal(&[0.0, 1.0]), vec![0.0, -1.0], vec![true, false]).unwrap();
         assert!(m.eliminate().is_none());
         let s = solve_lcp(&m.split(), Solver::Lemke, 1e-12);

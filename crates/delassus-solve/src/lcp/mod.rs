@@ -1,6 +1,8 @@
 //! The linear complementarity problem.
 //!
+//! ```text
 //! w = M z + q,  0 ≤ z ⊥ w ≥ 0
+//! ```
 //!
 //! M is n × n, q, z and w are in Rⁿ. Frictionless contact (000 eq. 9, 31), sliding friction (000 eq. 50) and
 //! the mixed problems after elimination of their joints (000 eq. 58) are of this form.

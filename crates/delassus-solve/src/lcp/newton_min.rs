@@ -1,13 +1,15 @@
 //! Newton's method on the min map, as an active-set method.
 //!
+//! ```text
 //! F(z) = min(z, M z + q) = 0
+//! ```
 //!
 //! M is n × n. With the active set α = {i : zᵢ > wᵢ} a Newton step is: z = 0 off α, (M z + q)_α = 0. It ends
 //! where the set repeats: at once a solution, or, seen earlier, a cycle. It converges for M-matrices and near
 //! regular solutions; on other P-matrices it may cycle, which is detected.
 
 use super::Lcp;
-use super::solution::{LcpSolution, judge};
+use super::solution::{LcpSolution, check_residual};
 use crate::linalg::solve_on;
 use crate::problem::Status;
 
@@ -60,7 +62,7 @@ pub fn newton_min(lcp: &Lcp, options: &NewtonMinOptions) -> LcpSolution {
             break;
         }
     }
-    judge(lcp, z, status, iterations, options.tolerance)
+    check_residual(lcp, z, status, iterations, options.tolerance)
 }
 
 #[cfg(test)]

@@ -1,9 +1,11 @@
 //! Newton's method on the Fischer–Burmeister map of a mixed problem.
 //!
+//! ```text
 //! Fᵢ = wᵢ on free rows,  Fᵢ = zᵢ + wᵢ − √(zᵢ² + wᵢ²) on the others,  w = M z + q
+//! ```
 //!
 //! Steps δ solve (JᵀJ + ν I) δ = −JᵀF with ν small next to JᵀJ, so that singular Jacobians (as many circuits
-//! have) do no harm; steps are shortened until ‖F‖ goes down. The point found serves to tell the active set.
+//! have) do no harm; steps are shortened until ‖F‖ goes down. The point found serves to identify the active set.
 
 use super::mlcp::Mlcp;
 use crate::linalg::{Matrix, dot, equilibrate};

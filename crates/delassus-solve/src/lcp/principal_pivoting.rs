@@ -1,6 +1,8 @@
 //! Block principal pivoting with the least-index rule as a way out.
 //!
+//! ```text
 //! w = M z + q,  0 ≤ z ⊥ w ≥ 0
+//! ```
 //!
 //! M is n × n. For an index set α the basic point has z = 0 off α and (M z + q)_α = 0. Indices where zᵢ < 0 or
 //! wᵢ < 0 change side: all of them while their number goes down, else, after a few trials, only the first one
@@ -8,7 +10,7 @@
 //! the method does not apply.
 
 use super::Lcp;
-use super::solution::{LcpSolution, judge};
+use super::solution::{LcpSolution, check_residual};
 use crate::linalg::solve_on;
 use crate::problem::Status;
 
@@ -60,7 +62,7 @@ pub fn principal_pivoting(lcp: &Lcp, options: &PrincipalPivotingOptions) -> LcpS
         z = next;
         iterations += 1;
     };
-    judge(lcp, z, status, iterations, options.tolerance)
+    check_residual(lcp, z, status, iterations, options.tolerance)
 }
 
 #[cfg(test)]

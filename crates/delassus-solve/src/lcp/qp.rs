@@ -1,6 +1,8 @@
 //! Convex quadratic programs of contact mechanics, solved by `clarabel`.
 //!
+//! ```text
 //! min ½ xᵀP x + cᵀx   subject to   E x = e,  G x ≥ h.
+//! ```
 //!
 //! | program | unknown | source |
 //! |---|---|---|
@@ -57,7 +59,7 @@ pub enum QpOutcome {
     Unresolved,
 }
 
-/// A compressed-column copy; `upper` keeps the upper triangle only, as clarabel wants the Hessian.
+/// A compressed-column copy; `upper` keeps the upper triangle only, as clarabel takes the Hessian.
 fn compressed(a: &Matrix, upper: bool) -> CscMatrix<f64> {
     let (mut start, mut rows, mut values) = (vec![0], vec![], vec![]);
     for j in 0..a.cols() {

@@ -1,9 +1,12 @@
-//! Solvers of complementarity problems: exact pivoting methods and the choice between them.
+//! What a solver of complementarity problems returns, and how its status is decided.
 //!
-//! A solver's word is never believed: whatever a method reports, the status of a solution comes from its
-//! residual, which is computed by code of its own ([`Lcp::residual`], [`Mlcp::residual`]). `NoSolution` is said
-//! only with a proof: a ray or multipliers that show infeasibility (Farkas), or an empty search over all index
-//! sets.
+//! ```text
+//! status = Solved   ⇔   ‖min(z, M z + q)‖ / ‖q‖ ≤ tolerance
+//! ```
+//!
+//! The status of a solution comes from its residual, which is computed by code of its own ([`Lcp::residual`],
+//! [`Mlcp::residual`]), not from what the method reports. `NoSolution` needs a proof: a ray or multipliers that show
+//! infeasibility (Farkas), or an empty search over all index sets.
 
 use std::str::FromStr;
 
@@ -60,7 +63,7 @@ impl FromStr for Solver {
     }
 }
 
-/// What a solver found, good or not: the status says.
+/// The point that a solver found, good or not; see its status.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LcpSolution {
     /// z, in the order of the problem.
@@ -75,8 +78,8 @@ pub struct LcpSolution {
     pub residual: f64,
 }
 
-/// The record of a point: solved where its residual says so, else as the method reports.
-pub(crate) fn judge(
+/// The record of a point: solved where its residual is within the tolerance, else as the method reports.
+pub(super) fn check_residual(
     lcp: &Lcp,
     z: Vec<f64>,
     otherwise: Status,
@@ -87,8 +90,8 @@ pub(crate) fn judge(
     LcpSolution { w: lcp.slack(&z), z, status: settle(residual, otherwise, tolerance), iterations, residual }
 }
 
-/// As [`judge`], for a mixed problem.
-pub(crate) fn judge_mixed(
+/// As [`check_residual`], for a mixed problem.
+pub(super) fn check_mixed_residual(
     mlcp: &Mlcp,
     z: Vec<f64>,
     otherwise: Status,

@@ -1,9 +1,12 @@
 //! LU factors of sparse matrices of small blocks.
 //!
-//! The Newton systems of all contact solvers are W + blockdiag(D₁ … D_n), n rows of D × D blocks: one sparsity pattern,
-//! symmetric, with values that need not be. The factors A = L U are taken without exchanging rows: the diagonal blocks of such a
-//! matrix carry the pivots. The order of elimination is that of least degree in the graph of blocks, found once for a
-//! pattern.
+//! ```text
+//! A = W + blockdiag(D₁ … D_n) = L U
+//! ```
+//!
+//! A has n block rows of D × D blocks: the Newton systems of all contact solvers. The sparsity pattern is symmetric; the values
+//! need not be. Rows are not exchanged, because the diagonal blocks of such a matrix carry the pivots. The order of elimination
+//! is that of least degree in the graph of blocks and is computed once per pattern.
 
 use super::block_matrix::{Block, BlockMatrix, Vector, inverse, mul, mul_sub, product, zero_block};
 
@@ -32,7 +35,7 @@ pub struct BlockLu<const D: usize> {
 }
 
 impl<const D: usize> BlockLu<D> {
-    /// Room for the factors of matrices with the pattern of `a`; `None` where a factorization takes more than `work_max`
+    /// Memory for the factors of matrices with the pattern of `a`; `None` where a factorization takes more than `work_max`
     /// products of blocks.
     pub fn new(a: &BlockMatrix<D>, work_max: usize) -> Option<Self> {
         let n = a.len();

@@ -1,7 +1,11 @@
 //! Square sparse matrices of small dense blocks.
 //!
-//! A ∈ R^{nD×nD} has a D × D block A_ij wherever constraints i and j touch the same body: one sparsity pattern, symmetric,
-//! with values that need not be. Its LU factors are in [`crate::linalg::block_lu`].
+//! ```text
+//! y_i = Σ_j A_ij x_j ,   A_ij ∈ R^{D×D} ,   i = 1 … n
+//! ```
+//!
+//! A block A_ij is stored wherever constraints i and j touch the same body. The sparsity pattern is symmetric; the values need
+//! not be. The LU factors of such a matrix are in [`crate::linalg::block_lu`].
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -121,7 +125,7 @@ pub struct BlockMatrix<const D: usize> {
 }
 
 impl<const D: usize> BlockMatrix<D> {
-    /// The matrix of n block rows with the entries of a sparse matrix. `place` says which block and which row of it a
+    /// The matrix of n block rows with the entries of a sparse matrix. `place` gives which block and which row of it a
     /// single row belongs to, D as the row where it belongs to none; each entry is multiplied by the scale of its row
     /// and of its column, and by `unit`.
     pub fn from_sparse(n: usize, a: &Sparse, place: &[(usize, usize)], scale: &[f64], unit: f64) -> Self {
@@ -139,7 +143,7 @@ impl<const D: usize> BlockMatrix<D> {
         out
     }
 
-    /// Finds where there are blocks, as [`BlockMatrix::from_sparse`]; `first` says where the rows of each block begin.
+    /// Finds where there are blocks, as [`BlockMatrix::from_sparse`]; `first` is where the rows of each block begin.
     pub(crate) fn set_places(&mut self, a: &Sparse, first: &[usize], place: &[(usize, usize)]) {
         let n = first.len() - 1;
         let near = |i: usize, list: &mut Vec<usize>| {
@@ -217,7 +221,7 @@ impl<const D: usize> BlockMatrix<D> {
     fn make_symmetric(&mut self) {
         let n = self.start.len() - 1;
         // Row by row, each place below the diagonal must be the next one that the rows above have announced.
-        // The diagonal is found afterwards: until then it lends its room.
+        // The diagonal is found afterwards: until then its memory serves as scratch.
         let mut next = std::mem::take(&mut self.diagonal);
         next.clone_from(&self.start);
         let symmetric = (0..n).all(|i| {
@@ -290,7 +294,7 @@ impl<const D: usize> BlockMatrix<D> {
         fits.into_inner()
     }
 
-    /// Becomes a copy of another matrix in the room that there is.
+    /// Becomes a copy of another matrix in the memory that it has.
     pub(crate) fn copy_from(&mut self, other: &Self) {
         self.start.clone_from(&other.start);
         self.column.clone_from(&other.column);
@@ -358,7 +362,7 @@ impl<const D: usize> BlockMatrix<D> {
         }
     }
 
-    /// Writes the rows and columns of an ascending list to `out`; `index` has room for all rows and is used for counting.
+    /// Writes the rows and columns of an ascending list to `out`; `index` is scratch with one entry per row.
     pub(crate) fn select(&self, rows: &[usize], index: &mut [usize], out: &mut Self) {
         for (k, &i) in rows.iter().enumerate() {
             index[i] = k;
@@ -409,7 +413,7 @@ impl<const D: usize> BlockMatrix<D> {
             })
     }
 
-    /// Gives `out` the places of this matrix in another order, and room for the values.
+    /// Gives `out` the places of this matrix in another order, and allocates the values.
     pub(crate) fn permute_places(&self, order: &[usize], place: &[usize], out: &mut Self) {
         out.start.clear();
         out.start.push(0);

@@ -1,6 +1,8 @@
 //! The dictionary of the pivoting methods, and the scaling of the matrices that enter it.
 //!
+//! ```text
 //! x_B = T x_N + t
+//! ```
 //!
 //! Only the columns of the nonbasic variables x_N and the constants t (the last column) are stored. A pivot
 //! on (r, c) exchanges the basic variable of row r with the nonbasic one of column c; the caller keeps track

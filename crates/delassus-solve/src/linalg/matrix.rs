@@ -1,10 +1,12 @@
 //! Dense real matrices, small and plain.
 //!
-//! Storage is row-major, because the pivoting methods of this crate work on rows. Products and views are
-//! written out here; factorizations (LU, Cholesky, singular values, eigenvalues) are those of `faer`.
+//! ```text
+//! A ∈ R^{m×n} ,      rank A = #{i : σ_i > rank_tolerance(m, n) · σ_max}
+//! ```
 //!
-//! Rank decisions are made in one place, [`Matrix::row_space`]: a singular value counts as zero when it is
-//! below `rank_tolerance(m, n) · σ_max`.
+//! Storage is row-major, because the pivoting methods of this crate work on rows. Products and views are written out here;
+//! factorizations (LU, Cholesky, singular values, eigenvalues) are those of `faer`. Rank decisions are made in one place,
+//! [`Matrix::row_space`].
 
 use std::ops::{Index, IndexMut};
 

@@ -18,14 +18,14 @@ pub mod small;
 mod sparse;
 mod union_find;
 
-pub use block_lu::BlockLu;
-pub use block_matrix::{Block, BlockMatrix, Vector, inverse, mul, mul_add, product, zero_block};
+pub use block_matrix::BlockMatrix;
 pub use matrix::{Matrix, RowSpace, axpy, dot, max_abs, norm, rank_tolerance};
-pub use rational::{COPOSITIVE_MAX, P_MATRIX_MAX, RationalMatrix, rational};
+pub use rational::{P_MATRIX_MAX, RationalMatrix, rational};
 pub use sparse::Sparse;
 pub use union_find::UnionFind;
 
-pub(crate) use block_matrix::Islands;
+pub(crate) use block_lu::BlockLu;
+pub(crate) use block_matrix::{Block, Islands, mul, zero_block};
 pub(crate) use dictionary::{Dictionary, equilibrate, power_of_two_below};
 pub(crate) use parallel::{PIECE, each_with_sums, fill, inside, sum};
 pub(crate) use principal_lu::{Lu, solve_on};

@@ -1,8 +1,12 @@
 //! LU factors of principal submatrices, for the many small systems of the pivoting methods.
 //!
-//! P M_αα = L U, rows pivoted by size relative to their largest entry. Zero multipliers are skipped, which is
-//! what makes the sparse matrices of circuits and chains cheap. Where a rank is in question the singular
-//! values of [`Matrix`] decide instead.
+//! ```text
+//! P M_αα = L U
+//! ```
+//!
+//! M is n × n, α an index set, P a permutation: rows are pivoted by size relative to their largest entry. Zero multipliers are
+//! skipped, which makes the sparse matrices of circuits and chains cheap. Where a rank is in question, the singular values of
+//! [`Matrix`] decide instead.
 
 use super::matrix::{Matrix, axpy, dot, rank_tolerance};
 

@@ -1,6 +1,8 @@
 //! Exact linear algebra: every `f64` is a rational number, and nothing is rounded here.
 //!
+//! ```text
 //! A = N/d,   N an integer matrix, d > 0 one common denominator.
+//! ```
 //!
 //! Elimination keeps integers integers (Bareiss): with pivot p in row r, column c, and the pivot p' before it,
 //! every other row becomes N_ij ← (N_ij p − N_ic N_rj)/p', a division without remainder, since all entries are

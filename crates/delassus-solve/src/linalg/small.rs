@@ -300,7 +300,7 @@ mod tests {
         let mut x = [0.0; 3];
         order.iter().zip(rhs).for_each(|(&i, v)| x[i] = v);
         assert_eq!(x, [1.0, 2.0, 3.0]);
-        // The same entries as sums of terms of size 10¹³ cannot be told from zero.
+        // The same entries as sums of terms of size 10¹³ are zero to rounding.
         let mut a = Matrix::from_rows(&[[1.0]]);
         assert_eq!(solve_complete_pivoting(&mut a, &mut [1.0], &mut [0], 1e13, 1e-12), 0.0);
         let mut singular = Matrix::from_rows(&[[1.0, 2.0], [2.0, 4.0]]);

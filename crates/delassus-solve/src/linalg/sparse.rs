@@ -1,8 +1,11 @@
 //! Sparse real matrices in compressed rows.
 //!
-//! Row i of A ∈ R^{m×n} holds the columns `column[start[i]..start[i+1]]`, ascending, with their values. Zeros may be
-//! stored: the structure says where an entry can be, the value what it is. Sums run over a row in the order of its
-//! columns, so that products are the same bits on every run.
+//! ```text
+//! y_i = Σ_k value[k] · x[column[k]] ,   k = start[i] … start[i+1] − 1
+//! ```
+//!
+//! A is m × n; the columns of a row ascend. Zeros may be stored: the structure is where entries can be, the values what they
+//! are. Sums run over a row in the order of its columns, so that products have the same bits on every run.
 
 use super::matrix::Matrix;
 
@@ -68,7 +71,7 @@ impl Sparse {
         out
     }
 
-    /// Makes this the matrix with these entries (row, column, value), in the room that it has. No place may occur twice, and
+    /// Makes this the matrix with these entries (row, column, value), in the memory that it has. No place may occur twice, and
     /// the entries of a row come with ascending columns.
     ///
     /// # Panics

@@ -1,6 +1,8 @@
-//! All modes of a contact problem in exact arithmetic: the judge of what floating point says about solutions.
+//! All modes of a contact problem in rational arithmetic: the reference for what floating point finds.
 //!
-//! M a + F = Jᵀ f,   u = J a + γ,   (f, u) in the laws.
+//! ```text
+//! M a + F = Jᵀ f ,   u = J a + γ ,   (f, u) in the laws
+//! ```
 //!
 //! a ∈ R^n, f, u ∈ R^m; M may be singular. Elimination of a leaves relations G f + H u = g. Each polyhedral law
 //! is a union of cones that are written by generators: open (f = 0, u_n ≥ 0, u_t free), sliding (rays
@@ -58,14 +60,14 @@ impl Generator {
 }
 
 /// A cone of a law.
-type Piece = Vec<Generator>;
+type Cone = Vec<Generator>;
 
 /// The cones of a law; `None` for laws that are not polyhedral.
-fn pieces(law: &Law) -> Option<Vec<Piece>> {
+fn cones(law: &Law) -> Option<Vec<Cone>> {
     let d = law.dim();
     let tangents_free = || (1..d).map(move |t| Generator::velocity(true, d, t, 1));
     let open =
-        || -> Piece { std::iter::once(Generator::velocity(false, d, 0, 1)).chain(tangents_free()).collect() };
+        || -> Cone { std::iter::once(Generator::velocity(false, d, 0, 1)).chain(tangents_free()).collect() };
     // s(sign, −μ e), over the integers.
     let ray = |sign: f64, mu: f64, e: &[f64]| -> Option<Generator> {
         let mut products = vec![(vec![Int::Small(sign as i64)], Int::ONE)];
@@ -78,11 +80,11 @@ fn pieces(law: &Law) -> Option<Vec<Piece>> {
         let whole = |(n, d): &(Vec<Int>, Int)| Int::of_big(n[0].to_big() * &common / d.to_big());
         Some(Generator::force(false, products.iter().map(whole).collect()))
     };
-    let slide = |sign: f64, mu: f64, e: &[f64]| -> Option<Piece> {
+    let slide = |sign: f64, mu: f64, e: &[f64]| -> Option<Cone> {
         Some(std::iter::once(ray(sign, mu, e)?).chain(tangents_free()).collect())
     };
     // At rest: slip in either direction, or none.
-    let at_rest = |sign: f64, mu: f64| -> Option<Vec<Piece>> {
+    let at_rest = |sign: f64, mu: f64| -> Option<Vec<Cone>> {
         let (forward, backward) = (ray(sign, mu, &[1.0])?, ray(sign, mu, &[-1.0])?);
         let moving = |r: &Generator, s: i64| vec![r.clone(), Generator::velocity(false, d, 1, s)];
         let mut out = vec![moving(&forward, 1), moving(&backward, -1)];
@@ -288,7 +290,7 @@ impl Polyhedron {
 
 /// The problem with the acceleration eliminated.
 struct Modes {
-    pieces: Vec<Vec<Piece>>,
+    cones: Vec<Vec<Cone>>,
     offsets: Vec<usize>,
     /// [G | H | g].
     relations: Tableau,
@@ -317,7 +319,7 @@ struct Found {
 impl Modes {
     fn new(dynamics: &Dynamics) -> Option<Self> {
         let (n, m) = (dynamics.mass.rows(), dynamics.jacobian.rows());
-        let pieces = dynamics.laws.iter().map(pieces).collect::<Option<Vec<_>>>()?;
+        let cones = dynamics.laws.iter().map(cones).collect::<Option<Vec<_>>>()?;
         let mut offsets = vec![0];
         for law in &dynamics.laws {
             offsets.push(offsets[offsets.len() - 1] + law.dim());
@@ -356,7 +358,7 @@ impl Modes {
         }
         let all = integers((0..m).flat_map(|k| (0..n).map(move |j| dynamics.jacobian[(k, j)])))?.0;
         let jacobian = (0..m).map(|k| all[k * n..(k + 1) * n].to_vec()).collect();
-        Some(Modes { pieces, offsets, relations: t, kernel, jacobian })
+        Some(Modes { cones, offsets, relations: t, kernel, jacobian })
     }
 
     /// The generators of a choice with the first row of their constraint.
@@ -367,7 +369,7 @@ impl Modes {
         choice
             .iter()
             .enumerate()
-            .flat_map(move |(k, &p)| self.pieces[k][p].iter().map(move |g| (self.offsets[k], g)))
+            .flat_map(move |(k, &p)| self.cones[k][p].iter().map(move |g| (self.offsets[k], g)))
     }
 
     /// (f, u) of coefficients of the generators, times the same number.
@@ -443,11 +445,11 @@ impl Modes {
 
     /// The modes that hold solutions. A mode sets the generators that are not of its cones to zero: the polyhedron of all
     /// generators of all cones is cut down constraint by constraint, and where nothing is left of it, no mode that
-    /// begins so needs to be looked at.
+    /// begins so needs to be examined.
     fn all(&self) -> Vec<Found> {
         let mut columns: Vec<(usize, &Generator)> = Vec::new();
-        for (k, pieces) in self.pieces.iter().enumerate() {
-            for g in pieces.iter().flatten() {
+        for (k, cones) in self.cones.iter().enumerate() {
+            for g in cones.iter().flatten() {
                 if !columns.contains(&(k, g)) {
                     columns.push((k, g));
                 }
@@ -471,12 +473,12 @@ impl Modes {
         found: &mut Vec<Found>,
     ) {
         let k = choice.len();
-        if k == self.pieces.len() {
+        if k == self.cones.len() {
             found.extend(self.examine(choice));
             return;
         }
-        for (i, piece) in self.pieces[k].iter().enumerate() {
-            let keep: Vec<bool> = columns.iter().map(|(j, g)| *j != k || piece.contains(g)).collect();
+        for (i, cone) in self.cones[k].iter().enumerate() {
+            let keep: Vec<bool> = columns.iter().map(|(j, g)| *j != k || cone.contains(g)).collect();
             if let Some(p) = p.restricted(&keep) {
                 let mut kept = keep.iter();
                 let left: Vec<_> = columns.iter().copied().filter(|_| kept.next() == Some(&true)).collect();
@@ -491,7 +493,7 @@ impl Modes {
     fn in_cones(&self, choice: &[usize], (f, u): &Point) -> bool {
         choice.iter().enumerate().all(|(k, &p)| {
             let (at, end) = (self.offsets[k], self.offsets[k + 1]);
-            let piece = &self.pieces[k][p];
+            let cone = &self.cones[k][p];
             // A cone contains a point and all its positive multiples: take one with integer entries.
             let values: Vec<&BigRational> = f[at..end].iter().chain(&u[at..end]).collect();
             let common = values.iter().fold(num_bigint::BigInt::from(1), |d, x| d * x.denom());
@@ -501,10 +503,10 @@ impl Modes {
                     let entry =
                         |g: &Generator| if i < d { g.force[i].clone() } else { g.velocity[i - d].clone() };
                     let value = Int::of_big(values[i].numer() * &common / values[i].denom());
-                    piece.iter().map(entry).chain([value]).collect()
+                    cone.iter().map(entry).chain([value]).collect()
                 })
                 .collect();
-            let free = piece.iter().map(|g| g.free).collect();
+            let free = cone.iter().map(|g| g.free).collect();
             Polyhedron::feasible(Tableau { rows, denominator: Int::ONE }, free).is_some()
         })
     }

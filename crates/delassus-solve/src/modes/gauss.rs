@@ -1,15 +1,18 @@
 //! Gauss' principle by pivoting: which contacts stay closed in a problem without friction.
 //!
-//! a = argmin ½(a − a₀)ᵀM(a − a₀) with J_b a + γ_b = 0, J_u a + γ_u ≥ 0, a₀ = −M⁻¹F (000 eq. 27). With M = L Lᵀ and
-//! y = Lᵀ(a − a₀) this is the point of least norm of a polyhedron. The acceleration is unique (000 Prop. 4, 6), and
-//! so are the u = J a + γ: every solution of the contact problem has f_i = 0 where u_i > 0, and therefore all
-//! solutions lie in one mode, the one that closes the contacts with u_i = 0 (000 Prop. 3 (ii)).
+//! ```text
+//! a = argmin ½(a − a₀)ᵀM(a − a₀)   s.t.   J_b a + γ_b = 0 ,  J_u a + γ_u ≥ 0 ,      a₀ = −M⁻¹F      (000 eq. 27)
+//! ```
+//!
+//! M is n × n and positive definite. With M = L Lᵀ and y = Lᵀ(a − a₀) this is the point of least norm of a polyhedron. The
+//! acceleration is unique (000 Prop. 4, 6), and so is u = J a + γ. Every solution of the contact problem has f_i = 0 where
+//! u_i > 0. All solutions therefore lie in one mode, the one that closes the contacts with u_i = 0 (000 Prop. 3 (ii)).
 
 use crate::lcp::{Nearest, nearest_point};
 use crate::linalg::{Matrix, dot, max_abs};
 use crate::problem::{Dynamics, Law};
 
-/// What Gauss' principle says of a problem.
+/// The outcome of Gauss' principle.
 pub(super) enum Gauss {
     /// u, one entry per constraint.
     Velocity(Vec<f64>),
@@ -32,18 +35,18 @@ pub(super) fn gauss_velocity(d: &Dynamics, tolerance: f64, clear: f64) -> Gauss 
     let Some(bt) = l.solve_matrix(&d.jacobian.transpose()) else { return Gauss::Undecided };
     let b = bt.transpose();
     let q = &reduced.free_velocity;
-    let held = b.select_rows(&bilateral);
+    let joints = b.select_rows(&bilateral);
     let target: Vec<f64> = bilateral.iter().map(|&i| -q[i]).collect();
-    let y0 = held.pseudo_solve(&target);
+    let y0 = joints.pseudo_solve(&target);
     let size = max_abs(&target).max(f64::MIN_POSITIVE);
-    let miss = held.mul_vec(&y0).iter().zip(&target).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max) / size;
+    let miss = joints.mul_vec(&y0).iter().zip(&target).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max) / size;
     if miss > clear {
         return Gauss::Impossible;
     }
     if miss > tolerance {
         return Gauss::Undecided;
     }
-    let z = if bilateral.is_empty() { Matrix::identity(l.rows()) } else { held.row_space().null_basis };
+    let z = if bilateral.is_empty() { Matrix::identity(l.rows()) } else { joints.row_space().null_basis };
     let g = b.select_rows(&unilateral).mul(&z);
     let h: Vec<f64> = unilateral.iter().map(|&i| -q[i] - dot(b.row(i), &y0)).collect();
     let t = match nearest_point(&g, &h, tolerance) {

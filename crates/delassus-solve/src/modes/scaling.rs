@@ -1,8 +1,12 @@
 //! A contact problem in numbers of size one, for the enumeration of its modes.
 //!
-//! The normal and the tangents of every constraint are scaled to unit inverse mass (μ changes with them), and the
-//! largest free velocity to 1. What counts as zero in a row is then a small part of that row's own magnitude
-//! ([`Scaled::magnitude`]): a light body beside a heavy one is judged by its own weight.
+//! ```text
+//! f = S f′ ,   u = S⁻¹ u′ ,   W′ = S W S ,   W′_nn = 1 ,   max |q′| = 1
+//! ```
+//!
+//! S is diagonal, with one entry for the normal and one for the tangents of each constraint (μ changes with them). What counts
+//! as zero in a row is then a small fraction of that row's own magnitude ([`Scaled::magnitude`]): a light body beside a heavy
+//! one is measured by its own weight.
 
 use super::DIRECTION_ROUNDING;
 use crate::linalg::{Matrix, dot, max_abs};
