@@ -4,8 +4,9 @@
 //! text ─▶ LoadedScene {scene, options, t_end} ─▶ Simulation
 //! ```
 //!
-//! They start and step as the command `run` does with time stepping: joints closed, bodies separated, the options of
-//! `[simulation]`; so they give its bits. A file that asks for event-driven integration is stepped all the same.
+//! They start and step as the command `run` does with time stepping: joints closed, bodies separated, the
+//! options of `[simulation]`; so they give its bits. A file that asks for event-driven integration is stepped
+//! all the same.
 //!
 //! ```
 //! let mut sim = delassus_scene::simulation_from_text(r#"
@@ -90,8 +91,8 @@ fn in_file(path: &Option<PathBuf>, error: &FileError) -> String {
     if place.is_empty() { error.to_string() } else { format!("{place} {error}") }
 }
 
-/// A simulation of the world in a file: `.toml` with `[world]`, URDF or MJCF. [`load_scene`] tells what of a URDF or MJCF
-/// file was not read.
+/// A simulation of the world in a file: `.toml` with `[world]`, URDF or MJCF. [`load_scene`] tells what of a
+/// URDF or MJCF file was not read.
 pub fn load_simulation(path: impl AsRef<Path>) -> Result<Simulation, LoadError> {
     load_scene(path)?.simulate()
 }

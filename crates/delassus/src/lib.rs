@@ -4,13 +4,14 @@
 //! M(q, t) q̈ + F(q, q̇, t) = Jᵀ λ ,     0 ≤ h_u ⊥ λ_u ≥ 0 ,     h_b = 0 ,     friction along the slips
 //! ```
 //!
-//! with q ∈ ℝⁿ positions, M the mass matrix, F weights, springs and inertial terms, h_u the gaps of contacts, h_b the joints, J
-//! their gradients and λ their forces.
+//! with q ∈ ℝⁿ positions, M the mass matrix, F weights, springs and inertial terms, h_u the gaps of contacts,
+//! h_b the joints, J their gradients and λ their forces.
 //!
 //! # Move bodies
 //!
-//! A [`World`](world::World) holds rigid bodies, joints and surfaces; a [`Simulation`](simulation::Simulation) owns one with
-//! its state and moves it. A spring and a damper pull a crate to x = 1 m against friction:
+//! A [`World`](world::World) holds rigid bodies, joints and surfaces; a
+//! [`Simulation`](simulation::Simulation) owns one with its state and moves it. A spring and a damper pull a
+//! crate to x = 1 m against friction:
 //!
 //! ```
 //! use delassus::prelude::*;
@@ -30,13 +31,14 @@
 //! # Ok::<(), SimulationError>(())
 //! ```
 //!
-//! Files (TOML, URDF, MJCF) are read by the crate `delassus-scene`: `delassus_scene::load_simulation("rover.toml")`.
+//! Files (TOML, URDF, MJCF) are read by the crate `delassus-scene`:
+//! `delassus_scene::load_simulation("rover.toml")`.
 //!
 //! # Ask whether there is an answer
 //!
-//! A [`System`](lagrangian::System) holds energies, forces, contacts and joints as formulas of q, q̇ and t. The rod of
-//! Painlevé, 2 kg and 2 m long, slides on its tip with more friction than 5/3: no acceleration and no force satisfy the
-//! laws.
+//! A [`System`](lagrangian::System) holds energies, forces, contacts and joints as formulas of q, q̇ and t.
+//! The rod of Painlevé, 2 kg and 2 m long, slides on its tip with more friction than 5/3: no acceleration and
+//! no force satisfy the laws.
 //!
 //! ```
 //! use delassus::prelude::*;

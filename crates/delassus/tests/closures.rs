@@ -6,8 +6,8 @@ use delassus::formula::AnyFormula;
 use delassus::lagrangian::{Contact, Family, FormulaId, Measure, State, System, Tolerances};
 use delassus_scene::{read_family, read_system};
 
-/// A ball dropped from 1 m that keeps half of its velocity, from closures and from formulas of all numbers: the same
-/// accumulation at (1 + e)/(1 − e) √(2/g), and closures say that nothing was proved.
+/// A ball dropped from 1 m that keeps half of its velocity, from closures and from formulas of all numbers:
+/// the same accumulation at (1 + e)/(1 − e) √(2/g), and closures say that nothing was proved.
 #[test]
 fn closures_say_that_their_events_are_not_proved() {
     let ball = |kinetic: AnyFormula, potential: AnyFormula, gap: AnyFormula| System {
@@ -42,8 +42,8 @@ fn closures_say_that_their_events_are_not_proved() {
     assert_eq!(named[2].to_string(), "the gap (or velocity) of contact `floor`");
 }
 
-/// The rod of Painlevé is safe for μ below 5/3. With the kinetic energy as a closure nothing is proved: the interval is
-/// sampled and says so, and every direction of sliding is refused.
+/// The rod of Painlevé is safe for μ below 5/3. With the kinetic energy as a closure nothing is proved: the
+/// interval is sampled and says so, and every direction of sliding is refused.
 #[test]
 fn closures_prove_no_safe_interval() {
     let text = r#"

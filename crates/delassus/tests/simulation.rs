@@ -109,7 +109,8 @@ fn an_inverted_pendulum_is_held_by_its_torque() {
     }
 }
 
-/// A force below μ m g does not move a block, one above it gives (F − μ m g)/m; both last until they are changed.
+/// A force below μ m g does not move a block, one above it gives (F − μ m g)/m; both last until they are
+/// changed.
 #[test]
 fn forces_last_until_they_are_changed() {
     let (m, mu) = (2.0, 0.5);
@@ -240,7 +241,7 @@ fn inputs_that_change_nothing_keep_the_bits() {
     let contacts = sim.contacts();
     assert_eq!(contacts.iter().map(|c| c.name.clone()).collect::<Vec<_>>(), named);
     for (c, (_, normal, friction)) in contacts.iter().zip(stepper.contact_forces()) {
-        assert!((c.normal_force - normal).abs() < 1e-12 * (1.0 + normal) && c.friction == friction);
+        assert_eq!((c.normal_force, c.friction), (normal, friction));
     }
 }
 

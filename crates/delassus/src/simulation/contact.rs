@@ -82,12 +82,13 @@ pub(super) fn mean_forces(stepper: &Stepper) -> Vec<ContactForce> {
     let mut names = Names::new(stepper);
     let all = stepper.contact_forces();
     all.map(|(contact, normal, friction)| {
-        names.contact_force(stepper, contact, [normal * contact.normal, friction], Uniqueness::Unknown)
+        names.contact_force(stepper, contact, Force { normal, friction, unique: Uniqueness::Unknown })
     })
     .collect()
 }
 
-/// All contacts within range with the forces that the next step would begin with, and what else goes with them.
+/// All contacts within range with the forces that the next step would begin with, and what else goes with
+/// them.
 pub(super) fn forces_now(stepper: &Stepper, forces: &Forces) -> Vec<ContactForce> {
     let mut names = Names::new(stepper);
     let unique = |place: Option<usize>| match (&forces.ranges, place) {
@@ -103,9 +104,20 @@ pub(super) fn forces_now(stepper: &Stepper, forces: &Forces) -> Vec<ContactForce
     };
     let all = stepper.contacts().iter().zip(&forces.contacts).zip(&forces.place);
     all.map(|((contact, (normal, friction)), place)| {
-        names.contact_force(stepper, contact, [*normal * contact.normal, *friction], unique(*place))
+        names.contact_force(
+            stepper,
+            contact,
+            Force { normal: *normal, friction: *friction, unique: unique(*place) },
+        )
     })
     .collect()
+}
+
+/// The force of a contact on body B.
+struct Force {
+    normal: f64,
+    friction: DVec3,
+    unique: Uniqueness,
 }
 
 /// Names of contacts: points between the same two bodies are counted.
@@ -127,8 +139,7 @@ impl Names {
         &mut self,
         stepper: &Stepper,
         contact: &Contact,
-        [normal, friction]: [DVec3; 2],
-        unique: Uniqueness,
+        Force { normal, friction, unique }: Force,
     ) -> ContactForce {
         let world = stepper.world();
         let body_names = contact.bodies.map(|b| world.bodies[b as usize].name.clone());
@@ -146,8 +157,8 @@ impl Names {
             point: contact.point,
             normal: contact.normal,
             gap: contact.gap,
-            force: normal + friction,
-            normal_force: normal.dot(contact.normal),
+            force: normal * contact.normal + friction,
+            normal_force: normal,
             friction,
             mode: mode(world, stepper.state(), contact, stepper.options.dt),
             unique,

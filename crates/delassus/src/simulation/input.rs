@@ -122,8 +122,8 @@ impl Simulation {
         self.set_load(id, force, torque)
     }
 
-    /// Sets force and moment on a body to those of a force at a point, both in world axes. They stay until they are set
-    /// again, whereas the point does not follow the body.
+    /// Sets force and moment on a body to those of a force at a point, both in world axes. They stay until
+    /// they are set again, whereas the point does not follow the body.
     pub fn set_force_at<'k>(
         &mut self,
         body: impl Into<BodyKey<'k>>,
@@ -135,8 +135,8 @@ impl Simulation {
         self.set_load(id, force, arm.cross(force))
     }
 
-    /// Sets the one actuator of a joint: the target of its motor, m/s, rad/s, m or rad, or its force or moment, N or N m. It
-    /// stays until it is set again; a function of time that was there is replaced.
+    /// Sets the one actuator of a joint: the target of its motor, m/s, rad/s, m or rad, or its force or
+    /// moment, N or N m. It stays until it is set again; a function of time that was there is replaced.
     pub fn set_control<'k>(
         &mut self,
         joint: impl Into<JointKey<'k>>,
@@ -164,8 +164,9 @@ impl Simulation {
         Ok(())
     }
 
-    /// Sets centre of mass and principal axes of a body. Before the next step joints that are open by it are closed, and
-    /// bodies that overlap are separated, as at a start: several bodies of a mechanism can be set one after the other.
+    /// Sets centre of mass and principal axes of a body. Before the next step joints that are open by it are
+    /// closed, and bodies that overlap are separated, as at a start: several bodies of a mechanism can be set
+    /// one after the other.
     pub fn set_pose<'k>(&mut self, body: impl Into<BodyKey<'k>>, pose: Pose) -> Result<(), SimulationError> {
         let id = self.body_id(body)?;
         let s = self.state().bodies[id.index()];
@@ -185,8 +186,8 @@ impl Simulation {
         self.set_pose(id, frame.compose(&own.inverse()))
     }
 
-    /// Sets the velocity of the centre of mass of a body, world axes, m/s. Before the next step velocities that break the
-    /// joints are changed the least that obeys them.
+    /// Sets the velocity of the centre of mass of a body, world axes, m/s. Before the next step velocities
+    /// that break the joints are changed the least that obeys them.
     pub fn set_velocity<'k>(
         &mut self,
         body: impl Into<BodyKey<'k>>,
@@ -197,7 +198,8 @@ impl Simulation {
         self.set_body(id, BodyState { velocity, ..s }, Changed::Velocities)
     }
 
-    /// Sets the angular velocity of a body, world axes, rad/s; joints are obeyed as for [`Simulation::set_velocity`].
+    /// Sets the angular velocity of a body, world axes, rad/s; joints are obeyed as for
+    /// [`Simulation::set_velocity`].
     pub fn set_angular_velocity<'k>(
         &mut self,
         body: impl Into<BodyKey<'k>>,

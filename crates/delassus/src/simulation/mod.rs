@@ -4,8 +4,9 @@
 //! (q, v)_{k+1} = step(q, v, u)_k ,   u = forces and moments on bodies, targets of motors
 //! ```
 //!
-//! A [`Simulation`] owns its model and its state. It starts as the command `run` does: joints closed, velocities that
-//! obey them, bodies separated ([`prepare_start`]); and it gives the same bits. Inputs u last until they are changed.
+//! A [`Simulation`] owns its model and its state. It starts as the command `run` does: joints closed,
+//! velocities that obey them, bodies separated ([`prepare_start`]); and it gives the same bits. Inputs u last
+//! until they are changed.
 //!
 //! A rod that stands on its tip is held upright by a moment, τ = k φ + d φ̇ with k above m g l:
 //!
@@ -317,9 +318,9 @@ impl Simulation {
         Ok(JointForce { force, moment })
     }
 
-    /// All contacts within range with their mean forces of the last step: zero before the first. Whether they are unique is not
-    /// computed here ([`Uniqueness::Unknown`]); [`StepReport::non_unique`] says whether others were found, and
-    /// [`Simulation::contacts_now`] computes intervals.
+    /// All contacts within range with their mean forces of the last step: zero before the first. Whether they
+    /// are unique is not computed here ([`Uniqueness::Unknown`]); [`StepReport::non_unique`] says whether
+    /// others were found, and [`Simulation::contacts_now`] computes intervals.
     pub fn contacts(&self) -> Vec<ContactForce> {
         contact::mean_forces(&self.stepper)
     }
@@ -336,9 +337,9 @@ impl Simulation {
         Ok(found)
     }
 
-    /// All contacts within range with the forces at this instant, those that the next step would begin with, and whether
-    /// they are unique. Where they are not, the forces are those of least norm, with the interval of every normal force.
-    /// Takes a solve and, where forces are not unique, two cone programs per contact.
+    /// All contacts within range with the forces at this instant, those that the next step would begin with,
+    /// and whether they are unique. Where they are not, the forces are those of least norm, with the interval
+    /// of every normal force. Takes a solve and, where forces are not unique, two cone programs per contact.
     pub fn contacts_now(&mut self) -> Result<Vec<ContactForce>, SimulationError> {
         self.settle()?;
         let t = self.time();
@@ -351,8 +352,8 @@ impl Simulation {
         self.step_of(self.dt)
     }
 
-    /// Steps until a time, the last one shortened to end there, and shows each to a recorder. Returns what the steps add up
-    /// to. A time that has passed is no error: no step is made.
+    /// Steps until a time, the last one shortened to end there, and shows each to a recorder. Returns what
+    /// the steps add up to. A time that has passed is no error: no step is made.
     pub fn run_until(
         &mut self,
         end: f64,
@@ -420,8 +421,8 @@ impl Simulation {
         Ok(report)
     }
 
-    /// Makes what was set ready for a step. Positions that were set are prepared as those of a start are; on an error they
-    /// stay as they were set.
+    /// Makes what was set ready for a step. Positions that were set are prepared as those of a start are; on
+    /// an error they stay as they were set.
     fn settle(&mut self) -> Result<(), SimulationError> {
         if self.changed >= Changed::Velocities {
             let mut state = self.state().clone();

@@ -4,8 +4,8 @@
 //! (q, v, u)_k ─▶ step ─▶ (q, v)_{k+1} ,   u = forces and moments of bodies, targets of motors
 //! ```
 //!
-//! An input lasts until it is changed. Loads enter the next velocity solve by themselves; targets and states are in what
-//! was linearized at the end of the last step, so that it is linearized again.
+//! An input lasts until it is changed. Loads enter the next velocity solve by themselves; targets and states
+//! are in what was linearized at the end of the last step, so that it is linearized again.
 
 use std::sync::Arc;
 
@@ -74,7 +74,8 @@ impl Stepper {
         &self.world
     }
 
-    /// Sets the force on the centre of mass and the moment on a body, world axes, N and N m, until they are changed.
+    /// Sets the force on the centre of mass and the moment on a body, world axes, N and N m, until they are
+    /// changed.
     pub fn set_load(&mut self, body: usize, force: DVec3, moment: DVec3) -> Result<(), ControlError> {
         let to = self.checked_body(body)?;
         if to.fixed {
@@ -86,9 +87,9 @@ impl Stepper {
         Ok(())
     }
 
-    /// Sets the target of an actuator of a joint: the speed or position of a motor, or the force or moment of a force, until
-    /// it is changed. Actuators are counted from 0 among the forces and motors of the joint. Takes effect with
-    /// [`Stepper::relinearize`].
+    /// Sets the target of an actuator of a joint: the speed or position of a motor, or the force or moment of
+    /// a force, until it is changed. Actuators are counted from 0 among the forces and motors of the joint.
+    /// Takes effect with [`Stepper::relinearize`].
     pub fn set_target(&mut self, joint: usize, actuator: usize, target: f64) -> Result<(), ControlError> {
         let joints = self.world.joints.len();
         let to = self.world.joints.get(joint).ok_or(ControlError::NoJoint { joint, joints })?;
@@ -111,7 +112,8 @@ impl Stepper {
         Ok(())
     }
 
-    /// Sets position and velocity of a body; time and step count stay. Takes effect with [`Stepper::relinearize`].
+    /// Sets position and velocity of a body; time and step count stay. Takes effect with
+    /// [`Stepper::relinearize`].
     pub fn set_body(&mut self, body: usize, to: BodyState) -> Result<(), ControlError> {
         let of = self.checked_body(body)?;
         finite("a position", &of.name, to.pose.position)?;
@@ -129,8 +131,9 @@ impl Stepper {
         Ok(())
     }
 
-    /// Detects contacts and linearizes again, for the next step: after [`Stepper::set_target`] and [`Stepper::set_body`].
-    /// Contacts that are still there keep their impulses, from which the next solves start.
+    /// Detects contacts and linearizes again, for the next step: after [`Stepper::set_target`] and
+    /// [`Stepper::set_body`]. Contacts that are still there keep their impulses, from which the next solves
+    /// start.
     pub fn relinearize(&mut self) {
         let mut known = vec![];
         add_impulses(&mut known, &self.contacts, &self.contact_impulse);

@@ -4,8 +4,9 @@
 //! g(q) = 0 ,   l(q) ≥ 0 ,   ∂g/∂q v + ∂g/∂t = 0 ,   gap(q) ≥ 0
 //! ```
 //!
-//! Each is reached by the least change that reaches it, in this order ([`close_loops`], [`project_velocities`],
-//! [`part_bodies`]), and only where it does not hold already: what a user gave is otherwise kept to the last bit.
+//! Each is reached by the least change that reaches it, in this order ([`close_loops`],
+//! [`project_velocities`], [`part_bodies`]), and only where it does not hold already: what a user gave is
+//! otherwise kept to the last bit.
 
 use glam::DVec3;
 
@@ -30,8 +31,8 @@ pub struct StartReport {
     pub velocities: StartVelocities,
     /// Bodies that overlapped.
     pub overlaps: Vec<Overlap>,
-    /// How far the centre moved that moved most to separate them, m; `None` where none overlapped, or they could not be
-    /// separated: then the first step pushes them.
+    /// How far the centre moved that moved most to separate them, m; `None` where none overlapped, or they
+    /// could not be separated: then the first step pushes them.
     pub separated: Option<f64>,
 }
 

@@ -4,8 +4,9 @@
 //! m = Σ mₖ ,   c = Σ mₖ cₖ / m ,   I = Σ (Iₖ + mₖ (|d|² E − d dᵀ)) ,   d = cₖ − c
 //! ```
 //!
-//! A body of given mass m has the density that its shapes k have in common. Its axes are the principal axes of I at the
-//! centre of mass c; the frame in which its shapes were given is kept in [`Body::frame`], as for a body of a file.
+//! A body of given mass m has the density that its shapes k have in common. Its axes are the principal axes
+//! of I at the centre of mass c; the frame in which its shapes were given is kept in [`Body::frame`], as for
+//! a body of a file.
 //!
 //! ```
 //! use delassus::prelude::*;
@@ -86,9 +87,10 @@ impl Scene {
         BodyId::new(self.world.bodies.len() - 1)
     }
 
-    /// Adds a joint between two bodies of the scene where they stand now. `at` is its frame in world axes: the origin is
-    /// the point of the joint, z its axis ([`Pose::along`]). The two bodies then pass through each other. A body that is
-    /// not of this scene is reported by `check_world`, when the scene begins to move.
+    /// Adds a joint between two bodies of the scene where they stand now. `at` is its frame in world axes:
+    /// the origin is the point of the joint, z its axis ([`Pose::along`]). The two bodies then pass through
+    /// each other. A body that is not of this scene is reported by `check_world`, when the scene begins to
+    /// move.
     pub fn join(&mut self, bodies: [BodyId; 2], at: Pose, joint: Joint) -> JointId {
         let bodies = bodies.map(BodyId::index);
         let placed = |b: usize| self.state.bodies.get(b).map_or(Pose::IDENTITY, |s| s.pose);
@@ -234,7 +236,8 @@ impl Body {
         PlacedBody { body: self, state }
     }
 
-    /// A body of one primitive. Where its numbers make no sense, `check_world` says which; the moments then do not count.
+    /// A body of one primitive. Where its numbers make no sense, `check_world` says which; the moments then
+    /// do not count.
     fn of_shape(name: &str, mass: f64, kind: ShapeKind) -> Body {
         Body::solid(name, mass, vec![kind.clone().into()]).unwrap_or_else(|_| Body {
             name: name.to_string(),
@@ -277,7 +280,8 @@ impl Surface {
 }
 
 impl Pose {
-    /// A frame at a point whose z axis has a direction: where a joint stands. Where the direction is zero, z stays.
+    /// A frame at a point whose z axis has a direction: where a joint stands. Where the direction is zero, z
+    /// stays.
     pub fn along(point: DVec3, axis: DVec3) -> Pose {
         let rotation =
             axis.try_normalize().map_or(DQuat::IDENTITY, |z| DQuat::from_rotation_arc(DVec3::Z, z));
