@@ -18,11 +18,10 @@ use glam::{DQuat, DVec3};
 
 use super::impact::impact_report;
 use super::{AnalyzeError, SystemAnalysis, add_findings, describe, examine_kinematics};
-use crate::collision::{Collider, Contact, Features, contact_name};
+use crate::collision::{Collider, Contact, ContactRows, Features, contact_name};
 use crate::lagrangian::{ContactKinematics, JointKinematics, Kinematics, Names, Row, Tolerances};
-use crate::stepping::{ContactRows, Masses, NONE};
 use crate::world;
-use crate::world::{BodyState, RowKind, Rows, World, WorldState};
+use crate::world::{BodyState, FIXED_SLOT, Masses, RowKind, Rows, World, WorldState};
 
 /// Step of the differences, as a fraction of the time in which the motion rotates by a radian, or of a second.
 const DIFFERENCE_STEP: f64 = 1e-3;
@@ -236,7 +235,7 @@ fn row_names(world: &World, rows: &Rows) -> Vec<String> {
 
 fn velocities(masses: &Masses, state: &WorldState) -> Vec<f64> {
     let mut v = vec![0.0; masses.mass.len()];
-    for (s, &slot) in state.bodies.iter().zip(&masses.slot).filter(|(_, slot)| **slot != NONE) {
+    for (s, &slot) in state.bodies.iter().zip(&masses.slot).filter(|(_, slot)| **slot != FIXED_SLOT) {
         let at = 6 * slot as usize;
         v[at..at + 3].copy_from_slice(&s.velocity.to_array());
         v[at + 3..at + 6].copy_from_slice(&s.angular_velocity.to_array());
@@ -248,7 +247,7 @@ fn velocities(masses: &Masses, state: &WorldState) -> Vec<f64> {
 fn free_force(world: &World, state: &WorldState, masses: &Masses) -> Vec<f64> {
     let mut force = vec![0.0; masses.mass.len()];
     for ((body, s), &slot) in world.bodies.iter().zip(&state.bodies).zip(&masses.slot) {
-        if slot != NONE {
+        if slot != FIXED_SLOT {
             let at = 6 * slot as usize;
             let pull = -(body.mass * world.gravity + body.force[0]);
             let omega = s.angular_velocity;
@@ -261,7 +260,7 @@ fn free_force(world: &World, state: &WorldState, masses: &Masses) -> Vec<f64> {
 }
 
 fn row_velocity(rows: &Rows, i: usize, masses: &Masses, v: &[f64]) -> f64 {
-    crate::stepping::row_velocity(rows, i, masses, v) + rows.rows[i].rate
+    world::row_velocity(rows, i, masses, v) + rows.rows[i].rate
 }
 
 /// A body after the time s of the motion with constant (ẋ, ω̄).
@@ -330,7 +329,7 @@ fn contact_kinematics(
     let row = |k: usize| {
         let mut gradient = vec![0.0; v.len()];
         for (slot, blocks) in rows.slots.iter().zip(&rows.blocks) {
-            if *slot != NONE {
+            if *slot != FIXED_SLOT {
                 let at = 6 * *slot as usize;
                 (0..6).for_each(|c| gradient[at + c] += blocks[k][c]);
             }

@@ -12,11 +12,14 @@
 mod box_box;
 mod clip;
 mod contact;
+mod contact_rows;
 mod convex;
 mod parry;
 mod primitives;
 
 pub use contact::{Contact, Features, contact_name, pair_name};
+
+pub(crate) use contact_rows::{ContactRows, MAX_CONTACT_ROWS};
 
 use glam::{DMat3, DVec3};
 

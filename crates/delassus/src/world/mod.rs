@@ -17,6 +17,7 @@ mod joint_frames;
 mod joint_rows;
 mod loop_closure;
 mod mass_properties;
+mod masses;
 mod mobility;
 mod rigid_body;
 
@@ -35,6 +36,7 @@ pub use mobility::{Mobility, mobility};
 pub use rigid_body::{drift, energy, kinetic_energy, potential_energy};
 
 pub(crate) use joint_rows::{rows_at, way_to_target};
+pub(crate) use masses::{FIXED_SLOT, Masses, apply_row_impulse, dot6, row_mobility, row_velocity};
 
 use std::sync::Arc;
 

@@ -1,0 +1,113 @@
+//! The rows of a contact: how the velocities of its two bodies become the velocity of the contact.
+//!
+//! ```text
+//! u = H v ,   u = (u_n, u_t1, u_t2, ω_t1, ω_t2) ,   v = (ẋ, ω̄) of both bodies
+//! ```
+//!
+//! H has one row for the normal, two for the tangents and two for rolling, as many as the law of the contact
+//! needs. Contact velocity is that of B less that of A; the normal points from A to B. Source: 004 eq. 7.
+
+use delassus_solve::problem::Law;
+use glam::DVec3;
+
+use super::Contact;
+use crate::world::{BodyState, FIXED_SLOT, dot6};
+
+/// The most rows that a contact has: normal, two tangents, two rolling rows.
+pub const MAX_CONTACT_ROWS: usize = 5;
+
+/// A contact with its Jacobian and its law.
+#[derive(Clone, Copy, Debug)]
+pub struct ContactRows {
+    /// Slots of the bodies among those that move; `FIXED_SLOT` for a fixed one.
+    pub slots: [u32; 2],
+    /// Entries for (ẋ, ω̄) of body A and of body B.
+    pub blocks: [[[f64; 6]; MAX_CONTACT_ROWS]; 2],
+    /// The law.
+    pub law: Law,
+    /// Tangents, world axes.
+    pub tangents: [DVec3; 2],
+}
+
+impl ContactRows {
+    /// The same rows with the associated law in the place of Coulomb's.
+    pub fn associated(&self) -> Self {
+        let law = match self.law {
+            Law::Coulomb { mu } => Law::Cone { mu },
+            Law::Rolling { mu, rolling } => Law::ConeRolling { mu, rolling },
+            other => other,
+        };
+        ContactRows { law, ..*self }
+    }
+
+    /// The rows at the poses of bodies; the gap's gradient is taken at `point`.
+    pub fn new(contact: &Contact, bodies: &[BodyState], slot: &[u32], law: Law) -> Self {
+        let n = contact.normal;
+        // The world axis that the normal is farthest from gives the first tangent: the same from step to step.
+        let axis = if n.x.abs() <= n.y.abs() && n.x.abs() <= n.z.abs() {
+            DVec3::X
+        } else if n.y.abs() <= n.z.abs() {
+            DVec3::Y
+        } else {
+            DVec3::Z
+        };
+        let t1 = (axis - n * axis.dot(n)).normalize_or_zero();
+        let t2 = n.cross(t1);
+        let mut blocks = [[[0.0; 6]; MAX_CONTACT_ROWS]; 2];
+        let slots = contact.bodies.map(|b| slot[b as usize]);
+        for (side, sign) in [(0, -1.0), (1, 1.0)] {
+            let pose = bodies[contact.bodies[side] as usize].pose;
+            let arm = contact.point - pose.position;
+            for (k, d) in [n, t1, t2].into_iter().enumerate().take(law.dim()) {
+                let moment = pose.local_vector(arm.cross(d));
+                let linear = sign * d;
+                let angular = sign * moment;
+                blocks[side][k] = [linear.x, linear.y, linear.z, angular.x, angular.y, angular.z];
+            }
+            for (k, d) in [t1, t2].into_iter().enumerate().take(law.dim().saturating_sub(3)) {
+                let angular = sign * pose.local_vector(d);
+                blocks[side][3 + k] = [0.0, 0.0, 0.0, angular.x, angular.y, angular.z];
+            }
+        }
+        ContactRows { slots, blocks, law, tangents: [t1, t2] }
+    }
+
+    /// Velocity of a row.
+    pub fn velocity(&self, k: usize, v: &[f64]) -> f64 {
+        let mut u = 0.0;
+        for side in 0..2 {
+            if self.slots[side] != FIXED_SLOT {
+                u += dot6(&self.blocks[side][k], &v[6 * self.slots[side] as usize..]);
+            }
+        }
+        u
+    }
+
+    /// v ← v + M⁻¹ Hᵀ r.
+    pub fn apply_impulse(&self, r: &[f64], inverse_mass: &[f64], v: &mut [f64]) {
+        for side in 0..2 {
+            if self.slots[side] != FIXED_SLOT {
+                let at = 6 * self.slots[side] as usize;
+                for k in 0..self.law.dim() {
+                    for c in 0..6 {
+                        v[at + c] += inverse_mass[at + c] * self.blocks[side][k][c] * r[k];
+                    }
+                }
+            }
+        }
+    }
+
+    /// The block of W of the contact with itself.
+    pub fn self_block(&self, inverse_mass: &[f64], i: usize, j: usize) -> f64 {
+        let mut w = 0.0;
+        for side in 0..2 {
+            if self.slots[side] != FIXED_SLOT {
+                let at = 6 * self.slots[side] as usize;
+                for c in 0..6 {
+                    w += self.blocks[side][i][c] * inverse_mass[at + c] * self.blocks[side][j][c];
+                }
+            }
+        }
+        w
+    }
+}
