@@ -23,7 +23,7 @@ fn body(world: &World, name: &str) -> usize {
 
 /// Steps to a time; every step must be solved.
 fn run(stepper: &mut Stepper, t_end: f64) {
-    while stepper.state().t < t_end - 0.5 * stepper.options.dt {
+    while stepper.state().t < t_end - 0.5 * stepper.options().dt {
         let report = stepper.step().unwrap();
         assert_eq!(report.status, Status::Solved, "t = {}", stepper.state().t);
     }

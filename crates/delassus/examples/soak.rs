@@ -185,7 +185,7 @@ fn soak(seed: u64, number: u64, tally: &Tally) {
         cost.solves += report.solves;
         cost.unsolved += u64::from(unsolved);
         tally.unsolved.fetch_add(u64::from(unsolved), Ordering::Relaxed);
-        let coarse = report.residual > stepper.options.tolerance;
+        let coarse = report.residual > stepper.options().tolerance;
         tally.coarse.fetch_add(u64::from(coarse), Ordering::Relaxed);
         if report.penetration > 1e-5 {
             tally.deep.fetch_add(1, Ordering::Relaxed);

@@ -272,7 +272,7 @@ impl Recorder<'_> {
         let modes = contacts.modes().iter().map(|(pair, mode)| (*pair, (*mode).into())).collect();
         let checkpoint = Checkpoint {
             snapshot: stepper.snapshot(),
-            dt: stepper.options.dt,
+            dt: stepper.options().dt,
             totals: Totals { modes, ..self.totals.clone() },
             fingerprint: self.settings.fingerprint,
         };

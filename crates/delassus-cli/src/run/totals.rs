@@ -218,7 +218,7 @@ impl Totals {
         if report.status != Status::Solved {
             self.unsolved_steps += 1;
             if self.first_unsolved.is_none() {
-                let tolerance = step.stepper.options.tolerance;
+                let tolerance = step.stepper.options().tolerance;
                 self.first_unsolved = Some(step.begin);
                 self.first_failure = report.failure.map(|f| in_words(world, f, tolerance));
             }

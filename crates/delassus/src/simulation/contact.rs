@@ -160,7 +160,7 @@ impl Names {
             force: normal * contact.normal + friction,
             normal_force: normal,
             friction,
-            mode: mode(world, stepper.state(), contact, stepper.options.dt),
+            mode: mode(world, stepper.state(), contact, stepper.options().dt),
             unique,
         }
     }

@@ -268,7 +268,7 @@ impl Simulation {
 
     /// Options of the steps.
     pub fn options(&self) -> StepOptions {
-        StepOptions { dt: self.dt, ..self.stepper.options }
+        StepOptions { dt: self.dt, ..*self.stepper.options() }
     }
 
     /// What was changed so that the motion could start.
@@ -392,7 +392,7 @@ impl Simulation {
         Snapshot {
             world: self.stepper.world().clone(),
             stepper: self.stepper.snapshot(),
-            options: self.stepper.options,
+            options: *self.stepper.options(),
             dt: self.dt,
             start: self.start.clone(),
             report: self.report.clone(),
@@ -408,8 +408,8 @@ impl Simulation {
 
     fn step_of(&mut self, length: f64) -> Result<StepReport, SimulationError> {
         self.settle()?;
-        if length != self.stepper.options.dt {
-            self.stepper.set_length(length);
+        if length != self.stepper.options().dt {
+            self.stepper.set_dt(length)?;
         }
         let t = self.time();
         let report = self.stepper.step().map_err(|problem| SimulationError::Step { t, problem })?;

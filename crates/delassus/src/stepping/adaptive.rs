@@ -5,12 +5,12 @@
 //! d = Σ over both halves of the largest |x₁ − x₀ − ¼h (v₀ + v₁)| + ρ|θ₁ − θ₀ − ¼h (ω₀ + ω₁)|
 //! ```
 //!
-//! y(h) is the state after one step of length h, y(½h, ½h) the one after two of half the length, ρ the reach of a body and T the longest
+//! y(h) is the state after one step of length h, y(½h, ½h) the one after two of half the length, ρ the bounding radius of a body and T the longest
 //! step: an error of velocity counts as what it moves a body within it. The two halves are what is kept; where the motion
 //! is smooth, their error is a third of e in the symmetric scheme. Richardson's extrapolation would have one order more, but of
 //! states that obey joints and contacts it makes one that does not.
 //!
-//! d, the way against that of the mean velocity, is of the same order. It sees what the difference is blind to: a block that comes to
+//! d, the displacement less that of the mean velocity, is of the same order. It sees what the difference is blind to: a block that comes to
 //! rest in the last quarter of a step comes just as far in a step as in two halves, and too short in both by (1 − s)² μg h²/2, where s h
 //! is the time of the stop. A rebound changes the velocity on purpose, and at its moment: steps with one go without d.
 //!
@@ -21,15 +21,15 @@
 
 use delassus_solve::problem::{InvalidProblem, Status};
 
-use super::report::{Snapshot, StepReport};
+use super::Stepper;
+use super::report::{KeyedImpulse, Snapshot, StepReport};
 use super::warm_start::{Keyed, add_impulses, impulses_of};
-use super::{Scheme, Stepper};
 use crate::world::{Body, World, WorldState};
 
 /// Steps are made anew with half the length where joints are open or bodies overlap by more than this many position tolerances.
-const LOOSE: f64 = 1e3;
+const MAX_OPENING_TOLERANCES: f64 = 1e3;
 /// The length doubles where the error of a step twice as long would be below this part of the tolerance.
-const SAFE: f64 = 0.8;
+const DOUBLING_RATIO: f64 = 0.8;
 /// The most halvings.
 pub const MOST_HALVINGS: u32 = 20;
 
@@ -50,7 +50,7 @@ pub struct StepControl {
     pub ticks: u64,
 }
 
-/// What a step with an estimate of its error says of itself.
+/// What a step with an estimate of its error reports.
 #[derive(Clone, Debug)]
 pub struct ControlledStep {
     /// Its two halves as one step.
@@ -105,8 +105,8 @@ pub fn controlled_step(
     control: &mut StepControl,
 ) -> Result<ControlledStep, InvalidProblem> {
     // The error of a step twice as long.
-    let doubled = if stepper.options.scheme == Scheme::Symmetric { 8.0 } else { 4.0 };
-    let (begin, dt) = (stepper.snapshot(), stepper.options.dt);
+    let doubled = if stepper.model.is_symmetric() { 8.0 } else { 4.0 };
+    let begin = Begin { snapshot: stepper.snapshot(), dt: stepper.options().dt, time: control.longest };
     let mut whole: Option<WorldState> = None;
     let mut rejected = 0;
     // Solves and iterations of what was thrown away.
@@ -114,8 +114,7 @@ pub fn controlled_step(
     loop {
         let h = control.length();
         let shortest = control.level == control.halvings;
-        let attempt = halves(stepper, (&begin, dt), (h, control.longest), &mut whole);
-        let (error, mut report) = match attempt {
+        let (error, mut report) = match two_halves(stepper, &begin, h, &mut whole) {
             Ok(attempt) => attempt,
             Err(invalid) if shortest => return Err(invalid),
             Err(_) => {
@@ -124,7 +123,7 @@ pub fn controlled_step(
             }
         };
         let error = error.unwrap_or(f64::INFINITY);
-        let loose = LOOSE * stepper.options.position_tolerance;
+        let loose = MAX_OPENING_TOLERANCES * stepper.options().position_tolerance;
         let holds = report.penetration <= loose && report.joint_error <= loose;
         let within = error <= control.tolerance && holds && report.status == Status::Solved;
         if !within && !shortest {
@@ -135,52 +134,61 @@ pub fn controlled_step(
         }
         report.solves += lost[0];
         report.iterations += lost[1];
-        control.pass(within && doubled * error <= SAFE * control.tolerance);
-        stepper.set_time(control.time());
+        control.pass(within && doubled * error <= DOUBLING_RATIO * control.tolerance);
+        stepper.clock.restart(control.time());
+        stepper.state.t = control.time();
         return Ok(ControlledStep { report, error, length: h, rejected, within });
     }
 }
 
-/// Two steps of ½h, left as one of h, and how far they come from one of h (velocities times `time`); nothing where a number is not finite. `whole` is the
+/// Where steps of several lengths are tried from.
+struct Begin {
+    snapshot: Snapshot,
+    /// The length of the steps with which the snapshot was made.
+    dt: f64,
+    /// Velocities times this count as errors of positions.
+    time: f64,
+}
+
+/// Two steps of ½h, left as one of h, and how far they come from one of h; nothing where a number is not finite. `whole` is the
 /// state after that one where it is known, and then the state after the first half, which a step of half the length ends in.
-fn halves(
+fn two_halves(
     stepper: &mut Stepper,
-    (begin, dt): (&Snapshot, f64),
-    (h, time): (f64, f64),
+    begin: &Begin,
+    h: f64,
     whole: &mut Option<WorldState>,
 ) -> Result<(Option<f64>, StepReport), InvalidProblem> {
     let (end, cost) = match whole.take() {
         Some(state) => (state, None),
         None => {
-            stepper.return_to(begin, dt, h);
+            stepper.return_to(&begin.snapshot, begin.dt, h);
             let report = stepper.step()?;
             (stepper.state.clone(), Some(report))
         }
     };
-    stepper.return_to(begin, dt, 0.5 * h);
+    stepper.return_to(&begin.snapshot, begin.dt, 0.5 * h);
     let mut report = stepper.step()?;
     let mut sum: Vec<Keyed> = vec![];
-    add_impulses(&mut sum, &stepper.contacts, &stepper.contact_impulse);
-    let row_impulse = stepper.row_impulse.clone();
+    add_impulses(&mut sum, stepper.linearization.contacts(), &stepper.impulses.contacts);
+    let row_impulse = stepper.impulses.rows.clone();
     *whole = Some(stepper.state.clone());
     let second = stepper.step()?;
-    add_impulses(&mut sum, &stepper.contacts, &stepper.contact_impulse);
+    add_impulses(&mut sum, stepper.linearization.contacts(), &stepper.impulses.contacts);
     join(&mut report, second, cost);
-    let mut error = distance(&stepper.world, &end, &stepper.state, time);
+    let world = &stepper.model.world;
+    let mut error = distance(world, &end, &stepper.state, begin.time);
     if let (0, Some(middle)) = (report.impacts, whole.as_ref()) {
-        let defects = [(&begin.state, middle), (middle, &stepper.state)];
-        let defects = defects.map(|(a, b)| defect(&stepper.world, a, b, 0.5 * h));
+        let defects = [(&begin.snapshot.state, middle), (middle, &stepper.state)];
+        let defects = defects.map(|(a, b)| defect(world, a, b, 0.5 * h));
         // A sum that is not a number must stay one.
         let sum = defects[0] + defects[1];
         error = if sum <= error { error } else { sum };
     }
-    stepper.options.dt = h;
-    let mut room = std::mem::take(&mut stepper.room);
-    stepper.look(h, &mut room);
-    stepper.room = room;
-    impulses_of(&sum, &stepper.contacts, &mut stepper.contact_impulse);
-    stepper.row_impulse.iter_mut().zip(&row_impulse).for_each(|(r, first)| *r += first);
-    (stepper.start, stepper.steps) = (stepper.state.t, 0);
+    stepper.model.options.dt = h;
+    stepper.linearize(h);
+    impulses_of(&sum, stepper.linearization.contacts(), &mut stepper.impulses.contacts);
+    stepper.impulses.rows.iter_mut().zip(&row_impulse).for_each(|(r, first)| *r += first);
+    stepper.clock.restart(stepper.state.t);
     Ok((error.is_finite().then_some(error), report))
 }
 
@@ -207,11 +215,11 @@ fn distance(world: &World, a: &WorldState, b: &WorldState, time: f64) -> f64 {
         if body.fixed {
             continue;
         }
-        let reach = reach(body);
-        let turn = 2.0 * (a.pose.rotation.conjugate() * b.pose.rotation).xyz().length();
-        let moved = (a.pose.position - b.pose.position).length() + reach * turn;
+        let radius = lever(body);
+        let rotation = 2.0 * (a.pose.rotation.conjugate() * b.pose.rotation).xyz().length();
+        let moved = (a.pose.position - b.pose.position).length() + radius * rotation;
         let speed =
-            (a.velocity - b.velocity).length() + reach * (a.angular_velocity - b.angular_velocity).length();
+            (a.velocity - b.velocity).length() + radius * (a.angular_velocity - b.angular_velocity).length();
         let error = moved + time * speed;
         if error.is_nan() {
             return error;
@@ -221,17 +229,17 @@ fn distance(world: &World, a: &WorldState, b: &WorldState, time: f64) -> f64 {
     worst
 }
 
-/// How far the ways of bodies in a step are from those of their mean velocities; not a number where one is not.
+/// How far the displacements of bodies in a step are from those of their mean velocities; not a number where one is not.
 fn defect(world: &World, a: &WorldState, b: &WorldState, h: f64) -> f64 {
     let mut worst = 0.0_f64;
     for (body, (a, b)) in world.bodies.iter().zip(a.bodies.iter().zip(&b.bodies)) {
         if body.fixed {
             continue;
         }
-        let way = b.pose.position - a.pose.position - 0.5 * h * (a.velocity + b.velocity);
-        let turn = (a.pose.rotation.conjugate() * b.pose.rotation).to_scaled_axis();
-        let turn = turn - 0.5 * h * (a.angular_velocity + b.angular_velocity);
-        let error = way.length() + reach(body) * turn.length();
+        let moved = b.pose.position - a.pose.position - 0.5 * h * (a.velocity + b.velocity);
+        let rotation = (a.pose.rotation.conjugate() * b.pose.rotation).to_scaled_axis();
+        let rotation = rotation - 0.5 * h * (a.angular_velocity + b.angular_velocity);
+        let error = moved.length() + lever(body) * rotation.length();
         if error.is_nan() {
             return error;
         }
@@ -240,39 +248,83 @@ fn defect(world: &World, a: &WorldState, b: &WorldState, h: f64) -> f64 {
     worst
 }
 
-/// How far from its centre of mass a body counts; one without a shape turns about its mass.
-fn reach(body: &Body) -> f64 {
+/// The distance from its centre of mass at which a rotation counts: the bounding radius, at least the radius of gyration.
+fn lever(body: &Body) -> f64 {
     body.reach().max((body.inertia.max_element() / body.mass).sqrt())
 }
 
 impl Stepper {
-    /// Goes on with steps of this length, s, which must be positive and finite. Impulses of the last step, where solves start, are
-    /// scaled with it; the count of steps begins anew.
-    pub fn set_length(&mut self, dt: f64) {
-        let (snapshot, before) = (self.snapshot(), self.options.dt);
-        self.return_to(&snapshot, before, dt);
-    }
-
-    /// Goes back to a snapshot that was made with steps of length `before`, and on from it with steps of length `dt`.
-    fn return_to(&mut self, snapshot: &Snapshot, before: f64, dt: f64) {
-        self.options.dt = dt;
+    /// Goes back to a snapshot that was made with steps of length `before`, and on from it with steps of length `dt`. Impulses,
+    /// where solves start and which forces are read from, are scaled with the length.
+    pub(super) fn return_to(&mut self, snapshot: &Snapshot, before: f64, dt: f64) {
+        self.model.options.dt = dt;
         self.state.clone_from(&snapshot.state);
-        (self.start, self.steps) = (self.state.t, 0);
-        let mut room = std::mem::take(&mut self.room);
-        self.look(dt, &mut room);
-        self.room = room;
+        self.clock.restart(self.state.t);
+        self.linearize(dt);
         let factor = dt / before;
-        let scaled =
-            |(b, s, f, r): &crate::stepping::report::KeyedImpulse| ((*b, *s, *f), r.map(|x| x * factor));
+        let scaled = |(b, s, f, r): &KeyedImpulse| ((*b, *s, *f), r.map(|x| x * factor));
         let sum: Vec<Keyed> = snapshot.contact_impulse.iter().map(scaled).collect();
-        impulses_of(&sum, &self.contacts, &mut self.contact_impulse);
-        self.row_impulse.clear();
-        self.row_impulse.extend(snapshot.row_impulse.iter().map(|x| x * factor));
-        self.row_impulse.resize(self.rows.rows.len(), 0.0);
+        impulses_of(&sum, self.linearization.contacts(), &mut self.impulses.contacts);
+        self.impulses.rows.clear();
+        self.impulses.rows.extend(snapshot.row_impulse.iter().map(|x| x * factor));
+        self.impulses.rows.resize(self.linearization.joint_rows().rows.len(), 0.0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::model::fixtures::*;
+    use super::super::options::StepOptions;
+    use super::*;
+    use crate::world::ActionKind;
+    use glam::DVec3;
+
+    fn control(tolerance: f64) -> StepControl {
+        StepControl { tolerance, longest: 1.0, halvings: 4, level: 0, start: 2.0, ticks: 0 }
     }
 
-    /// Time as someone else has counted it.
-    fn set_time(&mut self, t: f64) {
-        (self.state.t, self.start, self.steps) = (t, t, 0);
+    #[test]
+    fn time_is_counted_in_whole_shortest_steps_and_lengths_double_at_their_multiples() {
+        let mut control = control(1.0);
+        control.shorten(0.3);
+        assert_eq!((control.level, control.length()), (2, 0.25));
+        control.pass(true);
+        // A step of ½ does not begin at ¼.
+        assert_eq!((control.time(), control.level, control.whole_steps()), (2.25, 2, None));
+        control.pass(true);
+        assert_eq!((control.time(), control.level), (2.5, 1));
+        control.pass(false);
+        assert_eq!((control.time(), control.level, control.whole_steps()), (3.0, 1, Some(1)));
+        control.shorten(0.0);
+        assert_eq!(control.level, 4);
+    }
+
+    #[test]
+    fn free_fall_has_no_error_and_the_longest_step_is_taken() {
+        let (world, state) = ball_on_floor(smooth(), 100.0, DVec3::X);
+        let mut stepper =
+            Stepper::new(&world, state, StepOptions { dt: 1.0, ..StepOptions::default() }).unwrap();
+        let mut control = StepControl { start: 0.0, ..control(1e-9) };
+        let step = controlled_step(&mut stepper, &mut control).unwrap();
+        assert_eq!((step.length, step.rejected, step.within), (1.0, 0, true));
+        // The parabola is exact up to rounding of numbers of the order of 100 m.
+        assert!(step.error < 1e-12, "{:e}", step.error);
+        assert!((stepper.state().bodies[1].pose.position.z - (100.0 + RADIUS - 5.0)).abs() < 1e-12);
+        assert_eq!(stepper.state().t, 1.0);
+    }
+
+    #[test]
+    fn an_oscillator_is_shortened_until_the_estimate_holds() {
+        let spring = ActionKind::Spring { stiffness: MASS, damping: 0.0, rest: 0.0 };
+        let (world, state) = slider(spring, 1.0, 0.0);
+        let mut stepper =
+            Stepper::new(&world, state, StepOptions { dt: 1.0, ..StepOptions::default() }).unwrap();
+        let mut control = StepControl { start: 0.0, ..control(0.02) };
+        let step = controlled_step(&mut stepper, &mut control).unwrap();
+        assert!(step.within && step.rejected > 0 && step.error <= 0.02, "{step:?}");
+        let (h, z) = (step.length, stepper.state().bodies[1].pose.position.z);
+        assert_eq!(stepper.state().t, h);
+        // ω = 1: x = cos h, and the estimate bounds what the kept halves miss.
+        assert!((z - h.cos()).abs() <= step.error, "{z} {} {}", h.cos(), step.error);
     }
 }

@@ -12,7 +12,8 @@
 
 use glam::DVec3;
 
-use super::{REST, Scheme, StepReport, Stepper};
+use super::model::REST_SPEED_RATIO;
+use super::{Scheme, StepReport, Stepper};
 use crate::collision::{Contact, pair_name};
 use crate::world::WorldState;
 
@@ -153,8 +154,8 @@ impl ContactEvents {
 
     /// Contacts that approached before the step and carried a force in it: one event for a pair of bodies.
     fn impacts(&self, stepper: &Stepper, events: &mut Vec<ContactEvent>) {
-        let dt = stepper.options.dt;
-        let resting = (REST * stepper.world.gravity.length() * dt).max(LEAST_SPEED);
+        let dt = stepper.model.options.dt;
+        let resting = (REST_SPEED_RATIO * stepper.model.world.gravity.length() * dt).max(LEAST_SPEED);
         let mut found: Vec<PairImpact> = vec![];
         for (contact, normal, _) in stepper.contact_forces() {
             if normal <= 0.0 {
@@ -175,7 +176,7 @@ impl ContactEvents {
         }
         events.extend(found.into_iter().map(|PairImpact { pair, t, speed, point }| ContactEvent {
             t,
-            contact: pair_name(&stepper.world, pair),
+            contact: pair_name(&stepper.model.world, pair),
             kind: ContactEventKind::Impact { point, speed: -speed },
         }));
     }
@@ -183,7 +184,7 @@ impl ContactEvents {
     fn change_modes(&mut self, stepper: &Stepper, events: &mut Vec<ContactEvent>) {
         let mut now = pair_modes(stepper);
         let t = stepper.state().t;
-        let event = |pair, kind| ContactEvent { t, contact: pair_name(&stepper.world, pair), kind };
+        let event = |pair, kind| ContactEvent { t, contact: pair_name(&stepper.model.world, pair), kind };
         let mode_of = |list: &[([u32; 2], PairMode)], pair: [u32; 2]| {
             list.binary_search_by_key(&pair, |(p, _)| *p).ok().map(|i| list[i].1)
         };
@@ -200,8 +201,8 @@ impl ContactEvents {
         }
         // Velocities at the end of a half-implicit step belong to the normals at its begin: on a curved surface they
         // seem to separate from those at its end while the contact still carries a force.
-        let half_implicit = stepper.options.scheme == Scheme::HalfImplicit;
-        let touching = stepper.touching();
+        let half_implicit = stepper.model.options.scheme == Scheme::HalfImplicit;
+        let touching = stepper.model.touching();
         let still_touches = |pair: [u32; 2]| {
             let mut of_pair = stepper.contact_forces().filter(|(c, ..)| c.bodies == pair);
             half_implicit && of_pair.any(|(c, normal, _)| normal > 0.0 || c.gap <= touching)
@@ -235,10 +236,10 @@ fn relative_velocity(state: &WorldState, contact: &Contact) -> DVec3 {
 
 /// The pairs of bodies that touch, sorted.
 fn pair_modes(stepper: &Stepper) -> Vec<([u32; 2], PairMode)> {
-    let fall = stepper.world.gravity.length() * stepper.options.dt;
-    let separating = (REST * fall).max(LEAST_SPEED);
+    let fall = stepper.model.world.gravity.length() * stepper.model.options.dt;
+    let separating = (REST_SPEED_RATIO * fall).max(LEAST_SPEED);
     let slipping = (SLIP_OF_FREE_FALL * fall).max(LEAST_SPEED);
-    let touching = stepper.touching();
+    let touching = stepper.model.touching();
     let state = stepper.state();
     let mut now: Vec<([u32; 2], PairMode)> = vec![];
     for contact in stepper.contacts().iter().filter(|c| c.gap <= touching) {
@@ -288,7 +289,7 @@ mod tests {
             on_a_floor(ShapeKind::Box { half_extents: DVec3::splat(0.1) }, 0.1, [0.5, 0.0]);
         state.bodies[1].velocity = DVec3::X;
         let stepper = Stepper::new(world, state, StepOptions::default()).unwrap();
-        let dt = stepper.options.dt;
+        let dt = stepper.model.options.dt;
         // Where the contact was known before, its sliding does not begin.
         assert_eq!(ContactEvents::new(&stepper).modes(), [([0, 1], PairMode::Slide)]);
         let found = events(stepper, ContactEvents::default(), 300);
@@ -306,7 +307,7 @@ mod tests {
         let (d, e) = (0.1, 0.5);
         let (world, state) = on_a_floor(ShapeKind::Sphere { radius: 0.1 }, 0.1 + d, [0.0, e]);
         let stepper = Stepper::new(world, state, StepOptions::default()).unwrap();
-        let dt = stepper.options.dt;
+        let dt = stepper.model.options.dt;
         let none = ContactEvents::new(&stepper);
         assert!(none.modes().is_empty());
         let found = events(stepper, none, 600);

@@ -15,7 +15,7 @@ use thiserror::Error;
 use super::Stepper;
 use super::warm_start::{add_impulses, impulses_of};
 use crate::formula::AnyFormula;
-use crate::world::{ActionKind, BodyState, World};
+use crate::world::{ActionKind, BodyState};
 
 /// An input that a stepper refuses.
 #[derive(Clone, Debug, Error, PartialEq)]
@@ -69,11 +69,6 @@ pub enum ControlError {
 }
 
 impl Stepper {
-    /// The world that moves.
-    pub fn world(&self) -> &Arc<World> {
-        &self.world
-    }
-
     /// Sets the force on the centre of mass and the moment on a body, world axes, N and N m, until they are
     /// changed.
     pub fn set_load(&mut self, body: usize, force: DVec3, moment: DVec3) -> Result<(), ControlError> {
@@ -83,7 +78,7 @@ impl Stepper {
         }
         finite("a force", &to.name, force)?;
         finite("a moment", &to.name, moment)?;
-        Arc::make_mut(&mut self.world).bodies[body].force = [force, moment];
+        Arc::make_mut(&mut self.model.world).bodies[body].force = [force, moment];
         Ok(())
     }
 
@@ -91,8 +86,8 @@ impl Stepper {
     /// a force, until it is changed. Actuators are counted from 0 among the forces and motors of the joint.
     /// Takes effect with [`Stepper::relinearize`].
     pub fn set_target(&mut self, joint: usize, actuator: usize, target: f64) -> Result<(), ControlError> {
-        let joints = self.world.joints.len();
-        let to = self.world.joints.get(joint).ok_or(ControlError::NoJoint { joint, joints })?;
+        let joints = self.model.world.joints.len();
+        let to = self.model.world.joints.get(joint).ok_or(ControlError::NoJoint { joint, joints })?;
         if !target.is_finite() {
             let (what, range) = ("the target", "finite");
             return Err(ControlError::Number { what, of: to.name.clone(), value: target, range });
@@ -103,7 +98,7 @@ impl Stepper {
             let (joint, actuators) = (to.name.clone(), places.len());
             return Err(ControlError::NoActuator { joint, actuators, asked: actuator });
         };
-        match &mut Arc::make_mut(&mut self.world).joints[joint].actions[place].kind {
+        match &mut Arc::make_mut(&mut self.model.world).joints[joint].actions[place].kind {
             ActionKind::Speed { target: input, .. }
             | ActionKind::Position { target: input, .. }
             | ActionKind::Force { force: input } => *input = AnyFormula::new(target),
@@ -136,24 +131,24 @@ impl Stepper {
     /// start.
     pub fn relinearize(&mut self) {
         let mut known = vec![];
-        add_impulses(&mut known, &self.contacts, &self.contact_impulse);
-        let row_impulse = self.row_impulse.clone();
+        add_impulses(&mut known, self.linearization.contacts(), &self.impulses.contacts);
+        let row_impulse = self.impulses.rows.clone();
         self.begin();
-        impulses_of(&known, &self.contacts, &mut self.contact_impulse);
-        if row_impulse.len() == self.row_impulse.len() {
-            self.row_impulse = row_impulse;
+        impulses_of(&known, self.linearization.contacts(), &mut self.impulses.contacts);
+        if row_impulse.len() == self.impulses.rows.len() {
+            self.impulses.rows = row_impulse;
         }
     }
 
     /// The number of forces and motors of a joint.
     pub fn actuators(&self, joint: usize) -> usize {
-        let actions = self.world.joints.get(joint).map_or(&[][..], |joint| &joint.actions);
+        let actions = self.model.world.joints.get(joint).map_or(&[][..], |joint| &joint.actions);
         actions.iter().filter(|action| is_actuator(&action.kind)).count()
     }
 
     fn checked_body(&self, body: usize) -> Result<&crate::world::Body, ControlError> {
-        let bodies = self.world.bodies.len();
-        self.world.bodies.get(body).ok_or(ControlError::NoBody { body, bodies })
+        let bodies = self.model.world.bodies.len();
+        self.model.world.bodies.get(body).ok_or(ControlError::NoBody { body, bodies })
     }
 }
 

@@ -1,25 +1,26 @@
-//! Bodies that overlap, moved apart without a velocity.
+//! Bodies that overlap, separated without a velocity.
 //!
 //! ```text
 //! min ½ Δqᵀ M Δq   with   gap(q ⊕ Δq) ≥ 0 ,   g(q ⊕ Δq) = 0
 //! ```
 //!
-//! Δq are displacements and turns, M the masses (6 per body), to first order: one step of 004 eq. 9 from rest, without weight and
+//! Δq are displacements and rotations, M the masses (6 per body), to first order: one step of 004 eq. 9 from rest, without weight and
 //! friction, whose positions are kept and whose velocities are not.
 
 use glam::DVec3;
 
+use super::retry::ContactEnergy;
 use super::{Scheme, StepOptions, Stepper};
 use crate::world::{World, WorldState};
 
-/// The step that parts bodies, s: so short that springs and motors do not count.
-const PUSH: f64 = 1e-6;
-/// Overlaps of bodies and openings of joints that may be left, m or rad.
-const LEFT: f64 = 1e-6;
+/// The step that separates bodies, s: so short that springs and motors do not count.
+const SEPARATION_STEP: f64 = 1e-6;
+/// Overlaps of bodies and openings of joints that may remain, m or rad.
+const MAX_REMAINING_OPENING: f64 = 1e-6;
 
-/// Moves bodies that overlap apart, the least in the sense of their masses; velocities stay as they are in space. How far
-/// the centre moved that moved most, m; `None` where bodies still overlap or joints are open: then the state is as it was.
-pub fn part_bodies(world: &World, state: &mut WorldState) -> Option<f64> {
+/// Separates bodies that overlap, by the least motion in the sense of their masses; velocities stay as they are in space. How
+/// far the centre moved that moved most, m; `None` where bodies still overlap or joints are open: then the state is as it was.
+pub fn depenetrate(world: &World, state: &mut WorldState) -> Option<f64> {
     let mut idle = world.clone();
     (idle.gravity, idle.surfaces) = (DVec3::ZERO, vec![]);
     idle.bodies.iter_mut().for_each(|body| body.force = [DVec3::ZERO; 2]);
@@ -27,20 +28,55 @@ pub fn part_bodies(world: &World, state: &mut WorldState) -> Option<f64> {
     for s in &mut still.bodies {
         (s.velocity, s.angular_velocity) = (DVec3::ZERO, DVec3::ZERO);
     }
-    let options = StepOptions { dt: PUSH, scheme: Scheme::HalfImplicit, ..StepOptions::default() };
+    let options = StepOptions { dt: SEPARATION_STEP, scheme: Scheme::HalfImplicit, ..StepOptions::default() };
     let mut stepper = Stepper::as_given(idle.into(), still, options);
-    stepper.parting = true;
-    let report = stepper.step().ok()?;
-    if report.penetration > LEFT || report.joint_error > LEFT {
+    let report = stepper.advance(ContactEnergy::Free).ok()?;
+    if report.penetration > MAX_REMAINING_OPENING || report.joint_error > MAX_REMAINING_OPENING {
         return None;
     }
     let mut moved = 0.0_f64;
     for (s, now) in state.bodies.iter_mut().zip(&stepper.state().bodies) {
         moved = moved.max(now.pose.position.distance(s.pose.position));
-        // The velocity of a turned body stays as it is in space.
-        let spin = s.spin();
+        // The angular velocity of a rotated body stays as it is in space.
+        let angular_velocity = s.spin();
         s.pose = now.pose;
-        s.angular_velocity = s.pose.local_vector(spin);
+        s.angular_velocity = s.pose.local_vector(angular_velocity);
     }
     Some(moved)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::model::fixtures::*;
+    use super::*;
+    use crate::world::ShapeKind;
+
+    #[test]
+    fn two_balls_separate_by_the_inverse_of_their_masses_and_keep_their_velocities() {
+        let (mut world, mut state) = ball_on_floor(smooth(), 1.0, DVec3::X);
+        world.bodies.push(body("other", false, ShapeKind::Sphere { radius: RADIUS }));
+        world.bodies[2].mass = 3.0 * MASS;
+        let centre = state.bodies[1].pose.position;
+        state.bodies.push(at(centre + DVec3::new(2.0 * RADIUS - 0.04, 0.0, 0.0), -DVec3::X));
+        let before = state.clone();
+        let moved = depenetrate(&world, &mut state).unwrap();
+        // Δx_i = overlap (1/m_i)/(1/m₁ + 1/m₂): three quarters and one quarter.
+        assert!((moved - 0.03).abs() < 1e-9, "{moved}");
+        let by = |i: usize| state.bodies[i].pose.position - before.bodies[i].pose.position;
+        assert!((by(1) - DVec3::new(-0.03, 0.0, 0.0)).length() < 1e-9, "{}", by(1));
+        assert!((by(2) - DVec3::new(0.01, 0.0, 0.0)).length() < 1e-9, "{}", by(2));
+        assert_eq!(state.bodies[1].velocity, DVec3::X);
+    }
+
+    #[test]
+    fn what_cannot_be_separated_stays_as_it_was() {
+        let (mut world, mut state) = ball_on_floor(smooth(), 1.0, DVec3::ZERO);
+        world.bodies.push(body("other", true, ShapeKind::Sphere { radius: RADIUS }));
+        // Between the floor and a fixed ball with too little room.
+        state.bodies[1].pose.position = DVec3::new(0.0, 0.0, RADIUS - 0.05);
+        state.bodies.push(at(DVec3::new(0.0, 0.0, 3.0 * RADIUS - 0.1), DVec3::ZERO));
+        let before = state.clone();
+        assert_eq!(depenetrate(&world, &mut state), None);
+        assert_eq!(state, before);
+    }
 }

@@ -13,28 +13,38 @@
 use delassus_solve::linalg::{dot, norm};
 use delassus_solve::problem::Law;
 
-use super::Stepper;
-use super::substep::Room;
-use super::velocity_solve::{ContactRows, NONE};
+use super::linearization::Linearization;
+use super::model::Model;
+use super::warm_start::Impulses;
+use crate::collision::ContactRows;
+use crate::world::{BodyState, FIXED_SLOT};
 
 /// Columns up to which linear dependence is looked for in a group.
-const MOST_COLUMNS: usize = 40;
+const MAX_GROUP_COLUMNS: usize = 40;
 /// Products up to which it is looked for in a step.
-const MOST_WORK: usize = 4_000_000;
+const MAX_STEP_WORK: usize = 4_000_000;
 /// Part of the cone by which a force inside is clear of its surface.
-const CLEAR: f64 = 1e-6;
+const CONE_MARGIN: f64 = 1e-6;
 /// Slip below this part of what gravity gives in a step, and of the fastest contact, is none.
-const AT_REST: f64 = 1e-6;
+const REST_SLIP_RATIO: f64 = 1e-6;
 /// Lengths below this part of the largest are rounding.
-const DEPENDENT: f64 = 1e-9;
+const ROUNDING_RATIO: f64 = 1e-9;
 /// Sine of the angle by which a direction leads into a cone.
-const INWARD: f64 = 1e-3;
+const MIN_INWARD_SINE: f64 = 1e-3;
 /// Steps towards the point of a hull that is nearest to 0.
-const MOST_STEPS: usize = 200;
+const MAX_HULL_STEPS: usize = 200;
 
 /// Memory of the search, kept from step to step.
 #[derive(Default)]
-pub(super) struct Groups {
+pub(super) struct UniquenessScratch {
+    groups: Groups,
+    /// Velocities at the end of the step.
+    velocity: Vec<f64>,
+}
+
+/// Bodies that impulses connect, and the group among them that is looked at.
+#[derive(Default)]
+struct Groups {
     /// Per body slot, another of its group that was there before it, or itself.
     before: Vec<u32>,
     /// The first slot of the group, and which row or contact: rows that are held, then contacts.
@@ -52,8 +62,8 @@ pub(super) struct Groups {
 /// How a row or a contact may change its impulse.
 #[derive(Clone, Copy, PartialEq)]
 enum Change {
-    /// A row that is held.
-    Held(u32),
+    /// A bilateral row.
+    Bilateral(u32),
     /// Three impulses of a contact.
     Inside(u32),
     /// Three impulses, into its cone only.
@@ -65,21 +75,34 @@ enum Change {
 impl Change {
     fn columns(self) -> usize {
         match self {
-            Change::Held(_) | Change::Ray(_) => 1,
+            Change::Bilateral(_) | Change::Ray(_) => 1,
             Change::Inside(_) | Change::Border(_) => 3,
         }
     }
 }
 
-impl Stepper {
-    /// Whether the impulses of the last step are shown to have others beside them.
-    pub(super) fn is_overdetermined(&self, room: &mut Room) -> bool {
-        if self.redundant.iter().any(|&r| r) {
+/// A step whose impulses are looked at.
+#[derive(Clone, Copy)]
+pub(super) struct UniquenessSearch<'a> {
+    pub(super) model: &'a Model,
+    pub(super) linearization: &'a Linearization,
+    pub(super) impulses: &'a Impulses,
+    pub(super) bodies: &'a [BodyState],
+}
+
+impl UniquenessSearch<'_> {
+    /// Whether the impulses are shown to have others beside them.
+    pub(super) fn finds_others(&self, scratch: &mut UniquenessScratch) -> bool {
+        if self.linearization.redundant().iter().any(|&r| r) {
             return true;
         }
-        let Room { groups, velocity, .. } = room;
-        self.velocities_of(&self.state.bodies, velocity);
-        let rest = self.slip_of_rest(velocity);
+        let UniquenessScratch { groups, velocity } = scratch;
+        self.model.masses.gather_velocities(self.bodies, velocity);
+        self.some_group_has_others(groups, velocity)
+    }
+
+    fn some_group_has_others(&self, groups: &mut Groups, velocity: &[f64]) -> bool {
+        let rest = self.rest_slip(velocity);
         self.find_groups(groups);
         let mut work = 0;
         let mut from = 0;
@@ -94,7 +117,7 @@ impl Stepper {
             }
             work += 6 * groups.bodies * columns * columns;
             // Nothing that could change: a contact at its limit of rolling, by itself.
-            if columns == 0 || columns > MOST_COLUMNS || work > MOST_WORK {
+            if columns == 0 || columns > MAX_GROUP_COLUMNS || work > MAX_STEP_WORK {
                 continue;
             }
             if self.has_others(groups) {
@@ -106,32 +129,39 @@ impl Stepper {
 
     /// Contacts that press.
     fn active_contacts(&self) -> impl Iterator<Item = u32> {
-        let largest = self.contact_impulse.iter().map(|r| r[0]).fold(0.0, f64::max);
-        let all = self.contact_rows.iter().zip(&self.contact_impulse).enumerate();
+        let largest = self.impulses.contacts.iter().map(|r| r[0]).fold(0.0, f64::max);
+        let all = self.linearization.contact_rows().iter().zip(&self.impulses.contacts).enumerate();
         all.filter(move |(_, (_, r))| r[0] > 1e-9 * largest).map(|(i, _)| i as u32)
     }
 
-    fn slip_of_rest(&self, velocity: &[f64]) -> f64 {
-        let slip = |i: u32| slip_speed(&self.contact_rows[i as usize], velocity);
+    fn rest_slip(&self, velocity: &[f64]) -> f64 {
+        let slip = |i: u32| slip_speed(&self.linearization.contact_rows()[i as usize], velocity);
         let fastest = self.active_contacts().map(slip).fold(0.0, f64::max);
-        AT_REST * (self.options.dt * self.world.gravity.length()).max(fastest)
+        REST_SLIP_RATIO * (self.model.options.dt * self.model.world.gravity.length()).max(fastest)
     }
 
     /// Which bodies are connected by impulses, and what connects them, group by group.
     fn find_groups(&self, groups: &mut Groups) {
         let Groups { before, parts, place, .. } = groups;
         before.clear();
-        before.extend(0..(self.masses.mass.len() / 6) as u32);
+        before.extend(0..(self.model.masses.mass.len() / 6) as u32);
         place.clear();
-        place.resize(before.len(), NONE);
+        place.resize(before.len(), FIXED_SLOT);
         parts.clear();
-        let held = self.rows.held as u32;
-        for (i, row) in (0..).zip(&self.rows.rows[..self.rows.held]) {
-            let slots = self.rows.blocks_of(row).iter().map(|(b, _)| self.masses.slot[*b as usize]);
+        let held = self.linearization.joint_rows().held as u32;
+        for (i, row) in
+            (0..).zip(&self.linearization.joint_rows().rows[..self.linearization.joint_rows().held])
+        {
+            let slots = self
+                .linearization
+                .joint_rows()
+                .blocks_of(row)
+                .iter()
+                .map(|(b, _)| self.model.masses.slot[*b as usize]);
             parts.extend(join(before, slots).map(|slot| [slot, i]));
         }
         for i in self.active_contacts() {
-            let slots = self.contact_rows[i as usize].slots.into_iter();
+            let slots = self.linearization.contact_rows()[i as usize].slots.into_iter();
             parts.extend(join(before, slots).map(|slot| [slot, held + i]));
         }
         parts.iter_mut().for_each(|part| part[0] = root(before, part[0]));
@@ -144,27 +174,32 @@ impl Stepper {
         changes.clear();
         *bodies = 0;
         let mut see = |slot: u32| {
-            if slot != NONE && place[slot as usize] == NONE {
+            if slot != FIXED_SLOT && place[slot as usize] == FIXED_SLOT {
                 place[slot as usize] = *bodies as u32;
                 *bodies += 1;
             }
         };
-        let held = self.rows.held as u32;
+        let held = self.linearization.joint_rows().held as u32;
         for &[_, i] in &parts[range] {
             if i < held {
-                let blocks = self.rows.blocks_of(&self.rows.rows[i as usize]).iter();
-                blocks.for_each(|(b, _)| see(self.masses.slot[*b as usize]));
-                changes.push(Change::Held(i));
+                let blocks = self
+                    .linearization
+                    .joint_rows()
+                    .blocks_of(&self.linearization.joint_rows().rows[i as usize])
+                    .iter();
+                blocks.for_each(|(b, _)| see(self.model.masses.slot[*b as usize]));
+                changes.push(Change::Bilateral(i));
                 continue;
             }
             let i = i - held;
-            let (rows, r) = (&self.contact_rows[i as usize], &self.contact_impulse[i as usize]);
+            let (rows, r) =
+                (&self.linearization.contact_rows()[i as usize], &self.impulses.contacts[i as usize]);
             rows.slots.into_iter().for_each(&mut see);
-            let inside = (1.0 - CLEAR) * rows.law.mu() * r[0];
+            let inside = (1.0 - CONE_MARGIN) * rows.law.mu() * r[0];
             let rolls = match rows.law {
                 // At its limit the moment would have to change with the normal impulse: left as it is.
                 Law::Rolling { rolling, .. } | Law::ConeRolling { rolling, .. } => {
-                    r[3].hypot(r[4]) >= (1.0 - CLEAR) * rolling * r[0]
+                    r[3].hypot(r[4]) >= (1.0 - CONE_MARGIN) * rolling * r[0]
                 }
                 _ => false,
             };
@@ -210,7 +245,7 @@ impl Stepper {
         matrix.clear();
         matrix.resize(6 * *bodies * columns, 0.0);
         let mut put = |slot: u32, column: usize, block: &[f64; 6], weight: f64| {
-            if slot != NONE {
+            if slot != FIXED_SLOT {
                 let at = 6 * place[slot as usize] as usize;
                 (0..6).for_each(|c| matrix[(at + c) * columns + column] += weight * block[c]);
             }
@@ -218,19 +253,24 @@ impl Stepper {
         let mut at = 0;
         for change in changes.iter() {
             match *change {
-                Change::Held(i) => {
-                    for (body, block) in self.rows.blocks_of(&self.rows.rows[i as usize]) {
-                        put(self.masses.slot[*body as usize], at, block, 1.0);
+                Change::Bilateral(i) => {
+                    for (body, block) in self
+                        .linearization
+                        .joint_rows()
+                        .blocks_of(&self.linearization.joint_rows().rows[i as usize])
+                    {
+                        put(self.model.masses.slot[*body as usize], at, block, 1.0);
                     }
                 }
                 Change::Inside(i) | Change::Border(i) => {
-                    let rows = &self.contact_rows[i as usize];
+                    let rows = &self.linearization.contact_rows()[i as usize];
                     for (slot, blocks) in rows.slots.into_iter().zip(&rows.blocks) {
                         (0..3).for_each(|k| put(slot, at + k, &blocks[k], 1.0));
                     }
                 }
                 Change::Ray(i) => {
-                    let (rows, r) = (&self.contact_rows[i as usize], &self.contact_impulse[i as usize]);
+                    let (rows, r) =
+                        (&self.linearization.contact_rows()[i as usize], &self.impulses.contacts[i as usize]);
                     for (slot, blocks) in rows.slots.into_iter().zip(&rows.blocks) {
                         (0..3).for_each(|k| put(slot, at, &blocks[k], r[k] / r[0]));
                     }
@@ -257,8 +297,8 @@ impl Stepper {
         let mut at = 0;
         for change in changes.iter() {
             if let Change::Border(i) = *change {
-                let r = &self.contact_impulse[i as usize];
-                let mu = self.contact_rows[i as usize].law.mu();
+                let r = &self.impulses.contacts[i as usize];
+                let mu = self.linearization.contact_rows()[i as usize].law.mu();
                 let (friction, size) = (r[1].hypot(r[2]), mu.hypot(1.0));
                 let start = inward.len();
                 inward.resize(start + columns, 0.0);
@@ -274,9 +314,9 @@ impl Stepper {
         // Gilbert: towards the p that is most against z, as far as z gets shorter.
         z.clear();
         z.extend_from_slice(&inward[..columns]);
-        for _ in 0..MOST_STEPS {
+        for _ in 0..MAX_HULL_STEPS {
             let length = norm(z);
-            if length <= DEPENDENT {
+            if length <= ROUNDING_RATIO {
                 return false;
             }
             let mut worst = (f64::INFINITY, 0);
@@ -286,7 +326,7 @@ impl Stepper {
                     worst = (along, k);
                 }
             }
-            if worst.0 > INWARD * length {
+            if worst.0 > MIN_INWARD_SINE * length {
                 return true;
             }
             let p = &inward[worst.1 * columns..][..columns];
@@ -329,7 +369,7 @@ fn orthonormal_rows(matrix: &mut [f64], columns: usize) -> usize {
             }
         }
         let left = norm(x);
-        if left > DEPENDENT * largest {
+        if left > ROUNDING_RATIO * largest {
             x.iter_mut().for_each(|x| *x /= left);
             rank += 1;
             if rank == columns {
@@ -350,11 +390,80 @@ fn root(before: &[u32], mut i: u32) -> u32 {
 
 /// Connects the bodies in these slots; one of them.
 fn join(before: &mut [u32], slots: impl Iterator<Item = u32>) -> Option<u32> {
-    let mut moving = slots.filter(|slot| *slot != NONE);
+    let mut moving = slots.filter(|slot| *slot != FIXED_SLOT);
     let first = moving.next()?;
     for other in moving {
         let (a, b) = (root(before, first), root(before, other));
         before[a.max(b) as usize] = a.min(b);
     }
     Some(first)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::model::fixtures::*;
+    use super::super::options::StepOptions;
+    use super::*;
+    use crate::world::{ShapeKind, Surface, World, WorldState};
+    use glam::DVec3;
+
+    /// Whether others are found beside these impulses of contacts.
+    fn finds((world, mut state): (World, WorldState), impulses: &[[f64; 5]]) -> bool {
+        let (model, linearization) = linearized(world, &mut state, StepOptions::default(), 1e-3);
+        assert_eq!(linearization.contacts().len(), impulses.len());
+        let impulses = Impulses { rows: vec![], contacts: impulses.to_vec() };
+        let search = UniquenessSearch {
+            model: &model,
+            linearization: &linearization,
+            impulses: &impulses,
+            bodies: &state.bodies,
+        };
+        search.finds_others(&mut UniquenessScratch::default())
+    }
+
+    fn rough() -> Surface {
+        Surface { mu: 0.5, ..smooth() }
+    }
+
+    #[test]
+    fn one_contact_has_one_impulse() {
+        assert!(!finds(ball_on_floor(rough(), 0.0, DVec3::ZERO), &[[1.0, 0.0, 0.0, 0.0, 0.0]]));
+        assert!(!finds(ball_on_floor(smooth(), 0.0, DVec3::ZERO), &[[1.0, 0.0, 0.0, 0.0, 0.0]]));
+    }
+
+    #[test]
+    fn a_ball_at_its_limit_of_rolling_has_nothing_that_could_change() {
+        let rolling = Surface { rolling: 0.01, ..rough() };
+        // ‖moment‖ = rolling · r_n: at the limit, and the only contact of its group.
+        assert!(!finds(ball_on_floor(rolling, 0.0, DVec3::X), &[[1.0, 0.0, 0.0, 0.01, 0.0]]));
+        assert!(!finds(ball_on_floor(rolling, 0.0, DVec3::X), &[[1.0, 0.5, 0.0, 0.006, 0.008]]));
+        assert!(!finds(ball_on_floor(rolling, 0.0, DVec3::ZERO), &[[1.0, 0.0, 0.0, 0.0, 0.0]]));
+    }
+
+    /// A ball between two walls a diameter apart, pressed by both.
+    fn between_walls(surface: Surface) -> (World, WorldState) {
+        let (mut world, mut state) = ball_on_floor(surface, 0.0, DVec3::ZERO);
+        world.bodies.push(body("wall", true, ShapeKind::Plane));
+        let mut wall = at(DVec3::new(0.0, 0.0, 2.0 * RADIUS), DVec3::ZERO);
+        wall.pose.rotation = glam::DQuat::from_rotation_x(std::f64::consts::PI);
+        state.bodies.push(wall);
+        (world, state)
+    }
+
+    #[test]
+    fn two_walls_can_press_a_ball_by_any_force() {
+        // z = (1, 1): both normal impulses grow together.
+        let pressed = [[1.0, 0.0, 0.0, 0.0, 0.0]; 2];
+        assert!(finds(between_walls(smooth()), &pressed));
+        assert!(finds(between_walls(rough()), &pressed));
+        // One of them does not press: it counts as open.
+        assert!(!finds(between_walls(smooth()), &[[1.0, 0.0, 0.0, 0.0, 0.0], [0.0; 5]]));
+    }
+
+    #[test]
+    fn an_orthonormal_basis_has_the_rank_of_its_rows() {
+        let mut rows = vec![1.0, 0.0, 1.0, 2.0, 0.0, 2.0, 0.0, 3.0, 0.0];
+        assert_eq!(orthonormal_rows(&mut rows, 3), 2);
+        assert!((norm(&rows[..3]) - 1.0).abs() < 1e-15 && dot(&rows[..3], &rows[3..6]).abs() < 1e-15);
+    }
 }

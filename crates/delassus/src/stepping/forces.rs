@@ -10,37 +10,51 @@ use delassus_solve::linalg::{Matrix, Sparse};
 use delassus_solve::problem::{Form, FrictionProblem, InvalidProblem, Law};
 use glam::DVec3;
 
-use super::report::{Forces, Jam, StepReport};
-use super::substep::Room;
-use super::velocity_solve::{Constraints, NONE, StageData, StageSolver, WIDE, Want, row_velocity};
-use super::{Scheme, Stepper};
-use crate::world::RowKind;
+use super::Stepper;
+use super::linearization::Linearization;
+use super::model::Model;
+use super::report::{Forces, Jam, name_of};
+use super::row_targets::{RowTarget, RowTargets};
+use super::substep::SubstepStart;
+use super::velocity_solve::{SolveInput, VelocitySolver};
+use super::warm_start::Impulses;
+use crate::collision::MAX_CONTACT_ROWS;
+use crate::world::{FIXED_SLOT, RowKind, row_velocity};
+
+/// Bilateral rows of joints up to which the jam test takes them into account.
+const MAX_JAM_ROWS: usize = 600;
+/// A contact that closes faster than this part of its slip speed hits and does not slide.
+const MAX_CLOSING_RATIO: f64 = 1e-6;
+/// The part of its slip speed that a contact that jammed may still have.
+const MAX_SLIP_LEFT: f64 = 0.1;
+/// Scale-free residual of the solve for the forces at an instant.
+const FORCE_TOLERANCE: f64 = 1e-10;
 
 impl Stepper {
     /// The problem of the last solve and its impulses.
     pub fn last_problem(&self) -> (&FrictionProblem, &[f64]) {
-        let solver = &self.solvers[usize::from(self.options.scheme == Scheme::Symmetric)];
-        (solver.problem(), solver.impulse())
+        self.substep.last_solver(self.model.is_symmetric()).last_problem()
     }
 
     /// Mean force and moment of each joint on its second body in the last step, world axes, the moment about the joint's
     /// frame on that body.
     pub fn joint_forces(&self) -> Vec<[DVec3; 2]> {
-        let mut forces = vec![[DVec3::ZERO; 2]; self.world.joints.len()];
-        for (row, r) in self.rows.rows.iter().zip(&self.row_impulse) {
-            let joint = &self.world.joints[row.joint as usize];
+        let (world, rows) = (&self.model.world, self.linearization.joint_rows());
+        let mut forces = vec![[DVec3::ZERO; 2]; world.joints.len()];
+        for (row, r) in rows.rows.iter().zip(&self.impulses.rows) {
+            let joint = &world.joints[row.joint as usize];
             // Where the second body is fixed, the first feels the opposite.
             let (body, sign) = match joint.bodies {
-                [a, b] if self.world.bodies[b].fixed => (a, -1.0),
+                [a, b] if world.bodies[b].fixed => (a, -1.0),
                 [_, b] => (b, 1.0),
             };
-            let Some((_, block)) = self.rows.blocks_of(row).iter().find(|(b, _)| *b as usize == body) else {
+            let Some((_, block)) = rows.blocks_of(row).iter().find(|(b, _)| *b as usize == body) else {
                 continue;
             };
             let pose = &self.state.bodies[body].pose;
             let side = usize::from(body == joint.bodies[1]);
             let arm = pose.rotation * joint.frames[side].position;
-            let scale = sign * r / self.options.dt;
+            let scale = sign * r / self.model.options.dt;
             let force = scale * DVec3::from_slice(&block[..3]);
             let moment = scale * (pose.rotation * DVec3::from_slice(&block[3..]));
             forces[row.joint as usize][0] += force;
@@ -51,34 +65,25 @@ impl Stepper {
 
     /// The forces of contacts now: those that the next step would begin with, and which others would do as well.
     pub fn forces(&self) -> Result<Forces, InvalidProblem> {
-        let h = self.options.dt;
+        let (h, on) = (self.model.options.dt, &self.linearization);
         let mut v = vec![];
-        self.velocities_of(&self.state.bodies, &mut v);
-        self.kick(h, &mut v);
-        let touching = self.touching();
-        let mut data = StageData {
-            wants: vec![],
-            normal_bias: self.contacts.iter().map(|c| (c.gap <= touching).then_some(0.0)).collect(),
-            row_impulse: vec![0.0; self.rows.rows.len()],
-            contact_impulse: vec![[0.0; WIDE]; self.contacts.len()],
+        self.model.masses.gather_velocities(&self.state.bodies, &mut v);
+        self.model.kick(&self.state.bodies, h, &mut v);
+        let targets = self.force_targets(h, &v);
+        let mut impulses = Impulses {
+            rows: vec![0.0; on.joint_rows().rows.len()],
+            contacts: vec![[0.0; MAX_CONTACT_ROWS]; on.contacts().len()],
         };
-        for (i, row) in self.rows.rows.iter().enumerate() {
-            data.wants.push(match row.kind {
-                _ if self.redundant[i] => Want::Nothing,
-                RowKind::Held | RowKind::Bounded { .. } => Want::Velocity { bias: row.rate },
-                RowKind::Limit { .. } if row.value <= touching => Want::Velocity { bias: row.rate },
-                RowKind::Limit { .. } => Want::Nothing,
-                RowKind::Applied { force } => Want::Impulse(h * force),
-                RowKind::Spring { stiffness, damping } => {
-                    let u = row_velocity(&self.rows, i, &self.masses, &v);
-                    Want::Impulse(-h * (stiffness * row.value + damping * u))
-                }
-            });
-        }
-        let options = FrictionOptions { tolerance: 1e-10, ..FrictionOptions::default() };
-        let on = Constraints { masses: &self.masses, rows: &self.rows, contacts: &self.contact_rows };
-        let mut solver = StageSolver::default();
-        let outcome = solver.solve(on, h, &options, &mut data, &mut v)?;
+        let input = SolveInput {
+            masses: &self.model.masses,
+            rows: on.joint_rows(),
+            contacts: on.contact_rows(),
+            targets: &targets,
+            duration: h,
+            options: FrictionOptions { tolerance: FORCE_TOLERANCE, ..FrictionOptions::default() },
+        };
+        let mut solver = VelocitySolver::default();
+        let outcome = solver.solve(&input, &mut impulses, &mut v)?;
         let mut impulse = solver.impulse().to_vec();
         let ranges = self.ranges(solver.problem(), &impulse)?;
         if let ImpulseRange::Ranges { least_norm, .. } = &ranges {
@@ -86,11 +91,10 @@ impl Stepper {
         }
         let laws = &solver.problem().laws;
         let first = delassus_solve::problem::row_offsets(laws);
-        let joints = laws.len() - data.normal_bias.iter().flatten().count();
-        let mut next = joints;
+        let mut next = laws.len() - targets.normal_bias.iter().flatten().count();
         let (mut contacts, mut place) = (vec![], vec![]);
-        for (i, rows) in self.contact_rows.iter().enumerate() {
-            if data.normal_bias[i].is_none() {
+        for (rows, bias) in on.contact_rows().iter().zip(&targets.normal_bias) {
+            if bias.is_none() {
                 contacts.push((0.0, DVec3::ZERO));
                 place.push(None);
                 continue;
@@ -107,9 +111,35 @@ impl Stepper {
         Ok(Forces { contacts, ranges: ranges.scaled(1.0 / h), place, status: outcome.status })
     }
 
+    /// The targets of the forces at this instant: velocities stay, springs push as they are.
+    fn force_targets(&self, h: f64, v: &[f64]) -> RowTargets {
+        let (on, touching) = (&self.linearization, self.model.touching());
+        let rows = on.joint_rows();
+        let target = |i: usize| {
+            let row = &rows.rows[i];
+            match row.kind {
+                _ if on.redundant()[i] => RowTarget::LeftOut,
+                RowKind::Held | RowKind::Bounded { .. } => RowTarget::Velocity { bias: row.rate },
+                RowKind::Limit { .. } if row.value <= touching => RowTarget::Velocity { bias: row.rate },
+                RowKind::Limit { .. } => RowTarget::LeftOut,
+                RowKind::Applied { force } => RowTarget::Impulse(h * force),
+                RowKind::Spring { stiffness, damping } => {
+                    let u = row_velocity(rows, i, &self.model.masses, v);
+                    RowTarget::Impulse(-h * (stiffness * row.value + damping * u))
+                }
+            }
+        };
+        RowTargets {
+            joints: (0..rows.rows.len()).map(target).collect(),
+            normal_bias: on.contacts().iter().map(|c| (c.gap <= touching).then_some(0.0)).collect(),
+        }
+    }
+
     /// The ranges of impulses, of redundant rows of joints too: they come last.
     fn ranges(&self, problem: &FrictionProblem, impulse: &[f64]) -> Result<ImpulseRange, InvalidProblem> {
-        let redundant = self.rows.rows.iter().zip(&self.redundant).filter(|(_, redundant)| **redundant);
+        let (rows, masses) = (self.linearization.joint_rows(), &self.model.masses);
+        let redundant =
+            rows.rows.iter().zip(self.linearization.redundant()).filter(|(_, redundant)| **redundant);
         let Form::Global { mass, jacobian_transposed, force, bias } = &problem.form else {
             return impulse_range(problem, impulse);
         };
@@ -119,8 +149,8 @@ impl Stepper {
         let mut entries: Vec<(usize, usize, f64)> = jacobian_transposed.triplets().collect();
         let (mut laws, mut bias, mut impulse) = (problem.laws.clone(), bias.clone(), impulse.to_vec());
         for (row, _) in redundant {
-            for (body, block) in self.rows.blocks_of(row) {
-                let at = 6 * self.masses.slot[*body as usize] as usize;
+            for (body, block) in rows.blocks_of(row) {
+                let at = 6 * masses.slot[*body as usize] as usize;
                 entries.extend((0..6).map(|c| (at + c, bias.len(), block[c])));
             }
             laws.push(Law::Bilateral);
@@ -131,83 +161,89 @@ impl Stepper {
         let form = Form::Global { mass: mass.clone(), jacobian_transposed, force: force.clone(), bias };
         impulse_range(&FrictionProblem::new(laws, form)?, &impulse)
     }
+}
 
-    /// Contacts that slid before the step and stick after it because friction presses them together faster than they can give way
-    /// (003 eq. 38–39): where no sliding force exists, and where one does but the contact jammed all the same.
-    pub(super) fn watch(&self, h: f64, room: &mut Room, report: &mut StepReport) {
-        let touching = self.touching();
-        let Room { before, before_t, approach, velocity: v, kicked: old, .. } = room;
-        self.velocities_of(before, old);
-        for (i, contact) in self.contacts.iter().enumerate().take(approach.len()) {
-            let rows = &self.contact_rows[i];
-            let (Law::Coulomb { mu } | Law::Rolling { mu, .. }) = rows.law else { continue };
-            let r = &self.stage.contact_impulse[i];
-            let slip = [rows.velocity(1, old), rows.velocity(2, old)];
-            let speed = slip[0].hypot(slip[1]);
-            let after = rows.velocity(1, v).hypot(rows.velocity(2, v));
-            let closed = contact.gap <= touching && approach[i].speed.abs() <= 1e-6 * speed;
-            // What one step of regular friction could have stopped is no jam.
-            let stopped_by_friction = h * (1.0 + mu) * self.world.gravity.length();
-            if !closed || r[0] <= 0.0 || speed <= stopped_by_friction || after > 0.1 * speed {
-                continue;
-            }
-            let w = self.held_block(i);
-            let e = [slip[0] / speed, slip[1] / speed];
-            let pressing = w[(0, 0)] - mu * (w[(0, 1)] * e[0] + w[(0, 2)] * e[1]);
-            if pressing <= 0.0 {
-                let cone = friction_cone(w, mu);
-                report.jams.push(Jam {
-                    t: *before_t,
-                    contact: self.contact_name(contact),
-                    point: contact.point,
-                    impulse: r[0],
-                    mu,
-                    mu_jam: cone.mu_jam.unwrap_or(f64::INFINITY),
-                });
-            }
+/// The end of the first half of a substep, of which jams are looked for.
+pub(super) struct JamSearch<'a> {
+    pub(super) model: &'a Model,
+    pub(super) linearization: &'a Linearization,
+    pub(super) start: &'a SubstepStart,
+    pub(super) h: f64,
+    pub(super) velocity: &'a [f64],
+    pub(super) contact_impulse: &'a [[f64; MAX_CONTACT_ROWS]],
+}
+
+/// Contacts that slid before the substep and stick after it because friction presses them together faster than they can give
+/// way (003 eq. 38–39): where no sliding force exists, and where one does but the contact jammed all the same.
+pub(super) fn find_jams(on: &JamSearch<'_>, velocity_before: &mut Vec<f64>, jams: &mut Vec<Jam>) {
+    let JamSearch { model, linearization, start, .. } = on;
+    let contacts = linearization.contacts();
+    model.masses.gather_velocities(&start.bodies, velocity_before);
+    for (i, contact) in contacts.iter().enumerate().take(start.approach.len()) {
+        let rows = &linearization.contact_rows()[i];
+        let (Law::Coulomb { mu } | Law::Rolling { mu, .. }) = rows.law else { continue };
+        let r = &on.contact_impulse[i];
+        let slip = [rows.velocity(1, velocity_before), rows.velocity(2, velocity_before)];
+        let speed = slip[0].hypot(slip[1]);
+        let after = rows.velocity(1, on.velocity).hypot(rows.velocity(2, on.velocity));
+        let slides =
+            contact.gap <= model.touching() && start.approach[i].speed.abs() <= MAX_CLOSING_RATIO * speed;
+        // What one step of regular friction could have stopped is no jam.
+        let stopped_by_friction = on.h * (1.0 + mu) * model.world.gravity.length();
+        if !slides || r[0] <= 0.0 || speed <= stopped_by_friction || after > MAX_SLIP_LEFT * speed {
+            continue;
+        }
+        let w = block_with_joints(model, linearization, i);
+        let e = [slip[0] / speed, slip[1] / speed];
+        let pressing = w[(0, 0)] - mu * (w[(0, 1)] * e[0] + w[(0, 2)] * e[1]);
+        if pressing <= 0.0 {
+            jams.push(Jam {
+                t: start.t,
+                contact: name_of(&model.world, contacts, contact),
+                point: contact.point,
+                impulse: r[0],
+                mu,
+                mu_jam: friction_cone(w, mu).mu_jam.unwrap_or(f64::INFINITY),
+            });
         }
     }
+}
 
-    /// The 3 × 3 block of W of a contact, with the joints held.
-    fn held_block(&self, i: usize) -> Matrix {
-        let contact = &self.contact_rows[i];
-        let inverse = &self.masses.inverse;
-        let mut w = Matrix::from_fn(3, 3, |a, b| contact.self_block(inverse, a, b));
-        let held: Vec<usize> =
-            (0..self.rows.rows.len()).filter(|&j| matches!(self.rows.rows[j].kind, RowKind::Held)).collect();
-        if held.is_empty() || held.len() > 600 {
-            return w;
-        }
-        let dense = |j: usize| {
-            let mut x = vec![0.0; inverse.len()];
-            let [from, to] = self.rows.rows[j].blocks;
-            for (body, block) in &self.rows.blocks[from as usize..to as usize] {
-                let at = 6 * self.masses.slot[*body as usize] as usize;
-                x[at..at + 6].copy_from_slice(block);
-            }
-            x
-        };
-        let joints: Vec<Vec<f64>> = held.iter().map(|&j| dense(j)).collect();
-        let product =
-            |a: &[f64], b: &[f64]| -> f64 { a.iter().zip(b).zip(inverse).map(|((a, b), m)| a * b * m).sum() };
-        let mut own = vec![vec![0.0; inverse.len()]; 3];
-        for (k, row) in own.iter_mut().enumerate() {
-            for side in 0..2 {
-                if contact.slots[side] != NONE {
-                    let at = 6 * contact.slots[side] as usize;
-                    row[at..at + 6].copy_from_slice(&contact.blocks[side][k]);
-                }
-            }
-        }
-        let n = joints.len();
-        let wjj = Matrix::from_fn(n, n, |a, b| product(&joints[a], &joints[b]));
-        let wjc = Matrix::from_fn(n, 3, |a, k| product(&joints[a], &own[k]));
-        let x = wjj.pseudo_solve_matrix(&wjc);
-        for a in 0..3 {
-            for b in 0..3 {
-                w[(a, b)] -= (0..n).map(|j| wjc[(j, a)] * x[(j, b)]).sum::<f64>();
-            }
-        }
-        w
+/// The 3 × 3 block of W of a contact, with the bilateral rows of joints closed. Above [`MAX_JAM_ROWS`] of them, without.
+fn block_with_joints(model: &Model, linearization: &Linearization, i: usize) -> Matrix {
+    let contact = &linearization.contact_rows()[i];
+    let (rows, masses) = (linearization.joint_rows(), &model.masses);
+    let inverse = &masses.inverse;
+    let mut w = Matrix::from_fn(3, 3, |a, b| contact.self_block(inverse, a, b));
+    if rows.held == 0 || rows.held > MAX_JAM_ROWS {
+        return w;
     }
+    let dense = |j: usize| {
+        let mut x = vec![0.0; inverse.len()];
+        for (body, block) in rows.blocks_of(&rows.rows[j]) {
+            let at = 6 * masses.slot[*body as usize] as usize;
+            x[at..at + 6].copy_from_slice(block);
+        }
+        x
+    };
+    let joints: Vec<Vec<f64>> = (0..rows.held).map(dense).collect();
+    let product =
+        |a: &[f64], b: &[f64]| -> f64 { a.iter().zip(b).zip(inverse).map(|((a, b), m)| a * b * m).sum() };
+    let mut own = vec![vec![0.0; inverse.len()]; 3];
+    for (k, row) in own.iter_mut().enumerate() {
+        for side in (0..2).filter(|&side| contact.slots[side] != FIXED_SLOT) {
+            let at = 6 * contact.slots[side] as usize;
+            row[at..at + 6].copy_from_slice(&contact.blocks[side][k]);
+        }
+    }
+    let n = joints.len();
+    let wjj = Matrix::from_fn(n, n, |a, b| product(&joints[a], &joints[b]));
+    let wjc = Matrix::from_fn(n, 3, |a, k| product(&joints[a], &own[k]));
+    let x = wjj.pseudo_solve_matrix(&wjc);
+    for a in 0..3 {
+        for b in 0..3 {
+            w[(a, b)] -= (0..n).map(|j| wjc[(j, a)] * x[(j, b)]).sum::<f64>();
+        }
+    }
+    w
 }

@@ -4,10 +4,10 @@
 //! M (v⁺ − v⁻) = Jᵀ p ,     (p, J v⁻, J v⁺) in the law of impact
 //! ```
 //!
-//! The solve of a step has Moreau's law in it, 0 ≤ u_n + e u_n⁻ ⊥ r_n ≥ 0. Any other law works on velocities that jump, so the part
-//! of a step that ends in a strike goes in two: v⁻ are the velocities with weight and joints carried but without the impulses
-//! of the struck contacts, and v⁺ follows for every group of touching and jointed bodies that is struck (001 §6), dense and
-//! group by group. What is bounded or given as a force has no percussion; nor has rolling friction.
+//! The solve of a step has Moreau's law in it, 0 ≤ u_n + e u_n⁻ ⊥ r_n ≥ 0. Any other law works on velocities that jump, so the substep
+//! that ends in an impact goes in two: v⁻ are the velocities with weight and joints carried but without the impulses
+//! of the contacts that are hit, and v⁺ follows for every group of touching and jointed bodies that is hit (001 §6), dense
+//! and group by group. What is bounded or given as a force has no percussion; nor has rolling friction.
 
 use delassus_solve::impact::{
     ImpactContact, ImpactLaw, ImpactProblem, ImpactResult, ImpactStatus, resolve_impact,
@@ -15,12 +15,12 @@ use delassus_solve::impact::{
 use delassus_solve::linalg::Matrix;
 use delassus_solve::problem::{Law, Status};
 
-use super::Stepper;
-use super::report::StepReport;
-use super::substep::Room;
-use super::velocity_solve::{NONE, WIDE, Want};
-use super::warm_start::add_impulses;
-use crate::world::RowKind;
+use super::linearization::Linearization;
+use super::model::Model;
+use super::row_targets::{RowTarget, RowTargets};
+use super::warm_start::{Impulses, Keyed, add_impulses};
+use crate::collision::MAX_CONTACT_ROWS;
+use crate::world::{FIXED_SLOT, RowKind};
 
 /// The law of impact of a step.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -48,42 +48,74 @@ impl StepImpactLaw {
     }
 }
 
+/// What an impact changes of the second half of a substep.
+pub(super) struct ImpactState<'a> {
+    /// Targets of the solve that follows: contacts that were hit are at rest after it.
+    pub(super) targets: &'a mut RowTargets,
+    pub(super) velocity: &'a mut [f64],
+    /// Impulses of the first half, from which the solve that follows starts.
+    pub(super) impulses: &'a mut Impulses,
+    /// Impulses of the substep so far: contacts by key, rows of joints.
+    pub(super) contact_sum: &'a mut Vec<Keyed>,
+    pub(super) row_sum: &'a mut [f64],
+}
+
 /// Bodies that touch or are jointed, and what is between them.
 #[derive(Default)]
 struct Group {
     slots: Vec<usize>,
-    /// Rows of joints that are held, and limits that are reached.
+    /// Bilateral rows of joints, and limits that are reached.
     rows: Vec<usize>,
     limits: Vec<usize>,
     contacts: Vec<usize>,
 }
 
-impl Stepper {
-    /// Strikes the contacts that rebound, by a law of its own; the wants of the solve that follows are then those of contacts at
-    /// rest. Where the law has no outcome, they stay, and the step counts as not solved.
-    pub(super) fn strike(&mut self, room: &mut Room, report: &mut StepReport) {
-        let Some(law) = self.options.impact_law.apart() else { return };
-        let rebounds = |bias: &Option<f64>| bias.is_some_and(|b| b < 0.0);
-        if !self.stage.normal_bias.iter().any(rebounds) {
-            return;
+/// Applies a law of impact that is not in the solve to the contacts that rebound; the targets of the solve that follows are
+/// then those of contacts at rest. Where the law has no outcome, they stay, and the status is `NoSolution`.
+pub(super) fn apply_impact_law(model: &Model, on: &Linearization, mut state: ImpactState<'_>) -> Status {
+    let mut status = Status::Solved;
+    let Some(law) = model.options.impact_law.apart() else { return status };
+    if !state.targets.any_rebound() {
+        return status;
+    }
+    let setting = Setting { model, on };
+    for group in setting.groups(state.targets) {
+        let hit: Vec<bool> = group.contacts.iter().map(|&i| state.targets.rebounds(i)).collect();
+        if !hit.contains(&true) {
+            continue;
         }
-        for group in self.groups() {
-            if !group.contacts.iter().any(|&i| rebounds(&self.stage.normal_bias[i])) {
-                continue;
-            }
-            let struck: Vec<bool> =
-                group.contacts.iter().map(|&i| rebounds(&self.stage.normal_bias[i])).collect();
-            match self.outcome(&group, &struck, &law, &room.velocity) {
-                Some(found) => self.take(&group, &found, room),
-                None if report.status == Status::Solved => report.status = Status::NoSolution,
-                None => {}
-            }
+        match setting.resolve(&group, &hit, &law, &state) {
+            Some(outcome) => setting.take(&group, &outcome, &mut state),
+            None => status = Status::NoSolution,
         }
     }
+    status
+}
 
+/// Velocities before the impact and after it, both with the percussions that lead there.
+struct Outcome {
+    before: ImpactResult,
+    after: ImpactResult,
+}
+
+impl Outcome {
+    /// The sum over both of a percussion.
+    fn sum(&self, of: impl Fn(&ImpactResult) -> f64) -> f64 {
+        [&self.before, &self.after].into_iter().map(of).sum()
+    }
+}
+
+/// Where impacts happen.
+struct Setting<'a> {
+    model: &'a Model,
+    on: &'a Linearization,
+}
+
+impl Setting<'_> {
     /// Groups of bodies that move, connected by joints and by contacts that touch.
-    fn groups(&self) -> Vec<Group> {
-        let bodies = self.masses.mass.len() / 6;
+    fn groups(&self, targets: &RowTargets) -> Vec<Group> {
+        let (rows_of_joints, masses) = (self.on.joint_rows(), &self.model.masses);
+        let bodies = masses.mass.len() / 6;
         let mut parent: Vec<usize> = (0..bodies).collect();
         fn root(parent: &[usize], mut i: usize) -> usize {
             while parent[i] != i {
@@ -92,11 +124,15 @@ impl Stepper {
             i
         }
         let slots_of_row = |i: usize| {
-            let blocks = self.rows.blocks_of(&self.rows.rows[i]);
-            blocks.iter().map(|(body, _)| self.masses.slot[*body as usize] as usize)
+            let blocks = rows_of_joints.blocks_of(&rows_of_joints.rows[i]);
+            blocks.iter().map(|(body, _)| masses.slot[*body as usize] as usize)
         };
         let slots_of_contact = |i: usize| {
-            self.contact_rows[i].slots.into_iter().filter(|slot| *slot != NONE).map(|slot| slot as usize)
+            self.on.contact_rows()[i]
+                .slots
+                .into_iter()
+                .filter(|slot| *slot != FIXED_SLOT)
+                .map(|slot| slot as usize)
         };
         let mut join = |slots: Vec<usize>| {
             for pair in slots.windows(2) {
@@ -104,13 +140,13 @@ impl Stepper {
                 parent[a.max(b)] = a.min(b);
             }
         };
-        let held = |i: usize| {
-            let carries = matches!(self.rows.rows[i].kind, RowKind::Held | RowKind::Limit { .. });
-            carries && matches!(self.stage.wants[i], Want::Velocity { .. })
+        let carries = |i: usize| {
+            matches!(rows_of_joints.rows[i].kind, RowKind::Held | RowKind::Limit { .. })
+                && matches!(targets.joints[i], RowTarget::Velocity { .. })
         };
-        let rows: Vec<usize> = (0..self.rows.rows.len()).filter(|&i| held(i)).collect();
+        let rows: Vec<usize> = (0..rows_of_joints.rows.len()).filter(|&i| carries(i)).collect();
         let touching: Vec<usize> =
-            (0..self.contacts.len()).filter(|&i| self.stage.normal_bias[i].is_some()).collect();
+            (0..self.on.contacts().len()).filter(|&i| targets.normal_bias[i].is_some()).collect();
         rows.iter().for_each(|&i| join(slots_of_row(i).collect()));
         touching.iter().for_each(|&i| join(slots_of_contact(i).collect()));
         let mut groups: Vec<Group> = vec![];
@@ -119,7 +155,7 @@ impl Stepper {
         for i in rows {
             if let Some(slot) = slots_of_row(i).next() {
                 let group = &mut groups[root(&parent, slot)];
-                match self.rows.rows[i].kind {
+                match rows_of_joints.rows[i].kind {
                     RowKind::Limit { .. } => group.limits.push(i),
                     _ => group.rows.push(i),
                 }
@@ -133,73 +169,33 @@ impl Stepper {
         groups
     }
 
-    /// First the velocities before the strike, then those after it: both with their percussions.
-    fn outcome(
+    /// First the velocities before the impact, then those after it: both with their percussions.
+    fn resolve(
         &self,
         group: &Group,
-        struck: &[bool],
+        hit: &[bool],
         law: &ImpactLaw,
-        velocity: &[f64],
-    ) -> Option<[ImpactResult; 2]> {
-        let place = |slot: usize| 6 * group.slots.binary_search(&slot).unwrap_or(0);
-        let n = 6 * group.slots.len();
-        let mut v = velocity.to_vec();
+        state: &ImpactState<'_>,
+    ) -> Option<Outcome> {
+        let (rows, masses) = (self.on.joint_rows(), &self.model.masses);
+        let mut v = state.velocity.to_vec();
         for &i in &group.contacts {
             // The impulses of the first half; what of them carries weight is found again below.
-            let back = self.stage.contact_impulse[i].map(|r| -r);
-            self.contact_rows[i].push(&back, &self.masses.inverse, &mut v);
+            let back = state.impulses.contacts[i].map(|r| -r);
+            self.on.contact_rows()[i].apply_impulse(&back, &masses.inverse, &mut v);
         }
-        let row_of = |i: usize| {
-            let mut row = vec![0.0; n];
-            for (body, block) in self.rows.blocks_of(&self.rows.rows[i]) {
-                let at = place(self.masses.slot[*body as usize] as usize);
-                row[at..at + 6].copy_from_slice(block);
-            }
-            row
-        };
-        let contact_of = |i: usize| {
-            let rows = &self.contact_rows[i];
-            let all: Vec<Vec<f64>> = (0..rows.law.dim().min(3))
-                .map(|k| {
-                    let mut row = vec![0.0; n];
-                    for side in (0..2).filter(|side| rows.slots[*side] != NONE) {
-                        let at = place(rows.slots[side] as usize);
-                        row[at..at + 6].copy_from_slice(&rows.blocks[side][k]);
-                    }
-                    row
-                })
-                .collect();
-            ImpactContact {
-                normal: all[0].clone(),
-                slip_drift: vec![0.0; all.len() - 1],
-                tangents: all[1..].to_vec(),
-                friction: if rows.law == Law::Unilateral { 0.0 } else { rows.law.mu() },
-                restitution: self.restitution[i],
-                ..ImpactContact::default()
-            }
-        };
-        let limits = group.limits.iter().map(|&i| {
-            let row = &self.rows.rows[i];
-            let restitution = if let RowKind::Limit { restitution } = row.kind { restitution } else { 0.0 };
-            ImpactContact {
-                normal: row_of(i),
-                normal_drift: row.rate,
-                restitution,
-                ..ImpactContact::default()
-            }
-        });
-        let contacts: Vec<ImpactContact> =
-            group.contacts.iter().map(|&i| contact_of(i)).chain(limits).collect();
-        let rows: Vec<Vec<f64>> = group.rows.iter().map(|&i| row_of(i)).collect();
-        let mass = group.slots.iter().flat_map(|&slot| &self.masses.mass[6 * slot..6 * slot + 6]);
+        let contacts = self.impact_contacts(group);
+        let joints: Vec<Vec<f64>> = group.rows.iter().map(|&i| self.dense_row(group, i)).collect();
+        let mass = group.slots.iter().flat_map(|&slot| &masses.mass[6 * slot..6 * slot + 6]);
         let mass: Vec<f64> = mass.copied().collect();
+        let n = mass.len();
         let mut problem = ImpactProblem {
             mass: Matrix::from_fn(n, n, |i, j| if i == j { mass[i] } else { 0.0 }),
-            joints: Matrix::from_fn(rows.len(), n, |i, j| rows[i][j]),
-            joint_drift: group.rows.iter().map(|&i| self.rows.rows[i].rate).collect(),
-            // Whoever is not struck is at rest.
+            joints: Matrix::from_fn(joints.len(), n, |i, j| joints[i][j]),
+            joint_drift: group.rows.iter().map(|&i| rows.rows[i].rate).collect(),
+            // Whoever is not hit is at rest.
             contacts: (contacts.iter().enumerate())
-                .filter(|(k, _)| struck.get(*k) != Some(&true))
+                .filter(|(k, _)| hit.get(*k) != Some(&true))
                 .map(|(_, contact)| ImpactContact { restitution: 0.0, ..contact.clone() })
                 .collect(),
             velocity: group.slots.iter().flat_map(|&s| &v[6 * s..6 * s + 6]).copied().collect(),
@@ -208,7 +204,7 @@ impl Stepper {
         let mut before = resolve_impact(&problem, &ImpactLaw::Moreau).ok().filter(is_solved)?;
         let mut resting = before.contact_impulses.into_iter();
         before.contact_impulses = (contacts.iter().enumerate())
-            .map(|(k, contact)| match struck.get(k) {
+            .map(|(k, contact)| match hit.get(k) {
                 Some(true) => vec![0.0; 1 + contact.tangents.len()],
                 _ => resting.next().unwrap_or_default(),
             })
@@ -216,39 +212,92 @@ impl Stepper {
         problem.contacts = contacts;
         problem.velocity.clone_from(&before.velocity);
         let after = resolve_impact(&problem, law).ok().filter(is_solved)?;
-        Some([before, after])
+        Some(Outcome { before, after })
     }
 
-    /// Takes the velocities after a strike, its impulses, and the wants of contacts at rest.
-    fn take(&mut self, group: &Group, found: &[ImpactResult; 2], room: &mut Room) {
-        let after = &found[1].velocity;
+    /// The contacts of a group, and behind them its limits.
+    fn impact_contacts(&self, group: &Group) -> Vec<ImpactContact> {
+        let contacts = group.contacts.iter().map(|&i| {
+            let rows = &self.on.contact_rows()[i];
+            let all: Vec<Vec<f64>> =
+                (0..rows.law.dim().min(3)).map(|k| self.dense_contact_row(group, i, k)).collect();
+            ImpactContact {
+                normal: all[0].clone(),
+                slip_drift: vec![0.0; all.len() - 1],
+                tangents: all[1..].to_vec(),
+                friction: if rows.law == Law::Unilateral { 0.0 } else { rows.law.mu() },
+                restitution: self.on.restitution()[i],
+                ..ImpactContact::default()
+            }
+        });
+        let limits = group.limits.iter().map(|&i| {
+            let row = &self.on.joint_rows().rows[i];
+            let restitution = if let RowKind::Limit { restitution } = row.kind { restitution } else { 0.0 };
+            ImpactContact {
+                normal: self.dense_row(group, i),
+                normal_drift: row.rate,
+                restitution,
+                ..ImpactContact::default()
+            }
+        });
+        contacts.chain(limits).collect()
+    }
+
+    /// Where the entries of a body stand among those of its group.
+    fn place(group: &Group, slot: u32) -> usize {
+        6 * group.slots.binary_search(&(slot as usize)).unwrap_or(0)
+    }
+
+    /// A row of a joint over the bodies of its group.
+    fn dense_row(&self, group: &Group, i: usize) -> Vec<f64> {
+        let rows = self.on.joint_rows();
+        let mut dense = vec![0.0; 6 * group.slots.len()];
+        for (body, block) in rows.blocks_of(&rows.rows[i]) {
+            let at = Self::place(group, self.model.masses.slot[*body as usize]);
+            dense[at..at + 6].copy_from_slice(block);
+        }
+        dense
+    }
+
+    /// Row k of a contact over the bodies of its group.
+    fn dense_contact_row(&self, group: &Group, i: usize, k: usize) -> Vec<f64> {
+        let rows = &self.on.contact_rows()[i];
+        let mut dense = vec![0.0; 6 * group.slots.len()];
+        for side in (0..2).filter(|side| rows.slots[*side] != FIXED_SLOT) {
+            let at = Self::place(group, rows.slots[side]);
+            dense[at..at + 6].copy_from_slice(&rows.blocks[side][k]);
+        }
+        dense
+    }
+
+    /// Takes the velocities after an impact, its percussions, and the targets of contacts at rest.
+    fn take(&self, group: &Group, outcome: &Outcome, state: &mut ImpactState<'_>) {
+        let ImpactState { targets, velocity, impulses, contact_sum, row_sum } = state;
+        let after = &outcome.after.velocity;
         for (k, &slot) in group.slots.iter().enumerate() {
-            room.velocity[6 * slot..6 * slot + 6].copy_from_slice(&after[6 * k..6 * k + 6]);
+            velocity[6 * slot..6 * slot + 6].copy_from_slice(&after[6 * k..6 * k + 6]);
         }
         for (k, &i) in group.contacts.iter().enumerate() {
-            let mut gained = self.stage.contact_impulse[i].map(|r| -r);
-            for result in found {
+            let mut gained = impulses.contacts[i].map(|r| -r);
+            for result in [&outcome.before, &outcome.after] {
                 result.contact_impulses[k].iter().zip(&mut gained).for_each(|(p, r)| *r += p);
             }
-            add_impulses(&mut room.part_sum, &self.contacts[i..=i], &[gained]);
-            self.stage.normal_bias[i] = Some(0.0);
-            self.stage.contact_impulse[i] = [0.0; WIDE];
+            add_impulses(contact_sum, &self.on.contacts()[i..=i], &[gained]);
+            targets.normal_bias[i] = Some(0.0);
+            impulses.contacts[i] = [0.0; MAX_CONTACT_ROWS];
         }
-        for (k, &i) in group.rows.iter().enumerate() {
-            let gained: f64 = found.iter().map(|result| result.joint_impulses[k]).sum();
-            if let Some(r) = self.row_impulse.get_mut(i) {
+        let mut add_to_row = |i: usize, gained: f64| {
+            if let Some(r) = row_sum.get_mut(i) {
                 *r += gained;
             }
-            self.stage.row_impulse[i] = 0.0;
+            impulses.rows[i] = 0.0;
+        };
+        for (k, &i) in group.rows.iter().enumerate() {
+            add_to_row(i, outcome.sum(|result| result.joint_impulses[k]));
         }
         for (k, &i) in group.limits.iter().enumerate() {
-            let gained: f64 =
-                found.iter().map(|result| result.contact_impulses[group.contacts.len() + k][0]).sum();
-            if let Some(r) = self.row_impulse.get_mut(i) {
-                *r += gained;
-            }
-            self.stage.wants[i] = Want::Velocity { bias: self.rows.rows[i].rate };
-            self.stage.row_impulse[i] = 0.0;
+            add_to_row(i, outcome.sum(|result| result.contact_impulses[group.contacts.len() + k][0]));
+            targets.joints[i] = RowTarget::Velocity { bias: self.on.joint_rows().rows[i].rate };
         }
     }
 }
@@ -256,4 +305,65 @@ impl Stepper {
 fn is_solved(result: &ImpactResult) -> bool {
     result.status == ImpactStatus::Solved
         || (result.status == ImpactStatus::NotConverged && result.violations.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::model::fixtures::*;
+    use super::super::options::StepOptions;
+    use super::*;
+    use crate::world::{ShapeKind, Surface};
+    use glam::DVec3;
+
+    /// Velocities along x of a row of three equal balls that touch, after the first hits the two at rest with speed 1.
+    fn three_balls(law: StepImpactLaw, e: f64) -> (Status, Vec<f64>, Vec<Option<f64>>) {
+        let (mut world, mut state) = ball_on_floor(Surface { restitution: e, ..smooth() }, 1.0, DVec3::ZERO);
+        let centre = state.bodies[1].pose.position;
+        for i in 1..3 {
+            world.bodies.push(body(&format!("ball{i}"), false, ShapeKind::Sphere { radius: RADIUS }));
+            state.bodies.push(at(centre + 2.0 * RADIUS * f64::from(i) * DVec3::X, DVec3::ZERO));
+        }
+        state.bodies[1].velocity = DVec3::X;
+        let options = StepOptions { impact_law: law, ..StepOptions::default() };
+        let (model, on) = linearized(world, &mut state, options, 1e-6);
+        assert_eq!(on.contacts().len(), 2);
+        let mut velocity = vec![];
+        model.masses.gather_velocities(&state.bodies, &mut velocity);
+        let bias = |i: usize| Some(e * on.contact_rows()[i].velocity(0, &velocity).min(0.0));
+        let mut targets = RowTargets { joints: vec![], normal_bias: (0..2).map(bias).collect() };
+        let mut impulses = Impulses { rows: vec![], contacts: vec![[0.0; MAX_CONTACT_ROWS]; 2] };
+        let impact = ImpactState {
+            targets: &mut targets,
+            velocity: &mut velocity,
+            impulses: &mut impulses,
+            contact_sum: &mut vec![],
+            row_sum: &mut [],
+        };
+        let status = apply_impact_law(&model, &on, impact);
+        (status, velocity.chunks(6).map(|v| v[0]).collect(), targets.normal_bias)
+    }
+
+    #[test]
+    fn the_law_in_the_solve_is_left_to_the_solve() {
+        let (status, v, bias) = three_balls(StepImpactLaw::Moreau, 1.0);
+        assert_eq!((status, v), (Status::Solved, vec![1.0, 0.0, 0.0]));
+        assert!(bias.contains(&Some(-1.0)));
+    }
+
+    #[test]
+    fn energy_travels_through_the_row_by_the_law_of_sequence() {
+        let (status, v, bias) = three_balls(StepImpactLaw::Sequence, 1.0);
+        // Equal masses swap velocities, one contact after the other.
+        assert_eq!(status, Status::Solved);
+        assert!(v.iter().zip([0.0, 0.0, 1.0]).all(|(a, b)| (a - b).abs() < 1e-9), "{v:?}");
+        assert_eq!(bias, [Some(0.0), Some(0.0)]);
+    }
+
+    #[test]
+    fn newtons_law_sends_the_contact_that_is_hit_back_with_its_restitution() {
+        let (status, v, _) = three_balls(StepImpactLaw::Newton, 0.5);
+        assert_eq!(status, Status::Solved);
+        // u₁⁺ = −e u₁⁻ = ½, u₂⁺ = 0 and the momentum 1: v₁ + 2 (v₁ + ½) = 1.
+        assert!(v.iter().zip([0.0, 0.5, 0.5]).all(|(a, b)| (a - b).abs() < 1e-9), "{v:?}");
+    }
 }

@@ -1,11 +1,15 @@
-//! What a time step says of itself, and what is kept of one.
+//! What a time step reports, and what is kept of one.
 
 use delassus_solve::analysis::ImpulseRange;
 use delassus_solve::problem::Status;
 use glam::DVec3;
 
-use super::Stepper;
-use crate::world::WorldState;
+use super::linearization::Linearization;
+use super::model::Model;
+use super::velocity_solve::SolveOutcome;
+use super::warm_start::key;
+use crate::collision::{Contact, contact_name, pair_name};
+use crate::world::{BodyState, World, WorldState};
 
 /// A contact that friction has stopped without a collision: no force could have kept it sliding (003 §5).
 #[derive(Clone, Debug, PartialEq)]
@@ -49,7 +53,7 @@ pub enum StepFailure {
     Bounds,
 }
 
-/// What a step says of itself.
+/// What a step reports.
 #[derive(Clone, Debug)]
 pub struct StepReport {
     /// Worst outcome of its solves.
@@ -76,27 +80,75 @@ pub struct StepReport {
     pub non_unique: bool,
 }
 
-impl Stepper {
-    /// What is furthest open in parts of what is allowed, by the values of joints that were looked at last.
-    pub(super) fn what_is_open(&self) -> StepFailure {
-        let (tolerance, held) = (self.options.position_tolerance, self.rows.held);
-        let mut worst = (0.0, StepFailure::Bounds);
-        for (i, value) in self.values.iter().enumerate() {
-            let opening = if i < held { value.abs() } else { -value };
-            if opening / tolerance > worst.0 {
-                let joint = self.rows.rows[i].joint as usize;
-                worst = (opening / tolerance, StepFailure::Joint { joint, opening });
-            }
+impl StepReport {
+    /// A step in which nothing has happened yet.
+    pub(super) fn solved() -> Self {
+        StepReport {
+            status: Status::Solved,
+            failure: None,
+            residual: 0.0,
+            iterations: 0,
+            solves: 0,
+            penetration: 0.0,
+            joint_error: 0.0,
+            jams: vec![],
+            impacts: 0,
+            accumulations: vec![],
+            non_unique: false,
         }
-        for contact in &self.contacts {
-            let bodies = contact.bodies.map(|b| b as usize);
-            let [a, b] = bodies.map(|b| &self.state.bodies[b].pose);
-            let depth = -contact.gap_at(a, b).0;
-            if depth / self.yielding() > worst.0 {
-                worst = (depth / self.yielding(), StepFailure::Overlap { bodies, depth });
-            }
+    }
+
+    /// Adds a solve.
+    pub(super) fn add_solve(&mut self, outcome: SolveOutcome, tolerance: f64) {
+        if outcome.status != Status::Solved {
+            // A solve within the tolerance failed by what it did not solve for.
+            let residual = Some(outcome.residual).filter(|r| r.is_nan() || *r > tolerance);
+            self.failure.get_or_insert(residual.map_or(StepFailure::Bounds, StepFailure::Residual));
         }
-        worst.1
+        self.status = worse(self.status, outcome.status);
+        self.residual = self.residual.max(outcome.residual);
+        self.iterations += outcome.iterations;
+        self.solves += 1;
+    }
+}
+
+/// The first status that is not `Solved`.
+pub(super) fn worse(a: Status, b: Status) -> Status {
+    if a == Status::Solved { b } else { a }
+}
+
+/// What is furthest open at a state in parts of what is allowed. The values of joints there come first bilateral, then limits.
+pub(super) fn worst_opening(
+    model: &Model,
+    on: &Linearization,
+    bodies: &[BodyState],
+    joint_values: &[f64],
+) -> StepFailure {
+    let (tolerance, rows) = (model.options.position_tolerance, on.joint_rows());
+    let mut worst = (0.0, StepFailure::Bounds);
+    for (i, value) in joint_values.iter().enumerate() {
+        let opening = if i < rows.held { value.abs() } else { -value };
+        if opening / tolerance > worst.0 {
+            let joint = rows.rows[i].joint as usize;
+            worst = (opening / tolerance, StepFailure::Joint { joint, opening });
+        }
+    }
+    for contact in on.contacts() {
+        let pair = contact.bodies.map(|b| b as usize);
+        let [a, b] = pair.map(|b| &bodies[b].pose);
+        let depth = -contact.gap_at(a, b).0;
+        if depth / model.yielding() > worst.0 {
+            worst = (depth / model.yielding(), StepFailure::Overlap { bodies: pair, depth });
+        }
+    }
+    worst.1
+}
+
+/// The name of a contact among those of a linearization.
+pub(super) fn name_of(world: &World, contacts: &[Contact], contact: &Contact) -> String {
+    match contacts.iter().position(|c| key(c) == key(contact)) {
+        Some(i) => contact_name(world, contacts, i),
+        None => pair_name(world, contact.bodies),
     }
 }
 

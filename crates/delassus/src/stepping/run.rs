@@ -130,8 +130,8 @@ pub fn run_until<B>(
             return Ok(ControlFlow::Continue(()));
         }
         let h = length.next(t_end - begin);
-        if h != stepper.options.dt {
-            stepper.set_length(h);
+        if h != stepper.options().dt {
+            stepper.change_dt(h);
         }
         contacts.before_step(stepper);
         let (report, estimate) =
@@ -155,7 +155,7 @@ fn step(
 ) -> Result<(StepReport, Option<StepEstimate>), InvalidProblem> {
     match length {
         // A rest of time that is shorter than the shortest adaptive step is made as it is.
-        StepLength::Adaptive(control) if stepper.options.dt >= control.length() => {
+        StepLength::Adaptive(control) if stepper.options().dt >= control.length() => {
             let step = controlled_step(stepper, control)?;
             let (error, length, rejected, within) = (step.error, step.length, step.rejected, step.within);
             Ok((step.report, Some(StepEstimate { error, length, rejected, within })))

@@ -5,12 +5,12 @@
 //! ```
 //!
 //! Each is reached by the least change that reaches it, in this order ([`close_loops`],
-//! [`project_velocities`], [`part_bodies`]), and only where it does not hold already: what a user gave is
+//! [`project_velocities`], [`depenetrate`]), and only where it does not hold already: what a user gave is
 //! otherwise kept to the last bit.
 
 use glam::DVec3;
 
-use super::part_bodies;
+use super::depenetrate;
 use crate::collision::{Collider, Contact};
 use crate::world::{CloseError, Opening, World, WorldState, close_loops, opening, project_velocities};
 
@@ -84,7 +84,7 @@ pub fn prepare_start(world: &World, state: &mut WorldState) -> Result<StartRepor
     let joints = close_joints(world, state)?;
     let velocities = obey_joints(world, state);
     let overlaps = overlaps(world, state);
-    let separated = if overlaps.is_empty() { None } else { part_bodies(world, state) };
+    let separated = if overlaps.is_empty() { None } else { depenetrate(world, state) };
     Ok(StartReport { joints, velocities, overlaps, separated })
 }
 

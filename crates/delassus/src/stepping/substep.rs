@@ -1,481 +1,409 @@
-//! One part of a time step: kick, drift, kick, with the constraints at its end.
+//! One substep: kick, drift, kick, with the constraints at its end.
 //!
 //! ```text
 //! v½ = v_k + ½h M⁻¹F + M⁻¹Hᵀ r₁ ,   q_{k+1} = q_k ⊕ h v½ ,   g(q_{k+1}) = 0 ,   0 ≤ gap(q_{k+1}) ⊥ r₁ₙ ≥ 0
+//! v_{k+1} = v½ + ½h M⁻¹F + M⁻¹Hᵀ r₂ ,   ġ = 0 ,   0 ≤ u_n + e u_n⁻ ⊥ r₂ₙ ≥ 0
 //! ```
 //!
-//! H is taken at q_k; the solve is repeated with what the linearization missed until g and the gaps hold at q_{k+1}.
-//! The equations of both schemes stand in `stepper.rs`. Source: 004 eq. 9.
+//! In the first solve H is taken at q_k; the solve is repeated with what the linearization missed until g and the gaps hold
+//! at q_{k+1}. In the second H is taken at q_{k+1}. The half-implicit scheme has the first solve only, with whole kicks. Both
+//! schemes are derived in the front file. Source: 004 eq. 9.
 
-use delassus_solve::contact::{FrictionOptions, Method};
+use delassus_solve::contact::FrictionOptions;
 use delassus_solve::problem::{InvalidProblem, Status};
 
-use super::force_uniqueness::Groups;
-use super::report::{StepFailure, StepReport};
-use super::velocity_solve::{Constraints, ContactRows, Masses, NONE, StageOutcome, WIDE, row_velocity};
-use super::warm_start::{Key, Keyed, add_impulses, impulses_of, key};
-use super::{Scheme, Stepper};
-use crate::collision::{Contact, Features};
-use crate::world::{BodyState, Row, drift};
+use super::Stepper;
+use super::forces::{JamSearch, find_jams};
+use super::impact::{ImpactState, apply_impact_law};
+use super::linearization::Linearization;
+use super::model::Model;
+use super::report::{StepFailure, StepReport, worse, worst_opening};
+use super::retry::{
+    ContactEnergy, GapRule, LimitRule, MAX_CAREFUL_CONTACTS, SHORTEST_SUBSTEP, SubstepOutcome, SubstepPlan,
+};
+use super::row_targets::{
+    ArrivalScratch, DriftEnd, FirstHalf, RowTargets, SubstepView, correct_position_targets, position_targets,
+    velocity_targets,
+};
+use super::speculative::ContactSearch;
+use super::time_of_impact::passed_limit;
+use super::velocity_solve::{FailedSolves, FallbackSolver, SolveInput};
+use super::warm_start::{Impulses, Key, Keyed, add_impulses, impulses_of, key};
+use crate::collision::MAX_CONTACT_ROWS;
+use crate::world;
+use crate::world::{BodyState, FIXED_SLOT, Row, WorldState, row_velocity};
 
-/// Passes over the positions of one step.
-const PASSES: usize = 8;
-/// Passes that let bodies touch which the linearized gap kept apart, and the number of contacts up to which they are made.
-const EXACT: usize = 2;
-pub(super) const FEW: usize = 64;
-
-/// A residual from which on impulses have nothing to do with the law, and how much of kinetic energy is too much of it.
-const WILD: f64 = 1e-3;
-const WILD_ENERGY: f64 = 4.0;
-/// How much of the kinetic energy of the bodies that contacts push their work may be. In exact motion it is at most zero. In the
-/// scenes it is below 1e-8, among thin discs in a heap now and then 1e-3; a rod that one step turned by a radian was thrown away with
-/// a hundred times its energy.
-const GROWTH: f64 = 1e-2;
-
-/// Solves of one step that may fail. From then on the step takes what is left of it in one part, each solve is tried once, and
-/// where there seems to be no solution at all, with the associated law, which always has one.
-pub(super) const TRIES: usize = 6;
+/// Passes over the positions of one substep.
+const MAX_POSITION_PASSES: usize = 8;
+/// Passes among them that let bodies touch which the linearized gap kept apart, for few contacts.
+const MAX_EXACT_PASSES: usize = 2;
+/// What joints are open or bodies overlap by after the last pass is reported from this many times what is allowed.
+const REPORTED_OPENING_RATIO: f64 = 10.0;
+/// How much of the kinetic energy of the bodies that contacts push their work may be. In exact motion it is at most zero. In
+/// the scenes it is below 1e-8, among thin discs in a heap now and then 1e-3; a rod that one step turned by a radian was
+/// thrown away with a hundred times its energy.
+const MAX_ENERGY_GAIN: f64 = 1e-2;
 /// The work of one solve with few contacts, in multiplications: so much, and so much for each pair of constraints. That is a
 /// thousand sweeps and some tens of factorizations.
-const WORK: u64 = 2_000_000;
-const WORK_OF_A_PAIR: u64 = 10_000;
+const BASE_WORK: u64 = 2_000_000;
+const WORK_PER_PAIR: u64 = 10_000;
 
-/// Memory of a step, kept so that the next one takes none. Nothing in it outlives a step.
+/// The begin of a substep.
 #[derive(Default)]
-pub(super) struct Room {
-    /// Bodies at the begin of a part, and the time.
-    pub(super) before: Vec<BodyState>,
-    pub(super) before_t: f64,
-    /// How contacts close there, sorted by key.
-    pub(super) approach: Vec<Approach>,
-    /// Where limits are there, and how fast they are approached.
-    pub(super) limit_begin: Vec<LimitBegin>,
-    /// Whether the part goes on past limits that are not reached at its begin.
-    pub(super) past_limits: bool,
-    /// Velocities that forces alone would give.
-    pub(super) free: Vec<f64>,
-    /// Velocities.
-    pub(super) velocity: Vec<f64>,
-    /// M⁻¹ F, or velocities before.
-    pub(super) kicked: Vec<f64>,
-    /// Work of contacts in the first half of a part and energy of what they push; whether they gave energy in the part, which no
-    /// contact does.
-    pub(super) work: [f64; 2],
-    pub(super) grown: bool,
-    /// Whether gaps are kept only as far as their linearization goes, and what overlaps is not pushed out by velocities.
-    pub(super) linear: bool,
-    /// What a solve started from, and what it found if it is tried again.
-    pub(super) start: Vec<f64>,
-    kept_velocity: Vec<f64>,
-    kept_rows: Vec<f64>,
-    kept_contacts: Vec<[f64; WIDE]>,
-    /// Impulses of a part and of the step.
-    pub(super) part_sum: Vec<Keyed>,
-    pub(super) step_sum: Vec<Keyed>,
-    pub(super) row_sum: Vec<f64>,
-    /// Contacts at the end of a part.
-    now: Vec<Contact>,
-    /// Contacts that may be none.
-    ghosts: Vec<u32>,
-    /// Rows or columns, one after the other, and what is left of them.
-    pub(super) dense: Vec<f64>,
-    pub(super) lengths: Vec<(usize, f64)>,
-    /// Bodies that impulses connect.
-    pub(super) groups: Groups,
-    /// Solves of the step that failed, and the residual of the last one.
-    pub(super) tries: usize,
-    pub(super) failed: f64,
+pub(super) struct SubstepStart {
+    pub(super) bodies: Vec<BodyState>,
+    pub(super) t: f64,
+    /// How contacts close, sorted by key.
+    pub(super) approach: Vec<ContactApproach>,
+    /// Limits of joints, in their order.
+    pub(super) limits: Vec<LimitStart>,
+    /// Velocities that forces alone would give until the first solve.
+    pub(super) free_velocity: Vec<f64>,
 }
 
-/// A limit at the begin of a part of a step.
+/// A limit at the begin of a substep.
 #[derive(Clone, Copy)]
-pub(super) struct LimitBegin {
+pub(super) struct LimitStart {
     pub(super) value: f64,
     pub(super) speed: f64,
 }
 
-/// How a contact closes at the begin of a part of a step.
+/// How a contact closes at the begin of a substep.
 #[derive(Clone, Copy)]
-pub(super) struct Approach {
-    pub(super) key: Key,
+pub(super) struct ContactApproach {
+    key: Key,
     pub(super) speed: f64,
     pub(super) gap: f64,
     pub(super) closed: bool,
 }
 
-pub(super) fn find_approach(approach: &[Approach], key: Key) -> Option<&Approach> {
-    approach.binary_search_by_key(&key, |a| a.key).ok().map(|i| &approach[i])
-}
-
-impl Stepper {
-    /// A part of a step: one kick, drift and kick. Where it is `tentative`, the first solve that fails ends it: the caller makes
-    /// it anew.
-    pub(super) fn part(
-        &mut self,
-        h: f64,
-        tentative: bool,
-        room: &mut Room,
-        report: &mut StepReport,
-    ) -> Result<(), InvalidProblem> {
-        let symmetric = self.options.scheme == Scheme::Symmetric;
-        let kick = if symmetric { 0.5 * h } else { h };
-        room.before.clone_from(&self.state.bodies);
-        room.before_t = self.state.t;
-        self.velocities_of(&self.state.bodies, &mut room.free);
-        let touching = self.touching();
-        room.approach.clear();
-        room.approach.extend(self.contacts.iter().zip(&self.contact_rows).map(|(c, rows)| Approach {
+impl SubstepStart {
+    /// Records a state at which a substep of length h begins.
+    pub(super) fn record(&mut self, model: &Model, on: &Linearization, state: &WorldState, h: f64) {
+        self.bodies.clone_from(&state.bodies);
+        self.t = state.t;
+        let v = &mut self.free_velocity;
+        model.masses.gather_velocities(&state.bodies, v);
+        let touching = model.touching();
+        self.approach.clear();
+        self.approach.extend(on.contacts().iter().zip(on.contact_rows()).map(|(c, rows)| ContactApproach {
             key: key(c),
-            speed: rows.velocity(0, &room.free),
+            speed: rows.velocity(0, v),
             gap: c.gap,
             closed: c.gap <= touching,
         }));
-        room.limit_begin.clear();
-        let (rows, masses) = (&self.rows, &self.masses);
-        room.limit_begin.extend((rows.held..rows.held + rows.limits).map(|i| {
+        let rows = on.joint_rows();
+        self.limits.clear();
+        self.limits.extend((rows.held..rows.held + rows.limits).map(|i| {
             let Row { value, rate, .. } = rows.rows[i];
-            LimitBegin { value, speed: row_velocity(rows, i, masses, &room.free) + rate }
+            LimitStart { value, speed: row_velocity(rows, i, &model.masses, v) + rate }
         }));
-        self.kick(kick, &mut room.free);
-        self.start_from_last_step(kick);
-        self.want_positions(h, symmetric, room);
-        self.leave_out_ghosts(h, room);
-        let passes = if room.linear { 1 } else { PASSES };
-        for pass in 0..passes {
-            room.velocity.clone_from(&room.free);
-            let outcome = self.solve(0, kick, room)?;
-            note(report, outcome, self.options.tolerance);
-            if tentative && outcome.status != Status::Solved {
-                return Ok(());
-            }
-            self.set_velocities(&room.velocity);
-            let bodies = self.world.bodies.iter().zip(&mut self.state.bodies);
-            bodies.filter(|(body, _)| !body.fixed).for_each(|(body, s)| *s = drift(body, s, h));
-            self.state.t = room.before_t + h;
-            let (worst, inexact) = self.correct_biases(h, room);
-            let open = worst > 1.0;
-            let found = self.find_missed(h, room);
-            let exact = if self.contacts.len() <= FEW { EXACT } else { 0 };
-            if !open && !found && (!inexact || pass >= exact) {
-                break;
-            }
-            if pass + 1 == passes {
-                // Still open or overlapping by ten times what is allowed: told.
-                if worst > 10.0 || found {
-                    report.status = worse(report.status, Status::Stalled);
-                    report.failure = report.failure.or(Some(self.what_is_open()));
-                }
-                break;
-            }
-            self.state.bodies.clone_from(&room.before);
-            self.state.t = room.before_t;
+        model.kick(&state.bodies, model.first_kick(h), v);
+    }
+
+    /// How the contact with this key closed.
+    pub(super) fn approach_of(&self, key: Key) -> Option<&ContactApproach> {
+        self.approach.binary_search_by_key(&key, |a| a.key).ok().map(|i| &self.approach[i])
+    }
+}
+
+/// Work of the impulses of contacts in a solve, and the kinetic energy before it of the bodies that they push.
+#[derive(Clone, Copy)]
+struct ContactWork {
+    work: f64,
+    energy: f64,
+}
+
+/// What a substep works with, kept so that the next one takes no memory.
+#[derive(Default)]
+pub(super) struct SubstepWorkspace {
+    pub(super) start: SubstepStart,
+    targets: RowTargets,
+    /// Where a solve starts, and what it found.
+    impulses: Impulses,
+    velocity: Vec<f64>,
+    /// Values of bilateral rows and limits at the end of the drift.
+    joint_values: Vec<f64>,
+    /// Impulses of contacts in both halves.
+    contact_sum: Vec<Keyed>,
+    arrivals: ArrivalScratch,
+    contact_search: ContactSearch,
+    jam_velocity: Vec<f64>,
+    /// One for the solves that end in positions, one for those that end in velocities: each keeps the structure of its
+    /// problem.
+    position_solver: FallbackSolver,
+    velocity_solver: FallbackSolver,
+    /// Solves of the step that failed.
+    pub(super) failed: FailedSolves,
+}
+
+impl SubstepWorkspace {
+    /// The solver of the last solve of a step.
+    pub(super) fn last_solver(&self, symmetric: bool) -> &FallbackSolver {
+        if symmetric { &self.velocity_solver } else { &self.position_solver }
+    }
+}
+
+impl Stepper {
+    /// One kick, drift and kick from the present state and linearization.
+    pub(super) fn substep(
+        &mut self,
+        plan: &SubstepPlan,
+        report: &mut StepReport,
+    ) -> Result<SubstepOutcome, InvalidProblem> {
+        let h = plan.length;
+        self.begin_substep(plan);
+        let solved = self.solve_positions(plan, report)?;
+        if plan.may_retry && !solved {
+            return Ok(SubstepOutcome::Retry { length: 0.5 * h });
         }
-        let [work, energy] = self.contact_work(h, &room.start, &room.velocity);
-        room.grown = work > GROWTH * energy && !symmetric;
-        room.work = [work, energy];
-        self.watch(h, room, report);
-        std::mem::swap(&mut self.contact_impulse, &mut self.stage.contact_impulse);
-        std::mem::swap(&mut self.row_impulse, &mut self.stage.row_impulse);
-        if symmetric {
-            self.second_half(h, room, report)?;
-        }
-        if room.grown && !room.linear && !self.parting {
+        let first = self.contact_work(h, &self.substep.position_solver);
+        self.report_jams(h, report);
+        std::mem::swap(&mut self.impulses, &mut self.substep.impulses);
+        let gained = match self.model.is_symmetric() {
+            true => self.solve_velocities(plan, first, report)?,
+            false => first.work > MAX_ENERGY_GAIN * first.energy,
+        };
+        let gained = gained && plan.energy == ContactEnergy::Bounded;
+        if gained {
             report.status = worse(report.status, Status::Stalled);
             report.failure.get_or_insert(StepFailure::Energy);
         }
-        Ok(())
+        Ok(self.judge_substep(plan, report.status, gained))
     }
 
-    /// Work of the impulses of contacts in the solve that led from one set of velocities to another, as the stage holds them, and the
-    /// kinetic energy before it of the bodies that they push.
-    fn contact_work(&self, h: f64, from: &[f64], to: &[f64]) -> [f64; 2] {
-        // Closing what counts as touching is no growth.
-        let slack = (10.0 * self.touching() / h).powi(2);
-        let (mut work, mut energy) = (0.0, 0.0);
-        let pushed = self.contact_rows.iter().zip(&self.stage.contact_impulse).filter(|(_, r)| r[0] > 0.0);
-        for (rows, r) in pushed {
-            let along = |k: usize| 0.5 * r[k] * (rows.velocity(k, from) + rows.velocity(k, to));
-            work += (0..rows.law.dim()).map(along).sum::<f64>();
-            for at in rows.slots.iter().filter(|slot| **slot != NONE).map(|&slot| 6 * slot as usize) {
-                let body = from[at..at + 6].iter().zip(&self.masses.mass[at..at + 6]);
-                energy +=
-                    body.map(|(v, m)| 0.5 * m * v * v).sum::<f64>() + 0.5 * self.masses.mass[at] * slack;
-            }
+    /// What becomes of a substep that was made to its end.
+    fn judge_substep(&self, plan: &SubstepPlan, status: Status, gained_energy: bool) -> SubstepOutcome {
+        let h = plan.length;
+        if plan.may_retry && status != Status::Solved {
+            return SubstepOutcome::Retry { length: 0.5 * h };
         }
-        [work, energy]
-    }
-
-    /// Back to the begin of the part that was made last, for one of another length.
-    pub(super) fn take_back(&mut self, h: f64, room: &mut Room) {
-        self.state.bodies.clone_from(&room.before);
-        self.state.t = room.before_t;
-        self.look(h, room);
-        self.forget_impulses();
-        self.row_impulse.fill(0.0);
-    }
-
-    /// The half of a part that ends in velocities; adds its impulses to those of the first half.
-    fn second_half(
-        &mut self,
-        h: f64,
-        room: &mut Room,
-        report: &mut StepReport,
-    ) -> Result<(), InvalidProblem> {
-        room.part_sum.clear();
-        add_impulses(&mut room.part_sum, &self.contacts, &self.contact_impulse);
-        self.look_ahead(h, 0.0, room);
-        self.velocities_of(&self.state.bodies, &mut room.velocity);
-        self.kick(0.5 * h, &mut room.velocity);
-        impulses_of(&room.part_sum, &self.contacts, &mut self.stage.contact_impulse);
-        self.stage.row_impulse.clone_from(&self.row_impulse);
-        self.want_velocities(h, room, report);
-        self.strike(room, report);
-        let outcome = self.solve(1, 0.5 * h, room)?;
-        note(report, outcome, self.options.tolerance);
-        // A rebound may give what laws of restitution that differ from contact to contact give.
-        let rebounds = self.stage.normal_bias.iter().flatten().any(|bias| *bias < 0.0);
-        let [work, energy] = self.contact_work(h, &room.start, &room.velocity);
-        let work = if rebounds { work.min(0.0) } else { work };
-        room.grown = room.work[0] + work > GROWTH * energy.max(room.work[1]);
-        self.set_velocities(&room.velocity);
-        add_impulses(&mut room.part_sum, &self.contacts, &self.stage.contact_impulse);
-        impulses_of(&room.part_sum, &self.contacts, &mut self.contact_impulse);
-        self.row_impulse.iter_mut().zip(&self.stage.row_impulse).for_each(|(a, b)| *a += b);
-        Ok(())
-    }
-
-    /// Where the solve of a kick starts: the impulses of the last step, as far as the kick goes.
-    fn start_from_last_step(&mut self, kick: f64) {
-        let factor = kick / self.options.dt;
-        let warm = self.options.warm_start;
-        let scaled = |x: f64| if warm { x * factor } else { 0.0 };
-        self.stage.row_impulse.clear();
-        self.stage.row_impulse.extend(self.row_impulse.iter().map(|&x| scaled(x)));
-        self.stage.contact_impulse.clear();
-        self.stage.contact_impulse.extend(self.contact_impulse.iter().map(|r| r.map(scaled)));
-    }
-
-    /// Solves a stage from and into `room.velocity`.
-    fn solve(
-        &mut self,
-        which: usize,
-        duration: f64,
-        room: &mut Room,
-    ) -> Result<StageOutcome, InvalidProblem> {
-        let constraints = (self.contacts.len() + self.rows.rows.len()) as u64;
-        let work = WORK + WORK_OF_A_PAIR * constraints * constraints;
-        let options = FrictionOptions {
-            tolerance: self.options.tolerance,
-            method: self.options.method,
-            minimum_norm: self.options.minimum_norm,
-            max_work: (self.contacts.len() <= FEW).then_some(work),
-            ..FrictionOptions::default()
+        let passed = match plan.limits {
+            LimitRule::Enforce => None,
+            LimitRule::PassBy => {
+                let limits = &self.substep.joint_values[self.linearization.joint_rows().held..];
+                passed_limit(&self.model, &self.substep.start, limits, h)
+            }
         };
-        let Room { velocity: v, start, kept_velocity, kept_rows, kept_contacts, tries, failed, .. } = room;
-        start.clone_from(v);
-        let exhausted = *tries >= TRIES;
-        if exhausted && *failed > WILD {
-            let iterations = self.solve_associated(which, duration, &options, v, start)?;
-            return Ok(StageOutcome { status: Status::Stalled, residual: *failed, iterations });
+        match passed {
+            Some(tau) => SubstepOutcome::EndAtLimit { length: tau.clamp(SHORTEST_SUBSTEP, h) },
+            None if gained_energy => SubstepOutcome::Depenetrate,
+            None => SubstepOutcome::Accepted,
         }
-        let on = Constraints { masses: &self.masses, rows: &self.rows, contacts: &self.contact_rows };
-        let from_impulses = self.stage.contact_impulse.iter().flatten().any(|r| *r != 0.0)
-            || self.stage.row_impulse.iter().any(|r| *r != 0.0);
-        let solver = &mut self.solvers[which];
-        let first = solver.solve(on, duration, &options, &mut self.stage, v)?;
-        if first.status == Status::Solved {
-            return Ok(first);
-        }
-        if exhausted && !wild(first.residual, &self.masses, v, start) {
-            return Ok(first);
-        }
-        *tries += 1;
-        let mut last = first;
-        // From scratch, where that is another start: what was a bad one may have led astray.
-        if from_impulses || options.method != Method::Auto {
-            kept_velocity.clone_from(v);
-            kept_rows.clone_from(&self.stage.row_impulse);
-            kept_contacts.clone_from(&self.stage.contact_impulse);
-            v.copy_from_slice(start);
-            self.stage.row_impulse.fill(0.0);
-            self.stage.contact_impulse.fill([0.0; WIDE]);
-            let options = FrictionOptions { method: Method::Auto, ..options };
-            let second = solver.solve(on, duration, &options, &mut self.stage, v)?;
-            last = StageOutcome { iterations: first.iterations + second.iterations, ..second };
-            if second.status == Status::Solved {
-                return Ok(last);
-            }
-            *tries += 1;
-            if first.residual <= second.residual {
-                self.stage.row_impulse.clone_from(kept_rows);
-                self.stage.contact_impulse.clone_from(kept_contacts);
-                v.copy_from_slice(kept_velocity);
-                last = StageOutcome { iterations: last.iterations, ..first };
-            }
-        }
-        *failed = last.residual;
-        // With much friction a wedged body may have no solution at all, and impulses that solve nothing have thrown it out of its
-        // box. The associated law always has one, and gives no energy; the step is told as not solved all the same.
-        if wild(last.residual, &self.masses, v, start) {
-            last.iterations += self.solve_associated(which, duration, &options, v, start)?;
-        }
-        Ok(last)
     }
 
-    /// Solves a stage with the associated law in the place of Coulomb's, from `start`; without impulses where even that fails.
-    fn solve_associated(
+    /// Back to the begin of the substep made last, for one of another length.
+    pub(super) fn rollback(&mut self, h: f64) {
+        self.state.bodies.clone_from(&self.substep.start.bodies);
+        self.state.t = self.substep.start.t;
+        self.linearize(h);
+        self.forget_contact_impulses();
+        self.impulses.rows.fill(0.0);
+    }
+
+    /// Start, warm start and targets of the solve that ends in positions.
+    fn begin_substep(&mut self, plan: &SubstepPlan) {
+        let Stepper { model, linearization, substep, .. } = self;
+        let SubstepWorkspace { start, targets, impulses, contact_search, .. } = substep;
+        start.record(model, linearization, &self.state, plan.length);
+        let factor = model.first_kick(plan.length) / model.options.dt;
+        let warm = model.options.warm_start;
+        impulses.set_scaled(&self.impulses, |x| if warm { x * factor } else { 0.0 });
+        let on = SubstepView { model, linearization, start, plan };
+        position_targets(on, targets);
+        let speculative = contact_search.find_speculative(on, targets, &mut self.linearizer, &mut self.state);
+        targets.leave_out(speculative);
+    }
+
+    /// Solves for velocities until the positions at the end hold; whether all solves did.
+    fn solve_positions(
         &mut self,
-        which: usize,
-        duration: f64,
-        options: &FrictionOptions,
-        v: &mut [f64],
-        start: &[f64],
-    ) -> Result<usize, InvalidProblem> {
-        v.copy_from_slice(start);
-        self.stage.row_impulse.fill(0.0);
-        self.stage.contact_impulse.fill([0.0; WIDE]);
-        let relaxed: Vec<ContactRows> = self.contact_rows.iter().map(ContactRows::associated).collect();
-        let on = Constraints { masses: &self.masses, rows: &self.rows, contacts: &relaxed };
-        // Convex: what takes long is of no use.
-        let max_work = options.max_work.map(|work| work / 4);
-        let options = FrictionOptions { method: Method::Auto, max_work, ..*options };
-        let outcome = self.solvers[which].solve(on, duration, &options, &mut self.stage, v)?;
-        if outcome.status != Status::Solved && wild(outcome.residual, &self.masses, v, start) {
-            v.copy_from_slice(start);
-            self.stage.row_impulse.fill(0.0);
-            self.stage.contact_impulse.fill([0.0; WIDE]);
-        }
-        Ok(outcome.iterations)
-    }
-
-    /// Leaves out contacts that only the linearized gap closes: their shapes do not overlap halfway along the motion without
-    /// impulses, nor at its end. What passes an edge is not pushed by it. [`Stepper::find_missed`] takes them back in where other
-    /// impulses lead into an overlap.
-    ///
-    /// Only where bodies move by less than they are thick: what is faster could be through.
-    fn leave_out_ghosts(&mut self, h: f64, room: &mut Room) {
-        let Room { ghosts, now, free, before, .. } = room;
-        ghosts.clear();
-        let touching = self.touching();
-        for (i, contact) in self.contacts.iter().enumerate() {
-            let closes = contact.gap > touching
-                && contact.gap + h * self.contact_rows[i].velocity(0, free) < 0.0
-                && self.stage.normal_bias[i].is_some_and(|bias| bias > 0.0);
-            // Two points have no edge to pass.
-            if closes && contact.features != Features::Points {
-                let moves = contact.bodies.map(|b| self.margin[b as usize]).iter().sum::<f64>();
-                let thick = |side: usize| self.collider.thickness(contact.bodies[side], contact.shapes[side]);
-                let (thinner, thicker) = (thick(0).min(thick(1)), thick(0).max(thick(1)));
-                // A plane has no edge either.
-                if moves < 0.5 * thinner && thicker < f64::INFINITY {
-                    ghosts.push(i as u32);
-                }
+        plan: &SubstepPlan,
+        report: &mut StepReport,
+    ) -> Result<bool, InvalidProblem> {
+        let h = plan.length;
+        let kick = self.model.first_kick(h);
+        let passes = if plan.gaps == GapRule::Linearized { 1 } else { MAX_POSITION_PASSES };
+        let mut all_solved = true;
+        for pass in 0..passes {
+            let Stepper { model, linearization, substep, .. } = self;
+            let SubstepWorkspace { start, targets, impulses, velocity, .. } = substep;
+            velocity.clone_from(&start.free_velocity);
+            let input = solve_input(model, linearization, targets, kick);
+            let outcome = substep.position_solver.solve(&input, &mut substep.failed, impulses, velocity)?;
+            report.add_solve(outcome, model.options.tolerance);
+            all_solved &= outcome.status == Status::Solved;
+            if plan.may_retry && !all_solved {
+                break;
             }
-        }
-        if ghosts.is_empty() {
-            return;
-        }
-        self.margin.fill(0.0);
-        for share in [0.5, 1.0] {
-            self.set_velocities(free);
-            let bodies = self.world.bodies.iter().zip(&mut self.state.bodies);
-            bodies.filter(|(body, _)| !body.fixed).for_each(|(body, s)| *s = drift(body, s, share * h));
-            self.collider.collide(&self.world, &self.state, &self.margin, now);
-            self.state.bodies.clone_from(before);
-            let overlap = |contact: &Contact| {
-                let same = |c: &Contact| (c.bodies, c.shapes) == (contact.bodies, contact.shapes);
-                now.iter().any(|c| same(c) && c.gap < 0.0)
+            model.drift(velocity, h, &mut self.state.bodies);
+            self.state.t = start.t + h;
+            world::values(&model.world, &self.state, &mut substep.joint_values);
+            let end = DriftEnd {
+                bodies: &self.state.bodies,
+                joint_values: &substep.joint_values,
+                velocity,
+                impulses,
             };
-            ghosts.retain(|&i| !overlap(&self.contacts[i as usize]));
-        }
-        for &i in ghosts.iter() {
-            self.stage.normal_bias[i as usize] = None;
-        }
-    }
-
-    /// Bodies that overlap at the end of the step though no contact saw them coming: their contacts join the step.
-    fn find_missed(&mut self, h: f64, room: &mut Room) -> bool {
-        let Room { now, before, .. } = room;
-        self.margin.fill(0.0);
-        self.collider.collide(&self.world, &self.state, &self.margin, now);
-        let tolerance = self.touching();
-        let mut found = false;
-        for mut contact in now.drain(..) {
-            if contact.gap >= -tolerance {
-                continue;
+            let missed =
+                correct_position_targets(SubstepView { model, linearization, start, plan }, &end, targets);
+            let found = self.add_missed_contacts(h);
+            let contacts = self.linearization.contacts().len();
+            let exact = if contacts <= MAX_CAREFUL_CONTACTS { MAX_EXACT_PASSES } else { 0 };
+            if missed.worst <= 1.0 && !found && (!missed.pushed_apart || pass >= exact) {
+                break;
             }
-            // The point of a rim or an edge that touches may have moved on: one that does not see the overlap is another.
-            let poses = contact.bodies.map(|b| &self.state.bodies[b as usize].pose);
-            let sees =
-                |c: &Contact| key(c) == key(&contact) && c.gap_at(poses[0], poses[1]).0 < -0.5 * tolerance;
-            if let Some(i) = self.contacts.iter().position(sees) {
-                if self.stage.normal_bias[i].is_none() {
-                    self.stage.normal_bias[i] = Some(self.contacts[i].gap / h);
-                    found = true;
+            if pass + 1 == passes {
+                if missed.worst > REPORTED_OPENING_RATIO || found {
+                    report.status = worse(report.status, Status::Stalled);
+                    report.failure = report.failure.or(Some(self.worst_opening()));
                 }
-                continue;
+                break;
             }
-            let [a, b] = contact.bodies.map(|b| &before[b as usize].pose);
-            let (gap, normal) = contact.gap_at(a, b);
-            let surfaces = (a.point(contact.core[0]) + normal * contact.radius[0])
-                + (b.point(contact.core[1]) - normal * contact.radius[1]);
-            (contact.gap, contact.normal, contact.point) = (gap, normal, 0.5 * surfaces);
-            let (rows, e) = self.contact_rows_of(&contact, before);
-            self.contacts.push(contact);
-            self.contact_rows.push(rows);
-            self.restitution.push(e);
-            self.stage.normal_bias.push(Some(gap / h));
-            self.stage.contact_impulse.push([0.0; WIDE]);
-            found = true;
+            self.state.bodies.clone_from(&self.substep.start.bodies);
+            self.state.t = self.substep.start.t;
         }
-        found
+        Ok(all_solved)
+    }
+
+    /// Bodies that overlap at the end of the drift though no contact was found before: their contacts join the substep.
+    /// Whether there are any.
+    fn add_missed_contacts(&mut self, h: f64) -> bool {
+        let Stepper { model, linearization, substep, .. } = self;
+        let SubstepWorkspace { start, targets, impulses, contact_search, .. } = substep;
+        let missed = contact_search.find_missed(
+            model,
+            linearization,
+            &start.bodies,
+            targets,
+            &mut self.linearizer,
+            &self.state,
+        );
+        let any = !missed.left_out.is_empty() || !missed.new.is_empty();
+        for &i in missed.left_out.iter() {
+            targets.take_in(i, linearization.contacts()[i].gap / h);
+        }
+        for contact in missed.new.drain(..) {
+            targets.add_contact(contact.gap / h);
+            impulses.contacts.push([0.0; MAX_CONTACT_ROWS]);
+            linearization.add_contact(model, contact, &start.bodies);
+        }
+        any
+    }
+
+    /// The half of a substep that ends in velocities; adds its impulses to those of the first half. Whether contacts gave
+    /// energy in both together.
+    fn solve_velocities(
+        &mut self,
+        plan: &SubstepPlan,
+        first: ContactWork,
+        report: &mut StepReport,
+    ) -> Result<bool, InvalidProblem> {
+        let h = plan.length;
+        self.substep.contact_sum.clear();
+        add_impulses(&mut self.substep.contact_sum, self.linearization.contacts(), &self.impulses.contacts);
+        self.linearize_for(h, 0.0);
+        let Stepper { model, linearization, substep, state, .. } = self;
+        let SubstepWorkspace { start, targets, impulses, velocity, contact_sum, .. } = substep;
+        model.masses.gather_velocities(&state.bodies, velocity);
+        model.kick(&state.bodies, 0.5 * h, velocity);
+        impulses_of(contact_sum, linearization.contacts(), &mut impulses.contacts);
+        impulses.rows.clone_from(&self.impulses.rows);
+        let half = FirstHalf {
+            bodies: &state.bodies,
+            t: state.t,
+            velocity,
+            row_impulse: &self.impulses.rows,
+            contact_impulse: &impulses.contacts,
+        };
+        let on = SubstepView { model, linearization, start, plan };
+        let rebounds = velocity_targets(on, &half, &mut substep.arrivals, targets);
+        report.impacts += rebounds.impacts;
+        report.accumulations.extend(rebounds.accumulations);
+        let row_sum = &mut self.impulses.rows;
+        let impact = ImpactState { targets, velocity, impulses, contact_sum, row_sum };
+        report.status = worse(report.status, apply_impact_law(model, linearization, impact));
+        let input = solve_input(model, linearization, targets, 0.5 * h);
+        let outcome = substep.velocity_solver.solve(&input, &mut substep.failed, impulses, velocity)?;
+        report.add_solve(outcome, model.options.tolerance);
+        model.masses.scatter_velocities(velocity, &mut state.bodies);
+        let second = self.contact_work(h, &self.substep.velocity_solver);
+        self.add_second_half();
+        // A rebound may give what laws of restitution that differ from contact to contact give.
+        let rebounds = self.substep.targets.any_rebound();
+        let work = if rebounds { second.work.min(0.0) } else { second.work };
+        Ok(first.work + work > MAX_ENERGY_GAIN * second.energy.max(first.energy))
+    }
+
+    /// Adds the impulses of the second half to those of the first.
+    fn add_second_half(&mut self) {
+        let SubstepWorkspace { contact_sum, impulses, .. } = &mut self.substep;
+        let contacts = self.linearization.contacts();
+        add_impulses(contact_sum, contacts, &impulses.contacts);
+        impulses_of(contact_sum, contacts, &mut self.impulses.contacts);
+        self.impulses.rows.iter_mut().zip(&impulses.rows).for_each(|(a, b)| *a += b);
+    }
+
+    /// Work of the impulses of contacts in the last solve of a solver.
+    fn contact_work(&self, h: f64, solver: &FallbackSolver) -> ContactWork {
+        let masses = &self.model.masses;
+        let (from, to) = (solver.velocity_before(), &self.substep.velocity);
+        // Closing what counts as touching is no gain.
+        let slack = (10.0 * self.model.touching() / h).powi(2);
+        let mut sum = ContactWork { work: 0.0, energy: 0.0 };
+        let all = self.linearization.contact_rows().iter().zip(&self.substep.impulses.contacts);
+        for (rows, r) in all.filter(|(_, r)| r[0] > 0.0) {
+            let along = |k: usize| 0.5 * r[k] * (rows.velocity(k, from) + rows.velocity(k, to));
+            sum.work += (0..rows.law.dim()).map(along).sum::<f64>();
+            for at in rows.slots.iter().filter(|slot| **slot != FIXED_SLOT).map(|&slot| 6 * slot as usize) {
+                let body = from[at..at + 6].iter().zip(&masses.mass[at..at + 6]);
+                sum.energy += body.map(|(v, m)| 0.5 * m * v * v).sum::<f64>() + 0.5 * masses.mass[at] * slack;
+            }
+        }
+        sum
+    }
+
+    fn report_jams(&mut self, h: f64, report: &mut StepReport) {
+        let SubstepWorkspace { start, velocity, impulses, jam_velocity, .. } = &mut self.substep;
+        let search = JamSearch {
+            model: &self.model,
+            linearization: &self.linearization,
+            start,
+            h,
+            velocity,
+            contact_impulse: &impulses.contacts,
+        };
+        find_jams(&search, jam_velocity, &mut report.jams);
+    }
+
+    /// What is furthest open at the end of the drift made last.
+    fn worst_opening(&self) -> StepFailure {
+        worst_opening(&self.model, &self.linearization, &self.state.bodies, &self.substep.joint_values)
     }
 }
 
-/// A report before a part of a step, as far as the part adds to it.
-pub(super) struct Mark {
-    status: Status,
-    residual: f64,
-    impacts: usize,
-    jams: usize,
-    accumulations: usize,
-}
-
-impl Mark {
-    pub(super) fn of(report: &StepReport) -> Self {
-        let StepReport { status, residual, impacts, jams, accumulations, .. } = report;
-        let (jams, accumulations) = (jams.len(), accumulations.len());
-        Mark { status: *status, residual: *residual, impacts: *impacts, jams, accumulations }
+/// A solve of these targets whose forces act for a time.
+fn solve_input<'a>(
+    model: &'a Model,
+    linearization: &'a Linearization,
+    targets: &'a RowTargets,
+    duration: f64,
+) -> SolveInput<'a> {
+    let contacts = linearization.contacts().len();
+    let constraints = (contacts + linearization.joint_rows().rows.len()) as u64;
+    let work = BASE_WORK + WORK_PER_PAIR * constraints * constraints;
+    SolveInput {
+        masses: &model.masses,
+        rows: linearization.joint_rows(),
+        contacts: linearization.contact_rows(),
+        targets,
+        duration,
+        options: FrictionOptions {
+            tolerance: model.options.tolerance,
+            method: model.options.method,
+            minimum_norm: model.options.minimum_norm,
+            max_work: (contacts <= MAX_CAREFUL_CONTACTS).then_some(work),
+            ..FrictionOptions::default()
+        },
     }
-
-    /// The report without the part; its solves and iterations still count.
-    pub(super) fn restore(self, report: &mut StepReport) {
-        (report.status, report.residual, report.impacts) = (self.status, self.residual, self.impacts);
-        report.failure = report.failure.filter(|_| self.status != Status::Solved);
-        report.jams.truncate(self.jams);
-        report.accumulations.truncate(self.accumulations);
-    }
-}
-
-/// Whether velocities that are no solution had better not be taken: they have nothing to do with the laws, or much more energy than
-/// those from which the solve began.
-fn wild(residual: f64, masses: &Masses, v: &[f64], start: &[f64]) -> bool {
-    let energy = |v: &[f64]| v.iter().zip(&masses.mass).map(|(v, m)| m * v * v).sum::<f64>();
-    residual.is_nan() || residual > WILD || energy(v) > WILD_ENERGY * energy(start)
-}
-
-fn note(report: &mut StepReport, outcome: StageOutcome, tolerance: f64) {
-    if outcome.status != Status::Solved {
-        // A solve within the tolerance failed by what it did not solve for.
-        let residual = Some(outcome.residual).filter(|r| r.is_nan() || *r > tolerance);
-        report.failure.get_or_insert(residual.map_or(StepFailure::Bounds, StepFailure::Residual));
-    }
-    report.status = worse(report.status, outcome.status);
-    report.residual = report.residual.max(outcome.residual);
-    report.iterations += outcome.iterations;
-    report.solves += 1;
-}
-
-fn worse(a: Status, b: Status) -> Status {
-    if a == Status::Solved { b } else { a }
 }

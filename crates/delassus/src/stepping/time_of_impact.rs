@@ -6,34 +6,51 @@
 //!
 //! Of a contact c is known from the forces on its bodies: ½a in the symmetric scheme and a in the half-implicit one, whose positions
 //! follow the velocities at the end, a = n·M⁻¹F. Joints bend the motion of a limit by forces that only a solve gives: the
-//! part is made as if the limit were not there, and c is what takes the coordinate from where it was to where it came.
-//! What is left is of third order in the length of the part, and where that is no touch, there is another cut.
+//! substep is made as if the limit were not there, and c is what takes the coordinate from where it was to where it came.
+//! What is left is of third order in the length of the substep, and where that is no touch, there is another cut.
 
-use super::substep::Room;
-use super::velocity_solve::row_velocity;
-use super::{REST, Scheme, Stepper};
+use super::linearization::Linearization;
+use super::model::{Model, REST_SPEED_RATIO};
+use super::substep::SubstepStart;
+use crate::world::{BodyState, row_velocity};
 
-impl Stepper {
+/// Finds the moments of a step, in memory that is kept.
+#[derive(Default)]
+pub(super) struct ImpactClock {
+    velocity: Vec<f64>,
+    acceleration: Vec<f64>,
+    /// Velocities at the end of the free motion.
+    free_velocity: Vec<f64>,
+}
+
+impl ImpactClock {
     /// When the next contact with restitution closes within the time left, if one does.
-    pub(super) fn next_impact(&self, left: f64, room: &mut Room) -> Option<f64> {
-        if self.restitution.iter().all(|&e| e == 0.0) {
+    pub(super) fn next_impact(
+        &mut self,
+        model: &Model,
+        on: &Linearization,
+        bodies: &[BodyState],
+        left: f64,
+    ) -> Option<f64> {
+        if on.restitution().iter().all(|&e| e == 0.0) {
             return None;
         }
-        let Room { velocity: v, kicked, .. } = room;
-        self.velocities_of(&self.state.bodies, v);
-        self.accelerations(kicked);
-        let share = if self.options.scheme == Scheme::Symmetric { 0.5 } else { 1.0 };
+        let ImpactClock { velocity, acceleration, .. } = self;
+        model.masses.gather_velocities(bodies, velocity);
+        model.accelerations(bodies, acceleration);
+        let share = if model.is_symmetric() { 0.5 } else { 1.0 };
         let mut first: Option<f64> = None;
-        for (i, contact) in self.contacts.iter().enumerate().filter(|(i, _)| self.restitution[*i] > 0.0) {
-            let (u, a) = (self.contact_rows[i].velocity(0, v), self.contact_rows[i].velocity(0, kicked));
-            let tau = if contact.gap <= self.touching() {
+        for (i, contact) in on.contacts().iter().enumerate().filter(|(i, _)| on.restitution()[*i] > 0.0) {
+            let rows = &on.contact_rows()[i];
+            let (u, a) = (rows.velocity(0, velocity), rows.velocity(0, acceleration));
+            let tau = if contact.gap <= model.touching() {
                 // It leaves and may come back.
                 if u > 0.0 && a < 0.0 { -u / (share * a) } else { continue }
             } else {
                 let Some(tau) = first_root(contact.gap, u, share * a) else { continue };
                 tau
             };
-            if -(u + a * tau) > REST * a.abs() * self.options.dt && tau < left {
+            if -(u + a * tau) > REST_SPEED_RATIO * a.abs() * model.options.dt && tau < left {
                 first = Some(first.map_or(tau, |f: f64| f.min(tau)));
             }
         }
@@ -41,41 +58,48 @@ impl Stepper {
     }
 
     /// Whether a limit may be reached within h, fast enough to count.
-    pub(super) fn nears_limit(&self, h: f64, room: &mut Room) -> bool {
-        if self.rows.limits == 0 {
+    pub(super) fn nears_limit(
+        &mut self,
+        model: &Model,
+        on: &Linearization,
+        bodies: &[BodyState],
+        h: f64,
+    ) -> bool {
+        let rows = on.joint_rows();
+        if rows.limits == 0 {
             return false;
         }
-        let Room { velocity: v, kicked, .. } = room;
-        self.velocities_of(&self.state.bodies, v);
-        kicked.clone_from(v);
-        self.kick(h, kicked);
-        let (touching, rest) = (self.touching(), self.rest_speed());
-        (self.rows.held..self.rows.held + self.rows.limits).any(|i| {
-            let row = &self.rows.rows[i];
-            let speed = |v: &[f64]| row_velocity(&self.rows, i, &self.masses, v) + row.rate;
-            let u = speed(v).min(speed(kicked));
+        let ImpactClock { velocity, free_velocity, .. } = self;
+        model.masses.gather_velocities(bodies, velocity);
+        free_velocity.clone_from(velocity);
+        model.kick(bodies, h, free_velocity);
+        let (touching, rest) = (model.touching(), model.rest_speed());
+        (rows.held..rows.held + rows.limits).any(|i| {
+            let row = &rows.rows[i];
+            let speed = |v: &[f64]| row_velocity(rows, i, &model.masses, v) + row.rate;
+            let u = speed(velocity).min(speed(free_velocity));
             row.value > touching && u < -rest && row.value + 2.0 * h * u <= 0.0
         })
     }
+}
 
-    /// When the first limit was passed in a part of length h that was made as if there were none.
-    pub(super) fn passed_limit(&self, h: f64, room: &Room) -> Option<f64> {
-        let (touching, rest) = (self.touching(), self.rest_speed());
-        let mut first: Option<f64> = None;
-        let held = self.rows.held;
-        for (begin, end) in room.limit_begin.iter().zip(&self.values[held..]) {
-            if begin.value <= touching || *end > touching {
-                continue;
-            }
-            let c = (end - begin.value - begin.speed * h) / (h * h);
-            // What it was when it touched: where rounding says it never did, at the end.
-            let tau = first_root(begin.value, begin.speed, c).unwrap_or(h).min(h);
-            if -(begin.speed + 2.0 * c * tau) > rest || *end < 0.0 {
-                first = Some(first.map_or(tau, |f: f64| f.min(tau)));
-            }
+/// When the first limit was passed in a substep of length h that was made as if there were none. `end` are the values of
+/// limits at its end.
+pub(super) fn passed_limit(model: &Model, start: &SubstepStart, end: &[f64], h: f64) -> Option<f64> {
+    let (touching, rest) = (model.touching(), model.rest_speed());
+    let mut first: Option<f64> = None;
+    for (begin, end) in start.limits.iter().zip(end) {
+        if begin.value <= touching || *end > touching {
+            continue;
         }
-        first
+        let c = (end - begin.value - begin.speed * h) / (h * h);
+        // What it was when it touched: where rounding finds no moment, at the end.
+        let tau = first_root(begin.value, begin.speed, c).unwrap_or(h).min(h);
+        if -(begin.speed + 2.0 * c * tau) > rest || *end < 0.0 {
+            first = Some(first.map_or(tau, |f: f64| f.min(tau)));
+        }
     }
+    first
 }
 
 /// The smallest τ > 0 with c + b τ + a τ² = 0, c > 0.
@@ -95,4 +119,64 @@ fn first_root(c: f64, b: f64, a: f64) -> Option<f64> {
         denominator / (2.0 * a)
     };
     (tau > 0.0).then_some(tau)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::model::fixtures::*;
+    use super::super::options::{Scheme, StepOptions};
+    use super::*;
+    use crate::world::{ActionKind, Surface};
+    use glam::DVec3;
+
+    #[test]
+    fn the_first_root_is_found_without_cancellation() {
+        // (τ − 1)(τ − 3) = 3 − 4τ + τ², and its mirror images.
+        assert_eq!(first_root(3.0, -4.0, 1.0), Some(1.0));
+        assert_eq!(first_root(3.0, 4.0, 1.0), None);
+        assert_eq!(first_root(1.0, 0.0, 1.0), None);
+        assert_eq!(first_root(2.0, -4.0, 0.0), Some(0.5));
+        assert_eq!(first_root(2.0, 1.0, -1.0), Some(2.0));
+        // τ = c/b (1 + ca/b² + …): the naive formula has no digit of it.
+        let tau = first_root(1e-9, -1.0, 1e-9).unwrap();
+        assert!((tau - 1e-9).abs() < 1e-24, "{tau:e}");
+    }
+
+    #[test]
+    fn a_ball_meets_the_floor_when_its_parabola_does() {
+        let bouncy = Surface { restitution: 0.5, ..smooth() };
+        // gap = u τ + ½ g τ² in the symmetric scheme; positions of the other follow the velocity at the end: u τ + g τ².
+        for (scheme, share) in [(Scheme::Symmetric, 0.5), (Scheme::HalfImplicit, 1.0)] {
+            let (world, mut state) = ball_on_floor(bouncy, 1e-2, DVec3::new(0.0, 0.0, -1.0));
+            let options = StepOptions { scheme, ..StepOptions::default() };
+            let (model, on) = linearized(world, &mut state, options, 0.1);
+            let tau = ImpactClock::default().next_impact(&model, &on, &state.bodies, 0.1).unwrap();
+            let gap: f64 = 1e-2 - tau - share * 10.0 * tau * tau;
+            assert!(gap.abs() < 1e-16, "{gap:e}");
+            assert_eq!(ImpactClock::default().next_impact(&model, &on, &state.bodies, 0.5 * tau), None);
+        }
+        let (world, mut state) = ball_on_floor(smooth(), 1e-2, DVec3::new(0.0, 0.0, -1.0));
+        let (model, on) = linearized(world, &mut state, StepOptions::default(), 0.1);
+        assert_eq!(ImpactClock::default().next_impact(&model, &on, &state.bodies, 0.1), None);
+    }
+
+    #[test]
+    fn a_limit_is_near_where_twice_the_motion_reaches_it_and_passed_where_it_was() {
+        let limits = ActionKind::Limits { lower: -1.0, upper: 1.0, restitution: 0.5 };
+        let (mut world, mut state) = slider(limits, 0.75, 1.0);
+        world.gravity = DVec3::new(0.0, 0.0, -1e-3);
+        let (model, on) = linearized(world, &mut state, StepOptions::default(), 0.5);
+        let mut clock = ImpactClock::default();
+        assert!(clock.nears_limit(&model, &on, &state.bodies, 0.5));
+        assert!(!clock.nears_limit(&model, &on, &state.bodies, 0.1));
+        let mut start = SubstepStart::default();
+        start.record(&model, &on, &state, 0.5);
+        let ends = |z: f64| {
+            start.limits.iter().map(|l| l.value + if l.speed < 0.0 { -z } else { z }).collect::<Vec<_>>()
+        };
+        // At constant speed 1 the limit, 0.25 away, is reached after 0.25 s.
+        let tau = passed_limit(&model, &start, &ends(0.5), 0.5).unwrap();
+        assert!((tau - 0.25).abs() < 1e-15, "{tau}");
+        assert_eq!(passed_limit(&model, &start, &ends(0.125), 0.125), None);
+    }
 }

@@ -1,4 +1,4 @@
-//! Impulses of contacts by what makes a contact the same from step to step.
+//! Where solves start: impulses, carried from step to step by what makes a contact the same.
 //!
 //! ```text
 //! sum(key) = Σ r of the contacts with this key ,   key = (bodies, shapes, feature)
@@ -7,14 +7,91 @@
 //! A sum is sorted by key, and so are contacts as they are found; but for few that came later, each is looked for where
 //! the one before it was found.
 
-use super::velocity_solve::WIDE;
-use crate::collision::Contact;
+use crate::collision::{Contact, MAX_CONTACT_ROWS};
+
+/// Impulses of the rows of joints and of contacts, in their order.
+#[derive(Debug, Default)]
+pub(super) struct Impulses {
+    pub(super) rows: Vec<f64>,
+    pub(super) contacts: Vec<[f64; MAX_CONTACT_ROWS]>,
+}
+
+impl Clone for Impulses {
+    fn clone(&self) -> Self {
+        Impulses { rows: self.rows.clone(), contacts: self.contacts.clone() }
+    }
+
+    /// In the memory that is there: the derived one would take new memory.
+    fn clone_from(&mut self, other: &Self) {
+        self.rows.clone_from(&other.rows);
+        self.contacts.clone_from(&other.contacts);
+    }
+}
+
+impl Impulses {
+    /// Whether one of them is not zero.
+    pub(super) fn are_nonzero(&self) -> bool {
+        self.contacts.iter().flatten().any(|r| *r != 0.0) || self.rows.iter().any(|r| *r != 0.0)
+    }
+
+    /// Sets all to zero.
+    pub(super) fn fill_zero(&mut self) {
+        self.rows.fill(0.0);
+        self.contacts.fill([0.0; MAX_CONTACT_ROWS]);
+    }
+
+    /// Zero for this many contacts; rows of joints keep theirs, and new ones get zero.
+    pub(super) fn forget_contacts(&mut self, rows: usize, contacts: usize) {
+        self.contacts.clear();
+        self.contacts.resize(contacts, [0.0; MAX_CONTACT_ROWS]);
+        self.rows.resize(rows, 0.0);
+    }
+
+    /// Those of another, times a factor.
+    pub(super) fn set_scaled(&mut self, other: &Impulses, scaled: impl Fn(f64) -> f64) {
+        self.rows.clear();
+        self.rows.extend(other.rows.iter().map(|&x| scaled(x)));
+        self.contacts.clear();
+        self.contacts.extend(other.contacts.iter().map(|r| r.map(&scaled)));
+    }
+}
+
+/// Impulses summed over substeps: of contacts by key, of rows of joints in their order.
+#[derive(Default)]
+pub(super) struct ImpulseSum {
+    contacts: Vec<Keyed>,
+    rows: Vec<f64>,
+}
+
+impl ImpulseSum {
+    /// Zero, for this many rows of joints.
+    pub(super) fn clear(&mut self, rows: usize) {
+        self.contacts.clear();
+        self.rows.clear();
+        self.rows.resize(rows, 0.0);
+    }
+
+    /// Adds impulses. Those of rows count only where there are as many rows as at the begin.
+    pub(super) fn add(&mut self, contacts: &[Contact], impulses: &Impulses) {
+        add_impulses(&mut self.contacts, contacts, &impulses.contacts);
+        if self.rows.len() == impulses.rows.len() {
+            self.rows.iter_mut().zip(&impulses.rows).for_each(|(s, r)| *s += r);
+        }
+    }
+
+    /// The sums, for these contacts and this many rows, into `out`; the sum of rows is lost.
+    pub(super) fn move_to(&mut self, contacts: &[Contact], rows: usize, out: &mut Impulses) {
+        impulses_of(&self.contacts, contacts, &mut out.contacts);
+        std::mem::swap(&mut out.rows, &mut self.rows);
+        out.rows.resize(rows, 0.0);
+    }
+}
 
 /// What makes a contact the same from step to step: bodies, shapes, feature.
 pub(super) type Key = ([u32; 2], [u32; 2], u32);
 
 /// A key and the impulse that goes with it.
-pub(super) type Keyed = (Key, [f64; WIDE]);
+pub(super) type Keyed = (Key, [f64; MAX_CONTACT_ROWS]);
 
 /// The key of a contact.
 pub(super) fn key(contact: &Contact) -> Key {
@@ -22,7 +99,7 @@ pub(super) fn key(contact: &Contact) -> Key {
 }
 
 /// Adds impulses by key. `sum` stays sorted.
-pub(super) fn add_impulses(sum: &mut Vec<Keyed>, contacts: &[Contact], impulses: &[[f64; WIDE]]) {
+pub(super) fn add_impulses(sum: &mut Vec<Keyed>, contacts: &[Contact], impulses: &[[f64; MAX_CONTACT_ROWS]]) {
     let mut at = 0;
     for (contact, impulse) in contacts.iter().zip(impulses) {
         match place(sum, at, key(contact)) {
@@ -39,7 +116,7 @@ pub(super) fn add_impulses(sum: &mut Vec<Keyed>, contacts: &[Contact], impulses:
 }
 
 /// The impulse of each contact into `out`; zero for those that are not in `sum`.
-pub(super) fn impulses_of(sum: &[Keyed], contacts: &[Contact], out: &mut Vec<[f64; WIDE]>) {
+pub(super) fn impulses_of(sum: &[Keyed], contacts: &[Contact], out: &mut Vec<[f64; MAX_CONTACT_ROWS]>) {
     out.clear();
     let mut at = 0;
     out.extend(contacts.iter().map(|contact| match place(sum, at, key(contact)) {
@@ -47,7 +124,7 @@ pub(super) fn impulses_of(sum: &[Keyed], contacts: &[Contact], out: &mut Vec<[f6
             at = i + 1;
             sum[i].1
         }
-        Err(_) => [0.0; WIDE],
+        Err(_) => [0.0; MAX_CONTACT_ROWS],
     }));
 }
 
@@ -84,14 +161,47 @@ mod tests {
     fn contacts_in_any_order_find_their_sums() {
         let mut sum = vec![];
         let all = [3, 5, 9, 1, 7, 5].map(contact);
-        let impulses: Vec<[f64; WIDE]> = (1..=6).map(|k| [f64::from(k); WIDE]).collect();
+        let impulses: Vec<[f64; MAX_CONTACT_ROWS]> =
+            (1..=6).map(|k| [f64::from(k); MAX_CONTACT_ROWS]).collect();
         add_impulses(&mut sum, &all, &impulses);
         assert!(sum.windows(2).all(|pair| pair[0].0 < pair[1].0), "{sum:?}");
-        add_impulses(&mut sum, &[contact(4), contact(9)], &[[10.0; WIDE], [20.0; WIDE]]);
+        add_impulses(
+            &mut sum,
+            &[contact(4), contact(9)],
+            &[[10.0; MAX_CONTACT_ROWS], [20.0; MAX_CONTACT_ROWS]],
+        );
         let mut out = vec![];
         let asked = [9, 2, 1, 3, 4, 5, 6, 7, 11].map(contact);
         impulses_of(&sum, &asked, &mut out);
         let found: Vec<f64> = out.iter().map(|r| r[0]).collect();
         assert_eq!(found, [23.0, 0.0, 4.0, 1.0, 10.0, 8.0, 0.0, 5.0, 0.0]);
+    }
+
+    #[test]
+    fn impulses_of_substeps_add_up_whatever_contacts_come_and_go() {
+        let of = |row: f64, contacts: &[f64]| Impulses {
+            rows: vec![row],
+            contacts: contacts.iter().map(|r| [*r; MAX_CONTACT_ROWS]).collect(),
+        };
+        let mut sum = ImpulseSum::default();
+        sum.clear(1);
+        sum.add(&[contact(1), contact(2)], &of(1.0, &[1.0, 2.0]));
+        sum.add(&[contact(2), contact(3)], &of(10.0, &[20.0, 30.0]));
+        let mut out = Impulses::default();
+        sum.move_to(&[contact(3), contact(2)], 2, &mut out);
+        assert_eq!((out.rows, out.contacts[0][0], out.contacts[1][0]), (vec![11.0, 0.0], 30.0, 22.0));
+    }
+
+    #[test]
+    fn a_warm_start_is_scaled_and_contacts_can_be_forgotten() {
+        let last = Impulses { rows: vec![2.0], contacts: vec![[4.0; MAX_CONTACT_ROWS]] };
+        let mut start = Impulses::default();
+        start.set_scaled(&last, |x| 0.5 * x);
+        assert_eq!((start.rows[0], start.contacts[0][3]), (1.0, 2.0));
+        start.forget_contacts(2, 3);
+        assert_eq!((start.rows.clone(), start.contacts.len()), (vec![1.0, 0.0], 3));
+        assert!(start.are_nonzero());
+        start.fill_zero();
+        assert!(!start.are_nonzero());
     }
 }

@@ -126,7 +126,7 @@ fn forces_are_those_of_the_whole_step_and_a_snapshot_goes_on_with_the_same_bits(
     while control.time() < 1.5 - 1e-12 {
         controlled_step(&mut stepper, &mut control).unwrap();
         if half.is_none() && control.time() > 0.3 {
-            half = Some((stepper.snapshot(), stepper.options.dt, control));
+            half = Some((stepper.snapshot(), stepper.options().dt, control));
         }
     }
     let weight: f64 = stepper.contact_forces().map(|(_, normal, _)| normal).sum();

@@ -13,7 +13,7 @@ const G: f64 = 9.81;
 
 /// Steps to a time; every step must be solved.
 fn run(stepper: &mut Stepper, t_end: f64, mut look: impl FnMut(&StepReport, &Stepper)) {
-    while stepper.state().t < t_end - 0.5 * stepper.options.dt {
+    while stepper.state().t < t_end - 0.5 * stepper.options().dt {
         let report = stepper.step().expect("the numbers are finite");
         assert_eq!(report.status, Status::Solved, "t = {}: residual {}", stepper.state().t, report.residual);
         look(&report, stepper);

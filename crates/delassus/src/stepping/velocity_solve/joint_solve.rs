@@ -1,32 +1,26 @@
-//! Dense algebra of joints: their impulses where there is nothing else, and which of their rows are redundant.
+//! Impulses of joints where there is nothing else, by one dense factorization.
 //!
 //! ```text
 //! W r = −q ,   W = H M⁻¹ Hᵀ (n × n) ,   q = H M⁻¹ f + b
 //! ```
 //!
-//! Rows of H that are linear combinations of others make W singular: they are redundant, found by Gram–Schmidt in the metric
-//! of M⁻¹, and left out (004 §6: impulses that are not unique).
+//! H has a row per bilateral row of a joint, f = M v*, b the right-hand side. W is singular where rows of H are
+//! linear combinations of others: these are left out before (`redundancy.rs`). Source: 004 eq. 9.
 
 use delassus_solve::linalg::{Sparse, axpy, dot, norm, rank_tolerance};
 
-use super::velocity_solve::Masses;
-use crate::world::Rows;
-
-/// A row of unit length that is closer than this to a combination of others is redundant.
-const REDUNDANT: f64 = 1e-7;
-
 /// Roundings that a sum of products of a row may have, in its largest terms.
-const ROUNDING: f64 = 8.0;
+const ROUNDINGS_PER_ROW: f64 = 8.0;
 
 /// Solves joints without contacts, in memory that is kept.
 #[derive(Default)]
-pub(super) struct JointsAlone {
+pub struct JointsAlone {
     w: Vec<f64>,
     q: Vec<f64>,
     /// U with D W D = Uᵀ U, rows one after the other; and the diagonal of D, which makes that of D W D one.
     upper: Vec<f64>,
     scale: Vec<f64>,
-    left: Vec<f64>,
+    defect: Vec<f64>,
 }
 
 impl JointsAlone {
@@ -34,7 +28,7 @@ impl JointsAlone {
     ///
     /// Where light bodies carry heavy ones, W r is a difference of numbers much larger than q, and no r in floating point
     /// numbers has a small residual: up to the rounding of these numbers it counts as zero.
-    pub(super) fn solve(
+    pub fn solve(
         &mut self,
         h: &Sparse,
         mass: &[(usize, usize, f64)],
@@ -67,19 +61,19 @@ impl JointsAlone {
         self.factorize(n)?;
         self.back_substitute(r);
         // One step of refinement: joints of long chains differ much in what they carry.
-        let mut left = std::mem::take(&mut self.left);
-        self.what_is_left(r, &mut left);
-        self.back_substitute(&mut left);
-        r.iter_mut().zip(&left).for_each(|(r, c)| *r += c);
-        self.what_is_left(r, &mut left);
-        let left_over = norm(&left);
-        let rounding = ROUNDING * f64::EPSILON * self.size_of_terms(r);
-        self.left = left;
-        left_over.is_finite().then(|| (left_over - rounding).max(0.0) / size)
+        let mut defect = std::mem::take(&mut self.defect);
+        self.defect(r, &mut defect);
+        self.back_substitute(&mut defect);
+        r.iter_mut().zip(&defect).for_each(|(r, c)| *r += c);
+        self.defect(r, &mut defect);
+        let remaining = norm(&defect);
+        let rounding = ROUNDINGS_PER_ROW * f64::EPSILON * self.size_of_terms(r);
+        self.defect = defect;
+        remaining.is_finite().then(|| (remaining - rounding).max(0.0) / size)
     }
 
     /// −q − W r.
-    fn what_is_left(&self, r: &[f64], out: &mut Vec<f64>) {
+    fn defect(&self, r: &[f64], out: &mut Vec<f64>) {
         out.clear();
         out.extend(self.w.chunks_exact(r.len()).zip(&self.q).map(|(row, q)| -(q + dot(row, r))));
     }
@@ -134,58 +128,6 @@ impl JointsAlone {
         }
         x.iter_mut().zip(&self.scale).for_each(|(x, s)| *x *= s);
     }
-}
-
-/// Which of the held rows follow from those before them: redundant, and left out. Their share of the load is one of many.
-/// `dense` and `left` are memory.
-pub(super) fn redundant_rows(
-    masses: &Masses,
-    rows: &Rows,
-    dense: &mut Vec<f64>,
-    left: &mut Vec<(usize, f64)>,
-    out: &mut Vec<bool>,
-) {
-    out.clear();
-    out.resize(rows.rows.len(), false);
-    let n = rows.held;
-    let dofs = masses.mass.len();
-    // Rows weighed to the same size, and behind them the direction that is taken out of the others.
-    dense.clear();
-    dense.resize((n + 1) * dofs, 0.0);
-    let (dense, direction) = dense.split_at_mut(n * dofs);
-    left.clear();
-    for i in 0..n {
-        let row = &mut dense[i * dofs..(i + 1) * dofs];
-        for (body, block) in rows.blocks_of(&rows.rows[i]) {
-            let at = 6 * masses.slot[*body as usize] as usize;
-            for c in 0..6 {
-                row[at + c] = block[c] * masses.inverse[at + c].sqrt();
-            }
-        }
-        let size = norm(row);
-        if size > 0.0 {
-            row.iter_mut().for_each(|x| *x /= size);
-        }
-        left.push((i, norm(row)));
-    }
-    // Gram–Schmidt, the farthest from all before it first.
-    while let Some(best) =
-        (0..left.len()).max_by(|&a, &b| left[a].1.total_cmp(&left[b].1).then(left[b].0.cmp(&left[a].0)))
-    {
-        let (i, size) = left[best];
-        if size < REDUNDANT {
-            break;
-        }
-        left.swap_remove(best);
-        direction.iter_mut().zip(&dense[i * dofs..(i + 1) * dofs]).for_each(|(d, x)| *d = x / size);
-        for (j, length) in left.iter_mut() {
-            let row = &mut dense[*j * dofs..(*j + 1) * dofs];
-            let along = dot(row, direction);
-            row.iter_mut().zip(&*direction).for_each(|(x, d)| *x -= along * d);
-            *length = norm(row);
-        }
-    }
-    left.iter().for_each(|(i, _)| out[*i] = true);
 }
 
 #[cfg(test)]

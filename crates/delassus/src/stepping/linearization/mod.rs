@@ -1,0 +1,250 @@
+//! Joints and contacts at a state, linearized: all that a solve sees of the geometry.
+//!
+//! ```text
+//! g(q ⊕ h v) ≈ g + h (J v + ∂g/∂t) ,   gap(q ⊕ h v) ≈ gap + h H v
+//! ```
+//!
+//! J has a row per constraint of a joint, H up to five rows per contact (normal, tangents, rolling), v six entries
+//! per body that moves. A [`Linearization`] is built by [`Linearizer::linearize`] and does not change after that,
+//! with one exception: contacts that only the end of a substep shows are added by
+//! [`Linearization::add_contact`]. Source: 004 eq. 6–9.
+
+mod motor_braking;
+mod redundancy;
+
+use super::model::Model;
+use crate::collision::{Collider, Contact, ContactRows};
+use crate::world;
+use crate::world::{BodyState, Rows, World, WorldState};
+use motor_braking::brake_motors;
+use redundancy::RedundancyScratch;
+
+/// Margins have this much to spare: a length, m, and a part of the bounding radius.
+const SPARE_MARGIN: f64 = 1e-6;
+const SPARE_MARGIN_RATIO: f64 = 1e-5;
+
+/// Contacts and rows of joints at a state.
+#[derive(Default)]
+pub(super) struct Linearization {
+    contacts: Vec<Contact>,
+    contact_rows: Vec<ContactRows>,
+    restitution: Vec<f64>,
+    joint_rows: Rows,
+    redundant: Vec<bool>,
+    margins: Vec<f64>,
+}
+
+impl Linearization {
+    /// Contacts within the margins.
+    pub(super) fn contacts(&self) -> &[Contact] {
+        &self.contacts
+    }
+
+    /// The rows and the law of each contact.
+    pub(super) fn contact_rows(&self) -> &[ContactRows] {
+        &self.contact_rows
+    }
+
+    /// The coefficient of restitution of each contact.
+    pub(super) fn restitution(&self) -> &[f64] {
+        &self.restitution
+    }
+
+    /// The rows of joints.
+    pub(super) fn joint_rows(&self) -> &Rows {
+        &self.joint_rows
+    }
+
+    /// Per row of a joint, whether it follows from others and is left out.
+    pub(super) fn redundant(&self) -> &[bool] {
+        &self.redundant
+    }
+
+    /// How far each body may move in the substep, m.
+    pub(super) fn margins(&self) -> &[f64] {
+        &self.margins
+    }
+
+    /// Whether a joint is further beyond a limit than this.
+    pub(super) fn is_beyond_limits(&self, tolerance: f64) -> bool {
+        let rows = &self.joint_rows;
+        rows.rows[rows.held..rows.held + rows.limits].iter().any(|row| row.value < -tolerance)
+    }
+
+    /// The deepest overlap, m; zero where there is none.
+    pub(super) fn penetration(&self) -> f64 {
+        self.contacts.iter().map(|c| -c.gap).fold(0.0, f64::max)
+    }
+
+    /// The largest opening of a joint, m or rad.
+    pub(super) fn joint_error(&self) -> f64 {
+        self.joint_rows.rows[..self.joint_rows.held].iter().map(|row| row.value.abs()).fold(0.0, f64::max)
+    }
+
+    /// Adds a contact that the end of a substep showed, linearized at the poses `bodies` of its begin.
+    pub(super) fn add_contact(&mut self, model: &Model, contact: Contact, bodies: &[BodyState]) {
+        let (law, e) = model.law_of(&contact);
+        self.contact_rows.push(ContactRows::new(&contact, bodies, &model.masses.slot, law));
+        self.restitution.push(e);
+        self.contacts.push(contact);
+    }
+}
+
+/// Builds linearizations of one world, in memory that is kept.
+pub(super) struct Linearizer {
+    collider: Collider,
+    bounding_radius: Vec<f64>,
+    has_loops: bool,
+    redundancy: RedundancyScratch,
+    no_margins: Vec<f64>,
+}
+
+impl Linearizer {
+    pub(super) fn new(world: &World) -> Self {
+        Linearizer {
+            collider: Collider::new(world),
+            bounding_radius: world.bodies.iter().map(|body| body.reach()).collect(),
+            has_loops: has_loops(world),
+            redundancy: RedundancyScratch::default(),
+            no_margins: vec![0.0; world.bodies.len()],
+        }
+    }
+
+    /// Contacts and rows of joints at a state, for a substep of length h whose next solve ends in the velocities
+    /// after a time `ahead`.
+    pub(super) fn linearize(
+        &mut self,
+        model: &Model,
+        state: &mut WorldState,
+        h: f64,
+        ahead: f64,
+        out: &mut Linearization,
+    ) {
+        let Model { world, masses, .. } = model;
+        self.set_margins(world, &state.bodies, h, &mut out.margins);
+        self.collider.collide(world, state, &out.margins, &mut out.contacts);
+        world::update_coordinates(world, state);
+        world::rows_at(world, state, h, state.t + ahead, &mut out.joint_rows);
+        if self.has_loops {
+            self.redundancy.find(masses, &out.joint_rows, &mut out.redundant);
+        } else {
+            out.redundant.clear();
+            out.redundant.resize(out.joint_rows.rows.len(), false);
+        }
+        brake_motors(model, state, h, &out.redundant, &mut out.joint_rows);
+        out.contact_rows.clear();
+        out.restitution.clear();
+        for contact in &out.contacts {
+            let (law, e) = model.law_of(contact);
+            out.contact_rows.push(ContactRows::new(contact, &state.bodies, &masses.slot, law));
+            out.restitution.push(e);
+        }
+    }
+
+    /// How far bodies may move within h.
+    fn set_margins(&self, world: &World, states: &[BodyState], h: f64, margins: &mut Vec<f64>) {
+        let fall = 2.0 * h * world.gravity.length();
+        let bodies = world.bodies.iter().zip(states).zip(&self.bounding_radius);
+        margins.clear();
+        margins.extend(bodies.map(|((body, s), radius)| {
+            let speed = s.velocity.length() + s.angular_velocity.length() * radius + fall;
+            let spare = SPARE_MARGIN + SPARE_MARGIN_RATIO * radius;
+            if body.fixed { 0.0 } else { h * speed + spare }
+        }));
+    }
+
+    /// Contacts of shapes that overlap at a state, among others that touch there, into `found`.
+    pub(super) fn find_overlaps(&mut self, world: &World, state: &WorldState, found: &mut Vec<Contact>) {
+        self.collider.collide(world, state, &self.no_margins, found);
+    }
+
+    /// The least thickness of the two shapes of a contact, and the largest; a plane is infinitely thick.
+    pub(super) fn thickness(&self, contact: &Contact) -> [f64; 2] {
+        let thick = |side: usize| self.collider.thickness(contact.bodies[side], contact.shapes[side]);
+        [thick(0).min(thick(1)), thick(0).max(thick(1))]
+    }
+}
+
+/// Whether joints close loops: more of them than trees have branches.
+fn has_loops(world: &World) -> bool {
+    // All fixed bodies are one.
+    let mut parent: Vec<usize> = (0..world.bodies.len()).collect();
+    let ground = world.bodies.iter().position(|body| body.fixed);
+    for (i, _) in world.bodies.iter().enumerate().filter(|(_, body)| body.fixed) {
+        parent[i] = ground.unwrap_or(i);
+    }
+    fn root(parent: &[usize], mut i: usize) -> usize {
+        while parent[i] != i {
+            i = parent[i];
+        }
+        i
+    }
+    for joint in &world.joints {
+        let [a, b] = joint.bodies.map(|b| root(&parent, b));
+        if a == b {
+            return true;
+        }
+        parent[a.max(b)] = a.min(b);
+    }
+    false
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::model::fixtures::*;
+    use super::super::options::StepOptions;
+    use super::*;
+    use crate::world::{ActionKind, Joint, JointKind, Pose, RowKind};
+    use glam::DVec3;
+
+    #[test]
+    fn a_contact_within_the_margins_has_the_rows_of_its_point() {
+        let (world, mut state) = ball_on_floor(smooth(), 1e-3, DVec3::new(0.0, 0.0, -1.0));
+        let h = 1e-2;
+        let (_, found) = linearized(world, &mut state, StepOptions::default(), h);
+        // h (|v| + 2 h g) and what is spare.
+        let margin = h * (1.0 + 2.0 * h * 10.0) + 1e-6 + 1e-5 * RADIUS;
+        assert!((found.margins()[1] - margin).abs() < 1e-15 && found.margins()[0] == 0.0);
+        assert_eq!(found.contacts().len(), 1);
+        assert!((found.contacts()[0].gap - 1e-3).abs() < 1e-15);
+        assert!((found.contact_rows()[0].velocity(0, &[3.0, 4.0, -1.0, 0.0, 0.0, 0.0]) + 1.0).abs() < 1e-15);
+        assert_eq!((found.penetration(), found.joint_error()), (0.0, 0.0));
+    }
+
+    #[test]
+    fn what_is_out_of_reach_is_no_contact_until_it_is_added() {
+        let (world, mut state) = ball_on_floor(smooth(), 0.5, DVec3::ZERO);
+        let (model, mut found) = linearized(world.clone(), &mut state, StepOptions::default(), 1e-3);
+        assert!(found.contacts().is_empty());
+        let (_, near) = linearized(world, &mut state, StepOptions::default(), 1.0);
+        found.add_contact(&model, near.contacts()[0], &state.bodies);
+        assert_eq!(
+            (found.contacts().len(), found.contact_rows().len(), found.restitution().len()),
+            (1, 1, 1)
+        );
+        assert_eq!(found.contact_rows()[0].blocks, near.contact_rows()[0].blocks);
+    }
+
+    #[test]
+    fn a_limit_that_is_passed_and_an_open_joint_are_measured() {
+        let limits = ActionKind::Limits { lower: 0.0, upper: 1.0, restitution: 0.0 };
+        let (world, mut state) = slider(limits, 1.25, 0.0);
+        state.bodies[1].pose.position.x = 0.125;
+        let (_, found) = linearized(world, &mut state, StepOptions::default(), 1e-3);
+        assert!(found.is_beyond_limits(0.2) && !found.is_beyond_limits(0.3));
+        assert!((found.joint_error() - 0.125).abs() < 1e-15, "{}", found.joint_error());
+        assert!(matches!(found.joint_rows().rows[found.joint_rows().held].kind, RowKind::Limit { .. }));
+    }
+
+    #[test]
+    fn a_second_joint_between_the_same_bodies_closes_a_loop_and_is_redundant() {
+        let spring = ActionKind::Spring { stiffness: 1.0, damping: 0.0, rest: 0.0 };
+        let (mut world, mut state) = slider(spring, 0.5, 0.0);
+        assert!(!has_loops(&world));
+        world.joints.push(Joint::new("twin", JointKind::Prismatic, [0, 1], [Pose::IDENTITY; 2]));
+        assert!(has_loops(&world));
+        let (_, found) = linearized(world, &mut state, StepOptions::default(), 1e-3);
+        // Two prismatic joints lock five motions twice.
+        assert_eq!((found.joint_rows().held, found.redundant().iter().filter(|r| **r).count()), (10, 5));
+    }
+}

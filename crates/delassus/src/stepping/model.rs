@@ -1,0 +1,217 @@
+//! What does not change while a step is made: the world, its masses and the options.
+//!
+//! ```text
+//! v ← v + h M⁻¹F(q) ,   q ← q ⊕ h v
+//! ```
+//!
+//! v has 6 entries per body that moves, F weight and constant forces. Source: 004 eq. 9.
+
+use std::sync::Arc;
+
+use delassus_solve::problem::Law;
+
+use super::options::{FrictionLaw, Scheme, StepOptions};
+use crate::collision::Contact;
+use crate::world::{BodyState, FIXED_SLOT, Masses, World, drift};
+
+/// Arrivals slower than this part of the speed that gravity gives in a step do not rebound.
+pub(super) const REST_SPEED_RATIO: f64 = 0.1;
+/// Gaps below this many position tolerances count as touching.
+const TOUCHING_TOLERANCES: f64 = 1e3;
+/// The part of a touching gap by which a contact may give way.
+const YIELDING_RATIO: f64 = 0.1;
+
+/// A world, its masses and the options of its steps.
+pub(super) struct Model {
+    pub(super) world: Arc<World>,
+    pub(super) masses: Masses,
+    pub(super) options: StepOptions,
+}
+
+impl Model {
+    pub(super) fn new(world: Arc<World>, options: StepOptions) -> Self {
+        Model { masses: Masses::new(&world), world, options }
+    }
+
+    /// Whether a step has two solves, one that ends in positions and one that ends in velocities.
+    pub(super) fn is_symmetric(&self) -> bool {
+        self.options.scheme == Scheme::Symmetric
+    }
+
+    /// How long forces act before the solve that ends in positions, in a substep of length h.
+    pub(super) fn first_kick(&self, h: f64) -> f64 {
+        if self.is_symmetric() { 0.5 * h } else { h }
+    }
+
+    /// How close counts as touching.
+    pub(super) fn touching(&self) -> f64 {
+        TOUCHING_TOLERANCES * self.options.position_tolerance
+    }
+
+    /// How far a contact may give way.
+    pub(super) fn yielding(&self) -> f64 {
+        YIELDING_RATIO * self.touching()
+    }
+
+    /// Arrivals below this speed do not rebound.
+    pub(super) fn rest_speed(&self) -> f64 {
+        REST_SPEED_RATIO * self.world.gravity.length() * self.options.dt
+    }
+
+    /// v ← v + h M⁻¹F at the poses of these bodies.
+    pub(super) fn kick(&self, bodies: &[BodyState], h: f64, v: &mut [f64]) {
+        for ((body, s), &slot) in self.world.bodies.iter().zip(bodies).zip(&self.masses.slot) {
+            if slot != FIXED_SLOT {
+                let at = 6 * slot as usize;
+                let a = self.world.gravity + body.force[0] / body.mass;
+                let b = s.pose.local_vector(body.force[1]) / body.inertia;
+                for c in 0..3 {
+                    v[at + c] += h * a[c];
+                    v[at + 3 + c] += h * b[c];
+                }
+            }
+        }
+    }
+
+    /// Accelerations M⁻¹F at the poses of these bodies into `out`.
+    pub(super) fn accelerations(&self, bodies: &[BodyState], out: &mut Vec<f64>) {
+        out.clear();
+        out.resize(self.masses.mass.len(), 0.0);
+        self.kick(bodies, 1.0, out);
+    }
+
+    /// The free motion of these bodies over the time h with the velocities `v`.
+    pub(super) fn drift(&self, v: &[f64], h: f64, bodies: &mut [BodyState]) {
+        self.masses.scatter_velocities(v, bodies);
+        let moving = self.world.bodies.iter().zip(bodies).filter(|(body, _)| !body.fixed);
+        moving.for_each(|(body, s)| *s = drift(body, s, h));
+    }
+
+    /// The law and the coefficient of restitution of a contact.
+    pub(super) fn law_of(&self, contact: &Contact) -> (Law, f64) {
+        let [a, b] = contact.bodies;
+        let surface = self.world.surface(a as usize, b as usize);
+        let mu = surface.mu;
+        let law = match self.options.law {
+            _ if mu == 0.0 => Law::Unilateral,
+            FrictionLaw::Ncp if surface.rolling > 0.0 => Law::Rolling { mu, rolling: surface.rolling },
+            FrictionLaw::Ncp => Law::Coulomb { mu },
+            FrictionLaw::Ccp if surface.rolling > 0.0 => Law::ConeRolling { mu, rolling: surface.rolling },
+            FrictionLaw::Ccp => Law::Cone { mu },
+        };
+        (law, surface.restitution)
+    }
+}
+
+/// Worlds and substeps for the unit tests of this room.
+#[cfg(test)]
+pub(super) mod fixtures {
+    use super::*;
+    use crate::formula::{AnyFormula, Expression, Symbols};
+    use crate::stepping::linearization::{Linearization, Linearizer};
+    use crate::world::{Action, ActionKind, Axis, Body, Coordinate, Joint, JointKind};
+    use crate::world::{Pose, Shape, ShapeKind, Surface, WorldState};
+    use glam::DVec3;
+
+    /// The mass, the principal moment of inertia and the radius of each ball.
+    pub const MASS: f64 = 2.0;
+    pub const INERTIA: f64 = 0.05;
+    pub const RADIUS: f64 = 0.25;
+
+    /// A body with one shape at its centre of mass.
+    pub fn body(name: &str, fixed: bool, kind: ShapeKind) -> Body {
+        Body {
+            name: name.into(),
+            fixed,
+            mass: MASS,
+            inertia: DVec3::splat(INERTIA),
+            shapes: vec![Shape { kind, pose: Pose::IDENTITY }],
+            frame: Pose::IDENTITY,
+            force: [DVec3::ZERO; 2],
+        }
+    }
+
+    /// Where a body is and how fast its centre moves.
+    pub fn at(position: DVec3, velocity: DVec3) -> BodyState {
+        BodyState { pose: Pose { position, ..Pose::IDENTITY }, velocity, angular_velocity: DVec3::ZERO }
+    }
+
+    /// A floor, z ≤ 0, and a ball on it with this gap and velocity. Gravity is 10 m/s².
+    pub fn ball_on_floor(surface: Surface, gap: f64, velocity: DVec3) -> (World, WorldState) {
+        let floor = body("floor", true, ShapeKind::Plane);
+        let ball = body("ball", false, ShapeKind::Sphere { radius: RADIUS });
+        let world = World {
+            name: String::new(),
+            gravity: DVec3::new(0.0, 0.0, -10.0),
+            bodies: vec![floor, ball],
+            joints: vec![],
+            surfaces: vec![surface],
+            no_contact: vec![],
+        };
+        let bodies = vec![at(DVec3::ZERO, DVec3::ZERO), at(DVec3::new(0.0, 0.0, RADIUS + gap), velocity)];
+        (world, WorldState { t: 0.0, bodies, coordinates: vec![] })
+    }
+
+    /// A surface without friction and restitution.
+    pub fn smooth() -> Surface {
+        Surface { between: [None; 2], mu: 0.0, restitution: 0.0, rolling: 0.0 }
+    }
+
+    /// A formula of time.
+    pub fn formula(text: &str) -> AnyFormula {
+        AnyFormula::new(Expression::parse(text, &Symbols::default()).unwrap())
+    }
+
+    /// A ball that slides along the z axis on the frame, with one action on its coordinate, at height z. No gravity.
+    pub fn slider(kind: ActionKind, z: f64, velocity: f64) -> (World, WorldState) {
+        let frame = body("frame", true, ShapeKind::Sphere { radius: 0.5 * RADIUS });
+        let ball = body("ball", false, ShapeKind::Sphere { radius: RADIUS });
+        let mut joint = Joint::new("guide", JointKind::Prismatic, [0, 1], [Pose::IDENTITY; 2]);
+        joint.actions.push(Action { coordinate: Coordinate::Along(Axis::Z), kind });
+        let world = World {
+            name: String::new(),
+            gravity: DVec3::ZERO,
+            bodies: vec![frame, ball],
+            joints: vec![joint],
+            surfaces: vec![],
+            no_contact: vec![[0, 1]],
+        };
+        let bodies = vec![at(DVec3::ZERO, DVec3::ZERO), at(z * DVec3::Z, velocity * DVec3::Z)];
+        (world, WorldState { t: 0.0, bodies, coordinates: vec![] })
+    }
+
+    /// A model of a world and its linearization at a state, for a substep of length h.
+    pub fn linearized(
+        world: World,
+        state: &mut WorldState,
+        options: StepOptions,
+        h: f64,
+    ) -> (Model, Linearization) {
+        let model = Model::new(world.into(), options);
+        let mut linearization = Linearization::default();
+        Linearizer::new(&model.world).linearize(&model, state, h, model.first_kick(h), &mut linearization);
+        (model, linearization)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::fixtures::*;
+    use super::*;
+    use glam::DVec3;
+
+    #[test]
+    fn a_kick_gives_weight_and_force_over_mass_and_fixed_bodies_nothing() {
+        let (mut world, state) = ball_on_floor(smooth(), 1.0, DVec3::X);
+        world.bodies[1].force = [DVec3::new(4.0, 0.0, 0.0), DVec3::new(0.0, 0.1, 0.0)];
+        let model = Model::new(world.into(), StepOptions::default());
+        let mut v = vec![1.0; 6];
+        model.kick(&state.bodies, 0.5, &mut v);
+        // ½ s of 4 N on 2 kg, 10 m/s² downwards and 0.1 N m on 0.05 kg m².
+        assert_eq!(v, [2.0, 1.0, -4.0, 1.0, 2.0, 1.0]);
+        let mut bodies = state.bodies.clone();
+        model.drift(&[1.0, 0.0, 2.0, 0.0, 0.0, 0.0], 0.5, &mut bodies);
+        assert_eq!(bodies[1].pose.position, state.bodies[1].pose.position + DVec3::new(0.5, 0.0, 1.0));
+        assert_eq!(bodies[0], state.bodies[0]);
+    }
+}

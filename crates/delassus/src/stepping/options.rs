@@ -1,0 +1,179 @@
+//! The options of time steps: what they must be, and their names in files and on the command line.
+
+use std::fmt;
+use std::str::FromStr;
+
+use delassus_solve::contact::Method;
+use delassus_solve::impact::ImpactLaw;
+use thiserror::Error;
+
+use super::impact::StepImpactLaw;
+use crate::world::{World, WorldError, WorldState, check_world};
+
+/// The scheme of a step.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Scheme {
+    /// Two solves a step, second order where the motion is smooth.
+    #[default]
+    Symmetric,
+    /// One solve a step, first order (004 eq. 9).
+    HalfImplicit,
+}
+
+/// The law of friction.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum FrictionLaw {
+    /// Coulomb's law.
+    #[default]
+    Ncp,
+    /// The associated cone (004 eq. 11): lifts off while it slides.
+    Ccp,
+}
+
+/// Options of a [`Stepper`](super::Stepper).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct StepOptions {
+    /// Time step, s (default 1e-3).
+    pub dt: f64,
+    /// Scheme (default symmetric).
+    pub scheme: Scheme,
+    /// Law of friction (default Coulomb's).
+    pub law: FrictionLaw,
+    /// Law of impact (default Moreau's); the half-implicit scheme has that one only.
+    pub impact_law: StepImpactLaw,
+    /// Scale-free residual of each solve (default 1e-10).
+    pub tolerance: f64,
+    /// Solver (default `Auto`).
+    pub method: Method,
+    /// How far joints may be open and bodies may overlap after a step, m or rad (default 1e-10).
+    pub position_tolerance: f64,
+    /// Whether solves start from the impulses of the step before (default yes).
+    pub warm_start: bool,
+    /// Of several possible impulses, those of least norm (default no; costs another solve).
+    pub minimum_norm: bool,
+}
+
+impl Default for StepOptions {
+    fn default() -> Self {
+        StepOptions {
+            dt: 1e-3,
+            scheme: Scheme::Symmetric,
+            law: FrictionLaw::Ncp,
+            impact_law: StepImpactLaw::Moreau,
+            tolerance: 1e-10,
+            method: Method::Auto,
+            position_tolerance: 1e-10,
+            warm_start: true,
+            minimum_norm: false,
+        }
+    }
+}
+
+impl StepOptions {
+    /// Refuses steps and tolerances that are no positive numbers.
+    pub(super) fn check(&self) -> Result<(), WorldError> {
+        let StepOptions { dt, tolerance, position_tolerance, .. } = *self;
+        let numbers = [
+            ("the time step", dt),
+            ("the tolerance", tolerance),
+            ("the tolerance of positions", position_tolerance),
+        ];
+        for (what, value) in numbers {
+            if !(value > 0.0 && value.is_finite()) {
+                return Err(WorldError::Number { what, value, range: "positive and finite" });
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Refuses options, worlds and states of which no step can be made.
+pub(super) fn check(world: &World, state: &WorldState, options: &StepOptions) -> Result<(), WorldError> {
+    options.check()?;
+    check_world(world, state)
+}
+
+/// A word that names no value of an option.
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
+#[error("unknown {option} \"{name}\"")]
+pub struct UnknownOption {
+    /// The option.
+    pub option: &'static str,
+    /// The word.
+    pub name: String,
+}
+
+/// The value of a name in a list.
+fn named<T: Copy>(option: &'static str, all: &[(&str, T)], name: &str) -> Result<T, UnknownOption> {
+    let found = all.iter().find(|(n, _)| *n == name);
+    found.map(|(_, value)| *value).ok_or_else(|| UnknownOption { option, name: name.to_owned() })
+}
+
+impl FrictionLaw {
+    /// Both laws with their names.
+    pub const ALL: [(&'static str, FrictionLaw); 2] = [("ncp", FrictionLaw::Ncp), ("ccp", FrictionLaw::Ccp)];
+
+    /// The name in files and on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            FrictionLaw::Ncp => "ncp",
+            FrictionLaw::Ccp => "ccp",
+        }
+    }
+}
+
+impl FromStr for FrictionLaw {
+    type Err = UnknownOption;
+
+    fn from_str(name: &str) -> Result<Self, UnknownOption> {
+        named("friction law", &Self::ALL, name)
+    }
+}
+
+impl fmt::Display for FrictionLaw {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl Scheme {
+    /// Both schemes with their names.
+    pub const ALL: [(&'static str, Scheme); 2] =
+        [("symmetric", Scheme::Symmetric), ("half-implicit", Scheme::HalfImplicit)];
+
+    /// The name on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Scheme::Symmetric => "symmetric",
+            Scheme::HalfImplicit => "half-implicit",
+        }
+    }
+}
+
+impl FromStr for Scheme {
+    type Err = UnknownOption;
+
+    fn from_str(name: &str) -> Result<Self, UnknownOption> {
+        named("scheme", &Self::ALL, name)
+    }
+}
+
+impl fmt::Display for Scheme {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl StepImpactLaw {
+    /// The law in time steps, where impacts of the energetic law follow each other, contact after contact; `None` for a
+    /// matrix of restitution, which time steps do not have.
+    pub fn of(law: &ImpactLaw) -> Option<StepImpactLaw> {
+        match law {
+            ImpactLaw::Moreau => Some(StepImpactLaw::Moreau),
+            ImpactLaw::Newton => Some(StepImpactLaw::Newton),
+            ImpactLaw::Poisson => Some(StepImpactLaw::Poisson),
+            ImpactLaw::Energetic | ImpactLaw::Sequence => Some(StepImpactLaw::Sequence),
+            ImpactLaw::NewtonMatrix(_) => None,
+        }
+    }
+}

@@ -1,0 +1,244 @@
+//! How a step is divided into substeps, and what is done with a substep that failed.
+//!
+//! ```text
+//! Σ h_k = dt ,   h_k ≤ dt/2ⁿ after n substeps that were not solved ,   h_k ends at an impact or a limit
+//! ```
+//!
+//! A step of dt is one substep as long as nothing happens in it. A rebound needs its moment: a substep ends where a
+//! contact with restitution closes or a limit is reached. With few contacts a substep that is not solved is made again
+//! with half the length.
+
+use delassus_solve::problem::Status;
+
+use super::report::StepReport;
+use super::velocity_solve::FailedSolves;
+
+/// Cuts of one step at impacts, for few contacts.
+const MAX_CUTS: usize = 32;
+/// Cuts of one step times its contacts and one.
+const MAX_CUT_CONTACTS: usize = 2048;
+/// How often a step with few contacts that is not solved is halved.
+const MAX_HALVINGS: u32 = 6;
+/// Contacts up to which a step is made with care: with retries, bounded work and passes for exact gaps.
+pub(super) const MAX_CAREFUL_CONTACTS: usize = 64;
+/// Shortest substep, s.
+pub(super) const SHORTEST_SUBSTEP: f64 = 1e-9;
+
+/// What a substep does with limits that are not reached at its begin.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum LimitRule {
+    /// It keeps them.
+    Enforce,
+    /// It goes on as if they were not there: where one is passed, the substep shall end.
+    PassBy,
+}
+
+/// How far a substep keeps gaps open.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum GapRule {
+    /// At its end, whatever the linearization missed.
+    Exact,
+    /// As far as their linearization goes; what overlaps is not pushed out by velocities.
+    Linearized,
+}
+
+/// Whether contacts may give energy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum ContactEnergy {
+    /// No contact does in exact motion: a substep in which they do has failed.
+    Bounded,
+    /// Where velocities do not count.
+    Free,
+}
+
+/// How a substep is made.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct SubstepPlan {
+    pub(super) length: f64,
+    pub(super) limits: LimitRule,
+    pub(super) gaps: GapRule,
+    pub(super) energy: ContactEnergy,
+    /// Whether the first solve that fails ends the substep: it can be made again, shorter.
+    pub(super) may_retry: bool,
+}
+
+impl SubstepPlan {
+    /// The same, ended at a limit.
+    pub(super) fn ending_at_limit(self, length: f64) -> Self {
+        SubstepPlan { length, limits: LimitRule::Enforce, ..self }
+    }
+
+    /// The same, made where no substep is short enough: bodies go as far as the linearized gaps let them.
+    pub(super) fn linearized(self) -> Self {
+        SubstepPlan {
+            gaps: GapRule::Linearized,
+            limits: LimitRule::Enforce,
+            energy: ContactEnergy::Free,
+            may_retry: false,
+            ..self
+        }
+    }
+}
+
+/// What a substep decided.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum SubstepOutcome {
+    /// Its positions and velocities are taken.
+    Accepted,
+    /// It passed a limit: it shall be made again and end there.
+    EndAtLimit {
+        /// Length until the limit, s.
+        length: f64,
+    },
+    /// A solve failed: shorter ones shall be made.
+    Retry {
+        /// Length of the next, s.
+        length: f64,
+    },
+    /// Contacts gave energy: it shall be made again with linearized gaps, and what overlaps is separated without a velocity.
+    Depenetrate,
+}
+
+/// The time of a step that is left, and how it may be divided.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Schedule {
+    dt: f64,
+    remaining: f64,
+    max_cuts: usize,
+    /// Substeps made, those made again with half the length among them.
+    substeps: usize,
+    halvings: u32,
+}
+
+impl Schedule {
+    /// A step of dt with this many contacts at its begin.
+    pub(super) fn new(dt: f64, contacts: usize) -> Self {
+        let max_cuts = (MAX_CUT_CONTACTS / (1 + contacts)).min(MAX_CUTS);
+        Schedule { dt, remaining: dt, max_cuts, substeps: 0, halvings: 0 }
+    }
+
+    /// Time that is left, s.
+    pub(super) fn remaining(&self) -> f64 {
+        self.remaining
+    }
+
+    /// The longest that the next substep may be.
+    pub(super) fn longest(&self, failed: &FailedSolves) -> f64 {
+        if failed.exhausted() {
+            return self.remaining;
+        }
+        self.remaining.min(self.dt / f64::from(1_u32 << self.halvings))
+    }
+
+    /// Whether the next substep may end at an impact or at a limit.
+    pub(super) fn may_cut(&self) -> bool {
+        self.substeps < self.max_cuts
+    }
+
+    /// Whether the next substep, with this many contacts, may be made again where it fails.
+    pub(super) fn may_retry(&self, status: Status, contacts: usize, failed: &FailedSolves) -> bool {
+        let careful = contacts <= MAX_CAREFUL_CONTACTS && !failed.exhausted();
+        status == Status::Solved && self.halvings < MAX_HALVINGS && careful
+    }
+
+    /// A substep was not taken: the next ones are half as long.
+    pub(super) fn halve(&mut self) {
+        self.substeps += 1;
+        self.halvings += 1;
+    }
+
+    /// A substep of this length was taken.
+    pub(super) fn pass(&mut self, length: f64) {
+        self.substeps += 1;
+        self.remaining -= length;
+    }
+}
+
+/// The length of a substep that shall end at a moment, if it does within the longest.
+pub(super) fn length_until(moment: Option<f64>, longest: f64) -> f64 {
+    match moment {
+        Some(tau) if tau < longest - SHORTEST_SUBSTEP => tau.max(SHORTEST_SUBSTEP),
+        _ => longest,
+    }
+}
+
+/// A report before a substep, as far as the substep adds to it.
+#[derive(Clone, Copy)]
+pub(super) struct Checkpoint {
+    status: Status,
+    residual: f64,
+    impacts: usize,
+    jams: usize,
+    accumulations: usize,
+}
+
+impl Checkpoint {
+    pub(super) fn of(report: &StepReport) -> Self {
+        let StepReport { status, residual, impacts, jams, accumulations, .. } = report;
+        let (jams, accumulations) = (jams.len(), accumulations.len());
+        Checkpoint { status: *status, residual: *residual, impacts: *impacts, jams, accumulations }
+    }
+
+    /// The report without the substep; its solves and iterations still count.
+    pub(super) fn restore(self, report: &mut StepReport) {
+        (report.status, report.residual, report.impacts) = (self.status, self.residual, self.impacts);
+        report.failure = report.failure.filter(|_| self.status != Status::Solved);
+        report.jams.truncate(self.jams);
+        report.accumulations.truncate(self.accumulations);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::report::StepFailure;
+    use super::*;
+
+    #[test]
+    fn substeps_are_halved_six_times_at_most_and_fill_the_step() {
+        let (mut schedule, none) = (Schedule::new(1.0, 3), FailedSolves::default());
+        for n in 0..6 {
+            assert!(schedule.may_retry(Status::Solved, 3, &none));
+            assert_eq!(schedule.longest(&none), 0.5_f64.powi(n));
+            schedule.halve();
+        }
+        assert!(!schedule.may_retry(Status::Solved, 3, &none));
+        for _ in 0..64 {
+            assert!(schedule.remaining() > 0.0);
+            schedule.pass(schedule.longest(&none));
+        }
+        assert_eq!(schedule.remaining(), 0.0);
+    }
+
+    #[test]
+    fn many_contacts_and_failed_steps_are_not_retried_and_cuts_are_bounded() {
+        let (mut schedule, none) = (Schedule::new(1.0, 1023), FailedSolves::default());
+        assert!(!schedule.may_retry(Status::Solved, 1023, &none));
+        assert!(!schedule.may_retry(Status::Stalled, 1, &none));
+        // 2048 over 1024.
+        schedule.pass(0.1);
+        assert!(schedule.may_cut());
+        schedule.pass(0.1);
+        assert!(!schedule.may_cut());
+        assert!(!Schedule::new(1.0, 2048).may_cut());
+    }
+
+    #[test]
+    fn a_substep_ends_at_an_impact_that_is_neither_too_near_nor_too_late() {
+        assert_eq!(length_until(None, 1e-3), 1e-3);
+        assert_eq!(length_until(Some(4e-4), 1e-3), 4e-4);
+        assert_eq!(length_until(Some(1e-12), 1e-3), SHORTEST_SUBSTEP);
+        assert_eq!(length_until(Some(1e-3 - 1e-10), 1e-3), 1e-3);
+    }
+
+    #[test]
+    fn a_rollback_keeps_the_work_in_the_report_and_nothing_else() {
+        let mut report = StepReport::solved();
+        report.solves = 2;
+        let checkpoint = Checkpoint::of(&report);
+        (report.status, report.failure) = (Status::Stalled, Some(StepFailure::Energy));
+        (report.residual, report.impacts, report.solves) = (0.5, 3, 5);
+        checkpoint.restore(&mut report);
+        assert_eq!((report.status, report.failure), (Status::Solved, None));
+        assert_eq!((report.residual, report.impacts, report.solves), (0.0, 0, 5));
+    }
+}

@@ -1,0 +1,203 @@
+//! Velocity solves that do not end in a solution: other starts, and then the associated law.
+//!
+//! ```text
+//! warm start  →  zero impulses, method Auto  →  associated law  →  no impulses
+//! ```
+//!
+//! Each arrow is taken where what is before it failed. With much friction a wedged body may have no solution at all, and
+//! impulses that solve nothing have thrown it out of its box. The associated law (004 eq. 11) always has a solution, and
+//! gives no energy. The step is reported as not solved all the same.
+
+use delassus_solve::contact::{FrictionOptions, Method};
+use delassus_solve::problem::{FrictionProblem, InvalidProblem, Status};
+
+use super::super::warm_start::Impulses;
+use super::{SolveInput, SolveOutcome, VelocitySolver};
+use crate::collision::ContactRows;
+use crate::world::Masses;
+
+/// Solves of one step that may fail. From then on the step takes the time that is left in one substep, each solve is tried
+/// once, and where there seems to be no solution at all, with the associated law.
+const MAX_FAILED_SOLVES: usize = 6;
+/// A residual from which on impulses have nothing to do with the law.
+const DIVERGED_RESIDUAL: f64 = 1e-3;
+/// Kinetic energy after a solve that failed, in those before it, from which on it is not taken.
+const DIVERGED_ENERGY_RATIO: f64 = 4.0;
+/// The associated law is convex: a solve gets this part of the work, as what takes long is of no use.
+const ASSOCIATED_WORK_DIVISOR: u64 = 4;
+
+/// The solves of a step that failed.
+#[derive(Clone, Copy, Default)]
+pub struct FailedSolves {
+    count: usize,
+    last_residual: f64,
+}
+
+impl FailedSolves {
+    /// Whether no other start is tried any more.
+    pub fn exhausted(&self) -> bool {
+        self.count >= MAX_FAILED_SOLVES
+    }
+}
+
+/// A velocity solver that tries again.
+#[derive(Default)]
+pub struct FallbackSolver {
+    solver: VelocitySolver,
+    /// The velocities before the last solve.
+    velocity_before: Vec<f64>,
+    /// What the first try found, while others are made.
+    first_velocity: Vec<f64>,
+    first_impulses: Impulses,
+}
+
+impl FallbackSolver {
+    /// The velocities before the last solve.
+    pub fn velocity_before(&self) -> &[f64] {
+        &self.velocity_before
+    }
+
+    /// The problem solved last and its impulses.
+    pub fn last_problem(&self) -> (&FrictionProblem, &[f64]) {
+        (self.solver.problem(), self.solver.impulse())
+    }
+
+    /// Solves from the impulses given: `v` and `impulses` become those after the solve, whatever its status.
+    pub fn solve(
+        &mut self,
+        input: &SolveInput<'_>,
+        failed: &mut FailedSolves,
+        impulses: &mut Impulses,
+        v: &mut Vec<f64>,
+    ) -> Result<SolveOutcome, InvalidProblem> {
+        self.velocity_before.clone_from(v);
+        let exhausted = failed.exhausted();
+        if exhausted && failed.last_residual > DIVERGED_RESIDUAL {
+            let iterations = self.solve_associated(input, impulses, v)?;
+            return Ok(SolveOutcome { status: Status::Stalled, residual: failed.last_residual, iterations });
+        }
+        let warm = impulses.are_nonzero();
+        let first = self.solver.solve(input, impulses, v)?;
+        if first.status == Status::Solved {
+            return Ok(first);
+        }
+        if exhausted && !diverged(first.residual, input.masses, v, &self.velocity_before) {
+            return Ok(first);
+        }
+        failed.count += 1;
+        let mut last = first;
+        // Another start, where it is another one: the first may have been a bad one.
+        if warm || input.options.method != Method::Auto {
+            last = self.solve_cold(first, input, failed, impulses, v)?;
+            if last.status == Status::Solved {
+                return Ok(last);
+            }
+        }
+        failed.last_residual = last.residual;
+        if diverged(last.residual, input.masses, v, &self.velocity_before) {
+            last.iterations += self.solve_associated(input, impulses, v)?;
+        }
+        Ok(last)
+    }
+
+    /// Solves from zero impulses; the better of the two where that fails too.
+    fn solve_cold(
+        &mut self,
+        first: SolveOutcome,
+        input: &SolveInput<'_>,
+        failed: &mut FailedSolves,
+        impulses: &mut Impulses,
+        v: &mut [f64],
+    ) -> Result<SolveOutcome, InvalidProblem> {
+        self.first_velocity.clear();
+        self.first_velocity.extend_from_slice(v);
+        self.first_impulses.clone_from(impulses);
+        v.copy_from_slice(&self.velocity_before);
+        impulses.fill_zero();
+        let options = FrictionOptions { method: Method::Auto, ..input.options };
+        let second = self.solver.solve(&SolveInput { options, ..*input }, impulses, v)?;
+        let iterations = first.iterations + second.iterations;
+        if second.status == Status::Solved {
+            return Ok(SolveOutcome { iterations, ..second });
+        }
+        failed.count += 1;
+        if first.residual <= second.residual {
+            impulses.clone_from(&self.first_impulses);
+            v.copy_from_slice(&self.first_velocity);
+            return Ok(SolveOutcome { iterations, ..first });
+        }
+        Ok(SolveOutcome { iterations, ..second })
+    }
+
+    /// Solves with the associated law in the place of Coulomb's; without impulses where even that fails. The iterations.
+    fn solve_associated(
+        &mut self,
+        input: &SolveInput<'_>,
+        impulses: &mut Impulses,
+        v: &mut [f64],
+    ) -> Result<usize, InvalidProblem> {
+        v.copy_from_slice(&self.velocity_before);
+        impulses.fill_zero();
+        let relaxed: Vec<ContactRows> = input.contacts.iter().map(ContactRows::associated).collect();
+        let max_work = input.options.max_work.map(|work| work / ASSOCIATED_WORK_DIVISOR);
+        let options = FrictionOptions { method: Method::Auto, max_work, ..input.options };
+        let outcome =
+            self.solver.solve(&SolveInput { contacts: &relaxed, options, ..*input }, impulses, v)?;
+        if outcome.status != Status::Solved
+            && diverged(outcome.residual, input.masses, v, &self.velocity_before)
+        {
+            v.copy_from_slice(&self.velocity_before);
+            impulses.fill_zero();
+        }
+        Ok(outcome.iterations)
+    }
+}
+
+/// Whether velocities that are no solution had better not be taken: they have nothing to do with the laws, or much more
+/// energy than those before the solve.
+fn diverged(residual: f64, masses: &Masses, v: &[f64], before: &[f64]) -> bool {
+    let energy = |v: &[f64]| v.iter().zip(&masses.mass).map(|(v, m)| m * v * v).sum::<f64>();
+    residual.is_nan() || residual > DIVERGED_RESIDUAL || energy(v) > DIVERGED_ENERGY_RATIO * energy(before)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::model::fixtures::*;
+    use super::super::super::options::StepOptions;
+    use super::super::super::row_targets::RowTargets;
+    use super::super::tests::input;
+    use super::*;
+    use crate::world::Surface;
+    use glam::DVec3;
+
+    #[test]
+    fn velocities_far_from_the_law_or_with_four_times_the_energy_are_not_taken() {
+        let (world, _) = ball_on_floor(smooth(), 0.0, DVec3::ZERO);
+        let masses = Masses::new(&world);
+        let before = [1.0, 0.0, 0.0, 0.0, 0.0, 0.0];
+        let faster = [2.1, 0.0, 0.0, 0.0, 0.0, 0.0];
+        assert!(!diverged(1e-4, &masses, &before, &before));
+        assert!(diverged(1e-2, &masses, &before, &before));
+        assert!(diverged(f64::NAN, &masses, &before, &before));
+        assert!(diverged(1e-4, &masses, &faster, &before));
+    }
+
+    #[test]
+    fn once_too_many_solves_have_failed_the_associated_law_is_taken_and_reported() {
+        let (world, mut state) = ball_on_floor(Surface { mu: 0.5, ..smooth() }, 0.0, DVec3::ZERO);
+        let (model, linearization) = linearized(world, &mut state, StepOptions::default(), 1e-3);
+        let targets = RowTargets { joints: vec![], normal_bias: vec![Some(0.0)] };
+        let mut impulses = Impulses { rows: vec![], contacts: vec![[0.0; 5]] };
+        let mut failed = FailedSolves { count: MAX_FAILED_SOLVES, last_residual: 1.0 };
+        let mut v = vec![1.0, 0.0, -1.0, 0.0, 0.0, 0.0];
+        let mut solver = FallbackSolver::default();
+        let outcome =
+            solver.solve(&input(&model, &linearization, &targets, 1e-3), &mut failed, &mut impulses, &mut v);
+        let outcome = outcome.unwrap();
+        assert_eq!((outcome.status, outcome.residual), (Status::Stalled, 1.0));
+        // The associated law lifts off while it slides: u_n = μ |u_t|.
+        let slip = v[0] - RADIUS * v[4];
+        assert!(v[2] > 0.0 && (v[2] - 0.5 * slip.abs()).abs() < 1e-9, "{v:?}");
+        assert_eq!(solver.velocity_before(), [1.0, 0.0, -1.0, 0.0, 0.0, 0.0]);
+    }
+}

@@ -1,0 +1,454 @@
+//! The velocity-level solve of a time step: velocities and impulses from joints, contacts and their targets.
+//!
+//! ```text
+//! v = v* + M⁻¹ Hᵀ r ,   u = H v + b ,   (u_i, r_i) in the law of row or contact i
+//! ```
+//!
+//! v* are the velocities before (6 per body that moves), H the rows of joints and contacts, b their targets: a distance
+//! per time, a target speed, a rebound. Source: 004 eq. 9. Rows with a bound on their force (motors, dry friction in
+//! joints) are solved as bilateral ones. Where the bound is passed, they get the bound as a known impulse and the rest
+//! is solved again.
+
+mod fallback;
+mod joint_solve;
+
+pub(super) use fallback::{FailedSolves, FallbackSolver};
+pub(super) use joint_solve::JointsAlone;
+
+use delassus_solve::contact::{FrictionOptions, FrictionSolution, Workspace, solve_into};
+use delassus_solve::linalg::Sparse;
+use delassus_solve::problem::{Form, FrictionProblem, InvalidProblem, Law, Status};
+
+use super::row_targets::{RowTarget, RowTargets};
+use super::warm_start::Impulses;
+use crate::collision::{ContactRows, MAX_CONTACT_ROWS};
+use crate::world::{FIXED_SLOT, Masses, RowKind, Rows, apply_row_impulse, row_velocity};
+
+/// Rounds in which bounded rows may go to their bounds and back.
+const MAX_BOUND_ROUNDS: usize = 20;
+/// A bound that follows the load of its joint has converged when it changes by less than this part.
+const BOUND_TOLERANCE: f64 = 1e-9;
+/// Rows of joints up to which joints alone are solved by a dense factorization.
+const MAX_DIRECT_ROWS: usize = 200;
+
+/// What a velocity solve is given, beside the velocities before.
+#[derive(Clone, Copy)]
+pub(super) struct SolveInput<'a> {
+    pub(super) masses: &'a Masses,
+    pub(super) rows: &'a Rows,
+    pub(super) contacts: &'a [ContactRows],
+    pub(super) targets: &'a RowTargets,
+    /// For how long forces act: bounds on forces become bounds on impulses by it.
+    pub(super) duration: f64,
+    pub(super) options: FrictionOptions,
+}
+
+/// How a velocity solve ended.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct SolveOutcome {
+    pub(super) status: Status,
+    pub(super) residual: f64,
+    pub(super) iterations: usize,
+}
+
+impl SolveOutcome {
+    /// Nothing was to be solved.
+    const NOTHING: SolveOutcome = SolveOutcome { status: Status::Solved, residual: 0.0, iterations: 0 };
+}
+
+/// Solves for velocities, one problem after the other, in memory that is kept.
+pub(super) struct VelocitySolver {
+    /// Always in global form.
+    problem: FrictionProblem,
+    workspace: Workspace,
+    solution: FrictionSolution,
+    joints_alone: JointsAlone,
+    /// Entries of Hᵀ and of the mass matrix.
+    jacobian_entries: Vec<(usize, usize, f64)>,
+    mass_entries: Vec<(usize, usize, f64)>,
+    /// Masses 1/c of the bodies that stand for compliant rows.
+    compliant_masses: Vec<f64>,
+    /// Per row of a joint: bilateral (0) or at its bound (±1), and the bound on its impulse.
+    side: Vec<i8>,
+    bound: Vec<f64>,
+    velocity_before: Vec<f64>,
+}
+
+/// The parts of a problem in global form.
+struct GlobalForm<'a> {
+    mass: &'a mut Sparse,
+    jacobian_transposed: &'a mut Sparse,
+    force: &'a mut Vec<f64>,
+    bias: &'a mut Vec<f64>,
+}
+
+impl<'a> GlobalForm<'a> {
+    fn of(form: &'a mut Form) -> Self {
+        let Form::Global { mass, jacobian_transposed, force, bias } = form else {
+            unreachable!("a velocity solver makes its problem in global form and never changes that")
+        };
+        GlobalForm { mass, jacobian_transposed, force, bias }
+    }
+}
+
+impl Default for VelocitySolver {
+    fn default() -> Self {
+        let empty = || Sparse::zeros(0, 0);
+        let form =
+            Form::Global { mass: empty(), jacobian_transposed: empty(), force: Vec::new(), bias: Vec::new() };
+        VelocitySolver {
+            problem: FrictionProblem { laws: Vec::new(), form },
+            workspace: Workspace::default(),
+            solution: FrictionSolution::default(),
+            joints_alone: JointsAlone::default(),
+            jacobian_entries: Vec::new(),
+            mass_entries: Vec::new(),
+            compliant_masses: Vec::new(),
+            side: Vec::new(),
+            bound: Vec::new(),
+            velocity_before: Vec::new(),
+        }
+    }
+}
+
+impl VelocitySolver {
+    /// Solves from the impulses given: `v` and `impulses` become those after the solve.
+    pub(super) fn solve(
+        &mut self,
+        input: &SolveInput<'_>,
+        impulses: &mut Impulses,
+        v: &mut [f64],
+    ) -> Result<SolveOutcome, InvalidProblem> {
+        let SolveInput { rows, duration, .. } = *input;
+        self.side.clear();
+        self.side.resize(rows.rows.len(), 0);
+        self.bound.clear();
+        self.bound.extend(rows.rows.iter().map(|row| force_bound(&row.kind, 0.0) * duration));
+        let bounded = rows.rows.iter().any(|row| matches!(row.kind, RowKind::Bounded { .. }));
+        self.velocity_before.clear();
+        self.velocity_before.extend_from_slice(v);
+        let mut outcome = SolveOutcome::NOTHING;
+        for round in 0..MAX_BOUND_ROUNDS {
+            v.copy_from_slice(&self.velocity_before);
+            self.apply_known_impulses(input, impulses, v);
+            let solved = self.solve_unknown(input, impulses, v)?;
+            outcome = SolveOutcome { iterations: outcome.iterations + solved.iterations, ..solved };
+            if !bounded || !self.update_bounds(input, &impulses.rows, v) {
+                break;
+            }
+            if round + 1 == MAX_BOUND_ROUNDS {
+                outcome.status = Status::Stalled;
+            }
+        }
+        Ok(outcome)
+    }
+
+    /// The problem solved last.
+    pub(super) fn problem(&self) -> &FrictionProblem {
+        &self.problem
+    }
+
+    /// Its impulses.
+    pub(super) fn impulse(&self) -> &[f64] {
+        &self.solution.impulse
+    }
+
+    /// Impulses that are no unknowns: given ones, and those of rows at their bounds.
+    fn apply_known_impulses(&self, input: &SolveInput<'_>, impulses: &mut Impulses, v: &mut [f64]) {
+        for (i, target) in input.targets.joints.iter().enumerate() {
+            let known = match (target, self.side[i]) {
+                (RowTarget::LeftOut, _) => {
+                    impulses.rows[i] = 0.0;
+                    None
+                }
+                (RowTarget::Impulse(r), _) => Some(*r),
+                (RowTarget::Velocity { .. }, s) if s != 0 => Some(f64::from(s) * self.bound[i]),
+                _ => None,
+            };
+            if let Some(r) = known {
+                impulses.rows[i] = r;
+                apply_row_impulse(input.rows, i, r, input.masses, v);
+            }
+        }
+    }
+
+    /// Lets bounded rows go to their bounds and back; whether one did.
+    fn update_bounds(&mut self, input: &SolveInput<'_>, row_impulse: &[f64], v: &[f64]) -> bool {
+        let SolveInput { masses, rows, duration, targets, .. } = *input;
+        let mut changed = false;
+        for (i, row) in rows.rows.iter().enumerate() {
+            let (RowKind::Bounded { .. }, RowTarget::Velocity { bias }) = (row.kind, targets.joints[i])
+            else {
+                continue;
+            };
+            let load = (rows.rows.iter().zip(row_impulse))
+                .filter(|(other, _)| other.joint == row.joint)
+                .map(|(other, r)| (other.load * r).powi(2))
+                .sum::<f64>()
+                .sqrt();
+            let now = force_bound(&row.kind, load / duration.max(f64::MIN_POSITIVE)) * duration;
+            changed |=
+                self.side[i] != 0 && (now - self.bound[i]).abs() > BOUND_TOLERANCE * (now + self.bound[i]);
+            self.bound[i] = now;
+            let r = row_impulse[i];
+            if self.side[i] == 0 && r.abs() > now {
+                self.side[i] = if r > 0.0 { 1 } else { -1 };
+                changed = true;
+            } else if self.side[i] != 0 {
+                // At its bound a force opposes the motion that it could not stop.
+                let u = row_velocity(rows, i, masses, v) + bias;
+                if u * f64::from(self.side[i]) > 0.0 {
+                    self.side[i] = 0;
+                    changed = true;
+                }
+            }
+        }
+        changed
+    }
+
+    /// The problem without the rows whose impulses are known.
+    fn solve_unknown(
+        &mut self,
+        input: &SolveInput<'_>,
+        impulses: &mut Impulses,
+        v: &mut [f64],
+    ) -> Result<SolveOutcome, InvalidProblem> {
+        self.assemble_joints(input, impulses);
+        self.assemble_contacts(input, impulses);
+        if self.problem.laws.is_empty() {
+            return Ok(SolveOutcome::NOTHING);
+        }
+        self.assemble_dynamics(input.masses, v);
+        let outcome = self.solve_assembled(&input.options)?;
+        self.scatter(input, impulses, v);
+        Ok(outcome)
+    }
+
+    /// The target of a row of a joint whose impulse is an unknown: b and the compliance c.
+    fn unknown(&self, targets: &RowTargets, i: usize) -> Option<(f64, f64)> {
+        match targets.joints[i] {
+            RowTarget::Velocity { bias } if self.side[i] == 0 => Some((bias, 0.0)),
+            RowTarget::Compliant { bias, compliance } => Some((bias, compliance)),
+            _ => None,
+        }
+    }
+
+    /// Laws, columns of Hᵀ, b and starting impulses of joints, from an empty problem.
+    fn assemble_joints(&mut self, input: &SolveInput<'_>, impulses: &Impulses) {
+        let SolveInput { masses, rows, targets, .. } = *input;
+        self.problem.laws.clear();
+        GlobalForm::of(&mut self.problem.form).bias.clear();
+        self.jacobian_entries.clear();
+        self.compliant_masses.clear();
+        self.solution.impulse.clear();
+        for (i, row) in rows.rows.iter().enumerate() {
+            let Some((b, compliance)) = self.unknown(targets, i) else { continue };
+            let bias = GlobalForm::of(&mut self.problem.form).bias;
+            let column = bias.len();
+            for (body, block) in rows.blocks_of(row) {
+                let at = 6 * masses.slot[*body as usize] as usize;
+                self.jacobian_entries.extend((0..6).map(|c| (at + c, column, block[c])));
+            }
+            // A compliant row has a body of its own, of mass 1/c, which moves along with it.
+            if compliance > 0.0 {
+                let own = masses.mass.len() + self.compliant_masses.len();
+                self.jacobian_entries.push((own, column, 1.0));
+                self.compliant_masses.push(1.0 / compliance);
+            }
+            bias.push(b);
+            let limit = matches!(row.kind, RowKind::Limit { .. });
+            self.problem.laws.push(if limit { Law::Unilateral } else { Law::Bilateral });
+            self.solution.impulse.push(impulses.rows[i]);
+        }
+    }
+
+    /// The same of contacts, behind those of joints.
+    fn assemble_contacts(&mut self, input: &SolveInput<'_>, impulses: &Impulses) {
+        let FrictionProblem { laws, form } = &mut self.problem;
+        let bias = GlobalForm::of(form).bias;
+        for (i, contact) in input.contacts.iter().enumerate() {
+            let Some(b) = input.targets.normal_bias[i] else { continue };
+            for k in 0..contact.law.dim() {
+                let column = bias.len();
+                for s in (0..2).filter(|&s| contact.slots[s] != FIXED_SLOT) {
+                    let at = 6 * contact.slots[s] as usize;
+                    self.jacobian_entries.extend((0..6).map(|c| (at + c, column, contact.blocks[s][k][c])));
+                }
+                bias.push(if k == 0 { b } else { 0.0 });
+                self.solution.impulse.push(impulses.contacts[i][k]);
+            }
+            laws.push(contact.law);
+        }
+    }
+
+    /// M, Hᵀ and M v*, with the bodies of compliant rows at rest.
+    fn assemble_dynamics(&mut self, masses: &Masses, v: &[f64]) {
+        let GlobalForm { mass, jacobian_transposed, force, bias } = GlobalForm::of(&mut self.problem.form);
+        let dofs = masses.mass.len() + self.compliant_masses.len();
+        let all = masses.mass.iter().chain(&self.compliant_masses);
+        self.mass_entries.clear();
+        self.mass_entries.extend(all.enumerate().map(|(i, &m)| (i, i, m)));
+        mass.refill(dofs, dofs, &self.mass_entries);
+        jacobian_transposed.refill(dofs, bias.len(), &self.jacobian_entries);
+        force.clear();
+        force.extend(masses.mass.iter().zip(v).map(|(m, v)| m * v));
+        force.resize(dofs, 0.0);
+    }
+
+    /// Solves what is assembled, joints alone by one factorization.
+    fn solve_assembled(&mut self, options: &FrictionOptions) -> Result<SolveOutcome, InvalidProblem> {
+        let FrictionProblem { laws, form } = &mut self.problem;
+        if laws.len() <= MAX_DIRECT_ROWS && laws.iter().all(|law| *law == Law::Bilateral) {
+            let GlobalForm { jacobian_transposed, force, bias, .. } = GlobalForm::of(form);
+            let impulse = &mut self.solution.impulse;
+            let alone =
+                self.joints_alone.solve(jacobian_transposed, &self.mass_entries, force, bias, impulse);
+            if let Some(residual) = alone.filter(|residual| *residual <= options.tolerance) {
+                return Ok(SolveOutcome { status: Status::Solved, residual, iterations: 1 });
+            }
+        }
+        solve_into(&self.problem, options, &mut self.workspace, &mut self.solution)?;
+        let FrictionSolution { status, residual, iterations, .. } = self.solution;
+        Ok(SolveOutcome { status, residual, iterations })
+    }
+
+    /// Gives rows and contacts their impulses, and bodies the velocities that follow.
+    fn scatter(&self, input: &SolveInput<'_>, impulses: &mut Impulses, v: &mut [f64]) {
+        let SolveInput { masses, rows, contacts, targets, .. } = *input;
+        let impulse = &self.solution.impulse;
+        let mut at = 0;
+        for i in 0..rows.rows.len() {
+            if self.unknown(targets, i).is_some() {
+                impulses.rows[i] = impulse[at];
+                apply_row_impulse(rows, i, impulse[at], masses, v);
+                at += 1;
+            }
+        }
+        for (i, contact) in contacts.iter().enumerate() {
+            impulses.contacts[i] = [0.0; MAX_CONTACT_ROWS];
+            if targets.normal_bias[i].is_some() {
+                let n = contact.law.dim();
+                impulses.contacts[i][..n].copy_from_slice(&impulse[at..at + n]);
+                contact.apply_impulse(&impulse[at..at + n], &masses.inverse, v);
+                at += n;
+            }
+        }
+    }
+}
+
+/// The largest force of a row of a joint under a load.
+fn force_bound(kind: &RowKind, load: f64) -> f64 {
+    match kind {
+        RowKind::Bounded { force, per_load } => force + per_load * load,
+        _ => f64::INFINITY,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::linearization::Linearization;
+    use super::super::model::Model;
+    use super::super::model::fixtures::*;
+    use super::super::options::StepOptions;
+    use super::*;
+    use crate::world::{ActionKind, Surface};
+    use glam::DVec3;
+
+    pub(super) fn input<'a>(
+        model: &'a Model,
+        linearization: &'a Linearization,
+        targets: &'a RowTargets,
+        duration: f64,
+    ) -> SolveInput<'a> {
+        SolveInput {
+            masses: &model.masses,
+            rows: linearization.joint_rows(),
+            contacts: linearization.contact_rows(),
+            targets,
+            duration,
+            options: FrictionOptions { tolerance: 1e-12, ..FrictionOptions::default() },
+        }
+    }
+
+    fn zeros(linearization: &Linearization) -> Impulses {
+        Impulses {
+            rows: vec![0.0; linearization.joint_rows().rows.len()],
+            contacts: vec![[0.0; MAX_CONTACT_ROWS]; linearization.contacts().len()],
+        }
+    }
+
+    #[test]
+    fn a_ball_that_slides_into_the_floor_gets_the_impulse_of_coulombs_law() {
+        let surface = Surface { mu: 0.25, ..smooth() };
+        let (world, mut state) = ball_on_floor(surface, 0.0, DVec3::ZERO);
+        let (model, linearization) = linearized(world, &mut state, StepOptions::default(), 1e-3);
+        let targets = RowTargets { joints: vec![], normal_bias: vec![Some(0.0)] };
+        let mut impulses = zeros(&linearization);
+        let mut v = vec![3.0, 0.0, -1.0, 0.0, 0.0, 0.0];
+        let mut solver = VelocitySolver::default();
+        let outcome =
+            solver.solve(&input(&model, &linearization, &targets, 1e-3), &mut impulses, &mut v).unwrap();
+        assert_eq!(outcome.status, Status::Solved);
+        // r_n = m u_n stops the fall. Sliding at 3 m/s, friction is μ r_n: it would take m u_t/(1 + m ρ²/I) = 6/3.5 N s to
+        // stop the point of contact, and there are 0.5.
+        let (normal, friction) = (MASS * 1.0, 0.25 * MASS);
+        assert!((impulses.contacts[0][0] - normal).abs() < 1e-10, "{:?}", impulses.contacts);
+        assert!((impulses.contacts[0][1].hypot(impulses.contacts[0][2]) - friction).abs() < 1e-10);
+        let expected = [3.0 - friction / MASS, 0.0, 0.0, 0.0, friction * RADIUS / INERTIA, 0.0];
+        // The residual is below 1e-12 in the units of impulses of a few N s, over the smallest inertia 0.05.
+        assert!(v.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-9), "{v:?} for {expected:?}");
+    }
+
+    #[test]
+    fn a_contact_that_is_left_out_gets_no_impulse() {
+        let (world, mut state) = ball_on_floor(smooth(), 0.0, DVec3::ZERO);
+        let (model, linearization) = linearized(world, &mut state, StepOptions::default(), 1e-3);
+        let targets = RowTargets { joints: vec![], normal_bias: vec![None] };
+        let (mut impulses, mut v) = (zeros(&linearization), vec![0.0, 0.0, -1.0, 0.0, 0.0, 0.0]);
+        let mut solver = VelocitySolver::default();
+        let outcome =
+            solver.solve(&input(&model, &linearization, &targets, 1e-3), &mut impulses, &mut v).unwrap();
+        assert_eq!((outcome.status, outcome.iterations), (Status::Solved, 0));
+        assert_eq!((v[2], impulses.contacts[0][0]), (-1.0, 0.0));
+    }
+
+    /// Velocity along the guide, and impulses, of a ball with one action after one solve from this velocity.
+    fn slide(kind: ActionKind, target: RowTarget, velocity: f64, duration: f64) -> (f64, Impulses) {
+        let (world, mut state) = slider(kind, 0.5, velocity);
+        let (model, linearization) = linearized(world, &mut state, StepOptions::default(), duration);
+        let held = linearization.joint_rows().held;
+        let mut joints = vec![RowTarget::Velocity { bias: 0.0 }; held];
+        joints.push(target);
+        let targets = RowTargets { joints, normal_bias: vec![] };
+        let (mut impulses, mut v) = (zeros(&linearization), vec![0.0, 0.0, velocity, 0.0, 0.0, 0.0]);
+        let mut solver = VelocitySolver::default();
+        let outcome =
+            solver.solve(&input(&model, &linearization, &targets, duration), &mut impulses, &mut v).unwrap();
+        assert_eq!(outcome.status, Status::Solved);
+        (v[2], impulses)
+    }
+
+    #[test]
+    fn a_motor_reaches_its_speed_or_its_bound() {
+        let motor = |force: f64| ActionKind::Speed { target: formula("3"), force };
+        let target = RowTarget::Velocity { bias: -3.0 };
+        let (u, strong) = slide(motor(1e3), target, 1.0, 0.01);
+        assert!((u - 3.0).abs() < 1e-12 && (strong.rows.last().unwrap() - MASS * 2.0).abs() < 1e-12);
+        // 50 N for 0.01 s give 2 kg a quarter of a metre per second.
+        let (u, weak) = slide(motor(50.0), target, 1.0, 0.01);
+        assert!((u - 1.25).abs() < 1e-12 && (weak.rows.last().unwrap() - 0.5).abs() < 1e-12, "{u}");
+    }
+
+    #[test]
+    fn a_compliant_row_gives_way_in_proportion_to_its_impulse() {
+        let spring = ActionKind::Spring { stiffness: 1.0, damping: 1.0, rest: 0.0 };
+        // u + b + c r = 0 and u = u₀ + r/m: r = −(u₀ + b)/(c + 1/m).
+        let target = RowTarget::Compliant { bias: 0.5, compliance: 0.25 };
+        let (u, impulses) = slide(spring.clone(), target, 1.0, 0.01);
+        let r = -(1.0 + 0.5) / (0.25 + 1.0 / MASS);
+        assert!((impulses.rows.last().unwrap() - r).abs() < 1e-12 && (u - (1.0 + r / MASS)).abs() < 1e-12);
+        // A given impulse is given.
+        let (u, impulses) = slide(spring, RowTarget::Impulse(0.75), 1.0, 0.01);
+        assert_eq!((*impulses.rows.last().unwrap(), u), (0.75, 1.0 + 0.75 / MASS));
+    }
+}
