@@ -74,6 +74,13 @@ pub(super) struct Equations {
     pub(super) joints: Vec<JointKinematics>,
 }
 
+impl Equations {
+    /// The normal velocity of a contact; 0 for one that was not asked for.
+    pub(super) fn normal_velocity(&self, contact: usize) -> f64 {
+        self.contacts[contact].as_ref().map_or(0.0, |c| c.normal.velocity)
+    }
+}
+
 /// Accelerations and forces at a state, in given modes.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Response {
@@ -106,14 +113,15 @@ pub enum ModeError {
 
 /// A system as the integrator evaluates it.
 pub(super) struct Mechanics<'a> {
-    pub(super) system: &'a System,
+    system: &'a System,
     /// M where it never changes.
     constant: Option<(Arc<Matrix>, MassFactor)>,
+    /// The point at which formulas were evaluated last.
     state: State,
     /// Slips in space up to this have the direction of their mode: their own is rounding.
-    pub(super) no_slip: f64,
-    /// Rows that depend on others along the present motion; `None` where the state is on its constraints and tells itself.
-    pub(super) dependent: Option<Dependent>,
+    zero_slip: f64,
+    /// Rows that depend on others along the present motion; `None` where the state is on its constraints and shows them.
+    dependent: Option<Dependent>,
 }
 
 /// Which rows depend on others. A motion is off its constraints by its error, and there rows that depend on
@@ -129,7 +137,7 @@ pub(super) struct Dependent {
 }
 
 impl<'a> Mechanics<'a> {
-    /// The system; the state tells its mass where that is constant.
+    /// The system; where its mass is constant it is evaluated at this state.
     pub(super) fn new(system: &'a System, state: &State) -> Result<Self, ModeError> {
         let fixed = system.kinetic.variables().is_some_and(|v| v.positions.is_empty() && !v.time);
         let constant = if fixed {
@@ -139,7 +147,39 @@ impl<'a> Mechanics<'a> {
         } else {
             None
         };
-        Ok(Mechanics { system, constant, state: state.clone(), no_slip: 0.0, dependent: None })
+        Ok(Mechanics { system, constant, state: state.clone(), zero_slip: 0.0, dependent: None })
+    }
+
+    pub(super) fn system(&self) -> &'a System {
+        self.system
+    }
+
+    /// Slips in space up to this have the direction of their mode; returns the bound before.
+    pub(super) fn set_zero_slip(&mut self, zero_slip: f64) -> f64 {
+        std::mem::replace(&mut self.zero_slip, zero_slip)
+    }
+
+    /// The rows that depend on others along the present motion.
+    pub(super) fn dependent_rows(&self) -> Option<&Dependent> {
+        self.dependent.as_ref()
+    }
+
+    /// Finds the rows that depend on others at this state, for the motion from there on.
+    pub(super) fn find_dependent_rows(&mut self, state: &State, modes: &Modes) -> Result<(), ModeError> {
+        let closed = |i: usize| modes.contacts[i].is_closed();
+        let at = self.equations((state.t, &state.q, &state.v), closed)?;
+        self.dependent = self.respond(&at, modes)?.dependent;
+        Ok(())
+    }
+
+    /// All rows count from here on.
+    pub(super) fn forget_dependent_rows(&mut self) {
+        self.dependent = None;
+    }
+
+    /// The constraints that are active in these modes.
+    pub(super) fn active_rows<'e>(&self, at: &'e Equations, modes: &Modes) -> ActiveRows<'e> {
+        ActiveRows::new(at, modes, self.zero_slip)
     }
 
     /// Whether masses never change.
@@ -242,8 +282,8 @@ impl<'a> Mechanics<'a> {
     /// Accelerations and forces in these modes.
     pub(super) fn respond(&self, at: &Equations, modes: &Modes) -> Result<Response, ModeError> {
         let n = self.coordinates();
-        let held = Held::new(at, modes, self.no_slip);
-        let k = held.owners.len();
+        let active = self.active_rows(at, modes);
+        let k = active.owners.len();
         if k == 0 && at.force.iter().all(|f| *f == 0.0) {
             return Ok(Response {
                 acceleration: vec![0.0; n],
@@ -253,7 +293,7 @@ impl<'a> Mechanics<'a> {
                 ..Response::default()
             });
         }
-        let rhs = Matrix::from_fn(n, k + 1, |i, j| if j < k { held.columns[j][i] } else { -at.force[i] });
+        let rhs = Matrix::from_fn(n, k + 1, |i, j| if j < k { active.columns[j][i] } else { -at.force[i] });
         let inverse = self.inverse_mass_times(&at.mass, rhs)?;
         let mut acceleration = inverse.col(k);
         let mut response = Response {
@@ -263,8 +303,8 @@ impl<'a> Mechanics<'a> {
             ..Response::default()
         };
         if k > 0 {
-            let a = times(&held.rows, &inverse, k);
-            let b: Vec<f64> = held.rows.iter().map(|r| -dot(&r.gradient, &acceleration) - r.bias).collect();
+            let a = times(&active.rows, &inverse, k);
+            let b: Vec<f64> = active.rows.iter().map(|r| -dot(&r.gradient, &acceleration) - r.bias).collect();
             let solved = match self.dependent.as_ref().filter(|d| d.rows == k) {
                 Some(dependent) => solve_dependent(&a, &b, &dependent.pivots)?,
                 None => solve_square(&a, &b)?,
@@ -272,11 +312,11 @@ impl<'a> Mechanics<'a> {
             for (l, x) in acceleration.iter_mut().enumerate() {
                 *x += dot(&inverse.row(l)[..k], &solved.x);
             }
-            let symmetric = held.friction.iter().all(|f| *f == [0.0; 2]);
+            let symmetric = active.friction.iter().all(|f| *f == [0.0; 2]);
             response.determinant = solved.determinant;
-            held.spread(&solved.x, &mut response);
+            active.spread(&solved.x, &mut response);
             if let Some(null) = &solved.null {
-                response.margin = Some(held.margin(at, modes, &solved.x, null));
+                response.margin = Some(active.margin(at, modes, &solved.x, null));
                 response.dependent = Some(Dependent { rows: k, pivots: solved.pivots, symmetric });
             }
         }
@@ -343,23 +383,23 @@ enum Owner {
 }
 
 /// The free forces: what they hold (R, γ) and push along (C).
-pub(super) struct Held<'a> {
+pub(super) struct ActiveRows<'a> {
     owners: Vec<Owner>,
-    pub(super) rows: Vec<&'a Row>,
+    rows: Vec<&'a Row>,
     columns: Vec<Vec<f64>>,
     /// Friction of what slides, per unit of normal force.
     friction: Vec<[f64; 2]>,
 }
 
 /// The direction of slip at these rows: that of the velocity, or the one at the start of the step where the velocity is no
-/// more than `no_slip` or has passed zero. A slip that ends on a straight line passes zero smoothly that way.
-fn slip_direction(slip: &[Row], start: [f64; 2], no_slip: f64) -> [f64; 2] {
+/// more than `zero_slip` or has passed zero. A slip that ends on a straight line passes zero smoothly that way.
+fn slip_direction(slip: &[Row], start: [f64; 2], zero_slip: f64) -> [f64; 2] {
     match slip {
         [_] => start,
         [a, b] => {
             let (x, y) = (a.velocity, b.velocity);
             let speed = x.hypot(y);
-            if speed <= no_slip.max(f64::MIN_POSITIVE) || x * start[0] + y * start[1] <= 0.0 {
+            if speed <= zero_slip.max(f64::MIN_POSITIVE) || x * start[0] + y * start[1] <= 0.0 {
                 start
             } else {
                 [x / speed, y / speed]
@@ -369,32 +409,32 @@ fn slip_direction(slip: &[Row], start: [f64; 2], no_slip: f64) -> [f64; 2] {
     }
 }
 
-impl<'a> Held<'a> {
-    pub(super) fn new(at: &'a Equations, modes: &Modes, no_slip: f64) -> Held<'a> {
-        let mut held = Held { owners: vec![], rows: vec![], columns: vec![], friction: vec![] };
+impl<'a> ActiveRows<'a> {
+    fn new(at: &'a Equations, modes: &Modes, zero_slip: f64) -> ActiveRows<'a> {
+        let mut active = ActiveRows { owners: vec![], rows: vec![], columns: vec![], friction: vec![] };
         for (i, (joint, mode)) in at.joints.iter().zip(&modes.joints).enumerate() {
             let sliding = match *mode {
                 JointMode::Slide { direction, sign } => {
-                    let e = slip_direction(&joint.slip, direction, no_slip);
+                    let e = slip_direction(&joint.slip, direction, zero_slip);
                     Some(e.map(|x| -joint.mu * sign * x))
                 }
                 _ => None,
             };
-            held.add(|c| Owner::Joint(i, c), &joint.row, &joint.slip, sliding, *mode == JointMode::Stick);
+            active.add(|c| Owner::Joint(i, c), &joint.row, &joint.slip, sliding, *mode == JointMode::Stick);
         }
         for (i, (contact, mode)) in at.contacts.iter().zip(&modes.contacts).enumerate() {
             let Some(contact) = contact.as_ref().filter(|_| mode.is_closed()) else { continue };
             let sliding = match *mode {
                 ContactMode::Slide { direction } => {
-                    let e = slip_direction(&contact.slip, direction, no_slip);
+                    let e = slip_direction(&contact.slip, direction, zero_slip);
                     Some(e.map(|x| -contact.mu_kinetic * x))
                 }
                 _ => None,
             };
             let sticks = *mode == ContactMode::Stick;
-            held.add(|c| Owner::Contact(i, c), &contact.normal, &contact.slip, sliding, sticks);
+            active.add(|c| Owner::Contact(i, c), &contact.normal, &contact.slip, sliding, sticks);
         }
-        held
+        active
     }
 
     fn add(
@@ -422,6 +462,12 @@ impl<'a> Held<'a> {
         }
     }
 
+    /// R.
+    pub(super) fn rows(&self) -> &[&'a Row] {
+        &self.rows
+    }
+
+    /// Forces of contacts and joints from the free forces x.
     fn spread(&self, x: &[f64], response: &mut Response) {
         for ((owner, x), friction) in self.owners.iter().zip(x).zip(&self.friction) {
             let (force, component) = match *owner {
@@ -491,5 +537,46 @@ impl Response {
     /// Whether forces are not unique.
     pub(super) fn is_redundant(&self) -> bool {
         self.margin.is_some()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::events::fixtures::{
+        G, SLIDE_DOWN, SLIDE_UP, block, one_contact, one_joint, point_on_circle, state,
+    };
+
+    /// A block slides with g (sin α ∓ μ cos α), sticks with friction −g sin α, and falls freely where its contact is open.
+    #[test]
+    fn a_block_on_an_incline() {
+        let (system, at_rest) = (block(0.6, 0.25), state(&[0.0; 2], &[0.0; 2]));
+        let (s, c) = 0.6_f64.sin_cos();
+        let mut mechanics = Mechanics::new(&system, &at_rest).unwrap();
+        for (mode, acceleration, force) in [
+            (SLIDE_DOWN, [G * (s - 0.25 * c), 0.0], [G * c, -0.25 * G * c, 0.0]),
+            (SLIDE_UP, [G * (s + 0.25 * c), 0.0], [G * c, 0.25 * G * c, 0.0]),
+            (ContactMode::Stick, [0.0, 0.0], [G * c, -G * s, 0.0]),
+            (ContactMode::Open, [G * s, -G * c], [0.0; 3]),
+        ] {
+            let at = mechanics.equations((0.0, &at_rest.q, &at_rest.v), |_| true).unwrap();
+            let found = mechanics.respond(&at, &one_contact(mode)).unwrap();
+            let near = |x: &[f64], y: &[f64]| x.iter().zip(y).all(|(x, y)| (x - y).abs() < 1e-14);
+            assert!(near(&found.acceleration, &acceleration), "{mode:?}: {:?}", found.acceleration);
+            assert!(near(&found.contacts[0], &force), "{mode:?}: {:?}", found.contacts);
+            assert!(!found.is_redundant());
+        }
+    }
+
+    /// On the unit circle at speed 2 the acceleration is −4 along the radius.
+    #[test]
+    fn centripetal_acceleration() {
+        let (system, at) = (point_on_circle(), state(&[1.0, 0.0], &[0.0, 2.0]));
+        let mut mechanics = Mechanics::new(&system, &at).unwrap();
+        let equations = mechanics.equations((0.0, &at.q, &at.v), |_| true).unwrap();
+        let found = mechanics.respond(&equations, &one_joint()).unwrap();
+        assert!((found.acceleration[0] + 4.0).abs() < 1e-15 && found.acceleration[1].abs() < 1e-15);
+        // The gradient of x² + y² − 1 is (2, 0).
+        assert!((found.joints[0][0] + 2.0).abs() < 1e-15);
     }
 }

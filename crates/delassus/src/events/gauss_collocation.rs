@@ -23,10 +23,10 @@ pub(super) const POINTS: usize = 8;
 const MAX_SWEEPS: usize = 40;
 /// A change of y by this part of its scale is rounding.
 const SETTLED: f64 = 4e-16;
-/// Sweeps are taken to shrink changes by this factor at most, when it is foretold that the next one changes nothing.
-const FORETOLD: f64 = 1e-2;
-/// Changes from which on errors are foreseen.
-const FORESEEN: f64 = 1e-3;
+/// Sweeps are trusted to shrink changes by this factor at most, when the change of the next one is predicted.
+const LEAST_CONTRACTION: f64 = 1e-2;
+/// Changes below which the error of the step can be predicted, in units of the scale.
+const PREDICTABLE: f64 = 1e-3;
 /// Changes below this part of the scale that no longer shrink are rounding too.
 const FLOOR: f64 = 1e-13;
 
@@ -136,6 +136,11 @@ pub(super) struct DenseStep {
 }
 
 impl DenseStep {
+    /// t₀ + θh.
+    pub(super) fn time(&self, theta: f64) -> f64 {
+        self.start + theta * self.length
+    }
+
     /// y(t₀ + θh).
     pub(super) fn at(&self, theta: f64, y: &mut Vec<f64>) {
         let integrals = legendre_integrals(theta);
@@ -199,10 +204,39 @@ pub(super) enum StepOutcome {
     Diverged,
 }
 
-/// Room for steps of one system.
+/// A step to take: ẏ = f(t, y) from (t, y₀) over h.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct StepProblem<'p> {
+    pub(super) t: f64,
+    pub(super) h: f64,
+    pub(super) y0: &'p [f64],
+    /// What errors of each component are measured by.
+    pub(super) scale: &'p [f64],
+    /// Largest error of the step in units of the scale.
+    pub(super) tolerance: f64,
+}
+
+/// How far the sweeps have come.
+struct Progress {
+    /// The change that the last sweep made, in units of the scale.
+    change: f64,
+    /// The same before adjustments were counted, one sweep earlier.
+    earlier: f64,
+}
+
+/// What a sweep leads to.
+enum Sweep {
+    Settled,
+    Again,
+    Refused(StepOutcome),
+}
+
+/// The solver of the collocation equations, with its scratch memory.
 #[derive(Default)]
 pub(super) struct Collocation {
+    /// f at the points.
     slopes: Vec<Vec<f64>>,
+    /// y at one point, and f there.
     y: Vec<f64>,
     fresh: Vec<f64>,
     /// Calls of f so far.
@@ -219,101 +253,150 @@ impl Collocation {
         scale.iter().enumerate().map(|(k, s)| last(k).abs() / s).fold(0.0, f64::max)
     }
 
-    /// One step of length h from (t₀, y₀) into `dense`, where its error is at most `tolerance`. `rate(i, t, y, ẏ)` evaluates f at point i. Where `before` is the
-    /// step that ended at (t₀, y₀), its polynomial continued is the first guess. `adjust(sweep)` is called after each sweep
-    /// and tells the change of y, in units of the scale, that what it adjusted will make; `None` where there is nothing.
+    /// One step into `dense`, where its error is at most the tolerance. `rate(i, t, y, ẏ)` evaluates f at point i. Where
+    /// `before` is the step that ended at (t, y₀), its polynomial continued is the first guess. `adjust` is called after
+    /// each sweep and returns the change of y, in units of the scale, that what it adjusted will make; `None` where there
+    /// is nothing to adjust.
     pub(super) fn step<E>(
         &mut self,
-        (t, h, y0): (f64, f64, &[f64]),
-        (scale, tolerance): (&[f64], f64),
+        problem: &StepProblem<'_>,
         before: Option<&DenseStep>,
         dense: &mut DenseStep,
-        mut adjust: impl FnMut(usize) -> Option<f64>,
+        mut adjust: impl FnMut() -> Option<f64>,
         mut rate: impl FnMut(usize, f64, &[f64], &mut [f64]) -> Result<(), E>,
     ) -> Result<StepOutcome, E> {
-        let g = &*GAUSS;
-        let n = y0.len();
+        self.guess(problem, before, &mut rate)?;
+        let mut progress = Progress { change: f64::INFINITY, earlier: 0.0 };
+        let mut settled = false;
+        for count in 0..MAX_SWEEPS {
+            let change = self.sweep(problem, &mut rate)?;
+            if !change.is_finite() {
+                return Ok(StepOutcome::Diverged);
+            }
+            match self.assess(problem, count, change, adjust(), &mut progress) {
+                Sweep::Settled => {
+                    settled = true;
+                    break;
+                }
+                Sweep::Again => {}
+                Sweep::Refused(outcome) => return Ok(outcome),
+            }
+        }
+        if !settled && progress.change > FLOOR {
+            return Ok(StepOutcome::Diverged);
+        }
+        self.fit(problem, dense);
+        Ok(StepOutcome::Converged(dense.tail(problem.scale)))
+    }
+
+    /// The first guess of the slopes: the polynomial of the step before, or f at the start.
+    fn guess<E>(
+        &mut self,
+        problem: &StepProblem<'_>,
+        before: Option<&DenseStep>,
+        rate: &mut impl FnMut(usize, f64, &[f64], &mut [f64]) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let n = problem.y0.len();
         self.fresh.resize(n, 0.0);
         self.slopes.resize(POINTS, vec![]);
         match before.filter(|b| b.coefficients.len() == n && b.length > 0.0) {
             Some(b) => {
                 for (i, slopes) in self.slopes.iter_mut().enumerate() {
                     // Beyond twice its length a polynomial of degree 7 says nothing.
-                    let theta = (1.0 + g.points[i] * h / b.length).min(2.0);
+                    let theta = (1.0 + GAUSS.points[i] * problem.h / b.length).min(2.0);
                     slopes.clear();
                     slopes.extend(b.coefficients.iter().map(|c| polynomial(c, theta)));
                 }
             }
             None => {
                 self.fresh.fill(0.0);
-                rate(0, t, y0, &mut self.fresh)?;
+                rate(0, problem.t, problem.y0, &mut self.fresh)?;
                 self.evaluations += 1;
                 for slopes in &mut self.slopes {
                     slopes.clone_from(&self.fresh);
                 }
             }
         }
-        let (mut last, mut older) = (f64::INFINITY, 0.0);
-        let mut settled = false;
-        for sweep in 0..MAX_SWEEPS {
-            let mut change = 0.0_f64;
-            for i in 0..POINTS {
-                self.y.clear();
-                for k in 0..n {
-                    let sum: f64 = (0..POINTS).map(|j| g.integrals[i][j] * self.slopes[j][k]).sum();
-                    self.y.push(y0[k] + h * sum);
-                }
-                rate(i, t + g.points[i] * h, &self.y, &mut self.fresh)?;
-                self.evaluations += 1;
-                for k in 0..n {
-                    change = change.max(h * (self.fresh[k] - self.slopes[i][k]).abs() / scale[k]);
-                    self.slopes[i][k] = self.fresh[k];
-                }
+        Ok(())
+    }
+
+    /// One sweep over the points, each with the newest slopes of the others; the largest change of h·ẏ in units of the
+    /// scale.
+    fn sweep<E>(
+        &mut self,
+        problem: &StepProblem<'_>,
+        rate: &mut impl FnMut(usize, f64, &[f64], &mut [f64]) -> Result<(), E>,
+    ) -> Result<f64, E> {
+        let g = &*GAUSS;
+        let StepProblem { t, h, y0, scale, .. } = *problem;
+        let mut change = 0.0_f64;
+        for i in 0..POINTS {
+            self.y.clear();
+            for k in 0..y0.len() {
+                let sum: f64 = (0..POINTS).map(|j| g.integrals[i][j] * self.slopes[j][k]).sum();
+                self.y.push(y0[k] + h * sum);
             }
-            if !change.is_finite() {
-                return Ok(StepOutcome::Diverged);
+            rate(i, t + g.points[i] * h, &self.y, &mut self.fresh)?;
+            self.evaluations += 1;
+            for k in 0..y0.len() {
+                change = change.max(h * (self.fresh[k] - self.slopes[i][k]).abs() / scale[k]);
+                self.slopes[i][k] = self.fresh[k];
             }
-            // What is adjusted shows in the sweep after it: of two changes in a row the larger counts.
-            let mut ratio = if sweep > 0 { (change / last).max(FORETOLD) } else { 1.0 };
-            if let Some(more) = adjust(sweep) {
-                ratio = 1.0;
-                let larger = change.max(older);
-                older = change;
-                if !more.is_finite() {
-                    continue;
-                }
-                change = larger.max(more);
-            }
-            if sweep > 3 && change > 2.0 * last && change > FLOOR {
-                return Ok(StepOutcome::Diverged);
-            }
-            // What is left after a sweep is about what the next one would change.
-            if change * ratio.min(1.0) <= SETTLED || (change <= FLOOR && change >= 0.5 * last) {
-                settled = true;
-                break;
-            }
-            // An error that is far larger than what the next sweeps change will not go away.
-            if sweep > 0 && change < FORESEEN {
-                let error = self.tail(h, scale);
-                if error > 2.0 * tolerance && change <= error {
-                    return Ok(StepOutcome::Rough(error));
-                }
-            }
-            last = change;
         }
-        if !settled && last > FLOOR {
-            return Ok(StepOutcome::Diverged);
+        Ok(change)
+    }
+
+    /// What follows from sweep number `count`, which changed y by `change`; `adjusted` is the change that adjustments
+    /// will make.
+    fn assess(
+        &self,
+        problem: &StepProblem<'_>,
+        count: usize,
+        mut change: f64,
+        adjusted: Option<f64>,
+        progress: &mut Progress,
+    ) -> Sweep {
+        let last = progress.change;
+        let mut ratio = if count > 0 { (change / last).max(LEAST_CONTRACTION) } else { 1.0 };
+        // An adjustment shows in the sweep after it: of two changes in a row the larger counts.
+        if let Some(more) = adjusted {
+            ratio = 1.0;
+            let larger = change.max(progress.earlier);
+            progress.earlier = change;
+            if !more.is_finite() {
+                return Sweep::Again;
+            }
+            change = larger.max(more);
         }
-        dense.start = t;
-        dense.length = h;
+        if count > 3 && change > 2.0 * last && change > FLOOR {
+            return Sweep::Refused(StepOutcome::Diverged);
+        }
+        // What is left after a sweep is about what the next one would change.
+        if change * ratio.min(1.0) <= SETTLED || (change <= FLOOR && change >= 0.5 * last) {
+            return Sweep::Settled;
+        }
+        // An error that is far larger than what the next sweeps change will not go away.
+        if count > 0 && change < PREDICTABLE {
+            let error = self.tail(problem.h, problem.scale);
+            if error > 2.0 * problem.tolerance && change <= error {
+                return Sweep::Refused(StepOutcome::Rough(error));
+            }
+        }
+        progress.change = change;
+        Sweep::Again
+    }
+
+    /// The polynomial through the slopes.
+    fn fit(&self, problem: &StepProblem<'_>, dense: &mut DenseStep) {
+        dense.start = problem.t;
+        dense.length = problem.h;
         dense.origin.clear();
-        dense.origin.extend_from_slice(y0);
+        dense.origin.extend_from_slice(problem.y0);
         dense.coefficients.clear();
-        for k in 0..n {
+        for k in 0..problem.y0.len() {
             let values = std::array::from_fn(|i| self.slopes[i][k]);
-            dense.coefficients.push(g.coefficients(&values));
+            dense.coefficients.push(GAUSS.coefficients(&values));
         }
-        Ok(StepOutcome::Converged(dense.tail(scale)))
     }
 }
 
@@ -339,6 +422,10 @@ pub(super) fn scales(q: &[f64], v: &[f64], out: &mut Vec<f64>) {
 mod tests {
     use super::*;
 
+    fn problem(t: f64, h: f64, y0: &[f64]) -> StepProblem<'_> {
+        StepProblem { t, h, y0, scale: &[1.0; 2], tolerance: f64::INFINITY }
+    }
+
     /// Quadrature of degree 2s − 1 and collocation of degree s: the simplifying assumptions B(2s) and C(s), which
     /// together give order 2s.
     #[test]
@@ -361,13 +448,12 @@ mod tests {
     #[test]
     fn order_of_convergence() {
         let one = |h: f64| {
-            let (mut room, mut dense) = (Collocation::default(), DenseStep::default());
-            let outcome = room.step(
-                (0.0, h, &[1.0, 0.0]),
-                (&[1.0; 2], f64::INFINITY),
+            let (mut collocation, mut dense) = (Collocation::default(), DenseStep::default());
+            let outcome = collocation.step(
+                &problem(0.0, h, &[1.0, 0.0]),
                 None,
                 &mut dense,
-                |_| None,
+                || None,
                 |_, _, y, dy| {
                     dy[0] = y[1];
                     dy[1] = -y[0];
@@ -390,13 +476,12 @@ mod tests {
     /// Bounds on stretches hold what the polynomial does there, and become narrow with them.
     #[test]
     fn bounds_hold_the_motion() {
-        let (mut room, mut dense) = (Collocation::default(), DenseStep::default());
-        let outcome = room.step(
-            (0.0, 1.5, &[1.0, 0.0]),
-            (&[1.0; 2], f64::INFINITY),
+        let (mut collocation, mut dense) = (Collocation::default(), DenseStep::default());
+        let outcome = collocation.step(
+            &problem(0.0, 1.5, &[1.0, 0.0]),
             None,
             &mut dense,
-            |_| None,
+            || None,
             |_, _, y, dy| {
                 dy[0] = y[1];
                 dy[1] = -y[0].sin();
@@ -430,22 +515,14 @@ mod tests {
             Ok::<(), ()>(())
         };
         let count = |guess: bool| {
-            let (mut room, mut a, mut b) =
+            let (mut collocation, mut a, mut b) =
                 (Collocation::default(), DenseStep::default(), DenseStep::default());
             let (h, mut y) = (0.3, vec![]);
-            let _ =
-                room.step((0.0, h, &[1.0, 0.0]), (&[1.0; 2], f64::INFINITY), None, &mut a, |_| None, field);
+            let _ = collocation.step(&problem(0.0, h, &[1.0, 0.0]), None, &mut a, || None, field);
             a.at(1.0, &mut y);
-            let first = room.evaluations;
-            let _ = room.step(
-                (h, h, &y),
-                (&[1.0; 2], f64::INFINITY),
-                guess.then_some(&a),
-                &mut b,
-                |_| None,
-                field,
-            );
-            room.evaluations - first
+            let first = collocation.evaluations;
+            let _ = collocation.step(&problem(h, h, &y), guess.then_some(&a), &mut b, || None, field);
+            collocation.evaluations - first
         };
         assert!(count(true) < count(false));
     }

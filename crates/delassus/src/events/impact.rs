@@ -88,7 +88,7 @@ pub(super) struct Struck {
 }
 
 /// Percussions of joints with their names.
-pub(super) fn joint_names(system: &System, percussions: &[Vec<f64>]) -> Vec<(String, Vec<f64>)> {
+pub(super) fn named_joint_percussions(system: &System, percussions: &[Vec<f64>]) -> Vec<(String, Vec<f64>)> {
     system.joints.iter().zip(percussions).map(|(joint, p)| (joint.name.clone(), p.clone())).collect()
 }
 
@@ -96,7 +96,8 @@ pub(super) fn joint_names(system: &System, percussions: &[Vec<f64>]) -> Vec<(Str
 pub(super) fn impact(
     system: &System,
     at: &Equations,
-    (v, external): (&[f64], &[f64]),
+    v: &[f64],
+    external: &[f64],
     meeting: &[usize],
     law: &ImpactLaw,
 ) -> Result<Struck, Ending> {

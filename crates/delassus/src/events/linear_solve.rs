@@ -273,6 +273,32 @@ mod tests {
         assert!((0..9).all(|i| (unit.data()[i] - f64::from(i % 4 == 0)).abs() < 1e-14));
     }
 
+    /// H_ij = 1/(i + j + 1) with the sums of its rows: x = 1. The condition number of H is 1.6e4.
+    #[test]
+    fn hilbert_matrix() {
+        let h = Matrix::from_fn(4, 4, |i, j| 1.0 / (i + j + 1) as f64);
+        let solved = solve_square(&h, &h.mul_vec(&[1.0; 4])).unwrap();
+        assert!(solved.x.iter().all(|x| (x - 1.0).abs() < 1e-11), "{:?}", solved.x);
+        // det H = 1/6048000, with rows divided by 1, 1/2, 1/3 and 1/4.
+        assert!((solved.determinant * 6_048_000.0 / 24.0 - 1.0).abs() < 1e-10);
+    }
+
+    /// −x_{i−1} + 2 x_i − x_{i+1} = 1 with zero ends: x_i = i (n + 1 − i)/2.
+    #[test]
+    fn second_differences() {
+        let n = 9;
+        let mass = Matrix::from_fn(n, n, |i, j| match i.abs_diff(j) {
+            0 => 2.0,
+            1 => -1.0,
+            _ => 0.0,
+        });
+        let mut x = Matrix::from_vec(n, 1, vec![1.0; n]);
+        MassFactor::new(&mass).unwrap().solve(&mut x);
+        for (i, x) in x.data().iter().enumerate() {
+            assert!((x - 0.5 * ((i + 1) * (n - i)) as f64).abs() < 1e-13);
+        }
+    }
+
     #[test]
     fn masses_in_blocks() {
         let mass = Matrix::from_rows(&[

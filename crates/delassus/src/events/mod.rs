@@ -35,24 +35,28 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-mod enclosure;
 mod equations;
 mod external_impulse;
+#[cfg(test)]
+mod fixtures;
+mod gaps;
 mod gauss_collocation;
 mod guards;
 mod impact;
 mod integrate;
 mod linear_solve;
-mod low_flight;
+mod mode_change;
 mod mode_selection;
+mod motion;
 mod projection;
-mod record;
-mod root_finding;
+mod recorder;
 mod spatial_slip;
 mod start;
+mod step_history;
 mod transition;
 mod world_system;
 mod zeno;
+mod zeno_jump;
 
 pub use world_system::{MOST_BODIES, WorldSystem, WorldSystemError, world_system};
 
@@ -483,5 +487,5 @@ pub enum EventError {
 /// Moves a system from a state, from event to event.
 pub fn run_events(system: &System, start: &State, options: &EventOptions) -> Result<Trajectory, EventError> {
     let at = check(system, start, options)?;
-    Run::new(system, start, options, &at)?.finish()
+    Ok(Run::new(system, start, options, &at)?.finish())
 }

@@ -15,7 +15,7 @@ use delassus_solve::modes::{EnumerateOptions, enumerate};
 use delassus_solve::problem::{Dynamics, InvalidProblem, Law, Slip, Status};
 
 use super::equations::{ContactMode, Equations, JointMode, Modes};
-use super::guards::Condition;
+use super::guards::Guard;
 use crate::lagrangian::Row;
 
 /// Accelerations that differ by less than this part of the largest are one.
@@ -59,12 +59,12 @@ fn friction(slip: &[Row], mu_static: f64, mu_kinetic: f64, still: f64) -> Option
 }
 
 /// Solves the acceleration problem with the contacts in `touching`; slips up to `still` are none. `cause` is the
-/// condition that ended, `before` the modes that ended with it.
+/// guard that ended, `before` the modes that ended with it.
 pub(super) fn decide(
     at: &Equations,
     touching: &[bool],
     still: f64,
-    cause: Option<Condition>,
+    cause: Option<Guard>,
     before: &Modes,
 ) -> Result<Decision, InvalidProblem> {
     if !touching.contains(&true) && at.joints.iter().all(|joint| joint.slip.is_empty()) {
@@ -145,7 +145,7 @@ struct Reading<'a> {
     /// Sums of the sizes of the terms of every force.
     force_size: &'a [f64],
     touching: &'a [bool],
-    cause: Option<Condition>,
+    cause: Option<Guard>,
     before: &'a Modes,
 }
 
@@ -185,7 +185,7 @@ impl Reading<'_> {
             let rows = offsets[k]..offsets[k + 1];
             let (f, u) = (&force[rows.clone()], &velocity[rows]);
             let sign = |f: &[f64]| match (self.cause, self.before.joints[k]) {
-                (Some(Condition::JointNormal(j)), JointMode::Slide { sign, .. })
+                (Some(Guard::JointNormalForce(j)), JointMode::Slide { sign, .. })
                     if j == k && f[0].abs() <= zero_force =>
                 {
                     -sign
@@ -199,7 +199,7 @@ impl Reading<'_> {
                 Law::BilateralCoulombPlane { .. } | Law::BilateralCoulomb { .. } => {
                     if norm(&u[1..]) > zero {
                         JointMode::Slide { direction: unit(&u[1..], 1.0), sign: sign(f) }
-                    } else if self.cause == Some(Condition::JointLimit(k)) {
+                    } else if self.cause == Some(Guard::JointFrictionReserve(k)) {
                         JointMode::Slide { direction: unit(&f[1..], -1.0), sign: sign(f) }
                     } else {
                         JointMode::Stick
@@ -213,7 +213,7 @@ impl Reading<'_> {
             let rows = offsets[k]..offsets[k + 1];
             let (f, u) = (&force[rows.clone()], &velocity[rows]);
             pressure += f[0];
-            let gone = self.cause == Some(Condition::Normal(i)) && f[0] <= zero_force;
+            let gone = self.cause == Some(Guard::NormalForce(i)) && f[0] <= zero_force;
             if !gone && u[0] <= zero && f[0] <= zero_force {
                 ties.push(i);
             }
@@ -225,7 +225,8 @@ impl Reading<'_> {
                     Law::CoulombPlane { .. } | Law::Coulomb { .. } => {
                         if norm(&u[1..]) > zero {
                             ContactMode::Slide { direction: unit(&u[1..], 1.0) }
-                        } else if self.cause == Some(Condition::Limit(i)) && norm(&f[1..]) > zero_force {
+                        } else if self.cause == Some(Guard::FrictionReserve(i)) && norm(&f[1..]) > zero_force
+                        {
                             ContactMode::Slide { direction: unit(&f[1..], -1.0) }
                         } else {
                             ContactMode::Stick
@@ -246,5 +247,68 @@ impl Reading<'_> {
             self.force_size.iter().enumerate().map(|(i, f)| (reduced.response[(i, row)] * f).abs()).sum()
         };
         (0..self.dynamics.bias.len()).map(terms).fold(0.0, f64::max)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::events::equations::Mechanics;
+    use crate::events::fixtures::{G, SLIDE_DOWN, SLIDE_UP, block, one_contact, state};
+
+    /// The only answer for a block that touches its incline, at velocity v along it.
+    fn answer(angle: f64, mu: f64, v: f64, before: ContactMode, cause: Option<Guard>) -> Answer {
+        let (system, start) = (block(angle, mu), state(&[0.0; 2], &[v, 0.0]));
+        let mut mechanics = Mechanics::new(&system, &start).unwrap();
+        let at = mechanics.equations((0.0, &start.q, &start.v), |_| true).unwrap();
+        match decide(&at, &[true], 1e-10, cause, &one_contact(before)).unwrap() {
+            Decision::Answers(mut answers) if answers.len() == 1 => answers.remove(0),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    /// Below the angle of friction it sticks, above it slides with g (sin α − μ cos α).
+    #[test]
+    fn a_block_on_an_incline() {
+        let rests = answer(0.3, 0.5, 0.0, ContactMode::Stick, None);
+        assert_eq!(rests.modes.contacts, [ContactMode::Stick]);
+        assert!(max_abs(&rests.acceleration) < 1e-14);
+        assert!((rests.pressure - G * 0.3_f64.cos()).abs() < 1e-14);
+        let slides = answer(0.6, 0.5, 0.0, ContactMode::Stick, None);
+        assert_eq!(slides.modes.contacts, [SLIDE_DOWN]);
+        let (s, c) = 0.6_f64.sin_cos();
+        assert!((slides.acceleration[0] - G * (s - 0.5 * c)).abs() < 1e-14);
+        assert!(slides.ties.is_empty());
+    }
+
+    /// One that moves keeps sliding the way it moves, and friction brakes it.
+    #[test]
+    fn a_block_that_moves_slides_on() {
+        for (v, mode) in [(1.0, SLIDE_DOWN), (-1.0, SLIDE_UP)] {
+            let found = answer(0.3, 0.5, v, ContactMode::Stick, None);
+            assert_eq!(found.modes.contacts, [mode]);
+            let (s, c) = 0.3_f64.sin_cos();
+            assert!((found.acceleration[0] - G * (s - 0.5 * v.signum() * c)).abs() < 1e-14);
+        }
+    }
+
+    /// Past the vertical nothing presses: the block falls off.
+    #[test]
+    fn an_overhang_drops_the_block() {
+        let found = answer(2.0, 0.5, 0.0, ContactMode::Stick, None);
+        assert_eq!(found.modes.contacts, [ContactMode::Open]);
+        assert_eq!(found.pressure, 0.0);
+    }
+
+    /// On a vertical plane force and acceleration vanish together: a tie, unless the event was the loss of the force.
+    #[test]
+    fn a_tie_is_broken_by_its_cause() {
+        let vertical = std::f64::consts::FRAC_PI_2;
+        let tie = answer(vertical, 0.0, 1.0, SLIDE_DOWN, None);
+        assert_eq!(tie.ties, [0]);
+        assert!(tie.modes.contacts[0].is_closed());
+        let gone = answer(vertical, 0.0, 1.0, SLIDE_DOWN, Some(Guard::NormalForce(0)));
+        assert_eq!(gone.modes.contacts, [ContactMode::Open]);
+        assert!(gone.ties.is_empty());
     }
 }

@@ -18,24 +18,22 @@
 
 use delassus_solve::linalg::{Matrix, dot, norm};
 
-use super::Ending;
 use super::equations::{ContactMode, Equations, JointMode, Mechanics, ModeError, Modes, Response};
-use super::gauss_collocation::{GAUSS, POINTS};
-use super::guards::Condition;
-use super::integrate::{Cause, Run};
+use super::gauss_collocation::{DenseStep, GAUSS, POINTS};
+use super::guards::{Cause, FirstEvent, Guard};
 use super::linear_solve::solve_square;
-use crate::lagrangian::{Row, System};
+use crate::lagrangian::{Row, State, System};
 
 /// A slip that passes zero within this part of what it was passes through it.
 const SAME_LINE: f64 = 1e-9;
-/// Slips that turn by more than this in a step, rad, tell how long the next may be.
-const TURN: f64 = 0.2;
-/// By how much a slip may turn in a step, rad.
-const MOST_TURN: f64 = 1.2;
-/// The angle by which a direction is turned to see what that does, rad.
+/// Slips that rotate by more than this in a step limit the length of the next, rad.
+const SLOW_ROTATION: f64 = 0.2;
+/// The most that a slip may rotate in a step, rad.
+const MAX_ROTATION: f64 = 1.2;
+/// The angle of the difference quotient by which directions act on accelerations, rad.
 const DIFFERENCE: f64 = 1e-5;
-/// Longest correction of an angle, rad.
-const CORRECTION: f64 = 0.5;
+/// Largest correction of an angle, rad.
+const MAX_CORRECTION: f64 = 0.5;
 
 /// What slides in space.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -80,13 +78,21 @@ fn sliders(system: &System, modes: &Modes) -> Vec<Slider> {
     list
 }
 
-fn turned([x, y]: [f64; 2], angle: f64) -> [f64; 2] {
+fn rotated([x, y]: [f64; 2], angle: f64) -> [f64; 2] {
     let (s, c) = angle.sin_cos();
     [c * x - s * y, s * x + c * y]
 }
 
+fn cross(a: [f64; 2], b: [f64; 2]) -> f64 {
+    a[0] * b[1] - a[1] * b[0]
+}
+
+fn along(a: [f64; 2], b: [f64; 2]) -> f64 {
+    a[0] * b[0] + a[1] * b[1]
+}
+
 /// The directions of all that slides in space at the points of a step, as unknowns.
-pub(super) struct Turning {
+pub(super) struct SlipDirections {
     sliders: Vec<Slider>,
     modes: Modes,
     start: Vec<[f64; 2]>,
@@ -98,9 +104,9 @@ pub(super) struct Turning {
     sweep: usize,
 }
 
-impl Turning {
+impl SlipDirections {
     /// `None` where nothing slides in space.
-    pub(super) fn new(system: &System, modes: &Modes) -> Option<Turning> {
+    pub(super) fn new(system: &System, modes: &Modes) -> Option<SlipDirections> {
         let sliders = sliders(system, modes);
         if sliders.is_empty() {
             return None;
@@ -109,7 +115,7 @@ impl Turning {
         let start: Vec<[f64; 2]> =
             sliders.iter().map(|s| s.direction(&mut modes).map_or([0.0; 2], |e| *e)).collect();
         let count = sliders.len();
-        Some(Turning {
+        Some(SlipDirections {
             sliders,
             modes,
             directions: vec![start.clone(); POINTS],
@@ -127,9 +133,9 @@ impl Turning {
         point: usize,
         at: &Equations,
     ) -> Result<Response, ModeError> {
-        let no_slip = std::mem::replace(&mut mechanics.no_slip, f64::INFINITY);
+        let zero_slip = mechanics.set_zero_slip(f64::INFINITY);
         let response = self.respond_as_given(mechanics, point, at);
-        mechanics.no_slip = no_slip;
+        mechanics.set_zero_slip(zero_slip);
         response
     }
 
@@ -148,7 +154,7 @@ impl Turning {
         for (d, by) in self.sliders.iter().enumerate() {
             let e = self.directions[point][d];
             let Some(direction) = by.direction(&mut self.modes) else { continue };
-            *direction = turned(e, DIFFERENCE);
+            *direction = rotated(e, DIFFERENCE);
             let other = mechanics.respond(at, &self.modes)?;
             if let Some(direction) = by.direction(&mut self.modes) {
                 *direction = e;
@@ -181,8 +187,6 @@ impl Turning {
             return f64::INFINITY;
         }
         let count = self.sliders.len();
-        let cross = |a: [f64; 2], b: [f64; 2]| a[0] * b[1] - a[1] * b[0];
-        let along = |a: [f64; 2], b: [f64; 2]| a[0] * b[0] + a[1] * b[1];
         let place = |k: usize| (k / count, k % count);
         let past = |i: usize, c: usize| along(self.start[c], self.slips[i][c]) <= 0.0;
         let size = POINTS * count;
@@ -210,7 +214,8 @@ impl Turning {
         let mut change = 0.0_f64;
         for (row, angle) in solved.x.iter().enumerate() {
             let (i, c) = place(row);
-            self.directions[i][c] = turned(self.directions[i][c], angle.clamp(-CORRECTION, CORRECTION));
+            self.directions[i][c] =
+                rotated(self.directions[i][c], angle.clamp(-MAX_CORRECTION, MAX_CORRECTION));
             let effect = self.effects[i].iter().map(|of| norm(&of[c])).fold(0.0, f64::max);
             change = change.max(angle.abs() * effect * h);
         }
@@ -218,57 +223,130 @@ impl Turning {
     }
 }
 
-impl Run<'_> {
-    /// Gives what slides in space the direction that its slip has now; a slip that turns fast shortens the next step, since
-    /// a step sees its slip along the direction at its start.
-    pub(super) fn turn_directions(&mut self) -> Result<(), Ending> {
-        let no_slip = self.no_slip();
-        self.mechanics.no_slip = no_slip;
-        let sliders = sliders(self.system, &self.modes);
-        if sliders.is_empty() {
-            return Ok(());
+/// Gives what slides in space the direction that its slip has now; returns the largest angle by which one rotated, rad.
+pub(super) fn update_slip_directions(
+    mechanics: &mut Mechanics<'_>,
+    state: &State,
+    modes: &mut Modes,
+    zero_slip: f64,
+) -> Result<f64, ModeError> {
+    let sliders = sliders(mechanics.system(), modes);
+    let mut angle = 0.0_f64;
+    if sliders.is_empty() {
+        return Ok(angle);
+    }
+    let slides = |i: usize| sliders.contains(&Slider::Contact(i));
+    let at = mechanics.equations((state.t, &state.q, &state.v), slides)?;
+    for slider in &sliders {
+        let (Some(direction), [a, b]) = (slider.direction(modes), slider.rows(&at)) else {
+            continue;
+        };
+        let speed = a.velocity.hypot(b.velocity);
+        if speed > zero_slip {
+            let now = [a.velocity / speed, b.velocity / speed];
+            angle = angle.max(cross(*direction, now).atan2(along(*direction, now)).abs());
+            *direction = now;
         }
-        let wanted = |i: usize| sliders.contains(&Slider::Contact(i));
-        let at = self.mechanics.equations((self.state.t, &self.state.q, &self.state.v), wanted)?;
-        let mut angle = 0.0_f64;
-        for slider in &sliders {
-            let (Some(direction), [a, b]) = (slider.direction(&mut self.modes), slider.rows(&at)) else {
-                continue;
-            };
-            let speed = a.velocity.hypot(b.velocity);
-            if speed > no_slip {
-                let now = [a.velocity / speed, b.velocity / speed];
-                let cross = direction[0] * now[1] - direction[1] * now[0];
-                let along = direction[0] * now[0] + direction[1] * now[1];
-                angle = angle.max(cross.atan2(along).abs());
-                *direction = now;
-            }
+    }
+    Ok(angle)
+}
+
+/// How much longer than the last step the next may be where slips rotated by this angle in it, since a step sees its slip
+/// along the direction at its start; `None` where rotations are slow.
+pub(super) fn growth_limit(angle: f64) -> Option<f64> {
+    (angle > SLOW_ROTATION).then_some(MAX_ROTATION / angle)
+}
+
+/// Whether a slip in space that vanished along its direction at the start of the step is still there across it.
+pub(super) fn slip_remains(
+    mechanics: &mut Mechanics<'_>,
+    modes: &Modes,
+    step: &DenseStep,
+    event: FirstEvent,
+    zero_slip: f64,
+) -> Result<bool, ModeError> {
+    let slider = match event.cause {
+        Cause::Guard(Guard::Slip(i)) => Slider::Contact(i),
+        Cause::Guard(Guard::JointSlip(j)) => Slider::Joint(j),
+        _ => return Ok(false),
+    };
+    if !sliders(mechanics.system(), modes).contains(&slider) {
+        return Ok(false);
+    }
+    let mut speed = |theta: f64| -> Result<f64, ModeError> {
+        let mut y = vec![];
+        step.at(theta, &mut y);
+        let (q, v) = y.split_at(y.len() / 2);
+        let at = mechanics.equations((step.time(theta), q, v), |i| slider == Slider::Contact(i))?;
+        Ok(norm(&slider.rows(&at).iter().map(|r| r.velocity).collect::<Vec<_>>()))
+    };
+    let left = speed(event.theta)?;
+    Ok(left > (SAME_LINE * speed(0.0)?).max(zero_slip))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::events::fixtures::{one_contact, point_on_plane, state};
+
+    /// A slip (3, 4) has the direction (0.6, 0.8), and has rotated by atan 4/3 from the first axis; one that is rounding
+    /// keeps its direction.
+    #[test]
+    fn directions_follow_the_slip() {
+        let system = point_on_plane(0.5);
+        for (scale, expected, angle) in [(1.0, [0.6, 0.8], (4.0_f64 / 3.0).atan()), (1e-14, [1.0, 0.0], 0.0)]
+        {
+            let at = state(&[0.0; 3], &[3.0 * scale, 4.0 * scale, 0.0]);
+            let mut mechanics = Mechanics::new(&system, &at).unwrap();
+            let mut modes = one_contact(ContactMode::Slide { direction: [1.0, 0.0] });
+            let found = update_slip_directions(&mut mechanics, &at, &mut modes, 1e-12).unwrap();
+            assert!((found - angle).abs() < 1e-15);
+            assert_eq!(modes.contacts[0], ContactMode::Slide { direction: expected });
         }
-        if angle > TURN && self.contiguous {
-            self.limit_next_step(MOST_TURN / angle);
-        }
-        Ok(())
+        // What sticks has no direction.
+        let at = state(&[0.0; 3], &[3.0, 4.0, 0.0]);
+        let mut mechanics = Mechanics::new(&system, &at).unwrap();
+        let mut modes = one_contact(ContactMode::Stick);
+        assert_eq!(update_slip_directions(&mut mechanics, &at, &mut modes, 1e-12), Ok(0.0));
+        assert!(SlipDirections::new(&system, &modes).is_none());
     }
 
-    /// Whether a slip in space that vanished along its direction at the start of the step is still there across it.
-    pub(super) fn direction_turned(&mut self, theta: f64, cause: Cause) -> Result<bool, Ending> {
-        let slider = match cause {
-            Cause::Mode(Condition::Slip(i)) => Slider::Contact(i),
-            Cause::Mode(Condition::JointSlip(j)) => Slider::Joint(j),
-            _ => return Ok(false),
-        };
-        if !sliders(self.system, &self.modes).contains(&slider) {
-            return Ok(false);
+    #[test]
+    fn only_fast_rotations_limit_the_next_step() {
+        assert_eq!(growth_limit(0.5 * SLOW_ROTATION), None);
+        assert_eq!(growth_limit(0.6), Some(MAX_ROTATION / 0.6));
+    }
+
+    #[test]
+    fn rotations() {
+        let e = rotated([0.6, 0.8], 0.25);
+        assert!((along([0.6, 0.8], e) - 0.25_f64.cos()).abs() < 1e-15);
+        assert!((cross([0.6, 0.8], e) - 0.25_f64.sin()).abs() < 1e-15);
+    }
+
+    /// A slip along (1, 0) that crosses zero at a distance is still there; one that ends on its line is not. The steps are
+    /// those of constant velocities and of uniform braking.
+    #[test]
+    fn a_slip_that_passes_zero_at_a_distance_remains() {
+        use crate::events::gauss_collocation::{Collocation, StepProblem};
+        let system = point_on_plane(0.5);
+        let modes = one_contact(ContactMode::Slide { direction: [1.0, 0.0] });
+        for (across, remains) in [(0.5, true), (0.0, false)] {
+            let start = state(&[0.0; 3], &[1.0, across, 0.0]);
+            let mut mechanics = Mechanics::new(&system, &start).unwrap();
+            let y0: Vec<f64> = start.q.iter().chain(&start.v).copied().collect();
+            let mut step = DenseStep::default();
+            let problem = StepProblem { t: 0.0, h: 1.0, y0: &y0, scale: &[1.0; 6], tolerance: f64::INFINITY };
+            let brake = |_: usize, _: f64, y: &[f64], dy: &mut [f64]| {
+                dy[..3].copy_from_slice(&y[3..]);
+                dy[3..].copy_from_slice(&[-2.0, 0.0, 0.0]);
+                Ok::<(), ()>(())
+            };
+            assert!(Collocation::default().step(&problem, None, &mut step, || None, brake).is_ok());
+            let event = FirstEvent { theta: 0.5, cause: Cause::Guard(Guard::Slip(0)) };
+            assert_eq!(slip_remains(&mut mechanics, &modes, &step, event, 1e-12), Ok(remains));
+            let other = FirstEvent { theta: 0.5, cause: Cause::Guard(Guard::NormalForce(0)) };
+            assert_eq!(slip_remains(&mut mechanics, &modes, &step, other, 1e-12), Ok(false));
         }
-        let mut speed = |theta: f64| -> Result<f64, Ending> {
-            let mut y = vec![];
-            self.dense.at(theta, &mut y);
-            let (q, v) = y.split_at(y.len() / 2);
-            let t = self.dense.start + theta * self.dense.length;
-            let at = self.mechanics.equations((t, q, v), |i| slider == Slider::Contact(i))?;
-            Ok(norm(&slider.rows(&at).iter().map(|r| r.velocity).collect::<Vec<_>>()))
-        };
-        let left = speed(theta)?;
-        Ok(left > (SAME_LINE * speed(0.0)?).max(self.no_slip()))
     }
 }

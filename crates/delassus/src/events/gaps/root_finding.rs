@@ -16,8 +16,8 @@
 //! Forces and slips are known at the points of the step as polynomials, and their zeros are polished on the forces
 //! themselves.
 
+use super::super::gauss_collocation::{POINTS, polynomial};
 use super::enclosure::Shape;
-use super::gauss_collocation::{POINTS, polynomial};
 
 /// Halvings of a step at most.
 const DEPTH: u32 = 48;
@@ -32,15 +32,15 @@ const ROOT_STEPS: usize = 200;
 
 /// A gap at an instant of a step: θ, g, dg/dθ.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct GapPoint {
-    pub(super) theta: f64,
-    pub(super) gap: f64,
-    pub(super) rate: f64,
+pub struct GapPoint {
+    pub theta: f64,
+    pub gap: f64,
+    pub rate: f64,
 }
 
 /// How a gap ends.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Touch {
+pub enum Touch {
     /// It goes through zero.
     Closes(f64),
     /// It touches zero and opens again.
@@ -48,7 +48,7 @@ pub(super) enum Touch {
 }
 
 impl Touch {
-    pub(super) fn theta(&self) -> f64 {
+    pub fn theta(&self) -> f64 {
         match *self {
             Touch::Closes(theta) | Touch::Grazes(theta) => theta,
         }
@@ -57,24 +57,24 @@ impl Touch {
 
 /// What counts as zero.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct GapTolerance {
+pub struct GapTolerance {
     /// A minimum within this of zero is a graze.
-    pub(super) graze: f64,
+    pub graze: f64,
     /// What rounding leaves of a gap that is zero.
-    pub(super) rounding: f64,
+    pub rounding: f64,
     /// What rounding leaves of a rate dg/dθ that is zero.
-    pub(super) rate: f64,
+    pub rate: f64,
 }
 
 /// The search took more evaluations than it may: the gap stays within rounding of zero.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct TooLong;
+pub struct TooLong;
 
 /// The gap of one contact over a step, and what bounds say about its stretches.
-pub(super) struct Search<'a> {
-    pub(super) eval: &'a mut dyn FnMut(f64) -> GapPoint,
-    pub(super) shape: &'a mut dyn FnMut(f64, f64) -> Shape,
-    pub(super) tolerance: GapTolerance,
+pub struct Search<'a> {
+    pub eval: &'a mut dyn FnMut(f64) -> GapPoint,
+    pub shape: &'a mut dyn FnMut(f64, f64) -> Shape,
+    pub tolerance: GapTolerance,
     budget: usize,
     /// Where the gap fell last, if it may have come to zero and has not risen since.
     fell: Option<GapPoint>,
@@ -83,7 +83,7 @@ pub(super) struct Search<'a> {
 }
 
 impl<'a> Search<'a> {
-    pub(super) fn new(
+    pub fn new(
         eval: &'a mut dyn FnMut(f64) -> GapPoint,
         shape: &'a mut dyn FnMut(f64, f64) -> Shape,
         tolerance: GapTolerance,
@@ -93,7 +93,7 @@ impl<'a> Search<'a> {
 
     /// The first touch in [a, b]. `leaving`: the gap is zero at a, and positive right after it. `fell`: it fell to where it
     /// is at a, if it does not rise there.
-    pub(super) fn first_touch(
+    pub fn first_touch(
         &mut self,
         a: GapPoint,
         b: GapPoint,
@@ -107,7 +107,7 @@ impl<'a> Search<'a> {
     }
 
     /// Whether the gap fell at the end of what was searched, and did not rise since.
-    pub(super) fn fell(&self) -> bool {
+    pub fn fell(&self) -> bool {
         self.fell.is_some()
     }
 
@@ -290,7 +290,7 @@ fn minimum(eval: &mut dyn FnMut(f64) -> GapPoint, mut a: GapPoint, mut b: GapPoi
 
 /// How a condition on forces or slips ends.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum End {
+pub enum End {
     /// It is broken from the first instant.
     AtOnce,
     /// It holds up to here.
@@ -300,7 +300,7 @@ pub(super) enum End {
 /// The end of a condition c ≥ 0 that is given by Legendre coefficients, polished by its true values. Values within
 /// `noise` of zero are zero. Where the polynomial is not clear of zero by more than its last coefficients, which tell how far
 /// it may be off, the true value is asked.
-pub(super) fn first_end<E>(
+pub fn first_end<E>(
     coefficients: &[f64; POINTS],
     noise: f64,
     mut value: impl FnMut(f64) -> Result<f64, E>,

@@ -11,20 +11,12 @@
 //! parabola is known to within `SLACK` on every stretch, and which agrees at their ends with the polynomial through the
 //! step's own points, has no feature larger than that between the points.
 
-use delassus_solve::linalg::max_abs;
-
-use super::gauss_collocation::{DenseStep, GAUSS, polynomial};
-use super::integrate::Run;
+use super::super::gauss_collocation::{DenseStep, GAUSS, polynomial};
 use super::root_finding::GapTolerance;
 use crate::formula::{AnyFormula, Interval, IntervalDual, Point};
-use crate::lagrangian::Measure;
 
 /// A feature of a formula up to this part of its largest value may stay unseen.
 const SLACK: f64 = 1e-2;
-/// Features of formulas up to this may stay unseen.
-const UNSEEN: f64 = 1e-6;
-/// Features of what is held at zero up to this part of the largest position, or of 1, may stay unseen.
-const UNSEEN_HELD: f64 = 1e-4;
 /// How far a formula may be from the polynomial through the step's points, as a part of its largest value or 1.
 const AGREES: f64 = 1e-6;
 /// Shortest stretch that is looked at, as a part of the step.
@@ -36,7 +28,7 @@ const KEPT: usize = 128;
 
 /// What bounds say about a gap on a stretch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Shape {
+pub enum Shape {
     /// It stays above what counts as zero.
     Clear,
     /// It has no zero.
@@ -100,7 +92,7 @@ impl MotionBox {
 
 /// Boxes around the motion of one step, and its states, each made once.
 #[derive(Default)]
-pub(super) struct StepBounds {
+pub struct StepBounds {
     boxes: Vec<((f64, f64), MotionBox)>,
     used_boxes: usize,
     states: Vec<(f64, Vec<f64>)>,
@@ -110,7 +102,7 @@ pub(super) struct StepBounds {
 
 impl StepBounds {
     /// Forgets the step before.
-    pub(super) fn clear(&mut self) {
+    pub fn clear(&mut self) {
         (self.used_boxes, self.used_states) = (0, 0);
     }
 
@@ -150,23 +142,17 @@ impl StepBounds {
     }
 
     /// Whether a gap stays above `zero` on [a, b], by its range alone.
-    pub(super) fn is_clear(
-        &mut self,
-        dense: &DenseStep,
-        gap: &AnyFormula,
-        stretch: (f64, f64),
-        zero: f64,
-    ) -> bool {
+    pub fn is_clear(&mut self, dense: &DenseStep, gap: &AnyFormula, stretch: (f64, f64), zero: f64) -> bool {
         self.stretch(dense, stretch).range(gap).lo > zero
     }
 
     /// Whether there are bounds of this formula at all.
-    pub(super) fn has_bounds(&mut self, dense: &DenseStep, formula: &AnyFormula) -> bool {
+    pub fn has_bounds(&mut self, dense: &DenseStep, formula: &AnyFormula) -> bool {
         !self.stretch(dense, (0.0, 0.0)).range(formula).is_undefined()
     }
 
     /// What bounds say about a gap on [a, b]. Values are known to within `blur`.
-    pub(super) fn shape(
+    pub fn shape(
         &mut self,
         dense: &DenseStep,
         gap: &AnyFormula,
@@ -195,7 +181,7 @@ impl StepBounds {
 
     /// Up to where, in [0, end], the points of the step tell all about this formula, but for features up to `smallest`;
     /// `None` where they do throughout.
-    pub(super) fn unresolved(
+    pub fn unresolved(
         &mut self,
         dense: &DenseStep,
         formula: &AnyFormula,
@@ -241,43 +227,5 @@ impl StepBounds {
             open.push((a, middle));
         }
         None
-    }
-}
-
-impl<'a> Run<'a> {
-    /// Up to where the points of the step tell all about the formulas that act in it, of [0, end]; `None` for all of it.
-    pub(super) fn unresolved(&mut self, end: f64) -> Option<f64> {
-        let system = self.system;
-        let measured = |measure: &'a Measure| match measure {
-            Measure::Displacement(h) | Measure::Velocity(h) => h,
-        };
-        // What is held at zero is small because it is held.
-        let held = UNSEEN_HELD * max_abs(&self.state.q).max(1.0);
-        let mut acting: Vec<(&AnyFormula, f64)> = system.potential.iter().map(|p| (p, UNSEEN)).collect();
-        acting.extend((!self.mechanics.has_constant_mass()).then_some((&system.kinetic, UNSEEN)));
-        acting.extend(system.forces.iter().map(|f| (&f.value, UNSEEN)));
-        for joint in &system.joints {
-            acting.push((measured(&joint.value), held));
-            acting.extend(joint.slip.iter().map(measured).chain([&joint.mu]).map(|f| (f, UNSEEN)));
-        }
-        for (contact, mode) in system.contacts.iter().zip(&self.modes.contacts) {
-            match (&contact.normal, mode.is_closed()) {
-                (_, true) => acting.push((measured(&contact.normal), held)),
-                (Measure::Velocity(rate), false) => acting.push((rate, UNSEEN)),
-                (Measure::Displacement(_), false) => {}
-            }
-            if mode.is_closed() {
-                let friction = [&contact.mu_static, &contact.mu_kinetic];
-                acting.extend(contact.slip.iter().map(measured).chain(friction).map(|f| (f, UNSEEN)));
-            }
-        }
-        let mut first = None;
-        for (formula, smallest) in acting.into_iter().filter(|(formula, _)| !formula.is_plain()) {
-            let upto = first.unwrap_or(end);
-            if upto > 0.0 {
-                first = self.bounds.unresolved(&self.dense, formula, smallest, upto).or(first);
-            }
-        }
-        first
     }
 }

@@ -9,7 +9,7 @@
 //! through its values at the points, whose integral is as good as positions are. The formula itself stays in charge: where
 //! the two differ by more than rounding it counts.
 
-use super::gauss_collocation::{GAUSS, POINTS, integral};
+use super::super::gauss_collocation::{GAUSS, POINTS, integral};
 
 /// How far a gap and the integral of its rate may be apart, as a part of the largest position, or of 1.
 const APART: f64 = 2e-14;
@@ -18,7 +18,7 @@ const LOW: f64 = 1e-3;
 
 /// A gap since the last impact.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Flight {
+pub struct Flight {
     /// At the start of the step.
     start: f64,
     /// Its change over the step: Legendre coefficients of dg/dθ.
@@ -29,11 +29,11 @@ pub(super) struct Flight {
 
 impl Flight {
     /// Just after an impact.
-    pub(super) const BEGIN: Flight = Flight { start: 0.0, rate: [0.0; POINTS], band: 0.0 };
+    pub const BEGIN: Flight = Flight { start: 0.0, rate: [0.0; POINTS], band: 0.0 };
 
     /// The flight over a step of which `eval` tells gap and dg/dθ, among positions of this size; `None` where it is high, or
     /// the points of the step do not tell it.
-    pub(super) fn over(self, mut eval: impl FnMut(f64) -> (f64, f64), size: f64) -> Option<Flight> {
+    pub fn over(self, mut eval: impl FnMut(f64) -> (f64, f64), size: f64) -> Option<Flight> {
         let points = GAUSS.points.map(&mut eval);
         let band = APART * size;
         let flight = Flight { rate: GAUSS.coefficients(&points.map(|p| p.1)), band, ..self };
@@ -48,18 +48,18 @@ impl Flight {
     }
 
     /// The gap at θ, where the formula says `gap`.
-    pub(super) fn gap(&self, theta: f64, gap: f64) -> f64 {
+    pub fn gap(&self, theta: f64, gap: f64) -> f64 {
         let flown = self.at(theta);
         if (flown - gap).abs() <= 2.0 * self.band { flown } else { gap }
     }
 
     /// What the formula of the gap leaves open, in bounds of it.
-    pub(super) fn blur(&self) -> f64 {
+    pub fn blur(&self) -> f64 {
         2.0 * self.band
     }
 
     /// From θ on; `None` where it has come to its end there.
-    pub(super) fn from(self, theta: f64) -> Option<Flight> {
+    pub fn from(self, theta: f64) -> Option<Flight> {
         let start = self.at(theta);
         (start >= 0.0).then_some(Flight { start, rate: [0.0; POINTS], ..self })
     }
