@@ -1,13 +1,14 @@
-//! The equations of motion while every contact keeps doing what it does.
+//! The equations of motion in fixed modes.
 //!
 //! ```text
 //! M q̈ + F = C x ,     R q̈ + γ = 0      ⇒      (R M⁻¹ C) x = R M⁻¹ F − γ ,     q̈ = M⁻¹(C x − F)
 //! ```
 //!
-//! x ∈ ℝᵏ the forces that are not given by others, C (n × k) their directions, R (k × n) what they hold. A joint and a
-//! contact that sticks hold what they push along; a contact that slides holds its normal and pushes along
-//! ∇h_n − μ ∇h_t e, e the direction of its slip (002 §4; 000 §2, 3). Where rows depend on each other x is the shortest of
-//! all solutions, which moves the system as all others do (002 Lemma 5.1).
+//! M (n × n) is the mass matrix, F ∈ ℝⁿ all given forces, x ∈ ℝᵏ the unknown forces, C (n × k) their
+//! directions, R (k × n) the rows of the active constraints and γ ∈ ℝᵏ their bias. For a joint and for a
+//! contact that sticks, C = Rᵀ. A contact that slides constrains its normal and pushes along ∇h_n − μ ∇h_t e,
+//! e the direction of its slip (002 §4; 000 §2, 3). Where rows depend on each other, x is the shortest of all
+//! solutions; all of them give the same accelerations (002 Lemma 5.1).
 
 use std::sync::Arc;
 
@@ -21,14 +22,15 @@ use crate::lagrangian::{
 };
 
 /// Sides of the polygon around a friction cone, where forces are not unique.
-const SIDES: usize = 32;
+const CONE_SIDES: usize = 32;
 
 /// What a contact does between two events.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum ContactMode {
     /// No force.
     Open,
-    /// Touching; it slides, or there is no friction. The direction of slip is the one at the start of the step.
+    /// Touching; it slides, or there is no friction. The direction of slip is the one at the start of the
+    /// step.
     Slide {
         /// Unit vector along the tangents; (0, 0) without friction.
         direction: [f64; 2],
@@ -91,7 +93,7 @@ pub(super) struct Response {
     pub(super) joints: Vec<[f64; 3]>,
     /// Of the scaled R M⁻¹ C.
     pub(super) determinant: f64,
-    /// Where forces are not unique, what they have left together.
+    /// Where forces are not unique, the largest common reserve that they can have.
     pub(super) margin: Option<f64>,
     /// Where forces are not unique, how many rows depend on others.
     pub(super) dependent: Option<Dependent>,
@@ -120,19 +122,21 @@ pub(super) struct Mechanics<'a> {
     state: State,
     /// Slips in space up to this have the direction of their mode: their own is rounding.
     zero_slip: f64,
-    /// Rows that depend on others along the present motion; `None` where the state is on its constraints and shows them.
+    /// Rows that depend on others along the present motion; `None` where the state is on its constraints and
+    /// shows them.
     dependent: Option<Dependent>,
 }
 
 /// Which rows depend on others. A motion is off its constraints by its error, and there rows that depend on
-/// each other contradict each other by as much; the dependent ones are left out, since the others hold them too (002 Lemma 5.1).
+/// each other contradict each other by as much; the dependent ones are left out, since the others imply them
+/// (002 Lemma 5.1).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Dependent {
     /// All rows.
     pub(super) rows: usize,
     /// Pivots of those that do not depend on others.
     pub(super) pivots: Vec<[usize; 2]>,
-    /// Whether forces push along what they hold: nothing slides with friction.
+    /// Whether C = Rᵀ: nothing slides with friction.
     pub(super) symmetric: bool,
 }
 
@@ -200,18 +204,18 @@ impl<'a> Mechanics<'a> {
         self.state.v.extend_from_slice(v);
     }
 
-    /// Masses, forces, joints, and the contacts that `wanted` names.
+    /// Masses, forces, joints, and the contacts for which `selected` is true.
     pub(super) fn equations(
         &mut self,
         (t, q, v): (f64, &[f64], &[f64]),
-        wanted: impl Fn(usize) -> bool,
+        selected: impl Fn(usize) -> bool,
     ) -> Result<Equations, KinematicsError> {
         let system = self.system;
         if let Some((mass, _)) = &self.constant
             && system.potential.is_none()
             && system.forces.is_empty()
             && system.joints.is_empty()
-            && !(0..system.contacts.len()).any(&wanted)
+            && !(0..system.contacts.len()).any(&selected)
         {
             let contacts = vec![None; system.contacts.len()];
             return Ok(Equations {
@@ -246,7 +250,7 @@ impl<'a> Mechanics<'a> {
         }
         let mut contacts = Vec::with_capacity(system.contacts.len());
         for (i, contact) in system.contacts.iter().enumerate() {
-            if !wanted(i) {
+            if !selected(i) {
                 contacts.push(None);
                 continue;
             }
@@ -375,14 +379,14 @@ pub(super) fn times(rows: &[&Row], b: &Matrix, k: usize) -> Matrix {
     product
 }
 
-/// Whom a free force belongs to, and which of its components it is.
+/// Whom an unknown force belongs to, and which of its components it is.
 #[derive(Clone, Copy)]
 enum Owner {
     Joint(usize, usize),
     Contact(usize, usize),
 }
 
-/// The free forces: what they hold (R, γ) and push along (C).
+/// The unknown forces: the rows that they constrain (R, γ) and the directions in which they push (C).
 pub(super) struct ActiveRows<'a> {
     owners: Vec<Owner>,
     rows: Vec<&'a Row>,
@@ -391,8 +395,9 @@ pub(super) struct ActiveRows<'a> {
     friction: Vec<[f64; 2]>,
 }
 
-/// The direction of slip at these rows: that of the velocity, or the one at the start of the step where the velocity is no
-/// more than `zero_slip` or has passed zero. A slip that ends on a straight line passes zero smoothly that way.
+/// The direction of slip at these rows: that of the velocity, or the one at the start of the step where the
+/// velocity is no more than `zero_slip` or has passed zero. A slip that ends on a straight line passes zero
+/// smoothly that way.
 fn slip_direction(slip: &[Row], start: [f64; 2], zero_slip: f64) -> [f64; 2] {
     match slip {
         [_] => start,
@@ -467,7 +472,7 @@ impl<'a> ActiveRows<'a> {
         &self.rows
     }
 
-    /// Forces of contacts and joints from the free forces x.
+    /// Forces of contacts and joints from the unknowns x.
     fn spread(&self, x: &[f64], response: &mut Response) {
         for ((owner, x), friction) in self.owners.iter().zip(x).zip(&self.friction) {
             let (force, component) = match *owner {
@@ -482,7 +487,7 @@ impl<'a> ActiveRows<'a> {
         }
     }
 
-    /// max s with every condition on forces at least s, over all x + N z.
+    /// max s with every reserve of forces at least s, over all x + N z.
     fn margin(&self, at: &Equations, modes: &Modes, x: &[f64], null: &Matrix) -> f64 {
         let (k, d) = (x.len(), null.cols());
         let mut forms: Vec<Vec<f64>> = Vec::new();
@@ -493,7 +498,7 @@ impl<'a> ActiveRows<'a> {
             if modes.contacts[i] == ContactMode::Stick {
                 let mu = at.contacts[i].as_ref().map_or(0.0, |c| c.mu_static);
                 let tangents = at.contacts[i].as_ref().map_or(0, |c| c.slip.len());
-                let sides = if tangents == 2 { SIDES } else { 2 };
+                let sides = if tangents == 2 { CONE_SIDES } else { 2 };
                 for side in 0..if tangents == 0 { 0 } else { sides } {
                     let angle = 2.0 * std::f64::consts::PI * side as f64 / sides as f64;
                     let mut form = vec![0.0; k];
@@ -547,7 +552,8 @@ mod tests {
         G, SLIDE_DOWN, SLIDE_UP, block, one_contact, one_joint, point_on_circle, state,
     };
 
-    /// A block slides with g (sin α ∓ μ cos α), sticks with friction −g sin α, and falls freely where its contact is open.
+    /// A block slides with g (sin α ∓ μ cos α), sticks with friction −g sin α, and falls freely where its
+    /// contact is open.
     #[test]
     fn a_block_on_an_incline() {
         let (system, at_rest) = (block(0.6, 0.25), state(&[0.0; 2], &[0.0; 2]));

@@ -4,10 +4,10 @@
 //! M (v⁺ − v⁻) = P + Jᵀ p ,     (p, J v⁻, J v⁺) in the law of impact
 //! ```
 //!
-//! P ∈ ℝⁿ is the sum of the impulses of that time, J the rows of all joints and of all contacts that touch, p their
-//! percussions (001 eq. 71–73; 002 eq. 2.10). Contacts at rest answer at once: one that is pushed into its surface pushes
-//! back, by the law of impact with the velocities before P. One that separates does not take part: where P drives it back, it
-//! is struck after P with the speed it then has.
+//! P ∈ ℝⁿ is the sum of the impulses of that time, J the rows of all joints and of all contacts that touch, p
+//! their percussions (001 eq. 71–73; 002 eq. 2.10). Contacts at rest answer at once: one that is pushed into
+//! its surface pushes back, by the law of impact with the velocities before P. One that separates does not
+//! take part: where P drives it back, it is struck after P with the speed it then has.
 
 use delassus_solve::impact::ImpactLaw;
 use delassus_solve::linalg::max_abs;
@@ -95,8 +95,8 @@ pub(super) fn apply_impulse(
             at = motion.equations()?;
         }
     }
-    // What separates does not answer. Where the impulse drives it back it is struck, as it would be had the impulse come a
-    // moment later.
+    // What separates does not answer. Where the impulse drives it back it is struck, as it would be had the
+    // impulse come a moment later.
     let (separate, mut meeting): (Vec<usize>, Vec<usize>) =
         touching(motion, &at).into_iter().partition(|&i| at.normal_velocity(i) > zero);
     let struck = impact(motion.system(), &at, &motion.state().v, external, &meeting, law)?;

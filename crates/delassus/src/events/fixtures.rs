@@ -1,4 +1,4 @@
-//! Systems with closed forms, for the unit tests of this room.
+//! Systems with closed forms, for the unit tests of this folder.
 
 use super::equations::{ContactMode, JointMode, Modes};
 use super::gauss_collocation::{Collocation, DenseStep, StepProblem};

@@ -4,12 +4,14 @@
 //! y(t₀ + θh) = y₀ + h ∫₀^θ p(τ) dτ ,     p(θᵢ) = f(t₀ + θᵢh, y(t₀ + θᵢh)) ,     i = 1 … s
 //! ```
 //!
-//! θᵢ ∈ (0, 1) the s = 8 Gauss points, p a polynomial of degree s − 1. At the end of the step the error is of order
-//! 2s = 16, inside of it of order s + 1; the method is symmetric and symplectic, so that energy does not drift. p is kept
-//! in Legendre polynomials, p(θ) = Σ cₖ Pₖ(2θ − 1), whose last coefficient tells how well p stands for f.
+//! θᵢ ∈ (0, 1) the s = 8 Gauss points, p a polynomial of degree s − 1. At the end of the step the error is of
+//! order 2s = 16, inside of it of order s + 1; the method is symmetric and symplectic, so that energy does
+//! not drift. p is kept in Legendre polynomials, p(θ) = Σ cₖ Pₖ(2θ − 1), whose last coefficient estimates the
+//! error of p.
 //!
-//! The equations are solved by sweeps over the points, each with the newest values of the others; they contract where
-//! h times the Lipschitz constant of f is moderate, and a step on which they do not is refused.
+//! The equations are solved by sweeps over the points, each with the newest values of the others; they
+//! contract where h times the Lipschitz constant of f is moderate, and a step on which they do not is
+//! refused.
 
 use std::sync::LazyLock;
 
@@ -153,17 +155,17 @@ impl DenseStep {
         );
     }
 
-    /// Bounds of y, ẏ and ÿ over the stretch [a, b] of θ, for every component: p by its value and rate in the middle and a
-    /// bound of its second derivative, y by p.
+    /// Bounds of y, ẏ and ÿ over the stretch [a, b] of θ, for every component: p by its value and rate in the
+    /// middle and a bound of its second derivative, y by p.
     pub(super) fn bounds(&self, (a, b): (f64, f64), out: &mut Vec<[Interval; 3]>) {
         let (middle, half) = (0.5 * (a + b), 0.5 * (b - a));
         let integrals = legendre_integrals(middle);
         let x = 2.0 * middle - 1.0;
         let p: [f64; POINTS] = legendre(x);
-        let mut slope = [0.0; POINTS];
+        let mut derivatives = [0.0; POINTS];
         for k in 1..POINTS {
             // P'ₖ = P'ₖ₋₂ + (2k − 1)Pₖ₋₁
-            slope[k] = (2 * k - 1) as f64 * p[k - 1] + if k > 1 { slope[k - 2] } else { 0.0 };
+            derivatives[k] = (2 * k - 1) as f64 * p[k - 1] + if k > 1 { derivatives[k - 2] } else { 0.0 };
         }
         // |P''ₖ| ≤ P''ₖ(1) = (k − 1)k(k + 1)(k + 2)/8, and dx = 2 dθ.
         let second: [f64; POINTS] = std::array::from_fn(|k| {
@@ -179,10 +181,10 @@ impl DenseStep {
                 let radius = radius + ROUNDING * value.abs();
                 Interval::new(value - radius, value + radius)
             };
-            let turn = around(2.0 * sum(&slope), half * bend);
-            let rate = around(sum(&p), half * turn.magnitude());
+            let slope = around(2.0 * sum(&derivatives), half * bend);
+            let rate = around(sum(&p), half * slope.magnitude());
             let value = around(y0 + h * sum(&integrals), half * h * rate.magnitude());
-            [value, rate, Interval::new(turn.lo / h, turn.hi / h)]
+            [value, rate, Interval::new(slope.lo / h, slope.hi / h)]
         }));
     }
 
@@ -253,10 +255,10 @@ impl Collocation {
         scale.iter().enumerate().map(|(k, s)| last(k).abs() / s).fold(0.0, f64::max)
     }
 
-    /// One step into `dense`, where its error is at most the tolerance. `rate(i, t, y, ẏ)` evaluates f at point i. Where
-    /// `before` is the step that ended at (t, y₀), its polynomial continued is the first guess. `adjust` is called after
-    /// each sweep and returns the change of y, in units of the scale, that what it adjusted will make; `None` where there
-    /// is nothing to adjust.
+    /// One step into `dense`, where its error is at most the tolerance. `rate(i, t, y, ẏ)` evaluates f at
+    /// point i. Where `before` is the step that ended at (t, y₀), its polynomial continued is the first
+    /// guess. `adjust` is called after each sweep and returns the change of y, in units of the scale, that
+    /// what it adjusted will make; `None` where there is nothing to adjust.
     pub(super) fn step<E>(
         &mut self,
         problem: &StepProblem<'_>,
@@ -302,7 +304,7 @@ impl Collocation {
         match before.filter(|b| b.coefficients.len() == n && b.length > 0.0) {
             Some(b) => {
                 for (i, slopes) in self.slopes.iter_mut().enumerate() {
-                    // Beyond twice its length a polynomial of degree 7 says nothing.
+                    // Beyond twice its length a polynomial of degree 7 is no guess.
                     let theta = (1.0 + GAUSS.points[i] * problem.h / b.length).min(2.0);
                     slopes.clear();
                     slopes.extend(b.coefficients.iter().map(|c| polynomial(c, theta)));
@@ -320,8 +322,8 @@ impl Collocation {
         Ok(())
     }
 
-    /// One sweep over the points, each with the newest slopes of the others; the largest change of h·ẏ in units of the
-    /// scale.
+    /// One sweep over the points, each with the newest slopes of the others; the largest change of h·ẏ in
+    /// units of the scale.
     fn sweep<E>(
         &mut self,
         problem: &StepProblem<'_>,
@@ -346,8 +348,8 @@ impl Collocation {
         Ok(change)
     }
 
-    /// What follows from sweep number `count`, which changed y by `change`; `adjusted` is the change that adjustments
-    /// will make.
+    /// What follows from sweep number `count`, which changed y by `change`; `adjusted` is the change that
+    /// adjustments will make.
     fn assess(
         &self,
         problem: &StepProblem<'_>,
@@ -426,8 +428,8 @@ mod tests {
         StepProblem { t, h, y0, scale: &[1.0; 2], tolerance: f64::INFINITY }
     }
 
-    /// Quadrature of degree 2s − 1 and collocation of degree s: the simplifying assumptions B(2s) and C(s), which
-    /// together give order 2s.
+    /// Quadrature of degree 2s − 1 and collocation of degree s: the simplifying assumptions B(2s) and C(s),
+    /// which together give order 2s.
     #[test]
     fn order_conditions() {
         let g = Gauss::new();
@@ -444,7 +446,8 @@ mod tests {
         }
     }
 
-    /// q̈ = −q: the error at the end of a step falls by about 2¹⁷ when the step is halved, inside of it by 2⁹.
+    /// q̈ = −q: the error at the end of a step falls by about 2¹⁷ when the step is halved, inside of it by
+    /// 2⁹.
     #[test]
     fn order_of_convergence() {
         let one = |h: f64| {

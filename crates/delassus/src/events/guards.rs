@@ -4,9 +4,9 @@
 //! closed  λ_n ≥ 0      sticks  μ λ_n − ‖λ_t‖ ≥ 0      slides  v_t·e ≥ 0      det(R M⁻¹ C) keeps its sign
 //! ```
 //!
-//! λ_n, λ_t normal and tangential force, μ the coefficient of friction, v_t the slip velocity, e its direction at the
-//! start of the step; R, M and C as in [`super::equations`] (002 §4). Gaps of open contacts have their own event
-//! functions and search ([`super::gaps`]).
+//! λ_n, λ_t normal and tangential force, μ the coefficient of friction, v_t the slip velocity, e its
+//! direction at the start of the step; R, M and C as in [`super::equations`] (002 §4). Gaps of open contacts
+//! have their own event functions and search ([`super::gaps`]).
 
 use super::equations::{ContactMode, Equations, JointMode, Modes, Response};
 use super::gaps::{End, first_end};
@@ -36,8 +36,8 @@ pub(super) enum Guard {
     JointFrictionReserve(usize),
     /// Slip along the direction of a sliding joint.
     JointSlip(usize),
-    /// The least reserve of all contact forces, at its largest over all forces that solve the equations; where forces
-    /// are not unique.
+    /// The least reserve of all contact forces, at its largest over all forces that solve the equations;
+    /// where forces are not unique.
     ForceMargin,
     /// The determinant of R M⁻¹ C, times its sign at the last event.
     Determinant,
@@ -124,7 +124,8 @@ impl Guards {
         value(guard, at, modes, response, self.determinant_sign)
     }
 
-    /// How far forces were outside of their laws at the points of the step, as a part of all forces; at least 0.
+    /// How far forces were outside of their laws at the points of the step, as a part of all forces; at least
+    /// 0.
     pub(super) fn force_violation(&self) -> f64 {
         let mut worst = 0.0_f64;
         for (_, values) in self.list.iter().zip(&self.values).filter(|(guard, _)| guard.is_force()) {
@@ -136,8 +137,8 @@ impl Guards {
         worst
     }
 
-    /// The first of all guards to become negative, before `first` if that is given; `value` evaluates a guard at θ.
-    /// Slips up to `no_slip` are zero.
+    /// The first of all guards to become negative, before `first` if that is given; `value` evaluates a guard
+    /// at θ. Slips up to `no_slip` are zero.
     pub(super) fn first_end<E>(
         &self,
         no_slip: f64,
@@ -282,7 +283,8 @@ mod tests {
         }
     }
 
-    /// A slip 1 − 2τ + τ²/4 over a step ends at 4 − √12; a guard that stays positive, or one that ends later, is no event.
+    /// A slip 1 − 2τ + τ²/4 over a step ends at 4 − √12; a guard that stays positive, or one that ends later,
+    /// is no event.
     #[test]
     fn the_first_guard_that_ends() {
         let slip = |x: f64| 1.0 - 2.0 * x + 0.25 * x * x;

@@ -4,9 +4,11 @@
 //! M (v⁺ − v⁻) = Jᵀ p ,     (p, J v⁻, J v⁺) in the law of impact
 //! ```
 //!
-//! on all joints and on all contacts that touch (001 §6; 002 §2). A guide with friction rubs while it is struck, ‖p_t‖ ≤ μ |p_n|,
-//! under the laws of Moreau, Newton and Poisson; the laws along the percussion hold it without friction. Where friction presses a sliding contact into its
-//! surface and no force can answer, it jams: an impact without collision, followed along its percussion (003 §5).
+//! for all joints and all contacts that touch: M (n × n) the mass matrix, J (k × n) their rows, p ∈ ℝᵏ
+//! percussions (001 §6; 002 §2). A guide, which is a joint with friction, rubs during an impact, ‖p_t‖ ≤ μ
+//! |p_n|, under the laws of Moreau, Newton and Poisson; under the laws along the percussion it has no
+//! friction. Where friction presses a sliding contact into its surface and no force can balance it, it jams:
+//! an impact without collision, followed along its percussion (003 §5).
 
 use delassus_solve::impact::{
     ImpactContact, ImpactError, ImpactLaw, ImpactProblem, ImpactResult, ImpactStatus, Restitution, Violation,
@@ -47,8 +49,8 @@ fn guide(joint: &JointKinematics, v: &[f64]) -> ImpactContact {
     }
 }
 
-/// The impact problem of all joints and the contacts in `meeting`; guides with friction come after the contacts where
-/// `rubbing`, else they are joints like the others.
+/// The impact problem of all joints and the contacts in `meeting`; guides with friction come after the
+/// contacts where `rubbing`, else they are joints like the others.
 fn impact_problem(at: &Equations, v: &[f64], meeting: &[usize], rubbing: bool) -> ImpactProblem {
     let n = v.len();
     let rows: Vec<&Row> = at.joints.iter().filter(|j| !(rubbing && rubs(j))).map(|j| &j.row).collect();
@@ -68,8 +70,9 @@ fn impact_problem(at: &Equations, v: &[f64], meeting: &[usize], rubbing: bool) -
     }
 }
 
-/// A matrix of restitution over all contacts of the system, as one over those that meet; guides have no rebound.
-fn ours(law: &ImpactLaw, meeting: &[usize], size: usize) -> Option<ImpactLaw> {
+/// A matrix of restitution over all contacts of the system, as one over those that meet; guides have no
+/// rebound.
+fn restricted(law: &ImpactLaw, meeting: &[usize], size: usize) -> Option<ImpactLaw> {
     let ImpactLaw::NewtonMatrix(e) = law else { return None };
     let entry = |i: usize, j: usize| Some(e[(*meeting.get(i)?, *meeting.get(j)?)]);
     Some(ImpactLaw::NewtonMatrix(Matrix::from_fn(size, size, |i, j| entry(i, j).unwrap_or(0.0))))
@@ -92,7 +95,8 @@ pub(super) fn named_joint_percussions(system: &System, percussions: &[Vec<f64>])
     system.joints.iter().zip(percussions).map(|(joint, p)| (joint.name.clone(), p.clone())).collect()
 }
 
-/// The impact of the contacts in `meeting` from velocities v, with an external impulse (or none), under a law.
+/// The impact of the contacts in `meeting` from velocities v, with an external impulse (or none), under a
+/// law.
 pub(super) fn impact(
     system: &System,
     at: &Equations,
@@ -105,12 +109,12 @@ pub(super) fn impact(
     if *law == ImpactLaw::Energetic && meeting.len() > 1 {
         return Err(Ending::OneContact { contacts: names() });
     }
-    // Without a contact all laws say the same.
+    // Without a contact all laws agree.
     let law = if meeting.is_empty() { &ImpactLaw::Moreau } else { law };
     let rubbing = !matches!(law, ImpactLaw::Energetic | ImpactLaw::Sequence);
     let mut problem = impact_problem(at, v, meeting, rubbing);
     problem.external = external.to_vec();
-    let own = ours(law, meeting, problem.contacts.len());
+    let own = restricted(law, meeting, problem.contacts.len());
     let law = own.as_ref().unwrap_or(law);
     let mut outcome = resolve_impact(&problem, law).map_err(Ending::Impact)?;
     let failed = match outcome.status {
@@ -168,8 +172,8 @@ pub(super) struct Jam {
     pub(super) joints: Vec<Vec<f64>>,
 }
 
-/// The impact without collision of the first contact among `touching` that is pressed in by its own friction, the others
-/// held (Poisson's law); `None` where there is none.
+/// The impact without collision of the first contact among `touching` that is pressed in by its own friction,
+/// the others bilateral (Poisson's law); `None` where there is none.
 pub(super) fn jam(at: &Equations, v: &[f64], touching: &[usize]) -> Result<Option<Jam>, ImpactError> {
     for &contact in touching {
         let mut problem = impact_problem(at, v, &[contact], false);

@@ -4,8 +4,9 @@
 //! ẏ = f_m(t, y)  over h  →  θ = first zero of guards and gaps  →  y(t + θh)  →  (v, m) ← transition  →  record
 //! ```
 //!
-//! y = (q, v) ∈ ℝ²ⁿ is the state, m the modes of contacts and joints (002 §4). h follows from the error of the step, ends at
-//! times where forces may jump, and shrinks where the points of the step do not resolve the formulas that act in it.
+//! y = (q, v) ∈ ℝ²ⁿ is the state, m the modes of contacts and joints (002 §4). h follows from the error of
+//! the step, ends at times where forces may jump, and shrinks where the points of the step do not resolve the
+//! formulas that act in it.
 
 use super::equations::ModeError;
 use super::external_impulse::{Schedule, apply_impulse};
@@ -24,8 +25,8 @@ use crate::lagrangian::{Kinematics, KinematicsError, State, System, kinematics};
 
 /// Steps and times up to this part of the time, or of 1 s, are lost in its rounding.
 const SHORTEST_STEP: f64 = 1e-13;
-/// Steps up to this are not shortened any more for formulas that their points do not resolve, s: a formula with faster
-/// features, such as a jump, would otherwise never be passed.
+/// Steps up to this are not shortened any more for formulas that their points do not resolve, s: a formula
+/// with faster features, such as a jump, would otherwise never be passed.
 const SHORTEST_RESOLVING_STEP: f64 = 1e-6;
 /// By how much a step is shortened whose equations were not solved.
 const SHORTENING: f64 = 0.25;
@@ -142,7 +143,8 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Applies what is due now, and finds the time up to the next stop; `None` where that is no time for a step.
+    /// Applies what is due now, and finds the time up to the next stop; `None` where that is no time for a
+    /// step.
     fn next_span(&mut self) -> Result<Option<Span>, Ending> {
         self.motion.forget_dependent_rows();
         if self.schedule.pass_breakpoints(self.motion.t()) {
@@ -163,8 +165,8 @@ impl<'a> Run<'a> {
         Ok(Some(span))
     }
 
-    /// Solves the equations of motion over the longest step that is accurate, and finds the first event in it; `None`
-    /// where a contact jams instead.
+    /// Solves the equations of motion over the longest step that is accurate, and finds the first event in
+    /// it; `None` where a contact jams instead.
     fn integrate(&mut self, span: Span) -> Result<Option<(AcceptedStep, Option<FirstEvent>)>, Ending> {
         let max_step = self.motion.options().max_step;
         let mut h = self.history.next_length().min(max_step).min(span.length);

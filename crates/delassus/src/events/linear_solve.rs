@@ -1,25 +1,25 @@
 //! Small systems of equations: masses that couple few coordinates, and square systems that may be singular.
 //!
 //! ```text
-//! M = L Lᵀ ,   M ∈ ℝⁿˣⁿ positive definite ;     A x = b ,   A ∈ ℝᵏˣᵏ = R M⁻¹ C of the constraints that are active
+//! M = L Lᵀ ,   M ∈ ℝⁿˣⁿ positive definite ;   A x = b ,   A ∈ ℝᵏˣᵏ = R M⁻¹ C of the constraints that are active
 //! P A Q = L [U₁ U₂] ,     x = Q (U₁⁻¹(c − U₂ z), z) ,     null space of A = Q (−U₁⁻¹ U₂, 1)
 //! ```
 //!
-//! L keeps the zeros that M has before the first entry of each row, so that bodies that have no mass in common cost
-//! nothing together. Complete pivoting tells the rank of A (see [`crate::events::equations`]). Where rows depend on each other
-//! and agree, the shortest x is taken, and the null space of A is told beside it; where they do not agree there is no
-//! answer.
+//! L keeps the zeros that M has before the first entry of each row, so that bodies that have no mass in
+//! common cost nothing together. Complete pivoting finds the rank of A (see [`crate::events::equations`]).
+//! Where rows depend on each other and agree, the shortest x is taken, and the null space of A is returned
+//! beside it; where they do not agree there is no answer.
 
 use delassus_solve::linalg::{Matrix, axpy, dot, max_abs, norm, rank_tolerance};
 
 use super::equations::ModeError;
 
 /// Pivots of the scaled matrix below this part of the largest are zero.
-const SINGULAR: f64 = 1e-11;
+const SINGULAR_PIVOT: f64 = 1e-11;
 /// Given pivots below this part of the largest are replaced.
-const WEAK: f64 = 1e-5;
+const WEAK_PIVOT: f64 = 1e-5;
 /// Equations that cannot all hold leave more than this part of their terms.
-const INCONSISTENT: f64 = 1e-6;
+const INCONSISTENT_PART: f64 = 1e-6;
 
 /// L of a mass matrix, with the place of the first entry of each row.
 #[derive(Clone, Debug)]
@@ -80,7 +80,8 @@ impl MassFactor {
     }
 }
 
-/// The shortest solution of A x = b, the determinant of A scaled to unit rows, and its null space where it has one.
+/// The shortest solution of A x = b, the determinant of A scaled to unit rows, and its null space where it
+/// has one.
 pub(super) struct Solved {
     pub(super) x: Vec<f64>,
     pub(super) determinant: f64,
@@ -98,8 +99,8 @@ pub(super) fn solve_square(a: &Matrix, b: &[f64]) -> Result<Solved, ModeError> {
     Ok(solved)
 }
 
-/// As [`solve_square`] near a matrix with these pivots: the equations without one depend on the others, up to an error, and
-/// are left out. Where a pivot has become small, others are looked for, as many.
+/// As [`solve_square`] near a matrix with these pivots: the equations without one depend on the others, up to
+/// an error, and are left out. Where a pivot has become small, as many others are searched.
 pub(super) fn solve_dependent(a: &Matrix, b: &[f64], pivots: &[[usize; 2]]) -> Result<Solved, ModeError> {
     eliminate(a, b, Some(pivots), 0).or_else(|_| eliminate(a, b, None, b.len() - pivots.len()))
 }
@@ -145,8 +146,8 @@ fn eliminate(
         };
         top = top.max(best);
         match given {
-            Some(_) if best.is_nan() || best <= WEAK * top => return Err(ModeError::Inconsistent),
-            None if best <= SINGULAR * top || best == 0.0 => break,
+            Some(_) if best.is_nan() || best <= WEAK_PIVOT * top => return Err(ModeError::Inconsistent),
+            None if best <= SINGULAR_PIVOT * top || best == 0.0 => break,
             _ => {}
         }
         pivots.push(at);
@@ -201,10 +202,10 @@ impl Upper<'_> {
     }
 }
 
-/// Whether A x = b up to rounding and to what is not told apart from it.
+/// Whether A x = b up to rounding and to what cannot be distinguished from it.
 fn agree(a: &Matrix, x: &[f64], b: &[f64]) -> bool {
     let left = a.mul_vec(x).iter().zip(b).map(|(ax, b)| (ax - b).abs()).fold(0.0, f64::max);
-    left <= INCONSISTENT * max_abs(b).max(a.max_abs() * norm(x))
+    left <= INCONSISTENT_PART * max_abs(b).max(a.max_abs() * norm(x))
 }
 
 /// The shortest solution of the rows with pivots, and the null space.
@@ -250,8 +251,8 @@ mod tests {
         assert_eq!(solve_square(&twice, &[1.0, 2.0]).err(), Some(ModeError::Inconsistent));
     }
 
-    /// Rows repeated and added to each other: the shortest of all solutions, as the singular values tell it, and the null
-    /// space.
+    /// Rows repeated and added to each other: the shortest of all solutions, as the singular values give it,
+    /// and the null space.
     #[test]
     fn the_shortest_of_many_solutions() {
         let rows = [[2.0, -1.0, 0.5, 3.0], [0.3, 1.0, -2.0, 0.1]];
@@ -316,8 +317,8 @@ mod tests {
         assert!(matches!(MassFactor::new(&Matrix::zeros(1, 1)), Err(ModeError::SingularMass)));
     }
 
-    /// Off its constraints a system with dependent rows is not singular, and solving it as it is gives anything; with the
-    /// pivots that it has on them the solution changes as little as the system.
+    /// Off its constraints a system with dependent rows is not singular, and solving it as it is gives
+    /// anything; with the pivots that it has on them the solution changes as little as the system.
     #[test]
     fn dependent_rows_that_contradict_each_other_a_little() {
         let rows = [[2.0, -1.0, 0.5], [0.3, 1.0, -2.0], [2.3, 0.0, -1.5]];

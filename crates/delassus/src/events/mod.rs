@@ -1,14 +1,20 @@
-//! Motion from event to event: smooth equations between events, a decision at each of them.
+//! Event-driven integration: smooth equations between events, a transition at each of them.
 //!
 //! ```text
 //! between events   M q̈ + F = C x ,  R q̈ + γ = 0                        modes fixed, order 16
 //! at an event      v⁺ from v⁻ by a law of impact, modes from all solutions of the acceleration problem
 //! ```
 //!
-//! (002 §3 to 5; 000 §2; 003 §5.) Contacts are open, slide or stick. A mode lasts while its gap, its normal force, the rest
-//! of its friction or its slip stays positive; the first of them that does not makes an event, located to 1e-12 s. An
-//! infinite number of impacts in finite time ends in its limit. Where no acceleration satisfies
-//! the laws the contact jams, an impact without collision; where several do, a policy chooses.
+//! q ∈ ℝⁿ are positions, M the mass matrix, F the given forces, x the unknown forces along C, R the rows of
+//! the active constraints with bias γ, v⁻ and v⁺ velocities before and after (002 §3 to 5; 000 §2; 003 §5).
+//! Contacts are open, slide or stick. A mode lasts while its event functions stay positive: its gap, its
+//! normal force, its reserve of friction or its slip. The first of them that does not makes an event, located
+//! to 1e-12 s. Infinitely many impacts in finite time (a Zeno accumulation) end in their limit. Where no
+//! acceleration satisfies the laws the contact jams, an impact without collision; where several do, a policy
+//! chooses.
+//!
+//! A run (`integrate`) holds the motion (`motion`: state, modes, `guards`, `gaps`), the step history
+//! (`step_history`), the Zeno detector (`zeno`) and the `recorder`; an event is applied by `transition`.
 //!
 //! ```
 //! use delassus::events::{EventKind, EventOptions, run_events};
@@ -84,16 +90,20 @@ pub enum Indeterminate {
 pub struct EventOptions {
     /// End, s; not before the start (default 1).
     pub t_end: f64,
-    /// Local error of positions and velocities, relative to the largest of each or to 1 (default 1e-12; from 1e-14 to 1e-3).
+    /// Local error of positions and velocities, relative to the largest of each or to 1 (default 1e-12; from
+    /// 1e-14 to 1e-3).
     pub tolerance: f64,
-    /// Law of impact (default Moreau). A matrix of restitution has a row and a column for each contact of the system.
+    /// Law of impact (default Moreau). A matrix of restitution has a row and a column for each contact of the
+    /// system.
     pub law: ImpactLaw,
-    /// Whether contacts that touch and approach at the start are struck there; else that is an error (default false).
+    /// Whether the law of impact is applied to contacts that touch and approach at the start; else that is an
+    /// error (default false).
     pub impact_at_start: bool,
     /// Where several accelerations satisfy the laws (default detach).
     pub indeterminate: Indeterminate,
-    /// Which answer to follow at the first such states, counted from 0 by growing contact forces; the number of answers
-    /// stands for an impact without collision, where there is one. Then as `indeterminate` says (default none).
+    /// Which answer to follow at the first such states, counted from 0 by growing contact forces; the number
+    /// of answers stands for an impact without collision, where there is one. Then by `indeterminate`
+    /// (default none).
     pub choices: Vec<usize>,
     /// Most events; the run ends before the next one (default one million).
     pub max_events: usize,
@@ -139,7 +149,7 @@ pub enum EventKind {
     Graze,
     /// A contact opened.
     Open,
-    /// A contact or joint began to slide, or turned its slip around.
+    /// A contact or joint began to slide, or its slip reversed.
     Slide,
     /// A contact or joint began to stick.
     Stick,
@@ -168,7 +178,7 @@ impl EventKind {
         EventKind::Impulse,
     ];
 
-    /// The word in files and on the terminal.
+    /// The name in files and on the terminal.
     pub fn name(self) -> &'static str {
         match self {
             EventKind::Impact => "impact",
@@ -192,25 +202,26 @@ pub struct Event {
     pub t: f64,
     /// What happened.
     pub kind: EventKind,
-    /// Name of the contact or joint, or of the coordinates of an external impulse; empty where the event is of no single
-    /// one.
+    /// Name of the contact or joint, or of the coordinates of an external impulse; empty where the event is
+    /// of no single one.
     pub contact: String,
     /// Percussion of an impact or a jam: normal, tangents. Of an external impulse: one number per coordinate.
     pub impulse: Vec<f64>,
-    /// Percussion of every joint (001 eq. 72), by name: along its gradient, then friction. Contacts that are struck together
-    /// have one set, which the first of their events tells.
+    /// Percussion of every joint (001 eq. 72), by name: along its gradient, then friction. Contacts that are
+    /// struck together have one set, which the first of their events carries.
     pub joint_impulses: Vec<(String, Vec<f64>)>,
-    /// Kinetic energy after less before; 0 where velocities do not jump. At the end of infinitely many impacts: kinetic and
-    /// potential energy there, less that before the first impact that was jumped over.
+    /// Kinetic energy after less before; 0 where velocities do not jump. At the end of infinitely many
+    /// impacts: kinetic and potential energy there, less that before the first impact that was jumped over.
     pub energy_change: f64,
-    /// Conditions that the outcome of an impact does not satisfy; contacts and joints are numbered as in the system.
+    /// Conditions that the outcome of an impact does not satisfy; contacts and joints are numbered as in the
+    /// system.
     pub violations: Vec<Violation>,
     /// How many accelerations satisfied the laws, at an indeterminate state; else 0.
     pub answers: usize,
     /// What every contact does by the answer that was chosen there; empty elsewhere, and where it jams.
     pub chosen: Vec<ContactMode>,
-    /// The order of the derivative that decided whether the contact opens or stays closed, where force and acceleration
-    /// vanish together (002 Theorem 5.4).
+    /// The order of the derivative that decided whether the contact opens or stays closed, where force and
+    /// acceleration vanish together (002 Theorem 5.4).
     pub order: Option<usize>,
 }
 
@@ -242,7 +253,7 @@ pub enum Ending {
         /// How many.
         events: usize,
     },
-    /// At a state where several accelerations satisfy the laws, as the policy says.
+    /// At a state where several accelerations satisfy the laws, and the policy is to stop.
     Indeterminate {
         /// How many.
         answers: usize,
@@ -255,7 +266,7 @@ pub enum Ending {
     Stuck,
     /// The step became too short: forces grow beyond all bounds, or a formula jumps.
     StepTooShort,
-    /// A gap stays within rounding of zero, and whether it closes cannot be told.
+    /// A gap stays within rounding of zero, and whether it closes is not decided.
     Unresolved {
         /// Name of the contact.
         contact: String,
@@ -356,13 +367,15 @@ pub struct StartCorrection {
 /// A motion.
 #[derive(Clone, Debug)]
 pub struct Trajectory {
-    /// What was put right at the start: joints that were open, contacts that rested near their surface or overlapped.
+    /// What was put right at the start: joints that were open, contacts that rested near their surface or
+    /// overlapped.
     pub corrections: Vec<StartCorrection>,
     /// What happened, in the order of time.
     pub events: Vec<Event>,
     /// The motion at the times that were asked for, as far as it came.
     pub samples: Vec<Sample>,
-    /// The motion just before and just after the instants of events, in the order of time; where they were asked for.
+    /// The motion just before and just after the instants of events, in the order of time; where they were
+    /// asked for.
     pub event_samples: Vec<Sample>,
     /// The last state.
     pub state: State,
@@ -484,7 +497,7 @@ pub enum EventError {
     Invalid(#[from] InvalidProblem),
 }
 
-/// Moves a system from a state, from event to event.
+/// Integrates a system from a state, event by event.
 pub fn run_events(system: &System, start: &State, options: &EventOptions) -> Result<Trajectory, EventError> {
     let at = check(system, start, options)?;
     Ok(Run::new(system, start, options, &at)?.finish())

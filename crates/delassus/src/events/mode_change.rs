@@ -1,13 +1,13 @@
 //! The modes after an event, chosen among all solutions of the acceleration problem.
 //!
 //! ```text
-//! m⁺ ∈ { modes of (q̈, f) : M q̈ + F = Jᵀ f , (f, J q̈ + γ) in the laws }      one: take it; several: the policy
+//! m⁺ ∈ { modes of (q̈, f) : M q̈ + F = Jᵀ f , (f, J q̈ + γ) in the laws }    one: take it; several: the policy
 //! none: v⁺ − v⁻ = M⁻¹ Jᵀ p by a jam, then again
 //! ```
 //!
-//! M (n × n) is the mass, F ∈ ℝⁿ the forces, J (k × n) the rows of joints and touching contacts, γ ∈ ℝᵏ their bias, p ∈ ℝᵏ
-//! percussions (002 §4, 5; 003 §5). Where force and acceleration of a contact vanish together, higher derivatives decide
-//! (002 Theorem 5.4).
+//! M (n × n) is the mass, F ∈ ℝⁿ the forces, J (k × n) the rows of joints and touching contacts, γ ∈ ℝᵏ their
+//! bias, p ∈ ℝᵏ percussions (002 §4, 5; 003 §5). Where force and acceleration of a contact vanish together,
+//! higher derivatives decide (002 Theorem 5.4).
 
 use delassus_solve::linalg::norm;
 
@@ -23,7 +23,8 @@ use crate::lagrangian::{DecidingOptions, Fate, deciding_order};
 
 /// Jams at one instant, at most.
 const MAX_JAMS: usize = 100;
-/// Systems with more coordinates than this have series that are expensive: each order costs more than all before it.
+/// Systems with more coordinates than this have series that are expensive: each order costs more than all
+/// before it.
 const MAX_COORDINATES_WITH_ALL_ORDERS: usize = 6;
 /// The highest derivative that is computed for them.
 const MAX_ORDER_OF_LARGE_SYSTEMS: usize = 4;
@@ -32,7 +33,8 @@ const PROBES: [f64; 2] = [1e-4, 1e-2];
 /// By how much friction is enlarged to decide which way a state at the very border of a jam goes.
 const BEYOND_BORDER: f64 = 1.0 + 1e-6;
 
-/// When modes are selected: contacts that close at the start, or by an impact that is itself an event, report no closing.
+/// When modes are selected: contacts that close at the start, or by an impact that is itself an event, report
+/// no closing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Occasion {
     /// Before anything moved.
@@ -78,8 +80,8 @@ pub(super) fn settle(
     Err(Ending::Stuck)
 }
 
-/// Selects the modes a little after the event at θ of a step, where those at the event itself do not change; the guards
-/// start anew where these do not change either.
+/// Selects the modes a little after the event at θ of a step, where those at the event itself do not change;
+/// the guards start anew where these do not change either.
 pub(super) fn settle_ahead(
     motion: &mut Motion<'_>,
     recorder: &mut Recorder,
@@ -146,8 +148,8 @@ fn select(
     decide(at, touches, zero, cause, motion.modes()).map_err(|e| Ending::Impact(e.into()))
 }
 
-/// Opens contacts that higher derivatives open, and reports the order that decided. What has no power series, or is
-/// not decided, stays closed and opens when its force becomes negative.
+/// Opens contacts that higher derivatives open, and reports the order that decided. What has no power series,
+/// or is not decided, stays closed and opens when its force becomes negative.
 fn break_ties(motion: &Motion<'_>, recorder: &mut Recorder, answer: &mut Answer, touches: &[bool]) {
     let list: Vec<usize> = (0..touches.len()).filter(|i| touches[*i]).collect();
     let mut options = DecidingOptions { rest_speed: motion.zero_velocity(), ..Default::default() };
@@ -195,8 +197,8 @@ fn choose(motion: &Motion<'_>, recorder: &mut Recorder, mut answers: Vec<Answer>
     Ok(answer)
 }
 
-/// Where several accelerations satisfy the laws an impact without collision may do so too: whether it was chosen, and
-/// exists.
+/// Where several accelerations satisfy the laws an impact without collision may do so too: whether it was
+/// chosen, and exists.
 fn jam_is_chosen(
     motion: &mut Motion<'_>,
     recorder: &mut Recorder,

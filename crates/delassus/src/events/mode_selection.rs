@@ -1,13 +1,15 @@
-//! What everything does after an event: all solutions of the acceleration problem at a state, one of them chosen.
+//! Mode selection: all solutions of the acceleration problem at a state, and the modes that they mean.
 //!
 //! ```text
 //! M q̈ + F = Jᵀ f ,   u̇ = J q̈ + γ ,   (f, u̇) in the laws of the contacts that touch
 //! ```
 //!
-//! A contact parts where u̇_n > 0, slides where it does so already or u̇_t ≠ 0, and sticks elsewhere. Where f_n and u̇_n (or
-//! the rest of friction and u̇_t) are zero together, the event that brought them there tells which way they go; elsewhere
-//! higher derivatives decide (002 Theorem 5.4), and where they are not to be had the contact stays closed (and sticks) as
-//! long as its forces allow.
+//! M (n × n) is the mass matrix, F ∈ ℝⁿ the forces, J (k × n) the rows of joints and touching contacts, γ ∈
+//! ℝᵏ their bias, f ∈ ℝᵏ contact forces and u̇ ∈ ℝᵏ relative accelerations. A contact opens where u̇_n > 0,
+//! slides where it does so already or u̇_t ≠ 0, and sticks elsewhere. Where f_n and u̇_n (or the reserve of
+//! friction and u̇_t) are zero together, the guard that ended decides; elsewhere higher derivatives do (002
+//! Theorem 5.4), and where they are not available the contact stays closed (and sticks) as long as its forces
+//! allow.
 
 use delassus_solve::analysis::one_solution;
 use delassus_solve::linalg::{Matrix, max_abs, norm};
@@ -19,9 +21,9 @@ use super::guards::Guard;
 use crate::lagrangian::Row;
 
 /// Accelerations that differ by less than this part of the largest are one.
-const SAME: f64 = 1e-6;
+const SAME_ACCELERATION: f64 = 1e-6;
 /// Accelerations and forces below this part of the largest are zero.
-const ZERO: f64 = 1e-8;
+const ZERO_PART: f64 = 1e-8;
 
 /// One solution of the acceleration problem.
 #[derive(Clone, Debug)]
@@ -41,7 +43,7 @@ pub(super) enum Decision {
     Answers(Vec<Answer>),
     /// There is none.
     NoSolution,
-    /// The search found none and cannot say that there is none.
+    /// The search found none and did not exclude one.
     Unknown,
 }
 
@@ -58,8 +60,8 @@ fn friction(slip: &[Row], mu_static: f64, mu_kinetic: f64, still: f64) -> Option
     }
 }
 
-/// Solves the acceleration problem with the contacts in `touching`; slips up to `still` are none. `cause` is the
-/// guard that ended, `before` the modes that ended with it.
+/// Solves the acceleration problem with the contacts in `touching`; slips up to `still` are none. `cause` is
+/// the guard that ended, `before` the modes that ended with it.
 pub(super) fn decide(
     at: &Equations,
     touching: &[bool],
@@ -114,14 +116,15 @@ pub(super) fn decide(
     let set = enumerate(&dynamics, &EnumerateOptions::default());
     let mut answers: Vec<Answer> = Vec::new();
     let size = set.pieces.iter().fold(1.0_f64, |m, p| m.max(max_abs(&p.acceleration)));
-    for piece in &set.pieces {
-        let answer = read.answer(&piece.force, &piece.velocity, &piece.acceleration);
+    for component in &set.pieces {
+        let answer = read.answer(&component.force, &component.velocity, &component.acceleration);
         let twin = answers.iter_mut().find(|known| {
             let apart = known.acceleration.iter().zip(&answer.acceleration).map(|(a, b)| (a - b).abs());
-            apart.fold(0.0, f64::max) <= SAME * size
+            apart.fold(0.0, f64::max) <= SAME_ACCELERATION * size
         });
         match twin {
-            // Of two lists of modes with one acceleration the one with more contacts closed: forces tell when they open.
+            // Of two lists of modes with one acceleration the one with more contacts closed: their forces
+            // show when they open.
             Some(known) if closed(&answer.modes) > closed(&known.modes) => *known = answer,
             Some(_) => {}
             None => answers.push(answer),
@@ -169,8 +172,8 @@ impl Reading<'_> {
     fn answer(&self, force: &[f64], velocity: &[f64], acceleration: &[f64]) -> Answer {
         let offsets = self.dynamics.offsets();
         let joints = self.before.joints.len();
-        let zero_force = ZERO * max_abs(force).max(max_abs(self.force_size));
-        let zero = ZERO * max_abs(velocity).max(max_abs(&self.dynamics.bias)).max(self.free());
+        let zero_force = ZERO_PART * max_abs(force).max(max_abs(self.force_size));
+        let zero = ZERO_PART * max_abs(velocity).max(max_abs(&self.dynamics.bias)).max(self.free());
         let unit = |x: &[f64], sign: f64| {
             let size = norm(x).max(f64::MIN_POSITIVE);
             [sign * x[0] / size, x.get(1).map_or(0.0, |y| sign * y / size)]
@@ -239,8 +242,8 @@ impl Reading<'_> {
         Answer { modes, acceleration: acceleration.to_vec(), pressure, ties }
     }
 
-    /// The size of accelerations without contact forces, along the rows: of the terms that make them up, since bodies that fall
-    /// together leave only their rounding.
+    /// The size of accelerations without contact forces, along the rows: of the terms that make them up,
+    /// since bodies that fall together leave only their rounding.
     fn free(&self) -> f64 {
         let Some(reduced) = self.dynamics.reduce() else { return 0.0 };
         let terms = |row: usize| -> f64 {
@@ -300,7 +303,8 @@ mod tests {
         assert_eq!(found.pressure, 0.0);
     }
 
-    /// On a vertical plane force and acceleration vanish together: a tie, unless the event was the loss of the force.
+    /// On a vertical plane force and acceleration vanish together: a tie, unless the event was the loss of
+    /// the force.
     #[test]
     fn a_tie_is_broken_by_its_cause() {
         let vertical = std::f64::consts::FRAC_PI_2;

@@ -4,10 +4,11 @@
 //! ẏ = f_m(t, y) ,     y = (q, q̇) ∈ ℝ²ⁿ ,     g_m(t, y) ≥ 0 ,     h_m(t, q) ≥ 0
 //! ```
 //!
-//! m are the modes of all contacts and joints, f_m the equations of motion under them ([`super::equations`]), g_m their guards
-//! ([`super::guards`]) and h_m the gaps of open contacts ([`super::gaps`]); 002 §4. This is the state of a hybrid system:
-//! the smooth part changes in [`Motion::integrate`] and [`Motion::advance_to`], the discrete part in
-//! [`Motion::replace_modes`]. What decides on a change stands in the modules that call these.
+//! m are the modes of all contacts and joints, f_m the equations of motion under them ([`super::equations`]),
+//! g_m their guards ([`super::guards`]) and h_m the gaps of open contacts ([`super::gaps`]); 002 §4. This is
+//! the state of a hybrid system: the smooth part changes in [`Motion::integrate`] and [`Motion::advance_to`],
+//! the discrete part in [`Motion::replace_modes`]. What decides on a change stands in the modules that call
+//! these.
 
 use std::cell::RefCell;
 
@@ -24,11 +25,11 @@ use super::{EventOptions, Sample};
 use crate::formula::{AnyFormula, Point};
 use crate::lagrangian::{KinematicsError, Measure, State, System};
 
-/// Gaps within this of zero are closed, m. Machines and bodies are of the order of a metre: this is a hundred local errors
-/// at the default tolerance, and far below the roughness of any surface.
+/// Gaps within this of zero are closed, m. Machines and bodies are of the order of a metre: this is a hundred
+/// local errors at the default tolerance, and far below the roughness of any surface.
 pub(super) const CLOSED_GAP: f64 = 1e-10;
-/// Contacts with gaps up to this take part in an event, m. It only saves work: contacts that close together are nearer to
-/// each other than [`CLOSED_GAP`], a hundred thousand times smaller.
+/// Contacts with gaps up to this take part in an event, m. It only saves work: contacts that close together
+/// are nearer to each other than [`CLOSED_GAP`], a hundred thousand times smaller.
 const NEARBY_GAP: f64 = 1e-5;
 /// Velocities below this part of the largest, or of 1, are zero.
 const ZERO_VELOCITY: f64 = 1e-10;
@@ -38,8 +39,8 @@ const ZERO_SLIP: f64 = 1e-13;
 const SLIP_ERRORS: f64 = 4.0;
 /// Features of formulas up to this may stay unresolved.
 const UNRESOLVED: f64 = 1e-6;
-/// Features of constraints up to this part of the largest position, or of 1, may stay unresolved: their values are small
-/// because they are kept at zero.
+/// Features of constraints up to this part of the largest position, or of 1, may stay unresolved: their
+/// values are small because they are kept at zero.
 const UNRESOLVED_CONSTRAINT: f64 = 1e-4;
 
 /// State and modes at an instant, to return to.
@@ -195,8 +196,8 @@ impl<'a> Motion<'a> {
 
 /// The smooth part.
 impl Motion<'_> {
-    /// Tries a step of length h in the present modes. Where sweeps do not contract because slip in space is slow, its
-    /// directions become unknowns of their own.
+    /// Tries a step of length h in the present modes. Where sweeps do not contract because slip in space is
+    /// slow, its directions become unknowns of their own.
     pub(super) fn integrate(&mut self, history: &mut StepHistory, h: f64) -> Result<StepOutcome, ModeError> {
         let outcome = self.integrate_with(history, h, None)?;
         if outcome == StepOutcome::Diverged
@@ -261,7 +262,8 @@ impl Motion<'_> {
         Ok(Ok(guards.first_end(zero_slip, touch, value)?))
     }
 
-    /// Up to where, in [0, end], the points of the step resolve the formulas that act in it; `None` for all of it.
+    /// Up to where, in [0, end], the points of the step resolve the formulas that act in it; `None` for all
+    /// of it.
     pub(super) fn first_unresolved(&mut self, step: &DenseStep, end: f64) -> Option<f64> {
         let kinetic = (!self.mechanics.has_constant_mass()).then_some(&self.system.kinetic);
         let constraint = UNRESOLVED_CONSTRAINT * max_abs(&self.state.q).max(1.0);
@@ -296,14 +298,16 @@ impl Motion<'_> {
         self.state.v.copy_from_slice(v);
     }
 
-    /// Gives what slides in space the direction of its present slip; returns the largest angle of the rotations, rad.
+    /// Gives what slides in space the direction of its present slip; returns the largest angle of the
+    /// rotations, rad.
     pub(super) fn update_slip_directions(&mut self) -> Result<f64, ModeError> {
         let zero_slip = self.zero_slip();
         self.mechanics.set_zero_slip(zero_slip);
         update_slip_directions(&mut self.mechanics, &self.state, &mut self.modes, zero_slip)
     }
 
-    /// Whether the slip in space whose guard ended at θ is still there, across its direction at the start of the step.
+    /// Whether the slip in space whose guard ended at θ is still there, across its direction at the start of
+    /// the step.
     pub(super) fn slip_remains(&mut self, step: &DenseStep, event: FirstEvent) -> Result<bool, ModeError> {
         let zero_slip = self.zero_slip();
         slip_remains(&mut self.mechanics, &self.modes, step, event, zero_slip)
@@ -396,8 +400,8 @@ fn is_watched(system: &System, modes: &Modes, contact: usize) -> bool {
     modes.contacts[contact].is_closed() || matches!(system.contacts[contact].normal, Measure::Velocity(_))
 }
 
-/// The formulas that act in these modes, each with the size of features that may stay unresolved: `constraint` for what is
-/// kept at zero.
+/// The formulas that act in these modes, each with the size of features that may stay unresolved:
+/// `constraint` for what is kept at zero.
 fn acting_formulas<'f>(
     system: &'f System,
     modes: &Modes,

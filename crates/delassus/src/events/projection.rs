@@ -1,12 +1,13 @@
-//! Positions and velocities moved by the least amount, measured by the mass, onto the constraints that are active.
+//! Projection: positions and velocities move by the least amount, in the norm of the mass, onto the active
+//! constraints.
 //!
 //! ```text
 //! q ← q − M⁻¹Rᵀ (R M⁻¹ Rᵀ)⁺ h(q) ,     v ← v − M⁻¹Rᵀ (R M⁻¹ Rᵀ)⁺ (R v + b)
 //! ```
 //!
-//! h ∈ ℝᵏ are the values of joints and closed contacts, R (k × n) their gradients, b their rates at v = 0; for velocities R
-//! has also the tangents of what sticks. ⁺ is the pseudoinverse. Where some of these rows depend on others, a step leaves
-//! them out (002 Lemma 5.1), and they are checked when it ends.
+//! h ∈ ℝᵏ are the values of joints and closed contacts, R (k × n) their gradients, b their rates at v = 0;
+//! for velocities R has also the tangents of what sticks. ⁺ is the pseudoinverse. Where some of these rows
+//! depend on others, a step leaves them out (002 Lemma 5.1), and they are checked when it ends.
 
 use delassus_solve::linalg::{Matrix, axpy, max_abs};
 
@@ -121,7 +122,7 @@ fn correction(
     let (n, k) = (mechanics.coordinates(), rows.len());
     let effect = mechanics.inverse_mass_times(&at.mass, Matrix::from_fn(n, k, |i, j| rows[j].gradient[i]))?;
     let w = times(rows, &effect, k);
-    // Where the motion was followed by some of the rows, the same way back.
+    // Where the step left rows out, the projection leaves out the same.
     if let Some(dependent) = mechanics.dependent_rows().filter(|d| d.rows == k && d.symmetric) {
         return Ok(effect.mul_vec(&solve_dependent(&w, values, &dependent.pivots)?.x));
     }
@@ -130,8 +131,8 @@ fn correction(
     Ok(effect.mul_vec(x.data()))
 }
 
-/// Whether rows that a step left out, because they depended on others at its first instant, hold at its end all the
-/// same.
+/// Whether rows that a step left out, because they depended on others at its first instant, hold at its end
+/// all the same.
 pub(super) fn dependent_rows_hold(
     mechanics: &mut Mechanics<'_>,
     modes: &Modes,
@@ -177,8 +178,8 @@ mod tests {
         assert_eq!(at, open);
     }
 
-    /// Masses are equal, so that a point off its circle goes back along the radius, and keeps its velocity along the
-    /// tangent.
+    /// Masses are equal, so that a point off its circle goes back along the radius, and keeps its velocity
+    /// along the tangent.
     #[test]
     fn a_point_is_put_on_its_circle() {
         let (system, c) = (point_on_circle(), 0.5_f64.sqrt());

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! (q, v)(t_k) = y(θ_k) ,     θ_k = (t_k − t₀)/h ∈ [0, 1)      for every sample time t_k of a step
-//! q(x) = q₀ + ℓ (x m + x(1 − x)((1 − x)(v₀ − m) − x(v₁ − m))) ,     m = (q₁ − q₀)/ℓ      across a jump in time
+//! q(x) = q₀ + ℓ (x m + x(1 − x)((1 − x)(v₀ − m) − x(v₁ − m))) ,   m = (q₁ − q₀)/ℓ    across a jump in time
 //! ```
 //!
 //! t₀ and h are start and length of the step, ℓ the length of the jump and x ∈ [0, 1] the place in it.
@@ -152,8 +152,9 @@ impl Recorder {
         }
     }
 
-    /// Records samples between here and a state that is jumped to, along the cubic with the positions and velocities of
-    /// both, so that what flies beside it falls as it should; where contacts would overlap on that, along the straight line.
+    /// Records samples between here and a state that is jumped to, along the cubic with the positions and
+    /// velocities of both, so that what flies beside it falls as it should; where contacts would overlap on
+    /// that, along the straight line.
     pub(super) fn sample_jump(&mut self, motion: &mut Motion<'_>, end: &State) {
         let start = motion.state().clone();
         while let Some(t) = self.sample_time_before(end.t) {
@@ -218,7 +219,8 @@ pub(super) fn times_in_order(times: &[f64], start: f64, end: f64) -> Vec<f64> {
     times
 }
 
-/// The state at time t between two others: on the straight line for `bend` = 0, on the cubic with their velocities for 1.
+/// The state at time t between two others: on the straight line for `bend` = 0, on the cubic with their
+/// velocities for 1.
 fn between(start: &State, end: &State, t: f64, bend: f64) -> State {
     let length = end.t - start.t;
     let x = (t - start.t) / length;

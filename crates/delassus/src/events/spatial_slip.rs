@@ -4,17 +4,18 @@
 //! s φ̇ = f sin(α − φ) ,   ṡ = f cos(α − φ) − r          s the speed of slip, φ its angle
 //! ```
 //!
-//! (a point with the force f at the angle α and the friction r.) As s → 0 the angle becomes fast, 1/s, and sweeps over a
-//! step do not contract. The angles at the points of a step are then unknowns of their own: with them given the motion is
-//! smooth, and
+//! (a point with the force f at the angle α and the friction r.) As s → 0 the angle becomes fast, 1/s, and
+//! sweeps over a step do not contract. The angles at the points of a step are then unknowns of their own:
+//! with them given the motion is smooth, and
 //!
 //! ```text
 //! e(φᵢ) × vᵢ = 0 ,     ∂vᵢ/∂φⱼ = h aᵢⱼ ∂v̇ⱼ/∂φⱼ
 //! ```
 //!
-//! is solved by Newton's method between the sweeps; aᵢⱼ are the integrals of the collocation. At s = 0 its matrix is that of
-//! the integrals, which has an inverse, so that slip also begins without a longest rate. A slip that vanishes along its
-//! direction at the start of the step has ended where nothing of it is left across that direction.
+//! is solved by Newton's method between the sweeps; aᵢⱼ are the integrals of the collocation. At s = 0 its
+//! matrix is that of the integrals, which has an inverse, so that slip also begins without a longest rate. A
+//! slip that vanishes along its direction at the start of the step has ended where nothing of it is left
+//! across that direction.
 
 use delassus_solve::linalg::{Matrix, dot, norm};
 
@@ -179,8 +180,8 @@ impl SlipDirections {
         Ok(response)
     }
 
-    /// After a sweep over a step of length h: Newton's step for all angles after every second one, since the motion has to
-    /// follow the angles first. How much that changes velocities.
+    /// After a sweep over a step of length h: Newton's step for all angles after every second one, since the
+    /// motion has to follow the angles first. How much that changes velocities.
     pub(super) fn adjust(&mut self, h: f64) -> f64 {
         self.sweep += 1;
         if self.sweep % 2 == 1 {
@@ -223,7 +224,8 @@ impl SlipDirections {
     }
 }
 
-/// Gives what slides in space the direction that its slip has now; returns the largest angle by which one rotated, rad.
+/// Gives what slides in space the direction that its slip has now; returns the largest angle by which one
+/// rotated, rad.
 pub(super) fn update_slip_directions(
     mechanics: &mut Mechanics<'_>,
     state: &State,
@@ -251,13 +253,14 @@ pub(super) fn update_slip_directions(
     Ok(angle)
 }
 
-/// How much longer than the last step the next may be where slips rotated by this angle in it, since a step sees its slip
-/// along the direction at its start; `None` where rotations are slow.
+/// How much longer than the last step the next may be where slips rotated by this angle in it, since a step
+/// sees its slip along the direction at its start; `None` where rotations are slow.
 pub(super) fn growth_limit(angle: f64) -> Option<f64> {
     (angle > SLOW_ROTATION).then_some(MAX_ROTATION / angle)
 }
 
-/// Whether a slip in space that vanished along its direction at the start of the step is still there across it.
+/// Whether a slip in space that vanished along its direction at the start of the step is still there across
+/// it.
 pub(super) fn slip_remains(
     mechanics: &mut Mechanics<'_>,
     modes: &Modes,
@@ -289,8 +292,8 @@ mod tests {
     use super::*;
     use crate::events::fixtures::{one_contact, point_on_plane, state};
 
-    /// A slip (3, 4) has the direction (0.6, 0.8), and has rotated by atan 4/3 from the first axis; one that is rounding
-    /// keeps its direction.
+    /// A slip (3, 4) has the direction (0.6, 0.8), and has rotated by atan 4/3 from the first axis; one that
+    /// is rounding keeps its direction.
     #[test]
     fn directions_follow_the_slip() {
         let system = point_on_plane(0.5);
@@ -324,8 +327,8 @@ mod tests {
         assert!((cross([0.6, 0.8], e) - 0.25_f64.sin()).abs() < 1e-15);
     }
 
-    /// A slip along (1, 0) that crosses zero at a distance is still there; one that ends on its line is not. The steps are
-    /// those of constant velocities and of uniform braking.
+    /// A slip along (1, 0) that crosses zero at a distance is still there; one that ends on its line is not.
+    /// The steps are those of constant velocities and of uniform braking.
     #[test]
     fn a_slip_that_passes_zero_at_a_distance_remains() {
         use crate::events::gauss_collocation::{Collocation, StepProblem};

@@ -4,9 +4,9 @@
 //! h ≥ 0 ,     ḣ ≥ 0 where h = 0 ,     Φ = 0 ,     Φ̇ = 0
 //! ```
 //!
-//! for all gaps h and joint functions Φ at the start (002 §2), options in their ranges. Gaps and joints that are off by
-//! rounding are projected; what is further off is an error that names it. A contact that touches and approaches is an impact
-//! before anything has moved, which must be asked for.
+//! for all gaps h and joint functions Φ at the start (002 §2), options in their ranges. Gaps and joints that
+//! are off by rounding are projected; what is further off is an error that names it. A contact that touches
+//! and approaches is an impact before anything has moved, which must be asked for.
 
 use delassus_solve::impact::ImpactLaw;
 use delassus_solve::linalg::{dot, max_abs};
@@ -21,7 +21,8 @@ use super::zeno::ZenoDetector;
 use super::{Ending, EventError, EventOptions, StartCorrection};
 use crate::lagrangian::{Kinematics, Row, State, System, kinematics};
 
-/// Joints and resting contacts that are off by no more than this at the start are put right, and overlaps up to this.
+/// Joints and resting contacts that are off by no more than this at the start are put right, and overlaps up
+/// to this.
 const START_TOLERANCE: f64 = 1e-6;
 /// Corrections up to this part of the largest position or velocity, or of 1, are rounding.
 const ROUNDING_CORRECTION: f64 = 1e-12;
@@ -100,8 +101,8 @@ fn check_options(system: &System, start: &State, options: &EventOptions) -> Resu
     Ok(())
 }
 
-/// Puts the state at the start right and selects the first modes: joints closed, contacts that touch found. What rests
-/// near its surface was meant to be on it; what moves there is left where it is.
+/// Puts the state at the start right and selects the first modes: joints closed, contacts that touch found.
+/// What rests near its surface was meant to be on it; what moves there is left where it is.
 pub(super) fn begin(
     motion: &mut Motion<'_>,
     zeno: &mut ZenoDetector,
@@ -209,7 +210,8 @@ mod tests {
         (run.state.q[0], run.state.v[0], run.modes[0], run.corrections.len())
     }
 
-    /// What rests near its surface is put on it and reported; what moves there is left; what is far away stays open.
+    /// What rests near its surface is put on it and reported; what moves there is left; what is far away
+    /// stays open.
     #[test]
     fn contacts_at_the_start() {
         let closed = ContactMode::Slide { direction: [0.0; 2] };

@@ -4,9 +4,9 @@
 //! y(t₀ + θh) = y₀ + h ∫₀^θ p(τ) dτ ,     θ ∈ [0, 1] ;     h_next = 0.9 h (ε/e)^(1/s)
 //! ```
 //!
-//! p of degree s − 1 by collocation ([`super::gauss_collocation`]), e the local error of the step and ε the one that is
-//! allowed. Root finding and samples read the polynomial of the present step; that of the step before it is the
-//! first guess of p, where the motion goes on in the same modes.
+//! p of degree s − 1 by collocation ([`super::gauss_collocation`]), e the local error of the step and ε the
+//! one that is allowed. Root finding and samples read the polynomial of the present step; that of the step
+//! before it is the first guess of p, where the motion goes on in the same modes.
 
 use super::gauss_collocation::{Collocation, DenseStep, POINTS, StepOutcome, StepProblem, next_length};
 
@@ -166,8 +166,8 @@ mod tests {
         }
     }
 
-    /// A step that continues the one before starts with its polynomial: one evaluation less for the first slope, and no
-    /// more after an interruption.
+    /// A step that continues the one before starts with its polynomial: one evaluation less for the first
+    /// slope, and no more after an interruption.
     #[test]
     fn only_a_contiguous_step_is_a_guess() {
         let count = |interrupted: bool| {

@@ -6,8 +6,8 @@
 //! a guard ends                v⁺ = v⁻ , modes selected anew
 //! ```
 //!
-//! M is the mass, J the rows of joints and of contacts that touch, p percussions (001 §6; 002 §2, 4). Modes are selected in
-//! [`super::mode_change`]; impacts that accumulate are jumped over in [`super::zeno_jump`].
+//! M is the mass, J the rows of joints and of contacts that touch, p percussions (001 §6; 002 §2, 4). Modes
+//! are selected in [`super::mode_change`]; impacts that accumulate are jumped over in [`super::zeno_jump`].
 
 use delassus_solve::impact::{ImpactLaw, ImpactStatus};
 
@@ -69,8 +69,8 @@ pub(super) fn apply_event(
     }
 }
 
-/// The contacts that meet when the gap of `first` closes, beside those that are closed, and whether one of them
-/// approaches.
+/// The contacts that meet when the gap of `first` closes, beside those that are closed, and whether one of
+/// them approaches.
 fn meeting_contacts(
     motion: &mut Motion<'_>,
     first: usize,
@@ -124,8 +124,8 @@ fn touch(
     Ok(())
 }
 
-/// Applies the law of impact to these contacts until none approaches; then goes to the end of a series of impacts that
-/// converges, or selects the modes.
+/// Applies the law of impact to these contacts until none approaches; then goes to the end of a series of
+/// impacts that converges, or selects the modes.
 pub(super) fn apply_impacts(
     motion: &mut Motion<'_>,
     zeno: &mut ZenoDetector,
@@ -164,7 +164,8 @@ pub(super) fn apply_impacts(
     settle(motion, recorder, &touching, None, Occasion::Jump)
 }
 
-/// Velocities after one impact of these contacts; those that approached are added to `struck` with their speeds, once.
+/// Velocities after one impact of these contacts; those that approached are added to `struck` with their
+/// speeds, once.
 fn apply_impact_law(
     motion: &mut Motion<'_>,
     recorder: &mut Recorder,
@@ -210,7 +211,8 @@ fn approaching_again(motion: &mut Motion<'_>, after: &Equations, meeting: &mut V
         }
     }
     if again && matches!(motion.options().law, ImpactLaw::NewtonMatrix(_)) {
-        // An equation for all would turn back a contact that leaves; it is struck where others drive it in again.
+        // An equation for all would pull back a contact that leaves; it is struck where others drive it in
+        // again.
         let leaves = |i: usize| after.normal_velocity(i) > zero;
         meeting.iter().filter(|i| leaves(**i)).for_each(|&i| motion.gaps().leave(i));
         meeting.retain(|i| !leaves(*i));

@@ -1,21 +1,23 @@
-//! Zeno detection: infinitely many impacts in finite time, the instant at which they end, and the state there.
+//! Zeno detection: infinitely many impacts in finite time, the instant at which they end, and the state
+//! there.
 //!
 //! ```text
-//! T_k = t_k + d_k r/(1 − r) ,     r = w_k/w_{k−1} or d_k/d_{k−1} ,     d_k = t_k − t_{k−1} ,     t_∞ = lim T_k
+//! T_k = t_k + d_k r/(1 − r) ,   r = w_k/w_{k−1} or d_k/d_{k−1} ,   d_k = t_k − t_{k−1} ,   t_∞ = lim T_k
 //! ```
 //!
-//! t_k is the time of the contact's k-th impact, w_k > 0 the speed at which it closes. For a ball in uniform gravity both r
-//! are its coefficient of restitution and T_k = t_∞ from the second impact on; elsewhere T_k − t_∞ is a smooth function of
-//! t_∞ − t_k that begins with its square. Where nothing presses (three bodies on a line that collapse) times shrink faster
-//! than speeds; of the two ratios the one whose T_k settle better is taken. T_k, positions and velocities at the impacts are
-//! extrapolated to t_∞ by a cubic through impacts that lie about 1, 2, 4 and 8 times the remaining time before it (002 §4),
-//! once a parabola through three of them agrees.
+//! t_k is the time of the contact's k-th impact, w_k > 0 the speed at which it closes. For a ball in uniform
+//! gravity both r are its coefficient of restitution and T_k = t_∞ from the second impact on; elsewhere T_k −
+//! t_∞ is a smooth function of t_∞ − t_k that begins with its square. Where nothing presses (three bodies on
+//! a line that collapse) times shrink faster than speeds; of the two ratios the one whose T_k settle better
+//! is taken. T_k, positions and velocities at the impacts are extrapolated to t_∞ by a cubic through impacts
+//! that lie about 1, 2, 4 and 8 times the remaining time before it (002 §4), once a parabola through three of
+//! them agrees.
 //!
-//! In a column of several balls impacts follow each other without rule, and no ratio settles. There the end is reported when
-//! the bounces of a contact, w_k d_k/8 high, are lost in the rounding of positions; what is left of them is less than 1e-6 s.
-//! Where a body rattles between two contacts, times shrink by a rule but velocities are no smooth function of time at t_∞:
-//! the end is reported when the distance left to it is lost in the rounding of positions, and the speeds that are left end
-//! in one inelastic impact.
+//! In a column of several balls impacts follow each other without rule, and no ratio settles. There the end
+//! is reported when the bounces of a contact, w_k d_k/8 high, are lost in the rounding of positions; what is
+//! left of them is less than 1e-6 s. Where a body rattles between two contacts, times shrink by a rule but
+//! velocities are no smooth function of time at t_∞: the end is reported when the distance left to it is lost
+//! in the rounding of positions, and the speeds that are left end in one inelastic impact.
 
 use std::collections::VecDeque;
 
@@ -29,7 +31,8 @@ const MAX_IMPACTS: usize = 20_000;
 const RATIO_BELOW_ONE: f64 = 1e-6;
 /// How much the ratio may change from one impact to the next.
 const RATIO_CHANGE: f64 = 0.05;
-/// Extrapolations of T_k by three and by four impacts that differ by less than this, relative to max(1, t), agree.
+/// Extrapolations of T_k by three and by four impacts that differ by less than this, relative to max(1, t),
+/// agree.
 const TIME_AGREEMENT: f64 = 1e-12;
 /// Impacts closer to each other than this, relative to max(1, t), are simultaneous.
 const SIMULTANEOUS: f64 = 1e-14;
@@ -39,7 +42,8 @@ const ONE_INSTANT: f64 = 1e-13;
 const SHORT_REMAINDER: f64 = 1e-6;
 /// Remaining time of a series with a rule that is as good as none, relative to max(1, t).
 const NO_REMAINDER: f64 = 1e-9;
-/// How far extrapolations of the state by three and by four impacts may be apart, relative to its largest entry, or to 1.
+/// How far extrapolations of the state by three and by four impacts may be apart, relative to its largest
+/// entry, or to 1.
 const STATE_AGREEMENT: f64 = 1e-9;
 /// Impacts through which T_k and the state are extrapolated.
 const NODES: usize = 4;
@@ -51,7 +55,8 @@ const MAX_LOST_BOUNCES: usize = 8;
 const LOST_HEIGHT: f64 = 1e-13;
 /// Contacts whose flights are no longer than this many of those of another may come to rest together with it.
 const COMMON_RHYTHM: f64 = 4.0;
-/// A state at the end of a series is extrapolated from impacts up to this many times the remaining time before it.
+/// A state at the end of a series is extrapolated from impacts up to this many times the remaining time
+/// before it.
 const EXTRAPOLATION_BASE: f64 = 16.0;
 
 /// An impact of one contact, as it is observed.
@@ -84,8 +89,8 @@ pub(super) struct ZenoLimit {
     pub(super) remaining: f64,
     /// Time between the last two impacts.
     pub(super) flight: f64,
-    /// Whether bounces are lost in rounding and the state is not extrapolated, so that `y` is the one after the last
-    /// impact.
+    /// Whether bounces are lost in rounding and the state is not extrapolated, so that `y` is the one after
+    /// the last impact.
     pub(super) lost: bool,
     /// (q, v) at t_∞.
     pub(super) y: Vec<f64>,
@@ -116,8 +121,8 @@ impl ZenoDetector {
         self.since.iter_mut().for_each(|s| *s += time);
     }
 
-    /// Contacts that close at these speeds at time t; y = (q, v) after it. The first of them whose series has a limit
-    /// within the window, and that limit.
+    /// Contacts that close at these speeds at time t; y = (q, v) after it. The first of them whose series has
+    /// a limit within the window, and that limit.
     pub(super) fn observe(
         &mut self,
         t: f64,
@@ -134,8 +139,8 @@ impl ZenoDetector {
         found
     }
 
-    /// Whether a contact comes to rest with the series of this limit: it is struck in the same rhythm, and was struck
-    /// since the last but one impact of the series.
+    /// Whether a contact comes to rest with the series of this limit: it is struck in the same rhythm, and
+    /// was struck since the last but one impact of the series.
     pub(super) fn takes_part(&self, contact: usize, limit: &ZenoLimit) -> bool {
         let round = limit.flight * (1.0 + 1e-6);
         self.since[contact] <= round && self.series[contact].last_flight() <= COMMON_RHYTHM * limit.flight
@@ -170,7 +175,8 @@ impl ImpactSeries {
     fn observe(&mut self, impact: Observation, window: f64) -> Option<ZenoLimit> {
         let Observation { t, flight, speed, y } = impact;
         let size = t.abs().max(1.0);
-        // Struck again at the same instant, by way of another contact: no bounce, unless others were lost before it.
+        // An impact at the same instant, through another contact: no bounce, unless others were lost before
+        // it.
         if flight <= SIMULTANEOUS * size && !self.impacts.is_empty() {
             self.lost += usize::from(self.lost > 0);
             let lost = self.lost >= MAX_LOST_BOUNCES && window > 0.0;
@@ -181,7 +187,7 @@ impl ImpactSeries {
         let limit = extrapolated_limit(&self.impacts, t, window);
         let last = self.impacts.back()?;
         let has_rule = self.impacts.len() >= MIN_IMPACTS;
-        // A series that has a rule is not lost: its low bounces add up to what the rule says.
+        // A series that has a rule is not lost: its low bounces add up to the sum of the rule.
         let over = if has_rule {
             last.remaining[0] <= NO_REMAINDER * size
         } else {
@@ -197,7 +203,8 @@ impl ImpactSeries {
         Some(ZenoLimit { remaining: 0.0, flight, lost: true, y: last.y.clone() })
     }
 
-    /// Adds an impact to the series, or begins another one with it where speeds do not shrink by a steady ratio.
+    /// Adds an impact to the series, or begins another one with it where speeds do not shrink by a steady
+    /// ratio.
     fn push(&mut self, flight: f64, speed: f64, y: Vec<f64>) {
         let before = self.impacts.back().map(|s| (s.speed, s.flight));
         let older = self.impacts.len().checked_sub(2).map(|i| self.impacts[i].speed);
@@ -225,13 +232,14 @@ impl ImpactSeries {
     }
 }
 
-/// Σ_{j ≥ 1} d r^j = d r/(1 − r): what is left of a geometric series after its term d; NaN where it has no sum.
+/// Σ_{j ≥ 1} d r^j = d r/(1 − r): what is left of a geometric series after its term d; NaN where it has no
+/// sum.
 fn geometric_remainder(d: f64, r: f64) -> f64 {
     if r > 0.0 && r < 1.0 - RATIO_BELOW_ONE { d * r / (1.0 - r) } else { f64::NAN }
 }
 
-/// The decision: where a series of impacts, the last one at time t, ends; `None` where it has no rule yet, its rule is not
-/// known well enough, or the end is farther away than `window`.
+/// The decision: where a series of impacts, the last one at time t, ends; `None` where it has no rule yet,
+/// its rule is not known well enough, or the end is farther away than `window`.
 fn extrapolated_limit(impacts: &VecDeque<SeriesImpact>, t: f64, window: f64) -> Option<ZenoLimit> {
     if impacts.len() < MIN_IMPACTS {
         return None;
@@ -247,15 +255,16 @@ fn extrapolated_limit(impacts: &VecDeque<SeriesImpact>, t: f64, window: f64) -> 
     Some(ZenoLimit { remaining, flight: impacts.back()?.flight, lost: false, y })
 }
 
-/// t_∞ after the last impact, by speeds (0) or times (1), and how much the last of the impacts through which it is
-/// extrapolated changed it.
+/// t_∞ after the last impact, by speeds (0) or times (1), and how much the last of the impacts through which
+/// it is extrapolated changed it.
 fn extrapolated_end(impacts: &VecDeque<SeriesImpact>, by: usize) -> Option<(f64, f64)> {
     let last = impacts.back()?.remaining[by];
     let nodes: Vec<(f64, f64)> = (nodes(impacts, last).iter())
         .map(|&(back, k)| (back, back + impacts[k].remaining[by]))
         .filter(|node| node.1.is_finite())
         .collect();
-    // end = p(end): where times have another ratio than speeds, p is steep and this leads away, which the change shows.
+    // end = p(end): where times have another ratio than speeds, p is steep and this leads away, which the
+    // change shows.
     let mut end = last;
     for _ in 0..FIXED_POINT_STEPS {
         end = neville(&nodes, end).0;
@@ -265,8 +274,8 @@ fn extrapolated_end(impacts: &VecDeque<SeriesImpact>, by: usize) -> Option<(f64,
     (end > 0.0 && nodes.len() == NODES).then_some((again, change))
 }
 
-/// Impacts that lie about 1, 2, 4 and 8 times the remaining time before t_∞: their times, from the last impact on, and
-/// numbers.
+/// Impacts that lie about 1, 2, 4 and 8 times the remaining time before t_∞: their times, from the last
+/// impact on, and numbers.
 fn nodes(impacts: &VecDeque<SeriesImpact>, remaining: f64) -> Vec<(f64, usize)> {
     let last = impacts.len() - 1;
     let mut picked = vec![(0.0, last)];
@@ -285,8 +294,8 @@ fn nodes(impacts: &VecDeque<SeriesImpact>, remaining: f64) -> Vec<(f64, usize)> 
     picked
 }
 
-/// The state at `remaining` after the last impact; `None` where three impacts give another than four: what moves fast
-/// beside the contact, or was struck itself, is not extrapolated.
+/// The state at `remaining` after the last impact; `None` where three impacts give another than four: what
+/// moves fast beside the contact, or was struck itself, is not extrapolated.
 fn extrapolated_state(impacts: &VecDeque<SeriesImpact>, remaining: f64) -> Option<Vec<f64>> {
     let picked = nodes(impacts, remaining);
     let last = &impacts.back()?.y;
@@ -357,9 +366,9 @@ mod tests {
         }
     }
 
-    /// Gravity that grows, so that speeds shrink by another ratio at every bounce: u = a d/2 + b d²/6 and
-    /// w = a d/2 + b d²/3 for a flight d that begins with u under a + b τ. Backwards from t_∞ the series is the fixed
-    /// point of that map, found here by bouncing to the very end.
+    /// Gravity that grows, so that speeds shrink by another ratio at every bounce: u = a d/2 + b d²/6 and w =
+    /// a d/2 + b d²/3 for a flight d that begins with u under a + b τ. Backwards from t_∞ the series is the
+    /// fixed point of that map, found here by bouncing to the very end.
     #[test]
     fn ratios_that_change_are_continued() {
         for e in [0.1_f64, 0.5, 0.9, 0.99] {
@@ -488,7 +497,8 @@ mod tests {
         assert!((value - 8.0).abs() < 1e-12 && (fewer - 8.0).abs() > 1.0);
     }
 
-    /// Two contacts that are struck in turn come to rest together; one that was struck long ago does not take part.
+    /// Two contacts that are struck in turn come to rest together; one that was struck long ago does not take
+    /// part.
     #[test]
     fn contacts_in_one_rhythm_take_part() {
         let mut zeno = ZenoDetector::new(3, 1e-3);

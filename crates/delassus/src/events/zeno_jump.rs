@@ -4,8 +4,9 @@
 //! (t, q, v) → (t_∞, q_∞, v_∞) ,     h_i(q_∞) = 0 ,   ḣ_i = 0      for every contact i that takes part
 //! ```
 //!
-//! t_∞, q_∞ and v_∞ come from Zeno detection ([`super::zeno`]); they are projected onto the contacts that come to rest, and
-//! modes are selected there (002 §4). The jump is refused where something else is due before t_∞.
+//! t_∞, q_∞ and v_∞ come from Zeno detection ([`super::zeno`]); they are projected onto the contacts that
+//! come to rest, and modes are selected there (002 §4). The jump is refused where something else is due
+//! before t_∞.
 
 use delassus_solve::impact::ImpactLaw;
 
@@ -18,10 +19,11 @@ use super::zeno::{ZenoDetector, ZenoLimit};
 use super::{Ending, EventKind};
 use crate::lagrangian::State;
 
-/// Slips at the end of a series below this many times the velocity that counts as zero are none: they are extrapolated.
+/// Slips at the end of a series below this many times the velocity that counts as zero are none: they are
+/// extrapolated.
 const EXTRAPOLATED_SLIP: f64 = 1e3;
-/// Contacts that an impact without restitution leaves at more than this speed do leave, m/s: slower ones rise less than
-/// 1e-11 m under gravity, below the gap that counts as closed, and come back at once.
+/// Contacts that an impact without restitution leaves at more than this speed do leave, m/s: slower ones rise
+/// less than 1e-11 m under gravity, below the gap that counts as closed, and come back at once.
 const LEAVING_SPEED: f64 = 1e-5;
 
 /// A series of impacts that converges: the contact whose series it is, and where it ends.
@@ -30,8 +32,8 @@ pub(super) struct ZenoAccumulation {
     pub(super) limit: ZenoLimit,
 }
 
-/// Jumps to the end of a series of impacts, with `touching` contacts touching now; false where something else comes
-/// first.
+/// Jumps to the end of a series of impacts, with `touching` contacts touching now; false where something else
+/// comes first.
 pub(super) fn jump_to_limit(
     motion: &mut Motion<'_>,
     zeno: &mut ZenoDetector,
@@ -69,8 +71,9 @@ pub(super) fn jump_to_limit(
     Ok(true)
 }
 
-/// Whether nothing but the impacts of `resting` happens before the end: no breakpoint, no impact of another contact while
-/// the states were collected from which the end is extrapolated, no contact that closes beside them.
+/// Whether nothing but the impacts of `resting` happens before the end: no breakpoint, no impact of another
+/// contact while the states were collected from which the end is extrapolated, no contact that closes beside
+/// them.
 fn is_undisturbed(
     motion: &mut Motion<'_>,
     zeno: &ZenoDetector,
@@ -92,8 +95,8 @@ fn is_undisturbed(
     Ok(end.t <= motion.options().t_end && others.all(open))
 }
 
-/// What is left of infinitely many impacts, as one without restitution: their percussions add up to what stops all of
-/// these contacts. Those that it does not stop leave.
+/// What is left of infinitely many impacts, as one without restitution: their percussions add up to what
+/// stops all of these contacts. Those that it does not stop leave.
 fn stop_at_once(motion: &mut Motion<'_>, contacts: &mut Vec<usize>) -> Result<(), Ending> {
     motion.place_on_surfaces(contacts)?;
     let mut at = motion.equations()?;

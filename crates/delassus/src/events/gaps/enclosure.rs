@@ -1,32 +1,34 @@
-//! Formulas over stretches of a step: bounds of the value, the rate and the curvature, and whether the points of the step
-//! tell all about a formula.
+//! Interval enclosures of formulas over stretches of a step: bounds of the value, the rate and the curvature,
+//! and whether the points of the step resolve a formula.
 //!
 //! ```text
 //! g(t, q(t), q̇(t)) ∈ G ,   ġ ∈ G₁ ,   g̈ ∈ G₂      for all t of a stretch of length w
 //! |g − parabola through the ends with g̈ = mid G₂| ≤ width(G₂) w²/16
 //! ```
 //!
-//! q(t) and q̇(t) are the polynomials of the step; intervals with outward rounding hold them over the stretch, and formulas
-//! are evaluated over these intervals. A gap with G > 0 stays open, proved up to the error of the step. A force whose
-//! parabola is known to within `SLACK` on every stretch, and which agrees at their ends with the polynomial through the
-//! step's own points, has no feature larger than that between the points.
+//! q(t) and q̇(t) are the polynomials of the step; intervals with outward rounding hold them over the
+//! stretch, and formulas are evaluated over these intervals. A gap with G > 0 stays open, proved up to the
+//! error of the step. A force whose parabola is known to within `UNSEEN_PART` on every stretch, and which
+//! agrees at their ends with the polynomial through the step's own points, has no feature larger than that
+//! between the points.
 
 use super::super::gauss_collocation::{DenseStep, GAUSS, polynomial};
 use super::root_finding::GapTolerance;
 use crate::formula::{AnyFormula, Interval, IntervalDual, Point};
 
 /// A feature of a formula up to this part of its largest value may stay unseen.
-const SLACK: f64 = 1e-2;
-/// How far a formula may be from the polynomial through the step's points, as a part of its largest value or 1.
-const AGREES: f64 = 1e-6;
-/// Shortest stretch that is looked at, as a part of the step.
-const FINEST: f64 = 1.0 / 512.0;
-/// Stretches that are looked at, at most, for one formula and one step.
-const STRETCHES: usize = 400;
+const UNSEEN_PART: f64 = 1e-2;
+/// How far a formula may be from the polynomial through the step's points, as a part of its largest value or
+/// 1.
+const AGREEMENT: f64 = 1e-6;
+/// Shortest stretch that is bounded, as a part of the step.
+const SHORTEST_STRETCH: f64 = 1.0 / 512.0;
+/// Stretches that are bounded, at most, for one formula and one step.
+const MAX_STRETCHES: usize = 400;
 /// Boxes and states that are kept.
-const KEPT: usize = 128;
+const MAX_KEPT: usize = 128;
 
-/// What bounds say about a gap on a stretch.
+/// What bounds prove about a gap on a stretch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shape {
     /// It stays above what counts as zero.
@@ -117,7 +119,7 @@ impl StepBounds {
             *s = stretch;
             motion.set(dense, stretch, &mut self.scratch);
             // The last place is used again and again.
-            self.used_boxes = (place + 1).min(KEPT);
+            self.used_boxes = (place + 1).min(MAX_KEPT);
             place
         });
         &self.boxes[place].1
@@ -133,7 +135,7 @@ impl StepBounds {
             let (x, y) = &mut self.states[place];
             *x = theta;
             dense.at(theta, y);
-            self.used_states = (place + 1).min(KEPT);
+            self.used_states = (place + 1).min(MAX_KEPT);
             place
         });
         let y = &self.states[place].1;
@@ -151,7 +153,7 @@ impl StepBounds {
         !self.stretch(dense, (0.0, 0.0)).range(formula).is_undefined()
     }
 
-    /// What bounds say about a gap on [a, b]. Values are known to within `blur`.
+    /// What bounds prove about a gap on [a, b]. Values are known to within `blur`.
     pub fn shape(
         &mut self,
         dense: &DenseStep,
@@ -179,8 +181,8 @@ impl StepBounds {
         }
     }
 
-    /// Up to where, in [0, end], the points of the step tell all about this formula, but for features up to `smallest`;
-    /// `None` where they do throughout.
+    /// Up to where, in [0, end], the points of the step resolve this formula, but for features up to
+    /// `smallest`; `None` where they do throughout.
     pub fn unresolved(
         &mut self,
         dense: &DenseStep,
@@ -194,8 +196,8 @@ impl StepBounds {
         let samples = std::array::from_fn(|i| self.value(dense, formula, GAUSS.points[i]));
         let coefficients = GAUSS.coefficients(&samples);
         let largest = samples.iter().fold(0.0_f64, |m, x| m.max(x.abs()));
-        let slack = SLACK * largest + smallest;
-        let agrees = AGREES * largest.max(1.0);
+        let slack = UNSEEN_PART * largest + smallest;
+        let agrees = AGREEMENT * largest.max(1.0);
         let mut open = vec![(0.0, end)];
         let mut count = 0;
         while let Some((a, b)) = open.pop() {
@@ -215,9 +217,9 @@ impl StepBounds {
                 }
                 continue;
             }
-            if b - a <= FINEST * end || count > STRETCHES {
-                // A formula that has no bounds here, such as a root of zero, says nothing.
-                if value.is_undefined() && count <= STRETCHES {
+            if b - a <= SHORTEST_STRETCH * end || count > MAX_STRETCHES {
+                // A formula that has no bounds here, such as a root of zero, is passed over.
+                if value.is_undefined() && count <= MAX_STRETCHES {
                     continue;
                 }
                 return Some(a);

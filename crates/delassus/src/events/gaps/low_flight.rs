@@ -4,17 +4,17 @@
 //! g(t) = ∫ ġ dt     from the last impact, where g = 0, on
 //! ```
 //!
-//! A gap that is the difference of large coordinates, or of a position and the place of a floor that moves, has their
-//! rounding; its rate has only that of velocities. A bounce that is low is told by its rate. Over a step ġ is the polynomial
-//! through its values at the points, whose integral is as good as positions are. The formula itself stays in charge: where
-//! the two differ by more than rounding it counts.
+//! A gap that is the difference of large coordinates, or of a position and the place of a floor that moves,
+//! has their rounding; its rate has only that of velocities. A bounce that is low follows from its rate. Over
+//! a step ġ is the polynomial through its values at the points, whose integral is as good as positions are.
+//! The formula itself stays in charge: where the two differ by more than rounding it counts.
 
 use super::super::gauss_collocation::{GAUSS, POINTS, integral};
 
 /// How far a gap and the integral of its rate may be apart, as a part of the largest position, or of 1.
-const APART: f64 = 2e-14;
-/// Gaps up to this part of the largest position, or of 1, are told by their rates.
-const LOW: f64 = 1e-3;
+const MAX_DIFFERENCE: f64 = 2e-14;
+/// Gaps up to this part of the largest position, or of 1, follow from their rates.
+const LOW_GAP: f64 = 1e-3;
 
 /// A gap since the last impact.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -31,13 +31,13 @@ impl Flight {
     /// Just after an impact.
     pub const BEGIN: Flight = Flight { start: 0.0, rate: [0.0; POINTS], band: 0.0 };
 
-    /// The flight over a step of which `eval` tells gap and dg/dθ, among positions of this size; `None` where it is high, or
-    /// the points of the step do not tell it.
+    /// The flight over a step of which `eval` gives gap and dg/dθ, among positions of this size; `None` where
+    /// it is high, or the points of the step do not resolve it.
     pub fn over(self, mut eval: impl FnMut(f64) -> (f64, f64), size: f64) -> Option<Flight> {
         let points = GAUSS.points.map(&mut eval);
-        let band = APART * size;
+        let band = MAX_DIFFERENCE * size;
         let flight = Flight { rate: GAUSS.coefficients(&points.map(|p| p.1)), band, ..self };
-        let low = self.start <= LOW * size;
+        let low = self.start <= LOW_GAP * size;
         let agrees = |(theta, p): (&f64, &(f64, f64))| (flight.at(*theta) - p.0).abs() <= band;
         (low && GAUSS.points.iter().zip(&points).all(agrees)).then_some(flight)
     }
@@ -47,7 +47,7 @@ impl Flight {
         self.start + integral(&self.rate, theta)
     }
 
-    /// The gap at θ, where the formula says `gap`.
+    /// The gap at θ, where the formula gives `gap`.
     pub fn gap(&self, theta: f64, gap: f64) -> f64 {
         let flown = self.at(theta);
         if (flown - gap).abs() <= 2.0 * self.band { flown } else { gap }
@@ -69,9 +69,10 @@ impl Flight {
 mod tests {
     use super::*;
 
-    /// A bounce 1e-10 high at the coordinate 1000: the formula tells its end to 1e-3 of its length, the rate to rounding.
+    /// A bounce 1e-10 high at the coordinate 1000: the formula gives its end to 1e-3 of its length, the rate
+    /// to rounding.
     #[test]
-    fn a_low_bounce_is_told_by_its_rate() {
+    fn a_low_bounce_follows_from_its_rate() {
         let (u, g) = (4e-5, 9.81);
         let d = 2.0 * u / g;
         let eval = |theta: f64| {

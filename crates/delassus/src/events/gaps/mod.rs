@@ -4,10 +4,10 @@
 //! min { θ ∈ (0, 1] : h_i(q(θ), t(θ)) = 0 for an open contact i }
 //! ```
 //!
-//! h_i is the gap, q(θ) the polynomial of the step. A contact that just opened has h_i = 0 at θ = 0, which is no event.
-//! Bounds over stretches of the step prove most gaps positive ([`enclosure`]); what is left is searched
-//! ([`root_finding`]), by the integral of the gap's rate where a bounce is lower than the rounding of positions
-//! ([`low_flight`]).
+//! h_i is the gap, q(θ) the polynomial of the step. A contact that just opened has h_i = 0 at θ = 0, which is
+//! no event. Bounds over stretches of the step prove most gaps positive ([`enclosure`]); what is left is
+//! searched ([`root_finding`]), by the integral of the gap's rate where a bounce is lower than the rounding
+//! of positions ([`low_flight`]).
 
 mod enclosure;
 mod low_flight;
@@ -26,11 +26,11 @@ use super::gauss_collocation::DenseStep;
 use crate::formula::AnyFormula;
 use crate::lagrangian::{Measure, State};
 
-/// A minimum of a gap within this of zero is a graze, m: the local error of positions of order 1 at the default
-/// tolerance, below which a step cannot tell a touch from a near miss.
+/// A minimum of a gap within this of zero is a graze, m: the local error of positions of order 1 at the
+/// default tolerance, below which a step cannot distinguish a touch from a near miss.
 const GRAZE: f64 = 1e-12;
-/// What rounding leaves of a gap that is zero, relative to the largest position or 1 and the distance travelled at the
-/// largest velocity.
+/// What rounding leaves of a gap that is zero, relative to the largest position or 1 and the distance
+/// travelled at the largest velocity.
 const ROUNDING: f64 = 1e-15;
 /// States of one step that are kept: those at fixed places come first and are used for every contact.
 const KEPT_STATES: usize = 64;
@@ -200,7 +200,8 @@ impl OpenGaps {
         Ok(first)
     }
 
-    /// The first θ in [0, end] at which this gap closes or grazes. The two are told apart later, by the rate there.
+    /// The first θ in [0, end] at which this gap closes or grazes. The rate there distinguishes the two
+    /// later.
     fn touch_before(
         &mut self,
         end: f64,
@@ -246,8 +247,8 @@ impl OpenGaps {
         Ok(found?.map(|touch| touch.theta()))
     }
 
-    /// Up to where, in [0, end], the points of the step resolve all of these formulas, each but for features of the size
-    /// that comes with it; `None` where they do throughout.
+    /// Up to where, in [0, end], the points of the step resolve all of these formulas, each but for features
+    /// of the size that comes with it; `None` where they do throughout.
     pub(super) fn first_unresolved<'f>(
         &mut self,
         formulas: impl Iterator<Item = (&'f AnyFormula, f64)>,
@@ -301,8 +302,8 @@ mod tests {
         assert!((found.theta * 0.5 - 2.0 / G).abs() < 1e-15);
     }
 
-    /// A ball that is thrown up to the height 0 from below only touches it: y = −g (t − t₀)²/2 has a double root. Seen from
-    /// above the gap is g (t − t₀)²/2.
+    /// A ball that is thrown up to the height 0 from below only touches it: y = −g (t − t₀)²/2 has a double
+    /// root. Seen from above the gap is g (t − t₀)²/2.
     #[test]
     fn a_double_root_grazes_once() {
         let mut eval = |theta: f64| {

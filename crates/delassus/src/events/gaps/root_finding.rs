@@ -1,34 +1,37 @@
-//! The first instant in a step at which something ends: a gap closes, a force or a slip vanishes, friction is used up.
+//! The first instant in a step at which something ends: a gap closes, a force or a slip vanishes, friction is
+//! used up.
 //!
 //! ```text
 //! min { θ ∈ (0, 1] : g(θ) = 0 , and g < 0 right after it }
 //! ```
 //!
-//! Bounds of a gap and of its first two derivatives over a stretch ([`crate::events::enclosure`]) prove that it stays open, or
-//! that it has one zero or one minimum there; a stretch of which they say nothing is halved. Where there are no bounds, or
-//! the stretch has become very short, points decide: gaps g come with their rates, so that every stretch has a cubic with the same values and rates at its ends; the cubic
-//! has no zero where its Bernstein coefficients have one sign. Where the value and the rate in the middle agree with the
-//! cubic the stretch is done with; where they do not, or signs differ, it is halved. A stretch on which the gap falls and
-//! rises again is followed to its minimum, so that a gap that closes and opens between two samples is not missed, and one
-//! that only touches is told as a graze. A minimum without curvature, such as that of (t − 1)⁴, is seen by its rates: a gap
-//! that fell and rises grazes where it was within the tolerance of zero in between.
+//! Bounds of a gap and of its first two derivatives over a stretch ([`crate::events::enclosure`]) prove that
+//! it stays open, or that it has one zero or one minimum there; a stretch on which they prove nothing is
+//! halved. Where there are no bounds, or the stretch has become very short, points decide: gaps g come with
+//! their rates, so that every stretch has a cubic with the same values and rates at its ends; the cubic has
+//! no zero where its Bernstein coefficients have one sign. Where the value and the rate in the middle agree
+//! with the cubic the stretch is done with; where they do not, or signs differ, it is halved. A stretch on
+//! which the gap falls and rises again is followed to its minimum, so that a gap that closes and opens
+//! between two samples is not missed, and one that only touches is reported as a graze. A minimum without
+//! curvature, such as that of (t − 1)⁴, is seen by its rates: a gap that fell and rises grazes where it was
+//! within the tolerance of zero in between.
 //!
-//! Forces and slips are known at the points of the step as polynomials, and their zeros are polished on the forces
-//! themselves.
+//! Forces and slips are known at the points of the step as polynomials, and their zeros are polished on the
+//! forces themselves.
 
 use super::super::gauss_collocation::{POINTS, polynomial};
 use super::enclosure::Shape;
 
 /// Halvings of a step at most.
-const DEPTH: u32 = 48;
-/// Stretches of which bounds say nothing are halved down to this part of the step before the cubic is asked.
-const RESOLVED: f64 = 1.0 / 16384.0;
-/// Stretches that are looked at in one search, at most.
-const BUDGET: usize = 20_000;
-/// Grid on which the polynomials of forces are looked at.
-const GRID: usize = 32;
+const MAX_HALVINGS: u32 = 48;
+/// Stretches on which bounds prove nothing are halved down to this part of the step before the cubic decides.
+const SHORT_STRETCH: f64 = 1.0 / 16384.0;
+/// Stretches of one search, at most.
+const MAX_STRETCHES: usize = 20_000;
+/// Intervals of the grid on which the polynomials of guards are evaluated.
+const GRID_INTERVALS: usize = 32;
 /// Steps of a root finder at most; bisection alone needs 60.
-const ROOT_STEPS: usize = 200;
+const MAX_ROOT_STEPS: usize = 200;
 
 /// A gap at an instant of a step: θ, g, dg/dθ.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -70,7 +73,7 @@ pub struct GapTolerance {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TooLong;
 
-/// The gap of one contact over a step, and what bounds say about its stretches.
+/// The gap of one contact over a step, and what bounds prove about its stretches.
 pub struct Search<'a> {
     pub eval: &'a mut dyn FnMut(f64) -> GapPoint,
     pub shape: &'a mut dyn FnMut(f64, f64) -> Shape,
@@ -88,11 +91,11 @@ impl<'a> Search<'a> {
         shape: &'a mut dyn FnMut(f64, f64) -> Shape,
         tolerance: GapTolerance,
     ) -> Self {
-        Search { eval, shape, tolerance, budget: BUDGET, fell: None, away: true }
+        Search { eval, shape, tolerance, budget: MAX_STRETCHES, fell: None, away: true }
     }
 
-    /// The first touch in [a, b]. `leaving`: the gap is zero at a, and positive right after it. `fell`: it fell to where it
-    /// is at a, if it does not rise there.
+    /// The first touch in [a, b]. `leaving`: the gap is zero at a, and positive right after it. `fell`: it
+    /// fell to where it is at a, if it does not rise there.
     pub fn first_touch(
         &mut self,
         a: GapPoint,
@@ -103,7 +106,7 @@ impl<'a> Search<'a> {
         self.away = !leaving;
         let near = a.gap.abs() <= self.tolerance.graze;
         self.fell = (!leaving && (a.rate < -self.tolerance.rate || (fell && near))).then_some(a);
-        self.search(a, b, leaving, DEPTH)
+        self.search(a, b, leaving, MAX_HALVINGS)
     }
 
     /// Whether the gap fell at the end of what was searched, and did not rise since.
@@ -118,7 +121,8 @@ impl<'a> Search<'a> {
         None
     }
 
-    /// The end of a stretch on which the gap does not go through zero: one that fell before and rises here may have grazed.
+    /// The end of a stretch on which the gap does not go through zero: one that fell before and rises here
+    /// may have grazed.
     fn passed(&mut self, b: GapPoint) -> Option<Touch> {
         self.away |= b.gap > self.tolerance.graze;
         if b.rate < -self.tolerance.rate && self.away {
@@ -156,7 +160,7 @@ impl<'a> Search<'a> {
             Shape::Concave if b.gap > 0.0 => return Ok(self.passed(b)),
             Shape::Convex if a.rate >= 0.0 => return Ok(self.passed(b)),
             Shape::Convex if !leaving && a.gap > 0.0 => return Ok(self.valley(a, b)),
-            Shape::Any if h > RESOLVED => return self.halves(a, b, leaving, depth, None),
+            Shape::Any if h > SHORT_STRETCH => return self.halves(a, b, leaving, depth, None),
             _ => {}
         }
         let start = if leaving { 0.0 } else { a.gap };
@@ -237,7 +241,7 @@ impl<'a> Search<'a> {
 /// The zero between a (positive) and b (negative): Newton's method inside of a shrinking bracket.
 fn root(eval: &mut dyn FnMut(f64) -> GapPoint, mut a: GapPoint, mut b: GapPoint) -> f64 {
     let mut x = a.theta + (b.theta - a.theta) * a.gap / (a.gap - b.gap);
-    for _ in 0..ROOT_STEPS {
+    for _ in 0..MAX_ROOT_STEPS {
         if !(x > a.theta && x < b.theta) {
             x = 0.5 * (a.theta + b.theta);
         }
@@ -264,7 +268,7 @@ fn root(eval: &mut dyn FnMut(f64) -> GapPoint, mut a: GapPoint, mut b: GapPoint)
 /// The minimum between a (falling) and b (rising), by bisection and secants on the rate.
 fn minimum(eval: &mut dyn FnMut(f64) -> GapPoint, mut a: GapPoint, mut b: GapPoint) -> GapPoint {
     let mut best = if a.gap < b.gap { a } else { b };
-    for step in 0..ROOT_STEPS {
+    for step in 0..MAX_ROOT_STEPS {
         let secant = a.theta + (b.theta - a.theta) * a.rate / (a.rate - b.rate);
         // Where a minimum is flat secants creep.
         let x = if step % 3 == 2 { 0.5 * (a.theta + b.theta) } else { secant };
@@ -288,18 +292,18 @@ fn minimum(eval: &mut dyn FnMut(f64) -> GapPoint, mut a: GapPoint, mut b: GapPoi
     best
 }
 
-/// How a condition on forces or slips ends.
+/// How a guard ends.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum End {
-    /// It is broken from the first instant.
+    /// It is negative from the first instant.
     AtOnce,
-    /// It holds up to here.
+    /// It is positive up to here.
     At(f64),
 }
 
-/// The end of a condition c ≥ 0 that is given by Legendre coefficients, polished by its true values. Values within
-/// `noise` of zero are zero. Where the polynomial is not clear of zero by more than its last coefficients, which tell how far
-/// it may be off, the true value is asked.
+/// The end of a guard g ≥ 0 that is given by Legendre coefficients, polished by its true values. Values
+/// within `noise` of zero are zero. Where the polynomial is not clear of zero by more than its last
+/// coefficients, which estimate its error, the true value decides.
 pub fn first_end<E>(
     coefficients: &[f64; POINTS],
     noise: f64,
@@ -321,7 +325,7 @@ pub fn first_end<E>(
     if from_zero {
         grid.extend((6..=14).rev().map(|k| 0.5_f64.powi(k)));
     }
-    grid.extend((1..=GRID).map(|i| i as f64 / GRID as f64));
+    grid.extend((1..=GRID_INTERVALS).map(|i| i as f64 / GRID_INTERVALS as f64));
     let mut positive = (!from_zero).then_some(0.0);
     let mut before = (0.0, start);
     for (k, &theta) in grid.iter().enumerate() {
@@ -367,8 +371,8 @@ fn lowest(p: &impl Fn(f64) -> f64, mut a: f64, mut b: f64) -> f64 {
     0.5 * (a + b)
 }
 
-/// The zero of the true values in [a, b] by false position with halved ends (Illinois); `None` where the end is not
-/// negative.
+/// The zero of the true values in [a, b] by false position with halved ends (Illinois); `None` where the end
+/// is not negative.
 fn polish<E>(
     value: &mut impl FnMut(f64) -> Result<f64, E>,
     mut a: f64,
@@ -383,7 +387,7 @@ fn polish<E>(
         return Ok(Some(a));
     }
     let mut side = 0;
-    for _ in 0..ROOT_STEPS {
+    for _ in 0..MAX_ROOT_STEPS {
         let x = (a * fb - b * fa) / (fb - fa);
         let x = if x > a && x < b { x } else { 0.5 * (a + b) };
         if b - a <= 1e-15 * b.max(1e-3) || x <= a || x >= b {
@@ -423,7 +427,7 @@ mod tests {
         Search::new(&mut eval, &mut shape, tolerance).first_touch(a, b, leaving, false).unwrap()
     }
 
-    /// A gap that noise keeps around zero: the search ends and says so.
+    /// A gap that noise keeps around zero: the search ends and reports that.
     #[test]
     fn a_search_without_end_ends() {
         let mut noise = 1_u64;
@@ -508,7 +512,7 @@ mod tests {
     }
 
     #[test]
-    fn ends_of_conditions() {
+    fn ends_of_guards() {
         let end = |f: &dyn Fn(f64) -> f64| {
             let values = std::array::from_fn(|i| f(GAUSS.points[i]));
             first_end(&GAUSS.coefficients(&values), 1e-12, |x| Ok::<f64, ()>(f(x))).unwrap()

@@ -1,20 +1,21 @@
-//! What is said of rigid bodies, as formulas: energies, gaps, slips, and what joints lock.
+//! Formulas of rigid bodies: energies, gaps, slips, and the constraints of joints.
 //!
 //! ```text
 //! T = Σ ½ m ‖ẋ‖² + ½ ω̄ᵀ diag(I) ω̄ + ½ Ī (2 ε·ε̇)² ,     h = n·x_P − d − r ,     h = ‖x_B − x_A‖ − r_A − r_B
 //! h = a_A·(x_B − x_A) ,     h = a_A·a_B ,     h = ℓ − ‖x_B − x_A‖ ,     u = t·(ẋ_B − ẋ_A)
 //! ```
 //!
-//! x ∈ ℝ³ and ε ∈ ℝ⁴ of a body are seven coordinates (see [`crate::events::world_system::vectors`]); x_A and x_B are points, a_A and a_B axes
-//! that are fixed on bodies or on the ground, n and d a plane, t a tangent. Rows come from [`crate::events::world_system::rows`].
+//! x ∈ ℝ³ and ε ∈ ℝ⁴ of a body are seven coordinates (see [`crate::events::world_system::vectors`]); x_A and
+//! x_B are points, a_A and a_B axes that are fixed on bodies or on the ground, n and d a plane, t a tangent.
+//! Rows come from [`crate::events::world_system::rows`].
 
 use delassus_solve::linalg::Matrix;
 
 use super::rows;
 use super::rows::{Motion, product};
 use super::vectors::{
-    PER_BODY, Slot, Vector, add, arm, constant, cross, dot, place, scale, spin, sub, turned, unit, variables,
-    velocity,
+    PER_BODY, Slot, Vector, add, angular_velocity, arm, constant, cross, dot, place, rotated, scale, sub,
+    unit, variables, velocity,
 };
 use crate::formula::{ClosedRow, Formula, Number, Point, Variables};
 
@@ -33,7 +34,7 @@ fn apart(points: [(Slot, [f64; 3]); 2], at: &Point<'_, f64>, gradient: &mut [f64
     let size = dot(d, d).sqrt();
     let n = d.map(|x| x / size);
     let along = dot(n, rate);
-    let ([arm_a, ..], [arm_b, ..]) = (first.turned(points[0].1), second.turned(points[1].1));
+    let ([arm_a, ..], [arm_b, ..]) = (first.rotated(points[0].1), second.rotated(points[1].1));
     second.push(n, cross(arm_b, n), gradient);
     first.push(scale(n, -1.0), cross(n, arm_a), gradient);
     [along, dot(n, bias) + (dot(rate, rate) - along * along) / size]
@@ -50,7 +51,7 @@ impl Formula for Kinetic {
             for x in &v[..3] {
                 sum = sum + *x * *x * (0.5 * mass);
             }
-            for (omega, moment) in spin(slot, -1.0, at).into_iter().zip(inertia) {
+            for (omega, moment) in angular_velocity(slot, -1.0, at).into_iter().zip(inertia) {
                 sum = sum + omega * omega * (0.5 * moment);
             }
             let stretch = q[3] * v[3] + q[4] * v[4] + q[5] * v[5] + q[6] * v[6];
@@ -171,7 +172,7 @@ impl Formula for Gap {
             Pair::Plane { normal, ball, .. } => {
                 let body = Motion::new(ball.slot, at);
                 let [_, rate, second] = body.place(ball.centre);
-                let [arm, ..] = body.turned(ball.centre);
+                let [arm, ..] = body.rotated(ball.centre);
                 body.push(normal, cross(arm, normal), &mut gradient);
                 [dot(normal, rate), dot(normal, second)]
             }
@@ -185,8 +186,8 @@ impl Formula for Gap {
     }
 }
 
-/// The velocity of the second at the point of contact, less that of the first, along a tangent: the direction across the
-/// normal and `reference`, or across the normal and that.
+/// The velocity of the second at the point of contact, less that of the first, along a tangent: the direction
+/// across the normal and `reference`, or across the normal and that.
 pub(super) struct Slip {
     pub(super) pair: Pair,
     pub(super) reference: [f64; 3],
@@ -203,7 +204,7 @@ struct Side<'a> {
 
 impl<'a> Side<'a> {
     fn new(sign: f64, body: Motion<'a>, ball: &Ball, normal: [Vector<f64>; 2]) -> Side<'a> {
-        let ([centre, rate, _], r) = (body.turned(ball.centre), sign * ball.radius);
+        let ([centre, rate, _], r) = (body.rotated(ball.centre), sign * ball.radius);
         let (arm, arm_rate) = (sub(centre, scale(normal[0], r)), sub(rate, scale(normal[1], r)));
         Side { sign, body, arm, arm_rate }
     }
@@ -302,9 +303,9 @@ impl Formula for Held {
         let [a, b] = &self.frames;
         let apart = || sub(place(b.slot, b.origin, at), place(a.slot, a.origin, at));
         match self.lock {
-            Lock::Along(k) => dot(turned(a.slot, constant(a.axes[k]), at), apart()),
+            Lock::Along(k) => dot(rotated(a.slot, constant(a.axes[k]), at), apart()),
             Lock::Across(k, l) => {
-                dot(turned(a.slot, constant(a.axes[k]), at), turned(b.slot, constant(b.axes[l]), at))
+                dot(rotated(a.slot, constant(a.axes[k]), at), rotated(b.slot, constant(b.axes[l]), at))
             }
             Lock::Distance(length) => {
                 let d = apart();
@@ -328,17 +329,17 @@ impl Formula for Held {
         let (first, second) = (Motion::new(a.slot, at), Motion::new(b.slot, at));
         let [value, velocity, bias] = match self.lock {
             Lock::Across(k, l) => {
-                let (p, r) = (first.turned(a.axes[k]), second.turned(b.axes[l]));
+                let (p, r) = (first.rotated(a.axes[k]), second.rotated(b.axes[l]));
                 let moment = cross(p[0], r[0]);
                 first.push([0.0; 3], moment, &mut gradient);
                 second.push([0.0; 3], scale(moment, -1.0), &mut gradient);
                 product(&p, &r)
             }
             Lock::Along(k) => {
-                let axis = first.turned(a.axes[k]);
+                let axis = first.rotated(a.axes[k]);
                 let (from, to) = (first.place(a.origin), second.place(b.origin));
                 let d = std::array::from_fn(|i| sub(to[i], from[i]));
-                let ([arm_a, ..], [arm_b, ..]) = (first.turned(a.origin), second.turned(b.origin));
+                let ([arm_a, ..], [arm_b, ..]) = (first.rotated(a.origin), second.rotated(b.origin));
                 second.push(axis[0], cross(arm_b, axis[0]), &mut gradient);
                 first.push(scale(axis[0], -1.0), cross(axis[0], add(d[0], arm_a)), &mut gradient);
                 product(&axis, &d)
@@ -426,8 +427,8 @@ mod tests {
     }
 
     proptest! {
-        /// Closed forms and automatic differentiation agree, also where quaternions are not of unit length. Both round a
-        /// hundred operations on numbers up to 100.
+        /// Closed forms and automatic differentiation agree, also where quaternions are not of unit length.
+        /// Both round a hundred operations on numbers up to 100.
         #[test]
         fn closed_forms_are_derivatives(
             q in prop::collection::vec(-1.0..1.0_f64, 2 * PER_BODY),

@@ -1,13 +1,14 @@
-//! A small world of rigid bodies as a Lagrangian system, so that it can move from event to event.
+//! A small world of rigid bodies as a Lagrangian system, for event-driven integration.
 //!
 //! ```text
 //! T = Σ ½ m ‖ẋ‖² + ½ ω̄ᵀ diag(I) ω̄ + ½ Ī (2 ε·ε̇)² ,     V = −Σ m g·x ,     ‖ε‖² = 1
 //! ```
 //!
-//! x ∈ ℝ³ and ε ∈ ℝ⁴ per body; the last term of T is zero on ‖ε‖² = 1 and makes the mass matrix definite, Ī the mean of the
-//! principal moments. Contacts: balls, corners of boxes and hulls and ends of capsules on fixed planes, and balls on balls;
-//! their slips are velocities of the points that touch. Joints: what they lock, distances and ropes. What else a world may
-//! have is refused by name. In a planar world contacts have one tangent.
+//! x ∈ ℝ³ and ε ∈ ℝ⁴ per body; the last term of T is zero on ‖ε‖² = 1 and makes the mass matrix definite, Ī
+//! the mean of the principal moments. Contacts: balls, corners of boxes and hulls and ends of capsules on
+//! fixed planes, and balls on balls; their slips are velocities of the points that touch. Joints: what they
+//! lock, distances and ropes. What else a world may have is refused by name. In a planar world contacts have
+//! one tangent.
 
 mod formulas;
 mod rows;
@@ -20,7 +21,7 @@ use crate::formula::{AnyFormula, Point};
 use crate::lagrangian::{Contact, Force, Joint, Measure, State, System};
 use crate::world::{BodyState, Joint as WorldJoint, JointKind, Pose, ShapeKind, World, WorldState};
 use formulas::{Ball, Frame, Gap, Held, Kinetic, Linear, Lock, Pair, Slip, UnitLength};
-use vectors::{PER_BODY, Slot, spin};
+use vectors::{PER_BODY, Slot, angular_velocity};
 
 /// Bodies that move, at most: the mass matrix is evaluated entry by entry.
 pub const MOST_BODIES: usize = 12;
@@ -95,7 +96,7 @@ impl WorldSystem {
             result.bodies[body] = BodyState {
                 pose: Pose { position: DVec3::new(q[0], q[1], q[2]), rotation: rotation.normalize() },
                 velocity: DVec3::new(v[0], v[1], v[2]),
-                angular_velocity: DVec3::from_array(spin(slot, -1.0, &point)),
+                angular_velocity: DVec3::from_array(angular_velocity(slot, -1.0, &point)),
             };
         }
         result
@@ -192,7 +193,8 @@ fn add_joint(
                 // The axis of the second stays across the other two of the first.
                 [k] => locks.extend([(k + 1) % 3, (k + 2) % 3].map(|l| Lock::Across(l, k))),
                 [_, _] => {
-                    // The first axis after the locked one belongs to the first body, the second to the second.
+                    // The first axis after the locked one belongs to the first body, the second to the
+                    // second.
                     let held = (0..3).find(|k| locked[3 + k]).unwrap_or(0);
                     locks.push(Lock::Across((held + 1) % 3, (held + 2) % 3));
                 }

@@ -1,4 +1,4 @@
-//! Rigid bodies at an instant, and the rows of what is said of their points: derivatives in closed form.
+//! Rigid bodies at an instant: rows of constraints on their points, with derivatives in closed form.
 //!
 //! ```text
 //! a = R c :   ȧ = ω × a ,   ä = ω̇ × a + ω × ȧ          ω̇ = −ω (2 ε·ε̇)/‖ε‖²   at ε̈ = 0
@@ -6,14 +6,14 @@
 //! T: M = m 1 ⊕ (4/‖ε‖⁴ Gᵀ I G + 4 Ī ε εᵀ) ,   F = 0 ⊕ ((2/‖ε‖²) Gᵀ (ω̄ × I ω̄ + I ω̄̇) + 4 Ī ‖ε̇‖² ε)
 //! ```
 //!
-//! ε = (w, u) the quaternion of a body, ω its angular velocity in world axes and ω̄ = 2 G ε̇/‖ε‖² in its own, G (3 × 4) with
-//! G ε = 0 and G Gᵀ = ‖ε‖² 1; c fixed on the body, f and m any force and moment; T the kinetic energy of
-//! [`crate::events::world_system`]. What a formula of points says by automatic differentiation in every coordinate is said here at
-//! once; a test holds the two against each other.
+//! ε = (w, u) the quaternion of a body, ω its angular velocity in world axes and ω̄ = 2 G ε̇/‖ε‖² in its own,
+//! G (3 × 4) with G ε = 0 and G Gᵀ = ‖ε‖² 1; c fixed on the body, f and m any force and moment; T the kinetic
+//! energy of [`crate::events::world_system`]. Automatic differentiation of the
+//! formulas gives the same numbers coordinate by coordinate; a test compares the two.
 
 use delassus_solve::linalg::Matrix;
 
-use super::vectors::{PER_BODY, Slot, Vector, add, cross, dot, scale, spin, turned, velocity};
+use super::vectors::{PER_BODY, Slot, Vector, add, angular_velocity, cross, dot, rotated, scale, velocity};
 use crate::formula::Point;
 
 /// Something with its first and second rate at q̈ = 0.
@@ -46,7 +46,7 @@ impl<'a> Motion<'a> {
                 size += q[k] * q[k];
                 stretch += q[k] * v[k];
             }
-            omega = spin(s, 1.0, at);
+            omega = angular_velocity(s, 1.0, at);
             omega_rate = scale(omega, -2.0 * stretch / size);
         }
         Motion { at: *at, slot, omega, omega_rate }
@@ -58,15 +58,15 @@ impl<'a> Motion<'a> {
     }
 
     /// R c.
-    pub(super) fn turned(&self, c: [f64; 3]) -> Course {
-        let a = turned(self.slot, c, &self.at);
+    pub(super) fn rotated(&self, c: [f64; 3]) -> Course {
+        let a = rotated(self.slot, c, &self.at);
         let rate = self.spun(a);
         [a, rate, add(cross(self.omega_rate, a), self.spun(rate))]
     }
 
     /// x + R c.
     pub(super) fn place(&self, c: [f64; 3]) -> Course {
-        let [a, rate, second] = self.turned(c);
+        let [a, rate, second] = self.rotated(c);
         match self.slot {
             None => [a, rate, second],
             Some(s) => {
@@ -117,7 +117,7 @@ pub(super) fn kinetic_terms(bodies: &[(f64, [f64; 3])], at: &Point<'_, f64>) -> 
             speed += de[k] * de[k];
         }
         let mean = inertia.iter().sum::<f64>() / 3.0;
-        let omega: Vector<f64> = spin(slot, -1.0, at);
+        let omega: Vector<f64> = angular_velocity(slot, -1.0, at);
         let momentum: Vector<f64> = std::array::from_fn(|k| inertia[k] * omega[k]);
         let moment = add(cross(omega, momentum), scale(momentum, -2.0 * stretch / size));
         for i in 0..4 {
