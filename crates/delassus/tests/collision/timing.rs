@@ -1,13 +1,11 @@
 //! How long a call takes. Run in release with `--ignored --nocapture`.
 
-use super::random::Shapes;
+use super::random::Random;
 use super::{state_of, world_of};
 use delassus::collision::Collider;
 use delassus::world::{Pose, ShapeKind};
 use glam::{DQuat, DVec3};
 use std::time::Instant;
-
-use crate::support::random::Random;
 
 #[test]
 #[ignore = "a measurement: cargo test --release -p delassus --test main timing -- --ignored --nocapture"]
@@ -15,7 +13,7 @@ fn spheres_in_a_box() {
     for per_edge in [10, 22] {
         let mut kinds = vec![ShapeKind::Plane];
         let mut poses = vec![Pose::IDENTITY];
-        let mut random = Shapes(Random(5));
+        let mut random = Random(5);
         for k in 0..per_edge * per_edge * per_edge {
             let place = [k % per_edge, k / per_edge % per_edge, k / per_edge / per_edge].map(f64::from);
             kinds.push(ShapeKind::Sphere { radius: 0.5 });
