@@ -112,21 +112,7 @@ pub fn simulate(
         None => Stepper::new(world, start.state, settings.options),
     };
     let stepper = stepper.map_err(|e| e.to_string())?;
-    let AdaptiveTotals { level, start: from, ticks, longest, .. } = start.totals.adaptive;
-    // Where the steps before were not adaptive, or of other lengths, time is counted anew.
-    let goes_on = |control: &StepControl| {
-        longest > 0.0 && StepControl { start: from, ticks, ..*control }.time() == t_start
-    };
-    let length = match settings.control {
-        None => StepLength::Fixed(settings.options.dt),
-        Some(control) if goes_on(&control) => StepLength::Adaptive(StepControl {
-            level: level.min(control.halvings),
-            start: from,
-            ticks,
-            ..control
-        }),
-        Some(control) => StepLength::Adaptive(StepControl { start: t_start, ..control }),
-    };
+    let length = step_length(settings, &start.totals.adaptive, t_start);
     let contacts = if resumed {
         let modes = start.totals.modes.iter();
         ContactEvents::with_modes(modes.map(|(pair, mode)| (*pair, (*mode).into())).collect())
@@ -141,7 +127,7 @@ pub fn simulate(
         asked: settings.forces_at.iter().copied().filter(|t| !resumed || *t > t_start).collect(),
         forces: vec![],
         notes: start.notes,
-        // A state in between that the run before wrote as its last one has been taken off.
+        // The row of a state that the run before wrote although it was no frame was removed.
         recorded: !resumed,
         progress: Progress::new(t_start, settings.t_end),
         began,
@@ -170,6 +156,19 @@ pub fn simulate(
         notes: recorder.notes,
         wall_seconds: began.elapsed().as_secs_f64(),
     })
+}
+
+/// How long steps are. Adaptive ones go on from a checkpoint; where the steps before it were not adaptive, or of other
+/// lengths, time is counted anew.
+fn step_length(settings: &Settings, before: &AdaptiveTotals, t_start: f64) -> StepLength {
+    let Some(control) = settings.control else { return StepLength::Fixed(settings.options.dt) };
+    let level = before.level.min(control.halvings);
+    let resumed = StepControl { level, start: before.start, ticks: before.ticks, ..control };
+    if before.longest > 0.0 && resumed.time() == t_start {
+        StepLength::Adaptive(resumed)
+    } else {
+        StepLength::Adaptive(StepControl { start: t_start, ..control })
+    }
 }
 
 /// What moves.

@@ -307,10 +307,36 @@ pub fn contact_name(world: &World, contacts: &[Contact], index: usize) -> String
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::world::Body;
 
     fn contact(core: [DVec3; 2], radius: [f64; 2], features: Features, normal: DVec3) -> Contact {
         let (bodies, shapes, feature) = ([0, 1], [0, 0], 0);
         Contact { bodies, shapes, feature, core, radius, features, gap: 0.0, normal, point: DVec3::ZERO }
+    }
+
+    #[test]
+    fn contacts_of_a_pair_are_numbered_where_there_are_several() {
+        let body = |name: &str| Body {
+            name: name.into(),
+            fixed: false,
+            mass: 1.0,
+            inertia: DVec3::ONE,
+            shapes: vec![],
+            frame: Pose::IDENTITY,
+            force: [DVec3::ZERO; 2],
+        };
+        let world = World {
+            name: String::new(),
+            gravity: DVec3::ZERO,
+            bodies: ["a", "b", "c"].map(body).into(),
+            joints: vec![],
+            surfaces: vec![],
+            no_contact: vec![],
+        };
+        let c = contact([DVec3::ZERO; 2], [0.0; 2], Features::Points, DVec3::X);
+        let list = [c, Contact { bodies: [0, 2], ..c }, Contact { feature: 1, ..c }];
+        let names = [0, 1, 2].map(|i| contact_name(&world, &list, i));
+        assert_eq!(names, ["a|b#1", "a|c", "a|b#2"]);
     }
 
     #[test]
