@@ -220,7 +220,7 @@ fn measure(scene: &Scene, levels: &[usize]) -> Result<Measured, String> {
                 }
                 // Trapezoidal rule; the error at the start is zero.
                 let weight = if k == samples { 0.5 } else { 1.0 };
-                sum += weight * distance(stepper.state(), there, |i| file.world.bodies[i].reach());
+                sum += weight * distance(stepper.state(), there, |i| file.world.bodies[i].bounding_radius());
             }
             *error += sum / (samples * SAMPLES.len()) as f64;
         }

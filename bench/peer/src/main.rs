@@ -170,6 +170,6 @@ impl Record {
         let wxyz = |q: glam::DQuat| [q.w, q.x, q.y, q.z];
         self.orientation.push(all().map(|s| wxyz(s.pose.rotation)).collect());
         self.velocity.push(all().map(|s| s.velocity.to_array()).collect());
-        self.angular_velocity.push(all().map(|s| s.spin().to_array()).collect());
+        self.angular_velocity.push(all().map(|s| s.world_angular_velocity().to_array()).collect());
     }
 }

@@ -4,7 +4,8 @@ use std::f64::consts::PI;
 
 use delassus::stepping::{StepOptions, Stepper};
 use delassus::world::{
-    ActionKind, Coordinate, JointKind, ShapeKind, World, check_world, coordinate, energy, mobility, values,
+    ActionKind, Coordinate, JointKind, ShapeKind, World, check_world, energy, joint_coordinate, joint_values,
+    mobility,
 };
 use delassus_scene::{Imported, read_xml};
 use delassus_solve::problem::Status;
@@ -58,7 +59,7 @@ fn a_pendulum_swings_with_its_period() {
     )
     .unwrap();
     run(&mut stepper, period / 2.0);
-    let [angle, _] = coordinate(&file.world, stepper.state(), 0).unwrap();
+    let [angle, _] = joint_coordinate(&file.world, stepper.state(), 0).unwrap();
     // The coordinate counts from the position of the file: −2° at the other side.
     assert!((angle + 2_f64.to_radians()).abs() < 1e-8, "{angle}");
 }
@@ -181,7 +182,7 @@ fn a_humanoid_is_a_tree() {
     assert!(pair("torso", "right_shin") && pair("torso", "right_thigh") && pair("right_thigh", "right_shin"));
     assert!(!pair("world", "torso") && !pair("right_shin", "right_arm"));
     let mut g = Vec::new();
-    values(world, state, &mut g);
+    joint_values(world, state, &mut g);
     // 3 rows of the hip, 5 of the knee, 4 of the shoulder.
     assert!(g.iter().take(12).all(|x| x.abs() < 1e-12), "{g:?}");
     let mut stepper = Stepper::new(world, state.clone(), StepOptions::default()).unwrap();
@@ -217,9 +218,9 @@ fn a_universal_joint_has_the_angles_of_its_hinges() {
     };
     state.bodies[1].pose = moved.compose(&world.bodies[1].frame.inverse());
     let mut g = Vec::new();
-    values(&world, &state, &mut g);
+    joint_values(&world, &state, &mut g);
     assert!(g.iter().all(|x| x.abs() < 1e-14), "closed: {g:?}");
-    let [angle, _] = coordinate(&world, &state, 0).unwrap();
+    let [angle, _] = joint_coordinate(&world, &state, 0).unwrap();
     assert!((angle - one).abs() < 1e-14, "{angle}");
 }
 
@@ -249,7 +250,7 @@ fn three_hinges_have_their_angles_one_after_the_other() {
         let moved = delassus::world::Pose { position, rotation: start.rotation * turn };
         state.bodies[1].pose = moved.compose(&world.bodies[1].frame.inverse());
         let mut g = Vec::new();
-        values(&world, &state, &mut g);
+        joint_values(&world, &state, &mut g);
         assert!(g[..3].iter().all(|x| x.abs() < 1e-14), "closed: {g:?}");
         for k in 0..3 {
             // c − lower and upper − c; a coordinate against its hinge has them the other way round.

@@ -1,6 +1,6 @@
 //! Worlds from URDF.
 
-use delassus::world::{ActionKind, JointKind, ShapeKind, check_world, values};
+use delassus::world::{ActionKind, JointKind, ShapeKind, check_world, joint_values};
 use delassus_scene::{Imported, read_xml};
 use glam::DVec3;
 use proptest::prelude::*;
@@ -53,7 +53,7 @@ fn an_arm_is_read() {
     assert_eq!(shoulder.friction.map(|f| f.moment), Some(0.1));
     assert!(matches!(world.joints[2].kind, JointKind::Coupler { joints: [0, 1], factors: [2.0, -1.0], .. }));
     let mut g = Vec::new();
-    values(world, state, &mut g);
+    joint_values(world, state, &mut g);
     assert!(g.iter().take(11).all(|x| x.abs() < 1e-14), "{g:?}");
 }
 

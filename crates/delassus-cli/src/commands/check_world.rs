@@ -2,8 +2,8 @@
 
 use delassus::stepping::is_closed;
 use delassus::world::{
-    Body, BodyState, JointKind, Mobility, Opening, ShapeKind, World, coordinate, kinetic_energy, mobility,
-    opening, potential_energy,
+    Body, BodyState, JointKind, Mobility, Opening, ShapeKind, World, joint_coordinate, kinetic_energy,
+    mobility, opening, potential_energy,
 };
 use delassus_scene::WorldFile;
 use serde_json::{Map, Value, json};
@@ -97,7 +97,7 @@ fn to_json(file: &WorldFile, found: &Found) -> String {
         .map(|(i, joint)| {
             let between = joint.bodies.map(|b| &world.bodies[b].name);
             let unique = !mobility.joints_not_unique.contains(&i);
-            let at = coordinate(world, state, i).map(|[position, _]| position);
+            let at = joint_coordinate(world, state, i).map(|[position, _]| position);
             let entry = json!({
                 "type": joint_word(&joint.kind), "bodies": between, "coordinate": at, "reactions_unique": unique,
             });

@@ -18,7 +18,7 @@ pub fn bodies_json(world: &World, state: &WorldState) -> Value {
         let q = written.rotation;
         let entry = json!({
             "position": written.position.to_array(), "orientation": [q.w, q.x, q.y, q.z],
-            "velocity": s.velocity.to_array(), "angular_velocity": s.spin().to_array(),
+            "velocity": s.velocity.to_array(), "angular_velocity": s.world_angular_velocity().to_array(),
         });
         (body.name.clone(), entry)
     };

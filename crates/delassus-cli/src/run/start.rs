@@ -134,7 +134,7 @@ fn in_words(world: &World, report: &StartReport) -> Vec<String> {
 /// Pairs that overlap by more than 1 % of the smaller one.
 fn deep_overlaps(world: &World, overlaps: &[Overlap]) -> Vec<String> {
     let is_deep = |overlap: &&Overlap| {
-        let size = overlap.bodies.map(|b| world.bodies[b].reach()).into_iter().filter(|r| *r > 0.0);
+        let size = overlap.bodies.map(|b| world.bodies[b].bounding_radius()).into_iter().filter(|r| *r > 0.0);
         let size = size.fold(f64::INFINITY, f64::min);
         size.is_finite() && overlap.depth > SHALLOW * size
     };

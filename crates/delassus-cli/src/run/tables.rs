@@ -40,7 +40,7 @@ pub fn motion_row(world: &World, stepper: &Stepper, row: &mut Vec<f64>) {
         let q = written.rotation;
         row.extend([q.w, q.x, q.y, q.z]);
         row.extend(s.velocity.to_array());
-        row.extend(s.spin().to_array());
+        row.extend(s.world_angular_velocity().to_array());
     }
 }
 

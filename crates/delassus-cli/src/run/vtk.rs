@@ -118,7 +118,7 @@ impl VtkOutput {
             out += &array("Float64", name, 3);
             for &body in &self.bodies {
                 let s = &state.bodies[body];
-                let v = if of { s.spin() } else { s.velocity };
+                let v = if of { s.world_angular_velocity() } else { s.velocity };
                 let _ = writeln!(out, "{:?} {:?} {:?}", v.x, v.y, v.z);
             }
             out += "</DataArray>\n";
@@ -171,7 +171,7 @@ fn escaped(text: &str) -> String {
 /// Half the side of the square that stands for a plane: twice as far as anything is at the start.
 fn plane_size(world: &World, state: &WorldState) -> f64 {
     let reach = |(body, s): (&delassus::world::Body, &delassus::world::BodyState)| {
-        s.pose.position.length() + body.reach()
+        s.pose.position.length() + body.bounding_radius()
     };
     let farthest = world.bodies.iter().zip(&state.bodies).map(reach).fold(0.0, f64::max);
     if farthest > 0.0 { 2.0 * farthest } else { 1.0 }

@@ -305,7 +305,7 @@ fn merge(joints: &[FileJoint<'_>]) -> Option<Merged> {
                 && a.friction == 0.0 =>
         {
             let z = a.axis.cross(b.axis).normalize();
-            let turn = Coordinate::Turn;
+            let turn = Coordinate::Cardan;
             let coordinates =
                 vec![(turn(Axis::X), 1.0), (turn(Axis::Y), 1.0), (turn(Axis::Z), z.dot(c.axis).signum())];
             made(JointKind::Ball, frame(anchor, z, Some(a.axis)), coordinates)

@@ -45,9 +45,9 @@ fn coordinate(value: &Value<'_>) -> Result<Coordinate> {
         "rx" => Coordinate::About(Axis::X),
         "ry" => Coordinate::About(Axis::Y),
         "rz" => Coordinate::About(Axis::Z),
-        "alpha" => Coordinate::Turn(Axis::X),
-        "beta" => Coordinate::Turn(Axis::Y),
-        "gamma" => Coordinate::Turn(Axis::Z),
+        "alpha" => Coordinate::Cardan(Axis::X),
+        "beta" => Coordinate::Cardan(Axis::Y),
+        "gamma" => Coordinate::Cardan(Axis::Z),
         "length" => Coordinate::Length,
         "swing" => Coordinate::Swing,
         "s" => Coordinate::Parameter,
@@ -92,7 +92,7 @@ fn limits(
     symbols: &Symbols,
 ) -> Result<[f64; 2]> {
     let in_degrees = value.key == "limits_deg";
-    if in_degrees && !matches!(coordinate, Coordinate::About(_) | Coordinate::Turn(_) | Coordinate::Swing) {
+    if in_degrees && !matches!(coordinate, Coordinate::About(_) | Coordinate::Cardan(_) | Coordinate::Swing) {
         let joint = table.title.clone();
         return value.world_error(WorldErrorKind::NotAnAngle { joint });
     }

@@ -15,7 +15,9 @@ use super::values::pose;
 use crate::diagnostic::{FileErrorKind, Result, WorldErrorKind};
 use crate::toml_table::{Table, Value};
 use delassus::formula::{Symbols, clip};
-use delassus::world::{Body, BodyState, MassProperties, Pose, Shape, TRIANGLE, principal_axes, shape_mass};
+use delassus::world::{
+    Body, BodyState, MassProperties, Pose, Shape, TRIANGLE_TOLERANCE, principal_axes, shape_mass,
+};
 
 /// How far an inertia may be from symmetric, relative to its largest entry.
 const SYMMETRIC: f64 = 1e-9;
@@ -212,7 +214,7 @@ pub fn possible_moments(body: &str, moments: DVec3) -> std::result::Result<(), W
     if !(small > 0.0 && largest.is_finite()) {
         return Err(WorldErrorKind::InertiaNotPositive { body, moments });
     }
-    if largest > (small + middle) * (1.0 + TRIANGLE) {
+    if largest > (small + middle) * (1.0 + TRIANGLE_TOLERANCE) {
         return Err(WorldErrorKind::TriangleInequality { body, largest, others: [small, middle] });
     }
     Ok(())

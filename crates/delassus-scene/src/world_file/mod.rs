@@ -56,7 +56,7 @@ use delassus::formula::{Symbols, clip, constant, nearest};
 use delassus::stepping::{FrictionLaw, UnknownOption};
 use delassus::world::{
     Body, BodyState, CloseError, Closure, Joint, JointError, JointKind, Pose, Surface, World, WorldState,
-    check, check_world, close_loops, update_coordinates,
+    check_joints, check_world, close_loops, update_joint_coordinates,
 };
 use joint::{Joints, joints, keep_in_plane};
 
@@ -92,7 +92,7 @@ impl WorldFile {
         bodies: Vec<BodyState>,
         spans: Vec<Range<usize>>,
     ) -> Result<WorldFile> {
-        if let Err(error) = check(&world) {
+        if let Err(error) = check_joints(&world) {
             let span =
                 world.joints.iter().position(|j| j.name == joint_of(&error)).and_then(|i| spans.get(i));
             let kind = FileErrorKind::World(WorldErrorKind::Joint(error.clone()));
@@ -103,7 +103,7 @@ impl WorldFile {
         if let Err(error) = check_world(&world, &state) {
             return Err(FileError::new(text, None, FileErrorKind::World(WorldErrorKind::Numbers(error))));
         }
-        update_coordinates(&world, &mut state);
+        update_joint_coordinates(&world, &mut state);
         let (simulation, parameters) = (WorldSimulation::default(), Vec::new());
         Ok(WorldFile { world, state, simulation, parameters, expect: None, joint_spans: spans })
     }

@@ -1,7 +1,7 @@
 //! Joints of world files.
 
 use delassus::formula::{AnyFormula, Point};
-use delassus::world::{Action, ActionKind, Axis, Coordinate, Joint, JointKind, values};
+use delassus::world::{Action, ActionKind, Axis, Coordinate, Joint, JointKind, joint_values};
 use glam::DVec3;
 
 use super::read::read;
@@ -50,7 +50,7 @@ fn every_kind_holds_where_it_is_drawn() {
     for (kind, text, rows) in cases {
         let file = read(&with(kind, text));
         let mut out = Vec::new();
-        values(&file.world, &file.state, &mut out);
+        joint_values(&file.world, &file.state, &mut out);
         assert_eq!(out.len(), rows, "{kind}");
         // Quaternions and points of size one, a few roundings each.
         assert!(out.iter().all(|g| g.abs() < 1e-14), "{kind}: {out:?}");

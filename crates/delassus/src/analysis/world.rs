@@ -96,14 +96,14 @@ fn world_kinematics(world: &World, state: &WorldState, tolerances: &Tolerances) 
     let masses = Masses::new(world);
     let n = masses.mass.len();
     let mut state = state.clone();
-    world::update_coordinates(world, &mut state);
+    world::update_joint_coordinates(world, &mut state);
     let v = velocities(&masses, &state);
     let mut rows = Rows::default();
-    world::rows(world, &state, 1.0, &mut rows);
+    world::joint_rows(world, &state, 1.0, &mut rows);
     let mut force = free_force(world, &state, &masses);
     let mut notes = add_joint_forces(world, &rows, &masses, &v, &mut force);
     let joint_rows = dense_rows(world, &state, &masses, &rows, &v);
-    let joints = (0..rows.held)
+    let joints = (0..rows.bilateral)
         .map(|i| {
             let (value, row) = (rows.rows[i].value, joint_rows[i].clone());
             JointKinematics { value, row, slip: vec![], mu: 0.0 }
@@ -159,7 +159,7 @@ fn add_joint_forces(
                 notes.push(format!("left out: the motor or the dry friction of joint `{joint}`"));
                 continue;
             }
-            RowKind::Held | RowKind::Limit { .. } => continue,
+            RowKind::Bilateral | RowKind::Limit { .. } => continue,
         };
         for (body, block) in rows.blocks_of(row) {
             let at = 6 * masses.slot[*body as usize] as usize;
@@ -192,7 +192,7 @@ fn closed_limits(
     tolerance: f64,
 ) -> Vec<(String, ContactKinematics)> {
     let mut closed = Vec::new();
-    for i in rows.held..rows.held + rows.limits {
+    for i in rows.bilateral..rows.bilateral + rows.limits {
         let row = &rows.rows[i];
         let RowKind::Limit { restitution } = row.kind else { continue };
         if row.value <= tolerance {
@@ -221,16 +221,16 @@ fn coordinate_names(world: &World) -> Vec<String> {
 
 /// The name of the joint, with a number where it has several rows.
 fn row_names(world: &World, rows: &Rows) -> Vec<String> {
-    let held = &rows.rows[..rows.held];
+    let bilateral = &rows.rows[..rows.bilateral];
     let name = |(i, row): (usize, &crate::world::Row)| {
-        let same: Vec<usize> = (0..held.len()).filter(|&k| held[k].joint == row.joint).collect();
+        let same: Vec<usize> = (0..bilateral.len()).filter(|&k| bilateral[k].joint == row.joint).collect();
         let joint = &world.joints[row.joint as usize].name;
         match same.iter().position(|&k| k == i) {
             Some(k) if same.len() > 1 => format!("{joint}#{}", k + 1),
             _ => joint.clone(),
         }
     };
-    held.iter().enumerate().map(name).collect()
+    bilateral.iter().enumerate().map(name).collect()
 }
 
 fn velocities(masses: &Masses, state: &WorldState) -> Vec<f64> {
@@ -286,7 +286,7 @@ fn derivative(h: f64, mut of: impl FnMut(f64) -> Vec<f64>) -> Vec<f64> {
 
 /// γ of all rows of joints.
 fn joint_biases(world: &World, state: &WorldState, masses: &Masses, rows: &Rows) -> Vec<f64> {
-    let count = rows.held + rows.limits;
+    let count = rows.bilateral + rows.limits;
     if count == 0 {
         return vec![];
     }
@@ -296,7 +296,7 @@ fn joint_biases(world: &World, state: &WorldState, masses: &Masses, rows: &Rows)
     derivative(DIFFERENCE_STEP / (1.0 + fastest), |s| {
         let bodies = state.bodies.iter().map(|body| moved(body, s)).collect();
         let next = WorldState { t: state.t + s, bodies, coordinates: state.coordinates.clone() };
-        world::rows(world, &next, 1.0, &mut there);
+        world::joint_rows(world, &next, 1.0, &mut there);
         (0..count).map(|i| row_velocity(&there, i, masses, &v)).collect()
     })
 }
@@ -342,6 +342,6 @@ fn contact_kinematics(
 
 /// Velocity of the second body against the first at a point.
 fn velocity_at(bodies: &[BodyState; 2], point: DVec3) -> DVec3 {
-    let [a, b] = bodies.map(|s| s.velocity + s.spin().cross(point - s.pose.position));
+    let [a, b] = bodies.map(|s| s.velocity + s.world_angular_velocity().cross(point - s.pose.position));
     b - a
 }

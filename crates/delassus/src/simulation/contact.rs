@@ -171,7 +171,7 @@ fn mode(world: &World, state: &WorldState, contact: &Contact, h: f64) -> Mode {
     let fall = world.gravity.length() * h;
     let [a, b] = contact.bodies.map(|b| {
         let s = &state.bodies[b as usize];
-        s.velocity + s.spin().cross(contact.point - s.pose.position)
+        s.velocity + s.world_angular_velocity().cross(contact.point - s.pose.position)
     });
     let u = b - a;
     let normal = u.dot(contact.normal);

@@ -171,7 +171,7 @@ impl Simulation {
         let id = self.body_id(body)?;
         let s = self.state().bodies[id.index()];
         // The angular velocity stays as it is in space.
-        let angular_velocity = pose.local_vector(s.spin());
+        let angular_velocity = pose.local_vector(s.world_angular_velocity());
         self.set_body(id, BodyState { pose, angular_velocity, ..s }, Changed::Positions)
     }
 

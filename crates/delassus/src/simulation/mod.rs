@@ -63,7 +63,7 @@ use glam::DVec3;
 
 use crate::stepping;
 use crate::stepping::{StartReport, StepFailure, StepOptions, StepReport, Stepper, prepare_start};
-use crate::world::{BodyId, BodyState, JointId, Pose, Scene, World, WorldState, coordinate, energy};
+use crate::world::{BodyId, BodyState, JointId, Pose, Scene, World, WorldState, energy, joint_coordinate};
 
 /// A rest of time shorter than this part of a step is none.
 const NO_TIME: f64 = 1e-9;
@@ -296,7 +296,7 @@ impl Simulation {
             pose: s.pose,
             frame: s.pose.compose(&body.frame),
             velocity: s.velocity,
-            angular_velocity: s.spin(),
+            angular_velocity: s.world_angular_velocity(),
             load: body.force,
         })
     }
@@ -305,7 +305,7 @@ impl Simulation {
     pub fn joint<'k>(&self, key: impl Into<JointKey<'k>>) -> Result<JointView<'_>, SimulationError> {
         let id = self.joint_id(key)?;
         let name = &self.world().joints[id.index()].name;
-        match coordinate(self.world(), self.state(), id.index()) {
+        match joint_coordinate(self.world(), self.state(), id.index()) {
             Some([position, velocity]) => Ok(JointView { id, name, position, velocity }),
             None => Err(SimulationError::NoCoordinate { joint: name.clone() }),
         }

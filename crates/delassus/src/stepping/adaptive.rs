@@ -250,7 +250,7 @@ fn defect(world: &World, a: &WorldState, b: &WorldState, h: f64) -> f64 {
 
 /// The distance from its centre of mass at which a rotation counts: the bounding radius, at least the radius of gyration.
 fn lever(body: &Body) -> f64 {
-    body.reach().max((body.inertia.max_element() / body.mass).sqrt())
+    body.bounding_radius().max((body.inertia.max_element() / body.mass).sqrt())
 }
 
 impl Stepper {

@@ -250,7 +250,7 @@ fn key(contact: &Contact) -> Key {
 fn relative_velocity(state: &WorldState, contact: &Contact) -> DVec3 {
     let [a, b] = contact.bodies.map(|b| {
         let s = &state.bodies[b as usize];
-        s.velocity + s.spin().cross(contact.point - s.pose.position)
+        s.velocity + s.world_angular_velocity().cross(contact.point - s.pose.position)
     });
     b - a
 }

@@ -38,7 +38,7 @@ pub fn depenetrate(world: &World, state: &mut WorldState) -> Option<f64> {
     for (s, now) in state.bodies.iter_mut().zip(&stepper.state().bodies) {
         moved = moved.max(now.pose.position.distance(s.pose.position));
         // The angular velocity of a rotated body stays as it is in space.
-        let angular_velocity = s.spin();
+        let angular_velocity = s.world_angular_velocity();
         s.pose = now.pose;
         s.angular_velocity = s.pose.local_vector(angular_velocity);
     }

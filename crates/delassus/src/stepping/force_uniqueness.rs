@@ -148,9 +148,9 @@ impl UniquenessSearch<'_> {
         place.clear();
         place.resize(before.len(), FIXED_SLOT);
         parts.clear();
-        let held = self.linearization.joint_rows().held as u32;
+        let held = self.linearization.joint_rows().bilateral as u32;
         for (i, row) in
-            (0..).zip(&self.linearization.joint_rows().rows[..self.linearization.joint_rows().held])
+            (0..).zip(&self.linearization.joint_rows().rows[..self.linearization.joint_rows().bilateral])
         {
             let slots = self
                 .linearization
@@ -179,7 +179,7 @@ impl UniquenessSearch<'_> {
                 *bodies += 1;
             }
         };
-        let held = self.linearization.joint_rows().held as u32;
+        let held = self.linearization.joint_rows().bilateral as u32;
         for &[_, i] in &parts[range] {
             if i < held {
                 let blocks = self

@@ -119,7 +119,7 @@ impl Stepper {
             let row = &rows.rows[i];
             match row.kind {
                 _ if on.redundant()[i] => RowTarget::LeftOut,
-                RowKind::Held | RowKind::Bounded { .. } => RowTarget::Velocity { bias: row.rate },
+                RowKind::Bilateral | RowKind::Bounded { .. } => RowTarget::Velocity { bias: row.rate },
                 RowKind::Limit { .. } if row.value <= touching => RowTarget::Velocity { bias: row.rate },
                 RowKind::Limit { .. } => RowTarget::LeftOut,
                 RowKind::Applied { force } => RowTarget::Impulse(h * force),
@@ -215,7 +215,7 @@ fn block_with_joints(model: &Model, linearization: &Linearization, i: usize) -> 
     let (rows, masses) = (linearization.joint_rows(), &model.masses);
     let inverse = &masses.inverse;
     let mut w = Matrix::from_fn(3, 3, |a, b| contact.self_block(inverse, a, b));
-    if rows.held == 0 || rows.held > MAX_JAM_ROWS {
+    if rows.bilateral == 0 || rows.bilateral > MAX_JAM_ROWS {
         return w;
     }
     let dense = |j: usize| {
@@ -226,7 +226,7 @@ fn block_with_joints(model: &Model, linearization: &Linearization, i: usize) -> 
         }
         x
     };
-    let joints: Vec<Vec<f64>> = (0..rows.held).map(dense).collect();
+    let joints: Vec<Vec<f64>> = (0..rows.bilateral).map(dense).collect();
     let product =
         |a: &[f64], b: &[f64]| -> f64 { a.iter().zip(b).zip(inverse).map(|((a, b), m)| a * b * m).sum() };
     let mut own = vec![vec![0.0; inverse.len()]; 3];

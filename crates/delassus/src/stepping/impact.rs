@@ -141,7 +141,7 @@ impl Setting<'_> {
             }
         };
         let carries = |i: usize| {
-            matches!(rows_of_joints.rows[i].kind, RowKind::Held | RowKind::Limit { .. })
+            matches!(rows_of_joints.rows[i].kind, RowKind::Bilateral | RowKind::Limit { .. })
                 && matches!(targets.joints[i], RowTarget::Velocity { .. })
         };
         let rows: Vec<usize> = (0..rows_of_joints.rows.len()).filter(|&i| carries(i)).collect();

@@ -384,7 +384,7 @@ impl Stepper {
         let world = self.model.world.clone();
         if report.status == Status::Solved {
             let mut values = vec![];
-            world::values(&world, &self.state, &mut values);
+            world::joint_values(&world, &self.state, &mut values);
             let opening = worst_opening(&self.model, &self.linearization, &self.state.bodies, &values);
             (report.status, report.failure) = (Status::Stalled, Some(opening));
         }

@@ -127,7 +127,7 @@ pub(super) fn worst_opening(
     let (tolerance, rows) = (model.options.position_tolerance, on.joint_rows());
     let mut worst = (0.0, StepFailure::Bounds);
     for (i, value) in joint_values.iter().enumerate() {
-        let opening = if i < rows.held { value.abs() } else { -value };
+        let opening = if i < rows.bilateral { value.abs() } else { -value };
         if opening / tolerance > worst.0 {
             let joint = rows.rows[i].joint as usize;
             worst = (opening / tolerance, StepFailure::Joint { joint, opening });

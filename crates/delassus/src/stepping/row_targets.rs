@@ -233,7 +233,7 @@ impl SubstepView<'_> {
 
     /// The velocity of row i at the start of the substep, of a limit.
     fn limit_speed(&self, i: usize) -> f64 {
-        self.start.limits[i - self.linearization.joint_rows().held].speed
+        self.start.limits[i - self.linearization.joint_rows().bilateral].speed
     }
 
     /// Whether a limit is not reached, or shall be passed.
@@ -253,7 +253,9 @@ impl SubstepView<'_> {
             RowKind::Limit { restitution } if !symmetric && self.limit_rebounds_at_start(i, row) => {
                 RowTarget::Velocity { bias: row.rate + restitution * self.limit_speed(i) }
             }
-            RowKind::Held | RowKind::Limit { .. } => RowTarget::Velocity { bias: row.rate + row.value / h },
+            RowKind::Bilateral | RowKind::Limit { .. } => {
+                RowTarget::Velocity { bias: row.rate + row.value / h }
+            }
             RowKind::Bounded { .. } => RowTarget::Velocity { bias: row.rate },
             RowKind::Applied { force } => RowTarget::Impulse(share * h * force),
             RowKind::Spring { stiffness, damping } => {
@@ -303,7 +305,7 @@ impl SubstepView<'_> {
             }
             let RowTarget::Velocity { bias } = &mut targets[i] else { continue };
             match row.kind {
-                RowKind::Held => {
+                RowKind::Bilateral => {
                     missed.worst = missed.worst.max(value.abs() / tolerance);
                     *bias += value / h;
                 }
@@ -360,10 +362,10 @@ impl SubstepView<'_> {
         let (rows, touching) = (self.linearization.joint_rows(), self.model.touching());
         let first = half.row_impulse.get(i).copied().unwrap_or(0.0);
         match row.kind {
-            RowKind::Held | RowKind::Bounded { .. } => RowTarget::Velocity { bias: row.rate },
+            RowKind::Bilateral | RowKind::Bounded { .. } => RowTarget::Velocity { bias: row.rate },
             RowKind::Limit { .. }
                 if self.plan.limits == LimitRule::PassBy
-                    && self.start.limits[i - rows.held].value > touching =>
+                    && self.start.limits[i - rows.bilateral].value > touching =>
             {
                 RowTarget::LeftOut
             }
@@ -609,7 +611,7 @@ mod tests {
 
     fn limit_target(case: &Case, targets: &RowTargets) -> RowTarget {
         let rows = case.linearization.joint_rows();
-        let upper = (rows.held..rows.rows.len()).find(|&i| rows.rows[i].value < 5.0).unwrap();
+        let upper = (rows.bilateral..rows.rows.len()).find(|&i| rows.rows[i].value < 5.0).unwrap();
         targets.joints[upper]
     }
 

@@ -104,7 +104,7 @@ pub fn obey_joints(world: &World, state: &mut WorldState) -> StartVelocities {
     let mut largest = 0.0_f64;
     let (mut by, mut body) = (0.0, 0);
     for (i, (old, new)) in before.bodies.iter().zip(&state.bodies).enumerate() {
-        let radius = world.bodies[i].reach();
+        let radius = world.bodies[i].bounding_radius();
         let speed = |v: DVec3, w: DVec3| v.length() + radius * w.length();
         largest = largest.max(speed(old.velocity, old.angular_velocity));
         let change = speed(new.velocity - old.velocity, new.angular_velocity - old.angular_velocity);

@@ -94,7 +94,7 @@ impl SubstepStart {
         }));
         let rows = on.joint_rows();
         self.limits.clear();
-        self.limits.extend((rows.held..rows.held + rows.limits).map(|i| {
+        self.limits.extend((rows.bilateral..rows.bilateral + rows.limits).map(|i| {
             let Row { value, rate, .. } = rows.rows[i];
             LimitStart { value, speed: row_velocity(rows, i, &model.masses, v) + rate }
         }));
@@ -181,7 +181,7 @@ impl Stepper {
         let passed = match plan.limits {
             LimitRule::Enforce => None,
             LimitRule::PassBy => {
-                let limits = &self.substep.joint_values[self.linearization.joint_rows().held..];
+                let limits = &self.substep.joint_values[self.linearization.joint_rows().bilateral..];
                 passed_limit(&self.model, &self.substep.start, limits, h)
             }
         };
@@ -238,7 +238,7 @@ impl Stepper {
             }
             model.drift(velocity, h, &mut self.state.bodies);
             self.state.t = start.t + h;
-            world::values(&model.world, &self.state, &mut substep.joint_values);
+            world::joint_values(&model.world, &self.state, &mut substep.joint_values);
             let end = DriftEnd {
                 bodies: &self.state.bodies,
                 joint_values: &substep.joint_values,

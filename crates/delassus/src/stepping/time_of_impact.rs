@@ -74,7 +74,7 @@ impl ImpactClock {
         free_velocity.clone_from(velocity);
         model.kick(bodies, h, free_velocity);
         let (touching, rest) = (model.touching(), model.rest_speed());
-        (rows.held..rows.held + rows.limits).any(|i| {
+        (rows.bilateral..rows.bilateral + rows.limits).any(|i| {
             let row = &rows.rows[i];
             let speed = |v: &[f64]| row_velocity(rows, i, &model.masses, v) + row.rate;
             let u = speed(velocity).min(speed(free_velocity));

@@ -7,11 +7,11 @@
 use glam::{DQuat, DVec3};
 use thiserror::Error;
 
-use super::joint::{JointError, check as check_joints};
+use super::joint::{JointError, check_joints};
 use super::{Body, BodyState, Pose, ShapeKind, World, WorldState};
 
 /// By which part of it a moment of inertia may exceed the sum of the other two: rounding of what people write.
-pub const TRIANGLE: f64 = 1e-6;
+pub const TRIANGLE_TOLERANCE: f64 = 1e-6;
 
 /// What is wrong with a shape.
 #[derive(Clone, Debug, Error, PartialEq)]
@@ -234,7 +234,7 @@ fn check_triangle(body: &Body) -> Result<(), WorldError> {
     let mut moments = body.inertia.to_array();
     moments.sort_by(f64::total_cmp);
     let [a, b, largest] = moments;
-    match largest <= (a + b) * (1.0 + TRIANGLE) {
+    match largest <= (a + b) * (1.0 + TRIANGLE_TOLERANCE) {
         true => Ok(()),
         false => Err(WorldError::Triangle { body: body.name.clone(), largest, others: [a, b] }),
     }

@@ -23,7 +23,7 @@ use glam::{DQuat, DVec3};
 
 use super::{
     Body, BodyState, Joint, MassProperties, NoVolume, Pose, Shape, ShapeKind, Surface, World, WorldState,
-    principal_axes, shape_mass, update_coordinates,
+    principal_axes, shape_mass, update_joint_coordinates,
 };
 
 /// Acceleration of free fall where none is given, m/s²: the one of world files.
@@ -102,7 +102,7 @@ impl Scene {
             self.world.no_contact.insert(place, pair);
         }
         if bodies.iter().all(|&b| b < self.state.bodies.len()) {
-            update_coordinates(&self.world, &mut self.state);
+            update_joint_coordinates(&self.world, &mut self.state);
         }
         JointId::new(self.world.joints.len() - 1)
     }

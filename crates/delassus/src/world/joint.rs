@@ -241,7 +241,7 @@ pub enum Coordinate {
     About(Axis),
     /// One of three rotations that follow each other, B = A Rx(α) Ry(β) Rz(γ): the angle of that axis. At β = ±90°
     /// the other two are not defined.
-    Turn(Axis),
+    Cardan(Axis),
     /// Distance between the origins.
     Length,
     /// Angle between the z axes.
@@ -330,7 +330,7 @@ pub struct JointFriction {
 /// Rows of all joints at a state: their Jacobian, values and rates.
 ///
 /// The velocity of row i is Σ over its blocks of block · (ẋ, ω̄) of the block's body, plus its rate. A body
-/// has at most one block in a row. All rows of kind [`RowKind::Held`] come first, then all of kind
+/// has at most one block in a row. All rows of kind [`RowKind::Bilateral`] come first, then all of kind
 /// [`RowKind::Limit`], then the others; within these, by joint.
 #[derive(Clone, Debug, Default)]
 pub struct Rows {
@@ -338,8 +338,8 @@ pub struct Rows {
     pub rows: Vec<Row>,
     /// Body and the six entries of the Jacobian, for the rows one after the other. Fixed bodies have none.
     pub blocks: Vec<(u32, [f64; 6])>,
-    /// Number of rows of kind [`RowKind::Held`].
-    pub held: usize,
+    /// Number of rows of kind [`RowKind::Bilateral`].
+    pub bilateral: usize,
     /// Number of rows of kind [`RowKind::Limit`].
     pub limits: usize,
 }
@@ -374,7 +374,7 @@ pub struct Row {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum RowKind {
     /// g = 0, whatever force it takes.
-    Held,
+    Bilateral,
     /// g ≥ 0, with a force that is not negative.
     Limit {
         /// Coefficient of restitution.
@@ -449,7 +449,7 @@ pub enum JointError {
 }
 
 /// Whether the joints of a world make sense, each by itself.
-pub fn check(world: &World) -> Result<(), JointError> {
+pub fn check_joints(world: &World) -> Result<(), JointError> {
     world.joints.iter().try_for_each(|joint| check_joint(world, joint))
 }
 

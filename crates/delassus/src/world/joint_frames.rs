@@ -190,7 +190,7 @@ impl Frames {
                 let f = self.rotation_about(axis, &joint.kind.locked());
                 f + TAU * ((last - f.value) / TAU).round()
             }
-            Coordinate::Turn(axis) => self.angle_in_sequence(axis),
+            Coordinate::Cardan(axis) => self.angle_in_sequence(axis),
             Coordinate::Length => self.length(),
             Coordinate::Swing => self.swing(),
             Coordinate::Parameter => match &joint.kind {

@@ -25,22 +25,22 @@ struct RowTerms<'a> {
 /// Fills `out` with the rows of all joints. A time step is needed by motors that move to a position.
 ///
 /// Allocates nothing once `out` has grown, but for formulas written as text.
-pub fn rows(world: &World, state: &WorldState, dt: f64, out: &mut Rows) {
-    rows_at(world, state, dt, state.t, out);
+pub fn joint_rows(world: &World, state: &WorldState, dt: f64, out: &mut Rows) {
+    joint_rows_at(world, state, dt, state.t, out);
 }
 
 /// The same with the target speeds and forces of motors at a time t.
-pub fn rows_at(world: &World, state: &WorldState, dt: f64, t: f64, out: &mut Rows) {
+pub fn joint_rows_at(world: &World, state: &WorldState, dt: f64, t: f64, out: &mut Rows) {
     out.rows.clear();
     out.blocks.clear();
     for (j, joint) in world.joints.iter().enumerate() {
         bilateral(world, state, joint, j, &mut |terms| write(world, j, &terms, out));
     }
-    out.held = out.rows.len();
+    out.bilateral = out.rows.len();
     for (j, joint) in world.joints.iter().enumerate() {
         limits(state, joint, j, &mut |terms| write(world, j, &terms, out));
     }
-    out.limits = out.rows.len() - out.held;
+    out.limits = out.rows.len() - out.bilateral;
     for (j, joint) in world.joints.iter().enumerate() {
         others(state, joint, j, [dt, t], &mut |terms| write(world, j, &terms, out));
     }
@@ -48,7 +48,7 @@ pub fn rows_at(world: &World, state: &WorldState, dt: f64, t: f64, out: &mut Row
 
 /// Fills `out` with the values of the bilateral rows and, behind them, of the limits, in the order of
 /// [`rows`].
-pub fn values(world: &World, state: &WorldState, out: &mut Vec<f64>) {
+pub fn joint_values(world: &World, state: &WorldState, out: &mut Vec<f64>) {
     out.clear();
     for (j, joint) in world.joints.iter().enumerate() {
         bilateral(world, state, joint, j, &mut |terms| out.push(terms.value));
@@ -60,7 +60,7 @@ pub fn values(world: &World, state: &WorldState, out: &mut Vec<f64>) {
 
 /// Sets the coordinates of a state from its poses; angles keep their turns. Where the state has no
 /// coordinates yet, angles start in (−π, π] and points on curves at the nearest point.
-pub fn update_coordinates(world: &World, state: &mut WorldState) {
+pub fn update_joint_coordinates(world: &World, state: &mut WorldState) {
     let fresh = state.coordinates.len() != world.joints.len();
     if fresh {
         state.coordinates.clear();
@@ -77,7 +77,7 @@ pub fn update_coordinates(world: &World, state: &mut WorldState) {
 }
 
 /// The coordinate of a joint and its velocity, `None` where it has none.
-pub fn coordinate(world: &World, state: &WorldState, joint: usize) -> Option<[f64; 2]> {
+pub fn joint_coordinate(world: &World, state: &WorldState, joint: usize) -> Option<[f64; 2]> {
     let this = &world.joints[joint];
     let frames = Frames::new(this, state);
     let f = measured(this, &frames, this.kind.coordinate()?, last(state, joint));
@@ -92,7 +92,7 @@ pub fn coordinate(world: &World, state: &WorldState, joint: usize) -> Option<[f6
 }
 
 /// The distance of a coordinate of a joint to the target of a motor now, and the mean speed of that target in the time dt.
-pub fn way_to_target(
+pub fn distance_to_target(
     world: &World,
     state: &WorldState,
     joint: usize,
@@ -175,7 +175,7 @@ fn bilateral(
     let frames = Frames::new(joint, state);
     let mut constrain = |f: Function, load: f64| {
         emit(RowTerms {
-            kind: RowKind::Held,
+            kind: RowKind::Bilateral,
             value: f.value,
             rate: 0.0,
             load,
@@ -222,7 +222,7 @@ fn bilateral(
             let [(a, frames_a, f), (b, frames_b, g)] = [part(0), part(1)];
             let value = f.value + g.value - offset;
             let parts = &[(a, &frames_a, f), (b, &frames_b, g)];
-            emit(RowTerms { kind: RowKind::Held, value, rate: 0.0, load: 0.0, parts });
+            emit(RowTerms { kind: RowKind::Bilateral, value, rate: 0.0, load: 0.0, parts });
         }
         _ => {}
     }
@@ -231,7 +231,7 @@ fn bilateral(
             let f = measured(joint, &frames, *coordinate, last(state, index));
             let [target, speed] = at_time(position, state.t);
             let (value, parts) = (f.value - target, &[(joint, &frames, f)]);
-            emit(RowTerms { kind: RowKind::Held, value, rate: -speed, load: 0.0, parts });
+            emit(RowTerms { kind: RowKind::Bilateral, value, rate: -speed, load: 0.0, parts });
         }
     }
 }
@@ -387,7 +387,7 @@ mod tests {
             moving(pose([-0.4, 0.6, 0.1], [-0.2, 0.5, 0.3]), [-0.3, 0.8, 0.6], [-0.8, 0.2, 0.7]),
         ];
         let mut state = WorldState { t: 0.4, bodies, coordinates: vec![] };
-        update_coordinates(&world, &mut state);
+        update_joint_coordinates(&world, &mut state);
         (world, state)
     }
 
@@ -406,12 +406,12 @@ mod tests {
     fn rows_are_the_derivatives_of_their_values() {
         let ((world, state), h) = (scene(), 1e-5);
         let mut out = Rows::default();
-        rows(&world, &state, 0.01, &mut out);
+        joint_rows(&world, &state, 0.01, &mut out);
         // 5 + 5 + 4 + 5 + 1 rows, the coupler, the drive; two limits and the rope.
-        assert_eq!([out.held, out.limits], [22, 3]);
+        assert_eq!([out.bilateral, out.limits], [22, 3]);
         let at = |h: f64| {
             let mut found = Vec::new();
-            values(&world, &moved(&state, h), &mut found);
+            joint_values(&world, &moved(&state, h), &mut found);
             found
         };
         let (plus, minus) = (at(h), at(-h));
@@ -434,12 +434,12 @@ mod tests {
     #[test]
     fn the_coordinate_and_the_spring_follow_the_slider() {
         let ((world, state), h) = (scene(), 1e-5);
-        let [c, speed] = coordinate(&world, &state, 1).unwrap();
-        let along = |h: f64| coordinate(&world, &moved(&state, h), 1).unwrap()[0];
+        let [c, speed] = joint_coordinate(&world, &state, 1).unwrap();
+        let along = |h: f64| joint_coordinate(&world, &moved(&state, h), 1).unwrap()[0];
         assert!((speed - (along(h) - along(-h)) / (2.0 * h)).abs() < 1e-8);
         let energy = 4.0 * (c - 0.25) * (c - 0.25);
         assert!((spring_energy(&world, &state) - energy).abs() < 1e-15);
-        assert!(coordinate(&world, &state, 5).is_none());
+        assert!(joint_coordinate(&world, &state, 5).is_none());
     }
 
     #[test]
@@ -451,7 +451,7 @@ mod tests {
         for _ in 0..8 {
             let quarter = DQuat::from_axis_angle(axis, std::f64::consts::FRAC_PI_2);
             state.bodies[1].pose.rotation *= quarter;
-            update_coordinates(&world, &mut state);
+            update_joint_coordinates(&world, &mut state);
         }
         let turned = state.coordinates[0] - start;
         assert!((turned - 2.0 * std::f64::consts::TAU).abs() < 1e-12, "{turned}");

@@ -22,7 +22,7 @@ use glam::{DQuat, DVec3};
 use thiserror::Error;
 
 use super::joint::Rows;
-use super::joint_rows::{rows, update_coordinates, values};
+use super::joint_rows::{joint_rows, joint_values, update_joint_coordinates};
 use super::mobility::{Island, RANK_TOLERANCE, islands, islands_of};
 use super::{Body, World, WorldState};
 
@@ -73,9 +73,9 @@ pub struct Opening {
 /// How far joints are open and beyond their limits at a state.
 pub fn opening(world: &World, state: &WorldState) -> Opening {
     let mut all = Rows::default();
-    rows(world, state, 1.0, &mut all);
-    let (held, others) = all.rows.split_at(all.held);
-    let joints = held.iter().fold(0.0, |e, row| row.value.abs().max(e));
+    joint_rows(world, state, 1.0, &mut all);
+    let (bilateral, others) = all.rows.split_at(all.bilateral);
+    let joints = bilateral.iter().fold(0.0, |e, row| row.value.abs().max(e));
     let mut found = Opening { joints, limit: None };
     for row in others[..all.limits].iter().filter(|row| row.value < 0.0) {
         if found.limit.is_none_or(|(_, most)| -row.value > most) {
@@ -89,7 +89,7 @@ pub fn opening(world: &World, state: &WorldState) -> Opening {
 /// Rows between fixed bodies must be closed already. On an error the state is as it was.
 pub fn close_loops(world: &World, state: &mut WorldState) -> Result<Closure, CloseError> {
     let given = state.clone();
-    update_coordinates(world, state);
+    update_joint_coordinates(world, state);
     let start = state.clone();
     let mut work = Work { world, rows: Rows::default(), g: Vec::new(), active_limits: Vec::new() };
     let result = work.close_within_limits(&start, state);
@@ -103,13 +103,13 @@ pub fn close_loops(world: &World, state: &mut WorldState) -> Result<Closure, Clo
 /// Returns the largest remaining velocity of a row, which is above rounding only where drives contradict
 /// each other.
 pub fn project_velocities(world: &World, state: &mut WorldState) -> f64 {
-    let mut held = Rows::default();
-    rows(world, state, 1.0, &mut held);
-    for island in islands(world, &held) {
+    let mut all_rows = Rows::default();
+    joint_rows(world, state, 1.0, &mut all_rows);
+    for island in islands(world, &all_rows) {
         let weights = |b: usize| root_mass(&world.bodies[b], world.bodies[b].mass).map(f64::recip);
-        let (j, lengths) = island.unit_rows(&held, weights);
+        let (j, lengths) = island.unit_rows(&all_rows, weights);
         let u: Vec<f64> =
-            island.rows.iter().zip(&lengths).map(|(&i, l)| -velocity(&held, i, state) / l).collect();
+            island.rows.iter().zip(&lengths).map(|(&i, l)| -velocity(&all_rows, i, state) / l).collect();
         let y = damped(&j.row_space_with(RANK_TOLERANCE), &u, 0.0);
         for (k, &b) in island.bodies.iter().enumerate() {
             let w = weights(b);
@@ -118,13 +118,13 @@ pub fn project_velocities(world: &World, state: &mut WorldState) -> f64 {
             state.bodies[b].angular_velocity += DVec3::new(v[3], v[4], v[5]);
         }
     }
-    (0..held.held).fold(0.0, |m, i| velocity(&held, i, state).abs().max(m))
+    (0..all_rows.bilateral).fold(0.0, |m, i| velocity(&all_rows, i, state).abs().max(m))
 }
 
 /// Velocity of a row, its rate included.
-fn velocity(held: &Rows, row: usize, state: &WorldState) -> f64 {
-    let row = &held.rows[row];
-    let terms = held.blocks_of(row).iter().map(|&(b, j)| {
+fn velocity(all_rows: &Rows, row: usize, state: &WorldState) -> f64 {
+    let row = &all_rows.rows[row];
+    let terms = all_rows.blocks_of(row).iter().map(|&(b, j)| {
         let body = &state.bodies[b as usize];
         DVec3::new(j[0], j[1], j[2]).dot(body.velocity)
             + DVec3::new(j[3], j[4], j[5]).dot(body.angular_velocity)
@@ -160,9 +160,9 @@ struct Work<'a> {
 impl Work<'_> {
     /// Linearizes the rows at a state.
     fn linearize(&mut self, state: &WorldState) -> Result<(), CloseError> {
-        rows(self.world, state, 1.0, &mut self.rows);
-        let (held, limits) = (self.rows.held, self.rows.limits);
-        match self.rows.rows[..held + limits].iter().find(|row| !row.value.is_finite()) {
+        joint_rows(self.world, state, 1.0, &mut self.rows);
+        let (bilateral, limits) = (self.rows.bilateral, self.rows.limits);
+        match self.rows.rows[..bilateral + limits].iter().find(|row| !row.value.is_finite()) {
             Some(row) => {
                 Err(CloseError::NotFinite { joint: self.world.joints[row.joint as usize].name.clone() })
             }
@@ -172,7 +172,7 @@ impl Work<'_> {
 
     /// Sum of squares of the values at a state, each over the length of its row in these spaces.
     fn merit(&mut self, state: &WorldState, islands: &[Island], spaces: &[(RowSpace, Vec<f64>)]) -> f64 {
-        values(self.world, state, &mut self.g);
+        joint_values(self.world, state, &mut self.g);
         let square = |(&i, length): (&usize, &f64)| (self.g[i] / length).powi(2);
         let of = |(island, (_, lengths)): (&Island, &(RowSpace, Vec<f64>))| {
             island.rows.iter().zip(lengths).map(square).sum::<f64>()
@@ -190,7 +190,7 @@ impl Work<'_> {
 
     /// The bilateral rows of joints, and the active limits.
     fn bilateral_rows(&self) -> impl Iterator<Item = usize> + Clone + '_ {
-        (0..self.rows.held).chain(self.active_limits.iter().copied())
+        (0..self.rows.bilateral).chain(self.active_limits.iter().copied())
     }
 
     fn islands(&self) -> Vec<Island> {
@@ -210,7 +210,7 @@ impl Work<'_> {
             iterations += self.shorten(start, state);
             self.linearize(state)?;
             let slack = TOLERANCE * size(self.world, state).max(1.0);
-            let limits = self.rows.held..self.rows.held + self.rows.limits;
+            let limits = self.rows.bilateral..self.rows.bilateral + self.rows.limits;
             let broken =
                 limits.filter(|&i| self.rows.rows[i].value < -slack && !self.active_limits.contains(&i));
             let broken: Vec<usize> = broken.collect();
@@ -297,7 +297,7 @@ impl Work<'_> {
                     let rotation = self.largest_rotation(island, &y);
                     self.step(&mut trial, island, &y, (MAX_ROTATION / rotation).min(1.0));
                 }
-                update_coordinates(self.world, &mut trial);
+                update_joint_coordinates(self.world, &mut trial);
                 let after = self.merit(&trial, &islands, &spaces);
                 if after < before {
                     progress = after < before * (1.0 - 1e-7);
@@ -385,7 +385,7 @@ impl Work<'_> {
         state: &mut WorldState,
         iterations: usize,
     ) -> Result<Closure, CloseError> {
-        update_coordinates(self.world, state);
+        update_joint_coordinates(self.world, state);
         self.linearize(state)?;
         if !self.closed(state) {
             return Err(self.open());

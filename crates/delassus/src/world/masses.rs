@@ -130,8 +130,9 @@ mod tests {
     fn an_impulse_along_a_row_changes_its_velocity_by_its_mobility() {
         let masses = Masses::new(&world(vec![body(false, 2.0), body(false, 5.0)]));
         let blocks = vec![(0, [1.0, -2.0, 0.5, 3.0, 0.0, 1.0]), (1, [0.0, 1.0, 1.0, -1.0, 2.0, 0.0])];
-        let row = Row { kind: RowKind::Held, joint: 0, value: 0.0, rate: 0.0, load: 0.0, blocks: [0, 2] };
-        let rows = Rows { rows: vec![row], blocks, held: 1, limits: 0 };
+        let row =
+            Row { kind: RowKind::Bilateral, joint: 0, value: 0.0, rate: 0.0, load: 0.0, blocks: [0, 2] };
+        let rows = Rows { rows: vec![row], blocks, bilateral: 1, limits: 0 };
         // Σ J²/m by hand: (1 + 4 + 0.25)/2 + 9/1 + 1/4 and 2/5 + 1/1 + 4/2.
         let w = 2.625 + 9.0 + 0.25 + 0.4 + 1.0 + 2.0;
         assert!((row_mobility(&rows, &rows.rows[0], &masses) - w).abs() < 1e-14);

@@ -12,7 +12,7 @@
 use delassus_solve::linalg::{Matrix, UnionFind, norm};
 
 use super::joint::Rows;
-use super::joint_rows::rows;
+use super::joint_rows::joint_rows;
 use super::{World, WorldState};
 
 /// Singular values below this part of the largest count as zero. Rows and columns have comparable units when
@@ -39,13 +39,13 @@ pub struct Mobility {
 
 /// The mobility of a world at a state.
 pub fn mobility(world: &World, state: &WorldState) -> Mobility {
-    let mut held = Rows::default();
-    rows(world, state, 1.0, &mut held);
+    let mut all_rows = Rows::default();
+    joint_rows(world, state, 1.0, &mut all_rows);
     let bodies = world.bodies.iter().filter(|body| !body.fixed).count();
-    let mut found = Mobility { rows: held.held, ..Mobility::default() };
-    for island in islands(world, &held) {
+    let mut found = Mobility { rows: all_rows.bilateral, ..Mobility::default() };
+    for island in islands(world, &all_rows) {
         let size = joint_size(world, &island.bodies);
-        let (j, _) = island.unit_rows(&held, |_| [1.0, 1.0, 1.0, 1.0 / size, 1.0 / size, 1.0 / size]);
+        let (j, _) = island.unit_rows(&all_rows, |_| [1.0, 1.0, 1.0, 1.0 / size, 1.0 / size, 1.0 / size]);
         let space = j.row_space_with(RANK_TOLERANCE);
         found.rank += space.rank;
         for (k, &row) in island.rows.iter().enumerate() {
@@ -57,12 +57,13 @@ pub fn mobility(world: &World, state: &WorldState) -> Mobility {
         }
     }
     // Rows between fixed bodies constrain nothing that moves: any reaction satisfies them.
-    let idle = (0..held.held).filter(|&i| held.blocks_of(&held.rows[i]).is_empty());
+    let idle = (0..all_rows.bilateral).filter(|&i| all_rows.blocks_of(&all_rows.rows[i]).is_empty());
     found.rows_not_unique.extend(idle);
     found.rows_not_unique.sort_unstable();
     found.redundant = found.rows - found.rank;
     found.degrees_of_freedom = 6 * bodies - found.rank;
-    found.joints_not_unique = found.rows_not_unique.iter().map(|&i| held.rows[i].joint as usize).collect();
+    found.joints_not_unique =
+        found.rows_not_unique.iter().map(|&i| all_rows.rows[i].joint as usize).collect();
     found.joints_not_unique.sort_unstable();
     found.joints_not_unique.dedup();
     found
@@ -78,21 +79,21 @@ pub(super) struct Island {
 
 /// The bodies that are not fixed and have rows, in groups that no row connects, in the order of their first
 /// body.
-pub(super) fn islands(world: &World, held: &Rows) -> Vec<Island> {
-    islands_of(world, held, 0..held.held)
+pub(super) fn islands(world: &World, all_rows: &Rows) -> Vec<Island> {
+    islands_of(world, all_rows, 0..all_rows.bilateral)
 }
 
 /// The same for some of the rows.
 pub(super) fn islands_of(
     world: &World,
-    held: &Rows,
+    all_rows: &Rows,
     chosen: impl Iterator<Item = usize> + Clone,
 ) -> Vec<Island> {
     let mut sets = UnionFind::new(world.bodies.len());
     let mut touched = vec![false; world.bodies.len()];
     for i in chosen.clone() {
         let mut first = None;
-        for &(body, _) in held.blocks_of(&held.rows[i]) {
+        for &(body, _) in all_rows.blocks_of(&all_rows.rows[i]) {
             touched[body as usize] = true;
             sets.join(*first.get_or_insert(body as usize), body as usize);
         }
@@ -108,7 +109,7 @@ pub(super) fn islands_of(
         out[place[r]].bodies.push(body);
     }
     for i in chosen {
-        if let Some(&(body, _)) = held.blocks_of(&held.rows[i]).first() {
+        if let Some(&(body, _)) = all_rows.blocks_of(&all_rows.rows[i]).first() {
             out[place[sets.root(body as usize)]].rows.push(i);
         }
     }
@@ -118,11 +119,11 @@ pub(super) fn islands_of(
 impl Island {
     /// The Jacobian of the bilateral rows with its columns times the weights of each body, its rows then scaled to
     /// length one, and the lengths they had.
-    pub fn unit_rows(&self, held: &Rows, weights: impl Fn(usize) -> [f64; 6]) -> (Matrix, Vec<f64>) {
+    pub fn unit_rows(&self, all_rows: &Rows, weights: impl Fn(usize) -> [f64; 6]) -> (Matrix, Vec<f64>) {
         let mut j = Matrix::zeros(self.rows.len(), 6 * self.bodies.len());
         let mut lengths = Vec::with_capacity(self.rows.len());
         for (k, &i) in self.rows.iter().enumerate() {
-            for &(body, block) in held.blocks_of(&held.rows[i]) {
+            for &(body, block) in all_rows.blocks_of(&all_rows.rows[i]) {
                 // Bodies of an island are in ascending order, and every row of it has its bodies in it.
                 if let Ok(at) = self.bodies.binary_search(&(body as usize)) {
                     let w = weights(body as usize);

@@ -21,21 +21,21 @@ mod masses;
 mod mobility;
 mod rigid_body;
 
-pub use check::{ShapeError, TRIANGLE, WorldError, check_body_at, check_shape, check_world};
+pub use check::{ShapeError, TRIANGLE_TOLERANCE, WorldError, check_body_at, check_shape, check_world};
 pub use construct::{BodyId, JointId, PlacedBody, Scene};
 pub use convex_hull::convex_hull;
 pub use joint::{
     Action, ActionKind, Axis, Coordinate, Curve, Joint, JointError, JointFriction, JointKind, Row, RowKind,
-    Rows, check,
+    Rows, check_joints,
 };
 pub use joint_frames::is_closed;
-pub use joint_rows::{coordinate, rows, update_coordinates, values};
+pub use joint_rows::{joint_coordinate, joint_rows, joint_values, update_joint_coordinates};
 pub use loop_closure::{CloseError, Closure, Opening, close_loops, opening, project_velocities};
 pub use mass_properties::{MassProperties, NoVolume, principal_axes, shape_mass};
 pub use mobility::{Mobility, mobility};
 pub use rigid_body::{drift, energy, kinetic_energy, potential_energy};
 
-pub(crate) use joint_rows::{rows_at, way_to_target};
+pub(crate) use joint_rows::{distance_to_target, joint_rows_at};
 pub(crate) use masses::{FIXED_SLOT, Masses, apply_row_impulse, dot6, row_mobility, row_velocity};
 
 use std::sync::Arc;
@@ -222,7 +222,7 @@ impl World {
 
 impl Body {
     /// Distance from the centre of mass within which all its shapes lie, planes left out.
-    pub fn reach(&self) -> f64 {
+    pub fn bounding_radius(&self) -> f64 {
         self.shapes.iter().map(|shape| shape.pose.position.length() + shape.kind.radius()).fold(0.0, f64::max)
     }
 }
@@ -273,7 +273,7 @@ pub struct BodyState {
 
 impl BodyState {
     /// Angular velocity in world axes.
-    pub fn spin(&self) -> DVec3 {
+    pub fn world_angular_velocity(&self) -> DVec3 {
         self.pose.rotation * self.angular_velocity
     }
 }

@@ -108,7 +108,8 @@ fn golden_004_painleve_rod_sticks_in_one_step_by_either_law() {
                 (sum - expected).length() < allowed * expected.length(),
                 "{law:?} {dt}: {sum} {expected}"
             );
-            let tip = s.velocity + s.spin().cross(DVec3::new(-FRAC_1_SQRT_2, 0.0, -FRAC_1_SQRT_2));
+            let tip = s.velocity
+                + s.world_angular_velocity().cross(DVec3::new(-FRAC_1_SQRT_2, 0.0, -FRAC_1_SQRT_2));
             assert!(tip.length() < 2.0 * dt, "{law:?} {dt}: the tip sticks: {tip}");
         }
     }
@@ -160,7 +161,7 @@ fn golden_phys_disc_spins_on_its_rim_until_friction_stops_it() {
     let (mut angle, mut stopped, mut before) = (0.0, None, w);
     while stepper.state().t < 0.6 {
         step(&mut stepper);
-        let now = stepper.state().bodies[1].spin().z;
+        let now = stepper.state().bodies[1].world_angular_velocity().z;
         angle += 0.5 * dt * (now + before);
         if stopped.is_none() && now < 1e-9 {
             // Where the line of the last two speeds reaches zero.
@@ -202,8 +203,12 @@ fn golden_phys_ladder_leaves_the_wall() {
         let wall: f64 =
             stepper.contact_forces().filter(|(c, ..)| c.bodies == [1, 2]).map(|(_, n, _)| n).sum();
         if leaves.is_none() && wall == 0.0 {
-            leaves =
-                Some((stepper.state().t, s.pose.position.z.asin().to_degrees(), -s.spin().y, s.velocity.x));
+            leaves = Some((
+                stepper.state().t,
+                s.pose.position.z.asin().to_degrees(),
+                -s.world_angular_velocity().y,
+                s.velocity.x,
+            ));
         }
     }
     let (t, angle, rate, _) = leaves.expect("it leaves the wall");

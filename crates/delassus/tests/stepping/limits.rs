@@ -1,7 +1,7 @@
 //! Limits of joints against closed forms, in both schemes.
 
 use delassus::stepping::{Scheme, StepOptions, Stepper};
-use delassus::world::{CloseError, WorldState, close_loops, coordinate, opening};
+use delassus::world::{CloseError, WorldState, close_loops, joint_coordinate, opening};
 use delassus_solve::problem::Status;
 
 use crate::support::texts::PENDULUM;
@@ -109,7 +109,7 @@ fn limits_and_loops_are_met_by_the_least_motion() {
            factors = [1, 1]\noffset = 1\n";
     let (pair, mut state) = world(&text);
     close_loops(&pair, &mut state).unwrap();
-    let c = [0, 1].map(|j| coordinate(&pair, &state, j).unwrap()[0]);
+    let c = [0, 1].map(|j| joint_coordinate(&pair, &state, j).unwrap()[0]);
     assert!((c[0] - 0.4).abs() < 1e-9 && (c[1] - 0.6).abs() < 1e-9, "{c:?}");
     // Where limits and loops contradict each other, a joint is named and nothing moves.
     let (none, mut state) = world(&text.replace("limits = [0.6, 5]", "limits = [0.9, 5]"));
@@ -139,7 +139,7 @@ fn a_curve_ends_at_its_range_unless_it_is_closed() {
             .replace("position = [0.5, 0, 0]", "position = [0, 0, 0]")
             .replace("anchor = [0.5, 0, 0]", "anchor = [0, 0, 0]");
         let end = run(&circle, scheme, 1e-3, 2.0);
-        let [s, _] = coordinate(&world(&circle).0, &end, 0).unwrap();
+        let [s, _] = joint_coordinate(&world(&circle).0, &end, 0).unwrap();
         assert!((s - 8.0).abs() < 1e-2, "{scheme:?} {s}");
     }
 }

@@ -1,7 +1,7 @@
 //! Motors that move to a position, against closed forms, in both schemes.
 
 use delassus::stepping::{Scheme, StepOptions, Stepper};
-use delassus::world::coordinate;
+use delassus::world::joint_coordinate;
 use delassus_scene::read_world;
 use delassus_solve::problem::Status;
 
@@ -15,7 +15,7 @@ fn motion(text: &str, scheme: Scheme, dt: f64, every: usize, times: usize) -> Ve
         let report = stepper.step().unwrap();
         assert_eq!(report.status, Status::Solved, "{report:?}");
         if k.is_multiple_of(every) {
-            out.push(coordinate(&file.world, stepper.state(), 0).unwrap());
+            out.push(joint_coordinate(&file.world, stepper.state(), 0).unwrap());
         }
     }
     out

@@ -67,7 +67,7 @@ fn moved(name: &str, file: &WorldFile) -> Value {
         let (x, q) = (written.position.to_array(), written.rotation);
         let entry = json!({
             "position": x, "orientation": [q.w, q.x, q.y, q.z],
-            "velocity": at.velocity.to_array(), "angular_velocity": at.spin().to_array(),
+            "velocity": at.velocity.to_array(), "angular_velocity": at.world_angular_velocity().to_array(),
         });
         (body.name.clone(), entry)
     };

@@ -3,7 +3,8 @@
 use delassus::formula::{AnyFormula, Expression, Symbols};
 use delassus::world::{
     Action, ActionKind, Axis, Body, BodyState, Coordinate, Curve, Joint, JointError, JointFriction,
-    JointKind, Pose, RowKind, Rows, World, WorldState, check, coordinate, rows, update_coordinates, values,
+    JointKind, Pose, RowKind, Rows, World, WorldState, check_joints, joint_coordinate, joint_rows,
+    joint_values, update_joint_coordinates,
 };
 use glam::{DQuat, DVec3};
 use proptest::prelude::*;
@@ -91,7 +92,7 @@ fn actions(kind: &JointKind) -> Vec<Action> {
     let mut coordinates = vec![Coordinate::Length, Coordinate::Swing];
     coordinates.extend(Axis::ALL.map(Coordinate::Along));
     coordinates.extend(Axis::ALL.map(Coordinate::About));
-    coordinates.extend(Axis::ALL.map(Coordinate::Turn));
+    coordinates.extend(Axis::ALL.map(Coordinate::Cardan));
     if matches!(kind, JointKind::PointOnCurve(_)) {
         coordinates.push(Coordinate::Parameter);
     }
@@ -135,7 +136,7 @@ fn any_world() -> impl Strategy<Value = (World, WorldState)> {
             angular_velocity,
         };
         let mut state = WorldState { t, bodies: bodies.iter().map(state).collect(), coordinates: Vec::new() };
-        update_coordinates(&world, &mut state);
+        update_joint_coordinates(&world, &mut state);
         (world, state)
     })
 }
@@ -167,14 +168,14 @@ proptest! {
     #[test]
     fn rows_are_the_derivatives_of_values((world, state) in any_world()) {
         prop_assume!(smooth(&world.joints[0], &state) && smooth(&world.joints[1], &state));
-        check(&world).unwrap();
+        check_joints(&world).unwrap();
         let mut out = Rows::default();
-        rows(&world, &state, 1e-3, &mut out);
+        joint_rows(&world, &state, 1e-3, &mut out);
         let h = 1e-5;
         let mut shifted = [1.0, -1.0, 2.0, -2.0].map(|k| {
             let at = moved(&state, k * h);
             let mut out = Rows::default();
-            rows(&world, &at, 1e-3, &mut out);
+            joint_rows(&world, &at, 1e-3, &mut out);
             (at, out)
         });
         let velocity = velocities(&out, &state);
@@ -189,16 +190,16 @@ proptest! {
         }
         // Values alone are the same numbers.
         let mut g = Vec::new();
-        values(&world, &shifted[0].0, &mut g);
+        joint_values(&world, &shifted[0].0, &mut g);
         let with_rows: Vec<f64> = shifted[0].1.rows.iter().map(|row| row.value).collect();
-        prop_assert_eq!(g.as_slice(), &with_rows[..out.held + out.limits]);
+        prop_assert_eq!(g.as_slice(), &with_rows[..out.bilateral + out.limits]);
         // The coordinate moves with its velocity.
         for j in 0..world.joints.len() {
-            if let Some([c, speed]) = coordinate(&world, &state, j) {
+            if let Some([c, speed]) = joint_coordinate(&world, &state, j) {
                 // The nearest point of a curve is found again, to rounding.
                 prop_assert!((c - state.coordinates[j]).abs() < 1e-13, "{c} {}", state.coordinates[j]);
                 let [ahead, behind] = [0, 1].map(|k| {
-                    update_coordinates(&world, &mut shifted[k].0);
+                    update_joint_coordinates(&world, &mut shifted[k].0);
                     shifted[k].0.coordinates[j]
                 });
                 let difference = (ahead - behind) / (2.0 * h);
@@ -220,10 +221,10 @@ fn each_kind_holds_its_rows() {
         let world = world(bodies, vec![Joint::new("j", kind.clone(), [0, 1], [Pose::IDENTITY; 2])]);
         let mut out = Rows::default();
         let mut state = at_rest(&[Pose::IDENTITY; 2]);
-        update_coordinates(&world, &mut state);
-        rows(&world, &state, 1e-3, &mut out);
-        assert_eq!(out.held, held, "{kind:?}");
-        assert!(out.rows[..held].iter().all(|row| row.kind == RowKind::Held));
+        update_joint_coordinates(&world, &mut state);
+        joint_rows(&world, &state, 1e-3, &mut out);
+        assert_eq!(out.bilateral, held, "{kind:?}");
+        assert!(out.rows[..held].iter().all(|row| row.kind == RowKind::Bilateral));
         // Where the frames coincide, all of these are closed.
         if !matches!(kind, JointKind::Distance { .. } | JointKind::PointOnCurve(_)) {
             assert!(out.rows[..held].iter().all(|row| row.value == 0.0), "{kind:?}");
@@ -237,13 +238,13 @@ fn pair(kind: JointKind) -> (World, WorldState) {
     let joint = Joint::new("j", kind, [0, 1], [Pose::IDENTITY; 2]);
     let world = world(vec![ground, body("b", 1.0, DVec3::ONE)], vec![joint]);
     let mut state = at_rest(&[Pose::IDENTITY; 2]);
-    update_coordinates(&world, &mut state);
+    update_joint_coordinates(&world, &mut state);
     (world, state)
 }
 
 fn rows_of(world: &World, state: &WorldState, dt: f64) -> Rows {
     let mut out = Rows::default();
-    rows(world, state, dt, &mut out);
+    joint_rows(world, state, dt, &mut out);
     out
 }
 
@@ -254,7 +255,7 @@ fn angles_count_full_turns() {
         let angle = 0.5 * k as f64;
         state.bodies[1].pose.rotation = DQuat::from_rotation_z(angle);
         state.bodies[1].pose.position.z = 0.2 * angle / std::f64::consts::TAU;
-        update_coordinates(&world, &mut state);
+        update_joint_coordinates(&world, &mut state);
         assert!((state.coordinates[0] - angle).abs() < 1e-12);
         let out = rows_of(&world, &state, 1e-3);
         assert!(out.rows.iter().all(|row| row.value.abs() < 1e-13));
@@ -290,7 +291,7 @@ fn gears_share_a_carrier_in_one_block() {
     ];
     let world = world(bodies, joints);
     let mut state = at_rest(&[at(0.0), at(0.0), at(1.0)]);
-    update_coordinates(&world, &mut state);
+    update_joint_coordinates(&world, &mut state);
     let out = rows_of(&world, &state, 1e-3);
     let blocks = out.blocks_of(&out.rows[10]);
     let turns: Vec<(u32, f64)> = blocks.iter().map(|(b, block)| (*b, block[5])).collect();
@@ -300,7 +301,7 @@ fn gears_share_a_carrier_in_one_block() {
         let angle = 0.1 * k as f64;
         state.bodies[1].pose.rotation = DQuat::from_rotation_z(angle);
         state.bodies[2].pose.rotation = DQuat::from_rotation_z(-3.0 * angle);
-        update_coordinates(&world, &mut state);
+        update_joint_coordinates(&world, &mut state);
     }
     assert!(rows_of(&world, &state, 1e-3).rows[10].value.abs() < 1e-13);
 }
@@ -324,7 +325,7 @@ fn motors_springs_forces_and_friction_give_their_numbers() {
     joint.friction = Some(JointFriction { coefficient: 0.2, radius: 0.05, force: 1.5, moment: 0.0 });
     state.t = 1.0;
     state.bodies[1].pose.position.z = 0.1;
-    check(&world).unwrap();
+    check_joints(&world).unwrap();
     let out = rows_of(&world, &state, 0.01);
     let bounded = |force, per_load| RowKind::Bounded { force, per_load };
     let expected = [
@@ -337,7 +338,7 @@ fn motors_springs_forces_and_friction_give_their_numbers() {
         (bounded(1.5, 0.2), 0.0, 0.0),
         (bounded(0.0, 0.2 * 0.05), 0.0, 0.0),
     ];
-    assert_eq!([out.held, out.limits, out.rows.len()], [4, 1, 4 + expected.len()]);
+    assert_eq!([out.bilateral, out.limits, out.rows.len()], [4, 1, 4 + expected.len()]);
     for (row, (kind, value, rate)) in out.rows[4..].iter().zip(expected) {
         assert_eq!(row.kind, kind);
         assert!((row.value - value).abs() < 1e-14 && (row.rate - rate).abs() < 1e-13, "{row:?}");
@@ -364,7 +365,7 @@ fn friction_acts_on_each_free_motion_once() {
         let (mut world, state) = pair(kind.clone());
         world.joints[0].friction = Some(all);
         let out = rows_of(&world, &state, 1e-3);
-        assert_eq!(out.rows.len() - out.held - out.limits, count, "{kind:?}");
+        assert_eq!(out.rows.len() - out.bilateral - out.limits, count, "{kind:?}");
     }
 }
 
@@ -374,7 +375,7 @@ fn joints_that_make_no_sense_are_refused() {
         let (mut world, _) = pair(kind);
         let coordinate = Coordinate::Along(Axis::Z);
         world.joints[0].actions.extend(action.map(|kind| Action { coordinate, kind }));
-        check(&world).unwrap_err().to_string()
+        check_joints(&world).unwrap_err().to_string()
     };
     let limits = ActionKind::Limits { lower: 1.0, upper: 0.5, restitution: 0.0 };
     let message = refused(JointKind::Prismatic, Some(limits));
@@ -389,16 +390,16 @@ fn joints_that_make_no_sense_are_refused() {
     let (mut world, _) = pair(JointKind::Ball);
     world.joints[0].bodies = [1, 1];
     let same = JointError::SameBody { joint: "j".to_string(), body: "b".to_string() };
-    assert_eq!(check(&world), Err(same));
+    assert_eq!(check_joints(&world), Err(same));
     world.joints[0].bodies = [1, 2];
-    assert_eq!(check(&world), Err(JointError::NoBody { joint: "j".to_string(), body: 2 }));
+    assert_eq!(check_joints(&world), Err(JointError::NoBody { joint: "j".to_string(), body: 2 }));
     let (mut world, _) = pair(JointKind::Ball);
     let kind = ActionKind::Force { force: 1.0.into() };
     world.joints[0].actions.push(Action { coordinate: Coordinate::Parameter, kind });
-    assert_eq!(check(&world), Err(JointError::NoCurve { joint: "j".to_string() }));
+    assert_eq!(check_joints(&world), Err(JointError::NoCurve { joint: "j".to_string() }));
     let (mut world, _) = pair(JointKind::Ball);
     world.joints[0].frames[0].position.x = f64::INFINITY;
-    assert!(check(&world).unwrap_err().to_string().contains("frames is inf"));
+    assert!(check_joints(&world).unwrap_err().to_string().contains("frames is inf"));
 }
 
 #[test]
@@ -417,10 +418,10 @@ fn friction_opposes_the_velocity_of_the_motion() {
             unit = DVec3::new(0.0, 1.1, 0.4).length();
         }
         state.coordinates.clear();
-        update_coordinates(&world, &mut state);
+        update_joint_coordinates(&world, &mut state);
         let out = rows_of(&world, &state, 1e-3);
-        let rubbing = velocities(&out, &state)[out.held];
-        let speed = coordinate(&world, &state, 0).unwrap()[1];
+        let rubbing = velocities(&out, &state)[out.bilateral];
+        let speed = joint_coordinate(&world, &state, 0).unwrap()[1];
         assert!(speed.abs() > 0.1 && (rubbing - unit * speed).abs() < 1e-14, "{kind:?} {rubbing} {speed}");
     }
 }

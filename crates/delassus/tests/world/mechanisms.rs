@@ -4,7 +4,7 @@ use std::f64::consts::PI;
 
 use delassus::world::{
     Action, ActionKind, Axis, CloseError, Coordinate, Curve, Joint, JointKind, Pose, Rows, World, WorldState,
-    close_loops, coordinate, mobility, project_velocities, rows, update_coordinates,
+    close_loops, joint_coordinate, joint_rows, mobility, project_velocities, update_joint_coordinates,
 };
 use delassus_solve::linalg::Matrix;
 use glam::{DMat3, DQuat, DVec3};
@@ -32,7 +32,7 @@ fn mechanism(
     let joints = joints.iter().enumerate().map(make).collect();
     let world = world(all, joints);
     let mut state = at_rest(&poses);
-    update_coordinates(&world, &mut state);
+    update_joint_coordinates(&world, &mut state);
     (world, state)
 }
 
@@ -105,10 +105,10 @@ fn counts(world: &World, state: &WorldState) -> [usize; 4] {
 /// λ.
 fn accelerations(world: &World, state: &WorldState) -> (Vec<f64>, Vec<f64>) {
     let mut out = Rows::default();
-    rows(world, state, 1e-3, &mut out);
+    joint_rows(world, state, 1e-3, &mut out);
     let n = 6 * (world.bodies.len() - 1);
-    let mut j = Matrix::zeros(out.held, n);
-    for i in 0..out.held {
+    let mut j = Matrix::zeros(out.bilateral, n);
+    for i in 0..out.bilateral {
         for (b, block) in out.blocks_of(&out.rows[i]) {
             (0..6).for_each(|c| j[(i, 6 * (*b as usize - 1) + c)] = block[c]);
         }
@@ -118,7 +118,7 @@ fn accelerations(world: &World, state: &WorldState) -> (Vec<f64>, Vec<f64>) {
         if i % 6 < 3 { body.mass } else { body.inertia[i % 6 - 3] }
     };
     let free: Vec<f64> = (0..n).map(|i| if i % 6 < 3 { world.gravity[i % 6] } else { 0.0 }).collect();
-    let scaled = Matrix::from_fn(n, out.held, |i, k| j[(k, i)] / mass(i));
+    let scaled = Matrix::from_fn(n, out.bilateral, |i, k| j[(k, i)] / mass(i));
     // J M⁻¹ Jᵀ λ = −J a₀
     let lambda = j.mul(&scaled).pseudo_solve(&j.mul_vec(&free).iter().map(|x| -x).collect::<Vec<_>>());
     let push = j.tr_mul_vec(&lambda);
@@ -278,7 +278,7 @@ proptest! {
         let reached = distance(&world, &start, &state);
         prop_assert!(reached <= distance(&world, &start, &closed) * (1.0 + 1e-6));
         // Held at another angle of its one freedom, the mechanism ends further away.
-        let angle = coordinate(&world, &state, 0).unwrap()[0];
+        let angle = joint_coordinate(&world, &state, 0).unwrap()[0];
         for offset in [-1e-3, 1e-3] {
             let position = (angle + offset).into();
             let action = Action { coordinate: Coordinate::About(Axis::Z), kind: ActionKind::Drive { position } };
@@ -299,7 +299,7 @@ proptest! {
         let before = state.clone();
         prop_assert!(project_velocities(&world, &mut state) < 1e-13);
         let mut out = Rows::default();
-        rows(&world, &state, 1e-3, &mut out);
+        joint_rows(&world, &state, 1e-3, &mut out);
         prop_assert!(velocities(&out, &state).iter().all(|u| u.abs() < 1e-13));
         // The change is orthogonal to what is left, in the metric of the masses.
         let work: f64 = (1..4).map(|b| {
@@ -314,7 +314,7 @@ proptest! {
         let kind = ActionKind::Drive { position: ramp.into() };
         world.joints[0].actions = vec![Action { coordinate: Coordinate::About(Axis::Z), kind }];
         prop_assert!(project_velocities(&world, &mut state) < 1e-13);
-        prop_assert!((coordinate(&world, &state, 0).unwrap()[1] - speed).abs() < 1e-13);
+        prop_assert!((joint_coordinate(&world, &state, 0).unwrap()[1] - speed).abs() < 1e-13);
     }
 }
 

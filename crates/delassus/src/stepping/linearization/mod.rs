@@ -68,7 +68,7 @@ impl Linearization {
     /// Whether a joint is further beyond a limit than this.
     pub(super) fn is_beyond_limits(&self, tolerance: f64) -> bool {
         let rows = &self.joint_rows;
-        rows.rows[rows.held..rows.held + rows.limits].iter().any(|row| row.value < -tolerance)
+        rows.rows[rows.bilateral..rows.bilateral + rows.limits].iter().any(|row| row.value < -tolerance)
     }
 
     /// The deepest overlap, m; zero where there is none.
@@ -78,7 +78,10 @@ impl Linearization {
 
     /// The largest opening of a joint, m or rad.
     pub(super) fn joint_error(&self) -> f64 {
-        self.joint_rows.rows[..self.joint_rows.held].iter().map(|row| row.value.abs()).fold(0.0, f64::max)
+        self.joint_rows.rows[..self.joint_rows.bilateral]
+            .iter()
+            .map(|row| row.value.abs())
+            .fold(0.0, f64::max)
     }
 
     /// Adds a contact that the end of a substep showed, linearized at the poses `bodies` of its begin.
@@ -103,7 +106,7 @@ impl Linearizer {
     pub(super) fn new(world: &World) -> Self {
         Linearizer {
             collider: Collider::new(world),
-            bounding_radius: world.bodies.iter().map(|body| body.reach()).collect(),
+            bounding_radius: world.bodies.iter().map(|body| body.bounding_radius()).collect(),
             has_loops: has_loops(world),
             redundancy: RedundancyScratch::default(),
             no_margins: vec![0.0; world.bodies.len()],
@@ -123,8 +126,8 @@ impl Linearizer {
         let Model { world, masses, .. } = model;
         self.set_margins(world, &state.bodies, h, &mut out.margins);
         self.collider.collide(world, state, &out.margins, &mut out.contacts);
-        world::update_coordinates(world, state);
-        world::rows_at(world, state, h, state.t + ahead, &mut out.joint_rows);
+        world::update_joint_coordinates(world, state);
+        world::joint_rows_at(world, state, h, state.t + ahead, &mut out.joint_rows);
         if self.has_loops {
             self.redundancy.find(masses, &out.joint_rows, &mut out.redundant);
         } else {
@@ -233,7 +236,7 @@ mod tests {
         let (_, found) = linearized(world, &mut state, StepOptions::default(), 1e-3);
         assert!(found.is_beyond_limits(0.2) && !found.is_beyond_limits(0.3));
         assert!((found.joint_error() - 0.125).abs() < 1e-15, "{}", found.joint_error());
-        assert!(matches!(found.joint_rows().rows[found.joint_rows().held].kind, RowKind::Limit { .. }));
+        assert!(matches!(found.joint_rows().rows[found.joint_rows().bilateral].kind, RowKind::Limit { .. }));
     }
 
     #[test]
@@ -245,6 +248,6 @@ mod tests {
         assert!(has_loops(&world));
         let (_, found) = linearized(world, &mut state, StepOptions::default(), 1e-3);
         // Two prismatic joints lock five motions twice.
-        assert_eq!((found.joint_rows().held, found.redundant().iter().filter(|r| **r).count()), (10, 5));
+        assert_eq!((found.joint_rows().bilateral, found.redundant().iter().filter(|r| **r).count()), (10, 5));
     }
 }

@@ -12,7 +12,7 @@ use delassus_solve::linalg::Sparse;
 
 use super::super::model::Model;
 use super::super::velocity_solve::JointsAlone;
-use crate::world::{ActionKind, BodyState, RowKind, Rows, WorldState, way_to_target};
+use crate::world::{ActionKind, BodyState, RowKind, Rows, WorldState, distance_to_target};
 
 /// Bilateral rows up to which the response of the whole mechanism is taken.
 const MAX_RESPONSE_ROWS: usize = 200;
@@ -39,7 +39,7 @@ pub(super) fn brake_motors(model: &Model, state: &WorldState, h: f64, redundant:
             if !force.is_finite() {
                 continue;
             }
-            let [distance, target_speed] = way_to_target(world, state, j, action.coordinate, target, h);
+            let [distance, target_speed] = distance_to_target(world, state, j, action.coordinate, target, h);
             let Response { w, alpha } = response(model, &state.bodies, redundant, rows, i);
             let a = (w * force - alpha * distance.signum()).max(MIN_BRAKING_RATIO * w * force);
             let u = -0.5 * a * h + (0.25 * (a * h).powi(2) + 2.0 * a * distance.abs()).sqrt();
@@ -64,7 +64,7 @@ fn response(model: &Model, bodies: &[BodyState], redundant: &[bool], rows: &Rows
         let at = 6 * masses.slot[*body as usize] as usize;
         n[at..at + 6].copy_from_slice(block);
     }
-    let held: Vec<usize> = (0..rows.held).filter(|&i| !redundant[i]).collect();
+    let held: Vec<usize> = (0..rows.bilateral).filter(|&i| !redundant[i]).collect();
     let mut entries = vec![];
     for (column, &i) in held.iter().enumerate() {
         for (body, block) in rows.blocks_of(&rows.rows[i]) {

@@ -29,7 +29,7 @@ impl RedundancyScratch {
         let RedundancyScratch { dense, remaining } = self;
         out.clear();
         out.resize(rows.rows.len(), false);
-        let n = rows.held;
+        let n = rows.bilateral;
         let dofs = masses.mass.len();
         // Rows weighed to the same size, and behind them the direction that is taken out of the others.
         dense.clear();

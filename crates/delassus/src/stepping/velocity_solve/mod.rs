@@ -416,7 +416,7 @@ mod tests {
     fn slide(kind: ActionKind, target: RowTarget, velocity: f64, duration: f64) -> (f64, Impulses) {
         let (world, mut state) = slider(kind, 0.5, velocity);
         let (model, linearization) = linearized(world, &mut state, StepOptions::default(), duration);
-        let held = linearization.joint_rows().held;
+        let held = linearization.joint_rows().bilateral;
         let mut joints = vec![RowTarget::Velocity { bias: 0.0 }; held];
         joints.push(target);
         let targets = RowTargets { joints, normal_bias: vec![] };
