@@ -14,7 +14,7 @@ mod world;
 
 pub use impact::{ImpactReport, LawOutcome, impact_report};
 pub use safe_interval::{
-    End, FreeSystem, Question, Safe, SafeError, SafeInterval, SafeMethod, safe_interval,
+    End, FreeSystem, Question, Safe, SafeError, SafeInterval, SafeMethod, SystemAt, safe_interval,
 };
 pub use world::analyze_world;
 

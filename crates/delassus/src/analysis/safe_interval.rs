@@ -41,8 +41,11 @@ pub struct FreeSystem<'a> {
     /// The present value of the parameter whose interval is wanted.
     pub present: f64,
     /// The system and its state at values of the free parameters; `None` where they make no system.
-    pub at: &'a dyn Fn(&[(&str, f64)]) -> Option<(System, State)>,
+    pub at: &'a SystemAt<'a>,
 }
+
+/// A system and its state at (parameter, value) pairs.
+pub type SystemAt<'a> = dyn Fn(&[(&str, f64)]) -> Option<(System, State)> + 'a;
 
 /// What is asked.
 #[derive(Clone, Debug)]

@@ -126,29 +126,29 @@ impl Contact {
         let cores = Cores::new(self, a, b);
         let d = cores.d;
         match self.features {
-            Features::FaceOfA(n) => cores.from_b(a.rotation * n),
-            Features::FaceOfB(n) => cores.from_a(-(b.rotation * n)),
-            Features::EdgeOfA(e) => cores.from_b(cores.towards(across(a.rotation * e, d))),
-            Features::EdgeOfB(e) => cores.from_a(cores.towards(across(b.rotation * e, d))),
+            Features::FaceOfA(n) => cores.point_of_b(a.rotation * n),
+            Features::FaceOfB(n) => cores.point_of_a(-(b.rotation * n)),
+            Features::EdgeOfA(e) => cores.point_of_b(cores.towards(across(a.rotation * e, d))),
+            Features::EdgeOfB(e) => cores.point_of_a(cores.towards(across(b.rotation * e, d))),
             Features::WedgeOfA(m, n) => {
-                cores.from_b(out_of_wedge([a.rotation * m, a.rotation * n], d).unwrap_or(self.normal))
+                cores.point_of_b(out_of_wedge([a.rotation * m, a.rotation * n], d).unwrap_or(self.normal))
             }
             Features::WedgeOfB(m, n) => {
                 let n = out_of_wedge([b.rotation * m, b.rotation * n], -d).map_or(self.normal, |n| -n);
-                cores.from_a(n)
+                cores.point_of_a(n)
             }
             Features::CornerOfA(faces) => {
-                cores.from_b(out_of_corner(faces.map(|n| a.rotation * n), d).unwrap_or(self.normal))
+                cores.point_of_b(out_of_corner(faces.map(|n| a.rotation * n), d).unwrap_or(self.normal))
             }
             Features::CornerOfB(faces) => {
                 let n = out_of_corner(faces.map(|n| b.rotation * n), -d).map_or(self.normal, |n| -n);
-                cores.from_a(n)
+                cores.point_of_a(n)
             }
-            Features::Points => cores.from_a(cores.towards(d)),
+            Features::Points => cores.point_of_a(cores.towards(d)),
             Features::Edges(e, f) => {
                 let (e, f) = (a.rotation * e, b.rotation * f);
                 let (along_a, _) = nearest_on_lines(e, f, d);
-                let (gap, n, point) = cores.from_a(cores.towards(e.cross(f)));
+                let (gap, n, point) = cores.point_of_a(cores.towards(e.cross(f)));
                 (gap, n, point + e * along_a)
             }
             Features::FaceOfARimOfB(n, u) => cores.rim_of_b_on_face(a.rotation * n, b.rotation * u),
@@ -209,12 +209,12 @@ impl Cores {
     }
 
     /// A point of A along n.
-    fn from_a(&self, n: DVec3) -> (f64, DVec3, DVec3) {
+    fn point_of_a(&self, n: DVec3) -> (f64, DVec3, DVec3) {
         self.middle_from_a(n, self.gap(n))
     }
 
     /// A point of B along n.
-    fn from_b(&self, n: DVec3) -> (f64, DVec3, DVec3) {
+    fn point_of_b(&self, n: DVec3) -> (f64, DVec3, DVec3) {
         self.middle_from_b(n, self.gap(n))
     }
 
