@@ -215,7 +215,7 @@ mod tests {
         for path in ["crates/delassus/src/lib.rs", "scenes/", "Cargo.toml", "scenes/*.toml", ".ci/run"] {
             assert!(looks_like_path(path), "{path}");
         }
-        for code in ["solve(&problem)", "ContactProblem", "cargo test --workspace", "a::b", "1/2", "--set"] {
+        for code in ["solve(&problem)", "ContactView", "cargo test --workspace", "a::b", "1/2", "--set"] {
             assert!(!looks_like_path(code), "{code}");
         }
     }

@@ -73,7 +73,7 @@ fn answer(text: &str, degrees: f64, omega: f64) -> Result<Answer, String> {
     let file = read_system(text, &set).map_err(|e| e.to_string())?;
     let result = analyze(&file.system, &file.state, &Tolerances::default(), &EnumerateOptions::default())
         .map_err(|e| e.to_string())?;
-    let pieces = result.analysis.map(|a| a.solutions.pieces).ok_or("an impact in the map")?;
+    let pieces = result.analysis.map(|a| a.solutions.components).ok_or("an impact in the map")?;
     Ok(match pieces.as_slice() {
         [] => Answer::None,
         [one] if one.modes[0] == Mode::Open => Answer::LiftsOff,

@@ -11,7 +11,7 @@ pub fn count(n: usize, one: &str) -> String {
 pub fn mode_word(m: Mode) -> &'static str {
     match m {
         Mode::Open => "open",
-        Mode::Slide | Mode::Held => "slide",
+        Mode::Slide | Mode::Bilateral => "slide",
         Mode::Stick => "stick",
     }
 }

@@ -12,7 +12,7 @@
 use std::path::Path;
 
 use delassus_solve::linalg::Sparse;
-use delassus_solve::problem::{Form, FrictionProblem, Law};
+use delassus_solve::problem::{ContactProblem, Form, Law};
 use hdf5_pure::{Error, File, FileBuilder, FormatError};
 
 use crate::{FileError, Problem, Read, friction_laws, uniform_friction};
@@ -201,7 +201,7 @@ impl Reader<'_> {
         Ok(Sparse::from_triplets(rows, cols, &entries))
     }
 
-    fn problem(&self) -> Result<FrictionProblem, FileError> {
+    fn problem(&self) -> Result<ContactProblem, FileError> {
         let mu = self.friction("vectors/mu")?;
         let rolling =
             if self.root == "fclib_global_rolling" { self.friction("vectors/mu_r")? } else { vec![] };
@@ -237,7 +237,7 @@ impl Reader<'_> {
             }
             Form::Global { mass, jacobian_transposed: h, force, bias }
         };
-        FrictionProblem::new(laws, form)
+        ContactProblem::new(laws, form)
             .map_err(|source| FileError::Invalid { file: self.path.to_owned(), source })
     }
 }

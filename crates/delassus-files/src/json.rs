@@ -18,7 +18,7 @@ use std::path::Path;
 
 use delassus_solve::lcp::{Lcp, Mlcp, ProblemError};
 use delassus_solve::linalg::{Matrix, Sparse};
-use delassus_solve::problem::{Form, FrictionProblem, Law, Slip, row_offsets};
+use delassus_solve::problem::{ContactProblem, Form, Law, Slip, row_offsets};
 use serde::{Deserialize, Serialize};
 
 use crate::{FileError, Problem};
@@ -202,7 +202,7 @@ pub fn parse(path: &Path, text: &str) -> Result<Problem, FileError> {
         None => Ok(Sparse::from_triplets(rows, cols, &entries)),
     };
     let friction = |laws: Vec<Law>, form: Form| {
-        FrictionProblem::new(laws, form)
+        ContactProblem::new(laws, form)
             .map(Problem::Friction)
             .map_err(|source| FileError::Invalid { file: path.to_owned(), source })
     };

@@ -19,7 +19,7 @@ pub mod siconos;
 use std::path::Path;
 
 use delassus_solve::lcp::{Lcp, Mlcp};
-use delassus_solve::problem::{Form, FrictionProblem, Law};
+use delassus_solve::problem::{ContactProblem, Form, Law};
 
 pub use error::FileError;
 
@@ -31,7 +31,7 @@ pub enum Problem {
     /// With free unknowns.
     Mlcp(Mlcp),
     /// Contacts with their laws.
-    Friction(FrictionProblem),
+    Friction(ContactProblem),
 }
 
 impl Problem {

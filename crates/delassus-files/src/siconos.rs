@@ -11,7 +11,7 @@ use std::path::Path;
 
 use delassus_solve::lcp::{Lcp, Mlcp, ProblemError};
 use delassus_solve::linalg::{Matrix, Sparse};
-use delassus_solve::problem::{Form, FrictionProblem};
+use delassus_solve::problem::{ContactProblem, Form};
 
 use crate::lexer::Lexer;
 use crate::{FileError, Problem, Read, friction_laws, uniform_friction};
@@ -232,7 +232,7 @@ impl Lexer<'_> {
         let rolling =
             if d == 5 { self.friction(contacts, "a rolling friction coefficient")? } else { vec![] };
         self.no_more_numbers(contacts)?;
-        FrictionProblem::new(friction_laws(d, &mu, &rolling), form)
+        ContactProblem::new(friction_laws(d, &mu, &rolling), form)
             .map(Problem::Friction)
             .map_err(|source| FileError::Invalid { file: self.file.to_owned(), source })
     }

@@ -5,7 +5,7 @@ use std::path::Path;
 use delassus_files::{Problem, fclib, json, parse, read, siconos};
 use delassus_solve::lcp::{Lcp, Mlcp};
 use delassus_solve::linalg::{Matrix, Sparse};
-use delassus_solve::problem::{Form, FrictionProblem, Law, Slip, row_offsets};
+use delassus_solve::problem::{ContactProblem, Form, Law, Slip, row_offsets};
 use proptest::prelude::*;
 
 use crate::support::problems;
@@ -14,7 +14,7 @@ fn local(laws: Vec<Law>, entries: &[(usize, usize, f64)], x: f64) -> Problem {
     let m = row_offsets(&laws)[laws.len()];
     let entries: Vec<_> = entries.iter().map(|&(i, j, v)| (i % m, j % m, v)).collect();
     let form = Form::Local { delassus: Sparse::from_triplets(m, m, &entries), free_velocity: vec![x; m] };
-    Problem::Friction(FrictionProblem::new(laws, form).unwrap())
+    Problem::Friction(ContactProblem::new(laws, form).unwrap())
 }
 
 fn global(laws: Vec<Law>, entries: &[(usize, usize, f64)], x: f64) -> Problem {
@@ -28,7 +28,7 @@ fn global(laws: Vec<Law>, entries: &[(usize, usize, f64)], x: f64) -> Problem {
         force: vec![x; n],
         bias: vec![-x; m],
     };
-    Problem::Friction(FrictionProblem::new(laws, form).unwrap())
+    Problem::Friction(ContactProblem::new(laws, form).unwrap())
 }
 
 fn through_dat(problem: &Problem) -> Problem {

@@ -6,7 +6,7 @@ use std::path::Path;
 use delassus_files::{Problem, fclib, json, parse, siconos};
 use delassus_solve::lcp::{Lcp, Mlcp};
 use delassus_solve::linalg::{Matrix, Sparse};
-use delassus_solve::problem::{Form, FrictionProblem, Law};
+use delassus_solve::problem::{ContactProblem, Form, Law};
 
 use crate::support::random::Random;
 
@@ -35,7 +35,7 @@ fn contacts(law: Law, global: bool, joint: bool) -> Problem {
     } else {
         Form::Local { delassus: square(m), free_velocity: vec![-0.5; m] }
     };
-    Problem::Friction(FrictionProblem::new(laws, form).unwrap())
+    Problem::Friction(ContactProblem::new(laws, form).unwrap())
 }
 
 fn problems() -> Vec<Problem> {

@@ -4,7 +4,7 @@
 
 use delassus_files::{Problem, read};
 use delassus_solve::linalg::{Matrix, max_abs};
-use delassus_solve::problem::{ContactProblem, Delassus, residual};
+use delassus_solve::problem::{ContactView, Delassus, residual};
 
 use crate::support::problems;
 
@@ -47,13 +47,13 @@ fn formed_and_not_formed() {
             if m <= DENSE {
                 formed.push(&dense);
             }
-            let found = residual(&ContactProblem::new(&free, &q, &problem.laws).unwrap(), &f);
+            let found = residual(&ContactView::new(&free, &q, &problem.laws).unwrap(), &f);
             for w in formed {
                 let expected = w.apply(&f);
                 for i in 0..m {
                     assert!((u[i] - expected[i]).abs() <= 1e-13 * scale[i], "{name}: W f at {i}");
                 }
-                let judged = residual(&ContactProblem::new(w, &q, &problem.laws).unwrap(), &f);
+                let judged = residual(&ContactView::new(w, &q, &problem.laws).unwrap(), &f);
                 let e = (found.relative - judged.relative).abs();
                 assert!(e <= 1e-12 * (1.0 + judged.relative), "{name}: residuals differ by {e:e}");
             }

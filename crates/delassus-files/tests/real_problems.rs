@@ -6,10 +6,10 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use delassus_files::{Problem, read};
-use delassus_solve::contact::{FrictionOptions, solve};
+use delassus_solve::contact::{ContactOptions, solve};
 use delassus_solve::lcp::{Solver, solve_lcp, solve_mlcp};
 use delassus_solve::linalg::Sparse;
-use delassus_solve::problem::{ContactProblem, Form, FrictionProblem, Law, Status, residual};
+use delassus_solve::problem::{ContactProblem, ContactView, Form, Law, Status, residual};
 
 use crate::support::problems;
 use crate::support::random::Random;
@@ -28,9 +28,9 @@ fn files(folder: &Path) -> Vec<PathBuf> {
 /// Solved to 1e-8 by the residual check; the status must agree.
 fn check(what: &str, laws: &[Law], w: Sparse, q: Vec<f64>) {
     let form = Form::Local { delassus: w.clone(), free_velocity: q.clone() };
-    let found = solve(&FrictionProblem::new(laws.to_vec(), form).unwrap(), &FrictionOptions::default(), None)
-        .unwrap();
-    let e = residual(&ContactProblem::new(&w, &q, laws).unwrap(), &found.impulse).relative;
+    let found =
+        solve(&ContactProblem::new(laws.to_vec(), form).unwrap(), &ContactOptions::default(), None).unwrap();
+    let e = residual(&ContactView::new(&w, &q, laws).unwrap(), &found.impulse).relative;
     assert!(found.status == Status::Solved && e <= 1e-8, "{what}: {e:.1e} {:?}", found.status);
 }
 
@@ -131,9 +131,9 @@ fn contact_problems_are_solved_as_they_are() {
     for file in files(&folder) {
         let Problem::Friction(p) = read(&file).unwrap() else { panic!("{}", file.display()) };
         let (w, q) = p.local().unwrap();
-        let view = ContactProblem::new(&w, &q, &p.laws).unwrap();
+        let view = ContactView::new(&w, &q, &p.laws).unwrap();
         for tolerance in [1e-4, 1e-8, 1e-12] {
-            let options = FrictionOptions { tolerance, ..Default::default() };
+            let options = ContactOptions { tolerance, ..Default::default() };
             let found = solve(&p, &options, None).unwrap();
             let checked = residual(&view, &found.impulse).relative;
             println!("{}: {checked:.1e} for {tolerance:.0e}", file.display());

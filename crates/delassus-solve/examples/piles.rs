@@ -7,8 +7,8 @@
 
 use std::time::Instant;
 
-use delassus_solve::contact::{FrictionOptions, solve};
-use delassus_solve::problem::{ContactProblem, residual, sphere_pile};
+use delassus_solve::contact::{ContactOptions, solve};
+use delassus_solve::problem::{ContactView, residual, sphere_pile};
 
 /// A line of `/proc/self/status`, in bytes.
 fn memory(line: &str) -> Option<f64> {
@@ -31,7 +31,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     for wide in widths.into_iter().filter(|w| *w > 1) {
         let pile = sphere_pile(wide, 0.5)?;
         let contacts = pile.laws.len() as f64;
-        let options = FrictionOptions { tolerance: 1e-4, ..Default::default() };
+        let options = ContactOptions { tolerance: 1e-4, ..Default::default() };
         let mut seconds = f64::INFINITY;
         let mut found = solve(&pile, &options, None)?;
         for _ in 0..3 {
@@ -41,7 +41,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         }
         let used = memory("VmHWM").zip(base).map_or(f64::NAN, |(most, base)| 1e-3 * (most - base) / contacts);
         let Some((w, q)) = pile.matrix_free()? else { continue };
-        let judged = residual(&ContactProblem::new(&w, &q, &pile.laws)?, &found.impulse).relative;
+        let judged = residual(&ContactView::new(&w, &q, &pile.laws)?, &found.impulse).relative;
         let growth = before.map_or(String::new(), |(n, t)| {
             format!(", grows like n^{:.2}", (seconds / t).ln() / (contacts / n).ln())
         });

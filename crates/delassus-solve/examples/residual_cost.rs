@@ -5,12 +5,12 @@
 
 use std::time::Instant;
 
-use delassus_solve::contact::{FrictionOptions, FrictionSolution, Workspace, solve_into};
+use delassus_solve::contact::{ContactOptions, Solution, Workspace, solve_into};
 use delassus_solve::linalg::Sparse;
-use delassus_solve::problem::{Form, FrictionProblem, InvalidProblem, Law, ResidualCheck, sphere_pile};
+use delassus_solve::problem::{ContactProblem, Form, InvalidProblem, Law, ResidualCheck, sphere_pile};
 
 /// Unit cubes on top of each other, four contacts at each of the corners below.
-fn stack(boxes: usize) -> Result<FrictionProblem, InvalidProblem> {
+fn stack(boxes: usize) -> Result<ContactProblem, InvalidProblem> {
     let (mut mass, mut h, mut force) = (vec![], vec![], vec![]);
     for b in 0..boxes {
         mass.extend((0..6).map(|c| (6 * b + c, 6 * b + c, if c < 3 { 1.0 } else { 1.0 / 6.0 })));
@@ -20,11 +20,8 @@ fn stack(boxes: usize) -> Result<FrictionProblem, InvalidProblem> {
             for (body, z, sign) in [(Some(b), -0.5, 1.0), (b.checked_sub(1), 0.5, -1.0)] {
                 let Some(body) = body else { continue };
                 // Rows of the normal and of both tangents: direction, and arm × direction.
-                let rows = [
-                    [0.0, 0.0, 1.0, y, -x, 0.0],
-                    [1.0, 0.0, 0.0, 0.0, z, -y],
-                    [0.0, 1.0, 0.0, -z, 0.0, x],
-                ];
+                let rows =
+                    [[0.0, 0.0, 1.0, y, -x, 0.0], [1.0, 0.0, 0.0, 0.0, z, -y], [0.0, 1.0, 0.0, -z, 0.0, x]];
                 for (c, row) in rows.iter().enumerate() {
                     h.extend((0..6).map(|i| (6 * body + i, first + c, sign * row[i])));
                 }
@@ -38,14 +35,14 @@ fn stack(boxes: usize) -> Result<FrictionProblem, InvalidProblem> {
         force,
         bias: vec![0.0; m],
     };
-    FrictionProblem::new(vec![Law::Coulomb { mu: 0.5 }; 4 * boxes], form)
+    ContactProblem::new(vec![Law::Coulomb { mu: 0.5 }; 4 * boxes], form)
 }
 
 fn main() -> Result<(), InvalidProblem> {
-    let options = FrictionOptions { tolerance: 1e-6, ..Default::default() };
+    let options = ContactOptions { tolerance: 1e-6, ..Default::default() };
     println!("{:>9} {:>14} {:>14} {:>7}", "contacts", "solve, µs", "check, µs", "part");
     for (mut problem, steps) in [(stack(10)?, 2000), (sphere_pile(6, 0.5)?, 100)] {
-        let (mut workspace, mut found) = (Workspace::default(), FrictionSolution::default());
+        let (mut workspace, mut found) = (Workspace::default(), Solution::default());
         let (mut check, mut velocity) = (ResidualCheck::default(), vec![]);
         let (mut solves, mut checks) = (0.0, 0.0);
         for step in 0..steps {

@@ -40,18 +40,18 @@ pub mod linalg;
 pub mod modes;
 pub mod problem;
 
-pub use contact::{FrictionOptions, FrictionSolution};
+pub use contact::{ContactOptions, Solution};
 pub use linalg::Matrix;
 pub use problem::{InvalidProblem, Law, Status};
 
 use linalg::Sparse;
-use problem::{Form, FrictionProblem};
+use problem::{ContactProblem, Form};
 
 /// Solves u = W r + q with a law for each contact, to a scale-free residual of 1e-8.
 ///
 /// For sparse matrices, problems given by M and H, other tolerances and methods, and for one problem after the other, see
 /// [`contact::solve`] and [`contact::solve_into`].
-pub fn solve(w: &Matrix, q: &[f64], laws: &[Law]) -> Result<FrictionSolution, InvalidProblem> {
+pub fn solve(w: &Matrix, q: &[f64], laws: &[Law]) -> Result<Solution, InvalidProblem> {
     let form = Form::Local { delassus: Sparse::from_dense(w), free_velocity: q.to_vec() };
-    contact::solve(&FrictionProblem::new(laws.to_vec(), form)?, &FrictionOptions::default(), None)
+    contact::solve(&ContactProblem::new(laws.to_vec(), form)?, &ContactOptions::default(), None)
 }

@@ -8,14 +8,14 @@ mod counting;
 mod random;
 
 use counting::COUNT;
-use delassus_solve::contact::{FrictionOptions, FrictionSolution, Method, Workspace, solve, solve_into};
+use delassus_solve::contact::{ContactOptions, Method, Solution, Workspace, solve, solve_into};
 use delassus_solve::linalg::Sparse;
-use delassus_solve::problem::{Form, FrictionProblem, Law, Status};
+use delassus_solve::problem::{ContactProblem, Form, Law, Status};
 use random::Random;
 
 /// A tower of boxes on four contacts each, the law of each contact drawn by `law`, in the global form: full 6 × 6 masses. Twelve
 /// rows of contacts per box, six degrees of freedom: W is singular.
-fn tower(boxes: usize, law: impl Fn(usize) -> Law, joint: bool) -> FrictionProblem {
+fn tower(boxes: usize, law: impl Fn(usize) -> Law, joint: bool) -> ContactProblem {
     let mut random = Random(7);
     let (mut mass, mut h, mut laws, mut force) = (vec![], vec![], vec![], vec![]);
     let mut row = 0;
@@ -66,16 +66,16 @@ fn tower(boxes: usize, law: impl Fn(usize) -> Law, joint: bool) -> FrictionProbl
         force,
         bias: vec![0.0; row],
     };
-    FrictionProblem::new(laws, form).unwrap()
+    ContactProblem::new(laws, form).unwrap()
 }
 
-fn local(problem: &FrictionProblem) -> FrictionProblem {
+fn local(problem: &ContactProblem) -> ContactProblem {
     let (delassus, free_velocity) = problem.local().unwrap();
-    FrictionProblem::new(problem.laws.clone(), Form::Local { delassus, free_velocity }).unwrap()
+    ContactProblem::new(problem.laws.clone(), Form::Local { delassus, free_velocity }).unwrap()
 }
 
 /// Other numbers in the same places: the force moves by about a thousandth.
-fn moved(problem: &FrictionProblem, random: &mut Random) -> FrictionProblem {
+fn moved(problem: &ContactProblem, random: &mut Random) -> ContactProblem {
     let mut out = problem.clone();
     if let Form::Global { force, .. } = &mut out.form {
         force.iter_mut().for_each(|x| *x *= 1.0 + 1e-3 * random.centred());
@@ -86,12 +86,12 @@ fn moved(problem: &FrictionProblem, random: &mut Random) -> FrictionProblem {
 /// Two steps to warm up and three that are counted; every one gives the bits of `solve`.
 fn steady(
     name: &str,
-    problem: &FrictionProblem,
-    form: fn(&FrictionProblem) -> FrictionProblem,
-    options: &FrictionOptions,
-) -> FrictionSolution {
+    problem: &ContactProblem,
+    form: fn(&ContactProblem) -> ContactProblem,
+    options: &ContactOptions,
+) -> Solution {
     let mut random = Random(1);
-    let (mut workspace, mut solution) = (Workspace::default(), FrictionSolution::default());
+    let (mut workspace, mut solution) = (Workspace::default(), Solution::default());
     for step in 0..5 {
         let now = form(&moved(problem, &mut random));
         let start = (!solution.impulse.is_empty()).then(|| solution.impulse.clone());
@@ -100,7 +100,7 @@ fn steady(
         solve_into(&now, options, &mut workspace, &mut solution).unwrap();
         let count = COUNT.get() - before;
         assert!(step < 2 || count == 0, "{name}, step {step}: {count} allocations");
-        let bits = |s: &FrictionSolution| s.impulse.iter().map(|x| x.to_bits()).collect::<Vec<_>>();
+        let bits = |s: &Solution| s.impulse.iter().map(|x| x.to_bits()).collect::<Vec<_>>();
         assert_eq!(bits(&solution), bits(&expected), "{name}, step {step}");
         assert_eq!(
             (solution.status, solution.iterations, solution.islands, solution.residual.to_bits()),
@@ -119,7 +119,7 @@ fn coulomb(_: usize) -> Law {
 fn steady_scenes_take_no_memory() {
     let pile = delassus_solve::problem::sphere_pile(4, 0.5).unwrap();
     assert!((200..400).contains(&pile.laws.len()), "{} contacts", pile.laws.len());
-    let options = FrictionOptions::default();
+    let options = ContactOptions::default();
     for (name, problem) in [
         ("a pile", pile),
         ("a stack", tower(6, coulomb, false)),
@@ -133,7 +133,7 @@ fn steady_scenes_take_no_memory() {
             tower(3, |k| Law::Coulomb { mu: if k % 3 == 0 { 0.0 } else { 0.4 } }, true),
         ),
     ] {
-        for form in [local, FrictionProblem::clone] {
+        for form in [local, ContactProblem::clone] {
             assert_eq!(steady(name, &problem, form, &options).status, Status::Solved, "{name}");
         }
     }
@@ -143,7 +143,7 @@ fn steady_scenes_take_no_memory() {
 fn every_method_takes_no_memory() {
     for (name, method) in Method::ALL {
         for minimum_norm in [false, true] {
-            let options = FrictionOptions { method, minimum_norm, max_iterations: 300, ..Default::default() };
+            let options = ContactOptions { method, minimum_norm, max_iterations: 300, ..Default::default() };
             let found = steady(name, &tower(3, coulomb, true), local, &options);
             assert!(found.impulse.iter().all(|x| x.is_finite()) && found.residual.is_finite(), "{name}");
         }
@@ -153,14 +153,14 @@ fn every_method_takes_no_memory() {
 #[test]
 fn rescues_take_no_memory() {
     // A tolerance below rounding asks for everything that there is: the path, proximal points, accelerated sweeps.
-    let options = FrictionOptions { tolerance: 1e-19, max_iterations: 400, ..Default::default() };
+    let options = ContactOptions { tolerance: 1e-19, max_iterations: 400, ..Default::default() };
     let found = steady("beyond rounding", &tower(3, coulomb, false), local, &options);
     assert_ne!(found.status, Status::Solved);
     assert!(found.residual < 1e-10, "{:.1e}", found.residual);
 }
 
 /// Discs in a box in the plane: rows of `wide` and of `wide` − 1 by turns, each disc in the hollow between two of the row below.
-fn discs(wide: usize, law: Law) -> FrictionProblem {
+fn discs(wide: usize, law: Law) -> ContactProblem {
     let side = |k: usize| if k.is_multiple_of(2) { wide } else { wide - 1 };
     let first: Vec<usize> = (0..=wide).scan(0, |at, k| Some(std::mem::replace(at, *at + side(k)))).collect();
     let (bodies, rows) = (first[wide], law.dim());
@@ -218,12 +218,12 @@ fn discs(wide: usize, law: Law) -> FrictionProblem {
         force,
         bias: vec![0.0; rows * count],
     };
-    FrictionProblem::new(vec![law; count], form).unwrap()
+    ContactProblem::new(vec![law; count], form).unwrap()
 }
 
 /// A heap of spheres in which contacts resist rolling, about two axes that are the same everywhere; a joint between two of the
 /// spheres comes last.
-fn rolling_heap(wide: usize, law: Law, joint: bool) -> FrictionProblem {
+fn rolling_heap(wide: usize, law: Law, joint: bool) -> ContactProblem {
     let heap = delassus_solve::problem::sphere_pile(wide, 0.5).unwrap();
     let Form::Global { mass, jacobian_transposed, force, .. } = heap.form else { panic!("a global problem") };
     let (n, d) = (heap.laws.len(), law.dim());
@@ -248,11 +248,11 @@ fn rolling_heap(wide: usize, law: Law, joint: bool) -> FrictionProblem {
         force,
         bias: vec![0.0; rows],
     };
-    FrictionProblem::new(laws, form).unwrap()
+    ContactProblem::new(laws, form).unwrap()
 }
 
 /// Many towers beside each other.
-fn towers(many: usize) -> FrictionProblem {
+fn towers(many: usize) -> ContactProblem {
     let one = tower(2, coulomb, false);
     let Form::Global { mass, jacobian_transposed: h, force, bias } = &one.form else { panic!("global") };
     let copies = |a: &Sparse| {
@@ -267,11 +267,11 @@ fn towers(many: usize) -> FrictionProblem {
         force: force.repeat(many),
         bias: bias.repeat(many),
     };
-    FrictionProblem::new(one.laws.repeat(many), form).unwrap()
+    ContactProblem::new(one.laws.repeat(many), form).unwrap()
 }
 
 /// Problems of all kinds, with and without W, each with the number of contacts that it has at least.
-fn all_sizes() -> Vec<(&'static str, usize, FrictionProblem)> {
+fn all_sizes() -> Vec<(&'static str, usize, ContactProblem)> {
     let rolling = Law::Rolling { mu: 0.5, rolling: 0.05 };
     vec![
         ("discs", 60, discs(5, Law::CoulombPlane { mu: 0.4 })),
@@ -292,8 +292,8 @@ fn all_sizes() -> Vec<(&'static str, usize, FrictionProblem)> {
 }
 
 /// Solves twice from zero and once from the solution; returns how it ended, and the allocations of the second and the third.
-fn repeated(problem: &FrictionProblem, options: &FrictionOptions) -> (Status, [usize; 2]) {
-    let (mut workspace, mut solution) = (Workspace::default(), FrictionSolution::default());
+fn repeated(problem: &ContactProblem, options: &ContactOptions) -> (Status, [usize; 2]) {
+    let (mut workspace, mut solution) = (Workspace::default(), Solution::default());
     solve_into(problem, options, &mut workspace, &mut solution).unwrap();
     let first = solution.clone();
     let mut counts = [0; 2];
@@ -321,7 +321,7 @@ fn the_second_solve_takes_no_memory_whatever_the_size() {
                 let few = form == "without W" && ["many discs", "many spheres with a joint"].contains(&name);
                 // Few sweeps are not enough: what comes after them is counted too.
                 for max_iterations in if few { &[20_000, 12][..] } else { &[20_000] } {
-                    let options = FrictionOptions {
+                    let options = ContactOptions {
                         tolerance: 1e-6,
                         max_iterations: *max_iterations,
                         ..Default::default()
@@ -343,8 +343,8 @@ fn several_threads_take_next_to_no_memory() {
     // The pool's own queues may grow once more; nothing is taken for contacts or sweeps.
     for (name, _, problem) in all_sizes().into_iter().filter(|(_, least, _)| *least >= 1200) {
         for problem in [problem.clone(), local(&problem)] {
-            let options = FrictionOptions { tolerance: 1e-6, ..Default::default() };
-            let (mut workspace, mut solution) = (Workspace::default(), FrictionSolution::default());
+            let options = ContactOptions { tolerance: 1e-6, ..Default::default() };
+            let (mut workspace, mut solution) = (Workspace::default(), Solution::default());
             let counts = pool.install(|| {
                 solve_into(&problem, &options, &mut workspace, &mut solution).unwrap();
                 let mut counts = vec![0; 3];
@@ -367,7 +367,7 @@ fn several_threads_take_next_to_no_memory() {
 #[test]
 fn a_workspace_follows_the_problem() {
     // Contacts come and go, laws and widths change, and nothing of the last problem is left.
-    let (mut workspace, mut options) = (Workspace::default(), FrictionOptions::default());
+    let (mut workspace, mut options) = (Workspace::default(), ContactOptions::default());
     for round in 0..2 {
         for problem in [
             tower(4, coulomb, false),
@@ -378,7 +378,7 @@ fn a_workspace_follows_the_problem() {
             tower(4, |k| Law::Coulomb { mu: if k == 2 { 0.0 } else { 0.5 } }, false),
             delassus_solve::problem::sphere_pile(3, 0.5).unwrap(),
         ] {
-            let mut found = FrictionSolution::default();
+            let mut found = Solution::default();
             solve_into(&problem, &options, &mut workspace, &mut found).unwrap();
             let expected = solve(&problem, &options, None).unwrap();
             assert_eq!((found.status, &found.impulse), (expected.status, &expected.impulse), "{round}");
@@ -390,8 +390,8 @@ fn a_workspace_follows_the_problem() {
 #[test]
 fn what_is_no_problem_is_refused_and_the_solution_kept() {
     let mut problem = local(&tower(1, coulomb, false));
-    let (mut workspace, mut found) = (Workspace::default(), FrictionSolution::default());
-    let options = FrictionOptions::default();
+    let (mut workspace, mut found) = (Workspace::default(), Solution::default());
+    let options = ContactOptions::default();
     solve_into(&problem, &options, &mut workspace, &mut found).unwrap();
     let good = found.impulse.clone();
     if let Form::Local { free_velocity, .. } = &mut problem.form {

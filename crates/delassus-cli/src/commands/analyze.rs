@@ -10,7 +10,7 @@ use delassus_solve::analysis::Analysis;
 use delassus_solve::analysis::theorems::CheckedFinding;
 use delassus_solve::lcp::Verdict;
 use delassus_solve::linalg::Matrix;
-use delassus_solve::modes::{EnumerateOptions, SolutionPiece};
+use delassus_solve::modes::{EnumerateOptions, SolutionComponent};
 use delassus_solve::problem::Law;
 use serde_json::{Map, Value, json};
 
@@ -258,7 +258,7 @@ fn by_name(
     (contacts, joints)
 }
 
-fn one_solution(result: &SystemAnalysis, piece: &SolutionPiece) -> Value {
+fn one_solution(result: &SystemAnalysis, piece: &SolutionComponent) -> Value {
     let acceleration: Map<String, Value> =
         result.names.coordinates.iter().cloned().zip(piece.acceleration.iter().map(|x| json!(x))).collect();
     let (contacts, joints) = by_name(
@@ -283,7 +283,7 @@ fn one_solution(result: &SystemAnalysis, piece: &SolutionPiece) -> Value {
 
 fn solutions(result: &SystemAnalysis) -> Value {
     let Some(analysis) = &result.analysis else { return json!({"kind": "none", "list": []}) };
-    let pieces = &analysis.solutions.pieces;
+    let pieces = &analysis.solutions.components;
     let list: Vec<Value> = pieces.iter().map(|p| one_solution(result, p)).collect();
     let normals = |f: &Vec<f64>| {
         let (contacts, joints) =

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use delassus_files::{Problem, read};
-use delassus_solve::contact::{FrictionOptions, Method};
+use delassus_solve::contact::{ContactOptions, Method};
 use delassus_solve::lcp::Solver;
 use delassus_solve::problem::Status;
 use indicatif::{ProgressBar, ProgressStyle};
@@ -125,7 +125,7 @@ fn compare(args: &CompareArgs) -> Result<bool, String> {
 /// One solver on one problem.
 fn measure(problem: &Problem, solver: &str, tolerance: f64, cap: f64) -> Result<Found, String> {
     let attempt = |most: usize| {
-        let options = FrictionOptions { tolerance, max_iterations: most, ..Default::default() };
+        let options = ContactOptions { tolerance, max_iterations: most, ..Default::default() };
         let mut found = solve_problem(problem, solver, &options)?;
         found.status = match found.status {
             _ if found.residual <= tolerance => Status::Solved,

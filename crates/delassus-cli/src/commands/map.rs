@@ -217,7 +217,7 @@ impl Quantity {
         let cone = |k: usize| result.contacts.get(k).and_then(|c| c.cone.as_ref());
         match self {
             Quantity::Solutions => Cell::Word(
-                match analysis.map(|a| (report::kind(a), a.solutions.pieces.len())) {
+                match analysis.map(|a| (report::kind(a), a.solutions.components.len())) {
                     None | Some(("none", _)) => "no solution",
                     Some(("finite", 1)) => "one solution",
                     Some(("finite", _)) => "several solutions",
@@ -256,7 +256,7 @@ impl Quantity {
 
 /// The normal force of a contact or joint in the first solution.
 fn normal_force(system: &System, result: &SystemAnalysis, name: &str) -> Option<f64> {
-    let piece = result.analysis.as_ref()?.solutions.pieces.first()?;
+    let piece = result.analysis.as_ref()?.solutions.components.first()?;
     let offsets = result.assembly.dynamics.offsets();
     if let Some(k) = system.joints.iter().position(|j| j.name == name) {
         return piece.force.get(offsets[k]).copied();

@@ -5,7 +5,7 @@ use delassus::lagrangian::{ContactState, Names};
 use delassus_solve::analysis::{Analysis, Method, Outcome};
 use delassus_solve::lcp::Verdict;
 use delassus_solve::linalg::dot;
-use delassus_solve::modes::{Mode, SolutionPiece};
+use delassus_solve::modes::{Mode, SolutionComponent};
 use delassus_solve::problem::Law;
 
 use super::report_impact;
@@ -14,7 +14,7 @@ use crate::words::{count, mode_word};
 
 /// `none`, `finite`, `infinite`; `unknown` where no solution is known and none is excluded.
 pub fn kind(analysis: &Analysis) -> &'static str {
-    let pieces = &analysis.solutions.pieces;
+    let pieces = &analysis.solutions.components;
     let several = |v: Verdict| v == Verdict::Refuted && analysis.existence == Verdict::Proved;
     if pieces.iter().any(|p| p.freedom.is_some()) {
         "infinite"
@@ -58,7 +58,7 @@ pub fn reasons(result: &SystemAnalysis) -> Vec<String> {
     }
     let Some(analysis) = &result.analysis else { return out };
     let jam = result.contacts.iter().find(|c| c.jams);
-    let several = kind(analysis) == "finite" && analysis.solutions.pieces.len() > 1;
+    let several = kind(analysis) == "finite" && analysis.solutions.components.len() > 1;
     match (kind(analysis), jam) {
         ("none", Some(c)) => out.push(format!("no solution: {} (003 eq. 39)", jamming(c))),
         ("none", None) if incompatible(result) => out.push(
@@ -67,11 +67,11 @@ pub fn reasons(result: &SystemAnalysis) -> Vec<String> {
         ("none", None) => out.push("no solution: no combination of modes satisfies all laws".into()),
         ("finite", Some(c)) if several => out.push(format!(
             "{} solutions: {}, while other forces pull the contact apart (003 eq. 39)",
-            analysis.solutions.pieces.len(),
+            analysis.solutions.components.len(),
             jamming(c)
         )),
         ("finite", None) if several => {
-            out.push(format!("{} solutions satisfy all laws", analysis.solutions.pieces.len()));
+            out.push(format!("{} solutions satisfy all laws", analysis.solutions.components.len()));
         }
         ("infinite", _) => out.extend(indeterminate(result, analysis)),
         ("unknown", _) => out.push(undecided(result, analysis)),
@@ -184,7 +184,7 @@ pub fn text(result: &SystemAnalysis, style: Style) -> String {
         }
         Some("none") => style.bad("NO SOLUTION"),
         Some("infinite") => style.caution("FORCES NOT UNIQUE"),
-        Some("finite") => match result.analysis.as_ref().map_or(0, |a| a.solutions.pieces.len()) {
+        Some("finite") => match result.analysis.as_ref().map_or(0, |a| a.solutions.components.len()) {
             1 if sure(result) => style.good("ONE SOLUTION"),
             1 => style.caution("A SOLUTION"),
             n => style.caution(&format!("{n} SOLUTIONS")),
@@ -202,7 +202,7 @@ pub fn text(result: &SystemAnalysis, style: Style) -> String {
         out += &format!("\n  existence            {}{how}\n", tint(style, a.existence));
         out += &format!("  acceleration unique  {}\n", tint(style, a.acceleration_unique));
         out += &format!("  forces unique        {}\n", tint(style, a.forces_unique));
-        for (i, piece) in a.solutions.pieces.iter().enumerate() {
+        for (i, piece) in a.solutions.components.iter().enumerate() {
             out += &solution(result, a, piece, i, style);
         }
     }
@@ -269,11 +269,11 @@ fn certificates(result: &SystemAnalysis, style: Style) -> String {
 fn solution(
     result: &SystemAnalysis,
     analysis: &Analysis,
-    piece: &SolutionPiece,
+    piece: &SolutionComponent,
     index: usize,
     style: Style,
 ) -> String {
-    let many = analysis.solutions.pieces.len() > 1;
+    let many = analysis.solutions.components.len() > 1;
     let heading = match (&piece.freedom, many) {
         (None, false) => "solution".to_owned(),
         (None, true) => format!("solution {}", index + 1),

@@ -10,9 +10,9 @@ use clap::Args;
 use delassus::stepping::FrictionLaw;
 use delassus_files::{Problem, read};
 use delassus_solve::contact;
-use delassus_solve::contact::{FrictionOptions, FrictionSolution, Method};
+use delassus_solve::contact::{ContactOptions, Method, Solution};
 use delassus_solve::lcp::{LcpSolution, Solver, solve_lcp, solve_mlcp};
-use delassus_solve::problem::{FrictionProblem, Law, ResidualCheck, Status};
+use delassus_solve::problem::{ContactProblem, Law, ResidualCheck, Status};
 use serde_json::json;
 
 use crate::arguments::{friction_law, tolerance};
@@ -79,24 +79,24 @@ fn named<S: FromStr>(name: &str, all: &[(&str, S)]) -> Result<S, String> {
 
 /// Solves by the method of a name, and measures the time of the solve alone. Limits are those of contact problems; the methods of
 /// complementarity problems end by themselves.
-pub fn solve_problem(problem: &Problem, solver: &str, options: &FrictionOptions) -> Result<Found, String> {
+pub fn solve_problem(problem: &Problem, solver: &str, options: &ContactOptions) -> Result<Found, String> {
     let tolerance = options.tolerance;
     let p = match problem {
         Problem::Friction(p) => p,
         Problem::Lcp(p) => return complementarity(solver, |solver| solve_lcp(p, solver, tolerance)),
         Problem::Mlcp(p) => return complementarity(solver, |solver| solve_mlcp(p, solver, tolerance)),
     };
-    let options = FrictionOptions { method: named(solver, &Method::ALL)?, ..*options };
+    let options = ContactOptions { method: named(solver, &Method::ALL)?, ..*options };
     let start = Instant::now();
     let found = contact::solve(p, &options, None).map_err(|e| e.to_string())?;
     let seconds = start.elapsed().as_secs_f64();
     let residual_with = |laws: Vec<Law>| {
-        let (mut check, other) = (ResidualCheck::default(), FrictionProblem { laws, form: p.form.clone() });
+        let (mut check, other) = (ResidualCheck::default(), ContactProblem { laws, form: p.form.clone() });
         check.load(&other);
         check.residual(&other, &found.impulse, &mut Vec::new()).relative
     };
     let other_law = other_laws(&p.laws).map(residual_with);
-    let FrictionSolution { impulse: unknowns, status, iterations, residual, .. } = found;
+    let Solution { impulse: unknowns, status, iterations, residual, .. } = found;
     Ok(Found { unknowns, status, iterations, residual, other_law, seconds })
 }
 
@@ -155,7 +155,7 @@ pub fn run(args: &SolveArgs) -> u8 {
             return 2;
         }
     };
-    let options = FrictionOptions {
+    let options = ContactOptions {
         tolerance: args.tolerance,
         time_limit: args.time_limit,
         minimum_norm: args.minimum_norm,

@@ -373,7 +373,7 @@ fn solution_lines(result: &SystemAnalysis) -> Vec<String> {
     let Some(analysis) = &result.analysis else {
         return vec!["no finite force: an impact comes first".to_string()];
     };
-    let pieces = &analysis.solutions.pieces;
+    let pieces = &analysis.solutions.components;
     if pieces.is_empty() {
         return vec!["no solution".to_string()];
     }

@@ -10,11 +10,11 @@
 use super::Analysis;
 use super::impulse_range::{ImpulseRange, impulse_range};
 use super::verdicts::SAME_SOLUTION;
-use crate::contact::{FrictionSolution, solve_any_law};
+use crate::contact::{Solution, solve_any_law};
 use crate::lcp::{Lp, linear_program};
 use crate::linalg::{Matrix, max_abs, norm};
-use crate::modes::{Mode, SolutionPiece};
-use crate::problem::{ContactProblem, Dynamics, Law, Reduced, row_offsets, worst_constraint};
+use crate::modes::{Mode, SolutionComponent};
+use crate::problem::{ContactView, Dynamics, Law, Reduced, row_offsets, worst_constraint};
 
 /// How far forces may be from a solution at any constraint by itself.
 const MAX_VIOLATION: f64 = 1e-8;
@@ -27,7 +27,7 @@ const OPEN_LEAST: f64 = 1e-7;
 /// which takes the place of the forces that the solver happened to find. Where they are not known, intervals are open.
 pub(super) fn add_other_forces(dynamics: &Dynamics, analysis: &mut Analysis) {
     let Some(reduced) = &analysis.reduced else { return };
-    let [component] = &mut analysis.solutions.pieces[..] else { return };
+    let [component] = &mut analysis.solutions.components[..] else { return };
     if component.freedom.is_some() {
         return;
     }
@@ -60,19 +60,19 @@ pub(super) fn add_other_forces(dynamics: &Dynamics, analysis: &mut Analysis) {
 ///
 /// For the questions of an instant, which ask for all digits of a few contacts. Large problems, and steps in time, go to
 /// [`crate::contact::solve`].
-pub fn one_solution(problem: &ContactProblem<'_>, tolerance: f64) -> FrictionSolution {
+pub fn one_solution(problem: &ContactView<'_>, tolerance: f64) -> Solution {
     solve_any_law(problem, tolerance)
 }
 
 /// One solution by an iterative solver, if it violates no law by more than 10⁻⁸ at any constraint by itself.
-pub(super) fn solve_once(reduced: &Reduced, laws: &[Law]) -> Option<SolutionPiece> {
+pub(super) fn solve_once(reduced: &Reduced, laws: &[Law]) -> Option<SolutionComponent> {
     let problem = reduced.problem(laws).ok()?;
     let solution = one_solution(&problem, 1e-12);
     if worst_constraint(&problem, &solution.impulse) > MAX_VIOLATION {
         return None;
     }
     let modes = modes_of(laws, reduced, &solution.impulse, &solution.velocity, 1e-9);
-    Some(SolutionPiece {
+    Some(SolutionComponent {
         modes,
         acceleration: reduced.acceleration(&solution.impulse),
         velocity: solution.velocity,
@@ -90,7 +90,7 @@ fn modes_of(laws: &[Law], reduced: &Reduced, force: &[f64], velocity: &[f64], op
         let rows = offsets[k]..offsets[k + 1];
         let (f, u) = (&force[rows.clone()], &velocity[rows]);
         if law.is_bilateral() {
-            Mode::Held
+            Mode::Bilateral
         } else if f[0] <= open * top {
             Mode::Open
         } else if f.len() > 1 && norm(&u[1..]) <= 1e-9 * speed {
@@ -103,7 +103,7 @@ fn modes_of(laws: &[Law], reduced: &Reduced, force: &[f64], velocity: &[f64], op
 }
 
 /// [min, max] of each force component over a union of components, by linear programming.
-pub(super) fn intervals(components: &[SolutionPiece], rows: usize) -> Vec<[f64; 2]> {
+pub(super) fn intervals(components: &[SolutionComponent], rows: usize) -> Vec<[f64; 2]> {
     if components.is_empty() {
         return vec![];
     }
@@ -119,7 +119,7 @@ pub(super) fn intervals(components: &[SolutionPiece], rows: usize) -> Vec<[f64; 
         .collect()
 }
 
-fn component_interval(component: &SolutionPiece, i: usize) -> [f64; 2] {
+fn component_interval(component: &SolutionComponent, i: usize) -> [f64; 2] {
     let base = component.force[i];
     let Some(freedom) = &component.freedom else { return [base, base] };
     let c = freedom.force.row(i);
@@ -139,7 +139,7 @@ fn component_interval(component: &SolutionPiece, i: usize) -> [f64; 2] {
 }
 
 /// f less its component in the span of all differences of solutions.
-pub(super) fn unique_part(f: &[f64], components: &[SolutionPiece]) -> Vec<f64> {
+pub(super) fn unique_part(f: &[f64], components: &[SolutionComponent]) -> Vec<f64> {
     let mut rows: Vec<Vec<f64>> = Vec::new();
     for component in components {
         let difference: Vec<f64> = component.force.iter().zip(f).map(|(a, b)| a - b).collect();
@@ -170,8 +170,8 @@ mod tests {
     use crate::modes::Freedom;
 
     /// f = (1, 0, 3) + s (−1, 1, 0), 0 ≤ s ≤ 1.
-    fn segment() -> SolutionPiece {
-        SolutionPiece {
+    fn segment() -> SolutionComponent {
+        SolutionComponent {
             modes: vec![Mode::Slide; 3],
             force: vec![1.0, 0.0, 3.0],
             velocity: vec![0.0; 3],
@@ -187,7 +187,7 @@ mod tests {
 
     #[test]
     fn intervals_span_all_components() {
-        let point = SolutionPiece { force: vec![2.0, 0.5, 3.0], freedom: None, ..segment() };
+        let point = SolutionComponent { force: vec![2.0, 0.5, 3.0], freedom: None, ..segment() };
         let ranges = intervals(&[segment(), point], 3);
         for (range, exact) in ranges.iter().zip([[0.0, 2.0], [0.0, 1.0], [3.0, 3.0]]) {
             assert!(range.iter().zip(exact).all(|(a, b)| (a - b).abs() < 1e-15), "{ranges:?}");
@@ -200,7 +200,7 @@ mod tests {
         // (1, 0, 3) less its component along (−1, 1, 0)/√2.
         let part = unique_part(&[1.0, 0.0, 3.0], &[segment()]);
         assert!(part.iter().zip([0.5, 0.5, 3.0]).all(|(a, b)| (a - b).abs() < 1e-15), "{part:?}");
-        let point = SolutionPiece { freedom: None, ..segment() };
+        let point = SolutionComponent { freedom: None, ..segment() };
         assert_eq!(unique_part(&point.force, &[point.clone()]), point.force);
     }
 }

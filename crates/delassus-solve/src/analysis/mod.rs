@@ -102,7 +102,7 @@ pub fn analyze(dynamics: &Dynamics, options: &EnumerateOptions) -> Analysis {
         analysis.conclude();
     }
     if analysis.forces_unique == Verdict::Unknown {
-        let first = analysis.solutions.pieces.first();
+        let first = analysis.solutions.components.first();
         analysis.evidence.other_forces = first.is_some_and(|c| has_other_forces(dynamics, c));
         analysis.conclude();
     }
@@ -121,7 +121,7 @@ impl Analysis {
         let unknown = Evidence::of([Verdict::Unknown; 3], Method::None, true);
         // Reports count the mode that was not examined.
         let solutions =
-            SolutionSet { pieces: vec![], complete: false, decided: true, force_unit: 0.0, modes: 1 };
+            SolutionSet { components: vec![], complete: false, decided: true, force_unit: 0.0, modes: 1 };
         Analysis::new(unknown, solutions, dynamics.reduce())
     }
 
@@ -191,24 +191,24 @@ pub fn analyze_rounded(dynamics: &Dynamics, options: &EnumerateOptions) -> Analy
     let mut solutions = enumerate(dynamics, options);
     let all_known = solutions.complete && solutions.decided;
     let (verdicts, method) = if all_known {
-        let existence = if solutions.pieces.is_empty() { Verdict::Refuted } else { Verdict::Proved };
+        let existence = if solutions.components.is_empty() { Verdict::Refuted } else { Verdict::Proved };
         let [a, f] = uniqueness(dynamics, &solutions);
         ([existence, a, f], Method::AllModes)
     } else {
         // What an incomplete search finds is a solution all the same: solutions exist, and several refute uniqueness.
-        let clear = solutions.decided && !solutions.pieces.is_empty();
+        let clear = solutions.decided && !solutions.components.is_empty();
         let several = if clear { uniqueness(dynamics, &solutions) } else { [Verdict::Unknown; 2] };
-        if solutions.pieces.is_empty() {
-            solutions.pieces.extend(reduced.as_ref().and_then(|r| solve_once(r, &dynamics.laws)));
+        if solutions.components.is_empty() {
+            solutions.components.extend(reduced.as_ref().and_then(|r| solve_once(r, &dynamics.laws)));
         }
-        let found = !solutions.pieces.is_empty() && !solutions.complete;
+        let found = !solutions.components.is_empty() && !solutions.complete;
         let ([e, a, f], method) = by_matrix_class(dynamics, reduced.is_some(), found);
         let or = |seen: Verdict, known: Verdict| if seen == Verdict::Refuted { seen } else { known };
         ([e, or(several[0], a), or(several[1], f)], method)
     };
     let evidence = Evidence::of(verdicts, method, solutions.decided);
     let mut analysis = Analysis::new(evidence, solutions, reduced);
-    let components = &analysis.solutions.pieces;
+    let components = &analysis.solutions.components;
     analysis.minimum_norm =
         components.iter().map(|c| &c.force).min_by(|a, b| norm(a).total_cmp(&norm(b))).cloned();
     analysis.intervals = intervals(components, dynamics.jacobian.rows());

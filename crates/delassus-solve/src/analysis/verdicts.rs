@@ -18,7 +18,7 @@
 use super::Method;
 use crate::lcp::{Verdict, p_matrix, sliding_lcp};
 use crate::linalg::{Matrix, max_abs};
-use crate::modes::{ExactAnswer, Freedom, SolutionPiece, SolutionSet, scaled_contact};
+use crate::modes::{ExactAnswer, Freedom, SolutionComponent, SolutionSet, scaled_contact};
 use crate::problem::Dynamics;
 
 /// Two forces or accelerations that differ by less than this, relative to their size, are the same: the
@@ -142,7 +142,7 @@ pub(super) fn answer(verdict: Verdict) -> Option<bool> {
 
 /// Exactly one acceleration, exactly one set of forces, over a complete list of solutions.
 pub(super) fn uniqueness(dynamics: &Dynamics, set: &SolutionSet) -> [Verdict; 2] {
-    let components = &set.pieces;
+    let components = &set.components;
     let Some(first) = components.first() else { return [Verdict::Refuted; 2] };
     let a_scale =
         components.iter().map(|p| max_abs(&p.acceleration)).fold(acceleration_scale(dynamics), f64::max);
@@ -151,7 +151,7 @@ pub(super) fn uniqueness(dynamics: &Dynamics, set: &SolutionSet) -> [Verdict; 2]
     let differs = |x: &[f64], y: &[f64], rounding: f64| {
         x.iter().zip(y).any(|(a, b)| (a - b).abs() > SAME_SOLUTION * a.abs().max(b.abs()) + rounding)
     };
-    let several = |of: fn(&SolutionPiece) -> &Vec<f64>, along: fn(&Freedom) -> &Matrix, rounding: f64| {
+    let several = |of: fn(&SolutionComponent) -> &Vec<f64>, along: fn(&Freedom) -> &Matrix, rounding: f64| {
         components.iter().any(|p| {
             differs(of(p), of(first), rounding)
                 || p.freedom.as_ref().is_some_and(|d| along(d).max_abs() > 0.0)

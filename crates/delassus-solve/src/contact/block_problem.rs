@@ -8,7 +8,7 @@ use super::cone::{Cone, natural, steps};
 use super::factors::Factors;
 use super::island::Island;
 use super::strategy::IslandSolver;
-use super::{FrictionOptions, FrictionSolution};
+use super::{ContactOptions, Solution};
 use crate::linalg;
 use crate::linalg::{Islands, Sparse};
 use crate::problem::{Law, Status};
@@ -36,9 +36,9 @@ impl BlockWorkspaces {
     pub fn solve(
         &mut self,
         problem: ConeProblem<'_>,
-        options: &FrictionOptions,
+        options: &ContactOptions,
         budget: &mut Budget,
-        solution: &mut FrictionSolution,
+        solution: &mut Solution,
     ) {
         linalg::inside(problem.cones.len(), || {
             match problem.cones.iter().map(|c| c.rows()).max().unwrap_or(1) {
@@ -97,9 +97,9 @@ impl<const D: usize> BlockWorkspace<D> {
     fn solve(
         &mut self,
         ConeProblem { w, q, laws, cones }: ConeProblem<'_>,
-        options: &FrictionOptions,
+        options: &ContactOptions,
         budget: &mut Budget,
-        solution: &mut FrictionSolution,
+        solution: &mut Solution,
     ) {
         self.load(w, q, laws, cones);
         self.start_from(&solution.impulse);
@@ -140,7 +140,7 @@ impl<const D: usize> BlockWorkspace<D> {
     }
 
     /// Solves one island after the other, each to its share of the tolerance.
-    fn solve_islands(&mut self, scale: f64, options: &FrictionOptions, budget: &mut Budget) -> IslandsEnd {
+    fn solve_islands(&mut self, scale: f64, options: &ContactOptions, budget: &mut Budget) -> IslandsEnd {
         let (whole, n) = (&self.whole, self.r.len());
         whole.w.find_islands(&mut self.islands);
         let count = self.islands.start.len() - 1;

@@ -6,7 +6,7 @@
 
 use std::time::Instant;
 
-use super::FrictionOptions;
+use super::ContactOptions;
 use crate::problem::Status;
 
 /// The work on an island where none was given: some seconds, or so many sweeps where these are more.
@@ -43,7 +43,7 @@ pub(super) struct Budget {
 
 impl Budget {
     /// All that the options allow, from now on.
-    pub fn new(options: &FrictionOptions) -> Self {
+    pub fn new(options: &ContactOptions) -> Self {
         let deadline = options.time_limit.and_then(|limit| Instant::now().checked_add(limit));
         Budget { most: options.max_work, left: options.max_work.unwrap_or(WORK), deadline, ended: None }
     }
@@ -95,17 +95,17 @@ mod tests {
 
     #[test]
     fn work_is_counted_island_by_island() {
-        let mut budget = Budget::new(&FrictionOptions { max_work: Some(10), ..Default::default() });
+        let mut budget = Budget::new(&ContactOptions { max_work: Some(10), ..Default::default() });
         assert!(budget.spend(6) && budget.spend(4) && budget.ended().is_none());
         assert!(!budget.spend(1) && !budget.spend(0));
         assert_eq!(budget.ended(), Some(Status::MaxIterations));
         budget.next_island(7);
         assert!(budget.spend(10) && !budget.spend(1));
-        let mut budget = Budget::new(&FrictionOptions::default());
+        let mut budget = Budget::new(&ContactOptions::default());
         budget.next_island(WORK);
         assert!(budget.spend(SWEEPS * WORK) && !budget.spend(1));
         let limit = Some(Duration::ZERO);
-        let mut budget = Budget::new(&FrictionOptions { time_limit: limit, ..Default::default() });
+        let mut budget = Budget::new(&ContactOptions { time_limit: limit, ..Default::default() });
         assert!(!budget.spend(0));
         budget.next_island(1);
         assert!(budget.seconds() == 0.0 && !budget.spend(0) && budget.ended() == Some(Status::Interrupted));

@@ -11,11 +11,11 @@
 //! have a finite method, and a guide in space or a mixture with Coulomb's law in space has none but these sweeps. The analysis
 //! ([`crate::analysis`]) meets any mixture of laws and asks here for a point to 1e-12, whatever they are.
 
-use super::FrictionSolution;
+use super::Solution;
 use super::cone::{Cone, project};
 use crate::lcp::{solve_mlcp, to_mlcp};
 use crate::linalg::{Matrix, dot, norm};
-use crate::problem::{ContactProblem, Law, Status, residual, row_offsets, settle};
+use crate::problem::{ContactView, Law, Status, residual, row_offsets, settle};
 
 /// Scale-free residual to which a theorem or an impact asks for a solution.
 pub const DENSE_TOLERANCE: f64 = 1e-10;
@@ -23,7 +23,7 @@ pub const DENSE_TOLERANCE: f64 = 1e-10;
 const MAX_SWEEPS: usize = 20_000;
 
 /// Solves a contact problem to a scale-free residual.
-pub fn solve_any_law(problem: &ContactProblem<'_>, tolerance: f64) -> FrictionSolution {
+pub fn solve_any_law(problem: &ContactView<'_>, tolerance: f64) -> Solution {
     let m = problem.delassus.dim();
     let w = problem.delassus.block(0..m, 0..m);
     let (impulse, reported, iterations) = match to_mlcp(&w, problem.free_velocity, problem.laws) {
@@ -39,10 +39,10 @@ pub fn solve_any_law(problem: &ContactProblem<'_>, tolerance: f64) -> FrictionSo
     let residual = residual(problem, &impulse).relative;
     let velocity = problem.velocity(&impulse);
     let status = settle(residual, reported, tolerance);
-    FrictionSolution { impulse, velocity, status, iterations, residual, islands: 1 }
+    Solution { impulse, velocity, status, iterations, residual, islands: 1 }
 }
 
-fn sweep_and_polish(w: &Matrix, problem: &ContactProblem<'_>, tolerance: f64) -> (Vec<f64>, usize) {
+fn sweep_and_polish(w: &Matrix, problem: &ContactView<'_>, tolerance: f64) -> (Vec<f64>, usize) {
     let laws = problem.laws;
     let q = problem.free_velocity;
     let offsets = row_offsets(laws);
@@ -184,7 +184,7 @@ fn project_on(cone: Cone, block: &mut [f64]) {
 }
 
 /// Newton's method on the equations of the modes that f shows.
-fn newton(w: &Matrix, problem: &ContactProblem<'_>, offsets: &[usize], start: &[f64]) -> (Vec<f64>, usize) {
+fn newton(w: &Matrix, problem: &ContactView<'_>, offsets: &[usize], start: &[f64]) -> (Vec<f64>, usize) {
     // Rolling and elliptic friction have more modes than the three below: they are left to the sweeps.
     let other =
         |l: &Law| matches!(l, Law::Rolling { .. } | Law::ConeRolling { .. } | Law::CoulombEllipse { .. });
@@ -227,7 +227,7 @@ enum State {
     Slide,
 }
 
-fn modes(problem: &ContactProblem<'_>, offsets: &[usize], f: &[f64]) -> Vec<State> {
+fn modes(problem: &ContactView<'_>, offsets: &[usize], f: &[f64]) -> Vec<State> {
     let u = problem.velocity(f);
     let top = crate::linalg::max_abs(f).max(f64::MIN_POSITIVE);
     problem

@@ -44,8 +44,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::linalg::Sparse;
 use crate::problem::{
-    ContactProblem, Elimination, Form, FrictionProblem, InvalidProblem, Law, ResidualCheck, Status,
-    check_finite, check_size, settle,
+    ContactProblem, ContactView, Elimination, Form, InvalidProblem, Law, ResidualCheck, Status, check_finite,
+    check_size, settle,
 };
 use block_problem::{BlockWorkspaces, ConeProblem};
 use budget::Budget;
@@ -106,7 +106,7 @@ impl FromStr for Method {
 
 /// Options of [`solve`].
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct FrictionOptions {
+pub struct ContactOptions {
     /// Scale-free residual at which a problem counts as solved (default 1e-8).
     pub tolerance: f64,
     /// The method (default `Auto`).
@@ -125,9 +125,9 @@ pub struct FrictionOptions {
     pub minimum_norm: bool,
 }
 
-impl Default for FrictionOptions {
+impl Default for ContactOptions {
     fn default() -> Self {
-        FrictionOptions {
+        ContactOptions {
             tolerance: 1e-8,
             method: Method::Auto,
             max_iterations: 20_000,
@@ -140,7 +140,7 @@ impl Default for FrictionOptions {
 
 /// What was found.
 #[derive(Clone, Debug)]
-pub struct FrictionSolution {
+pub struct Solution {
     /// r, in the order of the problem.
     pub impulse: Vec<f64>,
     /// u = W r + q, the velocity that the impulses leave.
@@ -156,10 +156,10 @@ pub struct FrictionSolution {
     pub islands: usize,
 }
 
-impl Default for FrictionSolution {
+impl Default for Solution {
     /// Nothing yet: no impulses, an infinite residual.
     fn default() -> Self {
-        FrictionSolution {
+        Solution {
             impulse: vec![],
             velocity: vec![],
             status: Status::Stalled,
@@ -192,7 +192,7 @@ struct Best {
 }
 
 impl Best {
-    fn offer(&mut self, solution: &FrictionSolution) {
+    fn offer(&mut self, solution: &Solution) {
         if solution.residual < self.residual {
             self.impulse.clone_from(&solution.impulse);
             self.residual = solution.residual;
@@ -211,11 +211,11 @@ const SCALED_RETRIES: usize = 2;
 
 /// Solves a contact problem, from the impulses `start` where given, from zero otherwise.
 pub fn solve(
-    problem: &FrictionProblem,
-    options: &FrictionOptions,
+    problem: &ContactProblem,
+    options: &ContactOptions,
     start: Option<&[f64]>,
-) -> Result<FrictionSolution, InvalidProblem> {
-    let mut solution = FrictionSolution::default();
+) -> Result<Solution, InvalidProblem> {
+    let mut solution = Solution::default();
     if let Some(start) = start {
         check_size("entries of the starting impulse", problem.rows(), start.len())?;
         solution.impulse.extend_from_slice(start);
@@ -234,10 +234,10 @@ pub fn solve(
 /// positive definite. Loops over more than a thousand constraints are shared out over the threads of the pool, whose
 /// own queues may take some memory of their own.
 pub fn solve_into(
-    problem: &FrictionProblem,
-    options: &FrictionOptions,
+    problem: &ContactProblem,
+    options: &ContactOptions,
     workspace: &mut Workspace,
-    solution: &mut FrictionSolution,
+    solution: &mut Solution,
 ) -> Result<(), InvalidProblem> {
     // The numbers of a problem may have been changed since it was made.
     problem.check()?;
@@ -294,10 +294,10 @@ pub fn solve_into(
 
 /// Replaces what a solver reports of its impulses by the velocity and the residual that they have in the problem.
 fn check_solution(
-    problem: &FrictionProblem,
+    problem: &ContactProblem,
     tolerance: f64,
     check: &mut ResidualCheck,
-    solution: &mut FrictionSolution,
+    solution: &mut Solution,
 ) {
     let found = check.residual(problem, &solution.impulse, &mut solution.velocity);
     solution.residual = if found.rounding > tolerance { found.known() } else { found.relative };
@@ -306,11 +306,11 @@ fn check_solution(
 
 /// Sweeps without W, the result checked; whether the problem is of the kind for which they are made.
 fn solve_without_w(
-    problem: &FrictionProblem,
-    options: &FrictionOptions,
+    problem: &ContactProblem,
+    options: &ContactOptions,
     budget: &mut Budget,
     workspace: &mut Workspace,
-    solution: &mut FrictionSolution,
+    solution: &mut Solution,
 ) -> bool {
     let Workspace { cones, check, best, matrix_free, .. } = workspace;
     if !matrix_free::solve(problem, cones, options, budget, matrix_free, solution) {
@@ -321,7 +321,7 @@ fn solve_without_w(
     best.offer(solution);
     if claimed == Status::Solved && solution.status != Status::Solved {
         let tolerance = options.tolerance * TIGHTER * options.tolerance / solution.residual;
-        let (tighter, before) = (FrictionOptions { tolerance, ..*options }, solution.iterations);
+        let (tighter, before) = (ContactOptions { tolerance, ..*options }, solution.iterations);
         matrix_free::solve(problem, cones, &tighter, budget, matrix_free, solution);
         solution.iterations += before;
         check_solution(problem, options.tolerance, check, solution);
@@ -332,7 +332,7 @@ fn solve_without_w(
 
 /// A problem of cones with its W.
 struct WithW<'a> {
-    problem: &'a FrictionProblem,
+    problem: &'a ContactProblem,
     on: ConeProblem<'a>,
     check: &'a mut ResidualCheck,
     best: &'a mut Best,
@@ -343,7 +343,7 @@ struct WithW<'a> {
 impl WithW<'_> {
     /// Solves from the impulses in `solution`. Where the residual check refuses what the solver takes for solved, the solver goes
     /// on with a smaller tolerance.
-    fn solve(&mut self, options: &FrictionOptions, budget: &mut Budget, solution: &mut FrictionSolution) {
+    fn solve(&mut self, options: &ContactOptions, budget: &mut Budget, solution: &mut Solution) {
         self.solve_islands(options, budget, solution);
         // The residual of scaled rows, or of fewer rows, is another number than that of the law.
         let scaled = |(law, cone): (&Law, &Cone)| {
@@ -364,12 +364,7 @@ impl WithW<'_> {
         }
     }
 
-    fn solve_islands(
-        &mut self,
-        options: &FrictionOptions,
-        budget: &mut Budget,
-        solution: &mut FrictionSolution,
-    ) {
+    fn solve_islands(&mut self, options: &ContactOptions, budget: &mut Budget, solution: &mut Solution) {
         // Where impulses are far larger than loads, W loses what decides about them, and more work on it is in vain.
         let convex = options.method == Method::Auto
             && !options.minimum_norm
@@ -419,11 +414,11 @@ fn solve_dense(
     w: &Sparse,
     q: &[f64],
     laws: &[Law],
-    options: &FrictionOptions,
-    solution: &mut FrictionSolution,
+    options: &ContactOptions,
+    solution: &mut Solution,
 ) -> Result<(), InvalidProblem> {
     let dense = w.to_dense();
-    let problem = ContactProblem::new(&dense, q, laws)?;
+    let problem = ContactView::new(&dense, q, laws)?;
     *solution = solve_any_law(&problem, options.tolerance);
     Ok(())
 }

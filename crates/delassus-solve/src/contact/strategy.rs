@@ -11,7 +11,7 @@ use super::island::Island;
 use super::newton::Newton;
 use super::pivot_island::pivot;
 use super::proximal::proximal;
-use super::{FrictionOptions, Method, first_order, proximal};
+use super::{ContactOptions, Method, first_order, proximal};
 use crate::linalg::{Block, BlockLu, zero_block};
 use crate::problem::Status;
 
@@ -119,7 +119,7 @@ impl<const D: usize> IslandSolver<D> {
         island: &Island<D>,
         r: &mut [[f64; D]],
         target: f64,
-        options: &FrictionOptions,
+        options: &ContactOptions,
         budget: &mut Budget,
         factors: &mut Factors<D>,
     ) -> IslandEnd {
@@ -218,7 +218,7 @@ impl<const D: usize> IslandSolver<D> {
         island: &Island<D>,
         r: &mut [[f64; D]],
         target: f64,
-        options: &FrictionOptions,
+        options: &ContactOptions,
         budget: &mut Budget,
         factors: &mut Factors<D>,
     ) -> Reached {
@@ -283,7 +283,7 @@ impl<const D: usize> IslandSolver<D> {
         for strategy in STRATEGIES {
             let on = &mut progress;
             let next = match strategy {
-                Strategy::Start => self.from_start(on),
+                Strategy::Start => self.evaluate_start(on),
                 Strategy::Stick => self.try_stick(on, factors),
                 Strategy::Anderson => self.accelerated_sweeps(on, budget, factors),
                 Strategy::SweepsAndNewton { sweeps } => self.sweeps_and_newton(on, sweeps, budget, factors),
@@ -300,7 +300,7 @@ impl<const D: usize> IslandSolver<D> {
     }
 
     /// In a simulation the impulses of the step before are often good enough, or nearly.
-    fn from_start(&mut self, on: &mut Progress<'_, D>) -> ControlFlow<()> {
+    fn evaluate_start(&mut self, on: &mut Progress<'_, D>) -> ControlFlow<()> {
         if on.scale <= on.target {
             on.r.fill([0.0; D]);
         } else if on.r.iter().flatten().any(|x| *x != 0.0) {

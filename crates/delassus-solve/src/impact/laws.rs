@@ -19,7 +19,7 @@ use crate::lcp::{Solver, solve_mlcp, to_mlcp};
 use crate::linalg::{Matrix, max_abs, norm};
 use crate::modes::{EnumerateOptions, enumerate_contact};
 use crate::problem::{
-    ContactProblem, InvalidProblem, Law, Status, check_finite, check_size, residual, row_offsets,
+    ContactView, InvalidProblem, Law, Status, check_finite, check_size, residual, row_offsets,
 };
 
 /// Most modes that are listed: six planar contacts with friction, twelve without; milliseconds.
@@ -102,10 +102,10 @@ fn solve_laws(s: &Setting<'_>, bilateral: &[bool], shift: &[f64]) -> Found {
         return Found { impulse: widen(s, &rows, &[p]), searched: true, ..Found::default() };
     }
     let set = enumerate_contact(&a, &q, &laws, &EnumerateOptions { max_modes: LISTED });
-    if set.complete && !set.pieces.is_empty() {
-        let found = set.pieces.iter().map(|component| widen(s, &rows, &component.force)).collect();
+    if set.complete && !set.components.is_empty() {
+        let found = set.components.iter().map(|component| widen(s, &rows, &component.force)).collect();
         // A component whose velocities vary is more than one outcome.
-        let moving = set.pieces.iter().any(|component| {
+        let moving = set.components.iter().any(|component| {
             let freedom = component.freedom.as_ref();
             freedom.is_some_and(|d| a.mul(&d.force).max_abs() > SAME * a.max_abs() * d.force.max_abs())
         });
@@ -128,7 +128,7 @@ fn one_solution(a: &Matrix, q: &[f64], laws: &[Law]) -> (Vec<f64>, ImpactStatus)
         let solved = max_abs(&miss) <= SAME * max_abs(q);
         return (force, if solved { ImpactStatus::Solved } else { ImpactStatus::NoSolution });
     }
-    let Ok(problem) = ContactProblem::new(a, q, laws) else {
+    let Ok(problem) = ContactView::new(a, q, laws) else {
         return (vec![0.0; q.len()], ImpactStatus::NotConverged);
     };
     // One contact in space has a root that is always found; accepted only where its residual is small.

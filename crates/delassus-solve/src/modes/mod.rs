@@ -50,7 +50,7 @@ const DIRECTION_ROUNDING: f64 = 1e-10;
 
 /// A convex set of solutions: a point, or a polyhedron {f + D s : G s ≥ h}.
 #[derive(Clone, Debug)]
-pub struct SolutionPiece {
+pub struct SolutionComponent {
     /// What each constraint does.
     pub modes: Vec<Mode>,
     /// The force of least norm in the component.
@@ -81,7 +81,7 @@ pub struct Freedom {
 #[derive(Clone, Debug)]
 pub struct SolutionSet {
     /// The components; none lies in another.
-    pub pieces: Vec<SolutionPiece>,
+    pub components: Vec<SolutionComponent>,
     /// Whether every mode was examined.
     pub complete: bool,
     /// Whether every decision was clear of rounding.
@@ -121,7 +121,7 @@ pub fn enumerate(dynamics: &Dynamics, options: &EnumerateOptions) -> SolutionSet
             }
             Gauss::Impossible => {
                 return SolutionSet {
-                    pieces: vec![],
+                    components: vec![],
                     complete: true,
                     decided: true,
                     force_unit: 0.0,

@@ -13,7 +13,7 @@ use crate::problem::Law;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
     /// Bilateral: a joint.
-    Held,
+    Bilateral,
     /// No force, free to separate.
     Open,
     /// Touching, free to move along the tangents or moving with friction at its limit.
@@ -100,7 +100,7 @@ pub(super) fn mode_cones(law: &Law) -> Option<Vec<ModeCone>> {
     Some(match *law {
         Law::Bilateral => {
             vec![ModeCone {
-                mode: Mode::Held,
+                mode: Mode::Bilateral,
                 basis: vec![N],
                 still: vec![N],
                 absent: vec![],
@@ -110,7 +110,7 @@ pub(super) fn mode_cones(law: &Law) -> Option<Vec<ModeCone>> {
         Law::Unilateral => vec![open(), sliding_cone(1.0, 0.0, &[], None)],
         Law::Sliding { mu, slip } => vec![open(), sliding_cone(1.0, mu, slip.components(), None)],
         Law::BilateralSliding { mu, slip } => [1.0, -1.0]
-            .map(|sign| ModeCone { mode: Mode::Held, ..sliding_cone(sign, mu, slip.components(), None) })
+            .map(|sign| ModeCone { mode: Mode::Bilateral, ..sliding_cone(sign, mu, slip.components(), None) })
             .into(),
         Law::CoulombPlane { mu } => vec![
             open(),

@@ -5,7 +5,7 @@
 //! W_ij = Σ_b h_bᵢᵀ x_bⱼ over the bodies that both rows touch. Which entries there are is found once; as long as the entries of M and H
 //! that are not zero stay where they are, a further elimination computes numbers only, and allocates nothing.
 
-use super::friction_problem::{diagonal_blocks, solve_block};
+use super::contact_problem::{diagonal_blocks, solve_block};
 use super::{InvalidProblem, check_finite};
 use crate::linalg::{Matrix, Sparse, small};
 

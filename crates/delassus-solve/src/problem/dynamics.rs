@@ -9,9 +9,9 @@
 //! Where M is positive definite, a goes: u = W f + q with W = J M⁻¹ Jᵀ, q = −J M⁻¹ F + γ
 //! ([`Dynamics::reduce`]). Where it is not, the questions are asked of the system above.
 
-use super::friction_problem::{Form, FrictionProblem};
+use super::contact_problem::{ContactProblem, Form};
 use super::law::{Law, row_offsets};
-use super::{ContactProblem, InvalidProblem, check_finite, check_laws, check_size};
+use super::{ContactView, InvalidProblem, check_finite, check_laws, check_size};
 use crate::linalg::{Matrix, Sparse};
 
 /// Mass, forces, constraints and laws at one instant.
@@ -53,8 +53,8 @@ impl Reduced {
     }
 
     /// The contact problem in force space.
-    pub fn problem<'a>(&'a self, laws: &'a [Law]) -> Result<ContactProblem<'a>, InvalidProblem> {
-        ContactProblem::new(&self.delassus, &self.free_velocity, laws)
+    pub fn problem<'a>(&'a self, laws: &'a [Law]) -> Result<ContactView<'a>, InvalidProblem> {
+        ContactView::new(&self.delassus, &self.free_velocity, laws)
     }
 }
 
@@ -96,14 +96,14 @@ impl Dynamics {
     }
 
     /// The same equations as M a = −F + H f, u = Hᵀ a + γ with H = Jᵀ, in sparse matrices: the global form of a contact problem.
-    pub fn contact_problem(&self) -> FrictionProblem {
+    pub fn contact_problem(&self) -> ContactProblem {
         let form = Form::Global {
             mass: Sparse::from_dense(&self.mass),
             jacobian_transposed: Sparse::from_dense(&self.jacobian.transpose()),
             force: self.force.iter().map(|f| -f).collect(),
             bias: self.bias.clone(),
         };
-        FrictionProblem { laws: self.laws.clone(), form }
+        ContactProblem { laws: self.laws.clone(), form }
     }
 
     /// The contact problem in force space, or `None` where M is not positive definite.

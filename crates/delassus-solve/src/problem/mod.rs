@@ -4,9 +4,9 @@
 //! m the rows of all laws together. One type serves accelerations and forces at an instant, velocities and
 //! percussions at an impact, velocities and impulses over a time step: only the meaning of the rows changes.
 
+mod contact_problem;
 mod delassus_assembly;
 mod dynamics;
-mod friction_problem;
 mod law;
 mod operator;
 mod reduced_coordinates;
@@ -15,8 +15,8 @@ mod residual_check;
 mod sphere_pile;
 mod status;
 
+pub use contact_problem::{ContactProblem, Form, diagonal_blocks};
 pub use dynamics::{Dynamics, Reduced, constrained_inverse_mass, held, kinetic_angle};
-pub use friction_problem::{Form, FrictionProblem, diagonal_blocks};
 pub use law::{Law, Slip, row_offsets};
 pub use operator::{Delassus, MatrixFree};
 pub use reduced_coordinates::{ReducedCoordinates, reduced_coordinates};
@@ -25,15 +25,15 @@ pub use residual_check::ResidualCheck;
 pub use sphere_pile::sphere_pile;
 pub use status::Status;
 
+pub(crate) use contact_problem::inverse_blocks;
 pub(crate) use delassus_assembly::Elimination;
-pub(crate) use friction_problem::inverse_blocks;
 pub(crate) use status::settle;
 
 use thiserror::Error;
 
 /// A contact problem: a view, cheap to copy.
 #[derive(Clone, Copy)]
-pub struct ContactProblem<'a> {
+pub struct ContactView<'a> {
     /// W.
     pub delassus: &'a dyn Delassus,
     /// q.
@@ -120,7 +120,7 @@ pub fn check_size(what: &'static str, expected: usize, found: usize) -> Result<(
     if expected == found { Ok(()) } else { Err(InvalidProblem::Size { what, expected, found }) }
 }
 
-impl<'a> ContactProblem<'a> {
+impl<'a> ContactView<'a> {
     /// The problem of these parts, checked.
     pub fn new(
         delassus: &'a dyn Delassus,
@@ -132,7 +132,7 @@ impl<'a> ContactProblem<'a> {
         check_size("rows of the Delassus operator", rows, delassus.dim())?;
         check_size("entries of the free velocity", rows, free_velocity.len())?;
         check_finite("the free velocity", free_velocity)?;
-        Ok(ContactProblem { delassus, free_velocity, laws })
+        Ok(ContactView { delassus, free_velocity, laws })
     }
 
     /// u = W f + q.

@@ -9,7 +9,7 @@
 //! e = ‖F‖₂ / ‖(ρ_i q_i)‖₂ (De Saxcé's form of the law). u = W f + q is recomputed here. The number does not
 //! change with units, with the order of contacts, or with the choice of tangents.
 
-use super::ContactProblem;
+use super::ContactView;
 use super::law::{Law, MAX_LAW_ROWS, row_offsets};
 use crate::linalg::norm;
 
@@ -184,7 +184,7 @@ fn saxce_term(law: &Law, u: &[f64]) -> f64 {
 }
 
 /// The residual of a force; infinite where the force is not finite.
-pub fn residual(problem: &ContactProblem<'_>, force: &[f64]) -> Residual {
+pub fn residual(problem: &ContactView<'_>, force: &[f64]) -> Residual {
     let delassus = problem.delassus;
     if force.len() != delassus.dim() {
         return Residual::INFINITE;
@@ -296,7 +296,7 @@ fn largest_eigenvalue(rows: usize, entry: impl Fn(usize, usize) -> f64) -> f64 {
 /// The largest violation of a law, each constraint checked by itself: velocities relative to the terms they are made
 /// of, forces relative to the force that would cause such a velocity. A light body beside a heavy one counts in full,
 /// which it does not in [`Residual::relative`].
-pub fn worst_constraint(problem: &ContactProblem<'_>, force: &[f64]) -> f64 {
+pub fn worst_constraint(problem: &ContactView<'_>, force: &[f64]) -> f64 {
     if force.len() != problem.delassus.dim() || force.iter().any(|x| !x.is_finite()) {
         return f64::INFINITY;
     }
@@ -448,7 +448,7 @@ mod tests {
 
     fn relative(w: &Matrix, q: &[f64], law: Law, f: &[f64]) -> f64 {
         let laws = [law];
-        residual(&ContactProblem::new(w, q, &laws).unwrap(), f).relative
+        residual(&ContactView::new(w, q, &laws).unwrap(), f).relative
     }
 
     #[test]
@@ -610,9 +610,9 @@ mod tests {
         let q = [-2.0, u[1] - f[1], u[2] - f[2]];
         assert!(relative(&w, &q, ellipse, &f) < 1e-15);
         let laws = [ellipse];
-        let r = residual(&ContactProblem::new(&w, &q, &laws).unwrap(), &f);
+        let r = residual(&ContactView::new(&w, &q, &laws).unwrap(), &f);
         assert!(r.force < 1e-15 && r.velocity < 1e-15 && r.power < 1e-15, "{r:?}");
-        assert!(worst_constraint(&ContactProblem::new(&w, &q, &laws).unwrap(), &f) < 1e-14);
+        assert!(worst_constraint(&ContactView::new(&w, &q, &laws).unwrap(), &f) < 1e-14);
         assert!(relative(&w, &q, ellipse, &[2.0, f[1], -f[2]]) > 1e-2);
     }
 

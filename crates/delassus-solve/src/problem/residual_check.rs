@@ -12,7 +12,7 @@
 //! are computed by code that no solver calls. The sums run over the rows in their order: the same bits for any number of
 //! threads. A check of a problem of the size of the one before allocates nothing.
 
-use super::friction_problem::{Form, FrictionProblem};
+use super::contact_problem::{ContactProblem, Form};
 use super::law::{Law, MAX_LAW_ROWS};
 use super::residual::{Residual, measure, step_length};
 use crate::linalg::Sparse;
@@ -34,7 +34,7 @@ pub struct ResidualCheck {
 
 impl ResidualCheck {
     /// Takes over the data of a problem: factors M, and computes q and ρ.
-    pub fn load(&mut self, problem: &FrictionProblem) {
+    pub fn load(&mut self, problem: &ContactProblem) {
         self.step.clear();
         match &problem.form {
             Form::Local { delassus, free_velocity } => {
@@ -63,7 +63,7 @@ impl ResidualCheck {
     /// Infinite where r has not one entry per row, or r or u is not finite.
     pub fn residual(
         &mut self,
-        problem: &FrictionProblem,
+        problem: &ContactProblem,
         impulse: &[f64],
         velocity: &mut Vec<f64>,
     ) -> Residual {
@@ -334,24 +334,24 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::contact::{FrictionOptions, solve};
+    use crate::contact::{ContactOptions, solve};
     use crate::linalg::Matrix;
-    use crate::problem::{ContactProblem, Status, residual, settle, sphere_pile};
+    use crate::problem::{ContactView, Status, residual, settle, sphere_pile};
 
-    fn checked(problem: &FrictionProblem, impulse: &[f64]) -> (Residual, Vec<f64>) {
+    fn checked(problem: &ContactProblem, impulse: &[f64]) -> (Residual, Vec<f64>) {
         let (mut check, mut velocity) = (ResidualCheck::default(), vec![]);
         check.load(problem);
         (check.residual(problem, impulse, &mut velocity), velocity)
     }
 
-    fn global(mass: &Matrix, h: &Matrix, force: &[f64], bias: &[f64], laws: Vec<Law>) -> FrictionProblem {
+    fn global(mass: &Matrix, h: &Matrix, force: &[f64], bias: &[f64], laws: Vec<Law>) -> ContactProblem {
         let form = Form::Global {
             mass: Sparse::from_dense(mass),
             jacobian_transposed: Sparse::from_dense(h),
             force: force.to_vec(),
             bias: bias.to_vec(),
         };
-        FrictionProblem::new(laws, form).unwrap()
+        ContactProblem::new(laws, form).unwrap()
     }
 
     #[test]
@@ -374,8 +374,8 @@ mod tests {
         let pile = sphere_pile(3, 0.5).unwrap();
         let (w, q) = pile.local().unwrap();
         let form = Form::Local { delassus: w, free_velocity: q };
-        let local = FrictionProblem::new(pile.laws.clone(), form).unwrap();
-        let options = FrictionOptions { tolerance: 1e-9, ..Default::default() };
+        let local = ContactProblem::new(pile.laws.clone(), form).unwrap();
+        let options = ContactOptions { tolerance: 1e-9, ..Default::default() };
         for problem in [&pile, &local] {
             let found = solve(problem, &options, None).unwrap();
             assert_eq!(found.status, Status::Solved);
@@ -417,7 +417,7 @@ mod tests {
             let w = Matrix::from_fn(3, 3, |i, j| mass * w[(i, j)]);
             let q = q.map(|x| speed * x);
             let form = Form::Local { delassus: Sparse::from_dense(&w), free_velocity: q.to_vec() };
-            let p = FrictionProblem::new(vec![Law::Coulomb { mu: 0.3 }], form).unwrap();
+            let p = ContactProblem::new(vec![Law::Coulomb { mu: 0.3 }], form).unwrap();
             checked(&p, &f.map(|x| x * speed / mass)).0.relative
         };
         let one = of(1.0, 1.0);
@@ -450,7 +450,7 @@ mod tests {
             let laws = vec![Law::Coulomb { mu: 0.4 }, Law::CoulombPlane { mu: 0.2 }, Law::Unilateral];
             let p = global(&mass, &h, &v[..6], &v[6..12], laws);
             let (w, q) = p.local().unwrap();
-            let expected = residual(&ContactProblem::new(&w, &q, &p.laws).unwrap(), &v[12..]);
+            let expected = residual(&ContactView::new(&w, &q, &p.laws).unwrap(), &v[12..]);
             let (found, u) = checked(&p, &v[12..]);
             // |c| ≤ 0.9 keeps the condition number below 200: twelve digits are left.
             let size = 1.0 + crate::linalg::max_abs(&u);

@@ -7,7 +7,7 @@
 //! global: M v = f + H r, u = Hᵀ v.
 
 use super::InvalidProblem;
-use super::friction_problem::{Form, FrictionProblem};
+use super::contact_problem::{ContactProblem, Form};
 use super::law::Law;
 use crate::linalg::Sparse;
 
@@ -102,7 +102,7 @@ fn contact_rows(touches: &[Touch]) -> Vec<(usize, usize, f64)> {
 }
 
 /// The pile in a box that is `wide` spheres wide and as many layers high, with friction μ: about 4 wide³ contacts.
-pub fn sphere_pile(wide: usize, mu: f64) -> Result<FrictionProblem, InvalidProblem> {
+pub fn sphere_pile(wide: usize, mu: f64) -> Result<ContactProblem, InvalidProblem> {
     let (spheres, touches) = touches(wide);
     let mut state = 0x9e37_79b9_7f4a_7c15_u64;
     let mut random = || {
@@ -129,7 +129,7 @@ pub fn sphere_pile(wide: usize, mu: f64) -> Result<FrictionProblem, InvalidProbl
         force,
         bias: vec![0.0; m],
     };
-    FrictionProblem::new(laws, form)
+    ContactProblem::new(laws, form)
 }
 
 fn cross(a: [f64; 3], b: [f64; 3]) -> [f64; 3] {

@@ -19,5 +19,5 @@ fn a_free_velocity_of_rounding_alone_is_zero() {
     .unwrap();
     let a = analyze(&d, &EnumerateOptions::default());
     assert_eq!(a.existence, Verdict::Proved);
-    assert_eq!(a.forces_unique, Verdict::Proved, "{:#?}", a.solutions.pieces);
+    assert_eq!(a.forces_unique, Verdict::Proved, "{:#?}", a.solutions.components);
 }

@@ -206,7 +206,7 @@ fn prop_000_3ii_holds_wherever_there_is_a_solution() {
     check(&prop_000_3ii(&d), &d, Outcome::Holds, ONE_ACCELERATION);
     // ∇h λ (no transpose: λ has one entry per contact, ∇h one column) is the same for all solutions.
     let set = enumerate(&d, &EnumerateOptions::default());
-    let along = &set.pieces[0].freedom.as_ref().unwrap().force;
+    let along = &set.components[0].freedom.as_ref().unwrap().force;
     let moved = d.jacobian.transpose().mul(along);
     assert!(along.max_abs() > 0.1 && moved.max_abs() < 1e-14);
 }
@@ -233,7 +233,7 @@ fn prop_000_3iv_holds_between_walls_that_part() {
     check(&prop_000_3iv(&d), &d, Outcome::Holds, SOLVABLE);
     let set = enumerate(&d, &EnumerateOptions::default());
     let want = c.expected("lambda_s+1");
-    assert!(set.pieces[0].force.iter().zip(&want).all(|(a, b)| (a - b).abs() < 1e-10));
+    assert!(set.components[0].force.iter().zip(&want).all(|(a, b)| (a - b).abs() < 1e-10));
 }
 
 #[test]
@@ -343,7 +343,7 @@ fn prop_000_7i_holds_for_independent_constraints() {
     let d = mixed();
     check(&prop_000_7i(&d), &d, Outcome::Holds, ONE);
     let c = golden("000.mixed_lcp");
-    let force = &enumerate(&d, &EnumerateOptions::default()).pieces[0].force;
+    let force = &enumerate(&d, &EnumerateOptions::default()).components[0].force;
     let want: Vec<f64> = c.expected("lambda_b").into_iter().chain(c.expected("lambda_u")).collect();
     assert!(force.iter().zip(&want).all(|(a, b)| (a - b).abs() < 1e-9 * (1.0 + b.abs())));
 }
@@ -684,7 +684,7 @@ fn hlcp_000_fails_where_the_printed_condition_holds() {
     let c = golden("000.pk.exact_region");
     let d = klein(60.0, [1.0, 1.0], -1.0, 9.81);
     check(&hlcp_000(&d), &d, Outcome::Fails, SILENT);
-    let count = enumerate(&d, &EnumerateOptions::default()).pieces.len();
+    let count = enumerate(&d, &EnumerateOptions::default()).components.len();
     assert_eq!(count as f64, c.expected("n_solutions_Fy9.81_xi-1")[0]);
     for mu in [[0.58, 0.58], [0.2, 1.0], [1.2, 0.0]] {
         let d = klein(60.0, mu, -1.0, 9.81);

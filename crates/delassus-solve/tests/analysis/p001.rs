@@ -6,7 +6,7 @@ use delassus_solve::analysis::{Finding, Outcome, one_solution};
 use delassus_solve::linalg::{Matrix, max_abs};
 use delassus_solve::modes::exact_answer;
 use delassus_solve::problem::{
-    ContactProblem, Dynamics, Law, Status, constrained_inverse_mass, held, reduced_coordinates,
+    ContactView, Dynamics, Law, Status, constrained_inverse_mass, held, reduced_coordinates,
 };
 use proptest::prelude::*;
 use serde_json::Value;
@@ -628,7 +628,7 @@ fn reduced_coordinates_drop_joints_that_repeat() {
     assert!(reduced_coordinates(&repeat(3.0)).is_none());
 }
 
-fn solved(problem: &ContactProblem<'_>) -> Option<Vec<f64>> {
+fn solved(problem: &ContactView<'_>) -> Option<Vec<f64>> {
     let s = one_solution(problem, 1e-10);
     (s.status == Status::Solved).then_some(s.impulse)
 }

@@ -140,7 +140,7 @@ proptest! {
         }
         let a = analyze(&d, &EnumerateOptions::default());
         if let Some(least) = a.minimum_norm {
-            let again = least_forces(&d, &a.solutions.pieces[0].force).unwrap();
+            let again = least_forces(&d, &a.solutions.components[0].force).unwrap();
             prop_assert!(all_near(&again, &least, 1e-7 * (1.0 + max_abs(&least))), "{:?} {:?}", again, least);
         }
     }

@@ -48,7 +48,7 @@ fn jam_003_holds_for_the_rod_above_its_jamming_friction() {
         assert!((one.slope + 0.5).abs() < 1e-14);
         assert!((f.value.unwrap() - 2.0).abs() < 1e-14 && (f.bound.unwrap() - 5.0 / 3.0).abs() < 1e-14);
     }
-    assert_eq!(enumerate(&pulled, &EnumerateOptions::default()).pieces.len(), 2);
+    assert_eq!(enumerate(&pulled, &EnumerateOptions::default()).components.len(), 2);
 }
 
 #[test]

@@ -25,7 +25,7 @@ fn prop_000_1_singular_mass_held_by_joints() {
     for load in [[0.0, 0.0], [1.0, -2.0], [-3.0, 5.0]] {
         let a = answer(&dynamics(&[2.0, 0.0], &load, &[&[0.0, 1.0]], &[0.5], &[JOINT]));
         assert_eq!((a.existence, a.acceleration_unique), (Verdict::Proved, Verdict::Proved));
-        let p = &a.solutions.pieces[0];
+        let p = &a.solutions.components[0];
         assert!((p.acceleration[0] + load[0] / 2.0).abs() < 1e-14 && (p.acceleration[1] + 0.5).abs() < 1e-14);
         assert!((p.force[0] - load[1]).abs() < 1e-14);
     }
@@ -133,7 +133,7 @@ fn eq_000_38_bound_of_the_guided_rod() {
     let count = |mu: f64, q: f64| {
         let set =
             delassus_solve::modes::enumerate_contact(&w, &[q, 0.0], &laws(mu), &EnumerateOptions::default());
-        set.pieces.len()
+        set.components.len()
     };
     // Below: one solution whatever pushes. Above: none or two.
     assert_eq!((count(1.6, -1.0), count(1.6, 1.0)), (1, 1));
@@ -182,7 +182,7 @@ fn prop_002_52_overlapping_groups() {
         &dynamics(&[1.0], &[1.0], &rows, &[0.0, 0.0], &[JOINT, CONTACT]),
         &EnumerateOptions::default(),
     );
-    let p = &set.pieces[0];
+    let p = &set.components[0];
     let d = p.freedom.as_ref().unwrap();
     assert!((p.force[0] - 0.5).abs() < 1e-12 && (p.force[1] - 0.5).abs() < 1e-12);
     assert!((d.force[(0, 0)] + d.force[(1, 0)]).abs() < 1e-12 && d.force[(0, 0)].abs() > 0.1);

@@ -3,34 +3,34 @@
 
 use clarabel::algebra::CscMatrix;
 use clarabel::solver::{DefaultSettings, DefaultSolver, IPSolver, SupportedConeT};
-use delassus_solve::contact::{FrictionOptions, FrictionSolution, Method, solve};
+use delassus_solve::contact::{ContactOptions, Method, Solution, solve};
 use delassus_solve::linalg::{Matrix, Sparse};
 use delassus_solve::problem::{
-    ContactProblem, Form, FrictionProblem, InvalidProblem, Law, Status, residual, row_offsets,
+    ContactProblem, ContactView, Form, InvalidProblem, Law, Status, residual, row_offsets,
 };
 
 use crate::support::random::Random;
 
 const TOLERANCE: f64 = 1e-8;
 
-fn options(method: Method) -> FrictionOptions {
-    FrictionOptions { tolerance: TOLERANCE, method, ..Default::default() }
+fn options(method: Method) -> ContactOptions {
+    ContactOptions { tolerance: TOLERANCE, method, ..Default::default() }
 }
 
 /// Solves, and compares the status of the solver with the residual check.
-fn judged(laws: &[Law], w: &Matrix, q: &[f64], method: Method) -> FrictionSolution {
+fn judged(laws: &[Law], w: &Matrix, q: &[f64], method: Method) -> Solution {
     let form = Form::Local { delassus: Sparse::from_dense(w), free_velocity: q.to_vec() };
-    let problem = FrictionProblem::new(laws.to_vec(), form).unwrap();
+    let problem = ContactProblem::new(laws.to_vec(), form).unwrap();
     let found = solve(&problem, &options(method), None).unwrap();
     assert!(found.impulse.iter().all(|x| x.is_finite()), "{method:?} {laws:?}");
-    let e = residual(&ContactProblem::new(w, q, laws).unwrap(), &found.impulse).relative;
+    let e = residual(&ContactView::new(w, q, laws).unwrap(), &found.impulse).relative;
     // Two ways of adding up may differ by rounding, nothing more.
     let solved = found.status == Status::Solved;
     assert!(!solved || e <= TOLERANCE * (1.0 + 1e-6), "{method:?} says {:.1e}, is {e:.1e}", found.residual);
     found
 }
 
-fn solved(laws: &[Law], w: &Matrix, q: &[f64]) -> FrictionSolution {
+fn solved(laws: &[Law], w: &Matrix, q: &[f64]) -> Solution {
     let found = judged(laws, w, q, Method::Auto);
     assert_eq!(found.status, Status::Solved, "residual {:.1e} of {laws:?}", found.residual);
     found
@@ -369,11 +369,11 @@ fn nothing_little_and_not_a_number() {
     assert_eq!(solved(&law, &w, &[0.0; 3]).impulse, [0.0; 3]);
     assert_eq!(solved(&law, &w, &[-1.0, 0.5, 0.0]).impulse, [1.0, -0.25, 0.0]);
     let form = Form::Local { delassus: Sparse::from_dense(&w), free_velocity: vec![-1.0, 0.5, 0.0] };
-    let problem = FrictionProblem::new(law.to_vec(), form).unwrap();
+    let problem = ContactProblem::new(law.to_vec(), form).unwrap();
     let start = [0.0, f64::NAN, 0.0];
-    let refused = solve(&problem, &FrictionOptions::default(), Some(&start));
+    let refused = solve(&problem, &ContactOptions::default(), Some(&start));
     assert!(matches!(refused, Err(InvalidProblem::NotFinite { index: 1, .. })));
-    let far = solve(&problem, &FrictionOptions::default(), Some(&[1e300, -1e300, 1e300])).unwrap();
+    let far = solve(&problem, &ContactOptions::default(), Some(&[1e300, -1e300, 1e300])).unwrap();
     assert_eq!(far.status, Status::Solved);
 }
 
@@ -437,7 +437,7 @@ fn the_same_bits_again() {
 fn a_pile_is_solved_alike_by_any_number_of_threads() {
     // 11,213 contacts in one island: too many to factor first, enough to be shared out.
     let pile = delassus_solve::problem::sphere_pile(13, 0.5).unwrap();
-    let options = FrictionOptions { tolerance: 1e-4, ..Default::default() };
+    let options = ContactOptions { tolerance: 1e-4, ..Default::default() };
     let run = |threads: usize| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         pool.install(|| solve(&pile, &options, None).unwrap())
@@ -446,7 +446,7 @@ fn a_pile_is_solved_alike_by_any_number_of_threads() {
     assert_eq!(one.status, Status::Solved);
     assert_eq!(one.impulse, four.impulse);
     let (w, q) = pile.local().unwrap();
-    assert!(residual(&ContactProblem::new(&w, &q, &pile.laws).unwrap(), &one.impulse).relative <= 1e-4);
+    assert!(residual(&ContactView::new(&w, &q, &pile.laws).unwrap(), &one.impulse).relative <= 1e-4);
 }
 
 #[test]
@@ -476,8 +476,8 @@ fn least_impulses_are_symmetric_and_do_not_depend_on_the_order() {
             force: vec![0.1, 0.0, -1.0, 0.0, 0.0, 0.0],
             bias: vec![0.0; 3 * order.len()],
         };
-        let problem = FrictionProblem::new(vec![Law::Coulomb { mu: 0.5 }; order.len()], form).unwrap();
-        let options = FrictionOptions { minimum_norm: true, ..Default::default() };
+        let problem = ContactProblem::new(vec![Law::Coulomb { mu: 0.5 }; order.len()], form).unwrap();
+        let options = ContactOptions { minimum_norm: true, ..Default::default() };
         let found = solve(&problem, &options, None).unwrap();
         assert_eq!(found.status, Status::Solved);
         // Back to the order of the corners.

@@ -3,10 +3,10 @@
 
 use std::time::Duration;
 
-use delassus_solve::contact::{FrictionOptions, FrictionSolution, Method, solve};
+use delassus_solve::contact::{ContactOptions, Method, Solution, solve};
 use delassus_solve::linalg::{Matrix, Sparse};
 use delassus_solve::problem::{
-    ContactProblem, Form, FrictionProblem, Law, Status, project_ellipse, residual, row_offsets, sphere_pile,
+    ContactProblem, ContactView, Form, Law, Status, project_ellipse, residual, row_offsets, sphere_pile,
 };
 
 use crate::support::random::Random;
@@ -19,9 +19,9 @@ fn drawn(laws: &[Law], freedoms: usize, random: &mut Random) -> (Matrix, Vec<f64
     (a.transpose().mul(&a), a.tr_mul_vec(&v))
 }
 
-fn run(laws: &[Law], w: &Matrix, q: &[f64], options: &FrictionOptions) -> FrictionSolution {
+fn run(laws: &[Law], w: &Matrix, q: &[f64], options: &ContactOptions) -> Solution {
     let form = Form::Local { delassus: Sparse::from_dense(w), free_velocity: q.to_vec() };
-    solve(&FrictionProblem::new(laws.to_vec(), form).unwrap(), options, None).unwrap()
+    solve(&ContactProblem::new(laws.to_vec(), form).unwrap(), options, None).unwrap()
 }
 
 /// The laws of small problems of all kinds.
@@ -51,11 +51,11 @@ fn solved_or_an_honest_other_status() {
         for freedoms in [rows + 2, rows.div_ceil(2)] {
             for _ in 0..4 {
                 let (w, q) = drawn(&laws, freedoms, &mut random);
-                let judged = ContactProblem::new(&w, &q, &laws).unwrap();
+                let judged = ContactView::new(&w, &q, &laws).unwrap();
                 let nothing = residual(&judged, &vec![0.0; rows]).relative;
                 for (k, (name, method)) in Method::ALL.iter().enumerate() {
                     let options =
-                        FrictionOptions { method: *method, max_iterations: 2000, ..Default::default() };
+                        ContactOptions { method: *method, max_iterations: 2000, ..Default::default() };
                     let found = run(&laws, &w, &q, &options);
                     let told = format!("{name} on {laws:?}: {:?} {:.1e}", found.status, found.residual);
                     assert!(found.impulse.iter().all(|x| x.is_finite()), "{told}");
@@ -98,7 +98,7 @@ fn no_method_solves_what_has_no_solution() {
     ];
     for (laws, w, q) in cases {
         for (name, method) in Method::ALL {
-            let options = FrictionOptions { method, max_iterations: 500, ..Default::default() };
+            let options = ContactOptions { method, max_iterations: 500, ..Default::default() };
             let found = run(laws, &w, &q, &options);
             assert_ne!(found.status, Status::Solved, "{name} on {laws:?}");
             assert!(
@@ -114,11 +114,11 @@ fn no_method_solves_what_has_no_solution() {
 fn few_iterations_are_few() {
     let laws = [Law::Coulomb { mu: 0.8 }; 12];
     let (w, q) = drawn(&laws, 14, &mut Random(9));
-    let judged = ContactProblem::new(&w, &q, &laws).unwrap();
+    let judged = ContactView::new(&w, &q, &laws).unwrap();
     let nothing = residual(&judged, &[0.0; 36]).relative;
     for (name, method) in Method::ALL.into_iter().filter(|m| m.1 != Method::Auto) {
         for max_iterations in [0, 1, 3] {
-            let options = FrictionOptions { method, max_iterations, tolerance: 1e-14, ..Default::default() };
+            let options = ContactOptions { method, max_iterations, tolerance: 1e-14, ..Default::default() };
             let found = run(&laws, &w, &q, &options);
             assert!(found.iterations <= max_iterations.max(8), "{name}: {}", found.iterations);
             assert_ne!(found.status, Status::Solved, "{name}");
@@ -135,7 +135,7 @@ fn few_iterations_are_few() {
 #[test]
 fn sweeps_for_every_law() {
     let mut random = Random(12);
-    let options = FrictionOptions { method: Method::GaussSeidel, max_iterations: 2000, ..Default::default() };
+    let options = ContactOptions { method: Method::GaussSeidel, max_iterations: 2000, ..Default::default() };
     for round in 0..10 {
         let coulomb = vec![Law::Coulomb { mu: 0.5 }; 10];
         let (w, q) = drawn(&coulomb, 40, &mut random);
@@ -164,7 +164,7 @@ fn elliptic_friction_by_a_second_method() {
             let (gram, mut q) = drawn(&laws, 12, &mut random);
             let w = Matrix::from_fn(9, 9, |i, j| gram[(i, j)] + if i == j { 1.0 } else { 0.0 });
             (0..3).for_each(|k| q[3 * k] = -q[3 * k].abs());
-            let options = FrictionOptions { tolerance: 1e-13, ..Default::default() };
+            let options = ContactOptions { tolerance: 1e-13, ..Default::default() };
             let found = run(&laws, &w, &q, &options);
             assert_eq!(found.status, Status::Solved);
             let step = 0.5 / w.symmetric_eigenvalues()[8];
@@ -229,8 +229,8 @@ fn least_impulses_with_rolling_friction() {
         bias: vec![0.0; 25],
     };
     let laws = vec![Law::Rolling { mu: 0.5, rolling: 0.3 }; 5];
-    let problem = FrictionProblem::new(laws, form).unwrap();
-    let options = FrictionOptions { minimum_norm: true, ..Default::default() };
+    let problem = ContactProblem::new(laws, form).unwrap();
+    let options = ContactOptions { minimum_norm: true, ..Default::default() };
     let found = solve(&problem, &options, None).unwrap();
     assert_eq!(found.status, Status::Solved);
     for k in 0..5 {
@@ -239,7 +239,7 @@ fn least_impulses_with_rolling_friction() {
         let r = &found.impulse[5 * k..5 * k + 5];
         assert!(r.iter().zip(equal).all(|(a, b)| (a - b).abs() < 1e-6), "{:?}", found.impulse);
     }
-    let free = FrictionOptions::default();
+    let free = ContactOptions::default();
     let any = solve(&problem, &free, None).unwrap().impulse;
     let norm = |r: &[f64]| r.iter().map(|x| x * x).sum::<f64>().sqrt();
     assert!(norm(&found.impulse) <= norm(&any) * (1.0 + 1e-9));
@@ -256,13 +256,13 @@ fn bits() -> u64 {
     // Enough contacts to be shared out among threads.
     let pile = delassus_solve::problem::sphere_pile(7, 0.5).unwrap();
     assert!(pile.laws.len() > 1024);
-    let options = FrictionOptions { tolerance: 1e-4, ..Default::default() };
+    let options = ContactOptions { tolerance: 1e-4, ..Default::default() };
     add(&solve(&pile, &options, None).unwrap().impulse);
     let mut random = Random(3);
     for laws in kinds() {
         let (w, q) = drawn(&laws, 12, &mut random);
         for (_, method) in Method::ALL {
-            let options = FrictionOptions { method, max_iterations: 200, ..Default::default() };
+            let options = ContactOptions { method, max_iterations: 200, ..Default::default() };
             add(&run(&laws, &w, &q, &options).impulse);
         }
     }
@@ -312,12 +312,12 @@ fn impulses_are_numbers_where_w_is_indefinite() {
         w[(0, 0)] = -1.0;
         w[(3, 4)] = 40.0 * random.centred();
         for (name, method) in Method::ALL {
-            let options = FrictionOptions { method, max_iterations: 500, ..FrictionOptions::default() };
+            let options = ContactOptions { method, max_iterations: 500, ..ContactOptions::default() };
             let found = run(&laws, &w, &q, &options);
             let finite = found.impulse.iter().all(|x| x.is_finite());
             assert!(finite && !found.residual.is_nan(), "{name}: {:?} {}", found.impulse, found.residual);
             // What is handed out is no worse than no impulses.
-            let none = residual(&ContactProblem::new(&w, &q, &laws).unwrap(), &[0.0; 6]).relative;
+            let none = residual(&ContactView::new(&w, &q, &laws).unwrap(), &[0.0; 6]).relative;
             assert!(
                 found.residual <= (none * (1.0 + 1e-12)).max(options.tolerance),
                 "{name}: {} > {none}",
@@ -331,13 +331,13 @@ fn impulses_are_numbers_where_w_is_indefinite() {
 fn limits_end_every_method_with_its_best_point() {
     let small = sphere_pile(4, 0.5).unwrap();
     let (delassus, free_velocity) = small.local().unwrap();
-    let local = FrictionProblem::new(small.laws.clone(), Form::Local { delassus, free_velocity }).unwrap();
+    let local = ContactProblem::new(small.laws.clone(), Form::Local { delassus, free_velocity }).unwrap();
     // The second has enough contacts to be swept without W.
     for (form, problem) in [("with W", local), ("without W", sphere_pile(6, 0.5).unwrap())] {
         for (name, method) in Method::ALL {
-            let options = FrictionOptions { tolerance: 1e-15, method, ..FrictionOptions::default() };
+            let options = ContactOptions { tolerance: 1e-15, method, ..ContactOptions::default() };
             let limited = |max_work: u64| {
-                solve(&problem, &FrictionOptions { max_work: Some(max_work), ..options }, None).unwrap()
+                solve(&problem, &ContactOptions { max_work: Some(max_work), ..options }, None).unwrap()
             };
             let mut last = f64::INFINITY;
             for max_work in [0, 2_000_000, 20_000_000] {
@@ -352,7 +352,7 @@ fn limits_end_every_method_with_its_best_point() {
                 let again = limited(max_work);
                 assert_eq!((found.status, &found.impulse), (again.status, &again.impulse), "{name} {form}");
             }
-            let options = FrictionOptions { time_limit: Some(Duration::ZERO), ..options };
+            let options = ContactOptions { time_limit: Some(Duration::ZERO), ..options };
             let found = solve(&problem, &options, None).unwrap();
             assert_eq!(found.status, Status::Interrupted, "{name} {form}");
             assert!(found.residual.is_finite() && found.impulse.iter().all(|x| x.is_finite()));

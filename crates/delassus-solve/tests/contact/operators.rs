@@ -2,7 +2,7 @@
 
 use delassus_solve::linalg::{BlockMatrix, Matrix, Sparse, max_abs};
 use delassus_solve::problem::{
-    ContactProblem, Delassus, Form, FrictionProblem, InvalidProblem, Law, MatrixFree, residual,
+    ContactProblem, ContactView, Delassus, Form, InvalidProblem, Law, MatrixFree, residual,
 };
 use proptest::prelude::*;
 
@@ -19,14 +19,14 @@ struct Scene {
 }
 
 impl Scene {
-    fn problem(&self) -> FrictionProblem {
+    fn problem(&self) -> ContactProblem {
         let form = Form::Global {
             mass: Sparse::from_dense(&self.mass),
             jacobian_transposed: Sparse::from_dense(&self.h),
             force: self.push.clone(),
             bias: self.bias.clone(),
         };
-        FrictionProblem::new(self.laws.clone(), form).unwrap()
+        ContactProblem::new(self.laws.clone(), form).unwrap()
     }
 }
 
@@ -112,7 +112,7 @@ fn agree(scene: &Scene) {
     let expected = dense.apply(f);
     let f_size: Vec<f64> = f.iter().map(|x| x.abs()).collect();
     let scale = size.mul_vec(&f_size);
-    let judged = residual(&ContactProblem::new(&dense, &q, &scene.laws).unwrap(), f);
+    let judged = residual(&ContactView::new(&dense, &q, &scene.laws).unwrap(), f);
     for w in others {
         assert_eq!(w.dim(), m);
         let u = w.apply(f);
@@ -129,7 +129,7 @@ fn agree(scene: &Scene) {
         let block = w.block(m / 2..m, 0..m);
         assert_eq!(block, Matrix::from_fn(m - m / 2, m, |i, j| w.entry(m / 2 + i, j)));
         // The residual takes u with weights 1, ρ and |f| and a factor of at most 1 + μ + μ_r ≤ 2.
-        let found = residual(&ContactProblem::new(w, &q, &scene.laws).unwrap(), f);
+        let found = residual(&ContactView::new(w, &q, &scene.laws).unwrap(), f);
         let u_size = max_abs(&scale) + max_abs(&q);
         assert!((found.velocity - judged.velocity).abs() <= 2e-13 * u_size);
         assert_eq!(found.force, judged.force);
@@ -202,6 +202,6 @@ fn what_makes_no_operator_is_refused() {
     assert!(matches!(refused(mass(1e-200), &mass(1e100)), Some(InvalidProblem::NotFinite { .. })));
     assert!(matches!(refused(mass(1.0), &Sparse::zeros(2, 1)), Some(InvalidProblem::Size { .. })));
     let local = Form::Local { delassus: one, free_velocity: vec![0.0] };
-    let local = FrictionProblem::new(vec![Law::Unilateral], local).unwrap();
+    let local = ContactProblem::new(vec![Law::Unilateral], local).unwrap();
     assert!(local.matrix_free().unwrap().is_none(), "W is stored already");
 }

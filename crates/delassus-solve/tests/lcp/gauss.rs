@@ -54,7 +54,7 @@ proptest! {
         prop_assume!(*r.delassus.singular_values().last().unwrap() > 1e-3);
         let analysis = analyze(&d, &EnumerateOptions::default());
         prop_assert_eq!(analysis.existence, Verdict::Proved);
-        let a = &analysis.solutions.pieces[0].acceleration;
+        let a = &analysis.solutions.components[0].acceleration;
         let by_force = |f: &[f64]| r.acceleration(f);
         for solver in [Solver::Lemke, Solver::PrincipalPivoting, Solver::NewtonMin, Solver::Enumerate] {
             let lift = sliding_lcp(&r.delassus, &r.free_velocity, &d.laws).unwrap();
@@ -75,7 +75,7 @@ proptest! {
     fn eq_001_53_54_56_mixed(d in system(2, 2)) {
         let r = d.reduce().unwrap();
         prop_assume!(*r.delassus.singular_values().last().unwrap() > 1e-3);
-        let a = analyze(&d, &EnumerateOptions::default()).solutions.pieces[0].acceleration.clone();
+        let a = analyze(&d, &EnumerateOptions::default()).solutions.components[0].acceleration.clone();
         let lift = sliding_lcp(&r.delassus, &r.free_velocity, &d.laws).unwrap();
         let by_force = |z: &[f64]| r.acceleration(&lift.force_of(z));
         prop_assert!(same(&by_force(&point(&multiplier_program(&lift.lcp.matrix, &lift.lcp.vector)).unwrap()), &a));
@@ -94,7 +94,7 @@ proptest! {
         let f = r.delassus.solve(&r.free_velocity.iter().map(|x| -x).collect::<Vec<_>>()).unwrap();
         let a = r.acceleration(&f);
         prop_assert!(same(&point(&gauss_principle(&d).unwrap()).unwrap(), &a));
-        prop_assert!(same(&analyze(&d, &EnumerateOptions::default()).solutions.pieces[0].acceleration, &a));
+        prop_assert!(same(&analyze(&d, &EnumerateOptions::default()).solutions.components[0].acceleration, &a));
     }
 }
 

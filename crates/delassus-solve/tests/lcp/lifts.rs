@@ -6,7 +6,7 @@ use delassus_solve::lcp::{
 };
 use delassus_solve::linalg::{Matrix, max_abs, norm};
 use delassus_solve::modes::{EnumerateOptions, enumerate};
-use delassus_solve::problem::{ContactProblem, Dynamics, Law, Slip, residual};
+use delassus_solve::problem::{ContactView, Dynamics, Law, Slip, residual};
 use proptest::prelude::*;
 
 /// A random system: n coordinates, constraints with one tangent each where the law has friction.
@@ -199,10 +199,10 @@ proptest! {
         let lift = guide_horizontal_lcp(&r.delassus, &r.free_velocity, &laws);
         prop_assume!(lift.is_some());
         let lift = lift.unwrap();
-        let problem = ContactProblem::new(&r.delassus, &r.free_velocity, &laws).unwrap();
+        let problem = ContactView::new(&r.delassus, &r.free_velocity, &laws).unwrap();
         let set = enumerate(&d, &EnumerateOptions::default());
         let HorizontalLcp { a, b, vector } = &lift.hlcp;
-        for piece in set.pieces.iter().filter(|p| p.freedom.is_none()) {
+        for piece in set.components.iter().filter(|p| p.freedom.is_none()) {
             let n = [piece.force[1], piece.force[3]];
             let plus: Vec<f64> = n.iter().map(|x| x.max(0.0)).collect();
             let minus: Vec<f64> = n.iter().map(|x| (-x).max(0.0)).collect();
@@ -226,7 +226,7 @@ proptest! {
             let r = d.reduce().unwrap();
             let lift = sliding_lcp(&r.delassus, &r.free_velocity, &laws).unwrap();
             let solution = solve_lcp(&lift.lcp, Solver::Auto, 1e-12);
-            let problem = ContactProblem::new(&r.delassus, &r.free_velocity, &laws).unwrap();
+            let problem = ContactView::new(&r.delassus, &r.free_velocity, &laws).unwrap();
             if solution.residual < 1e-11 {
                 prop_assert!(residual(&problem, &lift.force_of(&solution.z)).relative < 1e-8);
             }
@@ -245,14 +245,14 @@ proptest! {
         let set = enumerate(&d, &EnumerateOptions::default());
         if solution.residual < 1e-10 {
             let f = lift.force_of(&solution.z);
-            let problem = ContactProblem::new(&r.delassus, &r.free_velocity, &laws).unwrap();
+            let problem = ContactView::new(&r.delassus, &r.free_velocity, &laws).unwrap();
             let e = residual(&problem, &f).relative;
             prop_assert!(e < 1e-7, "{}", e);
-            let nearest = set.pieces.iter().map(|p| norm(&p.force.iter().zip(&f).map(|(a, b)| a - b).collect::<Vec<_>>())).fold(f64::INFINITY, f64::min);
-            let free = set.pieces.iter().any(|p| p.freedom.is_some());
+            let nearest = set.components.iter().map(|p| norm(&p.force.iter().zip(&f).map(|(a, b)| a - b).collect::<Vec<_>>())).fold(f64::INFINITY, f64::min);
+            let free = set.components.iter().any(|p| p.freedom.is_some());
             prop_assert!(free || nearest < 1e-6 * (1.0 + norm(&f)), "{}", nearest);
         } else {
-            prop_assert!(set.pieces.is_empty() || !set.decided, "enumeration has {} solutions, pivoting none", set.pieces.len());
+            prop_assert!(set.components.is_empty() || !set.decided, "enumeration has {} solutions, pivoting none", set.components.len());
         }
     }
 }

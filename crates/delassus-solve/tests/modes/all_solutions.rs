@@ -4,14 +4,14 @@ use delassus_solve::analysis::analyze;
 use delassus_solve::lcp::Verdict;
 use delassus_solve::linalg::{Matrix, dot, norm};
 use delassus_solve::modes::{EnumerateOptions, Mode, SolutionSet, enumerate, enumerate_contact};
-use delassus_solve::problem::{ContactProblem, Dynamics, Law, Slip, residual};
+use delassus_solve::problem::{ContactView, Dynamics, Law, Slip, residual};
 use proptest::prelude::*;
 
 fn contact(w: &Matrix, q: &[f64], laws: &[Law]) -> SolutionSet {
     let set = enumerate_contact(w, q, laws, &EnumerateOptions::default());
     assert!(set.complete);
-    let problem = ContactProblem::new(w, q, laws).unwrap();
-    for piece in &set.pieces {
+    let problem = ContactView::new(w, q, laws).unwrap();
+    for piece in &set.components {
         let r = residual(&problem, &piece.force).relative;
         assert!(r < 1e-9, "a listed solution has residual {r:e}");
     }
@@ -19,7 +19,7 @@ fn contact(w: &Matrix, q: &[f64], laws: &[Law]) -> SolutionSet {
 }
 
 fn normals(set: &SolutionSet) -> Vec<f64> {
-    let mut n: Vec<f64> = set.pieces.iter().map(|p| p.force[0]).collect();
+    let mut n: Vec<f64> = set.components.iter().map(|p| p.force[0]).collect();
     n.sort_by(f64::total_cmp);
     n
 }
@@ -29,13 +29,13 @@ fn painleve_rod_has_none_one_or_two() {
     // Rod at 45°, m = 1: a = 2.5, h = −1.5 (003 Fig. 2); sliding with e = −1 and μ = 2 the LCP is −0.5 λ + q.
     let w = Matrix::from_rows(&[[2.5, -1.5], [-1.5, 2.5]]);
     let law = |e: f64| [Law::Sliding { mu: 2.0, slip: Slip::Plane(e) }];
-    assert!(contact(&w, &[-9.81, 0.0], &law(-1.0)).pieces.is_empty());
+    assert!(contact(&w, &[-9.81, 0.0], &law(-1.0)).components.is_empty());
     let two = contact(&w, &[3.0, 0.0], &law(-1.0));
-    assert_eq!(two.pieces.len(), 2);
+    assert_eq!(two.components.len(), 2);
     assert!((normals(&two)[0]).abs() < 1e-15 && (normals(&two)[1] - 6.0).abs() < 1e-12);
     let one = contact(&w, &[-9.81, 0.0], &law(1.0));
-    assert_eq!(one.pieces.len(), 1);
-    assert!((one.pieces[0].force[0] - 9.81 / 5.5).abs() < 1e-14);
+    assert_eq!(one.components.len(), 1);
+    assert!((one.components[0].force[0] - 9.81 / 5.5).abs() < 1e-14);
 }
 
 #[test]
@@ -45,7 +45,7 @@ fn negative_identity_has_every_complementary_solution() {
     let w = Matrix::from_fn(n, n, |i, j| if i == j { -1.0 } else { 0.0 });
     let q: Vec<f64> = (1..=n).map(|k| k as f64).collect();
     let set = contact(&w, &q, &vec![Law::Unilateral; n]);
-    assert_eq!(set.pieces.len(), 1 << n);
+    assert_eq!(set.components.len(), 1 << n);
     assert!(set.decided);
 }
 
@@ -54,8 +54,8 @@ fn degenerate_solution_is_listed_once() {
     // z = (1, 0), w = (0, 0): both (closed, open) and (closed, closed) describe it.
     let w = Matrix::from_rows(&[[1.0, 0.5], [0.5, 1.0]]);
     let set = contact(&w, &[-1.0, -0.5], &[Law::Unilateral; 2]);
-    assert_eq!(set.pieces.len(), 1);
-    assert!(set.pieces[0].freedom.is_none() && set.decided);
+    assert_eq!(set.components.len(), 1);
+    assert!(set.components[0].freedom.is_none() && set.decided);
 }
 
 #[test]
@@ -70,8 +70,8 @@ fn three_point_block_is_a_triangle() {
     )
     .unwrap();
     let set = enumerate(&dynamics, &EnumerateOptions::default());
-    assert_eq!(set.pieces.len(), 1);
-    let piece = &set.pieces[0];
+    assert_eq!(set.components.len(), 1);
+    let piece = &set.components[0];
     for f in &piece.force {
         assert!((f - 6.54).abs() < 1e-12, "{f}");
     }
@@ -85,23 +85,25 @@ fn a_joint_and_a_contact_on_one_direction_leave_a_ray() {
     // 002 Lemma 5.2, corrected: G₁ = G₂ = 1, b = −1: λ₁ + λ₂ = 1, λ₂ ≥ 0 unbounded; least norm (½, ½).
     let w = Matrix::from_rows(&[[1.0, 1.0], [1.0, 1.0]]);
     let set = contact(&w, &[-1.0, -1.0], &[Law::Bilateral, Law::Unilateral]);
-    assert_eq!(set.pieces.len(), 1);
-    assert!((set.pieces[0].force[0] - 0.5).abs() < 1e-12 && (set.pieces[0].force[1] - 0.5).abs() < 1e-12);
-    assert_eq!(set.pieces[0].freedom.as_ref().unwrap().force.cols(), 1);
+    assert_eq!(set.components.len(), 1);
+    assert!(
+        (set.components[0].force[0] - 0.5).abs() < 1e-12 && (set.components[0].force[1] - 0.5).abs() < 1e-12
+    );
+    assert_eq!(set.components[0].freedom.as_ref().unwrap().force.cols(), 1);
 }
 
 #[test]
 fn zero_operator() {
     // W = 0: 0 ≤ f ⊥ q ≥ 0 is a point, a ray, or nothing.
     let w = Matrix::zeros(1, 1);
-    assert_eq!(contact(&w, &[1.0], &[Law::Unilateral]).pieces.len(), 1);
-    assert!(contact(&w, &[1.0], &[Law::Unilateral]).pieces[0].freedom.is_none());
+    assert_eq!(contact(&w, &[1.0], &[Law::Unilateral]).components.len(), 1);
+    assert!(contact(&w, &[1.0], &[Law::Unilateral]).components[0].freedom.is_none());
     let ray = contact(&w, &[0.0], &[Law::Unilateral]);
-    assert_eq!(ray.pieces.len(), 1);
-    assert!(ray.pieces[0].freedom.is_some());
-    assert!(contact(&w, &[-1.0], &[Law::Unilateral]).pieces.is_empty());
-    assert!(contact(&w, &[1.0], &[Law::Bilateral]).pieces.is_empty());
-    assert_eq!(contact(&Matrix::zeros(0, 0), &[], &[]).pieces.len(), 1);
+    assert_eq!(ray.components.len(), 1);
+    assert!(ray.components[0].freedom.is_some());
+    assert!(contact(&w, &[-1.0], &[Law::Unilateral]).components.is_empty());
+    assert!(contact(&w, &[1.0], &[Law::Bilateral]).components.is_empty());
+    assert_eq!(contact(&Matrix::zeros(0, 0), &[], &[]).components.len(), 1);
 }
 
 #[test]
@@ -116,17 +118,17 @@ fn singular_mass() {
     )
     .unwrap();
     let set = enumerate(&free, &EnumerateOptions::default());
-    assert_eq!(set.pieces.len(), 1);
-    let freedom = set.pieces[0].freedom.as_ref().unwrap();
+    assert_eq!(set.components.len(), 1);
+    let freedom = set.components[0].freedom.as_ref().unwrap();
     assert!(freedom.acceleration.max_abs() > 0.0 && freedom.force.max_abs() == 0.0);
     // A push into the contact determines everything: 0 + 3 = λ, a_y = 0.
     let pushed = Dynamics { force: vec![0.0, 3.0], ..free.clone() };
     let set = enumerate(&pushed, &EnumerateOptions::default());
-    assert_eq!(set.pieces.len(), 1);
-    assert!(set.pieces[0].freedom.is_none() && (set.pieces[0].force[0] - 3.0).abs() < 1e-14);
+    assert_eq!(set.components.len(), 1);
+    assert!(set.components[0].freedom.is_none() && (set.components[0].force[0] - 3.0).abs() < 1e-14);
     // A pull without mass to resist it has no answer.
     let pulled = Dynamics { force: vec![0.0, -3.0], ..free };
-    assert!(enumerate(&pulled, &EnumerateOptions::default()).pieces.is_empty());
+    assert!(enumerate(&pulled, &EnumerateOptions::default()).components.is_empty());
 }
 
 #[test]
@@ -135,8 +137,8 @@ fn planar_stick_slide_and_open() {
     let laws = [Law::CoulombPlane { mu: 0.5 }];
     let mode = |q: [f64; 2]| {
         let set = contact(&w, &q, &laws);
-        assert_eq!(set.pieces.len(), 1, "{q:?}");
-        (set.pieces[0].modes[0], set.pieces[0].force.clone())
+        assert_eq!(set.components.len(), 1, "{q:?}");
+        (set.components[0].modes[0], set.components[0].force.clone())
     };
     assert_eq!(mode([-2.0, 0.9]).0, Mode::Stick);
     let (m, f) = mode([-2.0, 1.5]);
@@ -154,7 +156,7 @@ fn too_many_modes_are_refused_not_guessed() {
         &vec![Law::Unilateral; n],
         &EnumerateOptions::default(),
     );
-    assert!(!set.complete && set.pieces.is_empty());
+    assert!(!set.complete && set.components.is_empty());
 }
 
 #[test]
@@ -165,7 +167,7 @@ fn twelve_contacts_within_a_second() {
     let q: Vec<f64> = (0..n).map(|k| if k % 3 == 0 { 1.0 } else { -1.0 }).collect();
     let start = std::time::Instant::now();
     let set = contact(&w, &q, &vec![Law::Unilateral; n]);
-    assert_eq!(set.pieces.len(), 1);
+    assert_eq!(set.components.len(), 1);
     assert!(start.elapsed().as_secs_f64() < 1.0, "{:?}", start.elapsed());
 }
 
@@ -182,8 +184,8 @@ fn hundreds_of_redundant_contacts_are_one_polyhedron() {
     )
     .unwrap();
     let set = enumerate(&dynamics, &EnumerateOptions::default());
-    assert!(set.complete && set.decided && set.pieces.len() == 1);
-    let piece = &set.pieces[0];
+    assert!(set.complete && set.decided && set.components.len() == 1);
+    let piece = &set.components[0];
     assert_eq!(piece.freedom.as_ref().unwrap().force.cols(), n - 2);
     assert!(piece.force.iter().all(|f| (f - 9.81 / n as f64).abs() < 1e-10));
 }
@@ -200,7 +202,7 @@ fn walls_without_room_are_impossible_however_many() {
     )
     .unwrap();
     let set = enumerate(&dynamics, &EnumerateOptions::default());
-    assert!(set.complete && set.decided && set.pieces.is_empty());
+    assert!(set.complete && set.decided && set.components.is_empty());
 }
 
 #[test]
@@ -230,7 +232,7 @@ fn a_light_body_beside_a_heavy_one_does_not_fall_through() {
     .unwrap();
     let a = analyze(&press, &EnumerateOptions::default());
     assert_eq!(a.forces_unique, Verdict::Proved);
-    assert!((a.solutions.pieces[0].force[1] - 9.81e-5).abs() < 1e-15);
+    assert!((a.solutions.components[0].force[1] - 9.81e-5).abs() < 1e-15);
     for e in 1..=12 {
         let (light, heavy) = (10f64.powi(-e), 10f64.powi(e));
         let d = Dynamics::new(
@@ -243,7 +245,7 @@ fn a_light_body_beside_a_heavy_one_does_not_fall_through() {
         .unwrap();
         let a = analyze(&d, &EnumerateOptions::default());
         assert_eq!(a.existence, Verdict::Proved, "{e}");
-        let p = &a.solutions.pieces[0];
+        let p = &a.solutions.components[0];
         assert!((p.force[2] - 9.81).abs() < 1e-9 && p.acceleration[2].abs() < 1e-9, "{e}: {p:?}");
     }
 }
@@ -263,7 +265,7 @@ fn nearly_jammed_beside_a_light_block() {
         .unwrap();
         let a = analyze(&d, &EnumerateOptions::default());
         assert_eq!(a.existence, Verdict::Proved, "{close}");
-        assert!((a.solutions.pieces[0].force[2] - 9.81e-3).abs() < 1e-12, "{close}");
+        assert!((a.solutions.components[0].force[2] - 9.81e-3).abs() < 1e-12, "{close}");
     }
 }
 
@@ -340,7 +342,7 @@ proptest! {
     fn definite_problems_have_exactly_one((w, q) in definite(5)) {
         let laws = [Law::Bilateral, Law::Unilateral, Law::Unilateral, Law::Unilateral, Law::Unilateral];
         let set = contact(&w, &q, &laws);
-        prop_assert_eq!(set.pieces.len(), 1);
+        prop_assert_eq!(set.components.len(), 1);
     }
 
     /// A planted solution is found: pick f, u that satisfy the laws, then q = u − W f.
@@ -370,7 +372,7 @@ proptest! {
         let wf = w.mul_vec(&force);
         let q: Vec<f64> = velocity.iter().zip(&wf).map(|(u, x)| u - x).collect();
         let set = contact(&w, &q, &laws);
-        let near = set.pieces.iter().map(|p| {
+        let near = set.components.iter().map(|p| {
             let d: Vec<f64> = p.force.iter().zip(&force).map(|(a, b)| a - b).collect();
             norm(&d)
         }).fold(f64::INFINITY, f64::min);
@@ -389,8 +391,8 @@ proptest! {
         let full = contact(&r.delassus, &r.free_velocity, &laws);
         prop_assert!(quick.complete);
         if quick.decided && full.decided {
-            prop_assert_eq!(quick.pieces.len(), full.pieces.len());
-            for (a, b) in quick.pieces.iter().zip(&full.pieces) {
+            prop_assert_eq!(quick.components.len(), full.components.len());
+            for (a, b) in quick.components.iter().zip(&full.components) {
                 prop_assert!(a.force.iter().zip(&b.force).all(|(x, y)| (x - y).abs() < 1e-7));
                 prop_assert_eq!(a.freedom.is_some(), b.freedom.is_some());
             }
@@ -407,10 +409,10 @@ proptest! {
         let free = j.mul_vec(&q);
         let set = contact(&w, &free, &[Law::Unilateral; 4]);
         // J Jᵀ with q in its range: solvable (000 Prop. 3 (v)).
-        prop_assert!(!set.pieces.is_empty() || !set.decided);
+        prop_assert!(!set.components.is_empty() || !set.decided);
         let pull = |f: &[f64]| j.tr_mul_vec(f);
-        for p in &set.pieces {
-            let (a, b) = (pull(&p.force), pull(&set.pieces[0].force));
+        for p in &set.components {
+            let (a, b) = (pull(&p.force), pull(&set.components[0].force));
             prop_assert!((a[0] - b[0]).abs() + (a[1] - b[1]).abs() < 1e-7);
             if let Some(d) = &p.freedom {
                 let inside = d.limits.iter().all(|h| *h < -1e-6);

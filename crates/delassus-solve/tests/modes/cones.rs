@@ -4,7 +4,7 @@ use delassus_solve::analysis::{analyze, one_solution};
 use delassus_solve::lcp::Verdict;
 use delassus_solve::linalg::Matrix;
 use delassus_solve::modes::{EnumerateOptions, Mode, enumerate_contact};
-use delassus_solve::problem::{ContactProblem, Dynamics, Law, Status};
+use delassus_solve::problem::{ContactView, Dynamics, Law, Status};
 use proptest::prelude::*;
 
 #[test]
@@ -13,7 +13,7 @@ fn block_in_space_sticks_slides_and_parts() {
     let w = Matrix::identity(3);
     let laws = [Law::Coulomb { mu: 0.5 }];
     let f = |q: [f64; 3]| {
-        let s = one_solution(&ContactProblem::new(&w, &q, &laws).unwrap(), 1e-10);
+        let s = one_solution(&ContactView::new(&w, &q, &laws).unwrap(), 1e-10);
         assert_eq!(s.status, Status::Solved, "{q:?} {}", s.residual);
         s.impulse
     };
@@ -51,11 +51,11 @@ fn sphere_on_incline_rolls_or_slips() {
     let roll = analyze(&dynamics(0.3), &EnumerateOptions::default());
     assert_eq!(roll.existence, Verdict::Proved);
     assert_eq!(roll.acceleration_unique, Verdict::Unknown);
-    assert_eq!(roll.solutions.pieces[0].modes[0], Mode::Stick);
-    assert!((roll.solutions.pieces[0].acceleration[0] - 3.5035714285714286).abs() < 1e-9);
+    assert_eq!(roll.solutions.components[0].modes[0], Mode::Stick);
+    assert!((roll.solutions.components[0].acceleration[0] - 3.5035714285714286).abs() < 1e-9);
     let slip = analyze(&dynamics(0.1), &EnumerateOptions::default());
-    assert_eq!(slip.solutions.pieces[0].modes[0], Mode::Slide);
-    assert!((slip.solutions.pieces[0].acceleration[0] - 4.055429078887465).abs() < 1e-9);
+    assert_eq!(slip.solutions.components[0].modes[0], Mode::Slide);
+    assert!((slip.solutions.components[0].acceleration[0] - 4.055429078887465).abs() < 1e-9);
 }
 
 proptest! {
@@ -72,10 +72,10 @@ proptest! {
         let full = Matrix::from_fn(3, 3, |i, j| if i < 2 && j < 2 { w[(i, j)] } else if i == j { 1.0 } else { 0.0 });
         let free = [q[0] - 1.0, q[1], 0.0];
         let laws = [Law::Coulomb { mu }];
-        let s = one_solution(&ContactProblem::new(&full, &free, &laws).unwrap(), 1e-10);
+        let s = one_solution(&ContactView::new(&full, &free, &laws).unwrap(), 1e-10);
         prop_assert_eq!(s.status, Status::Solved);
         let set = enumerate_contact(&w, &free[..2], &[Law::CoulombPlane { mu }], &EnumerateOptions::default());
-        let near = set.pieces.iter().any(|p| (p.force[0] - s.impulse[0]).abs() + (p.force[1] - s.impulse[1]).abs() < 1e-8);
+        let near = set.components.iter().any(|p| (p.force[0] - s.impulse[0]).abs() + (p.force[1] - s.impulse[1]).abs() < 1e-8);
         prop_assert!(near && s.impulse[2].abs() < 1e-9);
     }
 
@@ -90,7 +90,7 @@ proptest! {
         for associated in [false, true] {
             let law = if associated { Law::Cone { mu } } else { Law::Coulomb { mu } };
             let laws = [Law::Bilateral, law, law];
-            let s = one_solution(&ContactProblem::new(&w, &q, &laws).unwrap(), 1e-10);
+            let s = one_solution(&ContactView::new(&w, &q, &laws).unwrap(), 1e-10);
             prop_assert_eq!(s.status, Status::Solved, "{} {}", associated, s.residual);
         }
     }

@@ -115,8 +115,8 @@ pub(super) fn decide(
     }
     let set = enumerate(&dynamics, &EnumerateOptions::default());
     let mut answers: Vec<Answer> = Vec::new();
-    let size = set.pieces.iter().fold(1.0_f64, |m, p| m.max(max_abs(&p.acceleration)));
-    for component in &set.pieces {
+    let size = set.components.iter().fold(1.0_f64, |m, p| m.max(max_abs(&p.acceleration)));
+    for component in &set.components {
         let answer = read.answer(&component.force, &component.velocity, &component.acceleration);
         let twin = answers.iter_mut().find(|known| {
             let apart = known.acceleration.iter().zip(&answer.acceleration).map(|(a, b)| (a - b).abs());

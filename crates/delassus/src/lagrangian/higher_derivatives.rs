@@ -19,7 +19,7 @@
 //!
 //! Constraints may be displacements or velocities (002 eq. 2.1c); for a velocity u ≥ 0, δ = u̇.
 
-use delassus_solve::modes::{EnumerateOptions, SolutionPiece, enumerate_contact};
+use delassus_solve::modes::{EnumerateOptions, SolutionComponent, enumerate_contact};
 use delassus_solve::problem::Law;
 use thiserror::Error;
 
@@ -246,22 +246,22 @@ fn solve_order(
     rows: &[usize],
     bilateral: usize,
     order: usize,
-) -> Result<SolutionPiece> {
+) -> Result<SolutionComponent> {
     let laws: Vec<Law> =
         (0..rows.len()).map(|i| if i < bilateral { Law::Bilateral } else { Law::Unilateral }).collect();
     let w = motion.delassus.select(rows, rows);
     let q: Vec<f64> = rows.iter().map(|&i| if b[i].abs() <= noise[i] { 0.0 } else { b[i] }).collect();
-    let mut pieces = enumerate_contact(&w, &q, &laws, &EnumerateOptions::default()).pieces;
-    if pieces.is_empty() || velocities_differ(&pieces, noise, rows) {
-        return Err(DerivativesError::Solutions { order, solutions: pieces.len() });
+    let mut components = enumerate_contact(&w, &q, &laws, &EnumerateOptions::default()).components;
+    if components.is_empty() || velocities_differ(&components, noise, rows) {
+        return Err(DerivativesError::Solutions { order, solutions: components.len() });
     }
-    Ok(pieces.swap_remove(0))
+    Ok(components.swap_remove(0))
 }
 
 /// Whether solutions differ in their accelerations (several forces with the same accelerations are one motion).
-fn velocities_differ(pieces: &[SolutionPiece], noise: &[f64], rows: &[usize]) -> bool {
-    let first = &pieces[0].velocity;
-    pieces[1..].iter().any(|piece| {
+fn velocities_differ(components: &[SolutionComponent], noise: &[f64], rows: &[usize]) -> bool {
+    let first = &components[0].velocity;
+    components[1..].iter().any(|piece| {
         piece
             .velocity
             .iter()

@@ -5,9 +5,9 @@
 //! step stops it by an impulse: an impact without collision.
 
 use delassus_solve::analysis::{ImpulseRange, friction_cone, impulse_range};
-use delassus_solve::contact::FrictionOptions;
+use delassus_solve::contact::ContactOptions;
 use delassus_solve::linalg::{Matrix, Sparse};
-use delassus_solve::problem::{Form, FrictionProblem, InvalidProblem, Law};
+use delassus_solve::problem::{ContactProblem, Form, InvalidProblem, Law};
 use glam::DVec3;
 
 use super::Stepper;
@@ -32,7 +32,7 @@ const FORCE_TOLERANCE: f64 = 1e-10;
 
 impl Stepper {
     /// The problem of the last solve and its impulses.
-    pub fn last_problem(&self) -> (&FrictionProblem, &[f64]) {
+    pub fn last_problem(&self) -> (&ContactProblem, &[f64]) {
         self.substep.last_solver(self.model.is_symmetric()).last_problem()
     }
 
@@ -80,7 +80,7 @@ impl Stepper {
             contacts: on.contact_rows(),
             targets: &targets,
             duration: h,
-            options: FrictionOptions { tolerance: FORCE_TOLERANCE, ..FrictionOptions::default() },
+            options: ContactOptions { tolerance: FORCE_TOLERANCE, ..ContactOptions::default() },
         };
         let mut solver = VelocitySolver::default();
         let outcome = solver.solve(&input, &mut impulses, &mut v)?;
@@ -136,7 +136,7 @@ impl Stepper {
     }
 
     /// The ranges of impulses, of redundant rows of joints too: they come last.
-    fn ranges(&self, problem: &FrictionProblem, impulse: &[f64]) -> Result<ImpulseRange, InvalidProblem> {
+    fn ranges(&self, problem: &ContactProblem, impulse: &[f64]) -> Result<ImpulseRange, InvalidProblem> {
         let (rows, masses) = (self.linearization.joint_rows(), &self.model.masses);
         let redundant =
             rows.rows.iter().zip(self.linearization.redundant()).filter(|(_, redundant)| **redundant);
@@ -159,7 +159,7 @@ impl Stepper {
         }
         let jacobian_transposed = Sparse::from_triplets(mass.rows(), bias.len(), &entries);
         let form = Form::Global { mass: mass.clone(), jacobian_transposed, force: force.clone(), bias };
-        impulse_range(&FrictionProblem::new(laws, form)?, &impulse)
+        impulse_range(&ContactProblem::new(laws, form)?, &impulse)
     }
 }
 

@@ -9,7 +9,7 @@
 //! at q_{k+1}. In the second H is taken at q_{k+1}. The half-implicit scheme has the first solve only, with whole kicks. Both
 //! schemes are derived in the front file. Source: 004 eq. 9.
 
-use delassus_solve::contact::FrictionOptions;
+use delassus_solve::contact::ContactOptions;
 use delassus_solve::problem::{InvalidProblem, Status};
 
 use super::Stepper;
@@ -398,12 +398,12 @@ fn solve_input<'a>(
         contacts: linearization.contact_rows(),
         targets,
         duration,
-        options: FrictionOptions {
+        options: ContactOptions {
             tolerance: model.options.tolerance,
             method: model.options.method,
             minimum_norm: model.options.minimum_norm,
             max_work: (contacts <= MAX_CAREFUL_CONTACTS).then_some(work),
-            ..FrictionOptions::default()
+            ..ContactOptions::default()
         },
     }
 }

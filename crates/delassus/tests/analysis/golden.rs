@@ -6,7 +6,7 @@ use delassus_scene::read_system;
 use delassus_solve::analysis::friction_cone;
 use delassus_solve::lcp::{couplings, sliding_lcp};
 use delassus_solve::linalg::Matrix;
-use delassus_solve::modes::{EnumerateOptions, Mode, SolutionPiece, enumerate, enumerate_contact};
+use delassus_solve::modes::{EnumerateOptions, Mode, SolutionComponent, enumerate, enumerate_contact};
 use delassus_solve::problem::{Dynamics, Law, Slip, constrained_inverse_mass, held, kinetic_angle};
 
 use crate::support::golden::{case, numbers};
@@ -17,10 +17,10 @@ fn run(text: &str, set: &[(&str, String)]) -> SystemAnalysis {
     analyze(&file.system, &file.state, &Tolerances::default(), &EnumerateOptions::default()).unwrap()
 }
 
-fn pieces(result: &SystemAnalysis) -> &[SolutionPiece] {
+fn pieces(result: &SystemAnalysis) -> &[SolutionComponent] {
     let set = &result.analysis.as_ref().unwrap().solutions;
     assert!(set.complete && set.decided);
-    &set.pieces
+    &set.components
 }
 
 /// The forces in row `at` of all solutions, smallest first.
@@ -135,14 +135,14 @@ fn golden_003_rod_sliding() {
     let set =
         enumerate_contact(&w, &[0.0, -1.0], &[Law::CoulombPlane { mu: 2.0 }], &EnumerateOptions::default());
     // Without approach (u_n = 0) there is the solution without impulse too; any approach leaves the sticking one.
-    let stick = set.pieces.iter().find(|p| p.modes[0] == Mode::Stick).unwrap();
+    let stick = set.components.iter().find(|p| p.modes[0] == Mode::Stick).unwrap();
     let f = &stick.force;
     c.check("ncp_impulse_t_n", &[f[1], f[0]]);
     c.check("ncp_post_velocity", &[stick.velocity[1], stick.velocity[0]]);
     let approach =
         enumerate_contact(&w, &[-0.01, -1.0], &[Law::CoulombPlane { mu: 2.0 }], &EnumerateOptions::default());
-    assert_eq!(approach.pieces.len(), 1);
-    assert_eq!(approach.pieces[0].modes[0], Mode::Stick);
+    assert_eq!(approach.components.len(), 1);
+    assert_eq!(approach.components[0].modes[0], Mode::Stick);
     c.check("ratio_Pt_Pn", &[f[1] / f[0]]);
 }
 
@@ -323,8 +323,8 @@ fn golden_000_mixed_lcp() {
     c.check("A_c", lift.lcp.matrix.data());
     c.check("w_c", &lift.lcp.vector);
     let set = enumerate(&d, &EnumerateOptions::default());
-    assert_eq!(set.pieces.len() as f64, c.expected("n_lcp_solutions")[0]);
-    let p = &set.pieces[0];
+    assert_eq!(set.components.len() as f64, c.expected("n_lcp_solutions")[0]);
+    let p = &set.components[0];
     c.check("lambda_b", &p.force[..1]);
     c.check("lambda_u", &p.force[1..]);
     c.check("qdd", &p.acceleration);
@@ -340,9 +340,9 @@ fn golden_000_mixed_lcp() {
         )
         .unwrap();
         let set = enumerate(&d, &EnumerateOptions::default());
-        c.check(key, &[set.pieces.len() as f64]);
+        c.check(key, &[set.components.len() as f64]);
         if s > 0.0 {
-            c.check("lambda_s+1", &set.pieces[0].force);
+            c.check("lambda_s+1", &set.components[0].force);
         }
     }
     let c = case("000.prop7v_counterexample");
@@ -354,7 +354,7 @@ fn golden_000_mixed_lcp() {
         vec![Law::Bilateral, Law::Unilateral],
     )
     .unwrap();
-    c.check("n_solutions", &[enumerate(&d, &EnumerateOptions::default()).pieces.len() as f64]);
+    c.check("n_solutions", &[enumerate(&d, &EnumerateOptions::default()).components.len() as f64]);
 }
 
 #[test]
@@ -376,7 +376,7 @@ fn golden_001_block_and_rod() {
         let analysis = delassus_solve::analysis::analyze(&d, &EnumerateOptions::default());
         c.check("lambda_minnorm", analysis.minimum_norm.as_ref().unwrap());
         c.check("lambda_sum", &[analysis.minimum_norm.as_ref().unwrap().iter().sum()]);
-        c.check("xdd", &analysis.solutions.pieces[0].acceleration[..1]);
+        c.check("xdd", &analysis.solutions.components[0].acceleration[..1]);
     }
     for id in ["001.rod43.theta0.3000", "001.rod43.theta0.7854"] {
         let c = case(id);
@@ -460,7 +460,7 @@ fn golden_002_hyperstatic() {
         let f = analysis.minimum_norm.as_ref().unwrap();
         c.check("lambda_minnorm", f);
         c.check("G_lambda", &j.tr_mul_vec(f));
-        c.check("qdd", &analysis.solutions.pieces[0].acceleration);
+        c.check("qdd", &analysis.solutions.components[0].acceleration);
         c.check("rank_G", &[j.rank() as f64]);
         // The shared part reproduces Gλ, and the least norm lies within the intervals.
         let shared = j.tr_mul_vec(analysis.unique_part.as_ref().unwrap());
@@ -495,7 +495,7 @@ fn golden_002_hyperstatic() {
     )
     .unwrap();
     let analysis = delassus_solve::analysis::analyze(&d, &EnumerateOptions::default());
-    let p = &analysis.solutions.pieces[0];
+    let p = &analysis.solutions.components[0];
     c.check("qdd", &p.acceleration);
     c.check("G_lambda", &j.tr_mul_vec(&p.force));
 }
@@ -543,8 +543,8 @@ fn golden_001_qp_instance() {
     let (program, base) = projected_gauss_principle(&mixed).unwrap();
     c.check("qdd_mixed", &add(point(program.solve()), &base));
     let set = enumerate(&mixed, &EnumerateOptions::default());
-    c.check("lambda_b", &set.pieces[0].force[..1]);
-    c.check("qdd_mixed", &set.pieces[0].acceleration);
+    c.check("lambda_b", &set.components[0].force[..1]);
+    c.check("qdd_mixed", &set.components[0].acceleration);
 }
 
 #[test]
@@ -561,8 +561,8 @@ fn golden_phys_stick_and_slide() {
         )
         .unwrap();
         let set = enumerate(&d, &EnumerateOptions::default());
-        assert_eq!(set.pieces.len(), 1);
-        assert!((set.pieces[0].acceleration[0] - acc).abs() < 1e-9);
+        assert_eq!(set.components.len(), 1);
+        assert!((set.components[0].acceleration[0] - acc).abs() < 1e-9);
     }
     // Two blocks on a floor, the lower one pulled: both contacts at rest.
     let c = case("phys.stack");
@@ -582,9 +582,9 @@ fn golden_phys_stick_and_slide() {
         )
         .unwrap();
         let set = enumerate(&d, &EnumerateOptions::default());
-        assert_eq!(set.pieces.len(), 1);
-        assert!((set.pieces[0].acceleration[0] - c.expected("a1")[k]).abs() < 1e-9);
-        assert!((set.pieces[0].acceleration[2] - c.expected("a2")[k]).abs() < 1e-9);
+        assert_eq!(set.components.len(), 1);
+        assert!((set.components[0].acceleration[0] - c.expected("a1")[k]).abs() < 1e-9);
+        assert!((set.components[0].acceleration[2] - c.expected("a2")[k]).abs() < 1e-9);
     }
     let c = case("phys.rod_fall_frictionless");
     let result = run(ROD, &[("angle", "60 deg".into()), ("slip", "0".into()), ("mu", "0".into())]);

@@ -85,7 +85,7 @@ fn forces_among_many_are_the_least_with_their_intervals_in_every_order_of_the_fe
             // Nothing pushes sideways, so the least forces have no friction; what all share has neither more nor less.
             assert!(forces[rows.start + 1].hypot(forces[rows.start + 2]) < 1e-5, "{forces:?}");
             near(unique[rows.start], least[leg], 1e-6);
-            assert_eq!(analysis.solutions.pieces[0].force[rows.start], forces[rows.start]);
+            assert_eq!(analysis.solutions.components[0].force[rows.start], forces[rows.start]);
             let ends = [-23.98, 41.42].map(|s| least[leg] + if leg % 2 == 0 { s } else { -s });
             let [low, high] = analysis.intervals[rows.start];
             near(low, ends[0].min(ends[1]), 1e-6);
@@ -162,8 +162,8 @@ local_anchors = [[0, 0, 0], [0, 0, 0]]
     let result = analyze(text, &[]);
     let analysis = result.analysis.unwrap();
     assert_eq!(analysis.verdicts(), [Verdict::Proved; 3]);
-    near(analysis.solutions.pieces[0].force[0].abs(), 2.0 * (9.81 + 18.0), 1e-9);
-    near(analysis.solutions.pieces[0].acceleration[2], 18.0, 1e-9);
+    near(analysis.solutions.components[0].force[0].abs(), 2.0 * (9.81 + 18.0), 1e-9);
+    near(analysis.solutions.components[0].acceleration[2], 18.0, 1e-9);
 }
 
 #[test]
@@ -184,13 +184,13 @@ radius = 1
     assert_eq!(result.names.contacts, ["hill|ball"]);
     let analysis = result.analysis.unwrap();
     assert_eq!(analysis.verdicts(), [Verdict::Proved; 3]);
-    let piece = &analysis.solutions.pieces[0];
+    let piece = &analysis.solutions.components[0];
     near(piece.force[0], 9.81 - 4.0 / 1.1, 1e-9);
     // Friction μ N brakes it and spins it up with 5 μ N/(2 m r).
     near(piece.acceleration[0], -0.3 * (9.81 - 4.0 / 1.1), 1e-9);
     near(piece.acceleration[4], 2.5 * 0.3 * (9.81 - 4.0 / 1.1) / 0.1, 1e-9);
     // Twice as fast and it leaves: 16/1.1 > g.
-    assert_eq!(thrown(4.0).analysis.unwrap().solutions.pieces[0].force[0], 0.0);
+    assert_eq!(thrown(4.0).analysis.unwrap().solutions.components[0].force[0], 0.0);
 }
 
 #[test]
@@ -240,7 +240,7 @@ motor = { speed = 1, force = 1 }
     assert_eq!(result.names.joints.len(), 10);
     assert_eq!(result.names.coordinates[0], "cart.x");
     let analysis = result.analysis.unwrap();
-    let piece = &analysis.solutions.pieces[0];
+    let piece = &analysis.solutions.components[0];
     near(piece.acceleration[0], -5.0, 1e-9);
     // ω̄ × I ω̄ = (1, 1, 0) × (1, 2, 0) = (0, 0, 1): held by the joint, since the axis is no principal axis.
     near(result.assembly.dynamics.force[11], 1.0, 1e-12);
@@ -258,5 +258,5 @@ fn a_world_that_is_too_large_is_not_judged() {
     assert!(result.notes[0].contains("too large"));
     let analysis = result.analysis.unwrap();
     assert_eq!(analysis.verdicts(), [Verdict::Unknown; 3]);
-    assert!(analysis.solutions.pieces.is_empty());
+    assert!(analysis.solutions.components.is_empty());
 }

@@ -17,8 +17,8 @@ mod coordinates;
 mod program;
 
 use crate::linalg::{Matrix, Sparse, max_abs, norm};
-use crate::modes::{Mode, SolutionPiece};
-use crate::problem::{Dynamics, Form, FrictionProblem, InvalidProblem, Law, inverse_blocks, row_offsets};
+use crate::modes::{Mode, SolutionComponent};
+use crate::problem::{ContactProblem, Dynamics, Form, InvalidProblem, Law, inverse_blocks, row_offsets};
 use coordinates::{Coordinates, Freedom};
 use program::{Extreme, Program};
 
@@ -70,7 +70,7 @@ impl ImpulseRange {
 }
 
 /// The ranges of impulses around a solution, with its velocities kept.
-pub fn impulse_range(problem: &FrictionProblem, impulse: &[f64]) -> Result<ImpulseRange, InvalidProblem> {
+pub fn impulse_range(problem: &ContactProblem, impulse: &[f64]) -> Result<ImpulseRange, InvalidProblem> {
     let Form::Global { mass, jacobian_transposed, force, bias } = &problem.form else {
         return Ok(ImpulseRange::Unknown);
     };
@@ -103,7 +103,7 @@ pub fn impulse_range(problem: &FrictionProblem, impulse: &[f64]) -> Result<Impul
 /// Whether forces can be added to those of a solution without any other change: z ≠ 0 with Jᵀ z = 0 on the rows of joints
 /// and of contacts whose force is inside its cone. Then f + ε z is a solution too, with the same acceleration. A test
 /// that costs one decomposition, for problems that [`impulse_range`] leaves open.
-pub(super) fn has_other_forces(dynamics: &Dynamics, component: &SolutionPiece) -> bool {
+pub(super) fn has_other_forces(dynamics: &Dynamics, component: &SolutionComponent) -> bool {
     let offsets = dynamics.offsets();
     let largest = max_abs(&component.force);
     let mut inside = Vec::new();
@@ -233,7 +233,7 @@ mod tests {
 
     /// A rigid table of unit mass on legs at the corners (±1, ±1), its centre at (a, b), gravity impulse 1: rows of H
     /// are z, and the rotations about x and y; with friction also x, y and the rotation about z.
-    fn table(a: f64, b: f64, mu: Option<f64>) -> FrictionProblem {
+    fn table(a: f64, b: f64, mu: Option<f64>) -> ContactProblem {
         let legs = [[1.0, 1.0], [-1.0, 1.0], [-1.0, -1.0], [1.0, -1.0]].map(|[x, y]| [x - a, y - b]);
         let wide = if mu.is_some() { 3 } else { 1 };
         let mut entries = vec![];
@@ -253,7 +253,7 @@ mod tests {
             force,
             bias: vec![0.0; 4 * wide],
         };
-        FrictionProblem::new(laws, form).unwrap()
+        ContactProblem::new(laws, form).unwrap()
     }
 
     #[test]
@@ -327,7 +327,7 @@ mod tests {
                 bias: vec![0.0; legs],
                 laws: vec![Law::Unilateral; legs],
             };
-            let component = |force: Vec<f64>| SolutionPiece {
+            let component = |force: Vec<f64>| SolutionComponent {
                 modes: vec![Mode::Slide; legs],
                 velocity: vec![0.0; legs],
                 acceleration: vec![0.0; 3],

@@ -121,7 +121,7 @@ pub fn coulomb_plane(w: &Block<2>, q: &[f64; 2], mu: f64) -> Option<[f64; 2]> {
 mod tests {
     use super::*;
     use crate::linalg::Matrix;
-    use crate::problem::ContactProblem;
+    use crate::problem::ContactView;
     use crate::problem::Law;
     use crate::problem::{project_cone, project_rolling, residual};
 
@@ -148,13 +148,13 @@ mod tests {
             let (w, q, mu) = problem(&mut seed, 3);
             let block = std::array::from_fn(|i| std::array::from_fn(|j| w[(i, j)]));
             let r = coulomb_space(&block, &[q[0], q[1], q[2]], mu).unwrap();
-            let e = residual(&ContactProblem::new(&w, &q, &[Law::Coulomb { mu }]).unwrap(), &r).relative;
+            let e = residual(&ContactView::new(&w, &q, &[Law::Coulomb { mu }]).unwrap(), &r).relative;
             // Ŵ loses at most the eight digits of the condition number.
             assert!(e < 1e-7, "{w:?} {q:?} {mu} {e}");
             let (w, q, mu) = problem(&mut seed, 2);
             let block = std::array::from_fn(|i| std::array::from_fn(|j| w[(i, j)]));
             let r = coulomb_plane(&block, &[q[0], q[1]], mu).unwrap();
-            let e = residual(&ContactProblem::new(&w, &q, &[Law::CoulombPlane { mu }]).unwrap(), &r).relative;
+            let e = residual(&ContactView::new(&w, &q, &[Law::CoulombPlane { mu }]).unwrap(), &r).relative;
             assert!(e < 1e-7, "{w:?} {q:?} {mu} {e}");
         }
     }
@@ -168,7 +168,7 @@ mod tests {
             q[0] += random(&mut seed);
             let block = std::array::from_fn(|i| std::array::from_fn(|j| w[(i, j)]));
             let r = associated_space(&block, &[q[0], q[1], q[2]], mu, &[0.0; 3]).unwrap();
-            let e = residual(&ContactProblem::new(&w, &q, &[Law::Cone { mu }]).unwrap(), &r).relative;
+            let e = residual(&ContactView::new(&w, &q, &[Law::Cone { mu }]).unwrap(), &r).relative;
             assert!(e < 1e-7, "{w:?} {q:?} {mu} {e}");
         }
     }
@@ -208,7 +208,7 @@ mod tests {
                 _ => w[(i, j)],
             });
             let shifted =
-                ContactProblem::new(&lifted, &[q[0], q[1], 0.0], &laws).unwrap().velocity(&[r[0], r[1], 0.0]);
+                ContactView::new(&lifted, &[q[0], q[1], 0.0], &laws).unwrap().velocity(&[r[0], r[1], 0.0]);
             // K ∋ r ⊥ u ∈ K*.
             let size = 1e-7 * (q[0].abs() + q[1].abs());
             assert!(r[0] >= 0.0 && r[1].abs() <= mu * r[0] * (1.0 + 1e-14));
@@ -233,7 +233,7 @@ mod tests {
                 continue;
             };
             let law = [Law::Rolling { mu, rolling: nu }];
-            let e = residual(&ContactProblem::new(&w, &q, &law).unwrap(), &r).relative;
+            let e = residual(&ContactView::new(&w, &q, &law).unwrap(), &r).relative;
             assert!(e < 1e-7, "{w:?} {q:?} {mu} {nu} {e}");
         }
         // Coefficients up to 30 in both, where solutions jump.
@@ -263,7 +263,7 @@ mod tests {
                 seen[2] += usize::from(limits[0] && limits[1]);
             }
             let law = [Law::ConeRolling { mu, rolling: nu }];
-            let e = residual(&ContactProblem::new(&w, &q, &law).unwrap(), &r).relative;
+            let e = residual(&ContactView::new(&w, &q, &law).unwrap(), &r).relative;
             assert!(e < 1e-7, "{w:?} {q:?} {mu} {nu} {e}");
         }
         assert!(seen.iter().all(|n| *n > 500), "{seen:?}");
@@ -281,7 +281,7 @@ mod tests {
             let block = std::array::from_fn(|i| std::array::from_fn(|j| w[(i, j)]));
             let r = rolling(&block, &std::array::from_fn(|c| q[c]), mu, nu).unwrap();
             let law = [Law::Rolling { mu, rolling: nu }];
-            let e = residual(&ContactProblem::new(&w, &q, &law).unwrap(), &r).relative;
+            let e = residual(&ContactView::new(&w, &q, &law).unwrap(), &r).relative;
             assert!(e < 1e-7, "{w:?} {q:?} {mu} {nu} {e}");
         }
     }
@@ -342,7 +342,7 @@ mod tests {
                 r = associated_space(&w, &q, 0.3, &r).unwrap();
             }
             let dense = Matrix::from_rows(&w);
-            let e = residual(&ContactProblem::new(&dense, &q, &law).unwrap(), &r).relative;
+            let e = residual(&ContactView::new(&dense, &q, &law).unwrap(), &r).relative;
             assert!(e < 1e-12, "{error}: {r:?} {e}");
         }
         assert_eq!(associated_space(&[[0.0; 3]; 3], &q, 0.3, &r), None);

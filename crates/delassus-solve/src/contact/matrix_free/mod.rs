@@ -11,8 +11,8 @@ mod system;
 
 use crate::contact::budget::Budget;
 use crate::contact::cone::Cone;
-use crate::contact::{FrictionOptions, FrictionSolution, Method};
-use crate::problem::{Form, FrictionProblem, Law, ResidualCheck, Status, settle};
+use crate::contact::{ContactOptions, Method, Solution};
+use crate::problem::{ContactProblem, Form, Law, ResidualCheck, Status, settle};
 use system::System;
 
 /// Contacts in the largest island from which on W is not formed.
@@ -52,12 +52,12 @@ struct Swept<const D: usize, const B: usize> {
 /// Sweeps without W from the impulses in `solution`, or from zero where there are none; whether the problem is of that kind. What
 /// is found is not always solved.
 pub(super) fn solve(
-    problem: &FrictionProblem,
+    problem: &ContactProblem,
     cones: &[Cone],
-    options: &FrictionOptions,
+    options: &ContactOptions,
     budget: &mut Budget,
     workspace: &mut MatrixFreeWorkspace,
-    solution: &mut FrictionSolution,
+    solution: &mut Solution,
 ) -> bool {
     // Rows that are scaled or left out have another residual than the law that was asked for.
     let plain =
@@ -79,7 +79,7 @@ pub(super) fn solve(
 }
 
 /// Whether a problem may be one of those that [`solve_associated`] solves.
-pub(super) fn is_associated(problem: &FrictionProblem, cones: &[Cone]) -> bool {
+pub(super) fn is_associated(problem: &ContactProblem, cones: &[Cone]) -> bool {
     let plain = |(law, cone): (&Law, &Cone)| law.dim() == cone.rows();
     let associated = |cone: &Cone| matches!(cone, Cone::Free | Cone::Ray | Cone::Associated { .. });
     // Equations and contacts without friction do well with W.
@@ -93,13 +93,13 @@ pub(super) fn is_associated(problem: &FrictionProblem, cones: &[Cone]) -> bool {
 /// Solves a problem with the associated law in the space of velocities, where its masses are of that kind; takes the place of what is in
 /// `solution` where the residual check finds it better.
 pub(super) fn solve_associated(
-    problem: &FrictionProblem,
+    problem: &ContactProblem,
     cones: &[Cone],
     check: &mut ResidualCheck,
-    options: &FrictionOptions,
+    options: &ContactOptions,
     budget: &Budget,
     workspace: &mut MatrixFreeWorkspace,
-    solution: &mut FrictionSolution,
+    solution: &mut Solution,
 ) {
     let mut impulse = vec![];
     for added in socp::ADDED {
@@ -127,7 +127,7 @@ pub(super) fn solve_associated(
 impl<const D: usize> ByBodies<D> {
     fn solve_associated(
         &mut self,
-        problem: &FrictionProblem,
+        problem: &ContactProblem,
         cones: &[Cone],
         how: (f64, f64),
         impulse: &mut Vec<f64>,
@@ -139,11 +139,11 @@ impl<const D: usize> ByBodies<D> {
 
     fn solve(
         &mut self,
-        problem: &FrictionProblem,
+        problem: &ContactProblem,
         cones: &[Cone],
-        options: &FrictionOptions,
+        options: &ContactOptions,
         budget: &mut Budget,
-        solution: &mut FrictionSolution,
+        solution: &mut Solution,
     ) -> bool {
         let Form::Global { .. } = problem.form else { return false };
         self.space.get_or_insert_default().solve(problem, cones, options, budget, solution)
@@ -154,11 +154,11 @@ impl<const D: usize> ByBodies<D> {
 impl<const D: usize, const B: usize> Swept<D, B> {
     fn solve(
         &mut self,
-        problem: &FrictionProblem,
+        problem: &ContactProblem,
         cones: &[Cone],
-        options: &FrictionOptions,
+        options: &ContactOptions,
         budget: &mut Budget,
-        solution: &mut FrictionSolution,
+        solution: &mut Solution,
     ) -> bool {
         if !self.renew(problem, cones) {
             return false;
@@ -194,7 +194,7 @@ impl<const D: usize, const B: usize> Swept<D, B> {
 
     fn solve_associated(
         &mut self,
-        problem: &FrictionProblem,
+        problem: &ContactProblem,
         cones: &[Cone],
         (added, seconds): (f64, f64),
         impulse: &mut Vec<f64>,
@@ -208,7 +208,7 @@ impl<const D: usize, const B: usize> Swept<D, B> {
     }
 
     /// Takes over the problem; false where it is not of this kind.
-    fn renew(&mut self, problem: &FrictionProblem, cones: &[Cone]) -> bool {
+    fn renew(&mut self, problem: &ContactProblem, cones: &[Cone]) -> bool {
         let Form::Global { mass, jacobian_transposed, force, bias } = &problem.form else { return false };
         self.rows.clear();
         self.rows.push(0);
@@ -259,44 +259,41 @@ mod tests {
     use crate::linalg::Matrix;
     use crate::linalg::Sparse;
     use crate::problem::Form;
-    use crate::problem::{ContactProblem, residual, sphere_pile};
+    use crate::problem::{ContactView, residual, sphere_pile};
 
-    fn cones(problem: &FrictionProblem) -> Vec<Cone> {
+    fn cones(problem: &ContactProblem) -> Vec<Cone> {
         problem.laws.iter().filter_map(contact::cone_of).collect()
     }
 
     /// A workspace that has taken over a problem, where it is of its kind.
-    fn taken<const D: usize, const B: usize>(problem: &FrictionProblem) -> Option<Swept<D, B>> {
+    fn taken<const D: usize, const B: usize>(problem: &ContactProblem) -> Option<Swept<D, B>> {
         let mut swept = Swept::default();
         swept.renew(problem, &cones(problem)).then_some(swept)
     }
 
-    fn without_w<const D: usize, const B: usize>(
-        problem: &FrictionProblem,
-        tolerance: f64,
-    ) -> FrictionSolution {
+    fn without_w<const D: usize, const B: usize>(problem: &ContactProblem, tolerance: f64) -> Solution {
         from::<D, B>(problem, tolerance, &[])
     }
 
     fn from<const D: usize, const B: usize>(
-        problem: &FrictionProblem,
+        problem: &ContactProblem,
         tolerance: f64,
         start: &[f64],
-    ) -> FrictionSolution {
+    ) -> Solution {
         let mut swept = taken::<D, B>(problem).unwrap();
         swept.begin(start);
-        let mut budget = Budget::new(&FrictionOptions::default());
+        let mut budget = Budget::new(&ContactOptions::default());
         let (residual, iterations) = swept.sweep(tolerance, SWEEPS, &mut budget);
         let status = settle(residual, Status::Stalled, tolerance);
-        let mut found = FrictionSolution { status, residual, iterations, ..Default::default() };
+        let mut found = Solution { status, residual, iterations, ..Default::default() };
         swept.write(&mut found.impulse);
         found
     }
 
     /// The residual with W formed, which shares nothing with the sweeps.
-    fn residual_with_w(problem: &FrictionProblem, impulse: &[f64]) -> f64 {
+    fn residual_with_w(problem: &ContactProblem, impulse: &[f64]) -> f64 {
         let (w, q) = problem.local().unwrap();
-        residual(&ContactProblem::new(&w, &q, &problem.laws).unwrap(), impulse).relative
+        residual(&ContactView::new(&w, &q, &problem.laws).unwrap(), impulse).relative
     }
 
     #[test]
@@ -311,8 +308,8 @@ mod tests {
             let (delassus, free_velocity) = pile.local().unwrap();
             let (u, v) = {
                 let form = Form::Local { delassus: delassus.clone(), free_velocity };
-                let local = FrictionProblem::new(pile.laws.clone(), form).unwrap();
-                let options = FrictionOptions { tolerance: 1e-7, ..Default::default() };
+                let local = ContactProblem::new(pile.laws.clone(), form).unwrap();
+                let options = ContactOptions { tolerance: 1e-7, ..Default::default() };
                 let other = contact::solve(&local, &options, None).unwrap();
                 assert_eq!(other.status, Status::Solved);
                 (delassus.mul_vec(&other.impulse), delassus.mul_vec(&found.impulse))
@@ -355,7 +352,7 @@ mod tests {
     }
 
     /// Bodies of B rows with full blocks of M; each contact of three rows touches the bodies given.
-    fn bodies<const B: usize>(many: usize, touched: &[[usize; 2]], law: Law) -> FrictionProblem {
+    fn bodies<const B: usize>(many: usize, touched: &[[usize; 2]], law: Law) -> ContactProblem {
         let (mut seed, d) = (7, law.dim());
         let (mut mass, mut h) = (vec![], vec![]);
         for b in 0..many {
@@ -383,7 +380,7 @@ mod tests {
             force: (0..B * many).map(|_| random(&mut seed)).collect(),
             bias: (0..m).map(|_| 0.1 * random(&mut seed)).collect(),
         };
-        FrictionProblem::new(vec![law; touched.len()], form).unwrap()
+        ContactProblem::new(vec![law; touched.len()], form).unwrap()
     }
 
     #[test]
@@ -449,7 +446,7 @@ mod tests {
             force: vec![-1.0, 0.0, -1.0, 0.0, 0.0, 0.0],
             bias: vec![1e-6, 0.0, 0.0, -1e-6, 0.0, 0.0],
         };
-        let problem = FrictionProblem::new(vec![Law::Coulomb { mu: 0.9 }; 2], form).unwrap();
+        let problem = ContactProblem::new(vec![Law::Coulomb { mu: 0.9 }; 2], form).unwrap();
         let found = without_w::<3, 6>(&problem, 1e-9);
         assert_eq!(found.status, Status::Solved);
         assert!(
@@ -469,9 +466,9 @@ mod tests {
         let (w, _) = pile.local().unwrap();
         let mut check = ResidualCheck::default();
         check.load(&pile);
-        let (mut workspace, mut solution) = (MatrixFreeWorkspace::default(), FrictionSolution::default());
+        let (mut workspace, mut solution) = (MatrixFreeWorkspace::default(), Solution::default());
         solution.impulse.resize(pile.rows(), 0.0);
-        let options = FrictionOptions { tolerance: 1e-7, ..Default::default() };
+        let options = ContactOptions { tolerance: 1e-7, ..Default::default() };
         let budget = Budget::new(&options);
         solve_associated(&pile, &cones(&pile), &mut check, &options, &budget, &mut workspace, &mut solution);
         assert_eq!(solution.status, Status::Solved, "{}", solution.residual);

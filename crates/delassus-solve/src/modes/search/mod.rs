@@ -15,7 +15,7 @@ mod singular;
 
 use super::mode_cones::{ModeCone, mode_cones};
 use super::scaling::Scaled;
-use super::{EnumerateOptions, SLACK_NEGATIVE, SLACK_ROUNDING, SolutionPiece, SolutionSet};
+use super::{EnumerateOptions, SLACK_NEGATIVE, SLACK_ROUNDING, SolutionComponent, SolutionSet};
 use crate::linalg::small::solve_complete_pivoting;
 use crate::linalg::{Matrix, dot, max_abs};
 use crate::problem::{Law, row_offsets};
@@ -76,7 +76,8 @@ pub(super) struct Search<'a> {
 impl<'a> Search<'a> {
     /// Examines all modes, as far as the effort allows.
     pub(super) fn run(scaled: Scaled, laws: &'a [Law], options: &EnumerateOptions) -> SolutionSet {
-        let none = SolutionSet { pieces: vec![], complete: false, decided: true, force_unit: 0.0, modes: 0 };
+        let none =
+            SolutionSet { components: vec![], complete: false, decided: true, force_unit: 0.0, modes: 0 };
         let Some(mut search) = Search::new(scaled, laws) else { return none };
         let total = search.cones.iter().try_fold(1u64, |n, p| n.checked_mul(p.len() as u64));
         if total.is_none_or(|total| total > options.max_modes) {
@@ -124,7 +125,7 @@ impl<'a> Search<'a> {
         self.keep_maximal();
         let found = std::mem::take(&mut self.found);
         let count = found.len();
-        let pieces: Vec<SolutionPiece> = found
+        let components: Vec<SolutionComponent> = found
             .into_iter()
             .filter_map(|found| {
                 let choice = found.choice.clone();
@@ -132,14 +133,14 @@ impl<'a> Search<'a> {
                 (self.violation(&choice, &component) <= MAX_VIOLATION).then_some(component)
             })
             .collect();
-        self.decided &= pieces.len() == count;
+        self.decided &= components.len() == count;
         let force_unit = max_abs(&self.scaled.force_unit);
-        SolutionSet { pieces, complete, decided: self.decided, force_unit, modes }
+        SolutionSet { components, complete, decided: self.decided, force_unit, modes }
     }
 
     /// The largest violation of the equations and slacks of a choice at a component's point, in scaled numbers: where
     /// forces are so large that rounding shows in the velocities, this is what it leaves.
-    fn violation(&self, choice: &[usize], component: &SolutionPiece) -> f64 {
+    fn violation(&self, choice: &[usize], component: &SolutionComponent) -> f64 {
         let scaled = |x: &[f64], unit: &[f64]| x.iter().zip(unit).map(|(x, u)| x / u).collect::<Vec<f64>>();
         let s = &self.scaled;
         let f = scaled(&component.force, &s.force_unit);
@@ -355,7 +356,7 @@ mod tests {
             assert_eq!(search.found.len(), count, "{choice:?}");
         }
         let set = search.finished(true, 4);
-        assert!(set.decided && (set.pieces[0].force[0] - 2.0 / 3.0).abs() < 1e-15, "{set:?}");
+        assert!(set.decided && (set.components[0].force[0] - 2.0 / 3.0).abs() < 1e-15, "{set:?}");
     }
 
     #[test]
@@ -366,7 +367,7 @@ mod tests {
         let mut all = Search::new(scaled, &laws).unwrap();
         assert!(all.examine(&[1, 1]) && all.has_found());
         let set = all.finished(false, 1);
-        let component = &set.pieces[0];
+        let component = &set.components[0];
         assert!(component.force.iter().all(|f| (f - 0.5).abs() < 1e-12), "{component:?}");
         assert_eq!(component.freedom.as_ref().unwrap().force.cols(), 1);
         // f₁ + f₂ = 1 and f₁ + f₂ = 2.
@@ -385,6 +386,6 @@ mod tests {
             all.examine(&choice);
         }
         assert_eq!(all.found.len(), 3);
-        assert_eq!(all.finished(false, 3).pieces.len(), 1);
+        assert_eq!(all.finished(false, 3).components.len(), 1);
     }
 }

@@ -9,14 +9,14 @@
 use super::{Directions, Found, Search};
 use crate::lcp::{Nearest, nearest_point};
 use crate::linalg::Matrix;
-use crate::modes::{DIRECTION_ROUNDING, Freedom, SLACK_ROUNDING, SolutionPiece};
+use crate::modes::{DIRECTION_ROUNDING, Freedom, SLACK_ROUNDING, SolutionComponent};
 
 impl Search<'_> {
     /// Physical numbers, and the force of least norm where there is freedom.
-    pub(super) fn physical(&self, found: Found) -> SolutionPiece {
+    pub(super) fn physical(&self, found: Found) -> SolutionComponent {
         let (s, point) = (&self.scaled, &found.point);
         let modes = found.choice.iter().enumerate().map(|(k, &p)| self.cones[k][p].mode).collect();
-        let mut component = SolutionPiece {
+        let mut component = SolutionComponent {
             modes,
             force: s.force(&point.f),
             velocity: s.velocity(&point.u),

@@ -8,8 +8,8 @@
 //! impulses that solve nothing have thrown it out of its box. The associated law (004 eq. 11) always has a solution, and
 //! gives no energy. The step is reported as not solved all the same.
 
-use delassus_solve::contact::{FrictionOptions, Method};
-use delassus_solve::problem::{FrictionProblem, InvalidProblem, Status};
+use delassus_solve::contact::{ContactOptions, Method};
+use delassus_solve::problem::{ContactProblem, InvalidProblem, Status};
 
 use super::super::warm_start::Impulses;
 use super::{SolveInput, SolveOutcome, VelocitySolver};
@@ -58,7 +58,7 @@ impl FallbackSolver {
     }
 
     /// The problem solved last and its impulses.
-    pub fn last_problem(&self) -> (&FrictionProblem, &[f64]) {
+    pub fn last_problem(&self) -> (&ContactProblem, &[f64]) {
         (self.solver.problem(), self.solver.impulse())
     }
 
@@ -114,7 +114,7 @@ impl FallbackSolver {
         self.first_impulses.clone_from(impulses);
         v.copy_from_slice(&self.velocity_before);
         impulses.fill_zero();
-        let options = FrictionOptions { method: Method::Auto, ..input.options };
+        let options = ContactOptions { method: Method::Auto, ..input.options };
         let second = self.solver.solve(&SolveInput { options, ..*input }, impulses, v)?;
         let iterations = first.iterations + second.iterations;
         if second.status == Status::Solved {
@@ -140,7 +140,7 @@ impl FallbackSolver {
         impulses.fill_zero();
         let relaxed: Vec<ContactRows> = input.contacts.iter().map(ContactRows::associated).collect();
         let max_work = input.options.max_work.map(|work| work / ASSOCIATED_WORK_DIVISOR);
-        let options = FrictionOptions { method: Method::Auto, max_work, ..input.options };
+        let options = ContactOptions { method: Method::Auto, max_work, ..input.options };
         let outcome =
             self.solver.solve(&SolveInput { contacts: &relaxed, options, ..*input }, impulses, v)?;
         if outcome.status != Status::Solved

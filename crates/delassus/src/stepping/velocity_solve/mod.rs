@@ -15,9 +15,9 @@ mod joint_solve;
 pub(super) use fallback::{FailedSolves, FallbackSolver};
 pub(super) use joint_solve::JointsAlone;
 
-use delassus_solve::contact::{FrictionOptions, FrictionSolution, Workspace, solve_into};
+use delassus_solve::contact::{ContactOptions, Solution, Workspace, solve_into};
 use delassus_solve::linalg::Sparse;
-use delassus_solve::problem::{Form, FrictionProblem, InvalidProblem, Law, Status};
+use delassus_solve::problem::{ContactProblem, Form, InvalidProblem, Law, Status};
 
 use super::row_targets::{RowTarget, RowTargets};
 use super::warm_start::Impulses;
@@ -40,7 +40,7 @@ pub(super) struct SolveInput<'a> {
     pub(super) targets: &'a RowTargets,
     /// For how long forces act: bounds on forces become bounds on impulses by it.
     pub(super) duration: f64,
-    pub(super) options: FrictionOptions,
+    pub(super) options: ContactOptions,
 }
 
 /// How a velocity solve ended.
@@ -59,9 +59,9 @@ impl SolveOutcome {
 /// Solves for velocities, one problem after the other, in memory that is kept.
 pub(super) struct VelocitySolver {
     /// Always in global form.
-    problem: FrictionProblem,
+    problem: ContactProblem,
     workspace: Workspace,
-    solution: FrictionSolution,
+    solution: Solution,
     joints_alone: JointsAlone,
     /// Entries of Hᵀ and of the mass matrix.
     jacobian_entries: Vec<(usize, usize, f64)>,
@@ -97,9 +97,9 @@ impl Default for VelocitySolver {
         let form =
             Form::Global { mass: empty(), jacobian_transposed: empty(), force: Vec::new(), bias: Vec::new() };
         VelocitySolver {
-            problem: FrictionProblem { laws: Vec::new(), form },
+            problem: ContactProblem { laws: Vec::new(), form },
             workspace: Workspace::default(),
-            solution: FrictionSolution::default(),
+            solution: Solution::default(),
             joints_alone: JointsAlone::default(),
             jacobian_entries: Vec::new(),
             mass_entries: Vec::new(),
@@ -144,7 +144,7 @@ impl VelocitySolver {
     }
 
     /// The problem solved last.
-    pub(super) fn problem(&self) -> &FrictionProblem {
+    pub(super) fn problem(&self) -> &ContactProblem {
         &self.problem
     }
 
@@ -264,7 +264,7 @@ impl VelocitySolver {
 
     /// The same of contacts, behind those of joints.
     fn assemble_contacts(&mut self, input: &SolveInput<'_>, impulses: &Impulses) {
-        let FrictionProblem { laws, form } = &mut self.problem;
+        let ContactProblem { laws, form } = &mut self.problem;
         let bias = GlobalForm::of(form).bias;
         for (i, contact) in input.contacts.iter().enumerate() {
             let Some(b) = input.targets.normal_bias[i] else { continue };
@@ -296,8 +296,8 @@ impl VelocitySolver {
     }
 
     /// Solves what is assembled, joints alone by one factorization.
-    fn solve_assembled(&mut self, options: &FrictionOptions) -> Result<SolveOutcome, InvalidProblem> {
-        let FrictionProblem { laws, form } = &mut self.problem;
+    fn solve_assembled(&mut self, options: &ContactOptions) -> Result<SolveOutcome, InvalidProblem> {
+        let ContactProblem { laws, form } = &mut self.problem;
         if laws.len() <= MAX_DIRECT_ROWS && laws.iter().all(|law| *law == Law::Bilateral) {
             let GlobalForm { jacobian_transposed, force, bias, .. } = GlobalForm::of(form);
             let impulse = &mut self.solution.impulse;
@@ -308,7 +308,7 @@ impl VelocitySolver {
             }
         }
         solve_into(&self.problem, options, &mut self.workspace, &mut self.solution)?;
-        let FrictionSolution { status, residual, iterations, .. } = self.solution;
+        let Solution { status, residual, iterations, .. } = self.solution;
         Ok(SolveOutcome { status, residual, iterations })
     }
 
@@ -366,7 +366,7 @@ mod tests {
             contacts: linearization.contact_rows(),
             targets,
             duration,
-            options: FrictionOptions { tolerance: 1e-12, ..FrictionOptions::default() },
+            options: ContactOptions { tolerance: 1e-12, ..ContactOptions::default() },
         }
     }
 

@@ -14,7 +14,7 @@ use crate::linalg::{Matrix, Sparse, UnionFind};
 
 /// A contact problem that owns its data.
 #[derive(Clone, Debug, PartialEq)]
-pub struct FrictionProblem {
+pub struct ContactProblem {
     /// One law per constraint, in the order of the rows.
     pub laws: Vec<Law>,
     /// The equations that the velocities obey.
@@ -44,10 +44,10 @@ pub enum Form {
     },
 }
 
-impl FrictionProblem {
+impl ContactProblem {
     /// The problem of these parts, checked: sizes agree, numbers are finite, friction is not negative.
     pub fn new(laws: Vec<Law>, form: Form) -> Result<Self, InvalidProblem> {
-        let problem = FrictionProblem { laws, form };
+        let problem = ContactProblem { laws, form };
         problem.check()?;
         Ok(problem)
     }
@@ -174,8 +174,8 @@ mod tests {
         h: &Matrix,
         force: &[f64],
         bias: &[f64],
-    ) -> Result<FrictionProblem, InvalidProblem> {
-        FrictionProblem::new(
+    ) -> Result<ContactProblem, InvalidProblem> {
+        ContactProblem::new(
             vec![Law::Unilateral; h.cols()],
             Form::Global {
                 mass: Sparse::from_dense(mass),
@@ -214,7 +214,7 @@ mod tests {
         let rolling = Law::Rolling { mu: 0.5, rolling: -1.0 };
         let form = Form::Local { delassus: w, free_velocity: vec![0.0; 5] };
         assert_eq!(
-            FrictionProblem::new(vec![rolling], form),
+            ContactProblem::new(vec![rolling], form),
             Err(InvalidProblem::Friction { constraint: 0, mu: -1.0 })
         );
     }
