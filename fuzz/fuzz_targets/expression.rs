@@ -1,5 +1,5 @@
-//! Any text is an expression or an error whose place lies inside of the text; an expression evaluates over numbers
-//! and over hyper-dual numbers.
+//! Any text is an expression or an error whose place lies inside of the text; an expression evaluates over
+//! numbers and over hyper-dual numbers.
 #![no_main]
 
 use delassus::formula::{AnyFormula, Expression, HyperDual, Point, Symbols, constant};

@@ -1,4 +1,5 @@
-//! Any text under any name of a Siconos file is a problem or an error, and a problem returns from the text of it.
+//! Any text under any name of a Siconos file is a problem or an error, and a problem returns from the text of
+//! it.
 #![no_main]
 
 use std::path::Path;

@@ -4,9 +4,9 @@
 //! error(dt) = 1/T ∫ Σ_bodies (‖x_dt − x‖ + 2 r ‖ε_dt − ε‖) dt ,     order = d log error / d log dt
 //! ```
 //!
-//! x are positions of centres, ε orientations as quaternions, r the bounding radius of a body: an L¹ norm in time
-//! and of positions, because velocities jump, and the two motions jump at different instants. The reference is
-//! event-driven, to 1e-12. Writes a table (CSV) and a picture (SVG) into the book.
+//! x are positions of centres, ε orientations as quaternions, r the bounding radius of a body: an L¹ norm in
+//! time and of positions, because velocities jump, and the two motions jump at different instants. The
+//! reference is event-driven, to 1e-12. Writes a table (CSV) and a picture (SVG) into the book.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -22,13 +22,14 @@ use texts::{FLOOR, WEIGHT, cuboid, hinge, sliding_ball, sphere, surfaces};
 #[path = "../../crates/delassus/tests/support/texts.rs"]
 mod texts;
 
-/// Numbers of instants at which motions are compared, one after the other: steps of nearly the same length. Errors depend on
-/// where in its step an event lies, and their mean over these lengths depends less on it.
+/// Numbers of instants at which motions are compared, one after the other: steps of nearly the same length.
+/// Errors depend on where in its step an event lies, and their mean over these lengths depends less on it.
 const SAMPLES: [usize; 5] = [47, 49, 50, 51, 53];
 /// Steps between two instants: doubled from level to level.
 const LEVELS: [usize; 7] = [1, 2, 4, 8, 16, 32, 64];
 
-/// Errors below this are of the distance within which a time step counts a contact as closed, not of its length, m.
+/// Errors below this are of the distance within which a time step counts a contact as closed, not of its
+/// length, m.
 const FLOOR_ERROR: f64 = 2e-7;
 
 /// A scene that both integrators know.
@@ -349,8 +350,9 @@ fn picture(all: &[Measured]) -> String {
 mod tests {
     use super::*;
 
-    /// Joints and rebounds at their moment: second order. Half an order would be a rebound that is late by part of a step. Steps
-    /// of less than some milliseconds are left out: there impacts at the beginning of a step are not cut out of it (see the book).
+    /// Joints and rebounds at their moment: second order. Half an order would be a rebound that is late by
+    /// part of a step. Steps of less than some milliseconds are left out: there impacts at the beginning of a
+    /// step are not cut out of it (see the book).
     #[test]
     fn a_pendulum_at_a_wall_is_of_second_order() {
         let scene = SCENES.iter().find(|scene| scene.name == "pendulum at a wall").unwrap();

@@ -1,4 +1,5 @@
-//! Prose that names files: the map of ARCHITECTURE.md, links between pages, commands of the README; and the house that it describes.
+//! Prose that names files: the map of ARCHITECTURE.md, links between pages, commands of the README; and the
+//! house that it describes.
 
 use std::path::{Path, PathBuf};
 
@@ -67,7 +68,8 @@ fn code_map(root: &Path) -> Result<Vec<String>, String> {
     Ok(problems)
 }
 
-/// A word in backticks that means a file or folder: it has a slash or a known extension, and nothing of code or commands.
+/// A word in backticks that means a file or folder: it has a slash or a known extension, and nothing of code
+/// or commands.
 fn looks_like_path(word: &str) -> bool {
     let plain = word.chars().all(|c| c.is_alphanumeric() || "/._-*".contains(c));
     let extension = [".rs", ".md", ".toml", ".lock", ".cff", ".svg"].iter().any(|end| word.ends_with(end));

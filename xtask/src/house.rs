@@ -1,7 +1,8 @@
 //! The house: rooms without cycles, entered by their fronts, in files that a person can keep in mind.
 //!
-//! A room is a file or folder directly under the `src` of a crate. Rust itself keeps others out of the files behind a front, as long
-//! as the front declares them private; that, and what the compiler does not know, is checked here.
+//! A room is a file or folder directly under the `src` of a crate. Rust itself keeps others out of the files
+//! behind a front, as long as the front declares them private; that, and what the compiler does not know, is
+//! checked here.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;

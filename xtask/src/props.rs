@@ -1,9 +1,9 @@
-//! The proposition rule: the book states it, a function implements it, a test shows a case where it holds and, for a
-//! proposition, one where it fails.
+//! The proposition rule: the book states it, a function implements it, a test shows a case where it holds
+//! and, for a proposition, one where it fails.
 //!
-//! Read from the table of `book/src/equations.md`, whose rows are
-//! `| id | statement | function | test where it holds | test where it fails |`: names of functions and tests stand in
-//! backticks, the id links to the page that derives it, and `—` stands for no test.
+//! Read from the table of `book/src/equations.md`, whose rows are `| id | statement | function | test where
+//! it holds | test where it fails |`: names of functions and tests stand in backticks, the id links to the
+//! page that derives it, and `—` stands for no test.
 
 use std::collections::BTreeMap;
 use std::path::Path;

@@ -1,10 +1,11 @@
-//! Reading the repository: files by extension, functions and tests in Rust source, by lines rather than by a parser.
+//! Reading the repository: files by extension, functions and tests in Rust source, by lines rather than by a
+//! parser.
 
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
-/// All files under `folder` with the extension, in order of their paths; none where the folder does not exist.
-/// Build outputs and hidden folders are left out.
+/// All files under `folder` with the extension, in order of their paths; none where the folder does not
+/// exist. Build outputs and hidden folders are left out.
 pub fn files(folder: &Path, extension: &str) -> io::Result<Vec<PathBuf>> {
     let mut found = Vec::new();
     let mut folders = vec![folder.to_path_buf()];
@@ -48,7 +49,8 @@ pub struct Function {
     pub test: bool,
 }
 
-/// The functions of a Rust source file. A test inside `proptest!` carries `#[test]` as well, so one rule serves both.
+/// The functions of a Rust source file. A test inside `proptest!` carries `#[test]` as well, so one rule
+/// serves both.
 pub fn functions(text: &str) -> Vec<Function> {
     let mut found = Vec::new();
     let mut test = false;

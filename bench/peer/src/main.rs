@@ -1,9 +1,10 @@
 //! `delassus-peer SCENE.json OUT.json CONFIG`: runs a scene in the format in which engines are compared.
 //!
-//! CONFIG: `ncp` (Coulomb's law) or `ccp` (the associated cone), with `-half` behind it for the half-implicit scheme.
-//! The scene gives gravity, dt, t_end, bodies with geoms, planes, revolute joints, one mu and one restitution; the output has
-//! positions, quaternions (w x y z), velocities and angular velocities (world axes) at t = 0 and every `sample`
-//! steps, CPU seconds of the stepping alone, the contacts of the last step, and notes: whatever a user should know.
+//! CONFIG: `ncp` (Coulomb's law) or `ccp` (the associated cone), with `-half` behind it for the half-implicit
+//! scheme. The scene gives gravity, dt, t_end, bodies with geoms, planes, revolute joints, one mu and one
+//! restitution; the output has positions, quaternions (w x y z), velocities and angular velocities (world
+//! axes) at t = 0 and every `sample` steps, CPU seconds of the stepping alone, the contacts of the last step,
+//! and notes: whatever a user should know.
 #![forbid(unsafe_code)]
 
 mod scene;

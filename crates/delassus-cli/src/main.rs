@@ -1,6 +1,7 @@
 //! The program `delassus`.
 //!
-//! Exit codes: 0 done, or the answer is yes; 1 the answer is no; 2 misuse or bad input, with one message on stderr.
+//! Exit codes: 0 done, or the answer is yes; 1 the answer is no; 2 misuse or bad input, with one message on
+//! stderr.
 #![forbid(unsafe_code)]
 
 mod arguments;

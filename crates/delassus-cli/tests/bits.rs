@@ -1,10 +1,12 @@
 //! The same bits as before: numbers and verdicts of all scenes and problem files against recorded hashes.
 //!
-//! A change of the numbers is no fault by itself; one that nobody meant is. Where it is meant, record the hashes again with
-//! `DELASSUS_BLESS=1 cargo test -p delassus-cli bits`, and say in the changelog what changed.
+//! A change of the numbers is no fault by itself; one that nobody meant is. Where it is meant, record the
+//! hashes again with `DELASSUS_BLESS=1 cargo test -p delassus-cli bits`, and say in the changelog what
+//! changed.
 //!
-//! The mathematical functions of the system (sin, exp, …) differ between platforms in their last digit, so the hashes
-//! hold on the one on which they were recorded: Linux with glibc on x86-64. Elsewhere the test passes and prints so.
+//! The mathematical functions of the system (sin, exp, …) differ between platforms in their last digit, so
+//! the hashes hold on the one on which they were recorded: Linux with glibc on x86-64. Elsewhere the test
+//! passes and prints so.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -98,7 +100,8 @@ fn compare(name: &str, fill: impl FnOnce(&mut BTreeMap<String, String>)) {
     assert!(changed.is_empty(), "other bits than recorded in {}: {changed:#?}", path.display());
 }
 
-/// Runs a command on a file and adds the hash of its document; a file that the command refuses counts as that.
+/// Runs a command on a file and adds the hash of its document; a file that the command refuses counts as
+/// that.
 fn record(hashes: &mut BTreeMap<String, String>, file: &Path, args: &[&str]) {
     let mut all = vec![args[0], file.to_str().unwrap()];
     all.extend(&args[1..]);

@@ -241,7 +241,8 @@ fn a_file_names_its_law_of_impact() {
     );
 }
 
-/// The energy that is lost on the way to an accumulation, in all ways of telling; and pictures that explain their marks.
+/// The energy that is lost on the way to an accumulation, in all ways of telling; and pictures that explain
+/// their marks.
 #[test]
 fn accumulations_and_pictures_tell_what_they_mean() {
     let ball = scene("bouncing-ball.toml");
@@ -304,8 +305,8 @@ y = -1.0
     );
 }
 
-/// The motions of the rod of Painlevé that is pulled off the floor, and the one to which time stepping converges: the tip leaves,
-/// slides on, or jams, and short steps find the jam.
+/// The motions of the rod of Painlevé that is pulled off the floor, and the one to which time stepping
+/// converges: the tip leaves, slides on, or jams, and short steps find the jam.
 #[test]
 fn time_stepping_converges_to_a_branch_that_is_told() {
     let rod = scene("painleve-rod-pulled-world.toml");

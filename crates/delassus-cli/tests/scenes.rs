@@ -122,7 +122,8 @@ fn every_scene_is_built_in() {
 
 #[test]
 fn analysis_of_a_small_system_is_quick() {
-    // 50 ms with start-up are asked of the release build; the test build gets ten times that, and the best of five.
+    // 50 ms with start-up are asked of the release build; the test build gets ten times that, and the best of
+    // five.
     let path = root().join("scenes/articulated-arm.toml");
     let best = (0..5)
         .map(|_| {

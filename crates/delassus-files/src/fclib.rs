@@ -6,8 +6,8 @@
 //! | `fclib_global` | M v = f + H r + G λ, u = Hᵀ v + w, 0 = Gᵀ v + b: `M`, `H`, `G` where there are joints, `vectors/f`, `w`, `b`, `mu` |
 //! | `fclib_global_rolling` | the same with five rows a contact and `vectors/mu_r` |
 //!
-//! A matrix is a group `m`, `n`, `nz`, `nzmax`, `p`, `i`, `x`: nz ≥ 0 triplets (row i, column p), nz = −1 compressed
-//! columns, nz = −2 compressed rows. Joints become bilateral constraints before the contacts.
+//! A matrix is a group `m`, `n`, `nz`, `nzmax`, `p`, `i`, `x`: nz ≥ 0 triplets (row i, column p), nz = −1
+//! compressed columns, nz = −2 compressed rows. Joints become bilateral constraints before the contacts.
 
 use std::path::Path;
 
@@ -52,7 +52,8 @@ pub fn parse(path: &Path, bytes: Vec<u8>) -> Result<Read, FileError> {
     Ok(Read { problem: Problem::Friction(problem), ignored })
 }
 
-/// The length that a file says it has, in its superblock; `None` where there is none, or one with numbers of another width.
+/// The length that a file says it has, in its superblock; `None` where there is none, or one with numbers of
+/// another width.
 fn length_told(bytes: &[u8]) -> Option<u64> {
     let numbers = |from: usize, count: usize| bytes.get(from..from.checked_add(count)?);
     // The superblock comes first, or after a block of the user of 512 bytes, 1024, 2048 and so on.
@@ -297,7 +298,8 @@ pub fn format(path: &Path, problem: &Problem) -> Result<Vec<u8>, FileError> {
         let whole = |x: usize| i32::try_from(x).map_err(|_| too_large());
         let start = a.starts().iter().map(|x| whole(*x)).collect::<Result<Vec<i32>, _>>()?;
         let column = a.columns().iter().map(|x| whole(*x)).collect::<Result<Vec<i32>, _>>()?;
-        // Local matrices go out in compressed rows and global ones as triplets, as in the files of the collection.
+        // Local matrices go out in compressed rows and global ones as triplets, as in the files of the
+        // collection.
         let local = root == "fclib_local";
         let row: Vec<i32> = a.triplets().map(|(i, _, _)| i as i32).collect();
         let stored = whole(a.stored())?;

@@ -6,8 +6,8 @@
 //! | `.hdf5`, `.h5` | FCLib | [`fclib`] |
 //! | `.dat`, for reading also any other | Siconos | [`siconos`] |
 //!
-//! Every count in a file is checked against the size of the file before anything of that size is made, and every error
-//! names the file, the place and what was expected there.
+//! Every count in a file is checked against the size of the file before anything of that size is made, and
+//! every error names the file, the place and what was expected there.
 #![forbid(unsafe_code)]
 
 mod error;
@@ -112,8 +112,8 @@ pub fn parse(path: &Path, bytes: Vec<u8>) -> Result<Read, FileError> {
     }
 }
 
-/// Writes a problem file in the format of its extension; another extension is an error, as is a problem that the format cannot
-/// hold.
+/// Writes a problem file in the format of its extension; another extension is an error, as is a problem that
+/// the format cannot hold.
 pub fn write(path: &Path, problem: &Problem) -> Result<(), FileError> {
     let format = format_of(path).ok_or_else(|| FileError::UnknownExtension { file: path.to_owned() })?;
     let bytes = match format {
@@ -124,8 +124,8 @@ pub fn write(path: &Path, problem: &Problem) -> Result<(), FileError> {
     std::fs::write(path, bytes).map_err(|source| FileError::Io { file: path.to_owned(), source })
 }
 
-/// The one law that all constraints share up to their coefficients, as rows and coefficients; an error where the format
-/// would have to hold another law, or several. Without constraints, Coulomb's law in space.
+/// The one law that all constraints share up to their coefficients, as rows and coefficients; an error where
+/// the format would have to hold another law, or several. Without constraints, Coulomb's law in space.
 fn uniform_friction(path: &Path, laws: &[Law]) -> Result<(usize, Vec<[f64; 2]>), FileError> {
     let d = laws.first().map_or(3, Law::dim);
     for (k, law) in laws.iter().enumerate() {

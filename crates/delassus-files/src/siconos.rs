@@ -1,10 +1,11 @@
-//! Siconos `.dat` files: LCP, mixed LCP, local and global contact problems with friction and rolling friction.
+//! Siconos `.dat` files: LCP, mixed LCP, local and global contact problems with friction and rolling
+//! friction.
 //!
-//! A file is a stream of numbers that does not name its class; the class is told by the file's name, or by counting: a
-//! local problem of nc contacts with d rows each has d nc + nc numbers after its matrix (one more in old files), all
-//! else is global. What follows the last vector of a complementarity problem is not looked at (known solutions, remarks). Old
-//! contact problems end with one more number that nobody uses, and words may follow; more numbers mean that the sizes at the
-//! beginning are not those of the data.
+//! A file is a stream of numbers that does not name its class; the class is told by the file's name, or by
+//! counting: a local problem of nc contacts with d rows each has d nc + nc numbers after its matrix (one more
+//! in old files), all else is global. What follows the last vector of a complementarity problem is not looked
+//! at (known solutions, remarks). Old contact problems end with one more number that nobody uses, and words
+//! may follow; more numbers mean that the sizes at the beginning are not those of the data.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -277,8 +278,8 @@ impl Lexer<'_> {
     }
 }
 
-/// The text of a file. Complementarity problems are written dense, matrices of contact problems as triplets, with 17
-/// digits: what is read back has the same bits.
+/// The text of a file. Complementarity problems are written dense, matrices of contact problems as triplets,
+/// with 17 digits: what is read back has the same bits.
 pub fn format(path: &Path, problem: &Problem) -> Result<String, FileError> {
     let mut text = String::new();
     match problem {

@@ -1,5 +1,6 @@
-//! Files that were damaged at random: a problem or an error that names the file, never a panic, and what was read returns from
-//! what is written of it. `DELASSUS_MUTATIONS` sets how many files of each format are tried (default 5000).
+//! Files that were damaged at random: a problem or an error that names the file, never a panic, and what was
+//! read returns from what is written of it. `DELASSUS_MUTATIONS` sets how many files of each format are tried
+//! (default 5000).
 
 use std::path::Path;
 

@@ -1,4 +1,5 @@
-//! Real problems in other orders, other tangents and other units: what is solved as it is in its file is solved so too.
+//! Real problems in other orders, other tangents and other units: what is solved as it is in its file is
+//! solved so too.
 //!
 //! Runs where `DELASSUS_PROBLEMS` names the folder of the files.
 
@@ -34,7 +35,8 @@ fn check(what: &str, laws: &[Law], w: Sparse, q: Vec<f64>) {
     assert!(found.status == Status::Solved && e <= 1e-8, "{what}: {e:.1e} {:?}", found.status);
 }
 
-/// Q A Qᵀ and Q q for Q of one block per contact, given by its entries (row in the block, entry of the column).
+/// Q A Qᵀ and Q q for Q of one block per contact, given by its entries (row in the block, entry of the
+/// column).
 fn turned(w: &Sparse, q: &[f64], d: usize, turn: &[[[f64; 5]; 5]]) -> (Sparse, Vec<f64>) {
     let (mut entries, mut out) = (vec![], vec![0.0; q.len()]);
     for (i, j, x) in w.triplets() {
@@ -113,7 +115,8 @@ fn other_orders_tangents_and_units() {
     }
 }
 
-/// The folder that `DELASSUS_PROBLEMS` names; where it names none, standard error says that the test was skipped.
+/// The folder that `DELASSUS_PROBLEMS` names; where it names none, standard error says that the test was
+/// skipped.
 fn folder_of_problems(test: &str) -> Option<PathBuf> {
     let folder = std::env::var_os("DELASSUS_PROBLEMS").map(PathBuf::from);
     if folder.is_none() {

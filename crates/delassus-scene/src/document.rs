@@ -1,4 +1,5 @@
-//! What all scenes in TOML share: the size limit, the header that says what the file describes, and parameters.
+//! What all scenes in TOML share: the size limit, the header that says what the file describes, and
+//! parameters.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,5 @@
-//! Scenes as text: Lagrangian systems and worlds of rigid bodies from files, with messages that name the place of a fault.
+//! Scenes as text: Lagrangian systems and worlds of rigid bodies from files, with messages that name the
+//! place of a fault.
 //!
 //! ```text
 //! .toml with [system] ─▶ read_system ─▶ SystemFile {system, state, …}
@@ -6,8 +7,8 @@
 //! .xml MJCF, .urdf    ─▶ read_xml   ─┴▶ WorldFile {world, state, …}
 //! ```
 //!
-//! `delassus` knows no file format; whatever reads or writes a scene is here. Unknown keys are errors with a suggestion, and what
-//! an imported file says beyond what is understood is listed, never dropped in silence.
+//! `delassus` knows no file format; whatever reads or writes a scene is here. Unknown keys are errors with a
+//! suggestion, and what an imported file says beyond what is understood is listed, never dropped in silence.
 #![forbid(unsafe_code)]
 
 mod diagnostic;

@@ -1,7 +1,7 @@
 //! Triangles from Wavefront `.obj` and `.stl` files (text and binary), and tables of numbers.
 //!
-//! Of an `.obj` only corners (`v`) and faces (`f`) are read; a face of more than three corners is cut into a fan. The corners that
-//! an `.stl` writes once per triangle become one where their numbers are the same.
+//! Of an `.obj` only corners (`v`) and faces (`f`) are read; a face of more than three corners is cut into a
+//! fan. The corners that an `.stl` writes once per triangle become one where their numbers are the same.
 
 use std::collections::BTreeMap;
 use std::path::Path;

@@ -1,7 +1,8 @@
 //! Worlds from URDF files (`<robot>`).
 //!
-//! Links become bodies, `<collision>` their shapes, joints stay joints. The root link is fixed where it has no `<inertial>` or is called
-//! `world`, and free otherwise. A link without `<inertial>` on a fixed joint becomes part of its parent. What is not read is listed.
+//! Links become bodies, `<collision>` their shapes, joints stay joints. The root link is fixed where it has
+//! no `<inertial>` or is called `world`, and free otherwise. A link without `<inertial>` on a fixed joint
+//! becomes part of its parent. What is not read is listed.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;

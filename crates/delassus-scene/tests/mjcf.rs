@@ -380,8 +380,8 @@ fn masses_of_geoms_have_their_closed_forms() {
     assert!((solid.mass - 8.0).abs() < 1e-12, "{}", solid.mass);
     assert!(matches!(&solid.shapes[0].kind, ShapeKind::Convex { points } if points.len() == 4));
     assert!((file.state.bodies[1].pose.position - DVec3::splat(0.5)).length() < 1e-14);
-    // ∫x² = V l²/10 and ∫xy = V l²/20 from the corner, 3/80 and −1/80 of V l² from the centre: I has 6/80 on the diagonal and 1/80
-    // beside it, in units of m l² = 32.
+    // ∫x² = V l²/10 and ∫xy = V l²/20 from the corner, 3/80 and −1/80 of V l² from the centre: I has 6/80 on
+    // the diagonal and 1/80 beside it, in units of m l² = 32.
     let mut moments = solid.inertia.to_array();
     moments.sort_by(f64::total_cmp);
     for (found, expected) in moments.into_iter().zip([2.0, 2.0, 3.2]) {

@@ -1,9 +1,9 @@
-//! How time and memory of a solve grow with the number of contacts: piles of spheres that are 6, 13 and 27 spheres wide,
-//! with about 1,000, 10,000 and 100,000 contacts.
+//! How time and memory of a solve grow with the number of contacts: piles of spheres that are 6, 13 and 27
+//! spheres wide, with about 1,000, 10,000 and 100,000 contacts.
 //!
-//! `cargo run --release -p delassus-solve --example piles -- [WIDTH…]`; the number of threads is that of the variable
-//! `RAYON_NUM_THREADS`, all cores without it. Memory is the most that the process has used until then, the problem with
-//! it, where the system reports it.
+//! `cargo run --release -p delassus-solve --example piles -- [WIDTH…]`; the number of threads is that of the
+//! variable `RAYON_NUM_THREADS`, all cores without it. Memory is the most that the process has used until
+//! then, the problem with it, where the system reports it.
 
 use std::time::Instant;
 

@@ -1,5 +1,6 @@
-//! What the residual check of every solve costs: a stack of ten boxes and a pile of some 900 spheres, solved again and again from
-//! the impulses of the solve before, as in a simulation, with loads that change a little.
+//! What the residual check of every solve costs: a stack of ten boxes and a pile of some 900 spheres, solved
+//! again and again from the impulses of the solve before, as in a simulation, with loads that change a
+//! little.
 //!
 //! `cargo run --release -p delassus-solve --example residual_cost`
 

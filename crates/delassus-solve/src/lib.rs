@@ -4,10 +4,11 @@
 //! u = W r + q ,   (r_i, u_i) ∈ law i ,   i = 1 … number of contacts
 //! ```
 //!
-//! W ∈ R^{m×m} is the Delassus matrix, q ∈ R^m the velocity without contact impulses, r ∈ R^m the impulses, u ∈ R^m the
-//! velocities that they leave. A contact owns one to five rows (normal, tangents, rolling moments), and its [`Law`] says which
-//! impulses go with which velocities. Forces and accelerations at an instant, and percussions at an impact, are the same
-//! problem. A block that comes down at 2 m/s and slides at 3 m/s, with unit mass and μ = 1/2:
+//! W ∈ R^{m×m} is the Delassus matrix, q ∈ R^m the velocity without contact impulses, r ∈ R^m the impulses, u
+//! ∈ R^m the velocities that they leave. A contact owns one to five rows (normal, tangents, rolling moments),
+//! and its [`Law`] says which impulses go with which velocities. Forces and accelerations at an instant, and
+//! percussions at an impact, are the same problem. A block that comes down at 2 m/s and slides at 3 m/s, with
+//! unit mass and μ = 1/2:
 //!
 //! ```
 //! use delassus_solve::{Law, Matrix, Status, solve};
@@ -49,8 +50,8 @@ use problem::{ContactProblem, Form};
 
 /// Solves u = W r + q with a law for each contact, to a scale-free residual of 1e-8.
 ///
-/// For sparse matrices, problems given by M and H, other tolerances and methods, and for one problem after the other, see
-/// [`contact::solve`] and [`contact::solve_into`].
+/// For sparse matrices, problems given by M and H, other tolerances and methods, and for one problem after
+/// the other, see [`contact::solve`] and [`contact::solve_into`].
 pub fn solve(w: &Matrix, q: &[f64], laws: &[Law]) -> Result<Solution, InvalidProblem> {
     let form = Form::Local { delassus: Sparse::from_dense(w), free_velocity: q.to_vec() };
     contact::solve(&ContactProblem::new(laws.to_vec(), form)?, &ContactOptions::default(), None)

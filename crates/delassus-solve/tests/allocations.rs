@@ -1,5 +1,5 @@
-//! What a simulation asks of a solver: from the third step on a solve takes no memory, and gives the bits of `solve`; the second
-//! solve of one and the same problem takes none, whatever its size.
+//! What a simulation asks of a solver: from the third step on a solve takes no memory, and gives the bits of
+//! `solve`; the second solve of one and the same problem takes none, whatever its size.
 
 #[path = "support/counting.rs"]
 mod counting;
@@ -13,8 +13,8 @@ use delassus_solve::linalg::Sparse;
 use delassus_solve::problem::{ContactProblem, Form, Law, Status};
 use random::Random;
 
-/// A tower of boxes on four contacts each, the law of each contact drawn by `law`, in the global form: full 6 × 6 masses. Twelve
-/// rows of contacts per box, six degrees of freedom: W is singular.
+/// A tower of boxes on four contacts each, the law of each contact drawn by `law`, in the global form: full 6
+/// × 6 masses. Twelve rows of contacts per box, six degrees of freedom: W is singular.
 fn tower(boxes: usize, law: impl Fn(usize) -> Law, joint: bool) -> ContactProblem {
     let mut random = Random(7);
     let (mut mass, mut h, mut laws, mut force) = (vec![], vec![], vec![], vec![]);
@@ -152,14 +152,16 @@ fn every_method_takes_no_memory() {
 
 #[test]
 fn rescues_take_no_memory() {
-    // A tolerance below rounding asks for everything that there is: the path, proximal points, accelerated sweeps.
+    // A tolerance below rounding asks for everything that there is: the path, proximal points, accelerated
+    // sweeps.
     let options = ContactOptions { tolerance: 1e-19, max_iterations: 400, ..Default::default() };
     let found = steady("beyond rounding", &tower(3, coulomb, false), local, &options);
     assert_ne!(found.status, Status::Solved);
     assert!(found.residual < 1e-10, "{:.1e}", found.residual);
 }
 
-/// Discs in a box in the plane: rows of `wide` and of `wide` − 1 by turns, each disc in the hollow between two of the row below.
+/// Discs in a box in the plane: rows of `wide` and of `wide` − 1 by turns, each disc in the hollow between
+/// two of the row below.
 fn discs(wide: usize, law: Law) -> ContactProblem {
     let side = |k: usize| if k.is_multiple_of(2) { wide } else { wide - 1 };
     let first: Vec<usize> = (0..=wide).scan(0, |at, k| Some(std::mem::replace(at, *at + side(k)))).collect();
@@ -221,8 +223,8 @@ fn discs(wide: usize, law: Law) -> ContactProblem {
     ContactProblem::new(vec![law; count], form).unwrap()
 }
 
-/// A heap of spheres in which contacts resist rolling, about two axes that are the same everywhere; a joint between two of the
-/// spheres comes last.
+/// A heap of spheres in which contacts resist rolling, about two axes that are the same everywhere; a joint
+/// between two of the spheres comes last.
 fn rolling_heap(wide: usize, law: Law, joint: bool) -> ContactProblem {
     let heap = delassus_solve::problem::sphere_pile(wide, 0.5).unwrap();
     let Form::Global { mass, jacobian_transposed, force, .. } = heap.form else { panic!("a global problem") };
@@ -291,7 +293,8 @@ fn all_sizes() -> Vec<(&'static str, usize, ContactProblem)> {
     ]
 }
 
-/// Solves twice from zero and once from the solution; returns how it ended, and the allocations of the second and the third.
+/// Solves twice from zero and once from the solution; returns how it ended, and the allocations of the second
+/// and the third.
 fn repeated(problem: &ContactProblem, options: &ContactOptions) -> (Status, [usize; 2]) {
     let (mut workspace, mut solution) = (Workspace::default(), Solution::default());
     solve_into(problem, options, &mut workspace, &mut solution).unwrap();

@@ -112,8 +112,8 @@ fn eq_001_80_83_least_squares_percussions() {
     near_vectors(&minimiser(percussion_program(&a, &half, &before)), &[1.463_414_634_146_341, 0.0], 1e-5);
     let dual = minimiser(percussion_dual_program(&a, &half, &before));
     near_vectors(&dual[..2], &[0.463_414_634_146_341, 0.420_731_707_317_073], 1e-5);
-    // The single multiplier of the paper gives u⁺ = −e u⁻, Newton's law, whose second percussion pulls. Moreau's law is a
-    // third one.
+    // The single multiplier of the paper gives u⁺ = −e u⁻, Newton's law, whose second percussion pulls.
+    // Moreau's law is a third one.
     let contacts = vec![smooth(&[1.0, 0.0], 0.5), smooth(&[0.8, 0.6], 0.5)];
     let problem = free(Matrix::identity(2), &[-1.0, (-0.75 + 0.8) / 0.6], contacts);
     let newton = solved(&problem, &ImpactLaw::Newton);
@@ -161,8 +161,8 @@ fn prop_001_17_nonnegative_restitution_and_monotone_matrices() {
 
 #[test]
 fn prop_001_17_fails_where_restitution_has_negative_entries() {
-    // Both matrices of the proposition are monotone, percussions push, and yet a contact still approaches: u⁺ = −E u⁻
-    // asks for E ≥ 0, which monotony of E(I + E)⁻¹A_c does not give.
+    // Both matrices of the proposition are monotone, percussions push, and yet a contact still approaches: u⁺
+    // = −E u⁻ asks for E ≥ 0, which monotony of E(I + E)⁻¹A_c does not give.
     let e = Matrix::from_rows(&[[0.5, -0.4], [-0.4, 0.5]]);
     let mass = Matrix::from_rows(&[[1.0, 0.5], [0.5, 1.0]]);
     let sum = Matrix::from_rows(&[[1.5, -0.4], [-0.4, 1.5]]);
@@ -355,8 +355,8 @@ fn order_matters_or_not() {
 
 #[test]
 fn sequence_without_end_is_cut() {
-    // Three balls with e below 7 − 4√3 = 0.0718 collide forever (inelastic collapse): approach dies out geometrically
-    // and the sequence ends at rounding, at the common velocity.
+    // Three balls with e below 7 − 4√3 = 0.0718 collide forever (inelastic collapse): approach dies out
+    // geometrically and the sequence ends at rounding, at the common velocity.
     let problem = cradle(&[1.0, 0.0, -1.0], 0.05);
     let result = solved(&problem, &ImpactLaw::Sequence);
     assert!(result.order.len() > 10);
@@ -522,8 +522,8 @@ fn block<const D: usize>(a: [[f64; D]; D], before: [f64; D], mu: f64, e: f64) ->
 
 #[test]
 fn friction_at_the_end_of_an_impact_can_make_energy() {
-    // Slip turns round during the impact; friction that opposes its end pushed along at its beginning (Kane, Levinson).
-    // With e = 1: p_n(1 − 0.12) = 2, p_t = −0.2 p_n, ΔT = ½ p_t(u_t⁺ + u_t⁻).
+    // Slip turns round during the impact; friction that opposes its end pushed along at its beginning (Kane,
+    // Levinson). With e = 1: p_n(1 − 0.12) = 2, p_t = −0.2 p_n, ΔT = ½ p_t(u_t⁺ + u_t⁻).
     let problem = block([[1.0, 0.6], [0.6, 1.0]], [-1.0, -0.7], 0.2, 1.0);
     let normal = 2.0 / 0.88;
     let gain = -0.1 * normal * (-1.4 + 0.6 * normal - 0.2 * normal);
@@ -542,7 +542,8 @@ fn friction_at_the_end_of_an_impact_can_make_energy() {
 
 #[test]
 fn slip_that_turns_in_space() {
-    // Compression against the classical Runge–Kutta method in P itself with very small steps; slip does not stop.
+    // Compression against the classical Runge–Kutta method in P itself with very small steps; slip does not
+    // stop.
     let a = [[1.0, 0.3, -0.2], [0.3, 2.0, 0.5], [-0.2, 0.5, 3.0]];
     let (mu, start) = (0.4, [-1.0, 1.5, 1.0]);
     let path = impact_path(&block(a, start, mu, 0.6), Restitution::Energetic).unwrap();
@@ -579,8 +580,8 @@ fn slip_that_turns_in_space() {
 
 #[test]
 fn slip_that_stops_and_starts_again_in_space() {
-    // Pressed along tangent 1 with more than friction can hold, slip against it dies out at P = 0.2/1.3 and grows again
-    // the other way with du_t/dP = 0.9 − 0.2·2 = 0.5.
+    // Pressed along tangent 1 with more than friction can hold, slip against it dies out at P = 0.2/1.3 and
+    // grows again the other way with du_t/dP = 0.9 − 0.2·2 = 0.5.
     let a = [[1.0, 0.9, 0.0], [0.9, 2.0, 0.0], [0.0, 0.0, 1.0]];
     let path = impact_path(&block(a, [-1.0, -0.2, 0.0], 0.2, 0.5), Restitution::Kinetic).unwrap();
     let stop = 0.2 / 1.3;
@@ -599,7 +600,8 @@ fn slip_that_stops_and_starts_again_in_space() {
 
 #[test]
 fn slip_that_hardly_stops() {
-    // Friction just above what is needed to stick, |A_tn|/A_tt = 1: slip dies out a thousand times slower than it turns.
+    // Friction just above what is needed to stick, |A_tn|/A_tt = 1: slip dies out a thousand times slower
+    // than it turns.
     let a = [[2.0, 1.0, 0.0], [1.0, 1.0, 0.0], [0.0, 0.0, 1.5]];
     for mu in [1.001, 1.0 + 1e-9, 1.0, 0.999] {
         let path = impact_path(&block(a, [-1.0, 0.5, -0.4], mu, 0.5), Restitution::Energetic).unwrap();
@@ -612,7 +614,8 @@ fn slip_that_hardly_stops() {
 
 #[test]
 fn slip_that_presses_in_again_during_restitution() {
-    // Slip turns after the end of compression so that friction presses the contact in a second time, before it sticks.
+    // Slip turns after the end of compression so that friction presses the contact in a second time, before
+    // it sticks.
     let a = [
         [1.0808697235180895, -0.46668812765159734, 1.259577187943009],
         [-0.46668812765159734, 0.5690606774313194, -0.5478684920904883],
@@ -646,8 +649,8 @@ fn misuse_is_an_error() {
     assert!(matches!(resolve_impact(&long, &ImpactLaw::Moreau), Err(ImpactError::Invalid(_))));
 }
 
-/// A mass at rest at a wall, hit into it with 3 N s: laws that answer to what P presses in give back e of the velocity after P, and
-/// P has worked before them. Moreau's and Newton's laws hold it, and P does no work.
+/// A mass at rest at a wall, hit into it with 3 N s: laws that answer to what P presses in give back e of the
+/// velocity after P, and P has worked before them. Moreau's and Newton's laws hold it, and P does no work.
 #[test]
 fn an_external_impulse_works_before_what_it_presses_in_answers() {
     let problem = ImpactProblem {
@@ -860,9 +863,9 @@ fn what_is_at_rest_is_judged_by_what_moves() {
     near_vectors(&solved(&balls, &ImpactLaw::Newton).velocity, &[-1.0 / 3.0, 2.0 / 3.0, 2.0 / 3.0], 1e-12);
 }
 
-/// A guide with friction: a mass on the line y = 0 hits a wall with the normal (−1, −1) at x' = 1. With e = ½ it leaves with
-/// −½ and friction pushes forward: 1 − p + 0.3 p = −½. Poisson: compression ends at x' = 0, where friction holds back what
-/// it can, and half of its percussion follows.
+/// A guide with friction: a mass on the line y = 0 hits a wall with the normal (−1, −1) at x' = 1. With e = ½
+/// it leaves with −½ and friction pushes forward: 1 − p + 0.3 p = −½. Poisson: compression ends at x' = 0,
+/// where friction holds back what it can, and half of its percussion follows.
 #[test]
 fn a_guide_with_friction_at_an_impact() {
     let guide = ImpactContact { bilateral: true, ..rough(&[0.0, 1.0], &[&[1.0, 0.0]], 0.3, 0.0) };

@@ -1,9 +1,10 @@
-//! Random worlds for a long time: `soak STEPS [SEED [FIRST]]`, where FIRST is the world of that seed to begin with.
+//! Random worlds for a long time: `soak STEPS [SEED [FIRST]]`, where FIRST is the world of that seed to begin
+//! with.
 //!
-//! Each world is a box of six planes with random bodies (spheres, boxes, capsules, cylinders, cones, hulls), random joints
-//! between some of them, friction from 0 to 2, restitution now and then, and mass ratios up to a thousand. Every step must
-//! leave finite numbers, lose no body and be solved to the tolerance, or say that it was not. Ends with a table and exit
-//! code 1 where something was lost.
+//! Each world is a box of six planes with random bodies (spheres, boxes, capsules, cylinders, cones, hulls),
+//! random joints between some of them, friction from 0 to 2, restitution now and then, and mass ratios up to
+//! a thousand. Every step must leave finite numbers, lose no body and be solved to the tolerance, or say that
+//! it was not. Ends with a table and exit code 1 where something was lost.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};

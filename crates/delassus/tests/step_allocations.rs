@@ -62,8 +62,8 @@ fn a_sliding_block() {
 
 #[test]
 fn a_stack_at_rest() {
-    // Turned and on a slope below the angle of friction, so that no entry of a Jacobian is zero or rounding: the solver keeps
-    // the places of what is not zero, and finds them again where a zero becomes 1e-17.
+    // Turned and on a slope below the angle of friction, so that no entry of a Jacobian is zero or rounding:
+    // the solver keeps the places of what is not zero, and finds them again where a zero becomes 1e-17.
     let turn = DQuat::from_scaled_axis(DVec3::new(0.2, -0.1, 0.7));
     let normal = turn * DVec3::Z;
     let mut text =

@@ -232,7 +232,8 @@ fn certificate(f: &CheckedFinding) -> Value {
     })
 }
 
-/// Forces by name: {contacts: {name: f(rows)}, joints: {name: f(rows)}} for active constraints, `absent` for others.
+/// Forces by name: {contacts: {name: f(rows)}, joints: {name: f(rows)}} for active constraints, `absent` for
+/// others.
 fn by_name(
     result: &SystemAnalysis,
     contact: impl Fn(usize, &Law, usize) -> Value,

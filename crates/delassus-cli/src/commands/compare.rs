@@ -1,9 +1,9 @@
 //! `delassus compare`: all solvers on all problems, as a table and as a performance profile.
 //!
-//! The solvers have no clock. A cap on the time is a limit on iterations: a method begins with 100, and as long as the limit
-//! is what stopped it, it begins anew with a limit that grows in proportion to the time that is left, at most
-//! twentyfold at once. The last attempt counts. The residual of what was
-//! returned decides whether a problem is solved, never the method.
+//! The solvers have no clock. A cap on the time is a limit on iterations: a method begins with 100, and as
+//! long as the limit is what stopped it, it begins anew with a limit that grows in proportion to the time
+//! that is left, at most twentyfold at once. The last attempt counts. The residual of what was returned
+//! decides whether a problem is solved, never the method.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -49,7 +49,8 @@ pub struct CompareArgs {
 
 /// Iterations of the first attempt.
 const FIRST: usize = 100;
-/// The limit grows at most by this factor at once: the first attempts are too short to tell the time of an iteration.
+/// The limit grows at most by this factor at once: the first attempts are too short to tell the time of an
+/// iteration.
 const GROWTH: f64 = 20.0;
 /// Not worth another attempt: the time left for it is hardly more than that of the last one.
 const ENOUGH: f64 = 1.5;

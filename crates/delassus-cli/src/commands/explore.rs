@@ -1,8 +1,10 @@
-//! `delassus explore`: all motions of a system or a small world, where several accelerations satisfy the laws.
+//! `delassus explore`: all motions of a system or a small world, where several accelerations satisfy the
+//! laws.
 //!
-//! At each state with several answers the motion branches, an impact without collision among them where there is one
-//! (003 §5); every branch is followed to its end or to the next such state, down to a depth. Time stepping also moves a
-//! world, with ever shorter steps; the report names the branch to which it converges. Exit codes: 0 one motion only; 1 there are several; 2 misuse or bad input.
+//! At each state with several answers the motion branches, an impact without collision among them where there
+//! is one (003 §5); every branch is followed to its end or to the next such state, down to a depth. Time
+//! stepping also moves a world, with ever shorter steps; the report names the branch to which it converges.
+//! Exit codes: 0 one motion only; 1 there are several; 2 misuse or bad input.
 
 use std::path::PathBuf;
 
@@ -26,7 +28,8 @@ const MAX_BRANCHES: usize = 4096;
 /// Steps of time stepping: the first, and how often it is halved.
 const FIRST_STEPS: f64 = 64.0;
 const HALVINGS: usize = 8;
-/// Time stepping has found its branch where the last halvings, this many, made it come nearer by this factor together.
+/// Time stepping has found its branch where the last halvings, this many, made it come nearer by this factor
+/// together.
 const SETTLED: usize = 3;
 const NEARER: f64 = 0.5;
 
@@ -312,7 +315,8 @@ impl Stepped {
     }
 }
 
-/// Time stepping of a world with ever shorter steps, against all branches; `None` for a system, which it does not move.
+/// Time stepping of a world with ever shorter steps, against all branches; `None` for a system, which it does
+/// not move.
 fn time_stepping(scene: &Subject<'_>, tree: &Node) -> Result<Option<Stepped>, String> {
     let Some(WorldSubject { world, start, as_system }) = scene.world else { return Ok(None) };
     let mut nodes = vec![];

@@ -35,8 +35,8 @@ pub struct MapArgs {
     #[arg(long, value_name = "NAME=LO:HI:N", value_parser = sweep)]
     pub y: Option<Sweep>,
     /// What to show: solutions, existence, acceleration_unique, forces_unique, p_matrix, mu_jam[:CONTACT],
-    /// mu_crit[:CONTACT], locking_angle[:CONTACT], friction_bound, force:NAME, proposition:ID (such as 000.prop13),
-    /// or a place in the document of `analyze --json` such as /contacts/0/mu
+    /// mu_crit[:CONTACT], locking_angle[:CONTACT], friction_bound, force:NAME, proposition:ID (such as
+    /// 000.prop13), or a place in the document of `analyze --json` such as /contacts/0/mu
     #[arg(long, value_name = "QUANTITY")]
     pub show: String,
     /// Picture or table to write: .svg, .png or .csv; without it the table goes to standard output
@@ -182,8 +182,8 @@ impl Quantity {
         }
     }
 
-    /// Whether the propositions of the papers and their certificates, which take most of the time, can still add to
-    /// what is known.
+    /// Whether the propositions of the papers and their certificates, which take most of the time, can still
+    /// add to what is known.
     fn needs_propositions(&self, known: &SystemAnalysis) -> bool {
         use Quantity::*;
         let unknown =
@@ -347,7 +347,8 @@ fn extension(path: &Path) -> String {
     path.extension().map(|e| e.to_string_lossy().to_lowercase()).unwrap_or_default()
 }
 
-/// All points, row by row from the least y; the work is shared out by rows and does not depend on who does it.
+/// All points, row by row from the least y; the work is shared out by rows and does not depend on who does
+/// it.
 fn evaluate(args: &MapArgs, scene: &Scene, quantity: &Quantity) -> Vec<Cell> {
     let columns = args.x.points;
     let rows = args.y.as_ref().map_or(1, |y| y.points);

@@ -1,4 +1,5 @@
-//! `delassus safe`: the largest interval of a parameter on which the answer is certified to exist and be unique.
+//! `delassus safe`: the largest interval of a parameter on which the answer is certified to exist and be
+//! unique.
 
 use std::path::PathBuf;
 

@@ -22,8 +22,8 @@ use crate::arguments::{friction_law, tolerance};
 pub struct SolveArgs {
     /// Problem file: Siconos .dat, FCLib .hdf5 or own .json
     pub problem: PathBuf,
-    /// auto, gauss-seidel, projected-gradient, spectral, admm, newton or interior-point for contacts; auto, lemke,
-    /// principal-pivoting, newton-min or enumerate for an LCP or mixed LCP
+    /// auto, gauss-seidel, projected-gradient, spectral, admm, newton or interior-point for contacts; auto,
+    /// lemke, principal-pivoting, newton-min or enumerate for an LCP or mixed LCP
     #[arg(long, default_value = "auto")]
     pub solver: String,
     /// Coulomb's law as it is (ncp), or its associated relaxation, which lifts off while sliding (ccp)
@@ -32,8 +32,8 @@ pub struct SolveArgs {
     /// Largest residual that counts as solved
     #[arg(long, default_value_t = 1e-8, value_parser = tolerance)]
     pub tolerance: f64,
-    /// Seconds after which the best point so far is the answer, for contact problems; without it results are the same on every
-    /// run
+    /// Seconds after which the best point so far is the answer, for contact problems; without it results are
+    /// the same on every run
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     pub time_limit: Option<Duration>,
     /// Among impulses that go with the same velocities, choose those of least norm
@@ -77,8 +77,8 @@ fn named<S: FromStr>(name: &str, all: &[(&str, S)]) -> Result<S, String> {
     })
 }
 
-/// Solves by the method of a name, and measures the time of the solve alone. Limits are those of contact problems; the methods of
-/// complementarity problems end by themselves.
+/// Solves by the method of a name, and measures the time of the solve alone. Limits are those of contact
+/// problems; the methods of complementarity problems end by themselves.
 pub fn solve_problem(problem: &Problem, solver: &str, options: &ContactOptions) -> Result<Found, String> {
     let tolerance = options.tolerance;
     let p = match problem {
@@ -109,7 +109,8 @@ fn complementarity(solver: &str, solve: impl FnOnce(Solver) -> LcpSolution) -> R
     Ok(Found { unknowns: z, status, iterations, residual, other_law: None, seconds })
 }
 
-/// The problem with the law that was asked for; an error where there is no associated law for one of its contacts.
+/// The problem with the law that was asked for; an error where there is no associated law for one of its
+/// contacts.
 fn with_law(mut problem: Problem, law: FrictionLaw) -> Result<Problem, String> {
     if let Problem::Friction(p) = &mut problem {
         for (i, l) in p.laws.iter_mut().enumerate() {
@@ -168,7 +169,8 @@ pub fn run(args: &SolveArgs) -> u8 {
             return 2;
         }
     };
-    // The first solve of a process also pays for bringing the program into memory: a short one is timed again.
+    // The first solve of a process also pays for bringing the program into memory: a short one is timed
+    // again.
     let first = solution.seconds;
     let mut seconds = first;
     for _ in 0..if first < SHORT_SOLVE { REPETITIONS } else { 0 } {

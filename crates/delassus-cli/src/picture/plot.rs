@@ -182,7 +182,8 @@ pub fn legend(picture: &mut Picture, top: f64, entries: &[(Colour, String)]) {
     }
 }
 
-/// A map in colours that have names; one row where there is no second axis. Cells are row by row from the least y.
+/// A map in colours that have names; one row where there is no second axis. Cells are row by row from the
+/// least y.
 pub fn categories(
     title: &str,
     x: &Axis,
@@ -419,7 +420,8 @@ fn facts(picture: &mut Picture, at: [f64; 2], contact: &ContactReport, cone: &Fr
     }
 }
 
-/// The cone in the plane of tangent and normal: between the answers M_c⁻¹(1, ±μ) to the two edges of the friction cone.
+/// The cone in the plane of tangent and normal: between the answers M_c⁻¹(1, ±μ) to the two edges of the
+/// friction cone.
 fn planar_cone(
     picture: &mut Picture,
     top: f64,
@@ -532,7 +534,8 @@ fn spatial_cone(picture: &mut Picture, top: f64, contact: &ContactReport, cone: 
     facts(picture, [510.0, top + 60.0], contact, cone);
 }
 
-/// The answer to the force on the edge of the friction cone in the direction number k of 72: (normal, tangents).
+/// The answer to the force on the edge of the friction cone in the direction number k of 72: (normal,
+/// tangents).
 fn rim_point(inverse_mass: &Matrix, mu: f64, k: usize) -> [f64; 3] {
     let angle = std::f64::consts::TAU * k as f64 / 72.0;
     let u = inverse_mass.mul_vec(&[1.0, mu * angle.cos(), mu * angle.sin()]);

@@ -104,8 +104,8 @@ fn axis(name: &str, values: impl Iterator<Item = f64>) -> Axis {
     Axis { label: label(name), lo: lo - margin, hi: hi + margin, scale: Scale::Plain }
 }
 
-/// Curves that hardly move beside their size are shown less their values at the start, since ticks could not tell them apart;
-/// whether they are.
+/// Curves that hardly move beside their size are shown less their values at the start, since ticks could not
+/// tell them apart; whether they are.
 fn changes(list: &mut [Curve]) -> bool {
     let all = || list.iter().flat_map(|curve| curve.points.iter().map(|p| p[1]));
     let (lo, hi) = all().fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), x| (a.min(x), b.max(x)));
@@ -143,7 +143,8 @@ pub fn event_meanings<'a>(events: impl Iterator<Item = &'a Event> + Clone) -> Ve
     all.map(|(kind, n)| (event_colour(kind), format!("{} ({n})", kind.name()))).collect()
 }
 
-/// All samples in the order of time: at an event first the motion before it, then after it, then what was asked for.
+/// All samples in the order of time: at an event first the motion before it, then after it, then what was
+/// asked for.
 fn in_order(run: &Trajectory) -> Vec<&Sample> {
     let mut all: Vec<&Sample> = run.event_samples.iter().chain(&run.samples).collect();
     all.sort_by(|a, b| a.state.t.total_cmp(&b.state.t));

@@ -26,8 +26,8 @@ pub enum PolicyName {
 pub struct RunArgs {
     /// File with a [world] or a [system], URDF or MJCF
     pub file: PathBuf,
-    /// Write the motion here: .csv (forces or events beside it), .parquet, .vtu or .pvd (a series for ParaView), for a
-    /// [system] .svg or .png (what --plot names); may be repeated
+    /// Write the motion here: .csv (forces or events beside it), .parquet, .vtu or .pvd (a series for
+    /// ParaView), for a [system] .svg or .png (what --plot names); may be repeated
     #[arg(short = 'o', long = "output", value_name = "OUT")]
     pub output: Vec<PathBuf>,
     /// Time step, s [default: of the file, else 1e-3]
@@ -36,8 +36,8 @@ pub struct RunArgs {
     /// End, s [default: of the file, else 1]
     #[arg(long, value_name = "SECONDS", value_parser = seconds, allow_hyphen_values = true)]
     pub t_end: Option<f64>,
-    /// Coulomb's law as it is (ncp), or its associated relaxation, which lifts off while sliding (ccp) [default: of the
-    /// file, else ncp]
+    /// Coulomb's law as it is (ncp), or its associated relaxation, which lifts off while sliding (ccp)
+    /// [default: of the file, else ncp]
     #[arg(long, value_parser = friction_law())]
     pub law: Option<FrictionLaw>,
     /// Two solves a step and second order, or one and first order
@@ -49,7 +49,8 @@ pub struct RunArgs {
     /// Residual below which a step counts as solved [default: of the file, else 1e-10]
     #[arg(long, value_parser = tolerance, allow_hyphen_values = true)]
     pub tolerance: Option<f64>,
-    /// auto, gauss-seidel, projected-gradient, spectral, admm, newton or interior-point [default: of the file, else auto]
+    /// auto, gauss-seidel, projected-gradient, spectral, admm, newton or interior-point [default: of the
+    /// file, else auto]
     #[arg(long)]
     pub solver: Option<String>,
     /// Start every solve from zero, not from the impulses of the step before
@@ -64,7 +65,8 @@ pub struct RunArgs {
     /// Error that an adaptive step may have, m [default: 1e-6]
     #[arg(long, value_name = "METRES", requires = "adaptive", allow_hyphen_values = true)]
     pub error: Option<f64>,
-    /// Shortest adaptive step, s; it is --dt halved so often that it is not longer than this [default: 1/64 of --dt]
+    /// Shortest adaptive step, s; it is --dt halved so often that it is not longer than this [default: 1/64
+    /// of --dt]
     #[arg(long, value_name = "SECONDS", requires = "adaptive", allow_hyphen_values = true)]
     pub dt_min: Option<f64>,
     /// Record every N steps [default: as many as give about 1000 frames]
@@ -79,14 +81,15 @@ pub struct RunArgs {
     /// Continue from a checkpoint, to the same bits as without the pause
     #[arg(long, value_name = "FILE")]
     pub resume: Option<PathBuf>,
-    /// Write the contact problem of each step into this folder (FCLib .hdf5; own .json where FCLib cannot hold it)
+    /// Write the contact problem of each step into this folder (FCLib .hdf5; own .json where FCLib cannot
+    /// hold it)
     #[arg(long, value_name = "DIR")]
     pub dump_problems: Option<PathBuf>,
     /// Report contact forces, and their intervals where they are not unique, at these times
     #[arg(long, value_name = "T,T,…", value_delimiter = ',', value_parser = seconds, allow_hyphen_values = true)]
     pub forces_at: Vec<f64>,
-    /// What the picture of -o FILE.svg shows: x, x', x'', tip.normal, tip.tangential, guide.force, energy, or x:x' for one
-    /// over the other [default: all positions] (event-driven)
+    /// What the picture of -o FILE.svg shows: x, x', x'', tip.normal, tip.tangential, guide.force, energy, or
+    /// x:x' for one over the other [default: all positions] (event-driven)
     #[arg(long, value_name = "Q,Q,…", value_delimiter = ',')]
     pub plot: Vec<String>,
     /// Law of impact [default: of the file, else moreau]

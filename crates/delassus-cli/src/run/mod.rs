@@ -1,7 +1,7 @@
 //! `delassus run`: moves a world or a system in time.
 //!
-//! Exit codes: 0 done; 1 the run ended early (interrupted, or a step that has no answer) or steps were not solved to
-//! the tolerance; 2 misuse or bad input, before the first step.
+//! Exit codes: 0 done; 1 the run ended early (interrupted, or a step that has no answer) or steps were not
+//! solved to the tolerance; 2 misuse or bad input, before the first step.
 
 mod arguments;
 mod checkpoint;

@@ -42,8 +42,8 @@ pub struct Settings {
 }
 
 impl Settings {
-    /// Whether the state after so many steps, or ticks of adaptive ones, is recorded: after every so many steps, or as much
-    /// time as these would take.
+    /// Whether the state after so many steps, or ticks of adaptive ones, is recorded: after every so many
+    /// steps, or as much time as these would take.
     pub fn is_frame(&self, steps: u64, ticks: u64) -> bool {
         match self.control {
             Some(control) => {

@@ -5,8 +5,9 @@
 //! row group = one page per column: header , values          double: 8 bytes; text: length (u32), UTF-8
 //! ```
 //!
-//! Headers and footer are structs in Thrift's compact protocol: a field is its distance to the field before and its type in one byte,
-//! integers are zigzag numbers of seven bits a byte. All numbers are little-endian. Source: Apache Parquet format, version 2.
+//! Headers and footer are structs in Thrift's compact protocol: a field is its distance to the field before
+//! and its type in one byte, integers are zigzag numbers of seven bits a byte. All numbers are little-endian.
+//! Source: Apache Parquet format, version 2.
 
 use std::fs::File;
 use std::io::{BufWriter, Error, Write};

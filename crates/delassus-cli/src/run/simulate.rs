@@ -158,8 +158,8 @@ pub fn simulate(
     })
 }
 
-/// How long steps are. Adaptive ones go on from a checkpoint; where the steps before it were not adaptive, or of other
-/// lengths, time is counted anew.
+/// How long steps are. Adaptive ones go on from a checkpoint; where the steps before it were not adaptive, or
+/// of other lengths, time is counted anew.
 fn step_length(settings: &Settings, before: &AdaptiveTotals, t_start: f64) -> StepLength {
     let Some(control) = settings.control else { return StepLength::Fixed(settings.options.dt) };
     let level = before.level.min(control.halvings);

@@ -1,4 +1,5 @@
-//! Where a run starts: the file's state with its loops closed, or a checkpoint; and what a user should know of it.
+//! Where a run starts: the file's state with its loops closed, or a checkpoint; and what a user should know
+//! of it.
 
 use delassus::stepping::{
     CLOSED, ClosedJoints, Overlap, Snapshot, StartReport, StartVelocities, prepare_start,

@@ -1,4 +1,5 @@
-//! What moves from event to event: a system of a file, or a small world as one, with what its file says of impacts.
+//! What moves from event to event: a system of a file, or a small world as one, with what its file says of
+//! impacts.
 
 use delassus::events::{
     EventError, EventOptions, ModeError, Trajectory, WorldSystem, run_events, world_system,
@@ -84,7 +85,8 @@ impl<'a> Subject<'a> {
         }
     }
 
-    /// The law of impact: of the command line, of the file, or Moreau's. Newton's is the matrix of the file, if it has one.
+    /// The law of impact: of the command line, of the file, or Moreau's. Newton's is the matrix of the file,
+    /// if it has one.
     pub fn law(&self, asked: Option<&ImpactLaw>) -> ImpactLaw {
         match (asked, self.impact_law) {
             (None | Some(ImpactLaw::Newton), Some(law @ ImpactLaw::NewtonMatrix(_))) | (None, Some(law)) => {

@@ -1,8 +1,9 @@
 //! The tables of a run, in whatever file they stand.
 //!
-//! A table has a row a frame: `time`, then for every body that moves the position and the orientation (w x y z) of the
-//! frame in which the file wrote it, the velocity of its centre of mass and its angular velocity, world axes. The forces
-//! stand in a table of their own, since contacts come and go: a row for each contact and each joint of a frame.
+//! A table has a row a frame: `time`, then for every body that moves the position and the orientation (w x y
+//! z) of the frame in which the file wrote it, the velocity of its centre of mass and its angular velocity,
+//! world axes. The forces stand in a table of their own, since contacts come and go: a row for each contact
+//! and each joint of a frame.
 
 use std::path::{Path, PathBuf};
 
@@ -11,7 +12,8 @@ use delassus::world::World;
 
 /// What is written of a body, in this order.
 const BODY_COLUMNS: [&str; 13] = ["x", "y", "z", "qw", "qx", "qy", "qz", "vx", "vy", "vz", "wx", "wy", "wz"];
-/// The numbers of a row of forces: where, force on the second body, moment on it, and the normal force of a contact.
+/// The numbers of a row of forces: where, force on the second body, moment on it, and the normal force of a
+/// contact.
 pub const FORCE_COLUMNS: [&str; 10] = ["x", "y", "z", "fx", "fy", "fz", "tx", "ty", "tz", "normal"];
 
 /// `path` with `-forces` before its extension.

@@ -145,8 +145,8 @@ pub struct Totals {
     pub max_contacts: usize,
     /// Events, as many as are listed.
     pub events: Vec<Event>,
-    /// Impacts, openings, beginnings of sliding and of sticking, ends of rebounds, jams: all, also those that are not
-    /// listed.
+    /// Impacts, openings, beginnings of sliding and of sticking, ends of rebounds, jams: all, also those that
+    /// are not listed.
     pub counts: [u64; 6],
     /// Pairs of bodies that touch, where the run was saved.
     pub modes: Vec<([u32; 2], Mode)>,

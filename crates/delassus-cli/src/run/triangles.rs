@@ -12,7 +12,8 @@ pub struct Triangles {
     pub triangles: Vec<[u32; 3]>,
 }
 
-/// The surface of a shape. Round shapes get `around` corners on a circle; planes a square with this half side.
+/// The surface of a shape. Round shapes get `around` corners on a circle; planes a square with this half
+/// side.
 pub fn triangles(kind: &ShapeKind, around: usize, plane: f64) -> Triangles {
     match kind {
         ShapeKind::Plane => {

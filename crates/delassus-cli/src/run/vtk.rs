@@ -1,7 +1,7 @@
 //! A series of VTK files for ParaView: `NAME.pvd` lists `NAME_000000.vtu`, … with their times.
 //!
-//! Each file is an unstructured grid of triangles, the surfaces of all shapes, with the number, the velocity and the
-//! angular velocity of its body at every triangle.
+//! Each file is an unstructured grid of triangles, the surfaces of all shapes, with the number, the velocity
+//! and the angular velocity of its body at every triangle.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};

@@ -1,7 +1,8 @@
 //! What is wrong with a file, where, and what was expected there.
 //!
-//! A [`FileError`] is a kind with its data and a place in the text. It knows no reader: readers of TOML, XML and
-//! meshes build on it, and none of them is imported here but the errors of mesh files, which a world file passes on.
+//! A [`FileError`] is a kind with its data and a place in the text. It knows no reader: readers of TOML, XML
+//! and meshes build on it, and none of them is imported here but the errors of mesh files, which a world file
+//! passes on.
 
 mod file_kind;
 mod world_kind;

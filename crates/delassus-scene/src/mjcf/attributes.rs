@@ -1,7 +1,7 @@
 //! Attributes of MJCF elements: default classes, numbers, orientations.
 //!
-//! An attribute that an element does not give comes from its default class: `class`, else the `childclass` of the nearest body around
-//! it, else the root; a class inherits from the class around it.
+//! An attribute that an element does not give comes from its default class: `class`, else the `childclass` of
+//! the nearest body around it, else the root; a class inherits from the class around it.
 
 use std::collections::BTreeMap;
 

@@ -6,7 +6,8 @@
 //! | `true` | the geoms |
 //! | `false` | `<inertial>` |
 //!
-//! Meshes touch as their convex hulls. Geoms with `contype` and `conaffinity` zero have mass and touch nothing.
+//! Meshes touch as their convex hulls. Geoms with `contype` and `conaffinity` zero have mass and touch
+//! nothing.
 
 use std::f64::consts::PI;
 

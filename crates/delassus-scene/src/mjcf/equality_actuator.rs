@@ -17,7 +17,8 @@ use crate::xml::{Node, finite_numbers};
 use delassus::formula::{AnyFormula, Expression, clip, nearest};
 use delassus::world::{Action, ActionKind, Coordinate, Joint, JointKind, Pose, Surface};
 
-/// Attributes of `<connect>`, `<weld>` and `<joint>` of `<equality>` that are read, or do not matter to what is rigid.
+/// Attributes of `<connect>`, `<weld>` and `<joint>` of `<equality>` that are read, or do not matter to what
+/// is rigid.
 pub(super) const EQUALITY: [&str; 12] = [
     "body1",
     "body2",
@@ -118,7 +119,8 @@ impl<'a> Model<'a> {
         Ok(())
     }
 
-    /// A joint whose first frame stands at `on_first`, the second one where the first is in the position of the file.
+    /// A joint whose first frame stands at `on_first`, the second one where the first is in the position of
+    /// the file.
     fn held(&self, node: Node<'a>, kind: JointKind, bodies: [usize; 2], on_first: Pose) -> Result<Joint> {
         self.two_bodies(node, bodies)?;
         let [a, b] = bodies.map(|b| self.drafts[b].place);
@@ -294,8 +296,8 @@ impl<'a> Model<'a> {
         }
     }
 
-    /// Friction: of two geoms that of the higher priority counts, of equals the larger one. Entries stand in this order, and the
-    /// last that matches counts.
+    /// Friction: of two geoms that of the higher priority counts, of equals the larger one. Entries stand in
+    /// this order, and the last that matches counts.
     pub(super) fn surfaces(&mut self) -> Vec<Surface> {
         let mut all: Vec<(usize, Touch)> = Vec::new();
         for i in 0..self.drafts.len() {

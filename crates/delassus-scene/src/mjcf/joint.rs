@@ -1,7 +1,7 @@
 //! Joints of MJCF files.
 //!
-//! The joints of a body follow each other from the body around it: the second moves with the first. Where one joint of ours allows
-//! the same motions it stands for all of them:
+//! The joints of a body follow each other from the body around it: the second moves with the first. Where one
+//! joint of ours allows the same motions it stands for all of them:
 //!
 //! | joints of one body | become |
 //! |---|---|

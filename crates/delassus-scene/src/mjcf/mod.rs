@@ -1,7 +1,8 @@
 //! Worlds from MJCF files (`<mujoco>`).
 //!
-//! Bodies become bodies, `<geom>`s their shapes, joints stay joints. A body without a joint stands still with the world, or is part of
-//! the body around it. Contacts and limits are rigid here: what softens them is not read, and is listed.
+//! Bodies become bodies, `<geom>`s their shapes, joints stay joints. A body without a joint stands still with
+//! the world, or is part of the body around it. Contacts and limits are rigid here: what softens them is not
+//! read, and is listed.
 
 mod attributes;
 mod body;

@@ -89,8 +89,8 @@ impl SystemFile {
         self.spans.get(&formula).cloned()
     }
 
-    /// An error of evaluation or of the state, at the place of the formula that is to blame. `text` is the text
-    /// that was read.
+    /// An error of evaluation or of the state, at the place of the formula that is to blame. `text` is the
+    /// text that was read.
     pub fn explain(&self, error: impl Into<AnalyzeError>, text: &str) -> FileError {
         let error = error.into();
         let span = error.formula().and_then(|id| self.locate(id));
@@ -340,7 +340,8 @@ impl Reader {
             let [mu_static, mu_kinetic] = self.contact_friction(&table, i, !slip.is_empty())?;
             let mut restitution = 0.0;
             if let Some(value) = table.get("restitution") {
-                // It does not enter the forces at an instant; where it depends on a free parameter it is not known.
+                // It does not enter the forces at an instant; where it depends on a free parameter it is not
+                // known.
                 restitution = value.parametric(&self.symbols)?.constant().unwrap_or(0.0);
                 if !(0.0..=1.0).contains(&restitution) {
                     let owner = table.title.clone();

@@ -17,7 +17,8 @@ pub enum SafeTextError {
     Question(#[from] SafeError),
 }
 
-/// [`safe_interval`] of a parameter of the system in `text`, with parameter values that replace those of the text.
+/// [`safe_interval`] of a parameter of the system in `text`, with parameter values that replace those of the
+/// text.
 pub fn safe_interval_of(
     text: &str,
     overrides: &[(&str, &str)],

@@ -1,6 +1,7 @@
 //! Limits, motors, springs, drives and friction of joints in world files.
 //!
-//! They stand in the table of the joint and act on its coordinate, or in a `[[joint.on]]` with a coordinate of its own.
+//! They stand in the table of the joint and act on its coordinate, or in a `[[joint.on]]` with a coordinate
+//! of its own.
 
 use crate::diagnostic::{FileErrorKind, Result, WorldErrorKind};
 use crate::toml_table::{Table, Value, unknown_word};

@@ -103,7 +103,8 @@ impl Written {
     }
 }
 
-/// Mass properties in the axes of the file, from the keys of a body and its shapes; `None` for a fixed body without mass.
+/// Mass properties in the axes of the file, from the keys of a body and its shapes; `None` for a fixed body
+/// without mass.
 fn mass(
     table: &Table<'_>,
     shapes: &[FileShape<'_>],

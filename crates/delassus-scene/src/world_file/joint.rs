@@ -1,8 +1,9 @@
 //! The joints of world files: their bodies and frames. What acts along them is read in `action`.
 //!
-//! The frames A and B stand on the first and the second of `bodies`. `anchor` and `axis` are in the world, in the position in which
-//! the file draws the bodies; `anchors` gives each body its own point there, `local_anchors` and `local_axes` are in the axes
-//! in which the file writes each body. The coordinate of a joint is the motion of the second body against the first.
+//! The frames A and B stand on the first and the second of `bodies`. `anchor` and `axis` are in the world, in
+//! the position in which the file draws the bodies; `anchors` gives each body its own point there,
+//! `local_anchors` and `local_axes` are in the axes in which the file writes each body. The coordinate of a
+//! joint is the motion of the second body against the first.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -378,8 +379,8 @@ fn nonzero<const N: usize>(value: &Value<'_>, numbers: [f64; N]) -> Result<[f64;
 
 /// The joints that keep all bodies of a planar world in their planes.
 ///
-/// A body that a joint holds in the plane of another needs none: hinges with an axis along the normal, guides in the plane and
-/// fixed joints do so. One more for each would only make reactions ambiguous.
+/// A body that a joint holds in the plane of another needs none: hinges with an axis along the normal, guides
+/// in the plane and fixed joints do so. One more for each would only make reactions ambiguous.
 pub(super) fn keep_in_plane(contents: &mut Contents, joints: &[Joint], normal: DVec3) -> Vec<Joint> {
     let holds = |joint: &&Joint| {
         let frame = contents.states[joint.bodies[0]].pose.compose(&joint.frames[0]);

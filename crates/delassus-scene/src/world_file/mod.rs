@@ -130,8 +130,8 @@ impl WorldFile {
         )
     }
 
-    /// Moves the bodies the least that closes all joints, or reports which of them cannot close and where it stands. `text` is the
-    /// text that was read.
+    /// Moves the bodies the least that closes all joints, or reports which of them cannot close and where it
+    /// stands. `text` is the text that was read.
     pub fn close_loops(&mut self, text: &str) -> Result<Closure> {
         close_loops(&self.world, &mut self.state).map_err(|error| self.explain_open(error, text))
     }
@@ -160,8 +160,8 @@ pub struct WorldSimulation {
     pub integrator: Option<Integrator>,
     /// The solver of the contact problem.
     pub solver: Option<Method>,
-    /// Whether the impact law is applied at the start to contacts that touch and approach, in event-driven integration;
-    /// time stepping does so always.
+    /// Whether the impact law is applied at the start to contacts that touch and approach, in event-driven
+    /// integration; time stepping does so always.
     pub impact_at_start: bool,
 }
 
@@ -210,7 +210,8 @@ struct Contents {
 }
 
 impl Contents {
-    /// The body of this name; `world` and `ground` stand for a fixed body without shape where no body has the name.
+    /// The body of this name; `world` and `ground` stand for a fixed body without shape where no body has the
+    /// name.
     fn body(&mut self, value: &Value<'_>) -> Result<usize> {
         let name = value.string("the name of a body in a string")?;
         match self.names.get(name) {

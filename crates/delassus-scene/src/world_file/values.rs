@@ -120,7 +120,8 @@ pub(super) fn pose(table: &Table<'_>, symbols: &Symbols) -> Result<Pose> {
     Ok(Pose { position, rotation })
 }
 
-/// A frame at a point with this z axis, and its x axis as near as possible to a second direction where one is given.
+/// A frame at a point with this z axis, and its x axis as near as possible to a second direction where one is
+/// given.
 pub fn frame(position: DVec3, z: DVec3, near_x: Option<DVec3>) -> Pose {
     let rotation = match near_x.and_then(|x| (x - z * x.dot(z)).try_normalize()) {
         Some(x) => DQuat::from_mat3(&DMat3::from_cols(x, z.cross(x), z)).normalize(),

@@ -4,11 +4,11 @@
 //! problem ⊨ facts ,      facts ⇒ claims
 //! ```
 //!
-//! A [`Finding`] is the result of one proposition on one contact problem. Where it makes a claim, it carries a
-//! [`Certificate`]: the problem itself and facts about its matrices that imply the claim. [`Certificate::verify`]
-//! checks the facts in exact rational arithmetic on the numbers of the problem (every `f64` is a rational number),
-//! deriving all matrices anew, and that the facts imply the claim (`implication`). It shares no code with the solvers and
-//! uses no number that they computed.
+//! A [`Finding`] is the result of one proposition on one contact problem. Where it makes a claim, it carries
+//! a [`Certificate`]: the problem itself and facts about its matrices that imply the claim.
+//! [`Certificate::verify`] checks the facts in exact rational arithmetic on the numbers of the problem (every
+//! `f64` is a rational number), deriving all matrices anew, and that the facts imply the claim
+//! (`implication`). It shares no code with the solvers and uses no number that they computed.
 
 use super::{implication, verify};
 use crate::problem::Dynamics;
@@ -82,8 +82,8 @@ pub enum Kind {
     All,
 }
 
-/// A matrix that is derived from a problem. N has the normal rows of a kind, E the slip directions of the same
-/// constraints as columns in the space of rows (zero for a constraint without friction), W = J M⁻¹ Jᵀ.
+/// A matrix that is derived from a problem. N has the normal rows of a kind, E the slip directions of the
+/// same constraints as columns in the space of rows (zero for a constraint without friction), W = J M⁻¹ Jᵀ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MatrixOf {
     /// M.
@@ -96,7 +96,8 @@ pub enum MatrixOf {
     Delassus(Kind),
     /// A_t = N M⁻¹ (E)ᵀ of a kind: normal accelerations caused by unit forces along the slip directions.
     SlipCoupling(Kind),
-    /// A_n of the kind with the normals of frictionless joints eliminated (A_c for contacts; Ã_nb for guides).
+    /// A_n of the kind with the normals of frictionless joints eliminated (A_c for contacts; Ã_nb for
+    /// guides).
     ConstrainedDelassus(Kind),
     /// A_t of the kind with the normals of frictionless joints eliminated (Ã_tb; the bracket of 000 eq. 64).
     ConstrainedSlipCoupling(Kind),
@@ -133,8 +134,8 @@ pub enum Fact {
     SingularValuesAtMost(MatrixOf, f64),
     /// Every friction coefficient of the kind, times the first number, is less than the second.
     FrictionBelow(Kind, f64, f64),
-    /// An acceleration that satisfies every bilateral row to rounding (relative 1e-9) and every unilateral row with
-    /// room: N_u a + γ_u > 0.
+    /// An acceleration that satisfies every bilateral row to rounding (relative 1e-9) and every unilateral
+    /// row with room: N_u a + γ_u > 0.
     Reachable(Vec<f64>),
     /// γ = 0 at the normals of the kind.
     NoBias(Kind),
@@ -142,11 +143,11 @@ pub enum Fact {
     Admissible(bool),
     /// No motion without mass keeps the constraints: M v = 0, N_b v = 0, N_u v ≥ 0 only for v = 0.
     Held,
-    /// Multipliers λ (one per normal row, contacts ≥ 0) with Nᵀλ = 0 and γᵀλ < 0, exactly: no acceleration satisfies
-    /// the constraints.
+    /// Multipliers λ (one per normal row, contacts ≥ 0) with Nᵀλ = 0 and γᵀλ < 0, exactly: no acceleration
+    /// satisfies the constraints.
     Unreachable(Vec<f64>),
-    /// This force solves the problem: its residual, evaluated exactly, is at most the second number (relative to
-    /// the problem's scale).
+    /// This force solves the problem: its residual, evaluated exactly, is at most the second number (relative
+    /// to the problem's scale).
     Solution(Vec<f64>, f64),
     /// The exact list of all modes has these answers.
     AllModes(Claims),
@@ -175,8 +176,8 @@ impl Certificate {
         certificate
     }
 
-    /// Whether the certificate is whole, its facts imply its claims by the proposition it names, and every fact is
-    /// true, by exact arithmetic. `false` where a fact is beyond the size that is checked.
+    /// Whether the certificate is whole, its facts imply its claims by the proposition it names, and every
+    /// fact is true, by exact arithmetic. `false` where a fact is beyond the size that is checked.
     pub fn verify(&self) -> bool {
         self.seal == self.digest()
             && implication::follows(self)

@@ -19,12 +19,13 @@ use crate::problem::{ContactView, Dynamics, Law, Reduced, row_offsets, worst_con
 /// How far forces may be from a solution at any constraint by itself.
 const MAX_VIOLATION: f64 = 1e-8;
 
-/// A contact whose force is below this part of the largest among forces of least norm is open: the precision to which
-/// these are solved for.
+/// A contact whose force is below this part of the largest among forces of least norm is open: the precision
+/// to which these are solved for.
 const OPEN_LEAST: f64 = 1e-7;
 
-/// Where a single solution was found: the forces that go with its acceleration, their intervals and the least among them,
-/// which takes the place of the forces that the solver happened to find. Where they are not known, intervals are open.
+/// Where a single solution was found: the forces that go with its acceleration, their intervals and the least
+/// among them, which takes the place of the forces that the solver happened to find. Where they are not
+/// known, intervals are open.
 pub(super) fn add_other_forces(dynamics: &Dynamics, analysis: &mut Analysis) {
     let Some(reduced) = &analysis.reduced else { return };
     let [component] = &mut analysis.solutions.components[..] else { return };
@@ -58,8 +59,8 @@ pub(super) fn add_other_forces(dynamics: &Dynamics, analysis: &mut Analysis) {
 
 /// One solution of a small dense contact problem, whatever its laws, to a scale-free residual of `tolerance`.
 ///
-/// For the questions of an instant, which ask for all digits of a few contacts. Large problems, and steps in time, go to
-/// [`crate::contact::solve`].
+/// For the questions of an instant, which ask for all digits of a few contacts. Large problems, and steps in
+/// time, go to [`crate::contact::solve`].
 pub fn one_solution(problem: &ContactView<'_>, tolerance: f64) -> Solution {
     solve_any_law(problem, tolerance)
 }
@@ -201,6 +202,6 @@ mod tests {
         let part = unique_part(&[1.0, 0.0, 3.0], &[segment()]);
         assert!(part.iter().zip([0.5, 0.5, 3.0]).all(|(a, b)| (a - b).abs() < 1e-15), "{part:?}");
         let point = SolutionComponent { freedom: None, ..segment() };
-        assert_eq!(unique_part(&point.force, &[point.clone()]), point.force);
+        assert_eq!(unique_part(&point.force, std::slice::from_ref(&point)), point.force);
     }
 }

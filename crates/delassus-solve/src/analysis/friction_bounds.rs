@@ -4,8 +4,8 @@
 //! max μ < σ_min(A_n) / σ_max(A_t)
 //! ```
 //!
-//! A_n holds the normal couplings, A_t the couplings of normals with slip directions, other constraints eliminated where the
-//! proposition requires it:
+//! A_n holds the normal couplings, A_t the couplings of normals with slip directions, other constraints
+//! eliminated where the proposition requires it:
 //!
 //! | id | constraints | source |
 //! |---|---|---|

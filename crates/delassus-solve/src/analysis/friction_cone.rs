@@ -15,8 +15,8 @@
 //! | jamming direction | e_jam = h/‖h‖ | 003 eq. 40 |
 //! | locking angle | α = 2 arccos(μ_jam/μ) where μ > μ_jam | 003 eq. 41 |
 //!
-//! In a system with other constraints the block is the Schur complement in which those are bilateral (003 §4): see
-//! [`crate::problem::held`].
+//! In a system with other constraints the block is the Schur complement in which those are bilateral (003
+//! §4): see [`crate::problem::held`].
 
 use crate::linalg::{Matrix, dot, norm};
 
@@ -122,7 +122,8 @@ mod tests {
 
     #[test]
     fn eq_003_28_cone_contains_what_friction_can_do() {
-        // δu = M_c⁻¹ f with f on the classic cone lies on κ_g; inside for smaller friction, outside for larger.
+        // δu = M_c⁻¹ f with f on the classic cone lies on κ_g; inside for smaller friction, outside for
+        // larger.
         let c = rod(2.0);
         let q = c.cone.as_ref().unwrap();
         for (f, sign) in [([1.0, 2.0], 0.0), ([1.0, -2.0], 0.0), ([1.0, 1.0], -1.0), ([1.0, 3.0], 1.0)] {

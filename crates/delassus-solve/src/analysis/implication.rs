@@ -4,11 +4,12 @@
 //! facts ∧ laws ⇒ claims
 //! ```
 //!
-//! [`crate::analysis::verify`] decides whether each fact is true of the problem; here it is decided, for the proposition that the
-//! certificate names, whether facts that are true imply its claims. M is the mass, N_b and N_u are the normal rows of
-//! joints and contacts, γ their bias, W = J M⁻¹ Jᵀ. A handful of theorems carries all propositions (`linear`, `gauss`,
-//! `coercive`, `impossible`, `sliding_lcp`, `contraction`, `copositive`, `modes` below); each proposition has its laws, the
-//! theorems it may call on, and the most it can claim. Nothing here is shared with the functions that construct certificates.
+//! [`crate::analysis::verify`] decides whether each fact is true of the problem; here it is decided, for the
+//! proposition that the certificate names, whether facts that are true imply its claims. M is the mass, N_b
+//! and N_u are the normal rows of joints and contacts, γ their bias, W = J M⁻¹ Jᵀ. A handful of theorems
+//! carries all propositions (`linear`, `gauss`, `coercive`, `impossible`, `sliding_lcp`, `contraction`,
+//! `copositive`, `modes` below); each proposition has its laws, the theorems it may call on, and the most it
+//! can claim. Nothing here is shared with the functions that construct certificates.
 
 use super::certificate::{Certificate, Claims, Fact, Kind, MatrixOf};
 use crate::problem::{Dynamics, Law};
@@ -233,9 +234,9 @@ impl Known<'_> {
         if self.count(kind) == 0 { Some(0) } else { found }
     }
 
-    /// All normals are independent, M ≻ 0 being known: by their rank, by A_n ≻ 0, or by A_c ≻ 0. A_c exists only where
-    /// the joints that it eliminates are independent, so that then W on all normals is definite; it has to have
-    /// eliminated all of them.
+    /// All normals are independent, M ≻ 0 being known: by their rank, by A_n ≻ 0, or by A_c ≻ 0. A_c exists
+    /// only where the joints that it eliminates are independent, so that then W on all normals is definite;
+    /// it has to have eliminated all of them.
     fn independent(&self) -> bool {
         let contacts_definite = |matrix: fn(Kind) -> MatrixOf| {
             self.has(&Fact::PositiveDefinite(matrix(Kind::Unilateral))) && self.count(Kind::Unilateral) > 0
@@ -249,8 +250,8 @@ impl Known<'_> {
             || plain_joints && contacts_definite(MatrixOf::ConstrainedDelassus)
     }
 
-    /// Some a has N_b a + γ_b = 0, N_u a + γ_u ≥ 0. A reachable acceleration keeps a largest set of independent joints
-    /// exactly: all of them where they are independent or where γ_b = 0.
+    /// Some a has N_b a + γ_b = 0, N_u a + γ_u ≥ 0. A reachable acceleration keeps a largest set of
+    /// independent joints exactly: all of them where they are independent or where γ_b = 0.
     fn admissible(&self) -> bool {
         let no_bias = |kind: Kind| {
             self.count(kind) == 0 || self.has(&Fact::NoBias(kind)) || self.has(&Fact::NoBias(Kind::All))
@@ -263,8 +264,9 @@ impl Known<'_> {
             || reachable() && joints_hold()
     }
 
-    /// What is known where there is no friction, a solution exists and all have one acceleration: two sets of normal
-    /// forces differ by an element of Ker Nᵀ, and any element of Ker N_bᵀ can be added to those of the joints.
+    /// What is known where there is no friction, a solution exists and all have one acceleration: two sets of
+    /// normal forces differ by an element of Ker Nᵀ, and any element of Ker N_bᵀ can be added to those of the
+    /// joints.
     fn with_forces(&self, independent: bool) -> Claims {
         let redundant = self.rank(Kind::Bilateral).is_some_and(|r| r < self.count(Kind::Bilateral));
         Claims {
@@ -275,8 +277,9 @@ impl Known<'_> {
     }
 }
 
-/// Joints alone, M ⪰ 0, Ker M ∩ Ker N_b = {0}: ½aᵀMa + Fᵀa is strictly convex on N_b a = −γ_b, so that where this is not
-/// empty there is one acceleration, with multipliers (000 Prop. 1, App. E). Independent joints make it not empty.
+/// Joints alone, M ⪰ 0, Ker M ∩ Ker N_b = {0}: ½aᵀMa + Fᵀa is strictly convex on N_b a = −γ_b, so that where
+/// this is not empty there is one acceleration, with multipliers (000 Prop. 1, App. E). Independent joints
+/// make it not empty.
 fn linear(known: &Known) -> Claims {
     let n = known.dynamics.mass.rows();
     let held = known.symmetric()
@@ -289,9 +292,10 @@ fn linear(known: &Known) -> Claims {
     known.with_forces(independent)
 }
 
-/// No friction, M ≻ 0: Gauss' principle min ½aᵀMa + Fᵀa over N_b a + γ_b = 0, N_u a + γ_u ≥ 0 is strictly convex with
-/// linear constraints. Where an acceleration satisfies them there is one minimizer, with multipliers (000 Cor. 1);
-/// independent normals make that so and the multipliers unique (000 Prop. 3 (i), 7 (i)).
+/// No friction, M ≻ 0: Gauss' principle min ½aᵀMa + Fᵀa over N_b a + γ_b = 0, N_u a + γ_u ≥ 0 is strictly
+/// convex with linear constraints. Where an acceleration satisfies them there is one minimizer, with
+/// multipliers (000 Cor. 1); independent normals make that so and the multipliers unique (000 Prop. 3 (i), 7
+/// (i)).
 fn gauss(known: &Known) -> Claims {
     if !frictionless(known.laws()) || !known.definite_mass() {
         return NOTHING;
@@ -300,9 +304,9 @@ fn gauss(known: &Known) -> Claims {
     if independent || known.admissible() { known.with_forces(independent) } else { NOTHING }
 }
 
-/// No friction, M ⪰ 0: where N_b v = 0, N_u v ≥ 0, M v = 0 only for v = 0, the objective of Gauss' principle grows along
-/// every direction of its polyhedron and has a minimum there, with multipliers; M ≻ 0 makes that so (000 Prop. 3 (vi),
-/// 7 (vii)).
+/// No friction, M ⪰ 0: where N_b v = 0, N_u v ≥ 0, M v = 0 only for v = 0, the objective of Gauss' principle
+/// grows along every direction of its polyhedron and has a minimum there, with multipliers; M ≻ 0 makes that
+/// so (000 Prop. 3 (vi), 7 (vii)).
 fn coercive(known: &Known) -> Claims {
     let held = known.definite_mass()
         || known.symmetric()
@@ -317,8 +321,9 @@ fn impossible(known: &Known) -> Claims {
     if known.facts.iter().any(refuted) { NONE } else { NOTHING }
 }
 
-/// The sliding LCP has one solution for every load where its matrix is P; that it exists means that M and the block of
-/// the unknowns solved for are regular, so that forces and acceleration follow from it (000 App. A, eq. 58).
+/// The sliding LCP has one solution for every load where its matrix is P; that it exists means that M and the
+/// block of the unknowns solved for are regular, so that forces and acceleration follow from it (000 App. A,
+/// eq. 58).
 fn sliding_lcp(known: &Known) -> Claims {
     if all_slide(known.laws()) && known.has(&Fact::PMatrix(MatrixOf::SlidingLcp)) { ONE } else { NOTHING }
 }
@@ -332,9 +337,10 @@ fn definite_lcp(known: &Known) -> Claims {
     }
 }
 
-/// max μ < σ_min(A_n)/σ_max(A_t), joints eliminated where there are any (that the matrices exist means that M and A_n of
-/// the joints are regular). Guides: λ = A_n⁻¹(A_t diag(μ)|λ| − w) is a contraction (000 Prop. 9–11). Contacts: A_n is
-/// symmetric and, with M ≻ 0, positive semidefinite, xᵀ(A_n − A_t diag(μ))x ≥ (σ_min − max μ σ_max)‖x‖² (000 Prop. 12, 14).
+/// max μ < σ_min(A_n)/σ_max(A_t), joints eliminated where there are any (that the matrices exist means that M
+/// and A_n of the joints are regular). Guides: λ = A_n⁻¹(A_t diag(μ)|λ| − w) is a contraction (000 Prop.
+/// 9–11). Contacts: A_n is symmetric and, with M ≻ 0, positive semidefinite, xᵀ(A_n − A_t diag(μ))x ≥ (σ_min
+/// − max μ σ_max)‖x‖² (000 Prop. 12, 14).
 fn contraction(known: &Known) -> Claims {
     contraction_by(known, 1.0)
 }
@@ -374,9 +380,9 @@ fn contraction_by(known: &Known, factor: f64) -> Claims {
     if below && known.definite_mass() { ONE } else { NOTHING }
 }
 
-/// Contacts alone, M ≻ 0, A_t ≤ 0: A_n − A_t diag(μ) is copositive, and solutions z of the homogeneous LCP have
-/// zᵀA_n z = 0, N_uᵀz = 0. The LCP is solvable where zᵀw = zᵀγ_u ≥ 0 for all of them: where some a has N_u a + γ_u ≥ 0,
-/// and where N_u has independent rows, so that z = 0 (000 Cor. 2).
+/// Contacts alone, M ≻ 0, A_t ≤ 0: A_n − A_t diag(μ) is copositive, and solutions z of the homogeneous LCP
+/// have zᵀA_n z = 0, N_uᵀz = 0. The LCP is solvable where zᵀw = zᵀγ_u ≥ 0 for all of them: where some a has
+/// N_u a + γ_u ≥ 0, and where N_u has independent rows, so that z = 0 (000 Cor. 2).
 fn copositive(known: &Known) -> Claims {
     let opens = known.has(&Fact::Nonpositive(MatrixOf::SlipCoupling(Kind::Unilateral)));
     let independent = known.has(&Fact::PositiveDefinite(MatrixOf::Delassus(Kind::Unilateral)));

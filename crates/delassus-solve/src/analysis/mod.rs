@@ -1,4 +1,5 @@
-//! Well-posedness of a contact problem: does a solution exist, is it the only one, and what are all solutions?
+//! Well-posedness of a contact problem: does a solution exist, is it the only one, and what are all
+//! solutions?
 //!
 //! ```text
 //! M a + F = Jᵀ f ,   u = J a + γ ,   (f, u) in the laws          existence, unique a, unique f: proved | refuted | unknown
@@ -8,12 +9,13 @@
 //! definiteness, the P-matrix test, the enumeration of all modes, and the propositions of the papers
 //! ([`theorems`]). What they cannot decide stays [`Verdict::Unknown`].
 //!
-//! Numbers that come out of sines and divisions carry rounding, and margins separate a tie among them from rounding.
-//! Numbers that a person writes (integers, halves, …) carry none: there a tie is a tie, and all modes are examined once
-//! more in rational arithmetic ([`crate::modes`]), which decides.
+//! Numbers that come out of sines and divisions carry rounding, and margins separate a tie among them from
+//! rounding. Numbers that a person writes (integers, halves, …) carry none: there a tie is a tie, and all
+//! modes are examined once more in rational arithmetic ([`crate::modes`]), which decides.
 //!
-//! Where the forces are not unique (hyperstatic systems, 002 Lemma 5.2 with items 3 and 4 corrected), the set of all
-//! forces is given with its least-norm member, the part that all members share, and the interval of every component.
+//! Where the forces are not unique (hyperstatic systems, 002 Lemma 5.2 with items 3 and 4 corrected), the set
+//! of all forces is given with its least-norm member, the part that all members share, and the interval of
+//! every component.
 //!
 //! "Unique" means that there is exactly one: where no solution exists, uniqueness is refuted too.
 
@@ -167,8 +169,8 @@ impl Analysis {
     }
 }
 
-/// Whether all numbers of a problem are short binary fractions, below 2²⁰ in size and multiples of 2⁻²⁰: the result of
-/// a computation that had to round hardly ever is.
+/// Whether all numbers of a problem are short binary fractions, below 2²⁰ in size and multiples of 2⁻²⁰: the
+/// result of a computation that had to round hardly ever is.
 pub fn is_free_of_rounding(d: &Dynamics) -> bool {
     const STEPS: f64 = (1 << 20) as f64;
     let short = |x: &f64| x.abs() <= STEPS && (x * STEPS).fract() == 0.0;
@@ -195,7 +197,8 @@ pub fn analyze_rounded(dynamics: &Dynamics, options: &EnumerateOptions) -> Analy
         let [a, f] = uniqueness(dynamics, &solutions);
         ([existence, a, f], Method::AllModes)
     } else {
-        // What an incomplete search finds is a solution all the same: solutions exist, and several refute uniqueness.
+        // What an incomplete search finds is a solution all the same: solutions exist, and several refute
+        // uniqueness.
         let clear = solutions.decided && !solutions.components.is_empty();
         let several = if clear { uniqueness(dynamics, &solutions) } else { [Verdict::Unknown; 2] };
         if solutions.components.is_empty() {

@@ -9,11 +9,12 @@
 //! 1. The list of all modes, or the class of the matrix, in floating point with margins ([`uniqueness`],
 //!    [`by_matrix_class`]).
 //! 2. All modes in rational arithmetic, where the data carry no rounding: these decide.
-//! 3. Forces that can be added to a solution without any other change refute unique forces where that was unknown.
-//! 4. Verified claims of the propositions decide what is unknown. Where a claim, or rational arithmetic on rounded
-//!    data, contradicts a verdict, one of the two has misread the mechanism, and the verdict is unknown. One case is
-//!    left to the margins: forces that are not unique up to rounding, in a problem on which all else agrees. There
-//!    unique forces are an accident of the last digits.
+//! 3. Forces that can be added to a solution without any other change refute unique forces where that was
+//!    unknown.
+//! 4. Verified claims of the propositions decide what is unknown. Where a claim, or rational arithmetic on
+//!    rounded data, contradicts a verdict, one of the two has misread the mechanism, and the verdict is
+//!    unknown. One case is left to the margins: forces that are not unique up to rounding, in a problem on
+//!    which all else agrees. There unique forces are an accident of the last digits.
 
 use super::Method;
 use crate::lcp::{Verdict, p_matrix, sliding_lcp};
@@ -179,8 +180,8 @@ pub(super) fn by_matrix_class(
     found: bool,
 ) -> ([Verdict; 3], Method) {
     use Verdict::{Proved, Unknown};
-    // On scaled numbers, where the terms that make up the matrix are of size one: a definiteness or a pivot below
-    // DEFINITE_MARGIN may be what is left of terms that cancelled.
+    // On scaled numbers, where the terms that make up the matrix are of size one: a definiteness or a pivot
+    // below DEFINITE_MARGIN may be what is left of terms that cancelled.
     let lift = scaled_contact(dynamics).and_then(|(w, q, laws)| sliding_lcp(&w, &q, &laws));
     if let Some(lift) = lift {
         let matrix = &lift.lcp.matrix;

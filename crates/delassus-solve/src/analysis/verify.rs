@@ -4,10 +4,11 @@
 //! M a + F = Jᵀ f ,   u = J a + γ   over Q :      is the fact true of these numbers?
 //! ```
 //!
-//! M is n × n, J is m × n. Every matrix is derived anew from M, F, J, γ and the laws, in rational arithmetic, and every
-//! comparison is between rational numbers: a fact that passes is true of the numbers of the problem as they stand. The two facts
-//! about numbers found in floating point carry their tolerance ([`Fact::Reachable`], [`Fact::Solution`]). Nothing here is
-//! shared with the solvers. What is too large to be checked in a moment is refused.
+//! M is n × n, J is m × n. Every matrix is derived anew from M, F, J, γ and the laws, in rational arithmetic,
+//! and every comparison is between rational numbers: a fact that passes is true of the numbers of the problem
+//! as they stand. The two facts about numbers found in floating point carry their tolerance
+//! ([`Fact::Reachable`], [`Fact::Solution`]). Nothing here is shared with the solvers. What is too large to
+//! be checked in a moment is refused.
 
 use super::certificate::{Claims, Fact, Kind, MatrixOf};
 use crate::linalg::{RationalMatrix, rational};
@@ -18,7 +19,8 @@ use num_rational::BigRational;
 
 /// Largest number of coordinates, and of rows, for which matrices are derived.
 const SIZE_MAX: usize = 24;
-/// Largest number of modes that are examined, for problems with up to [`MODES_SIZE_MAX`] coordinates and rows.
+/// Largest number of modes that are examined, for problems with up to [`MODES_SIZE_MAX`] coordinates and
+/// rows.
 const MODES_MAX: u64 = 4096;
 /// Largest sum of coordinates and rows for which modes are examined.
 const MODES_SIZE_MAX: usize = 24;
@@ -30,8 +32,8 @@ pub fn fact(dynamics: &Dynamics, fact: &Fact) -> bool {
     well_formed(dynamics) && check(dynamics, fact).unwrap_or(false)
 }
 
-/// Sizes agree, numbers are finite, M is symmetric to 10⁻¹² of its largest entry, μ ≥ 0 and slip directions have
-/// length 1 to 10⁻⁸.
+/// Sizes agree, numbers are finite, M is symmetric to 10⁻¹² of its largest entry, μ ≥ 0 and slip directions
+/// have length 1 to 10⁻⁸.
 fn well_formed(d: &Dynamics) -> bool {
     let (n, m) = (d.mass.rows(), d.laws.iter().map(Law::dim).sum::<usize>());
     let top = d.mass.data().iter().fold(0.0_f64, |a, x| a.max(x.abs()));
@@ -131,8 +133,9 @@ fn first_rows(d: &Dynamics) -> Vec<usize> {
         .collect()
 }
 
-/// One column per constraint listed: `normal` at its normal row, `friction` times the slip direction at its tangents
-/// (with μ as a further factor where `with_mu`). `None` where a constraint has friction but no direction of slip.
+/// One column per constraint listed: `normal` at its normal row, `friction` times the slip direction at its
+/// tangents (with μ as a further factor where `with_mu`). `None` where a constraint has friction but no
+/// direction of slip.
 fn columns(
     d: &Dynamics,
     list: &[usize],
@@ -162,11 +165,12 @@ fn columns(
     Some(of(m, &unit)?.plus(&rational(friction)?, &tangents))
 }
 
-/// A matrix of a problem, exactly; `None` where it does not exist, or where M or a block that has to be inverted is
-/// singular. Rows and columns go by constraint in the order of the problem; `SlidingLcp` has guides first.
+/// A matrix of a problem, exactly; `None` where it does not exist, or where M or a block that has to be
+/// inverted is singular. Rows and columns go by constraint in the order of the problem; `SlidingLcp` has
+/// guides first.
 ///
-/// For the constrained matrices joints are the laws [`Law::Bilateral`]; they are eliminated, and the matrix is of
-/// the other constraints of the kind.
+/// For the constrained matrices joints are the laws [`Law::Bilateral`]; they are eliminated, and the matrix
+/// is of the other constraints of the kind.
 pub fn exact_matrix(d: &Dynamics, of: MatrixOf) -> Option<RationalMatrix> {
     if !well_formed(d) {
         return None;
@@ -220,8 +224,8 @@ pub fn exact_matrix(d: &Dynamics, of: MatrixOf) -> Option<RationalMatrix> {
     }
 }
 
-/// The matrix of the LCP in z = (λ⁻, λ_n): f = S y + Z z with y = (λ_joints, λ⁺) from the held rows W_b (S y + Z z) = 0,
-/// that is y = Y z; its rows are those of Y for the guides and W_u (S Y + Z) for the contacts.
+/// The matrix of the LCP in z = (λ⁻, λ_n): f = S y + Z z with y = (λ_joints, λ⁺) from the held rows W_b (S y
+/// + Z z) = 0, that is y = Y z; its rows are those of Y for the guides and W_u (S Y + Z) for the contacts.
 fn sliding_lcp(d: &Dynamics, w: &RationalMatrix) -> Option<RationalMatrix> {
     let at = first_rows(d);
     let of = |test: fn(&Law) -> bool| (0..d.laws.len()).filter(|&k| test(&d.laws[k])).collect::<Vec<_>>();
@@ -252,8 +256,9 @@ fn normal_rows(d: &Dynamics) -> Option<(RationalMatrix, RationalMatrix)> {
     Some((jacobian.select_rows(&at), RationalMatrix::column(&bias)?))
 }
 
-/// Every bilateral row holds at a to 10⁻⁹ of the sum of the sizes of its terms. Then a is moved by the least amount
-/// that makes a largest set of independent bilateral rows hold exactly, and there every unilateral row is > 0.
+/// Every bilateral row holds at a to 10⁻⁹ of the sum of the sizes of its terms. Then a is moved by the least
+/// amount that makes a largest set of independent bilateral rows hold exactly, and there every unilateral row
+/// is > 0.
 fn reachable(d: &Dynamics, a: &[f64]) -> Option<bool> {
     if a.len() != d.mass.rows() {
         return None;
@@ -339,10 +344,10 @@ fn all_modes(d: &Dynamics, claims: &Claims) -> Option<bool> {
 
 /// Whether f solves the problem to a tolerance ε ≤ 10⁻⁶.
 ///
-/// With a = M⁻¹(Jᵀf − F) and u = J a + γ, exactly, every condition of every law holds up to ε times a scale: for
-/// velocities, row by row, the sum of the sizes of the terms of u, |γ| + |J|(|M⁻¹F| + |M⁻¹Jᵀ||f|); for forces
-/// (1 + μ) times the largest component of f. "f_n or u_n vanishes" and "f_t = −μ f_n u_t/|u_t| or u_t vanishes" hold
-/// in the sense that one of the two is below its scale times ε.
+/// With a = M⁻¹(Jᵀf − F) and u = J a + γ, exactly, every condition of every law holds up to ε times a scale:
+/// for velocities, row by row, the sum of the sizes of the terms of u, |γ| + |J|(|M⁻¹F| + |M⁻¹Jᵀ||f|); for
+/// forces (1 + μ) times the largest component of f. "f_n or u_n vanishes" and "f_t = −μ f_n u_t/|u_t| or u_t
+/// vanishes" hold in the sense that one of the two is below its scale times ε.
 fn solution(d: &Dynamics, force: &[f64], tolerance: f64) -> Option<bool> {
     if force.len() != d.jacobian.rows() || !(0.0..=TOLERANCE_MAX).contains(&tolerance) {
         return None;

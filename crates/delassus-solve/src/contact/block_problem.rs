@@ -1,7 +1,8 @@
-//! A contact problem in blocks and in good units, cut into its islands, with a workspace that is kept from one solve to the next.
+//! A contact problem in blocks and in good units, cut into its islands, with a workspace that is kept from
+//! one solve to the next.
 //!
-//! u = W r + q becomes û = (a D W D) r̂ + b D q with the unit of impulses b/a and D the scales that make a circle of each friction
-//! ellipse; rows that a cone does not use are left out.
+//! u = W r + q becomes û = (a D W D) r̂ + b D q with the unit of impulses b/a and D the scales that make a
+//! circle of each friction ellipse; rows that a cone does not use are left out.
 
 use super::budget::Budget;
 use super::cone::{Cone, natural, steps};
@@ -54,7 +55,8 @@ impl BlockWorkspaces {
 /// Scratch for a problem in blocks of D rows.
 #[derive(Default)]
 struct BlockWorkspace<const D: usize> {
-    /// The rows of each constraint in the problem, how many of them are in use, and a mark of the places of entries of W.
+    /// The rows of each constraint in the problem, how many of them are in use, and a mark of the places of
+    /// entries of W.
     first: Vec<usize>,
     used: Vec<usize>,
     mark: u64,
@@ -176,7 +178,8 @@ impl<const D: usize> BlockWorkspace<D> {
         all
     }
 
-    /// The residual of r from the square of its error; where no impulses at all have a smaller one, r becomes zero.
+    /// The residual of r from the square of its error; where no impulses at all have a smaller one, r becomes
+    /// zero.
     fn residual_or_zero(&mut self, square: f64, scale: f64, tolerance: f64) -> f64 {
         // Impulses without bound swallow every velocity: what is lost in their rounding counts as not known.
         let size = self.r.iter().flatten().map(|x| x * x).sum::<f64>().sqrt();
@@ -271,8 +274,8 @@ impl<const D: usize> BlockWorkspace<D> {
     }
 }
 
-/// A number that changes with the places of the entries of a matrix. Where it fails to, blocks are kept that are not
-/// needed, which costs time and nothing else: that no entry is without its block is checked.
+/// A number that changes with the places of the entries of a matrix. Where it fails to, blocks are kept that
+/// are not needed, which costs time and nothing else: that no entry is without its block is checked.
 fn mark_of(a: &Sparse) -> u64 {
     let mix = |h: u64, x: &usize| (h.rotate_left(5) ^ *x as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     a.columns().iter().fold(a.starts().iter().fold(a.stored() as u64, mix), mix)

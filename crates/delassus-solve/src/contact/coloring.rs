@@ -1,8 +1,8 @@
 //! Sweeps in an order that lets contacts be solved at the same time: contacts of one color share no body.
 //!
-//! Colors are dealt out once for an island, each contact the least that none of its neighbours has; contacts are then kept in the order
-//! of their colors, so that a color is a range. A sweep solves the contacts of a color from the same impulses, which is what
-//! Gauss–Seidel does anyway, since none of them moves another.
+//! Colors are dealt out once for an island, each contact the least that none of its neighbours has; contacts
+//! are then kept in the order of their colors, so that a color is a range. A sweep solves the contacts of a
+//! color from the same impulses, which is what Gauss–Seidel does anyway, since none of them moves another.
 
 use super::island::Island;
 use crate::linalg;

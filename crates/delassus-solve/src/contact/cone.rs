@@ -1,7 +1,8 @@
-//! The cones of contact forces and what the solvers need of them: projection, the term of De Saxcé, residuals.
+//! The cones of contact forces and what the solvers need of them: projection, the term of De Saxcé,
+//! residuals.
 //!
-//! Every law that the large solvers know reads K ∋ r ⊥ û ∈ K*, û = u + g(u) e_n, with K a cone and g the term of De
-//! Saxcé (zero for the associated law).
+//! Every law that the large solvers know reads K ∋ r ⊥ û ∈ K*, û = u + g(u) e_n, with K a cone and g the term
+//! of De Saxcé (zero for the associated law).
 //!
 //! | cone | K | g(u) |
 //! |---|---|---|
@@ -124,8 +125,8 @@ pub(super) fn steps<const D: usize>(w: &BlockMatrix<D>, cones: &[Cone], rho: &mu
     });
 }
 
-/// The largest eigenvalue of the symmetric part of the leading rows, in closed form for three, by Jacobi rotations
-/// otherwise.
+/// The largest eigenvalue of the symmetric part of the leading rows, in closed form for three, by Jacobi
+/// rotations otherwise.
 pub(super) fn largest_eigenvalue<const D: usize>(a: &Block<D>, rows: usize) -> f64 {
     let rows = rows.min(D);
     let mut s = zero_block::<D>();

@@ -1,15 +1,16 @@
 //! One solution of a contact problem u = W f + q, whatever its laws.
 //!
-//! Polyhedral laws go through the mixed LCP of [`crate::lcp::to_mlcp`] to exact pivoting. Cones (Coulomb's law in
-//! space at zero slip, and the associated law) are solved by block Gauss–Seidel sweeps on De Saxcé's projection
-//! f_i ← P_K(f_i − ρ_i (u_i + μ_i‖u_t,i‖e_n)) with bilateral rows eliminated exactly, until every contact has
-//! settled on open, slide or stick; then by Newton's method on the equations of that mode, which gives all
-//! digits. The residual of the result comes from [`crate::problem`], never from the method itself.
+//! Polyhedral laws go through the mixed LCP of [`crate::lcp::to_mlcp`] to exact pivoting. Cones (Coulomb's
+//! law in space at zero slip, and the associated law) are solved by block Gauss–Seidel sweeps on De Saxcé's
+//! projection f_i ← P_K(f_i − ρ_i (u_i + μ_i‖u_t,i‖e_n)) with bilateral rows eliminated exactly, until every
+//! contact has settled on open, slide or stick; then by Newton's method on the equations of that mode, which
+//! gives all digits. The residual of the result comes from [`crate::problem`], never from the method itself.
 //!
-//! For small dense problems. [`crate::contact`] is the way for all others, and comes here itself for laws that are no
-//! cones (guides with friction, known directions of slip), which its islands of cones in blocks do not know: polyhedral ones
-//! have a finite method, and a guide in space or a mixture with Coulomb's law in space has none but these sweeps. The analysis
-//! ([`crate::analysis`]) meets any mixture of laws and asks here for a point to 1e-12, whatever they are.
+//! For small dense problems. [`crate::contact`] is the way for all others, and comes here itself for laws
+//! that are no cones (guides with friction, known directions of slip), which its islands of cones in blocks
+//! do not know: polyhedral ones have a finite method, and a guide in space or a mixture with Coulomb's law in
+//! space has none but these sweeps. The analysis ([`crate::analysis`]) meets any mixture of laws and asks
+//! here for a point to 1e-12, whatever they are.
 
 use super::Solution;
 use super::cone::{Cone, project};
@@ -136,7 +137,8 @@ fn relax(w: &Matrix, q: &[f64], law: &Law, at: usize, rho: f64, f: &mut [f64]) {
                 project_on(Cone::Coulomb { mu: *mu, tangents: d - 1 }, block);
             }
             Law::CoulombEllipse { mu } => {
-                // In tangents divided by their coefficients the ellipse is a circle; W_ii grows by their squares.
+                // In tangents divided by their coefficients the ellipse is a circle; W_ii grows by their
+                // squares.
                 let rho = rho / mu[0].max(mu[1]).max(1.0).powi(2);
                 block[0] -= rho * (u[0] + (mu[0] * u[1]).hypot(mu[1] * u[2]));
                 for c in 0..2 {

@@ -1,12 +1,13 @@
-//! LU factors of an island, kept from one solve to the next: the order of elimination and the memory belong to the pattern of
-//! blocks, only the numbers are new.
+//! LU factors of an island, kept from one solve to the next: the order of elimination and the memory belong
+//! to the pattern of blocks, only the numbers are new.
 
 use crate::linalg::{BlockLu, BlockMatrix};
 
 /// Largest number of products of blocks that a factorization may take: some seconds.
 pub(super) const WORK_MAX: usize = 400_000_000;
 
-/// Products of blocks that a factorization takes where it is tried before long runs of sweeps: some milliseconds.
+/// Products of blocks that a factorization takes where it is tried before long runs of sweeps: some
+/// milliseconds.
 pub(super) const CHEAP: usize = 2_000_000;
 
 /// The factors of an island, made when it is first asked for.
@@ -24,7 +25,8 @@ struct Known<const D: usize> {
 }
 
 impl<const D: usize> Factors<D> {
-    /// Factors for matrices like `w`; `None` where a factorization takes more than `work_max` products of blocks.
+    /// Factors for matrices like `w`; `None` where a factorization takes more than `work_max` products of
+    /// blocks.
     pub fn within(&mut self, w: &BlockMatrix<D>, work_max: usize) -> Option<&mut BlockLu<D>> {
         let known = self.0.get_or_insert_default();
         if known.start != w.start || known.column != w.column {

@@ -1,8 +1,8 @@
 //! Methods that use W through its products alone, and one that factors it once: cheap steps, many of them.
 //!
-//! All of them solve the convex problem of the associated law for a known term of De Saxcé, and renew that term with every
-//! step: a fixed point satisfies the law that was asked. The error of a point is the residual of that law, never a
-//! number of the method.
+//! All of them solve the convex problem of the associated law for a known term of De Saxcé, and renew that
+//! term with every step: a fixed point satisfies the law that was asked. The error of a point is the residual
+//! of that law, never a number of the method.
 
 use super::budget::{Reached, SolveCall};
 use super::coloring::Coloring;
@@ -76,8 +76,8 @@ pub(super) struct Anderson<const D: usize> {
 }
 
 impl<const D: usize> Anderson<D> {
-    /// Sweeps with Anderson's acceleration: the next point is the combination of the last ones whose changes by a sweep nearly
-    /// cancel. It begins anew where the changes grow.
+    /// Sweeps with Anderson's acceleration: the next point is the combination of the last ones whose changes
+    /// by a sweep nearly cancel. It begins anew where the changes grow.
     pub fn run(&mut self, island: &Island<D>, r: &mut [[f64; D]], call: SolveCall<'_>) -> Reached {
         linalg::inside(r.len(), || self.accelerated(island, r, call))
     }
@@ -110,7 +110,8 @@ impl<const D: usize> Anderson<D> {
             let island = &coloring.island;
             linalg::fill(change, |i| std::array::from_fn(|c| swept[i][c] - x[i][c]));
             let now = weighted(island, change, change).sqrt();
-            // A look costs half a sweep: when the change, which goes with the error, promises success, or after a while.
+            // A look costs half a sweep: when the change, which goes with the error, promises success, or
+            // after a while.
             if now * ratio <= target || count >= look || count == limit {
                 look = count + 4 + count / 4;
                 let error = island.error(swept, u);
@@ -169,8 +170,8 @@ impl<const D: usize> Anderson<D> {
     }
 }
 
-/// The weights y of the first m differences, (G + ε) y = b, by Cholesky's method; `None` where there are none or G is not positive
-/// definite.
+/// The weights y of the first m differences, (G + ε) y = b, by Cholesky's method; `None` where there are none
+/// or G is not positive definite.
 pub(super) fn combination<const N: usize>(g: &[[f64; N]; N], b: &[f64; N], m: usize) -> Option<[f64; N]> {
     if m == 0 {
         return None;
@@ -233,8 +234,8 @@ fn weighted<const D: usize>(island: &Island<D>, a: &[[f64; D]], b: &[[f64; D]]) 
     linalg::sum(a.len(), |i| (0..D).map(|c| a[i][c] * b[i][c]).sum::<f64>() / island.rho[i])
 }
 
-/// Nesterov's acceleration of projected gradients, the step halved where the model is too bold, begun anew where the
-/// momentum points uphill.
+/// Nesterov's acceleration of projected gradients, the step halved where the model is too bold, begun anew
+/// where the momentum points uphill.
 pub(super) fn projected_gradient<const D: usize>(
     island: &Island<D>,
     r: &mut [[f64; D]],
@@ -342,8 +343,8 @@ pub(super) fn spectral<const D: usize>(
     Reached { error: best, steps: limit }
 }
 
-/// Alternating directions: x from (W + κ) x = κ (z − y) − q − g e_n, z = P(x + y), y += x − z, the penalty κ/ρ adapted to the
-/// balance of the two errors.
+/// Alternating directions: x from (W + κ) x = κ (z − y) − q − g e_n, z = P(x + y), y += x − z, the penalty
+/// κ/ρ adapted to the balance of the two errors.
 pub(super) fn admm<const D: usize>(
     island: &Island<D>,
     r: &mut [[f64; D]],

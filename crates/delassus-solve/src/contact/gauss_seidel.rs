@@ -1,15 +1,17 @@
 //! Block Gauss–Seidel: one contact after the other solved exactly, the others held.
 //!
 //! At contact i, r_i is replaced by the solution of u_i = W_ii r_i + (q_i + Σ_{j≠i} W_ij r_j) with its law
-//! ([`crate::contact::local`]). No step can fail: where a contact has no solution by itself it takes a projected step.
+//! ([`crate::contact::local`]). No step can fail: where a contact has no solution by itself it takes a
+//! projected step.
 
 use super::cone::{Cone, length, project, saxce};
 use super::local;
 use super::local::{associated_plane, associated_space, coulomb_plane, coulomb_space};
 use crate::linalg::{Block, BlockMatrix, mul};
 
-/// One pass over all contacts; returns how many changed their mode. Where Newton's method is to finish what sweeps begin, rolling
-/// contacts need not be solved precisely: projected steps cost a third and find the modes as well.
+/// One pass over all contacts; returns how many changed their mode. Where Newton's method is to finish what
+/// sweeps begin, rolling contacts need not be solved precisely: projected steps cost a third and find the
+/// modes as well.
 pub(super) fn sweep<const D: usize>(
     w: &BlockMatrix<D>,
     q: &[[f64; D]],

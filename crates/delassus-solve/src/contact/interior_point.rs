@@ -1,14 +1,15 @@
-//! A primal–dual interior point method for Coulomb's law, with the term of De Saxcé inside of the Newton system.
+//! A primal–dual interior point method for Coulomb's law, with the term of De Saxcé inside of the Newton
+//! system.
 //!
-//! With T = diag(1, μ, μ) the cones become Lorentz cones L = {‖x_t‖ ≤ x_n}: r = T x, z = T û, and the law reads
-//! L ∋ x ⊥ z ∈ L, z = v + ‖v_t‖ e_n, v = T W T x + T q. The path x ∘ z = τ e is followed to τ = 0. With the
-//! scaling point p of Nesterov and Todd, P(p) z = x, a step solves
+//! With T = diag(1, μ, μ) the cones become Lorentz cones L = {‖x_t‖ ≤ x_n}: r = T x, z = T û, and the law
+//! reads L ∋ x ⊥ z ∈ L, z = v + ‖v_t‖ e_n, v = T W T x + T q. The path x ∘ z = τ e is followed to τ = 0. With
+//! the scaling point p of Nesterov and Todd, P(p) z = x, a step solves
 //!
 //! (T W T + G⁻¹ S) δx = G⁻¹ (τ x⁻¹ − ẑ),  S = P(p⁻¹),  G = I + e_n (v_t/‖v_t‖)ᵀ,  ẑ = v + ‖v_t‖ e_n,
 //!
-//! δz = τ x⁻¹ − z − S δx. Without G, that is without the derivative of ‖v_t‖, it stalls at a handful of digits. S is positive
-//! definite inside of the cones, so that a singular W is no obstacle. A contact with rolling friction has two
-//! Lorentz cones that share x_n; their S and z add up there.
+//! δz = τ x⁻¹ − z − S δx. Without G, that is without the derivative of ‖v_t‖, it stalls at a handful of
+//! digits. S is positive definite inside of the cones, so that a singular W is no obstacle. A contact with
+//! rolling friction has two Lorentz cones that share x_n; their S and z add up there.
 
 use super::budget::SolveCall;
 use super::cone::{Cone, length};
@@ -118,7 +119,8 @@ pub(super) struct PathPoint {
 }
 
 impl<const D: usize> InteriorPoint<D> {
-    /// Begins on the axes of the cones; with `caution` further inside, and each step stays further away from the boundary.
+    /// Begins on the axes of the cones; with `caution` further inside, and each step stays further away from
+    /// the boundary.
     pub fn start(&mut self, island: &Island<D>, caution: bool) {
         let (inside, reach) = if caution { (10.0, 0.9) } else { (1.0, 0.995) };
         self.reach = reach;

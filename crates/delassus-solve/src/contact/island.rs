@@ -1,7 +1,7 @@
 //! A connected part of a contact problem, in blocks: u = W r + q, (r_i, u_i) in the cone of constraint i.
 //!
-//! W has D × D blocks, one row of them for each of the n constraints; ρ_i = 1/λ_max(sym W_ii) is the step in which the error of a
-//! point is measured, as by the residual ([`crate::problem`]).
+//! W has D × D blocks, one row of them for each of the n constraints; ρ_i = 1/λ_max(sym W_ii) is the step in
+//! which the error of a point is measured, as by the residual ([`crate::problem`]).
 
 use super::cone::{Cone, error_square, natural};
 use super::gauss_seidel::{relaxed, sweep};
@@ -17,7 +17,8 @@ pub(super) struct Island<const D: usize> {
 }
 
 impl<const D: usize> Island<D> {
-    /// The work of a sweep, of a look at the error or of a product with W: its blocks, and what a contact takes by itself.
+    /// The work of a sweep, of a look at the error or of a product with W: its blocks, and what a contact
+    /// takes by itself.
     pub fn work(&self) -> u64 {
         ((self.w.value.len() + 4 * self.w.len()) * D * D) as u64
     }
@@ -44,7 +45,8 @@ impl<const D: usize> Island<D> {
         self.q.iter().zip(&self.rho).map(of).sum::<f64>().sqrt()
     }
 
-    /// Takes over some constraints of another problem, an ascending list; `index` has a place for each of them.
+    /// Takes over some constraints of another problem, an ascending list; `index` has a place for each of
+    /// them.
     pub fn select(&mut self, from: &Self, rows: &[usize], index: &mut [usize]) {
         from.w.select(rows, index, &mut self.w);
         self.q.clear();

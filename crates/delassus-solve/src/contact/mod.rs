@@ -4,16 +4,18 @@
 //! u = W r + q   or   M v = f + H r , u = Hᵀ v + b ;   (r_i, u_i) ∈ law i
 //! ```
 //!
-//! Whatever a method reports, status and residual of a solution come from [`ResidualCheck`], which shares no line with a method.
+//! Whatever a method reports, status and residual of a solution come from [`ResidualCheck`], which shares no
+//! line with a method.
 //!
-//! Contacts that share no body, not even through others, do not know of each other: each connected part of W, an
-//! island, is a problem by itself and is solved to its share of the tolerance. The default, [`Method::Auto`], first looks
-//! whether all contacts stick where that is likely. Then come sweeps of block Gauss–Seidel, which solve what is loosely
-//! coupled and find most modes; Newton's method on the equations of the modes, which gives all digits once the modes
-//! are right; where they are not, the central path of the interior point method until Newton's method takes over, and
-//! proximal points around it. Islands too large to be factored in a moment get accelerated sweeps before all that. What
-//! is still open is given to the first-order methods for a while, swept in longer and longer runs, pivoted where the laws are
-//! polyhedral, and in the end given to all methods by their names: it never returns less than the best point that any of
+//! Contacts that share no body, not even through others, do not know of each other: each connected part of W,
+//! an island, is a problem by itself and is solved to its share of the tolerance. The default,
+//! [`Method::Auto`], first looks whether all contacts stick where that is likely. Then come sweeps of block
+//! Gauss–Seidel, which solve what is loosely coupled and find most modes; Newton's method on the equations of
+//! the modes, which gives all digits once the modes are right; where they are not, the central path of the
+//! interior point method until Newton's method takes over, and proximal points around it. Islands too large
+//! to be factored in a moment get accelerated sweeps before all that. What is still open is given to the
+//! first-order methods for a while, swept in longer and longer runs, pivoted where the laws are polyhedral,
+//! and in the end given to all methods by their names: it never returns less than the best point that any of
 //! them has seen. A global problem with many contacts in one island is first swept without forming W.
 
 mod block_problem;
@@ -111,17 +113,18 @@ pub struct ContactOptions {
     pub tolerance: f64,
     /// The method (default `Auto`).
     pub method: Method,
-    /// Largest number of sweeps or steps of the named method on an island (default 20 000); of each method that `Auto` tries in
-    /// the end, where it is also limited by their work.
+    /// Largest number of sweeps or steps of the named method on an island (default 20 000); of each method
+    /// that `Auto` tries in the end, where it is also limited by their work.
     pub max_iterations: usize,
-    /// Largest work on an island, in multiplications of numbers, about (default: 2·10¹⁰, some seconds, or 4000 sweeps where these
-    /// are more). What is counted depends on the problem alone, and results stay the same on every run.
+    /// Largest work on an island, in multiplications of numbers, about (default: 2·10¹⁰, some seconds, or
+    /// 4000 sweeps where these are more). What is counted depends on the problem alone, and results stay the
+    /// same on every run.
     pub max_work: Option<u64>,
-    /// Time after which a solve ends with the best point that it has (default: none). The same problem may then end with other
-    /// impulses on another run.
+    /// Time after which a solve ends with the best point that it has (default: none). The same problem may
+    /// then end with other impulses on another run.
     pub time_limit: Option<Duration>,
-    /// Among impulses that go with the same velocities, choose those of least norm (default: the ones found first). Costs
-    /// another solve.
+    /// Among impulses that go with the same velocities, choose those of least norm (default: the ones found
+    /// first). Costs another solve.
     pub minimum_norm: bool,
 }
 
@@ -149,8 +152,8 @@ pub struct Solution {
     pub status: Status,
     /// The most sweeps and steps that an island took.
     pub iterations: usize,
-    /// The scale-free residual of the impulses, from [`crate::problem::ResidualCheck`] and never from a solver. Where the
-    /// rounding of large impulses may hide more than the tolerance, what it may hide.
+    /// The scale-free residual of the impulses, from [`crate::problem::ResidualCheck`] and never from a
+    /// solver. Where the rounding of large impulses may hide more than the tolerance, what it may hide.
     pub residual: f64,
     /// Number of islands.
     pub islands: usize,
@@ -170,10 +173,11 @@ impl Default for Solution {
     }
 }
 
-/// Memory that [`solve_into`] keeps from one solve to the next: patterns, orders of elimination, and scratch of all methods.
+/// Memory that [`solve_into`] keeps from one solve to the next: patterns, orders of elimination, and scratch
+/// of all methods.
 ///
-/// A workspace never changes a result. It is made for the laws and the pattern of the problem solved last, and is
-/// made anew where these change; scratch of a method is made when the method is first used.
+/// A workspace never changes a result. It is made for the laws and the pattern of the problem solved last,
+/// and is made anew where these change; scratch of a method is made when the method is first used.
 #[derive(Default)]
 pub struct Workspace {
     elimination: Option<Box<Elimination>>,
@@ -202,8 +206,8 @@ impl Best {
 
 /// The work on an island after which a problem that is also a convex program in velocities is given to that.
 const BEFORE_CONVEX: u64 = 1_000_000_000;
-/// Where the residual check refuses what a solver takes for solved, the solver goes on to a tolerance that is smaller by the
-/// factor between the two numbers, and by this one.
+/// Where the residual check refuses what a solver takes for solved, the solver goes on to a tolerance that is
+/// smaller by the factor between the two numbers, and by this one.
 const TIGHTER: f64 = 0.5;
 /// The same where the rows of a solver are scaled or fewer than those of the law, and how often.
 const TIGHTER_SCALED: f64 = 0.1;
@@ -224,15 +228,15 @@ pub fn solve(
     Ok(solution)
 }
 
-/// Solves a contact problem from the impulses that are in `solution` (from zero where there are none), and leaves there what
-/// was found: the same bits as [`solve`] gives from the same start.
+/// Solves a contact problem from the impulses that are in `solution` (from zero where there are none), and
+/// leaves there what was found: the same bits as [`solve`] gives from the same start.
 ///
-/// For one problem after the other, as in a simulation: where laws, pattern and the methods that are needed are those of
-/// an earlier solve, nothing is allocated, whatever the number of contacts. The exceptions: laws that are no cones, polyhedral
-/// islands and global problems with the associated law on which all iterations failed (they go to exact pivoting, or to a convex
-/// program), and masses of more than 32 rows in one block or not
-/// positive definite. Loops over more than a thousand constraints are shared out over the threads of the pool, whose
-/// own queues may take some memory of their own.
+/// For one problem after the other, as in a simulation: where laws, pattern and the methods that are needed
+/// are those of an earlier solve, nothing is allocated, whatever the number of contacts. The exceptions: laws
+/// that are no cones, polyhedral islands and global problems with the associated law on which all iterations
+/// failed (they go to exact pivoting, or to a convex program), and masses of more than 32 rows in one block
+/// or not positive definite. Loops over more than a thousand constraints are shared out over the threads of
+/// the pool, whose own queues may take some memory of their own.
 pub fn solve_into(
     problem: &ContactProblem,
     options: &ContactOptions,
@@ -283,7 +287,8 @@ pub fn solve_into(
         solution.impulse.clone_from(&best.impulse);
         check_solution(problem, options.tolerance, check, solution);
     }
-    // Where W is not semidefinite, iterations may grow beyond all numbers: no impulses are better than such ones.
+    // Where W is not semidefinite, iterations may grow beyond all numbers: no impulses are better than such
+    // ones.
     if !solution.impulse.iter().all(|x| x.is_finite()) {
         solution.impulse.fill(0.0);
         solution.status = Status::Stalled;
@@ -292,7 +297,8 @@ pub fn solve_into(
     Ok(())
 }
 
-/// Replaces what a solver reports of its impulses by the velocity and the residual that they have in the problem.
+/// Replaces what a solver reports of its impulses by the velocity and the residual that they have in the
+/// problem.
 fn check_solution(
     problem: &ContactProblem,
     tolerance: f64,
@@ -341,8 +347,8 @@ struct WithW<'a> {
 }
 
 impl WithW<'_> {
-    /// Solves from the impulses in `solution`. Where the residual check refuses what the solver takes for solved, the solver goes
-    /// on with a smaller tolerance.
+    /// Solves from the impulses in `solution`. Where the residual check refuses what the solver takes for
+    /// solved, the solver goes on with a smaller tolerance.
     fn solve(&mut self, options: &ContactOptions, budget: &mut Budget, solution: &mut Solution) {
         self.solve_islands(options, budget, solution);
         // The residual of scaled rows, or of fewer rows, is another number than that of the law.
@@ -365,7 +371,8 @@ impl WithW<'_> {
     }
 
     fn solve_islands(&mut self, options: &ContactOptions, budget: &mut Budget, solution: &mut Solution) {
-        // Where impulses are far larger than loads, W loses what decides about them, and more work on it is in vain.
+        // Where impulses are far larger than loads, W loses what decides about them, and more work on it is
+        // in vain.
         let convex = options.method == Method::Auto
             && !options.minimum_norm
             && matrix_free::is_associated(self.problem, self.on.cones);

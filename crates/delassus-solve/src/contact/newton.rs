@@ -1,7 +1,8 @@
-//! Newton's method on the equations that the present mode of each contact asks for (Alart and Curnier's function).
+//! Newton's method on the equations that the present mode of each contact asks for (Alart and Curnier's
+//! function).
 //!
-//! With y = r − ρ u, ρ another number for the normal, the tangents and the rolling moments, a contact is open where
-//! y_n ≤ 0, sticks where ‖y_t‖ ≤ μ y_n, and slides otherwise:
+//! With y = r − ρ u, ρ another number for the normal, the tangents and the rolling moments, a contact is open
+//! where y_n ≤ 0, sticks where ‖y_t‖ ≤ μ y_n, and slides otherwise:
 //!
 //! | mode | equations |
 //! |---|---|
@@ -9,17 +10,19 @@
 //! | stick | u = 0 |
 //! | slide | u_n = 0, r_t = μ y_n e, e = y_t/‖y_t‖ |
 //!
-//! (the associated law has u_n = μ‖u_t‖ in the place of u_n = 0). Each step solves (A + B W) δ = −F with blocks A, B of one
-//! contact, without damping. Where W is singular among the contacts that hold, W + εI takes its place in the matrix, not in
-//! F: a proximal step, which leaves the solutions where they are. ε follows the error: far from a solution it
-//! keeps the steps short, close to it there is next to nothing of it left.
+//! (the associated law has u_n = μ‖u_t‖ in the place of u_n = 0). Each step solves (A + B W) δ = −F with
+//! blocks A, B of one contact, without damping. Where W is singular among the contacts that hold, W + εI
+//! takes its place in the matrix, not in F: a proximal step, which leaves the solutions where they are. ε
+//! follows the error: far from a solution it keeps the steps short, close to it there is next to nothing of
+//! it left.
 
 use super::budget::{Reached, SolveCall};
 use super::cone::{Cone, length};
 use super::island::Island;
 use crate::linalg::{Block, BlockLu, zero_block};
 
-/// What is added to the diagonal of W, relative to the size of its own block, at an error relative to that of r = 0.
+/// What is added to the diagonal of W, relative to the size of its own block, at an error relative to that of
+/// r = 0.
 fn proximal(error: f64) -> f64 {
     if error > 1e-3 { 1e-3 * error.min(1.0) } else { 1e-10 }
 }
@@ -90,7 +93,8 @@ impl<const D: usize> Newton<D> {
     }
 }
 
-/// ρ of the normal, of the tangents and of the moments: 1/λ_max of that part of the block, `otherwise` where it is zero.
+/// ρ of the normal, of the tangents and of the moments: 1/λ_max of that part of the block, `otherwise` where
+/// it is zero.
 fn scales<const D: usize>(w: &Block<D>, otherwise: f64) -> [f64; 3] {
     let invert = |x: f64| if x > 0.0 { 1.0 / x } else { otherwise };
     let pair = |i: usize| {

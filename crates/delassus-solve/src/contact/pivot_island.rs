@@ -1,5 +1,5 @@
-//! Islands without friction in space, by exact pivoting: where iterations end, a finite method may still find a solution,
-//! or prove that there is none.
+//! Islands without friction in space, by exact pivoting: where iterations end, a finite method may still find
+//! a solution, or prove that there is none.
 
 use super::cone::Cone;
 use super::island::Island;

@@ -1,9 +1,11 @@
-//! The proximal point method around Newton's method: for problems on which Newton's method by itself diverges.
+//! The proximal point method around Newton's method: for problems on which Newton's method by itself
+//! diverges.
 //!
-//! From r_k, r_{k+1} is the solution of the problem with W + a/ρ and q − (a/ρ) r_k in the place of W and q, which has a
-//! positive definite matrix; a fixed point solves the problem itself. The weight a falls where Newton's method finds r_{k+1}.
-//! Where it does not, some more sweeps may help it; where they do not either, the step is taken again with a larger weight.
-//! The error may grow on the way: with strong friction the problem is not monotone, and the points first wander.
+//! From r_k, r_{k+1} is the solution of the problem with W + a/ρ and q − (a/ρ) r_k in the place of W and q,
+//! which has a positive definite matrix; a fixed point solves the problem itself. The weight a falls where
+//! Newton's method finds r_{k+1}. Where it does not, some more sweeps may help it; where they do not either,
+//! the step is taken again with a larger weight. The error may grow on the way: with strong friction the
+//! problem is not monotone, and the points first wander.
 
 use super::budget::{Reached, SolveCall};
 use super::island::Island;
@@ -13,10 +15,12 @@ use crate::linalg::BlockLu;
 /// Problems that are solved at most, and how many of them without a better point.
 const ROUNDS: usize = 300;
 const ROUNDS_WITHOUT_GAIN: usize = 150;
-/// Sweeps that begin a problem, and those before another try; each is followed by some steps of Newton's method.
+/// Sweeps that begin a problem, and those before another try; each is followed by some steps of Newton's
+/// method.
 const SWEEPS: [usize; 3] = [4, 16, 64];
 const STEPS: usize = 15;
-/// Products of blocks that all factorizations together may take: some seconds; and the steps that are taken anyway.
+/// Products of blocks that all factorizations together may take: some seconds; and the steps that are taken
+/// anyway.
 const WORK: usize = 1_000_000_000;
 const LEAST_STEPS: usize = 300;
 /// The largest weight that is tried.

@@ -1,4 +1,5 @@
-//! One island: the order in which methods are tried on it, with scratch of all of them that is used again for the next.
+//! One island: the order in which methods are tried on it, with scratch of all of them that is used again for
+//! the next.
 
 use std::ops::ControlFlow;
 
@@ -152,8 +153,8 @@ impl<const D: usize> IslandSolver<D> {
         end(found.error, steps + found.steps)
     }
 
-    /// Methods one after the other as if each were asked for by its name, from where the solve began, with Newton's method at
-    /// the end; r, which has this error, is left at the best point.
+    /// Methods one after the other as if each were asked for by its name, from where the solve began, with
+    /// Newton's method at the end; r, which has this error, is left at the best point.
     fn by_name(
         &mut self,
         methods: &[Method],
@@ -328,8 +329,8 @@ impl<const D: usize> IslandSolver<D> {
         ControlFlow::Continue(())
     }
 
-    /// Where a factorization costs as much as a hundred sweeps, sweeps come first and with all their might. So they do where few
-    /// digits are asked for.
+    /// Where a factorization costs as much as a hundred sweeps, sweeps come first and with all their might.
+    /// So they do where few digits are asked for.
     fn accelerated_sweeps(
         &mut self,
         on: &mut Progress<'_, D>,
@@ -351,8 +352,8 @@ impl<const D: usize> IslandSolver<D> {
         ControlFlow::Continue(())
     }
 
-    /// The modes settle long before the digits do, and then Newton's method is quicker; where they settled on the wrong ones,
-    /// some more sweeps may help.
+    /// The modes settle long before the digits do, and then Newton's method is quicker; where they settled on
+    /// the wrong ones, some more sweeps may help.
     fn sweeps_and_newton(
         &mut self,
         on: &mut Progress<'_, D>,
@@ -463,8 +464,8 @@ impl<const D: usize> IslandSolver<D> {
         ControlFlow::Continue(())
     }
 
-    /// The impulses of least norm among those that go with the velocities of r: with the term of De Saxcé known the law is
-    /// convex, and W + ε chooses; proximal steps then take ε back. r has this error.
+    /// The impulses of least norm among those that go with the velocities of r: with the term of De Saxcé
+    /// known the law is convex, and W + ε chooses; proximal steps then take ε back. r has this error.
     fn shorten(
         &mut self,
         island: &Island<D>,
@@ -538,7 +539,8 @@ impl<const D: usize> IslandSolver<D> {
         Reached { error: if found <= target { found } else { error }, steps }
     }
 
-    /// Follows the central path, with Newton's method at every hundredth part of the error; r is left at the better point.
+    /// Follows the central path, with Newton's method at every hundredth part of the error; r is left at the
+    /// better point.
     fn path(
         &mut self,
         on: &mut Progress<'_, D>,
@@ -585,8 +587,8 @@ const PATH_STEPS: usize = 60;
 /// Most steps of Newton's method from a point where the modes may be right, and where they are.
 const NEWTON_STEPS: usize = 20;
 const POLISH_STEPS: usize = 12;
-/// Methods that are tried one by one in the end, the most steps of their first try, and the products of blocks that each may
-/// take: some seconds.
+/// Methods that are tried one by one in the end, the most steps of their first try, and the products of
+/// blocks that each may take: some seconds.
 const FIRST_ORDER: [Method; 4] =
     [Method::GaussSeidel, Method::ProjectedGradient, Method::Spectral, Method::Admm];
 const FIRST_ORDER_STEPS: usize = 1250;
@@ -606,8 +608,8 @@ const SWEEPS: usize = 12;
 /// Largest number of contacts for which sweeps are quicker than a look at whether all of them stick.
 const STICK_MIN: usize = 5;
 
-/// The impulses that stop everything, u = 0, by proximal steps (W + ε) δ = −u; whether they are in their cones shows
-/// in the error.
+/// The impulses that stop everything, u = 0, by proximal steps (W + ε) δ = −u; whether they are in their
+/// cones shows in the error.
 fn stick<const D: usize>(
     island: &Island<D>,
     r: &mut [[f64; D]],

@@ -5,13 +5,14 @@
 //! ```
 //!
 //! * Moreau (001 eq. 84): the contact problem with normal velocities u_n⁺ + e u_n⁻.
-//! * Newton (002 eq. 3.9, 3.10): approaching contacts are bilateral in u_n⁺ + e u_n⁻, the others unilateral in u_n⁺.
+//! * Newton (002 eq. 3.9, 3.10): approaching contacts are bilateral in u_n⁺ + e u_n⁻, the others unilateral
+//!   in u_n⁺.
 //! * Newton with a matrix (001 eq. 76, 77): A p = −(I + E) u_N⁻ on the normals, whatever the signs.
-//! * Poisson: compression is the inelastic contact problem; restitution starts from there with p_n = e p_n,c + x,
-//!   0 ≤ x ⊥ u_n⁺ ≥ 0, so that a contact that closes again stays closed.
+//! * Poisson: compression is the inelastic contact problem; restitution starts from there with p_n = e p_n,c
+//!   + x, 0 ≤ x ⊥ u_n⁺ ≥ 0, so that a contact that closes again stays closed.
 //!
-//! Few planar contacts are solved by listing all solutions; of several the one with the least kinetic energy is taken,
-//! and the others are reported.
+//! Few planar contacts are solved by listing all solutions; of several the one with the least kinetic energy
+//! is taken, and the others are reported.
 
 use super::{Found, ImpactStatus, Setting};
 use crate::contact::{DENSE_TOLERANCE, coulomb_space, solve_any_law};
@@ -151,7 +152,8 @@ fn status_of(status: Status) -> ImpactStatus {
     }
 }
 
-/// The solution with the least kinetic energy, the shortest among equals; the others that move otherwise beside it.
+/// The solution with the least kinetic energy, the shortest among equals; the others that move otherwise
+/// beside it.
 fn least_energy(s: &Setting<'_>, mut all: Vec<Vec<f64>>) -> Found {
     let mut outcomes: Vec<(f64, f64, Vec<f64>, Vec<f64>)> = all
         .drain(..)
@@ -222,7 +224,8 @@ fn with_least_normal(a: &Matrix, q: &[f64], laws: &[Law], offset: &[f64]) -> (Ve
     (lift.force_of(&z), status_of(found.status))
 }
 
-/// The same in space, by sweeps over the contacts that project x on x ≥ 0 and p_t on the disc of radius μ p_n.
+/// The same in space, by sweeps over the contacts that project x on x ≥ 0 and p_t on the disc of radius μ
+/// p_n.
 fn sweep_with_least_normal(a: &Matrix, q: &[f64], laws: &[Law], offset: &[f64]) -> (Vec<f64>, ImpactStatus) {
     const SWEEPS: usize = 100_000;
     let offsets = row_offsets(laws);

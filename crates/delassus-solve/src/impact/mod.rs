@@ -4,10 +4,10 @@
 //! M (v⁺ − v⁻) = J_bᵀ p_b + J_uᵀ p + P,   J_b v⁺ + d_b = 0,   u = J_u v + d,   (p, u⁻, u⁺) in the law
 //! ```
 //!
-//! M ∈ R^{n×n} mass, J_b joints, J_u rows of the contacts (normal, tangents; one contact after the other), d their rates
-//! at v = 0 (explicit dependence on time), P ∈ R^n external impulse, p_b and p percussions (001 eq. 71–73; 002 eq.
-//! 2.10). The joints go first: u⁺ = A_c p + q with A_c the constrained Delassus matrix, and p_b = −A_b⁺(q_b + A_bu p)
-//! (001 eq. 72); redundant joints do no harm.
+//! M ∈ R^{n×n} mass, J_b joints, J_u rows of the contacts (normal, tangents; one contact after the other), d
+//! their rates at v = 0 (explicit dependence on time), P ∈ R^n external impulse, p_b and p percussions (001
+//! eq. 71–73; 002 eq. 2.10). The joints go first: u⁺ = A_c p + q with A_c the constrained Delassus matrix,
+//! and p_b = −A_b⁺(q_b + A_bu p) (001 eq. 72); redundant joints do no harm.
 //!
 //! | law | |
 //! |---|---|
@@ -18,14 +18,15 @@
 //! | [`ImpactLaw::Energetic`] | one contact, along the impulse, until the work of restitution is e² that of compression |
 //! | [`ImpactLaw::Sequence`] | one contact after the other by the energetic law, the fastest first, until none approaches |
 //!
-//! Friction: ‖p_t‖ ≤ μ p_n, and p_t opposes u_t⁺ (in the last two laws: at every instant of an impact). A guide with friction
-//! is a contact that is bilateral: u_n⁺ = 0, ‖p_t‖ ≤ μ |p_n|; the last two laws do not cover it.
+//! Friction: ‖p_t‖ ≤ μ p_n, and p_t opposes u_t⁺ (in the last two laws: at every instant of an impact). A
+//! guide with friction is a contact that is bilateral: u_n⁺ = 0, ‖p_t‖ ≤ μ |p_n|; the last two laws do not
+//! cover it.
 //!
-//! No law is taken on trust. Every outcome is checked against three sets of conditions (001 §6): kinematic u_n⁺ ≥ 0, kinetic
-//! p_n ≥ 0 and ‖p_t‖ ≤ μ p_n, energetic T⁺ ≤ T⁻ + work of P and of moving constraints. Moreau's law without friction
-//! and with one e satisfies the last two always, and the first where u_n⁻ ≤ 0; Newton's laws satisfy the first and
-//! may break the other two (p_n < 0, then also energy out of nothing: 002 §3 needs p ≥ 0); friction at the end of the
-//! impact may bring energy, friction at every instant cannot.
+//! No law is taken on trust. Every outcome is checked against three sets of conditions (001 §6): kinematic
+//! u_n⁺ ≥ 0, kinetic p_n ≥ 0 and ‖p_t‖ ≤ μ p_n, energetic T⁺ ≤ T⁻ + work of P and of moving constraints.
+//! Moreau's law without friction and with one e satisfies the last two always, and the first where u_n⁻ ≤ 0;
+//! Newton's laws satisfy the first and may break the other two (p_n < 0, then also energy out of nothing: 002
+//! §3 needs p ≥ 0); friction at the end of the impact may bring energy, friction at every instant cannot.
 
 mod laws;
 mod path;
@@ -57,8 +58,8 @@ pub struct ImpactProblem {
     pub contacts: Vec<ImpactContact>,
     /// v⁻, n.
     pub velocity: Vec<f64>,
-    /// P, n; empty where there is none. The ratios of Moreau's and Newton's laws answer to u⁻, the velocities before P; those of
-    /// the others to what P presses in.
+    /// P, n; empty where there is none. The ratios of Moreau's and Newton's laws answer to u⁻, the velocities
+    /// before P; those of the others to what P presses in.
     pub external: Vec<f64>,
 }
 
@@ -177,8 +178,8 @@ pub enum Violation {
 pub enum ImpactStatus {
     /// The equations of the law hold.
     Solved,
-    /// They have no solution, or the joints have none. The outcome is the nearest in least squares without friction, and no
-    /// percussion of contacts with friction.
+    /// They have no solution, or the joints have none. The outcome is the nearest in least squares without
+    /// friction, and no percussion of contacts with friction.
     NoSolution,
     /// The solver did not get there.
     NotConverged,
@@ -205,13 +206,14 @@ pub struct ImpactResult {
     pub kinetic_energy_before: f64,
     /// T⁺.
     pub kinetic_energy_after: f64,
-    /// ½ Pᵀ(v⁺ + v⁻) − pᵀd − p_bᵀd_b: what the external impulse and moving constraints put in. Poisson's and the last two
-    /// laws answer to the velocities v_P after P and joints alone: there T(v_P) − T⁻ stands for the work of P.
+    /// ½ Pᵀ(v⁺ + v⁻) − pᵀd − p_bᵀd_b: what the external impulse and moving constraints put in. Poisson's and
+    /// the last two laws answer to the velocities v_P after P and joints alone: there T(v_P) − T⁻ stands for
+    /// the work of P.
     pub work: f64,
     /// Conditions that do not hold, with their numbers.
     pub violations: Vec<Violation>,
-    /// Other velocities v⁺ that satisfy the same law; empty where the outcome is the only one, or where others were
-    /// not searched for (`searched`).
+    /// Other velocities v⁺ that satisfy the same law; empty where the outcome is the only one, or where
+    /// others were not searched for (`searched`).
     pub alternatives: Vec<Vec<f64>>,
     /// Whether all solutions of the law were listed.
     pub searched: bool,
@@ -250,12 +252,13 @@ pub enum ImpactError {
     },
 }
 
-/// Velocities of contacts below this part of the terms that make them up are zero: a million times what rounding
-/// leaves, and what a contact at rest has after a step that was located to 1e-12.
+/// Velocities of contacts below this part of the terms that make them up are zero: a million times what
+/// rounding leaves, and what a contact at rest has after a step that was located to 1e-12.
 const REST: f64 = 1e-9;
 
-/// What velocities elsewhere add to the size of a row's terms, as a part of √(J M⁻¹ Jᵀ) √(vᵀ M v), the most that the row
-/// could have: a row at rest is only as exact as the percussions that keep it there. With [`REST`], 1e-13.
+/// What velocities elsewhere add to the size of a row's terms, as a part of √(J M⁻¹ Jᵀ) √(vᵀ M v), the most
+/// that the row could have: a row at rest is only as exact as the percussions that keep it there. With
+/// [`REST`], 1e-13.
 const ELSEWHERE: f64 = 1e-4;
 
 /// Applies a law to an impact.
@@ -281,9 +284,9 @@ pub fn resolve_impact(problem: &ImpactProblem, law: &ImpactLaw) -> Result<Impact
     Ok(setting.outcome(found))
 }
 
-/// The kinetic angles θ_ij between the contacts with the joints eliminated (001 eq. 9), k × k with k contacts, θ_ii = 0;
-/// NaN where a normal has no effect. With θ_ij = π/2 the contacts do not feel each other; below π/2 a percussion at one
-/// closes the other (the balls of a cradle); above, it opens the other.
+/// The kinetic angles θ_ij between the contacts with the joints eliminated (001 eq. 9), k × k with k
+/// contacts, θ_ii = 0; NaN where a normal has no effect. With θ_ij = π/2 the contacts do not feel each other;
+/// below π/2 a percussion at one closes the other (the balls of a cradle); above, it opens the other.
 pub fn kinetic_angles(problem: &ImpactProblem) -> Result<Matrix, ImpactError> {
     let s = Setting::new(problem)?;
     let k = problem.contacts.len();

@@ -4,8 +4,9 @@
 //! du/dP = A (1, τ),   τ = −μ u_t/‖u_t‖ while sliding, τ = −A_tt⁻¹A_tn while sticking (‖τ‖ ≤ μ)
 //! ```
 //!
-//! P is the normal percussion so far, A = A_c ∈ R^{(1+d)×(1+d)} the block of the contact with the joints eliminated, u its
-//! velocity (normal, d tangents). Compression lasts while u_n < 0, restitution until the coefficient e is used up:
+//! P is the normal percussion so far, A = A_c ∈ R^{(1+d)×(1+d)} the block of the contact with the joints
+//! eliminated, u its velocity (normal, d tangents). Compression lasts while u_n < 0, restitution until the
+//! coefficient e is used up:
 //!
 //! | [`Restitution`] | ends when |
 //! |---|---|
@@ -13,15 +14,16 @@
 //! | `Kinetic` (Poisson) | P = (1 + e) P_c |
 //! | `Energetic` (Stronge) | ∫u_n dP over restitution = −e² ∫u_n dP over compression |
 //!
-//! The energetic law takes energy for every μ and every A, because friction works against slip at each instant.
+//! The energetic law takes energy for every μ and every A, because friction works against slip at each
+//! instant.
 //!
-//! In the plane u is a broken line in P: slide, then stick or slide back, each in closed form. In space the direction of
-//! slip rotates; with dP = ‖u_t‖ dσ the direction φ obeys dφ/dσ = n·(A_tn − μ A_tt s), a scalar equation without a
-//! singularity, which is integrated to 1e-12. Once the direction has settled, and after slip has stopped, the line is straight
-//! again.
+//! In the plane u is a broken line in P: slide, then stick or slide back, each in closed form. In space the
+//! direction of slip rotates; with dP = ‖u_t‖ dσ the direction φ obeys dφ/dσ = n·(A_tn − μ A_tt s), a scalar
+//! equation without a singularity, which is integrated to 1e-12. Once the direction has settled, and after
+//! slip has stopped, the line is straight again.
 //!
-//! An impact without collision (003 §5) starts at u_n = 0 with du_n/dP < 0: the contact is pressed in by its own friction
-//! until slip stops, whatever the forces.
+//! An impact without collision (003 §5) starts at u_n = 0 with du_n/dP < 0: the contact is pressed in by its
+//! own friction until slip stops, whatever the forces.
 
 use serde::{Deserialize, Serialize};
 
@@ -273,9 +275,9 @@ impl Walk<'_> {
         (c * x + s * y, c * y - s * x)
     }
 
-    /// The direction s in which slip that starts at zero grows along a straight line: A_tn − μ A_tt s = g s with g > 0, so
-    /// that ‖(μ A_tt + g)⁻¹A_tn‖ = 1. The left-hand side falls with g and is above 1 at g = 0 where μ is too small to stick:
-    /// there is one such direction.
+    /// The direction s in which slip that starts at zero grows along a straight line: A_tn − μ A_tt s = g s
+    /// with g > 0, so that ‖(μ A_tt + g)⁻¹A_tn‖ = 1. The left-hand side falls with g and is above 1 at g = 0
+    /// where μ is too small to stick: there is one such direction.
     fn parting_direction(&self) -> Vec<f64> {
         let pull = [self.a[(1, 0)], self.a[(2, 0)]];
         let at = |g: f64| {
@@ -306,8 +308,8 @@ impl Walk<'_> {
             Target::Velocity(v) if k > 0.0 => (v - un) / k,
             Target::Velocity(_) => f64::INFINITY,
             Target::Impulse(p) => p - self.impulse[0],
-            // u_n ΔP + ½ k ΔP² = rest of the work, without cancellation. In space slip that rotates can press the contact in
-            // again (u_n < 0, k < 0); then the target is not on this line.
+            // u_n ΔP + ½ k ΔP² = rest of the work, without cancellation. In space slip that rotates can press
+            // the contact in again (u_n < 0, k < 0); then the target is not on this line.
             Target::Work(w) => {
                 let rest = w - self.work;
                 let below = un + (un * un + 2.0 * k * rest).sqrt();

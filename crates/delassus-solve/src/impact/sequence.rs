@@ -4,13 +4,13 @@
 //! u ← u + A_{·k} p_k,   p_k the percussion of contact k by itself, until u_n ≥ 0 everywhere
 //! ```
 //!
-//! A = A_c with the joints eliminated, u the velocities of all contacts. Each impact obeys the energetic law along its
-//! percussion, the other contacts passive, so that no sequence creates energy. Which contact comes first may matter: it
-//! does not where all rows of one contact are orthogonal to those of the other in the kinetic metric; [`impact_orders`]
-//! tries all orders and lists their outcomes.
+//! A = A_c with the joints eliminated, u the velocities of all contacts. Each impact obeys the energetic law
+//! along its percussion, the other contacts passive, so that no sequence creates energy. Which contact comes
+//! first may matter: it does not where all rows of one contact are orthogonal to those of the other in the
+//! kinetic metric; [`impact_orders`] tries all orders and lists their outcomes.
 //!
-//! With e < 1 a sequence may have no end (three balls, inelastic collapse); it is cut where the approach that is left
-//! is rounding, or after [`MOST_IMPACTS`] with [`ImpactStatus::TooManyImpacts`].
+//! With e < 1 a sequence may have no end (three balls, inelastic collapse); it is cut where the approach that
+//! is left is rounding, or after [`MOST_IMPACTS`] with [`ImpactStatus::TooManyImpacts`].
 
 use super::path::{RestitutionTarget, follow};
 use super::{Found, ImpactError, ImpactProblem, ImpactStatus, Setting, no_guides};

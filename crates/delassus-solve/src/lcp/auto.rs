@@ -4,8 +4,9 @@
 //! w = M z + q ,   0 ≤ z ⊥ w ≥ 0   (z free where w = 0 is required)
 //! ```
 //!
-//! Cheap methods run first, and the point with the least residual is kept. Where none of them solves the problem, a proof is
-//! sought that it has no solution: infeasibility of {z ≥ 0, M z + q ≥ 0}, then the search over all index sets.
+//! Cheap methods run first, and the point with the least residual is kept. Where none of them solves the
+//! problem, a proof is sought that it has no solution: infeasibility of {z ≥ 0, M z + q ≥ 0}, then the search
+//! over all index sets.
 
 use super::Lcp;
 use super::index_sets::{MOST_PAIRS, Search, first_complementary_solution};
@@ -27,8 +28,8 @@ pub fn solve_lcp(lcp: &Lcp, solver: Solver, tolerance: f64) -> LcpSolution {
     without_overflow(lcp_by(lcp, solver, tolerance), &lcp.matrix, &lcp.vector)
 }
 
-/// A proof that no solution exists is taken back where products of the data leave the range of the numbers: the
-/// solution may be there, out of reach.
+/// A proof that no solution exists is taken back where products of the data leave the range of the numbers:
+/// the solution may be there, out of reach.
 fn without_overflow(mut solution: LcpSolution, matrix: &Matrix, vector: &[f64]) -> LcpSolution {
     let extreme = |x: &f64| *x != 0.0 && !(1e-150..1e150).contains(&x.abs());
     if solution.status == Status::NoSolution && matrix.data().iter().chain(vector).any(extreme) {

@@ -4,8 +4,8 @@
 //! A x⁺ − B x⁻ + q = 0,  0 ≤ x⁺ ⊥ x⁻ ≥ 0
 //! ```
 //!
-//! A and B are n × n, q, x⁺ and x⁻ in Rⁿ (000 eq. 41: bilateral sliding friction, where |λ| = λ⁺ + λ⁻). With A
-//! regular it is the LCP x⁺ = A⁻¹B x⁻ − A⁻¹q; in general it is a mixed problem with x⁺ free.
+//! A and B are n × n, q, x⁺ and x⁻ in Rⁿ (000 eq. 41: bilateral sliding friction, where |λ| = λ⁺ + λ⁻). With
+//! A regular it is the LCP x⁺ = A⁻¹B x⁻ − A⁻¹q; in general it is a mixed problem with x⁺ free.
 
 use super::mlcp::Mlcp;
 use super::{Lcp, ProblemError, check_square, check_vector};
@@ -56,7 +56,8 @@ impl HorizontalLcp {
         if relative.is_finite() { relative } else { f64::INFINITY }
     }
 
-    /// The LCP with w = x⁺ and z = x⁻, M = A⁻¹B and −A⁻¹q, or `None` where A is singular to working precision.
+    /// The LCP with w = x⁺ and z = x⁻, M = A⁻¹B and −A⁻¹q, or `None` where A is singular to working
+    /// precision.
     pub fn to_lcp(&self) -> Option<Lcp> {
         let n = self.size();
         let values = self.a.singular_values();

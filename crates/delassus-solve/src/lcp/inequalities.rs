@@ -4,9 +4,10 @@
 //! gᵢᵀ t / ‖gᵢ‖ ≥ hᵢ / ‖gᵢ‖ ,   i = 1 … p         min ½‖t‖²  ⇔  0 ≤ y ⊥ G Gᵀ y − h ≥ 0 ,  t = Gᵀ y
 //! ```
 //!
-//! G is p × k, h and y are in Rᵖ, t is in Rᵏ. A row shorter than [`rank_tolerance`] times the longest is zero: it
-//! either holds for all t and is left out, or for none. The shortest point comes from its multipliers y by Lemke's
-//! method and is recomputed on its active rows, where it does not suffer from the squared condition of G Gᵀ.
+//! G is p × k, h and y are in Rᵖ, t is in Rᵏ. A row shorter than [`rank_tolerance`] times the longest is
+//! zero: it either holds for all t and is left out, or for none. The shortest point comes from its
+//! multipliers y by Lemke's method and is recomputed on its active rows, where it does not suffer from the
+//! squared condition of G Gᵀ.
 
 use super::Lcp;
 use super::lemke::{LemkeOptions, lemke};

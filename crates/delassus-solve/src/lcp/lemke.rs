@@ -7,8 +7,8 @@
 //! M is n × n, q in Rⁿ, d > 0 the covering vector. From z₀ large enough a path of bases is followed that are
 //! complementary but for one pair; it ends where z₀ leaves (a solution) or on a ray. The ratio test compares
 //! the rows of [t, B⁻¹] lexicographically, so that no basis comes twice. On row sufficient matrices, positive
-//! semidefinite ones among them, a ray means that no z ≥ 0 has M z + q ≥ 0; [`SecondaryRay::proves_infeasible`]
-//! checks this for the ray at hand, whatever the matrix.
+//! semidefinite ones among them, a ray means that no z ≥ 0 has M z + q ≥ 0;
+//! [`SecondaryRay::proves_infeasible`] checks this for the ray at hand, whatever the matrix.
 //!
 //! The matrix is equilibrated by powers of two. At the end the solution is computed anew from the last basis
 //! and the original data, and its status comes from [`Lcp::residual`].

@@ -4,8 +4,8 @@
 //! u = W f + q ,  (f, u) in the laws   ⇔   w = M z + q′ ,  0 ≤ z ⊥ w ≥ 0 ,   f = C z + c
 //! ```
 //!
-//! Every reformulation is linear in its unknowns, so each lift carries the map back to the forces: the residual of a solution is
-//! always that of the contact problem it came from.
+//! Every reformulation is linear in its unknowns, so each lift carries the map back to the forces: the
+//! residual of a solution is always that of the contact problem it came from.
 //!
 //! With W = J M⁻¹ Jᵀ, subscripts b, u for bilateral and unilateral normals, ξ the direction of slip, and the
 //! couplings A_nb, A_tb, A_nu, A_tu, A_nbnu, … of 000 (blocks of W between normals and slip directions):
@@ -149,7 +149,8 @@ impl LcpLift {
     }
 }
 
-/// The parts of a problem whose laws are joints, guides that slide and contacts that slide or have no friction.
+/// The parts of a problem whose laws are joints, guides that slide and contacts that slide or have no
+/// friction.
 struct Sliding {
     /// Force columns of the unknowns solved for: frictionless joints, then λ⁺ of guides with friction.
     solved: Matrix,
@@ -266,8 +267,8 @@ pub struct HorizontalLift {
 }
 
 /// Guides that slide with friction, and joints: (Ã_nb − Ã_tb\[μξ\])λ⁺ − (Ã_nb + Ã_tb\[μξ\])λ⁻ + w̃_b = 0 with
-/// 0 ≤ λ⁺ ⊥ λ⁻ ≥ 0 (000 eq. 37, 41; with the joints eliminated, 45). `None` where there are contacts, or where
-/// the joints are dependent.
+/// 0 ≤ λ⁺ ⊥ λ⁻ ≥ 0 (000 eq. 37, 41; with the joints eliminated, 45). `None` where there are contacts, or
+/// where the joints are dependent.
 pub fn guide_horizontal_lcp(w: &Matrix, q: &[f64], laws: &[Law]) -> Option<HorizontalLift> {
     let parts = sliding_parts(laws)?;
     if !parts.contacts.is_empty() || parts.guides.is_empty() {
@@ -304,9 +305,9 @@ pub fn guide_horizontal_lcp(w: &Matrix, q: &[f64], laws: &[Law]) -> Option<Horiz
     Some(HorizontalLift { hlcp: HorizontalLcp { a, b, vector }, plus, minus, offset })
 }
 
-/// The normal and slip couplings A_n = N W Nᵀ and A_t = N W E of 000, over the constraints listed, the rows of
-/// `held` eliminated (tilde quantities of 000 eq. 45, 64): E has the slip direction of each constraint, zero
-/// for one without friction.
+/// The normal and slip couplings A_n = N W Nᵀ and A_t = N W E of 000, over the constraints listed, the rows
+/// of `held` eliminated (tilde quantities of 000 eq. 45, 64): E has the slip direction of each constraint,
+/// zero for one without friction.
 pub fn couplings(w: &Matrix, laws: &[Law], constraints: &[usize], held: &[usize]) -> (Matrix, Matrix) {
     let offsets = row_offsets(laws);
     let n: Vec<usize> = constraints.iter().map(|&k| offsets[k]).collect();

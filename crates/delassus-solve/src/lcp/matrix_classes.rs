@@ -4,7 +4,8 @@
 //! xᵀ A x > 0 for x ≠ 0   ⇒   det A_αα > 0 for all α   ⇔   the LCP (A, q) has exactly one solution for every q
 //! ```
 //!
-//! A is n × n, α an index set. The matrices in the middle are the P-matrices (000 App. A); A need not be symmetric.
+//! A is n × n, α an index set. The matrices in the middle are the P-matrices (000 App. A); A need not be
+//! symmetric.
 
 use crate::linalg::Matrix;
 
@@ -27,9 +28,9 @@ const MARGIN: f64 = 1e-10;
 
 /// Whether all principal minors of A are positive.
 ///
-/// Recursion on Schur complements: A is P iff a₁₁ > 0 and both the trailing block and its Schur complement are P.
-/// Every principal minor is a product of such pivots, each of which is compared with zero on the matrix scaled
-/// to unit diagonal (scaling by positive diagonals keeps the class).
+/// Recursion on Schur complements: A is P iff a₁₁ > 0 and both the trailing block and its Schur complement
+/// are P. Every principal minor is a product of such pivots, each of which is compared with zero on the
+/// matrix scaled to unit diagonal (scaling by positive diagonals keeps the class).
 pub fn p_matrix(a: &Matrix) -> Verdict {
     let n = a.rows();
     if n != a.cols() || !a.is_finite() {

@@ -4,12 +4,13 @@
 //! w = M z + q;  wᵢ = 0, zᵢ free on free rows;  0 ≤ zᵢ ⊥ wᵢ ≥ 0 on the others
 //! ```
 //!
-//! M is N × N, the free rows and unknowns carry the same indices. Joints with contacts (000 eq. 29) and circuits
-//! with diodes are of this form.
+//! M is N × N, the free rows and unknowns carry the same indices. Joints with contacts (000 eq. 29) and
+//! circuits with diodes are of this form.
 //!
-//! Two ways lead to a problem without free unknowns. [`Mlcp::eliminate`] exchanges every free zᵢ with its wᵢ by
-//! principal pivots: single ones where the free block allows, else together with one complementary pair (zⱼ, wⱼ)
-//! whose roles are then swapped. [`Mlcp::split`] writes z = z⁺ − z⁻ and doubles the free rows; it always works.
+//! Two ways lead to a problem without free unknowns. [`Mlcp::eliminate`] exchanges every free zᵢ with its wᵢ
+//! by principal pivots: single ones where the free block allows, else together with one complementary pair
+//! (zⱼ, wⱼ) whose roles are then swapped. [`Mlcp::split`] writes z = z⁺ − z⁻ and doubles the free rows; it
+//! always works.
 
 use super::{Lcp, ProblemError, check_size, check_square, check_vector, residual_norms, slack};
 use crate::linalg::{Dictionary, Matrix, equilibrate};
@@ -248,14 +249,16 @@ mod tests {
 
     #[test]
     fn a_free_unknown_without_its_own_entry_takes_a_pair_with_it() {
-        // w₀ = z₁ − 2 = 0, w₁ = z₀ + 3 ≥ 0 ⊥ z₁: z = (−3, 2). The pair is exchanged: nothing is left to solve.
+        // w₀ = z₁ − 2 = 0, w₁ = z₀ + 3 ≥ 0 ⊥ z₁: z = (−3, 2). The pair is exchanged: nothing is left to
+        // solve.
         let matrix = Matrix::from_rows(&[[0.0, 1.0], [1.0, 0.0]]);
         let m = Mlcp::new(matrix, vec![-2.0, 3.0], vec![true, false]).unwrap();
         let e = m.eliminate().unwrap();
         assert_eq!(e.swapped, vec![true]);
         let s = solve_lcp(&e.lcp, Solver::Lemke, 1e-12);
         assert_eq!(e.lift(&s.z), vec![-3.0, 2.0]);
-        // A free unknown that no equation determines cannot be eliminated; split, the problem is still solved.
+        // A free unknown that no equation determines cannot be eliminated; split, the problem is still
+        // solved.
         let m = Mlcp::new(Matrix::diagonal(&[0.0, 1.0]), vec![0.0, -1.0], vec![true, false]).unwrap();
         assert!(m.eliminate().is_none());
         let s = solve_lcp(&m.split(), Solver::Lemke, 1e-12);

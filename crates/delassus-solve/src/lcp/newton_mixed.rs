@@ -5,7 +5,8 @@
 //! ```
 //!
 //! Steps δ solve (JᵀJ + ν I) δ = −JᵀF with ν small next to JᵀJ, so that singular Jacobians (as many circuits
-//! have) do no harm; steps are shortened until ‖F‖ goes down. The point found serves to identify the active set.
+//! have) do no harm; steps are shortened until ‖F‖ goes down. The point found serves to identify the active
+//! set.
 
 use super::mlcp::Mlcp;
 use crate::linalg::{Matrix, dot, equilibrate};

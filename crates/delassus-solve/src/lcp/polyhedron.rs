@@ -5,10 +5,11 @@
 //! min cᵀ t   s.t. G t ≥ h
 //! ```
 //!
-//! G is p × k, h in Rᵖ, c and t in Rᵏ, t free. The first is a complementarity problem with a positive semidefinite
-//! matrix and is solved by Lemke's method, the second by a dense simplex method. Both prove an empty polyhedron by
-//! Farkas' lemma: y ≥ 0, Gᵀ y = 0, hᵀ y > 0. The set of forces of a hyperstatic system (002 Lemma 5.2) and the
-//! components of the solution set of a degenerate complementarity problem are such polyhedra.
+//! G is p × k, h in Rᵖ, c and t in Rᵏ, t free. The first is a complementarity problem with a positive
+//! semidefinite matrix and is solved by Lemke's method, the second by a dense simplex method. Both prove an
+//! empty polyhedron by Farkas' lemma: y ≥ 0, Gᵀ y = 0, hᵀ y > 0. The set of forces of a hyperstatic system
+//! (002 Lemma 5.2) and the components of the solution set of a degenerate complementarity problem are such
+//! polyhedra.
 
 use super::inequalities::Inequalities;
 use super::simplex::{Descent, Feasibility, LP_TOLERANCE, Simplex};

@@ -4,10 +4,10 @@
 //! w = M z + q,  0 ≤ z ⊥ w ≥ 0
 //! ```
 //!
-//! M is n × n. For an index set α the basic point has z = 0 off α and (M z + q)_α = 0. Indices where zᵢ < 0 or
-//! wᵢ < 0 change side: all of them while their number goes down, else, after a few trials, only the first one
-//! (Murty's rule, which ends for every P-matrix). A singular principal block means that M is no P-matrix and
-//! the method does not apply.
+//! M is n × n. For an index set α the basic point has z = 0 off α and (M z + q)_α = 0. Indices where zᵢ < 0
+//! or wᵢ < 0 change side: all of them while their number goes down, else, after a few trials, only the first
+//! one (Murty's rule, which ends for every P-matrix). A singular principal block means that M is no P-matrix
+//! and the method does not apply.
 
 use super::Lcp;
 use super::solution::{LcpSolution, check_residual};

@@ -14,9 +14,10 @@
 //! | min ½‖A p + (I + E)u⁻‖², p ≥ 0, E(I + E)⁻¹A p ≥ 0 | percussions | 001 eq. 80 |
 //! | min ½‖u⁺ − u⁻‖², w₁ + A(I + E)⁻ᵀEᵀ w₂ = A(u⁺ + E u⁻), w ≥ 0 | velocities after an impact | 001 eq. 83, corrected |
 //!
-//! `clarabel` may return a point that is not a solution, whatever its status says: a program counts as solved only
-//! where the KKT conditions hold at the point, computed here, after its active set was solved for all digits. It counts as
-//! infeasible or unbounded only where the ray that `clarabel` gives for a proof is one, computed here as well.
+//! `clarabel` may return a point that is not a solution, whatever its status says: a program counts as solved
+//! only where the KKT conditions hold at the point, computed here, after its active set was solved for all
+//! digits. It counts as infeasible or unbounded only where the ray that `clarabel` gives for a proof is one,
+//! computed here as well.
 
 use clarabel::algebra::CscMatrix;
 use clarabel::solver::{DefaultSettings, DefaultSolver, IPSolver, NonnegativeConeT, SolverStatus, ZeroConeT};
@@ -76,8 +77,9 @@ fn compressed(a: &Matrix, upper: bool) -> CscMatrix<f64> {
 
 /// KKT violations up to this, relative to the size of the terms, are rounding.
 const SOLVED: f64 = 1e-9;
-/// The error of a ray over its gain, each relative to the size of its terms, up to which the ray is a proof. A Farkas ray with
-/// this ratio leaves no feasible point nearer than its inverse times the size of the right-hand side over that of the rows.
+/// The error of a ray over its gain, each relative to the size of its terms, up to which the ray is a proof.
+/// A Farkas ray with this ratio leaves no feasible point nearer than its inverse times the size of the
+/// right-hand side over that of the rows.
 const RAY_ERROR: f64 = 1e-6;
 
 impl QuadraticProgram {
@@ -173,8 +175,8 @@ impl QuadraticProgram {
         }
     }
 
-    /// The minimiser with the inequalities that are active at x as equalities: P x − Eᵀy − G_Aᵀz = −c, E x = e,
-    /// G_A x = h_A, the shortest solution where it is not unique.
+    /// The minimiser with the inequalities that are active at x as equalities: P x − Eᵀy − G_Aᵀz = −c, E x =
+    /// e, G_A x = h_A, the shortest solution where it is not unique.
     fn polish(&self, x: &[f64], dual: &[f64]) -> Option<(Vec<f64>, Vec<f64>)> {
         let (n, ne) = (x.len(), self.equality_values.len());
         let slack = self.inequalities.mul_vec(x);
@@ -251,8 +253,8 @@ fn minus(x: &[f64]) -> Vec<f64> {
     x.iter().map(|v| -v).collect()
 }
 
-/// Gauss' principle: min ½ aᵀMa + Fᵀa with J_b a + γ_b = 0 and J_u a + γ_u ≥ 0 (000 eq. 5, 15, 27). `None` where
-/// there is friction.
+/// Gauss' principle: min ½ aᵀMa + Fᵀa with J_b a + γ_b = 0 and J_u a + γ_u ≥ 0 (000 eq. 5, 15, 27). `None`
+/// where there is friction.
 pub fn gauss_principle(d: &Dynamics) -> Option<QuadraticProgram> {
     let (jb, gb, ju, gu) = frictionless_rows(d)?;
     Some(QuadraticProgram {
@@ -265,8 +267,8 @@ pub fn gauss_principle(d: &Dynamics) -> Option<QuadraticProgram> {
     })
 }
 
-/// 001 eq. 48: least deviation y = a + M⁻¹F from the free acceleration, unilateral constraints alone. The unknown
-/// of the program is y; add the free acceleration to have a.
+/// 001 eq. 48: least deviation y = a + M⁻¹F from the free acceleration, unilateral constraints alone. The
+/// unknown of the program is y; add the free acceleration to have a.
 pub fn least_deviation(d: &Dynamics) -> Option<QuadraticProgram> {
     let (jb, _, ju, gu) = frictionless_rows(d)?;
     if jb.rows() > 0 {
@@ -297,8 +299,8 @@ pub fn multiplier_program(a: &Matrix, w: &[f64]) -> QuadraticProgram {
     }
 }
 
-/// min ½ λᵀAλ with Aλ + w ≥ 0, Dorn's dual of the program above (001 eq. 49, with A_c and H₄ eq. 54). Where A is
-/// singular only Aλ, and so the acceleration, is determined.
+/// min ½ λᵀAλ with Aλ + w ≥ 0, Dorn's dual of the program above (001 eq. 49, with A_c and H₄ eq. 54). Where A
+/// is singular only Aλ, and so the acceleration, is determined.
 pub fn dual_multiplier_program(a: &Matrix, w: &[f64]) -> QuadraticProgram {
     QuadraticProgram {
         hessian: a.clone(),
@@ -310,8 +312,9 @@ pub fn dual_multiplier_program(a: &Matrix, w: &[f64]) -> QuadraticProgram {
     }
 }
 
-/// 001 eq. 80: min ½‖A p + (I + E)u⁻‖² with p ≥ 0 and E(I + E)⁻¹A p ≥ 0, the percussions p ≥ 0 that come nearest to
-/// Newton's law with the restitution matrix E. Not Moreau's law: u⁺ may be negative. `None` where I + E is singular.
+/// 001 eq. 80: min ½‖A p + (I + E)u⁻‖² with p ≥ 0 and E(I + E)⁻¹A p ≥ 0, the percussions p ≥ 0 that come
+/// nearest to Newton's law with the restitution matrix E. Not Moreau's law: u⁺ may be negative. `None` where
+/// I + E is singular.
 pub fn percussion_program(a: &Matrix, e: &Matrix, before: &[f64]) -> Option<QuadraticProgram> {
     let n = before.len();
     let after = restitution_rows(a, e)?;
@@ -326,8 +329,9 @@ pub fn percussion_program(a: &Matrix, e: &Matrix, before: &[f64]) -> Option<Quad
     })
 }
 
-/// 001 eq. 83, Dorn's dual of eq. 80 in the unknowns (u⁺, w₁, w₂), with a multiplier for each of the two sets of
-/// inequalities; the paper has one for both, and gets percussions that pull. `None` where I + E is singular.
+/// 001 eq. 83, Dorn's dual of eq. 80 in the unknowns (u⁺, w₁, w₂), with a multiplier for each of the two sets
+/// of inequalities; the paper has one for both, and gets percussions that pull. `None` where I + E is
+/// singular.
 pub fn percussion_dual_program(a: &Matrix, e: &Matrix, before: &[f64]) -> Option<QuadraticProgram> {
     let n = before.len();
     let after = restitution_rows(a, e)?;
@@ -354,8 +358,8 @@ fn restitution_rows(a: &Matrix, e: &Matrix) -> Option<Matrix> {
     Some(e.mul(&sum.solve_matrix(a)?))
 }
 
-/// 001 eq. 56: min ½ yᵀMy with ∇hᵀM_c⁻¹M y + H₄ ≥ 0. The unknown is y = a + M⁻¹(F − H₃); the second value returned is
-/// a at y = 0, that is M⁻¹(H₃ − F). `None` where there is friction or M is singular.
+/// 001 eq. 56: min ½ yᵀMy with ∇hᵀM_c⁻¹M y + H₄ ≥ 0. The unknown is y = a + M⁻¹(F − H₃); the second value
+/// returned is a at y = 0, that is M⁻¹(H₃ − F). `None` where there is friction or M is singular.
 pub fn projected_gauss_principle(d: &Dynamics) -> Option<(QuadraticProgram, Vec<f64>)> {
     let (jb, gb, ju, gu) = frictionless_rows(d)?;
     let inverse = d.mass.solve_positive_definite(&Matrix::identity(d.coordinates()))?;

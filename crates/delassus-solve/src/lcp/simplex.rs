@@ -4,10 +4,10 @@
 //! min cᵀ t   s.t.  s = G t − h ≥ 0
 //! ```
 //!
-//! G is p × k with rows of unit length, h and the slacks s are in Rᵖ, c and t in Rᵏ, t free. Phase one minimises one
-//! artificial variable a ≥ 0 that shifts all slacks; where its least value v is positive, the row a = v + Σ yⱼ sⱼ
-//! holds the Farkas multipliers y ≥ 0, Gᵀ y = 0, hᵀ y = v. The largest coefficient enters; after a long sequence of
-//! degenerate pivots the least index does (Bland), which cannot cycle.
+//! G is p × k with rows of unit length, h and the slacks s are in Rᵖ, c and t in Rᵏ, t free. Phase one
+//! minimises one artificial variable a ≥ 0 that shifts all slacks; where its least value v is positive, the
+//! row a = v + Σ yⱼ sⱼ holds the Farkas multipliers y ≥ 0, Gᵀ y = 0, hᵀ y = v. The largest coefficient
+//! enters; after a long sequence of degenerate pivots the least index does (Bland), which cannot cycle.
 
 use super::inequalities::{Inequalities, shortest_solution};
 use crate::linalg::{Dictionary, max_abs};
@@ -184,7 +184,8 @@ impl Simplex {
         if self.endless { Descent::Unbounded } else { self.minimise(self.objective) }
     }
 
-    /// Makes the quantity of row `goal` (the objective, or a basic variable bounded by 0) as small as it gets.
+    /// Makes the quantity of row `goal` (the objective, or a basic variable bounded by 0) as small as it
+    /// gets.
     fn minimise(&mut self, goal: usize) -> Descent {
         let unknowns = self.p + self.k + 1;
         let (mut standing, mut lowest) = (0, f64::INFINITY);

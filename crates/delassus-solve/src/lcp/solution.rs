@@ -5,8 +5,8 @@
 //! ```
 //!
 //! The status of a solution comes from its residual, which is computed by code of its own ([`Lcp::residual`],
-//! [`Mlcp::residual`]), not from what the method reports. `NoSolution` needs a proof: a ray or multipliers that show
-//! infeasibility (Farkas), or an empty search over all index sets.
+//! [`Mlcp::residual`]), not from what the method reports. `NoSolution` needs a proof: a ray or multipliers
+//! that show infeasibility (Farkas), or an empty search over all index sets.
 
 use std::str::FromStr;
 

@@ -4,9 +4,10 @@
 //! A = W + blockdiag(D₁ … D_n) = L U
 //! ```
 //!
-//! A has n block rows of D × D blocks: the Newton systems of all contact solvers. The sparsity pattern is symmetric; the values
-//! need not be. Rows are not exchanged, because the diagonal blocks of such a matrix carry the pivots. The order of elimination
-//! is that of least degree in the graph of blocks and is computed once per pattern.
+//! A has n block rows of D × D blocks: the Newton systems of all contact solvers. The sparsity pattern is
+//! symmetric; the values need not be. Rows are not exchanged, because the diagonal blocks of such a matrix
+//! carry the pivots. The order of elimination is that of least degree in the graph of blocks and is computed
+//! once per pattern.
 
 use super::block_matrix::{Block, BlockMatrix, Vector, inverse, mul, mul_sub, product, zero_block};
 
@@ -16,8 +17,8 @@ pub struct BlockLu<const D: usize> {
     /// Which row is eliminated k-th, and when each row is.
     order: Vec<usize>,
     position: Vec<usize>,
-    /// Strictly upper pattern of row k in the order of elimination, ascending; the strictly lower pattern of column k
-    /// is its mirror image.
+    /// Strictly upper pattern of row k in the order of elimination, ascending; the strictly lower pattern of
+    /// column k is its mirror image.
     upper_start: Vec<usize>,
     upper: Vec<usize>,
     /// Strictly lower pattern of row k: columns ascending.
@@ -35,8 +36,8 @@ pub struct BlockLu<const D: usize> {
 }
 
 impl<const D: usize> BlockLu<D> {
-    /// Memory for the factors of matrices with the pattern of `a`; `None` where a factorization takes more than `work_max`
-    /// products of blocks.
+    /// Memory for the factors of matrices with the pattern of `a`; `None` where a factorization takes more
+    /// than `work_max` products of blocks.
     pub fn new(a: &BlockMatrix<D>, work_max: usize) -> Option<Self> {
         let n = a.len();
         let (order, rows, work) = least_degree(a, work_max)?;
@@ -175,8 +176,8 @@ impl<const D: usize> BlockLu<D> {
     }
 }
 
-/// The order of elimination by least degree, ties by number, and for each row the rows that it is joined with when its
-/// turn comes, with the number of products of blocks.
+/// The order of elimination by least degree, ties by number, and for each row the rows that it is joined with
+/// when its turn comes, with the number of products of blocks.
 fn least_degree<const D: usize>(
     a: &BlockMatrix<D>,
     work_max: usize,

@@ -4,8 +4,8 @@
 //! y_i = Σ_j A_ij x_j ,   A_ij ∈ R^{D×D} ,   i = 1 … n
 //! ```
 //!
-//! A block A_ij is stored wherever constraints i and j touch the same body. The sparsity pattern is symmetric; the values need
-//! not be. The LU factors of such a matrix are in [`crate::linalg::block_lu`].
+//! A block A_ij is stored wherever constraints i and j touch the same body. The sparsity pattern is
+//! symmetric; the values need not be. The LU factors of such a matrix are in [`crate::linalg::block_lu`].
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -125,9 +125,9 @@ pub struct BlockMatrix<const D: usize> {
 }
 
 impl<const D: usize> BlockMatrix<D> {
-    /// The matrix of n block rows with the entries of a sparse matrix. `place` gives which block and which row of it a
-    /// single row belongs to, D as the row where it belongs to none; each entry is multiplied by the scale of its row
-    /// and of its column, and by `unit`.
+    /// The matrix of n block rows with the entries of a sparse matrix. `place` gives which block and which
+    /// row of it a single row belongs to, D as the row where it belongs to none; each entry is multiplied by
+    /// the scale of its row and of its column, and by `unit`.
     pub fn from_sparse(n: usize, a: &Sparse, place: &[(usize, usize)], scale: &[f64], unit: f64) -> Self {
         // The rows of a constraint follow each other.
         let mut first = vec![0; n + 1];
@@ -143,7 +143,8 @@ impl<const D: usize> BlockMatrix<D> {
         out
     }
 
-    /// Finds where there are blocks, as [`BlockMatrix::from_sparse`]; `first` is where the rows of each block begin.
+    /// Finds where there are blocks, as [`BlockMatrix::from_sparse`]; `first` is where the rows of each block
+    /// begin.
     pub(crate) fn set_places(&mut self, a: &Sparse, first: &[usize], place: &[(usize, usize)]) {
         let n = first.len() - 1;
         let near = |i: usize, list: &mut Vec<usize>| {
@@ -401,8 +402,8 @@ pub struct Islands {
 }
 
 impl<const D: usize> BlockMatrix<D> {
-    /// Whether `other` has its blocks where this matrix has them in another order: row k of `other` is row `order[k]`, and
-    /// `place` is the inverse of `order`.
+    /// Whether `other` has its blocks where this matrix has them in another order: row k of `other` is row
+    /// `order[k]`, and `place` is the inverse of `order`.
     pub(crate) fn permutes_to(&self, order: &[usize], place: &[usize], other: &Self) -> bool {
         other.start.len() == self.start.len()
             && order.iter().enumerate().all(|(k, &i)| {

@@ -4,9 +4,9 @@
 //! A ∈ R^{m×n} ,      rank A = #{i : σ_i > rank_tolerance(m, n) · σ_max}
 //! ```
 //!
-//! Storage is row-major, because the pivoting methods of this crate work on rows. Products and views are written out here;
-//! factorizations (LU, Cholesky, singular values, eigenvalues) are those of `faer`. Rank decisions are made in one place,
-//! [`Matrix::row_space`].
+//! Storage is row-major, because the pivoting methods of this crate work on rows. Products and views are
+//! written out here; factorizations (LU, Cholesky, singular values, eigenvalues) are those of `faer`. Rank
+//! decisions are made in one place, [`Matrix::row_space`].
 
 use std::ops::{Index, IndexMut};
 

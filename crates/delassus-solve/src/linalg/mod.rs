@@ -4,8 +4,8 @@
 //! A x = b ,   A = L U ,   A = Q Λ Qᵀ ,   rank A ,   A⁺
 //! ```
 //!
-//! Dense factorizations come from faer. Block matrices and their LU are our own: they take no memory once their pattern is known and
-//! give the same bits for any number of threads.
+//! Dense factorizations come from faer. Block matrices and their LU are our own: they take no memory once
+//! their pattern is known and give the same bits for any number of threads.
 
 mod block_lu;
 mod block_matrix;

@@ -4,11 +4,12 @@
 //! out_i = f(i) ,      Σ_i f(i) = Σ_k (Σ_{i in chunk k} f(i))
 //! ```
 //!
-//! The work is cut into chunks of fixed length, whatever the number of threads, and sums are taken chunk by chunk in order: the
-//! bits are the same for any number of threads.
+//! The work is cut into chunks of fixed length, whatever the number of threads, and sums are taken chunk by
+//! chunk in order: the bits are the same for any number of threads.
 //!
-//! The distribution is compiled once for each type of entries and calls the body of a loop once per chunk through a pointer:
-//! inlined, the bodies of all loops were a third of the code of this crate, without a gain in speed.
+//! The distribution is compiled once for each type of entries and calls the body of a loop once per chunk
+//! through a pointer: inlined, the bodies of all loops were a third of the code of this crate, without a gain
+//! in speed.
 
 use rayon::prelude::*;
 
@@ -17,8 +18,8 @@ pub const PIECE: usize = 128;
 /// Fewer constraints than this are not worth waking other threads for.
 const MANY: usize = 1024;
 
-/// Runs `work` on n constraints as one of the threads that share it, so that each loop does not have to call them from
-/// outside.
+/// Runs `work` on n constraints as one of the threads that share it, so that each loop does not have to call
+/// them from outside.
 pub fn inside<T: Send>(n: usize, work: impl FnOnce() -> T + Send) -> T {
     if n < MANY { work() } else { rayon::scope(|_| work()) }
 }

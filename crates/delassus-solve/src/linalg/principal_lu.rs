@@ -4,9 +4,9 @@
 //! P M_αα = L U
 //! ```
 //!
-//! M is n × n, α an index set, P a permutation: rows are pivoted by size relative to their largest entry. Zero multipliers are
-//! skipped, which makes the sparse matrices of circuits and chains cheap. Where a rank is in question, the singular values of
-//! [`Matrix`] decide instead.
+//! M is n × n, α an index set, P a permutation: rows are pivoted by size relative to their largest entry.
+//! Zero multipliers are skipped, which makes the sparse matrices of circuits and chains cheap. Where a rank
+//! is in question, the singular values of [`Matrix`] decide instead.
 
 use super::matrix::{Matrix, axpy, dot, rank_tolerance};
 

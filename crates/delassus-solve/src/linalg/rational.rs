@@ -4,16 +4,16 @@
 //! A = N/d,   N an integer matrix, d > 0 one common denominator.
 //! ```
 //!
-//! Elimination keeps integers integers (Bareiss): with pivot p in row r, column c, and the pivot p' before it,
-//! every other row becomes N_ij ← (N_ij p − N_ic N_rj)/p', a division without remainder, since all entries are
-//! minors of the matrix at the start. From it come rank, inverse and minors, and with them the classes of matrices
-//! of 000 App. A–D:
+//! Elimination keeps integers integers (Bareiss): with pivot p in row r, column c, and the pivot p' before
+//! it, every other row becomes N_ij ← (N_ij p − N_ic N_rj)/p', a division without remainder, since all
+//! entries are minors of the matrix at the start. From it come rank, inverse and minors, and with them the
+//! classes of matrices of 000 App. A–D:
 //!
 //! * definite: xᵀAx > 0 (≥ 0) for x ≠ 0, by symmetric elimination of A + Aᵀ;
 //! * P: all principal minors are positive;
-//! * copositive: xᵀAx ≥ 0 for x ≥ 0. A symmetric matrix fails if and only if one of its principal submatrices B is
-//!   regular with B⁻¹ ≤ 0 (Hadeler 1983): a smallest submatrix that fails is such a B, and with x = −B⁻¹1 ≥ 0,
-//!   xᵀBx = 1ᵀB⁻¹1 < 0.
+//! * copositive: xᵀAx ≥ 0 for x ≥ 0. A symmetric matrix fails if and only if one of its principal submatrices
+//!   B is regular with B⁻¹ ≤ 0 (Hadeler 1983): a smallest submatrix that fails is such a B, and with x =
+//!   −B⁻¹1 ≥ 0, xᵀBx = 1ᵀB⁻¹1 < 0.
 
 use super::matrix::Matrix;
 use num_bigint::BigInt;
@@ -442,7 +442,8 @@ impl RationalMatrix {
         Some(true)
     }
 
-    /// Whether all principal minors are positive; `None` where A is not square or larger than [`P_MATRIX_MAX`].
+    /// Whether all principal minors are positive; `None` where A is not square or larger than
+    /// [`P_MATRIX_MAX`].
     pub fn is_p_matrix(&self) -> Option<bool> {
         let n = self.rows;
         if n != self.cols || n > P_MATRIX_MAX {

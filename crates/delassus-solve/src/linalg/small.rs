@@ -4,17 +4,20 @@
 //! A = L Lᵀ ,      P A Q = L U ,      A = V Λ Vᵀ
 //! ```
 //!
-//! A is n × n, L lower and U upper triangular, P and Q permutations, V orthogonal. Arrays hold up to N rows, of which
-//! the leading n count. The order of operations is part of the contract: callers reproduce their results to the bit.
+//! A is n × n, L lower and U upper triangular, P and Q permutations, V orthogonal. Arrays hold up to N rows,
+//! of which the leading n count. The order of operations is part of the contract: callers reproduce their
+//! results to the bit.
 //!
-//! Four relatives stay where they are, because another order of operations would change recorded results: the envelope
-//! factorization and the pivoting with a given order of the event-driven integrator, the factor of an interval matrix,
-//! and the angles of the rotations in `contact::cone` and in the principal axes of a body (these share [`rotate`]).
-//! The residual check and the certificate verifier have their own code on purpose: they share no line with a solver.
+//! Four relatives stay where they are, because another order of operations would change recorded results: the
+//! envelope factorization and the pivoting with a given order of the event-driven integrator, the factor of
+//! an interval matrix, and the angles of the rotations in `contact::cone` and in the principal axes of a body
+//! (these share [`rotate`]). The residual check and the certificate verifier have their own code on purpose:
+//! they share no line with a solver.
 
 use super::{Matrix, dot, rank_tolerance};
 
-/// A ← L with A = L Lᵀ on the leading n rows, in the lower part; false where a pivot is not above `least(i, aᵢᵢ)`.
+/// A ← L with A = L Lᵀ on the leading n rows, in the lower part; false where a pivot is not above `least(i,
+/// aᵢᵢ)`.
 #[inline]
 pub fn cholesky<const N: usize>(a: &mut [[f64; N]; N], n: usize, least: impl Fn(usize, f64) -> f64) -> bool {
     for i in 0..n {
@@ -57,8 +60,8 @@ pub fn backward<const N: usize>(l: &[[f64; N]; N], n: usize, x: &mut [f64; N]) {
     }
 }
 
-/// B ← A⁻¹ B for a symmetric positive definite A of scale.len() rows, B column by column, through the factor of A with
-/// unit diagonal; false where A is not positive definite to working precision. A is overwritten.
+/// B ← A⁻¹ B for a symmetric positive definite A of scale.len() rows, B column by column, through the factor
+/// of A with unit diagonal; false where A is not positive definite to working precision. A is overwritten.
 pub fn scaled_cholesky_solve(a: &mut [f64], scale: &mut [f64], b: &mut [f64]) -> bool {
     let s = scale.len();
     for i in 0..s {
@@ -105,10 +108,10 @@ pub fn scaled_cholesky_solve(a: &mut [f64], scale: &mut [f64], b: &mut [f64]) ->
     b.iter().all(|x| x.is_finite())
 }
 
-/// Gaussian elimination with complete pivoting, in place: on return `rhs` holds the solution in the order `order`
-/// (entry k is the unknown `order[k]`). Returns the smallest pivot relative to the largest, and to the largest of the
-/// `terms` that the entries are sums of. At a ratio of `singular` or below, elimination stops, zero is returned and
-/// `rhs` has no meaning.
+/// Gaussian elimination with complete pivoting, in place: on return `rhs` holds the solution in the order
+/// `order` (entry k is the unknown `order[k]`). Returns the smallest pivot relative to the largest, and to
+/// the largest of the `terms` that the entries are sums of. At a ratio of `singular` or below, elimination
+/// stops, zero is returned and `rhs` has no meaning.
 pub fn solve_complete_pivoting(
     a: &mut Matrix,
     rhs: &mut [f64],
@@ -167,8 +170,9 @@ pub fn solve_complete_pivoting(
     if n == 0 { 1.0 } else { smallest }
 }
 
-/// Gauss–Jordan elimination of [A | b] with complete pivoting among the first n columns: (row, column) of each pivot,
-/// in the order in which they were chosen. Rows with a pivot are divided by it. Pivots up to `tolerance` are zero.
+/// Gauss–Jordan elimination of [A | b] with complete pivoting among the first n columns: (row, column) of
+/// each pivot, in the order in which they were chosen. Rows with a pivot are divided by it. Pivots up to
+/// `tolerance` are zero.
 pub fn gauss_jordan(rows: &mut [Vec<f64>], n: usize, tolerance: f64) -> Vec<(usize, usize)> {
     let mut pivots: Vec<(usize, usize)> = vec![];
     while pivots.len() < rows.len().min(n) {
@@ -199,8 +203,8 @@ pub fn gauss_jordan(rows: &mut [Vec<f64>], n: usize, tolerance: f64) -> Vec<(usi
     pivots
 }
 
-/// A ← Gᵀ A G on the leading n rows, with the rotation G in the plane of p and q: column p of G is (c, −s) there,
-/// column q is (s, c).
+/// A ← Gᵀ A G on the leading n rows, with the rotation G in the plane of p and q: column p of G is (c, −s)
+/// there, column q is (s, c).
 #[inline]
 pub fn rotate<const N: usize>(a: &mut [[f64; N]; N], n: usize, [p, q]: [usize; 2], [c, s]: [f64; 2]) {
     for k in 0..n {

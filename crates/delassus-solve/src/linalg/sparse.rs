@@ -4,8 +4,9 @@
 //! y_i = Σ_k value[k] · x[column[k]] ,   k = start[i] … start[i+1] − 1
 //! ```
 //!
-//! A is m × n; the columns of a row ascend. Zeros may be stored: the structure is where entries can be, the values what they
-//! are. Sums run over a row in the order of its columns, so that products have the same bits on every run.
+//! A is m × n; the columns of a row ascend. Zeros may be stored: the structure is where entries can be, the
+//! values what they are. Sums run over a row in the order of its columns, so that products have the same bits
+//! on every run.
 
 use super::matrix::Matrix;
 
@@ -25,7 +26,8 @@ impl Sparse {
         Sparse { rows, cols, start: vec![0; rows + 1], column: vec![], value: vec![] }
     }
 
-    /// The matrix with these entries (row, column, value); what falls on one place is added, in the order given.
+    /// The matrix with these entries (row, column, value); what falls on one place is added, in the order
+    /// given.
     ///
     /// # Panics
     /// If an entry lies outside of the matrix.
@@ -71,8 +73,8 @@ impl Sparse {
         out
     }
 
-    /// Makes this the matrix with these entries (row, column, value), in the memory that it has. No place may occur twice, and
-    /// the entries of a row come with ascending columns.
+    /// Makes this the matrix with these entries (row, column, value), in the memory that it has. No place may
+    /// occur twice, and the entries of a row come with ascending columns.
     ///
     /// # Panics
     /// If an entry lies outside of the matrix or breaks the order.

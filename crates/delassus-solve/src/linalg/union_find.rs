@@ -4,8 +4,8 @@
 //! i ~ j   ⇔   a path of joined pairs leads from i to j ,      root(i) = min { j : j ~ i }
 //! ```
 //!
-//! n nodes; the smallest node of a component is its root, so that the outcome does not depend on the order of the
-//! edges. Paths are halved as they are walked.
+//! n nodes; the smallest node of a component is its root, so that the outcome does not depend on the order of
+//! the edges. Paths are halved as they are walked.
 
 /// Disjoint sets of the nodes 0 … n−1.
 #[derive(Clone, Debug, Default)]

@@ -4,11 +4,12 @@
 //! M a + F = Jᵀ f ,   u = J a + γ ,   (f, u) in the laws
 //! ```
 //!
-//! a ∈ R^n, f, u ∈ R^m; M may be singular. Elimination of a leaves relations G f + H u = g. Each polyhedral law
-//! is a union of cones that are written by generators: open (f = 0, u_n ≥ 0, u_t free), sliding (rays
-//! (±1, −μ e) of f), sticking (rays (±1, μ) and (±1, −μ) of f). One cone per constraint makes a polyhedron
-//! {x : A x = g, x_j ≥ 0 for the rays}: the simplex method with Bland's rule, in integers, decides whether it is
-//! empty, and what its affine hull is. The acceleration is unique where u and Jᵀf are, and Ker M ∩ Ker J = {0}.
+//! a ∈ R^n, f, u ∈ R^m; M may be singular. Elimination of a leaves relations G f + H u = g. Each polyhedral
+//! law is a union of cones that are written by generators: open (f = 0, u_n ≥ 0, u_t free), sliding (rays
+//! (±1, −μ e) of f), sticking (rays (±1, μ) and (±1, −μ) of f). One cone per constraint makes a polyhedron {x
+//! : A x = g, x_j ≥ 0 for the rays}: the simplex method with Bland's rule, in integers, decides whether it is
+//! empty, and what its affine hull is. The acceleration is unique where u and Jᵀf are, and Ker M ∩ Ker J =
+//! {0}.
 
 use crate::linalg::{Int, Tableau, integers};
 use crate::problem::{Dynamics, Law};
@@ -112,8 +113,8 @@ fn cones(law: &Law) -> Option<Vec<Cone>> {
     }
 }
 
-/// {x : A x = g, x_j ≥ 0 where not free}, brought to a basis. A free column that is not basic has no entries in the rows
-/// of others that are not free.
+/// {x : A x = g, x_j ≥ 0 where not free}, brought to a basis. A free column that is not basic has no entries
+/// in the rows of others that are not free.
 #[derive(Clone)]
 struct Polyhedron {
     /// [A | g].
@@ -148,8 +149,8 @@ impl Polyhedron {
         Polyhedron { tableau, free, basis: basis.into_iter().flatten().collect() }.at_vertex()
     }
 
-    /// Brought to a vertex by the dual simplex method without costs: least column that is negative, least column that
-    /// can raise it. `None` where nothing can.
+    /// Brought to a vertex by the dual simplex method without costs: least column that is negative, least
+    /// column that can raise it. `None` where nothing can.
     fn at_vertex(mut self) -> Option<Self> {
         let g = self.free.len();
         loop {
@@ -443,9 +444,9 @@ impl Modes {
         Some(found)
     }
 
-    /// The modes that hold solutions. A mode sets the generators that are not of its cones to zero: the polyhedron of all
-    /// generators of all cones is cut down constraint by constraint, and where nothing is left of it, no mode that
-    /// begins so needs to be examined.
+    /// The modes that hold solutions. A mode sets the generators that are not of its cones to zero: the
+    /// polyhedron of all generators of all cones is cut down constraint by constraint, and where nothing is
+    /// left of it, no mode that begins so needs to be examined.
     fn all(&self) -> Vec<Found> {
         let mut columns: Vec<(usize, &Generator)> = Vec::new();
         for (k, cones) in self.cones.iter().enumerate() {
@@ -464,7 +465,8 @@ impl Modes {
         found
     }
 
-    /// All modes that begin with a choice; `p` has the columns of its cones and of all constraints that are left.
+    /// All modes that begin with a choice; `p` has the columns of its cones and of all constraints that are
+    /// left.
     fn search(
         &self,
         choice: &mut Vec<usize>,
@@ -539,8 +541,8 @@ pub fn mode_count(laws: &[Law]) -> Option<u64> {
     })
 }
 
-/// The exact answer for a problem with well-formed data, by all its modes; `None` where a law is not polyhedral or
-/// there are more than `max_modes` modes.
+/// The exact answer for a problem with well-formed data, by all its modes; `None` where a law is not
+/// polyhedral or there are more than `max_modes` modes.
 pub fn exact_answer(dynamics: &Dynamics, max_modes: u64) -> Option<ExactAnswer> {
     if mode_count(&dynamics.laws)? > max_modes {
         return None;

@@ -4,9 +4,10 @@
 //! a = argmin ½(a − a₀)ᵀM(a − a₀)   s.t.   J_b a + γ_b = 0 ,  J_u a + γ_u ≥ 0 ,      a₀ = −M⁻¹F      (000 eq. 27)
 //! ```
 //!
-//! M is n × n and positive definite. With M = L Lᵀ and y = Lᵀ(a − a₀) this is the point of least norm of a polyhedron. The
-//! acceleration is unique (000 Prop. 4, 6), and so is u = J a + γ. Every solution of the contact problem has f_i = 0 where
-//! u_i > 0. All solutions therefore lie in one mode, the one that closes the contacts with u_i = 0 (000 Prop. 3 (ii)).
+//! M is n × n and positive definite. With M = L Lᵀ and y = Lᵀ(a − a₀) this is the point of least norm of a
+//! polyhedron. The acceleration is unique (000 Prop. 4, 6), and so is u = J a + γ. Every solution of the
+//! contact problem has f_i = 0 where u_i > 0. All solutions therefore lie in one mode, the one that closes
+//! the contacts with u_i = 0 (000 Prop. 3 (ii)).
 
 use crate::lcp::{Nearest, nearest_point};
 use crate::linalg::{Matrix, dot, max_abs};
@@ -22,8 +23,8 @@ pub(super) enum Gauss {
     Undecided,
 }
 
-/// The velocities of a problem without friction and with a positive definite mass; `tolerance` relative to the largest
-/// free velocity.
+/// The velocities of a problem without friction and with a positive definite mass; `tolerance` relative to
+/// the largest free velocity.
 pub(super) fn gauss_velocity(d: &Dynamics, tolerance: f64, clear: f64) -> Gauss {
     let rows = |of: Law| -> Vec<usize> { (0..d.laws.len()).filter(|&k| d.laws[k] == of).collect() };
     let (bilateral, unilateral) = (rows(Law::Bilateral), rows(Law::Unilateral));

@@ -4,22 +4,23 @@
 //! u = W f + q ,   (f, u) ∈ ⋃ₚ Cₖₚ for each constraint k          choice of one p per k:   K x = r ,  G x ≥ h
 //! ```
 //!
-//! W is m × m, f, u and q are in Rᵐ. Every polyhedral law is a finite union of cones Cₖₚ in (f, u): open, slide, stick.
-//! One cone per constraint makes the problem linear: forces f = B x with as many parameters x as there are velocities
-//! S u that must vanish, so K x = r with the square matrix K = S W B, and linear inequalities on the result. For
-//! frictionless contacts these are the complementary cones of the LCP (000 eq. 9, 31); for sliding friction those of
-//! 000 eq. 50, 58; for guides the 2^m sign patterns of 000 eq. 37; for contacts at rest the planar modes of Coulomb's
-//! law on the acceleration level.
+//! W is m × m, f, u and q are in Rᵐ. Every polyhedral law is a finite union of cones Cₖₚ in (f, u): open,
+//! slide, stick. One cone per constraint makes the problem linear: forces f = B x with as many parameters x
+//! as there are velocities S u that must vanish, so K x = r with the square matrix K = S W B, and linear
+//! inequalities on the result. For frictionless contacts these are the complementary cones of the LCP (000
+//! eq. 9, 31); for sliding friction those of 000 eq. 50, 58; for guides the 2^m sign patterns of 000 eq. 37;
+//! for contacts at rest the planar modes of Coulomb's law on the acceleration level.
 //!
 //! * K regular: one candidate, kept if it satisfies the inequalities.
 //! * K singular and the system consistent: an affine set cut by the inequalities, a polyhedron.
 //!
 //! Where the mass is singular, the accelerations stay in the system as unknowns (000 eq. 16).
 //!
-//! Decisions are made on scaled numbers (every row has unit inverse mass), each relative to the size of its own terms:
-//! a slack above −10⁻¹¹ of that size is nonnegative, one below −10⁻⁷ is negative. In between, rounding hides the sign:
-//! such a point is not listed, and the set is marked as not [`SolutionSet::decided`]. So is one whose forces are so
-//! large that their rounding alone violates the laws by more than 10⁻¹⁰.
+//! Decisions are made on scaled numbers (every row has unit inverse mass), each relative to the size of its
+//! own terms: a slack above −10⁻¹¹ of that size is nonnegative, one below −10⁻⁷ is negative. In between,
+//! rounding hides the sign: such a point is not listed, and the set is marked as not
+//! [`SolutionSet::decided`]. So is one whose forces are so large that their rounding alone violates the laws
+//! by more than 10⁻¹⁰.
 
 mod exact_modes;
 mod gauss;
@@ -43,7 +44,8 @@ use search::Search;
 const SLACK_ROUNDING: f64 = 1e-11;
 /// Slacks below minus this, relative to their terms, count as negative.
 const SLACK_NEGATIVE: f64 = 1e-7;
-/// Problems without friction and with more constraints than this are not searched but solved by Gauss' principle.
+/// Problems without friction and with more constraints than this are not searched but solved by Gauss'
+/// principle.
 const MAX_SEARCHED_FRICTIONLESS: usize = 10;
 /// Entries of unit directions below this are rounding of the null space that they came from.
 const DIRECTION_ROUNDING: f64 = 1e-10;
@@ -86,7 +88,8 @@ pub struct SolutionSet {
     pub complete: bool,
     /// Whether every decision was clear of rounding.
     pub decided: bool,
-    /// The force that one unit of the problem's scaled numbers stands for: rounding of forces is a small part of it.
+    /// The force that one unit of the problem's scaled numbers stands for: rounding of forces is a small part
+    /// of it.
     pub force_unit: f64,
     /// Number of modes examined (one where Gauss' principle names it).
     pub modes: u64,
@@ -95,9 +98,9 @@ pub struct SolutionSet {
 /// Options of [`enumerate`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct EnumerateOptions {
-    /// Largest effort, in regular mode combinations (default 2¹⁸: nine planar contacts at rest, a few seconds). A
-    /// problem with more modes is not searched; one whose modes are mostly polyhedra is searched in part. Either way
-    /// the set is then not complete.
+    /// Largest effort, in regular mode combinations (default 2¹⁸: nine planar contacts at rest, a few
+    /// seconds). A problem with more modes is not searched; one whose modes are mostly polyhedra is searched
+    /// in part. Either way the set is then not complete.
     pub max_modes: u64,
 }
 
@@ -109,8 +112,8 @@ impl Default for EnumerateOptions {
 
 /// All solutions of the contact problem with these dynamics.
 ///
-/// Without friction and with a positive definite mass all solutions lie in one mode, which Gauss' principle names:
-/// larger problems of that kind are not searched.
+/// Without friction and with a positive definite mass all solutions lie in one mode, which Gauss' principle
+/// names: larger problems of that kind are not searched.
 pub fn enumerate(dynamics: &Dynamics, options: &EnumerateOptions) -> SolutionSet {
     if dynamics.laws.len() > MAX_SEARCHED_FRICTIONLESS && dynamics.laws.iter().all(|l| l.dim() == 1) {
         match gauss_velocity(dynamics, SLACK_ROUNDING, SLACK_NEGATIVE) {
@@ -135,8 +138,8 @@ pub fn enumerate(dynamics: &Dynamics, options: &EnumerateOptions) -> SolutionSet
     Search::run(scaled, &dynamics.laws, options)
 }
 
-/// All solutions of a problem without friction whose velocities are known: those of the mode that closes the contacts
-/// at rest. `None` where it is too close to call which those are.
+/// All solutions of a problem without friction whose velocities are known: those of the mode that closes the
+/// contacts at rest. `None` where it is too close to call which those are.
 fn one_mode(dynamics: &Dynamics, u: &[f64]) -> Option<SolutionSet> {
     let scaled = Scaled::of(dynamics)?;
     // Relative to the free velocity of its own row, which is one of the terms of u.

@@ -4,8 +4,8 @@
 //! open:  f = 0, u_n ≥ 0        slide:  u_n = 0, f = s (±1, −μ e), s ≥ 0        stick:  u = 0, |f_t| ≤ μ |f_n|
 //! ```
 //!
-//! f and u have one to three rows (normal, tangents); e is the unit direction of slip, −1 the sign of a normal force
-//! that a two-sided guide alone can have.
+//! f and u have one to three rows (normal, tangents); e is the unit direction of slip, −1 the sign of a
+//! normal force that a two-sided guide alone can have.
 
 use crate::problem::Law;
 

@@ -4,9 +4,9 @@
 //! f = S f′ ,   u = S⁻¹ u′ ,   W′ = S W S ,   W′_nn = 1 ,   max |q′| = 1
 //! ```
 //!
-//! S is diagonal, with one entry for the normal and one for the tangents of each constraint (μ changes with them). What counts
-//! as zero in a row is then a small fraction of that row's own magnitude ([`Scaled::magnitude`]): a light body beside a heavy
-//! one is measured by its own weight.
+//! S is diagonal, with one entry for the normal and one for the tangents of each constraint (μ changes with
+//! them). What counts as zero in a row is then a small fraction of that row's own magnitude
+//! ([`Scaled::magnitude`]): a light body beside a heavy one is measured by its own weight.
 
 use super::DIRECTION_ROUNDING;
 use crate::linalg::{Matrix, dot, max_abs};
@@ -112,8 +112,8 @@ impl Scaled {
         }
     }
 
-    /// The size of the terms that make up u in each row at (a, f), and a thousandth of those that made up the free
-    /// velocity: what is below 10⁻¹¹ of this is rounding.
+    /// The size of the terms that make up u in each row at (a, f), and a thousandth of those that made up the
+    /// free velocity: what is below 10⁻¹¹ of this is rounding.
     pub(super) fn magnitude(&self, a: &[f64], f: &[f64]) -> Vec<f64> {
         let sum = |row: &[f64], x: &[f64]| row.iter().zip(x).map(|(r, x)| (r * x).abs()).sum::<f64>();
         let mut size: Vec<f64> = (0..self.rows())
@@ -159,8 +159,8 @@ impl Scaled {
         self.response.mul_vec(&self.force(f))
     }
 
-    /// As [`Scaled::acceleration_change`] for a unit direction of (a, f), with rounding set to zero: what is below
-    /// DIRECTION_ROUNDING of the acceleration that scaled forces of size one may cause.
+    /// As [`Scaled::acceleration_change`] for a unit direction of (a, f), with rounding set to zero: what is
+    /// below DIRECTION_ROUNDING of the acceleration that scaled forces of size one may cause.
     pub(super) fn clean_acceleration_change(&self, direction: &[f64]) -> Vec<f64> {
         let (a, f) = direction.split_at(self.kept);
         let size: Vec<f64> = if self.kept > 0 {

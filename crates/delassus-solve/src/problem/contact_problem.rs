@@ -2,9 +2,9 @@
 //!
 //! Local: u = W r + q. Global: M v = f + H r, u = Hᵀ v + b, from which W = Hᵀ M⁻¹ H and q = Hᵀ M⁻¹ f + b.
 //!
-//! W is m × m, m the rows of all laws; M is ndof × ndof, H is ndof × m and maps impulses to generalized impulses. M is
-//! block diagonal up to an order of its rows (one block per body, or per articulated body), and each block is
-//! inverted by itself, so that W is as sparse as contacts share bodies.
+//! W is m × m, m the rows of all laws; M is ndof × ndof, H is ndof × m and maps impulses to generalized
+//! impulses. M is block diagonal up to an order of its rows (one block per body, or per articulated body),
+//! and each block is inverted by itself, so that W is as sparse as contacts share bodies.
 
 use super::delassus_assembly::Elimination;
 use super::law::Law;
@@ -109,8 +109,8 @@ impl ContactProblem {
     }
 }
 
-/// The rows of a square matrix in groups that no entry joins, each ascending, ordered by their first row: the diagonal
-/// blocks of the matrix up to a permutation.
+/// The rows of a square matrix in groups that no entry joins, each ascending, ordered by their first row: the
+/// diagonal blocks of the matrix up to a permutation.
 pub fn diagonal_blocks(a: &Sparse) -> Vec<Vec<usize>> {
     let mut sets = UnionFind::new(a.rows());
     for (i, j, _) in a.triplets().filter(|entry| entry.2 != 0.0) {
@@ -134,8 +134,8 @@ pub(super) fn solve_block(a: &Matrix, b: &Matrix) -> Option<Matrix> {
     if a.rank() < a.rows() { None } else { a.solve_matrix(b) }
 }
 
-/// The dense block of these rows of a matrix without entries from them to others. `local` is written with the place of
-/// each of the rows among them.
+/// The dense block of these rows of a matrix without entries from them to others. `local` is written with the
+/// place of each of the rows among them.
 fn dense_block(a: &Sparse, rows: &[usize], local: &mut [usize]) -> Matrix {
     for (k, &i) in rows.iter().enumerate() {
         local[i] = k;

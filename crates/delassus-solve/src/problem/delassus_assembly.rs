@@ -1,9 +1,11 @@
-//! Elimination of the bodies from M v = f + H r, u = Hᵀ v + b: W = Hᵀ M⁻¹ H and q = Hᵀ M⁻¹ f + b, step after step.
+//! Elimination of the bodies from M v = f + H r, u = Hᵀ v + b: W = Hᵀ M⁻¹ H and q = Hᵀ M⁻¹ f + b, step after
+//! step.
 //!
-//! M ∈ R^{n×n} is block diagonal up to an order of its rows, one block per body; H ∈ R^{n×m} has the contact rows as
-//! columns. For a body b with the columns C_b of H that are not zero on it, X_b = M_b⁻¹ H_b, and
-//! W_ij = Σ_b h_bᵢᵀ x_bⱼ over the bodies that both rows touch. Which entries there are is found once; as long as the entries of M and H
-//! that are not zero stay where they are, a further elimination computes numbers only, and allocates nothing.
+//! M ∈ R^{n×n} is block diagonal up to an order of its rows, one block per body; H ∈ R^{n×m} has the contact
+//! rows as columns. For a body b with the columns C_b of H that are not zero on it, X_b = M_b⁻¹ H_b, and W_ij
+//! = Σ_b h_bᵢᵀ x_bⱼ over the bodies that both rows touch. Which entries there are is found once; as long as
+//! the entries of M and H that are not zero stay where they are, a further elimination computes numbers only,
+//! and allocates nothing.
 
 use super::contact_problem::{diagonal_blocks, solve_block};
 use super::{InvalidProblem, check_finite};
@@ -149,8 +151,8 @@ impl Elimination {
         check_finite("the free velocity Hᵀ M⁻¹ f + b", &self.free_velocity)
     }
 
-    /// What does not change with the numbers. Takes no memory that it had before: entries of H that are zero but for
-    /// rounding come and go from step to step.
+    /// What does not change with the numbers. Takes no memory that it had before: entries of H that are zero
+    /// but for rounding come and go from step to step.
     fn find_places(&mut self, mass: &Sparse, h: &Sparse) {
         let m = h.cols();
         if !self.mass.are_those_of(mass) {
@@ -296,7 +298,8 @@ impl Elimination {
         Ok(symmetric)
     }
 
-    /// W from H and M⁻¹ H. The structure is symmetric; where M is, rounding is made so by taking the upper part for both.
+    /// W from H and M⁻¹ H. The structure is symmetric; where M is, rounding is made so by taking the upper
+    /// part for both.
     fn multiply(&mut self, symmetric: bool) {
         let (start, column, value) = self.delassus.parts_mut();
         let m = self.row.len();

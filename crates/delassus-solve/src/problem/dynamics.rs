@@ -95,7 +95,8 @@ impl Dynamics {
         row_offsets(&self.laws)
     }
 
-    /// The same equations as M a = −F + H f, u = Hᵀ a + γ with H = Jᵀ, in sparse matrices: the global form of a contact problem.
+    /// The same equations as M a = −F + H f, u = Hᵀ a + γ with H = Jᵀ, in sparse matrices: the global form of
+    /// a contact problem.
     pub fn contact_problem(&self) -> ContactProblem {
         let form = Form::Global {
             mass: Sparse::from_dense(&self.mass),
@@ -143,7 +144,8 @@ pub fn held(w: &Matrix, keep: &[usize], eliminate: &[usize]) -> Matrix {
 }
 
 /// M_c⁻¹ = M⁻¹ − M⁻¹∇g (∇gᵀ M⁻¹ ∇g)⁺ ∇gᵀ M⁻¹, the inverse mass that is left when the constraints with the
-/// rows `held_rows` of the Jacobian are kept (000 eq. 32, 001 eq. 17); `None` where M is not positive definite.
+/// rows `held_rows` of the Jacobian are kept (000 eq. 32, 001 eq. 17); `None` where M is not positive
+/// definite.
 pub fn constrained_inverse_mass(mass: &Matrix, held_rows: &Matrix) -> Option<Matrix> {
     let n = mass.rows();
     let inverse = mass.solve_positive_definite(&Matrix::identity(n))?;

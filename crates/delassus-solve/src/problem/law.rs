@@ -1,8 +1,9 @@
 //! Contact laws: which forces go with which velocities at one constraint.
 //!
-//! A constraint owns consecutive rows (normal, tangent 1, tangent 2, rolling moment 1 and 2) of the force f and of the velocity
-//! u = W f + q; a law relates the two. "Velocity" stands for acceleration, velocity or end-of-step velocity,
-//! depending on the level at which the problem was written; f for force, percussion or impulse.
+//! A constraint owns consecutive rows (normal, tangent 1, tangent 2, rolling moment 1 and 2) of the force f
+//! and of the velocity u = W f + q; a law relates the two. "Velocity" stands for acceleration, velocity or
+//! end-of-step velocity, depending on the level at which the problem was written; f for force, percussion or
+//! impulse.
 //!
 //! | law | rows | relation |
 //! |---|---|---|
@@ -176,8 +177,8 @@ impl Law {
         matches!(self, Law::Cone { .. } | Law::ConePlane { .. } | Law::ConeRolling { .. })
     }
 
-    /// The associated law of a law of Coulomb's kind, and the other way round; `None` where there is no other law, or none
-    /// that is known (elliptic friction).
+    /// The associated law of a law of Coulomb's kind, and the other way round; `None` where there is no other
+    /// law, or none that is known (elliptic friction).
     pub fn associated_or_exact(&self) -> Option<Law> {
         Some(match *self {
             Law::CoulombPlane { mu } => Law::ConePlane { mu },
@@ -190,7 +191,8 @@ impl Law {
         })
     }
 
-    /// Whether all solutions of the law can be enumerated: a finite union of polyhedra with modes of Coulomb's kind.
+    /// Whether all solutions of the law can be enumerated: a finite union of polyhedra with modes of
+    /// Coulomb's kind.
     pub fn is_polyhedral(&self) -> bool {
         !matches!(
             self,

@@ -115,11 +115,11 @@ struct Body {
     inverse: Matrix,
 }
 
-/// W = Hᵀ M⁻¹ H, never formed: M is block diagonal up to an order of its rows, one block per body, and the inverse of
-/// each block is kept.
+/// W = Hᵀ M⁻¹ H, never formed: M is block diagonal up to an order of its rows, one block per body, and the
+/// inverse of each block is kept.
 ///
-/// W f is the velocity Hᵀ v of the bodies that the impulses f move, M v = H f; some rows of it, or an entry, ask only
-/// for the bodies that these rows touch.
+/// W f is the velocity Hᵀ v of the bodies that the impulses f move, M v = H f; some rows of it, or an entry,
+/// ask only for the bodies that these rows touch.
 #[derive(Clone, Debug)]
 pub struct MatrixFree {
     bodies: Vec<Body>,
@@ -227,7 +227,8 @@ impl Delassus for MatrixFree {
         }
     }
 
-    /// W_ij = Σ_b h_bᵢᵀ M_b⁻¹ h_bⱼ over the bodies b that both rows touch; W_ij = W_ji to the last bit where M is symmetric.
+    /// W_ij = Σ_b h_bᵢᵀ M_b⁻¹ h_bⱼ over the bodies b that both rows touch; W_ij = W_ji to the last bit where
+    /// M is symmetric.
     fn entry(&self, i: usize, j: usize) -> f64 {
         let (i, j) = if self.symmetric { (i.min(j), i.max(j)) } else { (i, j) };
         let ((left, x), (right, y)) = (self.j.row(i), self.j.row(j));

@@ -2,15 +2,15 @@
 //!
 //! q = (q₁, q₂), G₁ a₁ + G₂ a₂ + γ_b = 0   ⇒   a = Z a₂ + a₀,   Z = [−G₁⁻¹G₂; I],   a₀ = [−G₁⁻¹γ_b; 0]
 //!
-//! G = (G₁ G₂) are the joint gradients (p × n), q₁ the p coordinates that are solved for, q₂ the n − p that are left, in
-//! the paper's terms Z = T E₂ᵀ with ∂Ω/∂q₂ = −G₁⁻¹G₂ and a₀ = Ṫẋ (001 eq. 62–65). What is left is a contact problem
-//! without joints (001 eq. 63, second line, and 68, 69):
+//! G = (G₁ G₂) are the joint gradients (p × n), q₁ the p coordinates that are solved for, q₂ the n − p that
+//! are left, in the paper's terms Z = T E₂ᵀ with ∂Ω/∂q₂ = −G₁⁻¹G₂ and a₀ = Ṫẋ (001 eq. 62–65). What is left
+//! is a contact problem without joints (001 eq. 63, second line, and 68, 69):
 //!
 //! ZᵀMZ a₂ + Zᵀ(F + M a₀) = (J Z)ᵀ f,   u = J Z a₂ + (γ + J a₀)
 //!
 //! with the rows J of the other constraints. Its Delassus matrix A_r equals A_c, the one with joints held by
-//! multipliers, in exact arithmetic. Coordinates are chosen by complete pivoting, so that G₁ is as well conditioned as
-//! elimination gets it; redundant joints are dropped where they agree with the others.
+//! multipliers, in exact arithmetic. Coordinates are chosen by complete pivoting, so that G₁ is as well
+//! conditioned as elimination gets it; redundant joints are dropped where they agree with the others.
 
 use super::dynamics::Dynamics;
 use super::law::Law;
@@ -39,8 +39,8 @@ impl ReducedCoordinates {
         self.basis.mul_vec(reduced).iter().zip(&self.offset).map(|(x, y)| x + y).collect()
     }
 
-    /// The forces of the original problem (001 eq. 70): those of the constraints that are left, `force`, and those of the
-    /// joints from Gᵀλ_b = M a + F − Jᵀf, the shortest where joints are redundant.
+    /// The forces of the original problem (001 eq. 70): those of the constraints that are left, `force`, and
+    /// those of the joints from Gᵀλ_b = M a + F − Jᵀf, the shortest where joints are redundant.
     ///
     /// # Panics
     /// If the sizes are not those of the problem that was reduced.
@@ -101,7 +101,8 @@ pub fn reduced_coordinates(d: &Dynamics) -> Option<ReducedCoordinates> {
     Some(ReducedCoordinates { dependent, independent, basis, offset, rows, dynamics })
 }
 
-/// Gauss–Jordan elimination of [G | γ_b] with complete pivoting: (column, the row divided by its pivot) for each pivot. `None` where a row without pivot is left with a bias.
+/// Gauss–Jordan elimination of [G | γ_b] with complete pivoting: (column, the row divided by its pivot) for
+/// each pivot. `None` where a row without pivot is left with a bias.
 fn eliminate(d: &Dynamics, joints: &[usize]) -> Option<Vec<(usize, Vec<f64>)>> {
     let n = d.coordinates();
     // Rows of unit size, so that pivots of different joints can be compared.

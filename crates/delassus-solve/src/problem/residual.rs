@@ -25,7 +25,8 @@ pub struct Residual {
     pub force: f64,
     /// Largest violation of complementarity abs(f · û) over the constraints, in units of f times u.
     pub power: f64,
-    /// ε ‖f‖ / ‖(ρ q)‖: what the rounding of the force alone may hide of a velocity. A smaller residual is not known.
+    /// ε ‖f‖ / ‖(ρ q)‖: what the rounding of the force alone may hide of a velocity. A smaller residual is
+    /// not known.
     pub rounding: f64,
 }
 
@@ -66,9 +67,9 @@ pub fn project_cone(x: &mut [f64], mu: f64) {
 
 /// P_K(x) on K = {‖x_t‖ ≤ μ x_n, ‖x_m‖ ≤ μ_r x_n}, five rows, written over `x`.
 ///
-/// At a given normal n ≥ 0 the parts shrink to μ n and μ_r n, which leaves φ(n) = ½(n − x_n)² + ½(‖x_t‖ − μ n)₊² +
-/// ½(‖x_m‖ − μ_r n)₊². Each (·)₊ makes φ' the lesser of two lines, so φ' is the least of four increasing lines and its
-/// zero the largest of their zeros.
+/// At a given normal n ≥ 0 the parts shrink to μ n and μ_r n, which leaves φ(n) = ½(n − x_n)² + ½(‖x_t‖ − μ
+/// n)₊² + ½(‖x_m‖ − μ_r n)₊². Each (·)₊ makes φ' the lesser of two lines, so φ' is the least of four
+/// increasing lines and its zero the largest of their zeros.
 pub fn project_rolling(x: &mut [f64], mu: f64, rolling: f64) {
     let (a, t, m) = (x[0], norm(&x[1..3]), norm(&x[3..5]));
     if a >= 0.0 && t <= mu * a && m <= rolling * a {
@@ -93,8 +94,8 @@ pub fn project_rolling(x: &mut [f64], mu: f64, rolling: f64) {
 ///
 /// With a multiplier λ ≥ 0 of ½(‖s‖² − n²) ≤ 0: (1 − λ) n = x_n and s_i = μ_i x_i/(μ_i² + λ), so that
 /// |1 − λ| ‖s(λ)‖ = |x_n|. In θ = λ for x_n > 0 and θ = 1/λ for x_n < 0 the left-hand side is
-/// ‖(1 − θ) c_i/(α_i + β_i θ)‖ on (0, 1), falling and convex, and Newton's method from the left climbs to the root
-/// without a step too far. It starts from the root with one of the two terms alone.
+/// ‖(1 − θ) c_i/(α_i + β_i θ)‖ on (0, 1), falling and convex, and Newton's method from the left climbs to the
+/// root without a step too far. It starts from the root with one of the two terms alone.
 pub fn project_ellipse(x: &mut [f64], mu: [f64; 2]) {
     let a = x[0];
     // Nothing is allowed along a tangent without friction.
@@ -196,23 +197,29 @@ pub fn residual(problem: &ContactView<'_>, force: &[f64]) -> Residual {
         step_length(law.dim(), |i, j| delassus.entry(at + i, at + j))
     };
     let rho: Vec<f64> = problem.laws.iter().map(of_law).collect();
-    measure(problem.laws, problem.free_velocity, force, &problem.velocity(force), &rho)
+    let velocity = problem.velocity(force);
+    let at = Point { force, velocity: &velocity, free_velocity: problem.free_velocity };
+    measure(problem.laws, &at, &rho, |_| 0.0)
 }
 
-/// The residual of a force f with the velocity u that it causes and ρ of each constraint.
-pub(super) fn measure(
-    laws: &[Law],
-    free_velocity: &[f64],
-    force: &[f64],
-    velocity: &[f64],
-    rho: &[f64],
-) -> Residual {
+/// A force f, the velocity u that it causes, and the free velocity q.
+#[derive(Clone, Copy)]
+pub(super) struct Point<'a> {
+    pub force: &'a [f64],
+    pub velocity: &'a [f64],
+    pub free_velocity: &'a [f64],
+}
+
+/// The residual at a point with ρ of each constraint. An error of constraint i up to `noise(i)`, in units of
+/// velocity, is what the evaluation of u rounds away, and counts as none.
+pub(super) fn measure(laws: &[Law], at: &Point<'_>, rho: &[f64], noise: impl Fn(usize) -> f64) -> Residual {
+    let Point { force, velocity, free_velocity } = *at;
     let finite = |x: &[f64]| x.iter().all(|x| x.is_finite());
     if !(finite(force) && finite(velocity) && finite(free_velocity)) {
         return Residual::INFINITE;
     }
-    // Squares of numbers near the ends of the range of f64 are lost. The natural map is homogeneous, so powers of two in
-    // the place of the units of force and velocity change no bit of the others.
+    // Squares of numbers near the ends of the range of f64 are lost. The natural map is homogeneous, so
+    // powers of two in the place of the units of force and velocity change no bit of the others.
     let largest = |x: &[f64]| x.iter().fold(0.0_f64, |m, x| m.max(x.abs()));
     let speed_unit = power_of_two(largest(velocity).max(largest(free_velocity)));
     let (mut first, mut impulse) = (0, largest(force));
@@ -223,7 +230,7 @@ pub(super) fn measure(
     let force_unit = power_of_two(impulse);
     let mut out = Residual::default();
     let (mut sum, mut scale, mut size, mut first) = (0.0, 0.0, 0.0, 0);
-    for (law, rho) in laws.iter().zip(rho) {
+    for (i, (law, rho)) in laws.iter().zip(rho).enumerate() {
         let rows = first..first + law.dim();
         first = rows.end;
         let rho = rho / force_unit * speed_unit;
@@ -236,7 +243,11 @@ pub(super) fn measure(
         physical(law, f, v, &mut out);
         let q = scaled(&free_velocity[rows], speed_unit);
         let (f, v) = (&scaled(f, force_unit)[..law.dim()], &scaled(v, speed_unit)[..law.dim()]);
-        sum += natural_map(law, f, v, rho).iter().map(|x| x * x).sum::<f64>();
+        let error = natural_map(law, f, v, rho).iter().map(|x| x * x).sum::<f64>();
+        let is_rounding = error <= (rho * (noise(i) / speed_unit)).powi(2);
+        if !is_rounding {
+            sum += error;
+        }
         scale += q.iter().map(|x| rho * rho * x * x).sum::<f64>();
         size += f.iter().map(|x| x * x).sum::<f64>();
     }
@@ -251,7 +262,8 @@ fn power_of_two(size: f64) -> f64 {
     if size > 0.0 { 2f64.powi(size.log2().floor().clamp(-1000.0, 1000.0) as i32) } else { 1.0 }
 }
 
-/// ρ = 1/λ_max of the symmetric part of a block of W; 1 for a constraint that nothing moves, which has no time scale of its own.
+/// ρ = 1/λ_max of the symmetric part of a block of W; 1 for a constraint that nothing moves, which has no
+/// time scale of its own.
 pub(super) fn step_length(rows: usize, block: impl Fn(usize, usize) -> f64) -> f64 {
     let top = largest_eigenvalue(rows, block);
     if top > 0.0 { 1.0 / top } else { 1.0 }
@@ -293,9 +305,9 @@ fn largest_eigenvalue(rows: usize, entry: impl Fn(usize, usize) -> f64) -> f64 {
     (0..rows).map(|i| a[i][i]).fold(f64::NEG_INFINITY, f64::max)
 }
 
-/// The largest violation of a law, each constraint checked by itself: velocities relative to the terms they are made
-/// of, forces relative to the force that would cause such a velocity. A light body beside a heavy one counts in full,
-/// which it does not in [`Residual::relative`].
+/// The largest violation of a law, each constraint checked by itself: velocities relative to the terms they
+/// are made of, forces relative to the force that would cause such a velocity. A light body beside a heavy
+/// one counts in full, which it does not in [`Residual::relative`].
 pub fn worst_constraint(problem: &ContactView<'_>, force: &[f64]) -> f64 {
     if force.len() != problem.delassus.dim() || force.iter().any(|x| !x.is_finite()) {
         return f64::INFINITY;
@@ -490,8 +502,8 @@ mod tests {
         assert!((a - b).abs() < 1e-12 * a, "{a} {b}");
     }
 
-    /// Moreau: p = P_K(x) exactly where p ∈ K, p − x ∈ K* and p · (p − x) = 0; `inside` and `dual` are by how much
-    /// the first two fail.
+    /// Moreau: p = P_K(x) exactly where p ∈ K, p − x ∈ K* and p · (p − x) = 0; `inside` and `dual` are by how
+    /// much the first two fail.
     fn is_projection(x: &[f64], p: &[f64], inside: f64, dual: f64) {
         let size = norm(x).max(f64::MIN_POSITIVE);
         let power: f64 = p.iter().zip(x).map(|(p, x)| p * (p - x)).sum();
@@ -595,12 +607,14 @@ mod tests {
         let f = [2.0, -1.0, 0.0, 0.0, -0.1];
         assert!(relative(&Matrix::identity(5), &q, rolling, &f) < 1e-15);
         assert!(relative(&Matrix::identity(5), &q, rolling, &[2.0, -1.0, 0.0, 0.0, 0.0]) > 1e-3);
-        // At rest, the moment 0.5 beyond its limit 0.4 by 0.1/√1.04, measured with ρ = 1/9, the mobility of row 5.
+        // At rest, the moment 0.5 beyond its limit 0.4 by 0.1/√1.04, measured with ρ = 1/9, the mobility of
+        // row 5.
         let w = Matrix::diagonal(&[1.0, 1.0, 1.0, 1.0, 9.0]);
         let q = [-2.0, 0.0, 0.0, 0.0, 4.5];
         let e = relative(&w, &q, rolling, &[2.0, 0.0, 0.0, 0.0, -0.5]);
         assert!((e - 0.9 / 1.04_f64.sqrt() / norm(&q)).abs() < 1e-14, "{e}");
-        // Ellipse (0.5, 0.1): u_t = (0, u_2) slides with −0.1·2 and u along both obeys f_i = −μ_i² u_i f_n/‖μ u‖.
+        // Ellipse (0.5, 0.1): u_t = (0, u_2) slides with −0.1·2 and u along both obeys f_i = −μ_i² u_i f_n/‖μ
+        // u‖.
         let ellipse = Law::CoulombEllipse { mu: [0.5, 0.1] };
         let w = Matrix::identity(3);
         assert!(relative(&w, &[-2.0, 0.0, 1.0], ellipse, &[2.0, 0.0, -0.2]) < 1e-15);
@@ -618,7 +632,8 @@ mod tests {
 
     #[test]
     fn a_force_without_bound_hides_nothing() {
-        // Nothing moves the contact apart (W = 0), and it approaches: there is no solution, however large the force.
+        // Nothing moves the contact apart (W = 0), and it approaches: there is no solution, however large the
+        // force.
         assert_eq!(relative(&Matrix::zeros(1, 1), &[-1.0], Law::Unilateral, &[1e30]), 1.0);
         let w = Matrix::zeros(3, 3);
         assert_eq!(relative(&w, &[-1.0, 0.0, 0.0], Law::Coulomb { mu: 0.5 }, &[1e30, 0.0, 0.0]), 1.0);

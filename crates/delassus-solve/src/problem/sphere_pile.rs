@@ -1,10 +1,10 @@
 //! Piles of spheres as contact problems of any size, to measure how solvers grow.
 //!
-//! Unit spheres in a square box that is n spheres wide: layers of n × n and of (n − 1) × (n − 1) spheres by turns, n of
-//! them, each sphere in the hollow between four of the layer below, the lowest on the ground, the outer ones against the
-//! walls, neighbours in a layer against each other. In one time step h gravity has given every sphere the velocity −g h, and some
-//! unrest is added from a fixed sequence of random numbers. Masses differ by up to a factor of two. The problem is
-//! global: M v = f + H r, u = Hᵀ v.
+//! Unit spheres in a square box that is n spheres wide: layers of n × n and of (n − 1) × (n − 1) spheres by
+//! turns, n of them, each sphere in the hollow between four of the layer below, the lowest on the ground, the
+//! outer ones against the walls, neighbours in a layer against each other. In one time step h gravity has
+//! given every sphere the velocity −g h, and some unrest is added from a fixed sequence of random numbers.
+//! Masses differ by up to a factor of two. The problem is global: M v = f + H r, u = Hᵀ v.
 
 use super::InvalidProblem;
 use super::contact_problem::{ContactProblem, Form};
@@ -43,7 +43,8 @@ fn touches(wide: usize) -> (usize, Vec<Touch>) {
                 if k == 0 {
                     touch(None, [0.0, 0.0, 1.0]);
                 } else {
-                    // Hollows of a wide layer lie between (i, j) and (i + 1, j + 1), those of a narrow one before them.
+                    // Hollows of a wide layer lie between (i, j) and (i + 1, j + 1), those of a narrow one
+                    // before them.
                     for (di, dj) in [(0, 0), (0, 1), (1, 0), (1, 1)] {
                         let (wider, below) = (side(k - 1) > n, side(k - 1));
                         let shift = if wider { 0 } else { 1 };
@@ -101,7 +102,8 @@ fn contact_rows(touches: &[Touch]) -> Vec<(usize, usize, f64)> {
     h
 }
 
-/// The pile in a box that is `wide` spheres wide and as many layers high, with friction μ: about 4 wide³ contacts.
+/// The pile in a box that is `wide` spheres wide and as many layers high, with friction μ: about 4 wide³
+/// contacts.
 pub fn sphere_pile(wide: usize, mu: f64) -> Result<ContactProblem, InvalidProblem> {
     let (spheres, touches) = touches(wide);
     let mut state = 0x9e37_79b9_7f4a_7c15_u64;

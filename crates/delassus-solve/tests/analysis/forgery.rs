@@ -1,5 +1,5 @@
-//! Certificates that were forged and sealed again: true facts that do not imply the claims. Number of problems on which
-//! all true facts together are tried: `DELASSUS_FORGED`.
+//! Certificates that were forged and sealed again: true facts that do not imply the claims. Number of
+//! problems on which all true facts together are tried: `DELASSUS_FORGED`.
 
 use delassus_solve::analysis::theorems::findings;
 use delassus_solve::analysis::{Certificate, Claims, Fact, Kind, MatrixOf, analyze, exact_matrix, fact};
@@ -74,7 +74,8 @@ const IDS: [&str; 60] = [
 ];
 const JAM: &str = "003.jam";
 
-/// Small whole numbers; singular masses, dependent and zero rows are frequent, and so are problems of one kind.
+/// Small whole numbers; singular masses, dependent and zero rows are frequent, and so are problems of one
+/// kind.
 fn random_problem(r: &mut Random, shifts: &[f64]) -> Dynamics {
     let n = 1 + r.below(3);
     let b = Matrix::from_vec(n, n, r.entries(n * n));

@@ -1,5 +1,6 @@
-//! The propositions of 000, each where it holds and where it fails, and where the paper is wrong the counterexample.
-//! Every finding is compared with the list of all solutions, which knows nothing of propositions.
+//! The propositions of 000, each where it holds and where it fails, and where the paper is wrong the
+//! counterexample. Every finding is compared with the list of all solutions, which knows nothing of
+//! propositions.
 
 use delassus_solve::analysis::theorems::*;
 use delassus_solve::analysis::theorems::{all_000, all_003};
@@ -29,7 +30,8 @@ fn problem(mass: &[f64], force: &[f64], rows: &[&[f64]], bias: &[f64], laws: &[L
     Dynamics::new(Matrix::diagonal(mass), force.to_vec(), jacobian, bias.to_vec(), laws.to_vec()).unwrap()
 }
 
-/// Asserts the outcome, that claims agree with the list of all solutions, and that the certificate is checked.
+/// Asserts the outcome, that claims agree with the list of all solutions, and that the certificate is
+/// checked.
 fn check(f: &Finding, d: &Dynamics, outcome: Outcome, claims: [Option<bool>; 3]) {
     let [existence, acceleration_unique, forces_unique] = claims;
     assert_eq!(f.outcome, outcome, "{}: {}", f.id, f.meaning);
@@ -297,8 +299,8 @@ fn mixed() -> Dynamics {
     problem(&[2.0, 1.0, 1.0], &[1.0, 2.0, 9.0], &rows, &[0.5, 0.2, -0.3], &laws)
 }
 
-/// A particle on y = 0 with the contact y − x² ≥ 0 (golden 000.prop7v_counterexample): γ_u = −2; other values of γ_u
-/// for other curvatures.
+/// A particle on y = 0 with the contact y − x² ≥ 0 (golden 000.prop7v_counterexample): γ_u = −2; other values
+/// of γ_u for other curvatures.
 fn on_the_joint(curvature: f64) -> Dynamics {
     let rows: [&[f64]; 2] = [&[0.0, 1.0], &[0.0, 1.0]];
     problem(&[1.0, 1.0], &[0.0, 0.0], &rows, &[0.0, curvature], &[JOINT, CONTACT])
@@ -453,7 +455,8 @@ fn prop_000_8_fails_where_a_free_z_would_do() {
 
 // Sliding friction.
 
-/// The rod of Painlevé and Klein, as in golden 000.pk.*: angle with the guides, friction, slip ξ, load across.
+/// The rod of Painlevé and Klein, as in golden 000.pk.*: angle with the guides, friction, slip ξ, load
+/// across.
 fn klein(degrees: f64, mu: [f64; 2], xi: f64, load: f64) -> Dynamics {
     let (s, c) = degrees.to_radians().sin_cos();
     let rows: [&[f64]; 4] = [&[0.0, 1.0, c], &[1.0, 0.0, -s], &[0.0, 1.0, -c], &[1.0, 0.0, s]];

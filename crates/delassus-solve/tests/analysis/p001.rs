@@ -1,5 +1,5 @@
-//! 001: each proposition where it holds and where it fails, the counterexamples to what is printed, golden values, and
-//! random systems against exact arithmetic.
+//! 001: each proposition where it holds and where it fails, the counterexamples to what is printed, golden
+//! values, and random systems against exact arithmetic.
 
 use delassus_solve::analysis::theorems::*;
 use delassus_solve::analysis::{Finding, Outcome, one_solution};
@@ -29,7 +29,8 @@ pub fn system(mass: Matrix, force: &[f64], joints: &[(&[f64], f64)], contacts: &
     Dynamics::new(mass, force.to_vec(), jacobian, rows.iter().map(|r| r.1).collect(), laws).unwrap()
 }
 
-/// A finding is what is claimed of it, its certificate verifies, and exact enumeration does not contradict it.
+/// A finding is what is claimed of it, its certificate verifies, and exact enumeration does not contradict
+/// it.
 pub fn truthful(d: &Dynamics, f: &Finding) {
     if let Some(c) = &f.certificate {
         assert!(c.verify(), "{}: {:?}", f.id, c.facts);
@@ -65,7 +66,8 @@ const E1: &[f64] = &[1.0, 0.0, 0.0];
 const E2: &[f64] = &[0.0, 1.0, 0.0];
 const LOAD: &[f64] = &[1.0, -2.0, 9.81];
 
-/// The rod of 001 §4.3: a tip at a wall (contact), the other end guided (joint), at the angle of a golden case.
+/// The rod of 001 §4.3: a tip at a wall (contact), the other end guided (joint), at the angle of a golden
+/// case.
 fn rod(case: &Value) -> Dynamics {
     let [m, l, t] = ["m", "l_half", "theta"].map(|k| case["inputs"][k].as_f64().unwrap());
     system(
@@ -211,8 +213,8 @@ fn lemma_001_1_fails_for_dependent_joints() {
 
 #[test]
 fn lemma_001_1_idempotents_are_not_symmetric() {
-    // What its proof, and that of Prop. 13, take for orthogonal projectors: I − GM⁻¹ is idempotent, not symmetric, and
-    // not its own pseudoinverse.
+    // What its proof, and that of Prop. 13, take for orthogonal projectors: I − GM⁻¹ is idempotent, not
+    // symmetric, and not its own pseudoinverse.
     let case = golden("001.qp.instance");
     let mass = matrix(&case["inputs"]["M"]);
     let g = matrix(&case["inputs"]["grad_g"]).transpose();
@@ -437,8 +439,8 @@ fn prop_001_9_holds_for_weak_couplings() {
 
 #[test]
 fn prop_001_9_fails_for_strong_couplings_among_joints() {
-    // (36) alone is not enough: the joints e₁ ± ¼e₂ are nearly parallel, e₂ is half their difference. Σ cos² = 2/17,
-    // far below 1, and yet A_c = 0: the couplings between the joints are not small.
+    // (36) alone is not enough: the joints e₁ ± ¼e₂ are nearly parallel, e₂ is half their difference. Σ cos²
+    // = 2/17, far below 1, and yet A_c = 0: the couplings between the joints are not small.
     let d = system(one(3), LOAD, &[(&[1.0, 0.25, 0.0], 0.0), (&[1.0, -0.25, 0.0], 0.0)], &[(E2, 0.0)]);
     assert!(found(&d, prop_001_9, Fails).value.unwrap() > 1.0 - 1e-12);
     found(&d, prop_001_10, Fails);
@@ -687,8 +689,8 @@ pub fn degenerate() -> impl Strategy<Value = Dynamics> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
 
-    /// Lemma 1–3 by measurement: M_c⁻¹∇g = 0, ∇gᵀM_c⁻¹ = 0, rank n − p, no negative eigenvalue. W has entries of a few
-    /// units and a condition below 1e4 here, so rounding stays below 1e-10.
+    /// Lemma 1–3 by measurement: M_c⁻¹∇g = 0, ∇gᵀM_c⁻¹ = 0, rank n − p, no negative eigenvalue. W has entries
+    /// of a few units and a condition below 1e4 here, so rounding stays below 1e-10.
     #[test]
     fn kernel_and_rank_of_the_constrained_inverse_mass(d in random()) {
         let g = d.jacobian.select_rows(&[0, 1]);

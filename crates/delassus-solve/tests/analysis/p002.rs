@@ -1,5 +1,5 @@
-//! 002 §5: each lemma where it holds and where it fails, the counterexample to what is printed, golden values, and random
-//! systems against exact arithmetic.
+//! 002 §5: each lemma where it holds and where it fails, the counterexample to what is printed, golden
+//! values, and random systems against exact arithmetic.
 
 use delassus_solve::analysis::Outcome::{Fails, Holds, NotApplicable};
 use delassus_solve::analysis::theorems::*;
@@ -116,7 +116,8 @@ fn lemma_002_52_fails_where_dependent_constraints_turn() {
 
 #[test]
 fn lemma_002_52_items_3_and_4_as_printed() {
-    // G₁ = G₂ = 1, b = −1: G₂λ₂ is any number ≥ 0, and the printed construction, λ₂ shortest first, is not the shortest.
+    // G₁ = G₂ = 1, b = −1: G₂λ₂ is any number ≥ 0, and the printed construction, λ₂ shortest first, is not
+    // the shortest.
     let case = golden("002.lemma52.overlap");
     let d = system(Matrix::identity(1), &[1.0], &[(&[1.0], 0.0)], &[(&[1.0], 0.0)]);
     assert_eq!(found(&d, lemma_002_52, Holds).claims.forces_unique, None);
@@ -132,7 +133,8 @@ fn lemma_002_52_items_3_and_4_as_printed() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(1000))]
 
-    /// No finding claims what exact enumeration contradicts; least forces agree with the list of all solutions.
+    /// No finding claims what exact enumeration contradicts; least forces agree with the list of all
+    /// solutions.
     #[test]
     fn findings_are_true_of_degenerate_systems(d in degenerate()) {
         for f in all_002(&d) {

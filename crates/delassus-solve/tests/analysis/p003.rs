@@ -10,7 +10,8 @@ use serde_json::Value;
 
 use crate::support::golden::{self, Case};
 
-/// The rod at 45° (003 Fig. 2–4): tip on the floor, slipping along e; load on the centre, positive pushes down.
+/// The rod at 45° (003 Fig. 2–4): tip on the floor, slipping along e; load on the centre, positive pushes
+/// down.
 fn rod(mu: f64, e: f64, load: f64) -> Dynamics {
     let c = 0.5f64.sqrt();
     let jacobian = Matrix::from_rows(&[[0.0, 1.0, -c], [1.0, 0.0, c]]);
@@ -138,7 +139,8 @@ fn jam_003_with_a_joint_is_the_whole_problem() {
 
 #[test]
 fn jam_003_with_another_contact_claims_nothing_for_the_problem() {
-    // A second contact far away from the tip: the first jams with it held or not, but the problem is not its own.
+    // A second contact far away from the tip: the first jams with it held or not, but the problem is not its
+    // own.
     let c = 0.5f64.sqrt();
     let slides = |mu| Law::Sliding { mu, slip: Slip::Plane(-1.0) };
     let rows = [[0.0, 1.0, -c, 0.0], [1.0, 0.0, c, 0.0], [0.0, 0.0, 0.0, 1.0], [0.0, 1.0, 0.0, 0.0]];

@@ -176,7 +176,8 @@ fn prop_002_52_table_minimum_norm() {
 
 #[test]
 fn prop_002_52_overlapping_groups() {
-    // A joint and a contact on one direction: G λ is unique, but neither G₁λ₁ nor G₂λ₂ (item 3 as printed fails).
+    // A joint and a contact on one direction: G λ is unique, but neither G₁λ₁ nor G₂λ₂ (item 3 as printed
+    // fails).
     let rows: [&[f64]; 2] = [&[1.0], &[1.0]];
     let set = enumerate(
         &dynamics(&[1.0], &[1.0], &rows, &[0.0, 0.0], &[JOINT, CONTACT]),

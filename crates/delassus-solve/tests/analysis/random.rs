@@ -1,9 +1,9 @@
 //! Verdicts against the exact list of all modes, on random problems with integer data that are degenerate on
 //! purpose. Numbers of problems and seed: `DELASSUS_RANDOM`, `DELASSUS_SEED`.
 //!
-//! Problems of this size are settled by the exact list itself. So that the list has a check that shares no code with
-//! it, the enumeration in floating point is compared too: the two may differ at ties that rounding decides, and
-//! nowhere else.
+//! Problems of this size are settled by the exact list itself. So that the list has a check that shares no
+//! code with it, the enumeration in floating point is compared too: the two may differ at ties that rounding
+//! decides, and nowhere else.
 
 use delassus_solve::analysis::{Analysis, analyze, analyze_rounded};
 use delassus_solve::lcp::Verdict;
@@ -52,7 +52,8 @@ fn random_mass(r: &mut Random, n: usize) -> Vec<Vec<f64>> {
 fn random_law(r: &mut Random, bilateral: bool) -> Law {
     let mu = r.pick(&[0.0, 0.5, 1.0, 2.0, 3.0]);
     let slip = match r.below(6) {
-        // Along the axes: (0.6, 0.8) is not of length one in binary, and near a tie the rounding would decide.
+        // Along the axes: (0.6, 0.8) is not of length one in binary, and near a tie the rounding would
+        // decide.
         0 => Slip::Space(r.pick(&[[1.0, 0.0], [0.0, -1.0], [0.0, 1.0], [-1.0, 0.0]])),
         _ => Slip::Plane(r.pick(&[1.0, -1.0])),
     };
@@ -320,7 +321,8 @@ fn no_verdict_is_contradicted_by_the_exact_list_of_all_modes() {
     });
     tally.print("degenerate");
     assert!(tally.wrong.is_empty(), "{}", tally.wrong.join("\n"));
-    // 23 of 300,000 were seen; two codes that agree on all but one in ten thousand are both right but for ties.
+    // 23 of 300,000 were seen; two codes that agree on all but one in ten thousand are both right but for
+    // ties.
     assert!(tally.rounded as u64 <= 3 * count / 10_000, "{} verdicts differ", tally.rounded);
     // Every answer occurs often enough to mean something.
     for [yes, no, _] in tally.counts {

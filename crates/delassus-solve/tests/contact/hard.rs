@@ -136,8 +136,8 @@ fn joints_that_contradict_each_other() {
     refused(&laws, &w, &q);
 }
 
-/// A random problem with these laws on as many degrees of freedom as asked; fewer than rows make W singular. q is in the
-/// range of W, which leaves joints a solution.
+/// A random problem with these laws on as many degrees of freedom as asked; fewer than rows make W singular.
+/// q is in the range of W, which leaves joints a solution.
 fn drawn(laws: &[Law], freedoms: usize, random: &mut Random) -> (Matrix, Vec<f64>) {
     let m = row_offsets(laws)[laws.len()];
     let columns: Vec<Vec<f64>> = (0..m).map(|_| (0..freedoms).map(|_| random.centred()).collect()).collect();
@@ -301,7 +301,8 @@ fn associated_laws_in_the_plane_and_with_rolling_are_the_cone_program() {
                 assert_eq!(found.status, Status::Solved, "round {round}: {:.1e}", found.residual);
             }
             for (a, b) in found.impulse.iter().zip(&expected) {
-                // 1e-8 of the residual, times the condition of W, with a margin for a program that ends a little early.
+                // 1e-8 of the residual, times the condition of W, with a margin for a program that ends a
+                // little early.
                 let close = (a - b).abs() <= 1e-5 * size;
                 assert!(close || found.status != Status::Solved, "round {round} {method:?}: {a} {b}");
             }
@@ -309,7 +310,8 @@ fn associated_laws_in_the_plane_and_with_rolling_are_the_cone_program() {
     }
 }
 
-/// A block on a plane is pushed: with the associated law it lifts off as it slides, u_n = μ‖u_t‖ (+ ν‖ω‖ where it rolls).
+/// A block on a plane is pushed: with the associated law it lifts off as it slides, u_n = μ‖u_t‖ (+ ν‖ω‖
+/// where it rolls).
 #[test]
 fn what_slides_with_the_associated_law_lifts_off() {
     let (mu, nu) = (0.5, 0.25);
@@ -343,7 +345,8 @@ fn what_slides_with_the_associated_law_lifts_off() {
     }
 }
 
-/// Four contacts of a vehicle whose friction is strong: sweeps wander for a thousand rounds, and Auto finds more than they.
+/// Four contacts of a vehicle whose friction is strong: sweeps wander for a thousand rounds, and Auto finds
+/// more than they.
 #[test]
 fn auto_is_as_good_as_every_method_by_its_name() {
     let mut random = Random(77);
@@ -451,8 +454,9 @@ fn a_pile_is_solved_alike_by_any_number_of_threads() {
 
 #[test]
 fn least_impulses_are_symmetric_and_do_not_depend_on_the_order() {
-    // A unit mass on contacts at the corners of a square and in its middle, pressed with 1 and pushed sideways with 0.1: the
-    // push and the load are shared in infinitely many ways, and equally by the shortest one.
+    // A unit mass on contacts at the corners of a square and in its middle, pressed with 1 and pushed
+    // sideways with 0.1: the push and the load are shared in infinitely many ways, and equally by the
+    // shortest one.
     let corners = [(1.0, 1.0), (-1.0, 1.0), (-1.0, -1.0), (1.0, -1.0), (0.0, 0.0)];
     let pushed = |order: &[usize]| {
         // Rows of the unit twist (vx, vy, vz, wx, wy, wz) at each point; M = I.

@@ -1,5 +1,5 @@
-//! Every method by its name, on problems that it may or may not solve: the status and residual of each are compared with the
-//! residual check.
+//! Every method by its name, on problems that it may or may not solve: the status and residual of each are
+//! compared with the residual check.
 
 use std::time::Duration;
 
@@ -40,8 +40,9 @@ fn kinds() -> Vec<Vec<Law>> {
     ]
 }
 
-/// Each of the seven methods on regular and on singular problems of all kinds: solved, or another status that is true; the
-/// impulses are numbers, the residual is that of the residual check, and no worse than that of doing nothing.
+/// Each of the seven methods on regular and on singular problems of all kinds: solved, or another status that
+/// is true; the impulses are numbers, the residual is that of the residual check, and no worse than that of
+/// doing nothing.
 #[test]
 fn solved_or_an_honest_other_status() {
     let mut random = Random(5);
@@ -65,7 +66,8 @@ fn solved_or_an_honest_other_status() {
                         found.iterations
                     );
                     let e = residual(&judged, &found.impulse).relative;
-                    // The same number by other code: rounding, and that of the size of impulses, distinguishes them.
+                    // The same number by other code: rounding, and that of the size of impulses,
+                    // distinguishes them.
                     let size = found.impulse.iter().fold(1.0_f64, |m, x| m.max(x.abs()));
                     let same = (e - found.residual).abs() <= 1e-6 * found.residual + 1e-12 * size;
                     let scaled = laws.iter().any(|l| matches!(l, Law::CoulombEllipse { .. }));
@@ -152,8 +154,9 @@ fn sweeps_for_every_law() {
     }
 }
 
-/// Elliptic friction with unequal coefficients against projected steps r ← P_K(r − ρ û), which contract where W is good and
-/// friction weak, and against the law itself: no direction of friction takes more power from the slip.
+/// Elliptic friction with unequal coefficients against projected steps r ← P_K(r − ρ û), which contract where
+/// W is good and friction weak, and against the law itself: no direction of friction takes more power from
+/// the slip.
 #[test]
 fn elliptic_friction_by_a_second_method() {
     let mut random = Random(14);
@@ -201,8 +204,8 @@ fn elliptic_friction_by_a_second_method() {
     assert!(slid >= 30, "{slid} contacts slide");
 }
 
-/// A square plate on four corners and its middle, rolling friction at each: pressed, pushed and turned, it shares its load
-/// equally in the shortest impulses.
+/// A square plate on four corners and its middle, rolling friction at each: pressed, pushed and turned, it
+/// shares its load equally in the shortest impulses.
 #[test]
 fn least_impulses_with_rolling_friction() {
     let corners = [(1.0, 1.0), (-1.0, 1.0), (-1.0, -1.0), (1.0, -1.0), (0.0, 0.0)];
@@ -345,7 +348,8 @@ fn limits_end_every_method_with_its_best_point() {
                 let ends = [Status::MaxIterations, Status::Stalled, Status::Solved];
                 assert!(ends.contains(&found.status), "{name} {form}: {:?}", found.status);
                 assert!(max_work > 0 || found.status == Status::MaxIterations, "{name} {form}");
-                // Methods keep their best point: the error may not grow with the work, up to the last digits of its sum.
+                // Methods keep their best point: the error may not grow with the work, up to the last digits
+                // of its sum.
                 assert!(found.residual <= last * (1.0 + 1e-9) && found.residual.is_finite(), "{name} {form}");
                 last = found.residual;
                 // What is counted is no time: the same bits again.

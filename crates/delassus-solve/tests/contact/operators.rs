@@ -90,8 +90,9 @@ fn sizes(a: &Matrix) -> Matrix {
     Matrix::from_fn(a.rows(), a.cols(), |i, j| a[(i, j)].abs())
 }
 
-/// The operators agree with the dense product to 1e-13 of the sizes of the terms that are summed: 450 roundings, for sums
-/// of at most 3 · 12 · 12 products of which the inversion, of condition 13, has left most digits right.
+/// The operators agree with the dense product to 1e-13 of the sizes of the terms that are summed: 450
+/// roundings, for sums of at most 3 · 12 · 12 products of which the inversion, of condition 13, has left most
+/// digits right.
 fn agree(scene: &Scene) {
     let dense = scene.h.transpose().mul(&scene.mass.solve_matrix(&scene.h).unwrap());
     let problem = scene.problem();
@@ -170,7 +171,8 @@ fn two_balls_between_walls() {
     assert_eq!(w.free_velocity(&[2.0, -8.0], &[0.5, 0.0, 0.0]), [1.5, -3.0, 2.0]);
 }
 
-/// A mass matrix that is not symmetric, as gyroscopic terms taken implicitly make it: W is not symmetric either.
+/// A mass matrix that is not symmetric, as gyroscopic terms taken implicitly make it: W is not symmetric
+/// either.
 #[test]
 fn masses_without_symmetry() {
     let scene = Scene {

@@ -1,5 +1,5 @@
-//! Reformulations: each against the formula of the paper (corrected where it is wrong) and back on the contact
-//! problem.
+//! Reformulations: each against the formula of the paper (corrected where it is wrong) and back on the
+//! contact problem.
 
 use delassus_solve::lcp::{
     HorizontalLcp, Solver, guide_horizontal_lcp, sliding_lcp, solve_lcp, solve_mlcp, to_mlcp,
@@ -59,7 +59,8 @@ struct Blocks {
     w2: Vec<f64>,
 }
 
-/// A ± = A_nb ∓ A_tb[μξ], B = A_nbnu − A_nbtu[μξ], C ± = A_nunb ∓ A_nutb[μξ], D = A_nu − A_tu[μξ] (under 000 eq. 58).
+/// A ± = A_nb ∓ A_tb[μξ], B = A_nbnu − A_nbtu[μξ], C ± = A_nunb ∓ A_nutb[μξ], D = A_nu − A_tu[μξ] (under 000
+/// eq. 58).
 fn blocks(w: &Matrix, q: &[f64], mu_b: &[f64], xi_b: &[f64], mu_u: &[f64], xi_u: &[f64]) -> Blocks {
     let guides = mu_b.len();
     let (nb, tb): (Vec<_>, Vec<_>) = (0..guides).map(|k| (2 * k, 2 * k + 1)).unzip();
@@ -126,8 +127,8 @@ proptest! {
         }
     }
 
-    /// 000 eq. 62 corrected: CA⁻¹Ā − C̄ = −2A_nutb[μξ] + 2CK with K = A_nb⁻¹A_tb[μξ] (I − A_nb⁻¹A_tb[μξ])⁻¹; with CK alone, as
-    /// printed, it fails.
+    /// 000 eq. 62 corrected: CA⁻¹Ā − C̄ = −2A_nutb[μξ] + 2CK with K = A_nb⁻¹A_tb[μξ] (I − A_nb⁻¹A_tb[μξ])⁻¹;
+    /// with CK alone, as printed, it fails.
     #[test]
     fn eq_000_62_corrected(system in random(6)) {
         let d = system.dynamics(&mixed_laws());
@@ -149,8 +150,8 @@ proptest! {
         }
     }
 
-    /// 000 eq. 57 with its second line corrected: the mixed LCP has the same rows, and every solution of the contact
-    /// problem satisfies it.
+    /// 000 eq. 57 with its second line corrected: the mixed LCP has the same rows, and every solution of the
+    /// contact problem satisfies it.
     #[test]
     fn eq_000_57_corrected(system in random(6)) {
         let d = system.dynamics(&mixed_laws());
@@ -169,7 +170,8 @@ proptest! {
         prop_assert!(near(&m.select(&contact, &contact), &k.d));
     }
 
-    /// 000 eq. 33 corrected: w_c = −∇h_uᵀM_c⁻¹F − ∇h_uᵀM⁻¹∇h_b A_nb⁻¹γ_b + γ_u, and A_c = ∇h_uᵀM_c⁻¹∇h_u (eq. 32).
+    /// 000 eq. 33 corrected: w_c = −∇h_uᵀM_c⁻¹F − ∇h_uᵀM⁻¹∇h_b A_nb⁻¹γ_b + γ_u, and A_c = ∇h_uᵀM_c⁻¹∇h_u (eq.
+    /// 32).
     #[test]
     fn eq_000_33_corrected(system in random(5)) {
         let d = system.dynamics(&[Law::Bilateral, Law::Bilateral, Law::Unilateral, Law::Unilateral]);
@@ -190,7 +192,8 @@ proptest! {
         }
     }
 
-    /// 000 eq. 41 and 45: the horizontal LCP of guides with joints eliminated has the solutions of the contact problem.
+    /// 000 eq. 41 and 45: the horizontal LCP of guides with joints eliminated has the solutions of the
+    /// contact problem.
     #[test]
     fn eq_000_45_guides_and_joints(system in random(5)) {
         let laws = [Law::Bilateral, guide(0.15, 1.0), guide(0.1, -1.0)];
@@ -233,8 +236,8 @@ proptest! {
         }
     }
 
-    /// Contacts and guides at rest: the mixed LCP with three pairs a contact, solved by pivoting, gives a solution of
-    /// the contact problem that the enumeration lists too.
+    /// Contacts and guides at rest: the mixed LCP with three pairs a contact, solved by pivoting, gives a
+    /// solution of the contact problem that the enumeration lists too.
     #[test]
     fn planar_stick_by_mixed_lcp(system in random(6), mu in 0.05..0.6f64) {
         let laws = [Law::CoulombPlane { mu }, Law::Bilateral, Law::CoulombPlane { mu }, Law::BilateralCoulombPlane { mu: 0.5 * mu }];

@@ -108,7 +108,8 @@ fn zero_operator() {
 
 #[test]
 fn singular_mass() {
-    // M = diag(1, 0), F = (0, 0), contact on y: a_y is not determined while the contact is open, only a_y ≥ 0.
+    // M = diag(1, 0), F = (0, 0), contact on y: a_y is not determined while the contact is open, only a_y ≥
+    // 0.
     let free = Dynamics::new(
         Matrix::diagonal(&[1.0, 0.0]),
         vec![0.0, 0.0],
@@ -173,7 +174,8 @@ fn twelve_contacts_within_a_second() {
 
 #[test]
 fn hundreds_of_redundant_contacts_are_one_polyhedron() {
-    // A beam on 200 feet: two coordinates, so 198 dimensions of freedom; the weight is shared evenly at least norm.
+    // A beam on 200 feet: two coordinates, so 198 dimensions of freedom; the weight is shared evenly at least
+    // norm.
     let n = 200;
     let dynamics = Dynamics::new(
         Matrix::diagonal(&[1.0, 1.0 / 12.0]),
@@ -271,7 +273,8 @@ fn nearly_jammed_beside_a_light_block() {
 
 #[test]
 fn friction_exactly_at_the_jamming_value_is_not_proved() {
-    // M = [1.1 0.1; 0.1 10], μ = μ_jam = 11: the LCP is 0·λ − 0.98 ≥ 0 in exact arithmetic, 1e-17·λ in floating point.
+    // M = [1.1 0.1; 0.1 10], μ = μ_jam = 11: the LCP is 0·λ − 0.98 ≥ 0 in exact arithmetic, 1e-17·λ in
+    // floating point.
     for (m11, m12, m22, mu) in [(1.1, 0.1, 10.0, 11.0), (1.7, 0.1, 10.0, 17.0), (0.3, 0.1, 2.0, 3.0)] {
         let d = Dynamics::new(
             Matrix::from_rows(&[[m11, m12], [m12, m22]]),
@@ -399,8 +402,8 @@ proptest! {
         }
     }
 
-    /// Redundant legs: every listed piece has the same J ᵀf, and the least-norm force is orthogonal to the freedom
-    /// where it is inside.
+    /// Redundant legs: every listed piece has the same J ᵀf, and the least-norm force is orthogonal to the
+    /// freedom where it is inside.
     #[test]
     fn redundant_normals(columns in proptest::collection::vec(-1.0..1.0f64, 8), q in proptest::collection::vec(-1.0..1.0f64, 2)) {
         // Four contacts on two coordinates: W = J Jᵀ has rank 2.

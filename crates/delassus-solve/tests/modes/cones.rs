@@ -61,8 +61,8 @@ fn sphere_on_incline_rolls_or_slips() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// In a problem that is planar in disguise (nothing couples to the second tangent) the cone gives a solution that
-    /// the planar enumeration lists.
+    /// In a problem that is planar in disguise (nothing couples to the second tangent) the cone gives a
+    /// solution that the planar enumeration lists.
     #[test]
     fn planar_in_disguise(x in proptest::collection::vec(-1.0..1.0f64, 4), q in proptest::collection::vec(-1.0..1.0f64, 2), mu in 0.1..0.8f64) {
         let g = Matrix::from_vec(2, 2, x);
@@ -79,7 +79,8 @@ proptest! {
         prop_assert!(near && s.impulse[2].abs() < 1e-9);
     }
 
-    /// Two contacts, a joint and cones of both kinds: solved to 1e-10, and the two laws agree where nothing slides.
+    /// Two contacts, a joint and cones of both kinds: solved to 1e-10, and the two laws agree where nothing
+    /// slides.
     #[test]
     fn cones_with_joints(x in proptest::collection::vec(-1.0..1.0f64, 49), q in proptest::collection::vec(-1.0..1.0f64, 7), mu in 0.05..0.5f64) {
         let g = Matrix::from_vec(7, 7, x);

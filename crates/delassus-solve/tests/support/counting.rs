@@ -11,7 +11,8 @@ thread_local! {
 /// The allocator of the system, counting what each thread asks for.
 struct Counting;
 
-// SAFETY: all calls are handed on unchanged; the counter is a plain number of the thread and allocates nothing.
+// SAFETY: all calls are handed on unchanged; the counter is a plain number of the thread and allocates
+// nothing.
 #[allow(unsafe_code)]
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {

@@ -1,5 +1,5 @@
-//! What tests of several crates share. The other crates include these files by their path; no binary uses all of
-//! it.
+//! What tests of several crates share. The other crates include these files by their path; no binary uses all
+//! of it.
 
 #![allow(dead_code, reason = "each test binary uses its share")]
 

@@ -1,6 +1,7 @@
 //! Pseudo-random numbers that are the same in every run.
 
-/// SplitMix64 (Steele, Lea, Flood 2014): seeds that differ in one bit give streams that have nothing in common.
+/// SplitMix64 (Steele, Lea, Flood 2014): seeds that differ in one bit give streams that have nothing in
+/// common.
 pub struct Random(pub u64);
 
 impl Random {

@@ -4,8 +4,8 @@
 //! M (v⁺ − v⁻) = Jᵀ p ,   (J v⁻, J v⁺, p) ∈ law of impact
 //! ```
 //!
-//! M is n × n; J (m × n) has the rows of all joints and of all contacts that touch, p ∈ ℝᵐ are percussions (001 §6).
-//! The laws are those of [`delassus_solve::impact`].
+//! M is n × n; J (m × n) has the rows of all joints and of all contacts that touch, p ∈ ℝᵐ are percussions
+//! (001 §6). The laws are those of [`delassus_solve::impact`].
 
 use delassus_solve::impact::{
     ImpactContact, ImpactError, ImpactLaw, ImpactOrders, ImpactProblem, ImpactResult, impact_orders,
@@ -34,7 +34,8 @@ pub struct LawOutcome {
 pub struct ImpactReport {
     /// The contacts that take part: all that touch. Numbers in the system; the results count in this order.
     pub contacts: Vec<usize>,
-    /// One entry per law that can be asked: the energetic one takes one contact, a sequence makes sense for several.
+    /// One entry per law that can be asked: the energetic one takes one contact, a sequence makes sense for
+    /// several.
     pub outcomes: Vec<LawOutcome>,
     /// What all orders of single impacts lead to, where two to six contacts touch.
     pub orders: Option<ImpactOrders>,
@@ -68,8 +69,8 @@ fn impact_problem(kinematics: &Kinematics, v: &[f64], contacts: &[usize]) -> Imp
     }
 }
 
-/// What the laws make of a state; `None` where no contact approaches, the mass is singular, or more than 64 contacts
-/// touch.
+/// What the laws make of a state; `None` where no contact approaches, the mass is singular, or more than 64
+/// contacts touch.
 pub fn impact_report(kinematics: &Kinematics, assembly: &Assembly, v: &[f64]) -> Option<ImpactReport> {
     let contacts: Vec<usize> =
         (0..assembly.contacts.len()).filter(|&i| assembly.contacts[i] != ContactState::Apart).collect();

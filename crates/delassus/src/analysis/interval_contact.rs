@@ -1,19 +1,19 @@
-//! The sliding contact problem of a family of systems on a whole box of parameters, and whether it is proved to have
-//! exactly one solution for every load at every point of the box.
+//! The sliding contact problem of a family of systems on a whole box of parameters, and whether it is proved
+//! to have exactly one solution for every load at every point of the box.
 //!
 //! ```text
 //! [ M  −Jᵦᵀ ] [a]   [Jᵀ]
 //! [ Jᵦ   0  ] [λ] = [0 ] ,   W = J a ,   LCP matrix A(μ, e) from W as in 000 eq. 58 ,   A is a P-matrix
 //! ```
 //!
-//! with M the mass, Jᵦ joints without friction, J the normals and tangents of guides with friction and of contacts, e
-//! the directions of sliding. All entries are intervals that hold the true values at every point of the
-//! box. For a P-matrix the problem has exactly one solution whatever the load (000 App. A); every
+//! with M the mass, Jᵦ joints without friction, J the normals and tangents of guides with friction and of
+//! contacts, e the directions of sliding. All entries are intervals that hold the true values at every point
+//! of the box. For a P-matrix the problem has exactly one solution whatever the load (000 App. A); every
 //! principal submatrix is a P-matrix too, so contacts that open do no harm.
 //!
-//! What must hold of the state is proved too: joints closed, no penetration, no approach, each to the tolerances.
-//! Naive bounds of such quantities, which vanish by cancellation, are too wide; the mean value form
-//! g(P) ⊂ g(m) + ∂g/∂p(P)·(P − m) is quadratically close.
+//! What must hold of the state is proved too: joints closed, no penetration, no approach, each to the
+//! tolerances. Naive bounds of such quantities, which vanish by cancellation, are too wide; the mean value
+//! form g(P) ⊂ g(m) + ∂g/∂p(P)·(P − m) is quadratically close.
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -30,7 +30,8 @@ const MAX_REMEMBERED: usize = 10_000_000;
 pub(super) enum Finding {
     /// Exactly one solution, everywhere on it.
     Proved,
-    /// The state, the mass or the constraints are not bounded well enough; only the parameters that they depend on matter.
+    /// The state, the mass or the constraints are not bounded well enough; only the parameters that they
+    /// depend on matter.
     StateUnclear,
     /// Friction may be too much.
     FrictionUnclear,
@@ -77,8 +78,8 @@ pub(super) struct Prover<'a> {
 }
 
 impl<'a> Prover<'a> {
-    /// A prover for the family. Boxes have the free parameters in the order of the file, then, with `any_slip`, one
-    /// angle of slip for each spatial constraint with friction.
+    /// A prover for the family. Boxes have the free parameters in the order of the file, then, with
+    /// `any_slip`, one angle of slip for each spatial constraint with friction.
     pub(super) fn new(family: &'a Family, tolerances: Tolerances, any_slip: bool) -> Self {
         let parameters = family.free().count();
         let mut constraints = Vec::new();
@@ -138,8 +139,8 @@ impl<'a> Prover<'a> {
         self.dimensions - self.parameters
     }
 
-    /// Finds out, at a point, which parameters matter for the state and which for friction; the first part is used to
-    /// remember kinematics, the whole is returned.
+    /// Finds out, at a point, which parameters matter for the state and which for friction; the first part is
+    /// used to remember kinematics, the whole is returned.
     ///
     /// A parameter that is set to "undefined" makes everything undefined that is computed from it.
     pub(super) fn find_dependence(&mut self, at: &[Interval]) -> Vec<bool> {
@@ -212,8 +213,8 @@ impl<'a> Prover<'a> {
         }
     }
 
-    /// The slip directions that are possible on the box, each a vector of intervals; `None` where the constraint may be
-    /// at rest with friction.
+    /// The slip directions that are possible on the box, each a vector of intervals; `None` where the
+    /// constraint may be at rest with friction.
     fn directions(
         &self,
         constraint: &Constraint<'_>,
@@ -273,9 +274,9 @@ impl<'a> Prover<'a> {
             let lcp = |i: usize, j: usize| answer(offsets[contacts[i]], contacts[j], 1.0);
             return IntervalMatrix::from_fn(n, n, lcp).is_p_matrix();
         }
-        // The principal minor of a set of unknowns is det G(set)/det G(∅), where G(set) has the guides and the contacts of
-        // the set, and the guides of the set are flipped. Solving for λ⁺ first would divide by det G(∅) and lose
-        // all digits where it vanishes.
+        // The principal minor of a set of unknowns is det G(set)/det G(∅), where G(set) has the guides and
+        // the contacts of the set, and the guides of the set are flipped. Solving for λ⁺ first would divide
+        // by det G(∅) and lose all digits where it vanishes.
         if n > P_MATRIX_MAX {
             return false;
         }
@@ -310,7 +311,8 @@ impl<'a> Prover<'a> {
         new
     }
 
-    /// Everything that depends on the state; `None` where something is undefined, singular or inconsistent on the box.
+    /// Everything that depends on the state; `None` where something is undefined, singular or inconsistent on
+    /// the box.
     fn kinematic_terms(&self, at: &[Interval]) -> Option<Kinematic> {
         let tolerances = self.tolerances;
         for joint in &self.joints {

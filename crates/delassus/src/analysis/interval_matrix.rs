@@ -143,10 +143,11 @@ impl IntervalMatrix {
         x.is_defined().then_some(x)
     }
 
-    /// Whether the symmetric part of every matrix inside is positive definite; `false` where that is not seen.
+    /// Whether the symmetric part of every matrix inside is positive definite; `false` where that is not
+    /// seen.
     ///
-    /// With L Lᵀ the Cholesky factors of the middle, L⁻¹ A L⁻ᵀ is close to the identity; where its diagonal dominates,
-    /// it is positive definite, and so is A.
+    /// With L Lᵀ the Cholesky factors of the middle, L⁻¹ A L⁻ᵀ is close to the identity; where its diagonal
+    /// dominates, it is positive definite, and so is A.
     pub(super) fn is_positive_definite(&self) -> bool {
         let n = self.rows;
         if !self.is_defined() {

@@ -4,7 +4,8 @@
 //! M q̈ + F = Jᵀ λ ,   u̇ = J q̈ + γ ,   (u̇, λ) ∈ laws   ─▶   existence, uniqueness, all solutions, certificates
 //! ```
 //!
-//! M is n × n, F ∈ ℝⁿ; J (m × n) has the rows of the active constraints and γ ∈ ℝᵐ is their bias (000 §1, 001 §2).
+//! M is n × n, F ∈ ℝⁿ; J (m × n) has the rows of the active constraints and γ ∈ ℝᵐ is their bias (000 §1, 001
+//! §2).
 
 mod impact;
 mod interval_contact;
@@ -141,7 +142,8 @@ pub fn add_findings(result: &mut SystemAnalysis) {
     }
 }
 
-/// As [`analyze`], without the propositions and their certificates, which take most of the time, and without impacts.
+/// As [`analyze`], without the propositions and their certificates, which take most of the time, and without
+/// impacts.
 pub fn examine(
     system: &System,
     state: &State,
@@ -161,7 +163,8 @@ pub fn examine_kinematics(
     describe(names, kinematics, tolerances, |dynamics| analyze_dynamics(dynamics, options))
 }
 
-/// The matrices, angles and contacts of a system with the verdicts that `analyze` draws, where no impact comes first.
+/// The matrices, angles and contacts of a system with the verdicts that `analyze` draws, where no impact
+/// comes first.
 fn describe(
     names: Names,
     kinematics: Kinematics,

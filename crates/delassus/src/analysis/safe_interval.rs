@@ -1,4 +1,5 @@
-//! The largest interval of a parameter on which the contact problem is certified to have exactly one solution.
+//! The largest interval of a parameter on which the contact problem is certified to have exactly one
+//! solution.
 //!
 //! ```text
 //! p ∈ [lo, hi]  ⇒  for all other parameters r ∈ R (and all directions of sliding, where asked): one solution, whatever
@@ -6,13 +7,15 @@
 //! ```
 //!
 //! Every point of the interval is covered by boxes on which interval arithmetic proves it (the matrix of the
-//! sliding contact problem is a P-matrix, 000 App. A and eq. 58; for one contact that is μ below μ_jam or sliding outside
-//! of the locking sector, 003 eq. 36–41). The interval grows from a point inside until a step of [`RESOLUTION`] can no longer be
-//! proved, so its ends lie on the safe side of the true ones.
+//! sliding contact problem is a P-matrix, 000 App. A and eq. 58; for one contact that is μ below μ_jam or
+//! sliding outside of the locking sector, 003 eq. 36–41). The interval grows from a point inside until a step
+//! of [`RESOLUTION`] can no longer be proved, so its ends lie on the safe side of the true ones.
 //!
-//! The system is the one that was read: constant parts of its formulas are the doubles that they were folded to.
+//! The system is the one that was read: constant parts of its formulas are the doubles that they were folded
+//! to.
 //!
-//! Where nothing can be proved (contacts at rest, singular masses, redundant joints) the interval is sampled and says so.
+//! Where nothing can be proved (contacts at rest, singular masses, redundant joints) the interval is sampled
+//! and says so.
 
 use thiserror::Error;
 
@@ -52,7 +55,8 @@ pub type SystemAt<'a> = dyn Fn(&[(&str, f64)]) -> Option<(System, State)> + 'a;
 pub struct Question<'a> {
     /// The parameter whose interval is wanted.
     pub over: &'a str,
-    /// Where to look; by default from 0 to ten times the present value, at least 10, on the side of the present value.
+    /// Where to look; by default from 0 to ten times the present value, at least 10, on the side of the
+    /// present value.
     pub within: Option<[f64; 2]>,
     /// Other parameters, with the ranges of which every value is meant.
     pub for_all: &'a [(&'a str, [f64; 2])],

@@ -4,11 +4,12 @@
 //! M a + F = Jᵀ f ,   u = J a + γ ,   a = (ẍ, ω̄˙) per body that moves ,   γ = d/ds J(q ⊕ s v) v + ∂²g/∂t² at s = 0
 //! ```
 //!
-//! M is diagonal; F holds weight, constant forces, gyroscopic moments ω̄ × I ω̄, springs and given forces of joints, all
-//! moved to the left (004 eq. 2). J has the bilateral rows of joints, then those of limits and contacts that are closed: a
-//! normal and two tangents each. γ is the derivative of the velocity of a row along the motion with constant (ẋ, ω̄):
-//! central differences of the exact velocity at three steps, extrapolated twice (Richardson), accurate to about 1e-11 of
-//! the terms it is made of. Tangents move along with the normal, and the point of contact moves over the bodies as they roll.
+//! M is diagonal; F holds weight, constant forces, gyroscopic moments ω̄ × I ω̄, springs and given forces of
+//! joints, all moved to the left (004 eq. 2). J has the bilateral rows of joints, then those of limits and
+//! contacts that are closed: a normal and two tangents each. γ is the derivative of the velocity of a row
+//! along the motion with constant (ẋ, ω̄): central differences of the exact velocity at three steps,
+//! extrapolated twice (Richardson), accurate to about 1e-11 of the terms it is made of. Tangents move along
+//! with the normal, and the point of contact moves over the bodies as they roll.
 
 use delassus_solve::analysis::Analysis;
 use delassus_solve::linalg::Matrix;
@@ -23,17 +24,19 @@ use crate::lagrangian::{ContactKinematics, JointKinematics, Kinematics, Names, R
 use crate::world;
 use crate::world::{BodyState, FIXED_SLOT, Masses, RowKind, Rows, World, WorldState};
 
-/// Step of the differences, as a fraction of the time in which the motion rotates by a radian, or of a second.
+/// Step of the differences, as a fraction of the time in which the motion rotates by a radian, or of a
+/// second.
 const DIFFERENCE_STEP: f64 = 1e-3;
 /// Coordinates, and rows, up to which a world is analyzed: what follows is dense, and takes the cube of them.
 const MAX_SIZE: usize = 240;
 /// Rows up to which the propositions of the papers are asked.
 const MAX_ROWS: usize = 60;
-/// What is called by one coordinate of a body: displacements of the centre of mass, and rotations about the principal axes.
+/// What is called by one coordinate of a body: displacements of the centre of mass, and rotations about the
+/// principal axes.
 const COORDINATES: [&str; 6] = ["x", "y", "z", "rx", "ry", "rz"];
 
-/// Analyzes a world at a state. Motors, dry friction in joints and rolling friction are left out and named in the notes. Of
-/// a world with more than 240 coordinates or rows nothing is reported but that it is too large.
+/// Analyzes a world at a state. Motors, dry friction in joints and rolling friction are left out and named in
+/// the notes. Of a world with more than 240 coordinates or rows nothing is reported but that it is too large.
 pub fn analyze_world(
     world: &World,
     state: &WorldState,
@@ -83,7 +86,8 @@ fn too_large(names: Names, what: &str, tolerances: &Tolerances) -> Result<System
 struct WorldKinematics {
     /// Names of coordinates, rows and contacts.
     names: Names,
-    /// Joints: one entry per bilateral row. Contacts: limits of joints within the tolerance first, then contacts of shapes.
+    /// Joints: one entry per bilateral row. Contacts: limits of joints within the tolerance first, then
+    /// contacts of shapes.
     kinematics: Kinematics,
     /// Velocities, one per coordinate.
     velocity: Vec<f64>,
@@ -91,7 +95,8 @@ struct WorldKinematics {
     notes: Vec<String>,
 }
 
-/// Masses, forces and constraints of a world at a state. Contacts are those within the tolerance of positions.
+/// Masses, forces and constraints of a world at a state. Contacts are those within the tolerance of
+/// positions.
 fn world_kinematics(world: &World, state: &WorldState, tolerances: &Tolerances) -> WorldKinematics {
     let masses = Masses::new(world);
     let n = masses.mass.len();
@@ -272,7 +277,8 @@ fn moved(state: &BodyState, s: f64) -> BodyState {
     next
 }
 
-/// d/ds at 0 of a vector-valued function, by central differences with steps h, h/2, h/4 and two extrapolations.
+/// d/ds at 0 of a vector-valued function, by central differences with steps h, h/2, h/4 and two
+/// extrapolations.
 fn derivative(h: f64, mut of: impl FnMut(f64) -> Vec<f64>) -> Vec<f64> {
     let mut central = |h: f64| -> Vec<f64> {
         of(h).iter().zip(of(-h)).map(|(plus, minus)| (plus - minus) / (2.0 * h)).collect()

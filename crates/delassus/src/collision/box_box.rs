@@ -5,12 +5,12 @@
 //! distance = max over n of  n·t − h_a(n) − h_b(n)      n: face normals, eᵢ × fⱼ, and where apart corner to corner
 //! ```
 //!
-//! The pair touches along the direction n in which the cores are farthest apart. Where n is that of a face (within
-//! [`MIN_FACE_COSINE`]), the other's face is clipped by it and the corners of the overlap touch; elsewhere two edges, an edge and a
-//! corner, or two corners.
+//! The pair touches along the direction n in which the cores are farthest apart. Where n is that of a face
+//! (within [`MIN_FACE_COSINE`]), the other's face is clipped by it and the corners of the overlap touch;
+//! elsewhere two edges, an edge and a corner, or two corners.
 //!
-//! Bare corners and edges that pass along a face closer than [`MIN_FACE_COSINE`] without overlap give no contact: a box that slides
-//! over the seam of two others must not hit the edge behind it.
+//! Bare corners and edges that pass along a face closer than [`MIN_FACE_COSINE`] without overlap give no
+//! contact: a box that slides over the seam of two others must not hit the edge behind it.
 
 use glam::{DMat3, DVec3};
 
@@ -65,7 +65,8 @@ pub(super) fn blocks(
         }
         s
     };
-    // Among directions that are equally good up to rounding, a face of A comes before one of B before two edges.
+    // Among directions that are equally good up to rounding, a face of A comes before one of B before two
+    // edges.
     let bias = 1e-10 * size;
     let mut apart = f64::NEG_INFINITY;
     for axis in 0..3 {
@@ -129,7 +130,8 @@ fn edge_pairs(a: &Block, b: &Block) -> impl Iterator<Item = (usize, usize)> + us
     (0..9).map(|k| (k / 3, k % 3)).filter(move |&(i, j)| a[i] > 0.0 && b[j] > 0.0)
 }
 
-/// Exchanges the bodies of a contact that was found with B in the place of A; `pose` is that of B seen from A.
+/// Exchanges the bodies of a contact that was found with B in the place of A; `pose` is that of B seen from
+/// A.
 pub(super) fn flip(contact: &mut Contact, pose: &Pose) {
     contact.core.swap(0, 1);
     contact.radius.swap(0, 1);
@@ -194,8 +196,8 @@ fn closest_features(a: &Block, b: &Block, pose: &Pose, rotation: &DMat3, out: &m
     out.truncate(kept);
 }
 
-/// The contact of the edges along axis i of A and j of B that are farthest in the direction n and against it, and whether
-/// the nearest points of their lines lie on both.
+/// The contact of the edges along axis i of A and j of B that are farthest in the direction n and against it,
+/// and whether the nearest points of their lines lie on both.
 fn edge_edge(
     a: &Block,
     b: &Block,
@@ -221,7 +223,8 @@ fn edge_edge(
     (touch(feature, core, [a.radius, b.radius], Features::Edges(e, f), n), inside)
 }
 
-/// The contact of overlapping cores along n that no face explains: two edges cross, or two lines lie in each other.
+/// The contact of overlapping cores along n that no face explains: two edges cross, or two lines lie in each
+/// other.
 fn crossing(a: &Block, b: &Block, pose: &Pose, rotation: &DMat3, n: DVec3) -> Contact {
     let across = |(i, j): (usize, usize)| {
         let cross = DVec3::AXES[i].cross(rotation.col(j));
@@ -238,7 +241,8 @@ fn crossing(a: &Block, b: &Block, pose: &Pose, rotation: &DMat3, n: DVec3) -> Co
     }
 }
 
-/// Of candidates along one line (parallel edges), the two ends, and one between them that is nearer than both.
+/// Of candidates along one line (parallel edges), the two ends, and one between them that is nearer than
+/// both.
 fn keep_line(a: &Block, b: &Block, pose: &Pose, start: usize, out: &mut Vec<Contact>) {
     if out.len() - start < 2 {
         return;

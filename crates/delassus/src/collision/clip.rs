@@ -4,8 +4,8 @@
 //! P ∩ { x : dₖ(x) ≥ 0 , k = 1 … m } ,   P ⊂ ℝ³ a plane polygon, dₖ the distance inside side k
 //! ```
 //!
-//! A load anywhere on a patch is carried by the corners of its hull, so these are all that mechanics needs: points that
-//! coincide are one, points within the hull or on its edges are none.
+//! A load anywhere on a patch is carried by the corners of its hull, so these are all that mechanics needs:
+//! points that coincide are one, points within the hull or on its edges are none.
 
 use glam::DVec3;
 
@@ -101,9 +101,9 @@ impl Polygon {
     }
 }
 
-/// Reduces contacts from `start` on to the corners of each flat patch: contacts whose normals agree to `parallel` (a
-/// cosine) share the first one's patch. The contacts are as pushed by the pairs of shapes; A may be a shape of many
-/// pieces.
+/// Reduces contacts from `start` on to the corners of each flat patch: contacts whose normals agree to
+/// `parallel` (a cosine) share the first one's patch. The contacts are as pushed by the pairs of shapes; A
+/// may be a shape of many pieces.
 pub(super) fn reduce_patches(
     pose: &Pose,
     merge: f64,
@@ -130,7 +130,8 @@ pub(super) fn reduce_patches(
     }
 }
 
-/// Keeps of the contacts from `start` on the corners of their hull seen along n, and those lower than the others around them.
+/// Keeps of the contacts from `start` on the corners of their hull seen along n, and those lower than the
+/// others around them.
 fn hull_corners(pose: &Pose, n: DVec3, merge: f64, start: usize, out: &mut Vec<Contact>) {
     let u = n.any_orthonormal_vector();
     let v = n.cross(u);
@@ -163,7 +164,8 @@ fn hull_corners(pose: &Pose, n: DVec3, merge: f64, start: usize, out: &mut Vec<C
     }
 }
 
-/// Keeps of many contacts, sorted by place, the corners of their hull and those lower than all of these: what is left is few.
+/// Keeps of many contacts, sorted by place, the corners of their hull and those lower than all of these: what
+/// is left is few.
 fn outline(key: &impl Fn(&Contact) -> (f64, f64, f64), merge: f64, start: usize, out: &mut Vec<Contact>) {
     let all = out.split_off(start);
     let right_of = |c: &Contact, d: &Contact, e: &Contact| {
@@ -187,16 +189,19 @@ fn outline(key: &impl Fn(&Contact) -> (f64, f64, f64), merge: f64, start: usize,
     out.extend(all.iter().filter(|c| key(c).2 < lowest - merge));
 }
 
-/// Whether a place lies strictly within the hull of others, or between two of them, and not below the plane they span.
+/// Whether a place lies strictly within the hull of others, or between two of them, and not below the plane
+/// they span.
 fn spanned(p: (f64, f64, f64), others: impl Iterator<Item = (f64, f64, f64)> + Clone, merge: f64) -> bool {
-    // The directions of the others around p leave no open half-plane: the widest angle between neighbours is at most π.
+    // The directions of the others around p leave no open half-plane: the widest angle between neighbours is
+    // at most π.
     let around = others.filter(|q| (p.0 - q.0).hypot(p.1 - q.1) > merge && q.2 <= p.2 + merge);
     let mut widest: f64 = 0.0;
     let mut any = false;
     for q in around.clone() {
         any = true;
         let angle = (q.1 - p.1).atan2(q.0 - p.0);
-        // The next one counterclockwise; within the merging distance of the opposite direction counts as opposite.
+        // The next one counterclockwise; within the merging distance of the opposite direction counts as
+        // opposite.
         let mut next = std::f64::consts::TAU;
         for r in around.clone() {
             let ahead = ((r.1 - p.1).atan2(r.0 - p.0) - angle).rem_euclid(std::f64::consts::TAU);

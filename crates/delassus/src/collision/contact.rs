@@ -4,12 +4,13 @@
 //! gap(q) = n(q)·(c_b(q) − c_a(q)) − r_a − r_b ,   n from A to B
 //! ```
 //!
-//! c_a and c_b are core points fixed to the bodies (a corner, the centre of a ball, a point of an edge), r_a and r_b the
-//! radii of what surrounds them. Where n comes from depends on the features that touch. A rim is a circle instead of a
-//! ball around its core point: the point of the circle nearest to the other body takes its place. The function is exact as long
-//! as the same features touch, so that a step can end with the gap itself closed, not its linearization. An edge or a corner that
-//! knows the faces beside it stays exact where the other body has passed it: gap = max n·(c_b − c_a) over the directions n
-//! between the normals of these faces.
+//! c_a and c_b are core points fixed to the bodies (a corner, the centre of a ball, a point of an edge), r_a
+//! and r_b the radii of what surrounds them. Where n comes from depends on the features that touch. A rim is
+//! a circle instead of a ball around its core point: the point of the circle nearest to the other body takes
+//! its place. The function is exact as long as the same features touch, so that a step can end with the gap
+//! itself closed, not its linearization. An edge or a corner that knows the faces beside it stays exact where
+//! the other body has passed it: gap = max n·(c_b − c_a) over the directions n between the normals of these
+//! faces.
 
 use glam::{DQuat, DVec3};
 
@@ -30,16 +31,18 @@ pub enum Features {
     WedgeOfA(DVec3, DVec3),
     /// The edge of B between two faces with these outward normals in the axes of B, and a point of A.
     WedgeOfB(DVec3, DVec3),
-    /// The corner of A between three faces with these outward normals, perpendicular to each other, and a point of B.
+    /// The corner of A between three faces with these outward normals, perpendicular to each other, and a
+    /// point of B.
     CornerOfA([DVec3; 3]),
-    /// The corner of B between three faces with these outward normals, perpendicular to each other, and a point of A.
+    /// The corner of B between three faces with these outward normals, perpendicular to each other, and a
+    /// point of A.
     CornerOfB([DVec3; 3]),
     /// An edge of A and an edge of B with these unit directions, each in the axes of its body.
     Edges(DVec3, DVec3),
     /// Two points.
     Points,
-    /// A face of A with this outward normal, and the rim of a disc of B about this unit axis, each in the axes of its
-    /// body; the core point of B is the centre of the disc, its radius that of the rim.
+    /// A face of A with this outward normal, and the rim of a disc of B about this unit axis, each in the
+    /// axes of its body; the core point of B is the centre of the disc, its radius that of the rim.
     FaceOfARimOfB(DVec3, DVec3),
     /// The rim of a disc of A about this unit axis, and a face of B with this outward normal.
     RimOfAFaceOfB(DVec3, DVec3),
@@ -98,7 +101,8 @@ pub struct Contact {
     pub bodies: [u32; 2],
     /// Which shape of each body.
     pub shapes: [u32; 2],
-    /// Which of the points between the two shapes: the same number from step to step while the same features touch.
+    /// Which of the points between the two shapes: the same number from step to step while the same features
+    /// touch.
     pub feature: u32,
     /// Core points, each in the axes of its body.
     pub core: [DVec3; 2],
@@ -238,8 +242,9 @@ impl Cores {
 /// Lengths below this give no direction, m; relative to 1 m and the radii where there are any.
 const MIN_LENGTH: f64 = 1e-9;
 
-/// The direction in which the point x leaves the wedge below two faces with these normals, through whose edge the origin
-/// goes: away from the edge where that is nearest, otherwise out of the face that is nearest. `None` on the edge itself.
+/// The direction in which the point x leaves the wedge below two faces with these normals, through whose edge
+/// the origin goes: away from the edge where that is nearest, otherwise out of the face that is nearest.
+/// `None` on the edge itself.
 fn out_of_wedge([m, n]: [DVec3; 2], x: DVec3) -> Option<DVec3> {
     let edge = m.cross(n).normalize_or_zero();
     let x = x - edge * x.dot(edge);
@@ -267,8 +272,8 @@ fn out_of_corner(faces: [DVec3; 3], x: DVec3) -> Option<DVec3> {
     outside.try_normalize().or(nearest)
 }
 
-/// How far along two lines with unit directions e and f their nearest points lie; d leads from the origin of the first to
-/// that of the second. Parallel lines: at the origin of the second.
+/// How far along two lines with unit directions e and f their nearest points lie; d leads from the origin of
+/// the first to that of the second. Parallel lines: at the origin of the second.
 pub(super) fn nearest_on_lines(e: DVec3, f: DVec3, d: DVec3) -> (f64, f64) {
     let cosine = e.dot(f);
     let sine_squared = e.cross(f).length_squared();
@@ -295,8 +300,8 @@ pub fn pair_name(world: &World, pair: [u32; 2]) -> String {
     format!("{a}|{b}")
 }
 
-/// The name of a contact among those that stand in a list with it: its bodies, and a number where they touch at several
-/// points.
+/// The name of a contact among those that stand in a list with it: its bodies, and a number where they touch
+/// at several points.
 pub fn contact_name(world: &World, contacts: &[Contact], index: usize) -> String {
     let pair = contacts[index].bodies;
     let of_pair = |list: &[Contact]| list.iter().filter(|c| c.bodies == pair).count();

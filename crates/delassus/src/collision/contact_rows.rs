@@ -43,7 +43,8 @@ impl ContactRows {
     /// The rows at the poses of bodies; the gap's gradient is taken at `point`.
     pub fn new(contact: &Contact, bodies: &[BodyState], slot: &[u32], law: Law) -> Self {
         let n = contact.normal;
-        // The world axis that the normal is farthest from gives the first tangent: the same from step to step.
+        // The world axis that the normal is farthest from gives the first tangent: the same from step to
+        // step.
         let axis = if n.x.abs() <= n.y.abs() && n.x.abs() <= n.z.abs() {
             DVec3::X
         } else if n.y.abs() <= n.z.abs() {

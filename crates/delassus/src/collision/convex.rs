@@ -4,9 +4,9 @@
 //! n given with an error of ε  →  features of A along n and of B against it  →  n, gap and points of these, without ε
 //! ```
 //!
-//! The direction comes from an iterative method; the features it points at do not depend on its last digits, and
-//! all that is reported is computed from them. Where a face lies across n (within 3°) the other shape's face, line or
-//! point is clipped by it, as for boxes; elsewhere edges or corners touch.
+//! The direction comes from an iterative method; the features it points at do not depend on its last digits,
+//! and all that is reported is computed from them. Where a face lies across n (within 3°) the other shape's
+//! face, line or point is clipped by it, as for boxes; elsewhere edges or corners touch.
 
 use glam::DVec3;
 
@@ -22,7 +22,8 @@ const MAX_FLAT_SINE: f64 = 0.05;
 /// Cosine between two directions up to which one lies beside the other.
 const MAX_BESIDE_COSINE: f64 = 0.7;
 
-/// Sides of the polygon around a disc that carries another shape, and corners of one that overhangs its support.
+/// Sides of the polygon around a disc that carries another shape, and corners of one that overhangs its
+/// support.
 const DISC_SIDES: u16 = 32;
 
 /// Corners and faces.
@@ -134,8 +135,9 @@ impl Polytope {
         best
     }
 
-    /// The point of the surface that is nearest to x; the feature there as one of A, its number, the direction from there to
-    /// x (outward where x is inside or behind a single triangle) and the signed distance.
+    /// The point of the surface that is nearest to x; the feature there as one of A, its number, the
+    /// direction from there to x (outward where x is inside or behind a single triangle) and the signed
+    /// distance.
     pub fn nearest(&self, x: DVec3) -> (DVec3, Features, u32, DVec3, f64) {
         let height = |face: &Face| face.normal.dot(x - self.corner(face, 0));
         let mut highest = (0, f64::NEG_INFINITY);
@@ -237,8 +239,8 @@ impl Convex<'_> {
         }
     }
 
-    /// What of the shape, at a pose, looks along w (in its own axes): corners of a face, ends of a line, or a point. `round`
-    /// is the number of corners of a disc. Returns a number for it.
+    /// What of the shape, at a pose, looks along w (in its own axes): corners of a face, ends of a line, or a
+    /// point. `round` is the number of corners of a disc. Returns a number for it.
     fn feature_along(&self, w: DVec3, pose: &Pose, round: u16, polygon: &mut Polygon) -> u32 {
         polygon.clear();
         let mut feature = Feature { pose, polygon };
@@ -312,8 +314,8 @@ fn lower_end(w: DVec3, half_height: f64) -> DVec3 {
     DVec3::Z * if w.z < 0.0 { -half_height } else { half_height }
 }
 
-/// Corners of a feature, at the pose of its shape. A place is [number, count]: the corner lies between the edges
-/// of its number and of the one before.
+/// Corners of a feature, at the pose of its shape. A place is [number, count]: the corner lies between the
+/// edges of its number and of the one before.
 struct Feature<'a> {
     pose: &'a Pose,
     polygon: &'a mut Polygon,
@@ -413,7 +415,8 @@ fn on_circle(k: u16, count: u16) -> DVec3 {
     DVec3::new(angle.cos(), angle.sin(), 0.0)
 }
 
-/// Contacts of A and B, at a pose seen from A, near the points `p` of the cores (each in the axes of its shape) along n.
+/// Contacts of A and B, at a pose seen from A, near the points `p` of the cores (each in the axes of its
+/// shape) along n.
 pub(super) fn convex_contacts(
     (a, b): (&Convex, &Convex),
     pose: &Pose,
@@ -450,8 +453,8 @@ pub(super) fn convex_contacts(
     }
     let bare = a.radius() + b.radius() == 0.0 && (on_a.is_some() || on_b.is_some());
     let polytopes = matches!((a, b), (Convex::Polytope(_), Convex::Polytope(_)));
-    // Bare corners and edges that pass along a face touch nothing, as for boxes. Where what lies over a face is not the nearest,
-    // the nearest touches too.
+    // Bare corners and edges that pass along a face touch nothing, as for boxes. Where what lies over a face
+    // is not the nearest, the nearest touches too.
     let d = pose.point(p[1]) - p[0];
     let distance = n.dot(d) - a.radius() - b.radius();
     let gap = |c: &Contact| c.gap_at(&Pose::IDENTITY, pose).0;
@@ -482,8 +485,8 @@ pub(super) fn convex_contacts(
     out.push(touch(1, core, radius, features, n));
 }
 
-/// Whether a cylinder or cone B lies in the plane of a face of A, beside it: as on a floor of tiles beside the next tile. It may
-/// pass there, and n, along which the two are apart, must not stop it.
+/// Whether a cylinder or cone B lies in the plane of a face of A, beside it: as on a floor of tiles beside
+/// the next tile. It may pass there, and n, along which the two are apart, must not stop it.
 fn lies_flush(a: &Convex, b: &Convex, pose: &Pose, n: DVec3) -> bool {
     let Convex::Polytope(polytope) = a else { return false };
     let support = |w: DVec3| {

@@ -4,10 +4,11 @@
 //! contacts = { gap ≤ δ_a + δ_b } ,   δ the margin of each body          (004 §1)
 //! ```
 //!
-//! Boxes around the shapes, grown by their margins and some slack, stand in a tree; only shapes that leave their box are put
-//! in again, and pairs are searched only then. Planes have no box: they are tried against all others. Each pair of
-//! shapes is then measured in the axes of the first, so that places far from the origin lose no digits: plane, ball,
-//! box, capsule and cylinder in closed form (`primitives.rs`, `box_box.rs`), the others through `parry.rs`.
+//! Boxes around the shapes, grown by their margins and some slack, stand in a tree; only shapes that leave
+//! their box are put in again, and pairs are searched only then. Planes have no box: they are tried against
+//! all others. Each pair of shapes is then measured in the axes of the first, so that places far from the
+//! origin lose no digits: plane, ball, box, capsule and cylinder in closed form (`primitives.rs`,
+//! `box_box.rs`), the others through `parry.rs`.
 
 mod box_box;
 mod clip;
@@ -88,8 +89,8 @@ impl Collider {
         Collider { proxies, poses, bounds, tree, solids, pairs, plane_margin: -1.0 }
     }
 
-    /// All contacts whose gap is at most the sum of the margins of their bodies (one margin per body, m), sorted by bodies,
-    /// shapes and feature, into `contacts`.
+    /// All contacts whose gap is at most the sum of the margins of their bodies (one margin per body, m),
+    /// sorted by bodies, shapes and feature, into `contacts`.
     pub fn collide(
         &mut self,
         world: &World,
@@ -149,7 +150,8 @@ impl Collider {
             if low.cmpge(fat_low).all() && high.cmple(fat_high).all() {
                 continue;
             }
-            // Slack: what a body at rest relative to its size may creep before its neighbours are looked for again.
+            // Slack: what a body at rest relative to its size may creep before its neighbours are looked for
+            // again.
             let slack = if proxy.fixed { delta } else { delta + 0.05 * (high - low).min_element() };
             self.bounds[k] = [low - slack, high + slack];
             self.tree.put(k as u32, self.bounds[k]);
@@ -192,8 +194,8 @@ impl Collider {
     }
 }
 
-/// Drops contacts of round shapes with an edge or a corner that lies flush behind a face on which they are already: what rolls
-/// from one floor tile to the next does not meet the edge of the second.
+/// Drops contacts of round shapes with an edge or a corner that lies flush behind a face on which they are
+/// already: what rolls from one floor tile to the next does not meet the edge of the second.
 fn drop_seams(state: &WorldState, contacts: &mut Vec<Contact>) {
     let round = |c: &Contact| c.radius[0] + c.radius[1] > 0.0;
     let at = |c: &Contact, side: usize| state.bodies[c.bodies[side] as usize].pose;
@@ -288,8 +290,8 @@ impl Proxy {
         }
     }
 
-    /// Whether the balls around two shapes, or around one over a plane, are farther apart than `max_gap`: most pairs whose boxes
-    /// overlap are.
+    /// Whether the balls around two shapes, or around one over a plane, are farther apart than `max_gap`:
+    /// most pairs whose boxes overlap are.
     fn is_beyond(&self, pose: &Pose, other: &Proxy, there: &Pose, max_gap: f64) -> bool {
         let d = there.position - pose.position;
         match (self.kind, other.kind) {
@@ -362,8 +364,8 @@ fn touches(
     true
 }
 
-/// Fills in what follows from core points and features, drops gaps above `max_gap`, and sorts. `world` is the pose of the
-/// first shape, `pose` that of the second seen from it.
+/// Fills in what follows from core points and features, drops gaps above `max_gap`, and sorts. `world` is the
+/// pose of the first shape, `pose` that of the second seen from it.
 fn finish(
     a: &Proxy,
     b: &Proxy,

@@ -1,13 +1,13 @@
-//! The interface to parry: a tree of boxes, hulls, and the direction in which two convex shapes are nearest or overlap
-//! the least. No other file knows parry.
+//! The interface to parry: a tree of boxes, hulls, and the direction in which two convex shapes are nearest
+//! or overlap the least. No other file knows parry.
 //!
 //! ```text
 //! n = arg max over |n| = 1 of  min n·B − max n·A        A, B ⊂ ℝ³ convex
 //! ```
 //!
-//! A mesh is the set of its triangles, a heightfield a mesh. A triangle is solid on its back; it touches with its face, and
-//! with an edge or a corner only where no triangle beside it is nearer, so that what slides over a flat mesh does not
-//! catch on the lines between triangles.
+//! A mesh is the set of its triangles, a heightfield a mesh. A triangle is solid on its back; it touches with
+//! its face, and with an edge or a corner only where no triangle beside it is nearer, so that what slides
+//! over a flat mesh does not catch on the lines between triangles.
 
 use glam::DVec3;
 use parry3d_f64::bounding_volume::{Aabb, BoundingVolume};
@@ -188,7 +188,8 @@ impl Mesh {
         polytope.faces[0].normal = normal;
     }
 
-    /// Whether no triangle beside the corner or edge of a triangle on which x lies reaches farther along n than x.
+    /// Whether no triangle beside the corner or edge of a triangle on which x lies reaches farther along n
+    /// than x.
     fn is_outermost(&self, index: u32, x: DVec3, n: DVec3) -> bool {
         let near = 1e-6 * self.size;
         let corners = self.triangles[index as usize];
@@ -219,7 +220,8 @@ impl Mesh {
     }
 }
 
-/// A shape without the radius around it: iterations end at corners, and creep where they have to find a round place.
+/// A shape without the radius around it: iterations end at corners, and creep where they have to find a round
+/// place.
 struct Core<'a>(&'a Convex<'a>);
 
 impl SupportMap for Core<'_> {
@@ -240,8 +242,8 @@ impl SupportMap for Core<'_> {
     }
 }
 
-/// The direction from A to B in which they are nearest or overlap the least, and the points of their cores there, each in its
-/// own axes; nothing if they are farther apart than `max_gap`.
+/// The direction from A to B in which they are nearest or overlap the least, and the points of their cores
+/// there, each in its own axes; nothing if they are farther apart than `max_gap`.
 fn direction(a: &Convex, b: &Convex, pose: &Pose, max_gap: f64) -> Option<(DVec3, [DVec3; 2])> {
     let at = ParryPose::from_parts(pose.position, pose.rotation);
     let size = a.size().max(b.size());
@@ -268,7 +270,8 @@ fn direction(a: &Convex, b: &Convex, pose: &Pose, max_gap: f64) -> Option<(DVec3
         );
         match result {
             GJKResult::ClosestPoints(x, y, n) if x.is_finite() && y.is_finite() => {
-                // The direction between the points is better than the other one, except where they nearly coincide.
+                // The direction between the points is better than the other one, except where they nearly
+                // coincide.
                 let n = n.try_normalize().unwrap_or(DVec3::Z);
                 let side = if n.dot(y - x) < 0.0 { -1.0 } else { 1.0 };
                 let between = ((y - x) * side).try_normalize().unwrap_or(n);
@@ -281,8 +284,8 @@ fn direction(a: &Convex, b: &Convex, pose: &Pose, max_gap: f64) -> Option<(DVec3
             _ => {}
         }
     }
-    // Where the shapes touch, the direction between their nearest points is noise. Faces are known exactly: one that is as
-    // good takes its place, and if no direction was found the best of them does.
+    // Where the shapes touch, the direction between their nearest points is noise. Faces are known exactly:
+    // one that is as good takes its place, and if no direction was found the best of them does.
     let bound = found.map_or(f64::NEG_INFINITY, |(n, _)| apart(n));
     let mut best = (bound - 1e-9 * size, None);
     let mut try_direction = |n: DVec3| {
@@ -412,7 +415,8 @@ fn mesh_convex(
     hits.sort_unstable();
     let mut triangle = std::mem::take(&mut work.triangles[0]);
     let start = out.len();
-    // Contacts from the front come first; those from behind count only where there is none, and then the shallowest.
+    // Contacts from the front come first; those from behind count only where there is none, and then the
+    // shallowest.
     let (mut front, mut depth) = (false, f64::INFINITY);
     for &index in &hits {
         mesh.triangle(index, &mut triangle);

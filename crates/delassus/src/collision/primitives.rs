@@ -4,26 +4,27 @@
 //! half-space: gap = n·c_b − r_b  per corner c_b ;   ball: gap = |c_b − π(c_b)| − r_b ,  π the nearest point of the other core
 //! ```
 //!
-//! Each function takes two shapes, A in its own axes and B at a pose seen from there, and pushes contacts whose core points
-//! and directions are in the axes of the shapes and whose normal is in the axes of A. Gaps and points follow from these
-//! ([`Contact::gap_and_point_at`]), so they are not filled in here, and contacts beyond the margin are dropped by the
-//! caller.
+//! Each function takes two shapes, A in its own axes and B at a pose seen from there, and pushes contacts
+//! whose core points and directions are in the axes of the shapes and whose normal is in the axes of A. Gaps
+//! and points follow from these ([`Contact::gap_and_point_at`]), so they are not filled in here, and contacts
+//! beyond the margin are dropped by the caller.
 //!
-//! A disc that stands flat on a half-space (within [`MAX_FLAT_SINE`]) touches it in four points of its rim, a quarter of the
-//! circle apart, the lowest among them: the fewest that support a disc against tilting in every direction. A tilted disc
-//! touches it in the lowest point of its rim, whichever that becomes as it rolls.
+//! A disc that stands flat on a half-space (within [`MAX_FLAT_SINE`]) touches it in four points of its rim, a
+//! quarter of the circle apart, the lowest among them: the fewest that support a disc against tilting in
+//! every direction. A tilted disc touches it in the lowest point of its rim, whichever that becomes as it
+//! rolls.
 
 use glam::DVec3;
 
 use super::contact::{Contact, Features};
 use crate::world::Pose;
 
-/// Sine of the tilt under which a disc counts as standing flat: about 3°, beyond which a disc that rocks back within a step
-/// would have to rotate faster than the steps resolve.
+/// Sine of the tilt under which a disc counts as standing flat: about 3°, beyond which a disc that rocks back
+/// within a step would have to rotate faster than the steps resolve.
 const MAX_FLAT_SINE: f64 = 0.05;
 
-/// Largest |cosine| between the normal of a half-space and an edge of which both ends may touch it. Edges steeper than 30°
-/// touch with their lower end alone.
+/// Largest |cosine| between the normal of a half-space and an edge of which both ends may touch it. Edges
+/// steeper than 30° touch with their lower end alone.
 const MAX_LYING_COSINE: f64 = 0.5;
 
 /// A contact before gap, normal in the world and point are known.
@@ -66,8 +67,8 @@ pub(super) fn on_plane(feature: u32, core: DVec3, radius: f64, b: &Pose, out: &m
     out.push(touch(feature, [foot, core], [0.0, radius], Features::FaceOfA(DVec3::Z), DVec3::Z));
 }
 
-/// Half-space A and a disc of B about its z axis: a cylinder has two, a cone one. `outward` is +1 or −1: on which side of
-/// the disc the body ends.
+/// Half-space A and a disc of B about its z axis: a cylinder has two, a cone one. `outward` is +1 or −1: on
+/// which side of the disc the body ends.
 pub(super) fn plane_disc(
     feature: u32,
     height: f64,
@@ -100,8 +101,9 @@ pub(super) fn ball_ball(radius: [f64; 2], b: &Pose, out: &mut Vec<Contact>) {
     out.push(touch(0, [DVec3::ZERO; 2], radius, Features::Points, normal));
 }
 
-/// A ball beyond an edge that is farther from the face beside it by less than this counts as on the face, m: as far as bodies
-/// count as touching. Otherwise rounding of its position over a seam would meet the edge behind the seam.
+/// A ball beyond an edge that is farther from the face beside it by less than this counts as on the face, m:
+/// as far as bodies count as touching. Otherwise rounding of its position over a seam would meet the edge
+/// behind the seam.
 pub(super) const MAX_SEAM_STEP: f64 = 2e-7;
 
 /// A box with rounded edges (a capsule is one of no width) and a ball.
@@ -112,8 +114,8 @@ pub(super) fn block_ball(half: DVec3, radius: [f64; 2], b: &Pose, out: &mut Vec<
     out.push(touch(feature, [nearest, DVec3::ZERO], radius, features, normal));
 }
 
-/// Features and normal of a ball whose centre is at a distance from an edge or a corner of A along the normal: those of a face
-/// beside it within [`MAX_SEAM_STEP`].
+/// Features and normal of a ball whose centre is at a distance from an edge or a corner of A along the
+/// normal: those of a face beside it within [`MAX_SEAM_STEP`].
 fn past_seam(features: Features, normal: DVec3, distance: f64) -> (Features, DVec3) {
     let faces: &[DVec3] = match &features {
         Features::WedgeOfA(m, n) => &[*m, *n],
@@ -130,8 +132,8 @@ fn past_seam(features: Features, normal: DVec3, distance: f64) -> (Features, DVe
     }
 }
 
-/// The point of a box that is nearest to x, on its surface; the feature of the box there, as a feature of A, its number, and
-/// the direction from there to x. Inside, the nearest face.
+/// The point of a box that is nearest to x, on its surface; the feature of the box there, as a feature of A,
+/// its number, and the direction from there to x. Inside, the nearest face.
 pub(super) fn nearest_on_block(half: DVec3, x: DVec3) -> (DVec3, Features, u32, DVec3) {
     let nearest = x.clamp(-half, half);
     let mut region = 0;

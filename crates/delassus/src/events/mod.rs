@@ -399,8 +399,8 @@ pub struct Trajectory {
     pub energy: [f64; 2],
     /// External impulses that do not act because their time lies after `t_end`.
     pub late_impulses: Vec<Impulse>,
-    /// Formulas of the system that are closures, without intervals: that none of their events was missed is sampled, not
-    /// proved.
+    /// Formulas of the system that are closures, without intervals: that none of their events was missed is
+    /// sampled, not proved.
     pub without_intervals: Vec<FormulaName>,
 }
 

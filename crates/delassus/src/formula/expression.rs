@@ -286,8 +286,8 @@ impl Symbols {
         self.add(name, Symbol::Parameter(value))
     }
 
-    /// Adds a parameter without a fixed value; its value stands behind the coordinates in `Point::q`, in the order of
-    /// such parameters. All coordinates must be there before.
+    /// Adds a parameter without a fixed value; its value stands behind the coordinates in `Point::q`, in the
+    /// order of such parameters. All coordinates must be there before.
     pub fn add_variable(&mut self, name: &str) -> Result<(), NameError> {
         self.add(name, Symbol::Variable(self.coordinates.len() + self.variables))?;
         self.variables += 1;

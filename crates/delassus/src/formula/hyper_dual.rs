@@ -5,10 +5,10 @@
 //! ```
 //!
 //! The four coefficients are scalars of one type T: real numbers ([`HyperDual`]), or intervals
-//! ([`IntervalDual`]), of which each part then bounds its quantity at every point of a box. The chain rule and
-//! the rules of arithmetic are the same for both. [`Scalar`] holds what is not: powers whose rounding depends on
-//! the order of factors, and the points without derivative (√x at 0, |x| at 0, min(x, y) on x = y). There a
-//! derivative is NaN, infinite or undefined, never a convenient guess.
+//! ([`IntervalDual`]), of which each part then bounds its quantity at every point of a box. The chain rule
+//! and the rules of arithmetic are the same for both. [`Scalar`] holds what is not: powers whose rounding
+//! depends on the order of factors, and the points without derivative (√x at 0, |x| at 0, min(x, y) on x =
+//! y). There a derivative is NaN, infinite or undefined, never a convenient guess.
 //!
 //! Source: J. A. Fike and J. J. Alonso, The development of hyper-dual numbers for exact second-derivative
 //! calculations, AIAA 2011-886.

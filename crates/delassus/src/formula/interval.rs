@@ -4,14 +4,14 @@
 //! X ∘ Y ⊇ { x ∘ y : x ∈ X, y ∈ Y }        f(X) ⊇ { f(x) : x ∈ X }
 //! ```
 //!
-//! Each bound is moved outward by one floating-point number after an operation of arithmetic, and by [`LIBRARY_ERROR`]
-//! relative after a function of the mathematical library, so that the inclusions above hold for real numbers and not
-//! for rounded ones only. A formula that is evaluated over [`Interval`] bounds its values on a whole box;
-//! over [`IntervalDual`](crate::formula::IntervalDual) its derivatives as well.
+//! Each bound is moved outward by one floating-point number after an operation of arithmetic, and by
+//! [`LIBRARY_ERROR`] relative after a function of the mathematical library, so that the inclusions above hold
+//! for real numbers and not for rounded ones only. A formula that is evaluated over [`Interval`] bounds its
+//! values on a whole box; over [`IntervalDual`](crate::formula::IntervalDual) its derivatives as well.
 //!
-//! An interval is either bounded or undefined. It is undefined where the operation has no value at some point of its
-//! operands (a division by an interval with zero, √ of negative numbers) or overflows, and whatever is computed from
-//! an undefined interval is undefined.
+//! An interval is either bounded or undefined. It is undefined where the operation has no value at some point
+//! of its operands (a division by an interval with zero, √ of negative numbers) or overflows, and whatever is
+//! computed from an undefined interval is undefined.
 
 use std::f64::consts::PI;
 use std::ops::{Add, Div, Mul, Neg, Sub};
@@ -153,7 +153,8 @@ impl Interval {
             return Interval::ONE;
         }
         let base = if n.is_multiple_of(2) { self.absolute() } else { self };
-        // Repeated products of one bound, each rounded outward, since xⁿ is increasing in the base as it is now.
+        // Repeated products of one bound, each rounded outward, since xⁿ is increasing in the base as it is
+        // now.
         let bound = |x: f64| (1..n).fold(Interval::point(x), |p, _| p * Interval::point(x));
         let (low, high) = (bound(base.lo), bound(base.hi));
         if low.is_undefined() || high.is_undefined() {

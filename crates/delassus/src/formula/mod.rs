@@ -4,8 +4,9 @@
 //! f(q, q̇, t) ∈ ℝ ,   q, q̇ ∈ ℝⁿ
 //! ```
 //!
-//! A [`Formula`] can be evaluated over any [`Number`]; a parsed [`Expression`](crate::formula::expression::Expression),
-//! a constant and a user's own Rust type all are formulas. [`AnyFormula`] holds one of any kind.
+//! A [`Formula`] can be evaluated over any [`Number`]; a parsed
+//! [`Expression`](crate::formula::expression::Expression), a constant and a user's own Rust type all are
+//! formulas. [`AnyFormula`] holds one of any kind.
 //!
 //! | written as | value and derivatives | intervals, power series |
 //! |---|---|---|
@@ -14,9 +15,9 @@
 //! | a closure: [`AnyFormula::derivatives_only`] | yes | no |
 //!
 //! Intervals prove that no event is missed and that a parameter is safe; power series decide contacts whose
-//! acceleration vanishes (002 Theorem 5.4). A closure is written for one number type and gives neither. Whoever needs them
-//! says which formulas have none: `Trajectory::without_intervals`, `Safe::without_intervals` and
-//! `DerivativesError::NoSeries`.
+//! acceleration vanishes (002 Theorem 5.4). A closure is written for one number type and gives neither.
+//! Whoever needs them says which formulas have none: `Trajectory::without_intervals`,
+//! `Safe::without_intervals` and `DerivativesError::NoSeries`.
 
 mod expression;
 mod hyper_dual;
@@ -84,24 +85,27 @@ pub trait Formula: Send + Sync {
     /// The value at this point.
     fn eval<N: Number>(&self, at: &Point<'_, N>) -> N;
 
-    /// The variables that it depends on; `None` where that is not known. Derivatives by others are not evaluated.
+    /// The variables that it depends on; `None` where that is not known. Derivatives by others are not
+    /// evaluated.
     fn variables(&self) -> Option<Variables> {
         None
     }
 
-    /// Whether it is a polynomial of low degree, or a ratio of such whose denominator is held away from zero, so that it has no
-    /// feature that is finer than the motion of its variables. Where that is not known, steps look for features.
+    /// Whether it is a polynomial of low degree, or a ratio of such whose denominator is held away from zero,
+    /// so that it has no feature that is finer than the motion of its variables. Where that is not known,
+    /// steps look for features.
     fn is_plain(&self) -> bool {
         false
     }
 
-    /// Derivatives in closed form, where that is known; else they come from numbers with derivatives. Either as those of a
-    /// displacement, which has no velocities in it, or as those of a velocity.
+    /// Derivatives in closed form, where that is known; else they come from numbers with derivatives. Either
+    /// as those of a displacement, which has no velocities in it, or as those of a velocity.
     fn row(&self, _at: &Point<'_, f64>) -> Option<ClosedRow> {
         None
     }
 
-    /// For a kinetic energy T, the mass matrix ∂²T/∂q̇∂q̇ and D(∂T/∂q̇) − ∂T/∂q in closed form, where they are known.
+    /// For a kinetic energy T, the mass matrix ∂²T/∂q̇∂q̇ and D(∂T/∂q̇) − ∂T/∂q in closed form, where they
+    /// are known.
     fn kinetic_terms(&self, _at: &Point<'_, f64>) -> Option<(Matrix, Vec<f64>)> {
         None
     }
@@ -196,8 +200,8 @@ pub struct AnyFormula {
 
 /// A formula written in Rust that has all a text has: value, derivatives, intervals and power series.
 ///
-/// The body is compiled for every [`Number`](crate::formula::Number), so that constants stand to the right of a
-/// quantity: `at.q[0] * 2.0`. Numbers from outside are named in brackets and are `f64`.
+/// The body is compiled for every [`Number`](crate::formula::Number), so that constants stand to the right of
+/// a quantity: `at.q[0] * 2.0`. Numbers from outside are named in brackets and are `f64`.
 ///
 /// ```
 /// use delassus::formula;
@@ -235,10 +239,11 @@ impl AnyFormula {
         AnyFormula { formula: Arc::new(formula), variables, plain, derivatives_only: false }
     }
 
-    /// Holds a closure, e.g. `|at| at.q[1] - 0.5 * at.q[2].sin()`. A closure is written for one number type: it has a value
-    /// and derivatives, but no intervals and no power series. Analysis at a state needs none; event-driven integration
-    /// then finds events by sampling and says so, certified intervals are sampled and say so, and derivatives of contacts
-    /// beyond the second are refused. [`formula!`](crate::formula!) has them all.
+    /// Holds a closure, e.g. `|at| at.q[1] - 0.5 * at.q[2].sin()`. A closure is written for one number type:
+    /// it has a value and derivatives, but no intervals and no power series. Analysis at a state needs none;
+    /// event-driven integration then finds events by sampling and says so, certified intervals are sampled
+    /// and say so, and derivatives of contacts beyond the second are refused. [`formula!`](crate::formula!)
+    /// has them all.
     pub fn derivatives_only<F>(f: F) -> Self
     where
         F: Fn(&Point<'_, HyperDual>) -> HyperDual + Send + Sync + 'static,
@@ -246,7 +251,8 @@ impl AnyFormula {
         AnyFormula { formula: Arc::new(Closure(f)), variables: None, plain: false, derivatives_only: true }
     }
 
-    /// Whether [`AnyFormula::range`] and [`AnyFormula::interval`] are more than undefined: for all but closures.
+    /// Whether [`AnyFormula::range`] and [`AnyFormula::interval`] are more than undefined: for all but
+    /// closures.
     pub fn supports_intervals(&self) -> bool {
         !self.derivatives_only
     }
@@ -276,14 +282,14 @@ impl AnyFormula {
         self.formula.range(at)
     }
 
-    /// Bounds of the value and of first and mixed second derivatives on a box; undefined for a closure, which is
-    /// written for numbers only.
+    /// Bounds of the value and of first and mixed second derivatives on a box; undefined for a closure, which
+    /// is written for numbers only.
     pub fn interval(&self, at: &Point<'_, IntervalDual>) -> IntervalDual {
         self.formula.interval(at)
     }
 
-    /// The value along a motion, a power series in time, and that of its derivative in one direction; undefined for a
-    /// closure, which is written for numbers only.
+    /// The value along a motion, a power series in time, and that of its derivative in one direction;
+    /// undefined for a closure, which is written for numbers only.
     pub fn series(&self, at: &Point<'_, DualSeries>) -> DualSeries {
         self.formula.series(at)
     }

@@ -63,8 +63,8 @@ pub trait Number:
     fn min(self, other: Self) -> Self;
     /// The larger of two; NaN if either is NaN.
     fn max(self, other: Self) -> Self;
-    /// xᶜ with a constant exponent: x⁰ = 1, integer exponents of negative x are allowed, and the derivatives of
-    /// x² exist at 0.
+    /// xᶜ with a constant exponent: x⁰ = 1, integer exponents of negative x are allowed, and the derivatives
+    /// of x² exist at 0.
     fn powf(self, exponent: f64) -> Self;
     /// xʸ. An exponent without derivatives counts as a constant; otherwise xʸ = exp(y ln x), for x > 0.
     fn pow(self, exponent: Self) -> Self;

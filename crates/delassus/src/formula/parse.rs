@@ -1,7 +1,7 @@
 //! The parser of expressions: recursive descent straight onto the postfix tape, with constants folded.
 //!
-//! The grammar stands in [`expression`](crate::formula::expression). Depth, length and number of operations are bounded,
-//! so that no text can exhaust the stack or the memory.
+//! The grammar stands in [`expression`](crate::formula::expression). Depth, length and number of operations
+//! are bounded, so that no text can exhaust the stack or the memory.
 
 use std::f64::consts::PI;
 use std::ops::Range;
@@ -61,7 +61,8 @@ pub(super) fn constant(text: &str, symbols: &Symbols) -> Result<f64> {
     }
 }
 
-/// Parses an expression of parameters and variables, with a unit or without; one constant where there are no variables.
+/// Parses an expression of parameters and variables, with a unit or without; one constant where there are no
+/// variables.
 pub(super) fn parametric(text: &str, symbols: &Symbols) -> Result<Vec<Op>> {
     let mut parser = Parser::new(text, symbols, true)?;
     parser.sum()?;

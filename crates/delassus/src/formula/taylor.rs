@@ -4,12 +4,12 @@
 //! x(τ) = x₀ + x₁ τ + x₂ τ² + … + x_{N−1} τ^{N−1}
 //! ```
 //!
-//! A [`Series`] holds the first N coefficients of a quantity along a motion. A formula evaluated over series at a motion
-//! q(τ) gives the coefficients of its value along the motion, without truncation (002 Theorem 5.4); with its derivatives
-//! in [`DualSeries`](crate::formula::DualSeries).
+//! A [`Series`] holds the first N coefficients of a quantity along a motion. A formula evaluated over series
+//! at a motion q(τ) gives the coefficients of its value along the motion, without truncation (002 Theorem
+//! 5.4); with its derivatives in [`DualSeries`](crate::formula::DualSeries).
 //!
-//! Functions are expanded by the recurrences that their differential equations give, f(x)′ = f′(x) x′. Where a function
-//! is not analytic (√x at 0, |x| at 0, a tie of min) the coefficients are NaN.
+//! Functions are expanded by the recurrences that their differential equations give, f(x)′ = f′(x) x′. Where
+//! a function is not analytic (√x at 0, |x| at 0, a tie of min) the coefficients are NaN.
 
 use std::ops::{Add, Div, Mul, Neg, Sub};
 

@@ -4,8 +4,9 @@
 //! x(τ) + ε y(τ) ,   ε² = 0
 //! ```
 //!
-//! A formula evaluated over [`DualSeries`] at a motion q(τ) gives the coefficients of its value and of one partial
-//! derivative along the motion: gradients, momenta and forces as functions of time, to any order up to N (002 Theorem 5.4).
+//! A formula evaluated over [`DualSeries`] at a motion q(τ) gives the coefficients of its value and of one
+//! partial derivative along the motion: gradients, momenta and forces as functions of time, to any order up
+//! to N (002 Theorem 5.4).
 
 use std::ops::{Add, Div, Mul, Neg, Sub};
 

@@ -5,13 +5,13 @@
 //! ```
 //!
 //! M is n × n, F ∈ ℝⁿ, J is m × n with the rows of the active constraints, and b ∈ ℝᵐ their bias (γ of
-//! [`kinematics`](crate::lagrangian::kinematics)). Joints are always active. A contact is active when its gap and its
-//! normal velocity are zero within the tolerances; then 0 ≤ ḧ ⊥ λ ≥ 0 (000 Prop. 2). A contact that separates is open; one that approaches needs an impact
-//! first, and no finite force answers.
+//! [`kinematics`](crate::lagrangian::kinematics)). Joints are always active. A contact is active when its gap
+//! and its normal velocity are zero within the tolerances; then 0 ≤ ḧ ⊥ λ ≥ 0 (000 Prop. 2). A contact that
+//! separates is open; one that approaches needs an impact first, and no finite force answers.
 //!
-//! Friction: a contact that slides (slip speed above the tolerance) has the known direction of its slip and the
-//! kinetic coefficient; one at rest has Coulomb's law on the acceleration level with the static coefficient, which
-//! both limits sticking and is the friction at the instant of breakaway.
+//! Friction: a contact that slides (slip speed above the tolerance) has the known direction of its slip and
+//! the kinetic coefficient; one at rest has Coulomb's law on the acceleration level with the static
+//! coefficient, which both limits sticking and is the friction at the instant of breakaway.
 //!
 //! Rows of the problem: joints in the order of the system, then active contacts; each (normal, tangents).
 
@@ -27,7 +27,8 @@ use super::{FormulaId, System};
 pub struct Tolerances {
     /// Gaps and joint errors below this are zero, in the units of the gap (default 1e-6).
     pub position: f64,
-    /// Normal, slip and joint velocities below this are zero, in the units of the gap per second (default 1e-6).
+    /// Normal, slip and joint velocities below this are zero, in the units of the gap per second (default
+    /// 1e-6).
     pub velocity: f64,
 }
 

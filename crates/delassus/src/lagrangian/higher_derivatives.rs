@@ -1,4 +1,5 @@
-//! Which contacts stay and which open where force and acceleration vanish together: higher derivatives decide.
+//! Which contacts stay and which open where force and acceleration vanish together: higher derivatives
+//! decide.
 //!
 //! ```text
 //! q(τ) = Σ q_k τᵏ ,   λ(τ) = Σ λ_k τᵏ ,   δ(τ) = ḧ(q(τ), t) = Σ δ_k τᵏ        (002 Theorem 5.4)
@@ -6,16 +7,17 @@
 //! (k+2)(k+1) M q_{k+2} = Dᵀλ_k − r_k ,    δ_k = W λ_k + b_k ,    W = J M⁻¹ Dᵀ
 //! ```
 //!
-//! with M mass, J rows of the constraints, D the directions of their forces (J, or J_n − μ s J_t where a contact slides
-//! along s), all at τ = 0; r_k and b_k come from the coefficients of lower order. Order after order, a mixed LCP is
-//! solved (002 eq. 5.12): joints and contacts that are known to stay are bilateral, δ_k = 0 with λ_k free; contacts that are
-//! known to open have λ = 0; the others satisfy 0 ≤ λ_k ⊥ δ_k ≥ 0. The first coefficient that is positive decides: λ_k,
-//! and the contact stays; δ_k, and it opens. (The derivatives of the theorem are k! times the coefficients, which the
-//! series in the paper leave out; signs are the same.)
+//! with M mass, J rows of the constraints, D the directions of their forces (J, or J_n − μ s J_t where a
+//! contact slides along s), all at τ = 0; r_k and b_k come from the coefficients of lower order. Order after
+//! order, a mixed LCP is solved (002 eq. 5.12): joints and contacts that are known to stay are bilateral, δ_k
+//! = 0 with λ_k free; contacts that are known to open have λ = 0; the others satisfy 0 ≤ λ_k ⊥ δ_k ≥ 0. The
+//! first coefficient that is positive decides: λ_k, and the contact stays; δ_k, and it opens. (The
+//! derivatives of the theorem are k! times the coefficients, which the series in the paper leave out; signs
+//! are the same.)
 //!
-//! Coefficients come from formulas evaluated over power series ([`crate::formula`]), without truncation. A coefficient
-//! counts as zero where a relative change of the state by the tolerance would explain it: a state that was located
-//! numerically satisfies λ = δ = 0 no better than that.
+//! Coefficients come from formulas evaluated over power series ([`crate::formula`]), without truncation. A
+//! coefficient counts as zero where a relative change of the state by the tolerance would explain it: a state
+//! that was located numerically satisfies λ = δ = 0 no better than that.
 //!
 //! Constraints may be displacements or velocities (002 eq. 2.1c); for a velocity u ≥ 0, δ = u̇.
 
@@ -38,7 +40,8 @@ pub struct DecidingOptions {
     pub max_order: usize,
     /// Relative change of the state that must not change a decision (default 1e-9, from 1e-14 to 1e-3).
     pub tolerance: f64,
-    /// Slip speeds below this are zero (default 1e-6, as for [`Tolerances`](crate::lagrangian::active_set::Tolerances)).
+    /// Slip speeds below this are zero (default 1e-6, as for
+    /// [`Tolerances`](crate::lagrangian::active_set::Tolerances)).
     pub rest_speed: f64,
 }
 
@@ -55,9 +58,11 @@ pub enum Fate {
     Stays,
     /// It opens.
     Opens,
-    /// It stays closed because others do: its normal is a combination of theirs. It needs no force of its own.
+    /// It stays closed because others do: its normal is a combination of theirs. It needs no force of its
+    /// own.
     Carried,
-    /// Force and acceleration are zero in all orders that were looked at. It may touch without force for good.
+    /// Force and acceleration are zero in all orders that were looked at. It may touch without force for
+    /// good.
     Undecided,
 }
 
@@ -153,8 +158,8 @@ pub enum DerivativesError {
 
 pub(super) type Result<T> = std::result::Result<T, DerivativesError>;
 
-/// What becomes of contacts that touch and do not move apart (002 Theorem 5.4). `touching` are all contacts with zero
-/// gap and zero normal velocity; gaps and normal velocities themselves are not looked at.
+/// What becomes of contacts that touch and do not move apart (002 Theorem 5.4). `touching` are all contacts
+/// with zero gap and zero normal velocity; gaps and normal velocities themselves are not looked at.
 pub fn deciding_order(
     system: &System,
     state: &State,
@@ -258,7 +263,8 @@ fn solve_order(
     Ok(components.swap_remove(0))
 }
 
-/// Whether solutions differ in their accelerations (several forces with the same accelerations are one motion).
+/// Whether solutions differ in their accelerations (several forces with the same accelerations are one
+/// motion).
 fn velocities_differ(components: &[SolutionComponent], noise: &[f64], rows: &[usize]) -> bool {
     let first = &components[0].velocity;
     components[1..].iter().any(|piece| {

@@ -8,8 +8,8 @@
 //! a(q, t)ᵀq̇ + b(q, t): J = aᵀ ,      u = the velocity itself ,  γ = D u
 //! ```
 //!
-//! where D = q̇·∂/∂q + ∂/∂t is the rate at q̈ = 0, so that terms linear in q̇ and explicit time dependence are
-//! all in it (000 eq. 1–3; 001 §2). Derivatives are exact: each is one part of a formula evaluated over
+//! where D = q̇·∂/∂q + ∂/∂t is the rate at q̈ = 0, so that terms linear in q̇ and explicit time dependence
+//! are all in it (000 eq. 1–3; 001 §2). Derivatives are exact: each is one part of a formula evaluated over
 //! [`HyperDual`] numbers.
 
 use delassus_solve::linalg::{Matrix, rank_tolerance};
@@ -20,8 +20,8 @@ use crate::formula::{AnyFormula, ClosedRow, HyperDual, Point};
 
 /// The most negative eigenvalue that rounding may give a mass matrix scaled to unit diagonal.
 ///
-/// Entries come from formulas with a few hundred roundings at most (ε·100 ≈ 2e-14); a negative mass is of order
-/// one after scaling. The value lies between, nearer to rounding.
+/// Entries come from formulas with a few hundred roundings at most (ε·100 ≈ 2e-14); a negative mass is of
+/// order one after scaling. The value lies between, nearer to rounding.
 const NEGATIVE_MASS: f64 = -1e-10;
 
 /// How far, relative to its largest entry, the gradient of a velocity may differ between two velocities and
@@ -286,7 +286,8 @@ pub(super) fn check_state(system: &System, state: &State) -> Result<()> {
     }
 }
 
-/// An error unless the mass matrix is the same at velocities of no significance: the kinetic energy is quadratic.
+/// An error unless the mass matrix is the same at velocities of no significance: the kinetic energy is
+/// quadratic.
 fn check_quadratic(system: &System, state: &State, mass: &Matrix) -> Result<()> {
     let v = (0..state.v.len()).map(|i| 1.0 + 0.618 * (i as f64 + 1.0).sin() - state.v[i]).collect();
     let probe = State { v, ..state.clone() };

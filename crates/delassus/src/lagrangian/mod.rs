@@ -4,8 +4,9 @@
 //! d/dt ∂T/∂q̇ − ∂T/∂q + ∂V/∂q − Q = ∇h λ ,     0 ≤ h_u(q, t) ⊥ λ_u ≥ 0 ,     h_b(q, t) = 0
 //! ```
 //!
-//! with q ∈ ℝⁿ, kinetic energy T, potential V, generalized forces Q ∈ ℝⁿ, contacts h_u and joints h_b
-//! (000 §1.1, eq. 1; 001 §2). Matrices and vectors are derived by [`kinematics`](crate::lagrangian::kinematics::kinematics).
+//! with q ∈ ℝⁿ, kinetic energy T, potential V, generalized forces Q ∈ ℝⁿ, contacts h_u and joints h_b (000
+//! §1.1, eq. 1; 001 §2). Matrices and vectors are derived by
+//! [`kinematics`](crate::lagrangian::kinematics::kinematics).
 //!
 //! The rod of Painlevé, sliding on its tip, from closures:
 //!
@@ -156,8 +157,8 @@ pub struct Force {
     pub value: AnyFormula,
 }
 
-/// An external impulse on one coordinate at one time: velocities jump, positions stay. It acts on motions, not on the forces
-/// at an instant.
+/// An external impulse on one coordinate at one time: velocities jump, positions stay. It acts on motions,
+/// not on the forces at an instant.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Impulse {
     /// When, s.

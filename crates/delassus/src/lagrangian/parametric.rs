@@ -5,8 +5,8 @@
 //! p free  ─▶  variables x₁(p), x₂(p, x₁), …  ─▶  t(x), q(x), v(x)  ─▶  formulas f(q, v, t; x)
 //! ```
 //!
-//! Variables are the free parameters and those that depend on them, in the order of the file. Formulas of the system
-//! find them behind the coordinates, at `Point::q[n..]`.
+//! Variables are the free parameters and those that depend on them, in the order of the file. Formulas of the
+//! system find them behind the coordinates, at `Point::q[n..]`.
 
 use super::System;
 use crate::formula::{Expression, Formula, Number, Point};

@@ -4,8 +4,8 @@
 //! (k+2)(k+1) M q_{k+2} = Dᵀλ_k − r_k ,    δ_k = W λ_k + b_k ,    W = J M⁻¹ Dᵀ
 //! ```
 //!
-//! r_k, b_k: what the coefficients of lower order leave in the equations of motion and in the accelerations of the
-//! constraints (002 eq. 5.10 to 5.12). See [`crate::lagrangian::higher_derivatives`].
+//! r_k, b_k: what the coefficients of lower order leave in the equations of motion and in the accelerations
+//! of the constraints (002 eq. 5.10 to 5.12). See [`crate::lagrangian::higher_derivatives`].
 
 use delassus_solve::linalg::{Matrix, axpy, dot, norm};
 
@@ -251,8 +251,9 @@ impl<'a> Motion<'a> {
         x.map_or_else(|| vec![f64::NAN; r.len()], |x| x.data().iter().map(|a| -a).collect())
     }
 
-    /// What b_k may be off by: rounding, and a change of the state by the tolerance as the probes show it. Rows share it
-    /// in the kinetic metric, so that a row that happens not to feel the probes is not believed more than others.
+    /// What b_k may be off by: rounding, and a change of the state by the tolerance as the probes show it.
+    /// Rows share it in the kinetic metric, so that a row that happens not to feel the probes is not believed
+    /// more than others.
     pub(super) fn noise(&self, known: &Known, probes: &[Motion], k: usize, tolerance: f64) -> Vec<f64> {
         let b = &known.b;
         let size: Vec<f64> =

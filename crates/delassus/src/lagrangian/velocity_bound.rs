@@ -5,10 +5,10 @@
 //! a² ‖x‖² ≤ xᵀ M x ,     ‖f‖ ≤ c ,     ‖Ṁ‖ ≤ d
 //! ```
 //!
-//! (002 eq. 3.2–3.7.) f = −F holds all forces but those of constraints; a, c and d are bounds along the motion. Contacts and
-//! joints do no work, and impacts without a gain of energy make S no larger, so that the bound does not depend on how
-//! many there are: a motion that breaks it was integrated wrongly, or an impact brought energy (002 §3 needs p ≥ 0).
-//! Joints that depend on time do work, and are outside of it.
+//! (002 eq. 3.2–3.7.) f = −F holds all forces but those of constraints; a, c and d are bounds along the
+//! motion. Contacts and joints do no work, and impacts without a gain of energy make S no larger, so that the
+//! bound does not depend on how many there are: a motion that breaks it was integrated wrongly, or an impact
+//! brought energy (002 §3 needs p ≥ 0). Joints that depend on time do work, and are outside of it.
 
 use delassus_solve::linalg::{Matrix, norm};
 

@@ -5,19 +5,22 @@
 //! d = Σ over both halves of the largest |x₁ − x₀ − ¼h (v₀ + v₁)| + ρ|θ₁ − θ₀ − ¼h (ω₀ + ω₁)|
 //! ```
 //!
-//! y(h) is the state after one step of length h, y(½h, ½h) the one after two of half the length, ρ the bounding radius of a body and T the longest
-//! step: an error of velocity counts as what it moves a body within it. The two halves are what is kept; where the motion
-//! is smooth, their error is a third of e in the symmetric scheme. Richardson's extrapolation would have one order more, but of
-//! states that obey joints and contacts it makes one that does not.
+//! y(h) is the state after one step of length h, y(½h, ½h) the one after two of half the length, ρ the
+//! bounding radius of a body and T the longest step: an error of velocity counts as what it moves a body
+//! within it. The two halves are what is kept; where the motion is smooth, their error is a third of e in the
+//! symmetric scheme. Richardson's extrapolation would have one order more, but of states that obey joints and
+//! contacts it makes one that does not.
 //!
-//! d, the displacement less that of the mean velocity, is of the same order. It sees what the difference is blind to: a block that comes to
-//! rest in the last quarter of a step comes just as far in a step as in two halves, and too short in both by (1 − s)² μg h²/2, where s h
-//! is the time of the stop. A rebound changes the velocity on purpose, and at its moment: steps with one go without d.
+//! d, the displacement less that of the mean velocity, is of the same order. It sees what the difference is
+//! blind to: a block that comes to rest in the last quarter of a step comes just as far in a step as in two
+//! halves, and too short in both by (1 − s)² μg h²/2, where s h is the time of the stop. A rebound changes
+//! the velocity on purpose, and at its moment: steps with one go without d.
 //!
-//! Where bodies hit each other, begin to stick or to slide, a step is of first order, and its error falls with its length only:
-//! such steps shrink down to the shortest one, which is taken as it is and counted. Lengths are the longest one halved n times, and
-//! a step of length h begins at a multiple of h after the start: every multiple of the longest step is hit, and time is counted in
-//! whole numbers of the shortest one.
+//! Where bodies hit each other, begin to stick or to slide, a step is of first order, and its error falls
+//! with its length only: such steps shrink down to the shortest one, which is taken as it is and counted.
+//! Lengths are the longest one halved n times, and a step of length h begins at a multiple of h after the
+//! start: every multiple of the longest step is hit, and time is counted in whole numbers of the shortest
+//! one.
 
 use delassus_solve::problem::{InvalidProblem, Status};
 
@@ -26,7 +29,8 @@ use super::report::{KeyedImpulse, Snapshot, StepReport};
 use super::warm_start::{Keyed, add_impulses, impulses_of};
 use crate::world::{Body, World, WorldState};
 
-/// Steps are made anew with half the length where joints are open or bodies overlap by more than this many position tolerances.
+/// Steps are made anew with half the length where joints are open or bodies overlap by more than this many
+/// position tolerances.
 const MAX_OPENING_TOLERANCES: f64 = 1e3;
 /// The length doubles where the error of a step twice as long would be below this part of the tolerance.
 const DOUBLING_RATIO: f64 = 0.8;
@@ -150,8 +154,9 @@ struct Begin {
     time: f64,
 }
 
-/// Two steps of ½h, left as one of h, and how far they come from one of h; nothing where a number is not finite. `whole` is the
-/// state after that one where it is known, and then the state after the first half, which a step of half the length ends in.
+/// Two steps of ½h, left as one of h, and how far they come from one of h; nothing where a number is not
+/// finite. `whole` is the state after that one where it is known, and then the state after the first half,
+/// which a step of half the length ends in.
 fn two_halves(
     stepper: &mut Stepper,
     begin: &Begin,
@@ -229,7 +234,8 @@ fn distance(world: &World, a: &WorldState, b: &WorldState, time: f64) -> f64 {
     worst
 }
 
-/// How far the displacements of bodies in a step are from those of their mean velocities; not a number where one is not.
+/// How far the displacements of bodies in a step are from those of their mean velocities; not a number where
+/// one is not.
 fn defect(world: &World, a: &WorldState, b: &WorldState, h: f64) -> f64 {
     let mut worst = 0.0_f64;
     for (body, (a, b)) in world.bodies.iter().zip(a.bodies.iter().zip(&b.bodies)) {
@@ -248,14 +254,15 @@ fn defect(world: &World, a: &WorldState, b: &WorldState, h: f64) -> f64 {
     worst
 }
 
-/// The distance from its centre of mass at which a rotation counts: the bounding radius, at least the radius of gyration.
+/// The distance from its centre of mass at which a rotation counts: the bounding radius, at least the radius
+/// of gyration.
 fn lever(body: &Body) -> f64 {
     body.bounding_radius().max((body.inertia.max_element() / body.mass).sqrt())
 }
 
 impl Stepper {
-    /// Goes back to a snapshot that was made with steps of length `before`, and on from it with steps of length `dt`. Impulses,
-    /// where solves start and which forces are read from, are scaled with the length.
+    /// Goes back to a snapshot that was made with steps of length `before`, and on from it with steps of
+    /// length `dt`. Impulses, where solves start and which forces are read from, are scaled with the length.
     pub(super) fn return_to(&mut self, snapshot: &Snapshot, before: f64, dt: f64) {
         self.model.options.dt = dt;
         self.state.clone_from(&snapshot.state);

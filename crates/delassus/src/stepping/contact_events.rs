@@ -5,10 +5,11 @@
 //! closed:  gap ≤ δ  and  u_n ≤ ε_n ,      slide:  |u_t| > ε_t ,      stick:  |u_t| ≤ ε_t
 //! ```
 //!
-//! u_n and u_t are the normal and tangential relative velocity of a contact (m/s), r_n its normal impulse, h the step,
-//! δ the gap that counts as touching. ε_n = 0.1 |g| h and ε_t = 1e-4 |g| h, both at least 1e-7 m/s: what a step of free
-//! fall gives, scaled. Open, slide and stick are reported of pairs of bodies: a pair slides while one of its points does.
-//! Jams and the ends of rebounds are found by the step itself ([`StepReport`]); they are listed among the others.
+//! u_n and u_t are the normal and tangential relative velocity of a contact (m/s), r_n its normal impulse, h
+//! the step, δ the gap that counts as touching. ε_n = 0.1 |g| h and ε_t = 1e-4 |g| h, both at least 1e-7 m/s:
+//! what a step of free fall gives, scaled. Open, slide and stick are reported of pairs of bodies: a pair
+//! slides while one of its points does. Jams and the ends of rebounds are found by the step itself
+//! ([`StepReport`]); they are listed among the others.
 
 use glam::DVec3;
 
@@ -220,8 +221,8 @@ impl ContactEvents {
                 ));
             }
         }
-        // Velocities at the end of a half-implicit step belong to the normals at its begin: on a curved surface they
-        // seem to separate from those at its end while the contact still carries a force.
+        // Velocities at the end of a half-implicit step belong to the normals at its begin: on a curved
+        // surface they seem to separate from those at its end while the contact still carries a force.
         let half_implicit = stepper.model.options.scheme == Scheme::HalfImplicit;
         let Thresholds { touching, .. } = Thresholds::of(stepper);
         let still_touches = |pair: [u32; 2]| {

@@ -4,8 +4,8 @@
 //! min ½ Δqᵀ M Δq   with   gap(q ⊕ Δq) ≥ 0 ,   g(q ⊕ Δq) = 0
 //! ```
 //!
-//! Δq are displacements and rotations, M the masses (6 per body), to first order: one step of 004 eq. 9 from rest, without weight and
-//! friction, whose positions are kept and whose velocities are not.
+//! Δq are displacements and rotations, M the masses (6 per body), to first order: one step of 004 eq. 9 from
+//! rest, without weight and friction, whose positions are kept and whose velocities are not.
 
 use glam::DVec3;
 
@@ -18,8 +18,9 @@ const SEPARATION_STEP: f64 = 1e-6;
 /// Overlaps of bodies and openings of joints that may remain, m or rad.
 const MAX_REMAINING_OPENING: f64 = 1e-6;
 
-/// Separates bodies that overlap, by the least motion in the sense of their masses; velocities stay as they are in space. How
-/// far the centre moved that moved most, m; `None` where bodies still overlap or joints are open: then the state is as it was.
+/// Separates bodies that overlap, by the least motion in the sense of their masses; velocities stay as they
+/// are in space. How far the centre moved that moved most, m; `None` where bodies still overlap or joints are
+/// open: then the state is as it was.
 pub fn depenetrate(world: &World, state: &mut WorldState) -> Option<f64> {
     let mut idle = world.clone();
     (idle.gravity, idle.surfaces) = (DVec3::ZERO, vec![]);

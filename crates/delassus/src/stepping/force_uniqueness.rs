@@ -4,11 +4,11 @@
 //! H z = 0 ,   z ≠ 0 ,   r + ε z in the laws for small ε > 0
 //! ```
 //!
-//! Held joints change by any z; a contact inside its cone too; one that slides along its own ray. One that rests on its
-//! cone, μ r_n = ‖r_t‖, moves into it where gᵀ z > 0 with the inward normal g = (μ, −r_t/‖r_t‖). With p the parts of the g in
-//! the null space of H, such a z is the point of the hull of all p that is nearest to 0, unless that is 0 (Gordan);
-//! then what rests on its cone may change along its ray only. A z that is found is a proof. Bodies that impulses connect are
-//! looked at together, group by group.
+//! Held joints change by any z; a contact inside its cone too; one that slides along its own ray. One that
+//! rests on its cone, μ r_n = ‖r_t‖, moves into it where gᵀ z > 0 with the inward normal g = (μ, −r_t/‖r_t‖).
+//! With p the parts of the g in the null space of H, such a z is the point of the hull of all p that is
+//! nearest to 0, unless that is 0 (Gordan); then what rests on its cone may change along its ray only. A z
+//! that is found is a proof. Bodies that impulses connect are looked at together, group by group.
 
 use delassus_solve::linalg::{dot, norm};
 use delassus_solve::problem::Law;

@@ -1,8 +1,9 @@
-//! The forces behind a step: of contacts and joints, whether others would do as well, and where friction jams.
+//! The forces behind a step: of contacts and joints, whether others would do as well, and where friction
+//! jams.
 //!
-//! A contact that slides along e with friction μ is pressed by its own friction where w_nn − μ w_nt·e ≤ 0, w its block of the
-//! Delassus matrix with the joints held (003 eq. 38–39); where it also approaches, no sliding force stops it, and the
-//! step stops it by an impulse: an impact without collision.
+//! A contact that slides along e with friction μ is pressed by its own friction where w_nn − μ w_nt·e ≤ 0, w
+//! its block of the Delassus matrix with the joints held (003 eq. 38–39); where it also approaches, no
+//! sliding force stops it, and the step stops it by an impulse: an impact without collision.
 
 use delassus_solve::analysis::{ImpulseRange, friction_cone, impulse_range};
 use delassus_solve::contact::ContactOptions;
@@ -36,8 +37,8 @@ impl Stepper {
         self.substep.last_solver(self.model.is_symmetric()).last_problem()
     }
 
-    /// Mean force and moment of each joint on its second body in the last step, world axes, the moment about the joint's
-    /// frame on that body.
+    /// Mean force and moment of each joint on its second body in the last step, world axes, the moment about
+    /// the joint's frame on that body.
     pub fn joint_forces(&self) -> Vec<[DVec3; 2]> {
         let (world, rows) = (&self.model.world, self.linearization.joint_rows());
         let mut forces = vec![[DVec3::ZERO; 2]; world.joints.len()];
@@ -63,7 +64,8 @@ impl Stepper {
         forces
     }
 
-    /// The forces of contacts now: those that the next step would begin with, and which others would do as well.
+    /// The forces of contacts now: those that the next step would begin with, and which others would do as
+    /// well.
     pub fn forces(&self) -> Result<Forces, InvalidProblem> {
         let (h, on) = (self.model.options.dt, &self.linearization);
         let mut v = vec![];
@@ -173,8 +175,9 @@ pub(super) struct JamSearch<'a> {
     pub(super) contact_impulse: &'a [[f64; MAX_CONTACT_ROWS]],
 }
 
-/// Contacts that slid before the substep and stick after it because friction presses them together faster than they can give
-/// way (003 eq. 38–39): where no sliding force exists, and where one does but the contact jammed all the same.
+/// Contacts that slid before the substep and stick after it because friction presses them together faster
+/// than they can give way (003 eq. 38–39): where no sliding force exists, and where one does but the contact
+/// jammed all the same.
 pub(super) fn find_jams(on: &JamSearch<'_>, velocity_before: &mut Vec<f64>, jams: &mut Vec<Jam>) {
     let JamSearch { model, linearization, start, .. } = on;
     let contacts = linearization.contacts();
@@ -209,7 +212,8 @@ pub(super) fn find_jams(on: &JamSearch<'_>, velocity_before: &mut Vec<f64>, jams
     }
 }
 
-/// The 3 × 3 block of W of a contact, with the bilateral rows of joints closed. Above [`MAX_JAM_ROWS`] of them, without.
+/// The 3 × 3 block of W of a contact, with the bilateral rows of joints closed. Above [`MAX_JAM_ROWS`] of
+/// them, without.
 fn block_with_joints(model: &Model, linearization: &Linearization, i: usize) -> Matrix {
     let contact = &linearization.contact_rows()[i];
     let (rows, masses) = (linearization.joint_rows(), &model.masses);

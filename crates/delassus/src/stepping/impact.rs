@@ -4,10 +4,11 @@
 //! M (v⁺ − v⁻) = Jᵀ p ,     (p, J v⁻, J v⁺) in the law of impact
 //! ```
 //!
-//! The solve of a step has Moreau's law in it, 0 ≤ u_n + e u_n⁻ ⊥ r_n ≥ 0. Any other law works on velocities that jump, so the substep
-//! that ends in an impact goes in two: v⁻ are the velocities with weight and joints carried but without the impulses
-//! of the contacts that are hit, and v⁺ follows for every group of touching and jointed bodies that is hit (001 §6), dense
-//! and group by group. What is bounded or given as a force has no percussion; nor has rolling friction.
+//! The solve of a step has Moreau's law in it, 0 ≤ u_n + e u_n⁻ ⊥ r_n ≥ 0. Any other law works on velocities
+//! that jump, so the substep that ends in an impact goes in two: v⁻ are the velocities with weight and joints
+//! carried but without the impulses of the contacts that are hit, and v⁺ follows for every group of touching
+//! and jointed bodies that is hit (001 §6), dense and group by group. What is bounded or given as a force has
+//! no percussion; nor has rolling friction.
 
 use delassus_solve::impact::{
     ImpactContact, ImpactLaw, ImpactProblem, ImpactResult, ImpactStatus, resolve_impact,
@@ -70,8 +71,9 @@ struct Group {
     contacts: Vec<usize>,
 }
 
-/// Applies a law of impact that is not in the solve to the contacts that rebound; the targets of the solve that follows are
-/// then those of contacts at rest. Where the law has no outcome, they stay, and the status is `NoSolution`.
+/// Applies a law of impact that is not in the solve to the contacts that rebound; the targets of the solve
+/// that follows are then those of contacts at rest. Where the law has no outcome, they stay, and the status
+/// is `NoSolution`.
 pub(super) fn apply_impact_law(model: &Model, on: &Linearization, mut state: ImpactState<'_>) -> Status {
     let mut status = Status::Solved;
     let Some(law) = model.options.impact_law.apart() else { return status };
@@ -315,7 +317,8 @@ mod tests {
     use crate::world::{ShapeKind, Surface};
     use glam::DVec3;
 
-    /// Velocities along x of a row of three equal balls that touch, after the first hits the two at rest with speed 1.
+    /// Velocities along x of a row of three equal balls that touch, after the first hits the two at rest with
+    /// speed 1.
     fn three_balls(law: StepImpactLaw, e: f64) -> (Status, Vec<f64>, Vec<Option<f64>>) {
         let (mut world, mut state) = ball_on_floor(Surface { restitution: e, ..smooth() }, 1.0, DVec3::ZERO);
         let centre = state.bodies[1].pose.position;

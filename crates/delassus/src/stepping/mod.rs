@@ -1,24 +1,26 @@
 //! Time stepping of rigid bodies with joints, contacts and exact Coulomb friction.
 //!
-//! A step is a sequence of substeps, most often one: detect → linearize → targets → solve → advance → accept, shorten or
-//! separate.
+//! A step is a sequence of substeps, most often one: detect → linearize → targets → solve → advance → accept,
+//! shorten or separate.
 //!
-//! Default, symmetric: half a kick, a drift that ends with all joints closed and no bodies overlapping, half a kick that
-//! ends with velocities which the joints and contacts allow.
+//! Default, symmetric: half a kick, a drift that ends with all joints closed and no bodies overlapping, half
+//! a kick that ends with velocities which the joints and contacts allow.
 //!
 //! ```text
 //! v½ = v_k + ½h M⁻¹F(q_k) + M⁻¹H(q_k)ᵀ r₁ ,   q_{k+1} = q_k ⊕ h v½ ,   g(q_{k+1}) = 0 ,   0 ≤ gap(q_{k+1}) ⊥ r₁ₙ ≥ 0
 //! v_{k+1} = v½ + ½h M⁻¹F(q_{k+1}) + M⁻¹H(q_{k+1})ᵀ r₂ ,   ġ = 0 ,   0 ≤ u_n + e u_n⁻ ⊥ r₂ₙ ≥ 0
 //! ```
 //!
-//! Friction obeys Coulomb's law in both halves, with the velocities v½ and v_{k+1}. Without contacts this is the RATTLE
-//! scheme: symplectic, of second order, constraints at the level of positions and of velocities. The half-implicit scheme
-//! of 004 eq. 9 has one solve a step, v_{k+1} = v_k + h M⁻¹F + M⁻¹Hᵀ r with gap/h + u_n ≥ 0 and
-//! q_{k+1} = q_k ⊕ h v_{k+1}, and is of first order. In both, gaps and joints are those at the end of the step, found by repeating the
-//! solve with what the linearization missed (004 keeps them at the level of velocities only).
+//! Friction obeys Coulomb's law in both halves, with the velocities v½ and v_{k+1}. Without contacts this is
+//! the RATTLE scheme: symplectic, of second order, constraints at the level of positions and of velocities.
+//! The half-implicit scheme of 004 eq. 9 has one solve a step, v_{k+1} = v_k + h M⁻¹F + M⁻¹Hᵀ r with gap/h +
+//! u_n ≥ 0 and q_{k+1} = q_k ⊕ h v_{k+1}, and is of first order. In both, gaps and joints are those at the
+//! end of the step, found by repeating the solve with what the linearization missed (004 keeps them at the
+//! level of velocities only).
 //!
-//! A rebound needs its moment: where a contact with restitution closes or a limit is reached within a step, the step is cut
-//! there (`time_of_impact.rs`). The law in the second solve is Moreau's; other laws of impact act before it (`impact.rs`).
+//! A rebound needs its moment: where a contact with restitution closes or a limit is reached within a step,
+//! the step is cut there (`time_of_impact.rs`). The law in the second solve is Moreau's; other laws of impact
+//! act before it (`impact.rs`).
 
 mod adaptive;
 mod contact_events;
@@ -127,11 +129,13 @@ impl Clock {
 }
 
 impl Stepper {
-    /// A stepper that begins at a state. Joints that are beyond their limits there are first brought back by the least motion
-    /// ([`close_loops`]). Bodies that overlap are separated by the least motion in the sense of their masses, and keep their
-    /// velocities ([`depenetrate`]); where that cannot be done, the first step pushes them.
+    /// A stepper that begins at a state. Joints that are beyond their limits there are first brought back by
+    /// the least motion ([`close_loops`]). Bodies that overlap are separated by the least motion in the sense
+    /// of their masses, and keep their velocities ([`depenetrate`]); where that cannot be done, the first
+    /// step pushes them.
     ///
-    /// Refuses what [`check_world`](crate::world::check_world) refuses, and steps and tolerances that are no positive numbers.
+    /// Refuses what [`check_world`](crate::world::check_world) refuses, and steps and tolerances that are no
+    /// positive numbers.
     pub fn new(
         world: impl Into<Arc<World>>,
         state: WorldState,
@@ -178,8 +182,8 @@ impl Stepper {
         self.impulses.rows.fill(0.0);
     }
 
-    /// A stepper that goes on from a snapshot, with the same bits as the one that made it. Refuses what [`Stepper::new`]
-    /// refuses.
+    /// A stepper that goes on from a snapshot, with the same bits as the one that made it. Refuses what
+    /// [`Stepper::new`] refuses.
     pub fn resume(
         world: impl Into<Arc<World>>,
         snapshot: Snapshot,
@@ -225,7 +229,8 @@ impl Stepper {
         &self.model.options
     }
 
-    /// Goes on with other options. Where the length of steps changes, time goes on from now as by [`Stepper::set_dt`].
+    /// Goes on with other options. Where the length of steps changes, time goes on from now as by
+    /// [`Stepper::set_dt`].
     ///
     /// Refuses steps and tolerances that are no positive numbers.
     pub fn set_options(&mut self, options: StepOptions) -> Result<(), WorldError> {
@@ -239,8 +244,8 @@ impl Stepper {
         Ok(())
     }
 
-    /// Goes on with steps of this length, s: after n of them the time is that of now plus n dt. Forces stay what they are.
-    /// The count of steps begins anew.
+    /// Goes on with steps of this length, s: after n of them the time is that of now plus n dt. Forces stay
+    /// what they are. The count of steps begins anew.
     ///
     /// Refuses a length that is no positive number.
     pub fn set_dt(&mut self, dt: f64) -> Result<(), WorldError> {
@@ -281,10 +286,11 @@ impl Stepper {
 
     /// One step.
     ///
-    /// Once a scene is steady (the same contacts and joints from step to step) a step takes no memory. What does take some:
-    /// contacts and boxes of shapes that come and go, until there is memory for them; jams and Zeno accumulations, which are
-    /// named in the report; problems of more than 500 contacts, which are swept without W or by several threads; motors, drives
-    /// and forces given by formulas; contacts of hulls and meshes; and solves that fail and are tried again by other methods.
+    /// Once a scene is steady (the same contacts and joints from step to step) a step takes no memory. What
+    /// does take some: contacts and boxes of shapes that come and go, until there is memory for them; jams
+    /// and Zeno accumulations, which are named in the report; problems of more than 500 contacts, which are
+    /// swept without W or by several threads; motors, drives and forces given by formulas; contacts of hulls
+    /// and meshes; and solves that fail and are tried again by other methods.
     pub fn step(&mut self) -> Result<StepReport, InvalidProblem> {
         let mut report = self.advance(ContactEnergy::Bounded)?;
         self.separate_overlaps(&mut report);
@@ -332,8 +338,8 @@ impl Stepper {
         Ok(report)
     }
 
-    /// Joints beyond their limits are brought back by a motion, not by a velocity with which they would go on to the other
-    /// side.
+    /// Joints beyond their limits are brought back by a motion, not by a velocity with which they would go on
+    /// to the other side.
     fn close_joints_beyond_limits(&mut self) {
         let beyond = self.linearization.is_beyond_limits(self.model.touching());
         if beyond && close_loops(&self.model.world, &mut self.state).is_ok() {
@@ -374,8 +380,8 @@ impl Stepper {
         report.joint_error = linearization.joint_error();
     }
 
-    /// Whatever was solved, bodies that overlap and joints that are open are reported, and the next step shall not throw
-    /// them apart.
+    /// Whatever was solved, bodies that overlap and joints that are open are reported, and the next step
+    /// shall not throw them apart.
     fn separate_overlaps(&mut self, report: &mut StepReport) {
         let reported = REPORTED_TOUCHING_RATIO * self.model.touching();
         if report.penetration <= reported && report.joint_error <= reported {

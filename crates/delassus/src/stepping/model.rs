@@ -162,7 +162,8 @@ pub(super) mod fixtures {
         AnyFormula::new(Expression::parse(text, &Symbols::default()).unwrap())
     }
 
-    /// A ball that slides along the z axis on the frame, with one action on its coordinate, at height z. No gravity.
+    /// A ball that slides along the z axis on the frame, with one action on its coordinate, at height z. No
+    /// gravity.
     pub fn slider(kind: ActionKind, z: f64, velocity: f64) -> (World, WorldState) {
         let frame = body("frame", true, ShapeKind::Sphere { radius: 0.5 * RADIUS });
         let ball = body("ball", false, ShapeKind::Sphere { radius: RADIUS });

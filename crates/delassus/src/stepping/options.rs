@@ -165,8 +165,8 @@ impl fmt::Display for Scheme {
 }
 
 impl StepImpactLaw {
-    /// The law in time steps, where impacts of the energetic law follow each other, contact after contact; `None` for a
-    /// matrix of restitution, which time steps do not have.
+    /// The law in time steps, where impacts of the energetic law follow each other, contact after contact;
+    /// `None` for a matrix of restitution, which time steps do not have.
     pub fn of(law: &ImpactLaw) -> Option<StepImpactLaw> {
         match law {
             ImpactLaw::Moreau => Some(StepImpactLaw::Moreau),

@@ -76,7 +76,8 @@ pub struct StepReport {
     pub impacts: usize,
     /// Contacts that came to rest after ever smaller rebounds.
     pub accumulations: Vec<Accumulation>,
-    /// Whether there are other impulses for the same motion. Shown, not guessed: where it is false, none were found.
+    /// Whether there are other impulses for the same motion. Shown, not guessed: where it is false, none were
+    /// found.
     pub non_unique: bool,
 }
 
@@ -117,7 +118,8 @@ pub(super) fn worse(a: Status, b: Status) -> Status {
     if a == Status::Solved { b } else { a }
 }
 
-/// What is furthest open at a state in parts of what is allowed. The values of joints there come first bilateral, then limits.
+/// What is furthest open at a state in parts of what is allowed. The values of joints there come first
+/// bilateral, then limits.
 pub(super) fn worst_opening(
     model: &Model,
     on: &Linearization,
@@ -182,8 +184,8 @@ pub struct Snapshot {
 /// Forces of contacts at a moment.
 #[derive(Clone, Debug)]
 pub struct Forces {
-    /// Per contact of the stepper: normal force, and friction in world axes. Where forces are not unique, those of
-    /// least norm.
+    /// Per contact of the stepper: normal force, and friction in world axes. Where forces are not unique,
+    /// those of least norm.
     pub contacts: Vec<(f64, DVec3)>,
     /// Which normal forces go with the same motion: per row of a joint that counts, then per closed contact.
     pub ranges: ImpulseRange,

@@ -4,9 +4,9 @@
 //! Σ h_k = dt ,   h_k ≤ dt/2ⁿ after n substeps that were not solved ,   h_k ends at an impact or a limit
 //! ```
 //!
-//! A step of dt is one substep as long as nothing happens in it. A rebound needs its moment: a substep ends where a
-//! contact with restitution closes or a limit is reached. With few contacts a substep that is not solved is made again
-//! with half the length.
+//! A step of dt is one substep as long as nothing happens in it. A rebound needs its moment: a substep ends
+//! where a contact with restitution closes or a limit is reached. With few contacts a substep that is not
+//! solved is made again with half the length.
 
 use delassus_solve::problem::Status;
 
@@ -95,7 +95,8 @@ pub(super) enum SubstepOutcome {
         /// Length of the next, s.
         length: f64,
     },
-    /// Contacts gave energy: it shall be made again with linearized gaps, and what overlaps is separated without a velocity.
+    /// Contacts gave energy: it shall be made again with linearized gaps, and what overlaps is separated
+    /// without a velocity.
     Depenetrate,
 }
 

@@ -5,8 +5,8 @@
 //! velocities:  u + rate = 0 ,                  0 ≤ u_n + e u_n⁻ ⊥ r_n ≥ 0
 //! ```
 //!
-//! u are the velocities of rows, g their values, u_n⁻ the speed of arrival, h the length of the substep. Source: 004 eq. 9;
-//! restitution by Moreau (001 eq. 84).
+//! u are the velocities of rows, g their values, u_n⁻ the speed of arrival, h the length of the substep.
+//! Source: 004 eq. 9; restitution by Moreau (001 eq. 84).
 //!
 //! Springs and dampers, k and d, in the two halves of a symmetric substep:
 //!
@@ -14,9 +14,9 @@
 //! r₁ = −½h (k (g + ½(1 + σ) h u½) + d u½) ,   r₂ = r₁ − ½h σ d (u − u½) ,   σ = z/(1 + z) ,   z = ½h d H M⁻¹ Hᵀ
 //! ```
 //!
-//! Without damping σ is zero: the midpoint rule, which keeps the energy. With it the step is of second order still, σ being
-//! of the order of h, and what is damped stiffly decays at once instead of changing its sign from step to step: a damper by
-//! itself slows down by 1/(1 + 2z + 2z² + z³) for e^(−2z).
+//! Without damping σ is zero: the midpoint rule, which keeps the energy. With it the step is of second order
+//! still, σ being of the order of h, and what is damped stiffly decays at once instead of changing its sign
+//! from step to step: a damper by itself slows down by 1/(1 + 2z + 2z² + z³) for e^(−2z).
 
 use super::linearization::Linearization;
 use super::model::{Model, REST_SPEED_RATIO};
@@ -29,7 +29,8 @@ use crate::world::{BodyState, Row, RowKind, row_mobility, row_velocity};
 
 /// Below this σ z the change of a damper in the second half is rounding.
 const NEGLIGIBLE_DAMPING: f64 = 1e-9;
-/// A contact or limit arrives freely where the first half of a step takes no more than this part of its speed.
+/// A contact or limit arrives freely where the first half of a step takes no more than this part of its
+/// speed.
 const FREE_ARRIVAL_RATIO: f64 = 0.01;
 /// Substeps shorter than this part of the step are too short to measure an acceleration by.
 const MIN_MEASURING_RATIO: f64 = 1e-3;
@@ -370,7 +371,8 @@ impl SubstepView<'_> {
                 RowTarget::LeftOut
             }
             RowKind::Limit { restitution } if row.value <= touching => {
-                // The speed at which it arrived: not the one with which the step left it here, nor the weight on it.
+                // The speed at which it arrived: not the one with which the step left it here, nor the weight
+                // on it.
                 let begin = self.limit_speed(i);
                 let taken = first * row_mobility(rows, row, masses);
                 // Where next to nothing was taken from it on the way, the middle shows how it went on.
@@ -435,7 +437,8 @@ impl SubstepView<'_> {
         }
     }
 
-    /// How fast a contact gains closing speed: measured on the way where it was free, from the forces on its bodies else.
+    /// How fast a contact gains closing speed: measured on the way where it was free, from the forces on its
+    /// bodies else.
     fn closing_acceleration(
         &self,
         i: usize,
@@ -451,7 +454,8 @@ impl SubstepView<'_> {
         if free { (then.speed - arrives) / self.h() } else { -rows.velocity(0, &scratch.acceleration) }
     }
 
-    /// When a contact that arrives too slowly to rebound would have come to rest, in a substep that ends at t.
+    /// When a contact that arrives too slowly to rebound would have come to rest, in a substep that ends at
+    /// t.
     fn zeno_accumulation(
         &self,
         i: usize,

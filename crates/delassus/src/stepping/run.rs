@@ -81,7 +81,8 @@ pub struct StepRecord<'a> {
     pub contacts: &'a ContactEvents,
     /// How long the next steps may be.
     pub length: &'a StepLength,
-    /// The estimate of an adaptive step; `None` for fixed ones, and for one that is shorter than all adaptive ones.
+    /// The estimate of an adaptive step; `None` for fixed ones, and for one that is shorter than all adaptive
+    /// ones.
     pub estimate: Option<StepEstimate>,
 }
 
@@ -114,8 +115,8 @@ pub fn no_time_left(t: f64, t_end: f64, length: &StepLength) -> bool {
     t_end - t <= time_slack(length.longest())
 }
 
-/// Steps until `t_end`, or until the recorder, which is called after every step, breaks. `contacts` finds the events of
-/// contacts; where a run goes on later, `length` and `contacts` go on with it.
+/// Steps until `t_end`, or until the recorder, which is called after every step, breaks. `contacts` finds the
+/// events of contacts; where a run goes on later, `length` and `contacts` go on with it.
 pub fn run_until<B>(
     stepper: &mut Stepper,
     t_end: f64,
@@ -184,8 +185,8 @@ mod tests {
         Stepper::new(world, state, StepOptions { dt, ..StepOptions::default() }).unwrap()
     }
 
-    /// Free fall over a time that is no multiple of the step: the last step is shorter, and z = 100 − g t²/2, which the
-    /// symmetric scheme integrates without error.
+    /// Free fall over a time that is no multiple of the step: the last step is shorter, and z = 100 − g t²/2,
+    /// which the symmetric scheme integrates without error.
     #[test]
     fn fixed_steps_end_at_the_end() {
         let mut stepper = falling(0.03);
@@ -224,8 +225,8 @@ mod tests {
         assert_eq!(stepper.steps(), 3);
     }
 
-    /// Of free fall the scheme makes no error: adaptive steps are as long as they may be, and the rest is shorter than
-    /// the shortest one.
+    /// Of free fall the scheme makes no error: adaptive steps are as long as they may be, and the rest is
+    /// shorter than the shortest one.
     #[test]
     fn adaptive_steps_hit_the_end() {
         let mut stepper = falling(0.1);

@@ -5,8 +5,8 @@
 //! missed:       gap(q_{k+1}) < 0   without a contact in the linearization at q_k
 //! ```
 //!
-//! u_n is the normal velocity of the motion v without impulses. A contact is linearized by its tangent plane: what
-//! passes an edge would be pushed by the plane of a face that it never meets.
+//! u_n is the normal velocity of the motion v without impulses. A contact is linearized by its tangent plane:
+//! what passes an edge would be pushed by the plane of a face that it never meets.
 
 use super::linearization::{Linearization, Linearizer};
 use super::model::Model;
@@ -15,7 +15,8 @@ use super::warm_start::key;
 use crate::collision::{Contact, Features};
 use crate::world::{BodyState, WorldState};
 
-/// The part of the thinner shape that bodies may move by for a contact to be left out: what is faster could be through.
+/// The part of the thinner shape that bodies may move by for a contact to be left out: what is faster could
+/// be through.
 const MAX_MOTION_RATIO: f64 = 0.5;
 /// A contact sees an overlap where its own gap is below this part of what counts as touching.
 const SEEN_OVERLAP_RATIO: f64 = 0.5;
@@ -38,9 +39,9 @@ pub(super) struct MissedContacts<'a> {
 }
 
 impl ContactSearch {
-    /// Contacts that only the linearized gap closes: their shapes do not overlap halfway along the motion without impulses, nor
-    /// at its end. [`ContactSearch::find_missed`] finds them again where other impulses lead into an overlap. The state
-    /// comes back as it was.
+    /// Contacts that only the linearized gap closes: their shapes do not overlap halfway along the motion
+    /// without impulses, nor at its end. [`ContactSearch::find_missed`] finds them again where other impulses
+    /// lead into an overlap. The state comes back as it was.
     pub(super) fn find_speculative(
         &mut self,
         on: SubstepView<'_>,
@@ -82,7 +83,8 @@ impl ContactSearch {
         speculative
     }
 
-    /// Contacts of bodies that overlap at a state though the linearization at the poses `begin` does not keep them apart.
+    /// Contacts of bodies that overlap at a state though the linearization at the poses `begin` does not keep
+    /// them apart.
     pub(super) fn find_missed(
         &mut self,
         model: &Model,
@@ -98,7 +100,8 @@ impl ContactSearch {
         new.clear();
         let tolerance = model.touching();
         for mut contact in overlaps.drain(..).filter(|contact| contact.gap < -tolerance) {
-            // The point of a rim or an edge that touches may have moved on: one that does not see the overlap is another.
+            // The point of a rim or an edge that touches may have moved on: one that does not see the overlap
+            // is another.
             let poses = contact.bodies.map(|b| &state.bodies[b as usize].pose);
             let sees = |c: &Contact| {
                 key(c) == key(&contact) && c.gap_at(poses[0], poses[1]).0 < -SEEN_OVERLAP_RATIO * tolerance
@@ -174,7 +177,8 @@ mod tests {
         let (contacts, found) =
             speculative(ball_at_edge(DVec3::new(0.5, 0.0, 1.051), DVec3::new(0.0, 0.0, -2.0)));
         assert_eq!((contacts, found.len()), (1, 0));
-        // Diagonally beside the edge, moving along it past the corner of the linearized gap: it never overlaps.
+        // Diagonally beside the edge, moving along it past the corner of the linearized gap: it never
+        // overlaps.
         let beside = DVec3::new(1.0 + 0.037, 0.0, 1.0 + 0.037);
         let (contacts, found) = speculative(ball_at_edge(beside, DVec3::new(1.5, 0.0, -1.9)));
         assert_eq!((contacts, found.len()), (1, 1));

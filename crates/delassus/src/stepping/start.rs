@@ -14,8 +14,8 @@ use super::depenetrate;
 use crate::collision::{Collider, Contact};
 use crate::world::{CloseError, Opening, World, WorldState, close_loops, opening, project_velocities};
 
-/// Joints that are open or beyond limits by no more than this are closed, and bodies that overlap by no more touch,
-/// m or rad.
+/// Joints that are open or beyond limits by no more than this are closed, and bodies that overlap by no more
+/// touch, m or rad.
 pub const CLOSED: f64 = 1e-9;
 /// Joint velocities up to this part of the largest velocity are rounding.
 const ROUNDING: f64 = 1e-9;

@@ -5,9 +5,9 @@
 //! v_{k+1} = v½ + ½h M⁻¹F + M⁻¹Hᵀ r₂ ,   ġ = 0 ,   0 ≤ u_n + e u_n⁻ ⊥ r₂ₙ ≥ 0
 //! ```
 //!
-//! In the first solve H is taken at q_k; the solve is repeated with what the linearization missed until g and the gaps hold
-//! at q_{k+1}. In the second H is taken at q_{k+1}. The half-implicit scheme has the first solve only, with whole kicks. Both
-//! schemes are derived in the front file. Source: 004 eq. 9.
+//! In the first solve H is taken at q_k; the solve is repeated with what the linearization missed until g and
+//! the gaps hold at q_{k+1}. In the second H is taken at q_{k+1}. The half-implicit scheme has the first
+//! solve only, with whole kicks. Both schemes are derived in the front file. Source: 004 eq. 9.
 
 use delassus_solve::contact::ContactOptions;
 use delassus_solve::problem::{InvalidProblem, Status};
@@ -37,14 +37,15 @@ use crate::world::{BodyState, FIXED_SLOT, Row, WorldState, row_velocity};
 const MAX_POSITION_PASSES: usize = 8;
 /// Passes among them that let bodies touch which the linearized gap kept apart, for few contacts.
 const MAX_EXACT_PASSES: usize = 2;
-/// What joints are open or bodies overlap by after the last pass is reported from this many times what is allowed.
+/// What joints are open or bodies overlap by after the last pass is reported from this many times what is
+/// allowed.
 const REPORTED_OPENING_RATIO: f64 = 10.0;
-/// How much of the kinetic energy of the bodies that contacts push their work may be. In exact motion it is at most zero. In
-/// the scenes it is below 1e-8, among thin discs in a heap now and then 1e-3; a rod that one step turned by a radian was
-/// thrown away with a hundred times its energy.
+/// How much of the kinetic energy of the bodies that contacts push their work may be. In exact motion it is
+/// at most zero. In the scenes it is below 1e-8, among thin discs in a heap now and then 1e-3; a rod that one
+/// step turned by a radian was thrown away with a hundred times its energy.
 const MAX_ENERGY_GAIN: f64 = 1e-2;
-/// The work of one solve with few contacts, in multiplications: so much, and so much for each pair of constraints. That is a
-/// thousand sweeps and some tens of factorizations.
+/// The work of one solve with few contacts, in multiplications: so much, and so much for each pair of
+/// constraints. That is a thousand sweeps and some tens of factorizations.
 const BASE_WORK: u64 = 2_000_000;
 const WORK_PER_PAIR: u64 = 10_000;
 
@@ -107,7 +108,8 @@ impl SubstepStart {
     }
 }
 
-/// Work of the impulses of contacts in a solve, and the kinetic energy before it of the bodies that they push.
+/// Work of the impulses of contacts in a solve, and the kinetic energy before it of the bodies that they
+/// push.
 #[derive(Clone, Copy)]
 struct ContactWork {
     work: f64,
@@ -129,8 +131,8 @@ pub(super) struct SubstepWorkspace {
     arrivals: ArrivalScratch,
     contact_search: ContactSearch,
     jam_velocity: Vec<f64>,
-    /// One for the solves that end in positions, one for those that end in velocities: each keeps the structure of its
-    /// problem.
+    /// One for the solves that end in positions, one for those that end in velocities: each keeps the
+    /// structure of its problem.
     position_solver: FallbackSolver,
     velocity_solver: FallbackSolver,
     /// Solves of the step that failed.
@@ -266,8 +268,8 @@ impl Stepper {
         Ok(all_solved)
     }
 
-    /// Bodies that overlap at the end of the drift though no contact was found before: their contacts join the substep.
-    /// Whether there are any.
+    /// Bodies that overlap at the end of the drift though no contact was found before: their contacts join
+    /// the substep. Whether there are any.
     fn add_missed_contacts(&mut self, h: f64) -> bool {
         let Stepper { model, linearization, substep, .. } = self;
         let SubstepWorkspace { start, targets, impulses, contact_search, .. } = substep;
@@ -291,8 +293,8 @@ impl Stepper {
         any
     }
 
-    /// The half of a substep that ends in velocities; adds its impulses to those of the first half. Whether contacts gave
-    /// energy in both together.
+    /// The half of a substep that ends in velocities; adds its impulses to those of the first half. Whether
+    /// contacts gave energy in both together.
     fn solve_velocities(
         &mut self,
         plan: &SubstepPlan,

@@ -4,7 +4,8 @@ use glam::DVec3;
 
 use crate::world::{Body, BodyState, Pose, Shape, ShapeKind, Surface, World, WorldState};
 
-/// A body of 1 kg at a height over a fixed floor, with friction and restitution between them. Gravity 9.81 m/s².
+/// A body of 1 kg at a height over a fixed floor, with friction and restitution between them. Gravity 9.81
+/// m/s².
 pub fn on_a_floor(kind: ShapeKind, height: f64, [mu, restitution]: [f64; 2]) -> (World, WorldState) {
     let body = |name: &str, fixed: bool, kind: ShapeKind| Body {
         name: name.into(),

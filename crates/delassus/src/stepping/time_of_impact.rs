@@ -4,10 +4,11 @@
 //! gap + u τ + c τ² = 0
 //! ```
 //!
-//! Of a contact c is known from the forces on its bodies: ½a in the symmetric scheme and a in the half-implicit one, whose positions
-//! follow the velocities at the end, a = n·M⁻¹F. Joints bend the motion of a limit by forces that only a solve gives: the
-//! substep is made as if the limit were not there, and c is what takes the coordinate from where it was to where it came.
-//! What is left is of third order in the length of the substep, and where that is no touch, there is another cut.
+//! Of a contact c is known from the forces on its bodies: ½a in the symmetric scheme and a in the
+//! half-implicit one, whose positions follow the velocities at the end, a = n·M⁻¹F. Joints bend the motion of
+//! a limit by forces that only a solve gives: the substep is made as if the limit were not there, and c is
+//! what takes the coordinate from where it was to where it came. What is left is of third order in the length
+//! of the substep, and where that is no touch, there is another cut.
 
 use super::linearization::Linearization;
 use super::model::{Model, REST_SPEED_RATIO};
@@ -83,8 +84,8 @@ impl ImpactClock {
     }
 }
 
-/// When the first limit was passed in a substep of length h that was made as if there were none. `end` are the values of
-/// limits at its end.
+/// When the first limit was passed in a substep of length h that was made as if there were none. `end` are
+/// the values of limits at its end.
 pub(super) fn passed_limit(model: &Model, start: &SubstepStart, end: &[f64], h: f64) -> Option<f64> {
     let (touching, rest) = (model.touching(), model.rest_speed());
     let mut first: Option<f64> = None;
@@ -145,7 +146,8 @@ mod tests {
     #[test]
     fn a_ball_meets_the_floor_when_its_parabola_does() {
         let bouncy = Surface { restitution: 0.5, ..smooth() };
-        // gap = u τ + ½ g τ² in the symmetric scheme; positions of the other follow the velocity at the end: u τ + g τ².
+        // gap = u τ + ½ g τ² in the symmetric scheme; positions of the other follow the velocity at the end:
+        // u τ + g τ².
         for (scheme, share) in [(Scheme::Symmetric, 0.5), (Scheme::HalfImplicit, 1.0)] {
             let (world, mut state) = ball_on_floor(bouncy, 1e-2, DVec3::new(0.0, 0.0, -1.0));
             let options = StepOptions { scheme, ..StepOptions::default() };

@@ -4,8 +4,8 @@
 //! sum(key) = Σ r of the contacts with this key ,   key = (bodies, shapes, feature)
 //! ```
 //!
-//! A sum is sorted by key, and so are contacts as they are found; but for few that came later, each is looked for where
-//! the one before it was found.
+//! A sum is sorted by key, and so are contacts as they are found; but for few that came later, each is looked
+//! for where the one before it was found.
 
 use crate::collision::{Contact, MAX_CONTACT_ROWS};
 

@@ -10,7 +10,8 @@ use thiserror::Error;
 use super::joint::{JointError, check_joints};
 use super::{Body, BodyState, Pose, ShapeKind, World, WorldState};
 
-/// By which part of it a moment of inertia may exceed the sum of the other two: rounding of what people write.
+/// By which part of it a moment of inertia may exceed the sum of the other two: rounding of what people
+/// write.
 pub const TRIANGLE_TOLERANCE: f64 = 1e-6;
 
 /// What is wrong with a shape.

@@ -4,9 +4,9 @@
 //! conv { p₁ … p_n } = ∩ over triangles (a, b, c) of { x : det(b − a, c − a, x − a) ≤ 0 } ,   pᵢ ∈ ℝ³
 //! ```
 //!
-//! Points are added one by one to a tetrahedron: the triangles that see the new point go, and the edge around the hole is joined
-//! to it. A point within rounding of the hull counts as inside, so that flat faces and points given twice do no harm.
-//! O(n f) for n points and f triangles.
+//! Points are added one by one to a tetrahedron: the triangles that see the new point go, and the edge around
+//! the hole is joined to it. A point within rounding of the hull counts as inside, so that flat faces and
+//! points given twice do no harm. O(n f) for n points and f triangles.
 
 use glam::DVec3;
 

@@ -63,8 +63,8 @@ impl Joint {
         Joint::of_kind(name, JointKind::Ball)
     }
 
-    /// With something that acts on the coordinate of the joint ([`JointKind::coordinate`]). A joint without coordinate
-    /// takes it along z.
+    /// With something that acts on the coordinate of the joint ([`JointKind::coordinate`]). A joint without
+    /// coordinate takes it along z.
     pub fn with_action(mut self, kind: ActionKind) -> Joint {
         let coordinate = self.kind.coordinate().unwrap_or(Coordinate::Along(Axis::Z));
         self.actions.push(Action { coordinate, kind });
@@ -209,8 +209,8 @@ impl JointKind {
 pub struct Curve {
     /// x, y, z as functions of a parameter, which is their one coordinate.
     pub point: [AnyFormula; 3],
-    /// Parameters between which the nearest point is looked for at the start. Limits on the parameter make the curve end
-    /// there: files have them where the curve is not closed.
+    /// Parameters between which the nearest point is looked for at the start. Limits on the parameter make
+    /// the curve end there: files have them where the curve is not closed.
     pub range: [f64; 2],
 }
 
@@ -239,8 +239,8 @@ pub enum Coordinate {
     /// otherwise the twist 2 atan2(rₖ, r_w) of the relative quaternion r, the angle itself where the rotation
     /// is about axis k.
     About(Axis),
-    /// One of three rotations that follow each other, B = A Rx(α) Ry(β) Rz(γ): the angle of that axis. At β = ±90°
-    /// the other two are not defined.
+    /// One of three rotations that follow each other, B = A Rx(α) Ry(β) Rz(γ): the angle of that axis. At β =
+    /// ±90° the other two are not defined.
     Cardan(Axis),
     /// Distance between the origins.
     Length,

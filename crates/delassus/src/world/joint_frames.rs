@@ -181,8 +181,8 @@ impl Frames {
         Function { value: 0.0, along: DVec3::ZERO, about: self.axes[usize::from(of_b)].col(k) }
     }
 
-    /// A coordinate; `last` is its last value, which gives the number of full turns of an angle and where on a
-    /// curve to begin.
+    /// A coordinate; `last` is its last value, which gives the number of full turns of an angle and where on
+    /// a curve to begin.
     pub fn coordinate(&self, joint: &Joint, coordinate: Coordinate, last: f64) -> Function {
         match coordinate {
             Coordinate::Along(axis) => self.displacement(axis as usize),
@@ -215,8 +215,8 @@ impl Frames {
             along: self.axes[0] * gradient,
             about: DVec3::ZERO,
         };
-        // The axis that the tangent is least along spans the normal plane with it. That of the parameter at the start: offsets
-        // at both ends of a short motion are along the same normals.
+        // The axis that the tangent is least along spans the normal plane with it. That of the parameter at
+        // the start: offsets at both ends of a short motion are along the same normals.
         let least_along = |tangent: DVec3| {
             let tangent = tangent.abs();
             DVec3::AXES[if tangent.x <= tangent.y.min(tangent.z) {
@@ -361,7 +361,7 @@ mod tests {
         let mut next = state.clone();
         for s in &mut next.bodies {
             s.pose.position += h * s.velocity;
-            s.pose.rotation = s.pose.rotation * DQuat::from_scaled_axis(h * s.angular_velocity);
+            s.pose.rotation *= DQuat::from_scaled_axis(h * s.angular_velocity);
         }
         next
     }

@@ -4,9 +4,10 @@
 //! ġ = J(q) v + ∂g/∂t ,   v = (ẋ, ω̄) per body
 //! ```
 //!
-//! g ∈ ℝᵐ are the values of the rows, v ∈ ℝ⁶ⁿ the velocities of n bodies, J is m × 6n with at most one block of
-//! six entries per row and moving body (two bodies, or four for a coupler). The rows of J are the exact derivatives
-//! of the values along q ⊕ h v = (x + h ẋ, ε ∘ exp(h ω̄/2)), also where joints are not closed. Source: 004 eq. 6.
+//! g ∈ ℝᵐ are the values of the rows, v ∈ ℝ⁶ⁿ the velocities of n bodies, J is m × 6n with at most one block
+//! of six entries per row and moving body (two bodies, or four for a coupler). The rows of J are the exact
+//! derivatives of the values along q ⊕ h v = (x + h ẋ, ε ∘ exp(h ω̄/2)), also where joints are not closed.
+//! Source: 004 eq. 6.
 
 use super::joint::{Action, ActionKind, Axis, Coordinate, Joint, JointKind, Row, RowKind, Rows};
 use super::joint_frames::{Frames, Function, first_guess, one_locked_rotation};
@@ -91,7 +92,8 @@ pub fn joint_coordinate(world: &World, state: &WorldState, joint: usize) -> Opti
     Some([f.value, velocity])
 }
 
-/// The distance of a coordinate of a joint to the target of a motor now, and the mean speed of that target in the time dt.
+/// The distance of a coordinate of a joint to the target of a motor now, and the mean speed of that target in
+/// the time dt.
 pub fn distance_to_target(
     world: &World,
     state: &WorldState,
@@ -397,7 +399,7 @@ mod tests {
         next.t += h;
         for s in &mut next.bodies {
             s.pose.position += h * s.velocity;
-            s.pose.rotation = s.pose.rotation * DQuat::from_scaled_axis(h * s.angular_velocity);
+            s.pose.rotation *= DQuat::from_scaled_axis(h * s.angular_velocity);
         }
         next
     }

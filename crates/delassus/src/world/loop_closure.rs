@@ -14,8 +14,8 @@
 //!
 //! with J in the coordinates of that distance and its rows, with their g, scaled to length one. With this μ
 //! it converges fast also where rows are redundant and J has full rank only off the solutions. Then steps
-//! along the null space of J lead back towards q₀ while that helps. Limits l that are broken there become bilateral,
-//! and are released where they pull: those with λ < 0 in q − q₀ = Jᵀ λ.
+//! along the null space of J lead back towards q₀ while that helps. Limits l that are broken there become
+//! bilateral, and are released where they pull: those with λ < 0 in q − q₀ = Jᵀ λ.
 
 use delassus_solve::linalg::{RowSpace, norm};
 use glam::{DQuat, DVec3};
@@ -85,8 +85,8 @@ pub fn opening(world: &World, state: &WorldState) -> Opening {
     found
 }
 
-/// Moves the bodies of a state the least that closes all joints and keeps all limits; velocities stay as they are.
-/// Rows between fixed bodies must be closed already. On an error the state is as it was.
+/// Moves the bodies of a state the least that closes all joints and keeps all limits; velocities stay as they
+/// are. Rows between fixed bodies must be closed already. On an error the state is as it was.
 pub fn close_loops(world: &World, state: &mut WorldState) -> Result<Closure, CloseError> {
     let given = state.clone();
     update_joint_coordinates(world, state);
@@ -99,9 +99,9 @@ pub fn close_loops(world: &World, state: &mut WorldState) -> Result<Closure, Clo
     result
 }
 
-/// Changes the velocities of a state the least, in kinetic energy, so that all bilateral rows have velocity zero.
-/// Returns the largest remaining velocity of a row, which is above rounding only where drives contradict
-/// each other.
+/// Changes the velocities of a state the least, in kinetic energy, so that all bilateral rows have velocity
+/// zero. Returns the largest remaining velocity of a row, which is above rounding only where drives
+/// contradict each other.
 pub fn project_velocities(world: &World, state: &mut WorldState) -> f64 {
     let mut all_rows = Rows::default();
     joint_rows(world, state, 1.0, &mut all_rows);
@@ -197,7 +197,8 @@ impl Work<'_> {
         islands_of(self.world, &self.rows, self.bilateral_rows())
     }
 
-    /// Closes all joints from the start, with those limits active that bodies would pass and that push them back.
+    /// Closes all joints from the start, with those limits active that bodies would pass and that push them
+    /// back.
     fn close_within_limits(
         &mut self,
         start: &WorldState,

@@ -4,9 +4,9 @@
 //! V = ∫ dx ,    c = (1/V) ∫ x dx ,    J = ∫ (x − c)(x − c)ᵀ dx ∈ ℝ³ˣ³ ,    I = (tr J) E − J
 //! ```
 //!
-//! Closed forms for the primitives; polyhedra are sums of tetrahedra with a common corner, signed by the side from
-//! which their triangle is seen, so that what lies outside cancels. For the tetrahedron 0, a, b, c with D = det(a, b, c):
-//! V = D/6, ∫x = D/24 (a + b + c), ∫xxᵀ = D/120 (aaᵀ + bbᵀ + ccᵀ + ssᵀ), s = a + b + c.
+//! Closed forms for the primitives; polyhedra are sums of tetrahedra with a common corner, signed by the side
+//! from which their triangle is seen, so that what lies outside cancels. For the tetrahedron 0, a, b, c with
+//! D = det(a, b, c): V = D/6, ∫x = D/24 (a + b + c), ∫xxᵀ = D/120 (aaᵀ + bbᵀ + ccᵀ + ssᵀ), s = a + b + c.
 
 use std::collections::BTreeMap;
 use std::f64::consts::PI;
@@ -19,8 +19,8 @@ use super::check::{ShapeError, check_shape};
 use super::convex_hull::convex_hull;
 use super::{Pose, ShapeKind};
 
-/// Off-diagonal entries below this part of the largest moment are rounding: the axes are left as they are. The moments change
-/// by no more than that.
+/// Off-diagonal entries below this part of the largest moment are rounding: the axes are left as they are.
+/// The moments change by no more than that.
 const MAX_OFF_DIAGONAL: f64 = 1e-14;
 /// A polyhedron is flat where its volume is below this part of the cube of its extent.
 const MIN_RELATIVE_VOLUME: f64 = 1e-12;
@@ -215,9 +215,11 @@ fn polyhedron(vertices: &[DVec3], triangles: &[[u32; 3]]) -> MassProperties {
     MassProperties { mass: v, centre: origin + c, inertia: DMat3::from_diagonal(DVec3::splat(trace)) - j }
 }
 
-/// Principal moments of a symmetric matrix and the rotation whose columns are the axes: I = R diag(moments) Rᵀ.
+/// Principal moments of a symmetric matrix and the rotation whose columns are the axes: I = R diag(moments)
+/// Rᵀ.
 ///
-/// Jacobi's method with the smaller of the two angles, so that axes that are principal already keep their order.
+/// Jacobi's method with the smaller of the two angles, so that axes that are principal already keep their
+/// order.
 pub fn principal_axes(inertia: &DMat3) -> (DVec3, DQuat) {
     let mut a = inertia.to_cols_array_2d();
     let mut r = DMat3::IDENTITY.to_cols_array_2d();
@@ -306,7 +308,8 @@ mod tests {
 
     #[test]
     fn round_shapes_are_the_limit_of_polyhedra() {
-        // A regular polygon of n sides differs from its circle by O(1/n²): 2π²/3/n² = 0.4 % of the area for n = 40, twice that for moments.
+        // A regular polygon of n sides differs from its circle by O(1/n²): 2π²/3/n² = 0.4 % of the area for n
+        // = 40, twice that for moments.
         let (r, h) = (0.4, 0.6);
         let capsule = move |z: f64| (r * r - (z.abs() - h).max(0.0).powi(2)).max(0.0).sqrt();
         let cases: [(ShapeKind, Vec<DVec3>); 4] = [

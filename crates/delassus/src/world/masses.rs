@@ -4,8 +4,8 @@
 //! u_i = J_i v ,   w_ii = J_i M⁻¹ J_iᵀ ,   v ← v + M⁻¹ J_iᵀ r
 //! ```
 //!
-//! v (6 per body that moves) stacks (ẋ, ω̄) by slots: bodies that move have consecutive slots, fixed ones have
-//! none. M is diagonal and constant (004 §1), J_i a row of a joint.
+//! v (6 per body that moves) stacks (ẋ, ω̄) by slots: bodies that move have consecutive slots, fixed ones
+//! have none. M is diagonal and constant (004 §1), J_i a row of a joint.
 
 use super::{BodyState, Row, Rows, World};
 use glam::DVec3;

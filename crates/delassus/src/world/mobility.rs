@@ -117,8 +117,8 @@ pub(super) fn islands_of(
 }
 
 impl Island {
-    /// The Jacobian of the bilateral rows with its columns times the weights of each body, its rows then scaled to
-    /// length one, and the lengths they had.
+    /// The Jacobian of the bilateral rows with its columns times the weights of each body, its rows then
+    /// scaled to length one, and the lengths they had.
     pub fn unit_rows(&self, all_rows: &Rows, weights: impl Fn(usize) -> [f64; 6]) -> (Matrix, Vec<f64>) {
         let mut j = Matrix::zeros(self.rows.len(), 6 * self.bodies.len());
         let mut lengths = Vec::with_capacity(self.rows.len());

@@ -6,8 +6,9 @@
 //! M = diag(m, m, m, I₁, I₂, I₃) per body, constant
 //! ```
 //!
-//! The axes of a body are its principal axes of inertia and their origin is its centre of mass, so that the mass matrix is
-//! diagonal and never changes. The frame in which a file wrote the body is kept beside it. Source: 004 §1.
+//! The axes of a body are its principal axes of inertia and their origin is its centre of mass, so that the
+//! mass matrix is diagonal and never changes. The frame in which a file wrote the body is kept beside it.
+//! Source: 004 §1.
 
 mod check;
 mod construct;
@@ -95,8 +96,8 @@ pub struct World {
     pub joints: Vec<Joint>,
     /// Friction and restitution; the last entry that matches a pair of bodies counts.
     pub surfaces: Vec<Surface>,
-    /// Pairs of bodies that pass through each other, smaller index first, sorted: those joined by a joint, unless the file
-    /// lets them collide.
+    /// Pairs of bodies that pass through each other, smaller index first, sorted: those joined by a joint,
+    /// unless the file lets them collide.
     pub no_contact: Vec<[usize; 2]>,
 }
 

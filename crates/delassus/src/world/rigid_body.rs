@@ -4,9 +4,9 @@
 //! ẋ = v ,   ε̇ = ½ ε ∘ ω̄ ,   m v̇ = f ,   I ω̄˙ + ω̄ × I ω̄ = τ̄        (004 eq. 1–2, axes of the body)
 //! ```
 //!
-//! Between impulses a body rotates freely: its angular momentum is constant in space. [`drift`] composes exact rotations
-//! about the principal axes symmetrically, so that momentum holds to rounding, and the energy error is of second order
-//! in the step and does not grow: gyroscopic terms never feed a motion.
+//! Between impulses a body rotates freely: its angular momentum is constant in space. [`drift`] composes
+//! exact rotations about the principal axes symmetrically, so that momentum holds to rounding, and the energy
+//! error is of second order in the step and does not grow: gyroscopic terms never feed a motion.
 
 use glam::{DQuat, DVec3};
 
@@ -54,7 +54,8 @@ pub fn kinetic_energy(world: &World, state: &WorldState) -> f64 {
         .sum()
 }
 
-/// Potential energy in gravity, zero at the origin, under the constant forces on bodies, and in the springs of joints.
+/// Potential energy in gravity, zero at the origin, under the constant forces on bodies, and in the springs
+/// of joints.
 pub fn potential_energy(world: &World, state: &WorldState) -> f64 {
     let moving = world.bodies.iter().zip(&state.bodies).filter(|(body, _)| !body.fixed);
     let weight: f64 =

@@ -134,7 +134,8 @@ fn golden_003_rod_sliding() {
     c.check("dut_dP_slip", &[w.mul_vec(&lift.force.col(0))[1]]);
     let set =
         enumerate_contact(&w, &[0.0, -1.0], &[Law::CoulombPlane { mu: 2.0 }], &EnumerateOptions::default());
-    // Without approach (u_n = 0) there is the solution without impulse too; any approach leaves the sticking one.
+    // Without approach (u_n = 0) there is the solution without impulse too; any approach leaves the sticking
+    // one.
     let stick = set.components.iter().find(|p| p.modes[0] == Mode::Stick).unwrap();
     let f = &stick.force;
     c.check("ncp_impulse_t_n", &[f[1], f[0]]);
@@ -194,7 +195,8 @@ fn arm_at(angles: &[f64], v: &[f64]) -> String {
     )
 }
 
-/// Joint angles with x moved by dx and θ₃ by dt degrees, the tip staying at height 0.6 (elbow as in `angles`).
+/// Joint angles with x moved by dx and θ₃ by dt degrees, the tip staying at height 0.6 (elbow as in
+/// `angles`).
 fn on_plane(angles: &[f64], dx: f64, dt: f64) -> Vec<f64> {
     let r: Vec<f64> = angles.iter().map(|a| a.to_radians()).collect();
     let t3 = r[2] + dt.to_radians();

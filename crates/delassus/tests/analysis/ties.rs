@@ -1,5 +1,5 @@
-//! Data at which rounding could decide: right angles, constraints that are nearly parallel, friction next to a critical
-//! value. A verdict may be unknown there, never wrong.
+//! Data at which rounding could decide: right angles, constraints that are nearly parallel, friction next to
+//! a critical value. A verdict may be unknown there, never wrong.
 
 use delassus::analysis::analyze;
 use delassus::lagrangian::Tolerances;
@@ -50,8 +50,8 @@ fn nearly_parallel_joints_are_not_refuted() {
 
 #[test]
 fn friction_next_to_a_critical_value_is_not_misjudged() {
-    // W of the sliding contact y with slip x + y: 1 − μ. Pressed together there is one solution for μ < 1 and none for
-    // μ > 1; pulled apart there is one for μ < 1, and two for μ > 1.
+    // W of the sliding contact y with slip x + y: 1 − μ. Pressed together there is one solution for μ < 1 and
+    // none for μ > 1; pulled apart there is one for μ < 1, and two for μ > 1.
     let sliding = |potential: &str, mu: &str| {
         let contact = format!(
             "[[contact]]\nname=\"c\"\ngap=\"y\"\nslip=[\"x + y\"]\nmu=\"{mu}\"\n[state.velocity]\nx = 1.0\n"

@@ -51,7 +51,8 @@ fn feet_of_a_table_share_its_weight_in_many_ways() {
         assert_eq!(analysis.existence, Verdict::Proved, "mu = {mu}");
         assert_eq!(analysis.forces_unique, Verdict::Refuted, "mu = {mu}");
     }
-    // Without friction all is known: the acceleration is unique, and the least forces are linear over the feet.
+    // Without friction all is known: the acceleration is unique, and the least forces are linear over the
+    // feet.
     let result = analyze(&text, &[("mu", "0")]);
     let analysis = result.analysis.unwrap();
     assert_eq!(analysis.acceleration_unique, Verdict::Proved);
@@ -82,7 +83,8 @@ fn forces_among_many_are_the_least_with_their_intervals_in_every_order_of_the_fe
         for (foot, &leg) in order.iter().enumerate() {
             let rows = 3 * foot..3 * foot + 3;
             near(forces[rows.start], least[leg], 1e-6);
-            // Nothing pushes sideways, so the least forces have no friction; what all share has neither more nor less.
+            // Nothing pushes sideways, so the least forces have no friction; what all share has neither more
+            // nor less.
             assert!(forces[rows.start + 1].hypot(forces[rows.start + 2]) < 1e-5, "{forces:?}");
             near(unique[rows.start], least[leg], 1e-6);
             assert_eq!(analysis.solutions.components[0].force[rows.start], forces[rows.start]);
@@ -102,7 +104,8 @@ fn forces_among_many_are_the_least_with_their_intervals_in_every_order_of_the_fe
 
 #[test]
 fn a_cylinder_that_rolls_is_held_across_by_any_friction() {
-    // Two points of its line of contact may pull against each other: F_t up to √(μ² N² − F²) with F = m g sin/3 shared.
+    // Two points of its line of contact may pull against each other: F_t up to √(μ² N² − F²) with F = m g
+    // sin/3 shared.
     let text = r#"
 [world]
 [[body]]
@@ -204,7 +207,8 @@ fn blocks_on_an_incline_rest_and_slide() {
 
 #[test]
 fn springs_gyroscopes_and_what_is_left_out() {
-    // A spring of 100 N/m stretched by 0.2 m on 4 kg without weight, and a motor that is not part of the problem.
+    // A spring of 100 N/m stretched by 0.2 m on 4 kg without weight, and a motor that is not part of the
+    // problem.
     let text = r#"
 [world]
 gravity = [0, 0, 0]

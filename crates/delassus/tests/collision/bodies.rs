@@ -1,4 +1,5 @@
-//! Bodies with several shapes, shapes beside the centre, pairs that pass through each other, shapes that make no sense.
+//! Bodies with several shapes, shapes beside the centre, pairs that pass through each other, shapes that make
+//! no sense.
 
 use delassus::collision::{Collider, Contact};
 use delassus::stepping::{StepOptions, Stepper};
@@ -23,7 +24,8 @@ fn found(world: &World, state: &WorldState, margin: f64) -> Vec<Contact> {
 
 #[test]
 fn the_shapes_of_a_body_touch_where_they_are_and_not_each_other() {
-    // A dumbbell, turned by a right angle about y and 2 m up: its balls at x = 2 and x = 4, one of them lower.
+    // A dumbbell, turned by a right angle about y and 2 m up: its balls at x = 2 and x = 4, one of them
+    // lower.
     let mut world = world_of(&[ShapeKind::Plane, ball(0.5)]);
     world.bodies[0].fixed = true;
     world.bodies[1].shapes = vec![

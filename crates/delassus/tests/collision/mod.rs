@@ -76,7 +76,8 @@ pub fn contacts(a: &ShapeKind, b: &ShapeKind, poses: [Pose; 2], reach: f64) -> V
     contacts
 }
 
-/// Asserts that gap, normal and point are consistent with each other and with the gap as a function of the poses.
+/// Asserts that gap, normal and point are consistent with each other and with the gap as a function of the
+/// poses.
 pub fn assert_consistent(contacts: &[Contact], poses: [Pose; 2]) {
     for c in contacts {
         assert!((c.normal.length() - 1.0).abs() < 1e-12);

@@ -97,8 +97,8 @@ fn distance(a: &ShapeKind, b: &ShapeKind, [p, q]: [Pose; 2]) -> f64 {
     DefaultQueryDispatcher.distance(&p.inv_mul(&q), &*a, &*b).unwrap().distance - radius_a - radius_b
 }
 
-/// Whether a gap is the distance without believing any iteration: the planes across its normal through the farthest points of
-/// the shapes are as far apart, and its ends lie on the shapes.
+/// Whether a gap is the distance without believing any iteration: the planes across its normal through the
+/// farthest points of the shapes are as far apart, and its ends lie on the shapes.
 fn is_certain(c: &Contact, a: &ShapeKind, b: &ShapeKind, [p, q]: [Pose; 2]) -> bool {
     let ((a, turn_a, radius_a), (b, turn_b, radius_b)) = (parry(a), parry(b));
     let p = ParryPose::from_parts(p.position, p.rotation * turn_a);
@@ -134,8 +134,8 @@ fn the_nearest_contact_is_at_the_distance_of_the_shapes() {
             passed += 1;
             continue;
         }
-        // Along the normal of a face within 3° of the nearest direction, gaps are longer by its cosine at most.
-        // Caps that carry others are polygons of 32 sides around the disc: half a percent too wide.
+        // Along the normal of a face within 3° of the nearest direction, gaps are longer by its cosine at
+        // most. Caps that carry others are polygons of 32 sides around the disc: half a percent too wide.
         let round = |kind: &ShapeKind| matches!(kind, ShapeKind::Cylinder { .. } | ShapeKind::Cone { .. });
         let tolerance = if round(&a) || round(&b) { 5e-3 } else { 1e-8 };
         let wrong = nearest < d - tolerance || nearest > d * 1.0015 + tolerance;

@@ -110,8 +110,8 @@ fn field(n: usize, d: f64) -> ShapeKind {
 
 #[test]
 fn what_slides_over_inner_edges_moves_as_on_a_plane() {
-    // With friction: a box stops, a ball comes to roll. Every normal of a contact that touches is vertical, and the way is that on
-    // a plane, where no edges are.
+    // With friction: a box stops, a ball comes to roll. Every normal of a contact that touches is vertical,
+    // and the way is that on a plane, where no edges are.
     let plane = vec![(ShapeKind::Plane, Pose::IDENTITY)];
     let grounds = [
         ("heightfield", vec![(field(16, 0.1), place(0.003, 0.007, 0.0))]),
@@ -184,8 +184,9 @@ fn round_bodies_roll_and_slide_over_seams() {
                 let start = Pose { position: DVec3::new(-0.2037, -0.1021, *height), rotation: *rotation };
                 let (world, state) = scene(&ground, kind.clone(), start, v, 0.0);
                 let (moved, off) = slide(&world, state, 0.4);
-                // Rounding; lines that leave a tile with their end touch the next one in a step of their own, and share the load of
-                // half a step then: g dt/2 times the tilt of a normal that passes within the step.
+                // Rounding; lines that leave a tile with their end touch the next one in a step of their own,
+                // and share the load of half a step then: g dt/2 times the tilt of a normal that passes
+                // within the step.
                 let error = (moved - v * 0.4).length();
                 assert!(
                     error < 5e-6 && off < 1e-8,
@@ -221,7 +222,8 @@ fn a_ball_slides_over_the_edge_of_a_box_and_leaves_it_at_its_angle() {
         let speed = stepper.state().bodies[1].velocity.x;
         let cosine = (2.0 + v0 * v0 / (G * r)) / 3.0;
         let leaving = (v0 * v0 + 2.0 * G * r * (1.0 - cosine)).sqrt() * cosine;
-        // The force jumps where the edge begins, within a step: first order there, v dt/R of the energy that turns.
+        // The force jumps where the edge begins, within a step: first order there, v dt/R of the energy that
+        // turns.
         assert!(worst < 2e-3 * start.abs(), "{ground:?}: {worst} of {start}");
         assert!((speed - leaving).abs() < 5e-3 * leaving, "{ground:?}: {speed} {leaving}");
     }

@@ -1,5 +1,5 @@
-//! Billiards: discs in a box, against an event simulation of their own in closed form, and discs of all sizes between
-//! tilted walls, against steps so short that no contact hides between them.
+//! Billiards: discs in a box, against an event simulation of their own in closed form, and discs of all sizes
+//! between tilted walls, against steps so short that no contact hides between them.
 
 use std::fmt::Write as _;
 
@@ -114,8 +114,8 @@ fn impacts(run: &Trajectory) -> usize {
     run.events.iter().filter(|e| e.kind == EventKind::Impact).count()
 }
 
-/// No impact is missed: as many as the closed form counts, and the same end. Discs are convex, so that errors grow by a
-/// factor at every impact of two of them; ten impacts leave more than enough digits.
+/// No impact is missed: as many as the closed form counts, and the same end. Discs are convex, so that errors
+/// grow by a factor at every impact of two of them; ten impacts leave more than enough digits.
 #[test]
 fn random_billiards_miss_no_impact() {
     let mut seen = 0;
@@ -289,8 +289,9 @@ impl Hall {
         }
     }
 
-    /// When the gap first is below zero within dt: seen at the end, or where it is least (gaps of free flights are convex).
-    /// `None` where it is not; `Err` where it comes so near to zero that nobody can tell.
+    /// When the gap first is below zero within dt: seen at the end, or where it is least (gaps of free
+    /// flights are convex). `None` where it is not; `Err` where it comes so near to zero that nobody can
+    /// tell.
     fn first_below(&self, meeting: Meeting, dt: f64) -> Result<Option<f64>, ()> {
         let below = |t: f64| self.gap(meeting, t).0 < 0.0;
         let mut end = dt;
@@ -322,7 +323,8 @@ impl Hall {
         if self.gap(meeting, low).1 >= 0.0 { Ok(None) } else { Ok(Some(low)) }
     }
 
-    /// Short steps: who met when, and the end. `Err` where two things happen too near to each other, or almost.
+    /// Short steps: who met when, and the end. `Err` where two things happen too near to each other, or
+    /// almost.
     fn brute_force(mut self, t_end: f64) -> Result<Outcome, ()> {
         const STEPS: usize = 1000;
         let meetings = self.meetings();
@@ -383,9 +385,9 @@ impl Hall {
     }
 }
 
-/// The impacts of halls against short steps: the same contacts in the same order, at the same times, and the same end. An
-/// error grows by about the flight over the radius at every impact of two discs, ten to thirty times, from 1e-13; an impact
-/// that is missed or made up changes times and places by 1e-2 and more.
+/// The impacts of halls against short steps: the same contacts in the same order, at the same times, and the
+/// same end. An error grows by about the flight over the radius at every impact of two discs, ten to thirty
+/// times, from 1e-13; an impact that is missed or made up changes times and places by 1e-2 and more.
 fn compare_halls(seeds: std::ops::Range<u64>) -> (usize, usize) {
     const T_END: f64 = 1.5;
     let (mut impacts, mut unclear) = (0, 0);

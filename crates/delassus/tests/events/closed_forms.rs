@@ -1,4 +1,5 @@
-//! Event-driven integration against closed forms and reference values (the name of the value is in each test).
+//! Event-driven integration against closed forms and reference values (the name of the value is in each
+//! test).
 
 use delassus::events::{
     ContactMode, Ending, EventError, EventKind, EventOptions, Indeterminate, Trajectory, run_events,
@@ -112,7 +113,8 @@ x = 2.2147234590350102
         assert_eq!(kinds(&run), [if active { "close" } else { "open" }], "{surface}");
         assert_eq!(run.events[0].order, Some(order), "{surface}");
     }
-    // The parabola of free flight: zero in all orders. It may touch without force for good, and the motion is the same.
+    // The parabola of free flight: zero in all orders. It may touch without force for good, and the motion is
+    // the same.
     let run = done(&on("-x^2*2/2"), &[], 0.1);
     near(run.state.q[1], -9.81 * 0.01 / 2.0, 1e-12);
 }
@@ -164,7 +166,8 @@ fn sliding_block_stops() {
     near(run.samples[1].contact_forces[0][1], 0.0, 1e-12);
 }
 
-/// phys.roll_sphere, phys.roll_disc, phys.roll_hoop; in the plane and in space with the direction of sliding turned.
+/// phys.roll_sphere, phys.roll_disc, phys.roll_hoop; in the plane and in space with the direction of sliding
+/// turned.
 #[test]
 fn sliding_turns_into_rolling() {
     let plane = r#"
@@ -246,7 +249,8 @@ y = "sin(70*pi/180)"
     near(at.state.v[2], -2.1469029565760196, 1e-9);
 }
 
-/// phys.sphere_top, released a little beside the top: energy gives cos = (2 cos θ₀ + v²/(gR))/3 at the end of contact.
+/// phys.sphere_top, released a little beside the top: energy gives cos = (2 cos θ₀ + v²/(gR))/3 at the end of
+/// contact.
 #[test]
 fn particle_leaves_the_sphere() {
     let sphere = r#"
@@ -416,7 +420,8 @@ high = 1.0
     near(v * v / (2.0 * 9.81), 9.0, 1e-6);
 }
 
-/// phys.rocking_b0.2_h0.8: Housner's block. Every impact takes the same part of the energy, and in the end it stands.
+/// phys.rocking_b0.2_h0.8: Housner's block. Every impact takes the same part of the energy, and in the end it
+/// stands.
 #[test]
 fn rocking_block() {
     let block = r#"
@@ -466,7 +471,8 @@ fn run_with_window(text: &str, accumulation_window: f64) -> f64 {
     run.events.iter().find(|e| e.kind == EventKind::Accumulation).expect("it comes to rest").t
 }
 
-/// A mass on a belt, held by a spring: it sticks until the spring is as strong as friction, slips back, sticks again.
+/// A mass on a belt, held by a spring: it sticks until the spring is as strong as friction, slips back,
+/// sticks again.
 #[test]
 fn stick_slip_oscillator() {
     let text = r#"
@@ -678,8 +684,8 @@ velocity = "a'"
     near(run.state.v[0], 1.0 + 8.0_f64.sin(), 1e-10);
 }
 
-/// A rod that falls over on its rough tip: it sticks, slides back, slides forth, hits with its other end, and lies at
-/// last, for every friction. Energy never grows, and nothing goes through the floor.
+/// A rod that falls over on its rough tip: it sticks, slides back, slides forth, hits with its other end, and
+/// lies at last, for every friction. Energy never grows, and nothing goes through the floor.
 #[test]
 fn rods_fall_over_with_any_friction() {
     let rod = r#"

@@ -1,4 +1,5 @@
-//! What a step could jump over or never finish: slip that turns, narrow features of formulas, columns of balls.
+//! What a step could jump over or never finish: slip that turns, narrow features of formulas, columns of
+//! balls.
 
 use std::f64::consts::PI;
 
@@ -35,8 +36,8 @@ y = {speed}
     )
 }
 
-/// Thrown across a slope, the slip turns downhill by a right angle before it ends. With f = g sin α and r = μ g cos α,
-/// d/dt(r s + f ẋ) = f² − r², so that it ends at r v/(r² − f²).
+/// Thrown across a slope, the slip turns downhill by a right angle before it ends. With f = g sin α and r = μ
+/// g cos α, d/dt(r s + f ẋ) = f² − r², so that it ends at r v/(r² − f²).
 #[test]
 fn slip_that_turns_by_a_right_angle_ends_when_it_should() {
     for mu in [0.32, 0.35, 0.5, 0.8] {
@@ -75,8 +76,8 @@ value = "(2 + 0.5*t)*sin(t)"
     let run = done(text, 4.0);
     assert_eq!(kinds(&run), ["slide"]);
     near(run.events[0].t, begin, 1e-10);
-    // The same motion by small steps of an explicit method from a state a little after the beginning, where the slip is
-    // along the force to first order: s = (t − begin)²/4, and it lags behind by s/r rad.
+    // The same motion by small steps of an explicit method from a state a little after the beginning, where
+    // the slip is along the force to first order: s = (t − begin)²/4, and it lags behind by s/r rad.
     let mut state = {
         let late = 0.05;
         let (t, s) = (begin + late, 0.25 * late * late);
@@ -106,8 +107,8 @@ value = "(2 + 0.5*t)*sin(t)"
     near(run.state.v[1], finer.state.v[1], 1e-9);
 }
 
-/// On a turntable the slip turns by more than a right angle without ending: no event, and the power of friction is that of
-/// the kinetic energy, ½v² = −r ∫ e·v dt, here by samples.
+/// On a turntable the slip turns by more than a right angle without ending: no event, and the power of
+/// friction is that of the kinetic energy, ½v² = −r ∫ e·v dt, here by samples.
 #[test]
 fn slip_on_a_turntable_does_not_end() {
     let text = r#"
@@ -297,8 +298,9 @@ fn columns_come_to_rest() {
     }
 }
 
-/// Three equal bodies on a line without gravity: the middle one is hit to and fro until all move together. The times
-/// between impacts shrink faster than the speeds; the end is where the first and the third body would meet.
+/// Three equal bodies on a line without gravity: the middle one is hit to and fro until all move together.
+/// The times between impacts shrink faster than the speeds; the end is where the first and the third body
+/// would meet.
 #[test]
 fn a_collapse_ends_when_it_should() {
     let text = r#"
@@ -345,8 +347,8 @@ a = 1.0
 
 #[test]
 fn an_accumulation_leaves_what_is_beside_it_alone() {
-    // A ball comes to rest after √(2/g) (1 + e)/(1 − e); a mass that hits an elastic wall shortly before, and an oscillator that
-    // turns often meanwhile, go on as if it were not there.
+    // A ball comes to rest after √(2/g) (1 + e)/(1 − e); a mass that hits an elastic wall shortly before, and
+    // an oscillator that turns often meanwhile, go on as if it were not there.
     let rest = |e: f64| f64::sqrt(2.0 / 9.81) * (1.0 + e) / (1.0 - e);
     for (e, before) in [(0.8, 2e-3), (0.5, 1e-3), (0.8, 1e-4), (0.5, 1e-5), (0.9, 1e-4)] {
         let away = rest(e) - before;

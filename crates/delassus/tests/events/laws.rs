@@ -1,5 +1,5 @@
-//! Impulses from outside, percussions in joints and guides, impacts that no law resolves, and a slider-crank whose corners
-//! hit the walls: closed forms, and counts that do not depend on the tolerance.
+//! Impulses from outside, percussions in joints and guides, impacts that no law resolves, and a slider-crank
+//! whose corners hit the walls: closed forms, and counts that do not depend on the tolerance.
 
 use delassus::events::{Ending, EventError, EventKind, EventOptions, Trajectory, run_events};
 use delassus_scene::read_system;
@@ -67,8 +67,8 @@ mu = 0.5
 restitution = 0.5
 "#;
 
-/// A block at rest, hit from above and from behind: the floor answers with 1 N s and friction with half of it. It then slides
-/// v²/(2 μ g) = 0.025 m.
+/// A block at rest, hit from above and from behind: the floor answers with 1 N s and friction with half of
+/// it. It then slides v²/(2 μ g) = 0.025 m.
 #[test]
 fn the_floor_answers_to_an_impulse() {
     let run = run(BLOCK, &with(ImpactLaw::Moreau, 1.0));
@@ -90,8 +90,8 @@ fn poissons_law_gives_an_impulse_back() {
     near(run.state.q[1], 0.5 * 0.05 - 5.0 * 0.05 * 0.05, 1e-12);
 }
 
-/// A pendulum that hangs down, hit with (1, 2): it swings with 1, and the rod, whose value has the gradient (0, −2), takes the
-/// rest with a percussion of 1 (001 eq. 72).
+/// A pendulum that hangs down, hit with (1, 2): it swings with 1, and the rod, whose value has the gradient
+/// (0, −2), takes the rest with a percussion of 1 (001 eq. 72).
 #[test]
 fn joints_tell_their_percussion() {
     let text = r#"
@@ -139,8 +139,8 @@ mu = 0.3
 x = 1.0
 "#;
 
-/// A mass in a guide with friction hits a slanted wall. It leaves with x' = −½, so that friction in the guide pushes
-/// forward with 0.3 p against p at the wall: 1 − p + 0.3 p = −½.
+/// A mass in a guide with friction hits a slanted wall. It leaves with x' = −½, so that friction in the guide
+/// pushes forward with 0.3 p against p at the wall: 1 − p + 0.3 p = −½.
 #[test]
 fn a_guide_rubs_while_it_is_struck() {
     let p = 1.5 / 0.7;
@@ -176,8 +176,8 @@ gap = "x - t + 0.5"
     )
 }
 
-/// A piston that presses a mass against a wall, or against a joint, or two walls that require two rebounds: no outcome, and the
-/// message names the contacts.
+/// A piston that presses a mass against a wall, or against a joint, or two walls that require two rebounds:
+/// no outcome, and the message names the contacts.
 #[test]
 fn impacts_without_outcome_are_told() {
     let wall = "[[contact]]\nname = \"wall\"\ngap = \"1 - x\"";

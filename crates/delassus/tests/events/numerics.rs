@@ -1,4 +1,5 @@
-//! Where rounding could decide: forces that cancel, bounces far from the origin, starts close to a surface, flat touches.
+//! Where rounding could decide: forces that cancel, bounces far from the origin, starts close to a surface,
+//! flat touches.
 
 use delassus::events::{EventError, EventKind, EventOptions, Trajectory, run_events};
 use delassus_scene::read_system;
@@ -25,8 +26,8 @@ fn column(masses: &[f64], e: f64) -> String {
     text
 }
 
-/// Balls that touch and fall together press on each other with nothing but rounding: they stay together, without an
-/// event, down to the floor at √(2h/g).
+/// Balls that touch and fall together press on each other with nothing but rounding: they stay together,
+/// without an event, down to the floor at √(2h/g).
 #[test]
 fn balls_that_fall_together_stay_together() {
     let fall = (2.0_f64 / 9.81).sqrt();
@@ -44,7 +45,8 @@ fn balls_that_fall_together_stay_together() {
     }
 }
 
-/// A spring holds one of the two against a force that balances it: the forces that cancel are large, not their sum.
+/// A spring holds one of the two against a force that balances it: the forces that cancel are large, not
+/// their sum.
 #[test]
 fn forces_that_balance_leave_no_force() {
     let text = r#"
@@ -81,7 +83,8 @@ fn ball(gap: &str, x: f64, e: f64) -> String {
     )
 }
 
-/// √(2h/g)(1 + e)/(1 − e), wherever the floor is: positions there are rounded to 1e-13, low bounces are 1e-10 high.
+/// √(2h/g)(1 + e)/(1 − e), wherever the floor is: positions there are rounded to 1e-13, low bounces are 1e-10
+/// high.
 #[test]
 fn impacts_end_when_they_should_at_any_height() {
     for floor in [0.0, 10.0, 1000.0, -1e5] {
@@ -132,8 +135,9 @@ y = 1.0
     }
 }
 
-/// Gravity that grows, a + b t: a flight d that begins at t with u has u = (a + b t) d/2 + b d²/6 and ends with
-/// w = (a + b t) d + b d²/2 − u, so that no two ratios are the same. The sum of the flights, down to the last, is the end.
+/// Gravity that grows, a + b t: a flight d that begins at t with u has u = (a + b t) d/2 + b d²/6 and ends
+/// with w = (a + b t) d + b d²/2 − u, so that no two ratios are the same. The sum of the flights, down to the
+/// last, is the end.
 #[test]
 fn impacts_end_when_they_should_under_a_force_that_grows() {
     for e in [0.1, 0.5, 0.9, 0.99] {
@@ -204,8 +208,9 @@ fn a_start_that_is_put_right_is_told() {
     }
 }
 
-/// A rod with y' = −1 whose ends hit in turn, ever faster; between impacts both gaps change uniformly, so that the moment of the
-/// end is the sum of flights. There all of y' and p' is gone: percussions 1 in all, friction has taken μ of x'.
+/// A rod with y' = −1 whose ends hit in turn, ever faster; between impacts both gaps change uniformly, so
+/// that the moment of the end is the sum of flights. There all of y' and p' is gone: percussions 1 in all,
+/// friction has taken μ of x'.
 #[test]
 fn rattling_between_two_ends_comes_to_rest() {
     let (mu, speed) = (0.1, 2.0);

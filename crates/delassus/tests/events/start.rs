@@ -30,8 +30,9 @@ fn hit(normal: &str, speed: f64, restitution: f64, time: f64) -> String {
     )
 }
 
-/// A contact that separates with 1 m/s is driven back with 2 m/s, and rebounds with e times that under every law, whether it is
-/// given by a gap or by a velocity. An impulse a moment later, when the gap is open, does the same.
+/// A contact that separates with 1 m/s is driven back with 2 m/s, and rebounds with e times that under every
+/// law, whether it is given by a gap or by a velocity. An impulse a moment later, when the gap is open, does
+/// the same.
 #[test]
 fn an_impulse_that_drives_a_contact_back_is_an_impact() {
     for (normal, time) in [("velocity = \"x'\"", 0.5), ("gap = \"x\"", 0.0), ("gap = \"x\"", 1e-7)] {
@@ -50,8 +51,8 @@ fn an_impulse_that_drives_a_contact_back_is_an_impact() {
     }
 }
 
-/// A contact at rest answers at once. Moreau's and Newton's laws know no rebound without a speed before; the others give back
-/// what was pressed in, and no energy comes out of nothing.
+/// A contact at rest answers at once. Moreau's and Newton's laws know no rebound without a speed before; the
+/// others give back what was pressed in, and no energy comes out of nothing.
 #[test]
 fn an_impulse_on_a_contact_at_rest() {
     for normal in ["velocity = \"x'\"", "gap = \"x\""] {
@@ -91,7 +92,8 @@ restitution = 0.5
 y = 1.0
 "#;
 
-/// A ball on the floor with a velocity into it is refused, unless an impact is allowed; then it is reported at the start.
+/// A ball on the floor with a velocity into it is refused, unless an impact is allowed; then it is reported
+/// at the start.
 #[test]
 fn a_velocity_into_a_wall_is_refused_or_asked_for() {
     let text = BALL.replace("y = 1.0", "y = 0.0") + "[state.velocity]\ny = -2.0\n";
@@ -125,7 +127,8 @@ fn impulses_outside_of_the_run() {
     assert_eq!(last.events[0].kind, EventKind::Impulse);
 }
 
-/// A limit of n events keeps n of them and the state just before the next; with as many as there are, nothing ends early.
+/// A limit of n events keeps n of them and the state just before the next; with as many as there are, nothing
+/// ends early.
 #[test]
 fn the_limit_of_events_is_exact() {
     let all = run(BALL, &until(2.0));
@@ -179,8 +182,8 @@ fn struck(impact: &str) -> Trajectory {
     run(&wedge(impact), &EventOptions { impact_at_start: true, ..until(0.1) })
 }
 
-/// 001.impact.energy_gain: E = diag(1, 0) takes the kinetic energy from 1 to 1.3889 with a percussion that pulls, and both
-/// are reported. u⁺ = −E u⁻ with entries off the diagonal.
+/// 001.impact.energy_gain: E = diag(1, 0) takes the kinetic energy from 1 to 1.3889 with a percussion that
+/// pulls, and both are reported. u⁺ = −E u⁻ with entries off the diagonal.
 #[test]
 fn golden_001_impact_energy_gain_from_the_matrix_of_a_file() {
     let run = struck("[impact]\nrestitution_matrix = [[1, 0], [0, 0]]");
@@ -216,7 +219,8 @@ fn a_matrix_without_an_outcome() {
     }
 }
 
-/// The matrix with one entry is Newton's law, in a guide with friction too; and a contact at rest that an impulse lifts is not held.
+/// The matrix with one entry is Newton's law, in a guide with friction too; and a contact at rest that an
+/// impulse lifts is not held.
 #[test]
 fn a_matrix_beside_guides_and_impulses() {
     let guide = "[system]\ncoordinates = [\"x\", \"y\"]\n[energy]\nkinetic = \"(x'^2 + y'^2)/2\"\n\

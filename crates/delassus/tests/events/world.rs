@@ -86,8 +86,8 @@ axis = [0.0, 1.0, 0.0]
     assert!(run.max_joint_error < 1e-9, "{:e}", run.max_joint_error);
 }
 
-/// A box in a plane slides down and comes to rest on its two lower edges; forces are not unique across the plane, the
-/// motion is.
+/// A box in a plane slides down and comes to rest on its two lower edges; forces are not unique across the
+/// plane, the motion is.
 #[test]
 fn a_box_slides_and_stops() {
     let text = r#"
@@ -160,9 +160,9 @@ b = "atan2(bz - z, bx - x)"
 c = "atan2(bz, bx - 1)"
 "#;
 
-/// A linkage with three redundant rows moves as its reduced model does, and does not take more steps and evaluations than
-/// its motion needs: off its constraints, by the error of the motion, redundant rows contradict each other, and following all
-/// of them costs steps.
+/// A linkage with three redundant rows moves as its reduced model does, and does not take more steps and
+/// evaluations than its motion needs: off its constraints, by the error of the motion, redundant rows
+/// contradict each other, and following all of them costs steps.
 #[test]
 fn a_four_bar_linkage_is_cheap() {
     let (run, _) = run(&scene("four-bar"), 2.0);

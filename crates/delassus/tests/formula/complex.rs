@@ -1,6 +1,6 @@
 //! Two number types of the tests' own, that share no derivative with the library: complex numbers, whose
-//! imaginary part carries a derivative by the complex step f′(x) = Im f(x + ih)/h, and dual numbers over them.
-//! They record the largest magnitude they meet, from which tolerances are derived.
+//! imaginary part carries a derivative by the complex step f′(x) = Im f(x + ih)/h, and dual numbers over
+//! them. They record the largest magnitude they meet, from which tolerances are derived.
 
 use std::cell::Cell;
 use std::ops::{Add, Div, Mul, Neg, Sub};

@@ -156,7 +156,8 @@ fn several_contacts_are_decided_one_after_the_other() {
 
 #[test]
 fn friction_slows_down_what_is_pressed() {
-    // Sliding along x in space; the weight is carried by a force that fades: λ = t, friction −μ t along the slip.
+    // Sliding along x in space; the weight is carried by a force that fades: λ = t, friction −μ t along the
+    // slip.
     let texts = Texts::of(&["x", "y", "z"]);
     let slide = |name: &str| Measure::Displacement(texts.formula(name));
     let system = System {
@@ -226,8 +227,8 @@ fn what_cannot_be_decided_is_refused() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// Over f = −κx²/2 + Σ c_j x^j with v² = g/κ, flight has δ = −g − f″ẋ²: the first c_j that is not zero decides at
-    /// order j − 2, with δ⁽ʲ⁻²⁾ = −j! c_j vʲ, or λ⁽ʲ⁻²⁾ its opposite.
+    /// Over f = −κx²/2 + Σ c_j x^j with v² = g/κ, flight has δ = −g − f″ẋ²: the first c_j that is not zero
+    /// decides at order j − 2, with δ⁽ʲ⁻²⁾ = −j! c_j vʲ, or λ⁽ʲ⁻²⁾ its opposite.
     #[test]
     fn theorem_5_4_over_random_hills(
         first in 3usize..10,

@@ -26,7 +26,8 @@ fn run(text: &str, scheme: Scheme, mut control: StepControl, time: f64) -> (Worl
     (stepper.state().clone(), solves, rejected)
 }
 
-/// The angle of the pendulum: θ̈ = g cos θ / 1.1 by Runge and Kutta in steps of 10⁻⁴ s, whose error is far below 10⁻¹⁰.
+/// The angle of the pendulum: θ̈ = g cos θ / 1.1 by Runge and Kutta in steps of 10⁻⁴ s, whose error is far
+/// below 10⁻¹⁰.
 fn angle(time: f64) -> f64 {
     let f = |[a, w]: [f64; 2]| [w, 9.81 * f64::cos(a) / 1.1];
     let h = 1e-4;
@@ -54,8 +55,8 @@ fn the_error_of_a_pendulum_follows_the_tolerance() {
             let off = f64::atan2(-at.z, at.x) - exact;
             off.sin().abs()
         });
-        // Steps of h have tolerance ~ h^(p+1) and the motion an error ~ hᵖ: a hundredth of the tolerance is a 20th and a 10th of
-        // the error, but for lengths that are powers of two.
+        // Steps of h have tolerance ~ h^(p+1) and the motion an error ~ hᵖ: a hundredth of the tolerance is a
+        // 20th and a 10th of the error, but for lengths that are powers of two.
         assert!(errors[2] < errors[0] / gain, "{scheme:?}: {errors:?}");
         assert!(errors[1] < errors[0] && errors[2] < errors[1], "{scheme:?}: {errors:?}");
     }

@@ -110,7 +110,8 @@ fn a_spring_without_a_damper_keeps_its_energy() {
 
 #[test]
 fn a_light_link_hands_a_damper_on_to_a_heavy_body() {
-    // A link of 1e-6 kg turns a body of 1 kg at 1 m: ω = e^(−d t/(m l² + I)), whatever the link by itself would do.
+    // A link of 1e-6 kg turns a body of 1 kg at 1 m: ω = e^(−d t/(m l² + I)), whatever the link by itself
+    // would do.
     for d in [1.0, 100.0] {
         let text = format!(
             "[world]\ngravity = [0, 0, 0]\n[[body]]\nname = \"link\"\nmass = 1e-6\ninertia = [1e-7, 1e-7, 1e-7]\n\
@@ -170,7 +171,8 @@ fn limits_rebound_at_the_speed_of_arrival_wherever_in_a_step_it_is() {
 
 #[test]
 fn a_body_comes_to_rest_on_its_limit() {
-    // Falls 0.3 m with 1 m/s²; each rebound has half the speed: at rest after √0.6 (1 + 2·½/(1 − ½)) s = 2.32 s.
+    // Falls 0.3 m with 1 m/s²; each rebound has half the speed: at rest after √0.6 (1 + 2·½/(1 − ½)) s = 2.32
+    // s.
     let path = motion(&driven(1.0, 0.0, "limits = [-1, 0.3]\nrestitution = 0.5"), 1e-3, 3000);
     let lands = f64::sqrt(0.6);
     let apex = path.iter().enumerate().filter(|(k, _)| *k as f64 * 1e-3 > lands + 0.1 && *k < 1500);
@@ -199,8 +201,8 @@ fn a_pendulum_that_bounces_between_limits_keeps_its_energy() {
         last = now;
     }
     assert!(bounces > 3, "{bounces}");
-    // 9.2 J turn to and fro. The hinge bends the motion: a rebound misses up to what a step of gravity adds to 4.3 m/s, twice that
-    // of the energy.
+    // 9.2 J turn to and fro. The hinge bends the motion: a rebound misses up to what a step of gravity adds
+    // to 4.3 m/s, twice that of the energy.
     let lost = energy(&world, stepper.state()).abs();
     assert!(lost < bounces as f64 * 2.0 * 9.81e-3 / 4.3 * 9.2, "{lost} J of 9.2 J after {bounces} rebounds");
 }

@@ -1,4 +1,5 @@
-//! Reference values of motion that `motion.rs` has not: the box of 004, the jammed rod step by step, discs, ladders and balls.
+//! Reference values of motion that `motion.rs` has not: the box of 004, the jammed rod step by step, discs,
+//! ladders and balls.
 
 use std::f64::consts::FRAC_1_SQRT_2;
 
@@ -84,7 +85,8 @@ fn golden_004_box_that_slides_leans_on_its_front_corners() {
 
 #[test]
 fn golden_004_painleve_rod_sticks_in_one_step_by_either_law() {
-    // 004.painleve_rod: half length 1, 45°, the tip moves with −1 along the jamming direction; it sticks, with these impulses.
+    // 004.painleve_rod: half length 1, 45°, the tip moves with −1 along the jamming direction; it sticks,
+    // with these impulses.
     for (dt, normal, tangential) in [(0.01, 0.4363125, 0.6617875), (0.0001, 0.375613125, 0.625367875)] {
         for law in [FrictionLaw::Ncp, FrictionLaw::Ccp] {
             let text = format!(
@@ -101,7 +103,8 @@ fn golden_004_painleve_rod_sticks_in_one_step_by_either_law() {
             step(&mut stepper);
             let s = stepper.state().bodies[1];
             let sum = (s.velocity + DVec3::X) + DVec3::Z * (G * dt);
-            // The reference is linear in the step; the gap at its end adds the turn of the rod, (ω dt)² of its length.
+            // The reference is linear in the step; the gap at its end adds the turn of the rod, (ω dt)² of
+            // its length.
             let allowed = 1e-7 + 2.0 * dt;
             let expected = DVec3::new(tangential, 0.0, normal);
             assert!(
@@ -117,7 +120,8 @@ fn golden_004_painleve_rod_sticks_in_one_step_by_either_law() {
 
 #[test]
 fn golden_004_contacts_that_part_or_have_no_friction_do_nothing() {
-    // 004.eq8c: a particle that leaves keeps its tangential velocity. 004.mu0: pulled up, a smooth contact gives no force.
+    // 004.eq8c: a particle that leaves keeps its tangential velocity. 004.mu0: pulled up, a smooth contact
+    // gives no force.
     for (gravity, v, mu) in [(-9.81, [1.0, 0.0, 1.0], 0.5), (1.0, [1.0, 0.0, 0.0], 0.0)] {
         let text = format!(
             "[world]\ngravity = [0, 0, {gravity}]\n{FLOOR}[[body]]\nname = \"ball\"\nmass = 1\nposition = [0, 0, 0.1]\n\
@@ -223,7 +227,8 @@ fn golden_phys_ladder_leaves_the_wall() {
 
 #[test]
 fn golden_phys_particle_leaves_a_smooth_sphere() {
-    // phys.sphere_top: a particle (a ball of no size and no turning) slides from near the top of a unit sphere: cos = 2/3.
+    // phys.sphere_top: a particle (a ball of no size and no turning) slides from near the top of a unit
+    // sphere: cos = 2/3.
     let start: f64 = 1e-3;
     let text = format!(
         "[world]\ngravity = [0, 0, -9.81]\n[[body]]\nname = \"dome\"\nfixed = true\n[[body.shape]]\ntype = \"sphere\"\nradius = 1\n\
@@ -242,7 +247,8 @@ fn golden_phys_particle_leaves_a_smooth_sphere() {
             last = Some((s.pose.position.z, s.velocity.length()));
         }
     }
-    // cos = 2/3 cos of the start; the force goes to zero linearly, so it is found within two steps: 2 · 2e-4 s · 1.9 m/s.
+    // cos = 2/3 cos of the start; the force goes to zero linearly, so it is found within two steps: 2 · 2e-4
+    // s · 1.9 m/s.
     let (cosine, speed) = last.expect("it touched");
     assert!((cosine - 2.0 / 3.0 * start.cos()).abs() < 1e-3, "{cosine}");
     assert!((speed - 2.5573423705088842).abs() < 4e-3, "{speed}");

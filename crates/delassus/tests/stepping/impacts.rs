@@ -24,7 +24,8 @@ fn moved(text: &str, impact_law: StepImpactLaw, dt: f64, steps: usize) -> WorldS
     stepper.state().clone()
 }
 
-/// phys.cradle: the last ball alone under the sequence, −0.6 and 0.4 four times under the laws that see all contacts at once.
+/// phys.cradle: the last ball alone under the sequence, −0.6 and 0.4 four times under the laws that see all
+/// contacts at once.
 #[test]
 fn newtons_cradle_in_time_steps() {
     let text = scene("cradle");
@@ -85,8 +86,8 @@ mu = 0.9
 restitution = 0.6
 "#;
 
-/// A slanted rod hits the floor with its end: slip and approach are coupled, and the laws differ; time stepping has the outcome that
-/// the same law has in event-driven integration.
+/// A slanted rod hits the floor with its end: slip and approach are coupled, and the laws differ; time
+/// stepping has the outcome that the same law has in event-driven integration.
 #[test]
 fn a_rod_strikes_as_from_event_to_event() {
     let file = read_world(ROD, None, &[]).unwrap();
@@ -105,7 +106,8 @@ fn a_rod_strikes_as_from_event_to_event() {
         assert_eq!(run.events.len(), 1, "{:?}", run.events);
         let exact = &system.world_state(&file.state, &run.state).bodies[1];
         let found = &moved(ROD, step_law, 1e-3, 250).bodies[1];
-        // The step is cut where a parabola meets the floor, and the end of a rod that turns moves along another curve.
+        // The step is cut where a parabola meets the floor, and the end of a rod that turns moves along
+        // another curve.
         let apart = (found.velocity - exact.velocity).length();
         assert!(apart < 1e-4, "{step_law:?}: {apart:e}");
         let apart = (found.angular_velocity - exact.angular_velocity).length();
@@ -115,7 +117,8 @@ fn a_rod_strikes_as_from_event_to_event() {
     assert!((turned[0] - turned[2]).abs() > 0.01 && (turned[2] - turned[3]).abs() > 0.01, "{turned:?}");
 }
 
-/// Two balls on a floor, pushed together: weight is carried through the impact, and the floor feels no rebound.
+/// Two balls on a floor, pushed together: weight is carried through the impact, and the floor feels no
+/// rebound.
 #[test]
 fn a_strike_beside_contacts_at_rest() {
     let one = sphere("one", 1.0, 0.1, [0.0, 0.0, 0.1], [1.0, 0.0, 0.0]);

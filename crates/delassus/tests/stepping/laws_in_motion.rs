@@ -1,7 +1,8 @@
 //! Every law of contact with every scheme and law of impact, in motion.
 //!
-//! Rolling friction once made every moving contact that reached its limit panic, and no test saw it: problems with rolling
-//! friction were solved, worlds with it were read, but none moved. Here everything moves that can be chosen.
+//! Rolling friction once made every moving contact that reached its limit panic, and no test saw it: problems
+//! with rolling friction were solved, worlds with it were read, but none moved. Here everything moves that
+//! can be chosen.
 
 use delassus::stepping::{
     FrictionLaw, Scheme, StepControl, StepImpactLaw, StepOptions, Stepper, controlled_step,
@@ -44,7 +45,8 @@ between = [\"*\", \"*\"]
 
 #[test]
 fn a_ball_with_rolling_friction_slows_down_as_the_closed_form_says() {
-    // m a = -F, (2/5) m r² a/r = F r - ρ m g: a = -(5/7) ρ g/r. It rolls from the start, and stops at v r/((5/7) ρ g).
+    // m a = -F, (2/5) m r² a/r = F r - ρ m g: a = -(5/7) ρ g/r. It rolls from the start, and stops at v
+    // r/((5/7) ρ g).
     let (rho, r, v0) = (0.005, 0.1, 1.0);
     let a = 5.0 / 7.0 * rho * G / r;
     let stop = v0 / a;
@@ -57,7 +59,8 @@ fn a_ball_with_rolling_friction_slows_down_as_the_closed_form_says() {
             let report = stepper.step().unwrap();
             assert_eq!(report.status, Status::Solved, "{scheme:?}, step {step}");
             let (t, ball) = (step as f64 * options.dt, &stepper.state().bodies[1]);
-            // The first half of the first kick finds the ball without rolling moment: an offset of half a step.
+            // The first half of the first kick finds the ball without rolling moment: an offset of half a
+            // step.
             let exact = (v0 - a * t).max(0.0);
             assert!(
                 (ball.velocity.x - exact).abs() < 1.0001 * a * options.dt,

@@ -42,10 +42,12 @@ fn a_slider_rebounds_from_its_limit() {
         [state.bodies[0].pose.position.x, state.bodies[0].velocity.x]
     };
     for dt in LENGTHS {
-        // Under a constant force the symmetric scheme is exact, and so is the moment; rounding of up to 800 steps.
+        // Under a constant force the symmetric scheme is exact, and so is the moment; rounding of up to 800
+        // steps.
         let [x, v] = state(Scheme::Symmetric, dt);
         assert!((x - exact[0]).abs() < 1e-12 && (v - exact[1]).abs() < 1e-12, "{dt}: {x} {v} for {exact:?}");
-        // First order: the moment is late by what ½a dt t makes of the way, and the part after the rebound has no weight.
+        // First order: the moment is late by what ½a dt t makes of the way, and the part after the rebound
+        // has no weight.
         let [x, v] = state(Scheme::HalfImplicit, dt);
         assert!((x - exact[0]).abs() < dt && (v - exact[1]).abs() < dt, "{dt}: {x} {v} for {exact:?}");
     }
@@ -94,8 +96,8 @@ fn limits_and_loops_are_met_by_the_least_motion() {
     assert!((closure.moved - 0.5).abs() < 1e-9, "{closure:?}");
     let x = [0, 1].map(|b| state.bodies[b].pose.position.x);
     assert!((x[0] - 0.5).abs() < 1e-9 && (x[1] - 1.5).abs() < 1e-9, "{x:?}");
-    // A limit that the way of another does not need is let go: the second slide drives the first by a coupler of factor 1,
-    // c₁ + c₂ = 1, with c₁ ≥ 0.2 and c₂ ≥ 0.6 from (0, 0): (0.4, 0.6).
+    // A limit that the way of another does not need is let go: the second slide drives the first by a coupler
+    // of factor 1, c₁ + c₂ = 1, with c₁ ≥ 0.2 and c₂ ≥ 0.6 from (0, 0): (0.4, 0.6).
     let slide = |name: &str, limits: &str| {
         format!(
             "[[joint]]\nname = \"{name} slide\"\ntype = \"prismatic\"\nbodies = [\"world\", \"{name}\"]\n\
@@ -153,7 +155,8 @@ restitution = {restitution}
     )
 }
 
-/// Angle and angular velocity of the pendulum: θ̈ = g cos θ / 1.1 by Runge and Kutta, the impact by bisection of the last step.
+/// Angle and angular velocity of the pendulum: θ̈ = g cos θ / 1.1 by Runge and Kutta, the impact by bisection
+/// of the last step.
 fn reference(restitution: f64, time: f64) -> [f64; 2] {
     let f = |[a, w]: [f64; 2]| [w, 9.81 * a.cos() / 1.1];
     let step = |y: [f64; 2], h: f64| {
@@ -198,7 +201,8 @@ fn a_pendulum_rebounds_from_its_limit() {
             [f64::atan2(-s.pose.position.z, s.pose.position.x) - a, s.angular_velocity.y - w]
         };
         for dt in LENGTHS {
-            // Second order, with what g^(3/2) makes of dt²; first order with g dt times a part of the second that passed.
+            // Second order, with what g^(3/2) makes of dt²; first order with g dt times a part of the second
+            // that passed.
             for (scheme, most) in [(Scheme::Symmetric, 10.0 * dt * dt), (Scheme::HalfImplicit, 3.0 * dt)] {
                 let [x, v] = state(scheme, dt);
                 assert!(x.abs() < most && v.abs() < most, "{scheme:?}, e = {e}, dt = {dt}: {x:e} {v:e}");

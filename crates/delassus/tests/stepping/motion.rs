@@ -44,7 +44,8 @@ fn block(v: [f64; 3], gravity: [f64; 3], mu: f64) -> String {
 
 #[test]
 fn golden_004_sphere_one_step_of_equation_9() {
-    // (v, ω, μ) and v⁺ of both laws: 004.sphere.slide, .impact, .stick, .rolling; tolerance of the reference 1e-7.
+    // (v, ω, μ) and v⁺ of both laws: 004.sphere.slide, .impact, .stick, .rolling; tolerance of the reference
+    // 1e-7.
     let cases = [
         (
             [1.0, 0.0, 0.0],
@@ -86,8 +87,8 @@ fn golden_004_sphere_one_step_of_equation_9() {
 
 #[test]
 fn golden_004_block_trajectory_the_relaxation_lifts_off_and_the_law_does_not() {
-    // A block that cannot turn: a ball with an inertia beyond all moments. dt, largest gap and end of the relaxation,
-    // end of the law; tolerance of the reference 1e-10, the solver's share 1e-8.
+    // A block that cannot turn: a ball with an inertia beyond all moments. dt, largest gap and end of the
+    // relaxation, end of the law; tolerance of the reference 1e-10, the solver's share 1e-8.
     let cases = [
         (0.01, 0.009329199999999994, 0.09691684374890183, 0.09699499999999996),
         (0.005, 0.008740599999999996, 0.09941911718749995, 0.09944749999999994),
@@ -404,8 +405,8 @@ fn on_slope(normal: [f64; 3], orientation: [f64; 4], shape: &str, mu: f64) -> St
 
 #[test]
 fn forces_that_are_not_unique_are_counted_wherever_the_solver_stops() {
-    // At 0.99 of the limit solvers stop on the cones, where a null vector has to lead inwards to be a proof. The run, the
-    // forces at an instant and the analysis say the same.
+    // At 0.99 of the limit solvers stop on the cones, where a null vector has to lead inwards to be a proof.
+    // The run, the forces at an instant and the analysis say the same.
     let normal = [-0.173642392507762, 0.296901844531065, 0.938987547435125];
     let turned = [0.9249333792675005, -0.17186329725778013, -0.031132512557153588, 0.3376270392524339];
     let limit = f64::hypot(normal[0], normal[1]) / normal[2];
@@ -579,8 +580,8 @@ fn a_mass_on_a_spring_keeps_its_energy() {
         run(&mut stepper, 2.0, |_, s| worst = worst.max((energy(&world, s.state()) - start).abs()));
         worst
     };
-    // With springs that are linear in a straight coordinate the scheme is the implicit midpoint rule, which keeps a quadratic
-    // energy to rounding: 500 steps of numbers of size one.
+    // With springs that are linear in a straight coordinate the scheme is the implicit midpoint rule, which
+    // keeps a quadratic energy to rounding: 500 steps of numbers of size one.
     for dt in [4e-3, 1e-3] {
         assert!(worst(dt) < 1e-11, "{dt}: {}", worst(dt));
     }
@@ -622,7 +623,8 @@ fn an_elastic_pendulum_keeps_its_energy_to_second_order() {
 
 #[test]
 fn bodies_that_overlap_at_the_start_are_parted_without_a_velocity() {
-    // Two balls of radius 0.1 and masses 1 : 3 that overlap by 1 mm, at rest or moving together, without gravity.
+    // Two balls of radius 0.1 and masses 1 : 3 that overlap by 1 mm, at rest or moving together, without
+    // gravity.
     let ball = |name: &str, mass: f64, x: f64, v: f64| {
         format!(
             "[[body]]\nname = \"{name}\"\nmass = {mass}\nposition = [{x}, 0, 0]\nvelocity = [0, {v}, 0]\n[[body.shape]]\n\
@@ -668,8 +670,9 @@ fn a_snapshot_that_overlaps_goes_on_as_it_is() {
 
 #[test]
 fn a_coin_that_wobbles_rolls_on_its_rim_without_sinking_in() {
-    // Tilt 0.03: the point that touches runs round the rim with Ω² ≈ 4 g / (r sin tilt), 6.5° in a step of 1 ms. A point of the
-    // rim that stayed the same during a step would let the coin sink in by ½ r sin(tilt) (Ω dt)² = 2e-5 m.
+    // Tilt 0.03: the point that touches runs round the rim with Ω² ≈ 4 g / (r sin tilt), 6.5° in a step of 1
+    // ms. A point of the rim that stayed the same during a step would let the coin sink in by ½ r sin(tilt)
+    // (Ω dt)² = 2e-5 m.
     let (radius, half, tilt) = (0.1, 0.01, 0.03f64);
     let height = half * tilt.cos() + radius * tilt.sin();
     let turn = (4.0 * G / (radius * tilt.sin())).sqrt();
@@ -701,8 +704,9 @@ fn a_coin_that_wobbles_rolls_on_its_rim_without_sinking_in() {
 
 #[test]
 fn a_step_that_cannot_be_solved_ends_after_few_tries() {
-    // No residual is so small: each solve fails, and the step reports it. Six tries, then eight passes and a last solve for what is
-    // left; halving down to sixteen parts with all passes in each took more than a hundred.
+    // No residual is so small: each solve fails, and the step reports it. Six tries, then eight passes and a
+    // last solve for what is left; halving down to sixteen parts with all passes in each took more than a
+    // hundred.
     let text = "[world]\n[[body]]\nname = \"ground\"\nfixed = true\n[[body.shape]]\ntype = \"plane\"\n[[body]]\nname = \"block\"\n\
                 mass = 1\nposition = [0, 0, 0.05]\nvelocity = [1, 0.3, 0]\nangular_velocity = [0, 0, 1]\n[[body.shape]]\ntype = \"box\"\n\
                 half_extents = [0.1, 0.1, 0.05]\n[[friction]]\nbetween = [\"*\", \"*\"]\nmu = 0.7\n";
@@ -719,8 +723,9 @@ fn a_step_that_cannot_be_solved_ends_after_few_tries() {
 
 #[test]
 fn contacts_give_no_energy_however_thin_and_fast_a_body_is() {
-    // A rod, or a small box, meets a fixed ball: one step may turn it by a radian and more. Without friction, weight and forces
-    // nothing can give energy; impacts with e = 1 keep it, at least where the ball meets a face.
+    // A rod, or a small box, meets a fixed ball: one step may turn it by a radian and more. Without friction,
+    // weight and forces nothing can give energy; impacts with e = 1 keep it, at least where the ball meets a
+    // face.
     let hit = |radius: f64, half: [f64; 3], e: f64, place: [f64; 3], turn: [f64; 4], speed: f64| {
         format!(
             "[world]\ngravity = [0, 0, 0]\n[[body]]\nname = \"ball\"\nfixed = true\n[[body.shape]]\ntype = \"sphere\"\n\

@@ -5,7 +5,8 @@ use delassus::world::joint_coordinate;
 use delassus_scene::read_world;
 use delassus_solve::problem::Status;
 
-/// Position and velocity of the coordinate of the first joint at these times, with the same distance between them.
+/// Position and velocity of the coordinate of the first joint at these times, with the same distance between
+/// them.
 fn motion(text: &str, scheme: Scheme, dt: f64, every: usize, times: usize) -> Vec<[f64; 2]> {
     let file = read_world(text, None, &[]).unwrap_or_else(|e| panic!("{}", e.render("test", text)));
     let options = StepOptions { dt, scheme, ..StepOptions::default() };
@@ -50,7 +51,8 @@ fn a_motor_with_a_bound_brakes_in_time_and_stays() {
 
 #[test]
 fn weight_along_the_way_is_counted() {
-    // Weight 1 m/s² along the way: 3 m/s² up, 1 m/s² down. Speed u with u²/6 + u²/2 = 0.6: u² = 0.9; there at u/3 + u.
+    // Weight 1 m/s² along the way: 3 m/s² up, 1 m/s² down. Speed u with u²/6 + u²/2 = 0.6: u² = 0.9; there at
+    // u/3 + u.
     let text = slide(1.0, "{ position = 0.6, force = 4 }");
     let arrives = 0.9_f64.sqrt() * 4.0 / 3.0;
     for scheme in [Scheme::Symmetric, Scheme::HalfImplicit] {
@@ -66,7 +68,8 @@ fn weight_along_the_way_is_counted() {
 
 #[test]
 fn an_arm_brakes_with_the_inertia_that_its_hinge_gives_it() {
-    // I + m r² = 0.1 + 2·0.5² = 0.6 kg m², moment 1.2: 2 rad/s², 1 rad in 2 √(1/2) s, halfway after half of it.
+    // I + m r² = 0.1 + 2·0.5² = 0.6 kg m², moment 1.2: 2 rad/s², 1 rad in 2 √(1/2) s, halfway after half of
+    // it.
     let text = "[world]\ngravity = [0, 0, 0]\n[[body]]\nname = \"arm\"\nmass = 2\ninertia = [0.1, 0.1, 0.1]\n\
                 position = [0.5, 0, 0]\n[[joint]]\nname = \"hinge\"\ntype = \"revolute\"\nbodies = [\"world\", \"arm\"]\n\
                 anchor = [0, 0, 0]\naxis = [0, 0, 1]\nmotor = { position = 1, force = 1.2 }\n";

@@ -44,8 +44,8 @@ pub fn surfaces(mu: f64, restitution: f64) -> String {
     format!("[[friction]]\nbetween = [\"*\", \"*\"]\nmu = {mu:?}\nrestitution = {restitution:?}\n")
 }
 
-/// A ball of 1 kg and a radius of 0.5 m that slides with 2 m/s along a skew direction, and rolls in the end; then
-/// the floor.
+/// A ball of 1 kg and a radius of 0.5 m that slides with 2 m/s along a skew direction, and rolls in the end;
+/// then the floor.
 pub fn sliding_ball() -> String {
     let ball = sphere("ball", 1.0, 0.5, [0.0, 0.0, 0.5], [1.2, 1.6, 0.0]);
     [WEIGHT, &ball, &surfaces(0.2, 0.0), FLOOR].concat()

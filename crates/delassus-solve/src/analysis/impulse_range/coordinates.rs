@@ -22,7 +22,8 @@ pub(super) enum Freedom {
 }
 
 impl Freedom {
-    /// The freedom of a law at the velocities of its rows, up to `rest` taken for zero; `None` for other laws.
+    /// The freedom of a law at the velocities of its rows, up to `rest` taken for zero; `None` for other
+    /// laws.
     fn of(law: &Law, u: &[f64], rest: f64) -> Option<Self> {
         Some(match *law {
             Law::Bilateral => Freedom::Line,
@@ -119,9 +120,9 @@ impl Coordinates {
         impulse
     }
 
-    /// The directions, as rows of the problem, in which a point of the set has others beside it: the null vectors of the
-    /// columns of `a` = diag(weight) H B that can change both ways there. An impulse on the surface of its cone can do so
-    /// along its own ray. What is not above `clear` is zero.
+    /// The directions, as rows of the problem, in which a point of the set has others beside it: the null
+    /// vectors of the columns of `a` = diag(weight) H B that can change both ways there. An impulse on the
+    /// surface of its cone can do so along its own ray. What is not above `clear` is zero.
     pub(super) fn differences_at(&self, a: &Matrix, point: &[f64], clear: f64) -> Matrix {
         // Each column as a combination of coordinates.
         let mut columns: Vec<Vec<(usize, f64)>> = vec![];

@@ -1,17 +1,18 @@
-//! Which impulses go with the same velocities: unique or not, and the least and the largest at every constraint.
+//! Which impulses go with the same velocities: unique or not, and the least and the largest at every
+//! constraint.
 //!
 //! ```text
 //! min / max r_n,i   subject to   M⁻¹H r = M⁻¹H r⁰ ,   r in the laws at the velocities u of r⁰
 //! ```
 //!
-//! M is n × n, H is n × m, r and u are in Rᵐ. With the velocities known, a contact that opens has no impulse, one that
-//! slides has r_t = −μ r_n u_t/‖u_t‖, one that sticks lies in its cone: a convex set in coordinates c, r = B c, with
-//! none, one or up to three coordinates per constraint. Impulses are unique where the columns of H B are independent.
-//! Otherwise each bound is a second-order cone program in the null space of H B, and no more is concluded than the
-//! points that `clarabel` returns show. The set is convex: the mean of all points found is in it too, and lies inside
-//! every cone in which one of them does. Where the columns that can change both ways there are dependent, other
-//! impulses exist, wherever the solver's own point was. A mechanism that stands on more legs than it needs has such a
-//! set (004 §6 names it as a weakness).
+//! M is n × n, H is n × m, r and u are in Rᵐ. With the velocities known, a contact that opens has no impulse,
+//! one that slides has r_t = −μ r_n u_t/‖u_t‖, one that sticks lies in its cone: a convex set in coordinates
+//! c, r = B c, with none, one or up to three coordinates per constraint. Impulses are unique where the
+//! columns of H B are independent. Otherwise each bound is a second-order cone program in the null space of H
+//! B, and no more is concluded than the points that `clarabel` returns show. The set is convex: the mean of
+//! all points found is in it too, and lies inside every cone in which one of them does. Where the columns
+//! that can change both ways there are dependent, other impulses exist, wherever the solver's own point was.
+//! A mechanism that stands on more legs than it needs has such a set (004 §6 names it as a weakness).
 
 mod coordinates;
 mod program;
@@ -42,9 +43,11 @@ pub enum ImpulseRange {
     Unique,
     /// There are others.
     Ranges {
-        /// Least and largest normal impulse (or impulse of a row) per constraint, infinite where nothing bounds it.
+        /// Least and largest normal impulse (or impulse of a row) per constraint, infinite where nothing
+        /// bounds it.
         normal: Vec<[f64; 2]>,
-        /// The same of every row, in the order of the problem; of friction infinite in problems of more than 180 columns.
+        /// The same of every row, in the order of the problem; of friction infinite in problems of more than
+        /// 180 columns.
         rows: Vec<[f64; 2]>,
         /// The impulses of least norm among them, in the order of the problem.
         least_norm: Vec<f64>,
@@ -100,9 +103,9 @@ pub fn impulse_range(problem: &ContactProblem, impulse: &[f64]) -> Result<Impuls
     Ok(ImpulseRange::Ranges { normal, rows, least_norm: coordinates.impulse(&shortest), differences })
 }
 
-/// Whether forces can be added to those of a solution without any other change: z ≠ 0 with Jᵀ z = 0 on the rows of joints
-/// and of contacts whose force is inside its cone. Then f + ε z is a solution too, with the same acceleration. A test
-/// that costs one decomposition, for problems that [`impulse_range`] leaves open.
+/// Whether forces can be added to those of a solution without any other change: z ≠ 0 with Jᵀ z = 0 on the
+/// rows of joints and of contacts whose force is inside its cone. Then f + ε z is a solution too, with the
+/// same acceleration. A test that costs one decomposition, for problems that [`impulse_range`] leaves open.
 pub(super) fn has_other_forces(dynamics: &Dynamics, component: &SolutionComponent) -> bool {
     let offsets = dynamics.offsets();
     let largest = max_abs(&component.force);
@@ -231,8 +234,8 @@ impl Bounds {
 mod tests {
     use super::*;
 
-    /// A rigid table of unit mass on legs at the corners (±1, ±1), its centre at (a, b), gravity impulse 1: rows of H
-    /// are z, and the rotations about x and y; with friction also x, y and the rotation about z.
+    /// A rigid table of unit mass on legs at the corners (±1, ±1), its centre at (a, b), gravity impulse 1:
+    /// rows of H are z, and the rotations about x and y; with friction also x, y and the rotation about z.
     fn table(a: f64, b: f64, mu: Option<f64>) -> ContactProblem {
         let legs = [[1.0, 1.0], [-1.0, 1.0], [-1.0, -1.0], [1.0, -1.0]].map(|[x, y]| [x - a, y - b]);
         let wide = if mu.is_some() { 3 } else { 1 };
@@ -284,8 +287,8 @@ mod tests {
 
     #[test]
     fn friction_of_three_legs_is_not_unique_wherever_the_solver_stops() {
-        // Three legs carry fixed shares, pushed along x by 0.99 of the limit: only friction can change. From points on
-        // the cones as from points inside, the ranges are the same.
+        // Three legs carry fixed shares, pushed along x by 0.99 of the limit: only friction can change. From
+        // points on the cones as from points inside, the ranges are the same.
         let mut problem = table(0.0, 0.3, Some(0.5));
         problem.laws.truncate(3);
         let Form::Global { jacobian_transposed, force, bias, .. } = &mut problem.form else { panic!() };

@@ -80,7 +80,8 @@ impl<'a> Program<'a> {
         Program { start, null, weight, size, a, b, cones }
     }
 
-    /// The coordinates of least norm. A direction of friction counts with its length, so that the norm is that of r.
+    /// The coordinates of least norm. A direction of friction counts with its length, so that the norm is
+    /// that of r.
     pub(super) fn shortest(&self) -> Option<Vec<f64>> {
         let n = self.null.cols();
         let weighed = |c: usize, j: usize| self.weight[c] * self.null[(c, j)];
@@ -123,7 +124,8 @@ impl<'a> Program<'a> {
             return Some(Extreme::At(self.start.to_vec()));
         }
         let zero = CscMatrix::zeros((n, n));
-        // The tightest tolerance first; a cone without interior, as at the limit of friction, is hard to approach.
+        // The tightest tolerance first; a cone without interior, as at the limit of friction, is hard to
+        // approach.
         for tolerance in [1e-10, 1e-8] {
             let mut solver =
                 DefaultSolver::new(&zero, &objective, &self.a, &self.b, &self.cones, settings(tolerance))

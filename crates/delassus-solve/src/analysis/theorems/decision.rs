@@ -1,11 +1,12 @@
-//! What the propositions share: the margin of a decision in floating point, their claims, and admissible accelerations.
+//! What the propositions share: the margin of a decision in floating point, their claims, and admissible
+//! accelerations.
 //!
 //! ```text
 //! 𝒜 = {a : G a + γ_b = 0 , N a + γ_u ≥ 0}
 //! ```
 //!
-//! G is p × n (joints), N is m × n (contacts), a ∈ Rⁿ. By Gauss' principle a frictionless system with a positive definite
-//! mass has a solution where 𝒜 is not empty (000 Assumptions 1, 3, 4; 001 eq. 6).
+//! G is p × n (joints), N is m × n (contacts), a ∈ Rⁿ. By Gauss' principle a frictionless system with a
+//! positive definite mass has a solution where 𝒜 is not empty (000 Assumptions 1, 3, 4; 001 eq. 6).
 
 use crate::analysis::certificate::Claims;
 

@@ -1,14 +1,17 @@
-//! A system without friction at one instant, as in 001 and 002, and the decisions that their propositions share.
+//! A system without friction at one instant, as in 001 and 002, and the decisions that their propositions
+//! share.
 //!
 //! ```text
 //! M a + F = Nᵀ λ_u + Gᵀ λ_b,   0 ≤ λ_u ⊥ N a + γ_u ≥ 0,   G a + γ_b = 0
 //! ```
 //!
-//! M is n × n, positive definite; N (∇hᵀ, m × n) has the contacts as rows, G (∇gᵀ, p × n) the joints (001 eq. 6).
+//! M is n × n, positive definite; N (∇hᵀ, m × n) has the contacts as rows, G (∇gᵀ, p × n) the joints (001 eq.
+//! 6).
 //!
-//! Floating point decides only what is clear: eigenvalues of W = [G; N] M⁻¹ [G; N]ᵀ, scaled to unit diagonal, that are
-//! above a margin. That constraints are dependent, or that nothing satisfies them, is never a matter of rounding: it is
-//! suggested by floating point and decided by exact arithmetic ([`crate::analysis::verify`]).
+//! Floating point decides only what is clear: eigenvalues of W = [G; N] M⁻¹ [G; N]ᵀ, scaled to unit diagonal,
+//! that are above a margin. That constraints are dependent, or that nothing satisfies them, is never a matter
+//! of rounding: it is suggested by floating point and decided by exact arithmetic
+//! ([`crate::analysis::verify`]).
 
 use super::decision::{AdmissibleSet, MARGIN};
 use crate::analysis::certificate::{Certificate, Claims, Fact, Finding, Kind, MatrixOf, Outcome};
@@ -83,7 +86,8 @@ impl<'a> Frictionless<'a> {
         held(&self.reduced.delassus, &self.contacts, &self.joints)
     }
 
-    /// Cosines between the constraints `a` and `b` in the metric M⁻¹: −cos of their kinetic angles (001 eq. 9, 33).
+    /// Cosines between the constraints `a` and `b` in the metric M⁻¹: −cos of their kinetic angles (001 eq.
+    /// 9, 33).
     pub(super) fn cosines(&self, a: &[usize], b: &[usize]) -> Matrix {
         let w = &self.reduced.delassus;
         Matrix::from_fn(a.len(), b.len(), |i, j| {
@@ -92,8 +96,8 @@ impl<'a> Frictionless<'a> {
         })
     }
 
-    /// The number of eigenvalues of W on these rows that are clearly positive, and the smallest eigenvalue, W scaled
-    /// to unit diagonal.
+    /// The number of eigenvalues of W on these rows that are clearly positive, and the smallest eigenvalue, W
+    /// scaled to unit diagonal.
     pub(super) fn spectrum(&self, rows: &[usize]) -> (usize, f64) {
         let values = unit_diagonal(&self.w(rows, rows)).symmetric_eigenvalues();
         (values.iter().filter(|&&x| x > self.margin).count(), values.first().copied().unwrap_or(1.0))
@@ -152,8 +156,8 @@ impl<'a> Frictionless<'a> {
         facts
     }
 
-    /// M > 0 and an acceleration that satisfies the constraints: by Gauss' principle there is a solution, and all
-    /// have one acceleration. `None` where no such acceleration is known. Where γ = 0 it is a = 0.
+    /// M > 0 and an acceleration that satisfies the constraints: by Gauss' principle there is a solution, and
+    /// all have one acceleration. `None` where no such acceleration is known. Where γ = 0 it is a = 0.
     pub(super) fn solvable(&self, set: &AdmissibleSet) -> Option<Vec<Fact>> {
         match set {
             AdmissibleSet::Interior(a) => {

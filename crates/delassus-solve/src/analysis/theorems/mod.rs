@@ -4,8 +4,8 @@
 //! M a + F = Jᵀ f ,   u = J a + γ ,   (f, u) in the laws      hypotheses of a proposition ⇒ its claims
 //! ```
 //!
-//! M is n × n, J is m × n. Paper 000: `p000`, `p000_frictionless`, `p000_friction`; 001: `p001`, `p001_angles`; 002: `p002`;
-//! 003: `p003`. The list of modes itself is a finding too, id `modes`.
+//! M is n × n, J is m × n. Paper 000: `p000`, `p000_frictionless`, `p000_friction`; 001: `p001`,
+//! `p001_angles`; 002: `p002`; 003: `p003`. The list of modes itself is a finding too, id `modes`.
 
 mod decision;
 mod frictionless;
@@ -54,12 +54,12 @@ pub struct CheckedFinding {
     pub verified: Option<bool>,
 }
 
-/// Largest number of coordinates and of rows for which all propositions are evaluated: beyond it their matrices take
-/// too long.
+/// Largest number of coordinates and of rows for which all propositions are evaluated: beyond it their
+/// matrices take too long.
 pub const LARGEST: usize = 24;
 
-/// All propositions that apply to a problem, and the list of all modes where `analysis` has it, each checked. The verdicts of
-/// `analysis` take account of the claims that were verified.
+/// All propositions that apply to a problem, and the list of all modes where `analysis` has it, each checked.
+/// The verdicts of `analysis` take account of the claims that were verified.
 pub fn findings(d: &Dynamics, analysis: &mut Analysis) -> Vec<CheckedFinding> {
     let mut all = Vec::new();
     if d.coordinates() <= LARGEST && d.jacobian.rows() <= LARGEST {
@@ -92,7 +92,8 @@ pub fn findings(d: &Dynamics, analysis: &mut Analysis) -> Vec<CheckedFinding> {
     all
 }
 
-/// Whether the hypotheses of one proposition are met, by its id, without the exact check of certificates that `findings` makes.
+/// Whether the hypotheses of one proposition are met, by its id, without the exact check of certificates that
+/// `findings` makes.
 pub fn outcome_of(d: &Dynamics, id: &str) -> Option<Outcome> {
     if d.coordinates() > LARGEST || d.jacobian.rows() > LARGEST {
         return None;

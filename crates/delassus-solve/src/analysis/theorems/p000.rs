@@ -4,13 +4,14 @@
 //! M a + F = N_bᵀ λ_b + N_uᵀ λ_u + friction,   N_b a + γ_b = 0,   0 ≤ N_u a + γ_u ⊥ λ_u ≥ 0
 //! ```
 //!
-//! M ∈ R^{n×n}, N_b and N_u the normal gradients of joints and contacts (one row each), γ the terms d/dt(∇hᵀ)q̇. The
-//! propositions without friction (000 Prop. 1, 3–8, App. E) are in [`crate::analysis::theorems::p000_frictionless`], those with
-//! sliding friction (Prop. 9–14, Cor. 2, the horizontal LCP) in [`crate::analysis::theorems::p000_friction`]; this module holds
-//! what they share: three-valued decisions with a margin, and evidence for or against an admissible acceleration.
+//! M ∈ R^{n×n}, N_b and N_u the normal gradients of joints and contacts (one row each), γ the terms
+//! d/dt(∇hᵀ)q̇. The propositions without friction (000 Prop. 1, 3–8, App. E) are in
+//! [`crate::analysis::theorems::p000_frictionless`], those with sliding friction (Prop. 9–14, Cor. 2, the
+//! horizontal LCP) in [`crate::analysis::theorems::p000_friction`]; this module holds what they share:
+//! three-valued decisions with a margin, and evidence for or against an admissible acceleration.
 //!
-//! A decision in floating point needs a relative margin of 10⁻⁹; below it the finding is undecided, unless exact
-//! arithmetic on the numbers given settles it.
+//! A decision in floating point needs a relative margin of 10⁻⁹; below it the finding is undecided, unless
+//! exact arithmetic on the numbers given settles it.
 
 use super::decision::{AdmissibleSet, MARGIN};
 use super::{p000_friction as friction, p000_frictionless as frictionless};
@@ -141,8 +142,8 @@ pub(super) fn sign(x: f64) -> Verdict {
     }
 }
 
-/// The rank of a matrix whose rows are scaled to length one; `None` where a singular value is neither clearly zero
-/// nor clearly not.
+/// The rank of a matrix whose rows are scaled to length one; `None` where a singular value is neither clearly
+/// zero nor clearly not.
 pub(super) fn clear_rank(a: &Matrix) -> Option<usize> {
     let scaled = unit_rows(a);
     let s = scaled.singular_values();
@@ -173,7 +174,8 @@ pub(super) fn independent(rows: &Matrix) -> Verdict {
     }
 }
 
-/// Whether the vector lies in the range of a matrix: the residual of the best approximation is zero to rounding.
+/// Whether the vector lies in the range of a matrix: the residual of the best approximation is zero to
+/// rounding.
 pub(super) fn in_range(a: &Matrix, b: &[f64]) -> Verdict {
     let x = a.pseudo_solve(b);
     let r: Vec<f64> = a.mul_vec(&x).iter().zip(b).map(|(p, q)| p - q).collect();
@@ -187,8 +189,8 @@ pub(super) fn in_range(a: &Matrix, b: &[f64]) -> Verdict {
     }
 }
 
-/// Whether an acceleration satisfies N_b a + γ_b = 0, N_u a + γ_u ≥ 0 (Assumptions 1, 3, 4 of 000): finds the one with the
-/// largest margin at all contacts.
+/// Whether an acceleration satisfies N_b a + γ_b = 0, N_u a + γ_u ≥ 0 (Assumptions 1, 3, 4 of 000): finds the
+/// one with the largest margin at all contacts.
 pub(super) fn admissible_set(p: &Normals) -> AdmissibleSet {
     let minus: Vec<f64> = p.joint_bias.iter().map(|x| -x).collect();
     let (start, free) = if minus.is_empty() {
@@ -257,8 +259,8 @@ pub(super) fn admissible_set(p: &Normals) -> AdmissibleSet {
 }
 
 /// Facts that prove `claims` for a problem without friction and with positive definite mass: an admissible
-/// acceleration where a solution is claimed, multipliers that rule one out where none is; where neither is within
-/// reach of floating point, the exact answer to whether there is an admissible acceleration.
+/// acceleration where a solution is claimed, multipliers that rule one out where none is; where neither is
+/// within reach of floating point, the exact answer to whether there is an admissible acceleration.
 pub(super) fn evidence(d: &Dynamics, p: &Normals, set: &AdmissibleSet, claims: Claims) -> Option<Vec<Fact>> {
     let mut facts = vec![Fact::PositiveDefinite(MatrixOf::Mass)];
     match (set, claims.existence) {
@@ -319,8 +321,8 @@ fn in_order(d: &Dynamics, multipliers: &[f64]) -> Vec<f64> {
         .collect()
 }
 
-/// The vector itself, then multiples of it with all entries rounded to whole numbers: where the data are short
-/// decimals, one of those satisfies the equations exactly.
+/// The vector itself, then multiples of it with all entries rounded to whole numbers: where the data are
+/// short decimals, one of those satisfies the equations exactly.
 fn whole_multiples(x: &[f64]) -> impl Iterator<Item = Vec<f64>> {
     let top = max_abs(x);
     let x: Vec<f64> = x.iter().map(|v| if v.abs() > 1e-9 * top { *v } else { 0.0 }).collect();

@@ -4,8 +4,9 @@
 //! A_n λ − A_t diag(μ) λ + w: normal accelerations N a + γ under normal forces λ and the friction that goes with them
 //! ```
 //!
-//! A_n = N M⁻¹ Nᵀ normal couplings, A_t = N M⁻¹ Eᵀ couplings of normals with slip directions (ξ of 000 is part of E),
-//! tildes where frictionless joints are eliminated, M^μ the matrix of the LCP (58), M⁰ the same without friction.
+//! A_n = N M⁻¹ Nᵀ normal couplings, A_t = N M⁻¹ Eᵀ couplings of normals with slip directions (ξ of 000 is
+//! part of E), tildes where frictionless joints are eliminated, M^μ the matrix of the LCP (58), M⁰ the same
+//! without friction.
 //!
 //! | id | constraints | criterion | source |
 //! |---|---|---|---|
@@ -134,7 +135,8 @@ pub fn prop_000_9(d: &Dynamics) -> Finding {
     }
 }
 
-/// 000 Prop. 10: guides alone, max μ below a third of the bound of Prop. 9; then the LCP matrix is positive definite.
+/// 000 Prop. 10: guides alone, max μ below a third of the bound of Prop. 9; then the LCP matrix is positive
+/// definite.
 pub fn prop_000_10(d: &Dynamics) -> Finding {
     const ID: &str = "000.prop10";
     match parts(d, false, true, false) {
@@ -170,13 +172,13 @@ pub fn prop_000_14(d: &Dynamics) -> Finding {
     }
 }
 
-/// Lower and upper bounds of β₂(M⁰) = max over D = diag(d), d ∈ [0, 1]ᵐ, of ‖(I − D + D M⁰)⁻¹ D‖₂ (000 App. D) for
-/// M⁰ = [I −R; 0 A_c] with A_c symmetric positive definite, sharp enough to compare with `threshold`.
+/// Lower and upper bounds of β₂(M⁰) = max over D = diag(d), d ∈ [0, 1]ᵐ, of ‖(I − D + D M⁰)⁻¹ D‖₂ (000 App.
+/// D) for M⁰ = [I −R; 0 A_c] with A_c symmetric positive definite, sharp enough to compare with `threshold`.
 ///
-/// (I − D + D M⁰)⁻¹ D = [D₁ D₁RS; 0 S] with S(d₂) = (I − D₂ + D₂A_c)⁻¹D₂, symmetric and growing with d₂ in the sense of
-/// quadratic forms; the factor diag(D₁, I) is a contraction, so that D₁ = I is the worst case. On a box l ≤ d₂ ≤ u the
-/// norm is at most ‖[I RS(l); 0 S(l)]‖ + ‖[R; I]‖ ‖S(u) − S(l)‖, and at most ‖[I σR; 0 σI]‖ with σ = ‖S(u)‖. Boxes are
-/// halved until the threshold is on one side.
+/// (I − D + D M⁰)⁻¹ D = [D₁ D₁RS; 0 S] with S(d₂) = (I − D₂ + D₂A_c)⁻¹D₂, symmetric and growing with d₂ in
+/// the sense of quadratic forms; the factor diag(D₁, I) is a contraction, so that D₁ = I is the worst case.
+/// On a box l ≤ d₂ ≤ u the norm is at most ‖[I RS(l); 0 S(l)]‖ + ‖[R; I]‖ ‖S(u) − S(l)‖, and at most ‖[I σR;
+/// 0 σI]‖ with σ = ‖S(u)‖. Boxes are halved until the threshold is on one side.
 pub fn beta_two(r: &Matrix, a_c: &Matrix, threshold: f64) -> (f64, f64) {
     const BOXES: usize = 2000;
     let (b, u) = (r.rows(), a_c.rows());
@@ -233,8 +235,8 @@ pub fn beta_two(r: &Matrix, a_c: &Matrix, threshold: f64) -> (f64, f64) {
     }
 }
 
-/// 000 Prop. 13: guides and contacts, all independent; max μ_b below the bound of Prop. 9 and ‖M^μ − M⁰‖₂ < 1/β₂(M⁰).
-/// β₂ is bounded from above ([`beta_two`]).
+/// 000 Prop. 13: guides and contacts, all independent; max μ_b below the bound of Prop. 9 and ‖M^μ − M⁰‖₂ <
+/// 1/β₂(M⁰). β₂ is bounded from above ([`beta_two`]).
 pub fn prop_000_13(d: &Dynamics) -> Finding {
     const ID: &str = "000.prop13";
     let Some(s) = parts(d, false, true, true) else {
@@ -283,9 +285,9 @@ pub fn prop_000_13(d: &Dynamics) -> Finding {
     Finding { value: Some(size), bound: Some(1.0 / upper), ..found }
 }
 
-/// 000 Cor. 2: contacts alone; where no entry of A_t is positive, the LCP matrix is copositive, and a solution exists
-/// if zᵀw ≥ 0 for all solutions z of the homogeneous LCP (N_uᵀz = 0, z ≥ 0): as soon as an acceleration satisfies the
-/// contacts, and for every load where they are independent.
+/// 000 Cor. 2: contacts alone; where no entry of A_t is positive, the LCP matrix is copositive, and a
+/// solution exists if zᵀw ≥ 0 for all solutions z of the homogeneous LCP (N_uᵀz = 0, z ≥ 0): as soon as an
+/// acceleration satisfies the contacts, and for every load where they are independent.
 pub fn cor_000_2(d: &Dynamics) -> Finding {
     const ID: &str = "000.cor2";
     let Some(s) = parts(d, false, false, true) else { return elsewhere(ID, "contacts that slide") };
@@ -352,8 +354,8 @@ pub fn positive_definite_000(d: &Dynamics) -> Finding {
     in_class(ID, d, &matrix, definite, facts, [meaning, "the matrix of the LCP is not positive definite"])
 }
 
-/// The matrix of the sliding LCP (000 eq. 9, 31, 41, 50, 58) is a P-matrix: one solution for every load, if and only if
-/// (000 App. A).
+/// The matrix of the sliding LCP (000 eq. 9, 31, 41, 50, 58) is a P-matrix: one solution for every load, if
+/// and only if (000 App. A).
 pub fn p_matrix_000(d: &Dynamics) -> Finding {
     const ID: &str = "000.pmatrix";
     match lcp_matrix(d) {
@@ -376,9 +378,10 @@ fn p_class(id: &'static str, d: &Dynamics, matrix: &Matrix, otherwise: &str) -> 
     in_class(id, d, matrix, p_matrix, facts, [meaning, otherwise])
 }
 
-/// Whether the LCP matrix is of a class that positive diagonals leave only by growing. Where friction or joints have
-/// consumed most of a diagonal entry, the rest may be rounding: to hold, more than 10⁻⁹ must be left and exact
-/// arithmetic has to agree; to fail, the matrix has to fail with 10⁻⁹ of the consumed terms added.
+/// Whether the LCP matrix is of a class that positive diagonals leave only by growing. Where friction or
+/// joints have consumed most of a diagonal entry, the rest may be rounding: to hold, more than 10⁻⁹ must be
+/// left and exact arithmetic has to agree; to fail, the matrix has to fail with 10⁻⁹ of the consumed terms
+/// added.
 fn in_class(
     id: &'static str,
     d: &Dynamics,
@@ -417,8 +420,8 @@ fn in_class(
 /// Share of a diagonal entry, or of an eigenvalue, that is far above rounding.
 const CLEAR: f64 = 1e-3;
 
-/// The size of the terms that make the diagonal of the LCP matrix, and whether there are no guides (whose rows are
-/// ratios) and the normals are far from dependent.
+/// The size of the terms that make the diagonal of the LCP matrix, and whether there are no guides (whose
+/// rows are ratios) and the normals are far from dependent.
 fn diagonal_terms(d: &Dynamics) -> Option<(Vec<f64>, bool)> {
     let s = Sliding::of(d)?;
     let w = &s.reduced.delassus;

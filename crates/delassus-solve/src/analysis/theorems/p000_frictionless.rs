@@ -30,9 +30,9 @@ const JOINTS: &str = "joints alone, without friction";
 const CONTACTS: &str = "contacts alone, without friction and with a positive definite mass";
 const MIXED: &str = "joints and contacts, without friction and with a positive definite mass";
 
-/// dim(Ker M ∩ Ker Fᵀ) for F ∈ R^{n×m}: the motions without mass that no constraint holds. It is the dimension of
-/// Ker Ã ∩ {z ∈ Im F} of 000 App. E (ii); where it is zero, x and z are unique, but n = m does not follow (corrected:
-/// M = I, F = (1, 0)ᵀ).
+/// dim(Ker M ∩ Ker Fᵀ) for F ∈ R^{n×m}: the motions without mass that no constraint holds. It is the
+/// dimension of Ker Ã ∩ {z ∈ Im F} of 000 App. E (ii); where it is zero, x and z are unique, but n = m does
+/// not follow (corrected: M = I, F = (1, 0)ᵀ).
 pub fn unheld_motions(m: &Matrix, f: &Matrix) -> usize {
     m.rows() - m.stack(&f.transpose()).rank()
 }
@@ -56,7 +56,8 @@ fn common(a: &Matrix, b: &Matrix) -> usize {
     (a.rank() + b.rank()) - beside.rank()
 }
 
-/// 000 Prop. 1 (i): with independent joints, one solution for every load if and only if Ker M ∩ Ker N_b = {0}.
+/// 000 Prop. 1 (i): with independent joints, one solution for every load if and only if Ker M ∩ Ker N_b =
+/// {0}.
 pub fn prop_000_1i(d: &Dynamics) -> Finding {
     const ID: &str = "000.prop1i";
     let Some(p) = joints_alone(d) else { return elsewhere(ID, JOINTS) };
@@ -74,13 +75,14 @@ pub fn app_e_000_iii(d: &Dynamics) -> Finding {
     joints_alone(d).map_or_else(|| elsewhere(ID, JOINTS), |p| regular(ID, d, &p))
 }
 
-/// 000 Prop. 1 (ii): with compatible joints, redundant or not, a solution exists for every load and its acceleration
-/// is unique if and only if Ker M ∩ Ker N_b = {0}.
+/// 000 Prop. 1 (ii): with compatible joints, redundant or not, a solution exists for every load and its
+/// acceleration is unique if and only if Ker M ∩ Ker N_b = {0}.
 pub fn prop_000_1ii(d: &Dynamics) -> Finding {
     compatible("000.prop1ii", d)
 }
 
-/// 000 App. E (iv): x and F y exist and are unique for every a if and only if b ∈ Im Fᵀ and Ker M ∩ Ker Fᵀ = {0}.
+/// 000 App. E (iv): x and F y exist and are unique for every a if and only if b ∈ Im Fᵀ and Ker M ∩ Ker Fᵀ =
+/// {0}.
 pub fn app_e_000_iv(d: &Dynamics) -> Finding {
     compatible("000.appE.iv", d)
 }
@@ -176,7 +178,8 @@ fn mixed(id: &'static str, d: &Dynamics, then: impl FnOnce(&Normals) -> Finding)
     }
 }
 
-/// A finding that holds where an acceleration satisfies all constraints; where none does, it claims `otherwise`.
+/// A finding that holds where an acceleration satisfies all constraints; where none does, it claims
+/// `otherwise`.
 fn admissible(
     id: &'static str,
     d: &Dynamics,
@@ -234,8 +237,8 @@ fn independent_normals(id: &'static str, d: &Dynamics, rows: &Matrix, kind: Kind
     }
 }
 
-/// 000 Prop. 3 (ii), corrected (∇h λ without transpose): where a solution exists, the acceleration, ∇h λ and wᵀλ are
-/// unique.
+/// 000 Prop. 3 (ii), corrected (∇h λ without transpose): where a solution exists, the acceleration, ∇h λ and
+/// wᵀλ are unique.
 pub fn prop_000_3ii(d: &Dynamics) -> Finding {
     const ID: &str = "000.prop3ii";
     match smooth(d, false, true) {
@@ -244,8 +247,8 @@ pub fn prop_000_3ii(d: &Dynamics) -> Finding {
     }
 }
 
-/// 000 Prop. 3 (iii): solvable if zᵀw ≥ 0 for all solutions z of the homogeneous LCP. Those are the z ≥ 0 with
-/// N_uᵀz = 0, for which zᵀw = zᵀγ_u.
+/// 000 Prop. 3 (iii): solvable if zᵀw ≥ 0 for all solutions z of the homogeneous LCP. Those are the z ≥ 0
+/// with N_uᵀz = 0, for which zᵀw = zᵀγ_u.
 pub fn prop_000_3iii(d: &Dynamics) -> Finding {
     const ID: &str = "000.prop3iii";
     match smooth(d, false, true) {
@@ -287,8 +290,9 @@ pub fn prop_000_3vi(d: &Dynamics) -> Finding {
     coercive(ID, d, &p)
 }
 
-/// 000 Prop. 7 (vii), corrected: with M ⪰ 0, independent joints and N_u v > 0 for some v with N_b v = 0, solvable if
-/// Ker N_b ∩ {v : N_u v ≥ 0} ∩ Ker M = {0}. (As printed, the qualification does not see the joints.)
+/// 000 Prop. 7 (vii), corrected: with M ⪰ 0, independent joints and N_u v > 0 for some v with N_b v = 0,
+/// solvable if Ker N_b ∩ {v : N_u v ≥ 0} ∩ Ker M = {0}. (As printed, the qualification does not see the
+/// joints.)
 pub fn prop_000_7vii(d: &Dynamics) -> Finding {
     const ID: &str = "000.prop7vii";
     let p = normals(d);
@@ -365,7 +369,8 @@ fn only_zero(g: &Matrix) -> Verdict {
     }
 }
 
-/// 000 Prop. 4: where an acceleration satisfies the contacts (Assumption 1), the inclusion (14) has one solution a.
+/// 000 Prop. 4: where an acceleration satisfies the contacts (Assumption 1), the inclusion (14) has one
+/// solution a.
 pub fn prop_000_4(d: &Dynamics) -> Finding {
     const ID: &str = "000.prop4";
     match smooth(d, false, true) {
@@ -374,15 +379,15 @@ pub fn prop_000_4(d: &Dynamics) -> Finding {
     }
 }
 
-/// 000 Prop. 5: with independent joints, where an acceleration satisfies all constraints (Assumptions 1–3), the
-/// problem (16) has one acceleration.
+/// 000 Prop. 5: with independent joints, where an acceleration satisfies all constraints (Assumptions 1–3),
+/// the problem (16) has one acceleration.
 pub fn prop_000_5(d: &Dynamics) -> Finding {
     const ID: &str = "000.prop5";
     mixed(ID, d, |p| admissible(ID, d, p, ONE_ACCELERATION, Claims::default(), GAUSS))
 }
 
-/// 000 Prop. 6: where an acceleration satisfies all constraints (Assumption 4), the accelerations of (16) are the
-/// minimizers of ½ aᵀMa + Fᵀa over those accelerations. M ⪰ 0; alone this claims no solution.
+/// 000 Prop. 6: where an acceleration satisfies all constraints (Assumption 4), the accelerations of (16) are
+/// the minimizers of ½ aᵀMa + Fᵀa over those accelerations. M ⪰ 0; alone this claims no solution.
 pub fn prop_000_6(d: &Dynamics) -> Finding {
     const ID: &str = "000.prop6";
     if !is_frictionless(d) || d.laws.is_empty() || !semidefinite(&d.mass) {
@@ -400,8 +405,8 @@ pub fn prop_000_6(d: &Dynamics) -> Finding {
     }
 }
 
-/// 000 Cor. 1: with M ≻ 0, redundant joints or not, the acceleration is the projection of −M⁻¹F on the accelerations
-/// that satisfy all constraints: unique where there are any.
+/// 000 Cor. 1: with M ≻ 0, redundant joints or not, the acceleration is the projection of −M⁻¹F on the
+/// accelerations that satisfy all constraints: unique where there are any.
 pub fn cor_000_1(d: &Dynamics) -> Finding {
     const ID: &str = "000.cor1";
     if !is_frictionless(d) || d.laws.is_empty() || definite(&d.mass) != Verdict::Proved {
@@ -410,8 +415,8 @@ pub fn cor_000_1(d: &Dynamics) -> Finding {
     admissible(ID, d, &normals(d), ONE_ACCELERATION, Claims::default(), GAUSS)
 }
 
-/// 000 Prop. 7 (i): the LCP (31) has one solution for every load if and only if the gradients of joints and contacts
-/// together are independent.
+/// 000 Prop. 7 (i): the LCP (31) has one solution for every load if and only if the gradients of joints and
+/// contacts together are independent.
 pub fn prop_000_7i(d: &Dynamics) -> Finding {
     const ID: &str = "000.prop7i";
     mixed(ID, d, |p| independent_normals(ID, d, &p.joints.stack(&p.contacts), Kind::All))
@@ -424,14 +429,15 @@ pub fn prop_000_7ii(d: &Dynamics) -> Finding {
     mixed(ID, d, |p| admissible(ID, d, p, ONE_ACCELERATION, Claims::default(), GAUSS))
 }
 
-/// Whether the ranges of the two families of gradients meet only in zero; `None` where that is too close to call.
+/// Whether the ranges of the two families of gradients meet only in zero; `None` where that is too close to
+/// call.
 fn transversal(p: &Normals) -> Option<bool> {
     let all = clear_rank(&p.joints.stack(&p.contacts))?;
     Some(all == clear_rank(&p.joints)? + clear_rank(&p.contacts)?)
 }
 
-/// 000 Prop. 7 (iii): with Im ∇h_u ∩ Im ∇h_b = {0}, ∇h_u λ_u is unique, and the acceleration wherever a solution
-/// exists.
+/// 000 Prop. 7 (iii): with Im ∇h_u ∩ Im ∇h_b = {0}, ∇h_u λ_u is unique, and the acceleration wherever a
+/// solution exists.
 pub fn prop_000_7iii(d: &Dynamics) -> Finding {
     const ID: &str = "000.prop7iii";
     mixed(ID, d, |p| match transversal(p) {
@@ -441,15 +447,15 @@ pub fn prop_000_7iii(d: &Dynamics) -> Finding {
     })
 }
 
-/// 000 Prop. 7 (iv), with z ∈ R^{m_u}: solvable if zᵀw_c ≥ 0 for all solutions z of the homogeneous LCP; and where
-/// γ_b = 0, γ_u = 0, always (a = 0 satisfies the constraints).
+/// 000 Prop. 7 (iv), with z ∈ R^{m_u}: solvable if zᵀw_c ≥ 0 for all solutions z of the homogeneous LCP; and
+/// where γ_b = 0, γ_u = 0, always (a = 0 satisfies the constraints).
 pub fn prop_000_7iv(d: &Dynamics) -> Finding {
     const ID: &str = "000.prop7iv";
     mixed(ID, d, |p| admissible(ID, d, p, SOLVABLE, Claims::default(), EXISTS))
 }
 
-/// 000 Prop. 7 (v), corrected: solvable if and only if λ ≥ 0, N_uᵀλ = N_bᵀy implies λᵀγ_u − yᵀγ_b ≥ 0. (As printed,
-/// y = 0: false for N_u = N_b, γ_u = −2, γ_b = 0.)
+/// 000 Prop. 7 (v), corrected: solvable if and only if λ ≥ 0, N_uᵀλ = N_bᵀy implies λᵀγ_u − yᵀγ_b ≥ 0. (As
+/// printed, y = 0: false for N_u = N_b, γ_u = −2, γ_b = 0.)
 pub fn prop_000_7v(d: &Dynamics) -> Finding {
     const ID: &str = "000.prop7v";
     mixed(ID, d, |p| admissible(ID, d, p, SOLVABLE, NO_SOLUTION, EXISTS))
@@ -486,9 +492,9 @@ fn curvature_in_range(id: &'static str, d: &Dynamics, p: &Normals) -> Finding {
     }
 }
 
-/// 000 Prop. 8, corrected: with compatible joints, redundant or not, solvable if and only if N_u(z + y) + γ_u ≥ 0 for
-/// some z with N_b z = −γ_b and y ∈ Ker N_b. (As printed, z is free: then it holds for N_u = N_b, γ_u = −2, γ_b = 0,
-/// which has no solution.)
+/// 000 Prop. 8, corrected: with compatible joints, redundant or not, solvable if and only if N_u(z + y) + γ_u
+/// ≥ 0 for some z with N_b z = −γ_b and y ∈ Ker N_b. (As printed, z is free: then it holds for N_u = N_b, γ_u
+/// = −2, γ_b = 0, which has no solution.)
 pub fn prop_000_8(d: &Dynamics) -> Finding {
     const ID: &str = "000.prop8";
     let Some(p) = smooth(d, true, true) else { return elsewhere(ID, MIXED) };

@@ -4,15 +4,16 @@
 //! 0 ≤ λ_u ⊥ A_c λ_u + H₄ ≥ 0,   A_c = ∇hᵀ M_c⁻¹ ∇h,   M_c⁻¹ = M⁻¹ − M⁻¹∇g (∇gᵀM⁻¹∇g)⁻¹ ∇gᵀM⁻¹
 //! ```
 //!
-//! M (n × n) is positive definite, ∇h (n × m) are the gradients of the contacts, ∇g (n × p) those of the joints,
-//! A = ∇hᵀM⁻¹∇h; H₀ and H₄ are the contact accelerations without contact forces, joints free or bilateral
-//! (001 eq. 2, 3, 16, 17, 20, 21). γ = d/dt(∇ᵀ)q̇ is zero where gradients do not rotate. Assumption 1: A > 0.
-//! Assumption 2: ∇gᵀM⁻¹∇g > 0, the joints are independent. The definiteness of A_c from kinetic angles is in
-//! [`crate::analysis::theorems::p001_angles`], reduced coordinates are in [`crate::problem`].
+//! M (n × n) is positive definite, ∇h (n × m) are the gradients of the contacts, ∇g (n × p) those of the
+//! joints, A = ∇hᵀM⁻¹∇h; H₀ and H₄ are the contact accelerations without contact forces, joints free or
+//! bilateral (001 eq. 2, 3, 16, 17, 20, 21). γ = d/dt(∇ᵀ)q̇ is zero where gradients do not rotate. Assumption
+//! 1: A > 0. Assumption 2: ∇gᵀM⁻¹∇g > 0, the joints are independent. The definiteness of A_c from kinetic
+//! angles is in [`crate::analysis::theorems::p001_angles`], reduced coordinates are in [`crate::problem`].
 //!
-//! One road leads from these conditions to a claim about the problem at hand: M > 0 and an acceleration that satisfies
-//! all constraints make Gauss' principle a strictly convex program with linear constraints, which has one solution,
-//! with multipliers. H₄ ∈ Q*(A_c), the condition of 001, means by Farkas' lemma that there is such an acceleration.
+//! One road leads from these conditions to a claim about the problem at hand: M > 0 and an acceleration that
+//! satisfies all constraints make Gauss' principle a strictly convex program with linear constraints, which
+//! has one solution, with multipliers. H₄ ∈ Q*(A_c), the condition of 001, means by Farkas' lemma that there
+//! is such an acceleration.
 
 use super::decision::{AdmissibleSet, MARGIN, NO_SOLUTION, ONE_ACCELERATION, SOLVABLE, WELL_POSED};
 use super::frictionless::{Frictionless, ORTHOGONAL, ask, certified, compared};
@@ -88,16 +89,16 @@ pub fn prop_001_1(d: &Dynamics) -> Finding {
     })
 }
 
-/// 001 Prop. 2: contacts alone, any number. ∇h λ_u (corrected: no transpose), H₀ᵀλ_u and the acceleration are the same
-/// for all solutions; claimed where there is a solution.
+/// 001 Prop. 2: contacts alone, any number. ∇h λ_u (corrected: no transpose), H₀ᵀλ_u and the acceleration are
+/// the same for all solutions; claimed where there is a solution.
 pub fn prop_001_2(d: &Dynamics) -> Finding {
     contacts_alone(d, "001.prop2", |s, id| {
         by_admissible_set(s, id, ONE_ACCELERATION, "whatever the forces, contacts cause one acceleration")
     })
 }
 
-/// 001 Prop. 3: contacts alone, any number. The LCP (2) is solvable (i) if zᵀH₀ ≥ 0 for all z ∈ Rᵐ with
-/// 0 ≤ z ⊥ Az ≥ 0 (corrected: not Rⁿ), (ii) if the gradients do not turn. By Farkas' lemma (i) is necessary too.
+/// 001 Prop. 3: contacts alone, any number. The LCP (2) is solvable (i) if zᵀH₀ ≥ 0 for all z ∈ Rᵐ with 0 ≤ z
+/// ⊥ Az ≥ 0 (corrected: not Rⁿ), (ii) if the gradients do not turn. By Farkas' lemma (i) is necessary too.
 pub fn prop_001_3(d: &Dynamics) -> Finding {
     contacts_alone(d, "001.prop3", |s, id| {
         let meaning = if s.flat(&s.contacts) {
@@ -109,9 +110,9 @@ pub fn prop_001_3(d: &Dynamics) -> Finding {
     })
 }
 
-/// 001 Prop. 4: gradients that do not turn (γ = 0), joints and contacts in any number. (i) ∇h λ_u + ∇g λ_b and the
-/// acceleration are the same for all solutions; (ii) independent constraints have one set of forces. That there is a
-/// solution is 002 Lemma 5.2.
+/// 001 Prop. 4: gradients that do not turn (γ = 0), joints and contacts in any number. (i) ∇h λ_u + ∇g λ_b
+/// and the acceleration are the same for all solutions; (ii) independent constraints have one set of forces.
+/// That there is a solution is 002 Lemma 5.2.
 pub fn prop_001_4(d: &Dynamics) -> Finding {
     ask(d, "001.prop4", 0, 1, |s| {
         let id = "001.prop4";
@@ -130,8 +131,8 @@ pub fn prop_001_4(d: &Dynamics) -> Finding {
     })
 }
 
-/// 001 Prop. 5: independent joints that are orthogonal to all contacts in the metric M⁻¹ change nothing at the
-/// contacts: A_c = A, H₄ = H₀. Compares the largest cosine between a joint and a contact with 0.
+/// 001 Prop. 5: independent joints that are orthogonal to all contacts in the metric M⁻¹ change nothing at
+/// the contacts: A_c = A, H₄ = H₀. Compares the largest cosine between a joint and a contact with 0.
 pub fn prop_001_5(d: &Dynamics) -> Finding {
     ask(d, "001.prop5", 1, 1, |s| {
         let id = "001.prop5";
@@ -159,8 +160,9 @@ pub fn prop_001_5(d: &Dynamics) -> Finding {
     })
 }
 
-/// 001 Lemma 1: Ker M_c⁻¹ = R(∇g) and R(M_c⁻¹) = Ker ∇gᵀ for independent joints. (The idempotents of its proof are not
-/// symmetric; the statement is right.) Compares ‖M_c⁻¹∇g‖/(‖M_c⁻¹‖‖∇g‖), which is 0 but for rounding, with 0.
+/// 001 Lemma 1: Ker M_c⁻¹ = R(∇g) and R(M_c⁻¹) = Ker ∇gᵀ for independent joints. (The idempotents of its
+/// proof are not symmetric; the statement is right.) Compares ‖M_c⁻¹∇g‖/(‖M_c⁻¹‖‖∇g‖), which is 0 but for
+/// rounding, with 0.
 pub fn lemma_001_1(d: &Dynamics) -> Finding {
     ask(d, "001.lemma1", 1, 0, |s| {
         let g = d.jacobian.select_rows(&s.joints);
@@ -193,8 +195,8 @@ pub fn lemma_001_2(d: &Dynamics) -> Finding {
     })
 }
 
-/// 001 Lemma 3: M_c⁻¹, and with it A_c, is positive semidefinite. (Its proof projects on R(M^(-1/2)∇g), not on R(∇g).)
-/// Compares the smallest eigenvalue of M_c⁻¹ with 0.
+/// 001 Lemma 3: M_c⁻¹, and with it A_c, is positive semidefinite. (Its proof projects on R(M^(-1/2)∇g), not
+/// on R(∇g).) Compares the smallest eigenvalue of M_c⁻¹ with 0.
 pub fn lemma_001_3(d: &Dynamics) -> Finding {
     ask(d, "001.lemma3", 1, 0, |s| {
         let value = constrained_inverse_mass(&d.mass, &d.jacobian.select_rows(&s.joints))
@@ -211,8 +213,8 @@ pub fn lemma_001_3(d: &Dynamics) -> Finding {
     })
 }
 
-/// 001 Prop. 6: independent joints. Two solutions differ by ∇h(λ₁ − λ₂) ∈ Ker M_c⁻¹ and by nothing in H₄ᵀλ_u: the
-/// acceleration is one; claimed where there is a solution.
+/// 001 Prop. 6: independent joints. Two solutions differ by ∇h(λ₁ − λ₂) ∈ Ker M_c⁻¹ and by nothing in H₄ᵀλ_u:
+/// the acceleration is one; claimed where there is a solution.
 pub fn prop_001_6(d: &Dynamics) -> Finding {
     with_independent_joints(d, "001.prop6", |s, id| {
         by_admissible_set(
@@ -224,8 +226,8 @@ pub fn prop_001_6(d: &Dynamics) -> Finding {
     })
 }
 
-/// 001 Corollary 1: where R(∇h) ∩ R(∇g) = {0}, ∇h λ_u is the same for all solutions. Compares rank(∇h ∇g) with
-/// rank ∇h + rank ∇g.
+/// 001 Corollary 1: where R(∇h) ∩ R(∇g) = {0}, ∇h λ_u is the same for all solutions. Compares rank(∇h ∇g)
+/// with rank ∇h + rank ∇g.
 pub fn corollary_001_1(d: &Dynamics) -> Finding {
     ask(d, "001.cor1", 1, 1, |s| {
         let id = "001.cor1";
@@ -243,9 +245,9 @@ pub fn corollary_001_1(d: &Dynamics) -> Finding {
     })
 }
 
-/// 001 Lemma 4: independent joints. The LCP (20) is solvable (i) if zᵀH₄ ≥ 0 for all z ∈ Rᵐ with 0 ≤ z ⊥ A_c z ≥ 0
-/// (corrected: not Rⁿ), (ii) if γ = 0 and R(∇h) ∩ R(∇g) = {0}. By Farkas' lemma (i) is necessary too, and in (ii)
-/// γ = 0 is enough.
+/// 001 Lemma 4: independent joints. The LCP (20) is solvable (i) if zᵀH₄ ≥ 0 for all z ∈ Rᵐ with 0 ≤ z ⊥ A_c
+/// z ≥ 0 (corrected: not Rⁿ), (ii) if γ = 0 and R(∇h) ∩ R(∇g) = {0}. By Farkas' lemma (i) is necessary too,
+/// and in (ii) γ = 0 is enough.
 pub fn lemma_001_4(d: &Dynamics) -> Finding {
     with_independent_joints(d, "001.lemma4", |s, id| {
         by_admissible_set(
@@ -269,23 +271,24 @@ pub fn lemma_001_5(d: &Dynamics) -> Finding {
     })
 }
 
-/// 001 Prop. 11: contacts alone. The program (42) has a solution (i) if H₀ ∈ R(A), (ii) if γ = 0. Since R(A) = R(∇hᵀ),
-/// (i) means that the contacts can all be kept. Compares the distance of γ from R(∇hᵀ), relative to γ, with 0.
+/// 001 Prop. 11: contacts alone. The program (42) has a solution (i) if H₀ ∈ R(A), (ii) if γ = 0. Since R(A)
+/// = R(∇hᵀ), (i) means that the contacts can all be kept. Compares the distance of γ from R(∇hᵀ), relative to
+/// γ, with 0.
 pub fn prop_001_11(d: &Dynamics) -> Finding {
     contacts_alone(d, "001.prop11", kept)
 }
 
-/// 001 Prop. 12: the program (53) has a solution (i) if H₄ ∈ R(A_c), (ii) if γ_u = 0 and all contacts are orthogonal to
-/// all joints, (iii) if γ = 0 (F ∈ R(∇h), which the paper asks for too, is not needed: H₄ = −∇hᵀM_c⁻¹F ∈ R(A_c)).
-/// All three mean that contacts and joints can be kept together. Compares the distance of γ from R((∇h ∇g)ᵀ), relative
-/// to γ, with 0.
+/// 001 Prop. 12: the program (53) has a solution (i) if H₄ ∈ R(A_c), (ii) if γ_u = 0 and all contacts are
+/// orthogonal to all joints, (iii) if γ = 0 (F ∈ R(∇h), which the paper asks for too, is not needed: H₄ =
+/// −∇hᵀM_c⁻¹F ∈ R(A_c)). All three mean that contacts and joints can be kept together. Compares the distance
+/// of γ from R((∇h ∇g)ᵀ), relative to γ, with 0.
 pub fn prop_001_12(d: &Dynamics) -> Finding {
     with_independent_joints(d, "001.prop12", kept)
 }
 
-/// 001 Prop. 13: independent joints and a solvable LCP (20): the acceleration is the solution of (56). (The paper's proof
-/// inverts I − GM⁻¹ wrongly; (56) is right.) Compares the difference of the two accelerations, relative to them, with
-/// 1e-7, the accuracy asked of both solvers.
+/// 001 Prop. 13: independent joints and a solvable LCP (20): the acceleration is the solution of (56). (The
+/// paper's proof inverts I − GM⁻¹ wrongly; (56) is right.) Compares the difference of the two accelerations,
+/// relative to them, with 1e-7, the accuracy asked of both solvers.
 pub fn prop_001_13(d: &Dynamics) -> Finding {
     with_independent_joints(d, "001.prop13", |s, id| {
         let set = s.admissible_set();
@@ -319,9 +322,9 @@ pub fn prop_001_13(d: &Dynamics) -> Finding {
     })
 }
 
-/// 001 Prop. 14: independent joints. (i) The feasible set of (56) is nonempty for every γ only if no ∇h_i lies in R(∇g);
-/// (ii) where it is nonempty, (56) has one solution. Compares the smallest (A_c)_ii/A_ii, the squared sine of the angle
-/// between contact i and all joints, with 0.
+/// 001 Prop. 14: independent joints. (i) The feasible set of (56) is nonempty for every γ only if no ∇h_i
+/// lies in R(∇g); (ii) where it is nonempty, (56) has one solution. Compares the smallest (A_c)_ii/A_ii, the
+/// squared sine of the angle between contact i and all joints, with 0.
 pub fn prop_001_14(d: &Dynamics) -> Finding {
     with_independent_joints(d, "001.prop14", |s, id| {
         let (a, a_c) = (s.w(&s.contacts, &s.contacts), s.a_c());

@@ -4,9 +4,10 @@
 //! A_c > 0   ⇔   I > A^(-1/2) E A_b⁻¹ Eᵀ A^(-1/2)   (001 eq. 31)
 //! ```
 //!
-//! A = ∇hᵀM⁻¹∇h (m × m) couples the contacts, A_b = ∇gᵀM⁻¹∇g (p × p) the joints, E = ∇hᵀM⁻¹∇g (m × p) contacts with
-//! joints. The cosine of the kinetic angle θ between two constraints is, up to sign, their entry of W over the roots
-//! of the diagonal (001 eq. 9). Where A_c > 0, joints being independent, there is one solution for every load.
+//! A = ∇hᵀM⁻¹∇h (m × m) couples the contacts, A_b = ∇gᵀM⁻¹∇g (p × p) the joints, E = ∇hᵀM⁻¹∇g (m × p)
+//! contacts with joints. The cosine of the kinetic angle θ between two constraints is, up to sign, their
+//! entry of W over the roots of the diagonal (001 eq. 9). Where A_c > 0, joints being independent, there is
+//! one solution for every load.
 
 use super::decision::{MARGIN, WELL_POSED};
 use super::frictionless::{Frictionless, ORTHOGONAL, ask, certified, compared};
@@ -15,8 +16,8 @@ use crate::analysis::certificate::{Claims, Finding, Kind, Outcome};
 use crate::linalg::Matrix;
 use crate::problem::{Dynamics, kinetic_angle, reduced_coordinates};
 
-/// 001 Prop. 7: one contact and one joint. A_c = A sin²θ > 0 except where the kinetic angle θ is 0 or π (corrected: the
-/// paper excludes only 0). Compares θ, which has to be positive, with π.
+/// 001 Prop. 7: one contact and one joint. A_c = A sin²θ > 0 except where the kinetic angle θ is 0 or π
+/// (corrected: the paper excludes only 0). Compares θ, which has to be positive, with π.
 pub fn prop_001_7(d: &Dynamics) -> Finding {
     ask(d, "001.prop7", 1, 1, |s| {
         let id = "001.prop7";
@@ -32,8 +33,8 @@ pub fn prop_001_7(d: &Dynamics) -> Finding {
     })
 }
 
-/// 001 Prop. 8: independent joints. A_c > 0 only if no ∇h_i is colinear with a ∇g_j. Compares the largest cosine between a
-/// contact and a joint with 1.
+/// 001 Prop. 8: independent joints. A_c > 0 only if no ∇h_i is colinear with a ∇g_j. Compares the largest
+/// cosine between a contact and a joint with 1.
 pub fn prop_001_8(d: &Dynamics) -> Finding {
     joints_and_contacts(d, "001.prop8", |s, id| {
         if s.contacts.iter().any(|&i| s.reduced.delassus[(i, i)] <= 0.0) {
@@ -52,8 +53,8 @@ pub fn prop_001_8(d: &Dynamics) -> Finding {
     })
 }
 
-/// 001 Theorem 1: contacts orthogonal to each other, joints orthogonal to each other, in the metric M⁻¹. A_c > 0 if and
-/// only if I > [Σᵢ cos θ_ji cos θ_ki]. Compares the largest eigenvalue of that matrix with 1.
+/// 001 Theorem 1: contacts orthogonal to each other, joints orthogonal to each other, in the metric M⁻¹. A_c
+/// > 0 if and only if I > [Σᵢ cos θ_ji cos θ_ki]. Compares the largest eigenvalue of that matrix with 1.
 pub fn theorem_001_1(d: &Dynamics) -> Finding {
     orthogonal_families(d, "001.thm1", |s, id, sums| {
         let value = sums.symmetric_eigenvalues().last().copied().unwrap_or(0.0);
@@ -61,8 +62,8 @@ pub fn theorem_001_1(d: &Dynamics) -> Finding {
     })
 }
 
-/// 001 Corollary 2: under the conditions of Theorem 1, A_c > 0 only if Σᵢ cos²θ_ji < 1 for every contact j. Compares the
-/// largest sum with 1.
+/// 001 Corollary 2: under the conditions of Theorem 1, A_c > 0 only if Σᵢ cos²θ_ji < 1 for every contact j.
+/// Compares the largest sum with 1.
 pub fn corollary_001_2(d: &Dynamics) -> Finding {
     orthogonal_families(d, "001.cor2", |s, id, sums| {
         let (worst, value) = largest((0..s.m()).map(|j| sums[(j, j)]));
@@ -77,8 +78,8 @@ pub fn corollary_001_2(d: &Dynamics) -> Finding {
     })
 }
 
-/// 001 Corollary 3: under the conditions of Theorem 1, A_c > 0 if I − [Σ cos cos] is diagonally dominant. Compares the
-/// largest row sum Σ_k |Σᵢ cos θ_ji cos θ_ki| with 1; where it is not less, nothing follows.
+/// 001 Corollary 3: under the conditions of Theorem 1, A_c > 0 if I − [Σ cos cos] is diagonally dominant.
+/// Compares the largest row sum Σ_k |Σᵢ cos θ_ji cos θ_ki| with 1; where it is not less, nothing follows.
 pub fn corollary_001_3(d: &Dynamics) -> Finding {
     orthogonal_families(d, "001.cor3", |s, id, sums| {
         let (_, value) = largest((0..s.m()).map(|j| sums.row(j).iter().map(|x| x.abs()).sum()));
@@ -86,10 +87,11 @@ pub fn corollary_001_3(d: &Dynamics) -> Finding {
     })
 }
 
-/// 001 Prop. 9: A_c > 0 if I > D_h^(-1/2) E D_g⁻¹ Eᵀ D_h^(-1/2) and the couplings among contacts and among joints are
-/// small enough, D_h and D_g the diagonals of A and A_b. "Small enough" is made a number: with O the difference of the
-/// two sides of (37), in the spectral norm, λ_max + ‖O‖ < 1 is enough. Compares that sum with 1. (Assumption 3 of the
-/// paper asks for couplings with zero diagonal in A^(-1/2) and A_b⁻¹, which is true to first order only, and not needed.)
+/// 001 Prop. 9: A_c > 0 if I > D_h^(-1/2) E D_g⁻¹ Eᵀ D_h^(-1/2) and the couplings among contacts and among
+/// joints are small enough, D_h and D_g the diagonals of A and A_b. "Small enough" is made a number: with O
+/// the difference of the two sides of (37), in the spectral norm, λ_max + ‖O‖ < 1 is enough. Compares that
+/// sum with 1. (Assumption 3 of the paper asks for couplings with zero diagonal in A^(-1/2) and A_b⁻¹, which
+/// is true to first order only, and not needed.)
 pub fn prop_001_9(d: &Dynamics) -> Finding {
     independent_families(d, "001.prop9", |s, id| {
         let (a, a_b, e) = blocks(s);
@@ -108,8 +110,8 @@ pub fn prop_001_9(d: &Dynamics) -> Finding {
     })
 }
 
-/// 001 Corollary 4: E = εI, one joint for each contact. A_c > 0 for small enough ε: ε² < λ_min(A) λ_min(A_b) is enough.
-/// Compares ε with the root of that product.
+/// 001 Corollary 4: E = εI, one joint for each contact. A_c > 0 for small enough ε: ε² < λ_min(A) λ_min(A_b)
+/// is enough. Compares ε with the root of that product.
 pub fn corollary_001_4(d: &Dynamics) -> Finding {
     independent_families(d, "001.cor4", |s, id| {
         let (a, a_b, e) = blocks(s);
@@ -131,8 +133,9 @@ pub fn corollary_001_4(d: &Dynamics) -> Finding {
     })
 }
 
-/// 001 Prop. 10: independent joints. A_c > 0 if and only if the vectors M_c^(-1/2)∇h_i are independent. Compares the
-/// smallest eigenvalue of W on all constraints, scaled to unit diagonal, with 0: it is positive in the same cases.
+/// 001 Prop. 10: independent joints. A_c > 0 if and only if the vectors M_c^(-1/2)∇h_i are independent.
+/// Compares the smallest eigenvalue of W on all constraints, scaled to unit diagonal, with 0: it is positive
+/// in the same cases.
 pub fn prop_001_10(d: &Dynamics) -> Finding {
     with_independent_joints(d, "001.prop10", |s, id| {
         let all: Vec<usize> = (0..d.laws.len()).collect();
@@ -161,8 +164,8 @@ pub fn corollary_001_5(d: &Dynamics) -> Finding {
     })
 }
 
-/// 001 Prop. 15: in reduced coordinates A_r > 0 if and only if ∇h_{n−p} + ∇Ω ∇h_p, (n−p) × m, has rank m (corrected: the
-/// paper says n − p). Compares the rank with m.
+/// 001 Prop. 15: in reduced coordinates A_r > 0 if and only if ∇h_{n−p} + ∇Ω ∇h_p, (n−p) × m, has rank m
+/// (corrected: the paper says n − p). Compares the rank with m.
 pub fn prop_001_15(d: &Dynamics) -> Finding {
     joints_and_contacts(d, "001.prop15", |s, id| {
         let Some(r) = reduced_coordinates(d) else {

@@ -4,9 +4,9 @@
 //! G₁ᵀM⁻¹Gλ + G₁ᵀb = 0,   0 ≤ λ₂ ⊥ G₂ᵀM⁻¹Gλ + G₂ᵀb = δ₂ ≥ 0   (002 eq. 5.2)
 //! ```
 //!
-//! G = (G₁ G₂) are the gradients of joints and contacts as columns, here the rows of J; b = M⁻¹f = −M⁻¹F. The terms of
-//! rotating gradients, γ, are absent from (5.2): they have to be zero, or compatible, γ ∈ R(Gᵀ), which shifts b. Any number
-//! of constraints may depend on others: a table with four legs.
+//! G = (G₁ G₂) are the gradients of joints and contacts as columns, here the rows of J; b = M⁻¹f = −M⁻¹F. The
+//! terms of rotating gradients, γ, are absent from (5.2): they have to be zero, or compatible, γ ∈ R(Gᵀ),
+//! which shifts b. Any number of constraints may depend on others: a table with four legs.
 
 use super::decision::{AdmissibleSet, MARGIN, NO_SOLUTION, ONE_ACCELERATION, WELL_POSED};
 use super::frictionless::{Frictionless, ORTHOGONAL, ask, certified, compared};
@@ -26,8 +26,8 @@ pub fn all_002(d: &Dynamics) -> Vec<Finding> {
 /// 002 Lemma 5.1: nonnegative forces x of the rows of `gradients` can be replaced by x' ≥ 0 with the same sum
 /// Σ xᵢ∇hᵢ whose positive entries belong to independent rows. `None` where an entry of x is negative.
 ///
-/// Carathéodory's argument: as long as the rows that carry are dependent, Σ vᵢ∇hᵢ = 0, go along −v until one of them
-/// carries nothing.
+/// Carathéodory's argument: as long as the rows that carry are dependent, Σ vᵢ∇hᵢ = 0, go along −v until one
+/// of them carries nothing.
 ///
 /// # Panics
 /// If x has not one entry per row.
@@ -64,10 +64,10 @@ pub fn independent_forces(gradients: &Matrix, x: &[f64]) -> Option<Vec<f64>> {
     }
 }
 
-/// 002 Lemma 5.2, items 2 and 4: the solution λ₀ of least norm, from any solution λ. All solutions are λ¹ + λ² with one
-/// λ¹ ∈ R(J) and λ² ∈ Ker Jᵀ, γᵀλ² = 0, such that contacts push: a polyhedron, whose point next to the origin is one.
-/// (Corrected: the printed proof takes the shortest λ₂ first and λ₁ after, which is another solution.) `None` where λ is not a
-/// set of frictionless forces, or rounding is in the way.
+/// 002 Lemma 5.2, items 2 and 4: the solution λ₀ of least norm, from any solution λ. All solutions are λ¹ +
+/// λ² with one λ¹ ∈ R(J) and λ² ∈ Ker Jᵀ, γᵀλ² = 0, such that contacts push: a polyhedron, whose point next
+/// to the origin is one. (Corrected: the printed proof takes the shortest λ₂ first and λ₁ after, which is
+/// another solution.) `None` where λ is not a set of frictionless forces, or rounding is in the way.
 pub fn least_forces(d: &Dynamics, force: &[f64]) -> Option<Vec<f64>> {
     let s = Frictionless::of(d).ok()?;
     if force.len() != d.laws.len() {
@@ -92,8 +92,8 @@ pub fn least_forces(d: &Dynamics, force: &[f64]) -> Option<Vec<f64>> {
     }
 }
 
-/// 002 Lemma 5.1: forces of the contacts can be chosen so that only independent contacts carry. Compares the number of
-/// contacts that carry, after that choice, with the rank of their gradients.
+/// 002 Lemma 5.1: forces of the contacts can be chosen so that only independent contacts carry. Compares the
+/// number of contacts that carry, after that choice, with the rank of their gradients.
 pub fn lemma_002_51(d: &Dynamics) -> Finding {
     ask(d, "002.lemma51", 0, 1, |s| {
         let id = "002.lemma51";
@@ -120,10 +120,10 @@ pub fn lemma_002_51(d: &Dynamics) -> Finding {
     })
 }
 
-/// 002 Lemma 5.2: for zero or compatible γ a solution exists; 1. δ₂ and Gλ, and so the acceleration, are the same for all
-/// solutions, and λ where G has full column rank; 2. so is the part of λ in R(Gᵀ); 4. one solution has the least norm
-/// ([`least_forces`]). Corrected: in 3 and in the proof of 4, G₁λ₁ and G₂λ₂ are not unique where joints and contacts share a
-/// direction. Compares the rank of G with its number of columns.
+/// 002 Lemma 5.2: for zero or compatible γ a solution exists; 1. δ₂ and Gλ, and so the acceleration, are the
+/// same for all solutions, and λ where G has full column rank; 2. so is the part of λ in R(Gᵀ); 4. one
+/// solution has the least norm ([`least_forces`]). Corrected: in 3 and in the proof of 4, G₁λ₁ and G₂λ₂ are
+/// not unique where joints and contacts share a direction. Compares the rank of G with its number of columns.
 pub fn lemma_002_52(d: &Dynamics) -> Finding {
     ask(d, "002.lemma52", 0, 0, |s| {
         let id = "002.lemma52";

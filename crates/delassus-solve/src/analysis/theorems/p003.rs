@@ -4,9 +4,10 @@
 //! 0 ≤ (a − μ hᵀe) λ + w ⊥ λ ≥ 0        (003 eq. 38, 47, 49)
 //! ```
 //!
-//! M_c⁻¹ = [a hᵀ; h H] the inverse effective mass of the contact (normal, tangents), e the slip direction, w the normal
-//! acceleration without the contact's own force; the normals of all other constraints are bilateral (003 §4). The slope
-//! a − μ hᵀe is negative where e_jam·e > μ_jam/μ (003 eq. 39): the contact jams.
+//! M_c⁻¹ = [a hᵀ; h H] the inverse effective mass of the contact (normal, tangents), e the slip direction, w
+//! the normal acceleration without the contact's own force; the normals of all other constraints are
+//! bilateral (003 §4). The slope a − μ hᵀe is negative where e_jam·e > μ_jam/μ (003 eq. 39): the contact
+//! jams.
 //!
 //! | slope | w | |
 //! |---|---|---|
@@ -14,8 +15,8 @@
 //! | < 0 | < 0 | inconsistent: none |
 //! | < 0 | > 0 | indeterminate: two, with and without contact |
 //!
-//! With one contact and independent joints without friction this is the whole problem; with more it is a statement about
-//! that contact alone, and nothing is claimed for the problem.
+//! With one contact and independent joints without friction this is the whole problem; with more it is a
+//! statement about that contact alone, and nothing is claimed for the problem.
 
 use super::decision::{MARGIN, NO_SOLUTION, WELL_POSED};
 use super::p000::{all_modes, definite, elsewhere, finding, undecided};
@@ -51,8 +52,8 @@ pub struct OneContact {
     pub class: Option<Class>,
 }
 
-/// The problem of contact `k` (a constraint of the problem, counted from 0) with the others held; `None` unless its law is
-/// [`Law::Sliding`] and the mass positive definite.
+/// The problem of contact `k` (a constraint of the problem, counted from 0) with the others held; `None`
+/// unless its law is [`Law::Sliding`] and the mass positive definite.
 pub fn one_contact(d: &Dynamics, k: usize) -> Option<OneContact> {
     let Some(Law::Sliding { mu, slip }) = d.laws.get(k) else { return None };
     if definite(&d.mass) != Verdict::Proved {

@@ -1,20 +1,22 @@
-//! One contact by itself with the associated law: the least of ½ rᵀW r + qᵀr over K = {‖r_t‖ ≤ μ r_n} (004 §4).
+//! One contact by itself with the associated law: the least of ½ rᵀW r + qᵀr over K = {‖r_t‖ ≤ μ r_n} (004
+//! §4).
 //!
-//! Inside of the cone W r = −q, and r = 0 where q ∈ K*. On the edge u = λ J r with J = diag(−μ², 1, 1) turned inwards, λ > 0:
-//! (W + λ J) r = −q and rᵀJ r = 0. With W = C Cᵀ and C⁻¹ J C⁻ᵀ = V diag(−γ₀, γ₁, γ₂) Vᵀ the parts y of VᵀCᵀr and p of −VᵀC⁻¹q are
-//! y_i = p_i/(1 + γ_i λ), and with the sign of y₀ known the edge asks
+//! Inside of the cone W r = −q, and r = 0 where q ∈ K*. On the edge u = λ J r with J = diag(−μ², 1, 1) turned
+//! inwards, λ > 0: (W + λ J) r = −q and rᵀJ r = 0. With W = C Cᵀ and C⁻¹ J C⁻ᵀ = V diag(−γ₀, γ₁, γ₂) Vᵀ the
+//! parts y of VᵀCᵀr and p of −VᵀC⁻¹q are y_i = p_i/(1 + γ_i λ), and with the sign of y₀ known the edge asks
 //!
 //! √γ₀ |p₀| = |1 − γ₀ λ| (γ₁ y₁² + γ₂ y₂²)^½.
 //!
-//! p₀ tells on which side of 1/γ₀ the root lies; in θ = γ₀ λ or 1/(γ₀ λ) ∈ (0, 1) the right-hand side falls and is convex on
-//! either side, so that Newton's method climbs to the root without a step too far.
+//! p₀ tells on which side of 1/γ₀ the root lies; in θ = γ₀ λ or 1/(γ₀ λ) ∈ (0, 1) the right-hand side falls
+//! and is convex on either side, so that Newton's method climbs to the root without a step too far.
 
 use crate::linalg::{Block, small};
 
-/// The associated law in space: the least of ½ rᵀW r + qᵀr over K = {‖r_t‖ ≤ μ r_n}. `None` where W is not positive definite.
+/// The associated law in space: the least of ½ rᵀW r + qᵀr over K = {‖r_t‖ ≤ μ r_n}. `None` where W is not
+/// positive definite.
 ///
-/// What W lacks in symmetry and in definiteness is made up for by a proximal step from `r`, which leaves solutions where
-/// they are.
+/// What W lacks in symmetry and in definiteness is made up for by a proximal step from `r`, which leaves
+/// solutions where they are.
 pub fn associated_space(w: &Block<3>, q: &[f64; 3], mu: f64, r: &[f64; 3]) -> Option<[f64; 3]> {
     if in_dual_cone(q, mu) {
         return Some([0.0; 3]);
@@ -88,7 +90,8 @@ fn associated_definite(w: &Block<3>, q: &[f64; 3], mu: f64, near: f64) -> Option
         return None;
     }
     let goal = gamma.sqrt() * first.abs();
-    // y_i = k_i/(1 + (g_i/γ₀) θ) for θ = γ₀ λ, and k_i θ/(θ + g_i/γ₀) for θ = 1/(γ₀ λ): |1 − θ| or |1 − θ|/θ times y.
+    // y_i = k_i/(1 + (g_i/γ₀) θ) for θ = γ₀ λ, and k_i θ/(θ + g_i/γ₀) for θ = 1/(γ₀ λ): |1 − θ| or |1 − θ|/θ
+    // times y.
     let inner = first > 0.0;
     let line = |i: usize| if inner { (1.0, g[i] / gamma) } else { (g[i] / gamma, 1.0) };
     let mut theta = 0.0_f64;
@@ -130,7 +133,8 @@ fn associated_definite(w: &Block<3>, q: &[f64; 3], mu: f64, near: f64) -> Option
     (n >= 0.0 && r.iter().all(|x| x.is_finite())).then_some(r)
 }
 
-/// The associated law in the plane, as [`associated_space`]: inside of the cone, or along one of the two rays that bound it.
+/// The associated law in the plane, as [`associated_space`]: inside of the cone, or along one of the two rays
+/// that bound it.
 pub fn associated_plane(w: &Block<2>, q: &[f64; 2], mu: f64, r: &[f64; 2]) -> Option<[f64; 2]> {
     let skew = 0.5 * (w[0][1] - w[1][0]);
     let q = [q[0] + skew * r[1], q[1] - skew * r[0]];

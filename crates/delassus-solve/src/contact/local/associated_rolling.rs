@@ -1,19 +1,22 @@
 //! One contact by itself with the associated law and rolling friction: the least of ½ rᵀW r + qᵀr over
 //! K = {‖r_t‖ ≤ μ r_n, ‖m‖ ≤ ν r_n}, five rows r = (r_n, r_t, m).
 //!
-//! With the moments free, m = −W_mm⁻¹ (q_m + W_mz z), what is left for z = (r_n, r_t) is the associated law without rolling
-//! ([`crate::contact::local::associated`]); where its moments stay below their limit, nothing in the smaller cone K is lower. The same
-//! holds with the friction free. Otherwise both are at their limits: r = T n d with T = diag(1, μ, μ, ν, ν) and
-//! d = (1, cos α, sin α, cos β, sin β), and the least value along a ray, −½ (qᵀT d)²/(dᵀT W T d) where qᵀT d < 0, is a function
-//! of the two angles. Newton's method goes down on it. The problem is convex: where −g_t and −g_m, g = T (W r + q), point along
-//! the friction and the moments, the point is the least one of all.
+//! With the moments free, m = −W_mm⁻¹ (q_m + W_mz z), what is left for z = (r_n, r_t) is the associated law
+//! without rolling ([`crate::contact::local::associated`]); where its moments stay below their limit, nothing
+//! in the smaller cone K is lower. The same holds with the friction free. Otherwise both are at their limits:
+//! r = T n d with T = diag(1, μ, μ, ν, ν) and d = (1, cos α, sin α, cos β, sin β), and the least value along
+//! a ray, −½ (qᵀT d)²/(dᵀT W T d) where qᵀT d < 0, is a function of the two angles. Newton's method goes down
+//! on it. The problem is convex: where −g_t and −g_m, g = T (W r + q), point along the friction and the
+//! moments, the point is the least one of all.
 
 use super::associated::associated_space;
 use crate::linalg::{Block, mul};
 
-/// The associated law with rolling friction. `None` where W is not positive definite or the angles are not found.
+/// The associated law with rolling friction. `None` where W is not positive definite or the angles are not
+/// found.
 ///
-/// What W lacks in symmetry and in definiteness is made up for by a proximal step from `r`, as in [`associated_space`].
+/// What W lacks in symmetry and in definiteness is made up for by a proximal step from `r`, as in
+/// [`associated_space`].
 pub fn associated_rolling(w: &Block<5>, q: &[f64; 5], mu: f64, nu: f64, r: &[f64; 5]) -> Option<[f64; 5]> {
     if q[0] >= mu * q[1].hypot(q[2]) + nu * q[3].hypot(q[4]) {
         return Some([0.0; 5]);

@@ -1,16 +1,17 @@
 //! One contact by itself: r and u = W r + q with its law, in closed form or by a root that is always there.
 //!
-//! Coulomb's law: with q_n < 0 the contact closes, u_n = 0, and the normal force is r_n = −(q_n + W_nt r_t)/W_nn. What is left for the
-//! tangents is Ŵ r_t + q̂ = u_t = −α r_t with Ŵ = W_tt − W_tn W_nt/W_nn, q̂ = q_t − W_tn q_n/W_nn and α ≥ 0. At α = 0 it
-//! sticks. If ‖r_t‖ > μ r_n there, it slides, and g(α) = μ r_n/‖r_t‖ − 1 goes from negative values at 0 to +∞:
-//! it has a root, and is nearly a straight line.
+//! Coulomb's law: with q_n < 0 the contact closes, u_n = 0, and the normal force is r_n = −(q_n + W_nt
+//! r_t)/W_nn. What is left for the tangents is Ŵ r_t + q̂ = u_t = −α r_t with Ŵ = W_tt − W_tn W_nt/W_nn, q̂ =
+//! q_t − W_tn q_n/W_nn and α ≥ 0. At α = 0 it sticks. If ‖r_t‖ > μ r_n there, it slides, and g(α) = μ
+//! r_n/‖r_t‖ − 1 goes from negative values at 0 to +∞: it has a root, and is nearly a straight line.
 
 pub use super::associated::{associated_plane, associated_space};
 pub use super::associated_rolling::associated_rolling;
 pub use super::rolling::rolling;
 use crate::linalg::Block;
 
-/// Coulomb's law in space. `None` where W has no positive normal entry and the contact closes, or numbers overflow.
+/// Coulomb's law in space. `None` where W has no positive normal entry and the contact closes, or numbers
+/// overflow.
 // Long: the innermost function of all sweeps, one root whose numbers all of its steps share.
 pub fn coulomb_space(w: &Block<3>, q: &[f64; 3], mu: f64) -> Option<[f64; 3]> {
     if q[0] >= 0.0 {
@@ -331,8 +332,8 @@ mod tests {
 
     #[test]
     fn a_proximal_step_for_a_matrix_that_is_not_definite() {
-        // Two equal rows and a skew part, exactly and with errors in the seventh digit: steps from the last point lead
-        // to a solution.
+        // Two equal rows and a skew part, exactly and with errors in the seventh digit: steps from the last
+        // point lead to a solution.
         let (q, law) = ([-1.0, 0.9, 0.8], [Law::Cone { mu: 0.3 }]);
         let mut r = [0.0; 3];
         for error in [0.0, 1e-7] {
@@ -367,8 +368,8 @@ mod tests {
             associated_plane(&[[2.0, 0.0], [0.0, 4.0]], &[-6.0, 12.0], 0.5, &[0.0; 2]),
             Some([4.0, -2.0])
         );
-        // Friction and moments at their limits: along the ray (1, −½, 0, −¼, 0) u = (u_n, u_t, ω) is left of q, with
-        // u_n = ½ u_t + ¼ ω.
+        // Friction and moments at their limits: along the ray (1, −½, 0, −¼, 0) u = (u_n, u_t, ω) is left of
+        // q, with u_n = ½ u_t + ¼ ω.
         let unit: Block<5> = std::array::from_fn(|i| std::array::from_fn(|j| f64::from(u8::from(i == j))));
         let r = associated_rolling(&unit, &[-1.0, 4.0, 0.0, 8.0, 0.0], 0.5, 0.25, &[0.0; 5]).unwrap();
         let n = (1.0 + 2.0 + 2.0) / (1.0 + 0.25 + 0.0625);

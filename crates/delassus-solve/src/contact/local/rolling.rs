@@ -1,15 +1,16 @@
-//! One contact by itself with rolling friction: u = W r + q in five rows, u_n = 0, ‖r_t‖ ≤ μ r_n opposing u_t, ‖m‖ ≤ ν r_n
-//! opposing ω.
+//! One contact by itself with rolling friction: u = W r + q in five rows, u_n = 0, ‖r_t‖ ≤ μ r_n opposing
+//! u_t, ‖m‖ ≤ ν r_n opposing ω.
 //!
-//! With the friction eliminated by (W_tt + α) r_t = −(q_t + W_tz z) what is left is Coulomb's law of the normal and the moments,
-//! z = (r_n, m). At α = 0 nothing slides, and where ‖r_t‖ > μ r_n there, g(α) = μ r_n/‖r_t‖ − 1 goes from negative values to +∞. It
-//! may jump over zero where z is not the only solution (strong friction); then the moments take the place of the friction.
+//! With the friction eliminated by (W_tt + α) r_t = −(q_t + W_tz z) what is left is Coulomb's law of the
+//! normal and the moments, z = (r_n, m). At α = 0 nothing slides, and where ‖r_t‖ > μ r_n there, g(α) = μ
+//! r_n/‖r_t‖ − 1 goes from negative values to +∞. It may jump over zero where z is not the only solution
+//! (strong friction); then the moments take the place of the friction.
 
 use super::coulomb::coulomb_space;
 use crate::linalg::Block;
 
-/// Coulomb's law with rolling friction: u_n = 0, the friction of a disc of radius μ r_n and the moments of one of radius ν r_n.
-/// `None` where that does not help either, or as [`coulomb_space`].
+/// Coulomb's law with rolling friction: u_n = 0, the friction of a disc of radius μ r_n and the moments of
+/// one of radius ν r_n. `None` where that does not help either, or as [`coulomb_space`].
 pub fn rolling(w: &Block<5>, q: &[f64; 5], mu: f64, nu: f64) -> Option<[f64; 5]> {
     if let Some(r) = outer_friction(w, q, mu, nu) {
         return Some(r);
@@ -91,7 +92,8 @@ fn outer_friction(w: &Block<5>, q: &[f64; 5], mu: f64, nu: f64) -> Option<[f64; 
         } else {
             std::mem::replace(&mut high, (alpha, g))
         };
-        // The function is nearly a straight line: through the last two points, or halfway where that does not close in.
+        // The function is nearly a straight line: through the last two points, or halfway where that does not
+        // close in.
         let through = if last.1.is_finite() { last } else { low };
         let secant = alpha - g * (alpha - through.0) / (g - through.1);
         let next = if secant > low.0 && secant < high.0 && k % 8 != 7 {

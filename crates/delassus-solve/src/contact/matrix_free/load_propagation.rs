@@ -1,14 +1,15 @@
 //! Loads handed down from body to body until the ground takes them.
 //!
-//! Sweeps carry a load from one contact to the next, and in a tall pile they carry it far too slowly. Bodies at rest need
-//! G r = −L⁻¹ f, which is triangular up to what several contacts share: bodies are put in levels by the number of contacts
-//! between them and the ground, and from the top level down each body is stopped by the contacts that support it, those
-//! with lower bodies and with the ground,
+//! Sweeps carry a load from one contact to the next, and in a tall pile they carry it far too slowly. Bodies
+//! at rest need G r = −L⁻¹ f, which is triangular up to what several contacts share: bodies are put in levels
+//! by the number of contacts between them and the ground, and from the top level down each body is stopped by
+//! the contacts that support it, those with lower bodies and with the ground,
 //!
 //! r_S ← P_K(r_S + ρ G_Sᵀ x),  (Σ_S ρ G_S G_Sᵀ + ε) x = −y.
 //!
-//! All of the load arrives at the ground in one pass. What the cones do not allow is left to the sweeps, as are bodies that
-//! do not come to rest: a pass is a proposal, and whoever asks for it sees whether it was of use.
+//! All of the load arrives at the ground in one pass. What the cones do not allow is left to the sweeps, as
+//! are bodies that do not come to rest: a pass is a proposal, and whoever asks for it sees whether it was of
+//! use.
 
 use rayon::prelude::*;
 
@@ -68,7 +69,8 @@ impl Loads {
         !order.is_empty()
     }
 
-    /// One pass from the top to the ground, through all contacts or through those that are closed; y is that of the new r.
+    /// One pass from the top to the ground, through all contacts or through those that are closed; y is that
+    /// of the new r.
     pub fn hand_down<const D: usize, const B: usize>(
         &self,
         system: &System<D, B>,

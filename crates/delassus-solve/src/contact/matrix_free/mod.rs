@@ -1,8 +1,9 @@
-//! Global problems with very many contacts: whether sweeps without W are the way, and their answer in the terms of the problem.
+//! Global problems with very many contacts: whether sweeps without W are the way, and their answer in the
+//! terms of the problem.
 //!
-//! M v = f + H r, u = Hᵀ v + b, M with blocks of three or six rows, each constraint with one body or two. W has a block
-//! for each pair of contacts that share a body, ten times the numbers of H in a heap of spheres; with
-//! [`crate::contact::matrix_free::sweeps`] it is never formed.
+//! M v = f + H r, u = Hᵀ v + b, M with blocks of three or six rows, each constraint with one body or two. W
+//! has a block for each pair of contacts that share a body, ten times the numbers of H in a heap of spheres;
+//! with [`crate::contact::matrix_free::sweeps`] it is never formed.
 
 mod load_propagation;
 mod socp;
@@ -17,7 +18,8 @@ use system::System;
 
 /// Contacts in the largest island from which on W is not formed.
 const MATRIX_FREE_MIN: usize = 500;
-/// The most sweeps; what is not solved then goes on with W. For few digits there are more: W would cost ten thousand of them.
+/// The most sweeps; what is not solved then goes on with W. For few digits there are more: W would cost ten
+/// thousand of them.
 const SWEEPS: usize = 2000;
 const SWEEPS_FEW_DIGITS: usize = 10_000;
 const FEW_DIGITS: f64 = 1e-6;
@@ -49,8 +51,8 @@ struct Swept<const D: usize, const B: usize> {
     first: Vec<[f64; D]>,
 }
 
-/// Sweeps without W from the impulses in `solution`, or from zero where there are none; whether the problem is of that kind. What
-/// is found is not always solved.
+/// Sweeps without W from the impulses in `solution`, or from zero where there are none; whether the problem
+/// is of that kind. What is found is not always solved.
 pub(super) fn solve(
     problem: &ContactProblem,
     cones: &[Cone],
@@ -90,8 +92,8 @@ pub(super) fn is_associated(problem: &ContactProblem, cones: &[Cone]) -> bool {
         && problem.laws.iter().zip(cones).all(plain)
 }
 
-/// Solves a problem with the associated law in the space of velocities, where its masses are of that kind; takes the place of what is in
-/// `solution` where the residual check finds it better.
+/// Solves a problem with the associated law in the space of velocities, where its masses are of that kind;
+/// takes the place of what is in `solution` where the residual check finds it better.
 pub(super) fn solve_associated(
     problem: &ContactProblem,
     cones: &[Cone],
@@ -314,8 +316,8 @@ mod tests {
                 assert_eq!(other.status, Status::Solved);
                 (delassus.mul_vec(&other.impulse), delassus.mul_vec(&found.impulse))
             };
-            // Impulses are not unique, velocities are; a residual of 1e-7 counts up to a thousandfold in the softest mode of
-            // 131 spheres.
+            // Impulses are not unique, velocities are; a residual of 1e-7 counts up to a thousandfold in the
+            // softest mode of 131 spheres.
             let apart = u.iter().zip(&v).map(|(u, v)| (u - v).powi(2)).sum::<f64>().sqrt();
             assert!(apart <= 1e-4 * crate::linalg::norm(&u), "{mu} {apart}");
         }
@@ -385,7 +387,8 @@ mod tests {
 
     #[test]
     fn full_masses_and_a_body_under_many_contacts() {
-        // Body 0 touches all others: more contacts than there are colors. Each of these has a contact with the ground.
+        // Body 0 touches all others: more contacts than there are colors. Each of these has a contact with
+        // the ground.
         let touched: Vec<[usize; 2]> = (1..100).flat_map(|b| [[0, b], [b, usize::MAX]]).collect();
         let space = bodies::<6>(100, &touched, Law::Coulomb { mu: 0.4 });
         let found = without_w::<3, 6>(&space, 1e-8);
@@ -411,8 +414,8 @@ mod tests {
 
     #[test]
     fn a_wedged_body_is_taken_to_where_it_slides() {
-        // A unit sphere pressed into the corner of floor and wall, which want it to leave at speeds that it cannot have while
-        // both stick: each sweep adds a millionth of what makes one of them slide.
+        // A unit sphere pressed into the corner of floor and wall, which want it to leave at speeds that it
+        // cannot have while both stick: each sweep adds a millionth of what makes one of them slide.
         let (floor, wall) = ([0.0, 0.0, -1.0], [-1.0, 0.0, 0.0]);
         let mut h = vec![];
         for (k, (arm, axes)) in [
@@ -458,7 +461,8 @@ mod tests {
 
     #[test]
     fn a_convex_program_agrees_with_the_sweeps() {
-        // Two methods that share nothing but the form of the problem; the velocities of the associated law are unique.
+        // Two methods that share nothing but the form of the problem; the velocities of the associated law
+        // are unique.
         let mut pile = sphere_pile(4, 0.6).unwrap();
         for (k, law) in pile.laws.iter_mut().enumerate() {
             *law = if k % 7 == 0 { Law::Cone { mu: 0.2 } } else { Law::Cone { mu: 0.6 } };

@@ -1,13 +1,14 @@
-//! The associated law as a convex program in the space of velocities, for what is left when all iterations on W have failed.
+//! The associated law as a convex program in the space of velocities, for what is left when all iterations on
+//! W have failed.
 //!
 //! In the form of [`crate::contact::matrix_free::system`], with T = diag(1, μ, μ) and L the Lorentz cone,
 //!
 //! min ½‖y − L⁻¹ f‖²,  T (Gᵀ y + b) ∈ L for every contact,
 //!
-//! has the impulses r = T z as multipliers: y = L⁻¹ f + G T z. Where bodies are all but jammed there is hardly a velocity inside of
-//! all cones, and impulses are larger than loads by five or six orders. W then loses, in the products of such
-//! impulses, what decides; velocities do not. The program goes to `clarabel`, whose status counts for nothing: its
-//! impulses are checked by their residual like any others.
+//! has the impulses r = T z as multipliers: y = L⁻¹ f + G T z. Where bodies are all but jammed there is
+//! hardly a velocity inside of all cones, and impulses are larger than loads by five or six orders. W then
+//! loses, in the products of such impulses, what decides; velocities do not. The program goes to `clarabel`,
+//! whose status counts for nothing: its impulses are checked by their residual like any others.
 
 use clarabel::algebra::CscMatrix;
 use clarabel::solver::{
@@ -20,10 +21,12 @@ use crate::contact::cone::Cone;
 /// The most contacts: some seconds.
 pub(super) const MOST: usize = 20_000;
 
-/// What is added to the diagonal of the systems that are solved on the way: a little keeps more digits, more keeps more pivots.
+/// What is added to the diagonal of the systems that are solved on the way: a little keeps more digits, more
+/// keeps more pivots.
 pub(super) const ADDED: [f64; 2] = [1e-12, 1e-8];
 
-/// Writes the impulses, in the order of the contacts; false where a law is not associated or no program was made.
+/// Writes the impulses, in the order of the contacts; false where a law is not associated or no program was
+/// made.
 pub(super) fn solve<const D: usize, const B: usize>(
     system: &System<D, B>,
     added: f64,

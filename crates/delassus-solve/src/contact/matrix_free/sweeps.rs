@@ -1,19 +1,23 @@
 //! Sweeps in the space of velocities, for problems with very many contacts: W is never formed.
 //!
-//! In the form of [`crate::contact::matrix_free::system`], y = L⁻¹ f + G r and u = Gᵀ y + b, a contact that is solved while the others are
-//! held needs only the velocities y of its bodies, and changes only them: time and memory grow with the number of
-//! contacts, however many of them share a body. Contacts of one color share no body and are solved at the same time.
+//! In the form of [`crate::contact::matrix_free::system`], y = L⁻¹ f + G r and u = Gᵀ y + b, a contact that
+//! is solved while the others are held needs only the velocities y of its bodies, and changes only them: time
+//! and memory grow with the number of contacts, however many of them share a body. Contacts of one color
+//! share no body and are solved at the same time.
 //!
-//! Sweeps alone would carry a load through a pile one contact at a time. Two things help: now and then all loads are
-//! handed down to the ground at once ([`crate::contact::matrix_free::load_propagation`]), and sweeps have momentum,
+//! Sweeps alone would carry a load through a pile one contact at a time. Two things help: now and then all
+//! loads are handed down to the ground at once ([`crate::contact::matrix_free::load_propagation`]), and
+//! sweeps have momentum,
 //!
 //! x_{k+1} = sweep(z_k),  z_{k+1} = x_{k+1} + β (x_{k+1} − x_k),
 //!
-//! which takes the slow modes along and, unlike combinations of many points, does not mind contacts that begin to stick or to
-//! slide on the way. y follows the same combinations as r, and is computed anew before anything is claimed.
+//! which takes the slow modes along and, unlike combinations of many points, does not mind contacts that
+//! begin to stick or to slide on the way. y follows the same combinations as r, and is computed anew before
+//! anything is claimed.
 //!
-//! Bodies wedged between contacts that cannot all stick change their impulses by the same little in every sweep until one of them
-//! slides. They are taken there in one jump, along that change, to the edge of the first cone.
+//! Bodies wedged between contacts that cannot all stick change their impulses by the same little in every
+//! sweep until one of them slides. They are taken there in one jump, along that change, to the edge of the
+//! first cone.
 
 use std::mem::take;
 
@@ -29,7 +33,8 @@ use crate::linalg::{PIECE, mul};
 
 /// Sweeps between two passes of the loads, and between two looks at the error.
 const CYCLE: usize = 8;
-/// The most momentum, while there is hope for an early end and after so many sweeps; the limit of stability is close to 0.95.
+/// The most momentum, while there is hope for an early end and after so many sweeps; the limit of stability
+/// is close to 0.95.
 const MOMENTUM: f64 = 0.85;
 const LONG: usize = 150;
 const LONG_MOMENTUM: f64 = 0.93;
@@ -50,7 +55,8 @@ const CLEAR: f64 = 0.95;
 /// Fewer contacts than this are not worth waking other threads for.
 const PARALLEL_MIN: usize = 1024;
 
-/// Bytes of memory that a run holds, from the lengths: four impulses of each contact, two velocities of each body and its level.
+/// Bytes of memory that a run holds, from the lengths: four impulses of each contact, two velocities of each
+/// body and its level.
 #[cfg(test)]
 pub(super) fn bytes<const D: usize, const B: usize>(system: &System<D, B>) -> usize {
     let contact = 4 * size_of::<[f64; D]>();
@@ -85,8 +91,8 @@ struct Run<'a, const D: usize, const B: usize> {
     age: f64,
 }
 
-/// Solves a system from the impulses `workspace.kept`, or from loads handed down where all of them are zero; leaves the best point
-/// there, and returns its error over ‖ρ q‖ and the number of sweeps.
+/// Solves a system from the impulses `workspace.kept`, or from loads handed down where all of them are zero;
+/// leaves the best point there, and returns its error over ‖ρ q‖ and the number of sweeps.
 pub(super) fn solve<const D: usize, const B: usize>(
     system: &System<D, B>,
     tolerance: f64,
@@ -133,7 +139,8 @@ fn run<const D: usize, const B: usize>(
     run.rest();
     let (mut count, mut since) = (0, 0);
     let (mut look, mut ratio, mut size) = (CYCLE / 2, f64::INFINITY, f64::INFINITY);
-    // The error at the last gain, when to look for what stays, and the error at the begin of the round and when that was.
+    // The error at the last gain, when to look for what stays, and the error at the begin of the round and
+    // when that was.
     let (mut gained, mut looked, mut round) = (best, 0, (best, 0));
     let (mut momentum, mut longer) = (MOMENTUM, true);
     // Solves of a contact, its velocity, its two pushes, and the step on.
@@ -146,7 +153,8 @@ fn run<const D: usize, const B: usize>(
         if count == LONG && longer {
             momentum = LONG_MOMENTUM;
         }
-        // A look costs half a sweep: when the step, which goes with the error, promises success, or after a while.
+        // A look costs half a sweep: when the step, which goes with the error, promises success, or after a
+        // while.
         if size * ratio > target && count < look && count < most {
             size = run.carry_on(momentum);
             continue;
@@ -290,7 +298,8 @@ impl<const D: usize, const B: usize> Run<'_, D, B> {
         square.sqrt()
     }
 
-    /// Along a change that stays, to where the first contact that takes part begins to slide; false where there is none.
+    /// Along a change that stays, to where the first contact that takes part begins to slide; false where
+    /// there is none.
     fn jump(&mut self) -> bool {
         // With momentum β a change that stays adds up to a way of 1/(1 − β) times its length.
         let (mut along, mut ways, mut changes, mut most) = (0.0, 0.0, 0.0, 0.0_f64);
@@ -325,8 +334,8 @@ impl<const D: usize, const B: usize> Run<'_, D, B> {
     }
 }
 
-/// How far r may go along `change` before it leaves the cone of friction, in multiples of it; infinite where it never does, or is
-/// on the edge.
+/// How far r may go along `change` before it leaves the cone of friction, in multiples of it; infinite where
+/// it never does, or is on the edge.
 fn distance_to_edge<const D: usize>(cone: Cone, r: &[f64; D], change: &[f64; D]) -> f64 {
     let Cone::Coulomb { mu, tangents } = cone else { return f64::INFINITY };
     let product = |x: &[f64; D], y: &[f64; D]| {

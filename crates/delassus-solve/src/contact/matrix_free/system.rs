@@ -1,12 +1,13 @@
 //! Contacts and bodies in the form in which sweeps use them without W.
 //!
-//! M v = f + H r, u = Hᵀ v + b. M is block diagonal, B rows to a body, and symmetric positive definite: with its Cholesky
-//! factor, M = L Lᵀ, and y = Lᵀ v, G = L⁻¹ H the mass disappears:
+//! M v = f + H r, u = Hᵀ v + b. M is block diagonal, B rows to a body, and symmetric positive definite: with
+//! its Cholesky factor, M = L Lᵀ, and y = Lᵀ v, G = L⁻¹ H the mass disappears:
 //!
 //! y = L⁻¹ f + G r,  u = Gᵀ y + b,  W = Gᵀ G.
 //!
-//! A contact has D rows and touches one body or two: it holds its two D × B blocks of Gᵀ and its own block of W. Contacts
-//! are kept in the order of the coloring; those of one color share no body, so that they can be solved at the same time.
+//! A contact has D rows and touches one body or two: it holds its two D × B blocks of Gᵀ and its own block of
+//! W. Contacts are kept in the order of the coloring; those of one color share no body, so that they can be
+//! solved at the same time.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -66,8 +67,8 @@ pub(super) struct Contact<const D: usize, const B: usize> {
     pub rho: f64,
 }
 
-/// A problem in bodies of B rows and contacts of D rows, with the scratch in which it is made: for a problem like the one before
-/// nothing is allocated.
+/// A problem in bodies of B rows and contacts of D rows, with the scratch in which it is made: for a problem
+/// like the one before nothing is allocated.
 #[derive(Debug, Default)]
 pub(super) struct System<const D: usize, const B: usize> {
     /// In the order of the coloring.
@@ -119,8 +120,8 @@ struct Piece<const B: usize> {
 }
 
 impl<const D: usize, const B: usize> System<D, B> {
-    /// Becomes the system of M, H, f and b, for constraints of at most D rows that begin at `rows`; false where M has other blocks,
-    /// is not positive definite, or a constraint touches more than two bodies.
+    /// Becomes the system of M, H, f and b, for constraints of at most D rows that begin at `rows`; false
+    /// where M has other blocks, is not positive definite, or a constraint touches more than two bodies.
     pub fn renew(
         &mut self,
         mass: &Sparse,
@@ -232,8 +233,8 @@ impl<const D: usize, const B: usize> System<D, B> {
         true
     }
 
-    /// Puts the contacts in the order of the coloring. Each gets, among the colors that its bodies have not met, the one with the
-    /// fewest contacts.
+    /// Puts the contacts in the order of the coloring. Each gets, among the colors that its bodies have not
+    /// met, the one with the fewest contacts.
     fn color(&mut self, n: usize, bodies: usize) {
         let Scratch { touched, color, met, count, .. } = &mut self.scratch;
         refill(met, bodies, 0);
@@ -432,7 +433,8 @@ fn block<const D: usize, const B: usize>(h: &Sparse, body: usize, rows: Range<us
 }
 
 impl<const B: usize> Piece<B> {
-    /// What is to be known of some bodies by themselves; false where a mass is no block or not positive definite.
+    /// What is to be known of some bodies by themselves; false where a mass is no block or not positive
+    /// definite.
     fn fill(
         &mut self,
         mass: &Sparse,

@@ -4,8 +4,8 @@
 //! S ⊆ B   ⇔   min { α·f + β·u : (f, u) ∈ S } ≥ 0   for every form (α, β) of the mode of B
 //! ```
 //!
-//! S and B satisfy the same dynamics, so that only the mode conditions of B are to be checked. Over a polyhedron S each
-//! minimum is a linear program.
+//! S and B satisfy the same dynamics, so that only the mode conditions of B are to be checked. Over a
+//! polyhedron S each minimum is a linear program.
 
 use super::{Found, Search};
 use crate::lcp::{Lp, linear_program};

@@ -6,8 +6,8 @@
 //! ⎣S U_a  S U_f B⎦ ⎣x⎦   ⎣−S U_0⎦
 //! ```
 //!
-//! a: the accelerations that stay unknowns (none where the mass is positive definite); x: one parameter per force
-//! direction of the cones chosen. S has as many rows as B has columns, so that the system is square.
+//! a: the accelerations that stay unknowns (none where the mass is positive definite); x: one parameter per
+//! force direction of the cones chosen. S has as many rows as B has columns, so that the system is square.
 
 mod maximal;
 mod physical;
@@ -138,8 +138,8 @@ impl<'a> Search<'a> {
         SolutionSet { components, complete, decided: self.decided, force_unit, modes }
     }
 
-    /// The largest violation of the equations and slacks of a choice at a component's point, in scaled numbers: where
-    /// forces are so large that rounding shows in the velocities, this is what it leaves.
+    /// The largest violation of the equations and slacks of a choice at a component's point, in scaled
+    /// numbers: where forces are so large that rounding shows in the velocities, this is what it leaves.
     fn violation(&self, choice: &[usize], component: &SolutionComponent) -> f64 {
         let scaled = |x: &[f64], unit: &[f64]| x.iter().zip(unit).map(|(x, u)| x / u).collect::<Vec<f64>>();
         let s = &self.scaled;
@@ -303,8 +303,8 @@ impl<'a> Search<'a> {
             .collect()
     }
 
-    /// A solution of the equations of a mode, kept if its slacks are nonnegative. `smallest` is the smallest pivot: an
-    /// ill-conditioned system has lost that many digits.
+    /// A solution of the equations of a mode, kept if its slacks are nonnegative. `smallest` is the smallest
+    /// pivot: an ill-conditioned system has lost that many digits.
     fn candidate(&mut self, choice: &[usize], x: &[f64], smallest: f64) {
         let (a, f) = self.split(choice, x);
         let u = self.scaled.scaled_velocity(&a, &f);

@@ -65,8 +65,8 @@ fn shift_by(x: &mut [f64], change: &[f64]) {
 /// The parameters s, G s ≥ h, at which ‖f + D s‖ is least (002 Lemma 5.2 item 4, corrected).
 fn least_norm(f: &[f64], freedom: &Freedom) -> Option<Vec<f64>> {
     // D = U Σ Vᵀ. With p = Σ Vᵀ s + Uᵀ f the norm is ‖p‖ up to a constant, so p is a nearest point. Where D
-    // has a null space (the force does not depend on that parameter: singular mass), those parameters enter with
-    // a weight that is negligible against the force.
+    // has a null space (the force does not depend on that parameter: singular mass), those parameters enter
+    // with a weight that is negligible against the force.
     let k = freedom.force.cols();
     let space = freedom.force.row_space_with(1e-12);
     const NEGLIGIBLE: f64 = 1e5;

@@ -4,8 +4,8 @@
 //! K x = r   ⇔   x = x₀ + N t ,      slacks ≥ 0   ⇔   G t ≥ h
 //! ```
 //!
-//! K is n × n of rank n − k, N its null basis n × k, t ∈ Rᵏ. Rows of G that can only be tight lower the dimension of
-//! the polyhedron; the rest bound it.
+//! K is n × n of rank n − k, N its null basis n × k, t ∈ Rᵏ. Rows of G that can only be tight lower the
+//! dimension of the polyhedron; the rest bound it.
 
 use super::{Directions, Found, PIVOT_ZERO, Search, Triple};
 use crate::lcp::{Lp, Nearest, linear_program, nearest_point};
@@ -45,8 +45,8 @@ impl AffineSet {
 }
 
 impl Search<'_> {
-    /// Finds the solutions of a mode with the singular system K x = r. `terms`: the largest term that an entry of K is a
-    /// sum of.
+    /// Finds the solutions of a mode with the singular system K x = r. `terms`: the largest term that an
+    /// entry of K is a sum of.
     pub(super) fn singular(&mut self, choice: &[usize], k: &Matrix, r: &[f64], terms: f64) {
         let size = k.max_abs();
         let tolerance = PIVOT_ZERO * if size > 0.0 { (terms / size).max(1.0) } else { 1.0 };
@@ -67,7 +67,8 @@ impl Search<'_> {
         // In units of SAME_SOLUTION: 10⁻¹⁵ of the largest unknown.
         let rounding = 1e-8 * max_abs(&point.f).max(max_abs(&x0));
         let found = Found { choice: choice.to_vec(), point, directions, rounding };
-        // The polyhedron was found with one tolerance for all rows; its point must satisfy each by its own size.
+        // The polyhedron was found with one tolerance for all rows; its point must satisfy each by its own
+        // size.
         if self.contains(&found, &Found { directions: None, ..found.clone() }) {
             self.found.push(found);
         } else {
@@ -75,7 +76,8 @@ impl Search<'_> {
         }
     }
 
-    /// Whether x₀ satisfies the equations, each relative to the size of its own terms; undecided where rounding hides it.
+    /// Whether x₀ satisfies the equations, each relative to the size of its own terms; undecided where
+    /// rounding hides it.
     fn is_consistent(&mut self, choice: &[usize], k: &Matrix, r: &[f64], x0: &[f64]) -> bool {
         let (noise, mixed) = (self.equation_noise(choice), mixed_rounding(x0));
         for i in 0..r.len() {
@@ -163,8 +165,8 @@ impl Search<'_> {
             .collect()
     }
 
-    /// The directions that keep the tight rows tight, and the limits that the others set from the point at t on; `None`
-    /// where there is no such direction.
+    /// The directions that keep the tight rows tight, and the limits that the others set from the point at t
+    /// on; `None` where there is no such direction.
     fn directions(&self, set: &AffineSet, t: &[f64], tight: &[usize]) -> Option<Directions> {
         let (g, count) = (&set.slack_change, set.columns.len());
         let z = g.select_rows(tight).row_space_with(1e-9).null_basis;

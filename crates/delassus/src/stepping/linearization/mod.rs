@@ -4,9 +4,9 @@
 //! g(q ⊕ h v) ≈ g + h (J v + ∂g/∂t) ,   gap(q ⊕ h v) ≈ gap + h H v
 //! ```
 //!
-//! J has a row per constraint of a joint, H up to five rows per contact (normal, tangents, rolling), v six entries
-//! per body that moves. A [`Linearization`] is built by [`Linearizer::linearize`] and does not change after that,
-//! with one exception: contacts that only the end of a substep shows are added by
+//! J has a row per constraint of a joint, H up to five rows per contact (normal, tangents, rolling), v six
+//! entries per body that moves. A [`Linearization`] is built by [`Linearizer::linearize`] and does not change
+//! after that, with one exception: contacts that only the end of a substep shows are added by
 //! [`Linearization::add_contact`]. Source: 004 eq. 6–9.
 
 mod motor_braking;
@@ -113,8 +113,8 @@ impl Linearizer {
         }
     }
 
-    /// Contacts and rows of joints at a state, for a substep of length h whose next solve ends in the velocities
-    /// after a time `ahead`.
+    /// Contacts and rows of joints at a state, for a substep of length h whose next solve ends in the
+    /// velocities after a time `ahead`.
     pub(super) fn linearize(
         &mut self,
         model: &Model,

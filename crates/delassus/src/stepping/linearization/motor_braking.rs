@@ -4,9 +4,10 @@
 //! d = u²/(2a) + ½h u ,   a = w F ∓ α ,   w = n·y ,   α = y·f ,   M y = n + Hᵀ r ,   H y = 0
 //! ```
 //!
-//! d is the distance left and u the largest speed from which steps of length h, each slower by a h, end there. n is the row of
-//! the motor (6 per body that moves), F the bound on its force, H the bilateral rows and f the weights and given forces: y is how the
-//! mechanism responds to a unit impulse of the motor, w its mobility, and α what f does to the coordinate by itself.
+//! d is the distance left and u the largest speed from which steps of length h, each slower by a h, end
+//! there. n is the row of the motor (6 per body that moves), F the bound on its force, H the bilateral rows
+//! and f the weights and given forces: y is how the mechanism responds to a unit impulse of the motor, w its
+//! mobility, and α what f does to the coordinate by itself.
 
 use delassus_solve::linalg::Sparse;
 
@@ -51,7 +52,8 @@ pub(super) fn brake_motors(model: &Model, state: &WorldState, h: f64, redundant:
     }
 }
 
-/// How the coordinate of a row accelerates under a unit force along it, w, and under weights and given forces, α.
+/// How the coordinate of a row accelerates under a unit force along it, w, and under weights and given
+/// forces, α.
 struct Response {
     w: f64,
     alpha: f64,

@@ -4,8 +4,9 @@
 //! J_i = Σ c_k J_k over other rows k   ⟺   the part of J_i outside of their span, in the metric of M⁻¹, is zero
 //! ```
 //!
-//! J_i is a bilateral row of a joint (6 entries per body that moves). Gram–Schmidt takes the row that is farthest from the
-//! span of those before it first. Impulses of rows that depend on each other are not unique (004 §6).
+//! J_i is a bilateral row of a joint (6 entries per body that moves). Gram–Schmidt takes the row that is
+//! farthest from the span of those before it first. Impulses of rows that depend on each other are not unique
+//! (004 §6).
 
 use delassus_solve::linalg::{dot, norm};
 
@@ -24,7 +25,8 @@ pub(super) struct RedundancyScratch {
 }
 
 impl RedundancyScratch {
-    /// Which of the bilateral rows follow from others: redundant, and left out. Their share of the load is one of many.
+    /// Which of the bilateral rows follow from others: redundant, and left out. Their share of the load is
+    /// one of many.
     pub(super) fn find(&mut self, masses: &Masses, rows: &Rows, out: &mut Vec<bool>) {
         let RedundancyScratch { dense, remaining } = self;
         out.clear();

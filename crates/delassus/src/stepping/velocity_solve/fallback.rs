@@ -4,9 +4,9 @@
 //! warm start  →  zero impulses, method Auto  →  associated law  →  no impulses
 //! ```
 //!
-//! Each arrow is taken where what is before it failed. With much friction a wedged body may have no solution at all, and
-//! impulses that solve nothing have thrown it out of its box. The associated law (004 eq. 11) always has a solution, and
-//! gives no energy. The step is reported as not solved all the same.
+//! Each arrow is taken where what is before it failed. With much friction a wedged body may have no solution
+//! at all, and impulses that solve nothing have thrown it out of its box. The associated law (004 eq. 11)
+//! always has a solution, and gives no energy. The step is reported as not solved all the same.
 
 use delassus_solve::contact::{ContactOptions, Method};
 use delassus_solve::problem::{ContactProblem, InvalidProblem, Status};
@@ -16,8 +16,8 @@ use super::{SolveInput, SolveOutcome, VelocitySolver};
 use crate::collision::ContactRows;
 use crate::world::Masses;
 
-/// Solves of one step that may fail. From then on the step takes the time that is left in one substep, each solve is tried
-/// once, and where there seems to be no solution at all, with the associated law.
+/// Solves of one step that may fail. From then on the step takes the time that is left in one substep, each
+/// solve is tried once, and where there seems to be no solution at all, with the associated law.
 const MAX_FAILED_SOLVES: usize = 6;
 /// A residual from which on impulses have nothing to do with the law.
 const DIVERGED_RESIDUAL: f64 = 1e-3;
@@ -129,7 +129,8 @@ impl FallbackSolver {
         Ok(SolveOutcome { iterations, ..second })
     }
 
-    /// Solves with the associated law in the place of Coulomb's; without impulses where even that fails. The iterations.
+    /// Solves with the associated law in the place of Coulomb's; without impulses where even that fails. The
+    /// iterations.
     fn solve_associated(
         &mut self,
         input: &SolveInput<'_>,
@@ -153,8 +154,8 @@ impl FallbackSolver {
     }
 }
 
-/// Whether velocities that are no solution had better not be taken: they have nothing to do with the laws, or much more
-/// energy than those before the solve.
+/// Whether velocities that are no solution had better not be taken: they have nothing to do with the laws, or
+/// much more energy than those before the solve.
 fn diverged(residual: f64, masses: &Masses, v: &[f64], before: &[f64]) -> bool {
     let energy = |v: &[f64]| v.iter().zip(&masses.mass).map(|(v, m)| m * v * v).sum::<f64>();
     residual.is_nan() || residual > DIVERGED_RESIDUAL || energy(v) > DIVERGED_ENERGY_RATIO * energy(before)

@@ -4,8 +4,8 @@
 //! W r = −q ,   W = H M⁻¹ Hᵀ (n × n) ,   q = H M⁻¹ f + b
 //! ```
 //!
-//! H has a row per bilateral row of a joint, f = M v*, b the right-hand side. W is singular where rows of H are
-//! linear combinations of others: these are left out before (`redundancy.rs`). Source: 004 eq. 9.
+//! H has a row per bilateral row of a joint, f = M v*, b the right-hand side. W is singular where rows of H
+//! are linear combinations of others: these are left out before (`redundancy.rs`). Source: 004 eq. 9.
 
 use delassus_solve::linalg::{Sparse, axpy, dot, norm, rank_tolerance};
 
@@ -24,10 +24,11 @@ pub struct JointsAlone {
 }
 
 impl JointsAlone {
-    /// W r = −q by one factorization; the residual ‖W r + q‖/‖q‖, or `None` where W is singular to working precision.
+    /// W r = −q by one factorization; the residual ‖W r + q‖/‖q‖, or `None` where W is singular to working
+    /// precision.
     ///
-    /// Where light bodies carry heavy ones, W r is a difference of numbers much larger than q, and no r in floating point
-    /// numbers has a small residual: up to the rounding of these numbers it counts as zero.
+    /// Where light bodies carry heavy ones, W r is a difference of numbers much larger than q, and no r in
+    /// floating point numbers has a small residual: up to the rounding of these numbers it counts as zero.
     pub fn solve(
         &mut self,
         h: &Sparse,
@@ -171,8 +172,8 @@ mod tests {
 
     #[test]
     fn light_links_that_carry_a_heavy_load_are_solved_as_well_as_numbers_can() {
-        // A row of points on a line, each held to the one before: r of all rows is the impulse on the load, here 1e6 times
-        // what a link would need by itself, and W r cancels to that part.
+        // A row of points on a line, each held to the one before: r of all rows is the impulse on the load,
+        // here 1e6 times what a link would need by itself, and W r cancels to that part.
         let n = 10;
         let entries: Vec<_> = (0..n).map(|i| (i, i, 1.0)).chain((1..n).map(|i| (i - 1, i, -1.0))).collect();
         let h = Sparse::from_triplets(n, n, &entries);

@@ -4,10 +4,10 @@
 //! v = v* + M⁻¹ Hᵀ r ,   u = H v + b ,   (u_i, r_i) in the law of row or contact i
 //! ```
 //!
-//! v* are the velocities before (6 per body that moves), H the rows of joints and contacts, b their targets: a distance
-//! per time, a target speed, a rebound. Source: 004 eq. 9. Rows with a bound on their force (motors, dry friction in
-//! joints) are solved as bilateral ones. Where the bound is passed, they get the bound as a known impulse and the rest
-//! is solved again.
+//! v* are the velocities before (6 per body that moves), H the rows of joints and contacts, b their targets:
+//! a distance per time, a target speed, a rebound. Source: 004 eq. 9. Rows with a bound on their force
+//! (motors, dry friction in joints) are solved as bilateral ones. Where the bound is passed, they get the
+//! bound as a known impulse and the rest is solved again.
 
 mod fallback;
 mod joint_solve;
@@ -389,8 +389,8 @@ mod tests {
         let outcome =
             solver.solve(&input(&model, &linearization, &targets, 1e-3), &mut impulses, &mut v).unwrap();
         assert_eq!(outcome.status, Status::Solved);
-        // r_n = m u_n stops the fall. Sliding at 3 m/s, friction is μ r_n: it would take m u_t/(1 + m ρ²/I) = 6/3.5 N s to
-        // stop the point of contact, and there are 0.5.
+        // r_n = m u_n stops the fall. Sliding at 3 m/s, friction is μ r_n: it would take m u_t/(1 + m ρ²/I) =
+        // 6/3.5 N s to stop the point of contact, and there are 0.5.
         let (normal, friction) = (MASS * 1.0, 0.25 * MASS);
         assert!((impulses.contacts[0][0] - normal).abs() < 1e-10, "{:?}", impulses.contacts);
         assert!((impulses.contacts[0][1].hypot(impulses.contacts[0][2]) - friction).abs() < 1e-10);
