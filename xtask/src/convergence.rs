@@ -255,6 +255,7 @@ fn table(all: &[Measured]) -> String {
 }
 
 /// Errors over steps, both logarithmic, one line a scene, with the slopes 1 and 2 beside them.
+// Long: one drawing, from its frame to its legend.
 fn picture(all: &[Measured]) -> String {
     const COLOURS: [&str; 8] =
         ["#0072b2", "#d55e00", "#009e73", "#994f00", "#cc79a7", "#e69f00", "#56b4e9", "#000000"];
