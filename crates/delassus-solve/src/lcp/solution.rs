@@ -23,11 +23,11 @@ pub enum Solver {
     /// Cheap methods first, then the others; the best residual wins.
     #[default]
     Auto,
-    /// Complementary pivoting, [`lemke::lemke`].
+    /// Complementary pivoting, [`lemke`](super::lemke()).
     Lemke,
-    /// [`pivot::principal_pivoting`].
+    /// [`principal_pivoting`](super::principal_pivoting()).
     PrincipalPivoting,
-    /// [`newton_min::newton_min`].
+    /// [`newton_min`](super::newton_min()).
     NewtonMin,
     /// All index sets one after the other, up to 20 complementary pairs.
     Enumerate,

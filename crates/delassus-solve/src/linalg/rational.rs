@@ -452,7 +452,7 @@ impl RationalMatrix {
         Some(subsets(n).all(|set| self.minor_sign(&set) > 0))
     }
 
-    /// Whether xᵀAx ≥ 0 for all x ≥ 0; `None` where A is not square or larger than [`COPOSITIVE_MAX`].
+    /// Whether xᵀAx ≥ 0 for all x ≥ 0; `None` where A is not square or larger than `COPOSITIVE_MAX`.
     pub fn is_copositive(&self) -> Option<bool> {
         let n = self.rows;
         if n > COPOSITIVE_MAX {

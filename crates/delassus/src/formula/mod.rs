@@ -5,7 +5,7 @@
 //! ```
 //!
 //! A [`Formula`] can be evaluated over any [`Number`]; a parsed
-//! [`Expression`](crate::formula::expression::Expression), a constant and a user's own Rust type all are
+//! [`Expression`], a constant and a user's own Rust type all are
 //! formulas. [`AnyFormula`] holds one of any kind.
 //!
 //! | written as | value and derivatives | intervals, power series |

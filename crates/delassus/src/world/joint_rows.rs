@@ -48,7 +48,7 @@ pub fn joint_rows_at(world: &World, state: &WorldState, dt: f64, t: f64, out: &m
 }
 
 /// Fills `out` with the values of the bilateral rows and, behind them, of the limits, in the order of
-/// [`rows`].
+/// [`joint_rows`].
 pub fn joint_values(world: &World, state: &WorldState, out: &mut Vec<f64>) {
     out.clear();
     for (j, joint) in world.joints.iter().enumerate() {
