@@ -28,7 +28,7 @@ usage: cargo xtask TASK
   bench   bench solvers [FOLDER] [--csv FILE]: time, residual and status of every solver on every problem file of the
           folder (default: DELASSUS_PROBLEMS) at 1e-4, 1e-8 and 1e-12
   convergence
-          the error of time stepping against the motion from event to event, over the step: table and picture of the book
+          the error of time stepping against event-driven integration, over the step: table and picture of the book
   ci      all checks (.ci/run)";
 
 fn main() -> ExitCode {
