@@ -8,7 +8,7 @@ use delassus_scene::{WorldFile, read_world};
 
 /// A system that was read, with the text it came from (for messages).
 pub struct Scene {
-    /// What the file says.
+    /// Parsed contents of the file.
     pub file: SystemFile,
     /// The file's name, for messages.
     pub name: String,
@@ -62,7 +62,7 @@ pub enum AnyScene {
 
 /// A world that was read, with the text it came from (for messages).
 pub struct WorldScene {
-    /// What the file says.
+    /// Parsed contents of the file.
     pub file: WorldFile,
     /// The file's name, for messages.
     pub name: String,
@@ -117,7 +117,7 @@ pub fn parse(name: String, text: String, overrides: &[(String, String)]) -> Resu
     }
 }
 
-/// With exactly one newline at the end.
+/// Returns the message with exactly one trailing newline.
 pub fn ended(mut message: String) -> String {
     message.truncate(message.trim_end().len());
     message.push('\n');

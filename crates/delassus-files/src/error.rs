@@ -40,7 +40,7 @@ pub enum FileError {
         /// What stands there.
         found: String,
     },
-    /// Neither the name nor the numbers tell what the file holds.
+    /// Neither the name nor the numbers identify the contents of the file.
     #[error(
         "{}: expected an LCP, a mixed LCP or a contact problem (Siconos .dat, FCLib .hdf5, .json), found {found}",
         file.display()

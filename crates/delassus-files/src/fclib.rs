@@ -146,7 +146,7 @@ impl Reader<'_> {
         Err(self.wrong(name, format!("{expected} {what}"), found.to_string()))
     }
 
-    /// A matrix; its size was told by vectors in the file.
+    /// A matrix; its size is known from vectors in the file.
     fn matrix(&self, name: &str, rows: usize, cols: usize) -> Result<Sparse, FileError> {
         for (key, what, n) in [("m", "rows", rows), ("n", "columns", cols)] {
             let key = format!("{name}/{key}");

@@ -93,13 +93,13 @@ pub fn read(path: &Path) -> Result<Problem, FileError> {
     Ok(read_all(path)?.problem)
 }
 
-/// Reads a problem file and tells what it holds besides the problem.
+/// Reads a problem file; returns the problem and what else the file contains.
 pub fn read_all(path: &Path) -> Result<Read, FileError> {
     let bytes = std::fs::read(path).map_err(|source| FileError::Io { file: path.to_owned(), source })?;
     parse(path, bytes)
 }
 
-/// Reads the contents of a problem file; the path tells the format and names the file in messages.
+/// Reads the contents of a problem file; the path determines the format and names the file in messages.
 pub fn parse(path: &Path, bytes: Vec<u8>) -> Result<Read, FileError> {
     match format_of(path).unwrap_or(Format::Siconos) {
         Format::Fclib => fclib::parse(path, bytes),

@@ -1,7 +1,7 @@
 //! Siconos `.dat` files: LCP, mixed LCP, local and global contact problems with friction and rolling
 //! friction.
 //!
-//! A file is a stream of numbers that does not name its class; the class is told by the file's name, or by
+//! A file is a stream of numbers that does not name its class; the class follows from the file's name or from
 //! counting: a local problem of nc contacts with d rows each has d nc + nc numbers after its matrix (one more
 //! in old files), all else is global. What follows the last vector of a complementarity problem is not looked
 //! at (known solutions, remarks). Old contact problems end with one more number that nobody uses, and words
@@ -20,7 +20,7 @@ use crate::{FileError, Problem, Read, friction_laws, uniform_friction};
 /// Complementarity problems are held dense; a file that claims more unknowns than this is refused.
 const MOST_UNKNOWNS: usize = 8192;
 
-/// Reads the text of a file; the path may tell the kind and names the file in messages.
+/// Reads the text of a file; the path may determine the kind and names the file in messages.
 pub fn parse(path: &Path, text: &str) -> Result<Read, FileError> {
     let mut lexer = Lexer::new(path, text);
     let problem = match kind_by_name(path).or_else(|| kind_by_numbers(text)) {
@@ -44,7 +44,7 @@ enum Kind {
     Relay,
     Local,
     Global,
-    /// Local or global: the numbers tell.
+    /// Local or global, determined by counting.
     Contacts,
 }
 
@@ -90,7 +90,7 @@ fn kind_by_numbers(text: &str) -> Option<Kind> {
     let at = |i: usize| numbers.get(i).copied();
     let dimension = matches!(at(0), Some(2 | 3 | 5));
     let (Some(a), Some(b), Some(c), Some(d)) = (at(0), at(1), at(2), at(3)) else {
-        // A number that is no count is told then.
+        // The parser reports a number that is not a count.
         let numbers = head.iter().take(4).filter(|t| t.parse::<f64>().is_ok()).count();
         return (dimension && numbers == 4).then_some(Kind::Contacts);
     };
@@ -101,10 +101,10 @@ fn kind_by_numbers(text: &str) -> Option<Kind> {
     } else if b <= 2 && c == a && d == a && !(sparse && b != 2) {
         Some(Kind::Lcp)
     } else if c <= 2 && (dimension || at(4) == Some(d)) {
-        // Also with a dimension that is none, which is told then.
+        // Also with an invalid dimension, which the parser reports.
         Some(Kind::Contacts)
     } else if c == a && d == a {
-        // As are storages that there are not.
+        // As are invalid storage codes.
         Some(Kind::Lcp)
     } else {
         dimension.then_some(Kind::Contacts)
@@ -189,7 +189,7 @@ impl Lexer<'_> {
         Ok(free)
     }
 
-    /// A contact problem: `d nc` and a local or a global form; where it is not known which, the numbers tell.
+    /// A contact problem: `d nc` and a local or a global form; if it is not known which, counting decides.
     fn contacts(&mut self, global: Option<bool>) -> Result<Problem, FileError> {
         let d = self.count("the dimension of a contact (2, 3 or 5)")?;
         if !matches!(d, 2 | 3 | 5) {
@@ -470,7 +470,7 @@ mod tests {
         }
     }
 
-    /// The same problems with a name that tells nothing, and with trailing numbers.
+    /// The same problems with an uninformative name, and with trailing numbers.
     #[test]
     fn contacts_are_counted() {
         let local = "2 1 0 2 2 2 2 1 0 0 1 -2 3 0.5";

@@ -12,7 +12,7 @@ use delassus::formula::{Expression, Symbols, clip, nearest};
 /// The largest file that is read, in bytes.
 pub const MAX_FILE: usize = 1 << 24;
 
-/// The tables of a text.
+/// Parses the text into TOML tables.
 pub(super) fn parse(text: &str) -> Result<toml::Spanned<DeTable<'_>>> {
     if text.len() > MAX_FILE {
         let kind = FileErrorKind::TooLarge { bytes: text.len(), limit: MAX_FILE };

@@ -33,7 +33,7 @@ pub enum SolutionCount {
     Infinite,
 }
 
-/// A value at a place of a JSON document of the program.
+/// An expected value at a JSON pointer in the output.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ExpectedValue {
     /// JSON pointer, e.g. `/contacts/0/mu_jam`.
@@ -45,7 +45,7 @@ pub struct ExpectedValue {
 }
 
 impl ExpectedValue {
-    /// Whether a number is what is expected.
+    /// Whether a number meets the expectation.
     pub fn accepts(&self, number: f64) -> bool {
         match self.equals {
             Expected::Number(x) => (number - x).abs() <= self.tolerance * x.abs().max(1.0),

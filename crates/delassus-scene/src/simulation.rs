@@ -91,8 +91,8 @@ fn in_file(path: &Option<PathBuf>, error: &FileError) -> String {
     if place.is_empty() { error.to_string() } else { format!("{place} {error}") }
 }
 
-/// A simulation of the world in a file: `.toml` with `[world]`, URDF or MJCF. [`load_scene`] tells what of a
-/// URDF or MJCF file was not read.
+/// A simulation of the world in a file: `.toml` with `[world]`, URDF or MJCF. [`load_scene`] lists parts of a
+/// URDF or MJCF file that were not read.
 pub fn load_simulation(path: impl AsRef<Path>) -> Result<Simulation, LoadError> {
     load_scene(path)?.simulate()
 }

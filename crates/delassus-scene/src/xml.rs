@@ -13,12 +13,12 @@ use delassus::formula::clip;
 /// An element.
 pub(super) type Node<'a> = roxmltree::Node<'a, 'a>;
 
-/// A world from another format, and what of the file was not read.
+/// A world from another format, and the parts of the file that were not read.
 #[derive(Clone, Debug)]
 pub struct Imported {
     /// The world.
     pub file: WorldFile,
-    /// Elements and attributes that were not read, with the line where they first stand.
+    /// Elements and attributes that were not read, with the line of their first occurrence.
     pub not_read: Vec<String>,
 }
 

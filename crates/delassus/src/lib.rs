@@ -58,9 +58,9 @@
 //!
 //! Closures have derivatives but no intervals and power series; [`formula!`] and texts have them all.
 //!
-//! # Rooms
+//! # Modules
 //!
-//! | room | what is in it |
+//! | module | contents |
 //! |---|---|
 //! | [`prelude`] | what most programs need |
 //! | [`simulation`] | a world in motion: step, read, set, save and restore |

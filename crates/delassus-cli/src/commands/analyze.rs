@@ -259,33 +259,38 @@ fn by_name(
     (contacts, joints)
 }
 
-fn one_solution(result: &SystemAnalysis, piece: &SolutionComponent) -> Value {
-    let acceleration: Map<String, Value> =
-        result.names.coordinates.iter().cloned().zip(piece.acceleration.iter().map(|x| json!(x))).collect();
+fn one_solution(result: &SystemAnalysis, component: &SolutionComponent) -> Value {
+    let acceleration: Map<String, Value> = result
+        .names
+        .coordinates
+        .iter()
+        .cloned()
+        .zip(component.acceleration.iter().map(|x| json!(x)))
+        .collect();
     let (contacts, joints) = by_name(
         result,
         |k, law, at| {
             json!({
-                "normal": piece.force[at],
-                "tangential": piece.force[at + 1..at + law.dim()].to_vec(),
-                "mode": mode_word(piece.modes[k]),
+                "normal": component.force[at],
+                "tangential": component.force[at + 1..at + law.dim()].to_vec(),
+                "mode": mode_word(component.modes[k]),
             })
         },
-        |at| json!(piece.force[at]),
+        |at| json!(component.force[at]),
         || Some(json!({"normal": 0.0, "tangential": [], "mode": "open"})),
     );
     json!({
         "acceleration": acceleration,
         "contacts": contacts,
         "joints": joints,
-        "dimension": piece.freedom.as_ref().map_or(0, |f| f.bounds.cols()),
+        "dimension": component.freedom.as_ref().map_or(0, |f| f.bounds.cols()),
     })
 }
 
 fn solutions(result: &SystemAnalysis) -> Value {
     let Some(analysis) = &result.analysis else { return json!({"kind": "none", "list": []}) };
-    let pieces = &analysis.solutions.components;
-    let list: Vec<Value> = pieces.iter().map(|p| one_solution(result, p)).collect();
+    let components = &analysis.solutions.components;
+    let list: Vec<Value> = components.iter().map(|p| one_solution(result, p)).collect();
     let normals = |f: &Vec<f64>| {
         let (contacts, joints) =
             by_name(result, |_, _, at| json!(f[at]), |at| json!(f[at]), || Some(json!(0.0)));
@@ -293,7 +298,7 @@ fn solutions(result: &SystemAnalysis) -> Value {
     };
     let range =
         |at: usize| analysis.intervals.get(at).map_or(Value::Null, |r| json!([finite(r[0]), finite(r[1])]));
-    let intervals = (!pieces.is_empty()).then(|| {
+    let intervals = (!components.is_empty()).then(|| {
         let (contacts, joints) = by_name(
             result,
             |_, law, at| {

@@ -256,14 +256,14 @@ impl Quantity {
 
 /// The normal force of a contact or joint in the first solution.
 fn normal_force(system: &System, result: &SystemAnalysis, name: &str) -> Option<f64> {
-    let piece = result.analysis.as_ref()?.solutions.components.first()?;
+    let component = result.analysis.as_ref()?.solutions.components.first()?;
     let offsets = result.assembly.dynamics.offsets();
     if let Some(k) = system.joints.iter().position(|j| j.name == name) {
-        return piece.force.get(offsets[k]).copied();
+        return component.force.get(offsets[k]).copied();
     }
     let k = system.contacts.iter().position(|c| c.name == name)?;
     match result.assembly.contacts[k] {
-        ContactState::Active(at) => piece.force.get(offsets[at]).copied(),
+        ContactState::Active(at) => component.force.get(offsets[at]).copied(),
         _ => Some(0.0),
     }
 }

@@ -14,17 +14,17 @@ use crate::words::{count, mode_word};
 
 /// `none`, `finite`, `infinite`; `unknown` where no solution is known and none is excluded.
 pub fn kind(analysis: &Analysis) -> &'static str {
-    let pieces = &analysis.solutions.components;
+    let components = &analysis.solutions.components;
     let several = |v: Verdict| v == Verdict::Refuted && analysis.existence == Verdict::Proved;
-    if pieces.iter().any(|p| p.freedom.is_some()) {
+    if components.iter().any(|p| p.freedom.is_some()) {
         "infinite"
     } else if !analysis.solutions.decided && several(analysis.forces_unique) {
         // The list is known to be wrong, and could be that of a continuum.
         "unknown"
-    } else if pieces.len() == 1 && !analysis.solutions.complete && several(analysis.forces_unique) {
+    } else if components.len() == 1 && !analysis.solutions.complete && several(analysis.forces_unique) {
         // One solution was found, and forces that can be added to it without effect.
         "infinite"
-    } else if !pieces.is_empty() {
+    } else if !components.is_empty() {
         "finite"
     } else if analysis.existence == Verdict::Refuted {
         "none"
@@ -202,8 +202,8 @@ pub fn text(result: &SystemAnalysis, style: Style) -> String {
         out += &format!("\n  existence            {}{how}\n", tint(style, a.existence));
         out += &format!("  acceleration unique  {}\n", tint(style, a.acceleration_unique));
         out += &format!("  forces unique        {}\n", tint(style, a.forces_unique));
-        for (i, piece) in a.solutions.components.iter().enumerate() {
-            out += &solution(result, a, piece, i, style);
+        for (i, component) in a.solutions.components.iter().enumerate() {
+            out += &solution(result, a, component, i, style);
         }
     }
     out += &report_impact::text(result, style);
@@ -269,12 +269,12 @@ fn certificates(result: &SystemAnalysis, style: Style) -> String {
 fn solution(
     result: &SystemAnalysis,
     analysis: &Analysis,
-    piece: &SolutionComponent,
+    component: &SolutionComponent,
     index: usize,
     style: Style,
 ) -> String {
     let many = analysis.solutions.components.len() > 1;
-    let heading = match (&piece.freedom, many) {
+    let heading = match (&component.freedom, many) {
         (None, false) => "solution".to_owned(),
         (None, true) => format!("solution {}", index + 1),
         (Some(f), false) => {
@@ -289,16 +289,17 @@ fn solution(
     let offsets = d.offsets();
     let interval = |at: usize| {
         let [low, high] = analysis.intervals[at];
-        if piece.freedom.is_some() && is_wide([low, high]) {
+        if component.freedom.is_some() && is_wide([low, high]) {
             style.dim(&format!(" in [{}, {}]", number(low), number(high)))
         } else {
             String::new()
         }
     };
     let mut line = |name: &str, mode: String, at: usize, law: &Law| {
-        let mut text = format!("  {name:<12} {mode:<6} force {}{}", number(piece.force[at]), interval(at));
+        let mut text =
+            format!("  {name:<12} {mode:<6} force {}{}", number(component.force[at]), interval(at));
         for t in at + 1..at + law.dim() {
-            text += &format!("   friction {}{}", number(piece.force[t]), interval(t));
+            text += &format!("   friction {}{}", number(component.force[t]), interval(t));
         }
         out += text.trim_end();
         out.push('\n');
@@ -308,7 +309,7 @@ fn solution(
     }
     for (c, state) in result.names.contacts.iter().zip(&result.assembly.contacts) {
         if let ContactState::Active(k) = state {
-            let mode = match (piece.modes[*k], d.laws[*k]) {
+            let mode = match (component.modes[*k], d.laws[*k]) {
                 // Without friction there is nothing to stick or slide against.
                 (Mode::Slide, Law::Unilateral) => "closed".into(),
                 (m, _) => mode_word(m).to_owned(),
@@ -320,7 +321,7 @@ fn solution(
         .names
         .coordinates
         .iter()
-        .zip(&piece.acceleration)
+        .zip(&component.acceleration)
         .map(|(c, x)| format!("{c}'' {}", number(*x)))
         .collect();
     for (i, chunk) in a.chunks(6).enumerate() {

@@ -374,25 +374,25 @@ fn solution_lines(result: &SystemAnalysis) -> Vec<String> {
     let Some(analysis) = &result.analysis else {
         return vec!["no finite force: an impact comes first".to_string()];
     };
-    let pieces = &analysis.solutions.components;
-    if pieces.is_empty() {
+    let components = &analysis.solutions.components;
+    if components.is_empty() {
         return vec!["no solution".to_string()];
     }
     let names = delassus::analysis::constraint_names(&result.names, &result.assembly);
     let offsets = result.assembly.dynamics.offsets();
     let describe = |k: usize| {
-        let piece = &pieces[k];
+        let component = &components[k];
         let parts: Vec<String> = names
             .iter()
             .enumerate()
             .map(|(c, name)| {
-                format!("{name} {} {}", mode_word(piece.modes[c]), number(piece.force[offsets[c]]))
+                format!("{name} {} {}", mode_word(component.modes[c]), number(component.force[offsets[c]]))
             })
             .collect();
-        let family = if piece.freedom.is_some() { ", one of a continuum" } else { "" };
+        let family = if component.freedom.is_some() { ", one of a continuum" } else { "" };
         format!("solution {}: {}{family}", k + 1, parts.join(", "))
     };
-    (0..pieces.len().min(6)).map(describe).collect()
+    (0..components.len().min(6)).map(describe).collect()
 }
 
 /// Acceleration of the contact (normal, tangents) without any contact force.

@@ -1,5 +1,5 @@
-//! What moves from event to event: a system of a file, or a small world as one, with what its file says of
-//! impacts.
+//! The subject of event-driven integration: a system from a file, or a small world as one, with its law of
+//! impact.
 
 use delassus::events::{
     EventError, EventOptions, ModeError, Trajectory, WorldSystem, run_events, world_system,
@@ -20,7 +20,7 @@ fn t_end(scene: &Scene, asked: Option<f64>) -> f64 {
     asked.or(scene.file.simulation.t_end).unwrap_or(scene.file.state.t + DEFAULT_T_END)
 }
 
-/// What moves from event to event: a system, or a world as one.
+/// The subject of event-driven integration: a system, or a world as one.
 pub struct Subject<'a> {
     /// The file's name, for messages.
     pub name: &'a str,

@@ -39,7 +39,7 @@ pub fn move_system(scene: &Scene, args: &RunArgs) -> Result<u8, String> {
     move_subject(&Subject::of_system(scene, args.t_end), args)
 }
 
-/// Moves a small world from event to event; returns the exit code. The error is a message ready for stderr.
+/// Integrates a small world event by event; returns the exit code. The error is a message ready for stderr.
 pub fn move_world(mut scene: WorldScene, args: &RunArgs) -> Result<u8, String> {
     let as_system = world_as_system(&mut scene)?;
     move_subject(&Subject::of_world(&scene, &as_system, args.t_end), args)

@@ -170,9 +170,9 @@ fn escaped(text: &str) -> String {
 
 /// Half the side of the square that stands for a plane: twice as far as anything is at the start.
 fn plane_size(world: &World, state: &WorldState) -> f64 {
-    let reach = |(body, s): (&delassus::world::Body, &delassus::world::BodyState)| {
+    let extent = |(body, s): (&delassus::world::Body, &delassus::world::BodyState)| {
         s.pose.position.length() + body.bounding_radius()
     };
-    let farthest = world.bodies.iter().zip(&state.bodies).map(reach).fold(0.0, f64::max);
+    let farthest = world.bodies.iter().zip(&state.bodies).map(extent).fold(0.0, f64::max);
     if farthest > 0.0 { 2.0 * farthest } else { 1.0 }
 }

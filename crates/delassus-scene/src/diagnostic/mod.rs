@@ -17,7 +17,7 @@ use thiserror::Error;
 
 /// How many characters of a source line a message shows.
 const MAX_SHOWN_CHARACTERS: usize = 100;
-/// How many of them stand before the place that is meant.
+/// How many of them may precede the error position.
 const MAX_CHARACTERS_BEFORE: usize = 60;
 
 /// A value, or what is wrong with the file.
@@ -36,7 +36,7 @@ pub struct FileError {
 /// A place in a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place {
-    /// The bytes that are meant.
+    /// Byte range of the error.
     pub span: Range<usize>,
     /// Line of the first of them, from 1.
     pub line: usize,
@@ -45,7 +45,7 @@ pub struct Place {
 }
 
 impl Place {
-    /// The place of these bytes of a text.
+    /// Line and column of a byte range.
     pub fn of(text: &str, span: Range<usize>) -> Self {
         let start = floor(text, span.start);
         let span = start..floor(text, span.end).max(start);

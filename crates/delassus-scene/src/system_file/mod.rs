@@ -181,11 +181,11 @@ fn read(text: &str, overrides: &[(&str, &str)], free: &[&str]) -> Result<Content
     let system = reader.system(&root, &header, free)?;
     let (t, [q, v]) = reader.state(&root)?;
     // What a file expects is meant for its own values of the parameters.
-    let (mut wanted, mut expect_run, mut law) = (None, vec![], None);
+    let (mut expected, mut expect_run, mut law) = (None, vec![], None);
     let mut simulation = SystemSimulation::default();
     if free.is_empty() {
         law = impact_law(&root, &system.contacts, &reader.symbols)?;
-        wanted = expect(&root, &reader.symbols, &["run"])?;
+        expected = expect(&root, &reader.symbols, &["run"])?;
         if let Some(table) = root.table("expect", "[expect]")? {
             expect_run = expected_values(&table, "run", "[[expect.run]]", &reader.symbols)?;
         }
@@ -199,7 +199,7 @@ fn read(text: &str, overrides: &[(&str, &str)], free: &[&str]) -> Result<Content
         simulation.t_end = Some(constant(set, &reader.symbols).map_err(fail)?);
     }
     let spans = reader.spans;
-    Ok(Contents { system, t, q, v, parameters, expect: wanted, expect_run, simulation, law, spans })
+    Ok(Contents { system, t, q, v, parameters, expect: expected, expect_run, simulation, law, spans })
 }
 
 /// `[simulation]`: how to move the system.

@@ -224,7 +224,7 @@ pub fn exact_matrix(d: &Dynamics, of: MatrixOf) -> Option<RationalMatrix> {
     }
 }
 
-/// The matrix of the LCP in z = (λ⁻, λ_n): f = S y + Z z with y = (λ_joints, λ⁺) from the held rows W_b (S y
+/// The matrix of the LCP in z = (λ⁻, λ_n): f = S y + Z z with y = (λ_joints, λ⁺) from bilateral rows W_b (S y
 /// + Z z) = 0, that is y = Y z; its rows are those of Y for the guides and W_u (S Y + Z) for the contacts.
 fn sliding_lcp(d: &Dynamics, w: &RationalMatrix) -> Option<RationalMatrix> {
     let at = first_rows(d);
@@ -235,15 +235,15 @@ fn sliding_lcp(d: &Dynamics, w: &RationalMatrix) -> Option<RationalMatrix> {
     if joints.len() + guides.len() + contacts.len() < d.laws.len() {
         return None;
     }
-    let held: Vec<usize> = joints.iter().chain(&guides).copied().collect();
-    let s = columns(d, &held, 1.0, -1.0, true)?;
+    let bilateral: Vec<usize> = joints.iter().chain(&guides).copied().collect();
+    let s = columns(d, &bilateral, 1.0, -1.0, true)?;
     let z = columns(d, &guides, -1.0, -1.0, true)?.beside(&columns(d, &contacts, 1.0, -1.0, true)?);
-    let w_b = w.select_rows(&held.iter().map(|&k| at[k]).collect::<Vec<_>>());
+    let w_b = w.select_rows(&bilateral.iter().map(|&k| at[k]).collect::<Vec<_>>());
     let w_u = w.select_rows(&contacts.iter().map(|&k| at[k]).collect::<Vec<_>>());
     let minus_y = w_b.mul(&s).solve(&w_b.mul(&z))?;
     let minus = BigRational::from(BigInt::from(-1));
     let contact_rows = w_u.mul(&z.plus(&minus, &s.mul(&minus_y)));
-    let guide_rows = minus_y.select_rows(&(joints.len()..held.len()).collect::<Vec<_>>());
+    let guide_rows = minus_y.select_rows(&(joints.len()..bilateral.len()).collect::<Vec<_>>());
     let nothing = guide_rows.plus(&minus, &guide_rows);
     Some(nothing.plus(&minus, &guide_rows).above(&contact_rows))
 }

@@ -41,15 +41,15 @@ pub(super) fn gauss_seidel<const D: usize>(
 ) -> Reached {
     let [x, ..] = copies(&mut workspace.points, r);
     let mut best = island.error(r, u);
-    let mut look = 1;
+    let mut next_check = 1;
     for k in 1..=limit {
         if best <= target || !budget.spend(2 * island.work()) {
             return Reached { error: best, steps: k - 1 };
         }
         island.precise_sweep(x);
-        // A look costs as much as a sweep: the later, the rarer.
-        if k >= look || k == limit {
-            look = k + 1 + k / 8;
+        // An error check costs as much as a sweep: the later, the rarer.
+        if k >= next_check || k == limit {
+            next_check = k + 1 + k / 8;
             keep(island, x, r, u, &mut best);
         }
     }
@@ -99,10 +99,11 @@ impl<const D: usize> Anderson<D> {
         kept.copy_from_slice(x);
         let mut best = coloring.island.error(x, u);
         let mut products = [[0.0; MEMORY]; MEMORY];
-        let (mut size, mut ratio, mut look, mut oldest, mut count) = (f64::INFINITY, f64::INFINITY, 4, 0, 0);
+        let (mut size, mut ratio, mut next_check, mut oldest, mut count) =
+            (f64::INFINITY, f64::INFINITY, 4, 0, 0);
         // Differences in memory.
         let mut m = 0;
-        // A sweep, a look at the error now and then, and the products of the differences.
+        // A sweep, an error check now and then, and the products of the differences.
         let work = island.work() + (n * D * 4 * MEMORY) as u64;
         while count < limit && best > target && budget.spend(work) {
             count += 1;
@@ -110,10 +111,10 @@ impl<const D: usize> Anderson<D> {
             let island = &coloring.island;
             linalg::fill(change, |i| std::array::from_fn(|c| swept[i][c] - x[i][c]));
             let now = weighted(island, change, change).sqrt();
-            // A look costs half a sweep: when the change, which goes with the error, promises success, or
+            // A check costs half a sweep: when the change, which goes with the error, promises success, or
             // after a while.
-            if now * ratio <= target || count >= look || count == limit {
-                look = count + 4 + count / 4;
+            if now * ratio <= target || count >= next_check || count == limit {
+                next_check = count + 4 + count / 4;
                 let error = island.error(swept, u);
                 ratio = error / now.max(f64::MIN_POSITIVE);
                 if error < best {
@@ -247,7 +248,7 @@ pub(super) fn projected_gradient<const D: usize>(
     let mut best = island.error(r, u);
     let [x, y, next, force, change] = copies(&mut workspace.points, r);
     let (mut step, mut theta) = (1.0_f64, 1.0_f64);
-    let mut look = 1;
+    let mut next_check = 1;
     for k in 1..=limit {
         if best <= target || !budget.spend(3 * island.work()) {
             return Reached { error: best, steps: k - 1 };
@@ -288,8 +289,8 @@ pub(super) fn projected_gradient<const D: usize>(
         }
         std::mem::swap(x, next);
         step *= 1.02;
-        if k >= look || k == limit {
-            look = k + 1 + k / 16;
+        if k >= next_check || k == limit {
+            next_check = k + 1 + k / 16;
             keep(island, x, r, u, &mut best);
         }
     }
@@ -309,7 +310,7 @@ pub(super) fn spectral<const D: usize>(
     let [x, next, force, after, _] = copies(&mut workspace.points, r);
     hat(island, x, force);
     let mut step = 1.0;
-    let mut look = 1;
+    let mut next_check = 1;
     for k in 1..=limit {
         if best <= target || !budget.spend(2 * island.work()) {
             return Reached { error: best, steps: k - 1 };
@@ -335,8 +336,8 @@ pub(super) fn spectral<const D: usize>(
         step = step.clamp(1e-6, 1e6);
         std::mem::swap(x, next);
         std::mem::swap(force, after);
-        if k >= look || k == limit {
-            look = k + 1 + k / 16;
+        if k >= next_check || k == limit {
+            next_check = k + 1 + k / 16;
             keep(island, x, r, u, &mut best);
         }
     }
@@ -363,7 +364,7 @@ pub(super) fn admm<const D: usize>(
     shift.resize(n, zero_block());
     let [x, z, y, before, _] = copies(points, r);
     y.fill([0.0; D]);
-    let (mut kappa, mut adapt, mut look) = (0.1, true, 1);
+    let (mut kappa, mut adapt, mut next_check) = (0.1, true, 1);
     for k in 1..=limit {
         if best <= target || !budget.spend(3 * island.work()) {
             return Reached { error: best, steps: k - 1 };
@@ -412,8 +413,8 @@ pub(super) fn admm<const D: usize>(
                 adapt = true;
             }
         }
-        if k >= look || k == limit {
-            look = k + 1 + k / 16;
+        if k >= next_check || k == limit {
+            next_check = k + 1 + k / 16;
             keep(island, z, r, u, &mut best);
         }
     }

@@ -106,8 +106,8 @@ pub(super) struct InteriorPoint<const D: usize> {
     step_z: Vec<[Lorentz; 2]>,
     /// What the next step asks of τ, relative to what it is.
     sigma: f64,
-    /// The part of the way to the boundary that a step goes.
-    reach: f64,
+    /// The fraction of the distance to the boundary that a step covers.
+    step_fraction: f64,
 }
 
 /// Where some steps along the central path have come.
@@ -122,8 +122,8 @@ impl<const D: usize> InteriorPoint<D> {
     /// Begins on the axes of the cones; with `caution` further inside, and each step stays further away from
     /// the boundary.
     pub fn start(&mut self, island: &Island<D>, caution: bool) {
-        let (inside, reach) = if caution { (10.0, 0.9) } else { (1.0, 0.995) };
-        self.reach = reach;
+        let (inside, step_fraction) = if caution { (10.0, 0.9) } else { (1.0, 0.995) };
+        self.step_fraction = step_fraction;
         let Island { w, q, cones, rho } = island;
         let n = w.len();
         self.scale.clear();
@@ -225,17 +225,17 @@ impl<const D: usize> InteriorPoint<D> {
             return false;
         }
         lu.solve(&mut self.step);
-        let mut reach = f64::INFINITY;
+        let mut to_boundary = f64::INFINITY;
         for (i, &cone) in cones.iter().enumerate() {
             for (k, rows) in cones_of(cone).iter().enumerate() {
                 let (x, d, z) = (pick(&self.x[i], rows), pick(&self.step[i], rows), self.z[i][k]);
                 let (inv, moved) = (inverse(&x), quadratic(&self.points[i][k], &d));
                 let dz = std::array::from_fn(|c| tau * inv[c] - z[c] - moved[c]);
                 self.step_z[i][k] = dz;
-                reach = reach.min(step_to_edge(&x, &d)).min(step_to_edge(&z, &dz));
+                to_boundary = to_boundary.min(step_to_edge(&x, &d)).min(step_to_edge(&z, &dz));
             }
         }
-        let length = (self.reach * reach).min(1.0);
+        let length = (self.step_fraction * to_boundary).min(1.0);
         if length.is_nan() || length < 1e-12 {
             return false;
         }

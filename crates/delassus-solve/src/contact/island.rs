@@ -17,7 +17,7 @@ pub(super) struct Island<const D: usize> {
 }
 
 impl<const D: usize> Island<D> {
-    /// The work of a sweep, of a look at the error or of a product with W: its blocks, and what a contact
+    /// The work of a sweep, of an error check or of a product with W: its blocks, and what a contact
     /// takes by itself.
     pub fn work(&self) -> u64 {
         ((self.w.value.len() + 4 * self.w.len()) * D * D) as u64
@@ -40,7 +40,7 @@ impl<const D: usize> Island<D> {
     }
 
     /// ‖ρ q‖: the error that r = 0 would have if every contact had to stop.
-    pub fn reach(&self) -> f64 {
+    pub fn free_velocity_norm(&self) -> f64 {
         let of = |(q, rho): (&[f64; D], &f64)| q.iter().map(|x| (x * rho).powi(2)).sum::<f64>();
         self.q.iter().zip(&self.rho).map(of).sum::<f64>().sqrt()
     }

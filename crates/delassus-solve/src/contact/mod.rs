@@ -9,7 +9,7 @@
 //!
 //! Contacts that share no body, not even through others, do not know of each other: each connected part of W,
 //! an island, is a problem by itself and is solved to its share of the tolerance. The default,
-//! [`Method::Auto`], first looks whether all contacts stick where that is likely. Then come sweeps of block
+//! [`Method::Auto`], first tests whether all contacts stick where that is likely. Then come sweeps of block
 //! Gauss–Seidel, which solve what is loosely coupled and find most modes; Newton's method on the equations of
 //! the modes, which gives all digits once the modes are right; where they are not, the central path of the
 //! interior point method until Newton's method takes over, and proximal points around it. Islands too large

@@ -8,17 +8,17 @@ use crate::linalg::{Matrix, max_abs};
 use crate::problem::{Law, Status, row_offsets};
 
 /// Largest number of constraints, and of those for which more is tried than Lemke's method.
-const MOST: usize = 300;
-const FEW: usize = 64;
+const MAX_CONSTRAINTS: usize = 300;
+const MAX_EXACT_CONSTRAINTS: usize = 64;
 /// The most pivots on a path of a large island.
-const PIVOTS: usize = 20_000;
+const MAX_PIVOTS: usize = 20_000;
 
 /// A point with its status; `None` where the island is too large or a law is not polyhedral.
 pub(super) fn pivot<const D: usize>(
     island: &Island<D>,
     tolerance: f64,
 ) -> Option<(Vec<[f64; D]>, Status, usize)> {
-    if island.w.len() > MOST {
+    if island.w.len() > MAX_CONSTRAINTS {
         return None;
     }
     let law = |cone: &Cone| match *cone {
@@ -43,7 +43,7 @@ pub(super) fn pivot<const D: usize>(
         }
     }
     let lift = to_mlcp(&w, &q, &laws)?;
-    let (z, status, pivots) = if laws.len() <= FEW {
+    let (z, status, pivots) = if laws.len() <= MAX_EXACT_CONSTRAINTS {
         let found = solve_mlcp(&lift.mlcp, Solver::Auto, tolerance);
         (found.z, found.status, found.iterations)
     } else {
@@ -68,7 +68,7 @@ fn three_paths(mlcp: &Mlcp, tolerance: f64) -> Option<(Vec<f64>, Status, usize)>
     let mut pivots = 0;
     let mut best: Option<(f64, Vec<f64>, Status)> = None;
     for covering in [None, Some(like_q), Some(scattered)] {
-        let found = lemke(&reduced.lcp, &LemkeOptions { tolerance, covering, max_iterations: PIVOTS });
+        let found = lemke(&reduced.lcp, &LemkeOptions { tolerance, covering, max_iterations: MAX_PIVOTS });
         pivots += found.iterations;
         if best.as_ref().is_none_or(|(residual, ..)| found.residual < *residual) {
             best = Some((found.residual, reduced.lift(&found.z), found.status));

@@ -336,7 +336,7 @@ struct Setting<'a> {
     /// Size of the terms of u⁻ on each row: what its rounding is a part of.
     size: Vec<f64>,
     /// √(J M⁻¹ Jᵀ) of each row, joints above contacts.
-    reach: Vec<f64>,
+    row_norm: Vec<f64>,
     /// J, joints above contacts, and d.
     rows: Matrix,
     drift: Vec<f64>,
@@ -375,11 +375,11 @@ impl<'a> Setting<'a> {
         let w = rows.mul(&response).symmetric_part();
         let at = |v: &[f64]| -> Vec<f64> { rows.mul_vec(v).iter().zip(&drift).map(|(u, d)| u + d).collect() };
         let (before, q) = (at(&problem.velocity), at(&free_velocity));
-        let reach: Vec<f64> = (0..m).map(|i| w[(i, i)].max(0.0).sqrt()).collect();
+        let row_norm: Vec<f64> = (0..m).map(|i| w[(i, i)].max(0.0).sqrt()).collect();
         let speed: Vec<f64> = problem.velocity.iter().map(|v| v.abs()).collect();
         let quick =
             ELSEWHERE * dot(&problem.velocity, &problem.mass.mul_vec(&problem.velocity)).max(0.0).sqrt();
-        let size = (b..m).map(|i| terms(rows.row(i), drift[i], &speed) + reach[i] * quick).collect();
+        let size = (b..m).map(|i| terms(rows.row(i), drift[i], &speed) + row_norm[i] * quick).collect();
         let joints: Vec<usize> = (0..b).collect();
         let contacts: Vec<usize> = (b..m).collect();
         let joint_inverse = w.select(&joints, &joints).pseudo_solve_matrix(&Matrix::identity(b));
@@ -395,7 +395,7 @@ impl<'a> Setting<'a> {
             free,
             before: before[b..].to_vec(),
             size,
-            reach,
+            row_norm,
             rows,
             drift,
             response,
@@ -487,7 +487,7 @@ impl<'a> Setting<'a> {
         let speed: Vec<f64> = velocity.iter().zip(&p.velocity).map(|(a, b)| a.abs() + b.abs()).collect();
         let quick =
             ELSEWHERE * (2.0 * self.kinetic_energy(velocity).max(self.kinetic_energy(&p.velocity))).sqrt();
-        let size = |i: usize| terms(self.rows.row(i), self.drift[i], &speed) + self.reach[i] * quick;
+        let size = |i: usize| terms(self.rows.row(i), self.drift[i], &speed) + self.row_norm[i] * quick;
         let mut out = Vec::new();
         for joint in 0..b {
             if after[joint].abs() > REST * size(joint) {

@@ -268,7 +268,7 @@ impl Walk<'_> {
     }
 
     /// (dlnσ, dφ) of a slip σ(cos φ, sin φ), per σ⁻¹dP.
-    fn turning(&self, phi: f64) -> (f64, f64) {
+    fn slip_rates(&self, phi: f64) -> (f64, f64) {
         let (s, c) = phi.sin_cos();
         let pull = |i: usize| self.a[(i, 0)] - self.mu * (self.a[(i, 1)] * c + self.a[(i, 2)] * s);
         let (x, y) = (pull(1), pull(2));
@@ -344,7 +344,7 @@ impl Walk<'_> {
 
     /// Whether slip in this direction keeps it.
     fn goes_straight(&self, phi: f64) -> bool {
-        self.turning(phi).1.abs() <= STRAIGHT * self.rate()
+        self.slip_rates(phi).1.abs() <= STRAIGHT * self.rate()
     }
 
     /// Sliding in space, to the target (true), or to where slip stops or no longer rotates.
@@ -359,11 +359,11 @@ impl Walk<'_> {
         let phi0 = self.u[2].atan2(self.u[1]);
         let slope = |y: &[f64; 7]| {
             let phi = phi0 + y[0];
-            let (growth, turning) = self.turning(phi);
+            let (growth, rotation) = self.slip_rates(phi);
             let (s, c) = phi.sin_cos();
             let sigma = start * y[1].exp();
             let k = self.a[(0, 0)] - self.mu * (self.a[(0, 1)] * c + self.a[(0, 2)] * s);
-            [turning, growth, sigma, sigma * k, sigma * y[3], -self.mu * sigma * c, -self.mu * sigma * s]
+            [rotation, growth, sigma, sigma * k, sigma * y[3], -self.mu * sigma * c, -self.mu * sigma * s]
         };
         let value = |y: &[f64; 7]| left(self.target, y[3], self.impulse[0] + y[2], y[4]);
         // Errors are measured on numbers of size one.

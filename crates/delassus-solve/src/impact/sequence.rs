@@ -47,7 +47,7 @@ pub struct ImpactOrders {
     pub complete: bool,
 }
 
-/// The sequence that strikes the contact with the fastest approach (in the kinetic metric) first.
+/// The sequence of impacts, the contact with the fastest approach (in the kinetic metric) first.
 pub(super) fn run_sequence(s: &Setting<'_>) -> Found {
     let mut walk = Walk::new(s);
     while let Some(k) = walk.fastest() {

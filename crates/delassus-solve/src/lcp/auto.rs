@@ -28,7 +28,7 @@ pub fn solve_lcp(lcp: &Lcp, solver: Solver, tolerance: f64) -> LcpSolution {
     without_overflow(lcp_by(lcp, solver, tolerance), &lcp.matrix, &lcp.vector)
 }
 
-/// A proof that no solution exists is taken back where products of the data leave the range of the numbers:
+/// A proof that no solution exists is withdrawn where products of the data leave the range of the numbers:
 /// the solution may be there, out of reach.
 fn without_overflow(mut solution: LcpSolution, matrix: &Matrix, vector: &[f64]) -> LcpSolution {
     let extreme = |x: &f64| *x != 0.0 && !(1e-150..1e150).contains(&x.abs());

@@ -49,7 +49,7 @@ pub(super) fn first_complementary_solution(mlcp: &Mlcp, tolerance: f64) -> (Sear
         for (k, &i) in pairs.iter().enumerate() {
             inside[i] = set >> k & 1 == 1;
         }
-        let (point, clear) = look_at(&scaled, &inside);
+        let (point, clear) = solve_index_set(&scaled, &inside);
         if let Some(z) = point {
             let z: Vec<f64> = z.iter().zip(&cols).map(|(x, c)| x * c).collect();
             if mlcp.residual(&z) <= tolerance {
@@ -62,7 +62,7 @@ pub(super) fn first_complementary_solution(mlcp: &Mlcp, tolerance: f64) -> (Sear
 }
 
 /// A point of the index set, if one comes near, and whether the set is clearly empty.
-fn look_at(mlcp: &Mlcp, inside: &[bool]) -> (Option<Vec<f64>>, bool) {
+fn solve_index_set(mlcp: &Mlcp, inside: &[bool]) -> (Option<Vec<f64>>, bool) {
     let (m, q) = (&mlcp.matrix, &mlcp.vector);
     let (alpha, beta): (Vec<usize>, Vec<usize>) = (0..q.len()).partition(|&i| inside[i]);
     if let Some(z) = solve_on(m, q, &alpha) {

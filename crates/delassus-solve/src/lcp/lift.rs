@@ -159,7 +159,7 @@ struct Sliding {
     /// Force columns of λ_n of contacts.
     contact: Matrix,
     /// Normal rows, in the order of `solved`, and of `contact`.
-    held_rows: Vec<usize>,
+    bilateral_rows: Vec<usize>,
     contact_rows: Vec<usize>,
     /// Constraints of the columns of `minus`, `contact`.
     guides: Vec<usize>,
@@ -191,12 +191,12 @@ fn sliding_parts(laws: &[Law]) -> Option<Sliding> {
         }
         f
     };
-    let held: Vec<usize> = joints.iter().chain(&guides).copied().collect();
+    let bilateral: Vec<usize> = joints.iter().chain(&guides).copied().collect();
     Some(Sliding {
-        solved: columns(&held, 1.0),
+        solved: columns(&bilateral, 1.0),
         minus: columns(&guides, -1.0),
         contact: columns(&contacts, 1.0),
-        held_rows: held.iter().map(|&k| offsets[k]).collect(),
+        bilateral_rows: bilateral.iter().map(|&k| offsets[k]).collect(),
         contact_rows: contacts.iter().map(|&k| offsets[k]).collect(),
         joints: joints.len(),
         guides,
@@ -216,11 +216,12 @@ fn beside(a: &Matrix, b: &Matrix) -> Matrix {
 pub fn sliding_lcp(w: &Matrix, q: &[f64], laws: &[Law]) -> Option<LcpLift> {
     let parts = sliding_parts(laws)?;
     let z_columns = beside(&parts.minus, &parts.contact);
-    let (ny, nz) = (parts.held_rows.len(), z_columns.cols());
-    // Held rows: K y + L z + q_b = 0 for y = (λ_joints, λ⁺).
-    let k = w.select_rows(&parts.held_rows).mul(&parts.solved);
-    let l = w.select_rows(&parts.held_rows).mul(&z_columns);
-    let rhs = Matrix::from_fn(ny, nz + 1, |i, j| if j < nz { -l[(i, j)] } else { -q[parts.held_rows[i]] });
+    let (ny, nz) = (parts.bilateral_rows.len(), z_columns.cols());
+    // Bilateral rows: K y + L z + q_b = 0 for y = (λ_joints, λ⁺).
+    let k = w.select_rows(&parts.bilateral_rows).mul(&parts.solved);
+    let l = w.select_rows(&parts.bilateral_rows).mul(&z_columns);
+    let rhs =
+        Matrix::from_fn(ny, nz + 1, |i, j| if j < nz { -l[(i, j)] } else { -q[parts.bilateral_rows[i]] });
     if ny > 0 && k.rank() < ny {
         return None;
     }
@@ -274,9 +275,9 @@ pub fn guide_horizontal_lcp(w: &Matrix, q: &[f64], laws: &[Law]) -> Option<Horiz
     if !parts.contacts.is_empty() || parts.guides.is_empty() {
         return None;
     }
-    let (joint_rows, guide_rows) = parts.held_rows.split_at(parts.joints);
+    let (joint_rows, guide_rows) = parts.bilateral_rows.split_at(parts.joints);
     let joint_columns: Vec<usize> = (0..parts.joints).collect();
-    let guide_columns: Vec<usize> = (parts.joints..parts.held_rows.len()).collect();
+    let guide_columns: Vec<usize> = (parts.joints..parts.bilateral_rows.len()).collect();
     let all: Vec<usize> = (0..w.rows()).collect();
     let joint = parts.solved.select(&all, &joint_columns);
     let plus = parts.solved.select(&all, &guide_columns);

@@ -1,4 +1,4 @@
-//! Block principal pivoting with the least-index rule as a way out.
+//! Block principal pivoting with the least-index rule as a fallback.
 //!
 //! ```text
 //! w = M z + q,  0 ≤ z ⊥ w ≥ 0
@@ -36,7 +36,7 @@ pub fn principal_pivoting(lcp: &Lcp, options: &PrincipalPivotingOptions) -> LcpS
     let n = lcp.size();
     let mut inside = vec![false; n];
     let mut z = vec![0.0; n];
-    let (mut fewest, mut patience) = (n + 1, options.patience);
+    let (mut fewest, mut block_trials) = (n + 1, options.patience);
     let mut iterations = 0;
     let status = loop {
         let w = lcp.slack(&z);
@@ -49,10 +49,10 @@ pub fn principal_pivoting(lcp: &Lcp, options: &PrincipalPivotingOptions) -> LcpS
             break Status::MaxIterations;
         }
         if wrong.len() < fewest {
-            (fewest, patience) = (wrong.len(), options.patience);
+            (fewest, block_trials) = (wrong.len(), options.patience);
             wrong.iter().for_each(|&i| inside[i] = !inside[i]);
-        } else if patience > 0 {
-            patience -= 1;
+        } else if block_trials > 0 {
+            block_trials -= 1;
             wrong.iter().for_each(|&i| inside[i] = !inside[i]);
         } else {
             inside[first] = !inside[first];

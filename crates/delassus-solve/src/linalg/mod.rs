@@ -27,6 +27,6 @@ pub use union_find::UnionFind;
 pub(crate) use block_lu::BlockLu;
 pub(crate) use block_matrix::{Block, Islands, mul, zero_block};
 pub(crate) use dictionary::{Dictionary, equilibrate, power_of_two_below};
-pub(crate) use parallel::{PIECE, each_with_sums, fill, inside, sum};
+pub(crate) use parallel::{CHUNK, each_with_sums, fill, inside, sum};
 pub(crate) use principal_lu::{Lu, solve_on};
 pub(crate) use rational::{Int, Tableau, integers};

@@ -13,8 +13,8 @@
 
 use rayon::prelude::*;
 
-/// Constraints in a piece.
-pub const PIECE: usize = 128;
+/// Constraints in a chunk.
+pub const CHUNK: usize = 128;
 /// Fewer constraints than this are not worth waking other threads for.
 const MANY: usize = 1024;
 
@@ -29,15 +29,15 @@ pub(super) fn shared(n: usize) -> bool {
     n >= MANY && rayon::current_num_threads() > 1
 }
 
-/// f(k, piece k of out) for all pieces.
-fn pieces<T: Send>(out: &mut [T], f: &(dyn Fn(usize, &mut [T]) + Sync)) {
-    out.par_chunks_mut(PIECE).enumerate().for_each(|(k, piece)| f(k, piece));
+/// f(k, chunk k of out) for all chunks.
+fn chunks<T: Send>(out: &mut [T], f: &(dyn Fn(usize, &mut [T]) + Sync)) {
+    out.par_chunks_mut(CHUNK).enumerate().for_each(|(k, chunk)| f(k, chunk));
 }
 
-/// f(k, piece k of x, its part) for all pieces.
-fn pieces_with<T: Send, S: Send>(x: &mut [T], parts: &mut [S], f: &(dyn Fn(usize, &mut [T], &mut S) + Sync)) {
-    let both = x.par_chunks_mut(PIECE).zip(parts.par_iter_mut());
-    both.enumerate().for_each(|(k, (piece, part))| f(k, piece, part));
+/// f(k, chunk k of x, its part) for all chunks.
+fn chunks_with<T: Send, S: Send>(x: &mut [T], parts: &mut [S], f: &(dyn Fn(usize, &mut [T], &mut S) + Sync)) {
+    let both = x.par_chunks_mut(CHUNK).zip(parts.par_iter_mut());
+    both.enumerate().for_each(|(k, (chunk, part))| f(k, chunk, part));
 }
 
 /// out[i] ← f(i) for all i.
@@ -48,9 +48,9 @@ pub fn fill<T: Send>(out: &mut [T], f: impl Fn(usize) -> T + Sync) {
         }
         return;
     }
-    pieces(out, &|k, piece| {
-        for (i, o) in piece.iter_mut().enumerate() {
-            *o = f(k * PIECE + i);
+    chunks(out, &|k, chunk| {
+        for (i, o) in chunk.iter_mut().enumerate() {
+            *o = f(k * CHUNK + i);
         }
     });
 }
@@ -69,7 +69,7 @@ pub(super) fn rows<T: Send>(out: &mut [T], start: &[usize], f: impl Fn(usize, &m
 /// The rows of `start`, the first of which is `from`, whose entries are `out`, half of them at a time.
 fn halves<T: Send>(out: &mut [T], start: &[usize], from: usize, f: &(dyn Fn(usize, &mut [T]) + Sync)) {
     let many = start.len() - 1;
-    if many <= PIECE {
+    if many <= CHUNK {
         for i in 0..many {
             f(from + i, &mut out[start[i] - start[0]..start[i + 1] - start[0]]);
         }
@@ -85,7 +85,7 @@ fn each(out: &mut [f64], f: &(dyn Fn(usize) -> f64 + Sync)) {
     out.par_iter_mut().enumerate().for_each(|(k, x)| *x = f(k));
 }
 
-/// Sums of pieces that are on their way at the same time; together they are kept on the stack.
+/// Sums of chunks that are on their way at the same time; together they are kept on the stack.
 const ON_THE_WAY: usize = 256;
 
 /// Σ f(i) for i < n.
@@ -93,8 +93,8 @@ pub fn sum(n: usize, f: impl Fn(usize) -> f64 + Sync) -> f64 {
     if n < MANY {
         return (0..n).map(f).sum();
     }
-    let part = |k: usize| (k * PIECE..n.min((k + 1) * PIECE)).map(&f).sum::<f64>();
-    let many = n.div_ceil(PIECE);
+    let part = |k: usize| (k * CHUNK..n.min((k + 1) * CHUNK)).map(&f).sum::<f64>();
+    let many = n.div_ceil(CHUNK);
     if !shared(n) {
         return (0..many).map(part).fold(0.0, |sum, part| sum + part);
     }
@@ -113,24 +113,24 @@ pub fn each_with_sums<T: Send, const K: usize>(
     x: &mut [T],
     f: impl Fn(usize, &mut T, &mut [f64; K]) + Sync,
 ) -> [f64; K] {
-    let piece = |k: usize, piece: &mut [T], sums: &mut [f64; K]| {
-        for (i, x) in piece.iter_mut().enumerate() {
-            f(k * PIECE + i, x, sums);
+    let chunk = |k: usize, chunk: &mut [T], sums: &mut [f64; K]| {
+        for (i, x) in chunk.iter_mut().enumerate() {
+            f(k * CHUNK + i, x, sums);
         }
     };
     let mut total = [0.0; K];
     let mut add = |part: &[f64; K]| total.iter_mut().zip(part).for_each(|(total, part)| *total += part);
     if shared(x.len()) {
-        for (round, x) in x.chunks_mut(ON_THE_WAY * PIECE).enumerate() {
+        for (round, x) in x.chunks_mut(ON_THE_WAY * CHUNK).enumerate() {
             let mut parts = [[0.0; K]; ON_THE_WAY];
-            let parts = &mut parts[..x.len().div_ceil(PIECE)];
-            pieces_with(x, parts, &|k, x, part| piece(round * ON_THE_WAY + k, x, part));
+            let parts = &mut parts[..x.len().div_ceil(CHUNK)];
+            chunks_with(x, parts, &|k, x, part| chunk(round * ON_THE_WAY + k, x, part));
             parts.iter().for_each(&mut add);
         }
     } else {
-        for (k, x) in x.chunks_mut(PIECE).enumerate() {
+        for (k, x) in x.chunks_mut(CHUNK).enumerate() {
             let mut part = [0.0; K];
-            piece(k, x, &mut part);
+            chunk(k, x, &mut part);
             add(&part);
         }
     }

@@ -42,7 +42,7 @@ pub struct ContactView<'a> {
     pub laws: &'a [Law],
 }
 
-/// Why numbers do not make a contact problem.
+/// Why the data do not define a valid contact problem.
 #[derive(Clone, Debug, Error, PartialEq)]
 pub enum InvalidProblem {
     /// Two sizes that must agree do not.
@@ -50,7 +50,7 @@ pub enum InvalidProblem {
     Size {
         /// What was counted.
         what: &'static str,
-        /// The number that the rest of the problem asks for.
+        /// The size implied by the rest of the problem.
         expected: usize,
         /// The number found.
         found: usize,
@@ -121,7 +121,7 @@ pub fn check_size(what: &'static str, expected: usize, found: usize) -> Result<(
 }
 
 impl<'a> ContactView<'a> {
-    /// The problem of these parts, checked.
+    /// Builds the problem and checks its sizes and values.
     pub fn new(
         delassus: &'a dyn Delassus,
         free_velocity: &'a [f64],

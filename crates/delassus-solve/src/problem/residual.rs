@@ -359,10 +359,11 @@ pub fn worst_constraint(problem: &ContactView<'_>, force: &[f64]) -> f64 {
         let slip_size = size[rows.start + 1..rows.end].iter().fold(f64::MIN_POSITIVE, |m, x| m.max(*x));
         let speed = norm(&v[1..]);
         let limit = mu * f[0].abs();
-        let reach = (limit + norm(&f[1..])).max(f64::MIN_POSITIVE);
+        let force_size = (limit + norm(&f[1..])).max(f64::MIN_POSITIVE);
         // How far the friction is from opposing the direction e at its limit.
-        let opposing =
-            |e: &[f64]| norm(&f[1..].iter().zip(e).map(|(f, e)| f + limit * e).collect::<Vec<_>>()) / reach;
+        let opposing = |e: &[f64]| {
+            norm(&f[1..].iter().zip(e).map(|(f, e)| f + limit * e).collect::<Vec<_>>()) / force_size
+        };
         let slip_direction: Vec<f64> = v[1..].iter().map(|x| x / speed.max(f64::MIN_POSITIVE)).collect();
         let normal = if law.is_bilateral() {
             rate.abs()
@@ -376,14 +377,16 @@ pub fn worst_constraint(problem: &ContactView<'_>, force: &[f64]) -> f64 {
             Law::Sliding { slip, .. } | Law::BilateralSliding { slip, .. } => opposing(slip.components()),
             Law::CoulombEllipse { .. } | Law::Rolling { .. } | Law::ConeRolling { .. } => {
                 let lag = f[0] * slip_power(law, v) + crate::linalg::dot(&f[1..], &v[1..]);
-                (outside(law, f) / reach)
-                    .max((speed / slip_size).min(lag.abs() / (reach * speed.max(f64::MIN_POSITIVE))))
+                (outside(law, f) / force_size)
+                    .max((speed / slip_size).min(lag.abs() / (force_size * speed.max(f64::MIN_POSITIVE))))
             }
-            _ => ((norm(&f[1..]) - limit) / reach).max((speed / slip_size).min(opposing(&slip_direction))),
+            _ => {
+                ((norm(&f[1..]) - limit) / force_size).max((speed / slip_size).min(opposing(&slip_direction)))
+            }
         };
         // Friction counts as far as it moves anything.
         let mobility = (rows.start + 1..rows.end).map(|i| problem.delassus.entry(i, i)).fold(0.0, f64::max);
-        let weight = (mobility * reach / slip_size).min(1.0);
+        let weight = (mobility * force_size / slip_size).min(1.0);
         worst = worst.max(normal).max(weight * tangential);
     }
     worst

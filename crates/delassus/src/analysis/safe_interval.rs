@@ -28,7 +28,7 @@ use delassus_solve::modes::EnumerateOptions;
 
 /// The last step towards an end, relative to the size of the parameter there.
 const RESOLUTION: f64 = 1e-7;
-/// How many boxes are looked at in one attempt to prove a step.
+/// How many boxes are examined in one attempt to prove a step.
 const MAX_BOXES: usize = 400_000;
 /// How many states are evaluated in all.
 const MAX_EVALUATIONS: usize = 400_000;
@@ -41,7 +41,7 @@ const SAMPLES: usize = 9;
 pub struct FreeSystem<'a> {
     /// The parameters that are asked for, kept as variables.
     pub family: &'a Family,
-    /// The present value of the parameter whose interval is wanted.
+    /// The present value of the parameter whose interval is sought.
     pub present: f64,
     /// The system and its state at values of the free parameters; `None` where they make no system.
     pub at: &'a SystemAt<'a>,
@@ -53,7 +53,7 @@ pub type SystemAt<'a> = dyn Fn(&[(&str, f64)]) -> Option<(System, State)> + 'a;
 /// What is asked.
 #[derive(Clone, Debug)]
 pub struct Question<'a> {
-    /// The parameter whose interval is wanted.
+    /// The parameter whose interval is sought.
     pub over: &'a str,
     /// Where to look; by default from 0 to ten times the present value, at least 10, on the side of the
     /// present value.
@@ -69,7 +69,7 @@ pub struct Question<'a> {
 /// What stopped the growth at an end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {
-    /// The range that was looked at ends here.
+    /// The range that was searched ends here.
     Range,
     /// Beyond it nothing was proved.
     Boundary,
@@ -102,11 +102,11 @@ pub struct SafeInterval {
 pub struct Safe {
     /// The present value.
     pub present: f64,
-    /// Where was looked.
+    /// The range that was searched.
     pub within: [f64; 2],
     /// The interval with the present value, or the longest; `None` where no value is safe.
     pub interval: Option<SafeInterval>,
-    /// How many boxes interval arithmetic looked at.
+    /// How many boxes interval arithmetic examined.
     pub boxes: usize,
     /// Formulas of the system that are closures, without intervals: nothing could be proved for them.
     pub without_intervals: Vec<FormulaName>,
@@ -189,7 +189,7 @@ struct Search<'a> {
     prover: Prover<'a>,
     /// The whole range of every dimension.
     domain: Vec<Interval>,
-    /// The dimension whose interval is wanted.
+    /// The dimension whose interval is sought.
     axis: usize,
 }
 

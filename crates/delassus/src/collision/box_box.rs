@@ -323,7 +323,7 @@ fn face_contacts(
     }
 }
 
-/// The face or segment of B that looks against n, and its number.
+/// The face or segment of B that faces against n, and its number.
 fn incident_feature(b: &Block, pose: &Pose, n: DVec3, polygon: &mut Polygon) -> u32 {
     let (_, face) = best_face(b, -pose.local_vector(n));
     let axis = face / 2;

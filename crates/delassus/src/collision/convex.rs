@@ -239,7 +239,7 @@ impl Convex<'_> {
         }
     }
 
-    /// What of the shape, at a pose, looks along w (in its own axes): corners of a face, ends of a line, or a
+    /// What of the shape, at a pose, faces along w (in its own axes): corners of a face, ends of a line, or a
     /// point. `round` is the number of corners of a disc. Returns a number for it.
     fn feature_along(&self, w: DVec3, pose: &Pose, round: u16, polygon: &mut Polygon) -> u32 {
         polygon.clear();
@@ -267,7 +267,7 @@ impl Convex<'_> {
         }
     }
 
-    /// What touches at the point p of the core, where n looks outward.
+    /// What touches at the point p of the core, where n points outward.
     fn touched(&self, p: DVec3, n: DVec3) -> Touched {
         match *self {
             Convex::Ball(radius) => Touched::Point(DVec3::ZERO, radius),
@@ -508,7 +508,7 @@ fn lies_flush(a: &Convex, b: &Convex, pose: &Pose, n: DVec3) -> bool {
         })
 }
 
-/// Contacts of the face of A across n with what of B looks against it.
+/// Contacts of the face of A across n with what of B faces it.
 pub(super) fn face_contacts(
     (a, b): (&Convex, &Convex),
     pose: &Pose,

@@ -7,13 +7,13 @@
 //! P ∈ ℝⁿ is the sum of the impulses of that time, J the rows of all joints and of all contacts that touch, p
 //! their percussions (001 eq. 71–73; 002 eq. 2.10). Contacts at rest answer at once: one that is pushed into
 //! its surface pushes back, by the law of impact with the velocities before P. One that separates does not
-//! take part: where P drives it back, it is struck after P with the speed it then has.
+//! take part: where P drives it back, it has an impact after P with the speed it then has.
 
 use delassus_solve::impact::ImpactLaw;
 use delassus_solve::linalg::max_abs;
 
 use super::equations::Equations;
-use super::impact::{Struck, impact, named_joint_percussions};
+use super::impact::{ImpactResponse, impact, named_joint_percussions};
 use super::mode_change::{Occasion, settle};
 use super::motion::{CLOSED_GAP, Motion};
 use super::recorder::{Recorder, times_in_order};
@@ -95,13 +95,13 @@ pub(super) fn apply_impulse(
             at = motion.equations()?;
         }
     }
-    // What separates does not answer. Where the impulse drives it back it is struck, as it would be had the
-    // impulse come a moment later.
+    // What separates does not answer. Where the impulse drives it back, an impact follows, as if the
+    // impulse had come a moment later.
     let (separate, mut meeting): (Vec<usize>, Vec<usize>) =
         touching(motion, &at).into_iter().partition(|&i| at.normal_velocity(i) > zero);
-    let struck = impact(motion.system(), &at, &motion.state().v, external, &meeting, law)?;
-    report(motion, recorder, external, &meeting, &struck);
-    motion.set_velocity(&struck.outcome.velocity);
+    let response = impact(motion.system(), &at, &motion.state().v, external, &meeting, law)?;
+    report(motion, recorder, external, &meeting, &response);
+    motion.set_velocity(&response.outcome.velocity);
     zeno.clear_all();
     let (after, zero) = (motion.equations()?, motion.zero_velocity());
     for i in separate {
@@ -126,16 +126,16 @@ fn report(
     recorder: &mut Recorder,
     external: &[f64],
     meeting: &[usize],
-    struck: &Struck,
+    response: &ImpactResponse,
 ) {
-    let (system, result) = (motion.system(), &struck.outcome);
+    let (system, result) = (motion.system(), &response.outcome);
     let hit: Vec<usize> = (0..external.len()).filter(|i| external[*i] != 0.0).collect();
     let names: Vec<&str> = hit.iter().map(|&i| system.coordinates[i].as_str()).collect();
     let event = recorder.report(motion.t(), EventKind::Impulse, &names.join(", "));
     event.impulse = hit.iter().map(|&i| external[i]).collect();
     event.energy_change = result.kinetic_energy_after - result.kinetic_energy_before;
     event.violations.clone_from(&result.violations);
-    event.joint_impulses = named_joint_percussions(system, &struck.joints);
+    event.joint_impulses = named_joint_percussions(system, &response.joints);
     for (&i, p) in meeting.iter().zip(&result.contact_impulses) {
         if max_abs(p) > ZERO_PERCUSSION * max_abs(external) {
             let event = recorder.report(motion.t(), EventKind::Impact, &system.contacts[i].name);
@@ -188,7 +188,7 @@ mod tests {
 
     /// A ball of mass 2 that leaves with 1 m/s and is driven back to −1 m/s rebounds with half of that.
     #[test]
-    fn a_ball_that_leaves_is_struck_after_the_push() {
+    fn a_ball_that_leaves_has_its_impact_after_the_push() {
         let (v, events, mode) = pushed(0.5, 1.0, -4.0);
         assert!((v - 0.5).abs() < 1e-14 && mode == ContactMode::Open);
         assert_eq!(events[1], (EventKind::Impulse, vec![-4.0]));

@@ -83,7 +83,7 @@ fn rubs(joint: &JointKinematics) -> bool {
 }
 
 /// The outcome of an impact.
-pub(super) struct Struck {
+pub(super) struct ImpactResponse {
     /// Contacts in the order of the list that was given; violations name contacts and joints of the system.
     pub(super) outcome: ImpactResult,
     /// Percussion of every joint: along its gradient, then friction.
@@ -104,7 +104,7 @@ pub(super) fn impact(
     external: &[f64],
     meeting: &[usize],
     law: &ImpactLaw,
-) -> Result<Struck, Ending> {
+) -> Result<ImpactResponse, Ending> {
     let names = || meeting.iter().map(|&i| system.contacts[i].name.clone()).collect();
     if *law == ImpactLaw::Energetic && meeting.len() > 1 {
         return Err(Ending::OneContact { contacts: names() });
@@ -143,7 +143,7 @@ pub(super) fn impact(
     for violation in &mut outcome.violations {
         rename(violation, meeting, &guides, &plain);
     }
-    Ok(Struck { outcome, joints })
+    Ok(ImpactResponse { outcome, joints })
 }
 
 /// Numbers of contacts and joints of the problem into those of the system.
@@ -187,9 +187,9 @@ pub(super) fn jam(at: &Equations, v: &[f64], touching: &[usize]) -> Result<Optio
             continue;
         }
         let mut external = vec![0.0; v.len()];
-        for struck in &problem.contacts {
-            axpy(path.impulse[0], &struck.normal, &mut external);
-            for (p, row) in path.impulse[1..].iter().zip(&struck.tangents) {
+        for colliding in &problem.contacts {
+            axpy(path.impulse[0], &colliding.normal, &mut external);
+            for (p, row) in path.impulse[1..].iter().zip(&colliding.tangents) {
                 axpy(*p, row, &mut external);
             }
         }

@@ -207,8 +207,8 @@ pub struct Event {
     pub contact: String,
     /// Percussion of an impact or a jam: normal, tangents. Of an external impulse: one number per coordinate.
     pub impulse: Vec<f64>,
-    /// Percussion of every joint (001 eq. 72), by name: along its gradient, then friction. Contacts that are
-    /// struck together have one set, which the first of their events carries.
+    /// Percussion of every joint (001 eq. 72), by name: along its gradient, then friction. Contacts that
+    /// collide together share one set, which the first of their events carries.
     pub joint_impulses: Vec<(String, Vec<f64>)>,
     /// Kinetic energy after less before; 0 where velocities do not jump. At the end of infinitely many
     /// impacts: kinetic and potential energy there, less that before the first impact that was jumped over.

@@ -221,7 +221,7 @@ mod tests {
         assert_eq!(begun(1e-8, -1.0), (1e-8, -1.0, ContactMode::Open, 0));
         assert_eq!(begun(0.0, 1.0), (0.0, 1.0, ContactMode::Open, 0));
         assert_eq!(begun(1.0, 0.0), (1.0, 0.0, ContactMode::Open, 0));
-        // One that touches and approaches is struck.
+        // One that touches and approaches has an impact.
         let (y, v, mode, _) = begun(0.0, -1.0);
         assert!(y == 0.0 && (v - 0.5).abs() < 1e-15 && mode == ContactMode::Open);
     }

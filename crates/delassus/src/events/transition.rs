@@ -133,10 +133,10 @@ pub(super) fn apply_impacts(
     next_breakpoint: Option<f64>,
     mut meeting: Vec<usize>,
 ) -> Result<(), Ending> {
-    let mut struck: Vec<(usize, f64)> = vec![];
+    let mut impacting: Vec<(usize, f64)> = vec![];
     let mut after = None;
     for _ in 0..MAX_IMPACTS {
-        apply_impact_law(motion, recorder, &meeting, &mut struck)?;
+        apply_impact_law(motion, recorder, &meeting, &mut impacting)?;
         let at = motion.equations()?;
         if !approaching_again(motion, &at, &mut meeting) {
             after = Some(at);
@@ -155,7 +155,7 @@ pub(super) fn apply_impacts(
         }
     }
     let y: Vec<f64> = motion.state().q.iter().chain(&motion.state().v).copied().collect();
-    if let Some((contact, limit)) = zeno.observe(motion.t(), &struck, &y) {
+    if let Some((contact, limit)) = zeno.observe(motion.t(), &impacting, &y) {
         let accumulation = ZenoAccumulation { contact, limit };
         if jump_to_limit(motion, zeno, recorder, next_breakpoint, &accumulation, &touching)? {
             return Ok(());
@@ -164,13 +164,13 @@ pub(super) fn apply_impacts(
     settle(motion, recorder, &touching, None, Occasion::Jump)
 }
 
-/// Velocities after one impact of these contacts; those that approached are added to `struck` with their
+/// Velocities after one impact of these contacts; those that approached are added to `impacting` with their
 /// speeds, once.
 fn apply_impact_law(
     motion: &mut Motion<'_>,
     recorder: &mut Recorder,
     meeting: &[usize],
-    struck: &mut Vec<(usize, f64)>,
+    impacting: &mut Vec<(usize, f64)>,
 ) -> Result<(), Ending> {
     let (system, law) = (motion.system(), &motion.options().law);
     let at = motion.equations()?;
@@ -187,8 +187,8 @@ fn apply_impact_law(
             event.energy_change = std::mem::take(&mut change);
             event.joint_impulses = std::mem::take(&mut joints);
             event.violations.clone_from(&result.violations);
-            if !struck.iter().any(|s| s.0 == i) {
-                struck.push((i, -u));
+            if !impacting.iter().any(|s| s.0 == i) {
+                impacting.push((i, -u));
             }
         }
     }
@@ -211,7 +211,7 @@ fn approaching_again(motion: &mut Motion<'_>, after: &Equations, meeting: &mut V
         }
     }
     if again && matches!(motion.options().law, ImpactLaw::NewtonMatrix(_)) {
-        // An equation for all would pull back a contact that leaves; it is struck where others drive it in
+        // An equation for all would pull back a contact that leaves; it collides where others drive it in
         // again.
         let leaves = |i: usize| after.normal_velocity(i) > zero;
         meeting.iter().filter(|i| leaves(**i)).for_each(|&i| motion.gaps().leave(i));

@@ -139,14 +139,14 @@ impl ZenoDetector {
         found
     }
 
-    /// Whether a contact comes to rest with the series of this limit: it is struck in the same rhythm, and
-    /// was struck since the last but one impact of the series.
+    /// Whether a contact comes to rest with the series of this limit: its impacts have the same rhythm, and
+    /// one came since the last but one impact of the series.
     pub(super) fn takes_part(&self, contact: usize, limit: &ZenoLimit) -> bool {
         let round = limit.flight * (1.0 + 1e-6);
         self.since[contact] <= round && self.series[contact].last_flight() <= COMMON_RHYTHM * limit.flight
     }
 
-    /// Whether the contact was struck while the states were collected from which the limit is extrapolated.
+    /// Whether the contact collided while the states were collected from which the limit is extrapolated.
     pub(super) fn disturbs(&self, contact: usize, limit: &ZenoLimit) -> bool {
         self.since[contact] <= EXTRAPOLATION_BASE * limit.remaining
     }
@@ -295,7 +295,7 @@ fn nodes(impacts: &VecDeque<SeriesImpact>, remaining: f64) -> Vec<(f64, usize)> 
 }
 
 /// The state at `remaining` after the last impact; `None` where three impacts give another than four: what
-/// moves fast beside the contact, or was struck itself, is not extrapolated.
+/// moves fast beside the contact, or collided itself, is not extrapolated.
 fn extrapolated_state(impacts: &VecDeque<SeriesImpact>, remaining: f64) -> Option<Vec<f64>> {
     let picked = nodes(impacts, remaining);
     let last = &impacts.back()?.y;
@@ -497,7 +497,7 @@ mod tests {
         assert!((value - 8.0).abs() < 1e-12 && (fewer - 8.0).abs() > 1.0);
     }
 
-    /// Two contacts that are struck in turn come to rest together; one that was struck long ago does not take
+    /// Two contacts that collide in turn come to rest together; one that collided long ago does not take
     /// part.
     #[test]
     fn contacts_in_one_rhythm_take_part() {

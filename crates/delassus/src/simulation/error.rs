@@ -1,4 +1,4 @@
-//! Why a simulation refuses an input or cannot go on.
+//! Errors of a simulation: invalid input, or a step that fails.
 
 use delassus_solve::problem::InvalidProblem;
 use thiserror::Error;
@@ -7,13 +7,13 @@ use crate::formula::with_suggestion;
 use crate::stepping::ControlError;
 use crate::world::{CloseError, WorldError};
 
-/// Why a simulation refuses an input or cannot go on.
+/// Errors of a simulation: invalid input, or a step that fails.
 #[derive(Clone, Debug, Error, PartialEq)]
 pub enum SimulationError {
     /// Numbers of the world, its state or the options that make no sense.
     #[error(transparent)]
     World(#[from] WorldError),
-    /// Joints that cannot be closed from where the bodies stand.
+    /// Joints that cannot be assembled from the initial poses.
     #[error(transparent)]
     Open(#[from] CloseError),
     /// An input between steps that makes no sense.
@@ -59,7 +59,7 @@ pub enum SimulationError {
         /// How many.
         actuators: usize,
     },
-    /// A time step or an end that is no number to go on with.
+    /// An invalid time step or end time.
     #[error("{what} is {value}, but must be {range}")]
     Number {
         /// Which number.
@@ -72,7 +72,7 @@ pub enum SimulationError {
     /// A contact problem that makes no sense, mostly by numbers that overflow.
     #[error("the step at {t} s cannot be made: {problem}")]
     Step {
-        /// Time at its begin, s.
+        /// Time at the start of the step, s.
         t: f64,
         /// What is wrong.
         problem: InvalidProblem,
@@ -82,7 +82,7 @@ pub enum SimulationError {
     /// [`restore`]: super::Simulation::restore
     #[error("the step at {t} s gave numbers that are not finite, first for body `{body}`")]
     Diverged {
-        /// Time at its begin, s.
+        /// Time at the start of the step, s.
         t: f64,
         /// The first body with such numbers.
         body: String,

@@ -4,11 +4,11 @@
 //! H z = 0 ,   z ≠ 0 ,   r + ε z in the laws for small ε > 0
 //! ```
 //!
-//! Held joints change by any z; a contact inside its cone too; one that slides along its own ray. One that
+//! Bilateral rows change by any z; a contact inside its cone too; one that slides along its own ray. One that
 //! rests on its cone, μ r_n = ‖r_t‖, moves into it where gᵀ z > 0 with the inward normal g = (μ, −r_t/‖r_t‖).
 //! With p the parts of the g in the null space of H, such a z is the point of the hull of all p that is
 //! nearest to 0, unless that is 0 (Gordan); then what rests on its cone may change along its ray only. A z
-//! that is found is a proof. Bodies that impulses connect are looked at together, group by group.
+//! that is found is a proof. Bodies that impulses connect are examined together, group by group.
 
 use delassus_solve::linalg::{dot, norm};
 use delassus_solve::problem::Law;
@@ -19,9 +19,9 @@ use super::warm_start::Impulses;
 use crate::collision::ContactRows;
 use crate::world::{BodyState, FIXED_SLOT};
 
-/// Columns up to which linear dependence is looked for in a group.
+/// Columns up to which linear dependence is sought in a group.
 const MAX_GROUP_COLUMNS: usize = 40;
-/// Products up to which it is looked for in a step.
+/// Products up to which it is sought in a step.
 const MAX_STEP_WORK: usize = 4_000_000;
 /// Part of the cone by which a force inside is clear of its surface.
 const CONE_MARGIN: f64 = 1e-6;
@@ -42,14 +42,14 @@ pub(super) struct UniquenessScratch {
     velocity: Vec<f64>,
 }
 
-/// Bodies that impulses connect, and the group among them that is looked at.
+/// Bodies that impulses connect, and the group among them that is examined.
 #[derive(Default)]
 struct Groups {
     /// Per body slot, another of its group that was there before it, or itself.
     before: Vec<u32>,
-    /// The first slot of the group, and which row or contact: rows that are held, then contacts.
+    /// The first slot of the group, and which row or contact: bilateral rows, then contacts.
     parts: Vec<[u32; 2]>,
-    /// Per body slot, its place among the bodies of the group that is looked at.
+    /// Per body slot, its place among the bodies of the group that is examined.
     place: Vec<u32>,
     bodies: usize,
     changes: Vec<Change>,
@@ -81,7 +81,7 @@ impl Change {
     }
 }
 
-/// A step whose impulses are looked at.
+/// A step whose impulses are examined.
 #[derive(Clone, Copy)]
 pub(super) struct UniquenessSearch<'a> {
     pub(super) model: &'a Model,
@@ -148,7 +148,7 @@ impl UniquenessSearch<'_> {
         place.clear();
         place.resize(before.len(), FIXED_SLOT);
         parts.clear();
-        let held = self.linearization.joint_rows().bilateral as u32;
+        let bilateral = self.linearization.joint_rows().bilateral as u32;
         for (i, row) in
             (0..).zip(&self.linearization.joint_rows().rows[..self.linearization.joint_rows().bilateral])
         {
@@ -162,7 +162,7 @@ impl UniquenessSearch<'_> {
         }
         for i in self.active_contacts() {
             let slots = self.linearization.contact_rows()[i as usize].slots.into_iter();
-            parts.extend(join(before, slots).map(|slot| [slot, held + i]));
+            parts.extend(join(before, slots).map(|slot| [slot, bilateral + i]));
         }
         parts.iter_mut().for_each(|part| part[0] = root(before, part[0]));
         parts.sort_unstable();
@@ -179,9 +179,9 @@ impl UniquenessSearch<'_> {
                 *bodies += 1;
             }
         };
-        let held = self.linearization.joint_rows().bilateral as u32;
+        let bilateral = self.linearization.joint_rows().bilateral as u32;
         for &[_, i] in &parts[range] {
-            if i < held {
+            if i < bilateral {
                 let blocks = self
                     .linearization
                     .joint_rows()
@@ -191,7 +191,7 @@ impl UniquenessSearch<'_> {
                 changes.push(Change::Bilateral(i));
                 continue;
             }
-            let i = i - held;
+            let i = i - bilateral;
             let (rows, r) =
                 (&self.linearization.contact_rows()[i as usize], &self.impulses.contacts[i as usize]);
             rows.slots.into_iter().for_each(&mut see);
@@ -216,7 +216,7 @@ impl UniquenessSearch<'_> {
         }
     }
 
-    /// Whether the impulses of the group that is looked at have others beside them.
+    /// Whether the impulses of the group that is examined have others beside them.
     fn has_others(&self, groups: &mut Groups) -> bool {
         loop {
             let (columns, _) = groups.columns();

@@ -1,4 +1,5 @@
-//! What does not change while a step is made: the world, its masses and the options.
+//! Data that is constant during a step: the world, its masses and the options: the world, its masses and the
+//! options.
 //!
 //! ```text
 //! v ← v + h M⁻¹F(q) ,   q ← q ⊕ h v
@@ -14,11 +15,11 @@ use super::options::{FrictionLaw, Scheme, StepOptions};
 use crate::collision::Contact;
 use crate::world::{BodyState, FIXED_SLOT, Masses, World, drift};
 
-/// Arrivals slower than this part of the speed that gravity gives in a step do not rebound.
+/// Approach speeds below this fraction of g h, the speed gravity adds in one step, cause no rebound.
 pub(super) const REST_SPEED_RATIO: f64 = 0.1;
 /// Gaps below this many position tolerances count as touching.
 const TOUCHING_TOLERANCES: f64 = 1e3;
-/// The part of a touching gap by which a contact may give way.
+/// Allowed penetration, as a fraction of the touching distance.
 const YIELDING_RATIO: f64 = 0.1;
 
 /// A world, its masses and the options of its steps.
@@ -43,17 +44,17 @@ impl Model {
         if self.is_symmetric() { 0.5 * h } else { h }
     }
 
-    /// How close counts as touching.
+    /// Gap below which a contact counts as touching, m.
     pub(super) fn touching(&self) -> f64 {
         TOUCHING_TOLERANCES * self.options.position_tolerance
     }
 
-    /// How far a contact may give way.
+    /// Allowed penetration, m.
     pub(super) fn yielding(&self) -> f64 {
         YIELDING_RATIO * self.touching()
     }
 
-    /// Arrivals below this speed do not rebound.
+    /// Approach speed below which there is no rebound, m/s.
     pub(super) fn rest_speed(&self) -> f64 {
         REST_SPEED_RATIO * self.world.gravity.length() * self.options.dt
     }
@@ -103,7 +104,7 @@ impl Model {
     }
 }
 
-/// Worlds and substeps for the unit tests of this room.
+/// Worlds and substeps for the unit tests of this module.
 #[cfg(test)]
 pub(super) mod fixtures {
     use super::*;

@@ -1,4 +1,4 @@
-//! Worlds that the unit tests of this room move.
+//! Worlds for the unit tests of this module.
 
 use glam::DVec3;
 

@@ -363,7 +363,7 @@ pub struct Row {
     /// How far the constraint is from being satisfied: g, the distance to a limit, or c − rest of a spring.
     /// Zero for rows that demand a velocity or give a force.
     pub value: f64,
-    /// ∂g/∂t of a driven constraint (004 eq. 6b); minus the wanted speed of a motor.
+    /// ∂g/∂t of a driven constraint (004 eq. 6b); minus the target speed of a motor.
     pub rate: f64,
     /// How the force λ of this row enters the load of its joint, √(Σ (load λ)²): 1 for a locked displacement,
     /// 0 elsewhere.

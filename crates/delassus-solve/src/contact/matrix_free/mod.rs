@@ -414,7 +414,7 @@ mod tests {
 
     #[test]
     fn a_wedged_body_is_taken_to_where_it_slides() {
-        // A unit sphere pressed into the corner of floor and wall, which want it to leave at speeds that it
+        // A unit sphere pressed into the corner of floor and wall, which demand separation speeds that it
         // cannot have while both stick: each sweep adds a millionth of what makes one of them slide.
         let (floor, wall) = ([0.0, 0.0, -1.0], [-1.0, 0.0, 0.0]);
         let mut h = vec![];

@@ -29,9 +29,9 @@ use crate::contact::budget::Budget;
 use crate::contact::cone::{Cone, natural};
 use crate::contact::gauss_seidel::one;
 use crate::linalg;
-use crate::linalg::{PIECE, mul};
+use crate::linalg::{CHUNK, mul};
 
-/// Sweeps between two passes of the loads, and between two looks at the error.
+/// Sweeps between two passes of the loads, and between two error checks.
 const CYCLE: usize = 8;
 /// The most momentum, while there is hope for an early end and after so many sweeps; the limit of stability
 /// is close to 0.95.
@@ -41,14 +41,14 @@ const LONG_MOMENTUM: f64 = 0.93;
 /// An error that has grown by this means too much momentum; there is less by this from then on.
 const GROWN: f64 = 4.0;
 const LESS: f64 = 0.1;
-/// What counts as a gain, and sweeps without one after which to look for a change that stays.
+/// What counts as a gain, and sweeps without one after which to search for a change that stays.
 const GAIN: f64 = 0.7;
 const SWEEPS_WITHOUT_GAIN: usize = 40;
-/// The part of all sweeps after which to ask whether, at the pace of these, all would be enough.
+/// The part of all sweeps after which to ask whether, at their rate of convergence, all would be enough.
 const ROUND: f64 = 0.3;
 /// A change that differs by less than this part from sweep to sweep is taken for one that stays.
 const DIFFERS: f64 = 0.02;
-/// A jump looks at contacts that change by at least this part of the most.
+/// A jump considers contacts that change by at least this part of the most.
 const TAKES_PART: f64 = 0.1;
 /// The part of the tolerance that is aimed at: others may round the residual in another way.
 const CLEAR: f64 = 0.95;
@@ -138,10 +138,10 @@ fn run<const D: usize, const B: usize>(
     }
     run.rest();
     let (mut count, mut since) = (0, 0);
-    let (mut look, mut ratio, mut size) = (CYCLE / 2, f64::INFINITY, f64::INFINITY);
-    // The error at the last gain, when to look for what stays, and the error at the begin of the round and
+    let (mut next_check, mut ratio, mut size) = (CYCLE / 2, f64::INFINITY, f64::INFINITY);
+    // The error at the last gain, when to search for what stays, and the error at the begin of the round and
     // when that was.
-    let (mut gained, mut looked, mut round) = (best, 0, (best, 0));
+    let (mut gained, mut last_search, mut round) = (best, 0, (best, 0));
     let (mut momentum, mut longer) = (MOMENTUM, true);
     // Solves of a contact, its velocity, its two pushes, and the step on.
     let work = (system.contacts.len() * D * (4 * B + 4 * D)) as u64;
@@ -153,13 +153,13 @@ fn run<const D: usize, const B: usize>(
         if count == LONG && longer {
             momentum = LONG_MOMENTUM;
         }
-        // A look costs half a sweep: when the step, which goes with the error, promises success, or after a
+        // A check costs half a sweep: when the step, which goes with the error, promises success, or after a
         // while.
-        if size * ratio > target && count < look && count < most {
+        if size * ratio > target && count < next_check && count < most {
             size = run.carry_on(momentum);
             continue;
         }
-        look = count + if loads.is_some() { CYCLE } else { (4 + count / 4).min(CYCLE) };
+        next_check = count + if loads.is_some() { CYCLE } else { (4 + count / 4).min(CYCLE) };
         let mut error = run.error();
         ratio = if size.is_finite() { error / size.max(f64::MIN_POSITIVE) } else { f64::INFINITY };
         if error <= target {
@@ -175,11 +175,11 @@ fn run<const D: usize, const B: usize>(
             linalg::fill(kept, |k| get(&run.r[k]));
         }
         if error < GAIN * gained {
-            (gained, looked) = (error, count);
+            (gained, last_search) = (error, count);
         }
         if count >= round.1 + in_round {
-            let pace = (round.0 / best).ln() / in_round as f64;
-            if (best / target).ln() > pace * (most - count) as f64 {
+            let rate = (round.0 / best).ln() / in_round as f64;
+            if (best / target).ln() > rate * (most - count) as f64 {
                 break;
             }
             round = (best, count);
@@ -202,14 +202,14 @@ fn run<const D: usize, const B: usize>(
                 run.restart(kept);
                 size = f64::INFINITY;
             }
-            None if count >= looked + SWEEPS_WITHOUT_GAIN && run.jump() => {
+            None if count >= last_search + SWEEPS_WITHOUT_GAIN && run.jump() => {
                 run.renew();
                 run.rest();
-                (looked, size) = (count, f64::INFINITY);
+                (last_search, size) = (count, f64::INFINITY);
             }
             _ => {
-                if count >= looked + SWEEPS_WITHOUT_GAIN {
-                    looked = count;
+                if count >= last_search + SWEEPS_WITHOUT_GAIN {
+                    last_search = count;
                 }
                 size = run.carry_on(momentum);
             }
@@ -228,7 +228,7 @@ fn run<const D: usize, const B: usize>(
 impl<const D: usize, const B: usize> Run<'_, D, B> {
     /// Back to r, as if nothing had been swept.
     fn restart(&mut self, r: &[[f64; D]]) {
-        self.r.par_iter().zip(r).with_min_len(PIECE).for_each(|(to, r)| set(to, r));
+        self.r.par_iter().zip(r).with_min_len(CHUNK).for_each(|(to, r)| set(to, r));
         self.renew();
         self.rest();
         self.age = 1.0;
@@ -244,7 +244,7 @@ impl<const D: usize, const B: usize> Run<'_, D, B> {
     /// y of r, anew.
     fn renew(&self) {
         let one = |(b, y): (usize, &Shared<B>)| set(y, &self.system.moved(b, &self.r));
-        self.y.par_iter().enumerate().with_min_len(PIECE).for_each(one);
+        self.y.par_iter().enumerate().with_min_len(CHUNK).for_each(one);
     }
 
     fn error(&self) -> f64 {
@@ -263,16 +263,16 @@ impl<const D: usize, const B: usize> Run<'_, D, B> {
             let range = self.system.colors[k]..self.system.colors[k + 1];
             let (y, r, change) = (&self.y, &self.r[range.clone()], &mut self.change[range.clone()]);
             let contacts = &self.system.contacts[range];
-            let piece = |c: &[Contact<D, B>], r: &[Shared<D>], change: &mut [[f64; D]]| {
+            let chunk = |c: &[Contact<D, B>], r: &[Shared<D>], change: &mut [[f64; D]]| {
                 for ((c, r), change) in c.iter().zip(r).zip(change) {
                     *change = relax(c, r, y);
                 }
             };
             if contacts.len() < PARALLEL_MIN || (self.system.rest && k + 1 == many) {
-                piece(contacts, r, change);
+                chunk(contacts, r, change);
             } else {
-                let pieces = contacts.par_chunks(PIECE).zip(r.par_chunks(PIECE));
-                pieces.zip(change.par_chunks_mut(PIECE)).for_each(|((c, r), change)| piece(c, r, change));
+                let chunks = contacts.par_chunks(CHUNK).zip(r.par_chunks(CHUNK));
+                chunks.zip(change.par_chunks_mut(CHUNK)).for_each(|((c, r), change)| chunk(c, r, change));
             }
         }
     }

@@ -16,7 +16,7 @@ use rayon::prelude::*;
 
 use crate::contact::cone::{Cone, largest_eigenvalue};
 use crate::linalg;
-use crate::linalg::{Block, PIECE, Sparse, UnionFind, small, zero_block};
+use crate::linalg::{Block, CHUNK, Sparse, UnionFind, small, zero_block};
 
 /// Numbers that threads write at the same time, each in places of its own.
 pub(super) type Shared<const N: usize> = [AtomicU64; N];
@@ -36,7 +36,7 @@ pub(super) fn set<const N: usize>(to: &Shared<N>, value: &[f64; N]) {
 /// Makes `to` a copy of `values`, in the memory that it has.
 pub(super) fn share<const N: usize>(values: &[[f64; N]], to: &mut Vec<Shared<N>>) {
     to.resize_with(values.len(), || [const { AtomicU64::new(0) }; N]);
-    to.par_iter().zip(values).with_min_len(PIECE).for_each(|(to, x)| set(to, x));
+    to.par_iter().zip(values).with_min_len(CHUNK).for_each(|(to, x)| set(to, x));
 }
 
 /// Makes `list` as long as asked, with `value` everywhere.
@@ -94,7 +94,7 @@ pub(super) struct System<const D: usize, const B: usize> {
 /// Scratch in which a system is made.
 #[derive(Debug, Default)]
 struct Scratch<const B: usize> {
-    pieces: Vec<Piece<B>>,
+    chunks: Vec<BodyChunk<B>>,
     /// The constraint of each row, the bodies of each constraint and its color.
     owner: Vec<u32>,
     touched: Vec<[u32; 2]>,
@@ -110,7 +110,7 @@ struct Scratch<const B: usize> {
 
 /// Some bodies.
 #[derive(Debug, Default)]
-struct Piece<const B: usize> {
+struct BodyChunk<const B: usize> {
     /// Their contacts, body after body, and how many of them each body has.
     contacts: Vec<u32>,
     counts: Vec<u32>,
@@ -140,7 +140,7 @@ impl<const D: usize, const B: usize> System<D, B> {
             return false;
         }
         self.color(n, bodies);
-        let System { contacts, order, free, scratch: Scratch { pieces, touched, .. }, .. } = self;
+        let System { contacts, order, free, scratch: Scratch { chunks, touched, .. }, .. } = self;
         let unscaled = |&i: &u32| {
             let i = i as usize;
             let g = touched[i].map(|b| match b {
@@ -149,7 +149,7 @@ impl<const D: usize, const B: usize> System<D, B> {
                     let b = b as usize;
                     let mut block = block(h, b, rows[i]..rows[i + 1]);
                     for row in &mut block {
-                        forward(&pieces[b / PIECE].factors[b % PIECE], row);
+                        forward(&chunks[b / CHUNK].factors[b % CHUNK], row);
                     }
                     block
                 }
@@ -160,14 +160,14 @@ impl<const D: usize, const B: usize> System<D, B> {
             }
             Contact { body: touched[i], g, w: zero_block(), bias: own, cone: cones[i], rho: 1.0 }
         };
-        order.par_iter().with_min_len(PIECE).map(unscaled).collect_into_vec(contacts);
+        order.par_iter().with_min_len(CHUNK).map(unscaled).collect_into_vec(contacts);
         free.clear();
-        free.extend(pieces.iter().flat_map(|p| &p.free));
+        free.extend(chunks.iter().flat_map(|p| &p.free));
         let power = |top: f64| if top > 0.0 { 2f64.powi(-top.log2().floor() as i32) } else { 1.0 };
         let largest = |c: &Contact<D, B>| c.g.iter().flatten().flatten().fold(0.0_f64, |m, x| m.max(x.abs()));
         // Units in which the largest numbers are about one, so that no product of some of them overflows.
-        let size = power(contacts.par_iter().with_min_len(PIECE).map(largest).reduce(|| 0.0, f64::max));
-        contacts.par_iter_mut().with_min_len(PIECE).for_each(|c| {
+        let size = power(contacts.par_iter().with_min_len(CHUNK).map(largest).reduce(|| 0.0, f64::max));
+        contacts.par_iter_mut().with_min_len(CHUNK).for_each(|c| {
             c.g = c.g.map(|g| g.map(|row| row.map(|x| size * x)));
             for a in 0..D {
                 for b in 0..D {
@@ -178,12 +178,12 @@ impl<const D: usize, const B: usize> System<D, B> {
             c.rho = if top > 0.0 { 1.0 / top } else { 1.0 };
         });
         // u = (size G)ᵀ (y/size) + b, all of it times `speed`.
-        free.par_iter_mut().with_min_len(PIECE).for_each(|y| *y = y.map(|x| x / size));
+        free.par_iter_mut().with_min_len(CHUNK).for_each(|y| *y = y.map(|x| x / size));
         let size_of_free =
             |c: &Contact<D, B>| c.velocity(|b| free[b]).iter().fold(0.0_f64, |m, x| m.max(x.abs()));
-        let speed = power(contacts.par_iter().with_min_len(PIECE).map(size_of_free).reduce(|| 0.0, f64::max));
-        free.par_iter_mut().with_min_len(PIECE).for_each(|y| *y = y.map(|x| x * speed));
-        contacts.par_iter_mut().with_min_len(PIECE).for_each(|c| c.bias = c.bias.map(|x| x * speed));
+        let speed = power(contacts.par_iter().with_min_len(CHUNK).map(size_of_free).reduce(|| 0.0, f64::max));
+        free.par_iter_mut().with_min_len(CHUNK).for_each(|y| *y = y.map(|x| x * speed));
+        contacts.par_iter_mut().with_min_len(CHUNK).for_each(|c| c.bias = c.bias.map(|x| x * speed));
         let square = linalg::sum(n, |k| {
             let c = &contacts[k];
             c.velocity(|b| free[b]).iter().map(|q| (c.rho * q).powi(2)).sum::<f64>()
@@ -204,24 +204,24 @@ impl<const D: usize, const B: usize> System<D, B> {
         bodies: usize,
     ) -> bool {
         let n = rows.len() - 1;
-        let Scratch { pieces, owner, touched, .. } = &mut self.scratch;
+        let Scratch { chunks, owner, touched, .. } = &mut self.scratch;
         refill(owner, rows[n], 0);
         for i in 0..n {
             owner[rows[i]..rows[i + 1]].fill(i as u32);
         }
-        pieces.resize_with(bodies.div_ceil(PIECE), Piece::default);
+        chunks.resize_with(bodies.div_ceil(CHUNK), BodyChunk::default);
         let owner = &*owner;
-        let regular = |(k, piece): (usize, &mut Piece<B>)| {
-            piece.fill(mass, h, force, owner, k * PIECE..bodies.min((k + 1) * PIECE))
+        let regular = |(k, chunk): (usize, &mut BodyChunk<B>)| {
+            chunk.fill(mass, h, force, owner, k * CHUNK..bodies.min((k + 1) * CHUNK))
         };
-        if !pieces.par_iter_mut().enumerate().all(regular) {
+        if !chunks.par_iter_mut().enumerate().all(regular) {
             return false;
         }
         refill(touched, n, [NONE; 2]);
         let mut body = 0;
-        for piece in pieces {
-            let mut at = piece.contacts.iter();
-            for &count in &piece.counts {
+        for chunk in chunks {
+            let mut at = chunk.contacts.iter();
+            for &count in &chunk.counts {
                 for &i in at.by_ref().take(count as usize) {
                     let sides = &mut touched[i as usize];
                     let Some(side) = sides.iter_mut().find(|b| **b == NONE) else { return false };
@@ -432,7 +432,7 @@ fn block<const D: usize, const B: usize>(h: &Sparse, body: usize, rows: Range<us
     block
 }
 
-impl<const B: usize> Piece<B> {
+impl<const B: usize> BodyChunk<B> {
     /// What is to be known of some bodies by themselves; false where a mass is no block or not positive
     /// definite.
     fn fill(

@@ -22,7 +22,7 @@ const FEW_DIGITS: f64 = 1e-6;
 const FIRST_ORDER_STEPS: usize = 1250;
 /// A start with less than this part of the error of no impulses is near.
 const NEAR: f64 = 0.1;
-/// Largest number of contacts for which sweeps are quicker than a look at whether all of them stick.
+/// Largest number of contacts for which sweeps are quicker than a test of whether all of them stick.
 const STICK_MIN: usize = 5;
 /// The most sweeps before Newton's method has its first try.
 const SWEEPS: usize = 12;
@@ -118,7 +118,7 @@ impl<const D: usize> IslandSolver<D> {
     /// Where nearly all of the free velocity has to be taken away, everything may stick.
     fn try_stick(&mut self, on: &mut Progress<'_, D>, factors: &mut Factors<D>) -> ControlFlow<()> {
         let (island, n) = (on.island, on.r.len());
-        let likely = !on.near && n > STICK_MIN && on.scale >= 0.9 * island.reach();
+        let likely = !on.near && n > STICK_MIN && on.scale >= 0.9 * island.free_velocity_norm();
         if let Some(lu) = Some(factors).filter(|_| likely).and_then(|f| f.cheap(&island.w)) {
             on.cheap_factors = true;
             self.trial.resize(n, [0.0; D]);

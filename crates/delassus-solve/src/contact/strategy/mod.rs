@@ -276,7 +276,7 @@ impl<const D: usize> IslandSolver<D> {
                 if found <= target || round == ROUNDS_OF_CHOICE {
                     break;
                 }
-                // The norm of the change from here: ε is taken back, and what was chosen stays.
+                // The norm of the change from here: ε is subtracted, and the choice stays.
                 for i in 0..n {
                     for c in 0..island.cones[i].rows() {
                         near.q[i][c] -= weight * (short[i][c] - center[i][c]);
@@ -353,5 +353,5 @@ const FIRST_ORDER: [Method; 4] =
 const FIRST_ORDER_WORK: usize = 400_000_000;
 /// The weight of the norm where it chooses among impulses.
 const CHOICE: f64 = 1e-6;
-/// Steps in which the weight of the norm is taken back: each leaves a millionth of it.
+/// Rounds that remove the weight of the norm: each leaves a millionth of it.
 const ROUNDS_OF_CHOICE: usize = 4;

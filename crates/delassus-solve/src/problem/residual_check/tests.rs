@@ -46,9 +46,9 @@ fn what_rounding_leaves_of_a_free_velocity_is_no_error() {
     let h = Matrix::from_rows(&[[1.0], [-1.0]]);
     let p = global(&mass, &h, &[0.1, 0.3], &[2e-17], vec![Law::Bilateral]);
     assert_eq!(checked(&p, &[0.0]).0.relative, 0.0);
-    // What is more than that counts, relative to the q that there is.
+    // Anything larger counts, relative to the actual q.
     assert!(checked(&p, &[1e-15]).0.relative > 1.0);
-    // Given as a number, q is what it is.
+    // If q is given directly, it is taken as exact.
     let (delassus, free_velocity) = p.local().unwrap();
     let given = ContactProblem::new(p.laws.clone(), Form::Local { delassus, free_velocity }).unwrap();
     assert!((checked(&given, &[0.0]).0.relative - 1.0).abs() <= 2.0 * f64::EPSILON);

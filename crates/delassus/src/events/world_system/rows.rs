@@ -122,13 +122,13 @@ pub(super) fn kinetic_terms(bodies: &[(f64, [f64; 3])], at: &Point<'_, f64>) -> 
         let moment = add(cross(omega, momentum), scale(momentum, -2.0 * stretch / size));
         for i in 0..4 {
             for j in 0..=i {
-                let turn: f64 = (0..3).map(|k| inertia[k] * g[k][i] * g[k][j]).sum();
-                let entry = 4.0 * (turn / (size * size) + mean * e[i] * e[j]);
+                let rotational: f64 = (0..3).map(|k| inertia[k] * g[k][i] * g[k][j]).sum();
+                let entry = 4.0 * (rotational / (size * size) + mean * e[i] * e[j]);
                 mass[(first + 3 + i, first + 3 + j)] = entry;
                 mass[(first + 3 + j, first + 3 + i)] = entry;
             }
-            let turn: f64 = (0..3).map(|k| g[k][i] * moment[k]).sum();
-            force[first + 3 + i] = 2.0 * turn / size + 4.0 * mean * speed * e[i];
+            let rotational: f64 = (0..3).map(|k| g[k][i] * moment[k]).sum();
+            force[first + 3 + i] = 2.0 * rotational / size + 4.0 * mean * speed * e[i];
         }
     }
     (mass, force)

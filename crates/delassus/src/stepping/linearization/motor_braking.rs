@@ -66,9 +66,9 @@ fn response(model: &Model, bodies: &[BodyState], redundant: &[bool], rows: &Rows
         let at = 6 * masses.slot[*body as usize] as usize;
         n[at..at + 6].copy_from_slice(block);
     }
-    let held: Vec<usize> = (0..rows.bilateral).filter(|&i| !redundant[i]).collect();
+    let bilateral: Vec<usize> = (0..rows.bilateral).filter(|&i| !redundant[i]).collect();
     let mut entries = vec![];
-    for (column, &i) in held.iter().enumerate() {
+    for (column, &i) in bilateral.iter().enumerate() {
         for (body, block) in rows.blocks_of(&rows.rows[i]) {
             let at = 6 * masses.slot[*body as usize] as usize;
             entries.extend((0..6).map(|c| (at + c, column, block[c])));
@@ -76,11 +76,11 @@ fn response(model: &Model, bodies: &[BodyState], redundant: &[bool], rows: &Rows
     }
     // M y
     let mut push = n.clone();
-    if !held.is_empty() && held.len() <= MAX_RESPONSE_ROWS {
-        let h = Sparse::from_triplets(n.len(), held.len(), &entries);
+    if !bilateral.is_empty() && bilateral.len() <= MAX_RESPONSE_ROWS {
+        let h = Sparse::from_triplets(n.len(), bilateral.len(), &entries);
         let diagonal: Vec<_> = masses.mass.iter().enumerate().map(|(i, &m)| (i, i, m)).collect();
         let mut r = vec![];
-        if JointsAlone::default().solve(&h, &diagonal, &n, &vec![0.0; held.len()], &mut r).is_some() {
+        if JointsAlone::default().solve(&h, &diagonal, &n, &vec![0.0; bilateral.len()], &mut r).is_some() {
             entries.iter().for_each(|&(i, column, x)| push[i] += x * r[column]);
         }
     }

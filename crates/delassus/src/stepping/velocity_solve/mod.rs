@@ -423,8 +423,8 @@ mod tests {
     fn slide(kind: ActionKind, target: RowTarget, velocity: f64, duration: f64) -> (f64, Impulses) {
         let (world, mut state) = slider(kind, 0.5, velocity);
         let (model, linearization) = linearized(world, &mut state, StepOptions::default(), duration);
-        let held = linearization.joint_rows().bilateral;
-        let mut joints = vec![RowTarget::Velocity { bias: 0.0 }; held];
+        let bilateral = linearization.joint_rows().bilateral;
+        let mut joints = vec![RowTarget::Velocity { bias: 0.0 }; bilateral];
         joints.push(target);
         let targets = RowTargets { joints, normal_bias: vec![] };
         let (mut impulses, mut v) = (zeros(&linearization), vec![0.0, 0.0, velocity, 0.0, 0.0, 0.0]);
