@@ -199,7 +199,7 @@ pub fn residual(problem: &ContactView<'_>, force: &[f64]) -> Residual {
     let rho: Vec<f64> = problem.laws.iter().map(of_law).collect();
     let velocity = problem.velocity(force);
     let at = Point { force, velocity: &velocity, free_velocity: problem.free_velocity };
-    measure(problem.laws, &at, &rho, |_| 0.0)
+    measure(problem.laws, &at, &rho, &[])
 }
 
 /// A force f, the velocity u that it causes, and the free velocity q.
@@ -210,9 +210,9 @@ pub(super) struct Point<'a> {
     pub free_velocity: &'a [f64],
 }
 
-/// The residual at a point with ρ of each constraint. An error of constraint i up to `noise(i)`, in units of
-/// velocity, is what the evaluation of u rounds away, and counts as none.
-pub(super) fn measure(laws: &[Law], at: &Point<'_>, rho: &[f64], noise: impl Fn(usize) -> f64) -> Residual {
+/// The residual at a point with ρ of each constraint. `noise` bounds what the evaluation of each velocity
+/// rounds away; an error up to it counts as none. Empty where velocities are taken as exact.
+pub(super) fn measure(laws: &[Law], at: &Point<'_>, rho: &[f64], noise: &[f64]) -> Residual {
     let Point { force, velocity, free_velocity } = *at;
     let finite = |x: &[f64]| x.iter().all(|x| x.is_finite());
     if !(finite(force) && finite(velocity) && finite(free_velocity)) {
@@ -230,7 +230,7 @@ pub(super) fn measure(laws: &[Law], at: &Point<'_>, rho: &[f64], noise: impl Fn(
     let force_unit = power_of_two(impulse);
     let mut out = Residual::default();
     let (mut sum, mut scale, mut size, mut first) = (0.0, 0.0, 0.0, 0);
-    for (i, (law, rho)) in laws.iter().zip(rho).enumerate() {
+    for (law, rho) in laws.iter().zip(rho) {
         let rows = first..first + law.dim();
         first = rows.end;
         let rho = rho / force_unit * speed_unit;
@@ -241,13 +241,18 @@ pub(super) fn measure(laws: &[Law], at: &Point<'_>, rho: &[f64], noise: impl Fn(
         };
         let (f, v) = (&force[rows.clone()], &velocity[rows.clone()]);
         physical(law, f, v, &mut out);
+        let noise = noise.get(rows.clone()).unwrap_or(&[]);
         let q = scaled(&free_velocity[rows], speed_unit);
         let (f, v) = (&scaled(f, force_unit)[..law.dim()], &scaled(v, speed_unit)[..law.dim()]);
-        let error = natural_map(law, f, v, rho).iter().map(|x| x * x).sum::<f64>();
-        let is_rounding = error <= (rho * (noise(i) / speed_unit)).powi(2);
-        if !is_rounding {
-            sum += error;
+        let mut square = 0.0;
+        for (c, error) in natural_map(law, f, v, rho).iter().enumerate() {
+            let bound = noise.get(c).map_or(0.0, |noise| rho * (noise / speed_unit));
+            let is_rounding = error.abs() <= bound;
+            if !is_rounding {
+                square += error * error;
+            }
         }
+        sum += square;
         scale += q.iter().map(|x| rho * rho * x * x).sum::<f64>();
         size += f.iter().map(|x| x * x).sum::<f64>();
     }

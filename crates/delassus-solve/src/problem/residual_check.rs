@@ -29,8 +29,7 @@ pub struct ResidualCheck {
     free_velocity: Vec<f64>,
     /// ρ of each constraint.
     step: Vec<f64>,
-    /// What rounding may leave of q of each constraint, where its terms cancel; empty where q is given and
-    /// not computed.
+    /// What rounding may leave of each entry of q, where its terms cancel; empty where q is given.
     noise: Vec<f64>,
     diagonal: DiagonalMass,
     mass: MassFactors,
@@ -63,14 +62,10 @@ impl ResidualCheck {
                 add_rows(jacobian_transposed, &self.body_velocity, &mut self.free_velocity);
                 self.free_velocity.iter_mut().zip(bias).for_each(|(q, b)| *q += b);
                 self.diagonal.sum(&problem.laws, jacobian_transposed, &self.body_velocity, bias);
-                let mut first = 0;
                 for (law, block) in problem.laws.iter().zip(&self.diagonal.blocks) {
-                    let rows = first..first + law.dim();
-                    first = rows.end;
                     self.step.push(step_length(law.dim(), |i, j| block[i][j]));
-                    let largest = self.diagonal.terms[rows].iter().fold(0.0, |m: f64, x| m.max(*x));
-                    self.noise.push(ROUNDINGS * f64::EPSILON * largest);
                 }
+                self.noise.extend(self.diagonal.terms.iter().map(|size| ROUNDINGS * f64::EPSILON * size));
             }
             Form::Global { mass, jacobian_transposed, force, bias } => {
                 self.mass.factor(mass);
@@ -80,7 +75,7 @@ impl ResidualCheck {
                 self.free_velocity.resize(bias.len(), 0.0);
                 self.columns.velocity(&self.body_velocity, bias, &mut self.free_velocity);
                 self.find_steps(&problem.laws);
-                self.find_noise(&problem.laws, bias);
+                self.find_noise(bias);
             }
         }
     }
@@ -90,7 +85,7 @@ impl ResidualCheck {
     /// W r is a difference of numbers much larger than q, and no r in floating point numbers has a small
     /// residual.
     ///
-    /// Infinite where a mass matrix is not diagonal.
+    /// Infinite where a constraint is not bilateral or the mass matrix is not diagonal.
     pub fn bilateral_residual(
         &mut self,
         problem: &ContactProblem,
@@ -100,7 +95,8 @@ impl ResidualCheck {
         let Form::Global { jacobian_transposed: h, force, bias, .. } = &problem.form else {
             return Residual::INFINITE;
         };
-        if self.diagonal.mass.is_empty() || impulse.len() != bias.len() {
+        let bilateral = problem.laws.iter().all(|law| *law == Law::Bilateral);
+        if !bilateral || !self.diagonal.is_diagonal || impulse.len() != bias.len() {
             return Residual::INFINITE;
         }
         let DiagonalMass { mass, terms, .. } = &mut self.diagonal;
@@ -112,9 +108,11 @@ impl ResidualCheck {
             let size = (force[k].abs() + loads) / m;
             columns.iter().zip(values).for_each(|(&j, h)| terms[j] += h.abs() * size);
         }
-        self.noise.clear();
-        self.noise.extend(terms.iter().map(|size| ROUNDINGS * f64::EPSILON * size));
-        self.residual(problem, impulse, velocity)
+        terms.iter_mut().for_each(|size| *size *= ROUNDINGS * f64::EPSILON);
+        std::mem::swap(&mut self.noise, &mut self.diagonal.terms);
+        let found = self.residual(problem, impulse, velocity);
+        std::mem::swap(&mut self.noise, &mut self.diagonal.terms);
+        found
     }
 
     /// The residual of the impulses r in the problem that was loaded last; u is written to `velocity`.
@@ -140,7 +138,7 @@ impl ResidualCheck {
                 let momentum = &mut self.body_velocity;
                 jacobian_transposed.mul_vec_into(impulse, momentum);
                 momentum.iter_mut().zip(force).for_each(|(p, f)| *p += f);
-                if self.diagonal.mass.is_empty() {
+                if !self.diagonal.is_diagonal {
                     self.mass.solve(momentum);
                     self.columns.velocity(momentum, bias, velocity);
                 } else {
@@ -151,20 +149,15 @@ impl ResidualCheck {
             }
         }
         let at = Point { force: impulse, velocity, free_velocity: &self.free_velocity };
-        measure(&problem.laws, &at, &self.step, |i| self.noise.get(i).copied().unwrap_or(0.0))
+        measure(&problem.laws, &at, &self.step, &self.noise)
     }
 
     /// ε (|H|ᵀ |M⁻¹ f| + |b|) times [`ROUNDINGS`]. Joints of a body in free fall have no free velocity but
     /// what is left of numbers of the size of its speed.
-    fn find_noise(&mut self, laws: &[Law], bias: &[f64]) {
+    fn find_noise(&mut self, bias: &[f64]) {
         let ResidualCheck { columns, noise, body_velocity: v, .. } = self;
         let terms = |j: usize| columns.column(j).map(|(k, h)| (h * v[k]).abs()).sum::<f64>() + bias[j].abs();
-        let mut first = 0;
-        for law in laws {
-            let largest = (first..first + law.dim()).map(terms).fold(0.0, f64::max);
-            noise.push(ROUNDINGS * f64::EPSILON * largest);
-            first += law.dim();
-        }
+        noise.extend((0..bias.len()).map(|j| ROUNDINGS * f64::EPSILON * terms(j)));
     }
 
     /// ρ from the blocks W_ii = H_iᵀ M⁻¹ H_i.
@@ -215,7 +208,8 @@ fn add_rows(h: &Sparse, v: &[f64], u: &mut [f64]) {
 /// factors, no columns.
 #[derive(Clone, Debug, Default)]
 struct DiagonalMass {
-    /// The diagonal; empty where M is of another kind.
+    is_diagonal: bool,
+    /// The diagonal, where M has nothing beside it.
     mass: Vec<f64>,
     /// The constraint of each column of H, and its place among the rows of that.
     place: Vec<[u32; 2]>,
@@ -227,17 +221,13 @@ struct DiagonalMass {
 impl DiagonalMass {
     /// Takes over M; whether it is diagonal.
     fn load(&mut self, mass: &Sparse) -> bool {
+        let alone = |i: usize| matches!(mass.row(i).0, &[column] if column == i);
+        self.is_diagonal = (0..mass.rows()).all(alone);
         self.mass.clear();
-        for i in 0..mass.rows() {
-            match mass.row(i) {
-                (&[column], &[m]) if column == i => self.mass.push(m),
-                _ => {
-                    self.mass.clear();
-                    return false;
-                }
-            }
+        if self.is_diagonal {
+            self.mass.extend((0..mass.rows()).map(|i| mass.row(i).1[0]));
         }
-        true
+        self.is_diagonal
     }
 
     /// x ← M⁻¹ x.
@@ -247,7 +237,7 @@ impl DiagonalMass {
 
     /// The blocks W_ii and the terms of q in one pass over H; v = M⁻¹ f.
     fn sum(&mut self, laws: &[Law], h: &Sparse, v: &[f64], bias: &[f64]) {
-        let DiagonalMass { mass, place, blocks, terms } = self;
+        let DiagonalMass { mass, place, blocks, terms, .. } = self;
         place.clear();
         for (i, law) in laws.iter().enumerate() {
             place.extend((0..law.dim()).map(|c| [i as u32, c as u32]));

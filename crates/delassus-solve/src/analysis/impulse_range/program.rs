@@ -17,6 +17,8 @@ use crate::linalg::{Matrix, norm};
 
 /// How far a bound may be from the true one, as a part of the largest impulse.
 const NEAR_BOUND: f64 = 1e-6;
+/// How far a ray may leave the cones, relative to what the objective falls along it.
+const RAY_ERROR: f64 = 1e-6;
 
 /// Where a coordinate is least or largest.
 pub(super) enum Extreme {
@@ -116,6 +118,29 @@ impl<'a> Program<'a> {
         found.iter().all(|x| x.is_finite()).then_some(found)
     }
 
+    /// Whether an objective falls without end along a direction d that clarabel gives for a proof: −A d in
+    /// the cones, cᵀd < 0.
+    fn proves_unbounded(&self, objective: &[f64], direction: &[f64]) -> bool {
+        let mut slack = vec![0.0; self.b.len()];
+        for (j, d) in direction.iter().enumerate() {
+            for k in self.a.colptr[j]..self.a.colptr[j + 1] {
+                slack[self.a.rowval[k]] -= self.a.nzval[k] * d;
+            }
+        }
+        let (mut first, mut error) = (0, 0.0_f64);
+        for cone in &self.cones {
+            let (rows, outside): (usize, fn(&[f64]) -> f64) = match cone {
+                NonnegativeConeT(n) => (*n, |s| s.iter().fold(0.0, |m, x| m.max(-x))),
+                SecondOrderConeT(n) => (*n, |s| norm(&s[1..]) - s[0]),
+                _ => return false,
+            };
+            error = error.max(outside(&slack[first..first + rows]));
+            first += rows;
+        }
+        let descent = -objective.iter().zip(direction).map(|(c, d)| c * d).sum::<f64>();
+        direction.iter().all(|x| x.is_finite()) && descent > 0.0 && error <= RAY_ERROR * descent
+    }
+
     /// Where sign · c[at] is least: the least (sign 1) or the largest (sign −1) value of a coordinate.
     pub(super) fn extreme(&self, at: usize, sign: f64) -> Option<Extreme> {
         let n = self.null.cols();
@@ -135,7 +160,9 @@ impl<'a> Program<'a> {
             let gap = (found.obj_val - found.obj_val_dual).abs();
             let close = gap.max(found.r_prim).max(found.r_dual) <= NEAR_BOUND;
             match found.status {
-                SolverStatus::DualInfeasible => return Some(Extreme::Unbounded),
+                SolverStatus::DualInfeasible if self.proves_unbounded(&objective, &found.x) => {
+                    return Some(Extreme::Unbounded);
+                }
                 SolverStatus::Solved => return self.coordinates(&found.x).map(Extreme::At),
                 // It could not get closer, and is close enough.
                 SolverStatus::AlmostSolved | SolverStatus::InsufficientProgress if close => {

@@ -70,6 +70,31 @@ fn bilateral_constraints_may_carry_what_hides_their_free_velocity() {
 }
 
 #[test]
+fn a_problem_without_bodies_is_checked_too() {
+    let p = global(&Matrix::zeros(0, 0), &Matrix::zeros(0, 0), &[], &[], vec![]);
+    assert_eq!(checked(&p, &[]).0.relative, 0.0);
+    let p = global(&Matrix::zeros(0, 0), &Matrix::zeros(0, 1), &[], &[-1.0], vec![Law::Unilateral]);
+    assert!(checked(&p, &[0.0]).0.relative >= 1.0);
+}
+
+#[test]
+fn what_cancels_along_a_tangent_excuses_nothing_along_the_normal() {
+    let laws = vec![Law::Coulomb { mu: 0.5 }];
+    let unit = Matrix::identity(3);
+    let p = global(&unit, &unit, &[-2e-6, 1e9, 0.0], &[0.0, -1e9, 0.0], laws);
+    assert!(checked(&p, &[0.0; 3]).0.relative >= 1.0);
+    assert!(checked(&p, &[2e-6, 0.0, 0.0]).0.relative < 1e-6);
+}
+
+#[test]
+fn only_bilateral_constraints_may_be_checked_as_such() {
+    let p = global(&Matrix::identity(1), &Matrix::identity(1), &[1.0], &[0.0], vec![Law::Unilateral]);
+    let (mut check, mut u) = (ResidualCheck::default(), vec![]);
+    check.load(&p);
+    assert_eq!(check.bilateral_residual(&p, &[0.0], &mut u), Residual::INFINITE);
+}
+
+#[test]
 fn perturbed_impulses_are_refused() {
     let pile = sphere_pile(3, 0.5).unwrap();
     let (w, q) = pile.local().unwrap();
