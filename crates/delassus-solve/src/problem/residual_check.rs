@@ -58,6 +58,7 @@ impl ResidualCheck {
             Form::Global { mass, jacobian_transposed, force, bias } if self.diagonal.load(mass) => {
                 self.body_velocity.clone_from(force);
                 self.diagonal.solve(&mut self.body_velocity);
+                self.free_velocity.clear();
                 self.free_velocity.resize(bias.len(), 0.0);
                 add_rows(jacobian_transposed, &self.body_velocity, &mut self.free_velocity);
                 self.free_velocity.iter_mut().zip(bias).for_each(|(q, b)| *q += b);

@@ -95,6 +95,18 @@ fn only_bilateral_constraints_may_be_checked_as_such() {
 }
 
 #[test]
+fn what_was_loaded_before_does_not_matter() {
+    let (small, large) = (sphere_pile(2, 0.5).unwrap(), sphere_pile(3, 0.5).unwrap());
+    let mut check = ResidualCheck::default();
+    let mut u = vec![];
+    for pile in [&small, &large, &large, &small] {
+        check.load(pile);
+        let r: Vec<f64> = (0..pile.rows()).map(|i| 1e-3 * (i as f64).sin()).collect();
+        assert_eq!((check.residual(pile, &r, &mut u), u.clone()), checked(pile, &r));
+    }
+}
+
+#[test]
 fn perturbed_impulses_are_refused() {
     let pile = sphere_pile(3, 0.5).unwrap();
     let (w, q) = pile.local().unwrap();
