@@ -285,7 +285,11 @@ fn largest_eigenvalue(rows: usize, entry: impl Fn(usize, usize) -> f64) -> f64 {
     }
     match rows {
         1 => return a[0][0],
-        3 => return largest_of_three(&a),
+        3 => {
+            if let Some(largest) = largest_of_three(&a) {
+                return largest;
+            }
+        }
         _ => {}
     }
     let size = a.iter().flatten().fold(0.0_f64, |m, x| m.max(x.abs()));
@@ -321,7 +325,9 @@ fn largest_eigenvalue(rows: usize, entry: impl Fn(usize, usize) -> f64) -> f64 {
 }
 
 /// λ_max of a symmetric 3 × 3 matrix, q + 2p cos φ: the closed form for the most frequent block (Smith 1961).
-fn largest_of_three(a: &[[f64; MAX_LAW_ROWS]; MAX_LAW_ROWS]) -> f64 {
+///
+/// `None` where the two largest eigenvalues are close: cos 3φ is near −1 there, and φ loses half of its digits.
+fn largest_of_three(a: &[[f64; MAX_LAW_ROWS]; MAX_LAW_ROWS]) -> Option<f64> {
     let largest = a.iter().flatten().fold(0.0_f64, |m, x| m.max(x.abs()));
     // A power of two, so that units change no bit.
     let unit = power_of_two(largest);
@@ -331,11 +337,12 @@ fn largest_of_three(a: &[[f64; MAX_LAW_ROWS]; MAX_LAW_ROWS]) -> f64 {
     let [dx, dy, dz] = [xx - q, yy - q, zz - q];
     let p = ((dx * dx + dy * dy + dz * dz + 2.0 * (xy * xy + xz * xz + yz * yz)) / 6.0).sqrt();
     if p == 0.0 {
-        return unit * q;
+        return Some(unit * q);
     }
     let determinant = dx * (dy * dz - yz * yz) - xy * (xy * dz - yz * xz) + xz * (xy * yz - dy * xz);
-    let angle = (0.5 * determinant / (p * p * p)).clamp(-1.0, 1.0).acos() / 3.0;
-    unit * (q + 2.0 * p * angle.cos())
+    let cosine = 0.5 * determinant / (p * p * p);
+    let angle = cosine.min(1.0).acos() / 3.0;
+    (cosine > -0.99).then(|| unit * (q + 2.0 * p * angle.cos()))
 }
 
 /// The largest violation of a law, each constraint checked by itself: velocities relative to the terms they

@@ -194,7 +194,7 @@ fn nan_is_worst() {
 }
 
 proptest! {
-    /// λ_max of Q diag(λ) Qᵀ, also where eigenvalues are close: to half of the digits, of which ρ needs few.
+    /// λ_max of Q diag(λ) Qᵀ, also where eigenvalues are close.
     #[test]
     fn the_largest_eigenvalue_of_three(
         l in prop::array::uniform3(prop_oneof![Just(1.0), 0.0f64..1e3]),
@@ -214,7 +214,7 @@ proptest! {
             largest_eigenvalue(3, entry)
         };
         let exact = l[0].max(l[1]).max(l[2]);
-        prop_assert!((of(1.0) - exact).abs() <= 1e-7 * exact, "{} for {exact}", of(1.0));
+        prop_assert!((of(1.0) - exact).abs() <= 1e-13 * exact, "{} for {exact}", of(1.0));
         let unit = 2f64.powi(power);
         prop_assert_eq!(of(unit), unit * of(1.0));
     }
