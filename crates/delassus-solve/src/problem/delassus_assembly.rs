@@ -53,6 +53,11 @@ fn refill<T: Copy>(list: &mut Vec<T>, len: usize, with: T) {
     list.resize(len, with);
 }
 
+/// Marks a column as seen; whether it was not before.
+fn mark(seen: &mut [usize], column: usize, with: usize) -> bool {
+    std::mem::replace(&mut seen[column], with) != with
+}
+
 /// A body: a diagonal block of M, as ranges of the lists of [`Elimination`].
 #[derive(Clone, Copy, Debug)]
 struct Body {
@@ -86,9 +91,10 @@ pub struct Elimination {
     /// One body's mass, its factor, and the scales of its rows.
     block: Vec<f64>,
     scale: Vec<f64>,
-    /// One row of W, and where the next entry of each row goes.
+    /// One row of W, where the next entry of each row goes, and what was seen of each column.
     row: Vec<f64>,
     next: Vec<usize>,
+    seen: Vec<usize>,
     /// v without impulses.
     free: Vec<f64>,
 }
@@ -112,6 +118,7 @@ impl Default for Elimination {
             scale: vec![],
             row: vec![],
             next: vec![],
+            seen: vec![],
             free: vec![],
         }
     }
@@ -162,13 +169,14 @@ impl Elimination {
         self.columns.clear();
         refill(&mut self.touching_start, m + 1, 0);
         let (mut numbers, mut largest) = (0, 0);
-        for body in &mut self.bodies {
+        // The last body that each column was seen on.
+        refill(&mut self.seen, m, usize::MAX);
+        for (b, body) in self.bodies.iter_mut().enumerate() {
             let rows = &self.rows[body.rows.0..body.rows.1];
-            let touched = &mut self.next;
+            let (touched, seen) = (&mut self.next, &mut self.seen);
             touched.clear();
-            touched.extend(rows.iter().flat_map(|&i| self.h.row(i)));
+            touched.extend(rows.iter().flat_map(|&i| self.h.row(i)).filter(|&&j| mark(seen, j, b)));
             touched.sort_unstable();
-            touched.dedup();
             for &j in touched.iter() {
                 self.touching_start[j + 1] += 1;
             }
@@ -190,23 +198,19 @@ impl Elimination {
                 self.next[j] += 1;
             }
         }
-        // The last row in which each column was seen.
-        let seen = &mut self.next;
-        refill(seen, m, usize::MAX);
-        let (touching, first, bodies) = (&self.touching, &self.touching_start, &self.bodies);
-        let columns = &self.columns;
+        // The last row of W that each column was seen in.
+        refill(&mut self.seen, m, usize::MAX);
+        let Elimination { touching, touching_start: first, bodies, columns, next, seen, .. } = self;
+        let bodies_of = |i: usize| touching[first[i]..first[i + 1]].iter().map(|(b, _)| *b);
         self.delassus.set_places(m, |i, column| {
-            let from = column.len();
-            for &(b, _) in &touching[first[i]..first[i + 1]] {
-                let body = bodies[b];
-                for &j in &columns[body.columns.0..body.columns.1] {
-                    if seen[j] != i {
-                        seen[j] = i;
-                        column.push(j);
-                    }
-                }
+            // The rows of a constraint, and those between the same bodies, have the same places.
+            if i == 0 || !bodies_of(i).eq(bodies_of(i - 1)) {
+                let columns_of = |body: Body| &columns[body.columns.0..body.columns.1];
+                next.clear();
+                next.extend(bodies_of(i).flat_map(|b| columns_of(bodies[b])).filter(|&&j| mark(seen, j, i)));
+                next.sort_unstable();
             }
-            column[from..].sort_unstable();
+            column.extend_from_slice(next);
         });
         refill(&mut self.right, numbers, 0.0);
         refill(&mut self.solved, numbers, 0.0);

@@ -22,6 +22,11 @@ use crate::linalg::Sparse;
 /// M and the sum with b are a few operations more.
 const ROUNDINGS: f64 = 16.0;
 
+/// What rounding may leave of terms of this size; below the least normal number digits are lost.
+fn rounding(terms: f64) -> f64 {
+    ROUNDINGS * f64::EPSILON * terms + f64::MIN_POSITIVE
+}
+
 /// What a check keeps of a problem, and scratch.
 #[derive(Clone, Debug, Default)]
 pub struct ResidualCheck {
@@ -64,9 +69,9 @@ impl ResidualCheck {
                 self.free_velocity.iter_mut().zip(bias).for_each(|(q, b)| *q += b);
                 self.diagonal.sum(&problem.laws, jacobian_transposed, &self.body_velocity, bias);
                 for (law, block) in problem.laws.iter().zip(&self.diagonal.blocks) {
-                    self.step.push(step_length(law.dim(), |i, j| block[i][j]));
+                    self.step.push(step_length(law.dim(), |i, j| block[i.min(j)][i.max(j)]));
                 }
-                self.noise.extend(self.diagonal.terms.iter().map(|size| ROUNDINGS * f64::EPSILON * size));
+                self.noise.extend(self.diagonal.terms.iter().map(|size| rounding(*size)));
             }
             Form::Global { mass, jacobian_transposed, force, bias } => {
                 self.mass.factor(mass);
@@ -109,7 +114,7 @@ impl ResidualCheck {
             let size = (force[k].abs() + loads) / m;
             columns.iter().zip(values).for_each(|(&j, h)| terms[j] += h.abs() * size);
         }
-        terms.iter_mut().for_each(|size| *size *= ROUNDINGS * f64::EPSILON);
+        terms.iter_mut().for_each(|size| *size = rounding(*size));
         std::mem::swap(&mut self.noise, &mut self.diagonal.terms);
         let found = self.residual(problem, impulse, velocity);
         std::mem::swap(&mut self.noise, &mut self.diagonal.terms);
@@ -153,12 +158,12 @@ impl ResidualCheck {
         measure(&problem.laws, &at, &self.step, &self.noise)
     }
 
-    /// ε (|H|ᵀ |M⁻¹ f| + |b|) times [`ROUNDINGS`]. Joints of a body in free fall have no free velocity but
+    /// [`rounding`] of |H|ᵀ |M⁻¹ f| + |b|. Joints of a body in free fall have no free velocity but
     /// what is left of numbers of the size of its speed.
     fn find_noise(&mut self, bias: &[f64]) {
         let ResidualCheck { columns, noise, body_velocity: v, .. } = self;
         let terms = |j: usize| columns.column(j).map(|(k, h)| (h * v[k]).abs()).sum::<f64>() + bias[j].abs();
-        noise.extend((0..bias.len()).map(|j| ROUNDINGS * f64::EPSILON * terms(j)));
+        noise.extend((0..bias.len()).map(|j| rounding(terms(j))));
     }
 
     /// ρ from the blocks W_ii = H_iᵀ M⁻¹ H_i.
@@ -212,9 +217,11 @@ struct DiagonalMass {
     is_diagonal: bool,
     /// The diagonal, where M has nothing beside it.
     mass: Vec<f64>,
-    /// The constraint of each column of H, and its place among the rows of that.
-    place: Vec<[u32; 2]>,
-    /// W_ii of each constraint, and the sum of the sizes of the terms of each free velocity.
+    /// The constraint of each column of H, and the first column of each constraint.
+    constraint: Vec<usize>,
+    first: Vec<usize>,
+    /// The upper triangle of W_ii of each constraint, and the sum of the sizes of the terms of each free
+    /// velocity.
     blocks: Vec<[[f64; MAX_LAW_ROWS]; MAX_LAW_ROWS]>,
     terms: Vec<f64>,
 }
@@ -238,30 +245,33 @@ impl DiagonalMass {
 
     /// The blocks W_ii and the terms of q in one pass over H; v = M⁻¹ f.
     fn sum(&mut self, laws: &[Law], h: &Sparse, v: &[f64], bias: &[f64]) {
-        let DiagonalMass { mass, place, blocks, terms, .. } = self;
-        place.clear();
+        let DiagonalMass { mass, constraint, first, blocks, terms, .. } = self;
+        constraint.clear();
+        first.clear();
         for (i, law) in laws.iter().enumerate() {
-            place.extend((0..law.dim()).map(|c| [i as u32, c as u32]));
+            first.push(constraint.len());
+            constraint.extend((0..law.dim()).map(|_| i));
         }
         blocks.clear();
         blocks.resize(laws.len(), [[0.0; MAX_LAW_ROWS]; MAX_LAW_ROWS]);
         terms.clear();
         terms.extend(bias.iter().map(|b| b.abs()));
-        for (k, m) in mass.iter().enumerate() {
-            let (columns, values) = h.row(k);
-            let mut first = 0;
+        for ((k, m), v) in mass.iter().enumerate().zip(v) {
+            let (mut columns, mut values) = h.row(k);
+            let mobility = 1.0 / m;
             // The rows of a constraint stand side by side.
-            while first < columns.len() {
-                let constraint = place[columns[first]][0];
-                let same = columns[first..].iter().take_while(|j| place[**j][0] == constraint).count();
-                let (columns, values) = (&columns[first..first + same], &values[first..first + same]);
-                first += same;
-                let block = &mut blocks[constraint as usize];
-                for (&j, value) in columns.iter().zip(values).filter(|(_, value)| **value != 0.0) {
-                    terms[j] += (value * v[k]).abs();
-                    let response = value / m;
-                    for (&i, other) in columns.iter().zip(values) {
-                        block[place[i][1] as usize][place[j][1] as usize] += other * response;
+            while let Some(&column) = columns.first() {
+                let c = constraint[column];
+                let own = columns.iter().take_while(|j| constraint[**j] == c).count();
+                let (own_columns, own_values) = (&columns[..own], &values[..own]);
+                (columns, values) = (&columns[own..], &values[own..]);
+                let (block, base) = (&mut blocks[c], first[c]);
+                for (a, (&j, value)) in own_columns.iter().zip(own_values).enumerate() {
+                    terms[j] += (value * v).abs();
+                    let response = value * mobility;
+                    let row = &mut block[j - base];
+                    for (&i, other) in own_columns[a..].iter().zip(&own_values[a..]) {
+                        row[i - base] += other * response;
                     }
                 }
             }

@@ -80,7 +80,7 @@ fn response(model: &Model, bodies: &[BodyState], redundant: &[bool], rows: &Rows
         let h = Sparse::from_triplets(n.len(), bilateral.len(), &entries);
         let diagonal: Vec<_> = masses.mass.iter().enumerate().map(|(i, &m)| (i, i, m)).collect();
         let mut r = vec![];
-        if JointsAlone::default().solve(&h, &diagonal, &n, &vec![0.0; bilateral.len()], &mut r).is_some() {
+        if JointsAlone::default().solve(&h, &diagonal, &n, &vec![0.0; bilateral.len()], &mut r) {
             entries.iter().for_each(|&(i, column, x)| push[i] += x * r[column]);
         }
     }

@@ -17,7 +17,7 @@ pub(super) use joint_solve::JointsAlone;
 
 use delassus_solve::contact::{ContactOptions, Solution, Workspace, solve_into};
 use delassus_solve::linalg::Sparse;
-use delassus_solve::problem::{ContactProblem, Form, InvalidProblem, Law, Status};
+use delassus_solve::problem::{ContactProblem, Form, InvalidProblem, Law, ResidualCheck, Status};
 
 use super::row_targets::{RowTarget, RowTargets};
 use super::warm_start::Impulses;
@@ -63,6 +63,7 @@ pub(super) struct VelocitySolver {
     workspace: Workspace,
     solution: Solution,
     joints_alone: JointsAlone,
+    joints_check: ResidualCheck,
     /// Entries of Hᵀ and of the mass matrix.
     jacobian_entries: Vec<(usize, usize, f64)>,
     mass_entries: Vec<(usize, usize, f64)>,
@@ -101,6 +102,7 @@ impl Default for VelocitySolver {
             workspace: Workspace::default(),
             solution: Solution::default(),
             joints_alone: JointsAlone::default(),
+            joints_check: ResidualCheck::default(),
             jacobian_entries: Vec::new(),
             mass_entries: Vec::new(),
             compliant_masses: Vec::new(),
@@ -301,10 +303,14 @@ impl VelocitySolver {
         if laws.len() <= MAX_DIRECT_ROWS && laws.iter().all(|law| *law == Law::Bilateral) {
             let GlobalForm { jacobian_transposed, force, bias, .. } = GlobalForm::of(form);
             let impulse = &mut self.solution.impulse;
-            let alone =
-                self.joints_alone.solve(jacobian_transposed, &self.mass_entries, force, bias, impulse);
-            if let Some(residual) = alone.filter(|residual| *residual <= options.tolerance) {
-                return Ok(SolveOutcome { status: Status::Solved, residual, iterations: 1 });
+            if self.joints_alone.solve(jacobian_transposed, &self.mass_entries, force, bias, impulse) {
+                let Solution { impulse, velocity, .. } = &mut self.solution;
+                self.joints_check.load(&self.problem);
+                let residual =
+                    self.joints_check.bilateral_residual(&self.problem, impulse, velocity).relative;
+                if residual <= options.tolerance {
+                    return Ok(SolveOutcome { status: Status::Solved, residual, iterations: 1 });
+                }
             }
         }
         solve_into(&self.problem, options, &mut self.workspace, &mut self.solution)?;
