@@ -20,7 +20,8 @@ use crate::lcp::{Solver, solve_mlcp, to_mlcp};
 use crate::linalg::{Matrix, max_abs, norm};
 use crate::modes::{EnumerateOptions, enumerate_contact};
 use crate::problem::{
-    ContactView, InvalidProblem, Law, Status, check_finite, check_size, residual, row_offsets,
+    ContactView, InvalidProblem, Law, Status, check_finite, check_size, residual, residual_with_least_normal,
+    row_offsets, settle,
 };
 
 /// Most modes that are listed: six planar contacts with friction, twelve without; milliseconds.
@@ -122,16 +123,15 @@ fn solve_laws(s: &Setting<'_>, bilateral: &[bool], shift: &[f64]) -> Found {
 
 /// One solution, or the nearest to one.
 fn one_solution(a: &Matrix, q: &[f64], laws: &[Law]) -> (Vec<f64>, ImpactStatus) {
-    if laws.iter().all(|law| *law == Law::Bilateral) {
-        let negative: Vec<f64> = q.iter().map(|q| -q).collect();
-        let force = a.pseudo_solve(&negative);
-        let miss: Vec<f64> = a.mul_vec(&force).iter().zip(q).map(|(a, b)| a + b).collect();
-        let solved = max_abs(&miss) <= SAME * max_abs(q);
-        return (force, if solved { ImpactStatus::Solved } else { ImpactStatus::NoSolution });
-    }
     let Ok(problem) = ContactView::new(a, q, laws) else {
         return (vec![0.0; q.len()], ImpactStatus::NotConverged);
     };
+    if laws.iter().all(|law| *law == Law::Bilateral) {
+        let negative: Vec<f64> = q.iter().map(|q| -q).collect();
+        let force = a.pseudo_solve(&negative);
+        let solved = residual(&problem, &force).relative <= SAME;
+        return (force, if solved { ImpactStatus::Solved } else { ImpactStatus::NoSolution });
+    }
     // One contact in space has a root that is always found; accepted only where its residual is small.
     if let [Law::Coulomb { mu }] = *laws {
         let block = [0, 1, 2].map(|i| [0, 1, 2].map(|j| a[(i, j)]));
@@ -207,8 +207,24 @@ pub(super) fn poisson(s: &Setting<'_>) -> Found {
 
 /// The contact problem with p_n = offset + x, 0 ≤ x ⊥ u_n ≥ 0 and friction bounded by μ p_n.
 fn with_least_normal(a: &Matrix, q: &[f64], laws: &[Law], offset: &[f64]) -> (Vec<f64>, ImpactStatus) {
+    let (force, reported) = pivot_with_least_normal(a, q, laws, offset)
+        .unwrap_or_else(|| (sweep_with_least_normal(a, q, laws, offset), Status::Stalled));
+    let residual = match ContactView::new(a, q, laws) {
+        Ok(problem) => residual_with_least_normal(&problem, &force, offset),
+        Err(_) => f64::INFINITY,
+    };
+    (force, status_of(settle(residual, reported, DENSE_TOLERANCE)))
+}
+
+/// It as a mixed LCP; `None` in space, where it is none.
+fn pivot_with_least_normal(
+    a: &Matrix,
+    q: &[f64],
+    laws: &[Law],
+    offset: &[f64],
+) -> Option<(Vec<f64>, Status)> {
     let offsets = row_offsets(laws);
-    let Some(mut lift) = to_mlcp(a, q, laws) else { return sweep_with_least_normal(a, q, laws, offset) };
+    let mut lift = to_mlcp(a, q, laws)?;
     // z = z' + offset on the unknowns that are normal percussions: the pairs stay, the constants move.
     let mut known = vec![0.0; lift.mlcp.size()];
     for (at, offset) in offsets.into_iter().zip(offset) {
@@ -221,12 +237,12 @@ fn with_least_normal(a: &Matrix, q: &[f64], laws: &[Law], offset: &[f64]) -> (Ve
     }
     let found = solve_mlcp(&lift.mlcp, Solver::Auto, DENSE_TOLERANCE);
     let z: Vec<f64> = found.z.iter().zip(&known).map(|(z, k)| z + k).collect();
-    (lift.force_of(&z), status_of(found.status))
+    Some((lift.force_of(&z), found.status))
 }
 
 /// The same in space, by sweeps over the contacts that project x on x ≥ 0 and p_t on the disc of radius μ
 /// p_n.
-fn sweep_with_least_normal(a: &Matrix, q: &[f64], laws: &[Law], offset: &[f64]) -> (Vec<f64>, ImpactStatus) {
+fn sweep_with_least_normal(a: &Matrix, q: &[f64], laws: &[Law], offset: &[f64]) -> Vec<f64> {
     const SWEEPS: usize = 100_000;
     let offsets = row_offsets(laws);
     let mut p = vec![0.0; q.len()];
@@ -261,8 +277,8 @@ fn sweep_with_least_normal(a: &Matrix, q: &[f64], laws: &[Law], offset: &[f64]) 
         }
         // Projections contract, so that what is left to move is a modest multiple of the last change.
         if change <= 1e-14 * max_abs(&p) {
-            return (p, ImpactStatus::Solved);
+            break;
         }
     }
-    (p, ImpactStatus::NotConverged)
+    p
 }

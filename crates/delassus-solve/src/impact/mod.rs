@@ -221,6 +221,19 @@ pub struct ImpactResult {
     pub order: Vec<usize>,
 }
 
+impl ImpactResult {
+    /// Whether the outcome can be taken: the law holds to its tolerance, or, where velocities are so small
+    /// beside their terms that no percussions have a small residual, no condition is violated by more than
+    /// these terms round to.
+    pub fn is_acceptable(&self) -> bool {
+        match self.status {
+            ImpactStatus::Solved => true,
+            ImpactStatus::NotConverged => self.violations.is_empty(),
+            ImpactStatus::NoSolution | ImpactStatus::TooManyImpacts => false,
+        }
+    }
+}
+
 /// Why numbers make no impact, or a law cannot be asked.
 #[derive(Clone, Debug, Error, PartialEq)]
 pub enum ImpactError {

@@ -20,6 +20,7 @@ pub use dynamics::{Dynamics, Reduced, constrained_inverse_mass, held, kinetic_an
 pub use law::{Law, Slip, row_offsets};
 pub use operator::{Delassus, MatrixFree};
 pub use reduced_coordinates::{ReducedCoordinates, reduced_coordinates};
+pub(crate) use residual::residual_with_least_normal;
 pub use residual::{Residual, project_cone, project_ellipse, project_rolling, residual, worst_constraint};
 pub use residual_check::ResidualCheck;
 pub use sphere_pile::sphere_pile;

@@ -202,6 +202,31 @@ pub fn residual(problem: &ContactView<'_>, force: &[f64]) -> Residual {
     measure(problem.laws, &at, &rho, &[])
 }
 
+/// The relative residual where each contact presses with at least `least`: 0 ≤ f_n − least ⊥ u_n ≥ 0, and
+/// ‖f_t‖ ≤ μ |f_n| opposes u_t. Relative to ‖(ρ q, least)‖; joints have nothing that they press with.
+pub fn residual_with_least_normal(problem: &ContactView<'_>, force: &[f64], least: &[f64]) -> f64 {
+    if force.len() != problem.delassus.dim() || least.len() != problem.laws.len() {
+        return f64::INFINITY;
+    }
+    let u = problem.velocity(force);
+    let (mut first, mut sum, mut scale) = (0, 0.0, 0.0);
+    for (law, least) in problem.laws.iter().zip(least) {
+        let at = first;
+        let rows = at..at + law.dim();
+        first = rows.end;
+        let rho = step_length(law.dim(), |i, j| problem.delassus.entry(at + i, at + j));
+        let normal = if law.is_bilateral() { rho * u[at] } else { (force[at] - least).min(rho * u[at]) };
+        let pushed: Vec<f64> = rows.clone().skip(1).map(|i| force[i] - rho * u[i]).collect();
+        let (length, most) = (norm(&pushed), law.mu() * force[at].abs());
+        let shrink = if length > most { most / length } else { 1.0 };
+        let slip: f64 = rows.clone().skip(1).zip(&pushed).map(|(i, p)| (force[i] - shrink * p).powi(2)).sum();
+        sum += normal * normal + slip;
+        scale += least * least + rows.map(|i| (rho * problem.free_velocity[i]).powi(2)).sum::<f64>();
+    }
+    let relative = (sum / if scale > 0.0 { scale } else { 1.0 }).sqrt();
+    if relative.is_nan() { f64::INFINITY } else { relative }
+}
+
 /// A force f, the velocity u that it causes, and the free velocity q.
 #[derive(Clone, Copy)]
 pub(super) struct Point<'a> {

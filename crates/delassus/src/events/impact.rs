@@ -11,8 +11,8 @@
 //! an impact without collision, followed along its percussion (003 §5).
 
 use delassus_solve::impact::{
-    ImpactContact, ImpactError, ImpactLaw, ImpactProblem, ImpactResult, ImpactStatus, Restitution, Violation,
-    impact_path, resolve_impact,
+    ImpactContact, ImpactError, ImpactLaw, ImpactProblem, ImpactResult, Restitution, Violation, impact_path,
+    resolve_impact,
 };
 use delassus_solve::linalg::{Matrix, axpy, dot};
 
@@ -117,13 +117,7 @@ pub(super) fn impact(
     let own = restricted(law, meeting, problem.contacts.len());
     let law = own.as_ref().unwrap_or(law);
     let mut outcome = resolve_impact(&problem, law).map_err(Ending::Impact)?;
-    let failed = match outcome.status {
-        ImpactStatus::Solved => false,
-        // Not to the tolerance of the solver, and yet without fault.
-        ImpactStatus::NotConverged => !outcome.violations.is_empty(),
-        ImpactStatus::NoSolution | ImpactStatus::TooManyImpacts => true,
-    };
-    if failed {
+    if !outcome.is_acceptable() {
         return Err(Ending::NoOutcome {
             contacts: names(),
             velocities: outcome.contact_velocities_before.iter().take(meeting.len()).map(|u| u[0]).collect(),

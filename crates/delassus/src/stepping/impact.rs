@@ -10,9 +10,7 @@
 //! and jointed bodies that is hit (001 §6), dense and group by group. What is bounded or given as a force has
 //! no percussion; nor has rolling friction.
 
-use delassus_solve::impact::{
-    ImpactContact, ImpactLaw, ImpactProblem, ImpactResult, ImpactStatus, resolve_impact,
-};
+use delassus_solve::impact::{ImpactContact, ImpactLaw, ImpactProblem, ImpactResult, resolve_impact};
 use delassus_solve::linalg::Matrix;
 use delassus_solve::problem::{Law, Status};
 
@@ -203,7 +201,8 @@ impl Setting<'_> {
             velocity: group.slots.iter().flat_map(|&s| &v[6 * s..6 * s + 6]).copied().collect(),
             external: vec![],
         };
-        let mut before = resolve_impact(&problem, &ImpactLaw::Moreau).ok().filter(is_solved)?;
+        let mut before =
+            resolve_impact(&problem, &ImpactLaw::Moreau).ok().filter(ImpactResult::is_acceptable)?;
         let mut resting = before.contact_impulses.into_iter();
         before.contact_impulses = (contacts.iter().enumerate())
             .map(|(k, contact)| match hit.get(k) {
@@ -213,7 +212,7 @@ impl Setting<'_> {
             .collect();
         problem.contacts = contacts;
         problem.velocity.clone_from(&before.velocity);
-        let after = resolve_impact(&problem, law).ok().filter(is_solved)?;
+        let after = resolve_impact(&problem, law).ok().filter(ImpactResult::is_acceptable)?;
         Some(Outcome { before, after })
     }
 
@@ -302,11 +301,6 @@ impl Setting<'_> {
             targets.joints[i] = RowTarget::Velocity { bias: self.on.joint_rows().rows[i].rate };
         }
     }
-}
-
-fn is_solved(result: &ImpactResult) -> bool {
-    result.status == ImpactStatus::Solved
-        || (result.status == ImpactStatus::NotConverged && result.violations.is_empty())
 }
 
 #[cfg(test)]

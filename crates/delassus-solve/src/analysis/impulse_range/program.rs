@@ -13,9 +13,9 @@ use clarabel::solver::{
 };
 
 use super::coordinates::{Coordinates, Freedom};
-use crate::linalg::{Matrix, norm};
+use crate::linalg::{Matrix, dot, norm};
 
-/// How far a bound may be from the true one, as a part of the largest impulse.
+/// How far a point may be from the optimum, as a part of the largest impulse.
 const NEAR_BOUND: f64 = 1e-6;
 /// How far a ray may leave the cones, relative to what the objective falls along it.
 const RAY_ERROR: f64 = 1e-6;
@@ -104,8 +104,14 @@ impl<'a> Program<'a> {
             let (a, b, cones) = (&self.a, &self.b, &self.cones);
             let mut solver = DefaultSolver::new(&hessian, &linear, a, b, cones, settings(tolerance)).ok()?;
             solver.solve();
-            if solver.solution.status == SolverStatus::Solved {
-                return self.coordinates(&solver.solution.x);
+            let found = &solver.solution;
+            // ½ yᵀPy + qᵀy has the gradient BᵀB y + q.
+            let weighed = |c: usize| self.weight[c] * dot(self.null.row(c), &found.x);
+            let scaled: Vec<f64> = (0..rows).map(|c| self.weight[c] * weighed(c)).collect();
+            let gradient: Vec<f64> =
+                self.null.tr_mul_vec(&scaled).iter().zip(&linear).map(|(g, q)| g + q).collect();
+            if found.status == SolverStatus::Solved && self.is_optimal(&gradient, &found.x, &found.z) {
+                return self.coordinates(&found.x);
             }
         }
         None
@@ -122,23 +128,54 @@ impl<'a> Program<'a> {
     /// the cones, cᵀd < 0.
     fn proves_unbounded(&self, objective: &[f64], direction: &[f64]) -> bool {
         let mut slack = vec![0.0; self.b.len()];
-        for (j, d) in direction.iter().enumerate() {
+        self.subtract_product(direction, &mut slack);
+        let descent = -dot(objective, direction);
+        let finite = direction.iter().all(|x| x.is_finite());
+        finite && descent > 0.0 && self.outside(&slack) <= RAY_ERROR * descent
+    }
+
+    /// Whether y is optimal, by the conditions of Karush, Kuhn and Tucker with the multipliers z that
+    /// clarabel gives for a proof: b − A y and z in the cones, which are their own duals, g + Aᵀz = 0, and
+    /// the gap gᵀy + bᵀz = 0, with the gradient g of the objective at y.
+    fn is_optimal(&self, gradient: &[f64], y: &[f64], z: &[f64]) -> bool {
+        let mut slack = self.b.clone();
+        self.subtract_product(y, &mut slack);
+        let column = |j: usize| self.a.colptr[j]..self.a.colptr[j + 1];
+        let multiplied = |j: usize| column(j).map(|k| self.a.nzval[k] * z[self.a.rowval[k]]).sum::<f64>();
+        let stationary =
+            gradient.iter().enumerate().fold(0.0_f64, |m, (j, g)| m.max((g + multiplied(j)).abs()));
+        let (objective, multipliers) = (dot(gradient, y), dot(&self.b, z));
+        let most = NEAR_BOUND * (1.0 + objective.abs());
+        let small = |x: f64| x <= most;
+        y.iter().chain(z).all(|x| x.is_finite())
+            && small(stationary)
+            && small((objective + multipliers).abs())
+            && small(self.outside(&slack))
+            && small(self.outside(z))
+    }
+
+    /// s ← s − A y.
+    fn subtract_product(&self, y: &[f64], s: &mut [f64]) {
+        for (j, y) in y.iter().enumerate() {
             for k in self.a.colptr[j]..self.a.colptr[j + 1] {
-                slack[self.a.rowval[k]] -= self.a.nzval[k] * d;
+                s[self.a.rowval[k]] -= self.a.nzval[k] * y;
             }
         }
+    }
+
+    /// How far s is outside of the cones, at most.
+    fn outside(&self, s: &[f64]) -> f64 {
         let (mut first, mut error) = (0, 0.0_f64);
         for cone in &self.cones {
             let (rows, outside): (usize, fn(&[f64]) -> f64) = match cone {
                 NonnegativeConeT(n) => (*n, |s| s.iter().fold(0.0, |m, x| m.max(-x))),
                 SecondOrderConeT(n) => (*n, |s| norm(&s[1..]) - s[0]),
-                _ => return false,
+                _ => return f64::INFINITY,
             };
-            error = error.max(outside(&slack[first..first + rows]));
+            error = error.max(outside(&s[first..first + rows]));
             first += rows;
         }
-        let descent = -objective.iter().zip(direction).map(|(c, d)| c * d).sum::<f64>();
-        direction.iter().all(|x| x.is_finite()) && descent > 0.0 && error <= RAY_ERROR * descent
+        error
     }
 
     /// Where sign · c[at] is least: the least (sign 1) or the largest (sign −1) value of a coordinate.
@@ -157,15 +194,14 @@ impl<'a> Program<'a> {
                     .ok()?;
             solver.solve();
             let found = &solver.solution;
-            let gap = (found.obj_val - found.obj_val_dual).abs();
-            let close = gap.max(found.r_prim).max(found.r_dual) <= NEAR_BOUND;
             match found.status {
                 SolverStatus::DualInfeasible if self.proves_unbounded(&objective, &found.x) => {
                     return Some(Extreme::Unbounded);
                 }
-                SolverStatus::Solved => return self.coordinates(&found.x).map(Extreme::At),
-                // It could not get closer, and is close enough.
-                SolverStatus::AlmostSolved | SolverStatus::InsufficientProgress if close => {
+                // Also where it could not get closer, and is close enough.
+                SolverStatus::Solved | SolverStatus::AlmostSolved | SolverStatus::InsufficientProgress
+                    if self.is_optimal(&objective, &found.x, &found.z) =>
+                {
                     return self.coordinates(&found.x).map(Extreme::At);
                 }
                 _ => {}
@@ -204,6 +240,12 @@ mod tests {
             let Some(Extreme::At(point)) = program.extreme(1, sign) else { panic!("the set is bounded") };
             assert!((point[1] - end).abs() < 1e-7, "{point:?}");
         }
+        // A point that is not the end of the range is refused, whoever calls it that.
+        let objective = [program.null[(1, 0)]];
+        assert!(program.is_optimal(&objective, &[0.0], &[0.0, 1.0]));
+        assert!(!program.is_optimal(&objective, &[0.5], &[0.0, 1.0]));
+        assert!(!program.is_optimal(&objective, &[0.0], &[0.0, 0.5]));
+        assert!(!program.is_optimal(&objective, &[-0.1], &[0.0, 1.0]));
         // Two joints against each other are not bounded.
         let laws = [Law::Bilateral; 2];
         let coordinates = Coordinates::new(&laws, row_offsets(&laws), &[0.0; 2], 1e-9).unwrap();

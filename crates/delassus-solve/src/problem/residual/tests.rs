@@ -189,6 +189,24 @@ fn a_force_without_bound_hides_nothing() {
 }
 
 #[test]
+fn restitution_of_a_ball_that_rubs() {
+    // W = diag(1/2, 1), q = (0, 3): at the end of compression, still sliding. p_n ≥ 4 opens with u_n = 2, and
+    // friction at its limit leaves u_t = 3 − ½·4 = 1.
+    let w = Matrix::from_rows(&[[0.5, 0.0], [0.0, 1.0]]);
+    let laws = [Law::CoulombPlane { mu: 0.5 }];
+    let problem = ContactView::new(&w, &[0.0, 3.0], &laws).unwrap();
+    let of = |n: f64, t: f64| residual_with_least_normal(&problem, &[n, t], &[4.0]);
+    assert_eq!(of(4.0, -2.0), 0.0);
+    // ρ = 1: half a unit more than the least, where the contact opens, is half a unit off; scale ‖(3, 4)‖.
+    assert!((of(4.5, -2.25) - 0.5 / 5.0).abs() < 1e-15);
+    // Half of the friction that there is: off by the other half.
+    assert!((of(4.0, -1.0) - 1.0 / 5.0).abs() < 1e-15);
+    // Less than the least.
+    assert!((of(3.0, -1.5) - 1.0 / 5.0).abs() < 1e-15);
+    assert_eq!(of(f64::NAN, 0.0), f64::INFINITY);
+}
+
+#[test]
 fn nan_is_worst() {
     assert_eq!(relative(&Matrix::identity(1), &[-1.0], Law::Unilateral, &[f64::NAN]), f64::INFINITY);
 }
