@@ -195,3 +195,110 @@ pub(super) fn jam(at: &Equations, v: &[f64], touching: &[usize]) -> Result<Optio
     }
     Ok(None)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::events::EventOptions;
+    use crate::events::fixtures::{ball, point_on_circle, state};
+    use crate::events::motion::Motion;
+    use crate::formula::AnyFormula;
+    use crate::lagrangian::{Contact, Measure};
+
+    fn equations(system: &System, q: &[f64], v: &[f64]) -> Equations {
+        let options = EventOptions::default();
+        let mut motion = Motion::new(system, &state(q, v), &options).unwrap();
+        motion.all_equations().unwrap()
+    }
+
+    /// v⁺ = −e v⁻ of a ball of mass 2 by every law, with the percussion 2 (1 + e) |v⁻|.
+    #[test]
+    fn a_ball_rebounds_by_its_restitution() {
+        let system = ball(0.5);
+        let at = equations(&system, &[0.0], &[-3.0]);
+        let matrix = ImpactLaw::NewtonMatrix(Matrix::from_rows(&[&[0.5]]));
+        let laws = [ImpactLaw::Moreau, ImpactLaw::Newton, ImpactLaw::Poisson, ImpactLaw::Energetic, matrix];
+        for law in laws {
+            let ImpactResponse { outcome, joints } = impact(&system, &at, &[-3.0], &[], &[0], &law).unwrap();
+            assert!((outcome.velocity[0] - 1.5).abs() < 1e-14, "{law:?}");
+            assert!((outcome.contact_impulses[0][0] - 9.0).abs() < 1e-13 && joints.is_empty(), "{law:?}");
+        }
+        // With an external impulse of −2 the ball falls with 4 m/s.
+        let pushed = impact(&system, &at, &[-3.0], &[-2.0], &[0], &ImpactLaw::Newton).unwrap();
+        assert!((pushed.outcome.contact_impulses[0][0] - (2.0 * (3.0 + 1.5) + 2.0)).abs() < 1e-12);
+    }
+
+    /// A blow on a point at (1, 0) on the unit circle: the gradient of its joint is (2, 0).
+    #[test]
+    fn a_joint_takes_what_is_across_the_motion() {
+        let system = point_on_circle();
+        let at = equations(&system, &[1.0, 0.0], &[0.0, 0.0]);
+        let ImpactResponse { outcome, joints } =
+            impact(&system, &at, &[0.0, 0.0], &[3.0, 4.0], &[], &ImpactLaw::Energetic).unwrap();
+        assert!(outcome.velocity[0].abs() < 1e-14 && (outcome.velocity[1] - 4.0).abs() < 1e-14);
+        assert!((joints[0][0] + 1.5).abs() < 1e-14, "{joints:?}");
+        assert_eq!(named_joint_percussions(&system, &joints)[0].0, "circle");
+    }
+
+    #[test]
+    fn a_matrix_of_restitution_is_cut_to_the_contacts_that_meet_and_numbers_go_back() {
+        let all = Matrix::from_fn(3, 3, |i, j| (10 * i + j) as f64);
+        let Some(ImpactLaw::NewtonMatrix(cut)) = restricted(&ImpactLaw::NewtonMatrix(all), &[2, 0], 3) else {
+            panic!("a matrix stays a matrix")
+        };
+        let rows: Vec<Vec<f64>> = (0..3).map(|i| (0..3).map(|j| cut[(i, j)]).collect()).collect();
+        assert_eq!(rows, [[22.0, 20.0, 0.0], [2.0, 0.0, 0.0], [0.0, 0.0, 0.0]]);
+        assert!(restricted(&ImpactLaw::Moreau, &[0], 1).is_none());
+        let named = |mut violation: Violation| {
+            rename(&mut violation, &[4, 2], &[7], &[5, 6]);
+            violation
+        };
+        assert_eq!(
+            named(Violation::Approach { contact: 1, velocity: -1.0 }),
+            Violation::Approach { contact: 2, velocity: -1.0 }
+        );
+        // A guide stands behind the contacts.
+        assert_eq!(
+            named(Violation::Approach { contact: 2, velocity: 0.5 }),
+            Violation::Joint { joint: 7, velocity: 0.5 }
+        );
+        assert_eq!(
+            named(Violation::Joint { joint: 1, velocity: 0.5 }),
+            Violation::Joint { joint: 6, velocity: 0.5 }
+        );
+    }
+
+    /// A contact with M⁻¹ = [1 2; 2 5] for normal and slip, and friction μ.
+    fn painleve(mu: f64) -> System {
+        let kinetic = AnyFormula::derivatives_only(|at| {
+            2.5 * at.v[0] * at.v[0] - 2.0 * at.v[0] * at.v[1] + 0.5 * at.v[1] * at.v[1]
+        });
+        let gap = Measure::Displacement(AnyFormula::derivatives_only(|at| 1.0 * at.q[0]));
+        let slip = vec![Measure::Displacement(AnyFormula::derivatives_only(|at| 1.0 * at.q[1]))];
+        System {
+            contacts: vec![Contact { slip, ..Contact::frictionless("tip", gap).with_friction(mu) }],
+            ..System::new("rod", &["n", "s"], kinetic)
+        }
+    }
+
+    /// Sliding with 1 m/s and μ = 1 the normal velocity changes by w_nn − μ w_nt = −1 per percussion and the
+    /// slip by w_nt − μ w_tt = −3: it stops at p_n = 1/3 with u_n = −1/3. Then it sticks with p_t = −2/5 p_n,
+    /// u_n grows by 1/5 and is zero after another 5/3: p = (2, −1), and all is at rest.
+    #[test]
+    fn friction_that_presses_a_contact_in_stops_it_by_an_impact_without_collision() {
+        let (system, v) = (painleve(1.0), [0.0, 1.0]);
+        let found = jam(&equations(&system, &[0.0, 0.0], &v), &v, &[0]).unwrap().unwrap();
+        assert_eq!(found.contact, 0);
+        let near = |x: &[f64], y: [f64; 2]| x.iter().zip(y).all(|(x, y)| (x - y).abs() < 1e-10);
+        assert!(
+            near(&found.impulse, [2.0, -1.0]) && near(&found.velocity, [0.0, 0.0]),
+            "{:?}",
+            found.impulse
+        );
+        // The other way, or with little friction, nothing presses it in.
+        let away = [0.0, -1.0];
+        assert!(jam(&equations(&system, &[0.0, 0.0], &away), &away, &[0]).unwrap().is_none());
+        let system = painleve(0.4);
+        assert!(jam(&equations(&system, &[0.0, 0.0], &v), &v, &[0]).unwrap().is_none());
+    }
+}

@@ -302,3 +302,64 @@ impl<'a> Run<'a> {
         Err(Ending::TooManyEvents { events })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::events::EventKind;
+    use crate::events::fixtures::{G, ball, state};
+
+    fn run<'a>(system: &'a System, start: &State, options: &'a EventOptions) -> Run<'a> {
+        Run::new(system, start, options, &kinematics(system, start).unwrap()).unwrap()
+    }
+
+    /// A fall of 1 m takes √(2/g), and each flight after it the factor e of the one before.
+    #[test]
+    fn a_run_ends_before_the_instant_with_one_event_too_many() {
+        let system = ball(0.5);
+        let options = EventOptions { t_end: 10.0, max_events: 1, ..Default::default() };
+        let found = run(&system, &state(&[1.0], &[0.0]), &options).finish();
+        let fall = (2.0 / G).sqrt();
+        assert_eq!(found.ending, Ending::TooManyEvents { events: 1 });
+        assert_eq!(found.events.len(), 1);
+        // Impacts are located to 1e-12 s; the second comes after a flight of 2 e √(2/g), at the speed of
+        // its begin.
+        assert!((found.events[0].t - fall).abs() < 1e-12);
+        assert!((found.state.t - 2.0 * fall).abs() < 3e-12 && found.state.q[0].abs() < 1e-11);
+        assert!((found.state.v[0] + 0.5 * G * fall).abs() < 1e-10, "{:?}", found.state);
+    }
+
+    #[test]
+    fn a_step_ends_at_a_breakpoint_and_a_rest_within_rounding_of_it_is_none() {
+        let system = ball(0.5);
+        let options = EventOptions { t_end: 1.0, breakpoints: vec![0.25], ..Default::default() };
+        let mut motion = run(&system, &state(&[9.0], &[0.0]), &options);
+        let span = motion.next_span().unwrap().unwrap();
+        assert_eq!((span.stop, span.length), (0.25, 0.25));
+        let near = State { t: 0.25 - 5e-14, ..state(&[9.0], &[0.0]) };
+        let mut motion = run(&system, &near, &options);
+        assert!(motion.next_span().unwrap().is_none());
+        assert_eq!(motion.motion.t(), 0.25);
+        // From there to the end.
+        let span = motion.next_span().unwrap().unwrap();
+        assert_eq!((span.stop, span.length), (1.0, 0.75));
+    }
+
+    #[test]
+    fn one_advance_goes_to_the_first_event_and_applies_it() {
+        let system = ball(1.0);
+        let options = EventOptions { t_end: 0.6, ..Default::default() };
+        let mut motion = run(&system, &state(&[1.0], &[0.0]), &options);
+        let fall = (2.0 / G).sqrt();
+        // Steps before the impact keep y = 1 − g t²/2.
+        while motion.recorder.last_event().is_none() {
+            motion.advance().unwrap();
+            let (t, y) = (motion.motion.t(), motion.motion.state().q[0]);
+            assert!((y - (1.0 - 0.5 * G * t * t)).abs() < 1e-11, "{y} at {t}");
+        }
+        assert_eq!(motion.recorder.last_event().unwrap().kind, EventKind::Impact);
+        assert!(
+            (motion.motion.t() - fall).abs() < 1e-12 && (motion.motion.state().v[0] - G * fall).abs() < 1e-10
+        );
+    }
+}

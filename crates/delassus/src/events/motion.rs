@@ -431,3 +431,92 @@ fn acting_formulas<'f>(
     }
     acting
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::events::fixtures::{G, SLIDE_DOWN, ball, block, one_contact, state};
+
+    const SMOOTH: ContactMode = ContactMode::Slide { direction: [0.0; 2] };
+
+    #[test]
+    fn energy_overlap_and_what_counts_as_zero_are_those_of_the_state() {
+        let (system, options) = (ball(0.5), EventOptions { tolerance: 1e-10, ..Default::default() });
+        let motion = Motion::new(&system, &state(&[3.0], &[-20.0]), &options).unwrap();
+        // Mass 2: 2 g y + v².
+        assert!((motion.energy_at(motion.state()) - (6.0 * G + 400.0)).abs() < 1e-12);
+        let overlaps = |y: f64| motion.overlaps(&state(&[y], &[0.0]));
+        assert!(overlaps(-2e-10) && !overlaps(-5e-11) && !overlaps(1.0));
+        // Relative to 20 m/s, the slip by four times the tolerance.
+        assert!((motion.zero_velocity() - 2e-9).abs() < 1e-20 && (motion.zero_slip() - 8e-9).abs() < 1e-20);
+    }
+
+    #[test]
+    fn a_sample_has_the_forces_of_the_modes() {
+        let (system, options) = (ball(0.5), EventOptions::default());
+        let mut motion = Motion::new(&system, &state(&[0.0], &[0.0]), &options).unwrap();
+        let open = motion.sample(state(&[0.0], &[0.0])).unwrap();
+        assert!((open.acceleration[0] + G).abs() < 1e-14 && open.contact_forces[0][0] == 0.0);
+        assert_eq!(motion.replace_modes(one_contact(SMOOTH)), one_contact(ContactMode::Open));
+        assert!(motion.is_closed(0) && motion.closed_contacts() == [0]);
+        let closed = motion.sample(state(&[0.0], &[0.0])).unwrap();
+        assert!(
+            closed.acceleration[0].abs() < 1e-14 && (closed.contact_forces[0][0] - 2.0 * G).abs() < 1e-13
+        );
+    }
+
+    /// A block that slides down an incline, from rest with friction: x = ½ g (sin α − μ cos α) t².
+    #[test]
+    fn a_step_in_a_mode_solves_its_equations_and_ends_where_the_gap_does() {
+        let (angle, mu) = (0.6_f64, 0.25);
+        let (system, options) = (block(angle, mu), EventOptions::default());
+        let mut motion = Motion::new(&system, &state(&[0.0, 0.0], &[1.0, 0.0]), &options).unwrap();
+        motion.replace_modes(one_contact(SLIDE_DOWN));
+        motion.reset_guards().unwrap();
+        let mut history = StepHistory::new(0.0);
+        let h = 0.5;
+        assert!(matches!(motion.integrate(&mut history, h).unwrap(), StepOutcome::Converged(e) if e < 1e-12));
+        assert_eq!(motion.first_event(history.current()).unwrap(), Ok(None));
+        motion.advance_to(history.current(), 1.0, h);
+        let a = G * (angle.sin() - mu * angle.cos());
+        assert!((motion.state().q[0] - (h + 0.5 * a * h * h)).abs() < 1e-13 && motion.t() == h);
+        assert!((motion.state().v[0] - (1.0 + a * h)).abs() < 1e-13);
+        let (system, options) = (ball(0.5), EventOptions::default());
+        let mut motion = Motion::new(&system, &state(&[1.0], &[0.0]), &options).unwrap();
+        let mut history = StepHistory::new(0.0);
+        motion.integrate(&mut history, 1.0).unwrap();
+        // A fall of 1 m in a step of 1 s.
+        let event = motion.first_event(history.current()).unwrap().unwrap().unwrap();
+        assert_eq!(event.cause, Cause::Touch(0));
+        assert!((event.theta - (2.0 / G).sqrt()).abs() < 1e-12, "{}", event.theta);
+    }
+
+    #[test]
+    fn a_rollback_restores_state_and_modes_and_surfaces_are_met() {
+        let (system, options) = (ball(0.5), EventOptions::default());
+        let mut motion = Motion::new(&system, &state(&[1e-7], &[-1.0]), &options).unwrap();
+        let before = motion.checkpoint();
+        motion.place_on_surfaces(&[0]).unwrap();
+        assert!(motion.state().q[0].abs() < 1e-15 && motion.state().v[0] == -1.0);
+        motion.project_velocity_onto(&one_contact(SMOOTH)).unwrap();
+        motion.replace_modes(one_contact(SMOOTH));
+        motion.skip(0.5);
+        assert!(motion.state().v[0].abs() < 1e-15 && motion.t() == 0.5);
+        motion.rollback(before);
+        assert_eq!(
+            (motion.state(), motion.modes()),
+            (&state(&[1e-7], &[-1.0]), &one_contact(ContactMode::Open))
+        );
+    }
+
+    #[test]
+    fn formulas_act_where_their_contact_is_closed() {
+        let system = block(0.6, 0.25);
+        let count = |mode| acting_formulas(&system, &one_contact(mode), Some(&system.kinetic), 1e-4);
+        // Potential and kinetic energy; closed also the gap, its slip and two coefficients of friction.
+        assert_eq!((count(ContactMode::Open).len(), count(SLIDE_DOWN).len()), (2, 6));
+        assert_eq!(count(SLIDE_DOWN).iter().filter(|(_, smallest)| *smallest == 1e-4).count(), 1);
+        let modes = one_contact(ContactMode::Open);
+        assert!(!is_watched(&system, &modes, 0) && is_watched(&system, &one_contact(SLIDE_DOWN), 0));
+    }
+}

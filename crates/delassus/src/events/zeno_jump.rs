@@ -133,3 +133,66 @@ fn bring_to_rest(motion: &mut Motion<'_>, resting: &[usize]) -> Result<(), Endin
     }
     Ok(motion.project_velocity_onto(&at_rest)?)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::events::EventOptions;
+    use crate::events::fixtures::{G, ball, state};
+
+    /// The speed of a rebound, m/s, and the time until a ball with restitution ½ comes to rest after it: the
+    /// sum of its flights, 2 u/g (1 + ½ + ¼ + …).
+    const SPEED: f64 = 1e-4;
+    const REMAINING: f64 = 4.0 * SPEED / G;
+
+    fn accumulation(lost: bool) -> ZenoAccumulation {
+        let y = if lost { vec![0.0, SPEED] } else { vec![0.0, 0.0] };
+        let remaining = if lost { 0.0 } else { REMAINING };
+        ZenoAccumulation { contact: 0, limit: ZenoLimit { remaining, flight: REMAINING, lost, y } }
+    }
+
+    /// Whether a ball that rebounds with [`SPEED`] jumps to its rest, the time after that, its height, its
+    /// velocity, whether it is closed, and the last event.
+    fn jumped(
+        options: &EventOptions,
+        breakpoint: Option<f64>,
+        lost: bool,
+    ) -> (bool, [f64; 3], bool, Option<(EventKind, f64)>) {
+        let system = ball(0.5);
+        let mut motion = Motion::new(&system, &state(&[0.0], &[SPEED]), options).unwrap();
+        let (mut zeno, mut recorder) = (ZenoDetector::new(1, 1e-3), Recorder::new(options, 0.0));
+        zeno.observe(0.0, &[(0, 2.0 * SPEED)], &[0.0, SPEED]);
+        let jumped =
+            jump_to_limit(&mut motion, &mut zeno, &mut recorder, breakpoint, &accumulation(lost), &[0]);
+        let event = recorder.last_event().map(|event| (event.kind, event.energy_change));
+        let now = [motion.t(), motion.state().q[0], motion.state().v[0]];
+        (jumped.unwrap(), now, motion.is_closed(0), event)
+    }
+
+    #[test]
+    fn a_ball_comes_to_rest_at_the_end_of_its_series() {
+        let (jumped, now, closed, event) = jumped(&EventOptions::default(), None, false);
+        assert!(jumped && closed && now == [REMAINING, 0.0, 0.0], "{now:?}");
+        let (kind, change) = event.unwrap();
+        // All of ½ m u² is lost, with mass 2.
+        assert_eq!(kind, EventKind::Accumulation);
+        assert!((change + SPEED * SPEED).abs() < 1e-20, "{change}");
+    }
+
+    #[test]
+    fn bounces_lost_in_rounding_stop_at_once() {
+        let (jumped, now, closed, _) = jumped(&EventOptions::default(), None, true);
+        // A ball that leaves with a speed that counts as leaving goes on; one that is stopped stays.
+        assert!(jumped && now[0] == 0.0 && now[1] == 0.0, "{now:?}");
+        assert_eq!((now[2] > LEAVING_SPEED, closed), (true, false), "{now:?}");
+    }
+
+    #[test]
+    fn nothing_is_jumped_over() {
+        let unchanged = (false, [0.0, 0.0, SPEED], false, None);
+        assert_eq!(jumped(&EventOptions::default(), Some(0.5 * REMAINING), false), unchanged);
+        let soon = EventOptions { t_end: 0.5 * REMAINING, ..Default::default() };
+        assert_eq!(jumped(&soon, None, false), unchanged);
+        assert!(jumped(&EventOptions::default(), Some(2.0 * REMAINING), false).0);
+    }
+}

@@ -163,3 +163,82 @@ fn finite(what: &'static str, of: &str, x: DVec3) -> Result<(), ControlError> {
         Some(value) => Err(ControlError::Number { what, of: of.to_string(), value, range: "finite" }),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::model::fixtures::*;
+    use super::super::options::StepOptions;
+    use super::*;
+    use crate::world::ActionKind;
+
+    #[test]
+    fn a_load_accelerates_until_it_is_changed() {
+        let (world, state) = ball_on_floor(smooth(), 50.0, DVec3::ZERO);
+        let mut stepper = Stepper::new(world, state, StepOptions { dt: 0.25, ..Default::default() }).unwrap();
+        // 4 N on 2 kg and 0.1 N m on 0.05 kg m² for a quarter of a second.
+        stepper.set_load(1, 4.0 * DVec3::X, 0.1 * DVec3::Y).unwrap();
+        stepper.step().unwrap();
+        let ball = stepper.state.bodies[1];
+        assert!((ball.velocity.x - 0.5).abs() < 1e-14 && (ball.angular_velocity.y - 0.5).abs() < 1e-14);
+        stepper.set_load(1, DVec3::ZERO, DVec3::ZERO).unwrap();
+        stepper.step().unwrap();
+        assert!((stepper.state.bodies[1].velocity.x - 0.5).abs() < 1e-14);
+    }
+
+    #[test]
+    fn a_motor_takes_its_new_target_and_its_joint_counts_its_actuators() {
+        let motor = ActionKind::Speed { target: formula("1"), force: 1e6 };
+        let (mut world, state) = slider(motor, 0.0, 0.0);
+        let joint = world.joints.remove(0).with_limits(-9.0, 9.0).with_force(0.0);
+        world.joints.push(joint);
+        let mut stepper = Stepper::new(world, state, StepOptions::default()).unwrap();
+        // A motor and a force; limits are no actuators.
+        assert_eq!((stepper.actuators(0), stepper.actuators(7)), (2, 0));
+        stepper.set_target(0, 0, 2.5).unwrap();
+        stepper.relinearize();
+        stepper.step().unwrap();
+        assert!((stepper.state.bodies[1].velocity.z - 2.5).abs() < 1e-9);
+        let error = stepper.set_target(0, 2, 0.0).unwrap_err();
+        assert_eq!(error, ControlError::NoActuator { joint: "guide".into(), actuators: 2, asked: 2 });
+        assert_eq!(stepper.set_target(1, 0, 0.0), Err(ControlError::NoJoint { joint: 1, joints: 1 }));
+        assert!(matches!(stepper.set_target(0, 0, f64::NAN), Err(ControlError::Number { .. })));
+    }
+
+    #[test]
+    fn what_makes_no_sense_is_refused_and_changes_nothing() {
+        let (world, state) = ball_on_floor(smooth(), 1.0, DVec3::ZERO);
+        let mut stepper = Stepper::new(world, state, StepOptions::default()).unwrap();
+        let before = stepper.state.clone();
+        let (fixed, still) = (before.bodies[0], before.bodies[1]);
+        let mut bent = still;
+        bent.pose.rotation.w = 2.0;
+        assert!(matches!(stepper.set_body(1, bent), Err(ControlError::Number { value: 2.0, .. })));
+        let fast = BodyState { velocity: DVec3::INFINITY, ..still };
+        assert!(matches!(stepper.set_body(1, fast), Err(ControlError::Number { .. })));
+        let moving = BodyState { velocity: DVec3::X, ..fixed };
+        assert!(matches!(stepper.set_body(0, moving), Err(ControlError::Fixed { what: "velocity", .. })));
+        assert_eq!(stepper.set_body(2, still), Err(ControlError::NoBody { body: 2, bodies: 2 }));
+        assert!(matches!(
+            stepper.set_load(0, DVec3::X, DVec3::ZERO),
+            Err(ControlError::Fixed { what: "force", .. })
+        ));
+        assert!(matches!(stepper.set_load(1, DVec3::NAN, DVec3::ZERO), Err(ControlError::Number { .. })));
+        assert_eq!((stepper.state == before, stepper.model.world.bodies[1].force), (true, [DVec3::ZERO; 2]));
+    }
+
+    #[test]
+    fn contacts_that_stay_keep_their_impulses_and_others_have_none() {
+        let (world, state) = ball_on_floor(smooth(), 0.0, DVec3::ZERO);
+        let mut stepper = Stepper::new(world, state, StepOptions::default()).unwrap();
+        stepper.step().unwrap();
+        let (carried, there) = (stepper.impulses.contacts[0], stepper.state.bodies[1]);
+        assert!(carried[0] > 0.0);
+        stepper.relinearize();
+        assert_eq!(stepper.impulses.contacts, [carried]);
+        let mut away = there;
+        away.pose.position.z += 5.0;
+        stepper.set_body(1, away).unwrap();
+        stepper.relinearize();
+        assert!(stepper.contacts().is_empty() && stepper.impulses.contacts.is_empty());
+    }
+}

@@ -251,3 +251,105 @@ fn block_with_joints(model: &Model, linearization: &Linearization, i: usize) -> 
     }
     w
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::model::fixtures::*;
+    use super::super::options::StepOptions;
+    use super::*;
+    use crate::world::{ActionKind, Joint, JointKind, Pose, ShapeKind, Surface};
+    use delassus_solve::problem::Status;
+
+    #[test]
+    fn a_guide_carries_the_weight_across_it_and_its_moment() {
+        let free = ActionKind::Force { force: formula("0") };
+        for swapped in [false, true] {
+            let (mut world, mut state) = slider(free.clone(), 0.0, 0.0);
+            world.gravity = DVec3::new(-10.0, 0.0, 0.0);
+            // The frame on the ball is 0.3 m above its centre.
+            let raised = Pose { position: DVec3::new(0.0, 0.0, 0.3), ..Pose::IDENTITY };
+            world.joints[0].frames[1] = raised;
+            state.bodies[1].pose.position.z = 0.2;
+            if swapped {
+                world.joints[0].bodies.reverse();
+                world.joints[0].frames.reverse();
+            }
+            let mut stepper = Stepper::new(world, state, StepOptions::default()).unwrap();
+            stepper.step().unwrap();
+            let [force, moment] = stepper.joint_forces()[0];
+            // m g = 20 N on the ball; about the frame the force at the centre turns with −0.3 z × 20 x =
+            // −6 y. A fixed second body takes the opposite.
+            let sign = if swapped { -1.0 } else { 1.0 };
+            assert!((force - sign * 20.0 * DVec3::X).length() < 1e-8, "{force}");
+            assert!((moment + sign * 6.0 * DVec3::Y).length() < 1e-8, "{moment}");
+        }
+    }
+
+    #[test]
+    fn a_sliding_ball_has_its_weight_and_coulombs_friction_and_an_open_contact_nothing() {
+        let surface = Surface { mu: 0.25, ..smooth() };
+        let forces = |gap: f64| {
+            let (world, state) = ball_on_floor(surface, gap, 3.0 * DVec3::X);
+            Stepper::new(world, state, StepOptions::default()).unwrap().forces().unwrap()
+        };
+        let found = forces(0.0);
+        let (normal, friction) = found.contacts[0];
+        // m g and μ m g against the slip, to the tolerance 1e-10 in units of 0.02 N s over 1 ms.
+        assert!((normal - 20.0).abs() < 1e-8 && (friction + 5.0 * DVec3::X).length() < 1e-8, "{friction}");
+        assert_eq!(
+            (found.status, &found.ranges, found.place[0]),
+            (Status::Solved, &ImpulseRange::Unique, Some(0))
+        );
+        // Within range of the next step, and not closed.
+        let found = forces(1e-6);
+        assert_eq!((found.contacts[0], found.place[0]), ((0.0, DVec3::ZERO), None));
+    }
+
+    #[test]
+    fn a_guide_leaves_a_contact_only_the_mobility_along_it() {
+        let (mut world, mut state) = ball_on_floor(Surface { mu: 0.5, ..smooth() }, 0.0, DVec3::ZERO);
+        let (model, on) = linearized(world.clone(), &mut state, StepOptions::default(), 1e-3);
+        let near = |w: Matrix, expected: [f64; 3]| {
+            (0..3).all(|a| (0..3).all(|b| (w[(a, b)] - if a == b { expected[a] } else { 0.0 }).abs() < 1e-13))
+        };
+        let tangent = 1.0 / MASS + RADIUS * RADIUS / INERTIA;
+        assert!(near(block_with_joints(&model, &on, 0), [1.0 / MASS, tangent, tangent]));
+        world.joints.push(Joint::new("guide", JointKind::Prismatic, [0, 1], [Pose::IDENTITY; 2]));
+        let (model, on) = linearized(world, &mut state, StepOptions::default(), 1e-3);
+        assert!(near(block_with_joints(&model, &on, 0), [1.0 / MASS, 0.0, 0.0]));
+    }
+
+    /// Jams of a body that touches the floor at (0.3, 0, −0.4) from its centre and has stopped from a slip
+    /// along x.
+    fn jams(mu: f64, slip: f64) -> Vec<Jam> {
+        let (mut world, mut state) = ball_on_floor(Surface { mu, ..smooth() }, 0.0, slip * DVec3::X);
+        world.bodies[1].shapes[0].kind = ShapeKind::Sphere { radius: 0.1 };
+        world.bodies[1].shapes[0].pose.position = DVec3::new(0.3, 0.0, -0.3);
+        state.bodies[1].pose.position.z = 0.4;
+        let (model, on) = linearized(world, &mut state, StepOptions::default(), 1e-3);
+        let mut start = SubstepStart::default();
+        start.record(&model, &on, &state, 1e-3);
+        let search = JamSearch {
+            model: &model,
+            linearization: &on,
+            start: &start,
+            h: 1e-3,
+            velocity: &[0.0; 6],
+            contact_impulse: &[[2.0, 0.0, 0.0, 0.0, 0.0]],
+        };
+        let mut jams = vec![];
+        find_jams(&search, &mut vec![], &mut jams);
+        jams
+    }
+
+    #[test]
+    fn a_point_ahead_of_the_centre_jams_above_painleves_friction() {
+        // w_nn = 1/m + 0.3²/I = 2.3 and w_nt = 0.3·0.4/I = 2.4 along x.
+        let found = jams(1.0, 3.0);
+        assert_eq!(found.len(), 1);
+        assert!((found[0].mu_jam - 2.3 / 2.4).abs() < 1e-12, "{:?}", found[0]);
+        assert_eq!((found[0].impulse, found[0].mu, found[0].contact.as_str()), (2.0, 1.0, "floor|ball"));
+        // Below it; trailing behind the centre; slower than one step of friction stops.
+        assert!(jams(0.95, 3.0).is_empty() && jams(1.0, -3.0).is_empty() && jams(1.0, 0.01).is_empty());
+    }
+}

@@ -194,3 +194,70 @@ pub struct Forces {
     /// How the solve ended.
     pub status: Status,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::model::fixtures::*;
+    use super::super::options::StepOptions;
+    use super::*;
+    use crate::world::{ActionKind, ShapeKind};
+
+    fn solve(status: Status, residual: f64) -> SolveOutcome {
+        SolveOutcome { status, residual, iterations: 3 }
+    }
+
+    #[test]
+    fn the_first_solve_that_failed_is_kept_and_all_are_counted() {
+        let mut report = StepReport::solved();
+        report.add_solve(solve(Status::Solved, 1e-13), 1e-12);
+        assert_eq!((report.status, report.failure), (Status::Solved, None));
+        report.add_solve(solve(Status::MaxIterations, 1e-3), 1e-12);
+        report.add_solve(solve(Status::Stalled, 1e-6), 1e-12);
+        assert_eq!(
+            (report.status, report.failure),
+            (Status::MaxIterations, Some(StepFailure::Residual(1e-3)))
+        );
+        assert_eq!((report.residual, report.iterations, report.solves), (1e-3, 9, 3));
+    }
+
+    #[test]
+    fn a_solve_within_the_tolerance_fails_by_its_bounds_and_one_without_a_number_by_its_residual() {
+        let mut report = StepReport::solved();
+        report.add_solve(solve(Status::Stalled, 1e-13), 1e-12);
+        assert_eq!(report.failure, Some(StepFailure::Bounds));
+        let mut report = StepReport::solved();
+        report.add_solve(solve(Status::Stalled, f64::NAN), 1e-12);
+        assert!(matches!(report.failure, Some(StepFailure::Residual(r)) if r.is_nan()));
+    }
+
+    #[test]
+    fn the_worst_opening_is_measured_in_what_is_allowed() {
+        // Allowed are 1e-10 m in joints and a hundred times as much between bodies.
+        let spring = ActionKind::Spring { stiffness: 1.0, damping: 0.0, rest: 0.0 };
+        let (mut world, mut state) = slider(spring, 0.375 - 3e-8, 0.0);
+        world.no_contact.clear();
+        state.bodies[1].pose.position.x = 2e-10;
+        let (model, on) = linearized(world, &mut state, StepOptions::default(), 1e-3);
+        let mut values = vec![];
+        crate::world::joint_values(&model.world, &state, &mut values);
+        let worst = |values: &[f64]| worst_opening(&model, &on, &state.bodies, values);
+        // An overlap of three times what is allowed, a joint that is open by twice as much.
+        let StepFailure::Overlap { bodies, depth } = worst(&values) else { panic!("{:?}", worst(&values)) };
+        assert!(bodies == [0, 1] && (depth - 3e-8).abs() < 1e-14, "{depth}");
+        values.iter_mut().for_each(|value| *value *= 2.0);
+        let StepFailure::Joint { joint: 0, opening } = worst(&values) else { panic!("{:?}", worst(&values)) };
+        assert!((opening - 4e-10).abs() < 1e-15, "{opening}");
+    }
+
+    #[test]
+    fn points_between_the_same_bodies_are_counted_in_their_names() {
+        let (mut world, mut state) = ball_on_floor(smooth(), 0.0, DVec3::ZERO);
+        world.bodies[1].shapes[0].kind = ShapeKind::Box { half_extents: DVec3::splat(RADIUS) };
+        let (model, on) = linearized(world, &mut state, StepOptions::default(), 1e-3);
+        let names: Vec<String> =
+            on.contacts().iter().map(|c| name_of(&model.world, on.contacts(), c)).collect();
+        assert_eq!(names, ["floor|ball#1", "floor|ball#2", "floor|ball#3", "floor|ball#4"]);
+        // One that is not among them has the names of its bodies.
+        assert_eq!(name_of(&model.world, &[], &on.contacts()[0]), "floor|ball");
+    }
+}

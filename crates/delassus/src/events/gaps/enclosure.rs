@@ -231,3 +231,72 @@ impl StepBounds {
         None
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::events::fixtures::{G, free_fall};
+    use crate::formula::{Expression, Symbols};
+
+    /// A formula of the height y of a fall from 1 m, and of time.
+    fn formula(text: &str) -> AnyFormula {
+        let mut symbols = Symbols::default();
+        symbols.add_coordinate("y").unwrap();
+        AnyFormula::new(Expression::parse(text, &symbols).unwrap())
+    }
+
+    /// What is proved of a gap in a fall of 0.1 s from 1 m, y = 1 − g t²/2 down to 0.951.
+    fn shape(gap: &str, stretch: (f64, f64)) -> Shape {
+        let tolerance = GapTolerance { graze: 1e-12, rounding: 1e-13, rate: 0.0 };
+        let step = free_fall(1.0, 0.0, 0.1);
+        StepBounds::default().shape(&step, &formula(gap), stretch, (&tolerance, 1e-14))
+    }
+
+    #[test]
+    fn bounds_prove_the_shape_of_a_gap() {
+        assert_eq!(shape("y - 0.9", (0.0, 1.0)), Shape::Clear);
+        assert_eq!(shape("0*y + 5e-13", (0.0, 1.0)), Shape::Positive);
+        assert_eq!(shape("0*y", (0.0, 1.0)), Shape::Zero);
+        // The rate −g t has no zero in the second half, and one at the begin.
+        assert_eq!(shape("y - 0.98", (0.5, 1.0)), Shape::Falls);
+        assert_eq!(shape("0.98 - y", (0.5, 1.0)), Shape::Rises);
+        assert_eq!(shape("y - 0.98", (0.0, 1.0)), Shape::Concave);
+        assert_eq!(shape("0.98 - y", (0.0, 1.0)), Shape::Convex);
+        assert_eq!(shape("sin(200*t)", (0.0, 1.0)), Shape::Any);
+    }
+
+    #[test]
+    fn enclosures_hold_value_rate_and_curvature() {
+        let step = free_fall(1.0, 0.0, 0.1);
+        let mut bounds = StepBounds::default();
+        let [value, rate, curvature] = bounds.stretch(&step, (0.5, 1.0)).bounds(&formula("y"));
+        let holds = |interval: Interval, x: f64| interval.lo <= x && x <= interval.hi;
+        for t in [0.05, 0.075, 0.1] {
+            assert!(
+                holds(value, 1.0 - 0.5 * G * t * t) && holds(rate, -G * t) && holds(curvature, -G),
+                "{t}"
+            );
+        }
+        // Not much wider than what they hold: the value falls by 0.037 m, the curvature is constant.
+        assert!(value.width() < 0.08 && rate.width() < 0.5 * G * 0.1 * 1.5 && curvature.width() < 1e-6);
+        assert!(bounds.is_clear(&step, &formula("y - 0.9"), (0.0, 1.0), 0.0));
+        assert!(!bounds.is_clear(&step, &formula("y - 0.98"), (0.0, 1.0), 0.0));
+    }
+
+    #[test]
+    fn a_feature_between_the_points_of_a_step_is_seen() {
+        let step = free_fall(1.0, 0.0, 0.1);
+        let mut bounds = StepBounds::default();
+        assert_eq!(bounds.unresolved(&step, &formula("y^2 + t"), 1e-6, 1.0), None);
+        // A peak of height 1 and width 2e-4 of the step at its middle, between two of the eight points.
+        let peak = formula("1/(1 + ((t - 0.05)/1e-5)^2)");
+        let found = bounds.unresolved(&step, &peak, 1e-6, 1.0);
+        assert!(found.is_some_and(|theta| theta <= 0.5), "{found:?}");
+        // One that is smaller than what may stay unresolved is passed over.
+        let low = formula("1e-7/(1 + ((t - 0.05)/1e-5)^2)");
+        assert_eq!(bounds.unresolved(&step, &low, 1e-6, 1.0), None);
+        let closure = AnyFormula::derivatives_only(|at| 1.0 * at.q[0]);
+        assert!(!bounds.has_bounds(&step, &closure));
+        assert_eq!(bounds.unresolved(&step, &closure, 1e-6, 1.0), None);
+    }
+}

@@ -348,3 +348,118 @@ fn meet(
         _ => None,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lagrangian::kinematics;
+    use crate::world::{Body, Scene, Surface};
+
+    /// A block that turns above the ground, and a ball beside it.
+    fn scene() -> Scene {
+        let mut scene = Scene::default();
+        scene.add(Body::ground());
+        let block = Body::block("block", 4.0, DVec3::new(0.1, 0.2, 0.3)).at(DVec3::new(0.0, 0.0, 2.0));
+        let block = block.rotated(DQuat::from_axis_angle(DVec3::new(0.6, 0.0, 0.8), 0.7));
+        scene.add(
+            block.with_velocity(DVec3::new(1.0, 2.0, 3.0)).with_angular_velocity(DVec3::new(3.0, -2.0, 1.0)),
+        );
+        scene
+    }
+
+    #[test]
+    fn a_state_comes_back_from_the_system() {
+        let Scene { world, state } = scene();
+        let found = world_system(&world, &state).unwrap();
+        assert_eq!((found.bodies.clone(), found.state.q.len()), (vec![1], PER_BODY));
+        let back = found.world_state(&state, &found.state);
+        for (a, b) in state.bodies.iter().zip(&back.bodies) {
+            // A quaternion and its rate, there and back: a few roundings of numbers up to 4.
+            assert!((a.pose.position - b.pose.position).length() == 0.0 && a.velocity == b.velocity);
+            assert!(a.pose.rotation.angle_between(b.pose.rotation) < 1e-7);
+            assert!((a.angular_velocity - b.angular_velocity).length() < 1e-14, "{b:?}");
+        }
+    }
+
+    #[test]
+    fn energy_and_weight_are_those_of_the_bodies() {
+        let Scene { world, mut state } = scene();
+        state.t = 0.0;
+        let found = world_system(&world, &state).unwrap();
+        let at = kinematics(&found.system, &found.state).unwrap();
+        let energy = crate::world::energy(&world, &state);
+        assert!((at.kinetic_energy + at.potential_energy - energy).abs() < 1e-12 * energy);
+        // The block falls: its weight is the force on its height.
+        assert!((at.force[2] - 4.0 * 9.81).abs() < 1e-12, "{:?}", at.force);
+    }
+
+    #[test]
+    fn corners_touch_the_ground_at_their_height() {
+        let Scene { world, state } = scene();
+        let found = world_system(&world, &state).unwrap();
+        let at = kinematics(&found.system, &found.state).unwrap();
+        assert_eq!(found.system.contacts.len(), 8);
+        let block = &state.bodies[1];
+        let mut heights: Vec<f64> = vec![];
+        for signs in 0..8 {
+            let sign = |k: u32| if signs >> k & 1 == 0 { -1.0 } else { 1.0 };
+            heights.push(block.pose.point(DVec3::new(0.1 * sign(0), 0.2 * sign(1), 0.3 * sign(2))).z);
+        }
+        let mut gaps: Vec<f64> = at.contacts.iter().map(|c| c.gap).collect();
+        heights.sort_by(f64::total_cmp);
+        gaps.sort_by(f64::total_cmp);
+        assert!(gaps.iter().zip(&heights).all(|(a, b)| (a - b).abs() < 1e-14), "{gaps:?} for {heights:?}");
+    }
+
+    #[test]
+    fn joints_become_as_many_rows_as_they_lock() {
+        for (joint, rows) in [
+            (WorldJoint::fixed("j"), 6),
+            (WorldJoint::revolute("j"), 5),
+            (WorldJoint::prismatic("j"), 5),
+            (WorldJoint::ball("j"), 3),
+            (WorldJoint::of_kind("j", JointKind::Universal), 4),
+            (WorldJoint::of_kind("j", JointKind::Planar), 3),
+        ] {
+            let mut scene = Scene::default();
+            let [a, b] = ["a", "b"].map(|name| scene.add(Body::ball(name, 1.0, 0.1).at(DVec3::X)));
+            let kind = joint.kind.clone();
+            scene.join([a, b], Pose::IDENTITY, joint);
+            scene.world.no_contact.push([0, 1]);
+            let found = world_system(&scene.world, &scene.state).unwrap();
+            // One more per body holds its quaternion at unit length; all hold at the start.
+            assert_eq!(found.system.joints.len(), 2 + rows, "{kind:?}");
+            let at = kinematics(&found.system, &found.state).unwrap();
+            assert!(at.joints.iter().all(|joint| joint.value.abs() < 1e-15), "{kind:?}");
+        }
+    }
+
+    #[test]
+    fn what_has_no_formula_is_refused_by_name() {
+        let refused = |change: fn(&mut Scene)| {
+            let mut scene = scene();
+            change(&mut scene);
+            world_system(&scene.world, &scene.state).unwrap_err()
+        };
+        let many = refused(|scene| {
+            (0..12).for_each(|_| {
+                scene.add(Body::ball("b", 1.0, 0.1));
+            })
+        });
+        assert_eq!(many, WorldSystemError::TooManyBodies { found: 13 });
+        let moment = refused(|scene| scene.world.bodies[1].force[1] = DVec3::X);
+        assert_eq!(moment, WorldSystemError::Moment { body: "block".into() });
+        let rolling =
+            refused(|scene| scene.world.surfaces.push(Surface { rolling: 0.1, ..Surface::friction(0.5) }));
+        assert!(matches!(rolling, WorldSystemError::Rolling { .. }));
+        let pair = refused(|scene| {
+            scene.add(Body::ball("ball", 1.0, 0.1).at(DVec3::X));
+        });
+        assert!(matches!(pair, WorldSystemError::Contact { shapes, .. } if shapes == "box and ball"));
+        let screw = refused(|scene| {
+            let ids = [0, 1].map(crate::world::BodyId::new);
+            scene.join(ids, Pose::IDENTITY, WorldJoint::of_kind("s", JointKind::Screw { pitch: 0.1 }));
+        });
+        assert_eq!(screw, WorldSystemError::Joint { joint: "s".into(), what: "a screw" });
+    }
+}

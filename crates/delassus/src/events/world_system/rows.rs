@@ -133,3 +133,78 @@ pub(super) fn kinetic_terms(bodies: &[(f64, [f64; 3])], at: &Point<'_, f64>) -> 
     }
     (mass, force)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn near(a: Vector<f64>, b: Vector<f64>) -> bool {
+        (0..3).all(|k| (a[k] - b[k]).abs() < 1e-14)
+    }
+
+    /// A point at (1, 0, 0) of a body that turns about z with 3 rad/s moves on a circle.
+    #[test]
+    fn a_point_of_a_rotating_body_goes_round() {
+        let q = [5.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0];
+        let v = [0.0, 0.0, 2.0, 0.0, 0.0, 0.0, 1.5];
+        let body = Motion::new(Some(0), &Point { q: &q, v: &v, t: 0.0 });
+        let [place, rate, second] = body.place([1.0, 0.0, 0.0]);
+        assert!(
+            near(place, [6.0, 0.0, 0.0]) && near(rate, [0.0, 3.0, 2.0]) && near(second, [-9.0, 0.0, 0.0])
+        );
+        let [velocity, _] = body.velocity([1.0, 0.0, 0.0], [0.0; 3]);
+        assert!(near(velocity, [0.0, 3.0, 2.0]));
+        let ground = Motion::new(None, &Point { q: &q, v: &v, t: 0.0 });
+        assert_eq!(ground.place([1.0, 2.0, 3.0]), [[1.0, 2.0, 3.0], [0.0; 3], [0.0; 3]]);
+    }
+
+    #[test]
+    fn products_have_their_rates() {
+        // a = (1, t, t²) and b = (t, 1, 1) at t = 2: a·b = 2 t + t², with the rates 2 + 2 t and 2.
+        let a = [[1.0, 2.0, 4.0], [0.0, 1.0, 4.0], [0.0, 0.0, 2.0]];
+        let b = [[2.0, 1.0, 1.0], [1.0, 0.0, 0.0], [0.0; 3]];
+        assert_eq!(product(&a, &b), [8.0, 6.0, 2.0]);
+    }
+
+    /// A state with a quaternion that is not of unit length.
+    const Q: [f64; 7] = [0.3, -0.1, 0.7, 0.9, 0.2, -0.4, 0.3];
+    const V: [f64; 7] = [1.0, 2.0, -3.0, 0.2, -0.5, 0.7, 1.1];
+
+    /// gradient·v = f·ẋ + m·ω, which is linear in v.
+    #[test]
+    fn the_gradient_of_a_push_gives_its_power() {
+        let at = Point { q: &Q, v: &V, t: 0.0 };
+        let (f, m) = ([1.0, -2.0, 0.5], [0.3, 0.4, -1.0]);
+        let mut gradient = [0.0; 7];
+        Motion::new(Some(0), &at).push(f, m, &mut gradient);
+        let power = dot(f, [1.0, 2.0, -3.0]) + dot(m, angular_velocity(0, 1.0, &at));
+        let found: f64 = gradient.iter().zip(V).map(|(g, v)| g * v).sum();
+        assert!((found - power).abs() < 1e-13, "{found} for {power}");
+        let mut ground = [0.0; 7];
+        Motion::new(None, &at).push(f, m, &mut ground);
+        assert_eq!(ground, [0.0; 7]);
+    }
+
+    /// ½ vᵀMv = ½ m ẋ² + ½ ω̄ᵀIω̄ + ½ Ī (2 ε·ε̇)², and F·v = ½ vᵀṀv along q̇ = v, as for every kinetic energy
+    /// ½ vᵀM(q)v; Ṁ by differences, whose error is 1e-10 of the second derivative of M and 1e-16/1e-5.
+    #[test]
+    fn kinetic_terms_are_those_of_the_kinetic_energy() {
+        let bodies = [(2.0, [0.2, 0.3, 0.4])];
+        let (inertia, mean) = ([0.2, 0.3, 0.4], 0.3);
+        let energy = |q: &[f64]| {
+            let (mass, _) = kinetic_terms(&bodies, &Point { q, v: &V, t: 0.0 });
+            0.5 * mass.mul_vec(&V).iter().zip(V).map(|(p, v)| p * v).sum::<f64>()
+        };
+        let at = Point { q: &Q, v: &V, t: 0.0 };
+        let omega: Vector<f64> = angular_velocity(0, -1.0, &at);
+        let stretch: f64 = (3..7).map(|k| 2.0 * Q[k] * V[k]).sum();
+        let rotational: f64 = (0..3).map(|k| inertia[k] * omega[k] * omega[k]).sum();
+        let expected = 0.5 * (2.0 * 14.0 + rotational + mean * stretch * stretch);
+        assert!((energy(&Q) - expected).abs() < 1e-13 * expected);
+        let (_, force) = kinetic_terms(&bodies, &at);
+        let ahead = |h: f64| energy(&std::array::from_fn::<f64, 7, _>(|k| Q[k] + h * V[k]));
+        let rate = (ahead(1e-5) - ahead(-1e-5)) / 2e-5;
+        let power: f64 = force.iter().zip(V).map(|(f, v)| f * v).sum();
+        assert!((power - rate).abs() < 1e-8 * expected, "{power} for {rate}");
+    }
+}

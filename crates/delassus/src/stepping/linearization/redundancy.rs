@@ -72,3 +72,56 @@ impl RedundancyScratch {
         remaining.iter().for_each(|(i, _)| out[*i] = true);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::model::fixtures::*;
+    use super::*;
+    use crate::stepping::options::StepOptions;
+    use crate::world::{ActionKind, Joint, JointKind, Pose};
+    use glam::DVec3;
+
+    /// Which rows of these joints between the frame and a ball are redundant.
+    fn redundant(joints: Vec<Joint>) -> Vec<bool> {
+        let (mut world, mut state) = slider(ActionKind::Force { force: formula("0") }, 0.5, 0.0);
+        world.joints = joints;
+        let (model, on) = linearized(world, &mut state, StepOptions::default(), 1e-3);
+        let mut found = vec![true; 99];
+        RedundancyScratch::default().find(&model.masses, on.joint_rows(), &mut found);
+        found
+    }
+
+    /// A joint at this point of the ball, which is at (0, 0, 0.5).
+    fn at_point(kind: JointKind, x: f64) -> Joint {
+        let pose = |z: f64| Pose { position: DVec3::new(x, 0.0, z), ..Pose::IDENTITY };
+        Joint::new("joint", kind, [0, 1], [pose(0.5), pose(0.0)])
+    }
+
+    #[test]
+    fn rows_of_one_joint_are_independent_and_those_of_its_twin_follow() {
+        assert_eq!(redundant(vec![at_point(JointKind::Revolute, 0.0)]), [false; 5]);
+        let twice = redundant(vec![at_point(JointKind::Revolute, 0.0), at_point(JointKind::Revolute, 0.0)]);
+        // Five rows twice; of equals the first is kept.
+        assert_eq!(twice, [false, false, false, false, false, true, true, true, true, true]);
+    }
+
+    #[test]
+    fn two_balls_share_the_row_along_their_line() {
+        for distance in [1.0, 1e-3] {
+            let found = redundant(vec![at_point(JointKind::Ball, 0.0), at_point(JointKind::Ball, distance)]);
+            // Six rows leave the rotation about the line: rank 5. Along x the two say the same.
+            assert_eq!(found, [false, false, false, true, false, false], "{distance}");
+        }
+    }
+
+    #[test]
+    fn what_differs_by_more_than_the_tolerance_is_kept() {
+        // The rows of the second ball differ from those of the first by the distance over the radius of
+        // gyration √(0.05/2).
+        let rows = |distance: f64| {
+            let found = redundant(vec![at_point(JointKind::Ball, 0.0), at_point(JointKind::Ball, distance)]);
+            found.into_iter().filter(|redundant| *redundant).count()
+        };
+        assert_eq!((rows(1e-5), rows(1e-10)), (1, 3));
+    }
+}
