@@ -127,13 +127,7 @@ fn compare(args: &CompareArgs) -> Result<bool, String> {
 fn measure(problem: &Problem, solver: &str, tolerance: f64, cap: f64) -> Result<Found, String> {
     let attempt = |most: usize| {
         let options = ContactOptions { tolerance, max_iterations: most, ..Default::default() };
-        let mut found = solve_problem(problem, solver, &options)?;
-        found.status = match found.status {
-            _ if found.residual <= tolerance => Status::Solved,
-            Status::Solved => Status::Stalled,
-            other => other,
-        };
-        Ok::<Found, String>(found)
+        solve_problem(problem, solver, &options)
     };
     let mut most = FIRST;
     let mut found = attempt(most)?;

@@ -12,6 +12,8 @@
 //! the other body has passed it: gap = max n·(c_b − c_a) over the directions n between the normals of these
 //! faces.
 
+use std::collections::BTreeMap;
+
 use glam::{DQuat, DVec3};
 
 use crate::world::{Pose, World};
@@ -309,6 +311,22 @@ pub fn contact_name(world: &World, contacts: &[Contact], index: usize) -> String
     if of_pair(contacts) > 1 { format!("{name}#{}", of_pair(&contacts[..=index])) } else { name }
 }
 
+/// The names of all contacts of a list, as [`contact_name`] gives them, in linear time.
+pub fn contact_names(world: &World, contacts: &[Contact]) -> Vec<String> {
+    // Per pair of bodies, how many points there are and how many have been named.
+    let mut points: BTreeMap<[u32; 2], [usize; 2]> = BTreeMap::new();
+    for contact in contacts {
+        points.entry(contact.bodies).or_default()[0] += 1;
+    }
+    let name = |contact: &Contact| {
+        let [all, named] = points.entry(contact.bodies).or_default();
+        *named += 1;
+        let name = pair_name(world, contact.bodies);
+        if *all > 1 { format!("{name}#{named}") } else { name }
+    };
+    contacts.iter().map(name).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -342,6 +360,7 @@ mod tests {
         let list = [c, Contact { bodies: [0, 2], ..c }, Contact { feature: 1, ..c }];
         let names = [0, 1, 2].map(|i| contact_name(&world, &list, i));
         assert_eq!(names, ["a|b#1", "a|c", "a|b#2"]);
+        assert_eq!(contact_names(&world, &list), names);
     }
 
     #[test]

@@ -18,7 +18,7 @@ mod convex;
 mod parry;
 mod primitives;
 
-pub use contact::{Contact, Features, contact_name, pair_name};
+pub use contact::{Contact, Features, contact_name, contact_names, pair_name};
 
 pub(crate) use contact_rows::{ContactRows, MAX_CONTACT_ROWS};
 

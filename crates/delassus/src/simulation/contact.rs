@@ -4,25 +4,15 @@
 //! force on B = f_n n + f_t ,   n from A to B ,   f_n ≥ 0 ,   f_t ⟂ n
 //! ```
 
-use std::collections::BTreeMap;
 use std::fmt;
 
 use delassus_solve::analysis::ImpulseRange;
 use delassus_solve::modes::Mode;
 use glam::DVec3;
 
-use crate::collision::Contact;
+use crate::collision::{Contact, contact_names};
 use crate::stepping::{Forces, Stepper};
-use crate::world::{BodyId, World, WorldState};
-
-/// A gap up to this is closed, m.
-const TOUCHING: f64 = 1e-7;
-/// Normal velocity up to this part of what a step of free fall gives does not open a contact.
-const PARTING: f64 = 0.1;
-/// Slip below this part of what a step of free fall gives is what solves leave.
-const STICKING: f64 = 1e-4;
-/// The same where nothing falls, m/s.
-const LEAST_SPEED: f64 = 1e-7;
+use crate::world::BodyId;
 
 /// A contact and its force.
 #[derive(Clone, Debug, PartialEq)]
@@ -79,10 +69,9 @@ impl fmt::Display for Uniqueness {
 
 /// All contacts within range with their mean force of the last step. Uniqueness is not computed.
 pub(super) fn mean_forces(stepper: &Stepper) -> Vec<ContactForce> {
-    let mut names = Names::new(stepper);
-    let all = stepper.contact_forces();
-    all.map(|(contact, normal, friction)| {
-        names.contact_force(stepper, contact, Force { normal, friction, unique: Uniqueness::Unknown })
+    let all = stepper.contact_forces().zip(contact_names(stepper.world(), stepper.contacts()));
+    all.map(|((contact, normal, friction), name)| {
+        contact_force(stepper, contact, name, Force { normal, friction, unique: Uniqueness::Unknown })
     })
     .collect()
 }
@@ -90,7 +79,6 @@ pub(super) fn mean_forces(stepper: &Stepper) -> Vec<ContactForce> {
 /// All contacts within range with the forces that the next step would begin with, and what else goes with
 /// them.
 pub(super) fn forces_now(stepper: &Stepper, forces: &Forces) -> Vec<ContactForce> {
-    let mut names = Names::new(stepper);
     let unique = |place: Option<usize>| match (&forces.ranges, place) {
         (_, None) | (ImpulseRange::Unique, _) => Uniqueness::Unique,
         (ImpulseRange::Unknown, _) => Uniqueness::Unknown,
@@ -102,13 +90,10 @@ pub(super) fn forces_now(stepper: &Stepper, forces: &Forces) -> Vec<ContactForce
             None => Uniqueness::Unknown,
         },
     };
-    let all = stepper.contacts().iter().zip(&forces.contacts).zip(&forces.place);
-    all.map(|((contact, (normal, friction)), place)| {
-        names.contact_force(
-            stepper,
-            contact,
-            Force { normal: *normal, friction: *friction, unique: unique(*place) },
-        )
+    let names = contact_names(stepper.world(), stepper.contacts());
+    let all = stepper.contacts().iter().zip(names).zip(&forces.contacts).zip(&forces.place);
+    all.map(|(((contact, name), &(normal, friction)), place)| {
+        contact_force(stepper, contact, name, Force { normal, friction, unique: unique(*place) })
     })
     .collect()
 }
@@ -120,66 +105,23 @@ struct Force {
     unique: Uniqueness,
 }
 
-/// Names of contacts: points between the same two bodies are counted.
-struct Names {
-    /// Per pair of bodies, how many points there are and how many have been named.
-    points: BTreeMap<[u32; 2], [usize; 2]>,
-}
-
-impl Names {
-    fn new(stepper: &Stepper) -> Names {
-        let mut points = BTreeMap::new();
-        for contact in stepper.contacts() {
-            points.entry(contact.bodies).or_insert([0, 0])[0] += 1;
-        }
-        Names { points }
-    }
-
-    fn contact_force(
-        &mut self,
-        stepper: &Stepper,
-        contact: &Contact,
-        Force { normal, friction, unique }: Force,
-    ) -> ContactForce {
-        let world = stepper.world();
-        let body_names = contact.bodies.map(|b| world.bodies[b as usize].name.clone());
-        let [a, b] = &body_names;
-        let points = self.points.entry(contact.bodies).or_insert([1, 0]);
-        points[1] += 1;
-        let name = match points {
-            [1, _] => format!("{a}|{b}"),
-            [_, number] => format!("{a}|{b}#{number}"),
-        };
-        ContactForce {
-            name,
-            bodies: contact.bodies.map(|b| BodyId::new(b as usize)),
-            body_names,
-            point: contact.point,
-            normal: contact.normal,
-            gap: contact.gap,
-            force: normal * contact.normal + friction,
-            normal_force: normal,
-            friction,
-            mode: mode(world, stepper.state(), contact, stepper.options().dt),
-            unique,
-        }
-    }
-}
-
-/// Whether a contact is open, slides or sticks after a step of length h.
-fn mode(world: &World, state: &WorldState, contact: &Contact, h: f64) -> Mode {
-    let fall = world.gravity.length() * h;
-    let [a, b] = contact.bodies.map(|b| {
-        let s = &state.bodies[b as usize];
-        s.velocity + s.world_angular_velocity().cross(contact.point - s.pose.position)
-    });
-    let u = b - a;
-    let normal = u.dot(contact.normal);
-    if contact.gap > TOUCHING || normal > (PARTING * fall).max(LEAST_SPEED) {
-        Mode::Open
-    } else if (u - normal * contact.normal).length() > (STICKING * fall).max(LEAST_SPEED) {
-        Mode::Slide
-    } else {
-        Mode::Stick
+fn contact_force(
+    stepper: &Stepper,
+    contact: &Contact,
+    name: String,
+    Force { normal, friction, unique }: Force,
+) -> ContactForce {
+    ContactForce {
+        name,
+        bodies: contact.bodies.map(|b| BodyId::new(b as usize)),
+        body_names: contact.bodies.map(|b| stepper.world().bodies[b as usize].name.clone()),
+        point: contact.point,
+        normal: contact.normal,
+        gap: contact.gap,
+        force: normal * contact.normal + friction,
+        normal_force: normal,
+        friction,
+        mode: stepper.contact_mode(contact),
+        unique,
     }
 }

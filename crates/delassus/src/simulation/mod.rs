@@ -62,11 +62,10 @@ use delassus_solve::problem::Status;
 use glam::DVec3;
 
 use crate::stepping;
-use crate::stepping::{StartReport, StepFailure, StepOptions, StepReport, Stepper, prepare_start};
+use crate::stepping::{
+    StartReport, StepFailure, StepLength, StepOptions, StepReport, Stepper, no_time_left, prepare_start,
+};
 use crate::world::{BodyId, BodyState, JointId, Pose, Scene, World, WorldState, energy, joint_coordinate};
-
-/// A rest of time shorter than this part of a step is none.
-const NO_TIME: f64 = 1e-9;
 
 /// A world in motion: owns its model and its state.
 ///
@@ -365,12 +364,11 @@ impl Simulation {
         }
         let mut total = RunReport::default();
         loop {
-            let left = end - self.time();
-            if left <= NO_TIME * self.dt {
+            let mut length = StepLength::Fixed(self.dt);
+            if no_time_left(self.time(), end, &length) {
                 return Ok(total);
             }
-            let length = if left < self.dt * (1.0 - NO_TIME) { left } else { self.dt };
-            let report = self.step_of(length)?;
+            let report = self.step_of(length.next(end - self.time()))?;
             let time = self.time();
             total.add(time, &report);
             record(&Frame { time, state: self.state(), report: &report, simulation: self });

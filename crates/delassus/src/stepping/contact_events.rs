@@ -11,9 +11,11 @@
 //! slides while one of its points does. Jams and the ends of rebounds are found by the step itself
 //! ([`StepReport`]); they are listed among the others.
 
+use delassus_solve::modes::Mode;
 use glam::DVec3;
 
 use super::model::REST_SPEED_RATIO;
+use super::warm_start::{Key, key};
 use super::{Scheme, StepReport, Stepper};
 use crate::collision::{Contact, pair_name};
 use crate::world::WorldState;
@@ -22,9 +24,6 @@ use crate::world::WorldState;
 const SLIP_OF_FREE_FALL: f64 = 1e-4;
 /// The least speed that counts as motion, where nothing falls, m/s.
 const LEAST_SPEED: f64 = 1e-7;
-
-/// Bodies, shapes and feature of a contact.
-type Key = ([u32; 2], [u32; 2], u32);
 
 /// How the bodies of a pair that touch move on each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -95,6 +94,26 @@ impl Thresholds {
             slip: (SLIP_OF_FREE_FALL * fall).max(LEAST_SPEED),
             touching: stepper.model.touching(),
         }
+    }
+
+    /// What a contact does at a state: open, sliding, or sticking or rolling.
+    fn mode(&self, state: &WorldState, contact: &Contact) -> Mode {
+        let u = relative_velocity(state, contact);
+        let normal = u.dot(contact.normal);
+        if contact.gap > self.touching || normal > self.rest {
+            Mode::Open
+        } else if (u - normal * contact.normal).length() > self.slip {
+            Mode::Slide
+        } else {
+            Mode::Stick
+        }
+    }
+}
+
+impl Stepper {
+    /// What a contact does now: open, sliding, or sticking or rolling.
+    pub fn contact_mode(&self, contact: &Contact) -> Mode {
+        Thresholds::of(self).mode(&self.state, contact)
     }
 }
 
@@ -176,8 +195,7 @@ impl ContactEvents {
 
     /// Contacts that approached before the step and carried a force in it: one event for a pair of bodies.
     fn impacts(&self, stepper: &Stepper, events: &mut Vec<ContactEvent>) {
-        let dt = stepper.model.options.dt;
-        let rest = (REST_SPEED_RATIO * stepper.model.world.gravity.length() * dt).max(LEAST_SPEED);
+        let (dt, rest) = (stepper.model.options.dt, Thresholds::of(stepper).rest);
         let mut found: Vec<PairImpact> = vec![];
         for (contact, normal, _) in stepper.contact_forces() {
             if normal <= 0.0 {
@@ -243,10 +261,6 @@ impl ContactEvents {
     }
 }
 
-fn key(contact: &Contact) -> Key {
-    (contact.bodies, contact.shapes, contact.feature)
-}
-
 /// Velocity of B against A at a contact.
 fn relative_velocity(state: &WorldState, contact: &Contact) -> DVec3 {
     let [a, b] = contact.bodies.map(|b| {
@@ -258,16 +272,14 @@ fn relative_velocity(state: &WorldState, contact: &Contact) -> DVec3 {
 
 /// The pairs of bodies that touch, sorted.
 fn pair_modes(stepper: &Stepper) -> Vec<([u32; 2], PairMode)> {
-    let Thresholds { rest, slip, touching } = Thresholds::of(stepper);
-    let state = stepper.state();
+    let thresholds = Thresholds::of(stepper);
     let mut now: Vec<([u32; 2], PairMode)> = vec![];
-    for contact in stepper.contacts().iter().filter(|c| c.gap <= touching) {
-        let u = relative_velocity(state, contact);
-        let normal = u.dot(contact.normal);
-        if normal > rest {
+    for contact in stepper.contacts() {
+        let mode = thresholds.mode(stepper.state(), contact);
+        if mode == Mode::Open {
             continue;
         }
-        let slides = (u - normal * contact.normal).length() > slip;
+        let slides = mode == Mode::Slide;
         // Contacts of a pair follow each other.
         match now.last_mut() {
             Some((pair, known)) if *pair == contact.bodies => {

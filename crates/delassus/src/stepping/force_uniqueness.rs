@@ -10,7 +10,7 @@
 //! nearest to 0, unless that is 0 (Gordan); then what rests on its cone may change along its ray only. A z
 //! that is found is a proof. Bodies that impulses connect are examined together, group by group.
 
-use delassus_solve::linalg::{dot, norm};
+use delassus_solve::linalg::{UnionFind, dot, norm};
 use delassus_solve::problem::Law;
 
 use super::linearization::Linearization;
@@ -45,8 +45,8 @@ pub(super) struct UniquenessScratch {
 /// Bodies that impulses connect, and the group among them that is examined.
 #[derive(Default)]
 struct Groups {
-    /// Per body slot, another of its group that was there before it, or itself.
-    before: Vec<u32>,
+    /// Slots of bodies, joined where impulses connect them.
+    sets: UnionFind,
     /// The first slot of the group, and which row or contact: bilateral rows, then contacts.
     parts: Vec<[u32; 2]>,
     /// Per body slot, its place among the bodies of the group that is examined.
@@ -142,11 +142,10 @@ impl UniquenessSearch<'_> {
 
     /// Which bodies are connected by impulses, and what connects them, group by group.
     fn find_groups(&self, groups: &mut Groups) {
-        let Groups { before, parts, place, .. } = groups;
-        before.clear();
-        before.extend(0..(self.model.masses.mass.len() / 6) as u32);
+        let Groups { sets, parts, place, .. } = groups;
+        sets.reset(self.model.masses.mass.len() / 6);
         place.clear();
-        place.resize(before.len(), FIXED_SLOT);
+        place.resize(sets.len(), FIXED_SLOT);
         parts.clear();
         let bilateral = self.linearization.joint_rows().bilateral as u32;
         for (i, row) in
@@ -158,13 +157,13 @@ impl UniquenessSearch<'_> {
                 .blocks_of(row)
                 .iter()
                 .map(|(b, _)| self.model.masses.slot[*b as usize]);
-            parts.extend(join(before, slots).map(|slot| [slot, i]));
+            parts.extend(join(sets, slots).map(|slot| [slot, i]));
         }
         for i in self.active_contacts() {
             let slots = self.linearization.contact_rows()[i as usize].slots.into_iter();
-            parts.extend(join(before, slots).map(|slot| [slot, bilateral + i]));
+            parts.extend(join(sets, slots).map(|slot| [slot, bilateral + i]));
         }
-        parts.iter_mut().for_each(|part| part[0] = root(before, part[0]));
+        parts.iter_mut().for_each(|part| part[0] = sets.root(part[0] as usize) as u32);
         parts.sort_unstable();
     }
 
@@ -380,21 +379,12 @@ fn orthonormal_rows(matrix: &mut [f64], columns: usize) -> usize {
     rank
 }
 
-/// The first of the group to which a body belongs.
-fn root(before: &[u32], mut i: u32) -> u32 {
-    while before[i as usize] != i {
-        i = before[i as usize];
-    }
-    i
-}
-
 /// Connects the bodies in these slots; one of them.
-fn join(before: &mut [u32], slots: impl Iterator<Item = u32>) -> Option<u32> {
+fn join(sets: &mut UnionFind, slots: impl Iterator<Item = u32>) -> Option<u32> {
     let mut moving = slots.filter(|slot| *slot != FIXED_SLOT);
     let first = moving.next()?;
     for other in moving {
-        let (a, b) = (root(before, first), root(before, other));
-        before[a.max(b) as usize] = a.min(b);
+        sets.join(first as usize, other as usize);
     }
     Some(first)
 }

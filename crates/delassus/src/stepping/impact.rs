@@ -11,7 +11,7 @@
 //! no percussion; nor has rolling friction.
 
 use delassus_solve::impact::{ImpactContact, ImpactLaw, ImpactProblem, ImpactResult, resolve_impact};
-use delassus_solve::linalg::Matrix;
+use delassus_solve::linalg::{Matrix, UnionFind};
 use delassus_solve::problem::{Law, Status};
 
 use super::linearization::Linearization;
@@ -116,13 +116,7 @@ impl Setting<'_> {
     fn groups(&self, targets: &RowTargets) -> Vec<Group> {
         let (rows_of_joints, masses) = (self.on.joint_rows(), &self.model.masses);
         let bodies = masses.mass.len() / 6;
-        let mut parent: Vec<usize> = (0..bodies).collect();
-        fn root(parent: &[usize], mut i: usize) -> usize {
-            while parent[i] != i {
-                i = parent[i];
-            }
-            i
-        }
+        let mut sets = UnionFind::new(bodies);
         let slots_of_row = |i: usize| {
             let blocks = rows_of_joints.blocks_of(&rows_of_joints.rows[i]);
             blocks.iter().map(|(body, _)| masses.slot[*body as usize] as usize)
@@ -136,8 +130,7 @@ impl Setting<'_> {
         };
         let mut join = |slots: Vec<usize>| {
             for pair in slots.windows(2) {
-                let (a, b) = (root(&parent, pair[0]), root(&parent, pair[1]));
-                parent[a.max(b)] = a.min(b);
+                sets.join(pair[0], pair[1]);
             }
         };
         let carries = |i: usize| {
@@ -151,10 +144,10 @@ impl Setting<'_> {
         touching.iter().for_each(|&i| join(slots_of_contact(i).collect()));
         let mut groups: Vec<Group> = vec![];
         groups.resize_with(bodies, Group::default);
-        (0..bodies).for_each(|slot| groups[root(&parent, slot)].slots.push(slot));
+        (0..bodies).for_each(|slot| groups[sets.root(slot)].slots.push(slot));
         for i in rows {
             if let Some(slot) = slots_of_row(i).next() {
-                let group = &mut groups[root(&parent, slot)];
+                let group = &mut groups[sets.root(slot)];
                 match rows_of_joints.rows[i].kind {
                     RowKind::Limit { .. } => group.limits.push(i),
                     _ => group.rows.push(i),
@@ -163,7 +156,7 @@ impl Setting<'_> {
         }
         for i in touching {
             if let Some(slot) = slots_of_contact(i).next() {
-                groups[root(&parent, slot)].contacts.push(i);
+                groups[sets.root(slot)].contacts.push(i);
             }
         }
         groups

@@ -10,7 +10,7 @@ use delassus_solve::problem::InvalidProblem;
 use thiserror::Error;
 
 use super::{ContactEvent, ContactEvents, StepControl, StepReport, Stepper, controlled_step};
-use crate::world::{BodyState, WorldState};
+use crate::world::BodyState;
 
 /// A rest of time shorter than this part of a step is none.
 const NO_TIME: f64 = 1e-9;
@@ -42,7 +42,7 @@ impl StepLength {
     }
 
     /// The length of the next step where this much time is left, s.
-    fn next(&mut self, left: f64) -> f64 {
+    pub fn next(&mut self, left: f64) -> f64 {
         let length = match self {
             StepLength::Fixed(dt) => *dt,
             StepLength::Adaptive(control) => {
@@ -137,7 +137,7 @@ pub fn run_until<B>(
         contacts.before_step(stepper);
         let (report, estimate) =
             step(stepper, length).map_err(|source| RunError::Step { t: begin, source })?;
-        if !is_finite(stepper.state()) {
+        if !stepper.state().bodies.iter().all(BodyState::is_finite) {
             return Err(RunError::NotFinite { t: begin });
         }
         events.clear();
@@ -163,14 +163,6 @@ fn step(
         }
         _ => Ok((stepper.step()?, None)),
     }
-}
-
-fn is_finite(state: &WorldState) -> bool {
-    let body = |s: &BodyState| {
-        let (pose, v, w) = (&s.pose, s.velocity, s.angular_velocity);
-        pose.position.is_finite() && pose.rotation.is_finite() && v.is_finite() && w.is_finite()
-    };
-    state.bodies.iter().all(body)
 }
 
 #[cfg(test)]

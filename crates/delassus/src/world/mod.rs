@@ -277,4 +277,10 @@ impl BodyState {
     pub fn world_angular_velocity(&self) -> DVec3 {
         self.pose.rotation * self.angular_velocity
     }
+
+    /// Whether all its numbers are finite.
+    pub fn is_finite(&self) -> bool {
+        let (pose, v, w) = (&self.pose, self.velocity, self.angular_velocity);
+        pose.position.is_finite() && pose.rotation.is_finite() && v.is_finite() && w.is_finite()
+    }
 }

@@ -160,10 +160,10 @@ mod tests {
 
     #[test]
     fn products_have_their_rates() {
-        // a = (1, t, t²) and b = (t, 1, 1) at t = 2: a·b = 2 t + t², with the rates 2 + 2 t and 2.
+        // a = (1, t, t²) and b = (t, t, 1) at t = 2: a·b = t + 2 t², with the rates 1 + 4 t and 4.
         let a = [[1.0, 2.0, 4.0], [0.0, 1.0, 4.0], [0.0, 0.0, 2.0]];
-        let b = [[2.0, 1.0, 1.0], [1.0, 0.0, 0.0], [0.0; 3]];
-        assert_eq!(product(&a, &b), [8.0, 6.0, 2.0]);
+        let b = [[2.0, 2.0, 1.0], [1.0, 1.0, 0.0], [0.0; 3]];
+        assert_eq!(product(&a, &b), [10.0, 9.0, 4.0]);
     }
 
     /// A state with a quaternion that is not of unit length.

@@ -12,6 +12,8 @@
 mod motor_braking;
 mod redundancy;
 
+use delassus_solve::linalg::UnionFind;
+
 use super::model::Model;
 use crate::collision::{Collider, Contact, ContactRows};
 use crate::world;
@@ -170,26 +172,13 @@ impl Linearizer {
 
 /// Whether joints close loops: more of them than trees have branches.
 fn has_loops(world: &World) -> bool {
+    let mut sets = UnionFind::new(world.bodies.len());
     // All fixed bodies are one.
-    let mut parent: Vec<usize> = (0..world.bodies.len()).collect();
-    let ground = world.bodies.iter().position(|body| body.fixed);
-    for (i, _) in world.bodies.iter().enumerate().filter(|(_, body)| body.fixed) {
-        parent[i] = ground.unwrap_or(i);
+    let fixed: Vec<usize> = (0..world.bodies.len()).filter(|&i| world.bodies[i].fixed).collect();
+    for pair in fixed.windows(2) {
+        sets.join(pair[0], pair[1]);
     }
-    fn root(parent: &[usize], mut i: usize) -> usize {
-        while parent[i] != i {
-            i = parent[i];
-        }
-        i
-    }
-    for joint in &world.joints {
-        let [a, b] = joint.bodies.map(|b| root(&parent, b));
-        if a == b {
-            return true;
-        }
-        parent[a.max(b)] = a.min(b);
-    }
-    false
+    world.joints.iter().any(|joint| !sets.join(joint.bodies[0], joint.bodies[1]))
 }
 
 #[cfg(test)]
