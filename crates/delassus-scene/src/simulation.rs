@@ -5,8 +5,8 @@
 //! ```
 //!
 //! They start and step as the command `run` does with time stepping: joints closed, bodies separated, the
-//! options of `[simulation]`; so they give its bits. A file that asks for event-driven integration is stepped
-//! all the same.
+//! options of `[simulation]`; so they give its bits. A simulation steps in time: a file that asks for
+//! event-driven integration gives none, but its scene can be loaded.
 //!
 //! ```
 //! let mut sim = delassus_scene::simulation_from_text(r#"
@@ -32,7 +32,7 @@ use thiserror::Error;
 use crate::diagnostic::FileError;
 use crate::document::MAX_FILE;
 use crate::import::read_xml;
-use crate::world_file::{WorldFile, WorldSimulation, read_world};
+use crate::world_file::{Integrator, WorldFile, WorldSimulation, read_world};
 use crate::xml::Imported;
 
 /// What a file says of a world and how to move it.
@@ -44,6 +44,8 @@ pub struct LoadedScene {
     pub options: StepOptions,
     /// The end that the file asks for, s.
     pub t_end: Option<f64>,
+    /// The integrator that the file asks for.
+    pub integrator: Option<Integrator>,
     /// Elements and attributes of a URDF or MJCF file that were not read.
     pub not_read: Vec<String>,
 }
@@ -77,6 +79,12 @@ pub enum LoadError {
         /// What is wrong, and where.
         error: FileError,
     },
+    /// It asks for event-driven integration, and a simulation steps in time.
+    #[error(
+        "`simulation.integrator` is \"event-driven\", expected \"time-stepping\" or no such key for a simulation; \
+         `delassus::events::run_events` integrates event-driven"
+    )]
+    EventDriven,
     /// What it says cannot start to move.
     #[error(transparent)]
     Simulation(#[from] SimulationError),
@@ -125,12 +133,17 @@ pub fn load_scene(path: impl AsRef<Path>) -> Result<LoadedScene, LoadError> {
 impl LoadedScene {
     fn new(file: WorldFile, not_read: Vec<String>) -> LoadedScene {
         let WorldFile { world, state, simulation, .. } = file;
-        let options = step_options(&simulation);
-        LoadedScene { scene: Scene { world, state }, options, t_end: simulation.t_end, not_read }
+        let (options, integrator) = (step_options(&simulation), simulation.integrator);
+        let scene = Scene { world, state };
+        LoadedScene { scene, options, t_end: simulation.t_end, integrator, not_read }
     }
 
-    /// A simulation that starts there.
+    /// A simulation that starts there. Refuses a file that asks for event-driven integration;
+    /// [`Simulation::new`] steps its scene all the same.
     pub fn simulate(self) -> Result<Simulation, LoadError> {
+        if self.integrator == Some(Integrator::EventDriven) {
+            return Err(LoadError::EventDriven);
+        }
         Ok(Simulation::new(self.scene, self.options)?)
     }
 }
@@ -162,6 +175,20 @@ mod tests {
         assert_eq!((options.dt, options.tolerance), (2e-3, 1e-8));
         assert_eq!(options.law, delassus::stepping::FrictionLaw::Ccp);
         assert_eq!(options.method, "newton".parse().unwrap());
+    }
+
+    #[test]
+    fn a_file_that_asks_for_event_driven_integration_is_not_stepped_in_silence() {
+        let text = |integrator: &str| {
+            format!(
+                "world = {{}}\nbody = [{{ name = \"ball\", mass = 1, inertia = [1, 1, 1] }}]\n\
+                 simulation.integrator = \"{integrator}\"\n"
+            )
+        };
+        assert!(simulation_from_text(&text("time-stepping")).is_ok());
+        let error = simulation_from_text(&text("event-driven")).map(|_| ()).unwrap_err();
+        assert!(matches!(error, LoadError::EventDriven), "{error}");
+        assert!(error.to_string().starts_with("`simulation.integrator` is \"event-driven\""), "{error}");
     }
 
     #[test]

@@ -301,7 +301,7 @@ fn uniqueness_is_computed_where_it_is_asked() {
     let mut scene = Scene::default();
     scene.add(Body::ground());
     scene.add(Body::ball("ball", 1.0, 0.1).at(0.1 * DVec3::Z));
-    let mut sim = Simulation::new(scene, options(1e-3)).unwrap();
+    let sim = Simulation::new(scene, options(1e-3)).unwrap();
     assert_eq!(sim.contacts_now().unwrap()[0].unique, Uniqueness::Unique);
     assert_eq!(Uniqueness::Interval { least: 0.0, largest: 2.0 }.to_string(), "from 0 to 2 N");
 }
@@ -403,4 +403,75 @@ fn several_actuators_are_told_apart() {
     sim.set_actuator("slide", 1, 3.0).unwrap();
     sim.run_until(0.1, |_| {}).unwrap();
     assert!((sim.joint("slide").unwrap().velocity - 0.2).abs() < 1e-12);
+}
+
+/// A ball that is set 5 cm into the ground: the contact that the next step finds carries its weight, and the
+/// ball is where it was set until that step is made.
+#[test]
+fn reading_contacts_moves_nothing() {
+    let mut scene = Scene::default();
+    scene.add(Body::ground());
+    scene.add(Body::ball("ball", 2.0, 0.1).at(DVec3::new(0.0, 0.0, 1.0)));
+    let mut sim = Simulation::new(scene, options(1e-3)).unwrap();
+    sim.set_pose("ball", Pose { position: DVec3::new(0.0, 0.0, 0.05), ..Pose::IDENTITY }).unwrap();
+    let before = bits(sim.state());
+    let now = sim.contacts_now().unwrap();
+    assert_eq!(bits(sim.state()), before);
+    assert_eq!(now.len(), 1);
+    assert!((now[0].normal_force - 2.0 * G).abs() < 1e-6 && now[0].gap.abs() < 1e-7, "{:?}", now[0]);
+    sim.step().unwrap();
+    assert!((sim.body("ball").unwrap().position().z - 0.1).abs() < 1e-7);
+}
+
+/// A pushed block beside a hanging cart: what is set after a step changes neither the forces of that step nor
+/// what its contacts did in it.
+#[test]
+fn forces_of_a_step_stay_those_of_its_end() {
+    let mut scene = block_on_ground(0.5);
+    let rail = scene.add(Body::fixed("rail", vec![]));
+    let cart = scene.add(Body::block("cart", 3.0, DVec3::splat(0.1)).at(DVec3::new(0.0, 0.0, 5.0)));
+    let frame = Pose::along(DVec3::new(0.0, 0.0, 5.0), DVec3::X);
+    scene.join([rail, cart], frame, Joint::prismatic("slide"));
+    let mut sim = Simulation::new(scene, options(1e-3)).unwrap();
+    sim.run_until(0.01, |_| {}).unwrap();
+    let (contacts, held) = (sim.contacts(), sim.joint_force("slide").unwrap());
+    assert!(contacts.len() == 4 && contacts.iter().all(|c| c.mode == Mode::Stick));
+    assert!((held.force - 3.0 * G * DVec3::Z).length() < 1e-6, "{held:?}");
+    sim.set_velocity("block", DVec3::X).unwrap();
+    let turned = DQuat::from_rotation_x(1.0);
+    sim.set_pose("cart", Pose { position: DVec3::new(1.0, 0.0, 5.0), rotation: turned }).unwrap();
+    assert_eq!((sim.contacts(), sim.joint_force("slide").unwrap()), (contacts.clone(), held));
+    let other = Simulation::from_snapshot(&sim.save()).unwrap();
+    assert_eq!(other.contacts(), contacts);
+    sim.step().unwrap();
+    assert!(sim.contacts().iter().all(|c| c.mode == Mode::Slide));
+}
+
+/// A force beyond all numbers: the step that cannot be made leaves everything as it was, and without the
+/// force the motion goes on with the bits of one that never had it.
+#[test]
+fn a_step_that_fails_leaves_the_state_before_it() {
+    for contact in [false, true] {
+        let mut scene = if contact { block_on_ground(0.5) } else { Scene::default() };
+        scene.add(Body::ball("ball", 0.1, 0.1).at(DVec3::new(0.0, 0.0, 5.0)));
+        let mut sim = Simulation::new(scene.clone(), options(1e-3)).unwrap();
+        let mut other = Simulation::new(scene, options(1e-3)).unwrap();
+        sim.run_until(0.01, |_| {}).unwrap();
+        other.run_until(0.01, |_| {}).unwrap();
+        let (before, contacts) = (bits(sim.state()), sim.contacts());
+        sim.set_force("ball", DVec3::X * f64::MAX).unwrap();
+        // With a contact the solve refuses the numbers, without one the state is the first to have them.
+        let error = sim.step().unwrap_err();
+        let diverged = SimulationError::Diverged { t: sim.time(), body: "ball".into() };
+        assert!(
+            if contact { matches!(error, SimulationError::Step { .. }) } else { error == diverged },
+            "{error}"
+        );
+        assert!(sim.state().bodies.iter().all(|s| s.is_finite()));
+        assert_eq!((bits(sim.state()), sim.contacts()), (before, contacts));
+        sim.set_force("ball", DVec3::ZERO).unwrap();
+        sim.run_until(0.02, |_| {}).unwrap();
+        other.run_until(0.02, |_| {}).unwrap();
+        assert_eq!(bits(sim.state()), bits(other.state()));
+    }
 }

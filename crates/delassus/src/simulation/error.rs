@@ -77,9 +77,7 @@ pub enum SimulationError {
         /// What is wrong.
         problem: InvalidProblem,
     },
-    /// Positions or velocities that are not finite. The state is that of the step; [`restore`] leads back.
-    ///
-    /// [`restore`]: super::Simulation::restore
+    /// A step would end in positions or velocities that are not finite. The state is the one before it.
     #[error("the step at {t} s gave numbers that are not finite, first for body `{body}`")]
     Diverged {
         /// Time at the start of the step, s.

@@ -37,7 +37,7 @@
 //! let mut scene = Scene::default();
 //! scene.add(Body::ground());
 //! scene.add(Body::block("block", 4.0, DVec3::splat(0.5)).at(DVec3::new(0.0, 0.0, 0.5)));
-//! let mut sim = Simulation::new(scene, StepOptions::default())?;
+//! let sim = Simulation::new(scene, StepOptions::default())?;
 //! let contacts = sim.contacts_now()?;
 //! let weight: f64 = contacts.iter().map(|c| c.normal_force).sum();
 //! assert!((weight - 4.0 * 9.81).abs() < 1e-6);
@@ -65,7 +65,7 @@ use crate::stepping;
 use crate::stepping::{
     StartReport, StepFailure, StepLength, StepOptions, StepReport, Stepper, no_time_left, prepare_start,
 };
-use crate::world::{BodyId, BodyState, JointId, Pose, Scene, World, WorldState, energy, joint_coordinate};
+use crate::world::{BodyId, JointId, Pose, Scene, World, WorldState, energy, joint_coordinate};
 
 /// A world in motion: owns its model and its state.
 ///
@@ -77,6 +77,17 @@ pub struct Simulation {
     start: StartReport,
     report: Option<StepReport>,
     changed: Changed,
+    /// Where positions or velocities were set since the last step: its forces.
+    forces: Option<StepForces>,
+    /// Where the step that is being made began, in memory that is kept.
+    before: stepping::Snapshot,
+}
+
+/// The mean forces of a step, read while the stepper still stands at its end.
+#[derive(Clone, Debug)]
+struct StepForces {
+    contacts: Vec<ContactForce>,
+    joints: Vec<[DVec3; 2]>,
 }
 
 /// What was set since the last step, and must be linearized before the next.
@@ -98,6 +109,7 @@ pub struct Snapshot {
     start: StartReport,
     report: Option<StepReport>,
     changed: Changed,
+    forces: Option<StepForces>,
 }
 
 impl Snapshot {
@@ -240,14 +252,17 @@ impl Simulation {
         crate::world::check_world(&world, &state)?;
         let start = prepare_start(&world, &mut state)?;
         let stepper = Stepper::new(world, state, options)?;
-        Ok(Simulation { stepper, dt: options.dt, start, report: None, changed: Changed::Nothing })
+        let before = stepper.snapshot();
+        let (report, changed, forces) = (None, Changed::Nothing, None);
+        Ok(Simulation { stepper, dt: options.dt, start, report, changed, forces, before })
     }
 
     /// A simulation that goes on from a snapshot, with the same bits as the one that made it.
     pub fn from_snapshot(snapshot: &Snapshot) -> Result<Self, SimulationError> {
-        let Snapshot { world, stepper, options, dt, start, report, changed } = snapshot.clone();
-        let stepper = Stepper::resume(world, stepper, options)?;
-        Ok(Simulation { stepper, dt, start, report, changed })
+        let Snapshot { world, stepper: before, options, dt, start, report, changed, forces } =
+            snapshot.clone();
+        let stepper = Stepper::resume(world, before.clone(), options)?;
+        Ok(Simulation { stepper, dt, start, report, changed, forces, before })
     }
 
     /// Time, s.
@@ -310,18 +325,25 @@ impl Simulation {
         }
     }
 
-    /// Mean force and moment of a joint in the last step, by name or id.
+    /// Mean force and moment of a joint in the last step, by name or id. What is set after the step does not
+    /// change them.
     pub fn joint_force<'k>(&self, key: impl Into<JointKey<'k>>) -> Result<JointForce, SimulationError> {
         let id = self.joint_id(key)?;
-        let [force, moment] = self.stepper.joint_forces()[id.index()];
+        let [force, moment] = match &self.forces {
+            Some(last) => last.joints[id.index()],
+            None => self.stepper.joint_forces()[id.index()],
+        };
         Ok(JointForce { force, moment })
     }
 
-    /// All contacts within range with their mean forces of the last step: zero before the first. Whether they
-    /// are unique is not computed here ([`Uniqueness::Unknown`]); [`StepReport::non_unique`] says whether
+    /// All contacts within range at the end of the last step with their mean forces in it, zero before the
+    /// first. What is set after the step does not change them. Whether they are unique is not computed here ([`Uniqueness::Unknown`]); [`StepReport::non_unique`] says whether
     /// others were found, and [`Simulation::contacts_now`] computes intervals.
     pub fn contacts(&self) -> Vec<ContactForce> {
-        contact::mean_forces(&self.stepper)
+        match &self.forces {
+            Some(last) => last.contacts.clone(),
+            None => contact::mean_forces(&self.stepper),
+        }
     }
 
     /// The contacts between two bodies, by name or id, in either order; see [`Simulation::contacts`].
@@ -339,14 +361,23 @@ impl Simulation {
     /// All contacts within range with the forces at this instant, those that the next step would begin with,
     /// and whether they are unique. Where they are not, the forces are those of least norm, with the interval
     /// of every normal force. Takes a solve and, where forces are not unique, two cone programs per contact.
-    pub fn contacts_now(&mut self) -> Result<Vec<ContactForce>, SimulationError> {
-        self.settle()?;
+    ///
+    /// Where positions or velocities were set since the last step, the contacts are those of the state that
+    /// the next step prepares from them, with joints closed and bodies separated. The simulation itself stays
+    /// as it was set.
+    pub fn contacts_now(&self) -> Result<Vec<ContactForce>, SimulationError> {
+        if self.changed > Changed::Nothing {
+            let mut prepared = Simulation::from_snapshot(&self.save())?;
+            prepared.settle()?;
+            return prepared.contacts_now();
+        }
         let t = self.time();
         let forces = self.stepper.forces().map_err(|problem| SimulationError::Step { t, problem })?;
         Ok(contact::forces_now(&self.stepper, &forces))
     }
 
-    /// One step. That it was not solved to the tolerance is no error: the report says so.
+    /// One step. That it was not solved to the tolerance is no error: the report says so. On an error no time
+    /// has passed, and the state is the one from which the step began.
     pub fn step(&mut self) -> Result<StepReport, SimulationError> {
         self.step_of(self.dt)
     }
@@ -395,6 +426,7 @@ impl Simulation {
             start: self.start.clone(),
             report: self.report.clone(),
             changed: self.changed,
+            forces: self.forces.clone(),
         }
     }
 
@@ -410,13 +442,23 @@ impl Simulation {
             self.stepper.set_dt(length)?;
         }
         let t = self.time();
-        let report = self.stepper.step().map_err(|problem| SimulationError::Step { t, problem })?;
-        if let Some(i) = self.state().bodies.iter().position(|s| !is_finite(s)) {
-            let body = self.world().bodies[i].name.clone();
-            return Err(SimulationError::Diverged { t, body });
+        self.stepper.snapshot_into(&mut self.before);
+        let made = self.stepper.step().map_err(|problem| SimulationError::Step { t, problem });
+        let diverged = self.state().bodies.iter().position(|s| !s.is_finite());
+        match (made, diverged) {
+            (Ok(report), None) => {
+                self.report = Some(report.clone());
+                Ok(report)
+            }
+            (made, diverged) => {
+                let body = diverged.map(|i| self.world().bodies[i].name.clone());
+                // A stepper of its own: what failed may have left numbers that are not finite anywhere.
+                let (world, options) = (self.stepper.world().clone(), *self.stepper.options());
+                self.stepper = Stepper::resume(world, self.before.clone(), options)?;
+                made?;
+                Err(SimulationError::Diverged { t, body: body.unwrap_or_default() })
+            }
         }
-        self.report = Some(report.clone());
-        Ok(report)
     }
 
     /// Makes what was set ready for a step. Positions that were set are prepared as those of a start are; on
@@ -435,13 +477,8 @@ impl Simulation {
         }
         if self.changed > Changed::Nothing {
             self.stepper.relinearize();
-            self.changed = Changed::Nothing;
+            (self.changed, self.forces) = (Changed::Nothing, None);
         }
         Ok(())
     }
-}
-
-fn is_finite(s: &BodyState) -> bool {
-    let (pose, v, w) = (&s.pose, s.velocity, s.angular_velocity);
-    pose.position.is_finite() && pose.rotation.is_finite() && v.is_finite() && w.is_finite()
 }

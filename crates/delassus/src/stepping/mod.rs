@@ -204,14 +204,28 @@ impl Stepper {
 
     /// What is needed to go on from here.
     pub fn snapshot(&self) -> Snapshot {
+        let mut snapshot = Snapshot {
+            state: WorldState { t: 0.0, bodies: vec![], coordinates: vec![] },
+            steps: 0,
+            start: 0.0,
+            row_impulse: vec![],
+            contact_impulse: vec![],
+        };
+        self.snapshot_into(&mut snapshot);
+        snapshot
+    }
+
+    /// The same, in the memory of another snapshot.
+    pub fn snapshot_into(&self, out: &mut Snapshot) {
+        let WorldState { t, bodies, coordinates } = &self.state;
+        out.state.t = *t;
+        out.state.bodies.clone_from(bodies);
+        out.state.coordinates.clone_from(coordinates);
+        (out.steps, out.start) = (self.clock.steps, self.clock.start);
+        out.row_impulse.clone_from(&self.impulses.rows);
         let contacts = self.linearization.contacts().iter().zip(&self.impulses.contacts);
-        Snapshot {
-            state: self.state.clone(),
-            steps: self.clock.steps,
-            start: self.clock.start,
-            row_impulse: self.impulses.rows.clone(),
-            contact_impulse: contacts.map(|(c, r)| (c.bodies, c.shapes, c.feature, *r)).collect(),
-        }
+        out.contact_impulse.clear();
+        out.contact_impulse.extend(contacts.map(|(c, r)| (c.bodies, c.shapes, c.feature, *r)));
     }
 
     /// Positions and velocities now.
