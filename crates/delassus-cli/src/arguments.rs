@@ -38,7 +38,7 @@ pub fn scheme() -> impl TypedValueParser<Value = Scheme> {
 pub fn integrator() -> impl TypedValueParser<Value = Integrator> {
     parser(Integrator::ALL, |integrator| match integrator {
         Integrator::TimeStepping => "Steps of one length, impacts inside of them",
-        Integrator::EventDriven => "From event to event",
+        Integrator::EventDriven => "Event-driven: smooth motion between located events",
     })
 }
 
@@ -49,7 +49,7 @@ pub fn impact_law() -> impl TypedValueParser<Value = ImpactLaw> {
         ImpactLaw::Newton | ImpactLaw::NewtonMatrix(_) => "The ratio of normal velocities",
         ImpactLaw::Poisson => "The ratio of percussions",
         ImpactLaw::Energetic => {
-            "The ratio of works; of one contact from event to event, in time steps contact after contact"
+            "The ratio of works; event-driven for one contact, in time steps contact after contact"
         }
         ImpactLaw::Sequence => "One contact after the other",
     })

@@ -46,7 +46,7 @@ enum Command {
     Solve(commands::SolveArgs),
     /// All solvers on all problems: table and performance profile
     Compare(commands::CompareArgs),
-    /// Write a problem in another format, and tell what is lost
+    /// Write a problem in another format, and report what is lost
     Convert(commands::ConvertArgs),
 }
 

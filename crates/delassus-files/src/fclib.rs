@@ -22,7 +22,7 @@ pub fn parse(path: &Path, bytes: Vec<u8>) -> Result<Read, FileError> {
     // Deflate packs a thousandfold at most: a set that claims more numbers than that is damaged.
     let most = bytes.len().saturating_mul(1100) / 4 + 64;
     // What is cut off may be data that nobody asks for, but nobody knows that.
-    if let Some(length) = length_told(&bytes).filter(|length| *length > bytes.len() as u64) {
+    if let Some(length) = declared_length(&bytes).filter(|length| *length > bytes.len() as u64) {
         let expected = format!("{length} bytes, as the file says of itself");
         return Err(FileError::content(path, "the end of the file", expected, bytes.len().to_string()));
     }
@@ -54,7 +54,7 @@ pub fn parse(path: &Path, bytes: Vec<u8>) -> Result<Read, FileError> {
 
 /// The length that a file says it has, in its superblock; `None` where there is none, or one with numbers of
 /// another width.
-fn length_told(bytes: &[u8]) -> Option<u64> {
+fn declared_length(bytes: &[u8]) -> Option<u64> {
     let numbers = |from: usize, count: usize| bytes.get(from..from.checked_add(count)?);
     // The superblock comes first, or after a block of the user of 512 bytes, 1024, 2048 and so on.
     let places = std::iter::once(0).chain((9..40).map(|k| 1_usize << k));

@@ -401,7 +401,7 @@ mod tests {
     }
 
     #[test]
-    fn the_kind_is_told() {
+    fn the_kind_is_read() {
         assert_eq!(kind_by_name(Path::new("a/lcp_x.dat")), Some(Kind::Lcp));
         assert_eq!(kind_by_name(Path::new("a/X_mlcp.dat")), Some(Kind::Mlcp));
         assert_eq!(kind_by_name(Path::new("fc3d/Box.dat")), Some(Kind::Contacts));
@@ -432,7 +432,7 @@ mod tests {
     }
 
     #[test]
-    fn bad_files_are_told_with_their_place() {
+    fn bad_files_are_reported_with_their_place() {
         let expected = "lcp_a.dat:4: expected the matrix, a finite number, found \"x\"";
         assert_eq!(message("lcp_a.dat", "2\n0 2 2\n2 2\n1 x 3 4\n5 6"), expected);
         for bad in ["nan", "inf", "1e999"] {
@@ -491,7 +491,7 @@ mod tests {
     }
 
     #[test]
-    fn bad_contacts_are_told_with_their_place() {
+    fn bad_contacts_are_reported_with_their_place() {
         for (name, text, expected) in [
             (
                 "fc3d_a.dat",

@@ -103,7 +103,7 @@ fn joints_go_through_fclib() {
 }
 
 #[test]
-fn bad_json_is_told() {
+fn bad_json_is_refused() {
     for (text, expected) in [
         (r#"{"kind": "lcp", "matrix": [[1, 2], [3]], "vector": [5, 6]}"#, "expected 2, found 1"),
         ("{\"kind\": \"lcp\",\n \"matrx\": []}", "a.json:2"),
@@ -139,7 +139,7 @@ fn bad_json_is_told() {
 }
 
 #[test]
-fn damaged_hdf5_is_told() {
+fn damaged_hdf5_is_refused() {
     let path = Path::new("a.hdf5");
     let laws = vec![Law::Coulomb { mu: 0.3 }; 2];
     let bytes = fclib::format(path, &local(laws.clone(), &[(0, 0, 1.0), (5, 5, 2.0)], 0.7)).unwrap();

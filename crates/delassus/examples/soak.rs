@@ -259,7 +259,7 @@ fn main() {
     });
     let get = |x: &AtomicU64| x.load(Ordering::Relaxed);
     println!(
-        "{} worlds, {} steps in {:.1} s: {} unsolved (told; {} of them by the residual), {} with an overlap above 0.01 mm, {} with a joint open by more \
+        "{} worlds, {} steps in {:.1} s: {} unsolved (reported; {} of them by the residual), {} with an overlap above 0.01 mm, {} with a joint open by more \
          than 1e-8, {} worlds lost",
         worlds,
         get(&tally.steps),

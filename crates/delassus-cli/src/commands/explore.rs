@@ -47,7 +47,7 @@ pub struct ExploreArgs {
     /// Law of impact [default: of the file, else moreau]
     #[arg(long, value_parser = impact_law())]
     pub impact_law: Option<ImpactLaw>,
-    /// Let contacts that touch and approach at the start strike there; else they are an error
+    /// Apply the impact law to contacts that touch and approach at the start; else they are an error
     #[arg(long)]
     pub impact_at_start: bool,
     /// Draw the tree here: .svg or .png

@@ -94,7 +94,7 @@ pub fn draw_tree(system: &System, tree: &MotionTree<'_>, [start, end]: [f64; 2])
     picture.title([LEFT, 26.0], format!("All motions: {name}"));
     let left_out = count(tree) - list.len();
     if left_out > 0 {
-        picture.text([LEFT, 48.0], format!("{left_out} more are not drawn; --json tells all"), Anchor::Start);
+        picture.text([LEFT, 48.0], format!("{left_out} more are not drawn; --json lists all"), Anchor::Start);
     }
     let axis = Axis {
         label: "t, s".into(),

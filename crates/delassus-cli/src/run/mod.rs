@@ -61,7 +61,7 @@ fn refuse_event_driven(args: &RunArgs) -> Result<(), String> {
     ];
     match given.iter().find(|(_, given)| *given) {
         Some((option, _)) => Err(format!(
-            "error: {option} belongs to motion from event to event (--integrator event-driven), this run goes in time steps\n"
+            "error: {option} belongs to event-driven integration (--integrator event-driven), this run goes in time steps\n"
         )),
         None => Ok(()),
     }

@@ -63,7 +63,7 @@ fn move_subject(scene: &Subject<'_>, args: &RunArgs) -> Result<u8, String> {
     {
         let name = path.display();
         return Err(format!(
-            "error: {name}: expected a file that ends in .csv, .svg or .png from event to event\n"
+            "error: {name}: expected a file that ends in .csv, .svg or .png for event-driven integration\n"
         ));
     }
     if !args.plot.is_empty() && !args.output.iter().any(pictures) {
@@ -141,7 +141,7 @@ fn refuse_time_stepping(args: &RunArgs) -> Result<(), String> {
     ];
     match given.iter().find(|(_, given)| *given) {
         Some((option, _)) => {
-            Err(format!("error: {option} belongs to time stepping, this run goes from event to event\n"))
+            Err(format!("error: {option} belongs to time stepping, this run is event-driven\n"))
         }
         None => Ok(()),
     }
@@ -414,7 +414,7 @@ fn events_in_words(system: &System, run: &Trajectory, style: Style) -> String {
     for (k, event) in run.events.iter().enumerate() {
         // The first and the last, half each.
         if left_out > 0 && k == SHOWN / 2 {
-            out += &format!("  {:>18}  and {left_out} more; --json tells all\n", "…");
+            out += &format!("  {:>18}  and {left_out} more; --json lists all\n", "…");
         }
         if left_out > 0 && (SHOWN / 2..SHOWN / 2 + left_out).contains(&k) {
             continue;

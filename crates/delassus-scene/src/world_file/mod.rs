@@ -170,7 +170,7 @@ pub struct WorldSimulation {
 pub enum Integrator {
     /// Steps of one length, impacts inside of them.
     TimeStepping,
-    /// From event to event.
+    /// Smooth motion between located events.
     EventDriven,
 }
 

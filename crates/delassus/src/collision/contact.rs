@@ -75,8 +75,8 @@ impl Features {
         }
     }
 
-    /// The same features after each body's directions were turned.
-    pub fn turned(self, a: DQuat, b: DQuat) -> Features {
+    /// The same features with the directions of each body rotated.
+    pub fn rotated(self, a: DQuat, b: DQuat) -> Features {
         match self {
             Features::FaceOfA(n) => Features::FaceOfA(a * n),
             Features::FaceOfB(n) => Features::FaceOfB(b * n),

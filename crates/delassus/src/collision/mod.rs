@@ -386,7 +386,7 @@ fn finish(
         contact.normal = world.rotation * normal;
         contact.point = world.point(point);
         contact.core = [a.pose.point(contact.core[0]), b.pose.point(contact.core[1])];
-        contact.features = contact.features.turned(a.pose.rotation, b.pose.rotation);
+        contact.features = contact.features.rotated(a.pose.rotation, b.pose.rotation);
         contact.bodies = [a.body, b.body];
         contact.shapes = [a.shape, b.shape];
         if flipped {

@@ -322,7 +322,7 @@ impl std::fmt::Display for Ending {
             Ending::Unresolved { contact } => {
                 write!(
                     f,
-                    "whether contact `{contact}` closes cannot be told: its gap stays within rounding of zero"
+                    "whether contact `{contact}` closes is not decided: its gap stays within rounding of zero"
                 )
             }
             Ending::Failed(error) => write!(f, "{error}"),
@@ -346,7 +346,7 @@ impl std::fmt::Display for Ending {
                 write!(
                     f,
                     "the energetic law is defined for one contact, and {found} touch at the impact: {contacts}; the law \
-                     `sequence` strikes one after the other by the same rule"
+                     `sequence` applies the same rule to one after the other"
                 )
             }
         }

@@ -183,7 +183,7 @@ fn a_start_close_to_a_surface_is_taken_as_it_is() {
 
 /// What rests close to a surface, or overlaps it, is projected onto it, and that is reported.
 #[test]
-fn a_start_that_is_put_right_is_told() {
+fn a_start_that_is_put_right_is_reported() {
     for x in [1e-7, -1e-7, 8e-7] {
         let run = done(&ball("x", x, 0.5), &[], 1.0);
         assert!(run.events.is_empty(), "{:?}", run.events);

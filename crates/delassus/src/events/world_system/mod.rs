@@ -31,7 +31,7 @@ pub const MOST_BODIES: usize = 12;
 pub enum WorldSystemError {
     /// Too many bodies.
     #[error(
-        "{found} bodies move, expected at most {MOST_BODIES} from event to event; time stepping moves more"
+        "{found} bodies move, expected at most {MOST_BODIES} for event-driven integration; time stepping moves more"
     )]
     TooManyBodies {
         /// How many.
@@ -39,7 +39,7 @@ pub enum WorldSystemError {
     },
     /// Two shapes without a formula for their gap.
     #[error(
-        "`{first}` and `{second}` may touch as {shapes}; from event to event bodies touch as balls, and balls, boxes, \
+        "`{first}` and `{second}` may touch as {shapes}; in event-driven integration bodies touch as balls, and balls, boxes, \
          capsules and hulls touch fixed planes"
     )]
     Contact {
@@ -51,7 +51,7 @@ pub enum WorldSystemError {
         shapes: String,
     },
     /// A joint that is not known here.
-    #[error("joint `{joint}`: {what} cannot move from event to event yet; time stepping moves it")]
+    #[error("joint `{joint}`: {what} has no event-driven integration yet; time stepping moves it")]
     Joint {
         /// Name.
         joint: String,
@@ -59,13 +59,13 @@ pub enum WorldSystemError {
         what: &'static str,
     },
     /// A constant moment on a body.
-    #[error("body `{body}`: a moment on it cannot act from event to event yet; time stepping moves it")]
+    #[error("body `{body}`: a moment on it has no event-driven integration yet; time stepping moves it")]
     Moment {
         /// Name.
         body: String,
     },
     /// Rolling friction.
-    #[error("rolling friction between `{first}` and `{second}` cannot act from event to event yet")]
+    #[error("rolling friction between `{first}` and `{second}` has no event-driven integration yet")]
     Rolling {
         /// One body.
         first: String,
