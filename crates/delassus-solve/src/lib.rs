@@ -41,6 +41,11 @@ pub mod linalg;
 pub mod modes;
 pub mod problem;
 
+#[cfg(test)]
+#[allow(dead_code, reason = "the tests in `tests` use the rest")]
+#[path = "../tests/support/random.rs"]
+mod random;
+
 pub use contact::{ContactOptions, Solution};
 pub use linalg::Matrix;
 pub use problem::{InvalidProblem, Law, Status};

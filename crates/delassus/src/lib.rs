@@ -90,6 +90,11 @@ pub mod simulation;
 pub mod stepping;
 pub mod world;
 
+#[cfg(test)]
+#[allow(dead_code, reason = "the tests of `delassus-solve` use the rest")]
+#[path = "../../delassus-solve/tests/support/random.rs"]
+mod random;
+
 /// The code of the README, compiled and run as a test.
 #[cfg(doctest)]
 #[doc = include_str!("../../../README.md")]

@@ -100,14 +100,10 @@ mod tests {
     #[test]
     fn p_matrix_agrees_with_determinants() {
         // Minors by another road: LU determinants of all principal submatrices of pseudo-random matrices.
-        let mut seed = 7u64;
-        let mut next = || {
-            seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-            ((seed >> 33) as f64 / (1u64 << 31) as f64) * 2.0 - 1.0
-        };
+        let mut random = crate::random::Random(7);
         let (mut yes, mut no) = (0, 0);
         for _ in 0..200 {
-            let a = Matrix::from_fn(4, 4, |i, j| if i == j { 1.0 } else { 1.3 * next() });
+            let a = Matrix::from_fn(4, 4, |i, j| if i == j { 1.0 } else { random.between(-1.3, 1.3) });
             let direct = (1usize..16).all(|set| {
                 let rows: Vec<usize> = (0..4).filter(|k| set >> k & 1 == 1).collect();
                 determinant(&a.select(&rows, &rows)) > 0.0

@@ -272,13 +272,8 @@ mod tests {
         /// Larger, with a known point inside: 50 unknowns, 200 rows, half of them copies or combinations.
         #[test]
         fn large_degenerate_programs(seed in 0u64..1000) {
-            let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
-            let mut next = || {
-                state ^= state << 13;
-                state ^= state >> 7;
-                state ^= state << 17;
-                (state >> 11) as f64 / (1u64 << 53) as f64 - 0.5
-            };
+            let mut random = crate::random::Random(seed);
+            let mut next = || random.centred();
             let (k, half) = (20 + (seed % 31) as usize, 100);
             let base = Matrix::from_fn(half, k, |_, _| next());
             let g = base.stack(&Matrix::from_fn(half, k, |i, j| {

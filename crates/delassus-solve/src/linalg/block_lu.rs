@@ -237,19 +237,16 @@ mod tests {
     use super::*;
     use crate::linalg::block_matrix::mul_add;
     use crate::linalg::sparse::Sparse;
+    use crate::random::Random;
 
     /// A matrix of n rows of 2 × 2 blocks with a random pattern, dominated by its diagonal.
     fn example(n: usize, seed: u64) -> BlockMatrix<2> {
-        let mut state = seed;
-        let mut next = || {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            (state >> 33) as usize
-        };
+        let mut random = Random(seed);
         let mut entries = Vec::new();
         for i in 0..2 * n {
             entries.push((i, i, 8.0));
             for _ in 0..2 {
-                entries.push((i, next() % (2 * n), (next() % 1000) as f64 / 1000.0 - 0.5));
+                entries.push((i, random.below(2 * n), random.centred()));
             }
         }
         let place: Vec<(usize, usize)> = (0..2 * n).map(|i| (i / 2, i % 2)).collect();

@@ -125,34 +125,30 @@ mod tests {
     use crate::problem::ContactView;
     use crate::problem::Law;
     use crate::problem::{project_cone, project_rolling, residual};
-
-    fn random(seed: &mut u64) -> f64 {
-        *seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (*seed >> 11) as f64 / (1u64 << 53) as f64 - 0.5
-    }
+    use crate::random::Random;
 
     /// BᵀB + ε, q, μ: from well to badly conditioned.
-    fn problem(seed: &mut u64, d: usize) -> (Matrix, Vec<f64>, f64) {
-        let b = Matrix::from_fn(d, d, |_, _| random(seed));
-        let epsilon = 10f64.powf(-8.0 * (random(seed) + 0.5));
+    fn problem(random: &mut Random, d: usize) -> (Matrix, Vec<f64>, f64) {
+        let b = Matrix::from_fn(d, d, |_, _| random.centred());
+        let epsilon = 10f64.powf(-8.0 * (random.centred() + 0.5));
         let w = b.transpose().mul(&b);
         let w = Matrix::from_fn(d, d, |i, j| w[(i, j)] + if i == j { epsilon } else { 0.0 });
-        let mut q: Vec<f64> = (0..d).map(|_| random(seed)).collect();
+        let mut q: Vec<f64> = (0..d).map(|_| random.centred()).collect();
         q[0] = -q[0].abs();
-        (w, q, 10f64.powf(3.0 * random(seed)))
+        (w, q, 10f64.powf(3.0 * random.centred()))
     }
 
     #[test]
     fn every_contact_is_solved() {
-        let mut seed = 1;
+        let mut random = Random(1);
         for _ in 0..20_000 {
-            let (w, q, mu) = problem(&mut seed, 3);
+            let (w, q, mu) = problem(&mut random, 3);
             let block = std::array::from_fn(|i| std::array::from_fn(|j| w[(i, j)]));
             let r = coulomb_space(&block, &[q[0], q[1], q[2]], mu).unwrap();
             let e = residual(&ContactView::new(&w, &q, &[Law::Coulomb { mu }]).unwrap(), &r).relative;
             // Ŵ loses at most the eight digits of the condition number.
             assert!(e < 1e-7, "{w:?} {q:?} {mu} {e}");
-            let (w, q, mu) = problem(&mut seed, 2);
+            let (w, q, mu) = problem(&mut random, 2);
             let block = std::array::from_fn(|i| std::array::from_fn(|j| w[(i, j)]));
             let r = coulomb_plane(&block, &[q[0], q[1]], mu).unwrap();
             let e = residual(&ContactView::new(&w, &q, &[Law::CoulombPlane { mu }]).unwrap(), &r).relative;
@@ -162,11 +158,11 @@ mod tests {
 
     #[test]
     fn the_associated_law_is_solved() {
-        let mut seed = 2;
+        let mut random = Random(2);
         for _ in 0..10_000 {
-            let (w, mut q, mu) = problem(&mut seed, 3);
+            let (w, mut q, mu) = problem(&mut random, 3);
             // q of all kinds: inside of the dual cone, inside of its mirror image, between them.
-            q[0] += random(&mut seed);
+            q[0] += random.centred();
             let block = std::array::from_fn(|i| std::array::from_fn(|j| w[(i, j)]));
             let r = associated_space(&block, &[q[0], q[1], q[2]], mu, &[0.0; 3]).unwrap();
             let e = residual(&ContactView::new(&w, &q, &[Law::Cone { mu }]).unwrap(), &r).relative;
@@ -177,9 +173,9 @@ mod tests {
     /// Against the least value along the edge and inside, by brute force: the associated law is a minimum.
     #[test]
     fn no_point_of_the_cone_is_lower() {
-        let mut seed = 3;
+        let mut random = Random(3);
         for _ in 0..200 {
-            let (w, q, mu) = problem(&mut seed, 3);
+            let (w, q, mu) = problem(&mut random, 3);
             let value = |r: &[f64]| {
                 let wr = w.mul_vec(r);
                 (0..r.len()).map(|i| (0.5 * wr[i] + q[i]) * r[i]).sum::<f64>()
@@ -197,9 +193,9 @@ mod tests {
                 // Rounding of the value, at most.
                 assert!(least <= other + 1e-12 * other.abs(), "{w:?} {q:?} {mu}: {least} {other}");
             }
-            let (w, q, mu) = problem(&mut seed, 2);
+            let (w, q, mu) = problem(&mut random, 2);
             let block = std::array::from_fn(|i| std::array::from_fn(|j| w[(i, j)]));
-            let q = [q[0] + random(&mut seed), q[1]];
+            let q = [q[0] + random.centred(), q[1]];
             let r = associated_plane(&block, &q, mu, &[0.0; 2]).unwrap();
             let laws = [Law::Cone { mu }];
             // The plane is space with a tangent along which nothing happens.
@@ -223,11 +219,11 @@ mod tests {
 
     #[test]
     fn rolling_is_solved() {
-        let mut seed = 4;
+        let mut random = Random(4);
         let (mut unsolved, rounds) = (0, 10_000);
         for _ in 0..rounds {
-            let (w, q, mu) = problem(&mut seed, 5);
-            let nu = 10f64.powf(3.0 * random(&mut seed));
+            let (w, q, mu) = problem(&mut random, 5);
+            let nu = 10f64.powf(3.0 * random.centred());
             let block = std::array::from_fn(|i| std::array::from_fn(|j| w[(i, j)]));
             let Some(r) = rolling(&block, &std::array::from_fn(|c| q[c]), mu, nu) else {
                 unsolved += 1;
@@ -243,14 +239,14 @@ mod tests {
 
     #[test]
     fn associated_rolling_is_solved() {
-        let mut seed = 7;
+        let mut random = Random(7);
         let (mut unsolved, rounds) = (0, 10_000);
         // At how many the moments are at their limit, the friction, both.
         let mut seen = [0; 3];
         for _ in 0..rounds {
-            let (w, mut q, mu) = problem(&mut seed, 5);
-            q[0] += random(&mut seed);
-            let nu = 10f64.powf(3.0 * random(&mut seed));
+            let (w, mut q, mu) = problem(&mut random, 5);
+            q[0] += random.centred();
+            let nu = 10f64.powf(3.0 * random.centred());
             let block = std::array::from_fn(|i| std::array::from_fn(|j| w[(i, j)]));
             let Some(r) = associated_rolling(&block, &std::array::from_fn(|c| q[c]), mu, nu, &[0.0; 5])
             else {
@@ -274,10 +270,10 @@ mod tests {
 
     #[test]
     fn weak_rolling_friction_never_fails() {
-        let mut seed = 5;
+        let mut random = Random(5);
         for k in 0..10_000 {
-            let (w, q, _) = problem(&mut seed, 5);
-            let [mu, nu] = [(); 2].map(|()| 0.6 * (random(&mut seed) + 0.5));
+            let (w, q, _) = problem(&mut random, 5);
+            let [mu, nu] = [(); 2].map(|()| 0.6 * (random.centred() + 0.5));
             let (mu, nu) = (if k % 7 == 0 { 0.0 } else { mu }, if k % 5 == 0 { 0.0 } else { nu });
             let block = std::array::from_fn(|i| std::array::from_fn(|j| w[(i, j)]));
             let r = rolling(&block, &std::array::from_fn(|c| q[c]), mu, nu).unwrap();
@@ -290,15 +286,15 @@ mod tests {
     /// Against many projected steps r ← P_K(r − ρ û) on weak friction and good W, where they contract.
     #[test]
     fn projected_steps_agree() {
-        let mut seed = 6;
+        let mut random = Random(6);
         for _ in 0..50 {
             let mut draw = |d: usize| {
-                let b = Matrix::from_fn(d, d, |_, _| random(&mut seed));
+                let b = Matrix::from_fn(d, d, |_, _| random.centred());
                 let gram = b.transpose().mul(&b);
                 let w = Matrix::from_fn(d, d, |i, j| gram[(i, j)] + if i == j { 1.0 } else { 0.0 });
                 let q: Vec<f64> =
-                    (0..d).map(|c| if c == 0 { -0.5 } else { 4.0 * random(&mut seed) }).collect();
-                (w, q, 0.3 * (random(&mut seed) + 0.5), 0.3 * (random(&mut seed) + 0.5))
+                    (0..d).map(|c| if c == 0 { -0.5 } else { 4.0 * random.centred() }).collect();
+                (w, q, 0.3 * (random.centred() + 0.5), 0.3 * (random.centred() + 0.5))
             };
             let (w, q, mu, nu) = draw(5);
             let mut r = [0.0; 5];

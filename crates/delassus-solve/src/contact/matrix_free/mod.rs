@@ -262,6 +262,7 @@ mod tests {
     use crate::linalg::Sparse;
     use crate::problem::Form;
     use crate::problem::{ContactView, residual, sphere_pile};
+    use crate::random::Random;
 
     fn cones(problem: &ContactProblem) -> Vec<Cone> {
         problem.laws.iter().filter_map(contact::cone_of).collect()
@@ -348,17 +349,12 @@ mod tests {
         assert!(bytes < 2000 * pile.laws.len(), "{} bytes", bytes / pile.laws.len());
     }
 
-    fn random(seed: &mut u64) -> f64 {
-        *seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (*seed >> 11) as f64 / (1u64 << 53) as f64 - 0.5
-    }
-
     /// Bodies of B rows with full blocks of M; each contact of three rows touches the bodies given.
     fn bodies<const B: usize>(many: usize, touched: &[[usize; 2]], law: Law) -> ContactProblem {
-        let (mut seed, d) = (7, law.dim());
+        let (mut random, d) = (Random(7), law.dim());
         let (mut mass, mut h) = (vec![], vec![]);
         for b in 0..many {
-            let a = Matrix::from_fn(B, B, |_, _| random(&mut seed));
+            let a = Matrix::from_fn(B, B, |_, _| random.centred());
             let m = a.transpose().mul(&a);
             for i in 0..B {
                 for j in 0..B {
@@ -371,7 +367,7 @@ mod tests {
         for (k, pair) in touched.iter().enumerate() {
             for &b in pair.iter().filter(|b| **b < many) {
                 for c in 0..d {
-                    h.extend((0..B).map(|i| (B * b + i, d * k + c, random(&mut seed))));
+                    h.extend((0..B).map(|i| (B * b + i, d * k + c, random.centred())));
                 }
             }
         }
@@ -379,8 +375,8 @@ mod tests {
         let form = Form::Global {
             mass: Sparse::from_triplets(B * many, B * many, &mass),
             jacobian_transposed: Sparse::from_triplets(B * many, m, &h),
-            force: (0..B * many).map(|_| random(&mut seed)).collect(),
-            bias: (0..m).map(|_| 0.1 * random(&mut seed)).collect(),
+            force: (0..B * many).map(|_| random.centred()).collect(),
+            bias: (0..m).map(|_| 0.1 * random.centred()).collect(),
         };
         ContactProblem::new(vec![law; touched.len()], form).unwrap()
     }

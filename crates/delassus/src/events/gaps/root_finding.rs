@@ -430,10 +430,9 @@ mod tests {
     /// A gap that noise keeps around zero: the search ends and reports that.
     #[test]
     fn a_search_without_end_ends() {
-        let mut noise = 1_u64;
+        let mut noise = crate::random::Random(1);
         let mut eval = |theta: f64| {
-            noise = noise.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            let x = (noise >> 11) as f64 / (1u64 << 53) as f64;
+            let x = noise.unit();
             GapPoint { theta, gap: 1e-3 * x, rate: x - 0.5 }
         };
         let (a, b) = (eval(0.0), eval(1.0));
