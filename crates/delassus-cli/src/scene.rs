@@ -2,9 +2,8 @@
 
 use std::path::Path;
 
-use delassus_scene::{FileError, SceneKind, SystemFile, read_system, scene_kind};
+use delassus_scene::{FileError, SceneFile, SystemFile, WorldFile, read_scene, read_system};
 use delassus_scene::{Imported, read_xml};
-use delassus_scene::{WorldFile, read_world};
 
 /// A system that was read, with the text it came from (for messages).
 pub struct Scene {
@@ -96,12 +95,9 @@ pub fn any_of_text(
         }
         return Ok(AnyScene::World(Box::new(WorldScene { file, name, text })));
     }
-    match scene_kind(&text).map_err(explain)? {
-        SceneKind::System => Ok(AnyScene::System(Box::new(parse(name, text, overrides)?))),
-        SceneKind::World => {
-            let file = read_world(&text, path.parent(), &pairs(overrides)).map_err(explain)?;
-            Ok(AnyScene::World(Box::new(WorldScene { file, name, text })))
-        }
+    match read_scene(&text, path.parent(), &pairs(overrides)).map_err(explain)? {
+        SceneFile::System(file) => Ok(AnyScene::System(Box::new(Scene { file: *file, name, text }))),
+        SceneFile::World(file) => Ok(AnyScene::World(Box::new(WorldScene { file: *file, name, text }))),
     }
 }
 

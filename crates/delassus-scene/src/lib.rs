@@ -17,6 +17,7 @@ mod expect;
 mod import;
 mod mesh_file;
 mod mjcf;
+mod scene;
 mod simulation;
 mod system_file;
 mod toml_table;
@@ -29,6 +30,7 @@ pub use document::{MAX_FILE, SceneKind, scene_kind};
 pub use expect::{Expect, Expected, ExpectedValue, SolutionCount};
 pub use import::read_xml;
 pub use mesh_file::{MAX_MESH, MeshError, Triangles, read_mesh};
+pub use scene::{SceneFile, read_scene};
 pub use simulation::{LoadError, LoadedScene, load_scene, load_simulation, simulation_from_text};
 pub use system_file::{
     MAX_COORDINATES, SafeTextError, SystemFile, SystemSimulation, read_family, read_system, safe_interval_of,

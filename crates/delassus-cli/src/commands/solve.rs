@@ -24,6 +24,7 @@ pub struct SolveArgs {
     pub problem: PathBuf,
     /// auto, gauss-seidel, projected-gradient, spectral, admm, newton or interior-point for contacts; auto,
     /// lemke, principal-pivoting, newton-min or enumerate for an LCP or mixed LCP
+    // Read as a `Method` or a `Solver` once the file shows which kind of problem it has: `auto` is both.
     #[arg(long, default_value = "auto")]
     pub solver: String,
     /// Coulomb's law as it is (ncp), or its associated relaxation, which lifts off while sliding (ccp)

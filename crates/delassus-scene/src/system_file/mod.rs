@@ -101,7 +101,20 @@ impl SystemFile {
 /// Reads a system. `overrides` are (parameter, value) with values as in the file: numbers, or expressions of
 /// the parameters above, with a unit or without; the last for a name counts.
 pub fn read_system(text: &str, overrides: &[(&str, &str)]) -> Result<SystemFile> {
-    let contents = read(text, overrides, &[])?;
+    Ok(system_of(read_text(text, overrides, &[])?))
+}
+
+/// The system of a text that is parsed already, with its header.
+pub(super) fn system_at(
+    text: &str,
+    root: &Table<'_>,
+    header: &Table<'_>,
+    overrides: &[(&str, &str)],
+) -> Result<SystemFile> {
+    Ok(system_of(read(text, root, header, overrides, &[])?))
+}
+
+fn system_of(contents: Contents) -> SystemFile {
     let constant = |e: &Expression| e.constant().unwrap_or(f64::NAN);
     let state = State {
         t: constant(&contents.t),
@@ -109,7 +122,7 @@ pub fn read_system(text: &str, overrides: &[(&str, &str)]) -> Result<SystemFile>
         v: contents.v.iter().map(constant).collect(),
     };
     let parameters = contents.parameters.into_iter().map(|(name, e)| (name, constant(&e))).collect();
-    Ok(SystemFile {
+    SystemFile {
         system: contents.system,
         state,
         parameters,
@@ -118,12 +131,12 @@ pub fn read_system(text: &str, overrides: &[(&str, &str)]) -> Result<SystemFile>
         simulation: contents.simulation,
         impact_law: contents.law,
         spans: contents.spans,
-    })
+    }
 }
 
 /// Reads a system in which the parameters named in `free` have no fixed value.
 pub fn read_family(text: &str, overrides: &[(&str, &str)], free: &[&str]) -> Result<Family> {
-    let contents = read(text, overrides, free)?;
+    let contents = read_text(text, overrides, free)?;
     // Whatever depends on a free parameter is a variable too, in the order of the file.
     let variables = contents
         .parameters
@@ -163,33 +176,42 @@ const TABLES: [&str; 11] = [
     "expect",
 ];
 
-fn read(text: &str, overrides: &[(&str, &str)], free: &[&str]) -> Result<Contents> {
+fn read_text(text: &str, overrides: &[(&str, &str)], free: &[&str]) -> Result<Contents> {
     let document = parse(text)?;
     let root = Table::root(text, &document);
-    let header = match scene_table(&root)? {
-        (SceneKind::System, header) => header,
-        (SceneKind::World, header) => return header.error(FileErrorKind::NotASystem),
-    };
+    match scene_table(&root)? {
+        (SceneKind::System, header) => read(text, &root, &header, overrides, free),
+        (SceneKind::World, header) => header.error(FileErrorKind::NotASystem),
+    }
+}
+
+fn read(
+    text: &str,
+    root: &Table<'_>,
+    header: &Table<'_>,
+    overrides: &[(&str, &str)],
+    free: &[&str],
+) -> Result<Contents> {
     root.only(&TABLES)?;
     header.only(&["name", "coordinates"])?;
     let mut symbols = Symbols::default();
-    coordinates(&header, &mut symbols)?;
-    let [options, overrides] = split_overrides(&root, overrides, &[T_END])?;
-    let parameters = parameters(text, &root, &overrides, free, &mut symbols)?;
+    coordinates(header, &mut symbols)?;
+    let [options, overrides] = split_overrides(root, overrides, &[T_END])?;
+    let parameters = parameters(text, root, &overrides, free, &mut symbols)?;
 
     let mut reader = Reader { symbols, spans: BTreeMap::new(), names: BTreeSet::new() };
-    let system = reader.system(&root, &header, free)?;
-    let (t, [q, v]) = reader.state(&root)?;
+    let system = reader.system(root, header, free)?;
+    let (t, [q, v]) = reader.state(root)?;
     // What a file expects is meant for its own values of the parameters.
     let (mut expected, mut expect_run, mut law) = (None, vec![], None);
     let mut simulation = SystemSimulation::default();
     if free.is_empty() {
-        law = impact_law(&root, &system.contacts, &reader.symbols)?;
-        expected = expect(&root, &reader.symbols, &["run"])?;
+        law = impact_law(root, &system.contacts, &reader.symbols)?;
+        expected = expect(root, &reader.symbols, &["run"])?;
         if let Some(table) = root.table("expect", "[expect]")? {
             expect_run = expected_values(&table, "run", "[[expect.run]]", &reader.symbols)?;
         }
-        simulation = read_simulation(&root, &reader.symbols)?;
+        simulation = read_simulation(root, &reader.symbols)?;
     }
     if let Some((name, set)) = options.last() {
         let (name, value) = (name.to_string(), clip(set));

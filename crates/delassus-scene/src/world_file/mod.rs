@@ -255,16 +255,26 @@ impl Contents {
 pub fn read_world(text: &str, folder: Option<&Path>, overrides: &[(&str, &str)]) -> Result<WorldFile> {
     let document = parse(text)?;
     let root = Table::root(text, &document);
-    let header = match scene_table(&root)? {
-        (SceneKind::World, header) => header,
-        (SceneKind::System, header) => return header.error(FileErrorKind::NotAWorld),
-    };
+    match scene_table(&root)? {
+        (SceneKind::World, header) => world_at(text, &root, &header, folder, overrides),
+        (SceneKind::System, header) => header.error(FileErrorKind::NotAWorld),
+    }
+}
+
+/// The world of a text that is parsed already, with its header.
+pub(super) fn world_at(
+    text: &str,
+    root: &Table<'_>,
+    header: &Table<'_>,
+    folder: Option<&Path>,
+    overrides: &[(&str, &str)],
+) -> Result<WorldFile> {
     root.only(&["world", "parameters", "body", "friction", "joint", "simulation", "expect"])?;
     header.only(&["name", "gravity", "plane"])?;
 
     let mut symbols = Symbols::default();
-    let [options, overrides] = split_overrides(&root, overrides, &SIMULATION_NUMBERS)?;
-    let parameters: Vec<(String, f64)> = parameters(text, &root, &overrides, &[], &mut symbols)?
+    let [options, overrides] = split_overrides(root, overrides, &SIMULATION_NUMBERS)?;
+    let parameters: Vec<(String, f64)> = parameters(text, root, &overrides, &[], &mut symbols)?
         .into_iter()
         .map(|(name, value)| (name, value.constant().unwrap_or(f64::NAN)))
         .collect();
@@ -276,19 +286,19 @@ pub fn read_world(text: &str, folder: Option<&Path>, overrides: &[(&str, &str)])
     };
     let names = BTreeMap::new();
     let mut contents = Contents { symbols, bodies: Vec::new(), states: Vec::new(), names };
-    bodies(&root, folder, plane.as_ref(), &mut contents)?;
-    let surfaces = surfaces(&root, &contents)?;
-    let Joints { mut joints, spans, offset_at_start, no_contact, .. } = joints(&root, &mut contents)?;
+    bodies(root, folder, plane.as_ref(), &mut contents)?;
+    let surfaces = surfaces(root, &contents)?;
+    let Joints { mut joints, spans, offset_at_start, no_contact, .. } = joints(root, &mut contents)?;
     if let Some(plane) = &plane {
         joints.extend(keep_in_plane(&mut contents, &joints, plane.normal));
     }
-    let simulation = simulation(text, &root, &contents.symbols, &options)?;
+    let simulation = simulation(text, root, &contents.symbols, &options)?;
     let expect = match root.table("expect", "[expect]")? {
         None => None,
         Some(table) => Some(WorldExpect {
             check: expected_values(&table, "check", "[[expect.check]]", &contents.symbols)?,
             run: expected_values(&table, "run", "[[expect.run]]", &contents.symbols)?,
-            analyze: expect(&root, &contents.symbols, &["check", "run"])?.unwrap_or_default(),
+            analyze: expect(root, &contents.symbols, &["check", "run"])?.unwrap_or_default(),
         }),
     };
     let world = World {

@@ -193,7 +193,8 @@ fn minors_positive(a: &IntervalMatrix) -> bool {
     minors_positive(&rest) && minors_positive(&complement)
 }
 
-/// L⁻¹ of A = L Lᵀ, rounded; `None` where A is not positive definite.
+/// L⁻¹ of A = L Lᵀ, rounded; `None` where A is not positive definite. Every positive pivot is taken, however
+/// small, which those of `linalg` refuse: what follows from L⁻¹ is proved by intervals.
 fn inverse_cholesky(a: &Matrix) -> Option<Matrix> {
     let n = a.rows();
     let mut l = Matrix::zeros(n, n);

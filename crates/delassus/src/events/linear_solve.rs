@@ -21,7 +21,8 @@ const WEAK_PIVOT: f64 = 1e-5;
 /// Equations that cannot all hold leave more than this part of their terms.
 const INCONSISTENT_PART: f64 = 1e-6;
 
-/// L of a mass matrix, with the place of the first entry of each row.
+/// L of a mass matrix, with the place of the first entry of each row. `linalg::small` has no envelope, and
+/// another order of operations would change recorded bits.
 #[derive(Clone, Debug)]
 pub(super) struct MassFactor {
     l: Matrix,
