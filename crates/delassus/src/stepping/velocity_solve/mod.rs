@@ -218,6 +218,8 @@ impl VelocitySolver {
         self.assemble_joints(input, impulses);
         self.assemble_contacts(input, impulses);
         if self.problem.laws.is_empty() {
+            // Nothing pushes: what the solve before found is no impulse of this one.
+            impulses.contacts.fill([0.0; MAX_CONTACT_ROWS]);
             return Ok(SolveOutcome::NOTHING);
         }
         self.assemble_dynamics(input.masses, v);
@@ -416,6 +418,10 @@ mod tests {
             solver.solve(&input(&model, &linearization, &targets, 1e-3), &mut impulses, &mut v).unwrap();
         assert_eq!((outcome.status, outcome.iterations), (Status::Solved, 0));
         assert_eq!((v[2], impulses.contacts[0][0]), (-1.0, 0.0));
+        // Nor does it keep that of the solve before.
+        impulses.contacts[0] = [3.0; MAX_CONTACT_ROWS];
+        solver.solve(&input(&model, &linearization, &targets, 1e-3), &mut impulses, &mut v).unwrap();
+        assert_eq!((v[2], impulses.contacts[0]), (-1.0, [0.0; MAX_CONTACT_ROWS]));
     }
 
     /// Velocity along the guide, and impulses, of a ball with one action after one solve from this velocity.
