@@ -142,7 +142,7 @@ pub enum Fact {
     /// Whether some acceleration satisfies all constraints, N_b a + γ_b = 0 and N_u a + γ_u ≥ 0, is this.
     Admissible(bool),
     /// No motion without mass keeps the constraints: M v = 0, N_b v = 0, N_u v ≥ 0 only for v = 0.
-    Held,
+    NoMasslessMotion,
     /// Multipliers λ (one per normal row, contacts ≥ 0) with Nᵀλ = 0 and γᵀλ < 0, exactly: no acceleration
     /// satisfies the constraints.
     Unreachable(Vec<f64>),

@@ -16,7 +16,7 @@
 //! | locking angle | α = 2 arccos(μ_jam/μ) where μ > μ_jam | 003 eq. 41 |
 //!
 //! In a system with other constraints the block is the Schur complement in which those are bilateral (003
-//! §4): see [`crate::problem::held`].
+//! §4): see [`crate::problem::constrained_delassus`].
 
 use crate::linalg::{Matrix, dot, norm};
 

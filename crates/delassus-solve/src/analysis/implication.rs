@@ -311,7 +311,7 @@ fn coercive(known: &Known) -> Claims {
     let held = known.definite_mass()
         || known.symmetric()
             && known.has(&Fact::PositiveSemidefinite(MatrixOf::Mass))
-            && known.has(&Fact::Held);
+            && known.has(&Fact::NoMasslessMotion);
     if frictionless(known.laws()) && held && known.admissible() { SOLVABLE } else { NOTHING }
 }
 

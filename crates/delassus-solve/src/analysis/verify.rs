@@ -100,7 +100,7 @@ fn check(d: &Dynamics, fact: &Fact) -> Option<bool> {
             Some(constraints(d, *kind).into_iter().all(|k| d.bias[at[k]] == 0.0))
         }
         Fact::Admissible(claim) => Some(admissible(d)? == *claim),
-        Fact::Held => held(d),
+        Fact::NoMasslessMotion => no_massless_motion(d),
         Fact::Unreachable(multipliers) => unreachable(d, multipliers),
         Fact::Solution(force, tolerance) => solution(d, force, *tolerance),
         Fact::AllModes(claims) => all_modes(d, claims),
@@ -305,7 +305,7 @@ fn admissible(d: &Dynamics) -> Option<bool> {
 }
 
 /// M v = 0, N_b v = 0, N_u v = s ≥ 0 only for v = 0: neither with s = 0 nor with Σs = 1.
-fn held(d: &Dynamics) -> Option<bool> {
+fn no_massless_motion(d: &Dynamics) -> Option<bool> {
     let (n, columns) = (d.mass.rows(), free_motion(d).len());
     let rigid = exact_matrix(d, MatrixOf::MassAndGradients(Kind::All))?.rank() == n;
     let mut rows = with_room(d, |_| 0.0);

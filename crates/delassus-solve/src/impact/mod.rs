@@ -41,7 +41,7 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use crate::linalg::{Matrix, dot, norm};
-use crate::problem::{InvalidProblem, check_finite, check_size, held, kinetic_angle};
+use crate::problem::{InvalidProblem, check_finite, check_size, constrained_delassus, kinetic_angle};
 use path::follow_impact;
 use sequence::run_sequence;
 
@@ -404,7 +404,7 @@ impl<'a> Setting<'a> {
         Ok(Setting {
             problem,
             offsets,
-            delassus: held(&w, &contacts, &joints).symmetric_part(),
+            delassus: constrained_delassus(&w, &contacts, &joints).symmetric_part(),
             free,
             before: before[b..].to_vec(),
             size,

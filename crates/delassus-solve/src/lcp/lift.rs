@@ -321,6 +321,6 @@ pub fn couplings(w: &Matrix, laws: &[Law], constraints: &[usize], held: &[usize]
         }
     }
     let all: Vec<usize> = (0..w.rows()).collect();
-    let projected = crate::problem::held(w, &all, held);
+    let projected = crate::problem::constrained_delassus(w, &all, held);
     (projected.select(&n, &n), projected.select_rows(&n).mul(&e))
 }

@@ -127,34 +127,34 @@ impl Dynamics {
     }
 }
 
-/// The Schur complement W_kk − W_ke W_ee⁺ W_ek of a symmetric positive semidefinite W: what W is on the rows
-/// `keep` once the rows `eliminate` are held at zero. With unilateral normals kept and bilateral normals
+/// The Schur complement W_kk − W_kb W_bb⁺ W_bk of a symmetric positive semidefinite W: what W is on the rows
+/// `keep` once the rows `bilateral` are kept at zero. With unilateral normals kept and bilateral normals
 /// eliminated this is the constrained Delassus matrix A_c (000 eq. 32, 001 eq. 16). Redundant rows in
-/// `eliminate` do no harm.
-pub fn held(w: &Matrix, keep: &[usize], eliminate: &[usize]) -> Matrix {
+/// `bilateral` do no harm.
+pub fn constrained_delassus(w: &Matrix, keep: &[usize], bilateral: &[usize]) -> Matrix {
     let kk = w.select(keep, keep);
-    if eliminate.is_empty() || keep.is_empty() {
+    if bilateral.is_empty() || keep.is_empty() {
         return kk;
     }
-    let ek = w.select(eliminate, keep);
-    let ee = w.select(eliminate, eliminate);
-    let x = ee.solve_positive_definite(&ek).unwrap_or_else(|| ee.pseudo_solve_matrix(&ek));
-    let correction = ek.transpose().mul(&x);
+    let bk = w.select(bilateral, keep);
+    let bb = w.select(bilateral, bilateral);
+    let x = bb.solve_positive_definite(&bk).unwrap_or_else(|| bb.pseudo_solve_matrix(&bk));
+    let correction = bk.transpose().mul(&x);
     Matrix::from_fn(keep.len(), keep.len(), |i, j| kk[(i, j)] - correction[(i, j)])
 }
 
 /// M_c⁻¹ = M⁻¹ − M⁻¹∇g (∇gᵀ M⁻¹ ∇g)⁺ ∇gᵀ M⁻¹, the inverse mass that is left when the constraints with the
-/// rows `held_rows` of the Jacobian are kept (000 eq. 32, 001 eq. 17); `None` where M is not positive
+/// rows `bilateral_rows` of the Jacobian are kept (000 eq. 32, 001 eq. 17); `None` where M is not positive
 /// definite.
-pub fn constrained_inverse_mass(mass: &Matrix, held_rows: &Matrix) -> Option<Matrix> {
+pub fn constrained_inverse_mass(mass: &Matrix, bilateral_rows: &Matrix) -> Option<Matrix> {
     let n = mass.rows();
     let inverse = mass.solve_positive_definite(&Matrix::identity(n))?;
     // M⁻¹ on all coordinates and rows: the Schur complement of the joint operator [I; G] M⁻¹ [I; G]ᵀ.
-    let all = Matrix::identity(n).stack(held_rows);
+    let all = Matrix::identity(n).stack(bilateral_rows);
     let w = all.mul(&inverse).mul(&all.transpose()).symmetric_part();
     let keep: Vec<usize> = (0..n).collect();
-    let eliminate: Vec<usize> = (n..n + held_rows.rows()).collect();
-    Some(held(&w, &keep, &eliminate))
+    let eliminate: Vec<usize> = (n..n + bilateral_rows.rows()).collect();
+    Some(constrained_delassus(&w, &keep, &eliminate))
 }
 
 /// The kinetic angle θ = π − arccos(∇f₁ᵀM⁻¹∇f₂ / (‖∇f₁‖‖∇f₂‖)) between two constraints, norms in M⁻¹

@@ -16,7 +16,7 @@ mod sphere_pile;
 mod status;
 
 pub use contact_problem::{ContactProblem, Form, diagonal_blocks};
-pub use dynamics::{Dynamics, Reduced, constrained_inverse_mass, held, kinetic_angle};
+pub use dynamics::{Dynamics, Reduced, constrained_delassus, constrained_inverse_mass, kinetic_angle};
 pub use law::{Law, Slip, row_offsets};
 pub use operator::{Delassus, MatrixFree};
 pub use reduced_coordinates::{ReducedCoordinates, reduced_coordinates};

@@ -220,7 +220,7 @@ fn all_true_facts(d: &Dynamics) -> Vec<Fact> {
             MatrixOf::ConstrainedSlipCoupling(k),
         ]);
     }
-    let mut pool = vec![Fact::Held, Fact::Admissible(true), Fact::Admissible(false)];
+    let mut pool = vec![Fact::NoMasslessMotion, Fact::Admissible(true), Fact::Admissible(false)];
     pool.extend(kinds.map(Fact::NoBias));
     for m in matrices {
         let Some(a) = exact_matrix(d, m) else { continue };
@@ -382,10 +382,10 @@ fn new_facts_hold_and_fail() {
     assert!(fact(&wedge(1.0), &Fact::Admissible(true)));
     assert!(fact(&wedge(1.0f64.next_down()), &Fact::Admissible(false)));
     // The motion without mass is free to one side, or held.
-    assert!(!fact(&both, &Fact::Held));
-    assert!(fact(&wedge(1.0), &Fact::Held));
-    assert!(fact(&d([1.0, 2.0], &[[0.0, 1.0]], &[0.0], &[contact]), &Fact::Held));
-    assert!(!fact(&d([1.0, 0.0], &[[1.0, 0.0]], &[0.0], &[contact]), &Fact::Held));
+    assert!(!fact(&both, &Fact::NoMasslessMotion));
+    assert!(fact(&wedge(1.0), &Fact::NoMasslessMotion));
+    assert!(fact(&d([1.0, 2.0], &[[0.0, 1.0]], &[0.0], &[contact]), &Fact::NoMasslessMotion));
+    assert!(!fact(&d([1.0, 0.0], &[[1.0, 0.0]], &[0.0], &[contact]), &Fact::NoMasslessMotion));
     // A joint along q₁ does not act on a contact along q₂.
     let apart = d([1.0, 2.0], &[[1.0, 0.0], [0.0, 1.0]], &[0.0; 2], &[joint, contact]);
     assert!(fact(&apart, &Fact::Rank(MatrixOf::Coupling, 0)));

@@ -6,7 +6,7 @@ use delassus_solve::analysis::{Finding, Outcome, one_solution};
 use delassus_solve::linalg::{Matrix, max_abs};
 use delassus_solve::modes::exact_answer;
 use delassus_solve::problem::{
-    ContactView, Dynamics, Law, Status, constrained_inverse_mass, held, reduced_coordinates,
+    ContactView, Dynamics, Law, Status, constrained_delassus, constrained_inverse_mass, reduced_coordinates,
 };
 use proptest::prelude::*;
 use serde_json::Value;
@@ -182,7 +182,7 @@ fn prop_001_5_holds_for_orthogonal_joints() {
     found(&d, prop_001_5, Holds);
     let r = d.reduce().unwrap();
     // A_c = A.
-    near(held(&r.delassus, &[1], &[0])[(0, 0)], r.delassus[(1, 1)], 1e-9);
+    near(constrained_delassus(&r.delassus, &[1], &[0])[(0, 0)], r.delassus[(1, 1)], 1e-9);
 }
 
 #[test]
@@ -314,7 +314,7 @@ fn prop_001_7_holds_for_the_guided_rod() {
         let theta = f.value.unwrap();
         near(theta, case["expected"]["kinetic_angle_h_g"]["value"].as_f64().unwrap(), 1e-9);
         let r = d.reduce().unwrap();
-        let (a, a_c) = (r.delassus[(1, 1)], held(&r.delassus, &[1], &[0])[(0, 0)]);
+        let (a, a_c) = (r.delassus[(1, 1)], constrained_delassus(&r.delassus, &[1], &[0])[(0, 0)]);
         near(a, case["expected"]["A"]["value"].as_f64().unwrap(), 1e-9);
         near(a_c, case["expected"]["A_c"]["value"].as_f64().unwrap(), 1e-9);
         near(a_c, a * theta.sin().powi(2), 1e-9);
@@ -332,7 +332,7 @@ fn prop_001_7_fails_at_angle_zero_and_at_pi() {
         let d = system(Matrix::diagonal(&[1.0, 2.0]), &[1.0, 1.0], &[(&g, 0.0)], &[(&h, 0.0)]);
         let f = found(&d, prop_001_7, Fails);
         assert!((f.value.unwrap() - angle).abs() < 1e-7);
-        let a_c = held(&d.reduce().unwrap().delassus, &[1], &[0]);
+        let a_c = constrained_delassus(&d.reduce().unwrap().delassus, &[1], &[0]);
         assert!(a_c[(0, 0)].abs() < 1e-15);
     }
 }
@@ -379,7 +379,7 @@ fn theorem_001_1_holds_for_orthogonal_families() {
         let expected = matrix(&case["expected"][a_c]["value"]);
         let f = found(&d, theorem_001_1, Holds);
         assert_eq!(f.claims.forces_unique, Some(true));
-        let got = held(&d.reduce().unwrap().delassus, &[2, 3], &[0, 1]);
+        let got = constrained_delassus(&d.reduce().unwrap().delassus, &[2, 3], &[0, 1]);
         assert!(all_near(got.data(), expected.data(), 1e-12));
         // A_c = I − C Cᵀ here.
         near(1.0 - f.value.unwrap(), got.symmetric_eigenvalues()[0], 1e-9);
@@ -477,7 +477,7 @@ fn prop_001_10_holds_for_independent_constraints() {
     let d = instance(&case);
     let f = found(&d, prop_001_10, Holds);
     assert_eq!(f.claims.forces_unique, Some(true));
-    let a_c = held(&d.reduce().unwrap().delassus, &[1, 2], &[0]);
+    let a_c = constrained_delassus(&d.reduce().unwrap().delassus, &[1, 2], &[0]);
     assert!(all_near(a_c.data(), matrix(&case["expected"]["A_c"]["value"]).data(), 1e-9));
 }
 
@@ -500,7 +500,7 @@ fn corollary_001_5_fails_with_more_constraints_than_coordinates() {
     let d = system(one(3), LOAD, &[(g.row(0), 0.0), (g.row(1), 0.0)], &[(h.row(0), 0.0), (h.row(1), 0.0)]);
     let f = found(&d, corollary_001_5, Fails);
     assert_eq!((f.value, f.bound), (Some(4.0), Some(3.0)));
-    let a_c = held(&d.reduce().unwrap().delassus, &[2, 3], &[0, 1]);
+    let a_c = constrained_delassus(&d.reduce().unwrap().delassus, &[2, 3], &[0, 1]);
     assert!(all_near(a_c.data(), matrix(&case["expected"]["A_c"]["value"]).data(), 1e-12));
 }
 
@@ -619,7 +619,11 @@ fn reduced_coordinates_of_the_elliptic_manipulator() {
     near(r.dynamics.force[0], vector(&value("Fbar"))[1], 1e-9);
     let a_r = r.dynamics.reduce().unwrap().delassus[(0, 0)];
     near(a_r, value("A_r").as_f64().unwrap(), 1e-9);
-    near(held(&d.reduce().unwrap().delassus, &[1], &[0])[(0, 0)], value("A_c").as_f64().unwrap(), 1e-9);
+    near(
+        constrained_delassus(&d.reduce().unwrap().delassus, &[1], &[0])[(0, 0)],
+        value("A_c").as_f64().unwrap(),
+        1e-9,
+    );
 }
 
 #[test]
@@ -713,7 +717,7 @@ proptest! {
         prop_assume!(*outer.delassus.singular_values().last().unwrap() > 1e-3);
         let r = reduced_coordinates(&d).unwrap();
         let inner = r.dynamics.reduce().unwrap();
-        let a_c = held(&outer.delassus, &[2, 3], &[0, 1]);
+        let a_c = constrained_delassus(&outer.delassus, &[2, 3], &[0, 1]);
         prop_assert!(all_near(inner.delassus.data(), a_c.data(), 1e-10));
         let by_multipliers = solved(&outer.problem(&d.laws).unwrap()).unwrap();
         let force = solved(&inner.problem(&r.dynamics.laws).unwrap()).unwrap();

@@ -4,7 +4,9 @@ use delassus_solve::analysis::{Analysis, analyze, friction_bounds};
 use delassus_solve::lcp::{Verdict, guide_horizontal_lcp, sliding_lcp};
 use delassus_solve::linalg::{Matrix, norm};
 use delassus_solve::modes::{EnumerateOptions, enumerate};
-use delassus_solve::problem::{Dynamics, Law, Slip, constrained_inverse_mass, held, kinetic_angle};
+use delassus_solve::problem::{
+    Dynamics, Law, Slip, constrained_delassus, constrained_inverse_mass, kinetic_angle,
+};
 
 fn dynamics(mass: &[f64], force: &[f64], rows: &[&[f64]], bias: &[f64], laws: &[Law]) -> Dynamics {
     let n = mass.len();
@@ -91,13 +93,13 @@ fn eq_000_32_constrained_delassus_matrix() {
     let w = all.mul(&mass.solve_positive_definite(&all.transpose()).unwrap());
     let mc = constrained_inverse_mass(&mass, &g).unwrap();
     let direct = h.mul(&mc).mul(&h.transpose());
-    let schur = held(&w, &[1, 2], &[0]);
+    let schur = constrained_delassus(&w, &[1, 2], &[0]);
     assert!((0..4).all(|k| (direct.data()[k] - schur.data()[k]).abs() < 1e-14));
     // The held direction is dead: M_c⁻¹ ∇g = 0; and holding it twice changes nothing.
     assert!(norm(&mc.mul_vec(g.row(0))) < 1e-14);
     let twice = g.stack(&g).stack(&h);
     let w2 = twice.mul(&mass.solve_positive_definite(&twice.transpose()).unwrap());
-    let again = held(&w2, &[2, 3], &[0, 1]);
+    let again = constrained_delassus(&w2, &[2, 3], &[0, 1]);
     assert!((0..4).all(|k| (again.data()[k] - schur.data()[k]).abs() < 1e-13));
 }
 

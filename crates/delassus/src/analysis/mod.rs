@@ -26,7 +26,7 @@ use delassus_solve::analysis::{
 use delassus_solve::lcp::{Lcp, sliding_lcp};
 use delassus_solve::linalg::Matrix;
 use delassus_solve::modes::EnumerateOptions;
-use delassus_solve::problem::{Dynamics, Law, held, kinetic_angle};
+use delassus_solve::problem::{Dynamics, Law, constrained_delassus, kinetic_angle};
 use thiserror::Error;
 
 use crate::lagrangian::{
@@ -199,7 +199,7 @@ fn describe(
             }
         }
         delassus = Some(w.select(&normals, &normals));
-        constrained = Some(held(w, contact_rows, joint_rows));
+        constrained = Some(constrained_delassus(w, contact_rows, joint_rows));
         lcp = sliding_lcp(w, &r.free_velocity, &dynamics.laws).map(|lift| lift.lcp);
         bounds = friction_bounds(w, &dynamics.laws);
     }
@@ -280,5 +280,5 @@ fn inverse_effective_mass(mass: &Matrix, own: &[&Row], others: &[&Row]) -> Optio
     let w = j.mul(&mass.solve_positive_definite(&j.transpose())?).symmetric_part();
     let keep: Vec<usize> = (0..own.len()).collect();
     let eliminate: Vec<usize> = (own.len()..rows.len()).collect();
-    Some(held(&w, &keep, &eliminate))
+    Some(constrained_delassus(&w, &keep, &eliminate))
 }

@@ -18,7 +18,7 @@ use crate::analysis::certificate::{Certificate, Claims, Fact, Finding, Kind, Mat
 use crate::analysis::verify;
 use crate::lcp::{Lp, Nearest, linear_program, nearest_point};
 use crate::linalg::{Matrix, dot, max_abs, norm};
-use crate::problem::{Dynamics, Law, Reduced, held};
+use crate::problem::{Dynamics, Law, Reduced, constrained_delassus};
 
 /// Cosines below this are zero to rounding.
 pub(super) const ORTHOGONAL: f64 = 1e-12;
@@ -83,7 +83,7 @@ impl<'a> Frictionless<'a> {
 
     /// A_c = N M_c⁻¹ Nᵀ (001 eq. 16).
     pub(super) fn a_c(&self) -> Matrix {
-        held(&self.reduced.delassus, &self.contacts, &self.joints)
+        constrained_delassus(&self.reduced.delassus, &self.contacts, &self.joints)
     }
 
     /// Cosines between the constraints `a` and `b` in the metric M⁻¹: −cos of their kinetic angles (001 eq.

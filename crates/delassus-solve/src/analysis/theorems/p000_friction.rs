@@ -25,7 +25,7 @@ use crate::analysis::certificate::{Fact, Finding, Kind, MatrixOf, Outcome};
 use crate::analysis::is_free_of_rounding;
 use crate::lcp::{P_MATRIX_MAX, Verdict, couplings, guide_horizontal_lcp, p_matrix, sliding_lcp};
 use crate::linalg::Matrix;
-use crate::problem::{Dynamics, Law, Reduced, held};
+use crate::problem::{Dynamics, Law, Reduced, constrained_delassus};
 
 /// Constraints by law; `None` where one is at rest.
 struct Sliding {
@@ -260,7 +260,7 @@ pub fn prop_000_13(d: &Dynamics) -> Finding {
     let lift = sliding_lcp(w, &s.reduced.free_velocity, &d.laws);
     let coupling = w.select(&b, &b).solve_positive_definite(&w.select(&b, &u));
     let (Some(lift), Some(r)) = (lift, coupling) else { return undecided(ID) };
-    let a_c = held(w, &u, &b).symmetric_part();
+    let a_c = constrained_delassus(w, &u, &b).symmetric_part();
     let (nb, m) = (b.len(), &lift.lcp.matrix);
     let change = Matrix::from_fn(m.rows(), m.cols(), |i, j| {
         m[(i, j)]

@@ -24,7 +24,7 @@ use crate::analysis::certificate::{Claims, Fact, Finding, Kind, MatrixOf, Outcom
 use crate::analysis::verify;
 use crate::lcp::{Nearest, Verdict, nearest_point};
 use crate::linalg::{Matrix, norm};
-use crate::problem::{Dynamics, held};
+use crate::problem::{Dynamics, constrained_delassus};
 
 const JOINTS: &str = "joints alone, without friction";
 const CONTACTS: &str = "contacts alone, without friction and with a positive definite mass";
@@ -339,7 +339,8 @@ fn coercive(id: &'static str, d: &Dynamics, p: &Normals) -> Finding {
     let facts = if definite(&d.mass) == Verdict::Proved {
         evidence(d, p, &admissible_set(p), SOLVABLE)
     } else {
-        let facts = vec![Fact::PositiveSemidefinite(MatrixOf::Mass), Fact::Held, Fact::Admissible(true)];
+        let facts =
+            vec![Fact::PositiveSemidefinite(MatrixOf::Mass), Fact::NoMasslessMotion, Fact::Admissible(true)];
         facts.iter().all(|fact| verify::fact(d, fact)).then_some(facts)
     };
     match facts {
@@ -479,7 +480,7 @@ fn curvature_in_range(id: &'static str, d: &Dynamics, p: &Normals) -> Finding {
     let through: Vec<f64> = w.select(&u, &b).mul_vec(&y);
     let vector: Vec<f64> = p.contact_bias.iter().zip(&through).map(|(g, t)| g - t).collect();
     // What is left of an eliminated direction is rounding, not range.
-    let (a_c, size) = (held(w, &u, &b), w.select(&u, &u).max_abs());
+    let (a_c, size) = (constrained_delassus(w, &u, &b), w.select(&u, &u).max_abs());
     let a_c = Matrix::from_fn(u.len(), u.len(), |i, j| {
         if a_c[(i, j)].abs() > ROUNDING * size { a_c[(i, j)] } else { 0.0 }
     });

@@ -24,7 +24,7 @@ use crate::analysis::certificate::{Claims, Fact, Finding, MatrixOf, Outcome};
 use crate::analysis::friction_cone::friction_cone;
 use crate::lcp::Verdict;
 use crate::linalg::dot;
-use crate::problem::{Dynamics, Law, held};
+use crate::problem::{Dynamics, Law, constrained_delassus};
 
 /// What a sliding contact does with the other constraints held.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,7 +64,7 @@ pub fn one_contact(d: &Dynamics, k: usize) -> Option<OneContact> {
     let own: Vec<usize> = (offsets[k]..offsets[k + 1]).collect();
     let others: Vec<usize> = (0..d.laws.len()).filter(|&j| j != k).map(|j| offsets[j]).collect();
     let w = &r.delassus;
-    let block = held(w, &own, &others);
+    let block = constrained_delassus(w, &own, &others);
     let e = slip.components();
     let h: Vec<f64> = (1..own.len()).map(|i| block[(i, 0)]).collect();
     let (a, along) = (block[(0, 0)], dot(&h, e));
