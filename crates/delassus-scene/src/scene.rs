@@ -17,8 +17,8 @@ pub enum SceneFile {
     World(Box<WorldFile>),
 }
 
-/// Reads a system as [`read_system`](crate::read_system) or a world as [`read_world`](crate::read_world) does,
-/// whichever the text has.
+/// Reads a system as [`read_system`](crate::read_system) or a world as [`read_world`](crate::read_world)
+/// does, whichever the text has.
 pub fn read_scene(text: &str, folder: Option<&Path>, overrides: &[(&str, &str)]) -> Result<SceneFile> {
     let document = parse(text)?;
     let root = Table::root(text, &document);

@@ -95,7 +95,8 @@ pub struct RunArgs {
     /// Law of impact [default: of the file, else moreau]
     #[arg(long, value_parser = impact_law())]
     pub impact_law: Option<ImpactLaw>,
-    /// Apply the impact law to contacts that touch and approach at the start; else they are an error (event-driven)
+    /// Apply the impact law to contacts that touch and approach at the start; else they are an error
+    /// (event-driven)
     #[arg(long)]
     pub impact_at_start: bool,
     /// Where several accelerations satisfy the laws (event-driven) [default: detach]

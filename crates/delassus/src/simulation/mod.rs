@@ -337,8 +337,9 @@ impl Simulation {
     }
 
     /// All contacts within range at the end of the last step with their mean forces in it, zero before the
-    /// first. What is set after the step does not change them. Whether they are unique is not computed here ([`Uniqueness::Unknown`]); [`StepReport::non_unique`] says whether
-    /// others were found, and [`Simulation::contacts_now`] computes intervals.
+    /// first. What is set after the step does not change them. Whether they are unique is not computed here
+    /// ([`Uniqueness::Unknown`]); [`StepReport::non_unique`] says whether others were found, and
+    /// [`Simulation::contacts_now`] computes intervals.
     pub fn contacts(&self) -> Vec<ContactForce> {
         match &self.forces {
             Some(last) => last.contacts.clone(),

@@ -292,7 +292,8 @@ mod tests {
         let peak = formula("1/(1 + ((t - 0.05)/1e-5)^2)");
         let found = bounds.unresolved(&step, &peak, 1e-6, 1.0);
         assert!(found.is_some_and(|theta| theta <= 0.5), "{found:?}");
-        // Whatever may stay unresolved, the polynomial through the points must agree at the ends and the middle.
+        // Whatever may stay unresolved, the polynomial through the points must agree at the ends and the
+        // middle.
         assert_eq!(bounds.unresolved(&step, &peak, 2.0, 1.0), Some(0.0));
         // One that is smaller than what may stay unresolved is passed over.
         let low = formula("1e-7/(1 + ((t - 0.05)/1e-5)^2)");

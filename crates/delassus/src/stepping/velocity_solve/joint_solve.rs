@@ -70,8 +70,9 @@ impl JointsAlone {
         out.extend(self.w.chunks_exact(r.len()).zip(&self.q).map(|(row, q)| -(q + dot(row, r))));
     }
 
-    /// D W D = Uᵀ U, by rows. Not `Matrix::solve_positive_definite`: the recorded bits are those of this order
-    /// of operations, which passes over the zeros of joints that do not see each other, in memory that is kept.
+    /// D W D = Uᵀ U, by rows. Not `Matrix::solve_positive_definite`: the recorded bits are those of this
+    /// order of operations, which passes over the zeros of joints that do not see each other, in memory that
+    /// is kept.
     fn factorize(&mut self, n: usize) -> Option<()> {
         let JointsAlone { w, upper, scale, .. } = self;
         if (0..n).any(|i| w[i * n + i].is_nan() || w[i * n + i] <= 0.0) {
