@@ -74,6 +74,7 @@ pub fn reasons(result: &SystemAnalysis) -> Vec<String> {
             out.push(format!("{} solutions satisfy all laws", analysis.solutions.components.len()));
         }
         ("infinite", _) => out.extend(indeterminate(result, analysis)),
+        ("unknown", _) if !result.is_whole => {}
         ("unknown", _) => out.push(undecided(result, analysis)),
         _ => {}
     }

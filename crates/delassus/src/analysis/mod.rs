@@ -93,6 +93,8 @@ pub struct SystemAnalysis {
     pub names: Names,
     /// What the analysis does not cover, in words; one sentence each.
     pub notes: Vec<String>,
+    /// Whether the contact problem holds all that acts; where not, nothing is decided and a note says why.
+    pub is_whole: bool,
     /// Mass, forces and constraints.
     pub kinematics: Kinematics,
     /// The contact problem.
@@ -207,6 +209,7 @@ fn describe(
     Ok(SystemAnalysis {
         names,
         notes: vec![],
+        is_whole: true,
         analysis,
         contacts,
         kinetic_angles,

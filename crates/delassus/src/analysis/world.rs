@@ -35,8 +35,10 @@ const MAX_ROWS: usize = 60;
 /// principal axes.
 const COORDINATES: [&str; 6] = ["x", "y", "z", "rx", "ry", "rz"];
 
-/// Analyzes a world at a state. Motors, dry friction in joints and rolling friction are left out and named in
-/// the notes. Of a world with more than 240 coordinates or rows nothing is reported but that it is too large.
+/// Analyzes a world at a state. Motors, dry friction in joints and rolling friction are not in the contact
+/// problem: where a world has them, they are named in the notes and nothing is decided, because the verdicts
+/// would be those of another system. Of a world with more than 240 coordinates or rows nothing is reported but
+/// that it is too large.
 pub fn analyze_world(
     world: &World,
     state: &WorldState,
@@ -48,20 +50,28 @@ pub fn analyze_world(
         let names = Names { title: world.name.clone(), coordinates, ..Names::default() };
         return too_large(names, "coordinates", tolerances);
     }
-    let WorldKinematics { names, kinematics, velocity, mut notes } =
+    let WorldKinematics { names, kinematics, velocity, left_out } =
         world_kinematics(world, state, tolerances);
     let rows = kinematics.joints.len() + kinematics.contacts.iter().map(|c| 1 + c.slip.len()).sum::<usize>();
     if rows > MAX_SIZE {
         return too_large(names, "rows of joints and contacts", tolerances);
+    }
+    if !left_out.is_empty() {
+        let mut result = describe(names, kinematics, tolerances, Analysis::undecided)?;
+        // What speaks of the whole problem would speak of another one.
+        (result.lcp, result.friction_bounds) = (None, vec![]);
+        let what = left_out.join(", ");
+        result.notes = vec![format!("nothing is decided: the contact problem leaves out {what}")];
+        result.is_whole = false;
+        return Ok(result);
     }
     let mut result = examine_kinematics(names, kinematics, tolerances, options)?;
     result.impact = impact_report(&result.kinematics, &result.assembly, &velocity);
     if rows <= MAX_ROWS {
         add_findings(&mut result);
     } else {
-        notes.push(format!("{rows} rows: the propositions are asked up to {MAX_ROWS}"));
+        result.notes = vec![format!("{rows} rows: the propositions are asked up to {MAX_ROWS}")];
     }
-    result.notes = notes;
     Ok(result)
 }
 
@@ -91,8 +101,8 @@ struct WorldKinematics {
     kinematics: Kinematics,
     /// Velocities, one per coordinate.
     velocity: Vec<f64>,
-    /// What is left out, one sentence each.
-    notes: Vec<String>,
+    /// What acts on the world and is not in the kinematics, in words.
+    left_out: Vec<String>,
 }
 
 /// Masses, forces and constraints of a world at a state. Contacts are those within the tolerance of
@@ -106,7 +116,7 @@ fn world_kinematics(world: &World, state: &WorldState, tolerances: &Tolerances) 
     let mut rows = Rows::default();
     world::joint_rows(world, &state, 1.0, &mut rows);
     let mut force = free_force(world, &state, &masses);
-    let mut notes = add_joint_forces(world, &rows, &masses, &v, &mut force);
+    let mut left_out = add_joint_forces(world, &rows, &masses, &v, &mut force);
     let joint_rows = dense_rows(world, &state, &masses, &rows, &v);
     let joints = (0..rows.bilateral)
         .map(|i| {
@@ -121,11 +131,12 @@ fn world_kinematics(world: &World, state: &WorldState, tolerances: &Tolerances) 
     contact_names.extend((0..touching.len()).map(|i| contact_name(world, &touching, i)));
     for contact in &touching {
         let surface = world.surface(contact.bodies[0] as usize, contact.bodies[1] as usize);
-        if surface.rolling > 0.0 && !notes.iter().any(|note| note.contains("rolling")) {
-            notes.push("left out: rolling friction".into());
+        if surface.rolling > 0.0 {
+            left_out.push("rolling friction".into());
         }
         contacts.push(contact_kinematics(contact, &state, &masses, &v, surface.mu, surface.restitution));
     }
+    left_out.dedup();
     let names = Names {
         title: world.name.clone(),
         coordinates: coordinate_names(world),
@@ -141,7 +152,7 @@ fn world_kinematics(world: &World, state: &WorldState, tolerances: &Tolerances) 
         contacts,
         joints,
     };
-    WorldKinematics { names, kinematics, velocity: v, notes }
+    WorldKinematics { names, kinematics, velocity: v, left_out }
 }
 
 /// Moves springs and given forces of joints to F, and returns what is left out.
@@ -152,7 +163,7 @@ fn add_joint_forces(
     v: &[f64],
     force: &mut [f64],
 ) -> Vec<String> {
-    let mut notes = Vec::new();
+    let mut left_out = Vec::new();
     for (i, row) in rows.rows.iter().enumerate() {
         let pushed = match row.kind {
             RowKind::Spring { stiffness, damping } => {
@@ -161,7 +172,7 @@ fn add_joint_forces(
             RowKind::Applied { force } => force,
             RowKind::Bounded { .. } => {
                 let joint = &world.joints[row.joint as usize].name;
-                notes.push(format!("left out: the motor or the dry friction of joint `{joint}`"));
+                left_out.push(format!("the motor or the dry friction of joint `{joint}`"));
                 continue;
             }
             RowKind::Bilateral | RowKind::Limit { .. } => continue,
@@ -171,8 +182,7 @@ fn add_joint_forces(
             (0..6).for_each(|c| force[at + c] -= pushed * block[c]);
         }
     }
-    notes.dedup();
-    notes
+    left_out
 }
 
 /// The rows of joints and limits, in all coordinates.
