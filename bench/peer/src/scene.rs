@@ -97,6 +97,7 @@ pub fn read(scene: &Value) -> Result<Scene, String> {
             joints,
             surfaces: vec![surface],
             no_contact,
+            plane: None,
         },
         state: WorldState { t: 0.0, bodies: states, coordinates: vec![] },
         dt: number(&scene["dt"], "dt")?,

@@ -127,7 +127,15 @@ fn make(random: &mut Draw) -> (World, WorldState) {
         rolling: 0.0,
     };
     let gravity = DVec3::new(0.0, 0.0, -9.81);
-    let world = World { name: "soak".into(), gravity, bodies, joints, surfaces: vec![surface], no_contact };
+    let world = World {
+        name: "soak".into(),
+        gravity,
+        bodies,
+        joints,
+        surfaces: vec![surface],
+        no_contact,
+        plane: None,
+    };
     (world, WorldState { t: 0.0, bodies: states, coordinates: vec![] })
 }
 

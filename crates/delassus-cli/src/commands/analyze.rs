@@ -185,6 +185,9 @@ pub fn document(result: &SystemAnalysis) -> Value {
         result.friction_bounds.iter().find(|b| b.id == id).map_or(Value::Null, |b| finite(b.bound))
     };
     let constraints = constraint_names(names, &result.assembly);
+    // Pads have coordinates of their own, behind those with a name.
+    let named: Vec<usize> = (0..names.coordinates.len().min(result.kinematics.mass.rows())).collect();
+    let mass = result.kinematics.mass.select(&named, &named).to_rows();
     json!({
         "name": names.title,
         "n": names.coordinates.len(),
@@ -205,7 +208,7 @@ pub fn document(result: &SystemAnalysis) -> Value {
         "kinetic_angles_deg": angles,
         "matrices": {
             "rows": constraints,
-            "mass": result.kinematics.mass.to_rows(),
+            "mass": mass,
             "delassus": rows(result.delassus.as_ref()),
             "constrained_delassus": rows(result.constrained_delassus.as_ref()),
             "lcp_matrix": rows(result.lcp.as_ref().map(|l| &l.matrix)),
@@ -259,6 +262,11 @@ fn by_name(
     (contacts, joints)
 }
 
+/// How many of the rows of a law are tangents: two where moments of rolling come behind them.
+fn tangents(law: &Law) -> usize {
+    (law.dim() - 1).min(2)
+}
+
 fn one_solution(result: &SystemAnalysis, component: &SolutionComponent) -> Value {
     let acceleration: Map<String, Value> = result
         .names
@@ -270,11 +278,13 @@ fn one_solution(result: &SystemAnalysis, component: &SolutionComponent) -> Value
     let (contacts, joints) = by_name(
         result,
         |k, law, at| {
-            json!({
-                "normal": component.force[at],
-                "tangential": component.force[at + 1..at + law.dim()].to_vec(),
-                "mode": mode_word(component.modes[k]),
-            })
+            let (tangential, moments) = component.force[at + 1..at + law.dim()].split_at(tangents(law));
+            let mode = mode_word(component.modes[k]);
+            let mut contact = json!({"normal": component.force[at], "tangential": tangential, "mode": mode});
+            if !moments.is_empty() {
+                contact["rolling"] = json!(moments);
+            }
+            contact
         },
         |at| json!(component.force[at]),
         || Some(json!({"normal": 0.0, "tangential": [], "mode": "open"})),
@@ -302,8 +312,13 @@ fn solutions(result: &SystemAnalysis) -> Value {
         let (contacts, joints) = by_name(
             result,
             |_, law, at| {
-                let tangential: Vec<Value> = (at + 1..at + law.dim()).map(range).collect();
-                json!({"normal": range(at), "tangential": tangential})
+                let mut tangential: Vec<Value> = (at + 1..at + law.dim()).map(range).collect();
+                let moments = tangential.split_off(tangents(law));
+                let mut contact = json!({"normal": range(at), "tangential": tangential});
+                if !moments.is_empty() {
+                    contact["rolling"] = json!(moments);
+                }
+                contact
             },
             range,
             || None,

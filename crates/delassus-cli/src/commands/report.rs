@@ -300,7 +300,8 @@ fn solution(
         let mut text =
             format!("  {name:<12} {mode:<6} force {}{}", number(component.force[at]), interval(at));
         for t in at + 1..at + law.dim() {
-            text += &format!("   friction {}{}", number(component.force[t]), interval(t));
+            let what = if t - at <= 2 { "friction" } else { "moment" };
+            text += &format!("   {what} {}{}", number(component.force[t]), interval(t));
         }
         out += text.trim_end();
         out.push('\n');

@@ -341,7 +341,7 @@ impl<'a> Model<'a> {
         self.no_contact.sort_unstable();
         self.no_contact.dedup();
         let (joints, no_contact) = (self.joints, self.no_contact);
-        let world = World { name, gravity, bodies, joints, surfaces, no_contact };
+        let world = World { name, gravity, bodies, joints, surfaces, no_contact, plane: None };
         Ok((WorldFile::at_start(self.source.text, world, states, self.spans)?, self.source))
     }
 

@@ -55,8 +55,8 @@ use body::body;
 use delassus::formula::{Symbols, clip, constant, nearest};
 use delassus::stepping::{FrictionLaw, UnknownOption};
 use delassus::world::{
-    Body, BodyState, CloseError, Closure, Joint, JointError, JointKind, Pose, Surface, World, WorldState,
-    check_joints, check_world, close_loops, update_joint_coordinates,
+    Axis, Body, BodyState, CloseError, Closure, Joint, JointError, JointKind, Pose, Surface, World,
+    WorldState, check_joints, check_world, close_loops, update_joint_coordinates,
 };
 use joint::{Joints, joints, keep_in_plane};
 
@@ -124,7 +124,7 @@ impl WorldFile {
         let (gravity, surfaces) = (DVec3::new(0.0, 0.0, -GRAVITY), Vec::new());
         WorldFile::at_start(
             text,
-            World { name, gravity, bodies, joints, surfaces, no_contact },
+            World { name, gravity, bodies, joints, surfaces, no_contact, plane: None },
             states,
             spans,
         )
@@ -308,6 +308,7 @@ pub(super) fn world_at(
         joints,
         surfaces,
         no_contact,
+        plane: plane.map(|plane| plane.axis),
     };
     let mut file = WorldFile::at_start(text, world, contents.states, spans)?;
     for i in offset_at_start {
@@ -322,6 +323,8 @@ pub(super) fn world_at(
 struct Plane {
     name: &'static str,
     normal: DVec3,
+    /// The axis of the world along the normal.
+    axis: Axis,
     /// The second axis of its name, against which bodies fall.
     up: DVec3,
 }
@@ -330,9 +333,9 @@ impl Plane {
     fn read(value: &Value<'_>) -> Result<Plane> {
         const WORDS: &str = "\"xy\", \"xz\" or \"yz\"";
         match value.string(WORDS)? {
-            "xy" => Ok(Plane { name: "xy", normal: DVec3::Z, up: DVec3::Y }),
-            "xz" => Ok(Plane { name: "xz", normal: DVec3::Y, up: DVec3::Z }),
-            "yz" => Ok(Plane { name: "yz", normal: DVec3::X, up: DVec3::Z }),
+            "xy" => Ok(Plane { name: "xy", normal: DVec3::Z, axis: Axis::Z, up: DVec3::Y }),
+            "xz" => Ok(Plane { name: "xz", normal: DVec3::Y, axis: Axis::Y, up: DVec3::Z }),
+            "yz" => Ok(Plane { name: "yz", normal: DVec3::X, axis: Axis::X, up: DVec3::Z }),
             word => unknown_word(value, word, WORDS),
         }
     }

@@ -40,8 +40,19 @@ pub struct FrictionCone {
 }
 
 /// The cone of a contact with this inverse effective mass (normal first) and friction coefficient.
-pub fn friction_cone(inverse_effective_mass: Matrix, mu: f64) -> FrictionCone {
+///
+/// `rounding` δ, one per row or empty where there is none: what rounding may have left of the diagonal entries,
+/// and √(δᵢ δⱼ) of the others. A matrix that such an error may have made definite has no inverse here.
+pub fn friction_cone(inverse_effective_mass: Matrix, rounding: &[f64], mu: f64) -> FrictionCone {
     let d = inverse_effective_mass.rows();
+    let left = |i: usize| rounding.get(i).copied().unwrap_or(0.0);
+    // An error E with |E_ij| ≤ √(δᵢ δⱼ) has xᵀEx ≤ d xᵀdiag(δ)x.
+    let definite = |rows: &[usize]| {
+        let block = inverse_effective_mass.select(rows, rows);
+        let least = |i: usize| d as f64 * left(rows[i]);
+        Matrix::from_fn(rows.len(), rows.len(), |i, j| block[(i, j)] - if i == j { least(i) } else { 0.0 })
+            .is_positive_definite()
+    };
     let a = inverse_effective_mass[(0, 0)];
     let h: Vec<f64> = (1..d).map(|i| inverse_effective_mass[(i, 0)]).collect();
     let tangents: Vec<usize> = (1..d).collect();
@@ -49,15 +60,20 @@ pub fn friction_cone(inverse_effective_mass: Matrix, mu: f64) -> FrictionCone {
     let trace: f64 = (1..d).map(|i| inverse_effective_mass[(i, i)]).sum();
     let coupling = norm(&h);
     // ‖h‖ ≤ √(a tr H) always; below what a Schur complement leaves of that bound there is no coupling.
-    let coupled = coupling > 1e-11 * (a * trace).max(0.0).sqrt();
+    let mixed = (left(0) * (1..d).map(left).sum::<f64>()).sqrt();
+    let coupled = coupling > mixed.max(1e-11 * (a * trace).max(0.0).sqrt());
     // The normal is free to accelerate only if a > 0; rounding of a Schur complement leaves 1e-13 or so.
-    let free = a > 1e-12 * (a.abs() + trace);
+    let free = a > left(0).max(1e-12 * (a.abs() + trace));
     let mu_jam = (coupled && free).then(|| a / coupling);
     let jamming_direction = h.iter().map(|x| if coupled { x / coupling } else { 0.0 }).collect::<Vec<f64>>();
     let locking_angle = mu_jam.filter(|jam| mu > *jam).map(|jam| 2.0 * (jam / mu).acos());
     let column = Matrix::from_vec(h.len(), 1, h);
-    let mu_crit = big_h.solve_positive_definite(&column).map(|x| norm(x.data()));
-    let effective_mass = inverse_effective_mass.solve_positive_definite(&Matrix::identity(d));
+    let solved = |a: &Matrix, b: &Matrix, rows: &[usize]| {
+        definite(rows).then(|| a.solve_positive_definite(b)).flatten()
+    };
+    let mu_crit = solved(&big_h, &column, &tangents).map(|x| norm(x.data()));
+    let all: Vec<usize> = (0..d).collect();
+    let effective_mass = solved(&inverse_effective_mass, &Matrix::identity(d), &all);
     let cone = effective_mass.as_ref().map(|m| {
         let q_mu = Matrix::from_fn(d, d, |i, j| match (i, j) {
             (0, 0) => -mu * mu,
@@ -90,20 +106,20 @@ mod tests {
 
     /// Rod of mass 1 at 45°, planar: a = 5/2, h = −3/2, H = 5/2 (003 Fig. 2).
     fn rod(mu: f64) -> FrictionCone {
-        friction_cone(Matrix::from_rows(&[[2.5, -1.5], [-1.5, 2.5]]), mu)
+        friction_cone(Matrix::from_rows(&[[2.5, -1.5], [-1.5, 2.5]]), &[], mu)
     }
 
     #[test]
     fn eq_003_34_critical_friction_of_the_rod() {
         assert!((rod(2.0).mu_crit.unwrap() - 0.6).abs() < 1e-15);
         // Without coupling the critical friction is zero.
-        assert_eq!(friction_cone(Matrix::diagonal(&[1.0, 2.0]), 1.0).mu_crit, Some(0.0));
+        assert_eq!(friction_cone(Matrix::diagonal(&[1.0, 2.0]), &[], 1.0).mu_crit, Some(0.0));
     }
 
     #[test]
     fn eq_003_36_jamming_friction_of_the_rod() {
         assert!((rod(2.0).mu_jam.unwrap() - 5.0 / 3.0).abs() < 1e-15);
-        assert_eq!(friction_cone(Matrix::diagonal(&[1.0, 2.0]), 1.0).mu_jam, None);
+        assert_eq!(friction_cone(Matrix::diagonal(&[1.0, 2.0]), &[], 1.0).mu_jam, None);
     }
 
     #[test]
@@ -138,8 +154,21 @@ mod tests {
     }
 
     #[test]
+    fn what_rounding_left_of_a_singular_mass_is_not_inverted() {
+        // Rank one, and 1e-16 of rounding: directions that depend on each other.
+        let block = || Matrix::from_rows(&[[1.0, 1.0], [1.0, 1.0 + 4e-16]]);
+        assert!(friction_cone(block(), &[], 0.5).effective_mass.is_some());
+        let c = friction_cone(block(), &[1e-15; 2], 0.5);
+        assert!(c.effective_mass.is_none() && c.cone.is_none());
+        assert_eq!(c.mu_crit, Some(1.0 / (1.0 + 4e-16)));
+        // A normal that the others hold has no jamming value, however small its tangents are.
+        let c = friction_cone(Matrix::from_rows(&[[1e-16, 0.0], [0.0, 1e-9]]), &[1e-15, 0.0], 0.5);
+        assert_eq!((c.mu_jam, c.effective_mass), (None, None));
+    }
+
+    #[test]
     fn held_normal_has_no_jamming_value() {
-        let c = friction_cone(Matrix::from_rows(&[[1e-17, 1e-18], [1e-18, 1.0]]), 0.5);
+        let c = friction_cone(Matrix::from_rows(&[[1e-17, 1e-18], [1e-18, 1.0]]), &[], 0.5);
         assert_eq!(c.mu_jam, None);
     }
 }

@@ -7,9 +7,11 @@
 //! M is n × n, F ∈ ℝⁿ; J (m × n) has the rows of the active constraints and γ ∈ ℝᵐ is their bias (000 §1, 001
 //! §2).
 
+mod bounded_rows;
 mod impact;
 mod interval_contact;
 mod interval_matrix;
+mod planar;
 mod safe_interval;
 mod world;
 
@@ -266,7 +268,7 @@ fn contact_reports(names: &Names, kinematics: &Kinematics, assembly: &Assembly) 
             let cone = (own.len() > 1)
                 .then(|| inverse_effective_mass(&kinematics.mass, &own, &others(i)))
                 .flatten()
-                .map(|block| friction_cone(block, mu));
+                .map(|(block, rounding)| friction_cone(block, &rounding, mu));
             let jams = match (&cone, &slip) {
                 (Some(cone), Some(e)) => cone.jams(mu, e),
                 _ => false,
@@ -276,12 +278,27 @@ fn contact_reports(names: &Names, kinematics: &Kinematics, assembly: &Assembly) 
         .collect()
 }
 
-/// A M⁻¹ Aᵀ on the rows `own` with the rows `others` held; `None` for a singular mass.
-fn inverse_effective_mass(mass: &Matrix, own: &[&Row], others: &[&Row]) -> Option<Matrix> {
+/// A M⁻¹ Aᵀ on the rows `own` with the rows `others` held, and what rounding may have left in its diagonal;
+/// `None` for a singular mass.
+fn inverse_effective_mass(mass: &Matrix, own: &[&Row], others: &[&Row]) -> Option<(Matrix, Vec<f64>)> {
     let rows: Vec<&Row> = own.iter().chain(others).copied().collect();
     let j = Matrix::from_fn(rows.len(), mass.rows(), |i, k| rows[i].gradient[k]);
     let w = j.mul(&mass.solve_positive_definite(&j.transpose())?).symmetric_part();
     let keep: Vec<usize> = (0..own.len()).collect();
     let eliminate: Vec<usize> = (own.len()..rows.len()).collect();
-    Some(constrained_delassus(&w, &keep, &eliminate))
+    // The difference w_kk − w_ke w_ee⁺ w_ek is made of terms up to √(w_ii w_jj). Sums of p terms round by p ε of
+    // them, and a solution with w_ee by its condition as much again; w_ee counts with unit diagonal, and its
+    // singular values below p ε of the largest are those of dependent rows, which the solution leaves out.
+    let p = (rows.len() + mass.rows()) as f64 * f64::EPSILON;
+    let unit = |i: usize| w[(i, i)].sqrt().max(f64::MIN_POSITIVE);
+    let ee = Matrix::from_fn(others.len(), others.len(), |i, j| {
+        let (i, j) = (eliminate[i], eliminate[j]);
+        w[(i, j)] / (unit(i) * unit(j))
+    });
+    let values = ee.singular_values();
+    let largest = values.first().copied().unwrap_or(1.0);
+    let smallest = values.iter().rev().find(|s| **s > p * largest).copied().unwrap_or(largest);
+    let share = p * largest / smallest;
+    let rounding = keep.iter().map(|&i| share * w[(i, i)]).collect();
+    Some((constrained_delassus(&w, &keep, &eliminate), rounding))
 }

@@ -6,7 +6,7 @@
 //!
 //! M is diagonal; F holds weight, constant forces, gyroscopic moments ω̄ × I ω̄, springs and given forces of
 //! joints, all moved to the left (004 eq. 2). J has the bilateral rows of joints, then those of limits and
-//! contacts that are closed: a normal and two tangents each. γ is the derivative of the velocity of a row
+//! contacts that are closed: a normal and two tangents each, with two rotations where they resist rolling. γ is the derivative of the velocity of a row
 //! along the motion with constant (ẋ, ω̄): central differences of the exact velocity at three steps,
 //! extrapolated twice (Richardson), accurate to about 1e-11 of the terms it is made of. Tangents move along
 //! with the normal, and the point of contact moves over the bodies as they roll.
@@ -17,12 +17,16 @@ use delassus_solve::modes::EnumerateOptions;
 use delassus_solve::problem::Law;
 use glam::{DQuat, DVec3};
 
-use super::impact::impact_report;
+use super::bounded_rows::{BoundedRow, add_bounded_rows, bounded_rows};
+use super::impact::{ImpactReport, impact_report};
+use super::planar::in_plane;
 use super::{AnalyzeError, SystemAnalysis, add_findings, describe, examine_kinematics};
 use crate::collision::{Collider, Contact, ContactRows, Features, contact_name};
-use crate::lagrangian::{ContactKinematics, JointKinematics, Kinematics, Names, Row, Tolerances};
+use crate::lagrangian::{
+    ContactKinematics, JointKinematics, Kinematics, Names, RollingKinematics, Row, Tolerances,
+};
 use crate::world;
-use crate::world::{BodyState, FIXED_SLOT, Masses, RowKind, Rows, World, WorldState};
+use crate::world::{BodyState, FIXED_SLOT, Masses, RowKind, Rows, Surface, World, WorldState};
 
 /// Step of the differences, as a fraction of the time in which the motion rotates by a radian, or of a
 /// second.
@@ -35,10 +39,10 @@ const MAX_ROWS: usize = 60;
 /// principal axes.
 const COORDINATES: [&str; 6] = ["x", "y", "z", "rx", "ry", "rz"];
 
-/// Analyzes a world at a state. Motors, dry friction in joints and rolling friction are not in the contact
-/// problem: where a world has them, they are named in the notes and nothing is decided, because the verdicts
-/// would be those of another system. Of a world with more than 240 coordinates or rows nothing is reported but
-/// that it is too large.
+/// Analyzes a world at a state. Where something acts that the contact problem cannot hold (motors to a
+/// position, friction of joints that grows with a load of several directions, resistance to rolling of contacts
+/// that slide or roll), the notes name it and nothing is decided: the verdicts would be those of another system.
+/// Of a world with more than 240 coordinates or rows nothing is reported but that it is too large.
 pub fn analyze_world(
     world: &World,
     state: &WorldState,
@@ -50,7 +54,7 @@ pub fn analyze_world(
         let names = Names { title: world.name.clone(), coordinates, ..Names::default() };
         return too_large(names, "coordinates", tolerances);
     }
-    let WorldKinematics { names, kinematics, velocity, left_out } =
+    let WorldKinematics { names, kinematics, pads, velocity, left_out } =
         world_kinematics(world, state, tolerances);
     let rows = kinematics.joints.len() + kinematics.contacts.iter().map(|c| 1 + c.slip.len()).sum::<usize>();
     if rows > MAX_SIZE {
@@ -66,13 +70,20 @@ pub fn analyze_world(
         return Ok(result);
     }
     let mut result = examine_kinematics(names, kinematics, tolerances, options)?;
-    result.impact = impact_report(&result.kinematics, &result.assembly, &velocity);
+    result.impact = impact_without_pads(&result, pads, &velocity);
     if rows <= MAX_ROWS {
         add_findings(&mut result);
     } else {
         result.notes = vec![format!("{rows} rows: the propositions are asked up to {MAX_ROWS}")];
     }
     Ok(result)
+}
+
+/// The impact at a state: pads, which are the last contacts, give no percussions.
+fn impact_without_pads(result: &SystemAnalysis, pads: usize, velocity: &[f64]) -> Option<ImpactReport> {
+    let mut assembly = result.assembly.clone();
+    assembly.contacts.truncate(assembly.contacts.len() - pads);
+    impact_report(&result.kinematics, &assembly, velocity)
 }
 
 /// An analysis that decides nothing.
@@ -92,13 +103,58 @@ fn too_large(names: Names, what: &str, tolerances: &Tolerances) -> Result<System
     Ok(result)
 }
 
+/// What a world is made of at a state, before the laws of joints with bounded forces are chosen. Rows count in
+/// the coordinates of `coordinates`.
+pub(super) struct WorldParts {
+    /// Names of the coordinates.
+    pub(super) coordinates: Vec<String>,
+    /// M, diagonal.
+    pub(super) mass: Vec<f64>,
+    /// F.
+    pub(super) force: Vec<f64>,
+    /// Velocities, one per coordinate.
+    pub(super) velocity: Vec<f64>,
+    /// The bilateral rows.
+    pub(super) joints: Vec<JointRow>,
+    /// Limits of joints within the tolerance, then contacts of shapes.
+    pub(super) contacts: Vec<NamedContact>,
+    /// Motors and dry friction of joints.
+    pub(super) bounded: Vec<BoundedRow>,
+    /// What acts on the world and is not in the parts, in words.
+    pub(super) left_out: Vec<String>,
+}
+
+/// A bilateral row of a joint.
+pub(super) struct JointRow {
+    /// Its name.
+    pub(super) name: String,
+    /// Number of the joint.
+    pub(super) joint: usize,
+    /// How its force enters the load of the joint.
+    pub(super) load: f64,
+    /// Row and value; friction comes later.
+    pub(super) kinematics: JointKinematics,
+}
+
+/// A contact, or a limit of a joint.
+pub(super) struct NamedContact {
+    /// Its name.
+    pub(super) name: String,
+    /// Normal and tangents, world axes; `None` for a limit.
+    pub(super) axes: Option<[DVec3; 3]>,
+    /// Rows and coefficients.
+    pub(super) kinematics: ContactKinematics,
+}
+
 /// Masses, forces and constraints of a world at a state, with the names of its parts.
 struct WorldKinematics {
     /// Names of coordinates, rows and contacts.
     names: Names,
-    /// Joints: one entry per bilateral row. Contacts: limits of joints within the tolerance first, then
-    /// contacts of shapes.
+    /// Joints: one entry per bilateral row. Contacts: limits of joints within the tolerance, contacts of
+    /// shapes, then the pads of dry friction and motors, each with a coordinate of its own behind the others.
     kinematics: Kinematics,
+    /// How many of the contacts are pads.
+    pads: usize,
     /// Velocities, one per coordinate.
     velocity: Vec<f64>,
     /// What acts on the world and is not in the kinematics, in words.
@@ -108,84 +164,86 @@ struct WorldKinematics {
 /// Masses, forces and constraints of a world at a state. Contacts are those within the tolerance of
 /// positions.
 fn world_kinematics(world: &World, state: &WorldState, tolerances: &Tolerances) -> WorldKinematics {
-    let masses = Masses::new(world);
-    let n = masses.mass.len();
     let mut state = state.clone();
     world::update_joint_coordinates(world, &mut state);
-    let v = velocities(&masses, &state);
-    let mut rows = Rows::default();
-    world::joint_rows(world, &state, 1.0, &mut rows);
-    let mut force = free_force(world, &state, &masses);
-    let mut left_out = add_joint_forces(world, &rows, &masses, &v, &mut force);
-    let joint_rows = dense_rows(world, &state, &masses, &rows, &v);
-    let joints = (0..rows.bilateral)
-        .map(|i| {
-            let (value, row) = (rows.rows[i].value, joint_rows[i].clone());
-            JointKinematics { value, row, slip: vec![], mu: 0.0 }
-        })
-        .collect();
-    let (mut contact_names, mut contacts) = closed_limits(world, &rows, &joint_rows, tolerances.position)
-        .into_iter()
-        .unzip::<_, _, Vec<_>, Vec<_>>();
-    let touching = touching_contacts(world, &state, tolerances.position);
-    contact_names.extend((0..touching.len()).map(|i| contact_name(world, &touching, i)));
-    for contact in &touching {
-        let surface = world.surface(contact.bodies[0] as usize, contact.bodies[1] as usize);
-        if surface.rolling > 0.0 {
-            left_out.push("rolling friction".into());
-        }
-        contacts.push(contact_kinematics(contact, &state, &masses, &v, surface.mu, surface.restitution));
-    }
+    let mut parts = world_parts(world, &state, tolerances);
+    let pads = add_bounded_rows(&mut parts, tolerances.velocity);
+    let WorldParts { coordinates, mass, force, velocity, joints, contacts, mut left_out, .. } = parts;
     left_out.dedup();
-    let names = Names {
-        title: world.name.clone(),
-        coordinates: coordinate_names(world),
-        joints: row_names(world, &rows),
-        contacts: contact_names,
-    };
+    let (contact_names, contacts) = contacts.into_iter().map(|c| (c.name, c.kinematics)).unzip();
+    let (joint_names, joints) = joints.into_iter().map(|j| (j.name, j.kinematics)).unzip();
+    let names =
+        Names { title: world.name.clone(), coordinates, joints: joint_names, contacts: contact_names };
     let kinematics = Kinematics {
-        mass: Matrix::from_fn(n, n, |i, j| if i == j { masses.mass[i] } else { 0.0 }),
-        mass_rank: n,
+        mass: Matrix::diagonal(&mass),
+        mass_rank: names.coordinates.len(),
         force,
         kinetic_energy: world::kinetic_energy(world, &state),
         potential_energy: world::potential_energy(world, &state),
         contacts,
         joints,
     };
-    WorldKinematics { names, kinematics, velocity: v, left_out }
+    WorldKinematics { names, kinematics, pads, velocity, left_out }
 }
 
-/// Moves springs and given forces of joints to F, and returns what is left out.
-fn add_joint_forces(
-    world: &World,
-    rows: &Rows,
-    masses: &Masses,
-    v: &[f64],
-    force: &mut [f64],
-) -> Vec<String> {
+/// What a world is made of at a state whose joint coordinates are known.
+fn world_parts(world: &World, state: &WorldState, tolerances: &Tolerances) -> WorldParts {
+    let masses = Masses::new(world);
+    let v = velocities(&masses, state);
+    let mut rows = Rows::default();
+    world::joint_rows(world, state, 1.0, &mut rows);
+    let mut force = free_force(world, state, &masses);
+    add_joint_forces(&rows, &masses, &v, &mut force);
+    let all = dense_rows(world, state, &masses, &rows, &v);
+    let names = row_names(world, &rows);
+    let joints = names.into_iter().zip(&rows.rows).zip(&all).map(|((name, row), dense)| {
+        let kinematics = JointKinematics { value: row.value, row: dense.clone(), slip: vec![], mu: 0.0 };
+        JointRow { name, joint: row.joint as usize, load: row.load, kinematics }
+    });
+    let mut contacts = closed_limits(world, &rows, &all, tolerances.position);
+    let touching = touching_contacts(world, state, tolerances.position);
     let mut left_out = Vec::new();
+    for (i, contact) in touching.iter().enumerate() {
+        let surface = world.surface(contact.bodies[0] as usize, contact.bodies[1] as usize);
+        let (axes, kinematics) = contact_kinematics(contact, state, &masses, &v, &surface);
+        if kinematics.rolling.as_ref().is_some_and(|rolling| {
+            kinematics.slip.iter().chain(&rolling.rows).any(|row| row.velocity.abs() > tolerances.velocity)
+        }) {
+            left_out.push("rolling friction of contacts that slide or roll".into());
+        }
+        contacts.push(NamedContact { name: contact_name(world, &touching, i), axes: Some(axes), kinematics });
+    }
+    let parts = WorldParts {
+        coordinates: coordinate_names(world),
+        joints: joints.collect(),
+        contacts,
+        bounded: bounded_rows(world, &rows, &all),
+        mass: masses.mass.clone(),
+        force,
+        velocity: v,
+        left_out,
+    };
+    in_plane(world, state, &masses, parts, tolerances)
+}
+
+/// Moves springs and given forces of joints to F.
+fn add_joint_forces(rows: &Rows, masses: &Masses, v: &[f64], force: &mut [f64]) {
     for (i, row) in rows.rows.iter().enumerate() {
         let pushed = match row.kind {
             RowKind::Spring { stiffness, damping } => {
                 -stiffness * row.value - damping * row_velocity(rows, i, masses, v)
             }
             RowKind::Applied { force } => force,
-            RowKind::Bounded { .. } => {
-                let joint = &world.joints[row.joint as usize].name;
-                left_out.push(format!("the motor or the dry friction of joint `{joint}`"));
-                continue;
-            }
-            RowKind::Bilateral | RowKind::Limit { .. } => continue,
+            RowKind::Bilateral | RowKind::Limit { .. } | RowKind::Bounded { .. } => continue,
         };
         for (body, block) in rows.blocks_of(row) {
             let at = 6 * masses.slot[*body as usize] as usize;
             (0..6).for_each(|c| force[at + c] -= pushed * block[c]);
         }
     }
-    left_out
 }
 
-/// The rows of joints and limits, in all coordinates.
+/// All rows of joints, in all coordinates.
 fn dense_rows(world: &World, state: &WorldState, masses: &Masses, rows: &Rows, v: &[f64]) -> Vec<Row> {
     let bias = joint_biases(world, state, masses, rows);
     let dense = |i: usize| {
@@ -200,12 +258,7 @@ fn dense_rows(world: &World, state: &WorldState, masses: &Masses, rows: &Rows, v
 }
 
 /// Limits of joints within the tolerance, with their names.
-fn closed_limits(
-    world: &World,
-    rows: &Rows,
-    joint_rows: &[Row],
-    tolerance: f64,
-) -> Vec<(String, ContactKinematics)> {
+fn closed_limits(world: &World, rows: &Rows, joint_rows: &[Row], tolerance: f64) -> Vec<NamedContact> {
     let mut closed = Vec::new();
     for i in rows.bilateral..rows.bilateral + rows.limits {
         let row = &rows.rows[i];
@@ -213,8 +266,10 @@ fn closed_limits(
         if row.value <= tolerance {
             let name = format!("limit of {}", world.joints[row.joint as usize].name);
             let (gap, normal, slip) = (row.value, joint_rows[i].clone(), vec![]);
-            let (mu_static, mu_kinetic) = (0.0, 0.0);
-            closed.push((name, ContactKinematics { gap, normal, slip, mu_static, mu_kinetic, restitution }));
+            let (mu_static, mu_kinetic, rolling) = (0.0, 0.0, None);
+            let kinematics =
+                ContactKinematics { gap, normal, slip, mu_static, mu_kinetic, restitution, rolling };
+            closed.push(NamedContact { name, axes: None, kinematics });
         }
     }
     closed
@@ -302,7 +357,7 @@ fn derivative(h: f64, mut of: impl FnMut(f64) -> Vec<f64>) -> Vec<f64> {
 
 /// γ of all rows of joints.
 fn joint_biases(world: &World, state: &WorldState, masses: &Masses, rows: &Rows) -> Vec<f64> {
-    let count = rows.bilateral + rows.limits;
+    let count = rows.rows.len();
     if count == 0 {
         return vec![];
     }
@@ -322,10 +377,10 @@ fn contact_kinematics(
     state: &WorldState,
     masses: &Masses,
     v: &[f64],
-    mu: f64,
-    restitution: f64,
-) -> ContactKinematics {
-    let rows = ContactRows::new(contact, &state.bodies, &masses.slot, Law::Coulomb { mu });
+    surface: &Surface,
+) -> ([DVec3; 3], ContactKinematics) {
+    let Surface { mu, restitution, rolling, .. } = *surface;
+    let rows = ContactRows::new(contact, &state.bodies, &masses.slot, Law::Rolling { mu, rolling });
     let bodies = contact.bodies.map(|b| state.bodies[b as usize]);
     let angular_speed = bodies[0].angular_velocity.length() + bodies[1].angular_velocity.length();
     let size = contact.radius[0] + contact.radius[1];
@@ -340,7 +395,9 @@ fn contact_kinematics(
         let (_, normal, point) = contact.gap_and_point_at(&there[0].pose, &there[1].pose);
         let first = (rows.tangents[0] - normal * normal.dot(rows.tangents[0])).normalize_or_zero();
         let u = velocity_at(&there, point);
-        vec![u.dot(normal), u.dot(first), u.dot(normal.cross(first))]
+        let spin = there[1].world_angular_velocity() - there[0].world_angular_velocity();
+        let second = normal.cross(first);
+        vec![u.dot(normal), u.dot(first), u.dot(second), spin.dot(first), spin.dot(second)]
     });
     let row = |k: usize| {
         let mut gradient = vec![0.0; v.len()];
@@ -352,8 +409,18 @@ fn contact_kinematics(
         }
         Row { gradient, velocity: rows.velocity(k, v), bias: bias[k] }
     };
-    let slip = if mu > 0.0 { vec![row(1), row(2)] } else { vec![] };
-    ContactKinematics { gap: contact.gap, normal: row(0), slip, mu_static: mu, mu_kinetic: mu, restitution }
+    let kinematics = ContactKinematics {
+        gap: contact.gap,
+        normal: row(0),
+        slip: if mu > 0.0 { vec![row(1), row(2)] } else { vec![] },
+        mu_static: mu,
+        mu_kinetic: mu,
+        restitution,
+        // As in time stepping, a contact without friction has no resistance to rolling either.
+        rolling: (mu > 0.0 && rolling > 0.0)
+            .then(|| RollingKinematics { rows: [row(3), row(4)], coefficient: rolling }),
+    };
+    ([contact.normal, rows.tangents[0], rows.tangents[1]], kinematics)
 }
 
 /// Velocity of the second body against the first at a point.

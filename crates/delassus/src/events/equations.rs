@@ -262,6 +262,7 @@ impl<'a> Mechanics<'a> {
                 mu_static: at.friction(&contact.mu_static, FormulaId::ContactMuStatic(i))?,
                 mu_kinetic: at.friction(&contact.mu_kinetic, FormulaId::ContactMuKinetic(i))?,
                 restitution: contact.restitution,
+                rolling: None,
             })));
         }
         let mut joints = Vec::with_capacity(system.joints.len());

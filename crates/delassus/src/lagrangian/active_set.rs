@@ -11,7 +11,8 @@
 //!
 //! Friction: a contact that slides (slip speed above the tolerance) has the known direction of its slip and
 //! the kinetic coefficient; one at rest has Coulomb's law on the acceleration level with the static
-//! coefficient, which both limits sticking and is the friction at the instant of breakaway.
+//! coefficient, which both limits sticking and is the friction at the instant of breakaway. Resistance to
+//! rolling is in the problem of contacts that neither slide nor roll.
 //!
 //! Rows of the problem: joints in the order of the system, then active contacts; each (normal, tangents).
 
@@ -221,9 +222,15 @@ pub fn assemble(
                 Friction::None => Law::Unilateral,
                 Friction::Slides(mu, slip) => Law::Sliding { mu, slip },
                 Friction::Rests(mu) if k.slip.len() == 1 => Law::CoulombPlane { mu },
-                Friction::Rests(mu) => Law::Coulomb { mu },
+                Friction::Rests(mu) => match &k.rolling {
+                    Some(rolling) => Law::Rolling { mu, rolling: rolling.coefficient },
+                    None => Law::Coulomb { mu },
+                },
             };
             add(&mut laws, &mut rows, law, &k.normal, &k.slip);
+            if let (Law::Rolling { .. }, Some(rolling)) = (law, &k.rolling) {
+                rows.extend(&rolling.rows);
+            }
         }
     }
     let n = kinematics.mass.rows();
@@ -256,6 +263,7 @@ mod tests {
             mu_static: 0.6,
             mu_kinetic: 0.4,
             restitution: 0.0,
+            rolling: None,
         }
     }
 

@@ -73,6 +73,17 @@ pub struct ContactKinematics {
     pub mu_kinetic: f64,
     /// Coefficient of restitution.
     pub restitution: f64,
+    /// Resistance to rolling.
+    pub rolling: Option<RollingKinematics>,
+}
+
+/// Resistance to rolling of a contact at a state.
+#[derive(Clone, Debug)]
+pub struct RollingKinematics {
+    /// The rotations about the two tangents.
+    pub rows: [Row; 2],
+    /// Coefficient of rolling friction, m.
+    pub coefficient: f64,
 }
 
 /// A joint at a state.
@@ -248,6 +259,7 @@ pub fn kinematics(system: &System, state: &State) -> Result<Kinematics> {
             mu_static: at.friction(&contact.mu_static, FormulaId::ContactMuStatic(i))?,
             mu_kinetic: at.friction(&contact.mu_kinetic, FormulaId::ContactMuKinetic(i))?,
             restitution: contact.restitution,
+            rolling: None,
         });
     }
     let mut joints = Vec::with_capacity(system.joints.len());

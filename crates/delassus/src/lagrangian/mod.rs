@@ -74,7 +74,9 @@ pub use active_set::{Assembly, ContactState, Names, StateError, Tolerances, asse
 pub use higher_derivatives::{
     ContactFate, DecidingOptions, DecidingOrder, DerivativesError, Fate, HIGHEST_ORDER, deciding_order,
 };
-pub use kinematics::{ContactKinematics, JointKinematics, Kinematics, KinematicsError, Row, kinematics};
+pub use kinematics::{
+    ContactKinematics, JointKinematics, Kinematics, KinematicsError, RollingKinematics, Row, kinematics,
+};
 pub use parametric::{Family, Member, Variable};
 pub use velocity_bound::{VelocityBound, velocity_bound, weighted_speed};
 

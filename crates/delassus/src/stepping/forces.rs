@@ -206,7 +206,7 @@ pub(super) fn find_jams(on: &JamSearch<'_>, velocity_before: &mut Vec<f64>, jams
                 point: contact.point,
                 impulse: r[0],
                 mu,
-                mu_jam: friction_cone(w, mu).mu_jam.unwrap_or(f64::INFINITY),
+                mu_jam: friction_cone(w, &[], mu).mu_jam.unwrap_or(f64::INFINITY),
             });
         }
     }

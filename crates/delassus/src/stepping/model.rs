@@ -148,6 +148,7 @@ pub(super) mod fixtures {
             joints: vec![],
             surfaces: vec![surface],
             no_contact: vec![],
+            plane: None,
         };
         let bodies = vec![at(DVec3::ZERO, DVec3::ZERO), at(DVec3::new(0.0, 0.0, RADIUS + gap), velocity)];
         (world, WorldState { t: 0.0, bodies, coordinates: vec![] })
@@ -177,6 +178,7 @@ pub(super) mod fixtures {
             joints: vec![joint],
             surfaces: vec![],
             no_contact: vec![[0, 1]],
+            plane: None,
         };
         let bodies = vec![at(DVec3::ZERO, DVec3::ZERO), at(z * DVec3::Z, velocity * DVec3::Z)];
         (world, WorldState { t: 0.0, bodies, coordinates: vec![] })

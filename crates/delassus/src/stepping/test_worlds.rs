@@ -23,6 +23,7 @@ pub fn on_a_floor(kind: ShapeKind, height: f64, [mu, restitution]: [f64; 2]) -> 
         joints: vec![],
         surfaces: vec![Surface { between: [None, None], mu, restitution, rolling: 0.0 }],
         no_contact: vec![],
+        plane: None,
     };
     let at = |z: f64| BodyState {
         pose: Pose { position: DVec3::new(0.0, 0.0, z), ..Pose::IDENTITY },

@@ -155,6 +155,7 @@ impl Default for World {
             joints: vec![],
             surfaces: vec![],
             no_contact: vec![],
+            plane: None,
         }
     }
 }

@@ -377,7 +377,15 @@ mod tests {
         joints[1].actions.push(Action { coordinate: Coordinate::Along(Axis::Z), kind: spring });
         let bodies = vec![body("ground", true), body("a", false), body("b", false)];
         let (surfaces, no_contact) = (vec![], vec![]);
-        let world = World { name: "".into(), gravity: DVec3::ZERO, bodies, joints, surfaces, no_contact };
+        let world = World {
+            name: "".into(),
+            gravity: DVec3::ZERO,
+            bodies,
+            joints,
+            surfaces,
+            no_contact,
+            plane: None,
+        };
         let moving = |pose: Pose, velocity: [f64; 3], angular: [f64; 3]| BodyState {
             pose,
             velocity: DVec3::from_array(velocity),

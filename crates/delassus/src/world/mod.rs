@@ -99,6 +99,8 @@ pub struct World {
     /// Pairs of bodies that pass through each other, smaller index first, sorted: those joined by a joint,
     /// unless the file lets them collide.
     pub no_contact: Vec<[usize; 2]>,
+    /// The normal of the plane in which all bodies stay, held there by joints; `None` in space.
+    pub plane: Option<Axis>,
 }
 
 /// A rigid body.

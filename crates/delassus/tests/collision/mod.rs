@@ -59,6 +59,7 @@ pub fn world_of(kinds: &[ShapeKind]) -> World {
         joints: Vec::new(),
         surfaces: Vec::new(),
         no_contact: Vec::new(),
+        plane: None,
     }
 }
 

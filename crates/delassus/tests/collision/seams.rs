@@ -32,7 +32,8 @@ fn scene(
     poses.push(start);
     let surfaces = vec![Surface { between: [None, None], mu, restitution: 0.0, rolling: 0.0 }];
     let (name, gravity) = (String::new(), DVec3::new(0.0, 0.0, -G));
-    let world = World { name, gravity, bodies, joints: Vec::new(), surfaces, no_contact: Vec::new() };
+    let world =
+        World { name, gravity, bodies, joints: Vec::new(), surfaces, no_contact: Vec::new(), plane: None };
     let mut state = state_of(&poses);
     state.bodies[ground.len()].velocity = v;
     (world, state)

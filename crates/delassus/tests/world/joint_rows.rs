@@ -23,7 +23,15 @@ pub fn body(name: &str, mass: f64, inertia: DVec3) -> Body {
 
 pub fn world(bodies: Vec<Body>, joints: Vec<Joint>) -> World {
     let gravity = DVec3::new(0.0, 0.0, -9.81);
-    World { name: String::new(), gravity, bodies, joints, surfaces: Vec::new(), no_contact: Vec::new() }
+    World {
+        name: String::new(),
+        gravity,
+        bodies,
+        joints,
+        surfaces: Vec::new(),
+        no_contact: Vec::new(),
+        plane: None,
+    }
 }
 
 pub fn at_rest(poses: &[Pose]) -> WorldState {

@@ -84,7 +84,7 @@ pub fn one_contact(d: &Dynamics, k: usize) -> Option<OneContact> {
         (true, false, true) => Some(Class::Indeterminate),
         _ => None,
     };
-    let cone = friction_cone(block, *mu);
+    let cone = friction_cone(block, &[], *mu);
     Some(OneContact {
         slope,
         free_acceleration,
