@@ -267,7 +267,7 @@ fn tangents(law: &Law) -> usize {
     (law.dim() - 1).min(2)
 }
 
-fn one_solution(result: &SystemAnalysis, component: &SolutionComponent) -> Value {
+fn one_solution(result: &SystemAnalysis, analysis: &Analysis, component: &SolutionComponent) -> Value {
     let acceleration: Map<String, Value> = result
         .names
         .coordinates
@@ -293,14 +293,14 @@ fn one_solution(result: &SystemAnalysis, component: &SolutionComponent) -> Value
         "acceleration": acceleration,
         "contacts": contacts,
         "joints": joints,
-        "dimension": component.freedom.as_ref().map_or(0, |f| f.bounds.cols()),
+        "dimension": report::dimension(analysis, component),
     })
 }
 
 fn solutions(result: &SystemAnalysis) -> Value {
     let Some(analysis) = &result.analysis else { return json!({"kind": "none", "list": []}) };
     let components = &analysis.solutions.components;
-    let list: Vec<Value> = components.iter().map(|p| one_solution(result, p)).collect();
+    let list: Vec<Value> = components.iter().map(|p| one_solution(result, analysis, p)).collect();
     let normals = |f: &Vec<f64>| {
         let (contacts, joints) =
             by_name(result, |_, _, at| json!(f[at]), |at| json!(f[at]), || Some(json!(0.0)));

@@ -60,6 +60,9 @@ pub fn reasons(result: &SystemAnalysis) -> Vec<String> {
     let jam = result.contacts.iter().find(|c| c.jams);
     let several = kind(analysis) == "finite" && analysis.solutions.components.len() > 1;
     match (kind(analysis), jam) {
+        ("none", _) if unreachable(result) => {
+            out.push("no solution: no acceleration satisfies the constraints, whatever friction does".into())
+        }
         ("none", Some(c)) => out.push(format!("no solution: {} (003 eq. 39)", jamming(c))),
         ("none", None) if incompatible(result) => out.push(
             "no solution: the joints contradict each other (000 Prop. 1 (ii), compatibility fails)".into(),
@@ -89,8 +92,21 @@ pub fn reasons(result: &SystemAnalysis) -> Vec<String> {
         Method::Gauss => out.push(
             "the acceleration is unique: no friction and a positive definite mass (000 Prop. 3 (ii))".into(),
         ),
-        Method::Found => out.push("a solution was found; others were not excluded".into()),
+        Method::Found if analysis.acceleration_unique != Verdict::Proved => {
+            out.push("a solution was found; others were not excluded".into());
+        }
+        Method::Found => {}
         Method::AllModes | Method::None => {}
+    }
+    let massless: Vec<&str> = (result.contacts.iter())
+        .filter(|c| c.cone.as_ref().is_some_and(|cone| cone.effective_mass.is_none()))
+        .map(|c| c.name.as_str())
+        .collect();
+    if !massless.is_empty() {
+        out.push(format!(
+            "no effective mass and no cone where the other constraints hold a direction: {}",
+            massless.join(", ")
+        ));
     }
     if result.kinematics.mass_rank < result.names.coordinates.len() {
         out.push(format!(
@@ -120,6 +136,17 @@ fn jamming(c: &ContactReport) -> String {
         number(jam),
         c.name
     )
+}
+
+/// Whether it was verified that no acceleration satisfies the constraints.
+fn unreachable(result: &SystemAnalysis) -> bool {
+    result.findings.iter().any(|f| f.finding.id == "admissible" && f.verified == Some(true))
+}
+
+/// Dimension of the continuum that a solution stands for; `None` where it is not known.
+pub fn dimension(analysis: &Analysis, component: &SolutionComponent) -> Option<usize> {
+    let isolated = analysis.solutions.complete || analysis.forces_unique == Verdict::Proved;
+    component.freedom.as_ref().map(|f| f.bounds.cols()).or(isolated.then_some(0))
 }
 
 /// Whether the rows of the joints alone have no acceleration in common.

@@ -8,7 +8,7 @@
 //! proposition that the certificate names, whether facts that are true imply its claims. M is the mass, N_b
 //! and N_u are the normal rows of joints and contacts, γ their bias, W = J M⁻¹ Jᵀ. A handful of theorems
 //! carries all propositions (`linear`, `gauss`, `coercive`, `impossible`, `sliding_lcp`, `contraction`,
-//! `copositive`, `modes` below); each proposition has its laws, the theorems it may call on, and the most it
+//! `copositive`, `weak_friction`, `modes` below); each proposition has its laws, the theorems it may call on, and the most it
 //! can claim. Nothing here is shared with the functions that construct certificates.
 
 use super::certificate::{Certificate, Claims, Fact, Kind, MatrixOf};
@@ -78,6 +78,8 @@ fn proposition(id: &str) -> Option<Proposition> {
     let or_several = |p: Proposition| Proposition { several: true, ..p };
     Some(match id {
         "modes" => or_several(or_none(of(|_| true, &[modes], 3))),
+        "admissible" => or_none(of(|_| true, &[impossible], 0)),
+        "weak" => of(|_| true, &[weak_friction], 3),
 
         "000.prop1i" | "000.appE.iii'" => of(joints_alone, &[linear], 3),
         "000.prop1ii" | "000.appE.iv" => or_several(or_none(of(joints_alone, &[linear, impossible], 3))),
@@ -392,6 +394,20 @@ fn copositive(known: &Known) -> Claims {
     } else {
         NOTHING
     }
+}
+
+/// Friction that is weak against the normals, M ≻ 0, for all laws of Coulomb's kind. Two solutions differ by Δf and
+/// Δu = W Δf, joints held, with
+///
+/// Δfᵀ W Δf ≤ Σ μ |Δf_n| ‖Δu_t‖ ≤ Δfᵀ Σ ½μ (s e_n e_nᵀ + s⁻¹ W_tᵀ W_t) Δf ,
+///
+/// because Δf_n Δu_n ≤ 0 and f_t·u_t = −μ |f_n| ‖u_t‖, ‖f_t‖ ≤ μ |f_n| in both (f_t = −μ |f_n| e for a known slip
+/// direction). [`Fact::WeakFriction`] leaves Δf = 0, and the forces of joints follow, as that fact solves for them.
+/// The same inequality with one solution bounds all solutions for the coefficients t μ, 0 ≤ t ≤ 1, which are unique
+/// as well: their degree is that of the problem without friction, where W ≻ 0 makes it one, and there is a solution.
+fn weak_friction(known: &Known) -> Claims {
+    let weak = known.facts.iter().any(|fact| matches!(fact, Fact::WeakFriction(_)));
+    if weak && known.definite_mass() { ONE } else { NOTHING }
 }
 
 /// All modes were examined.

@@ -29,7 +29,12 @@ const TOLERANCE_MAX: f64 = 1e-6;
 
 /// Whether a fact is true of a problem, by exact arithmetic; `false` where it is too large to be checked.
 pub fn fact(dynamics: &Dynamics, fact: &Fact) -> bool {
-    well_formed(dynamics) && check(dynamics, fact).unwrap_or(false)
+    // Some facts are about normals alone, whatever number of tangents there is.
+    let rows = match fact {
+        Fact::Admissible(_) | Fact::Unreachable(_) => dynamics.laws.len(),
+        _ => dynamics.jacobian.rows(),
+    };
+    rows <= SIZE_MAX && well_formed(dynamics) && check(dynamics, fact).unwrap_or(false)
 }
 
 /// Sizes agree, numbers are finite, M is symmetric to 10⁻¹² of its largest entry, μ ≥ 0 and slip directions
@@ -44,7 +49,6 @@ fn well_formed(d: &Dynamics) -> bool {
         && (m == 0 || d.jacobian.cols() == n)
         && d.bias.len() == m
         && n <= SIZE_MAX
-        && m <= SIZE_MAX
         && d.mass.data().iter().chain(&d.force).chain(d.jacobian.data()).chain(&d.bias).all(|x| x.is_finite())
         && (0..n).all(|i| (0..i).all(|j| (d.mass[(i, j)] - d.mass[(j, i)]).abs() <= 1e-12 * top))
         && d.laws.iter().all(|l| l.coefficients().iter().all(|mu| mu.is_finite() && *mu >= 0.0))
@@ -103,6 +107,7 @@ fn check(d: &Dynamics, fact: &Fact) -> Option<bool> {
         Fact::NoMasslessMotion => no_massless_motion(d),
         Fact::Unreachable(multipliers) => unreachable(d, multipliers),
         Fact::Solution(force, tolerance) => solution(d, force, *tolerance),
+        Fact::WeakFriction(weights) => weak_friction(d, weights),
         Fact::AllModes(claims) => all_modes(d, claims),
     }
 }
@@ -172,34 +177,25 @@ fn columns(
 /// For the constrained matrices joints are the laws [`Law::Bilateral`]; they are eliminated, and the matrix
 /// is of the other constraints of the kind.
 pub fn exact_matrix(d: &Dynamics, of: MatrixOf) -> Option<RationalMatrix> {
-    if !well_formed(d) {
+    if !well_formed(d) || d.jacobian.rows() > SIZE_MAX {
         return None;
     }
-    let (n, m) = (d.mass.rows(), d.jacobian.rows());
-    let mass = RationalMatrix::exact(&d.mass)?;
-    let jacobian = RationalMatrix::of_rows(m, n, d.jacobian.data())?;
     let at = first_rows(d);
     let normals = |list: &[usize]| list.iter().map(|&k| at[k]).collect::<Vec<_>>();
-    let joint = |k: &usize| matches!(d.laws[*k], Law::Bilateral);
-    let others = |kind: Kind| constraints(d, kind).into_iter().filter(|k| !joint(k)).collect::<Vec<_>>();
-    // W = J M⁻¹ Jᵀ.
-    let delassus = || Some(jacobian.mul(&mass.solve(&jacobian.transpose())?));
-    let minus = BigRational::from(BigInt::from(-1));
-    // W_kk − W_kj W_jj⁻¹ W_jk, joints j eliminated.
-    let constrained = || {
-        let w = delassus()?;
-        let joints = normals(&(0..d.laws.len()).filter(joint).collect::<Vec<_>>());
-        let across = w.select_rows(&joints);
-        let all: Vec<usize> = (0..m).collect();
-        let x = w.select(&joints, &joints).solve(&across)?;
-        Some(w.plus(&minus, &w.select(&all, &joints).mul(&x)))
+    let others = |kind: Kind| {
+        constraints(d, kind).into_iter().filter(|&k| d.laws[k] != Law::Bilateral).collect::<Vec<_>>()
     };
+    let gradients = |list: &[usize]| {
+        let jacobian = RationalMatrix::of_rows(d.jacobian.rows(), d.mass.rows(), d.jacobian.data())?;
+        Some(jacobian.select_rows(&normals(list)))
+    };
+    let mass = || RationalMatrix::exact(&d.mass);
+    let delassus = || delassus(d);
+    let constrained = || constrained_delassus(d);
     match of {
-        MatrixOf::Mass => Some(mass),
-        MatrixOf::Gradients(kind) => Some(jacobian.select_rows(&normals(&constraints(d, kind)))),
-        MatrixOf::MassAndGradients(kind) => {
-            Some(mass.above(&jacobian.select_rows(&normals(&constraints(d, kind)))))
-        }
+        MatrixOf::Mass => mass(),
+        MatrixOf::Gradients(kind) => gradients(&constraints(d, kind)),
+        MatrixOf::MassAndGradients(kind) => Some(mass()?.above(&gradients(&constraints(d, kind))?)),
         MatrixOf::Delassus(kind) => {
             let rows = normals(&constraints(d, kind));
             Some(delassus()?.select(&rows, &rows))
@@ -222,6 +218,58 @@ pub fn exact_matrix(d: &Dynamics, of: MatrixOf) -> Option<RationalMatrix> {
         }
         MatrixOf::SlidingLcp => sliding_lcp(d, &delassus()?),
     }
+}
+
+/// W = J M⁻¹ Jᵀ; `None` where M is singular.
+fn delassus(d: &Dynamics) -> Option<RationalMatrix> {
+    let jacobian = RationalMatrix::of_rows(d.jacobian.rows(), d.mass.rows(), d.jacobian.data())?;
+    Some(jacobian.mul(&RationalMatrix::exact(&d.mass)?.solve(&jacobian.transpose())?))
+}
+
+/// W_kk − W_kj W_jj⁻¹ W_jk, joints j eliminated; `None` where M or W_jj is singular.
+fn constrained_delassus(d: &Dynamics) -> Option<RationalMatrix> {
+    let (w, at) = (delassus(d)?, first_rows(d));
+    let joints: Vec<usize> =
+        (0..d.laws.len()).filter(|&k| d.laws[k] == Law::Bilateral).map(|k| at[k]).collect();
+    let all: Vec<usize> = (0..w.rows()).collect();
+    let x = w.select(&joints, &joints).solve(&w.select_rows(&joints))?;
+    Some(w.plus(&BigRational::from(BigInt::from(-1)), &w.select(&all, &joints).mul(&x)))
+}
+
+/// [`Fact::WeakFriction`]; `None` for laws that it does not speak of.
+fn weak_friction(d: &Dynamics, weights: &[f64]) -> Option<bool> {
+    if weights.len() != 2 * d.laws.len() || weights.iter().any(|s| s.is_nan() || *s <= 0.0) {
+        return None;
+    }
+    let (w, at) = (constrained_delassus(d)?, first_rows(d));
+    // Directions of slip have length 1 to 10⁻⁸: a little more friction than there is covers that.
+    let half = rational(0.5 * (1.0 + 1e-7))?;
+    let (m, mut rest) = (w.rows(), w.clone());
+    for (k, law) in d.laws.iter().enumerate() {
+        if matches!(law, Law::CoulombEllipse { .. }) || law.is_associated() {
+            return None;
+        }
+        let end = at[k] + law.dim();
+        let split = end.min(at[k] + 3);
+        for (g, rows) in [at[k] + 1..split, split..end].into_iter().enumerate() {
+            let (s, mu) = (rational(weights[2 * k + g])?, rational(law.coefficients()[g])?);
+            if rows.is_empty() || mu == zero() {
+                continue;
+            }
+            let mut unit = vec![0.0; m];
+            unit[at[k]] = 1.0;
+            let normal = RationalMatrix::column(&unit)?;
+            let tangents = w.select_rows(&rows.collect::<Vec<_>>());
+            rest = rest
+                .plus(&(-&half * &mu * &s), &normal.mul(&normal.transpose()))
+                .plus(&(-&half * &mu / &s), &tangents.transpose().mul(&tangents));
+        }
+    }
+    let free: Vec<usize> = (0..d.laws.len())
+        .filter(|&k| d.laws[k] != Law::Bilateral)
+        .flat_map(|k| at[k]..at[k] + d.laws[k].dim())
+        .collect();
+    rest.select(&free, &free).is_positive_definite()
 }
 
 /// The matrix of the LCP in z = (λ⁻, λ_n): f = S y + Z z with y = (λ_joints, λ⁺) from bilateral rows W_b (S y

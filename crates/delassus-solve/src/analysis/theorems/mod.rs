@@ -5,8 +5,10 @@
 //! ```
 //!
 //! M is n × n, J is m × n. Paper 000: `p000`, `p000_frictionless`, `p000_friction`; 001: `p001`,
-//! `p001_angles`; 002: `p002`; 003: `p003`. The list of modes itself is a finding too, id `modes`.
+//! `p001_angles`; 002: `p002`; 003: `p003`. Laws of every kind: `any_law`, asked where a question is open. The list
+//! of modes itself is a finding too, id `modes`.
 
+mod any_law;
 mod decision;
 mod frictionless;
 mod p000;
@@ -17,6 +19,7 @@ mod p001_angles;
 mod p002;
 mod p003;
 
+pub use any_law::all_any_law;
 pub use p000::all_000;
 pub use p000_friction::{
     beta_two, cor_000_2, hlcp_000, p_matrix_000, positive_definite_000, prop_000_9, prop_000_10, prop_000_11,
@@ -43,6 +46,7 @@ pub use p003::{Class, OneContact, all_003, jam_003, one_contact};
 use crate::analysis::certificate::{Certificate, Claims, Fact, Finding, Outcome};
 use crate::analysis::verdicts::answer;
 use crate::analysis::{Analysis, Method, all_modes_exactly};
+use crate::lcp::Verdict;
 use crate::problem::Dynamics;
 
 /// A finding, and whether its certificate stood up to exact checking; `None` where it claims nothing.
@@ -67,6 +71,9 @@ pub fn findings(d: &Dynamics, analysis: &mut Analysis) -> Vec<CheckedFinding> {
         all.extend(all_003(d));
         all.extend(all_001(d));
         all.extend(all_002(d));
+    }
+    if analysis.verdicts().contains(&Verdict::Unknown) {
+        all.extend(all_any_law(d));
     }
     let mut all: Vec<CheckedFinding> = all
         .into_iter()
