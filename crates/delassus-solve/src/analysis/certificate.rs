@@ -149,9 +149,10 @@ pub enum Fact {
     /// This force solves the problem: its residual, evaluated exactly, is at most the second number (relative
     /// to the problem's scale).
     Solution(Vec<f64>, f64),
-    /// Friction is too weak to pull the problem apart: with W on the rows that are not of joints, joints held,
-    /// W − Σ ½μ (s e_n e_nᵀ + s⁻¹ W_tᵀ W_t) is positive definite. The sum is over contacts and guides, with their
-    /// tangents and, where they resist rolling, their rotations; s > 0 are these numbers, two per constraint.
+    /// Friction is too weak to pull the problem apart: with W on the rows that are not of joints, joints
+    /// held, W − Σ ½μ (s e_n e_nᵀ + s⁻¹ W_tᵀ W_t) is positive definite. The sum is over contacts and guides,
+    /// with their tangents and, where they resist rolling, their rotations; s > 0 are these numbers, two per
+    /// constraint.
     WeakFriction(Vec<f64>),
     /// The exact list of all modes has these answers.
     AllModes(Claims),

@@ -41,8 +41,9 @@ pub struct FrictionCone {
 
 /// The cone of a contact with this inverse effective mass (normal first) and friction coefficient.
 ///
-/// `rounding` δ, one per row or empty where there is none: what rounding may have left of the diagonal entries,
-/// and √(δᵢ δⱼ) of the others. A matrix that such an error may have made definite has no inverse here.
+/// `rounding` δ, one per row or empty where there is none: what rounding may have left of the diagonal
+/// entries, and √(δᵢ δⱼ) of the others. A matrix that such an error may have made definite has no inverse
+/// here.
 pub fn friction_cone(inverse_effective_mass: Matrix, rounding: &[f64], mu: f64) -> FrictionCone {
     let d = inverse_effective_mass.rows();
     let left = |i: usize| rounding.get(i).copied().unwrap_or(0.0);

@@ -8,8 +8,8 @@
 //! proposition that the certificate names, whether facts that are true imply its claims. M is the mass, N_b
 //! and N_u are the normal rows of joints and contacts, γ their bias, W = J M⁻¹ Jᵀ. A handful of theorems
 //! carries all propositions (`linear`, `gauss`, `coercive`, `impossible`, `sliding_lcp`, `contraction`,
-//! `copositive`, `weak_friction`, `modes` below); each proposition has its laws, the theorems it may call on, and the most it
-//! can claim. Nothing here is shared with the functions that construct certificates.
+//! `copositive`, `weak_friction`, `modes` below); each proposition has its laws, the theorems it may call on,
+//! and the most it can claim. Nothing here is shared with the functions that construct certificates.
 
 use super::certificate::{Certificate, Claims, Fact, Kind, MatrixOf};
 use crate::problem::{Dynamics, Law};
@@ -396,15 +396,16 @@ fn copositive(known: &Known) -> Claims {
     }
 }
 
-/// Friction that is weak against the normals, M ≻ 0, for all laws of Coulomb's kind. Two solutions differ by Δf and
-/// Δu = W Δf, joints held, with
+/// Friction that is weak against the normals, M ≻ 0, for all laws of Coulomb's kind. Two solutions differ by
+/// Δf and Δu = W Δf, joints held, with
 ///
 /// Δfᵀ W Δf ≤ Σ μ |Δf_n| ‖Δu_t‖ ≤ Δfᵀ Σ ½μ (s e_n e_nᵀ + s⁻¹ W_tᵀ W_t) Δf ,
 ///
-/// because Δf_n Δu_n ≤ 0 and f_t·u_t = −μ |f_n| ‖u_t‖, ‖f_t‖ ≤ μ |f_n| in both (f_t = −μ |f_n| e for a known slip
-/// direction). [`Fact::WeakFriction`] leaves Δf = 0, and the forces of joints follow, as that fact solves for them.
-/// The same inequality with one solution bounds all solutions for the coefficients t μ, 0 ≤ t ≤ 1, which are unique
-/// as well: their degree is that of the problem without friction, where W ≻ 0 makes it one, and there is a solution.
+/// because Δf_n Δu_n ≤ 0 and f_t·u_t = −μ |f_n| ‖u_t‖, ‖f_t‖ ≤ μ |f_n| in both (f_t = −μ |f_n| e for a known
+/// slip direction). [`Fact::WeakFriction`] leaves Δf = 0, and the forces of joints follow, as that fact
+/// solves for them. The same inequality with one solution bounds all solutions for the coefficients t μ, 0 ≤
+/// t ≤ 1, which are unique as well: their degree is that of the problem without friction, where W ≻ 0 makes
+/// it one, and there is a solution.
 fn weak_friction(known: &Known) -> Claims {
     let weak = known.facts.iter().any(|fact| matches!(fact, Fact::WeakFriction(_)));
     if weak && known.definite_mass() { ONE } else { NOTHING }

@@ -4,12 +4,13 @@
 //! |f| ≤ L ,   f = −L sign(u) where u ≠ 0 ,   f opposes u̇ where u = 0 ,   L = force + per_load √(Σ λ²)
 //! ```
 //!
-//! u is the velocity of the row against its target, λ are the forces of the locked displacements of the joint.
-//! A row that moves has a known force, which goes to F. One at rest with a constant L is a pad that L presses on
-//! a plate: a mass m of its own, in a coordinate y of its own, m ÿ + L = f_n with 0 ≤ ÿ ⊥ f_n ≥ 0, so that f_n =
-//! L in every solution; Coulomb's law with the coefficient one at (y, row) is then the law above, and all that
-//! decides and verifies contacts decides and verifies it. With L = per_load |λ| and one λ the row is the tangent
-//! of that guide. A motor without a bound at its speed is a joint. What is none of these is left out.
+//! u is the velocity of the row against its target, λ are the forces of the locked displacements of the
+//! joint. A row that moves has a known force, which goes to F. One at rest with a constant L is a pad that L
+//! presses on a plate: a mass m of its own, in a coordinate y of its own, m ÿ + L = f_n with 0 ≤ ÿ ⊥ f_n ≥ 0,
+//! so that f_n = L in every solution; Coulomb's law with the coefficient one at (y, row) is then the law
+//! above, and all that decides and verifies contacts decides and verifies it. With L = per_load |λ| and one λ
+//! the row is the tangent of that guide. A motor without a bound at its speed is a joint. What is none of
+//! these is left out.
 
 use super::world::{JointRow, NamedContact, WorldParts};
 use crate::lagrangian::{ContactKinematics, JointKinematics, Row};

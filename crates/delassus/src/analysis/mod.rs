@@ -286,9 +286,10 @@ fn inverse_effective_mass(mass: &Matrix, own: &[&Row], others: &[&Row]) -> Optio
     let w = j.mul(&mass.solve_positive_definite(&j.transpose())?).symmetric_part();
     let keep: Vec<usize> = (0..own.len()).collect();
     let eliminate: Vec<usize> = (own.len()..rows.len()).collect();
-    // The difference w_kk − w_ke w_ee⁺ w_ek is made of terms up to √(w_ii w_jj). Sums of p terms round by p ε of
-    // them, and a solution with w_ee by its condition as much again; w_ee counts with unit diagonal, and its
-    // singular values below p ε of the largest are those of dependent rows, which the solution leaves out.
+    // The difference w_kk − w_ke w_ee⁺ w_ek is made of terms up to √(w_ii w_jj). Sums of p terms round by p ε
+    // of them, and a solution with w_ee by its condition as much again; w_ee counts with unit diagonal, and
+    // its singular values below p ε of the largest are those of dependent rows, which the solution leaves
+    // out.
     let p = (rows.len() + mass.rows()) as f64 * f64::EPSILON;
     let unit = |i: usize| w[(i, i)].sqrt().max(f64::MIN_POSITIVE);
     let ee = Matrix::from_fn(others.len(), others.len(), |i, j| {

@@ -4,10 +4,10 @@
 //! v = P w ,   w = (ẋ₁, ẋ₂, θ̇) per body ,   M ← PᵀMP ,  F ← PᵀF ,  J ← J P
 //! ```
 //!
-//! v = (ẋ, ω̄) has six entries per body; P is constant, as the normal keeps its place in the axes of a body that
-//! turns about it, so that γ stays as it is. Rows of joints that only keep bodies in the plane vanish. A contact
-//! keeps its normal and the tangent in the plane: friction across it does no work, and what it could pass on,
-//! the plane takes. Points of two bodies one behind the other are one contact.
+//! v = (ẋ, ω̄) has six entries per body; P is constant, as the normal keeps its place in the axes of a body
+//! that turns about it, so that γ stays as it is. Rows of joints that only keep bodies in the plane vanish. A
+//! contact keeps its normal and the tangent in the plane: friction across it does no work, and what it could
+//! pass on, the plane takes. Points of two bodies one behind the other are one contact.
 
 use delassus_solve::linalg::{Matrix, max_abs, norm};
 use glam::DVec3;
@@ -16,8 +16,8 @@ use super::world::{JointRow, NamedContact, WorldParts};
 use crate::lagrangian::{JointKinematics, Row, Tolerances};
 use crate::world::{Axis, FIXED_SLOT, Masses, World, WorldState};
 
-/// What is left of unit vectors and of the differences that γ comes from is rounding below this, relative to the
-/// terms: these are accurate to 1e-11.
+/// What is left of unit vectors and of the differences that γ comes from is rounding below this, relative to
+/// the terms: these are accurate to 1e-11.
 const ROUNDING: f64 = 1e-9;
 
 /// The plane and how bodies lie in it.
@@ -99,9 +99,9 @@ pub(super) fn in_plane(
     }
 }
 
-/// The rows of joints in the plane, `None` for each that the plane or the rows of the same joint before it say
-/// already. `None` for all where one that is dropped is open, moves, or asks for another acceleration than those
-/// before it.
+/// The rows of joints in the plane, `None` for each that the plane or the rows of the same joint before it
+/// say already. `None` for all where one that is dropped is open, moves, or asks for another acceleration
+/// than those before it.
 fn joints_in_plane(plane: &Plane, parts: &WorldParts, tolerances: &Tolerances) -> Option<Vec<Option<Row>>> {
     let mut rows: Vec<Option<Row>> = Vec::new();
     for (i, joint) in parts.joints.iter().enumerate() {
@@ -123,7 +123,8 @@ fn joints_in_plane(plane: &Plane, parts: &WorldParts, tolerances: &Tolerances) -
             rows.push(Some(row));
             continue;
         }
-        // γ is made of products of velocities, and its differences over a millisecond leave 1e-13 of a velocity.
+        // γ is made of products of velocities, and its differences over a millisecond leave 1e-13 of a
+        // velocity.
         let speed = norm(&parts.velocity);
         let scale = (speed + 1e-3) * speed * size + row.bias.abs();
         let says_nothing = joint.kinematics.value.abs() <= tolerances.position

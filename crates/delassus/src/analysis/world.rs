@@ -6,10 +6,11 @@
 //!
 //! M is diagonal; F holds weight, constant forces, gyroscopic moments ω̄ × I ω̄, springs and given forces of
 //! joints, all moved to the left (004 eq. 2). J has the bilateral rows of joints, then those of limits and
-//! contacts that are closed: a normal and two tangents each, with two rotations where they resist rolling. γ is the derivative of the velocity of a row
-//! along the motion with constant (ẋ, ω̄): central differences of the exact velocity at three steps,
-//! extrapolated twice (Richardson), accurate to about 1e-11 of the terms it is made of. Tangents move along
-//! with the normal, and the point of contact moves over the bodies as they roll.
+//! contacts that are closed: a normal and two tangents each, with two rotations where they resist rolling. γ
+//! is the derivative of the velocity of a row along the motion with constant (ẋ, ω̄): central differences of
+//! the exact velocity at three steps, extrapolated twice (Richardson), accurate to about 1e-11 of the terms
+//! it is made of. Tangents move along with the normal, and the point of contact moves over the bodies as they
+//! roll.
 
 use delassus_solve::analysis::Analysis;
 use delassus_solve::linalg::Matrix;
@@ -40,9 +41,10 @@ const MAX_ROWS: usize = 60;
 const COORDINATES: [&str; 6] = ["x", "y", "z", "rx", "ry", "rz"];
 
 /// Analyzes a world at a state. Where something acts that the contact problem cannot hold (motors to a
-/// position, friction of joints that grows with a load of several directions, resistance to rolling of contacts
-/// that slide or roll), the notes name it and nothing is decided: the verdicts would be those of another system.
-/// Of a world with more than 240 coordinates or rows nothing is reported but that it is too large.
+/// position, friction of joints that grows with a load of several directions, resistance to rolling of
+/// contacts that slide or roll), the notes name it and nothing is decided: the verdicts would be those of
+/// another system. Of a world with more than 240 coordinates or rows nothing is reported but that it is too
+/// large.
 pub fn analyze_world(
     world: &World,
     state: &WorldState,
@@ -103,8 +105,8 @@ fn too_large(names: Names, what: &str, tolerances: &Tolerances) -> Result<System
     Ok(result)
 }
 
-/// What a world is made of at a state, before the laws of joints with bounded forces are chosen. Rows count in
-/// the coordinates of `coordinates`.
+/// What a world is made of at a state, before the laws of joints with bounded forces are chosen. Rows count
+/// in the coordinates of `coordinates`.
 pub(super) struct WorldParts {
     /// Names of the coordinates.
     pub(super) coordinates: Vec<String>,

@@ -207,8 +207,8 @@ fn blocks_on_an_incline_rest_and_slide() {
 
 #[test]
 fn springs_gyroscopes_and_motors_that_brake() {
-    // A spring of 100 N/m stretched by 0.2 m on 4 kg without weight, and a motor that brakes with 1 N m: the top
-    // turns at √2 rad/s, faster than its target.
+    // A spring of 100 N/m stretched by 0.2 m on 4 kg without weight, and a motor that brakes with 1 N m: the
+    // top turns at √2 rad/s, faster than its target.
     let text = r#"
 [world]
 gravity = [0, 0, 0]
@@ -387,7 +387,8 @@ fn planar_worlds_at_rest_are_decided() {
 
 #[test]
 fn friction_of_a_guide_in_the_plane_grows_with_its_one_load() {
-    // A slider on a guide at the angle θ: it rests where tan θ < μ, and slides by g (sin θ − μ cos θ) elsewhere.
+    // A slider on a guide at the angle θ: it rests where tan θ < μ, and slides by g (sin θ − μ cos θ)
+    // elsewhere.
     let slider = |angle: f64| {
         let (s, c) = angle.sin_cos();
         planar(&format!(

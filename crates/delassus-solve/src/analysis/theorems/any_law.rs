@@ -5,11 +5,11 @@
 //! W − Σ ½μ (s e_n e_nᵀ + s⁻¹ W_tᵀ W_t) ≻ 0       ⇒   exactly one
 //! ```
 //!
-//! N_b (p × n) and N_u (m × n) are the normals of joints and contacts; W = J M⁻¹ Jᵀ on the rows of contacts and
-//! guides with the joints held, W_t its rows at the tangents of one of them, e_n the unit vector of its normal, s >
-//! 0 one number each. The proofs stand beside `implication`. The second is about friction against which
-//! normals and tangents are coupled weakly: a single contact whose normal and tangents are not coupled needs μ² <
-//! 4 a/λ_max(H), a and H its inverse masses.
+//! N_b (p × n) and N_u (m × n) are the normals of joints and contacts; W = J M⁻¹ Jᵀ on the rows of contacts
+//! and guides with the joints held, W_t its rows at the tangents of one of them, e_n the unit vector of its
+//! normal, s > 0 one number each. The proofs stand beside `implication`. The second is about friction against
+//! which normals and tangents are coupled weakly: a single contact whose normal and tangents are not coupled
+//! needs μ² < 4 a/λ_max(H), a and H its inverse masses.
 
 use super::decision::{MARGIN, NO_SOLUTION, WELL_POSED};
 use super::p000::finding;

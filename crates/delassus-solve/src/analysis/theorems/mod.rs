@@ -5,8 +5,8 @@
 //! ```
 //!
 //! M is n × n, J is m × n. Paper 000: `p000`, `p000_frictionless`, `p000_friction`; 001: `p001`,
-//! `p001_angles`; 002: `p002`; 003: `p003`. Laws of every kind: `any_law`, asked where a question is open. The list
-//! of modes itself is a finding too, id `modes`.
+//! `p001_angles`; 002: `p002`; 003: `p003`. Laws of every kind: `any_law`, asked where a question is open.
+//! The list of modes itself is a finding too, id `modes`.
 
 mod any_law;
 mod decision;
