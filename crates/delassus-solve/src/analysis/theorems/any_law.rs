@@ -16,7 +16,7 @@ use super::p000::finding;
 use crate::analysis::certificate::{Fact, Finding, MatrixOf, Outcome};
 use crate::analysis::{is_free_of_rounding, verify};
 use crate::linalg::Matrix;
-use crate::problem::{Dynamics, Law, held};
+use crate::problem::{Dynamics, Law, constrained_delassus};
 
 /// The findings that hold of a problem; the others say nothing.
 pub fn all_any_law(d: &Dynamics) -> Vec<Finding> {
@@ -45,7 +45,7 @@ fn weak_friction(d: &Dynamics) -> Option<Finding> {
     if others.is_empty() || others.len() > super::LARGEST || d.mass.asymmetry() != 0.0 {
         return None;
     }
-    let w = held(&reduced.delassus, &others, &joints);
+    let w = constrained_delassus(&reduced.delassus, &others, &joints);
     let place = |row: usize| others.iter().position(|r| *r == row).unwrap_or(0);
     // √(a λ_max(H)) is where both sides of the condition on a single contact have the same room.
     let groups = |k: usize| {
