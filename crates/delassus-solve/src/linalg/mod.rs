@@ -10,6 +10,7 @@
 mod block_lu;
 mod block_matrix;
 mod dictionary;
+mod exact_polyhedron;
 mod matrix;
 mod parallel;
 mod principal_lu;
@@ -27,6 +28,7 @@ pub use union_find::UnionFind;
 pub(crate) use block_lu::BlockLu;
 pub(crate) use block_matrix::{Block, Islands, mul, zero_block};
 pub(crate) use dictionary::{Dictionary, equilibrate, power_of_two_below};
+pub(crate) use exact_polyhedron::Polyhedron;
 pub(crate) use parallel::{CHUNK, each_with_sums, fill, inside, sum};
 pub(crate) use principal_lu::{Lu, solve_on};
 pub(crate) use rational::{Int, Tableau, integers};
