@@ -14,7 +14,7 @@
 
 use super::Solution;
 use super::cone::{Cone, project};
-use crate::lcp::{solve_mlcp, to_mlcp};
+use crate::lcp::{solve_lifted_mlcp, to_mlcp};
 use crate::linalg::{Matrix, dot, norm};
 use crate::problem::{ContactView, Law, Status, residual, row_offsets, settle};
 
@@ -29,7 +29,7 @@ pub fn solve_any_law(problem: &ContactView<'_>, tolerance: f64) -> Solution {
     let w = problem.delassus.block(0..m, 0..m);
     let (impulse, reported, iterations) = match to_mlcp(&w, problem.free_velocity, problem.laws) {
         Some(lift) => {
-            let s = solve_mlcp(&lift.mlcp, crate::lcp::Solver::Auto, tolerance);
+            let s = solve_lifted_mlcp(&lift.mlcp, tolerance);
             (lift.force_of(&s.z), s.status, s.iterations)
         }
         None => {

@@ -3,7 +3,7 @@
 
 use super::cone::Cone;
 use super::island::Island;
-use crate::lcp::{LemkeOptions, Mlcp, Solver, lemke, solve_mlcp, to_mlcp};
+use crate::lcp::{LemkeOptions, Mlcp, lemke, solve_lifted_mlcp, to_mlcp};
 use crate::linalg::{Matrix, max_abs};
 use crate::problem::{Law, Status, row_offsets};
 
@@ -44,7 +44,7 @@ pub(super) fn pivot<const D: usize>(
     }
     let lift = to_mlcp(&w, &q, &laws)?;
     let (z, status, pivots) = if laws.len() <= MAX_EXACT_CONSTRAINTS {
-        let found = solve_mlcp(&lift.mlcp, Solver::Auto, tolerance);
+        let found = solve_lifted_mlcp(&lift.mlcp, tolerance);
         (found.z, found.status, found.iterations)
     } else {
         three_paths(&lift.mlcp, tolerance)?

@@ -16,7 +16,7 @@
 
 use super::{Found, ImpactStatus, Setting};
 use crate::contact::{DENSE_TOLERANCE, coulomb_space, solve_any_law};
-use crate::lcp::{Solver, solve_mlcp, to_mlcp};
+use crate::lcp::{solve_lifted_mlcp, to_mlcp};
 use crate::linalg::{Matrix, max_abs, norm};
 use crate::modes::{EnumerateOptions, enumerate_contact};
 use crate::problem::{
@@ -235,7 +235,7 @@ fn pivot_with_least_normal(
     for (q, shift) in lift.mlcp.vector.iter_mut().zip(lift.mlcp.matrix.mul_vec(&known)) {
         *q += shift;
     }
-    let found = solve_mlcp(&lift.mlcp, Solver::Auto, DENSE_TOLERANCE);
+    let found = solve_lifted_mlcp(&lift.mlcp, DENSE_TOLERANCE);
     let z: Vec<f64> = found.z.iter().zip(&known).map(|(z, k)| z + k).collect();
     Some((lift.force_of(&z), found.status))
 }

@@ -9,6 +9,7 @@
 //! over all index sets.
 
 use super::Lcp;
+use super::exact::{Decision, MOST_UNKNOWNS, decide, has_solution_near, is_empty, refutes};
 use super::index_sets::{MOST_PAIRS, Search, first_complementary_solution};
 use super::lemke::{LemkeOptions, lemke};
 use super::mlcp::Mlcp;
@@ -16,6 +17,7 @@ use super::newton_min::{NewtonMinOptions, newton_min};
 use super::newton_mixed::fischer_burmeister;
 use super::polyhedron::{Nearest, nearest_point};
 use super::principal_pivoting::{PrincipalPivotingOptions, principal_pivoting};
+use super::residual::Scales;
 use super::solution::{LcpSolution, Solver, check_mixed_residual, check_residual};
 use crate::linalg::{Matrix, max_abs, solve_on};
 use crate::problem::Status;
@@ -23,19 +25,33 @@ use crate::problem::Status;
 /// A residual that is not worth improving.
 const GOOD: f64 = 1e-12;
 
-/// Solves the problem; it counts as solved where its residual is at most `tolerance`.
+/// Solves the problem; it counts as solved where its residual is at most `tolerance` and, with up to 16 unknowns,
+/// where rational arithmetic shows that it has a solution. That there is none is said only where it is proved
+/// so.
 pub fn solve_lcp(lcp: &Lcp, solver: Solver, tolerance: f64) -> LcpSolution {
-    without_overflow(lcp_by(lcp, solver, tolerance), &lcp.matrix, &lcp.vector)
+    decided(&as_mixed(lcp), lcp_by(lcp, solver, tolerance), solver, tolerance)
 }
 
-/// A proof that no solution exists is withdrawn where products of the data leave the range of the numbers:
-/// the solution may be there, out of reach.
-fn without_overflow(mut solution: LcpSolution, matrix: &Matrix, vector: &[f64]) -> LcpSolution {
-    let extreme = |x: &f64| *x != 0.0 && !(1e-150..1e150).contains(&x.abs());
-    if solution.status == Status::NoSolution && matrix.data().iter().chain(vector).any(extreme) {
-        solution.status = Status::Stalled;
+/// What a method found, checked by rational arithmetic. Methods called by name keep what they found, or lose it;
+/// [`Solver::Auto`] takes what the check found in its place.
+fn decided(mlcp: &Mlcp, found: LcpSolution, solver: Solver, tolerance: f64) -> LcpSolution {
+    let claims = matches!(found.status, Status::Solved | Status::NoSolution);
+    let is_small = mlcp.size() <= MOST_UNKNOWNS;
+    if !is_small && found.status == Status::NoSolution && !is_surely_infeasible(mlcp) {
+        return LcpSolution { status: Status::Stalled, ..found };
     }
-    solution
+    let holds = || found.status == Status::Solved && has_solution_near(mlcp, &found.z);
+    if !is_small || !(claims || solver == Solver::Auto) || holds() {
+        return found;
+    }
+    match decide(mlcp) {
+        Decision::Empty => LcpSolution { status: Status::NoSolution, ..found },
+        Decision::Solution(z) if solver == Solver::Auto => {
+            check_mixed_residual(mlcp, z, Status::Stalled, found.iterations, tolerance)
+        }
+        _ if claims => LcpSolution { status: Status::Stalled, ..found },
+        _ => found,
+    }
 }
 
 fn lcp_by(lcp: &Lcp, solver: Solver, tolerance: f64) -> LcpSolution {
@@ -60,12 +76,28 @@ fn lcp_by(lcp: &Lcp, solver: Solver, tolerance: f64) -> LcpSolution {
     }
 }
 
-/// Solves the mixed problem; it counts as solved where its residual is at most `tolerance`.
+/// Solves the mixed problem, as [`solve_lcp`] does.
 ///
 /// A method for problems without free unknowns works on the problem with these eliminated, or split into
 /// z⁺ − z⁻ where they cannot be eliminated.
 pub fn solve_mlcp(mlcp: &Mlcp, solver: Solver, tolerance: f64) -> LcpSolution {
-    without_overflow(mlcp_by(mlcp, solver, tolerance), &mlcp.matrix, &mlcp.vector)
+    decided(mlcp, mlcp_by(mlcp, solver, tolerance), solver, tolerance)
+}
+
+/// The mixed problem that stands for another, whose own residual is checked: without the check by rational
+/// arithmetic, which would be one of the rounding of its data.
+pub fn solve_lifted_mlcp(mlcp: &Mlcp, tolerance: f64) -> LcpSolution {
+    without_overflow(mlcp_by(mlcp, Solver::Auto, tolerance), &mlcp.matrix, &mlcp.vector)
+}
+
+/// A proof that no solution exists is withdrawn where products of the data leave the range of the numbers:
+/// the solution may be there, out of reach.
+fn without_overflow(mut solution: LcpSolution, matrix: &Matrix, vector: &[f64]) -> LcpSolution {
+    let extreme = |x: &f64| *x != 0.0 && !(1e-150..1e150).contains(&x.abs());
+    if solution.status == Status::NoSolution && matrix.data().iter().chain(vector).any(extreme) {
+        solution.status = Status::Stalled;
+    }
+    solution
 }
 
 fn mlcp_by(mlcp: &Mlcp, solver: Solver, tolerance: f64) -> LcpSolution {
@@ -74,11 +106,11 @@ fn mlcp_by(mlcp: &Mlcp, solver: Solver, tolerance: f64) -> LcpSolution {
         Solver::Enumerate => search(mlcp, None, tolerance),
         method => match mlcp.eliminate() {
             Some(reduced) => {
-                let found = solve_lcp(&reduced.lcp, method, tolerance);
+                let found = lcp_by(&reduced.lcp, method, tolerance);
                 lifted(mlcp, reduced.lift(&found.z), &found, tolerance)
             }
             None => {
-                let found = solve_lcp(&mlcp.split(), method, tolerance);
+                let found = lcp_by(&mlcp.split(), method, tolerance);
                 lifted(mlcp, mlcp.join(&found.z), &found, tolerance)
             }
         },
@@ -173,14 +205,16 @@ fn lifted(mlcp: &Mlcp, z: Vec<f64>, found: &LcpSolution, tolerance: f64) -> LcpS
     check_mixed_residual(mlcp, z, found.status, found.iterations, tolerance)
 }
 
-/// The solution on the active set of z (free rows, and pairs with z > w), where that has a smaller residual.
+/// The solution on the active set of z (free rows, and pairs with z > w in their units), where that has a smaller residual.
 fn polish(mlcp: &Mlcp, z: Vec<f64>) -> Vec<f64> {
     let before = mlcp.residual(&z);
     if !before.is_finite() || before == 0.0 {
         return z;
     }
     let w = mlcp.slack(&z);
-    let active: Vec<usize> = (0..z.len()).filter(|&i| mlcp.free[i] || z[i] > w[i]).collect();
+    let scales = Scales::new(&mlcp.matrix, &mlcp.vector);
+    let is_active = |i: &usize| mlcp.free[*i] || scales.is_active(*i, z[*i], w[*i]);
+    let active: Vec<usize> = (0..z.len()).filter(is_active).collect();
     let exact = solve_on(&mlcp.matrix, &mlcp.vector, &active).unwrap_or_else(|| {
         // A singular set: the shortest correction onto it.
         let mut moved: Vec<f64> = vec![0.0; z.len()];
@@ -200,21 +234,42 @@ fn as_mixed(lcp: &Lcp) -> Mlcp {
 
 /// Whether no z satisfies even the inequalities: z ≥ 0 and w ≥ 0 on pairs, w = 0 on free rows.
 fn is_infeasible(mlcp: &Mlcp) -> bool {
+    multipliers(mlcp).is_some()
+}
+
+/// y with yᵀ(M z + q) < 0 for all z that satisfy the inequalities, to rounding.
+fn multipliers(mlcp: &Mlcp) -> Option<Vec<f64>> {
     let n = mlcp.size();
-    let (mut rows, mut bounds) = (Vec::new(), Vec::new());
+    let (mut rows, mut bounds, mut sign) = (Vec::new(), Vec::new(), Vec::new());
     for i in 0..n {
         rows.extend_from_slice(mlcp.matrix.row(i));
         bounds.push(-mlcp.vector[i]);
+        sign.push((i, 1.0));
         if mlcp.free[i] {
             rows.extend(mlcp.matrix.row(i).iter().map(|x| -x));
             bounds.push(mlcp.vector[i]);
+            sign.push((i, -1.0));
         } else {
             rows.extend((0..n).map(|j| f64::from(i == j)));
             bounds.push(0.0);
+            sign.push((i, 0.0));
         }
     }
     let g = Matrix::from_vec(bounds.len(), n, rows);
-    matches!(nearest_point(&g, &bounds, 1e-8), Nearest::Infeasible(_))
+    let Nearest::Infeasible(found) = nearest_point(&g, &bounds, 1e-8) else { return None };
+    let mut y = vec![0.0; n];
+    found.iter().zip(sign).for_each(|(x, (i, sign))| y[i] += sign * x);
+    Some(y)
+}
+
+/// Whether rational arithmetic shows that no z satisfies the inequalities, for problems of any size: by the
+/// multipliers that were found, or such with fewer digits, where rounding is all that is wrong with them; else by
+/// the polyhedron itself, where it is not too large.
+fn is_surely_infeasible(mlcp: &Mlcp) -> bool {
+    let Some(y) = multipliers(mlcp) else { return false };
+    let top = max_abs(&y);
+    let grid = |k: i32| y.iter().map(|x| (x / top * 2f64.powi(k)).round()).collect::<Vec<f64>>();
+    refutes(mlcp, &y) || [10, 30].iter().any(|&k| refutes(mlcp, &grid(k))) || is_empty(mlcp)
 }
 
 /// The search over all index sets, after what was found before.

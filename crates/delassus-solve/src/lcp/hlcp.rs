@@ -36,24 +36,14 @@ impl HorizontalLcp {
         self.vector.len()
     }
 
-    /// The norm of (A x⁺ − B x⁻ + q, min(x⁺, x⁻)), divided by ‖q‖₂ (by 1 where q = 0).
+    /// The residual of the mixed problem ([`HorizontalLcp::to_mlcp`]): the norm of (A x⁺ − B x⁻ + q, min(x⁺, x⁻)),
+    /// free of units.
     ///
     /// # Panics
     /// If `plus` or `minus` has not n entries.
     pub fn residual(&self, plus: &[f64], minus: &[f64]) -> f64 {
         assert!(plus.len() == self.size() && minus.len() == self.size(), "n entries each");
-        let (mut squares, mut size) = (0.0, 0.0);
-        for i in 0..self.size() {
-            let mut row = self.vector[i];
-            for j in 0..self.size() {
-                row += self.a[(i, j)] * plus[j] - self.b[(i, j)] * minus[j];
-            }
-            let pair = if plus[i] < minus[i] { plus[i] } else { minus[i] };
-            squares += row * row + pair * pair;
-            size += self.vector[i] * self.vector[i];
-        }
-        let relative = squares.sqrt() / if size > 0.0 { size.sqrt() } else { 1.0 };
-        if relative.is_finite() { relative } else { f64::INFINITY }
+        self.to_mlcp().residual(&[plus, minus].concat())
     }
 
     /// The LCP with w = x⁺ and z = x⁻, M = A⁻¹B and −A⁻¹q, or `None` where A is singular to working

@@ -12,7 +12,7 @@
 //! (zⱼ, wⱼ) whose roles are then swapped. [`Mlcp::split`] writes z = z⁺ − z⁻ and doubles the free rows; it
 //! always works.
 
-use super::{Lcp, ProblemError, check_size, check_square, check_vector, residual_norms, slack};
+use super::{Lcp, ProblemError, check_size, check_square, check_vector, residual};
 use crate::linalg::{Dictionary, Matrix, equilibrate};
 
 /// w = M z + q; wᵢ = 0 and zᵢ free where `free[i]`, else 0 ≤ zᵢ ⊥ wᵢ ≥ 0.
@@ -79,23 +79,23 @@ impl Mlcp {
 
     /// w = M z + q.
     pub fn slack(&self, z: &[f64]) -> Vec<f64> {
-        slack(&self.matrix, &self.vector, z)
+        residual::slack(&self.matrix, &self.vector, z)
     }
 
-    /// ‖f‖₂/‖q‖₂ with fᵢ = wᵢ on free rows and min(zᵢ, wᵢ) on the others; the divisor is 1 where q = 0.
+    /// ‖f‖₂/‖q‖₂ with fᵢ = wᵢ on free rows and min(zᵢ, wᵢ) on the others, in the units of [`Lcp::residual`].
     ///
     /// # Panics
     /// If `z` has not N entries.
     pub fn residual(&self, z: &[f64]) -> f64 {
-        residual_norms(&self.matrix, &self.vector, z, |i| self.free[i]).0
+        residual::relative(&self.matrix, &self.vector, z, |i| self.free[i])
     }
 
-    /// ‖f‖∞ of the same f, in the units of z and w.
+    /// ‖f‖∞ of f as it is, in the units of z and w.
     ///
     /// # Panics
     /// If `z` has not N entries.
     pub fn physical_residual(&self, z: &[f64]) -> f64 {
-        residual_norms(&self.matrix, &self.vector, z, |i| self.free[i]).1
+        residual::physical(&self.matrix, &self.vector, z, |i| self.free[i])
     }
 
     /// Eliminates the free unknowns by principal pivots, or `None` where there are none to be found.
@@ -232,8 +232,8 @@ mod tests {
     #[test]
     fn residual_by_hand() {
         let m = Mlcp::new(Matrix::identity(2), vec![3.0, -4.0], vec![true, false]).unwrap();
-        // z = (−1, 5): w = (2, 1), f = (2, 1).
-        assert!((m.residual(&[-1.0, 5.0]) - 5.0_f64.sqrt() / 5.0).abs() < 1e-16);
+        // z = (−1, 5): w = (2, 1), f = (2, 1); two blocks, each by its own q.
+        assert!((m.residual(&[-1.0, 5.0]) - 2.0 / 3.0).abs() < 1e-15);
         assert_eq!(m.physical_residual(&[-1.0, 5.0]), 2.0);
         assert_eq!(m.residual(&[-3.0, 4.0]), 0.0);
     }

@@ -7,10 +7,14 @@
 //! M is n × n, q, z and w are in Rⁿ. Frictionless contact (000 eq. 9, 31), sliding friction (000 eq. 50) and
 //! the mixed problems after elimination of their joints (000 eq. 58) are of this form.
 //!
-//! The measure of a candidate z is ‖min(z, M z + q)‖: zero exactly at the solutions. It is written here with
-//! its own product, so that it shares no line with any solver.
+//! The measure of a candidate z is the norm of min(z, M z + q), zero exactly at the solutions, in units that the
+//! matrix gives: entries of 10⁹ or 10⁻⁹ do not hide an error. It shares no line with any solver.
+//!
+//! A problem with a few unknowns is then decided by rational arithmetic: it counts as solved only where it has a
+//! solution, and as one without a solution only where it has none.
 
 mod auto;
+mod exact;
 mod hlcp;
 mod index_sets;
 mod inequalities;
@@ -23,6 +27,7 @@ mod newton_mixed;
 mod polyhedron;
 mod principal_pivoting;
 mod qp;
+mod residual;
 mod simplex;
 mod solution;
 
@@ -40,6 +45,8 @@ pub use qp::{
     multiplier_program, percussion_dual_program, percussion_program, projected_gauss_principle,
 };
 pub use solution::{LcpSolution, Solver, UnknownSolver};
+
+pub(crate) use auto::solve_lifted_mlcp;
 
 use crate::linalg::Matrix;
 
@@ -113,15 +120,16 @@ impl Lcp {
 
     /// w = M z + q.
     pub fn slack(&self, z: &[f64]) -> Vec<f64> {
-        slack(&self.matrix, &self.vector, z)
+        residual::slack(&self.matrix, &self.vector, z)
     }
 
-    /// ‖min(z, M z + q)‖₂ / ‖q‖₂, the divisor replaced by 1 where q = 0; +∞ where it is not a number.
+    /// ‖min(z, M z + q)‖₂ / ‖q‖₂ in units in which the entries of M are about one, whatever they are in the
+    /// problem; the divisor is 1 where q = 0. +∞ where it is not a number.
     ///
     /// # Panics
     /// If `z` has not n entries.
     pub fn residual(&self, z: &[f64]) -> f64 {
-        residual_norms(&self.matrix, &self.vector, z, |_| false).0
+        residual::relative(&self.matrix, &self.vector, z, |_| false)
     }
 
     /// max |min(zᵢ, (M z + q)ᵢ)|, in the units of z and w; +∞ where it is not a number.
@@ -129,39 +137,8 @@ impl Lcp {
     /// # Panics
     /// If `z` has not n entries.
     pub fn physical_residual(&self, z: &[f64]) -> f64 {
-        residual_norms(&self.matrix, &self.vector, z, |_| false).1
+        residual::physical(&self.matrix, &self.vector, z, |_| false)
     }
-}
-
-/// M z + q, row by row.
-fn slack(m: &Matrix, q: &[f64], z: &[f64]) -> Vec<f64> {
-    assert_eq!(z.len(), m.cols(), "a candidate has as many entries as the problem has unknowns");
-    let mut w = Vec::with_capacity(q.len());
-    for (i, &qi) in q.iter().enumerate() {
-        let mut sum = 0.0;
-        for (a, x) in m.row(i).iter().zip(z) {
-            sum += a * x;
-        }
-        w.push(sum + qi);
-    }
-    w
-}
-
-/// (‖f‖₂/‖q‖₂, ‖f‖∞) with fᵢ = wᵢ on free rows and min(zᵢ, wᵢ) on the others.
-fn residual_norms(m: &Matrix, q: &[f64], z: &[f64], free: impl Fn(usize) -> bool) -> (f64, f64) {
-    let w = slack(m, q, z);
-    let (mut squares, mut largest, mut vector) = (0.0, 0.0_f64, 0.0);
-    for i in 0..q.len() {
-        if !(z[i].is_finite() && w[i].is_finite()) {
-            return (f64::INFINITY, f64::INFINITY);
-        }
-        let f = if free(i) { w[i] } else { z[i].min(w[i]) };
-        squares += f * f;
-        vector += q[i] * q[i];
-        largest = largest.max(f.abs());
-    }
-    let size = if vector > 0.0 { vector.sqrt() } else { 1.0 };
-    (squares.sqrt() / size, largest)
 }
 
 #[cfg(test)]

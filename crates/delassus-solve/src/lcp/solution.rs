@@ -1,7 +1,7 @@
 //! What a solver of complementarity problems returns, and how its status is decided.
 //!
 //! ```text
-//! status = Solved   ⇔   ‖min(z, M z + q)‖ / ‖q‖ ≤ tolerance
+//! status = Solved   ⇒   ‖min(z, M z + q)‖ / ‖q‖ ≤ tolerance , free of units
 //! ```
 //!
 //! The status of a solution comes from its residual, which is computed by code of its own ([`Lcp::residual`],
