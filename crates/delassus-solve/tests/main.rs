@@ -2,6 +2,7 @@
 
 mod analysis;
 mod contact;
+mod exact;
 mod impacts;
 mod lcp;
 mod modes;
