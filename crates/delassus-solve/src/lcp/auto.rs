@@ -25,15 +25,15 @@ use crate::problem::Status;
 /// A residual that is not worth improving.
 const GOOD: f64 = 1e-12;
 
-/// Solves the problem; it counts as solved where its residual is at most `tolerance` and, with up to 16 unknowns,
-/// where rational arithmetic shows that it has a solution. That there is none is said only where it is proved
-/// so.
+/// Solves the problem; it counts as solved where its residual is at most `tolerance` and, with up to 16
+/// unknowns, where rational arithmetic shows that it has a solution. That there is none is said only where
+/// it is proved so.
 pub fn solve_lcp(lcp: &Lcp, solver: Solver, tolerance: f64) -> LcpSolution {
     decided(&as_mixed(lcp), lcp_by(lcp, solver, tolerance), solver, tolerance)
 }
 
-/// What a method found, checked by rational arithmetic. Methods called by name keep what they found, or lose it;
-/// [`Solver::Auto`] takes what the check found in its place.
+/// What a method found, checked by rational arithmetic. Methods called by name keep what they found, or
+/// lose it; [`Solver::Auto`] takes what the check found in its place.
 fn decided(mlcp: &Mlcp, found: LcpSolution, solver: Solver, tolerance: f64) -> LcpSolution {
     let claims = matches!(found.status, Status::Solved | Status::NoSolution);
     let is_small = mlcp.size() <= MOST_UNKNOWNS;
@@ -205,7 +205,8 @@ fn lifted(mlcp: &Mlcp, z: Vec<f64>, found: &LcpSolution, tolerance: f64) -> LcpS
     check_mixed_residual(mlcp, z, found.status, found.iterations, tolerance)
 }
 
-/// The solution on the active set of z (free rows, and pairs with z > w in their units), where that has a smaller residual.
+/// The solution on the active set of z (free rows, and pairs with z > w in their units), where that has a
+/// smaller residual.
 fn polish(mlcp: &Mlcp, z: Vec<f64>) -> Vec<f64> {
     let before = mlcp.residual(&z);
     if !before.is_finite() || before == 0.0 {
@@ -263,8 +264,8 @@ fn multipliers(mlcp: &Mlcp) -> Option<Vec<f64>> {
 }
 
 /// Whether rational arithmetic shows that no z satisfies the inequalities, for problems of any size: by the
-/// multipliers that were found, or such with fewer digits, where rounding is all that is wrong with them; else by
-/// the polyhedron itself, where it is not too large.
+/// multipliers that were found, or such with fewer digits, where rounding is all that is wrong with them;
+/// else by the polyhedron itself, where it is not too large.
 fn is_surely_infeasible(mlcp: &Mlcp) -> bool {
     let Some(y) = multipliers(mlcp) else { return false };
     let top = max_abs(&y);

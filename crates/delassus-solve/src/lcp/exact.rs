@@ -1,13 +1,14 @@
-//! Small complementarity problems decided by rational arithmetic: the data are taken as they are, and nothing is
-//! rounded.
+//! Small complementarity problems decided by rational arithmetic: the data are taken as they are, and
+//! nothing is rounded.
 //!
 //! ```text
 //! {(z, w) : w − M z = q , z ≥ 0 and w ≥ 0 on pairs , w = 0 on free rows} ,   zᵢ wᵢ = 0
 //! ```
 //!
-//! Without zᵢ wᵢ = 0 this is a polyhedron, and where it is empty there is no solution (Farkas). Where a vertex has
-//! zᵢ > 0 and wᵢ > 0, the solutions lie in the part with zᵢ = 0 or in the part with wᵢ = 0: a tree of polyhedra,
-//! each with fewer columns than the one above. It ends at a vertex that is a solution, or without one.
+//! Without zᵢ wᵢ = 0 this is a polyhedron, and where it is empty there is no solution (Farkas). Where a
+//! vertex has zᵢ > 0 and wᵢ > 0, the solutions lie in the part with zᵢ = 0 or in the part with wᵢ = 0: a
+//! tree of polyhedra, each with fewer columns than the one above. It ends at a vertex that is a solution,
+//! or without one.
 
 use super::mlcp::Mlcp;
 use super::residual::Scales;
@@ -74,8 +75,8 @@ pub(super) fn is_empty(mlcp: &Mlcp) -> bool {
     mlcp.size() <= MOST_INEQUALITIES && matches!(polyhedron(mlcp, &all_variables(mlcp)), Some(None))
 }
 
-/// Whether y shows that no point satisfies the inequalities (Farkas): y ≥ 0 and Mᵀy ≤ 0 on pairs, Mᵀy = 0 on free
-/// rows, qᵀy < 0.
+/// Whether y shows that no point satisfies the inequalities (Farkas): y ≥ 0 and Mᵀy ≤ 0 on pairs, Mᵀy = 0
+/// on free rows, qᵀy < 0.
 pub(super) fn refutes(mlcp: &Mlcp, y: &[f64]) -> bool {
     let n = mlcp.size();
     // The sign of xᵀy.

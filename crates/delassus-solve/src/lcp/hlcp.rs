@@ -36,8 +36,8 @@ impl HorizontalLcp {
         self.vector.len()
     }
 
-    /// The residual of the mixed problem ([`HorizontalLcp::to_mlcp`]): the norm of (A x⁺ − B x⁻ + q, min(x⁺, x⁻)),
-    /// free of units.
+    /// The residual of the mixed problem ([`HorizontalLcp::to_mlcp`]): the norm of (A x⁺ − B x⁻ + q,
+    /// min(x⁺, x⁻)), free of units.
     ///
     /// # Panics
     /// If `plus` or `minus` has not n entries.

@@ -7,11 +7,11 @@
 //! M is n × n, q, z and w are in Rⁿ. Frictionless contact (000 eq. 9, 31), sliding friction (000 eq. 50) and
 //! the mixed problems after elimination of their joints (000 eq. 58) are of this form.
 //!
-//! The measure of a candidate z is the norm of min(z, M z + q), zero exactly at the solutions, in units that the
-//! matrix gives: entries of 10⁹ or 10⁻⁹ do not hide an error. It shares no line with any solver.
+//! The measure of a candidate z is the norm of min(z, M z + q), zero exactly at the solutions, in units
+//! that the matrix gives: entries of 10⁹ or 10⁻⁹ do not hide an error. It shares no line with any solver.
 //!
-//! A problem with a few unknowns is then decided by rational arithmetic: it counts as solved only where it has a
-//! solution, and as one without a solution only where it has none.
+//! A problem with a few unknowns is then decided by rational arithmetic: it counts as solved only where it
+//! has a solution, and as one without a solution only where it has none.
 
 mod auto;
 mod exact;

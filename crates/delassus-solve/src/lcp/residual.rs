@@ -4,12 +4,12 @@
 //! e = max over blocks ‖F‖₂ / ‖R q‖₂ ,   Fᵢ = min(zᵢ/cᵢ, rᵢwᵢ) on pairs, rᵢwᵢ on free rows ,   w = M z + q
 //! ```
 //!
-//! R = diag(r) and C = diag(c) are powers of two for which the largest entry of each row and column of R M C is
-//! near one: an error in Fᵢ then changes every scaled row by about as much, whatever the units of zᵢ and wᵢ.
-//! Rows and columns serve, not the diagonal, which may be zero or negative. (r, c) and (t r, c/t) make the same
-//! matrix and the same quotient, so that t is free for each block of unknowns without a coupling to others;
-//! each block is measured by its own part of q. Only products with powers of two are taken: where the scales do
-//! not matter the number is ‖min(z, w)‖₂/‖q‖₂.
+//! R = diag(r) and C = diag(c) are powers of two for which the largest entry of each row and column of R M
+//! C is near one: an error in Fᵢ then changes every scaled row by about as much, whatever the units of zᵢ
+//! and wᵢ. Rows and columns serve, not the diagonal, which may be zero or negative. (r, c) and (t r, c/t)
+//! make the same matrix and the same quotient, so that t is free for each block of unknowns without a
+//! coupling to others; each block is measured by its own part of q. Only products with powers of two are
+//! taken: where the scales do not matter the number is ‖min(z, w)‖₂/‖q‖₂.
 //!
 //! Written with its own product and its own scales, so that it shares no line with any solver.
 
@@ -182,8 +182,8 @@ mod tests {
     }
 
     proptest! {
-        /// Units of z and w, row by row or one for all, move the measure by little more than the rounding of the
-        /// scales to powers of two.
+        /// Units of z and w, row by row or one for all, move the measure by little more than the rounding
+        /// of the scales to powers of two.
         #[test]
         fn units_do_not_matter((n, m, q, z, free, d, e) in (1usize..7).prop_flat_map(|n| (
             Just(n),

@@ -1,5 +1,5 @@
-//! Polyhedra over the rationals, by the simplex method with the least-index rule (Bland): it ends, and nothing
-//! is rounded.
+//! Polyhedra over the rationals, by the simplex method with the least-index rule (Bland): it ends, and
+//! nothing is rounded.
 //!
 //! ```text
 //! {x : A x = g , x_j ≥ 0 where j is not free}

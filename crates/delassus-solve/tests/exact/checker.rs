@@ -1,5 +1,5 @@
-//! The exact answer to the three questions for small problems, by code that shares no line with the solvers, the
-//! modes or the analysis: nothing but the type of rational numbers.
+//! The exact answer to the three questions for small problems, by code that shares no line with the
+//! solvers, the modes or the analysis: nothing but the type of rational numbers.
 //!
 //! ```text
 //! M a + F = Jᵀ f ,   u = J a + γ ,   one branch per constraint: linear equations and inequalities in (a, f)

@@ -1,7 +1,8 @@
 //! Verdicts near ties against an exact checker of its own ([`checker`]): none may be wrong.
 //!
-//! Integer data, degenerate on purpose, are moved by 2⁻ᵏ, k from 20 to 52, so that the answer hangs on digits that
-//! margins cannot see. `Unknown` is no error; its share is printed. The full numbers of problems take some minutes:
+//! Integer data, degenerate on purpose, are moved by 2⁻ᵏ, k from 20 to 52, so that the answer hangs on
+//! digits that margins cannot see. `Unknown` is no error; its share is printed. The full numbers of
+//! problems take some minutes:
 //!
 //! ```sh
 //! cargo test --release -p delassus-solve --test main exact:: -- --ignored --nocapture --test-threads 1
@@ -149,9 +150,10 @@ fn size(p: &Dynamics) -> usize {
     10 * p.laws.len() + p.mass.rows() + p.bias.len()
 }
 
-/// Compares the verdicts that the program reports (`analyze`, then the verified findings) with the checker on as
-/// many problems, prints the shares of unknown and the simplest wrong verdicts, and returns how many are wrong.
-/// What `analyze` says before rational arithmetic checks it on data that may be rounded is counted beside.
+/// Compares the verdicts that the program reports (`analyze`, then the verified findings) with the checker
+/// on as many problems, prints the shares of unknown and the simplest wrong verdicts, and returns how many
+/// are wrong. What `analyze` says before rational arithmetic checks it on data that may be rounded is
+/// counted beside.
 fn compare_verdicts(problems: u64) -> usize {
     let seed = from_environment("DELASSUS_SEED", 14);
     let mut wrong_total = 0;
