@@ -53,9 +53,14 @@ fn refill<T: Copy>(list: &mut Vec<T>, len: usize, with: T) {
     list.resize(len, with);
 }
 
-/// Marks a column as seen; whether it was not before.
-fn mark(seen: &mut [usize], column: usize, with: usize) -> bool {
-    std::mem::replace(&mut seen[column], with) != with
+/// Adds the columns that were not seen by `viewer` yet to a list.
+fn add_unseen(columns: &[usize], viewer: usize, seen: &mut [usize], list: &mut Vec<usize>) {
+    for &j in columns {
+        if seen[j] != viewer {
+            seen[j] = viewer;
+            list.push(j);
+        }
+    }
 }
 
 /// A body: a diagonal block of M, as ranges of the lists of [`Elimination`].
@@ -175,7 +180,7 @@ impl Elimination {
             let rows = &self.rows[body.rows.0..body.rows.1];
             let (touched, seen) = (&mut self.next, &mut self.seen);
             touched.clear();
-            touched.extend(rows.iter().flat_map(|&i| self.h.row(i)).filter(|&&j| mark(seen, j, b)));
+            rows.iter().for_each(|&i| add_unseen(self.h.row(i), b, seen, touched));
             touched.sort_unstable();
             for &j in touched.iter() {
                 self.touching_start[j + 1] += 1;
@@ -205,9 +210,10 @@ impl Elimination {
         self.delassus.set_places(m, |i, column| {
             // The rows of a constraint, and those between the same bodies, have the same places.
             if i == 0 || !bodies_of(i).eq(bodies_of(i - 1)) {
-                let columns_of = |body: Body| &columns[body.columns.0..body.columns.1];
                 next.clear();
-                next.extend(bodies_of(i).flat_map(|b| columns_of(bodies[b])).filter(|&&j| mark(seen, j, i)));
+                for (first, last) in bodies_of(i).map(|b| bodies[b].columns) {
+                    add_unseen(&columns[first..last], i, seen, next);
+                }
                 next.sort_unstable();
             }
             column.extend_from_slice(next);
