@@ -100,7 +100,7 @@ impl Polyhedron {
     }
 
     /// Whether x_c > 0 somewhere.
-    fn can_be_positive(&mut self, c: usize) -> bool {
+    pub fn can_be_positive(&mut self, c: usize) -> bool {
         let g = self.free.len();
         let mut entering = c;
         loop {

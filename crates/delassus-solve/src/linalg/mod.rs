@@ -11,6 +11,7 @@ mod block_lu;
 mod block_matrix;
 mod dictionary;
 mod exact_polyhedron;
+mod fraction;
 mod matrix;
 mod parallel;
 mod principal_lu;
@@ -20,6 +21,7 @@ mod sparse;
 mod union_find;
 
 pub use block_matrix::BlockMatrix;
+pub use fraction::Fraction;
 pub use matrix::{Matrix, RowSpace, axpy, dot, max_abs, norm, rank_tolerance};
 pub use rational::{P_MATRIX_MAX, RationalMatrix, rational};
 pub use sparse::Sparse;

@@ -22,23 +22,23 @@
 //! [`SolutionSet::decided`]. So is one whose forces are so large that their rounding alone violates the laws
 //! by more than 10⁻¹⁰.
 
-mod exact_modes;
+mod exact;
 mod gauss;
 mod mode_cones;
 mod scaling;
 mod search;
 
-pub use exact_modes::{ExactAnswer, exact_answer, mode_count};
+pub use exact::{ExactAnswer, ExactDynamics, ExactSolutions, exact_answer, mode_count};
 pub use mode_cones::Mode;
 
-pub(crate) use exact_modes::feasible;
+pub(crate) use exact::feasible;
 pub(crate) use scaling::scaled_contact;
 
 use crate::linalg::Matrix;
 use crate::problem::{Dynamics, Law};
 use gauss::{Gauss, gauss_velocity};
 use scaling::Scaled;
-use search::Search;
+use search::{Search, move_to_least_norm};
 
 /// Slacks above minus this, relative to their terms, count as nonnegative (rounding stays far below).
 const SLACK_ROUNDING: f64 = 1e-11;

@@ -32,32 +32,39 @@ impl Search<'_> {
         let force_columns: Vec<Vec<f64>> = columns.iter().map(|c| s.force(&clean(c))).collect();
         let accel: Vec<Vec<f64>> = columns.iter().map(|c| s.clean_acceleration_change(c)).collect();
         let of = |cols: &[Vec<f64>], rows: usize| Matrix::from_fn(rows, cols.len(), |i, j| cols[j][i]);
-        let mut freedom = Freedom {
+        let freedom = Freedom {
             force: of(&force_columns, s.rows()),
             acceleration: of(&accel, accel.first().map_or(0, Vec::len)),
             bounds,
             limits,
         };
-        if let Some(step) = least_norm(&component.force, &freedom) {
-            shift(&mut component.force, &freedom.force, &step);
-            shift(&mut component.acceleration, &freedom.acceleration, &step);
-            let moved = freedom.bounds.mul_vec(&step);
-            freedom.limits.iter_mut().zip(moved).for_each(|(h, m)| *h = (*h - m).min(0.0));
-            let scaled_step = d.mul_vec(&step);
-            let change = s.scaled_velocity_change(&scaled_step[..s.kept], &scaled_step[s.kept..]);
-            shift_by(&mut component.velocity, &s.velocity(&change));
-        }
-        component.freedom = Some(freedom);
+        let velocity: Vec<Vec<f64>> = columns
+            .iter()
+            .map(|c| s.velocity(&s.scaled_velocity_change(&c[..s.kept], &c[s.kept..])))
+            .collect();
+        move_to_least_norm(&mut component, freedom, &of(&velocity, s.rows()));
         component
     }
 }
 
-fn shift(x: &mut [f64], directions: &Matrix, step: &[f64]) {
-    shift_by(x, &directions.mul_vec(step));
+/// Moves a component to its force of least norm; `velocity` is the change of u along the directions.
+pub(in crate::modes) fn move_to_least_norm(
+    component: &mut SolutionComponent,
+    mut freedom: Freedom,
+    velocity: &Matrix,
+) {
+    if let Some(step) = least_norm(&component.force, &freedom) {
+        shift(&mut component.force, &freedom.force, &step);
+        shift(&mut component.acceleration, &freedom.acceleration, &step);
+        shift(&mut component.velocity, velocity, &step);
+        let moved = freedom.bounds.mul_vec(&step);
+        freedom.limits.iter_mut().zip(moved).for_each(|(h, m)| *h = (*h - m).min(0.0));
+    }
+    component.freedom = Some(freedom);
 }
 
-fn shift_by(x: &mut [f64], change: &[f64]) {
-    for (a, b) in x.iter_mut().zip(change) {
+fn shift(x: &mut [f64], directions: &Matrix, step: &[f64]) {
+    for (a, b) in x.iter_mut().zip(directions.mul_vec(step)) {
         *a += b;
     }
 }

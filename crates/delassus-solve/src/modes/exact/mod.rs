@@ -5,14 +5,22 @@
 //! ```
 //!
 //! a ∈ R^n, f, u ∈ R^m; M may be singular. Elimination of a leaves relations G f + H u = g. Each polyhedral
-//! law is a union of cones that are written by generators: open (f = 0, u_n ≥ 0, u_t free), sliding (rays
-//! (±1, −μ e) of f), sticking (rays (±1, μ) and (±1, −μ) of f). One cone per constraint makes a polyhedron {x
-//! : A x = g, x_j ≥ 0 for the rays}: the simplex method with Bland's rule, in integers, decides whether it is
-//! empty, and what its affine hull is. The acceleration is unique where u and Jᵀf are, and Ker M ∩ Ker J =
-//! {0}.
+//! law is a union of cones that are written by generators (`generators`). One cone per constraint makes a
+//! polyhedron {x : A x = g, x_j ≥ 0 for the rays}: it is empty or not, and has an affine hull.
+//! The acceleration is unique where u and Jᵀf are, and Ker M ∩ Ker J = {0}.
 
+mod components;
+mod data;
+mod generators;
+
+pub use data::ExactDynamics;
+
+use super::SolutionComponent;
 use crate::linalg::{Int, Polyhedron, Tableau, integers};
 use crate::problem::{Dynamics, Law};
+use data::Equations;
+use generators::{Cone, Generator, Pair};
+use num_bigint::Sign;
 use num_rational::BigRational;
 
 /// What is true of the solutions of a problem.
@@ -37,92 +45,21 @@ impl ExactAnswer {
     }
 }
 
-/// A direction in (f, u) of one constraint: f and u on its rows.
-#[derive(Clone, Debug, PartialEq)]
-struct Generator {
-    /// May have either sign.
-    free: bool,
-    force: Vec<Int>,
-    velocity: Vec<Int>,
-}
-
-impl Generator {
-    fn force(free: bool, force: Vec<Int>) -> Self {
-        let velocity = vec![Int::ZERO; force.len()];
-        Generator { free, force, velocity }
-    }
-
-    /// ±1 at one row of u.
-    fn velocity(free: bool, dim: usize, row: usize, sign: i64) -> Self {
-        let mut velocity = vec![Int::ZERO; dim];
-        velocity[row] = Int::Small(sign);
-        Generator { free, force: vec![Int::ZERO; dim], velocity }
-    }
-}
-
-/// A cone of a law.
-type Cone = Vec<Generator>;
-
-/// The cones of a law; `None` for laws that are not polyhedral.
-fn cones(law: &Law) -> Option<Vec<Cone>> {
-    let d = law.dim();
-    let tangents_free = || (1..d).map(move |t| Generator::velocity(true, d, t, 1));
-    let open =
-        || -> Cone { std::iter::once(Generator::velocity(false, d, 0, 1)).chain(tangents_free()).collect() };
-    // s(sign, −μ e), over the integers.
-    let ray = |sign: f64, mu: f64, e: &[f64]| -> Option<Generator> {
-        let mut products = vec![(vec![Int::Small(sign as i64)], Int::ONE)];
-        for x in e {
-            let ((m, md), (x, xd)) = (integers([-mu].into_iter())?, integers([*x].into_iter())?);
-            products.push((vec![m[0].times(&x[0])], md.times(&xd)));
-        }
-        // Powers of two: the largest denominator is a common one.
-        let common = products.iter().map(|p| p.1.to_big()).max()?;
-        let whole = |(n, d): &(Vec<Int>, Int)| Int::of_big(n[0].to_big() * &common / d.to_big());
-        Some(Generator::force(false, products.iter().map(whole).collect()))
-    };
-    let slide = |sign: f64, mu: f64, e: &[f64]| -> Option<Cone> {
-        Some(std::iter::once(ray(sign, mu, e)?).chain(tangents_free()).collect())
-    };
-    // At rest: slip in either direction, or none.
-    let at_rest = |sign: f64, mu: f64| -> Option<Vec<Cone>> {
-        let (forward, backward) = (ray(sign, mu, &[1.0])?, ray(sign, mu, &[-1.0])?);
-        let moving = |r: &Generator, s: i64| vec![r.clone(), Generator::velocity(false, d, 1, s)];
-        let mut out = vec![moving(&forward, 1), moving(&backward, -1)];
-        out.push(if mu == 0.0 { vec![forward] } else { vec![forward, backward] });
-        Some(out)
-    };
-    match *law {
-        Law::Bilateral => Some(vec![vec![Generator::force(true, vec![Int::ONE])]]),
-        Law::Unilateral => Some(vec![open(), vec![ray(1.0, 0.0, &[])?]]),
-        Law::Sliding { mu, slip } => Some(vec![open(), slide(1.0, mu, slip.components())?]),
-        Law::BilateralSliding { mu, slip } => {
-            Some(vec![slide(1.0, mu, slip.components())?, slide(-1.0, mu, slip.components())?])
-        }
-        Law::CoulombPlane { mu } => Some(std::iter::once(open()).chain(at_rest(1.0, mu)?).collect()),
-        Law::BilateralCoulombPlane { mu } => {
-            Some(at_rest(1.0, mu)?.into_iter().chain(at_rest(-1.0, mu)?).collect())
-        }
-        Law::Coulomb { .. }
-        | Law::CoulombEllipse { .. }
-        | Law::Cone { .. }
-        | Law::ConePlane { .. }
-        | Law::ConeRolling { .. }
-        | Law::Rolling { .. }
-        | Law::BilateralCoulomb { .. } => None,
-    }
-}
-
 /// The problem with the acceleration eliminated.
 struct Modes {
     cones: Vec<Vec<Cone>>,
     offsets: Vec<usize>,
     /// [G | H | g].
     relations: Tableau,
-    /// Dimension of Ker M ∩ Ker J.
-    kernel: usize,
+    /// [A | G | H | g] of the coordinates that were eliminated, and which these are: with the denominator of
+    /// the relations d, d a_c + A a + G f + H u = g.
+    accelerations: Vec<(usize, Vec<Int>)>,
+    /// The coordinates that nothing determines: a basis of Ker M ∩ Ker J has one member for each.
+    kernel: Vec<usize>,
     /// J times a positive number.
     jacobian: Vec<Vec<Int>>,
+    /// n.
+    coordinates: usize,
 }
 
 /// f and u, as they are.
@@ -142,48 +79,37 @@ struct Found {
 }
 
 impl Modes {
-    fn new(dynamics: &Dynamics) -> Option<Self> {
-        let (n, m) = (dynamics.mass.rows(), dynamics.jacobian.rows());
-        let cones = dynamics.laws.iter().map(cones).collect::<Option<Vec<_>>>()?;
+    fn new(equations: Equations) -> Self {
+        let Equations { rows, jacobian, cones, coordinates: n } = equations;
         let mut offsets = vec![0];
-        for law in &dynamics.laws {
-            offsets.push(offsets[offsets.len() - 1] + law.dim());
+        for cone in cones.iter().filter_map(|cones| cones.first()?.generators.first()) {
+            offsets.push(offsets[offsets.len() - 1] + cone.along.force.len());
         }
-        let mut rows = Vec::with_capacity(n + m);
-        for i in 0..n {
-            // M a − Jᵀ f = −F.
-            let a = (0..n).map(|j| dynamics.mass[(i, j)]);
-            let f = (0..m).map(|k| -dynamics.jacobian[(k, i)]);
-            let u = (0..m).map(|_| 0.0);
-            rows.push(integers(a.chain(f).chain(u).chain([-dynamics.force[i]]))?.0);
-        }
-        for k in 0..m {
-            // −J a + u = γ.
-            let a = (0..n).map(|j| -dynamics.jacobian[(k, j)]);
-            let f = (0..m).map(|_| 0.0);
-            let u = (0..m).map(|l| if l == k { 1.0 } else { 0.0 });
-            rows.push(integers(a.chain(f).chain(u).chain([dynamics.bias[k]]))?.0);
-        }
+        let total = rows.len();
         let mut t = Tableau { rows, denominator: Int::ONE };
-        let mut used = vec![false; n + m];
-        let mut kernel = 0;
+        let mut eliminated = vec![None; total];
+        let mut kernel = vec![];
         for c in 0..n {
-            match (0..n + m).find(|&r| !used[r] && !t.rows[r][c].is_zero()) {
+            match (0..total).find(|&r| eliminated[r].is_none() && !t.rows[r][c].is_zero()) {
                 Some(r) => {
-                    used[r] = true;
+                    eliminated[r] = Some(c);
                     t.pivot(r, c);
                 }
-                None => kernel += 1,
+                None => kernel.push(c),
             }
         }
-        let mut gone = used.iter();
-        t.rows.retain(|_| gone.next() == Some(&false));
-        for row in &mut t.rows {
-            row.drain(..n);
+        let (mut relations, mut accelerations) = (vec![], vec![]);
+        for (mut row, c) in t.rows.into_iter().zip(eliminated) {
+            match c {
+                Some(c) => accelerations.push((c, row)),
+                None => {
+                    row.drain(..n);
+                    relations.push(row);
+                }
+            }
         }
-        let all = integers((0..m).flat_map(|k| (0..n).map(move |j| dynamics.jacobian[(k, j)])))?.0;
-        let jacobian = (0..m).map(|k| all[k * n..(k + 1) * n].to_vec()).collect();
-        Some(Modes { cones, offsets, relations: t, kernel, jacobian })
+        let relations = Tableau { rows: relations, denominator: t.denominator };
+        Modes { cones, offsets, relations, accelerations, kernel, jacobian, coordinates: n }
     }
 
     /// The generators of a choice with the first row of their constraint.
@@ -194,7 +120,7 @@ impl Modes {
         choice
             .iter()
             .enumerate()
-            .flat_map(move |(k, &p)| self.cones[k][p].iter().map(move |g| (self.offsets[k], g)))
+            .flat_map(move |(k, &p)| self.cones[k][p].generators.iter().map(move |g| (self.offsets[k], g)))
     }
 
     /// (f, u) of coefficients of the generators, times the same number.
@@ -202,7 +128,7 @@ impl Modes {
         let m = self.jacobian.len();
         let (mut f, mut u) = (vec![Int::ZERO; m], vec![Int::ZERO; m]);
         for ((at, g), x) in self.generators(choice).zip(x).filter(|(_, x)| !x.is_zero()) {
-            for (i, (gf, gu)) in g.force.iter().zip(&g.velocity).enumerate() {
+            for (i, (gf, gu)) in g.along.force.iter().zip(&g.along.velocity).enumerate() {
                 f[at + i] = f[at + i].plus(&gf.times(x));
                 u[at + i] = u[at + i].plus(&gu.times(x));
             }
@@ -224,8 +150,8 @@ impl Modes {
         let m = self.jacobian.len();
         let row = |relation: &Vec<Int>| {
             let column = |(at, g): (usize, &Generator)| {
-                let parts =
-                    g.force.iter().zip(&relation[at..]).chain(g.velocity.iter().zip(&relation[m + at..]));
+                let Pair { force, velocity } = &g.along;
+                let parts = force.iter().zip(&relation[at..]).chain(velocity.iter().zip(&relation[m + at..]));
                 parts
                     .filter(|(x, y)| !x.is_zero() && !y.is_zero())
                     .fold(Int::ZERO, |sum, (x, y)| sum.plus(&x.times(y)))
@@ -274,7 +200,7 @@ impl Modes {
     fn all(&self) -> Vec<Found> {
         let mut columns: Vec<(usize, &Generator)> = Vec::new();
         for (k, cones) in self.cones.iter().enumerate() {
-            for g in cones.iter().flatten() {
+            for g in cones.iter().flat_map(|cone| &cone.generators) {
                 if !columns.contains(&(k, g)) {
                     columns.push((k, g));
                 }
@@ -304,7 +230,8 @@ impl Modes {
             return;
         }
         for (i, cone) in self.cones[k].iter().enumerate() {
-            let keep: Vec<bool> = columns.iter().map(|(j, g)| *j != k || cone.contains(g)).collect();
+            let keep: Vec<bool> =
+                columns.iter().map(|(j, g)| *j != k || cone.generators.contains(g)).collect();
             if let Some(p) = p.restricted(&keep) {
                 let mut kept = keep.iter();
                 let left: Vec<_> = columns.iter().copied().filter(|_| kept.next() == Some(&true)).collect();
@@ -317,23 +244,16 @@ impl Modes {
 
     /// Whether (f, u) lies in every cone of a choice.
     fn in_cones(&self, choice: &[usize], (f, u): &Point) -> bool {
+        let value = |form: &Pair, at: usize| -> BigRational {
+            let of = |x: &[Int], y: &[BigRational]| -> BigRational {
+                x.iter().zip(&y[at..]).filter(|(x, _)| !x.is_zero()).map(|(x, y)| y * x.to_big()).sum()
+            };
+            of(&form.force, f) + of(&form.velocity, u)
+        };
         choice.iter().enumerate().all(|(k, &p)| {
-            let (at, end) = (self.offsets[k], self.offsets[k + 1]);
-            let cone = &self.cones[k][p];
-            // A cone contains a point and all its positive multiples: take one with integer entries.
-            let values: Vec<&BigRational> = f[at..end].iter().chain(&u[at..end]).collect();
-            let common = values.iter().fold(num_bigint::BigInt::from(1), |d, x| d * x.denom());
-            let rows = (0..values.len())
-                .map(|i| {
-                    let d = end - at;
-                    let entry =
-                        |g: &Generator| if i < d { g.force[i].clone() } else { g.velocity[i - d].clone() };
-                    let value = Int::of_big(values[i].numer() * &common / values[i].denom());
-                    cone.iter().map(entry).chain([value]).collect()
-                })
-                .collect();
-            let free = cone.iter().map(|g| g.free).collect();
-            Polyhedron::feasible(Tableau { rows, denominator: Int::ONE }, free).is_some()
+            let (at, cone) = (self.offsets[k], &self.cones[k][p]);
+            cone.zero.iter().all(|form| value(form, at).numer().sign() == Sign::NoSign)
+                && cone.nonnegative.iter().all(|form| value(form, at).numer().sign() != Sign::Minus)
         })
     }
 }
@@ -365,35 +285,61 @@ pub fn mode_count(laws: &[Law]) -> Option<u64> {
     })
 }
 
+/// All solutions of a problem in rational arithmetic.
+pub struct ExactSolutions {
+    modes: Modes,
+    found: Vec<Found>,
+}
+
+impl ExactSolutions {
+    /// Those of a problem with well-formed data, in doubles; `None` where a law is not polyhedral or there are
+    /// more than `max_modes` modes.
+    pub fn of(dynamics: &Dynamics, max_modes: u64) -> Option<Self> {
+        let few = mode_count(&dynamics.laws)? <= max_modes;
+        few.then(|| Equations::of_doubles(dynamics)).flatten().map(Self::search)
+    }
+
+    /// As [`ExactSolutions::of`], in the numbers that were written.
+    pub fn of_written(dynamics: &ExactDynamics, max_modes: u64) -> Option<Self> {
+        let few = mode_count(&dynamics.laws)? <= max_modes;
+        few.then(|| Equations::of_fractions(dynamics)).flatten().map(Self::search)
+    }
+
+    fn search(equations: Equations) -> Self {
+        let modes = Modes::new(equations);
+        let found = modes.all();
+        ExactSolutions { modes, found }
+    }
+
+    /// What is true of them.
+    pub fn answer(&self) -> ExactAnswer {
+        let ExactSolutions { modes, found } = self;
+        let first = found.first();
+        let one = |moves: fn(&Found) -> bool, same: fn(&Found, &Found) -> bool| {
+            first.is_some_and(|first| found.iter().all(|x| !moves(x) && same(x, first)))
+        };
+        let determined = modes.kernel.is_empty();
+        let acceleration_unique =
+            determined && one(|x| x.motion_moves, |x, y| x.point.1 == y.point.1 && x.effect == y.effect);
+        let forces_unique = one(|x| x.force_moves, |x, y| x.point.0 == y.point.0);
+        let isolated = if determined { modes.isolated(found).len() } else { 0 };
+        ExactAnswer {
+            existence: first.is_some(),
+            acceleration_unique,
+            forces_unique,
+            isolated,
+            continuum: found.iter().any(|x| x.several) || !determined && first.is_some(),
+        }
+    }
+
+    /// All of them, rounded, none of them in another.
+    pub fn components(&self) -> Vec<SolutionComponent> {
+        self.modes.maximal(&self.found).into_iter().map(|found| self.modes.component(found)).collect()
+    }
+}
+
 /// The exact answer for a problem with well-formed data, by all its modes; `None` where a law is not
 /// polyhedral or there are more than `max_modes` modes.
 pub fn exact_answer(dynamics: &Dynamics, max_modes: u64) -> Option<ExactAnswer> {
-    if mode_count(&dynamics.laws)? > max_modes {
-        return None;
-    }
-    let modes = Modes::new(dynamics)?;
-    let found = modes.all();
-    let first = found.first();
-    let one = |moves: fn(&Found) -> bool, same: fn(&Found, &Found) -> bool| {
-        first.is_some_and(|first| found.iter().all(|x| !moves(x) && same(x, first)))
-    };
-    let acceleration_unique =
-        modes.kernel == 0 && one(|x| x.motion_moves, |x, y| x.point.1 == y.point.1 && x.effect == y.effect);
-    let forces_unique = one(|x| x.force_moves, |x, y| x.point.0 == y.point.0);
-    let (sets, points): (Vec<&Found>, Vec<&Found>) = found.iter().partition(|x| x.several);
-    let mut isolated: Vec<&Point> = Vec::new();
-    if modes.kernel == 0 {
-        for p in points {
-            if !isolated.contains(&&p.point) && !sets.iter().any(|s| modes.in_cones(&s.choice, &p.point)) {
-                isolated.push(&p.point);
-            }
-        }
-    }
-    Some(ExactAnswer {
-        existence: first.is_some(),
-        acceleration_unique,
-        forces_unique,
-        isolated: isolated.len(),
-        continuum: !sets.is_empty() || (modes.kernel > 0 && first.is_some()),
-    })
+    Some(ExactSolutions::of(dynamics, max_modes)?.answer())
 }
