@@ -86,7 +86,7 @@ pub(super) fn parameters(
                 FileError::new(text, None, FileErrorKind::Override { name, value, kind: error.kind })
             })?,
         };
-        let added = match value.constant() {
+        let added = match value.written() {
             Some(constant) if !free.contains(&entry.key.as_str()) => {
                 symbols.add_parameter(&entry.key, constant)
             }

@@ -7,7 +7,8 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use crate::diagnostic::{FileError, FileErrorKind, Result};
-use delassus::formula::{Expression, ExpressionError, Symbols, clip, constant, nearest};
+use delassus::formula::{Constant, Expression, ExpressionError, Symbols, clip, constant, nearest};
+use delassus_solve::linalg::Fraction;
 
 /// A value with its key and its place.
 #[derive(Clone)]
@@ -178,10 +179,17 @@ impl<'a> Value<'a> {
     }
 
     /// The number that stands here as a TOML number, finite; `None` for other types.
-    fn number(&self) -> Result<Option<f64>> {
+    fn number(&self) -> Result<Option<Constant>> {
+        let mut exact = Fraction::UNDEFINED;
         let number = match self.value {
-            DeValue::Float(x) => x.as_str().parse::<f64>().ok(),
-            DeValue::Integer(i) if i.radix() == 10 => i.as_str().parse::<f64>().ok(),
+            DeValue::Float(x) => {
+                exact = Fraction::decimal(x.as_str());
+                x.as_str().parse::<f64>().ok()
+            }
+            DeValue::Integer(i) if i.radix() == 10 => {
+                exact = Fraction::decimal(i.as_str());
+                i.as_str().parse::<f64>().ok()
+            }
             DeValue::Integer(i) => i128::from_str_radix(i.as_str(), i.radix()).ok().map(|i| i as f64),
             _ => return Ok(None),
         };
@@ -189,13 +197,13 @@ impl<'a> Value<'a> {
         if !value.is_finite() {
             return self.error(FileErrorKind::NotFinite { key: clip(&self.key), value });
         }
-        Ok(Some(value))
+        Ok(Some(Constant { value, exact }))
     }
 
     /// A number, or a string that is an expression of parameters, with a unit or without.
     pub(super) fn constant(&self, symbols: &Symbols) -> Result<f64> {
         if let Some(number) = self.number()? {
-            return Ok(number);
+            return Ok(number.value);
         }
         let text = self.string("a number or an expression of parameters in a string")?;
         constant(text, symbols).map_err(|error| self.inside(text, error))

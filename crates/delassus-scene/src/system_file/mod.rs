@@ -32,6 +32,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use delassus_solve::impact::ImpactLaw;
+use delassus_solve::linalg::Fraction;
 
 use crate::diagnostic::{FileError, FileErrorKind, Result};
 use crate::document::{SceneKind, name, parameters, parse, scene_table, split_overrides};
@@ -40,7 +41,7 @@ use crate::toml_table::{Table, Value};
 use delassus::analysis::AnalyzeError;
 use delassus::formula::{AnyFormula, Expression, ExpressionError, Symbols, clip, constant, nearest};
 use delassus::lagrangian::{
-    Contact, Family, Force, FormulaId, Impulse, Joint, Measure, State, System, Variable,
+    Contact, ExactState, Family, Force, FormulaId, Impulse, Joint, Measure, State, System, Variable,
 };
 use impact::impact_law;
 
@@ -58,6 +59,8 @@ pub struct SystemFile {
     pub system: System,
     /// The state at which it is analyzed.
     pub state: State,
+    /// The same state as it is written, where that is rational.
+    pub exact_state: ExactState,
     /// Parameters with their values, in the order of the file.
     pub parameters: Vec<(String, f64)>,
     /// The outcome that the file itself expects, for tests.
@@ -121,10 +124,17 @@ fn system_of(contents: Contents) -> SystemFile {
         q: contents.q.iter().map(constant).collect(),
         v: contents.v.iter().map(constant).collect(),
     };
+    let exact = |e: &Expression| e.written().map_or(Fraction::UNDEFINED, |c| c.exact);
+    let exact_state = ExactState {
+        t: exact(&contents.t),
+        q: contents.q.iter().map(exact).collect(),
+        v: contents.v.iter().map(exact).collect(),
+    };
     let parameters = contents.parameters.into_iter().map(|(name, e)| (name, constant(&e))).collect();
     SystemFile {
         system: contents.system,
         state,
+        exact_state,
         parameters,
         expect: contents.expect,
         expect_run: contents.expect_run,

@@ -13,7 +13,7 @@ use num_rational::BigRational;
 use std::ops::{Add, Div, Mul, Neg, Sub};
 
 /// A rational number, or undefined.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fraction {
     numerator: i128,
     /// Zero where the number is undefined.
@@ -128,13 +128,6 @@ impl Fraction {
     }
 }
 
-/// Undefined is not equal to anything.
-impl PartialEq for Fraction {
-    fn eq(&self, other: &Self) -> bool {
-        self.is_defined() && (self.numerator, self.denominator) == (other.numerator, other.denominator)
-    }
-}
-
 impl Add for Fraction {
     type Output = Self;
     fn add(self, b: Self) -> Self {
@@ -198,6 +191,38 @@ impl Div for Fraction {
     }
 }
 
+/// With a double, by [`Fraction::of_short`].
+impl Add<f64> for Fraction {
+    type Output = Self;
+    fn add(self, c: f64) -> Self {
+        self + Fraction::of_short(c)
+    }
+}
+
+/// With a double, by [`Fraction::of_short`].
+impl Sub<f64> for Fraction {
+    type Output = Self;
+    fn sub(self, c: f64) -> Self {
+        self - Fraction::of_short(c)
+    }
+}
+
+/// With a double, by [`Fraction::of_short`].
+impl Mul<f64> for Fraction {
+    type Output = Self;
+    fn mul(self, c: f64) -> Self {
+        self * Fraction::of_short(c)
+    }
+}
+
+/// With a double, by [`Fraction::of_short`].
+impl Div<f64> for Fraction {
+    type Output = Self;
+    fn div(self, c: f64) -> Self {
+        self / Fraction::of_short(c)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -229,7 +254,6 @@ mod tests {
         let large = Fraction::new(i128::MAX, 1);
         assert!(!(large + Fraction::ONE).is_defined() && !(large * large).is_defined());
         assert!(!(Fraction::UNDEFINED * Fraction::ZERO).is_defined());
-        assert_ne!(Fraction::UNDEFINED, Fraction::UNDEFINED);
     }
 
     #[test]

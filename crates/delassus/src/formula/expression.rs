@@ -29,7 +29,7 @@ use std::ops::Range;
 
 use thiserror::Error;
 
-use super::number::Number;
+use super::number::{Constant, Number};
 use super::suggest::clip;
 use super::{Formula, Point, Variables, parse};
 
@@ -93,7 +93,7 @@ impl Function {
 /// One step of the tape; operands are taken from the stack, the result goes back to it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Op {
-    Constant(f64),
+    Constant(Constant),
     Coordinate(usize),
     Velocity(usize),
     Time,
@@ -183,6 +183,11 @@ impl Expression {
 
     /// The value where the formula is a constant.
     pub fn constant(&self) -> Option<f64> {
+        self.written().map(|c| c.value)
+    }
+
+    /// The value where the formula is a constant, as it was written where that is rational.
+    pub fn written(&self) -> Option<Constant> {
         match self.tape[..] {
             [Op::Constant(c)] => Some(c),
             _ => None,
@@ -202,6 +207,12 @@ impl Expression {
 
 impl From<f64> for Expression {
     fn from(value: f64) -> Self {
+        Constant::from(value).into()
+    }
+}
+
+impl From<Constant> for Expression {
+    fn from(value: Constant) -> Self {
         Expression { tape: vec![Op::Constant(value)], stack: 1 }
     }
 }
@@ -213,7 +224,7 @@ impl Formula for Expression {
         let mut stack: Vec<N> = Vec::with_capacity(self.stack);
         for &op in &self.tape {
             let result = match op {
-                Op::Constant(c) => N::from_f64(c),
+                Op::Constant(c) => N::from_constant(c),
                 Op::Coordinate(i) => at.q[i],
                 Op::Velocity(i) => at.v[i],
                 Op::Time => at.t,
@@ -258,7 +269,7 @@ pub fn constant(text: &str, symbols: &Symbols) -> Result<f64, ExpressionError> {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Symbol {
     Coordinate(usize),
-    Parameter(f64),
+    Parameter(Constant),
     /// A parameter without a fixed value: a place behind the coordinates in the positions of a point.
     Variable(usize),
 }
@@ -282,8 +293,8 @@ impl Symbols {
     }
 
     /// Adds a parameter.
-    pub fn add_parameter(&mut self, name: &str, value: f64) -> Result<(), NameError> {
-        self.add(name, Symbol::Parameter(value))
+    pub fn add_parameter(&mut self, name: &str, value: impl Into<Constant>) -> Result<(), NameError> {
+        self.add(name, Symbol::Parameter(value.into()))
     }
 
     /// Adds a parameter without a fixed value; its value stands behind the coordinates in `Point::q`, in the

@@ -16,7 +16,7 @@
 use std::ops::{Add, Div, Mul, Neg, Sub};
 
 use super::interval::Interval;
-use super::number::Number;
+use super::number::{Constant, Number};
 
 /// A number with two infinitesimal directions: x + d₁ε₁ + d₂ε₂ + d₁₂ε₁ε₂.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -345,6 +345,9 @@ impl<T: Scalar> Div<HyperDual<T>> for f64 {
 impl<T: Scalar> Number for HyperDual<T> {
     fn from_f64(c: f64) -> Self {
         HyperDual::constant(T::from_f64(c))
+    }
+    fn from_constant(c: Constant) -> Self {
+        HyperDual::constant(T::from_constant(c))
     }
     fn value(self) -> f64 {
         self.value.value()

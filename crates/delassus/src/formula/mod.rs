@@ -20,6 +20,7 @@
 //! `Safe::without_intervals` and `DerivativesError::NoSeries`.
 
 mod expression;
+mod fraction;
 mod hyper_dual;
 mod interval;
 mod number;
@@ -32,9 +33,10 @@ pub use expression::{
     Expression, ExpressionError, ExpressionErrorKind, MAX_DEPTH, MAX_LENGTH, MAX_OPERATIONS, NameError,
     Symbols, constant, with_suggestion,
 };
+pub use fraction::FractionDual;
 pub use hyper_dual::{HyperDual, IntervalDual, Scalar};
 pub use interval::Interval;
-pub use number::Number;
+pub use number::{Constant, Number};
 pub use suggest::{clip, nearest};
 
 pub(crate) use taylor::{COEFFICIENTS, Series};
@@ -132,6 +134,7 @@ trait Erased: Send + Sync {
     fn range(&self, at: &Point<'_, Interval>) -> Interval;
     fn interval(&self, at: &Point<'_, IntervalDual>) -> IntervalDual;
     fn series(&self, at: &Point<'_, DualSeries>) -> DualSeries;
+    fn exact(&self, at: &Point<'_, FractionDual>) -> FractionDual;
     fn closed_row(&self, at: &Point<'_, f64>) -> Option<ClosedRow>;
     fn closed_kinetic_terms(&self, at: &Point<'_, f64>) -> Option<(Matrix, Vec<f64>)>;
 }
@@ -150,6 +153,9 @@ impl<F: Formula> Erased for F {
         self.eval(at)
     }
     fn series(&self, at: &Point<'_, DualSeries>) -> DualSeries {
+        self.eval(at)
+    }
+    fn exact(&self, at: &Point<'_, FractionDual>) -> FractionDual {
         self.eval(at)
     }
     fn closed_row(&self, at: &Point<'_, f64>) -> Option<ClosedRow> {
@@ -180,6 +186,9 @@ impl<F: Fn(&Point<'_, HyperDual>) -> HyperDual + Send + Sync> Erased for Closure
     }
     fn series(&self, _: &Point<'_, DualSeries>) -> DualSeries {
         DualSeries::UNDEFINED
+    }
+    fn exact(&self, _: &Point<'_, FractionDual>) -> FractionDual {
+        FractionDual::UNDEFINED
     }
     fn closed_row(&self, _: &Point<'_, f64>) -> Option<ClosedRow> {
         None
@@ -292,6 +301,12 @@ impl AnyFormula {
     /// undefined for a closure, which is written for numbers only.
     pub fn series(&self, at: &Point<'_, DualSeries>) -> DualSeries {
         self.formula.series(at)
+    }
+
+    /// The value with first and mixed second derivatives in fractions, as the formula was written; undefined
+    /// where they are not rational, and for a closure.
+    pub fn exact(&self, at: &Point<'_, FractionDual>) -> FractionDual {
+        self.formula.exact(at)
     }
 
     /// Whether it is known to have no feature that is finer than the motion of its variables.

@@ -7,11 +7,28 @@
 //! A formula is written once and evaluated over any [`Number`] type N: `f64` for its value,
 //! [hyper-dual numbers](crate::formula::HyperDual) for its exact first and mixed second derivatives,
 //! [intervals](crate::formula::Interval) for bounds on a box and truncated power series for its value along a
-//! motion. Mass matrices, gradients and bias terms thus carry no truncation error. Every method takes and
+//! motion, and fractions for what is exactly true of data as they were written. Mass matrices, gradients and bias terms thus carry no truncation error. Every method takes and
 //! returns `Self` only, so that a further type fits the same formulas.
 
 use std::fmt::Debug;
 use std::ops::{Add, Div, Mul, Neg, Sub};
+
+use delassus_solve::linalg::Fraction;
+
+/// A constant: the double that it is rounded to, and the fraction that was written, where it is one.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Constant {
+    /// The nearest double.
+    pub value: f64,
+    /// What was written; undefined where that is not known or not rational.
+    pub exact: Fraction,
+}
+
+impl From<f64> for Constant {
+    fn from(value: f64) -> Self {
+        Constant { value, exact: Fraction::of_short(value) }
+    }
+}
 
 /// A number that formulas can be evaluated over.
 pub trait Number:
@@ -29,6 +46,10 @@ pub trait Number:
 {
     /// The constant c.
     fn from_f64(c: f64) -> Self;
+    /// A constant that may be known as it was written.
+    fn from_constant(c: Constant) -> Self {
+        Self::from_f64(c.value)
+    }
     /// The plain value, derivatives dropped.
     fn value(self) -> f64;
     /// sin x.

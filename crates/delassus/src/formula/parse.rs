@@ -10,7 +10,9 @@ use super::expression::{
     ExpressionError, ExpressionErrorKind, FUNCTIONS, Function, MAX_DEPTH, MAX_LENGTH, MAX_OPERATIONS, Op,
     Symbol, Symbols,
 };
+use super::number::Constant;
 use super::suggest::{clip, nearest};
+use delassus_solve::linalg::Fraction;
 
 /// Units behind a constant, with their factors to SI.
 const UNITS: [(&str, f64); 22] = [
@@ -56,7 +58,7 @@ pub(super) fn formula(text: &str, symbols: &Symbols) -> Result<Vec<Op>> {
 /// Parses and evaluates a constant, with a unit or without.
 pub(super) fn constant(text: &str, symbols: &Symbols) -> Result<f64> {
     match parametric(text, symbols)?[..] {
-        [Op::Constant(c)] => Ok(c),
+        [Op::Constant(c)] => Ok(c.value),
         _ => error(0..text.len(), ExpressionErrorKind::NotAConstant { name: clip(text) }),
     }
 }
@@ -163,24 +165,31 @@ impl<'a> Parser<'a> {
 
     /// Puts an operation on the tape; if its operands are constants, puts its value instead.
     fn emit(&mut self, op: Op, span: Range<usize>) -> Result<()> {
-        let value = match (op.operands(), &self.tape[..]) {
-            (1, [.., Op::Constant(x)]) => Some(op.unary(*x)),
-            (2, [.., Op::Constant(x), Op::Constant(y)]) => Some(op.binary(*x, *y)),
+        let folded = match (op.operands(), &self.tape[..]) {
+            (1, [.., Op::Constant(x)]) => {
+                Some(Constant { value: op.unary(x.value), exact: op.unary(x.exact) })
+            }
+            (2, [.., Op::Constant(x), Op::Constant(y)]) => {
+                Some(Constant { value: op.binary(x.value, y.value), exact: op.binary(x.exact, y.exact) })
+            }
             _ => None,
         };
-        if let Some(value) = value {
+        if let Some(Constant { value, exact }) = folded {
             if !value.is_finite() {
                 let value = if value.is_nan() { "not a number" } else { "infinite" };
                 return error(span, ExpressionErrorKind::NotFinite { value });
             }
             self.tape.truncate(self.tape.len() - op.operands());
-            self.tape.push(Op::Constant(value));
+            self.tape.push(Op::Constant(Constant { value, exact }));
             return Ok(());
         }
-        // A known exponent is kept apart, so that x^3 is x³ for negative x too.
-        if let (Op::Pow, Some(&Op::Constant(exponent))) = (op, self.tape.last()) {
+        // A known exponent is kept apart, so that x^3 is x³ for negative x too; but not one that is whole by
+        // rounding alone, which fractions must see as it was written.
+        if let (Op::Pow, Some(&Op::Constant(Constant { value, exact }))) = (op, self.tape.last())
+            && (value.fract() != 0.0 || exact == Fraction::of_short(value))
+        {
             self.tape.pop();
-            self.tape.push(Op::PowConstant(exponent));
+            self.tape.push(Op::PowConstant(value));
             return Ok(());
         }
         if self.tape.len() >= MAX_OPERATIONS {
@@ -298,7 +307,9 @@ impl<'a> Parser<'a> {
         let text = &self.rest()[..length];
         self.advance(length);
         match text.parse::<f64>() {
-            Ok(value) if value.is_finite() => self.emit(Op::Constant(value), start..self.end),
+            Ok(value) if value.is_finite() => {
+                self.emit(Op::Constant(Constant { value, exact: Fraction::decimal(text) }), start..self.end)
+            }
             _ => error(start..self.end, ExpressionErrorKind::NumberTooLarge { text: clip(text) }),
         }
     }
@@ -312,7 +323,7 @@ impl<'a> Parser<'a> {
             return self.call(name, *function, start);
         }
         let symbol = match name {
-            "pi" => Some(Symbol::Parameter(PI)),
+            "pi" => Some(Symbol::Parameter(Constant { value: PI, exact: Fraction::UNDEFINED })),
             _ => self.symbols.names.get(name).copied(),
         };
         if self.peek() == Some('(') {
@@ -401,7 +412,7 @@ impl<'a> Parser<'a> {
     }
 
     /// Reads a unit, if one stands here: `deg`, `m/s^2`, `kg*mm^2`.
-    fn unit(&mut self) -> Option<f64> {
+    fn unit(&mut self) -> Option<Constant> {
         let mut factor = self.unit_power()?;
         loop {
             let (position, end) = (self.position, self.end);
@@ -412,7 +423,14 @@ impl<'a> Parser<'a> {
             };
             self.advance(1);
             match self.unit_power() {
-                Some(next) => factor *= if over { 1.0 / next } else { next },
+                Some(next) if over => {
+                    factor.value *= 1.0 / next.value;
+                    factor.exact = factor.exact / next.exact;
+                }
+                Some(next) => {
+                    factor.value *= next.value;
+                    factor.exact = factor.exact * next.exact;
+                }
                 None => {
                     (self.position, self.end) = (position, end);
                     return Some(factor);
@@ -422,7 +440,7 @@ impl<'a> Parser<'a> {
     }
 
     /// Reads one unit and a small power of it. A name that the file has given to something else is no unit.
-    fn unit_power(&mut self) -> Option<f64> {
+    fn unit_power(&mut self) -> Option<Constant> {
         self.peek();
         let (position, end) = (self.position, self.end);
         let name = self.name()?;
@@ -437,7 +455,13 @@ impl<'a> Parser<'a> {
             self.advance(2);
             power = digit as i32;
         }
-        Some(factor.powi(power))
+        // Units of angles hold π, the others are powers of ten or whole.
+        let exact = if name.starts_with("deg") || name.starts_with('r') && name != "rad" {
+            Fraction::UNDEFINED
+        } else {
+            Fraction::decimal(&factor.to_string()).power(power)
+        };
+        Some(Constant { value: factor.powi(power), exact })
     }
 
     fn finish(&mut self) -> Result<()> {

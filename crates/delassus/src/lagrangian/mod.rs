@@ -69,6 +69,7 @@ mod kinematics;
 mod parametric;
 mod taylor_motion;
 mod velocity_bound;
+mod written;
 
 pub use active_set::{Assembly, ContactState, Names, StateError, Tolerances, assemble};
 pub use higher_derivatives::{
@@ -79,6 +80,7 @@ pub use kinematics::{
 };
 pub use parametric::{Family, Member, Variable};
 pub use velocity_bound::{VelocityBound, velocity_bound, weighted_speed};
+pub use written::{ExactState, exact_dynamics};
 
 pub(crate) use kinematics::Evaluator;
 

@@ -1,0 +1,241 @@
+//! The contact problem at a state in the numbers that were written, without rounding.
+//!
+//! ```text
+//! M q̈ + F = Jᵀ λ ,   u = J q̈ + γ          all entries fractions
+//! ```
+//!
+//! The derivatives of [`kinematics`](crate::lagrangian::kinematics()), each a part of a formula over fractions.
+//! Where a formula is not rational at the state, there is no such problem. Which contacts are active, and under
+//! which law, is what [`assemble`](crate::lagrangian::assemble) decided within its tolerances.
+
+use delassus_solve::linalg::Fraction;
+use delassus_solve::modes::ExactDynamics;
+use delassus_solve::problem::Law;
+
+use super::{Assembly, ContactState, Measure, State, System};
+use crate::formula::{AnyFormula, FractionDual, Point};
+
+/// Time, positions and velocities as they were written.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ExactState {
+    /// Time.
+    pub t: Fraction,
+    /// Positions.
+    pub q: Vec<Fraction>,
+    /// Velocities.
+    pub v: Vec<Fraction>,
+}
+
+/// Of short binary fractions alone; other doubles may stand for something else.
+impl From<&State> for ExactState {
+    fn from(state: &State) -> Self {
+        let of = |x: &[f64]| x.iter().map(|x| Fraction::of_short(*x)).collect();
+        ExactState { t: Fraction::of_short(state.t), q: of(&state.q), v: of(&state.v) }
+    }
+}
+
+/// Directions in which formulas are differentiated.
+#[derive(Clone, Copy, PartialEq)]
+enum Along {
+    Nothing,
+    Position(usize),
+    Velocity(usize),
+    /// The motion at zero acceleration: q moves by q̇, t by 1.
+    Motion,
+}
+
+/// A row of the problem.
+struct Row {
+    gradient: Vec<Fraction>,
+    velocity: Fraction,
+    bias: Fraction,
+}
+
+/// The contact problem that was assembled, in the numbers that were written; `None` where they are not all
+/// rational.
+pub fn exact_dynamics(system: &System, state: &ExactState, assembly: &Assembly) -> Option<ExactDynamics> {
+    let at = Written { state };
+    let n = state.q.len();
+    let mut mass = vec![vec![Fraction::ZERO; n]; n];
+    let mut force = vec![Fraction::ZERO; n];
+    for i in 0..n {
+        for j in 0..=i {
+            let entry = at.derivative(&system.kinetic, Along::Velocity(i), Along::Velocity(j))?.d12;
+            (mass[i][j], mass[j][i]) = (defined(entry)?, entry);
+        }
+        let momentum = at.derivative(&system.kinetic, Along::Velocity(i), Along::Motion)?.d12;
+        let gradient = at.derivative(&system.kinetic, Along::Position(i), Along::Nothing)?.d1;
+        force[i] = defined(momentum - gradient)?;
+        if let Some(potential) = &system.potential {
+            force[i] = defined(force[i] + at.derivative(potential, Along::Position(i), Along::Nothing)?.d1)?;
+        }
+    }
+    for applied in &system.forces {
+        let value = at.derivative(&applied.value, Along::Nothing, Along::Nothing)?.value;
+        let entry = force.get_mut(applied.coordinate)?;
+        *entry = defined(*entry - value)?;
+    }
+    let laws = &assembly.dynamics.laws;
+    let mut exact = ExactDynamics {
+        mass,
+        force,
+        jacobian: vec![],
+        bias: vec![],
+        laws: laws.clone(),
+        mu: vec![],
+        slip: vec![],
+    };
+    for (joint, law) in system.joints.iter().zip(laws) {
+        at.add(&mut exact, law, &joint.value, &joint.slip, &joint.mu)?;
+    }
+    for (contact, state) in system.contacts.iter().zip(&assembly.contacts) {
+        if let ContactState::Active(k) = state {
+            let law = laws.get(*k)?;
+            let slides = matches!(law, Law::Sliding { .. });
+            let mu = if slides { &contact.mu_kinetic } else { &contact.mu_static };
+            at.add(&mut exact, law, &contact.normal, &contact.slip, mu)?;
+        }
+    }
+    (exact.mu.len() == laws.len()).then_some(exact)
+}
+
+fn defined(x: Fraction) -> Option<Fraction> {
+    x.is_defined().then_some(x)
+}
+
+/// The formulas of a system at a state.
+struct Written<'a> {
+    state: &'a ExactState,
+}
+
+impl Written<'_> {
+    /// A formula and its derivatives along two directions; `None` where the derivatives asked for, or the
+    /// value where none is, are not rational.
+    fn derivative(&self, formula: &AnyFormula, one: Along, two: Along) -> Option<FractionDual> {
+        let ExactState { t, q, v } = self.state;
+        let flag = |yes: bool| if yes { Fraction::ONE } else { Fraction::ZERO };
+        let position = |along: Along, i: usize| match along {
+            Along::Motion => v[i],
+            _ => flag(along == Along::Position(i)),
+        };
+        let velocity = |along: Along, i: usize| flag(along == Along::Velocity(i));
+        let seeded = |values: &[Fraction], seed: &dyn Fn(Along, usize) -> Fraction| -> Vec<FractionDual> {
+            let variable =
+                |(i, x): (usize, &Fraction)| FractionDual::variable(*x, seed(one, i), seed(two, i));
+            values.iter().enumerate().map(variable).collect()
+        };
+        let time = |along: Along| flag(along == Along::Motion);
+        let (q, v) = (seeded(q, &position), seeded(v, &velocity));
+        let x = formula.exact(&Point { q: &q, v: &v, t: FractionDual::variable(*t, time(one), time(two)) });
+        let asked = match (one, two) {
+            (Along::Nothing, Along::Nothing) => x.value,
+            (_, Along::Nothing) => x.d1,
+            _ => x.d12,
+        };
+        asked.is_defined().then_some(x)
+    }
+
+    fn row(&self, measure: &Measure) -> Option<Row> {
+        let n = self.state.q.len();
+        let gradient = |formula: &AnyFormula, along: fn(usize) -> Along| -> Option<Vec<Fraction>> {
+            (0..n).map(|i| Some(self.derivative(formula, along(i), Along::Nothing)?.d1)).collect()
+        };
+        Some(match measure {
+            Measure::Displacement(h) => {
+                let motion = self.derivative(h, Along::Motion, Along::Motion)?;
+                Row { gradient: gradient(h, Along::Position)?, velocity: motion.d1, bias: motion.d12 }
+            }
+            Measure::Velocity(u) => {
+                let motion = self.derivative(u, Along::Motion, Along::Nothing)?;
+                Row { gradient: gradient(u, Along::Velocity)?, velocity: motion.value, bias: motion.d1 }
+            }
+        })
+    }
+
+    /// Adds the rows of a constraint and the numbers of its law.
+    fn add(
+        &self,
+        exact: &mut ExactDynamics,
+        law: &Law,
+        normal: &Measure,
+        slip: &[Measure],
+        mu: &AnyFormula,
+    ) -> Option<()> {
+        let slips: Vec<Row> = slip.iter().take(law.dim() - 1).map(|s| self.row(s)).collect::<Option<_>>()?;
+        let direction = match law {
+            Law::Sliding { slip, .. } | Law::BilateralSliding { slip, .. } => {
+                unit(&slips.iter().map(|row| row.velocity).collect::<Vec<_>>(), slip.components())?
+            }
+            _ => vec![],
+        };
+        let friction = law.dim() > 1;
+        let value = || self.derivative(mu, Along::Nothing, Along::Nothing).map(|mu| mu.value);
+        exact.mu.push(if friction { value()? } else { Fraction::ZERO });
+        exact.slip.push(direction);
+        for row in std::iter::once(self.row(normal)?).chain(slips) {
+            exact.jacobian.push(row.gradient);
+            exact.bias.push(row.bias);
+        }
+        Some(())
+    }
+}
+
+/// v/‖v‖ where that is rational, and the same direction as in doubles.
+fn unit(v: &[Fraction], rounded: &[f64]) -> Option<Vec<Fraction>> {
+    let speed = v.iter().fold(Fraction::ZERO, |sum, x| sum + *x * *x).root();
+    let direction: Vec<Fraction> = v.iter().map(|x| *x / speed).collect();
+    // Velocities may cancel to almost nothing in doubles.
+    let same = direction.iter().zip(rounded).all(|(x, y)| x.is_defined() && (x.to_f64() - y).abs() < 1e-9);
+    same.then_some(direction)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::formula::{Expression, Symbols};
+    use crate::lagrangian::{Contact, Names, Tolerances, assemble, kinematics};
+
+    /// A plane mass on a floor that moves, sliding along (3, 4): every term of the problem occurs.
+    #[test]
+    fn the_problem_in_fractions_rounds_to_the_one_in_doubles() {
+        let mut symbols = Symbols::default();
+        for name in ["x", "y", "z"] {
+            symbols.add_coordinate(name).unwrap();
+        }
+        let formula = |text: &str| AnyFormula::new(Expression::parse(text, &symbols).unwrap());
+        let contact = Contact {
+            name: "floor".into(),
+            normal: Measure::Displacement(formula("z - 0.1*x^2/3 - t^2/7")),
+            slip: ["x + 0.3*z", "y"].map(|s| Measure::Displacement(formula(s))).into(),
+            mu_static: formula("0.4"),
+            mu_kinetic: formula("1/3"),
+            restitution: 0.0,
+        };
+        let mut system = System::new("mass", &["x", "y", "z"], formula("(x'^2 + y'^2)*(1 + z)/3 + 0.7*z'^2"));
+        system.potential = Some(formula("9.81*z + x*y/9"));
+        system.contacts = vec![contact];
+        let state = State { t: 0.0, q: vec![0.0; 3], v: vec![3.0, 4.0, 0.0] };
+        let k = kinematics(&system, &state).unwrap();
+        let assembly = assemble(&Names::of(&system), &k, &Tolerances::default()).unwrap();
+        let exact = exact_dynamics(&system, &ExactState::from(&state), &assembly).unwrap();
+        let d = &assembly.dynamics;
+        let near = |x: Fraction, y: f64| (x.to_f64() - y).abs() <= 1e-15 * (1.0 + y.abs());
+        for i in 0..3 {
+            assert!(near(exact.force[i], d.force[i]) && near(exact.bias[i], d.bias[i]));
+            for j in 0..3 {
+                assert!(near(exact.mass[i][j], d.mass[(i, j)]));
+                assert!(near(exact.jacobian[i][j], d.jacobian[(i, j)]));
+            }
+        }
+        assert_eq!(exact.mass[0][0], Fraction::new(2, 3));
+        assert_eq!(exact.mu, [Fraction::new(1, 3)]);
+        assert_eq!(exact.slip, [[Fraction::new(3, 5), Fraction::new(4, 5)]]);
+        // γ = −2·0.1·3²/3 − 2/7.
+        assert_eq!(exact.bias[0], Fraction::new(-31, 35));
+        // A slip of irrational length has no such problem.
+        let state = State { v: vec![1.0, 1.0, 0.0], ..state };
+        let k = kinematics(&system, &state).unwrap();
+        let assembly = assemble(&Names::of(&system), &k, &Tolerances::default()).unwrap();
+        assert!(exact_dynamics(&system, &ExactState::from(&state), &assembly).is_none());
+    }
+}
