@@ -35,7 +35,6 @@ pub(super) fn add_other_forces(dynamics: &Dynamics, analysis: &mut Analysis) {
     match impulse_range(&dynamics.contact_problem(), &component.force) {
         Ok(ImpulseRange::Unique) => {}
         Ok(ImpulseRange::Ranges { rows, least_norm, differences, .. }) => {
-            analysis.evidence.refute_unique_forces();
             analysis.intervals = rows;
             let checked = reduced.problem(&dynamics.laws).map(|p| worst_constraint(&p, &least_norm));
             if checked.is_ok_and(|worst| worst <= MAX_VIOLATION) {
@@ -48,7 +47,6 @@ pub(super) fn add_other_forces(dynamics: &Dynamics, analysis: &mut Analysis) {
             analysis.unique_part = (basis.cols() > 0)
                 .then(|| least_norm.iter().zip(&inside).map(|(f, shared)| f - shared).collect());
             analysis.minimum_norm = Some(least_norm);
-            analysis.conclude();
         }
         Ok(ImpulseRange::Unknown) | Err(_) => {
             analysis.intervals.fill([f64::NEG_INFINITY, f64::INFINITY]);

@@ -9,9 +9,10 @@
 //! definiteness, the P-matrix test, the enumeration of all modes, and the propositions of the papers
 //! ([`theorems`]). What they cannot decide stays [`Verdict::Unknown`].
 //!
-//! Numbers that come out of sines and divisions carry rounding, and margins separate a tie among them from
-//! rounding. Numbers that a person writes (integers, halves, …) carry none: there a tie is a tie, and all
-//! modes are examined once more in rational arithmetic ([`crate::modes`]), which decides.
+//! All modes are examined once more in rational arithmetic ([`crate::modes`]). Numbers that a person writes
+//! (integers, tenths, thirds, …) carry no rounding: there a tie is a tie, and that decides
+//! ([`analyze_written`]). Numbers that come out of sines and roots do: there margins separate a tie from
+//! rounding, and a verdict needs both to agree.
 //!
 //! Where the forces are not unique (hyperstatic systems, 002 Lemma 5.2 with items 3 and 4 corrected), the set
 //! of all forces is given with its least-norm member, the part that all members share, and the interval of
@@ -38,7 +39,9 @@ pub use verify::{exact_matrix, fact};
 
 use crate::lcp::Verdict;
 use crate::linalg::norm;
-use crate::modes::{EnumerateOptions, ExactAnswer, SolutionSet, enumerate, exact_answer};
+use crate::modes::{
+    EnumerateOptions, ExactAnswer, ExactDynamics, ExactSolutions, SolutionComponent, SolutionSet, enumerate,
+};
 use crate::problem::{Dynamics, Law, Reduced};
 use forces::{add_other_forces, intervals, solve_once, unique_part};
 use impulse_range::has_other_forces;
@@ -97,24 +100,37 @@ const EXACT_SIZE_MAX: usize = 24;
 
 /// Answers the three questions for a contact problem.
 pub fn analyze(dynamics: &Dynamics, options: &EnumerateOptions) -> Analysis {
-    let mut analysis = analyze_rounded(dynamics, options);
-    if is_free_of_rounding(dynamics) {
-        analysis.exact = all_modes_exactly(dynamics);
-        analysis.evidence.exact_decides = analysis.exact.is_some();
-        analysis.conclude();
-    }
-    if analysis.forces_unique == Verdict::Unknown {
-        let first = analysis.solutions.components.first();
-        analysis.evidence.other_forces = first.is_some_and(|c| has_other_forces(dynamics, c));
-        analysis.conclude();
-    }
-    analysis
+    analyze_written(dynamics, None, options)
 }
 
-/// The answers in rational arithmetic; `None` beyond the size that is examined.
-pub fn all_modes_exactly(dynamics: &Dynamics) -> Option<ExactAnswer> {
+/// As [`analyze`], for a problem that is also known in the numbers that were written: these decide, and
+/// `dynamics` is what they round to.
+pub fn analyze_written(
+    dynamics: &Dynamics,
+    written: Option<&ExactDynamics>,
+    options: &EnumerateOptions,
+) -> Analysis {
+    let mut analysis = analyze_rounded(dynamics, options);
     let small = dynamics.coordinates() + dynamics.jacobian.rows() <= EXACT_SIZE_MAX;
-    small.then(|| exact_answer(dynamics, EXACT_MODES_MAX)).flatten()
+    let of_written = written.filter(|_| small).and_then(|w| ExactSolutions::of_written(w, EXACT_MODES_MAX));
+    let decides = of_written.is_some() || is_free_of_rounding(dynamics);
+    let exact = of_written.or_else(|| small.then(|| ExactSolutions::of(dynamics, EXACT_MODES_MAX)).flatten());
+    analysis.exact = exact.as_ref().map(ExactSolutions::answer);
+    match (&exact, analysis.exact) {
+        (Some(exact), Some(answer)) if decides => {
+            analysis.evidence.exact_decides = true;
+            if !analysis.lists(&answer) {
+                analysis.take_list(exact.components(), dynamics.jacobian.rows());
+            }
+        }
+        (Some(_), _) => {}
+        (None, _) => {
+            let other = |c: &SolutionComponent| has_other_forces(dynamics, c);
+            analysis.evidence.other_forces = Some(analysis.solutions.components.iter().any(other));
+        }
+    }
+    analysis.conclude();
+    analysis
 }
 
 impl Analysis {
@@ -157,6 +173,46 @@ impl Analysis {
         [self.existence, self.acceleration_unique, self.forces_unique] = verdicts;
         self.method = method;
         self.solutions.decided = decided;
+    }
+
+    /// Whether the list of solutions, all of them found in floating point, is as the exact answer has it.
+    fn lists(&self, answer: &ExactAnswer) -> bool {
+        let SolutionSet { components, complete, decided, .. } = &self.solutions;
+        let isolated = components.iter().filter(|c| c.freedom.is_none()).count();
+        *complete
+            && *decided
+            && self.verdicts().map(verdicts::answer) == answer.answers().map(Some)
+            && answer.isolated == isolated
+            && answer.continuum == (isolated < components.len())
+    }
+
+    /// Takes a list of all solutions that no rounding cut.
+    fn take_list(&mut self, components: Vec<SolutionComponent>, rows: usize) {
+        self.solutions.components = components;
+        self.solutions.complete = true;
+        self.evidence.list_is_exact();
+        self.measure_list(rows);
+    }
+
+    /// The least forces, their intervals and what all share, over the solutions found.
+    fn measure_list(&mut self, rows: usize) {
+        let components = &self.solutions.components;
+        self.minimum_norm =
+            components.iter().map(|c| &c.force).min_by(|a, b| norm(a).total_cmp(&norm(b))).cloned();
+        self.intervals = intervals(components, rows);
+        self.unique_part = self.minimum_norm.as_ref().map(|f| unique_part(f, components));
+    }
+
+    /// Whether there may be solutions that are not listed, or some listed that are none.
+    pub fn is_partial(&self) -> bool {
+        !(self.solutions.complete && self.solutions.decided)
+    }
+
+    /// Whether claims about the doubles hold for the data that they are rounded from, as far as that is known.
+    fn allows(&self, claims: &Claims) -> bool {
+        let truth = self.exact.filter(|_| self.evidence.exact_decides).map(|exact| exact.answers());
+        let own = [claims.existence, claims.acceleration_unique, claims.forces_unique];
+        truth.is_none_or(|truth| own.iter().zip(truth).all(|(c, t)| c.is_none_or(|c| c == t)))
     }
 
     /// Adds the claims of findings whose certificates were verified.
@@ -211,11 +267,7 @@ pub fn analyze_rounded(dynamics: &Dynamics, options: &EnumerateOptions) -> Analy
     };
     let evidence = Evidence::of(verdicts, method, solutions.decided);
     let mut analysis = Analysis::new(evidence, solutions, reduced);
-    let components = &analysis.solutions.components;
-    analysis.minimum_norm =
-        components.iter().map(|c| &c.force).min_by(|a, b| norm(a).total_cmp(&norm(b))).cloned();
-    analysis.intervals = intervals(components, dynamics.jacobian.rows());
-    analysis.unique_part = analysis.minimum_norm.as_ref().map(|f| unique_part(f, components));
+    analysis.measure_list(dynamics.jacobian.rows());
     if !all_known && analysis.forces_unique != Verdict::Proved {
         add_other_forces(dynamics, &mut analysis);
     }

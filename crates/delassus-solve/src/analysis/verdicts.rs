@@ -8,13 +8,14 @@
 //!
 //! 1. The list of all modes, or the class of the matrix, in floating point with margins ([`uniqueness`],
 //!    [`by_matrix_class`]).
-//! 2. All modes in rational arithmetic, where the data carry no rounding: these decide.
-//! 3. Forces that can be added to a solution without any other change refute unique forces where that was
-//!    unknown.
-//! 4. Verified claims of the propositions decide what is unknown. Where a claim, or rational arithmetic on
-//!    rounded data, contradicts a verdict, one of the two has misread the mechanism, and the verdict is
-//!    unknown. One case is left to the margins: forces that are not unique up to rounding, in a problem on
-//!    which all else agrees. There unique forces are an accident of the last digits.
+//! 2. All modes in rational arithmetic. Where the data are known as they were written, or carry no rounding,
+//!    these decide, and nothing else counts. Elsewhere they are those of the doubles, and a verdict stands only
+//!    where both agree.
+//! 3. Two solutions with one acceleration that floating point takes for different are no proof. Where rational
+//!    arithmetic does not reach, unique forces are refuted by forces that can be added to a solution without
+//!    any other change, exactly.
+//! 4. Verified claims of the propositions decide what is unknown. Where a claim contradicts a verdict, one of
+//!    the two has misread the mechanism, and the verdict is unknown.
 
 use super::Method;
 use crate::lcp::{Verdict, p_matrix, sliding_lcp};
@@ -40,8 +41,9 @@ pub(super) struct Evidence {
     decided: bool,
     /// Whether the data carry no rounding, so that rational arithmetic decides.
     pub(super) exact_decides: bool,
-    /// Whether forces can be added to a solution without any other change.
-    pub(super) other_forces: bool,
+    /// Whether forces can be added to a solution without any other change; `None` where rational arithmetic
+    /// answers that.
+    pub(super) other_forces: Option<bool>,
     /// The claims of verified findings on each question.
     pub(super) claims: [Vec<bool>; 3],
 }
@@ -61,14 +63,15 @@ impl Evidence {
             method,
             decided,
             exact_decides: false,
-            other_forces: false,
+            other_forces: None,
             claims: Default::default(),
         }
     }
 
-    /// Other forces were found in floating point.
-    pub(super) fn refute_unique_forces(&mut self) {
-        self.rounded[2] = Verdict::Refuted;
+    /// The list of solutions is that of rational arithmetic.
+    pub(super) fn list_is_exact(&mut self) {
+        (self.method, self.decided) = (Method::AllModes, true);
+        self.rounded = [Verdict::Unknown; 3];
     }
 
     /// The verdicts that follow, with the answers of rational arithmetic where they are known.
@@ -77,10 +80,12 @@ impl Evidence {
         let mut conclusion = Conclusion { verdicts: rounded, method, decided };
         let exact = exact.map(ExactAnswer::answers);
         if let Some(truth) = exact.filter(|_| self.exact_decides) {
-            conclusion.decide(truth);
+            conclusion.verdicts = truth.map(verdict);
+            conclusion.method = Method::AllModes;
+            return conclusion;
         }
-        if conclusion.verdicts[2] == Verdict::Unknown && self.other_forces {
-            conclusion.verdicts[2] = Verdict::Refuted;
+        if let Some(other) = self.other_forces {
+            conclusion.prove_other_forces(other);
         }
         conclusion.compare(&self.claims, exact);
         conclusion
@@ -88,13 +93,16 @@ impl Evidence {
 }
 
 impl Conclusion {
-    /// Takes the answers of rational arithmetic for the verdicts.
-    fn decide(&mut self, truth: [bool; 3]) {
-        let exact = truth.map(verdict);
-        // A list of solutions that led to another verdict is not the list of all.
-        self.decided &= self.verdicts == exact || self.method != Method::AllModes;
-        self.verdicts = exact;
-        self.method = Method::AllModes;
+    /// Leaves unique forces refuted only with a proof: there is no solution, there are two accelerations
+    /// (with M a + F = Jᵀf these have different forces), or forces can be added to a solution.
+    fn prove_other_forces(&mut self, other: bool) {
+        let [existence, acceleration, forces] = &mut self.verdicts;
+        let proved = *existence == Verdict::Refuted || *acceleration == Verdict::Refuted;
+        if *forces == Verdict::Unknown && other {
+            *forces = Verdict::Refuted;
+        } else if *forces == Verdict::Refuted && !other && !proved {
+            *forces = Verdict::Unknown;
+        }
     }
 
     /// Completes the verdicts by claims where they are unknown, and withdraws what claims contradict.
@@ -103,14 +111,12 @@ impl Conclusion {
             answer(v).is_some_and(|v| claims[k].iter().chain(exact.as_ref().map(|e| &e[k])).any(|c| *c != v))
         };
         let wrong: [bool; 3] = std::array::from_fn(|k| contradicted(k, self.verdicts[k]));
-        let accident = !wrong[0]
-            && !wrong[1]
-            && self.verdicts[0] == Verdict::Proved
-            && self.verdicts[2] == Verdict::Refuted;
+        // Forces alone may be unique, or not, by the last digits; what the list says of motions then stands.
+        let motions = wrong[0] || wrong[1];
         for k in 0..3 {
-            if wrong.contains(&true) && !accident {
+            if wrong.contains(&true) {
                 // A list that misses a solution, or has one too many, answers none of the questions.
-                let from_list = self.method == Method::AllModes;
+                let from_list = self.method == Method::AllModes && motions;
                 if wrong[k] || from_list {
                     self.verdicts[k] = Verdict::Unknown;
                 }
@@ -218,9 +224,10 @@ mod tests {
     fn rational_arithmetic_decides_where_the_data_carry_no_rounding() {
         let mut evidence = Evidence::of([Proved, Unknown, Unknown], Method::AllModes, true);
         evidence.exact_decides = true;
+        // Claims are about doubles, and do not count.
+        evidence.claims = [vec![false], vec![], vec![true]];
         let drawn = evidence.conclude(Some(&exact([true, true, false])));
         assert_eq!((drawn.verdicts, drawn.method), ([Proved, Proved, Refuted], Method::AllModes));
-        assert!(!drawn.decided, "the list led to other verdicts");
         // On rounded data it contradicts, and the list answers nothing.
         let evidence = Evidence::of([Proved, Proved, Proved], Method::AllModes, true);
         let drawn = evidence.conclude(Some(&exact([true, false, true])));
@@ -228,11 +235,19 @@ mod tests {
     }
 
     #[test]
-    fn other_forces_refute_only_what_is_unknown() {
-        for (forces, expected) in [(Unknown, Refuted), (Proved, Proved)] {
-            let mut evidence = Evidence::of([Proved, Proved, forces], Method::Found, true);
-            evidence.other_forces = true;
-            assert_eq!(evidence.conclude(None).verdicts[2], expected);
+    fn unique_forces_are_refuted_only_with_a_proof() {
+        let cases = [
+            ([Proved, Proved, Unknown], true, Refuted),
+            ([Proved, Proved, Proved], true, Proved),
+            ([Proved, Proved, Refuted], true, Refuted),
+            ([Proved, Proved, Refuted], false, Unknown),
+            ([Proved, Refuted, Refuted], false, Refuted),
+            ([Refuted, Refuted, Refuted], false, Refuted),
+        ];
+        for (rounded, other, expected) in cases {
+            let mut evidence = Evidence::of(rounded, Method::Found, true);
+            evidence.other_forces = Some(other);
+            assert_eq!(evidence.conclude(None).verdicts[2], expected, "{rounded:?} {other}");
         }
     }
 
@@ -249,9 +264,9 @@ mod tests {
     }
 
     #[test]
-    fn forces_that_are_unique_by_the_last_digits_alone_are_not() {
+    fn forces_that_are_unique_by_the_last_digits_alone_are_unknown() {
         let evidence = Evidence::of([Proved, Proved, Refuted], Method::AllModes, true);
         let drawn = evidence.conclude(Some(&exact([true, true, true])));
-        assert_eq!((drawn.verdicts, drawn.decided), ([Proved, Proved, Refuted], true));
+        assert_eq!((drawn.verdicts, drawn.decided), ([Proved, Proved, Unknown], false));
     }
 }
