@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use delassus::analysis::{AnalyzeError, SystemAnalysis, analyze, analyze_world, constraint_names};
+use delassus::analysis::{AnalyzeError, SystemAnalysis, analyze_world, analyze_written, constraint_names};
 use delassus::lagrangian::{ContactState, Tolerances};
-use delassus_scene::WorldFile;
+use delassus_scene::{SystemFile, WorldFile};
 use delassus_solve::analysis::Analysis;
 use delassus_solve::analysis::theorems::CheckedFinding;
 use delassus_solve::lcp::Verdict;
@@ -92,9 +92,9 @@ pub fn run(args: &AnalyzeArgs) -> u8 {
 
 /// The report of a scene, and whether a solution exists.
 pub fn report_scene(scene: &Scene, options: &Options) -> Result<(String, Verdict), String> {
-    let (system, state) = (&scene.file.system, &scene.file.state);
-    let result =
-        analyze(system, state, &options.tolerances, &options.enumerate).map_err(|e| explain(scene, e))?;
+    let SystemFile { system, state, exact_state, .. } = &scene.file;
+    let result = analyze_written(system, state, exact_state, &options.tolerances, &options.enumerate)
+        .map_err(|e| explain(scene, e))?;
     report(&result, options)
 }
 
@@ -327,7 +327,9 @@ fn solutions(result: &SystemAnalysis) -> Value {
     });
     json!({
         "kind": report::kind(analysis),
-        "complete": analysis.solutions.complete && analysis.solutions.decided,
+        "complete": !analysis.is_partial(),
+        "partial": analysis.is_partial(),
+        "exact": analysis.is_exact(),
         "modes": analysis.solutions.modes,
         "list": list,
         "minimum_norm": analysis.minimum_norm.as_ref().map(&normals),

@@ -182,19 +182,22 @@ impl Quantity {
         }
     }
 
-    /// Whether the propositions of the papers and their certificates, which take most of the time, can still
-    /// add to what is known.
+    /// Whether the propositions of the papers and their certificates, which take most of the time, can change
+    /// what is shown.
     fn needs_propositions(&self, known: &SystemAnalysis) -> bool {
         use Quantity::*;
-        let unknown =
-            |of: fn(&Analysis) -> Verdict| known.analysis.as_ref().map(of) == Some(Verdict::Unknown);
+        let open = |of: fn(&Analysis) -> Verdict| known.analysis.as_ref().is_some_and(|a| a.may_gain(of(a)));
         match self {
-            Existence => unknown(|a| a.existence),
-            AccelerationUnique => unknown(|a| a.acceleration_unique),
-            ForcesUnique => unknown(|a| a.forces_unique),
+            Existence => open(|a| a.existence),
+            AccelerationUnique => open(|a| a.acceleration_unique),
+            ForcesUnique => open(|a| a.forces_unique),
+            Solutions => {
+                open(|a| a.existence) || open(|a| a.acceleration_unique) || open(|a| a.forces_unique)
+            }
             Pointer(_) => true,
-            Proposition(_) | Solutions | PMatrix | MuJam(_) | MuCrit(_) | LockingAngle(_) | FrictionBound
-            | Force(_) => false,
+            Proposition(_) | PMatrix | MuJam(_) | MuCrit(_) | LockingAngle(_) | FrictionBound | Force(_) => {
+                false
+            }
         }
     }
 
@@ -400,7 +403,8 @@ fn point(args: &MapArgs, scene: &Scene, quantity: &Quantity, column: usize, row:
         .chain(values.iter().map(|(n, v)| (*n, v.as_str())))
         .collect();
     let Ok(file) = read_system(&scene.text, &overrides) else { return Cell::NoState };
-    match examine(&file.system, &file.state, &Tolerances::default(), &EnumerateOptions::default()) {
+    let (tolerances, options) = (Tolerances::default(), EnumerateOptions::default());
+    match examine(&file.system, &file.state, &file.exact_state, &tolerances, &options) {
         Ok(mut result) => {
             if quantity.needs_propositions(&result) {
                 add_findings(&mut result);

@@ -74,7 +74,12 @@ pub fn reasons(result: &SystemAnalysis) -> Vec<String> {
             jamming(c)
         )),
         ("finite", None) if several => {
-            out.push(format!("{} solutions satisfy all laws", analysis.solutions.components.len()));
+            let end = if analysis.is_partial() {
+                "were found, and there may be others"
+            } else {
+                "satisfy all laws"
+            };
+            out.push(format!("{} solutions {end}", analysis.solutions.components.len()));
         }
         ("infinite", _) => out.extend(indeterminate(result, analysis)),
         ("unknown", _) if !result.is_whole => {}
@@ -119,7 +124,11 @@ pub fn reasons(result: &SystemAnalysis) -> Vec<String> {
 }
 
 fn undecided(result: &SystemAnalysis, analysis: &Analysis) -> String {
-    if !result.assembly.dynamics.laws.iter().all(Law::is_polyhedral) {
+    if !analysis.solutions.components.is_empty() {
+        "solutions were found, but not all of them are known".into()
+    } else if analysis.existence == Verdict::Proved {
+        "a solution exists by the propositions below, but none could be computed beyond rounding".into()
+    } else if !result.assembly.dynamics.laws.iter().all(Law::is_polyhedral) {
         "no solution was found; contacts at rest in space leave modes that cannot all be examined".into()
     } else if analysis.solutions.complete {
         "no solution was found, but none is excluded beyond rounding".into()
@@ -181,7 +190,8 @@ fn indeterminate(result: &SystemAnalysis, analysis: &Analysis) -> Vec<String> {
         .collect();
     let mut out = Vec::new();
     if !loose.is_empty() {
-        out.push(format!("the forces are one choice of infinitely many at: {}", loose.join(", ")));
+        let proved = if analysis.forces_unique == Verdict::Refuted { "" } else { "up to rounding, " };
+        out.push(format!("{proved}the forces are one choice of infinitely many at: {}", loose.join(", ")));
     }
     if analysis.acceleration_unique == Verdict::Refuted {
         out.push("the acceleration is not determined".into());
@@ -192,6 +202,11 @@ fn indeterminate(result: &SystemAnalysis, analysis: &Analysis) -> Vec<String> {
 /// Whether the solution shown is known to be the only one.
 fn sure(result: &SystemAnalysis) -> bool {
     result.analysis.as_ref().is_some_and(|a| a.forces_unique == Verdict::Proved)
+}
+
+/// Whether neither forces nor acceleration are known to have several values.
+fn is_determined(analysis: &Analysis) -> bool {
+    analysis.forces_unique != Verdict::Refuted && analysis.acceleration_unique != Verdict::Refuted
 }
 
 fn tint(style: Style, v: Verdict) -> String {
@@ -211,13 +226,19 @@ pub fn text(result: &SystemAnalysis, style: Style) -> String {
             style.caution("UNDECIDED")
         }
         Some("none") => style.bad("NO SOLUTION"),
+        Some("infinite") if result.analysis.as_ref().is_some_and(is_determined) => {
+            style.caution("A SOLUTION")
+        }
         Some("infinite") => style.caution("FORCES NOT UNIQUE"),
         Some("finite") => match result.analysis.as_ref().map_or(0, |a| a.solutions.components.len()) {
             1 if sure(result) => style.good("ONE SOLUTION"),
             1 => style.caution("A SOLUTION"),
+            n if result.analysis.as_ref().is_some_and(Analysis::is_partial) => {
+                style.caution(&format!("{n} SOLUTIONS FOUND"))
+            }
             n => style.caution(&format!("{n} SOLUTIONS")),
         },
-        Some(_) => style.caution("UNDECIDED"),
+        Some(_) => style.caution("SOLUTIONS EXIST"),
     };
     out += &format!("  {headline}\n");
     for reason in reasons(result) {
@@ -226,7 +247,8 @@ pub fn text(result: &SystemAnalysis, style: Style) -> String {
     if let Some(a) = &result.analysis {
         let how =
             if a.solutions.complete { count(a.solutions.modes as usize, "mode") } else { String::new() };
-        let how = if how.is_empty() { how } else { style.dim(&format!("   all {how} examined")) };
+        let exactly = if a.is_exact() { ", in the numbers as written" } else { "" };
+        let how = if how.is_empty() { how } else { style.dim(&format!("   all {how} examined{exactly}")) };
         out += &format!("\n  existence            {}{how}\n", tint(style, a.existence));
         out += &format!("  acceleration unique  {}\n", tint(style, a.acceleration_unique));
         out += &format!("  forces unique        {}\n", tint(style, a.forces_unique));
@@ -312,13 +334,15 @@ fn solution(
             format!("solutions {}: {} dimension(s) of freedom, least norm shown", index + 1, f.bounds.cols())
         }
     };
+    let heading = if analysis.is_partial() { format!("{heading}, of those found") } else { heading };
     let mut out = format!("\n{}\n", style.bold(&heading));
     let d = &result.assembly.dynamics;
     let offsets = d.offsets();
     let interval = |at: usize| {
         let [low, high] = analysis.intervals[at];
         if component.freedom.is_some() && is_wide([low, high]) {
-            style.dim(&format!(" in [{}, {}]", number(low), number(high)))
+            let within = if analysis.is_partial() { "at least within" } else { "in" };
+            style.dim(&format!(" {within} [{}, {}]", number(low), number(high)))
         } else {
             String::new()
         }

@@ -203,6 +203,17 @@ impl Analysis {
         self.unique_part = self.minimum_norm.as_ref().map(|f| unique_part(f, components));
     }
 
+    /// Whether the verdicts are those of the data as they were written, ties included.
+    pub fn is_exact(&self) -> bool {
+        self.evidence.exact_decides
+    }
+
+    /// Whether [`theorems::findings`] can still change a verdict of this analysis: not where rational
+    /// arithmetic answered and agreed, since claims are verified in the same numbers.
+    pub fn may_gain(&self, verdict: Verdict) -> bool {
+        !self.is_exact() && (verdict == Verdict::Unknown || self.exact.is_none())
+    }
+
     /// Whether there may be solutions that are not listed, or some listed that are none.
     pub fn is_partial(&self) -> bool {
         !(self.solutions.complete && self.solutions.decided)

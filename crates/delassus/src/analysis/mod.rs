@@ -23,7 +23,8 @@ pub use world::analyze_world;
 
 use delassus_solve::analysis::theorems::{CheckedFinding, findings};
 use delassus_solve::analysis::{
-    Analysis, FrictionBound, FrictionCone, analyze as analyze_dynamics, friction_bounds, friction_cone,
+    Analysis, FrictionBound, FrictionCone, analyze as analyze_dynamics,
+    analyze_written as analyze_dynamics_written, friction_bounds, friction_cone,
 };
 use delassus_solve::lcp::{Lcp, sliding_lcp};
 use delassus_solve::linalg::Matrix;
@@ -32,8 +33,8 @@ use delassus_solve::problem::{Dynamics, Law, constrained_delassus, kinetic_angle
 use thiserror::Error;
 
 use crate::lagrangian::{
-    Assembly, ContactState, FormulaId, Kinematics, KinematicsError, Names, Row, State, StateError, System,
-    Tolerances, assemble, kinematics,
+    Assembly, ContactState, ExactState, FormulaId, Kinematics, KinematicsError, Names, Row, State,
+    StateError, System, Tolerances, assemble, exact_dynamics, kinematics,
 };
 
 /// Constraints up to which the angles between all of them are reported.
@@ -128,7 +129,19 @@ pub fn analyze(
     tolerances: &Tolerances,
     options: &EnumerateOptions,
 ) -> Result<SystemAnalysis, AnalyzeError> {
-    let mut result = examine(system, state, tolerances, options)?;
+    analyze_written(system, state, &ExactState::from(state), tolerances, options)
+}
+
+/// As [`analyze`], with the state also as it was written: where it and all formulas are rational, the answers
+/// are those of the numbers as written.
+pub fn analyze_written(
+    system: &System,
+    state: &State,
+    written: &ExactState,
+    tolerances: &Tolerances,
+    options: &EnumerateOptions,
+) -> Result<SystemAnalysis, AnalyzeError> {
+    let mut result = examine(system, state, written, tolerances, options)?;
     result.impact = impact_report(&result.kinematics, &result.assembly, &state.v);
     add_findings(&mut result);
     Ok(result)
@@ -146,18 +159,26 @@ pub fn add_findings(result: &mut SystemAnalysis) {
     }
 }
 
-/// As [`analyze`], without the propositions and their certificates, which take most of the time, and without
-/// impacts.
+/// As [`analyze_written`], without the propositions and their certificates, which take most of the time, and
+/// without impacts. The verdicts are the same unless
+/// [`Analysis::may_gain`](delassus_solve::analysis::Analysis::may_gain) says that [`add_findings`] can add to
+/// them.
 pub fn examine(
     system: &System,
     state: &State,
+    written: &ExactState,
     tolerances: &Tolerances,
     options: &EnumerateOptions,
 ) -> Result<SystemAnalysis, AnalyzeError> {
-    examine_kinematics(Names::of(system), kinematics(system, state)?, tolerances, options)
+    let (names, kinematics) = (Names::of(system), kinematics(system, state)?);
+    let assembly = assemble(&names, &kinematics, tolerances)?;
+    let exact = exact_dynamics(system, written, &assembly);
+    describe(names, kinematics, tolerances, |dynamics| {
+        analyze_dynamics_written(dynamics, exact.as_ref(), options)
+    })
 }
 
-/// As [`examine`], from masses, forces and constraints on.
+/// As [`examine`], from masses, forces and constraints on, which are doubles here.
 pub fn examine_kinematics(
     names: Names,
     kinematics: Kinematics,
