@@ -126,3 +126,91 @@ fn cones_are_drawn() {
         }
     }
 }
+
+/// Verdicts that `map` shows, and those of `analyze` at the same points.
+fn same_verdicts(file: &str, parameter: &str, values: [f64; 2]) {
+    let range = format!("{parameter}={:?}:{:?}:2", values[0], values[1]);
+    let shown = ["existence", "acceleration_unique", "forces_unique", "solutions"];
+    let maps = shown.map(|show| json(&["map", file, "--x", &range, "--show", show, "--json"]));
+    for (k, x) in values.into_iter().enumerate() {
+        let at = json(&["analyze", file, "--set", &format!("{parameter}={x:?}"), "--json"]);
+        for (show, map) in shown.iter().zip(&maps).take(3) {
+            assert_eq!(map["values"][0][k], at[show], "{file} {parameter} = {x:?}: {show}");
+        }
+        let word = match (at["solutions"]["kind"].as_str(), at["solutions"]["list"].as_array().map(Vec::len))
+        {
+            (Some("none"), _) => "no solution",
+            (Some("finite"), Some(1)) => "one solution",
+            (Some("finite"), _) => "several solutions",
+            (Some("infinite"), _) => "infinitely many solutions",
+            _ => "unknown",
+        };
+        assert_eq!(maps[3]["values"][0][k], word, "{file} {parameter} = {x:?}");
+    }
+}
+
+#[test]
+fn maps_and_analyses_near_ties_give_one_verdict() {
+    // Friction of the two guides at which their reaction becomes unbounded, 1/tan θ, at θ = 5/13.
+    let klein = scene("painleve-klein.toml");
+    let text = std::fs::read_to_string(&klein).unwrap();
+    let klein = Temporary::new("klein.toml", text.replace("\"60 deg\"", "0.3846153846153846").as_bytes());
+    for offset in [0.0, 1e-15, 1e-13, 1e-11, 1e-9, 1e-6] {
+        let mu = 2.4705128205128206;
+        same_verdicts(klein.path(), "mu", [mu + offset, mu + offset + 1e-5]);
+    }
+    // Joints that agree, and a contact that stays, up to e; with data in decimals and with a cosine in them.
+    for factor in ["1", "cos(1)"] {
+        let text = format!(
+            "[system]\ncoordinates = [\"x\"]\n[parameters]\ne = 0.0\n[energy]\nkinetic = \"x'^2/2\"\n\
+             [[force]]\ncoordinate = \"x\"\nvalue = \"-3\"\n\
+             [[joint]]\nname = \"one\"\nvalue = \"{factor}*(0.1*x + (1 + e)*t^2/2)\"\n\
+             [[joint]]\nname = \"two\"\nvalue = \"{factor}*(0.3*x + 3*t^2/2)\"\n\
+             [[contact]]\nname = \"floor\"\ngap = \"-x/3 - t^2*(10 - e)/6\"\nslip = [\"x + t\"]\nmu = 0.7\n"
+        );
+        let file = Temporary::new("near.toml", text.as_bytes());
+        for e in [-1e-3, -1e-8, -1e-12, 0.0, 1e-16, 1e-11, 1e-7] {
+            same_verdicts(file.path(), "e", [e, e + 1e-4]);
+        }
+    }
+}
+
+#[test]
+fn verdicts_are_those_of_the_numbers_as_written() {
+    // The joints ask for x'' = −10 and the contact leaves with 1/3 · 10 − 10/3 = 0: closed, and the three share
+    // the load in any proportion. With a double for 0.1 neither holds.
+    let text = "[system]\ncoordinates = [\"x\"]\n[parameters]\ne = 0.0\n[energy]\nkinetic = \"x'^2/2\"\n\
+                [[joint]]\nname = \"one\"\nvalue = \"0.1*x + (1 + e)*t^2/2\"\n\
+                [[joint]]\nname = \"two\"\nvalue = \"0.3*x + 3*t^2/2\"\n\
+                [[contact]]\nname = \"floor\"\ngap = \"-x/3 - 10*t^2/6\"\n";
+    let file = Temporary::new("tenths.toml", text.as_bytes());
+    let verdicts = |e: &str| {
+        let found = json(&["analyze", file.path(), "--set", &format!("e={e}"), "--json"]);
+        assert_eq!(found["solutions"]["exact"], value!(true));
+        assert_eq!(found["solutions"]["partial"], value!(false));
+        ["existence", "acceleration_unique", "forces_unique"].map(|key| found[key].clone())
+    };
+    assert_eq!(verdicts("0"), ["proved", "proved", "refuted"]);
+    assert_eq!(verdicts("0.1 + 0.2 - 0.3"), ["proved", "proved", "refuted"]);
+    // Joints that disagree in the seventeenth digit do disagree.
+    assert_eq!(verdicts("1e-17"), ["refuted", "refuted", "refuted"]);
+}
+
+#[test]
+fn a_contact_that_opens_slowly_has_unique_forces() {
+    // A joint drives x with x'' = c > 0 away from the floor; with a sine in it, no fraction is known.
+    for factor in ["1", "sin(1)"] {
+        let text = format!(
+            "[system]\ncoordinates = [\"x\"]\n[parameters]\nc = 1e-8\n[energy]\nkinetic = \"x'^2/2\"\n\
+             [[force]]\ncoordinate = \"x\"\nvalue = \"-1\"\n\
+             [[joint]]\nname = \"drive\"\nvalue = \"{factor}*(x - c*t^2/2)\"\n\
+             [[contact]]\nname = \"floor\"\ngap = \"x\"\n"
+        );
+        let file = Temporary::new("drive.toml", text.as_bytes());
+        for c in ["1e-14", "1e-12", "1e-10", "1e-9", "1e-8", "1e-7", "1e-6", "1e-3"] {
+            let found = json(&["analyze", file.path(), "--set", &format!("c={c}"), "--json"]);
+            assert_ne!(found["forces_unique"], "refuted", "{factor} {c}");
+            assert!(factor != "1" || found["forces_unique"] == "proved", "{c}");
+        }
+    }
+}

@@ -74,6 +74,11 @@ impl Evidence {
         self.rounded = [Verdict::Unknown; 3];
     }
 
+    /// The list of solutions is not that of rational arithmetic.
+    pub(super) fn list_is_partial(&mut self) {
+        self.decided = false;
+    }
+
     /// The verdicts that follow, with the answers of rational arithmetic where they are known.
     pub(super) fn conclude(&self, exact: Option<&ExactAnswer>) -> Conclusion {
         let Evidence { rounded, method, decided, .. } = *self;

@@ -12,6 +12,14 @@ use num_integer::Integer;
 use num_rational::BigRational;
 use std::ops::{Add, Div, Mul, Neg, Sub};
 
+/// The greatest common divisor, in 64 bits where that suffices, which is many times as fast.
+fn gcd(a: i128, b: i128) -> i128 {
+    match (u64::try_from(a.unsigned_abs()), u64::try_from(b.unsigned_abs())) {
+        (Ok(a), Ok(b)) => i128::from(a.gcd(&b)),
+        _ => a.gcd(&b),
+    }
+}
+
 /// A rational number, or undefined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fraction {
@@ -34,7 +42,10 @@ impl Fraction {
         if denominator == 0 || numerator == i128::MIN || denominator == i128::MIN {
             return Fraction::UNDEFINED;
         }
-        let common = numerator.gcd(&denominator) * denominator.signum();
+        if denominator == 1 {
+            return Fraction { numerator, denominator };
+        }
+        let common = gcd(numerator, denominator) * denominator.signum();
         Fraction { numerator: numerator / common, denominator: denominator / common }
     }
 
@@ -133,10 +144,7 @@ impl Add for Fraction {
     fn add(self, b: Self) -> Self {
         let sum = || {
             // Over the least common denominator, so that intermediate numbers stay small.
-            let common = self.denominator.gcd(&b.denominator);
-            if common == 0 {
-                return None;
-            }
+            let common = gcd(self.denominator, b.denominator);
             let (left, right) = (b.denominator / common, self.denominator / common);
             let numerator = self.numerator.checked_mul(left)?.checked_add(b.numerator.checked_mul(right)?)?;
             Some(Fraction::new(numerator, self.denominator.checked_mul(left)?))
@@ -170,7 +178,7 @@ impl Mul for Fraction {
             return Fraction::UNDEFINED;
         }
         // Factors that cancel go first. A gcd with a denominator is not zero.
-        let (one, two) = (self.numerator.gcd(&b.denominator), b.numerator.gcd(&self.denominator));
+        let (one, two) = (gcd(self.numerator, b.denominator), gcd(b.numerator, self.denominator));
         let numerator = (self.numerator / one).checked_mul(b.numerator / two);
         let denominator = (self.denominator / two).checked_mul(b.denominator / one);
         match (numerator, denominator) {

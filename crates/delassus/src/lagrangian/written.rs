@@ -56,8 +56,29 @@ struct Row {
 pub fn exact_dynamics(system: &System, state: &ExactState, assembly: &Assembly) -> Option<ExactDynamics> {
     let at = Written { state };
     let n = state.q.len();
-    let mut mass = vec![vec![Fraction::ZERO; n]; n];
-    let mut force = vec![Fraction::ZERO; n];
+    let laws = &assembly.dynamics.laws;
+    let mut exact = ExactDynamics {
+        mass: vec![vec![Fraction::ZERO; n]; n],
+        force: vec![Fraction::ZERO; n],
+        jacobian: vec![],
+        bias: vec![],
+        laws: laws.clone(),
+        mu: vec![],
+        slip: vec![],
+    };
+    // Constraints first: where something is irrational, they are.
+    for (joint, law) in system.joints.iter().zip(laws) {
+        at.add(&mut exact, law, &joint.value, &joint.slip, &joint.mu)?;
+    }
+    for (contact, state) in system.contacts.iter().zip(&assembly.contacts) {
+        if let ContactState::Active(k) = state {
+            let law = laws.get(*k)?;
+            let slides = matches!(law, Law::Sliding { .. });
+            let mu = if slides { &contact.mu_kinetic } else { &contact.mu_static };
+            at.add(&mut exact, law, &contact.normal, &contact.slip, mu)?;
+        }
+    }
+    let ExactDynamics { mass, force, .. } = &mut exact;
     for i in 0..n {
         for j in 0..=i {
             let entry = at.derivative(&system.kinetic, Along::Velocity(i), Along::Velocity(j))?.d12;
@@ -74,27 +95,6 @@ pub fn exact_dynamics(system: &System, state: &ExactState, assembly: &Assembly) 
         let value = at.derivative(&applied.value, Along::Nothing, Along::Nothing)?.value;
         let entry = force.get_mut(applied.coordinate)?;
         *entry = defined(*entry - value)?;
-    }
-    let laws = &assembly.dynamics.laws;
-    let mut exact = ExactDynamics {
-        mass,
-        force,
-        jacobian: vec![],
-        bias: vec![],
-        laws: laws.clone(),
-        mu: vec![],
-        slip: vec![],
-    };
-    for (joint, law) in system.joints.iter().zip(laws) {
-        at.add(&mut exact, law, &joint.value, &joint.slip, &joint.mu)?;
-    }
-    for (contact, state) in system.contacts.iter().zip(&assembly.contacts) {
-        if let ContactState::Active(k) = state {
-            let law = laws.get(*k)?;
-            let slides = matches!(law, Law::Sliding { .. });
-            let mu = if slides { &contact.mu_kinetic } else { &contact.mu_static };
-            at.add(&mut exact, law, &contact.normal, &contact.slip, mu)?;
-        }
     }
     (exact.mu.len() == laws.len()).then_some(exact)
 }

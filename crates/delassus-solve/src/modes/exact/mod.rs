@@ -285,6 +285,9 @@ pub fn mode_count(laws: &[Law]) -> Option<u64> {
     })
 }
 
+/// Sets of solutions up to which all are compared with each other: each comparison takes some linear programs.
+const MAX_COMPARED: usize = 64;
+
 /// All solutions of a problem in rational arithmetic.
 pub struct ExactSolutions {
     modes: Modes,
@@ -332,9 +335,13 @@ impl ExactSolutions {
         }
     }
 
-    /// All of them, rounded, none of them in another.
-    pub fn components(&self) -> Vec<SolutionComponent> {
-        self.modes.maximal(&self.found).into_iter().map(|found| self.modes.component(found)).collect()
+    /// All of them, rounded, none of them in another; `None` where more than [`MAX_COMPARED`] modes have sets of
+    /// solutions.
+    pub fn components(&self) -> Option<Vec<SolutionComponent>> {
+        let sets = self.found.iter().filter(|x| x.several).count();
+        let all =
+            || self.modes.maximal(&self.found).into_iter().map(|found| self.modes.component(found)).collect();
+        (sets <= MAX_COMPARED).then(all)
     }
 }
 
