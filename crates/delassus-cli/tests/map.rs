@@ -131,9 +131,9 @@ fn cones_are_drawn() {
 fn same_verdicts(file: &str, parameter: &str, values: [f64; 2]) {
     let range = format!("{parameter}={:?}:{:?}:2", values[0], values[1]);
     let shown = ["existence", "acceleration_unique", "forces_unique", "solutions"];
-    let maps = shown.map(|show| json(&["map", file, "--x", &range, "--show", show, "--json"]));
+    let maps = shown.map(|show| json(&["map", file, "--x", &range, "--show", show, "--json"]).1);
     for (k, x) in values.into_iter().enumerate() {
-        let at = json(&["analyze", file, "--set", &format!("{parameter}={x:?}"), "--json"]);
+        let at = json(&["analyze", file, "--set", &format!("{parameter}={x:?}"), "--json"]).1;
         for (show, map) in shown.iter().zip(&maps).take(3) {
             assert_eq!(map["values"][0][k], at[show], "{file} {parameter} = {x:?}: {show}");
         }
@@ -185,7 +185,7 @@ fn verdicts_are_those_of_the_numbers_as_written() {
                 [[contact]]\nname = \"floor\"\ngap = \"-x/3 - 10*t^2/6\"\n";
     let file = Temporary::new("tenths.toml", text.as_bytes());
     let verdicts = |e: &str| {
-        let found = json(&["analyze", file.path(), "--set", &format!("e={e}"), "--json"]);
+        let found = json(&["analyze", file.path(), "--set", &format!("e={e}"), "--json"]).1;
         assert_eq!(found["solutions"]["exact"], value!(true));
         assert_eq!(found["solutions"]["partial"], value!(false));
         ["existence", "acceleration_unique", "forces_unique"].map(|key| found[key].clone())
@@ -208,7 +208,7 @@ fn a_contact_that_opens_slowly_has_unique_forces() {
         );
         let file = Temporary::new("drive.toml", text.as_bytes());
         for c in ["1e-14", "1e-12", "1e-10", "1e-9", "1e-8", "1e-7", "1e-6", "1e-3"] {
-            let found = json(&["analyze", file.path(), "--set", &format!("c={c}"), "--json"]);
+            let found = json(&["analyze", file.path(), "--set", &format!("c={c}"), "--json"]).1;
             assert_ne!(found["forces_unique"], "refuted", "{factor} {c}");
             assert!(factor != "1" || found["forces_unique"] == "proved", "{c}");
         }
