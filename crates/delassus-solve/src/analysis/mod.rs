@@ -251,7 +251,8 @@ impl Analysis {
         !(self.solutions.complete && self.solutions.decided)
     }
 
-    /// Whether claims about the doubles hold for the data that they are rounded from, as far as that is known.
+    /// Whether claims about the doubles hold for the data that they are rounded from, as far as that is
+    /// known.
     fn allows(&self, claims: &Claims) -> bool {
         let truth = self.exact.filter(|_| self.evidence.exact_decides).map(|exact| exact.answers());
         let own = [claims.existence, claims.acceleration_unique, claims.forces_unique];

@@ -4,7 +4,8 @@
 //! x = n/d ,   gcd(n, d) = 1 ,   d > 0
 //! ```
 //!
-//! They are copied like a double, so that formulas run over them. What does not fit, and what is not rational,
+//! They are copied like a double, so that formulas run over them. What does not fit, and what is not
+//! rational,
 //! is undefined, and so is all that is computed from it: a fraction is exact or it is nothing.
 
 use num_bigint::BigInt;

@@ -88,8 +88,10 @@ pub struct SolutionSet {
     pub complete: bool,
     /// Whether every decision was clear of rounding.
     pub decided: bool,
-    /// Whether every mode has a regular system and every decision was so far from a tie that rational arithmetic
-    /// on the same numbers decides the same: each solution is isolated and satisfies its inequalities strictly.
+    /// Whether every mode has a regular system and every decision was so far from a tie that rational
+    /// arithmetic
+    /// on the same numbers decides the same: each solution is isolated and satisfies its inequalities
+    /// strictly.
     pub clear: bool,
     /// The force that one unit of the problem's scaled numbers stands for: rounding of forces is a small part
     /// of it.

@@ -7,7 +7,8 @@
 //! A formula is written once and evaluated over any [`Number`] type N: `f64` for its value,
 //! [hyper-dual numbers](crate::formula::HyperDual) for its exact first and mixed second derivatives,
 //! [intervals](crate::formula::Interval) for bounds on a box and truncated power series for its value along a
-//! motion, and fractions for what is exactly true of data as they were written. Mass matrices, gradients and bias terms thus carry no truncation error. Every method takes and
+//! motion, and fractions for what is exactly true of data as they were written. Mass matrices, gradients
+//! and bias terms thus carry no truncation error. Every method takes and
 //! returns `Self` only, so that a further type fits the same formulas.
 
 use std::fmt::Debug;

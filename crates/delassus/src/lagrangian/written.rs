@@ -4,8 +4,10 @@
 //! M q̈ + F = Jᵀ λ ,   u = J q̈ + γ          all entries fractions
 //! ```
 //!
-//! The derivatives of [`kinematics`](crate::lagrangian::kinematics()), each a part of a formula over fractions.
-//! Where a formula is not rational at the state, there is no such problem. Which contacts are active, and under
+//! The derivatives of [`kinematics`](crate::lagrangian::kinematics()), each a part of a formula over
+//! fractions.
+//! Where a formula is not rational at the state, there is no such problem. Which contacts are active, and
+//! under
 //! which law, is what [`assemble`](crate::lagrangian::assemble) decided within its tolerances.
 
 use delassus_solve::linalg::Fraction;

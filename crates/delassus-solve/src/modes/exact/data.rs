@@ -4,7 +4,8 @@
 //! M a − Jᵀ f = −F ,   −J a + u = γ          each row times a positive number
 //! ```
 //!
-//! M is n × n, J is m × n. Every double is a rational number. Where the numbers of a problem are known as they
+//! M is n × n, J is m × n. Every double is a rational number. Where the numbers of a problem are known as
+//! they
 //! were written ([`ExactDynamics`]), 0.1 is a tenth and no double near it.
 
 use super::generators::{Cone, Friction, cones};
@@ -15,7 +16,8 @@ use num_integer::Integer;
 use num_rational::BigRational;
 use std::ops::Neg;
 
-/// A contact problem in the numbers that were written: M a + F = Jᵀ f, u = J a + γ, (f, u) in the laws. All of
+/// A contact problem in the numbers that were written: M a + F = Jᵀ f, u = J a + γ, (f, u) in the laws. All
+/// of
 /// them are defined.
 #[derive(Clone, Debug)]
 pub struct ExactDynamics {

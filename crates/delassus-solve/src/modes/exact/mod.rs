@@ -285,7 +285,8 @@ pub fn mode_count(laws: &[Law]) -> Option<u64> {
     })
 }
 
-/// Sets of solutions up to which all are compared with each other: each comparison takes some linear programs.
+/// Sets of solutions up to which all are compared with each other: each comparison takes some linear
+/// programs.
 const MAX_COMPARED: usize = 64;
 
 /// All solutions of a problem in rational arithmetic.
@@ -295,7 +296,8 @@ pub struct ExactSolutions {
 }
 
 impl ExactSolutions {
-    /// Those of a problem with well-formed data, in doubles; `None` where a law is not polyhedral or there are
+    /// Those of a problem with well-formed data, in doubles; `None` where a law is not polyhedral or there
+    /// are
     /// more than `max_modes` modes.
     pub fn of(dynamics: &Dynamics, max_modes: u64) -> Option<Self> {
         let few = mode_count(&dynamics.laws)? <= max_modes;
@@ -335,7 +337,8 @@ impl ExactSolutions {
         }
     }
 
-    /// All of them, rounded, none of them in another; `None` where more than [`MAX_COMPARED`] modes have sets of
+    /// All of them, rounded, none of them in another; `None` where more than [`MAX_COMPARED`] modes have
+    /// sets of
     /// solutions.
     pub fn components(&self) -> Option<Vec<SolutionComponent>> {
         let sets = self.found.iter().filter(|x| x.several).count();

@@ -28,7 +28,8 @@ const PIVOT_ZERO: f64 = 1e-12;
 const PIVOT_NONZERO: f64 = 1e-10;
 /// A point is listed only if it violates no equation and no slack by more than this, in scaled numbers.
 const MAX_VIOLATION: f64 = 1e-10;
-/// A slack counts as clear of zero where it is beyond this, relative to its terms, and beyond CLEAR_ROUNDING of
+/// A slack counts as clear of zero where it is beyond this, relative to its terms, and beyond
+/// CLEAR_ROUNDING of
 /// the largest force over the smallest pivot: a thousand times what rounding of a system with a mass of
 /// [`well_conditioned`](crate::modes) may have moved it by.
 const CLEAR_SLACK: f64 = 1e-6;
