@@ -8,16 +8,14 @@
 //!
 //! 1. The list of all modes, or the class of the matrix, in floating point with margins ([`uniqueness`],
 //!    [`by_matrix_class`]).
-//! 2. All modes in rational arithmetic. Where the data are known as they were written, or carry no rounding,
-//!    these decide, and nothing else counts. Elsewhere they are those of the doubles, and a verdict stands
-//!    only
-//!    where both agree.
+//! 2. All modes in rational arithmetic. Where the data are known as they were written, or carry no
+//!    rounding, these decide, and nothing else counts. Elsewhere they are those of the doubles, and a
+//!    verdict stands only where both agree.
 //! 3. Two solutions with one acceleration that floating point takes for different are no proof. Where
-//! rational
-//!    arithmetic does not reach, unique forces are refuted by forces that can be added to a solution without
-//!    any other change, exactly.
-//! 4. Verified claims of the propositions decide what is unknown. Where a claim contradicts a verdict, one of
-//!    the two has misread the mechanism, and the verdict is unknown.
+//!    rational arithmetic does not reach, unique forces are refuted by forces that can be added to a
+//!    solution without any other change, exactly.
+//! 4. Verified claims of the propositions decide what is unknown. Where a claim contradicts a verdict, one
+//!    of the two has misread the mechanism, and the verdict is unknown.
 
 use super::Method;
 use crate::lcp::{Verdict, p_matrix, sliding_lcp};

@@ -140,6 +140,8 @@ impl Fraction {
     }
 }
 
+// Over the least common denominator.
+#[allow(clippy::suspicious_arithmetic_impl)]
 impl Add for Fraction {
     type Output = Self;
     fn add(self, b: Self) -> Self {
