@@ -8,7 +8,7 @@
 //! [`impulse_range`].
 
 use super::Analysis;
-use super::impulse_range::{ImpulseRange, impulse_range};
+use super::impulse_range::{ImpulseRange, has_other_forces, impulse_range};
 use super::verdicts::SAME_SOLUTION;
 use crate::contact::{Solution, solve_any_law};
 use crate::lcp::{Lp, linear_program};
@@ -34,8 +34,11 @@ pub(super) fn add_other_forces(dynamics: &Dynamics, analysis: &mut Analysis) {
     }
     match impulse_range(&dynamics.contact_problem(), &component.force) {
         Ok(ImpulseRange::Unique) => {}
-        Ok(ImpulseRange::Ranges { rows, least_norm, differences, .. }) => {
+        Ok(ImpulseRange::Ranges { rows, least_norm, mean, differences, .. }) => {
             analysis.intervals = rows;
+            // The least forces often lie on their cones, where none can be added.
+            let between = SolutionComponent { force: mean, ..component.clone() };
+            analysis.evidence.other_forces = Some(has_other_forces(dynamics, &between));
             let checked = reduced.problem(&dynamics.laws).map(|p| worst_constraint(&p, &least_norm));
             if checked.is_ok_and(|worst| worst <= MAX_VIOLATION) {
                 component.modes =

@@ -127,10 +127,11 @@ pub fn analyze_written(
                 analysis.take_list(exact.components(), dynamics.jacobian.rows());
             }
         }
-        (Some(_), _) => {}
+        (Some(_), _) => analysis.evidence.other_forces = None,
         (None, _) => {
+            let known = analysis.evidence.other_forces == Some(true);
             let other = |c: &SolutionComponent| has_other_forces(dynamics, c);
-            analysis.evidence.other_forces = Some(analysis.solutions.components.iter().any(other));
+            analysis.evidence.other_forces = Some(known || analysis.solutions.components.iter().any(other));
         }
     }
     analysis.conclude();

@@ -321,9 +321,14 @@ impl Elimination {
                 let (s, columns) = (body.rows.1 - body.rows.0, &self.columns[body.columns.0..body.columns.1]);
                 let own = &self.right[body.numbers + s * c..][..s];
                 let first = if symmetric { c } else { 0 };
-                for (j, x) in
-                    columns[first..].iter().zip(self.solved[body.numbers + s * first..].chunks_exact(s))
-                {
+                let columns = columns[first..].iter();
+                let solved = &self.solved[body.numbers + s * first..];
+                // Rigid bodies in their principal axes have blocks of one row.
+                if let &[h] = own {
+                    columns.zip(solved).for_each(|(j, x)| self.row[*j] += h * x);
+                    continue;
+                }
+                for (j, x) in columns.zip(solved.chunks_exact(s)) {
                     self.row[*j] += own.iter().zip(x).map(|(h, x)| h * x).sum::<f64>();
                 }
             }

@@ -55,6 +55,8 @@ pub enum ImpulseRange {
         rows: Vec<[f64; 2]>,
         /// The impulses of least norm among them, in the order of the problem.
         least_norm: Vec<f64>,
+        /// The mean of the impulses found among them: inside of every cone in which one of these is.
+        mean: Vec<f64>,
         /// Directions that span all differences of such impulses, one per column, where they were found.
         differences: Matrix,
     },
@@ -66,10 +68,10 @@ impl ImpulseRange {
     /// All impulses times a factor: forces, for one over the time of a step.
     pub fn scaled(self, factor: f64) -> Self {
         match self {
-            ImpulseRange::Ranges { mut normal, mut rows, mut least_norm, differences } => {
+            ImpulseRange::Ranges { mut normal, mut rows, mut least_norm, mut mean, differences } => {
                 let ends = normal.iter_mut().chain(&mut rows).flatten();
-                ends.chain(&mut least_norm).for_each(|x| *x *= factor);
-                ImpulseRange::Ranges { normal, rows, least_norm, differences }
+                ends.chain(&mut least_norm).chain(&mut mean).for_each(|x| *x *= factor);
+                ImpulseRange::Ranges { normal, rows, least_norm, mean, differences }
             }
             other => other,
         }
@@ -104,7 +106,8 @@ pub fn impulse_range(problem: &ContactProblem, impulse: &[f64]) -> Result<Impuls
         return Ok(ImpulseRange::Unknown);
     }
     let normal = coordinates.first[..problem.laws.len()].iter().map(|&i| rows[i]).collect();
-    Ok(ImpulseRange::Ranges { normal, rows, least_norm: coordinates.impulse(&shortest), differences })
+    let (least_norm, mean) = (coordinates.impulse(&shortest), coordinates.impulse(&mean));
+    Ok(ImpulseRange::Ranges { normal, rows, least_norm, mean, differences })
 }
 
 /// Whether forces can be added to those of a solution without any other change: z ≠ 0 with Jᵀ z = 0 on the
@@ -354,7 +357,7 @@ mod tests {
         // Through the centre of pressure: every leg can rub in proportion to its load.
         (force[3], force[5]) = (-0.495, 0.0);
         let found = crate::contact::solve(&problem, &Default::default(), None).unwrap();
-        let ImpulseRange::Ranges { normal, rows, least_norm, differences } =
+        let ImpulseRange::Ranges { normal, rows, least_norm, differences, .. } =
             impulse_range(&problem, &found.impulse).unwrap()
         else {
             panic!("friction can change")

@@ -65,6 +65,10 @@ impl RedundancyScratch {
             for (j, length) in remaining.iter_mut() {
                 let row = &mut dense[*j * dofs..(*j + 1) * dofs];
                 let along = dot(row, direction);
+                // Most joints have no body in common.
+                if along == 0.0 {
+                    continue;
+                }
                 row.iter_mut().zip(&*direction).for_each(|(x, d)| *x -= along * d);
                 *length = norm(row);
             }

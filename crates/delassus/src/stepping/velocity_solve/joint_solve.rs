@@ -38,11 +38,17 @@ impl JointsAlone {
         q.extend_from_slice(bias);
         for (row, &(_, _, m)) in mass.iter().enumerate() {
             let (columns, values) = h.row(row);
-            for (a, &i) in columns.iter().enumerate() {
-                q[i] += values[a] * force[row] / m;
-                for (b, &j) in columns.iter().enumerate() {
-                    w[i * n + j] += values[a] * values[b] / m;
+            for (a, (&i, value)) in columns.iter().zip(values).enumerate().filter(|e| *e.1.1 != 0.0) {
+                q[i] += value * force[row] / m;
+                for (&j, other) in columns[a..].iter().zip(&values[a..]) {
+                    w[i * n + j] += value * other / m;
                 }
+            }
+        }
+        // The columns of a row ascend: that was the upper half.
+        for i in 1..n {
+            for j in 0..i {
+                w[i * n + j] = w[j * n + i];
             }
         }
         r.clear();
