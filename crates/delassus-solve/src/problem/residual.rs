@@ -356,7 +356,8 @@ fn largest_eigenvalue(rows: usize, entry: impl Fn(usize, usize) -> f64) -> f64 {
 
 /// λ_max of a symmetric 3 × 3 matrix, q + 2p cos φ: the closed form for the most frequent block (Smith 1961).
 ///
-/// `None` where the two largest eigenvalues are close: cos 3φ is near −1 there, and φ loses half of its digits.
+/// `None` where the two largest eigenvalues are close: cos 3φ is near −1 there, and φ loses half of its
+/// digits.
 fn largest_of_three(a: &[[f64; MAX_LAW_ROWS]; MAX_LAW_ROWS]) -> Option<f64> {
     let largest = a.iter().flatten().fold(0.0_f64, |m, x| m.max(x.abs()));
     // A power of two, so that units change no bit.
