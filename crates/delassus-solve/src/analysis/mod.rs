@@ -41,7 +41,6 @@ use crate::lcp::Verdict;
 use crate::linalg::norm;
 use crate::modes::{
     EnumerateOptions, ExactAnswer, ExactDynamics, ExactSolutions, SolutionComponent, SolutionSet, enumerate,
-    exact_answer,
 };
 use crate::problem::{Dynamics, Law, Reduced};
 use forces::{add_other_forces, intervals, solve_once, unique_part};
@@ -112,9 +111,6 @@ pub fn analyze_written(
     options: &EnumerateOptions,
 ) -> Analysis {
     let mut analysis = analyze_rounded(dynamics, options);
-    if written.is_none() && analysis.is_clear(dynamics) {
-        return analysis;
-    }
     let small = dynamics.coordinates() + dynamics.jacobian.rows() <= EXACT_SIZE_MAX;
     let of_written = written.filter(|_| small).and_then(|w| ExactSolutions::of_written(w, EXACT_MODES_MAX));
     let decides = of_written.is_some() || is_free_of_rounding(dynamics);
@@ -136,12 +132,6 @@ pub fn analyze_written(
     }
     analysis.conclude();
     analysis
-}
-
-/// The answers in rational arithmetic on the doubles; `None` beyond the size that is examined.
-fn all_modes_exactly(dynamics: &Dynamics) -> Option<ExactAnswer> {
-    let small = dynamics.coordinates() + dynamics.jacobian.rows() <= EXACT_SIZE_MAX;
-    small.then(|| exact_answer(dynamics, EXACT_MODES_MAX)).flatten()
 }
 
 impl Analysis {
@@ -185,27 +175,6 @@ impl Analysis {
         self.solutions.decided = decided;
     }
 
-    /// Whether the verdicts, which come from the list of all modes, are those of rational arithmetic on the
-    /// same numbers: no decision came near a tie, and two solutions have accelerations that clearly differ.
-    /// Data that carry no rounding are left to rational arithmetic itself.
-    fn is_clear(&self, dynamics: &Dynamics) -> bool {
-        self.solutions.clear
-            && !is_free_of_rounding(dynamics)
-            && self.reduced.as_ref().is_some_and(|r| {
-                let components = &self.solutions.components;
-                // Relative to the terms of an acceleration, of which rounding is 10⁻¹⁰ at most.
-                let differ = |x: &SolutionComponent, y: &SolutionComponent| {
-                    (0..x.acceleration.len()).any(|i| {
-                        let forces = x.force.iter().zip(&y.force).map(|(f, g)| f.abs() + g.abs());
-                        let terms: f64 = r.response.row(i).iter().zip(forces).map(|(w, f)| w.abs() * f).sum();
-                        let size = terms + r.free_acceleration[i].abs();
-                        (x.acceleration[i] - y.acceleration[i]).abs() > 1e-5 * size
-                    })
-                };
-                components.len() < 2 || components.iter().any(|c| differ(c, &components[0]))
-            })
-    }
-
     /// Whether the list of solutions, all of them found in floating point, is as the exact answer has it.
     fn lists(&self, answer: &ExactAnswer) -> bool {
         let SolutionSet { components, complete, decided, .. } = &self.solutions;
@@ -243,8 +212,7 @@ impl Analysis {
     /// Whether [`theorems::findings`] can still change a verdict of this analysis: not where rational
     /// arithmetic answered and agreed, since claims are verified in the same numbers.
     pub fn may_gain(&self, verdict: Verdict) -> bool {
-        let agreed = self.exact.is_some() || self.solutions.clear;
-        !self.is_exact() && (verdict == Verdict::Unknown || !agreed)
+        !self.is_exact() && (verdict == Verdict::Unknown || self.exact.is_none())
     }
 
     /// Whether there may be solutions that are not listed, or some listed that are none.

@@ -290,7 +290,13 @@ pub fn resolve_impact(problem: &ImpactProblem, law: &ImpactLaw) -> Result<Impact
                 return Err(ImpactError::OneContact { found: problem.contacts.len() });
             }
             let path = follow_impact(&setting, Restitution::Energetic);
-            Found { impulse: path.impulse, status: path.status, after_external: true, ..Found::default() }
+            Found {
+                impulse: path.impulse,
+                status: path.status,
+                after_external: true,
+                along_impulse: true,
+                ..Found::default()
+            }
         }
         ImpactLaw::Sequence => Found { after_external: true, ..run_sequence(&setting) },
     };
@@ -320,6 +326,8 @@ struct Found {
     order: Vec<usize>,
     /// Whether percussions answer to the velocities after P, which then has done its work before them.
     after_external: bool,
+    /// Whether friction acts at every instant of each impact, so that no condition can be violated.
+    along_impulse: bool,
 }
 
 impl Default for Found {
@@ -331,6 +339,7 @@ impl Default for Found {
             searched: false,
             order: vec![],
             after_external: false,
+            along_impulse: false,
         }
     }
 }
@@ -475,6 +484,10 @@ impl<'a> Setting<'a> {
         let violations = self.violations(&velocity, &impulses, &after, now - before - work);
         if status == ImpactStatus::Solved && violations.iter().any(|v| matches!(v, Violation::Joint { .. })) {
             status = ImpactStatus::NoSolution;
+        }
+        // What a law excludes, and is there all the same, its method has not solved.
+        if status == ImpactStatus::Solved && found.along_impulse && !violations.is_empty() {
+            status = ImpactStatus::NotConverged;
         }
         ImpactResult {
             status,

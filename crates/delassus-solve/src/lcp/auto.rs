@@ -84,10 +84,19 @@ pub fn solve_mlcp(mlcp: &Mlcp, solver: Solver, tolerance: f64) -> LcpSolution {
     decided(mlcp, mlcp_by(mlcp, solver, tolerance), solver, tolerance)
 }
 
-/// The mixed problem that stands for another, whose own residual is checked: without the check by rational
-/// arithmetic, which would be one of the rounding of its data.
+/// The mixed problem that stands for another, whose own residual is checked: a solution needs no check by
+/// rational arithmetic, which would be one of the rounding of its data. That there is none does, and holds
+/// for the data as they are rounded.
 pub fn solve_lifted_mlcp(mlcp: &Mlcp, tolerance: f64) -> LcpSolution {
-    without_overflow(mlcp_by(mlcp, Solver::Auto, tolerance), &mlcp.matrix, &mlcp.vector)
+    let found = without_overflow(mlcp_by(mlcp, Solver::Auto, tolerance), &mlcp.matrix, &mlcp.vector);
+    let is_empty = || match mlcp.size() {
+        n if n <= MOST_UNKNOWNS => matches!(decide(mlcp), Decision::Empty),
+        _ => is_surely_infeasible(mlcp),
+    };
+    match found.status {
+        Status::NoSolution if !is_empty() => LcpSolution { status: Status::Stalled, ..found },
+        _ => found,
+    }
 }
 
 /// A proof that no solution exists is withdrawn where products of the data leave the range of the numbers:

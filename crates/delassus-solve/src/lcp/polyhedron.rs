@@ -66,9 +66,21 @@ pub fn nearest_point(g: &Matrix, h: &[f64], tolerance: f64) -> Nearest {
         Feasibility::Feasible => {
             // Feasible within the tolerance only: the bounds give way by that much.
             let relaxed: Vec<f64> = system.h.iter().map(|x| x - tolerance * system.scale).collect();
-            system.shortest(&relaxed, tolerance).map_or(Nearest::Undecided, Nearest::Point)
+            let point = system.shortest(&relaxed, tolerance);
+            point.map_or(Nearest::Undecided, |t| Nearest::Point(tightened(&system, t, tolerance)))
         }
     }
+}
+
+/// A point whose bounds gave way by `tolerance`, moved back to them where the rows that are tight allow it.
+fn tightened(system: &Inequalities, t: Vec<f64>, tolerance: f64) -> Vec<f64> {
+    let slack = |t: &[f64], i: usize| dot(system.g.row(i), t) - system.h[i];
+    let tight: Vec<usize> =
+        (0..system.h.len()).filter(|&i| slack(&t, i) <= 2.0 * tolerance * system.scale).collect();
+    let missing: Vec<f64> = tight.iter().map(|&i| -slack(&t, i)).collect();
+    let step = system.g.select_rows(&tight).pseudo_solve(&missing);
+    let moved: Vec<f64> = t.iter().zip(step).map(|(t, s)| t + s).collect();
+    if system.violation(&system.h, &moved) < system.violation(&system.h, &t) { moved } else { t }
 }
 
 /// min cᵀ t subject to G t ≥ h, t free.

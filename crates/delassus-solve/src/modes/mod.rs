@@ -88,11 +88,6 @@ pub struct SolutionSet {
     pub complete: bool,
     /// Whether every decision was clear of rounding.
     pub decided: bool,
-    /// Whether every mode has a regular system and every decision was so far from a tie that rational
-    /// arithmetic
-    /// on the same numbers decides the same: each solution is isolated and satisfies its inequalities
-    /// strictly.
-    pub clear: bool,
     /// The force that one unit of the problem's scaled numbers stands for: rounding of forces is a small part
     /// of it.
     pub force_unit: f64,
@@ -134,17 +129,7 @@ pub fn enumerate(dynamics: &Dynamics, options: &EnumerateOptions) -> SolutionSet
         }
     }
     let scaled = Scaled::of(dynamics).unwrap_or_else(|| Scaled::with_mass(dynamics));
-    let mut set = Search::run(scaled, &dynamics.laws, options);
-    set.clear &= well_conditioned(&dynamics.mass);
-    set
-}
-
-/// Whether a mass matrix, scaled to unit diagonal, loses no more than three digits when it is eliminated.
-fn well_conditioned(mass: &Matrix) -> bool {
-    let n = mass.rows();
-    let scale: Vec<f64> = (0..n).map(|i| mass[(i, i)].sqrt().recip()).collect();
-    let scaled = Matrix::from_fn(n, n, |i, j| scale[i] * mass[(i, j)] * scale[j]);
-    scaled.cholesky().is_some_and(|l| (0..n).all(|i| l[(i, i)] * l[(i, i)] > 1e-3))
+    Search::run(scaled, &dynamics.laws, options)
 }
 
 /// All solutions of a problem without friction whose velocities are known: those of the mode that closes the
@@ -165,7 +150,7 @@ fn one_mode(dynamics: &Dynamics, u: &[f64]) -> Option<SolutionSet> {
     let mut search = Search::new(scaled, &dynamics.laws)?;
     search.examine(&choice);
     // That mode has a solution by theory; where none is found, numbers were too close.
-    search.has_found().then(|| SolutionSet { clear: false, ..search.finished(true, 1) })
+    search.has_found().then(|| search.finished(true, 1))
 }
 
 /// All solutions of u = W f + q with these laws; W need not be symmetric, so that with

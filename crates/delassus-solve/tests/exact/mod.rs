@@ -150,42 +150,37 @@ fn size(p: &Dynamics) -> usize {
     10 * p.laws.len() + p.mass.rows() + p.bias.len()
 }
 
-/// Compares the verdicts that the program reports (`analyze`, then the verified findings) with the checker
-/// on as many problems, prints the shares of unknown and the simplest wrong verdicts, and returns how many
-/// are wrong. What `analyze` says before rational arithmetic checks it on data that may be rounded is
-/// counted beside.
+/// Compares the verdicts of `analyze`, alone and completed by the verified findings, with the checker on as
+/// many problems, prints the shares of unknown and the simplest wrong verdicts, and returns how many are
+/// wrong.
 fn compare_verdicts(problems: u64) -> usize {
     let seed = from_environment("DELASSUS_SEED", 14);
     let mut wrong_total = 0;
     for family in FAMILIES {
         let mut r = Random(seed ^ (family as u64 + 1) << 32);
         let count = problems / FAMILIES.len() as u64;
-        let (mut unknown, mut wrong, mut unchecked) = ([0u64; 3], [0usize; 3], [0usize; 3]);
+        let (mut unknown, mut wrong) = ([0u64; 3], [0usize; 3]);
         let mut simplest: [Option<(Dynamics, Verdict)>; 3] = [None, None, None];
         for _ in 0..count {
             let p = random_problem(&mut r, family);
             let truth = checker::of_dynamics(&p);
             let mut analysis = analyze(&p, &EnumerateOptions::default());
-            for (k, v) in analysis.verdicts().into_iter().enumerate() {
-                unchecked[k] += usize::from(v != Verdict::Unknown && (v == Verdict::Proved) != truth[k]);
-            }
+            let alone = analysis.verdicts();
             findings(&p, &mut analysis);
-            for (k, verdict) in analysis.verdicts().into_iter().enumerate() {
-                match verdict {
-                    Verdict::Unknown => unknown[k] += 1,
-                    v if (v == Verdict::Proved) == truth[k] => {}
-                    v => {
-                        wrong[k] += 1;
-                        if simplest[k].as_ref().is_none_or(|(old, _)| size(&p) < size(old)) {
-                            simplest[k] = Some((p.clone(), v));
-                        }
+            for (k, (alone, verdict)) in alone.into_iter().zip(analysis.verdicts()).enumerate() {
+                unknown[k] += u64::from(verdict == Verdict::Unknown);
+                let is_wrong = |v: &Verdict| *v != Verdict::Unknown && (*v == Verdict::Proved) != truth[k];
+                if let Some(v) = [alone, verdict].into_iter().find(is_wrong) {
+                    wrong[k] += 1;
+                    if simplest[k].as_ref().is_none_or(|(old, _)| size(&p) < size(old)) {
+                        simplest[k] = Some((p.clone(), v));
                     }
                 }
             }
         }
         let shares = unknown.map(|u| format!("{:.2} %", 100.0 * u as f64 / count as f64));
         let shares = shares.join(", ");
-        println!("{family:?}: {count} problems, unknown {shares}, wrong {wrong:?}, unchecked {unchecked:?}");
+        println!("{family:?}: {count} problems, unknown {shares}, wrong {wrong:?}");
         for (k, case) in simplest.into_iter().enumerate() {
             if let Some((p, v)) = case {
                 println!("  {} is not {v:?}: {p:?}", QUESTIONS[k]);

@@ -71,7 +71,7 @@ struct Group {
 
 /// Applies a law of impact that is not in the solve to the contacts that rebound; the targets of the solve
 /// that follows are then those of contacts at rest. Where the law has no outcome, they stay, and the status
-/// is `NoSolution`.
+/// is `Stalled`.
 pub(super) fn apply_impact_law(model: &Model, on: &Linearization, mut state: ImpactState<'_>) -> Status {
     let mut status = Status::Solved;
     let Some(law) = model.options.impact_law.apart() else { return status };
@@ -86,7 +86,8 @@ pub(super) fn apply_impact_law(model: &Model, on: &Linearization, mut state: Imp
         }
         match setting.resolve(&group, &hit, &law, &state) {
             Some(outcome) => setting.take(&group, &outcome, &mut state),
-            None => status = Status::NoSolution,
+            // Not solved, for whatever reason: no proof that there is no outcome.
+            None => status = Status::Stalled,
         }
     }
     status

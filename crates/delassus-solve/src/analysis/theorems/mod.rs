@@ -45,7 +45,7 @@ pub use p003::{Class, OneContact, all_003, jam_003, one_contact};
 
 use crate::analysis::certificate::{Certificate, Claims, Fact, Finding, Outcome};
 use crate::analysis::verdicts::answer;
-use crate::analysis::{Analysis, Method, all_modes_exactly};
+use crate::analysis::{Analysis, Method};
 use crate::lcp::Verdict;
 use crate::problem::Dynamics;
 
@@ -83,7 +83,6 @@ pub fn findings(d: &Dynamics, analysis: &mut Analysis) -> Vec<CheckedFinding> {
         })
         .collect();
     if let Some(finding) = modes(d, analysis) {
-        analysis.exact = analysis.exact.or_else(|| all_modes_exactly(d));
         // What `verify` would go through once more.
         let agrees = |claim: Option<bool>, truth: bool| claim.is_none_or(|c| c == truth);
         let Claims { existence, acceleration_unique, forces_unique } = finding.claims;

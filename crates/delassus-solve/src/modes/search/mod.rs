@@ -28,14 +28,6 @@ const PIVOT_ZERO: f64 = 1e-12;
 const PIVOT_NONZERO: f64 = 1e-10;
 /// A point is listed only if it violates no equation and no slack by more than this, in scaled numbers.
 const MAX_VIOLATION: f64 = 1e-10;
-/// A slack counts as clear of zero where it is beyond this, relative to its terms, and beyond
-/// CLEAR_ROUNDING of
-/// the largest force over the smallest pivot: a thousand times what rounding of a system with a mass of
-/// [`well_conditioned`](crate::modes) may have moved it by.
-const CLEAR_SLACK: f64 = 1e-6;
-const CLEAR_ROUNDING: f64 = 1e-11;
-/// Pivots above this, relative to the largest, lose few digits.
-const CLEAR_PIVOT: f64 = 1e-4;
 /// What examining a polyhedron costs, in regular modes.
 const POLYHEDRON_COST: u64 = 30;
 
@@ -76,8 +68,6 @@ pub(super) struct Search<'a> {
     /// The cones of each law.
     cones: Vec<Vec<ModeCone>>,
     decided: bool,
-    /// Whether no decision came near a tie.
-    clear: bool,
     found: Vec<Found>,
     /// K, r and the pivoting order of the mode under study.
     system: Matrix,
@@ -119,7 +109,6 @@ impl<'a> Search<'a> {
             laws,
             cones,
             decided: true,
-            clear: true,
             found: vec![],
             system: Matrix::default(),
             rhs: vec![],
@@ -147,8 +136,7 @@ impl<'a> Search<'a> {
             .collect();
         self.decided &= components.len() == count;
         let force_unit = max_abs(&self.scaled.force_unit);
-        let clear = self.clear && complete && self.decided && self.scaled.kept == 0;
-        SolutionSet { components, complete, decided: self.decided, clear, force_unit, modes }
+        SolutionSet { components, complete, decided: self.decided, force_unit, modes }
     }
 
     /// The largest violation of the equations and slacks of a choice at a component's point, in scaled
@@ -226,7 +214,6 @@ impl<'a> Search<'a> {
             }
             self.candidate(choice, &x, smallest);
         } else {
-            self.clear = false;
             // Eliminated in place: build the singular system again and use its null space.
             let (k, r) = self.assemble(choice, size);
             self.singular(choice, &k, &r, terms);
@@ -325,22 +312,12 @@ impl<'a> Search<'a> {
         let sizes = self.slack_sizes(choice, &self.scaled.magnitude(&a, &f));
         let (sure, clear) = (SLACK_ROUNDING.max(1e-14 / smallest), SLACK_NEGATIVE.max(1e-12 / smallest));
         let mut close = smallest < PIVOT_NONZERO;
-        let noise = CLEAR_ROUNDING / smallest * max_abs(&f).max(1.0);
-        let mut far = smallest > CLEAR_PIVOT;
-        let mut empty = false;
         for (slack, size) in self.slacks(choice, &f, &u).zip(&sizes) {
-            let limit = CLEAR_SLACK * size + noise;
             if slack < -clear * size {
                 // Clearly negative: the mode is empty whatever its other slacks are.
-                (empty, far) = (true, smallest > CLEAR_PIVOT && slack < -limit);
-                break;
+                return;
             }
-            far &= slack > limit;
             close |= slack < -sure * size;
-        }
-        self.clear &= far;
-        if empty {
-            return;
         }
         if close {
             self.decided = false;
