@@ -38,7 +38,7 @@ pub use impulse_range::{ImpulseRange, MAX_COLUMNS, impulse_range};
 pub use verify::{exact_matrix, fact};
 
 use crate::lcp::Verdict;
-use crate::linalg::norm;
+use crate::linalg::{max_abs, norm};
 use crate::modes::{
     EnumerateOptions, ExactAnswer, ExactDynamics, ExactSolutions, SolutionComponent, SolutionSet, enumerate,
 };
@@ -119,8 +119,9 @@ pub fn analyze_written(
     match (&exact, analysis.exact) {
         (Some(exact), Some(answer)) if decides => {
             analysis.evidence.exact_decides = true;
-            if !analysis.lists(&answer) {
-                analysis.take_list(exact.components(), dynamics.jacobian.rows());
+            let list = exact.components();
+            if !(analysis.lists(&answer) && list.as_ref().is_some_and(|list| analysis.has_points_of(list))) {
+                analysis.take_list(list, dynamics.jacobian.rows());
             }
         }
         (Some(_), _) => analysis.evidence.other_forces = None,
@@ -184,6 +185,22 @@ impl Analysis {
             && self.verdicts().map(verdicts::answer) == answer.answers().map(Some)
             && answer.isolated == isolated
             && answer.continuum == (isolated < components.len())
+    }
+
+    /// Whether the points of the list are those of another, each entry to nine digits, or to rounding of the
+    /// largest: near a tie elimination may lose all digits of a small one.
+    fn has_points_of(&self, list: &[SolutionComponent]) -> bool {
+        let same = |x: &[f64], y: &[f64]| {
+            let rounding = 1e-13 * max_abs(x).max(max_abs(y));
+            x.iter().zip(y).all(|(a, b)| (a - b).abs() <= 1e-9 * a.abs().max(b.abs()) + rounding)
+        };
+        let is_listed = |c: &SolutionComponent| {
+            let known = |o: &SolutionComponent| {
+                same(&o.force, &c.force) && same(&o.acceleration, &c.acceleration) && o.modes == c.modes
+            };
+            self.solutions.components.iter().any(known)
+        };
+        list.iter().all(is_listed)
     }
 
     /// Takes a list of all solutions that no rounding cut; without one, that of floating point is partial.

@@ -1,7 +1,7 @@
 //! Data at which rounding could decide: right angles, constraints that are nearly parallel, friction next to
 //! a critical value. A verdict may be unknown there, never wrong.
 
-use delassus::analysis::analyze;
+use delassus::analysis::{analyze, examine};
 use delassus::lagrangian::Tolerances;
 use delassus_scene::read_system;
 use delassus_solve::lcp::Verdict;
@@ -75,4 +75,22 @@ fn friction_next_to_a_critical_value_is_not_misjudged() {
     }
     assert_eq!(sliding("y", "1 - 2^(-10)"), [Proved; 3]);
     assert_eq!(sliding("y", "1 + 2^(-10)"), [Refuted; 3]);
+}
+
+#[test]
+fn forces_on_rows_of_very_different_size_push() {
+    // A joint and a contact on one coordinate, the row of the contact 2¹⁸ times smaller; and a contact that
+    // nothing moves. The joint takes what either contact gives: both may push with any force, and none pulls.
+    let text = "[system]\ncoordinates = [\"x\"]\n[energy]\nkinetic = \"x'^2/2\"\npotential = \"3*x\"\n\
+                [[joint]]\nname = \"j\"\nvalue = \"(2^-21 - 2^-39)*x\"\n\
+                [[contact]]\nname = \"small\"\ngap = \"-2^-39*x\"\n\
+                [[contact]]\nname = \"still\"\ngap = \"0*x\"\nslip = [\"0*x - t\"]\nmu = \"0.5 - 2^-45\"\n";
+    let file = read_system(text, &[]).unwrap();
+    let (tolerances, options) = (Tolerances::default(), EnumerateOptions::default());
+    let found = examine(&file.system, &file.state, &file.exact_state, &tolerances, &options).unwrap();
+    let analysis = found.analysis.unwrap();
+    assert_eq!(analysis.verdicts(), [Proved, Proved, Refuted]);
+    for row in [1, 2] {
+        assert_eq!(analysis.intervals[row], [0.0, f64::INFINITY], "{:?}", analysis.intervals);
+    }
 }

@@ -337,7 +337,7 @@ impl ExactSolutions {
         }
     }
 
-    /// All of them, rounded, none of them in another; `None` where more than [`MAX_COMPARED`] modes have
+    /// All of them, rounded, none of them in another; `None` where more than `MAX_COMPARED` modes have
     /// sets of
     /// solutions.
     pub fn components(&self) -> Option<Vec<SolutionComponent>> {
