@@ -114,7 +114,14 @@ impl Search<'_> {
         let mut slack_change = Matrix::zeros(limits.len(), count);
         for (j, column) in columns.iter().enumerate() {
             for (i, v) in self.slacks(choice, &column.f, &column.u).enumerate() {
-                slack_change[(i, j)] = if v.abs() < SLACK_ROUNDING { 0.0 } else { v };
+                slack_change[(i, j)] = v;
+            }
+        }
+        // A slack that moves along no direction: what is left of its row is rounding.
+        for i in 0..limits.len() {
+            let row = slack_change.row_mut(i);
+            if max_abs(row) < SLACK_ROUNDING {
+                row.fill(0.0);
             }
         }
         let sizes = self.slack_sizes(choice, &self.scaled.magnitude(&base.a, &base.f));
@@ -124,10 +131,15 @@ impl Search<'_> {
         AffineSet { base, columns, slack_change, limits, relaxed_limits, size: 1.0 + max_abs(x0) }
     }
 
-    /// The shortest t with G t ≥ h, h relaxed by rounding; `None` where there is none, or it is undecided.
+    /// The shortest t with G t ≥ h; where rounding has made that set empty, h relaxed by rounding. `None` where
+    /// there is none, or it is undecided.
     fn point_within(&mut self, set: &AffineSet) -> Option<Vec<f64>> {
         match nearest_point(&set.slack_change, &set.relaxed_limits, SLACK_ROUNDING) {
-            Nearest::Point(t) => Some(t),
+            // Points on relaxed limits break the laws by that much.
+            Nearest::Point(t) => match nearest_point(&set.slack_change, &set.limits, SLACK_ROUNDING) {
+                Nearest::Point(within) => Some(within),
+                Nearest::Infeasible(_) | Nearest::Undecided => Some(t),
+            },
             Nearest::Infeasible(y) => {
                 // Some limit would have to give way by hᵀy/Σy before a point fits.
                 let weight: f64 = y.iter().sum();
