@@ -391,6 +391,42 @@ fn a_workspace_follows_the_problem() {
 }
 
 #[test]
+fn a_w_that_is_kept_gives_the_bits_of_a_new_one() {
+    // The same masses and rows with other loads, other friction, and another mass at last.
+    let ellipse = |mu: f64| Law::CoulombEllipse { mu: [mu, 0.3] };
+    for laws in [
+        coulomb,
+        |_| Law::Unilateral,
+        |_| Law::Rolling { mu: 0.4, rolling: 0.05 },
+        |_| Law::Coulomb { mu: 0.0 },
+    ] {
+        let mut workspace = Workspace::default();
+        let mut problem = tower(3, laws, false);
+        for round in 0..6 {
+            if let Form::Global { mass, force, bias, .. } = &mut problem.form {
+                force.iter_mut().for_each(|f| *f *= 1.25);
+                bias.iter_mut().for_each(|b| *b += 0.01 * f64::from(round));
+                if round == 5 {
+                    let entries: Vec<_> = mass.triplets().map(|(i, j, m)| (i, j, 2.0 * m)).collect();
+                    mass.refill(mass.rows(), mass.cols(), &entries);
+                }
+            }
+            if let (Law::Coulomb { .. } | Law::CoulombEllipse { .. }, 2..) = (problem.laws[1], round) {
+                problem.laws[1] = ellipse(0.1 * f64::from(round / 2));
+            }
+            let (options, mut found) = (ContactOptions::default(), Solution::default());
+            solve_into(&problem, &options, &mut workspace, &mut found).unwrap();
+            let expected = solve(&problem, &options, None).unwrap();
+            assert_eq!(
+                (found.status, found.residual, &found.impulse, &found.velocity),
+                (expected.status, expected.residual, &expected.impulse, &expected.velocity),
+                "{round}"
+            );
+        }
+    }
+}
+
+#[test]
 fn what_is_no_problem_is_refused_and_the_solution_kept() {
     let mut problem = local(&tower(1, coulomb, false));
     let (mut workspace, mut found) = (Workspace::default(), Solution::default());

@@ -18,6 +18,8 @@ use crate::problem::{Law, Status};
 #[derive(Clone, Copy)]
 pub(super) struct ConeProblem<'a> {
     pub w: &'a Sparse,
+    /// A number that changes whenever W does; `None` where W may be another one.
+    pub revision: Option<u64>,
     pub q: &'a [f64],
     pub laws: &'a [Law],
     pub cones: &'a [Cone],
@@ -60,6 +62,9 @@ struct BlockWorkspace<const D: usize> {
     first: Vec<usize>,
     used: Vec<usize>,
     mark: u64,
+    /// The revision of W whose numbers are in `whole`, and their unit.
+    revision: Option<u64>,
+    mass_unit: f64,
     /// For each row its block and its row there, D where it is left out, and what it is multiplied with.
     place: Vec<(usize, usize)>,
     factor: Vec<f64>,
@@ -98,12 +103,12 @@ impl<const D: usize> BlockWorkspace<D> {
     /// Solves the problem from the impulses in `solution`.
     fn solve(
         &mut self,
-        ConeProblem { w, q, laws, cones }: ConeProblem<'_>,
+        problem: ConeProblem<'_>,
         options: &ContactOptions,
         budget: &mut Budget,
         solution: &mut Solution,
     ) {
-        self.load(w, q, laws, cones);
+        self.load(problem);
         self.start_from(&solution.impulse);
         let whole = &self.whole;
         let square: f64 = whole
@@ -209,9 +214,11 @@ impl<const D: usize> BlockWorkspace<D> {
     }
 
     /// Takes over the numbers, and the places of blocks where these are not those of the last problem.
-    fn load(&mut self, w: &Sparse, q: &[f64], laws: &[Law], cones: &[Cone]) {
+    fn load(&mut self, ConeProblem { w, revision, q, laws, cones }: ConeProblem<'_>) {
         let n = laws.len();
-        let mark = mark_of(w);
+        let kept = revision.is_some() && revision == self.revision;
+        self.revision = revision;
+        let mark = if kept { self.mark } else { mark_of(w) };
         let mut at = 0;
         let known = self.first.len() == n + 1
             && self.mark == mark
@@ -227,15 +234,21 @@ impl<const D: usize> BlockWorkspace<D> {
         let power =
             |largest: f64| if largest > 0.0 { 2f64.powi(-largest.log2().floor() as i32) } else { 1.0 };
         // Units in which the largest numbers are about one, so that no product of some of them overflows.
-        let mass = power(w.values().iter().fold(0.0, |m, x| m.max(x.abs())));
+        let mass = match kept {
+            true => self.mass_unit,
+            false => power(w.values().iter().fold(0.0, |m, x| m.max(x.abs()))),
+        };
+        self.mass_unit = mass;
         let speed = power(q.iter().fold(0.0, |m, x| m.max(x.abs())));
         self.unit = mass / speed;
+        let mut scaled_alike = true;
         for (i, law) in laws.iter().enumerate() {
             self.whole.q[i] = [0.0; D];
-            self.scale[i] = [1.0; D];
+            let before = std::mem::replace(&mut self.scale[i], [1.0; D]);
             if let Law::CoulombEllipse { mu } = law {
                 self.scale[i][1..3.min(D)].copy_from_slice(&mu[..2.min(D - 1)]);
             }
+            scaled_alike &= before == self.scale[i];
             for c in 0..self.used[i] {
                 let row = self.first[i] + c;
                 self.factor[row] = self.scale[i][c];
@@ -243,14 +256,17 @@ impl<const D: usize> BlockWorkspace<D> {
             }
         }
         let (blocks, first, place) = (&mut self.whole.w, &self.first, &self.place);
-        if !known || !blocks.set_values(w, first, place, &self.factor, mass) {
+        let kept = kept && known && scaled_alike;
+        if !kept && (!known || !blocks.set_values(w, first, place, &self.factor, mass)) {
             blocks.set_places(w, first, place);
             blocks.set_values(w, first, place, &self.factor, mass);
         }
         self.mark = mark;
-        self.whole.cones.clear();
-        self.whole.cones.extend_from_slice(cones);
-        steps(&self.whole.w, cones, &mut self.whole.rho);
+        if !kept || self.whole.cones != cones {
+            self.whole.cones.clear();
+            self.whole.cones.extend_from_slice(cones);
+            steps(&self.whole.w, cones, &mut self.whole.rho);
+        }
     }
 
     /// The place of each row.

@@ -265,17 +265,17 @@ pub fn solve_into(
     }
     let sweeps = if swept { solution.iterations } else { 0 };
     let Workspace { elimination, cones, check, best, matrix_free, blocks } = workspace;
-    let (w, q) = match &problem.form {
-        Form::Local { delassus, free_velocity } => (delassus, free_velocity),
+    let (w, revision, q) = match &problem.form {
+        Form::Local { delassus, free_velocity } => (delassus, None, free_velocity),
         Form::Global { mass, jacobian_transposed, force, bias } => {
             let eliminated = elimination.get_or_insert_default();
             eliminated.renew(mass, jacobian_transposed, force, bias)?;
-            (&eliminated.delassus, &eliminated.free_velocity)
+            (&eliminated.delassus, Some(eliminated.revision), &eliminated.free_velocity)
         }
     };
     solution.impulse.resize(rows, 0.0);
     if all_cones {
-        let on = ConeProblem { w, q, laws, cones };
+        let on = ConeProblem { w, revision, q, laws, cones };
         WithW { problem, on, check, best, matrix_free, blocks }.solve(options, &mut budget, solution);
         solution.iterations += sweeps;
     } else {

@@ -11,13 +11,41 @@
 use super::matrix::Matrix;
 
 /// A sparse matrix of `f64`, compressed rows.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Debug, PartialEq)]
 pub struct Sparse {
     rows: usize,
     cols: usize,
     start: Vec<usize>,
     column: Vec<usize>,
     value: Vec<f64>,
+}
+
+impl Default for Sparse {
+    /// The matrix without rows and columns.
+    fn default() -> Self {
+        Sparse::zeros(0, 0)
+    }
+}
+
+impl Clone for Sparse {
+    fn clone(&self) -> Self {
+        let Sparse { rows, cols, start, column, value } = self;
+        Sparse {
+            rows: *rows,
+            cols: *cols,
+            start: start.clone(),
+            column: column.clone(),
+            value: value.clone(),
+        }
+    }
+
+    /// In the memory that it has, which the derived one gives back.
+    fn clone_from(&mut self, other: &Self) {
+        (self.rows, self.cols) = (other.rows, other.cols);
+        self.start.clone_from(&other.start);
+        self.column.clone_from(&other.column);
+        self.value.clone_from(&other.value);
+    }
 }
 
 impl Sparse {
@@ -105,6 +133,14 @@ impl Sparse {
         self.start[0] = 0;
         let ascending = |i: usize| self.row(i).0.windows(2).all(|pair| pair[0] < pair[1]);
         assert!((0..rows).all(ascending), "columns ascend in every row");
+    }
+
+    /// Whether this is another matrix to the last bit, the signs of zeros included.
+    pub fn has_bits_of(&self, other: &Self) -> bool {
+        (self.rows, self.cols) == (other.rows, other.cols)
+            && self.start == other.start
+            && self.column == other.column
+            && self.value.iter().zip(&other.value).all(|(a, b)| a.to_bits() == b.to_bits())
     }
 
     /// The entries of a dense matrix that are not zero.
@@ -292,6 +328,17 @@ mod tests {
         assert_eq!(a, Sparse::from_triplets(4, 4, &entries));
         a.refill(2, 2, &[(1, 0, 9.0)]);
         assert_eq!(a, Sparse::from_triplets(2, 2, &[(1, 0, 9.0)]));
+    }
+
+    #[test]
+    fn the_bits_of_a_copy_are_the_same_and_a_sign_of_zero_counts() {
+        let a = Sparse::from_triplets(2, 2, &[(0, 0, 7.0), (1, 1, 0.0)]);
+        let mut copy = Sparse::default();
+        assert!(!copy.has_bits_of(&a));
+        copy.clone_from(&a);
+        assert!(copy.has_bits_of(&a) && copy == a);
+        let b = Sparse::from_triplets(2, 2, &[(0, 0, 7.0), (1, 1, -0.0)]);
+        assert!(!b.has_bits_of(&a) && b == a);
     }
 
     use crate::problem::Delassus;

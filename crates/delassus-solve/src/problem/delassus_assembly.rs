@@ -5,7 +5,8 @@
 //! rows as columns. For a body b with the columns C_b of H that are not zero on it, X_b = M_b⁻¹ H_b, and W_ij
 //! = Σ_b h_bᵢᵀ x_bⱼ over the bodies that both rows touch. Which entries there are is found once; as long as
 //! the entries of M and H that are not zero stay where they are, a further elimination computes numbers only,
-//! and allocates nothing.
+//! and allocates nothing. Where M and H are those of the elimination before, as at the end of one time step
+//! and the begin of the next, W stays and q alone is computed.
 
 use super::contact_problem::{diagonal_blocks, solve_block};
 use super::{InvalidProblem, check_finite};
@@ -73,14 +74,20 @@ struct Body {
 }
 
 /// W and q of a problem in the global form, with scratch to compute them anew.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Elimination {
     /// W, m × m; symmetric to the last bit where M is.
     pub delassus: Sparse,
     /// q.
     pub free_velocity: Vec<f64>,
+    /// Counts how often W was computed: where it is the same, so is W.
+    pub revision: u64,
     mass: Places,
     h: Places,
+    /// Whether there is a W, and the M and H that it comes from.
+    complete: bool,
+    from_mass: Sparse,
+    from_h: Sparse,
     bodies: Vec<Body>,
     /// Rows of M, body after body, and columns of H that touch each body, ascending.
     rows: Vec<usize>,
@@ -104,31 +111,6 @@ pub struct Elimination {
     free: Vec<f64>,
 }
 
-impl Default for Elimination {
-    fn default() -> Self {
-        Elimination {
-            delassus: Sparse::zeros(0, 0),
-            free_velocity: vec![],
-            mass: Places::default(),
-            h: Places::default(),
-            bodies: vec![],
-            rows: vec![],
-            columns: vec![],
-            right: vec![],
-            solved: vec![],
-            touching_start: vec![],
-            touching: vec![],
-            local: vec![],
-            block: vec![],
-            scale: vec![],
-            row: vec![],
-            next: vec![],
-            seen: vec![],
-            free: vec![],
-        }
-    }
-}
-
 impl Elimination {
     /// Computes W and q. An error where a body has no inverse mass, or a number overflows.
     pub fn renew(
@@ -138,15 +120,19 @@ impl Elimination {
         force: &[f64],
         bias: &[f64],
     ) -> Result<(), InvalidProblem> {
-        if !(h.cols() + 1 == self.touching_start.len()
-            && self.mass.are_those_of(mass)
-            && self.h.are_those_of(h))
-        {
+        let kept = self.complete && self.from_h.has_bits_of(h) && self.from_mass.has_bits_of(mass);
+        self.complete = kept;
+        let known = || {
+            h.cols() + 1 == self.touching_start.len()
+                && self.mass.are_those_of(mass)
+                && self.h.are_those_of(h)
+        };
+        if !kept && !known() {
             self.find_places(mass, h);
         }
         let mut symmetric = true;
         for b in 0..self.bodies.len() {
-            symmetric &= self.solve_body(b, mass, h, force)?;
+            symmetric &= self.solve_body(b, mass, h, force, kept)?;
         }
         self.free_velocity.fill(0.0);
         for (i, v) in self.free.iter().enumerate() {
@@ -157,10 +143,19 @@ impl Elimination {
         for (q, b) in self.free_velocity.iter_mut().zip(bias) {
             *q += b;
         }
-        self.multiply(symmetric);
         // A mass whose inverse overflows leaves numbers that are none.
-        check_finite("the Delassus matrix Hᵀ M⁻¹ H", self.delassus.values())?;
-        check_finite("the free velocity Hᵀ M⁻¹ f + b", &self.free_velocity)
+        if !kept {
+            self.multiply(symmetric);
+            check_finite("the Delassus matrix Hᵀ M⁻¹ H", self.delassus.values())?;
+        }
+        check_finite("the free velocity Hᵀ M⁻¹ f + b", &self.free_velocity)?;
+        if !kept {
+            self.from_mass.clone_from(mass);
+            self.from_h.clone_from(h);
+            self.complete = true;
+            self.revision += 1;
+        }
+        Ok(())
     }
 
     /// What does not change with the numbers. Takes no memory that it had before: entries of H that are zero
@@ -243,25 +238,44 @@ impl Elimination {
         }
     }
 
-    /// H, f and M⁻¹ times these for body b; whether its mass is symmetric.
+    /// H, f and M⁻¹ times these for body b, f alone where H and M⁻¹ H are kept; whether its mass is symmetric.
     fn solve_body(
         &mut self,
         b: usize,
         mass: &Sparse,
         h: &Sparse,
         force: &[f64],
+        kept: bool,
     ) -> Result<bool, InvalidProblem> {
         let body = self.bodies[b];
         let rows = &self.rows[body.rows.0..body.rows.1];
         let columns = &self.columns[body.columns.0..body.columns.1];
         let s = rows.len();
-        let numbers = body.numbers..body.numbers + s * (columns.len() + 1);
+        let begin = if kept { columns.len() } else { 0 };
+        let numbers = body.numbers + s * begin..body.numbers + s * (columns.len() + 1);
         let right = &mut self.right[numbers.clone()];
+        let solved = &mut self.solved[numbers];
+        if let &[i] = rows {
+            let point_mass = entries(mass, i).next().map_or(0.0, |e| e.1);
+            let row = (!kept).then(|| entries(h, i).map(|e| e.1)).into_iter().flatten();
+            for ((right, solved), x) in right.iter_mut().zip(solved.iter_mut()).zip(row.chain([force[i]])) {
+                (*right, *solved) = (x, x / point_mass);
+            }
+            self.free[i] = solved[solved.len() - 1];
+            if point_mass == 0.0 || solved.iter().any(|x| !x.is_finite()) {
+                return Err(InvalidProblem::SingularMass { row: i, size: 1 });
+            }
+            return Ok(true);
+        }
         let a = &mut self.block[..s * s];
         a.fill(0.0);
         for (k, &i) in rows.iter().enumerate() {
             for (j, x) in entries(mass, i) {
                 a[s * k + self.local[j]] = x;
+            }
+            right[s * (columns.len() - begin) + k] = force[i];
+            if kept {
+                continue;
             }
             // Both lists ascend.
             let mut c = 0;
@@ -271,20 +285,11 @@ impl Elimination {
                 }
                 right[s * c + k] = x;
             }
-            right[s * columns.len() + k] = force[i];
         }
-        let solved = &mut self.solved[numbers];
         solved.copy_from_slice(right);
         let symmetric = (0..s).all(|i| (0..i).all(|j| a[s * i + j] == a[s * j + i]));
-        let done = match s {
-            // A point mass is divided by, without a root taken of it.
-            1 => {
-                solved.iter_mut().for_each(|x| *x /= a[0]);
-                a[0] != 0.0 && solved.iter().all(|x| x.is_finite())
-            }
-            _ => symmetric && s <= SMALL && small::scaled_cholesky_solve(a, &mut self.scale[..s], solved),
-        };
-        if !done {
+        let small = symmetric && s <= SMALL;
+        if !small || !small::scaled_cholesky_solve(a, &mut self.scale[..s], solved) {
             // Large, indefinite, not symmetric, or singular.
             let mut dense = Matrix::zeros(s, s);
             for (k, &i) in rows.iter().enumerate() {
@@ -292,17 +297,18 @@ impl Elimination {
                     dense[(k, self.local[j])] = x;
                 }
             }
-            let all = Matrix::from_fn(s, columns.len() + 1, |k, c| right[s * c + k]);
+            let count = columns.len() + 1 - begin;
+            let all = Matrix::from_fn(s, count, |k, c| right[s * c + k]);
             let Some(x) = solve_block(&dense, &all) else {
                 return Err(InvalidProblem::SingularMass { row: rows[0], size: s });
             };
-            for c in 0..=columns.len() {
+            for c in 0..count {
                 for k in 0..s {
                     solved[s * c + k] = x[(k, c)];
                 }
             }
         }
-        for (&i, v) in rows.iter().zip(&solved[s * columns.len()..]) {
+        for (&i, v) in rows.iter().zip(&solved[s * (columns.len() - begin)..]) {
             self.free[i] = *v;
         }
         Ok(symmetric)

@@ -48,10 +48,11 @@ pub struct ResidualCheck {
 impl ResidualCheck {
     /// Takes over the data of a problem: factors M, and computes q and ρ.
     pub fn load(&mut self, problem: &ContactProblem) {
-        self.step.clear();
         self.noise.clear();
         match &problem.form {
             Form::Local { delassus, free_velocity } => {
+                self.step.clear();
+                self.diagonal.laws.clear();
                 self.free_velocity.clone_from(free_velocity);
                 let mut first = 0;
                 for law in &problem.laws {
@@ -67,13 +68,18 @@ impl ResidualCheck {
                 self.free_velocity.resize(bias.len(), 0.0);
                 add_rows(jacobian_transposed, &self.body_velocity, &mut self.free_velocity);
                 self.free_velocity.iter_mut().zip(bias).for_each(|(q, b)| *q += b);
-                self.diagonal.sum(&problem.laws, jacobian_transposed, &self.body_velocity, bias);
-                for (law, block) in problem.laws.iter().zip(&self.diagonal.blocks) {
-                    self.step.push(step_length(law.dim(), |i, j| block[i.min(j)][i.max(j)]));
+                if !self.diagonal.knows(&problem.laws, jacobian_transposed) {
+                    self.diagonal.find_blocks(&problem.laws, jacobian_transposed);
+                    self.step.clear();
+                    for (law, block) in problem.laws.iter().zip(&self.diagonal.blocks) {
+                        self.step.push(step_length(law.dim(), |i, j| block[i.min(j)][i.max(j)]));
+                    }
                 }
+                self.diagonal.find_terms(jacobian_transposed, &self.body_velocity, bias);
                 self.noise.extend(self.diagonal.terms.iter().map(|size| rounding(*size)));
             }
             Form::Global { mass, jacobian_transposed, force, bias } => {
+                self.step.clear();
                 self.mass.factor(mass);
                 self.columns.transpose(jacobian_transposed);
                 self.body_velocity.clone_from(force);
@@ -217,6 +223,9 @@ struct DiagonalMass {
     is_diagonal: bool,
     /// The diagonal, where M has nothing beside it.
     mass: Vec<f64>,
+    /// Laws and H that the blocks come from, no laws where there are no blocks.
+    laws: Vec<Law>,
+    h: Sparse,
     /// The constraint of each column of H, and the first column of each constraint.
     constraint: Vec<usize>,
     first: Vec<usize>,
@@ -231,9 +240,12 @@ impl DiagonalMass {
     fn load(&mut self, mass: &Sparse) -> bool {
         let alone = |i: usize| matches!(mass.row(i).0, &[column] if column == i);
         self.is_diagonal = (0..mass.rows()).all(alone);
-        self.mass.clear();
-        if self.is_diagonal {
-            self.mass.extend((0..mass.rows()).map(|i| mass.row(i).1[0]));
+        if !self.is_diagonal || self.mass != mass.values() {
+            self.mass.clear();
+            self.laws.clear();
+        }
+        if self.is_diagonal && self.mass.is_empty() {
+            self.mass.extend_from_slice(mass.values());
         }
         self.is_diagonal
     }
@@ -243,9 +255,17 @@ impl DiagonalMass {
         x.iter_mut().zip(&self.mass).for_each(|(x, m)| *x /= m);
     }
 
-    /// The blocks W_ii and the terms of q in one pass over H; v = M⁻¹ f.
-    fn sum(&mut self, laws: &[Law], h: &Sparse, v: &[f64], bias: &[f64]) {
-        let DiagonalMass { mass, constraint, first, blocks, terms, .. } = self;
+    /// Whether the blocks are those of these laws and this H already.
+    fn knows(&self, laws: &[Law], h: &Sparse) -> bool {
+        self.laws == laws && self.h.has_bits_of(h)
+    }
+
+    /// The blocks W_ii in one pass over H.
+    fn find_blocks(&mut self, laws: &[Law], h: &Sparse) {
+        self.laws.clear();
+        self.laws.extend_from_slice(laws);
+        self.h.clone_from(h);
+        let DiagonalMass { mass, constraint, first, blocks, .. } = self;
         constraint.clear();
         first.clear();
         for (i, law) in laws.iter().enumerate() {
@@ -254,9 +274,7 @@ impl DiagonalMass {
         }
         blocks.clear();
         blocks.resize(laws.len(), [[0.0; MAX_LAW_ROWS]; MAX_LAW_ROWS]);
-        terms.clear();
-        terms.extend(bias.iter().map(|b| b.abs()));
-        for ((k, m), v) in mass.iter().enumerate().zip(v) {
+        for (k, m) in mass.iter().enumerate() {
             let (mut columns, mut values) = h.row(k);
             let mobility = 1.0 / m;
             // The rows of a constraint stand side by side.
@@ -267,7 +285,6 @@ impl DiagonalMass {
                 (columns, values) = (&columns[own..], &values[own..]);
                 let (block, base) = (&mut blocks[c], first[c]);
                 for (a, (&j, value)) in own_columns.iter().zip(own_values).enumerate() {
-                    terms[j] += (value * v).abs();
                     let response = value * mobility;
                     let row = &mut block[j - base];
                     for (&i, other) in own_columns[a..].iter().zip(&own_values[a..]) {
@@ -275,6 +292,16 @@ impl DiagonalMass {
                     }
                 }
             }
+        }
+    }
+
+    /// |H|ᵀ |v| + |b|, v = M⁻¹ f.
+    fn find_terms(&mut self, h: &Sparse, v: &[f64], bias: &[f64]) {
+        self.terms.clear();
+        self.terms.extend(bias.iter().map(|b| b.abs()));
+        for (k, v) in v.iter().enumerate() {
+            let (columns, values) = h.row(k);
+            columns.iter().zip(values).for_each(|(&j, h)| self.terms[j] += (h * v).abs());
         }
     }
 }

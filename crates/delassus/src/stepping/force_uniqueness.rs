@@ -96,6 +96,10 @@ impl UniquenessSearch<'_> {
         if self.linearization.redundant().iter().any(|&r| r) {
             return true;
         }
+        // The rows of one contact are independent of each other.
+        if self.linearization.joint_rows().rows.is_empty() && self.active_contacts().nth(1).is_none() {
+            return false;
+        }
         let UniquenessScratch { groups, velocity } = scratch;
         self.model.masses.gather_velocities(self.bodies, velocity);
         self.some_group_has_others(groups, velocity)

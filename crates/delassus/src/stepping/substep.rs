@@ -131,8 +131,8 @@ pub(super) struct SubstepWorkspace {
     arrivals: ArrivalScratch,
     contact_search: ContactSearch,
     jam_velocity: Vec<f64>,
-    /// One for the solves that end in positions, one for those that end in velocities: each keeps the
-    /// structure of its problem.
+    /// One for the solves that end in positions, one for those that end in velocities; they change places
+    /// from substep to substep.
     position_solver: FallbackSolver,
     velocity_solver: FallbackSolver,
     /// Solves of the step that failed.
@@ -206,6 +206,10 @@ impl Stepper {
     /// Start, warm start and targets of the solve that ends in positions.
     fn begin_substep(&mut self, plan: &SubstepPlan) {
         let Stepper { model, linearization, substep, .. } = self;
+        // Positions at the begin are those that the velocities before were found at: often the same rows.
+        if model.is_symmetric() {
+            std::mem::swap(&mut substep.position_solver, &mut substep.velocity_solver);
+        }
         let SubstepWorkspace { start, targets, impulses, contact_search, .. } = substep;
         start.record(model, linearization, &self.state, plan.length);
         let factor = model.first_kick(plan.length) / model.options.dt;

@@ -12,6 +12,11 @@ use delassus_solve::linalg::{Sparse, axpy, dot, rank_tolerance};
 /// Solves joints without contacts, in memory that is kept.
 #[derive(Default)]
 pub struct JointsAlone {
+    /// Whether there are factors, and H and the masses that they come from: the passes of a step, and its end
+    /// and the begin of the next one, have the same.
+    factored: bool,
+    from_h: Sparse,
+    from_mass: Vec<f64>,
     w: Vec<f64>,
     q: Vec<f64>,
     /// U with D W D = Uᵀ U, rows one after the other; and the diagonal of D, which makes that of D W D one.
@@ -30,16 +35,52 @@ impl JointsAlone {
         bias: &[f64],
         r: &mut Vec<f64>,
     ) -> bool {
-        let n = bias.len();
-        let JointsAlone { w, q, .. } = self;
-        w.clear();
-        w.resize(n * n, 0.0);
+        let q = &mut self.q;
         q.clear();
         q.extend_from_slice(bias);
         for (row, &(_, _, m)) in mass.iter().enumerate() {
             let (columns, values) = h.row(row);
-            for (a, (&i, value)) in columns.iter().zip(values).enumerate().filter(|e| *e.1.1 != 0.0) {
+            for (&i, value) in columns.iter().zip(values).filter(|e| *e.1 != 0.0) {
                 q[i] += value * force[row] / m;
+            }
+        }
+        r.clear();
+        r.extend(q.iter().map(|q| -q));
+        if q.iter().all(|q| *q == 0.0) {
+            r.fill(0.0);
+            return true;
+        }
+        let kept = self.factored
+            && self.from_h.has_bits_of(h)
+            && self.from_mass.iter().eq(mass.iter().map(|(_, _, m)| m));
+        if !kept {
+            self.assemble(h, mass);
+            self.factored = self.factorize(bias.len()).is_some();
+        }
+        if !self.factored {
+            return false;
+        }
+        self.back_substitute(r);
+        // One step of refinement: joints of long chains differ much in what they carry.
+        let mut defect = std::mem::take(&mut self.defect);
+        self.defect(r, &mut defect);
+        self.back_substitute(&mut defect);
+        r.iter_mut().zip(&defect).for_each(|(r, c)| *r += c);
+        self.defect = defect;
+        true
+    }
+
+    /// W.
+    fn assemble(&mut self, h: &Sparse, mass: &[(usize, usize, f64)]) {
+        self.from_h.clone_from(h);
+        self.from_mass.clear();
+        self.from_mass.extend(mass.iter().map(|(_, _, m)| m));
+        let (w, n) = (&mut self.w, h.cols());
+        w.clear();
+        w.resize(n * n, 0.0);
+        for (row, &m) in self.from_mass.iter().enumerate() {
+            let (columns, values) = h.row(row);
+            for (a, (&i, value)) in columns.iter().zip(values).enumerate().filter(|e| *e.1.1 != 0.0) {
                 for (&j, other) in columns[a..].iter().zip(&values[a..]) {
                     w[i * n + j] += value * other / m;
                 }
@@ -51,23 +92,6 @@ impl JointsAlone {
                 w[i * n + j] = w[j * n + i];
             }
         }
-        r.clear();
-        r.extend(q.iter().map(|q| -q));
-        if q.iter().all(|q| *q == 0.0) {
-            r.fill(0.0);
-            return true;
-        }
-        if self.factorize(n).is_none() {
-            return false;
-        }
-        self.back_substitute(r);
-        // One step of refinement: joints of long chains differ much in what they carry.
-        let mut defect = std::mem::take(&mut self.defect);
-        self.defect(r, &mut defect);
-        self.back_substitute(&mut defect);
-        r.iter_mut().zip(&defect).for_each(|(r, c)| *r += c);
-        self.defect = defect;
-        true
     }
 
     /// −q − W r.
@@ -157,6 +181,17 @@ mod tests {
             let error = (0..n).map(|i| (r[i] - expected[(i, 0)]).abs()).fold(0.0, f64::max);
             // Two stable factorizations differ by rounding times the condition of W, here below 1e3.
             assert!(error < 1e-11 * norm(&r), "{n}: {error:e}");
+            // Once more with factors that are kept: the bits of a new factorization.
+            let other: Vec<f64> = force.iter().map(|f| f + 1.0).collect();
+            let (mut kept, mut new) = (vec![], vec![]);
+            assert!(alone.solve(&h, &mass, &other, &bias, &mut kept));
+            assert!(JointsAlone::default().solve(&h, &mass, &other, &bias, &mut new));
+            assert_eq!(kept, new);
+            // And with another mass.
+            let heavy: Vec<_> = mass.iter().map(|&(i, j, m)| (i, j, 2.0 * m)).collect();
+            assert!(alone.solve(&h, &heavy, &other, &bias, &mut kept));
+            assert!(JointsAlone::default().solve(&h, &heavy, &other, &bias, &mut new));
+            assert_eq!(kept, new);
         }
     }
 

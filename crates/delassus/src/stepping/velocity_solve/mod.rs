@@ -94,9 +94,12 @@ impl<'a> GlobalForm<'a> {
 
 impl Default for VelocitySolver {
     fn default() -> Self {
-        let empty = || Sparse::zeros(0, 0);
-        let form =
-            Form::Global { mass: empty(), jacobian_transposed: empty(), force: Vec::new(), bias: Vec::new() };
+        let form = Form::Global {
+            mass: Sparse::default(),
+            jacobian_transposed: Sparse::default(),
+            force: Vec::new(),
+            bias: Vec::new(),
+        };
         VelocitySolver {
             problem: ContactProblem { laws: Vec::new(), form },
             workspace: Workspace::default(),
@@ -290,9 +293,11 @@ impl VelocitySolver {
         let GlobalForm { mass, jacobian_transposed, force, bias } = GlobalForm::of(&mut self.problem.form);
         let dofs = masses.mass.len() + self.compliant_masses.len();
         let all = masses.mass.iter().chain(&self.compliant_masses);
-        self.mass_entries.clear();
-        self.mass_entries.extend(all.enumerate().map(|(i, &m)| (i, i, m)));
-        mass.refill(dofs, dofs, &self.mass_entries);
+        if !mass.values().iter().eq(all.clone()) {
+            self.mass_entries.clear();
+            self.mass_entries.extend(all.enumerate().map(|(i, &m)| (i, i, m)));
+            mass.refill(dofs, dofs, &self.mass_entries);
+        }
         jacobian_transposed.refill(dofs, bias.len(), &self.jacobian_entries);
         force.clear();
         force.extend(masses.mass.iter().zip(v).map(|(m, v)| m * v));
