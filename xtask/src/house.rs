@@ -1,16 +1,15 @@
 //! The house: rooms without cycles, entered by their fronts, in files that a person can keep in mind.
 //!
-//! A room is a file or folder directly under the `src` of a crate. Rust itself keeps others out of the files
-//! behind a front, as long as the front declares them private; that, and what the compiler does not know, is
-//! checked here.
+//! A room is a file or folder directly under the `src` of a crate. The root of the crate (`lib.rs` or
+//! `main.rs`) is one more where rooms use what it defines. Rust itself keeps others out of the files behind a
+//! front, as long as the front declares them private; that, and what the compiler does not know, is checked
+//! here.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use crate::source::{files, read, relative};
+use crate::source::{files, function_name, read, relative, tokens};
 
-/// The libraries and the program; tests, benches and tasks may reach into any room.
-const CRATES: [&str; 5] = ["delassus-solve", "delassus", "delassus-scene", "delassus-files", "delassus-cli"];
 /// Lines of a source file, tests aside.
 const MAX_FILE_LINES: usize = 600;
 /// Lines of a function that has no reason beside it.
@@ -28,16 +27,27 @@ const REASON: &str = "// Long: ";
 pub fn check(root: &Path) -> Result<Vec<String>, String> {
     let mut problems = Vec::new();
     let mut rooms = 0;
+    let mut open = BTreeSet::new();
     let architecture = read(&root.join("ARCHITECTURE.md"))?;
-    for name in CRATES {
-        let src = format!("crates/{name}/src");
+    // The libraries and the program; tests, benches and tasks may reach into any room.
+    let crates = std::fs::read_dir(root.join("crates")).map_err(|error| format!("crates: {error}"))?;
+    let mut crates: Vec<_> = crates.flatten().map(|entry| relative(root, &entry.path())).collect();
+    crates.sort();
+    for src in crates.iter().map(|name| format!("{name}/src")) {
         let sources = sources(root, &src)?;
         let graph = imports(&sources);
         problems.extend(
             cycle(&graph).map(|path| format!("{src}: rooms import each other: {}", path.join(" → "))),
         );
-        for (path, text) in &sources {
-            problems.extend(public_files(root, &src, path, text));
+        for (path, text) in sources.iter().filter(|(path, _)| !is_root(path)) {
+            for module in public_modules(path, text) {
+                if root.join(&src).join(&module).is_dir() {
+                    open.insert(format!("{src}/{module}/"));
+                } else {
+                    problems
+                        .push(format!("{src}/{path}: the file {module}.rs can be entered past its front"));
+                }
+            }
         }
         for room in graph.keys().filter(|room| root.join(&src).join(room).is_dir()) {
             rooms += 1;
@@ -46,6 +56,7 @@ pub fn check(root: &Path) -> Result<Vec<String>, String> {
             }
         }
     }
+    problems.extend(open_folders(&architecture, &open));
     let mut doors = 0;
     let mut crowd: BTreeMap<String, usize> = BTreeMap::new();
     for folder in ["crates", "xtask", "bench", "fuzz"] {
@@ -54,10 +65,9 @@ pub fn check(root: &Path) -> Result<Vec<String>, String> {
             let place = relative(root, &path);
             let (parent, _) = place.rsplit_once('/').unwrap_or(("", &place));
             *crowd.entry(parent.to_string()).or_default() += 1;
-            // This file names what it looks for.
-            if place != "xtask/src/house.rs" {
-                doors += text.matches("pub(crate)").count();
-            }
+            let crate_visible = [&["pub", "(", "crate", ")"][..], &["pub", "(", "in", "crate", ")"]];
+            let words = tokens(&text);
+            doors += crate_visible.iter().map(|door| count(&words, door)).sum::<usize>();
             problems.extend(measures(&place, &text));
         }
     }
@@ -83,33 +93,161 @@ fn room_of(path: &str) -> &str {
     path.split('/').next().unwrap_or(path).trim_end_matches(".rs")
 }
 
-/// Which rooms each room imports, tests and comments aside.
+/// Whether a file is the root of its crate.
+fn is_root(path: &str) -> bool {
+    matches!(path, "lib.rs" | "main.rs")
+}
+
+/// Which rooms each room imports, tests and comments aside. What the root re-exports belongs to the room that
+/// it comes from; what the root defines, to the root.
 fn imports(sources: &[(String, String)]) -> BTreeMap<String, BTreeSet<String>> {
-    let all: BTreeSet<&str> = sources.iter().map(|(path, _)| room_of(path)).collect();
+    let rooms: BTreeSet<&str> = sources.iter().map(|(path, _)| room_of(path)).collect();
+    let mut exports: BTreeMap<String, String> = BTreeMap::new();
+    let roots = || sources.iter().filter(|(path, _)| is_root(path));
+    for path in roots().flat_map(|(_, text)| use_paths(&production(text), true)) {
+        let path: Vec<&str> = path.split("::").filter(|part| !matches!(*part, "crate" | "self")).collect();
+        if let [room, .., name] = path[..] {
+            let (_, name) = name.split_once(" as ").unwrap_or(("", name));
+            exports.insert(name.to_string(), room.to_string());
+        }
+    }
     let mut graph: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
-    for (path, text) in sources {
+    for (path, text) in sources.iter().filter(|(path, _)| !path.ends_with("/tests.rs")) {
         let room = room_of(path);
-        if room == "lib" || room == "main" || path.ends_with("/tests.rs") {
-            continue;
+        let words = production(text);
+        let mut names: Vec<String> = Vec::new();
+        if is_root(path) {
+            // In the root, a room is in scope by its name alone. Re-exports are no use of their own.
+            names.extend(use_paths(&words, false));
+            let calls = words.windows(2).filter(|pair| pair[1] == "::").map(|pair| pair[0].to_string());
+            let exported: BTreeSet<&String> = exports.values().collect();
+            names.extend(calls.filter(|name| !exported.contains(name)));
+            names.retain(|name| rooms.contains(name.split("::").next().unwrap_or(name)));
+        } else {
+            names.extend(crate_paths(path, &words));
         }
         let found = graph.entry(room.to_string()).or_default();
-        for line in production(text).filter(|line| !line.trim_start().starts_with("//")) {
-            for (at, _) in line.match_indices("crate::") {
-                let rest = &line[at + "crate::".len()..];
-                let other: String = rest.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect();
-                if other != room && all.contains(other.as_str()) {
-                    found.insert(other);
-                }
-            }
+        for name in names {
+            let name = name.split([':', ' ']).next().unwrap_or(&name);
+            let root = roots().map(|(path, _)| room_of(path)).next();
+            let target = match exports.get(name) {
+                _ if rooms.contains(name) => Some(name),
+                Some(room) => Some(room.as_str()).filter(|room| rooms.contains(room)),
+                None => root,
+            };
+            found.extend(target.filter(|target| *target != room).map(str::to_string));
         }
     }
     graph
 }
 
-/// The lines of a file before its unit tests; a module of tests in a file of its own ends nothing.
-fn production(text: &str) -> impl Iterator<Item = &str> {
-    let tests = text.find("#[cfg(test)]\nmod tests {").unwrap_or(text.len());
-    text[..tests].lines()
+/// The paths that a file takes from the root of its crate, written from there: those that begin with `crate`,
+/// and those that climb there by `super`. A group yields one path for each of its members.
+fn crate_paths(file: &str, words: &[&str]) -> Vec<String> {
+    let depth = file.split('/').filter(|part| *part != "mod.rs").count();
+    let mut found = Vec::new();
+    for (at, word) in words.iter().enumerate() {
+        if at > 0 && words[at - 1] == "::" || words.get(at + 1) != Some(&"::") {
+            continue;
+        }
+        let climbs = words[at..].chunks(2).take_while(|pair| *pair == ["super", "::"]).count();
+        if *word == "crate" {
+            expand(&mut &words[at + 2..], "", &mut found);
+        } else if climbs >= depth {
+            expand(&mut &words[at + 2 * climbs..], "", &mut found);
+        }
+    }
+    found
+}
+
+/// The paths of the `use` items of a file, public (re-exports) or private.
+fn use_paths(words: &[&str], public: bool) -> Vec<String> {
+    let mut found = Vec::new();
+    for at in (0..words.len()).filter(|&at| words[at] == "use") {
+        let exports = at > 0 && matches!(words[at - 1], "pub" | ")");
+        if exports == public {
+            expand(&mut &words[at + 1..], "", &mut found);
+        }
+    }
+    found
+}
+
+/// Reads a path or a tree of paths, and appends each of its paths after `prefix`, with its new name after
+/// ` as ` where it has one.
+fn expand(words: &mut &[&str], prefix: &str, found: &mut Vec<String>) {
+    let mut path = prefix.to_string();
+    while let Some((&word, rest)) = words.split_first() {
+        match word {
+            "{" if path.is_empty() || path.ends_with("::") => {
+                *words = rest;
+                while !matches!(words.first(), None | Some(&"}")) {
+                    expand(words, &path, found);
+                    if words.first() == Some(&",") {
+                        *words = &words[1..];
+                    }
+                }
+                *words = words.get(1..).unwrap_or_default();
+                return;
+            }
+            "as" if !path.ends_with(" as ") => {
+                path += " as ";
+                *words = rest;
+            }
+            "::" | "*" => {
+                path += word;
+                *words = rest;
+            }
+            _ if word.starts_with(|c: char| c.is_alphanumeric() || c == '_') => {
+                // Two words in a row are two paths, or code after the path.
+                if !(path.is_empty() || path.ends_with("::") || path.ends_with(' ')) {
+                    break;
+                }
+                path += word;
+                *words = rest;
+            }
+            _ => break,
+        }
+    }
+    if words.first().is_some_and(|word| !matches!(*word, "," | "}")) && path == prefix {
+        // Nothing that a path can begin with: pass over it, so that a group ends.
+        *words = &words[1..];
+    } else {
+        found.push(path);
+    }
+}
+
+/// How often a run of words stands in a text.
+fn count(words: &[&str], run: &[&str]) -> usize {
+    words.windows(run.len()).filter(|window| *window == run).count()
+}
+
+/// The words of a file without the items that only its tests see.
+fn production(text: &str) -> Vec<&str> {
+    const TEST: [&str; 7] = ["#", "[", "cfg", "(", "test", ")", "]"];
+    let words = tokens(text);
+    let mut kept = Vec::new();
+    let mut at = 0;
+    while at < words.len() {
+        if !words[at..].starts_with(&TEST) {
+            kept.push(words[at]);
+            at += 1;
+            continue;
+        }
+        // The item ends with its first block or semicolon outside of brackets, further attributes included.
+        let mut depth = 0;
+        for (index, word) in words.iter().enumerate().skip(at + TEST.len()) {
+            at = index + 1;
+            match *word {
+                "{" | "(" | "[" => depth += 1,
+                "}" | ")" | "]" => depth -= 1,
+                _ => {}
+            }
+            if depth == 0 && matches!(*word, "}" | ";") {
+                break;
+            }
+        }
+    }
+    kept
 }
 
 /// Rooms that lead from one back to itself.
@@ -144,14 +282,30 @@ fn cycle(graph: &BTreeMap<String, BTreeSet<String>>) -> Option<Vec<String>> {
     })
 }
 
-/// Files that a front opens to others past itself. A folder has a front of its own and may be open.
-fn public_files(root: &Path, src: &str, path: &str, text: &str) -> Vec<String> {
-    let Some(folder) = path.strip_suffix("/mod.rs") else { return vec![] };
-    let open = production(text).filter_map(|line| {
-        let (visibility, name) = line.strip_suffix(';')?.split_once("mod ")?;
-        (visibility.starts_with("pub") && !root.join(src).join(folder).join(name).is_dir()).then_some(name)
-    });
-    open.map(|name| format!("{src}/{path}: the file {name} can be entered past this front")).collect()
+/// The modules in other files that a file opens to others past itself, as paths without their ending.
+fn public_modules(path: &str, text: &str) -> Vec<String> {
+    let folder = path.strip_suffix("mod.rs").map_or(path.replace(".rs", "/"), str::to_string);
+    let words = production(text);
+    let declared = (1..words.len()).filter(|&at| words[at] == "mod" && words.get(at + 2) == Some(&";"));
+    let open = declared.filter(|&at| matches!(words[at - 1], "pub" | ")"));
+    open.map(|at| format!("{folder}{}", words[at + 1])).collect()
+}
+
+/// Folders inside a room that are open, or are said to be, against what ARCHITECTURE.md lists.
+fn open_folders(architecture: &str, open: &BTreeSet<String>) -> Vec<String> {
+    let named: BTreeSet<String> = architecture
+        .split('`')
+        .filter(|path| {
+            path.ends_with('/')
+                && path.split_once("/src/").is_some_and(|(_, in_src)| in_src.matches('/').count() > 1)
+        })
+        .map(str::to_string)
+        .collect();
+    let hidden =
+        open.difference(&named).map(|path| format!("ARCHITECTURE.md does not list the open folder {path}"));
+    let closed =
+        named.difference(open).map(|path| format!("ARCHITECTURE.md lists {path} as open, but it is not"));
+    hidden.chain(closed).collect()
 }
 
 /// Files, functions and lines that are too long.
@@ -172,7 +326,7 @@ fn measures(place: &str, text: &str) -> Vec<String> {
         if columns > MAX_COLUMNS && is_comment && !fenced && !comment.starts_with('|') {
             problems.push(format!("{place}:{}: a comment of {columns} columns", index + 1));
         }
-        if test || !is_function(line) {
+        if test || function_name(line).is_none() {
             continue;
         }
         let indent = &line[..line.len() - line.trim_start().len()];
@@ -191,16 +345,6 @@ fn measures(place: &str, text: &str) -> Vec<String> {
         }
     }
     problems
-}
-
-fn is_function(line: &str) -> bool {
-    let mut rest = line.trim_start();
-    while let Some(after) =
-        ["pub(crate) ", "pub(super) ", "pub ", "const "].iter().find_map(|prefix| rest.strip_prefix(prefix))
-    {
-        rest = after;
-    }
-    rest.starts_with("fn ")
 }
 
 #[cfg(test)]
@@ -232,6 +376,13 @@ mod tests {
         let long = format!("fn f() {{\n{body}}}\n");
         assert_eq!(measures("crates/a/src/b.rs", &long).len(), 1);
         assert!(measures("crates/a/tests/b.rs", &long).is_empty());
+        for visibility in ["pub", "pub(super)", "pub(in crate::a)", "pub const", "pub(crate) async"] {
+            assert_eq!(
+                measures("crates/a/src/b.rs", &format!("{visibility} {long}")).len(),
+                1,
+                "{visibility}"
+            );
+        }
         let reason = format!("/// Does it.\n{REASON}one list of cases reads best in one piece.\n{long}");
         assert!(measures("crates/a/src/b.rs", &reason).is_empty());
     }
@@ -245,11 +396,78 @@ mod tests {
     }
 
     #[test]
-    fn only_folders_may_be_open() {
-        let root = crate::root();
-        let open = |text| public_files(&root, "crates/delassus-solve/src", "analysis/mod.rs", text);
-        assert!(open("pub mod theorems;\nmod verify;\n").is_empty());
-        assert_eq!(open("pub mod verify;\n").len(), 1);
-        assert_eq!(open("pub(crate) mod verify;\n").len(), 1);
+    fn fronts_open_no_file() {
+        let open = |text| public_modules("a/mod.rs", text);
+        assert!(
+            open("mod b;\nuse x;\n// pub mod c;\n#[cfg(test)]\npub mod fixtures;\npub mod d { }").is_empty()
+        );
+        assert_eq!(open("pub mod b;"), ["a/b"]);
+        assert_eq!(open("pub(crate) mod b;"), ["a/b"]);
+        assert_eq!(open("#[allow(dead_code)] pub mod b; // a remark"), ["a/b"]);
+        assert_eq!(open("#[cfg(test)]\nmod tests { fn f() {} }\npub(in crate::a)\nmod b;"), ["a/b"]);
+        assert_eq!(public_modules("a/c.rs", "pub mod b;"), ["a/c/b"]);
+    }
+
+    #[test]
+    fn open_folders_are_listed() {
+        let open = BTreeSet::from(["crates/a/src/b/c/".to_string()]);
+        assert!(
+            open_folders("`crates/a/src/b/` and `crates/a/src/b/c/`, `crates/a/src/b/d.rs`", &open)
+                .is_empty()
+        );
+        assert_eq!(open_folders("`crates/a/src/b/`", &open).len(), 1);
+        assert_eq!(open_folders("`crates/a/src/b/c/` `crates/a/src/b/e/`", &open).len(), 1);
+    }
+
+    /// Whether room `a` imports room `b` by this text in the file.
+    fn a_imports_b(file: &str, text: &str) -> bool {
+        let root = "mod a;\npub mod b;\n#[cfg(test)] mod c;\npub use b::{deep::Item, Other as Renamed};\n";
+        let all = [source("lib.rs", root), source("b.rs", ""), source(file, text)];
+        imports(&all)["a"].contains("b")
+    }
+
+    #[test]
+    fn imports_are_found_however_they_are_written() {
+        for text in [
+            "use crate::{x::Y, b::Z};",
+            "use crate::{\n    x::{self, Y},\n    b,\n};",
+            "fn f() -> crate::b::Z { todo() }",
+            "macro_rules! m { () => { $crate::b::Z } }",
+            "use crate::Item;",
+            "use crate::{x, Renamed};",
+            "use crate::{x as y, Item as Z};",
+            "const K: u8 = crate::Item as u8;",
+            "#[cfg(test)]\nmod tests {\n    fn f() {}\n}\nuse crate::b::Z;",
+        ] {
+            assert!(a_imports_b("a/mod.rs", text), "{text}");
+            assert!(a_imports_b("a/inner.rs", text), "{text}");
+            assert!(a_imports_b("a.rs", text), "{text}");
+        }
+        for (file, text) in [
+            ("a/mod.rs", "use super::b::Z;"),
+            ("a.rs", "fn f() { super::{x, b}; super::b::g() }"),
+            ("a/inner.rs", "use super::super::b::Z;"),
+            ("a/inner/mod.rs", "use super::super::{x::Y, Item};"),
+        ] {
+            assert!(a_imports_b(file, text), "{file}: {text}");
+        }
+        for (file, text) in [
+            ("a/mod.rs", "// use crate::b::Z;\nuse crate::a::b::Z;\nuse x::b::Z;\nuse crate::Other;"),
+            ("a/mod.rs", "#[cfg(test)]\n#[allow(unused)]\nmod tests { use crate::b::Z; }"),
+            ("a/inner.rs", "use super::b::Z;"),
+            ("a/inner/deep.rs", "use super::super::b::Z;"),
+        ] {
+            assert!(!a_imports_b(file, text), "{file}: {text}");
+        }
+    }
+
+    #[test]
+    fn what_the_root_defines_is_a_room() {
+        let root = |text| [source("lib.rs", text), source("a.rs", "use crate::Thing;"), source("b.rs", "")];
+        assert_eq!(cycle(&imports(&root("mod a; mod b; pub struct Thing; fn f() { b::g() }"))), None);
+        let found = cycle(&imports(&root("mod a; mod b; pub struct Thing; fn f() { a::g() }"))).unwrap();
+        assert_eq!(found, ["a", "lib", "a"]);
+        assert!(cycle(&imports(&root("mod a; mod b; use a::X; pub struct Thing;"))).is_some());
+        assert_eq!(cycle(&imports(&root("mod a; mod b; pub use b::Thing; pub use a::X;"))), None);
     }
 }

@@ -15,7 +15,8 @@ use delassus_solve::linalg::Sparse;
 use delassus_solve::problem::{ContactProblem, Form, Law};
 use hdf5_pure::{Error, File, FileBuilder, FormatError};
 
-use crate::{FileError, Problem, Read, friction_laws, uniform_friction};
+use crate::error::FileError;
+use crate::problem::{Problem, Read, friction_laws, uniform_friction};
 
 /// Reads the bytes of a file; the path names the file in messages.
 pub fn parse(path: &Path, bytes: Vec<u8>) -> Result<Read, FileError> {

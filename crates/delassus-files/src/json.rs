@@ -21,7 +21,8 @@ use delassus_solve::linalg::{Matrix, Sparse};
 use delassus_solve::problem::{ContactProblem, Form, Law, Slip, row_offsets};
 use serde::{Deserialize, Serialize};
 
-use crate::{FileError, Problem};
+use crate::error::FileError;
+use crate::problem::Problem;
 
 type Entries = Vec<(usize, usize, f64)>;
 

@@ -14,8 +14,9 @@ use delassus_solve::lcp::{Lcp, Mlcp, ProblemError};
 use delassus_solve::linalg::{Matrix, Sparse};
 use delassus_solve::problem::{ContactProblem, Form};
 
+use crate::error::FileError;
 use crate::lexer::Lexer;
-use crate::{FileError, Problem, Read, friction_laws, uniform_friction};
+use crate::problem::{Problem, Read, friction_laws, uniform_friction};
 
 /// Complementarity problems are held dense; a file that claims more unknowns than this is refused.
 const MOST_UNKNOWNS: usize = 8192;
