@@ -3,7 +3,7 @@
 use delassus::formula::AnyFormula;
 use delassus::prelude::*;
 use delassus::stepping::StartVelocities;
-use delassus::stepping::{ControlError, Stepper};
+use delassus::stepping::{ContactEventKind, ControlError, Stepper};
 use delassus::world::WorldError;
 
 const G: f64 = 9.81;
@@ -284,6 +284,23 @@ fn frames_show_state_contacts_and_report() {
     assert_eq!((seen, report.steps), (20, 20));
     // A time that has passed makes no step.
     assert_eq!(sim.run_until(0.01, |_| unreachable!()).unwrap().steps, 0);
+}
+
+/// A ball falls 1 m without rebound and stays: it hits at √(2h/g), which a linear motion within the step meets
+/// to g dt²/8 over the speed, and sticks from then on.
+#[test]
+fn frames_show_events() {
+    let mut scene = Scene::default();
+    scene.add(Body::ground());
+    scene.add(Body::ball("ball", 1.0, 0.1).at(1.1 * DVec3::Z));
+    let mut sim = Simulation::new(scene, options(1e-3)).unwrap();
+    let mut events = vec![];
+    sim.run_until(0.6, |frame| events.extend_from_slice(frame.events)).unwrap();
+    let hits = (2.0 / G).sqrt();
+    let [hit, stick] = &events[..] else { panic!("{events:?}") };
+    assert!(matches!(hit.kind, ContactEventKind::Impact { .. }) && (hit.t - hits).abs() < 1e-6, "{hit:?}");
+    assert!(stick.kind == ContactEventKind::Stick && (stick.t - hits).abs() <= 1e-3, "{stick:?}");
+    assert_eq!(hit.contact, "ground|ball");
 }
 
 #[test]

@@ -5,7 +5,7 @@ use glam::DVec3;
 use super::{Changed, Simulation, SimulationError, StepForces, contact};
 use crate::formula::{clip, nearest};
 use crate::stepping::ControlError;
-use crate::world::{ActionKind, BodyId, BodyState, JointId, Pose};
+use crate::world::{ActionKind, BodyId, BodyState, JointId, Pose, World};
 
 /// A body by its name or its id: whatever takes one takes either.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,39 +65,43 @@ fn find<'a>(name: &str, all: impl Iterator<Item = &'a str> + Clone) -> Found {
     }
 }
 
+/// The id of a body.
+pub(super) fn body_id(world: &World, key: BodyKey<'_>) -> Result<BodyId, SimulationError> {
+    let bodies = &world.bodies;
+    match key {
+        BodyKey::Id(id) if id.index() < bodies.len() => Ok(id),
+        BodyKey::Id(id) => Err(ControlError::NoBody { body: id.index(), bodies: bodies.len() }.into()),
+        BodyKey::Name(name) => match find(name, bodies.iter().map(|body| body.name.as_str())) {
+            Found::One(place) => Ok(BodyId::new(place)),
+            Found::Many(found) => Err(SimulationError::Ambiguous { what: "bodies", name: clip(name), found }),
+            Found::None(suggestion) => Err(SimulationError::UnknownBody { name: clip(name), suggestion }),
+        },
+    }
+}
+
+/// The id of a joint.
+pub(super) fn joint_id(world: &World, key: JointKey<'_>) -> Result<JointId, SimulationError> {
+    let joints = &world.joints;
+    match key {
+        JointKey::Id(id) if id.index() < joints.len() => Ok(id),
+        JointKey::Id(id) => Err(ControlError::NoJoint { joint: id.index(), joints: joints.len() }.into()),
+        JointKey::Name(name) => match find(name, joints.iter().map(|joint| joint.name.as_str())) {
+            Found::One(place) => Ok(JointId::new(place)),
+            Found::Many(found) => Err(SimulationError::Ambiguous { what: "joints", name: clip(name), found }),
+            Found::None(suggestion) => Err(SimulationError::UnknownJoint { name: clip(name), suggestion }),
+        },
+    }
+}
+
 impl Simulation {
     /// The id of a body.
     pub fn body_id<'k>(&self, key: impl Into<BodyKey<'k>>) -> Result<BodyId, SimulationError> {
-        let bodies = &self.world().bodies;
-        match key.into() {
-            BodyKey::Id(id) if id.index() < bodies.len() => Ok(id),
-            BodyKey::Id(id) => Err(ControlError::NoBody { body: id.index(), bodies: bodies.len() }.into()),
-            BodyKey::Name(name) => match find(name, bodies.iter().map(|body| body.name.as_str())) {
-                Found::One(place) => Ok(BodyId::new(place)),
-                Found::Many(found) => {
-                    Err(SimulationError::Ambiguous { what: "bodies", name: clip(name), found })
-                }
-                Found::None(suggestion) => Err(SimulationError::UnknownBody { name: clip(name), suggestion }),
-            },
-        }
+        body_id(self.world(), key.into())
     }
 
     /// The id of a joint.
     pub fn joint_id<'k>(&self, key: impl Into<JointKey<'k>>) -> Result<JointId, SimulationError> {
-        let joints = &self.world().joints;
-        match key.into() {
-            JointKey::Id(id) if id.index() < joints.len() => Ok(id),
-            JointKey::Id(id) => Err(ControlError::NoJoint { joint: id.index(), joints: joints.len() }.into()),
-            JointKey::Name(name) => match find(name, joints.iter().map(|joint| joint.name.as_str())) {
-                Found::One(place) => Ok(JointId::new(place)),
-                Found::Many(found) => {
-                    Err(SimulationError::Ambiguous { what: "joints", name: clip(name), found })
-                }
-                Found::None(suggestion) => {
-                    Err(SimulationError::UnknownJoint { name: clip(name), suggestion })
-                }
-            },
-        }
+        joint_id(self.world(), key.into())
     }
 
     /// Sets the force on the centre of mass of a body, world axes, N. It stays until it is set again.

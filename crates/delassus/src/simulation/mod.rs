@@ -56,6 +56,8 @@ pub use contact::{ContactForce, Uniqueness};
 pub use error::SimulationError;
 pub use input::{BodyKey, JointKey};
 
+use std::convert::Infallible;
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use delassus_solve::problem::Status;
@@ -63,7 +65,8 @@ use glam::DVec3;
 
 use crate::stepping;
 use crate::stepping::{
-    StartReport, StepFailure, StepLength, StepOptions, StepReport, Stepper, no_time_left, prepare_start,
+    ContactEvent, ContactEvents, RunError, StartReport, StepFailure, StepLength, StepOptions, StepRecord,
+    StepReport, Stepper, no_time_left, prepare_start,
 };
 use crate::world::{BodyId, JointId, Pose, Scene, World, WorldState, energy, joint_coordinate};
 
@@ -79,8 +82,9 @@ pub struct Simulation {
     changed: Changed,
     /// Where positions or velocities were set since the last step: its forces.
     forces: Option<StepForces>,
-    /// Where the step that is being made began, in memory that is kept.
-    before: stepping::Snapshot,
+    /// Where the step that is being made began, in memory that is kept, and the length of steps by which its
+    /// time was counted.
+    before: (stepping::Snapshot, f64),
 }
 
 /// The mean forces of a step, read while the stepper still stands at its end.
@@ -181,28 +185,58 @@ pub struct Frame<'a> {
     pub state: &'a WorldState,
     /// The report of the step.
     pub report: &'a StepReport,
-    simulation: &'a Simulation,
+    /// Events of contacts in the step: impacts, contacts that open, slide or stick.
+    pub events: &'a [ContactEvent],
+    stepper: &'a Stepper,
 }
 
-impl Frame<'_> {
+impl<'a> Frame<'a> {
+    fn of(step: &StepRecord<'a>) -> Self {
+        let (stepper, state) = (step.stepper, step.stepper.state());
+        Frame { time: state.t, state, report: step.report, events: step.events, stepper }
+    }
+
     /// A body, by name or id.
     pub fn body<'k>(&self, key: impl Into<BodyKey<'k>>) -> Result<BodyView<'_>, SimulationError> {
-        self.simulation.body(key)
+        body_view(self.stepper, key.into())
     }
 
     /// The coordinate of a joint, by name or id.
     pub fn joint<'k>(&self, key: impl Into<JointKey<'k>>) -> Result<JointView<'_>, SimulationError> {
-        self.simulation.joint(key)
+        joint_view(self.stepper, key.into())
     }
 
     /// Contacts with their mean forces of the step; see [`Simulation::contacts`].
     pub fn contacts(&self) -> Vec<ContactForce> {
-        self.simulation.contacts()
+        contact::mean_forces(self.stepper)
     }
 
     /// Kinetic and potential energy together, J.
     pub fn energy(&self) -> f64 {
-        self.simulation.energy()
+        energy(self.stepper.world(), self.state)
+    }
+}
+
+fn body_view<'a>(stepper: &'a Stepper, key: BodyKey<'_>) -> Result<BodyView<'a>, SimulationError> {
+    let id = input::body_id(stepper.world(), key)?;
+    let (body, s) = (&stepper.world().bodies[id.index()], &stepper.state().bodies[id.index()]);
+    Ok(BodyView {
+        id,
+        name: &body.name,
+        pose: s.pose,
+        frame: s.pose.compose(&body.frame),
+        velocity: s.velocity,
+        angular_velocity: s.world_angular_velocity(),
+        load: body.force,
+    })
+}
+
+fn joint_view<'a>(stepper: &'a Stepper, key: JointKey<'_>) -> Result<JointView<'a>, SimulationError> {
+    let id = input::joint_id(stepper.world(), key)?;
+    let name = &stepper.world().joints[id.index()].name;
+    match joint_coordinate(stepper.world(), stepper.state(), id.index()) {
+        Some([position, velocity]) => Ok(JointView { id, name, position, velocity }),
+        None => Err(SimulationError::NoCoordinate { joint: name.clone() }),
     }
 }
 
@@ -252,16 +286,17 @@ impl Simulation {
         crate::world::check_world(&world, &state)?;
         let start = prepare_start(&world, &mut state)?;
         let stepper = Stepper::new(world, state, options)?;
-        let before = stepper.snapshot();
+        let before = (stepper.snapshot(), options.dt);
         let (report, changed, forces) = (None, Changed::Nothing, None);
         Ok(Simulation { stepper, dt: options.dt, start, report, changed, forces, before })
     }
 
     /// A simulation that goes on from a snapshot, with the same bits as the one that made it.
     pub fn from_snapshot(snapshot: &Snapshot) -> Result<Self, SimulationError> {
-        let Snapshot { world, stepper: before, options, dt, start, report, changed, forces } =
+        let Snapshot { world, stepper: saved, options, dt, start, report, changed, forces } =
             snapshot.clone();
-        let stepper = Stepper::resume(world, before.clone(), options)?;
+        let stepper = Stepper::resume(world, saved.clone(), options)?;
+        let before = (saved, options.dt);
         Ok(Simulation { stepper, dt, start, report, changed, forces, before })
     }
 
@@ -302,27 +337,12 @@ impl Simulation {
 
     /// A body as it is now, by name or id.
     pub fn body<'k>(&self, key: impl Into<BodyKey<'k>>) -> Result<BodyView<'_>, SimulationError> {
-        let id = self.body_id(key)?;
-        let (body, s) = (&self.world().bodies[id.index()], &self.state().bodies[id.index()]);
-        Ok(BodyView {
-            id,
-            name: &body.name,
-            pose: s.pose,
-            frame: s.pose.compose(&body.frame),
-            velocity: s.velocity,
-            angular_velocity: s.world_angular_velocity(),
-            load: body.force,
-        })
+        body_view(&self.stepper, key.into())
     }
 
     /// The coordinate of a joint as it is now, by name or id.
     pub fn joint<'k>(&self, key: impl Into<JointKey<'k>>) -> Result<JointView<'_>, SimulationError> {
-        let id = self.joint_id(key)?;
-        let name = &self.world().joints[id.index()].name;
-        match joint_coordinate(self.world(), self.state(), id.index()) {
-            Some([position, velocity]) => Ok(JointView { id, name, position, velocity }),
-            None => Err(SimulationError::NoCoordinate { joint: name.clone() }),
-        }
+        joint_view(&self.stepper, key.into())
     }
 
     /// Mean force and moment of a joint in the last step, by name or id. What is set after the step does not
@@ -380,7 +400,10 @@ impl Simulation {
     /// One step. That it was not solved to the tolerance is no error: the report says so. On an error no time
     /// has passed, and the state is the one from which the step began.
     pub fn step(&mut self) -> Result<StepReport, SimulationError> {
-        self.step_of(self.dt)
+        match self.advance(f64::INFINITY, |frame| ControlFlow::Break(frame.report.clone()))? {
+            ControlFlow::Break(report) => Ok(report),
+            ControlFlow::Continue(()) => unreachable!("there is always time left"),
+        }
     }
 
     /// Steps until a time, the last one shortened to end there, and shows each to a recorder. Returns what
@@ -395,16 +418,12 @@ impl Simulation {
             return Err(SimulationError::Number { what, value: end, range });
         }
         let mut total = RunReport::default();
-        loop {
-            let mut length = StepLength::Fixed(self.dt);
-            if no_time_left(self.time(), end, &length) {
-                return Ok(total);
-            }
-            let report = self.step_of(length.next(end - self.time()))?;
-            let time = self.time();
-            total.add(time, &report);
-            record(&Frame { time, state: self.state(), report: &report, simulation: self });
-        }
+        let ControlFlow::Continue(()) = self.advance(end, |frame| {
+            total.add(frame.time, frame.report);
+            record(frame);
+            ControlFlow::<Infallible>::Continue(())
+        })?;
+        Ok(total)
     }
 
     /// Goes on with steps of another length, s. The clock and the forces of the last step stay as they are.
@@ -437,29 +456,44 @@ impl Simulation {
         Ok(())
     }
 
-    fn step_of(&mut self, length: f64) -> Result<StepReport, SimulationError> {
+    /// Steps until a time or until the recorder breaks. A step that fails is rolled back.
+    fn advance<B>(
+        &mut self,
+        end: f64,
+        mut record: impl FnMut(&Frame<'_>) -> ControlFlow<B>,
+    ) -> Result<ControlFlow<B>, SimulationError> {
+        let mut length = StepLength::Fixed(self.dt);
+        if no_time_left(self.time(), end, &length) {
+            return Ok(ControlFlow::Continue(()));
+        }
         self.settle()?;
-        if length != self.stepper.options().dt {
-            self.stepper.set_dt(length)?;
-        }
-        let t = self.time();
-        self.stepper.snapshot_into(&mut self.before);
-        let made = self.stepper.step().map_err(|problem| SimulationError::Step { t, problem });
+        let mut contacts = ContactEvents::new(&self.stepper);
+        let Simulation { stepper, before, report, .. } = self;
+        let mut remember = |stepper: &Stepper| {
+            stepper.snapshot_into(&mut before.0);
+            before.1 = stepper.options().dt;
+        };
+        remember(stepper);
+        let run = stepping::run_until(stepper, end, &mut length, &mut contacts, |step| {
+            remember(step.stepper);
+            *report = Some(step.report.clone());
+            record(&Frame::of(step))
+        });
+        run.or_else(|error| Err(self.roll_back(error)?))
+    }
+
+    /// Goes back to where the step that failed began, and names what failed.
+    fn roll_back(&mut self, error: RunError) -> Result<SimulationError, SimulationError> {
         let diverged = self.state().bodies.iter().position(|s| !s.is_finite());
-        match (made, diverged) {
-            (Ok(report), None) => {
-                self.report = Some(report.clone());
-                Ok(report)
-            }
-            (made, diverged) => {
-                let body = diverged.map(|i| self.world().bodies[i].name.clone());
-                // A stepper of its own: what failed may have left numbers that are not finite anywhere.
-                let (world, options) = (self.stepper.world().clone(), *self.stepper.options());
-                self.stepper = Stepper::resume(world, self.before.clone(), options)?;
-                made?;
-                Err(SimulationError::Diverged { t, body: body.unwrap_or_default() })
-            }
-        }
+        let body = diverged.map(|i| self.world().bodies[i].name.clone()).unwrap_or_default();
+        // A stepper of its own: what failed may have left numbers that are not finite anywhere.
+        let (snapshot, dt) = self.before.clone();
+        let options = StepOptions { dt, ..*self.stepper.options() };
+        self.stepper = Stepper::resume(self.stepper.world().clone(), snapshot, options)?;
+        Ok(match error {
+            RunError::Step { t, source } => SimulationError::Step { t, problem: source },
+            RunError::NotFinite { t } => SimulationError::Diverged { t, body },
+        })
     }
 
     /// Makes what was set ready for a step. Positions that were set are prepared as those of a start are; on
