@@ -1,9 +1,13 @@
 //! Numbers and names on the command line that several commands read.
 
+use std::fmt;
+
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use delassus::stepping::{FrictionLaw, Scheme};
 use delassus_scene::Integrator;
+use delassus_solve::contact::Method;
 use delassus_solve::impact::ImpactLaw;
+use delassus_solve::lcp::Solver;
 
 /// A tolerance.
 pub fn tolerance(text: &str) -> Result<f64, String> {
@@ -55,12 +59,78 @@ pub fn impact_law() -> impl TypedValueParser<Value = ImpactLaw> {
     })
 }
 
+/// The methods of contact problems on the command line.
+pub fn method() -> impl TypedValueParser<Value = Method> {
+    parser(Method::ALL, method_help)
+}
+
+fn method_help(method: &Method) -> &'static str {
+    match method {
+        Method::Auto => "Several methods, as far as needed",
+        Method::GaussSeidel => "Block Gauss-Seidel, contact after contact",
+        Method::ProjectedGradient => "Projected gradients with Nesterov's acceleration",
+        Method::Spectral => "Projected gradients with spectral step lengths",
+        Method::Admm => "Alternating directions",
+        Method::Newton => "Newton's method on the equations of the modes",
+        Method::InteriorPoint => "The interior point method",
+    }
+}
+
+/// A solver by its name: `auto` is one for contact problems and for complementarity problems, any other name
+/// for one of the two.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SolverName {
+    /// The name.
+    pub name: &'static str,
+    /// For contact problems.
+    pub contact: Option<Method>,
+    /// For linear and mixed linear complementarity problems.
+    pub complementarity: Option<Solver>,
+}
+
+impl SolverName {
+    /// All names, those of contact problems first.
+    pub fn all() -> Vec<SolverName> {
+        let methods = Method::ALL.map(|(name, _)| name);
+        let solvers = Solver::ALL.map(|(name, _)| name).into_iter().filter(|name| !methods.contains(name));
+        let of = |name: &'static str| SolverName {
+            name,
+            contact: name.parse().ok(),
+            complementarity: name.parse().ok(),
+        };
+        methods.into_iter().chain(solvers).map(of).collect()
+    }
+}
+
+impl fmt::Display for SolverName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name)
+    }
+}
+
+/// The solvers of all problem files on the command line.
+pub fn solver() -> impl TypedValueParser<Value = SolverName> {
+    parser(SolverName::all().into_iter().map(|solver| (solver.name, solver)), |solver| {
+        match (&solver.contact, &solver.complementarity) {
+            (Some(_), Some(_)) => "Several methods, as far as needed; for all problems",
+            (Some(method), None) => method_help(method),
+            (None, Some(Solver::Lemke)) => "Lemke's method, for an LCP or mixed LCP",
+            (None, Some(Solver::PrincipalPivoting)) => "Principal pivoting, for an LCP or mixed LCP",
+            (None, Some(Solver::NewtonMin)) => "Newton's method on min(z, w), for an LCP or mixed LCP",
+            (None, Some(Solver::Enumerate)) => "All index sets, for an LCP or mixed LCP",
+            (None, Some(Solver::Auto) | None) => "",
+        }
+    })
+}
+
 /// Reads a value by its name; each has a line of help.
-fn parser<T: Clone + Send + Sync + 'static, const N: usize>(
-    all: [(&'static str, T); N],
+fn parser<T: Clone + Send + Sync + 'static>(
+    all: impl IntoIterator<Item = (&'static str, T)>,
     help: impl Fn(&T) -> &'static str,
 ) -> impl TypedValueParser<Value = T> {
-    let names = all.each_ref().map(|(name, value)| PossibleValue::new(*name).help(help(value)));
+    let all: Vec<(&'static str, T)> = all.into_iter().collect();
+    let names: Vec<PossibleValue> =
+        all.iter().map(|(name, value)| PossibleValue::new(*name).help(help(value))).collect();
     PossibleValuesParser::new(names).try_map(move |name: String| {
         let found = all.iter().find(|(n, _)| *n == name).map(|(_, value)| value.clone());
         found.ok_or_else(|| format!("unknown name \"{name}\""))

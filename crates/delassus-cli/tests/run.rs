@@ -307,7 +307,7 @@ fn nonsense_is_refused_before_the_first_step() {
         (vec!["--t-end", "-1"], "end not before 0 s"),
         (vec!["--t-end", "1e9"], "1.000e12 steps"),
         (vec!["--integrator", "event-driven", "--dt", "1e-3"], "belongs to time stepping"),
-        (vec!["--solver", "magic"], "unknown solver \"magic\""),
+        (vec!["--solver", "magic"], "invalid value 'magic' for '--solver <SOLVER>'"),
         (vec!["--tolerance", "-1"], "not below 0"),
         (vec!["--every", "0"], "--every"),
         (vec!["--forces-at", "0.1,7"], "times from 0 to 0.4 s, found 7"),

@@ -18,7 +18,7 @@ use std::path::Path;
 
 use delassus_solve::lcp::{Lcp, Mlcp, ProblemError};
 use delassus_solve::linalg::{Matrix, Sparse};
-use delassus_solve::problem::{ContactProblem, Form, Law, Slip, row_offsets};
+use delassus_solve::problem::{ContactProblem, Form, Law, row_offsets};
 use serde::{Deserialize, Serialize};
 
 use crate::error::FileError;
@@ -47,7 +47,7 @@ struct JsonProblem {
     #[serde(skip_serializing_if = "Option::is_none")]
     free: Option<Vec<bool>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    laws: Option<Vec<JsonLaw>>,
+    laws: Option<Vec<Law>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     delassus: Option<Entries>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -90,89 +90,6 @@ fn keys_of(kind: JsonKind) -> &'static [&'static str] {
         JsonKind::Mlcp => &["matrix", "vector", "free"],
         JsonKind::Local => &["laws", "delassus", "free_velocity"],
         JsonKind::Global => &["laws", "mass", "jacobian_transposed", "force", "bias"],
-    }
-}
-
-#[derive(Clone, Copy, Serialize, Deserialize)]
-#[serde(untagged)]
-enum JsonSlip {
-    Plane([f64; 1]),
-    Space([f64; 2]),
-}
-
-#[derive(Serialize, Deserialize)]
-#[serde(tag = "law", rename_all = "kebab-case", deny_unknown_fields)]
-enum JsonLaw {
-    Bilateral {},
-    Unilateral {},
-    CoulombPlane { mu: f64 },
-    Coulomb { mu: f64 },
-    CoulombEllipse { mu: [f64; 2] },
-    Rolling { mu: f64, rolling: f64 },
-    Cone { mu: f64 },
-    ConePlane { mu: f64 },
-    ConeRolling { mu: f64, rolling: f64 },
-    Sliding { mu: f64, slip: JsonSlip },
-    BilateralSliding { mu: f64, slip: JsonSlip },
-    BilateralCoulombPlane { mu: f64 },
-    BilateralCoulomb { mu: f64 },
-}
-
-impl From<JsonSlip> for Slip {
-    fn from(slip: JsonSlip) -> Slip {
-        match slip {
-            JsonSlip::Plane([e]) => Slip::Plane(e),
-            JsonSlip::Space(e) => Slip::Space(e),
-        }
-    }
-}
-
-impl From<Slip> for JsonSlip {
-    fn from(slip: Slip) -> JsonSlip {
-        match slip {
-            Slip::Plane(e) => JsonSlip::Plane([e]),
-            Slip::Space(e) => JsonSlip::Space(e),
-        }
-    }
-}
-
-impl From<JsonLaw> for Law {
-    fn from(law: JsonLaw) -> Law {
-        match law {
-            JsonLaw::Bilateral {} => Law::Bilateral,
-            JsonLaw::Unilateral {} => Law::Unilateral,
-            JsonLaw::CoulombPlane { mu } => Law::CoulombPlane { mu },
-            JsonLaw::Coulomb { mu } => Law::Coulomb { mu },
-            JsonLaw::CoulombEllipse { mu } => Law::CoulombEllipse { mu },
-            JsonLaw::Rolling { mu, rolling } => Law::Rolling { mu, rolling },
-            JsonLaw::Cone { mu } => Law::Cone { mu },
-            JsonLaw::ConePlane { mu } => Law::ConePlane { mu },
-            JsonLaw::ConeRolling { mu, rolling } => Law::ConeRolling { mu, rolling },
-            JsonLaw::Sliding { mu, slip } => Law::Sliding { mu, slip: slip.into() },
-            JsonLaw::BilateralSliding { mu, slip } => Law::BilateralSliding { mu, slip: slip.into() },
-            JsonLaw::BilateralCoulombPlane { mu } => Law::BilateralCoulombPlane { mu },
-            JsonLaw::BilateralCoulomb { mu } => Law::BilateralCoulomb { mu },
-        }
-    }
-}
-
-impl From<Law> for JsonLaw {
-    fn from(law: Law) -> JsonLaw {
-        match law {
-            Law::Bilateral => JsonLaw::Bilateral {},
-            Law::Unilateral => JsonLaw::Unilateral {},
-            Law::CoulombPlane { mu } => JsonLaw::CoulombPlane { mu },
-            Law::Coulomb { mu } => JsonLaw::Coulomb { mu },
-            Law::CoulombEllipse { mu } => JsonLaw::CoulombEllipse { mu },
-            Law::Rolling { mu, rolling } => JsonLaw::Rolling { mu, rolling },
-            Law::Cone { mu } => JsonLaw::Cone { mu },
-            Law::ConePlane { mu } => JsonLaw::ConePlane { mu },
-            Law::ConeRolling { mu, rolling } => JsonLaw::ConeRolling { mu, rolling },
-            Law::Sliding { mu, slip } => JsonLaw::Sliding { mu, slip: slip.into() },
-            Law::BilateralSliding { mu, slip } => JsonLaw::BilateralSliding { mu, slip: slip.into() },
-            Law::BilateralCoulombPlane { mu } => JsonLaw::BilateralCoulombPlane { mu },
-            Law::BilateralCoulomb { mu } => JsonLaw::BilateralCoulomb { mu },
-        }
     }
 }
 
@@ -220,7 +137,7 @@ pub fn parse(path: &Path, text: &str) -> Result<Problem, FileError> {
     let JsonProblem { mass, jacobian_transposed, force, bias, .. } = json;
     // What a kind does not have is empty, and what it has is there.
     let (matrix, vector) = (square(matrix.unwrap_or_default())?, vector.unwrap_or_default());
-    let laws: Vec<Law> = laws.unwrap_or_default().into_iter().map(Law::from).collect();
+    let laws = laws.unwrap_or_default();
     let m = row_offsets(&laws)[laws.len()];
     match kind {
         JsonKind::Lcp => Lcp::new(matrix, vector).map(Problem::Lcp).map_err(wrong),
@@ -244,7 +161,6 @@ pub fn parse(path: &Path, text: &str) -> Result<Problem, FileError> {
 
 /// The text of a `.json` problem.
 pub fn format(path: &Path, problem: &Problem) -> Result<String, FileError> {
-    let laws_of = |laws: &[Law]| Some(laws.iter().map(|l| JsonLaw::from(*l)).collect());
     let empty = JsonProblem::default();
     let json = match problem {
         Problem::Lcp(p) => JsonProblem {
@@ -263,14 +179,14 @@ pub fn format(path: &Path, problem: &Problem) -> Result<String, FileError> {
         Problem::Friction(p) => match &p.form {
             Form::Local { delassus, free_velocity } => JsonProblem {
                 kind: Some(JsonKind::Local),
-                laws: laws_of(&p.laws),
+                laws: Some(p.laws.clone()),
                 delassus: Some(delassus.triplets().collect()),
                 free_velocity: Some(free_velocity.clone()),
                 ..empty
             },
             Form::Global { mass, jacobian_transposed, force, bias } => JsonProblem {
                 kind: Some(JsonKind::Global),
-                laws: laws_of(&p.laws),
+                laws: Some(p.laws.clone()),
                 mass: Some(mass.triplets().collect()),
                 jacobian_transposed: Some(jacobian_transposed.triplets().collect()),
                 force: Some(force.clone()),

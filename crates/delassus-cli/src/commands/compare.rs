@@ -10,14 +10,13 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use delassus_files::{Problem, read};
-use delassus_solve::contact::{ContactOptions, Method};
-use delassus_solve::lcp::Solver;
+use delassus_solve::contact::ContactOptions;
 use delassus_solve::problem::Status;
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::{Value, json};
 
 use super::solve::{Found, solve_problem};
-use crate::arguments::tolerance;
+use crate::arguments::{SolverName, solver, tolerance};
 use crate::picture::{profile_picture, profile_steps, write_picture};
 use crate::style::{Style, print};
 
@@ -40,8 +39,8 @@ pub struct CompareArgs {
     #[arg(long, value_name = "SECONDS", default_value_t = 10.0, value_parser = tolerance)]
     pub cap: f64,
     /// Only these solvers, with commas between them
-    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
-    pub solvers: Vec<String>,
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = solver())]
+    pub solvers: Vec<SolverName>,
     /// Print one JSON document
     #[arg(long)]
     pub json: bool,
@@ -60,7 +59,7 @@ const SHORT: f64 = 0.05;
 /// Problems that the same solvers are made for.
 struct Group {
     title: &'static str,
-    solvers: Vec<&'static str>,
+    solvers: Vec<SolverName>,
     rows: Vec<Row>,
 }
 
@@ -97,7 +96,7 @@ fn compare(args: &CompareArgs) -> Result<bool, String> {
     }
     for group in &mut groups {
         for row in &mut group.rows {
-            for solver in &group.solvers {
+            for &solver in &group.solvers {
                 progress.set_message(format!("{}: {solver}", row.name));
                 let found = measure(&row.problem, solver, args.tolerance, args.cap)
                     .map_err(|e| format!("{}: {e}", row.path.display()))?;
@@ -124,7 +123,7 @@ fn compare(args: &CompareArgs) -> Result<bool, String> {
 }
 
 /// One solver on one problem.
-fn measure(problem: &Problem, solver: &str, tolerance: f64, cap: f64) -> Result<Found, String> {
+fn measure(problem: &Problem, solver: SolverName, tolerance: f64, cap: f64) -> Result<Found, String> {
     let attempt = |most: usize| {
         let options = ContactOptions { tolerance, max_iterations: most, ..Default::default() };
         solve_problem(problem, solver, &options)
@@ -150,31 +149,22 @@ fn measure(problem: &Problem, solver: &str, tolerance: f64, cap: f64) -> Result<
 
 /// All problems are read before the first is solved: bad input shows at once.
 fn read_groups(args: &CompareArgs) -> Result<Vec<Group>, String> {
-    let contact = Method::ALL.map(|(name, _)| name);
-    let complementarity = Solver::ALL.map(|(name, _)| name);
-    for name in &args.solvers {
-        if !contact.iter().chain(&complementarity).any(|known| known == name) {
-            return Err(format!(
-                "unknown solver \"{name}\", expected one of {} for contacts, {} for an LCP or mixed LCP",
-                contact.join(", "),
-                complementarity.join(", ")
-            ));
-        }
-    }
-    let chosen = |all: &[&'static str]| -> Vec<&'static str> {
-        let wanted = |name: &&str| args.solvers.is_empty() || args.solvers.iter().any(|s| s == name);
-        all.iter().copied().filter(wanted).collect()
+    let chosen = |fits: fn(&SolverName) -> bool| -> Vec<SolverName> {
+        let wanted = |s: &SolverName| args.solvers.is_empty() || args.solvers.contains(s);
+        SolverName::all().into_iter().filter(|s| fits(s) && wanted(s)).collect()
     };
+    let contact = chosen(|s| s.contact.is_some());
+    let complementarity = chosen(|s| s.complementarity.is_some());
     let mut groups = [
-        Group { title: "contact problems", solvers: chosen(&contact), rows: vec![] },
-        Group { title: "complementarity problems", solvers: chosen(&complementarity), rows: vec![] },
+        Group { title: "contact problems", solvers: contact, rows: vec![] },
+        Group { title: "complementarity problems", solvers: complementarity, rows: vec![] },
     ];
     for given in &args.problems {
         for (name, path) in files(given)? {
             let problem = read(&path).map_err(|e| e.to_string())?;
             let group = &mut groups[usize::from(!matches!(problem, Problem::Friction(_)))];
             if group.solvers.is_empty() {
-                let (what, names) = (problem.kind(), args.solvers.join(", "));
+                let (what, names) = (problem.kind(), names(&args.solvers).join(", "));
                 return Err(format!(
                     "{}: a problem of kind {what}, and no solver for it among {names}",
                     path.display()
@@ -225,10 +215,14 @@ fn times(group: &Group) -> Vec<Vec<Option<f64>>> {
     group.rows.iter().map(|row| row.found.iter().map(time).collect()).collect()
 }
 
+fn names(solvers: &[SolverName]) -> Vec<&'static str> {
+    solvers.iter().map(|solver| solver.name).collect()
+}
+
 fn draw(groups: &[Group], tolerance: f64, path: &Path) -> Result<(), String> {
     let mut pictures = groups.iter().map(|group| {
         let title = format!("{} {} to {tolerance:.0e}", group.rows.len(), group.title);
-        profile_picture(&title, &group.solvers, &profile_steps(&times(group)))
+        profile_picture(&title, &names(&group.solvers), &profile_steps(&times(group)))
     });
     let Some(mut picture) = pictures.next() else { return Ok(()) };
     pictures.for_each(|below| picture.append(below));
@@ -249,7 +243,7 @@ fn table(groups: &[Group], tolerance: f64, style: Style) -> String {
     let mut out = String::new();
     for group in groups {
         let widest = group.rows.iter().map(|row| row.name.chars().count()).max().unwrap_or(0).max(8);
-        let widths: Vec<usize> = group.solvers.iter().map(|s| s.len().max(11) + 2).collect();
+        let widths: Vec<usize> = group.solvers.iter().map(|s| s.name.len().max(11) + 2).collect();
         let mut head = format!("{:widest$}  {:>8}", "problem", "contacts");
         for (solver, width) in group.solvers.iter().zip(&widths) {
             let _ = write!(head, "{solver:>width$}");
@@ -327,7 +321,7 @@ fn document(groups: &[Group], args: &CompareArgs) -> Value {
                 .iter()
                 .zip(&row.found)
                 .map(|(solver, f)| {
-                    json!({ "solver": solver, "status": f.status, "iterations": f.iterations,
+                    json!({ "solver": solver.name, "status": f.status, "iterations": f.iterations,
                             "seconds": f.seconds, "residual": f.residual })
                 })
                 .collect();

@@ -3,30 +3,27 @@
 use std::fmt::Write as _;
 use std::io::Write as _;
 use std::path::PathBuf;
-use std::str::FromStr;
 use std::time::{Duration, Instant};
 
 use clap::Args;
 use delassus::stepping::FrictionLaw;
 use delassus_files::{Problem, read};
 use delassus_solve::contact;
-use delassus_solve::contact::{ContactOptions, Method, Solution};
+use delassus_solve::contact::{ContactOptions, Solution};
 use delassus_solve::lcp::{LcpSolution, Solver, solve_lcp, solve_mlcp};
 use delassus_solve::problem::{ContactProblem, Law, ResidualCheck, Status};
 use serde_json::json;
 
-use crate::arguments::{friction_law, tolerance};
+use crate::arguments::{SolverName, friction_law, solver, tolerance};
 
 /// Arguments of `solve`.
 #[derive(Args)]
 pub struct SolveArgs {
     /// Problem file: Siconos .dat, FCLib .hdf5 or own .json
     pub problem: PathBuf,
-    /// auto, gauss-seidel, projected-gradient, spectral, admm, newton or interior-point for contacts; auto,
-    /// lemke, principal-pivoting, newton-min or enumerate for an LCP or mixed LCP
-    // Read as a `Method` or a `Solver` once the file shows which kind of problem it has: `auto` is both.
-    #[arg(long, default_value = "auto")]
-    pub solver: String,
+    /// Method, for the kind of problem in the file
+    #[arg(long, value_parser = solver(), default_value = "auto")]
+    pub solver: SolverName,
     /// Coulomb's law as it is (ncp), or its associated relaxation, which lifts off while sliding (ccp)
     #[arg(long, value_parser = friction_law(), default_value = "ncp")]
     pub law: FrictionLaw,
@@ -70,24 +67,28 @@ pub struct Found {
     pub seconds: f64,
 }
 
-/// The solver of a name that fits the kind of problem.
-fn named<S: FromStr>(name: &str, all: &[(&str, S)]) -> Result<S, String> {
-    name.parse().map_err(|_| {
-        let names: Vec<&str> = all.iter().map(|(n, _)| *n).collect();
-        format!("unknown solver \"{name}\" for this kind of problem, expected one of {}", names.join(", "))
-    })
+/// The message where a solver is not for this kind of problem.
+fn other_kind(solver: SolverName, fits: impl Fn(&SolverName) -> bool) -> String {
+    let names: Vec<&str> = SolverName::all().iter().filter(|s| fits(s)).map(|s| s.name).collect();
+    let (name, names) = (solver.name, names.join(", "));
+    format!("\"{name}\" does not solve this kind of problem, expected one of {names}")
 }
 
-/// Solves by the method of a name, and measures the time of the solve alone. Limits are those of contact
+/// Solves by a named method, and measures the time of the solve alone. Limits are those of contact
 /// problems; the methods of complementarity problems end by themselves.
-pub fn solve_problem(problem: &Problem, solver: &str, options: &ContactOptions) -> Result<Found, String> {
+pub fn solve_problem(
+    problem: &Problem,
+    solver: SolverName,
+    options: &ContactOptions,
+) -> Result<Found, String> {
     let tolerance = options.tolerance;
     let p = match problem {
         Problem::Friction(p) => p,
         Problem::Lcp(p) => return complementarity(solver, |solver| solve_lcp(p, solver, tolerance)),
         Problem::Mlcp(p) => return complementarity(solver, |solver| solve_mlcp(p, solver, tolerance)),
     };
-    let options = ContactOptions { method: named(solver, &Method::ALL)?, ..*options };
+    let method = solver.contact.ok_or_else(|| other_kind(solver, |s| s.contact.is_some()))?;
+    let options = ContactOptions { method, ..*options };
     let start = Instant::now();
     let found = contact::solve(p, &options, None).map_err(|e| e.to_string())?;
     let seconds = start.elapsed().as_secs_f64();
@@ -101,8 +102,8 @@ pub fn solve_problem(problem: &Problem, solver: &str, options: &ContactOptions) 
     Ok(Found { unknowns, status, iterations, residual, other_law, seconds })
 }
 
-fn complementarity(solver: &str, solve: impl FnOnce(Solver) -> LcpSolution) -> Result<Found, String> {
-    let solver = named(solver, &Solver::ALL)?;
+fn complementarity(name: SolverName, solve: impl FnOnce(Solver) -> LcpSolution) -> Result<Found, String> {
+    let solver = name.complementarity.ok_or_else(|| other_kind(name, |s| s.complementarity.is_some()))?;
     let start = Instant::now();
     let found = solve(solver);
     let seconds = start.elapsed().as_secs_f64();
@@ -163,7 +164,7 @@ pub fn run(args: &SolveArgs) -> u8 {
         minimum_norm: args.minimum_norm,
         ..Default::default()
     };
-    let solution = match solve_problem(&problem, &args.solver, &options) {
+    let solution = match solve_problem(&problem, args.solver, &options) {
         Ok(found) => found,
         Err(e) => {
             eprintln!("error: {}: {e}", args.problem.display());
@@ -175,7 +176,7 @@ pub fn run(args: &SolveArgs) -> u8 {
     let first = solution.seconds;
     let mut seconds = first;
     for _ in 0..if first < SHORT_SOLVE { REPETITIONS } else { 0 } {
-        if let Ok(again) = solve_problem(&problem, &args.solver, &options) {
+        if let Ok(again) = solve_problem(&problem, args.solver, &options) {
             seconds = seconds.min(again.seconds);
         }
     }
@@ -196,7 +197,7 @@ pub fn run(args: &SolveArgs) -> u8 {
             "kind": kind,
             "contacts": contacts,
             "unknowns": solution.unknowns.len(),
-            "solver": args.solver,
+            "solver": args.solver.name,
             "status": solution.status,
             "iterations": solution.iterations,
             "seconds": seconds,
@@ -213,7 +214,7 @@ pub fn run(args: &SolveArgs) -> u8 {
             Status::Interrupted => "not solved: the time was over",
             Status::Stalled => "not solved, and not shown to have no solution",
         };
-        let (n, solver) = (solution.unknowns.len(), &args.solver);
+        let (n, solver) = (solution.unknowns.len(), args.solver.name);
         format!(
             "{kind} with {n} unknowns: {what}\nresidual {:.3e}, {} iterations of {solver}, {seconds:.3e} s\n",
             solution.residual, solution.iterations
@@ -238,7 +239,7 @@ mod tests {
             std::fs::write(&file, text).unwrap();
             SolveArgs {
                 problem: file,
-                solver: "auto".into(),
+                solver: SolverName::all()[0],
                 law: FrictionLaw::Ncp,
                 tolerance: 1e-8,
                 time_limit: None,

@@ -5,9 +5,10 @@ use std::path::PathBuf;
 use clap::Args;
 use delassus::stepping::{FrictionLaw, Scheme};
 use delassus_scene::Integrator;
+use delassus_solve::contact::Method;
 use delassus_solve::impact::ImpactLaw;
 
-use crate::arguments::{friction_law, impact_law, integrator, scheme, seconds, tolerance};
+use crate::arguments::{friction_law, impact_law, integrator, method, scheme, seconds, tolerance};
 use crate::scene;
 
 /// What to do where several accelerations satisfy the laws.
@@ -49,10 +50,9 @@ pub struct RunArgs {
     /// Residual below which a step counts as solved [default: of the file, else 1e-10]
     #[arg(long, value_parser = tolerance, allow_hyphen_values = true)]
     pub tolerance: Option<f64>,
-    /// auto, gauss-seidel, projected-gradient, spectral, admm, newton or interior-point [default: of the
-    /// file, else auto]
-    #[arg(long)]
-    pub solver: Option<String>,
+    /// Method of the contact problems [default: of the file, else auto]
+    #[arg(long, value_parser = method())]
+    pub solver: Option<Method>,
     /// Start every solve from zero, not from the impulses of the step before
     #[arg(long)]
     pub no_warm_start: bool,

@@ -3,7 +3,6 @@
 use std::path::PathBuf;
 
 use delassus::stepping::{MOST_HALVINGS, Scheme, StepControl, StepImpactLaw, StepOptions};
-use delassus_solve::contact::Method;
 
 use super::arguments::RunArgs;
 use crate::scene::WorldScene;
@@ -80,13 +79,6 @@ impl Settings {
                     .into(),
             );
         }
-        let method = match &args.solver {
-            None => file.solver.unwrap_or(defaults.method),
-            Some(name) => name.parse().map_err(|_| {
-                let names: Vec<&str> = Method::ALL.iter().map(|(n, _)| *n).collect();
-                format!("error: --solver: unknown solver \"{name}\", expected one of {}\n", names.join(", "))
-            })?,
-        };
         if let Some(x) = args.checkpoint_every
             && !(x.is_finite() && x > 0.0)
         {
@@ -105,7 +97,7 @@ impl Settings {
                 impact_law,
                 scheme: args.scheme,
                 tolerance: args.tolerance.or(file.tolerance).unwrap_or(defaults.tolerance),
-                method,
+                method: args.solver.or(file.solver).unwrap_or(defaults.method),
                 warm_start: !args.no_warm_start,
                 minimum_norm: args.minimum_norm,
                 ..defaults

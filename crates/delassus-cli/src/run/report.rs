@@ -1,10 +1,11 @@
 //! The report of a run, as JSON or in words.
 
+use delassus::events::EventKind;
 use delassus::world::{Body, BodyState, World, WorldState};
 use serde_json::{Map, Value, json};
 
 use super::simulate::{Ending, ForcesAt, Run};
-use super::totals::{AdaptiveTotals, EventKind, Totals};
+use super::totals::{AdaptiveTotals, Totals};
 use crate::style::{Style, number};
 use crate::words::count;
 
@@ -74,9 +75,10 @@ fn forces(at: &ForcesAt) -> Value {
     let bound = |x: f64| x.is_finite().then_some(x);
     let contacts: Map<String, Value> = (at.contacts.iter())
         .map(|c| {
-            let range = c.range.map(|range| range.map(bound));
+            let range = c.interval().map(|range| range.map(bound));
+            let [point, friction] = [c.point, c.friction].map(|x| x.to_array());
             let entry =
-                json!({ "point": c.point, "normal": c.normal, "friction": c.friction, "interval": range });
+                json!({ "point": point, "normal": c.normal_force, "friction": friction, "interval": range });
             (c.name.clone(), entry)
         })
         .collect();
@@ -203,9 +205,9 @@ fn forces_in_words(at: &ForcesAt, style: Style) -> String {
     };
     let mut out = format!("  {} ({unique})\n", style.bold(&format!("forces at {} s", number(at.t))));
     for c in &at.contacts {
-        let friction = c.friction.iter().map(|x| x * x).sum::<f64>().sqrt();
-        out += &format!("    {}: normal {} N, friction {} N", c.name, number(c.normal), number(friction));
-        if let Some([low, high]) = c.range.filter(|_| at.unique == Some(false)) {
+        let [normal, friction] = [c.normal_force, c.friction.length()].map(number);
+        out += &format!("    {}: normal {normal} N, friction {friction} N", c.name);
+        if let Some([low, high]) = c.interval().filter(|_| at.unique == Some(false)) {
             out += &format!(", normal from {} to {} N", number(low), number(high));
         }
         out.push('\n');

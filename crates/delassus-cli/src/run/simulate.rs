@@ -6,8 +6,9 @@ use std::ops::ControlFlow;
 use std::path::Path;
 use std::time::Instant;
 
+use delassus::simulation::ContactForce;
 use delassus::stepping::{
-    ContactEvents, Forces, StepControl, StepLength, StepRecord, StepReport, Stepper, no_time_left, run_until,
+    ContactEvents, StepControl, StepLength, StepRecord, StepReport, Stepper, no_time_left, run_until,
     time_slack,
 };
 use delassus::world::{World, WorldState, energy};
@@ -34,20 +35,6 @@ pub enum Ending {
     Interrupted,
     /// By a step that cannot be made, or a file that cannot be written.
     Failed(String),
-}
-
-/// A contact and its forces at a moment.
-pub struct ContactForce {
-    /// Its name.
-    pub name: String,
-    /// Where, world axes.
-    pub point: [f64; 3],
-    /// Normal force, N.
-    pub normal: f64,
-    /// Friction on the second body, world axes, N.
-    pub friction: [f64; 3],
-    /// Least and largest normal force for the same motion; `None` where it is not known.
-    pub range: Option<[f64; 2]>,
 }
 
 /// Forces at a time that was asked for.
@@ -114,8 +101,7 @@ pub fn simulate(
     let stepper = stepper.map_err(|e| e.to_string())?;
     let length = step_length(settings, &start.totals.adaptive, t_start);
     let contacts = if resumed {
-        let modes = start.totals.modes.iter();
-        ContactEvents::with_modes(modes.map(|(pair, mode)| (*pair, (*mode).into())).collect())
+        ContactEvents::with_modes(start.totals.modes.clone())
     } else {
         ContactEvents::new(&stepper)
     };
@@ -268,7 +254,7 @@ impl Recorder<'_> {
     /// Saves where the run stands, where that was asked.
     fn save(&self, stepper: &Stepper, contacts: &ContactEvents) -> Result<(), String> {
         let Some(path) = &self.settings.checkpoint else { return Ok(()) };
-        let modes = contacts.modes().iter().map(|(pair, mode)| (*pair, (*mode).into())).collect();
+        let modes = contacts.modes().to_vec();
         let checkpoint = Checkpoint {
             snapshot: stepper.snapshot(),
             dt: stepper.options().dt,
@@ -305,33 +291,18 @@ impl Recorder<'_> {
 
 /// Forces of contacts and joints at the present state.
 fn forces_now(world: &World, stepper: &Stepper) -> Result<ForcesAt, InvalidProblem> {
-    let Forces { contacts, ranges, place, .. } = stepper.forces()?;
-    let unique = match &ranges {
+    let forces = stepper.forces()?;
+    let unique = match &forces.ranges {
         ImpulseRange::Unique => Some(true),
         ImpulseRange::Ranges { .. } => Some(false),
         ImpulseRange::Unknown => None,
     };
-    let range = |at: usize, normal: f64| match &ranges {
-        ImpulseRange::Unique => Some([normal, normal]),
-        // A contact cannot pull, whatever rounding says.
-        ImpulseRange::Ranges { normal, .. } => normal.get(at).map(|range| range.map(|x| x.max(0.0))),
-        ImpulseRange::Unknown => None,
-    };
-    let all = stepper.contacts().iter().zip(contacts).zip(place);
-    let closed = all.filter_map(|((contact, force), place)| Some((contact, force, place?)));
+    let all = ContactForce::now(stepper, &forces).into_iter().zip(&forces.place);
     let joints = world.joints.iter().zip(stepper.joint_forces());
     Ok(ForcesAt {
         t: stepper.state().t,
         unique,
-        contacts: closed
-            .map(|(contact, (normal, friction), at)| ContactForce {
-                name: stepper.contact_name(contact),
-                point: contact.point.to_array(),
-                normal,
-                friction: friction.to_array(),
-                range: range(at, normal),
-            })
-            .collect(),
+        contacts: all.filter_map(|(contact, place)| place.is_some().then_some(contact)).collect(),
         joints: joints.map(|(joint, f)| (joint.name.clone(), f.map(|x| x.to_array()))).collect(),
     })
 }

@@ -1,5 +1,6 @@
 //! What all steps of a run add up to: its worst numbers, and its events.
 
+use delassus::events::EventKind;
 use delassus::stepping::{ContactEvent, ContactEventKind, PairMode, StepEstimate, StepFailure, StepRecord};
 use delassus::stepping::{StepControl, StepLength};
 use delassus::world::World;
@@ -10,23 +11,15 @@ use serde::{Deserialize, Serialize};
 const LISTED: usize = 1000;
 const LISTED_RARE: usize = 10_000;
 
-/// The kinds of events.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum EventKind {
-    /// Bodies hit each other.
-    Impact,
-    /// A contact opened.
-    Open,
-    /// A contact began to slide.
-    Slide,
-    /// A contact began to stick or roll.
-    Stick,
-    /// Rebounds came to an end.
-    Accumulation,
-    /// Friction stopped a contact without a collision.
-    Jam,
-}
+/// The kinds of events that time steps have, as they are counted.
+const COUNTED: [EventKind; 6] = [
+    EventKind::Impact,
+    EventKind::Open,
+    EventKind::Slide,
+    EventKind::Stick,
+    EventKind::Accumulation,
+    EventKind::Jam,
+];
 
 /// Something that happened.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -84,34 +77,6 @@ impl From<&ContactEvent> for Event {
     }
 }
 
-/// How the bodies of a pair that touch move on each other.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Mode {
-    /// One of their points slides.
-    Slide,
-    /// All points stick or roll.
-    Stick,
-}
-
-impl From<PairMode> for Mode {
-    fn from(mode: PairMode) -> Mode {
-        match mode {
-            PairMode::Slide => Mode::Slide,
-            PairMode::Stick => Mode::Stick,
-        }
-    }
-}
-
-impl From<Mode> for PairMode {
-    fn from(mode: Mode) -> PairMode {
-        match mode {
-            Mode::Slide => PairMode::Slide,
-            Mode::Stick => PairMode::Stick,
-        }
-    }
-}
-
 /// What all steps of a run add up to. Goes on over checkpoints.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Totals {
@@ -145,11 +110,10 @@ pub struct Totals {
     pub max_contacts: usize,
     /// Events, as many as are listed.
     pub events: Vec<Event>,
-    /// Impacts, openings, beginnings of sliding and of sticking, ends of rebounds, jams: all, also those that
-    /// are not listed.
-    pub counts: [u64; 6],
+    /// How many there were of each kind in [`COUNTED`], also of those that are not listed.
+    pub counts: [u64; COUNTED.len()],
     /// Pairs of bodies that touch, where the run was saved.
-    pub modes: Vec<([u32; 2], Mode)>,
+    pub modes: Vec<([u32; 2], PairMode)>,
 }
 
 /// What adaptive steps add up to, and where their control stands.
@@ -191,7 +155,8 @@ impl AdaptiveTotals {
 impl Totals {
     fn push(&mut self, event: Event) {
         let kind = event.kind;
-        self.counts[kind as usize] += 1;
+        let counts = self.counts.iter_mut().zip(COUNTED);
+        counts.filter(|(_, counted)| *counted == kind).for_each(|(count, _)| *count += 1);
         let rare = matches!(kind, EventKind::Jam | EventKind::Accumulation | EventKind::Impact);
         if self.events.len() < if rare { LISTED_RARE } else { LISTED } {
             self.events.push(event);

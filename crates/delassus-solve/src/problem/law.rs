@@ -25,11 +25,16 @@
 //! √((μ_1 u_1)² + (μ_2 u_2)²) for the ellipse, μ‖u_t‖ + μ_r‖ω‖ with rolling), the laws of Coulomb's kind read
 //! K ∋ f ⊥ û ∈ K*: friction does as much work against the slip as its set allows.
 
+use serde::{Deserialize, Deserializer, Serialize};
+
 /// The most rows of a law.
 pub const MAX_LAW_ROWS: usize = 5;
 
 /// The unit direction of a slip velocity that is known and not zero.
-#[derive(Clone, Copy, Debug, PartialEq)]
+///
+/// In files, a list of its components.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(into = "Vec<f64>", try_from = "Vec<f64>")]
 pub enum Slip {
     /// One tangent: +1 or −1.
     Plane(f64),
@@ -47,12 +52,43 @@ impl Slip {
     }
 }
 
+impl From<Slip> for Vec<f64> {
+    fn from(slip: Slip) -> Vec<f64> {
+        slip.components().to_vec()
+    }
+}
+
+impl TryFrom<Vec<f64>> for Slip {
+    type Error = String;
+
+    fn try_from(components: Vec<f64>) -> Result<Slip, String> {
+        match components[..] {
+            [e] => Ok(Slip::Plane(e)),
+            [e, f] => Ok(Slip::Space([e, f])),
+            _ => Err(format!("a slip has one or two components, found {}", components.len())),
+        }
+    }
+}
+
+/// Refuses keys beside the name of a law without coefficients, which serde would pass over.
+fn no_coefficients<'de, D: Deserializer<'de>>(from: D) -> Result<(), D::Error> {
+    #[derive(Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct Nothing {}
+    Nothing::deserialize(from).map(|Nothing {}| ())
+}
+
 /// The law of one constraint. μ is the friction coefficient, ≥ 0.
-#[derive(Clone, Copy, Debug, PartialEq)]
+///
+/// In files, an object with its name in `law` and its coefficients: `{"law": "coulomb-plane", "mu": 0.5}`.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "law", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Law {
     /// u = 0, the force is free.
+    #[serde(deserialize_with = "no_coefficients")]
     Bilateral,
     /// 0 ≤ u ⊥ f ≥ 0.
+    #[serde(deserialize_with = "no_coefficients")]
     Unilateral,
     /// Coulomb's law in the plane, slip velocity zero so far.
     CoulombPlane {
@@ -217,4 +253,39 @@ pub fn row_offsets(laws: &[Law]) -> Vec<usize> {
     }
     offsets.push(at);
     offsets
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn laws_in_files_have_their_coefficients_and_no_others() {
+        let read = |text: &str| serde_json::from_str::<Law>(text).map_err(|e| e.to_string());
+        for (law, text) in [
+            (Law::Bilateral, r#"{"law":"bilateral"}"#),
+            (Law::CoulombPlane { mu: 0.5 }, r#"{"law":"coulomb-plane","mu":0.5}"#),
+            (
+                Law::Sliding { mu: 0.5, slip: Slip::Plane(-1.0) },
+                r#"{"law":"sliding","mu":0.5,"slip":[-1.0]}"#,
+            ),
+            (
+                Law::BilateralSliding { mu: 0.5, slip: Slip::Space([0.6, 0.8]) },
+                r#"{"law":"bilateral-sliding","mu":0.5,"slip":[0.6,0.8]}"#,
+            ),
+        ] {
+            assert_eq!(serde_json::to_string(&law).unwrap(), text);
+            assert_eq!(read(text), Ok(law));
+        }
+        for text in [
+            r#"{"law":"unilateral","mu":0.5}"#,
+            r#"{"law":"coulomb"}"#,
+            r#"{"law":"coulomb","mu":0.5,"rolling":1}"#,
+            r#"{"law":"sliding","mu":0.5,"slip":[]}"#,
+            r#"{"law":"sliding","mu":0.5,"slip":[1,0,0]}"#,
+            r#"{"mu":0.5}"#,
+        ] {
+            assert!(read(text).is_err(), "{text}");
+        }
+    }
 }

@@ -68,6 +68,7 @@ pub use world_system::{MOST_BODIES, WorldSystem, WorldSystemError, world_system}
 
 use delassus_solve::impact::{ImpactError, ImpactLaw, ImpactStatus, Violation};
 use delassus_solve::problem::InvalidProblem;
+use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use crate::lagrangian::{FormulaName, Impulse, KinematicsError, State, System};
@@ -139,7 +140,8 @@ impl Default for EventOptions {
 }
 
 /// What happened.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum EventKind {
     /// A contact closed at a speed, and velocities jumped.
     Impact,

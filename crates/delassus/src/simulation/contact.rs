@@ -57,6 +57,39 @@ pub enum Uniqueness {
     Unknown,
 }
 
+impl ContactForce {
+    /// All contacts of a stepper within range, with forces that [`Stepper::forces`] returned, and which others
+    /// go with them.
+    pub fn now(stepper: &Stepper, forces: &Forces) -> Vec<ContactForce> {
+        let unique = |place: Option<usize>| match (&forces.ranges, place) {
+            (_, None) | (ImpulseRange::Unique, _) => Uniqueness::Unique,
+            (ImpulseRange::Unknown, _) => Uniqueness::Unknown,
+            (ImpulseRange::Ranges { normal, .. }, Some(at)) => match normal.get(at) {
+                // A contact cannot pull, whatever rounding says.
+                Some([least, largest]) => {
+                    Uniqueness::Interval { least: least.max(0.0), largest: largest.max(0.0) }
+                }
+                None => Uniqueness::Unknown,
+            },
+        };
+        let names = contact_names(stepper.world(), stepper.contacts());
+        let all = stepper.contacts().iter().zip(names).zip(&forces.contacts).zip(&forces.place);
+        all.map(|(((contact, name), &(normal, friction)), place)| {
+            contact_force(stepper, contact, name, Force { normal, friction, unique: unique(*place) })
+        })
+        .collect()
+    }
+
+    /// The least and the largest normal force that go with the motion, N; `None` where they are not known.
+    pub fn interval(&self) -> Option<[f64; 2]> {
+        match self.unique {
+            Uniqueness::Unique => Some([self.normal_force; 2]),
+            Uniqueness::Interval { least, largest } => Some([least, largest]),
+            Uniqueness::Unknown => None,
+        }
+    }
+}
+
 impl fmt::Display for Uniqueness {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -72,28 +105,6 @@ pub(super) fn mean_forces(stepper: &Stepper) -> Vec<ContactForce> {
     let all = stepper.contact_forces().zip(contact_names(stepper.world(), stepper.contacts()));
     all.map(|((contact, normal, friction), name)| {
         contact_force(stepper, contact, name, Force { normal, friction, unique: Uniqueness::Unknown })
-    })
-    .collect()
-}
-
-/// All contacts within range with the forces that the next step would begin with, and what else goes with
-/// them.
-pub(super) fn forces_now(stepper: &Stepper, forces: &Forces) -> Vec<ContactForce> {
-    let unique = |place: Option<usize>| match (&forces.ranges, place) {
-        (_, None) | (ImpulseRange::Unique, _) => Uniqueness::Unique,
-        (ImpulseRange::Unknown, _) => Uniqueness::Unknown,
-        (ImpulseRange::Ranges { normal, .. }, Some(at)) => match normal.get(at) {
-            // A contact cannot pull, whatever rounding says.
-            Some([least, largest]) => {
-                Uniqueness::Interval { least: least.max(0.0), largest: largest.max(0.0) }
-            }
-            None => Uniqueness::Unknown,
-        },
-    };
-    let names = contact_names(stepper.world(), stepper.contacts());
-    let all = stepper.contacts().iter().zip(names).zip(&forces.contacts).zip(&forces.place);
-    all.map(|(((contact, name), &(normal, friction)), place)| {
-        contact_force(stepper, contact, name, Force { normal, friction, unique: unique(*place) })
     })
     .collect()
 }

@@ -394,7 +394,7 @@ impl Simulation {
         }
         let t = self.time();
         let forces = self.stepper.forces().map_err(|problem| SimulationError::Step { t, problem })?;
-        Ok(contact::forces_now(&self.stepper, &forces))
+        Ok(ContactForce::now(&self.stepper, &forces))
     }
 
     /// One step. That it was not solved to the tolerance is no error: the report says so. On an error no time

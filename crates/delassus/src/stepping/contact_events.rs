@@ -13,6 +13,7 @@
 
 use delassus_solve::modes::Mode;
 use glam::DVec3;
+use serde::{Deserialize, Serialize};
 
 use super::model::REST_SPEED_RATIO;
 use super::warm_start::{Key, key};
@@ -26,7 +27,8 @@ const SLIP_OF_FREE_FALL: f64 = 1e-4;
 const LEAST_SPEED: f64 = 1e-7;
 
 /// How the bodies of a pair that touch move on each other.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum PairMode {
     /// One of their points slides.
     Slide,
