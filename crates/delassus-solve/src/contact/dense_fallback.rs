@@ -16,7 +16,7 @@ use super::Solution;
 use super::cone::{Cone, project};
 use crate::lcp::{solve_lifted_mlcp, to_mlcp};
 use crate::linalg::{Matrix, dot, norm};
-use crate::problem::{ContactView, Law, Status, residual, row_offsets, settle};
+use crate::problem::{ContactView, Law, Status, residual, row_offsets};
 
 /// Scale-free residual to which a theorem or an impact asks for a solution.
 pub const DENSE_TOLERANCE: f64 = 1e-10;
@@ -37,9 +37,8 @@ pub fn solve_any_law(problem: &ContactView<'_>, tolerance: f64) -> Solution {
             (f, Status::Stalled, n)
         }
     };
-    let residual = residual(problem, &impulse).relative;
+    let (status, residual) = residual(problem, &impulse).settle(reported, tolerance);
     let velocity = problem.velocity(&impulse);
-    let status = settle(residual, reported, tolerance);
     Solution { impulse, velocity, status, iterations, residual, islands: 1 }
 }
 

@@ -47,7 +47,7 @@ use serde::{Deserialize, Serialize};
 use crate::linalg::Sparse;
 use crate::problem::{
     ContactProblem, ContactView, Elimination, Form, InvalidProblem, Law, ResidualCheck, Status, check_finite,
-    check_size, settle,
+    check_size,
 };
 use block_problem::{BlockWorkspaces, ConeProblem};
 use budget::Budget;
@@ -260,28 +260,12 @@ pub fn solve_into(
     let all_cones = workspace.cones.len() == laws.len();
     // Where W would be too large, it is not formed; what that could not solve goes on from where it came to.
     let swept = all_cones && solve_without_w(problem, options, &mut budget, workspace, solution);
-    if swept && (solution.status == Status::Solved || budget.ended().is_some()) {
-        return Ok(());
-    }
-    let sweeps = if swept { solution.iterations } else { 0 };
-    let Workspace { elimination, cones, check, best, matrix_free, blocks } = workspace;
-    let (w, revision, q) = match &problem.form {
-        Form::Local { delassus, free_velocity } => (delassus, None, free_velocity),
-        Form::Global { mass, jacobian_transposed, force, bias } => {
-            let eliminated = elimination.get_or_insert_default();
-            eliminated.renew(mass, jacobian_transposed, force, bias)?;
-            (&eliminated.delassus, Some(eliminated.revision), &eliminated.free_velocity)
-        }
-    };
-    solution.impulse.resize(rows, 0.0);
-    if all_cones {
-        let on = ConeProblem { w, revision, q, laws, cones };
-        WithW { problem, on, check, best, matrix_free, blocks }.solve(options, &mut budget, solution);
+    if !swept || (solution.status != Status::Solved && budget.ended().is_none()) {
+        let sweeps = if swept { solution.iterations } else { 0 };
+        solve_with_w(problem, options, &mut budget, workspace, solution)?;
         solution.iterations += sweeps;
-    } else {
-        solve_dense(w, q, laws, options, solution)?;
-        check_solution(problem, options.tolerance, check, solution);
     }
+    let Workspace { check, best, .. } = workspace;
     // Sweeps, or a solve to a larger tolerance, may have come closer than all that followed.
     if best.residual < solution.residual {
         solution.impulse.clone_from(&best.impulse);
@@ -297,6 +281,35 @@ pub fn solve_into(
     Ok(())
 }
 
+/// Solves with W, from the impulses in `solution`.
+fn solve_with_w(
+    problem: &ContactProblem,
+    options: &ContactOptions,
+    budget: &mut Budget,
+    workspace: &mut Workspace,
+    solution: &mut Solution,
+) -> Result<(), InvalidProblem> {
+    let Workspace { elimination, cones, check, best, matrix_free, blocks } = workspace;
+    let (w, revision, q) = match &problem.form {
+        Form::Local { delassus, free_velocity } => (delassus, None, free_velocity),
+        Form::Global { mass, jacobian_transposed, force, bias } => {
+            let eliminated = elimination.get_or_insert_default();
+            eliminated.renew(mass, jacobian_transposed, force, bias)?;
+            (&eliminated.delassus, Some(eliminated.revision), &eliminated.free_velocity)
+        }
+    };
+    let laws = problem.laws.as_slice();
+    solution.impulse.resize(problem.rows(), 0.0);
+    if cones.len() == laws.len() {
+        let on = ConeProblem { w, revision, q, laws, cones };
+        WithW { problem, on, check, best, matrix_free, blocks }.solve(options, budget, solution);
+    } else {
+        solve_dense(w, q, laws, options, solution)?;
+        check_solution(problem, options.tolerance, check, solution);
+    }
+    Ok(())
+}
+
 /// Replaces what a solver reports of its impulses by the velocity and the residual that they have in the
 /// problem.
 fn check_solution(
@@ -306,8 +319,7 @@ fn check_solution(
     solution: &mut Solution,
 ) {
     let found = check.residual(problem, &solution.impulse, &mut solution.velocity);
-    solution.residual = if found.rounding > tolerance { found.known() } else { found.relative };
-    solution.status = settle(solution.residual, solution.status, tolerance);
+    (solution.status, solution.residual) = found.settle(solution.status, tolerance);
 }
 
 /// Sweeps without W, the result checked; whether the problem is of the kind for which they are made.

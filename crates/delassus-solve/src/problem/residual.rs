@@ -11,6 +11,7 @@
 
 use super::ContactView;
 use super::law::{Law, MAX_LAW_ROWS, row_offsets};
+use super::status::{Status, settle};
 use crate::linalg::norm;
 
 /// The violations of a contact problem at a force.
@@ -40,9 +41,12 @@ impl Residual {
         rounding: f64::INFINITY,
     };
 
-    /// The relative residual as far as it is known: not below what rounding may hide.
-    pub fn known(&self) -> f64 {
-        self.relative.max(self.rounding)
+    /// How a solve ended, and the residual to report of it: `Solved` exactly where that is within the
+    /// tolerance. Where rounding may hide more than the tolerance, the residual is not below what it may hide.
+    pub fn settle(&self, otherwise: Status, tolerance: f64) -> (Status, f64) {
+        let hidden = if self.rounding > tolerance { self.rounding } else { 0.0 };
+        let residual = self.relative.max(hidden);
+        (settle(residual, otherwise, tolerance), residual)
     }
 }
 

@@ -124,7 +124,7 @@ impl ResidualCheck {
         std::mem::swap(&mut self.noise, &mut self.diagonal.terms);
         let found = self.residual(problem, impulse, velocity);
         std::mem::swap(&mut self.noise, &mut self.diagonal.terms);
-        found
+        Residual { rounding: 0.0, ..found }
     }
 
     /// The residual of the impulses r in the problem that was loaded last; u is written to `velocity`.

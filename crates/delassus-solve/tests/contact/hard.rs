@@ -501,3 +501,24 @@ fn least_impulses_are_symmetric_and_do_not_depend_on_the_order() {
         assert!(r.iter().zip(equal).all(|(a, b)| (a - b).abs() < 1e-6), "{first:?}");
     }
 }
+
+/// Contacts that approach and whose impulses move nothing, or only press other contacts together: no impulse
+/// stops them, however large. That is proved, not just not found.
+#[test]
+fn that_no_impulse_stops_the_approach_is_proved() {
+    let one = Matrix::zeros(1, 1);
+    let squeezed = Matrix::from_rows(&[[1.0, -1.0], [-1.0, 1.0]]);
+    let beside = Matrix::from_rows(&[[1.0, 0.0], [0.0, 0.0]]);
+    for (w, q, laws) in [
+        (&one, vec![-1.0], vec![Law::Unilateral]),
+        (&one, vec![-1e-5], vec![Law::Unilateral]),
+        (&squeezed, vec![-1.0, -1.0], vec![Law::Unilateral; 2]),
+        (&beside, vec![-1.0, -1.0], vec![Law::Unilateral; 2]),
+        (&Matrix::zeros(2, 2), vec![-1.0, 1.0], vec![Law::CoulombPlane { mu: 0.5 }]),
+    ] {
+        let found = judged(&laws, w, &q, Method::Auto);
+        assert_eq!(found.status, Status::NoSolution, "{w:?} {q:?}");
+    }
+    // The same contact that separates needs no impulse.
+    assert_eq!(solved(&[Law::Unilateral], &one, &[1.0]).impulse, [0.0]);
+}

@@ -114,11 +114,11 @@ pub(super) fn solve_associated(
         if !found {
             return;
         }
-        let residual = check.residual(problem, &impulse, &mut solution.velocity).known();
+        let found = check.residual(problem, &impulse, &mut solution.velocity);
+        let (status, residual) = found.settle(solution.status, options.tolerance);
         if residual < solution.residual {
             solution.impulse.copy_from_slice(&impulse);
-            solution.residual = residual;
-            solution.status = settle(residual, solution.status, options.tolerance);
+            (solution.status, solution.residual) = (status, residual);
         }
         if solution.status == Status::Solved {
             return;

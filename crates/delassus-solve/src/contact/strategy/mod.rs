@@ -92,24 +92,31 @@ impl<const D: usize> IslandSolver<D> {
         let limit = options.max_iterations;
         let Reached { mut error, mut steps } = self.run(island, r, target, options, budget, factors);
         let end = |error: f64, iterations: usize| IslandEnd { error, iterations, unsolvable: false };
+        // Impulses without bound swallow every velocity: the error of a point is not known below this.
+        let size = r.iter().flatten().map(|x| x * x).sum::<f64>().sqrt();
+        let swallowed = f64::EPSILON * size > target;
+        let reached = error <= target && !swallowed;
         if error <= target && options.minimum_norm {
             let call = SolveCall { target, scale: f64::INFINITY, limit, budget };
             let short = self.shorten(island, r, error, call, factors);
             return end(short.error, steps + short.steps);
         }
-        if options.method != Method::Auto || error <= target || budget.ended().is_some() {
+        if options.method != Method::Auto || reached || budget.ended().is_some() {
             return end(error, steps);
         }
         if let Some((found, status, pivots)) = pivot(island, options.tolerance) {
             let exact = island.error(&found, &mut self.u[..r.len()]);
             steps += pivots;
-            if exact < error {
+            if exact < error || (swallowed && exact <= target) {
                 error = exact;
                 r.copy_from_slice(&found);
             }
-            if error <= target || status == Status::NoSolution {
-                return IslandEnd { error, iterations: steps, unsolvable: error > target };
+            if status == Status::NoSolution {
+                return IslandEnd { error, iterations: steps, unsolvable: swallowed || error > target };
             }
+        }
+        if error <= target {
+            return end(error, steps);
         }
         let limit = limit.min(FIRST_ORDER_WORK / island.w.value.len().max(1));
         let call = SolveCall { target, scale: f64::INFINITY, limit, budget };

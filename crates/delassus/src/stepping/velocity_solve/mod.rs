@@ -313,10 +313,10 @@ impl VelocitySolver {
             if self.joints_alone.solve(jacobian_transposed, &self.mass_entries, force, bias, impulse) {
                 let Solution { impulse, velocity, .. } = &mut self.solution;
                 self.joints_check.load(&self.problem);
-                let residual =
-                    self.joints_check.bilateral_residual(&self.problem, impulse, velocity).relative;
-                if residual <= options.tolerance {
-                    return Ok(SolveOutcome { status: Status::Solved, residual, iterations: 1 });
+                let found = self.joints_check.bilateral_residual(&self.problem, impulse, velocity);
+                let (status, residual) = found.settle(Status::Stalled, options.tolerance);
+                if status == Status::Solved {
+                    return Ok(SolveOutcome { status, residual, iterations: 1 });
                 }
             }
         }
