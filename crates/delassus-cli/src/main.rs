@@ -1,4 +1,4 @@
-//! The program `delassus`.
+//! The command-line program `delassus`.
 //!
 //! Exit codes: 0 done, or the answer is yes; 1 the answer is no; 2 misuse or bad input, with one message on
 //! stderr.
@@ -18,7 +18,7 @@ use clap::{Parser, Subcommand};
 
 /// Mechanical systems with joints, contacts and friction: do the forces exist, and are they the only ones?
 #[derive(Parser)]
-#[command(name = "delassus", version, about, propagate_version = true)]
+#[command(name = "delassus", version, propagate_version = true)]
 struct Cli {
     #[command(subcommand)]
     command: Command,

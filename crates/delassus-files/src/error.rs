@@ -94,7 +94,7 @@ pub enum FileError {
         source: InvalidProblem,
     },
     /// No format has this extension.
-    #[error("{}: expected the extension .dat, .json, .hdf5 or .h5, which tells the format", file.display())]
+    #[error("{}: expected one of the extensions .dat, .json, .hdf5 and .h5, which name the format", file.display())]
     UnknownExtension {
         /// The file.
         file: PathBuf,

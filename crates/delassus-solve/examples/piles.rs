@@ -41,12 +41,12 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         }
         let used = memory("VmHWM").zip(base).map_or(f64::NAN, |(most, base)| 1e-3 * (most - base) / contacts);
         let Some((w, q)) = pile.matrix_free()? else { continue };
-        let judged = residual(&ContactView::new(&w, &q, &pile.laws)?, &found.impulse).relative;
+        let checked = residual(&ContactView::new(&w, &q, &pile.laws)?, &found.impulse).relative;
         let growth = before.map_or(String::new(), |(n, t)| {
             format!(", grows like n^{:.2}", (seconds / t).ln() / (contacts / n).ln())
         });
         println!(
-            "{contacts:>9} {seconds:>10.4} {:>7} {used:>12.2} {judged:>10.1e}  {:?}{growth}",
+            "{contacts:>9} {seconds:>10.4} {:>7} {used:>12.2} {checked:>10.1e}  {:?}{growth}",
             found.iterations, found.status
         );
         before = Some((contacts, seconds));

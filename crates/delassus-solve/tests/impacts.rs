@@ -266,7 +266,7 @@ fn eq_001_72_percussions_in_joints() {
 }
 
 #[test]
-fn joints_that_cannot_be_held_are_told() {
+fn joints_that_cannot_be_held_are_reported() {
     let mut problem = rod_on_a_line(0.0, 1.0, &[-1.0, 0.0, 0.3]);
     problem.joints = Matrix::from_rows(&[[0.0, 1.0, 0.0], [0.0, 1.0, 0.0]]);
     problem.joint_drift = vec![0.0, 1.0];
@@ -530,10 +530,10 @@ fn friction_at_the_end_of_an_impact_can_make_energy() {
     for law in [ImpactLaw::Moreau, ImpactLaw::Newton] {
         let result = solved(&problem, &law);
         near_vectors(&result.contact_impulses[0], &[normal, -0.2 * normal], 1e-12);
-        let [Violation::Energy { gain: told }] = result.violations[..] else {
+        let [Violation::Energy { gain: reported }] = result.violations[..] else {
             panic!("{:?}", result.violations)
         };
-        near_vectors(&[told], &[gain], 1e-12);
+        near_vectors(&[reported], &[gain], 1e-12);
     }
     let energetic = solved(&problem, &ImpactLaw::Energetic);
     assert!(energetic.violations.is_empty());
@@ -755,7 +755,7 @@ fn count(problem: &ImpactProblem, result: &ImpactResult) -> [usize; 3] {
     out
 }
 
-fn told(result: &ImpactResult) -> [usize; 3] {
+fn reported(result: &ImpactResult) -> [usize; 3] {
     let mut out = [0; 3];
     for v in &result.violations {
         match v {
@@ -800,7 +800,7 @@ proptest! {
     }
 
     #[test]
-    fn all_violations_are_told(
+    fn all_violations_are_reported(
         problem in prop_oneof![
             random(2, 1, 0), random(3, 0, 1), random(1, 2, 1), random(2, 1, 1), random(2, 2, 0),
         ],
@@ -826,9 +826,9 @@ proptest! {
             if law == ImpactLaw::Sequence {
                 prop_assert!(result.kinetic_energy_after <= result.kinetic_energy_before * (1.0 + 1e-9));
             }
-            let (expected, told) = (count(&problem, &result), told(&result));
+            let (expected, found) = (count(&problem, &result), reported(&result));
             for i in 0..3 {
-                prop_assert!(told[i] >= expected[i], "{:?}: {:?} {:?}", law, result, expected);
+                prop_assert!(found[i] >= expected[i], "{:?}: {:?} {:?}", law, result, expected);
             }
         }
     }
@@ -847,7 +847,7 @@ proptest! {
 }
 
 #[test]
-fn what_is_at_rest_is_judged_by_what_moves() {
+fn rest_is_relative_to_what_moves() {
     // A joint whose own velocities are rounding, beside a body that moves: nothing is torn.
     let problem = ImpactProblem {
         joints: Matrix::from_rows(&[[0.0, 1.0, 0.0], [1e-17, 1.0, 1e-17]]),

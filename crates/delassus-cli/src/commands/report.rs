@@ -327,11 +327,10 @@ fn solution(
     let heading = match (&component.freedom, many) {
         (None, false) => "solution".to_owned(),
         (None, true) => format!("solution {}", index + 1),
-        (Some(f), false) => {
-            format!("solutions: {} dimension(s) of freedom, least norm shown", f.bounds.cols())
-        }
-        (Some(f), true) => {
-            format!("solutions {}: {} dimension(s) of freedom, least norm shown", index + 1, f.bounds.cols())
+        (Some(f), _) => {
+            let which = if many { format!(" {}", index + 1) } else { String::new() };
+            let freedom = count(f.bounds.cols(), "dimension");
+            format!("solutions{which}: {freedom} of freedom, least norm shown")
         }
     };
     let heading = if analysis.is_partial() { format!("{heading}, of those found") } else { heading };

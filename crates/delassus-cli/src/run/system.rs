@@ -353,10 +353,10 @@ fn in_words(system: &System, run: &Trajectory, samples: &[&Sample], seconds: f64
     out += &format!("  energy {} J at the start, {} J at the end\n", number(start), number(end));
     for c in &run.corrections {
         let (value, rate) = (format!("{:.1e} m", c.value), format!("{:.1e} m/s", c.rate));
-        out += &format!("  put right at the start: {} was off by {value}, its rate by {rate}\n", c.name);
+        out += &format!("  corrected at the start: {} was off by {value}, its rate by {rate}\n", c.name);
     }
     let off = run.max_gap_error.max(run.max_joint_error);
-    out += &format!("  constraints held to {off:.1e} before they were put right\n");
+    out += &format!("  constraints held to {off:.1e} before their correction\n");
     out += &events_in_words(system, run, style);
     for sample in samples {
         out += &format!("  {}\n", style.bold(&format!("at {} s", number(sample.state.t))));

@@ -1,13 +1,13 @@
-//! The last resort: all choices of zero side, one index set after the other.
+//! The last resort: trying every index set, that is, every choice of which side of each pair is zero.
 //!
 //! ```text
 //! α ⊇ free rows:  (M z + q)_α = 0,  z = 0 off α,  z ≥ 0 on pairs in α,  w ≥ 0 off α
 //! ```
 //!
-//! M is N × N with m complementary pairs; there are 2ᵐ sets α. Where M_αα is regular the set has one point to
-//! examine; where it is singular the points of the set are a polyhedron in the null space of M_αα, and its
-//! point nearest to the origin is computed. A set counts as empty only where that is clear of rounding, so
-//! that "none" is a proof and doubtful sets stay "unknown".
+//! M is N × N with m complementary pairs, which makes 2ᵐ sets α. If M_αα is regular, the set has a single
+//! candidate. If it is singular, the candidates form a polyhedron in the null space of M_αα, and the one nearest
+//! to the origin is computed. A set is ruled out only if it is empty beyond rounding error. Hence "none" is a
+//! proof; if any set is in doubt, the answer is "unknown".
 
 use super::mlcp::Mlcp;
 use super::polyhedron::{Nearest, nearest_point};

@@ -22,12 +22,12 @@ pub struct PrincipalPivotingOptions {
     /// Largest number of exchanges; default 20 000.
     pub max_iterations: usize,
     /// Block exchanges allowed without progress before the least-index rule takes over; default 8.
-    pub patience: usize,
+    pub block_trials: usize,
 }
 
 impl Default for PrincipalPivotingOptions {
     fn default() -> Self {
-        PrincipalPivotingOptions { tolerance: 1e-8, max_iterations: 20_000, patience: 8 }
+        PrincipalPivotingOptions { tolerance: 1e-8, max_iterations: 20_000, block_trials: 8 }
     }
 }
 
@@ -36,7 +36,7 @@ pub fn principal_pivoting(lcp: &Lcp, options: &PrincipalPivotingOptions) -> LcpS
     let n = lcp.size();
     let mut inside = vec![false; n];
     let mut z = vec![0.0; n];
-    let (mut fewest, mut block_trials) = (n + 1, options.patience);
+    let (mut fewest, mut block_trials) = (n + 1, options.block_trials);
     let mut iterations = 0;
     let status = loop {
         let w = lcp.slack(&z);
@@ -49,7 +49,7 @@ pub fn principal_pivoting(lcp: &Lcp, options: &PrincipalPivotingOptions) -> LcpS
             break Status::MaxIterations;
         }
         if wrong.len() < fewest {
-            (fewest, block_trials) = (wrong.len(), options.patience);
+            (fewest, block_trials) = (wrong.len(), options.block_trials);
             wrong.iter().for_each(|&i| inside[i] = !inside[i]);
         } else if block_trials > 0 {
             block_trials -= 1;
@@ -75,8 +75,9 @@ mod tests {
         // Block exchanges alone cycle on this P-matrix; the solution is z = 1/3.
         let m = Matrix::from_rows(&[[1.0, 0.0, 2.0], [2.0, 1.0, 0.0], [0.0, 2.0, 1.0]]);
         let lcp = Lcp::new(m, vec![-1.0; 3]).unwrap();
-        for patience in [0, 8] {
-            let s = principal_pivoting(&lcp, &PrincipalPivotingOptions { patience, ..Default::default() });
+        for block_trials in [0, 8] {
+            let s =
+                principal_pivoting(&lcp, &PrincipalPivotingOptions { block_trials, ..Default::default() });
             assert_eq!(s.status, Status::Solved);
             assert!(s.z.iter().all(|x| (x - 1.0 / 3.0).abs() < 1e-15));
         }
@@ -92,10 +93,10 @@ mod tests {
             std::cmp::Ordering::Greater => 0.0,
         });
         let lcp = Lcp::new(m, vec![-1.0; n]).unwrap();
-        let s = principal_pivoting(&lcp, &PrincipalPivotingOptions { patience: 0, ..Default::default() });
+        let s = principal_pivoting(&lcp, &PrincipalPivotingOptions { block_trials: 0, ..Default::default() });
         assert_eq!(s.status, Status::Solved);
         assert_eq!(s.z, vec![0.0, 0.0, 0.0, 0.0, 0.0, 1.0]);
-        let limit = PrincipalPivotingOptions { patience: 0, max_iterations: 1, ..Default::default() };
+        let limit = PrincipalPivotingOptions { block_trials: 0, max_iterations: 1, ..Default::default() };
         let stopped = principal_pivoting(&lcp, &limit);
         assert_eq!(stopped.status, Status::MaxIterations);
     }

@@ -52,31 +52,34 @@ fn solved_or_an_honest_other_status() {
         for freedoms in [rows + 2, rows.div_ceil(2)] {
             for _ in 0..4 {
                 let (w, q) = drawn(&laws, freedoms, &mut random);
-                let judged = ContactView::new(&w, &q, &laws).unwrap();
-                let nothing = residual(&judged, &vec![0.0; rows]).relative;
+                let view = ContactView::new(&w, &q, &laws).unwrap();
+                let nothing = residual(&view, &vec![0.0; rows]).relative;
                 for (k, (name, method)) in Method::ALL.iter().enumerate() {
                     let options =
                         ContactOptions { method: *method, max_iterations: 2000, ..Default::default() };
                     let found = run(&laws, &w, &q, &options);
-                    let told = format!("{name} on {laws:?}: {:?} {:.1e}", found.status, found.residual);
-                    assert!(found.impulse.iter().all(|x| x.is_finite()), "{told}");
+                    let case = format!("{name} on {laws:?}: {:?} {:.1e}", found.status, found.residual);
+                    assert!(found.impulse.iter().all(|x| x.is_finite()), "{case}");
                     assert!(
                         found.iterations <= 2000 + 20 || *method == Method::Auto,
-                        "{told}: {}",
+                        "{case}: {}",
                         found.iterations
                     );
-                    let e = residual(&judged, &found.impulse).relative;
+                    let e = residual(&view, &found.impulse).relative;
                     // The same number by other code: rounding, and that of the size of impulses,
                     // distinguishes them.
                     let size = found.impulse.iter().fold(1.0_f64, |m, x| m.max(x.abs()));
                     let same = (e - found.residual).abs() <= 1e-6 * found.residual + 1e-12 * size;
                     let scaled = laws.iter().any(|l| matches!(l, Law::CoulombEllipse { .. }));
-                    assert!(same || scaled, "{told}, the judge {e:.3e}");
-                    assert_eq!(found.status == Status::Solved, found.residual <= 1e-8, "{told}");
-                    assert!(found.status != Status::Solved || e <= 1.001e-8, "{told}, the judge {e:.3e}");
+                    assert!(same || scaled, "{case}, residual check {e:.3e}");
+                    assert_eq!(found.status == Status::Solved, found.residual <= 1e-8, "{case}");
+                    assert!(
+                        found.status != Status::Solved || e <= 1.001e-8,
+                        "{case}, residual check {e:.3e}"
+                    );
                     // The best point seen: a method that begins with r = 0 has seen that.
                     let begins_there = !matches!(method, Method::Newton | Method::InteriorPoint);
-                    assert!(!begins_there || e <= nothing * (1.0 + 1e-9), "{told}: {e:.1e} of {nothing:.1e}");
+                    assert!(!begins_there || e <= nothing * (1.0 + 1e-9), "{case}: {e:.1e} of {nothing:.1e}");
                     tried[k] += 1;
                     solved[k] += usize::from(found.status == Status::Solved);
                 }
@@ -116,15 +119,15 @@ fn no_method_solves_what_has_no_solution() {
 fn few_iterations_are_few() {
     let laws = [Law::Coulomb { mu: 0.8 }; 12];
     let (w, q) = drawn(&laws, 14, &mut Random(9));
-    let judged = ContactView::new(&w, &q, &laws).unwrap();
-    let nothing = residual(&judged, &[0.0; 36]).relative;
+    let view = ContactView::new(&w, &q, &laws).unwrap();
+    let nothing = residual(&view, &[0.0; 36]).relative;
     for (name, method) in Method::ALL.into_iter().filter(|m| m.1 != Method::Auto) {
         for max_iterations in [0, 1, 3] {
             let options = ContactOptions { method, max_iterations, tolerance: 1e-14, ..Default::default() };
             let found = run(&laws, &w, &q, &options);
             assert!(found.iterations <= max_iterations.max(8), "{name}: {}", found.iterations);
             assert_ne!(found.status, Status::Solved, "{name}");
-            let e = residual(&judged, &found.impulse).relative;
+            let e = residual(&view, &found.impulse).relative;
             assert!(
                 e.is_finite() && (method == Method::InteriorPoint || e <= nothing * (1.0 + 1e-9)),
                 "{name} {e}"

@@ -1,14 +1,14 @@
-//! Impacts of a time step by the laws of impact.
+//! Impact laws other than Moreau's in a time step.
 //!
 //! ```text
-//! M (v⁺ − v⁻) = Jᵀ p ,     (p, J v⁻, J v⁺) in the law of impact
+//! M (v⁺ − v⁻) = Jᵀ p ,     (p, J v⁻, J v⁺) obeys the impact law
 //! ```
 //!
-//! The solve of a step has Moreau's law in it, 0 ≤ u_n + e u_n⁻ ⊥ r_n ≥ 0. Any other law works on velocities
-//! that jump, so the substep that ends in an impact goes in two: v⁻ are the velocities with weight and joints
-//! carried but without the impulses of the contacts that are hit, and v⁺ follows for every group of touching
-//! and jointed bodies that is hit (001 §6), dense and group by group. What is bounded or given as a force has
-//! no percussion; nor has rolling friction.
+//! Moreau's law, 0 ≤ u_n + e u_n⁻ ⊥ r_n ≥ 0, is part of the velocity-level solve. The other laws need the
+//! velocities just before and just after the impact, so the substep that ends in one is split: v⁻ contains weight
+//! and joint reactions but no impulses of the colliding contacts, and v⁺ is computed by a dense solve for each
+//! group of touching or jointed bodies that is hit (001 §6). Bounded and applied joint forces and rolling
+//! friction contribute no percussion.
 
 use delassus_solve::impact::{ImpactContact, ImpactLaw, ImpactProblem, ImpactResult, resolve_impact};
 use delassus_solve::linalg::{Matrix, UnionFind};

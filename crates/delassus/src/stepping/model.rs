@@ -1,11 +1,10 @@
-//! Data that is constant during a step: the world, its masses and the options: the world, its masses and the
-//! options.
+//! Data that is constant during a step: the world, its masses and the options.
 //!
 //! ```text
 //! v ← v + h M⁻¹F(q) ,   q ← q ⊕ h v
 //! ```
 //!
-//! v has 6 entries per body that moves, F weight and constant forces. Source: 004 eq. 9.
+//! v has 6 entries per moving body, F weight and constant forces. Source: 004 eq. 9.
 
 use std::sync::Arc;
 

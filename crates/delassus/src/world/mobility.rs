@@ -1,13 +1,13 @@
-//! The degrees of freedom of a mechanism, and which reactions of its joints are not unique.
+//! The degrees of freedom of a mechanism, and which of its joint reactions are not unique.
 //!
 //! ```text
 //! degrees of freedom = 6 N − rank J ,   redundant = m − rank J ,   J ∈ ℝ^(m × 6N) all bilateral rows
 //! ```
 //!
-//! N counts the bodies that are not fixed. Reactions λ and λ + z have the same effect where Jᵀ z = 0: the
-//! reaction of row i is unique just where every such z has zᵢ = 0. Both hold at the state given; in a
-//! singular position a mechanism has more freedom than elsewhere. Bodies that no joint connects are
-//! decomposed apart.
+//! N is the number of moving bodies. Reactions λ and λ + z have the same effect if Jᵀ z = 0, so the reaction of
+//! row i is unique exactly if every such z has zᵢ = 0. Both answers hold at the given state: a mechanism has more
+//! freedom in a singular position than elsewhere. Groups of bodies that no joint connects are decomposed
+//! separately.
 
 use delassus_solve::linalg::{Matrix, UnionFind, norm};
 

@@ -8,10 +8,10 @@
 //! of which the leading n count. The order of operations is part of the contract: callers reproduce their
 //! results to the bit.
 //!
-//! Four relatives stay where they are, because another order of operations would change recorded results: the
-//! envelope factorization and the pivoting with a given order of the event-driven integrator, the factor of
-//! an interval matrix, and the angles of the rotations in `contact::cone` and in the principal axes of a body
-//! (these share [`rotate`]). The residual check and the certificate verifier have their own code on purpose:
+//! Similar code remains elsewhere, because another order of operations would change recorded results: the
+//! envelope factorization and the pivoting in a given order of the event-driven integrator, the factorization
+//! of interval matrices, and the Jacobi angles in `contact::cone` and in the principal axes of a body (these
+//! two share [`rotate`]). The residual check and the certificate verifier have their own code on purpose:
 //! they share no line with a solver.
 
 use super::{Matrix, dot, rank_tolerance};
