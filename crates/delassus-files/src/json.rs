@@ -7,8 +7,8 @@
 //! | `local` | `laws`, `delassus`, `free_velocity`: u = W r + q |
 //! | `global` | `laws`, `mass`, `jacobian_transposed`, `force`, `bias`: M v = f + H r, u = Hᵀ v + b |
 //!
-//! Sparse matrices are lists of `[row, column, value]`, counted from 0; their sizes follow from the vectors, and
-//! repeated entries add up. A law is an object with its name in `law` and its coefficients: `{"law":
+//! Sparse matrices are lists of `[row, column, value]`, counted from 0; their sizes follow from the vectors,
+//! and repeated entries add up. A law is an object with its name in `law` and its coefficients: `{"law":
 //! "coulomb", "mu": 0.5}`. Names: `bilateral`, `unilateral`, `coulomb-plane`, `coulomb`, `coulomb-ellipse`
 //! (`mu` of two numbers), `rolling` (`mu`, `rolling`), `cone`, `cone-plane`, `cone-rolling` (`mu`,
 //! `rolling`), `sliding` and `bilateral-sliding` (`mu`, `slip` of one or two numbers),

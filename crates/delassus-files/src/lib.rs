@@ -2,12 +2,12 @@
 //!
 //! | extension | format | module |
 //! |---|---|---|
-//! | `.json` | own | [`json`] |
+//! | `.json` | Delassus | [`json`] |
 //! | `.hdf5`, `.h5` | FCLib | [`fclib`] |
 //! | `.dat`, for reading also any other | Siconos | [`siconos`] |
 //!
-//! Every count in a file is checked against the size of the file before anything of that size is made, and
-//! every error names the file, the place and what was expected there.
+//! Every count in a file is checked against the size of the file before anything of that size is allocated,
+//! and every error names the file, the place in it and what was expected there.
 #![forbid(unsafe_code)]
 
 mod error;

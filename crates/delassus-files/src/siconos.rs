@@ -1,11 +1,12 @@
-//! Siconos `.dat` files: LCP, mixed LCP, local and global contact problems with friction and rolling friction.
+//! Siconos `.dat` files: LCP, mixed LCP, local and global contact problems with friction and rolling
+//! friction.
 //!
 //! A file is a stream of numbers that does not say what kind of problem it holds. The kind follows from the
-//! file's name, or else from the count of numbers: a local problem of nc contacts with d rows each has
-//! d nc + nc numbers after its matrix (one more in old files); everything else is global. Whatever follows the
-//! last vector of a complementarity problem (known solutions, remarks) is ignored. Old contact problems end with
-//! one unused number, possibly followed by text. Further numbers are an error: the sizes at the beginning of the
-//! file do not match its data.
+//! file's name, or else from the count of numbers: a local problem of nc contacts with d rows each has d nc +
+//! nc numbers after its matrix (one more in old files); everything else is global. Whatever follows the last
+//! vector of a complementarity problem (known solutions, remarks) is ignored. Old contact problems end with
+//! one unused number, possibly followed by text. Further numbers are an error: the sizes at the beginning of
+//! the file do not match its data.
 
 use std::fmt::Write as _;
 use std::path::Path;

@@ -286,8 +286,8 @@ fn frames_show_state_contacts_and_report() {
     assert_eq!(sim.run_until(0.01, |_| unreachable!()).unwrap().steps, 0);
 }
 
-/// A ball falls 1 m without rebound and stays: it hits at √(2h/g), which a linear motion within the step meets
-/// to g dt²/8 over the speed, and sticks from then on.
+/// A ball falls 1 m without rebound and stays: it hits at √(2h/g), which a linear motion within the step
+/// meets to g dt²/8 over the speed, and sticks from then on.
 #[test]
 fn frames_show_events() {
     let mut scene = Scene::default();

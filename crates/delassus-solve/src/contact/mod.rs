@@ -4,19 +4,23 @@
 //! u = W r + q   or   M v = f + H r , u = Hᵀ v + b ;   (r_i, u_i) ∈ law i
 //! ```
 //!
-//! Whatever a method reports, status and residual of a solution come from [`ResidualCheck`], which shares no
-//! line with a method.
+//! Whatever a method reports, the status and the residual of a solution come from [`ResidualCheck`], which
+//! shares no line with any method.
 //!
-//! Contacts that share no body, not even through others, do not know of each other: each connected part of W,
-//! an island, is a problem by itself and is solved to its share of the tolerance. The default,
-//! [`Method::Auto`], first tests whether all contacts stick where that is likely. Then come sweeps of block
-//! Gauss–Seidel, which solve what is loosely coupled and find most modes; Newton's method on the equations of
-//! the modes, which gives all digits once the modes are right; where they are not, the central path of the
-//! interior point method until Newton's method takes over, and proximal points around it. Islands too large
-//! to be factored in a moment get accelerated sweeps before all that. What is still open is given to the
-//! first-order methods for a while, swept in longer and longer runs, pivoted where the laws are polyhedral,
-//! and in the end given to all methods by their names: it never returns less than the best point that any of
-//! them has seen. A global problem with many contacts in one island is first swept without forming W.
+//! Contacts that no chain of bodies connects are independent: each connected component of W, an island, is
+//! solved as a problem of its own, to its share of the tolerance. The default, [`Method::Auto`], tries one
+//! strategy after another:
+//!
+//! 1. where it is likely, whether all contacts stick;
+//! 2. block Gauss–Seidel sweeps, which solve loosely coupled islands and find most modes;
+//! 3. Newton's method on the equations of the modes, which gives all digits once the modes are right;
+//! 4. the central path of the interior point method until Newton's method takes over, then proximal points;
+//! 5. first-order methods, longer and longer sweeps, exact pivoting where the laws are polyhedral, and
+//!    finally every first-order method on its own.
+//!
+//! Islands that are too large to be factored quickly get accelerated sweeps first. A global problem with many
+//! contacts in one island is first swept without forming W. The result is the best point that any of them has
+//! found.
 
 mod block_problem;
 mod budget;

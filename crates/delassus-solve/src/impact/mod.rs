@@ -24,9 +24,9 @@
 //!
 //! No law is taken on trust. Every outcome is checked against three sets of conditions (001 §6): kinematic
 //! u_n⁺ ≥ 0, kinetic p_n ≥ 0 and ‖p_t‖ ≤ μ p_n, energetic T⁺ ≤ T⁻ + work of P and of moving constraints.
-//! Moreau's law without friction and with one e satisfies the last two always, and the first where u_n⁻ ≤ 0;
-//! Newton's laws satisfy the first and may break the other two (p_n < 0, then also energy out of nothing: 002
-//! §3 needs p ≥ 0); friction at the end of the impact may bring energy, friction at every instant cannot.
+//! Moreau's law without friction and with one e always satisfies the last two, and the first if u_n⁻ ≤ 0.
+//! Newton's laws satisfy the first and may violate the other two (p_n < 0, which can create energy: 002 §3
+//! requires p ≥ 0). Friction that opposes u_t⁺ may create energy; friction at every instant cannot.
 
 mod laws;
 mod path;

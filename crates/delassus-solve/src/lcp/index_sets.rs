@@ -5,9 +5,9 @@
 //! ```
 //!
 //! M is N × N with m complementary pairs, which makes 2ᵐ sets α. If M_αα is regular, the set has a single
-//! candidate. If it is singular, the candidates form a polyhedron in the null space of M_αα, and the one nearest
-//! to the origin is computed. A set is ruled out only if it is empty beyond rounding error. Hence "none" is a
-//! proof; if any set is in doubt, the answer is "unknown".
+//! candidate. If it is singular, the candidates form a polyhedron in the null space of M_αα, and the one
+//! nearest to the origin is computed. A set is ruled out only if it is empty beyond rounding error. Hence
+//! "none" is a proof; if any set is in doubt, the answer is "unknown".
 
 use super::mlcp::Mlcp;
 use super::polyhedron::{Nearest, nearest_point};

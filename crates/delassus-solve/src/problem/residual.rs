@@ -5,9 +5,9 @@
 //! ```
 //!
 //! The scale-free residual compares f with the projection that fixes the solutions (natural map): for
-//! Coulomb's law F_i = f_i − P_K(f_i − ρ_i (u_i + μ_i ‖u_t,i‖ e_n)), ρ_i = 1/λ_max(sym W_ii), and
-//! e = ‖F‖₂ / ‖(ρ_i q_i)‖₂ (De Saxcé's form of the law). u = W f + q is recomputed here. The number does not
-//! change with units, with the order of contacts, or with the choice of tangents.
+//! Coulomb's law F_i = f_i − P_K(f_i − ρ_i (u_i + μ_i ‖u_t,i‖ e_n)), ρ_i = 1/λ_max(sym W_ii), and e = ‖F‖₂ /
+//! ‖(ρ_i q_i)‖₂ (De Saxcé's form of the law). u = W f + q is recomputed here. The number does not change with
+//! units, with the order of contacts, or with the choice of tangents.
 
 use super::ContactView;
 use super::law::{Law, MAX_LAW_ROWS, row_offsets};
@@ -42,7 +42,7 @@ impl Residual {
     };
 
     /// How a solve ended, and the residual to report of it: `Solved` exactly where that is within the
-    /// tolerance. Where rounding may hide more than the tolerance, the residual is not below what it may hide.
+    /// tolerance. Where rounding may hide more than that, the residual is not below what it may hide.
     pub fn settle(&self, otherwise: Status, tolerance: f64) -> (Status, f64) {
         let hidden = if self.rounding > tolerance { self.rounding } else { 0.0 };
         let residual = self.relative.max(hidden);

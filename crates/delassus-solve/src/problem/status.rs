@@ -1,4 +1,4 @@
-//! How a solve ended.
+//! How a solve ended, as the residual shows, not as the method claims.
 
 use serde::{Deserialize, Serialize};
 

@@ -58,8 +58,8 @@ pub enum Uniqueness {
 }
 
 impl ContactForce {
-    /// All contacts of a stepper within range, with forces that [`Stepper::forces`] returned, and which others
-    /// go with them.
+    /// All contacts of a stepper within range, with the forces that [`Stepper::forces`] returned, and which
+    /// others go with them.
     pub fn now(stepper: &Stepper, forces: &Forces) -> Vec<ContactForce> {
         let unique = |place: Option<usize>| match (&forces.ranges, place) {
             (_, None) | (ImpulseRange::Unique, _) => Uniqueness::Unique,

@@ -1,8 +1,9 @@
 //! Contact and joint forces: their values, whether they are unique, and where friction jams.
 //!
-//! A contact that slides along e with friction μ jams where w_nn − μ w_nt·e ≤ 0, with w its block of the Delassus
-//! matrix, joints included (003 eq. 38–39): a larger normal force then does not push the bodies apart. If such a contact also
-//! approaches, no sliding force can stop it, and the step does so by an impulse, an impact without collision.
+//! A contact that slides along e with friction μ jams where w_nn − μ w_nt·e ≤ 0, with w its block of the
+//! Delassus matrix, joints included (003 eq. 38–39): a larger normal force then does not push the bodies
+//! apart. If such a contact also approaches, no sliding force can stop it, and the step does so by an
+//! impulse, an impact without collision.
 
 use delassus_solve::analysis::{ImpulseRange, friction_cone, impulse_range};
 use delassus_solve::contact::ContactOptions;

@@ -4,10 +4,10 @@
 //! degrees of freedom = 6 N − rank J ,   redundant = m − rank J ,   J ∈ ℝ^(m × 6N) all bilateral rows
 //! ```
 //!
-//! N is the number of moving bodies. Reactions λ and λ + z have the same effect if Jᵀ z = 0, so the reaction of
-//! row i is unique exactly if every such z has zᵢ = 0. Both answers hold at the given state: a mechanism has more
-//! freedom in a singular position than elsewhere. Groups of bodies that no joint connects are decomposed
-//! separately.
+//! N is the number of moving bodies. Reactions λ and λ + z have the same effect if Jᵀ z = 0, so the reaction
+//! of row i is unique exactly if every such z has zᵢ = 0. Both answers hold at the given state: a mechanism
+//! has more freedom in a singular position than elsewhere. Groups of bodies that no joint connects are
+//! decomposed separately.
 
 use delassus_solve::linalg::{Matrix, UnionFind, norm};
 

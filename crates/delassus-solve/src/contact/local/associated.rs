@@ -1,14 +1,15 @@
 //! A single contact with the associated law: minimize ½ rᵀW r + qᵀr over K = {‖r_t‖ ≤ μ r_n} (004 §4).
 //!
-//! Inside the cone W r = −q; r = 0 if q ∈ K*. On the boundary u = −λ J r with J = diag(−μ², 1, 1), λ > 0:
-//! (W + λ J) r = −q and rᵀJ r = 0. With W = C Cᵀ and C⁻¹ J C⁻ᵀ = V diag(−γ₀, γ₁, γ₂) Vᵀ, the components y of
-//! VᵀCᵀr and p of −VᵀC⁻¹q satisfy y_i = p_i/(1 + γ_i λ), and since the sign of y₀ is known, the boundary
+//! Inside the cone W r = −q; r = 0 if q ∈ K*. On the boundary u = −λ J r with J = diag(−μ², 1, 1), λ > 0, so
+//! that (W + λ J) r = −q and rᵀJ r = 0. With W = C Cᵀ and C⁻¹ J C⁻ᵀ = V diag(−γ₀, γ₁, γ₂) Vᵀ, the components
+//! y of VᵀCᵀr and p of −VᵀC⁻¹q satisfy y_i = p_i/(1 + γ_i λ), and since the sign of y₀ is known, the boundary
 //! condition is
 //!
 //! √γ₀ |p₀| = |1 − γ₀ λ| (γ₁ y₁² + γ₂ y₂²)^½.
 //!
-//! The sign of p₀ decides on which side of 1/γ₀ the root lies. In θ = γ₀ λ or 1/(γ₀ λ) ∈ (0, 1), the right-hand
-//! side is decreasing and convex on either side, so Newton's method converges monotonically to the root.
+//! The sign of p₀ decides on which side of 1/γ₀ the root lies. In θ = γ₀ λ or 1/(γ₀ λ) ∈ (0, 1), the
+//! right-hand side is decreasing and convex on either side, so Newton's method converges monotonically to the
+//! root.
 
 use crate::linalg::{Block, small};
 

@@ -5,8 +5,8 @@
 //! min { θ ∈ (0, 1] : g(θ) = 0 , and g < 0 right after it }
 //! ```
 //!
-//! Bounds of a gap and of its first two derivatives over a stretch ([`enclosure`](super::enclosure)) prove that
-//! it stays open, or that it has one zero or one minimum there; a stretch on which they prove nothing is
+//! Bounds of a gap and of its first two derivatives over a stretch ([`enclosure`](super::enclosure)) prove
+//! that it stays open, or that it has one zero or one minimum there; a stretch on which they prove nothing is
 //! halved. Where there are no bounds, or the stretch has become very short, points decide: gaps g come with
 //! their rates, so that every stretch has a cubic with the same values and rates at its ends; the cubic has
 //! no zero where its Bernstein coefficients have one sign. Where the value and the rate in the middle agree
