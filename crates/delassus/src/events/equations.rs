@@ -248,30 +248,9 @@ impl<'a> Mechanics<'a> {
                 force_size[applied.coordinate] += value.abs();
             }
         }
-        let mut contacts = Vec::with_capacity(system.contacts.len());
-        for (i, contact) in system.contacts.iter().enumerate() {
-            if !selected(i) {
-                contacts.push(None);
-                continue;
-            }
-            let (gap, normal) = at.measure(&contact.normal, FormulaId::ContactNormal(i))?;
-            contacts.push(Some(Box::new(ContactKinematics {
-                gap,
-                normal,
-                slip: at.slips(&contact.slip, |k| FormulaId::ContactSlip(i, k))?,
-                mu_static: at.friction(&contact.mu_static, FormulaId::ContactMuStatic(i))?,
-                mu_kinetic: at.friction(&contact.mu_kinetic, FormulaId::ContactMuKinetic(i))?,
-                restitution: contact.restitution,
-                rolling: None,
-            })));
-        }
-        let mut joints = Vec::with_capacity(system.joints.len());
-        for (i, joint) in system.joints.iter().enumerate() {
-            let (value, row) = at.measure(&joint.value, FormulaId::JointValue(i))?;
-            let slip = at.slips(&joint.slip, |k| FormulaId::JointSlip(i, k))?;
-            let mu = at.friction(&joint.mu, FormulaId::JointMu(i))?;
-            joints.push(JointKinematics { value, row, slip, mu });
-        }
+        let contact = |i: usize| selected(i).then(|| at.contact(i).map(Box::new)).transpose();
+        let contacts = (0..system.contacts.len()).map(contact).collect::<Result<Vec<_>, _>>()?;
+        let joints = (0..system.joints.len()).map(|i| at.joint(i)).collect::<Result<Vec<_>, _>>()?;
         Ok(Equations { mass, force, force_size, contacts, joints })
     }
 

@@ -247,27 +247,13 @@ pub fn kinematics(system: &System, state: &State) -> Result<Kinematics> {
     }
     let mut contacts = Vec::with_capacity(system.contacts.len());
     for (i, contact) in system.contacts.iter().enumerate() {
-        let (gap, normal) = at.measure(&contact.normal, FormulaId::ContactNormal(i))?;
         if !(0.0..=1.0).contains(&contact.restitution) {
             let formula = FormulaName::of(system, FormulaId::ContactRestitution(i));
             return Err(KinematicsError::Restitution { formula, value: contact.restitution });
         }
-        contacts.push(ContactKinematics {
-            gap,
-            normal,
-            slip: at.slips(&contact.slip, |k| FormulaId::ContactSlip(i, k))?,
-            mu_static: at.friction(&contact.mu_static, FormulaId::ContactMuStatic(i))?,
-            mu_kinetic: at.friction(&contact.mu_kinetic, FormulaId::ContactMuKinetic(i))?,
-            restitution: contact.restitution,
-            rolling: None,
-        });
+        contacts.push(at.contact(i)?);
     }
-    let mut joints = Vec::with_capacity(system.joints.len());
-    for (i, joint) in system.joints.iter().enumerate() {
-        let (value, row) = at.measure(&joint.value, FormulaId::JointValue(i))?;
-        let slip = at.slips(&joint.slip, |k| FormulaId::JointSlip(i, k))?;
-        joints.push(JointKinematics { value, row, slip, mu: at.friction(&joint.mu, FormulaId::JointMu(i))? });
-    }
+    let joints = (0..system.joints.len()).map(|i| at.joint(i)).collect::<Result<Vec<_>>>()?;
     Ok(Kinematics { mass, mass_rank, force, kinetic_energy, potential_energy, contacts, joints })
 }
 
@@ -484,8 +470,31 @@ impl<'a> Evaluator<'a> {
         Ok((mass, force))
     }
 
+    /// Gap, rows and friction of a contact.
+    pub fn contact(&mut self, i: usize) -> Result<ContactKinematics> {
+        let contact = &self.system.contacts[i];
+        let (gap, normal) = self.measure(&contact.normal, FormulaId::ContactNormal(i))?;
+        Ok(ContactKinematics {
+            gap,
+            normal,
+            slip: self.slips(&contact.slip, |k| FormulaId::ContactSlip(i, k))?,
+            mu_static: self.friction(&contact.mu_static, FormulaId::ContactMuStatic(i))?,
+            mu_kinetic: self.friction(&contact.mu_kinetic, FormulaId::ContactMuKinetic(i))?,
+            restitution: contact.restitution,
+            rolling: None,
+        })
+    }
+
+    /// Value, rows and friction of a joint.
+    pub fn joint(&mut self, i: usize) -> Result<JointKinematics> {
+        let joint = &self.system.joints[i];
+        let (value, row) = self.measure(&joint.value, FormulaId::JointValue(i))?;
+        let slip = self.slips(&joint.slip, |k| FormulaId::JointSlip(i, k))?;
+        Ok(JointKinematics { value, row, slip, mu: self.friction(&joint.mu, FormulaId::JointMu(i))? })
+    }
+
     /// Value and row of a displacement or velocity.
-    pub fn measure(&mut self, measure: &Measure, id: FormulaId) -> Result<(f64, Row)> {
+    fn measure(&mut self, measure: &Measure, id: FormulaId) -> Result<(f64, Row)> {
         let (Measure::Displacement(formula) | Measure::Velocity(formula)) = measure;
         if let Some(row) = self.closed(formula, id)? {
             let value = if matches!(measure, Measure::Displacement(_)) { row.value } else { 0.0 };
@@ -532,14 +541,14 @@ impl<'a> Evaluator<'a> {
         Ok(gradient)
     }
 
-    pub fn slips(&mut self, slips: &[Measure], id: impl Fn(usize) -> FormulaId) -> Result<Vec<Row>> {
+    fn slips(&mut self, slips: &[Measure], id: impl Fn(usize) -> FormulaId) -> Result<Vec<Row>> {
         if slips.len() > 2 {
             return Err(KinematicsError::TooManySlips { formula: self.name(id(2)) });
         }
         slips.iter().enumerate().map(|(k, slip)| Ok(self.measure(slip, id(k))?.1)).collect()
     }
 
-    pub fn friction(&self, mu: &AnyFormula, id: FormulaId) -> Result<f64> {
+    fn friction(&self, mu: &AnyFormula, id: FormulaId) -> Result<f64> {
         let value = self.value(mu, id)?;
         if value < 0.0 {
             return Err(KinematicsError::NegativeFriction { formula: self.name(id), value });

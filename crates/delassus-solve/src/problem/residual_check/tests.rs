@@ -5,6 +5,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::contact::{ContactOptions, solve};
 use crate::linalg::Matrix;
+use crate::problem::contact_problem::tests::{dense_global, shuffled_mass};
 use crate::problem::{ContactView, Status, residual, settle, sphere_pile};
 
 fn checked(problem: &ContactProblem, impulse: &[f64]) -> (Residual, Vec<f64>) {
@@ -14,13 +15,7 @@ fn checked(problem: &ContactProblem, impulse: &[f64]) -> (Residual, Vec<f64>) {
 }
 
 fn global(mass: &Matrix, h: &Matrix, force: &[f64], bias: &[f64], laws: Vec<Law>) -> ContactProblem {
-    let form = Form::Global {
-        mass: Sparse::from_dense(mass),
-        jacobian_transposed: Sparse::from_dense(h),
-        force: force.to_vec(),
-        bias: bias.to_vec(),
-    };
-    ContactProblem::new(laws, form).unwrap()
+    dense_global(mass, h, force, bias, laws).unwrap()
 }
 
 #[test]
@@ -162,29 +157,19 @@ fn units_do_not_count() {
 }
 
 proptest! {
-    /// The same residual with W formed, on masses with blocks of 2 × 2 in a shuffled order.
+    /// The same residual with W formed.
     #[test]
     fn agrees_with_the_delassus_matrix(
-        d in prop::collection::vec((0.5f64..4.0, 0.5f64..4.0, -0.9f64..0.9), 3),
-        order in Just((0usize..6).collect::<Vec<_>>()).prop_shuffle(),
+        mass in shuffled_mass(),
         h in prop::collection::vec(prop_oneof![Just(0.0), -2.0f64..2.0], 36),
         v in prop::collection::vec(-3.0f64..3.0, 18),
     ) {
-        let mut mass = Matrix::zeros(6, 6);
-        for (b, &(x, y, c)) in d.iter().enumerate() {
-            let (i, j) = (order[2 * b], order[2 * b + 1]);
-            mass[(i, i)] = x;
-            mass[(j, j)] = y;
-            mass[(i, j)] = c * (x * y).sqrt();
-            mass[(j, i)] = mass[(i, j)];
-        }
         let h = Matrix::from_vec(6, 6, h);
         let laws = vec![Law::Coulomb { mu: 0.4 }, Law::CoulombPlane { mu: 0.2 }, Law::Unilateral];
         let p = global(&mass, &h, &v[..6], &v[6..12], laws);
         let (w, q) = p.local().unwrap();
         let expected = residual(&ContactView::new(&w, &q, &p.laws).unwrap(), &v[12..]);
         let (found, u) = checked(&p, &v[12..]);
-        // |c| ≤ 0.9 keeps the condition number below 200: twelve digits are left.
         let size = 1.0 + crate::linalg::max_abs(&u);
         for (u, (wf, q)) in u.iter().zip(w.mul_vec(&v[12..]).iter().zip(&q)) {
             prop_assert!((u - wf - q).abs() <= 1e-12 * size);
