@@ -12,6 +12,7 @@ mod block_matrix;
 mod dictionary;
 mod exact_polyhedron;
 mod fraction;
+mod interval;
 mod matrix;
 mod parallel;
 mod principal_lu;
@@ -22,6 +23,7 @@ mod union_find;
 
 pub use block_matrix::BlockMatrix;
 pub use fraction::Fraction;
+pub use interval::Interval;
 pub use matrix::{Matrix, RowSpace, axpy, dot, max_abs, norm, rank_tolerance};
 pub use rational::{P_MATRIX_MAX, RationalMatrix, rational};
 pub use sparse::Sparse;
