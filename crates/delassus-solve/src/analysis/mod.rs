@@ -38,14 +38,15 @@ pub use impulse_range::{ImpulseRange, MAX_COLUMNS, impulse_range};
 pub use verify::{exact_matrix, fact};
 
 use crate::lcp::Verdict;
-use crate::linalg::{max_abs, norm};
+use crate::linalg::{Interval, max_abs, norm};
 use crate::modes::{
-    EnumerateOptions, ExactAnswer, ExactDynamics, ExactSolutions, SolutionComponent, SolutionSet, enumerate,
+    EnumerateOptions, ExactAnswer, ExactDynamics, ExactSolutions, SolutionComponent, SolutionSet, bounds_of,
+    enumerate, robust_answer,
 };
 use crate::problem::{Dynamics, Law, Reduced};
 use forces::{add_other_forces, intervals, solve_once, unique_part};
 use impulse_range::has_other_forces;
-use verdicts::{Conclusion, Evidence, by_matrix_class, uniqueness};
+use verdicts::{Conclusion, Evidence, by_matrix_class, is_clearly_definite, is_mass_clear, uniqueness};
 
 /// What decided the verdicts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -98,38 +99,58 @@ const EXACT_MODES_MAX: u64 = 4096;
 /// Largest sum of coordinates and rows for the same.
 const EXACT_SIZE_MAX: usize = 24;
 
-/// Answers the three questions for a contact problem.
-pub fn analyze(dynamics: &Dynamics, options: &EnumerateOptions) -> Analysis {
-    analyze_written(dynamics, None, options)
+/// How well the numbers of a problem are known.
+#[derive(Clone, Debug)]
+pub enum Written {
+    /// To the last digit, as they were written: ties are ties.
+    Exactly(ExactDynamics),
+    /// Within bounds: what hangs on the last digits is unknown.
+    Within(ExactDynamics<Interval>),
 }
 
-/// As [`analyze`], for a problem that is also known in the numbers that were written: these decide, and
-/// `dynamics` is what they round to.
-pub fn analyze_written(
-    dynamics: &Dynamics,
-    written: Option<&ExactDynamics>,
-    options: &EnumerateOptions,
-) -> Analysis {
+impl Written {
+    /// What is known of a problem in doubles: they are what was written where all of them are short, and
+    /// were rounded elsewhere.
+    pub fn rounded(dynamics: &Dynamics) -> Self {
+        Written::Within(bounds_of(dynamics))
+    }
+}
+
+/// Answers the three questions for a contact problem.
+pub fn analyze(dynamics: &Dynamics, options: &EnumerateOptions) -> Analysis {
+    analyze_written(dynamics, &Written::rounded(dynamics), options)
+}
+
+/// As [`analyze`], for a problem whose numbers are better known than by the doubles that they round to.
+pub fn analyze_written(dynamics: &Dynamics, written: &Written, options: &EnumerateOptions) -> Analysis {
     let mut analysis = analyze_rounded(dynamics, options);
     let small = dynamics.coordinates() + dynamics.jacobian.rows() <= EXACT_SIZE_MAX;
-    let of_written = written.filter(|_| small).and_then(|w| ExactSolutions::of_written(w, EXACT_MODES_MAX));
-    let decides = of_written.is_some() || is_free_of_rounding(dynamics);
-    let exact = of_written.or_else(|| small.then(|| ExactSolutions::of(dynamics, EXACT_MODES_MAX)).flatten());
-    analysis.exact = exact.as_ref().map(ExactSolutions::answer);
-    match (&exact, analysis.exact) {
-        (Some(exact), Some(answer)) if decides => {
-            analysis.evidence.exact_decides = true;
-            let list = exact.components();
-            if !(analysis.lists(&answer) && list.as_ref().is_some_and(|list| analysis.has_points_of(list))) {
-                analysis.take_list(list, dynamics.jacobian.rows());
-            }
+    let exact = match written {
+        _ if !small => None,
+        Written::Exactly(exact) => ExactSolutions::of_written(exact, EXACT_MODES_MAX),
+        Written::Within(_) if is_free_of_rounding(dynamics) => ExactSolutions::of(dynamics, EXACT_MODES_MAX),
+        Written::Within(_) => None,
+    };
+    if let Some(exact) = exact {
+        let answer = exact.answer();
+        analysis.exact = Some(answer);
+        analysis.evidence.exact_decides = true;
+        let list = exact.components();
+        if !(analysis.lists(&answer) && list.as_ref().is_some_and(|list| analysis.has_points_of(list))) {
+            analysis.take_list(list, dynamics.jacobian.rows());
         }
-        (Some(_), _) => analysis.evidence.other_forces = None,
-        (None, _) => {
-            let known = analysis.evidence.other_forces == Some(true);
-            let other = |c: &SolutionComponent| has_other_forces(dynamics, c);
-            analysis.evidence.other_forces = Some(known || analysis.solutions.components.iter().any(other));
-        }
+    } else if let (true, Written::Within(bounds)) = (small, written)
+        && let Some(robust) = robust_answer(bounds, EXACT_MODES_MAX)
+    {
+        let listed =
+            analysis.solutions.complete && Some(analysis.solutions.components.len()) == robust.components;
+        let definite = || is_mass_clear(&dynamics.mass) && is_clearly_definite(dynamics);
+        let open = robust.answers.contains(&None);
+        analysis.evidence.take_robust(robust.answers, open && definite(), listed);
+    } else {
+        let known = analysis.evidence.other_forces == Some(true);
+        let other = |c: &SolutionComponent| has_other_forces(dynamics, c);
+        analysis.evidence.other_forces = Some(known || analysis.solutions.components.iter().any(other));
     }
     analysis.conclude();
     analysis
@@ -226,10 +247,10 @@ impl Analysis {
         self.evidence.exact_decides
     }
 
-    /// Whether [`theorems::findings`] can still change a verdict of this analysis: not where rational
-    /// arithmetic answered and agreed, since claims are verified in the same numbers.
+    /// Whether [`theorems::findings`] can still change a verdict of this analysis: not where all modes
+    /// answered in arithmetic without rounding, or for all data within it.
     pub fn may_gain(&self, verdict: Verdict) -> bool {
-        !self.is_exact() && (verdict == Verdict::Unknown || self.exact.is_none())
+        !self.is_exact() && (verdict == Verdict::Unknown || !self.evidence.robust)
     }
 
     /// Whether there may be solutions that are not listed, or some listed that are none.
@@ -238,11 +259,18 @@ impl Analysis {
     }
 
     /// Whether claims about the doubles hold for the data that they are rounded from, as far as that is
-    /// known.
-    fn allows(&self, claims: &Claims) -> bool {
-        let truth = self.exact.filter(|_| self.evidence.exact_decides).map(|exact| exact.answers());
+    /// known: they follow from facts that hold with room, or are among the verdicts.
+    fn allows(&self, finding: &Finding) -> bool {
+        let Finding { claims, certificate, .. } = finding;
         let own = [claims.existence, claims.acceleration_unique, claims.forces_unique];
-        truth.is_none_or(|truth| own.iter().zip(truth).all(|(c, t)| c.is_none_or(|c| c == t)))
+        let agrees = |v: Verdict, claim: &Option<bool>| claim.is_none_or(|c| verdicts::answer(v) == Some(c));
+        let known = || self.verdicts().into_iter().zip(&own).all(|(v, claim)| agrees(v, claim));
+        let robust = |c: &Certificate| c.facts.iter().all(|f| verify::is_robust(&c.dynamics, f));
+        if self.evidence.exact_decides {
+            known()
+        } else {
+            !self.evidence.robust || known() || certificate.as_ref().is_some_and(robust)
+        }
     }
 
     /// Adds the claims of findings whose certificates were verified.

@@ -8,13 +8,14 @@
 //!
 //! 1. The list of all modes, or the class of the matrix, in floating point with margins ([`uniqueness`],
 //!    [`by_matrix_class`]).
-//! 2. All modes in rational arithmetic. Where the data are known as they were written, or carry no
-//!    rounding, these decide, and nothing else counts. Elsewhere they are those of the doubles, and a
-//!    verdict stands only where both agree.
+//! 2. All modes in rational arithmetic, where the data are known as they were written, or carry no
+//!    rounding: these decide, and nothing else counts. Elsewhere all modes in interval arithmetic: a verdict
+//!    stands where it holds for all data within the rounding.
 //! 3. Two solutions with one acceleration that floating point takes for different are no proof. Where
 //!    rational arithmetic does not reach, unique forces are refuted by forces that can be added to a
 //!    solution without any other change, exactly.
-//! 4. Verified claims of the propositions decide what is unknown. Where a claim contradicts a verdict, one
+//! 4. Verified claims of the propositions decide what is unknown, on rounded data those whose facts hold with
+//!    room. Where a claim contradicts a verdict, one
 //!    of the two has misread the mechanism, and the verdict is unknown.
 
 use super::Method;
@@ -30,6 +31,9 @@ pub(super) const SAME_SOLUTION: f64 = 1e-7;
 /// Definiteness counts where it is clear of zero by this, on scaled numbers.
 const DEFINITE_MARGIN: f64 = 1e-8;
 
+/// The same for a mass with unit diagonal: what its inverse makes of rounding stays below DEFINITE_MARGIN.
+const MASS_MARGIN: f64 = 1e-6;
+
 /// What the verdicts follow from.
 #[derive(Clone, Debug)]
 pub(super) struct Evidence {
@@ -41,8 +45,10 @@ pub(super) struct Evidence {
     decided: bool,
     /// Whether the data carry no rounding, so that rational arithmetic decides.
     pub(super) exact_decides: bool,
-    /// Whether forces can be added to a solution without any other change; `None` where rational arithmetic
-    /// answers that.
+    /// Whether the verdicts hold for all data within the rounding.
+    pub(super) robust: bool,
+    /// Whether forces can be added to a solution without any other change; `None` where all modes answer
+    /// that.
     pub(super) other_forces: Option<bool>,
     /// The claims of verified findings on each question.
     pub(super) claims: [Vec<bool>; 3],
@@ -63,6 +69,7 @@ impl Evidence {
             method,
             decided,
             exact_decides: false,
+            robust: false,
             other_forces: None,
             claims: Default::default(),
         }
@@ -72,6 +79,19 @@ impl Evidence {
     pub(super) fn list_is_exact(&mut self) {
         (self.method, self.decided) = (Method::AllModes, true);
         self.rounded = [Verdict::Unknown; 3];
+    }
+
+    /// What holds for all data within the rounding takes the place of what holds for doubles; `listed` where
+    /// the list of solutions has as many as there are.
+    pub(super) fn take_robust(&mut self, answers: [Option<bool>; 3], definite: bool, listed: bool) {
+        self.robust = true;
+        self.decided &= listed;
+        self.other_forces = None;
+        self.method = if answers[0].is_some() { Method::AllModes } else { Method::None };
+        self.rounded = answers.map(|known| known.map_or(Verdict::Unknown, verdict));
+        if definite && self.rounded.contains(&Verdict::Unknown) {
+            (self.rounded, self.method) = ([Verdict::Proved; 3], Method::PositiveDefinite);
+        }
     }
 
     /// The list of solutions is not that of rational arithmetic.
@@ -184,6 +204,29 @@ fn acceleration_scale(dynamics: &Dynamics) -> f64 {
         .max(f64::MIN_POSITIVE)
 }
 
+/// Whether the matrix of the sliding LCP is positive definite with room for the rounding of its entries.
+pub(super) fn is_clearly_definite(dynamics: &Dynamics) -> bool {
+    // On scaled numbers, where the terms that make up the matrix are of size one: a definiteness below
+    // DEFINITE_MARGIN may be what is left of terms that cancelled.
+    let lift = scaled_contact(dynamics).and_then(|(w, q, laws)| sliding_lcp(&w, &q, &laws));
+    lift.is_some_and(|lift| is_definite(&lift.lcp.matrix, DEFINITE_MARGIN))
+}
+
+/// A − m |A| I is positive definite.
+fn is_definite(a: &Matrix, margin: f64) -> bool {
+    let (n, size) = (a.rows(), a.max_abs().max(1.0));
+    Matrix::from_fn(n, n, |i, j| a[(i, j)] - if i == j { margin * size } else { 0.0 }).is_positive_definite()
+}
+
+/// Whether the mass is positive definite with so much room that its inverse loses no more than half of the
+/// digits.
+pub(super) fn is_mass_clear(mass: &Matrix) -> bool {
+    let unit = |i: usize| mass[(i, i)].sqrt();
+    let n = mass.rows();
+    (0..n).all(|i| mass[(i, i)] > 0.0)
+        && is_definite(&Matrix::from_fn(n, n, |i, j| mass[(i, j)] / (unit(i) * unit(j))), MASS_MARGIN)
+}
+
 /// Verdicts without the list of all solutions.
 pub(super) fn by_matrix_class(
     dynamics: &Dynamics,
@@ -198,9 +241,7 @@ pub(super) fn by_matrix_class(
         let matrix = &lift.lcp.matrix;
         let n = matrix.rows();
         let size = matrix.max_abs().max(1.0);
-        let shifted =
-            Matrix::from_fn(n, n, |i, j| matrix[(i, j)] - if i == j { DEFINITE_MARGIN * size } else { 0.0 });
-        if shifted.is_positive_definite() {
+        if is_definite(matrix, DEFINITE_MARGIN) {
             return ([Proved; 3], Method::PositiveDefinite);
         }
         if (0..n).all(|i| matrix[(i, i)] > DEFINITE_MARGIN * size) && p_matrix(matrix) == Proved {

@@ -11,6 +11,7 @@
 //! be checked in a moment is refused.
 
 use super::certificate::{Claims, Fact, Kind, MatrixOf};
+use super::verdicts::is_mass_clear;
 use crate::linalg::{RationalMatrix, rational};
 use crate::modes::{exact_answer, feasible, mode_count};
 use crate::problem::{Dynamics, Law};
@@ -35,6 +36,18 @@ pub fn fact(dynamics: &Dynamics, fact: &Fact) -> bool {
         _ => dynamics.jacobian.rows(),
     };
     rows <= SIZE_MAX && well_formed(dynamics) && check(dynamics, fact).unwrap_or(false)
+}
+
+/// Whether a fact that is true of a problem in doubles is true of all problems that round to it: it speaks of
+/// zeros, which rounding leaves alone, or holds with room. `false` where that is not known.
+pub fn is_robust(d: &Dynamics, fact: &Fact) -> bool {
+    match fact {
+        Fact::PositiveDefinite(MatrixOf::Mass) => is_mass_clear(&d.mass),
+        Fact::NoBias(_) => true,
+        // a = 0 satisfies them.
+        Fact::Admissible(true) => first_rows(d).iter().all(|&i| d.bias[i] == 0.0),
+        _ => false,
+    }
 }
 
 /// Sizes agree, numbers are finite, M is symmetric to 10⁻¹² of its largest entry, μ ≥ 0 and slip directions

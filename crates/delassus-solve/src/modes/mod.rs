@@ -25,11 +25,13 @@
 mod exact;
 mod gauss;
 mod mode_cones;
+mod robust;
 mod scaling;
 mod search;
 
 pub use exact::{ExactAnswer, ExactDynamics, ExactSolutions, exact_answer, mode_count};
 pub use mode_cones::Mode;
+pub use robust::{RobustAnswer, bounds_of, robust_answer};
 
 pub(crate) use exact::feasible;
 pub(crate) use scaling::scaled_contact;

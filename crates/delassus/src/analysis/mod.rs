@@ -23,7 +23,7 @@ pub use world::analyze_world;
 
 use delassus_solve::analysis::theorems::{CheckedFinding, findings};
 use delassus_solve::analysis::{
-    Analysis, FrictionBound, FrictionCone, analyze as analyze_dynamics,
+    Analysis, FrictionBound, FrictionCone, Written, analyze as analyze_dynamics,
     analyze_written as analyze_dynamics_written, friction_bounds, friction_cone,
 };
 use delassus_solve::lcp::{Lcp, sliding_lcp};
@@ -34,7 +34,7 @@ use thiserror::Error;
 
 use crate::lagrangian::{
     Assembly, ContactState, ExactState, FormulaId, Kinematics, KinematicsError, Names, Row, State,
-    StateError, System, Tolerances, assemble, exact_dynamics, kinematics,
+    StateError, System, Tolerances, assemble, bounded_dynamics, exact_dynamics, kinematics,
 };
 
 /// Constraints up to which the angles between all of them are reported.
@@ -172,9 +172,13 @@ pub fn examine(
 ) -> Result<SystemAnalysis, AnalyzeError> {
     let (names, kinematics) = (Names::of(system), kinematics(system, state)?);
     let assembly = assemble(&names, &kinematics, tolerances)?;
-    let exact = exact_dynamics(system, written, &assembly);
     describe(names, kinematics, tolerances, |dynamics| {
-        analyze_dynamics_written(dynamics, exact.as_ref(), options)
+        let data = match exact_dynamics(system, written, &assembly) {
+            Some(exact) => Written::Exactly(exact),
+            None => bounded_dynamics(system, state, written, &assembly)
+                .map_or_else(|| Written::rounded(dynamics), Written::Within),
+        };
+        analyze_dynamics_written(dynamics, &data, options)
     })
 }
 

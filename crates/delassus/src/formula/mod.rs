@@ -35,7 +35,7 @@ pub use expression::{
 };
 pub use fraction::FractionDual;
 pub use hyper_dual::{HyperDual, IntervalDual, Scalar};
-pub use interval::Interval;
+pub use interval::{Interval, bounds_of};
 pub use number::{Constant, Number};
 pub use suggest::{clip, nearest};
 

@@ -6,16 +6,16 @@
 //!
 //! The derivatives of [`kinematics`](crate::lagrangian::kinematics()), each a part of a formula over
 //! fractions.
-//! Where a formula is not rational at the state, there is no such problem. Which contacts are active, and
+//! Where a formula is not rational at the state, there is no such problem, but one in intervals. Which contacts are active, and
 //! under
 //! which law, is what [`assemble`](crate::lagrangian::assemble) decided within its tolerances.
 
-use delassus_solve::linalg::Fraction;
+use delassus_solve::linalg::{Fraction, Interval};
 use delassus_solve::modes::ExactDynamics;
 use delassus_solve::problem::Law;
 
 use super::{Assembly, ContactState, Measure, State, System};
-use crate::formula::{AnyFormula, FractionDual, Point};
+use crate::formula::{AnyFormula, Constant, HyperDual, Number, Point, Scalar, bounds_of};
 
 /// Time, positions and velocities as they were written.
 #[derive(Clone, Debug, PartialEq)]
@@ -47,148 +47,210 @@ enum Along {
 }
 
 /// A row of the problem.
-struct Row {
-    gradient: Vec<Fraction>,
-    velocity: Fraction,
-    bias: Fraction,
+struct Row<X> {
+    gradient: Vec<X>,
+    velocity: X,
+    bias: X,
 }
 
 /// The contact problem that was assembled, in the numbers that were written; `None` where they are not all
 /// rational.
 pub fn exact_dynamics(system: &System, state: &ExactState, assembly: &Assembly) -> Option<ExactDynamics> {
-    let at = Written { state };
-    let n = state.q.len();
-    let laws = &assembly.dynamics.laws;
-    let mut exact = ExactDynamics {
-        mass: vec![vec![Fraction::ZERO; n]; n],
-        force: vec![Fraction::ZERO; n],
-        jacobian: vec![],
-        bias: vec![],
-        laws: laws.clone(),
-        mu: vec![],
-        slip: vec![],
+    let exact = in_fractions(system, state, assembly)?;
+    let ExactDynamics { mass, force, jacobian, bias, mu, slip, .. } = &exact;
+    let rows = mass.iter().chain(jacobian).chain(slip).flatten();
+    rows.chain(force).chain(bias).chain(mu).all(|x| x.is_defined()).then_some(exact)
+}
+
+/// The contact problem that was assembled, in intervals that hold the numbers that were written.
+pub fn bounded_dynamics(
+    system: &System,
+    state: &State,
+    written: &ExactState,
+    assembly: &Assembly,
+) -> Option<ExactDynamics<Interval>> {
+    let exact = in_fractions(system, written, assembly)?;
+    let known = |(value, exact): (&f64, &Fraction)| bounds_of(Constant { value: *value, exact: *exact });
+    let all = |x: &[f64], exact: &[Fraction]| x.iter().zip(exact).map(known).collect::<Vec<_>>();
+    let bounds = Written {
+        t: known((&state.t, &written.t)),
+        q: all(&state.q, &written.q),
+        v: all(&state.v, &written.v),
+        evaluate: AnyFormula::interval,
+        direction: bounded_unit,
     };
-    // Constraints first: where something is irrational, they are.
-    for (joint, law) in system.joints.iter().zip(laws) {
-        at.add(&mut exact, law, &joint.value, &joint.slip, &joint.mu)?;
-    }
-    for (contact, state) in system.contacts.iter().zip(&assembly.contacts) {
-        if let ContactState::Active(k) = state {
-            let law = laws.get(*k)?;
-            let slides = matches!(law, Law::Sliding { .. });
-            let mu = if slides { &contact.mu_kinetic } else { &contact.mu_static };
-            at.add(&mut exact, law, &contact.normal, &contact.slip, mu)?;
+    let mut bounds = bounds.dynamics(system, assembly)?;
+    // Rational entries are better known than intervals have them.
+    let tight = |x: &mut Interval, exact: &Fraction| {
+        if exact.is_defined() {
+            *x = known((&exact.to_f64(), exact));
         }
+    };
+    let tighten = |x: &mut Vec<Interval>, exact: &Vec<Fraction>| {
+        x.iter_mut().zip(exact).for_each(|(x, exact)| tight(x, exact));
+    };
+    tighten(&mut bounds.force, &exact.force);
+    tighten(&mut bounds.bias, &exact.bias);
+    tighten(&mut bounds.mu, &exact.mu);
+    let matrices = [
+        (&mut bounds.mass, &exact.mass),
+        (&mut bounds.jacobian, &exact.jacobian),
+        (&mut bounds.slip, &exact.slip),
+    ];
+    for (rows, exact) in matrices {
+        rows.iter_mut().zip(exact).for_each(|(row, exact)| tighten(row, exact));
     }
-    let ExactDynamics { mass, force, .. } = &mut exact;
-    for i in 0..n {
-        for j in 0..=i {
-            let entry = at.derivative(&system.kinetic, Along::Velocity(i), Along::Velocity(j))?.d12;
-            (mass[i][j], mass[j][i]) = (defined(entry)?, entry);
-        }
-        let momentum = at.derivative(&system.kinetic, Along::Velocity(i), Along::Motion)?.d12;
-        let gradient = at.derivative(&system.kinetic, Along::Position(i), Along::Nothing)?.d1;
-        force[i] = defined(momentum - gradient)?;
-        if let Some(potential) = &system.potential {
-            force[i] = defined(force[i] + at.derivative(potential, Along::Position(i), Along::Nothing)?.d1)?;
-        }
-    }
-    for applied in &system.forces {
-        let value = at.derivative(&applied.value, Along::Nothing, Along::Nothing)?.value;
-        let entry = force.get_mut(applied.coordinate)?;
-        *entry = defined(*entry - value)?;
-    }
-    (exact.mu.len() == laws.len()).then_some(exact)
+    let ExactDynamics { mass, force, jacobian, bias, mu, slip, .. } = &bounds;
+    let rows = mass.iter().chain(jacobian).chain(slip).flatten();
+    rows.chain(force).chain(bias).chain(mu).all(|x| !x.is_undefined()).then_some(bounds)
 }
 
-fn defined(x: Fraction) -> Option<Fraction> {
-    x.is_defined().then_some(x)
+/// The problem over fractions; those that are not rational are undefined.
+fn in_fractions(system: &System, state: &ExactState, assembly: &Assembly) -> Option<ExactDynamics> {
+    let ExactState { t, q, v } = state.clone();
+    Written { t, q, v, evaluate: AnyFormula::exact, direction: unit }.dynamics(system, assembly)
 }
 
-/// The formulas of a system at a state.
-struct Written<'a> {
-    state: &'a ExactState,
+/// A formula over dual numbers of one kind.
+type Evaluate<X> = fn(&AnyFormula, &Point<'_, HyperDual<X>>) -> HyperDual<X>;
+
+/// The formulas of a system at a state, over one kind of numbers.
+struct Written<X> {
+    t: X,
+    q: Vec<X>,
+    v: Vec<X>,
+    evaluate: Evaluate<X>,
+    /// v/‖v‖, with the same in doubles.
+    direction: fn(&[X], &[f64]) -> Vec<X>,
 }
 
-impl Written<'_> {
-    /// A formula and its derivatives along two directions; `None` where the derivatives asked for, or the
-    /// value where none is, are not rational.
-    fn derivative(&self, formula: &AnyFormula, one: Along, two: Along) -> Option<FractionDual> {
-        let ExactState { t, q, v } = self.state;
-        let flag = |yes: bool| if yes { Fraction::ONE } else { Fraction::ZERO };
+impl<X: Scalar> Written<X> {
+    /// `None` where the problem was not assembled from this system.
+    fn dynamics(&self, system: &System, assembly: &Assembly) -> Option<ExactDynamics<X>> {
+        let n = self.q.len();
+        let zero = X::from_f64(0.0);
+        let laws = &assembly.dynamics.laws;
+        let mut exact = ExactDynamics {
+            mass: vec![vec![zero; n]; n],
+            force: vec![zero; n],
+            jacobian: vec![],
+            bias: vec![],
+            laws: laws.clone(),
+            mu: vec![],
+            slip: vec![],
+        };
+        for (joint, law) in system.joints.iter().zip(laws) {
+            self.add(&mut exact, law, &joint.value, &joint.slip, &joint.mu);
+        }
+        for (contact, state) in system.contacts.iter().zip(&assembly.contacts) {
+            if let ContactState::Active(k) = state {
+                let law = laws.get(*k)?;
+                let slides = matches!(law, Law::Sliding { .. });
+                let mu = if slides { &contact.mu_kinetic } else { &contact.mu_static };
+                self.add(&mut exact, law, &contact.normal, &contact.slip, mu);
+            }
+        }
+        let ExactDynamics { mass, force, .. } = &mut exact;
+        for i in 0..n {
+            for j in 0..=i {
+                let entry = self.derivative(&system.kinetic, Along::Velocity(i), Along::Velocity(j)).d12;
+                (mass[i][j], mass[j][i]) = (entry, entry);
+            }
+            let momentum = self.derivative(&system.kinetic, Along::Velocity(i), Along::Motion).d12;
+            let gradient = self.derivative(&system.kinetic, Along::Position(i), Along::Nothing).d1;
+            force[i] = momentum - gradient;
+            if let Some(potential) = &system.potential {
+                force[i] = force[i] + self.derivative(potential, Along::Position(i), Along::Nothing).d1;
+            }
+        }
+        for applied in &system.forces {
+            let value = self.derivative(&applied.value, Along::Nothing, Along::Nothing).value;
+            let entry = force.get_mut(applied.coordinate)?;
+            *entry = *entry - value;
+        }
+        (exact.mu.len() == laws.len()).then_some(exact)
+    }
+
+    /// A formula and its derivatives along two directions.
+    fn derivative(&self, formula: &AnyFormula, one: Along, two: Along) -> HyperDual<X> {
+        let flag = |yes: bool| X::from_f64(if yes { 1.0 } else { 0.0 });
         let position = |along: Along, i: usize| match along {
-            Along::Motion => v[i],
+            Along::Motion => self.v[i],
             _ => flag(along == Along::Position(i)),
         };
         let velocity = |along: Along, i: usize| flag(along == Along::Velocity(i));
-        let seeded = |values: &[Fraction], seed: &dyn Fn(Along, usize) -> Fraction| -> Vec<FractionDual> {
-            let variable =
-                |(i, x): (usize, &Fraction)| FractionDual::variable(*x, seed(one, i), seed(two, i));
+        let seeded = |values: &[X], seed: &dyn Fn(Along, usize) -> X| -> Vec<HyperDual<X>> {
+            let variable = |(i, x): (usize, &X)| HyperDual::variable(*x, seed(one, i), seed(two, i));
             values.iter().enumerate().map(variable).collect()
         };
         let time = |along: Along| flag(along == Along::Motion);
-        let (q, v) = (seeded(q, &position), seeded(v, &velocity));
-        let x = formula.exact(&Point { q: &q, v: &v, t: FractionDual::variable(*t, time(one), time(two)) });
-        let asked = match (one, two) {
-            (Along::Nothing, Along::Nothing) => x.value,
-            (_, Along::Nothing) => x.d1,
-            _ => x.d12,
-        };
-        asked.is_defined().then_some(x)
+        let (q, v) = (seeded(&self.q, &position), seeded(&self.v, &velocity));
+        let t = HyperDual::variable(self.t, time(one), time(two));
+        (self.evaluate)(formula, &Point { q: &q, v: &v, t })
     }
 
-    fn row(&self, measure: &Measure) -> Option<Row> {
-        let n = self.state.q.len();
-        let gradient = |formula: &AnyFormula, along: fn(usize) -> Along| -> Option<Vec<Fraction>> {
-            (0..n).map(|i| Some(self.derivative(formula, along(i), Along::Nothing)?.d1)).collect()
+    fn row(&self, measure: &Measure) -> Row<X> {
+        let n = self.q.len();
+        let gradient = |formula: &AnyFormula, along: fn(usize) -> Along| -> Vec<X> {
+            (0..n).map(|i| self.derivative(formula, along(i), Along::Nothing).d1).collect()
         };
-        Some(match measure {
+        match measure {
             Measure::Displacement(h) => {
-                let motion = self.derivative(h, Along::Motion, Along::Motion)?;
-                Row { gradient: gradient(h, Along::Position)?, velocity: motion.d1, bias: motion.d12 }
+                let motion = self.derivative(h, Along::Motion, Along::Motion);
+                Row { gradient: gradient(h, Along::Position), velocity: motion.d1, bias: motion.d12 }
             }
             Measure::Velocity(u) => {
-                let motion = self.derivative(u, Along::Motion, Along::Nothing)?;
-                Row { gradient: gradient(u, Along::Velocity)?, velocity: motion.value, bias: motion.d1 }
+                let motion = self.derivative(u, Along::Motion, Along::Nothing);
+                Row { gradient: gradient(u, Along::Velocity), velocity: motion.value, bias: motion.d1 }
             }
-        })
+        }
     }
 
     /// Adds the rows of a constraint and the numbers of its law.
     fn add(
         &self,
-        exact: &mut ExactDynamics,
+        exact: &mut ExactDynamics<X>,
         law: &Law,
         normal: &Measure,
         slip: &[Measure],
         mu: &AnyFormula,
-    ) -> Option<()> {
-        let slips: Vec<Row> = slip.iter().take(law.dim() - 1).map(|s| self.row(s)).collect::<Option<_>>()?;
+    ) {
+        let slips: Vec<Row<X>> = slip.iter().take(law.dim() - 1).map(|s| self.row(s)).collect();
         let direction = match law {
             Law::Sliding { slip, .. } | Law::BilateralSliding { slip, .. } => {
-                unit(&slips.iter().map(|row| row.velocity).collect::<Vec<_>>(), slip.components())?
+                let velocities: Vec<X> = slips.iter().map(|row| row.velocity).collect();
+                (self.direction)(&velocities, slip.components())
             }
             _ => vec![],
         };
         let friction = law.dim() > 1;
-        let value = || self.derivative(mu, Along::Nothing, Along::Nothing).map(|mu| mu.value);
-        exact.mu.push(if friction { value()? } else { Fraction::ZERO });
+        let value = || self.derivative(mu, Along::Nothing, Along::Nothing).value;
+        exact.mu.push(if friction { value() } else { X::from_f64(0.0) });
         exact.slip.push(direction);
-        for row in std::iter::once(self.row(normal)?).chain(slips) {
+        for row in std::iter::once(self.row(normal)).chain(slips) {
             exact.jacobian.push(row.gradient);
             exact.bias.push(row.bias);
         }
-        Some(())
     }
 }
 
 /// v/‖v‖ where that is rational, and the same direction as in doubles.
-fn unit(v: &[Fraction], rounded: &[f64]) -> Option<Vec<Fraction>> {
+fn unit(v: &[Fraction], rounded: &[f64]) -> Vec<Fraction> {
     let speed = v.iter().fold(Fraction::ZERO, |sum, x| sum + *x * *x).root();
     let direction: Vec<Fraction> = v.iter().map(|x| *x / speed).collect();
     // Velocities may cancel to almost nothing in doubles.
     let same = direction.iter().zip(rounded).all(|(x, y)| x.is_defined() && (x.to_f64() - y).abs() < 1e-9);
-    same.then_some(direction)
+    if same { direction } else { vec![Fraction::UNDEFINED; v.len()] }
+}
+
+/// v/‖v‖: in one dimension its sign, and undefined where that is open.
+fn bounded_unit(v: &[Interval], rounded: &[f64]) -> Vec<Interval> {
+    if let ([v], [e]) = (v, rounded) {
+        let known = !v.is_undefined() && !v.contains(0.0);
+        return vec![if known { Interval::point(e.signum()) } else { Interval::UNDEFINED }];
+    }
+    let speed = v.iter().fold(Interval::ZERO, |sum, x| sum + x.abs() * x.abs()).sqrt();
+    v.iter().map(|x| *x / speed).collect()
 }
 
 #[cfg(test)]

@@ -78,19 +78,22 @@ pub fn findings(d: &Dynamics, analysis: &mut Analysis) -> Vec<CheckedFinding> {
     let mut all: Vec<CheckedFinding> = all
         .into_iter()
         .map(|finding| CheckedFinding {
-            verified: finding.certificate.as_ref().map(|c| c.verify() && analysis.allows(&finding.claims)),
+            verified: finding.certificate.as_ref().map(|c| c.verify() && analysis.allows(&finding)),
             finding,
         })
         .collect();
     if let Some(finding) = modes(d, analysis) {
-        // What `verify` would go through once more.
         let agrees = |claim: Option<bool>, truth: bool| claim.is_none_or(|c| c == truth);
         let Claims { existence, acceleration_unique, forces_unique } = finding.claims;
-        let verified = analysis.exact.is_some_and(|truth| {
-            agrees(existence, truth.existence)
-                && agrees(acceleration_unique, truth.acceleration_unique)
-                && agrees(forces_unique, truth.forces_unique)
-        });
+        let verified = match analysis.exact {
+            // What `verify` would go through once more.
+            Some(truth) => {
+                agrees(existence, truth.existence)
+                    && agrees(acceleration_unique, truth.acceleration_unique)
+                    && agrees(forces_unique, truth.forces_unique)
+            }
+            None => finding.certificate.as_ref().is_some_and(Certificate::verify),
+        };
         all.push(CheckedFinding { finding, verified: Some(verified) });
     }
     let verified = all.iter().filter(|f| f.verified == Some(true)).map(|f| f.finding.claims);

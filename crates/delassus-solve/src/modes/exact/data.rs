@@ -16,25 +16,24 @@ use num_integer::Integer;
 use num_rational::BigRational;
 use std::ops::Neg;
 
-/// A contact problem in the numbers that were written: M a + F = Jᵀ f, u = J a + γ, (f, u) in the laws. All
-/// of
-/// them are defined.
+/// A contact problem in the numbers that were written, M a + F = Jᵀ f, u = J a + γ, (f, u) in the laws, or in
+/// intervals that hold these numbers. All of them are defined.
 #[derive(Clone, Debug)]
-pub struct ExactDynamics {
+pub struct ExactDynamics<X = Fraction> {
     /// M, row by row.
-    pub mass: Vec<Vec<Fraction>>,
+    pub mass: Vec<Vec<X>>,
     /// F.
-    pub force: Vec<Fraction>,
+    pub force: Vec<X>,
     /// J, row by row.
-    pub jacobian: Vec<Vec<Fraction>>,
+    pub jacobian: Vec<Vec<X>>,
     /// γ.
-    pub bias: Vec<Fraction>,
+    pub bias: Vec<X>,
     /// The laws; their own numbers are not read.
     pub laws: Vec<Law>,
     /// μ of each law.
-    pub mu: Vec<Fraction>,
+    pub mu: Vec<X>,
     /// The direction of slip of each law that slides; empty for others.
-    pub slip: Vec<Vec<Fraction>>,
+    pub slip: Vec<Vec<X>>,
 }
 
 /// The equations in whole numbers, and the cones.

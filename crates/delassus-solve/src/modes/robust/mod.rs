@@ -1,0 +1,214 @@
+//! What is true of all contact problems whose numbers lie in given intervals.
+//!
+//! ```text
+//! M a + F = Jᵀ f ,   u = J a + γ ,   (f, u) in the laws          M ∈ 𝐌 , F ∈ 𝐅 , J ∈ 𝐉 , γ ∈ 𝛄 , μ ∈ 𝛍
+//! ```
+//!
+//! a ∈ Rⁿ, f, u ∈ Rᵐ. Numbers that come out of sines and roots are known to some digits only. The answers
+//! for the doubles that they were rounded to say nothing about them where a sign or a rank hangs on the last
+//! digits; an answer that holds for all numbers within the rounding does. Each mode is examined in interval
+//! arithmetic (`mode`): it is empty for all data, holds a solution for all data, or is open. Zeros that are
+//! zeros for a reason (a row without an entry, a contact without bias) stay exactly zero, so that a body at
+//! rest on more contacts than it needs is decided too; two rows that are parallel but for rounding are not.
+
+mod mode;
+
+use super::exact::{ExactDynamics, mode_count};
+use crate::linalg::{Interval, Matrix};
+use crate::problem::{Dynamics, Law};
+use mode::{ModeAnswer, Motion};
+
+/// Numbers that were computed are taken to be right to this part of the largest of their row: some sixty
+/// roundings.
+const ROUNDING: f64 = 1.0 / (1_u64 << 46) as f64;
+
+/// What is true of all problems within some intervals.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RobustAnswer {
+    /// Existence, unique acceleration, unique forces; `None` where it hangs on the last digits.
+    pub answers: [Option<bool>; 3],
+    /// Number of components of the set of solutions, none in another; `None` where it hangs on the last
+    /// digits.
+    pub components: Option<usize>,
+}
+
+/// A direction of a cone of a law, as far as it tells cones apart: cones that share a face share generators.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Generator {
+    /// A force with this sign of its normal component and friction along −1, 0 or 1 times the slip.
+    Force { sign: i8, friction: i8, free: bool },
+    /// A velocity in a row, with a sign; 0 is free.
+    Velocity { row: usize, sign: i8 },
+}
+
+impl Generator {
+    /// Whether all multiples of another that its cone allows are multiples of this one.
+    fn covers(&self, other: &Generator) -> bool {
+        let free_row = |row: usize| *self == Generator::Velocity { row, sign: 0 };
+        self == other || matches!(other, Generator::Velocity { row, .. } if free_row(*row))
+    }
+}
+
+/// The generators of each cone of a law without friction (`still`) or with it; `None` where the law is not
+/// polyhedral.
+fn cones(law: &Law, frictionless: bool) -> Option<Vec<Vec<Generator>>> {
+    let force = |sign: i8, friction: i8| Generator::Force {
+        sign,
+        friction: if frictionless { 0 } else { friction },
+        free: false,
+    };
+    let velocity = |row: usize, sign: i8| Generator::Velocity { row, sign };
+    let tangents = || (1..law.dim()).map(|row| velocity(row, 0));
+    let open = || std::iter::once(velocity(0, 1)).chain(tangents()).collect::<Vec<_>>();
+    let slide = |sign: i8| std::iter::once(force(sign, 1)).chain(tangents()).collect::<Vec<_>>();
+    let at_rest = |sign: i8| {
+        let mut stick = vec![force(sign, 1), force(sign, -1)];
+        stick.dedup();
+        [stick, vec![force(sign, 1), velocity(1, 1)], vec![force(sign, -1), velocity(1, -1)]]
+    };
+    Some(match law {
+        Law::Bilateral => vec![vec![Generator::Force { sign: 1, friction: 0, free: true }]],
+        Law::Unilateral => vec![open(), vec![force(1, 0)]],
+        Law::Sliding { .. } => vec![open(), slide(1)],
+        Law::BilateralSliding { .. } => vec![slide(1), slide(-1)],
+        Law::CoulombPlane { .. } => std::iter::once(open()).chain(at_rest(1)).collect(),
+        Law::BilateralCoulombPlane { .. } => at_rest(1).into_iter().chain(at_rest(-1)).collect(),
+        Law::Coulomb { .. }
+        | Law::CoulombEllipse { .. }
+        | Law::Cone { .. }
+        | Law::ConePlane { .. }
+        | Law::ConeRolling { .. }
+        | Law::Rolling { .. }
+        | Law::BilateralCoulomb { .. } => return None,
+    })
+}
+
+/// A mode that is not empty for all data.
+struct Candidate {
+    /// The generators of each constraint that may have a share, constraint by constraint.
+    support: Vec<Vec<Generator>>,
+    /// All generators of its cones.
+    cones: Vec<Vec<Generator>>,
+    answer: ModeAnswer,
+}
+
+/// What is true of all problems within the bounds; `None` where a law is not polyhedral or there are more
+/// than `max_modes` modes.
+pub fn robust_answer(bounds: &ExactDynamics<Interval>, max_modes: u64) -> Option<RobustAnswer> {
+    if mode_count(&bounds.laws)? > max_modes {
+        return None;
+    }
+    let cones = bounds.laws.iter().zip(&bounds.mu).map(|(law, mu)| cones(law, *mu == Interval::ZERO));
+    let cones = cones.collect::<Option<Vec<_>>>()?;
+    let definite = is_positive_definite(&bounds.mass);
+    let mut candidates: Vec<Candidate> = Vec::new();
+    let mut empty: Vec<Vec<Vec<Generator>>> = Vec::new();
+    let mut choice = vec![0; cones.len()];
+    loop {
+        let chosen: Vec<Vec<Generator>> = choice.iter().zip(&cones).map(|(&p, c)| c[p].clone()).collect();
+        match mode::examine(bounds, &chosen, definite) {
+            Some((answer, support)) => candidates.push(Candidate { support, cones: chosen, answer }),
+            None => empty.push(chosen),
+        }
+        let Some(k) = (0..choice.len()).find(|&k| choice[k] + 1 < cones[k].len()) else { break };
+        choice[k] += 1;
+        choice[..k].fill(0);
+    }
+    let existence = candidates.iter().any(|c| c.answer.witness.is_some());
+    candidates.retain(|c| !empty.iter().any(|cones| lies_in(&c.support, cones)));
+    Some(conclude(existence, &maximal(candidates)))
+}
+
+/// Whether solutions with these generators alone lie in the cones of a mode.
+fn lies_in(support: &[Vec<Generator>], cones: &[Vec<Generator>]) -> bool {
+    let covered = |g: &Generator, cone: &[Generator]| cone.iter().any(|c| c.covers(g));
+    support.iter().zip(cones).all(|(s, cone)| s.iter().all(|g| covered(g, cone)))
+}
+
+/// Those whose solutions do not all belong to another.
+fn maximal(candidates: Vec<Candidate>) -> Vec<Candidate> {
+    let inside = |i: usize, j: usize| lies_in(&candidates[i].support, &candidates[j].cones);
+    let covered = |i: usize, j: usize| i != j && inside(i, j) && !(i < j && inside(j, i));
+    let kept: Vec<bool> =
+        (0..candidates.len()).map(|i| !(0..candidates.len()).any(|j| covered(i, j))).collect();
+    let mut kept = kept.into_iter();
+    candidates.into_iter().filter(|_| kept.next() == Some(true)).collect()
+}
+
+/// The answers from all modes that may hold solutions.
+fn conclude(existence: bool, modes: &[Candidate]) -> RobustAnswer {
+    if modes.is_empty() {
+        return RobustAnswer { answers: [Some(false); 3], components: Some(0) };
+    }
+    if !existence {
+        return RobustAnswer { answers: [None; 3], components: None };
+    }
+    let witnesses = || modes.iter().filter_map(|c| c.answer.witness.as_ref());
+    let apart = |x: &[Interval], y: &[Interval]| x.iter().zip(y).any(|(a, b)| a.hi < b.lo || b.hi < a.lo);
+    let differ = |part: fn(&mode::Witness) -> &Vec<Interval>| {
+        witnesses().enumerate().any(|(i, x)| witnesses().skip(i + 1).any(|y| apart(part(x), part(y))))
+    };
+    let moves = |of: fn(&ModeAnswer) -> Motion| modes.iter().any(|c| of(&c.answer) == Motion::Moves);
+    // One value in all modes: there is one mode, or the value is known to the last digit.
+    let one = |of: fn(&ModeAnswer) -> Motion, value: fn(&ModeAnswer) -> &Vec<Interval>| {
+        let known = |c: &Candidate| value(&c.answer).iter().all(|x| x.lo == x.hi);
+        let same = |c: &Candidate| known(c) && value(&c.answer) == value(&modes[0].answer);
+        modes.iter().all(|c| of(&c.answer) == Motion::Fixed) && (modes.len() == 1 || modes.iter().all(same))
+    };
+    let answer = |one: bool, several: bool| if one { Some(true) } else { several.then_some(false) };
+    let acceleration =
+        answer(one(|a| a.motion, |a| &a.acceleration), moves(|a| a.motion) || differ(|w| &w.acceleration));
+    let forces = answer(one(|a| a.forces, |a| &a.force), moves(|a| a.forces) || differ(|w| &w.force));
+    let all_hold = modes.iter().all(|c| c.answer.witness.is_some());
+    RobustAnswer { answers: [Some(true), acceleration, forces], components: all_hold.then_some(modes.len()) }
+}
+
+/// Whether every symmetric matrix within the bounds is positive definite: all pivots are.
+fn is_positive_definite(mass: &[Vec<Interval>]) -> bool {
+    let mut a = mass.to_vec();
+    for k in 0..a.len() {
+        if !(a[k][k].lo > 0.0) {
+            return false;
+        }
+        for i in k + 1..a.len() {
+            let factor = a[i][k] / a[k][k];
+            for j in k + 1..a.len() {
+                a[i][j] = a[i][j] - factor * a[k][j];
+            }
+        }
+    }
+    true
+}
+
+/// Bounds of the numbers that a problem in doubles was rounded from. Short binary fractions were hardly
+/// rounded and count as they are, zeros above all.
+pub fn bounds_of(d: &Dynamics) -> ExactDynamics<Interval> {
+    let n = d.mass.rows();
+    let near = |x: f64, size: f64| {
+        if crate::linalg::Fraction::of_short(x).is_defined() {
+            return Interval::point(x);
+        }
+        let radius = ROUNDING * size.max(x.abs());
+        Interval::new((x - radius).next_down(), (x + radius).next_up())
+    };
+    let row_size = |m: &Matrix, i: usize| m.row(i).iter().fold(0.0_f64, |top, x| top.max(x.abs()));
+    let load = d.force.iter().fold(0.0_f64, |top, x| top.max(x.abs()));
+    let mass = |i: usize, j: usize| near(d.mass[(i, j)], (d.mass[(i, i)] * d.mass[(j, j)]).abs().sqrt());
+    let slip = |law: &Law| match law {
+        Law::Sliding { slip, .. } | Law::BilateralSliding { slip, .. } => {
+            slip.components().iter().map(|x| near(*x, 1.0)).collect()
+        }
+        _ => vec![],
+    };
+    ExactDynamics {
+        mass: (0..n).map(|i| (0..n).map(|j| mass(i, j)).collect()).collect(),
+        force: d.force.iter().map(|x| near(*x, load)).collect(),
+        jacobian: (0..d.jacobian.rows())
+            .map(|i| d.jacobian.row(i).iter().map(|x| near(*x, row_size(&d.jacobian, i))).collect())
+            .collect(),
+        bias: d.bias.iter().map(|x| near(*x, 0.0)).collect(),
+        laws: d.laws.clone(),
+        mu: d.laws.iter().map(|law| near(law.mu(), 0.0)).collect(),
+        slip: d.laws.iter().map(slip).collect(),
+    }
+}
