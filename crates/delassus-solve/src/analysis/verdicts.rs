@@ -22,7 +22,7 @@ use super::Method;
 use crate::lcp::{Verdict, p_matrix, sliding_lcp};
 use crate::linalg::{Matrix, max_abs};
 use crate::modes::{ExactAnswer, Freedom, SolutionComponent, SolutionSet, scaled_contact};
-use crate::problem::Dynamics;
+use crate::problem::{Dynamics, Law, row_offsets};
 
 /// Two forces or accelerations that differ by less than this, relative to their size, are the same: the
 /// enumeration separates solutions at 10⁻⁷ of the problem's scale.
@@ -208,8 +208,19 @@ fn acceleration_scale(dynamics: &Dynamics) -> f64 {
 pub(super) fn is_clearly_definite(dynamics: &Dynamics) -> bool {
     // On scaled numbers, where the terms that make up the matrix are of size one: a definiteness below
     // DEFINITE_MARGIN may be what is left of terms that cancelled.
-    let lift = scaled_contact(dynamics).and_then(|(w, q, laws)| sliding_lcp(&w, &q, &laws));
+    let contact = scaled_contact(dynamics).filter(|(w, _, laws)| is_lift_clear(w, laws));
+    let lift = contact.and_then(|(w, q, laws)| sliding_lcp(&w, &q, &laws));
     lift.is_some_and(|lift| is_definite(&lift.lcp.matrix, DEFINITE_MARGIN))
+}
+
+/// Whether the rows that the sliding LCP eliminates leave its entries their digits: those of joints, where
+/// their block is definite with room. A guide presses on either side, and its block need not be definite.
+fn is_lift_clear(w: &Matrix, laws: &[Law]) -> bool {
+    let offsets = row_offsets(laws);
+    let joints: Vec<usize> =
+        (0..laws.len()).filter(|&k| laws[k] == Law::Bilateral).map(|k| offsets[k]).collect();
+    laws.iter().all(|law| *law == Law::Bilateral || !law.is_bilateral())
+        && is_definite(&w.select(&joints, &joints), MASS_MARGIN)
 }
 
 /// A − m |A| I is positive definite.
@@ -236,7 +247,8 @@ pub(super) fn by_matrix_class(
     use Verdict::{Proved, Unknown};
     // On scaled numbers, where the terms that make up the matrix are of size one: a definiteness or a pivot
     // below DEFINITE_MARGIN may be what is left of terms that cancelled.
-    let lift = scaled_contact(dynamics).and_then(|(w, q, laws)| sliding_lcp(&w, &q, &laws));
+    let contact = scaled_contact(dynamics).filter(|(w, _, laws)| is_lift_clear(w, laws));
+    let lift = contact.and_then(|(w, q, laws)| sliding_lcp(&w, &q, &laws));
     if let Some(lift) = lift {
         let matrix = &lift.lcp.matrix;
         let n = matrix.rows();

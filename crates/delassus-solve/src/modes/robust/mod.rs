@@ -12,6 +12,7 @@
 //! rest on more contacts than it needs is decided too; two rows that are parallel but for rounding are not.
 
 mod mode;
+mod star;
 
 use super::exact::{ExactDynamics, mode_count};
 use crate::linalg::{Interval, Matrix};
@@ -42,6 +43,10 @@ enum Generator {
 }
 
 impl Generator {
+    fn is_free(&self) -> bool {
+        matches!(self, Generator::Force { free: true, .. } | Generator::Velocity { sign: 0, .. })
+    }
+
     /// Whether all multiples of another that its cone allows are multiples of this one.
     fn covers(&self, other: &Generator) -> bool {
         let free_row = |row: usize| *self == Generator::Velocity { row, sign: 0 };
@@ -83,40 +88,36 @@ fn cones(law: &Law, frictionless: bool) -> Option<Vec<Vec<Generator>>> {
     })
 }
 
-/// A mode that is not empty for all data.
-struct Candidate {
-    /// The generators of each constraint that may have a share, constraint by constraint.
-    support: Vec<Vec<Generator>>,
-    /// All generators of its cones.
+/// A mode and what is known of it.
+struct Examined {
+    /// The generators of its cones.
     cones: Vec<Vec<Generator>>,
     answer: ModeAnswer,
 }
 
-/// What is true of all problems within the bounds; `None` where a law is not polyhedral or there are more
-/// than `max_modes` modes.
+/// What is true of all problems within the bounds; `None` where a law is not polyhedral, there are more than
+/// `max_modes` modes, or friction may or may not be zero.
 pub fn robust_answer(bounds: &ExactDynamics<Interval>, max_modes: u64) -> Option<RobustAnswer> {
-    if mode_count(&bounds.laws)? > max_modes {
+    let vague = |mu: &Interval| *mu != Interval::ZERO && !(mu.lo > 0.0);
+    if mode_count(&bounds.laws)? > max_modes || bounds.mu.iter().any(vague) {
         return None;
     }
     let cones = bounds.laws.iter().zip(&bounds.mu).map(|(law, mu)| cones(law, *mu == Interval::ZERO));
     let cones = cones.collect::<Option<Vec<_>>>()?;
     let definite = is_positive_definite(&bounds.mass);
-    let mut candidates: Vec<Candidate> = Vec::new();
-    let mut empty: Vec<Vec<Vec<Generator>>> = Vec::new();
+    let mut modes: Vec<Examined> = Vec::new();
     let mut choice = vec![0; cones.len()];
     loop {
-        let chosen: Vec<Vec<Generator>> = choice.iter().zip(&cones).map(|(&p, c)| c[p].clone()).collect();
-        match mode::examine(bounds, &chosen, definite) {
-            Some((answer, support)) => candidates.push(Candidate { support, cones: chosen, answer }),
-            None => empty.push(chosen),
-        }
+        let cones_here: Vec<Vec<Generator>> = choice.iter().zip(&cones).map(|(&p, c)| c[p].clone()).collect();
+        let answer = mode::examine(bounds, &cones_here, definite);
+        modes.push(Examined { cones: cones_here, answer });
         let Some(k) = (0..choice.len()).find(|&k| choice[k] + 1 < cones[k].len()) else { break };
         choice[k] += 1;
         choice[..k].fill(0);
     }
-    let existence = candidates.iter().any(|c| c.answer.witness.is_some());
-    candidates.retain(|c| !empty.iter().any(|cones| lies_in(&c.support, cones)));
-    Some(conclude(existence, &maximal(candidates)))
+    // Without friction the acceleration is the one of least constraint, if there is any (000 Prop. 3).
+    let least = definite && bounds.mu.iter().all(|mu| *mu == Interval::ZERO);
+    Some(conclude(&modes, least))
 }
 
 /// Whether solutions with these generators alone lie in the cones of a mode.
@@ -125,42 +126,58 @@ fn lies_in(support: &[Vec<Generator>], cones: &[Vec<Generator>]) -> bool {
     support.iter().zip(cones).all(|(s, cone)| s.iter().all(|g| covered(g, cone)))
 }
 
-/// Those whose solutions do not all belong to another.
-fn maximal(candidates: Vec<Candidate>) -> Vec<Candidate> {
-    let inside = |i: usize, j: usize| lies_in(&candidates[i].support, &candidates[j].cones);
-    let covered = |i: usize, j: usize| i != j && inside(i, j) && !(i < j && inside(j, i));
-    let kept: Vec<bool> =
-        (0..candidates.len()).map(|i| !(0..candidates.len()).any(|j| covered(i, j))).collect();
-    let mut kept = kept.into_iter();
-    candidates.into_iter().filter(|_| kept.next() == Some(true)).collect()
+/// The modes that may hold solutions, without those whose solutions all belong to another.
+fn maximal(modes: &[Examined]) -> Vec<usize> {
+    let inside = |i: usize, j: usize| lies_in(&modes[i].answer.support, &modes[j].cones);
+    let (empty, open): (Vec<usize>, Vec<usize>) = (0..modes.len()).partition(|&i| modes[i].answer.empty);
+    let covered = |i: usize| {
+        empty.iter().any(|&j| inside(i, j))
+            || open.iter().any(|&j| i != j && inside(i, j) && !(i < j && inside(j, i)))
+    };
+    open.iter().copied().filter(|&i| !covered(i)).collect()
 }
 
-/// The answers from all modes that may hold solutions.
-fn conclude(existence: bool, modes: &[Candidate]) -> RobustAnswer {
-    if modes.is_empty() {
+/// The answers from all modes. `least` where the acceleration is unique if there is one.
+fn conclude(modes: &[Examined], least: bool) -> RobustAnswer {
+    let mut existence = modes.iter().any(|x| x.answer.witness.is_some());
+    let mut left = maximal(modes);
+    // Modes around a face that hold one solution together.
+    let mut stars: Vec<ModeAnswer> = Vec::new();
+    while let Some((members, answer)) = left.iter().find_map(|&i| star::around(modes, i)) {
+        let in_star =
+            |i: &usize| members.iter().any(|&j| lies_in(&modes[*i].answer.support, &modes[j].cones));
+        left.retain(|i| !in_star(i));
+        stars.push(answer);
+        existence = true;
+    }
+    let apart_from_others = stars.is_empty() || stars.len() + left.len() == 1;
+    let left: Vec<&ModeAnswer> = left.iter().map(|&i| &modes[i].answer).chain(&stars).collect();
+    if left.is_empty() {
         return RobustAnswer { answers: [Some(false); 3], components: Some(0) };
     }
     if !existence {
         return RobustAnswer { answers: [None; 3], components: None };
     }
-    let witnesses = || modes.iter().filter_map(|c| c.answer.witness.as_ref());
+    let witnesses = || left.iter().filter_map(|answer| answer.witness.as_ref());
     let apart = |x: &[Interval], y: &[Interval]| x.iter().zip(y).any(|(a, b)| a.hi < b.lo || b.hi < a.lo);
     let differ = |part: fn(&mode::Witness) -> &Vec<Interval>| {
         witnesses().enumerate().any(|(i, x)| witnesses().skip(i + 1).any(|y| apart(part(x), part(y))))
     };
-    let moves = |of: fn(&ModeAnswer) -> Motion| modes.iter().any(|c| of(&c.answer) == Motion::Moves);
+    let moves = |of: fn(&ModeAnswer) -> Motion| left.iter().any(|answer| of(answer) == Motion::Moves);
     // One value in all modes: there is one mode, or the value is known to the last digit.
     let one = |of: fn(&ModeAnswer) -> Motion, value: fn(&ModeAnswer) -> &Vec<Interval>| {
-        let known = |c: &Candidate| value(&c.answer).iter().all(|x| x.lo == x.hi);
-        let same = |c: &Candidate| known(c) && value(&c.answer) == value(&modes[0].answer);
-        modes.iter().all(|c| of(&c.answer) == Motion::Fixed) && (modes.len() == 1 || modes.iter().all(same))
+        let known = |answer: &ModeAnswer| value(answer).iter().all(|x| x.lo == x.hi);
+        let same = |answer: &&ModeAnswer| known(answer) && value(answer) == value(left[0]);
+        left.iter().all(|answer| of(answer) == Motion::Fixed) && (left.len() == 1 || left.iter().all(same))
     };
     let answer = |one: bool, several: bool| if one { Some(true) } else { several.then_some(false) };
-    let acceleration =
-        answer(one(|a| a.motion, |a| &a.acceleration), moves(|a| a.motion) || differ(|w| &w.acceleration));
+    let acceleration = answer(
+        least || one(|a| a.motion, |a| &a.acceleration),
+        moves(|a| a.motion) || differ(|w| &w.acceleration),
+    );
     let forces = answer(one(|a| a.forces, |a| &a.force), moves(|a| a.forces) || differ(|w| &w.force));
-    let all_hold = modes.iter().all(|c| c.answer.witness.is_some());
-    RobustAnswer { answers: [Some(true), acceleration, forces], components: all_hold.then_some(modes.len()) }
+    let all_hold = apart_from_others && left.iter().all(|answer| answer.witness.is_some());
+    RobustAnswer { answers: [Some(true), acceleration, forces], components: all_hold.then_some(left.len()) }
 }
 
 /// Whether every symmetric matrix within the bounds is positive definite: all pivots are.

@@ -16,6 +16,7 @@ use super::Generator;
 use crate::lcp::{Lp, linear_program};
 use crate::linalg::{Interval, Matrix};
 use crate::modes::exact::{ExactDynamics, feasible};
+use crate::problem::row_offsets;
 
 /// Whether something is the same in all solutions of a mode, for all data.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -32,8 +33,23 @@ pub(super) struct Witness {
     pub(super) force: Vec<Interval>,
 }
 
-/// What is known of a mode that may hold solutions.
+/// The share of a generator in the one point of a mode.
+pub(super) struct Share {
+    pub(super) constraint: usize,
+    pub(super) generator: Generator,
+    pub(super) value: Interval,
+    /// The same for the loads of the probe.
+    pub(super) probe: Interval,
+}
+
+/// What is known of a mode.
 pub(super) struct ModeAnswer {
+    /// It holds no solution for any data.
+    pub(super) empty: bool,
+    /// The shares of its generators, signs aside, where its equations have one solution for all data.
+    pub(super) shares: Option<Vec<Share>>,
+    /// The generators that may have a share in solutions, constraint by constraint.
+    pub(super) support: Vec<Vec<Generator>>,
     pub(super) witness: Option<Witness>,
     pub(super) motion: Motion,
     pub(super) forces: Motion,
@@ -41,6 +57,31 @@ pub(super) struct ModeAnswer {
     pub(super) acceleration: Vec<Interval>,
     /// f where it is fixed.
     pub(super) force: Vec<Interval>,
+}
+
+impl ModeAnswer {
+    fn nothing(empty: bool, cones: &[Vec<Generator>]) -> Self {
+        ModeAnswer {
+            empty,
+            shares: None,
+            support: cones.to_vec(),
+            witness: None,
+            motion: Motion::Unknown,
+            forces: Motion::Unknown,
+            acceleration: vec![],
+            force: vec![],
+        }
+    }
+}
+
+/// Loads that have nothing to do with the problem, so that no sign is a matter of rounding: a number between
+/// one and two of either sign, times a size.
+fn probe(i: usize, row: &[Interval]) -> Interval {
+    let size = row.iter().fold(0.0_f64, |top, x| top.max(x.magnitude()));
+    // Multiples of the golden ratio fill the interval evenly.
+    let fraction = ((i + 1) as f64 * 0.618_033_988_749_895).fract();
+    let sign = if (i * 7 + 3) % 5 < 3 { 1.0 } else { -1.0 };
+    Interval::point(sign * (1.0 + fraction) * if size > 0.0 { size } else { 1.0 })
 }
 
 /// A column: an acceleration, or the share of a generator of forces.
@@ -51,8 +92,11 @@ struct Column {
 }
 
 /// c + Σ tⱼ xⱼ over the columns that are not basic.
+#[derive(Clone)]
 struct Expression {
     constant: Interval,
+    /// c for the loads of the probe.
+    probe: Interval,
     terms: Vec<Interval>,
 }
 
@@ -71,13 +115,14 @@ impl Expression {
 
     fn add(&mut self, factor: Interval, other: &Expression) {
         self.constant = self.constant + factor * other.constant;
+        self.probe = self.probe + factor * other.probe;
         for (t, o) in self.terms.iter_mut().zip(&other.terms) {
             *t = *t + factor * *o;
         }
     }
 }
 
-/// The equations, row by row with the right-hand side last, and the column that is basic in each.
+/// The equations, row by row with the right-hand sides of the problem and of the probe last, and the column that is basic in each.
 struct Equations {
     rows: Vec<Vec<Interval>>,
     basis: Vec<Option<usize>>,
@@ -153,49 +198,58 @@ fn force_of(d: &ExactDynamics<Interval>, k: usize, generator: &Generator) -> Vec
     std::iter::once(whole(*sign)).chain((0..d.laws[k].dim() - 1).map(tangent)).collect()
 }
 
-/// The solutions of the mode with these generators, and the generators that may have a share in them; `None`
-/// where there is no solution for any data.
-// Long: one elimination and the questions to its result.
-pub(super) fn examine(
+/// The equations of a mode, the rows that do not move first, and how many these are.
+fn equations(
     d: &ExactDynamics<Interval>,
+    offsets: &[usize],
     cones: &[Vec<Generator>],
-    definite: bool,
-) -> Option<(ModeAnswer, Vec<Vec<Generator>>)> {
+    velocities: &[Option<(usize, Generator)>],
+) -> (Equations, usize) {
     let (n, m) = (d.mass.len(), d.jacobian.len());
-    let mut offsets = vec![0];
-    for law in &d.laws {
-        offsets.push(offsets[offsets.len() - 1] + law.dim());
-    }
     let mut columns: Vec<Column> = (0..n).map(|_| Column { generator: None, free: true }).collect();
+    for (k, cone) in cones.iter().enumerate() {
+        for g in cone {
+            if let Generator::Force { free, .. } = g {
+                columns.push(Column { generator: Some((k, *g)), free: *free });
+            }
+        }
+    }
+    let mut rows: Vec<Vec<Interval>> = Vec::new();
+    for i in (0..m).filter(|&i| velocities[i].is_none()) {
+        let none = columns[n..].iter().map(|_| Interval::ZERO);
+        let right = [-d.bias[i], -probe(n + i, &d.jacobian[i])];
+        rows.push(d.jacobian[i].iter().copied().chain(none).chain(right).collect());
+    }
+    let still = rows.len();
+    for i in 0..n {
+        let effect = columns.iter().filter_map(|c| c.generator).map(|(k, g)| {
+            let force = force_of(d, k, &g);
+            let at = offsets[k];
+            -force.iter().enumerate().fold(Interval::ZERO, |sum, (r, f)| sum + d.jacobian[at + r][i] * *f)
+        });
+        let right = [-d.force[i], -probe(i, &d.mass[i])];
+        rows.push(d.mass[i].iter().copied().chain(effect).chain(right).collect());
+    }
+    let total = rows.len();
+    (Equations { rows, basis: vec![None; total], columns, relaxed: false }, still)
+}
+
+/// What is known of the mode with these generators.
+// Long: one elimination and the questions to its result.
+pub(super) fn examine(d: &ExactDynamics<Interval>, cones: &[Vec<Generator>], definite: bool) -> ModeAnswer {
+    let (n, m) = (d.mass.len(), d.jacobian.len());
+    let offsets = row_offsets(&d.laws);
     // The rows whose velocity is not zero, with its sign.
     let mut velocities: Vec<Option<(usize, Generator)>> = vec![None; m];
     for (k, cone) in cones.iter().enumerate() {
         for g in cone {
-            match g {
-                Generator::Force { free, .. } => {
-                    columns.push(Column { generator: Some((k, *g)), free: *free })
-                }
-                Generator::Velocity { row, .. } => velocities[offsets[k] + row] = Some((k, *g)),
+            if let Generator::Velocity { row, .. } = g {
+                velocities[offsets[k] + row] = Some((k, *g));
             }
         }
     }
-    let forces: Vec<Vec<Interval>> =
-        columns.iter().filter_map(|c| c.generator).map(|(k, g)| force_of(d, k, &g)).collect();
-    let mut rows: Vec<Vec<Interval>> = Vec::new();
-    for i in (0..m).filter(|&i| velocities[i].is_none()) {
-        let none = columns[n..].iter().map(|_| Interval::ZERO);
-        rows.push(d.jacobian[i].iter().copied().chain(none).chain([-d.bias[i]]).collect());
-    }
-    let still = rows.len();
-    for i in 0..n {
-        let effect = columns.iter().filter_map(|c| c.generator).zip(&forces).map(|((k, _), force)| {
-            let at = offsets[k];
-            -force.iter().enumerate().fold(Interval::ZERO, |sum, (r, f)| sum + d.jacobian[at + r][i] * *f)
-        });
-        rows.push(d.mass[i].iter().copied().chain(effect).chain([-d.force[i]]).collect());
-    }
-    let total = rows.len();
-    let mut equations = Equations { rows, basis: vec![None; total], columns, relaxed: false };
+    let (mut equations, still) = equations(d, &offsets, cones, &velocities);
+    let total = equations.rows.len();
     let of = |equations: &Equations, test: fn(&Column) -> bool| -> Vec<usize> {
         (0..equations.columns.len()).filter(|&c| test(&equations.columns[c])).collect()
     };
@@ -204,73 +258,66 @@ pub(super) fn examine(
     let rays = of(&equations, |c| !c.free);
     equations.eliminate(0..still, &accelerations);
     if !equations.drop_rest(0..still) {
-        return None;
+        return ModeAnswer::nothing(true, cones);
     }
     for columns in [&accelerations, &free, &rays] {
         equations.eliminate(still..total, columns);
     }
-    let support = |shares: &dyn Fn(&Generator, usize) -> bool| -> Vec<Vec<Generator>> {
-        let of =
-            |(k, cone): (usize, &Vec<Generator>)| cone.iter().copied().filter(|g| shares(g, k)).collect();
-        cones.iter().enumerate().map(of).collect()
-    };
     if !equations.is_defined() {
-        let unknown = ModeAnswer {
-            witness: None,
-            motion: Motion::Unknown,
-            forces: Motion::Unknown,
-            acceleration: vec![],
-            force: vec![],
-        };
-        return Some((unknown, support(&|_, _| true)));
+        return ModeAnswer::nothing(false, cones);
     }
     if !equations.drop_rest(still..total) {
-        return None;
+        return ModeAnswer::nothing(true, cones);
     }
     let solved = Solved::new(&equations);
-    let velocity = |i: usize| {
-        let mut u = Expression { constant: d.bias[i], terms: vec![Interval::ZERO; solved.rest.len()] };
+    let regular = solved.rest.is_empty() && equations.basis.iter().all(Option::is_some);
+    let velocity = |i: usize, sign: i8| {
+        let sign = Interval::point(if sign < 0 { -1.0 } else { 1.0 });
+        let mut u = Expression {
+            constant: sign * d.bias[i],
+            probe: sign * probe(n + i, &d.jacobian[i]),
+            terms: vec![Interval::ZERO; solved.rest.len()],
+        };
         for (j, factor) in d.jacobian[i].iter().enumerate().filter(|(_, x)| **x != Interval::ZERO) {
-            u.add(*factor, &solved.of[j]);
+            u.add(sign * *factor, &solved.of[j]);
         }
         u
     };
-    // What must not be negative: shares of rays and velocities with a sign.
-    let mut conditions: Vec<Expression> = Vec::new();
-    let mut idle: Vec<(usize, Generator)> = Vec::new();
+    // The share of each generator; those of rays must not be negative.
+    let mut all: Vec<(usize, Generator, bool, Expression)> = Vec::new();
     for i in 0..m {
-        let Some((k, g @ Generator::Velocity { sign, .. })) = velocities[i] else { continue };
-        let mut u = Expression { constant: Interval::ZERO, terms: vec![Interval::ZERO; solved.rest.len()] };
-        u.add(Interval::point(if sign < 0 { -1.0 } else { 1.0 }), &velocity(i));
-        if u.is_zero() {
-            idle.push((k, g));
-        }
-        if sign != 0 {
-            conditions.push(u);
+        if let Some((k, g @ Generator::Velocity { sign, .. })) = velocities[i] {
+            all.push((k, g, sign == 0, velocity(i, sign)));
         }
     }
     for (c, column) in equations.columns.iter().enumerate() {
-        let Some((k, g)) = column.generator else { continue };
-        if solved.of[c].is_zero() {
-            idle.push((k, g));
-        }
-        if !column.free {
-            let mut share =
-                Expression { constant: Interval::ZERO, terms: vec![Interval::ZERO; solved.rest.len()] };
-            share.add(Interval::ONE, &solved.of[c]);
-            conditions.push(share);
+        if let Some((k, g)) = column.generator {
+            all.push((k, g, column.free, solved.of[c].clone()));
         }
     }
-    if is_empty(&conditions, &solved.free) {
-        return None;
-    }
-    let point = (!equations.relaxed).then(|| inside(&conditions, &solved.free)).flatten();
+    let support = |(k, cone): (usize, &Vec<Generator>)| -> Vec<Generator> {
+        let idle = |g: &Generator| all.iter().any(|(l, h, _, e)| *l == k && h == g && e.is_zero());
+        cone.iter().copied().filter(|g| !idle(g)).collect()
+    };
+    let support: Vec<Vec<Generator>> = cones.iter().enumerate().map(support).collect();
+    let share = |(k, g, _, e): &(usize, Generator, bool, Expression)| Share {
+        constraint: *k,
+        generator: *g,
+        value: e.constant,
+        probe: e.probe,
+    };
+    let shares = regular.then(|| all.iter().map(share).collect());
+    let conditions: Vec<&Expression> = all.iter().filter(|(_, _, free, _)| !free).map(|x| &x.3).collect();
+    let empty = is_empty(&conditions, &solved.free);
+    let point = (!equations.relaxed && !empty).then(|| inside(&conditions, &solved.free)).flatten();
+    let forces: Vec<(usize, usize, Vec<Interval>)> = (n..equations.columns.len())
+        .filter_map(|c| equations.columns[c].generator.map(|(k, g)| (c, k, force_of(d, k, &g))))
+        .collect();
     let force = |value: &dyn Fn(usize) -> Interval| -> Vec<Interval> {
         let mut f = vec![Interval::ZERO; m];
-        let generators = equations.columns.iter().enumerate().filter_map(|(c, x)| Some((c, x.generator?)));
-        for ((c, (k, _)), along) in generators.zip(&forces) {
+        for (c, k, along) in &forces {
             for (r, x) in along.iter().enumerate() {
-                f[offsets[k] + r] = f[offsets[k] + r] + *x * value(c);
+                f[offsets[*k] + r] = f[offsets[*k] + r] + *x * value(*c);
             }
         }
         f
@@ -294,23 +341,22 @@ pub(super) fn examine(
     // With a positive definite mass dᵀM d = dᵀJᵀΔf = 0 for the difference d of two accelerations, where all
     // forces act in rows that do not move.
     let acts = |i: usize| {
-        let in_row = |(c, (k, _)): (&Vec<Interval>, (usize, Generator))| {
-            (offsets[k]..offsets[k + 1]).contains(&i) && c[i - offsets[k]] != Interval::ZERO
-        };
-        forces.iter().zip(equations.columns.iter().filter_map(|c| c.generator)).any(in_row)
+        forces.iter().any(|(_, k, along)| {
+            (offsets[*k]..offsets[k + 1]).contains(&i) && along[i - offsets[*k]] != Interval::ZERO
+        })
     };
     let held = definite && (0..m).all(|i| velocities[i].is_none() || !acts(i));
-    let answer = ModeAnswer {
+    let value = |c: usize| if solved.of[c].is_constant() { solved.of[c].constant } else { WIDE };
+    ModeAnswer {
+        empty,
+        shares,
+        support,
         witness,
         motion: if held { Motion::Fixed } else { motion(0..n) },
         forces: motion(n..equations.columns.len()),
-        acceleration: solved.of[..n]
-            .iter()
-            .map(|e| if e.is_constant() { e.constant } else { WIDE })
-            .collect(),
-        force: force(&|c| if solved.of[c].is_constant() { solved.of[c].constant } else { WIDE }),
-    };
-    Some((answer, support(&|g, k| !idle.contains(&(k, *g)))))
+        acceleration: (0..n).map(value).collect(),
+        force: force(&value),
+    }
 }
 
 /// A value that is not known to the last digit.
@@ -332,10 +378,12 @@ impl Solved {
         let expression = |c: usize| match equations.basis.iter().position(|b| *b == Some(c)) {
             Some(r) => Expression {
                 constant: equations.rows[r][count],
+                probe: equations.rows[r][count + 1],
                 terms: rest.iter().map(|&j| -equations.rows[r][j]).collect(),
             },
             None => Expression {
                 constant: Interval::ZERO,
+                probe: Interval::ZERO,
                 terms: rest.iter().map(|&j| if j == c { Interval::ONE } else { Interval::ZERO }).collect(),
             },
         };
@@ -347,7 +395,7 @@ impl Solved {
 
 /// Whether some condition fails at every x, x_j ≥ 0 where not free, for all data: c̅ + Σ t̅ x ≥ 0 has no
 /// solution, a free x being the difference of two that are not.
-fn is_empty(conditions: &[Expression], free: &[bool]) -> bool {
+fn is_empty(conditions: &[&Expression], free: &[bool]) -> bool {
     if conditions.iter().all(|e| e.constant.hi >= 0.0) {
         return false;
     }
@@ -358,7 +406,7 @@ fn is_empty(conditions: &[Expression], free: &[bool]) -> bool {
         return true;
     }
     let split = free.iter().filter(|f| **f).count();
-    let row = |(i, e): (usize, &Expression)| -> Vec<f64> {
+    let row = |(i, e): (usize, &&Expression)| -> Vec<f64> {
         let up = e.terms.iter().map(|t| t.hi);
         let down = e.terms.iter().zip(free).filter(|(_, free)| **free).map(|(t, _)| -t.lo);
         let slack = (0..conditions.len()).map(|j| if j == i { -1.0 } else { 0.0 });
@@ -370,13 +418,13 @@ fn is_empty(conditions: &[Expression], free: &[bool]) -> bool {
 
 /// A point x, x_j ≥ 0 where not free, at which all conditions hold for all data, and whether all near it are
 /// such points too.
-fn inside(conditions: &[Expression], free: &[bool]) -> Option<(Vec<f64>, bool)> {
+fn inside(conditions: &[&Expression], free: &[bool]) -> Option<(Vec<f64>, bool)> {
     let holds = |x: &[f64]| conditions.iter().all(|e| e.at(x).lo >= 0.0);
     let origin = vec![0.0; free.len()];
     if free.is_empty() {
         return holds(&origin).then_some((origin, true));
     }
-    let moving: Vec<&Expression> = conditions.iter().filter(|e| !e.is_constant()).collect();
+    let moving: Vec<&Expression> = conditions.iter().copied().filter(|e| !e.is_constant()).collect();
     let size = |e: &Expression| e.terms.iter().fold(0.0_f64, |top, t| top.max(t.middle().abs()));
     let unit = moving.iter().map(|e| e.constant.magnitude() / size(e)).filter(|x| x.is_finite());
     let unit = unit.fold(0.0_f64, f64::max);
