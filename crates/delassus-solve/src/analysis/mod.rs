@@ -99,6 +99,10 @@ const EXACT_MODES_MAX: u64 = 4096;
 /// Largest sum of coordinates and rows for the same.
 const EXACT_SIZE_MAX: usize = 24;
 
+/// Numbers that were computed are taken to be right to this part of the largest of their row: some units in
+/// the last place.
+const ROUNDING: f64 = 8.0 * f64::EPSILON;
+
 /// How well the numbers of a problem are known.
 #[derive(Clone, Debug)]
 pub enum Written {
@@ -112,7 +116,7 @@ impl Written {
     /// What is known of a problem in doubles: they are what was written where all of them are short, and
     /// were rounded elsewhere.
     pub fn rounded(dynamics: &Dynamics) -> Self {
-        Written::Within(bounds_of(dynamics))
+        Written::Within(bounds_of(dynamics, ROUNDING))
     }
 }
 
@@ -240,6 +244,12 @@ impl Analysis {
             components.iter().map(|c| &c.force).min_by(|a, b| norm(a).total_cmp(&norm(b))).cloned();
         self.intervals = intervals(components, rows);
         self.unique_part = self.minimum_norm.as_ref().map(|f| unique_part(f, components));
+    }
+
+    /// Unique forces are not proved: there may be forces that the problem leaves aside.
+    pub fn leave_forces_open(&mut self) {
+        self.evidence.forces_open = true;
+        self.conclude();
     }
 
     /// Whether the verdicts are those of the data as they were written, ties included.

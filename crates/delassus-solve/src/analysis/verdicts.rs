@@ -47,6 +47,8 @@ pub(super) struct Evidence {
     pub(super) exact_decides: bool,
     /// Whether the verdicts hold for all data within the rounding.
     pub(super) robust: bool,
+    /// Whether there may be forces that the problem leaves aside.
+    pub(super) forces_open: bool,
     /// Whether forces can be added to a solution without any other change; `None` where all modes answer
     /// that.
     pub(super) other_forces: Option<bool>,
@@ -70,6 +72,7 @@ impl Evidence {
             decided,
             exact_decides: false,
             robust: false,
+            forces_open: false,
             other_forces: None,
             claims: Default::default(),
         }
@@ -101,6 +104,14 @@ impl Evidence {
 
     /// The verdicts that follow, with the answers of rational arithmetic where they are known.
     pub(super) fn conclude(&self, exact: Option<&ExactAnswer>) -> Conclusion {
+        let mut conclusion = self.conclude_all(exact);
+        if self.forces_open && conclusion.verdicts[2] == Verdict::Proved {
+            conclusion.verdicts[2] = Verdict::Unknown;
+        }
+        conclusion
+    }
+
+    fn conclude_all(&self, exact: Option<&ExactAnswer>) -> Conclusion {
         let Evidence { rounded, method, decided, .. } = *self;
         let mut conclusion = Conclusion { verdicts: rounded, method, decided };
         let exact = exact.map(ExactAnswer::answers);

@@ -23,12 +23,12 @@ pub use world::analyze_world;
 
 use delassus_solve::analysis::theorems::{CheckedFinding, findings};
 use delassus_solve::analysis::{
-    Analysis, FrictionBound, FrictionCone, Written, analyze as analyze_dynamics,
-    analyze_written as analyze_dynamics_written, friction_bounds, friction_cone,
+    Analysis, FrictionBound, FrictionCone, Written, analyze_written as analyze_dynamics_written,
+    friction_bounds, friction_cone,
 };
 use delassus_solve::lcp::{Lcp, sliding_lcp};
 use delassus_solve::linalg::Matrix;
-use delassus_solve::modes::EnumerateOptions;
+use delassus_solve::modes::{EnumerateOptions, bounds_of};
 use delassus_solve::problem::{Dynamics, Law, constrained_delassus, kinetic_angle};
 use thiserror::Error;
 
@@ -182,6 +182,10 @@ pub fn examine(
     })
 }
 
+/// What the numbers of a world are off by, relative to the largest of their row: differences of positions
+/// lose some digits, and γ is accurate to 1e-11 of its terms.
+const WORLD_ROUNDING: f64 = 1e-10;
+
 /// As [`examine`], from masses, forces and constraints on, which are doubles here.
 pub fn examine_kinematics(
     names: Names,
@@ -189,7 +193,10 @@ pub fn examine_kinematics(
     tolerances: &Tolerances,
     options: &EnumerateOptions,
 ) -> Result<SystemAnalysis, AnalyzeError> {
-    describe(names, kinematics, tolerances, |dynamics| analyze_dynamics(dynamics, options))
+    describe(names, kinematics, tolerances, |dynamics| {
+        let data = Written::Within(bounds_of(dynamics, WORLD_ROUNDING));
+        analyze_dynamics_written(dynamics, &data, options)
+    })
 }
 
 /// The matrices, angles and contacts of a system with the verdicts that `analyze` draws, where no impact

@@ -29,6 +29,28 @@ struct Plane {
 }
 
 impl Plane {
+    /// The plane across an axis, and what its coordinates are called.
+    fn new(axis: Axis, state: &WorldState, masses: &Masses) -> (Self, [&'static str; 3]) {
+        let (axes, names) = match axis {
+            Axis::X => ([DVec3::Y, DVec3::Z, DVec3::X], ["y", "z", "rx"]),
+            Axis::Y => ([DVec3::X, DVec3::Z, DVec3::Y], ["x", "z", "ry"]),
+            Axis::Z => ([DVec3::X, DVec3::Y, DVec3::Z], ["x", "y", "rz"]),
+        };
+        let moving = state.bodies.iter().zip(&masses.slot).filter(|(_, slot)| **slot != FIXED_SLOT);
+        (Plane { axes, normals: moving.map(|(s, _)| s.pose.local_vector(axes[2])).collect() }, names)
+    }
+
+    /// What a gradient has for motions out of the plane: along the normal, and rotations about all axes but
+    /// that.
+    fn across(&self, gradient: &[f64]) -> Vec<f64> {
+        let of = |(block, normal): (&[f64], &DVec3)| {
+            let (linear, angular) = (DVec3::from_slice(block), DVec3::from_slice(&block[3..]));
+            let tilt = angular - *normal * angular.dot(*normal);
+            [linear.dot(self.axes[2]), tilt.x, tilt.y, tilt.z]
+        };
+        gradient.chunks_exact(6).zip(&self.normals).flat_map(of).collect()
+    }
+
     /// gᵀP.
     fn project(&self, gradient: &[f64]) -> Vec<f64> {
         let [first, second, _] = self.axes;
@@ -55,14 +77,10 @@ pub(super) fn in_plane(
     tolerances: &Tolerances,
 ) -> WorldParts {
     let Some(axis) = world.plane else { return parts };
-    let (axes, names) = match axis {
-        Axis::X => ([DVec3::Y, DVec3::Z, DVec3::X], ["y", "z", "rx"]),
-        Axis::Y => ([DVec3::X, DVec3::Z, DVec3::Y], ["x", "z", "ry"]),
-        Axis::Z => ([DVec3::X, DVec3::Y, DVec3::Z], ["x", "y", "rz"]),
-    };
-    let moving = || state.bodies.iter().zip(&masses.slot).filter(|(_, slot)| **slot != FIXED_SLOT);
-    let plane = Plane { axes, normals: moving().map(|(s, _)| s.pose.local_vector(axes[2])).collect() };
-    let leaves = moving().any(|(s, _)| {
+    let (plane, names) = Plane::new(axis, state, masses);
+    let axes = plane.axes;
+    let mut moving = state.bodies.iter().zip(&masses.slot).filter(|(_, slot)| **slot != FIXED_SLOT);
+    let leaves = moving.any(|(s, _)| {
         let spin = s.world_angular_velocity();
         s.velocity.dot(axes[2]).abs() > tolerances.velocity
             || (spin - axes[2] * spin.dot(axes[2])).length() > tolerances.velocity
@@ -97,6 +115,34 @@ pub(super) fn in_plane(
         bounded,
         left_out,
     }
+}
+
+/// The axis across a plane in which joints alone hold all bodies: each of their rows is about motions in the
+/// plane or out of it, and those out of it leave none. Contacts then move as in a planar world, whatever
+/// friction does across the plane. Friction of joints may grow with loads from there, and is left aside.
+pub(super) fn held_plane(state: &WorldState, masses: &Masses, parts: &WorldParts) -> Option<Axis> {
+    if parts.joints.is_empty() || !parts.bounded.is_empty() {
+        return None;
+    }
+    let speed = norm(&parts.velocity);
+    [Axis::X, Axis::Y, Axis::Z].into_iter().find(|axis| {
+        let (plane, _) = Plane::new(*axis, state, masses);
+        let mut held = Vec::new();
+        for row in parts.joints.iter().map(|joint| &joint.kinematics.row) {
+            let (inside, across) = (plane.project(&row.gradient), plane.across(&row.gradient));
+            let size = max_abs(&row.gradient);
+            if max_abs(&across) <= ROUNDING * size {
+                continue;
+            }
+            let still = row.bias.abs() <= ROUNDING * (speed + 1e-3) * speed * size;
+            if max_abs(&inside) > ROUNDING * size || !still {
+                return false;
+            }
+            held.push(across);
+        }
+        let bodies = plane.normals.len();
+        !held.is_empty() && Matrix::from_rows(&held).row_space_with(ROUNDING).rank == 3 * bodies
+    })
 }
 
 /// The rows of joints in the plane, `None` for each that the plane or the rows of the same joint before it

@@ -13,6 +13,7 @@
 //! roll.
 
 use delassus_solve::analysis::Analysis;
+use delassus_solve::lcp::Verdict;
 use delassus_solve::linalg::Matrix;
 use delassus_solve::modes::EnumerateOptions;
 use delassus_solve::problem::Law;
@@ -20,7 +21,7 @@ use glam::{DQuat, DVec3};
 
 use super::bounded_rows::{BoundedRow, add_bounded_rows, bounded_rows};
 use super::impact::{ImpactReport, impact_report};
-use super::planar::in_plane;
+use super::planar::{held_plane, in_plane};
 use super::{AnalyzeError, SystemAnalysis, add_findings, describe, examine_kinematics};
 use crate::collision::{Collider, Contact, ContactRows, Features, contact_name};
 use crate::lagrangian::{
@@ -78,7 +79,37 @@ pub fn analyze_world(
     } else {
         result.notes = vec![format!("{rows} rows: the propositions are asked up to {MAX_ROWS}")];
     }
+    let open = |a: &Analysis| [a.existence, a.acceleration_unique].contains(&Verdict::Unknown);
+    if result.analysis.as_ref().is_some_and(open)
+        && let Some(planar) = analyze_in_held_plane(world, state, tolerances, options)
+    {
+        return Ok(planar);
+    }
     Ok(result)
+}
+
+/// The analysis of a world whose joints hold all bodies in a plane as one of a planar world, where that
+/// decides motions. Friction across the plane moves nothing, but forces that are unique without it need not
+/// be.
+fn analyze_in_held_plane(
+    world: &World,
+    state: &WorldState,
+    tolerances: &Tolerances,
+    options: &EnumerateOptions,
+) -> Option<SystemAnalysis> {
+    if world.plane.is_some() {
+        return None;
+    }
+    let axis = held_plane(state, &Masses::new(world), &world_parts(world, state, tolerances))?;
+    let planar = World { plane: Some(axis), ..world.clone() };
+    let mut result = analyze_world(&planar, state, tolerances, options).ok()?;
+    let analysis = result.analysis.as_mut()?;
+    analysis.leave_forces_open();
+    let decided = ![analysis.existence, analysis.acceleration_unique].contains(&Verdict::Unknown);
+    let note = "joints hold all bodies in a plane, and motions are those in it; \
+                friction across the plane is not among the forces";
+    result.notes.push(note.into());
+    (decided && result.names.coordinates.len() < coordinate_names(world).len()).then_some(result)
 }
 
 /// The impact at a state: pads, which are the last contacts, give no percussions.

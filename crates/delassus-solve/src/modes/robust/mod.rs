@@ -19,10 +19,6 @@ use crate::linalg::{Interval, Matrix};
 use crate::problem::{Dynamics, Law};
 use mode::{ModeAnswer, Motion};
 
-/// Numbers that were computed are taken to be right to this part of the largest of their row: some sixty
-/// roundings.
-const ROUNDING: f64 = 1.0 / (1_u64 << 46) as f64;
-
 /// What is true of all problems within some intervals.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RobustAnswer {
@@ -197,15 +193,15 @@ fn is_positive_definite(mass: &[Vec<Interval>]) -> bool {
     true
 }
 
-/// Bounds of the numbers that a problem in doubles was rounded from. Short binary fractions were hardly
-/// rounded and count as they are, zeros above all.
-pub fn bounds_of(d: &Dynamics) -> ExactDynamics<Interval> {
+/// Bounds of the numbers that a problem in doubles was rounded from, `rounding` relative to the largest of
+/// their row. Short binary fractions were hardly rounded and count as they are, zeros above all.
+pub fn bounds_of(d: &Dynamics, rounding: f64) -> ExactDynamics<Interval> {
     let n = d.mass.rows();
     let near = |x: f64, size: f64| {
         if crate::linalg::Fraction::of_short(x).is_defined() {
             return Interval::point(x);
         }
-        let radius = ROUNDING * size.max(x.abs());
+        let radius = rounding * size.max(x.abs());
         Interval::new((x - radius).next_down(), (x + radius).next_up())
     };
     let row_size = |m: &Matrix, i: usize| m.row(i).iter().fold(0.0_f64, |top, x| top.max(x.abs()));
