@@ -27,6 +27,16 @@ pub enum WorldErrorKind {
         /// The number.
         value: f64,
     },
+    /// A unit of another dimension.
+    #[error("`{key}` is `{value}`")]
+    Unit {
+        /// The key.
+        key: String,
+        /// What is written.
+        value: String,
+        /// What was expected.
+        expected: &'static str,
+    },
     /// A number that must not be negative.
     #[error("`{key}` is {value}")]
     Negative {
@@ -255,7 +265,10 @@ impl WorldErrorKind {
     pub(super) fn help(&self) -> Option<String> {
         use WorldErrorKind::*;
         let help = match self {
-            Length { expected, .. } | Attribute { expected, .. } | Element { expected, .. } => {
+            Length { expected, .. }
+            | Unit { expected, .. }
+            | Attribute { expected, .. }
+            | Element { expected, .. } => {
                 return Some(format!("expected {expected}"));
             }
             UnknownBody { suggestion, .. } => {

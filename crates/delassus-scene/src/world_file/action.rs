@@ -76,7 +76,7 @@ fn on_coordinate(
         act(ActionKind::Spring {
             stiffness: number("stiffness")?,
             damping: number("damping")?,
-            rest: spring.get("rest").map_or(Ok(0.0), |v| v.constant(symbols))?,
+            rest: spring.get("rest").map_or(Ok(0.0), |v| v.quantity(symbols))?,
         });
     }
     if let Some(value) = table.get("drive") {
@@ -101,7 +101,7 @@ fn limits(
         Ok("inf") => Ok(f64::INFINITY),
         Ok("-inf") => Ok(f64::NEG_INFINITY),
         _ if in_degrees => v.degrees(symbols),
-        _ => v.constant(symbols),
+        _ => v.quantity(symbols),
     };
     let [low, high] = value.numbers("[lower, upper]", number)?;
     if low >= high {
@@ -151,6 +151,9 @@ fn of_time(value: &Value<'_>, symbols: &Symbols) -> Result<AnyFormula> {
         && matches!(error.kind, ExpressionErrorKind::UnitInFormula { .. })
         && let Ok(number) = constant(text, symbols)
     {
+        // A motor's position and a drive may be an angle, unlike the position of a body.
+        let target = matches!(value.key.as_str(), "position" | "drive");
+        value.check_unit(symbols, if target { "target" } else { value.key.as_str() })?;
         return Ok(AnyFormula::new(Expression::from(number)));
     }
     Ok(AnyFormula::new(value.formula(symbols)?))

@@ -176,7 +176,7 @@ fn inertia(value: &Value<'_>, symbols: &Symbols) -> Result<DMat3> {
     const EXPECTED: &str = "three principal moments, or three rows of a symmetric matrix";
     let items = value.items(EXPECTED)?;
     if !items.iter().any(Value::is_array) {
-        let moments = value.numbers(EXPECTED, |v| v.constant(symbols))?;
+        let moments = value.numbers(EXPECTED, |v| v.quantity(symbols))?;
         return Ok(DMat3::from_diagonal(DVec3::from_array(moments)));
     }
     let [a, b, c] = &items[..] else {

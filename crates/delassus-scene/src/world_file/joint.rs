@@ -97,7 +97,7 @@ fn between_bodies(
         "point-on-line" => JointKind::PointOnLine,
         "point-on-plane" => JointKind::PointOnPlane,
         "screw" => {
-            JointKind::Screw { pitch: table.require("pitch", "displacement per turn, m")?.constant(symbols)? }
+            JointKind::Screw { pitch: table.require("pitch", "displacement per turn, m")?.quantity(symbols)? }
         }
         "distance" => JointKind::Distance { length: length(table, bodies, &frames, contents)? },
         "rope" => JointKind::Rope {
@@ -281,7 +281,7 @@ fn curve(table: &Table<'_>, symbols: &Symbols) -> Result<Curve> {
     let point = [formula(x)?, formula(y)?, formula(z)?];
     let expected = "[start, end] of the parameter `s`";
     let value = table.require("range", expected)?;
-    let range: [f64; 2] = value.numbers(expected, |v| v.constant(&symbols))?;
+    let range: [f64; 2] = value.numbers(expected, |v| v.quantity(&symbols))?;
     if range[0] >= range[1] {
         let (key, [low, high]) = (clip(&value.key), range);
         return value.world_error(WorldErrorKind::Limits { key, low, high });
@@ -334,14 +334,14 @@ fn coupler(
     let factors = if word == "coupler" {
         let expected = "two factors [a, b] of a c₁ + b c₂ = offset";
         let value = table.require("factors", expected)?;
-        nonzero(&value, value.numbers(expected, |v| v.constant(symbols))?)?
+        nonzero(&value, value.numbers(expected, |v| v.quantity(symbols))?)?
     } else {
         match table.either("teeth", "ratio")? {
             // Wheels that touch from outside rotate in opposite directions.
             Some(value) if value.key == "teeth" => {
                 value.numbers("two numbers of teeth", |v| v.positive(symbols))?
             }
-            Some(value) => [nonzero(&value, [value.constant(symbols)?])?[0], -1.0],
+            Some(value) => [nonzero(&value, [value.quantity(symbols)?])?[0], -1.0],
             None => {
                 let (first, second) = ("teeth", "ratio");
                 return table.error(FileErrorKind::Neither { first, second, table: table.title.clone() });
@@ -349,7 +349,7 @@ fn coupler(
         }
     };
     let offset = match table.get("offset") {
-        Some(value) => value.constant(symbols)?,
+        Some(value) => value.quantity(symbols)?,
         None => {
             all.offset_at_start.push(all.joints.len());
             0.0

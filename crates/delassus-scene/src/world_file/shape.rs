@@ -89,7 +89,7 @@ fn plane(table: &Table<'_>, symbols: &Symbols, place: Pose) -> Result<Pose> {
         None => place.rotation * DVec3::Z,
     };
     let position = match offset {
-        Some(value) => n * value.constant(symbols)?,
+        Some(value) => n * value.quantity(symbols)?,
         None => place.position,
     };
     Ok(if normal.is_some() { frame(position, n, None) } else { Pose { position, rotation: place.rotation } })
@@ -174,7 +174,7 @@ fn heightfield(table: &Table<'_>, symbols: &Symbols, folder: Option<&Path>) -> R
         from_file(&value, folder, read_numbers)?
     } else {
         let row =
-            |v: &Value<'_>| v.items(expected)?.iter().map(|h| h.constant(symbols)).collect::<Result<_>>();
+            |v: &Value<'_>| v.items(expected)?.iter().map(|h| h.quantity(symbols)).collect::<Result<_>>();
         value.items(expected)?.iter().map(row).collect::<Result<_>>()?
     };
     let size = [rows.first().map_or(0, Vec::len), rows.len()];

@@ -4,7 +4,7 @@ use glam::{DMat3, DQuat, DVec3, EulerRot};
 
 use crate::diagnostic::{FileErrorKind, Result, WorldErrorKind};
 use crate::toml_table::{Table, Value};
-use delassus::formula::{Expression, ExpressionErrorKind, Symbols, clip};
+use delassus::formula::{Dimension, Expression, ExpressionErrorKind, Symbols, clip, unit_dimension};
 use delassus::world::Pose;
 
 /// How far the length of a quaternion may be from one: four entries with three digits each.
@@ -15,9 +15,27 @@ impl Value<'_> {
         self.error(FileErrorKind::World(kind))
     }
 
+    /// A number whose unit, where one is written, is one of what the key stands for.
+    pub(super) fn quantity(&self, symbols: &Symbols) -> Result<f64> {
+        let value = self.constant(symbols)?;
+        self.check_unit(symbols, self.key.as_str())?;
+        Ok(value)
+    }
+
+    /// An error where a unit is written that this quantity does not have.
+    pub(super) fn check_unit(&self, symbols: &Symbols, quantity: &str) -> Result<()> {
+        let Some((known, expected)) = dimensions(quantity) else { return Ok(()) };
+        match self.string("").ok().and_then(|text| unit_dimension(text, symbols).map(|unit| (text, unit))) {
+            Some((text, unit)) if !known.contains(&unit) => {
+                self.world_error(WorldErrorKind::Unit { key: clip(&self.key), value: clip(text), expected })
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// A number greater than zero.
     pub(super) fn positive(&self, symbols: &Symbols) -> Result<f64> {
-        let value = self.constant(symbols)?;
+        let value = self.quantity(symbols)?;
         if value > 0.0 {
             return Ok(value);
         }
@@ -26,7 +44,7 @@ impl Value<'_> {
 
     /// A number that is not negative.
     pub(super) fn nonnegative(&self, symbols: &Symbols) -> Result<f64> {
-        let value = self.constant(symbols)?;
+        let value = self.quantity(symbols)?;
         if value >= 0.0 {
             return Ok(value);
         }
@@ -35,7 +53,7 @@ impl Value<'_> {
 
     /// A coefficient of restitution.
     pub(super) fn restitution(&self, symbols: &Symbols, owner: &str) -> Result<f64> {
-        let value = self.constant(symbols)?;
+        let value = self.quantity(symbols)?;
         if (0.0..=1.0).contains(&value) {
             return Ok(value);
         }
@@ -44,7 +62,7 @@ impl Value<'_> {
 
     /// A friction coefficient.
     pub(super) fn friction(&self, symbols: &Symbols, owner: &str) -> Result<f64> {
-        let value = self.constant(symbols)?;
+        let value = self.quantity(symbols)?;
         if value >= 0.0 {
             return Ok(value);
         }
@@ -53,7 +71,7 @@ impl Value<'_> {
 
     /// An angle in radians from a number in degrees, or from a string with a unit of its own.
     pub(super) fn degrees(&self, symbols: &Symbols) -> Result<f64> {
-        let value = self.constant(symbols)?;
+        let value = self.quantity(symbols)?;
         let unit = self.string("").ok().and_then(|text| Expression::parse(text, symbols).err());
         match unit.map(|error| error.kind) {
             Some(ExpressionErrorKind::UnitInFormula { .. }) => Ok(value),
@@ -80,7 +98,7 @@ impl Value<'_> {
     }
 
     pub(super) fn vector(&self, symbols: &Symbols) -> Result<DVec3> {
-        Ok(DVec3::from_array(self.numbers("three numbers [x, y, z]", |v| v.constant(symbols))?))
+        Ok(DVec3::from_array(self.numbers("three numbers [x, y, z]", |v| v.quantity(symbols))?))
     }
 
     /// A vector of which only the direction counts, as a unit vector.
@@ -95,7 +113,7 @@ impl Value<'_> {
 
     /// A unit quaternion w, x, y, z.
     fn quaternion(&self, symbols: &Symbols) -> Result<DQuat> {
-        let [w, x, y, z] = self.numbers("four numbers [w, x, y, z]", |v| v.constant(symbols))?;
+        let [w, x, y, z] = self.numbers("four numbers [w, x, y, z]", |v| v.quantity(symbols))?;
         let q = DQuat::from_xyzw(x, y, z, w);
         let length = q.length();
         if (length - 1.0).abs() > UNIT {
@@ -103,6 +121,42 @@ impl Value<'_> {
         }
         Ok(q.normalize())
     }
+}
+
+/// The dimensions that a quantity may have, and how they are called. Those of joints depend on whether they
+/// act along or about an axis.
+fn dimensions(quantity: &str) -> Option<(&'static [Dimension], &'static str)> {
+    const NUMBER: Dimension = Dimension::NONE;
+    const LENGTH: Dimension = Dimension([1, 0, 0]);
+    const SPEED: Dimension = Dimension([1, 0, -1]);
+    const RATE: Dimension = Dimension([0, 0, -1]);
+    const FORCE: Dimension = Dimension([1, 1, -2]);
+    const MOMENT: Dimension = Dimension([2, 1, -2]);
+    Some(match quantity {
+        "mass" => (&[Dimension([0, 1, 0])], "a mass (kg, g)"),
+        "density" => (&[Dimension([-3, 1, 0])], "a density (kg/m^3, g/cm^3)"),
+        "inertia" => (&[Dimension([2, 1, 0])], "a moment of inertia (kg*m^2)"),
+        "position" | "center_of_mass" | "anchor" | "anchors" | "local_anchors" | "radius" | "half_height"
+        | "half_extents" | "extent" | "heights" | "points" | "length" | "pitch" | "rolling" => {
+            (&[LENGTH], "a length (m, cm, mm)")
+        }
+        "velocity" => (&[SPEED], "a speed (m/s)"),
+        "angular_velocity" => (&[RATE], "an angular velocity (rad/s, rpm)"),
+        "gravity" => (&[Dimension([1, 0, -2])], "an acceleration (m/s^2)"),
+        "dt" | "t_end" => (&[Dimension([0, 0, 1])], "a time (s, ms)"),
+        "force" | "torque" => (&[FORCE, MOMENT], "a force (N) or a moment (Nm)"),
+        "limits" | "rest" | "target" | "offset" => {
+            (&[LENGTH, NUMBER], "a length (m, mm) or an angle (rad, deg)")
+        }
+        "euler_deg" | "limits_deg" => (&[NUMBER], "an angle (deg, rad)"),
+        "speed" | "max_speed" => (&[SPEED, RATE], "a speed (m/s) or an angular velocity (rad/s, rpm)"),
+        "stiffness" => (&[Dimension([0, 1, -2]), MOMENT], "a stiffness (N/m, Nm/rad)"),
+        "damping" => {
+            (&[Dimension([0, 1, -1]), Dimension([2, 1, -1])], "a damping coefficient (N*s/m, Nm*s/rad)")
+        }
+        "mu" | "restitution" | "tolerance" => (&[NUMBER], "a number without a unit"),
+        _ => return None,
+    })
 }
 
 /// `position` and `orientation` or `euler_deg`; zero where they are not given.

@@ -265,6 +265,24 @@ pub fn constant(text: &str, symbols: &Symbols) -> Result<f64, ExpressionError> {
     parse::constant(text, symbols)
 }
 
+/// The dimension of the unit behind a constant, `None` where there is no unit.
+pub fn unit_dimension(text: &str, symbols: &Symbols) -> Option<Dimension> {
+    parse::unit_dimension(text, symbols)
+}
+
+/// Powers of metre, kilogram and second; an angle has none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Dimension(pub [i8; 3]);
+
+impl Dimension {
+    /// Of numbers and angles.
+    pub const NONE: Dimension = Dimension([0; 3]);
+
+    pub(super) fn times(self, other: Dimension, power: i8) -> Self {
+        Dimension(std::array::from_fn(|i| self.0[i].saturating_add(other.0[i].saturating_mul(power))))
+    }
+}
+
 /// What a name stands for.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Symbol {

@@ -30,8 +30,8 @@ mod taylor;
 mod taylor_dual;
 
 pub use expression::{
-    Expression, ExpressionError, ExpressionErrorKind, MAX_DEPTH, MAX_LENGTH, MAX_OPERATIONS, NameError,
-    Symbols, constant, with_suggestion,
+    Dimension, Expression, ExpressionError, ExpressionErrorKind, MAX_DEPTH, MAX_LENGTH, MAX_OPERATIONS,
+    NameError, Symbols, constant, unit_dimension, with_suggestion,
 };
 pub use fraction::FractionDual;
 pub use hyper_dual::{HyperDual, IntervalDual, Scalar};

@@ -7,37 +7,37 @@ use std::f64::consts::PI;
 use std::ops::Range;
 
 use super::expression::{
-    ExpressionError, ExpressionErrorKind, FUNCTIONS, Function, MAX_DEPTH, MAX_LENGTH, MAX_OPERATIONS, Op,
-    Symbol, Symbols,
+    Dimension, ExpressionError, ExpressionErrorKind, FUNCTIONS, Function, MAX_DEPTH, MAX_LENGTH,
+    MAX_OPERATIONS, Op, Symbol, Symbols,
 };
 use super::number::Constant;
 use super::suggest::{clip, nearest};
 use delassus_solve::linalg::Fraction;
 
-/// Units behind a constant, with their factors to SI.
-const UNITS: [(&str, f64); 22] = [
-    ("deg", PI / 180.0),
-    ("rad", 1.0),
-    ("rev", 2.0 * PI),
-    ("rpm", 2.0 * PI / 60.0),
-    ("m", 1.0),
-    ("mm", 1e-3),
-    ("cm", 1e-2),
-    ("km", 1e3),
-    ("s", 1.0),
-    ("ms", 1e-3),
-    ("min", 60.0),
-    ("h", 3600.0),
-    ("kg", 1.0),
-    ("g", 1e-3),
-    ("N", 1.0),
-    ("kN", 1e3),
-    ("Nm", 1.0),
-    ("J", 1.0),
-    ("Pa", 1.0),
-    ("kPa", 1e3),
-    ("MPa", 1e6),
-    ("GPa", 1e9),
+/// Units behind a constant, with their factors to SI and their dimensions.
+const UNITS: [(&str, f64, Dimension); 22] = [
+    ("deg", PI / 180.0, Dimension([0, 0, 0])),
+    ("rad", 1.0, Dimension([0, 0, 0])),
+    ("rev", 2.0 * PI, Dimension([0, 0, 0])),
+    ("rpm", 2.0 * PI / 60.0, Dimension([0, 0, -1])),
+    ("m", 1.0, Dimension([1, 0, 0])),
+    ("mm", 1e-3, Dimension([1, 0, 0])),
+    ("cm", 1e-2, Dimension([1, 0, 0])),
+    ("km", 1e3, Dimension([1, 0, 0])),
+    ("s", 1.0, Dimension([0, 0, 1])),
+    ("ms", 1e-3, Dimension([0, 0, 1])),
+    ("min", 60.0, Dimension([0, 0, 1])),
+    ("h", 3600.0, Dimension([0, 0, 1])),
+    ("kg", 1.0, Dimension([0, 1, 0])),
+    ("g", 1e-3, Dimension([0, 1, 0])),
+    ("N", 1.0, Dimension([1, 1, -2])),
+    ("kN", 1e3, Dimension([1, 1, -2])),
+    ("Nm", 1.0, Dimension([2, 1, -2])),
+    ("J", 1.0, Dimension([2, 1, -2])),
+    ("Pa", 1.0, Dimension([-1, 1, -2])),
+    ("kPa", 1e3, Dimension([-1, 1, -2])),
+    ("MPa", 1e6, Dimension([-1, 1, -2])),
+    ("GPa", 1e9, Dimension([-1, 1, -2])),
 ];
 
 /// How many coordinates a message names.
@@ -63,12 +63,21 @@ pub(super) fn constant(text: &str, symbols: &Symbols) -> Result<f64> {
     }
 }
 
+/// The dimension of the unit behind a constant; `None` where there is no unit, or no constant.
+pub(super) fn unit_dimension(text: &str, symbols: &Symbols) -> Option<Dimension> {
+    let mut parser = Parser::new(text, symbols, true).ok()?;
+    parser.sum().ok()?;
+    let (_, dimension) = parser.unit()?;
+    parser.finish().ok()?;
+    Some(dimension)
+}
+
 /// Parses an expression of parameters and variables, with a unit or without; one constant where there are no
 /// variables.
 pub(super) fn parametric(text: &str, symbols: &Symbols) -> Result<Vec<Op>> {
     let mut parser = Parser::new(text, symbols, true)?;
     parser.sum()?;
-    if let Some(factor) = parser.unit() {
+    if let Some((factor, _)) = parser.unit() {
         parser.emit(Op::Constant(factor), 0..text.len())?;
         parser.emit(Op::Mul, 0..text.len())?;
     }
@@ -412,40 +421,42 @@ impl<'a> Parser<'a> {
     }
 
     /// Reads a unit, if one stands here: `deg`, `m/s^2`, `kg*mm^2`.
-    fn unit(&mut self) -> Option<Constant> {
-        let mut factor = self.unit_power()?;
+    fn unit(&mut self) -> Option<(Constant, Dimension)> {
+        let (mut factor, mut dimension) = self.unit_power()?;
         loop {
             let (position, end) = (self.position, self.end);
             let over = match self.peek() {
                 Some('/') => true,
                 Some('*') => false,
-                _ => return Some(factor),
+                _ => return Some((factor, dimension)),
             };
             self.advance(1);
             match self.unit_power() {
-                Some(next) if over => {
+                Some((next, its)) if over => {
                     factor.value *= 1.0 / next.value;
                     factor.exact = factor.exact / next.exact;
+                    dimension = dimension.times(its, -1);
                 }
-                Some(next) => {
+                Some((next, its)) => {
                     factor.value *= next.value;
                     factor.exact = factor.exact * next.exact;
+                    dimension = dimension.times(its, 1);
                 }
                 None => {
                     (self.position, self.end) = (position, end);
-                    return Some(factor);
+                    return Some((factor, dimension));
                 }
             }
         }
     }
 
     /// Reads one unit and a small power of it. A name that the file has given to something else is no unit.
-    fn unit_power(&mut self) -> Option<Constant> {
+    fn unit_power(&mut self) -> Option<(Constant, Dimension)> {
         self.peek();
         let (position, end) = (self.position, self.end);
         let name = self.name()?;
-        let known = UNITS.iter().find(|(unit, _)| *unit == name && !self.symbols.names.contains_key(name));
-        let Some(&(_, factor)) = known else {
+        let known = UNITS.iter().find(|(unit, ..)| *unit == name && !self.symbols.names.contains_key(name));
+        let Some(&(_, factor, dimension)) = known else {
             (self.position, self.end) = (position, end);
             return None;
         };
@@ -461,7 +472,8 @@ impl<'a> Parser<'a> {
         } else {
             Fraction::decimal(&factor.to_string()).power(power)
         };
-        Some(Constant { value: factor.powi(power), exact })
+        let dimension = Dimension::NONE.times(dimension, power as i8);
+        Some((Constant { value: factor.powi(power), exact }, dimension))
     }
 
     fn finish(&mut self) -> Result<()> {
