@@ -247,3 +247,40 @@ fn settings_of_a_world_that_make_no_sense_have_a_place() {
         assert!(expected.iter().all(|e| text.contains(e)) && text.len() < 400, "{text}");
     }
 }
+
+/// A bar hinged above the floor that leans on it: a tangent of the contact is held by the hinge, and motions
+/// are those in the plane.
+#[test]
+fn a_hinged_bar_that_leans_is_decided_in_its_plane() {
+    let text = r#"[world]
+gravity = [0, 0, -9.81]
+[[body]]
+name = "ground"
+fixed = true
+[[body.shape]]
+type = "plane"
+[[body]]
+name = "bar"
+mass = 1.0
+position = [0.43301270189221935, 0, 0.27]
+euler_deg = [0, 30, 0]
+[[body.shape]]
+type = "capsule"
+radius = 0.02
+half_height = 0.5
+euler_deg = [0, 90, 0]
+[[joint]]
+name = "h"
+type = "revolute"
+bodies = ["world", "bar"]
+anchor = [0, 0, 0.52]
+axis = [0, 1, 0]
+[[friction]]
+between = ["*", "*"]
+mu = 0.5
+"#;
+    let file = Temporary::new("bar.toml", text.as_bytes());
+    let (_, out) = json(&["analyze", file.path(), "--json"]);
+    assert_eq!((&out["existence"], &out["acceleration_unique"]), (&"proved".into(), &"proved".into()));
+    assert_ne!(out["forces_unique"], "proved");
+}

@@ -3,3 +3,4 @@
 mod all_solutions;
 mod cones;
 mod exact;
+mod robust;
