@@ -94,7 +94,7 @@ struct Examined {
 /// What is true of all problems within the bounds; `None` where a law is not polyhedral, there are more than
 /// `max_modes` modes, or friction may or may not be zero.
 pub fn robust_answer(bounds: &ExactDynamics<Interval>, max_modes: u64) -> Option<RobustAnswer> {
-    let vague = |mu: &Interval| *mu != Interval::ZERO && !(mu.lo > 0.0);
+    let vague = |mu: &Interval| *mu != Interval::ZERO && (mu.is_undefined() || mu.lo <= 0.0);
     if mode_count(&bounds.laws)? > max_modes || bounds.mu.iter().any(vague) {
         return None;
     }
@@ -180,7 +180,7 @@ fn conclude(modes: &[Examined], least: bool) -> RobustAnswer {
 fn is_positive_definite(mass: &[Vec<Interval>]) -> bool {
     let mut a = mass.to_vec();
     for k in 0..a.len() {
-        if !(a[k][k].lo > 0.0) {
+        if a[k][k].is_undefined() || a[k][k].lo <= 0.0 {
             return false;
         }
         for i in k + 1..a.len() {
