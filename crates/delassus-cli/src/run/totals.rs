@@ -211,6 +211,7 @@ fn in_words(world: &World, failure: StepFailure, tolerance: f64) -> String {
             format!("joint `{}` was open or beyond its limit by {opening:.1e}", world.joints[joint].name)
         }
         StepFailure::Energy => "contacts would have given energy".into(),
+        StepFailure::JointEnergy { gained } => format!("joints gave {gained:.1e} J"),
         StepFailure::Bounds => "motors or friction of joints did not settle".into(),
     }
 }

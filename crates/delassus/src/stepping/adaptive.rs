@@ -207,6 +207,8 @@ fn join(report: &mut StepReport, second: StepReport, whole: Option<StepReport>) 
     report.iterations += second.iterations + whole.as_ref().map_or(0, |w| w.iterations);
     report.penetration = report.penetration.max(second.penetration);
     report.joint_error = report.joint_error.max(second.joint_error);
+    report.energy.add(&second.energy);
+    report.energy_gains.extend(second.energy_gains);
     report.jams.extend(second.jams);
     report.impacts += second.impacts;
     report.accumulations.extend(second.accumulations);

@@ -134,6 +134,7 @@ impl Stepper {
         RowTargets {
             joints: (0..rows.rows.len()).map(target).collect(),
             normal_bias: on.contacts().iter().map(|c| (c.gap <= touching).then_some(0.0)).collect(),
+            slip_bias: vec![],
         }
     }
 

@@ -321,7 +321,8 @@ mod tests {
         let mut velocity = vec![];
         model.masses.gather_velocities(&state.bodies, &mut velocity);
         let bias = |i: usize| Some(e * on.contact_rows()[i].velocity(0, &velocity).min(0.0));
-        let mut targets = RowTargets { joints: vec![], normal_bias: (0..2).map(bias).collect() };
+        let mut targets =
+            RowTargets { joints: vec![], normal_bias: (0..2).map(bias).collect(), slip_bias: vec![] };
         let mut impulses = Impulses { rows: vec![], contacts: vec![[0.0; MAX_CONTACT_ROWS]; 2] };
         let impact = ImpactState {
             targets: &mut targets,

@@ -26,6 +26,7 @@ mod adaptive;
 mod contact_events;
 mod control;
 mod depenetrate;
+mod energy;
 mod force_uniqueness;
 mod forces;
 mod impact;
@@ -49,6 +50,7 @@ pub use adaptive::{ControlledStep, MOST_HALVINGS, StepControl, controlled_step};
 pub use contact_events::{ContactEvent, ContactEventKind, ContactEvents, PairMode};
 pub use control::ControlError;
 pub use depenetrate::depenetrate;
+pub use energy::{EnergyAccount, EnergyGain};
 pub use impact::StepImpactLaw;
 pub use options::{FrictionLaw, Scheme, StepOptions, UnknownOption};
 pub use report::{Accumulation, Forces, Jam, KeyedImpulse, Snapshot, StepFailure, StepReport};
@@ -329,6 +331,12 @@ impl Stepper {
                 outcome = self.substep(&plan, &mut report)?;
             }
             match outcome {
+                SubstepOutcome::Shorten { length } => {
+                    schedule.shorten();
+                    checkpoint.restore(&mut report);
+                    self.rollback(length);
+                    continue;
+                }
                 SubstepOutcome::Retry { length } | SubstepOutcome::EndAtLimit { length } => {
                     schedule.halve();
                     checkpoint.restore(&mut report);
@@ -341,7 +349,8 @@ impl Stepper {
                 }
                 SubstepOutcome::Accepted => {}
             }
-            schedule.pass(plan.length);
+            self.account(&mut report);
+            schedule.pass(plan.length, self.substep.lets_grow());
             self.step_sum.add(self.linearization.contacts(), &self.impulses);
             if schedule.remaining() > 0.0 {
                 self.linearize(schedule.remaining());
@@ -350,6 +359,12 @@ impl Stepper {
         }
         self.end_step(&mut report);
         Ok(report)
+    }
+
+    /// The energy of the substep that was taken.
+    fn account(&mut self, report: &mut StepReport) {
+        let contacts = self.linearization.contacts();
+        self.substep.move_account(&self.model.world, contacts, self.state.t, report);
     }
 
     /// Joints beyond their limits are brought back by a motion, not by a velocity with which they would go on
@@ -378,6 +393,8 @@ impl Stepper {
             gaps: GapRule::Exact,
             energy,
             may_retry: schedule.may_retry(status, linearization.contacts().len(), failed),
+            may_shorten: schedule.may_shorten(),
+            opening: schedule.opening(),
         }
     }
 

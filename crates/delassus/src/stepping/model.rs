@@ -58,6 +58,13 @@ impl Model {
         REST_SPEED_RATIO * self.world.gravity.length() * self.options.dt
     }
 
+    /// Arrival speed below which a contact that closes with the acceleration a comes to rest, m/s: the next
+    /// rebound would last less than a small part of a step, or not rise above what counts as touching.
+    pub(super) fn zeno_speed(&self, a: f64) -> f64 {
+        let a = a.abs();
+        (REST_SPEED_RATIO * a * self.options.dt).max((2.0 * a * self.touching()).sqrt())
+    }
+
     /// v ← v + h M⁻¹F at the poses of these bodies.
     pub(super) fn kick(&self, bodies: &[BodyState], h: f64, v: &mut [f64]) {
         for ((body, s), &slot) in self.world.bodies.iter().zip(bodies).zip(&self.masses.slot) {
@@ -93,7 +100,7 @@ impl Model {
         let surface = self.world.surface(a as usize, b as usize);
         let mu = surface.mu;
         let law = match self.options.law {
-            _ if mu == 0.0 => Law::Unilateral,
+            _ if mu == 0.0 && surface.rolling == 0.0 => Law::Unilateral,
             FrictionLaw::Ncp if surface.rolling > 0.0 => Law::Rolling { mu, rolling: surface.rolling },
             FrictionLaw::Ncp => Law::Coulomb { mu },
             FrictionLaw::Ccp if surface.rolling > 0.0 => Law::ConeRolling { mu, rolling: surface.rolling },

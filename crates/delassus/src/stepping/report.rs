@@ -4,6 +4,7 @@ use delassus_solve::analysis::ImpulseRange;
 use delassus_solve::problem::Status;
 use glam::DVec3;
 
+use super::energy::{EnergyAccount, EnergyGain};
 use super::linearization::Linearization;
 use super::model::Model;
 use super::velocity_solve::SolveOutcome;
@@ -49,6 +50,11 @@ pub enum StepFailure {
     },
     /// Contacts would have given energy; bodies went as far as linearized gaps let them.
     Energy,
+    /// Joints gave energy in a substep as short as it may be: the step is no motion.
+    JointEnergy {
+        /// How much, J.
+        gained: f64,
+    },
     /// Motors or friction of joints did not settle between holding and giving way.
     Bounds,
 }
@@ -76,6 +82,10 @@ pub struct StepReport {
     pub impacts: usize,
     /// Contacts that came to rest after ever smaller rebounds.
     pub accumulations: Vec<Accumulation>,
+    /// Energy that passed through joints and contacts.
+    pub energy: EnergyAccount,
+    /// Energy that contacts put in.
+    pub energy_gains: Vec<EnergyGain>,
     /// Whether there are other impulses for the same motion. Shown, not guessed: where it is false, none were
     /// found.
     pub non_unique: bool,
@@ -95,6 +105,8 @@ impl StepReport {
             jams: vec![],
             impacts: 0,
             accumulations: vec![],
+            energy: EnergyAccount::default(),
+            energy_gains: vec![],
             non_unique: false,
         }
     }

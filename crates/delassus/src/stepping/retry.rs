@@ -6,7 +6,8 @@
 //!
 //! A step of dt is one substep as long as nothing happens in it. A rebound needs its moment: a substep ends
 //! where a contact with restitution closes or a limit is reached. With few contacts a substep that is not
-//! solved is made again with half the length.
+//! solved is made again with half the length. One at whose end joints are open, or in which they give or take
+//! energy, is made again with half the length until they do not; the substeps after it grow again.
 
 use delassus_solve::problem::Status;
 
@@ -23,6 +24,14 @@ const MAX_HALVINGS: u32 = 6;
 pub(super) const MAX_CAREFUL_CONTACTS: usize = 64;
 /// Shortest substep, s.
 pub(super) const SHORTEST_SUBSTEP: f64 = 1e-9;
+/// Substeps of one step that may be made shorter for the sake of joints. A passage of a singular position
+/// takes some hundreds: their lengths fall and grow in powers of two.
+const MAX_SHORT_SUBSTEPS: usize = 10_000;
+/// A rest of a step below this part of it is rounding.
+const TIME_ROUNDING: f64 = 1e-9;
+/// Joints are closed to this part of the position tolerance at most: by default 1e-14 m, some rounding errors
+/// of a position of a metre.
+const MIN_OPENING: f64 = 1e-4;
 
 /// What a substep does with limits that are not reached at its begin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,6 +69,10 @@ pub(super) struct SubstepPlan {
     pub(super) energy: ContactEnergy,
     /// Whether the first solve that fails ends the substep: it can be made again, shorter.
     pub(super) may_retry: bool,
+    /// Whether it can be made again, shorter, where joints are open at its end or give energy.
+    pub(super) may_shorten: bool,
+    /// How far joints may be open at its end, in position tolerances.
+    pub(super) opening: f64,
 }
 
 impl SubstepPlan {
@@ -75,6 +88,7 @@ impl SubstepPlan {
             limits: LimitRule::Enforce,
             energy: ContactEnergy::Free,
             may_retry: false,
+            may_shorten: false,
             ..self
         }
     }
@@ -95,6 +109,11 @@ pub(super) enum SubstepOutcome {
         /// Length of the next, s.
         length: f64,
     },
+    /// Joints are open at its end, or gave or took energy: shorter ones shall be made until they do not.
+    Shorten {
+        /// Length of the next, s.
+        length: f64,
+    },
     /// Contacts gave energy: it shall be made again with linearized gaps, and what overlaps is separated
     /// without a velocity.
     Depenetrate,
@@ -109,13 +128,17 @@ pub(super) struct Schedule {
     /// Substeps made, those made again with half the length among them.
     substeps: usize,
     halvings: u32,
+    /// Halvings for the sake of joints, which are taken back where they are no longer needed, and substeps
+    /// made with them.
+    shortenings: u32,
+    short_substeps: usize,
 }
 
 impl Schedule {
     /// A step of dt with this many contacts at its begin.
     pub(super) fn new(dt: f64, contacts: usize) -> Self {
         let max_cuts = (MAX_CUT_CONTACTS / (1 + contacts)).min(MAX_CUTS);
-        Schedule { dt, remaining: dt, max_cuts, substeps: 0, halvings: 0 }
+        Schedule { dt, remaining: dt, max_cuts, substeps: 0, halvings: 0, shortenings: 0, short_substeps: 0 }
     }
 
     /// Time that is left, s.
@@ -125,10 +148,12 @@ impl Schedule {
 
     /// The longest that the next substep may be.
     pub(super) fn longest(&self, failed: &FailedSolves) -> f64 {
-        if failed.exhausted() {
-            return self.remaining;
+        let halvings = if failed.exhausted() { 0 } else { self.halvings } + self.shortenings;
+        if halvings == 0 {
+            self.remaining
+        } else {
+            self.remaining.min(self.dt * 0.5_f64.powi(halvings as i32))
         }
-        self.remaining.min(self.dt / f64::from(1_u32 << self.halvings))
     }
 
     /// Whether the next substep may end at an impact or at a limit.
@@ -142,16 +167,44 @@ impl Schedule {
         status == Status::Solved && self.halvings < MAX_HALVINGS && careful
     }
 
+    /// Whether the next substep may be made again, shorter, for the sake of joints.
+    pub(super) fn may_shorten(&self) -> bool {
+        let half = 0.5_f64.powi((self.halvings + self.shortenings + 1) as i32);
+        self.short_substeps < MAX_SHORT_SUBSTEPS && self.dt * half >= SHORTEST_SUBSTEP
+    }
+
+    /// How far joints may be open at the end of the next substep, in position tolerances. What is left open is
+    /// a velocity that joints do work with, the larger the shorter the substep is.
+    pub(super) fn opening(&self) -> f64 {
+        0.5_f64.powi(self.shortenings as i32).max(MIN_OPENING)
+    }
+
+    /// A substep was not taken for the sake of joints: the next one is half as long.
+    pub(super) fn shorten(&mut self) {
+        self.shortenings += 1;
+        self.short_substeps += 1;
+    }
+
     /// A substep was not taken: the next ones are half as long.
     pub(super) fn halve(&mut self) {
         self.substeps += 1;
         self.halvings += 1;
     }
 
-    /// A substep of this length was taken.
-    pub(super) fn pass(&mut self, length: f64) {
-        self.substeps += 1;
+    /// A substep of this length was taken; whether the next one may be longer again.
+    pub(super) fn pass(&mut self, length: f64, grows: bool) {
         self.remaining -= length;
+        // What sums of lengths that differ leave is rounding, no time.
+        if self.short_substeps > 0 && self.remaining < TIME_ROUNDING * self.dt {
+            self.remaining = 0.0;
+        }
+        match self.shortenings {
+            0 => self.substeps += 1,
+            _ => self.short_substeps += 1,
+        }
+        if grows {
+            self.shortenings = self.shortenings.saturating_sub(1);
+        }
     }
 }
 
@@ -205,7 +258,7 @@ mod tests {
         assert!(!schedule.may_retry(Status::Solved, 3, &none));
         for _ in 0..64 {
             assert!(schedule.remaining() > 0.0);
-            schedule.pass(schedule.longest(&none));
+            schedule.pass(schedule.longest(&none), true);
         }
         assert_eq!(schedule.remaining(), 0.0);
     }
@@ -216,9 +269,9 @@ mod tests {
         assert!(!schedule.may_retry(Status::Solved, 1023, &none));
         assert!(!schedule.may_retry(Status::Stalled, 1, &none));
         // 2048 over 1024.
-        schedule.pass(0.1);
+        schedule.pass(0.1, true);
         assert!(schedule.may_cut());
-        schedule.pass(0.1);
+        schedule.pass(0.1, true);
         assert!(!schedule.may_cut());
         assert!(!Schedule::new(1.0, 2048).may_cut());
     }

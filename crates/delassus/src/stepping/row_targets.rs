@@ -11,15 +11,26 @@
 //! Springs and dampers, k and d, in the two halves of a symmetric substep:
 //!
 //! ```text
-//! r₁ = −½h (k (g + ½(1 + σ) h u½) + d u½) ,   r₂ = r₁ − ½h σ d (u − u½) ,   σ = z/(1 + z) ,   z = ½h d H M⁻¹ Hᵀ
+//! r₁ = −½h (k (g + ½(1 + σs) h u½) + d u½) ,   r₂ = r₁ − ½h σ d (u − u½) ,   σ = z/(1 + z) ,   z = ½h d H M⁻¹ Hᵀ
 //! ```
 //!
 //! Without damping σ is zero: the midpoint rule, which keeps the energy. With it the step is of second order
 //! still, σ being of the order of h, and what is damped stiffly decays at once instead of changing its sign
-//! from step to step: a damper by itself slows down by 1/(1 + 2z + 2z² + z³) for e^(−2z).
+//! from step to step: a damper by itself slows down by 1/(1 + 2z + 2z² + z³) for e^(−2z). A spring that its
+//! damper slows down so much that a step resolves it, k h ≪ d, is taken in the middle all the same: s = kh/(d +
+//! kh).
+//!
+//! u½ = ½ (H(q_k) + H(q_{k+1})) v½ is the velocity in the middle, of springs, of motors and friction in
+//! joints, and of the slip of contacts. H turns with the bodies; with H(q_k) alone a wheel that rolls and a
+//! damper that rotates have an error of first order. What H(q_{k+1}) adds is found before the solve with the
+//! velocities of the begin, to second order (`turning.rs`).
+
+mod turning;
+
+pub(super) use turning::Turning;
 
 use super::linearization::Linearization;
-use super::model::{Model, REST_SPEED_RATIO};
+use super::model::Model;
 use super::report::{Accumulation, name_of};
 use super::retry::{GapRule, LimitRule, SubstepPlan};
 use super::substep::{ContactApproach, SubstepStart};
@@ -65,6 +76,8 @@ pub(super) struct RowTargets {
     pub(super) joints: Vec<RowTarget>,
     /// b of the normal row per contact; `None` leaves the contact out.
     pub(super) normal_bias: Vec<Option<f64>>,
+    /// b of the tangential rows per contact, zero for those behind the last.
+    pub(super) slip_bias: Vec<[f64; 2]>,
 }
 
 impl RowTargets {
@@ -81,6 +94,16 @@ impl RowTargets {
     /// The target of a contact that joins the others.
     pub(super) fn add_contact(&mut self, bias: f64) {
         self.normal_bias.push(Some(bias));
+    }
+
+    /// b of row k of a contact.
+    pub(super) fn contact_bias(&self, contact: usize, k: usize) -> Option<f64> {
+        let normal = self.normal_bias[contact]?;
+        Some(match k {
+            0 => normal,
+            1 | 2 => self.slip_bias.get(contact).map_or(0.0, |slip| slip[k - 1]),
+            _ => 0.0,
+        })
     }
 
     /// Whether a contact rebounds.
@@ -117,6 +140,8 @@ pub(super) struct DriftEnd<'a> {
 pub(super) struct Missed {
     /// How far joints are open or bodies overlap, in parts of what is allowed.
     pub(super) worst: f64,
+    /// How far joints are open alone, in the same parts.
+    pub(super) joints: f64,
     /// Whether a contact or limit pushed what does not touch.
     pub(super) pushed_apart: bool,
 }
@@ -161,6 +186,7 @@ pub(super) fn position_targets(on: SubstepView<'_>, out: &mut RowTargets) {
     }));
     out.normal_bias.clear();
     out.normal_bias.extend((0..on.linearization.contacts().len()).map(|i| Some(on.gap_target(i))));
+    out.slip_bias.clone_from(&on.start.turning.slip);
 }
 
 /// Adds to the targets of positions what the linearization missed.
@@ -173,6 +199,7 @@ pub(super) fn correct_position_targets(
     let contacts = on.correct_gap_targets(end, &mut targets.normal_bias);
     Missed {
         worst: joints.worst.max(contacts.worst),
+        joints: joints.joints,
         pushed_apart: joints.pushed_apart | contacts.pushed_apart,
     }
 }
@@ -203,8 +230,10 @@ pub(super) fn velocity_targets(
     out.normal_bias.clear();
     for (i, contact) in linearization.contacts().iter().enumerate() {
         let closed = contact.gap <= model.touching();
-        out.normal_bias.push(closed.then(|| on.rebound_target(i, half, scratch, &mut rebounds)));
+        let target = if closed { on.rebound_target(i, half, scratch, &mut rebounds) } else { None };
+        out.normal_bias.push(target);
     }
+    start.turning.second_slip(linearization, &mut out.slip_bias);
     rebounds
 }
 
@@ -245,6 +274,11 @@ impl SubstepView<'_> {
             && (self.plan.limits == LimitRule::PassBy || row.value + 2.0 * self.h() * u > 0.0)
     }
 
+    /// What the rotation of bodies adds to the velocity of row i in the middle.
+    fn turning(&self, i: usize) -> f64 {
+        self.start.turning.rows.get(i).copied().unwrap_or(0.0)
+    }
+
     fn position_target(&self, i: usize, row: &Row) -> RowTarget {
         let (h, symmetric) = (self.h(), self.model.is_symmetric());
         let share = if symmetric { 0.5 } else { 1.0 };
@@ -257,15 +291,16 @@ impl SubstepView<'_> {
             RowKind::Bilateral | RowKind::Limit { .. } => {
                 RowTarget::Velocity { bias: row.rate + row.value / h }
             }
-            RowKind::Bounded { .. } => RowTarget::Velocity { bias: row.rate },
+            RowKind::Bounded { .. } => RowTarget::Velocity { bias: row.rate + self.turning(i) },
             RowKind::Applied { force } => RowTarget::Impulse(share * h * force),
             RowKind::Spring { stiffness, damping } => {
                 // r = −share·h (k (g + θh u) + d u)
                 let sigma = if symmetric { end_share(self.damping_number(row, damping)) } else { 1.0 };
-                let theta = 0.5 + 0.5 * sigma;
+                let slow = if symmetric { stiffness * h / (damping + stiffness * h) } else { 1.0 };
+                let theta = 0.5 + 0.5 * sigma * if stiffness > 0.0 { slow } else { 1.0 };
                 let resistance = stiffness * theta * h + damping;
                 RowTarget::Compliant {
-                    bias: stiffness * row.value / resistance + row.rate,
+                    bias: stiffness * row.value / resistance + row.rate + self.turning(i),
                     compliance: 1.0 / (share * h * resistance),
                 }
             }
@@ -292,8 +327,9 @@ impl SubstepView<'_> {
 
     fn correct_joint_targets(&self, end: &DriftEnd<'_>, targets: &mut [RowTarget]) -> Missed {
         let Model { masses, options, .. } = self.model;
-        let (rows, h, tolerance) = (self.linearization.joint_rows(), self.h(), options.position_tolerance);
-        let mut missed = Missed { worst: 0.0, pushed_apart: false };
+        let (rows, h) = (self.linearization.joint_rows(), self.h());
+        let tolerance = self.plan.opening * options.position_tolerance;
+        let mut missed = Missed { worst: 0.0, joints: 0.0, pushed_apart: false };
         for (i, &value) in end.joint_values.iter().enumerate() {
             let row = &rows.rows[i];
             if let (RowKind::Limit { .. }, RowTarget::LeftOut) = (row.kind, targets[i]) {
@@ -307,7 +343,10 @@ impl SubstepView<'_> {
             let RowTarget::Velocity { bias } = &mut targets[i] else { continue };
             match row.kind {
                 RowKind::Bilateral => {
-                    missed.worst = missed.worst.max(value.abs() / tolerance);
+                    // What is not a number is as open as can be.
+                    let opening = if value.is_nan() { f64::INFINITY } else { value.abs() / tolerance };
+                    missed.worst = missed.worst.max(opening);
+                    missed.joints = missed.joints.max(opening);
                     *bias += value / h;
                 }
                 // A rebound has a velocity as its target, not a distance.
@@ -329,7 +368,7 @@ impl SubstepView<'_> {
     fn correct_gap_targets(&self, end: &DriftEnd<'_>, normal_bias: &mut [Option<f64>]) -> Missed {
         let (h, tolerance) = (self.h(), self.model.options.position_tolerance);
         let (touching, yielding) = (self.model.touching(), self.model.yielding());
-        let mut found = Missed { worst: 0.0, pushed_apart: false };
+        let mut found = Missed { worst: 0.0, joints: 0.0, pushed_apart: false };
         for (i, contact) in self.linearization.contacts().iter().enumerate() {
             let Some(bias) = &mut normal_bias[i] else { continue };
             // A rebound has a velocity as its target, not a distance.
@@ -395,45 +434,61 @@ impl SubstepView<'_> {
                     return RowTarget::Impulse(first);
                 }
                 // r₂ = r₁ − ½h σ d (u − u½)
-                let middle = row_velocity(rows, i, masses, middle);
+                let middle = match self.start.turning.middle.get(i) {
+                    Some(u) => *u,
+                    None => row_velocity(rows, i, masses, middle),
+                };
                 RowTarget::Compliant { bias: -middle - first / resistance, compliance: 1.0 / resistance }
             }
         }
     }
 
-    /// e u_n⁻ of a closed contact, zero where it does not rebound.
+    /// e u_n⁻ of a closed contact, zero where it does not rebound; `None` where it will rebound and has not
+    /// arrived yet.
     fn rebound_target(
         &self,
         i: usize,
         half: &FirstHalf<'_>,
         scratch: &ArrivalScratch,
         rebounds: &mut Rebounds,
-    ) -> f64 {
+    ) -> Option<f64> {
         let e = self.linearization.restitution()[i];
         if e == 0.0 {
-            return 0.0;
+            return Some(0.0);
         }
-        let rest = self.model.rest_speed();
-        let u = match self.start.approach_of(key(&self.linearization.contacts()[i])) {
+        let (contact, rest) = (&self.linearization.contacts()[i], self.model.rest_speed());
+        let end = self.linearization.contact_rows()[i].velocity(0, half.velocity);
+        let u = match self.start.approach_of(key(contact)) {
             // A contact that is closed and stays so feels its weight, which is no impact.
-            Some(then) if then.closed && then.speed <= CLOSED_SPEED_RATIO * rest => then.speed,
+            Some(then) if then.closed && then.speed.abs() <= CLOSED_SPEED_RATIO * rest => return Some(0.0),
             Some(then) => {
+                let pushed = half.contact_impulse[i][0] > 0.0;
+                // Within what counts as touching, and on its way up.
+                if !pushed && end >= 0.0 {
+                    return Some(0.0);
+                }
                 // The speed at which it arrived, which is not the one with which the step left it here.
                 let fall = self.closing_acceleration(i, half, scratch, then);
-                let arrival = (then.speed * then.speed + 2.0 * fall * then.gap).max(0.0).sqrt();
-                if arrival <= REST_SPEED_RATIO * fall.abs() * self.model.options.dt {
+                let arrival = (then.speed * then.speed + 2.0 * fall * then.gap.max(0.0)).max(0.0).sqrt();
+                if then.closed && then.speed < 0.0 && arrival <= rest {
+                    return Some(0.0);
+                }
+                if arrival <= self.model.zeno_speed(fall) {
                     rebounds.accumulations.extend(self.zeno_accumulation(i, half.t, then, arrival, fall));
-                    return 0.0;
+                    return Some(0.0);
+                }
+                if !pushed && contact.gap > self.model.options.position_tolerance {
+                    return None;
                 }
                 -arrival
             }
-            None => self.linearization.contact_rows()[i].velocity(0, half.velocity),
+            None => end,
         };
         if u < -rest {
             rebounds.impacts += 1;
-            e * u
+            Some(e * u)
         } else {
-            0.0
+            Some(0.0)
         }
     }
 

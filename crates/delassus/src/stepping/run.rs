@@ -9,7 +9,7 @@ use std::ops::ControlFlow;
 use delassus_solve::problem::InvalidProblem;
 use thiserror::Error;
 
-use super::{ContactEvent, ContactEvents, StepControl, StepReport, Stepper, controlled_step};
+use super::{ContactEvent, ContactEvents, StepControl, StepFailure, StepReport, Stepper, controlled_step};
 use crate::world::BodyState;
 
 /// A rest of time shorter than this part of a step is none.
@@ -97,6 +97,14 @@ pub enum RunError {
         /// Why.
         source: InvalidProblem,
     },
+    /// Joints gave energy in a step, however short its substeps.
+    #[error("the step at {t} s cannot be made: joints gave {gained:.3e} J, however short its substeps")]
+    JointEnergy {
+        /// Time at its begin, s.
+        t: f64,
+        /// How much, J.
+        gained: f64,
+    },
     /// A step ended in NaN or infinity.
     #[error("the step at {t} s gave numbers that are not finite")]
     NotFinite {
@@ -139,6 +147,9 @@ pub fn run_until<B>(
             step(stepper, length).map_err(|source| RunError::Step { t: begin, source })?;
         if !stepper.state().bodies.iter().all(BodyState::is_finite) {
             return Err(RunError::NotFinite { t: begin });
+        }
+        if let Some(StepFailure::JointEnergy { gained }) = report.failure {
+            return Err(RunError::JointEnergy { t: begin, gained });
         }
         events.clear();
         contacts.after_step(stepper, &report, &mut events);

@@ -160,6 +160,8 @@ mod tests {
             gaps: GapRule::Exact,
             energy: ContactEnergy::Bounded,
             may_retry: true,
+            may_shorten: true,
+            opening: 1.0,
         };
         let on = SubstepView { model: &model, linearization: &linearization, start: &start, plan: &plan };
         let mut targets = RowTargets::default();

@@ -13,6 +13,7 @@ use delassus_solve::contact::ContactOptions;
 use delassus_solve::problem::{InvalidProblem, Status};
 
 use super::Stepper;
+use super::energy::{AccountedSolve, JointWork, SubstepAccount, kinetic};
 use super::forces::{JamSearch, find_jams};
 use super::impact::{ImpactState, apply_impact_law};
 use super::linearization::Linearization;
@@ -22,16 +23,16 @@ use super::retry::{
     ContactEnergy, GapRule, LimitRule, MAX_CAREFUL_CONTACTS, SHORTEST_SUBSTEP, SubstepOutcome, SubstepPlan,
 };
 use super::row_targets::{
-    ArrivalScratch, DriftEnd, FirstHalf, RowTargets, SubstepView, correct_position_targets, position_targets,
-    velocity_targets,
+    ArrivalScratch, DriftEnd, FirstHalf, RowTargets, SubstepView, Turning, correct_position_targets,
+    position_targets, velocity_targets,
 };
 use super::speculative::ContactSearch;
 use super::time_of_impact::passed_limit;
 use super::velocity_solve::{FailedSolves, FallbackSolver, SolveInput};
 use super::warm_start::{Impulses, Key, Keyed, add_impulses, impulses_of, key};
-use crate::collision::MAX_CONTACT_ROWS;
+use crate::collision::{Contact, MAX_CONTACT_ROWS};
 use crate::world;
-use crate::world::{BodyState, FIXED_SLOT, Row, WorldState, row_velocity};
+use crate::world::{BodyState, FIXED_SLOT, Row, World, WorldState, row_velocity};
 
 /// Passes over the positions of one substep.
 const MAX_POSITION_PASSES: usize = 8;
@@ -40,6 +41,8 @@ const MAX_EXACT_PASSES: usize = 2;
 /// What joints are open or bodies overlap by after the last pass is reported from this many times what is
 /// allowed.
 const REPORTED_OPENING_RATIO: f64 = 10.0;
+/// Joints that a pass leaves open by this many times as much as the pass before will not close.
+const DIVERGED_OPENING_RATIO: f64 = 10.0;
 /// How much of the kinetic energy of the bodies that contacts push their work may be. In exact motion it is
 /// at most zero. In the scenes it is below 1e-8, among thin discs in a heap now and then 1e-3; a rod that one
 /// step turned by a radian was thrown away with a hundred times its energy.
@@ -54,12 +57,16 @@ const WORK_PER_PAIR: u64 = 10_000;
 pub(super) struct SubstepStart {
     pub(super) bodies: Vec<BodyState>,
     pub(super) t: f64,
+    /// Its length, s.
+    pub(super) length: f64,
     /// How contacts close, sorted by key.
     pub(super) approach: Vec<ContactApproach>,
     /// Limits of joints, in their order.
     pub(super) limits: Vec<LimitStart>,
     /// Velocities that forces alone would give until the first solve.
     pub(super) free_velocity: Vec<f64>,
+    /// What rotations add to the velocities of rows.
+    pub(super) turning: Turning,
 }
 
 /// A limit at the begin of a substep.
@@ -82,7 +89,7 @@ impl SubstepStart {
     /// Records a state at which a substep of length h begins.
     pub(super) fn record(&mut self, model: &Model, on: &Linearization, state: &WorldState, h: f64) {
         self.bodies.clone_from(&state.bodies);
-        self.t = state.t;
+        (self.t, self.length) = (state.t, h);
         let v = &mut self.free_velocity;
         model.masses.gather_velocities(&state.bodies, v);
         let touching = model.touching();
@@ -99,6 +106,7 @@ impl SubstepStart {
             let Row { value, rate, .. } = rows.rows[i];
             LimitStart { value, speed: row_velocity(rows, i, &model.masses, v) + rate }
         }));
+        self.turning.predict(model, on, state, v, h);
         model.kick(&state.bodies, model.first_kick(h), v);
     }
 
@@ -116,6 +124,25 @@ struct ContactWork {
     energy: f64,
 }
 
+/// How the solves that end in positions ended.
+#[derive(Clone, Copy)]
+struct PositionsEnd {
+    all_solved: bool,
+    joints_closed: bool,
+}
+
+impl PositionsEnd {
+    /// What becomes of the substep where that decides it. Joints alone have one solution in all positions
+    /// but singular ones: a substep that does not find it is too long.
+    fn outcome(self, plan: &SubstepPlan, joints_alone: bool) -> Option<SubstepOutcome> {
+        let length = 0.5 * plan.length;
+        if plan.may_shorten && (!self.joints_closed || joints_alone && !self.all_solved) {
+            return Some(SubstepOutcome::Shorten { length });
+        }
+        (plan.may_retry && !self.all_solved).then_some(SubstepOutcome::Retry { length })
+    }
+}
+
 /// What a substep works with, kept so that the next one takes no memory.
 #[derive(Default)]
 pub(super) struct SubstepWorkspace {
@@ -130,6 +157,11 @@ pub(super) struct SubstepWorkspace {
     contact_sum: Vec<Keyed>,
     arrivals: ArrivalScratch,
     contact_search: ContactSearch,
+    /// Velocities before the kick of the solve made last, and the work of joints in the solves of the
+    /// substep.
+    before_kick: Vec<f64>,
+    joint_work: JointWork,
+    account: SubstepAccount,
     jam_velocity: Vec<f64>,
     /// One for the solves that end in positions, one for those that end in velocities; they change places
     /// from substep to substep.
@@ -140,6 +172,24 @@ pub(super) struct SubstepWorkspace {
 }
 
 impl SubstepWorkspace {
+    /// Whether a substep twice as long as the one made last would do, as far as joints go.
+    pub(super) fn lets_grow(&self) -> bool {
+        self.joint_work.lets_grow()
+    }
+
+    /// Moves the energy of the substep made last, which ended at t with these contacts, into a report.
+    pub(super) fn move_account(
+        &mut self,
+        world: &World,
+        contacts: &[Contact],
+        t: f64,
+        report: &mut StepReport,
+    ) {
+        let kinetic = self.joint_work.kinetic();
+        self.account.close(world, contacts, [t, kinetic], &mut report.energy_gains);
+        report.energy.add(&self.account.energy);
+    }
+
     /// The solver of the last solve of a step.
     pub(super) fn last_solver(&self, symmetric: bool) -> &FallbackSolver {
         if symmetric { &self.velocity_solver } else { &self.position_solver }
@@ -155,10 +205,11 @@ impl Stepper {
     ) -> Result<SubstepOutcome, InvalidProblem> {
         let h = plan.length;
         self.begin_substep(plan);
-        let solved = self.solve_positions(plan, report)?;
-        if plan.may_retry && !solved {
-            return Ok(SubstepOutcome::Retry { length: 0.5 * h });
+        let ended = self.solve_positions(plan, report)?;
+        if let Some(outcome) = ended.outcome(plan, self.linearization.contacts().is_empty()) {
+            return Ok(outcome);
         }
+        self.begin_account(plan);
         let first = self.contact_work(h, &self.substep.position_solver);
         self.report_jams(h, report);
         std::mem::swap(&mut self.impulses, &mut self.substep.impulses);
@@ -170,6 +221,14 @@ impl Stepper {
         if gained {
             report.status = worse(report.status, Status::Stalled);
             report.failure.get_or_insert(StepFailure::Energy);
+        }
+        let joints = &self.substep.joint_work;
+        if plan.may_shorten && joints.is_too_large() {
+            return Ok(SubstepOutcome::Shorten { length: 0.5 * h });
+        }
+        if plan.energy == ContactEnergy::Bounded && joints.is_gain() {
+            report.status = worse(report.status, Status::Stalled);
+            report.failure = Some(StepFailure::JointEnergy { gained: joints.gained() });
         }
         Ok(self.substep_outcome(plan, report.status, gained))
     }
@@ -221,16 +280,37 @@ impl Stepper {
         targets.leave_out(speculative);
     }
 
-    /// Solves for velocities until the positions at the end hold; whether all solves did.
+    /// Work of joints and contacts in the solve that ended in positions.
+    fn begin_account(&mut self, plan: &SubstepPlan) {
+        let Stepper { model, linearization, substep, .. } = self;
+        let SubstepWorkspace { start, impulses, velocity, before_kick, joint_work, .. } = &mut *substep;
+        model.masses.gather_velocities(&start.bodies, before_kick);
+        *joint_work = JointWork::new(model, plan, impulses);
+        joint_work.add(model, linearization, &impulses.rows, [before_kick, velocity]);
+        substep.account.clear();
+        let kicked = substep.position_solver.velocity_before();
+        substep.account.add(&AccountedSolve {
+            model,
+            linearization,
+            start: &substep.start,
+            targets: &substep.targets,
+            impulses: &substep.impulses,
+            velocities: [&substep.before_kick, kicked, &substep.velocity],
+            first: true,
+            alone: !model.is_symmetric(),
+        });
+    }
+
+    /// Solves for velocities until the positions at the end hold.
     fn solve_positions(
         &mut self,
         plan: &SubstepPlan,
         report: &mut StepReport,
-    ) -> Result<bool, InvalidProblem> {
+    ) -> Result<PositionsEnd, InvalidProblem> {
         let h = plan.length;
         let kick = self.model.first_kick(h);
         let passes = if plan.gaps == GapRule::Linearized { 1 } else { MAX_POSITION_PASSES };
-        let mut all_solved = true;
+        let (mut all_solved, mut opening) = (true, f64::INFINITY);
         for pass in 0..passes {
             let Stepper { model, linearization, substep, .. } = self;
             let SubstepWorkspace { start, targets, impulses, velocity, .. } = substep;
@@ -253,6 +333,11 @@ impl Stepper {
             };
             let missed =
                 correct_position_targets(SubstepView { model, linearization, start, plan }, &end, targets);
+            // Corrections that lead away from closed joints lead nowhere.
+            if plan.may_shorten && missed.joints > DIVERGED_OPENING_RATIO * opening.max(1.0) {
+                return Ok(PositionsEnd { all_solved, joints_closed: false });
+            }
+            opening = missed.joints;
             let found = self.add_missed_contacts(h);
             let contacts = self.linearization.contacts().len();
             let exact = if contacts <= MAX_CAREFUL_CONTACTS { MAX_EXACT_PASSES } else { 0 };
@@ -269,7 +354,7 @@ impl Stepper {
             self.state.bodies.clone_from(&self.substep.start.bodies);
             self.state.t = self.substep.start.t;
         }
-        Ok(all_solved)
+        Ok(PositionsEnd { all_solved, joints_closed: opening <= REPORTED_OPENING_RATIO })
     }
 
     /// Bodies that overlap at the end of the drift though no contact was found before: their contacts join
@@ -306,12 +391,15 @@ impl Stepper {
         report: &mut StepReport,
     ) -> Result<bool, InvalidProblem> {
         let h = plan.length;
+        let SubstepWorkspace { start, before_kick, velocity, targets, .. } = &mut self.substep;
+        start.turning.first_half(&self.model, &self.linearization, targets, [before_kick, velocity]);
         self.substep.contact_sum.clear();
         add_impulses(&mut self.substep.contact_sum, self.linearization.contacts(), &self.impulses.contacts);
         self.linearize_for(h, 0.0);
         let Stepper { model, linearization, substep, state, .. } = self;
         let SubstepWorkspace { start, targets, impulses, velocity, contact_sum, .. } = substep;
         model.masses.gather_velocities(&state.bodies, velocity);
+        substep.before_kick.clone_from(velocity);
         model.kick(&state.bodies, 0.5 * h, velocity);
         impulses_of(contact_sum, linearization.contacts(), &mut impulses.contacts);
         impulses.rows.clone_from(&self.impulses.rows);
@@ -326,13 +414,31 @@ impl Stepper {
         let rebounds = velocity_targets(on, &half, &mut substep.arrivals, targets);
         report.impacts += rebounds.impacts;
         report.accumulations.extend(rebounds.accumulations);
-        let row_sum = &mut self.impulses.rows;
+        let (row_sum, before) = (&mut self.impulses.rows, kinetic(&model.masses, velocity));
+        let hit = linearization.contacts().iter().enumerate().find(|(i, _)| targets.rebounds(*i));
         let impact = ImpactState { targets, velocity, impulses, contact_sum, row_sum };
         report.status = worse(report.status, apply_impact_law(model, linearization, impact));
+        let change = kinetic(&model.masses, velocity) - before;
+        if change != 0.0 {
+            substep.account.add_impact(change, hit.map(|(_, contact)| contact));
+        }
         let input = solve_input(model, linearization, targets, 0.5 * h);
         let outcome = substep.velocity_solver.solve(&input, &mut substep.failed, impulses, velocity)?;
         report.add_solve(outcome, model.options.tolerance);
         model.masses.scatter_velocities(velocity, &mut state.bodies);
+        let velocities = [&substep.before_kick[..], velocity];
+        substep.joint_work.add(model, linearization, &impulses.rows, velocities);
+        let kicked = substep.velocity_solver.velocity_before();
+        substep.account.add(&AccountedSolve {
+            model,
+            linearization,
+            start,
+            targets,
+            impulses,
+            velocities: [&substep.before_kick, kicked, velocity],
+            first: false,
+            alone: false,
+        });
         let second = self.contact_work(h, &self.substep.velocity_solver);
         self.add_second_half();
         // A rebound may give what laws of restitution that differ from contact to contact give.
@@ -433,6 +539,8 @@ mod tests {
             gaps: GapRule::Exact,
             energy: ContactEnergy::Bounded,
             may_retry: false,
+            may_shorten: false,
+            opening: 1.0,
         }
     }
 
@@ -495,7 +603,7 @@ mod tests {
         let (h, options) = (1e-3, StepOptions { scheme: Scheme::HalfImplicit, ..StepOptions::default() });
         let mut stepper = stepper_of(ball_on_floor(smooth(), 0.0, -DVec3::Z), options);
         stepper.begin_substep(&plan(h));
-        assert!(stepper.solve_positions(&plan(h), &mut StepReport::solved()).unwrap());
+        assert!(stepper.solve_positions(&plan(h), &mut StepReport::solved()).unwrap().all_solved);
         let found = stepper.contact_work(h, &stepper.substep.position_solver);
         // From u = −1 − g h to rest: work −½ m u². Ten gaps of 1e-7 m that close in one step are no gain.
         let (u, slack) = (1.01_f64, 10.0 * 1e-7 / h);

@@ -11,7 +11,7 @@
 //! of the substep, and where that is no touch, there is another cut.
 
 use super::linearization::Linearization;
-use super::model::{Model, REST_SPEED_RATIO};
+use super::model::Model;
 use super::substep::SubstepStart;
 use crate::world::{BodyState, row_velocity};
 
@@ -44,14 +44,20 @@ impl ImpactClock {
         for (i, contact) in on.contacts().iter().enumerate().filter(|(i, _)| on.restitution()[*i] > 0.0) {
             let rows = &on.contact_rows()[i];
             let (u, a) = (rows.velocity(0, velocity), rows.velocity(0, acceleration));
-            let tau = if contact.gap <= model.touching() {
-                // It leaves and may come back.
-                if u > 0.0 && a < 0.0 { -u / (share * a) } else { continue }
-            } else {
+            // Also where the gap counts as touching: a rebound lower than that is one, as long as its speed is
+            // not that of rest.
+            let tau = if contact.gap > 0.0 {
                 let Some(tau) = first_root(contact.gap, u, share * a) else { continue };
                 tau
+            } else if u > 0.0 && a < 0.0 {
+                // It leaves and may come back.
+                -u / (share * a)
+            } else if u < 0.0 {
+                0.0
+            } else {
+                continue;
             };
-            if -(u + a * tau) > REST_SPEED_RATIO * a.abs() * model.options.dt && tau < left {
+            if -(u + a * tau) > model.zeno_speed(a) && tau < left {
                 first = Some(first.map_or(tau, |f: f64| f.min(tau)));
             }
         }

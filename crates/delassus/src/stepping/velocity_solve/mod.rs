@@ -274,14 +274,16 @@ impl VelocitySolver {
         let ContactProblem { laws, form } = &mut self.problem;
         let bias = GlobalForm::of(form).bias;
         for (i, contact) in input.contacts.iter().enumerate() {
-            let Some(b) = input.targets.normal_bias[i] else { continue };
+            if input.targets.normal_bias[i].is_none() {
+                continue;
+            }
             for k in 0..contact.law.dim() {
                 let column = bias.len();
                 for s in (0..2).filter(|&s| contact.slots[s] != FIXED_SLOT) {
                     let at = 6 * contact.slots[s] as usize;
                     self.jacobian_entries.extend((0..6).map(|c| (at + c, column, contact.blocks[s][k][c])));
                 }
-                bias.push(if k == 0 { b } else { 0.0 });
+                bias.push(input.targets.contact_bias(i, k).unwrap_or(0.0));
                 self.solution.impulse.push(impulses.contacts[i][k]);
             }
             laws.push(contact.law);
@@ -395,7 +397,7 @@ mod tests {
         let surface = Surface { mu: 0.25, ..smooth() };
         let (world, mut state) = ball_on_floor(surface, 0.0, DVec3::ZERO);
         let (model, linearization) = linearized(world, &mut state, StepOptions::default(), 1e-3);
-        let targets = RowTargets { joints: vec![], normal_bias: vec![Some(0.0)] };
+        let targets = RowTargets { joints: vec![], normal_bias: vec![Some(0.0)], slip_bias: vec![] };
         let mut impulses = zeros(&linearization);
         let mut v = vec![3.0, 0.0, -1.0, 0.0, 0.0, 0.0];
         let mut solver = VelocitySolver::default();
@@ -416,7 +418,7 @@ mod tests {
     fn a_contact_that_is_left_out_gets_no_impulse() {
         let (world, mut state) = ball_on_floor(smooth(), 0.0, DVec3::ZERO);
         let (model, linearization) = linearized(world, &mut state, StepOptions::default(), 1e-3);
-        let targets = RowTargets { joints: vec![], normal_bias: vec![None] };
+        let targets = RowTargets { joints: vec![], normal_bias: vec![None], slip_bias: vec![] };
         let (mut impulses, mut v) = (zeros(&linearization), vec![0.0, 0.0, -1.0, 0.0, 0.0, 0.0]);
         let mut solver = VelocitySolver::default();
         let outcome =
@@ -436,7 +438,7 @@ mod tests {
         let bilateral = linearization.joint_rows().bilateral;
         let mut joints = vec![RowTarget::Velocity { bias: 0.0 }; bilateral];
         joints.push(target);
-        let targets = RowTargets { joints, normal_bias: vec![] };
+        let targets = RowTargets { joints, ..RowTargets::default() };
         let (mut impulses, mut v) = (zeros(&linearization), vec![0.0, 0.0, velocity, 0.0, 0.0, 0.0]);
         let mut solver = VelocitySolver::default();
         let outcome =

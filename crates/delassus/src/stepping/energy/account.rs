@@ -1,0 +1,250 @@
+//! Where the energy of a step goes: supplied, dissipated, created.
+//!
+//! ```text
+//! E_{k+1} − E_k = supplied − friction − impacts − dampers + gains + left over
+//! ```
+//!
+//! E is the kinetic energy with that of weights, constant forces and springs. What is left over is the error
+//! of the scheme. A contact that stays closed has no normal work in exact motion; one that hits with the
+//! restitution e takes 1 − e² of what its normal velocity holds. Where a step stops it without the rebound,
+//! because there are too many in one step, the e² are left over: an error, and no law.
+
+use super::super::linearization::Linearization;
+use super::super::model::Model;
+use super::super::report::name_of;
+use super::super::row_targets::RowTargets;
+use super::super::substep::SubstepStart;
+use super::super::warm_start::{Impulses, key};
+use crate::collision::Contact;
+use crate::world::{RowKind, World, row_velocity};
+
+/// A contact that gives more than this part of the kinetic energy in an impact creates energy; below is
+/// rounding.
+const MIN_IMPACT_GAIN: f64 = 1e-9;
+/// The same of all contacts that stay closed, in a substep: below is the error of the scheme.
+const MIN_CONTACT_GAIN: f64 = 1e-6;
+
+/// Energy that passed through joints and contacts, J.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct EnergyAccount {
+    /// Work of motors, drives and given forces of joints; negative where they brake.
+    pub supplied: f64,
+    /// Taken by friction in contacts and joints.
+    pub friction: f64,
+    /// Taken by impacts of contacts and limits.
+    pub impacts: f64,
+    /// Taken by dampers.
+    pub dampers: f64,
+}
+
+impl EnergyAccount {
+    /// Adds another.
+    pub fn add(&mut self, other: &EnergyAccount) {
+        self.supplied += other.supplied;
+        self.friction += other.friction;
+        self.impacts += other.impacts;
+        self.dampers += other.dampers;
+    }
+
+    /// What was supplied less what was taken.
+    pub fn balance(&self) -> f64 {
+        self.supplied - self.friction - self.impacts - self.dampers
+    }
+}
+
+/// Energy that a contact put into a step. No contact does in exact motion; a law of impact may.
+#[derive(Clone, Debug, PartialEq)]
+pub struct EnergyGain {
+    /// Time at the end of the substep, s.
+    pub t: f64,
+    /// Name of the contact that gave most.
+    pub contact: String,
+    /// How much, J.
+    pub energy: f64,
+}
+
+/// A solve whose impulses have their work in the account.
+#[derive(Clone, Copy)]
+pub(in super::super) struct AccountedSolve<'a> {
+    pub(in super::super) model: &'a Model,
+    pub(in super::super) linearization: &'a Linearization,
+    pub(in super::super) start: &'a SubstepStart,
+    pub(in super::super) targets: &'a RowTargets,
+    pub(in super::super) impulses: &'a Impulses,
+    /// Velocities before the kick, after it, and after the solve.
+    pub(in super::super) velocities: [&'a [f64]; 3],
+    /// Whether it begins the substep or ends it.
+    pub(in super::super) first: bool,
+    /// Whether it does both.
+    pub(in super::super) alone: bool,
+}
+
+/// The work of a contact in a substep.
+#[derive(Clone, Copy, Debug)]
+struct ContactWork {
+    contact: Contact,
+    restitution: f64,
+    /// Whether it was closed at the begin, and whether it rebounds.
+    closed: bool,
+    rebounds: bool,
+    normal: f64,
+    friction: f64,
+}
+
+/// The account of one substep.
+#[derive(Clone, Debug, Default)]
+pub(in super::super) struct SubstepAccount {
+    pub(in super::super) energy: EnergyAccount,
+    /// Work of contacts in the solves so far, sorted by key.
+    contacts: Vec<ContactWork>,
+    /// Energy that a law of impact beside the solves put in, and one of the contacts that were hit.
+    impact: Option<(f64, Contact)>,
+}
+
+impl SubstepAccount {
+    /// Nothing yet.
+    pub(in super::super) fn clear(&mut self) {
+        self.energy = EnergyAccount::default();
+        self.contacts.clear();
+        self.impact = None;
+    }
+
+    /// Adds the work of a solve.
+    pub(in super::super) fn add(&mut self, solve: &AccountedSolve<'_>) {
+        self.add_rows(solve);
+        self.add_contacts(solve);
+    }
+
+    /// Adds the change of the kinetic energy by a law of impact that acts beside the solves.
+    pub(in super::super) fn add_impact(&mut self, change: f64, hit: Option<&Contact>) {
+        self.energy.impacts -= change;
+        self.impact = hit.map(|contact| (change, *contact));
+    }
+
+    fn add_rows(&mut self, solve: &AccountedSolve<'_>) {
+        let AccountedSolve { model, linearization, impulses, velocities: [before, _, after], .. } = *solve;
+        let rows = linearization.joint_rows();
+        let free = rows.bilateral == rows.rows.len() && rows.rows.iter().all(|row| row.rate == 0.0);
+        if free {
+            return;
+        }
+        let account = &mut self.energy;
+        for (i, (row, r)) in rows.rows.iter().zip(&impulses.rows).enumerate() {
+            let mean = || {
+                let u = |v: &[f64]| row_velocity(rows, i, &model.masses, v);
+                0.5 * (u(before) + u(after))
+            };
+            match row.kind {
+                RowKind::Bilateral => account.supplied -= r * row.rate,
+                RowKind::Limit { .. } if *r != 0.0 => account.impacts -= r * mean(),
+                RowKind::Limit { .. } => {}
+                // A row that holds still is a brake.
+                RowKind::Bounded { .. } if row.rate == 0.0 => account.friction -= r * mean(),
+                RowKind::Bounded { .. } | RowKind::Applied { .. } => account.supplied += r * mean(),
+                RowKind::Spring { damping: 0.0, .. } => {}
+                RowKind::Spring { stiffness, .. } => {
+                    // What the spring has lost in the substep and did not give to the bodies.
+                    let stored = 0.5 * stiffness * row.value * row.value;
+                    account.dampers -= r * mean();
+                    account.dampers += if solve.first { stored } else { -stored };
+                    if solve.alone {
+                        let end =
+                            row.value + solve.start.length * row_velocity(rows, i, &model.masses, after);
+                        account.dampers -= 0.5 * stiffness * end * end;
+                    }
+                }
+            }
+        }
+    }
+
+    fn add_contacts(&mut self, solve: &AccountedSolve<'_>) {
+        let AccountedSolve {
+            linearization: on, targets, impulses, velocities: [before, kicked, after], ..
+        } = *solve;
+        // Those of the first solve are sorted by key, but for few that came later.
+        let known = self.contacts.len();
+        let all = on.contacts().iter().zip(on.contact_rows()).zip(&impulses.contacts).enumerate();
+        for (i, ((contact, rows), r)) in all.filter(|(_, (_, r))| r[0] > 0.0) {
+            let restitution = on.restitution()[i];
+            // The solve that ends in positions has gaps as its targets, which may be negative too.
+            let rebounds = restitution > 0.0 && (!solve.first || solve.alone) && targets.rebounds(i);
+            let then = match solve.first {
+                true => solve.start.approach.get(i),
+                false => solve.start.approach_of(key(contact)),
+            };
+            let rest = solve.model.rest_speed();
+            let closed = then.is_some_and(|then| then.closed && then.speed.abs() <= rest);
+            // What stays closed carries forces while they act; what hits does so after them.
+            let from = if closed && !rebounds { before } else { kicked };
+            let work = |k: usize| 0.5 * r[k] * (rows.velocity(k, from) + rows.velocity(k, after));
+            let (normal, friction) = (work(0), (1..rows.law.dim()).map(work).sum::<f64>());
+            match self.contacts[..known].binary_search_by_key(&key(contact), |w| key(&w.contact)) {
+                Ok(at) => {
+                    let sum = &mut self.contacts[at];
+                    sum.rebounds |= rebounds;
+                    sum.normal += normal;
+                    sum.friction += friction;
+                }
+                Err(_) => self.contacts.push(ContactWork {
+                    contact: *contact,
+                    restitution,
+                    closed,
+                    rebounds,
+                    normal,
+                    friction,
+                }),
+            }
+        }
+        if solve.first && !self.contacts.is_sorted_by_key(|w| key(&w.contact)) {
+            self.contacts.sort_unstable_by_key(|w| key(&w.contact));
+        }
+    }
+
+    /// Closes the account of a substep that ends at t, in which bodies have this kinetic energy: what contacts
+    /// gave goes into `gains` and not into what they took.
+    pub(in super::super) fn close(
+        &mut self,
+        world: &World,
+        contacts: &[Contact],
+        [t, kinetic]: [f64; 2],
+        gains: &mut Vec<EnergyGain>,
+    ) {
+        let gain = |energy: f64, contact: &Contact| EnergyGain {
+            t,
+            contact: name_of(world, contacts, contact),
+            energy,
+        };
+        let (mut closed_work, mut closed_friction, mut most) = (0.0, 0.0, None::<&ContactWork>);
+        for work in &self.contacts {
+            let ContactWork { restitution: e, closed, rebounds, normal, friction, .. } = *work;
+            if rebounds && normal + friction > MIN_IMPACT_GAIN * kinetic {
+                gains.push(gain(normal + friction, &work.contact));
+                continue;
+            }
+            self.energy.friction -= friction;
+            self.energy.impacts -= match (rebounds, closed) {
+                (true, _) => normal,
+                (false, false) => (1.0 - e * e).max(0.0) * normal,
+                (false, true) => 0.0,
+            };
+            if closed && !rebounds {
+                let total = normal + friction;
+                closed_work += total;
+                closed_friction += friction;
+                most = most.filter(|most| most.normal + most.friction >= total).or(Some(work));
+            }
+        }
+        if let Some(work) = most
+            && closed_work > MIN_CONTACT_GAIN * kinetic
+        {
+            gains.push(gain(closed_work, &work.contact));
+            self.energy.friction += closed_friction;
+        }
+        if let Some((change, contact)) = self.impact
+            && change > MIN_IMPACT_GAIN * kinetic
+        {
+            gains.push(gain(change, &contact));
+            self.energy.impacts += change;
+        }
+    }
+}

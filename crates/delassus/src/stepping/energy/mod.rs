@@ -1,0 +1,120 @@
+//! The energy that passes through joints and contacts in a substep.
+//!
+//! ```text
+//! T(v⁺) − T(v⁻) = Σ_i r_i ū_i + K·v̄ ,   ū = H v̄ ,   v̄ = ½ (v⁻ + v⁺)
+//! ```
+//!
+//! r are the impulses of a solve, K = h F those of weights and given forces that act beside them, v⁻ the
+//! velocities before both. The sum is exact, whatever the solve: each impulse has its work. Joints that do
+//! not move by themselves have none in exact motion; what they have in a substep is the error of the scheme,
+//! of third order where the motion is smooth and without bound where the positions at the end are not those
+//! of the motion.
+
+mod account;
+
+pub(super) use account::{AccountedSolve, SubstepAccount};
+pub use account::{EnergyAccount, EnergyGain};
+
+use super::linearization::Linearization;
+use super::model::Model;
+use super::retry::SubstepPlan;
+use super::warm_start::Impulses;
+use crate::world::{Masses, row_velocity};
+
+/// Work of joints in a substep, in parts of the kinetic energy, above which it is made again, shorter. A
+/// motion that a step resolves to a tenth of a radian has less; 10⁴ substeps at this bound would be needed to
+/// change the energy by as much as there is.
+const MAX_JOINT_WORK: f64 = 1e-4;
+/// The same where contacts push: where one hits, the impulse of a joint acts along the velocity of the middle
+/// of the substep, and its work is of first order.
+const MAX_JOINT_WORK_AT_CONTACTS: f64 = 1e-2;
+/// The same in the scheme of first order, whose error is (ωh)²/4 for a rotation with ω. It takes energy by
+/// itself: only what joints give counts.
+const MAX_JOINT_WORK_HALF_IMPLICIT: f64 = 0.1;
+/// The next substep may be twice as long where the work, of third order, is below this part of the bound.
+const GROWTH_RATIO: f64 = 0.1;
+/// Joints may move by this many position tolerances against their forces: positions are found to one of them
+/// at both ends of the drift, and what is beyond ten of them is reported as open.
+const OPENING_TOLERANCES: f64 = 20.0;
+
+/// Work of the bilateral rows of joints in a substep.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct JointWork {
+    /// Beside what drives give, J.
+    work: f64,
+    /// Kinetic energy of all bodies, the larger of both ends, J.
+    kinetic: f64,
+    /// Velocity of joints that the tolerance of positions leaves, m/s, and the work that it lets them have, J.
+    opening_speed: f64,
+    slack: f64,
+    /// The part of the kinetic energy that it may be, and whether what joints take counts as what they give.
+    part: f64,
+    takes: bool,
+}
+
+/// Kinetic energy of all bodies, J.
+pub(super) fn kinetic(masses: &Masses, v: &[f64]) -> f64 {
+    0.5 * v.iter().zip(&masses.mass).map(|(v, m)| m * v * v).sum::<f64>()
+}
+
+impl JointWork {
+    /// No work yet, in a substep whose first solve had these impulses.
+    pub(super) fn new(model: &Model, plan: &SubstepPlan, first: &Impulses) -> Self {
+        let opening = OPENING_TOLERANCES * plan.opening * model.options.position_tolerance;
+        let contacts_push = first.contacts.iter().any(|r| r[0] > 0.0);
+        let (part, takes) = match contacts_push {
+            _ if !model.is_symmetric() => (MAX_JOINT_WORK_HALF_IMPLICIT, false),
+            true => (MAX_JOINT_WORK_AT_CONTACTS, true),
+            false => (MAX_JOINT_WORK, true),
+        };
+        JointWork { part, takes, opening_speed: opening / plan.length, ..JointWork::default() }
+    }
+
+    /// Adds a solve that led from the velocities `from`, without the kick, to the velocities `to`.
+    pub(super) fn add(
+        &mut self,
+        model: &Model,
+        on: &Linearization,
+        row_impulse: &[f64],
+        [from, to]: [&[f64]; 2],
+    ) {
+        let (rows, masses) = (on.joint_rows(), &model.masses);
+        for (i, r) in row_impulse.iter().enumerate().take(rows.bilateral) {
+            let u = |v: &[f64]| row_velocity(rows, i, masses, v);
+            self.work += r * (0.5 * (u(from) + u(to)) + rows.rows[i].rate);
+            self.slack += r.abs() * self.opening_speed;
+        }
+        self.kinetic = self.kinetic.max(kinetic(masses, from)).max(kinetic(masses, to));
+    }
+
+    /// The work in parts of what a substep may have, positive where joints give.
+    fn ratio(&self) -> f64 {
+        if self.work == 0.0 { 0.0 } else { self.work / (self.part * self.kinetic + self.slack) }
+    }
+
+    /// Whether joints gave or took more than a substep may have.
+    pub(super) fn is_too_large(&self) -> bool {
+        self.is_gain() || self.takes && self.ratio() < -1.0
+    }
+
+    /// Whether joints gave more than that; what is not a number is a gain.
+    pub(super) fn is_gain(&self) -> bool {
+        let ratio = self.ratio();
+        ratio.is_nan() || ratio > 1.0
+    }
+
+    /// Whether a substep twice as long would do.
+    pub(super) fn lets_grow(&self) -> bool {
+        self.ratio().abs() <= GROWTH_RATIO
+    }
+
+    /// Kinetic energy of all bodies, the larger of both ends, J.
+    pub(super) fn kinetic(&self) -> f64 {
+        self.kinetic
+    }
+
+    /// What joints gave, J.
+    pub(super) fn gained(&self) -> f64 {
+        self.work
+    }
+}
