@@ -78,16 +78,17 @@ pub fn move_world(scene: WorldScene, args: &RunArgs) -> Result<u8, String> {
     let (world, start) = Start::new(scene, args, &settings)?;
     let mut outputs = Outputs::open(args, &world, &start, &settings)?;
     interrupt::catch_ctrl_c();
-    for note in &start.notes {
-        if !args.json {
-            eprintln!("note: {note}");
-        }
-    }
+    let show = |notes: &[String]| {
+        notes.iter().filter(|_| !args.json).for_each(|note| eprintln!("note: {note}"));
+    };
+    show(&start.notes);
+    let before = start.notes.len();
     let name = start::file_name(args);
     let run =
         simulate(&world, start, &settings, &mut outputs).map_err(|e| format!("error: {name}: {e}\n"))?;
     let text = if args.json { report::to_json(&world, &run) } else { report::in_words(&world, &run) };
     print(&text);
+    show(&run.notes[before..]);
     if let Ending::Failed(reason) = &run.ending {
         eprintln!("error: {name}: {reason}");
     }

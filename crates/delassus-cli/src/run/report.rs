@@ -11,6 +11,8 @@ use crate::words::count;
 
 /// Bodies and jams that are shown to people.
 const SHOWN: usize = 12;
+/// Parts of the account of energy are shown from this part of the largest kinetic energy on.
+const SHOWN_ENERGY_RATIO: f64 = 1e-6;
 
 /// Where the bodies of a world are.
 pub fn bodies_json(world: &World, state: &WorldState) -> Value {
@@ -45,7 +47,8 @@ pub fn to_json(world: &World, run: &Run) -> String {
         },
         "max_penetration": totals.max_penetration, "max_residual": totals.max_residual,
         "max_joint_error": totals.max_joint_error,
-        "energy": { "start": totals.energy_start, "end": run.energy_end },
+        "energy": energy(totals, run.energy_end), "energy_created": totals.energy.created,
+        "energy_created_by": totals.energy.created_by,
         "steps_with_non_unique_forces": totals.non_unique_steps,
         "unsolved_steps": totals.unsolved_steps, "first_unsolved": totals.first_unsolved,
         "first_failure": totals.first_failure,
@@ -68,6 +71,38 @@ pub fn to_json(world: &World, run: &Run) -> String {
         document["failure"] = json!(reason);
     }
     format!("{document:#}\n")
+}
+
+/// Energy at both ends, and where it went between them.
+fn energy(totals: &Totals, end: f64) -> Value {
+    let (start, account) = (totals.energy_start, &totals.energy);
+    json!({
+        "start": start, "end": end, "supplied": account.supplied,
+        "dissipated": { "friction": account.friction, "impacts": account.impacts, "dampers": account.dampers },
+        "left_over": account.left_over(start, end),
+    })
+}
+
+/// Where energy went, as far as there was any.
+fn energy_in_words(totals: &Totals, end: f64) -> String {
+    let (start, account) = (totals.energy_start, &totals.energy);
+    let mut out = format!("  energy {} J at the start, {} J at the end", number(start), number(end));
+    let parts = [
+        (account.supplied, "supplied"),
+        (-account.friction, "by friction"),
+        (-account.impacts, "by impacts"),
+        (-account.dampers, "by dampers"),
+        (account.created, "created"),
+        (account.left_over(start, end), "error of the steps"),
+    ];
+    // Parts below what the others round to say nothing.
+    let shown = SHOWN_ENERGY_RATIO * parts.iter().map(|(x, _)| x.abs()).fold(account.max_kinetic, f64::max);
+    let parts: Vec<String> =
+        (parts.iter()).filter(|(x, _)| x.abs() > shown).map(|(x, what)| format!("{x:+.3e} {what}")).collect();
+    if !parts.is_empty() {
+        out += &format!(": {}", parts.join(", "));
+    }
+    out + "\n"
 }
 
 fn forces(at: &ForcesAt) -> Value {
@@ -118,8 +153,7 @@ pub fn in_words(world: &World, run: &Run) -> String {
         small(totals.max_penetration),
         small(totals.max_joint_error)
     );
-    let (start, end) = (totals.energy_start, run.energy_end);
-    out += &format!("  energy {} J at the start, {} J at the end\n", number(start), number(end));
+    out += &energy_in_words(totals, run.energy_end);
     out += &steps_in_words(run, style);
     out += &events_in_words(totals, style);
     for at in &run.forces {

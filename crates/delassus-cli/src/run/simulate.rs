@@ -129,9 +129,11 @@ pub fn simulate(
         _ => ending,
     };
     let state = run.stepper.state().clone();
+    let energy_end = energy(world, &state);
+    recorder.notes.extend(recorder.totals.energy.notes(recorder.totals.energy_start, energy_end));
     Ok(Run {
         ending,
-        energy_end: energy(world, &state),
+        energy_end,
         contacts: run.stepper.contact_forces().filter(|(_, normal, _)| *normal > 0.0).count(),
         state,
         totals: recorder.totals,

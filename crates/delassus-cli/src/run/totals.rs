@@ -1,15 +1,23 @@
 //! What all steps of a run add up to: its worst numbers, and its events.
 
+use std::collections::BTreeMap;
+
 use delassus::events::EventKind;
-use delassus::stepping::{ContactEvent, ContactEventKind, PairMode, StepEstimate, StepFailure, StepRecord};
+use delassus::stepping::{
+    ContactEvent, ContactEventKind, EnergyAccount, PairMode, StepEstimate, StepFailure, StepRecord,
+};
 use delassus::stepping::{StepControl, StepLength};
-use delassus::world::World;
+use delassus::world::{World, kinetic_energy};
 use delassus_solve::problem::Status;
 use serde::{Deserialize, Serialize};
 
 /// Events that are listed, of those that every contact makes and of those that few make.
 const LISTED: usize = 1000;
 const LISTED_RARE: usize = 10_000;
+/// Energy that was created, and energy that is left over, deserves a note from these parts of the largest
+/// kinetic energy on.
+const CREATED_RATIO: f64 = 1e-6;
+const LEFT_OVER_RATIO: f64 = 1e-3;
 
 /// The kinds of events that time steps have, as they are counted.
 const COUNTED: [EventKind; 6] = [
@@ -84,6 +92,9 @@ pub struct Totals {
     pub steps: u64,
     /// Energy at the start, J.
     pub energy_start: f64,
+    /// Where energy went.
+    #[serde(default)]
+    pub energy: EnergyTotals,
     /// Largest overlap at the end of a step, m.
     pub max_penetration: f64,
     /// Largest residual of a solve.
@@ -114,6 +125,67 @@ pub struct Totals {
     pub counts: [u64; COUNTED.len()],
     /// Pairs of bodies that touch, where the run was saved.
     pub modes: Vec<([u32; 2], PairMode)>,
+}
+
+/// Where the energy of a run went, J.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct EnergyTotals {
+    /// Given by motors, drives and forces of joints.
+    pub supplied: f64,
+    /// Taken by friction, impacts and dampers.
+    pub friction: f64,
+    /// See `friction`.
+    pub impacts: f64,
+    /// See `friction`.
+    pub dampers: f64,
+    /// Put in by contacts and laws of impact: the sum, and per contact.
+    pub created: f64,
+    /// See `created`.
+    pub created_by: BTreeMap<String, f64>,
+    /// Largest kinetic energy at the end of a step.
+    pub max_kinetic: f64,
+}
+
+impl EnergyTotals {
+    fn add(&mut self, world: &World, step: &StepRecord<'_>) {
+        // A number that a checkpoint can hold.
+        let add = |sum: &mut f64, x: f64| *sum = (*sum + x).clamp(f64::MIN, f64::MAX);
+        let EnergyAccount { supplied, friction, impacts, dampers } = step.report.energy;
+        add(&mut self.supplied, supplied);
+        add(&mut self.friction, friction);
+        add(&mut self.impacts, impacts);
+        add(&mut self.dampers, dampers);
+        for gain in &step.report.energy_gains {
+            add(&mut self.created, gain.energy);
+            add(self.created_by.entry(gain.contact.clone()).or_default(), gain.energy);
+        }
+        let kinetic = kinetic_energy(world, step.stepper.state());
+        self.max_kinetic = self.max_kinetic.max(kinetic).min(f64::MAX);
+    }
+
+    /// What is left over of the energy between two moments: the error of the scheme.
+    pub fn left_over(&self, start: f64, end: f64) -> f64 {
+        end - start - self.supplied + self.friction + self.impacts + self.dampers - self.created
+    }
+
+    /// What a user should know of it.
+    pub fn notes(&self, start: f64, end: f64) -> Vec<String> {
+        let mut notes = vec![];
+        if self.created > CREATED_RATIO * self.max_kinetic {
+            let by = self.created_by.iter().max_by(|a, b| a.1.total_cmp(b.1));
+            let by = by.map_or(String::new(), |(name, _)| format!(", most of it at {name}"));
+            notes.push(format!("laws of impact and contacts created {:.3e} J of energy{by}", self.created));
+        }
+        let left = self.left_over(start, end);
+        if left.abs() > LEFT_OVER_RATIO * self.max_kinetic {
+            let word = if left < 0.0 { "lost" } else { "gained" };
+            notes.push(format!(
+                "{:.3e} J of energy were {word} by the error of the steps, which smaller ones have less of",
+                left.abs()
+            ));
+        }
+        notes
+    }
 }
 
 /// What adaptive steps add up to, and where their control stands.
@@ -193,6 +265,7 @@ impl Totals {
         self.iterations += report.iterations as u64;
         let carrying = step.stepper.contact_forces().filter(|(_, normal, _)| *normal > 0.0).count();
         self.max_contacts = self.max_contacts.max(carrying);
+        self.energy.add(world, step);
         step.events.iter().for_each(|event| self.push(event.into()));
     }
 }
