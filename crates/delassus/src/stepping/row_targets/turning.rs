@@ -7,9 +7,11 @@
 //! c is a velocity per row, of the order of h. Rows of joints that are closed at the end of the drift need
 //! none: their positions take care of it.
 //!
-//! Friction that slides acts along its slip. The first half of a substep has that of the middle, and so has
-//! the second, whose solve ends in the velocities of the end: what the slip turned by in the first half is
-//! taken from them. Where a contact is about to stop, it is not: the velocity of the end is then what counts.
+//! Friction that slides needs none either: it acts along its slip in both halves, and the slip of the begin in
+//! the first and that of the end in the second make the trapezoidal rule. But the first solve gives it the
+//! velocity of the middle. What forces turned the slip by until then is taken from the velocity in the second
+//! solve, so that both errors cancel; not where a contact is about to stop, for which the velocity of the end
+//! is what counts.
 
 use glam::DVec3;
 
@@ -17,11 +19,15 @@ use super::super::linearization::Linearization;
 use super::super::model::Model;
 use super::super::warm_start::{Key, key};
 use super::RowTargets;
-use crate::collision::Contact;
+use crate::collision::{Contact, ContactRows};
 use crate::world::{BodyState, RowKind, Rows, WorldState, joint_rows_at, row_velocity};
 
 /// Rotations within a substep below this angle, rad, change directions by rounding.
 const NO_ROTATION: f64 = 1e-8;
+/// What turns a slip by less than this part of it is rounding.
+const NO_TURN: f64 = 1e-9;
+/// A contact whose slip is below this part of the speed that a free fall gains in the substep sticks or rolls.
+const STICKING_RATIO: f64 = 1e-4;
 /// A slip that changes by more than this part of itself in half a substep may stop or turn back in the other.
 const MAX_SLIP_CHANGE: f64 = 0.25;
 
@@ -34,7 +40,7 @@ pub(in super::super) struct Turning {
     pub(super) slip: Vec<[f64; 2]>,
     /// u½ of the rows of joints after the first solve; empty where none needs it.
     pub(super) middle: Vec<f64>,
-    /// How far the slip of contacts turned in the first half, world axes, sorted by key.
+    /// What forces turned the slip of contacts by in the first half, world axes, sorted by key.
     turned: Vec<(Key, DVec3)>,
     /// The state at the end of the substep as the velocities of its begin predict it.
     moved: Option<WorldState>,
@@ -62,10 +68,14 @@ impl Turning {
         }
         let needs = |kind: &RowKind| matches!(kind, RowKind::Spring { .. } | RowKind::Bounded { .. });
         let joints = on.joint_rows().rows.iter().any(|row| needs(&row.kind));
-        let slides = |c: &Contact| {
-            c.gap <= model.touching() && c.bodies.iter().any(|b| rotates(&state.bodies[*b as usize]))
+        let slow = STICKING_RATIO * h * model.world.gravity.length();
+        let sticks = |c: &Contact, rows: &ContactRows| {
+            rows.law.dim() > 1
+                && c.gap <= model.touching()
+                && c.bodies.iter().any(|b| rotates(&state.bodies[*b as usize]))
+                && rows.velocity(1, v).hypot(rows.velocity(2, v)) <= slow
         };
-        let friction = on.contacts().iter().zip(on.contact_rows()).any(|(c, r)| r.law.dim() > 1 && slides(c));
+        let friction = on.contacts().iter().zip(on.contact_rows()).any(|(c, rows)| sticks(c, rows));
         if !joints && !friction {
             return;
         }
@@ -76,7 +86,7 @@ impl Turning {
         model.drift(v, h, &mut moved.bodies);
         if friction {
             self.slip.extend(on.contacts().iter().zip(on.contact_rows()).map(|(contact, rows)| {
-                if rows.law.dim() == 1 || !slides(contact) {
+                if !sticks(contact, rows) {
                     return [0.0; 2];
                 }
                 let [a, b] = contact.bodies.map(|b| &moved.bodies[b as usize]);
@@ -112,22 +122,28 @@ impl Turning {
         let (rows, masses) = (on.joint_rows(), &model.masses);
         let velocity = |(i, c): (usize, &f64)| row_velocity(rows, i, masses, middle) + c;
         self.middle.extend(self.rows.iter().enumerate().map(velocity));
-        for (i, c) in self.slip.iter().enumerate() {
-            let (contact, rows) = (&on.contacts()[i], &on.contact_rows()[i]);
-            if targets.normal_bias[i].is_none() || rows.law.dim() == 1 {
+        if !model.is_symmetric() {
+            return;
+        }
+        let all = on.contacts().iter().zip(on.contact_rows()).zip(&targets.normal_bias);
+        for ((contact, rows), target) in all {
+            if target.is_none() || rows.law.dim() == 1 || contact.gap > model.touching() {
                 continue;
             }
-            let slip = [1, 2].map(|k| rows.velocity(k, middle) + c[k - 1]);
+            let slip = [1, 2].map(|k| rows.velocity(k, middle));
             let change = [1, 2].map(|k| slip[k - 1] - rows.velocity(k, before));
             let size = slip[0] * slip[0] + slip[1] * slip[1];
-            if change[0].hypot(change[1]) > MAX_SLIP_CHANGE * size.sqrt() || size == 0.0 {
+            let across = slip[0] * change[1] - slip[1] * change[0];
+            let turns = across.abs() > NO_TURN * size;
+            if !turns || change[0].hypot(change[1]) > MAX_SLIP_CHANGE * size.sqrt() {
                 continue;
             }
-            let along = (slip[0] * change[0] + slip[1] * change[1]) / size;
+            // The part of the change that is perpendicular to the slip.
             let [t1, t2] = rows.tangents;
-            let turned = t1 * (change[0] - along * slip[0]) + t2 * (change[1] - along * slip[1]);
-            self.turned.push((key(contact), turned));
+            self.turned.push((key(contact), (t2 * slip[0] - t1 * slip[1]) * (across / size)));
         }
+        // Contacts are sorted by key, but for few that came later.
+        self.turned.sort_unstable_by_key(|(key, _)| *key);
     }
 
     /// b of the tangential rows in the second solve.
