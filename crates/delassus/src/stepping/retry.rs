@@ -264,6 +264,31 @@ mod tests {
     }
 
     #[test]
+    fn substeps_that_are_shorter_for_the_sake_of_joints_grow_again() {
+        let (mut schedule, none) = (Schedule::new(1.0, 0), FailedSolves::default());
+        (0..3).for_each(|_| schedule.shorten());
+        assert_eq!((schedule.longest(&none), schedule.opening()), (0.125, 0.125));
+        schedule.pass(0.125, false);
+        schedule.pass(0.125, true);
+        assert_eq!(schedule.longest(&none), 0.25);
+        schedule.pass(0.25, true);
+        schedule.pass(0.5 - 1e-12, true);
+        // The rest is rounding.
+        assert_eq!(schedule.remaining(), 0.0);
+        // Down to a nanosecond, and not for ever.
+        let mut schedule = Schedule::new(1e-3, 0);
+        let halvings = std::iter::repeat_with(|| schedule.may_shorten().then(|| schedule.shorten()));
+        assert_eq!(halvings.take_while(Option::is_some).count(), 19);
+        let mut schedule = Schedule::new(1.0, 0);
+        for _ in 0..MAX_SHORT_SUBSTEPS / 2 {
+            assert!(schedule.may_shorten());
+            schedule.shorten();
+            schedule.pass(1e-6, true);
+        }
+        assert!(!schedule.may_shorten());
+    }
+
+    #[test]
     fn many_contacts_and_failed_steps_are_not_retried_and_cuts_are_bounded() {
         let (mut schedule, none) = (Schedule::new(1.0, 1023), FailedSolves::default());
         assert!(!schedule.may_retry(Status::Solved, 1023, &none));

@@ -185,8 +185,8 @@ impl SubstepWorkspace {
         t: f64,
         report: &mut StepReport,
     ) {
-        let kinetic = self.joint_work.kinetic();
-        self.account.close(world, contacts, [t, kinetic], &mut report.energy_gains);
+        let [kinetic, opening_speed] = self.joint_work.scales();
+        self.account.close(world, contacts, [t, kinetic, opening_speed], &mut report.energy_gains);
         report.energy.add(&self.account.energy);
     }
 

@@ -2,6 +2,7 @@
 
 mod control;
 mod dampers;
+mod energy;
 mod golden_motion;
 mod impacts;
 mod laws_in_motion;

@@ -89,6 +89,8 @@ struct ContactWork {
     rebounds: bool,
     normal: f64,
     friction: f64,
+    /// Its normal impulses, N s.
+    push: f64,
 }
 
 /// The account of one substep.
@@ -184,6 +186,7 @@ impl SubstepAccount {
                     sum.rebounds |= rebounds;
                     sum.normal += normal;
                     sum.friction += friction;
+                    sum.push += r[0];
                 }
                 Err(_) => self.contacts.push(ContactWork {
                     contact: *contact,
@@ -192,6 +195,7 @@ impl SubstepAccount {
                     rebounds,
                     normal,
                     friction,
+                    push: r[0],
                 }),
             }
         }
@@ -200,13 +204,14 @@ impl SubstepAccount {
         }
     }
 
-    /// Closes the account of a substep that ends at t, in which bodies have this kinetic energy: what contacts
-    /// gave goes into `gains` and not into what they took.
+    /// Closes the account of a substep that ends at t, in which bodies have this kinetic energy and positions
+    /// are found to a tolerance that is this speed: what contacts gave goes into `gains` and not into what
+    /// they took.
     pub(in super::super) fn close(
         &mut self,
         world: &World,
         contacts: &[Contact],
-        [t, kinetic]: [f64; 2],
+        [t, kinetic, opening_speed]: [f64; 3],
         gains: &mut Vec<EnergyGain>,
     ) {
         let gain = |energy: f64, contact: &Contact| EnergyGain {
@@ -214,7 +219,8 @@ impl SubstepAccount {
             contact: name_of(world, contacts, contact),
             energy,
         };
-        let (mut closed_work, mut closed_friction, mut most) = (0.0, 0.0, None::<&ContactWork>);
+        let (mut closed_work, mut closed_friction, mut slack) = (0.0, 0.0, 0.0);
+        let mut most = None::<&ContactWork>;
         for work in &self.contacts {
             let ContactWork { restitution: e, closed, rebounds, normal, friction, .. } = *work;
             if rebounds && normal + friction > MIN_IMPACT_GAIN * kinetic {
@@ -231,11 +237,12 @@ impl SubstepAccount {
                 let total = normal + friction;
                 closed_work += total;
                 closed_friction += friction;
+                slack += opening_speed * work.push;
                 most = most.filter(|most| most.normal + most.friction >= total).or(Some(work));
             }
         }
         if let Some(work) = most
-            && closed_work > MIN_CONTACT_GAIN * kinetic
+            && closed_work > MIN_CONTACT_GAIN * kinetic + slack
         {
             gains.push(gain(closed_work, &work.contact));
             self.energy.friction += closed_friction;

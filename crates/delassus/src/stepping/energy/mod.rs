@@ -108,9 +108,10 @@ impl JointWork {
         self.ratio().abs() <= GROWTH_RATIO
     }
 
-    /// Kinetic energy of all bodies, the larger of both ends, J.
-    pub(super) fn kinetic(&self) -> f64 {
-        self.kinetic
+    /// Kinetic energy of all bodies, the larger of both ends, J, and the velocity that the tolerance of
+    /// positions leaves, m/s.
+    pub(super) fn scales(&self) -> [f64; 2] {
+        [self.kinetic, self.opening_speed]
     }
 
     /// What joints gave, J.

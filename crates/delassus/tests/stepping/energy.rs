@@ -1,0 +1,227 @@
+//! Energy through singular positions, rotating dampers, impacts and friction, and where a step says that it
+//! went.
+
+use delassus::stepping::{EnergyAccount, StepOptions, StepReport, Stepper};
+use delassus::world::{World, energy};
+use delassus_solve::problem::Status;
+use glam::DVec3;
+
+use crate::support::texts::{on_floor, sphere, surfaces};
+use crate::support::worlds::world;
+
+/// What all steps up to a time report together.
+#[derive(Default)]
+struct Sum {
+    energy: EnergyAccount,
+    created: f64,
+    impacts: usize,
+    /// Ends of rebounds.
+    ends: Vec<f64>,
+    joint_error: f64,
+}
+
+impl Sum {
+    fn add(&mut self, report: &StepReport) {
+        assert_eq!(report.status, Status::Solved, "{:?}", report.failure);
+        self.energy.add(&report.energy);
+        self.created += report.energy_gains.iter().map(|gain| gain.energy).sum::<f64>();
+        self.impacts += report.impacts;
+        self.ends.extend(report.accumulations.iter().map(|end| end.t));
+        self.joint_error = self.joint_error.max(report.joint_error);
+    }
+}
+
+/// Moves a world; the stepper at the end, what its steps report, and the change of its energy.
+fn run(text: &str, dt: f64, t_end: f64) -> (Stepper, Sum, f64) {
+    let (world, state) = world(text);
+    let before = energy(&world, &state);
+    let mut stepper = Stepper::new(world, state, StepOptions { dt, ..StepOptions::default() }).unwrap();
+    let mut sum = Sum::default();
+    while stepper.state().t < t_end - 0.5 * dt {
+        sum.add(&stepper.step().unwrap());
+    }
+    let change = energy(stepper.world(), stepper.state()) - before;
+    (stepper, sum, change)
+}
+
+fn place(world: &World, name: &str) -> usize {
+    world.bodies.iter().position(|body| body.name == name).unwrap()
+}
+
+/// A cart of a milligram on a track with a bob of 1 kg on a pole of 1 m. The bob falls freely, and the cart
+/// takes its 9.81 J below it within a microsecond, at 4.4 km/s: the bob is thrown up again.
+#[test]
+fn a_cart_without_weight_passes_below_its_bob_and_the_energy_stays() {
+    let text = "[world]\nplane = \"xy\"\ngravity = [0, -9.81, 0]\n[[body]]\nname = \"cart\"\nmass = 1e-6\n\
+        inertia = [1e-6, 1e-6, 1e-6]\n[[body]]\nname = \"bob\"\nmass = 1\ninertia = [1e-12, 1e-12, 1e-12]\n\
+        position = [1, 0, 0]\n[[joint]]\nname = \"track\"\ntype = \"prismatic\"\nbodies = [\"world\", \"cart\"]\n\
+        anchor = [0, 0, 0]\naxis = [1, 0, 0]\n[[joint]]\nname = \"pin\"\ntype = \"revolute\"\n\
+        bodies = [\"cart\", \"bob\"]\nanchor = [0, 0, 0]\naxis = [0, 0, 1]\n";
+    for dt in [1e-3, 2e-4] {
+        let (stepper, sum, change) = run(text, dt, 0.7);
+        // A hundredth of what passes through the joints.
+        assert!(change.abs() < 0.1 && sum.joint_error < 1e-8, "dt = {dt}: {change} J, {}", sum.joint_error);
+        let bob = &stepper.state().bodies[place(stepper.world(), "bob")];
+        // Up again from −1 m since t₁ = √(2/g); the passage itself takes some microseconds.
+        let t = 0.7 - (2.0_f64 / 9.81).sqrt();
+        let height = -1.0 + (2.0_f64 * 9.81).sqrt() * t - 0.5 * 9.81 * t * t;
+        assert!((bob.pose.position.y - height).abs() < 0.02, "{} for {height}", bob.pose.position.y);
+    }
+}
+
+/// Two balls on a damped spring that rotate freely about their middle, the spring stretched by as much as
+/// they pull: nothing is ever damped, and length and energy stay.
+#[test]
+fn a_damper_that_rotates_with_its_bodies_does_nothing() {
+    let (k, d, omega) = (1e3, 1e2, 4.0);
+    let rest = 1.0 - 0.5 * omega * omega / k;
+    let body = |name: &str, x: f64| {
+        format!(
+            "[[body]]\nname = {name:?}\nmass = 1\ninertia = [0.01, 0.01, 0.01]\nposition = [{x}, 0, 0]\n\
+             velocity = [0, {}, 0]\nangular_velocity = [0, 0, {omega}]\n",
+            omega * x
+        )
+    };
+    let text = format!(
+        "[world]\ngravity = [0, 0, 0]\n{}{}[[joint]]\nname = \"spring\"\ntype = \"rope\"\nbodies = [\"a\", \"b\"]\n\
+         anchors = [[-0.5, 0, 0], [0.5, 0, 0]]\nlength = 5\n\
+         spring = {{ stiffness = {k}, rest = {rest}, damping = {d} }}\n",
+        body("a", -0.5),
+        body("b", 0.5)
+    );
+    let mut lengths = [0.0; 2];
+    for (error, dt) in lengths.iter_mut().zip([2e-3, 1e-3]) {
+        let (stepper, sum, change) = run(&text, dt, 1.0);
+        let [a, b] =
+            ["a", "b"].map(|name| stepper.state().bodies[place(stepper.world(), name)].pose.position);
+        *error = (b.distance(a) - 1.0).abs();
+        // 16 J rotate; an error of the velocity of first order, ½ h ω² d per unit of length, would give or take
+        // some of them each second.
+        assert!(change.abs() < 1e-3 && sum.energy.dampers.abs() < 1e-3, "dt = {dt}: {change}");
+    }
+    // Of second order, within what the solves leave.
+    assert!(lengths[0] < 1e-4 && lengths[1] < 0.3 * lengths[0] + 1e-9, "{lengths:?}");
+}
+
+/// Dropped from the height d, a ball rests after √(2d/g) (1 + e)/(1 − e), whatever the step.
+#[test]
+fn rebounds_end_where_their_sum_does_for_steps_of_any_length() {
+    for (e, d) in [(0.5, 1.0), (0.9, 0.1), (0.7, 0.02)] {
+        let text = on_floor(&[&sphere("ball", 1.0, 0.1, [0.0, 0.0, 0.1 + d], [0.0; 3]), &surfaces(0.0, e)]);
+        let end = (2.0_f64 * d / 9.81).sqrt() * (1.0 + e) / (1.0 - e);
+        for dt in [1e-2, 1e-3, 1e-4] {
+            let (stepper, sum, change) = run(&text, dt, end + 0.2);
+            assert_eq!(sum.ends.len(), 1, "e = {e}, dt = {dt}: {:?}", sum.ends);
+            // A rebound is found where its gap is 1e-10 m: at the speed of the last ones, 1e-3 m/s, to 1e-7 s.
+            assert!((sum.ends[0] - end).abs() < 1e-5, "e = {e}, dt = {dt}: {} for {end}", sum.ends[0]);
+            let ball = &stepper.state().bodies[1];
+            assert!(ball.velocity.length() < 1e-9 && sum.impacts < 100, "{} {}", ball.velocity, sum.impacts);
+            // All of m g d is taken, but for the last rebounds. They arrive with up to u, the larger of a tenth
+            // of g dt and the speed of a fall of 1e-7 m, and the weight acts beside them for up to a step.
+            let left = change + sum.energy.impacts - sum.created;
+            let u = (0.1 * 9.81 * dt).max((2.0_f64 * 9.81 * 1e-7).sqrt());
+            let last = u * u + 0.5 * 9.81 * dt * u;
+            assert!((change + 9.81 * d).abs() < 1e-9 && left.abs() < last, "{change} {left} {last}");
+        }
+    }
+}
+
+/// Friction alone stops a block: all that it has is taken, and nothing is left over.
+#[test]
+fn friction_takes_what_a_block_has() {
+    let block = "[[body]]\nname = \"block\"\nmass = 2\nposition = [0, 0, 0.1]\nvelocity = [1, 0.5, 0]\n\
+        [[body.shape]]\ntype = \"box\"\nhalf_extents = [0.1, 0.1, 0.1]\n";
+    let (_, sum, change) = run(&on_floor(&[block, &surfaces(0.5, 0.0)]), 1e-3, 0.5);
+    // ½ m v² = 1.25 J; the last step is part friction, part rest.
+    assert!((change + 1.25).abs() < 1e-9, "{change}");
+    assert!((sum.energy.friction - 1.25).abs() < 1e-5 && sum.energy.impacts == 0.0, "{:?}", sum.energy);
+    assert!(sum.created == 0.0 && sum.energy.supplied == 0.0 && sum.energy.dampers == 0.0);
+}
+
+/// A motor lifts 1 kg by half a metre and takes it to its speed: m g z + ½ m v².
+#[test]
+fn a_motor_supplies_what_a_load_gains() {
+    let text = "[world]\ngravity = [0, 0, -9.81]\n[[body]]\nname = \"load\"\nmass = 1\ninertia = [1, 1, 1]\n\
+        [[joint]]\nname = \"lift\"\ntype = \"prismatic\"\nbodies = [\"world\", \"load\"]\nanchor = [0, 0, 0]\n\
+        axis = [0, 0, 1]\nmotor = { speed = 0.5, force = 100 }\n";
+    let (stepper, sum, change) = run(text, 1e-3, 1.0);
+    let load = &stepper.state().bodies[place(stepper.world(), "load")];
+    assert!((load.velocity.z - 0.5).abs() < 1e-9, "{}", load.velocity);
+    // The first steps, in which it takes its speed, are of first order.
+    assert!((sum.energy.supplied - change).abs() < 1e-2 * change, "{:?} {change}", sum.energy);
+}
+
+/// On a table that rotates with Ω a ball rolls in a circle: its velocity rotates with 2Ω/7.
+#[test]
+fn a_ball_on_a_turntable_rolls_in_its_circle_to_second_order() {
+    let (omega, radius) = (3.0, 0.5);
+    let text = format!(
+        "[world]\ngravity = [0, 0, -9.81]\n[[body]]\nname = \"table\"\nmass = 1\ninertia = [1, 1, 1]\n\
+         angular_velocity = [0, 0, {omega}]\n[[body.shape]]\ntype = \"plane\"\n[[joint]]\nname = \"axle\"\n\
+         type = \"revolute\"\nbodies = [\"world\", \"table\"]\nanchor = [0, 0, 0]\naxis = [0, 0, 1]\ndrive = \"{omega}*t\"\n{}{}",
+        sphere("ball", 1.0, 0.1, [radius, 0.0, 0.1], [0.0, omega * radius, 0.0]),
+        surfaces(2.0, 0.0)
+    );
+    let t = 1.0;
+    let rate = 2.0 * omega / 7.0;
+    // ∫ v with v = Ω r (−sin(2Ωt/7), cos(2Ωt/7)).
+    let (s, c) = f64::sin_cos(rate * t);
+    let path = DVec3::new(c - 1.0, s, 0.0) * (omega * radius / rate);
+    let error = |dt: f64| {
+        let (stepper, _, _) = run(&text, dt, t);
+        let ball = &stepper.state().bodies[place(stepper.world(), "ball")];
+        (ball.pose.position - DVec3::new(radius, 0.0, 0.1) - path).length()
+    };
+    let [coarse, fine] = [4e-3, 2e-3].map(error);
+    assert!((3.5..4.5).contains(&(coarse / fine)) && fine < 1e-4, "{coarse:e} {fine:e}");
+}
+
+/// A tilted coin that rolls in a circle, and a tripod that slides and spins: errors against steps an eighth as
+/// long fall by four with steps half as long, and the coin keeps its energy.
+#[test]
+fn rolling_and_sliding_with_spin_are_of_second_order() {
+    let coin = "[[body]]\nname = \"body\"\nmass = 1\ninertia = [0.0025, 0.0025, 0.005]\n\
+        position = [0.09655196556944874, 0, 0.08660754037844387]\neuler_deg = [0, 60, 0]\n\
+        velocity = [0, 0.5793117934166925, 0]\nangular_velocity = [-7.615063509461099, 0, 1.6034410329165372]\n\
+        [[body.shape]]\ntype = \"cylinder\"\nradius = 0.1\nhalf_height = 1e-5\n";
+    let foot = |x: f64, y: f64| {
+        format!("[[body.shape]]\ntype = \"sphere\"\nradius = 0.02\nposition = [{x}, {y}, -0.03]\n")
+    };
+    let tripod = [
+        "[[body]]\nname = \"body\"\nmass = 1\ninertia = [0.004, 0.005, 0.008]\nposition = [0, 0, 0.05]\n\
+         velocity = [1, 0.3, 0]\nangular_velocity = [0, 0, 8]\n",
+        &foot(0.1, 0.0),
+        &foot(-0.05, 0.08),
+        &foot(-0.05, -0.08),
+    ]
+    .concat();
+    for (body, mu, dissipates) in [(coin, 2.0, false), (&tripod, 0.2, true)] {
+        let text = on_floor(&[body, &surfaces(mu, 0.0)]);
+        let end = |dt: f64| {
+            let (stepper, sum, change) = run(&text, dt, 0.3);
+            let left = change + sum.energy.friction;
+            assert!(left.abs() < 1e-4 && (dissipates || change.abs() < 1e-4), "dt = {dt}: {change} {left}");
+            stepper.state().bodies[1].pose.position
+        };
+        let exact = end(2.5e-4);
+        let [coarse, fine] = [4e-3, 2e-3].map(|dt| (end(dt) - exact).length());
+        assert!((3.5..4.6).contains(&(coarse / fine)), "{coarse:e} {fine:e}");
+    }
+}
+
+/// Without sliding friction, rolling friction stops the spin of a ball and not its flight: ω̇ = −ρ m g/I.
+#[test]
+fn rolling_friction_acts_without_sliding_friction() {
+    let rolling = 0.005;
+    let text = on_floor(&[
+        "[[body]]\nname = \"ball\"\nmass = 1\nposition = [0, 0, 0.1]\nvelocity = [1, 0, 0]\n\
+         angular_velocity = [0, 10, 0]\n[[body.shape]]\ntype = \"sphere\"\nradius = 0.1\n",
+        &format!("[[friction]]\nbetween = [\"*\", \"*\"]\nmu = 0\nrolling = {rolling}\n"),
+    ]);
+    let (stepper, sum, change) = run(&text, 1e-3, 0.5);
+    let ball = &stepper.state().bodies[1];
+    let spin = 10.0 - rolling * 9.81 / (0.4 * 0.01) * 0.5;
+    assert!((ball.world_angular_velocity().y - spin).abs() < 1e-9, "{}", ball.world_angular_velocity());
+    assert!((ball.velocity.x - 1.0).abs() < 1e-12);
+    assert!((change + sum.energy.friction).abs() < 1e-9, "{change} {:?}", sum.energy);
+}
