@@ -16,9 +16,20 @@ use serde_json::Value;
 
 use crate::{delassus, root};
 
-/// Clocks, and where the program was called.
-const NOT_HASHED: [&str; 6] =
-    ["real_time_factor", "seconds", "seconds_first", "wall_seconds", "file", "output"];
+/// Clocks, where the program was called, and sums over all steps that follow from the motion.
+const NOT_HASHED: [&str; 11] = [
+    "real_time_factor",
+    "seconds",
+    "seconds_first",
+    "wall_seconds",
+    "file",
+    "output",
+    "supplied",
+    "dissipated",
+    "left_over",
+    "energy_created",
+    "energy_created_by",
+];
 /// Strings that are verdicts; others are sentences for people.
 const VERDICTS: [&str; 12] = [
     "acceleration_unique",

@@ -18,6 +18,8 @@ const LISTED_RARE: usize = 10_000;
 /// kinetic energy on.
 const CREATED_RATIO: f64 = 1e-6;
 const LEFT_OVER_RATIO: f64 = 1e-3;
+/// What is left over of energies that stay is rounding below this part of them.
+const ROUNDING_RATIO: f64 = 1e-9;
 
 /// The kinds of events that time steps have, as they are counted.
 const COUNTED: [EventKind; 6] = [
@@ -171,13 +173,14 @@ impl EnergyTotals {
     /// What a user should know of it.
     pub fn notes(&self, start: f64, end: f64) -> Vec<String> {
         let mut notes = vec![];
-        if self.created > CREATED_RATIO * self.max_kinetic {
+        if self.created > CREATED_RATIO * self.max_kinetic + ROUNDING_RATIO * start.abs().max(end.abs()) {
             let by = self.created_by.iter().max_by(|a, b| a.1.total_cmp(b.1));
             let by = by.map_or(String::new(), |(name, _)| format!(", most of it at {name}"));
             notes.push(format!("laws of impact and contacts created {:.3e} J of energy{by}", self.created));
         }
         let left = self.left_over(start, end);
-        if left.abs() > LEFT_OVER_RATIO * self.max_kinetic {
+        let rounding = ROUNDING_RATIO * start.abs().max(end.abs());
+        if left.abs() > LEFT_OVER_RATIO * self.max_kinetic + rounding {
             let word = if left < 0.0 { "lost" } else { "gained" };
             notes.push(format!(
                 "{:.3e} J of energy were {word} by the error of the steps, which smaller ones have less of",

@@ -117,10 +117,10 @@ fn rebounds_end_where_their_sum_does_for_steps_of_any_length() {
             let ball = &stepper.state().bodies[1];
             assert!(ball.velocity.length() < 1e-9 && sum.impacts < 100, "{} {}", ball.velocity, sum.impacts);
             // All of m g d is taken, but for the last rebounds. They arrive with up to u, the larger of a tenth
-            // of g dt and the speed of a fall of 1e-7 m, and the weight acts beside them for up to a step.
+            // of g dt and the speed of a fall of 1e-7 m, and the weight has a work of up to g dt u beside them.
             let left = change + sum.energy.impacts - sum.created;
             let u = (0.1 * 9.81 * dt).max((2.0_f64 * 9.81 * 1e-7).sqrt());
-            let last = u * u + 0.5 * 9.81 * dt * u;
+            let last = u * u + 9.81 * dt * u;
             assert!((change + 9.81 * d).abs() < 1e-9 && left.abs() < last, "{change} {left} {last}");
         }
     }

@@ -16,7 +16,8 @@ use super::super::row_targets::RowTargets;
 use super::super::substep::SubstepStart;
 use super::super::warm_start::{Impulses, key};
 use crate::collision::Contact;
-use crate::world::{RowKind, World, row_velocity};
+use crate::world::{FIXED_SLOT, RowKind, World, row_velocity};
+use glam::DVec3;
 
 /// A contact that gives more than this part of the kinetic energy in an impact creates energy; below is
 /// rounding.
@@ -27,7 +28,7 @@ const MIN_CONTACT_GAIN: f64 = 1e-6;
 /// Energy that passed through joints and contacts, J.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct EnergyAccount {
-    /// Work of motors, drives and given forces of joints; negative where they brake.
+    /// Work of motors, drives and given forces of joints and of torques on bodies; negative where they brake.
     pub supplied: f64,
     /// Taken by friction in contacts and joints.
     pub friction: f64,
@@ -113,8 +114,23 @@ impl SubstepAccount {
 
     /// Adds the work of a solve.
     pub(in super::super) fn add(&mut self, solve: &AccountedSolve<'_>) {
+        self.add_torques(solve);
         self.add_rows(solve);
         self.add_contacts(solve);
+    }
+
+    /// Constant torques on bodies have no potential: what they do is supplied.
+    fn add_torques(&mut self, solve: &AccountedSolve<'_>) {
+        let AccountedSolve { model, velocities: [before, kicked, after], .. } = *solve;
+        let masses = &model.masses;
+        for (body, &slot) in model.world.bodies.iter().zip(&masses.slot) {
+            if slot == FIXED_SLOT || body.force[1] == DVec3::ZERO {
+                continue;
+            }
+            let at = 6 * slot as usize;
+            let work = |c: usize| 0.5 * masses.mass[c] * (kicked[c] - before[c]) * (before[c] + after[c]);
+            self.energy.supplied += (at + 3..at + 6).map(work).sum::<f64>();
+        }
     }
 
     /// Adds the change of the kinetic energy by a law of impact that acts beside the solves.

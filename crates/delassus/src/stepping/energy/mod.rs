@@ -79,12 +79,12 @@ impl JointWork {
         [from, to]: [&[f64]; 2],
     ) {
         let (rows, masses) = (on.joint_rows(), &model.masses);
-        for (i, r) in row_impulse.iter().enumerate().take(rows.bilateral) {
+        self.kinetic = self.kinetic.max(kinetic(masses, from)).max(kinetic(masses, to));
+        for (i, r) in row_impulse.iter().enumerate().take(rows.bilateral).filter(|(_, r)| **r != 0.0) {
             let u = |v: &[f64]| row_velocity(rows, i, masses, v);
             self.work += r * (0.5 * (u(from) + u(to)) + rows.rows[i].rate);
             self.slack += r.abs() * self.opening_speed;
         }
-        self.kinetic = self.kinetic.max(kinetic(masses, from)).max(kinetic(masses, to));
     }
 
     /// The work in parts of what a substep may have, positive where joints give.
