@@ -77,6 +77,14 @@ pub enum SimulationError {
         /// What is wrong.
         problem: InvalidProblem,
     },
+    /// Joints gave energy in a step, however short its substeps.
+    #[error("the step at {t} s cannot be made: joints gave {gained:.3e} J, however short its substeps")]
+    JointEnergy {
+        /// Time at its begin, s.
+        t: f64,
+        /// How much, J.
+        gained: f64,
+    },
     /// A step would end in positions or velocities that are not finite. The state is the one before it.
     #[error("the step at {t} s gave numbers that are not finite, first for body `{body}`")]
     Diverged {

@@ -493,6 +493,7 @@ impl Simulation {
         Ok(match error {
             RunError::Step { t, source } => SimulationError::Step { t, problem: source },
             RunError::NotFinite { t } => SimulationError::Diverged { t, body },
+            RunError::JointEnergy { t, gained } => SimulationError::JointEnergy { t, gained },
         })
     }
 
