@@ -16,6 +16,7 @@ use std::collections::BTreeMap;
 
 use glam::{DQuat, DVec3};
 
+use super::ShapePair;
 use crate::world::{Pose, World};
 
 /// Where the normal comes from.
@@ -121,6 +122,11 @@ pub struct Contact {
 }
 
 impl Contact {
+    /// The two shapes that touch.
+    pub(crate) fn pair(&self) -> ShapePair {
+        ShapePair { bodies: self.bodies, shapes: self.shapes }
+    }
+
     /// Gap and normal at other poses of the two bodies.
     pub fn gap_at(&self, a: &Pose, b: &Pose) -> (f64, DVec3) {
         let (gap, normal, _) = self.gap_and_point_at(a, b);

@@ -17,18 +17,21 @@ mod contact_rows;
 mod convex;
 mod parry;
 mod primitives;
+mod sweep;
 
 pub use contact::{Contact, Features, contact_name, contact_names, pair_name};
 
 pub(crate) use contact_rows::{ContactRows, MAX_CONTACT_ROWS};
+pub(crate) use sweep::Sweep;
 
 use glam::{DMat3, DVec3};
 
-use crate::world::{Pose, Shape, ShapeKind, World, WorldState, check_shape};
+use crate::world::{BodyState, Pose, Shape, ShapeKind, World, WorldState, check_shape};
 use box_box::Block;
 use clip::Polygon;
 use parry::{Solids, Tree};
 use primitives::MAX_SEAM_STEP;
+use sweep::{Mover, sweep};
 
 /// Square of the sine between two faces that are flush: a rise of 10 µm over a metre.
 const MAX_FLUSH_ANGLE_SQUARED: f64 = 1e-10;
@@ -41,7 +44,15 @@ pub struct Collider {
     tree: Tree,
     solids: Solids,
     pairs: Vec<[u32; 2]>,
+    silent: Vec<ShapePair>,
     plane_margin: f64,
+}
+
+/// Two bodies and a shape of each.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct ShapePair {
+    pub(crate) bodies: [u32; 2],
+    pub(crate) shapes: [u32; 2],
 }
 
 /// A shape of a body as collision sees it.
@@ -85,8 +96,8 @@ impl Collider {
         let nowhere = [DVec3::INFINITY, DVec3::NEG_INFINITY];
         let bounds = vec![nowhere; proxies.len()];
         let poses = vec![Pose::IDENTITY; proxies.len()];
-        let (tree, pairs) = (Tree::default(), Vec::new());
-        Collider { proxies, poses, bounds, tree, solids, pairs, plane_margin: -1.0 }
+        let (tree, pairs, silent) = (Tree::default(), Vec::new(), Vec::new());
+        Collider { proxies, poses, bounds, tree, solids, pairs, silent, plane_margin: -1.0 }
     }
 
     /// All contacts whose gap is at most the sum of the margins of their bodies (one margin per body, m),
@@ -99,6 +110,7 @@ impl Collider {
         contacts: &mut Vec<Contact>,
     ) {
         contacts.clear();
+        self.silent.clear();
         self.update_pairs(world, state, margin);
         for &[first, second] in &self.pairs {
             let (i, j) = (first as usize, second as usize);
@@ -111,24 +123,73 @@ impl Collider {
             let pose = relative(&self.poses[i], &self.poses[j]);
             if touches(a, b, &pose, max_gap, self.solids.polygon(), contacts) {
                 finish(a, b, [&self.poses[i], &pose], false, max_gap, start, contacts);
-                continue;
+            } else {
+                let back = relative(&self.poses[j], &self.poses[i]);
+                if touches(b, a, &back, max_gap, self.solids.polygon(), contacts) {
+                    finish(b, a, [&self.poses[j], &back], true, max_gap, start, contacts);
+                } else {
+                    self.solids.touches([i, j], &pose, max_gap, contacts);
+                    finish(a, b, [&self.poses[i], &pose], false, max_gap, start, contacts);
+                }
             }
-            let back = relative(&self.poses[j], &self.poses[i]);
-            if touches(b, a, &back, max_gap, self.solids.polygon(), contacts) {
-                finish(b, a, [&self.poses[j], &back], true, max_gap, start, contacts);
-                continue;
+            if contacts.len() == start {
+                self.silent.push(ShapePair { bodies: [a.body, b.body], shapes: [a.shape, b.shape] });
             }
-            self.solids.touches([i, j], &pose, max_gap, contacts);
-            finish(a, b, [&self.poses[i], &pose], false, max_gap, start, contacts);
         }
         drop_seams(state, contacts);
     }
 
-    /// The least extent of a shape, m; infinite for a plane.
-    pub(crate) fn thickness(&self, body: u32, shape: u32) -> f64 {
-        // Shapes stand in the order of bodies and, there, in their own.
-        let found = self.proxies.binary_search_by_key(&(body, shape), |p| (p.body, p.shape));
-        found.map_or(0.0, |k| 2.0 * (self.proxies[k].half.min_element() + self.proxies[k].radius))
+    /// Pairs of shapes that were measured last and gave no contact.
+    pub(crate) fn silent(&self) -> &[ShapePair] {
+        &self.silent
+    }
+
+    /// The least extent of two shapes, m; a plane is infinitely thick.
+    pub(crate) fn thickness(&self, pair: ShapePair) -> f64 {
+        let thick =
+            |k: usize| self.find(pair.bodies[k], pair.shapes[k]).map_or(0.0, |k| self.proxies[k].thickness());
+        thick(0).min(thick(1))
+    }
+
+    /// The least thickness of all shapes, m.
+    pub(crate) fn thinnest(&self) -> f64 {
+        self.proxies.iter().map(Proxy::thickness).fold(f64::INFINITY, f64::min)
+    }
+
+    /// Shapes stand in the order of bodies and, there, in their own.
+    fn find(&self, body: u32, shape: u32) -> Option<usize> {
+        self.proxies.binary_search_by_key(&(body, shape), |p| (p.body, p.shape)).ok()
+    }
+
+    /// When two shapes are first nearer than `near`, where their bodies move freely from
+    /// these states for a time h.
+    pub(crate) fn sweep(
+        &mut self,
+        world: &World,
+        pair: ShapePair,
+        bodies: &[BodyState],
+        h: f64,
+        near: f64,
+    ) -> Sweep {
+        let [[a, s], [b, t]] = [0, 1].map(|k| [pair.bodies[k], pair.shapes[k]]);
+        let (Some(i), Some(j)) = (self.find(a, s), self.find(b, t)) else { return Sweep::Undecided };
+        let mover = |k: usize, body: usize| Mover {
+            proxy: &self.proxies[k],
+            body: &world.bodies[body],
+            state: &bodies[body],
+        };
+        sweep(&mut self.solids, [i, j], [mover(i, a as usize), mover(j, b as usize)], h, near)
+    }
+
+    /// Whether two shapes are nearer than `near` at these poses.
+    pub(crate) fn is_near(&mut self, pair: ShapePair, bodies: &[BodyState], near: f64) -> bool {
+        let at = |k: usize| self.find(pair.bodies[k], pair.shapes[k]);
+        let (Some(i), Some(j)) = (at(0), at(1)) else { return false };
+        let pose = |k: usize| bodies[self.proxies[k].body as usize].pose.compose(&self.proxies[k].pose);
+        let pose = relative(&pose(i), &pose(j));
+        let mut found = false;
+        self.solids.separations([i, j], &pose, near, &mut |gap, _| found |= gap <= near);
+        found
     }
 
     /// Moves the boxes that have to be moved, and looks for pairs if there were any.
@@ -288,6 +349,11 @@ impl Proxy {
             radius: radius_around,
             bounding_radius,
         }
+    }
+
+    /// The least extent, m; infinite for a plane.
+    fn thickness(&self) -> f64 {
+        2.0 * (self.half.min_element() + self.radius)
     }
 
     /// Whether the balls around two shapes, or around one over a plane, are farther apart than `max_gap`:

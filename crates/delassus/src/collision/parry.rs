@@ -5,9 +5,12 @@
 //! n = arg max over |n| = 1 of  min n·B − max n·A        A, B ⊂ ℝ³ convex
 //! ```
 //!
-//! A mesh is the set of its triangles, a heightfield a mesh. A triangle is solid on its back; it touches with
+//! A mesh is the set of its triangles, a heightfield a mesh. A triangle is solid on its back, except in a mesh
+//! that is not closed, whose triangles have two sides: the one of the other shape's centre. It touches with
 //! its face, and with an edge or a corner only where no triangle beside it is nearer, so that what slides
 //! over a flat mesh does not catch on the lines between triangles.
+
+mod separation;
 
 use glam::DVec3;
 use parry3d_f64::bounding_volume::{Aabb, BoundingVolume};
@@ -23,7 +26,8 @@ use super::clip::{MERGE_DISTANCE, Polygon, reduce_patches};
 use super::contact::{Contact, Features};
 use super::convex::{Convex, Face, Polytope, convex_contacts, face_contacts, number};
 use super::primitives::{on_plane, touch};
-use crate::world::{Pose, ShapeKind};
+use crate::world::{Pose, ShapeKind, open_edges};
+use separation::approach_origin;
 
 /// Normals whose cosine exceeds this belong to one flat patch.
 const MIN_PARALLEL_COSINE: f64 = 1.0 - 1e-12;
@@ -81,6 +85,8 @@ struct Mesh {
     /// Triangles at each vertex.
     around: Vec<Vec<u32>>,
     tree: Bvh,
+    /// Whether it is a sheet with two sides: it has edges with one triangle only.
+    open: bool,
     /// Corners of the hull.
     outermost: Vec<DVec3>,
     size: f64,
@@ -97,7 +103,7 @@ impl Solid {
             ShapeKind::Box { half_extents } => Solid::Hull(Polytope::cuboid(half_extents)),
             ShapeKind::Convex { ref points } => Solid::Hull(hull(points)),
             ShapeKind::Mesh { ref vertices, ref triangles } => {
-                Solid::Mesh(Mesh::new(vertices.clone(), triangles.clone()))
+                Solid::Mesh(Mesh::new(vertices.clone(), triangles.clone(), open_edges(triangles) > 0))
             }
             ShapeKind::Heightfield { ref heights, size: [columns, rows], extent } => {
                 let along = |k: usize, count: usize, extent: f64| {
@@ -117,7 +123,8 @@ impl Solid {
                         triangles.push([below, k, left]);
                     }
                 }
-                Solid::Mesh(Mesh::new(vertices, triangles))
+                // Ground: solid below.
+                Solid::Mesh(Mesh::new(vertices, triangles, false))
             }
         }
     }
@@ -154,7 +161,7 @@ fn hull(points: &[DVec3]) -> Polytope {
 }
 
 impl Mesh {
-    fn new(vertices: Vec<DVec3>, mut triangles: Vec<[u32; 3]>) -> Mesh {
+    fn new(vertices: Vec<DVec3>, mut triangles: Vec<[u32; 3]>, open: bool) -> Mesh {
         let corner = |k: u32| vertices[k as usize];
         // Triangles without area have no side.
         triangles.retain(|&[i, j, k]| (corner(j) - corner(i)).cross(corner(k) - corner(i)).length() > 0.0);
@@ -172,7 +179,7 @@ impl Mesh {
         let tree = Bvh::from_leaves(BvhBuildStrategy::Binned, &boxes);
         let outermost = try_convex_hull(&vertices).map_or_else(|_| vertices.clone(), |(points, _)| points);
         let size = vertices.iter().map(|v| v.abs().max_element()).fold(0.0, f64::max);
-        Mesh { vertices, triangles, around, tree, outermost, size }
+        Mesh { vertices, triangles, around, tree, open, outermost, size }
     }
 
     /// Makes a polytope of one face out of a triangle.
@@ -208,7 +215,8 @@ impl Mesh {
         let touched = touched.map(|(_, &v)| v);
         let Some(first) = touched.clone().next() else {
             let [p, q, r] = corners.map(at);
-            return (q - p).cross(r - p).normalize_or_zero().dot(n) > 1.0 - 1e-6;
+            let along = (q - p).cross(r - p).normalize_or_zero().dot(n);
+            return (if self.open { along.abs() } else { along }) > 1.0 - 1e-6;
         };
         let beside = self.around[first as usize]
             .iter()
@@ -302,8 +310,17 @@ fn direction(a: &Convex, b: &Convex, pose: &Pose, max_gap: f64) -> Option<(DVec3
     };
     faces(a, &mut try_direction);
     faces(b, &mut |m| try_direction(-(pose.rotation * m)));
+    // So are the sides of cylinders beside each other.
+    let round = |shape: &Convex| matches!(shape, Convex::Cylinder { .. } | Convex::Capsule { .. });
+    if round(a) && round(b) {
+        let beside = |axis: DVec3| (pose.position - axis * axis.dot(pose.position)).try_normalize();
+        [DVec3::Z, pose.rotation * DVec3::Z].into_iter().filter_map(beside).for_each(&mut try_direction);
+    }
     if found.is_none() {
-        try_direction(pose.position.try_normalize().unwrap_or(DVec3::Z));
+        let n = pose.position.try_normalize().unwrap_or(DVec3::Z);
+        let [x, y] = points(n);
+        try_direction(n);
+        try_direction(approach_origin(a, b, pose, n, pose.point(y) - x).1);
     }
     match best.1 {
         Some(n) if best.0 <= max_gap => {
@@ -356,6 +373,16 @@ impl Solids {
     }
 }
 
+/// The box around a shape at a pose, loosened.
+fn box_around(b: &Convex, pose: &Pose, loosened: f64) -> Aabb {
+    let core = Core(b);
+    let extreme = |n: DVec3| pose.point(core.local_support_point(pose.local_vector(n)));
+    let [x, y, z] = DVec3::AXES;
+    let high = DVec3::new(extreme(x).x, extreme(y).y, extreme(z).z) + (loosened + b.radius());
+    let low = DVec3::new(extreme(-x).x, extreme(-y).y, extreme(-z).z) - (loosened + b.radius());
+    Aabb::new(low, high)
+}
+
 /// Half-space A and the corners of B.
 fn plane_points(solid: &Solid, pose: &Pose, max_gap: f64, work: &mut Work, out: &mut Vec<Contact>) {
     let (points, size) = match solid {
@@ -403,15 +430,9 @@ fn mesh_convex(
     work: &mut Work,
     out: &mut Vec<Contact>,
 ) {
-    let core = Core(b);
-    let max_core_gap = max_gap + b.radius();
-    let extreme = |n: DVec3| pose.point(core.local_support_point(pose.local_vector(n)));
-    let [x, y, z] = DVec3::AXES;
-    let high = DVec3::new(extreme(x).x, extreme(y).y, extreme(z).z) + max_core_gap;
-    let low = DVec3::new(extreme(-x).x, extreme(-y).y, extreme(-z).z) - max_core_gap;
     let mut hits = std::mem::take(&mut work.hits[0]);
     hits.clear();
-    hits.extend(mesh.tree.intersect_aabb(&Aabb::new(low, high)));
+    hits.extend(mesh.tree.intersect_aabb(&box_around(b, pose, max_gap)));
     hits.sort_unstable();
     let mut triangle = std::mem::take(&mut work.triangles[0]);
     let start = out.len();
@@ -421,7 +442,13 @@ fn mesh_convex(
     for &index in &hits {
         mesh.triangle(index, &mut triangle);
         let normal = triangle.faces[0].normal;
-        let behind = normal.dot(pose.position - triangle.vertices[0]) < 0.0;
+        let mut behind = normal.dot(pose.position - triangle.vertices[0]) < 0.0;
+        if behind && mesh.open {
+            // The other side of a sheet.
+            triangle.vertices.swap(1, 2);
+            triangle.faces[0].normal = -normal;
+            behind = false;
+        }
         let first = out.len();
         triangle_convex((mesh, index), &triangle, b, other, pose, max_gap, work, out);
         for contact in &mut out[first..] {

@@ -323,7 +323,15 @@ impl Stepper {
         while schedule.remaining() > 0.0 {
             let checkpoint = Checkpoint::of(&report);
             let mut plan = self.plan_substep(&schedule, energy, report.status);
+            self.substep.begin_search();
             let mut outcome = self.substep(&plan, &mut report)?;
+            while let SubstepOutcome::EndAtTouch { length } = outcome {
+                schedule.cut();
+                plan = SubstepPlan { length, may_cut: schedule.may_cut(), ..plan };
+                checkpoint.restore(&mut report);
+                self.rollback(length);
+                outcome = self.substep(&plan, &mut report)?;
+            }
             if let SubstepOutcome::EndAtLimit { length } = outcome {
                 plan = plan.ending_at_limit(length);
                 checkpoint.restore(&mut report);
@@ -347,7 +355,7 @@ impl Stepper {
                     self.rollback(plan.length);
                     self.substep(&plan.linearized(), &mut report)?;
                 }
-                SubstepOutcome::Accepted => {}
+                SubstepOutcome::Accepted | SubstepOutcome::EndAtTouch { .. } => {}
             }
             self.account(&mut report);
             schedule.pass(plan.length, self.substep.lets_grow());
@@ -395,6 +403,7 @@ impl Stepper {
             may_retry: schedule.may_retry(status, linearization.contacts().len(), failed),
             may_shorten: schedule.may_shorten(),
             opening: schedule.opening(),
+            may_cut,
         }
     }
 

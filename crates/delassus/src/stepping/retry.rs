@@ -73,12 +73,14 @@ pub(super) struct SubstepPlan {
     pub(super) may_shorten: bool,
     /// How far joints may be open at its end, in position tolerances.
     pub(super) opening: f64,
+    /// Whether it may end where shapes touch that its linearization does not see.
+    pub(super) may_cut: bool,
 }
 
 impl SubstepPlan {
     /// The same, ended at a limit.
     pub(super) fn ending_at_limit(self, length: f64) -> Self {
-        SubstepPlan { length, limits: LimitRule::Enforce, ..self }
+        SubstepPlan { length, limits: LimitRule::Enforce, may_cut: false, ..self }
     }
 
     /// The same, made where no substep is short enough: bodies go as far as the linearized gaps let them.
@@ -89,6 +91,7 @@ impl SubstepPlan {
             energy: ContactEnergy::Free,
             may_retry: false,
             may_shorten: false,
+            may_cut: false,
             ..self
         }
     }
@@ -102,6 +105,11 @@ pub(super) enum SubstepOutcome {
     /// It passed a limit: it shall be made again and end there.
     EndAtLimit {
         /// Length until the limit, s.
+        length: f64,
+    },
+    /// Shapes touch within it that were left out: it shall be made again and end there.
+    EndAtTouch {
+        /// Length until the touch, s.
         length: f64,
     },
     /// A solve failed: shorter ones shall be made.
@@ -183,6 +191,11 @@ impl Schedule {
     pub(super) fn shorten(&mut self) {
         self.shortenings += 1;
         self.short_substeps += 1;
+    }
+
+    /// A substep was not taken: the next one ends where shapes touch.
+    pub(super) fn cut(&mut self) {
+        self.substeps += 1;
     }
 
     /// A substep was not taken: the next ones are half as long.

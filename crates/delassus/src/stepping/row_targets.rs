@@ -48,6 +48,9 @@ const MIN_MEASURING_RATIO: f64 = 1e-3;
 /// A closed contact that closes by less than this part of the rest speed stays closed.
 const CLOSED_SPEED_RATIO: f64 = 1e-3;
 
+/// How many times what counts as touching a contact may be open whose shapes were swept until they touch.
+const ROUGH_TOUCHING_RATIO: f64 = 100.0;
+
 /// What a solve shall reach in a row of a joint.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum RowTarget {
@@ -229,7 +232,10 @@ pub(super) fn velocity_targets(
     }
     out.normal_bias.clear();
     for (i, contact) in linearization.contacts().iter().enumerate() {
-        let closed = contact.gap <= model.touching();
+        // What was swept until it touches does, however roughly the point on a round edge is known.
+        let swept =
+            start.ends_at.contains(&contact.pair()) && contact.gap <= ROUGH_TOUCHING_RATIO * model.touching();
+        let closed = contact.gap <= model.touching() || swept;
         let target = if closed { on.rebound_target(i, half, scratch, &mut rebounds) } else { None };
         out.normal_bias.push(target);
     }

@@ -26,16 +26,18 @@ use super::row_targets::{
     ArrivalScratch, DriftEnd, FirstHalf, RowTargets, SubstepView, Turning, correct_position_targets,
     position_targets, velocity_targets,
 };
-use super::speculative::ContactSearch;
+use super::speculative::{ContactSearch, LeftOut};
 use super::time_of_impact::passed_limit;
 use super::velocity_solve::{FailedSolves, FallbackSolver, SolveInput};
 use super::warm_start::{Impulses, Key, Keyed, add_impulses, impulses_of, key};
-use crate::collision::{Contact, MAX_CONTACT_ROWS};
+use crate::collision::{Contact, MAX_CONTACT_ROWS, ShapePair};
 use crate::world;
 use crate::world::{BodyState, FIXED_SLOT, Row, World, WorldState, row_velocity};
 
 /// Passes over the positions of one substep.
 const MAX_POSITION_PASSES: usize = 8;
+/// How often a substep leaves out contacts that push what does not touch.
+const MAX_SUSPENSIONS: usize = 4;
 /// Passes among them that let bodies touch which the linearized gap kept apart, for few contacts.
 const MAX_EXACT_PASSES: usize = 2;
 /// What joints are open or bodies overlap by after the last pass is reported from this many times what is
@@ -67,6 +69,8 @@ pub(super) struct SubstepStart {
     pub(super) free_velocity: Vec<f64>,
     /// What rotations add to the velocities of rows.
     pub(super) turning: Turning,
+    /// Pairs of shapes at whose touch the substep ends.
+    pub(super) ends_at: Vec<ShapePair>,
 }
 
 /// A limit at the begin of a substep.
@@ -129,12 +133,17 @@ struct ContactWork {
 struct PositionsEnd {
     all_solved: bool,
     joints_closed: bool,
+    /// Shapes that were left out touch after this time.
+    touch: Option<f64>,
 }
 
 impl PositionsEnd {
     /// What becomes of the substep where that decides it. Joints alone have one solution in all positions
     /// but singular ones: a substep that does not find it is too long.
     fn outcome(self, plan: &SubstepPlan, joints_alone: bool) -> Option<SubstepOutcome> {
+        if let Some(t) = self.touch {
+            return Some(SubstepOutcome::EndAtTouch { length: t.clamp(SHORTEST_SUBSTEP, plan.length) });
+        }
         let length = 0.5 * plan.length;
         if plan.may_shorten && (!self.joints_closed || joints_alone && !self.all_solved) {
             return Some(SubstepOutcome::Shorten { length });
@@ -188,6 +197,11 @@ impl SubstepWorkspace {
         let [kinetic, opening_speed] = self.joint_work.scales();
         self.account.close(world, contacts, [t, kinetic, opening_speed], &mut report.energy_gains);
         report.energy.add(&self.account.energy);
+    }
+
+    /// A substep that is not made again.
+    pub(super) fn begin_search(&mut self) {
+        self.contact_search.clear();
     }
 
     /// The solver of the last solve of a step.
@@ -276,8 +290,10 @@ impl Stepper {
         impulses.set_scaled(&self.impulses, |x| if warm { x * factor } else { 0.0 });
         let on = SubstepView { model, linearization, start, plan };
         position_targets(on, targets);
-        let speculative = contact_search.find_speculative(on, targets, &mut self.linearizer, &mut self.state);
+        let speculative = contact_search.find_speculative(on, targets, &mut self.linearizer);
         targets.leave_out(speculative);
+        start.ends_at.clear();
+        start.ends_at.extend_from_slice(contact_search.ending());
     }
 
     /// Work of joints and contacts in the solve that ended in positions.
@@ -302,6 +318,7 @@ impl Stepper {
     }
 
     /// Solves for velocities until the positions at the end hold.
+    // Long: one loop of solve, drift and correction, whose ends depend on all of them.
     fn solve_positions(
         &mut self,
         plan: &SubstepPlan,
@@ -309,9 +326,11 @@ impl Stepper {
     ) -> Result<PositionsEnd, InvalidProblem> {
         let h = plan.length;
         let kick = self.model.first_kick(h);
-        let passes = if plan.gaps == GapRule::Linearized { 1 } else { MAX_POSITION_PASSES };
+        let mut passes = if plan.gaps == GapRule::Linearized { 1 } else { MAX_POSITION_PASSES };
+        let mut suspensions = 0;
         let (mut all_solved, mut opening) = (true, f64::INFINITY);
-        for pass in 0..passes {
+        let mut pass = 0;
+        loop {
             let Stepper { model, linearization, substep, .. } = self;
             let SubstepWorkspace { start, targets, impulses, velocity, .. } = substep;
             velocity.clone_from(&start.free_velocity);
@@ -335,16 +354,25 @@ impl Stepper {
                 correct_position_targets(SubstepView { model, linearization, start, plan }, &end, targets);
             // Corrections that lead away from closed joints lead nowhere.
             if plan.may_shorten && missed.joints > DIVERGED_OPENING_RATIO * opening.max(1.0) {
-                return Ok(PositionsEnd { all_solved, joints_closed: false });
+                return Ok(PositionsEnd { all_solved, joints_closed: false, touch: None });
             }
             opening = missed.joints;
-            let found = self.add_missed_contacts(h);
+            let closed = missed.worst <= 1.0;
+            let swept = if closed { self.sweep_left_out(plan) } else { LeftOut::Apart };
+            if let LeftOut::Touch(t) = swept {
+                return Ok(PositionsEnd { all_solved, joints_closed: true, touch: Some(t) });
+            }
+            let found = self.add_missed_contacts(plan, closed) | (swept == LeftOut::TakenIn);
             let contacts = self.linearization.contacts().len();
             let exact = if contacts <= MAX_CAREFUL_CONTACTS { MAX_EXACT_PASSES } else { 0 };
-            if missed.worst <= 1.0 && !found && (!missed.pushed_apart || pass >= exact) {
+            let done = closed && !found && (!missed.pushed_apart || pass >= exact);
+            pass += 1;
+            if (done || pass == passes) && suspensions < MAX_SUSPENSIONS && self.suspend_contacts(plan) {
+                suspensions += 1;
+                passes = pass + MAX_POSITION_PASSES;
+            } else if done {
                 break;
-            }
-            if pass + 1 == passes {
+            } else if pass == passes {
                 if missed.worst > REPORTED_OPENING_RATIO || found {
                     report.status = worse(report.status, Status::Stalled);
                     report.failure = report.failure.or(Some(self.worst_opening()));
@@ -354,30 +382,61 @@ impl Stepper {
             self.state.bodies.clone_from(&self.substep.start.bodies);
             self.state.t = self.substep.start.t;
         }
-        Ok(PositionsEnd { all_solved, joints_closed: opening <= REPORTED_OPENING_RATIO })
+        Ok(PositionsEnd { all_solved, joints_closed: opening <= REPORTED_OPENING_RATIO, touch: None })
+    }
+
+    /// Sweeps the contacts that are left out along the motion that was solved.
+    fn sweep_left_out(&mut self, plan: &SubstepPlan) -> LeftOut {
+        let Stepper { model, linearization, substep, linearizer, .. } = self;
+        let SubstepWorkspace { start, targets, velocity, impulses, joint_values, contact_search, .. } =
+            substep;
+        if plan.gaps == GapRule::Linearized {
+            return LeftOut::Apart;
+        }
+        let end = DriftEnd { bodies: &self.state.bodies, joint_values, velocity, impulses };
+        let on = SubstepView { model, linearization, start, plan };
+        let swept = contact_search.sweep_left_out(on, &end, linearizer, targets);
+        self.add_contacts(plan.length);
+        swept
+    }
+
+    /// Leaves out contacts that push what does not touch. Whether there are any.
+    fn suspend_contacts(&mut self, plan: &SubstepPlan) -> bool {
+        let Stepper { model, linearization, substep, linearizer, .. } = self;
+        let SubstepWorkspace { start, targets, velocity, impulses, joint_values, contact_search, .. } =
+            substep;
+        if plan.gaps == GapRule::Linearized {
+            return false;
+        }
+        let end = DriftEnd { bodies: &self.state.bodies, joint_values, velocity, impulses };
+        let on = SubstepView { model, linearization, start, plan };
+        contact_search.suspend(on, &end, linearizer, targets)
     }
 
     /// Bodies that overlap at the end of the drift though no contact was found before: their contacts join
     /// the substep. Whether there are any.
-    fn add_missed_contacts(&mut self, h: f64) -> bool {
+    fn add_missed_contacts(&mut self, plan: &SubstepPlan, closed: bool) -> bool {
+        let Stepper { model, linearization, substep, linearizer, .. } = self;
+        let SubstepWorkspace { start, targets, contact_search, .. } = substep;
+        let on = SubstepView { model, linearization, start, plan };
+        let left_out = contact_search.find_missed(on, targets, linearizer, &self.state, !closed);
+        for &i in left_out {
+            targets.take_in(i, linearization.contacts()[i].gap / plan.length);
+        }
+        let any = !left_out.is_empty();
+        self.add_contacts(plan.length) | any
+    }
+
+    /// Contacts that were found join the substep. Whether there are any.
+    fn add_contacts(&mut self, h: f64) -> bool {
         let Stepper { model, linearization, substep, .. } = self;
         let SubstepWorkspace { start, targets, impulses, contact_search, .. } = substep;
-        let missed = contact_search.find_missed(
-            model,
-            linearization,
-            &start.bodies,
-            targets,
-            &mut self.linearizer,
-            &self.state,
-        );
-        let any = !missed.left_out.is_empty() || !missed.new.is_empty();
-        for &i in missed.left_out.iter() {
-            targets.take_in(i, linearization.contacts()[i].gap / h);
-        }
-        for contact in missed.new.drain(..) {
+        let mut any = false;
+        for contact in contact_search.found() {
             targets.add_contact(contact.gap / h);
             impulses.contacts.push([0.0; MAX_CONTACT_ROWS]);
             linearization.add_contact(model, contact, &start.bodies);
+            any = true;
         }
         any
     }
@@ -541,6 +600,7 @@ mod tests {
             may_retry: false,
             may_shorten: false,
             opening: 1.0,
+            may_cut: false,
         }
     }
 

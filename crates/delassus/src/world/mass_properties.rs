@@ -181,7 +181,7 @@ fn extent(points: &[DVec3]) -> f64 {
 }
 
 /// How many directed edges of a mesh have no other that runs in the opposite direction.
-fn open_edges(triangles: &[[u32; 3]]) -> usize {
+pub(crate) fn open_edges(triangles: &[[u32; 3]]) -> usize {
     let mut balance: BTreeMap<[u32; 2], i64> = BTreeMap::new();
     for t in triangles {
         for (a, b) in [(t[0], t[1]), (t[1], t[2]), (t[2], t[0])] {

@@ -32,6 +32,7 @@ pub use joint::{
 pub use joint_frames::is_closed;
 pub use joint_rows::{joint_coordinate, joint_rows, joint_values, update_joint_coordinates};
 pub use loop_closure::{CloseError, Closure, Opening, close_loops, opening, project_velocities};
+pub(crate) use mass_properties::open_edges;
 pub use mass_properties::{MassProperties, NoVolume, principal_axes, shape_mass};
 pub use mobility::{Mobility, mobility};
 pub use rigid_body::{drift, energy, kinetic_energy, potential_energy};
@@ -253,7 +254,7 @@ impl ShapeKind {
 }
 
 /// Positions and velocities at a time.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct WorldState {
     /// Time, s.
     pub t: f64,

@@ -5,6 +5,7 @@ mod closed_forms;
 mod others;
 mod random;
 mod seams;
+mod sweeps;
 mod timing;
 
 use delassus::collision::{Collider, Contact};

@@ -90,7 +90,7 @@ fn parry(kind: &ShapeKind) -> (SharedShape, DQuat, f64) {
     }
 }
 
-fn distance(a: &ShapeKind, b: &ShapeKind, [p, q]: [Pose; 2]) -> f64 {
+pub fn distance(a: &ShapeKind, b: &ShapeKind, [p, q]: [Pose; 2]) -> f64 {
     let ((a, turn_a, radius_a), (b, turn_b, radius_b)) = (parry(a), parry(b));
     let p = ParryPose::from_parts(p.position, p.rotation * turn_a);
     let q = ParryPose::from_parts(q.position, q.rotation * turn_b);

@@ -15,7 +15,7 @@ mod redundancy;
 use delassus_solve::linalg::UnionFind;
 
 use super::model::Model;
-use crate::collision::{Collider, Contact, ContactRows};
+use crate::collision::{Collider, Contact, ContactRows, ShapePair, Sweep};
 use crate::world;
 use crate::world::{BodyState, Rows, World, WorldState};
 use motor_braking::brake_motors;
@@ -24,6 +24,10 @@ use redundancy::RedundancyScratch;
 /// Margins have this much to spare: a length, m, and a part of the bounding radius.
 const SPARE_MARGIN: f64 = 1e-6;
 const SPARE_MARGIN_RATIO: f64 = 1e-5;
+/// What moves by less than this part of the thinnest shape beyond its margin overlaps at the end what it meets.
+const MAX_UNSEEN_RATIO: f64 = 0.5;
+/// A substep that ends at a touch ends within this part of what counts as touching.
+const SWEEP_RATIO: f64 = 0.5;
 
 /// Contacts and rows of joints at a state.
 #[derive(Default)]
@@ -34,6 +38,7 @@ pub(super) struct Linearization {
     joint_rows: Rows,
     redundant: Vec<bool>,
     margins: Vec<f64>,
+    silent: Vec<ShapePair>,
 }
 
 impl Linearization {
@@ -65,6 +70,11 @@ impl Linearization {
     /// How far each body may move in the substep, m.
     pub(super) fn margins(&self) -> &[f64] {
         &self.margins
+    }
+
+    /// Pairs of shapes within the margins that gave no contact.
+    pub(super) fn silent(&self) -> &[ShapePair] {
+        &self.silent
     }
 
     /// Whether a joint is further beyond a limit than this.
@@ -102,16 +112,22 @@ pub(super) struct Linearizer {
     has_loops: bool,
     redundancy: RedundancyScratch,
     no_margins: Vec<f64>,
+    wider_margins: Vec<f64>,
+    /// The least thickness of a shape, m.
+    thinnest: f64,
 }
 
 impl Linearizer {
     pub(super) fn new(world: &World) -> Self {
+        let collider = Collider::new(world);
         Linearizer {
-            collider: Collider::new(world),
             bounding_radius: world.bodies.iter().map(|body| body.bounding_radius()).collect(),
             has_loops: has_loops(world),
             redundancy: RedundancyScratch::default(),
             no_margins: vec![0.0; world.bodies.len()],
+            wider_margins: vec![],
+            thinnest: collider.thinnest(),
+            collider,
         }
     }
 
@@ -128,6 +144,8 @@ impl Linearizer {
         let Model { world, masses, .. } = model;
         self.set_margins(world, &state.bodies, h, &mut out.margins);
         self.collider.collide(world, state, &out.margins, &mut out.contacts);
+        out.silent.clear();
+        out.silent.extend_from_slice(self.collider.silent());
         world::update_joint_coordinates(world, state);
         world::joint_rows_at(world, state, h, state.t + ahead, &mut out.joint_rows);
         if self.has_loops {
@@ -163,10 +181,44 @@ impl Linearizer {
         self.collider.collide(world, state, &self.no_margins, found);
     }
 
-    /// The least thickness of the two shapes of a contact, and the largest; a plane is infinitely thick.
-    pub(super) fn thickness(&self, contact: &Contact) -> [f64; 2] {
-        let thick = |side: usize| self.collider.thickness(contact.bodies[side], contact.shapes[side]);
-        [thick(0).min(thick(1)), thick(0).max(thick(1))]
+    /// The least thickness of two shapes; a plane is infinitely thick.
+    pub(super) fn thickness(&self, pair: ShapePair) -> f64 {
+        self.collider.thickness(pair)
+    }
+
+    /// When two shapes first touch, where their bodies move freely from these states for a time h.
+    pub(super) fn sweep(&mut self, model: &Model, pair: ShapePair, bodies: &[BodyState], h: f64) -> Sweep {
+        self.collider.sweep(&model.world, pair, bodies, h, SWEEP_RATIO * model.touching())
+    }
+
+    /// Whether two shapes touch at these poses.
+    pub(super) fn touches(&mut self, model: &Model, pair: ShapePair, bodies: &[BodyState]) -> bool {
+        self.collider.is_near(pair, bodies, model.touching())
+    }
+
+    /// Contacts within reach of bodies that move from a state for a time h, into `found`, where a body moves
+    /// so much farther than its margin that it may be through another at the end.
+    pub(super) fn find_beyond(
+        &mut self,
+        model: &Model,
+        state: &WorldState,
+        h: f64,
+        margins: &[f64],
+        found: &mut Vec<Contact>,
+    ) {
+        found.clear();
+        let mut wider = std::mem::take(&mut self.wider_margins);
+        let bodies = model.world.bodies.iter().zip(&state.bodies).zip(&self.bounding_radius);
+        wider.clear();
+        wider.extend(bodies.map(|((body, s), radius)| match body.fixed {
+            true => 0.0,
+            false => h * (s.velocity.length() + s.angular_velocity.length() * radius),
+        }));
+        let unseen = MAX_UNSEEN_RATIO * self.thinnest;
+        if wider.iter().zip(margins).any(|(motion, margin)| motion - margin > unseen) {
+            self.collider.collide(&model.world, state, &wider, found);
+        }
+        self.wider_margins = wider;
     }
 }
 

@@ -18,6 +18,7 @@ fn plan(limits: LimitRule, gaps: GapRule) -> SubstepPlan {
         may_retry: true,
         may_shorten: true,
         opening: 1.0,
+        may_cut: true,
     }
 }
 
