@@ -230,9 +230,11 @@ impl Convex<'_> {
                 }
             }
             Convex::Cylinder { radius, .. } | Convex::Cone { radius, .. } => {
+                // A disc of the same size that lies on it overhangs by rounding only.
+                let wide = radius * (1.0 + MERGE_DISTANCE);
                 for k in 0..DISC_SIDES {
                     let outward = on_circle(k, DISC_SIDES);
-                    polygon.clip(1000 + k, |x| radius - outward.dot(x));
+                    polygon.clip(1000 + k, |x| wide - outward.dot(x));
                 }
             }
             _ => {}

@@ -200,14 +200,15 @@ pub(super) fn find_jams(on: &JamSearch<'_>, velocity_before: &mut Vec<f64>, jams
         let w = block_with_joints(model, linearization, i);
         let e = [slip[0] / speed, slip[1] / speed];
         let pressing = w[(0, 0)] - mu * (w[(0, 1)] * e[0] + w[(0, 2)] * e[1]);
-        if pressing <= 0.0 {
+        // Without a friction that can jam, what presses is the rounding of a contact whose joints carry all.
+        if let Some(mu_jam) = friction_cone(w, &[], mu).mu_jam.filter(|_| pressing <= 0.0) {
             jams.push(Jam {
                 t: start.t,
                 contact: name_of(&model.world, contacts, contact),
                 point: contact.point,
                 impulse: r[0],
                 mu,
-                mu_jam: friction_cone(w, &[], mu).mu_jam.unwrap_or(f64::INFINITY),
+                mu_jam,
             });
         }
     }

@@ -349,3 +349,48 @@ fn a_box_that_slides_over_a_seam_does_not_see_the_edge_behind_it() {
     // A step of a hundredth is one.
     assert_eq!(contacts(&cube, &cube, [Pose::IDENTITY, place(2.01, 0.0, 1.99)], 0.1).len(), 4);
 }
+
+/// Rollers side by side with flush ends touch along a line, at its two ends, whatever rounding says of them.
+#[test]
+fn rollers_with_flush_ends_touch_at_the_ends_of_a_line() {
+    let (a, b) = (
+        ShapeKind::Cylinder { radius: 0.2, half_height: 0.05 },
+        ShapeKind::Cylinder { radius: 0.1, half_height: 0.05 },
+    );
+    for k in 0..200 {
+        // Both rotated about their axes, moved and tilted by rounding only.
+        let angle = 0.37 * f64::from(k);
+        let noise = 1e-16 * f64::from(k % 7 - 3);
+        let turned = |angle: f64| DQuat::from_rotation_x(FRAC_PI_2 + noise) * DQuat::from_rotation_z(angle);
+        let poses = [
+            Pose { position: DVec3::new(0.0, noise, -noise), rotation: turned(angle) },
+            Pose {
+                position: DVec3::new(0.3 + 5.0 * noise, -3.0 * noise, 0.0),
+                rotation: turned(-2.0 * angle),
+            },
+        ];
+        let found = contacts(&a, &b, poses, 1e-4);
+        assert_eq!(found.len(), 2, "{k}: {found:#?}");
+        for c in &found {
+            assert!(c.gap.abs() < 1e-12 && (c.normal - DVec3::X).length() < 1e-9, "{k}: {c:?}");
+        }
+        let mut ends = [found[0].point.y, found[1].point.y];
+        ends.sort_by(f64::total_cmp);
+        assert!((ends[0] + 0.05).abs() < 1e-9 && (ends[1] - 0.05).abs() < 1e-9, "{k}: {ends:?}");
+    }
+}
+
+/// Coins of one size in a stack touch at four points; one that overhangs at more.
+#[test]
+fn coins_in_a_stack_touch_at_four_points() {
+    let coin = ShapeKind::Cylinder { radius: 0.012, half_height: 0.001 };
+    for k in 0..100 {
+        let rotation = DQuat::from_rotation_z(0.1 * f64::from(k));
+        let beside = 1e-12 * f64::from(k);
+        let poses = [place(0.0, 0.0, 0.0), Pose { position: DVec3::new(beside, 0.0, 0.002), rotation }];
+        let found = contacts(&coin, &coin, poses, 1e-5);
+        assert_eq!(found.len(), 4, "{k}");
+        let overhanging = [poses[0], Pose { position: DVec3::new(0.006, 0.0, 0.002), rotation }];
+        assert!(contacts(&coin, &coin, overhanging, 1e-5).len() > 8, "{k}");
+    }
+}
