@@ -10,10 +10,11 @@
 //! its face, and with an edge or a corner only where no triangle beside it is nearer, so that what slides
 //! over a flat mesh does not catch on the lines between triangles.
 
+mod mesh_mesh;
 mod separation;
 
 use glam::DVec3;
-use parry3d_f64::bounding_volume::{Aabb, BoundingVolume};
+use parry3d_f64::bounding_volume::Aabb;
 use parry3d_f64::math::Pose as ParryPose;
 use parry3d_f64::partitioning::{Bvh, BvhBuildStrategy, BvhWorkspace};
 use parry3d_f64::query::details::contact_support_map_support_map_with_params;
@@ -27,6 +28,7 @@ use super::contact::{Contact, Features};
 use super::convex::{Convex, Face, Polytope, convex_contacts, face_contacts, number};
 use super::primitives::{on_plane, touch};
 use crate::world::{Pose, ShapeKind, open_edges};
+use mesh_mesh::{Edge, convex_edges, mesh_mesh};
 use separation::approach_origin;
 
 /// Normals whose cosine exceeds this belong to one flat patch.
@@ -85,6 +87,9 @@ struct Mesh {
     /// Triangles at each vertex.
     around: Vec<Vec<u32>>,
     tree: Bvh,
+    /// Edges on which others can catch, and those of each triangle.
+    edges: Vec<Edge>,
+    edges_of: Vec<[u32; 3]>,
     /// Whether it is a sheet with two sides: it has edges with one triangle only.
     open: bool,
     /// Corners of the hull.
@@ -179,7 +184,8 @@ impl Mesh {
         let tree = Bvh::from_leaves(BvhBuildStrategy::Binned, &boxes);
         let outermost = try_convex_hull(&vertices).map_or_else(|_| vertices.clone(), |(points, _)| points);
         let size = vertices.iter().map(|v| v.abs().max_element()).fold(0.0, f64::max);
-        Mesh { vertices, triangles, around, tree, open, outermost, size }
+        let (edges, edges_of) = convex_edges(&vertices, &triangles, &around, 1e-6 * size);
+        Mesh { vertices, triangles, around, tree, edges, edges_of, open, outermost, size }
     }
 
     /// Makes a polytope of one face out of a triangle.
@@ -362,9 +368,9 @@ impl Solids {
                 plane_points(solid, &pose.inverse(), max_gap, work, out);
                 flipped(out);
             }
-            (Solid::Mesh(mesh), _, _, Some(b)) => mesh_convex(mesh, &b, None, pose, max_gap, work, out),
+            (Solid::Mesh(mesh), _, _, Some(b)) => mesh_convex(mesh, &b, pose, max_gap, work, out),
             (_, Solid::Mesh(mesh), Some(a), _) => {
-                mesh_convex(mesh, &a, None, &pose.inverse(), max_gap, work, out);
+                mesh_convex(mesh, &a, &pose.inverse(), max_gap, work, out);
                 flipped(out);
             }
             (Solid::Mesh(mesh), Solid::Mesh(other), ..) => mesh_mesh(mesh, other, pose, max_gap, work, out),
@@ -419,17 +425,8 @@ fn convex_pair(a: &Convex, b: &Convex, pose: &Pose, max_gap: f64, work: &mut Wor
     }
 }
 
-/// A mesh and a convex shape, or a triangle of another mesh: its number and where its middle lies there.
-#[allow(clippy::too_many_arguments)]
-fn mesh_convex(
-    mesh: &Mesh,
-    b: &Convex,
-    other: Option<(&Mesh, u32, DVec3)>,
-    pose: &Pose,
-    max_gap: f64,
-    work: &mut Work,
-    out: &mut Vec<Contact>,
-) {
+/// A mesh and a convex shape.
+fn mesh_convex(mesh: &Mesh, b: &Convex, pose: &Pose, max_gap: f64, work: &mut Work, out: &mut Vec<Contact>) {
     let mut hits = std::mem::take(&mut work.hits[0]);
     hits.clear();
     hits.extend(mesh.tree.intersect_aabb(&box_around(b, pose, max_gap)));
@@ -450,7 +447,7 @@ fn mesh_convex(
             behind = false;
         }
         let first = out.len();
-        triangle_convex((mesh, index), &triangle, b, other, pose, max_gap, work, out);
+        triangle_convex((mesh, index), &triangle, b, pose, max_gap, work, out);
         for contact in &mut out[first..] {
             contact.feature = number(&[index, contact.feature]);
         }
@@ -481,12 +478,10 @@ fn mesh_convex(
 }
 
 /// One triangle of a mesh and a convex shape.
-#[allow(clippy::too_many_arguments)]
 fn triangle_convex(
     (mesh, index): (&Mesh, u32),
     triangle: &Polytope,
     b: &Convex,
-    other: Option<(&Mesh, u32, DVec3)>,
     pose: &Pose,
     max_gap: f64,
     work: &mut Work,
@@ -505,45 +500,12 @@ fn triangle_convex(
     let Some((n, p)) = direction(&a, b, pose, max_gap) else {
         return;
     };
-    let outermost_on_b = other
-        .is_none_or(|(mesh, index, middle)| mesh.is_outermost(index, p[1] + middle, -pose.local_vector(n)));
     let overlap = n.dot(pose.point(p[1]) - p[0]) < b.radius();
     // What has a flat side lies with it on many triangles: each takes its part.
     let flat = n.dot(normal) > MIN_PARALLEL_COSINE && b.radius() == 0.0;
-    if !flat && outermost_on_b && n.dot(normal) > -MIN_FACE_COSINE && mesh.is_outermost(index, p[0], n) {
+    if !flat && n.dot(normal) > -MIN_FACE_COSINE && mesh.is_outermost(index, p[0], n) {
         convex_contacts((&a, b), pose, n, p, max_gap, &mut work.polygon, out);
     } else if overlap || n.dot(normal) >= MIN_FACE_COSINE {
         face_contacts((&a, b), pose, normal, 0, &mut work.polygon, out);
     }
-}
-
-/// Two meshes: each triangle of the second against the first.
-fn mesh_mesh(mesh: &Mesh, other: &Mesh, pose: &Pose, max_gap: f64, work: &mut Work, out: &mut Vec<Contact>) {
-    let root = mesh.tree.root_aabb();
-    let at = ParryPose::from_parts(pose.position, pose.rotation).inverse();
-    let near = root.transform_by(&at).loosened(max_gap);
-    let mut hits = std::mem::take(&mut work.hits[1]);
-    hits.clear();
-    hits.extend(other.tree.intersect_aabb(&near));
-    hits.sort_unstable();
-    let mut triangle = std::mem::take(&mut work.triangles[1]);
-    let start = out.len();
-    for &index in &hits {
-        other.triangle(index, &mut triangle);
-        let first = out.len();
-        // The place of a triangle is its middle, not the origin of its mesh.
-        let middle = triangle.vertices.iter().sum::<DVec3>() / 3.0;
-        triangle.vertices.iter_mut().for_each(|v| *v -= middle);
-        let there = Pose { position: pose.point(middle), ..*pose };
-        let piece = Convex::Polytope(&triangle);
-        mesh_convex(mesh, &piece, Some((other, index, middle)), &there, max_gap, work, out);
-        for contact in &mut out[first..] {
-            contact.core[1] += middle;
-            contact.feature = number(&[index, contact.feature]);
-        }
-    }
-    work.hits[1] = hits;
-    work.triangles[1] = triangle;
-    let merge = MERGE_DISTANCE * mesh.size.min(other.size);
-    reduce_patches(pose, merge, MIN_PARALLEL_COSINE, start, &mut work.spare, out);
 }

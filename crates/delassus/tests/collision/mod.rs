@@ -2,6 +2,7 @@
 
 mod bodies;
 mod closed_forms;
+mod meshes;
 mod others;
 mod random;
 mod seams;
