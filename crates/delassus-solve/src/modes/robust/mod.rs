@@ -12,6 +12,7 @@
 //! rest on more contacts than it needs is decided too; two rows that are parallel but for rounding are not.
 
 mod mode;
+mod points;
 mod star;
 
 use super::exact::{ExactDynamics, mode_count};

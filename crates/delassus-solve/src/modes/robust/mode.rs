@@ -13,6 +13,7 @@
 //! exist.
 
 use super::Generator;
+use super::points::{product, quotient, sum};
 use crate::lcp::{Lp, linear_program};
 use crate::linalg::{Interval, Matrix};
 use crate::modes::exact::{ExactDynamics, feasible};
@@ -110,14 +111,14 @@ impl Expression {
     }
 
     fn at(&self, x: &[f64]) -> Interval {
-        self.terms.iter().zip(x).fold(self.constant, |sum, (t, x)| sum + *t * Interval::point(*x))
+        self.terms.iter().zip(x).fold(self.constant, |all, (t, x)| sum(all, product(*t, Interval::point(*x))))
     }
 
     fn add(&mut self, factor: Interval, other: &Expression) {
-        self.constant = self.constant + factor * other.constant;
+        self.constant = sum(self.constant, product(factor, other.constant));
         self.probe = self.probe + factor * other.probe;
         for (t, o) in self.terms.iter_mut().zip(&other.terms) {
-            *t = *t + factor * *o;
+            *t = sum(*t, product(factor, *o));
         }
     }
 }
@@ -154,7 +155,7 @@ impl Equations {
 
     fn pivot(&mut self, r: usize, c: usize) {
         let pivot = self.rows[r][c];
-        let mut row: Vec<Interval> = self.rows[r].iter().map(|x| *x / pivot).collect();
+        let mut row: Vec<Interval> = self.rows[r].iter().map(|x| quotient(*x, pivot)).collect();
         row[c] = Interval::ONE;
         for (i, other) in self.rows.iter_mut().enumerate() {
             let factor = other[c];
@@ -162,7 +163,7 @@ impl Equations {
                 continue;
             }
             for (x, y) in other.iter_mut().zip(&row) {
-                *x = *x - factor * *y;
+                *x = sum(*x, -product(factor, *y));
             }
             other[c] = Interval::ZERO;
         }
@@ -194,7 +195,7 @@ fn force_of(d: &ExactDynamics<Interval>, k: usize, generator: &Generator) -> Vec
     let Generator::Force { sign, friction, .. } = generator else { return vec![] };
     let whole = |x: i8| Interval::point(f64::from(x));
     let slip = |t: usize| d.slip[k].get(t).copied().unwrap_or(Interval::ONE);
-    let tangent = |t: usize| -(whole(*friction) * d.mu[k] * slip(t));
+    let tangent = |t: usize| -product(product(whole(*friction), d.mu[k]), slip(t));
     std::iter::once(whole(*sign)).chain((0..d.laws[k].dim() - 1).map(tangent)).collect()
 }
 
@@ -225,7 +226,10 @@ fn equations(
         let effect = columns.iter().filter_map(|c| c.generator).map(|(k, g)| {
             let force = force_of(d, k, &g);
             let at = offsets[k];
-            -force.iter().enumerate().fold(Interval::ZERO, |sum, (r, f)| sum + d.jacobian[at + r][i] * *f)
+            -force
+                .iter()
+                .enumerate()
+                .fold(Interval::ZERO, |all, (r, f)| sum(all, product(d.jacobian[at + r][i], *f)))
         });
         let right = [-d.force[i], -probe(i, &d.mass[i])];
         rows.push(d.mass[i].iter().copied().chain(effect).chain(right).collect());
@@ -274,12 +278,12 @@ pub(super) fn examine(d: &ExactDynamics<Interval>, cones: &[Vec<Generator>], def
     let velocity = |i: usize, sign: i8| {
         let sign = Interval::point(if sign < 0 { -1.0 } else { 1.0 });
         let mut u = Expression {
-            constant: sign * d.bias[i],
+            constant: product(sign, d.bias[i]),
             probe: sign * probe(n + i, &d.jacobian[i]),
             terms: vec![Interval::ZERO; solved.rest.len()],
         };
         for (j, factor) in d.jacobian[i].iter().enumerate().filter(|(_, x)| **x != Interval::ZERO) {
-            u.add(sign * *factor, &solved.of[j]);
+            u.add(product(sign, *factor), &solved.of[j]);
         }
         u
     };
@@ -317,7 +321,7 @@ pub(super) fn examine(d: &ExactDynamics<Interval>, cones: &[Vec<Generator>], def
         let mut f = vec![Interval::ZERO; m];
         for (c, k, along) in &forces {
             for (r, x) in along.iter().enumerate() {
-                f[offsets[*k] + r] = f[offsets[*k] + r] + *x * value(*c);
+                f[offsets[*k] + r] = sum(f[offsets[*k] + r], product(*x, value(*c)));
             }
         }
         f
