@@ -181,8 +181,8 @@ impl Schedule {
         self.short_substeps < MAX_SHORT_SUBSTEPS && self.dt * half >= SHORTEST_SUBSTEP
     }
 
-    /// How far joints may be open at the end of the next substep, in position tolerances. What is left open is
-    /// a velocity that joints do work with, the larger the shorter the substep is.
+    /// How far joints may be open at the end of the next substep, in position tolerances. What is left open
+    /// is a velocity that joints do work with, the larger the shorter the substep is.
     pub(super) fn opening(&self) -> f64 {
         0.5_f64.powi(self.shortenings as i32).max(MIN_OPENING)
     }

@@ -11,19 +11,19 @@
 //! Springs and dampers, k and d, in the two halves of a symmetric substep:
 //!
 //! ```text
-//! r₁ = −½h (k (g + ½(1 + σs) h u½) + d u½) ,   r₂ = r₁ − ½h σ d (u − u½) ,   σ = z/(1 + z) ,   z = ½h d H M⁻¹ Hᵀ
+//! r₁ = −½h (k (g + ½(1 + σs) h u½) + d u½) ,   r₂ = r₁ − ½h σ d (u − u½)
+//! σ = z/(1 + z) ,   z = ½h d H M⁻¹ Hᵀ ,   s = kh/(d + kh)
 //! ```
 //!
 //! Without damping σ is zero: the midpoint rule, which keeps the energy. With it the step is of second order
 //! still, σ being of the order of h, and what is damped stiffly decays at once instead of changing its sign
 //! from step to step: a damper by itself slows down by 1/(1 + 2z + 2z² + z³) for e^(−2z). A spring that its
-//! damper slows down so much that a step resolves it, k h ≪ d, is taken in the middle all the same: s = kh/(d +
-//! kh).
+//! damper slows down so much that a step resolves it, k h ≪ d, is taken in the middle all the same.
 //!
 //! u½ = ½ (H(q_k) + H(q_{k+1})) v½ is the velocity in the middle, of springs, of motors and friction in
-//! joints, and of contacts that stick or roll. H turns with the bodies; with H(q_k) alone a wheel that rolls and a
-//! damper that rotates have an error of first order. What H(q_{k+1}) adds is found before the solve with the
-//! velocities of the begin, to second order (`turning.rs`).
+//! joints, and of contacts that stick or roll. H turns with the bodies; with H(q_k) alone a wheel that rolls
+//! and a damper that rotates have an error of first order. What H(q_{k+1}) adds is found before the solve
+//! with the velocities of the begin, to second order (`turning.rs`).
 
 mod turning;
 

@@ -44,8 +44,8 @@ impl ImpactClock {
         for (i, contact) in on.contacts().iter().enumerate().filter(|(i, _)| on.restitution()[*i] > 0.0) {
             let rows = &on.contact_rows()[i];
             let (u, a) = (rows.velocity(0, velocity), rows.velocity(0, acceleration));
-            // Also where the gap counts as touching: a rebound lower than that is one, as long as its speed is
-            // not that of rest.
+            // Also where the gap counts as touching: a rebound lower than that is one, as long as its speed
+            // is not that of rest.
             let tau = if contact.gap > 0.0 {
                 let Some(tau) = first_root(contact.gap, u, share * a) else { continue };
                 tau

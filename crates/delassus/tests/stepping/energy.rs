@@ -95,8 +95,8 @@ fn a_damper_that_rotates_with_its_bodies_does_nothing() {
         let [a, b] =
             ["a", "b"].map(|name| stepper.state().bodies[place(stepper.world(), name)].pose.position);
         *error = (b.distance(a) - 1.0).abs();
-        // 16 J rotate; an error of the velocity of first order, ½ h ω² d per unit of length, would give or take
-        // some of them each second.
+        // 16 J rotate; an error of the velocity of first order, ½ h ω² d per unit of length, would give or
+        // take some of them each second.
         assert!(change.abs() < 1e-3 && sum.energy.dampers.abs() < 1e-3, "dt = {dt}: {change}");
     }
     // Of second order, within what the solves leave.
@@ -112,12 +112,14 @@ fn rebounds_end_where_their_sum_does_for_steps_of_any_length() {
         for dt in [1e-2, 1e-3, 1e-4] {
             let (stepper, sum, change) = run(&text, dt, end + 0.2);
             assert_eq!(sum.ends.len(), 1, "e = {e}, dt = {dt}: {:?}", sum.ends);
-            // A rebound is found where its gap is 1e-10 m: at the speed of the last ones, 1e-3 m/s, to 1e-7 s.
+            // A rebound is found where its gap is 1e-10 m: at the speed of the last ones, 1e-3 m/s, to 1e-7
+            // s.
             assert!((sum.ends[0] - end).abs() < 1e-5, "e = {e}, dt = {dt}: {} for {end}", sum.ends[0]);
             let ball = &stepper.state().bodies[1];
             assert!(ball.velocity.length() < 1e-9 && sum.impacts < 100, "{} {}", ball.velocity, sum.impacts);
-            // All of m g d is taken, but for the last rebounds. They arrive with up to u, the larger of a tenth
-            // of g dt and the speed of a fall of 1e-7 m, and the weight has a work of up to g dt u beside them.
+            // All of m g d is taken, but for the last rebounds. They arrive with up to u, the larger of a
+            // tenth of g dt and the speed of a fall of 1e-7 m, and the weight has a work of up to g dt u
+            // beside them.
             let left = change + sum.energy.impacts - sum.created;
             let u = (0.1 * 9.81 * dt).max((2.0_f64 * 9.81 * 1e-7).sqrt());
             let last = u * u + 9.81 * dt * u;
@@ -176,8 +178,8 @@ fn a_ball_on_a_turntable_rolls_in_its_circle_to_second_order() {
     assert!((3.5..4.5).contains(&(coarse / fine)) && fine < 1e-4, "{coarse:e} {fine:e}");
 }
 
-/// A tilted coin that rolls in a circle, and a tripod that slides and spins: errors against steps an eighth as
-/// long fall by four with steps half as long, and the coin keeps its energy.
+/// A tilted coin that rolls in a circle, and a tripod that slides and spins: errors against steps an eighth
+/// as long fall by four with steps half as long, and the coin keeps its energy.
 #[test]
 fn rolling_and_sliding_with_spin_are_of_second_order() {
     let coin = "[[body]]\nname = \"body\"\nmass = 1\ninertia = [0.0025, 0.0025, 0.005]\n\

@@ -44,7 +44,8 @@ pub(super) struct JointWork {
     work: f64,
     /// Kinetic energy of all bodies, the larger of both ends, J.
     kinetic: f64,
-    /// Velocity of joints that the tolerance of positions leaves, m/s, and the work that it lets them have, J.
+    /// Velocity of joints that the tolerance of positions leaves, m/s, and the work that it lets them have,
+    /// J.
     opening_speed: f64,
     slack: f64,
     /// The part of the kinetic energy that it may be, and whether what joints take counts as what they give.

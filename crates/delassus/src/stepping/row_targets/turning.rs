@@ -7,8 +7,8 @@
 //! c is a velocity per row, of the order of h. Rows of joints that are closed at the end of the drift need
 //! none: their positions take care of it.
 //!
-//! Friction that slides needs none either: it acts along its slip in both halves, and the slip of the begin in
-//! the first and that of the end in the second make the trapezoidal rule. But the first solve gives it the
+//! Friction that slides needs none either: it acts along its slip in both halves, and the slip of the begin
+//! in the first and that of the end in the second make the trapezoidal rule. But the first solve gives it the
 //! velocity of the middle. What forces turned the slip by until then is taken from the velocity in the second
 //! solve, so that both errors cancel; not where a contact is about to stop, for which the velocity of the end
 //! is what counts.
@@ -26,7 +26,8 @@ use crate::world::{BodyState, RowKind, Rows, WorldState, joint_rows_at, row_velo
 const NO_ROTATION: f64 = 1e-8;
 /// What turns a slip by less than this part of it is rounding.
 const NO_TURN: f64 = 1e-9;
-/// A contact whose slip is below this part of the speed that a free fall gains in the substep sticks or rolls.
+/// A contact whose slip is below this part of the speed that a free fall gains in the substep sticks or
+/// rolls.
 const STICKING_RATIO: f64 = 1e-4;
 /// A slip that changes by more than this part of itself in half a substep may stop or turn back in the other.
 const MAX_SLIP_CHANGE: f64 = 0.25;
