@@ -300,7 +300,8 @@ pub(super) fn examine(d: &ExactDynamics<Interval>, cones: &[Vec<Generator>], def
         }
     }
     let support = |(k, cone): (usize, &Vec<Generator>)| -> Vec<Generator> {
-        let idle = |g: &Generator| all.iter().any(|(l, h, _, e)| *l == k && h == g && e.is_zero());
+        let zero = |g: &Generator| all.iter().any(|(l, h, _, e)| *l == k && h == g && e.is_zero());
+        let idle = |g: &Generator| zero(g) || is_opposed(d, &velocities, (k, *g));
         cone.iter().copied().filter(|g| !idle(g)).collect()
     };
     let support: Vec<Vec<Generator>> = cones.iter().enumerate().map(support).collect();
@@ -361,6 +362,27 @@ pub(super) fn examine(d: &ExactDynamics<Interval>, cones: &[Vec<Generator>], def
         acceleration: (0..n).map(value).collect(),
         force: force(&value),
     }
+}
+
+/// Whether a velocity with a sign vanishes because another in the same row, known to the last digit, has the
+/// opposite sign.
+fn is_opposed(
+    d: &ExactDynamics<Interval>,
+    velocities: &[Option<(usize, Generator)>],
+    (k, g): (usize, Generator),
+) -> bool {
+    let Generator::Velocity { sign, .. } = g else { return false };
+    let Some(i) = velocities.iter().position(|v| *v == Some((k, g))) else { return false };
+    let entries = |i: usize| d.jacobian[i].iter().chain([&d.bias[i]]);
+    let known = entries(i).all(|x| x.lo == x.hi);
+    let opposed = |j: usize| match velocities[j] {
+        Some((_, Generator::Velocity { sign: other, .. })) => {
+            let along = entries(i).eq(entries(j)) && other == -sign;
+            along || other == sign && entries(i).zip(entries(j)).all(|(x, y)| *x == -*y)
+        }
+        _ => false,
+    };
+    sign != 0 && known && (0..velocities.len()).any(|j| j != i && opposed(j))
 }
 
 /// A value that is not known to the last digit.
