@@ -5,9 +5,9 @@
 //! n = arg max over |n| = 1 of  min n·B − max n·A        A, B ⊂ ℝ³ convex
 //! ```
 //!
-//! A mesh is the set of its triangles, a heightfield a mesh. A triangle is solid on its back, except in a mesh
-//! that is not closed, whose triangles have two sides: the one of the other shape's centre. It touches with
-//! its face, and with an edge or a corner only where no triangle beside it is nearer, so that what slides
+//! A mesh is the set of its triangles, a heightfield a mesh. A triangle is solid on its back, except in a
+//! mesh that is not closed, whose triangles have two sides: the one of the other shape's centre. It touches
+//! with its face, and with an edge or a corner only where no triangle beside it is nearer, so that what slides
 //! over a flat mesh does not catch on the lines between triangles.
 
 mod mesh_mesh;
@@ -258,6 +258,7 @@ impl SupportMap for Core<'_> {
 
 /// The direction from A to B in which they are nearest or overlap the least, and the points of their cores
 /// there, each in its own axes; nothing if they are farther apart than `max_gap`.
+// Long: one search in three steps that share their best direction.
 fn direction(a: &Convex, b: &Convex, pose: &Pose, max_gap: f64) -> Option<(DVec3, [DVec3; 2])> {
     let at = ParryPose::from_parts(pose.position, pose.rotation);
     let size = a.size().max(b.size());

@@ -192,8 +192,8 @@ fn a_ball_that_is_deflected_does_not_meet_what_lies_on_its_straight_way() {
     }
 }
 
-/// A ball at rest before a thin wall is hit by another that is faster than the wall is thick: its own speed at
-/// the begin of the step says nothing.
+/// A ball at rest before a thin wall is hit by another that is faster than the wall is thick: its own speed
+/// at the begin of the step says nothing.
 #[test]
 fn a_ball_that_is_hit_does_not_pass_through_the_wall_behind_it() {
     let ball = ShapeKind::Sphere { radius: 0.02 };

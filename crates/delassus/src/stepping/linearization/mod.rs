@@ -24,7 +24,8 @@ use redundancy::RedundancyScratch;
 /// Margins have this much to spare: a length, m, and a part of the bounding radius.
 const SPARE_MARGIN: f64 = 1e-6;
 const SPARE_MARGIN_RATIO: f64 = 1e-5;
-/// What moves by less than this part of the thinnest shape beyond its margin overlaps at the end what it meets.
+/// What moves by less than this part of the thinnest shape beyond its margin overlaps what it meets at the
+/// end.
 const MAX_UNSEEN_RATIO: f64 = 0.5;
 /// A substep that ends at a touch ends within this part of what counts as touching.
 const SWEEP_RATIO: f64 = 0.5;
