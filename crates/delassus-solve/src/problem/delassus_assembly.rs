@@ -238,7 +238,8 @@ impl Elimination {
         }
     }
 
-    /// H, f and M⁻¹ times these for body b, f alone where H and M⁻¹ H are kept; whether its mass is symmetric.
+    /// H, f and M⁻¹ times these for body b, f alone where H and M⁻¹ H are kept; whether its mass is
+    /// symmetric.
     fn solve_body(
         &mut self,
         b: usize,

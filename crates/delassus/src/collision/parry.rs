@@ -7,8 +7,8 @@
 //!
 //! A mesh is the set of its triangles, a heightfield a mesh. A triangle is solid on its back, except in a
 //! mesh that is not closed, whose triangles have two sides: the one of the other shape's centre. It touches
-//! with its face, and with an edge or a corner only where no triangle beside it is nearer, so that what slides
-//! over a flat mesh does not catch on the lines between triangles.
+//! with its face, and with an edge or a corner only where no triangle beside it is nearer, so that what
+//! slides over a flat mesh does not catch on the lines between triangles.
 
 mod mesh_mesh;
 mod separation;

@@ -5,10 +5,9 @@
 //! ```
 //!
 //! The derivatives of [`kinematics`](crate::lagrangian::kinematics()), each a part of a formula over
-//! fractions.
-//! Where a formula is not rational at the state, there is no such problem, but one in intervals. Which contacts are active, and
-//! under
-//! which law, is what [`assemble`](crate::lagrangian::assemble) decided within its tolerances.
+//! fractions. Where a formula is not rational at the state, there is no such problem, but one in intervals.
+//! Which contacts are active, and under which law, is what [`assemble`](crate::lagrangian::assemble) decided
+//! within its tolerances.
 
 use delassus_solve::linalg::{Fraction, Interval};
 use delassus_solve::modes::ExactDynamics;

@@ -123,7 +123,8 @@ impl Expression {
     }
 }
 
-/// The equations, row by row with the right-hand sides of the problem and of the probe last, and the column that is basic in each.
+/// The equations, row by row with the right-hand sides of the problem and of the probe last, and the column
+/// that is basic in each.
 struct Equations {
     rows: Vec<Vec<Interval>>,
     basis: Vec<Option<usize>>,

@@ -9,9 +9,9 @@
 //! free, fill the space. Where Φ is regular on all of them and maps modes that share a wall to different
 //! sides of its image, it is open, and the number of points that map to one is the same wherever none lies on
 //! a wall. Where that number is one for some load, the probe, Φ is one to one (two points with the same image
-//! would have neighbourhoods whose images meet, and a load there would have two), and exactly one point around
-//! the face maps to the loads of the problem. It is a solution, since the generators of the face have positive
-//! shares in it, in whichever mode it lies.
+//! would have neighbourhoods whose images meet, and a load there would have two), and exactly one point
+//! around the face maps to the loads of the problem. It is a solution, since the generators of the face have
+//! positive shares in it, in whichever mode it lies.
 
 use super::mode::{ModeAnswer, Motion, Share, Witness};
 use super::{Examined, Generator};

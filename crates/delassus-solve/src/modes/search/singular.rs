@@ -131,8 +131,8 @@ impl Search<'_> {
         AffineSet { base, columns, slack_change, limits, relaxed_limits, size: 1.0 + max_abs(x0) }
     }
 
-    /// The shortest t with G t ≥ h; where rounding has made that set empty, h relaxed by rounding. `None` where
-    /// there is none, or it is undecided.
+    /// The shortest t with G t ≥ h; where rounding has made that set empty, h relaxed by rounding. `None`
+    /// where there is none, or it is undecided.
     fn point_within(&mut self, set: &AffineSet) -> Option<Vec<f64>> {
         match nearest_point(&set.slack_change, &set.relaxed_limits, SLACK_ROUNDING) {
             // Points on relaxed limits break the laws by that much.
