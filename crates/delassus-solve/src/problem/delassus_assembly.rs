@@ -258,11 +258,15 @@ impl Elimination {
         let solved = &mut self.solved[numbers];
         if let &[i] = rows {
             let point_mass = entries(mass, i).next().map_or(0.0, |e| e.1);
-            let row = (!kept).then(|| entries(h, i).map(|e| e.1)).into_iter().flatten();
-            for ((right, solved), x) in right.iter_mut().zip(solved.iter_mut()).zip(row.chain([force[i]])) {
-                (*right, *solved) = (x, x / point_mass);
+            let last = right.len() - 1;
+            if !kept {
+                let values = h.row(i).1.iter().filter(|x| **x != 0.0);
+                for ((right, solved), x) in right.iter_mut().zip(solved.iter_mut()).zip(values) {
+                    (*right, *solved) = (*x, x / point_mass);
+                }
             }
-            self.free[i] = solved[solved.len() - 1];
+            (right[last], solved[last]) = (force[i], force[i] / point_mass);
+            self.free[i] = solved[last];
             if point_mass == 0.0 || solved.iter().any(|x| !x.is_finite()) {
                 return Err(InvalidProblem::SingularMass { row: i, size: 1 });
             }
