@@ -65,7 +65,8 @@ pub(super) struct SubstepStart {
     pub(super) approach: Vec<ContactApproach>,
     /// Limits of joints, in their order.
     pub(super) limits: Vec<LimitStart>,
-    /// Velocities that forces alone would give until the first solve.
+    /// Velocities, and those that forces alone would give until the first solve.
+    pub(super) velocity: Vec<f64>,
     pub(super) free_velocity: Vec<f64>,
     /// What rotations add to the velocities of rows.
     pub(super) turning: Turning,
@@ -96,6 +97,7 @@ impl SubstepStart {
         (self.t, self.length) = (state.t, h);
         let v = &mut self.free_velocity;
         model.masses.gather_velocities(&state.bodies, v);
+        self.velocity.clone_from(v);
         let touching = model.touching();
         self.approach.clear();
         self.approach.extend(on.contacts().iter().zip(on.contact_rows()).map(|(c, rows)| ContactApproach {
@@ -335,7 +337,13 @@ impl Stepper {
             let SubstepWorkspace { start, targets, impulses, velocity, .. } = substep;
             velocity.clone_from(&start.free_velocity);
             let input = solve_input(model, linearization, targets, kick);
-            let outcome = substep.position_solver.solve(&input, &mut substep.failed, impulses, velocity)?;
+            let outcome = substep.position_solver.solve(
+                &input,
+                &start.velocity,
+                &mut substep.failed,
+                impulses,
+                velocity,
+            )?;
             report.add_solve(outcome, model.options.tolerance);
             all_solved &= outcome.status == Status::Solved;
             if plan.may_retry && !all_solved {
@@ -482,7 +490,13 @@ impl Stepper {
             substep.account.add_impact(change, hit.map(|(_, contact)| contact));
         }
         let input = solve_input(model, linearization, targets, 0.5 * h);
-        let outcome = substep.velocity_solver.solve(&input, &mut substep.failed, impulses, velocity)?;
+        let outcome = substep.velocity_solver.solve(
+            &input,
+            &start.velocity,
+            &mut substep.failed,
+            impulses,
+            velocity,
+        )?;
         report.add_solve(outcome, model.options.tolerance);
         model.masses.scatter_velocities(velocity, &mut state.bodies);
         let velocities = [&substep.before_kick[..], velocity];

@@ -12,6 +12,7 @@ use delassus_solve::contact::{ContactOptions, Method};
 use delassus_solve::problem::{ContactProblem, InvalidProblem, Status};
 
 use super::super::warm_start::Impulses;
+use super::rest::Onset;
 use super::{SolveInput, SolveOutcome, VelocitySolver};
 use crate::collision::ContactRows;
 use crate::world::Masses;
@@ -49,6 +50,8 @@ pub struct FallbackSolver {
     /// What the first try found, while others are made.
     first_velocity: Vec<f64>,
     first_impulses: Impulses,
+    /// Solves for rest, where contacts that stuck begin to move.
+    rest_solver: VelocitySolver,
 }
 
 impl FallbackSolver {
@@ -63,9 +66,12 @@ impl FallbackSolver {
     }
 
     /// Solves from the impulses given: `v` and `impulses` become those after the solve, whatever its status.
+    /// Contacts without velocity at the begin of the substep, where velocities were `start`, go on sticking
+    /// where they can.
     pub fn solve(
         &mut self,
         input: &SolveInput<'_>,
+        start: &[f64],
         failed: &mut FailedSolves,
         impulses: &mut Impulses,
         v: &mut Vec<f64>,
@@ -77,7 +83,10 @@ impl FallbackSolver {
             return Ok(SolveOutcome { status: Status::Stalled, residual: failed.last_residual, iterations });
         }
         let warm = impulses.are_nonzero();
-        let first = self.solver.solve(input, impulses, v)?;
+        let mut first = self.solver.solve(input, impulses, v)?;
+        if !exhausted {
+            first = self.keep_rest(first, input, start, impulses, v)?;
+        }
         if first.status == Status::Solved {
             return Ok(first);
         }
@@ -98,6 +107,44 @@ impl FallbackSolver {
             last.iterations += self.solve_associated(input, impulses, v)?;
         }
         Ok(last)
+    }
+
+    /// The motion in which contacts that stuck go on sticking, where there is one and the first solve found
+    /// another or none; else what it found.
+    fn keep_rest(
+        &mut self,
+        first: SolveOutcome,
+        input: &SolveInput<'_>,
+        start: &[f64],
+        impulses: &mut Impulses,
+        v: &mut [f64],
+    ) -> Result<SolveOutcome, InvalidProblem> {
+        let FallbackSolver { solver, velocity_before, first_velocity, first_impulses, rest_solver } = self;
+        let solved = first.status == Status::Solved;
+        let onset = Onset { input, start, before: velocity_before, impulses, velocity: v, solved };
+        let Some(mut rest) = onset.find_rest(rest_solver)? else { return Ok(first) };
+        first_velocity.clear();
+        first_velocity.extend_from_slice(v);
+        first_impulses.clone_from(impulses);
+        // Coulomb's law confirms them: a solve that begins at a solution ends there.
+        let options = ContactOptions { method: Method::Auto, ..input.options };
+        let mut found = rest.impulses.clone();
+        let mut velocity = velocity_before.clone();
+        let outcome = solver.solve(&SolveInput { options, ..*input }, &mut found, &mut velocity)?;
+        let iterations = first.iterations + rest.iterations + outcome.iterations;
+        if onset.rests(&mut rest, &outcome, &velocity) {
+            impulses.clone_from(&found);
+            v.copy_from_slice(&velocity);
+            return Ok(SolveOutcome { iterations, ..outcome });
+        }
+        // Back to what was found first, so that the problem solved last is the one of these impulses.
+        v.copy_from_slice(velocity_before);
+        let again = solver.solve(input, impulses, v)?;
+        if again.status != first.status {
+            impulses.clone_from(first_impulses);
+            v.copy_from_slice(first_velocity);
+        }
+        Ok(SolveOutcome { iterations, ..first })
     }
 
     /// Solves from zero impulses; the better of the two where that fails too.
@@ -192,8 +239,13 @@ mod tests {
         let mut failed = FailedSolves { count: MAX_FAILED_SOLVES, last_residual: 1.0 };
         let mut v = vec![5.0, 0.0, -1.0, 0.0, 0.0, 0.0];
         let mut solver = FallbackSolver::default();
-        let outcome =
-            solver.solve(&input(&model, &linearization, &targets, 1e-3), &mut failed, &mut impulses, &mut v);
+        let outcome = solver.solve(
+            &input(&model, &linearization, &targets, 1e-3),
+            &v.clone(),
+            &mut failed,
+            &mut impulses,
+            &mut v,
+        );
         let outcome = outcome.unwrap();
         assert_eq!((outcome.status, outcome.residual), (Status::Stalled, 1.0));
         // The associated law lifts off while it slides: u_n = μ |u_t|.

@@ -11,6 +11,7 @@
 
 mod fallback;
 mod joint_solve;
+mod rest;
 
 pub(super) use fallback::{FailedSolves, FallbackSolver};
 pub(super) use joint_solve::JointsAlone;

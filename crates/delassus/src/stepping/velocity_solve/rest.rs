@@ -1,0 +1,222 @@
+//! Rest before motion: contacts that stuck go on sticking where the laws allow it.
+//!
+//! ```text
+//! r ∈ K ,   u = W r + q ,   u_n = −b ,   u_t = 0   at all contacts that stuck
+//! ```
+//!
+//! With much friction several motions may obey Coulomb's law, and which of them a method finds is chance: a
+//! gripper holds a body or lets it fall. The associated law has one motion (004 eq. 11: its velocities
+//! minimize a strictly convex function). Where the contacts of an island can stick all together, that motion
+//! is to stick: u = 0 and r ∈ K obey it. And where nothing slips, both laws are the same. So the associated
+//! law decides whether rest is possible, whatever the method and the order of contacts, and Coulomb's law
+//! then confirms its impulses. It is asked only where contacts that stuck were found to move, or where
+//! nothing was found: at the onset of a motion, not at every step.
+
+use delassus_solve::contact::{ContactOptions, Method};
+use delassus_solve::linalg::UnionFind;
+use delassus_solve::problem::{InvalidProblem, Law, Status};
+
+use super::super::row_targets::{RowTarget, RowTargets};
+use super::super::warm_start::Impulses;
+use super::{SolveInput, SolveOutcome, VelocitySolver};
+use crate::collision::{ContactRows, MAX_CONTACT_ROWS};
+use crate::world::FIXED_SLOT;
+
+/// Velocities of contacts below this part of what impulses have to stop in a solve are none. Solves leave
+/// their tolerance, 1e-10; the first motion after rest is of the size of what was to be stopped.
+const REST_RATIO: f64 = 1e-6;
+/// The associated law is solved to this part of the tolerance: its impulses shall pass for those of
+/// Coulomb's law, also on the surface of a cone.
+const TOLERANCE_RATIO: f64 = 0.1;
+
+/// What is known before rest is tried.
+pub(super) struct Onset<'a> {
+    pub(super) input: &'a SolveInput<'a>,
+    /// Velocities at the begin of the substep, and before the solve.
+    pub(super) start: &'a [f64],
+    pub(super) before: &'a [f64],
+    /// What the solve found, and whether that is a solution.
+    pub(super) impulses: &'a Impulses,
+    pub(super) velocity: &'a [f64],
+    pub(super) solved: bool,
+}
+
+/// Islands by the slots of their bodies, and per island what is known of it.
+struct Islands {
+    sets: UnionFind,
+    /// Largest velocity that impulses have to stop at a contact, times [`REST_RATIO`].
+    rest: Vec<f64>,
+    /// Whether rest is tried.
+    tried: Vec<bool>,
+}
+
+impl Islands {
+    /// The island of a constraint on these slots.
+    fn of(&mut self, slots: impl IntoIterator<Item = u32>) -> Option<usize> {
+        slots.into_iter().find(|slot| *slot != FIXED_SLOT).map(|slot| self.sets.root(slot as usize))
+    }
+}
+
+/// Impulses with which islands rest, and which islands do.
+pub(super) struct Rest {
+    pub(super) impulses: Impulses,
+    pub(super) iterations: usize,
+    islands: Islands,
+}
+
+impl Onset<'_> {
+    /// Impulses that let all contacts stick which stuck before, where such contacts move and need not; the
+    /// other islands keep those that they have.
+    pub(super) fn find_rest(&self, solver: &mut VelocitySolver) -> Result<Option<Rest>, InvalidProblem> {
+        if !self.may_be_onset() {
+            return Ok(None);
+        }
+        let Some(mut islands) = self.islands_to_try() else { return Ok(None) };
+        let input = self.input;
+        let targets = self.targets_of(&mut islands);
+        let relaxed: Vec<ContactRows> = input.contacts.iter().map(ContactRows::associated).collect();
+        let options = ContactOptions {
+            method: Method::Auto,
+            tolerance: TOLERANCE_RATIO * input.options.tolerance,
+            ..input.options
+        };
+        let mut impulses = Impulses {
+            rows: vec![0.0; self.impulses.rows.len()],
+            contacts: vec![[0.0; MAX_CONTACT_ROWS]; self.impulses.contacts.len()],
+        };
+        let mut v = self.before.to_vec();
+        let relaxed = SolveInput { contacts: &relaxed, targets: &targets, options, ..*input };
+        let outcome = solver.solve(&relaxed, &mut impulses, &mut v)?;
+        self.drop_islands_that_move(&mut islands, &v);
+        if !islands.tried.contains(&true) {
+            return Ok(None);
+        }
+        let of_rows: Vec<Option<usize>> =
+            (0..input.rows.rows.len()).map(|i| self.island_of_row(&mut islands, i)).collect();
+        for (i, island) in of_rows.into_iter().enumerate() {
+            if !island.is_some_and(|k| islands.tried[k]) {
+                impulses.rows[i] = self.impulses.rows[i];
+            }
+        }
+        for (i, contact) in input.contacts.iter().enumerate() {
+            if !islands.of(contact.slots).is_some_and(|k| islands.tried[k]) {
+                impulses.contacts[i] = self.impulses.contacts[i];
+            }
+        }
+        Ok(Some(Rest { impulses, iterations: outcome.iterations, islands }))
+    }
+
+    /// A quick look, before islands are made: some contact that stuck moves, or there is no solution.
+    fn may_be_onset(&self) -> bool {
+        let contacts = || self.contacts().map(|(_, contact, b)| (contact, b));
+        if !contacts().any(|(contact, _)| has_friction(contact)) {
+            return false;
+        }
+        let rest = REST_RATIO * contacts().map(|(c, _)| speed(c, 0.0, self.before)).fold(0.0, f64::max);
+        contacts().any(|(c, b)| {
+            speed(c, 0.0, self.start) <= rest && (!self.solved || speed(c, b, self.velocity) > rest)
+        })
+    }
+
+    /// Contacts of the solve, with b.
+    fn contacts(&self) -> impl Iterator<Item = (usize, &ContactRows, f64)> {
+        let all = self.input.contacts.iter().zip(&self.input.targets.normal_bias).enumerate();
+        all.filter_map(|(i, (contact, b))| Some((i, contact, (*b)?)))
+    }
+
+    fn slots_of_row(&self, i: usize) -> impl Iterator<Item = u32> {
+        let SolveInput { rows, masses, .. } = *self.input;
+        rows.blocks_of(&rows.rows[i]).iter().map(|(body, _)| masses.slot[*body as usize])
+    }
+
+    fn island_of_row(&self, islands: &mut Islands, i: usize) -> Option<usize> {
+        islands.of(self.slots_of_row(i))
+    }
+
+    /// Islands in which all contacts that press stuck before, with friction, and some of them move now.
+    fn islands_to_try(&self) -> Option<Islands> {
+        let bodies = self.before.len() / 6;
+        let mut sets = UnionFind::new(bodies);
+        let mut join = |slots: &mut dyn Iterator<Item = u32>| {
+            let mut moving = slots.filter(|slot| *slot != FIXED_SLOT);
+            if let Some(first) = moving.next() {
+                moving.for_each(|other| _ = sets.join(first as usize, other as usize));
+            }
+        };
+        (0..self.input.rows.rows.len()).for_each(|i| join(&mut self.slots_of_row(i)));
+        self.contacts().for_each(|(_, contact, _)| join(&mut contact.slots.into_iter()));
+        let mut islands = Islands { sets, rest: vec![0.0; bodies], tried: vec![false; bodies] };
+        for (_, contact, _) in self.contacts() {
+            if let Some(k) = islands.of(contact.slots) {
+                islands.rest[k] = islands.rest[k].max(REST_RATIO * speed(contact, 0.0, self.before));
+            }
+        }
+        let (mut stuck, mut moves) = (vec![true; bodies], vec![!self.solved; bodies]);
+        let mut rough = vec![false; bodies];
+        for (i, contact, b) in self.contacts() {
+            let Some(k) = islands.of(contact.slots) else { continue };
+            let stuck_here = speed(contact, 0.0, self.start) <= islands.rest[k];
+            rough[k] |= has_friction(contact) && stuck_here;
+            stuck[k] &= stuck_here || self.impulses.contacts[i][0] <= 0.0;
+            moves[k] |= stuck_here && speed(contact, b, self.velocity) > islands.rest[k];
+        }
+        for k in 0..bodies {
+            islands.tried[k] = rough[k] && stuck[k] && moves[k];
+        }
+        // Without a solution the others would be left without one: all islands or none.
+        let pressed_elsewhere = |islands: &mut Islands| {
+            self.contacts().any(|(_, c, _)| islands.of(c.slots).is_some_and(|k| !islands.tried[k]))
+        };
+        if !islands.tried.contains(&true) || (!self.solved && pressed_elsewhere(&mut islands)) {
+            return None;
+        }
+        Some(islands)
+    }
+
+    /// The targets of the islands that are tried; the others are left out.
+    fn targets_of(&self, islands: &mut Islands) -> RowTargets {
+        let RowTargets { joints, normal_bias } = self.input.targets;
+        let mut joints = joints.clone();
+        for (i, target) in joints.iter_mut().enumerate() {
+            if !self.island_of_row(islands, i).is_some_and(|k| islands.tried[k]) {
+                *target = RowTarget::LeftOut;
+            }
+        }
+        let mut normal_bias = normal_bias.clone();
+        for (contact, b) in self.input.contacts.iter().zip(&mut normal_bias) {
+            if !islands.of(contact.slots).is_some_and(|k| islands.tried[k]) {
+                *b = None;
+            }
+        }
+        RowTargets { joints, normal_bias }
+    }
+
+    /// Islands in which a contact that stuck moves with these velocities are no longer tried.
+    fn drop_islands_that_move(&self, islands: &mut Islands, v: &[f64]) {
+        for (_, contact, b) in self.contacts() {
+            let Some(k) = islands.of(contact.slots) else { continue };
+            let stuck = speed(contact, 0.0, self.start) <= islands.rest[k];
+            // Not `>`: velocities that are no numbers are no rest.
+            islands.tried[k] &= !stuck || speed(contact, b, v) <= islands.rest[k];
+        }
+    }
+
+    /// Whether the islands that were found to rest do so with these velocities of a solve.
+    pub(super) fn rests(&self, rest: &mut Rest, outcome: &SolveOutcome, v: &[f64]) -> bool {
+        let tried = rest.islands.tried.clone();
+        self.drop_islands_that_move(&mut rest.islands, v);
+        outcome.status == Status::Solved && tried == rest.islands.tried
+    }
+}
+
+/// Whether Coulomb's law holds at a contact, with friction.
+fn has_friction(contact: &ContactRows) -> bool {
+    matches!(contact.law, Law::Coulomb { mu } | Law::Rolling { mu, .. } if mu > 0.0)
+}
+
+/// The velocity of a contact, in rows of a length, with b added to that of the normal.
+fn speed(contact: &ContactRows, b: f64, v: &[f64]) -> f64 {
+    let rows = contact.law.dim().min(3);
+    let u = |k: usize| contact.velocity(k, v) + if k == 0 { b } else { 0.0 };
+    (0..rows).map(|k| u(k).powi(2)).sum::<f64>().sqrt()
+}
