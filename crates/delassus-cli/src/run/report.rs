@@ -50,6 +50,7 @@ pub fn to_json(world: &World, run: &Run) -> String {
         "energy": energy(totals, run.energy_end), "energy_created": totals.energy.created,
         "energy_created_by": totals.energy.created_by,
         "steps_with_non_unique_forces": totals.non_unique_steps,
+        "steps_with_non_unique_motion": totals.non_unique_motion_steps,
         "unsolved_steps": totals.unsolved_steps, "first_unsolved": totals.first_unsolved,
         "first_failure": totals.first_failure,
         "rejected_steps": totals.adaptive.rejected,
@@ -193,6 +194,11 @@ fn steps_in_words(run: &Run, style: Style) -> String {
         let steps = count(run.totals.non_unique_steps as usize, "step");
         let text = format!("forces not unique in {steps}");
         out += &format!("  {} (--forces-at gives their intervals)\n", style.caution(&text));
+    }
+    if run.totals.non_unique_motion_steps > 0 {
+        let steps = count(run.totals.non_unique_motion_steps as usize, "step");
+        let text = format!("motion not unique in {steps}");
+        out += &format!("  {}: others obey the laws as well\n", style.caution(&text));
     }
     out
 }

@@ -295,6 +295,7 @@ impl Recorder<'_> {
 fn forces_now(world: &World, stepper: &Stepper) -> Result<ForcesAt, InvalidProblem> {
     let forces = stepper.forces()?;
     let unique = match &forces.ranges {
+        _ if forces.other_motion => Some(false),
         ImpulseRange::Unique => Some(true),
         ImpulseRange::Ranges { .. } => Some(false),
         ImpulseRange::Unknown => None,

@@ -112,6 +112,9 @@ pub struct Totals {
     pub first_failure: Option<String>,
     /// Steps with other impulses for the same motion.
     pub non_unique_steps: u64,
+    /// Steps at whose end another motion obeys the laws as well.
+    #[serde(default)]
+    pub non_unique_motion_steps: u64,
     /// How adaptive steps went.
     #[serde(default)]
     pub adaptive: AdaptiveTotals,
@@ -264,6 +267,7 @@ impl Totals {
             }
         }
         self.non_unique_steps += u64::from(report.non_unique);
+        self.non_unique_motion_steps += u64::from(report.non_unique_motion);
         self.solves += report.solves as u64;
         self.iterations += report.iterations as u64;
         let carrying = step.stepper.contact_forces().filter(|(_, normal, _)| *normal > 0.0).count();

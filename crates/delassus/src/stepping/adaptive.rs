@@ -213,6 +213,7 @@ fn join(report: &mut StepReport, second: StepReport, whole: Option<StepReport>) 
     report.impacts += second.impacts;
     report.accumulations.extend(second.accumulations);
     report.non_unique |= second.non_unique;
+    report.non_unique_motion |= second.non_unique_motion;
 }
 
 /// |y| of the difference of two states; not a number where one is not.

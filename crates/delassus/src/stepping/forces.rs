@@ -12,6 +12,7 @@ use delassus_solve::problem::{ContactProblem, Form, InvalidProblem, Law};
 use glam::DVec3;
 
 use super::Stepper;
+use super::force_uniqueness::{UniquenessScratch, UniquenessSearch};
 use super::linearization::Linearization;
 use super::model::Model;
 use super::report::{Forces, Jam, name_of};
@@ -87,6 +88,9 @@ impl Stepper {
         let mut solver = VelocitySolver::default();
         let outcome = solver.solve(&input, &mut impulses, &mut v)?;
         let mut impulse = solver.impulse().to_vec();
+        let search =
+            UniquenessSearch { model: &self.model, linearization: on, impulses: &impulses, velocity: &v };
+        let other_motion = search.finds_other_motion(&mut UniquenessScratch::default());
         let ranges = self.ranges(solver.problem(), &impulse)?;
         if let ImpulseRange::Ranges { least_norm, .. } = &ranges {
             impulse.iter_mut().zip(least_norm).for_each(|(r, least)| *r = *least);
@@ -110,7 +114,7 @@ impl Stepper {
             place.push(Some(next));
             next += 1;
         }
-        Ok(Forces { contacts, ranges: ranges.scaled(1.0 / h), place, status: outcome.status })
+        Ok(Forces { contacts, ranges: ranges.scaled(1.0 / h), place, status: outcome.status, other_motion })
     }
 
     /// The targets of the forces at this instant: velocities stay, springs push as they are.

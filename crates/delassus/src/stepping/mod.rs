@@ -414,8 +414,12 @@ impl Stepper {
         self.linearize(dt);
         let Stepper { model, linearization, impulses, .. } = self;
         self.step_sum.move_to(linearization.contacts(), linearization.joint_rows().rows.len(), impulses);
-        let search = UniquenessSearch { model, linearization, impulses, bodies: &self.state.bodies };
+        let mut velocity = std::mem::take(&mut self.uniqueness.velocity);
+        model.masses.gather_velocities(&self.state.bodies, &mut velocity);
+        let search = UniquenessSearch { model, linearization, impulses, velocity: &velocity };
         report.non_unique = search.finds_others(&mut self.uniqueness);
+        report.non_unique_motion = search.finds_other_motion(&mut self.uniqueness);
+        self.uniqueness.velocity = velocity;
         report.penetration = linearization.penetration();
         report.joint_error = linearization.joint_error();
     }

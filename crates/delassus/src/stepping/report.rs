@@ -89,6 +89,8 @@ pub struct StepReport {
     /// Whether there are other impulses for the same motion. Shown, not guessed: where it is false, none were
     /// found.
     pub non_unique: bool,
+    /// Whether another motion obeys the laws as well. Shown, not guessed, as above.
+    pub non_unique_motion: bool,
 }
 
 impl StepReport {
@@ -108,6 +110,7 @@ impl StepReport {
             energy: EnergyAccount::default(),
             energy_gains: vec![],
             non_unique: false,
+            non_unique_motion: false,
         }
     }
 
@@ -205,6 +208,8 @@ pub struct Forces {
     pub place: Vec<Option<usize>>,
     /// How the solve ended.
     pub status: Status,
+    /// Whether another motion, with other forces, is shown to obey the laws as well.
+    pub other_motion: bool,
 }
 
 #[cfg(test)]

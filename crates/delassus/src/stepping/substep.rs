@@ -14,6 +14,7 @@ use delassus_solve::problem::{InvalidProblem, Status};
 
 use super::Stepper;
 use super::energy::{AccountedSolve, JointWork, SubstepAccount, kinetic};
+use super::force_uniqueness::{UniquenessScratch, UniquenessSearch};
 use super::forces::{JamSearch, find_jams};
 use super::impact::{ImpactState, apply_impact_law};
 use super::linearization::Linearization;
@@ -178,6 +179,7 @@ pub(super) struct SubstepWorkspace {
     /// from substep to substep.
     position_solver: FallbackSolver,
     velocity_solver: FallbackSolver,
+    uniqueness: UniquenessScratch,
     /// Solves of the step that failed.
     pub(super) failed: FailedSolves,
 }
@@ -344,6 +346,13 @@ impl Stepper {
                 impulses,
                 velocity,
             )?;
+            let search = UniquenessSearch { model, linearization, impulses, velocity };
+            let outcome = match outcome.status == Status::Solved
+                && search.finds_other_motion(&mut substep.uniqueness)
+            {
+                true => substep.position_solver.solve_canonical(outcome, &input, impulses, velocity)?,
+                false => outcome,
+            };
             report.add_solve(outcome, model.options.tolerance);
             all_solved &= outcome.status == Status::Solved;
             if plan.may_retry && !all_solved {
@@ -497,6 +506,12 @@ impl Stepper {
             impulses,
             velocity,
         )?;
+        let search = UniquenessSearch { model, linearization, impulses, velocity };
+        let outcome =
+            match outcome.status == Status::Solved && search.finds_other_motion(&mut substep.uniqueness) {
+                true => substep.velocity_solver.solve_canonical(outcome, &input, impulses, velocity)?,
+                false => outcome,
+            };
         report.add_solve(outcome, model.options.tolerance);
         model.masses.scatter_velocities(velocity, &mut state.bodies);
         let velocities = [&substep.before_kick[..], velocity];

@@ -10,3 +10,4 @@ mod limits;
 mod motion;
 mod motors;
 mod scenes;
+mod several_motions;

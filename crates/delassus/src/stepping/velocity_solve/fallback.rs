@@ -126,11 +126,10 @@ impl FallbackSolver {
         first_velocity.clear();
         first_velocity.extend_from_slice(v);
         first_impulses.clone_from(impulses);
-        // Coulomb's law confirms them: a solve that begins at a solution ends there.
-        let options = ContactOptions { method: Method::Auto, ..input.options };
+        // A method might find the other motion again: Coulomb's law only confirms these impulses.
         let mut found = rest.impulses.clone();
         let mut velocity = velocity_before.clone();
-        let outcome = solver.solve(&SolveInput { options, ..*input }, &mut found, &mut velocity)?;
+        let outcome = solver.check(input, &mut found, &mut velocity)?;
         let iterations = first.iterations + rest.iterations + outcome.iterations;
         if onset.rests(&mut rest, &outcome, &velocity) {
             impulses.clone_from(&found);
@@ -145,6 +144,36 @@ impl FallbackSolver {
             v.copy_from_slice(first_velocity);
         }
         Ok(SolveOutcome { iterations, ..first })
+    }
+
+    /// Solves what was solved last for the motion that is taken where there are several; keeps the one that
+    /// was found where that fails.
+    pub fn solve_canonical(
+        &mut self,
+        found: SolveOutcome,
+        input: &SolveInput<'_>,
+        impulses: &mut Impulses,
+        v: &mut [f64],
+    ) -> Result<SolveOutcome, InvalidProblem> {
+        let FallbackSolver { solver, velocity_before, first_velocity, first_impulses, .. } = self;
+        first_velocity.clear();
+        first_velocity.extend_from_slice(v);
+        first_impulses.clone_from(impulses);
+        v.copy_from_slice(velocity_before);
+        impulses.fill_zero();
+        let chosen = solver.solve_canonical(input, impulses, v)?;
+        let iterations = found.iterations + chosen.iterations;
+        if chosen.status == Status::Solved {
+            return Ok(SolveOutcome { iterations, ..chosen });
+        }
+        v.copy_from_slice(velocity_before);
+        impulses.clone_from(first_impulses);
+        let again = solver.solve(input, impulses, v)?;
+        if again.status != Status::Solved {
+            impulses.clone_from(first_impulses);
+            v.copy_from_slice(first_velocity);
+        }
+        Ok(SolveOutcome { iterations, ..found })
     }
 
     /// Solves from zero impulses; the better of the two where that fails too.

@@ -9,6 +9,7 @@
 //! (motors, dry friction in joints) are solved as bilateral ones. Where the bound is passed, they get the
 //! bound as a known impulse and the rest is solved again.
 
+mod canonical;
 mod fallback;
 mod joint_solve;
 mod rest;
@@ -17,8 +18,10 @@ pub(super) use fallback::{FailedSolves, FallbackSolver};
 pub(super) use joint_solve::JointsAlone;
 
 use delassus_solve::contact::{ContactOptions, Solution, Workspace, solve_into};
-use delassus_solve::linalg::Sparse;
+use delassus_solve::linalg::{Matrix, Sparse, dot};
 use delassus_solve::problem::{ContactProblem, Form, InvalidProblem, Law, ResidualCheck, Status};
+
+use canonical::solve_proximal;
 
 use super::row_targets::{RowTarget, RowTargets};
 use super::warm_start::Impulses;
@@ -31,6 +34,11 @@ const MAX_BOUND_ROUNDS: usize = 20;
 const BOUND_TOLERANCE: f64 = 1e-9;
 /// Rows of joints up to which joints alone are solved by a dense factorization.
 const MAX_DIRECT_ROWS: usize = 200;
+
+/// Rows of joints up to which loads are shared among redundant rows: a decomposition of a dense matrix.
+const MAX_SHARED_ROWS: usize = 100;
+/// Singular values below this part of the largest are rounding.
+const NULL_SPACE_RATIO: f64 = 1e-10;
 
 /// What a velocity solve is given, beside the velocities before.
 #[derive(Clone, Copy)]
@@ -74,6 +82,19 @@ pub(super) struct VelocitySolver {
     side: Vec<i8>,
     bound: Vec<f64>,
     velocity_before: Vec<f64>,
+    goal: Goal,
+}
+
+/// What a solve looks for.
+#[derive(Clone, Copy, Default, PartialEq)]
+enum Goal {
+    /// Any solution.
+    #[default]
+    Any,
+    /// The one that is taken where there are several.
+    Canonical,
+    /// Whether the impulses given are one.
+    Check,
 }
 
 /// The parts of a problem in global form.
@@ -113,6 +134,7 @@ impl Default for VelocitySolver {
             side: Vec::new(),
             bound: Vec::new(),
             velocity_before: Vec::new(),
+            goal: Goal::Any,
         }
     }
 }
@@ -149,6 +171,32 @@ impl VelocitySolver {
         Ok(outcome)
     }
 
+    /// Solves for the motion that is taken where there are several (`canonical.rs`).
+    pub(super) fn solve_canonical(
+        &mut self,
+        input: &SolveInput<'_>,
+        impulses: &mut Impulses,
+        v: &mut [f64],
+    ) -> Result<SolveOutcome, InvalidProblem> {
+        self.goal = Goal::Canonical;
+        let outcome = self.solve(input, impulses, v);
+        self.goal = Goal::Any;
+        outcome
+    }
+
+    /// Takes the impulses given for a solution, where they are one.
+    pub(super) fn check(
+        &mut self,
+        input: &SolveInput<'_>,
+        impulses: &mut Impulses,
+        v: &mut [f64],
+    ) -> Result<SolveOutcome, InvalidProblem> {
+        self.goal = Goal::Check;
+        let outcome = self.solve(input, impulses, v);
+        self.goal = Goal::Any;
+        outcome
+    }
+
     /// The problem solved last.
     pub(super) fn problem(&self) -> &ContactProblem {
         &self.problem
@@ -182,12 +230,14 @@ impl VelocitySolver {
     fn update_bounds(&mut self, input: &SolveInput<'_>, row_impulse: &[f64], v: &[f64]) -> bool {
         let SolveInput { masses, rows, duration, targets, .. } = *input;
         let mut changed = false;
+        let shared = least_norm_loads(input, row_impulse);
+        let loads = shared.as_deref().unwrap_or(row_impulse);
         for (i, row) in rows.rows.iter().enumerate() {
             let (RowKind::Bounded { .. }, RowTarget::Velocity { bias }) = (row.kind, targets.joints[i])
             else {
                 continue;
             };
-            let load = (rows.rows.iter().zip(row_impulse))
+            let load = (rows.rows.iter().zip(loads))
                 .filter(|(other, _)| other.joint == row.joint)
                 .map(|(other, r)| (other.load * r).powi(2))
                 .sum::<f64>()
@@ -323,6 +373,18 @@ impl VelocitySolver {
                 }
             }
         }
+        match self.goal {
+            Goal::Any => {}
+            Goal::Canonical => return solve_proximal(&self.problem, options, &mut self.solution),
+            Goal::Check => {
+                let Solution { impulse, velocity, .. } = &mut self.solution;
+                self.joints_check.load(&self.problem);
+                let residual = self.joints_check.residual(&self.problem, impulse, velocity).relative;
+                let solved = residual <= options.tolerance;
+                let status = if solved { Status::Solved } else { Status::Stalled };
+                return Ok(SolveOutcome { status, residual, iterations: 0 });
+            }
+        }
         solve_into(&self.problem, options, &mut self.workspace, &mut self.solution)?;
         let Solution { status, residual, iterations, .. } = self.solution;
         Ok(SolveOutcome { status, residual, iterations })
@@ -350,6 +412,37 @@ impl VelocitySolver {
             }
         }
     }
+}
+
+/// Impulses of joints that hold more than they need to, shared among all of their rows so that their norm is
+/// least. Which rows are left out as redundant, and so the order of joints, does not enter. `None` where no
+/// row that others make redundant carries a load which bounds a force.
+fn least_norm_loads(input: &SolveInput<'_>, row_impulse: &[f64]) -> Option<Vec<f64>> {
+    let SolveInput { masses, rows, targets, .. } = *input;
+    let follows_load = |kind: &RowKind| matches!(kind, RowKind::Bounded { per_load, .. } if *per_load > 0.0);
+    let n = rows.bilateral;
+    if n > MAX_SHARED_ROWS
+        || !targets.joints[..n].contains(&RowTarget::LeftOut)
+        || !rows.rows.iter().any(|row| follows_load(&row.kind))
+    {
+        return None;
+    }
+    let mut h = Matrix::zeros(masses.mass.len(), n);
+    for (i, row) in rows.rows[..n].iter().enumerate() {
+        for (body, block) in rows.blocks_of(row) {
+            let at = 6 * masses.slot[*body as usize] as usize;
+            (0..6).for_each(|c| h[(at + c, i)] = block[c]);
+        }
+    }
+    // r less its part in the null space of Hᵀ, which moves no body.
+    let null = h.row_space_with(NULL_SPACE_RATIO).null_basis;
+    let mut loads = row_impulse.to_vec();
+    for k in 0..null.cols() {
+        let z: Vec<f64> = (0..n).map(|i| null[(i, k)]).collect();
+        let along = dot(&z, &row_impulse[..n]);
+        loads.iter_mut().zip(&z).for_each(|(r, z)| *r -= along * z);
+    }
+    Some(loads)
 }
 
 /// The largest force of a row of a joint under a load.

@@ -10,6 +10,8 @@
 //! nearest to 0, unless that is 0 (Gordan); then what rests on its cone may change along its ray only. A z
 //! that is found is a proof. Bodies that impulses connect are examined together, group by group.
 
+mod motion;
+
 use delassus_solve::linalg::{UnionFind, dot, norm};
 use delassus_solve::problem::Law;
 
@@ -17,7 +19,8 @@ use super::linearization::Linearization;
 use super::model::Model;
 use super::warm_start::Impulses;
 use crate::collision::ContactRows;
-use crate::world::{BodyState, FIXED_SLOT};
+use crate::world::FIXED_SLOT;
+use motion::MotionScratch;
 
 /// Columns up to which linear dependence is sought in a group.
 const MAX_GROUP_COLUMNS: usize = 40;
@@ -38,8 +41,9 @@ const MAX_HULL_STEPS: usize = 200;
 #[derive(Default)]
 pub(super) struct UniquenessScratch {
     groups: Groups,
+    motion: MotionScratch,
     /// Velocities at the end of the step.
-    velocity: Vec<f64>,
+    pub(super) velocity: Vec<f64>,
 }
 
 /// Bodies that impulses connect, and the group among them that is examined.
@@ -52,6 +56,8 @@ struct Groups {
     /// Per body slot, its place among the bodies of the group that is examined.
     place: Vec<u32>,
     bodies: usize,
+    /// Their slots.
+    members: Vec<u32>,
     changes: Vec<Change>,
     /// H of the group by rows, then an orthonormal basis of its rows; the parts p of the inward normals; z.
     matrix: Vec<f64>,
@@ -87,7 +93,8 @@ pub(super) struct UniquenessSearch<'a> {
     pub(super) model: &'a Model,
     pub(super) linearization: &'a Linearization,
     pub(super) impulses: &'a Impulses,
-    pub(super) bodies: &'a [BodyState],
+    /// Velocities of the bodies, slot by slot.
+    pub(super) velocity: &'a [f64],
 }
 
 impl UniquenessSearch<'_> {
@@ -100,9 +107,7 @@ impl UniquenessSearch<'_> {
         if self.linearization.joint_rows().rows.is_empty() && self.active_contacts().nth(1).is_none() {
             return false;
         }
-        let UniquenessScratch { groups, velocity } = scratch;
-        self.model.masses.gather_velocities(self.bodies, velocity);
-        self.some_group_has_others(groups, velocity)
+        self.some_group_has_others(&mut scratch.groups, self.velocity)
     }
 
     fn some_group_has_others(&self, groups: &mut Groups, velocity: &[f64]) -> bool {
@@ -173,13 +178,15 @@ impl UniquenessSearch<'_> {
 
     /// How the parts of a group may change, and its bodies.
     fn collect(&self, groups: &mut Groups, range: std::ops::Range<usize>, velocity: &[f64], rest: f64) {
-        let Groups { parts, place, bodies, changes, .. } = groups;
+        let Groups { parts, place, bodies, members, changes, .. } = groups;
         changes.clear();
+        members.clear();
         *bodies = 0;
         let mut see = |slot: u32| {
             if slot != FIXED_SLOT && place[slot as usize] == FIXED_SLOT {
                 place[slot as usize] = *bodies as u32;
                 *bodies += 1;
+                members.push(slot);
             }
         };
         let bilateral = self.linearization.joint_rows().bilateral as u32;
@@ -224,7 +231,7 @@ impl UniquenessSearch<'_> {
         loop {
             let (columns, _) = groups.columns();
             self.fill(groups, columns);
-            let rank = orthonormal_rows(&mut groups.matrix, columns);
+            let rank = orthonormal_rows(&mut groups.matrix, columns, ROUNDING_RATIO);
             if rank == columns {
                 return false;
             }
@@ -357,8 +364,9 @@ fn slip_speed(rows: &ContactRows, velocity: &[f64]) -> f64 {
     rows.velocity(1, velocity).hypot(rows.velocity(2, velocity))
 }
 
-/// Replaces rows by an orthonormal basis of them, which comes first; its size. Gram–Schmidt, twice.
-fn orthonormal_rows(matrix: &mut [f64], columns: usize) -> usize {
+/// Replaces rows by an orthonormal basis of them, which comes first; its size. What is shorter than a part of
+/// the largest row is rounding. Gram–Schmidt, twice.
+fn orthonormal_rows(matrix: &mut [f64], columns: usize, rounding: f64) -> usize {
     let largest = matrix.chunks_exact(columns).map(norm).fold(0.0, f64::max);
     let mut rank = 0;
     for row in 0..matrix.len() / columns {
@@ -372,7 +380,7 @@ fn orthonormal_rows(matrix: &mut [f64], columns: usize) -> usize {
             }
         }
         let left = norm(x);
-        if left > ROUNDING_RATIO * largest {
+        if left > rounding * largest {
             x.iter_mut().for_each(|x| *x /= left);
             rank += 1;
             if rank == columns {
@@ -406,11 +414,13 @@ mod tests {
         let (model, linearization) = linearized(world, &mut state, StepOptions::default(), 1e-3);
         assert_eq!(linearization.contacts().len(), impulses.len());
         let impulses = Impulses { rows: vec![], contacts: impulses.to_vec() };
+        let mut velocity = vec![];
+        model.masses.gather_velocities(&state.bodies, &mut velocity);
         let search = UniquenessSearch {
             model: &model,
             linearization: &linearization,
             impulses: &impulses,
-            bodies: &state.bodies,
+            velocity: &velocity,
         };
         search.finds_others(&mut UniquenessScratch::default())
     }
@@ -457,7 +467,7 @@ mod tests {
     #[test]
     fn an_orthonormal_basis_has_the_rank_of_its_rows() {
         let mut rows = vec![1.0, 0.0, 1.0, 2.0, 0.0, 2.0, 0.0, 3.0, 0.0];
-        assert_eq!(orthonormal_rows(&mut rows, 3), 2);
+        assert_eq!(orthonormal_rows(&mut rows, 3, ROUNDING_RATIO), 2);
         assert!((norm(&rows[..3]) - 1.0).abs() < 1e-15 && dot(&rows[..3], &rows[3..6]).abs() < 1e-15);
     }
 }

@@ -1,0 +1,253 @@
+//! Whether another motion obeys the laws as well.
+//!
+//! ```text
+//! C M⁻¹ H z = 0 ,   H z ≠ 0
+//! ```
+//!
+//! H has a column per impulse that may change: each of a bilateral row and of a contact that sticks inside its
+//! cone, one along the ray n − μ e of a contact that slides along e. C has the rows whose velocities have to
+//! stay what they are: all of what sticks, the normals of what slides. Where forces are strictly inside the
+//! laws, r + ε z obeys them for small ε, and moves the bodies otherwise by ε M⁻¹ H z. Without friction that
+//! slides, H = Cᵀ and there is no such z. With M^(−½) before both, P a basis of the columns of H and Q one of
+//! the rows of C, such a z exists where the rows of P Qᵀ are dependent. A contact that only touches, a limit
+//! that is reached, a drive or dry friction in a joint keep force and velocity here: no more is claimed than
+//! is shown.
+
+use super::{
+    Change, Groups, ROUNDING_RATIO, UniquenessScratch, UniquenessSearch, orthonormal_rows, slip_speed,
+};
+use super::{MAX_GROUP_COLUMNS, MAX_STEP_WORK};
+use crate::world::RowKind;
+use delassus_solve::linalg::{dot, norm};
+
+/// Sine of the angle from which on a direction of forces is not that of others: sliding directions that
+/// differ by the rounding of a step are the same.
+const MIN_FORCE_SINE: f64 = 1e-6;
+
+/// Vectors of the group that is examined, one after the other.
+#[derive(Default)]
+pub(super) struct MotionScratch {
+    /// Columns of M^(−½) H, then P.
+    forces: Vec<f64>,
+    /// Rows of C M^(−½), then Q.
+    kept: Vec<f64>,
+    /// P Qᵀ.
+    product: Vec<f64>,
+}
+
+impl UniquenessSearch<'_> {
+    /// Whether another motion is shown to obey the laws at this state.
+    pub(in super::super) fn finds_other_motion(&self, scratch: &mut UniquenessScratch) -> bool {
+        let rest = self.rest_slip(self.velocity);
+        let rows = self.linearization.contact_rows();
+        let slides =
+            |i: u32| rows[i as usize].law.mu() > 0.0 && slip_speed(&rows[i as usize], self.velocity) > rest;
+        if !self.active_contacts().any(slides) {
+            return false;
+        }
+        let UniquenessScratch { groups, motion, .. } = scratch;
+        self.find_groups(groups);
+        let (mut work, mut from) = (0, 0);
+        while from < groups.parts.len() {
+            let first = groups.parts[from][0];
+            let count = groups.parts[from..].iter().take_while(|part| part[0] == first).count();
+            self.collect(groups, from..from + count, self.velocity, rest);
+            from += count;
+            let (columns, _) = groups.columns();
+            let rays = groups.changes.iter().filter(|change| matches!(change, Change::Ray(_))).count();
+            if rays == 0 || columns < 2 || columns > MAX_GROUP_COLUMNS {
+                continue;
+            }
+            work += 6 * groups.bodies * columns * columns;
+            if work > MAX_STEP_WORK {
+                return false;
+            }
+            if self.group_moves_otherwise(groups, motion, rest) {
+                return true;
+            }
+        }
+        false
+    }
+
+    /// Whether the group that is examined, has another motion.
+    fn group_moves_otherwise(&self, groups: &Groups, motion: &mut MotionScratch, rest: f64) -> bool {
+        let n = 6 * groups.bodies;
+        let MotionScratch { forces, kept, product } = motion;
+        (forces.clear(), kept.clear());
+        self.changes_and_their_rows(groups, n, forces, kept);
+        if !self.rows_that_keep(groups, n, rest, kept) {
+            return false;
+        }
+        // Forces of all sizes count alike.
+        for column in forces.chunks_exact_mut(n) {
+            let size = norm(column).max(f64::MIN_POSITIVE);
+            column.iter_mut().for_each(|x| *x /= size);
+        }
+        let p = orthonormal_rows(forces, n, MIN_FORCE_SINE);
+        let q = orthonormal_rows(kept, n, ROUNDING_RATIO);
+        if p > q {
+            return true;
+        }
+        product.clear();
+        for force in forces.chunks_exact(n).take(p) {
+            product.extend(kept.chunks_exact(n).take(q).map(|row| dot(force, row)));
+        }
+        orthonormal_rows(product, q, ROUNDING_RATIO) < p
+    }
+
+    /// Columns of H, and the rows of C that belong to them.
+    fn changes_and_their_rows(&self, groups: &Groups, n: usize, forces: &mut Vec<f64>, kept: &mut Vec<f64>) {
+        for change in &groups.changes {
+            match *change {
+                Change::Bilateral(i) => {
+                    self.push_row(groups, n, i as usize, forces);
+                    self.push_row(groups, n, i as usize, kept);
+                }
+                Change::Inside(i) => {
+                    let rows = &self.linearization.contact_rows()[i as usize];
+                    for k in 0..rows.law.dim() {
+                        self.push_contact(groups, n, i, |j| f64::from(j == k), kept);
+                    }
+                    for k in 0..rows.law.dim().min(3) {
+                        self.push_contact(groups, n, i, |j| f64::from(j == k), forces);
+                    }
+                }
+                Change::Border(i) => {
+                    for k in 0..self.linearization.contact_rows()[i as usize].law.dim() {
+                        self.push_contact(groups, n, i, |j| f64::from(j == k), kept);
+                    }
+                }
+                Change::Ray(i) => {
+                    let r = &self.impulses.contacts[i as usize];
+                    self.push_contact(groups, n, i, |j| if j < 3 { r[j] / r[0] } else { 0.0 }, forces);
+                    for k in (0..self.linearization.contact_rows()[i as usize].law.dim())
+                        .filter(|k| *k == 0 || *k > 2)
+                    {
+                        self.push_contact(groups, n, i, |j| f64::from(j == k), kept);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Rows that no change belongs to and whose velocities stay all the same; false where bounds follow loads
+    /// that may change.
+    fn rows_that_keep(&self, groups: &Groups, n: usize, rest: f64, kept: &mut Vec<f64>) -> bool {
+        let (touching, rows) = (self.model.touching(), self.linearization.joint_rows());
+        for (i, row) in rows.rows.iter().enumerate().skip(rows.bilateral) {
+            let mut slots = rows.blocks_of(row).iter().map(|(b, _)| self.model.masses.slot[*b as usize]);
+            if !slots.any(|slot| groups.place_of(slot).is_some()) {
+                continue;
+            }
+            match row.kind {
+                RowKind::Bounded { per_load, .. } if per_load > 0.0 => return false,
+                RowKind::Limit { .. } if row.value > touching => {}
+                RowKind::Limit { .. } | RowKind::Bounded { .. } => self.push_row(groups, n, i, kept),
+                _ => {}
+            }
+        }
+        for (i, contact) in (0..).zip(self.linearization.contact_rows()) {
+            let free = |change: &Change| matches!(*change, Change::Inside(k) | Change::Border(k) | Change::Ray(k) if k == i);
+            if !contact.slots.into_iter().any(|slot| groups.place_of(slot).is_some())
+                || groups.changes.iter().any(free)
+            {
+                continue;
+            }
+            let presses = self.impulses.contacts[i as usize][0] > 0.0;
+            let touches = self.linearization.contacts()[i as usize].gap <= touching
+                && contact.velocity(0, self.velocity) <= rest;
+            let keep = if presses { contact.law.dim() } else { usize::from(touches) };
+            for k in 0..keep {
+                self.push_contact(groups, n, i, |j| f64::from(j == k), kept);
+            }
+        }
+        true
+    }
+
+    /// A row of a joint times M^(−½), as far as it acts on the group.
+    fn push_row(&self, groups: &Groups, n: usize, i: usize, out: &mut Vec<f64>) {
+        let (rows, masses) = (self.linearization.joint_rows(), &self.model.masses);
+        let start = out.len();
+        out.resize(start + n, 0.0);
+        for (body, block) in rows.blocks_of(&rows.rows[i]) {
+            groups.add(masses.slot[*body as usize], block, 1.0, &masses.inverse, &mut out[start..]);
+        }
+    }
+
+    /// Rows of a contact, each times its weight, times M^(−½).
+    fn push_contact(
+        &self,
+        groups: &Groups,
+        n: usize,
+        i: u32,
+        weight: impl Fn(usize) -> f64,
+        out: &mut Vec<f64>,
+    ) {
+        let rows = &self.linearization.contact_rows()[i as usize];
+        let start = out.len();
+        out.resize(start + n, 0.0);
+        for (slot, blocks) in rows.slots.into_iter().zip(&rows.blocks) {
+            for (k, block) in blocks.iter().enumerate().take(rows.law.dim()) {
+                groups.add(slot, block, weight(k), &self.model.masses.inverse, &mut out[start..]);
+            }
+        }
+    }
+}
+
+impl Groups {
+    /// The place of the body in a slot, where it is in the group.
+    fn place_of(&self, slot: u32) -> Option<usize> {
+        let place = *self.place.get(slot as usize)? as usize;
+        (self.members.get(place) == Some(&slot)).then_some(place)
+    }
+
+    /// Adds a block of a body, where it is in the group, times a weight and M^(−½).
+    fn add(&self, slot: u32, block: &[f64; 6], weight: f64, inverse: &[f64], out: &mut [f64]) {
+        let Some(place) = self.place_of(slot) else { return };
+        let (at, from) = (6 * place, 6 * slot as usize);
+        (0..6).for_each(|c| out[at + c] += weight * inverse[from + c].sqrt() * block[c]);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::StepOptions;
+    use super::super::super::model::fixtures::*;
+    use super::super::super::warm_start::Impulses;
+    use super::*;
+    use crate::world::{ShapeKind, Surface};
+    use glam::DVec3;
+
+    /// Whether another motion is found for a box on four corners with these velocities, where friction μ
+    /// opposes the slip of each corner, each pressed by a quarter of the weight.
+    fn finds(mu: f64, linear: DVec3, angular: DVec3) -> bool {
+        let (mut world, mut state) = ball_on_floor(Surface { mu, ..smooth() }, 0.0, DVec3::ZERO);
+        let ball = world.bodies.iter().position(|b| !b.fixed).unwrap();
+        world.bodies[ball].shapes[0].kind = ShapeKind::Box { half_extents: DVec3::new(0.2, 0.1, RADIUS) };
+        state.bodies[ball].velocity = linear;
+        state.bodies[ball].angular_velocity = angular;
+        let (model, on) = linearized(world, &mut state, StepOptions::default(), 1e-3);
+        let mut velocity = vec![];
+        model.masses.gather_velocities(&state.bodies, &mut velocity);
+        assert_eq!(on.contacts().len(), 4);
+        let contacts = on.contact_rows().iter().map(|rows| {
+            let slip = slip_speed(rows, &velocity).max(f64::MIN_POSITIVE);
+            let friction = |k: usize| -mu * rows.velocity(k, &velocity) / slip;
+            [1.0, friction(1), friction(2), 0.0, 0.0]
+        });
+        let impulses = Impulses { rows: vec![], contacts: contacts.collect() };
+        let search =
+            UniquenessSearch { model: &model, linearization: &on, impulses: &impulses, velocity: &velocity };
+        search.finds_other_motion(&mut UniquenessScratch::default())
+    }
+
+    #[test]
+    fn a_box_that_slides_and_spins_has_other_motions_and_one_that_only_slides_has_not() {
+        // (1, −1, 1, −1) on the corners keeps the floor's normal velocities and, where the directions of
+        // friction differ, moves the box.
+        assert!(finds(0.3, DVec3::new(2.0, 0.0, 0.0), DVec3::new(0.0, 0.0, 8.0)));
+        assert!(!finds(0.3, DVec3::new(2.0, 0.0, 0.0), DVec3::ZERO));
+        assert!(!finds(0.3, DVec3::ZERO, DVec3::ZERO));
+        assert!(!finds(0.0, DVec3::new(2.0, 0.0, 0.0), DVec3::new(0.0, 0.0, 8.0)));
+    }
+}
