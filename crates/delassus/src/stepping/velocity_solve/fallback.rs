@@ -13,7 +13,7 @@ use delassus_solve::problem::{ContactProblem, InvalidProblem, Status};
 
 use super::super::warm_start::Impulses;
 use super::rest::Onset;
-use super::{SolveInput, SolveOutcome, VelocitySolver};
+use super::{Goal, SolveInput, SolveOutcome, VelocitySolver};
 use crate::collision::ContactRows;
 use crate::world::Masses;
 
@@ -129,7 +129,7 @@ impl FallbackSolver {
         // A method might find the other motion again: Coulomb's law only confirms these impulses.
         let mut found = rest.impulses.clone();
         let mut velocity = velocity_before.clone();
-        let outcome = solver.check(input, &mut found, &mut velocity)?;
+        let outcome = solver.solve_for(Goal::Check, input, &mut found, &mut velocity)?;
         let iterations = first.iterations + rest.iterations + outcome.iterations;
         if onset.rests(&mut rest, &outcome, &velocity) {
             impulses.clone_from(&found);
@@ -161,7 +161,7 @@ impl FallbackSolver {
         first_impulses.clone_from(impulses);
         v.copy_from_slice(velocity_before);
         impulses.fill_zero();
-        let chosen = solver.solve_canonical(input, impulses, v)?;
+        let chosen = solver.solve_for(Goal::Canonical, input, impulses, v)?;
         let iterations = found.iterations + chosen.iterations;
         if chosen.status == Status::Solved {
             return Ok(SolveOutcome { iterations, ..chosen });

@@ -22,6 +22,7 @@ use delassus_solve::linalg::{Matrix, Sparse, dot};
 use delassus_solve::problem::{ContactProblem, Form, InvalidProblem, Law, ResidualCheck, Status};
 
 use canonical::solve_proximal;
+use rest::remove_defect;
 
 use super::row_targets::{RowTarget, RowTargets};
 use super::warm_start::Impulses;
@@ -93,6 +94,8 @@ enum Goal {
     Any,
     /// The one that is taken where there are several.
     Canonical,
+    /// One that lets rest what presses.
+    Rest,
     /// Whether the impulses given are one.
     Check,
 }
@@ -171,27 +174,15 @@ impl VelocitySolver {
         Ok(outcome)
     }
 
-    /// Solves for the motion that is taken where there are several (`canonical.rs`).
-    pub(super) fn solve_canonical(
+    /// Solves for a solution of a kind.
+    fn solve_for(
         &mut self,
+        goal: Goal,
         input: &SolveInput<'_>,
         impulses: &mut Impulses,
         v: &mut [f64],
     ) -> Result<SolveOutcome, InvalidProblem> {
-        self.goal = Goal::Canonical;
-        let outcome = self.solve(input, impulses, v);
-        self.goal = Goal::Any;
-        outcome
-    }
-
-    /// Takes the impulses given for a solution, where they are one.
-    pub(super) fn check(
-        &mut self,
-        input: &SolveInput<'_>,
-        impulses: &mut Impulses,
-        v: &mut [f64],
-    ) -> Result<SolveOutcome, InvalidProblem> {
-        self.goal = Goal::Check;
+        self.goal = goal;
         let outcome = self.solve(input, impulses, v);
         self.goal = Goal::Any;
         outcome
@@ -374,7 +365,7 @@ impl VelocitySolver {
             }
         }
         match self.goal {
-            Goal::Any => {}
+            Goal::Any | Goal::Rest => {}
             Goal::Canonical => return solve_proximal(&self.problem, options, &mut self.solution),
             Goal::Check => {
                 let Solution { impulse, velocity, .. } = &mut self.solution;
@@ -387,6 +378,9 @@ impl VelocitySolver {
         }
         solve_into(&self.problem, options, &mut self.workspace, &mut self.solution)?;
         let Solution { status, residual, iterations, .. } = self.solution;
+        if self.goal == Goal::Rest && status != Status::Solved {
+            remove_defect(&self.problem, &mut self.solution.impulse);
+        }
         Ok(SolveOutcome { status, residual, iterations })
     }
 

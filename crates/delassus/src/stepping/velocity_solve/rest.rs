@@ -13,12 +13,12 @@
 //! nothing was found: at the onset of a motion, not at every step.
 
 use delassus_solve::contact::{ContactOptions, Method};
-use delassus_solve::linalg::UnionFind;
-use delassus_solve::problem::{InvalidProblem, Law, Status};
+use delassus_solve::linalg::{Matrix, UnionFind};
+use delassus_solve::problem::{ContactProblem, Form, InvalidProblem, Law, Status, row_offsets};
 
 use super::super::row_targets::{RowTarget, RowTargets};
 use super::super::warm_start::Impulses;
-use super::{SolveInput, SolveOutcome, VelocitySolver};
+use super::{Goal, SolveInput, SolveOutcome, VelocitySolver};
 use crate::collision::{ContactRows, MAX_CONTACT_ROWS};
 use crate::world::FIXED_SLOT;
 
@@ -28,6 +28,11 @@ const REST_RATIO: f64 = 1e-6;
 /// The associated law is solved to this part of the tolerance: its impulses shall pass for those of
 /// Coulomb's law, also on the surface of a cone.
 const TOLERANCE_RATIO: f64 = 0.1;
+
+/// Rows up to which a defect is removed: a decomposition of a dense matrix.
+const MAX_DEFECT_ROWS: usize = 200;
+/// Alternate projections, onto u = 0 and onto the cones. Where there is room in the cones, a few suffice.
+const MAX_PROJECTIONS: usize = 20;
 
 /// What is known before rest is tried.
 pub(super) struct Onset<'a> {
@@ -86,7 +91,7 @@ impl Onset<'_> {
         };
         let mut v = self.before.to_vec();
         let relaxed = SolveInput { contacts: &relaxed, targets: &targets, options, ..*input };
-        let outcome = solver.solve(&relaxed, &mut impulses, &mut v)?;
+        let outcome = solver.solve_for(Goal::Rest, &relaxed, &mut impulses, &mut v)?;
         self.drop_islands_that_move(&mut islands, &v);
         if !islands.tried.contains(&true) {
             return Ok(None);
@@ -112,16 +117,17 @@ impl Onset<'_> {
         if !contacts().any(|(contact, _)| has_friction(contact)) {
             return false;
         }
-        let rest = REST_RATIO * contacts().map(|(c, _)| speed(c, 0.0, self.before)).fold(0.0, f64::max);
+        let rest = REST_RATIO * contacts().map(|(c, _)| speed(c, NO_BIAS, self.before)).fold(0.0, f64::max);
         contacts().any(|(c, b)| {
-            speed(c, 0.0, self.start) <= rest && (!self.solved || speed(c, b, self.velocity) > rest)
+            speed(c, NO_BIAS, self.start) <= rest && (!self.solved || speed(c, b, self.velocity) > rest)
         })
     }
 
-    /// Contacts of the solve, with b.
-    fn contacts(&self) -> impl Iterator<Item = (usize, &ContactRows, f64)> {
-        let all = self.input.contacts.iter().zip(&self.input.targets.normal_bias).enumerate();
-        all.filter_map(|(i, (contact, b))| Some((i, contact, (*b)?)))
+    /// Contacts of the solve, with b of the normal and of the slip.
+    fn contacts(&self) -> impl Iterator<Item = (usize, &ContactRows, [f64; 3])> {
+        let bias = |i: usize, k: usize| self.input.targets.contact_bias(i, k);
+        let all = self.input.contacts.iter().enumerate();
+        all.filter_map(move |(i, contact)| Some((i, contact, [bias(i, 0)?, bias(i, 1)?, bias(i, 2)?])))
     }
 
     fn slots_of_row(&self, i: usize) -> impl Iterator<Item = u32> {
@@ -148,14 +154,14 @@ impl Onset<'_> {
         let mut islands = Islands { sets, rest: vec![0.0; bodies], tried: vec![false; bodies] };
         for (_, contact, _) in self.contacts() {
             if let Some(k) = islands.of(contact.slots) {
-                islands.rest[k] = islands.rest[k].max(REST_RATIO * speed(contact, 0.0, self.before));
+                islands.rest[k] = islands.rest[k].max(REST_RATIO * speed(contact, NO_BIAS, self.before));
             }
         }
         let (mut stuck, mut moves) = (vec![true; bodies], vec![!self.solved; bodies]);
         let mut rough = vec![false; bodies];
         for (i, contact, b) in self.contacts() {
             let Some(k) = islands.of(contact.slots) else { continue };
-            let stuck_here = speed(contact, 0.0, self.start) <= islands.rest[k];
+            let stuck_here = speed(contact, NO_BIAS, self.start) <= islands.rest[k];
             rough[k] |= has_friction(contact) && stuck_here;
             stuck[k] &= stuck_here || self.impulses.contacts[i][0] <= 0.0;
             moves[k] |= stuck_here && speed(contact, b, self.velocity) > islands.rest[k];
@@ -175,7 +181,7 @@ impl Onset<'_> {
 
     /// The targets of the islands that are tried; the others are left out.
     fn targets_of(&self, islands: &mut Islands) -> RowTargets {
-        let RowTargets { joints, normal_bias } = self.input.targets;
+        let RowTargets { joints, normal_bias, slip_bias } = self.input.targets;
         let mut joints = joints.clone();
         for (i, target) in joints.iter_mut().enumerate() {
             if !self.island_of_row(islands, i).is_some_and(|k| islands.tried[k]) {
@@ -188,14 +194,14 @@ impl Onset<'_> {
                 *b = None;
             }
         }
-        RowTargets { joints, normal_bias }
+        RowTargets { joints, normal_bias, slip_bias: slip_bias.clone() }
     }
 
     /// Islands in which a contact that stuck moves with these velocities are no longer tried.
     fn drop_islands_that_move(&self, islands: &mut Islands, v: &[f64]) {
         for (_, contact, b) in self.contacts() {
             let Some(k) = islands.of(contact.slots) else { continue };
-            let stuck = speed(contact, 0.0, self.start) <= islands.rest[k];
+            let stuck = speed(contact, NO_BIAS, self.start) <= islands.rest[k];
             // Not `>`: velocities that are no numbers are no rest.
             islands.tried[k] &= !stuck || speed(contact, b, v) <= islands.rest[k];
         }
@@ -214,9 +220,82 @@ fn has_friction(contact: &ContactRows) -> bool {
     matches!(contact.law, Law::Coulomb { mu } | Law::Rolling { mu, .. } if mu > 0.0)
 }
 
-/// The velocity of a contact, in rows of a length, with b added to that of the normal.
-fn speed(contact: &ContactRows, b: f64, v: &[f64]) -> f64 {
+/// Of velocities themselves.
+const NO_BIAS: [f64; 3] = [0.0; 3];
+
+/// The velocity of a contact, in rows of a length, with b added.
+fn speed(contact: &ContactRows, b: [f64; 3], v: &[f64]) -> f64 {
     let rows = contact.law.dim().min(3);
-    let u = |k: usize| contact.velocity(k, v) + if k == 0 { b } else { 0.0 };
+    let u = |k: usize| contact.velocity(k, v) + b[k];
     (0..rows).map(|k| u(k).powi(2)).sum::<f64>().sqrt()
+}
+
+/// Takes away what a solve left of u = 0 on the rows that press, for r that shall let them rest.
+///
+/// ```text
+/// r ← P_K(r) − W⁺ u
+/// ```
+///
+/// W⁺ takes the least change: where several contacts share a load, methods stall above the tolerance, while
+/// the equations alone are solved to rounding.
+pub(super) fn remove_defect(problem: &ContactProblem, r: &mut [f64]) {
+    let Form::Global { mass, jacobian_transposed, force, bias } = &problem.form else { return };
+    let first = row_offsets(&problem.laws);
+    let pressed = |(law, at): &(&Law, &usize)| law.is_bilateral() || r[**at] > 0.0;
+    let active: Vec<(Law, usize)> =
+        problem.laws.iter().zip(&first).filter(pressed).map(|(law, at)| (*law, *at)).collect();
+    let rows: Vec<usize> = active.iter().flat_map(|(law, at)| *at..at + law.dim()).collect();
+    if rows.len() > MAX_DEFECT_ROWS || active.iter().any(|(law, _)| law.dim() > 3) {
+        return;
+    }
+    let h = jacobian_transposed.to_dense();
+    let masses: Vec<f64> = mass.triplets().filter(|(i, j, _)| i == j).map(|(_, _, m)| m).collect();
+    let w = Matrix::from_fn(rows.len(), rows.len(), |a, b| {
+        masses.iter().enumerate().map(|(i, m)| h[(i, rows[a])] * h[(i, rows[b])] / m).sum()
+    });
+    let inverse = w.pseudo_solve_matrix(&Matrix::identity(rows.len()));
+    for _ in 0..MAX_PROJECTIONS {
+        for (law, at) in active.iter().filter(|(law, _)| !law.is_bilateral()) {
+            project(law.mu(), &mut r[*at..at + law.dim()]);
+        }
+        let v: Vec<f64> = (0..masses.len())
+            .map(|i| (force[i] + (0..r.len()).map(|j| h[(i, j)] * r[j]).sum::<f64>()) / masses[i])
+            .collect();
+        let u: Vec<f64> = rows
+            .iter()
+            .map(|&j| bias[j] + v.iter().enumerate().map(|(i, v)| h[(i, j)] * v).sum::<f64>())
+            .collect();
+        rows.iter().zip(inverse.mul_vec(&u)).for_each(|(&j, change)| r[j] -= change);
+    }
+}
+
+/// The nearest point of the cone ‖r_t‖ ≤ μ r_n.
+fn project(mu: f64, r: &mut [f64]) {
+    let friction = r[1..].iter().map(|x| x * x).sum::<f64>().sqrt();
+    if friction <= mu * r[0] {
+        return;
+    }
+    let normal = ((r[0] + mu * friction) / (1.0 + mu * mu)).max(0.0);
+    let factor = if friction > 0.0 { mu * normal / friction } else { 0.0 };
+    r[0] = normal;
+    r[1..].iter_mut().for_each(|x| *x *= factor);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_nearest_point_of_a_cone_is_at_a_right_angle_to_what_was_cut() {
+        let outside = [1.0, 3.0, 4.0];
+        let mut r = outside;
+        project(0.5, &mut r);
+        let cut: Vec<f64> = outside.iter().zip(&r).map(|(a, b)| a - b).collect();
+        assert!((r[1].hypot(r[2]) - 0.5 * r[0]).abs() < 1e-15 && r[0] > 0.0);
+        assert!(cut.iter().zip(&r).map(|(a, b)| a * b).sum::<f64>().abs() < 1e-14);
+        let (mut inside, mut polar) = ([2.0, 0.6, 0.8], [-8.0, 3.0, 0.0]);
+        project(0.5, &mut inside);
+        project(0.5, &mut polar);
+        assert_eq!((inside, polar), ([2.0, 0.6, 0.8], [0.0; 3]));
+    }
 }
