@@ -9,7 +9,7 @@
 //! stay what they are: all of what sticks, the normals of what slides. Where forces are strictly inside the
 //! laws, r + ε z obeys them for small ε, and moves the bodies otherwise by ε M⁻¹ H z. Without friction that
 //! slides, H = Cᵀ and there is no such z. With M^(−½) before both, P a basis of the columns of H and Q one of
-//! the rows of C, such a z exists where the rows of P Qᵀ are dependent. A contact that only touches, a limit
+//! the rows of C, such a z exists where the rows of P Qᵀ are dependent. Contacts that only touch, a limit
 //! that is reached, a drive or dry friction in a joint keep force and velocity here: no more is claimed than
 //! is shown.
 
@@ -19,6 +19,7 @@ use super::{
 use super::{MAX_GROUP_COLUMNS, MAX_STEP_WORK};
 use crate::world::RowKind;
 use delassus_solve::linalg::{dot, norm};
+use delassus_solve::problem::Law;
 
 /// Sine of the angle from which on a direction of forces is not that of others: sliding directions that
 /// differ by the rounding of a step are the same.
@@ -40,8 +41,10 @@ impl UniquenessSearch<'_> {
     pub(in super::super) fn finds_other_motion(&self, scratch: &mut UniquenessScratch) -> bool {
         let rest = self.rest_slip(self.velocity);
         let rows = self.linearization.contact_rows();
-        let slides =
-            |i: u32| rows[i as usize].law.mu() > 0.0 && slip_speed(&rows[i as usize], self.velocity) > rest;
+        // The associated law has one motion.
+        let coulomb = |law: Law| matches!(law, Law::Coulomb { mu } | Law::Rolling { mu, .. } if mu > 0.0);
+        let slips = |i: u32| slip_speed(&rows[i as usize], self.velocity) > rest;
+        let slides = |i: u32| coulomb(rows[i as usize].law) && slips(i);
         if !self.active_contacts().any(slides) {
             return false;
         }
@@ -53,6 +56,14 @@ impl UniquenessSearch<'_> {
             let count = groups.parts[from..].iter().take_while(|part| part[0] == first).count();
             self.collect(groups, from..from + count, self.velocity, rest);
             from += count;
+            // Impulses of a step whose slip turned are shorter than those of its ends.
+            for change in &mut groups.changes {
+                if let Change::Inside(i) = *change
+                    && slips(i)
+                {
+                    *change = Change::Ray(i);
+                }
+            }
             let (columns, _) = groups.columns();
             let rays = groups.changes.iter().filter(|change| matches!(change, Change::Ray(_))).count();
             if rays == 0 || columns < 2 || columns > MAX_GROUP_COLUMNS {
@@ -75,7 +86,7 @@ impl UniquenessSearch<'_> {
         let MotionScratch { forces, kept, product } = motion;
         (forces.clear(), kept.clear());
         self.changes_and_their_rows(groups, n, forces, kept);
-        if !self.rows_that_keep(groups, n, rest, kept) {
+        if !self.rows_that_keep(groups, n, rest, forces, kept) {
             return false;
         }
         // Forces of all sizes count alike.
@@ -118,8 +129,7 @@ impl UniquenessSearch<'_> {
                     }
                 }
                 Change::Ray(i) => {
-                    let r = &self.impulses.contacts[i as usize];
-                    self.push_contact(groups, n, i, |j| if j < 3 { r[j] / r[0] } else { 0.0 }, forces);
+                    self.push_contact(groups, n, i, self.ray(i), forces);
                     for k in (0..self.linearization.contact_rows()[i as usize].law.dim())
                         .filter(|k| *k == 0 || *k > 2)
                     {
@@ -132,7 +142,14 @@ impl UniquenessSearch<'_> {
 
     /// Rows that no change belongs to and whose velocities stay all the same; false where bounds follow loads
     /// that may change.
-    fn rows_that_keep(&self, groups: &Groups, n: usize, rest: f64, kept: &mut Vec<f64>) -> bool {
+    fn rows_that_keep(
+        &self,
+        groups: &Groups,
+        n: usize,
+        rest: f64,
+        forces: &mut Vec<f64>,
+        kept: &mut Vec<f64>,
+    ) -> bool {
         let (touching, rows) = (self.model.touching(), self.linearization.joint_rows());
         for (i, row) in rows.rows.iter().enumerate().skip(rows.bilateral) {
             let mut slots = rows.blocks_of(row).iter().map(|(b, _)| self.model.masses.slot[*b as usize]);
@@ -146,6 +163,7 @@ impl UniquenessSearch<'_> {
                 _ => {}
             }
         }
+        let mut unloaded = vec![];
         for (i, contact) in (0..).zip(self.linearization.contact_rows()) {
             let free = |change: &Change| matches!(*change, Change::Inside(k) | Change::Border(k) | Change::Ray(k) if k == i);
             if !contact.slots.into_iter().any(|slot| groups.place_of(slot).is_some())
@@ -156,12 +174,31 @@ impl UniquenessSearch<'_> {
             let presses = self.impulses.contacts[i as usize][0] > 0.0;
             let touches = self.linearization.contacts()[i as usize].gap <= touching
                 && contact.velocity(0, self.velocity) <= rest;
+            if touches && !presses {
+                unloaded.push(i);
+            }
             let keep = if presses { contact.law.dim() } else { usize::from(touches) };
             for k in 0..keep {
                 self.push_contact(groups, n, i, |j| f64::from(j == k), kept);
             }
         }
+        // One contact that slides without a load may get one: z or −z presses it.
+        if let [i] = unloaded[..] {
+            let contact = &self.linearization.contact_rows()[i as usize];
+            if contact.law.mu() > 0.0 && slip_speed(contact, self.velocity) > rest {
+                self.push_contact(groups, n, i, self.ray(i), forces);
+            }
+        }
         true
+    }
+
+    /// The ray n − μ e of a contact that slides along e.
+    fn ray(&self, i: u32) -> impl Fn(usize) -> f64 {
+        let rows = &self.linearization.contact_rows()[i as usize];
+        let slip = slip_speed(rows, self.velocity).max(f64::MIN_POSITIVE);
+        let along = |k: usize| -rows.law.mu() * rows.velocity(k, self.velocity) / slip;
+        let ray = if rows.law.dim() < 3 { [1.0, 0.0, 0.0] } else { [1.0, along(1), along(2)] };
+        move |k| ray.get(k).copied().unwrap_or(0.0)
     }
 
     /// A row of a joint times M^(−½), as far as it acts on the group.
