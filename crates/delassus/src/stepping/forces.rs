@@ -83,6 +83,7 @@ impl Stepper {
             contacts: on.contact_rows(),
             targets: &targets,
             duration: h,
+            fall: self.model.options.dt * self.model.world.gravity.length(),
             options: ContactOptions { tolerance: FORCE_TOLERANCE, ..ContactOptions::default() },
         };
         let mut solver = VelocitySolver::default();

@@ -598,6 +598,7 @@ fn solve_input<'a>(
         contacts: linearization.contact_rows(),
         targets,
         duration,
+        fall: model.options.dt * model.world.gravity.length(),
         options: ContactOptions {
             tolerance: model.options.tolerance,
             method: model.options.method,

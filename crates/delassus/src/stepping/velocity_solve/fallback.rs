@@ -121,7 +121,8 @@ impl FallbackSolver {
     ) -> Result<SolveOutcome, InvalidProblem> {
         let FallbackSolver { solver, velocity_before, first_velocity, first_impulses, rest_solver } = self;
         let solved = first.status == Status::Solved;
-        let onset = Onset { input, start, before: velocity_before, impulses, velocity: v, solved };
+        let onset =
+            Onset { input, start, before: velocity_before, fall: input.fall, impulses, velocity: v, solved };
         let Some(mut rest) = onset.find_rest(rest_solver)? else { return Ok(first) };
         first_velocity.clear();
         first_velocity.extend_from_slice(v);

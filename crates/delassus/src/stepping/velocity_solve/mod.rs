@@ -50,6 +50,8 @@ pub(super) struct SolveInput<'a> {
     pub(super) targets: &'a RowTargets,
     /// For how long forces act: bounds on forces become bounds on impulses by it.
     pub(super) duration: f64,
+    /// What gravity gives in a whole step, m/s: velocities far below are none.
+    pub(super) fall: f64,
     pub(super) options: ContactOptions,
 }
 
@@ -469,6 +471,7 @@ mod tests {
             contacts: linearization.contact_rows(),
             targets,
             duration,
+            fall: 0.0,
             options: ContactOptions { tolerance: 1e-12, ..ContactOptions::default() },
         }
     }

@@ -25,6 +25,8 @@ use crate::world::FIXED_SLOT;
 /// Velocities of contacts below this part of what impulses have to stop in a solve are none. Solves leave
 /// their tolerance, 1e-10; the first motion after rest is of the size of what was to be stopped.
 const REST_RATIO: f64 = 1e-6;
+/// Velocities below this part of what gravity gives in a whole step are none in a substep of any length.
+const ROUNDING_RATIO: f64 = 1e-9;
 /// The associated law is solved to this part of the tolerance: its impulses shall pass for those of
 /// Coulomb's law, also on the surface of a cone.
 const TOLERANCE_RATIO: f64 = 0.1;
@@ -40,6 +42,8 @@ pub(super) struct Onset<'a> {
     /// Velocities at the begin of the substep, and before the solve.
     pub(super) start: &'a [f64],
     pub(super) before: &'a [f64],
+    /// What gravity gives in a whole step, m/s.
+    pub(super) fall: f64,
     /// What the solve found, and whether that is a solution.
     pub(super) impulses: &'a Impulses,
     pub(super) velocity: &'a [f64],
@@ -117,7 +121,8 @@ impl Onset<'_> {
         if !contacts().any(|(contact, _)| has_friction(contact)) {
             return false;
         }
-        let rest = REST_RATIO * contacts().map(|(c, _)| speed(c, NO_BIAS, self.before)).fold(0.0, f64::max);
+        let fastest = contacts().map(|(c, _)| speed(c, NO_BIAS, self.before)).fold(0.0, f64::max);
+        let rest = (REST_RATIO * fastest).max(ROUNDING_RATIO * self.fall);
         contacts().any(|(c, b)| {
             speed(c, NO_BIAS, self.start) <= rest && (!self.solved || speed(c, b, self.velocity) > rest)
         })
@@ -151,7 +156,8 @@ impl Onset<'_> {
         };
         (0..self.input.rows.rows.len()).for_each(|i| join(&mut self.slots_of_row(i)));
         self.contacts().for_each(|(_, contact, _)| join(&mut contact.slots.into_iter()));
-        let mut islands = Islands { sets, rest: vec![0.0; bodies], tried: vec![false; bodies] };
+        let mut islands =
+            Islands { sets, rest: vec![ROUNDING_RATIO * self.fall; bodies], tried: vec![false; bodies] };
         for (_, contact, _) in self.contacts() {
             if let Some(k) = islands.of(contact.slots) {
                 islands.rest[k] = islands.rest[k].max(REST_RATIO * speed(contact, NO_BIAS, self.before));
