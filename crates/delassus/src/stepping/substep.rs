@@ -9,6 +9,10 @@
 //! the gaps hold at q_{k+1}. In the second H is taken at q_{k+1}. The half-implicit scheme has the first
 //! solve only, with whole kicks. Both schemes are derived in the front file. Source: 004 eq. 9.
 
+mod start;
+
+pub(super) use start::{ContactApproach, SubstepStart};
+
 use delassus_solve::contact::ContactOptions;
 use delassus_solve::problem::{InvalidProblem, Status};
 
@@ -24,16 +28,16 @@ use super::retry::{
     ContactEnergy, GapRule, LimitRule, MAX_CAREFUL_CONTACTS, SHORTEST_SUBSTEP, SubstepOutcome, SubstepPlan,
 };
 use super::row_targets::{
-    ArrivalScratch, DriftEnd, FirstHalf, RowTargets, SubstepView, Turning, correct_position_targets,
-    position_targets, velocity_targets,
+    ArrivalScratch, DriftEnd, FirstHalf, RowTargets, SubstepView, correct_position_targets, position_targets,
+    velocity_targets,
 };
 use super::speculative::{ContactSearch, LeftOut};
 use super::time_of_impact::passed_limit;
 use super::velocity_solve::{FailedSolves, FallbackSolver, SolveInput};
-use super::warm_start::{Impulses, Key, Keyed, add_impulses, impulses_of, key};
-use crate::collision::{Contact, MAX_CONTACT_ROWS, ShapePair};
+use super::warm_start::{Impulses, Keyed, add_impulses, impulses_of};
+use crate::collision::{Contact, MAX_CONTACT_ROWS};
 use crate::world;
-use crate::world::{BodyState, FIXED_SLOT, Row, World, WorldState, row_velocity};
+use crate::world::{FIXED_SLOT, World};
 
 /// Passes over the positions of one substep.
 const MAX_POSITION_PASSES: usize = 8;
@@ -54,74 +58,6 @@ const MAX_ENERGY_GAIN: f64 = 1e-2;
 /// constraints. That is a thousand sweeps and some tens of factorizations.
 const BASE_WORK: u64 = 2_000_000;
 const WORK_PER_PAIR: u64 = 10_000;
-
-/// The begin of a substep.
-#[derive(Default)]
-pub(super) struct SubstepStart {
-    pub(super) bodies: Vec<BodyState>,
-    pub(super) t: f64,
-    /// Its length, s.
-    pub(super) length: f64,
-    /// How contacts close, sorted by key.
-    pub(super) approach: Vec<ContactApproach>,
-    /// Limits of joints, in their order.
-    pub(super) limits: Vec<LimitStart>,
-    /// Velocities, and those that forces alone would give until the first solve.
-    pub(super) velocity: Vec<f64>,
-    pub(super) free_velocity: Vec<f64>,
-    /// What rotations add to the velocities of rows.
-    pub(super) turning: Turning,
-    /// Pairs of shapes at whose touch the substep ends.
-    pub(super) ends_at: Vec<ShapePair>,
-}
-
-/// A limit at the begin of a substep.
-#[derive(Clone, Copy)]
-pub(super) struct LimitStart {
-    pub(super) value: f64,
-    pub(super) speed: f64,
-}
-
-/// How a contact closes at the begin of a substep.
-#[derive(Clone, Copy)]
-pub(super) struct ContactApproach {
-    key: Key,
-    pub(super) speed: f64,
-    pub(super) gap: f64,
-    pub(super) closed: bool,
-}
-
-impl SubstepStart {
-    /// Records a state at which a substep of length h begins.
-    pub(super) fn record(&mut self, model: &Model, on: &Linearization, state: &WorldState, h: f64) {
-        self.bodies.clone_from(&state.bodies);
-        (self.t, self.length) = (state.t, h);
-        let v = &mut self.free_velocity;
-        model.masses.gather_velocities(&state.bodies, v);
-        self.velocity.clone_from(v);
-        let touching = model.touching();
-        self.approach.clear();
-        self.approach.extend(on.contacts().iter().zip(on.contact_rows()).map(|(c, rows)| ContactApproach {
-            key: key(c),
-            speed: rows.velocity(0, v),
-            gap: c.gap,
-            closed: c.gap <= touching,
-        }));
-        let rows = on.joint_rows();
-        self.limits.clear();
-        self.limits.extend((rows.bilateral..rows.bilateral + rows.limits).map(|i| {
-            let Row { value, rate, .. } = rows.rows[i];
-            LimitStart { value, speed: row_velocity(rows, i, &model.masses, v) + rate }
-        }));
-        self.turning.predict(model, on, state, v, h);
-        model.kick(&state.bodies, model.first_kick(h), v);
-    }
-
-    /// How the contact with this key closed.
-    pub(super) fn approach_of(&self, key: Key) -> Option<&ContactApproach> {
-        self.approach.binary_search_by_key(&key, |a| a.key).ok().map(|i| &self.approach[i])
-    }
-}
 
 /// Work of the impulses of contacts in a solve, and the kinetic energy before it of the bodies that they
 /// push.
