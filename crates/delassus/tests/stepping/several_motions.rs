@@ -10,7 +10,8 @@ use crate::support::worlds::world;
 
 const METHODS: [Method; 3] = [Method::Auto, Method::Newton, Method::GaussSeidel];
 
-/// A box of 1 kg between two fingers on guides, each pressed by a force. With friction 0.4 it takes 12.2625 N.
+/// A box of 1 kg between two fingers on guides, each pressed by a force. With friction 0.4 it takes 12.2625
+/// N.
 fn gripper(force: f64, fingers: [(&str, f64); 2]) -> String {
     let finger = |(name, side): (&str, f64)| {
         format!(

@@ -123,8 +123,8 @@ impl Expression {
     }
 }
 
-/// The equations, row by row with the right-hand sides of the problem and of the probe last, and the column
-/// that is basic in each.
+/// The equations, row by row with the right-hand sides of the problem and of the probe last, and
+/// the column that is basic in each.
 struct Equations {
     rows: Vec<Vec<Interval>>,
     basis: Vec<Option<usize>>,
@@ -184,6 +184,59 @@ impl Equations {
             self.relaxed |= !(nothing && right == Interval::ZERO);
         }
         true
+    }
+
+    /// Sets accelerations to zero that two velocities without bias want to have either sign, where nothing
+    /// else moves in both; true where there are any. The rows that do not move are eliminated.
+    fn pin(
+        &mut self,
+        d: &ExactDynamics<Interval>,
+        velocities: &[Option<(usize, Generator)>],
+        n: usize,
+    ) -> bool {
+        let mut pinned = false;
+        loop {
+            // The signs that velocities with one moving column want it to have.
+            let mut wanted: Vec<(usize, bool)> = Vec::new();
+            for (i, v) in velocities.iter().enumerate() {
+                if let Some((_, Generator::Velocity { sign, .. })) = v
+                    && *sign != 0
+                    && let Some((c, positive)) = self.one_column(d, i, n)
+                {
+                    wanted.push((c, positive == (*sign > 0)));
+                }
+            }
+            let both = wanted.iter().find(|(c, positive)| wanted.contains(&(*c, !positive)));
+            let Some(&(c, _)) = both else { return pinned };
+            pinned = true;
+            for row in &mut self.rows {
+                row[c] = Interval::ZERO;
+            }
+            let unit = |j: usize| if j == c { Interval::ONE } else { Interval::ZERO };
+            self.rows.push((0..self.columns.len() + 2).map(unit).collect());
+            self.basis.push(Some(c));
+        }
+    }
+
+    /// The one acceleration that moves row i, where no other can, and the sign of its effect.
+    fn one_column(&self, d: &ExactDynamics<Interval>, i: usize, n: usize) -> Option<(usize, bool)> {
+        let last = self.columns.len();
+        let mut effect: Vec<Interval> = d.jacobian[i].clone();
+        let mut constant = d.bias[i];
+        for (row, basic) in self.rows.iter().zip(&self.basis) {
+            if let Some(b) = basic.filter(|b| *b < n) {
+                let factor = d.jacobian[i][b];
+                for c in 0..n {
+                    effect[c] = sum(effect[c], -product(factor, row[c]));
+                }
+                effect[b] = Interval::ZERO;
+                constant = sum(constant, product(factor, row[last]));
+            }
+        }
+        let mut moving = (0..n).filter(|&c| effect[c] != Interval::ZERO);
+        let c = moving.next()?;
+        (moving.next().is_none() && constant == Interval::ZERO && (effect[c].lo > 0.0 || effect[c].hi < 0.0))
+            .then(|| (c, effect[c].lo > 0.0))
     }
 
     fn is_defined(&self) -> bool {
@@ -265,6 +318,7 @@ pub(super) fn examine(d: &ExactDynamics<Interval>, cones: &[Vec<Generator>], def
     if !equations.drop_rest(0..still) {
         return ModeAnswer::nothing(true, cones);
     }
+    let pinned = equations.pin(d, &velocities, n);
     for columns in [&accelerations, &free, &rays] {
         equations.eliminate(still..total, columns);
     }
@@ -275,7 +329,7 @@ pub(super) fn examine(d: &ExactDynamics<Interval>, cones: &[Vec<Generator>], def
         return ModeAnswer::nothing(true, cones);
     }
     let solved = Solved::new(&equations);
-    let regular = solved.rest.is_empty() && equations.basis.iter().all(Option::is_some);
+    let regular = !pinned && solved.rest.is_empty() && equations.basis.iter().all(Option::is_some);
     let velocity = |i: usize, sign: i8| {
         let sign = Interval::point(if sign < 0 { -1.0 } else { 1.0 });
         let mut u = Expression {
@@ -301,8 +355,7 @@ pub(super) fn examine(d: &ExactDynamics<Interval>, cones: &[Vec<Generator>], def
         }
     }
     let support = |(k, cone): (usize, &Vec<Generator>)| -> Vec<Generator> {
-        let zero = |g: &Generator| all.iter().any(|(l, h, _, e)| *l == k && h == g && e.is_zero());
-        let idle = |g: &Generator| zero(g) || is_opposed(d, &velocities, (k, *g));
+        let idle = |g: &Generator| all.iter().any(|(l, h, _, e)| *l == k && h == g && e.is_zero());
         cone.iter().copied().filter(|g| !idle(g)).collect()
     };
     let support: Vec<Vec<Generator>> = cones.iter().enumerate().map(support).collect();
@@ -363,27 +416,6 @@ pub(super) fn examine(d: &ExactDynamics<Interval>, cones: &[Vec<Generator>], def
         acceleration: (0..n).map(value).collect(),
         force: force(&value),
     }
-}
-
-/// Whether a velocity with a sign vanishes because another in the same row, known to the last digit, has the
-/// opposite sign.
-fn is_opposed(
-    d: &ExactDynamics<Interval>,
-    velocities: &[Option<(usize, Generator)>],
-    (k, g): (usize, Generator),
-) -> bool {
-    let Generator::Velocity { sign, .. } = g else { return false };
-    let Some(i) = velocities.iter().position(|v| *v == Some((k, g))) else { return false };
-    let entries = |i: usize| d.jacobian[i].iter().chain([&d.bias[i]]);
-    let known = entries(i).all(|x| x.lo == x.hi);
-    let opposed = |j: usize| match velocities[j] {
-        Some((_, Generator::Velocity { sign: other, .. })) => {
-            let along = entries(i).eq(entries(j)) && other == -sign;
-            along || other == sign && entries(i).zip(entries(j)).all(|(x, y)| *x == -*y)
-        }
-        _ => false,
-    };
-    sign != 0 && known && (0..velocities.len()).any(|j| j != i && opposed(j))
 }
 
 /// A value that is not known to the last digit.

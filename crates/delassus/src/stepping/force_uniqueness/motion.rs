@@ -4,14 +4,14 @@
 //! C M⁻¹ H z = 0 ,   H z ≠ 0
 //! ```
 //!
-//! H has a column per impulse that may change: each of a bilateral row and of a contact that sticks inside its
-//! cone, one along the ray n − μ e of a contact that slides along e. C has the rows whose velocities have to
-//! stay what they are: all of what sticks, the normals of what slides. Where forces are strictly inside the
-//! laws, r + ε z obeys them for small ε, and moves the bodies otherwise by ε M⁻¹ H z. Without friction that
-//! slides, H = Cᵀ and there is no such z. With M^(−½) before both, P a basis of the columns of H and Q one of
-//! the rows of C, such a z exists where the rows of P Qᵀ are dependent. Contacts that only touch, a limit
-//! that is reached, a drive or dry friction in a joint keep force and velocity here: no more is claimed than
-//! is shown.
+//! H has a column per impulse that may change: each of a bilateral row and of a contact that sticks inside
+//! its cone, one along the ray n − μ e of a contact that slides along e. C has the rows whose velocities have
+//! to stay what they are: all of what sticks, the normals of what slides. Where forces are strictly inside
+//! the laws, r + ε z obeys them for small ε, and moves the bodies otherwise by ε M⁻¹ H z. Without friction
+//! that slides, H = Cᵀ and there is no such z. With M^(−½) before both, P a basis of the columns of H and Q
+//! one of the rows of C, such a z exists where the rows of P Qᵀ are dependent. Contacts that only touch, a
+//! limit that is reached, a drive or dry friction in a joint keep force and velocity here: no more is claimed
+//! than is shown.
 
 use super::{
     Change, Groups, ROUNDING_RATIO, UniquenessScratch, UniquenessSearch, orthonormal_rows, slip_speed,
@@ -66,7 +66,7 @@ impl UniquenessSearch<'_> {
             }
             let (columns, _) = groups.columns();
             let rays = groups.changes.iter().filter(|change| matches!(change, Change::Ray(_))).count();
-            if rays == 0 || columns < 2 || columns > MAX_GROUP_COLUMNS {
+            if rays == 0 || !(2..=MAX_GROUP_COLUMNS).contains(&columns) {
                 continue;
             }
             work += 6 * groups.bodies * columns * columns;
@@ -84,7 +84,8 @@ impl UniquenessSearch<'_> {
     fn group_moves_otherwise(&self, groups: &Groups, motion: &mut MotionScratch, rest: f64) -> bool {
         let n = 6 * groups.bodies;
         let MotionScratch { forces, kept, product } = motion;
-        (forces.clear(), kept.clear());
+        forces.clear();
+        kept.clear();
         self.changes_and_their_rows(groups, n, forces, kept);
         if !self.rows_that_keep(groups, n, rest, forces, kept) {
             return false;

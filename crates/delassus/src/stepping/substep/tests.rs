@@ -1,7 +1,8 @@
 use super::super::model::fixtures::*;
 use super::super::options::{Scheme, StepOptions};
 use super::*;
-use crate::world::ActionKind;
+use crate::stepping::warm_start::key;
+use crate::world::{ActionKind, WorldState};
 use glam::DVec3;
 
 fn stepper_of((world, state): (crate::world::World, WorldState), options: StepOptions) -> Stepper {
