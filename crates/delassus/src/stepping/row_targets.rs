@@ -29,13 +29,15 @@ mod turning;
 
 pub(super) use turning::Turning;
 
+use delassus_solve::problem::Law;
+
 use super::linearization::Linearization;
 use super::model::Model;
 use super::report::{Accumulation, name_of};
 use super::retry::{GapRule, LimitRule, SubstepPlan};
 use super::substep::{ContactApproach, SubstepStart};
 use super::warm_start::{Impulses, key};
-use crate::collision::MAX_CONTACT_ROWS;
+use crate::collision::{ContactRows, MAX_CONTACT_ROWS};
 use crate::world::{BodyState, Row, RowKind, row_mobility, row_velocity};
 
 /// Below this σ z the change of a damper in the second half is rounding.
@@ -236,11 +238,25 @@ pub(super) fn velocity_targets(
         let swept =
             start.ends_at.contains(&contact.pair()) && contact.gap <= ROUGH_TOUCHING_RATIO * model.touching();
         let closed = contact.gap <= model.touching() || swept;
-        let target = if closed { on.rebound_target(i, half, scratch, &mut rebounds) } else { None };
-        out.normal_bias.push(target);
+        let ridden = opening_speed(&linearization.contact_rows()[i], half.velocity);
+        out.normal_bias.push(match closed {
+            true => on.rebound_target(i, half, scratch, &mut rebounds),
+            false => (contact.gap <= model.touching() + on.h() * ridden).then(|| contact.gap / on.h()),
+        });
     }
     start.turning.second_slip(linearization, &mut out.slip_bias);
     rebounds
+}
+
+/// The speed with which the associated law opens a contact that slides or rolls, μ‖u_t‖ + μ_r‖ω_t‖. It rides
+/// on a gap of that speed times the step, and without a force there it would fall and hop.
+fn opening_speed(rows: &ContactRows, v: &[f64]) -> f64 {
+    let pair = |k: usize| rows.velocity(k, v).hypot(rows.velocity(k + 1, v));
+    match rows.law {
+        Law::Cone { mu } => mu * pair(1),
+        Law::ConeRolling { mu, rolling } => mu * pair(1) + rolling * pair(3),
+        _ => 0.0,
+    }
 }
 
 /// σ = z/(1 + z): how much of a damper is taken at the end of the step.
