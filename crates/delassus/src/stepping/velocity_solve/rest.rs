@@ -236,6 +236,14 @@ fn speed(contact: &ContactRows, b: [f64; 3], v: &[f64]) -> f64 {
     (0..rows).map(|k| u(k).powi(2)).sum::<f64>().sqrt()
 }
 
+/// Which contacts press.
+#[derive(Clone, Copy, PartialEq)]
+pub(super) enum Pressed {
+    /// Those that have an impulse.
+    ByImpulse,
+    All,
+}
+
 /// Takes away what a solve left of u = 0 on the rows that press, for r that shall let them rest.
 ///
 /// ```text
@@ -244,10 +252,10 @@ fn speed(contact: &ContactRows, b: [f64; 3], v: &[f64]) -> f64 {
 ///
 /// W⁺ takes the least change: where several contacts share a load, methods stall above the tolerance, while
 /// the equations alone are solved to rounding.
-pub(super) fn remove_defect(problem: &ContactProblem, r: &mut [f64]) {
+pub(super) fn remove_defect(problem: &ContactProblem, pressed: Pressed, r: &mut [f64]) {
     let Form::Global { mass, jacobian_transposed, force, bias } = &problem.form else { return };
     let first = row_offsets(&problem.laws);
-    let pressed = |(law, at): &(&Law, &usize)| law.is_bilateral() || r[**at] > 0.0;
+    let pressed = |(law, at): &(&Law, &usize)| law.is_bilateral() || pressed == Pressed::All || r[**at] > 0.0;
     let active: Vec<(Law, usize)> =
         problem.laws.iter().zip(&first).filter(pressed).map(|(law, at)| (*law, *at)).collect();
     let rows: Vec<usize> = active.iter().flat_map(|(law, at)| *at..at + law.dim()).collect();
