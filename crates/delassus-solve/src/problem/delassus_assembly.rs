@@ -166,7 +166,10 @@ impl Elimination {
             self.find_bodies(mass);
         }
         self.h.set(h);
+        // Room for the entries that are zero now too.
+        let (stored, body_count) = (h.stored(), self.bodies.len());
         self.columns.clear();
+        self.columns.reserve(stored);
         refill(&mut self.touching_start, m + 1, 0);
         let (mut numbers, mut largest) = (0, 0);
         // The last body that each column was seen on.
@@ -191,7 +194,9 @@ impl Elimination {
             self.touching_start[j + 1] += self.touching_start[j];
         }
         self.next.clone_from(&self.touching_start);
-        refill(&mut self.touching, self.touching_start[m], (0, 0));
+        self.touching.clear();
+        self.touching.reserve(stored);
+        self.touching.resize(self.touching_start[m], (0, 0));
         for (b, body) in self.bodies.iter().enumerate() {
             for (c, &j) in self.columns[body.columns.0..body.columns.1].iter().enumerate() {
                 self.touching[self.next[j]] = (b, c);
@@ -213,8 +218,11 @@ impl Elimination {
             }
             column.extend_from_slice(next);
         });
-        refill(&mut self.right, numbers, 0.0);
-        refill(&mut self.solved, numbers, 0.0);
+        for list in [&mut self.right, &mut self.solved] {
+            list.clear();
+            list.reserve(largest * (stored + body_count));
+            list.resize(numbers, 0.0);
+        }
         refill(&mut self.block, largest * largest, 0.0);
         refill(&mut self.scale, largest, 0.0);
         refill(&mut self.row, m, 0.0);

@@ -126,6 +126,7 @@ impl Turning {
         if !model.is_symmetric() {
             return;
         }
+        let slow = STICKING_RATIO * model.options.dt * model.world.gravity.length();
         let all = on.contacts().iter().zip(on.contact_rows()).zip(&targets.normal_bias);
         for ((contact, rows), target) in all {
             if target.is_none() || rows.law.dim() == 1 || contact.gap > model.touching() {
@@ -135,7 +136,8 @@ impl Turning {
             let change = [1, 2].map(|k| slip[k - 1] - rows.velocity(k, before));
             let size = slip[0] * slip[0] + slip[1] * slip[1];
             let across = slip[0] * change[1] - slip[1] * change[0];
-            let turns = across.abs() > NO_TURN * size;
+            // The direction of what does not slip is rounding.
+            let turns = across.abs() > NO_TURN * size && size > slow * slow;
             if !turns || change[0].hypot(change[1]) > MAX_SLIP_CHANGE * size.sqrt() {
                 continue;
             }

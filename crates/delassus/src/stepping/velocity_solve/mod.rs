@@ -36,13 +36,6 @@ const BOUND_TOLERANCE: f64 = 1e-9;
 /// Rows of joints up to which joints alone are solved by a dense factorization.
 const MAX_DIRECT_ROWS: usize = 200;
 
-/// Rows up to which a solve that failed is finished by the equations of sticking alone.
-const MAX_POLISHED_ROWS: usize = 60;
-/// Where a light body carries a heavy one, its velocity is a sum of some tens of impulses, each rounded: no
-/// numbers have a smaller residual than about this many times what the rounding of the impulses leaves. It
-/// counts up to the second number.
-const ROUNDINGS: f64 = 32.0;
-const MAX_ROUNDING_RESIDUAL: f64 = 1e-6;
 /// Rows of joints up to which loads are shared among redundant rows: a decomposition of a dense matrix.
 const MAX_SHARED_ROWS: usize = 100;
 /// Singular values below this part of the largest are rounding.
@@ -400,29 +393,6 @@ impl VelocitySolver {
             residual,
             iterations,
         }))
-    }
-
-    /// Where methods stall because several contacts share a load, the equations of sticking alone may be
-    /// solved to rounding: for the contacts that press, or for all. The residual of the impulses that do,
-    /// where it is within the tolerance or within what their own rounding leaves; they are those of the
-    /// solution then.
-    fn rest_without_defect(&mut self, tolerance: f64) -> Option<f64> {
-        if self.problem.rows() > MAX_POLISHED_ROWS {
-            return None;
-        }
-        self.joints_check.load(&self.problem);
-        let mut velocity = Vec::new();
-        for pressed in [Pressed::ByImpulse, Pressed::All] {
-            let mut impulse = self.solution.impulse.clone();
-            remove_defect(&self.problem, pressed, &mut impulse);
-            let found = self.joints_check.residual(&self.problem, &impulse, &mut velocity);
-            let rounding = (ROUNDINGS * found.rounding).min(MAX_ROUNDING_RESIDUAL);
-            if found.relative <= tolerance.max(rounding) {
-                (self.solution.impulse, self.solution.velocity) = (impulse, velocity);
-                return Some(found.relative);
-            }
-        }
-        None
     }
 
     /// Gives rows and contacts their impulses, and bodies the velocities that follow.

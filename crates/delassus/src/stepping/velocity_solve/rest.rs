@@ -36,6 +36,14 @@ const MAX_DEFECT_ROWS: usize = 200;
 /// Alternate projections, onto u = 0 and onto the cones. Where there is room in the cones, a few suffice.
 const MAX_PROJECTIONS: usize = 20;
 
+/// Rows up to which a solve that failed is finished by the equations of sticking alone.
+const MAX_POLISHED_ROWS: usize = 60;
+/// Where a light body carries a heavy one, its velocity is a sum of some tens of impulses, each rounded: no
+/// numbers have a smaller residual than about this many times what the rounding of the impulses leaves. It
+/// counts up to the second number.
+const ROUNDINGS: f64 = 32.0;
+const MAX_ROUNDING_RESIDUAL: f64 = 1e-6;
+
 /// What is known before rest is tried.
 pub(super) struct Onset<'a> {
     pub(super) input: &'a SolveInput<'a>,
@@ -234,6 +242,31 @@ fn speed(contact: &ContactRows, b: [f64; 3], v: &[f64]) -> f64 {
     let rows = contact.law.dim().min(3);
     let u = |k: usize| contact.velocity(k, v) + b[k];
     (0..rows).map(|k| u(k).powi(2)).sum::<f64>().sqrt()
+}
+
+impl VelocitySolver {
+    /// Where methods stall because several contacts share a load, the equations of sticking alone may be
+    /// solved to rounding: for the contacts that press, or for all. The residual of the impulses that do,
+    /// where it is within the tolerance or within what their own rounding leaves; they are those of the
+    /// solution then.
+    pub(super) fn rest_without_defect(&mut self, tolerance: f64) -> Option<f64> {
+        if self.problem.rows() > MAX_POLISHED_ROWS {
+            return None;
+        }
+        self.joints_check.load(&self.problem);
+        let mut velocity = Vec::new();
+        for pressed in [Pressed::ByImpulse, Pressed::All] {
+            let mut impulse = self.solution.impulse.clone();
+            remove_defect(&self.problem, pressed, &mut impulse);
+            let found = self.joints_check.residual(&self.problem, &impulse, &mut velocity);
+            let rounding = (ROUNDINGS * found.rounding).min(MAX_ROUNDING_RESIDUAL);
+            if found.relative <= tolerance.max(rounding) {
+                (self.solution.impulse, self.solution.velocity) = (impulse, velocity);
+                return Some(found.relative);
+            }
+        }
+        None
+    }
 }
 
 /// Which contacts press.
