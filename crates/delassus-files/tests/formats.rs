@@ -184,7 +184,9 @@ fn another_extension_is_read_and_not_written() {
         let path = std::env::temp_dir().join(format!("delassus-{}", std::process::id())).join(name);
         let message = delassus_files::write(&path, &problem).unwrap_err().to_string();
         assert!(
-            message.ends_with("expected the extension .dat, .json, .hdf5 or .h5, which tells the format")
+            message.ends_with(
+                "expected one of the extensions .dat, .json, .hdf5 and .h5, which name the format"
+            )
         );
     }
 }
