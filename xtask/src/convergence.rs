@@ -358,10 +358,13 @@ mod tests {
     fn a_pendulum_at_a_wall_is_of_second_order() {
         let scene = SCENES.iter().find(|scene| scene.name == "pendulum at a wall").unwrap();
         let measured = measure(scene, &LEVELS[..5]).unwrap();
-        for level in 0..4 {
+        for level in 1..4 {
             let order = measured.order(level);
             assert!((order - 2.0).abs() < 0.15, "{order} at dt = {}", measured.dt[level]);
         }
+        // Steps of 0.06 s are made shorter where the joint would take energy: the error is below the line of
+        // second order that the other lengths lie on.
+        assert!(measured.error[0] < 4.0 * measured.error[1], "{:?}", measured.error);
     }
 
     /// Where slip begins and ends forces are continuous, so that steps need not end there for second order.
