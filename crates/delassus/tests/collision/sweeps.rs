@@ -138,7 +138,7 @@ fn nothing_is_pushed_that_stays_apart_and_nothing_passes_through() {
 
 /// `cargo test --release -p delassus --test main long_random_encounters -- --ignored`
 #[test]
-#[ignore]
+#[ignore = "minutes: the command stands above"]
 fn long_random_encounters() {
     for seed in 10..20 {
         encounters(seed, 2_000);

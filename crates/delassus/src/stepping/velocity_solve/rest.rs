@@ -316,10 +316,12 @@ pub(super) fn remove_defect(problem: &ContactProblem, pressed: Pressed, r: &mut 
     }
 }
 
-/// The nearest point of the cone ‖r_t‖ ≤ μ r_n.
+/// The nearest point of the cone ‖r_t‖ ≤ μ r_n. Not that of the residual, which shares no line with what it
+/// checks.
 fn project(mu: f64, r: &mut [f64]) {
     let friction = r[1..].iter().map(|x| x * x).sum::<f64>().sqrt();
-    if friction <= mu * r[0] {
+    // Without friction μ r_n is −0 for every r_n < 0: the sign is asked for itself.
+    if r[0] >= 0.0 && friction <= mu * r[0] {
         return;
     }
     let normal = ((r[0] + mu * friction) / (1.0 + mu * mu)).max(0.0);
@@ -344,5 +346,8 @@ mod tests {
         project(0.5, &mut inside);
         project(0.5, &mut polar);
         assert_eq!((inside, polar), ([2.0, 0.6, 0.8], [0.0; 3]));
+        let mut pulled = [-2.0];
+        project(0.0, &mut pulled);
+        assert_eq!(pulled, [0.0]);
     }
 }
