@@ -74,6 +74,7 @@ impl ContactRows {
     }
 
     /// Velocity of a row.
+    #[inline]
     pub fn velocity(&self, k: usize, v: &[f64]) -> f64 {
         let mut u = 0.0;
         for side in 0..2 {

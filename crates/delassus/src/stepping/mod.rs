@@ -418,7 +418,7 @@ impl Stepper {
         model.masses.gather_velocities(&self.state.bodies, &mut velocity);
         let search = UniquenessSearch { model, linearization, impulses, velocity: &velocity };
         report.non_unique = search.finds_others(&mut self.uniqueness);
-        report.non_unique_motion = search.finds_other_motion(&mut self.uniqueness);
+        report.non_unique_motion = self.substep.other_motion;
         self.uniqueness.velocity = velocity;
         report.penetration = linearization.penetration();
         report.joint_error = linearization.joint_error();

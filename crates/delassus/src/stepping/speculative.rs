@@ -89,10 +89,13 @@ impl ContactSearch {
     ) -> &[u32] {
         let SubstepView { model, linearization, start, plan } = on;
         let (h, free) = (plan.length, &start.free_velocity);
-        self.set_motion(model, &start.bodies, free);
         self.ending = self.suspended.len();
+        self.speculative.clear();
+        if linearization.contacts().iter().all(|contact| contact.gap <= model.touching()) {
+            return &self.speculative;
+        }
+        self.set_motion(model, &start.bodies, free);
         let ContactSearch { speculative, moving, suspended, .. } = self;
-        speculative.clear();
         let mut last = None;
         for (i, contact) in linearization.contacts().iter().enumerate() {
             if contact.gap <= model.touching() {

@@ -112,10 +112,12 @@ pub(super) struct SubstepWorkspace {
     account: SubstepAccount,
     jam_velocity: Vec<f64>,
     /// One for the solves that end in positions, one for those that end in velocities; they change places
-    /// from substep to substep.
-    position_solver: FallbackSolver,
-    velocity_solver: FallbackSolver,
+    /// from substep to substep, boxed because they are large.
+    position_solver: Box<FallbackSolver>,
+    velocity_solver: Box<FallbackSolver>,
     uniqueness: UniquenessScratch,
+    /// Whether the solve made last had another motion beside the one that was taken.
+    pub(super) other_motion: bool,
     /// Solves of the step that failed.
     pub(super) failed: FailedSolves,
 }
@@ -283,9 +285,9 @@ impl Stepper {
                 velocity,
             )?;
             let search = UniquenessSearch { model, linearization, impulses, velocity };
-            let outcome = match outcome.status == Status::Solved
-                && search.finds_other_motion(&mut substep.uniqueness)
-            {
+            substep.other_motion =
+                outcome.status == Status::Solved && search.finds_other_motion(&mut substep.uniqueness);
+            let outcome = match substep.other_motion {
                 true => substep.position_solver.solve_canonical(outcome, &input, impulses, velocity)?,
                 false => outcome,
             };
@@ -443,11 +445,12 @@ impl Stepper {
             velocity,
         )?;
         let search = UniquenessSearch { model, linearization, impulses, velocity };
-        let outcome =
-            match outcome.status == Status::Solved && search.finds_other_motion(&mut substep.uniqueness) {
-                true => substep.velocity_solver.solve_canonical(outcome, &input, impulses, velocity)?,
-                false => outcome,
-            };
+        substep.other_motion =
+            outcome.status == Status::Solved && search.finds_other_motion(&mut substep.uniqueness);
+        let outcome = match substep.other_motion {
+            true => substep.velocity_solver.solve_canonical(outcome, &input, impulses, velocity)?,
+            false => outcome,
+        };
         report.add_solve(outcome, model.options.tolerance);
         model.masses.scatter_velocities(velocity, &mut state.bodies);
         let velocities = [&substep.before_kick[..], velocity];

@@ -116,7 +116,9 @@ impl SubstepAccount {
     pub(in super::super) fn add(&mut self, solve: &AccountedSolve<'_>) {
         self.add_torques(solve);
         self.add_rows(solve);
-        self.add_contacts(solve);
+        if !solve.linearization.contacts().is_empty() {
+            self.add_contacts(solve);
+        }
     }
 
     /// Constant torques on bodies have no potential: what they do is supplied.

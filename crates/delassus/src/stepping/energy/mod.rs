@@ -80,7 +80,11 @@ impl JointWork {
         [from, to]: [&[f64]; 2],
     ) {
         let (rows, masses) = (on.joint_rows(), &model.masses);
-        self.kinetic = self.kinetic.max(kinetic(masses, from)).max(kinetic(masses, to));
+        // The second solve begins with what the first ends with.
+        if self.kinetic == 0.0 {
+            self.kinetic = kinetic(masses, from);
+        }
+        self.kinetic = self.kinetic.max(kinetic(masses, to));
         for (i, r) in row_impulse.iter().enumerate().take(rows.bilateral).filter(|(_, r)| **r != 0.0) {
             let u = |v: &[f64]| row_velocity(rows, i, masses, v);
             self.work += r * (0.5 * (u(from) + u(to)) + rows.rows[i].rate);

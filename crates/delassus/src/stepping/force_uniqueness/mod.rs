@@ -145,7 +145,11 @@ impl UniquenessSearch<'_> {
 
     fn rest_slip(&self, velocity: &[f64]) -> f64 {
         let slip = |i: u32| slip_speed(&self.linearization.contact_rows()[i as usize], velocity);
-        let fastest = self.active_contacts().map(slip).fold(0.0, f64::max);
+        self.rest_slip_of(self.active_contacts().map(slip).fold(0.0, f64::max))
+    }
+
+    /// The slip below which a contact rests, where the fastest slips at this speed.
+    fn rest_slip_of(&self, fastest: f64) -> f64 {
         REST_SLIP_RATIO * (self.model.options.dt * self.model.world.gravity.length()).max(fastest)
     }
 

@@ -84,7 +84,7 @@ impl FallbackSolver {
         }
         let warm = impulses.are_nonzero();
         let mut first = self.solver.solve(input, impulses, v)?;
-        if !exhausted {
+        if !exhausted && !input.contacts.is_empty() {
             first = self.keep_rest(first, input, start, impulses, v)?;
         }
         if first.status == Status::Solved {
