@@ -14,7 +14,7 @@
 
 use glam::{DMat3, DVec3};
 
-use super::clip::{Corner, MERGE_DISTANCE, Polygon};
+use super::clip::{CLIP_SLACK, Corner, MERGE_DISTANCE, Polygon};
 use super::contact::{Contact, Features, nearest_on_lines};
 use super::primitives::{corner, nearest_on_block, touch};
 use crate::world::Pose;
@@ -297,12 +297,12 @@ fn face_contacts(
     polygon.clear();
     let incident = incident_feature(b, pose, n, polygon);
     let segment = polygon.corners.len() == 2;
+    let size = a.half.max_element().min(b.half.max_element());
     for (side, (along, bound)) in [(u, 1.0), (v, 1.0), (u, -1.0), (v, -1.0)].into_iter().enumerate() {
-        polygon.clip(4 + side as u16, |x| a.half[along] - bound * x[along]);
+        polygon.clip(4 + side as u16, CLIP_SLACK * size, |x| a.half[along] - bound * x[along]);
     }
-    let merge = MERGE_DISTANCE * a.half.max_element().min(b.half.max_element());
     let n = DVec3::AXES[axis] * sign;
-    polygon.reduce(n, merge);
+    polygon.reduce(n, MERGE_DISTANCE * size);
     if a.radius + b.radius == 0.0 && !segment && polygon.corners.len() < 3 {
         return;
     }

@@ -14,6 +14,8 @@ use crate::world::Pose;
 
 /// Points closer than this, times the size of the shapes, are one; an overlap narrower than this is none.
 pub(super) const MERGE_DISTANCE: f64 = 1e-6;
+/// Corners outside of a patch by less than this, times the size of the shapes, count as inside.
+pub(super) const CLIP_SLACK: f64 = 1e-9;
 
 /// A corner of a polygon on shape B.
 #[derive(Clone, Copy, Debug)]
@@ -50,8 +52,10 @@ impl Polygon {
         self.corners.clear();
     }
 
-    /// Keeps what lies where `inside` ≥ 0; the edge along the cut is numbered `edge`.
-    pub fn clip(&mut self, edge: u16, inside: impl Fn(DVec3) -> f64) {
+    /// Keeps what lies where `inside` ≥ 0, and corners that are outside by no more than `slack`: where faces
+    /// are flush, rounding would make another corner of them in each step. The edge along the cut is numbered
+    /// `edge`.
+    pub fn clip(&mut self, edge: u16, slack: f64, inside: impl Fn(DVec3) -> f64) {
         std::mem::swap(&mut self.corners, &mut self.spare);
         self.corners.clear();
         let count = self.spare.len();
@@ -59,20 +63,22 @@ impl Polygon {
             let (c, d) = (self.spare[k], self.spare[(k + 1) % count]);
             let (s, t) = (inside(c.x), inside(d.x));
             let cut = |edges| {
+                let (s, t) = if s < t { (s, t.max(0.0)) } else { (s.max(0.0), t) };
                 let w = s / (s - t);
                 let radius = c.radius + (d.radius - c.radius) * w;
                 Corner { x: c.x + (d.x - c.x) * w, y: c.y + (d.y - c.y) * w, radius, rim: false, edges }
             };
-            if s >= 0.0 {
+            let (s_inside, t_inside) = (s >= -slack, t >= -slack);
+            if s_inside {
                 self.corners.push(c);
             }
             // A segment has no edge back.
             if count == 2 && k == 1 {
                 continue;
             }
-            if s >= 0.0 && t < 0.0 {
+            if s_inside && !t_inside {
                 self.corners.push(cut([c.edges[1], edge]));
-            } else if s < 0.0 && t >= 0.0 {
+            } else if !s_inside && t_inside {
                 self.corners.push(cut([edge, d.edges[0]]));
             }
         }

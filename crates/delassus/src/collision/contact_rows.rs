@@ -16,6 +16,9 @@ use crate::world::{BodyState, FIXED_SLOT, dot6};
 /// The most rows that a contact has: normal, two tangents, two rolling rows.
 pub const MAX_CONTACT_ROWS: usize = 5;
 
+/// By how much the normal has to be farther from one world axis than from another to count as farther.
+const AXIS_MARGIN: f64 = 1e-6;
+
 /// A contact with its Jacobian and its law.
 #[derive(Clone, Copy, Debug)]
 pub struct ContactRows {
@@ -43,11 +46,12 @@ impl ContactRows {
     /// The rows at the poses of bodies; the gap's gradient is taken at `point`.
     pub fn new(contact: &Contact, bodies: &[BodyState], slot: &[u32], law: Law) -> Self {
         let n = contact.normal;
-        // The world axis that the normal is farthest from gives the first tangent: the same from step to
-        // step.
-        let axis = if n.x.abs() <= n.y.abs() && n.x.abs() <= n.z.abs() {
+        // The world axis that the normal is farthest from gives the first tangent; among those that are
+        // equally far up to rounding, the first, so that it is the same from step to step.
+        let [x, y, z] = [n.x.abs(), n.y.abs() + AXIS_MARGIN, n.z.abs() + 2.0 * AXIS_MARGIN];
+        let axis = if x <= y && x <= z {
             DVec3::X
-        } else if n.y.abs() <= n.z.abs() {
+        } else if y <= z {
             DVec3::Y
         } else {
             DVec3::Z

@@ -11,7 +11,7 @@
 use glam::DVec3;
 
 use super::box_box::{Block, MIN_FACE_COSINE, blocks, flip};
-use super::clip::{Corner, MERGE_DISTANCE, Polygon};
+use super::clip::{CLIP_SLACK, Corner, MERGE_DISTANCE, Polygon};
 use super::contact::{Contact, Features};
 use super::primitives::touch;
 use crate::world::Pose;
@@ -224,9 +224,9 @@ impl Convex<'_> {
     fn clip(&self, face: u32, polygon: &mut Polygon) {
         match *self {
             Convex::Polytope(polytope) => {
-                let face = &polytope.faces[face as usize];
+                let (face, slack) = (&polytope.faces[face as usize], CLIP_SLACK * polytope.size());
                 for k in 0..face.corners.len() {
-                    polygon.clip(1000 + k as u16, |x| polytope.inside(face, k, x));
+                    polygon.clip(1000 + k as u16, slack, |x| polytope.inside(face, k, x));
                 }
             }
             Convex::Cylinder { radius, .. } | Convex::Cone { radius, .. } => {
@@ -234,7 +234,7 @@ impl Convex<'_> {
                 let wide = radius * (1.0 + MERGE_DISTANCE);
                 for k in 0..DISC_SIDES {
                     let outward = on_circle(k, DISC_SIDES);
-                    polygon.clip(1000 + k, |x| wide - outward.dot(x));
+                    polygon.clip(1000 + k, 0.0, |x| wide - outward.dot(x));
                 }
             }
             _ => {}

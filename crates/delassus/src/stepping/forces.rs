@@ -84,6 +84,7 @@ impl Stepper {
             targets: &targets,
             duration: h,
             fall: self.model.options.dt * self.model.world.gravity.length(),
+            at_rest: false,
             options: ContactOptions { tolerance: FORCE_TOLERANCE, ..ContactOptions::default() },
         };
         let mut solver = VelocitySolver::default();

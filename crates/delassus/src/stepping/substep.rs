@@ -54,6 +54,9 @@ const DIVERGED_OPENING_RATIO: f64 = 10.0;
 /// at most zero. In the scenes it is below 1e-8, among thin discs in a heap now and then 1e-3; a rod that one
 /// step turned by a radian was thrown away with a hundred times its energy.
 const MAX_ENERGY_GAIN: f64 = 1e-2;
+/// Bodies are at rest where they move by less than this part of what gravity gives in a step (radians count as
+/// metres: it only decides whether the impulses of the step before are tried first).
+const REST_SPEED_RATIO: f64 = 1e-3;
 /// The work of one solve with few contacts, in multiplications: so much, and so much for each pair of
 /// constraints. That is a thousand sweeps and some tens of factorizations.
 const BASE_WORK: u64 = 2_000_000;
@@ -276,7 +279,7 @@ impl Stepper {
             let Stepper { model, linearization, substep, .. } = self;
             let SubstepWorkspace { start, targets, impulses, velocity, .. } = substep;
             velocity.clone_from(&start.free_velocity);
-            let input = solve_input(model, linearization, targets, kick);
+            let input = solve_input(model, linearization, start, targets, kick);
             let outcome = substep.position_solver.solve(
                 &input,
                 &start.velocity,
@@ -436,7 +439,7 @@ impl Stepper {
         if change != 0.0 {
             substep.account.add_impact(change, hit.map(|(_, contact)| contact));
         }
-        let input = solve_input(model, linearization, targets, 0.5 * h);
+        let input = solve_input(model, linearization, start, targets, 0.5 * h);
         let outcome = substep.velocity_solver.solve(
             &input,
             &start.velocity,
@@ -525,19 +528,22 @@ impl Stepper {
 fn solve_input<'a>(
     model: &'a Model,
     linearization: &'a Linearization,
+    start: &SubstepStart,
     targets: &'a RowTargets,
     duration: f64,
 ) -> SolveInput<'a> {
     let contacts = linearization.contacts().len();
     let constraints = (contacts + linearization.joint_rows().rows.len()) as u64;
     let work = BASE_WORK + WORK_PER_PAIR * constraints * constraints;
+    let fall = model.options.dt * model.world.gravity.length();
     SolveInput {
         masses: &model.masses,
         rows: linearization.joint_rows(),
         contacts: linearization.contact_rows(),
         targets,
         duration,
-        fall: model.options.dt * model.world.gravity.length(),
+        fall,
+        at_rest: start.velocity.iter().all(|v| v.abs() <= REST_SPEED_RATIO * fall),
         options: ContactOptions {
             tolerance: model.options.tolerance,
             method: model.options.method,

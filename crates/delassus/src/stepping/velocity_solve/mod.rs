@@ -52,6 +52,8 @@ pub(super) struct SolveInput<'a> {
     pub(super) duration: f64,
     /// What gravity gives in a whole step, m/s: velocities far below are none.
     pub(super) fall: f64,
+    /// Whether all bodies are at rest: then the impulses of the step before may be the solution.
+    pub(super) at_rest: bool,
     pub(super) options: ContactOptions,
 }
 
@@ -270,7 +272,14 @@ impl VelocitySolver {
             return Ok(SolveOutcome::NOTHING);
         }
         self.assemble_dynamics(input.masses, v);
-        let outcome = self.solve_assembled(&input.options)?;
+        let outcome = match input.at_rest && self.goal == Goal::Any {
+            true => self.check_start(&input.options),
+            false => None,
+        };
+        let outcome = match outcome {
+            Some(outcome) => outcome,
+            None => self.solve_assembled(&input.options)?,
+        };
         self.scatter(input, impulses, v);
         Ok(outcome)
     }
@@ -348,6 +357,19 @@ impl VelocitySolver {
         force.clear();
         force.extend(masses.mass.iter().zip(v).map(|(m, v)| m * v));
         force.resize(dofs, 0.0);
+    }
+
+    /// The outcome with the impulses that the solve would start from, where they solve what is assembled: what
+    /// rests costs one check.
+    fn check_start(&mut self, options: &ContactOptions) -> Option<SolveOutcome> {
+        let Solution { impulse, velocity, .. } = &mut self.solution;
+        if options.minimum_norm || impulse.iter().all(|x| *x == 0.0) {
+            return None;
+        }
+        self.joints_check.load(&self.problem);
+        let found = self.joints_check.residual(&self.problem, impulse, velocity);
+        let (status, residual) = found.settle(Status::Stalled, options.tolerance);
+        (status == Status::Solved).then_some(SolveOutcome { status, residual, iterations: 0 })
     }
 
     /// Solves what is assembled, joints alone by one factorization.
@@ -481,6 +503,7 @@ mod tests {
             targets,
             duration,
             fall: 0.0,
+            at_rest: false,
             options: ContactOptions { tolerance: 1e-12, ..ContactOptions::default() },
         }
     }
