@@ -173,6 +173,7 @@ fn all_slide(laws: &[Law]) -> bool {
         Law::CoulombPlane { .. } | Law::Coulomb { .. } => false,
         Law::Cone { .. } | Law::ConePlane { .. } | Law::ConeRolling { .. } => false,
         Law::CoulombEllipse { .. } | Law::Rolling { .. } => false,
+        Law::Spinning { .. } | Law::ConeSpinning { .. } => false,
         Law::BilateralCoulombPlane { .. } | Law::BilateralCoulomb { .. } => false,
     })
 }

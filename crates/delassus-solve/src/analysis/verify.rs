@@ -259,7 +259,7 @@ fn weak_friction(d: &Dynamics, weights: &[f64]) -> Option<bool> {
     let half = rational(0.5 * (1.0 + 1e-7))?;
     let (m, mut rest) = (w.rows(), w.clone());
     for (k, law) in d.laws.iter().enumerate() {
-        if matches!(law, Law::CoulombEllipse { .. }) || law.is_associated() {
+        if matches!(law, Law::CoulombEllipse { .. } | Law::Spinning { .. }) || law.is_associated() {
             return None;
         }
         let end = at[k] + law.dim();
@@ -467,6 +467,7 @@ fn obeys(
         Law::Bilateral | Law::Unilateral => true,
         // No certificate speaks of these laws.
         Law::CoulombEllipse { .. } | Law::Rolling { .. } | Law::ConeRolling { .. } => return None,
+        Law::Spinning { .. } | Law::ConeSpinning { .. } => return None,
         Law::Sliding { slip, .. } | Law::BilateralSliding { slip, .. } => {
             let e = slip.components().iter().map(|e| rational(*e)).collect::<Option<Vec<_>>>()?;
             f[1..].iter().zip(&e).all(|(f, e)| abs(&(f + &limit * e)) <= *force_slack)

@@ -32,6 +32,7 @@ pub(super) struct BlockWorkspaces {
     two: Option<Box<BlockWorkspace<2>>>,
     three: Option<Box<BlockWorkspace<3>>>,
     five: Option<Box<BlockWorkspace<5>>>,
+    six: Option<Box<BlockWorkspace<6>>>,
 }
 
 impl BlockWorkspaces {
@@ -48,7 +49,8 @@ impl BlockWorkspaces {
                 1 => self.one.get_or_insert_default().solve(problem, options, budget, solution),
                 2 => self.two.get_or_insert_default().solve(problem, options, budget, solution),
                 3 => self.three.get_or_insert_default().solve(problem, options, budget, solution),
-                _ => self.five.get_or_insert_default().solve(problem, options, budget, solution),
+                4 | 5 => self.five.get_or_insert_default().solve(problem, options, budget, solution),
+                _ => self.six.get_or_insert_default().solve(problem, options, budget, solution),
             }
         });
     }

@@ -12,6 +12,8 @@
 //! | `Associated` | ‖r_t‖ ≤ μ r_n | 0 |
 //! | `Rolling` | ‖r_t‖ ≤ μ r_n, ‖m‖ ≤ ν r_n | μ‖u_t‖ + ν‖ω‖ |
 //! | `AssociatedRolling` | ‖r_t‖ ≤ μ r_n, ‖m‖ ≤ ν r_n | 0 |
+//! | `Spinning` | the same and abs(m_n) ≤ σ r_n | μ‖u_t‖ + ν‖ω‖ + σ abs(ω_n) |
+//! | `AssociatedSpinning` | the same | 0 |
 //!
 //! Blocks are padded to D rows; rows beyond those of a cone are zero in r and are not looked at in u.
 
@@ -27,6 +29,8 @@ pub(super) enum Cone {
     Associated { mu: f64, tangents: usize },
     Rolling { mu: f64, rolling: f64 },
     AssociatedRolling { mu: f64, rolling: f64 },
+    Spinning { mu: f64, rolling: f64, spinning: f64 },
+    AssociatedSpinning { mu: f64, rolling: f64, spinning: f64 },
 }
 
 impl Cone {
@@ -36,6 +40,7 @@ impl Cone {
             Cone::Free | Cone::Ray => 1,
             Cone::Coulomb { tangents, .. } | Cone::Associated { tangents, .. } => 1 + tangents,
             Cone::Rolling { .. } | Cone::AssociatedRolling { .. } => 5,
+            Cone::Spinning { .. } | Cone::AssociatedSpinning { .. } => 6,
         }
     }
 }
@@ -56,7 +61,14 @@ pub(super) fn saxce<const D: usize>(cone: Cone, u: &mut [f64; D]) {
     match cone {
         Cone::Coulomb { mu, tangents } => u[0] += mu * length(u, 1, 1 + tangents),
         Cone::Rolling { mu, rolling } => u[0] += mu * length(u, 1, 3) + rolling * length(u, 3, 5),
-        Cone::Free | Cone::Ray | Cone::Associated { .. } | Cone::AssociatedRolling { .. } => {}
+        Cone::Spinning { mu, rolling, spinning } => {
+            u[0] += mu * length(u, 1, 3) + rolling * length(u, 3, 5) + spinning * length(u, 5, 6);
+        }
+        Cone::Free
+        | Cone::Ray
+        | Cone::Associated { .. }
+        | Cone::AssociatedRolling { .. }
+        | Cone::AssociatedSpinning { .. } => {}
     }
     for c in cone.rows()..D {
         u[c] = 0.0;
@@ -94,6 +106,18 @@ pub(super) fn project<const D: usize>(cone: Cone, x: &mut [f64; D]) {
                 x[c] *= if c < 3 { st } else { sm };
             }
         }
+        Cone::Spinning { mu, rolling, spinning } | Cone::AssociatedSpinning { mu, rolling, spinning } => {
+            let limits = [mu, rolling, spinning];
+            let sizes = [length(x, 1, 3), length(x, 3, 5), length(x, 5, 6)];
+            x[0] = spinning_normal(x[0], sizes, limits);
+            let n = x[0];
+            for c in 1..D {
+                let (size, limit) = (sizes[(c - 1) / 2], limits[(c - 1) / 2] * n);
+                if size > limit {
+                    x[c] *= limit / size;
+                }
+            }
+        }
     }
 }
 
@@ -114,6 +138,21 @@ pub(super) fn rolling_normal(n: f64, t: f64, m: f64, mu: f64, nu: f64) -> f64 {
     // On a kink, to rounding.
     let a = (n + mu * t + nu * m) / (1.0 + mu * mu + nu * nu);
     a.max(n).max(0.0)
+}
+
+/// The same with three cones. a − n − Σ μ_i (t_i − μ_i a)₊ is concave: Newton's method from a = 0 climbs to its
+/// zero, and passes each of the three kinks at most once.
+fn spinning_normal(n: f64, t: [f64; 3], mu: [f64; 3]) -> f64 {
+    let mut a = 0.0_f64;
+    for _ in 0..4 {
+        let (mut push, mut weight) = (n, 1.0);
+        for i in (0..3).filter(|&i| t[i] > mu[i] * a) {
+            push += mu[i] * t[i];
+            weight += mu[i] * mu[i];
+        }
+        a = a.max(push / weight);
+    }
+    a
 }
 
 /// ρ: 1/λ_max of the symmetric part of each diagonal block, 1 where that is not positive.

@@ -16,7 +16,7 @@ use super::Solution;
 use super::cone::{Cone, project};
 use crate::lcp::{solve_lifted_mlcp, to_mlcp};
 use crate::linalg::{Matrix, dot, norm};
-use crate::problem::{ContactView, Law, Status, residual, row_offsets};
+use crate::problem::{ContactView, Law, MAX_LAW_ROWS, Status, residual, row_offsets};
 
 /// Scale-free residual to which a theorem or an impact asks for a solution.
 pub const DENSE_TOLERANCE: f64 = 1e-10;
@@ -106,7 +106,7 @@ fn hold_joints(w: &Matrix, w_jj: &Matrix, q: &[f64], rows: &[usize], f: &mut [f6
 /// A few projections on one constraint.
 fn relax(w: &Matrix, q: &[f64], law: &Law, at: usize, rho: f64, f: &mut [f64]) {
     let d = law.dim();
-    let mut u = [0.0; 5];
+    let mut u = [0.0; MAX_LAW_ROWS];
     for _ in 0..4 {
         for r in 0..d {
             u[r] = dot(w.row(at + r), f) + q[at + r];
@@ -157,6 +157,16 @@ fn relax(w: &Matrix, q: &[f64], law: &Law, at: usize, rho: f64, f: &mut [f64]) {
                 }
                 project_on(Cone::Rolling { mu: *mu, rolling: *rolling }, block);
             }
+            Law::Spinning { mu, rolling, spinning } | Law::ConeSpinning { mu, rolling, spinning } => {
+                for r in 0..d {
+                    block[r] -= rho * u[r];
+                }
+                if !law.is_associated() {
+                    let friction = mu * norm(&u[1..3]) + rolling * norm(&u[3..5]);
+                    block[0] -= rho * (friction + spinning * u[5].abs());
+                }
+                project_on(Cone::Spinning { mu: *mu, rolling: *rolling, spinning: *spinning }, block);
+            }
             Law::BilateralCoulombPlane { mu } | Law::BilateralCoulomb { mu } => {
                 block[0] -= rho * u[0];
                 let radius = mu * block[0].abs();
@@ -174,11 +184,14 @@ fn relax(w: &Matrix, q: &[f64], law: &Law, at: usize, rho: f64, f: &mut [f64]) {
 
 /// The nearest point of a cone, written over the rows of a contact.
 fn project_on(cone: Cone, block: &mut [f64]) {
-    let mut x = [0.0; 5];
+    let mut x = [0.0; MAX_LAW_ROWS];
     x[..block.len()].copy_from_slice(block);
     match cone {
         // A cone without friction is a ray, of which μ r_n cannot tell the inside.
-        Cone::Coulomb { mu: 0.0, .. } => x = [x[0].max(0.0), 0.0, 0.0, 0.0, 0.0],
+        Cone::Coulomb { mu: 0.0, .. } => {
+            x[0] = x[0].max(0.0);
+            x[1..].fill(0.0);
+        }
         cone => project(cone, &mut x),
     }
     block.copy_from_slice(&x[..block.len()]);
@@ -187,8 +200,7 @@ fn project_on(cone: Cone, block: &mut [f64]) {
 /// Newton's method on the equations of the modes that f shows.
 fn newton(w: &Matrix, problem: &ContactView<'_>, offsets: &[usize], start: &[f64]) -> (Vec<f64>, usize) {
     // Rolling and elliptic friction have more modes than the three below: they are left to the sweeps.
-    let other =
-        |l: &Law| matches!(l, Law::Rolling { .. } | Law::ConeRolling { .. } | Law::CoulombEllipse { .. });
+    let other = |l: &Law| l.dim() > 3 || matches!(l, Law::CoulombEllipse { .. });
     if problem.laws.iter().any(other) {
         return (start.to_vec(), 0);
     }

@@ -63,6 +63,10 @@ fn mode<const D: usize>(cone: Cone, r: &[f64; D]) -> u8 {
         Cone::Rolling { mu, rolling } | Cone::AssociatedRolling { mu, rolling } => {
             1 + u8::from(edge(1, 3, mu)) + 2 * u8::from(edge(3, 5, rolling))
         }
+        Cone::Spinning { mu, rolling, spinning } | Cone::AssociatedSpinning { mu, rolling, spinning } => {
+            let stick = u8::from(edge(1, 3, mu)) + 2 * u8::from(edge(3, 5, rolling));
+            1 + stick + 4 * u8::from(edge(5, 6, spinning))
+        }
     }
 }
 
@@ -98,12 +102,19 @@ fn other<const D: usize>(
         Cone::Associated { mu, tangents: 1 } if D >= 2 => {
             write(associated_plane(&leading(w), &[q[0], q[1]], mu, &[r[0], r[1]]), out)
         }
-        Cone::Rolling { mu, rolling } if D == 5 && precise => {
+        Cone::Rolling { mu, rolling } if D >= 5 && precise => {
             write(local::rolling(&leading(w), &std::array::from_fn(|c| q[c]), mu, rolling), out)
         }
-        Cone::AssociatedRolling { mu, rolling } if D == 5 && precise => {
+        Cone::AssociatedRolling { mu, rolling } if D >= 5 && precise => {
             let [q, r] = [q, r].map(|x| std::array::from_fn(|c| x[c]));
             write(local::associated_rolling(&leading(w), &q, mu, rolling, &r), out)
+        }
+        Cone::Spinning { mu, rolling, spinning } if D >= 6 && precise => {
+            write(local::spinning(&leading(w), &std::array::from_fn(|c| q[c]), [mu, rolling, spinning]), out)
+        }
+        Cone::AssociatedSpinning { mu, rolling, spinning } if D >= 6 && precise => {
+            let [q, r] = [q, r].map(|x| std::array::from_fn(|c| x[c]));
+            write(local::associated_spinning(&leading(w), &q, [mu, rolling, spinning], &r), out)
         }
         _ => false,
     }
@@ -140,9 +151,11 @@ pub(super) fn one<const D: usize>(
             write(coulomb_plane(&leading(w), &[q[0], q[1]], mu), &mut out)
         }
         Cone::Coulomb { .. } => false,
-        Cone::Associated { .. } | Cone::Rolling { .. } | Cone::AssociatedRolling { .. } => {
-            other(w, q, cone, r, precise, &mut out)
-        }
+        Cone::Associated { .. }
+        | Cone::Rolling { .. }
+        | Cone::AssociatedRolling { .. }
+        | Cone::Spinning { .. }
+        | Cone::AssociatedSpinning { .. } => other(w, q, cone, r, precise, &mut out),
     };
     if solved {
         return out;

@@ -9,7 +9,8 @@
 //!
 //! δz = τ x⁻¹ − z − S δx. Without G, that is without the derivative of ‖v_t‖, it stalls at a handful of
 //! digits. S is positive definite inside of the cones, so that a singular W is no obstacle. A contact with
-//! rolling friction has two Lorentz cones that share x_n; their S and z add up there.
+//! rolling friction has two Lorentz cones that share x_n, one with spinning friction three; their S and z add up
+//! there.
 
 use super::budget::SolveCall;
 use super::cone::{Cone, length};
@@ -75,6 +76,7 @@ fn cones_of(cone: Cone) -> &'static [&'static [usize]] {
         Cone::Coulomb { tangents: 1, .. } | Cone::Associated { tangents: 1, .. } => &[&[0, 1]],
         Cone::Coulomb { .. } | Cone::Associated { .. } => &[&[0, 1, 2]],
         Cone::Rolling { .. } | Cone::AssociatedRolling { .. } => &[&[0, 1, 2], &[0, 3, 4]],
+        Cone::Spinning { .. } | Cone::AssociatedSpinning { .. } => &[&[0, 1, 2], &[0, 3, 4], &[0, 5]],
     }
 }
 
@@ -95,15 +97,15 @@ pub(super) struct InteriorPoint<const D: usize> {
     /// The diagonal of T.
     scale: Vec<[f64; D]>,
     x: Vec<[f64; D]>,
-    z: Vec<[Lorentz; 2]>,
+    z: Vec<[Lorentz; 3]>,
     /// Scaling points, inverted.
-    points: Vec<[Lorentz; 2]>,
+    points: Vec<[Lorentz; 3]>,
     v: Vec<[f64; D]>,
     u: Vec<[f64; D]>,
     r: Vec<[f64; D]>,
     shift: Vec<Block<D>>,
     step: Vec<[f64; D]>,
-    step_z: Vec<[Lorentz; 2]>,
+    step_z: Vec<[Lorentz; 3]>,
     /// What the next step asks of τ, relative to what it is.
     sigma: f64,
     /// The fraction of the distance to the boundary that a step covers.
@@ -136,6 +138,10 @@ impl<const D: usize> InteriorPoint<D> {
                         t[c] = if c < 3 { mu } else { rolling };
                     }
                 }
+                Cone::Spinning { mu, rolling, spinning }
+                | Cone::AssociatedSpinning { mu, rolling, spinning } => {
+                    (1..D).for_each(|c| t[c] = [mu, rolling, spinning][(c - 1) / 2]);
+                }
                 Cone::Free | Cone::Ray => {}
             }
             t
@@ -163,10 +169,10 @@ impl<const D: usize> InteriorPoint<D> {
                 x[0] = inside * force;
             }
             self.x.push(x);
-            self.z.push([[speed, 0.0, 0.0]; 2]);
+            self.z.push([[speed, 0.0, 0.0]; 3]);
         }
-        self.points.resize(n, [[0.0; 3]; 2]);
-        self.step_z.resize(n, [[0.0; 3]; 2]);
+        self.points.resize(n, [[0.0; 3]; 3]);
+        self.step_z.resize(n, [[0.0; 3]; 3]);
         for vector in [&mut self.v, &mut self.u, &mut self.r, &mut self.step] {
             vector.resize(n, [0.0; D]);
         }
@@ -271,7 +277,7 @@ impl<const D: usize> InteriorPoint<D> {
                 s[ra][ra] += if a == 0 { -d } else { d };
                 rhs[ra] += tau * inv[a];
             }
-            if matches!(cone, Cone::Coulomb { .. } | Cone::Rolling { .. }) {
+            if matches!(cone, Cone::Coulomb { .. } | Cone::Rolling { .. } | Cone::Spinning { .. }) {
                 let slip = rows[1..].iter().map(|&r| v[r] * v[r]).sum::<f64>().sqrt();
                 rhs[0] -= slip;
                 for &r in &rows[1..] {

@@ -425,6 +425,8 @@ fn cone_of(law: &Law) -> Option<Cone> {
         // In tangents scaled by their coefficients the ellipse is a circle.
         Law::CoulombEllipse { .. } => Cone::Coulomb { mu: 1.0, tangents: 2 },
         Law::Rolling { mu, rolling } => Cone::Rolling { mu, rolling },
+        Law::Spinning { mu, rolling, spinning } => Cone::Spinning { mu, rolling, spinning },
+        Law::ConeSpinning { mu, rolling, spinning } => Cone::AssociatedSpinning { mu, rolling, spinning },
         Law::Sliding { .. }
         | Law::BilateralSliding { .. }
         | Law::BilateralCoulombPlane { .. }

@@ -1,7 +1,8 @@
 //! Newton's method on the equations that the present mode of each contact asks for (Alart and Curnier's
 //! function).
 //!
-//! With y = r − ρ u, ρ another number for the normal, the tangents and the rolling moments, a contact is open
+//! With y = r − ρ u, ρ another number for the normal, the tangents, the rolling moments and the moment about the
+//! normal, a contact is open
 //! where y_n ≤ 0, sticks where ‖y_t‖ ≤ μ y_n, and slides otherwise:
 //!
 //! | mode | equations |
@@ -33,7 +34,7 @@ pub(super) struct Newton<const D: usize> {
     left: Vec<Block<D>>,
     shift: Vec<Block<D>>,
     step: Vec<[f64; D]>,
-    rho: Vec<[f64; 3]>,
+    rho: Vec<[f64; 4]>,
     r: Vec<[f64; D]>,
     u: Vec<[f64; D]>,
 }
@@ -93,9 +94,9 @@ impl<const D: usize> Newton<D> {
     }
 }
 
-/// ρ of the normal, of the tangents and of the moments: 1/λ_max of that part of the block, `otherwise` where
+/// ρ of the normal, of the tangents, of rolling and of spinning: 1/λ_max of that part of the block, `otherwise` where
 /// it is zero.
-fn scales<const D: usize>(w: &Block<D>, otherwise: f64) -> [f64; 3] {
+fn scales<const D: usize>(w: &Block<D>, otherwise: f64) -> [f64; 4] {
     let invert = |x: f64| if x > 0.0 { 1.0 / x } else { otherwise };
     let pair = |i: usize| {
         if i >= D {
@@ -107,13 +108,13 @@ fn scales<const D: usize>(w: &Block<D>, otherwise: f64) -> [f64; 3] {
         let (a, d, b) = (w[i][i], w[i + 1][i + 1], 0.5 * (w[i][i + 1] + w[i + 1][i]));
         invert(0.5 * (a + d) + (0.25 * (a - d) * (a - d) + b * b).sqrt())
     };
-    [invert(w[0][0]), pair(1), pair(3)]
+    [invert(w[0][0]), pair(1), pair(3), pair(5)]
 }
 
 /// A, B and F of one contact.
 fn equations<const D: usize>(
     cone: Cone,
-    rho: &[f64; 3],
+    rho: &[f64; 4],
     near: f64,
     r: &[f64; D],
     u: &[f64; D],
@@ -161,7 +162,11 @@ fn equations<const D: usize>(
                 b[c][d] = rho * k * across;
             }
         }
-        if matches!(cone, Cone::Associated { .. } | Cone::AssociatedRolling { .. }) {
+        let associated = matches!(
+            cone,
+            Cone::Associated { .. } | Cone::AssociatedRolling { .. } | Cone::AssociatedSpinning { .. }
+        );
+        if associated {
             let speed = length(u, from, to);
             f[0] -= press * mu * speed;
             for c in from..to {
@@ -176,7 +181,12 @@ fn equations<const D: usize>(
         }
         Cone::Rolling { mu, rolling } | Cone::AssociatedRolling { mu, rolling } => {
             friction(1, 3.min(D), mu, rho[1], rho[0]);
-            friction(3.min(D), D, rolling, rho[2], rho[0]);
+            friction(3.min(D), 5.min(D), rolling, rho[2], rho[0]);
+        }
+        Cone::Spinning { mu, rolling, spinning } | Cone::AssociatedSpinning { mu, rolling, spinning } => {
+            friction(1, 3.min(D), mu, rho[1], rho[0]);
+            friction(3.min(D), 5.min(D), rolling, rho[2], rho[0]);
+            friction(5.min(D), D, spinning, rho[3], rho[0]);
         }
     }
     (a, b, f)

@@ -99,6 +99,8 @@ pub fn to_mlcp(w: &Matrix, q: &[f64], laws: &[Law]) -> Option<MlcpLift> {
             | Law::Cone { .. }
             | Law::ConePlane { .. }
             | Law::ConeRolling { .. }
+            | Law::ConeSpinning { .. }
+            | Law::Spinning { .. }
             | Law::Rolling { .. }
             | Law::BilateralCoulomb { .. } => return None,
         }

@@ -132,6 +132,8 @@ pub(super) fn mode_cones(law: &Law) -> Option<Vec<ModeCone>> {
         | Law::Cone { .. }
         | Law::ConePlane { .. }
         | Law::ConeRolling { .. }
+        | Law::ConeSpinning { .. }
+        | Law::Spinning { .. }
         | Law::Rolling { .. }
         | Law::BilateralCoulomb { .. } => return None,
     })

@@ -250,6 +250,9 @@ fn scaled_laws(laws: &[Law], s: &[f64]) -> Vec<Law> {
                         *a *= ratio;
                         *b *= ratio;
                     }
+                    Law::Spinning { mu, rolling, spinning } | Law::ConeSpinning { mu, rolling, spinning } => {
+                        [mu, rolling, spinning].into_iter().for_each(|x| *x *= ratio);
+                    }
                 }
             }
             law

@@ -1,7 +1,7 @@
 //! Contact laws: which forces go with which velocities at one constraint.
 //!
-//! A constraint owns consecutive rows (normal, tangent 1, tangent 2, rolling moment 1 and 2) of the force f
-//! and of the velocity u = W f + q; a law relates the two. "Velocity" stands for acceleration, velocity or
+//! A constraint owns consecutive rows (normal, tangent 1 and 2, rolling moment 1 and 2, moment about the normal)
+//! of the force f and of the velocity u = W f + q; a law relates the two. "Velocity" stands for acceleration, velocity or
 //! end-of-step velocity, depending on the level at which the problem was written; f for force, percussion or
 //! impulse.
 //!
@@ -13,22 +13,24 @@
 //! | [`Law::Coulomb`] | 3 | the same in space |
 //! | [`Law::CoulombEllipse`] | 3 | the same with a coefficient per tangent: (f_1/μ_1)² + (f_2/μ_2)² ≤ f_n² |
 //! | [`Law::Rolling`] | 5 | Coulomb's law and a rolling moment, ‖m‖ ≤ μ_r f_n, m opposes the rolling velocity |
+//! | [`Law::Spinning`] | 6 | the same and a moment about the normal, abs(m_n) ≤ μ_s f_n, that opposes the spin |
 //! | [`Law::Cone`] | 3 | K ∋ f ⊥ u ∈ K*, the associated cone law (004) |
 //! | [`Law::ConePlane`] | 2 | the same in the plane |
 //! | [`Law::ConeRolling`] | 5 | the same with the cone of [`Law::Rolling`] |
+//! | [`Law::ConeSpinning`] | 6 | the same with the cone of [`Law::Spinning`] |
 //! | [`Law::Sliding`] | 2, 3 | unilateral normal, f_t = −μ f_n e, e the known slip direction (000 eq. 1b) |
 //! | [`Law::BilateralSliding`] | 2, 3 | u_n = 0, f_t = −μ abs(f_n) e (000 eq. 35) |
 //! | [`Law::BilateralCoulombPlane`] | 2 | u_n = 0, abs(f_t) ≤ μ abs(f_n), f_t opposes u_t: a guide at rest |
 //! | [`Law::BilateralCoulomb`] | 3 | the same in space |
 //!
 //! With û_n = u_n + s(u), s the support of friction at unit normal force (μ‖u_t‖ for Coulomb's law,
-//! √((μ_1 u_1)² + (μ_2 u_2)²) for the ellipse, μ‖u_t‖ + μ_r‖ω‖ with rolling), the laws of Coulomb's kind read
-//! K ∋ f ⊥ û ∈ K*: friction does as much work against the slip as its set allows.
+//! √((μ_1 u_1)² + (μ_2 u_2)²) for the ellipse, μ‖u_t‖ + μ_r‖ω‖ with rolling, μ_s abs(ω_n) more with spinning),
+//! the laws of Coulomb's kind read K ∋ f ⊥ û ∈ K*: friction does as much work against the slip as its set allows.
 
 use serde::{Deserialize, Deserializer, Serialize};
 
 /// The most rows of a law.
-pub const MAX_LAW_ROWS: usize = 5;
+pub const MAX_LAW_ROWS: usize = 6;
 
 /// The unit direction of a slip velocity that is known and not zero.
 ///
@@ -112,6 +114,15 @@ pub enum Law {
         /// Coefficient of rolling friction, a length: moment per normal force.
         rolling: f64,
     },
+    /// Coulomb's law in space and resistance to rolling and to spinning about the normal, each with its limit.
+    Spinning {
+        /// Friction coefficient.
+        mu: f64,
+        /// Coefficient of rolling friction, a length: moment per normal force.
+        rolling: f64,
+        /// Coefficient of spinning friction, a length: moment about the normal per normal force.
+        spinning: f64,
+    },
     /// The associated (convex) cone law: not Coulomb's, it lifts off while sliding.
     Cone {
         /// Friction coefficient.
@@ -128,6 +139,15 @@ pub enum Law {
         mu: f64,
         /// Coefficient of rolling friction, a length: moment per normal force.
         rolling: f64,
+    },
+    /// The associated law with rolling and spinning friction.
+    ConeSpinning {
+        /// Friction coefficient.
+        mu: f64,
+        /// Coefficient of rolling friction, a length: moment per normal force.
+        rolling: f64,
+        /// Coefficient of spinning friction, a length: moment about the normal per normal force.
+        spinning: f64,
     },
     /// A unilateral contact that slides in a known direction.
     Sliding {
@@ -166,6 +186,7 @@ impl Law {
             | Law::Cone { .. }
             | Law::BilateralCoulomb { .. } => 3,
             Law::Rolling { .. } | Law::ConeRolling { .. } => 5,
+            Law::Spinning { .. } | Law::ConeSpinning { .. } => 6,
             Law::Sliding { slip, .. } | Law::BilateralSliding { slip, .. } => 1 + slip.components().len(),
         }
     }
@@ -181,6 +202,8 @@ impl Law {
             | Law::Cone { mu }
             | Law::ConePlane { mu }
             | Law::ConeRolling { mu, .. }
+            | Law::Spinning { mu, .. }
+            | Law::ConeSpinning { mu, .. }
             | Law::Sliding { mu, .. }
             | Law::BilateralSliding { mu, .. }
             | Law::BilateralCoulombPlane { mu }
@@ -188,12 +211,15 @@ impl Law {
         }
     }
 
-    /// All coefficients of friction, for laws with one of them twice.
-    pub fn coefficients(&self) -> [f64; 2] {
+    /// All coefficients of friction, for laws with fewer of them the last one again.
+    pub fn coefficients(&self) -> [f64; 3] {
         match *self {
-            Law::CoulombEllipse { mu } => mu,
-            Law::Rolling { mu, rolling } | Law::ConeRolling { mu, rolling } => [mu, rolling],
-            _ => [self.mu(); 2],
+            Law::CoulombEllipse { mu } => [mu[0], mu[1], mu[1]],
+            Law::Rolling { mu, rolling } | Law::ConeRolling { mu, rolling } => [mu, rolling, rolling],
+            Law::Spinning { mu, rolling, spinning } | Law::ConeSpinning { mu, rolling, spinning } => {
+                [mu, rolling, spinning]
+            }
+            _ => [self.mu(); 3],
         }
     }
 
@@ -210,7 +236,10 @@ impl Law {
 
     /// Whether the law is an associated one: a contact that slides lifts off.
     pub fn is_associated(&self) -> bool {
-        matches!(self, Law::Cone { .. } | Law::ConePlane { .. } | Law::ConeRolling { .. })
+        matches!(
+            self,
+            Law::Cone { .. } | Law::ConePlane { .. } | Law::ConeRolling { .. } | Law::ConeSpinning { .. }
+        )
     }
 
     /// The associated law of a law of Coulomb's kind, and the other way round; `None` where there is no other
@@ -223,6 +252,8 @@ impl Law {
             Law::Cone { mu } => Law::Coulomb { mu },
             Law::Rolling { mu, rolling } => Law::ConeRolling { mu, rolling },
             Law::ConeRolling { mu, rolling } => Law::Rolling { mu, rolling },
+            Law::Spinning { mu, rolling, spinning } => Law::ConeSpinning { mu, rolling, spinning },
+            Law::ConeSpinning { mu, rolling, spinning } => Law::Spinning { mu, rolling, spinning },
             _ => return None,
         })
     }
@@ -238,6 +269,8 @@ impl Law {
                 | Law::Cone { .. }
                 | Law::ConePlane { .. }
                 | Law::ConeRolling { .. }
+                | Law::Spinning { .. }
+                | Law::ConeSpinning { .. }
                 | Law::BilateralCoulomb { .. }
         )
     }

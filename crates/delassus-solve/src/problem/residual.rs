@@ -70,26 +70,36 @@ pub fn project_cone(x: &mut [f64], mu: f64) {
 }
 
 /// P_K(x) on K = {‖x_t‖ ≤ μ x_n, ‖x_m‖ ≤ μ_r x_n}, five rows, written over `x`.
-///
-/// At a given normal n ≥ 0 the parts shrink to μ n and μ_r n, which leaves φ(n) = ½(n − x_n)² + ½(‖x_t‖ − μ
-/// n)₊² + ½(‖x_m‖ − μ_r n)₊². Each (·)₊ makes φ' the lesser of two lines, so φ' is the least of four
-/// increasing lines and its zero the largest of their zeros.
 pub fn project_rolling(x: &mut [f64], mu: f64, rolling: f64) {
-    let (a, t, m) = (x[0], norm(&x[1..3]), norm(&x[3..5]));
-    if a >= 0.0 && t <= mu * a && m <= rolling * a {
+    project_parts(x, [(1, 3, mu), (3, 5, rolling)]);
+}
+
+/// P_K(x) on K = {‖x_t‖ ≤ μ x_n, ‖x_m‖ ≤ μ_r x_n, abs(x_s) ≤ μ_s x_n}, six rows, written over `x`.
+pub fn project_spinning(x: &mut [f64], mu: f64, rolling: f64, spinning: f64) {
+    project_parts(x, [(1, 3, mu), (3, 5, rolling), (5, 6, spinning)]);
+}
+
+/// P_K(x) on K = {‖x_i‖ ≤ μ_i x_n}, the parts i given by the begin and the end of their rows and by μ_i.
+///
+/// At a given normal n ≥ 0 the parts shrink to μ_i n, which leaves φ(n) = ½(n − x_n)² + Σ ½(‖x_i‖ − μ_i n)₊².
+/// Each (·)₊ makes φ' the lesser of two lines, so φ' is the least of 2^N increasing lines and its zero the
+/// largest of their zeros.
+fn project_parts<const N: usize>(x: &mut [f64], parts: [(usize, usize, f64); N]) {
+    let (a, sizes) = (x[0], parts.map(|(from, to, _)| norm(&x[from..to])));
+    let part = || sizes.iter().zip(parts.iter().map(|part| part.2));
+    if a >= 0.0 && part().all(|(size, mu)| *size <= mu * a) {
         return;
     }
-    let n = [
-        (mu * t, mu * mu),
-        (rolling * m, rolling * rolling),
-        (mu * t + rolling * m, mu * mu + rolling * rolling),
-    ]
-    .iter()
-    .fold(a.max(0.0), |n, (push, weight)| n.max((a + push) / (1.0 + weight)));
+    let n = (1..1_usize << N).fold(a.max(0.0), |n, subset| {
+        let some = || part().enumerate().filter(|(i, _)| subset >> i & 1 == 1).map(|(_, part)| part);
+        let push = some().fold(0.0, |sum, (size, mu)| sum + mu * size);
+        let weight = some().fold(0.0, |sum, (_, mu)| sum + mu * mu);
+        n.max((a + push) / (1.0 + weight))
+    });
     x[0] = n;
-    for (part, size, limit) in [(1..3, t, mu * n), (3..5, m, rolling * n)] {
-        if size > limit {
-            x[part].iter_mut().for_each(|x| *x *= limit / size);
+    for (size, (from, to, mu)) in sizes.into_iter().zip(parts) {
+        if size > mu * n {
+            x[from..to].iter_mut().for_each(|x| *x *= mu * n / size);
         }
     }
 }
@@ -158,6 +168,18 @@ pub fn project_ellipse(x: &mut [f64], mu: [f64; 2]) {
     }
 }
 
+/// Whether the friction cone of a law is round: one coefficient for all rows behind the normal.
+fn has_round_cone(law: &Law) -> bool {
+    !matches!(
+        law,
+        Law::CoulombEllipse { .. }
+            | Law::Rolling { .. }
+            | Law::ConeRolling { .. }
+            | Law::Spinning { .. }
+            | Law::ConeSpinning { .. }
+    )
+}
+
 /// How far f is from its friction cone, for the laws whose cone is not round.
 fn outside(law: &Law, f: &[f64]) -> f64 {
     let mut p = [0.0; MAX_LAW_ROWS];
@@ -166,6 +188,9 @@ fn outside(law: &Law, f: &[f64]) -> f64 {
     match *law {
         Law::CoulombEllipse { mu } => project_ellipse(p, mu),
         Law::Rolling { mu, rolling } | Law::ConeRolling { mu, rolling } => project_rolling(p, mu, rolling),
+        Law::Spinning { mu, rolling, spinning } | Law::ConeSpinning { mu, rolling, spinning } => {
+            project_spinning(p, mu, rolling, spinning);
+        }
         _ => {}
     }
     p.iter_mut().zip(f).for_each(|(p, f)| *p -= f);
@@ -178,6 +203,9 @@ fn slip_power(law: &Law, u: &[f64]) -> f64 {
         Law::CoulombEllipse { mu } => (mu[0] * u[1]).hypot(mu[1] * u[2]),
         Law::Rolling { mu, rolling } | Law::ConeRolling { mu, rolling } => {
             mu * norm(&u[1..3]) + rolling * norm(&u[3..5])
+        }
+        Law::Spinning { mu, rolling, spinning } | Law::ConeSpinning { mu, rolling, spinning } => {
+            mu * norm(&u[1..3]) + rolling * norm(&u[3..5]) + spinning * u[5].abs()
         }
         _ => law.mu() * norm(&u[1..]),
     }
@@ -327,7 +355,7 @@ fn largest_eigenvalue(rows: usize, entry: impl Fn(usize, usize) -> f64) -> f64 {
         return largest;
     }
     let size = a.iter().flatten().fold(0.0_f64, |m, x| m.max(x.abs()));
-    // Each round squares what is left beside the diagonal; ten are more than enough for five rows.
+    // Each round squares what is left beside the diagonal; ten are more than enough for six rows.
     for _ in 0..10 {
         let mut rotated = false;
         for i in 1..rows {
@@ -432,7 +460,7 @@ pub fn worst_constraint(problem: &ContactView<'_>, force: &[f64]) -> f64 {
         let tangential = match law {
             Law::Bilateral | Law::Unilateral => 0.0,
             Law::Sliding { slip, .. } | Law::BilateralSliding { slip, .. } => opposing(slip.components()),
-            Law::CoulombEllipse { .. } | Law::Rolling { .. } | Law::ConeRolling { .. } => {
+            _ if !has_round_cone(law) => {
                 let lag = f[0] * slip_power(law, v) + crate::linalg::dot(&f[1..], &v[1..]);
                 (outside(law, f) / force_size)
                     .max((speed / slip_size).min(lag.abs() / (force_size * speed.max(f64::MIN_POSITIVE))))
@@ -498,6 +526,9 @@ fn natural_map(law: &Law, f: &[f64], u: &[f64], rho: f64) -> [f64; MAX_LAW_ROWS]
         Law::Rolling { mu, rolling } | Law::ConeRolling { mu, rolling } => {
             out = difference(&|p| project_rolling(p, *mu, *rolling));
         }
+        Law::Spinning { mu, rolling, spinning } | Law::ConeSpinning { mu, rolling, spinning } => {
+            out = difference(&|p| project_spinning(p, *mu, *rolling, *spinning));
+        }
         Law::BilateralCoulombPlane { mu } | Law::BilateralCoulomb { mu } => {
             // The tangential force is the point of the disc of radius μ|f_n| nearest to f_t − ρ u_t.
             let radius = mu * f[0].abs();
@@ -522,14 +553,12 @@ fn physical(law: &Law, f: &[f64], u: &[f64], out: &mut Residual) {
         out.force = out.force.max(friction - mu * f[0].abs());
         return;
     }
-    // The cone laws ask u ∈ K*, i.e. u_n ≥ μ‖u_t‖ (+ μ_r‖ω‖ with rolling); all others u_n ≥ 0.
+    // The cone laws ask u ∈ K*, i.e. u_n ≥ μ‖u_t‖ (+ μ_r‖ω‖ with rolling, + μ_s abs(ω_n) with spinning); all others u_n ≥ 0.
     let floor = if law.is_associated() { slip_power(law, u) } else { 0.0 };
     out.velocity = out.velocity.max(floor - u[0]);
-    out.force = match law {
-        Law::CoulombEllipse { .. } | Law::Rolling { .. } | Law::ConeRolling { .. } => {
-            out.force.max(outside(law, f))
-        }
-        _ => out.force.max(-f[0]).max(friction - mu * f[0]),
+    out.force = match has_round_cone(law) {
+        false => out.force.max(outside(law, f)),
+        true => out.force.max(-f[0]).max(friction - mu * f[0]),
     };
     let power = match law {
         Law::Unilateral | Law::Sliding { .. } => f[0] * u[0],

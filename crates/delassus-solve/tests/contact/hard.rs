@@ -233,12 +233,15 @@ fn cone_program(laws: &[Law], w: &Matrix, q: &[f64]) -> Vec<f64> {
         }
         upper.0.push(upper.1.len());
     }
-    // (μ f_n, f_t) in the cone of Lorentz; with rolling (ν f_n, m) in another one.
+    // (μ f_n, f_t) in the cone of Lorentz; with rolling (ν f_n, m) in another one, with spinning (σ f_n, m_n).
     let (mut rows, mut cones) = (vec![], vec![]);
     for (k, law) in laws.iter().enumerate() {
-        let [mu, nu] = law.coefficients();
-        let parts: &[(f64, std::ops::Range<usize>)] =
-            if law.dim() == 5 { &[(mu, 1..3), (nu, 3..5)] } else { &[(mu, 1..law.dim())] };
+        let [mu, nu, sigma] = law.coefficients();
+        let parts: &[(f64, std::ops::Range<usize>)] = match law.dim() {
+            6 => &[(mu, 1..3), (nu, 3..5), (sigma, 5..6)],
+            5 => &[(mu, 1..3), (nu, 3..5)],
+            dim => &[(mu, 1..dim)],
+        };
         for (mu, tangents) in parts {
             rows.push((first[k], *mu));
             rows.extend(tangents.clone().map(|c| (first[k] + c, 1.0)));
@@ -276,7 +279,7 @@ fn cone_program(laws: &[Law], w: &Matrix, q: &[f64]) -> Vec<f64> {
 }
 
 #[test]
-fn associated_laws_in_the_plane_and_with_rolling_are_the_cone_program() {
+fn associated_laws_in_the_plane_with_rolling_and_spinning_are_the_cone_program() {
     let mut random = Random(41);
     for round in 0..20 {
         let laws = [
@@ -285,6 +288,8 @@ fn associated_laws_in_the_plane_and_with_rolling_are_the_cone_program() {
             Law::Cone { mu: 0.7 },
             Law::ConePlane { mu: 1.5 },
             Law::ConeRolling { mu: 0.1, rolling: 0.8 },
+            Law::ConeSpinning { mu: 0.4, rolling: 0.2, spinning: 0.3 },
+            Law::ConeSpinning { mu: 0.3, rolling: 0.0, spinning: 0.1 },
         ];
         let m = row_offsets(&laws)[laws.len()];
         // Twice as many freedoms as rows: a condition of some tens.

@@ -34,6 +34,8 @@ fn kinds() -> Vec<Vec<Law>> {
         vec![Law::Cone { mu: 0.5 }; 3],
         vec![Law::CoulombEllipse { mu: [0.2, 0.8] }; 2],
         vec![Law::Rolling { mu: 0.4, rolling: 0.1 }; 2],
+        vec![Law::Spinning { mu: 0.4, rolling: 0.1, spinning: 0.2 }; 2],
+        vec![Law::Spinning { mu: 0.0, rolling: 0.0, spinning: 0.2 }, Law::Coulomb { mu: 0.3 }],
         vec![Law::Unilateral; 5],
         vec![Law::Bilateral, Law::Coulomb { mu: 0.3 }, Law::Unilateral, Law::Bilateral],
         vec![Law::Rolling { mu: 0.3, rolling: 0.2 }, Law::Cone { mu: 0.3 }, Law::CoulombPlane { mu: 0.3 }],

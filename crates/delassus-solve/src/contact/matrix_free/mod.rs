@@ -31,6 +31,7 @@ pub(super) struct MatrixFreeWorkspace {
     two: ByBodies<2>,
     three: ByBodies<3>,
     five: ByBodies<5>,
+    six: ByBodies<6>,
 }
 
 /// Workspaces for bodies in space, of six rows, and in the plane, of three.
@@ -76,7 +77,8 @@ pub(super) fn solve(
         1 => workspace.one.solve(problem, cones, options, budget, solution),
         2 => workspace.two.solve(problem, cones, options, budget, solution),
         3 => workspace.three.solve(problem, cones, options, budget, solution),
-        _ => workspace.five.solve(problem, cones, options, budget, solution),
+        4 | 5 => workspace.five.solve(problem, cones, options, budget, solution),
+        _ => workspace.six.solve(problem, cones, options, budget, solution),
     }
 }
 

@@ -39,7 +39,11 @@ pub(super) fn solve<const D: usize, const B: usize>(
         let (rows, mu) = match contact.cone {
             Cone::Free | Cone::Ray => (1, 1.0),
             Cone::Associated { mu, tangents } => (1 + tangents, mu),
-            Cone::Coulomb { .. } | Cone::Rolling { .. } | Cone::AssociatedRolling { .. } => return false,
+            Cone::Coulomb { .. }
+            | Cone::Rolling { .. }
+            | Cone::AssociatedRolling { .. }
+            | Cone::Spinning { .. }
+            | Cone::AssociatedSpinning { .. } => return false,
         };
         cones.push(match contact.cone {
             Cone::Free => ZeroConeT(1),

@@ -264,6 +264,9 @@ impl<const D: usize> IslandSolver<D> {
             near.cones[i] = match island.cones[i] {
                 Cone::Coulomb { mu, tangents } => Cone::Associated { mu, tangents },
                 Cone::Rolling { mu, rolling } => Cone::AssociatedRolling { mu, rolling },
+                Cone::Spinning { mu, rolling, spinning } => {
+                    Cone::AssociatedSpinning { mu, rolling, spinning }
+                }
                 cone => cone,
             };
             for c in 0..island.cones[i].rows() {

@@ -163,6 +163,8 @@ pub(super) fn cones(law: &Law, friction: &Friction) -> Option<Vec<Cone>> {
         | Law::Cone { .. }
         | Law::ConePlane { .. }
         | Law::ConeRolling { .. }
+        | Law::ConeSpinning { .. }
+        | Law::Spinning { .. }
         | Law::Rolling { .. }
         | Law::BilateralCoulomb { .. } => None,
     }

@@ -278,6 +278,8 @@ pub fn mode_count(laws: &[Law]) -> Option<u64> {
             | Law::Cone { .. }
             | Law::ConePlane { .. }
             | Law::ConeRolling { .. }
+            | Law::ConeSpinning { .. }
+            | Law::Spinning { .. }
             | Law::Rolling { .. }
             | Law::BilateralCoulomb { .. } => return None,
         };

@@ -80,6 +80,8 @@ fn cones(law: &Law, frictionless: bool) -> Option<Vec<Vec<Generator>>> {
         | Law::Cone { .. }
         | Law::ConePlane { .. }
         | Law::ConeRolling { .. }
+        | Law::ConeSpinning { .. }
+        | Law::Spinning { .. }
         | Law::Rolling { .. }
         | Law::BilateralCoulomb { .. } => return None,
     })

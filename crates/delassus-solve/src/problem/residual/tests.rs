@@ -68,6 +68,17 @@ fn check_rolling(x: &[f64], mu: f64, rolling: f64) {
     is_projection(x, &p, inside, mu * norm(&d[1..3]) + rolling * norm(&d[3..]) - d[0]);
 }
 
+fn check_spinning(x: &[f64], mu: f64, rolling: f64, spinning: f64) {
+    let mut p = x.to_vec();
+    project_spinning(&mut p, mu, rolling, spinning);
+    let d: Vec<f64> = p.iter().zip(x).map(|(p, x)| p - x).collect();
+    let sizes = |x: &[f64]| [norm(&x[1..3]), norm(&x[3..5]), x[5].abs()];
+    let limits = [mu, rolling, spinning];
+    let outside = sizes(&p).iter().zip(limits).map(|(size, mu)| size - mu * p[0]).fold(-p[0], f64::max);
+    let push: f64 = sizes(&d).iter().zip(limits).map(|(size, mu)| mu * size).sum();
+    is_projection(x, &p, outside, push - d[0]);
+}
+
 fn check_ellipse(x: &[f64], mu: [f64; 2]) {
     let mut p = x.to_vec();
     project_ellipse(&mut p, mu);
@@ -139,6 +150,11 @@ proptest! {
     #[test]
     fn projection_on_the_rolling_cone(x in prop::collection::vec(-3.0f64..3.0, 5), mu in 0.0f64..2.0, r in 0.0f64..2.0) {
         check_rolling(&x, mu, r);
+    }
+
+    #[test]
+    fn projection_on_the_spinning_cone(x in prop::collection::vec(-3.0f64..3.0, 6), mu in 0.0f64..2.0, r in 0.0f64..2.0, s in 0.0f64..2.0) {
+        check_spinning(&x, mu, r, s);
     }
 
     #[test]
