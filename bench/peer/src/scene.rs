@@ -83,10 +83,9 @@ pub fn read(scene: &Value) -> Result<Scene, String> {
     no_contact.sort_unstable();
     no_contact.dedup();
     let surface = Surface {
-        between: [None, None],
         mu: number(&scene["mu"], "mu")?,
         restitution: number(&scene["rest"], "rest")?,
-        rolling: 0.0,
+        ..Surface::default()
     };
     Ok(Scene {
         bodies: (1..bodies.len()).collect(),

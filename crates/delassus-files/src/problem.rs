@@ -24,7 +24,7 @@ impl Problem {
         match self {
             Problem::Lcp(_) => "lcp",
             Problem::Mlcp(_) => "mlcp",
-            Problem::Friction(p) if p.laws.iter().any(|l| l.dim() == 5) => "rolling",
+            Problem::Friction(p) if p.laws.iter().any(|l| l.dim() >= 5) => "rolling",
             Problem::Friction(p) => {
                 let plane = !p.laws.is_empty() && p.laws.iter().all(|l| l.dim() <= 2);
                 match (&p.form, plane) {
@@ -57,7 +57,7 @@ pub struct Read {
 
 /// The one law that all constraints share up to their coefficients, as rows and coefficients; an error where
 /// the format would have to hold another law, or several. Without constraints, Coulomb's law in space.
-pub(super) fn uniform_friction(path: &Path, laws: &[Law]) -> Result<(usize, Vec<[f64; 2]>), FileError> {
+pub(super) fn uniform_friction(path: &Path, laws: &[Law]) -> Result<(usize, Vec<[f64; 3]>), FileError> {
     let d = laws.first().map_or(3, Law::dim);
     for (k, law) in laws.iter().enumerate() {
         if !matches!(law, Law::CoulombPlane { .. } | Law::Coulomb { .. } | Law::Rolling { .. }) {

@@ -121,10 +121,9 @@ fn make(random: &mut Draw) -> (World, WorldState) {
         no_contact.push(pair);
     }
     let surface = Surface {
-        between: [None, None],
         mu: if random.below(5) == 0 { 0.0 } else { random.between(0.0, 2.0) },
         restitution: if random.below(4) == 0 { random.between(0.0, 0.9) } else { 0.0 },
-        rolling: 0.0,
+        ..Surface::default()
     };
     let gravity = DVec3::new(0.0, 0.0, -9.81);
     let world = World {

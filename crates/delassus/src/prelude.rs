@@ -9,7 +9,7 @@ pub use crate::lagrangian::{Contact, Measure, State, System};
 pub use crate::simulation::{ContactForce, Frame, Simulation, SimulationError, Snapshot, Uniqueness};
 pub use crate::stepping::{FrictionLaw, Scheme, StepImpactLaw, StepOptions, StepReport};
 pub use crate::world::{
-    Body, BodyId, Joint, JointId, JointKind, Pose, Scene, Shape, ShapeKind, Surface, World, WorldState,
+    Body, BodyId, Grain, Joint, JointId, JointKind, Pose, Scene, Shape, ShapeKind, Surface, World, WorldState,
 };
 pub use delassus_solve::lcp::Verdict;
 pub use delassus_solve::modes::Mode;

@@ -262,7 +262,7 @@ fn by_name(
     (contacts, joints)
 }
 
-/// How many of the rows of a law are tangents: two where moments of rolling come behind them.
+/// How many of the rows of a law are tangents: two where moments come behind them.
 fn tangents(law: &Law) -> usize {
     (law.dim() - 1).min(2)
 }

@@ -39,7 +39,8 @@ struct Saved {
     start: f64,
     coordinates: Vec<f64>,
     row_impulse: Vec<f64>,
-    contact_impulse: Vec<delassus::stepping::KeyedImpulse>,
+    /// Bodies, shapes, feature, impulse; fewer rows than a contact may have are followed by zeros.
+    contact_impulse: Vec<([u32; 2], [u32; 2], u32, Vec<f64>)>,
     totals: Totals,
 }
 
@@ -74,7 +75,9 @@ pub fn write(path: &Path, world: &World, checkpoint: Checkpoint) -> Result<(), S
         start: snapshot.start,
         coordinates: snapshot.state.coordinates,
         row_impulse: snapshot.row_impulse,
-        contact_impulse: snapshot.contact_impulse,
+        contact_impulse: (snapshot.contact_impulse.into_iter())
+            .map(|(bodies, shapes, feature, r)| (bodies, shapes, feature, r.to_vec()))
+            .collect(),
         totals,
     };
     let fail = |e: &dyn std::fmt::Display| format!("{}: cannot be written: {e}", path.display());
@@ -117,7 +120,13 @@ pub fn read(path: &Path, world: &World) -> Result<Checkpoint, String> {
         steps: saved.steps,
         start: saved.start,
         row_impulse: saved.row_impulse,
-        contact_impulse: saved.contact_impulse,
+        contact_impulse: (saved.contact_impulse.into_iter())
+            .map(|(bodies, shapes, feature, rows)| {
+                let mut r = [0.0; 6];
+                r.iter_mut().zip(rows).for_each(|(r, row)| *r = row);
+                (bodies, shapes, feature, r)
+            })
+            .collect(),
     };
     Ok(Checkpoint { snapshot, dt: saved.dt, totals: saved.totals, fingerprint: saved.fingerprint })
 }

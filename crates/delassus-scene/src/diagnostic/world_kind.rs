@@ -79,6 +79,17 @@ pub enum WorldErrorKind {
         /// Entry below.
         lower: f64,
     },
+    /// Static friction that is weaker than that of sliding.
+    #[error("the static friction {sticks} is less than {slides}, that of sliding")]
+    WeakStatic {
+        /// The coefficient of what sticks.
+        sticks: f64,
+        /// That of what slides.
+        slides: f64,
+    },
+    /// A direction of friction that belongs to no body.
+    #[error("`axis` is fixed in the first body of `between`, which is \"*\"")]
+    AxisOfAnyBody,
     /// A principal moment that is zero or negative.
     #[error("the principal moments of {body} are {}, {} and {}", moments[0], moments[1], moments[2])]
     InertiaNotPositive {
@@ -282,6 +293,8 @@ impl WorldErrorKind {
             }
             TooManyPoints { limit, .. } => return Some(format!("expected at most {limit}")),
             NotPositive { .. } => "a positive number",
+            WeakStatic { .. } => "`mu_static` to be at least `mu_kinetic`",
+            AxisOfAnyBody => "the name of a body there",
             Negative { .. } => "a number that is not negative",
             NoDirection { .. } => "a direction, e.g. [0, 0, 1]",
             Parallel { .. } => "two directions that differ",

@@ -76,8 +76,16 @@ pub(super) struct Touch {
     pub(super) priority: i64,
     pub(super) mu: f64,
     pub(super) rolling: f64,
+    pub(super) spinning: f64,
     /// Whether it alone makes a contact one with friction.
     pub(super) rough: bool,
+}
+
+impl Touch {
+    /// All that its friction depends on.
+    pub(super) fn friction(&self) -> (f64, f64, f64, bool) {
+        (self.mu, self.rolling, self.spinning, self.rough)
+    }
 }
 
 impl<'a> Draft<'a> {
@@ -337,9 +345,6 @@ impl<'a> Model<'a> {
         if ![1.0, 3.0, 4.0, 6.0].contains(&condim) {
             return self.source.attribute(node, "condim", &condim.to_string(), "1, 3, 4 or 6");
         }
-        if condim >= 4.0 {
-            self.source.note(node, "torsional friction of <geom>".to_string());
-        }
         let list = self.defaults.list(&self.source, element, "friction", [1, 3])?.unwrap_or_default();
         let mut friction = FRICTION;
         friction[..list.len()].copy_from_slice(&list);
@@ -351,6 +356,7 @@ impl<'a> Model<'a> {
             priority: whole(self, "priority", 0.0)? as i64,
             mu: friction[0],
             rolling: if condim >= 6.0 { friction[2] } else { 0.0 },
+            spinning: if condim >= 4.0 { friction[1] } else { 0.0 },
             rough: condim > 1.0,
         })
     }

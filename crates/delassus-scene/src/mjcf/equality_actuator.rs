@@ -306,29 +306,31 @@ impl<'a> Model<'a> {
                 (a.priority, a.mu).partial_cmp(&(b.priority, b.mu)).unwrap_or(std::cmp::Ordering::Equal)
             };
             let Some(strongest) = touches.iter().max_by(order).copied() else { continue };
-            let same =
-                |t: &Touch| (t.mu, t.rolling, t.rough) == (strongest.mu, strongest.rolling, strongest.rough);
-            if !touches.iter().all(same) {
+            if !touches.iter().all(|t| t.friction() == strongest.friction()) {
                 let node = self.drafts[i].node;
                 self.source.note(node, "friction that differs within a body: the largest counts".to_string());
             }
             all.push((i, strongest));
         }
         all.sort_by(|(_, a), (_, b)| a.priority.cmp(&b.priority).then(a.mu.total_cmp(&b.mu)));
-        let surface = |between, mu, rolling| Surface { between, mu, restitution: 0.0, rolling };
-        let uniform = all
-            .iter()
-            .all(|(_, t)| (t.mu, t.rolling, t.rough) == (all[0].1.mu, all[0].1.rolling, all[0].1.rough));
+        let surface = |between, mu, t: &Touch| Surface {
+            between,
+            mu,
+            rolling: t.rolling,
+            spinning: t.spinning,
+            ..Surface::default()
+        };
+        let uniform = all.iter().all(|(_, t)| t.friction() == all[0].1.friction());
         if uniform {
-            let one =
-                all.first().map(|(_, t)| surface([None, None], if t.rough { t.mu } else { 0.0 }, t.rolling));
+            let one = all.first().map(|(_, t)| surface([None, None], if t.rough { t.mu } else { 0.0 }, t));
             return one.into_iter().collect();
         }
         let mut surfaces: Vec<Surface> =
-            all.iter().map(|(i, t)| surface([Some(*i), None], t.mu, t.rolling)).collect();
-        let smooth: Vec<usize> = all.iter().filter(|(_, t)| !t.rough).map(|(i, _)| *i).collect();
-        for (k, &b) in smooth.iter().enumerate() {
-            surfaces.extend(smooth[..k].iter().map(|&a| surface([Some(a), Some(b)], 0.0, 0.0)));
+            all.iter().map(|(i, t)| surface([Some(*i), None], t.mu, t)).collect();
+        let smooth_bodies: Vec<usize> = all.iter().filter(|(_, t)| !t.rough).map(|(i, _)| *i).collect();
+        for (k, &b) in smooth_bodies.iter().enumerate() {
+            let smooth = |&a: &usize| Surface { between: [Some(a), Some(b)], ..Surface::default() };
+            surfaces.extend(smooth_bodies[..k].iter().map(smooth));
         }
         surfaces
     }

@@ -55,7 +55,7 @@ use body::body;
 use delassus::formula::{Symbols, clip, constant, nearest};
 use delassus::stepping::{FrictionLaw, UnknownOption};
 use delassus::world::{
-    Axis, Body, BodyState, CloseError, Closure, Joint, JointError, JointKind, Pose, Surface, World,
+    Axis, Body, BodyState, CloseError, Closure, Grain, Joint, JointError, JointKind, Pose, Surface, World,
     WorldState, check_joints, check_world, close_loops, update_joint_coordinates,
 };
 use joint::{Joints, joints, keep_in_plane};
@@ -403,7 +403,18 @@ fn surfaces(root: &Table<'_>, contents: &Contents) -> Result<Vec<Surface>> {
     let symbols = &contents.symbols;
     let mut surfaces = Vec::new();
     for table in root.tables("friction", "[[friction]]")? {
-        table.only(&["between", "mu", "restitution", "rolling"])?;
+        const KEYS: [&str; 9] = [
+            "between",
+            "mu",
+            "mu_static",
+            "mu_kinetic",
+            "axis",
+            "restitution",
+            "restitution_tangential",
+            "rolling",
+            "spinning",
+        ];
+        table.only(&KEYS)?;
         let between = table.require("between", EXPECTED)?;
         let items = between.items(EXPECTED)?;
         let [a, b] = &items[..] else {
@@ -422,14 +433,54 @@ fn surfaces(root: &Table<'_>, contents: &Contents) -> Result<Vec<Surface>> {
         };
         let between = [body(a)?, body(b)?];
         let owner = table.title.clone();
+        let (mu, mu_static, grain) = sliding_friction(&table, &between, symbols)?;
+        let restitution = |key| table.get(key).map_or(Ok(0.0), |v| v.restitution(symbols, &owner));
+        let length = |key| table.get(key).map_or(Ok(0.0), |v| v.nonnegative(symbols));
         surfaces.push(Surface {
             between,
-            mu: table.get("mu").map_or(Ok(0.0), |v| v.friction(symbols, &owner))?,
-            restitution: table.get("restitution").map_or(Ok(0.0), |v| v.restitution(symbols, &owner))?,
-            rolling: table.get("rolling").map_or(Ok(0.0), |v| v.nonnegative(symbols))?,
+            mu,
+            mu_static,
+            grain,
+            restitution: restitution("restitution")?,
+            restitution_tangential: restitution("restitution_tangential")?,
+            rolling: length("rolling")?,
+            spinning: length("spinning")?,
         });
     }
     Ok(surfaces)
+}
+
+/// `mu`, a number or two of them with `axis`, or `mu_static` and `mu_kinetic`.
+fn sliding_friction(
+    table: &Table<'_>,
+    between: &[Option<usize>; 2],
+    symbols: &Symbols,
+) -> Result<(f64, Option<f64>, Option<Grain>)> {
+    const BOTH: &str = "both `mu_static` and `mu_kinetic`, or `mu` alone";
+    const TWO: &str = "two coefficients, along and across `axis`";
+    table.either("mu", "mu_static")?;
+    table.either("mu", "mu_kinetic")?;
+    table.either("mu_static", "axis")?;
+    let owner = table.title.clone();
+    if table.get("mu_static").is_some() || table.get("mu_kinetic").is_some() {
+        let held = table.require("mu_static", BOTH)?;
+        let [sticks, slides] =
+            [&held, &table.require("mu_kinetic", BOTH)?].map(|v| v.friction(symbols, &owner));
+        let (sticks, slides) = (sticks?, slides?);
+        if sticks < slides {
+            return held.world_error(WorldErrorKind::WeakStatic { sticks, slides });
+        }
+        return Ok((slides, Some(sticks), None));
+    }
+    let Some(axis) = table.get("axis") else {
+        return Ok((table.get("mu").map_or(Ok(0.0), |v| v.friction(symbols, &owner))?, None, None));
+    };
+    let [mu, mu_across] = table.require("mu", TWO)?.numbers(TWO, |v| v.positive(symbols))?;
+    let direction = axis.direction(symbols)?;
+    match between[0] {
+        Some(body) => Ok((mu, None, Some(Grain { body, axis: direction, mu_across }))),
+        None => axis.world_error(WorldErrorKind::AxisOfAnyBody),
+    }
 }
 
 fn simulation(

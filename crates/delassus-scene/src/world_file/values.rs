@@ -137,7 +137,7 @@ fn dimensions(quantity: &str) -> Option<(&'static [Dimension], &'static str)> {
         "density" => (&[Dimension([-3, 1, 0])], "a density (kg/m^3, g/cm^3)"),
         "inertia" => (&[Dimension([2, 1, 0])], "a moment of inertia (kg*m^2)"),
         "position" | "center_of_mass" | "anchor" | "anchors" | "local_anchors" | "radius" | "half_height"
-        | "half_extents" | "extent" | "heights" | "points" | "length" | "pitch" | "rolling" => {
+        | "half_extents" | "extent" | "heights" | "points" | "length" | "pitch" | "rolling" | "spinning" => {
             (&[LENGTH], "a length (m, cm, mm)")
         }
         "velocity" => (&[SPEED], "a speed (m/s)"),
@@ -154,7 +154,9 @@ fn dimensions(quantity: &str) -> Option<(&'static [Dimension], &'static str)> {
         "damping" => {
             (&[Dimension([0, 1, -1]), Dimension([2, 1, -1])], "a damping coefficient (N*s/m, Nm*s/rad)")
         }
-        "mu" | "restitution" | "tolerance" => (&[NUMBER], "a number without a unit"),
+        "mu" | "mu_static" | "mu_kinetic" | "restitution" | "restitution_tangential" | "tolerance" => {
+            (&[NUMBER], "a number without a unit")
+        }
         _ => return None,
     })
 }

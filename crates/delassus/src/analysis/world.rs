@@ -244,6 +244,7 @@ fn world_parts(world: &World, state: &WorldState, tolerances: &Tolerances) -> Wo
         }) {
             left_out.push("rolling friction of contacts that slide or roll".into());
         }
+        left_out.extend(laws_left_out(&surface).into_iter().map(Into::into));
         contacts.push(NamedContact { name: contact_name(world, &touching, i), axes: Some(axes), kinematics });
     }
     let parts = WorldParts {
@@ -257,6 +258,19 @@ fn world_parts(world: &World, state: &WorldState, tolerances: &Tolerances) -> Wo
         left_out,
     };
     in_plane(world, state, &masses, parts, tolerances)
+}
+
+/// What of a surface this analysis does not have.
+fn laws_left_out(surface: &Surface) -> Vec<&'static str> {
+    let Surface { mu, rolling, spinning, grain, restitution_tangential, .. } = *surface;
+    let smooth = mu == 0.0 && surface.mu_static.is_none_or(|mu| mu == 0.0);
+    let laws = [
+        (smooth && rolling > 0.0, "rolling friction of contacts without sliding friction"),
+        (spinning > 0.0, "spinning friction"),
+        (grain.is_some(), "friction that differs along and across a direction"),
+        (restitution_tangential > 0.0, "tangential restitution"),
+    ];
+    laws.into_iter().filter(|(given, _)| *given).map(|(_, law)| law).collect()
 }
 
 /// Moves springs and given forces of joints to F.
@@ -413,6 +427,7 @@ fn contact_kinematics(
     surface: &Surface,
 ) -> ([DVec3; 3], ContactKinematics) {
     let Surface { mu, restitution, rolling, .. } = *surface;
+    let mu_static = surface.mu_static.unwrap_or(mu);
     let rows = ContactRows::new(contact, &state.bodies, &masses.slot, Law::Rolling { mu, rolling });
     let bodies = contact.bodies.map(|b| state.bodies[b as usize]);
     let angular_speed = bodies[0].angular_velocity.length() + bodies[1].angular_velocity.length();
@@ -445,12 +460,12 @@ fn contact_kinematics(
     let kinematics = ContactKinematics {
         gap: contact.gap,
         normal: row(0),
-        slip: if mu > 0.0 { vec![row(1), row(2)] } else { vec![] },
-        mu_static: mu,
+        slip: if mu_static > 0.0 { vec![row(1), row(2)] } else { vec![] },
+        mu_static,
         mu_kinetic: mu,
         restitution,
-        // As in time stepping, a contact without friction has no resistance to rolling either.
-        rolling: (mu > 0.0 && rolling > 0.0)
+        // Without sliding friction there is no law of both: left out by name.
+        rolling: (mu_static > 0.0 && rolling > 0.0)
             .then(|| RollingKinematics { rows: [row(3), row(4)], coefficient: rolling }),
     };
     ([contact.normal, rows.tangents[0], rows.tangents[1]], kinematics)

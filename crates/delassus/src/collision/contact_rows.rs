@@ -1,11 +1,13 @@
 //! The rows of a contact: how the velocities of its two bodies become the velocity of the contact.
 //!
 //! ```text
-//! u = H v ,   u = (u_n, u_t1, u_t2, ω_t1, ω_t2) ,   v = (ẋ, ω̄) of both bodies
+//! u = H v ,   u = (u_n, u_t1, u_t2, ω_t1, ω_t2, ω_n) ,   v = (ẋ, ω̄) of both bodies
 //! ```
 //!
-//! H has one row for the normal, two for the tangents and two for rolling, as many as the law of the contact
-//! needs. Contact velocity is that of B less that of A; the normal points from A to B. Source: 004 eq. 7.
+//! H has one row for the normal, two for the tangents, two for rolling and one for spinning, as many as the law
+//! of the contact needs. Where friction differs along and across a direction, the tangents are those and are
+//! scaled, û_t = D u_t and r_t = D r̂_t with D = diag(μ_1, μ_2)/max μ: the ellipse of friction becomes a circle
+//! of the larger coefficient, and û·r̂ is the power u·r. Contact velocity is that of B less that of A; the normal points from A to B. Source: 004 eq. 7.
 
 use delassus_solve::problem::Law;
 use glam::DVec3;
@@ -13,8 +15,8 @@ use glam::DVec3;
 use super::Contact;
 use crate::world::{BodyState, FIXED_SLOT, dot6};
 
-/// The most rows that a contact has: normal, two tangents, two rolling rows.
-pub const MAX_CONTACT_ROWS: usize = 5;
+/// The most rows that a contact has: normal, two tangents, two rolling rows, one of spinning.
+pub const MAX_CONTACT_ROWS: usize = 6;
 
 /// By how much the normal has to be farther from one world axis than from another to count as farther.
 const AXIS_MARGIN: f64 = 1e-6;
@@ -28,8 +30,10 @@ pub struct ContactRows {
     pub blocks: [[[f64; 6]; MAX_CONTACT_ROWS]; 2],
     /// The law.
     pub law: Law,
-    /// Tangents, world axes.
+    /// Tangents, world axes, as long as the scales of their rows.
     pub tangents: [DVec3; 2],
+    /// Scales of the rows of the tangents, D.
+    pub scale: [f64; 2],
 }
 
 impl ContactRows {
@@ -38,6 +42,7 @@ impl ContactRows {
         let law = match self.law {
             Law::Coulomb { mu } => Law::Cone { mu },
             Law::Rolling { mu, rolling } => Law::ConeRolling { mu, rolling },
+            Law::Spinning { mu, rolling, spinning } => Law::ConeSpinning { mu, rolling, spinning },
             other => other,
         };
         ContactRows { law, ..*self }
@@ -57,24 +62,43 @@ impl ContactRows {
             DVec3::Z
         };
         let t1 = (axis - n * axis.dot(n)).normalize_or_zero();
+        Self::along(contact, bodies, slot, law, (t1, [1.0, 1.0]))
+    }
+
+    /// The same with the first tangent given, and with the scales of both.
+    pub fn along(
+        contact: &Contact,
+        bodies: &[BodyState],
+        slot: &[u32],
+        law: Law,
+        (t1, scale): (DVec3, [f64; 2]),
+    ) -> Self {
+        let n = contact.normal;
         let t2 = n.cross(t1);
+        let tangents = [scale[0] * t1, scale[1] * t2];
         let mut blocks = [[[0.0; 6]; MAX_CONTACT_ROWS]; 2];
         let slots = contact.bodies.map(|b| slot[b as usize]);
         for (side, sign) in [(0, -1.0), (1, 1.0)] {
             let pose = bodies[contact.bodies[side] as usize].pose;
             let arm = contact.point - pose.position;
-            for (k, d) in [n, t1, t2].into_iter().enumerate().take(law.dim()) {
+            for (k, d) in [n, tangents[0], tangents[1]].into_iter().enumerate().take(law.dim()) {
                 let moment = pose.local_vector(arm.cross(d));
                 let linear = sign * d;
                 let angular = sign * moment;
                 blocks[side][k] = [linear.x, linear.y, linear.z, angular.x, angular.y, angular.z];
             }
-            for (k, d) in [t1, t2].into_iter().enumerate().take(law.dim().saturating_sub(3)) {
+            for (k, d) in [t1, t2, n].into_iter().enumerate().take(law.dim().saturating_sub(3)) {
                 let angular = sign * pose.local_vector(d);
                 blocks[side][3 + k] = [0.0, 0.0, 0.0, angular.x, angular.y, angular.z];
             }
         }
-        ContactRows { slots, blocks, law, tangents: [t1, t2] }
+        ContactRows { slots, blocks, law, tangents, scale }
+    }
+
+    /// The velocity along the surface, world axes, that these are the scaled parts of.
+    pub fn slip(&self, [a, b]: [f64; 2]) -> DVec3 {
+        let [s, t] = self.scale;
+        self.tangents[0] * (a / (s * s)) + self.tangents[1] * (b / (t * t))
     }
 
     /// Velocity of a row.

@@ -191,7 +191,9 @@ pub(super) fn find_jams(on: &JamSearch<'_>, velocity_before: &mut Vec<f64>, jams
     model.masses.gather_velocities(&start.bodies, velocity_before);
     for (i, contact) in contacts.iter().enumerate().take(start.approach.len()) {
         let rows = &linearization.contact_rows()[i];
-        let (Law::Coulomb { mu } | Law::Rolling { mu, .. }) = rows.law else { continue };
+        let (Law::Coulomb { mu } | Law::Rolling { mu, .. } | Law::Spinning { mu, .. }) = rows.law else {
+            continue;
+        };
         let r = &on.contact_impulse[i];
         let slip = [rows.velocity(1, velocity_before), rows.velocity(2, velocity_before)];
         let speed = slip[0].hypot(slip[1]);
@@ -343,7 +345,7 @@ mod tests {
             start: &start,
             h: 1e-3,
             velocity: &[0.0; 6],
-            contact_impulse: &[[2.0, 0.0, 0.0, 0.0, 0.0]],
+            contact_impulse: &[[2.0, 0.0, 0.0, 0.0, 0.0, 0.0]],
         };
         let mut jams = vec![];
         find_jams(&search, &mut vec![], &mut jams);

@@ -7,8 +7,8 @@
 //! Moreau's law, 0 ≤ u_n + e u_n⁻ ⊥ r_n ≥ 0, is part of the velocity-level solve. The other laws need the
 //! velocities just before and just after the impact, so the substep that ends in one is split: v⁻ contains
 //! weight and joint reactions but no impulses of the colliding contacts, and v⁺ is computed by a dense solve
-//! for each group of touching or jointed bodies that is hit (001 §6). Bounded and applied joint forces and
-//! rolling friction contribute no percussion.
+//! for each group of touching or jointed bodies that is hit (001 §6). Bounded and applied joint forces,
+//! rolling and spinning friction contribute no percussion.
 
 use delassus_solve::impact::{ImpactContact, ImpactLaw, ImpactProblem, ImpactResult, resolve_impact};
 use delassus_solve::linalg::{Matrix, UnionFind};

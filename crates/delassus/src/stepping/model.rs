@@ -11,8 +11,9 @@ use std::sync::Arc;
 use delassus_solve::problem::Law;
 
 use super::options::{FrictionLaw, Scheme, StepOptions};
-use crate::collision::Contact;
-use crate::world::{BodyState, FIXED_SLOT, Masses, World, drift};
+use crate::collision::{Contact, ContactRows};
+use crate::world::{BodyState, FIXED_SLOT, Grain, Masses, Surface, World, drift};
+use glam::DVec3;
 
 /// Approach speeds below this fraction of g h, the speed gravity adds in one step, cause no rebound.
 pub(super) const REST_SPEED_RATIO: f64 = 0.1;
@@ -20,6 +21,9 @@ pub(super) const REST_SPEED_RATIO: f64 = 0.1;
 const TOUCHING_TOLERANCES: f64 = 1e3;
 /// Allowed penetration, as a fraction of the touching distance.
 const YIELDING_RATIO: f64 = 0.1;
+
+/// A direction of friction whose angle to the normal has a smaller sine gives no tangent.
+const MIN_GRAIN_SINE: f64 = 1e-6;
 
 /// A world, its masses and the options of its steps.
 pub(super) struct Model {
@@ -94,19 +98,54 @@ impl Model {
         moving.for_each(|(body, s)| *s = drift(body, s, h));
     }
 
-    /// The law and the coefficient of restitution of a contact.
-    pub(super) fn law_of(&self, contact: &Contact) -> (Law, f64) {
-        let [a, b] = contact.bodies;
-        let surface = self.world.surface(a as usize, b as usize);
-        let mu = surface.mu;
-        let law = match self.options.law {
-            _ if mu == 0.0 && surface.rolling == 0.0 => Law::Unilateral,
-            FrictionLaw::Ncp if surface.rolling > 0.0 => Law::Rolling { mu, rolling: surface.rolling },
-            FrictionLaw::Ncp => Law::Coulomb { mu },
-            FrictionLaw::Ccp if surface.rolling > 0.0 => Law::ConeRolling { mu, rolling: surface.rolling },
-            FrictionLaw::Ccp => Law::Cone { mu },
+    /// The rows of a contact with its law at the poses of these bodies, and its coefficient of restitution.
+    pub(super) fn contact_rows(&self, contact: &Contact, bodies: &[BodyState]) -> (ContactRows, f64) {
+        let surface = self.surface_of(contact);
+        let slot = &self.masses.slot;
+        let rows = match surface.grain {
+            None => ContactRows::new(contact, bodies, slot, self.law_of(&surface, surface.mu)),
+            Some(grain) => {
+                let larger = surface.mu.max(grain.mu_across);
+                let scale = [surface.mu / larger, grain.mu_across / larger];
+                let first = self.along_grain(&grain, contact, bodies);
+                ContactRows::along(contact, bodies, slot, self.law_of(&surface, larger), (first, scale))
+            }
         };
-        (law, surface.restitution)
+        (rows, surface.restitution)
+    }
+
+    /// What happens where the bodies of a contact touch.
+    pub(super) fn surface_of(&self, contact: &Contact) -> Surface {
+        let [a, b] = contact.bodies;
+        self.world.surface(a as usize, b as usize)
+    }
+
+    /// The law of a surface with this coefficient of friction.
+    pub(super) fn law_of(&self, surface: &Surface, mu: f64) -> Law {
+        let Surface { rolling, spinning, .. } = *surface;
+        match self.options.law {
+            _ if mu == 0.0 && rolling == 0.0 && spinning == 0.0 => Law::Unilateral,
+            FrictionLaw::Ncp if spinning > 0.0 => Law::Spinning { mu, rolling, spinning },
+            FrictionLaw::Ncp if rolling > 0.0 => Law::Rolling { mu, rolling },
+            FrictionLaw::Ncp => Law::Coulomb { mu },
+            FrictionLaw::Ccp if spinning > 0.0 => Law::ConeSpinning { mu, rolling, spinning },
+            FrictionLaw::Ccp if rolling > 0.0 => Law::ConeRolling { mu, rolling },
+            FrictionLaw::Ccp => Law::Cone { mu },
+        }
+    }
+
+    /// The unit tangent along a direction of friction; where that is along the normal, another direction that
+    /// is fixed in the body.
+    fn along_grain(&self, grain: &Grain, contact: &Contact, bodies: &[BodyState]) -> DVec3 {
+        let rotation = bodies[grain.body].pose.rotation * self.world.bodies[grain.body].frame.rotation;
+        let axis = grain.axis.normalize_or_zero();
+        let across = |axis: DVec3| {
+            let axis = rotation * axis;
+            let part = axis - contact.normal * axis.dot(contact.normal);
+            (part.length() > MIN_GRAIN_SINE).then(|| part.normalize())
+        };
+        let other = axis.any_orthonormal_vector();
+        across(axis).or_else(|| across(other)).unwrap_or_else(|| contact.normal.any_orthonormal_vector())
     }
 }
 
@@ -117,8 +156,7 @@ pub(super) mod fixtures {
     use crate::formula::{AnyFormula, Expression, Symbols};
     use crate::stepping::linearization::{Linearization, Linearizer};
     use crate::world::{Action, ActionKind, Axis, Body, Coordinate, Joint, JointKind};
-    use crate::world::{Pose, Shape, ShapeKind, Surface, WorldState};
-    use glam::DVec3;
+    use crate::world::{Pose, Shape, ShapeKind, WorldState};
 
     /// The mass, the principal moment of inertia and the radius of each ball.
     pub const MASS: f64 = 2.0;
@@ -162,7 +200,7 @@ pub(super) mod fixtures {
 
     /// A surface without friction and restitution.
     pub fn smooth() -> Surface {
-        Surface { between: [None; 2], mu: 0.0, restitution: 0.0, rolling: 0.0 }
+        Surface::default()
     }
 
     /// A formula of time.
@@ -208,7 +246,6 @@ pub(super) mod fixtures {
 mod tests {
     use super::fixtures::*;
     use super::*;
-    use glam::DVec3;
 
     #[test]
     fn a_kick_gives_weight_and_force_over_mass_and_fixed_bodies_nothing() {

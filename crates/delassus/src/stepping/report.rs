@@ -179,7 +179,7 @@ pub struct Accumulation {
 }
 
 /// Bodies, shapes and feature of a contact, and its impulse.
-pub type KeyedImpulse = ([u32; 2], [u32; 2], u32, [f64; 5]);
+pub type KeyedImpulse = ([u32; 2], [u32; 2], u32, [f64; 6]);
 
 /// All that a stepper needs to go on with the same bits.
 #[derive(Clone, Debug, PartialEq)]

@@ -248,13 +248,16 @@ pub(super) fn velocity_targets(
     rebounds
 }
 
-/// The speed with which the associated law opens a contact that slides or rolls, μ‖u_t‖ + μ_r‖ω_t‖. It rides
-/// on a gap of that speed times the step, and without a force there it would fall and hop.
+/// The speed with which the associated law opens a contact that slides, rolls or spins, μ‖u_t‖ + μ_r‖ω_t‖ +
+/// μ_s|ω_n|. It rides on a gap of that speed times the step, and without a force there it would fall and hop.
 fn opening_speed(rows: &ContactRows, v: &[f64]) -> f64 {
     let pair = |k: usize| rows.velocity(k, v).hypot(rows.velocity(k + 1, v));
     match rows.law {
         Law::Cone { mu } => mu * pair(1),
         Law::ConeRolling { mu, rolling } => mu * pair(1) + rolling * pair(3),
+        Law::ConeSpinning { mu, rolling, spinning } => {
+            mu * pair(1) + rolling * pair(3) + spinning * rows.velocity(5, v).abs()
+        }
         _ => 0.0,
     }
 }

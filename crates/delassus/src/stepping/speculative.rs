@@ -11,8 +11,6 @@
 //! end, or touch there in another direction. What is left out is swept again with the motion that was solved:
 //! where shapes touch, the substep ends.
 
-use delassus_solve::problem::Law;
-
 use super::linearization::{Linearization, Linearizer};
 use super::model::Model;
 use super::retry::{GapRule, MAX_CAREFUL_CONTACTS};
@@ -130,8 +128,7 @@ impl ContactSearch {
         let careful = linearization.contacts().len() <= MAX_CAREFUL_CONTACTS;
         for (i, contact) in linearization.contacts().iter().enumerate() {
             // The associated law keeps what slides apart by h μ |u_t|.
-            let relaxed =
-                matches!(linearization.contact_rows()[i].law, Law::Cone { .. } | Law::ConeRolling { .. });
+            let relaxed = linearization.contact_rows()[i].law.is_associated();
             let pushes = contact.gap > model.touching()
                 && !relaxed
                 && targets.normal_bias[i].is_some()

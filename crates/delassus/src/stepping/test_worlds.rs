@@ -21,7 +21,7 @@ pub fn on_a_floor(kind: ShapeKind, height: f64, [mu, restitution]: [f64; 2]) -> 
         gravity: DVec3::new(0.0, 0.0, -9.81),
         bodies: vec![body("floor", true, ShapeKind::Plane), body("body", false, kind)],
         joints: vec![],
-        surfaces: vec![Surface { between: [None, None], mu, restitution, rolling: 0.0 }],
+        surfaces: vec![Surface { mu, restitution, ..Surface::default() }],
         no_contact: vec![],
         plane: None,
     };

@@ -8,7 +8,7 @@ use glam::{DQuat, DVec3};
 use thiserror::Error;
 
 use super::joint::{JointError, check_joints};
-use super::{Body, BodyState, Pose, ShapeKind, World, WorldState};
+use super::{Body, BodyState, Grain, Pose, ShapeKind, Surface, World, WorldState};
 
 /// By which part of it a moment of inertia may exceed the sum of the other two: rounding of what people
 /// write.
@@ -192,13 +192,51 @@ pub fn check_world(world: &World, state: &WorldState) -> Result<(), WorldError> 
     world.gravity.to_array().into_iter().try_for_each(|g| number("gravity", g, g.is_finite(), "finite"))?;
     number("the time", state.t, state.t.is_finite(), "finite")?;
     for surface in &world.surfaces {
-        let (mu, e, rolling) = (surface.mu, surface.restitution, surface.rolling);
-        number("a friction coefficient", mu, mu >= 0.0 && mu.is_finite(), "at least 0")?;
-        number("a restitution", e, (0.0..=1.0).contains(&e), "from 0 to 1")?;
-        number("a coefficient of rolling", rolling, rolling >= 0.0 && rolling.is_finite(), "at least 0")?;
+        check_surface(surface)?;
     }
     world.bodies.iter().zip(&state.bodies).try_for_each(|(body, at)| check_body_at(body, at))?;
     Ok(check_joints(world)?)
+}
+
+/// Whether the numbers of a surface are coefficients.
+fn check_surface(surface: &Surface) -> Result<(), WorldError> {
+    let number = |what: &'static str, value: f64, holds: bool, range: &'static str| match holds {
+        true => Ok(()),
+        false => Err(WorldError::Number { what, value, range }),
+    };
+    let positive = |what, x: f64| number(what, x, x >= 0.0 && x.is_finite(), "at least 0");
+    let mu = surface.mu;
+    positive("a friction coefficient", mu)?;
+    for e in [surface.restitution, surface.restitution_tangential] {
+        number("a restitution", e, (0.0..=1.0).contains(&e), "from 0 to 1")?;
+    }
+    positive("a coefficient of rolling", surface.rolling)?;
+    positive("a coefficient of spinning", surface.spinning)?;
+    if let Some(held) = surface.mu_static {
+        let holds = held >= mu && held.is_finite();
+        number("a coefficient of static friction", held, holds, "at least that of what slides")?;
+    }
+    let Some(Grain { body, axis, mu_across }) = surface.grain else { return Ok(()) };
+    for mu in [mu, mu_across] {
+        let holds = mu > 0.0 && mu.is_finite();
+        number("a friction coefficient along or across a direction", mu, holds, "more than 0")?;
+    }
+    let length = axis.length();
+    number(
+        "the length of a direction of friction",
+        length,
+        length > 0.0 && length.is_finite(),
+        "more than 0",
+    )?;
+    let (known, named) = (surface.mu_static.is_none(), surface.between.contains(&Some(body)));
+    let held = surface.mu_static.unwrap_or(0.0);
+    number("a coefficient of static friction beside a direction of friction", held, known, "left out")?;
+    number(
+        "the number of a body with a direction of friction",
+        body as f64,
+        named,
+        "one of those between which it is",
+    )
 }
 
 /// Whether a body and its state make sense.

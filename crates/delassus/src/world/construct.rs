@@ -22,8 +22,8 @@
 use glam::{DQuat, DVec3};
 
 use super::{
-    Body, BodyState, Joint, MassProperties, NoVolume, Pose, Shape, ShapeKind, Surface, World, WorldState,
-    principal_axes, shape_mass, update_joint_coordinates,
+    Body, BodyState, Grain, Joint, MassProperties, NoVolume, Pose, Shape, ShapeKind, Surface, World,
+    WorldState, principal_axes, shape_mass, update_joint_coordinates,
 };
 
 /// Acceleration of free fall where none is given, m/s²: the one of world files.
@@ -259,7 +259,16 @@ impl From<ShapeKind> for Shape {
 impl Default for Surface {
     /// Between any two bodies, without friction and restitution.
     fn default() -> Self {
-        Surface { between: [None, None], mu: 0.0, restitution: 0.0, rolling: 0.0 }
+        Surface {
+            between: [None, None],
+            mu: 0.0,
+            mu_static: None,
+            grain: None,
+            restitution: 0.0,
+            restitution_tangential: 0.0,
+            rolling: 0.0,
+            spinning: 0.0,
+        }
     }
 }
 
@@ -277,6 +286,16 @@ impl Surface {
     /// The same with a coefficient of restitution (Newton).
     pub fn with_restitution(self, restitution: f64) -> Surface {
         Surface { restitution, ..self }
+    }
+
+    /// The same with another, larger, friction coefficient of what sticks.
+    pub fn with_static_friction(self, mu_static: f64) -> Surface {
+        Surface { mu_static: Some(mu_static), ..self }
+    }
+
+    /// The same with another friction coefficient across a direction on one of the two bodies.
+    pub fn with_grain(self, body: BodyId, axis: DVec3, mu_across: f64) -> Surface {
+        Surface { grain: Some(Grain { body: body.index(), axis, mu_across }), ..self }
     }
 }
 

@@ -196,12 +196,33 @@ pub enum ShapeKind {
 pub struct Surface {
     /// The two bodies; `None` stands for any.
     pub between: [Option<usize>; 2],
-    /// Friction coefficient.
+    /// Friction coefficient, of what slides where there is another one of what sticks.
     pub mu: f64,
+    /// Friction coefficient of what sticks, at least `mu`; `None` where it is the same.
+    pub mu_static: Option<f64>,
+    /// Friction that differs across a direction: `mu` is the coefficient along it.
+    pub grain: Option<Grain>,
     /// Coefficient of restitution (Newton).
     pub restitution: f64,
+    /// Coefficient of restitution of the slip, within the limits of friction: a superball has 1.
+    pub restitution_tangential: f64,
     /// Coefficient of rolling friction, m.
     pub rolling: f64,
+    /// Coefficient of spinning (drilling) friction, m: the moment about the normal is at most this times the
+    /// normal force.
+    pub spinning: f64,
+}
+
+/// A direction on the surface of a body along which friction is another one than across it. The friction
+/// (r_1, r_2) along and across stays within (r_1/μ_1)² + (r_2/μ_2)² ≤ r_n² and takes as much power as it can.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Grain {
+    /// The body, one of those that touch.
+    pub body: usize,
+    /// The direction, axes of the body as its shapes are given in; its part across the normal counts.
+    pub axis: DVec3,
+    /// Friction coefficient across it.
+    pub mu_across: f64,
 }
 
 impl From<&World> for Arc<World> {
@@ -212,15 +233,14 @@ impl From<&World> for Arc<World> {
 }
 
 impl World {
-    /// Friction, restitution and rolling friction between two bodies; zero where no entry matches.
+    /// Friction and restitution between two bodies; zero where no entry matches.
     pub fn surface(&self, a: usize, b: usize) -> Surface {
         let matches = |entry: &Surface| {
             let [first, second] = entry.between;
             let is = |named: Option<usize>, body: usize| named.is_none_or(|w| w == body);
             (is(first, a) && is(second, b)) || (is(first, b) && is(second, a))
         };
-        let none = Surface { between: [None, None], mu: 0.0, restitution: 0.0, rolling: 0.0 };
-        self.surfaces.iter().rev().find(|entry| matches(entry)).copied().unwrap_or(none)
+        self.surfaces.iter().rev().find(|entry| matches(entry)).copied().unwrap_or_default()
     }
 }
 

@@ -54,8 +54,7 @@ fn a_body_of_two_shapes_is_the_same_as_one_shape_of_both() {
         world.bodies[1].shapes = shapes;
         world.bodies[1].inertia = DVec3::new(0.01, 0.02, 0.02);
         world.gravity = DVec3::new(4.0, 1.0, -9.0);
-        world.surfaces =
-            vec![delassus::world::Surface { between: [None, None], mu: 0.3, restitution: 0.0, rolling: 0.0 }];
+        world.surfaces = vec![delassus::world::Surface::friction(0.3)];
         let mut stepper =
             Stepper::new(&world, state_of(&[Pose::IDENTITY, place(0.0, 0.0, 0.05)]), StepOptions::default())
                 .unwrap();

@@ -30,7 +30,7 @@ fn scene(
     bodies.push(body(mover, false));
     let mut poses: Vec<Pose> = ground.iter().map(|(_, pose)| *pose).collect();
     poses.push(start);
-    let surfaces = vec![Surface { between: [None, None], mu, restitution: 0.0, rolling: 0.0 }];
+    let surfaces = vec![Surface::friction(mu)];
     let (name, gravity) = (String::new(), DVec3::new(0.0, 0.0, -G));
     let world =
         World { name, gravity, bodies, joints: Vec::new(), surfaces, no_contact: Vec::new(), plane: None };

@@ -78,7 +78,14 @@ fn a_ball_with_rolling_friction_slows_down_as_the_closed_form_says() {
 
 #[test]
 fn every_law_with_every_scheme_moves_on_and_creates_no_energy() {
-    let surfaces = ["mu = 0", "mu = 0.3", "mu = 0.3\nrolling = 0.01", "mu = 0\nrolling = 0.01"];
+    let surfaces = [
+        "mu = 0",
+        "mu = 0.3",
+        "mu = 0.3\nrolling = 0.01",
+        "mu = 0\nrolling = 0.01",
+        "mu = 0.3\nrolling = 0.01\nspinning = 0.01",
+        "mu = 0\nspinning = 0.01",
+    ];
     for shape in SHAPES {
         for surface in surfaces {
             for restitution in [0.0, 0.5] {

@@ -3,6 +3,7 @@
 mod control;
 mod dampers;
 mod energy;
+mod friction_laws;
 mod golden_motion;
 mod impacts;
 mod laws_in_motion;

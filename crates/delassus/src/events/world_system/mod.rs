@@ -19,7 +19,7 @@ use thiserror::Error;
 
 use crate::formula::{AnyFormula, Point};
 use crate::lagrangian::{Contact, Force, Joint, Measure, State, System};
-use crate::world::{BodyState, Joint as WorldJoint, JointKind, Pose, ShapeKind, World, WorldState};
+use crate::world::{BodyState, Joint as WorldJoint, JointKind, Pose, ShapeKind, Surface, World, WorldState};
 use formulas::{Ball, Frame, Gap, Held, Kinetic, Linear, Lock, Pair, Slip, UnitLength};
 use vectors::{PER_BODY, Slot, angular_velocity};
 
@@ -64,9 +64,11 @@ pub enum WorldSystemError {
         /// Name.
         body: String,
     },
-    /// Rolling friction.
-    #[error("rolling friction between `{first}` and `{second}` has no event-driven integration yet")]
-    Rolling {
+    /// A law of friction or impact that is not known here.
+    #[error("{law} between `{first}` and `{second}` has no event-driven integration yet")]
+    SurfaceLaw {
+        /// Which.
+        law: &'static str,
         /// One body.
         first: String,
         /// The other.
@@ -278,10 +280,11 @@ fn add_contacts(
                 }
             }
             let surface = world.surface(a, b);
-            if surface.rolling != 0.0 && !pairs.is_empty() {
+            if let Some(law) = unknown_law(&surface).filter(|_| !pairs.is_empty()) {
                 let [first, second] = [a, b].map(|i| world.bodies[i].name.clone());
-                return Err(WorldSystemError::Rolling { first, second });
+                return Err(WorldSystemError::SurfaceLaw { law, first, second });
             }
+            let mu_static = surface.mu_static.unwrap_or(surface.mu);
             let many = pairs.len() > 1;
             for (k, pair) in pairs.into_iter().enumerate() {
                 let [first, second] = [a, b].map(|i| &world.bodies[i].name);
@@ -295,14 +298,26 @@ fn add_contacts(
                     Measure::Velocity(AnyFormula::new(slip))
                 });
                 system.contacts.push(Contact {
-                    slip: if surface.mu > 0.0 { slip.collect() } else { vec![] },
+                    slip: if mu_static > 0.0 { slip.collect() } else { vec![] },
                     restitution: surface.restitution,
+                    mu_static: AnyFormula::new(mu_static),
                     ..Contact::frictionless(&name, gap).with_friction(surface.mu)
                 });
             }
         }
     }
     Ok(())
+}
+
+/// What of a surface has no events yet.
+fn unknown_law(surface: &Surface) -> Option<&'static str> {
+    let laws = [
+        (surface.rolling != 0.0, "rolling friction"),
+        (surface.spinning != 0.0, "spinning friction"),
+        (surface.grain.is_some(), "friction along and across a direction"),
+        (surface.restitution_tangential != 0.0, "tangential restitution"),
+    ];
+    laws.into_iter().find(|(given, _)| *given).map(|(_, law)| law)
 }
 
 /// An axis of the world that is well across the normal at the start.
@@ -451,7 +466,7 @@ mod tests {
         assert_eq!(moment, WorldSystemError::Moment { body: "block".into() });
         let rolling =
             refused(|scene| scene.world.surfaces.push(Surface { rolling: 0.1, ..Surface::friction(0.5) }));
-        assert!(matches!(rolling, WorldSystemError::Rolling { .. }));
+        assert!(matches!(rolling, WorldSystemError::SurfaceLaw { law: "rolling friction", .. }));
         let pair = refused(|scene| {
             scene.add(Body::ball("ball", 1.0, 0.1).at(DVec3::X));
         });

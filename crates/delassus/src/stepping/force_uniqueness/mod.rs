@@ -215,6 +215,10 @@ impl UniquenessSearch<'_> {
                 Law::Rolling { rolling, .. } | Law::ConeRolling { rolling, .. } => {
                     r[3].hypot(r[4]) >= (1.0 - CONE_MARGIN) * rolling * r[0]
                 }
+                Law::Spinning { rolling, spinning, .. } | Law::ConeSpinning { rolling, spinning, .. } => {
+                    let most = (1.0 - CONE_MARGIN) * r[0];
+                    r[3].hypot(r[4]) >= rolling * most || r[5].abs() >= spinning * most
+                }
                 _ => false,
             };
             if rolls {
@@ -414,7 +418,7 @@ mod tests {
     use glam::DVec3;
 
     /// Whether others are found beside these impulses of contacts.
-    fn finds((world, mut state): (World, WorldState), impulses: &[[f64; 5]]) -> bool {
+    fn finds((world, mut state): (World, WorldState), impulses: &[[f64; 6]]) -> bool {
         let (model, linearization) = linearized(world, &mut state, StepOptions::default(), 1e-3);
         assert_eq!(linearization.contacts().len(), impulses.len());
         let impulses = Impulses { rows: vec![], contacts: impulses.to_vec() };
@@ -435,17 +439,17 @@ mod tests {
 
     #[test]
     fn one_contact_has_one_impulse() {
-        assert!(!finds(ball_on_floor(rough(), 0.0, DVec3::ZERO), &[[1.0, 0.0, 0.0, 0.0, 0.0]]));
-        assert!(!finds(ball_on_floor(smooth(), 0.0, DVec3::ZERO), &[[1.0, 0.0, 0.0, 0.0, 0.0]]));
+        assert!(!finds(ball_on_floor(rough(), 0.0, DVec3::ZERO), &[[1.0, 0.0, 0.0, 0.0, 0.0, 0.0]]));
+        assert!(!finds(ball_on_floor(smooth(), 0.0, DVec3::ZERO), &[[1.0, 0.0, 0.0, 0.0, 0.0, 0.0]]));
     }
 
     #[test]
     fn a_ball_at_its_limit_of_rolling_has_nothing_that_could_change() {
         let rolling = Surface { rolling: 0.01, ..rough() };
         // ‖moment‖ = rolling · r_n: at the limit, and the only contact of its group.
-        assert!(!finds(ball_on_floor(rolling, 0.0, DVec3::X), &[[1.0, 0.0, 0.0, 0.01, 0.0]]));
-        assert!(!finds(ball_on_floor(rolling, 0.0, DVec3::X), &[[1.0, 0.5, 0.0, 0.006, 0.008]]));
-        assert!(!finds(ball_on_floor(rolling, 0.0, DVec3::ZERO), &[[1.0, 0.0, 0.0, 0.0, 0.0]]));
+        assert!(!finds(ball_on_floor(rolling, 0.0, DVec3::X), &[[1.0, 0.0, 0.0, 0.01, 0.0, 0.0]]));
+        assert!(!finds(ball_on_floor(rolling, 0.0, DVec3::X), &[[1.0, 0.5, 0.0, 0.006, 0.008, 0.0]]));
+        assert!(!finds(ball_on_floor(rolling, 0.0, DVec3::ZERO), &[[1.0, 0.0, 0.0, 0.0, 0.0, 0.0]]));
     }
 
     /// A ball between two walls a diameter apart, pressed by both.
@@ -461,11 +465,11 @@ mod tests {
     #[test]
     fn two_walls_can_press_a_ball_by_any_force() {
         // z = (1, 1): both normal impulses grow together.
-        let pressed = [[1.0, 0.0, 0.0, 0.0, 0.0]; 2];
+        let pressed = [[1.0, 0.0, 0.0, 0.0, 0.0, 0.0]; 2];
         assert!(finds(between_walls(smooth()), &pressed));
         assert!(finds(between_walls(rough()), &pressed));
         // One of them does not press: it counts as open.
-        assert!(!finds(between_walls(smooth()), &[[1.0, 0.0, 0.0, 0.0, 0.0], [0.0; 5]]));
+        assert!(!finds(between_walls(smooth()), &[[1.0, 0.0, 0.0, 0.0, 0.0, 0.0], [0.0; 6]]));
     }
 
     #[test]

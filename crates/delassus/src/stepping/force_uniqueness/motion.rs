@@ -59,7 +59,7 @@ impl UniquenessSearch<'_> {
         motion.slips.extend(pressing.map(slip));
         let rest = self.rest_slip_of(motion.slips.iter().copied().fold(0.0, f64::max));
         // The associated law has one motion.
-        let coulomb = |law: Law| matches!(law, Law::Coulomb { mu } | Law::Rolling { mu, .. } if mu > 0.0);
+        let coulomb = |law: Law| law.mu() > 0.0 && !law.is_associated();
         let slides = |i: u32| motion.slips[i as usize] > rest && coulomb(rows[i as usize].law);
         if !self.active_contacts().any(slides) || self.slide_on_fixed_planes(motion, rest) {
             return false;
@@ -336,7 +336,7 @@ mod tests {
         let contacts = on.contact_rows().iter().map(|rows| {
             let slip = slip_speed(rows, &velocity).max(f64::MIN_POSITIVE);
             let friction = |k: usize| -mu * rows.velocity(k, &velocity) / slip;
-            [1.0, friction(1), friction(2), 0.0, 0.0]
+            [1.0, friction(1), friction(2), 0.0, 0.0, 0.0]
         });
         let impulses = Impulses { rows: vec![], contacts: contacts.collect() };
         let search =

@@ -4,8 +4,8 @@
 //! g(q ⊕ h v) ≈ g + h (J v + ∂g/∂t) ,   gap(q ⊕ h v) ≈ gap + h H v
 //! ```
 //!
-//! J has a row per constraint of a joint, H up to five rows per contact (normal, tangents, rolling), v six
-//! entries per body that moves. A [`Linearization`] is built by [`Linearizer::linearize`] and does not change
+//! J has a row per constraint of a joint, H up to six rows per contact (normal, tangents, rolling, spinning), v
+//! six entries per body that moves. A [`Linearization`] is built by [`Linearizer::linearize`] and does not change
 //! after that, with one exception: contacts that only the end of a substep shows are added by
 //! [`Linearization::add_contact`]. Source: 004 eq. 6–9.
 
@@ -99,8 +99,8 @@ impl Linearization {
 
     /// Adds a contact that the end of a substep showed, linearized at the poses `bodies` of its begin.
     pub(super) fn add_contact(&mut self, model: &Model, contact: Contact, bodies: &[BodyState]) {
-        let (law, e) = model.law_of(&contact);
-        self.contact_rows.push(ContactRows::new(&contact, bodies, &model.masses.slot, law));
+        let (rows, e) = model.contact_rows(&contact, bodies);
+        self.contact_rows.push(rows);
         self.restitution.push(e);
         self.contacts.push(contact);
     }
@@ -159,8 +159,8 @@ impl Linearizer {
         out.contact_rows.clear();
         out.restitution.clear();
         for contact in &out.contacts {
-            let (law, e) = model.law_of(contact);
-            out.contact_rows.push(ContactRows::new(contact, &state.bodies, &masses.slot, law));
+            let (rows, e) = model.contact_rows(contact, &state.bodies);
+            out.contact_rows.push(rows);
             out.restitution.push(e);
         }
     }

@@ -142,8 +142,7 @@ impl Turning {
                 continue;
             }
             // The part of the change that is perpendicular to the slip.
-            let [t1, t2] = rows.tangents;
-            self.turned.push((key(contact), (t2 * slip[0] - t1 * slip[1]) * (across / size)));
+            self.turned.push((key(contact), rows.slip([-slip[1], slip[0]]) * (across / size)));
         }
         // Contacts are sorted by key, but for few that came later.
         self.turned.sort_unstable_by_key(|(key, _)| *key);

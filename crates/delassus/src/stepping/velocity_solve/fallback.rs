@@ -265,7 +265,7 @@ mod tests {
         let (world, mut state) = ball_on_floor(Surface { mu: 0.5, ..smooth() }, 0.0, DVec3::ZERO);
         let (model, linearization) = linearized(world, &mut state, StepOptions::default(), 1e-3);
         let targets = RowTargets { joints: vec![], normal_bias: vec![Some(0.0)], slip_bias: vec![] };
-        let mut impulses = Impulses { rows: vec![], contacts: vec![[0.0; 5]] };
+        let mut impulses = Impulses { rows: vec![], contacts: vec![[0.0; 6]] };
         let mut failed = FailedSolves { count: MAX_FAILED_SOLVES, last_residual: 1.0 };
         let mut v = vec![5.0, 0.0, -1.0, 0.0, 0.0, 0.0];
         let mut solver = FallbackSolver::default();

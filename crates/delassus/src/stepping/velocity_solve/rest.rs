@@ -231,7 +231,7 @@ impl Onset<'_> {
 
 /// Whether Coulomb's law holds at a contact, with friction.
 fn has_friction(contact: &ContactRows) -> bool {
-    matches!(contact.law, Law::Coulomb { mu } | Law::Rolling { mu, .. } if mu > 0.0)
+    contact.law.mu() > 0.0 && !contact.law.is_associated()
 }
 
 /// Of velocities themselves.

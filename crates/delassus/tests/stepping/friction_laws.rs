@@ -1,0 +1,230 @@
+//! Closed forms of the laws of friction and impact beside Coulomb's: spinning friction, friction along and
+//! across a direction.
+
+use delassus::stepping::{FrictionLaw, Scheme, StepControl, StepOptions, Stepper, controlled_step};
+use delassus::world::{World, WorldState};
+use delassus_solve::problem::Status;
+use glam::DVec3;
+
+use crate::support::texts::on_floor;
+use crate::support::worlds::world;
+
+const G: f64 = 9.81;
+const RADIUS: f64 = 0.1;
+const LAWS: [FrictionLaw; 2] = [FrictionLaw::Ncp, FrictionLaw::Ccp];
+const SCHEMES: [Scheme; 2] = [Scheme::Symmetric, Scheme::HalfImplicit];
+const BALL: &str = "type = \"sphere\"\nradius = 0.1";
+const DISC: &str = "type = \"cylinder\"\nradius = 0.1\nhalf_height = 0.1";
+const BLOCK: &str = "type = \"box\"\nhalf_extents = [0.1, 0.1, 0.02]";
+
+/// A body of mass 1 on the floor of a material; `rest` are more keys of the body.
+fn on_the_floor(shape: &str, height: f64, rest: &str, friction: &str) -> (World, WorldState) {
+    world(&on_floor(&[&format!(
+        "[[body]]\nname = \"body\"\nmass = 1\nposition = [0, 0, {height}]\n{rest}\n\
+         [[body.shape]]\n{shape}\n[[friction]]\nbetween = [\"ground\", \"*\"]\n{friction}\n"
+    )]))
+}
+
+/// Steps that are all solved, with what is seen after each of them.
+fn run(
+    (world, state): (World, WorldState),
+    options: StepOptions,
+    steps: usize,
+    mut see: impl FnMut(f64, &Stepper),
+) {
+    let mut stepper = Stepper::new(&world, state, options).unwrap();
+    for step in 1..=steps {
+        let report = stepper.step().unwrap();
+        assert_eq!(report.status, Status::Solved, "{options:?}, step {step}: {:?}", report.failure);
+        see(step as f64 * options.dt, &stepper);
+    }
+}
+
+fn all_options() -> impl Iterator<Item = StepOptions> {
+    LAWS.into_iter()
+        .flat_map(|law| SCHEMES.map(|scheme| StepOptions { law, scheme, ..StepOptions::default() }))
+}
+
+/// I ω' = −ρ m g: a ball that spins about the normal, with and without friction against sliding and rolling,
+/// and a disc whose contacts share its weight.
+#[test]
+fn what_spins_about_the_normal_is_braked_by_the_limit() {
+    let (rho, spin) = (0.002, 3.0);
+    let of_ball = 0.4 * RADIUS * RADIUS;
+    let of_disc = 0.5 * RADIUS * RADIUS;
+    let cases = [
+        (BALL, of_ball, "mu = 0\nspinning = 0.002"),
+        (BALL, of_ball, "mu = 0.5\nspinning = 0.002"),
+        (BALL, of_ball, "mu = 0.5\nrolling = 0.001\nspinning = 0.002"),
+        (DISC, of_disc, "mu = 0\nspinning = 0.002"),
+    ];
+    for options in all_options() {
+        for (shape, inertia, friction) in cases {
+            let brake = rho * G / inertia;
+            let stop = spin / brake;
+            let start = on_the_floor(shape, RADIUS, &format!("angular_velocity = [0, 0, {spin}]"), friction);
+            // The associated law lifts what spins by h ρ ω, 6 μm, and presses it in the first steps only.
+            let slack = if options.law == FrictionLaw::Ncp { 1.0001 } else { 8.0 };
+            run(start, options, 1000, |t, stepper| {
+                let body = &stepper.state().bodies[1];
+                let exact = (spin - brake * t).max(0.0);
+                let found = body.angular_velocity.z;
+                assert!(
+                    (found - exact).abs() < slack * brake * options.dt,
+                    "{options:?} {friction}: {found} for {exact}"
+                );
+                assert!(t < stop + 8.0 * options.dt || found.abs() < 1e-9, "{options:?} {friction}: {found}");
+            });
+        }
+    }
+}
+
+/// A torque about the normal below ρ m g is held, one above it turns the ball by the difference.
+#[test]
+fn spinning_friction_holds_a_torque_up_to_its_limit() {
+    let (rho, inertia) = (0.01, 0.4 * RADIUS * RADIUS);
+    for options in all_options() {
+        for (part, friction) in [
+            (0.99, "mu = 0.3\nspinning = 0.01"),
+            (1.25, "mu = 0.3\nspinning = 0.01"),
+            (0.99, "spinning = 0.01"),
+        ] {
+            let (mut world, state) = on_the_floor(BALL, RADIUS, "", friction);
+            world.bodies[1].force[1] = DVec3::Z * part * rho * G;
+            let gain = ((part - 1.0) * rho * G / inertia).max(0.0);
+            run((world, state), options, 200, |t, stepper| {
+                let found = stepper.state().bodies[1].angular_velocity.z;
+                let slack = if options.law == FrictionLaw::Ncp { 1.0001 } else { 2.0 };
+                let allowed = slack * gain * options.dt + 1e-9;
+                assert!((found - gain * t).abs() < allowed, "{options:?} {part}: {found} for {}", gain * t);
+            });
+        }
+    }
+}
+
+/// Rolling and spinning about the normal do not see each other: a = (5/7) ρ_r g/r and ω' = ρ_s m g/I.
+#[test]
+fn a_ball_that_rolls_and_spins_is_slowed_down_in_both() {
+    let (roll, spin, v0, w0) = (0.005, 0.002, 1.0, 4.0);
+    let (a, b) = (5.0 / 7.0 * roll * G / RADIUS, spin * G / (0.4 * RADIUS * RADIUS));
+    let rest = format!("velocity = [{v0}, 0, 0]\nangular_velocity = [0, {}, {w0}]", v0 / RADIUS);
+    for scheme in SCHEMES {
+        let options = StepOptions { scheme, ..StepOptions::default() };
+        let start = on_the_floor(BALL, RADIUS, &rest, "mu = 0.5\nrolling = 0.005\nspinning = 0.002");
+        run(start, options, 400, |t, stepper| {
+            let body = &stepper.state().bodies[1];
+            assert!(
+                (body.velocity.x - (v0 - a * t)).abs() < 1.0001 * a * options.dt,
+                "{scheme:?} {t} {body:?}"
+            );
+            let spin = body.world_angular_velocity().z;
+            assert!((spin - (w0 - b * t)).abs() < 1.0001 * b * options.dt, "{scheme:?} {t}: {spin}");
+        });
+    }
+}
+
+#[test]
+fn spinning_friction_with_adaptive_steps() {
+    let (rho, spin, inertia) = (0.002, 3.0, 0.4 * RADIUS * RADIUS);
+    let friction = "mu = 0.5\nspinning = 0.002";
+    let (world, state) = on_the_floor(BALL, RADIUS, &format!("angular_velocity = [0, 0, {spin}]"), friction);
+    let mut stepper = Stepper::new(&world, state, StepOptions::default()).unwrap();
+    let mut control =
+        StepControl { tolerance: 1e-6, longest: 1e-2, halvings: 6, level: 0, start: 0.0, ticks: 0 };
+    while control.time() < 0.3 {
+        assert_eq!(controlled_step(&mut stepper, &mut control).unwrap().report.status, Status::Solved);
+    }
+    let exact = spin - rho * G / inertia * control.time();
+    let found = stepper.state().bodies[1].angular_velocity.z;
+    assert!((found - exact).abs() < 1.0001 * rho * G / inertia * 1e-2, "{found} for {exact}");
+}
+
+/// Along the direction a block is slowed down by μ₁ g, across it by μ₂ g; the direction may be fixed in
+/// either body.
+#[test]
+fn a_block_is_slowed_down_along_and_across_a_direction() {
+    for options in all_options() {
+        // The block is turned by 90°, so that its own x is along the y of the floor.
+        for (between, velocity, mu) in [
+            (["ground", "body"], [1.0, 0.0, 0.0], 0.2),
+            (["ground", "body"], [0.0, 1.0, 0.0], 0.5),
+            (["body", "ground"], [1.0, 0.0, 0.0], 0.5),
+            (["body", "*"], [0.0, 1.0, 0.0], 0.2),
+        ] {
+            let friction =
+                format!("mu = 0\n[[friction]]\nbetween = {between:?}\nmu = [0.2, 0.5]\naxis = [2, 0, 0]");
+            let rest = format!("velocity = {velocity:?}\neuler_deg = [0, 0, 90]");
+            let slack = if options.law == FrictionLaw::Ncp { 1.0001 } else { 30.0 };
+            run(on_the_floor(BLOCK, 0.02, &rest, &friction), options, 150, |t, stepper| {
+                let exact = (1.0 - mu * G * t) * DVec3::from_array(velocity);
+                let found = stepper.state().bodies[1].velocity;
+                assert!(
+                    (found - exact).length() < slack * mu * G * options.dt,
+                    "{options:?} {between:?} {t}: {found} for {exact}"
+                );
+            });
+        }
+    }
+}
+
+/// m u̇_i = −N μ_i² u_i/√(μ_1² u_1² + μ_2² u_2²): u_1^(1/μ_1²) over u_2^(1/μ_2²) stays what it is, and the block
+/// turns toward the direction along which it slides with less friction.
+#[test]
+fn a_block_that_slides_obliquely_turns_toward_the_smoother_direction() {
+    let (mu, v0) = ([0.2, 0.4], [2.0, 2.0]);
+    let kept = |v: DVec3| (v.x / v0[0]).ln() / (mu[0] * mu[0]) - (v.y / v0[1]).ln() / (mu[1] * mu[1]);
+    let friction = "mu = 0\n[[friction]]\nbetween = [\"ground\", \"*\"]\nmu = [0.2, 0.4]\naxis = [1, 0, 0]";
+    let rest = format!("velocity = [{}, {}, 0]", v0[0], v0[1]);
+    let mut errors = [0.0_f64; 2];
+    for (error, dt) in errors.iter_mut().zip([2e-3, 1e-3]) {
+        let options = StepOptions { dt, ..StepOptions::default() };
+        run(on_the_floor(BLOCK, 0.02, &rest, friction), options, (0.4 / dt) as usize, |t, stepper| {
+            let v = stepper.state().bodies[1].velocity;
+            // The power of friction: ½ d|u|²/dt = −g √(Σ μ_i² u_i²), and never against the motion.
+            assert!(v.x > v.y && v.y > 0.0, "{t}: {v}");
+            *error = error.max(kept(v).abs());
+        });
+    }
+    // Second order: a quarter, and small against the 17 units that ln(u_2)/μ_2² goes through.
+    assert!(errors[0] < 1e-2 && errors[1] < 0.3 * errors[0], "{errors:?}");
+}
+
+/// On a slope a block holds within the ellipse only, and where it slides it leaves the line of the slope.
+#[test]
+fn a_block_on_a_slope_holds_within_the_ellipse() {
+    let friction = "mu = 0\n[[friction]]\nbetween = [\"ground\", \"*\"]\nmu = [0.2, 0.5]\naxis = [1, 0, 0]";
+    for scheme in SCHEMES {
+        let options = StepOptions { scheme, ..StepOptions::default() };
+        // What pulls along the floor, over the weight on it, and the ellipse at it: (p_1/μ_1)² + (p_2/μ_2)².
+        for (pull, holds) in
+            [([0.19, 0.0], true), ([0.21, 0.0], false), ([0.0, 0.49], true), ([0.14, 0.35], true)]
+        {
+            let (mut world, state) = on_the_floor(BLOCK, 0.02, "", friction);
+            world.gravity = G * DVec3::new(pull[0], pull[1], -1.0);
+            let mut last = DVec3::ZERO;
+            run((world, state), options, 100, |_, stepper| last = stepper.state().bodies[1].velocity);
+            assert_eq!(last.length() < 1e-9, holds, "{scheme:?} {pull:?}: {last}");
+        }
+        let (mut world, state) = on_the_floor(BLOCK, 0.02, "", friction);
+        let pull = [0.3, 0.45];
+        world.gravity = G * DVec3::new(pull[0], pull[1], -1.0);
+        let mut last = DVec3::ZERO;
+        run((world, state), options, 200, |_, stepper| last = stepper.state().bodies[1].velocity);
+        // From rest the slip keeps one direction e with e × (p − friction(e)) = 0; found here by bisection.
+        let across = |angle: f64| {
+            let e = [angle.cos(), angle.sin()];
+            let size = (0.2 * e[0]).hypot(0.5 * e[1]);
+            let a = [pull[0] - 0.04 * e[0] / size, pull[1] - 0.25 * e[1] / size];
+            e[0] * a[1] - e[1] * a[0]
+        };
+        let (mut low, mut high) = (0.0_f64, pull[1].atan2(pull[0]));
+        assert!(across(low) * across(high) < 0.0);
+        for _ in 0..60 {
+            let middle = 0.5 * (low + high);
+            if across(low) * across(middle) <= 0.0 { high = middle } else { low = middle }
+        }
+        let found = last.y.atan2(last.x);
+        assert!((found - low).abs() < 1e-6, "{scheme:?}: {found} for {low}");
+        assert!(found < pull[1].atan2(pull[0]) - 0.1);
+    }
+}
