@@ -109,10 +109,10 @@ fn other<const D: usize>(
             let [q, r] = [q, r].map(|x| std::array::from_fn(|c| x[c]));
             write(local::associated_rolling(&leading(w), &q, mu, rolling, &r), out)
         }
-        Cone::Spinning { mu, rolling, spinning } if D >= 6 && precise => {
+        Cone::Spinning { mu, rolling, spinning } if D >= 6 => {
             write(local::spinning(&leading(w), &std::array::from_fn(|c| q[c]), [mu, rolling, spinning]), out)
         }
-        Cone::AssociatedSpinning { mu, rolling, spinning } if D >= 6 && precise => {
+        Cone::AssociatedSpinning { mu, rolling, spinning } if D >= 6 => {
             let [q, r] = [q, r].map(|x| std::array::from_fn(|c| x[c]));
             write(local::associated_spinning(&leading(w), &q, [mu, rolling, spinning], &r), out)
         }

@@ -17,7 +17,7 @@ use std::collections::BTreeMap;
 use glam::{DQuat, DVec3};
 
 use super::ShapePair;
-use crate::world::{Pose, World};
+use crate::world::{BodyState, Pose, World};
 
 /// Where the normal comes from.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -125,6 +125,15 @@ impl Contact {
     /// The two shapes that touch.
     pub(crate) fn pair(&self) -> ShapePair {
         ShapePair { bodies: self.bodies, shapes: self.shapes }
+    }
+
+    /// Velocity of B against A at the point.
+    pub(crate) fn relative_velocity(&self, bodies: &[BodyState]) -> DVec3 {
+        let [a, b] = self.bodies.map(|b| {
+            let s = &bodies[b as usize];
+            s.velocity + s.world_angular_velocity().cross(self.point - s.pose.position)
+        });
+        b - a
     }
 
     /// Gap and normal at other poses of the two bodies.

@@ -15,16 +15,11 @@ use delassus_solve::modes::Mode;
 use glam::DVec3;
 use serde::{Deserialize, Serialize};
 
-use super::model::REST_SPEED_RATIO;
+use super::model::{LEAST_SPEED, REST_SPEED_RATIO};
 use super::warm_start::{Key, key};
 use super::{Scheme, StepReport, Stepper};
 use crate::collision::{Contact, pair_name};
 use crate::world::WorldState;
-
-/// Slip below this part of what a step of free fall gives is what solves leave.
-const SLIP_OF_FREE_FALL: f64 = 1e-4;
-/// The least speed that counts as motion, where nothing falls, m/s.
-const LEAST_SPEED: f64 = 1e-7;
 
 /// How the bodies of a pair that touch move on each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -93,14 +88,14 @@ impl Thresholds {
         let fall = stepper.model.world.gravity.length() * stepper.model.options.dt;
         Thresholds {
             rest: (REST_SPEED_RATIO * fall).max(LEAST_SPEED),
-            slip: (SLIP_OF_FREE_FALL * fall).max(LEAST_SPEED),
+            slip: stepper.model.stick_speed(),
             touching: stepper.model.touching(),
         }
     }
 
     /// What a contact does at a state: open, sliding, or sticking or rolling.
     fn mode(&self, state: &WorldState, contact: &Contact) -> Mode {
-        let u = relative_velocity(state, contact);
+        let u = contact.relative_velocity(&state.bodies);
         let normal = u.dot(contact.normal);
         if contact.gap > self.touching || normal > self.rest {
             Mode::Open
@@ -169,7 +164,7 @@ impl ContactEvents {
         self.approach.extend(stepper.contacts().iter().map(|contact| Approach {
             key: key(contact),
             gap: contact.gap,
-            speed: relative_velocity(state, contact).dot(contact.normal),
+            speed: contact.relative_velocity(&state.bodies).dot(contact.normal),
             point: contact.point,
         }));
     }
@@ -261,15 +256,6 @@ impl ContactEvents {
         now.sort_unstable_by_key(|(pair, _)| *pair);
         self.modes = now;
     }
-}
-
-/// Velocity of B against A at a contact.
-fn relative_velocity(state: &WorldState, contact: &Contact) -> DVec3 {
-    let [a, b] = contact.bodies.map(|b| {
-        let s = &state.bodies[b as usize];
-        s.velocity + s.world_angular_velocity().cross(contact.point - s.pose.position)
-    });
-    b - a
 }
 
 /// The pairs of bodies that touch, sorted.

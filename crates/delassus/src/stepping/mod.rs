@@ -39,6 +39,7 @@ mod row_targets;
 mod run;
 mod speculative;
 mod start;
+mod static_friction;
 mod substep;
 #[cfg(test)]
 mod test_worlds;
@@ -70,7 +71,7 @@ use crate::world::{World, WorldError, WorldState, close_loops};
 use force_uniqueness::{UniquenessScratch, UniquenessSearch};
 use linearization::{Linearization, Linearizer};
 use model::Model;
-use options::check;
+use options::{check, check_options};
 use report::{name_of, worst_opening};
 use retry::{
     Checkpoint, ContactEnergy, GapRule, LimitRule, Schedule, SubstepOutcome, SubstepPlan, length_until,
@@ -250,7 +251,7 @@ impl Stepper {
     ///
     /// Refuses steps and tolerances that are no positive numbers.
     pub fn set_options(&mut self, options: StepOptions) -> Result<(), WorldError> {
-        options.check()?;
+        check_options(&self.model.world, &options)?;
         let (dt, clock) = (self.model.options.dt, self.clock);
         self.model.options = StepOptions { dt, ..options };
         self.change_dt(options.dt);

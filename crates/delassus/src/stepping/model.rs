@@ -11,6 +11,7 @@ use std::sync::Arc;
 use delassus_solve::problem::Law;
 
 use super::options::{FrictionLaw, Scheme, StepOptions};
+use super::static_friction::with_friction;
 use crate::collision::{Contact, ContactRows};
 use crate::world::{BodyState, FIXED_SLOT, Grain, Masses, Surface, World, drift};
 use glam::DVec3;
@@ -22,6 +23,10 @@ const TOUCHING_TOLERANCES: f64 = 1e3;
 /// Allowed penetration, as a fraction of the touching distance.
 const YIELDING_RATIO: f64 = 0.1;
 
+/// Slip below this part of what a step of free fall gives is what solves leave.
+const SLIP_OF_FREE_FALL: f64 = 1e-4;
+/// The least speed that counts as motion, where nothing falls, m/s.
+pub(super) const LEAST_SPEED: f64 = 1e-7;
 /// A direction of friction whose angle to the normal has a smaller sine gives no tangent.
 const MIN_GRAIN_SINE: f64 = 1e-6;
 
@@ -30,11 +35,35 @@ pub(super) struct Model {
     pub(super) world: Arc<World>,
     pub(super) masses: Masses,
     pub(super) options: StepOptions,
+    /// Whether some surface has another friction of what sticks, and whether some has tangential restitution.
+    static_friction: bool,
+    tangential_restitution: bool,
 }
 
 impl Model {
     pub(super) fn new(world: Arc<World>, options: StepOptions) -> Self {
-        Model { masses: Masses::new(&world), world, options }
+        Model {
+            masses: Masses::new(&world),
+            static_friction: world.surfaces.iter().any(|s| s.mu_static.is_some_and(|mu| mu > s.mu)),
+            tangential_restitution: world.surfaces.iter().any(|s| s.restitution_tangential > 0.0),
+            world,
+            options,
+        }
+    }
+
+    /// Whether some contacts may have another coefficient of friction while they stick.
+    pub(super) fn has_static_friction(&self) -> bool {
+        self.static_friction
+    }
+
+    /// Whether some contacts may have tangential restitution.
+    pub(super) fn has_tangential_restitution(&self) -> bool {
+        self.tangential_restitution
+    }
+
+    /// Slip up to this speed is none, m/s.
+    pub(super) fn stick_speed(&self) -> f64 {
+        (SLIP_OF_FREE_FALL * self.world.gravity.length() * self.options.dt).max(LEAST_SPEED)
     }
 
     /// Whether a step has two solves, one that ends in positions and one that ends in velocities.
@@ -102,8 +131,11 @@ impl Model {
     pub(super) fn contact_rows(&self, contact: &Contact, bodies: &[BodyState]) -> (ContactRows, f64) {
         let surface = self.surface_of(contact);
         let slot = &self.masses.slot;
-        let rows = match surface.grain {
-            None => ContactRows::new(contact, bodies, slot, self.law_of(&surface, surface.mu)),
+        let mut rows = match surface.grain {
+            None => {
+                let mu = surface.mu_static.unwrap_or(surface.mu);
+                ContactRows::new(contact, bodies, slot, self.law_of(&surface, mu))
+            }
             Some(grain) => {
                 let larger = surface.mu.max(grain.mu_across);
                 let scale = [surface.mu / larger, grain.mu_across / larger];
@@ -111,6 +143,12 @@ impl Model {
                 ContactRows::along(contact, bodies, slot, self.law_of(&surface, larger), (first, scale))
             }
         };
+        if self.static_friction && surface.mu_static.is_some() {
+            let u = contact.relative_velocity(bodies);
+            if (u - contact.normal * u.dot(contact.normal)).length() > self.stick_speed() {
+                rows.law = with_friction(rows.law, surface.mu);
+            }
+        }
         (rows, surface.restitution)
     }
 

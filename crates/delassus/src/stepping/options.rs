@@ -89,8 +89,19 @@ impl StepOptions {
 
 /// Refuses options, worlds and states of which no step can be made.
 pub(super) fn check(world: &World, state: &WorldState, options: &StepOptions) -> Result<(), WorldError> {
-    options.check()?;
+    check_options(world, options)?;
     check_world(world, state)
+}
+
+/// Refuses options with which no step of a world can be made.
+pub(super) fn check_options(world: &World, options: &StepOptions) -> Result<(), WorldError> {
+    options.check()?;
+    let value = world.surfaces.iter().map(|s| s.restitution_tangential).fold(0.0, f64::max);
+    if value > 0.0 && options.impact_law != StepImpactLaw::Moreau {
+        let what = "a tangential restitution with another law of impact than Moreau's";
+        return Err(WorldError::Number { what, value, range: "0" });
+    }
+    Ok(())
 }
 
 /// A word that names no value of an option.

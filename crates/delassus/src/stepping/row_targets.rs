@@ -25,8 +25,10 @@
 //! and a damper that rotates have an error of first order. What H(q_{k+1}) adds is found before the solve
 //! with the velocities of the begin, to second order (`turning.rs`).
 
+mod rebound_slip;
 mod turning;
 
+pub(super) use rebound_slip::add_rebound_slip;
 pub(super) use turning::Turning;
 
 use delassus_solve::problem::Law;

@@ -9,31 +9,32 @@
 //! the gaps hold at q_{k+1}. In the second H is taken at q_{k+1}. The half-implicit scheme has the first
 //! solve only, with whole kicks. Both schemes are derived in the front file. Source: 004 eq. 9.
 
+mod half_solve;
 mod start;
 
 pub(super) use start::{ContactApproach, SubstepStart};
 
-use delassus_solve::contact::ContactOptions;
 use delassus_solve::problem::{InvalidProblem, Status};
+
+use half_solve::HalfSolve;
 
 use super::Stepper;
 use super::energy::{AccountedSolve, JointWork, SubstepAccount, kinetic};
-use super::force_uniqueness::{UniquenessScratch, UniquenessSearch};
+use super::force_uniqueness::UniquenessScratch;
 use super::forces::{JamSearch, find_jams};
 use super::impact::{ImpactState, apply_impact_law};
-use super::linearization::Linearization;
-use super::model::Model;
 use super::report::{StepFailure, StepReport, worse, worst_opening};
 use super::retry::{
     ContactEnergy, GapRule, LimitRule, MAX_CAREFUL_CONTACTS, SHORTEST_SUBSTEP, SubstepOutcome, SubstepPlan,
 };
 use super::row_targets::{
-    ArrivalScratch, DriftEnd, FirstHalf, RowTargets, SubstepView, correct_position_targets, position_targets,
-    velocity_targets,
+    ArrivalScratch, DriftEnd, FirstHalf, RowTargets, SubstepView, add_rebound_slip, correct_position_targets,
+    position_targets, velocity_targets,
 };
 use super::speculative::{ContactSearch, LeftOut};
+use super::static_friction::StaticFriction;
 use super::time_of_impact::passed_limit;
-use super::velocity_solve::{FailedSolves, FallbackSolver, SolveInput};
+use super::velocity_solve::{FailedSolves, FallbackSolver};
 use super::warm_start::{Impulses, Keyed, add_impulses, impulses_of};
 use crate::collision::{Contact, MAX_CONTACT_ROWS};
 use crate::world;
@@ -54,13 +55,8 @@ const DIVERGED_OPENING_RATIO: f64 = 10.0;
 /// at most zero. In the scenes it is below 1e-8, among thin discs in a heap now and then 1e-3; a rod that one
 /// step turned by a radian was thrown away with a hundred times its energy.
 const MAX_ENERGY_GAIN: f64 = 1e-2;
-/// Bodies are at rest where they move by less than this part of what gravity gives in a step (radians count as
-/// metres: it only decides whether the impulses of the step before are tried first).
-const REST_SPEED_RATIO: f64 = 1e-3;
-/// The work of one solve with few contacts, in multiplications: so much, and so much for each pair of
-/// constraints. That is a thousand sweeps and some tens of factorizations.
-const BASE_WORK: u64 = 2_000_000;
-const WORK_PER_PAIR: u64 = 10_000;
+/// What tangential restitution may gain in an impact, in parts of the kinetic energy: rounding.
+const ROUNDING_GAIN: f64 = 1e-12;
 
 /// Work of the impulses of contacts in a solve, and the kinetic energy before it of the bodies that they
 /// push.
@@ -113,6 +109,7 @@ pub(super) struct SubstepWorkspace {
     before_kick: Vec<f64>,
     joint_work: JointWork,
     account: SubstepAccount,
+    static_friction: StaticFriction,
     jam_velocity: Vec<f64>,
     /// One for the solves that end in positions, one for those that end in velocities; they change places
     /// from substep to substep, boxed because they are large.
@@ -228,6 +225,7 @@ impl Stepper {
         if model.is_symmetric() {
             std::mem::swap(&mut substep.position_solver, &mut substep.velocity_solver);
         }
+        substep.static_friction.begin();
         let SubstepWorkspace { start, targets, impulses, contact_search, .. } = substep;
         start.record(model, linearization, &self.state, plan.length);
         let factor = model.first_kick(plan.length) / model.options.dt;
@@ -279,21 +277,18 @@ impl Stepper {
             let Stepper { model, linearization, substep, .. } = self;
             let SubstepWorkspace { start, targets, impulses, velocity, .. } = substep;
             velocity.clone_from(&start.free_velocity);
-            let input = solve_input(model, linearization, start, targets, kick);
-            let outcome = substep.position_solver.solve(
-                &input,
-                &start.velocity,
-                &mut substep.failed,
-                impulses,
-                velocity,
-            )?;
-            let search = UniquenessSearch { model, linearization, impulses, velocity };
-            substep.other_motion =
-                outcome.status == Status::Solved && search.finds_other_motion(&mut substep.uniqueness);
-            let outcome = match substep.other_motion {
-                true => substep.position_solver.solve_canonical(outcome, &input, impulses, velocity)?,
-                false => outcome,
+            let mut solve = HalfSolve {
+                model,
+                linearization: &mut *linearization,
+                start: &start.velocity,
+                duration: kick,
+                solver: &mut substep.position_solver,
+                failed: &mut substep.failed,
+                uniqueness: &mut substep.uniqueness,
+                static_friction: &mut substep.static_friction,
+                other_motion: &mut substep.other_motion,
             };
+            let outcome = solve.solve(targets, impulses, velocity)?;
             report.add_solve(outcome, model.options.tolerance);
             all_solved &= outcome.status == Status::Solved;
             if plan.may_retry && !all_solved {
@@ -408,12 +403,15 @@ impl Stepper {
         report: &mut StepReport,
     ) -> Result<bool, InvalidProblem> {
         let h = plan.length;
-        let SubstepWorkspace { start, before_kick, velocity, targets, .. } = &mut self.substep;
+        let SubstepWorkspace { start, before_kick, velocity, targets, static_friction, .. } =
+            &mut self.substep;
         start.turning.first_half(&self.model, &self.linearization, targets, [before_kick, velocity]);
+        static_friction.end_first_half(&self.model, &self.linearization, targets, velocity);
         self.substep.contact_sum.clear();
         add_impulses(&mut self.substep.contact_sum, self.linearization.contacts(), &self.impulses.contacts);
         self.linearize_for(h, 0.0);
         let Stepper { model, linearization, substep, state, .. } = self;
+        substep.static_friction.begin_second_half(model, linearization);
         let SubstepWorkspace { start, targets, impulses, velocity, contact_sum, .. } = substep;
         model.masses.gather_velocities(&state.bodies, velocity);
         substep.before_kick.clone_from(velocity);
@@ -429,6 +427,7 @@ impl Stepper {
         };
         let on = SubstepView { model, linearization, start, plan };
         let rebounds = velocity_targets(on, &half, &mut substep.arrivals, targets);
+        let rebound_slip = add_rebound_slip(model, linearization, &half, targets);
         report.impacts += rebounds.impacts;
         report.accumulations.extend(rebounds.accumulations);
         let (row_sum, before) = (&mut self.impulses.rows, kinetic(&model.masses, velocity));
@@ -439,21 +438,24 @@ impl Stepper {
         if change != 0.0 {
             substep.account.add_impact(change, hit.map(|(_, contact)| contact));
         }
-        let input = solve_input(model, linearization, start, targets, 0.5 * h);
-        let outcome = substep.velocity_solver.solve(
-            &input,
-            &start.velocity,
-            &mut substep.failed,
-            impulses,
-            velocity,
-        )?;
-        let search = UniquenessSearch { model, linearization, impulses, velocity };
-        substep.other_motion =
-            outcome.status == Status::Solved && search.finds_other_motion(&mut substep.uniqueness);
-        let outcome = match substep.other_motion {
-            true => substep.velocity_solver.solve_canonical(outcome, &input, impulses, velocity)?,
-            false => outcome,
+        let mut solve = HalfSolve {
+            model,
+            linearization: &mut *linearization,
+            start: &start.velocity,
+            duration: 0.5 * h,
+            solver: &mut substep.velocity_solver,
+            failed: &mut substep.failed,
+            uniqueness: &mut substep.uniqueness,
+            static_friction: &mut substep.static_friction,
+            other_motion: &mut substep.other_motion,
         };
+        let mut outcome = solve.solve(targets, impulses, velocity)?;
+        // Bodies whose normals and slips are coupled may gain by tangential restitution: then without it.
+        if rebound_slip && kinetic(&model.masses, velocity) > (1.0 + ROUNDING_GAIN) * before {
+            start.turning.second_slip(solve.linearization, &mut targets.slip_bias);
+            velocity.copy_from_slice(solve.solver.velocity_before());
+            outcome = solve.solve(targets, impulses, velocity)?;
+        }
         report.add_solve(outcome, model.options.tolerance);
         model.masses.scatter_velocities(velocity, &mut state.bodies);
         let velocities = [&substep.before_kick[..], velocity];
@@ -521,36 +523,6 @@ impl Stepper {
     /// What is furthest open at the end of the drift made last.
     fn worst_opening(&self) -> StepFailure {
         worst_opening(&self.model, &self.linearization, &self.state.bodies, &self.substep.joint_values)
-    }
-}
-
-/// A solve of these targets whose forces act for a time.
-fn solve_input<'a>(
-    model: &'a Model,
-    linearization: &'a Linearization,
-    start: &SubstepStart,
-    targets: &'a RowTargets,
-    duration: f64,
-) -> SolveInput<'a> {
-    let contacts = linearization.contacts().len();
-    let constraints = (contacts + linearization.joint_rows().rows.len()) as u64;
-    let work = BASE_WORK + WORK_PER_PAIR * constraints * constraints;
-    let fall = model.options.dt * model.world.gravity.length();
-    SolveInput {
-        masses: &model.masses,
-        rows: linearization.joint_rows(),
-        contacts: linearization.contact_rows(),
-        targets,
-        duration,
-        fall,
-        at_rest: start.velocity.iter().all(|v| v.abs() <= REST_SPEED_RATIO * fall),
-        options: ContactOptions {
-            tolerance: model.options.tolerance,
-            method: model.options.method,
-            minimum_norm: model.options.minimum_norm,
-            max_work: (contacts <= MAX_CAREFUL_CONTACTS).then_some(work),
-            ..ContactOptions::default()
-        },
     }
 }
 

@@ -210,6 +210,8 @@ fn check_surface(surface: &Surface) -> Result<(), WorldError> {
     for e in [surface.restitution, surface.restitution_tangential] {
         number("a restitution", e, (0.0..=1.0).contains(&e), "from 0 to 1")?;
     }
+    let (e, slip) = (surface.restitution, surface.restitution_tangential);
+    number("a tangential restitution without restitution", slip, slip == 0.0 || e > 0.0, "0")?;
     positive("a coefficient of rolling", surface.rolling)?;
     positive("a coefficient of spinning", surface.spinning)?;
     if let Some(held) = surface.mu_static {

@@ -6,13 +6,15 @@
 //!
 //! J has a row per constraint of a joint, H up to six rows per contact (normal, tangents, rolling, spinning), v
 //! six entries per body that moves. A [`Linearization`] is built by [`Linearizer::linearize`] and does not change
-//! after that, with one exception: contacts that only the end of a substep shows are added by
-//! [`Linearization::add_contact`]. Source: 004 eq. 6–9.
+//! after that, with two exceptions: contacts that only the end of a substep shows are added by
+//! [`Linearization::add_contact`], and contacts that begin to stick or to slide change their coefficient of
+//! friction. Source: 004 eq. 6–9.
 
 mod motor_braking;
 mod redundancy;
 
 use delassus_solve::linalg::UnionFind;
+use delassus_solve::problem::Law;
 
 use super::model::Model;
 use crate::collision::{Collider, Contact, ContactRows, ShapePair, Sweep};
@@ -95,6 +97,11 @@ impl Linearization {
             .iter()
             .map(|row| row.value.abs())
             .fold(0.0, f64::max)
+    }
+
+    /// Gives a contact another law of as many rows.
+    pub(super) fn set_law(&mut self, contact: usize, law: Law) {
+        self.contact_rows[contact].law = law;
     }
 
     /// Adds a contact that the end of a substep showed, linearized at the poses `bodies` of its begin.

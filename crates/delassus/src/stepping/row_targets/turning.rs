@@ -149,7 +149,7 @@ impl Turning {
     }
 
     /// b of the tangential rows in the second solve.
-    pub(super) fn second_slip(&self, on: &Linearization, out: &mut Vec<[f64; 2]>) {
+    pub(in super::super) fn second_slip(&self, on: &Linearization, out: &mut Vec<[f64; 2]>) {
         out.clear();
         if self.turned.is_empty() {
             return;
