@@ -425,6 +425,22 @@ fn orientations_are_those_of_the_compiler() {
     near(at("", "zaxis=\"1 0 0\""), -DVec3::Z);
 }
 
+/// `friction` is sliding, torsional, rolling; `condim` says which of them count.
+#[test]
+fn torsional_and_rolling_friction_count_by_condim() {
+    for (condim, spinning, rolling) in [(3, 0.0, 0.0), (4, 0.02, 0.0), (6, 0.02, 0.003)] {
+        let text = format!(
+            "<mujoco><default><geom condim=\"{condim}\" friction=\"0.7 0.02 0.003\"/></default><worldbody>\
+             <geom type=\"plane\" size=\"1 1 1\"/><body name=\"a\" pos=\"0 0 1\"><freejoint/><geom size=\"0.1\"/></body>\
+             </worldbody></mujoco>"
+        );
+        let Imported { file, not_read } = read(&text);
+        assert!(not_read.is_empty(), "{not_read:?}");
+        let surface = file.world.surface(0, 1);
+        assert_eq!((surface.mu, surface.spinning, surface.rolling), (0.7, spinning, rolling), "{condim}");
+    }
+}
+
 #[test]
 fn equalities_actuators_and_masks() {
     let text = r#"<mujoco><compiler angle="radian"/>

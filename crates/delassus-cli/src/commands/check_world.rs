@@ -2,8 +2,8 @@
 
 use delassus::stepping::is_closed;
 use delassus::world::{
-    Body, BodyState, JointKind, Mobility, Opening, ShapeKind, World, joint_coordinate, kinetic_energy,
-    mobility, opening, potential_energy,
+    Body, BodyState, JointKind, Mobility, Opening, ShapeKind, Surface, World, joint_coordinate,
+    kinetic_energy, mobility, opening, potential_energy,
 };
 use delassus_scene::WorldFile;
 use serde_json::{Map, Value, json};
@@ -111,8 +111,66 @@ fn to_json(file: &WorldFile, found: &Found) -> String {
         "redundant_rows": mobility.redundant, "joint_error": found.open.joints,
         "limit_error": found.open.limit.map_or(0.0, |(_, by)| by), "moved_to_close": found.moved,
         "kinetic_energy": kinetic, "potential_energy": potential,
+        "friction": world.surfaces.iter().map(|s| surface_json(world, s)).collect::<Vec<_>>(),
     });
     format!("{document:#}\n")
+}
+
+/// The names of the bodies that a surface is between.
+fn between<'a>(world: &'a World, surface: &Surface) -> [&'a str; 2] {
+    surface.between.map(|body| body.map_or("*", |i| world.bodies[i].name.as_str()))
+}
+
+/// A surface with the keys of the file, those that are zero left out.
+fn surface_json(world: &World, surface: &Surface) -> Value {
+    let mut entry = json!({"between": between(world, surface)});
+    match (surface.mu_static, surface.grain) {
+        (Some(sticks), _) => {
+            entry["mu_static"] = json!(sticks);
+            entry["mu_kinetic"] = json!(surface.mu);
+        }
+        (None, Some(grain)) => {
+            entry["mu"] = json!([surface.mu, grain.mu_across]);
+            entry["axis"] = json!(grain.axis.to_array());
+        }
+        (None, None) => entry["mu"] = json!(surface.mu),
+    }
+    let others = [
+        ("restitution", surface.restitution),
+        ("restitution_tangential", surface.restitution_tangential),
+        ("rolling", surface.rolling),
+        ("spinning", surface.spinning),
+    ];
+    others.into_iter().filter(|(_, x)| *x > 0.0).for_each(|(key, x)| entry[key] = json!(x));
+    entry
+}
+
+/// A surface in words.
+fn surface_in_words(world: &World, surface: &Surface) -> String {
+    let [a, b] = between(world, surface);
+    let friction = match (surface.mu_static, surface.grain) {
+        (Some(sticks), _) => {
+            format!("{} while it sticks, {} while it slides", number(sticks), number(surface.mu))
+        }
+        (None, Some(grain)) => {
+            let [along, across] = [surface.mu, grain.mu_across].map(number);
+            let axis = grain.axis.to_array().map(number).join(", ");
+            format!("{along} along [{axis}] of {}, {across} across", world.bodies[grain.body].name)
+        }
+        (None, None) => number(surface.mu),
+    };
+    let mut out = format!("  friction between {a} and {b}: {friction}");
+    for (what, value, unit) in [
+        ("rolling", surface.rolling, " m"),
+        ("spinning", surface.spinning, " m"),
+        ("restitution", surface.restitution, ""),
+        ("tangential restitution", surface.restitution_tangential, ""),
+    ] {
+        if value > 0.0 {
+            out += &format!(", {what} {}{unit}", number(value));
+        }
+    }
+    out + "\n"
 }
 
 fn in_words(world: &World, found: &Found) -> String {
@@ -152,5 +210,6 @@ fn in_words(world: &World, found: &Found) -> String {
         let [a, b] = joint.bodies.map(|i| &world.bodies[i].name);
         out += &format!("  joint {}: {} between {a} and {b}\n", joint.name, joint_word(&joint.kind));
     }
+    out.extend(world.surfaces.iter().map(|surface| surface_in_words(world, surface)));
     out
 }

@@ -90,6 +90,9 @@ pub enum WorldErrorKind {
     /// A direction of friction that belongs to no body.
     #[error("`axis` is fixed in the first body of `between`, which is \"*\"")]
     AxisOfAnyBody,
+    /// Tangential restitution where nothing rebounds.
+    #[error("`restitution_tangential` acts in rebounds, and `restitution` is 0")]
+    SlipWithoutRebound,
     /// A principal moment that is zero or negative.
     #[error("the principal moments of {body} are {}, {} and {}", moments[0], moments[1], moments[2])]
     InertiaNotPositive {
@@ -295,6 +298,7 @@ impl WorldErrorKind {
             NotPositive { .. } => "a positive number",
             WeakStatic { .. } => "`mu_static` to be at least `mu_kinetic`",
             AxisOfAnyBody => "the name of a body there",
+            SlipWithoutRebound => "`restitution` above 0 beside it",
             Negative { .. } => "a number that is not negative",
             NoDirection { .. } => "a direction, e.g. [0, 0, 1]",
             Parallel { .. } => "two directions that differ",

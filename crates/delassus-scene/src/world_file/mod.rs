@@ -435,6 +435,12 @@ fn surfaces(root: &Table<'_>, contents: &Contents) -> Result<Vec<Surface>> {
         let owner = table.title.clone();
         let (mu, mu_static, grain) = sliding_friction(&table, &between, symbols)?;
         let restitution = |key| table.get(key).map_or(Ok(0.0), |v| v.restitution(symbols, &owner));
+        if let Some(slip) = table.get("restitution_tangential")
+            && restitution("restitution")? == 0.0
+            && restitution("restitution_tangential")? > 0.0
+        {
+            return slip.world_error(WorldErrorKind::SlipWithoutRebound);
+        }
         let length = |key| table.get(key).map_or(Ok(0.0), |v| v.nonnegative(symbols));
         surfaces.push(Surface {
             between,
@@ -472,9 +478,11 @@ fn sliding_friction(
         }
         return Ok((slides, Some(sticks), None));
     }
-    let Some(axis) = table.get("axis") else {
-        return Ok((table.get("mu").map_or(Ok(0.0), |v| v.friction(symbols, &owner))?, None, None));
-    };
+    let mu = table.get("mu");
+    if table.get("axis").is_none() && mu.as_ref().is_none_or(|mu| mu.items("").is_err()) {
+        return Ok((mu.map_or(Ok(0.0), |v| v.friction(symbols, &owner))?, None, None));
+    }
+    let axis = table.require("axis", "the direction of the first coefficient in `mu`")?;
     let [mu, mu_across] = table.require("mu", TWO)?.numbers(TWO, |v| v.positive(symbols))?;
     let direction = axis.direction(symbols)?;
     match between[0] {

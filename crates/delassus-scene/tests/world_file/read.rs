@@ -52,6 +52,8 @@ between = ["ball", "*"]
 mu = 0.1
 restitution = 0.5
 rolling = 1e-3
+spinning = "2 mm"
+restitution_tangential = 0.25
 
 [[joint]]
 name = "hinge"
@@ -112,6 +114,7 @@ fn every_table_arrives() {
     let [any, of_ball] = [world.surface(0, 1), world.surface(1, 2)];
     assert_eq!((any.mu, any.restitution), (0.4, 0.0));
     assert_eq!((of_ball.mu, of_ball.restitution, of_ball.rolling), (0.1, 0.5, 1e-3));
+    assert_eq!((of_ball.spinning, of_ball.restitution_tangential), (2e-3, 0.25));
     assert_eq!(world.no_contact, vec![[0, 1]]);
     let simulation = &file.simulation;
     assert_eq!((simulation.dt, simulation.t_end, simulation.tolerance), (Some(1e-3), Some(2.0), None));

@@ -338,6 +338,33 @@ fn a_ball_that_resists_rolling_rests() {
     assert!(!rolling.is_whole, "{:?}", rolling.notes);
 }
 
+/// Laws that the analysis does not have are named, and nothing is decided; static friction it has.
+#[test]
+fn laws_of_surfaces_that_are_not_analyzed_leave_all_open() {
+    let block = |friction: &str, gravity: &str| {
+        let text = format!(
+            "[world]\ngravity = {gravity}\n{FLOOR}{}[[friction]]\nbetween = [\"floor\", \"*\"]\n{friction}\n",
+            sphere("ball", 1.0, 0.1, [0.0, 0.0, 0.1], [0.0; 3])
+        );
+        analyze(&text, &[])
+    };
+    for (friction, what) in [
+        ("mu = 0.5\nspinning = 0.01", "spinning friction"),
+        ("rolling = 0.01", "rolling friction of contacts without sliding friction"),
+        ("mu = [0.2, 0.5]\naxis = [1, 0, 0]", "along and across a direction"),
+        ("mu = 0.5\nrestitution = 0.5\nrestitution_tangential = 0.5", "tangential restitution"),
+    ] {
+        let result = block(friction, "[0, 0, -9.81]");
+        assert!(!result.is_whole && result.notes.iter().any(|n| n.contains(what)), "{:?}", result.notes);
+        assert_eq!(result.analysis.unwrap().verdicts(), [Verdict::Unknown; 3], "{friction}");
+    }
+    // A ball that is pulled by 0.4 of its weight rolls: friction of 2/7 of it, held by what sticks alone.
+    let held = block("mu_static = 0.5\nmu_kinetic = 0.1", "[3.924, 0, -9.81]");
+    let piece = &held.analysis.unwrap().solutions.components[0];
+    assert!(held.is_whole);
+    near(piece.force[1].hypot(piece.force[2]), 2.0 / 7.0 * 3.924, 1e-9);
+}
+
 /// A planar world of bodies and what else there is, friction 0.5.
 fn planar(rest: &str) -> SystemAnalysis {
     let floor = FLOOR;
