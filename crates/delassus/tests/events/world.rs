@@ -33,6 +33,20 @@ fn a_ball_slides_and_rolls() {
     near(ball.pose.position.z, 0.5, 1e-12);
 }
 
+/// A ball on a slope rolls from rest with 5/7 of the pull where static friction holds the 2/7 that it needs, and
+/// slides with the rest of the pull where it does not.
+#[test]
+fn a_ball_rolls_by_static_friction() {
+    for (sticks, a) in [(0.2, 5.0 / 7.0 * 3.924), (0.1, 3.924 - 0.05 * 9.81)] {
+        let ball = sphere("ball", 1.0, 0.1, [0.0, 0.0, 0.1], [0.0; 3]);
+        let friction =
+            format!("[[friction]]\nbetween = [\"*\", \"*\"]\nmu_static = {sticks}\nmu_kinetic = 0.05\n");
+        let text = on_floor(&[&ball, &friction]).replace("[0, 0, -9.81]", "[3.924, 0, -9.81]");
+        let (_, state) = run(&text, 0.5);
+        near(state.bodies[1].velocity.x, 0.5 * a, 1e-8);
+    }
+}
+
 /// Two balls: one hits the other at rest, off centre; closed form of two equal smooth balls.
 #[test]
 fn two_balls_meet() {
