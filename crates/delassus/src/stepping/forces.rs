@@ -8,7 +8,7 @@
 use delassus_solve::analysis::{ImpulseRange, friction_cone, impulse_range};
 use delassus_solve::contact::ContactOptions;
 use delassus_solve::linalg::{Matrix, Sparse};
-use delassus_solve::problem::{ContactProblem, Form, InvalidProblem, Law};
+use delassus_solve::problem::{ContactProblem, Form, InvalidProblem, Law, Status};
 use glam::DVec3;
 
 use super::Stepper;
@@ -17,6 +17,7 @@ use super::linearization::Linearization;
 use super::model::Model;
 use super::report::{Forces, Jam, name_of};
 use super::row_targets::{RowTarget, RowTargets};
+use super::static_friction::{MAX_FRICTION_ROUNDS, StaticFriction};
 use super::substep::SubstepStart;
 use super::velocity_solve::{SolveInput, VelocitySolver};
 use super::warm_start::Impulses;
@@ -71,24 +72,36 @@ impl Stepper {
         let (h, on) = (self.model.options.dt, &self.linearization);
         let mut v = vec![];
         self.model.masses.gather_velocities(&self.state.bodies, &mut v);
+        let start = v.clone();
         self.model.kick(&self.state.bodies, h, &mut v);
         let targets = self.force_targets(h, &v);
         let mut impulses = Impulses {
             rows: vec![0.0; on.joint_rows().rows.len()],
             contacts: vec![[0.0; MAX_CONTACT_ROWS]; on.contacts().len()],
         };
-        let input = SolveInput {
-            masses: &self.model.masses,
-            rows: on.joint_rows(),
-            contacts: on.contact_rows(),
-            targets: &targets,
-            duration: h,
-            fall: self.model.options.dt * self.model.world.gravity.length(),
-            at_rest: false,
-            options: ContactOptions { tolerance: FORCE_TOLERANCE, ..ContactOptions::default() },
-        };
+        let (kicked, mut rows) = (v.clone(), on.contact_rows().to_vec());
         let mut solver = VelocitySolver::default();
-        let outcome = solver.solve(&input, &mut impulses, &mut v)?;
+        let mut static_friction = StaticFriction::default();
+        let mut outcome = None;
+        for _ in 0..MAX_FRICTION_ROUNDS {
+            v.copy_from_slice(&kicked);
+            let input = SolveInput {
+                masses: &self.model.masses,
+                rows: on.joint_rows(),
+                contacts: &rows,
+                targets: &targets,
+                duration: h,
+                fall: self.model.options.dt * self.model.world.gravity.length(),
+                at_rest: false,
+                options: ContactOptions { tolerance: FORCE_TOLERANCE, ..ContactOptions::default() },
+            };
+            outcome = Some(solver.solve(&input, &mut impulses, &mut v)?);
+            let contacts = (on.contacts(), &mut rows[..]);
+            if !static_friction.changes(&self.model, contacts, &targets, &impulses, [&start, &v]) {
+                break;
+            }
+        }
+        let status = outcome.map_or(Status::Stalled, |outcome| outcome.status);
         let mut impulse = solver.impulse().to_vec();
         let search =
             UniquenessSearch { model: &self.model, linearization: on, impulses: &impulses, velocity: &v };
@@ -116,7 +129,7 @@ impl Stepper {
             place.push(Some(next));
             next += 1;
         }
-        Ok(Forces { contacts, ranges: ranges.scaled(1.0 / h), place, status: outcome.status, other_motion })
+        Ok(Forces { contacts, ranges: ranges.scaled(1.0 / h), place, status, other_motion })
     }
 
     /// The targets of the forces at this instant: velocities stay, springs push as they are.
@@ -268,7 +281,6 @@ mod tests {
     use super::super::options::StepOptions;
     use super::*;
     use crate::world::{ActionKind, Joint, JointKind, Pose, ShapeKind, Surface};
-    use delassus_solve::problem::Status;
 
     #[test]
     fn a_guide_carries_the_weight_across_it_and_its_moment() {

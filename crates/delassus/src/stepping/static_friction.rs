@@ -17,10 +17,12 @@ use super::linearization::Linearization;
 use super::model::Model;
 use super::row_targets::RowTargets;
 use super::warm_start::{Impulses, Key, key};
-use crate::collision::ContactRows;
+use crate::collision::{Contact, ContactRows};
 
 /// Friction within this part of its limit is at its limit.
 const LIMIT_MARGIN: f64 = 1e-8;
+/// Rounds in which contacts may begin to slip one after the other, as a row of blocks does that is pulled.
+pub(super) const MAX_FRICTION_ROUNDS: usize = 50;
 /// Slip below this part of what a step of free fall gives, and below this speed, m/s, is what solves leave.
 const SLIP_RATIO: f64 = 1e-6;
 const LEAST_SLIP: f64 = 1e-9;
@@ -66,14 +68,15 @@ impl StaticFriction {
         if !model.has_static_friction() {
             return;
         }
-        for i in 0..on.contacts().len() {
+        let (contacts, rows) = on.contacts_and_rows();
+        for (contact, rows) in contacts.iter().zip(rows) {
             let (Some([slides, sticks]), Some(slip)) =
-                (coefficients(model, on, i), self.slip_before(&key(&on.contacts()[i])))
+                (coefficients(model, contact), self.slip_before(&key(contact)))
             else {
                 continue;
             };
             let mu = if slip.length() <= model.stick_speed() { sticks } else { slides };
-            on.set_law(i, with_friction(on.contact_rows()[i].law, mu));
+            rows.law = with_friction(rows.law, mu);
         }
     }
 
@@ -87,7 +90,7 @@ impl StaticFriction {
     pub(super) fn changes(
         &mut self,
         model: &Model,
-        on: &mut Linearization,
+        (contacts, rows): (&[Contact], &mut [ContactRows]),
         targets: &RowTargets,
         impulses: &Impulses,
         [before, v]: [&[f64]; 2],
@@ -96,15 +99,14 @@ impl StaticFriction {
             return false;
         }
         let least = (SLIP_RATIO * model.options.dt * model.world.gravity.length()).max(LEAST_SLIP);
-        self.slipped.resize(on.contacts().len(), false);
+        self.slipped.resize(contacts.len(), false);
         let mut changed = false;
-        for (i, r) in impulses.contacts.iter().enumerate() {
-            let rows = &on.contact_rows()[i];
+        for (i, (rows, r)) in rows.iter_mut().zip(&impulses.contacts).enumerate() {
             let at_limit = r[1].hypot(r[2]) >= (1.0 - LIMIT_MARGIN) * rows.law.mu() * r[0];
             if targets.normal_bias[i].is_none() || r[0] <= 0.0 || !at_limit || self.slipped[i] {
                 continue;
             }
-            let Some([slides, sticks]) = coefficients(model, on, i) else { continue };
+            let Some([slides, sticks]) = coefficients(model, &contacts[i]) else { continue };
             let u = slip(rows, targets, i, v);
             if u[0].hypot(u[1]) <= least {
                 continue;
@@ -113,14 +115,14 @@ impl StaticFriction {
                 self.slipped[i] = true;
                 slides
             } else {
-                let then = self.slip_before(&key(&on.contacts()[i]));
+                let then = self.slip_before(&key(&contacts[i]));
                 let then = then.unwrap_or_else(|| rows.slip([1, 2].map(|k| rows.velocity(k, before))));
                 if then.dot(rows.slip(u)) >= 0.0 {
                     continue;
                 }
                 sticks
             };
-            on.set_law(i, with_friction(rows.law, mu));
+            rows.law = with_friction(rows.law, mu);
             changed = true;
         }
         changed
@@ -128,8 +130,8 @@ impl StaticFriction {
 }
 
 /// The coefficients of what slides and of what sticks, where these differ.
-fn coefficients(model: &Model, on: &Linearization, i: usize) -> Option<[f64; 2]> {
-    let surface = model.surface_of(&on.contacts()[i]);
+fn coefficients(model: &Model, contact: &Contact) -> Option<[f64; 2]> {
+    let surface = model.surface_of(contact);
     surface.mu_static.filter(|sticks| *sticks > surface.mu).map(|sticks| [surface.mu, sticks])
 }
 

@@ -288,6 +288,17 @@ fn a_block_begins_to_slide_when_the_pull_reaches_static_friction() {
     }
 }
 
+/// The forces at an instant are those of the mode that begins there.
+#[test]
+fn forces_at_an_instant_hold_or_slide() {
+    for (pull, velocity, friction) in [(0.4, 0.0, 0.4), (0.6, 0.0, 0.3), (0.4, 1.0, 0.3), (0.4, -1.0, -0.3)] {
+        let (world, state) = pulled(pull, velocity, STATIC);
+        let forces = Stepper::new(&world, state, StepOptions::default()).unwrap().forces().unwrap();
+        let found: DVec3 = forces.contacts.iter().map(|(_, friction)| *friction).sum();
+        assert!((found + DVec3::X * friction * G).length() < 1e-7, "{pull} {velocity}: {found}");
+    }
+}
+
 /// Against the pull a block comes to rest after v/((p + μ_k) g), wherever in a step that is. There it stays
 /// where the pull is below μ_s, though kinetic friction could not hold it; else it goes back with (p − μ_k) g.
 #[test]

@@ -14,7 +14,6 @@ mod motor_braking;
 mod redundancy;
 
 use delassus_solve::linalg::UnionFind;
-use delassus_solve::problem::Law;
 
 use super::model::Model;
 use crate::collision::{Collider, Contact, ContactRows, ShapePair, Sweep};
@@ -99,9 +98,9 @@ impl Linearization {
             .fold(0.0, f64::max)
     }
 
-    /// Gives a contact another law of as many rows.
-    pub(super) fn set_law(&mut self, contact: usize, law: Law) {
-        self.contact_rows[contact].law = law;
+    /// Contacts, with their rows for a change of law.
+    pub(super) fn contacts_and_rows(&mut self) -> (&[Contact], &mut [ContactRows]) {
+        (&self.contacts, &mut self.contact_rows)
     }
 
     /// Adds a contact that the end of a substep showed, linearized at the poses `bodies` of its begin.

@@ -9,7 +9,7 @@ use super::super::linearization::Linearization;
 use super::super::model::Model;
 use super::super::retry::MAX_CAREFUL_CONTACTS;
 use super::super::row_targets::RowTargets;
-use super::super::static_friction::StaticFriction;
+use super::super::static_friction::{MAX_FRICTION_ROUNDS, StaticFriction};
 use super::super::velocity_solve::{FailedSolves, FallbackSolver, SolveInput, SolveOutcome};
 use super::super::warm_start::Impulses;
 
@@ -20,8 +20,6 @@ const WORK_PER_PAIR: u64 = 10_000;
 /// Bodies are at rest where they move by less than this part of what gravity gives in a step (radians count as
 /// metres: it only decides whether the impulses of the step before are tried first).
 const REST_SPEED_RATIO: f64 = 1e-3;
-/// Rounds in which contacts may begin to slip one after the other, as a row of blocks does that is pulled.
-const MAX_FRICTION_ROUNDS: usize = 50;
 
 /// What a solve of a substep works with.
 pub(super) struct HalfSolve<'a> {
@@ -60,8 +58,8 @@ impl HalfSolve<'_> {
                 false => outcome,
             };
             outcome.iterations += iterations;
-            if !self.static_friction.changes(model, self.linearization, targets, impulses, [start, velocity])
-            {
+            let contacts = self.linearization.contacts_and_rows();
+            if !self.static_friction.changes(model, contacts, targets, impulses, [start, velocity]) {
                 return Ok(outcome);
             }
             round += 1;
