@@ -140,8 +140,8 @@ pub(super) fn rolling_normal(n: f64, t: f64, m: f64, mu: f64, nu: f64) -> f64 {
     a.max(n).max(0.0)
 }
 
-/// The same with three cones. a − n − Σ μ_i (t_i − μ_i a)₊ is concave: Newton's method from a = 0 climbs to its
-/// zero, and passes each of the three kinks at most once.
+/// The same with three cones. a − n − Σ μ_i (t_i − μ_i a)₊ is concave: Newton's method from a = 0 climbs to
+/// its zero, and passes each of the three kinks at most once.
 fn spinning_normal(n: f64, t: [f64; 3], mu: [f64; 3]) -> f64 {
     let mut a = 0.0_f64;
     for _ in 0..4 {

@@ -9,8 +9,8 @@
 //!
 //! δz = τ x⁻¹ − z − S δx. Without G, that is without the derivative of ‖v_t‖, it stalls at a handful of
 //! digits. S is positive definite inside of the cones, so that a singular W is no obstacle. A contact with
-//! rolling friction has two Lorentz cones that share x_n, one with spinning friction three; their S and z add up
-//! there.
+//! rolling friction has two Lorentz cones that share x_n, one with spinning friction three; their S and z add
+//! up there.
 
 use super::budget::SolveCall;
 use super::cone::{Cone, length};

@@ -1,9 +1,8 @@
 //! Newton's method on the equations that the present mode of each contact asks for (Alart and Curnier's
 //! function).
 //!
-//! With y = r − ρ u, ρ another number for the normal, the tangents, the rolling moments and the moment about the
-//! normal, a contact is open
-//! where y_n ≤ 0, sticks where ‖y_t‖ ≤ μ y_n, and slides otherwise:
+//! With y = r − ρ u, ρ another number for the normal, the tangents, the rolling moments and the moment about
+//! the normal, a contact is open where y_n ≤ 0, sticks where ‖y_t‖ ≤ μ y_n, and slides otherwise:
 //!
 //! | mode | equations |
 //! |---|---|
@@ -94,8 +93,8 @@ impl<const D: usize> Newton<D> {
     }
 }
 
-/// ρ of the normal, of the tangents, of rolling and of spinning: 1/λ_max of that part of the block, `otherwise` where
-/// it is zero.
+/// ρ of the normal, of the tangents, of rolling and of spinning: 1/λ_max of that part of the block,
+/// `otherwise` where it is zero.
 fn scales<const D: usize>(w: &Block<D>, otherwise: f64) -> [f64; 4] {
     let invert = |x: f64| if x > 0.0 { 1.0 / x } else { otherwise };
     let pair = |i: usize| {

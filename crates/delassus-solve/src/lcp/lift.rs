@@ -46,6 +46,7 @@ impl MlcpLift {
 /// Unknowns per law: Bilateral — f free; Unilateral, Sliding — f_n; BilateralSliding — λ⁺ free with the row
 /// u_n = 0, and the pair (λ⁻, λ⁺), f_n = λ⁺ − λ⁻, f_t = −μ(λ⁺ + λ⁻)e (000 eq. 57); CoulombPlane — the pairs
 /// (f_n, u_n), (σ⁺, a⁺), (a⁻, σ⁻) with σ^± = μ f_n ± f_t, u_t = a⁺ − a⁻; BilateralCoulombPlane — both.
+// Long: one arm for each law.
 pub fn to_mlcp(w: &Matrix, q: &[f64], laws: &[Law]) -> Option<MlcpLift> {
     let offsets = row_offsets(laws);
     let m = offsets[laws.len()];

@@ -1,9 +1,9 @@
 //! Contact laws: which forces go with which velocities at one constraint.
 //!
-//! A constraint owns consecutive rows (normal, tangent 1 and 2, rolling moment 1 and 2, moment about the normal)
-//! of the force f and of the velocity u = W f + q; a law relates the two. "Velocity" stands for acceleration, velocity or
-//! end-of-step velocity, depending on the level at which the problem was written; f for force, percussion or
-//! impulse.
+//! A constraint owns consecutive rows (normal, tangent 1 and 2, rolling moment 1 and 2, moment about the
+//! normal) of the force f and of the velocity u = W f + q; a law relates the two. "Velocity" stands for
+//! acceleration, velocity or end-of-step velocity, depending on the level at which the problem was written;
+//! f for force, percussion or impulse.
 //!
 //! | law | rows | relation |
 //! |---|---|---|
@@ -13,7 +13,7 @@
 //! | [`Law::Coulomb`] | 3 | the same in space |
 //! | [`Law::CoulombEllipse`] | 3 | the same with a coefficient per tangent: (f_1/μ_1)² + (f_2/μ_2)² ≤ f_n² |
 //! | [`Law::Rolling`] | 5 | Coulomb's law and a rolling moment, ‖m‖ ≤ μ_r f_n, m opposes the rolling velocity |
-//! | [`Law::Spinning`] | 6 | the same and a moment about the normal, abs(m_n) ≤ μ_s f_n, that opposes the spin |
+//! | [`Law::Spinning`] | 6 | the same and a moment about the normal, abs(m_n) ≤ μ_s f_n |
 //! | [`Law::Cone`] | 3 | K ∋ f ⊥ u ∈ K*, the associated cone law (004) |
 //! | [`Law::ConePlane`] | 2 | the same in the plane |
 //! | [`Law::ConeRolling`] | 5 | the same with the cone of [`Law::Rolling`] |
@@ -24,8 +24,9 @@
 //! | [`Law::BilateralCoulomb`] | 3 | the same in space |
 //!
 //! With û_n = u_n + s(u), s the support of friction at unit normal force (μ‖u_t‖ for Coulomb's law,
-//! √((μ_1 u_1)² + (μ_2 u_2)²) for the ellipse, μ‖u_t‖ + μ_r‖ω‖ with rolling, μ_s abs(ω_n) more with spinning),
-//! the laws of Coulomb's kind read K ∋ f ⊥ û ∈ K*: friction does as much work against the slip as its set allows.
+//! √((μ_1 u_1)² + (μ_2 u_2)²) for the ellipse, μ‖u_t‖ + μ_r‖ω‖ with rolling, μ_s abs(ω_n) more with
+//! spinning), the laws of Coulomb's kind read K ∋ f ⊥ û ∈ K*: friction does as much work against the slip as
+//! its set allows.
 
 use serde::{Deserialize, Deserializer, Serialize};
 
@@ -114,7 +115,7 @@ pub enum Law {
         /// Coefficient of rolling friction, a length: moment per normal force.
         rolling: f64,
     },
-    /// Coulomb's law in space and resistance to rolling and to spinning about the normal, each with its limit.
+    /// Coulomb's law in space and resistance to rolling and to spinning about the normal.
     Spinning {
         /// Friction coefficient.
         mu: f64,

@@ -553,7 +553,8 @@ fn physical(law: &Law, f: &[f64], u: &[f64], out: &mut Residual) {
         out.force = out.force.max(friction - mu * f[0].abs());
         return;
     }
-    // The cone laws ask u ∈ K*, i.e. u_n ≥ μ‖u_t‖ (+ μ_r‖ω‖ with rolling, + μ_s abs(ω_n) with spinning); all others u_n ≥ 0.
+    // The cone laws ask u ∈ K*, i.e. u_n ≥ μ‖u_t‖ (+ μ_r‖ω‖ with rolling, + μ_s abs(ω_n) with spinning); all
+    // others u_n ≥ 0.
     let floor = if law.is_associated() { slip_power(law, u) } else { 0.0 };
     out.velocity = out.velocity.max(floor - u[0]);
     out.force = match has_round_cone(law) {

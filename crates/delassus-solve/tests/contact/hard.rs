@@ -233,7 +233,8 @@ fn cone_program(laws: &[Law], w: &Matrix, q: &[f64]) -> Vec<f64> {
         }
         upper.0.push(upper.1.len());
     }
-    // (μ f_n, f_t) in the cone of Lorentz; with rolling (ν f_n, m) in another one, with spinning (σ f_n, m_n).
+    // (μ f_n, f_t) in the cone of Lorentz; with rolling (ν f_n, m) in another one, with spinning (σ f_n,
+    // m_n).
     let (mut rows, mut cones) = (vec![], vec![]);
     for (k, law) in laws.iter().enumerate() {
         let [mu, nu, sigma] = law.coefficients();

@@ -4,10 +4,13 @@
 //! u = H v ,   u = (u_n, u_t1, u_t2, ω_t1, ω_t2, ω_n) ,   v = (ẋ, ω̄) of both bodies
 //! ```
 //!
-//! H has one row for the normal, two for the tangents, two for rolling and one for spinning, as many as the law
-//! of the contact needs. Where friction differs along and across a direction, the tangents are those and are
-//! scaled, û_t = D u_t and r_t = D r̂_t with D = diag(μ_1, μ_2)/max μ: the ellipse of friction becomes a circle
-//! of the larger coefficient, and û·r̂ is the power u·r. Contact velocity is that of B less that of A; the normal points from A to B. Source: 004 eq. 7.
+//! H has one row for the normal, two for the tangents, two for rolling and one for spinning, as many as the
+//! law of the contact needs. Contact velocity is that of B less that of A; the normal points from A to B.
+//! Source: 004 eq. 7.
+//!
+//! Where friction differs along and across a direction, the tangents are those and are scaled, û_t = D u_t
+//! and r_t = D r̂_t with D = diag(μ_1, μ_2)/max μ: the ellipse of friction becomes a circle of the larger
+//! coefficient, and û·r̂ is the power u·r.
 
 use delassus_solve::problem::Law;
 use glam::DVec3;

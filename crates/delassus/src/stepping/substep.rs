@@ -458,8 +458,7 @@ impl Stepper {
         }
         report.add_solve(outcome, model.options.tolerance);
         model.masses.scatter_velocities(velocity, &mut state.bodies);
-        let velocities = [&substep.before_kick[..], velocity];
-        substep.joint_work.add(model, linearization, &impulses.rows, velocities);
+        substep.joint_work.add(model, linearization, &impulses.rows, [&substep.before_kick[..], velocity]);
         let kicked = substep.velocity_solver.velocity_before();
         substep.account.add(&AccountedSolve {
             model,

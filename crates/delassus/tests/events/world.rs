@@ -33,8 +33,8 @@ fn a_ball_slides_and_rolls() {
     near(ball.pose.position.z, 0.5, 1e-12);
 }
 
-/// A ball on a slope rolls from rest with 5/7 of the pull where static friction holds the 2/7 that it needs, and
-/// slides with the rest of the pull where it does not.
+/// A ball on a slope rolls from rest with 5/7 of the pull where static friction holds the 2/7 that it needs,
+/// and slides with the rest of the pull where it does not.
 #[test]
 fn a_ball_rolls_by_static_friction() {
     for (sticks, a) in [(0.2, 5.0 / 7.0 * 3.924), (0.1, 3.924 - 0.05 * 9.81)] {

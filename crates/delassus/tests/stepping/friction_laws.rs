@@ -167,8 +167,8 @@ fn a_block_is_slowed_down_along_and_across_a_direction() {
     }
 }
 
-/// m u̇_i = −N μ_i² u_i/√(μ_1² u_1² + μ_2² u_2²): u_1^(1/μ_1²) over u_2^(1/μ_2²) stays what it is, and the block
-/// turns toward the direction along which it slides with less friction.
+/// m u̇_i = −N μ_i² u_i/√(μ_1² u_1² + μ_2² u_2²): u_1^(1/μ_1²) over u_2^(1/μ_2²) stays what it is, and the
+/// block turns toward the direction along which it slides with less friction.
 #[test]
 fn a_block_that_slides_obliquely_turns_toward_the_smoother_direction() {
     let (mu, v0) = ([0.2, 0.4], [2.0, 2.0]);
@@ -300,7 +300,8 @@ fn forces_at_an_instant_hold_or_slide() {
 }
 
 /// Against the pull a block comes to rest after v/((p + μ_k) g), wherever in a step that is. There it stays
-/// where the pull is below μ_s, though kinetic friction could not hold it; else it goes back with (p − μ_k) g.
+/// where the pull is below μ_s, though kinetic friction could not hold it; else it goes back with
+/// (p − μ_k) g.
 #[test]
 fn a_block_that_stops_is_held_by_static_friction_whatever_the_step() {
     let v0 = -1.0;

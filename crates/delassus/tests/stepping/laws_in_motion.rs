@@ -93,7 +93,7 @@ fn every_law_with_every_scheme_moves_on_and_creates_no_energy() {
     };
     for shape in SHAPES {
         for surface in surfaces {
-            // Moments about all axes at four points of one body: solves may end at 1e-8 of the tolerance 1e-10.
+            // Moments about all axes at several points of one body: a solve may end at a residual of 1e-8.
             if of_several_points(shape, surface) {
                 continue;
             }

@@ -4,9 +4,9 @@
 //! g(q ⊕ h v) ≈ g + h (J v + ∂g/∂t) ,   gap(q ⊕ h v) ≈ gap + h H v
 //! ```
 //!
-//! J has a row per constraint of a joint, H up to six rows per contact (normal, tangents, rolling, spinning), v
-//! six entries per body that moves. A [`Linearization`] is built by [`Linearizer::linearize`] and does not change
-//! after that, with two exceptions: contacts that only the end of a substep shows are added by
+//! J has a row per constraint of a joint, H up to six rows per contact (normal, tangents, rolling, spinning),
+//! v six entries per body that moves. A [`Linearization`] is built by [`Linearizer::linearize`] and does not
+//! change after that, with two exceptions: contacts that only the end of a substep shows are added by
 //! [`Linearization::add_contact`], and contacts that begin to stick or to slide change their coefficient of
 //! friction. Source: 004 eq. 6–9.
 

@@ -4,8 +4,8 @@
 //! û_t = u_t + e_t u_t⁻ ,   ‖r_t‖ ≤ μ r_n ,   r_t opposes û_t where it is at its limit
 //! ```
 //!
-//! u_t⁻ is the slip at arrival, e_t from 0 to 1: where friction is strong enough the slip comes back e_t times
-//! as fast, as that of a superball does.
+//! u_t⁻ is the slip at arrival, e_t from 0 to 1: where friction is strong enough the slip comes back e_t
+//! times as fast, as that of a superball does.
 
 use super::super::linearization::Linearization;
 use super::super::model::Model;
