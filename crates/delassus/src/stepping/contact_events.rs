@@ -10,6 +10,10 @@
 //! what a step of free fall gives, scaled. Open, slide and stick are reported of pairs of bodies: a pair
 //! slides while one of its points does. Jams and the ends of rebounds are found by the step itself
 //! ([`StepReport`]); they are listed among the others.
+//!
+//! Limits of joints and ropes are contacts too: gap is what is left to the limit, u_n its rate (m/s or
+//! rad/s), and the name that of the joint. One that closes has an impact, however slow; one that is left
+//! opens. Nothing of them is kept from step to step: the begin of a step is the end of the one before.
 
 use delassus_solve::modes::Mode;
 use glam::DVec3;
@@ -19,7 +23,7 @@ use super::model::{LEAST_SPEED, REST_SPEED_RATIO};
 use super::warm_start::{Key, key};
 use super::{Scheme, StepReport, Stepper};
 use crate::collision::{Contact, pair_name};
-use crate::world::WorldState;
+use crate::world::{WorldState, row_velocity};
 
 /// How the bodies of a pair that touch move on each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -38,10 +42,10 @@ pub enum ContactEventKind {
     Impact {
         /// Where, world axes.
         point: DVec3,
-        /// Speed of approach, m/s.
+        /// Speed of approach, m/s; at the limit of a rotation rad/s.
         speed: f64,
     },
-    /// All contacts of a pair opened.
+    /// All contacts of a pair opened, or a joint left its limit, or a rope became slack.
     Open,
     /// A pair began to slide.
     Slide,
@@ -67,7 +71,7 @@ pub enum ContactEventKind {
 pub struct ContactEvent {
     /// When, s.
     pub t: f64,
-    /// The contact, by the names of its bodies.
+    /// The contact, by the names of its bodies; of a limit or a rope, the joint.
     pub contact: String,
     /// What happened.
     pub kind: ContactEventKind,
@@ -124,6 +128,15 @@ struct Approach {
     point: DVec3,
 }
 
+/// A limit of a joint, or a rope, before a step.
+#[derive(Clone, Copy, Debug)]
+struct LimitApproach {
+    /// What is left to the limit, m or rad.
+    value: f64,
+    /// Its rate; negative where it approaches.
+    speed: f64,
+}
+
 /// The impact of a pair in a step: at its contact that approached fastest.
 struct PairImpact {
     pair: [u32; 2],
@@ -137,6 +150,7 @@ struct PairImpact {
 pub struct ContactEvents {
     t: f64,
     approach: Vec<Approach>,
+    limits: Vec<LimitApproach>,
     modes: Vec<([u32; 2], PairMode)>,
 }
 
@@ -148,7 +162,7 @@ impl ContactEvents {
 
     /// From the pairs that touch, sorted by their bodies, as [`ContactEvents::modes`] returned them.
     pub fn with_modes(modes: Vec<([u32; 2], PairMode)>) -> Self {
-        ContactEvents { t: 0.0, approach: vec![], modes }
+        ContactEvents { modes, ..ContactEvents::default() }
     }
 
     /// Pairs of bodies that touch now, sorted.
@@ -167,6 +181,7 @@ impl ContactEvents {
             speed: contact.relative_velocity(&state.bodies).dot(contact.normal),
             point: contact.point,
         }));
+        limits_now(stepper, &mut self.limits);
     }
 
     /// Adds the events of the step that was made since [`ContactEvents::before_step`].
@@ -188,6 +203,7 @@ impl ContactEvents {
             kind: ContactEventKind::ZenoAccumulation,
         }));
         self.change_modes(stepper, events);
+        self.change_limits(stepper, events);
     }
 
     /// Contacts that approached before the step and carried a force in it: one event for a pair of bodies.
@@ -258,6 +274,52 @@ impl ContactEvents {
     }
 }
 
+impl ContactEvents {
+    /// Limits and ropes that were reached or left.
+    fn change_limits(&self, stepper: &Stepper, events: &mut Vec<ContactEvent>) {
+        if self.limits.is_empty() {
+            return;
+        }
+        let mut now = vec![];
+        limits_now(stepper, &mut now);
+        let rows = stepper.linearization.joint_rows();
+        let of_limits = rows.rows[rows.bilateral..].iter().zip(&stepper.impulses.rows[rows.bilateral..]);
+        let (dt, Thresholds { rest, touching, .. }) = (stepper.model.options.dt, Thresholds::of(stepper));
+        let is_closed = |limit: &LimitApproach| limit.value <= touching && limit.speed <= rest;
+        for ((before, now), (row, impulse)) in self.limits.iter().zip(&now).zip(of_limits) {
+            let joint = &stepper.model.world.joints[row.joint as usize];
+            let event = |t: f64, kind| ContactEvent { t, contact: joint.name.clone(), kind };
+            let rebounds = before.speed < -rest && *impulse > 0.0;
+            if rebounds || (is_closed(now) && !is_closed(before)) {
+                let speed = (-before.speed).max(0.0);
+                // A rest of the way that is not closed at this speed within the step ends with the step.
+                let after = if speed > 0.0 { (before.value.max(0.0) / speed).min(dt) } else { dt };
+                let body = &stepper.state().bodies[joint.bodies[1]].pose;
+                let point = body.point(joint.frames[1].position);
+                events.push(event(self.t + after, ContactEventKind::Impact { point, speed }));
+            }
+            if is_closed(before) && !is_closed(now) {
+                events.push(event(stepper.state().t, ContactEventKind::Open));
+            }
+        }
+    }
+}
+
+/// The limits of joints and the ropes, in the order of their rows.
+fn limits_now(stepper: &Stepper, out: &mut Vec<LimitApproach>) {
+    out.clear();
+    let (rows, masses) = (stepper.linearization.joint_rows(), &stepper.model.masses);
+    if rows.limits == 0 {
+        return;
+    }
+    let mut v = vec![];
+    masses.gather_velocities(&stepper.state().bodies, &mut v);
+    out.extend((rows.bilateral..rows.bilateral + rows.limits).map(|i| LimitApproach {
+        value: rows.rows[i].value,
+        speed: row_velocity(rows, i, masses, &v) + rows.rows[i].rate,
+    }));
+}
+
 /// The pairs of bodies that touch, sorted.
 fn pair_modes(stepper: &Stepper) -> Vec<([u32; 2], PairMode)> {
     let thresholds = Thresholds::of(stepper);
@@ -287,7 +349,7 @@ mod tests {
     use super::*;
     use crate::stepping::StepOptions;
     use crate::stepping::test_worlds::on_a_floor;
-    use crate::world::ShapeKind;
+    use crate::world::{Action, ActionKind, Axis, Coordinate, Joint, JointKind, Pose, ShapeKind};
 
     const G: f64 = 9.81;
 
@@ -356,5 +418,57 @@ mod tests {
             last < accumulation.t && found.iter().all(|event| event.t <= accumulation.t + dt),
             "{found:?}"
         );
+    }
+
+    /// A ball 0.5 m below the end of a rope of 1 m falls √(2 · 0.5/g) until the rope is taut, and then has the
+    /// speed √(2 g 0.5). Without restitution it stays; with it, it comes back after 2 e v/g.
+    #[test]
+    fn a_rope_that_goes_taut_is_an_event_in_both_schemes() {
+        for scheme in [Scheme::Symmetric, Scheme::HalfImplicit] {
+            for e in [0.0, 0.5] {
+                let (mut world, state) = on_a_floor(ShapeKind::Sphere { radius: 0.01 }, 2.5, [0.0, 0.0]);
+                let end = Pose { position: DVec3::new(0.0, 0.0, 3.0), ..Pose::IDENTITY };
+                let rope = JointKind::Rope { length: 1.0, restitution: e };
+                world.joints.push(Joint::new("rope", rope, [0, 1], [end, Pose::IDENTITY]));
+                let options = StepOptions { scheme, ..StepOptions::default() };
+                let stepper = Stepper::new(world, state, options).unwrap();
+                let (dt, mut contacts) = (options.dt, ContactEvents::new(&stepper));
+                let found = events(stepper, &mut contacts, 750);
+                assert!(found.iter().all(|event| event.contact == "rope"), "{found:?}");
+                let (taut, v) = ((2.0 * 0.5 / G).sqrt(), (2.0 * G * 0.5).sqrt());
+                let ContactEventKind::Impact { point, speed } = found[0].kind else { panic!("{found:?}") };
+                // The speed is that at the begin of the step; the half-implicit scheme meets limits a step ahead.
+                assert!((found[0].t - taut).abs() <= dt && (speed - v).abs() <= 2.0 * G * dt, "{found:?}");
+                assert!((point - DVec3::new(0.0, 0.0, 2.0)).length() < v * dt, "{point}");
+                let Some(next) = found.get(1) else {
+                    assert_eq!(e, 0.0, "{found:?}");
+                    continue;
+                };
+                // It hangs on the rope without moving.
+                assert!(e > 0.0, "{found:?}");
+                let again = taut + 2.0 * e * v / G;
+                assert!(matches!(next.kind, ContactEventKind::Impact { .. }), "{found:?}");
+                assert!((next.t - again).abs() <= 3.0 * dt, "{} against {again}", next.t);
+            }
+        }
+    }
+
+    /// A joint that is pushed off its limit leaves it, and one that rests there has no events.
+    #[test]
+    fn a_limit_is_left_when_the_joint_moves_away() {
+        for (push, expected) in [(15.0, vec![ContactEventKind::Open]), (5.0, vec![])] {
+            let (mut world, mut state) = on_a_floor(ShapeKind::Sphere { radius: 0.1 }, 1.0, [0.0, 0.0]);
+            let limits = ActionKind::Limits { lower: 1.0, upper: f64::INFINITY, restitution: 0.0 };
+            let mut guide = Joint::new("guide", JointKind::Prismatic, [0, 1], [Pose::IDENTITY; 2]);
+            guide.actions.push(Action { coordinate: Coordinate::Along(Axis::Z), kind: limits });
+            world.joints.push(guide);
+            world.bodies[1].force[0] = DVec3::Z * push;
+            state.coordinates.push(0.0);
+            let stepper = Stepper::new(world, state, StepOptions::default()).unwrap();
+            let mut contacts = ContactEvents::new(&stepper);
+            let found = events(stepper, &mut contacts, 50);
+            let kinds: Vec<ContactEventKind> = found.iter().map(|event| event.kind).collect();
+            assert_eq!(kinds, expected, "{found:?}");
+        }
     }
 }
