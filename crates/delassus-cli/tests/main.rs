@@ -5,6 +5,7 @@ mod bits;
 mod commands;
 mod compare;
 mod map;
+mod outputs;
 mod parquet;
 #[path = "../../delassus-solve/tests/support/problems.rs"]
 mod problems;

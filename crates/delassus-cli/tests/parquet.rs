@@ -209,3 +209,73 @@ fn parquet_has_the_numbers_of_the_csv() {
     let (rows, _) = read(&std::fs::read(folder.join("m.parquet")).unwrap());
     assert!(rows <= 2, "{rows}");
 }
+
+/// The whole tables of a run in one go and of one in two parts are the same, and so are those of a run that
+/// was killed without warning and goes on.
+#[cfg(unix)]
+#[test]
+fn a_run_goes_on_with_its_parquet_even_if_it_was_killed() {
+    use std::process::{Command, Stdio};
+    use std::time::Duration;
+    let file = Temporary::new("world.toml", world().as_bytes());
+    let folder = std::path::Path::new(file.path()).parent().unwrap();
+    let path = |name: &str| folder.join(name).to_str().unwrap().to_owned();
+    let table = |name: &str| read(&std::fs::read(folder.join(name)).unwrap());
+    let (parts, saved) = (path("parts.parquet"), path("saved.json"));
+    let run = |more: &[&str]| {
+        let out = delassus(&[&["run", file.path(), "--every", "10"], more].concat());
+        assert_eq!(out.status.code(), Some(0), "{}", String::from_utf8_lossy(&out.stderr));
+    };
+    // Ends beside a frame: the last row of the first part is none of the whole.
+    run(&["--t-end", "0.105", "--checkpoint", &saved, "-o", &parts]);
+    assert_eq!(table("parts.parquet").0, 12);
+    run(&["--t-end", "0.3", "--resume", &saved, "-o", &parts]);
+    run(&["--t-end", "0.3", "-o", &path("whole.parquet")]);
+    for suffix in ["", "-forces"] {
+        assert_eq!(table(&format!("parts{suffix}.parquet")), table(&format!("whole{suffix}.parquet")));
+    }
+
+    let (killed, csv, saved) = (path("killed.parquet"), path("killed.csv"), path("killed.json"));
+    let mut child = Command::new(env!("CARGO_BIN_EXE_delassus"))
+        .args(["run", file.path(), "--every", "10", "--t-end", "1e5", "-o", &killed, "-o", &csv])
+        .args(["--checkpoint", &saved, "--checkpoint-every", "0.05"])
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    while !std::path::Path::new(&saved).exists() {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    std::thread::sleep(Duration::from_millis(130));
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let (rows, columns) = table("killed.parquet");
+    table("killed-forces.parquet");
+    let checkpoint: serde_json::Value = serde_json::from_slice(&std::fs::read(&saved).unwrap()).unwrap();
+    let t = checkpoint["t"].as_f64().unwrap();
+    // Tables are written just before the checkpoint, with every tenth step.
+    let last: f64 = columns[0].1.last().unwrap().parse().unwrap();
+    assert!(rows > 1 && last >= t - 0.01, "{last} s in the table, {t} s in the checkpoint");
+    let end = (t + 0.0205).to_string();
+    run(&["--t-end", &end, "--resume", &saved, "-o", &killed, "-o", &csv]);
+    run(&["--t-end", &end, "-o", &path("whole.parquet"), "-o", &path("whole.csv")]);
+    for suffix in ["", "-forces"] {
+        assert!(table(&format!("killed{suffix}.parquet")) == table(&format!("whole{suffix}.parquet")));
+        let csv = ["killed", "whole"]
+            .map(|name| std::fs::read(folder.join(format!("{name}{suffix}.csv"))).unwrap());
+        assert!(csv[0] == csv[1]);
+    }
+    // No files are left beside them.
+    let left = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name());
+    let left: Vec<_> = left.filter(|name| name.to_string_lossy().contains("parquet.")).collect();
+    assert!(left.is_empty(), "{left:?}");
+    // A file of another program is refused, and stays.
+    std::fs::write(&killed, "PAR1 is not enough PAR1").unwrap();
+    let out = delassus(&["run", file.path(), "--resume", &saved, "--t-end", &end, "-o", &killed]);
+    let text = String::from_utf8_lossy(&out.stderr);
+    assert!(
+        out.status.code() == Some(2) && text.contains("is damaged, or not a Parquet file of a run"),
+        "{text}"
+    );
+    assert_eq!(std::fs::read(&killed).unwrap(), b"PAR1 is not enough PAR1");
+}

@@ -162,10 +162,18 @@ fn a_run_that_goes_on_from_a_checkpoint_has_the_same_bits() {
         .map(|name| std::fs::read_to_string(in_folder(&file, name)).unwrap());
     assert_eq!(forces[0], forces[1]);
     assert!(forces[0].contains(",contact,floor|box") && forces[0].contains(",joint,elbow,"), "{}", forces[0]);
-    // A checkpoint of another scene, a later time, a file that is none.
+    // A comment or another end are no other scene.
+    let commented = Temporary::new("commented.toml", format!("# again\n{}", mixed()).as_bytes());
+    assert_eq!(json(&["run", commented.path(), "--json", "--resume", &saved, "--t-end", "0.11"]).0, 0);
+    // A checkpoint of another scene, with other bodies or with one number changed; a later time; a file that is
+    // none.
     let block = Temporary::new("block.toml", BLOCK.as_bytes());
+    let heavy = Temporary::new("heavy.toml", mixed().replace("mass = 3.0", "mass = 3.5").as_bytes());
+    assert_ne!(mixed(), mixed().replace("mass = 3.0", "mass = 3.5"));
     for (args, message) in [
-        (vec!["run", block.path(), "--resume", &saved], "other bodies or joints"),
+        (vec!["run", block.path(), "--resume", &saved], "other bodies or joints; this one is block ("),
+        (vec!["run", block.path(), "--resume", &saved], "mixed.toml, with other"),
+        (vec!["run", heavy.path(), "--resume", &saved], "other properties, laws or another start"),
         (vec!["run", file.path(), "--resume", &saved, "--t-end", "0.05"], "after the end"),
         (vec!["run", file.path(), "--resume", file.path()], "not a checkpoint"),
     ] {
@@ -192,39 +200,6 @@ fn tables_have_the_columns_of_every_body() {
     assert_eq!(value("box.qw"), number(&doc["bodies"]["box"]["orientation"][0]));
     assert_eq!(value("lower.wy"), number(&doc["bodies"]["lower"]["angular_velocity"][1]));
     assert_eq!(value("time"), 0.05);
-}
-
-#[test]
-fn a_series_for_paraview() {
-    let file = Temporary::new("mixed.toml", mixed().as_bytes());
-    let out = in_folder(&file, "series.vtu");
-    let args = ["run", file.path(), "--json", "-o", &out, "--t-end", "0.02", "--every", "10"];
-    assert_eq!(json(&args).0, 0);
-    let list = std::fs::read_to_string(in_folder(&file, "series.pvd")).unwrap();
-    assert_eq!(list.matches("<DataSet ").count(), 3, "{list}");
-    assert!(list.contains("timestep=\"0.02\" part=\"0\" file=\"series_000002.vtu\""), "{list}");
-    let grid = std::fs::read_to_string(in_folder(&file, "series_000002.vtu")).unwrap();
-    let after = |mark: &str, from: &str| {
-        let at = from.find(mark).unwrap_or_else(|| panic!("no {mark}")) + mark.len();
-        from[at..].to_owned()
-    };
-    let count = |mark: &str| after(mark, &grid).split('"').next().unwrap().parse::<usize>().unwrap();
-    let (points, cells) = (count("NumberOfPoints=\""), count("NumberOfCells=\""));
-    let numbers = |name: &str| {
-        let array = after(&format!("Name=\"{name}\""), &grid);
-        let body = after(">\n", &array);
-        let body = body.split("</DataArray>").next().unwrap();
-        body.split_whitespace().map(|x| x.parse::<f64>().unwrap()).collect::<Vec<_>>()
-    };
-    assert_eq!(numbers("Points").len(), 3 * points);
-    let corners = numbers("connectivity");
-    assert_eq!(corners.len(), 3 * cells);
-    assert!(corners.iter().all(|&i| i < points as f64));
-    assert_eq!((numbers("offsets").len(), numbers("types").len()), (cells, cells));
-    assert_eq!((numbers("body").len(), numbers("velocity").len()), (cells, 3 * cells));
-    // Two triangles of the plane and twelve of each box.
-    assert_eq!(numbers("body").iter().filter(|b| **b == 0.0).count(), 2);
-    assert_eq!(numbers("body").iter().filter(|b| **b == 4.0).count(), 12);
 }
 
 #[test]
@@ -384,42 +359,6 @@ fn an_interrupted_run_is_saved() {
     let text = std::fs::read_to_string(&csv).unwrap();
     let last: f64 = text.lines().last().unwrap().split(',').next().unwrap().parse().unwrap();
     assert_eq!(last, t);
-}
-
-#[test]
-fn a_series_is_strict_xml_whatever_its_world_is_called() {
-    let name = "a -- b --- <c> & d\\u0001\\n-->";
-    let text = format!(
-        "[world]\nname = \"{name}\"\n[[body]]\nname = \"b<>\"\nmass = 1\n[[body.shape]]\ntype = \"cone\"\nradius = 1\nhalf_height = 1\n"
-    );
-    let file = Temporary::new("odd.toml", text.as_bytes());
-    let out = in_folder(&file, "a & 'b' --.pvd");
-    let (code, _) = json(&["run", file.path(), "--json", "-o", &out, "--t-end", "0.002", "--every", "1"]);
-    assert_eq!(code, 0);
-    let read = |path: &str| std::fs::read_to_string(path).unwrap_or_else(|e| panic!("{path}: {e}"));
-    let list = read(&out);
-    let document = roxmltree::Document::parse(&list).unwrap_or_else(|e| panic!("{e}\n{list}"));
-    let frames: Vec<_> = document.descendants().filter(|n| n.has_tag_name("DataSet")).collect();
-    assert_eq!(frames.len(), 3);
-    for frame in frames {
-        let grid = read(&in_folder(&file, frame.attribute("file").unwrap()));
-        let document = roxmltree::Document::parse(&grid).unwrap_or_else(|e| panic!("{e}\n{grid}"));
-        let piece = document.descendants().find(|n| n.has_tag_name("Piece")).unwrap();
-        let count = |key: &str| piece.attribute(key).unwrap().parse::<usize>().unwrap();
-        let (points, cells) = (count("NumberOfPoints"), count("NumberOfCells"));
-        // A cone is closed: corners − edges + triangles = 2, and each triangle has 3/2 edges.
-        assert_eq!(points + cells, 2 + 3 * cells / 2);
-        for array in document.descendants().filter(|n| n.has_tag_name("DataArray")) {
-            let entries = array.text().unwrap().split_whitespace().count();
-            let each = array.attribute("NumberOfComponents").unwrap().parse::<usize>().unwrap();
-            let expected = match array.attribute("Name").unwrap() {
-                "Points" => points,
-                "connectivity" => 3 * cells,
-                _ => cells,
-            };
-            assert_eq!(entries, expected * each, "{:?}", array.attribute("Name"));
-        }
-    }
 }
 
 #[test]

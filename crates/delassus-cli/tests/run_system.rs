@@ -133,7 +133,7 @@ fn misuse_is_told() {
         assert_eq!(out.status.code(), Some(2), "{args:?}: {text}");
         assert!(text.contains(message), "{args:?}: {text}");
     }
-    for option in [vec!["--indeterminate", "stop"], vec!["--max-events", "3"], vec!["--plot", "x"]] {
+    for option in [vec!["--indeterminate", "stop"], vec!["--max-events", "3"]] {
         let out = delassus(&[&["run", &scene("rolling-sphere.toml")], option.as_slice()].concat());
         let text = String::from_utf8_lossy(&out.stderr).into_owned();
         assert_eq!(out.status.code(), Some(2), "{option:?}: {text}");

@@ -5,8 +5,8 @@ use delassus::lagrangian::System;
 
 use super::canvas::{Anchor, BLACK, Colour, Picture};
 use super::chart::{MEANINGS, meaning};
+use super::over_time::{event_colour, event_meanings};
 use super::plot::{Axis, Scale};
-use super::system_plot::{event_colour, event_meanings};
 use crate::style::number;
 
 /// Height of a row, and the most of them.
@@ -86,7 +86,7 @@ pub fn draw_tree(system: &System, tree: &MotionTree<'_>, [start, end]: [f64; 2])
         events.filter(|e| e.t >= from && e.kind != EventKind::Indeterminate).cloned().collect()
     };
     let events: Vec<Vec<Event>> = list.iter().map(own).collect();
-    let meanings = event_meanings(events.iter().flatten());
+    let meanings = event_meanings(events.iter().flatten().map(|e| e.kind));
     let bottom = FIRST + ROW * list.len() as f64;
     let below = 20.0 * meanings.len().div_ceil(MEANINGS) as f64;
     let mut picture = Picture::new(width.max(LEFT + 130.0 * MEANINGS as f64), bottom + 60.0 + below);

@@ -3,6 +3,7 @@
 mod canvas;
 mod chart;
 mod explore_plot;
+mod over_time;
 mod plot;
 mod profile;
 mod raster;
@@ -10,6 +11,7 @@ mod system_plot;
 
 pub use canvas::{Colour, Picture};
 pub use explore_plot::{MotionTree, draw_tree};
+pub use over_time::{Motion, draw_quantities};
 pub use plot::{
     Axis, GREY, Scale, Values, categories, check_picture_name, cones, curve, heat, write_picture,
 };

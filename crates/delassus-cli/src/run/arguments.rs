@@ -28,7 +28,7 @@ pub struct RunArgs {
     /// File with a [world] or a [system], URDF or MJCF
     pub file: PathBuf,
     /// Write the motion here: .csv (forces or events beside it), .parquet, .vtu or .pvd (a series for
-    /// ParaView), for a [system] .svg or .png (what --plot names); may be repeated
+    /// ParaView), .svg or .png (what --plot names); may be repeated
     #[arg(short = 'o', long = "output", value_name = "OUT")]
     pub output: Vec<PathBuf>,
     /// Time step, s [default: of the file, else 1e-3]
@@ -88,8 +88,9 @@ pub struct RunArgs {
     /// Report contact forces, and their intervals where they are not unique, at these times
     #[arg(long, value_name = "T,T,…", value_delimiter = ',', value_parser = seconds, allow_hyphen_values = true)]
     pub forces_at: Vec<f64>,
-    /// What the picture of -o FILE.svg shows: x, x', x'', tip.normal, tip.tangential, guide.force, energy, or
-    /// x:x' for one over the other [default: all positions] (event-driven)
+    /// What the picture of -o FILE.svg shows, x:y for one over the other. Of a system: x, x', x'', tip.normal,
+    /// tip.tangential, guide.force, energy [default: all positions]. Of a world: BODY.x, BODY.vx, BODY.wx, …,
+    /// BODY|BODY.normal or .friction, JOINT.force or .moment, energy [default: the first bodies, energy]
     #[arg(long, value_name = "Q,Q,…", value_delimiter = ',')]
     pub plot: Vec<String>,
     /// Law of impact [default: of the file, else moreau]

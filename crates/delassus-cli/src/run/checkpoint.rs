@@ -2,17 +2,20 @@
 //!
 //! JSON whose numbers give back the bits that were written.
 
+use std::fmt::Write;
 use std::path::Path;
 
+use delassus::formula::{AnyFormula, Point};
 use delassus::stepping::Snapshot;
-use delassus::world::{BodyState, Pose, World, WorldState};
+use delassus::world::{ActionKind, BodyState, JointKind, Pose, World, WorldState};
 use glam::{DQuat, DVec3};
 use serde::{Deserialize, Serialize};
 
+use super::parquet::beside;
 use super::totals::Totals;
 
 /// What the first key says.
-const FORMAT: &str = "delassus checkpoint 1";
+const FORMAT: &str = "delassus checkpoint 2";
 
 /// A run that was saved.
 pub struct Checkpoint {
@@ -23,14 +26,77 @@ pub struct Checkpoint {
     /// What the run had found.
     pub totals: Totals,
     /// Of the scene.
-    pub fingerprint: u64,
+    pub scene: SceneMark,
+}
+
+/// What a scene is told from others by.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct SceneMark {
+    /// Its name and its file, for messages.
+    pub name: String,
+    /// A hash of the model and the state at its start.
+    pub hash: u64,
+}
+
+impl SceneMark {
+    /// The mark of a scene that was read from a file.
+    pub fn new(file: &str, world: &World, start: &WorldState) -> SceneMark {
+        let mut hash = Fnv::default();
+        // Shortest texts of numbers are as many as there are numbers.
+        let _ = write!(hash, "{world:?}{start:?}");
+        for formula in formulas(world) {
+            // Formulas have no text; two that agree at these points and differ are not written by chance.
+            for s in [0.0, 0.137, 1.0, 2.6, 40.3] {
+                let value = formula.value(&Point { q: &[s], v: &[], t: s });
+                let _ = write!(hash, "{value:?},");
+            }
+        }
+        let name = if world.name.is_empty() { file.into() } else { format!("{} ({file})", world.name) };
+        SceneMark { name, hash: hash.0 }
+    }
+}
+
+/// All that is given as a formula.
+fn formulas(world: &World) -> impl Iterator<Item = &AnyFormula> {
+    world.joints.iter().flat_map(|joint| {
+        let curve: &[AnyFormula] = match &joint.kind {
+            JointKind::PointOnCurve(curve) => &curve.point,
+            _ => &[],
+        };
+        let of_actions = joint.actions.iter().filter_map(|action| match &action.kind {
+            ActionKind::Speed { target, .. } | ActionKind::Position { target, .. } => Some(target),
+            ActionKind::Force { force } => Some(force),
+            ActionKind::Drive { position } => Some(position),
+            ActionKind::Limits { .. } | ActionKind::Spring { .. } => None,
+        });
+        curve.iter().chain(of_actions)
+    })
+}
+
+/// The hash of Fowler, Noll and Vo (FNV-1a): the same in every version of every library.
+struct Fnv(u64);
+
+impl Default for Fnv {
+    fn default() -> Self {
+        Fnv(0xcbf2_9ce4_8422_2325)
+    }
+}
+
+impl Write for Fnv {
+    fn write_str(&mut self, text: &str) -> std::fmt::Result {
+        for byte in text.bytes() {
+            self.0 = (self.0 ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
+        }
+        Ok(())
+    }
 }
 
 /// The file.
 #[derive(Serialize, Deserialize)]
 struct Saved {
     format: String,
-    fingerprint: u64,
+    #[serde(default)]
+    scene: SceneMark,
     bodies: Vec<SavedBody>,
     joints: Vec<String>,
     t: f64,
@@ -56,7 +122,7 @@ struct SavedBody {
 
 /// Saves a run. The file is replaced as a whole: a crash leaves the old one.
 pub fn write(path: &Path, world: &World, checkpoint: Checkpoint) -> Result<(), String> {
-    let Checkpoint { snapshot, dt, totals, fingerprint } = checkpoint;
+    let Checkpoint { snapshot, dt, totals, scene } = checkpoint;
     let body = |(body, s): (&delassus::world::Body, &BodyState)| SavedBody {
         name: body.name.clone(),
         position: s.pose.position.to_array(),
@@ -66,7 +132,7 @@ pub fn write(path: &Path, world: &World, checkpoint: Checkpoint) -> Result<(), S
     };
     let saved = Saved {
         format: FORMAT.into(),
-        fingerprint,
+        scene,
         bodies: world.bodies.iter().zip(&snapshot.state.bodies).map(body).collect(),
         joints: world.joints.iter().map(|joint| joint.name.clone()).collect(),
         t: snapshot.state.t,
@@ -82,13 +148,26 @@ pub fn write(path: &Path, world: &World, checkpoint: Checkpoint) -> Result<(), S
     };
     let fail = |e: &dyn std::fmt::Display| format!("{}: cannot be written: {e}", path.display());
     let text = serde_json::to_string(&saved).map_err(|e| fail(&e))?;
-    let mut beside = path.as_os_str().to_owned();
-    beside.push(".part");
-    std::fs::write(&beside, text).and_then(|()| std::fs::rename(&beside, path)).map_err(|e| fail(&e))
+    let part = beside(path, ".part");
+    std::fs::write(&part, text).and_then(|()| std::fs::rename(&part, path)).map_err(|e| {
+        drop(std::fs::remove_file(&part));
+        fail(&e)
+    })
 }
 
-/// Reads a checkpoint of this world; the error is a message ready for stderr.
-pub fn read(path: &Path, world: &World) -> Result<Checkpoint, String> {
+/// Fails where a checkpoint could not be written: better before a run than at its end. The error is a message
+/// ready for stderr.
+pub fn check_writable(path: &Path) -> Result<(), String> {
+    let part = beside(path, ".part");
+    let fail = |e: std::io::Error| format!("error: {}: cannot be written: {e}\n", path.display());
+    if path.is_dir() {
+        return Err(format!("error: {}: is a folder, expected the name of a file\n", path.display()));
+    }
+    std::fs::write(&part, "").and_then(|()| std::fs::remove_file(&part)).map_err(fail)
+}
+
+/// Reads a checkpoint of this scene; the error is a message ready for stderr.
+pub fn read(path: &Path, world: &World, scene: &SceneMark) -> Result<Checkpoint, String> {
     let name = path.display();
     let fail = |e: &dyn std::fmt::Display| format!("error: {name}: {e}\n");
     let text = std::fs::read_to_string(path).map_err(|e| fail(&format!("cannot be read: {e}")))?;
@@ -98,8 +177,13 @@ pub fn read(path: &Path, world: &World) -> Result<Checkpoint, String> {
     }
     let same_bodies = saved.bodies.iter().map(|b| &b.name).eq(world.bodies.iter().map(|b| &b.name));
     let same_joints = saved.joints.iter().eq(world.joints.iter().map(|j| &j.name));
-    if !same_bodies || !same_joints || saved.coordinates.len() != world.joints.len() {
-        return Err(fail(&"was saved from a scene with other bodies or joints"));
+    let same_names = same_bodies && same_joints && saved.coordinates.len() == world.joints.len();
+    if !same_names || saved.scene.hash != scene.hash {
+        let other = if same_names { "properties, laws or another start" } else { "bodies or joints" };
+        return Err(fail(&format!(
+            "was saved from another scene, {}, with other {other}; this one is {}",
+            saved.scene.name, scene.name
+        )));
     }
     let body = |b: &SavedBody| BodyState {
         pose: Pose { position: DVec3::from_array(b.position), rotation: DQuat::from_array(b.rotation) },
@@ -128,5 +212,5 @@ pub fn read(path: &Path, world: &World) -> Result<Checkpoint, String> {
             })
             .collect(),
     };
-    Ok(Checkpoint { snapshot, dt: saved.dt, totals: saved.totals, fingerprint: saved.fingerprint })
+    Ok(Checkpoint { snapshot, dt: saved.dt, totals: saved.totals, scene: saved.scene })
 }

@@ -10,6 +10,8 @@ mod options;
 mod output;
 mod parquet;
 mod parquet_output;
+mod parquet_reader;
+mod plot_output;
 mod report;
 mod simulate;
 mod start;
@@ -54,11 +56,8 @@ pub fn run(args: &RunArgs) -> u8 {
 
 /// Options that only events know are refused, not ignored.
 fn refuse_event_driven(args: &RunArgs) -> Result<(), String> {
-    let given = [
-        ("--plot", !args.plot.is_empty()),
-        ("--indeterminate", args.indeterminate.is_some()),
-        ("--max-events", args.max_events.is_some()),
-    ];
+    let given =
+        [("--indeterminate", args.indeterminate.is_some()), ("--max-events", args.max_events.is_some())];
     match given.iter().find(|(_, given)| *given) {
         Some((option, _)) => Err(format!(
             "error: {option} belongs to event-driven integration (--integrator event-driven), this run goes in time steps\n"
@@ -76,6 +75,9 @@ pub fn move_world(scene: WorldScene, args: &RunArgs) -> Result<u8, String> {
     refuse_event_driven(args)?;
     let settings = Settings::new(args, &scene)?;
     let (world, start) = Start::new(scene, args, &settings)?;
+    if let Some(path) = &args.checkpoint {
+        checkpoint::check_writable(path)?;
+    }
     let mut outputs = Outputs::open(args, &world, &start, &settings)?;
     interrupt::catch_ctrl_c();
     let show = |notes: &[String]| {

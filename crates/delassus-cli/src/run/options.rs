@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use delassus::stepping::{MOST_HALVINGS, Scheme, StepControl, StepImpactLaw, StepOptions};
 
 use super::arguments::RunArgs;
+use super::checkpoint::SceneMark;
 use crate::scene::WorldScene;
 
 /// More steps than anyone waits for: most likely a mistyped number.
@@ -36,8 +37,8 @@ pub struct Settings {
     pub checkpoint_every: Option<f64>,
     /// Folder for contact problems.
     pub dump_problems: Option<PathBuf>,
-    /// Differs from scene to scene: of the text of the file and the overrides.
-    pub fingerprint: u64,
+    /// Differs from scene to scene; only where a run is saved or goes on.
+    pub scene: SceneMark,
 }
 
 impl Settings {
@@ -109,7 +110,11 @@ impl Settings {
             checkpoint: args.checkpoint.clone(),
             checkpoint_every: args.checkpoint_every,
             dump_problems: args.dump_problems.clone(),
-            fingerprint: fingerprint(&scene.text, &args.set),
+            scene: if args.checkpoint.is_some() || args.resume.is_some() {
+                SceneMark::new(&scene.name, &scene.file.world, &scene.file.state)
+            } else {
+                SceneMark::default()
+            },
         })
     }
 }
@@ -139,12 +144,4 @@ fn adaptive(args: &RunArgs, dt: f64) -> Result<Option<StepControl>, String> {
         ));
     }
     Ok(Some(StepControl { tolerance, longest: dt, halvings, level: 0, start: 0.0, ticks: 0 }))
-}
-
-/// FNV-1a of the text and the overrides.
-fn fingerprint(text: &str, overrides: &[(String, String)]) -> u64 {
-    let parts = overrides.iter().flat_map(|(name, value)| ["\0", name.as_str(), "=", value.as_str()]);
-    std::iter::once(text).chain(parts).flat_map(str::bytes).fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
-    })
 }

@@ -1,7 +1,7 @@
 //! The motion of a run in files, by extension.
 
 use std::fs::File;
-use std::io::{BufWriter, Write};
+use std::io::{BufWriter, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use delassus::stepping::Stepper;
@@ -10,10 +10,14 @@ use delassus::world::World;
 use super::arguments::RunArgs;
 use super::options::Settings;
 use super::parquet_output::ParquetOutput;
+use super::plot_output::PlotOutput;
 use super::start::Start;
 use super::tables::{FORCE_COLUMNS, force_rows, forces_path, motion_columns, motion_row};
-use super::totals::Totals;
+use super::totals::{Event, Totals};
 use super::vtk::VtkOutput;
+
+/// What files a run can write.
+const EXPECTED: &str = ".csv, .parquet, .vtu, .pvd, .svg or .png";
 
 /// The files of a run.
 pub struct Outputs(Vec<Output>);
@@ -22,6 +26,7 @@ enum Output {
     Csv(CsvOutput),
     Vtk(VtkOutput),
     Parquet(ParquetOutput),
+    Plot(PlotOutput),
 }
 
 impl Outputs {
@@ -44,13 +49,22 @@ impl Outputs {
                 "csv" => CsvOutput::open(path, world, goes_on).map(Output::Csv),
                 "vtu" | "pvd" => VtkOutput::open(path, world, &start.state, goes_on).map(Output::Vtk),
                 "parquet" => ParquetOutput::open(path, world, goes_on).map(Output::Parquet),
-                "html" => {
-                    Err(format!("{name}: the viewer is not there yet; expected .csv, .parquet, .vtu or .pvd"))
-                }
-                _ => Err(format!("{name}: expected a file that ends in .csv, .parquet, .vtu or .pvd")),
+                "svg" | "png" => PlotOutput::open(path, world, &args.plot).map(Output::Plot),
+                "html" => Err(format!("{name}: the viewer is not there yet; expected {EXPECTED}")),
+                _ => Err(format!("{name}: expected a file that ends in {EXPECTED}")),
             };
             output.map_err(|e| format!("error: {e}\n"))
         };
+        let is_picture = |path: &PathBuf| {
+            path.extension().is_some_and(|e| e.eq_ignore_ascii_case("svg") || e.eq_ignore_ascii_case("png"))
+        };
+        if !args.plot.is_empty() && !args.output.iter().any(is_picture) {
+            return Err("error: --plot: expected a picture too, -o FILE.svg or -o FILE.png\n".into());
+        }
+        if let Some((i, path)) = args.output.iter().enumerate().find(|(i, p)| args.output[..*i].contains(p)) {
+            let (path, n) = (path.display(), i + 1);
+            return Err(format!("error: {path}: output {n} has the name of one before it\n"));
+        }
         Ok(Outputs(args.output.iter().map(open).collect::<Result<_, _>>()?))
     }
 
@@ -59,8 +73,9 @@ impl Outputs {
         for output in &mut self.0 {
             match output {
                 Output::Csv(csv) => csv.motion(world, stepper)?,
-                Output::Vtk(vtk) => vtk.frame(world, stepper.state())?,
+                Output::Vtk(vtk) => vtk.frame(world, stepper)?,
                 Output::Parquet(parquet) => parquet.motion(world, stepper)?,
+                Output::Plot(plot) => plot.frame(world, stepper),
             }
         }
         Ok(())
@@ -71,23 +86,39 @@ impl Outputs {
         for output in &mut self.0 {
             match output {
                 Output::Csv(csv) => csv.motion(world, stepper).and_then(|()| csv.forces(world, stepper))?,
-                Output::Vtk(vtk) => vtk.frame(world, stepper.state())?,
+                Output::Vtk(vtk) => vtk.frame(world, stepper)?,
                 Output::Parquet(parquet) => {
                     parquet.motion(world, stepper).and_then(|()| parquet.forces(world, stepper))?
                 }
+                Output::Plot(plot) => plot.frame(world, stepper),
             }
         }
         Ok(())
     }
 
-    /// Brings everything to the disk.
-    pub fn finish(&mut self) -> Result<(), String> {
+    /// Brings everything up to now to the disk, so that a checkpoint that is written next finds it.
+    pub fn save(&mut self) -> Result<(), String> {
         for output in &mut self.0 {
             match output {
                 Output::Csv(csv) => csv.finish()?,
                 // Every frame leaves a series that is whole.
                 Output::Vtk(_) => {}
+                Output::Parquet(parquet) => parquet.save()?,
+                // Drawn at the end.
+                Output::Plot(_) => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Brings everything to the disk, at the end; pictures mark these events.
+    pub fn finish(&mut self, events: &[Event]) -> Result<(), String> {
+        for output in &mut self.0 {
+            match output {
+                Output::Csv(csv) => csv.finish()?,
+                Output::Vtk(_) => {}
                 Output::Parquet(parquet) => parquet.finish()?,
+                Output::Plot(plot) => plot.finish(events)?,
             }
         }
         Ok(())
@@ -147,22 +178,34 @@ impl Table {
     /// A new file; or, where a run goes on, the rows that the old one has up to that time.
     fn open(path: &Path, header: &str, goes_on: Option<f64>) -> Result<Table, String> {
         let fail = |e: std::io::Error| format!("{}: cannot be written: {e}", path.display());
-        let mut text = format!("{header}\n");
-        if let Some(t) = goes_on
-            && let Ok(old) = std::fs::read_to_string(path)
-        {
-            if old.lines().next() != Some(header) {
-                return Err(format!("{}: has other columns than this run would add to it", path.display()));
+        let file = match goes_on.filter(|_| path.exists()) {
+            None => {
+                let mut file = File::create(path).map_err(fail)?;
+                file.write_all(format!("{header}\n").as_bytes()).map_err(fail)?;
+                file
             }
-            let time = |line: &str| line.split(',').next().and_then(|t| t.parse::<f64>().ok());
-            for line in old.lines().skip(1).filter(|line| time(line).is_some_and(|at| at <= t)) {
-                text.push_str(line);
-                text.push('\n');
+            // The old file is cut, not written again: whatever happens, its rows are there.
+            Some(t) => {
+                let old = std::fs::read_to_string(path)
+                    .map_err(|e| format!("{}: cannot be read: {e}", path.display()))?;
+                let whole = |line: &&str| line.ends_with('\n');
+                let mut lines = old.split_inclusive('\n').take_while(whole);
+                if lines.next().is_none_or(|line| line.trim_end_matches(['\r', '\n']) != header) {
+                    return Err(format!(
+                        "{}: has other columns than this run would add to it",
+                        path.display()
+                    ));
+                }
+                let time = |line: &str| line.split(',').next().and_then(|t| t.parse::<f64>().ok());
+                let first = old.split_inclusive('\n').next().map_or(0, str::len);
+                let kept = lines.take_while(|line| time(line).is_none_or(|at| at <= t)).map(str::len);
+                let length = (first + kept.sum::<usize>()) as u64;
+                let mut file = File::options().write(true).open(path).map_err(fail)?;
+                file.set_len(length).and_then(|()| file.seek(SeekFrom::End(0))).map_err(fail)?;
+                file
             }
-        }
-        let mut file = BufWriter::new(File::create(path).map_err(fail)?);
-        file.write_all(text.as_bytes()).map_err(fail)?;
-        Ok(Table { path: path.to_owned(), file })
+        };
+        Ok(Table { path: path.to_owned(), file: BufWriter::new(file) })
     }
 
     fn row(&mut self, first: Option<&str>, numbers: &[f64]) -> Result<(), String> {

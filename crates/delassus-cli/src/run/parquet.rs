@@ -5,26 +5,34 @@
 //! row group = one page per column: header , values          double: 8 bytes; text: length (u32), UTF-8
 //! ```
 //!
+//! Rows go to a file beside it, `NAME.part`, which has no footer yet. The file itself is always whole: it is
+//! replaced where [`ParquetFile::save`] is called and at the end, so that a run that is killed leaves what it
+//! had saved.
+//!
 //! Headers and footer are structs in Thrift's compact protocol: a field is its distance to the field before
 //! and its type in one byte, integers are zigzag numbers of seven bits a byte. All numbers are little-endian.
 //! Source: Apache Parquet format, version 2.
 
 use std::fs::File;
 use std::io::{BufWriter, Error, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-const MAGIC: &[u8] = b"PAR1";
+/// Both ends of a file.
+pub const MAGIC: &[u8] = b"PAR1";
 /// Values that are written together.
 const GROUP: usize = 4096;
 
 // Codes of the format.
-const DOUBLE: i64 = 5;
-const BYTE_ARRAY: i64 = 6;
+/// Type of numbers.
+pub const DOUBLE: i64 = 5;
+/// Type of text.
+pub const BYTE_ARRAY: i64 = 6;
 const UTF8: i64 = 0;
 const REQUIRED: i64 = 0;
 const PLAIN: i64 = 0;
 const RLE: i64 = 3;
-const UNCOMPRESSED: i64 = 0;
+/// The codec.
+pub const UNCOMPRESSED: i64 = 0;
 const DATA_PAGE: i64 = 0;
 
 // Types of Thrift's compact protocol.
@@ -36,6 +44,9 @@ const STRUCT: u8 = 12;
 
 /// A file being written: columns of text, then columns of numbers.
 pub struct ParquetFile {
+    /// The file that is whole, and the one that grows.
+    path: PathBuf,
+    part: PathBuf,
     file: BufWriter<File>,
     columns: Vec<Column>,
     /// Bytes written.
@@ -58,14 +69,16 @@ struct Group {
 }
 
 impl ParquetFile {
-    /// A new file with these columns.
+    /// A new file with these columns. What stands under its name stays until it is saved.
     pub fn create(path: &Path, texts: &[&str], numbers: &[String]) -> Result<ParquetFile, Error> {
-        let mut file = BufWriter::new(File::create(path)?);
+        let part = beside(path, ".part");
+        let mut file = BufWriter::new(File::create(&part)?);
         file.write_all(MAGIC)?;
         let column = |name: String, text: bool| Column { name, text, bytes: Vec::new() };
         let texts = texts.iter().map(|name| column(name.to_string(), true));
         let columns = texts.chain(numbers.iter().map(|name| column(name.clone(), false))).collect();
-        Ok(ParquetFile { file, columns, at: MAGIC.len() as u64, rows: 0, groups: Vec::new() })
+        let (path, at) = (path.to_owned(), MAGIC.len() as u64);
+        Ok(ParquetFile { path, part, file, columns, at, rows: 0, groups: Vec::new() })
     }
 
     /// Adds a row.
@@ -103,18 +116,38 @@ impl ParquetFile {
         Ok(())
     }
 
-    /// Writes what waits, and the footer.
+    /// Makes all rows up to now readable under the name of the file, which is replaced as a whole.
+    pub fn save(&mut self) -> Result<(), Error> {
+        if self.rows > 0 {
+            self.flush()?;
+        }
+        self.file.flush()?;
+        let new = beside(&self.path, ".new");
+        let saved = std::fs::copy(&self.part, &new).and_then(|_| {
+            let mut file = File::options().append(true).open(&new)?;
+            file.write_all(&self.footer())?;
+            std::fs::rename(&new, &self.path)
+        });
+        saved.inspect_err(|_| drop(std::fs::remove_file(&new)))
+    }
+
+    /// Writes what waits, and the footer, and gives the file its name.
     pub fn finish(&mut self) -> Result<(), Error> {
         if self.rows > 0 {
             self.flush()?;
         }
         let footer = self.footer();
         self.file.write_all(&footer)?;
-        self.file.write_all(&(footer.len() as u32).to_le_bytes())?;
-        self.file.write_all(MAGIC)?;
-        self.file.flush()
+        self.file.flush()?;
+        std::fs::rename(&self.part, &self.path)
     }
 
+    /// Removes the file that grows; the last one that was saved stays.
+    pub fn abandon(&self) {
+        drop(std::fs::remove_file(&self.part));
+    }
+
+    /// The footer with its length and the end of the file.
     fn footer(&self) -> Vec<u8> {
         let mut footer = Compact::default();
         footer.int(1, I32, 1);
@@ -146,8 +179,19 @@ impl ParquetFile {
         }
         footer.text(6, concat!("delassus version ", env!("CARGO_PKG_VERSION")));
         footer.stop();
-        footer.bytes
+        let mut bytes = footer.bytes;
+        let length = bytes.len() as u32;
+        bytes.extend(length.to_le_bytes());
+        bytes.extend(MAGIC);
+        bytes
     }
+}
+
+/// A path with something added to its name.
+pub fn beside(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(suffix);
+    name.into()
 }
 
 /// A struct in the compact protocol.

@@ -6,6 +6,7 @@ use delassus::stepping::Stepper;
 use delassus::world::World;
 
 use super::parquet::ParquetFile;
+use super::parquet_reader::read_rows;
 use super::tables::{FORCE_COLUMNS, force_rows, forces_path, motion_columns, motion_row};
 
 /// Two files of columns.
@@ -17,18 +18,12 @@ pub struct ParquetOutput {
 }
 
 impl ParquetOutput {
-    /// New files. A file with a footer cannot be gone on with, so that a run that goes on needs another name.
+    /// New files; or, where a run goes on, with the rows that the old ones have up to that time.
     pub fn open(path: &Path, world: &World, goes_on: Option<f64>) -> Result<ParquetOutput, String> {
-        if goes_on.is_some() && path.exists() {
-            return Err(format!(
-                "{}: is there already, and a Parquet file cannot be gone on with: expected another name",
-                path.display()
-            ));
-        }
         let paths = [path.to_owned(), forces_path(path)];
-        let motion = ParquetFile::create(&paths[0], &[], &motion_columns(world)).map_err(fail(&paths[0]))?;
+        let motion = open_table(&paths[0], &[], &motion_columns(world), goes_on)?;
         let numbers: Vec<String> = ["time"].iter().chain(&FORCE_COLUMNS).map(|s| s.to_string()).collect();
-        let forces = ParquetFile::create(&paths[1], &["kind", "name"], &numbers).map_err(fail(&paths[1]))?;
+        let forces = open_table(&paths[1], &["kind", "name"], &numbers, goes_on)?;
         Ok(ParquetOutput { motion, forces, paths, row: vec![] })
     }
 
@@ -47,11 +42,47 @@ impl ParquetOutput {
         })
     }
 
-    /// Writes what is left, and the footers.
-    pub fn finish(&mut self) -> Result<(), String> {
-        self.motion.finish().map_err(fail(&self.paths[0]))?;
-        self.forces.finish().map_err(fail(&self.paths[1]))
+    /// Makes what was written up to now readable, whatever happens to the run.
+    pub fn save(&mut self) -> Result<(), String> {
+        self.motion.save().map_err(fail(&self.paths[0]))?;
+        self.forces.save().map_err(fail(&self.paths[1]))
     }
+
+    /// Writes what is left. Where that fails, the files stay as they were saved last.
+    pub fn finish(&mut self) -> Result<(), String> {
+        let motion = self.motion.finish().map_err(fail(&self.paths[0]));
+        let forces = self.forces.finish().map_err(fail(&self.paths[1]));
+        motion.and(forces).inspect_err(|_| {
+            self.motion.abandon();
+            self.forces.abandon();
+        })
+    }
+}
+
+/// A table whose first number is the time.
+fn open_table(
+    path: &Path,
+    texts: &[&str],
+    numbers: &[String],
+    goes_on: Option<f64>,
+) -> Result<ParquetFile, String> {
+    let mut file = ParquetFile::create(path, texts, numbers).map_err(fail(path))?;
+    match goes_on.filter(|_| path.exists()) {
+        // What an earlier run left under this name is not taken for this one.
+        None => file.save().map_err(fail(path))?,
+        Some(t) => {
+            let read = read_rows(path, texts, numbers, |words, row| {
+                let is_before = row.first().is_some_and(|at| *at <= t);
+                if is_before {
+                    file.row(words, row.iter().copied()).map_err(|e| e.to_string())
+                } else {
+                    Ok(())
+                }
+            });
+            read.map_err(|e| format!("{}: {e}", path.display())).inspect_err(|_| file.abandon())?;
+        }
+    }
+    Ok(file)
 }
 
 fn fail(path: &Path) -> impl Fn(std::io::Error) -> String + '_ {

@@ -5,7 +5,7 @@ use delassus::world::{Body, BodyState, World, WorldState};
 use serde_json::{Map, Value, json};
 
 use super::simulate::{Ending, ForcesAt, Run};
-use super::totals::{AdaptiveTotals, Totals};
+use super::totals::{AdaptiveTotals, Event, Totals};
 use crate::style::{Style, number};
 use crate::words::count;
 
@@ -203,7 +203,7 @@ fn steps_in_words(run: &Run, style: Style) -> String {
     out
 }
 
-/// How many events there were, and all jams.
+/// How many events there were, all of them where they are few, and all jams.
 fn events_in_words(totals: &Totals, style: Style) -> String {
     let mut out = String::new();
     let kinds =
@@ -219,6 +219,9 @@ fn events_in_words(totals: &Totals, style: Style) -> String {
     if !counts.is_empty() {
         out += &format!("  {}\n", counts.join(", "));
     }
+    if (1..=SHOWN).contains(&totals.events.len()) && totals.left_out() == 0 {
+        out += &event_table(&totals.events, style);
+    }
     for event in totals.events.iter().filter(|e| e.kind == EventKind::Jam).take(SHOWN) {
         let [x, y, z] = event.point.unwrap_or_default().map(number);
         out += &format!(
@@ -229,6 +232,19 @@ fn events_in_words(totals: &Totals, style: Style) -> String {
             number(event.mu.unwrap_or_default()),
             number(event.mu_jam.unwrap_or(f64::INFINITY))
         );
+    }
+    out
+}
+
+/// Events one by one.
+fn event_table(events: &[Event], style: Style) -> String {
+    let width = events.iter().map(|e| e.contact.chars().count()).max().unwrap_or(0).max(16);
+    let head = format!("  {:>12}  {:<12}  {:<width$}  {:>11}", "time", "event", "contact or joint", "speed");
+    let mut out = style.dim(&head) + "\n";
+    for Event { t, kind, contact, speed, .. } in events {
+        let (t, kind, speed) = (number(*t), kind.name(), speed.map(number).unwrap_or_default());
+        out += format!("  {t:>12}  {kind:<12}  {contact:<width$}  {speed:>11}").trim_end();
+        out.push('\n');
     }
     out
 }
@@ -264,19 +280,20 @@ fn bodies(world: &World, run: &Run, style: Style) -> String {
     let moving: Vec<_> = world.bodies.iter().zip(&run.state.bodies).filter(|(body, _)| !body.fixed).collect();
     let names =
         moving.iter().take(SHOWN).map(|(body, _)| body.name.chars().count()).max().unwrap_or(0).max(4);
-    let line = |name: &str, position: [String; 3], velocity: [String; 3]| {
-        let columns = |v: [String; 3]| v.map(|x| format!(" {x:>11}")).concat();
-        format!("  {name:<names$}{}  {}\n", columns(position), columns(velocity))
+    let line = |name: &str, columns: [[String; 3]; 3]| {
+        let columns = columns.map(|v| v.map(|x| format!(" {x:>11}")).concat()).join("  ");
+        format!("  {name:<names$}{columns}\n")
     };
     let mut out = String::new();
     if !moving.is_empty() {
-        let head = line("body", ["x", "y", "z"].map(String::from), ["vx", "vy", "vz"].map(String::from));
-        out += &style.dim(head.trim_end());
+        let head = [["x", "y", "z"], ["vx", "vy", "vz"], ["wx", "wy", "wz"]].map(|v| v.map(String::from));
+        out += &style.dim(line("body", head).trim_end());
         out.push('\n');
     }
     for (body, s) in moving.iter().take(SHOWN) {
         let at = s.pose.compose(&body.frame).position;
-        out += &line(&body.name, at.to_array().map(number), s.velocity.to_array().map(number));
+        let vectors = [at, s.velocity, s.world_angular_velocity()];
+        out += &line(&body.name, vectors.map(|v| v.to_array().map(number)));
     }
     if moving.len() > SHOWN {
         out += &format!("  … and {} more; -o writes them all\n", moving.len() - SHOWN);

@@ -118,14 +118,18 @@ pub fn simulate(
         progress: Progress::new(t_start, settings.t_end),
         began,
         saved: Instant::now(),
+        lost: false,
         dumped_json: false,
     };
     let mut run = Moving { stepper, length, contacts };
     let ending = run.go(&mut recorder, resumed).unwrap_or_else(Ending::Failed);
     recorder.progress.finish();
-    let finished = recorder.outputs.finish().and_then(|()| recorder.save(&run.stepper, &run.contacts));
+    let finished = recorder.outputs.finish(&recorder.totals.events).and_then(|()| match recorder.lost {
+        true => Ok(()),
+        false => recorder.save(&run.stepper, &run.contacts),
+    });
     let ending = match finished {
-        Err(reason) if ending == Ending::Done => Ending::Failed(reason),
+        Err(reason) if !matches!(ending, Ending::Failed(_)) => Ending::Failed(reason),
         _ => ending,
     };
     let state = run.stepper.state().clone();
@@ -216,6 +220,8 @@ struct Recorder<'a> {
     progress: Progress,
     began: Instant,
     saved: Instant,
+    /// Whether a frame could not be written: a checkpoint would stand after it.
+    lost: bool,
     dumped_json: bool,
 }
 
@@ -227,9 +233,11 @@ impl Recorder<'_> {
         self.totals.add(self.world, step);
         self.recorded = self.is_frame(step.length);
         if self.recorded {
-            self.outputs.frame(self.world, step.stepper)?;
+            self.outputs.frame(self.world, step.stepper).inspect_err(|_| self.lost = true)?;
         }
         if self.settings.checkpoint_every.is_some_and(|s| self.saved.elapsed().as_secs_f64() >= s) {
+            // First the tables: a checkpoint never stands after their last row.
+            self.outputs.save().inspect_err(|_| self.lost = true)?;
             self.save(step.stepper, step.contacts)?;
             self.saved = Instant::now();
         }
@@ -261,7 +269,7 @@ impl Recorder<'_> {
             snapshot: stepper.snapshot(),
             dt: stepper.options().dt,
             totals: Totals { modes, ..self.totals.clone() },
-            fingerprint: self.settings.fingerprint,
+            scene: self.settings.scene.clone(),
         };
         checkpoint::write(path, self.world, checkpoint)
     }

@@ -54,14 +54,15 @@ impl Start {
         let WorldScene { mut file, name, text } = scene;
         let mut notes = vec![];
         if let Some(path) = &args.resume {
-            let Checkpoint { snapshot, dt, totals, fingerprint, .. } = checkpoint::read(path, &file.world)?;
-            if fingerprint != settings.fingerprint {
-                notes.push(format!("{}: was saved from another text of the scene", path.display()));
-            }
+            let Checkpoint { snapshot, dt, totals, .. } =
+                checkpoint::read(path, &file.world, &settings.scene)?;
             let t = snapshot.state.t;
             if t > settings.t_end {
                 let end = settings.t_end;
-                return Err(format!("error: {}: is at {t} s, after the end at {end} s\n", path.display()));
+                return Err(format!(
+                    "error: {}: is at {t} s, after the end at {end} s; --t-end sets a later one\n",
+                    path.display()
+                ));
             }
             let mobility = mobility(&file.world, &snapshot.state);
             let state = snapshot.state.clone();

@@ -11,7 +11,8 @@ use delassus::stepping::Stepper;
 use delassus::world::World;
 
 /// What is written of a body, in this order.
-const BODY_COLUMNS: [&str; 13] = ["x", "y", "z", "qw", "qx", "qy", "qz", "vx", "vy", "vz", "wx", "wy", "wz"];
+pub const BODY_COLUMNS: [&str; 13] =
+    ["x", "y", "z", "qw", "qx", "qy", "qz", "vx", "vy", "vz", "wx", "wy", "wz"];
 /// The numbers of a row of forces: where, force on the second body, moment on it, and the normal force of a
 /// contact.
 pub const FORCE_COLUMNS: [&str; 10] = ["x", "y", "z", "fx", "fy", "fz", "tx", "ty", "tz", "normal"];

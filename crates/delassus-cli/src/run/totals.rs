@@ -38,12 +38,12 @@ pub struct Event {
     pub t: f64,
     /// What.
     pub kind: EventKind,
-    /// The contact, by the names of its bodies.
+    /// The contact, by the names of its bodies; of a limit or a rope, the joint.
     pub contact: String,
     /// Where, for impacts and jams.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub point: Option<[f64; 3]>,
-    /// Speed of approach of an impact, m/s.
+    /// Speed of approach of an impact, m/s, or rad/s at the limit of a rotation.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub speed: Option<f64>,
     /// Normal impulse of a jam, N s.

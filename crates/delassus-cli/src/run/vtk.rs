@@ -1,20 +1,35 @@
 //! A series of VTK files for ParaView: `NAME.pvd` lists `NAME_000000.vtu`, … with their times.
 //!
-//! Each file is an unstructured grid of triangles, the surfaces of all shapes, with the number, the velocity
-//! and the angular velocity of its body at every triangle.
+//! Each file is an unstructured grid: the surfaces of all shapes as triangles, with the number, the velocity and
+//! the angular velocity of their body; then the contacts that carry a force, one vertex each, of the body −1,
+//! with `contact_normal` and `contact_force` (on the second body, N) at its point. Both are zero at corners of
+//! shapes.
+//!
+//! ```text
+//! array = base64([1, n, 0, m]) base64(z)       z: the n bytes of the array after zlib, m of them
+//! ```
+//!
+//! Source: VTK file formats, XML, inline binary data with a compressor.
 
-use std::fmt::Write as _;
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
-use delassus::world::{World, WorldState};
+use delassus::stepping::Stepper;
+use delassus::world::{BodyState, World, WorldState};
+use flate2::Compression;
+use flate2::write::ZlibEncoder;
 use glam::DVec3;
 
+use super::parquet::beside;
 use super::triangles::triangles;
 
 /// Corners on a circle, and the number of shapes above which they are fewer.
-const AROUND: usize = 24;
+const AROUND: usize = 16;
 const MANY: usize = 200;
 const AROUND_MANY: usize = 12;
+/// Numbers of cells in VTK.
+const VERTEX: u8 = 1;
+const TRIANGLE: u8 = 5;
 
 /// A series of files.
 pub struct VtkOutput {
@@ -26,8 +41,8 @@ pub struct VtkOutput {
     entries: Vec<String>,
     /// Corners of all shapes, in the axes of their body.
     points: Vec<(usize, DVec3)>,
-    /// What never changes from frame to frame: triangles, and the number of the body of each.
-    cells: String,
+    /// Corners of all triangles, and the body of each.
+    triangles: Vec<[u32; 3]>,
     bodies: Vec<usize>,
 }
 
@@ -62,18 +77,19 @@ impl VtkOutput {
             entries.extend(frames.filter(|line| time(line).is_some_and(|at| at <= t)).map(str::to_owned));
         }
         let stem = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-        let output = VtkOutput { list, stem, entries, points, cells: connectivity(&cells), bodies };
+        let output = VtkOutput { list, stem, entries, points, triangles: cells, bodies };
         // What cannot be written is an error before the first step.
         output.write_list()?;
         Ok(output)
     }
 
     /// Adds a frame.
-    pub fn frame(&mut self, world: &World, state: &WorldState) -> Result<(), String> {
+    pub fn frame(&mut self, world: &World, stepper: &Stepper) -> Result<(), String> {
+        let state = stepper.state();
         let name = format!("{}_{:06}.vtu", self.stem, self.entries.len());
         let path = self.list.with_file_name(&name);
         let fail = |e: std::io::Error| format!("{}: cannot be written: {e}", path.display());
-        std::fs::write(&path, self.grid(world, state)).map_err(fail)?;
+        std::fs::write(&path, self.grid(world, stepper)).map_err(fail)?;
         let file = escaped(&name);
         self.entries.push(format!("<DataSet timestep=\"{:?}\" part=\"0\" file=\"{file}\"/>", state.t));
         self.write_list()
@@ -87,66 +103,96 @@ impl VtkOutput {
             text += &format!("    {entry}\n");
         }
         text += "  </Collection>\n</VTKFile>\n";
-        std::fs::write(&self.list, text)
+        // Replaced as a whole, so that a run that is killed leaves a list of whole frames.
+        let new = beside(&self.list, ".part");
+        std::fs::write(&new, text)
+            .and_then(|()| std::fs::rename(&new, &self.list))
             .map_err(|e| format!("{}: cannot be written: {e}", self.list.display()))
     }
 
-    fn grid(&self, world: &World, state: &WorldState) -> String {
-        let poses: Vec<_> = state.bodies.iter().map(|s| s.pose).collect();
-        let (points, cells) = (self.points.len(), self.bodies.len());
-        let mut out = format!(
-            "<?xml version=\"1.0\"?>\n<!-- {} at {} s -->\n\
-             <VTKFile type=\"UnstructuredGrid\" version=\"0.1\" byte_order=\"LittleEndian\">\n<UnstructuredGrid>\n\
-             <Piece NumberOfPoints=\"{points}\" NumberOfCells=\"{cells}\">\n<Points>\n{}",
+    fn grid(&self, world: &World, stepper: &Stepper) -> String {
+        let state = stepper.state();
+        let contacts: Vec<[DVec3; 3]> = (stepper.contact_forces())
+            .filter(|(_, normal, _)| *normal > 0.0)
+            .map(|(c, normal, friction)| [c.point, c.normal, c.normal * normal + friction])
+            .collect();
+        let (corners, triangles, count) = (self.points.len(), self.triangles.len(), contacts.len());
+        let of = |k: usize| contacts.iter().map(move |contact| contact[k]);
+        let no_contact = || self.points.iter().map(|_| DVec3::ZERO);
+        // Of every triangle that of its body; of a contact nothing.
+        let of_cells = |of: fn(&BodyState) -> DVec3| {
+            let of_shapes = self.bodies.iter().map(|&body| of(&state.bodies[body]));
+            vectors(of_shapes.chain(contacts.iter().map(|_| DVec3::ZERO)))
+        };
+        let points = self.points.iter().map(|&(body, x)| state.bodies[body].pose.point(x)).chain(of(0));
+        // Single precision: pictures need no more, and points are most of a file.
+        let points = encoded(points.flat_map(|x| x.to_array()).map(|x| (x as f32).to_le_bytes()));
+        let vertices = corners as u32..(corners + count) as u32;
+        let connectivity = self.triangles.as_flattened().iter().copied().chain(vertices);
+        let offsets = (1..=triangles).map(|i| 3 * i).chain((1..=count).map(|i| 3 * triangles + i));
+        let types = (0..triangles + count).map(|i| [if i < triangles { TRIANGLE } else { VERTEX }]);
+        let bodies = self.bodies.iter().map(|b| *b as i32).chain(contacts.iter().map(|_| -1));
+        format!(
+            "<?xml version=\"1.0\"?>\n<!-- {} at {} s -->\n<VTKFile type=\"UnstructuredGrid\" version=\"1.0\" \
+             byte_order=\"LittleEndian\" header_type=\"UInt32\" compressor=\"vtkZLibDataCompressor\">\n\
+             <UnstructuredGrid>\n<Piece NumberOfPoints=\"{}\" NumberOfCells=\"{}\">\n\
+             <Points>\n{}</Points>\n<Cells>\n{}{}{}</Cells>\n\
+             <PointData Vectors=\"contact_force\">\n{}{}</PointData>\n\
+             <CellData Vectors=\"velocity\" Scalars=\"body\">\n{}{}{}</CellData>\n\
+             </Piece>\n</UnstructuredGrid>\n</VTKFile>\n",
             remark(&world.name),
             state.t,
-            array("Float64", "Points", 3)
-        );
-        for &(body, x) in &self.points {
-            let x = poses[body].point(x);
-            let _ = writeln!(out, "{:?} {:?} {:?}", x.x, x.y, x.z);
-        }
-        out += "</DataArray>\n</Points>\n";
-        out += &self.cells;
-        out += "<CellData Vectors=\"velocity\" Scalars=\"body\">\n";
-        out += &array("Int32", "body", 1);
-        for body in &self.bodies {
-            let _ = writeln!(out, "{body}");
-        }
-        out += "</DataArray>\n";
-        for (name, of) in [("velocity", false), ("angular_velocity", true)] {
-            out += &array("Float64", name, 3);
-            for &body in &self.bodies {
-                let s = &state.bodies[body];
-                let v = if of { s.world_angular_velocity() } else { s.velocity };
-                let _ = writeln!(out, "{:?} {:?} {:?}", v.x, v.y, v.z);
-            }
-            out += "</DataArray>\n";
-        }
-        out += "</CellData>\n</Piece>\n</UnstructuredGrid>\n</VTKFile>\n";
-        out
+            corners + count,
+            triangles + count,
+            array("Float32", "Points", 3, &points),
+            array("Int32", "connectivity", 1, &encoded(connectivity.map(u32::to_le_bytes))),
+            array("Int32", "offsets", 1, &encoded(offsets.map(|i| (i as u32).to_le_bytes()))),
+            array("UInt8", "types", 1, &encoded(types)),
+            array("Float64", "contact_normal", 3, &vectors(no_contact().chain(of(1)))),
+            array("Float64", "contact_force", 3, &vectors(no_contact().chain(of(2)))),
+            array("Int32", "body", 1, &encoded(bodies.map(i32::to_le_bytes))),
+            array("Float64", "velocity", 3, &of_cells(|s| s.velocity)),
+            array("Float64", "angular_velocity", 3, &of_cells(|s| s.world_angular_velocity())),
+        )
     }
 }
 
-fn array(kind: &str, name: &str, components: usize) -> String {
+fn array(kind: &str, name: &str, components: usize, data: &str) -> String {
     format!(
-        "<DataArray type=\"{kind}\" Name=\"{name}\" NumberOfComponents=\"{components}\" format=\"ascii\">\n"
+        "<DataArray type=\"{kind}\" Name=\"{name}\" NumberOfComponents=\"{components}\" format=\"binary\">\n\
+         {data}\n</DataArray>\n"
     )
 }
 
-fn connectivity(cells: &[[u32; 3]]) -> String {
-    let mut out = format!("<Cells>\n{}", array("Int32", "connectivity", 1));
-    for [a, b, c] in cells {
-        let _ = writeln!(out, "{a} {b} {c}");
+fn vectors(list: impl Iterator<Item = DVec3>) -> String {
+    encoded(list.flat_map(|x| x.to_array()).map(f64::to_le_bytes))
+}
+
+/// An array as it stands in the file.
+fn encoded<const N: usize>(values: impl Iterator<Item = [u8; N]>) -> String {
+    let bytes: Vec<u8> = values.flatten().collect();
+    if bytes.is_empty() {
+        return base64(&[0; 12]);
     }
-    out += &format!("</DataArray>\n{}", array("Int32", "offsets", 1));
-    for i in 1..=cells.len() {
-        let _ = writeln!(out, "{}", 3 * i);
+    let mut encoder = ZlibEncoder::new(vec![], Compression::default());
+    // Writing to memory cannot fail.
+    let packed = encoder.write_all(&bytes).and_then(|()| encoder.finish()).unwrap_or_default();
+    let header = [1, bytes.len() as u32, 0, packed.len() as u32].map(u32::to_le_bytes);
+    base64(header.as_flattened()) + &base64(&packed)
+}
+
+/// RFC 4648 §4, with padding.
+fn base64(bytes: &[u8]) -> String {
+    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let mut out = String::with_capacity(bytes.len().div_ceil(3) * 4);
+    for chunk in bytes.chunks(3) {
+        let at = |i: usize| u32::from(chunk.get(i).copied().unwrap_or(0));
+        let bits = at(0) << 16 | at(1) << 8 | at(2);
+        for k in 0..4 {
+            let digit = DIGITS[(bits >> (18 - 6 * k) & 63) as usize];
+            out.push(if k <= chunk.len() { char::from(digit) } else { '=' });
+        }
     }
-    out += &format!("</DataArray>\n{}", array("UInt8", "types", 1));
-    // A triangle is number 5.
-    cells.iter().for_each(|_| out += "5\n");
-    out += "</DataArray>\n</Cells>\n";
     out
 }
 
@@ -170,9 +216,8 @@ fn escaped(text: &str) -> String {
 
 /// Half the side of the square that stands for a plane: twice as far as anything is at the start.
 fn plane_size(world: &World, state: &WorldState) -> f64 {
-    let extent = |(body, s): (&delassus::world::Body, &delassus::world::BodyState)| {
-        s.pose.position.length() + body.bounding_radius()
-    };
+    let extent =
+        |(body, s): (&delassus::world::Body, &BodyState)| s.pose.position.length() + body.bounding_radius();
     let farthest = world.bodies.iter().zip(&state.bodies).map(extent).fold(0.0, f64::max);
     if farthest > 0.0 { 2.0 * farthest } else { 1.0 }
 }
