@@ -268,6 +268,7 @@ impl Stepper {
     /// length `dt`. Impulses, where solves start and which forces are read from, are scaled with the length.
     pub(super) fn return_to(&mut self, snapshot: &Snapshot, before: f64, dt: f64) {
         self.model.options.dt = dt;
+        self.handed_over.clear();
         self.state.clone_from(&snapshot.state);
         self.clock.restart(self.state.t);
         self.linearize(dt);

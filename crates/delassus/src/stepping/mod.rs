@@ -78,7 +78,7 @@ use retry::{
 };
 use substep::SubstepWorkspace;
 use time_of_impact::ImpactClock;
-use warm_start::{ImpulseSum, Impulses, Keyed, add_impulses, impulses_of};
+use warm_start::{HandedOver, ImpulseSum, Impulses, Keyed, add_impulses, impulses_of};
 
 /// Overlaps and openings at the end of a step are reported from this many times what counts as touching.
 const REPORTED_TOUCHING_RATIO: f64 = 10.0;
@@ -106,6 +106,7 @@ pub struct Stepper {
     impulses: Impulses,
     /// Impulses of all substeps of a step add up to its forces.
     step_sum: ImpulseSum,
+    handed_over: HandedOver,
     impact_clock: ImpactClock,
     substep: SubstepWorkspace,
     uniqueness: UniquenessScratch,
@@ -168,6 +169,7 @@ impl Stepper {
             linearization: Linearization::default(),
             impulses: Impulses::default(),
             step_sum: ImpulseSum::default(),
+            handed_over: HandedOver::default(),
             impact_clock: ImpactClock::default(),
             substep: SubstepWorkspace::default(),
             uniqueness: UniquenessScratch::default(),
@@ -292,7 +294,8 @@ impl Stepper {
         let on = &self.linearization;
         on.contacts().iter().zip(on.contact_rows()).zip(&self.impulses.contacts).map(move |((c, rows), r)| {
             let [t1, t2] = rows.tangents;
-            (c, r[0] / h, (t1 * r[1] + t2 * r[2]) / h)
+            let (normal, friction) = self.handed_over.of(c);
+            (c, (r[0] + normal) / h, (t1 * r[1] + t2 * r[2] + friction) / h)
         })
     }
 
@@ -321,6 +324,7 @@ impl Stepper {
         let mut schedule = Schedule::new(self.model.options.dt, self.contacts().len());
         self.substep.failed = Default::default();
         self.step_sum.clear(self.linearization.joint_rows().rows.len());
+        self.handed_over.clear();
         while schedule.remaining() > 0.0 {
             let checkpoint = Checkpoint::of(&report);
             let mut plan = self.plan_substep(&schedule, energy, report.status);
@@ -361,7 +365,10 @@ impl Stepper {
             self.account(&mut report);
             schedule.pass(plan.length, self.substep.lets_grow());
             self.step_sum.add(self.linearization.contacts(), &self.impulses);
+            self.handed_over.accept();
             if schedule.remaining() > 0.0 {
+                let on = &self.linearization;
+                self.handed_over.record_earlier(on.contacts(), on.contact_rows(), &self.impulses);
                 self.linearize(schedule.remaining());
                 self.forget_contact_impulses();
             }
@@ -415,6 +422,7 @@ impl Stepper {
         self.linearize(dt);
         let Stepper { model, linearization, impulses, .. } = self;
         self.step_sum.move_to(linearization.contacts(), linearization.joint_rows().rows.len(), impulses);
+        self.handed_over.end(linearization.contacts());
         let mut velocity = std::mem::take(&mut self.uniqueness.velocity);
         model.masses.gather_velocities(&self.state.bodies, &mut velocity);
         let search = UniquenessSearch { model, linearization, impulses, velocity: &velocity };

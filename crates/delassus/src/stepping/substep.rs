@@ -211,6 +211,7 @@ impl Stepper {
 
     /// Back to the begin of the substep made last, for one of another length.
     pub(super) fn rollback(&mut self, h: f64) {
+        self.handed_over.rollback();
         self.state.bodies.clone_from(&self.substep.start.bodies);
         self.state.t = self.substep.start.t;
         self.linearize(h);
@@ -409,7 +410,10 @@ impl Stepper {
         static_friction.end_first_half(&self.model, &self.linearization, targets, velocity);
         self.substep.contact_sum.clear();
         add_impulses(&mut self.substep.contact_sum, self.linearization.contacts(), &self.impulses.contacts);
+        let on = &self.linearization;
+        self.handed_over.record(on.contacts(), on.contact_rows(), &self.impulses);
         self.linearize_for(h, 0.0);
+        self.handed_over.keep_lost(self.linearization.contacts());
         let Stepper { model, linearization, substep, state, .. } = self;
         substep.static_friction.begin_second_half(model, linearization);
         let SubstepWorkspace { start, targets, impulses, velocity, contact_sum, .. } = substep;

@@ -7,7 +7,9 @@
 //! A sum is sorted by key, and so are contacts as they are found; but for few that came later, each is looked
 //! for where the one before it was found.
 
-use crate::collision::{Contact, MAX_CONTACT_ROWS};
+use glam::DVec3;
+
+use crate::collision::{Contact, ContactRows, MAX_CONTACT_ROWS};
 
 /// Impulses of the rows of joints and of contacts, in their order.
 #[derive(Debug, Default)]
@@ -84,6 +86,103 @@ impl ImpulseSum {
         impulses_of(&self.contacts, contacts, &mut out.contacts);
         std::mem::swap(&mut out.rows, &mut self.rows);
         out.rows.resize(rows, 0.0);
+    }
+}
+
+/// Forces of contacts that were there in a part of a step only. Where bodies lie flush, features come and go
+/// with the last digit; forces in a step are reported at the nearest contact that is left between the bodies.
+#[derive(Default)]
+pub(super) struct HandedOver {
+    /// Contacts of the first half of a substep, before they are found anew.
+    before: Vec<PastContact>,
+    /// Of those the ones that were not found again, and how many of them belong to substeps that were accepted.
+    lost: Vec<PastContact>,
+    accepted: usize,
+    /// Contacts of all substeps but the last.
+    earlier: Vec<PastContact>,
+    /// At which contacts of the end, with normal impulse and that of friction in world axes.
+    to: Vec<(Key, f64, DVec3)>,
+}
+
+struct PastContact {
+    key: Key,
+    point: DVec3,
+    normal: f64,
+    friction: DVec3,
+}
+
+/// The contacts that carry impulses.
+fn carrying<'a>(
+    contacts: &'a [Contact],
+    rows: &'a [ContactRows],
+    impulses: &'a Impulses,
+) -> impl Iterator<Item = PastContact> + 'a {
+    let all = contacts.iter().zip(rows).zip(&impulses.contacts).filter(|(_, r)| r[0] > 0.0);
+    all.map(|((contact, rows), r)| PastContact {
+        key: key(contact),
+        point: contact.point,
+        normal: r[0],
+        friction: rows.tangents[0] * r[1] + rows.tangents[1] * r[2],
+    })
+}
+
+impl PastContact {
+    fn is_among(&self, contacts: &[Contact]) -> bool {
+        contacts.binary_search_by_key(&self.key, key).is_ok() || contacts.iter().any(|c| key(c) == self.key)
+    }
+}
+
+impl HandedOver {
+    /// Begins a step.
+    pub(super) fn clear(&mut self) {
+        self.lost.clear();
+        self.earlier.clear();
+        self.to.clear();
+        self.accepted = 0;
+    }
+
+    /// Records contacts of the first half of a substep, before they are found anew.
+    pub(super) fn record(&mut self, contacts: &[Contact], rows: &[ContactRows], impulses: &Impulses) {
+        self.before.clear();
+        self.before.extend(carrying(contacts, rows, impulses));
+    }
+
+    /// Keeps those that are not among the contacts of the second half.
+    pub(super) fn keep_lost(&mut self, contacts: &[Contact]) {
+        self.lost.extend(self.before.drain(..).filter(|past| !past.is_among(contacts)));
+    }
+
+    /// Takes back what was kept of a substep that is not accepted.
+    pub(super) fn rollback(&mut self) {
+        self.lost.truncate(self.accepted);
+    }
+
+    /// Accepts a substep.
+    pub(super) fn accept(&mut self) {
+        self.accepted = self.lost.len();
+    }
+
+    /// Records the contacts of a substep that is not the last.
+    pub(super) fn record_earlier(&mut self, contacts: &[Contact], rows: &[ContactRows], impulses: &Impulses) {
+        self.earlier.extend(carrying(contacts, rows, impulses));
+    }
+
+    /// Ends a step with these contacts.
+    pub(super) fn end(&mut self, contacts: &[Contact]) {
+        let earlier = self.earlier.drain(..).filter(|past| !past.is_among(contacts));
+        for past in self.lost.drain(..).chain(earlier) {
+            let between = contacts.iter().filter(|contact| contact.bodies == past.key.0);
+            let distance = |contact: &&Contact| contact.point.distance_squared(past.point);
+            if let Some(near) = between.min_by(|a, b| distance(a).total_cmp(&distance(b))) {
+                self.to.push((key(near), past.normal, past.friction));
+            }
+        }
+    }
+
+    /// What a contact got: normal impulse and that of friction.
+    pub(super) fn of(&self, contact: &Contact) -> (f64, DVec3) {
+        let own = self.to.iter().filter(|(to, ..)| *to == key(contact));
+        own.fold((0.0, DVec3::ZERO), |(n, f), (_, normal, friction)| (n + normal, f + *friction))
     }
 }
 
