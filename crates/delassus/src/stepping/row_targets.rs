@@ -326,10 +326,13 @@ impl SubstepView<'_> {
                 let slow = if symmetric { stiffness * h / (damping + stiffness * h) } else { 1.0 };
                 let theta = 0.5 + 0.5 * sigma * if stiffness > 0.0 { slow } else { 1.0 };
                 let resistance = stiffness * theta * h + damping;
-                RowTarget::Compliant {
-                    bias: stiffness * row.value / resistance + row.rate + self.turning(i),
-                    compliance: 1.0 / (share * h * resistance),
+                let compliance = 1.0 / (share * h * resistance);
+                if !compliance.is_finite() {
+                    // Neither stiffness nor damping: nothing acts.
+                    return RowTarget::Impulse(0.0);
                 }
+                let bias = stiffness * row.value / resistance + row.rate + self.turning(i);
+                RowTarget::Compliant { bias, compliance }
             }
         }
     }

@@ -242,3 +242,20 @@ fn what_the_linearization_missed_is_added_to_the_targets() {
     let missed = correct_position_targets(case.view(&plan), &end, &mut targets);
     assert_eq!(missed, Missed { worst: 0.0, joints: 0.0, pushed_apart: true });
 }
+
+/// A spring without stiffness and damping is none, in both schemes.
+#[test]
+fn a_spring_of_zero_stiffness_and_damping_pushes_nothing() {
+    for scheme in [Scheme::Symmetric, Scheme::HalfImplicit] {
+        let spring = ActionKind::Spring { stiffness: 0.0, damping: 0.0, rest: 0.1 };
+        let (world, state) = slider(spring, 0.5, 2.0);
+        let options = StepOptions { scheme, ..StepOptions::default() };
+        let mut stepper = super::super::Stepper::new(world, state, options).unwrap();
+        for _ in 0..10 {
+            stepper.step().unwrap();
+        }
+        // Free motion: z = 0.5 + 2 t.
+        let body = &stepper.state().bodies[1];
+        assert!((body.pose.position.z - 0.52).abs() < 1e-14 && (body.velocity.z - 2.0).abs() < 1e-14);
+    }
+}
