@@ -232,6 +232,108 @@ fn forces_that_are_not_unique_come_with_intervals() {
     }
 }
 
+/// A box of 100 kg in a groove of two planes at 45°, each of which it touches at four points. Every side carries N
+/// and friction T ≤ μ N upwards with N + T = W/√2; the least norm has T = μ N. A planar world off its middle has no
+/// friction across the plane, with `--minimum-norm` in its steps too.
+#[test]
+fn least_forces_in_a_groove_have_the_closed_form_and_stay_in_the_plane() {
+    for (plane, y) in [("", 0.0), ("plane = \"xz\"", 0.0), ("plane = \"xz\"", 0.07)] {
+        let text = format!(
+            "[world]\n{plane}\n[[body]]\nname = \"left\"\nfixed = true\n[[body.shape]]\ntype = \"plane\"\nnormal = [1, 0, 1]\n\
+             [[body]]\nname = \"right\"\nfixed = true\n[[body.shape]]\ntype = \"plane\"\nnormal = [-1, 0, 1]\n\
+             [[body]]\nname = \"box\"\nmass = 100\nposition = [0, {y}, \"0.1*sqrt(2)\"]\neuler_deg = [0, 45, 0]\n\
+             [[body.shape]]\ntype = \"box\"\nhalf_extents = [0.1, 0.1, 0.1]\n[[friction]]\nbetween = [\"*\", \"*\"]\nmu = 0.5\n"
+        );
+        let file = Temporary::new("groove.toml", text.as_bytes());
+        let csv = in_folder(&file, "out.csv");
+        let (code, doc) = json(&[
+            "run",
+            file.path(),
+            "--json",
+            "--t-end",
+            "0.02",
+            "--forces-at",
+            "0.02",
+            "--minimum-norm",
+            "-o",
+            &csv,
+        ]);
+        assert_eq!(code, 0, "{doc}");
+        let side = 100.0 * 9.81 / 2f64.sqrt() / 1.5;
+        let least = (2.0 * side * side * 1.25 / 4.0).sqrt();
+        let at = &doc["forces"][0];
+        assert_eq!(
+            (&at["unique"], &at["unique_for_this_motion"]),
+            (&Value::from(false), &Value::from(false))
+        );
+        let mut asked = 0.0;
+        for contact in at["contacts"].as_object().unwrap().values() {
+            let friction: Vec<f64> = contact["friction"].as_array().unwrap().iter().map(number).collect();
+            asked += number(&contact["normal"]).powi(2) + friction.iter().map(|x| x * x).sum::<f64>();
+            // To the precision of a cone program.
+            assert!(friction[1].abs() < 1e-6 * least, "{contact}");
+        }
+        assert!((asked.sqrt() - least).abs() < 1e-6 * least, "{} against {least}", asked.sqrt());
+        let forces = std::fs::read_to_string(in_folder(&file, "out-forces.csv")).unwrap();
+        let rows = forces.lines().filter(|line| line.starts_with("0.02,contact,"));
+        let rows: Vec<Vec<f64>> =
+            rows.map(|line| line.split(',').skip(6).map(|x| x.parse().unwrap()).collect()).collect();
+        let stepped = rows.iter().flat_map(|row| &row[..3]).map(|x| x * x).sum::<f64>().sqrt();
+        assert!((stepped - least).abs() < 1e-5 * least, "{stepped} against {least}");
+        assert!(rows.iter().all(|row| row[1].abs() < 1e-5 * least), "{rows:?}");
+    }
+}
+
+/// Forces in a step balance the weight, whatever features bodies that lie flush have from one half of it to the
+/// other.
+#[test]
+fn forces_of_every_step_carry_the_weight() {
+    let boxes: Vec<String> = (0..4)
+        .map(|k| cuboid(&format!("b{k}"), 1.0, [0.1; 3], [0.0, 0.0, 0.1 + 0.2 * f64::from(k)], [0.0; 3]))
+        .collect();
+    let mut parts: Vec<&str> = boxes.iter().map(String::as_str).collect();
+    let surfaces = surfaces(0.5, 0.0);
+    parts.push(&surfaces);
+    let file = Temporary::new("stack.toml", on_floor(&parts).as_bytes());
+    let csv = in_folder(&file, "out.csv");
+    let (code, doc) = json(&["run", file.path(), "--json", "--t-end", "0.05", "--every", "1", "-o", &csv]);
+    assert_eq!(code, 0, "{doc}");
+    let forces = std::fs::read_to_string(in_folder(&file, "out-forces.csv")).unwrap();
+    let mut sums = std::collections::BTreeMap::<(String, String), f64>::new();
+    for line in forces.lines().skip(1) {
+        let fields: Vec<&str> = line.split(',').collect();
+        let pair = fields[2].split('#').next().unwrap().to_owned();
+        *sums.entry((fields[0].to_owned(), pair)).or_default() += fields[8].parse::<f64>().unwrap();
+    }
+    assert_eq!(sums.len(), 4 * 50);
+    for ((t, pair), sum) in sums {
+        // Between two boxes lies the weight of all that are above.
+        let above = match pair.as_str() {
+            "floor|b0" => 4.0,
+            "b0|b1" => 3.0,
+            "b1|b2" => 2.0,
+            _ => 1.0,
+        };
+        // Steps are solved to 1e-10 in velocities; the first one has the rounding of the start in it.
+        assert!((sum - above * 9.81).abs() < 1e-4 * 9.81, "{t} {pair}: {sum}");
+    }
+}
+
+/// `unique` is about all motions, `unique_for_this_motion` about this one: a box that slides and spins on four corners
+/// has one set of forces for its motion, and another motion.
+#[test]
+fn forces_are_unique_at_all_or_for_a_motion() {
+    let spins = cuboid("box", 1.0, [0.5, 0.3, 0.1], [0.0, 0.0, 0.1], [2.0, 0.0, 0.0])
+        .replace("[[body.shape]]", "angular_velocity = [0, 0, 3]\n[[body.shape]]");
+    let ball = sphere("ball", 1.0, 0.1, [3.0, 0.0, 0.1], [0.0; 3]);
+    for (body, unique) in [(&spins, Value::from(false)), (&ball, Value::from(true))] {
+        let file = Temporary::new("one.toml", on_floor(&[body, &surfaces(0.3, 0.0)]).as_bytes());
+        let (_, doc) = json(&["run", file.path(), "--json", "--t-end", "0.01", "--forces-at", "0.01"]);
+        let at = &doc["forces"][0];
+        assert_eq!((&at["unique"], &at["unique_for_this_motion"]), (&unique, &Value::from(true)), "{at}");
+    }
+}
+
 #[test]
 fn contact_problems_of_each_step_are_written_and_solve_again() {
     let file = Temporary::new("block.toml", BLOCK.as_bytes());

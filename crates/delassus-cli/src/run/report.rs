@@ -121,7 +121,10 @@ fn forces(at: &ForcesAt) -> Value {
     let joints: Map<String, Value> = (at.joints.iter())
         .map(|(name, [force, moment])| (name.clone(), json!({ "force": force, "moment": moment })))
         .collect();
-    json!({ "t": at.t, "unique": at.unique, "contacts": contacts, "joints": joints })
+    json!({
+        "t": at.t, "unique": at.unique, "unique_for_this_motion": at.unique_for_this_motion,
+        "contacts": contacts, "joints": joints,
+    })
 }
 
 /// A report for people.
@@ -254,16 +257,19 @@ fn small(x: f64) -> String {
 }
 
 fn forces_in_words(at: &ForcesAt, style: Style) -> String {
-    let unique = match at.unique {
-        Some(true) => "unique",
-        Some(false) => "not unique: least norm, and between which values others lie",
-        None => "not known whether unique",
+    let unique = match (at.unique, at.unique_for_this_motion) {
+        (Some(true), _) => "unique",
+        (_, Some(false)) => "not unique: least norm, and between which values others lie",
+        (Some(false), Some(true)) => "unique for this motion, but another motion is possible",
+        (Some(false), None) => "not unique: another motion is possible",
+        (None, Some(true)) => "unique for this motion, not known whether another is possible",
+        (None, None) => "not known whether unique",
     };
     let mut out = format!("  {} ({unique})\n", style.bold(&format!("forces at {} s", number(at.t))));
     for c in &at.contacts {
         let [normal, friction] = [c.normal_force, c.friction.length()].map(number);
         out += &format!("    {}: normal {normal} N, friction {friction} N", c.name);
-        if let Some([low, high]) = c.interval().filter(|_| at.unique == Some(false)) {
+        if let Some([low, high]) = c.interval().filter(|_| at.unique_for_this_motion == Some(false)) {
             out += &format!(", normal from {} to {} N", number(low), number(high));
         }
         out.push('\n');

@@ -41,8 +41,10 @@ pub enum Ending {
 pub struct ForcesAt {
     /// Time of the state, s.
     pub t: f64,
-    /// Whether there are no others; `None` where it is not known.
+    /// Whether there are no others at all, with this or another motion; `None` where it is not known.
     pub unique: Option<bool>,
+    /// Whether there are no others with this motion.
+    pub unique_for_this_motion: Option<bool>,
     /// Contacts that are closed.
     pub contacts: Vec<ContactForce>,
     /// Joints with mean force and moment of the last step on the second body, world axes.
@@ -302,8 +304,7 @@ impl Recorder<'_> {
 /// Forces of contacts and joints at the present state.
 fn forces_now(world: &World, stepper: &Stepper) -> Result<ForcesAt, InvalidProblem> {
     let forces = stepper.forces()?;
-    let unique = match &forces.ranges {
-        _ if forces.other_motion => Some(false),
+    let unique_for_this_motion = match &forces.ranges {
         ImpulseRange::Unique => Some(true),
         ImpulseRange::Ranges { .. } => Some(false),
         ImpulseRange::Unknown => None,
@@ -312,7 +313,8 @@ fn forces_now(world: &World, stepper: &Stepper) -> Result<ForcesAt, InvalidProbl
     let joints = world.joints.iter().zip(stepper.joint_forces());
     Ok(ForcesAt {
         t: stepper.state().t,
-        unique,
+        unique: forces.unique,
+        unique_for_this_motion,
         contacts: all.filter_map(|(contact, place)| place.is_some().then_some(contact)).collect(),
         joints: joints.map(|(joint, f)| (joint.name.clone(), f.map(|x| x.to_array()))).collect(),
     })

@@ -34,7 +34,7 @@ pub use certificate::{Certificate, Claims, Fact, Finding, Kind, MatrixOf, Outcom
 pub use forces::one_solution;
 pub use friction_bounds::{FrictionBound, friction_bounds};
 pub use friction_cone::{FrictionCone, friction_cone};
-pub use impulse_range::{ImpulseRange, MAX_COLUMNS, impulse_range};
+pub use impulse_range::{ImpulseRange, MAX_COLUMNS, impulse_range, least_contact_impulses};
 pub use verify::{exact_matrix, fact};
 
 use crate::lcp::Verdict;

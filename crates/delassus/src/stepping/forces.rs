@@ -5,10 +5,12 @@
 //! apart. If such a contact also approaches, no sliding force can stop it, and the step does so by an
 //! impulse, an impact without collision.
 
-use delassus_solve::analysis::{ImpulseRange, friction_cone, impulse_range};
+mod instant;
+
+use delassus_solve::analysis::{ImpulseRange, friction_cone};
 use delassus_solve::contact::ContactOptions;
-use delassus_solve::linalg::{Matrix, Sparse};
-use delassus_solve::problem::{ContactProblem, Form, InvalidProblem, Law, Status};
+use delassus_solve::linalg::Matrix;
+use delassus_solve::problem::{ContactProblem, InvalidProblem, Law, Status};
 use glam::DVec3;
 
 use super::Stepper;
@@ -23,6 +25,7 @@ use super::velocity_solve::{SolveInput, VelocitySolver};
 use super::warm_start::Impulses;
 use crate::collision::MAX_CONTACT_ROWS;
 use crate::world::{FIXED_SLOT, RowKind, row_velocity};
+use instant::Instant;
 
 /// Bilateral rows of joints up to which the jam test takes them into account.
 const MAX_JAM_ROWS: usize = 600;
@@ -102,34 +105,29 @@ impl Stepper {
             }
         }
         let status = outcome.map_or(Status::Stalled, |outcome| outcome.status);
-        let mut impulse = solver.impulse().to_vec();
         let search =
             UniquenessSearch { model: &self.model, linearization: on, impulses: &impulses, velocity: &v };
         let other_motion = search.finds_other_motion(&mut UniquenessScratch::default());
-        let ranges = self.ranges(solver.problem(), &impulse)?;
-        if let ImpulseRange::Ranges { least_norm, .. } = &ranges {
-            impulse.iter_mut().zip(least_norm).for_each(|(r, least)| *r = *least);
+        let Some(instant) = Instant::new(self, &targets, solver.problem(), solver.impulse()) else {
+            unreachable!("a velocity solver makes its problem in global form and never changes that")
+        };
+        let found = instant.forces()?;
+        let unique = match &found.ranges {
+            _ if other_motion => Some(false),
+            ImpulseRange::Ranges { .. } => Some(false),
+            ImpulseRange::Unique if status == Status::Solved => instant.is_unique_at_all(self),
+            ImpulseRange::Unique | ImpulseRange::Unknown => None,
+        };
+        let (mut contacts, mut place, mut next) = (vec![], vec![], 0);
+        for bias in &targets.normal_bias {
+            let closed = bias.is_some();
+            let (normal, friction) = if closed { found.contacts[next] } else { (0.0, DVec3::ZERO) };
+            contacts.push((normal / h, friction / h));
+            place.push(closed.then_some(found.first + next));
+            next += usize::from(closed);
         }
-        let laws = &solver.problem().laws;
-        let first = delassus_solve::problem::row_offsets(laws);
-        let mut next = laws.len() - targets.normal_bias.iter().flatten().count();
-        let (mut contacts, mut place) = (vec![], vec![]);
-        for (rows, bias) in on.contact_rows().iter().zip(&targets.normal_bias) {
-            if bias.is_none() {
-                contacts.push((0.0, DVec3::ZERO));
-                place.push(None);
-                continue;
-            }
-            let r = &impulse[first[next]..first[next + 1]];
-            let friction = match r {
-                [_, a, b, ..] => (rows.tangents[0] * *a + rows.tangents[1] * *b) / h,
-                _ => DVec3::ZERO,
-            };
-            contacts.push((r[0] / h, friction));
-            place.push(Some(next));
-            next += 1;
-        }
-        Ok(Forces { contacts, ranges: ranges.scaled(1.0 / h), place, status, other_motion })
+        let ranges = found.ranges.scaled(1.0 / h);
+        Ok(Forces { contacts, ranges, place, status, other_motion, unique })
     }
 
     /// The targets of the forces at this instant: velocities stay, springs push as they are.
@@ -155,33 +153,6 @@ impl Stepper {
             normal_bias: on.contacts().iter().map(|c| (c.gap <= touching).then_some(0.0)).collect(),
             slip_bias: vec![],
         }
-    }
-
-    /// The ranges of impulses, of redundant rows of joints too: they come last.
-    fn ranges(&self, problem: &ContactProblem, impulse: &[f64]) -> Result<ImpulseRange, InvalidProblem> {
-        let (rows, masses) = (self.linearization.joint_rows(), &self.model.masses);
-        let redundant =
-            rows.rows.iter().zip(self.linearization.redundant()).filter(|(_, redundant)| **redundant);
-        let Form::Global { mass, jacobian_transposed, force, bias } = &problem.form else {
-            return impulse_range(problem, impulse);
-        };
-        if redundant.clone().next().is_none() {
-            return impulse_range(problem, impulse);
-        }
-        let mut entries: Vec<(usize, usize, f64)> = jacobian_transposed.triplets().collect();
-        let (mut laws, mut bias, mut impulse) = (problem.laws.clone(), bias.clone(), impulse.to_vec());
-        for (row, _) in redundant {
-            for (body, block) in rows.blocks_of(row) {
-                let at = 6 * masses.slot[*body as usize] as usize;
-                entries.extend((0..6).map(|c| (at + c, bias.len(), block[c])));
-            }
-            laws.push(Law::Bilateral);
-            bias.push(row.rate);
-            impulse.push(0.0);
-        }
-        let jacobian_transposed = Sparse::from_triplets(mass.rows(), bias.len(), &entries);
-        let form = Form::Global { mass: mass.clone(), jacobian_transposed, force: force.clone(), bias };
-        impulse_range(&ContactProblem::new(laws, form)?, &impulse)
     }
 }
 

@@ -200,7 +200,7 @@ pub struct Snapshot {
 #[derive(Clone, Debug)]
 pub struct Forces {
     /// Per contact of the stepper: normal force, and friction in world axes. Where forces are not unique,
-    /// those of least norm.
+    /// those of least norm; friction of a planar world is in its plane.
     pub contacts: Vec<(f64, DVec3)>,
     /// Which normal forces go with the same motion: per row of a joint that counts, then per closed contact.
     pub ranges: ImpulseRange,
@@ -210,6 +210,8 @@ pub struct Forces {
     pub status: Status,
     /// Whether another motion, with other forces, is shown to obey the laws as well.
     pub other_motion: bool,
+    /// Whether there are no other forces at all, with this or another motion; `None` where it is not known.
+    pub unique: Option<bool>,
 }
 
 #[cfg(test)]

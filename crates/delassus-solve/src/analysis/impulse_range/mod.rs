@@ -110,6 +110,34 @@ pub fn impulse_range(problem: &ContactProblem, impulse: &[f64]) -> Result<Impuls
     Ok(ImpulseRange::Ranges { normal, rows, least_norm, mean, differences })
 }
 
+/// The impulses whose contacts have the least norm among those that go with the same velocities; where that
+/// leaves joints open, theirs of least norm. `None` where no others are known.
+pub fn least_contact_impulses(
+    problem: &ContactProblem,
+    impulse: &[f64],
+) -> Result<Option<Vec<f64>>, InvalidProblem> {
+    let Form::Global { mass, jacobian_transposed, force, bias } = &problem.form else { return Ok(None) };
+    let first = row_offsets(&problem.laws);
+    if first.last().is_some_and(|columns| *columns > MAX_COLUMNS) {
+        return Ok(None);
+    }
+    let motion = Motion::of(mass, jacobian_transposed, force, bias, impulse)?;
+    let Some(coordinates) = Coordinates::new(&problem.laws, first, &motion.velocity, motion.rest) else {
+        return Ok(None);
+    };
+    let null = coordinates
+        .response(&jacobian_transposed.to_dense(), &motion.weight)
+        .row_space_with(1e-10)
+        .null_basis;
+    if null.cols() == 0 {
+        return Ok(None);
+    }
+    let start = coordinates.of_impulse(impulse);
+    let size = max_abs(impulse).max(f64::MIN_POSITIVE);
+    let program = Program::new(&coordinates, &start, &null, size).with_light_joints(&coordinates);
+    Ok(program.shortest().map(|shortest| coordinates.impulse(&shortest)))
+}
+
 /// Whether forces can be added to those of a solution without any other change: z ≠ 0 with Jᵀ z = 0 on the
 /// rows of joints and of contacts whose force is inside its cone. Then f + ε z is a solution too, with the
 /// same acceleration.

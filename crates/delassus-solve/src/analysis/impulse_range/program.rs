@@ -20,6 +20,10 @@ const NEAR_BOUND: f64 = 1e-6;
 /// How far a ray may leave the cones, relative to what the objective falls along it.
 const RAY_ERROR: f64 = 1e-6;
 
+/// Weight of a joint in the norm of contacts: its square, the share by which that may be missed, is that of
+/// rounding in a program.
+const JOINT_WEIGHT: f64 = 1e-4;
+
 /// Where a coordinate is least or largest.
 pub(super) enum Extreme {
     /// All coordinates there.
@@ -80,6 +84,17 @@ impl<'a> Program<'a> {
         let weight = directions.iter().map(|(_, d)| norm(d)).collect();
         let a = CscMatrix::new(rows.len(), n, starts, indices, values);
         Program { start, null, weight, size, a, b, cones }
+    }
+
+    /// Counts bilateral rows hardly, so that the norm is that of contacts, and joints follow where it leaves
+    /// them open.
+    pub(super) fn with_light_joints(mut self, coordinates: &Coordinates) -> Self {
+        for (weight, (i, _)) in self.weight.iter_mut().zip(&coordinates.directions) {
+            if matches!(coordinates.freedoms[*i], Freedom::Line) {
+                *weight *= JOINT_WEIGHT;
+            }
+        }
+        self
     }
 
     /// The coordinates of least norm. A direction of friction counts with its length, so that the norm is

@@ -12,6 +12,7 @@
 mod canonical;
 mod fallback;
 mod joint_solve;
+mod least_norm;
 mod rest;
 
 pub(super) use fallback::{FailedSolves, FallbackSolver};
@@ -27,12 +28,14 @@ use rest::{Pressed, remove_defect};
 use super::row_targets::{RowTarget, RowTargets};
 use super::warm_start::Impulses;
 use crate::collision::{ContactRows, MAX_CONTACT_ROWS};
-use crate::world::{FIXED_SLOT, Masses, RowKind, Rows, apply_row_impulse, row_velocity};
+use crate::world::{FIXED_SLOT, Masses, RowKind, Rows, apply_row_impulse, row_mobility, row_velocity};
 
 /// Rounds in which bounded rows may go to their bounds and back.
 const MAX_BOUND_ROUNDS: usize = 20;
 /// A bound that follows the load of its joint has converged when it changes by less than this part.
 const BOUND_TOLERANCE: f64 = 1e-9;
+/// Velocities below this part of what forces changed are rounding.
+const VELOCITY_ROUNDING: f64 = 1e-13;
 /// Rows of joints up to which joints alone are solved by a dense factorization.
 const MAX_DIRECT_ROWS: usize = 200;
 
@@ -248,7 +251,10 @@ impl VelocitySolver {
             } else if self.side[i] != 0 {
                 // At its bound a force opposes the motion that it could not stop.
                 let u = row_velocity(rows, i, masses, v) + bias;
-                if u * f64::from(self.side[i]) > 0.0 {
+                // Another row that holds the same motion leaves rounding of what both have stopped.
+                let before = row_velocity(rows, i, masses, &self.velocity_before) + bias;
+                let stopped = before.abs() + now * row_mobility(rows, row, masses);
+                if u * f64::from(self.side[i]) > VELOCITY_ROUNDING * stopped {
                     self.side[i] = 0;
                     changed = true;
                 }
@@ -272,14 +278,15 @@ impl VelocitySolver {
             return Ok(SolveOutcome::NOTHING);
         }
         self.assemble_dynamics(input.masses, v);
-        let outcome = match input.at_rest && self.goal == Goal::Any {
-            true => self.check_start(&input.options),
-            false => None,
-        };
-        let outcome = match outcome {
+        let held =
+            if input.at_rest && self.goal == Goal::Any { self.check_start(&input.options) } else { None };
+        let mut outcome = match held {
             Some(outcome) => outcome,
             None => self.solve_assembled(&input.options)?,
         };
+        if input.options.minimum_norm && outcome.status == Status::Solved {
+            outcome = self.shorten(outcome, &input.options)?;
+        }
         self.scatter(input, impulses, v);
         Ok(outcome)
     }
