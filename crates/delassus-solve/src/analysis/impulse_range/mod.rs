@@ -346,6 +346,26 @@ mod tests {
         ContactProblem::new(laws, form).unwrap()
     }
 
+    /// A unit mass that a joint and a contact hold along the same line: the least norm of all shares the load,
+    /// that of contacts leaves it to the joint.
+    #[test]
+    fn joints_take_over_where_contacts_are_to_carry_least() {
+        let form = Form::Global {
+            mass: Sparse::from_dense(&Matrix::identity(1)),
+            jacobian_transposed: Sparse::from_triplets(1, 2, &[(0, 0, 1.0), (0, 1, 1.0)]),
+            force: vec![-1.0],
+            bias: vec![0.0; 2],
+        };
+        let problem = ContactProblem::new(vec![Law::Bilateral, Law::Unilateral], form).unwrap();
+        let ImpulseRange::Ranges { least_norm, .. } = impulse_range(&problem, &[0.3, 0.7]).unwrap() else {
+            panic!()
+        };
+        assert!(least_norm.iter().all(|r| (r - 0.5).abs() < 1e-6), "{least_norm:?}");
+        let least = least_contact_impulses(&problem, &[0.3, 0.7]).unwrap().unwrap();
+        // The weight of the joint leaves its square to the contact.
+        assert!((least[0] - 1.0).abs() < 1e-6 && least[1].abs() < 1e-6, "{least:?}");
+    }
+
     #[test]
     fn the_legs_of_a_table_share_its_weight_within_closed_bounds() {
         // N = N_min + s (1, −1, 1, −1)/2 with N_min from the three balances, s bounded by N ≥ 0.
