@@ -165,8 +165,8 @@ fn a_run_that_goes_on_from_a_checkpoint_has_the_same_bits() {
     // A comment or another end are no other scene.
     let commented = Temporary::new("commented.toml", format!("# again\n{}", mixed()).as_bytes());
     assert_eq!(json(&["run", commented.path(), "--json", "--resume", &saved, "--t-end", "0.11"]).0, 0);
-    // A checkpoint of another scene, with other bodies or with one number changed; a later time; a file that is
-    // none.
+    // A checkpoint of another scene, with other bodies or with one number changed; a later time; a file that
+    // is none.
     let block = Temporary::new("block.toml", BLOCK.as_bytes());
     let heavy = Temporary::new("heavy.toml", mixed().replace("mass = 3.0", "mass = 3.5").as_bytes());
     assert_ne!(mixed(), mixed().replace("mass = 3.0", "mass = 3.5"));
@@ -232,9 +232,9 @@ fn forces_that_are_not_unique_come_with_intervals() {
     }
 }
 
-/// A box of 100 kg in a groove of two planes at 45°, each of which it touches at four points. Every side carries N
-/// and friction T ≤ μ N upwards with N + T = W/√2; the least norm has T = μ N. A planar world off its middle has no
-/// friction across the plane, with `--minimum-norm` in its steps too.
+/// A box of 100 kg in a groove of two planes at 45°, each of which it touches at four points. Every side
+/// carries N and friction T ≤ μ N upwards with N + T = W/√2; the least norm has T = μ N. A planar world off
+/// its middle has no friction across the plane, with `--minimum-norm` in its steps too.
 #[test]
 fn least_forces_in_a_groove_have_the_closed_form_and_stay_in_the_plane() {
     for (plane, y) in [("", 0.0), ("plane = \"xz\"", 0.0), ("plane = \"xz\"", 0.07)] {
@@ -284,8 +284,8 @@ fn least_forces_in_a_groove_have_the_closed_form_and_stay_in_the_plane() {
     }
 }
 
-/// Forces in a step balance the weight, whatever features bodies that lie flush have from one half of it to the
-/// other.
+/// Forces in a step balance the weight, whatever features bodies that lie flush have from one half of it to
+/// the other.
 #[test]
 fn forces_of_every_step_carry_the_weight() {
     let boxes: Vec<String> = (0..4)
@@ -319,8 +319,8 @@ fn forces_of_every_step_carry_the_weight() {
     }
 }
 
-/// `unique` is about all motions, `unique_for_this_motion` about this one: a box that slides and spins on four corners
-/// has one set of forces for its motion, and another motion.
+/// `unique` is about all motions, `unique_for_this_motion` about this one: a box that slides and spins on
+/// four corners has one set of forces for its motion, and another motion.
 #[test]
 fn forces_are_unique_at_all_or_for_a_motion() {
     let spins = cuboid("box", 1.0, [0.5, 0.3, 0.1], [0.0, 0.0, 0.1], [2.0, 0.0, 0.0])

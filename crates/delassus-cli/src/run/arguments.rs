@@ -88,9 +88,10 @@ pub struct RunArgs {
     /// Report contact forces, and their intervals where they are not unique, at these times
     #[arg(long, value_name = "T,T,…", value_delimiter = ',', value_parser = seconds, allow_hyphen_values = true)]
     pub forces_at: Vec<f64>,
-    /// What the picture of -o FILE.svg shows, x:y for one over the other. Of a system: x, x', x'', tip.normal,
-    /// tip.tangential, guide.force, energy [default: all positions]. Of a world: BODY.x, BODY.vx, BODY.wx, …,
-    /// BODY|BODY.normal or .friction, JOINT.force or .moment, energy [default: the first bodies, energy]
+    /// What the picture of -o FILE.svg shows, x:y for one over the other. Of a system: x, x', x'',
+    /// tip.normal, tip.tangential, guide.force, energy [default: all positions]. Of a world: BODY.x, BODY.vx,
+    /// BODY.wx, …, BODY|BODY.normal or .friction, JOINT.force or .moment, energy [default: the first bodies,
+    /// energy]
     #[arg(long, value_name = "Q,Q,…", value_delimiter = ',')]
     pub plot: Vec<String>,
     /// Law of impact [default: of the file, else moreau]

@@ -1,9 +1,9 @@
 //! A series of VTK files for ParaView: `NAME.pvd` lists `NAME_000000.vtu`, … with their times.
 //!
-//! Each file is an unstructured grid: the surfaces of all shapes as triangles, with the number, the velocity and
-//! the angular velocity of their body; then the contacts that carry a force, one vertex each, of the body −1,
-//! with `contact_normal` and `contact_force` (on the second body, N) at its point. Both are zero at corners of
-//! shapes.
+//! Each file is an unstructured grid: the surfaces of all shapes as triangles, with the number, the velocity
+//! and the angular velocity of their body; then the contacts that carry a force, one vertex each, of the body
+//! −1, with `contact_normal` and `contact_force` (on the second body, N) at its point. Both are zero at
+//! corners of shapes.
 //!
 //! ```text
 //! array = base64([1, n, 0, m]) base64(z)       z: the n bytes of the array after zlib, m of them

@@ -420,8 +420,8 @@ mod tests {
         );
     }
 
-    /// A ball 0.5 m below the end of a rope of 1 m falls √(2 · 0.5/g) until the rope is taut, and then has the
-    /// speed √(2 g 0.5). Without restitution it stays; with it, it comes back after 2 e v/g.
+    /// A ball 0.5 m below the end of a rope of 1 m falls √(2 · 0.5/g) until the rope is taut, and then has
+    /// the speed √(2 g 0.5). Without restitution it stays; with it, it comes back after 2 e v/g.
     #[test]
     fn a_rope_that_goes_taut_is_an_event_in_both_schemes() {
         for scheme in [Scheme::Symmetric, Scheme::HalfImplicit] {
@@ -437,7 +437,8 @@ mod tests {
                 assert!(found.iter().all(|event| event.contact == "rope"), "{found:?}");
                 let (taut, v) = ((2.0 * 0.5 / G).sqrt(), (2.0 * G * 0.5).sqrt());
                 let ContactEventKind::Impact { point, speed } = found[0].kind else { panic!("{found:?}") };
-                // The speed is that at the begin of the step; the half-implicit scheme meets limits a step ahead.
+                // The speed is that at the begin of the step; the half-implicit scheme meets limits a step
+                // ahead.
                 assert!((found[0].t - taut).abs() <= dt && (speed - v).abs() <= 2.0 * G * dt, "{found:?}");
                 assert!((point - DVec3::new(0.0, 0.0, 2.0)).length() < v * dt, "{point}");
                 let Some(next) = found.get(1) else {

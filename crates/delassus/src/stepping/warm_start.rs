@@ -95,7 +95,8 @@ impl ImpulseSum {
 pub(super) struct HandedOver {
     /// Contacts of the first half of a substep, before they are found anew.
     before: Vec<PastContact>,
-    /// Of those the ones that were not found again, and how many of them belong to substeps that were accepted.
+    /// Of those the ones that were not found again, and how many of them belong to substeps that were
+    /// accepted.
     lost: Vec<PastContact>,
     accepted: usize,
     /// Contacts of all substeps but the last.

@@ -346,8 +346,8 @@ mod tests {
         ContactProblem::new(laws, form).unwrap()
     }
 
-    /// A unit mass that a joint and a contact hold along the same line: the least norm of all shares the load,
-    /// that of contacts leaves it to the joint.
+    /// A unit mass that a joint and a contact hold along the same line: the least norm of all shares the
+    /// load, that of contacts leaves it to the joint.
     #[test]
     fn joints_take_over_where_contacts_are_to_carry_least() {
         let form = Form::Global {

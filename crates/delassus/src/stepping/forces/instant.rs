@@ -264,8 +264,8 @@ impl Instant {
     /// Whether no other forces obey the laws, with this or another motion, where those of this motion are
     /// unique; `None` where it is not known.
     ///
-    /// Without friction, and under its associated law, there is one motion: the constraints are convex and the
-    /// energy strictly so. Elsewhere every group of bodies that touch is analyzed, where it is small.
+    /// Without friction, and under its associated law, there is one motion: the constraints are convex and
+    /// the energy strictly so. Elsewhere every group of bodies that touch is analyzed, where it is small.
     pub(super) fn is_unique_at_all(&self, stepper: &Stepper) -> Option<bool> {
         let rows = &stepper.linearization.joint_rows().rows;
         let bounded = |of_load: bool| {
