@@ -128,6 +128,38 @@ fn rebounds_end_where_their_sum_does_for_steps_of_any_length() {
     }
 }
 
+/// What lands without rebound inside of a step loses all that it has, ½mv² + mg gap in that step, and nothing
+/// is left over: a ball on the floor, a ball on a block at rest, two balls on a rod, one after the other.
+#[test]
+fn what_lands_inside_of_a_step_leaves_nothing_over() {
+    let block = "[[body]]\nname = \"block\"\nmass = 3\nposition = [0, 0, 0.1]\n[[body.shape]]\ntype = \"box\"\n\
+        half_extents = [0.2, 0.2, 0.1]\n";
+    let ball = |z: f64| sphere("ball", 2.0, 0.1, [0.0, 0.0, z], [0.0; 3]);
+    let rod =
+        "[[joint]]\nname = \"rod\"\ntype = \"fixed\"\nbodies = [\"ball\", \"other\"]\nanchor = [0, 0, 0]\n";
+    let pair = [&ball(0.4), &sphere("other", 1.0, 0.1, [0.5, 0.0, 0.55], [0.0; 3])[..], rod].concat();
+    let (fall, g) = (0.3, 9.81);
+    for dt in [1e-2, 3e-3, 1e-3] {
+        let cases = [ball(0.1 + fall), [block, &ball(0.3 + fall)].concat()];
+        for (case, text) in cases.iter().enumerate() {
+            let (_, sum, change) = run(&on_floor(&[text, &surfaces(0.5, 0.0)]), dt, 0.5);
+            assert!((change + 2.0 * g * fall).abs() < 1e-8, "{case}, dt = {dt}: {change}");
+            let left = change - sum.energy.balance() - sum.created;
+            // Solves have a residual of 1e-10 in impulses of some N s.
+            assert!(left.abs() < 1e-8 && sum.created == 0.0, "{case}, dt = {dt}: {left:e} {:?}", sum.energy);
+            assert!(
+                (sum.energy.impacts - 2.0 * g * fall).abs() < 1e-8,
+                "{case}, dt = {dt}: {:?}",
+                sum.energy
+            );
+        }
+        let (_, sum, change) = run(&on_floor(&[&pair, &surfaces(0.5, 0.0)]), dt, 0.5);
+        let left = change - sum.energy.balance() - sum.created;
+        // The joint turns with the bodies: third order in smooth motion, and of first where one lands.
+        assert!(left.abs() < 1e-3 * -change, "dt = {dt}: {left:e} of {change} {:?}", sum.energy);
+    }
+}
+
 /// Friction alone stops a block: all that it has is taken, and nothing is left over.
 #[test]
 fn friction_takes_what_a_block_has() {

@@ -8,6 +8,15 @@
 //! of the scheme. A contact that stays closed has no normal work in exact motion; one that hits with the
 //! restitution e takes 1 − e² of what its normal velocity holds. Where a step stops it without the rebound,
 //! because there are too many in one step, the e² are left over: an error, and no law.
+//!
+//! Where something hits, K of the weights has a work in the solves that is not what the weights give along the
+//! way, the end of the flight and the rest after it being one substep:
+//!
+//! ```text
+//! K·v̄₁ + K·v̄₂ − 2K·v½ = ½K·(Δv₂ − Δv₁) ,   Δv = M⁻¹Hᵀr of a solve
+//! ```
+//!
+//! It belongs to the impact: a ball that lands without rebound loses ½mv² + mg gap then, which is exact.
 
 use super::super::linearization::Linearization;
 use super::super::model::Model;
@@ -53,12 +62,12 @@ impl EnergyAccount {
     }
 }
 
-/// Energy that a contact put into a step. No contact does in exact motion; a law of impact may.
+/// Energy that a contact or a limit put into a step. None does in exact motion; a law of impact may.
 #[derive(Clone, Debug, PartialEq)]
 pub struct EnergyGain {
     /// Time at the end of the substep, s.
     pub t: f64,
-    /// Name of the contact that gave most.
+    /// Name of the contact that gave most, or of the joint.
     pub contact: String,
     /// How much, J.
     pub energy: f64,
@@ -80,6 +89,14 @@ pub(in super::super) struct AccountedSolve<'a> {
     pub(in super::super) alone: bool,
 }
 
+impl AccountedSolve<'_> {
+    /// The part of (kick) · Δv that weights have in the solves and not along the way, which velocities after
+    /// the first and before the second solve go.
+    fn weight_share(&self) -> f64 {
+        if self.first { -0.5 } else { 0.5 }
+    }
+}
+
 /// The work of a contact in a substep.
 #[derive(Clone, Copy, Debug)]
 struct ContactWork {
@@ -90,8 +107,23 @@ struct ContactWork {
     rebounds: bool,
     normal: f64,
     friction: f64,
+    /// Its share in the work of weights that belongs to impacts.
+    weights: f64,
     /// Its normal impulses, N s.
     push: f64,
+}
+
+/// The work of all limits in a substep.
+#[derive(Clone, Copy, Debug, Default)]
+struct LimitWork {
+    work: f64,
+    /// Its share in the work of weights that belongs to impacts.
+    weights: f64,
+    /// Impulses, N s.
+    push: f64,
+    /// Whether one was reached, and the joint of the last.
+    hit: bool,
+    joint: usize,
 }
 
 /// The account of one substep.
@@ -100,6 +132,9 @@ pub(in super::super) struct SubstepAccount {
     pub(in super::super) energy: EnergyAccount,
     /// Work of contacts in the solves so far, sorted by key.
     contacts: Vec<ContactWork>,
+    /// Work of weights that belongs to impacts.
+    weights: f64,
+    limits: LimitWork,
     /// Energy that a law of impact beside the solves put in, and one of the contacts that were hit.
     impact: Option<(f64, Contact)>,
 }
@@ -109,11 +144,17 @@ impl SubstepAccount {
     pub(in super::super) fn clear(&mut self) {
         self.energy = EnergyAccount::default();
         self.contacts.clear();
+        (self.weights, self.limits) = (0.0, LimitWork::default());
         self.impact = None;
     }
 
     /// Adds the work of a solve.
     pub(in super::super) fn add(&mut self, solve: &AccountedSolve<'_>) {
+        let AccountedSolve { model, velocities: [before, kicked, after], .. } = *solve;
+        let all = model.masses.mass.iter().zip(before).zip(kicked.iter().zip(after));
+        let kick: f64 =
+            all.map(|((m, before), (kicked, after))| m * (kicked - before) * (after - kicked)).sum();
+        self.weights += solve.weight_share() * kick;
         self.add_torques(solve);
         self.add_rows(solve);
         if !solve.linearization.contacts().is_empty() {
@@ -130,7 +171,9 @@ impl SubstepAccount {
                 continue;
             }
             let at = 6 * slot as usize;
-            let work = |c: usize| 0.5 * masses.mass[c] * (kicked[c] - before[c]) * (before[c] + after[c]);
+            // Along the way, whose velocities are those between the solves.
+            let middle = if solve.first { after } else { before };
+            let work = |c: usize| masses.mass[c] * (kicked[c] - before[c]) * middle[c];
             self.energy.supplied += (at + 3..at + 6).map(work).sum::<f64>();
         }
     }
@@ -142,7 +185,8 @@ impl SubstepAccount {
     }
 
     fn add_rows(&mut self, solve: &AccountedSolve<'_>) {
-        let AccountedSolve { model, linearization, impulses, velocities: [before, _, after], .. } = *solve;
+        let AccountedSolve { model, linearization, impulses, velocities: [before, kicked, after], .. } =
+            *solve;
         let rows = linearization.joint_rows();
         let free = rows.bilateral == rows.rows.len() && rows.rows.iter().all(|row| row.rate == 0.0);
         if free {
@@ -156,7 +200,17 @@ impl SubstepAccount {
             };
             match row.kind {
                 RowKind::Bilateral => account.supplied -= r * row.rate,
-                RowKind::Limit { .. } if *r != 0.0 => account.impacts -= r * mean(),
+                RowKind::Limit { .. } if *r != 0.0 => {
+                    let then = solve.start.limits[i - rows.bilateral];
+                    let kick = row_velocity(rows, i, &model.masses, kicked)
+                        - row_velocity(rows, i, &model.masses, before);
+                    let limits = &mut self.limits;
+                    limits.work += r * mean();
+                    limits.weights += solve.weight_share() * r * kick;
+                    limits.push += r.abs();
+                    limits.hit |= then.value > model.touching() || then.speed.abs() > model.rest_speed();
+                    limits.joint = row.joint as usize;
+                }
                 RowKind::Limit { .. } => {}
                 // A row that holds still is a brake.
                 RowKind::Bounded { .. } if row.rate == 0.0 => account.friction -= r * mean(),
@@ -194,16 +248,22 @@ impl SubstepAccount {
             };
             let rest = solve.model.rest_speed();
             let closed = then.is_some_and(|then| then.closed && then.speed.abs() <= rest);
-            // What stays closed carries forces while they act; what hits does so after them.
-            let from = if closed && !rebounds { before } else { kicked };
-            let work = |k: usize| 0.5 * r[k] * (rows.velocity(k, from) + rows.velocity(k, after));
+            let work = |k: usize| 0.5 * r[k] * (rows.velocity(k, before) + rows.velocity(k, after));
             let (normal, friction) = (work(0), (1..rows.law.dim()).map(work).sum::<f64>());
+            let weights = match closed && !rebounds {
+                true => 0.0,
+                false => {
+                    let kick = |k: usize| r[k] * (rows.velocity(k, kicked) - rows.velocity(k, before));
+                    solve.weight_share() * (0..rows.law.dim()).map(kick).sum::<f64>()
+                }
+            };
             match self.contacts[..known].binary_search_by_key(&key(contact), |w| key(&w.contact)) {
                 Ok(at) => {
                     let sum = &mut self.contacts[at];
                     sum.rebounds |= rebounds;
                     sum.normal += normal;
                     sum.friction += friction;
+                    sum.weights += weights;
                     sum.push += r[0];
                 }
                 Err(_) => self.contacts.push(ContactWork {
@@ -213,6 +273,7 @@ impl SubstepAccount {
                     rebounds,
                     normal,
                     friction,
+                    weights,
                     push: r[0],
                 }),
             }
@@ -239,12 +300,33 @@ impl SubstepAccount {
         };
         let (mut closed_work, mut closed_friction, mut slack) = (0.0, 0.0, 0.0);
         let mut most = None::<&ContactWork>;
+        // What weights gave in an impact, and neither a contact that hits nor a limit has.
+        if self.limits.hit || self.contacts.iter().any(|work| work.rebounds || !work.closed) {
+            let hit: f64 = self.contacts.iter().map(|work| work.weights).sum();
+            self.energy.impacts -= self.weights - hit - self.limits.weights;
+            self.limits.work += self.limits.weights;
+        }
+        let LimitWork { work: limits, push, hit, joint, .. } = self.limits;
+        let limit_slack = if hit { 0.0 } else { opening_speed * push };
+        match limits > MIN_CONTACT_GAIN * kinetic + limit_slack {
+            true => gains.push(EnergyGain { t, contact: world.joints[joint].name.clone(), energy: limits }),
+            false => self.energy.impacts -= limits,
+        }
         for work in &self.contacts {
-            let ContactWork { restitution: e, closed, rebounds, normal, friction, .. } = *work;
+            let ContactWork { restitution: e, closed, rebounds, friction, .. } = *work;
+            let normal = work.normal + work.weights;
             if rebounds && normal + friction > MIN_IMPACT_GAIN * kinetic {
                 gains.push(gain(normal + friction, &work.contact));
                 continue;
             }
+            // In an impact an impulse of one direction turns the motion along the other: what one of normal and
+            // friction gives, the other has taken before.
+            let hits = rebounds || !closed;
+            let (normal, friction) = match hits && normal + friction <= 0.0 {
+                true if friction > 0.0 => (normal + friction, 0.0),
+                true if normal > 0.0 => (0.0, normal + friction),
+                _ => (normal, friction),
+            };
             self.energy.friction -= friction;
             self.energy.impacts -= match (rebounds, closed) {
                 (true, _) => normal,
