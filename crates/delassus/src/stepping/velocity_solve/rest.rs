@@ -33,8 +33,15 @@ const TOLERANCE_RATIO: f64 = 0.1;
 
 /// Rows up to which a defect is removed: a decomposition of a dense matrix.
 const MAX_DEFECT_ROWS: usize = 200;
-/// Alternate projections, onto u = 0 and onto the cones. Where there is room in the cones, a few suffice.
-const MAX_PROJECTIONS: usize = 20;
+/// Alternate projections, onto u = 0 and onto the cones: so many, and on to the second number while they
+/// move impulses. Where there is much room in the cones, a few suffice; they converge linearly, slowly where
+/// there is little.
+const MIN_PROJECTIONS: usize = 20;
+const MAX_PROJECTIONS: usize = 1000;
+/// The same, times the entries of H: some milliseconds.
+const MAX_PROJECTED_ENTRIES: usize = 10_000_000;
+/// A projection that moves impulses by less than this part is rounding.
+const PROJECTION_ROUNDING: f64 = 1e-14;
 
 /// Rows up to which a solve that failed is finished by the equations of sticking alone.
 const MAX_POLISHED_ROWS: usize = 60;
@@ -301,9 +308,14 @@ pub(super) fn remove_defect(problem: &ContactProblem, pressed: Pressed, r: &mut 
         masses.iter().enumerate().map(|(i, m)| h[(i, rows[a])] * h[(i, rows[b])] / m).sum()
     });
     let inverse = w.pseudo_solve_matrix(&Matrix::identity(rows.len()));
-    for _ in 0..MAX_PROJECTIONS {
+    let affordable = MAX_PROJECTED_ENTRIES / (masses.len() * r.len()).max(1);
+    for k in 0..affordable.clamp(MIN_PROJECTIONS, MAX_PROJECTIONS) {
+        let mut moved = 0.0_f64;
         for (law, at) in active.iter().filter(|(law, _)| !law.is_bilateral()) {
-            project(law.mu(), &mut r[*at..at + law.dim()]);
+            moved = moved.max(project(law.mu(), &mut r[*at..at + law.dim()]));
+        }
+        if k >= MIN_PROJECTIONS && moved <= PROJECTION_ROUNDING * r.iter().fold(0.0, |m, x| x.abs().max(m)) {
+            break;
         }
         let v: Vec<f64> = (0..masses.len())
             .map(|i| (force[i] + (0..r.len()).map(|j| h[(i, j)] * r[j]).sum::<f64>()) / masses[i])
@@ -317,17 +329,19 @@ pub(super) fn remove_defect(problem: &ContactProblem, pressed: Pressed, r: &mut 
 }
 
 /// The nearest point of the cone ‖r_t‖ ≤ μ r_n. Not that of the residual, which shares no line with what it
-/// checks.
-fn project(mu: f64, r: &mut [f64]) {
+/// checks. How far it is, in the normal.
+fn project(mu: f64, r: &mut [f64]) -> f64 {
     let friction = r[1..].iter().map(|x| x * x).sum::<f64>().sqrt();
     // Without friction μ r_n is −0 for every r_n < 0: the sign is asked for itself.
     if r[0] >= 0.0 && friction <= mu * r[0] {
-        return;
+        return 0.0;
     }
+    let before = r[0];
     let normal = ((r[0] + mu * friction) / (1.0 + mu * mu)).max(0.0);
     let factor = if friction > 0.0 { mu * normal / friction } else { 0.0 };
     r[0] = normal;
     r[1..].iter_mut().for_each(|x| *x *= factor);
+    (normal - before).abs().max((1.0 - factor) * friction)
 }
 
 #[cfg(test)]
