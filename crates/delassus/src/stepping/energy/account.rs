@@ -172,8 +172,12 @@ impl SubstepAccount {
             }
             let at = 6 * slot as usize;
             // Along the way, whose velocities are those between the solves.
-            let middle = if solve.first { after } else { before };
-            let work = |c: usize| masses.mass[c] * (kicked[c] - before[c]) * middle[c];
+            let middle = |c: usize| match solve.alone {
+                true => 0.5 * (before[c] + after[c]),
+                false if solve.first => after[c],
+                false => before[c],
+            };
+            let work = |c: usize| masses.mass[c] * (kicked[c] - before[c]) * middle(c);
             self.energy.supplied += (at + 3..at + 6).map(work).sum::<f64>();
         }
     }
