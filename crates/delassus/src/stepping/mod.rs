@@ -149,7 +149,7 @@ impl Stepper {
         check(&world, &state, &options)?;
         let mut stepper = Stepper::as_given(world, state, options);
         let world = stepper.model.world.clone();
-        let beyond = stepper.linearization.is_beyond_limits(stepper.model.touching());
+        let beyond = stepper.linearization.limit_error() > stepper.model.touching();
         if beyond && close_loops(&world, &mut stepper.state).is_ok() {
             stepper.begin();
         }
@@ -321,12 +321,15 @@ impl Stepper {
     fn advance(&mut self, energy: ContactEnergy) -> Result<StepReport, InvalidProblem> {
         self.close_joints_beyond_limits();
         let mut report = StepReport::solved();
-        let mut schedule = Schedule::new(self.model.options.dt, self.contacts().len());
+        let mut schedule = Schedule::new(self.model.options.dt, self.contacts().len(), self.model.rebounds());
         self.substep.failed = Default::default();
         self.step_sum.clear(self.linearization.joint_rows().rows.len());
         self.handed_over.clear();
         while schedule.remaining() > 0.0 {
             let checkpoint = Checkpoint::of(&report);
+            if self.substep.failed.exhausted() && !self.contacts().is_empty() {
+                schedule.give_up_short();
+            }
             let mut plan = self.plan_substep(&schedule, energy, report.status);
             self.substep.begin_search();
             let mut outcome = self.substep(&plan, &mut report)?;
@@ -345,7 +348,7 @@ impl Stepper {
             }
             match outcome {
                 SubstepOutcome::Shorten { length } => {
-                    schedule.shorten();
+                    schedule.shorten(self.contacts().len());
                     checkpoint.restore(&mut report);
                     self.rollback(length);
                     continue;
@@ -363,7 +366,7 @@ impl Stepper {
                 SubstepOutcome::Accepted | SubstepOutcome::EndAtTouch { .. } => {}
             }
             self.account(&mut report);
-            schedule.pass(plan.length, self.substep.lets_grow());
+            schedule.pass(plan.length, self.substep.lets_grow(), self.contacts().len());
             self.step_sum.add(self.linearization.contacts(), &self.impulses);
             self.handed_over.accept();
             if schedule.remaining() > 0.0 {
@@ -386,7 +389,7 @@ impl Stepper {
     /// Joints beyond their limits are brought back by a motion, not by a velocity with which they would go on
     /// to the other side.
     fn close_joints_beyond_limits(&mut self) {
-        let beyond = self.linearization.is_beyond_limits(self.model.touching());
+        let beyond = self.linearization.limit_error() > self.model.touching();
         if beyond && close_loops(&self.model.world, &mut self.state).is_ok() {
             self.linearize(self.model.options.dt);
             self.forget_contact_impulses();
@@ -398,7 +401,7 @@ impl Stepper {
         let Stepper { model, linearization, impact_clock, .. } = self;
         let (bodies, failed) = (&self.state.bodies, &self.substep.failed);
         let longest = schedule.longest(failed);
-        let may_cut = schedule.may_cut();
+        let may_cut = schedule.may_cut() && !failed.exhausted();
         let impact =
             if may_cut { impact_clock.next_impact(model, linearization, bodies, longest) } else { None };
         let length = length_until(impact, longest);
@@ -409,7 +412,7 @@ impl Stepper {
             gaps: GapRule::Exact,
             energy,
             may_retry: schedule.may_retry(status, linearization.contacts().len(), failed),
-            may_shorten: schedule.may_shorten(),
+            may_shorten: schedule.may_shorten(linearization.contacts().len(), failed),
             opening: schedule.opening(),
             may_cut,
         }
@@ -437,6 +440,10 @@ impl Stepper {
     /// shall not throw them apart.
     fn separate_overlaps(&mut self, report: &mut StepReport) {
         let reported = REPORTED_TOUCHING_RATIO * self.model.touching();
+        let beyond = self.linearization.limit_error();
+        if beyond > reported {
+            report.joint_error = report.joint_error.max(beyond);
+        }
         if report.penetration <= reported && report.joint_error <= reported {
             return;
         }

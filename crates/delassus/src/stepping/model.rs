@@ -98,6 +98,11 @@ impl Model {
         (REST_SPEED_RATIO * a * self.options.dt).max((2.0 * a * self.touching()).sqrt())
     }
 
+    /// Whether any bodies rebound from each other.
+    pub(super) fn rebounds(&self) -> bool {
+        self.world.surfaces.iter().any(|surface| surface.restitution > 0.0)
+    }
+
     /// v ← v + h M⁻¹F at the poses of these bodies.
     pub(super) fn kick(&self, bodies: &[BodyState], h: f64, v: &mut [f64]) {
         for ((body, s), &slot) in self.world.bodies.iter().zip(bodies).zip(&self.masses.slot) {

@@ -14,10 +14,13 @@ use delassus_solve::problem::Status;
 use super::report::StepReport;
 use super::velocity_solve::FailedSolves;
 
-/// Cuts of one step at impacts, for few contacts.
+/// Cuts of one step where shapes touch or limits are reached, for few contacts.
 const MAX_CUTS: usize = 32;
 /// Cuts of one step times its contacts and one.
 const MAX_CUT_CONTACTS: usize = 2048;
+/// As many times more where bodies rebound: an impact that is not cut at loses its rebound, and a layer of
+/// balls that lands has hundreds of them in a step.
+const REBOUND_CUTS: usize = 16;
 /// How often a step with few contacts that is not solved is halved.
 const MAX_HALVINGS: u32 = 6;
 /// Contacts up to which a step is made with care: with retries, bounded work and passes for exact gaps.
@@ -27,6 +30,8 @@ pub(super) const SHORTEST_SUBSTEP: f64 = 1e-9;
 /// Substeps of one step that may be made shorter for the sake of joints. A passage of a singular position
 /// takes some hundreds: their lengths fall and grow in powers of two.
 const MAX_SHORT_SUBSTEPS: usize = 10_000;
+/// One with contacts counts as many: its solves take longer by so much.
+const CONTACT_SUBSTEPS: usize = 10;
 /// A rest of a step below this part of it is rounding.
 const TIME_ROUNDING: f64 = 1e-9;
 /// Joints are closed to this part of the position tolerance at most: by default 1e-14 m, some rounding errors
@@ -143,9 +148,10 @@ pub(super) struct Schedule {
 }
 
 impl Schedule {
-    /// A step of dt with this many contacts at its begin.
-    pub(super) fn new(dt: f64, contacts: usize) -> Self {
-        let max_cuts = (MAX_CUT_CONTACTS / (1 + contacts)).min(MAX_CUTS);
+    /// A step of dt with this many contacts at its begin, in a world with rebounds or without.
+    pub(super) fn new(dt: f64, contacts: usize, rebounds: bool) -> Self {
+        let factor = if rebounds { REBOUND_CUTS } else { 1 };
+        let max_cuts = (factor * MAX_CUT_CONTACTS / (1 + contacts)).min(factor * MAX_CUTS);
         Schedule { dt, remaining: dt, max_cuts, substeps: 0, halvings: 0, shortenings: 0, short_substeps: 0 }
     }
 
@@ -156,7 +162,7 @@ impl Schedule {
 
     /// The longest that the next substep may be.
     pub(super) fn longest(&self, failed: &FailedSolves) -> f64 {
-        let halvings = if failed.exhausted() { 0 } else { self.halvings } + self.shortenings;
+        let halvings = if failed.exhausted() { 0 } else { self.halvings } + self.shortenings();
         if halvings == 0 {
             self.remaining
         } else {
@@ -175,10 +181,22 @@ impl Schedule {
         status == Status::Solved && self.halvings < MAX_HALVINGS && careful
     }
 
-    /// Whether the next substep may be made again, shorter, for the sake of joints.
-    pub(super) fn may_shorten(&self) -> bool {
+    /// Whether the next substep, with this many contacts, may be made again, shorter, for the sake of joints.
+    /// What contacts do not let be solved takes long each time, and does not become better by being shorter.
+    pub(super) fn may_shorten(&self, contacts: usize, failed: &FailedSolves) -> bool {
         let half = 0.5_f64.powi((self.halvings + self.shortenings + 1) as i32);
-        self.short_substeps < MAX_SHORT_SUBSTEPS && self.dt * half >= SHORTEST_SUBSTEP
+        let hopeless = contacts > 0 && failed.exhausted();
+        self.short_substeps < MAX_SHORT_SUBSTEPS && self.dt * half >= SHORTEST_SUBSTEP && !hopeless
+    }
+
+    /// Halvings for the sake of joints, as long as these are not given up.
+    fn shortenings(&self) -> u32 {
+        if self.short_substeps < MAX_SHORT_SUBSTEPS { self.shortenings } else { 0 }
+    }
+
+    /// Takes the time that is left in few substeps, where no short one can be solved.
+    pub(super) fn give_up_short(&mut self) {
+        self.short_substeps = self.short_substeps.max(MAX_SHORT_SUBSTEPS);
     }
 
     /// How far joints may be open at the end of the next substep, in position tolerances. What is left open
@@ -188,9 +206,9 @@ impl Schedule {
     }
 
     /// A substep was not taken for the sake of joints: the next one is half as long.
-    pub(super) fn shorten(&mut self) {
+    pub(super) fn shorten(&mut self, contacts: usize) {
         self.shortenings += 1;
-        self.short_substeps += 1;
+        self.short_substeps += short_cost(contacts);
     }
 
     /// A substep was not taken: the next one ends where shapes touch.
@@ -204,8 +222,8 @@ impl Schedule {
         self.halvings += 1;
     }
 
-    /// A substep of this length was taken; whether the next one may be longer again.
-    pub(super) fn pass(&mut self, length: f64, grows: bool) {
+    /// A substep of this length with this many contacts was taken; whether the next one may be longer again.
+    pub(super) fn pass(&mut self, length: f64, grows: bool, contacts: usize) {
         self.remaining -= length;
         // What sums of lengths that differ leave is rounding, no time.
         if self.short_substeps > 0 && self.remaining < TIME_ROUNDING * self.dt {
@@ -213,12 +231,17 @@ impl Schedule {
         }
         match self.shortenings {
             0 => self.substeps += 1,
-            _ => self.short_substeps += 1,
+            _ => self.short_substeps += short_cost(contacts),
         }
         if grows {
             self.shortenings = self.shortenings.saturating_sub(1);
         }
     }
+}
+
+/// As how many short substeps one with this many contacts counts.
+fn short_cost(contacts: usize) -> usize {
+    if contacts > 0 { CONTACT_SUBSTEPS } else { 1 }
 }
 
 /// The length of a substep that shall end at a moment, if it does within the longest.
@@ -262,7 +285,7 @@ mod tests {
 
     #[test]
     fn substeps_are_halved_six_times_at_most_and_fill_the_step() {
-        let (mut schedule, none) = (Schedule::new(1.0, 3), FailedSolves::default());
+        let (mut schedule, none) = (Schedule::new(1.0, 3, false), FailedSolves::default());
         for n in 0..6 {
             assert!(schedule.may_retry(Status::Solved, 3, &none));
             assert_eq!(schedule.longest(&none), 0.5_f64.powi(n));
@@ -271,47 +294,50 @@ mod tests {
         assert!(!schedule.may_retry(Status::Solved, 3, &none));
         for _ in 0..64 {
             assert!(schedule.remaining() > 0.0);
-            schedule.pass(schedule.longest(&none), true);
+            schedule.pass(schedule.longest(&none), true, 0);
         }
         assert_eq!(schedule.remaining(), 0.0);
     }
 
     #[test]
     fn substeps_that_are_shorter_for_the_sake_of_joints_grow_again() {
-        let (mut schedule, none) = (Schedule::new(1.0, 0), FailedSolves::default());
-        (0..3).for_each(|_| schedule.shorten());
+        let (mut schedule, none) = (Schedule::new(1.0, 0, false), FailedSolves::default());
+        (0..3).for_each(|_| schedule.shorten(0));
         assert_eq!((schedule.longest(&none), schedule.opening()), (0.125, 0.125));
-        schedule.pass(0.125, false);
-        schedule.pass(0.125, true);
+        schedule.pass(0.125, false, 0);
+        schedule.pass(0.125, true, 0);
         assert_eq!(schedule.longest(&none), 0.25);
-        schedule.pass(0.25, true);
-        schedule.pass(0.5 - 1e-12, true);
+        schedule.pass(0.25, true, 0);
+        schedule.pass(0.5 - 1e-12, true, 0);
         // The rest is rounding.
         assert_eq!(schedule.remaining(), 0.0);
         // Down to a nanosecond, and not for ever.
-        let mut schedule = Schedule::new(1e-3, 0);
-        let halvings = std::iter::repeat_with(|| schedule.may_shorten().then(|| schedule.shorten()));
+        let mut schedule = Schedule::new(1e-3, 0, false);
+        let halvings = std::iter::repeat_with(|| schedule.may_shorten(0, &none).then(|| schedule.shorten(0)));
         assert_eq!(halvings.take_while(Option::is_some).count(), 19);
-        let mut schedule = Schedule::new(1.0, 0);
+        let mut schedule = Schedule::new(1.0, 0, false);
         for _ in 0..MAX_SHORT_SUBSTEPS / 2 {
-            assert!(schedule.may_shorten());
-            schedule.shorten();
-            schedule.pass(1e-6, true);
+            assert!(schedule.may_shorten(0, &none));
+            schedule.shorten(0);
+            schedule.pass(1e-6, true, 0);
         }
-        assert!(!schedule.may_shorten());
+        assert!(!schedule.may_shorten(0, &none));
+        // What is left is one substep.
+        schedule.shorten(0);
+        assert_eq!(schedule.longest(&none), schedule.remaining());
     }
 
     #[test]
     fn many_contacts_and_failed_steps_are_not_retried_and_cuts_are_bounded() {
-        let (mut schedule, none) = (Schedule::new(1.0, 1023), FailedSolves::default());
+        let (mut schedule, none) = (Schedule::new(1.0, 1023, false), FailedSolves::default());
         assert!(!schedule.may_retry(Status::Solved, 1023, &none));
         assert!(!schedule.may_retry(Status::Stalled, 1, &none));
         // 2048 over 1024.
-        schedule.pass(0.1, true);
+        schedule.pass(0.1, true, 0);
         assert!(schedule.may_cut());
-        schedule.pass(0.1, true);
+        schedule.pass(0.1, true, 0);
         assert!(!schedule.may_cut());
-        assert!(!Schedule::new(1.0, 2048).may_cut());
+        assert!(!Schedule::new(1.0, 2048, false).may_cut());
     }
 
     #[test]

@@ -379,9 +379,15 @@ impl SubstepView<'_> {
                     missed.joints = missed.joints.max(opening);
                     *bias += value / h;
                 }
-                // A rebound has a velocity as its target, not a distance.
+                // A rebound has a velocity as its target, and a distance where it does not suffice.
                 RowKind::Limit { .. }
-                    if !self.model.is_symmetric() && self.limit_rebounds_at_start(i, row) => {}
+                    if !self.model.is_symmetric() && self.limit_rebounds_at_start(i, row) =>
+                {
+                    if value < -tolerance {
+                        missed.worst = missed.worst.max(-value / tolerance);
+                        *bias += value / h;
+                    }
+                }
                 RowKind::Limit { .. } => {
                     let pushed = end.impulses.rows[i] > 0.0;
                     missed.worst = missed.worst.max(-value / tolerance);
@@ -401,13 +407,17 @@ impl SubstepView<'_> {
         let mut found = Missed { worst: 0.0, joints: 0.0, pushed_apart: false };
         for (i, contact) in self.linearization.contacts().iter().enumerate() {
             let Some(bias) = &mut normal_bias[i] else { continue };
-            // A rebound has a velocity as its target, not a distance.
-            let restitution = self.linearization.restitution()[i];
-            if !self.model.is_symmetric() && restitution > 0.0 && contact.gap <= touching {
-                continue;
-            }
             let [a, b] = contact.bodies.map(|b| &end.bodies[b as usize].pose);
             let (gap, _) = contact.gap_at(a, b);
+            // A rebound has a velocity as its target, and a distance where it does not suffice.
+            let restitution = self.linearization.restitution()[i];
+            if !self.model.is_symmetric() && restitution > 0.0 && contact.gap <= touching {
+                if gap < -yielding {
+                    found.worst = found.worst.max(-gap / yielding);
+                    *bias += gap / h;
+                }
+                continue;
+            }
             let pushed = end.impulses.contacts[i][0] > 0.0;
             let predicted = h * (self.linearization.contact_rows()[i].velocity(0, end.velocity) + *bias);
             let missed = gap - predicted;

@@ -79,10 +79,11 @@ impl Linearization {
         &self.silent
     }
 
-    /// Whether a joint is further beyond a limit than this.
-    pub(super) fn is_beyond_limits(&self, tolerance: f64) -> bool {
+    /// How far a joint is beyond a limit at most, m or rad; zero where none is.
+    pub(super) fn limit_error(&self) -> f64 {
         let rows = &self.joint_rows;
-        rows.rows[rows.bilateral..rows.bilateral + rows.limits].iter().any(|row| row.value < -tolerance)
+        let limits = rows.rows[rows.bilateral..rows.bilateral + rows.limits].iter();
+        limits.map(|row| -row.value).fold(0.0, f64::max)
     }
 
     /// The deepest overlap, m; zero where there is none.
@@ -282,7 +283,7 @@ mod tests {
         let (world, mut state) = slider(limits, 1.25, 0.0);
         state.bodies[1].pose.position.x = 0.125;
         let (_, found) = linearized(world, &mut state, StepOptions::default(), 1e-3);
-        assert!(found.is_beyond_limits(0.2) && !found.is_beyond_limits(0.3));
+        assert!(found.limit_error() > 0.2 && found.limit_error() <= 0.3);
         assert!((found.joint_error() - 0.125).abs() < 1e-15, "{}", found.joint_error());
         assert!(matches!(found.joint_rows().rows[found.joint_rows().bilateral].kind, RowKind::Limit { .. }));
     }
