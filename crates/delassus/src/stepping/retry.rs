@@ -29,9 +29,9 @@ pub(super) const MAX_CAREFUL_CONTACTS: usize = 64;
 pub(super) const SHORTEST_SUBSTEP: f64 = 1e-9;
 /// Substeps of one step that may be made shorter for the sake of joints. A passage of a singular position
 /// takes some hundreds: their lengths fall and grow in powers of two.
-const MAX_SHORT_SUBSTEPS: usize = 10_000;
+const MAX_SHORT_SUBSTEPS: usize = 2_000;
 /// One with contacts counts as many: its solves take longer by so much.
-const CONTACT_SUBSTEPS: usize = 10;
+const CONTACT_SUBSTEPS: usize = 4;
 /// A rest of a step below this part of it is rounding.
 const TIME_ROUNDING: f64 = 1e-9;
 /// Joints are closed to this part of the position tolerance at most: by default 1e-14 m, some rounding errors

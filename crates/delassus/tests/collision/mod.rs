@@ -4,7 +4,7 @@ mod bodies;
 mod closed_forms;
 mod meshes;
 mod others;
-mod random;
+pub mod random;
 mod seams;
 mod sweeps;
 mod timing;

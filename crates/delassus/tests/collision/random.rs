@@ -86,7 +86,24 @@ fn parry(kind: &ShapeKind) -> (SharedShape, DQuat, f64) {
         }
         &ShapeKind::Cone { radius, half_height } => (SharedShape::cone(half_height, radius), turn, 0.0),
         ShapeKind::Convex { points } => (SharedShape::convex_hull(points).unwrap(), DQuat::IDENTITY, 0.0),
-        _ => unreachable!(),
+        ShapeKind::Plane => (SharedShape::halfspace(DVec3::Z), DQuat::IDENTITY, 0.0),
+        ShapeKind::Mesh { vertices, triangles } => {
+            (SharedShape::trimesh(vertices.clone(), triangles.clone()).unwrap(), DQuat::IDENTITY, 0.0)
+        }
+        ShapeKind::Heightfield { heights, size: [nx, ny], extent } => {
+            let at = |x: usize, y: usize| {
+                let along = |k: usize, n: usize, extent: f64| extent * (k as f64 / (n - 1) as f64 - 0.5);
+                DVec3::new(along(x, *nx, extent[0]), along(y, *ny, extent[1]), heights[y * nx + x])
+            };
+            let vertices = (0..nx * ny).map(|k| at(k % nx, k / nx)).collect();
+            let corner = |x: usize, y: usize| (y * nx + x) as u32;
+            let cells = (0..(nx - 1) * (ny - 1)).map(|k| (k % (nx - 1), k / (nx - 1)));
+            let triangles = cells.flat_map(|(x, y)| {
+                let [a, b, c, d] = [corner(x, y), corner(x + 1, y), corner(x, y + 1), corner(x + 1, y + 1)];
+                [[a, b, c], [b, d, c]]
+            });
+            (SharedShape::trimesh(vertices, triangles.collect()).unwrap(), DQuat::IDENTITY, 0.0)
+        }
     }
 }
 
@@ -95,6 +112,19 @@ pub fn distance(a: &ShapeKind, b: &ShapeKind, [p, q]: [Pose; 2]) -> f64 {
     let p = ParryPose::from_parts(p.position, p.rotation * turn_a);
     let q = ParryPose::from_parts(q.position, q.rotation * turn_b);
     DefaultQueryDispatcher.distance(&p.inv_mul(&q), &*a, &*b).unwrap().distance - radius_a - radius_b
+}
+
+/// How deep two shapes are inside of each other, for those that have an inside; none where they are apart.
+pub fn depth(a: &ShapeKind, b: &ShapeKind, [p, q]: [Pose; 2]) -> Option<f64> {
+    if [a, b].iter().any(|kind| matches!(kind, ShapeKind::Mesh { .. } | ShapeKind::Heightfield { .. })) {
+        return None;
+    }
+    let ((a, turn_a, radius_a), (b, turn_b, radius_b)) = (parry(a), parry(b));
+    let p = ParryPose::from_parts(p.position, p.rotation * turn_a);
+    let q = ParryPose::from_parts(q.position, q.rotation * turn_b);
+    let found = DefaultQueryDispatcher.contact(&p.inv_mul(&q), &*a, &*b, radius_a + radius_b).ok()??;
+    let depth = radius_a + radius_b - found.dist;
+    (depth > 0.0).then_some(depth)
 }
 
 /// Whether a gap is the distance without believing any iteration: the planes across its normal through the

@@ -12,3 +12,4 @@ mod motion;
 mod motors;
 mod scenes;
 mod several_motions;
+mod soak;

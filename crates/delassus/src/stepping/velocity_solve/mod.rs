@@ -31,7 +31,10 @@ use crate::collision::{ContactRows, MAX_CONTACT_ROWS};
 use crate::world::{FIXED_SLOT, Masses, RowKind, Rows, apply_row_impulse, row_mobility, row_velocity};
 
 /// Rounds in which bounded rows may go to their bounds and back.
-const MAX_BOUND_ROUNDS: usize = 20;
+const MAX_BOUND_ROUNDS: usize = 60;
+/// From these rounds on a bound that follows its load goes only a part of the way to the next: where the load
+/// falls as the friction grows, whole steps go to and fro about the bound that both agree on.
+const DAMPED_BOUNDS: [(usize, f64); 3] = [(40, 0.05), (24, 0.2), (8, 0.5)];
 /// A bound that follows the load of its joint has converged when it changes by less than this part.
 const BOUND_TOLERANCE: f64 = 1e-9;
 /// Velocities below this part of what forces changed are rounding.
@@ -171,7 +174,7 @@ impl VelocitySolver {
             self.apply_known_impulses(input, impulses, v);
             let solved = self.solve_unknown(input, impulses, v)?;
             outcome = SolveOutcome { iterations: outcome.iterations + solved.iterations, ..solved };
-            if !bounded || !self.update_bounds(input, &impulses.rows, v) {
+            if !bounded || !self.update_bounds(input, &impulses.rows, v, round) {
                 break;
             }
             if round + 1 == MAX_BOUND_ROUNDS {
@@ -224,10 +227,17 @@ impl VelocitySolver {
         }
     }
 
-    /// Lets bounded rows go to their bounds and back; whether one did.
-    fn update_bounds(&mut self, input: &SolveInput<'_>, row_impulse: &[f64], v: &[f64]) -> bool {
+    /// Lets bounded rows go to their bounds and back, in a round; whether one did.
+    fn update_bounds(
+        &mut self,
+        input: &SolveInput<'_>,
+        row_impulse: &[f64],
+        v: &[f64],
+        round: usize,
+    ) -> bool {
         let SolveInput { masses, rows, duration, targets, .. } = *input;
         let mut changed = false;
+        let damped = DAMPED_BOUNDS.iter().find(|(from, _)| round >= *from).map(|(_, part)| *part);
         let shared = least_norm_loads(input, row_impulse);
         let loads = shared.as_deref().unwrap_or(row_impulse);
         for (i, row) in rows.rows.iter().enumerate() {
@@ -243,7 +253,10 @@ impl VelocitySolver {
             let now = force_bound(&row.kind, load / duration.max(f64::MIN_POSITIVE)) * duration;
             changed |=
                 self.side[i] != 0 && (now - self.bound[i]).abs() > BOUND_TOLERANCE * (now + self.bound[i]);
-            self.bound[i] = now;
+            self.bound[i] = match damped {
+                Some(part) if self.side[i] != 0 => self.bound[i] + part * (now - self.bound[i]),
+                _ => now,
+            };
             let r = row_impulse[i];
             if self.side[i] == 0 && r.abs() > now {
                 self.side[i] = if r > 0.0 { 1 } else { -1 };

@@ -1,0 +1,463 @@
+//! Random worlds and what must hold in any of them, checked with code that time steps do not use: momentum
+//! where nothing acts from outside, energy that does not come from nowhere, no force without touch, nothing
+//! inside another, joints closed. A step that says that it was not solved, a gain that is reported and a loss
+//! that is more than a thousandth are not silent.
+
+use delassus::prelude::{Body, BodyId, Joint, Scene, Surface};
+use delassus::stepping::{
+    EnergyAccount, FrictionLaw, Scheme, StepImpactLaw, StepOptions, StepReport, Stepper,
+};
+use delassus::world::{
+    Action, ActionKind, Coordinate, JointFriction, JointKind, Pose, ShapeKind, World, WorldState, energy,
+    kinetic_energy, project_velocities,
+};
+use delassus_solve::problem::Status;
+use glam::{DQuat, DVec3};
+
+use crate::collision::random::{Random, depth, distance};
+
+/// Samples of a swept motion.
+const SAMPLES: usize = 48;
+/// What is left over of the energy counts from this part of the largest kinetic energy, as in a run's notes.
+const LEFT_OVER_RATIO: f64 = 1e-3;
+/// What counts as touching is 1e-7 m; what is reported as an overlap or an opening is ten times that.
+const REPORTED: f64 = 1e-6;
+
+/// A random scene, how it moves, and what is known of it.
+struct Case {
+    scene: Scene,
+    options: StepOptions,
+    /// Nothing acts from outside.
+    free: bool,
+}
+
+fn choose<T: Copy>(random: &mut Random, all: &[T]) -> T {
+    all[(random.next() * all.len() as f64) as usize]
+}
+
+fn case(random: &mut Random) -> Case {
+    let mut scene = Scene::default();
+    let free = random.next() < 0.4;
+    scene.world.gravity = if free { DVec3::ZERO } else { DVec3::new(0.0, 0.0, -9.81) };
+    let mu = choose(random, &[0.0, 0.3, 0.3, 1.0]);
+    let e = choose(random, &[0.0, 0.0, 0.5, 1.0]);
+    let rolling = choose(random, &[0.0, 0.0, 0.0, 0.01]);
+    scene.world.surfaces.push(Surface { mu, restitution: e, rolling, ..Surface::default() });
+    if !free {
+        scene.add(Body::fixed("ground", vec![ground(random).into()]));
+    }
+    let moving = 1 + (random.next() * 5.0) as usize;
+    let speed = choose(random, &[0.3, 3.0, 3.0, 30.0]);
+    for k in 0..moving {
+        place(random, &mut scene, k, speed);
+    }
+    join(random, &mut scene);
+    project_velocities(&scene.world, &mut scene.state);
+    let scheme =
+        choose(random, &[Scheme::Symmetric, Scheme::Symmetric, Scheme::Symmetric, Scheme::HalfImplicit]);
+    let law = choose(random, &[FrictionLaw::Ncp, FrictionLaw::Ncp, FrictionLaw::Ncp, FrictionLaw::Ccp]);
+    let impact_law = match scheme {
+        Scheme::Symmetric => choose(
+            random,
+            &[StepImpactLaw::Moreau, StepImpactLaw::Moreau, StepImpactLaw::Poisson, StepImpactLaw::Sequence],
+        ),
+        Scheme::HalfImplicit => StepImpactLaw::Moreau,
+    };
+    let dt = choose(random, &[1e-2, 3e-3, 1e-3, 1e-3, 2e-4]);
+    Case { scene, options: StepOptions { dt, scheme, law, impact_law, ..StepOptions::default() }, free }
+}
+
+fn ground(random: &mut Random) -> ShapeKind {
+    match (random.next() * 5.0) as u32 {
+        0 | 1 => ShapeKind::Plane,
+        2 => ShapeKind::Box { half_extents: DVec3::new(4.0, 4.0, 1e-3) },
+        3 => {
+            let heights = (0..25).map(|_| 0.4 * random.next()).collect();
+            ShapeKind::Heightfield { heights, size: [5, 5], extent: [12.0, 12.0] }
+        }
+        _ => {
+            let corner = |k: u32| {
+                DVec3::new(f64::from(k & 1) - 0.5, f64::from(k >> 1 & 1) - 0.5, f64::from(k >> 2) - 1.0)
+            };
+            let vertices = (0..8).map(|k| corner(k) * DVec3::new(10.0, 10.0, 0.5)).collect();
+            ShapeKind::Mesh { vertices, triangles: crate::collision::CUBE.to_vec() }
+        }
+    }
+}
+
+/// A body where it meets no other.
+fn place(random: &mut Random, scene: &mut Scene, k: usize, speed: f64) {
+    let kind = random.convex();
+    let Ok(body) = Body::solid(&format!("b{k}"), choose(random, &[1.0, 1.0, 0.1, 20.0]), vec![kind.into()])
+    else {
+        return;
+    };
+    for _ in 0..100 {
+        let position = random.vector(2.0) + DVec3::Z * 2.5;
+        let placed = body.clone().at(position).rotated(random.rotation());
+        let (v, w) = (random.vector(speed), random.vector(speed));
+        let placed = placed.with_velocity(v).with_angular_velocity(w);
+        let (shape, pose) = (&placed.body.shapes[0], placed.state.pose);
+        let apart = (0..scene.world.bodies.len()).all(|j| {
+            let other = &scene.world.bodies[j].shapes[0];
+            let poses = [scene.state.bodies[j].pose.compose(&other.pose), pose.compose(&shape.pose)];
+            distance(&other.kind, &shape.kind, poses) > 0.01
+        });
+        if apart {
+            scene.add(placed);
+            return;
+        }
+    }
+}
+
+/// Joints between some of the bodies, in a tree.
+fn join(random: &mut Random, scene: &mut Scene) {
+    let share = choose(random, &[0.0, 0.0, 0.5, 1.0]);
+    let bodies = scene.world.bodies.len();
+    for b in 1..bodies {
+        if random.next() >= share {
+            continue;
+        }
+        let a = (random.next() * b as f64) as usize;
+        let at = [a, b].map(|k| scene.state.bodies[k].pose.position);
+        let (joint, at) = match (random.next() * 8.0) as u32 {
+            6 => (Joint::of_kind("rod", JointKind::Distance { length: 0.0 }), at),
+            7 => {
+                let kind = JointKind::Rope { length: 0.0, restitution: choose(random, &[0.0, 0.5, 1.0]) };
+                (Joint::of_kind("rope", kind), at)
+            }
+            5 => {
+                let spring = ActionKind::Spring {
+                    stiffness: choose(random, &[10.0, 1e3]),
+                    damping: choose(random, &[0.0, 1.0]),
+                    rest: random.next(),
+                };
+                let action = Action { coordinate: Coordinate::Length, kind: spring };
+                let generic = Joint::of_kind("spring", JointKind::Generic { locked: [false; 6] });
+                (Joint { actions: vec![action], ..generic }, at)
+            }
+            k => {
+                let middle = 0.5 * (at[0] + at[1]);
+                let kind = match k {
+                    0 | 1 => JointKind::Revolute,
+                    2 => JointKind::Ball,
+                    3 => JointKind::Prismatic,
+                    _ => JointKind::Universal,
+                };
+                let joint = Joint::of_kind("joint", kind);
+                (if k == 0 || k == 3 { with_action(random, joint) } else { joint }, [middle; 2])
+            }
+        };
+        let axis = random.vector(1.0);
+        let poses = at.map(|at| Pose::along(at, axis));
+        let id = scene.join([BodyId::new(a), BodyId::new(b)], poses[0], joint);
+        let joint = &mut scene.world.joints[id.index()];
+        joint.frames = [0, 1].map(|k| scene.state.bodies[joint.bodies[k]].pose.inverse().compose(&poses[k]));
+        let far = (at[1] - at[0]).length();
+        match &mut joint.kind {
+            JointKind::Distance { length } => *length = far,
+            JointKind::Rope { length, .. } => *length = far * (1.0 + random.next()),
+            _ => {}
+        }
+        if random.next() < 0.5 {
+            // Bodies of a joint may collide, unless they overlap because of it.
+            scene.world.no_contact.retain(|pair| *pair != [a.min(b), a.max(b)]);
+        }
+    }
+    scene.state.coordinates.clear();
+    delassus::world::update_joint_coordinates(&scene.world, &mut scene.state);
+}
+
+fn with_action(random: &mut Random, joint: Joint) -> Joint {
+    match (random.next() * 5.0) as u32 {
+        0 => joint.with_speed_motor(choose(random, &[0.0, 5.0]), choose(random, &[1.0, 100.0])),
+        1 => joint.with_spring(choose(random, &[1.0, 1e3]), choose(random, &[0.0, 0.1, 10.0]), 0.0),
+        2 => {
+            let restitution = choose(random, &[0.0, 0.5, 1.0]);
+            joint.with_action(ActionKind::Limits { lower: -0.3, upper: 0.4, restitution })
+        }
+        3 => {
+            let friction = JointFriction { coefficient: 0.2, radius: 0.05, force: 0.1, moment: 0.1 };
+            Joint { friction: Some(friction), ..joint }
+        }
+        _ => joint,
+    }
+}
+
+/// Linear momentum, and angular momentum about the origin.
+fn momentum(world: &World, state: &WorldState) -> [DVec3; 2] {
+    let mut sum = [DVec3::ZERO; 2];
+    for (body, s) in world.bodies.iter().zip(&state.bodies).filter(|(body, _)| !body.fixed) {
+        sum[0] += body.mass * s.velocity;
+        sum[1] += s.pose.position.cross(body.mass * s.velocity)
+            + s.pose.rotation * (body.inertia * s.angular_velocity);
+    }
+    sum
+}
+
+/// Sum of the sizes that momenta are made of.
+fn momentum_scale(world: &World, state: &WorldState) -> f64 {
+    let all = world.bodies.iter().zip(&state.bodies).filter(|(body, _)| !body.fixed);
+    all.map(|(body, s)| {
+        body.mass * s.velocity.length() * (1.0 + s.pose.position.length())
+            + (body.inertia * s.angular_velocity).length()
+    })
+    .sum()
+}
+
+/// The pose of the shape of a body a time after a state, moving evenly.
+fn moved(world: &World, state: &WorldState, body: usize, t: f64) -> Pose {
+    let s = &state.bodies[body];
+    let rotation = (s.pose.rotation * DQuat::from_scaled_axis(s.angular_velocity * t)).normalize();
+    Pose { position: s.pose.position + s.velocity * t, rotation }.compose(&world.bodies[body].shapes[0].pose)
+}
+
+/// The fastest that a point of a body may be.
+fn fastest(world: &World, state: &WorldState, body: usize) -> f64 {
+    let s = &state.bodies[body];
+    s.velocity.length() + s.angular_velocity.length() * world.bodies[body].bounding_radius()
+}
+
+/// The least distance of two bodies on their even motions between two times from a state; at most by half the
+/// motion between two samples too large.
+fn least_distance(world: &World, state: &WorldState, [a, b]: [usize; 2], [from, to]: [f64; 2]) -> f64 {
+    let kinds = [a, b].map(|k| &world.bodies[k].shapes[0].kind);
+    let mut least = f64::INFINITY;
+    for k in 0..=SAMPLES {
+        let t = from + (to - from) * k as f64 / SAMPLES as f64;
+        least =
+            least.min(distance(kinds[0], kinds[1], [moved(world, state, a, t), moved(world, state, b, t)]));
+    }
+    least
+}
+
+/// What went wrong in silence in a run, and how it went.
+#[derive(Default)]
+struct Findings {
+    wrong: Vec<String>,
+    steps: usize,
+    unsolved: usize,
+    noted: bool,
+}
+
+fn soak(case: &Case, steps: usize) -> Findings {
+    let mut found = Findings::default();
+    let Scene { world, state } = &case.scene;
+    let mut stepper = match Stepper::new(world.clone(), state.clone(), case.options) {
+        Ok(stepper) => stepper,
+        Err(e) => {
+            found.wrong.push(format!("refused: {e}"));
+            return found;
+        }
+    };
+    let start = energy(world, stepper.state());
+    let mut begin_momentum = momentum(world, stepper.state());
+    let (mut account, mut created, mut max_kinetic) =
+        (EnergyAccount::default(), 0.0, kinetic_energy(world, stepper.state()));
+    for step in 0..steps {
+        let before = stepper.state().clone();
+        let report = match stepper.step() {
+            Ok(report) => report,
+            Err(e) => {
+                found.wrong.push(format!("step {step}: {e}"));
+                return found;
+            }
+        };
+        found.steps += 1;
+        account.add(&report.energy);
+        created += report.energy_gains.iter().map(|g| g.energy).sum::<f64>();
+        max_kinetic = max_kinetic.max(kinetic_energy(world, stepper.state()));
+        if !stepper.state().bodies.iter().all(|b| b.is_finite()) {
+            found.wrong.push(format!("step {step}: not finite, {:?}", report.status));
+            return found;
+        }
+        if report.status != Status::Solved {
+            found.unsolved += 1;
+            begin_momentum = momentum(world, stepper.state());
+            continue;
+        }
+        let wrong = check_step(case, &before, &stepper, &report);
+        let scale = momentum_scale(world, &before).max(momentum_scale(world, stepper.state()));
+        found.wrong.extend(wrong.into_iter().map(|w| format!("step {step}: {w}")));
+        if case.free {
+            let [p, l] = momentum(world, stepper.state());
+            let by = (p - begin_momentum[0]).length().max((l - begin_momentum[1]).length()) / scale;
+            // Solves leave 1e-10 of their impulses, the rotation of bodies is exact to rounding.
+            if by > 1e-7 {
+                found.wrong.push(format!("step {step}: momentum changed by {by:e}"));
+                return found;
+            }
+        }
+        if found.wrong.len() > 3 {
+            return found;
+        }
+    }
+    let end = energy(world, stepper.state());
+    let slack = LEFT_OVER_RATIO * max_kinetic + 1e-9 * start.abs().max(end.abs());
+    let left = end - start - account.balance() - created;
+    found.noted = left.abs() > slack || created > slack;
+    let source = account.supplied.max(0.0) + created;
+    if !found.noted && found.unsolved == 0 && end - start > source + slack {
+        found.wrong.push(format!("energy grew from {start} to {end}: {account:?}"));
+    }
+    let taken = [account.friction, account.impacts, account.dampers];
+    if !found.noted && found.unsolved == 0 && taken.iter().any(|taken| *taken < -slack) {
+        found.wrong.push(format!("taken though given: {account:?} of {max_kinetic}"));
+    }
+    found
+}
+
+/// What is wrong after a step that was solved.
+fn check_step(case: &Case, before: &WorldState, stepper: &Stepper, report: &StepReport) -> Vec<String> {
+    let (world, after, h) = (stepper.world(), stepper.state(), case.options.dt);
+    let mut wrong = vec![];
+    let mut pushed: Vec<[usize; 2]> = vec![];
+    for (contact, normal, friction) in stepper.contact_forces() {
+        let pair = contact.bodies.map(|b| b as usize);
+        if (normal > 0.0 || friction.length() > 0.0) && !pushed.contains(&pair) {
+            pushed.push(pair);
+        }
+    }
+    let bodies = world.bodies.len();
+    for a in 0..bodies {
+        for b in a + 1..bodies {
+            if world.no_contact.contains(&[a, b]) || world.bodies[a].fixed && world.bodies[b].fixed {
+                continue;
+            }
+            let pair = [a, b];
+            let kinds = pair.map(|k| &world.bodies[k].shapes[0].kind);
+            let poses = pair.map(|k| moved(world, after, k, 0.0));
+            if let Some(depth) = depth(kinds[0], kinds[1], poses)
+                && depth > 2.0 * REPORTED
+                && distance(kinds[0], kinds[1], poses) <= 0.0
+            {
+                wrong.push(format!("{pair:?} overlap by {depth:e}, reported {:e}", report.penetration));
+            }
+            if pushed.contains(&pair) {
+                wrong.extend(check_touch(case, before, stepper, pair, &pushed));
+            } else if let Some(inside) = passes(world, before, after, pair, h) {
+                wrong.push(format!("{pair:?} pass through each other by {inside:e}"));
+            }
+        }
+    }
+    for (k, joint) in world.joints.iter().enumerate() {
+        let at = [0, 1].map(|k| after.bodies[joint.bodies[k]].pose.compose(&joint.frames[k]).position);
+        let open = match joint.kind {
+            JointKind::Ball | JointKind::Revolute | JointKind::Universal => (at[1] - at[0]).length(),
+            JointKind::Distance { length } => ((at[1] - at[0]).length() - length).abs(),
+            JointKind::Rope { length, .. } => (at[1] - at[0]).length() - length,
+            _ => 0.0,
+        };
+        if open > 2.0 * REPORTED {
+            wrong.push(format!("joint {k} is open by {open:e}"));
+        }
+    }
+    wrong
+}
+
+/// A force needs a touch: on the way from the begin, on the way to the end, or at the end.
+fn check_touch(
+    case: &Case,
+    before: &WorldState,
+    stepper: &Stepper,
+    pair: [usize; 2],
+    pushed: &[[usize; 2]],
+) -> Option<String> {
+    let (world, after, h) = (stepper.world(), stepper.state(), case.options.dt);
+    let lonely = pair.iter().all(|k| {
+        world.bodies[*k].fixed
+            || !world.joints.iter().any(|joint| joint.bodies.contains(k))
+                && pushed.iter().all(|other| *other == pair || !other.contains(k))
+    });
+    let speed = |state: &WorldState| pair.iter().map(|k| fastest(world, state, *k)).sum::<f64>();
+    // Weights bend the motion, and so does the rotation of bodies that are no balls.
+    let bent = pair.iter().filter(|k| !world.bodies[**k].fixed).map(|k| {
+        let spin =
+            before.bodies[*k].angular_velocity.length().max(after.bodies[*k].angular_velocity.length());
+        h * h * (world.gravity.length() + spin * spin * world.bodies[*k].bounding_radius())
+    });
+    let others = match lonely {
+        true => 0.0,
+        false => pair
+            .iter()
+            .map(|k| {
+                let (x, y) = (&before.bodies[*k], &after.bodies[*k]);
+                let turn = (x.world_angular_velocity() - y.world_angular_velocity()).length();
+                h * ((x.velocity - y.velocity).length() + turn * world.bodies[*k].bounding_radius())
+            })
+            .sum::<f64>(),
+    };
+    // The associated law rides on a gap.
+    let rides = if case.options.law == FrictionLaw::Ccp { h * speed(before).max(speed(after)) } else { 0.0 };
+    let sampled = |state: &WorldState| 0.5 * h * speed(state) / SAMPLES as f64;
+    let slack = 2.0 * REPORTED + bent.sum::<f64>() + others + rides;
+    let forward = least_distance(world, before, pair, [0.0, h]) - sampled(before);
+    let backward = least_distance(world, after, pair, [-h, 0.0]) - sampled(after);
+    let least = forward.min(backward);
+    (least > slack)
+        .then(|| format!("{pair:?} push each other over {least:e} m (lonely {lonely}, slack {slack:e})"))
+}
+
+/// How deep bodies that do not push each other are inside of each other between the ends of a step; none
+/// where it is no more than the ways between the ends may be bent.
+fn passes(world: &World, before: &WorldState, after: &WorldState, pair: [usize; 2], h: f64) -> Option<f64> {
+    let kinds = pair.map(|k| &world.bodies[k].shapes[0].kind);
+    let reach = |state: &WorldState| pair.map(|k| fastest(world, state, k)).iter().sum::<f64>() * h;
+    let poses = pair.map(|k| moved(world, before, k, 0.0));
+    if distance(kinds[0], kinds[1], poses) > reach(before).max(reach(after)) {
+        return None;
+    }
+    let bent: f64 = pair
+        .iter()
+        .map(|k| {
+            let (x, y) = (&before.bodies[*k], &after.bodies[*k]);
+            let (radius, spin) = (
+                world.bodies[*k].bounding_radius(),
+                x.angular_velocity.length().max(y.angular_velocity.length()),
+            );
+            let turn = (x.world_angular_velocity() - y.world_angular_velocity()).length();
+            h * ((x.velocity - y.velocity).length() + radius * turn) + h * h * spin * spin * radius
+        })
+        .sum();
+    let mut deepest = 0.0_f64;
+    for i in 1..SAMPLES {
+        let s = i as f64 / SAMPLES as f64;
+        let between = |k: usize| {
+            let [x, y] = [before, after].map(|state| state.bodies[k].pose);
+            Pose { position: x.position.lerp(y.position, s), rotation: x.rotation.slerp(y.rotation, s) }
+                .compose(&world.bodies[k].shapes[0].pose)
+        };
+        deepest = deepest.max(depth(kinds[0], kinds[1], pair.map(between)).unwrap_or(0.0));
+    }
+    (deepest > 2.0 * REPORTED + bent).then_some(deepest)
+}
+
+/// Worlds of these seeds, each moved by so many steps. What goes wrong in silence, by seed.
+fn worlds(seeds: std::ops::Range<u64>, steps: usize) {
+    let (mut total, mut unsolved, mut wrong) = (0, 0, vec![]);
+    for seed in seeds {
+        let case = case(&mut Random(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1));
+        let found = soak(&case, steps);
+        (total, unsolved) = (total + found.steps, unsolved + found.unsolved);
+        if let Some(first) = found.wrong.first() {
+            let kinds: Vec<_> = case.scene.world.joints.iter().map(|joint| &joint.kind).collect();
+            let surface = case.scene.world.surfaces[0];
+            wrong.push(format!("{seed}: {first}\n  {:?}\n  {surface:?} {kinds:?}", case.options));
+        }
+    }
+    assert!(wrong.is_empty(), "{} worlds of {total} steps:\n{}", wrong.len(), wrong.join("\n"));
+    // What is not solved is not silent, and rare: fast bodies and joints near singular positions.
+    assert!(unsolved * 20 <= total, "{unsolved} of {total} steps are not solved");
+}
+
+#[test]
+fn random_worlds_keep_what_they_must() {
+    worlds(1..41, 100);
+}
+
+/// A million steps: `cargo test --release -p delassus --test main long_random_worlds -- --ignored`
+#[test]
+#[ignore = "half an hour: the command stands above"]
+fn long_random_worlds() {
+    worlds(1_000..6_000, 200);
+}
