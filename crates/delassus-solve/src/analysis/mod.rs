@@ -38,10 +38,10 @@ pub use impulse_range::{ImpulseRange, MAX_COLUMNS, impulse_range, least_contact_
 pub use verify::{exact_matrix, fact};
 
 use crate::lcp::Verdict;
-use crate::linalg::{Interval, max_abs, norm};
+use crate::linalg::{Interval, norm};
 use crate::modes::{
-    EnumerateOptions, ExactAnswer, ExactDynamics, ExactSolutions, SolutionComponent, SolutionSet, bounds_of,
-    enumerate, robust_answer,
+    EnumerateOptions, ExactAnswer, ExactDynamics, ExactList, ExactSolutions, SolutionComponent, SolutionSet,
+    bounds_of, enumerate, mode_count, robust_answer,
 };
 use crate::problem::{Dynamics, Law, Reduced};
 use forces::{add_other_forces, intervals, solve_once, unique_part};
@@ -127,7 +127,6 @@ pub fn analyze(dynamics: &Dynamics, options: &EnumerateOptions) -> Analysis {
 
 /// As [`analyze`], for a problem whose numbers are better known than by the doubles that they round to.
 pub fn analyze_written(dynamics: &Dynamics, written: &Written, options: &EnumerateOptions) -> Analysis {
-    let mut analysis = analyze_rounded(dynamics, options);
     let small = dynamics.coordinates() + dynamics.jacobian.rows() <= EXACT_SIZE_MAX;
     let exact = match written {
         _ if !small => None,
@@ -135,14 +134,16 @@ pub fn analyze_written(dynamics: &Dynamics, written: &Written, options: &Enumera
         Written::Within(_) if is_free_of_rounding(dynamics) => ExactSolutions::of(dynamics, EXACT_MODES_MAX),
         Written::Within(_) => None,
     };
-    if let Some(exact) = exact {
-        let answer = exact.answer();
-        analysis.exact = Some(answer);
+    let answer = exact.as_ref().map(ExactSolutions::answer);
+    if let (Some(answer), Some(list)) = (answer, exact.and_then(|exact| exact.list())) {
+        return Analysis::of_exact(dynamics, answer, list);
+    }
+    let mut analysis = analyze_rounded(dynamics, options);
+    if answer.is_some() {
+        // Too many sets of solutions to compare with each other: the list is that of floating point.
+        analysis.exact = answer;
         analysis.evidence.exact_decides = true;
-        let list = exact.components();
-        if !(analysis.lists(&answer) && list.as_ref().is_some_and(|list| analysis.has_points_of(list))) {
-            analysis.take_list(list, dynamics.jacobian.rows());
-        }
+        analysis.evidence.list_is_partial();
     } else if let (true, Written::Within(bounds)) = (small, written)
         && let Some(robust) = robust_answer(bounds, EXACT_MODES_MAX)
     {
@@ -167,6 +168,22 @@ impl Analysis {
         // Reports count the mode that was not examined.
         let solutions = SolutionSet { decided: true, modes: 1, ..SolutionSet::default() };
         Analysis::new(unknown, solutions, dynamics.reduce())
+    }
+
+    /// The analysis in rational arithmetic.
+    fn of_exact(dynamics: &Dynamics, answer: ExactAnswer, list: ExactList) -> Self {
+        let mut evidence = Evidence::of([Verdict::Unknown; 3], Method::AllModes, true);
+        evidence.exact_decides = true;
+        let modes = mode_count(&dynamics.laws).unwrap_or(0);
+        let ExactList { components, intervals, minimum_norm, unique_part } = list;
+        let solutions =
+            SolutionSet { components, complete: true, decided: true, modes, ..SolutionSet::default() };
+        let mut analysis = Analysis::new(evidence, solutions, dynamics.reduce());
+        analysis.exact = Some(answer);
+        (analysis.intervals, analysis.minimum_norm, analysis.unique_part) =
+            (intervals, minimum_norm, unique_part);
+        analysis.conclude();
+        analysis
     }
 
     /// The verdicts that follow from some evidence, with these solutions.
@@ -199,42 +216,6 @@ impl Analysis {
         [self.existence, self.acceleration_unique, self.forces_unique] = verdicts;
         self.method = method;
         self.solutions.decided = decided;
-    }
-
-    /// Whether the list of solutions, all of them found in floating point, is as the exact answer has it.
-    fn lists(&self, answer: &ExactAnswer) -> bool {
-        let SolutionSet { components, complete, decided, .. } = &self.solutions;
-        let isolated = components.iter().filter(|c| c.freedom.is_none()).count();
-        *complete
-            && *decided
-            && self.verdicts().map(verdicts::answer) == answer.answers().map(Some)
-            && answer.isolated == isolated
-            && answer.continuum == (isolated < components.len())
-    }
-
-    /// Whether the points of the list are those of another, each entry to nine digits, or to rounding of the
-    /// largest: near a tie elimination may lose all digits of a small one.
-    fn has_points_of(&self, list: &[SolutionComponent]) -> bool {
-        let same = |x: &[f64], y: &[f64]| {
-            let rounding = 1e-13 * max_abs(x).max(max_abs(y));
-            x.iter().zip(y).all(|(a, b)| (a - b).abs() <= 1e-9 * a.abs().max(b.abs()) + rounding)
-        };
-        let is_listed = |c: &SolutionComponent| {
-            let known = |o: &SolutionComponent| {
-                same(&o.force, &c.force) && same(&o.acceleration, &c.acceleration) && o.modes == c.modes
-            };
-            self.solutions.components.iter().any(known)
-        };
-        list.iter().all(is_listed)
-    }
-
-    /// Takes a list of all solutions that no rounding cut; without one, that of floating point is partial.
-    fn take_list(&mut self, components: Option<Vec<SolutionComponent>>, rows: usize) {
-        let Some(components) = components else { return self.evidence.list_is_partial() };
-        self.solutions.components = components;
-        self.solutions.complete = true;
-        self.evidence.list_is_exact();
-        self.measure_list(rows);
     }
 
     /// The least forces, their intervals and what all share, over the solutions found.

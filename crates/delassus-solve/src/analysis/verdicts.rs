@@ -78,12 +78,6 @@ impl Evidence {
         }
     }
 
-    /// The list of solutions is that of rational arithmetic.
-    pub(super) fn list_is_exact(&mut self) {
-        (self.method, self.decided) = (Method::AllModes, true);
-        self.rounded = [Verdict::Unknown; 3];
-    }
-
     /// What holds for all data within the rounding takes the place of what holds for doubles; `listed` where
     /// the list of solutions has as many as there are.
     pub(super) fn take_robust(&mut self, answers: [Option<bool>; 3], definite: bool, listed: bool) {

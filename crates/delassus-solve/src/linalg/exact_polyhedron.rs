@@ -6,6 +6,7 @@
 //! ```
 
 use super::rational::{Int, Tableau};
+use num_rational::BigRational;
 
 /// {x : A x = g, x_j ≥ 0 where not free}, brought to a basis. A free column that is not basic has no entries
 /// in the rows of others that are not free.
@@ -120,6 +121,25 @@ impl Polyhedron {
                 // Without bound along a direction that raises x_c.
                 None => return true,
             }
+        }
+    }
+
+    /// The greatest (sign 1) or the least (sign −1) x_c of a free column that is basic or held by nothing;
+    /// `None` where there is no bound.
+    pub fn extreme(&mut self, c: usize, sign: i32) -> Option<BigRational> {
+        let g = self.free.len();
+        loop {
+            let r = self.basis.iter().position(|&b| b == c)?;
+            let row = &self.tableau.rows[r];
+            // x_c = g − Σ T_j x_j; nothing holds a free column that is not basic.
+            if self.nonbasic().any(|j| self.free[j] && !row[j].is_zero()) {
+                return None;
+            }
+            let Some(j) = self.nonbasic().find(|&j| row[j].sign() * sign < 0) else {
+                return Some(BigRational::new(row[g].to_big(), self.tableau.denominator.to_big()));
+            };
+            let r = self.leaving(j)?;
+            self.enter(r, j);
         }
     }
 

@@ -35,4 +35,4 @@ pub(crate) use dictionary::{Dictionary, equilibrate, power_of_two_below};
 pub(crate) use exact_polyhedron::Polyhedron;
 pub(crate) use parallel::{CHUNK, each_with_sums, fill, inside, sum};
 pub(crate) use principal_lu::{Lu, solve_on};
-pub(crate) use rational::{Int, Tableau, integers};
+pub(crate) use rational::{Int, Tableau, integers, whole};

@@ -145,6 +145,12 @@ pub fn integers(numbers: impl Iterator<Item = f64>) -> Option<(Vec<Int>, Int)> {
     Some((parts.iter().map(of).collect(), Int::shifted(1, low.unsigned_abs())))
 }
 
+/// Rational numbers times their least common denominator.
+pub fn whole(row: &[BigRational]) -> Vec<Int> {
+    let common = row.iter().fold(BigInt::from(1), |d, x| d.lcm(x.denom()));
+    row.iter().map(|x| Int::of_big(x.numer() * (&common / x.denom()))).collect()
+}
+
 /// A finite `f64` as the rational number that it is; `None` where it is not finite.
 pub fn rational(x: f64) -> Option<BigRational> {
     let (n, d) = integers(std::iter::once(x))?;

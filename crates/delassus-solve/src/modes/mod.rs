@@ -29,7 +29,7 @@ mod robust;
 mod scaling;
 mod search;
 
-pub use exact::{ExactAnswer, ExactDynamics, ExactSolutions, exact_answer, mode_count};
+pub use exact::{ExactAnswer, ExactDynamics, ExactList, ExactSolutions, exact_answer, mode_count};
 pub use mode_cones::Mode;
 pub use robust::{RobustAnswer, bounds_of, robust_answer};
 
@@ -40,7 +40,7 @@ use crate::linalg::Matrix;
 use crate::problem::{Dynamics, Law};
 use gauss::{Gauss, gauss_velocity};
 use scaling::Scaled;
-use search::{Search, move_to_least_norm};
+use search::Search;
 
 /// Slacks above minus this, relative to their terms, count as nonnegative (rounding stays far below).
 const SLACK_ROUNDING: f64 = 1e-11;

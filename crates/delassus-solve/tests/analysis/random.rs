@@ -402,7 +402,7 @@ fn exact_lists_are_those_of_floating_point_where_it_is_sure() {
         let dynamics = random_problem(random).dynamics();
         let rounded = analyze_rounded(&dynamics, &EnumerateOptions::default());
         let Some(exact) = ExactSolutions::of(&dynamics, 64) else { return };
-        let Some(listed) = exact.components() else { return };
+        let Some(listed) = exact.list().map(|list| list.components) else { return };
         let (set, answer) = (&rounded.solutions, exact.answer());
         let isolated = listed.iter().filter(|c| c.freedom.is_none()).count();
         let mut fail = |what: &str| tally.wrong.push(format!("{i}: {what} {dynamics:?}"));

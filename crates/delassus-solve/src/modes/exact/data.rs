@@ -9,10 +9,8 @@
 //! were written ([`ExactDynamics`]), 0.1 is a tenth and no double near it.
 
 use super::generators::{Cone, Friction, cones};
-use crate::linalg::{Fraction, Int, integers, rational};
+use crate::linalg::{Fraction, Int, integers, rational, whole};
 use crate::problem::{Dynamics, Law};
-use num_bigint::BigInt;
-use num_integer::Integer;
 use num_rational::BigRational;
 use std::ops::Neg;
 
@@ -85,15 +83,14 @@ impl Equations {
             jacobian: |k: usize, j: usize| d.jacobian[k][j],
             bias: |k: usize| d.bias[k],
         };
-        parts.equations(whole, cones)
+        parts.equations(whole_fractions, cones)
     }
 }
 
 /// Fractions times their least common denominator; `None` where one is undefined.
-fn whole(row: Vec<Fraction>) -> Option<Vec<Int>> {
+fn whole_fractions(row: Vec<Fraction>) -> Option<Vec<Int>> {
     let row = row.into_iter().map(Fraction::to_big).collect::<Option<Vec<BigRational>>>()?;
-    let common = row.iter().fold(BigInt::from(1), |d, x| d.lcm(x.denom()));
-    Some(row.iter().map(|x| Int::of_big(x.numer() * (&common / x.denom()))).collect())
+    Some(whole(&row))
 }
 
 /// The entries of a problem in numbers of any type.

@@ -12,10 +12,12 @@
 mod components;
 mod data;
 mod generators;
+mod least_norm;
+mod list;
 
 pub use data::ExactDynamics;
+pub use list::ExactList;
 
-use super::SolutionComponent;
 use crate::linalg::{Int, Polyhedron, Tableau, integers};
 use crate::problem::{Dynamics, Law};
 use data::Equations;
@@ -287,10 +289,6 @@ pub fn mode_count(laws: &[Law]) -> Option<u64> {
     })
 }
 
-/// Sets of solutions up to which all are compared with each other: each comparison takes some linear
-/// programs.
-const MAX_COMPARED: usize = 64;
-
 /// All solutions of a problem in rational arithmetic.
 pub struct ExactSolutions {
     modes: Modes,
@@ -337,16 +335,6 @@ impl ExactSolutions {
             isolated,
             continuum: found.iter().any(|x| x.several) || !determined && first.is_some(),
         }
-    }
-
-    /// All of them, rounded, none of them in another; `None` where more than `MAX_COMPARED` modes have
-    /// sets of
-    /// solutions.
-    pub fn components(&self) -> Option<Vec<SolutionComponent>> {
-        let sets = self.found.iter().filter(|x| x.several).count();
-        let all =
-            || self.modes.maximal(&self.found).into_iter().map(|found| self.modes.component(found)).collect();
-        (sets <= MAX_COMPARED).then(all)
     }
 }
 

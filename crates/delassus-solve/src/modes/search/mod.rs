@@ -13,8 +13,6 @@ mod maximal;
 mod physical;
 mod singular;
 
-pub(super) use physical::move_to_least_norm;
-
 use super::mode_cones::{ModeCone, mode_cones};
 use super::scaling::Scaled;
 use super::{EnumerateOptions, SLACK_NEGATIVE, SLACK_ROUNDING, SolutionComponent, SolutionSet};

@@ -48,11 +48,7 @@ impl Search<'_> {
 }
 
 /// Moves a component to its force of least norm; `velocity` is the change of u along the directions.
-pub(in crate::modes) fn move_to_least_norm(
-    component: &mut SolutionComponent,
-    mut freedom: Freedom,
-    velocity: &Matrix,
-) {
+fn move_to_least_norm(component: &mut SolutionComponent, mut freedom: Freedom, velocity: &Matrix) {
     if let Some(step) = least_norm(&component.force, &freedom) {
         shift(&mut component.force, &freedom.force, &step);
         shift(&mut component.acceleration, &freedom.acceleration, &step);
