@@ -197,7 +197,7 @@ impl<'a> Value<'a> {
         if !value.is_finite() {
             return self.error(FileErrorKind::NotFinite { key: clip(&self.key), value });
         }
-        Ok(Some(Constant { value, exact }))
+        Ok(Some(Constant::given(value, exact)))
     }
 
     /// A number, or a string that is an expression of parameters, with a unit or without.

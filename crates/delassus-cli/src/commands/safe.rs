@@ -113,6 +113,7 @@ fn document(args: &SafeArgs, found: &Safe) -> Value {
         "ends": interval.map(|i| i.ends.map(end)),
         "contains_present": interval.is_some_and(|i| contains(&i, found.present)),
         "boxes": found.boxes,
+        "given_up": found.given_up,
     })
 }
 
@@ -129,6 +130,14 @@ fn inward(x: f64, up: bool) -> String {
     if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
 }
 
+fn given_up(found: &Safe) -> &'static str {
+    if found.given_up {
+        "  some steps took too many boxes and were given up: there may be more\n"
+    } else {
+        ""
+    }
+}
+
 fn words(args: &SafeArgs, scene: &Scene, found: &Safe) -> String {
     let style = Style::for_stdout();
     let name = &args.over;
@@ -136,7 +145,8 @@ fn words(args: &SafeArgs, scene: &Scene, found: &Safe) -> String {
     let [from, to] = found.within.map(number);
     let Some(interval) = found.interval else {
         let verdict = style.bad("NOTHING CERTIFIED");
-        return out + &format!("{verdict}  no value of {name} from {from} to {to} is known to be safe\n");
+        out += &format!("{verdict}  no value of {name} from {from} to {to} is known to be safe\n");
+        return out + given_up(found);
     };
     let (lo, hi) = (inward(interval.lo, true), inward(interval.hi, false));
     match interval.method {
@@ -161,6 +171,7 @@ fn words(args: &SafeArgs, scene: &Scene, found: &Safe) -> String {
             out += &format!("  {value} is the end of the range that was looked at\n");
         }
     }
+    out += given_up(found);
     if !contains(&interval, found.present) {
         let present = number(found.present);
         out +=

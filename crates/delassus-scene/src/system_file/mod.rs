@@ -32,7 +32,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use delassus_solve::impact::ImpactLaw;
-use delassus_solve::linalg::Fraction;
 
 use crate::diagnostic::{FileError, FileErrorKind, Result};
 use crate::document::{SceneKind, name, parameters, parse, scene_table, split_overrides};
@@ -124,7 +123,7 @@ fn system_of(contents: Contents) -> SystemFile {
         q: contents.q.iter().map(constant).collect(),
         v: contents.v.iter().map(constant).collect(),
     };
-    let exact = |e: &Expression| e.written().map_or(Fraction::UNDEFINED, |c| c.exact);
+    let exact = |e: &Expression| e.written().unwrap_or_else(|| f64::NAN.into());
     let exact_state = ExactState {
         t: exact(&contents.t),
         q: contents.q.iter().map(exact).collect(),

@@ -40,13 +40,13 @@ pub use verify::{exact_matrix, fact};
 use crate::lcp::Verdict;
 use crate::linalg::{Interval, norm};
 use crate::modes::{
-    EnumerateOptions, ExactAnswer, ExactDynamics, ExactList, ExactSolutions, SolutionComponent, SolutionSet,
-    bounds_of, enumerate, mode_count, robust_answer,
+    ComponentBounds, EnumerateOptions, ExactAnswer, ExactDynamics, ExactList, ExactSolutions,
+    SolutionComponent, SolutionSet, bounds_of, distance, enumerate, mode_count, robust_answer,
 };
 use crate::problem::{Dynamics, Law, Reduced};
 use forces::{add_other_forces, intervals, solve_once, unique_part};
 use impulse_range::has_other_forces;
-use verdicts::{Conclusion, Evidence, by_matrix_class, is_clearly_definite, is_mass_clear, uniqueness};
+use verdicts::{Conclusion, Evidence, by_matrix_class, is_clearly_definite, uniqueness};
 
 /// What decided the verdicts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -103,6 +103,10 @@ const EXACT_SIZE_MAX: usize = 24;
 /// the last place.
 const ROUNDING: f64 = 8.0 * f64::EPSILON;
 
+/// Doubles that are further than this from the numbers that they stand for, relative to the largest of their
+/// row, prove nothing about them.
+const VAGUE: f64 = 1.1e-10;
+
 /// How well the numbers of a problem are known.
 #[derive(Clone, Debug)]
 pub enum Written {
@@ -131,7 +135,9 @@ pub fn analyze_written(dynamics: &Dynamics, written: &Written, options: &Enumera
     let exact = match written {
         _ if !small => None,
         Written::Exactly(exact) => ExactSolutions::of_written(exact, EXACT_MODES_MAX),
-        Written::Within(_) if is_free_of_rounding(dynamics) => ExactSolutions::of(dynamics, EXACT_MODES_MAX),
+        Written::Within(bounds) if bounds.is_exactly(dynamics) => {
+            ExactSolutions::of(dynamics, EXACT_MODES_MAX)
+        }
         Written::Within(_) => None,
     };
     let answer = exact.as_ref().map(ExactSolutions::answer);
@@ -139,6 +145,14 @@ pub fn analyze_written(dynamics: &Dynamics, written: &Written, options: &Enumera
         return Analysis::of_exact(dynamics, answer, list);
     }
     let mut analysis = analyze_rounded(dynamics, options);
+    let error = if let Written::Within(bounds) = written { distance(dynamics, bounds) } else { 0.0 };
+    analysis.evidence.vague = error > VAGUE;
+    analysis.evidence.bias_known = match written {
+        Written::Within(bounds) => {
+            dynamics.bias.iter().zip(&bounds.bias).all(|(x, b)| *x != 0.0 || *b == Interval::ZERO)
+        }
+        Written::Exactly(_) => true,
+    };
     if answer.is_some() {
         // Too many sets of solutions to compare with each other: the list is that of floating point.
         analysis.exact = answer;
@@ -147,11 +161,12 @@ pub fn analyze_written(dynamics: &Dynamics, written: &Written, options: &Enumera
     } else if let (true, Written::Within(bounds)) = (small, written)
         && let Some(robust) = robust_answer(bounds, EXACT_MODES_MAX)
     {
-        let listed =
-            analysis.solutions.complete && Some(analysis.solutions.components.len()) == robust.components;
-        let definite = || is_mass_clear(&dynamics.mass) && is_clearly_definite(dynamics);
+        let listed = analysis.lists(robust.components.as_deref());
+        let definite = || !analysis.evidence.vague && is_clearly_definite(dynamics, error);
         let open = robust.answers.contains(&None);
         analysis.evidence.take_robust(robust.answers, open && definite(), listed);
+    } else if analysis.evidence.vague {
+        analysis.evidence.take_robust([None; 3], false, false);
     } else {
         let known = analysis.evidence.other_forces == Some(true);
         let other = |c: &SolutionComponent| has_other_forces(dynamics, c);
@@ -210,6 +225,18 @@ impl Analysis {
         [self.existence, self.acceleration_unique, self.forces_unique]
     }
 
+    /// Whether the list of floating point has each component that there is for all data, and no other.
+    fn lists(&self, components: Option<&[ComponentBounds]>) -> bool {
+        let listed = &self.solutions.components;
+        self.solutions.complete
+            && components.is_some_and(|all| {
+                let found = |b: &ComponentBounds| listed.iter().filter(|c| b.holds(c)).count() == 1;
+                all.len() == listed.len()
+                    && all.iter().all(|b| found(b) || b.force.is_none() || b.acceleration.is_none())
+                    && listed.iter().all(|c| all.iter().any(|b| b.holds(c)))
+            })
+    }
+
     /// Draws the verdicts from all evidence: the one place that writes them.
     fn conclude(&mut self) {
         let Conclusion { verdicts, method, decided } = self.evidence.conclude(self.exact.as_ref());
@@ -256,11 +283,15 @@ impl Analysis {
         let own = [claims.existence, claims.acceleration_unique, claims.forces_unique];
         let agrees = |v: Verdict, claim: &Option<bool>| claim.is_none_or(|c| verdicts::answer(v) == Some(c));
         let known = || self.verdicts().into_iter().zip(&own).all(|(v, claim)| agrees(v, claim));
-        let robust = |c: &Certificate| c.facts.iter().all(|f| verify::is_robust(&c.dynamics, f));
+        let robust = |c: &Certificate| {
+            let is_robust = |f: &Fact| verify::is_robust(&c.dynamics, f, self.evidence.bias_known);
+            c.facts.iter().all(is_robust)
+        };
         if self.evidence.exact_decides {
             known()
         } else {
-            !self.evidence.robust || known() || certificate.as_ref().is_some_and(robust)
+            known()
+                || !self.evidence.vague && (!self.evidence.robust || certificate.as_ref().is_some_and(robust))
         }
     }
 

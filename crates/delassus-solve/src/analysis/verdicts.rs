@@ -32,7 +32,7 @@ pub(super) const SAME_SOLUTION: f64 = 1e-7;
 const DEFINITE_MARGIN: f64 = 1e-8;
 
 /// The same for a mass with unit diagonal: what its inverse makes of rounding stays below DEFINITE_MARGIN.
-const MASS_MARGIN: f64 = 1e-6;
+pub(super) const MASS_MARGIN: f64 = 1e-6;
 
 /// What the verdicts follow from.
 #[derive(Clone, Debug)]
@@ -47,6 +47,10 @@ pub(super) struct Evidence {
     pub(super) exact_decides: bool,
     /// Whether the verdicts hold for all data within the rounding.
     pub(super) robust: bool,
+    /// Whether the doubles are too far from the data to prove anything about them.
+    pub(super) vague: bool,
+    /// Whether zeros of γ are zeros for sure.
+    pub(super) bias_known: bool,
     /// Whether there may be forces that the problem leaves aside.
     pub(super) forces_open: bool,
     /// Whether forces can be added to a solution without any other change; `None` where all modes answer
@@ -72,6 +76,8 @@ impl Evidence {
             decided,
             exact_decides: false,
             robust: false,
+            vague: false,
+            bias_known: true,
             forces_open: false,
             other_forces: None,
             claims: Default::default(),
@@ -209,8 +215,13 @@ fn acceleration_scale(dynamics: &Dynamics) -> f64 {
         .max(f64::MIN_POSITIVE)
 }
 
-/// Whether the matrix of the sliding LCP is positive definite with room for the rounding of its entries.
-pub(super) fn is_clearly_definite(dynamics: &Dynamics) -> bool {
+/// Whether the matrix of the sliding LCP is positive definite with room for an error of the data, relative to
+/// the largest of each row.
+pub(super) fn is_clearly_definite(dynamics: &Dynamics, error: f64) -> bool {
+    // M with unit diagonal and least eigenvalue λ makes an error of W up to some 1/λ times as large.
+    if !is_mass_clear(&dynamics.mass, MASS_MARGIN.max(8.0 * error / DEFINITE_MARGIN)) {
+        return false;
+    }
     // On scaled numbers, where the terms that make up the matrix are of size one: a definiteness below
     // DEFINITE_MARGIN may be what is left of terms that cancelled.
     let contact = scaled_contact(dynamics).filter(|(w, _, laws)| is_lift_clear(w, laws));
@@ -234,13 +245,12 @@ fn is_definite(a: &Matrix, margin: f64) -> bool {
     Matrix::from_fn(n, n, |i, j| a[(i, j)] - if i == j { margin * size } else { 0.0 }).is_positive_definite()
 }
 
-/// Whether the mass is positive definite with so much room that its inverse loses no more than half of the
-/// digits.
-pub(super) fn is_mass_clear(mass: &Matrix) -> bool {
+/// Whether the mass with unit diagonal is positive definite with this much room.
+pub(super) fn is_mass_clear(mass: &Matrix, margin: f64) -> bool {
     let unit = |i: usize| mass[(i, i)].sqrt();
     let n = mass.rows();
     (0..n).all(|i| mass[(i, i)] > 0.0)
-        && is_definite(&Matrix::from_fn(n, n, |i, j| mass[(i, j)] / (unit(i) * unit(j))), MASS_MARGIN)
+        && is_definite(&Matrix::from_fn(n, n, |i, j| mass[(i, j)] / (unit(i) * unit(j))), margin)
 }
 
 /// Verdicts without the list of all solutions.

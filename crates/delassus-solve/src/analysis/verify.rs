@@ -11,7 +11,7 @@
 //! be checked in a moment is refused.
 
 use super::certificate::{Claims, Fact, Kind, MatrixOf};
-use super::verdicts::is_mass_clear;
+use super::verdicts::{MASS_MARGIN, is_mass_clear};
 use crate::linalg::{RationalMatrix, rational};
 use crate::modes::{exact_answer, feasible, mode_count};
 use crate::problem::{Dynamics, Law};
@@ -39,13 +39,14 @@ pub fn fact(dynamics: &Dynamics, fact: &Fact) -> bool {
 }
 
 /// Whether a fact that is true of a problem in doubles is true of all problems that round to it: it speaks of
-/// zeros, which rounding leaves alone, or holds with room. `false` where that is not known.
-pub fn is_robust(d: &Dynamics, fact: &Fact) -> bool {
+/// zeros, which rounding leaves alone, or holds with room. `false` where that is not known. `bias_known` where
+/// zeros of γ are zeros for sure.
+pub fn is_robust(d: &Dynamics, fact: &Fact, bias_known: bool) -> bool {
     match fact {
-        Fact::PositiveDefinite(MatrixOf::Mass) => is_mass_clear(&d.mass),
-        Fact::NoBias(_) => true,
+        Fact::PositiveDefinite(MatrixOf::Mass) => is_mass_clear(&d.mass, MASS_MARGIN),
+        Fact::NoBias(_) => bias_known,
         // a = 0 satisfies them.
-        Fact::Admissible(true) => first_rows(d).iter().all(|&i| d.bias[i] == 0.0),
+        Fact::Admissible(true) => bias_known && first_rows(d).iter().all(|&i| d.bias[i] == 0.0),
         _ => false,
     }
 }

@@ -9,7 +9,7 @@
 //! over all index sets.
 
 use super::Lcp;
-use super::exact::{Decision, MOST_UNKNOWNS, decide, has_solution_near, is_empty, refutes};
+use super::exact::{Decision, MOST_TRIED, MOST_UNKNOWNS, decide, has_solution_near, is_empty, refutes};
 use super::index_sets::{MOST_PAIRS, Search, first_complementary_solution};
 use super::lemke::{LemkeOptions, lemke};
 use super::mlcp::Mlcp;
@@ -37,7 +37,9 @@ pub fn solve_lcp(lcp: &Lcp, solver: Solver, tolerance: f64) -> LcpSolution {
 fn decided(mlcp: &Mlcp, found: LcpSolution, solver: Solver, tolerance: f64) -> LcpSolution {
     let claims = matches!(found.status, Status::Solved | Status::NoSolution);
     let is_small = mlcp.size() <= MOST_UNKNOWNS;
-    if !is_small && found.status == Status::NoSolution && !is_surely_infeasible(mlcp) {
+    let is_empty =
+        || is_surely_infeasible(mlcp) || mlcp.size() <= MOST_TRIED && decide(mlcp) == Decision::Empty;
+    if !is_small && found.status == Status::NoSolution && !is_empty() {
         return LcpSolution { status: Status::Stalled, ..found };
     }
     let holds = || found.status == Status::Solved && has_solution_near(mlcp, &found.z);
@@ -287,8 +289,17 @@ fn search(mlcp: &Mlcp, before: Option<LcpSolution>, tolerance: f64) -> LcpSoluti
     let zero = || check_mixed_residual(mlcp, vec![0.0; mlcp.size()], Status::Stalled, 0, tolerance);
     let before = before.unwrap_or_else(zero);
     let pairs = mlcp.free.iter().filter(|&&f| !f).count();
-    if before.status == Status::Solved || pairs > MOST_PAIRS {
+    if before.status == Status::Solved || pairs > MOST_PAIRS && mlcp.size() > MOST_TRIED {
         return before;
+    }
+    if pairs > MOST_PAIRS {
+        return match decide(mlcp) {
+            Decision::Solution(z) => {
+                better(before, check_mixed_residual(mlcp, z, Status::Stalled, 0, tolerance))
+            }
+            Decision::Empty => LcpSolution { status: Status::NoSolution, ..before },
+            Decision::Unknown => before,
+        };
     }
     match first_complementary_solution(mlcp, tolerance) {
         (Search::Found(z), sets) => {

@@ -16,6 +16,8 @@ use crate::linalg::{Int, Polyhedron, Tableau, integers};
 
 /// Problems with more unknowns than this are not decided.
 pub(super) const MOST_UNKNOWNS: usize = 16;
+/// Problems with more than this do not even have their tree begun.
+pub(super) const MOST_TRIED: usize = 24;
 /// Inequalities in more unknowns than this are not decided.
 const MOST_INEQUALITIES: usize = 40;
 /// Most polyhedra of a tree.

@@ -13,8 +13,8 @@ use super::mlcp::Mlcp;
 use super::polyhedron::{Nearest, nearest_point};
 use crate::linalg::{Matrix, equilibrate, max_abs, solve_on};
 
-/// Problems with more pairs than this are not searched.
-pub(super) const MOST_PAIRS: usize = 20;
+/// Problems with more pairs than this are not searched: 2¹⁶ sets take a second.
+pub(super) const MOST_PAIRS: usize = 16;
 
 /// What the search over all index sets found.
 #[derive(Clone, Debug, PartialEq)]

@@ -46,8 +46,11 @@ impl Fraction {
         if denominator == 1 {
             return Fraction { numerator, denominator };
         }
-        let common = gcd(numerator, denominator) * denominator.signum();
-        Fraction { numerator: numerator / common, denominator: denominator / common }
+        match gcd(numerator, denominator) * denominator.signum() {
+            // Divisions of 128 bits are slow.
+            1 => Fraction { numerator, denominator },
+            common => Fraction { numerator: numerator / common, denominator: denominator / common },
+        }
     }
 
     /// A double that was hardly rounded: below 2²⁰ in size and a multiple of 2⁻²⁰. Others may stand for a
@@ -55,7 +58,9 @@ impl Fraction {
     pub fn of_short(x: f64) -> Self {
         const STEPS: f64 = (1 << 20) as f64;
         let scaled = x * STEPS;
-        if x.abs() <= STEPS && scaled.fract() == 0.0 {
+        if x.abs() <= STEPS && x.fract() == 0.0 {
+            Fraction { numerator: x as i128, denominator: 1 }
+        } else if x.abs() <= STEPS && scaled.fract() == 0.0 {
             Fraction::new(scaled as i128, 1 << 20)
         } else {
             Fraction::UNDEFINED
@@ -145,6 +150,13 @@ impl Fraction {
 impl Add for Fraction {
     type Output = Self;
     fn add(self, b: Self) -> Self {
+        // Most numbers of formulas are whole.
+        if self.denominator == 1 && b.denominator == 1 {
+            return match self.numerator.checked_add(b.numerator) {
+                Some(sum) => Fraction::new(sum, 1),
+                None => Fraction::UNDEFINED,
+            };
+        }
         let sum = || {
             // Over the least common denominator, so that intermediate numbers stay small.
             let common = gcd(self.denominator, b.denominator);
@@ -179,6 +191,15 @@ impl Mul for Fraction {
     fn mul(self, b: Self) -> Self {
         if !self.is_defined() || !b.is_defined() {
             return Fraction::UNDEFINED;
+        }
+        if self.numerator == 0 || b.numerator == 0 {
+            return Fraction::ZERO;
+        }
+        if self.denominator == 1 && b.denominator == 1 {
+            return match self.numerator.checked_mul(b.numerator) {
+                Some(product) => Fraction::new(product, 1),
+                None => Fraction::UNDEFINED,
+            };
         }
         // Factors that cancel go first. A gcd with a denominator is not zero.
         let (one, two) = (gcd(self.numerator, b.denominator), gcd(b.numerator, self.denominator));

@@ -46,7 +46,7 @@ fn a_block_at_rest_on_two_contacts_is_decided() {
     assert_eq!(answer(&block(0.6)).answers, [Some(true), Some(true), Some(false)]);
     // It slides where tan 0.3 = 0.309 is more than friction holds, and the forces are those of one mode.
     assert_eq!(answer(&block(0.2)).answers, [Some(true); 3]);
-    assert_eq!(answer(&block(0.2)).components, Some(1));
+    assert_eq!(answer(&block(0.2)).components.map(|c| c.len()), Some(1));
 }
 
 /// A ball beside a wall that it does not press, in units that round: it lies on the wall between two modes,

@@ -27,14 +27,14 @@ use delassus_solve::analysis::{
     friction_bounds, friction_cone,
 };
 use delassus_solve::lcp::{Lcp, sliding_lcp};
-use delassus_solve::linalg::Matrix;
+use delassus_solve::linalg::{Interval, Matrix};
 use delassus_solve::modes::{EnumerateOptions, bounds_of};
 use delassus_solve::problem::{Dynamics, Law, constrained_delassus, kinetic_angle};
 use thiserror::Error;
 
 use crate::lagrangian::{
     Assembly, ContactState, ExactState, FormulaId, Kinematics, KinematicsError, Names, Row, State,
-    StateError, System, Tolerances, assemble, bounded_dynamics, exact_dynamics, kinematics,
+    StateError, System, Tolerances, assemble, is_state_certain, kinematics, written_dynamics,
 };
 
 /// Constraints up to which the angles between all of them are reported.
@@ -172,12 +172,15 @@ pub fn examine(
 ) -> Result<SystemAnalysis, AnalyzeError> {
     let (names, kinematics) = (Names::of(system), kinematics(system, state)?);
     let assembly = assemble(&names, &kinematics, tolerances)?;
+    let certain = is_state_certain(system, written, &kinematics, tolerances);
     describe(names, kinematics, tolerances, |dynamics| {
-        let data = match exact_dynamics(system, written, &assembly) {
-            Some(exact) => Written::Exactly(exact),
-            None => bounded_dynamics(system, state, written, &assembly)
-                .map_or_else(|| Written::rounded(dynamics), Written::Within),
-        };
+        let data = if certain { written_dynamics(system, written, &assembly) } else { None };
+        let data = data.unwrap_or_else(|| {
+            let mut bounds = bounds_of(dynamics, 0.0);
+            // The laws may be others.
+            bounds.force.fill(Interval::UNDEFINED);
+            Written::Within(bounds)
+        });
         analyze_dynamics_written(dynamics, &data, options)
     })
 }

@@ -28,7 +28,8 @@ use delassus_solve::modes::EnumerateOptions;
 
 /// The last step towards an end, relative to the size of the parameter there.
 const RESOLUTION: f64 = 1e-7;
-/// How many boxes are examined in one attempt to prove a step.
+/// How many boxes are examined in all; one attempt to prove a step takes a quarter of what is left, so that
+/// one that fails leaves some to shorter ones.
 const MAX_BOXES: usize = 400_000;
 /// How many states are evaluated in all.
 const MAX_EVALUATIONS: usize = 400_000;
@@ -108,6 +109,8 @@ pub struct Safe {
     pub interval: Option<SafeInterval>,
     /// How many boxes interval arithmetic examined.
     pub boxes: usize,
+    /// Whether an attempt was given up because it took too many of them: the interval may be larger.
+    pub given_up: bool,
     /// Formulas of the system that are closures, without intervals: nothing could be proved for them.
     pub without_intervals: Vec<FormulaName>,
 }
@@ -174,15 +177,20 @@ pub fn safe_interval(subject: &FreeSystem<'_>, question: &Question<'_>) -> Resul
         let range = ranges.iter().find(|(n, _)| *n == name).map_or(within, |(_, range)| *range);
         domain.push(Interval::new(range[0], range[1]));
     }
-    let mut search =
-        Search { prover: Prover::new(family, question.tolerances, question.any_slip), domain, axis };
+    let mut search = Search {
+        prover: Prover::new(family, question.tolerances, question.any_slip),
+        domain,
+        axis,
+        given_up: false,
+    };
     let full_circle = Interval::new(0.0, std::f64::consts::TAU.next_up());
     search.domain.extend((0..search.prover.angles()).map(|_| full_circle));
     let mut found = search.interval(within, present);
     if found.is_none() && !question.any_slip {
         found = sampled(subject, question, within);
     }
-    Ok(Safe { present, within, interval: found, boxes: search.prover.boxes, without_intervals })
+    let Search { given_up, prover, .. } = search;
+    Ok(Safe { present, within, interval: found, boxes: prover.boxes, given_up, without_intervals })
 }
 
 struct Search<'a> {
@@ -191,6 +199,8 @@ struct Search<'a> {
     domain: Vec<Interval>,
     /// The dimension whose interval is sought.
     axis: usize,
+    /// Whether an attempt took too many boxes.
+    given_up: bool,
 }
 
 impl Search<'_> {
@@ -250,7 +260,7 @@ impl Search<'_> {
         let mut whole = self.domain.clone();
         whole[self.axis] = Interval::new(near.min(far), near.max(far));
         let mut waiting = vec![whole];
-        let limit = self.prover.boxes + MAX_BOXES;
+        let limit = self.prover.boxes + MAX_BOXES.saturating_sub(self.prover.boxes) / 4;
         while let Some(part) = waiting.pop() {
             let finding = self.prover.prove(&part);
             if finding == Finding::Proved {
@@ -261,7 +271,11 @@ impl Search<'_> {
             point[self.axis] =
                 Interval::point(if far > near { part[self.axis].hi } else { part[self.axis].lo });
             let exhausted = self.prover.boxes > limit || self.prover.evaluations > MAX_EVALUATIONS;
-            if exhausted || part == point || self.prover.prove(&point) != Finding::Proved {
+            if part == point || self.prover.prove(&point) != Finding::Proved {
+                return false;
+            }
+            if exhausted {
+                self.given_up = true;
                 return false;
             }
             let share = |k: usize| part[k].width() / self.domain[k].width();

@@ -22,7 +22,7 @@ use glam::{DQuat, DVec3};
 use super::bounded_rows::{BoundedRow, add_bounded_rows, bounded_rows};
 use super::impact::{ImpactReport, impact_report};
 use super::planar::{held_plane, in_plane};
-use super::{AnalyzeError, SystemAnalysis, add_findings, describe, examine_kinematics};
+use super::{AnalyzeError, SystemAnalysis, WORLD_ROUNDING, add_findings, describe, examine_kinematics};
 use crate::collision::{Collider, Contact, ContactRows, Features, contact_name};
 use crate::lagrangian::{
     ContactKinematics, JointKinematics, Kinematics, Names, RollingKinematics, Row, Tolerances,
@@ -57,8 +57,11 @@ pub fn analyze_world(
         let names = Names { title: world.name.clone(), coordinates, ..Names::default() };
         return too_large(names, "coordinates", tolerances);
     }
-    let WorldKinematics { names, kinematics, pads, velocity, left_out } =
+    let WorldKinematics { names, kinematics, pads, velocity, mut left_out } =
         world_kinematics(world, state, tolerances);
+    if position_error(state, &names, &kinematics) > WORLD_ROUNDING {
+        left_out.push("digits that positions so far from the origin have lost".into());
+    }
     let rows = kinematics.joints.len() + kinematics.contacts.iter().map(|c| 1 + c.slip.len()).sum::<usize>();
     if rows > MAX_SIZE {
         return too_large(names, "rows of joints and contacts", tolerances);
@@ -86,6 +89,29 @@ pub fn analyze_world(
         return Ok(planar);
     }
     Ok(result)
+}
+
+/// What differences of positions are off by, relative to the lever arms of contacts: these are what a contact
+/// finds its normal and its place by.
+fn position_error(state: &WorldState, names: &Names, kinematics: &Kinematics) -> f64 {
+    let turns: Vec<bool> = names
+        .coordinates
+        .iter()
+        .map(|name| [".rx", ".ry", ".rz"].iter().any(|c| name.ends_with(c)))
+        .collect();
+    let lever = |row: &Row| {
+        row.gradient
+            .iter()
+            .zip(&turns)
+            .filter(|(_, turns)| **turns)
+            .fold(0.0_f64, |top, (x, _)| top.max(x.abs()))
+    };
+    // Tangents see the whole distance to the contact, a normal may point at the centre of mass.
+    let levers = kinematics.contacts.iter().map(|c| c.slip.iter().map(lever).fold(0.0, f64::max));
+    let least = levers.filter(|x| *x > 0.0).fold(f64::INFINITY, f64::min);
+    let reach = state.bodies.iter().fold(0.0_f64, |top, b| top.max(b.pose.position.abs().max_element()));
+    // Positions are rounded where they are read, moved and subtracted: some units in the last place.
+    8.0 * f64::EPSILON * reach / least
 }
 
 /// The analysis of a world whose joints hold all bodies in a plane as one of a planar world, where that

@@ -11,32 +11,14 @@ use std::f64::consts::PI;
 
 pub use delassus_solve::linalg::Interval;
 
-use delassus_solve::linalg::Fraction;
-
 use super::number::{Constant, Number};
-
-/// What a constant that is not rational, the value of a formula as a rule, may be off by, relative to it.
-const CONSTANT_ERROR: f64 = 8.0 * f64::EPSILON;
-
-/// Bounds of a number that is known as it was written, or as a double that it was rounded to.
-pub fn bounds_of(c: Constant) -> Interval {
-    let radius = if c.exact == Fraction::of_short(c.value) && c.exact.is_defined() {
-        return Interval::point(c.value);
-    } else if c.exact.is_defined() {
-        // Numerator and denominator were rounded, and their quotient.
-        2.0 * f64::EPSILON * c.value.abs()
-    } else {
-        CONSTANT_ERROR * c.value.abs()
-    };
-    Interval::new((c.value - radius).next_down(), (c.value + radius).next_up())
-}
 
 impl Number for Interval {
     fn from_f64(c: f64) -> Self {
         Interval::point(c)
     }
     fn from_constant(c: Constant) -> Self {
-        bounds_of(c)
+        c.bounds
     }
     fn value(self) -> f64 {
         self.middle()

@@ -14,21 +14,51 @@
 use std::fmt::Debug;
 use std::ops::{Add, Div, Mul, Neg, Sub};
 
-use delassus_solve::linalg::Fraction;
+use delassus_solve::linalg::{Fraction, Interval};
 
-/// A constant: the double that it is rounded to, and the fraction that was written, where it is one.
+/// What a double that a program gives, or one of a number with too many digits, may be off by, relative to it.
+const GIVEN_ERROR: f64 = 8.0 * f64::EPSILON;
+
+/// A constant: a double near it, the fraction that was written, where it is one, and bounds of it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Constant {
-    /// The nearest double.
+    /// What arithmetic in doubles makes of it.
     pub value: f64,
     /// What was written; undefined where that is not known or not rational.
     pub exact: Fraction,
+    /// Bounds of what was written; undefined where interval arithmetic finds none.
+    pub bounds: Interval,
+}
+
+impl Constant {
+    /// A number that was given, as a fraction where it is known as one.
+    pub fn given(value: f64, exact: Fraction) -> Self {
+        let radius = GIVEN_ERROR * value.abs();
+        Self::computed(value, exact, Interval::outward(value - radius, value + radius))
+    }
+
+    /// The result of operations over doubles, fractions and intervals. Digits that cancel in doubles widen
+    /// the interval.
+    pub fn computed(value: f64, exact: Fraction, bounds: Interval) -> Self {
+        Constant { value, exact, bounds: if exact.is_defined() { bounds_of(exact) } else { bounds } }
+    }
 }
 
 impl From<f64> for Constant {
     fn from(value: f64) -> Self {
-        Constant { value, exact: Fraction::of_short(value) }
+        Self::given(value, Fraction::of_short(value))
     }
+}
+
+/// The bounds of a fraction: one point where it is a short binary fraction.
+pub fn bounds_of(exact: Fraction) -> Interval {
+    let value = exact.to_f64();
+    if exact == Fraction::of_short(value) {
+        return Interval::point(value);
+    }
+    // Numerator and denominator were rounded, and their quotient.
+    let radius = 2.0 * f64::EPSILON * value.abs();
+    Interval::outward(value - radius, value + radius)
 }
 
 /// A number that formulas can be evaluated over.

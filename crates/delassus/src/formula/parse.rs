@@ -12,7 +12,7 @@ use super::expression::{
 };
 use super::number::Constant;
 use super::suggest::{clip, nearest};
-use delassus_solve::linalg::Fraction;
+use delassus_solve::linalg::{Fraction, Interval};
 
 /// Units behind a constant, with their factors to SI and their dimensions.
 const UNITS: [(&str, f64, Dimension); 22] = [
@@ -176,26 +176,29 @@ impl<'a> Parser<'a> {
     fn emit(&mut self, op: Op, span: Range<usize>) -> Result<()> {
         let folded = match (op.operands(), &self.tape[..]) {
             (1, [.., Op::Constant(x)]) => {
-                Some(Constant { value: op.unary(x.value), exact: op.unary(x.exact) })
+                Some(Constant::computed(op.unary(x.value), op.unary(x.exact), op.unary(x.bounds)))
             }
-            (2, [.., Op::Constant(x), Op::Constant(y)]) => {
-                Some(Constant { value: op.binary(x.value, y.value), exact: op.binary(x.exact, y.exact) })
-            }
+            (2, [.., Op::Constant(x), Op::Constant(y)]) => Some(Constant::computed(
+                op.binary(x.value, y.value),
+                op.binary(x.exact, y.exact),
+                op.binary(x.bounds, y.bounds),
+            )),
             _ => None,
         };
-        if let Some(Constant { value, exact }) = folded {
-            if !value.is_finite() {
-                let value = if value.is_nan() { "not a number" } else { "infinite" };
+        if let Some(constant) = folded {
+            if !constant.value.is_finite() {
+                let value = if constant.value.is_nan() { "not a number" } else { "infinite" };
                 return error(span, ExpressionErrorKind::NotFinite { value });
             }
             self.tape.truncate(self.tape.len() - op.operands());
-            self.tape.push(Op::Constant(Constant { value, exact }));
+            self.tape.push(Op::Constant(constant));
             return Ok(());
         }
-        // A known exponent is kept apart, so that x^3 is x³ for negative x too; but not one that is whole by
-        // rounding alone, which fractions must see as it was written.
-        if let (Op::Pow, Some(&Op::Constant(Constant { value, exact }))) = (op, self.tape.last())
-            && (value.fract() != 0.0 || exact == Fraction::of_short(value))
+        // A known exponent is kept apart, so that x^3 is x³ for negative x too; but not one that was rounded,
+        // which fractions and intervals must see as it was written.
+        if let (Op::Pow, Some(&Op::Constant(Constant { value, exact, .. }))) = (op, self.tape.last())
+            && exact.is_defined()
+            && exact == Fraction::of_short(value)
         {
             self.tape.pop();
             self.tape.push(Op::PowConstant(value));
@@ -317,7 +320,7 @@ impl<'a> Parser<'a> {
         self.advance(length);
         match text.parse::<f64>() {
             Ok(value) if value.is_finite() => {
-                self.emit(Op::Constant(Constant { value, exact: Fraction::decimal(text) }), start..self.end)
+                self.emit(Op::Constant(Constant::given(value, Fraction::decimal(text))), start..self.end)
             }
             _ => error(start..self.end, ExpressionErrorKind::NumberTooLarge { text: clip(text) }),
         }
@@ -332,7 +335,12 @@ impl<'a> Parser<'a> {
             return self.call(name, *function, start);
         }
         let symbol = match name {
-            "pi" => Some(Symbol::Parameter(Constant { value: PI, exact: Fraction::UNDEFINED })),
+            // π = 3.14159265358979323846… lies above the double, 3.1415926535897931159….
+            "pi" => Some(Symbol::Parameter(Constant {
+                value: PI,
+                exact: Fraction::UNDEFINED,
+                bounds: Interval { lo: PI, hi: PI.next_up() },
+            })),
             _ => self.symbols.names.get(name).copied(),
         };
         if self.peek() == Some('(') {
@@ -433,13 +441,19 @@ impl<'a> Parser<'a> {
             self.advance(1);
             match self.unit_power() {
                 Some((next, its)) if over => {
-                    factor.value *= 1.0 / next.value;
-                    factor.exact = factor.exact / next.exact;
+                    factor = Constant::computed(
+                        factor.value * (1.0 / next.value),
+                        factor.exact / next.exact,
+                        factor.bounds / next.bounds,
+                    );
                     dimension = dimension.times(its, -1);
                 }
                 Some((next, its)) => {
-                    factor.value *= next.value;
-                    factor.exact = factor.exact * next.exact;
+                    factor = Constant::computed(
+                        factor.value * next.value,
+                        factor.exact * next.exact,
+                        factor.bounds * next.bounds,
+                    );
                     dimension = dimension.times(its, 1);
                 }
                 None => {
@@ -473,7 +487,8 @@ impl<'a> Parser<'a> {
             Fraction::decimal(&factor.to_string()).power(power)
         };
         let dimension = Dimension::NONE.times(dimension, power as i8);
-        Some((Constant { value: factor.powi(power), exact }, dimension))
+        let bounds = Constant::given(factor, Fraction::UNDEFINED).bounds.power(power.unsigned_abs());
+        Some((Constant::computed(factor.powi(power), exact, bounds), dimension))
     }
 
     fn finish(&mut self) -> Result<()> {

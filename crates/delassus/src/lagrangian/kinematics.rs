@@ -258,7 +258,7 @@ pub fn kinematics(system: &System, state: &State) -> Result<Kinematics> {
 }
 
 /// How much of the largest entry of a gradient is what rounding leaves of zero: cos 90° is 6e-17.
-const RESIDUE: f64 = 1e-15;
+pub(super) const RESIDUE: f64 = 1e-15;
 
 /// A gradient without what rounding leaves in entries that are zero.
 fn without_residue(mut gradient: Vec<f64>) -> Vec<f64> {

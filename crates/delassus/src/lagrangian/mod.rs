@@ -80,7 +80,7 @@ pub use kinematics::{
 };
 pub use parametric::{Family, Member, Variable};
 pub use velocity_bound::{VelocityBound, velocity_bound, weighted_speed};
-pub use written::{ExactState, bounded_dynamics, exact_dynamics};
+pub use written::{ExactState, is_state_certain, written_dynamics};
 
 pub(crate) use kinematics::Evaluator;
 

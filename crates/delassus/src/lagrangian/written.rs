@@ -9,29 +9,32 @@
 //! Which contacts are active, and under which law, is what [`assemble`](crate::lagrangian::assemble) decided
 //! within its tolerances.
 
+use delassus_solve::analysis::Written as Data;
 use delassus_solve::linalg::{Fraction, Interval};
 use delassus_solve::modes::ExactDynamics;
 use delassus_solve::problem::Law;
 
-use super::{Assembly, ContactState, Measure, State, System};
+use super::Row as KinematicRow;
+use super::kinematics::RESIDUE;
+use super::{Assembly, ContactState, Kinematics, Measure, State, System, Tolerances};
 use crate::formula::{AnyFormula, Constant, HyperDual, Number, Point, Scalar, bounds_of};
 
 /// Time, positions and velocities as they were written.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ExactState {
     /// Time.
-    pub t: Fraction,
+    pub t: Constant,
     /// Positions.
-    pub q: Vec<Fraction>,
+    pub q: Vec<Constant>,
     /// Velocities.
-    pub v: Vec<Fraction>,
+    pub v: Vec<Constant>,
 }
 
 /// Of short binary fractions alone; other doubles may stand for something else.
 impl From<&State> for ExactState {
     fn from(state: &State) -> Self {
-        let of = |x: &[f64]| x.iter().map(|x| Fraction::of_short(*x)).collect();
-        ExactState { t: Fraction::of_short(state.t), q: of(&state.q), v: of(&state.v) }
+        let of = |x: &[f64]| x.iter().map(|x| Constant::from(*x)).collect();
+        ExactState { t: state.t.into(), q: of(&state.q), v: of(&state.v) }
     }
 }
 
@@ -52,37 +55,21 @@ struct Row<X> {
     bias: X,
 }
 
-/// The contact problem that was assembled, in the numbers that were written; `None` where they are not all
-/// rational.
-pub fn exact_dynamics(system: &System, state: &ExactState, assembly: &Assembly) -> Option<ExactDynamics> {
-    let exact = in_fractions(system, state, assembly)?;
+/// The contact problem that was assembled, in the numbers that were written, where all are rational, or else
+/// in intervals that hold them, undefined where interval arithmetic finds none; `None` where it was not
+/// assembled from this system.
+pub fn written_dynamics(system: &System, state: &ExactState, assembly: &Assembly) -> Option<Data> {
+    let exact = Written::fractions(state).dynamics(system, assembly)?;
     let ExactDynamics { mass, force, jacobian, bias, mu, slip, .. } = &exact;
-    let rows = mass.iter().chain(jacobian).chain(slip).flatten();
-    rows.chain(force).chain(bias).chain(mu).all(|x| x.is_defined()).then_some(exact)
-}
-
-/// The contact problem that was assembled, in intervals that hold the numbers that were written.
-pub fn bounded_dynamics(
-    system: &System,
-    state: &State,
-    written: &ExactState,
-    assembly: &Assembly,
-) -> Option<ExactDynamics<Interval>> {
-    let exact = in_fractions(system, written, assembly)?;
-    let known = |(value, exact): (&f64, &Fraction)| bounds_of(Constant { value: *value, exact: *exact });
-    let all = |x: &[f64], exact: &[Fraction]| x.iter().zip(exact).map(known).collect::<Vec<_>>();
-    let bounds = Written {
-        t: known((&state.t, &written.t)),
-        q: all(&state.q, &written.q),
-        v: all(&state.v, &written.v),
-        evaluate: AnyFormula::interval,
-        direction: bounded_unit,
-    };
-    let mut bounds = bounds.dynamics(system, assembly)?;
+    let mut rows = mass.iter().chain(jacobian).chain(slip).flatten();
+    if rows.all(|x| x.is_defined()) && force.iter().chain(bias).chain(mu).all(|x| x.is_defined()) {
+        return Some(Data::Exactly(exact));
+    }
+    let mut bounds = Written::intervals(state).dynamics(system, assembly)?;
     // Rational entries are better known than intervals have them.
     let tight = |x: &mut Interval, exact: &Fraction| {
         if exact.is_defined() {
-            *x = known((&exact.to_f64(), exact));
+            *x = bounds_of(*exact);
         }
     };
     let tighten = |x: &mut Vec<Interval>, exact: &Vec<Fraction>| {
@@ -99,15 +86,56 @@ pub fn bounded_dynamics(
     for (rows, exact) in matrices {
         rows.iter_mut().zip(exact).for_each(|(row, exact)| tighten(row, exact));
     }
-    let ExactDynamics { mass, force, jacobian, bias, mu, slip, .. } = &bounds;
-    let rows = mass.iter().chain(jacobian).chain(slip).flatten();
-    rows.chain(force).chain(bias).chain(mu).all(|x| !x.is_undefined()).then_some(bounds)
+    // What gradients drop as the rounding of zero, cos 90° for one, is zero here too where nothing speaks
+    // against it.
+    for (i, row) in bounds.jacobian.iter_mut().enumerate() {
+        let top = row.iter().fold(0.0_f64, |top, x| top.max(x.magnitude()));
+        for (j, x) in row.iter_mut().enumerate() {
+            let dropped = assembly.dynamics.jacobian[(i, j)] == 0.0;
+            if dropped && x.contains(0.0) && x.magnitude() <= 8.0 * RESIDUE * top {
+                *x = Interval::ZERO;
+            }
+        }
+    }
+    Some(Data::Within(bounds))
 }
 
-/// The problem over fractions; those that are not rational are undefined.
-fn in_fractions(system: &System, state: &ExactState, assembly: &Assembly) -> Option<ExactDynamics> {
-    let ExactState { t, q, v } = state.clone();
-    Written { t, q, v, evaluate: AnyFormula::exact, direction: unit }.dynamics(system, assembly)
+/// Whether gaps, errors of joints and velocities are what doubles make of them, to the tolerances by which
+/// contacts were found open, sliding or at rest: digits may cancel.
+pub fn is_state_certain(
+    system: &System,
+    state: &ExactState,
+    kinematics: &Kinematics,
+    tolerances: &Tolerances,
+) -> bool {
+    let (exact, bounds) = (Written::fractions(state), Written::intervals(state));
+    let near = |b: Interval, x: f64, tolerance: f64| (b.lo - x).abs().max((b.hi - x).abs()) <= tolerance;
+    let sure = |measure: &Measure, value: f64, row: &KinematicRow| {
+        let (gap, velocity) = exact.motion(measure);
+        let known = gap.is_defined() && velocity.is_defined();
+        let (gap, velocity) =
+            if known { (bounds_of(gap), bounds_of(velocity)) } else { bounds.motion(measure) };
+        near(gap, value, tolerances.position) && near(velocity, row.velocity, tolerances.velocity)
+    };
+    let slips = |measures: &[Measure], rows: &[KinematicRow]| {
+        // Displacements along tangents matter by their velocity alone.
+        let speed = |(measure, row): (&Measure, &KinematicRow)| {
+            let velocity = exact.motion(measure).1;
+            let velocity = if velocity.is_defined() { bounds_of(velocity) } else { bounds.motion(measure).1 };
+            near(velocity, row.velocity, tolerances.velocity)
+        };
+        measures.iter().zip(rows).all(speed)
+    };
+    system
+        .joints
+        .iter()
+        .zip(&kinematics.joints)
+        .all(|(j, k)| sure(&j.value, k.value, &k.row) && slips(&j.slip, &k.slip))
+        && system
+            .contacts
+            .iter()
+            .zip(&kinematics.contacts)
+            .all(|(c, k)| sure(&c.normal, k.gap, &k.normal) && slips(&c.slip, &k.slip))
 }
 
 /// A formula over dual numbers of one kind.
@@ -123,7 +151,36 @@ struct Written<X> {
     direction: fn(&[X], &[f64]) -> Vec<X>,
 }
 
+impl Written<Fraction> {
+    fn fractions(state: &ExactState) -> Self {
+        let all = |x: &[Constant]| x.iter().map(|x| x.exact).collect();
+        let (t, q, v) = (state.t.exact, all(&state.q), all(&state.v));
+        Written { t, q, v, evaluate: AnyFormula::exact, direction: unit }
+    }
+}
+
+impl Written<Interval> {
+    fn intervals(state: &ExactState) -> Self {
+        let all = |x: &[Constant]| x.iter().map(|x| x.bounds).collect();
+        let (t, q, v) = (state.t.bounds, all(&state.q), all(&state.v));
+        Written { t, q, v, evaluate: AnyFormula::interval, direction: bounded_unit }
+    }
+}
+
 impl<X: Scalar> Written<X> {
+    /// The value of a displacement, zero for a velocity, and the velocity.
+    fn motion(&self, measure: &Measure) -> (X, X) {
+        match measure {
+            Measure::Displacement(h) => {
+                let motion = self.derivative(h, Along::Motion, Along::Nothing);
+                (motion.value, motion.d1)
+            }
+            Measure::Velocity(u) => {
+                (X::from_f64(0.0), self.derivative(u, Along::Nothing, Along::Nothing).value)
+            }
+        }
+    }
+
     /// `None` where the problem was not assembled from this system.
     fn dynamics(&self, system: &System, assembly: &Assembly) -> Option<ExactDynamics<X>> {
         let n = self.q.len();
@@ -280,7 +337,10 @@ mod tests {
         let state = State { t: 0.0, q: vec![0.0; 3], v: vec![3.0, 4.0, 0.0] };
         let k = kinematics(&system, &state).unwrap();
         let assembly = assemble(&Names::of(&system), &k, &Tolerances::default()).unwrap();
-        let exact = exact_dynamics(&system, &ExactState::from(&state), &assembly).unwrap();
+        let Some(Data::Exactly(exact)) = written_dynamics(&system, &ExactState::from(&state), &assembly)
+        else {
+            panic!("all numbers are rational")
+        };
         let d = &assembly.dynamics;
         let near = |x: Fraction, y: f64| (x.to_f64() - y).abs() <= 1e-15 * (1.0 + y.abs());
         for i in 0..3 {
@@ -299,6 +359,7 @@ mod tests {
         let state = State { v: vec![1.0, 1.0, 0.0], ..state };
         let k = kinematics(&system, &state).unwrap();
         let assembly = assemble(&Names::of(&system), &k, &Tolerances::default()).unwrap();
-        assert!(exact_dynamics(&system, &ExactState::from(&state), &assembly).is_none());
+        let data = written_dynamics(&system, &ExactState::from(&state), &assembly);
+        assert!(matches!(data, Some(Data::Within(_))));
     }
 }

@@ -94,3 +94,41 @@ fn forces_on_rows_of_very_different_size_push() {
         assert_eq!(analysis.intervals[row], [0.0, f64::INFINITY], "{:?}", analysis.intervals);
     }
 }
+
+#[test]
+fn digits_that_cancel_decide_nothing() {
+    // Each of them is one; doubles make 0.98, 1 ± 1e-8, 0 or 1.0000000000000002 of it.
+    let ones =
+        ["(1e15 + pi) - 1e15 - pi + 1", "(1e8 + pi) - 1e8 - pi + 1", "1 + (1e16 + 0.5*pi) - 1e16 - 0.5*pi"];
+    // As in the test above with μ = 1 + 2⁻⁵: pressed together there is no solution, and one for less.
+    let sliding = |mu: &str| {
+        let contact = format!(
+            "[[contact]]\nname=\"c\"\ngap=\"y\"\nslip=[\"x + y\"]\nmu=\"{mu}\"\n[state.velocity]\nx = 1.0\n"
+        );
+        verdicts(&plane("y", &contact))
+    };
+    for one in ones {
+        for verdict in sliding(&format!("({one})*(1 + 2^-5)")) {
+            assert_ne!(verdict, Proved, "{one}");
+        }
+        for verdict in sliding(&format!("({one})*(1 - 2^-5)")) {
+            assert_ne!(verdict, Refuted, "{one}");
+        }
+        // The same rows but for rounding: compatible, whatever their numbers are.
+        let joints = format!(
+            "[[joint]]\nname=\"a\"\nvalue=\"y\"\n[[joint]]\nname=\"b\"\nvalue=\"y + (({one}) - 1)*x\"\n"
+        );
+        let said = verdicts(&plane("x + y", &joints));
+        assert!(said[0] != Refuted && said[2] != Proved, "{one}: {said:?}");
+    }
+}
+
+#[test]
+fn a_contact_whose_slip_cancels_is_not_taken_for_one_at_rest() {
+    // It slides with 1 m/s; doubles have it at rest, where it would stick. The first is rational.
+    for speed in ["(1e17 + 1) - 1e17", "(1e17 + pi) - 1e17 - (pi - 1)"] {
+        let contact = format!("[[contact]]\nname=\"c\"\ngap=\"y\"\nslip=[\"x + ({speed})*t\"]\nmu=1\n");
+        let said = verdicts(&plane("y", &contact));
+        assert_eq!(said, [Unknown; 3], "{speed}");
+    }
+}

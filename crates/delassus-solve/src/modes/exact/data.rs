@@ -9,7 +9,7 @@
 //! were written ([`ExactDynamics`]), 0.1 is a tenth and no double near it.
 
 use super::generators::{Cone, Friction, cones};
-use crate::linalg::{Fraction, Int, integers, rational, whole};
+use crate::linalg::{Fraction, Int, Interval, Matrix, integers, rational, whole};
 use crate::problem::{Dynamics, Law};
 use num_rational::BigRational;
 use std::ops::Neg;
@@ -32,6 +32,27 @@ pub struct ExactDynamics<X = Fraction> {
     pub mu: Vec<X>,
     /// The direction of slip of each law that slides; empty for others.
     pub slip: Vec<Vec<X>>,
+}
+
+impl ExactDynamics<Interval> {
+    /// Whether the bounds leave no numbers but the doubles of a problem.
+    pub fn is_exactly(&self, d: &Dynamics) -> bool {
+        let is = |b: &Interval, x: f64| b.lo == x && b.hi == x;
+        let rows = |all: &[Vec<Interval>], m: &Matrix| {
+            all.iter().enumerate().all(|(i, row)| row.iter().zip(m.row(i)).all(|(b, x)| is(b, *x)))
+        };
+        let slips = |(b, law): (&Vec<Interval>, &Law)| match law {
+            Law::Sliding { slip, .. } | Law::BilateralSliding { slip, .. } => {
+                b.iter().zip(slip.components()).all(|(b, x)| is(b, *x))
+            }
+            _ => true,
+        };
+        rows(&self.mass, &d.mass)
+            && rows(&self.jacobian, &d.jacobian)
+            && self.force.iter().zip(&d.force).chain(self.bias.iter().zip(&d.bias)).all(|(b, x)| is(b, *x))
+            && self.mu.iter().zip(&d.laws).all(|(b, law)| is(b, law.mu()))
+            && self.slip.iter().zip(&d.laws).all(slips)
+    }
 }
 
 /// The equations in whole numbers, and the cones.

@@ -15,19 +15,65 @@ mod mode;
 mod points;
 mod star;
 
+use super::SolutionComponent;
 use super::exact::{ExactDynamics, mode_count};
 use crate::linalg::{Interval, Matrix};
 use crate::problem::{Dynamics, Law};
 use mode::{ModeAnswer, Motion};
 
 /// What is true of all problems within some intervals.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct RobustAnswer {
     /// Existence, unique acceleration, unique forces; `None` where it hangs on the last digits.
     pub answers: [Option<bool>; 3],
-    /// Number of components of the set of solutions, none in another; `None` where it hangs on the last
-    /// digits.
-    pub components: Option<usize>,
+    /// The components of the set of solutions, none in another; `None` where it hangs on the last digits what
+    /// they are.
+    pub components: Option<Vec<ComponentBounds>>,
+}
+
+/// What is true of a component for all data.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ComponentBounds {
+    /// Bounds of its one acceleration; `None` where it has several.
+    pub acceleration: Option<Vec<Interval>>,
+    /// Bounds of its one set of forces; `None` where it has several.
+    pub force: Option<Vec<Interval>>,
+}
+
+/// Bounds of listed numbers are this narrow, relative to the largest: then the doubles are right to as much.
+const LISTED_WIDTH: f64 = 1e-6;
+
+impl ComponentBounds {
+    fn of(answer: &ModeAnswer) -> Option<Self> {
+        let known = |motion: Motion, value: &Vec<Interval>| match motion {
+            Motion::Fixed => Some(Some(value.clone())),
+            Motion::Moves => Some(None),
+            Motion::Unknown => None,
+        };
+        Some(ComponentBounds {
+            acceleration: known(answer.motion, &answer.acceleration)?,
+            force: known(answer.forces, &answer.force)?,
+        })
+    }
+
+    /// Whether a component that was found in floating point is this one: it moves where this does, and lies
+    /// within the bounds elsewhere, which are narrow or, for an acceleration that is one for other reasons,
+    /// unknown.
+    pub fn holds(&self, c: &SolutionComponent) -> bool {
+        let within = |bounds: &Option<Vec<Interval>>, x: &[f64], along: Option<&Matrix>| match bounds {
+            None => along.is_some_and(|d| d.max_abs() > 0.0),
+            Some(bounds) => {
+                let size = x.iter().fold(0.0_f64, |top, x| top.max(x.abs()));
+                let room = LISTED_WIDTH * size;
+                let near = |(b, x): (&Interval, &f64)| {
+                    *b == mode::WIDE || b.width() <= room && b.lo - room <= *x && *x <= b.hi + room
+                };
+                along.is_none_or(|d| d.max_abs() == 0.0) && bounds.iter().zip(x).all(near)
+            }
+        };
+        within(&self.acceleration, &c.acceleration, c.freedom.as_ref().map(|d| &d.acceleration))
+            && within(&self.force, &c.force, c.freedom.as_ref().map(|d| &d.force))
+    }
 }
 
 /// A direction of a cone of a law, as far as it tells cones apart: cones that share a face share generators.
@@ -152,7 +198,7 @@ fn conclude(modes: &[Examined], least: bool) -> RobustAnswer {
     let apart_from_others = stars.is_empty() || stars.len() + left.len() == 1;
     let left: Vec<&ModeAnswer> = left.iter().map(|&i| &modes[i].answer).chain(&stars).collect();
     if left.is_empty() {
-        return RobustAnswer { answers: [Some(false); 3], components: Some(0) };
+        return RobustAnswer { answers: [Some(false); 3], components: Some(vec![]) };
     }
     if !existence {
         return RobustAnswer { answers: [None; 3], components: None };
@@ -176,7 +222,9 @@ fn conclude(modes: &[Examined], least: bool) -> RobustAnswer {
     );
     let forces = answer(one(|a| a.forces, |a| &a.force), moves(|a| a.forces) || differ(|w| &w.force));
     let all_hold = apart_from_others && left.iter().all(|answer| answer.witness.is_some());
-    RobustAnswer { answers: [Some(true), acceleration, forces], components: all_hold.then_some(left.len()) }
+    let components = left.iter().map(|answer| ComponentBounds::of(answer)).collect::<Option<Vec<_>>>();
+    let components = components.filter(|_| all_hold);
+    RobustAnswer { answers: [Some(true), acceleration, forces], components }
 }
 
 /// Whether every symmetric matrix within the bounds is positive definite: all pivots are.
@@ -194,6 +242,38 @@ fn is_positive_definite(mass: &[Vec<Interval>]) -> bool {
         }
     }
     true
+}
+
+/// How far the matrices of a problem in doubles, and its friction, are from the numbers within some bounds,
+/// relative to the largest of their row; infinite where a bound is undefined, also one of F or γ.
+pub fn distance(d: &Dynamics, bounds: &ExactDynamics<Interval>) -> f64 {
+    let far = |x: f64, b: &Interval, size: f64| {
+        if b.is_undefined() {
+            f64::INFINITY
+        } else {
+            (b.hi - x).abs().max((x - b.lo).abs()) / size.max(x.abs()).max(f64::MIN_POSITIVE)
+        }
+    };
+    let row_size = |i: usize| d.jacobian.row(i).iter().fold(0.0_f64, |top, x| top.max(x.abs()));
+    let mut worst = 0.0_f64;
+    for (i, row) in bounds.mass.iter().enumerate() {
+        for (j, b) in row.iter().enumerate() {
+            worst = worst.max(far(d.mass[(i, j)], b, (d.mass[(i, i)] * d.mass[(j, j)]).abs().sqrt()));
+        }
+    }
+    for (i, row) in bounds.jacobian.iter().enumerate() {
+        for (j, b) in row.iter().enumerate() {
+            worst = worst.max(far(d.jacobian[(i, j)], b, row_size(i)));
+        }
+    }
+    for (law, (mu, e)) in d.laws.iter().zip(bounds.mu.iter().zip(&bounds.slip)) {
+        worst = worst.max(far(law.mu(), mu, 0.0));
+        if let Law::Sliding { slip, .. } | Law::BilateralSliding { slip, .. } = law {
+            let parts = slip.components().iter().zip(e);
+            worst = parts.fold(worst, |worst, (x, b)| worst.max(far(*x, b, 1.0)));
+        }
+    }
+    if bounds.force.iter().chain(&bounds.bias).any(|b| b.is_undefined()) { f64::INFINITY } else { worst }
 }
 
 /// Bounds of the numbers that a problem in doubles was rounded from, `rounding` relative to the largest of
