@@ -46,7 +46,7 @@ use crate::modes::{
 use crate::problem::{Dynamics, Law, Reduced};
 use forces::{add_other_forces, intervals, solve_once, unique_part};
 use impulse_range::has_other_forces;
-use verdicts::{Conclusion, Evidence, by_matrix_class, is_clearly_definite, uniqueness};
+use verdicts::{Conclusion, Evidence, acceleration_scale, by_matrix_class, is_clearly_definite, uniqueness};
 
 /// What decided the verdicts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -161,7 +161,7 @@ pub fn analyze_written(dynamics: &Dynamics, written: &Written, options: &Enumera
     } else if let (true, Written::Within(bounds)) = (small, written)
         && let Some(robust) = robust_answer(bounds, EXACT_MODES_MAX)
     {
-        let listed = analysis.lists(robust.components.as_deref());
+        let listed = analysis.lists(dynamics, robust.components.as_deref());
         let definite = || !analysis.evidence.vague && is_clearly_definite(dynamics, error);
         let open = robust.answers.contains(&None);
         analysis.evidence.take_robust(robust.answers, open && definite(), listed);
@@ -226,14 +226,15 @@ impl Analysis {
     }
 
     /// Whether the list of floating point has each component that there is for all data, and no other.
-    fn lists(&self, components: Option<&[ComponentBounds]>) -> bool {
+    fn lists(&self, dynamics: &Dynamics, components: Option<&[ComponentBounds]>) -> bool {
         let listed = &self.solutions.components;
+        let sizes = [acceleration_scale(dynamics), self.solutions.force_unit];
         self.solutions.complete
             && components.is_some_and(|all| {
-                let found = |b: &ComponentBounds| listed.iter().filter(|c| b.holds(c)).count() == 1;
+                let found = |b: &ComponentBounds| listed.iter().filter(|c| b.holds(c, sizes)).count() == 1;
                 all.len() == listed.len()
                     && all.iter().all(|b| found(b) || b.force.is_none() || b.acceleration.is_none())
-                    && listed.iter().all(|c| all.iter().any(|b| b.holds(c)))
+                    && listed.iter().all(|c| all.iter().any(|b| b.holds(c, sizes)))
             })
     }
 

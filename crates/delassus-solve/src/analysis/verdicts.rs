@@ -208,7 +208,7 @@ pub(super) fn uniqueness(dynamics: &Dynamics, set: &SolutionSet) -> [Verdict; 2]
 }
 
 /// The size of the accelerations that the data of a problem imply.
-fn acceleration_scale(dynamics: &Dynamics) -> f64 {
+pub(super) fn acceleration_scale(dynamics: &Dynamics) -> f64 {
     let ratio = |a: f64, b: f64| if b > 0.0 { a / b } else { 0.0 };
     ratio(max_abs(&dynamics.force), dynamics.mass.max_abs())
         .max(ratio(max_abs(&dynamics.bias), dynamics.jacobian.max_abs()))

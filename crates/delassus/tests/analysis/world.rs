@@ -418,6 +418,18 @@ fn planar_worlds_at_rest_are_decided() {
 }
 
 #[test]
+fn bodies_far_from_the_origin_are_not_judged() {
+    // The same box at rest; at 10⁷ m its lever arms of 0.1 m are known to 10⁻⁸.
+    for (x, decided) in [(0.0, true), (1e3, true), (1e7, false), (1e10, false)] {
+        let found = planar(&cuboid("box", 1.0, [0.1; 3], [x, 0.0, 0.1], [0.0; 3]));
+        let verdicts = found.analysis.as_ref().map(|a| a.verdicts());
+        let [existence, ..] = verdicts.unwrap_or([Verdict::Unknown; 3]);
+        assert_eq!(existence == Verdict::Proved, decided, "{x}: {:?}", found.notes);
+        assert_eq!(found.is_whole, decided, "{x}");
+    }
+}
+
+#[test]
 fn friction_of_a_guide_in_the_plane_grows_with_its_one_load() {
     // A slider on a guide at the angle θ: it rests where tan θ < μ, and slides by g (sin θ − μ cos θ)
     // elsewhere.

@@ -40,8 +40,9 @@ pub struct ComponentBounds {
     pub force: Option<Vec<Interval>>,
 }
 
-/// Bounds of listed numbers are this narrow, relative to the largest: then the doubles are right to as much.
-const LISTED_WIDTH: f64 = 1e-6;
+/// Bounds of listed numbers are this narrow, relative to the largest, or to the size of the data: then the
+/// doubles are right to as much.
+const LISTED_WIDTH: f64 = 1e-7;
 
 impl ComponentBounds {
     fn of(answer: &ModeAnswer) -> Option<Self> {
@@ -58,21 +59,23 @@ impl ComponentBounds {
 
     /// Whether a component that was found in floating point is this one: it moves where this does, and lies
     /// within the bounds elsewhere, which are narrow or, for an acceleration that is one for other reasons,
-    /// unknown.
-    pub fn holds(&self, c: &SolutionComponent) -> bool {
-        let within = |bounds: &Option<Vec<Interval>>, x: &[f64], along: Option<&Matrix>| match bounds {
-            None => along.is_some_and(|d| d.max_abs() > 0.0),
-            Some(bounds) => {
-                let size = x.iter().fold(0.0_f64, |top, x| top.max(x.abs()));
-                let room = LISTED_WIDTH * size;
-                let near = |(b, x): (&Interval, &f64)| {
-                    *b == mode::WIDE || b.width() <= room && b.lo - room <= *x && *x <= b.hi + room
-                };
-                along.is_none_or(|d| d.max_abs() == 0.0) && bounds.iter().zip(x).all(near)
-            }
-        };
-        within(&self.acceleration, &c.acceleration, c.freedom.as_ref().map(|d| &d.acceleration))
-            && within(&self.force, &c.force, c.freedom.as_ref().map(|d| &d.force))
+    /// unknown. `sizes` are those of accelerations and forces that the data imply.
+    pub fn holds(&self, c: &SolutionComponent, sizes: [f64; 2]) -> bool {
+        let within =
+            |bounds: &Option<Vec<Interval>>, x: &[f64], along: Option<&Matrix>, size: f64| match bounds {
+                None => along.is_some_and(|d| d.max_abs() > 0.0),
+                Some(bounds) => {
+                    let size = x.iter().fold(size, |top, x| top.max(x.abs()));
+                    let room = LISTED_WIDTH * size;
+                    let near = |(b, x): (&Interval, &f64)| {
+                        *b == mode::WIDE || b.width() <= room && b.lo - room <= *x && *x <= b.hi + room
+                    };
+                    along.is_none_or(|d| d.max_abs() == 0.0) && bounds.iter().zip(x).all(near)
+                }
+            };
+        let [a, f] = sizes;
+        within(&self.acceleration, &c.acceleration, c.freedom.as_ref().map(|d| &d.acceleration), a)
+            && within(&self.force, &c.force, c.freedom.as_ref().map(|d| &d.force), f)
     }
 }
 
