@@ -30,7 +30,7 @@ use delassus_solve::modes::EnumerateOptions;
 const RESOLUTION: f64 = 1e-7;
 /// How many boxes are examined in all; one attempt to prove a step takes a quarter of what is left, so that
 /// one that fails leaves some to shorter ones.
-const MAX_BOXES: usize = 400_000;
+const MAX_BOXES: usize = 2_000_000;
 /// How many states are evaluated in all.
 const MAX_EVALUATIONS: usize = 400_000;
 /// How many values of the parameter are tried as a point to start from.

@@ -111,7 +111,8 @@ fn position_error(state: &WorldState, names: &Names, kinematics: &Kinematics) ->
     let least = levers.filter(|x| *x > 0.0).fold(f64::INFINITY, f64::min);
     let reach = state.bodies.iter().fold(0.0_f64, |top, b| top.max(b.pose.position.abs().max_element()));
     // Positions are rounded where they are read, moved and subtracted: some units in the last place.
-    8.0 * f64::EPSILON * reach / least
+    // Normals have length one, so that no lever counts as more than a metre.
+    8.0 * f64::EPSILON * reach / least.min(1.0)
 }
 
 /// The analysis of a world whose joints hold all bodies in a plane as one of a planar world, where that
