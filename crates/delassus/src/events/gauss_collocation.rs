@@ -25,6 +25,9 @@ pub(super) const POINTS: usize = 8;
 const MAX_SWEEPS: usize = 40;
 /// A change of y by this part of its scale is rounding.
 const SETTLED: f64 = 4e-16;
+/// A change of y by this part of the tolerance is small enough: what it leaves adds up over thousands of steps
+/// before it shows beside their errors.
+const SETTLED_TOLERANCE: f64 = 1e-4;
 /// Sweeps are trusted to shrink changes by this factor at most, when the change of the next one is predicted.
 const LEAST_CONTRACTION: f64 = 1e-2;
 /// Changes below which the error of the step can be predicted, in units of the scale.
@@ -241,6 +244,8 @@ pub(super) struct Collocation {
     /// y at one point, and f there.
     y: Vec<f64>,
     fresh: Vec<f64>,
+    /// By what factor a sweep of the last step shrank changes, on average.
+    pub(super) contraction: f64,
     /// Calls of f so far.
     pub(super) evaluations: u64,
 }
@@ -269,11 +274,20 @@ impl Collocation {
     ) -> Result<StepOutcome, E> {
         self.guess(problem, before, &mut rate)?;
         let mut progress = Progress { change: f64::INFINITY, earlier: 0.0 };
-        let mut settled = false;
+        let (mut settled, mut first) = (false, 0.0);
+        self.contraction = 0.0;
         for count in 0..MAX_SWEEPS {
             let change = self.sweep(problem, &mut rate)?;
             if !change.is_finite() {
                 return Ok(StepOutcome::Diverged);
+            }
+            match count {
+                0 => first = change,
+                // Below this, changes are rounding and do not shrink.
+                _ if change > FLOOR => {
+                    self.contraction = (change / first).powf(1.0 / count as f64)
+                }
+                _ => {}
             }
             match self.assess(problem, count, change, adjust(), &mut progress) {
                 Sweep::Settled => {
@@ -374,7 +388,10 @@ impl Collocation {
             return Sweep::Refused(StepOutcome::Diverged);
         }
         // What is left after a sweep is about what the next one would change.
-        if change * ratio.min(1.0) <= SETTLED || (change <= FLOOR && change >= 0.5 * last) {
+        // Without a tolerance every digit counts.
+        let fine = if problem.tolerance.is_finite() { SETTLED_TOLERANCE * problem.tolerance } else { 0.0 };
+        let settled = SETTLED.max(fine);
+        if change * ratio.min(1.0) <= settled || (change <= FLOOR && change >= 0.5 * last) {
             return Sweep::Settled;
         }
         // An error that is far larger than what the next sweeps change will not go away.

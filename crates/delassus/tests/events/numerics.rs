@@ -1,7 +1,7 @@
 //! Where rounding could decide: forces that cancel, bounces far from the origin, starts close to a surface,
 //! flat touches.
 
-use delassus::events::{EventError, EventKind, EventOptions, Trajectory, run_events};
+use delassus::events::{Ending, EventError, EventKind, EventOptions, Trajectory, run_events};
 use delassus_scene::read_system;
 use proptest::prelude::*;
 
@@ -284,6 +284,48 @@ fn touches_of_even_order_graze() {
         "x + 1e-3*exp(-20*t)",
     ] {
         assert!(done(&free(gap), &[], 2.0).events.is_empty(), "{gap}");
+    }
+}
+
+/// A slider-crank at 150 rad/s whose rod bends in two modes of 300 and 1200 rad/s, with friction in one.
+const FLEXIBLE_SLIDER_CRANK: &str = r#"
+[system]
+coordinates = ["a", "b", "x", "p", "r"]
+[energy]
+kinetic = "0.36*0.15^2*a'^2/6 + 0.15*(0.15^2*a'^2/2 + 0.3^2*b'^2/6 + 0.15*0.3*a'*b'*cos(a - b)/2) + 0.15*(p'^2 + r'^2)/4 + 0.15*(0.15*a'*cos(a - b)*p'*2/pi + 0.3*b'*p'/pi - 0.3*b'*r'/(2*pi)) + 0.075*x'^2/2"
+potential = "0.15*(300^2*p^2 + 1200^2*r^2)/4"
+[[force]]
+coordinate = "p"
+value = "-0.01*p'"
+[[joint]]
+name = "along"
+value = "0.15*cos(a) + 0.3*cos(b) - x"
+[[joint]]
+name = "across"
+value = "0.15*sin(a) + 0.3*sin(b)"
+[[joint]]
+name = "drive"
+value = "a - 150*t"
+[state.position]
+x = 0.45
+[state.velocity]
+a = 150.0
+b = -75.0
+"#;
+
+/// Where the sweeps and not the errors limit the steps, a looser tolerance must not cost more.
+#[test]
+fn work_falls_with_the_tolerance() {
+    let runs = [1e-4, 1e-6, 1e-8, 1e-10, 1e-12]
+        .map(|tolerance| run(FLEXIBLE_SLIDER_CRANK, &[], &EventOptions { tolerance, ..until(0.1) }));
+    let evaluations = runs.each_ref().map(|run| run.evaluations);
+    // Within a tenth: whole steps and whole sweeps are counted.
+    assert!(evaluations.windows(2).all(|w| 10 * w[0] <= 11 * w[1]), "{evaluations:?}");
+    assert!(2 * evaluations[1] < evaluations[4], "{evaluations:?}");
+    for (run, error) in runs.iter().zip([1e-4, 1e-6, 1e-8, 1e-10, 0.0]) {
+        assert_eq!(run.ending, Ending::Done);
+        let off = run.state.q.iter().zip(&runs[4].state.q).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+        assert!(off <= 10.0 * error, "{off:e} for {error:e}");
     }
 }
 
