@@ -71,6 +71,7 @@ pub fn event_colour(kind: EventKind) -> Colour {
         EventKind::Jam => [203, 24, 29],
         EventKind::Indeterminate => [231, 41, 138],
         EventKind::Impulse => [0, 0, 0],
+        EventKind::Branch => [0, 150, 136],
     }
 }
 

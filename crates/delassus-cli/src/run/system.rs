@@ -247,9 +247,14 @@ pub fn event_json(system: &System, event: &Event) -> Value {
     }
     if event.answers > 0 {
         entry["answers"] = json!(event.answers);
+    }
+    if event.kind == EventKind::Indeterminate {
         let chosen = system.contacts.iter().zip(&event.chosen);
         let chosen = chosen.map(|(contact, mode)| (contact.name.clone(), json!(contact_mode_word(*mode))));
         entry["chosen"] = chosen.collect::<Map<String, Value>>().into();
+    }
+    if !event.branch.is_empty() {
+        entry["branch"] = named(&system.coordinates, &event.branch).into();
     }
     entry
 }
@@ -261,7 +266,7 @@ pub fn ending_word(ending: &Ending) -> &'static str {
         Ending::TooManyEvents { .. } => "too-many-events",
         Ending::Indeterminate { .. } => "indeterminate",
         Ending::NoSolution => "no-solution",
-        Ending::Undecided => "undecided",
+        Ending::Undecided | Ending::Branches { .. } => "undecided",
         Ending::Stuck => "stuck",
         Ending::StepTooShort => "step-too-short",
         Ending::Unresolved { .. } => "unresolved",
@@ -299,7 +304,9 @@ fn to_json(subject: &Subject<'_>, run: &Trajectory, samples: &[&Sample], seconds
     let system = subject.system;
     let counts: Map<String, Value> = EventKind::ALL
         .iter()
-        .map(|kind| (kind.name().into(), json!(run.events.iter().filter(|e| e.kind == *kind).count())))
+        .map(|kind| (kind, run.events.iter().filter(|e| e.kind == *kind).count()))
+        .filter(|(kind, count)| **kind != EventKind::Branch || *count > 0)
+        .map(|(kind, count)| (kind.name().into(), json!(count)))
         .collect();
     let modes: Map<String, Value> = (system.contacts.iter().zip(&run.modes))
         .map(|(c, mode)| (c.name.clone(), json!(contact_mode_word(*mode))))
@@ -424,7 +431,7 @@ fn events_in_words(system: &System, run: &Trajectory, style: Style) -> String {
         let kind = format!("{:<13}", event.kind.name());
         let kind = match event.kind {
             EventKind::Jam => style.bad(&kind),
-            EventKind::Indeterminate => style.caution(&kind),
+            EventKind::Indeterminate | EventKind::Branch => style.caution(&kind),
             _ => kind,
         };
         let line =

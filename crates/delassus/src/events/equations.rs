@@ -24,6 +24,12 @@ use crate::lagrangian::{
 /// Sides of the polygon around a friction cone, where forces are not unique.
 const CONE_SIDES: usize = 32;
 
+/// Gradients up to this part of the largest that they had are zero.
+const LOST_HOLD: f64 = 1e-12;
+
+/// States around the start at which gradients of joints are measured.
+const GRADIENT_SAMPLES: usize = 4;
+
 /// What a contact does between two events.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum ContactMode {
@@ -74,9 +80,23 @@ pub(super) struct Equations {
     /// `None` for contacts that were not asked for.
     pub(super) contacts: Vec<Option<Box<ContactKinematics>>>,
     pub(super) joints: Vec<JointKinematics>,
+    /// Per joint, the largest entry that its gradient had so far.
+    gradient_sizes: Vec<f64>,
 }
 
 impl Equations {
+    /// The size of a joint's gradient as a part of the largest that it had so far: one that goes to zero loses
+    /// its hold as rows do that become dependent.
+    pub(super) fn hold(&self, joint: usize) -> f64 {
+        let largest = self.gradient_sizes[joint];
+        if largest > 0.0 { max_abs(&self.joints[joint].row.gradient) / largest } else { 1.0 }
+    }
+
+    /// Whether a joint holds nothing here: its gradient is rounding.
+    pub(super) fn is_lost(&self, joint: usize) -> bool {
+        self.hold(joint) <= LOST_HOLD
+    }
+
     /// The normal velocity of a contact; 0 for one that was not asked for.
     pub(super) fn normal_velocity(&self, contact: usize) -> f64 {
         self.contacts[contact].as_ref().map_or(0.0, |c| c.normal.velocity)
@@ -93,6 +113,8 @@ pub(super) struct Response {
     pub(super) joints: Vec<[f64; 3]>,
     /// Of the scaled R M⁻¹ C.
     pub(super) determinant: f64,
+    /// Its last pivot as a part of the largest, or the square of the least hold; 0 where that was not found.
+    pub(super) weakest: f64,
     /// Where forces are not unique, the largest common reserve that they can have.
     pub(super) margin: Option<f64>,
     /// Where forces are not unique, how many rows depend on others.
@@ -122,6 +144,8 @@ pub(super) struct Mechanics<'a> {
     state: State,
     /// Slips in space up to this have the direction of their mode: their own is rounding.
     zero_slip: f64,
+    /// The largest entry that the gradient of each joint had so far.
+    gradient_sizes: Vec<f64>,
     /// Rows that depend on others along the present motion; `None` where the state is on its constraints and
     /// shows them.
     dependent: Option<Dependent>,
@@ -151,11 +175,31 @@ impl<'a> Mechanics<'a> {
         } else {
             None
         };
-        Ok(Mechanics { system, constant, state: state.clone(), zero_slip: 0.0, dependent: None })
+        Ok(Mechanics {
+            system,
+            constant,
+            state: state.clone(),
+            zero_slip: 0.0,
+            gradient_sizes: vec![],
+            dependent: None,
+        })
     }
 
     pub(super) fn system(&self) -> &'a System {
         self.system
+    }
+
+    /// Learns how large the gradients of joints are around a state, which may be one at which they vanish.
+    pub(super) fn measure_gradients(&mut self, state: &State) {
+        if self.system.joints.is_empty() {
+            return;
+        }
+        for sample in 1..=GRADIENT_SAMPLES {
+            // The golden ratio spreads the coordinates; formulas that have no value there are left out.
+            let turn = |i: usize| ((i + 1) as f64 * 0.618_033_988_749_895 * sample as f64).fract() - 0.5;
+            let q: Vec<f64> = state.q.iter().enumerate().map(|(i, q)| q + turn(i)).collect();
+            let _ = self.equations((state.t, &q, &vec![0.0; q.len()]), |_| false);
+        }
     }
 
     /// Slips in space up to this have the direction of their mode; returns the bound before.
@@ -183,7 +227,7 @@ impl<'a> Mechanics<'a> {
 
     /// The constraints that are active in these modes.
     pub(super) fn active_rows<'e>(&self, at: &'e Equations, modes: &Modes) -> ActiveRows<'e> {
-        ActiveRows::new(at, modes, self.zero_slip)
+        ActiveRows::new(at, modes, self.zero_slip, |_| true)
     }
 
     /// Whether masses never change.
@@ -224,6 +268,7 @@ impl<'a> Mechanics<'a> {
                 force_size: vec![0.0; q.len()],
                 contacts,
                 joints: vec![],
+                gradient_sizes: vec![],
             });
         }
         self.set(t, q, v);
@@ -251,7 +296,12 @@ impl<'a> Mechanics<'a> {
         let contact = |i: usize| selected(i).then(|| at.contact(i).map(Box::new)).transpose();
         let contacts = (0..system.contacts.len()).map(contact).collect::<Result<Vec<_>, _>>()?;
         let joints = (0..system.joints.len()).map(|i| at.joint(i)).collect::<Result<Vec<_>, _>>()?;
-        Ok(Equations { mass, force, force_size, contacts, joints })
+        self.gradient_sizes.resize(joints.len(), 0.0);
+        for (joint, largest) in joints.iter().zip(&mut self.gradient_sizes) {
+            *largest = largest.max(max_abs(&joint.row.gradient));
+        }
+        let gradient_sizes = self.gradient_sizes.clone();
+        Ok(Equations { mass, force, force_size, contacts, joints, gradient_sizes })
     }
 
     /// M⁻¹ B.
@@ -263,10 +313,18 @@ impl<'a> Mechanics<'a> {
         Ok(b)
     }
 
+    /// L of M.
+    pub(super) fn mass_factor(&self, mass: &Matrix) -> Result<MassFactor, ModeError> {
+        match &self.constant {
+            Some((_, factor)) => Ok(factor.clone()),
+            None => MassFactor::new(mass),
+        }
+    }
+
     /// Accelerations and forces in these modes.
     pub(super) fn respond(&self, at: &Equations, modes: &Modes) -> Result<Response, ModeError> {
         let n = self.coordinates();
-        let active = self.active_rows(at, modes);
+        let active = ActiveRows::new(at, modes, self.zero_slip, |joint| !at.is_lost(joint));
         let k = active.owners.len();
         if k == 0 && at.force.iter().all(|f| *f == 0.0) {
             return Ok(Response {
@@ -274,6 +332,7 @@ impl<'a> Mechanics<'a> {
                 contacts: vec![[0.0; 3]; at.contacts.len()],
                 joints: vec![[0.0; 3]; at.joints.len()],
                 determinant: 1.0,
+                weakest: 1.0,
                 ..Response::default()
             });
         }
@@ -284,6 +343,7 @@ impl<'a> Mechanics<'a> {
             contacts: vec![[0.0; 3]; at.contacts.len()],
             joints: vec![[0.0; 3]; at.joints.len()],
             determinant: 1.0,
+            weakest: 1.0,
             ..Response::default()
         };
         if k > 0 {
@@ -298,6 +358,8 @@ impl<'a> Mechanics<'a> {
             }
             let symmetric = active.friction.iter().all(|f| *f == [0.0; 2]);
             response.determinant = solved.determinant;
+            let hold = (0..at.joints.len()).map(|joint| at.hold(joint)).fold(1.0, f64::min);
+            response.weakest = solved.weakest.min(hold * hold);
             active.spread(&solved.x, &mut response);
             if let Some(null) = &solved.null {
                 response.margin = Some(active.margin(at, modes, &solved.x, null));
@@ -395,9 +457,16 @@ fn slip_direction(slip: &[Row], start: [f64; 2], zero_slip: f64) -> [f64; 2] {
 }
 
 impl<'a> ActiveRows<'a> {
-    fn new(at: &'a Equations, modes: &Modes, zero_slip: f64) -> ActiveRows<'a> {
+    /// Of the joints those for which `selected` is true.
+    fn new(
+        at: &'a Equations,
+        modes: &Modes,
+        zero_slip: f64,
+        selected: impl Fn(usize) -> bool,
+    ) -> ActiveRows<'a> {
         let mut active = ActiveRows { owners: vec![], rows: vec![], columns: vec![], friction: vec![] };
-        for (i, (joint, mode)) in at.joints.iter().zip(&modes.joints).enumerate() {
+        let joints = at.joints.iter().zip(&modes.joints).enumerate();
+        for (i, (joint, mode)) in joints.filter(|(i, _)| selected(*i)) {
             let sliding = match *mode {
                 JointMode::Slide { direction, sign } => {
                     let e = slip_direction(&joint.slip, direction, zero_slip);
@@ -452,8 +521,35 @@ impl<'a> ActiveRows<'a> {
         &self.rows
     }
 
+    /// What a row belongs to.
+    pub(super) fn name<'s>(&self, row: usize, system: &'s System) -> &'s str {
+        match self.owners[row] {
+            Owner::Joint(i, _) => &system.joints[i].name,
+            Owner::Contact(i, _) => &system.contacts[i].name,
+        }
+    }
+
+    /// Per row, the largest entry of its gradient so far.
+    pub(super) fn gradient_sizes(&self, at: &Equations) -> Vec<f64> {
+        let size = |(owner, row): (&Owner, &&Row)| match *owner {
+            Owner::Joint(i, 0) => at.gradient_sizes[i],
+            _ => max_abs(&row.gradient),
+        };
+        self.owners.iter().zip(&self.rows).map(size).collect()
+    }
+
+    /// Values of the rows that are held at zero; 0 for tangents.
+    pub(super) fn values(&self, at: &Equations) -> Vec<f64> {
+        let value = |owner: &Owner| match *owner {
+            Owner::Joint(i, 0) => at.joints[i].value,
+            Owner::Contact(i, 0) => at.contacts[i].as_ref().map_or(0.0, |c| c.gap),
+            _ => 0.0,
+        };
+        self.owners.iter().map(value).collect()
+    }
+
     /// Forces of contacts and joints from the unknowns x.
-    fn spread(&self, x: &[f64], response: &mut Response) {
+    pub(super) fn spread(&self, x: &[f64], response: &mut Response) {
         for ((owner, x), friction) in self.owners.iter().zip(x).zip(&self.friction) {
             let (force, component) = match *owner {
                 Owner::Joint(i, c) => (&mut response.joints[i], c),
@@ -468,7 +564,7 @@ impl<'a> ActiveRows<'a> {
     }
 
     /// max s with every reserve of forces at least s, over all x + N z.
-    fn margin(&self, at: &Equations, modes: &Modes, x: &[f64], null: &Matrix) -> f64 {
+    pub(super) fn margin(&self, at: &Equations, modes: &Modes, x: &[f64], null: &Matrix) -> f64 {
         let (k, d) = (x.len(), null.cols());
         let mut forms: Vec<Vec<f64>> = Vec::new();
         for (j, owner) in self.owners.iter().enumerate() {

@@ -1,7 +1,7 @@
 //! Systems with closed forms, for the unit tests of this folder.
 
 use super::equations::{ContactMode, JointMode, Modes};
-use super::gauss_collocation::{Collocation, DenseStep, StepProblem};
+use super::gauss_collocation::{Collocation, DenseStep, FLOOR, StepProblem};
 use crate::formula::AnyFormula;
 use crate::lagrangian::{Contact, Joint, Measure, State, System};
 
@@ -85,7 +85,8 @@ pub(super) const SLIDE_UP: ContactMode = ContactMode::Slide { direction: [-1.0, 
 /// The step of length h in which y = (q, v) ∈ ℝ² falls freely from (q, v).
 pub(super) fn free_fall(q: f64, v: f64, h: f64) -> DenseStep {
     let mut step = DenseStep::default();
-    let problem = StepProblem { t: 0.0, h, y0: &[q, v], scale: &[1.0; 2], tolerance: f64::INFINITY };
+    let problem =
+        StepProblem { t: 0.0, h, y0: &[q, v], scale: &[1.0; 2], tolerance: f64::INFINITY, rounding: FLOOR };
     let fall = |_: usize, _: f64, y: &[f64], dy: &mut [f64]| {
         (dy[0], dy[1]) = (y[1], -G);
         Ok::<(), ()>(())

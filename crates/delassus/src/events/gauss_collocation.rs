@@ -32,8 +32,8 @@ const SETTLED_TOLERANCE: f64 = 1e-4;
 const LEAST_CONTRACTION: f64 = 1e-2;
 /// Changes below which the error of the step can be predicted, in units of the scale.
 const PREDICTABLE: f64 = 1e-3;
-/// Changes below this part of the scale that no longer shrink are rounding too.
-const FLOOR: f64 = 1e-13;
+/// Changes below this part of the scale that no longer shrink are rounding too, as formulas are evaluated.
+pub(super) const FLOOR: f64 = 1e-13;
 
 /// What rounding adds to bounds, relative to the value in the middle.
 const ROUNDING: f64 = 1e-15;
@@ -219,6 +219,8 @@ pub(super) struct StepProblem<'p> {
     pub(super) scale: &'p [f64],
     /// Largest error of the step in units of the scale.
     pub(super) tolerance: f64,
+    /// Changes up to this, in units of the scale, that no longer shrink are rounding of f.
+    pub(super) rounding: f64,
 }
 
 /// How far the sweeps have come.
@@ -284,7 +286,7 @@ impl Collocation {
             match count {
                 0 => first = change,
                 // Below this, changes are rounding and do not shrink.
-                _ if change > FLOOR => {
+                _ if change > problem.rounding => {
                     self.contraction = (change / first).powf(1.0 / count as f64)
                 }
                 _ => {}
@@ -298,7 +300,7 @@ impl Collocation {
                 Sweep::Refused(outcome) => return Ok(outcome),
             }
         }
-        if !settled && progress.change > FLOOR {
+        if !settled && progress.change > problem.rounding {
             return Ok(StepOutcome::Diverged);
         }
         self.fit(problem, dense);
@@ -384,14 +386,14 @@ impl Collocation {
             }
             change = larger.max(more);
         }
-        if count > 3 && change > 2.0 * last && change > FLOOR {
+        if count > 3 && change > 2.0 * last && change > problem.rounding {
             return Sweep::Refused(StepOutcome::Diverged);
         }
         // What is left after a sweep is about what the next one would change.
         // Without a tolerance every digit counts.
         let fine = if problem.tolerance.is_finite() { SETTLED_TOLERANCE * problem.tolerance } else { 0.0 };
         let settled = SETTLED.max(fine);
-        if change * ratio.min(1.0) <= settled || (change <= FLOOR && change >= 0.5 * last) {
+        if change * ratio.min(1.0) <= settled || (change <= problem.rounding && change >= 0.5 * last) {
             return Sweep::Settled;
         }
         // An error that is far larger than what the next sweeps change will not go away.
@@ -442,7 +444,7 @@ mod tests {
     use super::*;
 
     fn problem(t: f64, h: f64, y0: &[f64]) -> StepProblem<'_> {
-        StepProblem { t, h, y0, scale: &[1.0; 2], tolerance: f64::INFINITY }
+        StepProblem { t, h, y0, scale: &[1.0; 2], tolerance: f64::INFINITY, rounding: FLOOR }
     }
 
     /// Quadrature of degree 2s − 1 and collocation of degree s: the simplifying assumptions B(2s) and C(s),

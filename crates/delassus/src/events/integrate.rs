@@ -8,6 +8,8 @@
 //! the step, ends at times where forces may jump, and shrinks where the points of the step do not resolve the
 //! formulas that act in it.
 
+use delassus_solve::linalg::max_abs;
+
 use super::equations::ModeError;
 use super::external_impulse::{Schedule, apply_impulse};
 use super::gauss_collocation::{StepOutcome, next_length};
@@ -15,6 +17,7 @@ use super::guards::{Cause, FirstEvent};
 use super::mode_change::jam_at_border;
 use super::motion::{Checkpoint, Motion};
 use super::recorder::{Recorder, RunEnd};
+use super::singular::{Crossing, PLACES, Passage};
 use super::spatial_slip::growth_limit;
 use super::start::begin;
 use super::step_history::{AcceptedStep, NoProgress, StepHistory};
@@ -28,8 +31,20 @@ const SHORTEST_STEP: f64 = 1e-13;
 /// Steps up to this are not shortened any more for formulas that their points do not resolve, s: a formula
 /// with faster features, such as a jump, would otherwise never be passed.
 const SHORTEST_RESOLVING_STEP: f64 = 1e-6;
+/// Velocities that projection changes by more than this part of the largest, or by more than a thousand local
+/// errors, are no motion of the step.
+const MAX_CORRECTION: f64 = 1e-6;
 /// By how much a step is shortened whose equations were not solved.
 const SHORTENING: f64 = 0.25;
+/// A singular position is stepped over when it is no further ahead than so many steps: they become shorter the
+/// nearer it is, and never reach it.
+const STEPS_AHEAD: f64 = 3.0;
+/// A step over a singular position is at most this many times the one that was to be tried: those before it
+/// became short because of it.
+const LONGEST_STRIDE: f64 = 32.0;
+/// A step over a singular position is at least this accurate: rounding ε of positions is ε/σ³ in accelerations
+/// where the smallest singular value is σ, which is 1e-2 and less at its points.
+const STRIDE_TOLERANCE: f64 = 1e-9;
 
 impl From<ModeError> for Ending {
     fn from(error: ModeError) -> Self {
@@ -58,6 +73,14 @@ struct Span {
     length: f64,
     /// Times up to this are none.
     shortest: f64,
+}
+
+/// A step over a singular position.
+#[derive(Debug)]
+struct Stride {
+    length: f64,
+    error: f64,
+    passage: Passage,
 }
 
 /// What became of a step that was tried.
@@ -188,23 +211,76 @@ impl<'a> Run<'a> {
         }
     }
 
+    /// Tries steps over a singular position that is not far ahead of a step of length h, with their points on
+    /// the constraints and away from it; the most accurate of them, if one is, is the present step.
+    fn step_over_singular_position(&mut self, h: f64, span: Span) -> Result<Option<Stride>, ModeError> {
+        let ahead = self.motion.time_to_singular_position().ok().flatten();
+        let Some(ahead) = ahead.filter(|ahead| *ahead <= STEPS_AHEAD * h) else { return Ok(None) };
+        let longest = span.length.min(self.motion.options().max_step).min(LONGEST_STRIDE * h);
+        // From within the singular position a step of any length goes.
+        let start = ahead < span.shortest;
+        let lengths = PLACES.map(|place| if start { place * h } else { ahead / place });
+        let mut best: Option<Stride> = None;
+        for length in lengths.into_iter().filter(|length| *length <= longest) {
+            let Some(stride) = self.try_stride(length)? else { continue };
+            if stride.error <= self.motion.options().tolerance {
+                return Ok(Some(stride));
+            }
+            if best.as_ref().is_none_or(|best| stride.error < best.error) {
+                best = Some(stride);
+            }
+        }
+        // The polynomial of the best one again.
+        best.map_or(Ok(None), |stride| self.try_stride(stride.length))
+    }
+
+    /// A step of this length over a singular position; `None` where it is not accurate or passes none.
+    fn try_stride(&mut self, length: f64) -> Result<Option<Stride>, ModeError> {
+        let tolerance = self.motion.options().tolerance.max(STRIDE_TOLERANCE);
+        let Ok(StepOutcome::Converged(error)) =
+            self.motion.integrate_on_constraints(&mut self.history, length, tolerance)
+        else {
+            return Ok(None);
+        };
+        let crossing = self.motion.crossing(self.history.current())?;
+        Ok(match crossing {
+            Crossing::Passes(passage) if error <= tolerance => Some(Stride { length, error, passage }),
+            _ => None,
+        })
+    }
+
     /// Tries a step of length h.
-    fn attempt(&mut self, h: f64, span: Span) -> Result<Attempt, Ending> {
+    fn attempt(&mut self, mut h: f64, span: Span) -> Result<Attempt, Ending> {
         let shorter = Attempt::Retry { length: SHORTENING * h };
         let tolerance = self.motion.options().tolerance;
-        let error = match self.motion.integrate(&mut self.history, h) {
-            Ok(StepOutcome::Converged(error)) if error <= tolerance => error / tolerance,
-            Ok(StepOutcome::Converged(error) | StepOutcome::Rough(error)) => {
-                return Ok(Attempt::Retry { length: next_length(h, error / tolerance) });
+        let mut passage = None;
+        let stride =
+            if self.motion.has_weak_rows() { self.step_over_singular_position(h, span)? } else { None };
+        let error = if let Some(stride) = stride {
+            (h, passage) = (stride.length, Some(stride.passage));
+            (stride.error / tolerance).min(1.0)
+        } else {
+            match self.motion.integrate(&mut self.history, h) {
+                Ok(StepOutcome::Converged(error)) if error <= tolerance => error / tolerance,
+                Ok(StepOutcome::Converged(error) | StepOutcome::Rough(error)) => {
+                    return Ok(Attempt::Retry { length: next_length(h, error / tolerance) });
+                }
+                Ok(StepOutcome::Diverged) => return Ok(shorter),
+                Err(error) if h < 4.0 * span.shortest => return Err(error.into()),
+                Err(_) => return Ok(shorter),
             }
-            Ok(StepOutcome::Diverged) => return Ok(shorter),
-            Err(error) if h < 4.0 * span.shortest => return Err(error.into()),
-            Err(_) => return Ok(shorter),
         };
         let step = self.history.current();
         if !self.motion.dependent_rows_hold(step)? {
             self.motion.forget_dependent_rows();
             return Ok(Attempt::Retry { length: h });
+        }
+        if passage.is_none() && self.motion.has_weak_rows() {
+            match self.motion.crossing(step)? {
+                Crossing::Apart => {}
+                Crossing::Passes(found) => passage = Some(found),
+                Crossing::Misses => return Ok(shorter),
+            }
         }
         let event = match self.motion.first_event(step)? {
             Ok(event) => event,
@@ -219,7 +295,12 @@ impl<'a> Run<'a> {
             Some(theta) if h > SHORTEST_RESOLVING_STEP => {
                 Ok(Attempt::Retry { length: h * theta.clamp(0.1, 0.5) })
             }
-            _ => Ok(Attempt::Accepted(AcceptedStep { length: h, error }, event)),
+            _ => {
+                if let Some(passage) = passage.filter(|passage| passage.theta < end) {
+                    self.recorder.report_passage(step.time(passage.theta), passage);
+                }
+                Ok(Attempt::Accepted(AcceptedStep { length: h, error }, event))
+            }
         }
     }
 
@@ -266,6 +347,12 @@ impl<'a> Run<'a> {
         self.zeno.advance(step.length * theta);
         self.motion.advance_to(step, theta, t);
         self.recorder.keep_distance(self.motion.project()?);
+        // Errors of steps are far smaller; next to a singular position anything can come out.
+        let (step, options) = (self.history.current(), self.motion.options());
+        let speed = max_abs(&self.motion.state().v).max(1.0);
+        if self.motion.velocity_change(step, theta) > MAX_CORRECTION.max(1e3 * options.tolerance) * speed {
+            return Err(Ending::StepTooShort);
+        }
         Ok(())
     }
 

@@ -61,8 +61,13 @@ impl MassFactor {
 
     /// B ← M⁻¹ B.
     pub(super) fn solve(&self, b: &mut Matrix) {
-        let n = self.first.len();
-        for i in 0..n {
+        self.solve_lower(b);
+        self.solve_upper(b);
+    }
+
+    /// B ← L⁻¹ B.
+    pub(super) fn solve_lower(&self, b: &mut Matrix) {
+        for i in 0..self.first.len() {
             for j in self.first[i]..i {
                 let (to, from) = b.two_rows_mut(i, j);
                 axpy(-self.l[(i, j)], from, to);
@@ -70,7 +75,11 @@ impl MassFactor {
             let pivot = self.l[(i, i)];
             b.row_mut(i).iter_mut().for_each(|x| *x /= pivot);
         }
-        for i in (0..n).rev() {
+    }
+
+    /// B ← L⁻ᵀ B.
+    pub(super) fn solve_upper(&self, b: &mut Matrix) {
+        for i in (0..self.first.len()).rev() {
             let pivot = self.l[(i, i)];
             b.row_mut(i).iter_mut().for_each(|x| *x /= pivot);
             for j in self.first[i]..i {
@@ -87,6 +96,8 @@ pub(super) struct Solved {
     pub(super) x: Vec<f64>,
     pub(super) determinant: f64,
     pub(super) null: Option<Matrix>,
+    /// The last pivot as a part of the largest: about σ², σ the smallest singular value of the rows.
+    pub(super) weakest: f64,
     /// Where the pivots were, each counted after the exchanges of those before it.
     pub(super) pivots: Vec<[usize; 2]>,
 }
@@ -138,7 +149,7 @@ fn eliminate(
     let mut order: Vec<usize> = (0..k).collect();
     let mut pivots = Vec::with_capacity(k);
     let mut pivot_row = vec![0.0; k + 1];
-    let (mut determinant, mut top) = (1.0, 0.0_f64);
+    let (mut determinant, mut top, mut weakest) = (1.0, 0.0_f64, 1.0);
     for p in 0..given.map_or(k - dependent, <[_]>::len) {
         // Complete pivoting: what is left is zero exactly where the rank ends.
         let (best, at) = match given {
@@ -152,6 +163,7 @@ fn eliminate(
             _ => {}
         }
         pivots.push(at);
+        weakest = best / top;
         pivot_row.copy_from_slice(w.row(at[0]));
         if at[0] != p {
             determinant = -determinant;
@@ -177,10 +189,10 @@ fn eliminate(
     }
     let upper = Upper { w: &w, order: &order, rank: pivots.len() };
     if pivots.len() == k {
-        return Ok(Solved { x: upper.back(k, 1.0), determinant, null: None, pivots });
+        return Ok(Solved { x: upper.back(k, 1.0), determinant, null: None, weakest, pivots });
     }
     let (x, null) = redundant(&upper);
-    Ok(Solved { x, determinant: 1.0, null: Some(null), pivots })
+    Ok(Solved { x, determinant: 1.0, null: Some(null), weakest, pivots })
 }
 
 /// The rows [U₁ U₂ | c] that elimination leaves, and the order of their columns.

@@ -56,6 +56,7 @@ mod mode_selection;
 mod motion;
 mod projection;
 mod recorder;
+mod singular;
 mod spatial_slip;
 mod start;
 mod step_history;
@@ -163,11 +164,14 @@ pub enum EventKind {
     Indeterminate,
     /// An external impulse acted.
     Impulse,
+    /// Constraints lost rank at a singular position, where several motions branch; the one was followed that
+    /// goes on smoothly.
+    Branch,
 }
 
 impl EventKind {
     /// All kinds.
-    pub const ALL: [EventKind; 10] = [
+    pub const ALL: [EventKind; 11] = [
         EventKind::Impact,
         EventKind::Close,
         EventKind::Graze,
@@ -178,6 +182,7 @@ impl EventKind {
         EventKind::Jam,
         EventKind::Indeterminate,
         EventKind::Impulse,
+        EventKind::Branch,
     ];
 
     /// The name in files and on the terminal.
@@ -193,6 +198,7 @@ impl EventKind {
             EventKind::Jam => "jam",
             EventKind::Indeterminate => "indeterminate",
             EventKind::Impulse => "impulse",
+            EventKind::Branch => "branch",
         }
     }
 }
@@ -218,13 +224,17 @@ pub struct Event {
     /// Conditions that the outcome of an impact does not satisfy; contacts and joints are numbered as in the
     /// system.
     pub violations: Vec<Violation>,
-    /// How many accelerations satisfied the laws, at an indeterminate state; else 0.
+    /// How many accelerations satisfied the laws, at an indeterminate state; how many motions meet at a
+    /// singular position, where that was counted; else 0.
     pub answers: usize,
     /// What every contact does by the answer that was chosen there; empty elsewhere, and where it jams.
     pub chosen: Vec<ContactMode>,
     /// The order of the derivative that decided whether the contact opens or stays closed, where force and
     /// acceleration vanish together (002 Theorem 5.4).
     pub order: Option<usize>,
+    /// The velocity with which a singular position was passed, one number per coordinate: the branch that was
+    /// followed. Empty elsewhere.
+    pub branch: Vec<f64>,
 }
 
 /// The motion at an instant.
@@ -264,6 +274,11 @@ pub enum Ending {
     NoSolution,
     /// At a state at which no solution was found, and none excluded.
     Undecided,
+    /// At rest in a singular position, from which several motions branch.
+    Branches {
+        /// Name of the joint that has lost its hold.
+        joint: String,
+    },
     /// At an instant that events do not let pass: modes that each end at once.
     Stuck,
     /// The step became too short: forces grow beyond all bounds, or a formula jumps.
@@ -316,6 +331,13 @@ impl std::fmt::Display for Ending {
             Ending::NoSolution => write!(f, "no acceleration satisfies the laws, and no contact jams"),
             Ending::Undecided => {
                 write!(f, "no acceleration was found that satisfies the laws, and none was excluded")
+            }
+            Ending::Branches { joint } => {
+                write!(
+                    f,
+                    "it rests in a singular position, where joint `{joint}` has lost its hold and several motions branch: \
+                     which one begins is not determined; a velocity along one of them decides"
+                )
             }
             Ending::Stuck => write!(f, "modes change at one instant without end"),
             Ending::StepTooShort => {

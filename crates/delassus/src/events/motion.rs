@@ -16,9 +16,10 @@ use delassus_solve::linalg::max_abs;
 
 use super::equations::{ContactMode, Equations, JointMode, Mechanics, ModeError, Modes};
 use super::gaps::{OpenGaps, Undecided};
-use super::gauss_collocation::{DenseStep, StepOutcome, StepProblem, scales};
+use super::gauss_collocation::{DenseStep, FLOOR, StepOutcome, StepProblem, scales};
 use super::guards::{Cause, FirstEvent, Guard, Guards};
 use super::projection::{Distance, dependent_rows_hold, project, project_positions, project_velocity};
+use super::singular::{self, Crossing};
 use super::spatial_slip::{SlipDirections, slip_remains, update_slip_directions};
 use super::step_history::StepHistory;
 use super::{EventOptions, Sample};
@@ -43,6 +44,10 @@ const UNRESOLVED: f64 = 1e-6;
 /// values are small because they are kept at zero.
 const UNRESOLVED_CONSTRAINT: f64 = 1e-4;
 
+/// A last pivot, about the square of the smallest singular value of the rows, below which a singular position
+/// may be near: σ = 0.14 is an angle of some degrees away from it.
+const WEAK_PIVOT: f64 = 0.02;
+
 /// State and modes at an instant, to return to.
 pub(super) struct Checkpoint {
     state: State,
@@ -58,6 +63,8 @@ pub(super) struct Motion<'a> {
     modes: Modes,
     guards: Guards,
     gaps: OpenGaps,
+    /// The least pivot at the points of the step that was tried last (see [`super::equations::Response`]).
+    weakest: f64,
 }
 
 impl<'a> Motion<'a> {
@@ -67,10 +74,12 @@ impl<'a> Motion<'a> {
         start: &State,
         options: &'a EventOptions,
     ) -> Result<Motion<'a>, ModeError> {
+        let mut mechanics = Mechanics::new(system, start)?;
+        mechanics.measure_gradients(start);
         Ok(Motion {
             system,
             options,
-            mechanics: Mechanics::new(system, start)?,
+            mechanics,
             state: start.clone(),
             modes: Modes {
                 contacts: vec![ContactMode::Open; system.contacts.len()],
@@ -78,6 +87,7 @@ impl<'a> Motion<'a> {
             },
             guards: Guards::default(),
             gaps: OpenGaps::new(system.contacts.len()),
+            weakest: 1.0,
         })
     }
 
@@ -159,7 +169,9 @@ impl<'a> Motion<'a> {
     pub(super) fn sample(&mut self, state: State) -> Option<Sample> {
         let closed = |i: usize| self.modes.contacts[i].is_closed();
         let at = self.mechanics.equations((state.t, &state.q, &state.v), closed).ok()?;
-        let response = self.mechanics.respond(&at, &self.modes).ok()?;
+        let response = self.mechanics.respond(&at, &self.modes);
+        // At a singular position the shortest of the forces that are left.
+        let response = response.or_else(|_| singular::respond(&self.mechanics, &at, &self.modes)).ok()?;
         Some(Sample {
             energy: self.energy_at(&state),
             state,
@@ -214,7 +226,8 @@ impl Motion<'_> {
         h: f64,
         directions: Option<SlipDirections>,
     ) -> Result<StepOutcome, ModeError> {
-        let Motion { system, mechanics, modes, guards, state, .. } = self;
+        let Motion { system, mechanics, modes, guards, state, weakest, .. } = self;
+        *weakest = f64::INFINITY;
         let n = state.q.len();
         let y0: Vec<f64> = state.q.iter().chain(&state.v).copied().collect();
         let mut scale = vec![];
@@ -228,16 +241,74 @@ impl Motion<'_> {
             let at = mechanics.equations((t, q, v), |i| is_watched(system, modes, i))?;
             let response = match directions.borrow_mut().as_mut() {
                 Some(directions) => directions.respond(mechanics, point, &at)?,
-                None => mechanics.respond(&at, modes)?,
+                None => mechanics.respond(&at, modes).inspect_err(|_| *weakest = 0.0)?,
             };
+            *weakest = weakest.min(response.weakest);
             dy[..n].copy_from_slice(v);
             dy[n..].copy_from_slice(&response.acceleration);
             guards.keep(point, &at, modes, &response);
             Ok::<(), ModeError>(())
         };
         let tolerance = self.options.tolerance;
-        let problem = StepProblem { t: state.t, h, y0: &y0, scale: &scale, tolerance };
+        let problem = StepProblem { t: state.t, h, y0: &y0, scale: &scale, tolerance, rounding: FLOOR };
         history.try_step(&problem, adjust, rate)
+    }
+
+    /// As [`Motion::integrate`], with every point of the step moved onto the constraints first (see
+    /// [`super::singular`]).
+    pub(super) fn integrate_on_constraints(
+        &mut self,
+        history: &mut StepHistory,
+        h: f64,
+        tolerance: f64,
+    ) -> Result<StepOutcome, ModeError> {
+        let Motion { system, mechanics, modes, guards, state, .. } = self;
+        let n = state.q.len();
+        let y0: Vec<f64> = state.q.iter().chain(&state.v).copied().collect();
+        let mut scale = vec![];
+        scales(&state.q, &state.v, &mut scale);
+        guards.begin_step();
+        let mut on = state.clone();
+        let rate = |point: usize, t: f64, y: &[f64], dy: &mut [f64]| {
+            on.t = t;
+            on.q.copy_from_slice(&y[..n]);
+            on.v.copy_from_slice(&y[n..]);
+            project(mechanics, &mut on, modes)?;
+            let at = mechanics.equations((t, &on.q, &on.v), |i| is_watched(system, modes, i))?;
+            let response = singular::respond(mechanics, &at, modes)?;
+            dy[..n].copy_from_slice(&on.v);
+            dy[n..].copy_from_slice(&response.acceleration);
+            guards.keep(point, &at, modes, &response);
+            Ok::<(), ModeError>(())
+        };
+        // Points on the constraints have a rounding of their own.
+        let rounding = FLOOR.max(0.1 * tolerance);
+        let problem = StepProblem { t: state.t, h, y0: &y0, scale: &scale, tolerance, rounding };
+        history.try_step(&problem, || None, rate)
+    }
+
+    /// Whether a singular position may have been near in the step that was tried last; with friction that
+    /// slides, which grows with the force, none is passed.
+    pub(super) fn has_weak_rows(&self) -> bool {
+        self.weakest < WEAK_PIVOT && !self.guards.watch_slip()
+    }
+
+    /// How far ahead the next singular position is, s; `None` where singular values do not fall.
+    pub(super) fn time_to_singular_position(&mut self) -> Result<Option<f64>, ModeError> {
+        singular::time_ahead(&mut self.mechanics, &self.state, &self.modes)
+    }
+
+    /// The singular position that a step passes.
+    pub(super) fn crossing(&mut self, step: &DenseStep) -> Result<Crossing, ModeError> {
+        singular::crossing(&mut self.mechanics, &self.modes, step, self.options.tolerance)
+    }
+
+    /// The name of a joint at which several motions branch from here, at rest.
+    pub(super) fn branches_at_rest(&mut self) -> Result<Option<String>, ModeError> {
+        if self.system.joints.is_empty() || max_abs(&self.state.v) > self.zero_velocity() {
+            return Ok(None);
+        }
+        singular::branches_at_rest(&mut self.mechanics, &self.state, &self.modes)
     }
 
     /// The first event of the step from here.
@@ -355,6 +426,14 @@ impl Motion<'_> {
         let response = self.mechanics.respond(&at, &self.modes)?;
         self.guards.reset(self.system, &self.modes, &response);
         Ok(())
+    }
+
+    /// The largest velocity by which the state at θ of a step is off its constraints, after it was projected.
+    pub(super) fn velocity_change(&self, step: &DenseStep, theta: f64) -> f64 {
+        let mut y = vec![];
+        step.at(theta, &mut y);
+        let v = &y[y.len() / 2..];
+        v.iter().zip(&self.state.v).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max)
     }
 
     /// Moves the state onto the constraints of its modes; returns how far off it was.

@@ -60,17 +60,17 @@ pub(super) fn project_positions(
     for step in 0..MAX_NEWTON_STEPS {
         let at = mechanics.equations((state.t, &state.q, &state.v), closed)?;
         let (mut rows, mut values): (Vec<&Row>, Vec<f64>) = (vec![], vec![]);
-        for joint in &at.joints {
+        for (_, joint) in at.joints.iter().enumerate().filter(|(i, _)| !at.is_lost(*i)) {
             rows.push(&joint.row);
             values.push(joint.value);
         }
+        let joints = values.len();
         for contact in at.contacts.iter().flatten() {
             rows.push(&contact.normal);
             values.push(contact.gap);
         }
         let error = max_abs(&values);
         if step == 0 {
-            let joints = at.joints.len();
             distance = Distance { joint: max_abs(&values[..joints]), gap: max_abs(&values[joints..]) };
         }
         if error <= ROUNDING || error >= 0.5 * last {
@@ -93,8 +93,8 @@ pub(super) fn project_velocity(
     for _ in 0..2 {
         let at = mechanics.equations((state.t, &state.q, &state.v), closed)?;
         let mut rows: Vec<&Row> = vec![];
-        for (joint, mode) in at.joints.iter().zip(&modes.joints) {
-            rows.push(&joint.row);
+        for (i, (joint, mode)) in at.joints.iter().zip(&modes.joints).enumerate() {
+            rows.extend((!at.is_lost(i)).then_some(&joint.row));
             rows.extend(joint.slip.iter().filter(|_| *mode == JointMode::Stick));
         }
         for (contact, mode) in at.contacts.iter().zip(&modes.contacts) {

@@ -10,6 +10,7 @@
 use super::gauss_collocation::DenseStep;
 use super::motion::Motion;
 use super::projection::Distance;
+use super::singular::Passage;
 use super::{ContactMode, Ending, Event, EventKind, EventOptions, Sample, StartCorrection, Trajectory};
 use crate::lagrangian::{FormulaName, Impulse, State};
 
@@ -78,8 +79,15 @@ impl Recorder {
             answers: 0,
             chosen: vec![],
             order: None,
+            branch: vec![],
         });
         &mut self.events[at]
+    }
+
+    /// Reports the singular position that was passed at time t.
+    pub(super) fn report_passage(&mut self, t: f64, passage: Passage) {
+        let event = self.report(t, EventKind::Branch, &passage.name);
+        (event.answers, event.branch) = (passage.branches, passage.velocity);
     }
 
     /// Takes back the last event.

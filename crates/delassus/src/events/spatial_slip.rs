@@ -331,7 +331,7 @@ mod tests {
     /// The steps are those of constant velocities and of uniform braking.
     #[test]
     fn a_slip_that_passes_zero_at_a_distance_remains() {
-        use crate::events::gauss_collocation::{Collocation, StepProblem};
+        use crate::events::gauss_collocation::{Collocation, FLOOR, StepProblem};
         let system = point_on_plane(0.5);
         let modes = one_contact(ContactMode::Slide { direction: [1.0, 0.0] });
         for (across, remains) in [(0.5, true), (0.0, false)] {
@@ -339,7 +339,14 @@ mod tests {
             let mut mechanics = Mechanics::new(&system, &start).unwrap();
             let y0: Vec<f64> = start.q.iter().chain(&start.v).copied().collect();
             let mut step = DenseStep::default();
-            let problem = StepProblem { t: 0.0, h: 1.0, y0: &y0, scale: &[1.0; 6], tolerance: f64::INFINITY };
+            let problem = StepProblem {
+                t: 0.0,
+                h: 1.0,
+                y0: &y0,
+                scale: &[1.0; 6],
+                tolerance: f64::INFINITY,
+                rounding: FLOOR,
+            };
             let brake = |_: usize, _: f64, y: &[f64], dy: &mut [f64]| {
                 dy[..3].copy_from_slice(&y[3..]);
                 dy[3..].copy_from_slice(&[-2.0, 0.0, 0.0]);

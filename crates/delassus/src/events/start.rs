@@ -114,6 +114,9 @@ pub(super) fn begin(
         report_correction(motion, recorder, &joint.name, given.value, given.row.velocity);
     }
     recorder.keep_distance(motion.project()?);
+    if let Some(joint) = motion.branches_at_rest()? {
+        return Err(Ending::Branches { joint });
+    }
     let StartContacts { resting, approaching, overlapping } = sort_contacts(motion, recorder)?;
     let misplaced: Vec<usize> = overlapping.iter().chain(&resting).copied().collect();
     motion.place_on_surfaces(&misplaced)?;

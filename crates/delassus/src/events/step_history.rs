@@ -150,9 +150,10 @@ impl StepHistory {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::events::gauss_collocation::FLOOR;
 
     fn try_step(history: &mut StepHistory, t: f64, h: f64, y0: &[f64]) {
-        let problem = StepProblem { t, h, y0, scale: &[1.0], tolerance: f64::INFINITY };
+        let problem = StepProblem { t, h, y0, scale: &[1.0], tolerance: f64::INFINITY, rounding: FLOOR };
         let rate = |_: usize, t: f64, _: &[f64], dy: &mut [f64]| {
             dy[0] = 8.0 * t.powi(7) - 3.0 * t * t;
             Ok::<(), ()>(())

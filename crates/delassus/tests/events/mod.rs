@@ -5,5 +5,6 @@ mod closed_forms;
 mod features;
 mod laws;
 mod numerics;
+mod singular;
 mod start;
 mod world;
