@@ -7,10 +7,11 @@
 //! x ∈ ℝ³ and ε ∈ ℝ⁴ per body; the last term of T is zero on ‖ε‖² = 1 and makes the mass matrix definite, Ī
 //! the mean of the principal moments. Contacts: balls, corners of boxes and hulls and ends of capsules on
 //! fixed planes, and balls on balls; their slips are velocities of the points that touch. Joints: what they
-//! lock, distances and ropes. What else a world may have is refused by name. In a planar world contacts have
+//! lock, distances and ropes, with springs and dampers. Constant forces and moments act on bodies. What else a world may have is refused by name. In a planar world contacts have
 //! one tangent.
 
 mod formulas;
+mod loads;
 mod rows;
 mod vectors;
 
@@ -19,8 +20,10 @@ use thiserror::Error;
 
 use crate::formula::{AnyFormula, Point};
 use crate::lagrangian::{Contact, Force, Joint, Measure, State, System};
+use crate::world::{Action, ActionKind, Axis, Coordinate, joint_coordinate};
 use crate::world::{BodyState, Joint as WorldJoint, JointKind, Pose, ShapeKind, Surface, World, WorldState};
 use formulas::{Ball, Frame, Gap, Held, Kinetic, Linear, Lock, Pair, Slip, UnitLength};
+use loads::{Damper, Moment, Potential, Spring, Stretch, common_axes};
 use vectors::{PER_BODY, Slot, angular_velocity};
 
 /// Bodies that move, at most: the mass matrix is evaluated entry by entry.
@@ -57,12 +60,6 @@ pub enum WorldSystemError {
         joint: String,
         /// What about it.
         what: &'static str,
-    },
-    /// A constant moment on a body.
-    #[error("body `{body}`: a moment on it has no event-driven integration yet; time stepping moves it")]
-    Moment {
-        /// Name.
-        body: String,
     },
     /// A law of friction or impact that is not known here.
     #[error("{law} between `{first}` and `{second}` has no event-driven integration yet")]
@@ -117,9 +114,6 @@ pub fn world_system(world: &World, state: &WorldState) -> Result<WorldSystem, Wo
     let mut system_forces = vec![];
     for (slot, &i) in bodies.iter().enumerate() {
         let (body, s) = (&world.bodies[i], &state.bodies[i]);
-        if body.force[1] != DVec3::ZERO {
-            return Err(WorldSystemError::Moment { body: body.name.clone() });
-        }
         names.extend(["x", "y", "z", "qw", "qx", "qy", "qz"].map(|c| format!("{}.{c}", body.name)));
         let r = s.pose.rotation;
         q.extend(s.pose.position.to_array());
@@ -134,23 +128,91 @@ pub fn world_system(world: &World, state: &WorldState) -> Result<WorldSystem, Wo
         for (k, force) in body.force[0].to_array().into_iter().enumerate().filter(|(_, f)| *f != 0.0) {
             system_forces.push(Force { coordinate: PER_BODY * slot + k, value: AnyFormula::new(force) });
         }
+        let moment = body.force[1].to_array();
+        for part in if moment == [0.0; 3] { 0..0 } else { 3..PER_BODY } {
+            let value = AnyFormula::new(Moment { slot, part, moment });
+            system_forces.push(Force { coordinate: PER_BODY * slot + part, value });
+        }
     }
     let coordinates: Vec<&str> = names.iter().map(String::as_str).collect();
-    let mut system = System {
-        potential: Some(AnyFormula::new(Linear(weight))),
-        forces: system_forces,
-        ..System::new(&world.name, &coordinates, Kinetic(masses))
-    };
+    let mut system =
+        System { forces: system_forces, ..System::new(&world.name, &coordinates, Kinetic(masses)) };
     for (slot, &i) in bodies.iter().enumerate() {
         let length = Measure::Displacement(AnyFormula::new(UnitLength(slot)));
         system.joints.push(Joint::frictionless(&format!("{} unit", world.bodies[i].name), length));
     }
     let slot_of = |body: usize| bodies.iter().position(|b| *b == body);
-    for joint in &world.joints {
+    let mut springs = vec![];
+    for (j, joint) in world.joints.iter().enumerate() {
         add_joint(&mut system, state, joint, slot_of)?;
+        for action in &joint.actions {
+            springs.push(spring(world, state, j, action, slot_of)?);
+        }
     }
+    springs.iter().for_each(|spring| add_damper(&mut system, spring));
+    let weight = Linear(weight);
+    let springs: Vec<Spring> = springs.into_iter().filter(|s| s.stiffness != 0.0).collect();
+    system.potential = Some(match springs.is_empty() {
+        true => AnyFormula::new(weight),
+        false => AnyFormula::new(Potential { weight, springs }),
+    });
     add_contacts(&mut system, world, state, slot_of)?;
     Ok(WorldSystem { system, state: State { t: state.t, q, v }, bodies })
+}
+
+/// The frames of a joint on the bodies that move, or on the ground.
+fn frames(state: &WorldState, joint: &WorldJoint, slot_of: impl Fn(usize) -> Slot) -> [Frame; 2] {
+    [0, 1].map(|side: usize| {
+        let (body, frame) = (joint.bodies[side], joint.frames[side]);
+        let slot = slot_of(body);
+        let pose = if slot.is_some() { frame } else { state.bodies[body].pose.compose(&frame) };
+        let axes = [DVec3::X, DVec3::Y, DVec3::Z].map(|a| (pose.rotation * a).to_array());
+        Frame { slot, origin: pose.position.to_array(), axes }
+    })
+}
+
+/// The spring and damper that act on a coordinate of joint j.
+fn spring(
+    world: &World,
+    state: &WorldState,
+    j: usize,
+    action: &Action,
+    slot_of: impl Fn(usize) -> Slot,
+) -> Result<Spring, WorldSystemError> {
+    let joint = &world.joints[j];
+    let refuse = |what| WorldSystemError::Joint { joint: joint.name.clone(), what };
+    let ActionKind::Spring { stiffness, damping, rest } = action.kind else {
+        return Err(refuse("a limit, a motor or a drive"));
+    };
+    let frames = frames(state, joint, &slot_of);
+    let locked = joint.kind.locked();
+    let stretch = match action.coordinate {
+        Coordinate::Along(axis) => Stretch::Along(axis as usize),
+        Coordinate::Length => Stretch::Length,
+        // Where z is the only free rotation, and the one whose turns the state counts.
+        Coordinate::About(Axis::Z) if locked[3..] == [true, true, false] => {
+            let rotations = joint.bodies.map(|body| state.bodies[body].pose.rotation);
+            let axes = rotations[0] * joint.frames[0].rotation;
+            let start = joint_coordinate(world, state, j).map_or(0.0, |c| c[0]);
+            Stretch::About { start, axes: common_axes(rotations, frames.map(|f| f.slot), axes) }
+        }
+        _ => return Err(refuse("a spring on one of several rotations")),
+    };
+    Ok(Spring { frames, stretch, stiffness, damping, rest })
+}
+
+/// The forces of a damper on its bodies.
+fn add_damper(system: &mut System, spring: &Spring) {
+    if spring.damping == 0.0 {
+        return;
+    }
+    for (side, frame) in spring.frames.iter().enumerate() {
+        let Some(slot) = frame.slot else { continue };
+        for part in 0..PER_BODY {
+            let value = AnyFormula::new(Damper { spring: *spring, second: side == 1, part });
+            system.forces.push(Force { coordinate: PER_BODY * slot + part, value });
+        }
+    }
 }
 
 fn add_joint(
@@ -160,20 +222,10 @@ fn add_joint(
     slot_of: impl Fn(usize) -> Slot,
 ) -> Result<(), WorldSystemError> {
     let refuse = |what| Err(WorldSystemError::Joint { joint: joint.name.clone(), what });
-    if !joint.actions.is_empty() {
-        return refuse("limits, motors, springs or drives");
-    }
     if joint.friction.is_some() {
         return refuse("friction in a joint");
     }
-    let frame = |side: usize| {
-        let (body, frame) = (joint.bodies[side], joint.frames[side]);
-        let slot = slot_of(body);
-        let pose = if slot.is_some() { frame } else { state.bodies[body].pose.compose(&frame) };
-        let axes = [DVec3::X, DVec3::Y, DVec3::Z].map(|a| (pose.rotation * a).to_array());
-        Frame { slot, origin: pose.position.to_array(), axes }
-    };
-    let frames = [frame(0), frame(1)];
+    let frames = frames(state, joint, slot_of);
     let mut locks = vec![];
     match &joint.kind {
         JointKind::Screw { .. } => return refuse("a screw"),
@@ -462,8 +514,14 @@ mod tests {
             })
         });
         assert_eq!(many, WorldSystemError::TooManyBodies { found: 13 });
-        let moment = refused(|scene| scene.world.bodies[1].force[1] = DVec3::X);
-        assert_eq!(moment, WorldSystemError::Moment { body: "block".into() });
+        let limits = refused(|scene| {
+            let ids = [0, 1].map(crate::world::BodyId::new);
+            scene.join(ids, Pose::IDENTITY, WorldJoint::revolute("h").with_limits(-1.0, 1.0));
+        });
+        assert_eq!(
+            limits,
+            WorldSystemError::Joint { joint: "h".into(), what: "a limit, a motor or a drive" }
+        );
         let rolling =
             refused(|scene| scene.world.surfaces.push(Surface { rolling: 0.1, ..Surface::friction(0.5) }));
         assert!(matches!(rolling, WorldSystemError::SurfaceLaw { law: "rolling friction", .. }));

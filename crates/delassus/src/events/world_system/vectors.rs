@@ -48,7 +48,7 @@ pub(super) fn unit<N: Number>(a: Vector<N>) -> Vector<N> {
 pub(super) type Slot = Option<usize>;
 
 /// The part w and the vector u of a quaternion at these four numbers.
-fn quaternion<N: Number>(x: &[N]) -> (N, Vector<N>) {
+pub(super) fn quaternion<N: Number>(x: &[N]) -> (N, Vector<N>) {
     (x[0], [x[1], x[2], x[3]])
 }
 
