@@ -25,8 +25,8 @@ pub(super) const POINTS: usize = 8;
 const MAX_SWEEPS: usize = 40;
 /// A change of y by this part of its scale is rounding.
 const SETTLED: f64 = 4e-16;
-/// A change of y by this part of the tolerance is small enough: what it leaves adds up over thousands of steps
-/// before it shows beside their errors.
+/// A change of y by this part of the tolerance is small enough: what it leaves adds up over thousands of
+/// steps before it shows beside their errors.
 const SETTLED_TOLERANCE: f64 = 1e-4;
 /// Sweeps are trusted to shrink changes by this factor at most, when the change of the next one is predicted.
 const LEAST_CONTRACTION: f64 = 1e-2;

@@ -36,14 +36,14 @@ const SHORTEST_RESOLVING_STEP: f64 = 1e-6;
 const MAX_CORRECTION: f64 = 1e-6;
 /// By how much a step is shortened whose equations were not solved.
 const SHORTENING: f64 = 0.25;
-/// A singular position is stepped over when it is no further ahead than so many steps: they become shorter the
-/// nearer it is, and never reach it.
+/// A singular position is stepped over when it is no further ahead than so many steps: they become shorter
+/// the nearer it is, and never reach it.
 const STEPS_AHEAD: f64 = 3.0;
 /// A step over a singular position is at most this many times the one that was to be tried: those before it
 /// became short because of it.
 const LONGEST_STRIDE: f64 = 32.0;
-/// A step over a singular position is at least this accurate: rounding ε of positions is ε/σ³ in accelerations
-/// where the smallest singular value is σ, which is 1e-2 and less at its points.
+/// A step over a singular position is at least this accurate: rounding ε of positions is ε/σ³ in
+/// accelerations where the smallest singular value is σ, which is 1e-2 and less at its points.
 const STRIDE_TOLERANCE: f64 = 1e-9;
 
 impl From<ModeError> for Ending {

@@ -287,8 +287,7 @@ impl Motion<'_> {
         history.try_step(&problem, || None, rate)
     }
 
-    /// Whether a singular position may have been near in the step that was tried last; with friction that
-    /// slides, which grows with the force, none is passed.
+    /// Whether the last step was near a singular position; with friction that slides none is passed.
     pub(super) fn has_weak_rows(&self) -> bool {
         self.weakest < WEAK_PIVOT && !self.guards.watch_slip()
     }
@@ -428,12 +427,12 @@ impl Motion<'_> {
         Ok(())
     }
 
-    /// The largest velocity by which the state at θ of a step is off its constraints, after it was projected.
+    /// The largest velocity by which the state at θ of a step was off its constraints.
     pub(super) fn velocity_change(&self, step: &DenseStep, theta: f64) -> f64 {
         let mut y = vec![];
         step.at(theta, &mut y);
-        let v = &y[y.len() / 2..];
-        v.iter().zip(&self.state.v).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max)
+        let change = y[y.len() / 2..].iter().zip(&self.state.v).map(|(a, b)| (a - b).abs());
+        change.fold(0.0, f64::max)
     }
 
     /// Moves the state onto the constraints of its modes; returns how far off it was.

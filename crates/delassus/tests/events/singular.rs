@@ -2,9 +2,10 @@
 
 use std::f64::consts::PI;
 
-use delassus::events::{Ending, EventKind, EventOptions, Trajectory};
+use delassus::events::{Ending, EventKind, EventOptions, Trajectory, run_events, world_system};
 
-use super::closed_forms::run;
+use super::closed_forms::{kinds, run, until};
+use crate::support::worlds::world;
 
 fn at(text: &str, set: &[(&str, &str)], t_end: f64, tolerance: f64) -> Trajectory {
     run(text, set, &EventOptions { t_end, tolerance, ..Default::default() })
@@ -266,4 +267,47 @@ fn rest_in_a_singular_position_is_undecided() {
     let resting = PARALLELOGRAM.replace("9.81", "0.0");
     let run = at(&resting, &[("start", "0"), ("w", "0")], 1.0, 1e-12);
     assert_eq!((run.ending, run.state.q), (Ending::Done, vec![0.0; 3]));
+}
+
+/// A bar of length and mass 1 at rest relative to the next, which moves with this velocity.
+fn bar(name: &str, position: [f64; 2], velocity: f64, spin: f64) -> String {
+    let ([x, y], i) = (position, 1.0 / 12.0);
+    format!(
+        "[[body]]\nname = \"{name}\"\nmass = 1\ninertia = [{i}, {i}, {i}]\nposition = [{x}, {y}, 0]\n\
+         velocity = [{velocity}, 0, 0]\nangular_velocity = [0, 0, {spin}]\n"
+    )
+}
+
+/// Bodies in a plane on hinges in space, whose rows are redundant all the way: two cranks and their coupler
+/// fall from the upright position through the flat one.
+#[test]
+fn a_world_of_hinges_folds_flat() {
+    let mut text = String::from("[world]\nplane = \"xy\"\ngravity = [0, -9.81, 0]\n");
+    text += &bar("left", [0.0, 0.5], 0.5, -1.0);
+    text += &bar("coupler", [0.5, 1.0], 1.0, 0.0);
+    text += &bar("right", [1.0, 0.5], 0.5, -1.0);
+    for (name, bodies, x, y) in [
+        ("A", ["world", "left"], 0, 0),
+        ("B", ["left", "coupler"], 0, 1),
+        ("C", ["coupler", "right"], 1, 1),
+        ("D", ["world", "right"], 1, 0),
+    ] {
+        text += &format!(
+            "[[joint]]\nname = \"{name}\"\ntype = \"revolute\"\nbodies = {bodies:?}\nanchor = [{x}, {y}, 0]\n\
+             axis = [0, 0, 1]\n"
+        );
+    }
+    let (world, start) = world(&text);
+    let system = world_system(&world, &start).unwrap_or_else(|e| panic!("{e}"));
+    let run = run_events(&system.system, &system.state, &until(1.0)).unwrap_or_else(|e| panic!("{e}"));
+    assert_eq!(run.ending, Ending::Done, "at {}", run.state.t);
+    assert_eq!(kinds(&run), ["branch"]);
+    // Two cranks of ⅓ about their pivots and a coupler that moves as one point at their ends.
+    let one = "[system]\ncoordinates = [\"a\"]\n[energy]\nkinetic = \"(2/3 + 1)*a'^2/2\"\n\
+               potential = \"9.81*(0.5 + 0.5 + 1)*sin(a)\"\n[state.position]\na = \"pi/2\"\n[state.velocity]\na = -1.0\n";
+    let exact = at(one, &[], 1.0, 1e-13);
+    let end = system.world_state(&start, &run.state);
+    let omega = end.bodies[world.bodies.iter().position(|b| b.name == "left").unwrap()].angular_velocity.z;
+    assert!((omega - exact.state.v[0]).abs() < 1e-9, "{omega} for {}", exact.state.v[0]);
+    assert!((run.energy[1] - run.energy[0]).abs() < 1e-9);
 }

@@ -10,19 +10,19 @@
 //! e the direction of its slip (002 §4; 000 §2, 3). Where rows depend on each other, x is the shortest of all
 //! solutions; all of them give the same accelerations (002 Lemma 5.1).
 
+mod active_rows;
+
 use std::sync::Arc;
 
-use delassus_solve::lcp::{Lp, linear_program};
 use delassus_solve::linalg::{Matrix, axpy, dot, max_abs};
+
+pub(super) use active_rows::ActiveRows;
 
 use super::linear_solve::{MassFactor, solve_dependent, solve_square};
 use crate::formula::{HyperDual, Point};
 use crate::lagrangian::{
     ContactKinematics, Evaluator, FormulaId, JointKinematics, KinematicsError, Measure, Row, State, System,
 };
-
-/// Sides of the polygon around a friction cone, where forces are not unique.
-const CONE_SIDES: usize = 32;
 
 /// Gradients up to this part of the largest that they had are zero.
 const LOST_HOLD: f64 = 1e-12;
@@ -113,7 +113,7 @@ pub(super) struct Response {
     pub(super) joints: Vec<[f64; 3]>,
     /// Of the scaled R M⁻¹ C.
     pub(super) determinant: f64,
-    /// Its last pivot as a part of the largest, or the square of the least hold; 0 where that was not found.
+    /// Its last pivot as a part of the largest, or the square of the least hold; 0 where it was not found.
     pub(super) weakest: f64,
     /// Where forces are not unique, the largest common reserve that they can have.
     pub(super) margin: Option<f64>,
@@ -419,194 +419,6 @@ pub(super) fn times(rows: &[&Row], b: &Matrix, k: usize) -> Matrix {
         }
     }
     product
-}
-
-/// Whom an unknown force belongs to, and which of its components it is.
-#[derive(Clone, Copy)]
-enum Owner {
-    Joint(usize, usize),
-    Contact(usize, usize),
-}
-
-/// The unknown forces: the rows that they constrain (R, γ) and the directions in which they push (C).
-pub(super) struct ActiveRows<'a> {
-    owners: Vec<Owner>,
-    rows: Vec<&'a Row>,
-    columns: Vec<Vec<f64>>,
-    /// Friction of what slides, per unit of normal force.
-    friction: Vec<[f64; 2]>,
-}
-
-/// The direction of slip at these rows: that of the velocity, or the one at the start of the step where the
-/// velocity is no more than `zero_slip` or has passed zero. A slip that ends on a straight line passes zero
-/// smoothly that way.
-fn slip_direction(slip: &[Row], start: [f64; 2], zero_slip: f64) -> [f64; 2] {
-    match slip {
-        [_] => start,
-        [a, b] => {
-            let (x, y) = (a.velocity, b.velocity);
-            let speed = x.hypot(y);
-            if speed <= zero_slip.max(f64::MIN_POSITIVE) || x * start[0] + y * start[1] <= 0.0 {
-                start
-            } else {
-                [x / speed, y / speed]
-            }
-        }
-        _ => [0.0; 2],
-    }
-}
-
-impl<'a> ActiveRows<'a> {
-    /// Of the joints those for which `selected` is true.
-    fn new(
-        at: &'a Equations,
-        modes: &Modes,
-        zero_slip: f64,
-        selected: impl Fn(usize) -> bool,
-    ) -> ActiveRows<'a> {
-        let mut active = ActiveRows { owners: vec![], rows: vec![], columns: vec![], friction: vec![] };
-        let joints = at.joints.iter().zip(&modes.joints).enumerate();
-        for (i, (joint, mode)) in joints.filter(|(i, _)| selected(*i)) {
-            let sliding = match *mode {
-                JointMode::Slide { direction, sign } => {
-                    let e = slip_direction(&joint.slip, direction, zero_slip);
-                    Some(e.map(|x| -joint.mu * sign * x))
-                }
-                _ => None,
-            };
-            active.add(|c| Owner::Joint(i, c), &joint.row, &joint.slip, sliding, *mode == JointMode::Stick);
-        }
-        for (i, (contact, mode)) in at.contacts.iter().zip(&modes.contacts).enumerate() {
-            let Some(contact) = contact.as_ref().filter(|_| mode.is_closed()) else { continue };
-            let sliding = match *mode {
-                ContactMode::Slide { direction } => {
-                    let e = slip_direction(&contact.slip, direction, zero_slip);
-                    Some(e.map(|x| -contact.mu_kinetic * x))
-                }
-                _ => None,
-            };
-            let sticks = *mode == ContactMode::Stick;
-            active.add(|c| Owner::Contact(i, c), &contact.normal, &contact.slip, sliding, sticks);
-        }
-        active
-    }
-
-    fn add(
-        &mut self,
-        owner: impl Fn(usize) -> Owner,
-        normal: &'a Row,
-        slip: &'a [Row],
-        sliding: Option<[f64; 2]>,
-        sticks: bool,
-    ) {
-        let mut column = normal.gradient.clone();
-        let friction = sliding.unwrap_or_default();
-        for (row, f) in slip.iter().zip(friction) {
-            axpy(f, &row.gradient, &mut column);
-        }
-        self.owners.push(owner(0));
-        self.rows.push(normal);
-        self.columns.push(column);
-        self.friction.push(friction);
-        for (k, row) in slip.iter().enumerate().filter(|_| sticks) {
-            self.owners.push(owner(k + 1));
-            self.rows.push(row);
-            self.columns.push(row.gradient.clone());
-            self.friction.push([0.0; 2]);
-        }
-    }
-
-    /// R.
-    pub(super) fn rows(&self) -> &[&'a Row] {
-        &self.rows
-    }
-
-    /// What a row belongs to.
-    pub(super) fn name<'s>(&self, row: usize, system: &'s System) -> &'s str {
-        match self.owners[row] {
-            Owner::Joint(i, _) => &system.joints[i].name,
-            Owner::Contact(i, _) => &system.contacts[i].name,
-        }
-    }
-
-    /// Per row, the largest entry of its gradient so far.
-    pub(super) fn gradient_sizes(&self, at: &Equations) -> Vec<f64> {
-        let size = |(owner, row): (&Owner, &&Row)| match *owner {
-            Owner::Joint(i, 0) => at.gradient_sizes[i],
-            _ => max_abs(&row.gradient),
-        };
-        self.owners.iter().zip(&self.rows).map(size).collect()
-    }
-
-    /// Values of the rows that are held at zero; 0 for tangents.
-    pub(super) fn values(&self, at: &Equations) -> Vec<f64> {
-        let value = |owner: &Owner| match *owner {
-            Owner::Joint(i, 0) => at.joints[i].value,
-            Owner::Contact(i, 0) => at.contacts[i].as_ref().map_or(0.0, |c| c.gap),
-            _ => 0.0,
-        };
-        self.owners.iter().map(value).collect()
-    }
-
-    /// Forces of contacts and joints from the unknowns x.
-    pub(super) fn spread(&self, x: &[f64], response: &mut Response) {
-        for ((owner, x), friction) in self.owners.iter().zip(x).zip(&self.friction) {
-            let (force, component) = match *owner {
-                Owner::Joint(i, c) => (&mut response.joints[i], c),
-                Owner::Contact(i, c) => (&mut response.contacts[i], c),
-            };
-            force[component] += x;
-            if component == 0 {
-                force[1] += friction[0] * x;
-                force[2] += friction[1] * x;
-            }
-        }
-    }
-
-    /// max s with every reserve of forces at least s, over all x + N z.
-    pub(super) fn margin(&self, at: &Equations, modes: &Modes, x: &[f64], null: &Matrix) -> f64 {
-        let (k, d) = (x.len(), null.cols());
-        let mut forms: Vec<Vec<f64>> = Vec::new();
-        for (j, owner) in self.owners.iter().enumerate() {
-            let Owner::Contact(i, 0) = *owner else { continue };
-            let mut normal = vec![0.0; k];
-            normal[j] = 1.0;
-            if modes.contacts[i] == ContactMode::Stick {
-                let mu = at.contacts[i].as_ref().map_or(0.0, |c| c.mu_static);
-                let tangents = at.contacts[i].as_ref().map_or(0, |c| c.slip.len());
-                let sides = if tangents == 2 { CONE_SIDES } else { 2 };
-                for side in 0..if tangents == 0 { 0 } else { sides } {
-                    let angle = 2.0 * std::f64::consts::PI * side as f64 / sides as f64;
-                    let mut form = vec![0.0; k];
-                    form[j] = mu;
-                    form[j + 1] = -angle.cos();
-                    if tangents == 2 {
-                        form[j + 2] = -angle.sin();
-                    }
-                    forms.push(form);
-                }
-            }
-            forms.push(normal);
-        }
-        let size = max_abs(x).max(f64::MIN_POSITIVE);
-        if forms.is_empty() {
-            return size;
-        }
-        // Unknowns (z, s): form·(x + N z) − s ≥ 0 and s ≤ size.
-        let rows = forms.len() + 1;
-        let g = Matrix::from_fn(rows, d + 1, |i, j| match forms.get(i) {
-            Some(_) if j == d => -1.0,
-            Some(form) => (0..k).map(|l| form[l] * null[(l, j)]).sum(),
-            None => -f64::from(j == d),
-        });
-        let h: Vec<f64> = (0..rows).map(|i| forms.get(i).map_or(-size, |form| -dot(form, x))).collect();
-        let mut c = vec![0.0; d + 1];
-        c[d] = -1.0;
-        match linear_program(&c, &g, &h) {
-            Lp::Optimal { value, .. } => -value,
-            _ => forms.iter().map(|form| dot(form, x)).fold(size, f64::min),
-        }
-    }
 }
 
 impl Response {
