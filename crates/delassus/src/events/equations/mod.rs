@@ -85,8 +85,8 @@ pub(super) struct Equations {
 }
 
 impl Equations {
-    /// The size of a joint's gradient as a part of the largest that it had so far: one that goes to zero loses
-    /// its hold as rows do that become dependent.
+    /// The size of a joint's gradient as a part of the largest that it had so far: one that goes to zero
+    /// loses its hold as rows do that become dependent.
     pub(super) fn hold(&self, joint: usize) -> f64 {
         let largest = self.gradient_sizes[joint];
         if largest > 0.0 { max_abs(&self.joints[joint].row.gradient) / largest } else { 1.0 }

@@ -7,8 +7,8 @@
 //! x ∈ ℝ³ and ε ∈ ℝ⁴ per body; the last term of T is zero on ‖ε‖² = 1 and makes the mass matrix definite, Ī
 //! the mean of the principal moments. Contacts: balls, corners of boxes and hulls and ends of capsules on
 //! fixed planes, and balls on balls; their slips are velocities of the points that touch. Joints: what they
-//! lock, distances and ropes, with springs and dampers. Constant forces and moments act on bodies. What else a
-//! world may have is refused by name. In a planar world contacts have one tangent.
+//! lock, distances and ropes, with springs and dampers. Constant forces and moments act on bodies. What else
+//! a world may have is refused by name. In a planar world contacts have one tangent.
 
 mod formulas;
 mod loads;
