@@ -7,9 +7,10 @@
 //! R (k × n) are the active rows with bias γ ∈ ℝᵏ, M the mass matrix, F ∈ ℝⁿ the given forces, D (k × k,
 //! diagonal) gives the rows length one in the norm of M⁻¹ where their gradients are as large as ever so far.
 //! At t* several motions branch. The one that comes in goes out smoothly: σ_r and what the row u_r asks for
-//! pass zero together, so that q and q̈ are smooth while the force along u_r grows as 1/|t − t*|. A state that
-//! is off its constraints by δ changes q̈ by δ/σ_r, on which sweeps do not contract; points of a step that are
-//! first moved onto the constraints have no such error, and the polynomial goes over t* between two of them.
+//! pass zero together, so that q and q̈ are smooth while the force along u_r grows as 1/|t − t*|. A state
+//! that is off its constraints by δ changes q̈ by δ/σ_r, on which sweeps do not contract; points of a step
+//! that are first moved onto the constraints have no such error, and the polynomial goes over t* between two
+//! of them.
 //!
 //! The polynomial could as well jump between two motions that only come near each other, uᵀg = ε ≠ 0 instead
 //! of 0; that is a miss, and such a step is refused.
