@@ -91,6 +91,9 @@ impl Write for Fnv {
     }
 }
 
+/// Bodies, shapes, feature, impulse; fewer rows than a contact may have are followed by zeros.
+type SavedImpulse = ([u32; 2], [u32; 2], u32, Vec<f64>);
+
 /// The file.
 #[derive(Serialize, Deserialize)]
 struct Saved {
@@ -105,8 +108,7 @@ struct Saved {
     start: f64,
     coordinates: Vec<f64>,
     row_impulse: Vec<f64>,
-    /// Bodies, shapes, feature, impulse; fewer rows than a contact may have are followed by zeros.
-    contact_impulse: Vec<([u32; 2], [u32; 2], u32, Vec<f64>)>,
+    contact_impulse: Vec<SavedImpulse>,
     totals: Totals,
 }
 
