@@ -105,6 +105,9 @@ pub(super) struct HandedOver {
     to: Vec<(Key, f64, DVec3)>,
 }
 
+/// Contacts for which there is memory from the first step on.
+const FEW_CONTACTS: usize = 8;
+
 struct PastContact {
     key: Key,
     point: DVec3,
@@ -145,6 +148,14 @@ impl HandedOver {
     /// Records contacts of the first half of a substep, before they are found anew.
     pub(super) fn record(&mut self, contacts: &[Contact], rows: &[ContactRows], impulses: &Impulses) {
         self.before.clear();
+        // Memory for what may follow is taken where contacts are new, not at the step that needs it: some
+        // from the first step on, since an impact may be the first contact that a half of a step has.
+        let some = contacts.len().max(FEW_CONTACTS);
+        self.before.reserve(some);
+        for list in [&mut self.lost, &mut self.earlier] {
+            list.reserve(some);
+        }
+        self.to.reserve(some);
         self.before.extend(carrying(contacts, rows, impulses));
     }
 
