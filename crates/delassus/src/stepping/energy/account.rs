@@ -9,8 +9,8 @@
 //! restitution e takes 1 − e² of what its normal velocity holds. Where a step stops it without the rebound,
 //! because there are too many in one step, the e² are left over: an error, and no law.
 //!
-//! Where something hits, K of the weights has a work in the solves that is not what the weights give along the
-//! way, the end of the flight and the rest after it being one substep:
+//! Where something hits, K of the weights has a work in the solves that is not what the weights give along
+//! the way, the end of the flight and the rest after it being one substep:
 //!
 //! ```text
 //! K·v̄₁ + K·v̄₂ − 2K·v½ = ½K·(Δv₂ − Δv₁) ,   Δv = M⁻¹Hᵀr of a solve
@@ -323,8 +323,8 @@ impl SubstepAccount {
                 gains.push(gain(normal + friction, &work.contact));
                 continue;
             }
-            // In an impact an impulse of one direction turns the motion along the other: what one of normal and
-            // friction gives, the other has taken before.
+            // In an impact an impulse of one direction turns the motion along the other: what one of normal
+            // and friction gives, the other has taken before.
             let hits = rebounds || !closed;
             let (normal, friction) = match hits && normal + friction <= 0.0 {
                 true if friction > 0.0 => (normal + friction, 0.0),
