@@ -383,10 +383,9 @@ impl SubstepView<'_> {
                 RowKind::Limit { .. }
                     if !self.model.is_symmetric() && self.limit_rebounds_at_start(i, row) =>
                 {
-                    if value < -tolerance {
-                        missed.worst = missed.worst.max(-value / tolerance);
-                        *bias += value / h;
-                    }
+                    let beyond = if value < -tolerance { -value } else { 0.0 };
+                    missed.worst = missed.worst.max(beyond / tolerance);
+                    *bias -= beyond / h;
                 }
                 RowKind::Limit { .. } => {
                     let pushed = end.impulses.rows[i] > 0.0;
