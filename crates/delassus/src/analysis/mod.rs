@@ -172,8 +172,13 @@ pub fn examine(
 ) -> Result<SystemAnalysis, AnalyzeError> {
     let (names, kinematics) = (Names::of(system), kinematics(system, state)?);
     let assembly = assemble(&names, &kinematics, tolerances)?;
-    let certain = is_state_certain(system, written, &kinematics, tolerances);
+    // Closures are doubles and nothing else: taken as rounded once.
+    let closures = !system.without_intervals().is_empty();
+    let certain = closures || is_state_certain(system, written, &kinematics, tolerances);
     describe(names, kinematics, tolerances, |dynamics| {
+        if closures {
+            return analyze_dynamics_written(dynamics, &Written::rounded(dynamics), options);
+        }
         let data = if certain { written_dynamics(system, written, &assembly) } else { None };
         let data = data.unwrap_or_else(|| {
             let mut bounds = bounds_of(dynamics, 0.0);

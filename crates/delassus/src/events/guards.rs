@@ -95,11 +95,6 @@ impl Guards {
         self.list.iter().any(|guard| matches!(guard, Guard::Slip(_)))
     }
 
-    /// Whether anything slides with friction.
-    pub(super) fn watch_slip(&self) -> bool {
-        self.list.iter().any(|guard| matches!(guard, Guard::Slip(_) | Guard::JointSlip(_)))
-    }
-
     /// Whether forces are not unique.
     pub(super) fn watch_redundant_forces(&self) -> bool {
         self.list.contains(&Guard::ForceMargin)

@@ -346,11 +346,15 @@ impl<'a> Run<'a> {
         let step = self.history.current();
         self.zeno.advance(step.length * theta);
         self.motion.advance_to(step, theta, t);
-        self.recorder.keep_distance(self.motion.project()?);
+        let distance = self.motion.project()?;
+        let opened = distance.joint;
+        self.recorder.keep_distance(distance);
         // Errors of steps are far smaller; next to a singular position anything can come out.
         let (step, options) = (self.history.current(), self.motion.options());
-        let speed = max_abs(&self.motion.state().v).max(1.0);
-        if self.motion.velocity_change(step, theta) > MAX_CORRECTION.max(1e3 * options.tolerance) * speed {
+        let most = MAX_CORRECTION.max(1e3 * options.tolerance);
+        let (size, speed) =
+            (max_abs(&self.motion.state().q).max(1.0), max_abs(&self.motion.state().v).max(1.0));
+        if opened > most * size || self.motion.velocity_change(step, theta) > most * speed {
             return Err(Ending::StepTooShort);
         }
         Ok(())

@@ -287,9 +287,10 @@ impl Motion<'_> {
         history.try_step(&problem, || None, rate)
     }
 
-    /// Whether the last step was near a singular position; with friction that slides none is passed.
+    /// Whether the last step was near a singular position. None is passed while contacts are closed: those of
+    /// a body on several points are redundant everywhere, and would be taken for one.
     pub(super) fn has_weak_rows(&self) -> bool {
-        self.weakest < WEAK_PIVOT && !self.guards.watch_slip()
+        self.weakest < WEAK_PIVOT && !self.modes.contacts.iter().any(ContactMode::is_closed)
     }
 
     /// How far ahead the next singular position is, s; `None` where singular values do not fall.

@@ -89,6 +89,10 @@ impl ContactSearch {
         let (h, free) = (plan.length, &start.free_velocity);
         self.ending = self.suspended.len();
         self.speculative.clear();
+        // Memory for all pairs, before one of them is suspended.
+        if self.suspended.capacity() < linearization.contacts().len() {
+            self.suspended.reserve(2 * linearization.contacts().len());
+        }
         if linearization.contacts().iter().all(|contact| contact.gap <= model.touching()) {
             return &self.speculative;
         }

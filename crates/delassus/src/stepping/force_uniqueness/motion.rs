@@ -51,6 +51,13 @@ impl UniquenessSearch<'_> {
         let rows = self.linearization.contact_rows();
         let UniquenessScratch { groups, motion, .. } = scratch;
         motion.slips.clear();
+        // Memory for contacts that come, and for the first body that slides.
+        if motion.slips.capacity() < rows.len() {
+            motion.slips.reserve(2 * rows.len());
+        }
+        if motion.rays.capacity() == 0 {
+            motion.rays.reserve(self.model.masses.mass.len() / 6);
+        }
         let pressing = rows.iter().zip(&self.impulses.contacts);
         let slip = |(rows, r): (&ContactRows, &[f64; MAX_CONTACT_ROWS])| match r[0] > 0.0 {
             true => slip_speed(rows, self.velocity),

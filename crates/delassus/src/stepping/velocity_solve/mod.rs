@@ -84,6 +84,8 @@ pub(super) struct VelocitySolver {
     solution: Solution,
     joints_alone: JointsAlone,
     joints_check: ResidualCheck,
+    /// The most rows that it was loaded with.
+    checked_rows: usize,
     /// Entries of Hᵀ and of the mass matrix.
     jacobian_entries: Vec<(usize, usize, f64)>,
     mass_entries: Vec<(usize, usize, f64)>,
@@ -141,6 +143,7 @@ impl Default for VelocitySolver {
             solution: Solution::default(),
             joints_alone: JointsAlone::default(),
             joints_check: ResidualCheck::default(),
+            checked_rows: 0,
             jacobian_entries: Vec::new(),
             mass_entries: Vec::new(),
             compliant_masses: Vec::new(),
@@ -291,8 +294,17 @@ impl VelocitySolver {
             return Ok(SolveOutcome::NOTHING);
         }
         self.assemble_dynamics(input.masses, v);
-        let held =
-            if input.at_rest && self.goal == Goal::Any { self.check_start(&input.options) } else { None };
+        let held = match input.at_rest && self.goal == Goal::Any {
+            true => self.check_start(&input.options),
+            false => {
+                // Memory for the check of what comes to rest, before that.
+                if self.problem.rows() > self.checked_rows {
+                    self.checked_rows = self.problem.rows();
+                    self.joints_check.load(&self.problem);
+                }
+                None
+            }
+        };
         let mut outcome = match held {
             Some(outcome) => outcome,
             None => self.solve_assembled(&input.options)?,
