@@ -233,7 +233,7 @@ impl Analysis {
             && components.is_some_and(|all| {
                 let found = |b: &ComponentBounds| listed.iter().filter(|c| b.holds(c, sizes)).count() == 1;
                 all.len() == listed.len()
-                    && all.iter().all(|b| found(b) || b.force.is_none() || b.acceleration.is_none())
+                    && all.iter().all(found)
                     && listed.iter().all(|c| all.iter().any(|b| b.holds(c, sizes)))
             })
     }

@@ -26,18 +26,19 @@ use mode::{ModeAnswer, Motion};
 pub struct RobustAnswer {
     /// Existence, unique acceleration, unique forces; `None` where it hangs on the last digits.
     pub answers: [Option<bool>; 3],
-    /// The components of the set of solutions, none in another; `None` where it hangs on the last digits what
-    /// they are.
+    /// The components of the set of solutions where each is one point; `None` where one is not, or where it
+    /// hangs on the last digits what they are.
     pub components: Option<Vec<ComponentBounds>>,
 }
 
-/// What is true of a component for all data.
+/// Bounds of a component that is one point for all data. Those of a set of forces would be bounds of all its
+/// vertices, and are not known.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ComponentBounds {
-    /// Bounds of its one acceleration; `None` where it has several.
-    pub acceleration: Option<Vec<Interval>>,
-    /// Bounds of its one set of forces; `None` where it has several.
-    pub force: Option<Vec<Interval>>,
+    /// Of its acceleration.
+    pub acceleration: Vec<Interval>,
+    /// Of its forces.
+    pub force: Vec<Interval>,
 }
 
 /// Bounds of listed numbers are this narrow, relative to the largest, or to the size of the data: then the
@@ -46,36 +47,28 @@ const LISTED_WIDTH: f64 = 1e-7;
 
 impl ComponentBounds {
     fn of(answer: &ModeAnswer) -> Option<Self> {
-        let known = |motion: Motion, value: &Vec<Interval>| match motion {
-            Motion::Fixed => Some(Some(value.clone())),
-            Motion::Moves => Some(None),
-            Motion::Unknown => None,
-        };
-        Some(ComponentBounds {
-            acceleration: known(answer.motion, &answer.acceleration)?,
-            force: known(answer.forces, &answer.force)?,
+        let one = answer.motion == Motion::Fixed && answer.forces == Motion::Fixed;
+        one.then(|| ComponentBounds {
+            acceleration: answer.acceleration.clone(),
+            force: answer.force.clone(),
         })
     }
 
-    /// Whether a component that was found in floating point is this one: it moves where this does, and lies
-    /// within the bounds elsewhere, which are narrow or, for an acceleration that is one for other reasons,
-    /// unknown. `sizes` are those of accelerations and forces that the data imply.
+    /// Whether a component that was found in floating point is this one: it is a point within the bounds,
+    /// which are narrow or, for an acceleration that is one for other reasons, unknown. `sizes` are those of
+    /// accelerations and forces that the data imply.
     pub fn holds(&self, c: &SolutionComponent, sizes: [f64; 2]) -> bool {
-        let within =
-            |bounds: &Option<Vec<Interval>>, x: &[f64], along: Option<&Matrix>, size: f64| match bounds {
-                None => along.is_some_and(|d| d.max_abs() > 0.0),
-                Some(bounds) => {
-                    let size = x.iter().fold(size, |top, x| top.max(x.abs()));
-                    let room = LISTED_WIDTH * size;
-                    let near = |(b, x): (&Interval, &f64)| {
-                        *b == mode::WIDE || b.width() <= room && b.lo - room <= *x && *x <= b.hi + room
-                    };
-                    along.is_none_or(|d| d.max_abs() == 0.0) && bounds.iter().zip(x).all(near)
-                }
-            };
-        let [a, f] = sizes;
-        within(&self.acceleration, &c.acceleration, c.freedom.as_ref().map(|d| &d.acceleration), a)
-            && within(&self.force, &c.force, c.freedom.as_ref().map(|d| &d.force), f)
+        let within = |bounds: &[Interval], x: &[f64], size: f64| {
+            let size = x.iter().fold(size, |top, x| top.max(x.abs()));
+            let room = LISTED_WIDTH * size;
+            bounds
+                .iter()
+                .zip(x)
+                .all(|(b, x)| *b == mode::WIDE || b.width() <= room && b.lo - room <= *x && *x <= b.hi + room)
+        };
+        c.freedom.is_none()
+            && within(&self.acceleration, &c.acceleration, sizes[0])
+            && within(&self.force, &c.force, sizes[1])
     }
 }
 
