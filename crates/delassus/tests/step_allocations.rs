@@ -125,7 +125,8 @@ fn a_pile_of_spheres_at_rest() {
     }
     let file = world(&text);
     for scheme in [Scheme::Symmetric, Scheme::HalfImplicit] {
-        steady("pile", &file, scheme, [20, 40], |_, stepper| {
+        // Impulses hold for some steps before a solve is needed, and with it a method that had no memory yet.
+        steady("pile", &file, scheme, [40, 40], |_, stepper| {
             assert!(stepper.contacts().len() > 125, "{}", stepper.contacts().len());
             let fastest = stepper.state().bodies.iter().map(|s| s.velocity.length()).fold(0.0, f64::max);
             assert!(fastest < 1e-6, "{fastest:e}");

@@ -112,6 +112,10 @@ impl Collider {
         contacts.clear();
         self.silent.clear();
         self.update_pairs(world, state, margin);
+        // Pairs come and go: memory for twice as many as there are.
+        if self.silent.capacity() < self.pairs.len() {
+            self.silent.reserve(2 * self.pairs.len());
+        }
         for &[first, second] in &self.pairs {
             let (i, j) = (first as usize, second as usize);
             let (a, b) = (&self.proxies[i], &self.proxies[j]);

@@ -153,7 +153,11 @@ impl Linearizer {
         self.set_margins(world, &state.bodies, h, &mut out.margins);
         self.collider.collide(world, state, &out.margins, &mut out.contacts);
         out.silent.clear();
-        out.silent.extend_from_slice(self.collider.silent());
+        let silent = self.collider.silent();
+        if out.silent.capacity() < silent.len() {
+            out.silent.reserve(4 * silent.len());
+        }
+        out.silent.extend_from_slice(silent);
         world::update_joint_coordinates(world, state);
         world::joint_rows_at(world, state, h, state.t + ahead, &mut out.joint_rows);
         if self.has_loops {

@@ -7,6 +7,7 @@ use delassus_solve::problem::{InvalidProblem, Status};
 use super::super::force_uniqueness::{UniquenessScratch, UniquenessSearch};
 use super::super::linearization::Linearization;
 use super::super::model::Model;
+use super::super::retry::MAX_CAREFUL_CONTACTS;
 use super::super::row_targets::RowTargets;
 use super::super::static_friction::{MAX_FRICTION_ROUNDS, StaticFriction};
 use super::super::velocity_solve::{FailedSolves, FallbackSolver, SolveInput, SolveOutcome};
@@ -18,6 +19,8 @@ use super::super::warm_start::Impulses;
 const BASE_WORK: u64 = 2_000_000;
 const WORK_PER_PAIR: u64 = 10_000;
 const MAX_BOUNDED_WORK: u64 = 20_000_000_000;
+/// As many times more where there are many contacts: piles of spheres need it now and then.
+const MANY_CONTACTS_WORK: u64 = 10;
 /// Bodies are at rest where they move by less than this part of what gravity gives in a step (radians count as
 /// metres: it only decides whether the impulses of the step before are tried first).
 const REST_SPEED_RATIO: f64 = 1e-3;
@@ -83,7 +86,8 @@ fn solve_input<'a>(
 ) -> SolveInput<'a> {
     let contacts = linearization.contacts().len();
     let constraints = (contacts + linearization.joint_rows().rows.len()) as u64;
-    let work = BASE_WORK + WORK_PER_PAIR * constraints * constraints;
+    let factor = if contacts <= MAX_CAREFUL_CONTACTS { 1 } else { MANY_CONTACTS_WORK };
+    let work = factor * (BASE_WORK + WORK_PER_PAIR * constraints * constraints);
     let fall = model.options.dt * model.world.gravity.length();
     SolveInput {
         masses: &model.masses,
