@@ -38,7 +38,7 @@ pub use impulse_range::{ImpulseRange, MAX_COLUMNS, impulse_range, least_contact_
 pub use verify::{exact_matrix, fact};
 
 use crate::lcp::Verdict;
-use crate::linalg::{Interval, norm};
+use crate::linalg::{Interval, max_abs, norm};
 use crate::modes::{
     ComponentBounds, EnumerateOptions, ExactAnswer, ExactDynamics, ExactList, ExactSolutions,
     SolutionComponent, SolutionSet, bounds_of, distance, enumerate, mode_count, robust_answer,
@@ -46,7 +46,7 @@ use crate::modes::{
 use crate::problem::{Dynamics, Law, Reduced};
 use forces::{add_other_forces, intervals, solve_once, unique_part};
 use impulse_range::has_other_forces;
-use verdicts::{Conclusion, Evidence, acceleration_scale, by_matrix_class, is_clearly_definite, uniqueness};
+use verdicts::{Conclusion, Evidence, by_matrix_class, is_clearly_definite, uniqueness};
 
 /// What decided the verdicts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -228,7 +228,15 @@ impl Analysis {
     /// Whether the list of floating point has each component that there is for all data, and no other.
     fn lists(&self, dynamics: &Dynamics, components: Option<&[ComponentBounds]>) -> bool {
         let listed = &self.solutions.components;
-        let sizes = [acceleration_scale(dynamics), self.solutions.force_unit];
+        // The least of the sizes that the data imply: beside a mass of almost nothing the other is all there
+        // is.
+        let least = |ratios: &[(f64, f64)]| {
+            let of = ratios.iter().filter(|(a, b)| *a > 0.0 && *b > 0.0).map(|(a, b)| a / b);
+            of.reduce(f64::min).unwrap_or(0.0)
+        };
+        let (load, rows) = (max_abs(&dynamics.force), dynamics.jacobian.max_abs());
+        let acceleration = least(&[(load, dynamics.mass.max_abs()), (max_abs(&dynamics.bias), rows)]);
+        let sizes = [acceleration, least(&[(load, rows)])];
         self.solutions.complete
             && components.is_some_and(|all| {
                 let found = |b: &ComponentBounds| listed.iter().filter(|c| b.holds(c, sizes)).count() == 1;

@@ -208,7 +208,7 @@ pub(super) fn uniqueness(dynamics: &Dynamics, set: &SolutionSet) -> [Verdict; 2]
 }
 
 /// The size of the accelerations that the data of a problem imply.
-pub(super) fn acceleration_scale(dynamics: &Dynamics) -> f64 {
+fn acceleration_scale(dynamics: &Dynamics) -> f64 {
     let ratio = |a: f64, b: f64| if b > 0.0 { a / b } else { 0.0 };
     ratio(max_abs(&dynamics.force), dynamics.mass.max_abs())
         .max(ratio(max_abs(&dynamics.bias), dynamics.jacobian.max_abs()))
@@ -225,8 +225,16 @@ pub(super) fn is_clearly_definite(dynamics: &Dynamics, error: f64) -> bool {
     // On scaled numbers, where the terms that make up the matrix are of size one: a definiteness below
     // DEFINITE_MARGIN may be what is left of terms that cancelled.
     let contact = scaled_contact(dynamics).filter(|(w, _, laws)| is_lift_clear(w, laws));
-    let lift = contact.and_then(|(w, q, laws)| sliding_lcp(&w, &q, &laws));
-    lift.is_some_and(|lift| is_definite(&lift.lcp.matrix, DEFINITE_MARGIN))
+    contact.is_some_and(|(w, q, laws)| {
+        let lift = sliding_lcp(&w, &q, &laws);
+        lift.is_some_and(|lift| is_definite(&lift.lcp.matrix, DEFINITE_MARGIN, terms(&laws)))
+    })
+}
+
+/// The size of the terms that make up the entries of the sliding LCP on scaled numbers, W_nn − μ W_nt e: a
+/// light body makes μ many times as large there.
+fn terms(laws: &[Law]) -> f64 {
+    1.0 + laws.iter().map(Law::mu).fold(0.0, f64::max)
 }
 
 /// Whether the rows that the sliding LCP eliminates leave its entries their digits: those of joints, where
@@ -236,12 +244,12 @@ fn is_lift_clear(w: &Matrix, laws: &[Law]) -> bool {
     let joints: Vec<usize> =
         (0..laws.len()).filter(|&k| laws[k] == Law::Bilateral).map(|k| offsets[k]).collect();
     laws.iter().all(|law| *law == Law::Bilateral || !law.is_bilateral())
-        && is_definite(&w.select(&joints, &joints), MASS_MARGIN)
+        && is_definite(&w.select(&joints, &joints), MASS_MARGIN, 1.0)
 }
 
-/// A − m |A| I is positive definite.
-fn is_definite(a: &Matrix, margin: f64) -> bool {
-    let (n, size) = (a.rows(), a.max_abs().max(1.0));
+/// A − m |A| I is positive definite, |A| the largest entry or what entries are made of.
+fn is_definite(a: &Matrix, margin: f64, terms: f64) -> bool {
+    let (n, size) = (a.rows(), a.max_abs().max(terms));
     Matrix::from_fn(n, n, |i, j| a[(i, j)] - if i == j { margin * size } else { 0.0 }).is_positive_definite()
 }
 
@@ -250,7 +258,7 @@ pub(super) fn is_mass_clear(mass: &Matrix, margin: f64) -> bool {
     let unit = |i: usize| mass[(i, i)].sqrt();
     let n = mass.rows();
     (0..n).all(|i| mass[(i, i)] > 0.0)
-        && is_definite(&Matrix::from_fn(n, n, |i, j| mass[(i, j)] / (unit(i) * unit(j))), margin)
+        && is_definite(&Matrix::from_fn(n, n, |i, j| mass[(i, j)] / (unit(i) * unit(j))), margin, 1.0)
 }
 
 /// Verdicts without the list of all solutions.
@@ -263,12 +271,12 @@ pub(super) fn by_matrix_class(
     // On scaled numbers, where the terms that make up the matrix are of size one: a definiteness or a pivot
     // below DEFINITE_MARGIN may be what is left of terms that cancelled.
     let contact = scaled_contact(dynamics).filter(|(w, _, laws)| is_lift_clear(w, laws));
-    let lift = contact.and_then(|(w, q, laws)| sliding_lcp(&w, &q, &laws));
-    if let Some(lift) = lift {
+    let lift = contact.and_then(|(w, q, laws)| Some((sliding_lcp(&w, &q, &laws)?, terms(&laws))));
+    if let Some((lift, terms)) = lift {
         let matrix = &lift.lcp.matrix;
         let n = matrix.rows();
-        let size = matrix.max_abs().max(1.0);
-        if is_definite(matrix, DEFINITE_MARGIN) {
+        let size = matrix.max_abs().max(terms);
+        if is_definite(matrix, DEFINITE_MARGIN, terms) {
             return ([Proved; 3], Method::PositiveDefinite);
         }
         if (0..n).all(|i| matrix[(i, i)] > DEFINITE_MARGIN * size) && p_matrix(matrix) == Proved {

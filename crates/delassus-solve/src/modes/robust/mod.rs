@@ -41,8 +41,8 @@ pub struct ComponentBounds {
     pub force: Vec<Interval>,
 }
 
-/// Bounds of listed numbers are this narrow, relative to the largest, or to the size of the data: then the
-/// doubles are right to as much.
+/// Bounds of listed numbers are this narrow, relative to each, or to the size of the data: then the doubles
+/// are right to as much. Beside a huge force a small one may have lost all its digits.
 const LISTED_WIDTH: f64 = 1e-7;
 
 impl ComponentBounds {
@@ -55,16 +55,13 @@ impl ComponentBounds {
     }
 
     /// Whether a component that was found in floating point is this one: it is a point within the bounds,
-    /// which are narrow or, for an acceleration that is one for other reasons, unknown. `sizes` are those of
-    /// accelerations and forces that the data imply.
+    /// which are narrow. `sizes` are those of accelerations and forces that the data imply.
     pub fn holds(&self, c: &SolutionComponent, sizes: [f64; 2]) -> bool {
         let within = |bounds: &[Interval], x: &[f64], size: f64| {
-            let size = x.iter().fold(size, |top, x| top.max(x.abs()));
-            let room = LISTED_WIDTH * size;
-            bounds
-                .iter()
-                .zip(x)
-                .all(|(b, x)| *b == mode::WIDE || b.width() <= room && b.lo - room <= *x && *x <= b.hi + room)
+            bounds.iter().zip(x).all(|(b, x)| {
+                let room = LISTED_WIDTH * size.max(x.abs());
+                b.width() <= room && b.lo - room <= *x && *x <= b.hi + room
+            })
         };
         c.freedom.is_none()
             && within(&self.acceleration, &c.acceleration, sizes[0])

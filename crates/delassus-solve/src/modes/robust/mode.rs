@@ -419,7 +419,7 @@ pub(super) fn examine(d: &ExactDynamics<Interval>, cones: &[Vec<Generator>], def
 }
 
 /// A value that is not known to the last digit.
-pub(super) const WIDE: Interval = Interval { lo: -f64::MAX, hi: f64::MAX };
+const WIDE: Interval = Interval { lo: -f64::MAX, hi: f64::MAX };
 
 /// Each column as an expression in those that are not basic.
 struct Solved {
