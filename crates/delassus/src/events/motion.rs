@@ -287,8 +287,7 @@ impl Motion<'_> {
         history.try_step(&problem, || None, rate)
     }
 
-    /// Whether the last step was near a singular position. None is passed while contacts are closed: those of
-    /// a body on several points are redundant everywhere, and would be taken for one.
+    /// Whether the last step was near a singular position; not while contacts, redundant anywhere, are closed.
     pub(super) fn has_weak_rows(&self) -> bool {
         self.weakest < WEAK_PIVOT && !self.modes.contacts.iter().any(ContactMode::is_closed)
     }

@@ -16,7 +16,8 @@ use std::ops::{Add, Div, Mul, Neg, Sub};
 
 use delassus_solve::linalg::{Fraction, Interval};
 
-/// What a double that a program gives, or one of a number with too many digits, may be off by, relative to it.
+/// What a double that a program gives, or one of a number with too many digits, may be off by, relative to
+/// it.
 const GIVEN_ERROR: f64 = 8.0 * f64::EPSILON;
 
 /// A constant: a double near it, the fraction that was written, where it is one, and bounds of it.

@@ -397,6 +397,7 @@ impl Stepper {
 
     /// The half of a substep that ends in velocities; adds its impulses to those of the first half. Whether
     /// contacts gave energy in both together.
+    // Long: targets, impact law, solve and account, each once and in this order.
     fn solve_velocities(
         &mut self,
         plan: &SubstepPlan,

@@ -107,9 +107,9 @@ impl UniquenessSearch<'_> {
         false
     }
 
-    /// Whether each body that is pressed slides on fixed ones in one direction e, at points of one plane. With
-    /// s = Σ z and p = Σ z x of these points, H z = (s f, p × f) of f = n − μ e vanishes where s and p do, and
-    /// so does Cᵀ z = (s n, p × n): P Qᵀ is square, and singular in single states only.
+    /// Whether each body that is pressed slides on fixed ones in one direction e, at points of one plane.
+    /// With s = Σ z and p = Σ z x of these points, H z = (s f, p × f) of f = n − μ e vanishes where s and p
+    /// do, and so does Cᵀ z = (s n, p × n): P Qᵀ is square, and singular in single states only.
     fn slide_on_fixed_planes(&self, motion: &mut MotionScratch, rest: f64) -> bool {
         if !self.linearization.joint_rows().rows.is_empty() {
             return false;

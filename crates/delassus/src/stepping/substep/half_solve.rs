@@ -21,8 +21,8 @@ const WORK_PER_PAIR: u64 = 10_000;
 const MAX_BOUNDED_WORK: u64 = 20_000_000_000;
 /// As many times more where there are many contacts: piles of spheres need it now and then.
 const MANY_CONTACTS_WORK: u64 = 10;
-/// Bodies are at rest where they move by less than this part of what gravity gives in a step (radians count as
-/// metres: it only decides whether the impulses of the step before are tried first).
+/// Bodies are at rest where they move by less than this part of what gravity gives in a step (radians count
+/// as metres: it only decides whether the impulses of the step before are tried first).
 const REST_SPEED_RATIO: f64 = 1e-3;
 
 /// What a solve of a substep works with.
