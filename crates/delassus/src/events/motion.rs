@@ -287,7 +287,7 @@ impl Motion<'_> {
         history.try_step(&problem, || None, rate)
     }
 
-    /// Whether the last step was near a singular position; not while contacts, redundant anywhere, are closed.
+    /// Whether the last step was near a singular position; not while contacts are closed (often redundant).
     pub(super) fn has_weak_rows(&self) -> bool {
         self.weakest < WEAK_PIVOT && !self.modes.contacts.iter().any(ContactMode::is_closed)
     }
