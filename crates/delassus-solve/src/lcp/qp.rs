@@ -87,7 +87,7 @@ impl QuadraticProgram {
     pub fn solve(&self) -> QpOutcome {
         // At the tightest tolerance clarabel now and then stops early, at a point that may be far from the
         // minimiser; a looser one then brings it close enough for the active set, which gives all digits.
-        for tolerance in [1e-13, 1e-10, 1e-8] {
+        for tolerance in [1e-13, 1e-10, 1e-8, 1e-5] {
             let (status, x, dual) = self.interior_point(tolerance);
             match status {
                 SolverStatus::PrimalInfeasible if self.proves_infeasible(&dual) => {
@@ -102,7 +102,9 @@ impl QuadraticProgram {
                 continue;
             }
             let polished = self.polish(&x, &dual);
-            let best = [Some((x, dual)), polished]
+            // Where a constraint is weakly active, the active set of the polished point may be the better one.
+            let again = polished.as_ref().and_then(|(x, dual)| self.polish(x, dual));
+            let best = [Some((x, dual)), polished, again]
                 .into_iter()
                 .flatten()
                 .min_by(|a, b| self.violation(&a.0, &a.1).total_cmp(&self.violation(&b.0, &b.1)));
