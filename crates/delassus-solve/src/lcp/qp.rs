@@ -102,7 +102,8 @@ impl QuadraticProgram {
                 continue;
             }
             let polished = self.polish(&x, &dual);
-            // Where a constraint is weakly active, the active set of the polished point may be the better one.
+            // Where a constraint is weakly active, the active set of the polished point may be the better
+            // one.
             let again = polished.as_ref().and_then(|(x, dual)| self.polish(x, dual));
             let best = [Some((x, dual)), polished, again]
                 .into_iter()
