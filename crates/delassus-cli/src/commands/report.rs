@@ -49,11 +49,12 @@ pub fn reasons(result: &SystemAnalysis) -> Vec<String> {
     let mut out = result.notes.clone();
     for (c, k) in result.contacts.iter().zip(&result.kinematics.contacts) {
         if c.state == ContactState::Approaching {
-            out.push(format!(
-                "no finite force: contact `{}` approaches with {}; an impact comes first",
-                c.name,
-                number(k.normal.velocity)
-            ));
+            let (name, speed) = (&c.name, number(k.normal.velocity));
+            out.push(if result.analysis.is_none() {
+                format!("no finite force: contact `{name}` approaches with {speed}; an impact comes first")
+            } else {
+                format!("contact `{name}` approaches with {speed}, but digits cancelled: nothing is decided")
+            });
         }
     }
     let Some(analysis) = &result.analysis else { return out };

@@ -2,7 +2,9 @@
 //! solutions?
 //!
 //! ```text
-//! M a + F = Jᵀ f ,   u = J a + γ ,   (f, u) in the laws          existence, unique a, unique f: proved | refuted | unknown
+//! M a + F = Jᵀ f ,   u = J a + γ ,   (f, u) in the laws          existence, unique a, unique f: proved |
+//! refuted
+//! | unknown
 //! ```
 //!
 //! M is n × n, J is m × n, a and F are in Rⁿ, f, u and γ in Rᵐ. Answers come from exact means alone: positive
@@ -40,8 +42,9 @@ pub use verify::{exact_matrix, fact};
 use crate::lcp::Verdict;
 use crate::linalg::{Interval, max_abs, norm};
 use crate::modes::{
-    ComponentBounds, EnumerateOptions, ExactAnswer, ExactDynamics, ExactList, ExactSolutions,
-    SolutionComponent, SolutionSet, bounds_of, distance, enumerate, mode_count, robust_answer,
+    ComponentBounds, EnumerateOptions, ExactAnswer, ExactDynamics, ExactList, ExactSolutions, RobustAnswer,
+    SolutionComponent, SolutionSet, answer_of_found, bounds_of, distance, enumerate, mode_count,
+    robust_answer,
 };
 use crate::problem::{Dynamics, Law, Reduced};
 use forces::{add_other_forces, intervals, solve_once, unique_part};
@@ -94,10 +97,23 @@ pub struct Analysis {
     evidence: Evidence,
 }
 
-/// Largest number of modes that are examined in rational arithmetic without being asked for.
+/// Largest number of modes that are examined in rational arithmetic, or in intervals.
 const EXACT_MODES_MAX: u64 = 4096;
-/// Largest sum of coordinates and rows for the same.
-const EXACT_SIZE_MAX: usize = 24;
+/// Largest sum of coordinates and rows for as many.
+const EXACT_SIZE_FULL: usize = 28;
+/// Largest sum of coordinates and rows for any.
+const EXACT_SIZE_MAX: usize = 48;
+
+/// How many modes of a problem with as many coordinates and rows are examined in rational arithmetic: a mode
+/// takes a time that grows with the third power of the size.
+fn exact_modes(size: usize) -> u64 {
+    let share = |size: usize| (EXACT_SIZE_FULL as u64).pow(3) * EXACT_MODES_MAX / (size as u64).pow(3);
+    match size {
+        0..=EXACT_SIZE_FULL => EXACT_MODES_MAX,
+        _ if size <= EXACT_SIZE_MAX => share(size),
+        _ => 0,
+    }
+}
 
 /// Numbers that were computed are taken to be right to this part of the largest of their row: some units in
 /// the last place.
@@ -131,13 +147,11 @@ pub fn analyze(dynamics: &Dynamics, options: &EnumerateOptions) -> Analysis {
 
 /// As [`analyze`], for a problem whose numbers are better known than by the doubles that they round to.
 pub fn analyze_written(dynamics: &Dynamics, written: &Written, options: &EnumerateOptions) -> Analysis {
-    let small = dynamics.coordinates() + dynamics.jacobian.rows() <= EXACT_SIZE_MAX;
+    let modes = exact_modes(dynamics.coordinates() + dynamics.jacobian.rows());
     let exact = match written {
-        _ if !small => None,
-        Written::Exactly(exact) => ExactSolutions::of_written(exact, EXACT_MODES_MAX),
-        Written::Within(bounds) if bounds.is_exactly(dynamics) => {
-            ExactSolutions::of(dynamics, EXACT_MODES_MAX)
-        }
+        _ if modes == 0 => None,
+        Written::Exactly(exact) => ExactSolutions::of_written(exact, modes),
+        Written::Within(bounds) if bounds.is_exactly(dynamics) => ExactSolutions::of(dynamics, modes),
         Written::Within(_) => None,
     };
     let answer = exact.as_ref().map(ExactSolutions::answer);
@@ -158,13 +172,17 @@ pub fn analyze_written(dynamics: &Dynamics, written: &Written, options: &Enumera
         analysis.exact = answer;
         analysis.evidence.exact_decides = true;
         analysis.evidence.list_is_partial();
-    } else if let (true, Written::Within(bounds)) = (small, written)
-        && let Some(robust) = robust_answer(bounds, EXACT_MODES_MAX)
-    {
+    } else if let Some((robust, all)) = analysis.for_all_data(written) {
         let listed = analysis.lists(dynamics, robust.components.as_deref());
         let definite = || !analysis.evidence.vague && is_clearly_definite(dynamics, error);
-        let open = robust.answers.contains(&None);
-        analysis.evidence.take_robust(robust.answers, open && definite(), listed);
+        let definite = robust.answers.contains(&None) && definite();
+        if all {
+            analysis.evidence.take_robust(robust.answers, definite, listed);
+        } else {
+            // A list that is not complete claims nothing.
+            let listed = listed || !analysis.solutions.complete;
+            analysis.evidence.take_found(robust.answers, definite, listed);
+        }
     } else if analysis.evidence.vague {
         analysis.evidence.take_robust([None; 3], false, false);
     } else {
@@ -223,6 +241,23 @@ impl Analysis {
     /// Existence, unique acceleration, unique forces.
     pub fn verdicts(&self) -> [Verdict; 3] {
         [self.existence, self.acceleration_unique, self.forces_unique]
+    }
+
+    /// What is true of all data that were written, by all modes or, where these are too many (false), by
+    /// those of the solutions found; `None` where a law is not polyhedral.
+    fn for_all_data(&self, written: &Written) -> Option<(RobustAnswer, bool)> {
+        let of_exact;
+        let bounds = match written {
+            Written::Exactly(exact) => {
+                of_exact = exact.bounds();
+                &of_exact
+            }
+            Written::Within(bounds) => bounds,
+        };
+        match robust_answer(bounds, EXACT_MODES_MAX) {
+            Some(all) => Some((all, true)),
+            None => Some((answer_of_found(bounds, &self.solutions.components)?, false)),
+        }
     }
 
     /// Whether the list of floating point has each component that there is for all data, and no other.

@@ -97,6 +97,15 @@ impl Evidence {
         }
     }
 
+    /// What modes of solutions that were found show for all data, where there are too many modes to examine
+    /// all.
+    pub(super) fn take_found(&mut self, answers: [Option<bool>; 3], definite: bool, listed: bool) {
+        self.take_robust(answers, definite, listed);
+        if self.method == Method::AllModes {
+            self.method = if answers[1] == Some(true) { Method::Gauss } else { Method::Found };
+        }
+    }
+
     /// The list of solutions is not that of rational arithmetic.
     pub(super) fn list_is_partial(&mut self) {
         self.decided = false;

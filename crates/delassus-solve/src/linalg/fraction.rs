@@ -8,6 +8,7 @@
 //! rational,
 //! is undefined, and so is all that is computed from it: a fraction is exact or it is nothing.
 
+use super::Interval;
 use num_bigint::BigInt;
 use num_integer::Integer;
 use num_rational::BigRational;
@@ -142,6 +143,19 @@ impl Fraction {
     pub fn to_big(self) -> Option<BigRational> {
         let big = || BigRational::new_raw(BigInt::from(self.numerator), BigInt::from(self.denominator));
         self.is_defined().then(big)
+    }
+}
+
+/// The bounds of a fraction: a short one is a double, others lie near one.
+impl From<Fraction> for Interval {
+    fn from(exact: Fraction) -> Self {
+        let value = exact.to_f64();
+        if exact == Fraction::of_short(value) {
+            return Interval::point(value);
+        }
+        // Numerator and denominator were rounded, and their quotient.
+        let radius = 2.0 * f64::EPSILON * value.abs();
+        Interval::outward(value - radius, value + radius)
     }
 }
 

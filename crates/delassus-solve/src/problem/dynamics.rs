@@ -6,8 +6,8 @@
 //! left, a ∈ R^n acceleration, J ∈ R^{m×n} rows of all constraints (normal, tangents; one after the other),
 //! γ ∈ R^m the terms d/dt(∇hᵀ)q̇ (000 eq. 4, 8, 16, 35; 001 eq. 6; 003 eq. 2–16).
 //!
-//! Where M is positive definite, a goes: u = W f + q with W = J M⁻¹ Jᵀ, q = −J M⁻¹ F + γ
-//! ([`Dynamics::reduce`]). Where it is not, the questions are asked of the system above.
+//! Where M is positive definite, a is eliminated: u = W f + q with W = J M⁻¹ Jᵀ, q = −J M⁻¹ F + γ
+//! ([`Dynamics::reduce`]). Elsewhere the full system above is analyzed.
 
 use super::contact_problem::{ContactProblem, Form};
 use super::law::{Law, row_offsets};

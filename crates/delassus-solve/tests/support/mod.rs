@@ -4,6 +4,7 @@
 #![allow(dead_code, reason = "each test binary uses its share")]
 
 pub mod golden;
+pub mod joined;
 pub mod near;
 pub mod problems;
 pub mod random;

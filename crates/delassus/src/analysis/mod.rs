@@ -175,7 +175,7 @@ pub fn examine(
     // Closures are doubles and nothing else: taken as rounded once.
     let closures = !system.without_intervals().is_empty();
     let certain = closures || is_state_certain(system, written, &kinematics, tolerances);
-    describe(names, kinematics, tolerances, |dynamics| {
+    describe(names, kinematics, tolerances, certain, |dynamics| {
         if closures {
             return analyze_dynamics_written(dynamics, &Written::rounded(dynamics), options);
         }
@@ -201,24 +201,25 @@ pub fn examine_kinematics(
     tolerances: &Tolerances,
     options: &EnumerateOptions,
 ) -> Result<SystemAnalysis, AnalyzeError> {
-    describe(names, kinematics, tolerances, |dynamics| {
+    describe(names, kinematics, tolerances, true, |dynamics| {
         let data = Written::Within(bounds_of(dynamics, WORLD_ROUNDING));
         analyze_dynamics_written(dynamics, &data, options)
     })
 }
 
 /// The matrices, angles and contacts of a system with the verdicts that `analyze` draws, where no impact
-/// comes first.
+/// comes first; where the state is not `certain`, neither is that.
 fn describe(
     names: Names,
     kinematics: Kinematics,
     tolerances: &Tolerances,
+    certain: bool,
     analyze: impl FnOnce(&Dynamics) -> Analysis,
 ) -> Result<SystemAnalysis, AnalyzeError> {
     let assembly = assemble(&names, &kinematics, tolerances)?;
     let dynamics = &assembly.dynamics;
     let impact = assembly.contacts.contains(&ContactState::Approaching);
-    let analysis = (!impact).then(|| analyze(dynamics));
+    let analysis = (!(impact && certain)).then(|| analyze(dynamics));
     let own = if impact { dynamics.reduce() } else { None };
     let reduced = analysis.as_ref().map_or(own.as_ref(), |a| a.reduced.as_ref());
     let offsets = dynamics.offsets();

@@ -67,7 +67,7 @@ pub fn analyze_world(
         return too_large(names, "rows of joints and contacts", tolerances);
     }
     if !left_out.is_empty() {
-        let mut result = describe(names, kinematics, tolerances, Analysis::undecided)?;
+        let mut result = describe(names, kinematics, tolerances, true, Analysis::undecided)?;
         // What speaks of the whole problem would speak of another one.
         (result.lcp, result.friction_bounds) = (None, vec![]);
         let what = left_out.join(", ");
@@ -157,7 +157,7 @@ fn too_large(names: Names, what: &str, tolerances: &Tolerances) -> Result<System
         contacts: vec![],
         joints: vec![],
     };
-    let mut result = describe(Names::default(), kinematics, tolerances, Analysis::undecided)?;
+    let mut result = describe(Names::default(), kinematics, tolerances, true, Analysis::undecided)?;
     result.notes = vec![format!("too large to analyze: more than {MAX_SIZE} {what}")];
     result.names = names;
     Ok(result)

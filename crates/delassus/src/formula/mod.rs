@@ -36,7 +36,7 @@ pub use expression::{
 pub use fraction::FractionDual;
 pub use hyper_dual::{HyperDual, IntervalDual, Scalar};
 pub use interval::Interval;
-pub use number::{Constant, Number, bounds_of};
+pub use number::{Constant, Number};
 pub use suggest::{clip, nearest};
 
 pub(crate) use taylor::{COEFFICIENTS, Series};

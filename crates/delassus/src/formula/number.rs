@@ -41,7 +41,7 @@ impl Constant {
     /// The result of operations over doubles, fractions and intervals. Digits that cancel in doubles widen
     /// the interval.
     pub fn computed(value: f64, exact: Fraction, bounds: Interval) -> Self {
-        Constant { value, exact, bounds: if exact.is_defined() { bounds_of(exact) } else { bounds } }
+        Constant { value, exact, bounds: if exact.is_defined() { Interval::from(exact) } else { bounds } }
     }
 }
 
@@ -49,17 +49,6 @@ impl From<f64> for Constant {
     fn from(value: f64) -> Self {
         Self::given(value, Fraction::of_short(value))
     }
-}
-
-/// The bounds of a fraction: one point where it is a short binary fraction.
-pub fn bounds_of(exact: Fraction) -> Interval {
-    let value = exact.to_f64();
-    if exact == Fraction::of_short(value) {
-        return Interval::point(value);
-    }
-    // Numerator and denominator were rounded, and their quotient.
-    let radius = 2.0 * f64::EPSILON * value.abs();
-    Interval::outward(value - radius, value + radius)
 }
 
 /// A number that formulas can be evaluated over.

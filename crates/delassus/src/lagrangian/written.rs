@@ -17,7 +17,7 @@ use delassus_solve::problem::Law;
 use super::Row as KinematicRow;
 use super::kinematics::RESIDUE;
 use super::{Assembly, ContactState, Kinematics, Measure, State, System, Tolerances};
-use crate::formula::{AnyFormula, Constant, HyperDual, Number, Point, Scalar, bounds_of};
+use crate::formula::{AnyFormula, Constant, HyperDual, Number, Point, Scalar};
 
 /// Time, positions and velocities as they were written.
 #[derive(Clone, Debug, PartialEq)]
@@ -69,7 +69,7 @@ pub fn written_dynamics(system: &System, state: &ExactState, assembly: &Assembly
     // Rational entries are better known than intervals have them.
     let tight = |x: &mut Interval, exact: &Fraction| {
         if exact.is_defined() {
-            *x = bounds_of(*exact);
+            *x = Interval::from(*exact);
         }
     };
     let tighten = |x: &mut Vec<Interval>, exact: &Vec<Fraction>| {
@@ -114,14 +114,15 @@ pub fn is_state_certain(
         let (gap, velocity) = exact.motion(measure);
         let known = gap.is_defined() && velocity.is_defined();
         let (gap, velocity) =
-            if known { (bounds_of(gap), bounds_of(velocity)) } else { bounds.motion(measure) };
+            if known { (Interval::from(gap), Interval::from(velocity)) } else { bounds.motion(measure) };
         near(gap, value, tolerances.position) && near(velocity, row.velocity, tolerances.velocity)
     };
     let slips = |measures: &[Measure], rows: &[KinematicRow]| {
         // Displacements along tangents matter by their velocity alone.
         let speed = |(measure, row): (&Measure, &KinematicRow)| {
             let velocity = exact.motion(measure).1;
-            let velocity = if velocity.is_defined() { bounds_of(velocity) } else { bounds.motion(measure).1 };
+            let velocity =
+                if velocity.is_defined() { Interval::from(velocity) } else { bounds.motion(measure).1 };
             near(velocity, row.velocity, tolerances.velocity)
         };
         measures.iter().zip(rows).all(speed)

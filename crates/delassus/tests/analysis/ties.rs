@@ -132,3 +132,15 @@ fn a_contact_whose_slip_cancels_is_not_taken_for_one_at_rest() {
         assert_eq!(said, [Unknown; 3], "{speed}");
     }
 }
+
+#[test]
+fn a_contact_whose_approach_cancels_is_not_taken_for_an_impact() {
+    // It rests; doubles have it approach with 0.017 m/s.
+    let contact = "[[contact]]\nname=\"c\"\ngap=\"y + ((1e15 + pi) - 1e15 - pi)*t\"\n";
+    assert_eq!(verdicts(&plane("y", contact)), [Unknown; 3]);
+    // One that approaches for sure.
+    let file = read_system(&plane("y", "[[contact]]\nname=\"c\"\ngap=\"y - pi*t\"\n"), &[]).unwrap();
+    let (tolerances, options) = (Tolerances::default(), EnumerateOptions::default());
+    let found = examine(&file.system, &file.state, &file.exact_state, &tolerances, &options).unwrap();
+    assert!(found.analysis.is_none());
+}

@@ -144,11 +144,9 @@ pub fn least_contact_impulses(
 ///
 /// Both hypotheses are about zeros, and are decided in rational arithmetic. Rows depend on each other: by
 /// their rank. The solution has all constraints closed that it seems to close: where more rows are closed
-/// than
-/// are independent, a contact that opens slowly looks like one that stays. Some acceleration closes all that
-/// do not open clearly where rank (J, γ) = rank J on their rows; then what is left are equations of full
-/// rank,
-/// and inequalities that hold with a margin.
+/// than are independent, a contact that opens slowly looks like one that stays. Some acceleration closes all
+/// that do not open clearly where rank (J, γ) = rank J on their rows; then what is left are equations of full
+/// rank, and inequalities that hold with a margin.
 pub(super) fn has_other_forces(dynamics: &Dynamics, component: &SolutionComponent) -> bool {
     let interior = component.freedom.as_ref().map(|freedom| interior(&component.force, freedom));
     let force = interior.as_ref().unwrap_or(&component.force);

@@ -34,6 +34,23 @@ pub struct ExactDynamics<X = Fraction> {
     pub slip: Vec<Vec<X>>,
 }
 
+impl ExactDynamics {
+    /// Intervals that hold the numbers.
+    pub fn bounds(&self) -> ExactDynamics<Interval> {
+        let all = |x: &[Fraction]| -> Vec<Interval> { x.iter().map(|x| Interval::from(*x)).collect() };
+        let rows = |x: &[Vec<Fraction>]| x.iter().map(|row| all(row)).collect();
+        ExactDynamics {
+            mass: rows(&self.mass),
+            force: all(&self.force),
+            jacobian: rows(&self.jacobian),
+            bias: all(&self.bias),
+            laws: self.laws.clone(),
+            mu: all(&self.mu),
+            slip: rows(&self.slip),
+        }
+    }
+}
+
 impl ExactDynamics<Interval> {
     /// Whether the bounds leave no numbers but the doubles of a problem.
     pub fn is_exactly(&self, d: &Dynamics) -> bool {

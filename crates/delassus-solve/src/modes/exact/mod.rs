@@ -80,6 +80,12 @@ struct Found {
     motion_moves: bool,
 }
 
+/// What a search has found, and how many modes it may still examine.
+struct Progress {
+    found: Vec<Found>,
+    left: u64,
+}
+
 impl Modes {
     fn new(equations: Equations) -> Self {
         let Equations { rows, jacobian, cones, coordinates: n } = equations;
@@ -198,8 +204,9 @@ impl Modes {
 
     /// The modes that hold solutions. A mode sets the generators that are not of its cones to zero: the
     /// polyhedron of all generators of all cones is cut down constraint by constraint, and where nothing is
-    /// left of it, no mode that begins so needs to be examined.
-    fn all(&self) -> Vec<Found> {
+    /// left of it, no mode that begins so needs to be examined. `None` where more than `max_modes` modes and
+    /// beginnings of modes without solutions would have to be.
+    fn all(&self, max_modes: u64) -> Option<Vec<Found>> {
         let mut columns: Vec<(usize, &Generator)> = Vec::new();
         for (k, cones) in self.cones.iter().enumerate() {
             for g in cones.iter().flat_map(|cone| &cone.generators) {
@@ -210,38 +217,42 @@ impl Modes {
         }
         let tableau = self.equations(columns.iter().map(|&(k, g)| (self.offsets[k], g)));
         let free = columns.iter().map(|(_, g)| g.free).collect();
-        let mut found = Vec::new();
+        let mut progress = Progress { found: Vec::new(), left: max_modes };
         if let Some(p) = Polyhedron::feasible(tableau, free) {
-            self.search(&mut Vec::new(), &p, &columns, &mut found);
+            self.search(&mut Vec::new(), &p, &columns, &mut progress)?;
         }
-        found
+        Some(progress.found)
     }
 
     /// All modes that begin with a choice; `p` has the columns of its cones and of all constraints that are
-    /// left.
+    /// left. `None` where none may be examined any more.
     fn search(
         &self,
         choice: &mut Vec<usize>,
         p: &Polyhedron,
         columns: &[(usize, &Generator)],
-        found: &mut Vec<Found>,
-    ) {
+        progress: &mut Progress,
+    ) -> Option<()> {
         let k = choice.len();
         if k == self.cones.len() {
-            found.extend(self.examine(choice));
-            return;
+            progress.left = progress.left.checked_sub(1)?;
+            progress.found.extend(self.examine(choice));
+            return Some(());
         }
         for (i, cone) in self.cones[k].iter().enumerate() {
             let keep: Vec<bool> =
                 columns.iter().map(|(j, g)| *j != k || cone.generators.contains(g)).collect();
-            if let Some(p) = p.restricted(&keep) {
-                let mut kept = keep.iter();
-                let left: Vec<_> = columns.iter().copied().filter(|_| kept.next() == Some(&true)).collect();
-                choice.push(i);
-                self.search(choice, &p, &left, found);
-                choice.pop();
-            }
+            let Some(p) = p.restricted(&keep) else {
+                progress.left = progress.left.checked_sub(1)?;
+                continue;
+            };
+            let mut kept = keep.iter();
+            let left: Vec<_> = columns.iter().copied().filter(|_| kept.next() == Some(&true)).collect();
+            choice.push(i);
+            self.search(choice, &p, &left, progress)?;
+            choice.pop();
         }
+        Some(())
     }
 
     /// Whether (f, u) lies in every cone of a choice.
@@ -296,24 +307,21 @@ pub struct ExactSolutions {
 }
 
 impl ExactSolutions {
-    /// Those of a problem with well-formed data, in doubles; `None` where a law is not polyhedral or there
-    /// are
-    /// more than `max_modes` modes.
+    /// Those of a problem with well-formed data, in doubles; `None` where a law is not polyhedral or more
+    /// than `max_modes` modes and beginnings of modes had to be examined.
     pub fn of(dynamics: &Dynamics, max_modes: u64) -> Option<Self> {
-        let few = mode_count(&dynamics.laws)? <= max_modes;
-        few.then(|| Equations::of_doubles(dynamics)).flatten().map(Self::search)
+        Self::search(Equations::of_doubles(dynamics)?, max_modes)
     }
 
     /// As [`ExactSolutions::of`], in the numbers that were written.
     pub fn of_written(dynamics: &ExactDynamics, max_modes: u64) -> Option<Self> {
-        let few = mode_count(&dynamics.laws)? <= max_modes;
-        few.then(|| Equations::of_fractions(dynamics)).flatten().map(Self::search)
+        Self::search(Equations::of_fractions(dynamics)?, max_modes)
     }
 
-    fn search(equations: Equations) -> Self {
+    fn search(equations: Equations, max_modes: u64) -> Option<Self> {
         let modes = Modes::new(equations);
-        let found = modes.all();
-        ExactSolutions { modes, found }
+        let found = modes.all(max_modes)?;
+        Some(ExactSolutions { modes, found })
     }
 
     /// What is true of them.
@@ -339,7 +347,7 @@ impl ExactSolutions {
 }
 
 /// The exact answer for a problem with well-formed data, by all its modes; `None` where a law is not
-/// polyhedral or there are more than `max_modes` modes.
+/// polyhedral or more than `max_modes` modes and beginnings of modes had to be examined.
 pub fn exact_answer(dynamics: &Dynamics, max_modes: u64) -> Option<ExactAnswer> {
     Some(ExactSolutions::of(dynamics, max_modes)?.answer())
 }

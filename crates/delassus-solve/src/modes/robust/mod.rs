@@ -11,14 +11,19 @@
 //! zeros for a reason (a row without an entry, a contact without bias) stay exactly zero, so that a body at
 //! rest on more contacts than it needs is decided too; two rows that are parallel but for rounding are not.
 
+mod found;
+mod islands;
 mod mode;
 mod points;
 mod star;
+
+pub use found::answer_of_found;
 
 use super::SolutionComponent;
 use super::exact::{ExactDynamics, mode_count};
 use crate::linalg::{Interval, Matrix};
 use crate::problem::{Dynamics, Law};
+use islands::{islands, together};
 use mode::{ModeAnswer, Motion};
 
 /// What is true of all problems within some intervals.
@@ -29,6 +34,11 @@ pub struct RobustAnswer {
     /// The components of the set of solutions where each is one point; `None` where one is not, or where it
     /// hangs on the last digits what they are.
     pub components: Option<Vec<ComponentBounds>>,
+}
+
+impl RobustAnswer {
+    /// Nothing is known.
+    const OPEN: RobustAnswer = RobustAnswer { answers: [None; 3], components: None };
 }
 
 /// Bounds of a component that is one point for all data. Those of a set of forces would be bounds of all its
@@ -133,15 +143,33 @@ struct Examined {
     answer: ModeAnswer,
 }
 
-/// What is true of all problems within the bounds; `None` where a law is not polyhedral, there are more than
-/// `max_modes` modes, or friction may or may not be zero.
+/// Whether friction may or may not be zero.
+fn is_vague(mu: &Interval) -> bool {
+    *mu != Interval::ZERO && (mu.is_undefined() || mu.lo <= 0.0)
+}
+
+/// Largest sum of coordinates and rows of a part of a problem whose modes are all examined.
+const MAX_SIZE: usize = 28;
+
+/// What is true of all problems within the bounds; `None` where a law is not polyhedral, or a part that has
+/// nothing to do with the others has more than `max_modes` modes, or more than 28 coordinates and rows.
 pub fn robust_answer(bounds: &ExactDynamics<Interval>, max_modes: u64) -> Option<RobustAnswer> {
-    let vague = |mu: &Interval| *mu != Interval::ZERO && (mu.is_undefined() || mu.lo <= 0.0);
-    if mode_count(&bounds.laws)? > max_modes || bounds.mu.iter().any(vague) {
+    let parts = islands(bounds).into_iter().map(|island| {
+        let answer = part_answer(&island.problem, max_modes)?;
+        Some((island, answer))
+    });
+    Some(together(&parts.collect::<Option<Vec<_>>>()?))
+}
+
+fn part_answer(bounds: &ExactDynamics<Interval>, max_modes: u64) -> Option<RobustAnswer> {
+    let large = bounds.mass.len() + bounds.jacobian.len() > MAX_SIZE;
+    if large || mode_count(&bounds.laws)? > max_modes {
         return None;
     }
-    let cones = bounds.laws.iter().zip(&bounds.mu).map(|(law, mu)| cones(law, *mu == Interval::ZERO));
-    let cones = cones.collect::<Option<Vec<_>>>()?;
+    if bounds.mu.iter().any(is_vague) {
+        return Some(RobustAnswer::OPEN);
+    }
+    let cones = all_cones(bounds)?;
     let definite = is_positive_definite(&bounds.mass);
     let mut modes: Vec<Examined> = Vec::new();
     let mut choice = vec![0; cones.len()];
@@ -153,9 +181,18 @@ pub fn robust_answer(bounds: &ExactDynamics<Interval>, max_modes: u64) -> Option
         choice[k] += 1;
         choice[..k].fill(0);
     }
-    // Without friction the acceleration is the one of least constraint, if there is any (000 Prop. 3).
-    let least = definite && bounds.mu.iter().all(|mu| *mu == Interval::ZERO);
-    Some(conclude(&modes, least))
+    Some(conclude(&modes, is_least(bounds, definite)))
+}
+
+/// Whether the acceleration is the one of least constraint, if there is any: without friction (000 Prop. 3).
+fn is_least(bounds: &ExactDynamics<Interval>, definite: bool) -> bool {
+    definite && bounds.mu.iter().all(|mu| *mu == Interval::ZERO)
+}
+
+/// The cones of each law; `None` where one is not polyhedral.
+fn all_cones(bounds: &ExactDynamics<Interval>) -> Option<Vec<Vec<Vec<Generator>>>> {
+    let of = |(law, mu): (&Law, &Interval)| cones(law, *mu == Interval::ZERO);
+    bounds.laws.iter().zip(&bounds.mu).map(of).collect()
 }
 
 /// Whether solutions with these generators alone lie in the cones of a mode.
@@ -194,14 +231,9 @@ fn conclude(modes: &[Examined], least: bool) -> RobustAnswer {
         return RobustAnswer { answers: [Some(false); 3], components: Some(vec![]) };
     }
     if !existence {
-        return RobustAnswer { answers: [None; 3], components: None };
+        return RobustAnswer::OPEN;
     }
-    let witnesses = || left.iter().filter_map(|answer| answer.witness.as_ref());
-    let apart = |x: &[Interval], y: &[Interval]| x.iter().zip(y).any(|(a, b)| a.hi < b.lo || b.hi < a.lo);
-    let differ = |part: fn(&mode::Witness) -> &Vec<Interval>| {
-        witnesses().enumerate().any(|(i, x)| witnesses().skip(i + 1).any(|y| apart(part(x), part(y))))
-    };
-    let moves = |of: fn(&ModeAnswer) -> Motion| left.iter().any(|answer| of(answer) == Motion::Moves);
+    let (accelerations, forces) = several(&left);
     // One value in all modes: there is one mode, or the value is known to the last digit.
     let one = |of: fn(&ModeAnswer) -> Motion, value: fn(&ModeAnswer) -> &Vec<Interval>| {
         let known = |answer: &ModeAnswer| value(answer).iter().all(|x| x.lo == x.hi);
@@ -209,15 +241,23 @@ fn conclude(modes: &[Examined], least: bool) -> RobustAnswer {
         left.iter().all(|answer| of(answer) == Motion::Fixed) && (left.len() == 1 || left.iter().all(same))
     };
     let answer = |one: bool, several: bool| if one { Some(true) } else { several.then_some(false) };
-    let acceleration = answer(
-        least || one(|a| a.motion, |a| &a.acceleration),
-        moves(|a| a.motion) || differ(|w| &w.acceleration),
-    );
-    let forces = answer(one(|a| a.forces, |a| &a.force), moves(|a| a.forces) || differ(|w| &w.force));
+    let acceleration = answer(least || one(|a| a.motion, |a| &a.acceleration), accelerations);
+    let forces = answer(one(|a| a.forces, |a| &a.force), forces);
     let all_hold = apart_from_others && left.iter().all(|answer| answer.witness.is_some());
     let components = left.iter().map(|answer| ComponentBounds::of(answer)).collect::<Option<Vec<_>>>();
     let components = components.filter(|_| all_hold);
     RobustAnswer { answers: [Some(true), acceleration, forces], components }
+}
+
+/// Whether modes hold solutions with different accelerations, and with different forces, for all data.
+fn several(modes: &[&ModeAnswer]) -> (bool, bool) {
+    let witnesses = || modes.iter().filter_map(|answer| answer.witness.as_ref());
+    let apart = |x: &[Interval], y: &[Interval]| x.iter().zip(y).any(|(a, b)| a.hi < b.lo || b.hi < a.lo);
+    let differ = |part: fn(&mode::Witness) -> &Vec<Interval>| {
+        witnesses().enumerate().any(|(i, x)| witnesses().skip(i + 1).any(|y| apart(part(x), part(y))))
+    };
+    let moves = |of: fn(&ModeAnswer) -> Motion| modes.iter().any(|answer| of(answer) == Motion::Moves);
+    (moves(|a| a.motion) || differ(|w| &w.acceleration), moves(|a| a.forces) || differ(|w| &w.force))
 }
 
 /// Whether every symmetric matrix within the bounds is positive definite: all pivots are.

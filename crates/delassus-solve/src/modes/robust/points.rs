@@ -1,4 +1,4 @@
-//! Interval arithmetic that leaves numbers that are known to the last digit so, where nothing is rounded.
+//! Interval arithmetic that keeps exact numbers exact where an operation does not round.
 //!
 //! ```text
 //! [x, x] ∘ [y, y] = [z, z]   where z = x ∘ y is a double
