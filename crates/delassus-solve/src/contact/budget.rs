@@ -1,8 +1,8 @@
 //! How much a solve may take: work, which is counted and the same on every run, and time, which is not.
 //!
 //! Work is counted in multiplications of numbers, about: D² for each block of W in a sweep, an error
-//! check or a product, D³ for each product of blocks in a factorization. Whoever is about to do something
-//! that takes long asks first; once there is nothing left, every method ends with the best point that it has.
+//! check or a product, D³ for each product of blocks in a factorization. Methods ask before they begin an
+//! expensive operation; once the budget is spent, each ends with the best point that it has.
 
 use std::time::Instant;
 

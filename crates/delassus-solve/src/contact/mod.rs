@@ -28,6 +28,7 @@ mod coloring;
 mod cone;
 mod dense_fallback;
 mod factors;
+mod few_dofs;
 mod first_order;
 mod gauss_seidel;
 mod interior_point;
@@ -39,6 +40,7 @@ mod pivot_island;
 mod proximal;
 mod strategy;
 
+pub use few_dofs::FewDofs;
 pub use local::{coulomb_plane, coulomb_space};
 
 pub(crate) use dense_fallback::{DENSE_TOLERANCE, solve_any_law};

@@ -1,10 +1,11 @@
-//! Global problems with very many contacts: whether sweeps without W are the way, and their answer in the
-//! terms of the problem.
+//! Global problems with very many contacts: when they are swept without forming W, and the solution in terms
+//! of the problem.
 //!
 //! M v = f + H r, u = Hᵀ v + b, M with blocks of three or six rows, each constraint with one body or two. W
 //! has a block for each pair of contacts that share a body, ten times the numbers of H in a heap of spheres;
 //! with [`crate::contact::matrix_free::sweeps`] it is never formed.
 
+mod balls;
 mod load_propagation;
 mod socp;
 mod sweeps;

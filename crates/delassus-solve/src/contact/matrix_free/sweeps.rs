@@ -248,6 +248,10 @@ impl<const D: usize, const B: usize> Run<'_, D, B> {
     }
 
     fn error(&self) -> f64 {
+        let balls = &self.system.balls.list;
+        if !balls.is_empty() {
+            return linalg::sum(self.r.len(), |k| balls[k].error_square(&self.r[k], &self.y)).sqrt();
+        }
         let square = |k: usize| {
             let c: &Contact<D, B> = &self.system.contacts[k];
             let u = c.velocity(|b| get(&self.y[b]));
@@ -262,17 +266,12 @@ impl<const D: usize, const B: usize> Run<'_, D, B> {
         for k in 0..many {
             let range = self.system.colors[k]..self.system.colors[k + 1];
             let (y, r, change) = (&self.y, &self.r[range.clone()], &mut self.change[range.clone()]);
-            let contacts = &self.system.contacts[range];
-            let chunk = |c: &[Contact<D, B>], r: &[Shared<D>], change: &mut [[f64; D]]| {
-                for ((c, r), change) in c.iter().zip(r).zip(change) {
-                    *change = relax(c, r, y);
-                }
-            };
-            if contacts.len() < PARALLEL_MIN || (self.system.rest && k + 1 == many) {
-                chunk(contacts, r, change);
+            let alone = range.len() < PARALLEL_MIN || (self.system.rest && k + 1 == many);
+            let balls = &self.system.balls.list;
+            if balls.is_empty() {
+                relax_all(&self.system.contacts[range], r, change, alone, |c, r| relax(c, r, y));
             } else {
-                let chunks = contacts.par_chunks(CHUNK).zip(r.par_chunks(CHUNK));
-                chunks.zip(change.par_chunks_mut(CHUNK)).for_each(|((c, r), change)| chunk(c, r, change));
+                relax_all(&balls[range], r, change, alone, |ball, r| ball.relax(r, y));
             }
         }
     }
@@ -351,6 +350,26 @@ fn distance_to_edge<const D: usize>(cone: Cone, r: &[f64; D], change: &[f64; D])
     let tau =
         if b >= 0.0 || a <= 0.0 { -c / (b + discriminant.sqrt()) } else { (discriminant.sqrt() - b) / a };
     if tau > 0.0 { tau } else { f64::INFINITY }
+}
+
+/// Solves contacts of one color, one after the other or by several threads.
+fn relax_all<T: Sync, const D: usize>(
+    contacts: &[T],
+    r: &[Shared<D>],
+    change: &mut [[f64; D]],
+    alone: bool,
+    relax: impl Fn(&T, &Shared<D>) -> [f64; D] + Sync,
+) {
+    let chunk = |contacts: &[T], r: &[Shared<D>], change: &mut [[f64; D]]| {
+        for ((contact, r), change) in contacts.iter().zip(r).zip(change) {
+            *change = relax(contact, r);
+        }
+    };
+    if alone {
+        return chunk(contacts, r, change);
+    }
+    let chunks = contacts.par_chunks(CHUNK).zip(r.par_chunks(CHUNK));
+    chunks.zip(change.par_chunks_mut(CHUNK)).for_each(|((contacts, r), change)| chunk(contacts, r, change));
 }
 
 /// Solves a contact while the others are held; returns the change of its impulse.

@@ -14,6 +14,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use rayon::prelude::*;
 
+#[cfg(test)]
+use super::balls::Ball;
+use super::balls::Balls;
 use crate::contact::cone::{Cone, largest_eigenvalue};
 use crate::linalg;
 use crate::linalg::{Block, CHUNK, Sparse, UnionFind, small, zero_block};
@@ -79,6 +82,8 @@ pub(super) struct System<const D: usize, const B: usize> {
     pub colors: Vec<usize>,
     /// Whether the contacts of the last color may share bodies after all.
     pub rest: bool,
+    /// The same contacts in fewer numbers, where all of them are those of balls.
+    pub balls: Balls,
     /// L⁻¹ f.
     pub free: Vec<[f64; B]>,
     /// The contacts of body i are `touching[first[i]..first[i + 1]]`, each as 2 k + side.
@@ -191,6 +196,12 @@ impl<const D: usize, const B: usize> System<D, B> {
         self.unit = size * size / speed;
         self.scale = if square > 0.0 { square.sqrt() } else { 1.0 };
         self.find_touching(bodies);
+        let System { contacts, free, first, touching, balls, .. } = self;
+        balls.renew(contacts, free, |body| {
+            let at = first[body] as usize;
+            (at < first[body + 1] as usize)
+                .then(|| ((touching[at] / 2) as usize, (touching[at] % 2) as usize))
+        });
         square.is_finite() && self.unit.is_finite()
     }
 
@@ -306,7 +317,8 @@ impl<const D: usize, const B: usize> System<D, B> {
     /// Bytes of memory that are held, from the lengths.
     #[cfg(test)]
     pub fn bytes(&self) -> usize {
-        let contact = size_of::<Contact<D, B>>() + size_of::<[u32; 2]>() + size_of::<u8>();
+        let ball = if self.balls.list.is_empty() { 0 } else { size_of::<Ball>() };
+        let contact = size_of::<Contact<D, B>>() + ball + size_of::<[u32; 2]>() + size_of::<u8>();
         let body = 2 * size_of::<[f64; B]>() + size_of::<[[f64; B]; B]>() + size_of::<u64>();
         let numbers =
             self.order.len() + self.first.len() + 2 * self.touching.len() + self.scratch.owner.len();

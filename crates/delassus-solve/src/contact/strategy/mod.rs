@@ -1,5 +1,4 @@
-//! One island: the order in which methods are tried on it, with scratch of all of them that is used again for
-//! the next.
+//! Solves one island: the order in which methods are tried, and their scratch, reused for the next island.
 
 mod auto;
 

@@ -1,0 +1,363 @@
+//! Contacts of balls in few numbers.
+//!
+//! In the form of [`crate::contact::matrix_free::system`] a contact of two balls has, with its axes d_0 = n,
+//! d_1, d_2 and for each side two levers α = ±m^(-1/2) and β = arm I^(-1/2), the rows
+//!
+//! g_k = (α d_k, −β Qᵀ (n × d_k)),
+//!
+//! where Q takes the axes in which the rotation of the body is counted to those of d. With the rotations of y
+//! turned by Q, which changes no length and so not W, the contact needs 20 numbers in the place of 50. Its
+//! block of W is diagonal with equal tangents, and the contact by itself is solved by two divisions: the
+//! normal impulse that stops the approach, and the friction that stops the slip, cut off at μ r_n.
+//!
+//! Whether contacts are of this kind is read off their rows; nothing else says it.
+
+use rayon::prelude::*;
+
+use super::system::{Contact, NONE, Shared, dot};
+use crate::contact::cone::{Cone, natural};
+use crate::linalg::CHUNK;
+
+/// By which part of its size a row may differ from that of a ball: some roundings of the places of contacts
+/// that are far from the origin.
+const ROUNDING: f64 = 1e-11;
+
+type Axes = [[f64; 3]; 3];
+
+/// A contact of a ball with another or with the ground.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Ball {
+    body: [u32; 2],
+    /// Normal and tangents.
+    axes: Axes,
+    /// α and β of each side.
+    lever: [[f64; 2]; 2],
+    bias: [f64; 3],
+    /// 1/W_nn and 1/W_tt.
+    inverse: [f64; 2],
+    mu: f64,
+    rho: f64,
+}
+
+/// All contacts of a system, where they are of this kind, else none.
+#[derive(Debug, Default)]
+pub(super) struct Balls {
+    pub list: Vec<Ball>,
+    /// Q of each body.
+    turn: Vec<Axes>,
+}
+
+impl Balls {
+    /// Reads the contacts off their rows, and turns the rotations of rows and of y: whether all are of this
+    /// kind; nothing is changed where one is not. `first_of` gives the first contact of a body and its side.
+    pub fn renew<const D: usize, const B: usize>(
+        &mut self,
+        contacts: &mut [Contact<D, B>],
+        free: &mut [[f64; B]],
+        first_of: impl Fn(usize) -> Option<(usize, usize)> + Sync,
+    ) {
+        let Balls { list, turn } = self;
+        list.clear();
+        if D != 3 || B != 6 || !contacts.iter().all(|c| matches!(c.cone, Cone::Coulomb { tangents: 2, .. })) {
+            return;
+        }
+        let all = &*contacts;
+        turn.resize(free.len(), Axes::default());
+        turn.par_iter_mut().enumerate().with_min_len(CHUNK).for_each(|(body, turn)| {
+            *turn = first_of(body).map_or(Axes::default(), |(k, side)| turn_of(&all[k], side));
+        });
+        list.resize(all.len(), Ball::default());
+        let pairs = list.par_iter_mut().zip(all).with_min_len(CHUNK);
+        let read = pairs.map(|(ball, contact)| Ball::of(contact, turn).map(|found| *ball = found).is_some());
+        if !read.reduce(|| true, |a, b| a & b) {
+            list.clear();
+            return;
+        }
+        let pairs = contacts.par_iter_mut().zip(&*list).with_min_len(CHUNK);
+        pairs.for_each(|(contact, ball)| ball.write_rows(contact));
+        free.par_iter_mut().zip(&*turn).with_min_len(CHUNK).for_each(|(y, turn)| {
+            let turned = rotate(turn, &part(y, 3));
+            y.iter_mut().skip(3).zip(turned).for_each(|(y, turned)| *y = turned);
+        });
+    }
+}
+
+/// Q of a body from one of its contacts: takes f_k = −a_k/β to n × d_k, where a_k is the part of row k that
+/// belongs to rotations.
+fn turn_of<const D: usize, const B: usize>(contact: &Contact<D, B>, side: usize) -> Axes {
+    let (straight, turned) = parts(contact, side);
+    let (alpha, beta) = (length(&straight[0]), length(&turned[1]));
+    let d = straight.map(|row| row.map(|x| x / alpha));
+    let (e1, e2) = (cross(&d[0], &d[1]), cross(&d[0], &d[2]));
+    let [f1, f2] = [1, 2].map(|k| turned[k].map(|x: f64| -x / beta));
+    let (e, f) = ([e1, e2, cross(&e1, &e2)], [f1, f2, cross(&f1, &f2)]);
+    std::array::from_fn(|i| std::array::from_fn(|j| (0..3).map(|k| e[k][i] * f[k][j]).sum()))
+}
+
+impl Ball {
+    fn of<const D: usize, const B: usize>(contact: &Contact<D, B>, turn: &[Axes]) -> Option<Ball> {
+        let Cone::Coulomb { mu, .. } = contact.cone else { return None };
+        let present = (0..2).rev().find(|&s| contact.body[s] != NONE)?;
+        let (straight, _) = parts(contact, present);
+        let alpha = length(&straight[0]);
+        let axes: Axes = straight.map(|row| row.map(|x| x / alpha));
+        let unit = |i: usize, j: usize| dot(&axes[i], &axes[j]) - if i == j { 1.0 } else { 0.0 };
+        // What is not a number is not near either.
+        let near = |difference: f64, size: f64| difference.abs() <= ROUNDING * size;
+        if !(0..3).all(|i| (0..=i).all(|j| near(unit(i, j), 1.0))) {
+            return None;
+        }
+        let arms = [1, 2].map(|k| cross(&axes[0], &axes[k]));
+        let (mut lever, mut w) = ([[0.0; 2]; 2], [0.0; 2]);
+        for side in (0..2).filter(|&s| contact.body[s] != NONE) {
+            let (straight, turned) = parts(contact, side);
+            let turned = turned.map(|row| rotate(&turn[contact.body[side] as usize], &row));
+            let alpha = dot(&straight[0], &axes[0]);
+            let beta = -dot(&turned[1], &arms[0]);
+            let size = alpha.abs() + beta.abs();
+            let rows_agree = (0..3).all(|k| {
+                (0..3).all(|c| {
+                    let arm = if k == 0 { 0.0 } else { beta * arms[k - 1][c] };
+                    near(straight[k][c] - alpha * axes[k][c], size) && near(turned[k][c] + arm, size)
+                })
+            });
+            if !rows_agree {
+                return None;
+            }
+            lever[side] = [alpha, beta];
+            w[0] += alpha * alpha;
+            w[1] += alpha * alpha + beta * beta;
+        }
+        let bias = std::array::from_fn(|k| contact.bias.get(k).copied().unwrap_or(0.0));
+        let inverse = w.map(|w| 1.0 / w);
+        let finite = inverse.iter().all(|x| x.is_finite());
+        finite.then_some(Ball { body: contact.body, axes, lever, bias, inverse, mu, rho: contact.rho })
+    }
+
+    /// Makes the rows of a contact those of the ball, so that both are the same to the last digits.
+    fn write_rows<const D: usize, const B: usize>(&self, contact: &mut Contact<D, B>) {
+        for ([alpha, beta], rows) in self.lever.into_iter().zip(&mut contact.g) {
+            for (row, d) in rows.iter_mut().zip(&self.axes) {
+                let arm = cross(&self.axes[0], d);
+                let numbers = d.map(|d| alpha * d).into_iter().chain(arm.map(|a| -beta * a));
+                row.iter_mut().zip(numbers).for_each(|(to, x)| *to = x);
+            }
+        }
+    }
+
+    /// y of both bodies; zero in the place of the ground.
+    #[inline(always)]
+    fn bodies<const B: usize>(&self, y: &[Shared<B>]) -> [[f64; 6]; 2] {
+        self.body.map(|b| match b {
+            NONE => [0.0; 6],
+            b => numbers(&y[b as usize]),
+        })
+    }
+
+    /// u = Gᵀ y + b.
+    #[inline(always)]
+    fn velocity(&self, [a, b]: &[[f64; 6]; 2]) -> [f64; 3] {
+        let [[alpha, beta], [other_alpha, other_beta]] = self.lever;
+        let turning = std::array::from_fn(|k| beta * a[3 + k] + other_beta * b[3 + k]);
+        let arm = cross(&turning, &self.axes[0]);
+        let slip: [f64; 3] = std::array::from_fn(|k| alpha * a[k] + other_alpha * b[k] - arm[k]);
+        std::array::from_fn(|k| self.bias[k] + dot(&self.axes[k], &slip))
+    }
+
+    /// Solves the contact while the others are held; returns the change of its impulse.
+    #[inline(always)]
+    pub fn relax<const D: usize, const B: usize>(&self, r: &Shared<D>, y: &[Shared<B>]) -> [f64; D] {
+        let mut y_of = self.bodies(y);
+        let (u, old) = (self.velocity(&y_of), numbers::<3, D>(r));
+        let mut new = [0.0; 3];
+        let normal = old[0] - u[0] * self.inverse[0];
+        if normal > 0.0 {
+            let t = [1, 2].map(|k| old[k] - u[k] * self.inverse[1]);
+            let (square, limit) = (t[0] * t[0] + t[1] * t[1], self.mu * normal);
+            let shrink = if square > limit * limit { limit / square.sqrt() } else { 1.0 };
+            new = [normal, shrink * t[0], shrink * t[1]];
+        }
+        let change: [f64; 3] = std::array::from_fn(|k| new[k] - old[k]);
+        store(r, &new);
+        let p = std::array::from_fn(|c| (0..3).map(|k| self.axes[k][c] * change[k]).sum::<f64>());
+        let moment = cross(&self.axes[0], &p);
+        for side in 0..2 {
+            let ([alpha, beta], moved) = (self.lever[side], &mut y_of[side]);
+            if self.body[side] != NONE {
+                for k in 0..3 {
+                    moved[k] += alpha * p[k];
+                    moved[3 + k] -= beta * moment[k];
+                }
+                store(&y[self.body[side] as usize], moved);
+            }
+        }
+        std::array::from_fn(|k| if k < 3 { change[k] } else { 0.0 })
+    }
+
+    /// The square of what the residual measures.
+    #[inline(always)]
+    pub fn error_square<const D: usize, const B: usize>(&self, r: &Shared<D>, y: &[Shared<B>]) -> f64 {
+        let u = self.velocity(&self.bodies(y));
+        let cone = Cone::Coulomb { mu: self.mu, tangents: 2 };
+        natural(cone, self.rho, &numbers::<3, D>(r), &u).iter().map(|x| x * x).sum()
+    }
+}
+
+/// The first N of M numbers, as they are where N = M.
+#[inline(always)]
+fn numbers<const N: usize, const M: usize>(from: &Shared<M>) -> [f64; N] {
+    let all = super::system::get(from);
+    std::array::from_fn(|k| if k < M { all[k] } else { 0.0 })
+}
+
+#[inline(always)]
+fn store<const N: usize, const M: usize>(to: &Shared<M>, from: &[f64; N]) {
+    super::system::set(to, &std::array::from_fn(|k| if k < N { from[k] } else { 0.0 }));
+}
+
+/// Three numbers of a row from a place on.
+fn part<const B: usize>(row: &[f64; B], from: usize) -> [f64; 3] {
+    std::array::from_fn(|c| row.get(from + c).copied().unwrap_or(0.0))
+}
+
+/// The rows of a side: the parts of translations and of rotations.
+fn parts<const D: usize, const B: usize>(contact: &Contact<D, B>, side: usize) -> (Axes, Axes) {
+    let rows =
+        |from: usize| std::array::from_fn(|k| contact.g[side].get(k).map_or([0.0; 3], |row| part(row, from)));
+    (rows(0), rows(3))
+}
+
+#[inline(always)]
+fn cross(a: &[f64; 3], b: &[f64; 3]) -> [f64; 3] {
+    [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]
+}
+
+fn length(a: &[f64; 3]) -> f64 {
+    dot(a, a).sqrt()
+}
+
+fn rotate(axes: &Axes, x: &[f64; 3]) -> [f64; 3] {
+    axes.each_ref().map(|row| dot(row, x))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::system::{System, get, push, share};
+    use super::*;
+    use crate::contact::cone_of;
+    use crate::linalg::{Block, Sparse, mul};
+    use crate::problem::{ContactProblem, Form, Law, sphere_pile};
+    use crate::random::Random;
+
+    fn system_of(problem: &ContactProblem) -> System<3, 6> {
+        let Form::Global { mass, jacobian_transposed, force, bias } = &problem.form else { unreachable!() };
+        let rows: Vec<usize> = (0..=problem.laws.len()).map(|k| 3 * k).collect();
+        let cones: Vec<Cone> = problem.laws.iter().filter_map(cone_of).collect();
+        let mut system = System::default();
+        assert!(system.renew(mass, jacobian_transposed, force, bias, &rows, &cones));
+        system
+    }
+
+    /// A pile whose spheres count their rotations each in axes of its own.
+    fn turned_pile() -> ContactProblem {
+        let mut pile = sphere_pile(4, 0.5).unwrap();
+        let Form::Global { jacobian_transposed, force, bias, .. } = &mut pile.form else { unreachable!() };
+        let (n, m) = (force.len(), bias.len());
+        let mut random = Random(3);
+        let turns: Vec<Axes> = (0..n / 6)
+            .map(|_| {
+                let [a, b] = [0, 1].map(|_| std::array::from_fn(|_| random.centred()));
+                let x = a.map(|v: f64| v / length(&a));
+                let z = cross(&x, &b);
+                let z = z.map(|v| v / length(&z));
+                [x, cross(&z, &x), z]
+            })
+            .collect();
+        let mut entries = vec![];
+        for (row, column, value) in jacobian_transposed.triplets() {
+            let (body, c) = (row / 6, row % 6);
+            if c < 3 {
+                entries.push((row, column, value));
+            } else {
+                entries.extend((0..3).map(|k| (6 * body + 3 + k, column, turns[body][k][c - 3] * value)));
+            }
+        }
+        *jacobian_transposed = Sparse::from_triplets(n, m, &entries);
+        bias.iter_mut().for_each(|b| *b = 0.01 * random.centred());
+        pile
+    }
+
+    #[test]
+    fn spheres_are_known_by_their_rows_in_any_axes() {
+        for pile in [sphere_pile(4, 0.5).unwrap(), turned_pile()] {
+            assert_eq!(system_of(&pile).balls.list.len(), pile.laws.len());
+        }
+    }
+
+    #[test]
+    fn other_bodies_and_other_laws_are_not_taken_for_spheres() {
+        let mut flat = turned_pile();
+        if let Form::Global { mass, .. } = &mut flat.form {
+            let mut entries: Vec<_> = mass.triplets().collect();
+            entries[3].2 *= 1.001;
+            *mass = Sparse::from_triplets(mass.rows(), mass.rows(), &entries);
+        }
+        let mut cone = turned_pile();
+        cone.laws[5] = Law::Cone { mu: 0.5 };
+        let mut bent = turned_pile();
+        if let Form::Global { jacobian_transposed: h, .. } = &mut bent.form {
+            let mut entries: Vec<_> = h.triplets().collect();
+            entries[20].2 += 1e-6;
+            *h = Sparse::from_triplets(h.rows(), bent.laws.len() * 3, &entries);
+        }
+        for other in [flat, cone, bent] {
+            assert!(system_of(&other).balls.list.is_empty());
+        }
+    }
+
+    /// Velocities, errors and relaxed impulses agree with those of general rows, and W with what it was.
+    #[test]
+    fn a_ball_is_its_contact_in_fewer_numbers() {
+        let system = system_of(&turned_pile());
+        let mut random = Random(5);
+        let (mut y, mut r) = (vec![], vec![]);
+        let numbers: Vec<[f64; 6]> =
+            system.free.iter().map(|_| std::array::from_fn(|_| random.centred())).collect();
+        let impulses: Vec<[f64; 3]> = (system.contacts.iter())
+            .map(|_| [random.centred() + 0.5, 0.2 * random.centred(), 0.2 * random.centred()])
+            .collect();
+        share(&numbers, &mut y);
+        share(&impulses, &mut r);
+        let mut modes = [0; 3];
+        for (k, (ball, contact)) in system.balls.list.iter().zip(&system.contacts).enumerate() {
+            let u = contact.velocity(|b| get(&y[b]));
+            let v = ball.velocity(&ball.bodies(&y));
+            assert!((0..3).all(|c| (u[c] - v[c]).abs() < 1e-13), "{u:?} {v:?}");
+            let error =
+                natural(contact.cone, contact.rho, &impulses[k], &u).iter().map(|x| x * x).sum::<f64>();
+            assert!((ball.error_square(&r[k], &y) - error).abs() < 1e-12);
+            let w: Block<3> = std::array::from_fn(|i| {
+                std::array::from_fn(|j| (0..2).map(|s| dot(&contact.g[s][i], &contact.g[s][j])).sum())
+            });
+            assert!((0..9).all(|c| (w[c / 3][c % 3] - contact.w[c / 3][c % 3]).abs() < 1e-13));
+            let before: [[f64; 6]; 2] = ball.bodies(&y);
+            let change = ball.relax(&r[k], &y);
+            // With its impulse a contact satisfies its law, and its bodies have moved by G times the change.
+            let new = get(&r[k]);
+            let mine = mul(&contact.w, &change);
+            let after: [f64; 3] = std::array::from_fn(|c| u[c] + mine[c]);
+            let left = natural(contact.cone, contact.rho, &new, &after);
+            assert!(left.iter().all(|x| x.abs() < 1e-12), "{left:?}");
+            for side in (0..2).filter(|&s| contact.body[s] != NONE) {
+                let mut expected = before[side];
+                push(&mut expected, &contact.g[side], &change);
+                let found = get(&y[contact.body[side] as usize]);
+                assert!((0..6).all(|c| (expected[c] - found[c]).abs() < 1e-13));
+            }
+            let edge = (new[1] * new[1] + new[2] * new[2]).sqrt() >= (1.0 - 1e-12) * ball.mu * new[0];
+            modes[if new[0] == 0.0 { 0 } else { 1 + usize::from(edge) }] += 1;
+        }
+        // Open, sticking and sliding ones.
+        assert!(modes.iter().all(|m| *m > 0), "{modes:?}");
+    }
+}
