@@ -3,7 +3,7 @@
 use std::fmt;
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use delassus::stepping::{FrictionLaw, Scheme};
+use delassus::stepping::{Coordinates, FrictionLaw, Scheme};
 use delassus_scene::Integrator;
 use delassus_solve::contact::Method;
 use delassus_solve::impact::ImpactLaw;
@@ -35,6 +35,15 @@ pub fn scheme() -> impl TypedValueParser<Value = Scheme> {
     parser(Scheme::ALL, |scheme| match scheme {
         Scheme::Symmetric => "Two solves a step, second order where the motion is smooth",
         Scheme::HalfImplicit => "One solve a step, first order",
+    })
+}
+
+/// The coordinates on the command line.
+pub fn coordinates() -> impl TypedValueParser<Value = Coordinates> {
+    parser(Coordinates::ALL, |coordinates| match coordinates {
+        Coordinates::Auto => "Reduced where joints carry bodies, maximal elsewhere",
+        Coordinates::Maximal => "Six per body, joints as constraints",
+        Coordinates::Reduced => "Motions along and about joints; loops, limits and contacts as constraints",
     })
 }
 

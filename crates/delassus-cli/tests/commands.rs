@@ -1,5 +1,7 @@
 //! The commands as a user types them.
 
+use std::collections::BTreeSet;
+
 use serde_json::json as value;
 
 use crate::{Temporary, delassus, json, root};
@@ -185,6 +187,54 @@ fn help_and_version_are_answers() {
     }
     assert_eq!(delassus(&[]).status.code(), Some(2));
     assert_eq!(delassus(&["fly"]).status.code(), Some(2));
+}
+
+/// The words of a text that begin with two dashes.
+fn options_in(text: &str) -> BTreeSet<&str> {
+    let words = text.split(|c: char| !(c.is_ascii_alphanumeric() || c == '-'));
+    words.filter(|word| word.len() > 2 && word.starts_with("--") && !word.starts_with("---")).collect()
+}
+
+/// Each option of a command is explained in its section of the book, and what the book calls an option is
+/// one.
+#[test]
+fn the_book_has_all_options_and_no_others() {
+    let book = std::fs::read_to_string(root().join("book/src/commands.md")).unwrap();
+    let mut sections = book.split("\n## `delassus ");
+    let for_all = options_in(sections.next().unwrap());
+    let sections: Vec<(&str, &str)> =
+        sections.map(|text| (text.split([' ', '`']).next().unwrap(), text)).collect();
+    let helps: Vec<String> = sections.iter().map(|(name, _)| stdout(&[name, "--help"])).collect();
+    let of_help = |help: &str| -> BTreeSet<String> {
+        let lines = help.lines().filter(|line| line.trim_start().starts_with('-'));
+        // The text behind an option may name others.
+        let first =
+            |line: &'_ str| line.split_whitespace().find(|word| word.starts_with("--")).map(str::to_string);
+        lines.filter_map(first).collect()
+    };
+    let all: BTreeSet<String> = helps.iter().flat_map(|help| of_help(help)).collect();
+    // Every command has a section.
+    let commands = stdout(&["--help"]);
+    let listed = commands.lines().skip_while(|line| *line != "Commands:").skip(1);
+    let listed =
+        listed.take_while(|line| !line.is_empty()).map(|line| line.split_whitespace().next().unwrap());
+    for command in listed.filter(|command| *command != "help") {
+        assert!(sections.iter().any(|(name, _)| *name == command), "no section for {command}");
+    }
+    for ((name, text), help) in sections.iter().zip(&helps) {
+        let explained = options_in(text);
+        for option in of_help(help) {
+            let short = option == "--output" && text.contains("-o ");
+            let known = short || ["--help", "--version"].contains(&option.as_str());
+            assert!(
+                known || explained.contains(option.as_str()) || for_all.contains(option.as_str()),
+                "the book does not explain {option} of {name}"
+            );
+        }
+        for option in explained {
+            assert!(all.contains(option), "{option} in the section on {name} is no option of any command");
+        }
+    }
 }
 
 #[test]

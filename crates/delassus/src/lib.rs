@@ -25,7 +25,7 @@
 //!     sim.set_force(block, DVec3::X * (50.0 * (1.0 - now.position().x) - 10.0 * now.velocity.x))?;
 //!     sim.step()?;
 //! }
-//! sim.contacts().iter().for_each(|c| println!("{} on {}: {} N", c.name, c.body_names[1], c.force));
+//! sim.contacts().iter().for_each(|c| println!("{}: {} N, normal force {}", c.name, c.force, c.unique));
 //! # let weight: f64 = sim.contacts().iter().map(|c| c.normal_force).sum();
 //! # assert!((weight - 2.0 * 9.81).abs() < 1e-3 && sim.body("crate")?.position().x > 0.8);
 //! # Ok::<(), SimulationError>(())

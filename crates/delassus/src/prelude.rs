@@ -7,7 +7,7 @@ pub use crate::formula;
 pub use crate::formula::{AnyFormula, Formula, HyperDual, Number, Point};
 pub use crate::lagrangian::{Contact, Measure, State, System};
 pub use crate::simulation::{ContactForce, Frame, Simulation, SimulationError, Snapshot, Uniqueness};
-pub use crate::stepping::{FrictionLaw, Scheme, StepImpactLaw, StepOptions, StepReport};
+pub use crate::stepping::{Coordinates, FrictionLaw, Scheme, StepImpactLaw, StepOptions, StepReport};
 pub use crate::world::{
     Body, BodyId, Grain, Joint, JointId, JointKind, Pose, Scene, Shape, ShapeKind, Surface, World, WorldState,
 };

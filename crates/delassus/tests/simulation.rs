@@ -303,24 +303,65 @@ fn frames_show_events() {
     assert_eq!(hit.contact, "ground|ball");
 }
 
+/// Least and largest normal force of each contact.
+fn intervals(contacts: &[ContactForce]) -> Vec<[f64; 2]> {
+    contacts.iter().map(|c| c.interval().unwrap_or_else(|| panic!("{}: {:?}", c.name, c.unique))).collect()
+}
+
+/// A cube on four corners (sx, sy) = (±1, ±1) that slides along e with friction μ: the weight stands by μ of
+/// its half side before the centre, (X, Y) = μ e, and corners carry m g/4 (1 + sx X + sy Y + sx sy t) with
+/// any t that leaves all of them pressed, −1 + |X + Y| ≤ t ≤ 1 − |X − Y|; in the step and now.
 #[test]
-fn uniqueness_is_computed_where_it_is_asked() {
-    let mut sim = Simulation::new(block_on_ground(0.0), options(1e-3)).unwrap();
-    sim.step().unwrap();
-    assert!(sim.contacts().iter().all(|c| c.unique == Uniqueness::Unknown));
-    let now = sim.contacts_now().unwrap();
-    let total: f64 = now.iter().map(|c| c.normal_force).sum();
-    assert!((total - 2.0 * G).abs() < 1e-6);
-    for c in now {
-        let Uniqueness::Interval { least, largest } = c.unique else { panic!("{:?}", c.unique) };
-        assert!(least.abs() < 1e-4 && (largest - G).abs() < 1e-3, "{least} {largest}");
+fn contacts_have_the_intervals_of_the_step_and_of_now() {
+    for (mu, speed) in [(0.0, 0.0), (0.4, 0.0), (0.4, 2.0), (0.0, 2.0)] {
+        let mut sim = Simulation::new(block_on_ground(mu), options(1e-3)).unwrap();
+        sim.set_velocity("block", DVec3::new(0.6 * speed, 0.8 * speed, 0.0)).unwrap();
+        sim.run_until(0.003, |_| {}).unwrap();
+        let centre = sim.body("block").unwrap().position();
+        let [x, y] = if speed > 0.0 { [0.6 * mu, 0.8 * mu] } else { [0.0; 2] };
+        for contacts in [sim.contacts(), sim.contacts_now().unwrap()] {
+            let total: f64 = contacts.iter().map(|c| c.normal_force).sum();
+            assert!((total - 2.0 * G).abs() < 1e-4 && contacts.len() == 4, "{total}");
+            for (c, [least, largest]) in contacts.iter().zip(intervals(&contacts)) {
+                let [sx, sy] = [c.point.x - centre.x, c.point.y - centre.y].map(f64::signum);
+                let shift = sx * x + sy * y;
+                let [same, other] = [(x + sx * sy * y).abs(), (x - sx * sy * y).abs()];
+                let exact = [0.5 * G * (shift + same), 0.5 * G * (2.0 + shift - other)];
+                assert!((least - exact[0]).abs() < 1e-3, "{}: from {least} for {exact:?}", c.name);
+                assert!((largest - exact[1]).abs() < 1e-3, "{}: to {largest} for {exact:?}", c.name);
+                assert!(least - 1e-3 <= c.normal_force && c.normal_force <= largest + 1e-3);
+            }
+        }
+        assert!(sim.contact_forces().iter().all(|c| c.unique == Uniqueness::Unknown));
+        // What is set, saved and restored does not change the answer.
+        let contacts = sim.contacts();
+        sim.set_velocity("block", DVec3::ZERO).unwrap();
+        assert_eq!(sim.contacts(), contacts);
+        assert_eq!(Simulation::from_snapshot(&sim.save()).unwrap().contacts(), contacts);
     }
-    let mut scene = Scene::default();
-    scene.add(Body::ground());
-    scene.add(Body::ball("ball", 1.0, 0.1).at(0.1 * DVec3::Z));
-    let sim = Simulation::new(scene, options(1e-3)).unwrap();
-    assert_eq!(sim.contacts_now().unwrap()[0].unique, Uniqueness::Unique);
     assert_eq!(Uniqueness::Interval { least: 0.0, largest: 2.0 }.to_string(), "from 0 to 2 N");
+}
+
+/// One contact is unique whatever its law, also in the step in which it takes an impact.
+#[test]
+fn contacts_are_unique_where_rows_are_independent() {
+    for surface in [Surface::friction(0.3), Surface { rolling: 0.01, ..Surface::friction(0.3) }] {
+        let mut scene = Scene::default();
+        scene.add(Body::ground());
+        scene.add(Body::ball("ball", 1.0, 0.1).at(0.105 * DVec3::Z));
+        scene.add(Body::ball("far", 1.0, 0.1).at(DVec3::new(3.0, 0.0, 2.0)));
+        scene.world.surfaces.push(surface);
+        let mut sim = Simulation::new(scene, options(1e-3)).unwrap();
+        let mut hit = false;
+        sim.run_until(0.1, |frame| {
+            for c in frame.contacts() {
+                assert_eq!(c.unique, Uniqueness::Unique, "{}", frame.time);
+                hit |= c.normal_force > 20.0;
+            }
+        })
+        .unwrap();
+        assert!(hit && sim.contacts()[0].normal_force > 9.8);
+    }
 }
 
 #[test]

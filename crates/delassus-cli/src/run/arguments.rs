@@ -3,12 +3,14 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use delassus::stepping::{FrictionLaw, Scheme};
+use delassus::stepping::{Coordinates, FrictionLaw, Scheme};
 use delassus_scene::Integrator;
 use delassus_solve::contact::Method;
 use delassus_solve::impact::ImpactLaw;
 
-use crate::arguments::{friction_law, impact_law, integrator, method, scheme, seconds, tolerance};
+use crate::arguments::{
+    coordinates, friction_law, impact_law, integrator, method, scheme, seconds, tolerance,
+};
 use crate::scene;
 
 /// What to do where several accelerations satisfy the laws.
@@ -44,6 +46,9 @@ pub struct RunArgs {
     /// Two solves a step and second order, or one and first order
     #[arg(long, value_parser = scheme(), default_value = "symmetric")]
     pub scheme: Scheme,
+    /// Coordinates in which joints are solved [default: of the file, else auto]
+    #[arg(long, value_parser = coordinates())]
+    pub coordinates: Option<Coordinates>,
     /// How time passes [default: of the file, else time-stepping for a world, event-driven for a system]
     #[arg(long, value_parser = integrator())]
     pub integrator: Option<Integrator>,

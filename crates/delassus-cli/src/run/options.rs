@@ -97,6 +97,7 @@ impl Settings {
                 law: args.law.or(file.law).unwrap_or(defaults.law),
                 impact_law,
                 scheme: args.scheme,
+                coordinates: args.coordinates.or(file.coordinates).unwrap_or(defaults.coordinates),
                 tolerance: args.tolerance.or(file.tolerance).unwrap_or(defaults.tolerance),
                 method: args.solver.or(file.solver).unwrap_or(defaults.method),
                 warm_start: !args.no_warm_start,

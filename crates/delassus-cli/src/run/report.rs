@@ -121,10 +121,21 @@ fn forces(at: &ForcesAt) -> Value {
     let joints: Map<String, Value> = (at.joints.iter())
         .map(|(name, [force, moment])| (name.clone(), json!({ "force": force, "moment": moment })))
         .collect();
-    json!({
+    let mut document = json!({
         "t": at.t, "unique": at.unique, "unique_for_this_motion": at.unique_for_this_motion,
         "contacts": contacts, "joints": joints,
-    })
+    });
+    if !at.other_motion.is_empty() {
+        let velocities = |[v, w]: [[f64; 3]; 2]| json!({ "velocity": v, "angular_velocity": w });
+        let bodies: Map<String, Value> = (at.other_motion.iter())
+            .map(|(name, m)| {
+                let [other, taken] = [m.other, m.taken].map(|m| velocities(m.map(|x| x.to_array())));
+                (name.clone(), json!({ "other": other, "taken": taken }))
+            })
+            .collect();
+        document["another_motion"] = json!({ "t": at.t + at.dt, "bodies": bodies });
+    }
+    document
 }
 
 /// A report for people.
@@ -273,6 +284,16 @@ fn forces_in_words(at: &ForcesAt, style: Style) -> String {
             out += &format!(", normal from {} to {} N", number(low), number(high));
         }
         out.push('\n');
+    }
+    if !at.other_motion.is_empty() {
+        out += &format!("    another motion obeys the laws as well; at {} s\n", number(at.t + at.dt));
+    }
+    for (name, motion) in at.other_motion.iter().take(SHOWN) {
+        let [v, w, taken_v, taken_w] = [motion.other[0], motion.other[1], motion.taken[0], motion.taken[1]]
+            .map(|x| x.to_array().map(number).join(", "));
+        out += &format!(
+            "      {name}: velocity ({v}) m/s, angular ({w}) rad/s, instead of ({taken_v}) and ({taken_w})\n"
+        );
     }
     for (name, [force, moment]) in &at.joints {
         let [f, m] = [force, moment].map(|v| v.map(number).join(", "));

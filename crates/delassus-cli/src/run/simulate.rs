@@ -8,8 +8,8 @@ use std::time::Instant;
 
 use delassus::simulation::ContactForce;
 use delassus::stepping::{
-    ContactEvents, StepControl, StepLength, StepRecord, StepReport, Stepper, no_time_left, run_until,
-    time_slack,
+    ContactEvents, OtherBodyMotion, StepControl, StepLength, StepRecord, StepReport, Stepper, no_time_left,
+    run_until, time_slack,
 };
 use delassus::world::{World, WorldState, energy};
 use delassus_files::Problem;
@@ -45,6 +45,11 @@ pub struct ForcesAt {
     pub unique: Option<bool>,
     /// Whether there are no others with this motion.
     pub unique_for_this_motion: Option<bool>,
+    /// Bodies that move otherwise in another motion, where one was found: their names, and their velocities a
+    /// step after t.
+    pub other_motion: Vec<(String, OtherBodyMotion)>,
+    /// That step, s.
+    pub dt: f64,
     /// Contacts that are closed.
     pub contacts: Vec<ContactForce>,
     /// Joints with mean force and moment of the last step on the second body, world axes.
@@ -303,7 +308,7 @@ impl Recorder<'_> {
 
 /// Forces of contacts and joints at the present state.
 fn forces_now(world: &World, stepper: &Stepper) -> Result<ForcesAt, InvalidProblem> {
-    let forces = stepper.forces()?;
+    let forces = stepper.forces_and_another_motion()?;
     let unique_for_this_motion = match &forces.ranges {
         ImpulseRange::Unique => Some(true),
         ImpulseRange::Ranges { .. } => Some(false),
@@ -315,6 +320,10 @@ fn forces_now(world: &World, stepper: &Stepper) -> Result<ForcesAt, InvalidProbl
         t: stepper.state().t,
         unique: forces.unique,
         unique_for_this_motion,
+        other_motion: (forces.other_bodies.iter())
+            .map(|motion| (world.bodies[motion.body].name.clone(), *motion))
+            .collect(),
+        dt: stepper.options().dt,
         contacts: all.filter_map(|(contact, place)| place.is_some().then_some(contact)).collect(),
         joints: joints.map(|(joint, f)| (joint.name.clone(), f.map(|x| x.to_array()))).collect(),
     })

@@ -130,6 +130,7 @@ fn refuse_time_stepping(args: &RunArgs) -> Result<(), String> {
         ("--dt", args.dt.is_some()),
         ("--law ccp", args.law == Some(FrictionLaw::Ccp)),
         ("--scheme half-implicit", args.scheme == Scheme::HalfImplicit),
+        ("--coordinates", args.coordinates.is_some()),
         ("--solver", args.solver.is_some()),
         ("--adaptive", args.adaptive),
         ("--every", args.every.is_some()),

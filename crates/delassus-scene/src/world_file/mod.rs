@@ -53,7 +53,7 @@ use crate::expect::{Expect, ExpectedValue, expect, expected_values};
 use crate::toml_table::{Table, Value, unknown_word};
 use body::body;
 use delassus::formula::{Symbols, clip, constant, nearest};
-use delassus::stepping::{FrictionLaw, UnknownOption};
+use delassus::stepping::{Coordinates, FrictionLaw, UnknownOption};
 use delassus::world::{
     Axis, Body, BodyState, CloseError, Closure, Grain, Joint, JointError, JointKind, Pose, Surface, World,
     WorldState, check_joints, check_world, close_loops, update_joint_coordinates,
@@ -156,6 +156,8 @@ pub struct WorldSimulation {
     pub tolerance: Option<f64>,
     /// The law of friction: `ncp` (exact) or `ccp` (its convex relaxation).
     pub law: Option<FrictionLaw>,
+    /// The coordinates in which joints are solved.
+    pub coordinates: Option<Coordinates>,
     /// How time passes.
     pub integrator: Option<Integrator>,
     /// The solver of the contact problem.
@@ -500,7 +502,9 @@ fn simulation(
     let table = root.table("simulation", "[simulation]")?;
     let get = |key: &str| table.as_ref().and_then(|table| table.get(key));
     if let Some(table) = &table {
-        table.only(&["dt", "t_end", "tolerance", "law", "integrator", "solver", "impact_at_start"])?;
+        let keys =
+            ["dt", "t_end", "tolerance", "law", "coordinates", "integrator", "solver", "impact_at_start"];
+        table.only(&keys)?;
     }
     let number = |key: &str| -> Result<Option<f64>> {
         let fail = |kind| FileError::new(text, None, kind);
@@ -515,6 +519,7 @@ fn simulation(
         }
     };
     const LAWS: &str = "\"ncp\" or \"ccp\"";
+    const COORDINATES: &str = "\"auto\", \"maximal\" or \"reduced\"";
     const INTEGRATORS: &str = "\"time-stepping\" or \"event-driven\"";
     const SOLVERS: &str = "\"auto\", \"gauss-seidel\", \"projected-gradient\", \"spectral\", \"admm\", \"newton\" or \"interior-point\"";
     Ok(WorldSimulation {
@@ -522,6 +527,7 @@ fn simulation(
         t_end: number("t_end")?,
         tolerance: number("tolerance")?,
         law: get("law").map(|v| v.named(LAWS)).transpose()?,
+        coordinates: get("coordinates").map(|v| v.named(COORDINATES)).transpose()?,
         integrator: get("integrator").map(|v| v.named(INTEGRATORS)).transpose()?,
         solver: get("solver").map(|v| v.named(SOLVERS)).transpose()?,
         impact_at_start: get("impact_at_start").map_or(Ok(false), |v| v.flag())?,

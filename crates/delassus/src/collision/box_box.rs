@@ -43,7 +43,8 @@ impl Block {
     }
 }
 
-/// Two blocks, B at a pose seen from A; contacts up to the gap `max_gap`.
+/// Two blocks, B at a pose seen from A; contacts up to the gap `max_gap`. Returns how far the cores are apart
+/// at least: where that is more, there are none.
 pub(super) fn blocks(
     a: &Block,
     b: &Block,
@@ -51,7 +52,7 @@ pub(super) fn blocks(
     max_gap: f64,
     polygon: &mut Polygon,
     out: &mut Vec<Contact>,
-) {
+) -> f64 {
     let max_gap = max_gap + a.radius + b.radius;
     let rotation = DMat3::from_quat(pose.rotation);
     let t = pose.position;
@@ -76,7 +77,7 @@ pub(super) fn blocks(
         apart = apart.max(separation(rotation.col(axis), bias));
     }
     if apart > max_gap {
-        return;
+        return apart;
     }
     for (i, j) in edge_pairs(a, b) {
         let n = DVec3::AXES[i].cross(rotation.col(j));
@@ -85,7 +86,7 @@ pub(super) fn blocks(
         }
     }
     if apart > max_gap {
-        return;
+        return apart;
     }
     let found = out.len();
     let closest = if apart > 1e-12 * size {
@@ -115,13 +116,14 @@ pub(super) fn blocks(
         if bare || lowest.is_finite() {
             out.drain(found..candidates);
             out.extend(nearest.filter(|c| lowest > gap(c) * 1.002 + 1e-9 * size));
-            return;
+            return apart;
         }
     }
     if out.len() == found {
         out.push(crossing(a, b, pose, &rotation, closest));
     }
     keep_line(a, b, pose, found, out);
+    apart
 }
 
 /// Pairs of edge directions of two blocks.

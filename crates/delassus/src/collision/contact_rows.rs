@@ -130,6 +130,18 @@ impl ContactRows {
         }
     }
 
+    /// terms ← terms + |M⁻¹ Hᵀ r|, term by term: of what size the numbers are whose sum a velocity is.
+    pub fn add_sizes(&self, r: &[f64], inverse_mass: &[f64], terms: &mut [f64]) {
+        for (slot, blocks) in self.slots.iter().zip(&self.blocks).filter(|(slot, _)| **slot != FIXED_SLOT) {
+            let at = 6 * *slot as usize;
+            for (block, r) in blocks.iter().zip(r) {
+                for c in 0..6 {
+                    terms[at + c] += (inverse_mass[at + c] * block[c] * r).abs();
+                }
+            }
+        }
+    }
+
     /// The block of W of the contact with itself.
     pub fn self_block(&self, inverse_mass: &[f64], i: usize, j: usize) -> f64 {
         let mut w = 0.0;

@@ -437,7 +437,8 @@ pub(super) fn convex_contacts(
     };
     if let (Some(first), Some(second)) = (line(a, n), line(b, m)) {
         let block = |(radius, half_height)| Block { half: DVec3::new(0.0, 0.0, half_height), radius };
-        return blocks(&block(first), &block(second), pose, max_gap, polygon, out);
+        blocks(&block(first), &block(second), pose, max_gap, polygon, out);
+        return;
     }
     let start = out.len();
     let (on_a, on_b) = (a.face_along(n), b.face_along(m));

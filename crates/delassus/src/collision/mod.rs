@@ -36,6 +36,9 @@ use sweep::{Mover, sweep};
 /// Square of the sine between two faces that are flush: a rise of 10 µm over a metre.
 const MAX_FLUSH_ANGLE_SQUARED: f64 = 1e-10;
 
+/// Boxes are measured up to so many times the gap that is asked for: margins change with velocities.
+const SPARE_REACH: f64 = 2.0;
+
 /// Finds contacts; remembers boxes and pairs from call to call.
 pub struct Collider {
     proxies: Vec<Proxy>,
@@ -46,6 +49,23 @@ pub struct Collider {
     pairs: Vec<[u32; 2]>,
     silent: Vec<ShapePair>,
     plane_margin: f64,
+    /// How often each shape has been somewhere else than before.
+    moves: Vec<u64>,
+    /// One per pair.
+    measured: Vec<MeasuredPair>,
+}
+
+/// The contacts of a pair of boxes, or of a box on a plane, as they were measured last: what has not moved is
+/// not measured again.
+#[derive(Default)]
+struct MeasuredPair {
+    /// Which poses of the shapes they were measured at; counted from 1.
+    poses: [u64; 2],
+    /// Gaps up to which contacts were looked for.
+    reach: f64,
+    /// How far the cores of the shapes are apart at least.
+    apart: f64,
+    contacts: Vec<Contact>,
 }
 
 /// Two bodies and a shape of each.
@@ -97,7 +117,8 @@ impl Collider {
         let bounds = vec![nowhere; proxies.len()];
         let poses = vec![Pose::IDENTITY; proxies.len()];
         let (tree, pairs, silent) = (Tree::default(), Vec::new(), Vec::new());
-        Collider { proxies, poses, bounds, tree, solids, pairs, silent, plane_margin: -1.0 }
+        let (moves, measured) = (vec![1; proxies.len()], Vec::new());
+        Collider { proxies, poses, bounds, tree, solids, pairs, silent, plane_margin: -1.0, moves, measured }
     }
 
     /// All contacts whose gap is at most the sum of the margins of their bodies (one margin per body, m),
@@ -116,7 +137,7 @@ impl Collider {
         if self.silent.capacity() < self.pairs.len() {
             self.silent.reserve(2 * self.pairs.len());
         }
-        for &[first, second] in &self.pairs {
+        for (k, &[first, second]) in self.pairs.iter().enumerate() {
             let (i, j) = (first as usize, second as usize);
             let (a, b) = (&self.proxies[i], &self.proxies[j]);
             let max_gap = margin[a.body as usize] + margin[b.body as usize];
@@ -124,12 +145,30 @@ impl Collider {
                 continue;
             }
             let start = contacts.len();
+            if a.is_flat() && b.is_flat() {
+                let measured = &mut self.measured[k];
+                let poses = [self.moves[i], self.moves[j]];
+                if measured.poses != poses || max_gap > measured.reach {
+                    measured.poses = poses;
+                    measured.measure(
+                        [a, b],
+                        [&self.poses[i], &self.poses[j]],
+                        max_gap,
+                        self.solids.polygon(),
+                    );
+                }
+                measured.give([a, b], max_gap, contacts);
+                if contacts.len() == start {
+                    self.silent.push(ShapePair { bodies: [a.body, b.body], shapes: [a.shape, b.shape] });
+                }
+                continue;
+            }
             let pose = relative(&self.poses[i], &self.poses[j]);
-            if touches(a, b, &pose, max_gap, self.solids.polygon(), contacts) {
+            if touches(a, b, &pose, max_gap, self.solids.polygon(), contacts).is_some() {
                 finish(a, b, [&self.poses[i], &pose], false, max_gap, start, contacts);
             } else {
                 let back = relative(&self.poses[j], &self.poses[i]);
-                if touches(b, a, &back, max_gap, self.solids.polygon(), contacts) {
+                if touches(b, a, &back, max_gap, self.solids.polygon(), contacts).is_some() {
                     finish(b, a, [&self.poses[j], &back], true, max_gap, start, contacts);
                 } else {
                     self.solids.touches([i, j], &pose, max_gap, contacts);
@@ -202,7 +241,11 @@ impl Collider {
         for (k, proxy) in self.proxies.iter().enumerate() {
             let body = proxy.body as usize;
             let delta = margin[body];
-            self.poses[k] = state.bodies[body].pose.compose(&proxy.pose);
+            let pose = state.bodies[body].pose.compose(&proxy.pose);
+            if !has_bits_of(&pose, &self.poses[k]) {
+                self.moves[k] += 1;
+                self.poses[k] = pose;
+            }
             if matches!(proxy.kind, Kind::Plane) {
                 if delta > self.plane_margin {
                     self.plane_margin = 2.0 * delta;
@@ -256,7 +299,45 @@ impl Collider {
             let ((a, s), (b, t)) = (order(i), order(j));
             (a, b, s, t)
         });
+        if self.measured.len() < pairs.len() {
+            self.measured.resize_with(pairs.len(), MeasuredPair::default);
+        }
+        self.measured.iter_mut().for_each(|pair| (pair.poses, pair.reach) = ([0; 2], 0.0));
     }
+}
+
+impl MeasuredPair {
+    /// Measures the contacts of a box with a box or with a plane at these poses, up to a gap or farther.
+    fn measure(&mut self, [a, b]: [&Proxy; 2], poses: [&Pose; 2], max_gap: f64, polygon: &mut Polygon) {
+        if max_gap > self.reach {
+            self.reach = SPARE_REACH * max_gap;
+        }
+        let (reach, out) = (self.reach, &mut self.contacts);
+        out.clear();
+        let pose = relative(poses[0], poses[1]);
+        if let Some(apart) = touches(a, b, &pose, reach, polygon, out) {
+            self.apart = apart;
+            finish(a, b, [poses[0], &pose], false, reach, 0, out);
+            return;
+        }
+        let back = relative(poses[1], poses[0]);
+        if let Some(apart) = touches(b, a, &back, reach, polygon, out) {
+            self.apart = apart;
+            finish(b, a, [poses[1], &back], true, reach, 0, out);
+        }
+    }
+
+    /// The contacts up to a gap, as if they had been measured up to that alone.
+    fn give(&self, [a, b]: [&Proxy; 2], max_gap: f64, contacts: &mut Vec<Contact>) {
+        if self.apart <= max_gap + a.radius + b.radius {
+            contacts.extend(self.contacts.iter().filter(|contact| contact.gap <= max_gap));
+        }
+    }
+}
+
+fn has_bits_of(a: &Pose, b: &Pose) -> bool {
+    let bits = |p: &Pose| (p.position.to_array().map(f64::to_bits), p.rotation.to_array().map(f64::to_bits));
+    bits(a) == bits(b)
 }
 
 /// Drops contacts of round shapes with an edge or a corner that lies flush behind a face on which they are
@@ -355,6 +436,11 @@ impl Proxy {
         }
     }
 
+    /// Whether it is a plane or a box, sharp or rounded.
+    fn is_flat(&self) -> bool {
+        matches!(self.kind, Kind::Plane | Kind::Block(_))
+    }
+
     /// The least extent, m; infinite for a plane.
     fn thickness(&self) -> f64 {
         2.0 * (self.half.min_element() + self.radius)
@@ -398,7 +484,8 @@ fn relative(a: &Pose, b: &Pose) -> Pose {
     Pose { position: a.local_point(b.position), rotation }
 }
 
-/// Pushes the contacts of a pair that has a closed form in this order; whether it has.
+/// Pushes the contacts of a pair that has a closed form in this order, and returns how far the cores of two
+/// boxes are apart at least; `None` where there is no closed form.
 fn touches(
     a: &Proxy,
     b: &Proxy,
@@ -406,7 +493,7 @@ fn touches(
     max_gap: f64,
     polygon: &mut Polygon,
     out: &mut Vec<Contact>,
-) -> bool {
+) -> Option<f64> {
     match (a.kind, b.kind) {
         (Kind::Plane, Kind::Plane) => {}
         (Kind::Plane, Kind::Ball(r)) => primitives::on_plane(0, DVec3::ZERO, r, pose, out),
@@ -427,11 +514,11 @@ fn touches(
             primitives::cylinder_ball(radius, half_height, r, pose, out);
         }
         (Kind::Block(first), Kind::Block(second)) => {
-            box_box::blocks(&first, &second, pose, max_gap, polygon, out);
+            return Some(box_box::blocks(&first, &second, pose, max_gap, polygon, out));
         }
-        _ => return false,
+        _ => return None,
     }
-    true
+    Some(f64::NEG_INFINITY)
 }
 
 /// Fills in what follows from core points and features, drops gaps above `max_gap`, and sorts. `world` is the

@@ -1,12 +1,15 @@
 //! When two shapes that move freely first touch: conservative advancement.
 //!
 //! ```text
-//! t ← t + min (d − ε)/ḋ ,   ḋ = n·(v_a − v_b) + (|n × ω_a| + δ_a) r_a + (|n × ω_b| + δ_b) r_b
+//! t ← t + τ ,   d − ε = ḋ τ + ½ d̈ τ²
+//! ḋ = n·(v_a − v_b) + Σ (h(±n × ω) + δ r) ,   d̈ = Σ |n × ω| (|ω| + δ) r
 //! ```
 //!
 //! d is the separation of two convex parts along n, r how far points of a shape lie from the centre of mass
-//! of its body, ω constant up to δ. No point moves along n faster than ḋ says, so that nothing touches before
-//! t: rotations included, a motion is not sampled but covered.
+//! of its body, h its support function from there, ω constant up to δ. n·(ω × x) = x·(n × ω) is at most
+//! h(n × ω) now, and points x move by at most (|ω| + δ) r τ in τ: no point moves along n farther than the
+//! right side says, so that nothing touches before t. Rotations included, a motion is not sampled but
+//! covered. Where a tip passes close by, it moves across n, and h is small.
 
 use glam::DVec3;
 
@@ -45,16 +48,56 @@ impl Mover<'_> {
         if self.body.fixed { DVec3::ZERO } else { self.state.velocity }
     }
 
-    /// ω in world axes, twice its change within h, and the distance of points of the shape from the centre.
-    /// A ball about its centre is the same however it rotates.
-    fn rotation(&self, h: f64) -> (DVec3, f64, f64) {
+    /// Its rotation within h. A ball about its centre is the same however it rotates.
+    fn rotation(&self, h: f64) -> Rotation {
         if self.body.fixed || self.state.angular_velocity == DVec3::ZERO {
-            return (DVec3::ZERO, 0.0, 0.0);
+            return Rotation { omega: DVec3::ZERO, change: 0.0, radius: 0.0 };
         }
         let (omega, end) =
             (self.state.world_angular_velocity(), drift(self.body, self.state, h).world_angular_velocity());
         let radius = self.proxy.pose.position.length() + self.proxy.bounding_radius - self.proxy.radius;
-        (omega, 2.0 * (end - omega).length(), radius)
+        Rotation { omega, change: 2.0 * (end - omega).length(), radius }
+    }
+
+    /// How far the core of the shape reaches at most along a vector, from the centre of mass of its body,
+    /// where the shape is at this pose; by the box around it.
+    fn reach(&self, pose: &Pose, d: DVec3) -> f64 {
+        let Proxy { pose: on_body, centre, half, .. } = self.proxy;
+        let d = pose.rotation.conjugate() * d;
+        (on_body.rotation.conjugate() * on_body.position + centre).dot(d) + half.dot(d.abs())
+    }
+}
+
+/// How a shape rotates.
+#[derive(Clone, Copy)]
+struct Rotation {
+    /// ω in world axes, and twice its change.
+    omega: DVec3,
+    change: f64,
+    /// The distance of points of the shape from the centre.
+    radius: f64,
+}
+
+impl Rotation {
+    /// The fastest that it moves a point.
+    fn speed(&self) -> f64 {
+        self.farthest(self.omega.length() + self.change)
+    }
+
+    /// Radians times the radius; a plane is infinitely large.
+    fn farthest(&self, angle: f64) -> f64 {
+        if angle == 0.0 { 0.0 } else { angle * self.radius }
+    }
+
+    /// Bounds of the velocity and of the acceleration along n of points of a shape that reaches so far.
+    fn along(&self, n: DVec3, reach: impl Fn(DVec3) -> f64) -> [f64; 2] {
+        let d = n.cross(self.omega);
+        let across = d.length();
+        if across == 0.0 {
+            return [self.farthest(self.change), 0.0];
+        }
+        let velocity = reach(d).min(across * self.radius) + self.farthest(self.change);
+        [velocity, across * self.farthest(self.omega.length() + self.change)]
     }
 }
 
@@ -63,11 +106,7 @@ pub(super) fn sweep(solids: &mut Solids, ids: [usize; 2], pair: [Mover<'_>; 2], 
     let [a, b] = &pair;
     let approach = a.velocity() - b.velocity();
     let rotations = [a.rotation(h), b.rotation(h)];
-    let turning = |(omega, change, radius): &(DVec3, f64, f64), n: Option<DVec3>| {
-        let speed = n.map_or(omega.length(), |n| n.cross(*omega).length()) + change;
-        if speed == 0.0 { 0.0 } else { speed * radius }
-    };
-    let fastest = approach.length() + rotations.iter().map(|r| turning(r, None)).sum::<f64>();
+    let fastest = approach.length() + rotations.iter().map(Rotation::speed).sum::<f64>();
     let mut t = 0.0;
     for _ in 0..MAX_ADVANCES {
         let (pose_a, pose_b) = (a.pose(t), b.pose(t));
@@ -75,10 +114,19 @@ pub(super) fn sweep(solids: &mut Solids, ids: [usize; 2], pair: [Mover<'_>; 2], 
         let (mut touches, mut safe) = (false, f64::INFINITY);
         solids.separations(ids, &pose, fastest * (h - t) + near, &mut |gap, n| {
             let n = pose_a.rotation * n;
-            let rate = n.dot(approach) + rotations.iter().map(|r| turning(r, Some(n))).sum::<f64>();
+            let [first, second] = [
+                rotations[0].along(n, |d| a.reach(&pose_a, d)),
+                rotations[1].along(-n, |d| b.reach(&pose_b, d)),
+            ];
+            let (rate, bend) = (n.dot(approach) + first[0] + second[0], first[1] + second[1]);
             touches |= gap <= near;
+            // The positive root of left = rate τ + ½ bend τ², so that nothing cancels.
+            let left = (gap - 0.5 * near).max(0.0);
+            let root = (rate * rate + 2.0 * bend * left).sqrt();
             if rate > 0.0 {
-                safe = safe.min((gap - 0.5 * near) / rate);
+                safe = safe.min(2.0 * left / (rate + root));
+            } else if bend > 0.0 {
+                safe = safe.min((root - rate) / bend);
             }
         });
         if touches {

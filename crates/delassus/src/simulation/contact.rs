@@ -4,14 +4,12 @@
 //! force on B = f_n n + f_t ,   n from A to B ,   f_n ≥ 0 ,   f_t ⟂ n
 //! ```
 
-use std::fmt;
-
 use delassus_solve::analysis::ImpulseRange;
 use delassus_solve::modes::Mode;
 use glam::DVec3;
 
 use crate::collision::{Contact, contact_names};
-use crate::stepping::{Forces, Stepper};
+use crate::stepping::{Forces, Stepper, Uniqueness};
 use crate::world::BodyId;
 
 /// A contact and its force.
@@ -39,22 +37,6 @@ pub struct ContactForce {
     pub mode: Mode,
     /// Whether other normal forces go with the same motion.
     pub unique: Uniqueness,
-}
-
-/// Whether the normal force of a contact is the only one that goes with the motion.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Uniqueness {
-    /// It is.
-    Unique,
-    /// All normal forces of this interval do, N.
-    Interval {
-        /// The least one.
-        least: f64,
-        /// The largest one; infinite where nothing bounds it.
-        largest: f64,
-    },
-    /// It was not computed, or not decided.
-    Unknown,
 }
 
 impl ContactForce {
@@ -90,14 +72,11 @@ impl ContactForce {
     }
 }
 
-impl fmt::Display for Uniqueness {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Uniqueness::Unique => write!(f, "unique"),
-            Uniqueness::Interval { least, largest } => write!(f, "from {least} to {largest} N"),
-            Uniqueness::Unknown => write!(f, "unknown"),
-        }
-    }
+/// Decides which of these mean forces are unique, at the end of the step that had them.
+pub(super) fn decide_uniqueness(stepper: &Stepper, contacts: &mut [ContactForce]) {
+    let forces: Vec<(f64, DVec3)> = contacts.iter().map(|c| (c.normal_force, c.friction)).collect();
+    let found = stepper.mean_force_uniqueness(&forces);
+    contacts.iter_mut().zip(found).for_each(|(contact, unique)| contact.unique = unique);
 }
 
 /// All contacts within range with their mean force of the last step. Uniqueness is not computed.

@@ -2,7 +2,7 @@
 
 use glam::DVec3;
 
-use super::{Changed, Simulation, SimulationError, StepForces, contact};
+use super::{Changed, Simulation, SimulationError, StepForces};
 use crate::formula::{clip, nearest};
 use crate::stepping::ControlError;
 use crate::world::{ActionKind, BodyId, BodyState, JointId, Pose, World};
@@ -227,10 +227,7 @@ impl Simulation {
 
     fn set_body(&mut self, id: BodyId, to: BodyState, changed: Changed) -> Result<(), SimulationError> {
         // The forces of the last step belong to the state at its end.
-        let last = self.forces.is_none().then(|| StepForces {
-            contacts: contact::mean_forces(&self.stepper),
-            joints: self.stepper.joint_forces(),
-        });
+        let last = self.forces.is_none().then(|| StepForces::read(&self.stepper));
         self.stepper.set_body(id.index(), to)?;
         self.forces = self.forces.take().or(last);
         self.changed = self.changed.max(changed);

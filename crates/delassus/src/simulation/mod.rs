@@ -52,7 +52,8 @@ mod contact;
 mod error;
 mod input;
 
-pub use contact::{ContactForce, Uniqueness};
+pub use crate::stepping::Uniqueness;
+pub use contact::ContactForce;
 pub use error::SimulationError;
 pub use input::{BodyKey, JointKey};
 
@@ -80,18 +81,35 @@ pub struct Simulation {
     start: StartReport,
     report: Option<StepReport>,
     changed: Changed,
-    /// Where positions or velocities were set since the last step: its forces.
+    /// Where the stepper no longer stands at the end of the last step: the forces of that step.
     forces: Option<StepForces>,
     /// Where the step that is being made began, in memory that is kept, and the length of steps by which its
     /// time was counted.
     before: (stepping::Snapshot, f64),
 }
 
-/// The mean forces of a step, read while the stepper still stands at its end.
+/// The mean forces of a step, read while the stepper still stands at its end, and all that is needed to stand
+/// there again.
 #[derive(Clone, Debug)]
 struct StepForces {
+    /// Without an answer to whether they are unique.
     contacts: Vec<ContactForce>,
     joints: Vec<[DVec3; 2]>,
+    world: Arc<World>,
+    end: stepping::Snapshot,
+    options: StepOptions,
+}
+
+impl StepForces {
+    fn read(stepper: &Stepper) -> Self {
+        StepForces {
+            contacts: contact::mean_forces(stepper),
+            joints: stepper.joint_forces(),
+            world: stepper.world().clone(),
+            end: stepper.snapshot(),
+            options: *stepper.options(),
+        }
+    }
 }
 
 /// What was set since the last step, and must be linearized before the next.
@@ -206,8 +224,17 @@ impl<'a> Frame<'a> {
         joint_view(self.stepper, key.into())
     }
 
-    /// Contacts with their mean forces of the step; see [`Simulation::contacts`].
+    /// Contacts with their mean forces of the step and which of them are unique; see
+    /// [`Simulation::contacts`].
     pub fn contacts(&self) -> Vec<ContactForce> {
+        let mut contacts = self.contact_forces();
+        contact::decide_uniqueness(self.stepper, &mut contacts);
+        contacts
+    }
+
+    /// The same at no cost, without the answer to whether they are unique; see
+    /// [`Simulation::contact_forces`].
+    pub fn contact_forces(&self) -> Vec<ContactForce> {
         contact::mean_forces(self.stepper)
     }
 
@@ -357,10 +384,30 @@ impl Simulation {
     }
 
     /// All contacts within range at the end of the last step with their mean forces in it, zero before the
-    /// first. What is set after the step does not change them. Whether they are unique is not computed here
-    /// ([`Uniqueness::Unknown`]); [`StepReport::non_unique`] says whether others were found, and
-    /// [`Simulation::contacts_now`] computes intervals.
+    /// first, and whether those are unique: other normal forces that go with the same motion are an interval,
+    /// by friction cones and gaps as they are at the end of the step. What is set after the step changes
+    /// nothing of it.
+    ///
+    /// Unknown where contacts began or ceased to slide within the step, beside motors and dry friction of
+    /// joints, for other laws than those of Coulomb and his cone, and in groups of bodies with more than 60
+    /// rows (20 contacts with friction); where the rows are independent, forces are unique whatever the laws.
+    /// An interval takes two cone programs per row. [`Simulation::contact_forces`] leaves the question out.
     pub fn contacts(&self) -> Vec<ContactForce> {
+        let mut contacts = self.contact_forces();
+        match &self.forces {
+            None => contact::decide_uniqueness(&self.stepper, &mut contacts),
+            Some(StepForces { world, end, options, .. }) => {
+                if let Ok(stepper) = Stepper::resume(world.clone(), end.clone(), *options) {
+                    contact::decide_uniqueness(&stepper, &mut contacts);
+                }
+            }
+        }
+        contacts
+    }
+
+    /// The contacts of [`Simulation::contacts`] with their forces alone, for what reads them at every step:
+    /// [`ContactForce::unique`] is [`Uniqueness::Unknown`], and nothing is computed.
+    pub fn contact_forces(&self) -> Vec<ContactForce> {
         match &self.forces {
             Some(last) => last.contacts.clone(),
             None => contact::mean_forces(&self.stepper),
@@ -446,7 +493,8 @@ impl Simulation {
             start: self.start.clone(),
             report: self.report.clone(),
             changed: self.changed,
-            forces: self.forces.clone(),
+            // Forces that a step handed from one contact to another are known to its stepper only.
+            forces: Some(self.forces.clone().unwrap_or_else(|| StepForces::read(&self.stepper))),
         }
     }
 
@@ -468,7 +516,7 @@ impl Simulation {
         }
         self.settle()?;
         let mut contacts = ContactEvents::new(&self.stepper);
-        let Simulation { stepper, before, report, .. } = self;
+        let Simulation { stepper, before, report, forces, .. } = self;
         let mut remember = |stepper: &Stepper| {
             stepper.snapshot_into(&mut before.0);
             before.1 = stepper.options().dt;
@@ -477,6 +525,7 @@ impl Simulation {
         let run = stepping::run_until(stepper, end, &mut length, &mut contacts, |step| {
             remember(step.stepper);
             *report = Some(step.report.clone());
+            *forces = None;
             record(&Frame::of(step))
         });
         run.or_else(|error| Err(self.roll_back(error)?))

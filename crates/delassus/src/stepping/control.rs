@@ -79,6 +79,7 @@ impl Stepper {
         finite("a force", &to.name, force)?;
         finite("a moment", &to.name, moment)?;
         Arc::make_mut(&mut self.model.world).bodies[body].force = [force, moment];
+        self.steady.forget();
         Ok(())
     }
 

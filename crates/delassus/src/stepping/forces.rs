@@ -6,6 +6,7 @@
 //! impulse, an impact without collision.
 
 mod instant;
+mod mean;
 
 use delassus_solve::analysis::{ImpulseRange, friction_cone};
 use delassus_solve::contact::ContactOptions;
@@ -17,14 +18,15 @@ use super::Stepper;
 use super::force_uniqueness::{UniquenessScratch, UniquenessSearch};
 use super::linearization::Linearization;
 use super::model::Model;
-use super::report::{Forces, Jam, name_of};
+use super::report::{Forces, Jam, OtherBodyMotion, name_of};
+use super::retry::MAX_CAREFUL_CONTACTS;
 use super::row_targets::{RowTarget, RowTargets};
 use super::static_friction::{MAX_FRICTION_ROUNDS, StaticFriction};
 use super::substep::SubstepStart;
-use super::velocity_solve::{SolveInput, VelocitySolver};
+use super::velocity_solve::{FailedSolves, FallbackSolver, SolveInput};
 use super::warm_start::Impulses;
-use crate::collision::MAX_CONTACT_ROWS;
-use crate::world::{FIXED_SLOT, RowKind, row_velocity};
+use crate::collision::{ContactRows, MAX_CONTACT_ROWS};
+use crate::world::{BodyState, FIXED_SLOT, RowKind, row_velocity};
 use instant::Instant;
 
 /// Bilateral rows of joints up to which the jam test takes them into account.
@@ -35,6 +37,8 @@ const MAX_CLOSING_RATIO: f64 = 1e-6;
 const MAX_SLIP_LEFT: f64 = 0.1;
 /// Scale-free residual of the solve for the forces at an instant.
 const FORCE_TOLERANCE: f64 = 1e-10;
+/// Velocities of two motions that differ by less than this part of the largest are the same.
+const MOTION_ROUNDING: f64 = 1e-9;
 
 impl Stepper {
     /// The problem of the last solve and its impulses.
@@ -72,6 +76,15 @@ impl Stepper {
     /// The forces of contacts now: those that the next step would begin with, and which others would do as
     /// well.
     pub fn forces(&self) -> Result<Forces, InvalidProblem> {
+        self.forces_now(false)
+    }
+
+    /// The same, and another motion where a search finds one: some tens of solves, for up to 64 contacts.
+    pub fn forces_and_another_motion(&self) -> Result<Forces, InvalidProblem> {
+        self.forces_now(true)
+    }
+
+    fn forces_now(&self, search_motion: bool) -> Result<Forces, InvalidProblem> {
         let (h, on) = (self.model.options.dt, &self.linearization);
         let mut v = vec![];
         self.model.masses.gather_velocities(&self.state.bodies, &mut v);
@@ -83,34 +96,32 @@ impl Stepper {
             contacts: vec![[0.0; MAX_CONTACT_ROWS]; on.contacts().len()],
         };
         let (kicked, mut rows) = (v.clone(), on.contact_rows().to_vec());
-        let mut solver = VelocitySolver::default();
+        let mut solver = FallbackSolver::default();
         let mut static_friction = StaticFriction::default();
-        let mut outcome = None;
+        let mut solved = Solved { status: Status::Stalled, other_motion: false };
         for _ in 0..MAX_FRICTION_ROUNDS {
             v.copy_from_slice(&kicked);
-            let input = SolveInput {
-                masses: &self.model.masses,
-                rows: on.joint_rows(),
-                contacts: &rows,
-                targets: &targets,
-                duration: h,
-                fall: self.model.options.dt * self.model.world.gravity.length(),
-                at_rest: false,
-                options: ContactOptions { tolerance: FORCE_TOLERANCE, ..ContactOptions::default() },
-            };
-            outcome = Some(solver.solve(&input, &mut impulses, &mut v)?);
+            let input = self.force_input(&rows, &targets);
+            solved = self.solve_forces(&mut solver, &input, &start, &mut impulses, &mut v)?;
             let contacts = (on.contacts(), &mut rows[..]);
             if !static_friction.changes(&self.model, contacts, &targets, &impulses, [&start, &v]) {
                 break;
             }
         }
-        let status = outcome.map_or(Status::Stalled, |outcome| outcome.status);
-        let search =
-            UniquenessSearch { model: &self.model, linearization: on, impulses: &impulses, velocity: &v };
-        let other_motion = search.finds_other_motion(&mut UniquenessScratch::default());
-        let Some(instant) = Instant::new(self, &targets, solver.problem(), solver.impulse()) else {
+        let Solved { status, mut other_motion } = solved;
+        let (problem, impulse) = solver.last_problem();
+        let Some(instant) = Instant::new(self, &targets, problem, impulse) else {
             unreachable!("a velocity solver makes its problem in global form and never changes that")
         };
+        let mut other_bodies = vec![];
+        if search_motion
+            && status == Status::Solved
+            && on.contacts().len() <= MAX_CAREFUL_CONTACTS
+            && let Some(other) = solver.other_motion(&self.force_input(&rows, &targets), &impulses, &v)?
+        {
+            other_motion = true;
+            other_bodies = self.bodies_that_move_otherwise(&v, &other);
+        }
         let found = instant.forces()?;
         let unique = match &found.ranges {
             _ if other_motion => Some(false),
@@ -127,7 +138,58 @@ impl Stepper {
             next += usize::from(closed);
         }
         let ranges = found.ranges.scaled(1.0 / h);
-        Ok(Forces { contacts, ranges, place, status, other_motion, unique })
+        Ok(Forces { contacts, ranges, place, status, other_motion, other_bodies, unique })
+    }
+
+    /// The solve for the forces at an instant.
+    fn force_input<'a>(&'a self, contacts: &'a [ContactRows], targets: &'a RowTargets) -> SolveInput<'a> {
+        SolveInput {
+            masses: &self.model.masses,
+            rows: self.linearization.joint_rows(),
+            contacts,
+            // Maximal coordinates: what is asked of forces is asked of those of joints too.
+            tree: None,
+            targets,
+            duration: self.model.options.dt,
+            fall: self.model.options.dt * self.model.world.gravity.length(),
+            at_rest: false,
+            options: ContactOptions { tolerance: FORCE_TOLERANCE, ..ContactOptions::default() },
+        }
+    }
+
+    /// Solves for the motion that a step takes: rest where it is possible, the canonical one of several.
+    fn solve_forces(
+        &self,
+        solver: &mut FallbackSolver,
+        input: &SolveInput<'_>,
+        start: &[f64],
+        impulses: &mut Impulses,
+        v: &mut Vec<f64>,
+    ) -> Result<Solved, InvalidProblem> {
+        let mut outcome = solver.solve(input, start, &mut FailedSolves::default(), impulses, v)?;
+        let on = &self.linearization;
+        let search = UniquenessSearch { model: &self.model, linearization: on, impulses, velocity: v };
+        let by_contacts =
+            outcome.status == Status::Solved && search.finds_other_motion(&mut UniquenessScratch::default());
+        let other_motion = by_contacts || solver.chose_rest();
+        if by_contacts {
+            outcome = solver.solve_canonical(outcome, input, impulses, v)?;
+        }
+        Ok(Solved { status: outcome.status, other_motion })
+    }
+
+    /// Bodies whose velocities differ by more than rounding.
+    fn bodies_that_move_otherwise(&self, taken: &[f64], other: &[f64]) -> Vec<OtherBodyMotion> {
+        let (mut a, mut b) = (self.state.bodies.clone(), self.state.bodies.clone());
+        self.model.masses.scatter_velocities(taken, &mut a);
+        self.model.masses.scatter_velocities(other, &mut b);
+        let velocities = |s: &BodyState| [s.velocity, s.world_angular_velocity()];
+        let sizes = a.iter().chain(&b).flat_map(|s| velocities(s).map(DVec3::length));
+        let rounding = MOTION_ROUNDING * sizes.fold(0.0, f64::max);
+        (0..a.len())
+            .map(|body| OtherBodyMotion { body, taken: velocities(&a[body]), other: velocities(&b[body]) })
+            .filter(|m| (0..2).any(|k| (m.taken[k] - m.other[k]).length() > rounding))
+            .collect()
     }
 
     /// The targets of the forces at this instant: velocities stay, springs push as they are.
@@ -154,6 +216,13 @@ impl Stepper {
             slip_bias: vec![],
         }
     }
+}
+
+/// How the solve for the forces at an instant ended.
+struct Solved {
+    status: Status,
+    /// Whether another motion was shown.
+    other_motion: bool,
 }
 
 /// The end of the first half of a substep, of which jams are looked for.

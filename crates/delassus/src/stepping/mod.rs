@@ -53,8 +53,10 @@ pub use control::ControlError;
 pub use depenetrate::depenetrate;
 pub use energy::{EnergyAccount, EnergyGain};
 pub use impact::StepImpactLaw;
-pub use options::{FrictionLaw, Scheme, StepOptions, UnknownOption};
-pub use report::{Accumulation, Forces, Jam, KeyedImpulse, Snapshot, StepFailure, StepReport};
+pub use options::{Coordinates, FrictionLaw, Scheme, StepOptions, UnknownOption};
+pub use report::{
+    Accumulation, Forces, Jam, KeyedImpulse, OtherBodyMotion, Snapshot, StepFailure, StepReport, Uniqueness,
+};
 pub use run::{RunError, StepEstimate, StepLength, StepRecord, no_time_left, run_until, time_slack};
 pub use start::{
     CLOSED, ClosedJoints, Overlap, StartReport, StartVelocities, is_closed, obey_joints, prepare_start,
@@ -76,7 +78,7 @@ use report::{name_of, worst_opening};
 use retry::{
     Checkpoint, ContactEnergy, GapRule, LimitRule, Schedule, SubstepOutcome, SubstepPlan, length_until,
 };
-use substep::SubstepWorkspace;
+use substep::{SteadyStep, SubstepWorkspace};
 use time_of_impact::ImpactClock;
 use warm_start::{HandedOver, ImpulseSum, Impulses, Keyed, add_impulses, impulses_of};
 
@@ -110,6 +112,7 @@ pub struct Stepper {
     impact_clock: ImpactClock,
     substep: SubstepWorkspace,
     uniqueness: UniquenessScratch,
+    steady: SteadyStep,
 }
 
 /// Time as a count of steps: no drift.
@@ -163,9 +166,10 @@ impl Stepper {
 
     /// A stepper that begins at a state whatever overlaps there.
     fn as_given(world: Arc<World>, state: WorldState, options: StepOptions) -> Self {
+        let model = Model::new(world, options);
         let mut stepper = Stepper {
             clock: Clock { start: state.t, steps: 0 },
-            linearizer: Linearizer::new(&world),
+            linearizer: Linearizer::new(&model),
             linearization: Linearization::default(),
             impulses: Impulses::default(),
             step_sum: ImpulseSum::default(),
@@ -173,7 +177,8 @@ impl Stepper {
             impact_clock: ImpactClock::default(),
             substep: SubstepWorkspace::default(),
             uniqueness: UniquenessScratch::default(),
-            model: Model::new(world, options),
+            steady: SteadyStep::default(),
+            model,
             state,
         };
         stepper.begin();
@@ -255,7 +260,11 @@ impl Stepper {
     pub fn set_options(&mut self, options: StepOptions) -> Result<(), WorldError> {
         check_options(&self.model.world, &options)?;
         let (dt, clock) = (self.model.options.dt, self.clock);
+        let coordinates = self.model.options.coordinates;
         self.model.options = StepOptions { dt, ..options };
+        if options.coordinates != coordinates {
+            self.linearizer = Linearizer::new(&self.model);
+        }
         self.change_dt(options.dt);
         if options.dt == dt {
             self.clock = clock;
@@ -288,14 +297,17 @@ impl Stepper {
         self.linearization.contacts()
     }
 
-    /// Mean force of the last step per contact: normal, and friction in world axes.
+    /// Mean force of the last step per contact: normal, and friction in world axes. In a planar world
+    /// friction is that in its plane: what a solve may find across it moves nothing, and the plane takes it.
     pub fn contact_forces(&self) -> impl Iterator<Item = (&Contact, f64, DVec3)> + '_ {
         let h = self.model.options.dt;
         let on = &self.linearization;
+        let across = self.model.world.plane.map_or(DVec3::ZERO, |axis| DVec3::AXES[axis as usize]);
         on.contacts().iter().zip(on.contact_rows()).zip(&self.impulses.contacts).map(move |((c, rows), r)| {
             let [t1, t2] = rows.tangents;
             let (normal, friction) = self.handed_over.of(c);
-            (c, (r[0] + normal) / h, (t1 * r[1] + t2 * r[2] + friction) / h)
+            let friction = t1 * r[1] + t2 * r[2] + friction;
+            (c, (r[0] + normal) / h, (friction - across * across.dot(friction)) / h)
         })
     }
 
@@ -312,8 +324,13 @@ impl Stepper {
     /// swept without W or by several threads; motors, drives and forces given by formulas; contacts of hulls
     /// and meshes; and solves that fail and are tried again by other methods.
     pub fn step(&mut self) -> Result<StepReport, InvalidProblem> {
+        if let Some(report) = self.repeat_steady_step() {
+            return Ok(report);
+        }
+        self.begin_steady_step();
         let mut report = self.advance(ContactEnergy::Bounded)?;
         self.separate_overlaps(&mut report);
+        self.end_steady_step(&report);
         Ok(report)
     }
 
@@ -364,6 +381,12 @@ impl Stepper {
                     self.substep(&plan.linearized(), &mut report)?;
                 }
                 SubstepOutcome::Accepted | SubstepOutcome::EndAtTouch { .. } => {}
+            }
+            if let Some(StepFailure::JointEnergy { .. }) = report.failure {
+                // Never taken: back to the begin of the substep that cannot be made.
+                self.rollback(self.model.options.dt);
+                self.clock.restart(self.state.t);
+                return Ok(report);
             }
             self.account(&mut report);
             schedule.pass(plan.length, self.substep.lets_grow(), self.contacts().len());

@@ -280,7 +280,7 @@ pub(super) mod fixtures {
     ) -> (Model, Linearization) {
         let model = Model::new(world.into(), options);
         let mut linearization = Linearization::default();
-        Linearizer::new(&model.world).linearize(&model, state, h, model.first_kick(h), &mut linearization);
+        Linearizer::new(&model).linearize(&model, state, h, model.first_kick(h), &mut linearization);
         (model, linearization)
     }
 }

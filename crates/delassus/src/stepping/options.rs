@@ -30,6 +30,18 @@ pub enum FrictionLaw {
     Ccp,
 }
 
+/// The coordinates in which joints are solved.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Coordinates {
+    /// Reduced ones where joints carry bodies, maximal ones elsewhere.
+    #[default]
+    Auto,
+    /// Six velocities per body, joints as constraints.
+    Maximal,
+    /// Velocities along and about joints (001 §5): only loops, limits and contacts are constraints.
+    Reduced,
+}
+
 /// Options of a [`Stepper`](super::Stepper).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct StepOptions {
@@ -37,6 +49,8 @@ pub struct StepOptions {
     pub dt: f64,
     /// Scheme (default symmetric).
     pub scheme: Scheme,
+    /// Coordinates in which joints are solved (default `Auto`). The motion is the same to the tolerances.
+    pub coordinates: Coordinates,
     /// Law of friction (default Coulomb's).
     pub law: FrictionLaw,
     /// Law of impact (default Moreau's); the half-implicit scheme has that one only.
@@ -58,6 +72,7 @@ impl Default for StepOptions {
         StepOptions {
             dt: 1e-3,
             scheme: Scheme::Symmetric,
+            coordinates: Coordinates::Auto,
             law: FrictionLaw::Ncp,
             impact_law: StepImpactLaw::Moreau,
             tolerance: 1e-10,
@@ -147,6 +162,21 @@ impl fmt::Display for FrictionLaw {
     }
 }
 
+impl Coordinates {
+    /// All of them with their names.
+    pub const ALL: [(&'static str, Coordinates); 3] =
+        [("auto", Coordinates::Auto), ("maximal", Coordinates::Maximal), ("reduced", Coordinates::Reduced)];
+
+    /// The name in files and on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Coordinates::Auto => "auto",
+            Coordinates::Maximal => "maximal",
+            Coordinates::Reduced => "reduced",
+        }
+    }
+}
+
 impl Scheme {
     /// Both schemes with their names.
     pub const ALL: [(&'static str, Scheme); 2] =
@@ -158,6 +188,20 @@ impl Scheme {
             Scheme::Symmetric => "symmetric",
             Scheme::HalfImplicit => "half-implicit",
         }
+    }
+}
+
+impl FromStr for Coordinates {
+    type Err = UnknownOption;
+
+    fn from_str(name: &str) -> Result<Self, UnknownOption> {
+        named("coordinates", &Self::ALL, name)
+    }
+}
+
+impl fmt::Display for Coordinates {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
     }
 }
 

@@ -1,5 +1,7 @@
 //! What a time step reports, and what is kept of one.
 
+use std::fmt;
+
 use delassus_solve::analysis::ImpulseRange;
 use delassus_solve::problem::Status;
 use glam::DVec3;
@@ -196,6 +198,44 @@ pub struct Snapshot {
     pub contact_impulse: Vec<KeyedImpulse>,
 }
 
+/// Velocity and angular velocity of a body in world axes, a step after a moment, in the motion that is taken
+/// and in another one that obeys the laws as well.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct OtherBodyMotion {
+    /// Its index in the world.
+    pub body: usize,
+    /// Those that are taken.
+    pub taken: [DVec3; 2],
+    /// Those of the other motion.
+    pub other: [DVec3; 2],
+}
+
+/// Whether the normal force of a contact is the only one that goes with the motion.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Uniqueness {
+    /// It is.
+    Unique,
+    /// All normal forces of this interval do, N.
+    Interval {
+        /// The least one.
+        least: f64,
+        /// The largest one; infinite where nothing bounds it.
+        largest: f64,
+    },
+    /// It was not computed, or not decided.
+    Unknown,
+}
+
+impl fmt::Display for Uniqueness {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Uniqueness::Unique => write!(f, "unique"),
+            Uniqueness::Interval { least, largest } => write!(f, "from {least} to {largest} N"),
+            Uniqueness::Unknown => write!(f, "unknown"),
+        }
+    }
+}
+
 /// Forces of contacts at a moment.
 #[derive(Clone, Debug)]
 pub struct Forces {
@@ -210,6 +250,9 @@ pub struct Forces {
     pub status: Status,
     /// Whether another motion, with other forces, is shown to obey the laws as well.
     pub other_motion: bool,
+    /// The bodies that move otherwise in such a motion, where one was searched for and found; it was solved
+    /// and checked as the motion that is taken.
+    pub other_bodies: Vec<OtherBodyMotion>,
     /// Whether there are no other forces at all, with this or another motion; `None` where it is not known.
     pub unique: Option<bool>,
 }

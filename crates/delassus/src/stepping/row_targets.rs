@@ -52,6 +52,8 @@ const MIN_MEASURING_RATIO: f64 = 1e-3;
 /// A closed contact that closes by less than this part of the rest speed stays closed.
 const CLOSED_SPEED_RATIO: f64 = 1e-3;
 
+/// Gaps below so many times the rounding of the places between which they are measured are none.
+const GAP_ROUNDINGS: f64 = 16.0;
 /// How many times what counts as touching a contact may be open whose shapes were swept until they touch.
 const ROUGH_TOUCHING_RATIO: f64 = 100.0;
 
@@ -351,8 +353,19 @@ impl SubstepView<'_> {
         match self.plan.gaps {
             _ if rebounds => e * speed,
             GapRule::Linearized => gap.max(0.0) / self.h(),
+            GapRule::Exact if gap.abs() <= self.gap_rounding(i) => 0.0,
             GapRule::Exact => gap / self.h(),
         }
+    }
+
+    /// What rounding may leave of the gap of a contact: it is a difference of the places of its points.
+    fn gap_rounding(&self, i: usize) -> f64 {
+        let contact = &self.linearization.contacts()[i];
+        let place = |side: usize| {
+            let position = self.start.bodies[contact.bodies[side] as usize].pose.position;
+            position.abs().max_element() + contact.core[side].abs().max_element() + contact.radius[side]
+        };
+        GAP_ROUNDINGS * f64::EPSILON * (place(0) + place(1))
     }
 
     fn correct_joint_targets(&self, end: &DriftEnd<'_>, targets: &mut [RowTarget]) -> Missed {

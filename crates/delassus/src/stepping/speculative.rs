@@ -354,7 +354,7 @@ mod tests {
         let on = SubstepView { model: &model, linearization: &linearization, start: &start, plan: &plan };
         let mut targets = RowTargets::default();
         position_targets(on, &mut targets);
-        let (mut search, mut linearizer) = (ContactSearch::default(), Linearizer::new(&model.world));
+        let (mut search, mut linearizer) = (ContactSearch::default(), Linearizer::new(&model));
         let found = search.find_speculative(on, &targets, &mut linearizer).to_vec();
         (linearization.contacts().len(), found)
     }
@@ -380,7 +380,7 @@ mod tests {
         let mut start = SubstepStart::default();
         start.record(&model, &linearization, &state, 1e-3);
         state.bodies[1].pose.position.z = RADIUS - 0.01;
-        let (mut search, mut linearizer) = (ContactSearch::default(), Linearizer::new(&model.world));
+        let (mut search, mut linearizer) = (ContactSearch::default(), Linearizer::new(&model));
         let (targets, plan) = (RowTargets::default(), plan(1e-3));
         let on = SubstepView { model: &model, linearization: &linearization, start: &start, plan: &plan };
         let left_out = search.find_missed(on, &targets, &mut linearizer, &state, false).len();

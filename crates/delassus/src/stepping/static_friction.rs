@@ -1,4 +1,4 @@
-//! Friction that holds more than it slides with: the coefficient that each contact has in a solve.
+//! Static friction above kinetic friction: which coefficient each contact has in a solve.
 //!
 //! ```text
 //! sticks before the solve:  μ_s ,  then μ_k where its force reaches the cone of μ_s and it slips

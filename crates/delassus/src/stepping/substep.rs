@@ -11,8 +11,10 @@
 
 mod half_solve;
 mod start;
+mod steady;
 
 pub(super) use start::{ContactApproach, SubstepStart};
+pub(super) use steady::SteadyStep;
 
 use delassus_solve::problem::{InvalidProblem, Status};
 

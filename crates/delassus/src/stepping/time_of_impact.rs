@@ -4,11 +4,11 @@
 //! gap + u τ + c τ² = 0
 //! ```
 //!
-//! Of a contact c is known from the forces on its bodies: ½a in the symmetric scheme and a in the
+//! For a contact, c follows from the forces on its bodies: ½a in the symmetric scheme and a in the
 //! half-implicit one, whose positions follow the velocities at the end, a = n·M⁻¹F. Joints bend the motion of
 //! a limit by forces that only a solve gives: the substep is made as if the limit were not there, and c is
-//! what takes the coordinate from where it was to where it came. What is left is of third order in the length
-//! of the substep, and where that is no touch, there is another cut.
+//! what takes the coordinate from where it was to where it arrived. The error is of third order in the length
+//! of the substep; where it leaves a gap, the substep is cut again.
 
 use super::linearization::Linearization;
 use super::model::Model;

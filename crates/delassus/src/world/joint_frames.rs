@@ -181,6 +181,33 @@ impl Frames {
         Function { value: 0.0, along: DVec3::ZERO, about: self.axes[usize::from(of_b)].col(k) }
     }
 
+    /// The functions that are zero where these motions are locked, with their share in the load of the joint.
+    pub fn lock(&self, locked: &[bool; 6], constrain: &mut impl FnMut(Function, f64)) {
+        for k in 0..3 {
+            if locked[k] {
+                constrain(self.displacement(k), 1.0);
+            }
+        }
+        match locked[3..] {
+            [true, true, true] => (0..3).for_each(|k| constrain(self.quaternion_part(k), 0.0)),
+            [false, false, false] => {}
+            _ => match one_locked_rotation(locked) {
+                Some((i, j, _)) => constrain(self.cosine(i, j), 0.0),
+                None => {
+                    let axis = (0..3).find(|&k| !locked[3 + k]).unwrap_or(2);
+                    constrain(self.cosine((axis + 1) % 3, axis), 0.0);
+                    constrain(self.cosine((axis + 2) % 3, axis), 0.0);
+                }
+            },
+        }
+    }
+
+    /// Zero where the displacement along z is the part of the rotation about z that a thread gives.
+    pub fn thread(&self, joint: &Joint, pitch: f64, last: f64) -> Function {
+        let angle = self.coordinate(joint, Coordinate::About(Axis::Z), last);
+        self.displacement(2) + (-pitch / TAU) * angle
+    }
+
     /// A coordinate; `last` is its last value, which gives the number of full turns of an angle and where on
     /// a curve to begin.
     pub fn coordinate(&self, joint: &Joint, coordinate: Coordinate, last: f64) -> Function {
@@ -247,7 +274,7 @@ impl Frames {
 }
 
 /// The axes (i, j, k) where the rotation about k alone is locked: i of A, j of B, e_i × e_j = e_k.
-pub(super) fn one_locked_rotation(locked: &[bool; 6]) -> Option<(usize, usize, usize)> {
+fn one_locked_rotation(locked: &[bool; 6]) -> Option<(usize, usize, usize)> {
     match locked[3..] {
         [true, false, false] => Some((1, 2, 0)),
         [false, true, false] => Some((2, 0, 1)),

@@ -9,8 +9,8 @@
 //! derivatives of the values along q ⊕ h v = (x + h ẋ, ε ∘ exp(h ω̄/2)), also where joints are not closed.
 //! Source: 004 eq. 6.
 
-use super::joint::{Action, ActionKind, Axis, Coordinate, Joint, JointKind, Row, RowKind, Rows};
-use super::joint_frames::{Frames, Function, first_guess, one_locked_rotation};
+use super::joint::{Action, ActionKind, Coordinate, Joint, JointKind, Row, RowKind, Rows};
+use super::joint_frames::{Frames, Function, first_guess};
 use super::{World, WorldState};
 use crate::formula::{AnyFormula, HyperDual, Point};
 
@@ -184,28 +184,10 @@ fn bilateral(
             parts: &[(joint, &frames, f)],
         });
     };
-    let locked = joint.kind.locked();
-    for k in 0..3 {
-        if locked[k] {
-            constrain(frames.displacement(k), 1.0);
-        }
-    }
-    match locked[3..] {
-        [true, true, true] => (0..3).for_each(|k| constrain(frames.quaternion_part(k), 0.0)),
-        [false, false, false] => {}
-        _ => match one_locked_rotation(&locked) {
-            Some((i, j, _)) => constrain(frames.cosine(i, j), 0.0),
-            None => {
-                let axis = (0..3).find(|&k| !locked[3 + k]).unwrap_or(2);
-                constrain(frames.cosine((axis + 1) % 3, axis), 0.0);
-                constrain(frames.cosine((axis + 2) % 3, axis), 0.0);
-            }
-        },
-    }
+    frames.lock(&joint.kind.locked(), &mut constrain);
     match &joint.kind {
         JointKind::Screw { pitch } => {
-            let angle = frames.coordinate(joint, Coordinate::About(Axis::Z), last(state, index));
-            constrain(frames.displacement(2) + (-pitch / std::f64::consts::TAU) * angle, 1.0);
+            constrain(frames.thread(joint, *pitch, last(state, index)), 1.0);
         }
         JointKind::Distance { length } => constrain(frames.length() + -length, 1.0),
         JointKind::PointOnCurve(curve) => {
@@ -334,7 +316,7 @@ fn others(
 mod tests {
     use super::*;
     use crate::formula::Number;
-    use crate::world::{Body, BodyState, Pose};
+    use crate::world::{Axis, Body, BodyState, Pose};
     use glam::{DQuat, DVec3};
 
     fn pose(position: [f64; 3], axis: [f64; 3]) -> Pose {

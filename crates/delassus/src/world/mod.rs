@@ -21,6 +21,7 @@ mod mass_properties;
 mod masses;
 mod mobility;
 mod rigid_body;
+mod tree;
 
 pub use check::{ShapeError, TRIANGLE_TOLERANCE, WorldError, check_body_at, check_shape, check_world};
 pub use construct::{BodyId, JointId, PlacedBody, Scene};
@@ -39,6 +40,7 @@ pub use rigid_body::{drift, energy, kinetic_energy, potential_energy};
 
 pub(crate) use joint_rows::{distance_to_target, joint_rows_at};
 pub(crate) use masses::{FIXED_SLOT, Masses, apply_row_impulse, dot6, row_mobility, row_velocity};
+pub(crate) use tree::{Tree, TreeBasis, TreeScratch};
 
 use std::sync::Arc;
 

@@ -127,6 +127,21 @@ pub fn depth(a: &ShapeKind, b: &ShapeKind, [p, q]: [Pose; 2]) -> Option<f64> {
     (depth > 0.0).then_some(depth)
 }
 
+/// How far apart two convex shapes are at least, seen along a direction from the first: what each reaches
+/// along it is known without iteration. They overlap by no more than its negative.
+pub fn apart_along(a: &ShapeKind, b: &ShapeKind, [p, q]: [Pose; 2], n: DVec3) -> f64 {
+    let reach = |kind: &ShapeKind, pose: Pose, n: DVec3| {
+        if let ShapeKind::Plane = kind {
+            let along = (pose.rotation * DVec3::Z).dot(n) > 1.0 - 1e-12;
+            return if along { n.dot(pose.position) } else { f64::INFINITY };
+        }
+        let (shape, turn, radius) = parry(kind);
+        let pose = ParryPose::from_parts(pose.position, pose.rotation * turn);
+        shape.as_support_map().map_or(f64::INFINITY, |s| n.dot(s.support_point(&pose, n)) + radius)
+    };
+    -reach(a, p, n) - reach(b, q, -n)
+}
+
 /// Whether a gap is the distance without believing any iteration: the planes across its normal through the
 /// farthest points of the shapes are as far apart, and its ends lie on the shapes.
 fn is_certain(c: &Contact, a: &ShapeKind, b: &ShapeKind, [p, q]: [Pose; 2]) -> bool {

@@ -169,6 +169,34 @@ fn a_blade_on_a_hinge_passes_below_a_block() {
     }
 }
 
+/// A rod that spins by half a radian a step, or by three, with its tip passing a ball; a plate that tumbles
+/// below one. The nearest that they come is seen from their radii.
+#[test]
+fn what_spins_past_a_ball_does_not_touch_it() {
+    let rod = ShapeKind::Capsule { radius: 0.01, half_height: 0.5 };
+    let plate = cuboid(0.3, 0.3, 0.002);
+    let ball = ShapeKind::Sphere { radius: 0.05 };
+    let across = DQuat::from_rotation_x(std::f64::consts::FRAC_PI_2);
+    for (kind, rotation, spin, far) in [
+        (&rod, across, DVec3::new(0.0, 50.0, 0.0), 0.51),
+        (&rod, across, DVec3::new(0.0, 300.0, 0.0), 0.51),
+        (&plate, DQuat::IDENTITY, DVec3::new(0.0, 100.0, 0.0), f64::hypot(0.3, 0.002)),
+    ] {
+        for gap in [1e-3, 1e-4, 1e-5] {
+            let world = world_of(&[kind.clone(), ball.clone()]);
+            let mut state =
+                state_of(&[Pose { position: DVec3::ZERO, rotation }, place(far + 0.05 + gap, 0.0, 0.0)]);
+            state.bodies[0].angular_velocity = spin;
+            let options = StepOptions { dt: 1e-2, ..Default::default() };
+            let mut stepper = Stepper::new(world, state, options).unwrap();
+            for _ in 0..50 {
+                stepper.step().unwrap();
+                assert_eq!(stepper.state().bodies[1].velocity, DVec3::ZERO, "{kind:?} {spin} {gap}");
+            }
+        }
+    }
+}
+
 /// A ball meets the first block, slides on it and passes above the second, which its straight way would
 /// have met.
 #[test]

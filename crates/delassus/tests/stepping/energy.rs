@@ -1,7 +1,11 @@
 //! Energy through singular positions, rotating dampers, impacts and friction, and where a step says that it
 //! went.
 
-use delassus::stepping::{EnergyAccount, StepOptions, StepReport, Stepper};
+use std::ops::ControlFlow;
+
+use delassus::stepping::{
+    ContactEvents, EnergyAccount, RunError, StepLength, StepOptions, StepReport, Stepper, run_until,
+};
 use delassus::world::{World, energy};
 use delassus_solve::problem::Status;
 use glam::DVec3;
@@ -101,6 +105,52 @@ fn a_damper_that_rotates_with_its_bodies_does_nothing() {
     }
     // Of second order, within what the solves leave.
     assert!(lengths[0] < 1e-4 && lengths[1] < 0.3 * lengths[0] + 1e-9, "{lengths:?}");
+}
+
+/// A double pendulum at 1000 rad/s turns by a hundred radians in a step of 0.1 s: more substeps than are
+/// made. The run ends with the reason, in a state that has no more energy than the start; steps of 1e-4 s
+/// follow it.
+#[test]
+fn a_run_whose_joints_give_energy_however_short_its_substeps_ends_there() {
+    let body = |name: &str, x: f64, v: f64, omega: f64| {
+        format!(
+            "[[body]]\nname = {name:?}\nmass = 1\ninertia = [0.1, 0.1, 0.1]\nposition = [{x}, 0, 0]\n\
+             velocity = [0, 0, {v}]\nangular_velocity = [0, {omega}, 0]\n"
+        )
+    };
+    let hinge = |name: &str, [a, b]: [&str; 2], x: f64| {
+        format!(
+            "[[joint]]\nname = {name:?}\ntype = \"revolute\"\nbodies = [{a:?}, {b:?}]\nanchor = [{x}, 0, 0]\n\
+             axis = [0, 1, 0]\n"
+        )
+    };
+    let text = [
+        "[world]\ngravity = [0, 0, 0]\n",
+        &body("a", 0.5, -500.0, 1000.0),
+        &body("b", 1.5, -1000.0, 0.0),
+        &hinge("j", ["world", "a"], 0.0),
+        &hinge("k", ["a", "b"], 1.0),
+    ]
+    .concat();
+    for (dt, ends) in [(0.1, true), (1e-4, false)] {
+        let (world, state) = world(&text);
+        let start = energy(&world, &state);
+        let options = StepOptions { dt, ..StepOptions::default() };
+        let mut stepper = Stepper::new(&world, state, options).unwrap();
+        let mut contacts = ContactEvents::new(&stepper);
+        let ended = run_until(&mut stepper, 0.1, &mut StepLength::Fixed(dt), &mut contacts, |_| {
+            ControlFlow::<()>::Continue(())
+        });
+        match ended {
+            Err(RunError::JointEnergy { t, gained }) if ends => assert!(t == 0.0 && gained > 1e-2 * start),
+            Ok(ControlFlow::Continue(())) if !ends => {}
+            other => panic!("dt = {dt}: {other:?}"),
+        }
+        let (t, left) = (stepper.state().t, energy(&world, stepper.state()) - start);
+        // Substeps that are given up may take energy before one would give some.
+        assert!(left < 1e-2 * start && (t < 0.1) == ends, "dt = {dt}, t = {t}: {left} of {start}");
+        assert!(ends || left.abs() < 1e-2 * start, "{left} of {start}");
+    }
 }
 
 /// Dropped from the height d, a ball rests after √(2d/g) (1 + e)/(1 − e), whatever the step.

@@ -1,6 +1,7 @@
 //! Time stepping.
 
 mod control;
+mod coordinates;
 mod dampers;
 mod energy;
 mod friction_laws;

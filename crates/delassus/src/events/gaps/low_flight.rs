@@ -7,7 +7,7 @@
 //! A gap that is the difference of large coordinates, or of a position and the place of a floor that moves,
 //! has their rounding; its rate has only that of velocities. A bounce that is low follows from its rate. Over
 //! a step ġ is the polynomial through its values at the points, whose integral is as good as positions are.
-//! The formula itself stays in charge: where the two differ by more than rounding it counts.
+//! Where the two differ by more than rounding, the formula itself decides.
 
 use super::super::gauss_collocation::{GAUSS, POINTS, integral};
 

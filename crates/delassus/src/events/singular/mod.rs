@@ -1,19 +1,19 @@
-//! Singular positions: where constraints lose rank on the way, as a parallelogram does that folds flat.
+//! Singular positions: where constraints lose rank along the motion, as in a parallelogram that folds flat.
 //!
 //! ```text
 //! L⁻¹Rᵀ D = V Σ Uᵀ ,   M = L Lᵀ ;     σ_r(t) ~ |t − t*| ;     q̈ = L⁻ᵀ(a₀ + V Σ⁻¹ Uᵀ(−Dγ − D R L⁻ᵀ a₀)) ,   a₀ = −L⁻¹F
 //! ```
 //!
 //! R (k × n) are the active rows with bias γ ∈ ℝᵏ, M the mass matrix, F ∈ ℝⁿ the given forces, D (k × k,
-//! diagonal) gives the rows length one in the norm of M⁻¹ where their gradients are as large as ever so far.
+//! diagonal) scales the rows to length one in the norm of M⁻¹ at the largest gradients seen so far.
 //! At t* several motions branch. The one that comes in goes out smoothly: σ_r and what the row u_r asks for
 //! pass zero together, so that q and q̈ are smooth while the force along u_r grows as 1/|t − t*|. A state
 //! that is off its constraints by δ changes q̈ by δ/σ_r, on which sweeps do not contract; points of a step
 //! that are first moved onto the constraints have no such error, and the polynomial goes over t* between two
 //! of them.
 //!
-//! The polynomial could as well jump between two motions that only come near each other, uᵀg = ε ≠ 0 instead
-//! of 0; that is a miss, and such a step is refused.
+//! The polynomial could also jump between two branches that come close without meeting, uᵀg = ε ≠ 0; such a
+//! step is refused.
 
 use delassus_solve::linalg::{Matrix, RowSpace, axpy, dot, max_abs, norm};
 

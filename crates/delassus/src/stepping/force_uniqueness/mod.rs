@@ -1,14 +1,15 @@
-//! Whether the impulses of a step have others beside them that move the bodies alike.
+//! Whether a step has other impulses that give the same motion.
 //!
 //! ```text
 //! H z = 0 ,   z ≠ 0 ,   r + ε z in the laws for small ε > 0
 //! ```
 //!
-//! Bilateral rows change by any z; a contact inside its cone too; one that slides along its own ray. One that
-//! rests on its cone, μ r_n = ‖r_t‖, moves into it where gᵀ z > 0 with the inward normal g = (μ, −r_t/‖r_t‖).
-//! With p the parts of the g in the null space of H, such a z is the point of the hull of all p that is
-//! nearest to 0, unless that is 0 (Gordan); then what rests on its cone may change along its ray only. A z
-//! that is found is a proof. Bodies that impulses connect are examined together, group by group.
+//! The impulses of a bilateral row and of a contact inside its cone may change in any direction, those of a
+//! sliding contact along its own ray. A contact that sticks on its cone, μ r_n = ‖r_t‖, moves into it where
+//! gᵀ z > 0 with the inward normal g = (μ, −r_t/‖r_t‖). With p the projections of the g onto the null space
+//! of H, such a z is the point of the convex hull of all p that is nearest to 0, unless that is 0 (Gordan);
+//! then these contacts may change along their rays only. A z that is found is a proof. Bodies that impulses
+//! connect are examined together, group by group.
 
 mod motion;
 

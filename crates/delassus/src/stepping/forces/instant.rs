@@ -25,15 +25,17 @@ use crate::world::{Axis, RowKind};
 
 /// Lengths and sines below this are rounding.
 const ROUNDING: f64 = 1e-9;
+/// Columns are independent where no singular value is below this part of the largest.
+const INDEPENDENT: f64 = 1e-10;
 /// Coordinates and rows up to which uniqueness at all is asked for; beyond it takes too long.
 const MAX_ANALYZED: usize = 24;
 
 /// Rows of the problem that belong together: their law, columns of H, b and impulses.
-struct Constraint {
-    law: Law,
-    columns: Vec<Vec<f64>>,
-    bias: Vec<f64>,
-    impulse: Vec<f64>,
+pub(super) struct Constraint {
+    pub(super) law: Law,
+    pub(super) columns: Vec<Vec<f64>>,
+    pub(super) bias: Vec<f64>,
+    pub(super) impulse: Vec<f64>,
 }
 
 /// The forces at an instant, and which others there are.
@@ -111,13 +113,70 @@ impl Instant {
             same_as: (0..count).collect(),
         };
         Some(match stepper.model.world.plane {
-            Some(axis) => space.in_plane(stepper, axis, &closed().collect::<Vec<_>>()),
+            Some(axis) => {
+                let slots: Vec<u32> = (0..masses.mass.len() as u32 / 6).collect();
+                space.in_plane(stepper, axis, &slots, &closed().collect::<Vec<_>>())
+            }
             None => space,
         })
     }
 
+    /// A problem of the bodies in these slots whose impulses leave them at rest: f = −H r. Its velocities are
+    /// the bias, which is lengthened so that what the impulses do is small beside it nowhere.
+    pub(super) fn at_rest(
+        stepper: &Stepper,
+        slots: &[u32],
+        joints: Vec<Constraint>,
+        mut contacts: Vec<Constraint>,
+        closed: &[usize],
+    ) -> Self {
+        let of_body = |slot: &u32| &stepper.model.masses.mass[6 * *slot as usize..6 * *slot as usize + 6];
+        let mass: Vec<f64> = slots.iter().flat_map(of_body).copied().collect();
+        let mut force = vec![0.0; mass.len()];
+        for constraint in joints.iter().chain(&contacts) {
+            for (column, r) in constraint.columns.iter().zip(&constraint.impulse) {
+                force.iter_mut().zip(column).for_each(|(f, x)| *f -= r * x);
+            }
+        }
+        let free: Vec<f64> = force.iter().zip(&mass).map(|(f, m)| f / m).collect();
+        let columns = joints.iter().chain(&contacts).flat_map(|constraint| &constraint.columns);
+        let size = columns.map(|column| dot(column, &free).abs()).fold(f64::MIN_POSITIVE, f64::max);
+        contacts.iter_mut().flat_map(|contact| &mut contact.bias).for_each(|b| *b *= size);
+        let tangents = closed.iter().map(|&i| stepper.linearization.contact_rows()[i].tangents.to_vec());
+        let space = Instant {
+            per_body: 6,
+            mass,
+            force,
+            joints,
+            redundant: vec![],
+            tangents: tangents.collect(),
+            same_as: (0..contacts.len()).collect(),
+            contacts,
+        };
+        match stepper.model.world.plane {
+            Some(axis) => space.in_plane(stepper, axis, slots, closed),
+            None => space,
+        }
+    }
+
+    /// The place of the first contact among the constraints.
+    pub(super) fn first_contact(&self) -> usize {
+        self.joints.len()
+    }
+
+    /// Whether no impulses but zero leave all bodies at rest: then none can be added to those there are,
+    /// whatever the laws.
+    pub(super) fn is_independent(&self) -> bool {
+        let contacts = self.distinct().into_iter().map(|k| &self.contacts[k]);
+        let all = self.joints.iter().chain(contacts).chain(&self.redundant);
+        let columns: Vec<&Vec<f64>> = all.flat_map(|constraint| &constraint.columns).collect();
+        let weighted = |row: usize, c: usize| columns[c][row] / self.mass[row].sqrt();
+        let matrix = Matrix::from_fn(self.mass.len(), columns.len(), weighted);
+        matrix.row_space_with(INDEPENDENT).rank == columns.len()
+    }
+
     /// The same in the plane across this axis; as it is where contacts are not in the plane.
-    fn in_plane(self, stepper: &Stepper, axis: Axis, closed: &[usize]) -> Self {
+    fn in_plane(self, stepper: &Stepper, axis: Axis, slots: &[u32], closed: &[usize]) -> Self {
         let across = [DVec3::X, DVec3::Y, DVec3::Z][axis as usize];
         let along = [across.any_orthonormal_vector(), across.cross(across.any_orthonormal_vector())];
         let (world, masses, on) = (&stepper.model.world, &stepper.model.masses, &stepper.linearization);
@@ -129,9 +188,11 @@ impl Instant {
             return self;
         }
         // The axis in the axes of every body that moves.
-        let mut axes = vec![DVec3::ZERO; masses.mass.len() / 6];
+        let mut axes = vec![DVec3::ZERO; slots.len()];
         for b in (0..world.bodies.len()).filter(|&b| !world.bodies[b].fixed) {
-            axes[masses.slot[b] as usize] = stepper.state.bodies[b].pose.rotation.conjugate() * across;
+            if let Ok(place) = slots.binary_search(&masses.slot[b]) {
+                axes[place] = stepper.state.bodies[b].pose.rotation.conjugate() * across;
+            }
         }
         let project = |x: &[f64]| -> Vec<f64> {
             let of = |(six, axis): (&[f64], &DVec3)| {
@@ -180,7 +241,7 @@ impl Instant {
         };
         let same_as: Vec<usize> =
             (0..contacts.len()).map(|b| (0..b).find(|&a| same(a, b)).unwrap_or(b)).collect();
-        let mass = masses.mass.chunks_exact(6).zip(&axes);
+        let mass = self.mass.chunks_exact(6).zip(&axes);
         Instant {
             per_body: 3,
             mass: mass.flat_map(|(m, a)| [m[0], m[1], dot(&m[3..], &(a * a).to_array())]).collect(),
@@ -232,8 +293,8 @@ impl Instant {
         Ok((ContactProblem::new(laws, form)?, r))
     }
 
-    /// The least contact forces that go with the motion, and the ranges of all.
-    pub(super) fn forces(&self) -> Result<InstantForces, InvalidProblem> {
+    /// The ranges of all impulses that go with the motion: per joint, then per closed contact.
+    pub(super) fn ranges(&self) -> Result<ImpulseRange, InvalidProblem> {
         let distinct = self.distinct();
         let (merged, r) = self.problem_of(&distinct)?;
         let mut ranges = impulse_range(&merged, &r)?;
@@ -248,6 +309,12 @@ impl Instant {
             normal.truncate(self.joints.len());
             normal.extend(of_contacts);
         }
+        Ok(ranges)
+    }
+
+    /// The least contact forces that go with the motion, and the ranges of all.
+    pub(super) fn forces(&self) -> Result<InstantForces, InvalidProblem> {
+        let ranges = self.ranges()?;
         let all: Vec<usize> = (0..self.contacts.len()).collect();
         let (whole, r) = self.problem_of(&all)?;
         let r = least_contact_impulses(&whole, &r)?.unwrap_or(r);

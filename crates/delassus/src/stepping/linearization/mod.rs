@@ -13,12 +13,15 @@
 mod motor_braking;
 mod redundancy;
 
+use std::sync::Arc;
+
 use delassus_solve::linalg::UnionFind;
 
 use super::model::Model;
+use super::options::Coordinates;
 use crate::collision::{Collider, Contact, ContactRows, ShapePair, Sweep};
 use crate::world;
-use crate::world::{BodyState, Rows, World, WorldState};
+use crate::world::{BodyState, Rows, Tree, TreeBasis, World, WorldState};
 use motor_braking::brake_motors;
 use redundancy::RedundancyScratch;
 
@@ -39,6 +42,7 @@ pub(super) struct Linearization {
     restitution: Vec<f64>,
     joint_rows: Rows,
     redundant: Vec<bool>,
+    tree: Option<TreeBasis>,
     margins: Vec<f64>,
     silent: Vec<ShapePair>,
 }
@@ -67,6 +71,12 @@ impl Linearization {
     /// Per row of a joint, whether it follows from others and is left out.
     pub(super) fn redundant(&self) -> &[bool] {
         &self.redundant
+    }
+
+    /// The motions that the joints leave, in reduced coordinates. `None` in maximal ones, and where joints
+    /// are so far open that they cannot be told apart.
+    pub(super) fn tree(&self) -> Option<&TreeBasis> {
+        self.tree.as_ref().filter(|tree| tree.is_regular())
     }
 
     /// How far each body may move in the substep, m.
@@ -118,6 +128,7 @@ pub(super) struct Linearizer {
     collider: Collider,
     bounding_radius: Vec<f64>,
     has_loops: bool,
+    tree: Option<Arc<Tree>>,
     redundancy: RedundancyScratch,
     no_margins: Vec<f64>,
     wider_margins: Vec<f64>,
@@ -126,11 +137,17 @@ pub(super) struct Linearizer {
 }
 
 impl Linearizer {
-    pub(super) fn new(world: &World) -> Self {
+    pub(super) fn new(model: &Model) -> Self {
+        let world = &model.world;
         let collider = Collider::new(world);
+        let tree = match model.options.coordinates {
+            Coordinates::Maximal => None,
+            Coordinates::Reduced | Coordinates::Auto => Tree::new(world, &model.masses),
+        };
         Linearizer {
             bounding_radius: world.bodies.iter().map(|body| body.bounding_radius()).collect(),
             has_loops: has_loops(world),
+            tree: tree.map(Arc::new),
             redundancy: RedundancyScratch::default(),
             no_margins: vec![0.0; world.bodies.len()],
             wider_margins: vec![],
@@ -160,8 +177,16 @@ impl Linearizer {
         out.silent.extend_from_slice(silent);
         world::update_joint_coordinates(world, state);
         world::joint_rows_at(world, state, h, state.t + ahead, &mut out.joint_rows);
+        match &self.tree {
+            Some(tree) => {
+                let basis = out.tree.get_or_insert_with(|| TreeBasis::new(tree.clone()));
+                basis.renew(world, state, &out.joint_rows);
+            }
+            None => out.tree = None,
+        }
         if self.has_loops {
-            self.redundancy.find(masses, &out.joint_rows, &mut out.redundant);
+            let tree = out.tree.as_ref().filter(|tree| tree.is_regular());
+            self.redundancy.find(masses, &out.joint_rows, tree, &mut out.redundant);
         } else {
             out.redundant.clear();
             out.redundant.resize(out.joint_rows.rows.len(), false);

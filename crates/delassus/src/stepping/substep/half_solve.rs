@@ -19,7 +19,8 @@ use super::super::warm_start::Impulses;
 const BASE_WORK: u64 = 2_000_000;
 const WORK_PER_PAIR: u64 = 10_000;
 const MAX_BOUNDED_WORK: u64 = 20_000_000_000;
-/// As many times more where there are many contacts: piles of spheres need it now and then.
+/// As many times more where there are many contacts, until too many solves of a step have failed: piles of
+/// spheres need it now and then.
 const MANY_CONTACTS_WORK: u64 = 10;
 /// Bodies are at rest where they move by less than this part of what gravity gives in a step (radians count
 /// as metres: it only decides whether the impulses of the step before are tried first).
@@ -52,15 +53,19 @@ impl HalfSolve<'_> {
         let (model, start) = (self.model, self.start);
         let (mut iterations, mut round) = (0, 0);
         loop {
-            let input = solve_input(model, self.linearization, start, targets, self.duration);
+            let input = solve_input(model, self.linearization, start, targets, self.duration, self.failed);
             let outcome = self.solver.solve(&input, start, self.failed, impulses, velocity)?;
             let search = UniquenessSearch { model, linearization: self.linearization, impulses, velocity };
-            *self.other_motion =
-                outcome.status == Status::Solved && search.finds_other_motion(self.uniqueness);
-            let mut outcome = match *self.other_motion {
+            let solved = outcome.status == Status::Solved;
+            let by_contacts = solved && search.finds_other_motion(self.uniqueness);
+            let mut outcome = match by_contacts {
                 true => self.solver.solve_canonical(outcome, &input, impulses, velocity)?,
                 false => outcome,
             };
+            *self.other_motion = solved
+                && (by_contacts
+                    || self.solver.chose_rest()
+                    || self.solver.moves_otherwise_under_stress(&input, impulses, velocity)?);
             outcome.iterations += iterations;
             let contacts = self.linearization.contacts_and_rows();
             if !self.static_friction.changes(model, contacts, targets, impulses, [start, velocity]) {
@@ -83,16 +88,19 @@ fn solve_input<'a>(
     start: &[f64],
     targets: &'a RowTargets,
     duration: f64,
+    failed: &FailedSolves,
 ) -> SolveInput<'a> {
     let contacts = linearization.contacts().len();
     let constraints = (contacts + linearization.joint_rows().rows.len()) as u64;
-    let factor = if contacts <= MAX_CAREFUL_CONTACTS { 1 } else { MANY_CONTACTS_WORK };
+    let wide = contacts > MAX_CAREFUL_CONTACTS && !failed.exhausted();
+    let factor = if wide { MANY_CONTACTS_WORK } else { 1 };
     let work = factor * (BASE_WORK + WORK_PER_PAIR * constraints * constraints);
     let fall = model.options.dt * model.world.gravity.length();
     SolveInput {
         masses: &model.masses,
         rows: linearization.joint_rows(),
         contacts: linearization.contact_rows(),
+        tree: linearization.tree(),
         targets,
         duration,
         fall,

@@ -1,7 +1,7 @@
 //! Which motion is taken where several obey the laws: that of least impulses at contacts.
 //!
 //! ```text
-//! u = W r + E (r − r_k) + q ,   (u, r_{k+1}) in the laws ,   r_0 = 0
+//! u = W r + E (r − r_k) + q ,   (u, r_{k+1}) in the laws ,   r_0 = 0 for the one that is taken
 //! ```
 //!
 //! E is diagonal, a part ε of the mean of the diagonal of W at each contact, and zero for joints. Each of
@@ -25,7 +25,8 @@ const TOLERANCE_RATIO: f64 = 1e-2;
 /// Each iteration leaves about ε of the error before, over the least eigenvalue of W in its mean diagonal.
 const MAX_ITERATIONS: usize = 40;
 
-/// The impulses of a problem in global form that the iteration ends in; not solved where it does not.
+/// The impulses of a problem in global form that the iteration ends in from those given, r_0; not solved
+/// where it does not.
 pub(super) fn solve_proximal(
     problem: &ContactProblem,
     options: &ContactOptions,
@@ -44,7 +45,7 @@ pub(super) fn solve_proximal(
     check.load(problem);
     let (mut workspace, mut next) = (Workspace::default(), Solution::default());
     let mut outcome = SolveOutcome { status: Status::MaxIterations, residual: f64::INFINITY, iterations: 0 };
-    next.impulse = vec![0.0; problem.rows()];
+    next.impulse.clone_from(&solution.impulse);
     for _ in 0..MAX_ITERATIONS {
         proximal.centre(&next.impulse);
         solve_into(&proximal.problem, &tight, &mut workspace, &mut next)?;

@@ -1,17 +1,19 @@
-//! Velocity solves that do not end in a solution: other starts, and then the associated law.
+//! What is tried where a velocity solve fails: another start, then the associated law.
 //!
 //! ```text
 //! warm start  →  zero impulses, method Auto  →  associated law  →  no impulses
 //! ```
 //!
-//! Each arrow is taken where what is before it failed. With much friction a wedged body may have no solution
-//! at all, and impulses that solve nothing have thrown it out of its box. The associated law (004 eq. 11)
+//! Each is tried where the one before it failed. With much friction a wedged body may have no solution at
+//! all, and impulses that solve nothing would throw it off. The associated law (004 eq. 11)
 //! always has a solution, and gives no energy. The step is reported as not solved all the same.
 
 use delassus_solve::contact::{ContactOptions, Method};
 use delassus_solve::problem::{ContactProblem, InvalidProblem, Status};
 
+use super::super::retry::MAX_CAREFUL_CONTACTS;
 use super::super::warm_start::Impulses;
+use super::other_motion::FoundMotion;
 use super::rest::Onset;
 use super::{Goal, SolveInput, SolveOutcome, VelocitySolver};
 use crate::collision::ContactRows;
@@ -20,6 +22,9 @@ use crate::world::Masses;
 /// Solves of one step that may fail. From then on the step takes the time that is left in one substep, each
 /// solve is tried once, and where there seems to be no solution at all, with the associated law.
 const MAX_FAILED_SOLVES: usize = 6;
+/// What a failed solve counts where there are many contacts and it may take ten times as much work: two of
+/// them are enough.
+const FAILED_SOLVE_OF_MANY: usize = 3;
 /// A residual from which on impulses have nothing to do with the law.
 const DIVERGED_RESIDUAL: f64 = 1e-3;
 /// Kinetic energy after a solve that failed, in those before it, from which on it is not taken.
@@ -35,6 +40,11 @@ pub struct FailedSolves {
 }
 
 impl FailedSolves {
+    /// Counts one with this many contacts.
+    fn add(&mut self, contacts: usize) {
+        self.count += if contacts <= MAX_CAREFUL_CONTACTS { 1 } else { FAILED_SOLVE_OF_MANY };
+    }
+
     /// Whether no other start is tried any more.
     pub fn exhausted(&self) -> bool {
         self.count >= MAX_FAILED_SOLVES
@@ -52,12 +62,23 @@ pub struct FallbackSolver {
     first_impulses: Impulses,
     /// Solves for rest, where contacts that stuck begin to move.
     rest_solver: VelocitySolver,
+    chose_rest: bool,
 }
 
 impl FallbackSolver {
     /// The velocities before the last solve.
     pub fn velocity_before(&self) -> &[f64] {
         &self.velocity_before
+    }
+
+    /// Whether rest was taken last though another motion had been found.
+    pub fn chose_rest(&self) -> bool {
+        self.chose_rest
+    }
+
+    /// The status and the residual of the impulses of the problem solved last, where these were only checked.
+    pub fn check_again(&mut self, tolerance: f64) -> (Status, f64) {
+        self.solver.check_again(tolerance)
     }
 
     /// The problem solved last and its impulses.
@@ -84,6 +105,7 @@ impl FallbackSolver {
         }
         let warm = impulses.are_nonzero();
         let mut first = self.solver.solve(input, impulses, v)?;
+        self.chose_rest = false;
         if !exhausted && !input.contacts.is_empty() {
             first = self.keep_rest(first, input, start, impulses, v)?;
         }
@@ -93,7 +115,7 @@ impl FallbackSolver {
         if exhausted && !diverged(first.residual, input.masses, v, &self.velocity_before) {
             return Ok(first);
         }
-        failed.count += 1;
+        failed.add(input.contacts.len());
         let mut last = first;
         // Another start, where it is another one: the first may have been a bad one.
         if warm || input.options.method != Method::Auto {
@@ -119,7 +141,8 @@ impl FallbackSolver {
         impulses: &mut Impulses,
         v: &mut [f64],
     ) -> Result<SolveOutcome, InvalidProblem> {
-        let FallbackSolver { solver, velocity_before, first_velocity, first_impulses, rest_solver } = self;
+        let FallbackSolver { solver, velocity_before, first_velocity, first_impulses, rest_solver, .. } =
+            self;
         let solved = first.status == Status::Solved;
         let onset =
             Onset { input, start, before: velocity_before, fall: input.fall, impulses, velocity: v, solved };
@@ -135,6 +158,7 @@ impl FallbackSolver {
         if onset.rests(&mut rest, &outcome, &velocity) {
             impulses.clone_from(&found);
             v.copy_from_slice(&velocity);
+            self.chose_rest = solved;
             return Ok(SolveOutcome { iterations, ..outcome });
         }
         // Back to what was found first, so that the problem solved last is the one of these impulses.
@@ -177,6 +201,30 @@ impl FallbackSolver {
         Ok(SolveOutcome { iterations, ..found })
     }
 
+    /// Whether what was found last would be another motion with other loads of joints that hold more than
+    /// they need to.
+    pub fn moves_otherwise_under_stress(
+        &mut self,
+        input: &SolveInput<'_>,
+        impulses: &Impulses,
+        velocity: &[f64],
+    ) -> Result<bool, InvalidProblem> {
+        let found = FoundMotion { input, before: &self.velocity_before, velocity, impulses };
+        Ok(found.under_stress(&mut self.rest_solver)?.is_some())
+    }
+
+    /// Velocities of another motion than the one that was found last, where a search from other impulses
+    /// finds one.
+    pub fn other_motion(
+        &mut self,
+        input: &SolveInput<'_>,
+        impulses: &Impulses,
+        velocity: &[f64],
+    ) -> Result<Option<Vec<f64>>, InvalidProblem> {
+        let found = FoundMotion { input, before: &self.velocity_before, velocity, impulses };
+        found.search(&mut self.rest_solver)
+    }
+
     /// Solves from zero impulses; the better of the two where that fails too.
     fn solve_cold(
         &mut self,
@@ -197,7 +245,7 @@ impl FallbackSolver {
         if second.status == Status::Solved {
             return Ok(SolveOutcome { iterations, ..second });
         }
-        failed.count += 1;
+        failed.add(input.contacts.len());
         if first.residual <= second.residual {
             impulses.clone_from(&self.first_impulses);
             v.copy_from_slice(&self.first_velocity);

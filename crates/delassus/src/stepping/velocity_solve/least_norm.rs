@@ -4,8 +4,8 @@
 //! min ‖r_c‖   subject to   M⁻¹H r = M⁻¹H r⁰ ,   r in the laws at the velocities u of r⁰
 //! ```
 //!
-//! r⁰ is the solution that was found, r_c its contacts. Forces of joints are free: those that hold a plane
-//! let no friction across it remain.
+//! r⁰ is the solution that was found, r_c its contacts. Forces of joints do not
+//! count: in a planar world the joints that keep the plane take over all friction across it.
 
 use delassus_solve::analysis::least_contact_impulses;
 use delassus_solve::contact::{ContactOptions, Solution, solve_into};

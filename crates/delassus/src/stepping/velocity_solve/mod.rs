@@ -11,41 +11,50 @@
 
 mod canonical;
 mod fallback;
+mod joint_loads;
 mod joint_solve;
 mod least_norm;
+mod other_motion;
+mod reduced;
 mod rest;
+mod standstill;
 
 pub(super) use fallback::{FailedSolves, FallbackSolver};
 pub(super) use joint_solve::JointsAlone;
 
-use delassus_solve::contact::{ContactOptions, Solution, Workspace, solve_into};
-use delassus_solve::linalg::{Matrix, Sparse, dot};
+use delassus_solve::contact::{ContactOptions, FewDofs, Solution, Workspace, solve_into};
+use delassus_solve::linalg::Sparse;
 use delassus_solve::problem::{ContactProblem, Form, InvalidProblem, Law, ResidualCheck, Status};
 
 use canonical::solve_proximal;
-use rest::{Pressed, remove_defect};
+use joint_loads::least_norm_loads;
+use rest::{MAX_DEFECT_ROWS, MAX_POLISHED_ROWS, Pressed, remove_defect};
+use standstill::{Standstill, stop_rounding};
 
 use super::row_targets::{RowTarget, RowTargets};
 use super::warm_start::Impulses;
 use crate::collision::{ContactRows, MAX_CONTACT_ROWS};
-use crate::world::{FIXED_SLOT, Masses, RowKind, Rows, apply_row_impulse, row_mobility, row_velocity};
+use crate::world::{
+    FIXED_SLOT, Masses, RowKind, Rows, TreeBasis, apply_row_impulse, row_mobility, row_velocity,
+};
+use reduced::ReducedMotion;
 
 /// Rounds in which bounded rows may go to their bounds and back.
 const MAX_BOUND_ROUNDS: usize = 60;
 /// From these rounds on a bound that follows its load goes only a part of the way to the next: where the load
 /// falls as the friction grows, whole steps go to and fro about the bound that both agree on.
 const DAMPED_BOUNDS: [(usize, f64); 3] = [(40, 0.05), (24, 0.2), (8, 0.5)];
+/// An impulse that is given reaches its bound from this part of it on: where it does not, that costs a round.
+const REACHED_RATIO: f64 = 1.0 - 1e-6;
 /// A bound that follows the load of its joint has converged when it changes by less than this part.
 const BOUND_TOLERANCE: f64 = 1e-9;
 /// Velocities below this part of what forces changed are rounding.
 const VELOCITY_ROUNDING: f64 = 1e-13;
+/// Contacts up to which the impulses of the step before are tried first in motion too: what slides or rolls
+/// by itself has the same ones from step to step, and the check costs a part of a solve.
+const MAX_CHECKED_CONTACTS: usize = 8;
 /// Rows of joints up to which joints alone are solved by a dense factorization.
 const MAX_DIRECT_ROWS: usize = 200;
-
-/// Rows of joints up to which loads are shared among redundant rows: a decomposition of a dense matrix.
-const MAX_SHARED_ROWS: usize = 100;
-/// Singular values below this part of the largest are rounding.
-const NULL_SPACE_RATIO: f64 = 1e-10;
 
 /// What a velocity solve is given, beside the velocities before.
 #[derive(Clone, Copy)]
@@ -53,6 +62,8 @@ pub(super) struct SolveInput<'a> {
     pub(super) masses: &'a Masses,
     pub(super) rows: &'a Rows,
     pub(super) contacts: &'a [ContactRows],
+    /// The motions that joints leave, in reduced coordinates; `None` in maximal ones.
+    pub(super) tree: Option<&'a TreeBasis>,
     pub(super) targets: &'a RowTargets,
     /// For how long forces act: bounds on forces become bounds on impulses by it.
     pub(super) duration: f64,
@@ -95,6 +106,15 @@ pub(super) struct VelocitySolver {
     side: Vec<i8>,
     bound: Vec<f64>,
     velocity_before: Vec<f64>,
+    /// Sums of the sizes of what the velocities of bodies are sums of.
+    terms: Vec<f64>,
+    standstill: Standstill,
+    reduced: ReducedMotion,
+    few_dofs: FewDofs,
+    /// Where a solve in few degrees of freedom began.
+    first_impulse: Vec<f64>,
+    /// Impulses of bilateral rows that are added to their loads and move no body; empty for none.
+    stress: Vec<f64>,
     goal: Goal,
 }
 
@@ -106,6 +126,8 @@ enum Goal {
     Any,
     /// The one that is taken where there are several.
     Canonical,
+    /// One near the impulses given.
+    Near,
     /// One that lets rest what presses.
     Rest,
     /// Whether the impulses given are one.
@@ -150,6 +172,12 @@ impl Default for VelocitySolver {
             side: Vec::new(),
             bound: Vec::new(),
             velocity_before: Vec::new(),
+            terms: Vec::new(),
+            standstill: Standstill::default(),
+            reduced: ReducedMotion::default(),
+            few_dofs: FewDofs::default(),
+            first_impulse: Vec::new(),
+            stress: Vec::new(),
             goal: Goal::Any,
         }
     }
@@ -163,12 +191,7 @@ impl VelocitySolver {
         impulses: &mut Impulses,
         v: &mut [f64],
     ) -> Result<SolveOutcome, InvalidProblem> {
-        let SolveInput { rows, duration, .. } = *input;
-        self.side.clear();
-        self.side.resize(rows.rows.len(), 0);
-        self.bound.clear();
-        self.bound.extend(rows.rows.iter().map(|row| force_bound(&row.kind, 0.0) * duration));
-        let bounded = rows.rows.iter().any(|row| matches!(row.kind, RowKind::Bounded { .. }));
+        let bounded = self.begin_bounds(input, &impulses.rows);
         self.velocity_before.clear();
         self.velocity_before.extend_from_slice(v);
         let mut outcome = SolveOutcome::NOTHING;
@@ -185,6 +208,29 @@ impl VelocitySolver {
             }
         }
         Ok(outcome)
+    }
+
+    /// Rows begin where the impulses given have them: at their bounds or below. Whether there are bounds.
+    fn begin_bounds(&mut self, input: &SolveInput<'_>, impulse: &[f64]) -> bool {
+        let SolveInput { rows, duration, .. } = *input;
+        self.side.clear();
+        self.bound.clear();
+        let mut any = false;
+        for (i, row) in rows.rows.iter().enumerate() {
+            let (mut bound, mut side) = (force_bound(&row.kind, 0.0) * duration, 0);
+            if matches!(row.kind, RowKind::Bounded { .. }) {
+                any = true;
+                bound = force_bound(
+                    &row.kind,
+                    joint_load(rows, row.joint, impulse) / duration.max(f64::MIN_POSITIVE),
+                ) * duration;
+                let reached = bound > 0.0 && impulse[i].abs() >= REACHED_RATIO * bound;
+                side = if reached { impulse[i].signum() as i8 } else { 0 };
+            }
+            self.side.push(side);
+            self.bound.push(bound);
+        }
+        any
     }
 
     /// Solves for a solution of a kind.
@@ -241,18 +287,17 @@ impl VelocitySolver {
         let SolveInput { masses, rows, duration, targets, .. } = *input;
         let mut changed = false;
         let damped = DAMPED_BOUNDS.iter().find(|(from, _)| round >= *from).map(|(_, part)| *part);
-        let shared = least_norm_loads(input, row_impulse);
+        let mut shared = least_norm_loads(input, row_impulse);
+        if let Some(loads) = &mut shared {
+            loads.iter_mut().zip(&self.stress).for_each(|(r, z)| *r += z);
+        }
         let loads = shared.as_deref().unwrap_or(row_impulse);
         for (i, row) in rows.rows.iter().enumerate() {
             let (RowKind::Bounded { .. }, RowTarget::Velocity { bias }) = (row.kind, targets.joints[i])
             else {
                 continue;
             };
-            let load = (rows.rows.iter().zip(loads))
-                .filter(|(other, _)| other.joint == row.joint)
-                .map(|(other, r)| (other.load * r).powi(2))
-                .sum::<f64>()
-                .sqrt();
+            let load = joint_load(rows, row.joint, loads);
             let now = force_bound(&row.kind, load / duration.max(f64::MIN_POSITIVE)) * duration;
             changed |=
                 self.side[i] != 0 && (now - self.bound[i]).abs() > BOUND_TOLERANCE * (now + self.bound[i]);
@@ -291,34 +336,51 @@ impl VelocitySolver {
         if self.problem.laws.is_empty() {
             // Nothing pushes: what the solve before found is no impulse of this one.
             impulses.contacts.fill([0.0; MAX_CONTACT_ROWS]);
+            if let Some(tree) = input.tree {
+                self.reduced.begin(tree, input, v);
+                self.scatter_reduced(tree, input, impulses, v);
+            }
             return Ok(SolveOutcome::NOTHING);
         }
-        self.assemble_dynamics(input.masses, v);
-        let held = match input.at_rest && self.goal == Goal::Any {
+        self.assemble_dynamics(input, v);
+        // Memory for the check of what comes to rest, before that.
+        if self.problem.rows() > self.checked_rows {
+            self.checked_rows = self.problem.rows();
+            self.joints_check.load(&self.problem);
+            self.standstill.reserve(v.len(), self.problem.laws.len());
+            self.first_impulse.reserve(self.checked_rows);
+        }
+        let few = input.rows.rows.is_empty() && input.contacts.len() <= MAX_CHECKED_CONTACTS;
+        let held = match (input.at_rest || few) && self.goal == Goal::Any {
             true => self.check_start(&input.options),
-            false => {
-                // Memory for the check of what comes to rest, before that.
-                if self.problem.rows() > self.checked_rows {
-                    self.checked_rows = self.problem.rows();
-                    self.joints_check.load(&self.problem);
-                }
-                None
-            }
+            false => None,
         };
-        let mut outcome = match held {
+        let mut outcome = match held.or_else(|| self.solve_in_few_dofs(input)) {
             Some(outcome) => outcome,
             None => self.solve_assembled(&input.options)?,
         };
         if input.options.minimum_norm && outcome.status == Status::Solved {
             outcome = self.shorten(outcome, &input.options)?;
         }
-        self.scatter(input, impulses, v);
+        match input.tree {
+            Some(tree) => self.scatter_reduced(tree, input, impulses, v),
+            None => {
+                self.scatter(input, impulses, v);
+                let stops = input.at_rest && self.goal == Goal::Any && input.rows.rows.is_empty();
+                if stops && outcome.status == Status::Solved && !input.options.minimum_norm {
+                    outcome = self.stop_what_rests(outcome, input, impulses, v);
+                }
+            }
+        }
         Ok(outcome)
     }
 
     /// The target of a row of a joint whose impulse is an unknown: b and the compliance c.
-    fn unknown(&self, targets: &RowTargets, i: usize) -> Option<(f64, f64)> {
-        match targets.joints[i] {
+    fn unknown(&self, input: &SolveInput<'_>, i: usize) -> Option<(f64, f64)> {
+        if input.tree.is_some_and(|tree| tree.holds(i)) {
+            return None;
+        }
+        match input.targets.joints[i] {
             RowTarget::Velocity { bias } if self.side[i] == 0 => Some((bias, 0.0)),
             RowTarget::Compliant { bias, compliance } => Some((bias, compliance)),
             _ => None,
@@ -327,23 +389,25 @@ impl VelocitySolver {
 
     /// Laws, columns of Hᵀ, b and starting impulses of joints, from an empty problem.
     fn assemble_joints(&mut self, input: &SolveInput<'_>, impulses: &Impulses) {
-        let SolveInput { masses, rows, targets, .. } = *input;
+        let SolveInput { masses, rows, tree, .. } = *input;
         self.problem.laws.clear();
         GlobalForm::of(&mut self.problem.form).bias.clear();
         self.jacobian_entries.clear();
         self.compliant_masses.clear();
         self.solution.impulse.clear();
         for (i, row) in rows.rows.iter().enumerate() {
-            let Some((b, compliance)) = self.unknown(targets, i) else { continue };
+            let Some((b, compliance)) = self.unknown(input, i) else { continue };
             let bias = GlobalForm::of(&mut self.problem.form).bias;
             let column = bias.len();
-            for (body, block) in rows.blocks_of(row) {
-                let at = 6 * masses.slot[*body as usize] as usize;
-                self.jacobian_entries.extend((0..6).map(|c| (at + c, column, block[c])));
+            let blocks = rows.blocks_of(row).iter().map(|(body, block)| (masses.slot[*body as usize], block));
+            match tree {
+                Some(tree) => self.reduced.add_row(tree, column, blocks, &mut self.jacobian_entries),
+                None => add_row(column, blocks, &mut self.jacobian_entries),
             }
             // A compliant row has a body of its own, of mass 1/c, which moves along with it.
             if compliance > 0.0 {
-                let own = masses.mass.len() + self.compliant_masses.len();
+                let dofs = tree.map_or(masses.mass.len(), TreeBasis::motions);
+                let own = dofs + self.compliant_masses.len();
                 self.jacobian_entries.push((own, column, 1.0));
                 self.compliant_masses.push(1.0 / compliance);
             }
@@ -364,9 +428,11 @@ impl VelocitySolver {
             }
             for k in 0..contact.law.dim() {
                 let column = bias.len();
-                for s in (0..2).filter(|&s| contact.slots[s] != FIXED_SLOT) {
-                    let at = 6 * contact.slots[s] as usize;
-                    self.jacobian_entries.extend((0..6).map(|c| (at + c, column, contact.blocks[s][k][c])));
+                let moving = (0..2).filter(|&s| contact.slots[s] != FIXED_SLOT);
+                let blocks = moving.map(|s| (contact.slots[s], &contact.blocks[s][k]));
+                match input.tree {
+                    Some(tree) => self.reduced.add_row(tree, column, blocks, &mut self.jacobian_entries),
+                    None => add_row(column, blocks, &mut self.jacobian_entries),
                 }
                 bias.push(input.targets.contact_bias(i, k).unwrap_or(0.0));
                 self.solution.impulse.push(impulses.contacts[i][k]);
@@ -376,7 +442,11 @@ impl VelocitySolver {
     }
 
     /// M, Hᵀ and M v*, with the bodies of compliant rows at rest.
-    fn assemble_dynamics(&mut self, masses: &Masses, v: &[f64]) {
+    fn assemble_dynamics(&mut self, input: &SolveInput<'_>, v: &[f64]) {
+        if let Some(tree) = input.tree {
+            return self.assemble_reduced(tree, input, v);
+        }
+        let masses = input.masses;
         let GlobalForm { mass, jacobian_transposed, force, bias } = GlobalForm::of(&mut self.problem.form);
         let dofs = masses.mass.len() + self.compliant_masses.len();
         let all = masses.mass.iter().chain(&self.compliant_masses);
@@ -395,7 +465,9 @@ impl VelocitySolver {
     /// what rests costs one check.
     fn check_start(&mut self, options: &ContactOptions) -> Option<SolveOutcome> {
         let Solution { impulse, velocity, .. } = &mut self.solution;
-        if options.minimum_norm || impulse.iter().all(|x| *x == 0.0) {
+        // Numbers that are none are refused by the solve.
+        let finite = GlobalForm::of(&mut self.problem.form).force.iter().all(|x| x.is_finite());
+        if options.minimum_norm || !finite || impulse.iter().all(|x| *x == 0.0) {
             return None;
         }
         self.joints_check.load(&self.problem);
@@ -422,12 +494,21 @@ impl VelocitySolver {
         }
         match self.goal {
             Goal::Any | Goal::Rest => {}
-            Goal::Canonical => return solve_proximal(&self.problem, options, &mut self.solution),
+            Goal::Canonical => {
+                self.solution.impulse.fill(0.0);
+                return solve_proximal(&self.problem, options, &mut self.solution);
+            }
+            Goal::Near => return solve_proximal(&self.problem, options, &mut self.solution),
             Goal::Check => {
                 let Solution { impulse, velocity, .. } = &mut self.solution;
                 self.joints_check.load(&self.problem);
-                let residual = self.joints_check.residual(&self.problem, impulse, velocity).relative;
-                let solved = residual <= options.tolerance;
+                let mut residual = self.joints_check.residual(&self.problem, impulse, velocity).relative;
+                let mut solved = residual <= options.tolerance;
+                // The residual of another law is another number: the equations of sticking have a smaller
+                // one.
+                if !solved && let Some(less) = self.rest_without_defect(options.tolerance, MAX_DEFECT_ROWS) {
+                    (residual, solved) = (less, true);
+                }
                 let status = if solved { Status::Solved } else { Status::Stalled };
                 return Ok(SolveOutcome { status, residual, iterations: 0 });
             }
@@ -441,7 +522,7 @@ impl VelocitySolver {
             remove_defect(&self.problem, Pressed::ByImpulse, &mut self.solution.impulse);
             return Ok(SolveOutcome { status, residual, iterations });
         }
-        let polished = self.rest_without_defect(options.tolerance);
+        let polished = self.rest_without_defect(options.tolerance, MAX_POLISHED_ROWS);
         Ok(polished.map_or(SolveOutcome { status, residual, iterations }, |residual| SolveOutcome {
             status: Status::Solved,
             residual,
@@ -450,12 +531,14 @@ impl VelocitySolver {
     }
 
     /// Gives rows and contacts their impulses, and bodies the velocities that follow.
-    fn scatter(&self, input: &SolveInput<'_>, impulses: &mut Impulses, v: &mut [f64]) {
+    fn scatter(&mut self, input: &SolveInput<'_>, impulses: &mut Impulses, v: &mut [f64]) {
         let SolveInput { masses, rows, contacts, targets, .. } = *input;
+        self.terms.clear();
+        self.terms.extend(v.iter().map(|v| v.abs()));
         let impulse = &self.solution.impulse;
         let mut at = 0;
         for i in 0..rows.rows.len() {
-            if self.unknown(targets, i).is_some() {
+            if self.unknown(input, i).is_some() {
                 impulses.rows[i] = impulse[at];
                 apply_row_impulse(rows, i, impulse[at], masses, v);
                 at += 1;
@@ -467,41 +550,30 @@ impl VelocitySolver {
                 let n = contact.law.dim();
                 impulses.contacts[i][..n].copy_from_slice(&impulse[at..at + n]);
                 contact.apply_impulse(&impulse[at..at + n], &masses.inverse, v);
+                contact.add_sizes(&impulse[at..at + n], &masses.inverse, &mut self.terms);
                 at += n;
             }
         }
+        stop_rounding(&self.terms, v);
     }
 }
 
-/// Impulses of joints that hold more than they need to, shared among all of their rows so that their norm is
-/// least. Which rows are left out as redundant, and so the order of joints, does not enter. `None` where no
-/// row that others make redundant carries a load which bounds a force.
-fn least_norm_loads(input: &SolveInput<'_>, row_impulse: &[f64]) -> Option<Vec<f64>> {
-    let SolveInput { masses, rows, targets, .. } = *input;
-    let follows_load = |kind: &RowKind| matches!(kind, RowKind::Bounded { per_load, .. } if *per_load > 0.0);
-    let n = rows.bilateral;
-    if n > MAX_SHARED_ROWS
-        || !targets.joints[..n].contains(&RowTarget::LeftOut)
-        || !rows.rows.iter().any(|row| follows_load(&row.kind))
-    {
-        return None;
+/// Adds the entries of a row, a column of Hᵀ, with these blocks of slots.
+fn add_row<'a>(
+    column: usize,
+    blocks: impl Iterator<Item = (u32, &'a [f64; 6])>,
+    entries: &mut Vec<(usize, usize, f64)>,
+) {
+    for (slot, block) in blocks {
+        let at = 6 * slot as usize;
+        entries.extend((0..6).map(|c| (at + c, column, block[c])));
     }
-    let mut h = Matrix::zeros(masses.mass.len(), n);
-    for (i, row) in rows.rows[..n].iter().enumerate() {
-        for (body, block) in rows.blocks_of(row) {
-            let at = 6 * masses.slot[*body as usize] as usize;
-            (0..6).for_each(|c| h[(at + c, i)] = block[c]);
-        }
-    }
-    // r less its part in the null space of Hᵀ, which moves no body.
-    let null = h.row_space_with(NULL_SPACE_RATIO).null_basis;
-    let mut loads = row_impulse.to_vec();
-    for k in 0..null.cols() {
-        let z: Vec<f64> = (0..n).map(|i| null[(i, k)]).collect();
-        let along = dot(&z, &row_impulse[..n]);
-        loads.iter_mut().zip(&z).for_each(|(r, z)| *r -= along * z);
-    }
-    Some(loads)
+}
+
+/// The load of a joint with these impulses of all rows.
+fn joint_load(rows: &Rows, joint: u32, impulse: &[f64]) -> f64 {
+    let own = rows.rows.iter().zip(impulse).filter(|(row, _)| row.joint == joint);
+    own.map(|(row, r)| (row.load * r).powi(2)).sum::<f64>().sqrt()
 }
 
 /// The largest force of a row of a joint under a load.

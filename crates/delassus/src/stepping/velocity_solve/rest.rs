@@ -32,7 +32,7 @@ const ROUNDING_RATIO: f64 = 1e-9;
 const TOLERANCE_RATIO: f64 = 0.1;
 
 /// Rows up to which a defect is removed: a decomposition of a dense matrix.
-const MAX_DEFECT_ROWS: usize = 200;
+pub(super) const MAX_DEFECT_ROWS: usize = 200;
 /// Alternate projections, onto u = 0 and onto the cones: so many, and on to the second number while they
 /// move impulses. Where there is much room in the cones, a few suffice; they converge linearly, slowly where
 /// there is little.
@@ -44,7 +44,7 @@ const MAX_PROJECTED_ENTRIES: usize = 10_000_000;
 const PROJECTION_ROUNDING: f64 = 1e-14;
 
 /// Rows up to which a solve that failed is finished by the equations of sticking alone.
-const MAX_POLISHED_ROWS: usize = 60;
+pub(super) const MAX_POLISHED_ROWS: usize = 60;
 /// Where a light body carries a heavy one, its velocity is a sum of some tens of impulses, each rounded: no
 /// numbers have a smaller residual than about this many times what the rounding of the impulses leaves. It
 /// counts up to the second number.
@@ -256,8 +256,8 @@ impl VelocitySolver {
     /// solved to rounding: for the contacts that press, or for all. The residual of the impulses that do,
     /// where it is within the tolerance or within what their own rounding leaves; they are those of the
     /// solution then.
-    pub(super) fn rest_without_defect(&mut self, tolerance: f64) -> Option<f64> {
-        if self.problem.rows() > MAX_POLISHED_ROWS {
+    pub(super) fn rest_without_defect(&mut self, tolerance: f64, max_rows: usize) -> Option<f64> {
+        if self.problem.rows() > max_rows {
             return None;
         }
         self.joints_check.load(&self.problem);

@@ -18,6 +18,7 @@ pub(super) fn input<'a>(
         masses: &model.masses,
         rows: linearization.joint_rows(),
         contacts: linearization.contact_rows(),
+        tree: linearization.tree(),
         targets,
         duration,
         fall: 0.0,
@@ -109,5 +110,7 @@ fn a_compliant_row_gives_way_in_proportion_to_its_impulse() {
     assert!((impulses.rows.last().unwrap() - r).abs() < 1e-12 && (u - (1.0 + r / MASS)).abs() < 1e-12);
     // A given impulse is given.
     let (u, impulses) = slide(spring, RowTarget::Impulse(0.75), 1.0, 0.01);
-    assert_eq!((*impulses.rows.last().unwrap(), u), (0.75, 1.0 + 0.75 / MASS));
+    assert_eq!(*impulses.rows.last().unwrap(), 0.75);
+    // Rounding of the root of the mass.
+    assert!((u - (1.0 + 0.75 / MASS)).abs() < 1e-15, "{u}");
 }

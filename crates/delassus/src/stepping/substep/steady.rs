@@ -1,0 +1,212 @@
+//! A step that ended where it began, to the last bit, and is made again.
+//!
+//! ```text
+//! Φ(q, v, r) = (q, v, r)   ⇒   Φ is evaluated by its residual
+//! ```
+//!
+//! A step Φ is a function of positions, velocities, the impulses from which its solves start, the world and
+//! the options; without joints time does not enter. Where all of these are those of the step before, and that
+//! step left them as they were, so does the next. That is no assumption that bodies sleep: whatever is set,
+//! or hits one of them, changes a bit, and the residuals of both solves are evaluated at every step by the
+//! check that shares no line with any solver. Where one is above the tolerance, the step is made in full.
+
+use delassus_solve::problem::Status;
+
+use super::super::Stepper;
+use super::super::options::StepOptions;
+use super::super::report::StepReport;
+use super::super::warm_start::{Key, key};
+use crate::collision::MAX_CONTACT_ROWS;
+use crate::world::BodyState;
+
+/// What a step began with, and its report where it ended with the same.
+#[derive(Default)]
+pub(in super::super) struct SteadyStep {
+    bodies: Vec<BodyState>,
+    keys: Vec<Key>,
+    impulses: Vec<[f64; MAX_CONTACT_ROWS]>,
+    made: Option<(StepOptions, StepReport)>,
+}
+
+impl SteadyStep {
+    /// Forgets the step before: the world has changed.
+    pub(in super::super) fn forget(&mut self) {
+        self.made = None;
+    }
+}
+
+impl Stepper {
+    /// The step before once more, where it ended where it began and nothing has changed since.
+    pub(in super::super) fn repeat_steady_step(&mut self) -> Option<StepReport> {
+        let (options, report) = self.steady.made.as_ref()?;
+        if *options != self.model.options || !self.is_at_begin() {
+            self.steady.forget();
+            return None;
+        }
+        let mut report = report.clone();
+        report.residual = 0.0;
+        let tolerance = self.model.options.tolerance;
+        let substep = &mut self.substep;
+        let solvers = [&mut substep.position_solver, &mut substep.velocity_solver];
+        for solver in solvers.into_iter().take(report.solves) {
+            let (status, residual) = solver.check_again(tolerance);
+            if status != Status::Solved {
+                self.steady.forget();
+                return None;
+            }
+            report.residual = report.residual.max(residual);
+        }
+        self.state.t = self.clock.tick(self.model.options.dt);
+        Some(report)
+    }
+
+    /// Records what a step begins with.
+    pub(in super::super) fn begin_steady_step(&mut self) {
+        let steady = &mut self.steady;
+        steady.made = None;
+        steady.bodies.clone_from(&self.state.bodies);
+        steady.impulses.clone_from(&self.impulses.contacts);
+        steady.keys.clear();
+        steady.keys.extend(self.linearization.contacts().iter().map(key));
+    }
+
+    /// Records a step whose solves only confirmed the impulses from which they started and which ended where
+    /// it began.
+    pub(in super::super) fn end_steady_step(&mut self, report: &StepReport) {
+        let once = if self.model.is_symmetric() { 2 } else { 1 };
+        let quiet = report.status == Status::Solved && report.iterations == 0 && report.solves == once;
+        let eventless = report.impacts == 0
+            && report.jams.is_empty()
+            && report.accumulations.is_empty()
+            && report.energy_gains.is_empty();
+        let timeless = self.model.world.joints.is_empty();
+        if timeless && quiet && eventless && self.is_at_begin() {
+            self.steady.made = Some((self.model.options, report.clone()));
+        }
+    }
+
+    /// Whether bodies, contacts and impulses are those of the begin of the step, to the last bit.
+    fn is_at_begin(&self) -> bool {
+        let SteadyStep { bodies, keys, impulses, .. } = &self.steady;
+        let contacts = self.linearization.contacts();
+        let same_impulses = |(a, b): (&[f64; MAX_CONTACT_ROWS], &[f64; MAX_CONTACT_ROWS])| {
+            a.iter().zip(b).all(|(a, b)| a.to_bits() == b.to_bits())
+        };
+        bodies.len() == self.state.bodies.len()
+            && impulses.len() == self.impulses.contacts.len()
+            && keys.len() == contacts.len()
+            && bodies.iter().zip(&self.state.bodies).all(|(a, b)| has_bits_of(a, b))
+            && impulses.iter().zip(&self.impulses.contacts).all(same_impulses)
+            && keys.iter().zip(contacts).all(|(known, contact)| *known == key(contact))
+    }
+}
+
+fn has_bits_of(a: &BodyState, b: &BodyState) -> bool {
+    let numbers = |s: &BodyState| {
+        let [p, v, w] = [s.pose.position, s.velocity, s.angular_velocity].map(|x| x.to_array());
+        let q = s.pose.rotation.to_array();
+        [p[0], p[1], p[2], v[0], v[1], v[2], w[0], w[1], w[2], q[0], q[1], q[2], q[3]].map(f64::to_bits)
+    };
+    numbers(a) == numbers(b)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::test_worlds::on_a_floor;
+    use super::*;
+    use crate::stepping::StepOptions;
+    use crate::world::{ShapeKind, WorldState};
+    use glam::DVec3;
+
+    /// Boxes of 0.2 m on each other, each some millimetres beside the one below.
+    fn stack(count: usize) -> Stepper {
+        let kind = ShapeKind::Box { half_extents: DVec3::splat(0.1) };
+        let (mut world, mut state) = on_a_floor(kind, 0.1, [0.6, 0.0]);
+        for k in 1..count {
+            world.bodies.push(world.bodies[1].clone());
+            let mut above = state.bodies[1];
+            above.pose.position =
+                DVec3::new(1e-3 * (k % 3) as f64, -2e-3 * (k % 2) as f64, 0.1 + 0.2 * k as f64);
+            state.bodies.push(above);
+        }
+        Stepper::new(world, state, StepOptions::default()).unwrap()
+    }
+
+    fn bits(state: &WorldState) -> Vec<u64> {
+        let numbers = |s: &BodyState| {
+            let [p, v, w] = [s.pose.position, s.velocity, s.angular_velocity].map(|x| x.to_array());
+            [&p[..], &v, &w, &s.pose.rotation.to_array()].concat()
+        };
+        state.bodies.iter().flat_map(numbers).map(f64::to_bits).collect()
+    }
+
+    #[test]
+    fn a_stack_at_rest_stays_to_the_last_bit_and_its_steps_are_those_that_are_made_in_full() {
+        for count in [1, 2, 12, 20] {
+            let (mut once, mut full) = (stack(count), stack(count));
+            let mut repeated = 0;
+            let mut rest = vec![];
+            for k in 0..60 {
+                repeated += usize::from(once.steady.made.is_some());
+                full.steady.forget();
+                let [a, b] = [once.step().unwrap(), full.step().unwrap()];
+                assert_eq!((a.status, a.residual, a.iterations), (b.status, b.residual, b.iterations));
+                assert_eq!((a.penetration, a.non_unique), (b.penetration, b.non_unique));
+                assert_eq!(bits(once.state()), bits(full.state()));
+                assert_eq!(once.impulses.contacts, full.impulses.contacts);
+                assert_eq!(
+                    (a.status, once.state().t),
+                    (Status::Solved, once.clock.start + f64::from(k + 1) * 1e-3)
+                );
+                if k == 19 {
+                    rest = bits(once.state());
+                }
+            }
+            assert!(repeated >= 40, "{count}: {repeated}");
+            assert_eq!(bits(once.state()), rest, "{count}");
+            assert!(once.state().bodies.iter().all(|s| s.velocity == DVec3::ZERO));
+            let weight: f64 =
+                once.contact_forces().filter(|(c, ..)| c.bodies[0] == 0).map(|(_, n, _)| n).sum();
+            assert!((weight - 9.81 * count as f64).abs() < 1e-8 * weight, "{weight}");
+        }
+    }
+
+    #[test]
+    fn what_is_set_at_rest_moves_in_the_next_step() {
+        let at_rest = || {
+            let mut stepper = stack(3);
+            (0..20).for_each(|_| _ = stepper.step().unwrap());
+            assert!(stepper.steady.made.is_some());
+            stepper
+        };
+        let mut lifted = at_rest();
+        lifted.set_load(3, DVec3::new(0.0, 0.0, 2.0 * 9.81), DVec3::ZERO).unwrap();
+        lifted.step().unwrap();
+        // A net force of m g upwards for 1 ms.
+        assert!((lifted.state().bodies[3].velocity.z - 9.81e-3).abs() < 1e-12);
+        let mut hit = at_rest();
+        let mut body = hit.state().bodies[3];
+        body.velocity.x = 1.0;
+        hit.set_body(3, body).unwrap();
+        hit.relinearize();
+        let mut same = Stepper::resume(hit.world().clone(), hit.snapshot(), *hit.options()).unwrap();
+        for stepper in [&mut hit, &mut same] {
+            stepper.step().unwrap();
+        }
+        // It slides, by μ g for 1 ms; as it moves on, its weight does too.
+        let speed = hit.state().bodies[3].velocity.x;
+        assert!((speed - (1.0 - 0.6 * 9.81e-3)).abs() < 1e-4, "{speed}");
+        assert_eq!(bits(hit.state()), bits(same.state()));
+        let mut longer = at_rest();
+        longer.set_dt(2e-3).unwrap();
+        longer.step().unwrap();
+        assert_eq!(longer.state().t, 20.0 * 1e-3 + 2e-3);
+        let mut resumed = at_rest();
+        let snapshot = resumed.snapshot();
+        let mut other = Stepper::resume(resumed.world().clone(), snapshot, *resumed.options()).unwrap();
+        for _ in 0..3 {
+            let [a, b] = [resumed.step().unwrap(), other.step().unwrap()];
+            assert_eq!((bits(resumed.state()), a.residual), (bits(other.state()), b.residual));
+        }
+    }
+}

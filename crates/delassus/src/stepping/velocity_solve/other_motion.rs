@@ -1,0 +1,100 @@
+//! Another motion that obeys the laws as well, by a second solve.
+//!
+//! ```text
+//! (u', r') in the laws ,   ‖v' − v‖_M > 1e-6 ‖v − v*‖_M
+//! ```
+//!
+//! What is returned was solved and checked as every solution is. It is looked for where joints that hold more
+//! than they need to rub under their loads, by a stress between them; and at chosen times from other impulses
+//! of contacts, by proximal problems that stay near them and by methods that start there.
+
+use delassus_solve::contact::{ContactOptions, Method};
+use delassus_solve::problem::{InvalidProblem, Status};
+
+use super::super::warm_start::Impulses;
+use super::joint_loads::stress;
+use super::{Goal, SolveInput, VelocitySolver};
+
+/// Motions are different where they differ by more than this part of what impulses did, in the sense of
+/// energy.
+const DIFFERENT_RATIO: f64 = 1e-6;
+/// Contacts that press up to which each of them is given another impulse to start from.
+const MAX_STARTS: usize = 12;
+/// Impulses of one contact, in those that it has, from which others are looked for.
+const START_RATIOS: [f64; 2] = [3.0, 0.0];
+
+/// A motion that was found.
+pub(super) struct FoundMotion<'a> {
+    pub(super) input: &'a SolveInput<'a>,
+    /// Velocities before the solve, and after it.
+    pub(super) before: &'a [f64],
+    pub(super) velocity: &'a [f64],
+    pub(super) impulses: &'a Impulses,
+}
+
+impl FoundMotion<'_> {
+    /// Whether velocities are those of another motion.
+    fn differs(&self, other: &[f64]) -> Option<f64> {
+        let mass = &self.input.masses.mass;
+        let size = |a: &[f64], b: &[f64]| -> f64 {
+            a.iter().zip(b).zip(mass).map(|((a, b), m)| m * (a - b) * (a - b)).sum::<f64>().sqrt()
+        };
+        let apart = size(other, self.velocity);
+        (apart > DIFFERENT_RATIO * size(self.velocity, self.before)).then_some(apart)
+    }
+
+    /// Velocities with other loads of joints, where friction follows loads that are not determined.
+    pub(super) fn under_stress(
+        &self,
+        solver: &mut VelocitySolver,
+    ) -> Result<Option<Vec<f64>>, InvalidProblem> {
+        let Some(z) = stress(self.input, &self.impulses.rows, self.velocity) else { return Ok(None) };
+        solver.stress = z;
+        let (mut impulses, mut v) = (self.impulses.clone(), self.before.to_vec());
+        let outcome = solver.solve(self.input, &mut impulses, &mut v);
+        solver.stress.clear();
+        Ok((outcome?.status == Status::Solved && self.differs(&v).is_some()).then_some(v))
+    }
+
+    /// Velocities of the motion furthest from this one that solves from other impulses lead to.
+    pub(super) fn search(&self, solver: &mut VelocitySolver) -> Result<Option<Vec<f64>>, InvalidProblem> {
+        let mut furthest = self.under_stress(solver)?;
+        let mut distance = furthest.as_ref().and_then(|v| self.differs(v)).unwrap_or(0.0);
+        let mut try_start = |goal: Goal, method: Method, start: Impulses| -> Result<(), InvalidProblem> {
+            let options = ContactOptions { method, ..self.input.options };
+            let input = SolveInput { options, at_rest: false, ..*self.input };
+            let (mut impulses, mut v) = (start, self.before.to_vec());
+            let outcome = solver.solve_for(goal, &input, &mut impulses, &mut v)?;
+            if outcome.status == Status::Solved
+                && let Some(apart) = self.differs(&v).filter(|apart| *apart > distance)
+            {
+                (furthest, distance) = (Some(v), apart);
+            }
+            Ok(())
+        };
+        let pressing = || (0..self.impulses.contacts.len()).filter(|&i| self.impulses.contacts[i][0] > 0.0);
+        let changed = |change: &dyn Fn(usize, &mut [f64])| {
+            let mut start = self.impulses.clone();
+            start.contacts.iter_mut().enumerate().for_each(|(i, r)| change(i, r));
+            start
+        };
+        for method in [Method::Auto, Method::Newton, Method::GaussSeidel] {
+            try_start(Goal::Any, method, changed(&|_, r| r.fill(0.0)))?;
+            try_start(Goal::Any, method, changed(&|_, r| r[1..].fill(0.0)))?;
+        }
+        try_start(Goal::Near, Method::Auto, changed(&|_, r| r.fill(0.0)))?;
+        if pressing().count() <= MAX_STARTS {
+            for i in pressing() {
+                for ratio in START_RATIOS {
+                    let one = |k: usize, r: &mut [f64]| {
+                        if k == i {
+                            r.iter_mut().for_each(|x| *x *= ratio);
+                        }
+                    };
+                    try_start(Goal::Near, Method::Auto, changed(&one))?;
+                }
+            }
+        }
+        Ok(furthest)
+    }
+}

@@ -1,0 +1,152 @@
+//! The velocity solve in reduced coordinates: joints of a tree are satisfied identically.
+//!
+//! ```text
+//! v = v_p + J L⁻¹ y ,   y = y* + Hᵣᵀ r ,   u = Hᵣ y + H v_p + b ,   Hᵣ = H J L⁻¹ ,   y* = L⁻ᵀ Jᵀ M (v* − v_p)
+//! ```
+//!
+//! The mass matrix of y is the identity, so a problem in y has the form of one in body velocities, with fewer
+//! unknowns and without the rows of the tree. Their impulses λ follow from the change of momentum,
+//! M (v − v*) = Hᵀ r + Gᵀ λ. Source: 001 §5.
+
+use delassus_solve::contact::{ContactOptions, Method, Solution};
+use delassus_solve::problem::{Law, Status};
+
+use super::{GlobalForm, Goal, SolveInput, SolveOutcome, VelocitySolver};
+use crate::stepping::row_targets::RowTarget;
+use crate::stepping::warm_start::Impulses;
+use crate::world::{TreeBasis, TreeScratch, row_velocity};
+
+/// Velocities in reduced coordinates, in memory that is kept.
+#[derive(Default)]
+pub(super) struct ReducedMotion {
+    /// v_p, and whether it is not zero.
+    particular: Vec<f64>,
+    moves: bool,
+    /// y*, then y, then z.
+    motion: Vec<f64>,
+    /// M (v* − v_p), then what bodies gain by the joints of the tree.
+    momentum: Vec<f64>,
+    scratch: TreeScratch,
+}
+
+impl ReducedMotion {
+    /// v_p and y* of the velocities before.
+    pub(super) fn begin(&mut self, tree: &TreeBasis, input: &SolveInput<'_>, v: &[f64]) {
+        let SolveInput { masses, targets, .. } = *input;
+        let ReducedMotion { particular, moves, motion, momentum, scratch } = self;
+        let bias = |i: usize| match targets.joints[i] {
+            RowTarget::Velocity { bias } => bias,
+            _ => 0.0,
+        };
+        *moves = tree.particular(masses, bias, scratch, particular);
+        momentum.clear();
+        momentum.extend(masses.mass.iter().zip(v.iter().zip(&*particular)).map(|(m, (v, p))| m * (v - p)));
+        tree.reduce(masses, momentum, scratch, motion);
+    }
+
+    /// Adds a row of H, a column of Hᵣᵀ.
+    pub(super) fn add_row<'a>(
+        &mut self,
+        tree: &TreeBasis,
+        column: usize,
+        blocks: impl Iterator<Item = (u32, &'a [f64; 6])>,
+        entries: &mut Vec<(usize, usize, f64)>,
+    ) {
+        tree.reduce_row(blocks, &mut self.scratch, |i, value| entries.push((i, column, value)));
+    }
+}
+
+impl VelocitySolver {
+    /// The mass matrix one, Hᵣᵀ, y* and b + H v_p, with the bodies of compliant rows at rest.
+    pub(super) fn assemble_reduced(&mut self, tree: &TreeBasis, input: &SolveInput<'_>, v: &[f64]) {
+        self.reduced.begin(tree, input, v);
+        if self.reduced.moves {
+            self.add_particular_velocities(input);
+        }
+        let GlobalForm { mass, jacobian_transposed, force, bias } = GlobalForm::of(&mut self.problem.form);
+        let dofs = tree.motions() + self.compliant_masses.len();
+        let all = || std::iter::repeat_n(&1.0, tree.motions()).chain(&self.compliant_masses);
+        if !mass.values().iter().eq(all()) {
+            self.mass_entries.clear();
+            self.mass_entries.extend(all().enumerate().map(|(i, &m)| (i, i, m)));
+            mass.refill(dofs, dofs, &self.mass_entries);
+        }
+        jacobian_transposed.refill(dofs, bias.len(), &self.jacobian_entries);
+        force.clone_from(&self.reduced.motion);
+        force.resize(dofs, 0.0);
+    }
+
+    /// Solves contacts of jointed bodies in the few motions that joints leave. `None` where others have to.
+    pub(super) fn solve_in_few_dofs(&mut self, input: &SolveInput<'_>) -> Option<SolveOutcome> {
+        let ContactOptions { method, minimum_norm, tolerance, .. } = input.options;
+        let asked = input.tree.is_some() && self.goal == Goal::Any;
+        if !asked || method != Method::Auto || minimum_norm || self.problem.laws.iter().all(Law::is_bilateral)
+        {
+            return None;
+        }
+        let Solution { impulse, velocity, .. } = &mut self.solution;
+        self.first_impulse.clone_from(impulse);
+        let iterations = self.few_dofs.solve(&self.problem, tolerance, impulse)?;
+        self.joints_check.load(&self.problem);
+        let found = self.joints_check.residual(&self.problem, impulse, velocity);
+        let (status, residual) = found.settle(Status::Stalled, tolerance);
+        if status != Status::Solved {
+            impulse.clone_from(&self.first_impulse);
+            return None;
+        }
+        Some(SolveOutcome { status, residual, iterations })
+    }
+
+    /// b ← b + H v_p.
+    fn add_particular_velocities(&mut self, input: &SolveInput<'_>) {
+        let SolveInput { masses, rows, contacts, targets, .. } = *input;
+        let mut column = 0;
+        for i in 0..rows.rows.len() {
+            if self.unknown(input, i).is_some() {
+                let u = row_velocity(rows, i, masses, &self.reduced.particular);
+                GlobalForm::of(&mut self.problem.form).bias[column] += u;
+                column += 1;
+            }
+        }
+        let bias = GlobalForm::of(&mut self.problem.form).bias;
+        let pressed = contacts.iter().zip(&targets.normal_bias).filter(|(_, bias)| bias.is_some());
+        for (contact, _) in pressed {
+            for k in 0..contact.law.dim() {
+                bias[column] += contact.velocity(k, &self.reduced.particular);
+                column += 1;
+            }
+        }
+    }
+
+    /// Gives rows and contacts their impulses, bodies the velocities that follow, and the rows of the tree
+    /// what is left of the change.
+    pub(super) fn scatter_reduced(
+        &mut self,
+        tree: &TreeBasis,
+        input: &SolveInput<'_>,
+        impulses: &mut Impulses,
+        v: &mut [f64],
+    ) {
+        let masses = input.masses;
+        // Velocities without the joints of the tree.
+        let mut free = std::mem::take(&mut self.reduced.momentum);
+        free.clear();
+        free.extend_from_slice(v);
+        self.scatter(input, impulses, &mut free);
+        let ReducedMotion { particular, motion, scratch, .. } = &mut self.reduced;
+        let impulse = &self.solution.impulse;
+        if !self.problem.laws.is_empty() {
+            let h = GlobalForm::of(&mut self.problem.form).jacobian_transposed;
+            for (i, y) in motion.iter_mut().enumerate() {
+                let (columns, values) = h.row(i);
+                *y += columns.iter().zip(values).map(|(&j, x)| x * impulse[j]).sum::<f64>();
+            }
+        }
+        v.copy_from_slice(particular);
+        tree.add_motion(masses, motion, scratch, v);
+        let momentum = &mut free;
+        momentum.iter_mut().zip(masses.mass.iter().zip(&*v)).for_each(|(p, (m, v))| *p = m * (v - *p));
+        tree.reactions(masses, momentum, scratch, &mut impulses.rows);
+        self.reduced.momentum = free;
+    }
+}

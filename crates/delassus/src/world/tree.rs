@@ -1,0 +1,566 @@
+//! Reduced coordinates: the velocities that a tree of joints allows.
+//!
+//! ```text
+//! v = v_p + J z ,   G v_p = −b ,   G J = 0 ,   Jᵀ M J = Lᵀ L ,   y = L z
+//! ```
+//!
+//! G has the bilateral rows of the joints in the tree, b their targets, z one entry per free motion. Each
+//! body that moves is a link, carried by one joint or by none. The twist ξ = (V, Ω) of a link, in world axes
+//! and about one point per tree, is that of its parent and what its joint adds:
+//!
+//! ```text
+//! ξ = ξ_parent + Σ s_i z_i + Σ d_j c_j ,   g_j·s_i = 0 ,   g_j·d_k = δ_jk
+//! ```
+//!
+//! s_i are the free motions of the joint, d_j the motion that changes bilateral row j alone; d_j also gives
+//! the force of row j from the wrench that the joint transmits. Jᵀ M J is assembled from composite rigid-body
+//! inertias and factorized as Lᵀ L from the leaves to the roots, without fill-in (Featherstone). In y the
+//! mass matrix is the identity. Source: 001 §5.
+
+use std::sync::Arc;
+
+use glam::{DMat3, DVec3};
+
+use super::joint_frames::{Frames, Function};
+use super::masses::{FIXED_SLOT, Masses};
+use super::{Joint, JointKind, Rows, World, WorldState};
+
+/// No link, no motion.
+const NONE: u32 = u32::MAX;
+
+/// A body that moves and the joint that carries it.
+#[derive(Clone, Copy, Debug)]
+struct Link {
+    body: u32,
+    /// The link that carries it; the world or nothing where there is none.
+    parent: u32,
+    /// The first link of its tree.
+    root: u32,
+    /// The joint, and which of its bodies this is.
+    joint: u32,
+    side: u32,
+    /// Its free motions, as a range.
+    motions: [u32; 2],
+    /// Its locked rows among those of all links, as a range.
+    locked: [u32; 2],
+    /// The last free motion of this link and those that carry it.
+    last_motion: u32,
+}
+
+/// Which joint carries each body.
+#[derive(Debug)]
+pub struct Tree {
+    /// A link comes after the one that carries it.
+    links: Vec<Link>,
+    /// The link of each slot.
+    of_slot: Vec<u32>,
+    /// Per free motion the one that moves it, and where its row of L begins: the entries of itself, of the
+    /// one that moves it, and so on.
+    mover: Vec<u32>,
+    row_start: Vec<u32>,
+}
+
+/// How many motions a joint of a tree locks; `None` for joints that are not part of trees.
+fn locked_count(joint: &Joint) -> Option<usize> {
+    let count = joint.kind.locked().iter().filter(|locked| **locked).count();
+    match joint.kind {
+        JointKind::Screw { .. } => Some(count + 1),
+        _ => (count > 0).then_some(count),
+    }
+}
+
+impl Tree {
+    /// The tree of a world: joints that lock much before those that lock little. `None` where no joint
+    /// carries a body.
+    pub fn new(world: &World, masses: &Masses) -> Option<Tree> {
+        let mut tree = Tree {
+            links: Vec::new(),
+            of_slot: vec![NONE; masses.mass.len() / 6],
+            mover: Vec::new(),
+            row_start: vec![0],
+        };
+        let slot = |body: usize| masses.slot[body];
+        let moving = |body: usize| slot(body) != FIXED_SLOT;
+        let mut joints: Vec<(usize, usize)> = (world.joints.iter().enumerate())
+            .filter_map(|(j, joint)| Some((j, locked_count(joint)?)))
+            .collect();
+        joints.sort_by_key(|&(j, locked)| (std::cmp::Reverse(locked), j));
+        let mut any = false;
+        for body in (0..world.bodies.len()).filter(|&body| moving(body)) {
+            // From what is fixed and what is in a tree already, as far as joints lead.
+            loop {
+                let carried = |tree: &Tree, b: usize| !moving(b) || tree.of_slot[slot(b) as usize] != NONE;
+                let next = joints.iter().find_map(|&(j, locked)| {
+                    let [a, b] = world.joints[j].bodies.map(|b| carried(&tree, b));
+                    (a != b).then_some((j, locked, u32::from(a)))
+                });
+                let Some((j, locked, side)) = next else { break };
+                let bodies = world.joints[j].bodies;
+                let carrier = slot(bodies[1 - side as usize]);
+                let parent = if carrier == FIXED_SLOT { NONE } else { tree.of_slot[carrier as usize] };
+                let child = bodies[side as usize];
+                tree.add(child, slot(child), parent, (j as u32, side), locked);
+                any = true;
+            }
+            if tree.of_slot[slot(body) as usize] == NONE {
+                tree.add(body, slot(body), NONE, (NONE, 0), 0);
+            }
+        }
+        any.then_some(tree)
+    }
+
+    fn add(&mut self, body: usize, slot: u32, parent: u32, (joint, side): (u32, u32), locked: usize) {
+        let index = self.links.len() as u32;
+        let before = self.links.get(parent as usize);
+        let first = self.mover.len() as u32;
+        let mut last_motion = before.map_or(NONE, |p| p.last_motion);
+        for motion in first..first + 6 - locked as u32 {
+            let moved_by = if last_motion == NONE { 0 } else { self.row_length(last_motion) };
+            self.mover.push(last_motion);
+            self.row_start.push(self.row_start[motion as usize] + moved_by + 1);
+            last_motion = motion;
+        }
+        let rows = self.links.last().map_or(0, |link| link.locked[1]);
+        self.links.push(Link {
+            body: body as u32,
+            parent,
+            root: before.map_or(index, |p| p.root),
+            joint,
+            side,
+            motions: [first, self.mover.len() as u32],
+            locked: [rows, rows + locked as u32],
+            last_motion,
+        });
+        self.of_slot[slot as usize] = index;
+    }
+
+    fn row_length(&self, motion: u32) -> u32 {
+        self.row_start[motion as usize + 1] - self.row_start[motion as usize]
+    }
+
+    /// Number of free motions.
+    pub fn motions(&self) -> usize {
+        self.mover.len()
+    }
+}
+
+/// Mass, mass times centre, and inertia about the point of a tree.
+#[derive(Clone, Copy, Debug)]
+struct Inertia {
+    mass: f64,
+    moment: DVec3,
+    about: DMat3,
+}
+
+/// A twist (V, Ω) or a wrench (force, moment) about the point of a tree, world axes.
+type Twist = [DVec3; 2];
+
+fn pair(a: &Twist, b: &Twist) -> f64 {
+    a[0].dot(b[0]) + a[1].dot(b[1])
+}
+
+fn add(to: &mut Twist, factor: f64, by: &Twist) {
+    to[0] += factor * by[0];
+    to[1] += factor * by[1];
+}
+
+/// The motions of a tree at a state.
+#[derive(Clone, Debug)]
+pub struct TreeBasis {
+    tree: Arc<Tree>,
+    /// s_i.
+    free: Vec<Twist>,
+    /// d_j, and the row of the joints that it belongs to.
+    locked: Vec<Twist>,
+    locked_row: Vec<u32>,
+    /// Per row of joints, whether it is one of the tree.
+    in_tree: Vec<bool>,
+    /// Per link the centre of mass from the point of its tree, and its rotation.
+    arm: Vec<DVec3>,
+    rotation: Vec<DMat3>,
+    inertia: Vec<Inertia>,
+    /// L.
+    factor: Vec<f64>,
+    /// Whether Jᵀ M J is positive definite in floating point numbers.
+    regular: bool,
+}
+
+/// Memory of sums over a tree.
+#[derive(Default)]
+pub struct TreeScratch {
+    twists: Vec<Twist>,
+    row: Vec<f64>,
+}
+
+impl TreeBasis {
+    /// Without numbers yet.
+    pub fn new(tree: Arc<Tree>) -> Self {
+        let (links, motions) = (tree.links.len(), tree.motions());
+        let rows = tree.links.last().map_or(0, |link| link.locked[1]) as usize;
+        let none = Inertia { mass: 0.0, moment: DVec3::ZERO, about: DMat3::ZERO };
+        TreeBasis {
+            free: vec![[DVec3::ZERO; 2]; motions],
+            locked: vec![[DVec3::ZERO; 2]; rows],
+            locked_row: vec![0; rows],
+            in_tree: Vec::new(),
+            arm: vec![DVec3::ZERO; links],
+            rotation: vec![DMat3::IDENTITY; links],
+            inertia: vec![none; links],
+            factor: vec![0.0; *tree.row_start.last().unwrap_or(&0) as usize],
+            regular: false,
+            tree,
+        }
+    }
+
+    /// Number of free motions.
+    pub fn motions(&self) -> usize {
+        self.tree.motions()
+    }
+
+    /// Whether the motions of the tree can be told apart.
+    pub fn is_regular(&self) -> bool {
+        self.regular
+    }
+
+    /// Whether a row of a joint holds by itself.
+    pub fn holds(&self, row: usize) -> bool {
+        self.in_tree[row]
+    }
+
+    /// The motions at a state with these rows of joints.
+    pub fn renew(&mut self, world: &World, state: &WorldState, rows: &Rows) {
+        self.find_rows(rows);
+        let tree = self.tree.clone();
+        for (k, link) in tree.links.iter().enumerate() {
+            let root = tree.links[link.root as usize].body as usize;
+            let point = state.bodies[root].pose.position;
+            let pose = state.bodies[link.body as usize].pose;
+            let body = &world.bodies[link.body as usize];
+            let (arm, rotation) = (pose.position - point, DMat3::from_quat(pose.rotation));
+            (self.arm[k], self.rotation[k]) = (arm, rotation);
+            let central = rotation * DMat3::from_diagonal(body.inertia) * rotation.transpose();
+            let outer = DMat3::from_cols(arm * arm.x, arm * arm.y, arm * arm.z);
+            let steiner = DMat3::from_diagonal(DVec3::splat(arm.length_squared())) - outer;
+            self.inertia[k] =
+                Inertia { mass: body.mass, moment: body.mass * arm, about: central + body.mass * steiner };
+            let [from, to] = link.motions.map(|m| m as usize);
+            let free = &mut self.free[from..to];
+            if link.joint == NONE {
+                for (i, s) in free.iter_mut().enumerate() {
+                    let axis = DVec3::AXES[i % 3];
+                    *s = if i < 3 { [axis, DVec3::ZERO] } else { [arm.cross(axis), axis] };
+                }
+                continue;
+            }
+            let joint = &world.joints[link.joint as usize];
+            let last = state.coordinates.get(link.joint as usize).copied().unwrap_or(0.0);
+            let frames = Frames::new(joint, state);
+            let [from, to] = link.locked.map(|m| m as usize);
+            let sign = if link.side == 0 { -1.0 } else { 1.0 };
+            // The origin of B, about which the functions of a joint have their moments.
+            let origin = arm + frames.arm[link.side as usize];
+            motions_of(joint, &frames, last, free, &mut self.locked[from..to]);
+            for s in free {
+                s[0] -= s[1].cross(origin);
+            }
+            for d in &mut self.locked[from..to] {
+                d[0] -= d[1].cross(origin);
+                *d = d.map(|part| sign * part);
+            }
+        }
+        self.factorize();
+    }
+
+    /// Which rows of joints are those of the tree: the first ones of its joints.
+    fn find_rows(&mut self, rows: &Rows) {
+        if self.in_tree.len() == rows.rows.len() {
+            return;
+        }
+        self.in_tree.clear();
+        self.in_tree.resize(rows.rows.len(), false);
+        for link in self.tree.links.iter().filter(|link| link.joint != NONE) {
+            let first = rows.rows[..rows.bilateral].iter().position(|row| row.joint == link.joint);
+            for (k, j) in (link.locked[0]..link.locked[1]).enumerate() {
+                let row = first.unwrap_or(0) + k;
+                self.locked_row[j as usize] = row as u32;
+                self.in_tree[row] = true;
+            }
+        }
+    }
+
+    /// L from composite inertias.
+    fn factorize(&mut self) {
+        let TreeBasis { tree, inertia, free, factor, .. } = self;
+        for (k, link) in tree.links.iter().enumerate().rev() {
+            let Inertia { mass, moment, about } = inertia[k];
+            for i in link.motions[0]..link.motions[1] {
+                let [v, w] = free[i as usize];
+                let momentum = [mass * v + w.cross(moment), moment.cross(v) + about * w];
+                let mut j = i;
+                for entry in &mut factor[tree.row_start[i as usize] as usize..] {
+                    *entry = pair(&momentum, &free[j as usize]);
+                    j = tree.mover[j as usize];
+                    if j == NONE {
+                        break;
+                    }
+                }
+            }
+            if link.parent != NONE {
+                let carrier = &mut inertia[link.parent as usize];
+                carrier.mass += mass;
+                carrier.moment += moment;
+                carrier.about += about;
+            }
+        }
+        self.regular = true;
+        for i in (0..tree.mover.len()).rev() {
+            let (before, row) = factor.split_at_mut(tree.row_start[i] as usize);
+            let row = &mut row[..tree.row_length(i as u32) as usize];
+            if row[0].is_nan() || row[0] <= 0.0 {
+                self.regular = false;
+                return;
+            }
+            let pivot = row[0].sqrt();
+            row.iter_mut().for_each(|x| *x /= pivot);
+            let mut j = tree.mover[i];
+            for k in 1..row.len() {
+                let other = &mut before[tree.row_start[j as usize] as usize..];
+                let factor = row[k];
+                other.iter_mut().zip(&row[k..]).for_each(|(x, y)| *x -= factor * y);
+                j = tree.mover[j as usize];
+            }
+        }
+    }
+
+    /// The row of L of a motion: of itself, and of those that move it.
+    fn factor_row(&self, motion: usize) -> &[f64] {
+        let [from, to] = [motion, motion + 1].map(|i| self.tree.row_start[i] as usize);
+        &self.factor[from..to]
+    }
+
+    /// y ← L⁻ᵀ y.
+    fn solve_transposed(&self, y: &mut [f64]) {
+        for i in (0..y.len()).rev() {
+            let row = self.factor_row(i);
+            y[i] /= row[0];
+            let mut j = self.tree.mover[i];
+            for entry in &row[1..] {
+                y[j as usize] -= entry * y[i];
+                j = self.tree.mover[j as usize];
+            }
+        }
+    }
+
+    /// z = L⁻¹ y in the place of y.
+    fn solve(&self, y: &mut [f64]) {
+        for i in 0..y.len() {
+            let row = self.factor_row(i);
+            let mut j = self.tree.mover[i];
+            let mut sum = y[i];
+            for entry in &row[1..] {
+                sum -= entry * y[j as usize];
+                j = self.tree.mover[j as usize];
+            }
+            y[i] = sum / row[0];
+        }
+    }
+
+    /// Adds the velocities of links with these twists to `v`.
+    fn add_velocities(&self, masses: &Masses, twists: &[Twist], v: &mut [f64]) {
+        for (k, (link, [along, about])) in self.tree.links.iter().zip(twists).enumerate() {
+            let at = 6 * masses.slot[link.body as usize] as usize;
+            let velocity = *along + about.cross(self.arm[k]);
+            let angular = self.rotation[k].transpose() * *about;
+            for c in 0..3 {
+                v[at + c] += velocity[c];
+                v[at + 3 + c] += angular[c];
+            }
+        }
+    }
+
+    /// The wrench on a link that six numbers per body, in its axes, are.
+    fn wrench(&self, link: usize, p: &[f64]) -> Twist {
+        let force = DVec3::from_slice(&p[..3]);
+        let moment = self.rotation[link] * DVec3::from_slice(&p[3..6]);
+        [force, self.arm[link].cross(force) + moment]
+    }
+
+    /// Wrenches of the links by six numbers per body, each with those of the links that it carries.
+    fn carried(&self, masses: &Masses, p: &[f64], wrenches: &mut Vec<Twist>) {
+        wrenches.clear();
+        wrenches.extend(
+            self.tree
+                .links
+                .iter()
+                .enumerate()
+                .map(|(k, link)| self.wrench(k, &p[6 * masses.slot[link.body as usize] as usize..])),
+        );
+        for (k, link) in self.tree.links.iter().enumerate().rev() {
+            if link.parent != NONE {
+                let of_link = wrenches[k];
+                add(&mut wrenches[link.parent as usize], 1.0, &of_link);
+            }
+        }
+    }
+
+    /// v_p: velocities with which row j of the tree has the velocity −`bias`(j). Whether they are not zero.
+    pub fn particular(
+        &self,
+        masses: &Masses,
+        bias: impl Fn(usize) -> f64,
+        scratch: &mut TreeScratch,
+        v: &mut Vec<f64>,
+    ) -> bool {
+        v.clear();
+        v.resize(masses.mass.len(), 0.0);
+        if self.locked_row.iter().all(|row| bias(*row as usize) == 0.0) {
+            return false;
+        }
+        let twists = &mut scratch.twists;
+        twists.clear();
+        for link in &self.tree.links {
+            let mut twist = twists.get(link.parent as usize).copied().unwrap_or([DVec3::ZERO; 2]);
+            for j in link.locked[0] as usize..link.locked[1] as usize {
+                add(&mut twist, -bias(self.locked_row[j] as usize), &self.locked[j]);
+            }
+            twists.push(twist);
+        }
+        self.add_velocities(masses, twists, v);
+        true
+    }
+
+    /// y = L⁻ᵀ Jᵀ p of the momenta p, six per body.
+    pub fn reduce(&self, masses: &Masses, p: &[f64], scratch: &mut TreeScratch, y: &mut Vec<f64>) {
+        self.carried(masses, p, &mut scratch.twists);
+        y.clear();
+        for (link, wrench) in self.tree.links.iter().zip(&scratch.twists) {
+            y.extend((link.motions[0]..link.motions[1]).map(|i| pair(&self.free[i as usize], wrench)));
+        }
+        self.solve_transposed(y);
+    }
+
+    /// v ← v + J L⁻¹ y; y becomes z.
+    pub fn add_motion(&self, masses: &Masses, y: &mut [f64], scratch: &mut TreeScratch, v: &mut [f64]) {
+        self.solve(y);
+        let twists = &mut scratch.twists;
+        twists.clear();
+        for link in &self.tree.links {
+            let mut twist = twists.get(link.parent as usize).copied().unwrap_or([DVec3::ZERO; 2]);
+            for i in link.motions[0] as usize..link.motions[1] as usize {
+                add(&mut twist, y[i], &self.free[i]);
+            }
+            twists.push(twist);
+        }
+        self.add_velocities(masses, twists, v);
+    }
+
+    /// The entries (motion, value) of L⁻ᵀ Jᵀ h of a row h with at most two blocks (slot, six entries), last
+    /// motion first.
+    pub fn reduce_row<'a>(
+        &self,
+        blocks: impl IntoIterator<Item = (u32, &'a [f64; 6])>,
+        scratch: &mut TreeScratch,
+        mut emit: impl FnMut(usize, f64),
+    ) {
+        let TreeScratch { row, .. } = scratch;
+        row.resize(self.motions(), 0.0);
+        // The motions that move these bodies, last ones first: the paths to the roots, merged.
+        let mut paths = [NONE; 4];
+        for (path, (slot, block)) in paths.iter_mut().zip(blocks) {
+            let mut k = self.tree.of_slot[slot as usize];
+            let wrench = self.wrench(k as usize, block);
+            *path = self.tree.links[k as usize].last_motion;
+            while k != NONE {
+                let link = &self.tree.links[k as usize];
+                for i in link.motions[0] as usize..link.motions[1] as usize {
+                    row[i] += pair(&self.free[i], &wrench);
+                }
+                k = link.parent;
+            }
+        }
+        while let Some(i) = paths.iter().copied().filter(|i| *i != NONE).max() {
+            let factor = self.factor_row(i as usize);
+            let value = row[i as usize] / factor[0];
+            row[i as usize] = 0.0;
+            let mut j = self.tree.mover[i as usize];
+            for entry in &factor[1..] {
+                row[j as usize] -= entry * value;
+                j = self.tree.mover[j as usize];
+            }
+            emit(i as usize, value);
+            paths.iter_mut().filter(|path| **path == i).for_each(|path| *path = self.tree.mover[i as usize]);
+        }
+    }
+
+    /// Impulses of the rows of the tree that give bodies the momenta p, six per body, into `impulse`.
+    pub fn reactions(&self, masses: &Masses, p: &[f64], scratch: &mut TreeScratch, impulse: &mut [f64]) {
+        self.carried(masses, p, &mut scratch.twists);
+        for (link, wrench) in self.tree.links.iter().zip(&scratch.twists) {
+            for j in link.locked[0] as usize..link.locked[1] as usize {
+                impulse[self.locked_row[j] as usize] = pair(&self.locked[j], wrench);
+            }
+        }
+    }
+}
+
+/// The free motions s and the motions d of the locked rows of a joint, each as the velocity of the origin of
+/// B and the rotation of B against A.
+fn motions_of(joint: &Joint, frames: &Frames, last: f64, free: &mut [Twist], locked: &mut [Twist]) {
+    let lock = joint.kind.locked();
+    let thread = match joint.kind {
+        JointKind::Screw { pitch } => Some(frames.thread(joint, pitch, last)),
+        _ => None,
+    };
+    let (mut turns, mut n, mut j) = ([DVec3::ZERO; 3], 0, 0);
+    frames.lock(&lock, &mut |Function { along, about, .. }, _| {
+        if about == DVec3::ZERO {
+            locked[j] = [along, DVec3::ZERO];
+            j += 1;
+        } else {
+            turns[n] = about;
+            n += 1;
+        }
+    });
+    // Rotations with w·Ω = 0 for the locked ones, and those with w_j·Ω = δ_jk.
+    let scaled = |v: DVec3, square: f64| if square > 0.0 { v / square } else { DVec3::ZERO };
+    let [a, b, c] = turns;
+    let mut open = [DVec3::ZERO; 3];
+    let duals = match n {
+        0 => {
+            open = frames.axes[1].to_cols_array_2d().map(DVec3::from_array);
+            [DVec3::ZERO; 3]
+        }
+        1 => {
+            let (x, y) = a.normalize_or(DVec3::X).any_orthonormal_pair();
+            (open[0], open[1]) = (x, y);
+            [scaled(a, a.length_squared()), DVec3::ZERO, DVec3::ZERO]
+        }
+        2 => {
+            let across = a.cross(b);
+            let square = across.length_squared();
+            open[0] = across.normalize_or(DVec3::X);
+            [scaled(b.cross(across), square), scaled(across.cross(a), square), DVec3::ZERO]
+        }
+        _ => {
+            let volume = a.dot(b.cross(c));
+            let scale = if volume == 0.0 { 0.0 } else { 1.0 / volume };
+            [b.cross(c), c.cross(a), a.cross(b)].map(|v| scale * v)
+        }
+    };
+    // Along a thread a rotation takes its displacement with it.
+    let follow = |turn: DVec3| match &thread {
+        Some(Function { along, about, .. }) => [-about.dot(turn) * *along, turn],
+        None => [DVec3::ZERO, turn],
+    };
+    for dual in &duals[..n] {
+        locked[j] = follow(*dual);
+        j += 1;
+    }
+    if let Some(Function { along, .. }) = thread {
+        locked[j] = [along, DVec3::ZERO];
+    }
+    let slides =
+        (0..3).filter(|&k| !lock[k] && thread.is_none()).map(|k| [frames.axes[0].col(k), DVec3::ZERO]);
+    let rotations = open[..3 - n].iter().map(|turn| follow(*turn));
+    free.iter_mut().zip(slides.chain(rotations)).for_each(|(s, motion)| *s = motion);
+}
