@@ -1,6 +1,11 @@
 //! `cargo xtask bench solvers`: every solver on every problem file of a folder, at three tolerances.
 //!
-//! The numbers are those of `delassus compare`, run in release mode.
+//! The numbers are those of `delassus compare`, run in release mode. `bench motion` and `bench threads` are
+//! in `bench/motion.rs`.
+
+mod motion;
+mod picture;
+mod scenes;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -15,6 +20,11 @@ struct Options {
 
 /// Runs the benchmark that the arguments name, prints a table and writes CSV.
 pub fn run(root: &Path, arguments: &[String]) -> Result<(), String> {
+    match arguments.split_first() {
+        Some((name, rest)) if name == "motion" => return motion::run(root, rest),
+        Some((name, rest)) if name == "threads" => return motion::threads(root, rest),
+        _ => {}
+    }
     let folder = std::env::var_os("DELASSUS_PROBLEMS").map(PathBuf::from);
     let options = options(arguments, folder, &root.join("target/bench-solvers.csv"))?;
     let parts = root.join("target/bench-solvers.part.csv");
@@ -63,7 +73,7 @@ fn options(arguments: &[String], folder: Option<PathBuf>, csv: &Path) -> Result<
     let (mut folder, mut csv) = (folder, csv.to_owned());
     let mut rest = arguments.iter();
     if rest.next().map(String::as_str) != Some("solvers") {
-        return Err("expected: cargo xtask bench solvers [FOLDER] [--csv FILE]".into());
+        return Err("expected: cargo xtask bench solvers [FOLDER] [--csv FILE], bench motion or bench threads [BALLS]".into());
     }
     // Paths are those of the caller, whose folder need not be the repository.
     let absolute = |path: &String| std::path::absolute(path).map_err(|e| format!("{path}: {e}"));

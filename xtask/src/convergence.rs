@@ -6,15 +6,17 @@
 //!
 //! x are positions of centres, ε orientations as quaternions, r the bounding radius of a body: an L¹ norm in
 //! time and of positions, because velocities jump, and the two motions jump at different instants. The
-//! reference is event-driven, to 1e-12. Writes a table (CSV) and a picture (SVG) into the book.
+//! reference is event-driven, to 1e-12, or a closed form. Writes a table (CSV) and a picture (SVG) into the
+//! book.
 
 use std::fmt::Write as _;
 use std::path::Path;
 
 use delassus::events::{Ending, EventOptions, run_events, world_system};
+use delassus::lagrangian::State;
 use delassus::stepping::{StepOptions, Stepper};
 use delassus::world::WorldState;
-use delassus_scene::read_world;
+use delassus_scene::{WorldFile, read_world};
 
 use texts::{FLOOR, WEIGHT, cuboid, hinge, sliding_ball, sphere, surfaces};
 
@@ -32,12 +34,14 @@ const LEVELS: [usize; 7] = [1, 2, 4, 8, 16, 32, 64];
 /// length, m.
 const FLOOR_ERROR: f64 = 2e-7;
 
-/// A scene that both integrators know.
+/// A scene that both integrators know, or whose motion is known.
 struct Scene {
     name: &'static str,
     what: &'static str,
     t_end: f64,
     text: fn() -> String,
+    /// Where the body `ball` is at a time, in closed form; event-driven integration where there is none.
+    closed: Option<fn(f64) -> [f64; 3]>,
 }
 
 /// Weight in a world that moves in the plane y = 0.
@@ -52,7 +56,7 @@ fn wall(x: f64) -> String {
 
 const STILL: [f64; 3] = [0.0; 3];
 
-const SCENES: [Scene; 8] = [
+const SCENES: [Scene; 11] = [
     Scene {
         name: "bouncing ball",
         what: "impacts with e = 0.6, up to and past their accumulation",
@@ -61,8 +65,9 @@ const SCENES: [Scene; 8] = [
             let ball = sphere("ball", 1.0, 0.1, [0.0, 0.0, 1.1], STILL);
             [WEIGHT, &ball, &surfaces(0.0, 0.6), FLOOR].concat()
         },
+        closed: None,
     },
-    Scene { name: "sliding ball", what: "slides, then rolls", t_end: 1.0, text: sliding_ball },
+    Scene { name: "sliding ball", what: "slides, then rolls", t_end: 1.0, text: sliding_ball, closed: None },
     Scene {
         name: "block on an incline",
         what: "slides up, stops and stays",
@@ -73,6 +78,7 @@ const SCENES: [Scene; 8] = [
             let block = cuboid("block", 1.0, [0.2, 0.2, 0.1], [0.0, 0.0, 0.1], [2.0, 0.0, 0.0]);
             [tilted, &block, &surfaces(0.5, 0.0), FLOOR].concat()
         },
+        closed: None,
     },
     Scene {
         name: "stick and slip",
@@ -84,6 +90,7 @@ const SCENES: [Scene; 8] = [
             let hinge = hinge("hinge", ["block", "bob"], [0.0, 0.0, 0.1]);
             [IN_PLANE, &block, bob, &hinge, &surfaces(0.2, 0.0), FLOOR].concat()
         },
+        closed: None,
     },
     Scene {
         name: "pendulum at a wall",
@@ -94,6 +101,7 @@ const SCENES: [Scene; 8] = [
             let hinge = hinge("hinge", ["world", "bob"], STILL);
             [IN_PLANE, &wall(-0.3), &bob, &hinge, &surfaces(0.0, 0.7)].concat()
         },
+        closed: None,
     },
     Scene {
         name: "double pendulum at a wall",
@@ -106,6 +114,7 @@ const SCENES: [Scene; 8] = [
             let second = hinge("lower hinge", ["upper", "lower"], [0.6, 0.0, -0.8]);
             [IN_PLANE, &wall(-0.4), &upper, &lower, &first, &second, &surfaces(0.0, 0.8)].concat()
         },
+        closed: None,
     },
     Scene {
         name: "rocking block",
@@ -119,6 +128,7 @@ const SCENES: [Scene; 8] = [
                 [[body.shape]]\ntype = \"box\"\nhalf_extents = [\"b\", 0.2, \"h\"]\n";
             [IN_PLANE, block, &surfaces(1.5, 0.0), FLOOR].concat()
         },
+        closed: None,
     },
     Scene {
         name: "falling rod",
@@ -132,8 +142,63 @@ const SCENES: [Scene; 8] = [
                 [[body.shape]]\ntype = \"sphere\"\nradius = 0.02\nposition = [0.5, 0, 0]\n";
             [IN_PLANE, rod, &surfaces(0.3, 0.3), FLOOR].concat()
         },
+        closed: None,
+    },
+    Scene {
+        name: "rolling, uneven ball",
+        what: "rolls without slip, moments 2:3:4",
+        t_end: 2.0,
+        text: || {
+            let ball = "[[body]]\nname = \"ball\"\nmass = 1.0\ninertia = [0.002, 0.003, 0.004]\n\
+                position = [0, 0, 0.1]\nvelocity = [0.5, -0.3, 0]\nangular_velocity = [3, 5, 4]\n\
+                [[body.shape]]\ntype = \"sphere\"\nradius = 0.1\n";
+            [WEIGHT, ball, &surfaces(0.9, 0.0), FLOOR].concat()
+        },
+        closed: None,
+    },
+    Scene {
+        name: "sliding with spin",
+        what: "a tripod slides and spins on its feet",
+        t_end: 0.5,
+        text: || {
+            let foot = |x: f64, y: f64| {
+                format!(
+                    "[[body.shape]]\ntype = \"sphere\"\nradius = 0.02\nposition = [{x:?}, {y:?}, -0.08]\n"
+                )
+            };
+            let feet = [foot(0.2, 0.0), foot(-0.1, 0.15), foot(-0.1, -0.15)].concat();
+            let body = "[[body]]\nname = \"tripod\"\nmass = 1.0\ninertia = [0.02, 0.02, 0.03]\n\
+                position = [0, 0, 0.1]\nvelocity = [2, 0.5, 0]\nangular_velocity = [0, 0, 6]\n";
+            [WEIGHT, body, &feet, &surfaces(0.2, 0.0), FLOOR].concat()
+        },
+        closed: None,
+    },
+    Scene {
+        name: "ball on a turntable",
+        what: "rolls on what turns; against its circle",
+        t_end: 2.0,
+        text: || {
+            let table = "[[body]]\nname = \"table\"\nmass = 1.0\nposition = [0, 0, -0.05]\nangular_velocity = [0, 0, 3]\n[[body.shape]]\n\
+                type = \"cylinder\"\nradius = 3\nhalf_height = 0.05\n[[joint]]\nname = \"axle\"\n\
+                type = \"revolute\"\nbodies = [\"world\", \"table\"]\nanchor = [0, 0, 0]\naxis = [0, 0, 1]\n\
+                drive = \"3*t\"\n";
+            // At the table's 3 rad/s (0, 0, 3) × (1, 0, 0) = (0, 3, 0) below it, so that ω = ((3 − 0.2)/r,
+            // 0.4/r, 0) rolls with v = (0.4, 0.2, 0).
+            let ball = "[[body]]\nname = \"ball\"\nmass = 1.0\nposition = [1, 0, 0.1]\nvelocity = [0.4, 0.2, 0]\n\
+                angular_velocity = [28, 4, 0]\n[[body.shape]]\ntype = \"sphere\"\nradius = 0.1\n";
+            [WEIGHT, table, ball, &surfaces(0.9, 0.0)].concat()
+        },
+        closed: Some(on_turntable),
     },
 ];
+
+/// A uniform ball on a turntable with Ω = 3 rad/s has v̇ = (2/7) Ω × v: a circle.
+fn on_turntable(t: f64) -> [f64; 3] {
+    let rate = 2.0 / 7.0 * 3.0;
+    let (sin, cos) = (rate * t).sin_cos();
+    let (u, w) = (0.4, 0.2);
+    [1.0 + (u * sin - w * (1.0 - cos)) / rate, (u * (1.0 - cos) + w * sin) / rate, 0.1]
+}
 
 /// Errors over steps.
 struct Measured {
@@ -191,10 +256,32 @@ pub fn run(root: &Path) -> Result<(), String> {
     write("convergence.svg", picture(&all))
 }
 
+/// What a motion is compared with at an instant.
+enum Reference {
+    State(WorldState),
+    /// The place of one body.
+    Ball(usize, [f64; 3]),
+}
+
+/// The motion at instants.
+fn reference(scene: &Scene, file: &WorldFile, instants: &[f64]) -> Result<Vec<Reference>, String> {
+    if let Some(closed) = scene.closed {
+        let ball = file.world.bodies.iter().position(|body| body.name == "ball").ok_or("no `ball`")?;
+        return Ok(instants.iter().map(|t| Reference::Ball(ball, closed(*t))).collect());
+    }
+    let system = world_system(&file.world, &file.state).map_err(|e| e.to_string())?;
+    let options = EventOptions { t_end: scene.t_end, sample_times: instants.to_vec(), ..Default::default() };
+    let exact = run_events(&system.system, &system.state, &options).map_err(|e| e.to_string())?;
+    if exact.ending != Ending::Done {
+        return Err(format!("the reference ended at {} s: {}", exact.state.t, exact.ending));
+    }
+    let state = |s: &State| Reference::State(system.world_state(&file.state, s));
+    Ok(exact.samples.iter().map(|s| state(&s.state)).collect())
+}
+
 fn measure(scene: &Scene, levels: &[usize]) -> Result<Measured, String> {
     let text = (scene.text)();
     let file = read_world(&text, None, &[]).map_err(|e| e.render(scene.name, &text))?;
-    let system = world_system(&file.world, &file.state).map_err(|e| e.to_string())?;
     let mut measured = Measured { dt: vec![], error: vec![0.0; levels.len()] };
     for &steps in levels {
         let mean = SAMPLES.iter().sum::<usize>() as f64 / SAMPLES.len() as f64;
@@ -202,13 +289,7 @@ fn measure(scene: &Scene, levels: &[usize]) -> Result<Measured, String> {
     }
     for samples in SAMPLES {
         let instants: Vec<f64> = (0..=samples).map(|k| scene.t_end * k as f64 / samples as f64).collect();
-        let options = EventOptions { t_end: scene.t_end, sample_times: instants, ..Default::default() };
-        let exact = run_events(&system.system, &system.state, &options).map_err(|e| e.to_string())?;
-        if exact.ending != Ending::Done {
-            return Err(format!("the reference ended at {} s: {}", exact.state.t, exact.ending));
-        }
-        let exact: Vec<WorldState> =
-            exact.samples.iter().map(|s| system.world_state(&file.state, &s.state)).collect();
+        let exact = reference(scene, &file, &instants)?;
         for (&steps, error) in levels.iter().zip(&mut measured.error) {
             let dt = scene.t_end / (samples * steps) as f64;
             let options = StepOptions { dt, ..Default::default() };
@@ -221,7 +302,16 @@ fn measure(scene: &Scene, levels: &[usize]) -> Result<Measured, String> {
                 }
                 // Trapezoidal rule; the error at the start is zero.
                 let weight = if k == samples { 0.5 } else { 1.0 };
-                sum += weight * distance(stepper.state(), there, |i| file.world.bodies[i].bounding_radius());
+                sum += weight
+                    * match there {
+                        Reference::State(there) => {
+                            distance(stepper.state(), there, |i| file.world.bodies[i].bounding_radius())
+                        }
+                        Reference::Ball(ball, there) => {
+                            let apart = stepper.state().bodies[*ball].pose.position.to_array();
+                            apart.iter().zip(there).map(|(a, b)| (a - b) * (a - b)).sum::<f64>().sqrt()
+                        }
+                    };
             }
             *error += sum / (samples * SAMPLES.len()) as f64;
         }
@@ -257,8 +347,10 @@ fn table(all: &[Measured]) -> String {
 /// Errors over steps, both logarithmic, one line a scene, with the slopes 1 and 2 beside them.
 // Long: one drawing, from its frame to its legend.
 fn picture(all: &[Measured]) -> String {
-    const COLOURS: [&str; 8] =
-        ["#0072b2", "#d55e00", "#009e73", "#994f00", "#cc79a7", "#e69f00", "#56b4e9", "#000000"];
+    const COLOURS: [&str; 11] = [
+        "#0072b2", "#d55e00", "#009e73", "#994f00", "#cc79a7", "#e69f00", "#56b4e9", "#000000", "#7f3c8d",
+        "#11a579", "#e73f74",
+    ];
     let frame = [80.0, 50.0, 470.0, 430.0];
     let decades = |values: &mut dyn Iterator<Item = f64>| {
         let (lo, hi) =
@@ -273,8 +365,8 @@ fn picture(all: &[Measured]) -> String {
         [frame[0] + frame[2] * at(dt, x), frame[1] + frame[3] * (1.0 - at(error, y))]
     };
     let mut out = String::from(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 860 550\" font-family=\"sans-serif\" font-size=\"13\">\n\
-         <rect width=\"860\" height=\"550\" fill=\"white\"/>\n\
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 860 640\" font-family=\"sans-serif\" font-size=\"13\">\n\
+         <rect width=\"860\" height=\"640\" fill=\"white\"/>\n\
          <text x=\"80\" y=\"30\" font-size=\"15\">Time stepping against event-driven integration</text>\n",
     );
     let _ = writeln!(
@@ -365,6 +457,17 @@ mod tests {
         // Steps of 0.06 s are made shorter where the joint would take energy: the error is below the line of
         // second order that the other lengths lie on.
         assert!(measured.error[0] < 4.0 * measured.error[1], "{:?}", measured.error);
+    }
+
+    /// What rolls, sticks on what turns, or slides and spins, moves along curved ways that a step follows to
+    /// second order.
+    #[test]
+    fn rolling_sticking_and_sliding_with_spin_are_of_second_order() {
+        for name in ["rolling, uneven ball", "sliding with spin", "ball on a turntable"] {
+            let scene = SCENES.iter().find(|scene| scene.name == name).unwrap();
+            let order = measure(scene, &LEVELS[..4]).unwrap().fitted().unwrap();
+            assert!((order - 2.0).abs() < 0.15, "{name}: {order}");
+        }
     }
 
     /// Where slip begins and ends forces are continuous, so that steps need not end there for second order.

@@ -27,6 +27,9 @@ usage: cargo xtask TASK
   gallery draws the pictures of README and book anew
   bench   bench solvers [FOLDER] [--csv FILE]: time, residual and status of every solver on every problem file of the
           folder (default: DELASSUS_PROBLEMS) at 1e-4, 1e-8 and 1e-12
+          bench motion [NAME…]: time per step and error of the engines that DELASSUS_PEER, RAPIER_PEER and MUJOCO_PEER name,
+          as bench/motion.csv and bench/motion.svg
+          bench threads [BALLS]: wall time of a step of many balls with 1, 2, 4, … threads
   convergence
           the error of time stepping against event-driven integration, over the step: table and picture of the book
   ci      all checks (.ci/run)";
