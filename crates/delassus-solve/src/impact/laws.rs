@@ -14,7 +14,8 @@
 //! Few planar contacts are solved by listing all solutions; of several the one with the least kinetic energy
 //! is taken, and the others are reported.
 
-use super::{Found, ImpactStatus, Setting};
+use super::ImpactStatus;
+use super::setting::{Found, Setting};
 use crate::contact::{DENSE_TOLERANCE, coulomb_space, solve_any_law};
 use crate::lcp::{solve_lifted_mlcp, to_mlcp};
 use crate::linalg::{Matrix, max_abs, norm};
@@ -101,7 +102,8 @@ fn solve_laws(s: &Setting<'_>, bilateral: &[bool], shift: &[f64]) -> Found {
     let a = s.delassus.select(&rows, &rows);
     if laws == [Law::Unilateral] && a[(0, 0)] > 0.0 {
         let p = (-q[0] / a[(0, 0)]).max(0.0);
-        return Found { impulse: widen(s, &rows, &[p]), searched: true, ..Found::default() };
+        let status = checked(&a, &q, &laws, &[p]);
+        return Found { impulse: widen(s, &rows, &[p]), status, searched: true, ..Found::default() };
     }
     let set = enumerate_contact(&a, &q, &laws, &EnumerateOptions { max_modes: LISTED });
     if set.complete && !set.components.is_empty() {
@@ -111,7 +113,10 @@ fn solve_laws(s: &Setting<'_>, bilateral: &[bool], shift: &[f64]) -> Found {
             let freedom = component.freedom.as_ref();
             freedom.is_some_and(|d| a.mul(&d.force).max_abs() > SAME * a.max_abs() * d.force.max_abs())
         });
-        return Found { searched: set.decided && !moving, ..least_energy(s, found) };
+        let found = least_energy(s, found);
+        let taken: Vec<f64> = rows.iter().map(|&i| found.impulse[i]).collect();
+        let status = checked(&a, &q, &laws, &taken);
+        return Found { status, searched: set.decided && !moving, ..found };
     }
     let (force, status) = one_solution(&a, &q, &laws);
     let status = if set.complete && set.decided { ImpactStatus::NoSolution } else { status };
@@ -119,6 +124,12 @@ fn solve_laws(s: &Setting<'_>, bilateral: &[bool], shift: &[f64]) -> Found {
     let means = status != ImpactStatus::NoSolution || laws.iter().all(|law| *law == Law::Bilateral);
     let force = if means && force.iter().all(|p| p.is_finite()) { force } else { vec![0.0; q.len()] };
     Found { impulse: widen(s, &rows, &force), status, ..Found::default() }
+}
+
+/// Whether percussions solve a problem, whoever found them.
+fn checked(a: &Matrix, q: &[f64], laws: &[Law], p: &[f64]) -> ImpactStatus {
+    let found = ContactView::new(a, q, laws).map_or(f64::INFINITY, |view| residual(&view, p).relative);
+    status_of(settle(found, Status::Stalled, DENSE_TOLERANCE))
 }
 
 /// One solution, or the nearest to one.

@@ -27,7 +27,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{ImpactError, ImpactProblem, ImpactStatus, REST, Setting, no_guides};
+use super::setting::{REST_RATIO, Setting};
+use super::{ImpactError, ImpactProblem, ImpactStatus, no_guides};
 use crate::linalg::{Matrix, dot, max_abs, norm};
 
 /// What the coefficient of restitution is a ratio of.
@@ -103,11 +104,11 @@ pub(super) fn follow_impact(s: &Setting<'_>, restitution: Restitution) -> Impact
     let mut u = s.free.clone();
     // What u is made of, external impulse included.
     let size: Vec<f64> = s.size.iter().zip(&s.before).zip(&u).map(|((s, b), u)| s + (u - b).abs()).collect();
-    if u[0].abs() <= REST * size[0] {
+    if u[0].abs() <= REST_RATIO * size[0] {
         u[0] = 0.0;
     }
     let largest = size[1..].iter().fold(0.0_f64, |m, s| m.max(*s));
-    if norm(&u[1..]) <= REST * largest {
+    if norm(&u[1..]) <= REST_RATIO * largest {
         u[1..].fill(0.0);
     }
     // Restitution of velocities answers to what was before the external impulse.

@@ -13,7 +13,8 @@
 //! is left is rounding, or after [`MOST_IMPACTS`] with [`ImpactStatus::TooManyImpacts`].
 
 use super::path::{RestitutionTarget, follow};
-use super::{Found, ImpactError, ImpactProblem, ImpactStatus, Setting, no_guides};
+use super::setting::{Found, Setting};
+use super::{ImpactError, ImpactProblem, ImpactStatus, no_guides};
 use crate::linalg::max_abs;
 
 /// Most impacts in a sequence.

@@ -25,6 +25,11 @@ const SAME_ACCELERATION: f64 = 1e-6;
 /// Accelerations and forces below this part of the largest are zero.
 const ZERO_PART: f64 = 1e-8;
 
+/// The residual that a solve in space is asked for, and the one that is accepted: beyond nine digits the
+/// solution itself may be rounding.
+const AIMED_RESIDUAL: f64 = 1e-12;
+const ACCEPTED_RESIDUAL: f64 = 1e-9;
+
 /// One solution of the acceleration problem.
 #[derive(Clone, Debug)]
 pub(super) struct Answer {
@@ -157,10 +162,9 @@ impl Reading<'_> {
     fn one(&self) -> Result<Decision, InvalidProblem> {
         let Some(reduced) = self.dynamics.reduce() else { return Ok(Decision::Unknown) };
         let problem = reduced.problem(&self.dynamics.laws)?;
-        let found = one_solution(&problem, 1e-12);
-        let settled = found.status == Status::Solved || found.residual < 1e-9;
+        let found = one_solution(&problem, AIMED_RESIDUAL);
         Ok(match found.status {
-            _ if settled => {
+            _ if found.residual <= ACCEPTED_RESIDUAL => {
                 let a = reduced.acceleration(&found.impulse);
                 Decision::Answers(vec![self.answer(&found.impulse, &found.velocity, &a)])
             }

@@ -56,9 +56,9 @@ pub(super) fn solve_proximal(
             break;
         }
         solution.impulse.clone_from(&next.impulse);
-        outcome.residual = check.residual(problem, &solution.impulse, &mut solution.velocity).relative;
-        if outcome.residual <= options.tolerance {
-            outcome.status = Status::Solved;
+        let found = check.residual(problem, &solution.impulse, &mut solution.velocity);
+        (outcome.status, outcome.residual) = found.settle(Status::MaxIterations, options.tolerance);
+        if outcome.status == Status::Solved {
             break;
         }
     }

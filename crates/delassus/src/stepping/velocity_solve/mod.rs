@@ -9,6 +9,7 @@
 //! (motors, dry friction in joints) are solved as bilateral ones. Where the bound is passed, they get the
 //! bound as a known impulse and the rest is solved again.
 
+mod bounds;
 mod canonical;
 mod fallback;
 mod joint_loads;
@@ -17,6 +18,7 @@ mod least_norm;
 mod other_motion;
 mod reduced;
 mod rest;
+mod row_check;
 mod standstill;
 
 pub(super) use fallback::{FailedSolves, FallbackSolver};
@@ -27,29 +29,18 @@ use delassus_solve::linalg::Sparse;
 use delassus_solve::problem::{ContactProblem, Form, InvalidProblem, Law, ResidualCheck, Status};
 
 use canonical::solve_proximal;
-use joint_loads::least_norm_loads;
 use rest::{MAX_DEFECT_ROWS, MAX_POLISHED_ROWS, Pressed, remove_defect};
+use row_check::RowCheck;
 use standstill::{Standstill, stop_rounding};
 
 use super::row_targets::{RowTarget, RowTargets};
 use super::warm_start::Impulses;
 use crate::collision::{ContactRows, MAX_CONTACT_ROWS};
-use crate::world::{
-    FIXED_SLOT, Masses, RowKind, Rows, TreeBasis, apply_row_impulse, row_mobility, row_velocity,
-};
+use crate::world::{FIXED_SLOT, Masses, RowKind, Rows, TreeBasis, apply_row_impulse};
 use reduced::ReducedMotion;
 
 /// Rounds in which bounded rows may go to their bounds and back.
 const MAX_BOUND_ROUNDS: usize = 60;
-/// From these rounds on a bound that follows its load goes only a part of the way to the next: where the load
-/// falls as the friction grows, whole steps go to and fro about the bound that both agree on.
-const DAMPED_BOUNDS: [(usize, f64); 3] = [(40, 0.05), (24, 0.2), (8, 0.5)];
-/// An impulse that is given reaches its bound from this part of it on: where it does not, that costs a round.
-const REACHED_RATIO: f64 = 1.0 - 1e-6;
-/// A bound that follows the load of its joint has converged when it changes by less than this part.
-const BOUND_TOLERANCE: f64 = 1e-9;
-/// Velocities below this part of what forces changed are rounding.
-const VELOCITY_ROUNDING: f64 = 1e-13;
 /// Contacts up to which the impulses of the step before are tried first in motion too: what slides or rolls
 /// by itself has the same ones from step to step, and the check costs a part of a solve.
 const MAX_CHECKED_CONTACTS: usize = 8;
@@ -95,6 +86,7 @@ pub(super) struct VelocitySolver {
     solution: Solution,
     joints_alone: JointsAlone,
     joints_check: ResidualCheck,
+    row_check: RowCheck,
     /// The most rows that it was loaded with.
     checked_rows: usize,
     /// Entries of Hᵀ and of the mass matrix.
@@ -165,6 +157,7 @@ impl Default for VelocitySolver {
             solution: Solution::default(),
             joints_alone: JointsAlone::default(),
             joints_check: ResidualCheck::default(),
+            row_check: RowCheck::default(),
             checked_rows: 0,
             jacobian_entries: Vec::new(),
             mass_entries: Vec::new(),
@@ -207,30 +200,10 @@ impl VelocitySolver {
                 outcome.status = Status::Stalled;
             }
         }
-        Ok(outcome)
-    }
-
-    /// Rows begin where the impulses given have them: at their bounds or below. Whether there are bounds.
-    fn begin_bounds(&mut self, input: &SolveInput<'_>, impulse: &[f64]) -> bool {
-        let SolveInput { rows, duration, .. } = *input;
-        self.side.clear();
-        self.bound.clear();
-        let mut any = false;
-        for (i, row) in rows.rows.iter().enumerate() {
-            let (mut bound, mut side) = (force_bound(&row.kind, 0.0) * duration, 0);
-            if matches!(row.kind, RowKind::Bounded { .. }) {
-                any = true;
-                bound = force_bound(
-                    &row.kind,
-                    joint_load(rows, row.joint, impulse) / duration.max(f64::MIN_POSITIVE),
-                ) * duration;
-                let reached = bound > 0.0 && impulse[i].abs() >= REACHED_RATIO * bound;
-                side = if reached { impulse[i].signum() as i8 } else { 0 };
-            }
-            self.side.push(side);
-            self.bound.push(bound);
+        if bounded || input.tree.is_some() {
+            outcome = self.check_rows(outcome, input, impulses, v);
         }
-        any
+        Ok(outcome)
     }
 
     /// Solves for a solution of a kind.
@@ -274,54 +247,6 @@ impl VelocitySolver {
                 apply_row_impulse(input.rows, i, r, input.masses, v);
             }
         }
-    }
-
-    /// Lets bounded rows go to their bounds and back, in a round; whether one did.
-    fn update_bounds(
-        &mut self,
-        input: &SolveInput<'_>,
-        row_impulse: &[f64],
-        v: &[f64],
-        round: usize,
-    ) -> bool {
-        let SolveInput { masses, rows, duration, targets, .. } = *input;
-        let mut changed = false;
-        let damped = DAMPED_BOUNDS.iter().find(|(from, _)| round >= *from).map(|(_, part)| *part);
-        let mut shared = least_norm_loads(input, row_impulse);
-        if let Some(loads) = &mut shared {
-            loads.iter_mut().zip(&self.stress).for_each(|(r, z)| *r += z);
-        }
-        let loads = shared.as_deref().unwrap_or(row_impulse);
-        for (i, row) in rows.rows.iter().enumerate() {
-            let (RowKind::Bounded { .. }, RowTarget::Velocity { bias }) = (row.kind, targets.joints[i])
-            else {
-                continue;
-            };
-            let load = joint_load(rows, row.joint, loads);
-            let now = force_bound(&row.kind, load / duration.max(f64::MIN_POSITIVE)) * duration;
-            changed |=
-                self.side[i] != 0 && (now - self.bound[i]).abs() > BOUND_TOLERANCE * (now + self.bound[i]);
-            self.bound[i] = match damped {
-                Some(part) if self.side[i] != 0 => self.bound[i] + part * (now - self.bound[i]),
-                _ => now,
-            };
-            let r = row_impulse[i];
-            if self.side[i] == 0 && r.abs() > now {
-                self.side[i] = if r > 0.0 { 1 } else { -1 };
-                changed = true;
-            } else if self.side[i] != 0 {
-                // At its bound a force opposes the motion that it could not stop.
-                let u = row_velocity(rows, i, masses, v) + bias;
-                // Another row that holds the same motion leaves rounding of what both have stopped.
-                let before = row_velocity(rows, i, masses, &self.velocity_before) + bias;
-                let stopped = before.abs() + now * row_mobility(rows, row, masses);
-                if u * f64::from(self.side[i]) > VELOCITY_ROUNDING * stopped {
-                    self.side[i] = 0;
-                    changed = true;
-                }
-            }
-        }
-        changed
     }
 
     /// The problem without the rows whose impulses are known.
@@ -502,14 +427,15 @@ impl VelocitySolver {
             Goal::Check => {
                 let Solution { impulse, velocity, .. } = &mut self.solution;
                 self.joints_check.load(&self.problem);
-                let mut residual = self.joints_check.residual(&self.problem, impulse, velocity).relative;
-                let mut solved = residual <= options.tolerance;
+                let found = self.joints_check.residual(&self.problem, impulse, velocity);
+                let (mut status, mut residual) = found.settle(Status::Stalled, options.tolerance);
                 // The residual of another law is another number: the equations of sticking have a smaller
                 // one.
-                if !solved && let Some(less) = self.rest_without_defect(options.tolerance, MAX_DEFECT_ROWS) {
-                    (residual, solved) = (less, true);
+                if status != Status::Solved
+                    && let Some(less) = self.rest_without_defect(options.tolerance, MAX_DEFECT_ROWS)
+                {
+                    (residual, status) = (less, Status::Solved);
                 }
-                let status = if solved { Status::Solved } else { Status::Stalled };
                 return Ok(SolveOutcome { status, residual, iterations: 0 });
             }
         }
@@ -567,20 +493,6 @@ fn add_row<'a>(
     for (slot, block) in blocks {
         let at = 6 * slot as usize;
         entries.extend((0..6).map(|c| (at + c, column, block[c])));
-    }
-}
-
-/// The load of a joint with these impulses of all rows.
-fn joint_load(rows: &Rows, joint: u32, impulse: &[f64]) -> f64 {
-    let own = rows.rows.iter().zip(impulse).filter(|(row, _)| row.joint == joint);
-    own.map(|(row, r)| (row.load * r).powi(2)).sum::<f64>().sqrt()
-}
-
-/// The largest force of a row of a joint under a load.
-fn force_bound(kind: &RowKind, load: f64) -> f64 {
-    match kind {
-        RowKind::Bounded { force, per_load } => force + per_load * load,
-        _ => f64::INFINITY,
     }
 }
 

@@ -26,6 +26,8 @@ pub(super) struct ReducedMotion {
     motion: Vec<f64>,
     /// M (v* − v_p), then what bodies gain by the joints of the tree.
     momentum: Vec<f64>,
+    /// What a refinement adds to impulses of the rows of the tree.
+    reactions: Vec<f64>,
     scratch: TreeScratch,
 }
 
@@ -33,7 +35,7 @@ impl ReducedMotion {
     /// v_p and y* of the velocities before.
     pub(super) fn begin(&mut self, tree: &TreeBasis, input: &SolveInput<'_>, v: &[f64]) {
         let SolveInput { masses, targets, .. } = *input;
-        let ReducedMotion { particular, moves, motion, momentum, scratch } = self;
+        let ReducedMotion { particular, moves, motion, momentum, scratch, .. } = self;
         let bias = |i: usize| match targets.joints[i] {
             RowTarget::Velocity { bias } => bias,
             _ => 0.0,
@@ -53,6 +55,32 @@ impl ReducedMotion {
         entries: &mut Vec<(usize, usize, f64)>,
     ) {
         tree.reduce_row(blocks, &mut self.scratch, |i, value| entries.push((i, column, value)));
+    }
+
+    /// One step of iterative refinement: velocities along the tree, and reactions, towards the velocities
+    /// `sum` that all impulses give.
+    pub(super) fn refine(
+        &mut self,
+        tree: &TreeBasis,
+        input: &SolveInput<'_>,
+        sum: &[f64],
+        impulses: &mut Impulses,
+        v: &mut [f64],
+    ) {
+        let masses = input.masses;
+        let ReducedMotion { motion, momentum, reactions, scratch, .. } = self;
+        let defect = |v: &[f64], sign: f64, p: &mut Vec<f64>| {
+            p.clear();
+            p.extend(masses.mass.iter().zip(sum.iter().zip(v)).map(|(m, (sum, v))| sign * m * (sum - v)));
+        };
+        defect(v, 1.0, momentum);
+        tree.reduce(masses, momentum, scratch, motion);
+        tree.add_motion(masses, motion, scratch, v);
+        defect(v, -1.0, momentum);
+        reactions.clear();
+        reactions.resize(impulses.rows.len(), 0.0);
+        tree.reactions(masses, momentum, scratch, reactions);
+        impulses.rows.iter_mut().zip(reactions).for_each(|(r, more)| *r += *more);
     }
 }
 

@@ -101,6 +101,41 @@ fn a_motor_reaches_its_speed_or_its_bound() {
 }
 
 #[test]
+fn forged_ends_of_rows_that_are_no_unknowns_are_seen() {
+    // A motor of 50 N that cannot reach 3 m/s from 1 m/s: it ends at its bound.
+    let kind = ActionKind::Speed { target: formula("3"), force: 50.0 };
+    let (world, mut state) = slider(kind, 0.5, 1.0);
+    let (model, linearization) = linearized(world, &mut state, StepOptions::default(), 0.01);
+    let mut joints = vec![RowTarget::Velocity { bias: 0.0 }; linearization.joint_rows().bilateral];
+    joints.push(RowTarget::Velocity { bias: -3.0 });
+    let motor = joints.len() - 1;
+    let targets = RowTargets { joints, ..RowTargets::default() };
+    let input = input(&model, &linearization, &targets, 0.01);
+    let before = [0.0, 0.0, 1.0, 0.0, 0.0, 0.0];
+    let (mut impulses, mut v) = (zeros(&linearization), before.to_vec());
+    VelocitySolver::default().solve(&input, &mut impulses, &mut v).unwrap();
+    let residual = |impulses: &Impulses, velocity: &[f64]| {
+        let end =
+            row_check::RowsEnd { input: &input, impulses, before: &before, velocity, loads: &impulses.rows };
+        RowCheck::default().residual(&end)
+    };
+    assert!(residual(&impulses, &v) < 1e-14);
+    // Velocities without their impulses, and a sum that is no number.
+    let mut forged = v.clone();
+    forged[2] += 1e-6;
+    assert!(residual(&impulses, &forged) > 1e-7);
+    forged[2] = f64::NAN;
+    assert_eq!(residual(&impulses, &forged), f64::INFINITY);
+    // Consistent impulses and velocities, beyond the bound or short of it: 1e-6 N s of 0.5 and of 2 kg.
+    for change in [1e-6, -1e-6] {
+        let mut forged = impulses.clone();
+        forged.rows[motor] += change;
+        let along = [v[0], v[1], v[2] + change / MASS, v[3], v[4], v[5]];
+        assert!(residual(&forged, &along) > 1e-8, "{change}");
+    }
+}
+
+#[test]
 fn a_compliant_row_gives_way_in_proportion_to_its_impulse() {
     let spring = ActionKind::Spring { stiffness: 1.0, damping: 1.0, rest: 0.0 };
     // u + b + c r = 0 and u = u₀ + r/m: r = −(u₀ + b)/(c + 1/m).

@@ -1,0 +1,180 @@
+//! The residual of the rows that are no unknowns of a problem: those that a tree of joints satisfies by its
+//! coordinates, and those with a bound on their force.
+//!
+//! ```text
+//! M (v − v*) = Hᵀ r ,   u = H v + b ,   u_i = 0 in the tree ,   r_i = P_[−c,c](r_i − u_i / w_i) with a bound c
+//! ```
+//!
+//! H has the rows of all joints and contacts in maximal coordinates, w_i = H_i M⁻¹ H_iᵀ. Errors are parts of
+//! the sizes of the terms that a velocity is the sum of; a row that hardly moves is only as exact as the
+//! motion beside it, of which it could have √(w_i) √(vᵀ M v) at most, and a reaction is only as exact as the
+//! largest momentum that joints carry. Nothing here is shared with what finds r and v:
+//! neither the basis of the tree nor the search for the rows that are at their bounds.
+
+use super::SolveInput;
+use crate::collision::MAX_CONTACT_ROWS;
+use crate::stepping::row_targets::RowTarget;
+use crate::stepping::warm_start::Impulses;
+use crate::world::{FIXED_SLOT, RowKind};
+
+/// What motion elsewhere adds to the size of a row's terms, as a part of the most that the row could have of
+/// it, and what momenta elsewhere add to that of a reaction. With a tolerance of 1e-10 these are some thousand
+/// roundings; a chain of twenty links has four hundred.
+const ELSEWHERE_RATIO: f64 = 1e-2;
+
+/// What a solve ended with.
+pub(super) struct RowsEnd<'a> {
+    pub(super) input: &'a SolveInput<'a>,
+    pub(super) impulses: &'a Impulses,
+    /// v*.
+    pub(super) before: &'a [f64],
+    pub(super) velocity: &'a [f64],
+    /// Impulses of rows of joints that their friction follows.
+    pub(super) loads: &'a [f64],
+}
+
+/// Sums over all rows, in memory that is kept.
+#[derive(Default)]
+pub(super) struct RowCheck {
+    /// v* + M⁻¹ Hᵀ r.
+    sum: Vec<f64>,
+    /// |v*| + Σ |M⁻¹ Hᵀ r|.
+    terms: Vec<f64>,
+    /// √(tᵀ M t) of these terms, times the ratio.
+    elsewhere: f64,
+    /// What reactions change a velocity by that are wrong by the ratio times the largest momentum.
+    inexact: Vec<f64>,
+}
+
+impl RowCheck {
+    /// The largest error of all rows, the balance of momentum included.
+    pub(super) fn residual(&mut self, end: &RowsEnd<'_>) -> f64 {
+        self.add_up(end);
+        self.momentum_error(end).max(self.row_error(end))
+    }
+
+    /// v* + M⁻¹ Hᵀ r of the end that was checked last.
+    pub(super) fn velocity_by_impulses(&self) -> &[f64] {
+        &self.sum
+    }
+
+    fn add_up(&mut self, end: &RowsEnd<'_>) {
+        let SolveInput { masses, rows, contacts, .. } = *end.input;
+        self.sum.clear();
+        self.sum.extend_from_slice(end.before);
+        self.terms.clear();
+        self.terms.extend(end.before.iter().map(|v| v.abs()));
+        let mut add = |slot: u32, block: &[f64; 6], r: f64| {
+            let at = 6 * slot as usize;
+            for (c, x) in block.iter().enumerate() {
+                let change = masses.inverse[at + c] * x * r;
+                self.sum[at + c] += change;
+                self.terms[at + c] += change.abs();
+            }
+        };
+        for (row, &r) in rows.rows.iter().zip(&end.impulses.rows).filter(|(_, r)| **r != 0.0) {
+            for (body, block) in rows.blocks_of(row) {
+                add(masses.slot[*body as usize], block, r);
+            }
+        }
+        for (contact, r) in contacts.iter().zip(&end.impulses.contacts) {
+            let r: &[f64; MAX_CONTACT_ROWS] = r;
+            for (slot, blocks) in contact.slots.iter().zip(&contact.blocks) {
+                if *slot != FIXED_SLOT {
+                    blocks.iter().zip(r).take(contact.law.dim()).for_each(|(block, r)| add(*slot, block, *r));
+                }
+            }
+        }
+        let twice_energy: f64 = masses.mass.iter().zip(&self.terms).map(|(m, t)| m * t * t).sum();
+        self.elsewhere = ELSEWHERE_RATIO * twice_energy.sqrt();
+        self.find_inexact(end);
+    }
+
+    /// A reaction is the difference of momenta, or of their moments about a lever.
+    fn find_inexact(&mut self, end: &RowsEnd<'_>) {
+        let SolveInput { masses, rows, tree, .. } = *end.input;
+        self.inexact.clear();
+        self.inexact.resize(self.terms.len(), 0.0);
+        let Some(tree) = tree else { return };
+        let size = |x: &[f64]| x.iter().map(|x| x * x).sum::<f64>().sqrt();
+        let (mut momentum, mut moment, mut lever) = (0.0_f64, 0.0_f64, 0.0_f64);
+        for (m, t) in masses.mass.chunks_exact(6).zip(self.terms.chunks_exact(6)) {
+            let p: [f64; 6] = std::array::from_fn(|c| m[c] * t[c]);
+            momentum = momentum.max(size(&p[..3]));
+            moment = moment.max(size(&p[3..]));
+        }
+        let in_tree = || rows.rows.iter().enumerate().filter(|(i, _)| tree.holds(*i)).map(|(_, row)| row);
+        for (_, block) in in_tree().flat_map(|row| rows.blocks_of(row)) {
+            let (along, about) = (size(&block[..3]), size(&block[3..]));
+            lever = if along > 0.0 { lever.max(about / along) } else { lever };
+        }
+        for (body, block) in in_tree().flat_map(|row| rows.blocks_of(row)) {
+            let at = 6 * masses.slot[*body as usize] as usize;
+            let turns = block[..3] == [0.0; 3];
+            let carried = if turns { moment + lever * momentum } else { momentum };
+            for (c, x) in block.iter().enumerate() {
+                self.inexact[at + c] += ELSEWHERE_RATIO * masses.inverse[at + c] * x.abs() * carried;
+            }
+        }
+    }
+
+    /// Of v = v* + M⁻¹ Hᵀ r, translations and rotations of each body by themselves.
+    fn momentum_error(&self, end: &RowsEnd<'_>) -> f64 {
+        let mut worst = 0.0_f64;
+        for at in (0..self.sum.len()).step_by(3) {
+            let (mut error, mut size) = (0.0_f64, 0.0_f64);
+            for k in at..at + 3 {
+                error = worse(error, (self.sum[k] - end.velocity[k]).abs());
+                size = size.max(self.terms[k] + self.inexact[k]);
+            }
+            worst = worse(worst, part_of(error, size));
+        }
+        worst
+    }
+
+    fn row_error(&self, end: &RowsEnd<'_>) -> f64 {
+        let SolveInput { masses, rows, targets, tree, duration, .. } = *end.input;
+        let mut worst = 0.0_f64;
+        for (i, row) in rows.rows.iter().enumerate() {
+            let in_tree = tree.is_some_and(|tree| tree.holds(i));
+            let bound = match row.kind {
+                RowKind::Bounded { force, per_load } => {
+                    let own = rows.rows.iter().zip(end.loads).filter(|(other, _)| other.joint == row.joint);
+                    let load = own.map(|(other, r)| (other.load * r) * (other.load * r)).sum::<f64>().sqrt();
+                    Some(force * duration + per_load * load)
+                }
+                _ => None,
+            };
+            let RowTarget::Velocity { bias } = targets.joints[i] else { continue };
+            if !in_tree && bound.is_none() {
+                continue;
+            }
+            let (mut u, mut terms, mut mobility) = (bias, bias.abs(), 0.0);
+            for (body, block) in rows.blocks_of(row) {
+                let at = 6 * masses.slot[*body as usize] as usize;
+                for (c, x) in block.iter().enumerate() {
+                    u += x * end.velocity[at + c];
+                    terms += x.abs() * self.terms[at + c];
+                    mobility += x * x * masses.inverse[at + c];
+                }
+            }
+            let mut error = u.abs();
+            if let Some(c) = bound.filter(|_| mobility > 0.0) {
+                let r = end.impulses.rows[i];
+                error = mobility * (r - (r - u / mobility).clamp(-c, c)).abs();
+            }
+            worst = worse(worst, part_of(error, terms + mobility.sqrt() * self.elsewhere));
+        }
+        worst
+    }
+}
+
+/// The larger one; what is no number is infinite.
+fn worse(a: f64, b: f64) -> f64 {
+    if b.is_nan() { f64::INFINITY } else { a.max(b) }
+}
+
+/// An error as a part of its terms; none where there is none.
+fn part_of(error: f64, terms: f64) -> f64 {
+    if error == 0.0 { 0.0 } else { error / terms }
+}
