@@ -222,14 +222,7 @@ pub fn residual(problem: &ContactView<'_>, force: &[f64]) -> Residual {
     if force.len() != delassus.dim() {
         return Residual::INFINITE;
     }
-    let mut first = 0;
-    let of_law = |law: &Law| {
-        let at = first;
-        first += law.dim();
-        step_length(law.dim(), |i, j| delassus.entry(at + i, at + j))
-    };
-    let rho: Vec<f64> = problem.laws.iter().map(of_law).collect();
-    let velocity = problem.velocity(force);
+    let (rho, velocity) = (step_lengths(problem), problem.velocity(force));
     let at = Point { force, velocity: &velocity, free_velocity: problem.free_velocity };
     measure(problem.laws, &at, &rho, &[])
 }
@@ -242,11 +235,10 @@ pub fn residual_with_least_normal(problem: &ContactView<'_>, force: &[f64], leas
     }
     let u = problem.velocity(force);
     let (mut first, mut sum, mut scale) = (0, 0.0, 0.0);
-    for (law, least) in problem.laws.iter().zip(least) {
+    for ((law, least), rho) in problem.laws.iter().zip(least).zip(step_lengths(problem)) {
         let at = first;
         let rows = at..at + law.dim();
         first = rows.end;
-        let rho = step_length(law.dim(), |i, j| problem.delassus.entry(at + i, at + j));
         let normal = if law.is_bilateral() { rho * u[at] } else { (force[at] - least).min(rho * u[at]) };
         let pushed: Vec<f64> = rows.clone().skip(1).map(|i| force[i] - rho * u[i]).collect();
         let (length, most) = (norm(&pushed), law.mu() * force[at].abs());
@@ -327,11 +319,32 @@ fn power_of_two(size: f64) -> f64 {
     if size > 0.0 { power } else { 1.0 }
 }
 
-/// ρ = 1/λ_max of the symmetric part of a block of W; 1 for a constraint that nothing moves, which has no
-/// time scale of its own.
+/// ρ of each constraint.
+fn step_lengths(problem: &ContactView<'_>) -> Vec<f64> {
+    let mut first = 0;
+    let of_law = |law: &Law| {
+        let at = first;
+        first += law.dim();
+        step_length(law.dim(), |i, j| problem.delassus.entry(at + i, at + j))
+    };
+    let mut rho = problem.laws.iter().map(of_law).collect::<Vec<f64>>();
+    fill_steps(&mut rho);
+    rho
+}
+
+/// ρ = 1/λ_max of the symmetric part of a block of W; 0 for a constraint that nothing moves, see
+/// [`fill_steps`].
 pub(super) fn step_length(rows: usize, block: impl Fn(usize, usize) -> f64) -> f64 {
     let top = largest_eigenvalue(rows, block);
-    if top > 0.0 { 1.0 / top } else { 1.0 }
+    if top > 0.0 { 1.0 / top } else { 0.0 }
+}
+
+/// A constraint that nothing moves has no ρ of its own, and takes the largest of the others, in any units: what
+/// it leaves of a velocity counts in full.
+pub(super) fn fill_steps(rho: &mut [f64]) {
+    let largest = rho.iter().copied().fold(0.0, f64::max);
+    let of_unmoved = if largest > 0.0 { largest } else { 1.0 };
+    rho.iter_mut().filter(|rho| **rho == 0.0).for_each(|rho| *rho = of_unmoved);
 }
 
 /// λ_max of the symmetric part of a block of W, by rotations that make it diagonal (Jacobi).

@@ -15,7 +15,7 @@
 
 use super::contact_problem::{ContactProblem, Form};
 use super::law::{Law, MAX_LAW_ROWS};
-use super::residual::{Point, Residual, measure, step_length};
+use super::residual::{Point, Residual, fill_steps, measure, step_length};
 use crate::linalg::Sparse;
 
 /// Roundings of the terms of a free velocity: two bodies have twelve entries in a row of H, and a solve with
@@ -90,6 +90,7 @@ impl ResidualCheck {
                 self.find_noise(bias);
             }
         }
+        fill_steps(&mut self.step);
     }
 
     /// As [`ResidualCheck::residual`], where the rounding of the terms of W r counts as none too: for

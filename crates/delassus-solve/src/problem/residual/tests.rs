@@ -41,6 +41,20 @@ fn coulomb_and_cone_differ_while_sliding() {
 }
 
 #[test]
+fn a_constraint_that_nothing_moves_counts_in_any_units() {
+    // The joint has the velocity 8 whatever happens; the contact beside it is pressed and solved.
+    let laws = [Law::Bilateral, Law::Unilateral];
+    for mobility in [1e-12, 1.0, 1e12] {
+        let (w, q) = (Matrix::diagonal(&[0.0, mobility]), [8.0, -8.0]);
+        let solved = [0.0, 8.0 / mobility];
+        let relative = residual(&ContactView::new(&w, &q, &laws).unwrap(), &solved).relative;
+        assert!((relative - 0.5f64.sqrt()).abs() < 1e-12, "{mobility}: {relative}");
+        let found = crate::solve(&w, &q, &laws).unwrap();
+        assert_eq!(found.status, crate::problem::Status::NoSolution, "{mobility}");
+    }
+}
+
+#[test]
 fn free_of_units() {
     let law = Law::CoulombPlane { mu: 0.7 };
     let (w, q, f) = (Matrix::from_rows(&[[2.0, 0.3], [0.3, 1.0]]), [-1.0, 0.4], [0.6, -0.3]);
