@@ -300,11 +300,16 @@ pub fn of_dynamics(p: &Dynamics) -> Answer {
 
 /// Whether w = M z + q, 0 ≤ z ⊥ w ≥ 0 (w = 0 where free) has a solution.
 pub fn solvable(matrix: &Matrix, q: &[f64], free: &[bool]) -> bool {
+    let laws: Vec<Law> = free.iter().map(|f| if *f { Law::Bilateral } else { Law::Unilateral }).collect();
+    solvable_contacts(matrix, q, &laws)
+}
+
+/// Whether u = W f + q with polyhedral laws has a solution.
+pub fn solvable_contacts(matrix: &Matrix, q: &[f64], laws: &[Law]) -> bool {
     let n = q.len();
     let velocity = (0..n)
         .map(|i| std::iter::once(q[i]).chain(matrix.row(i).iter().copied()).map(number).collect())
         .collect();
     let force = (0..n).map(|k| parameter(k, n)).collect();
-    let laws: Vec<Law> = free.iter().map(|f| if *f { Law::Bilateral } else { Law::Unilateral }).collect();
-    answer(&laws, Some(Branch { acceleration: vec![], force, velocity, inequalities: vec![] }))[0]
+    answer(laws, Some(Branch { acceleration: vec![], force, velocity, inequalities: vec![] }))[0]
 }

@@ -2,7 +2,7 @@
 //!
 //! Integer data, degenerate on purpose, are moved by 2⁻ᵏ, k from 20 to 52, so that the answer hangs on
 //! digits that margins cannot see. `Unknown` is no error; its share is printed. The full numbers of
-//! problems take some minutes:
+//! problems take some minutes on all threads (`RAYON_NUM_THREADS`):
 //!
 //! ```sh
 //! cargo test --release -p delassus-solve --test main exact:: -- --ignored --nocapture --test-threads 1
@@ -18,6 +18,7 @@ use delassus_solve::lcp::{Lcp, Mlcp, Solver, Verdict, solve_lcp, solve_mlcp};
 use delassus_solve::linalg::Matrix;
 use delassus_solve::modes::EnumerateOptions;
 use delassus_solve::problem::{Dynamics, Law, Slip, Status};
+use rayon::prelude::*;
 
 use crate::support::joined::joined;
 use crate::support::random::Random;
@@ -26,6 +27,12 @@ const QUESTIONS: [&str; 3] = ["existence", "acceleration_unique", "forces_unique
 
 fn from_environment(name: &str, default: u64) -> u64 {
     std::env::var(name).ok().and_then(|x| x.parse().ok()).unwrap_or(default)
+}
+
+/// The numbers of the k-th problem of a kind, whoever examines it.
+fn numbered(kind: u64, k: u64) -> Random {
+    let seed = from_environment("DELASSUS_SEED", 14);
+    Random(Random(seed ^ kind << 32).next().wrapping_add(k << 20))
 }
 
 /// ±2⁻ᵏ, k from 20 to 52.
@@ -199,35 +206,64 @@ fn size(p: &Dynamics) -> usize {
     10 * p.laws.len() + p.mass.rows() + p.bias.len()
 }
 
-/// Compares the verdicts of `analyze`, alone and completed by the verified findings, with the checker on as
-/// many problems, changed so that the answers stay; prints the shares of unknown and the simplest wrong
-/// verdicts, and returns how many are wrong.
-fn compare_verdicts(problems: u64, change: fn(&mut Random, &Dynamics) -> Dynamics) -> usize {
-    let seed = from_environment("DELASSUS_SEED", 14);
-    let mut wrong_total = 0;
-    for family in FAMILIES {
-        let mut r = Random(seed ^ (family as u64 + 1) << 32);
-        let count = problems / FAMILIES.len() as u64;
-        let (mut unknown, mut wrong) = ([0u64; 3], [0usize; 3]);
-        let mut simplest: [Option<(Dynamics, Verdict)>; 3] = [None, None, None];
-        for _ in 0..count {
-            let p = random_problem(&mut r, family);
-            let truth = checker::of_dynamics(&p);
-            let p = change(&mut r, &p);
-            let mut analysis = analyze(&p, &EnumerateOptions { max_modes: 1 << 14 });
-            let alone = analysis.verdicts();
-            findings(&p, &mut analysis);
-            for (k, (alone, verdict)) in alone.into_iter().zip(analysis.verdicts()).enumerate() {
-                unknown[k] += u64::from(verdict == Verdict::Unknown);
-                let is_wrong = |v: &Verdict| *v != Verdict::Unknown && (*v == Verdict::Proved) != truth[k];
-                if let Some(v) = [alone, verdict].into_iter().find(is_wrong) {
-                    wrong[k] += 1;
-                    if simplest[k].as_ref().is_none_or(|(old, _)| size(&p) < size(old)) {
-                        simplest[k] = Some((p.clone(), v));
-                    }
-                }
+/// What came of some problems: how many verdicts are unknown and wrong, and the simplest problem with a wrong
+/// one, for each question.
+#[derive(Default)]
+struct Tally {
+    unknown: [u64; 3],
+    wrong: [usize; 3],
+    simplest: [Option<(Dynamics, Verdict)>; 3],
+}
+
+impl Tally {
+    fn add_wrong(&mut self, question: usize, p: Dynamics, verdict: Verdict) {
+        if self.simplest[question].as_ref().is_none_or(|(old, _)| size(&p) < size(old)) {
+            self.simplest[question] = Some((p, verdict));
+        }
+    }
+
+    fn plus(mut self, other: Tally) -> Tally {
+        for (k, simplest) in other.simplest.into_iter().enumerate() {
+            self.unknown[k] += other.unknown[k];
+            self.wrong[k] += other.wrong[k];
+            if let Some((p, verdict)) = simplest {
+                self.add_wrong(k, p, verdict);
             }
         }
+        self
+    }
+}
+
+/// The k-th problem of a family, changed so that the answers stay: its verdicts by `analyze`, alone and
+/// completed by the verified findings, against the checker.
+fn compare_verdict(mut r: Random, family: Family, change: fn(&mut Random, &Dynamics) -> Dynamics) -> Tally {
+    let p = random_problem(&mut r, family);
+    let truth = checker::of_dynamics(&p);
+    let p = change(&mut r, &p);
+    let mut analysis = analyze(&p, &EnumerateOptions { max_modes: 1 << 14 });
+    let alone = analysis.verdicts();
+    findings(&p, &mut analysis);
+    let mut tally = Tally::default();
+    for (k, (alone, verdict)) in alone.into_iter().zip(analysis.verdicts()).enumerate() {
+        tally.unknown[k] += u64::from(verdict == Verdict::Unknown);
+        let is_wrong = |v: &Verdict| *v != Verdict::Unknown && (*v == Verdict::Proved) != truth[k];
+        if let Some(v) = [alone, verdict].into_iter().find(is_wrong) {
+            tally.wrong[k] += 1;
+            tally.add_wrong(k, p.clone(), v);
+        }
+    }
+    tally
+}
+
+/// Compares the verdicts on as many problems, on all threads; prints the shares of unknown and the simplest
+/// wrong verdicts, and returns how many are wrong.
+fn compare_verdicts(problems: u64, change: fn(&mut Random, &Dynamics) -> Dynamics) -> usize {
+    let mut wrong_total = 0;
+    for family in FAMILIES {
+        let count = problems / FAMILIES.len() as u64;
+        let one = |k: u64| compare_verdict(numbered(family as u64 + 1, k), family, change);
+        let Tally { unknown, wrong, simplest } =
+            (0..count).into_par_iter().map(one).reduce(Tally::default, Tally::plus);
         let shares = unknown.map(|u| format!("{:.2} %", 100.0 * u as f64 / count as f64));
         let shares = shares.join(", ");
         println!("{family:?}: {count} problems, unknown {shares}, wrong {wrong:?}");
@@ -263,34 +299,81 @@ fn random_complementarity(r: &mut Random) -> Mlcp {
     }
 }
 
-/// Compares the status of all solvers with the checker.
-fn compare_statuses(problems: u64) -> usize {
-    let mut r = Random(from_environment("DELASSUS_SEED", 14));
-    let mut wrong = 0;
-    let mut open = [0u64; Solver::ALL.len()];
-    for _ in 0..problems {
-        let p = random_complementarity(&mut r);
-        let exists = checker::solvable(&p.matrix, &p.vector, &p.free);
-        for (k, (name, solver)) in Solver::ALL.into_iter().enumerate() {
-            let found = if p.free.contains(&true) {
-                solve_mlcp(&p, solver, 1e-8)
-            } else {
-                solve_lcp(&Lcp::new(p.matrix.clone(), p.vector.clone()).unwrap(), solver, 1e-8)
-            };
-            match found.status {
-                Status::Solved if exists => {}
-                Status::NoSolution if !exists => {}
-                Status::Solved | Status::NoSolution => {
-                    wrong += 1;
-                    println!("{name} says {:?}, z = {:?}: {p:?}", found.status, found.z);
-                }
-                _ => open[k] += 1,
+/// Whether each solver's status of the k-th problem is wrong, and whether it is open.
+fn compare_status(k: u64) -> [[u64; 2]; Solver::ALL.len()] {
+    let p = random_complementarity(&mut numbered(0, k));
+    let exists = checker::solvable(&p.matrix, &p.vector, &p.free);
+    Solver::ALL.map(|(name, solver)| {
+        let found = if p.free.contains(&true) {
+            solve_mlcp(&p, solver, 1e-8)
+        } else {
+            solve_lcp(&Lcp::new(p.matrix.clone(), p.vector.clone()).unwrap(), solver, 1e-8)
+        };
+        match found.status {
+            Status::Solved if exists => [0, 0],
+            Status::NoSolution if !exists => [0, 0],
+            Status::Solved | Status::NoSolution => {
+                println!("{name} says {:?}, z = {:?}: {p:?}", found.status, found.z);
+                [1, 0]
             }
+            _ => [0, 1],
         }
-    }
-    for ((name, _), open) in Solver::ALL.iter().zip(open) {
+    })
+}
+
+/// Compares the status of all solvers with the checker, on all threads.
+fn compare_statuses(problems: u64) -> u64 {
+    let none = || [[0; 2]; Solver::ALL.len()];
+    let plus = |mut x: [[u64; 2]; Solver::ALL.len()], y: [[u64; 2]; Solver::ALL.len()]| {
+        x.iter_mut().flatten().zip(y.iter().flatten()).for_each(|(x, y)| *x += y);
+        x
+    };
+    let counts = (0..problems).into_par_iter().map(compare_status).reduce(none, plus);
+    for ((name, _), [_, open]) in Solver::ALL.iter().zip(counts) {
         println!("{name}: {problems} problems, {:.2} % open", 100.0 * open as f64 / problems as f64);
     }
+    counts.iter().map(|[wrong, _]| wrong).sum()
+}
+
+/// W and q of a contact problem, W = J M⁻¹ Jᵀ of small integers, in units from 2⁻⁴⁰ to 2⁴⁰; `moved`: some
+/// numbers of q by a hair. Without mass that differs between coordinates nothing is rounded.
+fn random_contacts(r: &mut Random, moved: bool) -> (Matrix, Vec<f64>, Vec<Law>) {
+    let law = |r: &mut Random| match r.below(4) {
+        0 => Law::Unilateral,
+        1 => Law::Bilateral,
+        _ => Law::CoulombPlane { mu: r.pick(&[0.5, 1.0, 2.0]) },
+    };
+    let laws: Vec<Law> = (0..1 + r.below(3)).map(|_| law(r)).collect();
+    let (m, n) = (laws.iter().map(Law::dim).sum(), 1 + r.below(4));
+    let rows = Matrix::from_vec(m, n, r.entries(m * n));
+    let [mass, speed] = [0; 2].map(|_| 2f64.powi(r.below(81) as i32 - 40));
+    let w = Matrix::from_fn(m, m, |i, j| mass * (0..n).map(|k| rows[(i, k)] * rows[(j, k)]).sum::<f64>());
+    let mut q = r.entries(m);
+    if moved {
+        q[r.below(m)] += hair(r);
+    }
+    (w, q.iter().map(|x| speed * x).collect(), laws)
+}
+
+/// Compares the status of contact problems with the checker, on all threads: `NoSolution` is a verdict,
+/// `Solved` one that a residual cannot give where a hair decides.
+fn compare_contact_statuses(problems: u64) -> usize {
+    let wrong = |k: u64| {
+        let r = &mut numbered(7, k);
+        let moved = r.one_in(2);
+        let (w, q, laws) = random_contacts(r, moved);
+        let exists = checker::solvable_contacts(&w, &q, &laws);
+        let status = delassus_solve::solve(&w, &q, &laws).unwrap().status;
+        let is_wrong =
+            status == Status::NoSolution && exists || status == Status::Solved && !exists && !moved;
+        if is_wrong {
+            println!("contacts are not {status:?}: {w:?} {q:?} {laws:?}");
+        }
+        [usize::from(is_wrong), usize::from(![Status::Solved, Status::NoSolution].contains(&status))]
+    };
+    let plus = |x: [usize; 2], y: [usize; 2]| [x[0] + y[0], x[1] + y[1]];
+    let [wrong, open] = (0..problems).into_par_iter().map(wrong).reduce(|| [0; 2], plus);
+    println!("contacts: {problems} problems, {:.2} % open", 100.0 * open as f64 / problems as f64);
     wrong
 }
 
@@ -336,6 +419,17 @@ fn no_wrong_status_at_any_scale() {
 #[ignore = "minutes: see the head of the file"]
 fn no_wrong_status_of_many_problems_at_any_scale() {
     assert_eq!(compare_statuses(from_environment("DELASSUS_RANDOM", 10_000)), 0);
+}
+
+#[test]
+fn no_wrong_status_of_contacts_at_any_scale() {
+    assert_eq!(compare_contact_statuses(1000), 0);
+}
+
+#[test]
+#[ignore = "minutes: see the head of the file"]
+fn no_wrong_status_of_many_contacts_at_any_scale() {
+    assert_eq!(compare_contact_statuses(from_environment("DELASSUS_RANDOM", 100_000)), 0);
 }
 
 /// The checker by hand: Painlevé's −z − 1 and −z + 1, a box on two corners, a contact that opens by a hair.
