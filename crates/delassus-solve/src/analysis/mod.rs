@@ -43,8 +43,8 @@ use crate::lcp::Verdict;
 use crate::linalg::{Interval, max_abs, norm};
 use crate::modes::{
     ComponentBounds, EnumerateOptions, ExactAnswer, ExactDynamics, ExactList, ExactSolutions, RobustAnswer,
-    SolutionComponent, SolutionSet, answer_of_found, bounds_of, distance, enumerate, mode_count,
-    robust_answer,
+    SolutionComponent, SolutionSet, answer_of_found, bounds_of, distance, enumerate, load_distance,
+    mode_count, robust_answer,
 };
 use crate::problem::{Dynamics, Law, Reduced};
 use forces::{add_other_forces, intervals, solve_once, unique_part};
@@ -183,7 +183,7 @@ pub fn analyze_written(dynamics: &Dynamics, written: &Written, options: &Enumera
             let listed = listed || !analysis.solutions.complete;
             analysis.evidence.take_found(robust.answers, definite, listed);
         }
-    } else if analysis.evidence.vague {
+    } else if analysis.evidence.vague || has_vague_load(dynamics, written) {
         analysis.evidence.take_robust([None; 3], false, false);
     } else {
         let known = analysis.evidence.other_forces == Some(true);
@@ -192,6 +192,11 @@ pub fn analyze_written(dynamics: &Dynamics, written: &Written, options: &Enumera
     }
     analysis.conclude();
     analysis
+}
+
+/// Whether F or γ is less well known than to this part of the largest of its entries.
+fn has_vague_load(dynamics: &Dynamics, written: &Written) -> bool {
+    matches!(written, Written::Within(bounds) if load_distance(dynamics, bounds) > VAGUE)
 }
 
 impl Analysis {

@@ -31,7 +31,9 @@ mod search;
 
 pub use exact::{ExactAnswer, ExactDynamics, ExactList, ExactSolutions, exact_answer, mode_count};
 pub use mode_cones::Mode;
-pub use robust::{ComponentBounds, RobustAnswer, answer_of_found, bounds_of, distance, robust_answer};
+pub use robust::{
+    ComponentBounds, RobustAnswer, answer_of_found, bounds_of, distance, load_distance, robust_answer,
+};
 
 pub(crate) use exact::feasible;
 pub(crate) use scaling::scaled_contact;

@@ -13,6 +13,7 @@
 //! these is left out.
 
 use super::world::{JointRow, NamedContact, WorldParts};
+use super::world_forces::Forces;
 use crate::lagrangian::{ContactKinematics, JointKinematics, Row};
 use crate::world::{Action, ActionKind, RowKind, Rows, World};
 
@@ -74,7 +75,7 @@ pub(super) fn add_bounded_rows(parts: &mut WorldParts, tolerance: f64) -> usize 
         if bounded.needs_step {
             parts.left_out.push(format!("the {name}, as the joint has a motor to a position"));
         } else if *per_load > 0.0 && !(at_rest && *force > 0.0) && add_guide(parts, &bounded) {
-            push(&mut parts.force, &bounded.row, if at_rest { 0.0 } else { *force });
+            brake(&mut parts.force, &bounded.row, if at_rest { 0.0 } else { *force });
         } else if *per_load > 0.0 {
             parts.left_out.push(format!("the {name}, which grows with its load"));
         } else if at_rest && force.is_infinite() {
@@ -84,7 +85,7 @@ pub(super) fn add_bounded_rows(parts: &mut WorldParts, tolerance: f64) -> usize 
         } else if at_rest && *force > 0.0 {
             pads.push((bounded, mobility));
         } else if force.is_finite() {
-            push(&mut parts.force, &bounded.row, *force);
+            brake(&mut parts.force, &bounded.row, *force);
         } else {
             parts.left_out.push(format!("the {name}, whose unbounded force has not reached its speed yet"));
         }
@@ -94,8 +95,8 @@ pub(super) fn add_bounded_rows(parts: &mut WorldParts, tolerance: f64) -> usize 
 }
 
 /// F less a force −`force` sign(u) along a row.
-fn push(total: &mut [f64], row: &Row, force: f64) {
-    total.iter_mut().zip(&row.gradient).for_each(|(f, g)| *f += force * row.velocity.signum() * g);
+fn brake(total: &mut Forces, row: &Row, force: f64) {
+    total.add_along(&row.gradient, force * row.velocity.signum());
 }
 
 /// Makes a row the tangent of the one locked displacement of its joint; false where there are more, or where

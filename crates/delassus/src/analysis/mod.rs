@@ -14,6 +14,7 @@ mod interval_matrix;
 mod planar;
 mod safe_interval;
 mod world;
+mod world_forces;
 
 pub use impact::{ImpactReport, LawOutcome, impact_report};
 pub use safe_interval::{
@@ -194,16 +195,32 @@ pub fn examine(
 /// lose some digits, and γ is accurate to 1e-11 of its terms.
 const WORLD_ROUNDING: f64 = 1e-10;
 
-/// As [`examine`], from masses, forces and constraints on, which are doubles here.
-pub fn examine_kinematics(
+/// How far sums and differences of a world may be off beside that, where their terms cancel.
+struct WorldErrors {
+    /// Each entry of F.
+    force: Vec<f64>,
+    /// Each entry of γ that is not zero.
+    bias: f64,
+}
+
+/// As [`examine`], from masses, forces and constraints of a world on.
+fn examine_kinematics(
     names: Names,
     kinematics: Kinematics,
+    errors: &WorldErrors,
     tolerances: &Tolerances,
     options: &EnumerateOptions,
 ) -> Result<SystemAnalysis, AnalyzeError> {
     describe(names, kinematics, tolerances, true, |dynamics| {
-        let data = Written::Within(bounds_of(dynamics, WORLD_ROUNDING));
-        analyze_dynamics_written(dynamics, &data, options)
+        let mut bounds = bounds_of(dynamics, WORLD_ROUNDING);
+        let widen = |b: &mut Interval, error: f64| {
+            if error > 0.0 {
+                *b = Interval::new((b.lo - error).next_down(), (b.hi + error).next_up());
+            }
+        };
+        bounds.force.iter_mut().zip(&errors.force).for_each(|(b, error)| widen(b, *error));
+        bounds.bias.iter_mut().filter(|b| **b != Interval::ZERO).for_each(|b| widen(b, errors.bias));
+        analyze_dynamics_written(dynamics, &Written::Within(bounds), options)
     })
 }
 

@@ -13,6 +13,7 @@ use delassus_solve::linalg::{Matrix, max_abs, norm};
 use glam::DVec3;
 
 use super::world::{JointRow, NamedContact, WorldParts};
+use super::world_forces::Forces;
 use crate::lagrangian::{JointKinematics, Row, Tolerances};
 use crate::world::{Axis, FIXED_SLOT, Masses, World, WorldState};
 
@@ -61,6 +62,17 @@ impl Plane {
         gradient.chunks_exact(6).zip(&self.normals).flat_map(of).collect()
     }
 
+    /// PᵀF.
+    fn project_forces(&self, forces: &Forces) -> Forces {
+        let upright = Plane { axes: self.axes, normals: self.normals.iter().map(|n| n.abs()).collect() };
+        let rounded: Vec<f64> = forces.rounded.iter().map(|r| f64::from(u8::from(*r))).collect();
+        Forces {
+            value: self.project(&forces.value),
+            terms: upright.project(&forces.terms),
+            rounded: upright.project(&rounded).iter().map(|r| *r > 0.0).collect(),
+        }
+    }
+
     fn project_row(&self, row: &Row) -> Row {
         Row { gradient: self.project(&row.gradient), ..*row }
     }
@@ -89,7 +101,7 @@ pub(super) fn in_plane(
     let contacts: Option<Vec<NamedContact>> =
         parts.contacts.iter().map(|contact| contact_in_plane(&plane, contact)).collect();
     let (false, Some(joints), Some(contacts)) = (leaves, joints, contacts) else { return parts };
-    let WorldParts { mass, force, velocity, mut bounded, left_out, .. } = parts;
+    let WorldParts { mass, force, bias_error, velocity, mut bounded, left_out, .. } = parts;
     let bodies = world.bodies.iter().filter(|body| !body.fixed);
     // PᵀMP is diagonal: I about the normal is Σ Iₖ n̄ₖ².
     let reduced = mass
@@ -108,7 +120,8 @@ pub(super) fn in_plane(
     WorldParts {
         coordinates: bodies.flat_map(|b| names.map(|c| format!("{}.{c}", b.name))).collect(),
         mass: reduced.collect(),
-        force: plane.project(&force),
+        force: plane.project_forces(&force),
+        bias_error,
         velocity: plane.project(&velocity),
         joints: joints.collect(),
         contacts: one_of_each(contacts),

@@ -22,7 +22,10 @@ use glam::{DQuat, DVec3};
 use super::bounded_rows::{BoundedRow, add_bounded_rows, bounded_rows};
 use super::impact::{ImpactReport, impact_report};
 use super::planar::{held_plane, in_plane};
-use super::{AnalyzeError, SystemAnalysis, WORLD_ROUNDING, add_findings, describe, examine_kinematics};
+use super::world_forces::{Forces, add_joint_forces, free_force};
+use super::{
+    AnalyzeError, SystemAnalysis, WORLD_ROUNDING, WorldErrors, add_findings, describe, examine_kinematics,
+};
 use crate::collision::{Collider, Contact, ContactRows, Features, contact_name};
 use crate::lagrangian::{
     ContactKinematics, JointKinematics, Kinematics, Names, RollingKinematics, Row, Tolerances,
@@ -57,7 +60,7 @@ pub fn analyze_world(
         let names = Names { title: world.name.clone(), coordinates, ..Names::default() };
         return too_large(names, "coordinates", tolerances);
     }
-    let WorldKinematics { names, kinematics, pads, velocity, mut left_out } =
+    let WorldKinematics { names, kinematics, errors, pads, velocity, mut left_out } =
         world_kinematics(world, state, tolerances);
     if position_error(state, &names, &kinematics) > WORLD_ROUNDING {
         left_out.push("digits that positions so far from the origin have lost".into());
@@ -75,7 +78,7 @@ pub fn analyze_world(
         result.is_whole = false;
         return Ok(result);
     }
-    let mut result = examine_kinematics(names, kinematics, tolerances, options)?;
+    let mut result = examine_kinematics(names, kinematics, &errors, tolerances, options)?;
     result.impact = impact_without_pads(&result, pads, &velocity);
     if rows <= MAX_ROWS {
         add_findings(&mut result);
@@ -109,10 +112,14 @@ fn position_error(state: &WorldState, names: &Names, kinematics: &Kinematics) ->
     // Tangents see the whole distance to the contact, a normal may point at the centre of mass.
     let levers = kinematics.contacts.iter().map(|c| c.slip.iter().map(lever).fold(0.0, f64::max));
     let least = levers.filter(|x| *x > 0.0).fold(f64::INFINITY, f64::min);
-    let reach = state.bodies.iter().fold(0.0_f64, |top, b| top.max(b.pose.position.abs().max_element()));
     // Positions are rounded where they are read, moved and subtracted: some units in the last place.
     // Normals have length one, so that no lever counts as more than a metre.
-    8.0 * f64::EPSILON * reach / least.min(1.0)
+    8.0 * f64::EPSILON * reach(state) / least.min(1.0)
+}
+
+/// The largest coordinate of a position.
+fn reach(state: &WorldState) -> f64 {
+    state.bodies.iter().fold(0.0_f64, |top, b| top.max(b.pose.position.abs().max_element()))
 }
 
 /// The analysis of a world whose joints hold all bodies in a plane as one of a planar world, where that
@@ -171,7 +178,9 @@ pub(super) struct WorldParts {
     /// M, diagonal.
     pub(super) mass: Vec<f64>,
     /// F.
-    pub(super) force: Vec<f64>,
+    pub(super) force: Forces,
+    /// How far an entry of γ that is not zero may be off.
+    pub(super) bias_error: f64,
     /// Velocities, one per coordinate.
     pub(super) velocity: Vec<f64>,
     /// The bilateral rows.
@@ -213,6 +222,8 @@ struct WorldKinematics {
     /// Joints: one entry per bilateral row. Contacts: limits of joints within the tolerance, contacts of
     /// shapes, then the pads of dry friction and motors, each with a coordinate of its own behind the others.
     kinematics: Kinematics,
+    /// How far F and γ may be off.
+    errors: WorldErrors,
     /// How many of the contacts are pads.
     pads: usize,
     /// Velocities, one per coordinate.
@@ -228,7 +239,8 @@ fn world_kinematics(world: &World, state: &WorldState, tolerances: &Tolerances) 
     world::update_joint_coordinates(world, &mut state);
     let mut parts = world_parts(world, &state, tolerances);
     let pads = add_bounded_rows(&mut parts, tolerances.velocity);
-    let WorldParts { coordinates, mass, force, velocity, joints, contacts, mut left_out, .. } = parts;
+    let WorldParts { coordinates, mass, force, velocity, joints, contacts, bias_error, mut left_out, .. } =
+        parts;
     left_out.dedup();
     let (contact_names, contacts) = contacts.into_iter().map(|c| (c.name, c.kinematics)).unzip();
     let (joint_names, joints) = joints.into_iter().map(|j| (j.name, j.kinematics)).unzip();
@@ -237,13 +249,14 @@ fn world_kinematics(world: &World, state: &WorldState, tolerances: &Tolerances) 
     let kinematics = Kinematics {
         mass: Matrix::diagonal(&mass),
         mass_rank: names.coordinates.len(),
-        force,
+        force: force.value.clone(),
         kinetic_energy: world::kinetic_energy(world, &state),
         potential_energy: world::potential_energy(world, &state),
         contacts,
         joints,
     };
-    WorldKinematics { names, kinematics, pads, velocity, left_out }
+    let errors = WorldErrors { force: force.errors(), bias: bias_error };
+    WorldKinematics { names, kinematics, errors, pads, velocity, left_out }
 }
 
 /// What a world is made of at a state whose joint coordinates are known.
@@ -253,8 +266,9 @@ fn world_parts(world: &World, state: &WorldState, tolerances: &Tolerances) -> Wo
     let mut rows = Rows::default();
     world::joint_rows(world, state, 1.0, &mut rows);
     let mut force = free_force(world, state, &masses);
-    add_joint_forces(&rows, &masses, &v, &mut force);
+    add_joint_forces(&rows, &masses, &v, reach(state), &mut force);
     let all = dense_rows(world, state, &masses, &rows, &v);
+    let mut bias_error = joint_bias_error(state, &rows, &all, &v);
     let names = row_names(world, &rows);
     let joints = names.into_iter().zip(&rows.rows).zip(&all).map(|((name, row), dense)| {
         let kinematics = JointKinematics { value: row.value, row: dense.clone(), slip: vec![], mu: 0.0 };
@@ -265,7 +279,8 @@ fn world_parts(world: &World, state: &WorldState, tolerances: &Tolerances) -> Wo
     let mut left_out = Vec::new();
     for (i, contact) in touching.iter().enumerate() {
         let surface = world.surface(contact.bodies[0] as usize, contact.bodies[1] as usize);
-        let (axes, kinematics) = contact_kinematics(contact, state, &masses, &v, &surface);
+        let (axes, kinematics, error) = contact_kinematics(contact, state, &masses, &v, &surface);
+        bias_error = bias_error.max(error);
         if kinematics.rolling.as_ref().is_some_and(|rolling| {
             kinematics.slip.iter().chain(&rolling.rows).any(|row| row.velocity.abs() > tolerances.velocity)
         }) {
@@ -281,6 +296,7 @@ fn world_parts(world: &World, state: &WorldState, tolerances: &Tolerances) -> Wo
         bounded: bounded_rows(world, &rows, &all),
         mass: masses.mass.clone(),
         force,
+        bias_error,
         velocity: v,
         left_out,
     };
@@ -298,23 +314,6 @@ fn laws_left_out(surface: &Surface) -> Vec<&'static str> {
         (restitution_tangential > 0.0, "tangential restitution"),
     ];
     laws.into_iter().filter(|(given, _)| *given).map(|(_, law)| law).collect()
-}
-
-/// Moves springs and given forces of joints to F.
-fn add_joint_forces(rows: &Rows, masses: &Masses, v: &[f64], force: &mut [f64]) {
-    for (i, row) in rows.rows.iter().enumerate() {
-        let pushed = match row.kind {
-            RowKind::Spring { stiffness, damping } => {
-                -stiffness * row.value - damping * row_velocity(rows, i, masses, v)
-            }
-            RowKind::Applied { force } => force,
-            RowKind::Bilateral | RowKind::Limit { .. } | RowKind::Bounded { .. } => continue,
-        };
-        for (body, block) in rows.blocks_of(row) {
-            let at = 6 * masses.slot[*body as usize] as usize;
-            (0..6).for_each(|c| force[at + c] -= pushed * block[c]);
-        }
-    }
 }
 
 /// All rows of joints, in all coordinates.
@@ -387,22 +386,6 @@ fn velocities(masses: &Masses, state: &WorldState) -> Vec<f64> {
     v
 }
 
-/// F without joints: −(m g + f), ω̄ × I ω̄ − τ̄.
-fn free_force(world: &World, state: &WorldState, masses: &Masses) -> Vec<f64> {
-    let mut force = vec![0.0; masses.mass.len()];
-    for ((body, s), &slot) in world.bodies.iter().zip(&state.bodies).zip(&masses.slot) {
-        if slot != FIXED_SLOT {
-            let at = 6 * slot as usize;
-            let pull = -(body.mass * world.gravity + body.force[0]);
-            let omega = s.angular_velocity;
-            let moment = omega.cross(body.inertia * omega) - s.pose.local_vector(body.force[1]);
-            force[at..at + 3].copy_from_slice(&pull.to_array());
-            force[at + 3..at + 6].copy_from_slice(&moment.to_array());
-        }
-    }
-    force
-}
-
 fn row_velocity(rows: &Rows, i: usize, masses: &Masses, v: &[f64]) -> f64 {
     world::row_velocity(rows, i, masses, v) + rows.rows[i].rate
 }
@@ -429,6 +412,26 @@ fn derivative(h: f64, mut of: impl FnMut(f64) -> Vec<f64>) -> Vec<f64> {
     better(&better(&d3, &d2, 4.0), &better(&d2, &d1, 4.0), 16.0)
 }
 
+/// How far differences over a step that the fastest of some rates allows may be off, for velocities that are
+/// sums of terms of this size: their rounding over a quarter of the step, which extrapolation makes some times
+/// larger, is 10⁻¹² of the terms a second.
+fn difference_error(rate: f64, terms: f64) -> f64 {
+    1e-11 * (1.0 + rate) * terms
+}
+
+/// How far γ of joints may be off; zero where it is.
+fn joint_bias_error(state: &WorldState, rows: &Rows, dense: &[Row], v: &[f64]) -> f64 {
+    let terms = rows.rows.iter().zip(dense).filter(|(_, row)| row.bias != 0.0).map(|(row, dense)| {
+        dense.gradient.iter().zip(v).map(|(g, v)| (g * v).abs()).sum::<f64>() + row.rate.abs()
+    });
+    difference_error(fastest(state), terms.fold(0.0, f64::max))
+}
+
+/// The largest angular velocity.
+fn fastest(state: &WorldState) -> f64 {
+    state.bodies.iter().map(|s| s.angular_velocity.length()).fold(0.0, f64::max)
+}
+
 /// γ of all rows of joints.
 fn joint_biases(world: &World, state: &WorldState, masses: &Masses, rows: &Rows) -> Vec<f64> {
     let count = rows.rows.len();
@@ -436,9 +439,8 @@ fn joint_biases(world: &World, state: &WorldState, masses: &Masses, rows: &Rows)
         return vec![];
     }
     let v = velocities(masses, state);
-    let fastest = state.bodies.iter().map(|s| s.angular_velocity.length()).fold(0.0, f64::max);
     let mut there = Rows::default();
-    derivative(DIFFERENCE_STEP / (1.0 + fastest), |s| {
+    derivative(DIFFERENCE_STEP / (1.0 + fastest(state)), |s| {
         let bodies = state.bodies.iter().map(|body| moved(body, s)).collect();
         let next = WorldState { t: state.t + s, bodies, coordinates: state.coordinates.clone() };
         world::joint_rows(world, &next, 1.0, &mut there);
@@ -446,13 +448,14 @@ fn joint_biases(world: &World, state: &WorldState, masses: &Masses, rows: &Rows)
     })
 }
 
+/// Axes and rows of a contact, and how far its γ may be off.
 fn contact_kinematics(
     contact: &Contact,
     state: &WorldState,
     masses: &Masses,
     v: &[f64],
     surface: &Surface,
-) -> ([DVec3; 3], ContactKinematics) {
+) -> ([DVec3; 3], ContactKinematics, f64) {
     let Surface { mu, restitution, rolling, .. } = *surface;
     let mu_static = surface.mu_static.unwrap_or(mu);
     let rows = ContactRows::new(contact, &state.bodies, &masses.slot, Law::Rolling { mu, rolling });
@@ -495,7 +498,12 @@ fn contact_kinematics(
         rolling: (mu_static > 0.0 && rolling > 0.0)
             .then(|| RollingKinematics { rows: [row(3), row(4)], coefficient: rolling }),
     };
-    ([contact.normal, rows.tangents[0], rows.tangents[1]], kinematics)
+    let speed = |s: &BodyState| {
+        s.velocity.length() + s.angular_velocity.length() * (contact.point - s.pose.position).length()
+    };
+    let terms = if bias.iter().all(|x| *x == 0.0) { 0.0 } else { speed(&bodies[0]) + speed(&bodies[1]) };
+    let error = difference_error(angular_speed + normal_rate, terms);
+    ([contact.normal, rows.tangents[0], rows.tangents[1]], kinematics, error)
 }
 
 /// Velocity of the second body against the first at a point.

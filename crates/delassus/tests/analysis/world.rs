@@ -417,6 +417,43 @@ fn planar_worlds_at_rest_are_decided() {
     assert_eq!(analysis.verdicts(), [Verdict::Proved, Verdict::Proved, Verdict::Refuted]);
 }
 
+/// A rod that slides on a ball at its end so that friction presses it down: 0 ≤ −z + q ⊥ z ≥ 0 but for a
+/// factor. With q = 0 it has one solution, with q < 0 none and with q > 0 two.
+fn jammed(mass: f64, weight: f64, lift: f64, spin: f64, speed: f64, height: f64) -> SystemAnalysis {
+    let text = format!(
+        "[world]\nplane = \"xz\"\ngravity = [0, 0, -{weight}]\n{FLOOR}[[body]]\nname = \"rod\"\nmass = {mass}\n\
+         inertia = [0.1, 0.1, 0.1]\nposition = [0.3, 0, {}]\nforce = [0, 0, {lift}]\nvelocity = [{speed}, 0, {}]\n\
+         angular_velocity = [0, {spin}, 0]\n[[body.shape]]\ntype = \"sphere\"\nradius = 4\nposition = [-2, 0, {}]\n{}",
+        4.0 + height,
+        -2.0 * spin,
+        -height,
+        surfaces(3.0, 0.0)
+    );
+    analyze(&text, &[])
+}
+
+#[test]
+fn what_is_left_of_terms_that_cancel_decides_nothing() {
+    use Verdict::{Proved, Refuted};
+    // Far from the tie, on both sides.
+    for (lift, verdicts) in [(0.29, [Refuted; 3]), (0.31, [Proved, Refuted, Refuted])] {
+        assert_eq!(jammed(0.1, 3.0, lift, 0.0, -1.0, 2.0).analysis.unwrap().verdicts(), verdicts, "{lift}");
+    }
+    assert_eq!(jammed(0.1, 3.0, 0.3, 0.0, 1.0, 2.0).analysis.unwrap().verdicts(), [Proved; 3]);
+    // 0.1·3 − 0.3 is zero, and 5.6·10⁻¹⁷ in doubles.
+    let balanced = jammed(0.1, 3.0, 0.3, 0.0, -1.0, 2.0).analysis.unwrap();
+    // The middle of the ball is on the level of the centre of mass, and ω² times no height is no
+    // acceleration; differences of velocities leave 10⁻¹⁴ to 10⁻¹¹ of it.
+    let spins = [(1.0, -9.3), (1.0, 9.3), (3.1, 5.0), (3.1, -5.0), (0.7, -9.3)];
+    let spinning = spins.map(|(spin, speed)| jammed(1.0, 0.0, 0.0, spin, speed, 0.0).analysis.unwrap());
+    for analysis in spinning.into_iter().chain([balanced]) {
+        assert!(!analysis.verdicts().contains(&Refuted), "{:?}", analysis.verdicts());
+    }
+    // Whole numbers are exact: a tie is a tie.
+    let even = jammed(1.0, 10.0, 10.0, 0.0, -1.0, 2.0).analysis.unwrap();
+    assert_eq!(even.existence, Proved);
+}
+
 #[test]
 fn bodies_far_from_the_origin_are_not_judged() {
     // The same box at rest; at 10⁷ m its lever arms of 0.1 m are known to 10⁻⁸.

@@ -309,6 +309,15 @@ pub fn distance(d: &Dynamics, bounds: &ExactDynamics<Interval>) -> f64 {
     if bounds.force.iter().chain(&bounds.bias).any(|b| b.is_undefined()) { f64::INFINITY } else { worst }
 }
 
+/// How far F and γ of a problem in doubles are from the numbers within some bounds, relative to the largest of
+/// each: what is left of terms that cancel is all rounding.
+pub fn load_distance(d: &Dynamics, bounds: &ExactDynamics<Interval>) -> f64 {
+    [(&d.force, &bounds.force), (&d.bias, &bounds.bias)].into_iter().fold(0.0, |worst, (x, bounds)| {
+        let size = x.iter().fold(f64::MIN_POSITIVE, |top, x| top.max(x.abs()));
+        x.iter().zip(bounds).fold(worst, |worst, (x, b)| worst.max((b.hi - x).max(x - b.lo) / size))
+    })
+}
+
 /// Bounds of the numbers that a problem in doubles was rounded from, `rounding` relative to the largest of
 /// their row. Short binary fractions were hardly rounded and count as they are, zeros above all.
 pub fn bounds_of(d: &Dynamics, rounding: f64) -> ExactDynamics<Interval> {
