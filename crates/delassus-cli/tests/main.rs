@@ -2,13 +2,20 @@
 
 mod bad_input;
 mod bits;
+#[allow(dead_code, reason = "each test binary uses its share")]
+#[path = "../../delassus-solve/tests/exact/checker.rs"]
+mod checker;
 mod commands;
 mod compare;
+mod exact;
 mod map;
 mod outputs;
 mod parquet;
 #[path = "../../delassus-solve/tests/support/problems.rs"]
 mod problems;
+#[allow(dead_code, reason = "each test binary uses its share")]
+#[path = "../../delassus-solve/tests/support/random.rs"]
+mod random;
 mod run;
 mod run_system;
 mod safe;
