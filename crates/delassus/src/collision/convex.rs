@@ -22,6 +22,9 @@ const MAX_FLAT_SINE: f64 = 0.05;
 /// Cosine between two directions up to which one lies beside the other.
 const MAX_BESIDE_COSINE: f64 = 0.7;
 
+/// Overlaps of polytopes deeper than this part of their size are never left without a contact.
+const MAX_LOST_DEPTH: f64 = 1e-6;
+
 /// Sides of the polygon around a disc that carries another shape, and corners of one that overhangs its
 /// support.
 const DISC_SIDES: u16 = 32;
@@ -102,10 +105,10 @@ impl Polytope {
         self.vertices.iter().map(|v| v.abs().max_element()).fold(0.0, f64::max)
     }
 
-    /// The face most along n, and the cosine.
-    fn face_along(&self, n: DVec3) -> (usize, f64) {
+    /// The face most along n among some, and the cosine.
+    fn face_along(&self, n: DVec3, among: impl Fn(&Face) -> bool) -> (usize, f64) {
         let mut best = (0, f64::NEG_INFINITY);
-        for (k, face) in self.faces.iter().enumerate() {
+        for (k, face) in self.faces.iter().enumerate().filter(|(_, face)| among(face)) {
             let cosine = face.normal.dot(n);
             if cosine > best.1 {
                 best = (k, cosine);
@@ -205,7 +208,7 @@ impl Convex<'_> {
     fn face_along(&self, n: DVec3) -> Option<(DVec3, DVec3, u32, f64)> {
         let found = match *self {
             Convex::Polytope(polytope) if !polytope.faces.is_empty() => {
-                let (k, cosine) = polytope.face_along(n);
+                let (k, cosine) = polytope.face_along(n, |_| true);
                 let face = &polytope.faces[k];
                 (face.normal, polytope.corner(face, 0), k as u32, cosine)
             }
@@ -375,17 +378,9 @@ impl Feature<'_> {
         3
     }
 
-    /// The face across w, or else the corner farthest along w and the flattest edge there.
+    /// The face across w at the corner farthest along w, or else that corner, with the flattest edge there. A
+    /// face elsewhere may lie better across w, and has not what touches first.
     fn face_or_tip(&mut self, w: DVec3, polytope: &Polytope) -> u32 {
-        let (best, cosine) = polytope.face_along(w);
-        if cosine > 0.5 {
-            let face = &polytope.faces[best];
-            let count = face.corners.len();
-            for k in 0..count {
-                self.bare(polytope.corner(face, k), [k as u16, count as u16]);
-            }
-            return 16 + best as u32;
-        }
         let tip = polytope.support(w);
         let other = |&[i, j]: &[u32; 2]| match (i as usize == tip, j as usize == tip) {
             (true, _) => Some(j as usize),
@@ -398,6 +393,17 @@ impl Feature<'_> {
         };
         let ends = polytope.edges.iter().filter_map(other);
         let flattest = ends.min_by(|&i, &j| slope(i).total_cmp(&slope(j)));
+        let has = |face: &Face, k: usize| face.corners.contains(&(k as u32));
+        let beside = |face: &Face| has(face, tip) && flattest.is_none_or(|end| has(face, end));
+        let (best, cosine) = polytope.face_along(w, beside);
+        if cosine > 0.5 {
+            let face = &polytope.faces[best];
+            let count = face.corners.len();
+            for k in 0..count {
+                self.bare(polytope.corner(face, k), [k as u16, count as u16]);
+            }
+            return 16 + best as u32;
+        }
         self.bare(polytope.vertices[tip], [0, 2]);
         if let Some(end) = flattest.filter(|&end| slope(end) < 0.5) {
             self.bare(polytope.vertices[end], [1, 2]);
@@ -463,7 +469,20 @@ pub(super) fn convex_contacts(
     let gap = |c: &Contact| c.gap_at(&Pose::IDENTITY, pose).0;
     let lowest = out[start..].iter().map(gap).fold(f64::INFINITY, f64::min);
     let size = a.size().max(b.size());
-    if lowest <= distance + 0.002 * distance.abs() + 1e-6 * size || (bare && polytopes) {
+    if lowest <= distance + 0.002 * distance.abs() + 1e-6 * size {
+        return;
+    }
+    if bare && polytopes {
+        // Unless they are inside each other: then the tip of one touches the face of the other.
+        if distance < -MAX_LOST_DEPTH * size && lowest >= -MAX_LOST_DEPTH * size {
+            let start = out.len();
+            if on_a.is_some() && first {
+                out.extend(tip_on_face((a, b), pose, n));
+            } else {
+                out.extend(tip_on_face((b, a), &pose.inverse(), m));
+                out[start..].iter_mut().for_each(|contact| flip(contact, pose));
+            }
+        }
         return;
     }
     // Points that do not face each other along n are not nearest.
@@ -486,6 +505,14 @@ pub(super) fn convex_contacts(
         (Touched::Point(x, _), Touched::Point(y, _)) => ([x, y], [0.0; 2], Features::FaceOfA(n)),
     };
     out.push(touch(1, core, radius, features, n));
+}
+
+/// The tip of B, where that is a polytope, on the face of A across n.
+fn tip_on_face((a, b): (&Convex, &Convex), pose: &Pose, n: DVec3) -> Option<Contact> {
+    let (Some((n, origin, ..)), Convex::Polytope(polytope)) = (a.face_along(n), b) else { return None };
+    let y = polytope.vertices[polytope.support(-pose.local_vector(n))];
+    let x = pose.point(y);
+    Some(touch(2, [x - n * n.dot(x - origin), y], [0.0; 2], Features::FaceOfA(n), n))
 }
 
 /// Whether a cylinder or cone B lies in the plane of a face of A, beside it: as on a floor of tiles beside

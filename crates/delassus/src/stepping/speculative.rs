@@ -191,7 +191,13 @@ impl ContactSearch {
             let pair = contact.pair();
             let left_out = targets.normal_bias[i].is_none();
             let is_suspended = suspended.contains(&pair);
-            let cut = plan.may_cut && (is_suspended || is_fast(linearization, linearizer, pair));
+            // Where the linearized gap is closed at the end and the shapes are apart, they may have been inside
+            // each other on the way: round ones and corners that graze.
+            let grazes = || {
+                end.impulses.contacts[i][0] == 0.0
+                    && contact.gap + h * rows[i].velocity(0, end.velocity) < 0.0
+            };
+            let cut = plan.may_cut && (is_suspended || is_fast(linearization, linearizer, pair) || grazes());
             // What moves as without impulses has been swept.
             let swept = || rows[i].slots.iter().all(|&slot| same(slot, end.velocity, &start.free_velocity));
             if (left_out && !is_suspended && swept()) || (!left_out && (!cut || keeps_apart(pair))) {

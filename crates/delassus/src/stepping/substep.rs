@@ -82,7 +82,7 @@ impl PositionsEnd {
     /// but singular ones: a substep that does not find it is too long.
     fn outcome(self, plan: &SubstepPlan, joints_alone: bool) -> Option<SubstepOutcome> {
         if let Some(t) = self.touch {
-            return Some(SubstepOutcome::EndAtTouch { length: t.clamp(SHORTEST_SUBSTEP, plan.length) });
+            return Some(SubstepOutcome::EndAtTouch { length: t.max(SHORTEST_SUBSTEP).min(plan.length) });
         }
         let length = 0.5 * plan.length;
         if plan.may_shorten && (!self.joints_closed || joints_alone && !self.all_solved) {
@@ -205,7 +205,7 @@ impl Stepper {
             }
         };
         match passed {
-            Some(tau) => SubstepOutcome::EndAtLimit { length: tau.clamp(SHORTEST_SUBSTEP, h) },
+            Some(tau) => SubstepOutcome::EndAtLimit { length: tau.max(SHORTEST_SUBSTEP).min(h) },
             None if gained_energy => SubstepOutcome::Depenetrate,
             None => SubstepOutcome::Accepted,
         }

@@ -195,6 +195,30 @@ fn the_nearest_contact_is_at_the_distance_of_the_shapes() {
     assert!(passed < seen / 50 && exact > sharp * 97 / 100, "{passed} of {seen}, {exact} of {sharp}");
 }
 
+/// Hulls and boxes inside of each other: the depth comes from an iterative method, and counts where no face of
+/// either shows them to be less deep.
+#[test]
+fn polytopes_that_overlap_touch_at_least_as_deep() {
+    let mut random = Random(23);
+    let hull =
+        |random: &mut Random| ShapeKind::Convex { points: (0..12).map(|_| random.vector(0.8)).collect() };
+    let (mut seen, mut shallow) = (0, 0);
+    while seen < 3_000 {
+        let a = if random.next() < 0.5 { hull(&mut random) } else { cuboid(0.9, 0.7, 0.001) };
+        let b = hull(&mut random);
+        let poses = [0, 1].map(|_| Pose { position: random.vector(1.0), rotation: random.rotation() });
+        let Some(d) = depth(&a, &b, poses).filter(|d| (1e-4..0.1).contains(d)) else { continue };
+        seen += 1;
+        let found = contacts(&a, &b, poses, 0.0);
+        let deepest = found.iter().map(|c| -c.gap).fold(f64::NEG_INFINITY, f64::max);
+        // The depth along each normal is at least the least one.
+        assert!(deepest > 0.0, "{d} {deepest}\n{a:?}\n{b:?}\n{poses:?}\n{found:#?}");
+        shallow += i32::from(deepest < 0.9 * d);
+    }
+    // Where a face of one overhangs the other, what lies over the other counts.
+    assert!(shallow < seen / 20, "{shallow} of {seen}");
+}
+
 #[test]
 fn nothing_is_ever_lost_or_infinite() {
     let mut random = Random(11);

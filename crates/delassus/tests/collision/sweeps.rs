@@ -237,6 +237,34 @@ fn a_ball_that_is_hit_does_not_pass_through_the_wall_behind_it() {
     }
 }
 
+/// A ball that moves by a third of its size a step grazes another by 5 mm: within one step it would be inside
+/// and out again. It is deflected along the line of centres where they touch, sin α = b/(2r).
+#[test]
+fn a_ball_that_grazes_another_within_one_step_is_deflected() {
+    let (r, v) = (0.5, 300.0);
+    let ball = ShapeKind::Sphere { radius: r };
+    let mut world = world_of(&[ball.clone(), ball]);
+    world.bodies[0].fixed = true;
+    let b = 2.0 * r - 5e-3;
+    for start in [-0.15, -0.12, -0.18] {
+        let mut state = state_of(&[place(0.0, 0.0, 0.0), place(start - v * DT, b, 0.0)]);
+        state.bodies[1].velocity = DVec3::new(v, 0.0, 0.0);
+        let options = StepOptions { dt: DT, ..Default::default() };
+        let mut stepper = Stepper::new(world.clone(), state, options).unwrap();
+        for _ in 0..4 {
+            assert_eq!(stepper.step().unwrap().status, Status::Solved);
+        }
+        // Without rebound and friction the velocity along the normal is lost.
+        let sine = b / (2.0 * r);
+        let normal = DVec3::new(-(1.0 - sine * sine).sqrt(), sine, 0.0);
+        let before = DVec3::new(v, 0.0, 0.0);
+        let expected = before - normal * normal.dot(before);
+        let found = stepper.state().bodies[1].velocity;
+        // The touch is found to 1e-7 m, over which the normal turns by 1e-7/(2r cos α).
+        assert!((found - expected).length() < 1e-5 * v, "{start}: {found} {expected}");
+    }
+}
+
 /// Acceptance: a ball 1 mm above a box at 100 m/s.
 #[test]
 fn a_ball_passes_above_a_box() {

@@ -498,6 +498,14 @@ fn random_worlds_keep_what_they_must() {
     worlds(1..41, 100, 1, false);
 }
 
+/// Hulls whose tip is on another face than the one that lies best across the normal: through a plate of 2 mm,
+/// and inside of each other without a contact.
+#[test]
+fn hulls_do_not_pass_through_plates_and_boxes() {
+    worlds(1206..1207, 120, 1, false);
+    worlds(200_067..200_068, 60, 1, false);
+}
+
 /// A million steps on all cores. The binary that `cargo test --release -p delassus --test main --no-run`
 /// names needs no other file: `main-… long_random_worlds --ignored --nocapture`. `DELASSUS_SOAK=1206..1207`
 /// takes other seeds, 200 steps each.

@@ -111,3 +111,15 @@ fn a_limit_that_is_passed_by_ends_the_substep_at_its_moment() {
     let SubstepOutcome::EndAtLimit { length } = outcome else { panic!("{outcome:?}") };
     assert!((length - 0.25).abs() < 1e-9, "{length}");
 }
+
+#[test]
+fn a_touch_in_a_substep_below_the_shortest_one_does_not_make_it_longer() {
+    let ended = PositionsEnd { all_solved: true, joints_closed: true, touch: Some(1e-11) };
+    let shorter = plan(0.25 * SHORTEST_SUBSTEP);
+    let length = 0.25 * SHORTEST_SUBSTEP;
+    assert_eq!(ended.outcome(&shorter, false), Some(SubstepOutcome::EndAtTouch { length }));
+    assert_eq!(
+        ended.outcome(&plan(1e-3), false),
+        Some(SubstepOutcome::EndAtTouch { length: SHORTEST_SUBSTEP })
+    );
+}
