@@ -11,7 +11,7 @@ use delassus::stepping::{
     ContactEvents, OtherBodyMotion, StepControl, StepLength, StepRecord, StepReport, Stepper, no_time_left,
     run_until, time_slack,
 };
-use delassus::world::{World, WorldState, energy};
+use delassus::world::{BodyState, World, WorldState, energy};
 use delassus_files::Problem;
 use delassus_solve::analysis::ImpulseRange;
 use delassus_solve::problem::InvalidProblem;
@@ -25,6 +25,11 @@ use super::output::Outputs;
 use super::start::{Resumed, Start};
 use super::totals::{AdaptiveTotals, Totals};
 use crate::words::count;
+
+/// Bodies are at rest below this part of what gravity gives in a step.
+const REST_SPEED_RATIO: f64 = 1e-3;
+/// Contacts up to which another motion is searched for at the end of a run, in tens of solves.
+const MAX_SEARCHED_CONTACTS: usize = 64;
 
 /// How a run ended.
 #[derive(Clone, Debug, PartialEq)]
@@ -142,6 +147,9 @@ pub fn simulate(
     let state = run.stepper.state().clone();
     let energy_end = energy(world, &state);
     recorder.notes.extend(recorder.totals.energy.notes(recorder.totals.energy_start, energy_end));
+    if recorder.totals.non_unique_motion_steps == 0 {
+        recorder.notes.extend(another_motion_at_rest(&run.stepper));
+    }
     Ok(Run {
         ending,
         energy_end,
@@ -304,6 +312,27 @@ impl Recorder<'_> {
             }
         }
     }
+}
+
+/// What is to say where a run ends at rest though its bodies could begin to move as well: steps count that
+/// only where a solve comes upon the other motion. Once a run, for few contacts.
+fn another_motion_at_rest(stepper: &Stepper) -> Option<String> {
+    let slow = REST_SPEED_RATIO * stepper.world().gravity.length() * stepper.options().dt;
+    let at_rest = |s: &BodyState| s.velocity.abs().max(s.angular_velocity.abs()).max_element() <= slow;
+    let contacts = stepper.contacts().len();
+    if contacts == 0 || contacts > MAX_SEARCHED_CONTACTS || !stepper.state().bodies.iter().all(at_rest) {
+        return None;
+    }
+    let found = stepper.forces_and_another_motion().ok().filter(|forces| forces.other_motion)?;
+    let names: Vec<String> = found
+        .other_bodies
+        .iter()
+        .map(|motion| format!("`{}`", stepper.world().bodies[motion.body].name))
+        .collect();
+    let whose = if names.is_empty() { String::new() } else { format!(" of {}", names.join(", ")) };
+    Some(format!(
+        "bodies rest at the end, and another motion{whose} obeys the laws as well; --forces-at prints it"
+    ))
 }
 
 /// Forces of contacts and joints at the present state.

@@ -24,6 +24,11 @@ use crate::world::{BodyState, FIXED_SLOT, WorldState};
 const MAX_MOTION_RATIO: f64 = 0.5;
 /// A contact sees an overlap where its own gap is below this part of what counts as touching.
 const SEEN_OVERLAP_RATIO: f64 = 0.5;
+/// The same for bodies that fly past each other: a corner that passes another within a substep is inside by half
+/// of its motion at most.
+const MAX_UNSEEN_MOTION_RATIO: f64 = 0.1;
+/// The part of its speed of arrival that a contact with a rebound may lose before it touches.
+const MAX_BRAKING_RATIO: f64 = 1e-6;
 /// Cosine of the angle (8°) by which a normal may rotate while its contact closes: what it pushes askew is
 /// 1 % of the impulse in energy.
 const MIN_NORMAL_COSINE: f64 = 0.99;
@@ -119,7 +124,8 @@ impl ContactSearch {
     }
 
     /// Contacts that push though their shapes do not touch at the end of a drift, or touch there with
-    /// another normal: they are left out and their pairs suspended, once in a substep. Whether there are any.
+    /// another normal, or would rebound and are slowed down before they touch: they are left out and their
+    /// pairs suspended, once in a substep. Whether there are any.
     pub(super) fn suspend(
         &mut self,
         on: SubstepView<'_>,
@@ -143,9 +149,10 @@ impl ContactSearch {
             {
                 continue;
             }
+            let early = plan.may_cut && linearization.restitution()[i] > 0.0 && brakes(on, end, i);
             let [a, b] = contact.bodies.map(|b| &end.bodies[b as usize].pose);
             let turned = contact.gap_at(a, b).1.dot(contact.normal) < MIN_NORMAL_COSINE;
-            if (turned && plan.may_cut) || !linearizer.touches(model, contact.pair(), end.bodies) {
+            if (turned && plan.may_cut) || early || !linearizer.touches(model, contact.pair(), end.bodies) {
                 self.suspended.push(contact.pair());
             }
         }
@@ -186,6 +193,12 @@ impl ContactSearch {
             let mut all = contacts.iter().zip(&end.impulses.contacts);
             all.any(|(c, r)| c.pair() == pair && (r[0] > 0.0 || c.gap <= model.touching()))
         };
+        // What lies on a floor of tiles comes to the next one without meeting it.
+        let flies = |pair: ShapePair| {
+            let own = |b: &u32| pair.bodies.contains(b) && !model.world.bodies[*b as usize].fixed;
+            let mut all = contacts.iter().zip(&end.impulses.contacts);
+            !all.any(|(c, r)| (r[0] > 0.0 || c.gap <= model.touching()) && c.bodies.iter().any(own))
+        };
         let (mut taken_in, mut last) = (false, None);
         for (i, contact) in contacts.iter().enumerate().filter(|(_, c)| c.gap > model.touching()) {
             let pair = contact.pair();
@@ -197,7 +210,10 @@ impl ContactSearch {
                 end.impulses.contacts[i][0] == 0.0
                     && contact.gap + h * rows[i].velocity(0, end.velocity) < 0.0
             };
-            let cut = plan.may_cut && (is_suspended || is_fast(linearization, linearizer, pair) || grazes());
+            let far = || moves(linearization, linearizer, pair, MAX_UNSEEN_MOTION_RATIO);
+            let few = contacts.len() <= MAX_CAREFUL_CONTACTS;
+            let unseen = || few && (grazes() || far()) && flies(pair);
+            let cut = plan.may_cut && (is_suspended || is_fast(linearization, linearizer, pair) || unseen());
             // What moves as without impulses has been swept.
             let swept = || rows[i].slots.iter().all(|&slot| same(slot, end.velocity, &start.free_velocity));
             if (left_out && !is_suspended && swept()) || (!left_out && (!cut || keeps_apart(pair))) {
@@ -303,6 +319,15 @@ fn sweep_once(
     }
 }
 
+/// Whether contact i, which is open, slows down what comes: the shapes meet before the substep ends, as where
+/// other points of bodies that rotate are first. A rebound would begin with less than the speed of arrival.
+fn brakes(on: SubstepView<'_>, end: &DriftEnd<'_>, i: usize) -> bool {
+    let rows = &on.linearization.contact_rows()[i];
+    let [before, after] = [&on.start.velocity[..], end.velocity].map(|v| rows.velocity(0, v));
+    -before > on.model.zeno_speed(on.model.world.gravity.length())
+        && after - before > MAX_BRAKING_RATIO * -before
+}
+
 /// Whether a body, or none, has the same velocity in both.
 fn same(slot: u32, v: &[f64], w: &[f64]) -> bool {
     let at = 6 * slot as usize;
@@ -311,8 +336,13 @@ fn same(slot: u32, v: &[f64], w: &[f64]) -> bool {
 
 /// Whether the bodies of a contact move so far that one could be through the other.
 fn is_fast(linearization: &Linearization, linearizer: &Linearizer, pair: ShapePair) -> bool {
+    moves(linearization, linearizer, pair, MAX_MOTION_RATIO)
+}
+
+/// Whether they move by this part of the thinner shape.
+fn moves(linearization: &Linearization, linearizer: &Linearizer, pair: ShapePair, ratio: f64) -> bool {
     let motion = pair.bodies.map(|b| linearization.margins()[b as usize]).iter().sum::<f64>();
-    motion >= MAX_MOTION_RATIO * linearizer.thickness(pair)
+    motion >= ratio * linearizer.thickness(pair)
 }
 
 #[cfg(test)]

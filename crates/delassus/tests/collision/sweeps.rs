@@ -5,7 +5,7 @@ use super::random::{Random, distance};
 use super::{cuboid, place, state_of, world_of};
 use crate::support::worlds::world;
 use delassus::stepping::{StepOptions, Stepper};
-use delassus::world::{Joint, JointKind, Pose, ShapeKind, World, WorldState};
+use delassus::world::{Joint, JointKind, Pose, ShapeKind, Surface, World, WorldState};
 use delassus_solve::problem::Status;
 use glam::{DQuat, DVec3};
 
@@ -166,6 +166,34 @@ fn a_blade_on_a_hinge_passes_below_a_block() {
             // The angle after a step is exact to the tolerance of the joint.
             assert!((spin - 100.0).abs() < 1e-6, "{radius}: {spin}");
         }
+    }
+}
+
+/// A blade on a hinge in its middle hits a post again and again, without friction and with e = 1: its speed is the
+/// same ever after. The post meets another point of the blade than the nearest one at the begin of a step, and
+/// earlier than that would come.
+#[test]
+fn a_blade_that_rebounds_from_a_post_keeps_its_speed() {
+    for (dt, width) in [(1e-2, 0.02), (3e-3, 0.05), (1e-3, 0.02), (1e-3, 0.05), (1e-4, 0.05)] {
+        let post = ShapeKind::Cylinder { radius: 0.03, half_height: 0.1 };
+        let mut world = world_of(&[post, cuboid(0.5, width, 0.001)]);
+        world.bodies[0].fixed = true;
+        world.surfaces.push(Surface { restitution: 1.0, ..Surface::default() });
+        let mut state = state_of(&[place(0.4, 0.2, 0.0), place(0.0, 0.0, 0.0)]);
+        let frames = [place(-0.4, -0.2, 0.0), place(0.0, 0.0, 0.0)];
+        world.joints.push(Joint::new("hinge", JointKind::Revolute, [0, 1], frames));
+        state.bodies[1].angular_velocity = DVec3::new(0.0, 0.0, 150.0);
+        let mut stepper = Stepper::new(world, state, StepOptions { dt, ..Default::default() }).unwrap();
+        let mut impacts = 0;
+        while stepper.state().t < 0.1 {
+            let report = stepper.step().unwrap();
+            assert_eq!(report.status, Status::Solved);
+            impacts += report.impacts;
+            let spin = stepper.state().bodies[1].angular_velocity.z;
+            // Each impact may lose a millionth.
+            assert!((spin.abs() - 150.0).abs() < 1e-3, "{dt} {width}: {spin} after {impacts}");
+        }
+        assert!(impacts >= 5, "{dt} {width}: {impacts}");
     }
 }
 

@@ -27,12 +27,6 @@ const STICK_MIN: usize = 5;
 /// The most sweeps before Newton's method has its first try.
 const SWEEPS: usize = 12;
 
-/// The last fallback ends where so many runs of sweeps, and so many sweeps at least, left more than this part
-/// of the error: it is at the rounding of its numbers, or there is no solution near.
-const STALLED_RUNS: usize = 3;
-const STALLED_SWEEPS: usize = 3_000;
-const STALLED_RATIO: f64 = 0.9;
-
 /// A strategy of [`Method::Auto`](crate::contact::Method::Auto).
 #[derive(Clone, Copy)]
 enum Strategy {
@@ -255,14 +249,7 @@ impl<const D: usize> IslandSolver<D> {
         factors: &mut Factors<D>,
     ) -> ControlFlow<()> {
         let (mut run, mut swept) = (100, 0);
-        let mut before = [f64::INFINITY; STALLED_RUNS];
         while swept < on.limit && on.error > on.target && budget.ended().is_none() {
-            // Each run is twice as long as the one before: the last three are most of all sweeps.
-            if swept >= STALLED_SWEEPS && on.error > STALLED_RATIO * before[0] {
-                break;
-            }
-            before.rotate_left(1);
-            before[STALLED_RUNS - 1] = on.error;
             let anderson = &mut self.others.get_or_insert_default().anderson;
             let limit = run.min(on.limit - swept);
             let call = SolveCall { target: on.target, scale: on.scale, limit, budget };

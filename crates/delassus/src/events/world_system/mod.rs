@@ -43,7 +43,8 @@ pub enum WorldSystemError {
     /// Two shapes without a formula for their gap.
     #[error(
         "`{first}` and `{second}` may touch as {shapes}; in event-driven integration bodies touch as balls, and balls, boxes, \
-         capsules and hulls touch fixed planes"
+         capsules and hulls touch fixed planes: which corner, edge or face of two bodies is nearest changes on the way, and \
+         no one formula has their gap; time stepping moves them"
     )]
     Contact {
         /// One body.
