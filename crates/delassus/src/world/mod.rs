@@ -25,7 +25,7 @@ mod tree;
 
 pub use check::{ShapeError, TRIANGLE_TOLERANCE, WorldError, check_body_at, check_shape, check_world};
 pub use construct::{BodyId, JointId, PlacedBody, Scene};
-pub use convex_hull::convex_hull;
+pub use convex_hull::{Hull, convex_hull, reduced_hull};
 pub use joint::{
     Action, ActionKind, Axis, Coordinate, Curve, Joint, JointError, JointFriction, JointKind, Row, RowKind,
     Rows, check_joints,
