@@ -1,9 +1,11 @@
 //! Reading a system or a world from a file, with messages for people.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+use clap::Args;
+
+use delassus_scene::{ControlTable, ImportOptions, Imported, read_xml_with};
 use delassus_scene::{FileError, SceneFile, SystemFile, WorldFile, read_scene, read_system};
-use delassus_scene::{Imported, read_xml};
 
 /// A system that was read, with the text it came from (for messages).
 pub struct Scene {
@@ -22,6 +24,62 @@ pub fn parse_override(text: &str) -> Result<(String, String), String> {
             Ok((name.trim().to_owned(), value.trim().to_owned()))
         }
         _ => Err("expected name=value, for example mu=0.5".into()),
+    }
+}
+
+/// How a URDF or MJCF file is read.
+#[derive(Args, Clone, Default)]
+pub struct ImportArgs {
+    /// Where a package of a URDF is: name=folder
+    #[arg(long = "package", value_name = "NAME=FOLDER", value_parser = parse_override)]
+    pub package: Vec<(String, String)>,
+    /// Hold the root link of a URDF
+    #[arg(long, conflicts_with = "free_base")]
+    pub fixed_base: bool,
+    /// Let the root link of a URDF move
+    #[arg(long)]
+    pub free_base: bool,
+    /// Start from this keyframe of an MJCF, with its controls
+    #[arg(long, value_name = "NAME")]
+    pub keyframe: Option<String>,
+    /// Set the control of an actuator of an MJCF: name=value
+    #[arg(long = "set-control", value_name = "NAME=VALUE", value_parser = parse_control)]
+    pub set_control: Vec<(String, f64)>,
+    /// Controls of the actuators of an MJCF over time: t and a column for each by its name
+    #[arg(long, value_name = "FILE.csv")]
+    pub control: Option<PathBuf>,
+    /// Let controls change evenly between the times of --control, and not at once
+    #[arg(long, requires = "control")]
+    pub control_linear: bool,
+}
+
+/// `name=value` of a `--set-control` option.
+fn parse_control(text: &str) -> Result<(String, f64), String> {
+    let (name, value) = parse_override(text)?;
+    match value.parse::<f64>() {
+        Ok(number) if number.is_finite() => Ok((name, number)),
+        _ => Err(format!("expected a finite number, found \"{value}\"")),
+    }
+}
+
+impl ImportArgs {
+    /// The options of the reader; the error is a message ready for stderr.
+    fn options(&self) -> Result<ImportOptions, String> {
+        let control_table = match &self.control {
+            None => None,
+            Some(path) => {
+                let (name, text) = read_text(path)?;
+                let table = ControlTable::parse(&text, self.control_linear);
+                Some(table.map_err(|e| format!("error: {name}: {e}\n"))?)
+            }
+        };
+        Ok(ImportOptions {
+            packages: self.package.iter().map(|(name, at)| (name.clone(), PathBuf::from(at))).collect(),
+            fixed_base: (self.fixed_base || self.free_base).then_some(self.fixed_base),
+            keyframe: self.keyframe.clone(),
+            controls: self.set_control.clone(),
+            control_table,
+        })
     }
 }
 
@@ -71,8 +129,17 @@ pub struct WorldScene {
 
 /// Reads a system or a world from a file; the error is a message ready for stderr.
 pub fn read_any(path: &Path, overrides: &[(String, String)]) -> Result<AnyScene, String> {
+    read_any_with(path, overrides, &ImportArgs::default())
+}
+
+/// Reads a system or a world; `import` says how where it is a URDF or MJCF.
+pub fn read_any_with(
+    path: &Path,
+    overrides: &[(String, String)],
+    import: &ImportArgs,
+) -> Result<AnyScene, String> {
     let (name, text) = read_text(path)?;
-    any_of_text(path, name, text, overrides)
+    any_of_text(path, name, text, overrides, import)
 }
 
 /// A system or a world from a text; the extension of `path` gives its format, its folder the place of meshes.
@@ -81,7 +148,9 @@ pub fn any_of_text(
     name: String,
     text: String,
     overrides: &[(String, String)],
+    import: &ImportArgs,
 ) -> Result<AnyScene, String> {
+    let options = import.options()?;
     let explain = |e: FileError| ended(e.render(&name, &text));
     if path.extension().is_some_and(|e| e.eq_ignore_ascii_case("urdf") || e.eq_ignore_ascii_case("xml")) {
         if let Some((parameter, _)) = overrides.first() {
@@ -89,11 +158,16 @@ pub fn any_of_text(
                 "error: {name}: cannot set `{parameter}`: URDF and MJCF have no parameters\n"
             ));
         }
-        let Imported { file, not_read } = read_xml(&text, path.parent()).map_err(explain)?;
+        let Imported { file, not_read } = read_xml_with(&text, path.parent(), &options).map_err(explain)?;
         for what in not_read {
             eprintln!("note: {name}: not read: {what}");
         }
         return Ok(AnyScene::World(Box::new(WorldScene { file, name, text })));
+    }
+    if options != ImportOptions::default() {
+        return Err(format!(
+            "error: {name}: --package, --fixed-base, --free-base, --keyframe, --control and --set-control belong to URDF and MJCF files\n"
+        ));
     }
     match read_scene(&text, path.parent(), &pairs(overrides)).map_err(explain)? {
         SceneFile::System(file) => Ok(AnyScene::System(Box::new(Scene { file: *file, name, text }))),

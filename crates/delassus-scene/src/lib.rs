@@ -11,12 +11,15 @@
 //! suggestion, and what an imported file says beyond what is understood is listed, never dropped in silence.
 #![forbid(unsafe_code)]
 
+mod collada;
+mod control;
 mod diagnostic;
 mod document;
 mod expect;
 mod import;
 mod mesh_file;
 mod mjcf;
+mod package;
 mod scene;
 mod simulation;
 mod system_file;
@@ -25,10 +28,11 @@ mod urdf;
 mod world_file;
 mod xml;
 
+pub use control::{ControlError, ControlTable};
 pub use diagnostic::{FileError, FileErrorKind, Place, WorldErrorKind};
 pub use document::{MAX_FILE, SceneKind, scene_kind};
 pub use expect::{Expect, Expected, ExpectedValue, SolutionCount};
-pub use import::read_xml;
+pub use import::{ImportOptions, read_xml, read_xml_with};
 pub use mesh_file::{MAX_MESH, MeshError, Triangles, read_mesh};
 pub use scene::{SceneFile, read_scene};
 pub use simulation::{LoadError, LoadedScene, load_scene, load_simulation, simulation_from_text};

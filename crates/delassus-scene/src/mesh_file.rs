@@ -1,4 +1,5 @@
-//! Triangles from Wavefront `.obj` and `.stl` files (text and binary), and tables of numbers.
+//! Triangles from Wavefront `.obj`, `.stl` (text and binary), COLLADA `.dae` and MuJoCo's `.msh` files, and
+//! tables of numbers.
 //!
 //! Of an `.obj` only corners (`v`) and faces (`f`) are read; a face of more than three corners is cut into a
 //! fan. The corners that an `.stl` writes once per triangle become one where their numbers are the same.
@@ -9,6 +10,7 @@ use std::path::Path;
 use glam::DVec3;
 use thiserror::Error;
 
+use crate::collada::parse_collada;
 use delassus::formula::clip;
 
 /// The largest mesh file that is read, in bytes.
@@ -41,8 +43,14 @@ pub enum MeshError {
         /// Its size.
         bytes: u64,
     },
-    /// Neither `.obj` nor `.stl`.
-    #[error("expected a name that ends in .obj or .stl")]
+    /// A package that is not above the file.
+    #[error("no package `{package}` is above the file; --package {package}=FOLDER says where it is")]
+    NoPackage {
+        /// Its name.
+        package: String,
+    },
+    /// None of the formats that are read.
+    #[error("expected a name that ends in .obj, .stl, .dae or .msh")]
     UnknownFormat,
     /// A line that cannot be read.
     #[error("line {line} is `{found}`, expected {expected}")]
@@ -65,7 +73,7 @@ pub enum MeshError {
         triangles: u32,
     },
     /// NaN or infinity in a binary file.
-    #[error("triangle {triangle} has a corner that is not finite")]
+    #[error("triangle {triangle} has a corner that is not finite, or not there")]
     NotFinite {
         /// Its number, from 1.
         triangle: usize,
@@ -93,6 +101,8 @@ pub fn read_mesh(path: &Path) -> Result<Triangles, MeshError> {
     let mesh = match extension.as_deref() {
         Some("obj") => parse_obj(&String::from_utf8_lossy(&read_bytes(path)?))?,
         Some("stl") => parse_stl(&read_bytes(path)?)?,
+        Some("dae") => parse_collada(&String::from_utf8_lossy(&read_bytes(path)?))?,
+        Some("msh") => parse_msh(&read_bytes(path)?)?,
         _ => return Err(MeshError::UnknownFormat),
     };
     if mesh.triangles.is_empty() { Err(MeshError::Empty) } else { Ok(mesh) }
@@ -212,6 +222,41 @@ fn parse_stl(bytes: &[u8]) -> Result<Triangles, MeshError> {
         merge.triangle(corners);
     }
     Ok(merge.mesh)
+}
+
+/// Numbers of corners, normals, texture coordinates and faces, then their data, all of four bytes.
+fn parse_msh(bytes: &[u8]) -> Result<Triangles, MeshError> {
+    let word = |k: usize| bytes.get(4 * k..4 * k + 4).map(|b| [b[0], b[1], b[2], b[3]]);
+    let count = |k: usize| word(k).map_or(0, |b| i32::from_le_bytes(b).max(0) as u64);
+    let [corners, normals, textures, faces] = [0, 1, 2, 3].map(count);
+    let expected = 4 * (4 + 3 * corners + 3 * normals + 2 * textures + 3 * faces);
+    let found = bytes.len() as u64;
+    if found != expected {
+        return Err(MeshError::Length {
+            found,
+            expected,
+            triangles: u32::try_from(faces).unwrap_or(u32::MAX),
+        });
+    }
+    let mut mesh = Triangles::default();
+    let number = |k: usize| word(k).map_or(f64::NAN, |b| f64::from(f32::from_le_bytes(b)));
+    for i in 0..corners as usize {
+        let v = DVec3::new(number(4 + 3 * i), number(5 + 3 * i), number(6 + 3 * i));
+        if !v.is_finite() {
+            return Err(MeshError::NotFinite { triangle: i + 1 });
+        }
+        mesh.vertices.push(v);
+    }
+    let first = (4 + 3 * corners + 3 * normals + 2 * textures) as usize;
+    for i in 0..faces as usize {
+        let corner = |k: usize| word(first + 3 * i + k).map_or(u32::MAX, u32::from_le_bytes);
+        let t = [corner(0), corner(1), corner(2)];
+        if t.iter().any(|c| u64::from(*c) >= corners) {
+            return Err(MeshError::NotFinite { triangle: i + 1 });
+        }
+        mesh.triangles.push(t);
+    }
+    Ok(mesh)
 }
 
 fn parse_stl_text(text: &str) -> Result<Triangles, MeshError> {

@@ -92,7 +92,9 @@ pub enum LoadError {
 
 /// `file:line:column: what is wrong`, as far as it is known.
 fn in_file(path: &Option<PathBuf>, error: &FileError) -> String {
-    let mut place = path.as_ref().map_or(String::new(), |path| format!("{}:", path.display()));
+    let other = error.other.as_ref().map(|other| PathBuf::from(&other[0]));
+    let path = other.as_ref().or(path.as_ref());
+    let mut place = path.map_or(String::new(), |path| format!("{}:", path.display()));
     if let Some(at) = &error.place {
         place += &format!("{}:{}:", at.line, at.column);
     }

@@ -1,8 +1,15 @@
 //! Worlds from URDF files (`<robot>`).
 //!
-//! Links become bodies, `<collision>` their shapes, joints stay joints. The root link is fixed where it has
-//! no `<inertial>` or is called `world`, and free otherwise. A link without `<inertial>` on a fixed joint
-//! becomes part of its parent. What is not read is listed.
+//! Links become bodies, `<collision>` their shapes, joints stay joints.
+//!
+//! | link | becomes |
+//! |---|---|
+//! | root | fixed where it has no `<inertial>` or is called `world`, else free; or as asked for |
+//! | on a fixed joint | part of its parent, mass included |
+//! | without mass, and nothing with mass beyond it | part of its parent, its joint at zero |
+//! | without mass between two joints that move | a body of 1/1000 of the mass of what hangs on it |
+//!
+//! Meshes of bodies that move touch as their convex hulls. What is not read is listed.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -10,17 +17,23 @@ use std::ops::Range;
 use glam::{DMat3, DQuat, DVec3, EulerRot};
 
 use crate::diagnostic::{Result, WorldErrorKind};
-use crate::mesh_file::{MeshError, Triangles, read_mesh};
+use crate::mesh_file::{Triangles, read_mesh};
+use crate::package::resolve;
 use crate::world_file::{WorldFile, Written, frame, possible_moments};
 use crate::xml::{Imported, Node, Source, child};
 use delassus::formula::{clip, nearest};
 use delassus::world::{
     Action, ActionKind, Body, BodyState, Coordinate, Joint, JointFriction, JointKind, MassProperties, Pose,
-    Shape, ShapeKind, check_body_at,
+    Shape, ShapeKind, check_body_at, principal_axes, reduced_hull,
 };
 
 /// Elements that change nothing about how a robot moves.
-const HARMLESS: [&str; 5] = ["visual", "material", "transmission", "gazebo", "calibration"];
+const HARMLESS: [&str; 7] =
+    ["visual", "material", "transmission", "gazebo", "calibration", "verbose", "safety_controller"];
+/// Part of the mass of what hangs on it that a link without mass takes.
+const LINK_MASS: f64 = 1e-3;
+/// How many points a hull may have, and how far others may lie outside as part of the extent.
+const HULL: (usize, f64) = (256, 1e-4);
 
 /// Reads the root element of a URDF.
 pub(super) fn read_robot(source: Source<'_>, robot: Node<'_>) -> Result<Imported> {
@@ -49,15 +62,20 @@ struct Tree<'a> {
 }
 
 /// Bodies in the making, and joints with their places in the file.
+#[derive(Default)]
 struct Assembly<'a> {
     drafts: Vec<Draft<'a>>,
     joints: Vec<Joint>,
     spans: Vec<Range<usize>>,
+    /// Bodies with those that hang on them.
+    parents: Vec<(usize, usize)>,
 }
 
 impl<'a> Assembly<'a> {
-    /// Adds a body and returns its number.
-    fn add(&mut self, link: Node<'a>, name: &str, written: Written) -> usize {
+    /// Adds a body without mass so far and returns its number.
+    fn add(&mut self, link: Node<'a>, name: &str, place: Pose, fixed: bool) -> usize {
+        let given = (!fixed).then_some(MassProperties::ZERO);
+        let written = Written { place, given, shapes: Vec::new() };
         self.drafts.push(Draft { link, name: name.to_string(), written });
         self.drafts.len() - 1
     }
@@ -85,7 +103,7 @@ impl Reader<'_> {
         let tree = self.tree(robot)?;
         let mut assembly = self.assemble(robot, &tree)?;
         self.mimics(&tree.children, &mut assembly.joints, &mut assembly.spans)?;
-        let Assembly { drafts, mut joints, spans } = assembly;
+        let Assembly { drafts, mut joints, spans, .. } = assembly;
         let bodies = drafts.into_iter().map(|draft| self.body(draft)).collect::<Result<Vec<_>>>()?;
         // The frames of joints were on the axes of links.
         for joint in joints.iter_mut().filter(|j| !matches!(j.kind, JointKind::Coupler { .. })) {
@@ -99,8 +117,8 @@ impl Reader<'_> {
     fn tree<'n>(&mut self, robot: Node<'n>) -> Result<Tree<'n>> {
         let mut tree = Tree::default();
         let mut names = BTreeSet::new();
-        for node in robot.children().filter(Node::is_element) {
-            match node.tag_name().name() {
+        for node in robot.children() {
+            match node.tag() {
                 "link" => {
                     let name = self.source.required(node, "name", "the name of the link")?;
                     if tree.links.insert(name, node).is_some() {
@@ -124,6 +142,11 @@ impl Reader<'_> {
                     tree.children.entry(parent).or_default().push(node);
                 }
                 word if HARMLESS.contains(&word) => {}
+                word if word.starts_with("xacro:") => {
+                    let element = clip(word);
+                    let expected = "a URDF: `xacro FILE.xacro > FILE.urdf` makes one";
+                    return self.source.fail(node, WorldErrorKind::Element { element, expected });
+                }
                 word => self.source.note(node, format!("<{}>", clip(word))),
             }
         }
@@ -145,39 +168,49 @@ impl Reader<'_> {
         self.source.attribute(node, "name", &format!("`{name}` again"), "a name of its own")
     }
 
-    /// Bodies and joints from the roots outward; links without mass on fixed joints join their parent.
+    /// Bodies and joints from the roots outward; links on fixed joints join their parent.
     fn assemble<'n>(&mut self, robot: Node<'_>, tree: &Tree<'n>) -> Result<Assembly<'n>> {
-        let mut assembly = Assembly { drafts: Vec::new(), joints: Vec::new(), spans: Vec::new() };
+        let mut assembly = Assembly::default();
         let mut reached = 0;
         // Links with the body they belong to, and where they stand on it.
         let mut queue: Vec<(&str, usize, Pose)> = Vec::new();
         for (&root, &link) in tree.links.iter().filter(|(name, _)| !tree.parents.contains_key(*name)) {
-            let given = if root == "world" { None } else { self.inertial(link)? };
-            let written = Written { place: Pose::IDENTITY, given, shapes: Vec::new() };
-            queue.push((root, assembly.add(link, root, written), Pose::IDENTITY));
+            let fixed = root == "world" || self.inertial(link)?.is_none();
+            let fixed = self.source.options.fixed_base.unwrap_or(fixed);
+            queue.push((root, assembly.add(link, root, Pose::IDENTITY, fixed), Pose::IDENTITY));
             while let Some((name, body, on_body)) = queue.pop() {
                 reached += 1;
-                let shapes = self.shapes(tree.links[name], &on_body)?;
+                let link = tree.links[name];
+                let fixed = assembly.drafts[body].written.given.is_none();
+                let shapes = self.shapes(link, &on_body, fixed)?;
                 assembly.drafts[body].written.shapes.extend(shapes);
+                if let Some(mass) = self.inertial(link)?
+                    && let Some(given) = &mut assembly.drafts[body].written.given
+                {
+                    *given = given.plus(&mass.placed(&on_body));
+                }
                 for &joint in tree.children.get(name).into_iter().flatten() {
                     let child = self.end(joint, "child")?;
                     let link = tree.links[child];
                     let place = on_body.compose(&self.origin(joint)?);
-                    let given = self.inertial(link)?;
-                    if given.is_none() && joint.attribute("type") == Some("fixed") {
+                    let moves = joint.attribute("type") != Some("fixed");
+                    if moves && !self.carries_mass(tree, child)? {
+                        self.source.note(
+                            joint,
+                            "a joint that moves nothing with mass: it stays at zero".to_string(),
+                        );
+                    }
+                    if !moves || !self.carries_mass(tree, child)? {
                         queue.push((child, body, place));
                         continue;
                     }
-                    if given.is_none() {
-                        let body = format!("link `{}`", clip(child));
-                        return self.source.fail(link, WorldErrorKind::NoMass { body });
-                    }
                     let place = assembly.drafts[body].written.place.compose(&place);
-                    let made = assembly.add(link, child, Written { place, given, shapes: Vec::new() });
+                    let made = assembly.add(link, child, place, false);
                     if let Some(found) = self.joint(joint, [body, made], &assembly.drafts)? {
                         assembly.joints.push(found);
                         assembly.spans.push(joint.range());
                     }
+                    assembly.parents.push((body, made));
                     queue.push((child, made, Pose::IDENTITY));
                 }
             }
@@ -186,18 +219,70 @@ impl Reader<'_> {
             let found = "of links that hang on themselves";
             return self.source.attribute(robot, "name", found, "joints without a loop");
         }
+        self.give_mass(&mut assembly)?;
         Ok(assembly)
     }
 
-    /// A link in its principal axes, once its numbers make sense.
-    fn body(&self, Draft { link, name, written }: Draft<'_>) -> Result<(Body, BodyState)> {
-        let (body, state) = written.in_principal_axes(name);
-        if !body.fixed
-            && body.inertia.is_finite()
-            && let Err(kind) = possible_moments(&format!("link `{}`", clip(&body.name)), body.inertia)
-        {
-            return self.source.fail(link, kind);
+    /// Whether a link or one that hangs on it has mass.
+    fn carries_mass(&mut self, tree: &Tree<'_>, link: &str) -> Result<bool> {
+        let mut queue = vec![link];
+        let mut seen = 0;
+        while let Some(name) = queue.pop() {
+            seen += 1;
+            if self.inertial(tree.links[name])?.is_some() {
+                return Ok(true);
+            }
+            if seen > tree.links.len() {
+                return Ok(false);
+            }
+            for &joint in tree.children.get(name).into_iter().flatten() {
+                queue.push(self.end(joint, "child")?);
+            }
         }
+        Ok(false)
+    }
+
+    /// Bodies without mass between joints take a small part of that of what hangs on them.
+    fn give_mass(&mut self, assembly: &mut Assembly<'_>) -> Result<()> {
+        for &(_, body) in assembly.parents.iter().rev() {
+            let mass = |b: usize| assembly.drafts[b].written.given.unwrap_or(MassProperties::ZERO);
+            if mass(body).mass > 0.0 {
+                continue;
+            }
+            let children = assembly.parents.iter().filter(|(parent, _)| *parent == body);
+            let whole = children.fold(MassProperties::ZERO, |sum, &(_, c)| sum.plus(&mass(c)));
+            let part = whole.scaled(LINK_MASS);
+            let m = part.inertia;
+            let moment = m.x_axis.x.max(m.y_axis.y).max(m.z_axis.z);
+            let link = assembly.drafts[body].link;
+            let what = "that links between two joints have no mass: each takes 1/1000 of what hangs on it";
+            self.source.note(link, what.to_string());
+            let inertia = DMat3::from_diagonal(DVec3::splat(moment));
+            let given = MassProperties { mass: part.mass, centre: DVec3::ZERO, inertia };
+            assembly.drafts[body].written.given = Some(given);
+        }
+        for draft in &assembly.drafts {
+            if draft.written.given.is_some_and(|given| given.mass <= 0.0) {
+                let body = format!("link `{}`", clip(&draft.name));
+                return self.source.fail(draft.link, WorldErrorKind::NoMass { body });
+            }
+        }
+        Ok(())
+    }
+
+    /// A link in its principal axes, once its numbers make sense.
+    fn body(&mut self, Draft { link, name, mut written }: Draft<'_>) -> Result<(Body, BodyState)> {
+        if let Some(given) = &mut written.given {
+            let (moments, _) = principal_axes(&given.inertia);
+            if moments.is_finite() && possible_moments("", moments).is_err() {
+                // As MuJoCo's `balanceinertia`; a point of mass becomes a small ball.
+                let mean = (moments.element_sum() / 3.0).max(1e-6 * given.mass);
+                given.inertia = DMat3::from_diagonal(DVec3::splat(mean));
+                let what = "moments of inertia that no body has: each becomes the mean of the three";
+                self.source.note(link, what.to_string());
+            }
+        }
+        let (body, state) = written.in_principal_axes(name);
         // Each number is finite, but what was made of them may not be.
         if let Err(error) = check_body_at(&body, &state) {
             return self.source.fail(link, WorldErrorKind::Numbers(error));
@@ -213,12 +298,17 @@ impl Reader<'_> {
         }
     }
 
-    fn inertial(&mut self, link: Node<'_>) -> Result<Option<MassProperties>> {
+    /// Mass in the axes of the link; `None` where it has none.
+    fn inertial(&self, link: Node<'_>) -> Result<Option<MassProperties>> {
         let Some(node) = child(link, "inertial") else { return Ok(None) };
         let place = self.origin(node)?;
         let Some(mass) = child(node, "mass") else {
             return self.source.attribute(node, "mass", "missing", "<mass value=…/>");
         };
+        let [value] = self.source.numbers(mass, "value", [f64::NAN])?;
+        if value == 0.0 {
+            return Ok(None);
+        }
         let mass = self.positive(mass, "value")?;
         let Some(inertia) = child(node, "inertia") else {
             return self.source.attribute(node, "inertia", "missing", "<inertia ixx=… …/>");
@@ -232,17 +322,17 @@ impl Reader<'_> {
     }
 
     /// The shapes of a link that stands at `on_body`.
-    fn shapes(&mut self, link: Node<'_>, on_body: &Pose) -> Result<Vec<Shape>> {
+    fn shapes(&mut self, link: Node<'_>, on_body: &Pose, fixed: bool) -> Result<Vec<Shape>> {
         let mut shapes = Vec::new();
-        for node in link.children().filter(Node::is_element) {
-            match node.tag_name().name() {
+        for node in link.children() {
+            match node.tag() {
                 "collision" => {
                     let place = on_body.compose(&self.origin(node)?);
-                    let geometry = child(node, "geometry").and_then(|g| g.first_element_child());
+                    let geometry = child(node, "geometry").and_then(|g| g.children().next());
                     let Some(geometry) = geometry else {
                         return self.source.attribute(node, "geometry", "missing", "<geometry> with a shape");
                     };
-                    if let Some(kind) = self.geometry(geometry)? {
+                    if let Some(kind) = self.geometry(geometry, fixed)? {
                         shapes.push(Shape { kind, pose: place });
                     }
                 }
@@ -253,8 +343,8 @@ impl Reader<'_> {
         Ok(shapes)
     }
 
-    fn geometry(&mut self, node: Node<'_>) -> Result<Option<ShapeKind>> {
-        Ok(Some(match node.tag_name().name() {
+    fn geometry(&mut self, node: Node<'_>, fixed: bool) -> Result<Option<ShapeKind>> {
+        Ok(Some(match node.tag() {
             "sphere" => ShapeKind::Sphere { radius: self.positive(node, "radius")? },
             word @ ("cylinder" | "capsule") => {
                 let (radius, half_height) =
@@ -275,21 +365,17 @@ impl Reader<'_> {
             "mesh" => {
                 let name = self.source.required(node, "filename", "the name of a mesh file")?;
                 let scale = DVec3::from_array(self.source.numbers(node, "scale", [1.0; 3])?);
-                // The folder of the file stands for the package.
-                let local = match name.strip_prefix("package://") {
-                    Some(rest) => rest.split_once('/').map_or(rest, |(_, path)| path),
-                    None => name.strip_prefix("file://").unwrap_or(name),
-                };
-                let read =
-                    self.source.folder.ok_or(MeshError::NoFolder).and_then(|f| read_mesh(&f.join(local)));
-                match read {
-                    Ok(Triangles { vertices, triangles }) => {
-                        let vertices = vertices.into_iter().map(|v| v * scale).collect();
-                        ShapeKind::Mesh { vertices, triangles }
-                    }
+                let path = resolve(name, self.source.folder, &self.source.options.packages);
+                let Triangles { mut vertices, triangles } = match path.and_then(|path| read_mesh(&path)) {
+                    Ok(mesh) => mesh,
                     Err(reason) => {
-                        return self.source.fail(node, WorldErrorKind::Mesh { file: clip(local), reason });
+                        return self.source.fail(node, WorldErrorKind::Mesh { file: clip(name), reason });
                     }
+                };
+                vertices.iter_mut().for_each(|v| *v *= scale);
+                match fixed {
+                    true => ShapeKind::Mesh { vertices, triangles },
+                    false => return Ok(self.hull(node, &vertices)),
                 }
             }
             word => {
@@ -297,6 +383,25 @@ impl Reader<'_> {
                 return Ok(None);
             }
         }))
+    }
+
+    /// The hull of a mesh on a body that moves; `None` where it is flat.
+    fn hull(&mut self, node: Node<'_>, points: &[DVec3]) -> Option<ShapeKind> {
+        let inf = DVec3::INFINITY;
+        let (low, high) = points.iter().fold((inf, -inf), |(l, h), p| (l.min(*p), h.max(*p)));
+        let within = HULL.1 * (high - low).length();
+        let Some(hull) = reduced_hull(points, within, HULL.0) else {
+            self.source.note(node, "a flat <mesh>: it touches nothing".to_string());
+            return None;
+        };
+        if hull.error > within {
+            let what = format!("the whole hull of some meshes: {} points each", HULL.0);
+            self.source.note(node, what);
+        }
+        let mut corners: Vec<u32> = hull.triangles.into_iter().flatten().collect();
+        corners.sort_unstable();
+        corners.dedup();
+        Some(ShapeKind::Convex { points: corners.into_iter().map(|i| points[i as usize]).collect() })
     }
 
     /// A joint with frames on the axes of its links; `None` where it holds nothing.
@@ -313,7 +418,7 @@ impl Reader<'_> {
             _ => return self.source.attribute(node, "type", &format!("`{word}`"), TYPES),
         };
         let mut axis = DVec3::X;
-        if let Some(element) = child(node, "axis") {
+        if let Some(element) = child(node, "axis").filter(|_| !matches!(kind, JointKind::Fixed)) {
             let xyz = DVec3::from_array(self.source.numbers(element, "xyz", [1.0, 0.0, 0.0])?);
             axis = match xyz.try_normalize() {
                 Some(unit) => unit,
@@ -327,15 +432,20 @@ impl Reader<'_> {
         let frames = [places[0].inverse().compose(&places[1]).compose(&on_child), on_child];
         let mut joint = Joint::new(name, kind, bodies, frames);
         let Some(coordinate) = joint.kind.coordinate() else { return Ok(Some(joint)) };
-        for element in node.children().filter(Node::is_element) {
-            match element.tag_name().name() {
+        for element in node.children() {
+            match element.tag() {
                 "limit" => {
                     for unread in ["effort", "velocity"].iter().filter(|a| element.has_attribute(**a)) {
                         self.source.note(element, format!("{unread} of <limit>"));
                     }
                     let [lower] = self.source.numbers(element, "lower", [0.0])?;
                     let [upper] = self.source.numbers(element, "upper", [0.0])?;
-                    if word == "continuous" || word == "planar" {
+                    let given = element.has_attribute("lower") || element.has_attribute("upper");
+                    if word == "continuous" || word == "planar" || !given {
+                        continue;
+                    }
+                    if lower == upper {
+                        self.source.note(element, "<limit> with equal bounds: the joint is free".to_string());
                         continue;
                     }
                     if lower >= upper {
@@ -373,7 +483,7 @@ impl Reader<'_> {
 
     /// `<mimic joint multiplier offset/>`: c = multiplier · c of the other joint + offset.
     fn mimics(
-        &self,
+        &mut self,
         children: &BTreeMap<&str, Vec<Node<'_>>>,
         joints: &mut Vec<Joint>,
         spans: &mut Vec<Range<usize>>,
@@ -383,6 +493,11 @@ impl Reader<'_> {
             let find = |name: Option<&str>| joints.iter().position(|j| Some(j.name.as_str()) == name);
             let own = find(node.attribute("name")).filter(|&i| joints[i].kind.coordinate().is_some());
             let other = find(mimic.attribute("joint")).filter(|&i| joints[i].kind.coordinate().is_some());
+            let named = |name: Option<&str>| children.values().flatten().any(|n| n.attribute("name") == name);
+            if (own.is_none() || other.is_none()) && named(mimic.attribute("joint")) {
+                self.source.note(mimic, "<mimic> of a joint that does not move".to_string());
+                continue;
+            }
             let (Some(own), Some(other)) = (own, other) else {
                 let found = mimic.attribute("joint").unwrap_or("missing");
                 return self.source.attribute(mimic, "joint", found, "the name of another joint that moves");

@@ -1,6 +1,7 @@
 //! Integration tests of the readers, in one binary.
 
 mod mjcf;
+mod models;
 mod support;
 mod system_file;
 mod urdf;

@@ -23,11 +23,13 @@ pub struct CheckArgs {
     /// Print one JSON document
     #[arg(long)]
     pub json: bool,
+    #[command(flatten)]
+    pub import: scene::ImportArgs,
 }
 
 /// Runs the command; returns the exit code.
 pub fn run(args: &CheckArgs) -> u8 {
-    let described = scene::read_any(&args.file, &args.set).and_then(|scene| match scene {
+    let described = scene::read_any_with(&args.file, &args.set, &args.import).and_then(|scene| match scene {
         AnyScene::System(scene) => describe(&scene, args.json),
         AnyScene::World(world) => check_world::describe(*world, args.json),
     });

@@ -115,7 +115,13 @@ fn show(args: &TryArgs) -> Result<(), String> {
         let names: Vec<&str> = SYSTEMS.iter().chain(WORLDS).map(|(file, _)| name_of(file)).collect();
         return Err(format!("error: no scene `{name}`; expected one of: {}\n", names.join(", ")));
     };
-    let read = scene::any_of_text(Path::new(file), file.to_string(), text.to_string(), &args.set)?;
+    let read = scene::any_of_text(
+        Path::new(file),
+        file.to_string(),
+        text.to_string(),
+        &args.set,
+        &Default::default(),
+    )?;
     let style = Style::for_stdout();
     // A named scene is left in the current folder, to be looked at and changed.
     let mut written = String::new();

@@ -118,6 +118,8 @@ pub struct RunArgs {
     /// Print one JSON document
     #[arg(long)]
     pub json: bool,
+    #[command(flatten)]
+    pub import: scene::ImportArgs,
 }
 
 /// A number of things.

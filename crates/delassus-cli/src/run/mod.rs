@@ -39,7 +39,7 @@ use start::Start;
 
 /// Runs the command; returns the exit code.
 pub fn run(args: &RunArgs) -> u8 {
-    let moved = match scene::read_any(&args.file, &args.set) {
+    let moved = match scene::read_any_with(&args.file, &args.set, &args.import) {
         Ok(AnyScene::World(world)) if is_event_driven(args, &world) => system::move_world(*world, args),
         Ok(AnyScene::World(world)) => move_world(*world, args),
         Ok(AnyScene::System(scene)) => system::move_system(&scene, args),

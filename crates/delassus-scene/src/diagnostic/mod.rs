@@ -31,6 +31,8 @@ pub struct FileError {
     pub kind: Box<FileErrorKind>,
     /// Where; `None` where the file is not to blame (an override on the command line, say).
     pub place: Option<Place>,
+    /// The file where it stands and its text, where that is not the one that was read but one it includes.
+    pub other: Option<Box<[String; 2]>>,
 }
 
 /// A place in a file.
@@ -70,7 +72,12 @@ fn line_start(text: &str, at: usize) -> usize {
 
 impl FileError {
     pub(super) fn new(text: &str, span: Option<Range<usize>>, kind: FileErrorKind) -> Self {
-        FileError { kind: Box::new(kind), place: span.map(|span| Place::of(text, span)) }
+        FileError { kind: Box::new(kind), place: span.map(|span| Place::of(text, span)), other: None }
+    }
+
+    /// The same in another file than the one that was asked for.
+    pub(super) fn in_other(self, name: &str, text: &str) -> Self {
+        FileError { other: Some(Box::new([name.to_string(), text.to_string()])), ..self }
     }
 
     /// What was expected, where the message does not say it already.
@@ -88,6 +95,8 @@ impl FileError {
     /// ```
     pub fn render(&self, file_name: &str, text: &str) -> String {
         let help = self.help();
+        let (file_name, text) =
+            self.other.as_ref().map_or((file_name, text), |other| (other[0].as_str(), other[1].as_str()));
         let Some(Place { span, line, column }) = &self.place else {
             let help = help.map(|help| format!("; {help}")).unwrap_or_default();
             return format!("error: {file_name}: {self}{help}\n");

@@ -322,7 +322,9 @@ impl WorldErrorKind {
             NoCoordinate { .. } => "a joint that moves, or a `[[joint.on]]` with a coordinate",
             NotAnAngle { .. } => "`limits`, in m",
             OutOfPlane { .. } => "a vector in the plane",
-            Loops(CloseError::Open { .. }) => "joints that can meet",
+            Loops(CloseError::Open { .. }) => {
+                "joints that can meet from where they start (--keyframe starts an MJCF elsewhere)"
+            }
             Loops(_) => "finite numbers",
             Mesh { .. } | Joint(_) | Numbers(_) => return None,
         };

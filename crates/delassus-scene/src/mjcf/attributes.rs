@@ -13,7 +13,8 @@ use delassus::formula::{clip, nearest};
 use delassus::world::Pose;
 
 /// Attributes of many elements that change nothing about motion.
-const HARMLESS: [&str; 8] = ["name", "class", "childclass", "group", "user", "rgba", "material", "nsample"];
+const HARMLESS: [&str; 9] =
+    ["name", "class", "childclass", "group", "user", "rgba", "material", "nsample", "texture"];
 /// Attributes that orient an element.
 const ORIENTATIONS: [&str; 5] = ["quat", "axisangle", "xyaxes", "zaxis", "euler"];
 /// How deep classes and bodies may stand in each other.
@@ -39,7 +40,31 @@ pub(super) struct Element<'a> {
     tags: [&'a str; 2],
 }
 
+/// Attributes of `<compiler>` that are read, or that change nothing about motion.
+const COMPILER: [&str; 19] = [
+    "angle",
+    "coordinate",
+    "meshdir",
+    "assetdir",
+    "autolimits",
+    "eulerseq",
+    "inertiafromgeom",
+    "inertiagrouprange",
+    "boundmass",
+    "boundinertia",
+    "balanceinertia",
+    "settotalmass",
+    "fitaabb",
+    "texturedir",
+    "convexhull",
+    "usethread",
+    "discardvisual",
+    "strippath",
+    "fusestatic",
+];
+
 /// `<compiler>`: how numbers are meant.
+#[derive(Clone)]
 pub(super) struct Compiler {
     /// Radians per unit of angle.
     pub(super) angle: f64,
@@ -49,6 +74,16 @@ pub(super) struct Compiler {
     pub(super) autolimits: bool,
     /// Whether mass comes from geoms: always, never, or where there is no `<inertial>`.
     pub(super) inertia_from_geom: Option<bool>,
+    /// Geoms of these groups have mass.
+    pub(super) mass_groups: [f64; 2],
+    /// Least mass and least principal moment of a body.
+    pub(super) least: [f64; 2],
+    /// Whether moments that break the triangle inequality become their mean.
+    pub(super) balance: bool,
+    /// The mass that the whole model gets.
+    pub(super) total_mass: Option<f64>,
+    /// Whether primitives are fitted to the box around a mesh, and not to its box of inertia.
+    pub(super) fit_aabb: bool,
     /// Where meshes are, seen from the file.
     pub(super) mesh_folder: String,
 }
@@ -60,8 +95,75 @@ impl Default for Compiler {
             euler: ['x', 'y', 'z'],
             autolimits: true,
             inertia_from_geom: None,
+            mass_groups: [0.0, 5.0],
+            least: [0.0; 2],
+            balance: false,
+            total_mass: None,
+            fit_aabb: false,
             mesh_folder: String::new(),
         }
+    }
+}
+
+impl Compiler {
+    /// What one `<compiler>` says.
+    pub(super) fn read(&mut self, source: &mut Source<'_>, node: Node<'_>) -> Result<()> {
+        list_unread(source, node, &COMPILER);
+        for (name, text) in &node.attributes {
+            let name = name.as_str();
+            let bad = |expected| source.attribute(node, name, &format!("`{text}`"), expected);
+            let flag = || three_words(source, node, name, text);
+            match name {
+                "angle" => {
+                    self.angle = match text.as_str() {
+                        "degree" => 1_f64.to_radians(),
+                        "radian" => 1.0,
+                        _ => return bad("degree or radian"),
+                    }
+                }
+                "coordinate" if text != "local" => return bad("local"),
+                // The more special one counts.
+                "assetdir" if node.has_attribute("meshdir") => {}
+                "meshdir" | "assetdir" => self.mesh_folder = text.to_string(),
+                "autolimits" => self.autolimits = flag()?.unwrap_or(true),
+                "inertiafromgeom" => self.inertia_from_geom = flag()?,
+                "balanceinertia" => self.balance = flag()?.unwrap_or(false),
+                "fitaabb" => self.fit_aabb = flag()?.unwrap_or(false),
+                "inertiagrouprange" => self.mass_groups = source.numbers(node, name, [0.0; 2])?,
+                "boundmass" => [self.least[0]] = source.numbers(node, name, [0.0])?,
+                "boundinertia" => [self.least[1]] = source.numbers(node, name, [0.0])?,
+                "settotalmass" => {
+                    let [mass] = source.numbers(node, name, [0.0])?;
+                    self.total_mass = (mass > 0.0).then_some(mass);
+                }
+                "eulerseq" => {
+                    let letters: Vec<char> = text.chars().collect();
+                    match <[char; 3]>::try_from(letters) {
+                        Ok(letters) if letters.iter().all(|c| "xyzXYZ".contains(*c)) => {
+                            self.euler = letters;
+                        }
+                        _ => return bad("three of x, y, z, X, Y and Z"),
+                    }
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// The rotation of three angles in the unit of the file.
+    pub(super) fn euler_rotation(&self, angles: [f64; 3]) -> DQuat {
+        let mut whole = DQuat::IDENTITY;
+        for (letter, angle) in self.euler.into_iter().zip(angles) {
+            let axis = match letter.to_ascii_lowercase() {
+                'x' => DVec3::X,
+                'y' => DVec3::Y,
+                _ => DVec3::Z,
+            };
+            let rotation = DQuat::from_axis_angle(axis, angle * self.angle);
+            whole = if letter.is_ascii_lowercase() { whole * rotation } else { rotation * whole };
+        }
+        whole.normalize()
     }
 }
 
@@ -82,6 +184,15 @@ impl<'a> Defaults<'a> {
             return too_deep(source, node);
         }
         let index = match (parent, node.attribute("class")) {
+            // That of an attached model inherits nothing.
+            (None, Some(name)) if node.model > 0 => {
+                let next = self.classes.len();
+                let index = *self.names.entry(name).or_insert(next);
+                if index == next {
+                    self.classes.push(Class::default());
+                }
+                index
+            }
             // The root may be written in several parts, with or without its name.
             (None, name) => {
                 name.map(|name| self.names.insert(name, 0));
@@ -97,8 +208,8 @@ impl<'a> Defaults<'a> {
                 self.classes.len() - 1
             }
         };
-        for element in node.children().filter(Node::is_element) {
-            match element.tag_name().name() {
+        for element in node.children() {
+            match element.tag() {
                 "default" => self.read(source, element, Some(index), depth + 1)?,
                 _ => self.classes[index].elements.push(element),
             }
@@ -135,7 +246,7 @@ impl<'a> Defaults<'a> {
 
     /// An element under its own tag, in the class around it.
     pub(super) fn element(&self, source: &Source<'_>, node: Node<'a>, around: usize) -> Result<Element<'a>> {
-        let tag = node.tag_name().name();
+        let tag = node.tag();
         self.element_as(source, node, around, [tag, tag])
     }
 
@@ -156,7 +267,7 @@ impl<'a> Defaults<'a> {
         let mut class = Some(element.class);
         while let Some(index) = class {
             let spoken = self.classes[index].elements.iter().rev();
-            levels.extend(spoken.filter(|e| element.tags.contains(&e.tag_name().name())));
+            levels.extend(spoken.filter(|e| element.tags.contains(&e.tag())));
             class = self.classes[index].parent;
         }
         levels
@@ -232,7 +343,7 @@ impl<'a> Defaults<'a> {
     pub(super) fn pose(
         &self,
         source: &Source<'_>,
-        compiler: &Compiler,
+        compilers: &[Compiler],
         element: Element<'a>,
     ) -> Result<Pose> {
         let position = self.numbers(source, element, "pos")?.map_or(DVec3::ZERO, DVec3::from_array);
@@ -240,7 +351,10 @@ impl<'a> Defaults<'a> {
             let given: Vec<&str> = ORIENTATIONS.into_iter().filter(|o| node.has_attribute(*o)).collect();
             match given[..] {
                 [] => {}
-                [one] => return Ok(Pose { position, rotation: rotation(source, compiler, node, one)? }),
+                [one] => {
+                    let rotation = rotation(source, &compilers[node.model], node, one)?;
+                    return Ok(Pose { position, rotation });
+                }
                 [first, second, ..] => {
                     let expected = "one way to turn the element";
                     return source.attribute(node, second, &format!("beside `{first}`"), expected);
@@ -268,7 +382,7 @@ pub(super) fn three_words(
 
 /// Bodies, frames or classes that stand in each other too deep to be meant.
 pub(super) fn too_deep<T>(source: &Source<'_>, node: Node<'_>) -> Result<T> {
-    let element = clip(node.tag_name().name());
+    let element = clip(node.tag());
     source.fail(node, WorldErrorKind::Element { element, expected: "at most 200 elements in each other" })
 }
 
@@ -306,17 +420,7 @@ fn rotation(source: &Source<'_>, compiler: &Compiler, node: Node<'_>, name: &str
         },
         _ => {
             let angles: [f64; 3] = source.numbers(node, name, [0.0; 3])?;
-            let mut whole = DQuat::IDENTITY;
-            for (letter, angle) in compiler.euler.into_iter().zip(angles) {
-                let axis = match letter.to_ascii_lowercase() {
-                    'x' => DVec3::X,
-                    'y' => DVec3::Y,
-                    _ => DVec3::Z,
-                };
-                let rotation = DQuat::from_axis_angle(axis, angle * compiler.angle);
-                whole = if letter.is_ascii_lowercase() { whole * rotation } else { rotation * whole };
-            }
-            Ok(whole.normalize())
+            Ok(compiler.euler_rotation(angles))
         }
     }
 }
@@ -329,9 +433,9 @@ pub(super) fn direction(v: DVec3) -> Option<DVec3> {
 
 /// Lists the attributes of an element that are neither read nor harmless.
 pub(super) fn list_unread(source: &mut Source<'_>, node: Node<'_>, read: &[&str]) {
-    let element = clip(node.tag_name().name());
-    for attribute in node.attributes() {
-        let name = attribute.name();
+    let element = clip(node.tag());
+    for (name, _) in &node.attributes {
+        let name = name.as_str();
         if read.contains(&name) || HARMLESS.contains(&name) {
             continue;
         }

@@ -6,8 +6,8 @@
 //! | `true` | the geoms |
 //! | `false` | `<inertial>` |
 //!
-//! Meshes touch as their convex hulls. Geoms with `contype` and `conaffinity` zero have mass and touch
-//! nothing.
+//! Meshes touch as their convex hulls, ellipsoids as polyhedra. Geoms with `contype` and `conaffinity` zero
+//! have mass and touch nothing, but in a `<pair>`.
 
 use std::f64::consts::PI;
 
@@ -15,14 +15,15 @@ use glam::{DMat3, DQuat, DVec3};
 
 use super::Model;
 use super::attributes::{Element, MAX_DEPTH, list_unread, too_deep};
+use super::keyframe::Moving;
+use super::terrain::{ELLIPSOID_ERROR, ellipsoid_points};
 use crate::diagnostic::{Result, WorldErrorKind};
-use crate::world_file::MAX_POINTS;
 use crate::xml::{Node, how_many};
 use delassus::formula::clip;
-use delassus::world::{MassProperties, Pose, Shape, ShapeKind, shape_mass};
+use delassus::world::{MassProperties, Pose, Shape, ShapeKind, principal_axes, shape_mass};
 
 /// Attributes of `<geom>` that are read.
-pub(super) const GEOM: [&str; 18] = [
+pub(super) const GEOM: [&str; 19] = [
     "type",
     "size",
     "fromto",
@@ -41,6 +42,7 @@ pub(super) const GEOM: [&str; 18] = [
     "priority",
     "mesh",
     "hfield",
+    "fitscale",
 ];
 const BODY: [&str; 7] = ["pos", "quat", "axisangle", "xyaxes", "zaxis", "euler", "mocap"];
 const INERTIAL: [&str; 9] =
@@ -50,7 +52,7 @@ const DENSITY: f64 = 1000.0;
 /// Coefficients of sliding, torsional and rolling friction where none are given.
 const FRICTION: [f64; 3] = [1.0, 0.005, 0.0001];
 /// Elements that would add bodies.
-const GROWING: [&str; 6] = ["replicate", "attach", "composite", "flexcomp", "include", "plugin"];
+const GROWING: [&str; 3] = ["composite", "flexcomp", "plugin"];
 
 /// A body in the making.
 pub(super) struct Draft<'a> {
@@ -107,6 +109,8 @@ struct Around {
     at: Pose,
     class: usize,
     depth: usize,
+    /// Whether geoms give it its mass.
+    mass: bool,
 }
 
 /// Mass from the elements of one body.
@@ -118,7 +122,7 @@ struct Masses {
 impl<'a> Model<'a> {
     /// `<worldbody>`.
     pub(super) fn read_world_body(&mut self, node: Node<'a>) -> Result<()> {
-        let around = Around { draft: 0, at: Pose::IDENTITY, class: 0, depth: 0 };
+        let around = Around { draft: 0, at: Pose::IDENTITY, class: 0, depth: 0, mass: false };
         if let Some(joint) = self.joints_of(node, Pose::IDENTITY, 0, 0)?.first() {
             return self.source.attribute(joint.node(), "name", "of the world", "a joint in a <body>");
         }
@@ -130,12 +134,15 @@ impl<'a> Model<'a> {
         list_unread(&mut self.source, node, &BODY);
         let class = self.defaults.class(&self.source, node, "childclass", around.class)?;
         let element = self.defaults.element(&self.source, node, class)?;
-        let on_draft = around.at.compose(&self.defaults.pose(&self.source, &self.compiler, element)?);
+        let on_draft = around.at.compose(&self.defaults.pose(&self.source, &self.compilers, element)?);
         let joints = self.joints_of(node, Pose::IDENTITY, class, around.depth)?;
         let mocap = node.attribute("mocap") == Some("true");
         let parent_fixed = self.drafts[around.draft].fixed;
         let name = node.attribute("name").filter(|name| !name.is_empty());
-        let mut inner = Around { draft: around.draft, at: on_draft, class, depth: around.depth + 1 };
+        let has_inertial = node.children().any(|child| child.tag() == "inertial");
+        let from_geoms = self.compiler(node).inertia_from_geom.unwrap_or(!has_inertial);
+        let depth = around.depth + 1;
+        let mut inner = Around { draft: around.draft, at: on_draft, class, depth, mass: from_geoms };
         if !joints.is_empty() || mocap || parent_fixed {
             let place = self.drafts[around.draft].place.compose(&on_draft);
             let own = name.map_or_else(|| format!("body {}", self.drafts.len()), str::to_string);
@@ -146,7 +153,9 @@ impl<'a> Model<'a> {
             }
             self.drafts.push(Draft { fixed, ..Draft::new(node, own, place) });
             if !fixed {
-                self.join(&joints, around.draft, inner.draft)?;
+                let links = self.join(&joints, around.draft, inner.draft)?;
+                let (draft, parent) = (inner.draft, around.draft);
+                self.moving.push(Moving { draft, parent, on_parent: on_draft, joints, links });
             }
         }
         if let Some(name) = name
@@ -154,16 +163,40 @@ impl<'a> Model<'a> {
         {
             return self.source.attribute(node, "name", &format!("`{name}` again"), "a name of its own");
         }
+        // The mass of what stands still counts only as part of a total.
+        if self.drafts[inner.draft].fixed && self.compilers[0].total_mass.is_none() {
+            inner.mass = false;
+        }
         let mut masses = Masses { inertial: None, geoms: MassProperties::ZERO };
         self.contents(node, inner, &mut masses)?;
-        let mass = match self.compiler.inertia_from_geom {
-            None => masses.inertial.unwrap_or(masses.geoms),
-            Some(true) => masses.geoms,
-            Some(false) => masses.inertial.unwrap_or(MassProperties::ZERO),
+        let mass = match from_geoms {
+            true => masses.geoms,
+            false => masses.inertial.unwrap_or(MassProperties::ZERO),
         };
+        let mass = self.bounded(node, mass);
         let draft = &mut self.drafts[inner.draft];
         draft.mass = draft.mass.plus(&mass);
         Ok(())
+    }
+
+    /// Mass and moments with `boundmass`, `boundinertia` and `balanceinertia`.
+    fn bounded(&self, node: Node<'a>, mut mass: MassProperties) -> MassProperties {
+        let compiler = self.compiler(node);
+        let [least_mass, least_moment] = compiler.least;
+        if mass.mass == 0.0 && mass.inertia == DMat3::ZERO && least_mass > 0.0 {
+            mass.centre = DVec3::ZERO;
+        }
+        mass.mass = mass.mass.max(least_mass);
+        if least_moment > 0.0 || compiler.balance {
+            let (moments, rotation) = principal_axes(&mass.inertia);
+            let mut moments = moments.max(DVec3::splat(least_moment));
+            if compiler.balance && 2.0 * moments.max_element() > moments.element_sum() {
+                moments = DVec3::splat(moments.element_sum() / 3.0);
+            }
+            let r = DMat3::from_quat(rotation);
+            mass.inertia = r * DMat3::from_diagonal(moments) * r.transpose();
+        }
+        mass
     }
 
     /// All that stands in a body or a frame, but its joints.
@@ -171,17 +204,18 @@ impl<'a> Model<'a> {
         if around.depth > MAX_DEPTH {
             return too_deep(&self.source, node);
         }
-        for child in node.children().filter(Node::is_element) {
-            match child.tag_name().name() {
+        for child in node.children() {
+            match child.tag() {
                 "body" => self.body(child, around)?,
                 "geom" => {
                     let part = self.geom(child, around)?;
                     masses.geoms = masses.geoms.plus(&part);
                 }
+                "inertial" if around.mass => {}
                 "inertial" => masses.inertial = Some(self.inertial(child)?.placed(&around.at)),
                 "site" => {
                     let element = self.defaults.element(&self.source, child, around.class)?;
-                    let pose = self.defaults.pose(&self.source, &self.compiler, element)?;
+                    let pose = self.defaults.pose(&self.source, &self.compilers, element)?;
                     if let Some(name) = child.attribute("name") {
                         self.sites.insert(name, (around.draft, around.at.compose(&pose)));
                     }
@@ -190,13 +224,13 @@ impl<'a> Model<'a> {
                     list_unread(&mut self.source, child, &BODY);
                     let class = self.defaults.class(&self.source, child, "childclass", around.class)?;
                     let element = self.defaults.element(&self.source, child, class)?;
-                    let pose = self.defaults.pose(&self.source, &self.compiler, element)?;
+                    let pose = self.defaults.pose(&self.source, &self.compilers, element)?;
                     let (at, depth) = (around.at.compose(&pose), around.depth + 1);
                     self.contents(child, Around { at, class, depth, ..around }, masses)?;
                 }
                 "joint" | "freejoint" | "camera" | "light" => {}
                 word if GROWING.contains(&word) => {
-                    let (element, expected) = (clip(word), "bodies that are written out");
+                    let (element, expected) = (clip(word), "rigid bodies: no soft bodies and no plugins");
                     return self.source.fail(child, WorldErrorKind::Element { element, expected });
                 }
                 word => self.source.note(child, format!("<{}> of a body", clip(word))),
@@ -209,7 +243,7 @@ impl<'a> Model<'a> {
     fn inertial(&mut self, node: Node<'a>) -> Result<MassProperties> {
         list_unread(&mut self.source, node, &INERTIAL);
         let element = self.defaults.element(&self.source, node, 0)?;
-        let place = self.defaults.pose(&self.source, &self.compiler, element)?;
+        let place = self.defaults.pose(&self.source, &self.compilers, element)?;
         let text = self.source.required(node, "mass", "a positive number")?;
         let [mass] = self.source.numbers(node, "mass", [0.0])?;
         if mass <= 0.0 {
@@ -236,55 +270,43 @@ impl<'a> Model<'a> {
         list_unread(&mut self.source, node, &GEOM);
         let element = self.defaults.element(&self.source, node, around.class)?;
         let touch = self.touch(element)?;
-        let touches = touch.masks != [0, 0];
-        let mut pose = self.defaults.pose(&self.source, &self.compiler, element)?;
+        let name = node.attribute("name");
+        let touches = touch.masks != [0, 0] || name.is_some_and(|name| self.paired.contains(name));
+        let group = self.defaults.number(&self.source, element, "group", 0.0)?;
+        let [low, high] = self.compiler(node).mass_groups;
+        let massive = around.mass && (low..=high).contains(&group) && !self.massless(element)?;
+        name.map(|name| self.geoms.insert(name, around.draft));
+        if !touches && !massive {
+            return Ok(MassProperties::ZERO);
+        }
+        let mut pose = self.defaults.pose(&self.source, &self.compilers, element)?;
         let word = self.defaults.get(element, "type").map_or("sphere", |(word, _)| word);
-        let stretched = match word {
-            "capsule" | "cylinder" | "box" | "ellipsoid" => self.stretch(element, &mut pose)?,
-            _ => None,
-        };
         let (kind, unit) = match word {
-            "plane" => (Some(ShapeKind::Plane), MassProperties::ZERO),
-            "sphere" => solid(ShapeKind::Sphere { radius: self.size::<1>(element, None)?[0] }),
-            "capsule" => {
-                let [radius, half_height] = self.size(element, stretched)?;
-                solid(ShapeKind::Capsule { radius, half_height })
-            }
-            "cylinder" => {
-                let [radius, half_height] = self.size(element, stretched)?;
-                solid(ShapeKind::Cylinder { radius, half_height })
-            }
-            "box" => solid(ShapeKind::Box { half_extents: DVec3::from(self.size(element, stretched)?) }),
-            "ellipsoid" if touches => {
-                let expected =
-                    "another shape, or `contype` and `conaffinity` zero for one that touches nothing";
-                return self.source.attribute(node, "type", "ellipsoid", expected);
-            }
-            "ellipsoid" => (None, ellipsoid(DVec3::from(self.size(element, stretched)?))),
             "mesh" => {
                 let Some((name, _)) = self.defaults.get(element, "mesh") else {
                     return self.source.attribute(node, "mesh", "missing", "the name of a <mesh>");
                 };
                 let mesh = self.mesh(node, name)?;
-                if mesh.vertices.len() > MAX_POINTS && touches {
-                    let (found, limit) = (mesh.vertices.len(), MAX_POINTS);
-                    return self.source.fail(node, WorldErrorKind::TooManyPoints { found, limit });
-                }
-                (Some(ShapeKind::Convex { points: mesh.vertices }), mesh.mass)
+                let kind = touches.then(|| self.mesh_hull(node, name, &mesh)).transpose()?;
+                let zero = Ok(MassProperties::ZERO);
+                (kind, if massive { self.mesh_mass(node, name, &mesh) } else { zero }?)
             }
-            _ => {
-                let expected = "plane, sphere, capsule, cylinder, box or mesh";
-                return self.source.attribute(node, "type", &format!("`{word}`"), expected);
-            }
+            "hfield" => (Some(self.hfield(element)?), MassProperties::ZERO),
+            "plane" => (Some(ShapeKind::Plane), MassProperties::ZERO),
+            _ => self.primitive(element, word, &mut pose)?,
         };
         let pose = around.at.compose(&pose);
         if let Some(kind) = kind.filter(|_| touches) {
             let draft = &mut self.drafts[around.draft];
-            if matches!(kind, ShapeKind::Plane) && !draft.fixed {
-                return self.source.attribute(node, "type", "a plane on a body that moves", "a fixed plane");
+            if matches!(kind, ShapeKind::Plane | ShapeKind::Heightfield { .. }) && !draft.fixed {
+                let found = format!("a {word} on a body that moves");
+                return self.source.attribute(node, "type", &found, "a fixed plane or height field");
             }
             draft.shapes.push(Shape { kind, pose });
             draft.touches.push(touch);
+        }
+        if !massive {
+            return Ok(MassProperties::ZERO);
         }
         let density = self.defaults.nonnegative(&self.source, element, "density", DENSITY)?;
         let factor = match self.defaults.get(element, "mass") {
@@ -294,6 +316,78 @@ impl<'a> Model<'a> {
             _ => density,
         };
         Ok(unit.scaled(factor).placed(&pose))
+    }
+
+    /// Whether a geom says that it has no mass.
+    fn massless(&self, element: Element<'a>) -> Result<bool> {
+        let number = |name| self.defaults.nonnegative(&self.source, element, name, 1.0);
+        match self.defaults.get(element, "mass") {
+            Some(_) => Ok(number("mass")? == 0.0),
+            None => Ok(number("density")? == 0.0),
+        }
+    }
+
+    /// A sphere, capsule, cylinder, box or ellipsoid: by its size, between two points, or fitted to a mesh.
+    fn primitive(
+        &mut self,
+        element: Element<'a>,
+        word: &str,
+        pose: &mut Pose,
+    ) -> Result<(Option<ShapeKind>, MassProperties)> {
+        let node = element.node;
+        let numbers = match word {
+            "sphere" => 1,
+            "capsule" | "cylinder" => 2,
+            "box" | "ellipsoid" => 3,
+            _ => {
+                let expected = "plane, hfield, sphere, capsule, ellipsoid, cylinder, box or mesh";
+                return self.source.attribute(node, "type", &format!("`{word}`"), expected);
+            }
+        };
+        let size: [f64; 3] = match self.defaults.get(element, "mesh") {
+            Some((name, _)) => {
+                let mesh = self.mesh(node, name)?;
+                let scale = self.defaults.number(&self.source, element, "fitscale", 1.0)?;
+                match mesh.fitted(word, self.compiler(node).fit_aabb, scale) {
+                    Ok((mut size, place)) => {
+                        *pose = pose.compose(&place);
+                        size.resize(3, 0.0);
+                        // A capsule that is as wide as it is long.
+                        let least = 1e-9 * size[0];
+                        [size[0], size[1].max(least), size[2]]
+                    }
+                    Err(reason) => {
+                        let kind = WorldErrorKind::Volume { shape: format!("mesh `{}`", clip(name)), reason };
+                        return self.source.fail(node, kind);
+                    }
+                }
+            }
+            None => {
+                let stretched = if numbers > 1 { self.stretch(element, pose)? } else { None };
+                let size = match numbers {
+                    1 => self.size::<1>(element, None)?.to_vec(),
+                    2 => self.size::<2>(element, stretched)?.to_vec(),
+                    _ => self.size::<3>(element, stretched)?.to_vec(),
+                };
+                std::array::from_fn(|k| size.get(k).copied().unwrap_or(0.0))
+            }
+        };
+        let [a, b, c] = size;
+        Ok(match word {
+            "sphere" => solid(ShapeKind::Sphere { radius: a }),
+            "capsule" => solid(ShapeKind::Capsule { radius: a, half_height: b }),
+            "cylinder" => solid(ShapeKind::Cylinder { radius: a, half_height: b }),
+            "box" => solid(ShapeKind::Box { half_extents: DVec3::new(a, b, c) }),
+            _ => {
+                let half = DVec3::new(a, b, c);
+                let percent = 100.0 * ELLIPSOID_ERROR;
+                let what = format!(
+                    "the curved surface of an ellipsoid: a polyhedron within {percent:.2} % of its half axes"
+                );
+                self.source.note(node, what);
+                (Some(ShapeKind::Convex { points: ellipsoid_points(half) }), ellipsoid(half))
+            }
+        })
     }
 
     /// `fromto`: half the length, and a pose between the two points.

@@ -1,9 +1,10 @@
 //! Equalities, contact filters, friction and actuators of MJCF files.
 //!
-//! An actuator acts as it does while its control is zero, or the nearest to zero that `ctrlrange` allows:
+//! An actuator acts as it does while its control is the one that was set, else that of the keyframe, else
+//! zero, or the nearest that `ctrlrange` allows:
 //!
 //! ```text
-//! force = gear (gain · control + b₀ + b₁ l + b₂ l̇) ,   l = gear · (value of the joint)
+//! force = gear ((g₀ + g₁ l + g₂ l̇) · control + b₀ + b₁ l + b₂ l̇) ,   l = gear · (value of the joint)
 //! ```
 //!
 //! a spring with a damper and a constant force.
@@ -33,8 +34,10 @@ pub(super) const EQUALITY: [&str; 12] = [
     "torquescale",
     "flex",
 ];
+/// Attributes of `<pair>` that are read.
+const PAIR: [&str; 4] = ["geom1", "geom2", "condim", "friction"];
 /// Attributes of actuators that are read.
-pub(super) const ACTUATOR: [&str; 13] = [
+pub(super) const ACTUATOR: [&str; 14] = [
     "joint",
     "jointinparent",
     "gear",
@@ -48,13 +51,14 @@ pub(super) const ACTUATOR: [&str; 13] = [
     "gainprm",
     "biasprm",
     "forcelimited",
+    "forcerange",
 ];
 
 impl<'a> Model<'a> {
     /// `<equality>`.
     pub(super) fn read_equalities(&mut self, section: Node<'a>) -> Result<()> {
-        for node in section.children().filter(Node::is_element) {
-            let word = node.tag_name().name();
+        for node in section.children() {
+            let word = node.tag();
             let element = self.defaults.element_as(&self.source, node, 0, ["equality", "equality"])?;
             list_unread(&mut self.source, node, &EQUALITY);
             if self.defaults.flag(&self.source, element, "active")? == Some(false) {
@@ -82,7 +86,7 @@ impl<'a> Model<'a> {
     fn equality_name(&self, node: Node<'a>, bodies: [usize; 2]) -> String {
         let [a, b] = bodies.map(|b| &self.drafts[b].name);
         let own = node.attribute("name").filter(|name| !name.is_empty()).map(str::to_string);
-        self.free_name(own.unwrap_or_else(|| format!("{} of {a} and {b}", node.tag_name().name())))
+        self.free_name(own.unwrap_or_else(|| format!("{} of {a} and {b}", node.tag())))
     }
 
     /// A body or site by its name: the draft, and where it stands on it.
@@ -106,33 +110,31 @@ impl<'a> Model<'a> {
         }
     }
 
-    /// Two bodies that an equality can hold together.
-    fn two_bodies(&self, node: Node<'a>, bodies: [usize; 2]) -> Result<()> {
-        let joint = || format!("<{}>", clip(node.tag_name().name()));
-        if bodies[0] == bodies[1] {
-            let body = clip(&self.drafts[bodies[0]].name);
-            return self.source.fail(node, WorldErrorKind::JoinsItself { joint: joint(), body });
+    /// Whether an equality holds two bodies of which one moves.
+    fn two_bodies(&mut self, node: Node<'a>, bodies: [usize; 2]) -> bool {
+        let holds = bodies[0] != bodies[1] && bodies.iter().any(|&b| !self.drafts[b].fixed);
+        if !holds {
+            self.source
+                .note(node, format!("<{}> of parts that do not move against each other", clip(node.tag())));
         }
-        if bodies.iter().all(|&b| self.drafts[b].fixed) {
-            return self.source.fail(node, WorldErrorKind::JoinsFixed { joint: joint() });
-        }
-        Ok(())
+        holds
     }
 
     /// A joint whose first frame stands at `on_first`, the second one where the first is in the position of
     /// the file.
-    fn held(&self, node: Node<'a>, kind: JointKind, bodies: [usize; 2], on_first: Pose) -> Result<Joint> {
-        self.two_bodies(node, bodies)?;
+    fn held(&self, node: Node<'a>, kind: JointKind, bodies: [usize; 2], on_first: Pose) -> Joint {
         let [a, b] = bodies.map(|b| self.drafts[b].place);
         let frames = [on_first, b.inverse().compose(&a).compose(&on_first)];
-        Ok(Joint::new(&self.equality_name(node, bodies), kind, bodies, frames))
+        Joint::new(&self.equality_name(node, bodies), kind, bodies, frames)
     }
 
     /// One point of two bodies.
     fn connect(&mut self, node: Node<'a>) -> Result<Option<Joint>> {
         if node.has_attribute("site1") {
             let (places, bodies) = self.two_sites(node)?;
-            self.two_bodies(node, bodies)?;
+            if !self.two_bodies(node, bodies) {
+                return Ok(None);
+            }
             let frames = places.map(|p| Pose { position: p.position, ..Pose::IDENTITY });
             let frames = [frames[0], Pose { rotation: self.relative_rotation(bodies), ..frames[1] }];
             return Ok(Some(Joint::new(&self.equality_name(node, bodies), JointKind::Ball, bodies, frames)));
@@ -140,7 +142,8 @@ impl<'a> Model<'a> {
         let [(a, at), (b, _)] = [self.place_of(node, "body1", false)?, self.place_of(node, "body2", false)?];
         self.source.required(node, "anchor", "three numbers")?;
         let anchor = at.point(self.source.numbers(node, "anchor", [0.0; 3])?.into());
-        self.held(node, JointKind::Ball, [a, b], Pose { position: anchor, ..Pose::IDENTITY }).map(Some)
+        let frame = Pose { position: anchor, ..Pose::IDENTITY };
+        Ok(self.two_bodies(node, [a, b]).then(|| self.held(node, JointKind::Ball, [a, b], frame)))
     }
 
     /// The axes of the first body seen from the second, in the position of the file.
@@ -158,12 +161,12 @@ impl<'a> Model<'a> {
     fn weld(&mut self, node: Node<'a>) -> Result<Option<Joint>> {
         if node.has_attribute("site1") {
             let (frames, bodies) = self.two_sites(node)?;
-            self.two_bodies(node, bodies)?;
-            return Ok(Some(Joint::new(&self.equality_name(node, bodies), JointKind::Fixed, bodies, frames)));
+            let joint = |name: &str| Joint::new(name, JointKind::Fixed, bodies, frames);
+            return Ok(self.two_bodies(node, bodies).then(|| joint(&self.equality_name(node, bodies))));
         }
         let [(a, at), (b, on)] = [self.place_of(node, "body1", false)?, self.place_of(node, "body2", false)?];
         let Some(text) = node.attribute("relpose") else {
-            return self.held(node, JointKind::Fixed, [a, b], at).map(Some);
+            return Ok(self.two_bodies(node, [a, b]).then(|| self.held(node, JointKind::Fixed, [a, b], at)));
         };
         let Some([x, y, z, rw, rx, ry, rz]) = finite_numbers(text).and_then(|l| <[f64; 7]>::try_from(l).ok())
         else {
@@ -177,9 +180,11 @@ impl<'a> Model<'a> {
         let rotation = glam::DQuat::from_xyzw(rx, ry, rz, rw);
         if rotation.length() == 0.0 {
             // A quaternion of zeros stands for the position of the file.
-            return self.held(node, JointKind::Fixed, [a, b], at).map(Some);
+            return Ok(self.two_bodies(node, [a, b]).then(|| self.held(node, JointKind::Fixed, [a, b], at)));
         }
-        self.two_bodies(node, [a, b])?;
+        if !self.two_bodies(node, [a, b]) {
+            return Ok(None);
+        }
         let relative = Pose { position: glam::DVec3::new(x, y, z), rotation: rotation.normalize() };
         let name = self.equality_name(node, [a, b]);
         Ok(Some(Joint::new(&name, JointKind::Fixed, [a, b], [at.compose(&relative), on])))
@@ -197,13 +202,8 @@ impl<'a> Model<'a> {
         let first = self.motion(node, "joint1")?;
         let second = node.has_attribute("joint2").then(|| self.motion(node, "joint2")).transpose()?;
         if second.is_some() && others != [0.0; 3] {
-            let found = node.attribute("polycoef").unwrap_or_default();
-            return self.source.attribute(
-                node,
-                "polycoef",
-                found,
-                "at most two coefficients that are not zero",
-            );
+            let what = "the curve of `polycoef` of <joint>: its tangent at zero counts";
+            self.source.note(node, what.to_string());
         }
         let Some(second) = second.filter(|_| factor != 0.0) else {
             let kind = ActionKind::Drive { position: constant(first.sign * offset) };
@@ -247,8 +247,8 @@ impl<'a> Model<'a> {
 
     /// `<contact>`.
     pub(super) fn read_contact(&mut self, section: Node<'a>) -> Result<()> {
-        for node in section.children().filter(Node::is_element) {
-            match node.tag_name().name() {
+        for node in section.children() {
+            match node.tag() {
                 "exclude" => {
                     let [(a, _), (b, _)] =
                         [self.place_of(node, "body1", false)?, self.place_of(node, "body2", false)?];
@@ -256,9 +256,44 @@ impl<'a> Model<'a> {
                         self.no_contact.push([a.min(b), a.max(b)]);
                     }
                 }
+                "pair" => self.pair(node)?,
                 word => self.source.note(node, format!("<{}> of <contact>", clip(word))),
             }
         }
+        Ok(())
+    }
+
+    /// Two geoms that touch whatever their masks say.
+    fn pair(&mut self, node: Node<'a>) -> Result<()> {
+        list_unread(&mut self.source, node, &PAIR);
+        let draft = |key: &'static str| {
+            let name = self.source.required(node, key, "the name of a <geom>")?;
+            match self.geoms.get(name) {
+                Some(&draft) => Ok(draft),
+                None => {
+                    self.source.attribute(node, key, &format!("`{}`", clip(name)), "the name of a <geom>")
+                }
+            }
+        };
+        let [a, b] = [draft("geom1")?, draft("geom2")?];
+        if a == b || [a, b].iter().all(|&d| self.drafts[d].fixed) {
+            self.source.note(node, "<pair> of geoms that do not move against each other".to_string());
+            return Ok(());
+        }
+        let element = self.defaults.element(&self.source, node, 0)?;
+        let condim = self.defaults.number(&self.source, element, "condim", 3.0)?;
+        let friction = self.defaults.list(&self.source, element, "friction", [1, 5])?;
+        let surface = friction.map(|list| {
+            let at = |k: usize, usual: f64| list.get(k).copied().unwrap_or(usual);
+            Surface {
+                between: [Some(a), Some(b)],
+                mu: if condim > 1.0 { at(0, 1.0).max(0.0) } else { 0.0 },
+                spinning: if condim >= 4.0 { at(2, 0.005).max(0.0) } else { 0.0 },
+                rolling: if condim >= 6.0 { at(3, 0.0001).max(0.0) } else { 0.0 },
+                ..Surface::default()
+            }
+        });
+        self.pairs.push(([a.min(b), a.max(b)], surface));
         Ok(())
     }
 
@@ -283,7 +318,8 @@ impl<'a> Model<'a> {
                 if masks[a].is_empty() || masks[b].is_empty() || all {
                     continue;
                 }
-                match some {
+                let paired = self.pairs.iter().any(|(pair, _)| *pair == [a, b]);
+                match some || paired {
                     false => self.no_contact.push([a, b]),
                     true => {
                         let node = self.drafts[b].node;
@@ -337,20 +373,22 @@ impl<'a> Model<'a> {
 
     /// `<actuator>`.
     pub(super) fn read_actuators(&mut self, section: Node<'a>) -> Result<()> {
-        for node in section.children().filter(Node::is_element) {
-            let word = node.tag_name().name();
-            if !["motor", "position", "velocity", "general"].contains(&word) {
+        for node in section.children() {
+            let word = node.tag();
+            let index = self.actuators;
+            self.actuators += 1;
+            if !["motor", "position", "velocity", "intvelocity", "damper", "general"].contains(&word) {
                 self.source.note(node, format!("<{}> of <actuator>", clip(word)));
                 continue;
             }
             let element = self.defaults.element_as(&self.source, node, 0, [word, "general"])?;
             list_unread(&mut self.source, node, &ACTUATOR);
-            self.actuator(element, word)?;
+            self.actuator(element, word, index)?;
         }
         Ok(())
     }
 
-    fn actuator(&mut self, element: Element<'a>, word: &str) -> Result<()> {
+    fn actuator(&mut self, element: Element<'a>, word: &str, index: usize) -> Result<()> {
         let node = element.node;
         let key = if node.has_attribute("joint") { "joint" } else { "jointinparent" };
         if !node.has_attribute(key) {
@@ -360,62 +398,59 @@ impl<'a> Model<'a> {
         let motion = self.motion(node, key)?;
         let (source, defaults) = (&self.source, &self.defaults);
         let gear = defaults.list(source, element, "gear", [1, 6])?.map_or(1.0, |g| g[0]);
-        let number = |name: &str, default: f64| defaults.nonnegative(source, element, name, default);
-        let (gain, bias) = match word {
-            "motor" => (1.0, [0.0; 3]),
-            "position" => {
-                let kp = number("kp", 1.0)?;
-                (kp, [0.0, -kp, -number("kv", 0.0)?])
-            }
-            "velocity" => {
-                let kv = number("kv", 1.0)?;
-                (kv, [0.0, 0.0, -kv])
-            }
-            _ => {
-                let word_of =
-                    |name: &str, usual: &'a str| defaults.get(element, name).map_or(usual, |(w, _)| w);
-                let simple = word_of("gaintype", "fixed") == "fixed" && word_of("dyntype", "none") == "none";
-                let affine = match word_of("biastype", "none") {
-                    "none" => false,
-                    "affine" => true,
-                    _ => {
-                        self.source.note(node, "<general> with another bias than an affine one".to_string());
-                        return Ok(());
-                    }
-                };
-                if !simple {
-                    self.source.note(node, "<general> with a state or a gain of its own".to_string());
-                    return Ok(());
+        let limited = |model: &Self, range: &str, flag: &str| -> Result<Option<[f64; 2]>> {
+            let found: Option<[f64; 2]> = defaults.numbers(source, element, range)?;
+            let counts = defaults.flag(source, element, flag)?.unwrap_or(model.compiler(node).autolimits);
+            match found.filter(|_| counts) {
+                Some([low, high]) if low > high => {
+                    let key = range.to_string();
+                    source.fail(node, WorldErrorKind::Limits { key, low, high })
                 }
-                let gain = defaults.list(source, element, "gainprm", [1, 10])?.map_or(1.0, |g| g[0]);
-                let mut bias = [0.0; 3];
-                if affine {
-                    let list = defaults.list(source, element, "biasprm", [1, 10])?.unwrap_or_default();
-                    bias.iter_mut().zip(list).for_each(|(b, x)| *b = x);
-                }
-                (gain, bias)
+                found => Ok(found),
             }
         };
-        if bias[1] > 0.0 || bias[2] > 0.0 {
+        let range = limited(self, "ctrlrange", "ctrllimited")?;
+        let forces = limited(self, "forcerange", "forcelimited")?;
+        let name = node.attribute("name").unwrap_or_default();
+        let set = self.source.options.controls.iter().rev().find(|(n, _)| n == name);
+        let asked = set.map(|(_, value)| *value).or(self.keyframe.control(index)).unwrap_or(0.0);
+        let control = range.map_or(asked, |[low, high]| asked.clamp(low, high));
+        // Affine functions of length and velocity: what the control is multiplied with, and what is added.
+        let Some((gain, bias)) = self.affine(element, word)? else { return Ok(()) };
+        let total: [f64; 3] = std::array::from_fn(|k| gain[k] * control + bias[k]);
+        let all = [f64::NEG_INFINITY, f64::INFINITY];
+        let constant_only = total[1..] == [0.0; 2];
+        let moving = self.source.options.control_table.as_ref().and_then(|table| {
+            let forces = forces.filter(|_| constant_only).unwrap_or(all);
+            table.force(name, range.unwrap_or(all), forces, [gain[0], bias[0], motion.sign * gear])
+        });
+        if moving.is_some() && gain[1..] != [0.0; 2] {
+            self.source.note(node, format!("the control of <{word}>, whose gain depends on its length"));
+            return Ok(());
+        }
+        if total[1] > 0.0 || total[2] > 0.0 {
             self.source.note(node, format!("<{word}> that pushes away from its place"));
             return Ok(());
         }
-        let range: Option<[f64; 2]> = defaults.numbers(source, element, "ctrlrange")?;
-        let limited = defaults.flag(source, element, "ctrllimited")?.unwrap_or(self.compiler.autolimits);
-        let control = match range.filter(|_| limited) {
-            Some([low, high]) if low <= high => 0.0_f64.clamp(low, high),
-            Some([low, high]) => {
-                let key = "ctrlrange".to_string();
-                return source.fail(node, WorldErrorKind::Limits { key, low, high });
+        let mut constant_force = total[0];
+        if let Some([low, high]) = forces {
+            match constant_only {
+                true => constant_force = constant_force.clamp(low, high),
+                false => {
+                    self.source.note(node, format!("`forcerange` of <{word}>: its force is not limited"))
+                }
             }
-            None => 0.0,
-        };
+        }
         let [constant_force, stiffness, damping] =
-            [gear * (gain * control + bias[0]), -bias[1] * gear * gear, -bias[2] * gear * gear];
+            [gear * constant_force, -total[1] * gear * gear, -total[2] * gear * gear];
         let actions = &mut self.joints[motion.joint].actions;
         let mut act = |kind| actions.push(Action { coordinate: motion.coordinate, kind });
         if stiffness > 0.0 || damping > 0.0 {
             act(ActionKind::Spring { stiffness, damping, rest: -motion.sign * motion.reference });
+        }
+        if let Some(force) = moving {
+            act(ActionKind::Force { force });
+            return Ok(());
         }
         if constant_force != 0.0 {
             act(ActionKind::Force { force: constant(motion.sign * constant_force) });
@@ -424,6 +459,59 @@ impl<'a> Model<'a> {
             self.source.note(node, format!("<{word}>: without a control it gives no force"));
         }
         Ok(())
+    }
+
+    /// Gain and bias of an actuator, each c₀ + c₁ l + c₂ l̇; `None`, and a note, where they are others.
+    fn affine(&mut self, element: Element<'a>, word: &str) -> Result<Option<([f64; 3], [f64; 3])>> {
+        let (source, defaults) = (&self.source, &self.defaults);
+        let number = |name: &str, default: f64| defaults.nonnegative(source, element, name, default);
+        let list = |name: &str, usual: [f64; 3]| -> Result<[f64; 3]> {
+            let mut found = usual;
+            let list = defaults.list(source, element, name, [1, 10])?.unwrap_or_default();
+            found.iter_mut().zip(list).for_each(|(c, x)| *c = x);
+            Ok(found)
+        };
+        let one = [1.0, 0.0, 0.0];
+        Ok(Some(match word {
+            "motor" => (one, [0.0; 3]),
+            "position" | "intvelocity" => {
+                let kp = number("kp", 1.0)?;
+                // An integrator that starts at zero stays there without a control.
+                let gain = if word == "position" { kp } else { 0.0 };
+                if word == "intvelocity" {
+                    let what = "the control of <intvelocity>: it holds its place".to_string();
+                    self.source.note(element.node, what);
+                }
+                let (source, defaults) = (&self.source, &self.defaults);
+                let kv = defaults.nonnegative(source, element, "kv", 0.0)?;
+                ([gain, 0.0, 0.0], [0.0, -kp, -kv])
+            }
+            "velocity" => {
+                let kv = number("kv", 1.0)?;
+                ([kv, 0.0, 0.0], [0.0, 0.0, -kv])
+            }
+            "damper" => ([0.0, 0.0, -number("kv", 1.0)?], [0.0; 3]),
+            _ => {
+                let word_of =
+                    |name: &str, usual: &'a str| defaults.get(element, name).map_or(usual, |(w, _)| w);
+                let (gain, bias) = (word_of("gaintype", "fixed"), word_of("biastype", "none"));
+                if word_of("dyntype", "none") != "none" {
+                    let what = "<general> with a state of its own: it gives no force".to_string();
+                    self.source.note(element.node, what);
+                    return Ok(None);
+                }
+                if !["fixed", "affine"].contains(&gain) || !["none", "affine"].contains(&bias) {
+                    let what = "<general> with another gain or bias than an affine one: it gives no force";
+                    self.source.note(element.node, what.to_string());
+                    return Ok(None);
+                }
+                let mut gains = list("gainprm", one)?;
+                if gain == "fixed" {
+                    gains = [gains[0], 0.0, 0.0];
+                }
+                (gains, if bias == "affine" { list("biasprm", [0.0; 3])? } else { [0.0; 3] })
+            }
+        }))
     }
 }
 

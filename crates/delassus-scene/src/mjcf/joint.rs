@@ -21,7 +21,6 @@ use super::body::Draft;
 use crate::diagnostic::{Result, WorldErrorKind};
 use crate::world_file::frame;
 use crate::xml::Node;
-use delassus::formula::clip;
 use delassus::world::{Action, ActionKind, Axis, Coordinate, Joint, JointFriction, JointKind, Pose};
 
 /// Attributes of `<joint>` that are read.
@@ -34,7 +33,7 @@ const ONE_POINT: f64 = 1e-9;
 
 /// What a joint of the file is.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Kind {
+pub(super) enum Kind {
     Hinge,
     Slide,
     Ball,
@@ -45,16 +44,16 @@ enum Kind {
 pub(super) struct FileJoint<'a> {
     element: Element<'a>,
     name: Option<&'a str>,
-    kind: Kind,
+    pub(super) kind: Kind,
     /// In the axes of the body.
-    anchor: DVec3,
-    axis: DVec3,
+    pub(super) anchor: DVec3,
+    pub(super) axis: DVec3,
     limits: Option<[f64; 2]>,
     stiffness: f64,
     damping: f64,
     /// Where its spring has no force, and the value of the coordinate in the position of the file.
     spring_rest: f64,
-    reference: f64,
+    pub(super) reference: f64,
     friction: f64,
 }
 
@@ -94,13 +93,13 @@ impl<'a> Model<'a> {
             return crate::mjcf::attributes::too_deep(&self.source, node);
         }
         let mut joints = Vec::new();
-        for child in node.children().filter(Node::is_element) {
-            match child.tag_name().name() {
+        for child in node.children() {
+            match child.tag() {
                 "joint" | "freejoint" => joints.push(self.file_joint(child, &at, class)?),
                 "frame" => {
                     let class = self.defaults.class(&self.source, child, "childclass", class)?;
                     let element = self.defaults.element(&self.source, child, class)?;
-                    let pose = self.defaults.pose(&self.source, &self.compiler, element)?;
+                    let pose = self.defaults.pose(&self.source, &self.compilers, element)?;
                     joints.extend(self.joints_of(child, at.compose(&pose), class, depth + 1)?);
                 }
                 _ => {}
@@ -114,7 +113,7 @@ impl<'a> Model<'a> {
         list_unread(&mut self.source, node, &JOINT);
         let element = self.defaults.element(&self.source, node, class)?;
         let (source, defaults) = (&self.source, &self.defaults);
-        let word = match node.tag_name().name() {
+        let word = match node.tag() {
             "freejoint" => "free",
             _ => defaults.get(element, "type").map_or("hinge", |(word, _)| word),
         };
@@ -130,10 +129,11 @@ impl<'a> Model<'a> {
         let Some(axis) = direction(axis) else {
             return source.fail(node, WorldErrorKind::NoDirection { key: "axis".to_string() });
         };
-        let unit = if kind == Kind::Hinge { self.compiler.angle } else { 1.0 };
+        let unit = if kind == Kind::Hinge { self.compiler(node).angle } else { 1.0 };
         let range: Option<[f64; 2]> = defaults.numbers(source, element, "range")?;
-        let limited =
-            defaults.flag(source, element, "limited")?.unwrap_or(self.compiler.autolimits && range.is_some());
+        let limited = defaults
+            .flag(source, element, "limited")?
+            .unwrap_or(self.compiler(node).autolimits && range.is_some());
         let limits = match range.filter(|_| limited && kind != Kind::Free) {
             Some([low, high]) if low >= high => {
                 let key = "range".to_string();
@@ -170,11 +170,16 @@ impl<'a> Model<'a> {
         Ok(joint)
     }
 
-    /// Joins a body to the one around it.
-    pub(super) fn join(&mut self, joints: &[FileJoint<'a>], parent: usize, child: usize) -> Result<()> {
+    /// Joins a body to the one around it; returns the bodies between its joints.
+    pub(super) fn join(
+        &mut self,
+        joints: &[FileJoint<'a>],
+        parent: usize,
+        child: usize,
+    ) -> Result<Vec<usize>> {
         if let Some(free) = joints.iter().find(|j| j.kind == Kind::Free) {
             return match (joints.len(), parent) {
-                (1, 0) => Ok(()),
+                (1, _) if self.drafts[parent].fixed => Ok(Vec::new()),
                 (1, _) => self.source.attribute(free.node(), "type", "free", "a body of the <worldbody>"),
                 _ => self.source.attribute(free.node(), "type", "free", "no other joint of this body"),
             };
@@ -182,17 +187,18 @@ impl<'a> Model<'a> {
         if !self.drafts[parent].fixed {
             self.no_contact.push([parent.min(child), parent.max(child)]);
         }
-        if let Some(merged) = merge(joints) {
-            return self.joint(joints, &merged, [parent, child]);
+        // Couplers hold joints with one coordinate.
+        let coupled =
+            joints.len() > 1 && joints.iter().filter_map(|j| j.name).any(|n| self.coupled.contains(n));
+        if let Some(merged) = merge(joints).filter(|_| !coupled) {
+            self.joint(joints, &merged, [parent, child])?;
+            return Ok(Vec::new());
         }
         let node = self.drafts[child].node;
-        let name = clip(&self.drafts[child].name);
-        let count = joints.len() - 1;
-        self.source.note(
-            node,
-            format!("that there is no mass between the joints of body `{name}`: each of {count} links takes 1/1000 of it"),
-        );
-        let mut before = parent;
+        let what =
+            "that there is no mass between joints of one body: each link between them takes 1/1000 of it";
+        self.source.note(node, what.to_string());
+        let (mut before, mut links) = (parent, Vec::new());
         for (i, joint) in joints.iter().enumerate() {
             let after = if i + 1 == joints.len() { child } else { self.link(child, joint.anchor, i) };
             let single = std::slice::from_ref(joint);
@@ -200,8 +206,11 @@ impl<'a> Model<'a> {
                 self.joint(single, &merged, [before, after])?;
             }
             before = after;
+            if after != child {
+                links.push(after);
+            }
         }
-        Ok(())
+        Ok(links)
     }
 
     /// A body between two joints of another.

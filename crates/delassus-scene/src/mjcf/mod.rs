@@ -7,42 +7,35 @@
 mod attributes;
 mod body;
 mod equality_actuator;
+mod expand;
 mod joint;
+mod keyframe;
+mod mesh;
+mod terrain;
 
-use std::collections::BTreeMap;
+pub(crate) use expand::expand;
+
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
+use std::rc::Rc;
 
-use glam::{DMat3, DQuat, DVec3};
+use glam::{DMat3, DVec3};
 
 use crate::diagnostic::{Result, WorldErrorKind};
-use crate::mesh_file::{MeshError, Triangles, read_mesh};
 use crate::world_file::{WorldFile, Written, possible_moments};
-use crate::xml::{Imported, Node, Source, finite_numbers};
-use attributes::{Compiler, Defaults, list_unread, three_words};
+use crate::xml::{Imported, Node, Source};
+use attributes::{Compiler, Defaults, list_unread};
 use body::{Draft, GEOM};
-use delassus::formula::clip;
-use delassus::world::{Joint, JointKind, MassProperties, Pose, ShapeKind, World, check_body_at, shape_mass};
+use delassus::formula::{clip, nearest};
+use delassus::world::{Joint, JointKind, MassProperties, Pose, Surface, World, check_body_at};
 use equality_actuator::{ACTUATOR, EQUALITY};
+use expand::MAX_MODELS;
 use joint::{JOINT, Motion};
+use keyframe::{Keyframe, Moving};
+use mesh::{MESH, Mesh};
 
 /// Sections that change nothing about motion.
 const HARMLESS: [&str; 5] = ["visual", "statistic", "size", "custom", "sensor"];
-/// Attributes of `<mesh>` that are read.
-const MESH: [&str; 6] = ["file", "scale", "vertex", "face", "refpos", "refquat"];
-/// Attributes of `<compiler>` that are read, or that change nothing about motion.
-const COMPILER: [&str; 11] = [
-    "angle",
-    "coordinate",
-    "meshdir",
-    "assetdir",
-    "autolimits",
-    "eulerseq",
-    "inertiafromgeom",
-    "texturedir",
-    "convexhull",
-    "usethread",
-    "discardvisual",
-];
 /// Part of the mass of a body that a body between two of its joints takes.
 const LINK_MASS: f64 = 1e-3;
 /// Acceleration of free fall where the file gives none, m/s².
@@ -51,9 +44,14 @@ const GRAVITY: f64 = 9.81;
 /// A file being read.
 struct Model<'a> {
     source: Source<'a>,
-    compiler: Compiler,
+    /// How numbers are meant: in this model, then in those attached.
+    compilers: Vec<Compiler>,
     defaults: Defaults<'a>,
     meshes: BTreeMap<String, Node<'a>>,
+    meshes_read: BTreeMap<String, Rc<Mesh>>,
+    /// The hull that was reduced most: by how much, what to say of it, and where.
+    worst_hull: Option<(f64, String, Node<'a>)>,
+    hfields: BTreeMap<String, Node<'a>>,
     /// Bodies in the making; the first is the world.
     drafts: Vec<Draft<'a>>,
     /// Joints, their frames on the axes of the drafts, and where they stand.
@@ -64,65 +62,99 @@ struct Model<'a> {
     sites: BTreeMap<&'a str, (usize, Pose)>,
     /// Names of hinges and slides.
     motions: BTreeMap<&'a str, Motion>,
+    /// Drafts with joints, in the order of the file, and the keyframe to start from.
+    moving: Vec<Moving<'a>>,
+    keyframe: Keyframe<'a>,
+    /// Actuators so far.
+    actuators: usize,
     /// Pairs of drafts that pass through each other.
     no_contact: Vec<[usize; 2]>,
+    /// Names of geoms in a `<pair>`; once read, the draft of each.
+    paired: BTreeSet<&'a str>,
+    /// Names of joints in a `<joint>` of `<equality>`.
+    coupled: BTreeSet<&'a str>,
+    geoms: BTreeMap<&'a str, usize>,
+    /// Drafts of `<pair>`s, and their friction where they give it.
+    pairs: Vec<([usize; 2], Option<Surface>)>,
 }
 
-/// A mesh as a shape and as a mass.
-struct Mesh {
-    vertices: Vec<DVec3>,
-    mass: MassProperties,
+/// The name of a file without folder and ending.
+fn file_stem(file: &str) -> &str {
+    let last = file.rsplit(['/', '\\']).next().unwrap_or(file);
+    last.rsplit_once('.').map_or(last, |(stem, _)| stem)
 }
 
 /// Reads the root element of an MJCF.
 pub(crate) fn read_mujoco(source: Source<'_>, root: Node<'_>) -> Result<Imported> {
     let mut model = Model {
         source,
-        compiler: Compiler::default(),
+        compilers: vec![Compiler::default(); MAX_MODELS],
         defaults: Defaults::new(),
         meshes: BTreeMap::new(),
+        meshes_read: BTreeMap::new(),
+        worst_hull: None,
+        hfields: BTreeMap::new(),
         drafts: Vec::new(),
         joints: Vec::new(),
         spans: Vec::new(),
         bodies: BTreeMap::new(),
         sites: BTreeMap::new(),
         motions: BTreeMap::new(),
+        moving: Vec::new(),
+        keyframe: Keyframe::default(),
+        actuators: 0,
         no_contact: Vec::new(),
+        paired: BTreeSet::new(),
+        coupled: BTreeSet::new(),
+        geoms: BTreeMap::new(),
+        pairs: Vec::new(),
     };
     let mut gravity = DVec3::new(0.0, 0.0, -GRAVITY);
     let mut timestep = None;
-    let sections: Vec<Node<'_>> = root.children().filter(Node::is_element).collect();
+    let sections: Vec<Node<'_>> = root.children().collect();
     // What other sections need comes first, wherever it stands.
     for &node in &sections {
-        match node.tag_name().name() {
-            "compiler" => model.read_compiler(node)?,
+        match node.tag() {
+            "compiler" => model.compilers[node.model].read(&mut model.source, node)?,
             "option" => model.read_option(node, &mut gravity, &mut timestep)?,
             "default" => model.defaults.read(&model.source, node, None, 0)?,
             "asset" => model.read_assets(node)?,
-            "include" => {
-                let element = "include".to_string();
-                let expected = "one file that holds the whole model";
-                return model.source.fail(node, WorldErrorKind::Element { element, expected });
+            "contact" => {
+                let names = node.children().flat_map(|p| [p.attribute("geom1"), p.attribute("geom2")]);
+                model.paired.extend(names.flatten());
+            }
+            "equality" => {
+                let couplers = node.children().filter(|e| e.tag() == "joint" && e.has_attribute("joint2"));
+                let names = couplers.flat_map(|e| [e.attribute("joint1"), e.attribute("joint2")]);
+                model.coupled.extend(names.flatten());
             }
             _ => {}
         }
     }
+    model.read_keyframe(root)?;
     model.list_unread_defaults();
     model.drafts.push(Draft::world(root));
     model.bodies.insert("world", (0, Pose::IDENTITY));
-    for &node in sections.iter().filter(|n| n.tag_name().name() == "worldbody") {
+    for &node in sections.iter().filter(|n| n.tag() == "worldbody") {
         model.read_world_body(node)?;
     }
     for &node in &sections {
-        match node.tag_name().name() {
+        match node.tag() {
             "compiler" | "option" | "default" | "asset" | "worldbody" => {}
             "equality" => model.read_equalities(node)?,
             "contact" => model.read_contact(node)?,
             "actuator" => model.read_actuators(node)?,
+            "keyframe" if model.source.options.keyframe.is_some() => {}
+            "keyframe" => {
+                let what =
+                    "<keyframe>: the model starts from its joints at zero; --keyframe NAME starts from one";
+                model.source.note(node, what.to_string());
+            }
             word if HARMLESS.contains(&word) => {}
             word => model.source.note(node, format!("<{}>", clip(word))),
         }
     }
+    model.all_controls_are_set(root)?;
     let name = root.attribute("model").unwrap_or_default().to_string();
     let (mut file, source) = model.finish(name, gravity)?;
     file.simulation.dt = timestep;
@@ -130,42 +162,28 @@ pub(crate) fn read_mujoco(source: Source<'_>, root: Node<'_>) -> Result<Imported
 }
 
 impl<'a> Model<'a> {
-    fn read_compiler(&mut self, node: Node<'a>) -> Result<()> {
-        list_unread(&mut self.source, node, &COMPILER);
-        for attribute in node.attributes() {
-            let (name, text) = (attribute.name(), attribute.value());
-            let bad = |expected| self.source.attribute(node, name, &format!("`{text}`"), expected);
-            match name {
-                "angle" => {
-                    self.compiler.angle = match text {
-                        "degree" => 1_f64.to_radians(),
-                        "radian" => 1.0,
-                        _ => return bad("degree or radian"),
-                    }
-                }
-                "coordinate" if text != "local" => return bad("local"),
-                // The more special one counts.
-                "assetdir" if node.has_attribute("meshdir") => {}
-                "meshdir" | "assetdir" => self.compiler.mesh_folder = text.to_string(),
-                "autolimits" => {
-                    self.compiler.autolimits = three_words(&self.source, node, name, text)?.unwrap_or(true);
-                }
-                "inertiafromgeom" => {
-                    self.compiler.inertia_from_geom = three_words(&self.source, node, name, text)?;
-                }
-                "eulerseq" => {
-                    let letters: Vec<char> = text.chars().collect();
-                    match <[char; 3]>::try_from(letters) {
-                        Ok(letters) if letters.iter().all(|c| "xyzXYZ".contains(*c)) => {
-                            self.compiler.euler = letters;
-                        }
-                        _ => return bad("three of x, y, z, X, Y and Z"),
-                    }
-                }
-                _ => {}
+    /// Refuses a control of an actuator that is not there.
+    fn all_controls_are_set(&self, root: Node<'a>) -> Result<()> {
+        let sections = || root.children().filter(|c| c.tag() == "actuator");
+        let names: Vec<&str> =
+            sections().flat_map(|s| s.children()).filter_map(|a| a.attribute("name")).collect();
+        let options = self.source.options;
+        let columns = options.control_table.iter().flat_map(|table| table.names());
+        for name in options.controls.iter().map(|(name, _)| name.as_str()).chain(columns) {
+            if !names.contains(&name) {
+                let found = match nearest(name, names.iter().copied()) {
+                    Some(other) => format!("without `{}`; perhaps `{other}`", clip(name)),
+                    None => format!("without `{}`", clip(name)),
+                };
+                return self.source.attribute(root, "actuator", &found, "the name of an actuator");
             }
         }
         Ok(())
+    }
+
+    /// How numbers of an element are meant.
+    fn compiler(&self, node: Node<'_>) -> &Compiler {
+        &self.compilers[node.model]
     }
 
     fn read_option(&mut self, node: Node<'a>, gravity: &mut DVec3, timestep: &mut Option<f64>) -> Result<()> {
@@ -178,8 +196,8 @@ impl<'a> Model<'a> {
             }
             *timestep = Some(dt);
         }
-        for flag in node.children().filter(Node::is_element) {
-            match (flag.tag_name().name(), flag.attribute("gravity")) {
+        for flag in node.children() {
+            match (flag.tag(), flag.attribute("gravity")) {
                 ("flag", Some("disable")) => *gravity = DVec3::ZERO,
                 ("flag", _) => {}
                 (word, _) => self.source.note(flag, format!("<{}> of <option>", clip(word))),
@@ -190,24 +208,14 @@ impl<'a> Model<'a> {
     }
 
     fn read_assets(&mut self, node: Node<'a>) -> Result<()> {
-        for asset in node.children().filter(Node::is_element) {
-            match asset.tag_name().name() {
-                "mesh" => {
-                    list_unread(&mut self.source, asset, &MESH);
-                    // A mesh without a name is called like its file.
-                    let stem = asset.attribute("file").map(|file| {
-                        let last = file.rsplit(['/', '\\']).next().unwrap_or(file);
-                        last.rsplit_once('.').map_or(last, |(stem, _)| stem)
-                    });
-                    let Some(name) = asset.attribute("name").or(stem) else {
-                        return self.source.attribute(asset, "name", "missing", "`name` or `file`");
-                    };
-                    if self.meshes.insert(name.to_string(), asset).is_some() {
-                        let found = format!("`{name}` again");
-                        return self.source.attribute(asset, "name", &found, "a name of its own");
-                    }
+        for asset in node.children() {
+            match asset.tag() {
+                "mesh" => self.read_mesh_asset(asset)?,
+                "hfield" => {
+                    let name = asset.attribute("name").or(asset.attribute("file").map(file_stem));
+                    name.map(|name| self.hfields.insert(name.to_string(), asset));
                 }
-                "texture" | "material" | "skin" | "hfield" => {}
+                "texture" | "material" | "skin" => {}
                 word => self.source.note(asset, format!("<{}> of <asset>", clip(word))),
             }
         }
@@ -217,12 +225,12 @@ impl<'a> Model<'a> {
     /// Attributes in default classes that are not read.
     fn list_unread_defaults(&mut self) {
         for node in self.defaults.elements() {
-            let read: &[&str] = match node.tag_name().name() {
+            let read: &[&str] = match node.tag() {
                 "geom" => &GEOM,
                 "joint" => &JOINT,
                 "mesh" => &MESH,
                 "equality" => &EQUALITY,
-                "motor" | "position" | "velocity" | "general" => &ACTUATOR,
+                "motor" | "position" | "velocity" | "intvelocity" | "damper" | "general" => &ACTUATOR,
                 "site" => &["pos", "quat", "axisangle", "xyaxes", "zaxis", "euler", "size", "type"],
                 "camera" | "light" | "material" => continue,
                 word => {
@@ -234,93 +242,29 @@ impl<'a> Model<'a> {
         }
     }
 
-    /// The mesh that a geom names, in the axes of its file, scaled.
-    fn mesh(&mut self, geom: Node<'a>, name: &str) -> Result<Mesh> {
-        let Some(&asset) = self.meshes.get(name) else {
-            return self.source.attribute(geom, "mesh", &format!("`{name}`"), "the name of a <mesh>");
-        };
-        let element = self.defaults.element(&self.source, asset, 0)?;
-        let scale = self.defaults.numbers(&self.source, element, "scale")?.map_or(DVec3::ONE, DVec3::from);
-        let mut mesh = match (asset.attribute("file"), asset.attribute("vertex")) {
-            (Some(file), _) => {
-                let path = std::path::Path::new(&self.compiler.mesh_folder).join(file);
-                let read = self.source.folder.ok_or(MeshError::NoFolder);
-                match read.and_then(|folder| read_mesh(&folder.join(path))) {
-                    Ok(mesh) => mesh,
-                    Err(reason) => {
-                        let kind = WorldErrorKind::Mesh { file: clip(file), reason };
-                        return self.source.fail(asset, kind);
-                    }
-                }
-            }
-            (None, Some(text)) => self.inline_mesh(asset, text)?,
-            (None, None) => return self.source.attribute(asset, "file", "missing", "`file` or `vertex`"),
-        };
-        let place = Pose {
-            position: DVec3::from_array(self.source.numbers(asset, "refpos", [0.0; 3])?),
-            rotation: match self.source.numbers(asset, "refquat", [1.0, 0.0, 0.0, 0.0])? {
-                [w, x, y, z] if w * w + x * x + y * y + z * z > 0.0 => {
-                    DQuat::from_xyzw(x, y, z, w).normalize()
-                }
-                _ => return self.source.fail(asset, WorldErrorKind::NoDirection { key: "refquat".into() }),
-            },
-        };
-        mesh.vertices.iter_mut().for_each(|v| *v = place.local_point(*v * scale));
-        let whole = ShapeKind::Mesh { vertices: mesh.vertices.clone(), triangles: mesh.triangles };
-        let hull = ShapeKind::Convex { points: mesh.vertices.clone() };
-        let mass = match shape_mass(&whole) {
-            Ok(mass) => mass,
-            // Corners without faces, or faces that do not enclose a volume.
-            Err(_) => match shape_mass(&hull) {
-                Ok(mass) => mass,
-                Err(reason) => {
-                    let kind = WorldErrorKind::Volume { shape: format!("mesh `{}`", clip(name)), reason };
-                    return self.source.fail(asset, kind);
-                }
-            },
-        };
-        Ok(Mesh { vertices: mesh.vertices, mass })
-    }
-
-    /// A mesh whose corners stand in the file itself.
-    fn inline_mesh(&self, asset: Node<'a>, text: &str) -> Result<Triangles> {
-        let expected = "numbers x y z of at least four corners";
-        let numbers = finite_numbers(text).filter(|n| n.len() % 3 == 0 && n.len() >= 12);
-        let Some(numbers) = numbers else {
-            return self.source.attribute(asset, "vertex", &format!("`{}`", clip(text)), expected);
-        };
-        let vertices: Vec<DVec3> = numbers.chunks_exact(3).map(DVec3::from_slice).collect();
-        let faces = asset.attribute("face").unwrap_or_default();
-        let corners: Option<Vec<u32>> = faces
-            .split_whitespace()
-            .map(|word| word.parse().ok().filter(|i: &u32| (*i as usize) < vertices.len()))
-            .collect();
-        match corners.filter(|c| c.len().is_multiple_of(3)) {
-            Some(corners) => Ok(Triangles {
-                vertices,
-                triangles: corners.chunks_exact(3).map(|c| [c[0], c[1], c[2]]).collect(),
-            }),
-            None => {
-                let expected = "three indices of corners from 0 for every face";
-                self.source.attribute(asset, "face", &format!("`{}`", clip(faces)), expected)
-            }
-        }
-    }
-
     /// The world, once all sections are read.
     fn finish(mut self, name: String, gravity: DVec3) -> Result<(WorldFile, Source<'a>)> {
+        self.set_total_mass();
         self.give_mass_to_links();
-        let surfaces = self.surfaces();
+        if let Some((_, what, node)) = self.worst_hull.take() {
+            self.source.note(node, what);
+        }
+        let mut surfaces = self.surfaces();
+        surfaces.extend(self.pairs.iter().filter_map(|(_, surface)| *surface));
         self.exclude_by_masks();
         let (mut bodies, mut states) = (Vec::new(), Vec::new());
-        for draft in &mut self.drafts {
+        let twists = self.move_to_keyframe()?;
+        for (draft, twist) in self.drafts.iter_mut().zip(twists) {
             let given = (!draft.fixed).then_some(draft.mass);
             if given.is_some_and(|m| m.mass <= 0.0) {
                 let body = format!("body `{}`", clip(&draft.name));
                 return self.source.fail(draft.node, WorldErrorKind::NoMass { body });
             }
             let written = Written { place: draft.place, given, shapes: std::mem::take(&mut draft.shapes) };
-            let (body, state) = written.in_principal_axes(draft.name.clone());
+            let (body, mut state) = written.in_principal_axes(draft.name.clone());
+            let arm = state.pose.position - draft.place.position;
+            state.velocity = twist.linear + twist.angular.cross(arm);
+            state.angular_velocity = state.pose.local_vector(twist.angular);
             if !body.fixed
                 && body.inertia.is_finite()
                 && let Err(kind) = possible_moments(&format!("body `{}`", clip(&body.name)), body.inertia)
@@ -338,11 +282,21 @@ impl<'a> Model<'a> {
         for joint in self.joints.iter_mut().filter(|j| !matches!(j.kind, JointKind::Coupler { .. })) {
             joint.frames = [0, 1].map(|k| bodies[joint.bodies[k]].frame.compose(&joint.frames[k]));
         }
+        self.no_contact.retain(|pair| self.pairs.iter().all(|(other, _)| other != pair));
         self.no_contact.sort_unstable();
         self.no_contact.dedup();
         let (joints, no_contact) = (self.joints, self.no_contact);
         let world = World { name, gravity, bodies, joints, surfaces, no_contact, plane: None };
         Ok((WorldFile::at_start(self.source.text, world, states, self.spans)?, self.source))
+    }
+
+    /// `settotalmass`.
+    fn set_total_mass(&mut self) {
+        let Some(total) = self.compilers[0].total_mass else { return };
+        let now: f64 = self.drafts.iter().map(|draft| draft.mass.mass).sum();
+        if now > 0.0 {
+            self.drafts.iter_mut().for_each(|draft| draft.mass = draft.mass.scaled(total / now));
+        }
     }
 
     /// Bodies between the joints of one body take a small part of its mass, so that the whole keeps its own.

@@ -36,7 +36,6 @@ mod shape;
 mod values;
 
 pub(crate) use body::{Written, possible_moments};
-pub(crate) use shape::MAX_POINTS;
 pub(crate) use values::frame;
 
 use std::collections::BTreeMap;
