@@ -17,7 +17,7 @@ use crate::world_file::WorldFile;
 use delassus::formula::clip;
 
 /// How deep elements may stand in each other.
-const MAX_DEPTH: usize = 250;
+const MAX_DEPTH: usize = 400;
 
 /// An element of a file.
 #[derive(Clone, Debug)]
@@ -195,7 +195,7 @@ impl Source<'_> {
         let root = document.root_element();
         Element::of(root, file, 0).ok_or_else(|| {
             let element = clip(root.tag_name().name());
-            let kind = WorldErrorKind::Element { element, expected: "at most 250 elements in each other" };
+            let kind = WorldErrorKind::Element { element, expected: "at most 400 elements in each other" };
             self.error(file, root.range(), FileErrorKind::World(kind))
         })
     }

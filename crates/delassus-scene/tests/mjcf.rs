@@ -490,8 +490,8 @@ fn equalities_actuators_and_masks() {
 #[test]
 fn bad_models_are_refused_with_their_line() {
     let cases = [
-        ("type=\"sphere\" size=\"0.15\"", "type=\"ellipsoid\" size=\"1 2 3\"", 15, "is ellipsoid"),
-        ("type=\"sphere\" size=\"0.15\"", "type=\"hfield\"", 15, "plane, sphere, capsule"),
+        ("type=\"sphere\" size=\"0.15\"", "type=\"sdf\"", 15, "plane, hfield, sphere, capsule"),
+        ("type=\"sphere\" size=\"0.15\"", "type=\"hfield\"", 15, "the name of an <hfield>"),
         ("type=\"sphere\" size=\"0.15\"", "type=\"sphere\" size=\"-0.15\"", 15, "`size` of <geom> is -0.15"),
         ("type=\"sphere\" size=\"0.15\"", "", 15, "`size` of <geom> is missing"),
         ("type=\"sphere\" size=\"0.15\"", "type=\"mesh\" mesh=\"m\"", 15, "the name of a <mesh>"),
@@ -510,8 +510,19 @@ fn bad_models_are_refused_with_their_line() {
         ("density=\"1000\"", "density=\"-1\"", 5, "`density` of <geom> is -1"),
         ("angle=\"degree\"", "coordinate=\"global\"", 2, "`coordinate` of <compiler> is `global`"),
         ("angle=\"degree\"", "eulerseq=\"xyw\"", 2, "three of x, y, z"),
-        ("<sensor>", "<include file=\"other.xml\"/><sensor>", 39, "one file that holds the whole model"),
-        ("<body name=\"right_arm\"", "<replicate count=\"2\"/><body name=\"right_arm\"", 27, "written out"),
+        ("<sensor>", "<include file=\"other.xml\"/><sensor>", 39, "so that there is a folder"),
+        (
+            "<body name=\"right_arm\"",
+            "<replicate count=\"0\"/><body name=\"right_arm\"",
+            27,
+            "how many copies",
+        ),
+        (
+            "<body name=\"right_arm\"",
+            "<attach prefix=\"a\"/><body name=\"right_arm\"",
+            27,
+            "a body of this model",
+        ),
         ("</mujoco>", "", 41, "XML"),
     ];
     each_part_is_refused(HUMANOID, &cases);

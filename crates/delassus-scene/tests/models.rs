@@ -163,7 +163,7 @@ fn actuators_and_pairs_are_copied_with_their_bodies() {
     assert!(excluded("base", "post-0") && excluded("base", "post-2") && !excluded("post-0", "post-1"));
     let set = ImportOptions { controls: vec![("servo-2".to_string(), 0.3)], ..ImportOptions::default() };
     assert!(read_file(&folder().join("assembly.xml"), &set).is_ok());
-    for (key, name) in [(Some("lowered"), None), (None, Some("servo"))] {
+    for (key, name) in [(Some("raise"), None), (None, Some("servo"))] {
         let controls = name.map(|name: &str| (name.to_string(), 1.0)).into_iter().collect();
         let options =
             ImportOptions { keyframe: key.map(str::to_string), controls, ..ImportOptions::default() };

@@ -11,7 +11,7 @@ use delassus::world::ShapeKind;
 
 /// How far the polyhedron of an ellipsoid leaves it, as part of the half axes: its corners lie outside by so
 /// much, the middles of its faces inside.
-pub(super) const ELLIPSOID_ERROR: f64 = 0.0022;
+pub(super) const ELLIPSOID_ERROR: f64 = 0.0023;
 
 impl<'a> Model<'a> {
     /// The height field that a geom names.
