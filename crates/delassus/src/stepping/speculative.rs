@@ -24,8 +24,8 @@ use crate::world::{BodyState, FIXED_SLOT, WorldState};
 const MAX_MOTION_RATIO: f64 = 0.5;
 /// A contact sees an overlap where its own gap is below this part of what counts as touching.
 const SEEN_OVERLAP_RATIO: f64 = 0.5;
-/// The same for bodies that fly past each other: a corner that passes another within a substep is inside by half
-/// of its motion at most.
+/// The same for bodies that fly past each other: a corner that passes another within a substep is inside by
+/// half of its motion at most.
 const MAX_UNSEEN_MOTION_RATIO: f64 = 0.1;
 /// The part of its speed of arrival that a contact with a rebound may lose before it touches.
 const MAX_BRAKING_RATIO: f64 = 1e-6;
@@ -204,8 +204,8 @@ impl ContactSearch {
             let pair = contact.pair();
             let left_out = targets.normal_bias[i].is_none();
             let is_suspended = suspended.contains(&pair);
-            // Where the linearized gap is closed at the end and the shapes are apart, they may have been inside
-            // each other on the way: round ones and corners that graze.
+            // Where the linearized gap is closed at the end and the shapes are apart, they may have been
+            // inside each other on the way: round ones and corners that graze.
             let grazes = || {
                 end.impulses.contacts[i][0] == 0.0
                     && contact.gap + h * rows[i].velocity(0, end.velocity) < 0.0

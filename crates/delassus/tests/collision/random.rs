@@ -195,8 +195,7 @@ fn the_nearest_contact_is_at_the_distance_of_the_shapes() {
     assert!(passed < seen / 50 && exact > sharp * 97 / 100, "{passed} of {seen}, {exact} of {sharp}");
 }
 
-/// Hulls and boxes inside of each other: the depth comes from an iterative method, and counts where no face of
-/// either shows them to be less deep.
+/// Hulls and boxes inside of each other, by a depth from an iterative method: some contact says so.
 #[test]
 fn polytopes_that_overlap_touch_at_least_as_deep() {
     let mut random = Random(23);

@@ -169,9 +169,9 @@ fn a_blade_on_a_hinge_passes_below_a_block() {
     }
 }
 
-/// A blade on a hinge in its middle hits a post again and again, without friction and with e = 1: its speed is the
-/// same ever after. The post meets another point of the blade than the nearest one at the begin of a step, and
-/// earlier than that would come.
+/// A blade on a hinge in its middle hits a post again and again, without friction and with e = 1: its speed
+/// is the same ever after. The post meets another point of the blade than the nearest one at the begin of a
+/// step, and earlier than that would come.
 #[test]
 fn a_blade_that_rebounds_from_a_post_keeps_its_speed() {
     for (dt, width) in [(1e-2, 0.02), (3e-3, 0.05), (1e-3, 0.02), (1e-3, 0.05), (1e-4, 0.05)] {
