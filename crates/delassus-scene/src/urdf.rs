@@ -435,7 +435,7 @@ impl Reader<'_> {
         for element in node.children() {
             match element.tag() {
                 "limit" => {
-                    for unread in ["effort", "velocity"].iter().filter(|a| element.has_attribute(**a)) {
+                    for unread in ["effort", "velocity"].iter().filter(|a| element.has_attribute(a)) {
                         self.source.note(element, format!("{unread} of <limit>"));
                     }
                     let [lower] = self.source.numbers(element, "lower", [0.0])?;

@@ -348,7 +348,7 @@ impl<'a> Defaults<'a> {
     ) -> Result<Pose> {
         let position = self.numbers(source, element, "pos")?.map_or(DVec3::ZERO, DVec3::from_array);
         for node in self.levels(element) {
-            let given: Vec<&str> = ORIENTATIONS.into_iter().filter(|o| node.has_attribute(*o)).collect();
+            let given: Vec<&str> = ORIENTATIONS.into_iter().filter(|o| node.has_attribute(o)).collect();
             match given[..] {
                 [] => {}
                 [one] => {

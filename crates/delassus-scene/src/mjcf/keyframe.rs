@@ -76,7 +76,7 @@ impl<'a> Model<'a> {
             velocities: list("qvel")?,
             controls: list("ctrl")?.unwrap_or_default(),
         };
-        for unread in ["act", "mpos", "mquat"].iter().filter(|a| key.has_attribute(**a)) {
+        for unread in ["act", "mpos", "mquat"].iter().filter(|a| key.has_attribute(a)) {
             self.source.note(key, format!("`{unread}` of <key>"));
         }
         Ok(())
