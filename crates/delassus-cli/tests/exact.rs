@@ -2,8 +2,8 @@
 //! `delassus-solve`: no verdict may be wrong.
 //!
 //! Systems with linear constraints and small integers in which a parameter p stands in one or two places, at
-//! values on a tie, beside it by a hair, and far from it. `DELASSUS_SEED` starts elsewhere, `DELASSUS_RANDOM` gives
-//! another number of systems:
+//! values on a tie, beside it by a hair, and far from it. `DELASSUS_SEED` starts elsewhere,
+//! `DELASSUS_RANDOM` gives another number of systems:
 //!
 //! ```sh
 //! DELASSUS_RANDOM=3000 cargo test --release -p delassus-cli --test main exact:: -- --nocapture

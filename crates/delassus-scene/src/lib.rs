@@ -11,7 +11,6 @@
 //! suggestion, and what an imported file says beyond what is understood is listed, never dropped in silence.
 #![forbid(unsafe_code)]
 
-mod collada;
 mod control;
 mod diagnostic;
 mod document;

@@ -4,14 +4,17 @@
 //! Of an `.obj` only corners (`v`) and faces (`f`) are read; a face of more than three corners is cut into a
 //! fan. The corners that an `.stl` writes once per triangle become one where their numbers are the same.
 
+mod collada;
+
 use std::collections::BTreeMap;
 use std::path::Path;
 
 use glam::DVec3;
 use thiserror::Error;
 
-use crate::collada::parse_collada;
 use delassus::formula::clip;
+
+use collada::parse_collada;
 
 /// The largest mesh file that is read, in bytes.
 pub const MAX_MESH: u64 = 1 << 28;

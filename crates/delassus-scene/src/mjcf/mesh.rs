@@ -9,8 +9,8 @@
 //! | `shell` | the surface |
 //!
 //! The centre is the mean of the triangles by area; moments are those of pyramids from the centre of mass.
-//! The first is wrong where a mesh is not star-shaped, and what MuJoCo does by default. MuJoCo keeps corners in
-//! single precision, so they are rounded here too.
+//! The first is wrong where a mesh is not star-shaped, and what MuJoCo does by default. MuJoCo keeps corners
+//! in single precision, so they are rounded here too.
 
 use std::path::Path;
 use std::rc::Rc;

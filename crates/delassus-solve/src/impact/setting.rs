@@ -5,8 +5,8 @@
 //! ```
 //!
 //! A = J M⁻¹ Jᵀ over joints (b) and contacts (u); p are the percussions of the contacts, those of the joints
-//! follow (001 eq. 72). Velocities after the impact are computed from v⁺, not from A_c, so that the check sees
-//! the elimination too.
+//! follow (001 eq. 72). Velocities after the impact are computed from v⁺, not from A_c, so that the check
+//! sees the elimination too.
 
 use super::{ImpactError, ImpactProblem, ImpactResult, ImpactStatus, Violation};
 use crate::linalg::{Matrix, dot, norm};

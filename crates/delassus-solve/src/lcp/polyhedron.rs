@@ -234,8 +234,8 @@ mod tests {
                     let violation = (0..h.len()).fold(0.0_f64, |m, i| m.max(h[i] - dot(g.row(i), &t)));
                     prop_assert!(violation <= 1e-14 * largest, "violation {violation}");
                     if status == SolverStatus::Solved {
-                        // clarabel stops where its gap, its violation of rows and that of t = Gᵀ y are 1e-8 of
-                        // their terms; a violation of rows is worth its multipliers.
+                        // clarabel stops where its gap, its violation of rows and that of t = Gᵀ y are 1e-8
+                        // of their terms; a violation of rows is worth its multipliers.
                         let terms = 1.0 + max_abs(&x) * (1.0 + g.max_abs()) + max_abs(&h);
                         let multipliers: f64 = y.iter().sum();
                         let value = |t: &[f64]| 0.5 * dot(t, t);

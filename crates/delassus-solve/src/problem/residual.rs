@@ -339,8 +339,8 @@ pub(super) fn step_length(rows: usize, block: impl Fn(usize, usize) -> f64) -> f
     if top > 0.0 { 1.0 / top } else { 0.0 }
 }
 
-/// A constraint that nothing moves has no ρ of its own, and takes the largest of the others, in any units: what
-/// it leaves of a velocity counts in full.
+/// A constraint that nothing moves has no ρ of its own, and takes the largest of the others, in any units:
+/// what it leaves of a velocity counts in full.
 pub(super) fn fill_steps(rho: &mut [f64]) {
     let largest = rho.iter().copied().fold(0.0, f64::max);
     let of_unmoved = if largest > 0.0 { largest } else { 1.0 };

@@ -413,8 +413,8 @@ fn derivative(h: f64, mut of: impl FnMut(f64) -> Vec<f64>) -> Vec<f64> {
 }
 
 /// How far differences over a step that the fastest of some rates allows may be off, for velocities that are
-/// sums of terms of this size: their rounding over a quarter of the step, which extrapolation makes some times
-/// larger, is 10⁻¹² of the terms a second.
+/// sums of terms of this size: their rounding over a quarter of the step, which extrapolation makes some
+/// times larger, is 10⁻¹² of the terms a second.
 fn difference_error(rate: f64, terms: f64) -> f64 {
     1e-11 * (1.0 + rate) * terms
 }

@@ -489,7 +489,19 @@ pub(super) fn convex_contacts(
     if (d - n * n.dot(d)).length() > 1e-3 * size && distance > -1e-3 * size {
         return;
     }
-    let (core, radius, features) = match (a.touched(p[0], n), b.touched(p[1], m)) {
+    let (core, radius, features) = nearest_features((a, b), pose, [n, m], p);
+    out.push(touch(1, core, radius, features, n));
+}
+
+/// The points of the cores of A and B near `p`, their radii, and the features that touch there; n is the
+/// normal in the axes of each, outwards.
+fn nearest_features(
+    (a, b): (&Convex, &Convex),
+    pose: &Pose,
+    [n, m]: [DVec3; 2],
+    p: [DVec3; 2],
+) -> ([DVec3; 2], [f64; 2], Features) {
+    match (a.touched(p[0], n), b.touched(p[1], m)) {
         (Touched::Edge(x, r, e), Touched::Edge(y, s, f)) => {
             let cross = e.cross(pose.rotation * f).normalize_or_zero();
             let features = match cross.dot(n).abs() > MIN_FACE_COSINE {
@@ -503,8 +515,7 @@ pub(super) fn convex_contacts(
         (Touched::Point(x, r), Touched::Point(y, s)) if r + s > 0.0 => ([x, y], [r, s], Features::Points),
         // No feature that rotates the normal: the direction stays with A.
         (Touched::Point(x, _), Touched::Point(y, _)) => ([x, y], [0.0; 2], Features::FaceOfA(n)),
-    };
-    out.push(touch(1, core, radius, features, n));
+    }
 }
 
 /// The tip of B, where that is a polytope, on the face of A across n.

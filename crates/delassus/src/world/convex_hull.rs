@@ -326,7 +326,8 @@ mod tests {
         };
         let worst = hull.triangles.iter().map(beyond).fold(0.0, f64::max);
         assert!((worst - hull.error).abs() < 1e-12, "{worst} {}", hull.error);
-        // 200 caps that cover a sphere of area 4π are 1/100 high; points chosen greedily take a few times that.
+        // 200 caps that cover a sphere of area 4π are 1/100 high; points chosen greedily take a few times
+        // that.
         assert!(hull.error < 0.05, "{}", hull.error);
         assert_eq!(convex_hull(&points).unwrap().len(), 2 * n - 4);
     }

@@ -309,8 +309,8 @@ pub fn distance(d: &Dynamics, bounds: &ExactDynamics<Interval>) -> f64 {
     if bounds.force.iter().chain(&bounds.bias).any(|b| b.is_undefined()) { f64::INFINITY } else { worst }
 }
 
-/// How far F and γ of a problem in doubles are from the numbers within some bounds, relative to the largest of
-/// each: what is left of terms that cancel is all rounding.
+/// How far F and γ of a problem in doubles are from the numbers within some bounds, relative to the largest
+/// of each: what is left of terms that cancel is all rounding.
 pub fn load_distance(d: &Dynamics, bounds: &ExactDynamics<Interval>) -> f64 {
     [(&d.force, &bounds.force), (&d.bias, &bounds.bias)].into_iter().fold(0.0, |worst, (x, bounds)| {
         let size = x.iter().fold(f64::MIN_POSITIVE, |top, x| top.max(x.abs()));

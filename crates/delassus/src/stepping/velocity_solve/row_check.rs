@@ -18,8 +18,8 @@ use crate::stepping::warm_start::Impulses;
 use crate::world::{FIXED_SLOT, RowKind};
 
 /// What motion elsewhere adds to the size of a row's terms, as a part of the most that the row could have of
-/// it, and what momenta elsewhere add to that of a reaction. With a tolerance of 1e-10 these are some thousand
-/// roundings; a chain of twenty links has four hundred.
+/// it, and what momenta elsewhere add to that of a reaction. With a tolerance of 1e-10 these are some
+/// thousand roundings; a chain of twenty links has four hundred.
 const ELSEWHERE_RATIO: f64 = 1e-2;
 
 /// What a solve ended with.

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use glam::{DAffine3, DMat4, DQuat, DVec3};
 use roxmltree::{Document, Node};
 
-use crate::mesh_file::{MeshError, Triangles};
+use super::{MeshError, Triangles};
 
 /// How deep nodes may stand in each other.
 const MAX_DEPTH: usize = 100;
