@@ -99,6 +99,7 @@ impl Stepper {
             let (joint, actuators) = (to.name.clone(), places.len());
             return Err(ControlError::NoActuator { joint, actuators, asked: actuator });
         };
+        self.steady.forget();
         match &mut Arc::make_mut(&mut self.model.world).joints[joint].actions[place].kind {
             ActionKind::Speed { target: input, .. }
             | ActionKind::Position { target: input, .. }

@@ -317,6 +317,9 @@ impl SubstepView<'_> {
             RowKind::Limit { restitution } if !symmetric && self.limit_rebounds_at_start(i, row) => {
                 RowTarget::Velocity { bias: row.rate + restitution * self.limit_speed(i) }
             }
+            RowKind::Bilateral | RowKind::Limit { .. } if row.value.abs() <= self.opening_rounding(row) => {
+                RowTarget::Velocity { bias: row.rate }
+            }
             RowKind::Bilateral | RowKind::Limit { .. } => {
                 RowTarget::Velocity { bias: row.rate + row.value / h }
             }
@@ -366,6 +369,17 @@ impl SubstepView<'_> {
             position.abs().max_element() + contact.core[side].abs().max_element() + contact.radius[side]
         };
         GAP_ROUNDINGS * f64::EPSILON * (place(0) + place(1))
+    }
+
+    /// What rounding may leave of the opening of a joint, or of the distance to a limit, in reduced
+    /// coordinates: a difference of the places of its points, or of directions.
+    fn opening_rounding(&self, row: &Row) -> f64 {
+        if self.linearization.tree().is_none() {
+            return 0.0;
+        }
+        let bodies = self.model.world.joints[row.joint as usize].bodies;
+        let place = |body: usize| self.start.bodies[body].pose.position.abs().max_element();
+        GAP_ROUNDINGS * f64::EPSILON * (1.0 + place(bodies[0]) + place(bodies[1]))
     }
 
     fn correct_joint_targets(&self, end: &DriftEnd<'_>, targets: &mut [RowTarget]) -> Missed {

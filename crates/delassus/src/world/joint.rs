@@ -38,6 +38,17 @@ impl Joint {
         Joint { name: name.to_string(), bodies, frames, kind, actions: Vec::new(), friction: None }
     }
 
+    /// Whether nothing on it depends on time.
+    pub(crate) fn is_timeless(&self) -> bool {
+        let timeless = |formula: &AnyFormula| formula.variables().is_some_and(|on| !on.time);
+        self.actions.iter().all(|action| match &action.kind {
+            ActionKind::Limits { .. } | ActionKind::Spring { .. } => true,
+            ActionKind::Speed { target, .. } | ActionKind::Position { target, .. } => timeless(target),
+            ActionKind::Force { force } => timeless(force),
+            ActionKind::Drive { position } => timeless(position),
+        })
+    }
+
     /// A joint of a kind that [`Scene::join`](super::Scene::join) puts between two bodies.
     pub fn of_kind(name: &str, kind: JointKind) -> Joint {
         Joint::new(name, kind, [0; 2], [Pose::IDENTITY; 2])

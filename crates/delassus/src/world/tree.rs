@@ -217,6 +217,24 @@ impl TreeBasis {
         self.tree.motions()
     }
 
+    /// Whether a row has the same entries in the motions of another state.
+    pub fn has_motions_of(&self, other: &TreeBasis) -> bool {
+        Arc::ptr_eq(&self.tree, &other.tree)
+            && self.free == other.free
+            && self.factor == other.factor
+            && self.arm == other.arm
+            && self.rotation == other.rotation
+    }
+
+    /// Takes over what [`TreeBasis::has_motions_of`] compares, of a state of the same tree or of another one.
+    pub fn clone_motions_from(&mut self, other: &TreeBasis) {
+        self.tree.clone_from(&other.tree);
+        self.free.clone_from(&other.free);
+        self.factor.clone_from(&other.factor);
+        self.arm.clone_from(&other.arm);
+        self.rotation.clone_from(&other.rotation);
+    }
+
     /// Whether the motions of the tree can be told apart.
     pub fn is_regular(&self) -> bool {
         self.regular

@@ -21,7 +21,7 @@ use super::model::Model;
 use super::options::Coordinates;
 use crate::collision::{Collider, Contact, ContactRows, ShapePair, Sweep};
 use crate::world;
-use crate::world::{BodyState, Rows, Tree, TreeBasis, World, WorldState};
+use crate::world::{ActionKind, BodyState, Joint, Pose, Rows, Tree, TreeBasis, World, WorldState};
 use motor_braking::brake_motors;
 use redundancy::RedundancyScratch;
 
@@ -43,6 +43,8 @@ pub(super) struct Linearization {
     joint_rows: Rows,
     redundant: Vec<bool>,
     tree: Option<TreeBasis>,
+    /// The poses and the length of the substep that the rows of joints belong to.
+    joints_at: (Vec<Pose>, f64),
     margins: Vec<f64>,
     silent: Vec<ShapePair>,
 }
@@ -128,6 +130,8 @@ pub(super) struct Linearizer {
     collider: Collider,
     bounding_radius: Vec<f64>,
     has_loops: bool,
+    /// Whether the rows of joints depend on poses alone.
+    passive: bool,
     tree: Option<Arc<Tree>>,
     redundancy: RedundancyScratch,
     no_margins: Vec<f64>,
@@ -147,6 +151,7 @@ impl Linearizer {
         Linearizer {
             bounding_radius: world.bodies.iter().map(|body| body.bounding_radius()).collect(),
             has_loops: has_loops(world),
+            passive: world.joints.iter().all(is_passive),
             tree: tree.map(Arc::new),
             redundancy: RedundancyScratch::default(),
             no_margins: vec![0.0; world.bodies.len()],
@@ -166,7 +171,7 @@ impl Linearizer {
         ahead: f64,
         out: &mut Linearization,
     ) {
-        let Model { world, masses, .. } = model;
+        let world = &model.world;
         self.set_margins(world, &state.bodies, h, &mut out.margins);
         self.collider.collide(world, state, &out.margins, &mut out.contacts);
         out.silent.clear();
@@ -175,6 +180,37 @@ impl Linearizer {
             out.silent.reserve(4 * silent.len());
         }
         out.silent.extend_from_slice(silent);
+        self.linearize_joints(model, state, h, ahead, out);
+        out.contact_rows.clear();
+        out.restitution.clear();
+        for contact in &out.contacts {
+            let (rows, e) = model.contact_rows(contact, &state.bodies);
+            out.contact_rows.push(rows);
+            out.restitution.push(e);
+        }
+    }
+
+    /// Rows of joints and the motions that they leave. The end of a step and the begin of the next have the
+    /// same, where they depend on poses alone.
+    fn linearize_joints(
+        &mut self,
+        model: &Model,
+        state: &mut WorldState,
+        h: f64,
+        ahead: f64,
+        out: &mut Linearization,
+    ) {
+        let Model { world, masses, .. } = model;
+        let (poses, length) = &mut out.joints_at;
+        let same = poses.len() == state.bodies.len()
+            && *length == h
+            && poses.iter().zip(&state.bodies).all(|(pose, body)| *pose == body.pose);
+        if self.passive && same && out.tree.is_some() == self.tree.is_some() {
+            return;
+        }
+        *length = h;
+        poses.clear();
+        poses.extend(state.bodies.iter().map(|body| body.pose));
         world::update_joint_coordinates(world, state);
         world::joint_rows_at(world, state, h, state.t + ahead, &mut out.joint_rows);
         match &self.tree {
@@ -192,13 +228,6 @@ impl Linearizer {
             out.redundant.resize(out.joint_rows.rows.len(), false);
         }
         brake_motors(model, state, h, &out.redundant, &mut out.joint_rows);
-        out.contact_rows.clear();
-        out.restitution.clear();
-        for contact in &out.contacts {
-            let (rows, e) = model.contact_rows(contact, &state.bodies);
-            out.contact_rows.push(rows);
-            out.restitution.push(e);
-        }
     }
 
     /// How far bodies may move within h.
@@ -259,6 +288,11 @@ impl Linearizer {
     }
 }
 
+/// Whether the rows of a joint depend on poses alone.
+fn is_passive(joint: &Joint) -> bool {
+    joint.actions.iter().all(|a| matches!(a.kind, ActionKind::Limits { .. } | ActionKind::Spring { .. }))
+}
+
 /// Whether joints close loops: more of them than trees have branches.
 fn has_loops(world: &World) -> bool {
     let mut sets = UnionFind::new(world.bodies.len());
@@ -275,7 +309,7 @@ mod tests {
     use super::super::model::fixtures::*;
     use super::super::options::StepOptions;
     use super::*;
-    use crate::world::{ActionKind, Joint, JointKind, Pose, RowKind};
+    use crate::world::{JointKind, RowKind};
     use glam::DVec3;
 
     #[test]

@@ -276,7 +276,8 @@ impl VelocitySolver {
             self.first_impulse.reserve(self.checked_rows);
         }
         let few = input.rows.rows.is_empty() && input.contacts.len() <= MAX_CHECKED_CONTACTS;
-        let held = match (input.at_rest || few) && self.goal == Goal::Any {
+        // In few degrees of freedom a solve begins with that, and takes away what is left of a motion.
+        let held = match (input.at_rest || few) && self.goal == Goal::Any && input.tree.is_none() {
             true => self.check_start(&input.options),
             false => None,
         };
@@ -319,6 +320,7 @@ impl VelocitySolver {
         GlobalForm::of(&mut self.problem.form).bias.clear();
         self.jacobian_entries.clear();
         self.compliant_masses.clear();
+        self.reduced.clear_rows();
         self.solution.impulse.clear();
         for (i, row) in rows.rows.iter().enumerate() {
             let Some((b, compliance)) = self.unknown(input, i) else { continue };
@@ -326,14 +328,18 @@ impl VelocitySolver {
             let column = bias.len();
             let blocks = rows.blocks_of(row).iter().map(|(body, block)| (masses.slot[*body as usize], block));
             match tree {
-                Some(tree) => self.reduced.add_row(tree, column, blocks, &mut self.jacobian_entries),
+                Some(_) => self.reduced.add_row(blocks),
                 None => add_row(column, blocks, &mut self.jacobian_entries),
             }
             // A compliant row has a body of its own, of mass 1/c, which moves along with it.
             if compliance > 0.0 {
-                let dofs = tree.map_or(masses.mass.len(), TreeBasis::motions);
-                let own = dofs + self.compliant_masses.len();
-                self.jacobian_entries.push((own, column, 1.0));
+                match tree {
+                    Some(_) => self.reduced.add_compliance(),
+                    None => {
+                        let own = masses.mass.len() + self.compliant_masses.len();
+                        self.jacobian_entries.push((own, column, 1.0));
+                    }
+                }
                 self.compliant_masses.push(1.0 / compliance);
             }
             bias.push(b);
@@ -356,7 +362,7 @@ impl VelocitySolver {
                 let moving = (0..2).filter(|&s| contact.slots[s] != FIXED_SLOT);
                 let blocks = moving.map(|s| (contact.slots[s], &contact.blocks[s][k]));
                 match input.tree {
-                    Some(tree) => self.reduced.add_row(tree, column, blocks, &mut self.jacobian_entries),
+                    Some(_) => self.reduced.add_row(blocks),
                     None => add_row(column, blocks, &mut self.jacobian_entries),
                 }
                 bias.push(input.targets.contact_bias(i, k).unwrap_or(0.0));
@@ -371,6 +377,7 @@ impl VelocitySolver {
         if let Some(tree) = input.tree {
             return self.assemble_reduced(tree, input, v);
         }
+        self.reduced.forget_rows();
         let masses = input.masses;
         let GlobalForm { mass, jacobian_transposed, force, bias } = GlobalForm::of(&mut self.problem.form);
         let dofs = masses.mass.len() + self.compliant_masses.len();

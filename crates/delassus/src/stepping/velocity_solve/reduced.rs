@@ -16,6 +16,9 @@ use crate::stepping::row_targets::RowTarget;
 use crate::stepping::warm_start::Impulses;
 use crate::world::{TreeBasis, TreeScratch, row_velocity};
 
+/// Motions below so many times the rounding of their terms are none.
+const ROUNDINGS: f64 = 16.0;
+
 /// Velocities in reduced coordinates, in memory that is kept.
 #[derive(Default)]
 pub(super) struct ReducedMotion {
@@ -28,7 +31,46 @@ pub(super) struct ReducedMotion {
     momentum: Vec<f64>,
     /// What a refinement adds to impulses of the rows of the tree.
     reactions: Vec<f64>,
+    /// Sizes of the terms of y.
+    terms: Vec<f64>,
     scratch: TreeScratch,
+    rows: ReducedRows,
+}
+
+/// The rows of H that Hᵣ was made of: the passes of a step, and its end and the begin of the next one, have
+/// the same.
+#[derive(Default)]
+struct ReducedRows {
+    /// Slots and blocks of all rows, and where those of each row end.
+    blocks: Vec<(u32, [f64; 6])>,
+    ends: Vec<u32>,
+    /// Columns of compliant rows.
+    compliant: Vec<usize>,
+    /// The same of the rows before, and the motions that they were reduced to.
+    blocks_before: Vec<(u32, [f64; 6])>,
+    ends_before: Vec<u32>,
+    compliant_before: Vec<usize>,
+    tree: Option<TreeBasis>,
+}
+
+impl ReducedRows {
+    /// Whether Hᵣ is that of the rows before.
+    fn are_known(&self, tree: &TreeBasis) -> bool {
+        self.tree.as_ref().is_some_and(|known| known.has_motions_of(tree))
+            && self.ends == self.ends_before
+            && self.compliant == self.compliant_before
+            && self.blocks == self.blocks_before
+    }
+
+    fn remember(&mut self, tree: &TreeBasis) {
+        match &mut self.tree {
+            Some(known) => known.clone_motions_from(tree),
+            None => self.tree = Some(tree.clone()),
+        }
+        std::mem::swap(&mut self.blocks, &mut self.blocks_before);
+        std::mem::swap(&mut self.ends, &mut self.ends_before);
+        std::mem::swap(&mut self.compliant, &mut self.compliant_before);
+    }
 }
 
 impl ReducedMotion {
@@ -46,15 +88,42 @@ impl ReducedMotion {
         tree.reduce(masses, momentum, scratch, motion);
     }
 
+    /// The next rows are none that are known.
+    pub(super) fn forget_rows(&mut self) {
+        self.rows.tree = None;
+    }
+
+    /// Begins with no rows of H.
+    pub(super) fn clear_rows(&mut self) {
+        self.rows.blocks.clear();
+        self.rows.ends.clear();
+        self.rows.compliant.clear();
+    }
+
     /// Adds a row of H, a column of Hᵣᵀ.
-    pub(super) fn add_row<'a>(
-        &mut self,
-        tree: &TreeBasis,
-        column: usize,
-        blocks: impl Iterator<Item = (u32, &'a [f64; 6])>,
-        entries: &mut Vec<(usize, usize, f64)>,
-    ) {
-        tree.reduce_row(blocks, &mut self.scratch, |i, value| entries.push((i, column, value)));
+    pub(super) fn add_row<'a>(&mut self, blocks: impl Iterator<Item = (u32, &'a [f64; 6])>) {
+        self.rows.blocks.extend(blocks.map(|(slot, block)| (slot, *block)));
+        self.rows.ends.push(self.rows.blocks.len() as u32);
+    }
+
+    /// The row added last is compliant.
+    pub(super) fn add_compliance(&mut self) {
+        self.rows.compliant.push(self.rows.ends.len() - 1);
+    }
+
+    /// The entries of Hᵣᵀ.
+    fn reduce_rows(&mut self, tree: &TreeBasis, entries: &mut Vec<(usize, usize, f64)>) {
+        let ReducedMotion { rows, scratch, .. } = self;
+        let mut from = 0;
+        for (column, &to) in rows.ends.iter().enumerate() {
+            let blocks = rows.blocks[from as usize..to as usize].iter().map(|(slot, block)| (*slot, block));
+            tree.reduce_row(blocks, scratch, |i, value| entries.push((i, column, value)));
+            from = to;
+        }
+        // A compliant row has a body of its own, of mass 1/c, which moves along with it.
+        let own = rows.compliant.iter().enumerate();
+        entries.extend(own.map(|(k, &column)| (tree.motions() + k, column, 1.0)));
+        rows.remember(tree);
     }
 
     /// One step of iterative refinement: velocities along the tree, and reactions, towards the velocities
@@ -99,7 +168,11 @@ impl VelocitySolver {
             self.mass_entries.extend(all().enumerate().map(|(i, &m)| (i, i, m)));
             mass.refill(dofs, dofs, &self.mass_entries);
         }
-        jacobian_transposed.refill(dofs, bias.len(), &self.jacobian_entries);
+        if !self.reduced.rows.are_known(tree) {
+            self.jacobian_entries.clear();
+            self.reduced.reduce_rows(tree, &mut self.jacobian_entries);
+            jacobian_transposed.refill(dofs, bias.len(), &self.jacobian_entries);
+        }
         force.clone_from(&self.reduced.motion);
         force.resize(dofs, 0.0);
     }
@@ -161,13 +234,24 @@ impl VelocitySolver {
         free.clear();
         free.extend_from_slice(v);
         self.scatter(input, impulses, &mut free);
-        let ReducedMotion { particular, motion, scratch, .. } = &mut self.reduced;
+        let ReducedMotion { particular, motion, terms, scratch, .. } = &mut self.reduced;
         let impulse = &self.solution.impulse;
         if !self.problem.laws.is_empty() {
             let h = GlobalForm::of(&mut self.problem.form).jacobian_transposed;
-            for (i, y) in motion.iter_mut().enumerate() {
+            terms.clear();
+            terms.extend(motion.iter().map(|y| y.abs()));
+            for (i, (y, size)) in motion.iter_mut().zip(&mut *terms).enumerate() {
                 let (columns, values) = h.row(i);
-                *y += columns.iter().zip(values).map(|(&j, x)| x * impulse[j]).sum::<f64>();
+                for (&j, x) in columns.iter().zip(values) {
+                    let term = x * impulse[j];
+                    *y += term;
+                    *size += term.abs();
+                }
+            }
+            // Where nothing is left but the rounding of terms that cancel, all rests; y² is an energy.
+            let top = terms.iter().fold(0.0, |top: f64, size| top.max(*size));
+            if motion.iter().all(|y| y.abs() <= ROUNDINGS * f64::EPSILON * top) {
+                motion.fill(0.0);
             }
         }
         v.copy_from_slice(particular);

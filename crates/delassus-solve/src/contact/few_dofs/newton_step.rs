@@ -1,0 +1,278 @@
+//! One step of Newton's method: its equations in the degrees of freedom, and their factors.
+
+use super::{Constraint, FewDofs, LEAST_PROXIMAL, Mode, dot};
+use crate::linalg::axpy;
+
+impl FewDofs {
+    /// One step of Newton's method, or one with the factors of an earlier step. `None` where its equations
+    /// are singular.
+    pub(super) fn take_step(&mut self, near: f64, chord: bool) -> Option<()> {
+        let m = self.dofs;
+        self.step.clear();
+        self.step.resize(m, 0.0);
+        if !chord {
+            self.is_factored = false;
+            self.frozen.clone_from(&self.modes);
+            self.matrix.clear();
+            self.matrix.resize(m * m, 0.0);
+            (0..m).for_each(|i| self.matrix[i * m + i] = 1.0);
+        }
+        for k in 0..self.constraints.len() {
+            self.add_changes(self.constraints[k], self.frozen[k], near);
+        }
+        if !chord {
+            self.assemble(near);
+        }
+        if !chord {
+            if self.symmetric {
+                self.factorize_symmetric()?
+            } else {
+                self.factorize()?
+            }
+            self.is_factored = near == LEAST_PROXIMAL;
+        }
+        if self.symmetric {
+            self.substitute_symmetric()
+        } else {
+            self.substitute()
+        }
+        for k in 0..self.constraints.len() {
+            self.change(self.constraints[k], self.frozen[k], near);
+        }
+        Some(())
+    }
+
+    /// Adds −Gᵀ C d of a constraint to the right-hand side.
+    fn add_changes(&mut self, c: Constraint, mode: Mode, near: f64) {
+        let FewDofs { g, dofs, r, u, f, step, .. } = self;
+        let [from, to] = c.span;
+        let mut add = |k: usize, change: f64| {
+            let i = c.row + k;
+            axpy(change, &g[i * *dofs + from..i * *dofs + to], &mut step[from..to]);
+        };
+        match mode {
+            Mode::Open => (0..c.law.dim()).for_each(|k| add(k, -r[c.row + k])),
+            Mode::Hold => {
+                (0..c.law.dim()).for_each(|k| add(k, -c.weight(k, near) * u[c.row + k]));
+            }
+            Mode::Slide { e, k } => {
+                let slide = Slide::new(&c, e, k, near);
+                let change = slide.change(&c, &u[c.row..], &f[c.row..], [0.0; 2]);
+                add(0, change[0]);
+                add(1, change[1] * e[0] - change[2] * e[1]);
+                add(2, change[1] * e[1] + change[2] * e[0]);
+            }
+        }
+    }
+
+    /// 1 + Gᵀ C G: its upper half where it is symmetric, else all of it.
+    fn assemble(&mut self, near: f64) {
+        let m = self.dofs;
+        self.symmetric = !self.frozen.iter().any(|mode| matches!(mode, Mode::Slide { .. }));
+        for k in 0..self.constraints.len() {
+            if matches!(self.frozen[k], Mode::Hold) {
+                self.add_hold(self.constraints[k], near);
+            }
+        }
+        if self.symmetric {
+            return;
+        }
+        for i in 1..m {
+            for j in 0..i {
+                self.matrix[i * m + j] = self.matrix[j * m + i];
+            }
+        }
+        for k in 0..self.constraints.len() {
+            if let Mode::Slide { e, k: part } = self.frozen[k] {
+                self.add_slide(self.constraints[k], Slide::new(&self.constraints[k], e, part, near));
+            }
+        }
+    }
+
+    /// Adds the upper half of Gᵀ C G of a constraint that holds to the matrix.
+    fn add_hold(&mut self, c: Constraint, near: f64) {
+        let FewDofs { g, dofs, matrix, .. } = self;
+        let [from, to] = c.span;
+        let g = |i: usize| &g[i * *dofs + from..i * *dofs + to];
+        let rows = matrix.chunks_exact_mut(*dofs).enumerate().skip(from).take(to - from);
+        let rows = rows.map(|(i, row)| (i - from, &mut row[i..to]));
+        if c.law.dim() == 1 {
+            let (g, weight) = (g(c.row), c.weight(0, near));
+            rows.filter(|(i, _)| g[*i] != 0.0).for_each(|(i, row)| axpy(weight * g[i], &g[i..], row));
+            return;
+        }
+        let [g0, g1, g2] = [0, 1, 2].map(|k| g(c.row + k));
+        let weights = [c.weight(0, near), c.weight(1, near)];
+        for (i, row) in rows {
+            let [a, b, d] = [weights[0] * g0[i], weights[1] * g1[i], weights[1] * g2[i]];
+            if a == 0.0 && b == 0.0 && d == 0.0 {
+                continue;
+            }
+            for (x, ((p, q), s)) in row.iter_mut().zip(g0[i..].iter().zip(&g1[i..]).zip(&g2[i..])) {
+                *x += a * p + b * q + d * s;
+            }
+        }
+    }
+
+    /// Adds Gᵀ C G of a constraint that slides to the matrix.
+    fn add_slide(&mut self, c: Constraint, slide: Slide) {
+        let FewDofs { g, dofs, matrix, along, across, .. } = self;
+        let [from, to] = c.span;
+        let g = |i: usize| &g[i * *dofs + from..i * *dofs + to];
+        let rows = matrix.chunks_exact_mut(*dofs).skip(from).take(to - from).map(|row| &mut row[from..to]);
+        let ([g0, g1, g2], e) = ([0, 1, 2].map(|k| g(c.row + k)), slide.e);
+        along.clear();
+        along.extend(g1.iter().zip(g2).map(|(a, b)| e[0] * a + e[1] * b));
+        across.clear();
+        across.extend(g1.iter().zip(g2).map(|(a, b)| e[0] * b - e[1] * a));
+        let friction = slide.mu * (slide.normal + c.rho[0]);
+        for (i, row) in rows.enumerate() {
+            let (a, b) = (slide.normal * g0[i] + friction * along[i], slide.across * across[i]);
+            if a == 0.0 && b == 0.0 {
+                continue;
+            }
+            for (x, (p, q)) in row.iter_mut().zip(g0.iter().zip(&*across)) {
+                *x += a * p + b * q;
+            }
+        }
+    }
+
+    /// r ← r + δr of a constraint.
+    fn change(&mut self, c: Constraint, mode: Mode, near: f64) {
+        let FewDofs { g, dofs, r, u, f, step, .. } = self;
+        let [from, to] = c.span;
+        let du = |i: usize| dot(&g[i * *dofs + from..i * *dofs + to], &step[from..to]);
+        match mode {
+            Mode::Open => r[c.row..c.row + c.law.dim()].fill(0.0),
+            Mode::Hold => {
+                for k in 0..c.law.dim() {
+                    r[c.row + k] -= c.weight(k, near) * (u[c.row + k] + du(c.row + k));
+                }
+            }
+            Mode::Slide { e, k } => {
+                let slide = Slide::new(&c, e, k, near);
+                let du = [0, 1, 2].map(|k| du(c.row + k));
+                let change = slide.change(&c, &u[c.row..], &f[c.row..], [du[0], e[0] * du[2] - e[1] * du[1]]);
+                r[c.row] += change[0];
+                r[c.row + 1] += change[1] * e[0] - change[2] * e[1];
+                r[c.row + 2] += change[1] * e[1] + change[2] * e[0];
+            }
+        }
+    }
+
+    /// The matrix = Uᵀ U, in its upper half.
+    fn factorize_symmetric(&mut self) -> Option<()> {
+        let FewDofs { matrix, dofs, .. } = self;
+        let m = *dofs;
+        for k in 0..m {
+            let (done, rest) = matrix.split_at_mut((k + 1) * m);
+            let row = &mut done[k * m + k..];
+            if !(row[0] > 0.0 && row[0].is_finite()) {
+                return None;
+            }
+            let scale = 1.0 / row[0].sqrt();
+            row.iter_mut().for_each(|x| *x *= scale);
+            for (i, other) in rest.chunks_exact_mut(m).enumerate() {
+                if row[i + 1] != 0.0 {
+                    axpy(-row[i + 1], &row[i + 1..], &mut other[k + 1 + i..]);
+                }
+            }
+        }
+        Some(())
+    }
+
+    /// δy in the place of the right-hand side, by Uᵀ U.
+    fn substitute_symmetric(&mut self) {
+        let FewDofs { matrix, step, dofs, .. } = self;
+        let m = *dofs;
+        for k in 0..m {
+            let row = &matrix[k * m + k..(k + 1) * m];
+            let (done, below) = step.split_at_mut(k + 1);
+            done[k] /= row[0];
+            axpy(-done[k], &row[1..], below);
+        }
+        for k in (0..m).rev() {
+            let row = &matrix[k * m + k..(k + 1) * m];
+            step[k] = (step[k] - dot(&row[1..], &step[k + 1..])) / row[0];
+        }
+    }
+
+    /// The matrix = L U, rows exchanged.
+    fn factorize(&mut self) -> Option<()> {
+        let FewDofs { matrix, pivots, dofs, .. } = self;
+        let m = *dofs;
+        pivots.clear();
+        for k in 0..m {
+            let size = |i: usize| matrix[i * m + k].abs();
+            let best = (k..m).max_by(|&a, &b| size(a).total_cmp(&size(b)).then(b.cmp(&a)))?;
+            if !(size(best) > 0.0 && size(best).is_finite()) {
+                return None;
+            }
+            pivots.push(best);
+            if best != k {
+                (0..m).for_each(|j| matrix.swap(k * m + j, best * m + j));
+            }
+            let (done, rest) = matrix.split_at_mut((k + 1) * m);
+            let row = &done[k * m..];
+            let pivot = 1.0 / row[k];
+            for other in rest.chunks_exact_mut(m).filter(|other| other[k] != 0.0) {
+                let factor = other[k] * pivot;
+                other[k] = factor;
+                axpy(-factor, &row[k + 1..], &mut other[k + 1..]);
+            }
+        }
+        Some(())
+    }
+
+    /// δy in the place of the right-hand side.
+    fn substitute(&mut self) {
+        let FewDofs { matrix, pivots, step, dofs, .. } = self;
+        let m = *dofs;
+        for (k, &pivot) in pivots.iter().enumerate() {
+            step.swap(k, pivot);
+        }
+        for i in 1..m {
+            step[i] -= dot(&matrix[i * m..i * m + i], &step[..i]);
+        }
+        for i in (0..m).rev() {
+            let row = &matrix[i * m..(i + 1) * m];
+            step[i] = (step[i] - dot(&row[i + 1..], &step[i + 1..])) / row[i];
+        }
+    }
+}
+
+/// The equations of a constraint that slides, with n the normal, e along the slip and x across it:
+///
+/// ```text
+/// δr_n = −α (u_n + δu_n) ,   δr_e = −f_e/(1 + ε) + μ (δr_n − ρ_n δu_n) ,   δr_x = −f_x/(1 + ε − k) − β δu_x
+/// ```
+struct Slide {
+    e: [f64; 2],
+    /// α, μ over 1 + ε, and β.
+    normal: f64,
+    mu: f64,
+    across: f64,
+    /// 1 + ε and 1 + ε − k.
+    divisors: [f64; 2],
+}
+
+impl Slide {
+    fn new(c: &Constraint, e: [f64; 2], k: f64, near: f64) -> Self {
+        let divisors = [1.0 + near, 1.0 + near - k];
+        Slide {
+            e,
+            normal: c.rho[0] / near,
+            mu: c.law.mu() / divisors[0],
+            across: c.rho[1] * k / divisors[1],
+            divisors,
+        }
+    }
+
+    /// δr_n, δr_e and δr_x with δu_n and δu_x.
+    fn change(&self, c: &Constraint, u: &[f64], f: &[f64], [opening, turn]: [f64; 2]) -> [f64; 3] {
+        let normal = -self.normal * (u[0] + opening);
+        let [along, across] = [self.e[0] * f[1] + self.e[1] * f[2], self.e[0] * f[2] - self.e[1] * f[1]];
+        let friction = self.mu * (normal - c.rho[0] * opening) - along / self.divisors[0];
+        [normal, friction, -across / self.divisors[1] - self.across * turn]
+    }
+}
