@@ -133,7 +133,7 @@ fn an_mjcf_is_checked_and_moved() {
     let message = String::from_utf8_lossy(&out.stderr);
     assert_eq!(out.status.code(), Some(2));
     assert!(
-        message.contains("bad.xml:3:1") && message.contains("torus") && message.contains("plane, sphere"),
+        message.contains("bad.xml:3:1") && message.contains("torus") && message.contains("plane, hfield"),
         "{message}"
     );
     let odd = Temporary::new("odd.xml", b"<mujoco>\n<option wind=\"1 0 0\"/></mujoco>");
