@@ -31,7 +31,7 @@ pub use control::{ControlError, ControlTable};
 pub use diagnostic::{FileError, FileErrorKind, Place, WorldErrorKind};
 pub use document::{MAX_FILE, SceneKind, scene_kind};
 pub use expect::{Expect, Expected, ExpectedValue, SolutionCount};
-pub use import::{ImportOptions, read_xml, read_xml_with};
+pub use import::{read_xml, read_xml_with};
 pub use mesh_file::{MAX_MESH, MeshError, Triangles, read_mesh};
 pub use scene::{SceneFile, read_scene};
 pub use simulation::{LoadError, LoadedScene, load_scene, load_simulation, simulation_from_text};
@@ -39,4 +39,4 @@ pub use system_file::{
     MAX_COORDINATES, SafeTextError, SystemFile, SystemSimulation, read_family, read_system, safe_interval_of,
 };
 pub use world_file::{Integrator, WorldExpect, WorldFile, WorldSimulation, read_world};
-pub use xml::Imported;
+pub use xml::{ImportOptions, Imported};

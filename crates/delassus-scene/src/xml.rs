@@ -10,11 +10,27 @@ use std::path::{Path, PathBuf};
 
 use roxmltree::Document;
 
+use crate::control::ControlTable;
 use crate::diagnostic::{FileError, FileErrorKind, Result, WorldErrorKind};
 use crate::document::MAX_FILE;
-use crate::import::ImportOptions;
 use crate::world_file::WorldFile;
 use delassus::formula::clip;
+
+/// How a URDF or MJCF file is read.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ImportOptions {
+    /// Folders of packages by name, for `package://` in a URDF.
+    pub packages: Vec<(String, PathBuf)>,
+    /// Whether the root link of a URDF stands still; where `None`, as the file suggests: a root without
+    /// `<inertial>` or called `world` does.
+    pub fixed_base: Option<bool>,
+    /// The `<key>` of an MJCF that it starts from.
+    pub keyframe: Option<String>,
+    /// Controls of the actuators of an MJCF, by name; those of the keyframe otherwise, or zero.
+    pub controls: Vec<(String, f64)>,
+    /// Controls of the actuators of an MJCF over time, before all others.
+    pub control_table: Option<ControlTable>,
+}
 
 /// How deep elements may stand in each other.
 const MAX_DEPTH: usize = 400;
