@@ -79,7 +79,7 @@ fn make(random: &mut Draw) -> (World, WorldState) {
     }];
     let mut states = vec![still];
     let count = 1 + random.below(12);
-    // On a grid, so that nothing overlaps at the begin.
+    // On a grid, so that nothing overlaps at the start.
     for i in 0..count {
         let mass = 10f64.powf(random.between(-1.5, 1.5));
         let (i3, j3, k3) = (i % 3, (i / 3) % 3, i / 9);

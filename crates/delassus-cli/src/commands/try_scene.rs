@@ -80,7 +80,7 @@ fn name_of(file: &str) -> &str {
     file.rsplit_once('.').map_or(file, |(stem, _)| stem)
 }
 
-/// The comment at the begin of a scene, without its marks.
+/// The comment at the start of a scene, without its marks.
 fn story(text: &str, style: &Style) -> String {
     let line = |l: &str| format!("  {}\n", style.dim(l.trim_start_matches('#').trim()));
     match text.strip_prefix("<!--").and_then(|rest| rest.split_once("-->")) {

@@ -34,7 +34,7 @@ const MAX_SOLVED_IDLE_STEPS: usize = 1;
 /// ε close to a solution, and the error from which on it is in proportion to that.
 const LEAST_PROXIMAL: f64 = 1e-6;
 const FAR: f64 = 0.1;
-/// The part of the tolerance that the own error shall reach: the residual is measured by another code.
+/// Newton's own error target, as a fraction of the tolerance; the residual is computed independently.
 const TARGET_RATIO: f64 = 0.2;
 /// The least compliance, in parts of what the other degrees of freedom give a row.
 const LEAST_COMPLIANCE_RATIO: f64 = 1e-6;

@@ -147,7 +147,7 @@ impl Default for ContactOptions {
     }
 }
 
-/// What was found.
+/// The solution of a contact problem.
 #[derive(Clone, Debug)]
 pub struct Solution {
     /// r, in the order of the problem.

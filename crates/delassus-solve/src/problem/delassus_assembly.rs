@@ -6,7 +6,7 @@
 //! = Σ_b h_bᵢᵀ x_bⱼ over the bodies that both rows touch. Which entries there are is found once; as long as
 //! the entries of M and H that are not zero stay where they are, a further elimination computes numbers only,
 //! and allocates nothing. Where M and H are those of the elimination before, as at the end of one time step
-//! and the begin of the next, W stays and q alone is computed.
+//! and the start of the next, W stays and q alone is computed.
 
 use super::contact_problem::{diagonal_blocks, solve_block};
 use super::{InvalidProblem, check_finite};

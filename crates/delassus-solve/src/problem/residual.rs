@@ -32,7 +32,7 @@ pub struct Residual {
 }
 
 impl Residual {
-    /// The residual of a point that is none.
+    /// The residual of an invalid point.
     pub const INFINITE: Residual = Residual {
         relative: f64::INFINITY,
         velocity: f64::INFINITY,
@@ -79,7 +79,7 @@ pub fn project_spinning(x: &mut [f64], mu: f64, rolling: f64, spinning: f64) {
     project_parts(x, [(1, 3, mu), (3, 5, rolling), (5, 6, spinning)]);
 }
 
-/// P_K(x) on K = {‖x_i‖ ≤ μ_i x_n}, the parts i given by the begin and the end of their rows and by μ_i.
+/// P_K(x) on K = {‖x_i‖ ≤ μ_i x_n}, the parts i given by the start and the end of their rows and by μ_i.
 ///
 /// At a given normal n ≥ 0 the parts shrink to μ_i n, which leaves φ(n) = ½(n − x_n)² + Σ ½(‖x_i‖ − μ_i n)₊².
 /// Each (·)₊ makes φ' the lesser of two lines, so φ' is the least of 2^N increasing lines and its zero the

@@ -7,7 +7,8 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Status {
-    /// The residual is within the tolerance.
+    /// The residual is within the tolerance; in a time step whose contacts stick also within what the
+    /// rounding of its own impulses leaves, and then the reported residual may be above the tolerance.
     Solved,
     /// The limit on iterations or work was reached first.
     MaxIterations,

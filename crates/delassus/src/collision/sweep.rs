@@ -27,7 +27,7 @@ pub(crate) enum Sweep {
     Apart,
     /// They touch after this time, s, and not before.
     Touch(f64),
-    /// They are near from the begin on, or pass so closely that it was not decided.
+    /// They are near from the start on, or pass so closely that it was not decided.
     Undecided,
 }
 

@@ -71,7 +71,7 @@ struct Span {
     stop: f64,
     /// Time up to there.
     length: f64,
-    /// Times up to this are none.
+    /// Shorter intervals count as zero.
     shortest: f64,
 }
 

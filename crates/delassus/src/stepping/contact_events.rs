@@ -13,7 +13,7 @@
 //!
 //! Limits of joints and ropes are contacts too: gap is what is left to the limit, u_n its rate (m/s or
 //! rad/s), and the name that of the joint. One that closes has an impact, however slow; one that is left
-//! opens. Nothing of them is kept from step to step: the begin of a step is the end of the one before.
+//! opens. Nothing of them is kept from step to step: the start of a step is the end of the one before.
 
 use delassus_solve::modes::Mode;
 use glam::DVec3;
@@ -399,7 +399,7 @@ mod tests {
             })
             .collect();
         let first = (2.0 * d / G).sqrt();
-        // The speed is that at the begin of the step in which the ball arrives.
+        // The speed is that at the start of the step in which the ball arrives.
         let speed = |n: i32| G * first * e.powi(n);
         for (n, [_, found]) in impacts.iter().enumerate().take(4) {
             let exact = speed(n as i32);
@@ -437,7 +437,7 @@ mod tests {
                 assert!(found.iter().all(|event| event.contact == "rope"), "{found:?}");
                 let (taut, v) = ((2.0 * 0.5 / G).sqrt(), (2.0 * G * 0.5).sqrt());
                 let ContactEventKind::Impact { point, speed } = found[0].kind else { panic!("{found:?}") };
-                // The speed is that at the begin of the step; the half-implicit scheme meets limits a step
+                // The speed is that at the start of the step; the half-implicit scheme meets limits a step
                 // ahead.
                 assert!((found[0].t - taut).abs() <= dt && (speed - v).abs() <= 2.0 * G * dt, "{found:?}");
                 assert!((point - DVec3::new(0.0, 0.0, 2.0)).length() < v * dt, "{point}");

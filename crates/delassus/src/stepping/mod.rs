@@ -287,12 +287,12 @@ impl Stepper {
         self.return_to(&snapshot, before, dt);
     }
 
-    /// Steps made since the begin, or since the length of steps was changed.
+    /// Steps made since the start, or since the length of steps was changed.
     pub fn steps(&self) -> u64 {
         self.clock.steps
     }
 
-    /// Contacts within reach now.
+    /// Contacts within the detection margin now.
     pub fn contacts(&self) -> &[Contact] {
         self.linearization.contacts()
     }
@@ -383,7 +383,7 @@ impl Stepper {
                 SubstepOutcome::Accepted | SubstepOutcome::EndAtTouch { .. } => {}
             }
             if let Some(StepFailure::JointEnergy { .. }) = report.failure {
-                // Never taken: back to the begin of the substep that cannot be made.
+                // Never taken: back to the start of the substep that cannot be made.
                 self.rollback(self.model.options.dt);
                 self.clock.restart(self.state.t);
                 return Ok(report);

@@ -17,7 +17,7 @@ use crate::world::{BodyState, World, WorldState};
 /// A contact that friction has stopped without a collision: no force could have kept it sliding (003 §5).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Jam {
-    /// Time at the begin of the step.
+    /// Time at the start of the step.
     pub t: f64,
     /// Name of the contact.
     pub contact: String,
@@ -190,7 +190,7 @@ pub struct Snapshot {
     pub state: WorldState,
     /// Steps made.
     pub steps: u64,
-    /// Time at the begin.
+    /// Time at the start.
     pub start: f64,
     /// Impulses of the rows of joints in the last step.
     pub row_impulse: Vec<f64>,

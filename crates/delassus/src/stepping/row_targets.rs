@@ -23,7 +23,7 @@
 //! u½ = ½ (H(q_k) + H(q_{k+1})) v½ is the velocity in the middle, of springs, of motors and friction in
 //! joints, and of contacts that stick or roll. H turns with the bodies; with H(q_k) alone a wheel that rolls
 //! and a damper that rotates have an error of first order. What H(q_{k+1}) adds is found before the solve
-//! with the velocities of the begin, to second order (`turning.rs`).
+//! with the velocities of the start, to second order (`turning.rs`).
 
 mod rebound_slip;
 mod turning;

@@ -55,7 +55,7 @@ pub(super) struct ContactSearch {
     moving: WorldState,
     /// Pairs whose contacts are left out until the substep ends where they touch.
     suspended: Vec<ShapePair>,
-    /// How many of them were so at the begin: the substep ends where they touch.
+    /// How many of them were so at the start: the substep ends where they touch.
     ending: usize,
 }
 
@@ -70,7 +70,7 @@ impl ContactSearch {
         self.suspended.clear();
     }
 
-    /// Contacts that were found and are not in the linearization, measured at the begin of the substep.
+    /// Contacts that were found and are not in the linearization, measured at the start of the substep.
     pub(super) fn found(&mut self) -> impl Iterator<Item = Contact> + '_ {
         self.new.drain(..)
     }
@@ -165,7 +165,7 @@ impl ContactSearch {
     }
 
     /// Sweeps what is left out, what is fast and pushes nothing, and what is out of reach of the
-    /// linearization, along a motion from the begin of the substep. Where shapes touch first, the substep
+    /// linearization, along a motion from the start of the substep. Where shapes touch first, the substep
     /// shall end; where it may not, or where that was not decided, contacts that were left out are taken in
     /// and [`ContactSearch::found`] has others.
     // Long: one pass over three kinds of pairs that look for the first touch.

@@ -86,7 +86,7 @@ impl StaticFriction {
     }
 
     /// Changes the coefficients of contacts that have another one in the motion that was solved; whether
-    /// there are any. `before` are the velocities at the begin of the substep.
+    /// there are any. `before` are the velocities at the start of the substep.
     pub(super) fn changes(
         &mut self,
         model: &Model,

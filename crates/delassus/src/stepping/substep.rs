@@ -211,7 +211,7 @@ impl Stepper {
         }
     }
 
-    /// Back to the begin of the substep made last, for one of another length.
+    /// Back to the start of the substep made last, for one of another length.
     pub(super) fn rollback(&mut self, h: f64) {
         self.handed_over.rollback();
         self.state.bodies.clone_from(&self.substep.start.bodies);
@@ -224,7 +224,7 @@ impl Stepper {
     /// Start, warm start and targets of the solve that ends in positions.
     fn begin_substep(&mut self, plan: &SubstepPlan) {
         let Stepper { model, linearization, substep, .. } = self;
-        // Positions at the begin are those that the velocities before were found at: often the same rows.
+        // Positions at the start are those that the velocities before were found at: often the same rows.
         if model.is_symmetric() {
             std::mem::swap(&mut substep.position_solver, &mut substep.velocity_solver);
         }

@@ -73,7 +73,7 @@ impl ImpulseSum {
         self.rows.resize(rows, 0.0);
     }
 
-    /// Adds impulses. Those of rows count only where there are as many rows as at the begin.
+    /// Adds impulses. Those of rows count only where there are as many rows as at the start.
     pub(super) fn add(&mut self, contacts: &[Contact], impulses: &Impulses) {
         add_impulses(&mut self.contacts, contacts, &impulses.contacts);
         if self.rows.len() == impulses.rows.len() {

@@ -10,7 +10,7 @@ use thiserror::Error;
 use super::joint::{JointError, check_joints};
 use super::{Body, BodyState, Grain, Pose, ShapeKind, Surface, World, WorldState};
 
-/// By which part of it a moment of inertia may exceed the sum of the other two: rounding of what people
+/// Relative tolerance of the triangle inequality of principal moments of inertia: rounding of what people
 /// write.
 pub const TRIANGLE_TOLERANCE: f64 = 1e-6;
 

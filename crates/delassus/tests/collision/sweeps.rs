@@ -170,7 +170,7 @@ fn a_blade_on_a_hinge_passes_below_a_block() {
 }
 
 /// A blade on a hinge in its middle hits a post again and again, without friction and with e = 1: its speed
-/// is the same ever after. The post meets another point of the blade than the nearest one at the begin of a
+/// is the same ever after. The post meets another point of the blade than the nearest one at the start of a
 /// step, and earlier than that would come.
 #[test]
 fn a_blade_that_rebounds_from_a_post_keeps_its_speed() {
@@ -249,7 +249,7 @@ fn a_ball_that_is_deflected_does_not_meet_what_lies_on_its_straight_way() {
 }
 
 /// A ball at rest before a thin wall is hit by another that is faster than the wall is thick: its own speed
-/// at the begin of the step says nothing.
+/// at the start of the step says nothing.
 #[test]
 fn a_ball_that_is_hit_does_not_pass_through_the_wall_behind_it() {
     let ball = ShapeKind::Sphere { radius: 0.02 };

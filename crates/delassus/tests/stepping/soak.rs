@@ -370,7 +370,7 @@ fn check_step(case: &Case, before: &WorldState, stepper: &Stepper, report: &Step
     wrong
 }
 
-/// A force needs a touch: on the way from the begin, on the way to the end, or at the end.
+/// A force needs a touch: on the way from the start, on the way to the end, or at the end.
 fn check_touch(
     case: &Case,
     before: &WorldState,

@@ -139,7 +139,7 @@ fn run<const D: usize, const B: usize>(
     run.rest();
     let (mut count, mut since) = (0, 0);
     let (mut next_check, mut ratio, mut size) = (CYCLE / 2, f64::INFINITY, f64::INFINITY);
-    // The error at the last gain, when to search for what stays, and the error at the begin of the round and
+    // The error at the last gain, when to search for what stays, and the error at the start of the round and
     // when that was.
     let (mut gained, mut last_search, mut round) = (best, 0, (best, 0));
     let (mut momentum, mut longer) = (MOMENTUM, true);

@@ -257,7 +257,7 @@ mod tests {
         assert_eq!(shape("y - 0.9", (0.0, 1.0)), Shape::Clear);
         assert_eq!(shape("0*y + 5e-13", (0.0, 1.0)), Shape::Positive);
         assert_eq!(shape("0*y", (0.0, 1.0)), Shape::Zero);
-        // The rate −g t has no zero in the second half, and one at the begin.
+        // The rate −g t has no zero in the second half, and one at the start.
         assert_eq!(shape("y - 0.98", (0.5, 1.0)), Shape::Falls);
         assert_eq!(shape("0.98 - y", (0.5, 1.0)), Shape::Rises);
         assert_eq!(shape("y - 0.98", (0.0, 1.0)), Shape::Concave);

@@ -102,7 +102,7 @@ impl AccountedSolve<'_> {
 struct ContactWork {
     contact: Contact,
     restitution: f64,
-    /// Whether it was closed at the begin, and whether it rebounds.
+    /// Whether it was closed at the start, and whether it rebounds.
     closed: bool,
     rebounds: bool,
     normal: f64,

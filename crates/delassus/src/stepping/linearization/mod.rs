@@ -190,7 +190,7 @@ impl Linearizer {
         }
     }
 
-    /// Rows of joints and the motions that they leave. The end of a step and the begin of the next have the
+    /// Rows of joints and the motions that they leave. The end of a step and the start of the next have the
     /// same, where they depend on poses alone.
     fn linearize_joints(
         &mut self,

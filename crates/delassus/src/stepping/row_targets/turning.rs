@@ -7,7 +7,7 @@
 //! c is a velocity per row, of the order of h. Rows of joints that are closed at the end of the drift need
 //! none: their positions take care of it.
 //!
-//! Friction that slides needs none either: it acts along its slip in both halves, and the slip of the begin
+//! Friction that slides needs none either: it acts along its slip in both halves, and the slip of the start
 //! in the first and that of the end in the second make the trapezoidal rule. But the first solve gives it the
 //! velocity of the middle. What forces turned the slip by until then is taken from the velocity in the second
 //! solve, so that both errors cancel; not where a contact is about to stop, for which the velocity of the end

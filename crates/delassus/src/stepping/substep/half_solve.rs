@@ -30,7 +30,7 @@ const REST_SPEED_RATIO: f64 = 1e-3;
 pub(super) struct HalfSolve<'a> {
     pub(super) model: &'a Model,
     pub(super) linearization: &'a mut Linearization,
-    /// Velocities at the begin of the substep.
+    /// Velocities at the start of the substep.
     pub(super) start: &'a [f64],
     /// For how long its forces act.
     pub(super) duration: f64,

@@ -1,4 +1,4 @@
-//! What is known at the begin of a substep.
+//! What is known at the start of a substep.
 //!
 //! ```text
 //! q_k ,   v_k ,   v* = v_k + ½h M⁻¹F ,   u_n = H_n v_k ,   gap(q_k)
@@ -34,14 +34,14 @@ pub(in super::super) struct SubstepStart {
     pub(in super::super) ends_at: Vec<ShapePair>,
 }
 
-/// A limit at the begin of a substep.
+/// A limit at the start of a substep.
 #[derive(Clone, Copy)]
 pub(in super::super) struct LimitStart {
     pub(in super::super) value: f64,
     pub(in super::super) speed: f64,
 }
 
-/// How a contact closes at the begin of a substep.
+/// How a contact closes at the start of a substep.
 #[derive(Clone, Copy)]
 pub(in super::super) struct ContactApproach {
     key: Key,

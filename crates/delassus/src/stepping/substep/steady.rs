@@ -86,7 +86,7 @@ impl Stepper {
         }
     }
 
-    /// Whether bodies, contacts and impulses are those of the begin of the step, to the last bit.
+    /// Whether bodies, contacts and impulses are those of the start of the step, to the last bit.
     fn is_at_begin(&self) -> bool {
         let SteadyStep { bodies, keys, impulses, row_impulses, .. } = &self.steady;
         let rows = &self.impulses.rows;

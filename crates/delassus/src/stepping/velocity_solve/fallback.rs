@@ -87,7 +87,7 @@ impl FallbackSolver {
     }
 
     /// Solves from the impulses given: `v` and `impulses` become those after the solve, whatever its status.
-    /// Contacts without velocity at the begin of the substep, where velocities were `start`, go on sticking
+    /// Contacts without velocity at the start of the substep, where velocities were `start`, go on sticking
     /// where they can.
     pub fn solve(
         &mut self,

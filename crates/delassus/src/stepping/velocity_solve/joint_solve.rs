@@ -13,7 +13,7 @@ use delassus_solve::linalg::{Sparse, axpy, dot, rank_tolerance};
 #[derive(Default)]
 pub struct JointsAlone {
     /// Whether there are factors, and H and the masses that they come from: the passes of a step, and its end
-    /// and the begin of the next one, have the same.
+    /// and the start of the next one, have the same.
     factored: bool,
     from_h: Sparse,
     from_mass: Vec<f64>,

@@ -397,7 +397,7 @@ impl VelocitySolver {
     /// what rests costs one check.
     fn check_start(&mut self, options: &ContactOptions) -> Option<SolveOutcome> {
         let Solution { impulse, velocity, .. } = &mut self.solution;
-        // Numbers that are none are refused by the solve.
+        // The solver rejects NaN and infinity.
         let finite = GlobalForm::of(&mut self.problem.form).force.iter().all(|x| x.is_finite());
         if options.minimum_norm || !finite || impulse.iter().all(|x| *x == 0.0) {
             return None;

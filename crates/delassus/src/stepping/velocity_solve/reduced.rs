@@ -37,7 +37,7 @@ pub(super) struct ReducedMotion {
     rows: ReducedRows,
 }
 
-/// The rows of H that Hᵣ was made of: the passes of a step, and its end and the begin of the next one, have
+/// The rows of H that Hᵣ was made of: the passes of a step, and its end and the start of the next one, have
 /// the same.
 #[derive(Default)]
 struct ReducedRows {

@@ -54,7 +54,7 @@ const MAX_ROUNDING_RESIDUAL: f64 = 1e-6;
 /// What is known before rest is tried.
 pub(super) struct Onset<'a> {
     pub(super) input: &'a SolveInput<'a>,
-    /// Velocities at the begin of the substep, and before the solve.
+    /// Velocities at the start of the substep, and before the solve.
     pub(super) start: &'a [f64],
     pub(super) before: &'a [f64],
     /// What gravity gives in a whole step, m/s.
@@ -223,7 +223,7 @@ impl Onset<'_> {
         for (_, contact, b) in self.contacts() {
             let Some(k) = islands.of(contact.slots) else { continue };
             let stuck = speed(contact, NO_BIAS, self.start) <= islands.rest[k];
-            // Not `>`: velocities that are no numbers are no rest.
+            // Not `>`: NaN does not count as rest.
             islands.tried[k] &= !stuck || speed(contact, b, v) <= islands.rest[k];
         }
     }

@@ -21,7 +21,7 @@ use super::{SolveInput, SolveOutcome, VelocitySolver};
 use crate::collision::ContactRows;
 use crate::world::{FIXED_SLOT, Masses};
 
-/// Bodies move by less than this part of what gravity gives in a step, or are not at rest.
+/// A body is at rest if its speed is below this fraction of what gravity gives it in a step.
 const STILL_RATIO: f64 = 1e-6;
 /// Roundings in the velocity of a body, a sum of its impulses: velocities below so many times the rounding of
 /// their terms are none.
