@@ -300,7 +300,13 @@ fn one_solution(result: &SystemAnalysis, analysis: &Analysis, component: &Soluti
 fn solutions(result: &SystemAnalysis) -> Value {
     let Some(analysis) = &result.analysis else { return json!({"kind": "none", "list": []}) };
     let components = &analysis.solutions.components;
-    let list: Vec<Value> = components.iter().map(|p| one_solution(result, analysis, p)).collect();
+    let mut list: Vec<Value> = vec![];
+    // Modes that differ in nothing that is shown are one entry.
+    for entry in components.iter().map(|p| one_solution(result, analysis, p)) {
+        if !list.contains(&entry) {
+            list.push(entry);
+        }
+    }
     let normals = |f: &Vec<f64>| {
         let (contacts, joints) =
             by_name(result, |_, _, at| json!(f[at]), |at| json!(f[at]), || Some(json!(0.0)));

@@ -1,5 +1,7 @@
 //! The report of `analyze` in words.
 
+use std::collections::BTreeSet;
+
 use delassus::analysis::{ContactReport, SystemAnalysis};
 use delassus::lagrangian::{ContactState, Names};
 use delassus_solve::analysis::{Analysis, Method, Outcome};
@@ -186,7 +188,9 @@ fn indeterminate(result: &SystemAnalysis, analysis: &Analysis) -> Vec<String> {
     let loose: Vec<&str> = names
         .iter()
         .enumerate()
-        .filter(|(k, _)| (offsets[*k]..offsets[k + 1]).any(|i| is_wide(analysis.intervals[i])))
+        .filter(|(k, _)| {
+            (offsets[*k]..offsets[k + 1]).any(|i| analysis.intervals.get(i).is_some_and(|x| is_wide(*x)))
+        })
         .map(|(_, n)| n.as_str())
         .collect();
     let mut out = Vec::new();
@@ -230,6 +234,9 @@ pub fn text(result: &SystemAnalysis, style: Style) -> String {
         Some("infinite") if result.analysis.as_ref().is_some_and(is_determined) => {
             style.caution("A SOLUTION")
         }
+        Some("infinite") if result.analysis.as_ref().is_some_and(|a| a.forces_unique == Verdict::Proved) => {
+            style.caution("ACCELERATION NOT UNIQUE")
+        }
         Some("infinite") => style.caution("FORCES NOT UNIQUE"),
         Some("finite") => match result.analysis.as_ref().map_or(0, |a| a.solutions.components.len()) {
             1 if sure(result) => style.good("ONE SOLUTION"),
@@ -253,8 +260,12 @@ pub fn text(result: &SystemAnalysis, style: Style) -> String {
         out += &format!("\n  existence            {}{how}\n", tint(style, a.existence));
         out += &format!("  acceleration unique  {}\n", tint(style, a.acceleration_unique));
         out += &format!("  forces unique        {}\n", tint(style, a.forces_unique));
-        for (i, component) in a.solutions.components.iter().enumerate() {
-            out += &solution(result, a, component, i, style);
+        let mut shown = BTreeSet::new();
+        for component in &a.solutions.components {
+            // Modes that differ in nothing that is shown are one entry.
+            if shown.insert(solution(result, a, component, 0, style)) {
+                out += &solution(result, a, component, shown.len() - 1, style);
+            }
         }
     }
     out += &report_impact::text(result, style);
@@ -339,13 +350,11 @@ fn solution(
     let d = &result.assembly.dynamics;
     let offsets = d.offsets();
     let interval = |at: usize| {
-        let [low, high] = analysis.intervals[at];
-        if component.freedom.is_some() && is_wide([low, high]) {
+        let wide = analysis.intervals.get(at).filter(|range| component.freedom.is_some() && is_wide(**range));
+        wide.map_or(String::new(), |[low, high]| {
             let within = if analysis.is_partial() { "at least within" } else { "in" };
-            style.dim(&format!(" {within} [{}, {}]", number(low), number(high)))
-        } else {
-            String::new()
-        }
+            style.dim(&format!(" {within} [{}, {}]", number(*low), number(*high)))
+        })
     };
     let mut line = |name: &str, mode: String, at: usize, law: &Law| {
         let mut text =

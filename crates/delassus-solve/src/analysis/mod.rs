@@ -292,6 +292,33 @@ impl Analysis {
         [self.existence, self.acceleration_unique, self.forces_unique] = verdicts;
         self.method = method;
         self.solutions.decided = decided;
+        self.fit_list_to_verdicts();
+    }
+
+    /// Near ties a list in floating point may have what the verdicts exclude: what is proved not to exist is
+    /// not listed, and forces that are proved to be one are no interval.
+    fn fit_list_to_verdicts(&mut self) {
+        let proved = Verdict::Proved;
+        let components = &mut self.solutions.components;
+        if self.existence == Verdict::Refuted {
+            components.clear();
+            self.intervals.clear();
+            (self.minimum_norm, self.unique_part) = (None, None);
+            (self.solutions.complete, self.solutions.decided) = (true, true);
+            return;
+        }
+        let forces_vary = |c: &SolutionComponent| c.freedom.as_ref().is_some_and(|d| d.force.max_abs() > 0.0);
+        if self.forces_unique != proved || !components.iter().any(forces_vary) {
+            return;
+        }
+        for component in components.iter_mut() {
+            let moves = component.freedom.as_ref().is_some_and(|d| d.acceleration.max_abs() > 0.0);
+            if !moves || self.acceleration_unique == proved {
+                component.freedom = None;
+            }
+        }
+        self.intervals.clear();
+        self.solutions.complete = false;
     }
 
     /// The least forces, their intervals and what all share, over the solutions found.

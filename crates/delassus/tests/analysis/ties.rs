@@ -49,6 +49,24 @@ fn nearly_parallel_joints_are_not_refuted() {
 }
 
 #[test]
+fn what_is_proved_not_to_exist_is_not_listed() {
+    // y″ = 0 by the joint, x″ ≤ 0 by one contact and x″ ≥ 1e-11 by the other: nothing, though floating point
+    // finds a continuum within its margins.
+    let text = plane(
+        "x*sin(pi/6)",
+        "[[joint]]\nname=\"k0\"\nvalue=\"y/3\"\n[[contact]]\nname=\"k1\"\ngap=\"-sqrt(9)/3*x + y/3\"\n\
+         [[contact]]\nname=\"k2\"\ngap=\"2*sin(pi/6)*x + y/2 - sqrt(9)/6e11*t^2\"\n\
+         slip=[\"-x/2 - sqrt(9)/6*y\"]\nmu=1\n",
+    );
+    let file = read_system(&text, &[]).unwrap();
+    let found = analyze(&file.system, &file.state, &Tolerances::default(), &EnumerateOptions::default());
+    let analysis = found.unwrap().analysis.unwrap();
+    assert_eq!(analysis.existence, Refuted);
+    assert!(analysis.solutions.components.is_empty() && analysis.intervals.is_empty());
+    assert!(!analysis.is_partial() && analysis.minimum_norm.is_none());
+}
+
+#[test]
 fn friction_next_to_a_critical_value_is_not_misjudged() {
     // W of the sliding contact y with slip x + y: 1 − μ. Pressed together there is one solution for μ < 1 and
     // none for μ > 1; pulled apart there is one for μ < 1, and two for μ > 1.
