@@ -23,7 +23,7 @@ use super::retry::MAX_CAREFUL_CONTACTS;
 use super::row_targets::{RowTarget, RowTargets};
 use super::static_friction::{MAX_FRICTION_ROUNDS, StaticFriction};
 use super::substep::SubstepStart;
-use super::velocity_solve::{FailedSolves, FallbackSolver, SolveInput};
+use super::velocity_solve::{FailedSolves, FallbackSolver, Goal, SolveInput};
 use super::warm_start::Impulses;
 use crate::collision::{ContactRows, MAX_CONTACT_ROWS};
 use crate::world::{BodyState, FIXED_SLOT, RowKind, row_velocity};
@@ -153,6 +153,8 @@ impl Stepper {
             duration: self.model.options.dt,
             fall: self.model.options.dt * self.model.world.gravity.length(),
             at_rest: false,
+            stress: &[],
+            goal: Goal::Any,
             options: ContactOptions { tolerance: FORCE_TOLERANCE, ..ContactOptions::default() },
         }
     }

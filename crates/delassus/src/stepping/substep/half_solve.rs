@@ -10,7 +10,7 @@ use super::super::model::Model;
 use super::super::retry::MAX_CAREFUL_CONTACTS;
 use super::super::row_targets::RowTargets;
 use super::super::static_friction::{MAX_FRICTION_ROUNDS, StaticFriction};
-use super::super::velocity_solve::{FailedSolves, FallbackSolver, SolveInput, SolveOutcome};
+use super::super::velocity_solve::{FailedSolves, FallbackSolver, Goal, SolveInput, SolveOutcome};
 use super::super::warm_start::Impulses;
 
 /// The work of one solve, in multiplications: so much, and so much for each pair of constraints. That is a
@@ -105,6 +105,8 @@ fn solve_input<'a>(
         duration,
         fall,
         at_rest: start.iter().all(|v| v.abs() <= REST_SPEED_RATIO * fall),
+        stress: &[],
+        goal: Goal::Any,
         options: ContactOptions {
             tolerance: model.options.tolerance,
             method: model.options.method,

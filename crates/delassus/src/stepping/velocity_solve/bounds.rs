@@ -8,13 +8,9 @@
 //! it rows go to their bounds and back, and bounds follow the loads of their joints. What the last round ends
 //! with is checked by code that shares nothing with this search.
 
-use delassus_solve::problem::Status;
-
+use super::SolveInput;
 use super::joint_loads::least_norm_loads;
-use super::row_check::RowsEnd;
-use super::{SolveInput, SolveOutcome, VelocitySolver};
 use crate::stepping::row_targets::RowTarget;
-use crate::stepping::warm_start::Impulses;
 use crate::world::{RowKind, Rows, row_mobility, row_velocity};
 
 /// From these rounds on a bound that follows its load goes only a part of the way to the next: where the load
@@ -28,9 +24,18 @@ const BOUND_TOLERANCE_RATIO: f64 = 0.1;
 /// Velocities below this part of what forces changed are rounding.
 const VELOCITY_ROUNDING: f64 = 1e-13;
 
-impl VelocitySolver {
+/// Where the rows of joints stand, in memory that is kept.
+#[derive(Default)]
+pub(super) struct BoundedRows {
+    /// Per row, below its bound (0) or at it (±1).
+    side: Vec<i8>,
+    /// The bound on its impulse; infinite where there is none.
+    bound: Vec<f64>,
+}
+
+impl BoundedRows {
     /// Rows begin where the impulses given have them: at their bounds or below. Whether there are bounds.
-    pub(super) fn begin_bounds(&mut self, input: &SolveInput<'_>, impulse: &[f64]) -> bool {
+    pub(super) fn begin(&mut self, input: &SolveInput<'_>, impulse: &[f64]) -> bool {
         let SolveInput { rows, duration, .. } = *input;
         self.side.clear();
         self.bound.clear();
@@ -52,18 +57,40 @@ impl VelocitySolver {
         any
     }
 
-    /// Lets bounded rows go to their bounds and back, in a round; whether one did.
-    pub(super) fn update_bounds(
+    /// The impulse of a row that acts and is no unknown: a given one, or its bound.
+    pub(super) fn known(&self, input: &SolveInput<'_>, i: usize) -> Option<f64> {
+        match (input.targets.joints[i], self.side[i]) {
+            (RowTarget::Impulse(r), _) => Some(r),
+            (RowTarget::Velocity { .. }, side) if side != 0 => Some(f64::from(side) * self.bound[i]),
+            _ => None,
+        }
+    }
+
+    /// The target of a row whose impulse is an unknown: b and the compliance c.
+    pub(super) fn unknown(&self, input: &SolveInput<'_>, i: usize) -> Option<(f64, f64)> {
+        if input.tree.is_some_and(|tree| tree.holds(i)) {
+            return None;
+        }
+        match input.targets.joints[i] {
+            RowTarget::Velocity { bias } if self.side[i] == 0 => Some((bias, 0.0)),
+            RowTarget::Compliant { bias, compliance } => Some((bias, compliance)),
+            _ => None,
+        }
+    }
+
+    /// Lets bounded rows go to their bounds and back after a round, which led from the velocities `before` to
+    /// `v`; whether one did.
+    pub(super) fn update(
         &mut self,
         input: &SolveInput<'_>,
         row_impulse: &[f64],
-        v: &[f64],
+        [before, v]: [&[f64]; 2],
         round: usize,
     ) -> bool {
         let SolveInput { masses, rows, duration, targets, .. } = *input;
         let mut changed = false;
         let damped = DAMPED_BOUNDS.iter().find(|(from, _)| round >= *from).map(|(_, part)| *part);
-        let shared = self.shared_loads(input, row_impulse);
+        let shared = shared_loads(input, row_impulse);
         let loads = shared.as_deref().unwrap_or(row_impulse);
         for (i, row) in rows.rows.iter().enumerate() {
             let (RowKind::Bounded { .. }, RowTarget::Velocity { bias }) = (row.kind, targets.joints[i])
@@ -86,7 +113,7 @@ impl VelocitySolver {
                 // At its bound a force opposes the motion that it could not stop.
                 let u = row_velocity(rows, i, masses, v) + bias;
                 // Another row that holds the same motion leaves rounding of what both have stopped.
-                let before = row_velocity(rows, i, masses, &self.velocity_before) + bias;
+                let before = row_velocity(rows, i, masses, before) + bias;
                 let stopped = before.abs() + now * row_mobility(rows, row, masses);
                 if u * f64::from(self.side[i]) > VELOCITY_ROUNDING * stopped {
                     self.side[i] = 0;
@@ -96,41 +123,13 @@ impl VelocitySolver {
         }
         changed
     }
+}
 
-    /// The outcome, with the residual of the rows that are no unknowns of the problem, after a refinement
-    /// where that is above the tolerance.
-    pub(super) fn check_rows(
-        &mut self,
-        outcome: SolveOutcome,
-        input: &SolveInput<'_>,
-        impulses: &mut Impulses,
-        v: &mut [f64],
-    ) -> SolveOutcome {
-        let mut error = self.row_error(input, impulses, v);
-        // Masses of a tree that differ by many orders of magnitude cost digits.
-        if let Some(tree) = input.tree
-            && error > input.options.tolerance
-        {
-            self.reduced.refine(tree, input, self.row_check.velocity_by_impulses(), impulses, v);
-            error = self.row_error(input, impulses, v);
-        }
-        let solved = outcome.status != Status::Solved || error <= input.options.tolerance;
-        let status = if solved { outcome.status } else { Status::Stalled };
-        SolveOutcome { status, residual: outcome.residual.max(error), ..outcome }
-    }
-
-    fn row_error(&mut self, input: &SolveInput<'_>, impulses: &Impulses, velocity: &[f64]) -> f64 {
-        let shared = self.shared_loads(input, &impulses.rows);
-        let loads = shared.as_deref().unwrap_or(&impulses.rows);
-        self.row_check.residual(&RowsEnd { input, impulses, before: &self.velocity_before, velocity, loads })
-    }
-
-    /// Loads of joints where redundant rows share them; `None` where impulses are the loads.
-    fn shared_loads(&self, input: &SolveInput<'_>, row_impulse: &[f64]) -> Option<Vec<f64>> {
-        let mut loads = least_norm_loads(input, row_impulse)?;
-        loads.iter_mut().zip(&self.stress).for_each(|(r, z)| *r += z);
-        Some(loads)
-    }
+/// Loads of joints where redundant rows share them; `None` where impulses are the loads.
+pub(super) fn shared_loads(input: &SolveInput<'_>, row_impulse: &[f64]) -> Option<Vec<f64>> {
+    let mut loads = least_norm_loads(input, row_impulse)?;
+    loads.iter_mut().zip(input.stress).for_each(|(r, z)| *r += z);
+    Some(loads)
 }
 
 /// The load of a joint with these impulses of all rows.

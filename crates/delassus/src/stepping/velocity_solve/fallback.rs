@@ -153,7 +153,7 @@ impl FallbackSolver {
         // A method might find the other motion again: Coulomb's law only confirms these impulses.
         let mut found = rest.impulses.clone();
         let mut velocity = velocity_before.clone();
-        let outcome = solver.solve_for(Goal::Check, input, &mut found, &mut velocity)?;
+        let outcome = solver.solve(&input.with_goal(Goal::Check), &mut found, &mut velocity)?;
         let iterations = first.iterations + rest.iterations + outcome.iterations;
         if onset.rests(&mut rest, &outcome, &velocity) {
             impulses.clone_from(&found);
@@ -186,7 +186,7 @@ impl FallbackSolver {
         first_impulses.clone_from(impulses);
         v.copy_from_slice(velocity_before);
         impulses.fill_zero();
-        let chosen = solver.solve_for(Goal::Canonical, input, impulses, v)?;
+        let chosen = solver.solve(&input.with_goal(Goal::Canonical), impulses, v)?;
         let iterations = found.iterations + chosen.iterations;
         if chosen.status == Status::Solved {
             return Ok(SolveOutcome { iterations, ..chosen });

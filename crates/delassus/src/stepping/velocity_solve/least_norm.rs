@@ -25,24 +25,25 @@ impl VelocitySolver {
         outcome: SolveOutcome,
         options: &ContactOptions,
     ) -> Result<SolveOutcome, InvalidProblem> {
-        let offsets = row_offsets(&self.problem.laws);
-        let laws = &self.problem.laws;
+        let (problem, solution) = (&self.assembly.problem, &mut self.found.solution);
+        let laws = &problem.laws;
+        let offsets = row_offsets(laws);
         let norm_of = |r: &[f64]| {
             let rows = laws.iter().zip(offsets.windows(2)).filter(|(law, _)| **law != Law::Bilateral);
             rows.map(|(_, at)| norm(&r[at[0]..at[1]])).fold(0.0, f64::hypot)
         };
-        let found = self.solution.impulse.clone();
-        let Some(least) = least_contact_impulses(&self.problem, &found)? else { return Ok(outcome) };
+        let found = solution.impulse.clone();
+        let Some(least) = least_contact_impulses(problem, &found)? else { return Ok(outcome) };
         if norm_of(&found) <= (1.0 + LEAST_NORM_ERROR) * norm_of(&least) {
             return Ok(outcome);
         }
         // A cone program knows its solution less well than a solver that begins there.
-        self.solution.impulse = least;
+        solution.impulse = least;
         let plain = ContactOptions { minimum_norm: false, ..*options };
-        solve_into(&self.problem, &plain, &mut self.workspace, &mut self.solution)?;
-        let Solution { status, residual, iterations, .. } = self.solution;
-        if status != Status::Solved || norm_of(&self.solution.impulse) >= norm_of(&found) {
-            self.solution.impulse = found;
+        solve_into(problem, &plain, &mut self.workspace, solution)?;
+        let Solution { status, residual, iterations, .. } = *solution;
+        if status != Status::Solved || norm_of(&solution.impulse) >= norm_of(&found) {
+            solution.impulse = found;
             return Ok(outcome);
         }
         Ok(SolveOutcome { status, residual, iterations: outcome.iterations + iterations })

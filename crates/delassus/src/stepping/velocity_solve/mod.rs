@@ -9,8 +9,10 @@
 //! (motors, dry friction in joints) are solved as bilateral ones. Where the bound is passed, they get the
 //! bound as a known impulse and the rest is solved again.
 
+mod assembly;
 mod bounds;
 mod canonical;
+mod checked_solution;
 mod fallback;
 mod joint_loads;
 mod joint_solve;
@@ -24,20 +26,21 @@ mod standstill;
 pub(super) use fallback::{FailedSolves, FallbackSolver};
 pub(super) use joint_solve::JointsAlone;
 
-use delassus_solve::contact::{ContactOptions, FewDofs, Solution, Workspace, solve_into};
-use delassus_solve::linalg::Sparse;
-use delassus_solve::problem::{ContactProblem, Form, InvalidProblem, Law, ResidualCheck, Status};
+use delassus_solve::contact::{ContactOptions, FewDofs, Method, Solution, Workspace, solve_into};
+use delassus_solve::problem::{ContactProblem, InvalidProblem, Law, Status};
 
+use assembly::{Assembly, GlobalForm};
+use bounds::{BoundedRows, shared_loads};
 use canonical::solve_proximal;
-use rest::{MAX_DEFECT_ROWS, MAX_POLISHED_ROWS, Pressed, remove_defect};
-use row_check::RowCheck;
-use standstill::{Standstill, stop_rounding};
+use checked_solution::CheckedSolution;
+use rest::{MAX_DEFECT_ROWS, MAX_POLISHED_ROWS, Pressed, remove_defect, rest_without_defect};
+use row_check::{RowCheck, RowsEnd};
+use standstill::{Left, Standstill, stop_rounding};
 
 use super::row_targets::{RowTarget, RowTargets};
 use super::warm_start::Impulses;
 use crate::collision::{ContactRows, MAX_CONTACT_ROWS};
-use crate::world::{FIXED_SLOT, Masses, RowKind, Rows, TreeBasis, apply_row_impulse};
-use reduced::ReducedMotion;
+use crate::world::{Masses, Rows, TreeBasis, apply_row_impulse};
 
 /// Rounds in which bounded rows may go to their bounds and back.
 const MAX_BOUND_ROUNDS: usize = 60;
@@ -62,7 +65,17 @@ pub(super) struct SolveInput<'a> {
     pub(super) fall: f64,
     /// Whether all bodies are at rest: then the impulses of the step before may be the solution.
     pub(super) at_rest: bool,
+    /// Impulses of bilateral rows that are added to their loads and move no body; empty for none.
+    pub(super) stress: &'a [f64],
+    pub(super) goal: Goal,
     pub(super) options: ContactOptions,
+}
+
+impl SolveInput<'_> {
+    /// The same, for a solution of a kind.
+    fn with_goal(&self, goal: Goal) -> Self {
+        SolveInput { goal, ..*self }
+    }
 }
 
 /// How a velocity solve ended.
@@ -79,40 +92,25 @@ impl SolveOutcome {
 }
 
 /// Solves for velocities, one problem after the other, in memory that is kept.
+#[derive(Default)]
 pub(super) struct VelocitySolver {
-    /// Always in global form.
-    problem: ContactProblem,
-    workspace: Workspace,
-    solution: Solution,
+    bounds: BoundedRows,
+    assembly: Assembly,
+    /// What was found for the assembled problem.
+    found: CheckedSolution,
     joints_alone: JointsAlone,
-    joints_check: ResidualCheck,
+    few_dofs: FewDofs,
+    workspace: Workspace,
+    standstill: Standstill,
     row_check: RowCheck,
-    /// The most rows that it was loaded with.
-    checked_rows: usize,
-    /// Entries of Hᵀ and of the mass matrix.
-    jacobian_entries: Vec<(usize, usize, f64)>,
-    mass_entries: Vec<(usize, usize, f64)>,
-    /// Masses 1/c of the bodies that stand for compliant rows.
-    compliant_masses: Vec<f64>,
-    /// Per row of a joint: bilateral (0) or at its bound (±1), and the bound on its impulse.
-    side: Vec<i8>,
-    bound: Vec<f64>,
     velocity_before: Vec<f64>,
     /// Sums of the sizes of what the velocities of bodies are sums of.
     terms: Vec<f64>,
-    standstill: Standstill,
-    reduced: ReducedMotion,
-    few_dofs: FewDofs,
-    /// Where a solve in few degrees of freedom began.
-    first_impulse: Vec<f64>,
-    /// Impulses of bilateral rows that are added to their loads and move no body; empty for none.
-    stress: Vec<f64>,
-    goal: Goal,
 }
 
-/// What a solve looks for.
-#[derive(Clone, Copy, Default, PartialEq)]
-enum Goal {
+/// Which solution a solve looks for.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) enum Goal {
     /// Any solution.
     #[default]
     Any,
@@ -126,56 +124,6 @@ enum Goal {
     Check,
 }
 
-/// The parts of a problem in global form.
-struct GlobalForm<'a> {
-    mass: &'a mut Sparse,
-    jacobian_transposed: &'a mut Sparse,
-    force: &'a mut Vec<f64>,
-    bias: &'a mut Vec<f64>,
-}
-
-impl<'a> GlobalForm<'a> {
-    fn of(form: &'a mut Form) -> Self {
-        let Form::Global { mass, jacobian_transposed, force, bias } = form else {
-            unreachable!("a velocity solver makes its problem in global form and never changes that")
-        };
-        GlobalForm { mass, jacobian_transposed, force, bias }
-    }
-}
-
-impl Default for VelocitySolver {
-    fn default() -> Self {
-        let form = Form::Global {
-            mass: Sparse::default(),
-            jacobian_transposed: Sparse::default(),
-            force: Vec::new(),
-            bias: Vec::new(),
-        };
-        VelocitySolver {
-            problem: ContactProblem { laws: Vec::new(), form },
-            workspace: Workspace::default(),
-            solution: Solution::default(),
-            joints_alone: JointsAlone::default(),
-            joints_check: ResidualCheck::default(),
-            row_check: RowCheck::default(),
-            checked_rows: 0,
-            jacobian_entries: Vec::new(),
-            mass_entries: Vec::new(),
-            compliant_masses: Vec::new(),
-            side: Vec::new(),
-            bound: Vec::new(),
-            velocity_before: Vec::new(),
-            terms: Vec::new(),
-            standstill: Standstill::default(),
-            reduced: ReducedMotion::default(),
-            few_dofs: FewDofs::default(),
-            first_impulse: Vec::new(),
-            stress: Vec::new(),
-            goal: Goal::Any,
-        }
-    }
-}
-
 impl VelocitySolver {
     /// Solves from the impulses given: `v` and `impulses` become those after the solve.
     pub(super) fn solve(
@@ -184,7 +132,7 @@ impl VelocitySolver {
         impulses: &mut Impulses,
         v: &mut [f64],
     ) -> Result<SolveOutcome, InvalidProblem> {
-        let bounded = self.begin_bounds(input, &impulses.rows);
+        let bounded = self.bounds.begin(input, &impulses.rows);
         self.velocity_before.clear();
         self.velocity_before.extend_from_slice(v);
         let mut outcome = SolveOutcome::NOTHING;
@@ -193,7 +141,8 @@ impl VelocitySolver {
             self.apply_known_impulses(input, impulses, v);
             let solved = self.solve_unknown(input, impulses, v)?;
             outcome = SolveOutcome { iterations: outcome.iterations + solved.iterations, ..solved };
-            if !bounded || !self.update_bounds(input, &impulses.rows, v, round) {
+            let ends = [&self.velocity_before[..], v];
+            if !bounded || !self.bounds.update(input, &impulses.rows, ends, round) {
                 break;
             }
             if round + 1 == MAX_BOUND_ROUNDS {
@@ -206,43 +155,30 @@ impl VelocitySolver {
         Ok(outcome)
     }
 
-    /// Solves for a solution of a kind.
-    fn solve_for(
-        &mut self,
-        goal: Goal,
-        input: &SolveInput<'_>,
-        impulses: &mut Impulses,
-        v: &mut [f64],
-    ) -> Result<SolveOutcome, InvalidProblem> {
-        self.goal = goal;
-        let outcome = self.solve(input, impulses, v);
-        self.goal = Goal::Any;
-        outcome
-    }
-
     /// The problem solved last.
     pub(super) fn problem(&self) -> &ContactProblem {
-        &self.problem
+        &self.assembly.problem
     }
 
     /// Its impulses.
     pub(super) fn impulse(&self) -> &[f64] {
-        &self.solution.impulse
+        &self.found.solution.impulse
+    }
+
+    /// The status and the residual of what `check_start` found to hold, evaluated again.
+    pub(super) fn check_again(&mut self, tolerance: f64) -> (Status, f64) {
+        if self.assembly.problem.laws.is_empty() {
+            return (Status::Solved, 0.0);
+        }
+        self.found.settle_again(&self.assembly.problem, tolerance)
     }
 
     /// Impulses that are no unknowns: given ones, and those of rows at their bounds.
     fn apply_known_impulses(&self, input: &SolveInput<'_>, impulses: &mut Impulses, v: &mut [f64]) {
         for (i, target) in input.targets.joints.iter().enumerate() {
-            let known = match (target, self.side[i]) {
-                (RowTarget::LeftOut, _) => {
-                    impulses.rows[i] = 0.0;
-                    None
-                }
-                (RowTarget::Impulse(r), _) => Some(*r),
-                (RowTarget::Velocity { .. }, s) if s != 0 => Some(f64::from(s) * self.bound[i]),
-                _ => None,
-            };
-            if let Some(r) = known {
+            if *target == RowTarget::LeftOut {
+                impulses.rows[i] = 0.0;
+            } else if let Some(r) = self.bounds.known(input, i) {
                 impulses.rows[i] = r;
                 apply_row_impulse(input.rows, i, r, input.masses, v);
             }
@@ -256,34 +192,30 @@ impl VelocitySolver {
         impulses: &mut Impulses,
         v: &mut [f64],
     ) -> Result<SolveOutcome, InvalidProblem> {
-        self.assemble_joints(input, impulses);
-        self.assemble_contacts(input, impulses);
-        if self.problem.laws.is_empty() {
+        self.assembly.set_rows(input, &self.bounds, impulses, &mut self.found.solution.impulse);
+        if self.assembly.problem.laws.is_empty() {
             // Nothing pushes: what the solve before found is no impulse of this one.
             impulses.contacts.fill([0.0; MAX_CONTACT_ROWS]);
             if let Some(tree) = input.tree {
-                self.reduced.begin(tree, input, v);
+                self.assembly.reduced.begin(tree, input, v);
                 self.scatter_reduced(tree, input, impulses, v);
             }
             return Ok(SolveOutcome::NOTHING);
         }
-        self.assemble_dynamics(input, v);
-        // Memory for the check of what comes to rest, before that.
-        if self.problem.rows() > self.checked_rows {
-            self.checked_rows = self.problem.rows();
-            self.joints_check.load(&self.problem);
-            self.standstill.reserve(v.len(), self.problem.laws.len());
-            self.first_impulse.reserve(self.checked_rows);
+        self.assembly.set_dynamics(input, &self.bounds, v);
+        // Memory for what comes to rest, before that.
+        if self.found.reserve(&self.assembly.problem) {
+            self.standstill.reserve(v.len(), self.assembly.problem.laws.len());
         }
         let few = input.rows.rows.is_empty() && input.contacts.len() <= MAX_CHECKED_CONTACTS;
         // In few degrees of freedom a solve begins with that, and takes away what is left of a motion.
-        let held = match (input.at_rest || few) && self.goal == Goal::Any && input.tree.is_none() {
+        let held = match (input.at_rest || few) && input.goal == Goal::Any && input.tree.is_none() {
             true => self.check_start(&input.options),
             false => None,
         };
         let mut outcome = match held.or_else(|| self.solve_in_few_dofs(input)) {
             Some(outcome) => outcome,
-            None => self.solve_assembled(&input.options)?,
+            None => self.solve_assembled(input)?,
         };
         if input.options.minimum_norm && outcome.status == Status::Solved {
             outcome = self.shorten(outcome, &input.options)?;
@@ -292,7 +224,7 @@ impl VelocitySolver {
             Some(tree) => self.scatter_reduced(tree, input, impulses, v),
             None => {
                 self.scatter(input, impulses, v);
-                let stops = input.at_rest && self.goal == Goal::Any && input.rows.rows.is_empty();
+                let stops = input.at_rest && input.goal == Goal::Any && input.rows.rows.is_empty();
                 if stops && outcome.status == Status::Solved && !input.options.minimum_norm {
                     outcome = self.stop_what_rests(outcome, input, impulses, v);
                 }
@@ -301,161 +233,68 @@ impl VelocitySolver {
         Ok(outcome)
     }
 
-    /// The target of a row of a joint whose impulse is an unknown: b and the compliance c.
-    fn unknown(&self, input: &SolveInput<'_>, i: usize) -> Option<(f64, f64)> {
-        if input.tree.is_some_and(|tree| tree.holds(i)) {
-            return None;
-        }
-        match input.targets.joints[i] {
-            RowTarget::Velocity { bias } if self.side[i] == 0 => Some((bias, 0.0)),
-            RowTarget::Compliant { bias, compliance } => Some((bias, compliance)),
-            _ => None,
-        }
-    }
-
-    /// Laws, columns of Hᵀ, b and starting impulses of joints, from an empty problem.
-    fn assemble_joints(&mut self, input: &SolveInput<'_>, impulses: &Impulses) {
-        let SolveInput { masses, rows, tree, .. } = *input;
-        self.problem.laws.clear();
-        GlobalForm::of(&mut self.problem.form).bias.clear();
-        self.jacobian_entries.clear();
-        self.compliant_masses.clear();
-        self.reduced.clear_rows();
-        self.solution.impulse.clear();
-        for (i, row) in rows.rows.iter().enumerate() {
-            let Some((b, compliance)) = self.unknown(input, i) else { continue };
-            let bias = GlobalForm::of(&mut self.problem.form).bias;
-            let column = bias.len();
-            let blocks = rows.blocks_of(row).iter().map(|(body, block)| (masses.slot[*body as usize], block));
-            match tree {
-                Some(_) => self.reduced.add_row(blocks),
-                None => add_row(column, blocks, &mut self.jacobian_entries),
-            }
-            // A compliant row has a body of its own, of mass 1/c, which moves along with it.
-            if compliance > 0.0 {
-                match tree {
-                    Some(_) => self.reduced.add_compliance(),
-                    None => {
-                        let own = masses.mass.len() + self.compliant_masses.len();
-                        self.jacobian_entries.push((own, column, 1.0));
-                    }
-                }
-                self.compliant_masses.push(1.0 / compliance);
-            }
-            bias.push(b);
-            let limit = matches!(row.kind, RowKind::Limit { .. });
-            self.problem.laws.push(if limit { Law::Unilateral } else { Law::Bilateral });
-            self.solution.impulse.push(impulses.rows[i]);
-        }
-    }
-
-    /// The same of contacts, behind those of joints.
-    fn assemble_contacts(&mut self, input: &SolveInput<'_>, impulses: &Impulses) {
-        let ContactProblem { laws, form } = &mut self.problem;
-        let bias = GlobalForm::of(form).bias;
-        for (i, contact) in input.contacts.iter().enumerate() {
-            if input.targets.normal_bias[i].is_none() {
-                continue;
-            }
-            for k in 0..contact.law.dim() {
-                let column = bias.len();
-                let moving = (0..2).filter(|&s| contact.slots[s] != FIXED_SLOT);
-                let blocks = moving.map(|s| (contact.slots[s], &contact.blocks[s][k]));
-                match input.tree {
-                    Some(_) => self.reduced.add_row(blocks),
-                    None => add_row(column, blocks, &mut self.jacobian_entries),
-                }
-                bias.push(input.targets.contact_bias(i, k).unwrap_or(0.0));
-                self.solution.impulse.push(impulses.contacts[i][k]);
-            }
-            laws.push(contact.law);
-        }
-    }
-
-    /// M, Hᵀ and M v*, with the bodies of compliant rows at rest.
-    fn assemble_dynamics(&mut self, input: &SolveInput<'_>, v: &[f64]) {
-        if let Some(tree) = input.tree {
-            return self.assemble_reduced(tree, input, v);
-        }
-        self.reduced.forget_rows();
-        let masses = input.masses;
-        let GlobalForm { mass, jacobian_transposed, force, bias } = GlobalForm::of(&mut self.problem.form);
-        let dofs = masses.mass.len() + self.compliant_masses.len();
-        let all = masses.mass.iter().chain(&self.compliant_masses);
-        if !mass.values().iter().eq(all.clone()) {
-            self.mass_entries.clear();
-            self.mass_entries.extend(all.enumerate().map(|(i, &m)| (i, i, m)));
-            mass.refill(dofs, dofs, &self.mass_entries);
-        }
-        jacobian_transposed.refill(dofs, bias.len(), &self.jacobian_entries);
-        force.clear();
-        force.extend(masses.mass.iter().zip(v).map(|(m, v)| m * v));
-        force.resize(dofs, 0.0);
-    }
-
     /// The outcome with the impulses that the solve would start from, where they solve what is assembled:
     /// what rests costs one check.
     fn check_start(&mut self, options: &ContactOptions) -> Option<SolveOutcome> {
-        let Solution { impulse, velocity, .. } = &mut self.solution;
+        let problem = &mut self.assembly.problem;
         // The solver rejects NaN and infinity.
-        let finite = GlobalForm::of(&mut self.problem.form).force.iter().all(|x| x.is_finite());
-        if options.minimum_norm || !finite || impulse.iter().all(|x| *x == 0.0) {
+        let finite = GlobalForm::of(&mut problem.form).force.iter().all(|x| x.is_finite());
+        let nothing = self.found.solution.impulse.iter().all(|x| *x == 0.0);
+        if options.minimum_norm || !finite || nothing {
             return None;
         }
-        self.joints_check.load(&self.problem);
-        let found = self.joints_check.residual(&self.problem, impulse, velocity);
-        let (status, residual) = found.settle(Status::Stalled, options.tolerance);
+        let (status, residual) = self.found.settle(problem, options.tolerance);
         (status == Status::Solved).then_some(SolveOutcome { status, residual, iterations: 0 })
     }
 
-    /// Solves what is assembled, joints alone by one factorization.
-    fn solve_assembled(&mut self, options: &ContactOptions) -> Result<SolveOutcome, InvalidProblem> {
-        let ContactProblem { laws, form } = &mut self.problem;
-        if laws.len() <= MAX_DIRECT_ROWS && laws.iter().all(|law| *law == Law::Bilateral) {
-            let GlobalForm { jacobian_transposed, force, bias, .. } = GlobalForm::of(form);
-            let impulse = &mut self.solution.impulse;
-            if self.joints_alone.solve(jacobian_transposed, &self.mass_entries, force, bias, impulse) {
-                let Solution { impulse, velocity, .. } = &mut self.solution;
-                self.joints_check.load(&self.problem);
-                let found = self.joints_check.bilateral_residual(&self.problem, impulse, velocity);
-                let (status, residual) = found.settle(Status::Stalled, options.tolerance);
-                if status == Status::Solved {
-                    return Ok(SolveOutcome { status, residual, iterations: 1 });
-                }
-            }
+    /// Solves contacts of jointed bodies in the few motions that joints leave. `None` where others have to.
+    fn solve_in_few_dofs(&mut self, input: &SolveInput<'_>) -> Option<SolveOutcome> {
+        let ContactOptions { method, minimum_norm, tolerance, .. } = input.options;
+        let problem = &self.assembly.problem;
+        let asked = input.tree.is_some() && input.goal == Goal::Any;
+        if !asked || method != Method::Auto || minimum_norm || problem.laws.iter().all(Law::is_bilateral) {
+            return None;
         }
-        match self.goal {
+        self.found.try_change(problem, tolerance, |r| self.few_dofs.solve(problem, tolerance, r))
+    }
+
+    /// Solves what is assembled, joints alone by one factorization.
+    fn solve_assembled(&mut self, input: &SolveInput<'_>) -> Result<SolveOutcome, InvalidProblem> {
+        let options = &input.options;
+        if let Some(outcome) = self.solve_joints_alone(options) {
+            return Ok(outcome);
+        }
+        let (problem, solution) = (&self.assembly.problem, &mut self.found.solution);
+        match input.goal {
             Goal::Any | Goal::Rest => {}
             Goal::Canonical => {
-                self.solution.impulse.fill(0.0);
-                return solve_proximal(&self.problem, options, &mut self.solution);
+                solution.impulse.fill(0.0);
+                return solve_proximal(problem, options, solution);
             }
-            Goal::Near => return solve_proximal(&self.problem, options, &mut self.solution),
+            Goal::Near => return solve_proximal(problem, options, solution),
             Goal::Check => {
-                let Solution { impulse, velocity, .. } = &mut self.solution;
-                self.joints_check.load(&self.problem);
-                let found = self.joints_check.residual(&self.problem, impulse, velocity);
-                let (mut status, mut residual) = found.settle(Status::Stalled, options.tolerance);
+                let (mut status, mut residual) = self.found.settle(problem, options.tolerance);
                 // The residual of another law is another number: the equations of sticking have a smaller
                 // one.
                 if status != Status::Solved
-                    && let Some(less) = self.rest_without_defect(options.tolerance, MAX_DEFECT_ROWS)
+                    && let Some(less) =
+                        rest_without_defect(problem, &mut self.found, options.tolerance, MAX_DEFECT_ROWS)
                 {
                     (residual, status) = (less, Status::Solved);
                 }
                 return Ok(SolveOutcome { status, residual, iterations: 0 });
             }
         }
-        solve_into(&self.problem, options, &mut self.workspace, &mut self.solution)?;
-        let Solution { status, residual, iterations, .. } = self.solution;
+        solve_into(problem, options, &mut self.workspace, solution)?;
+        let Solution { status, residual, iterations, .. } = *solution;
         if status == Status::Solved {
             return Ok(SolveOutcome { status, residual, iterations });
         }
-        if self.goal == Goal::Rest {
-            remove_defect(&self.problem, Pressed::ByImpulse, &mut self.solution.impulse);
+        if input.goal == Goal::Rest {
+            remove_defect(problem, Pressed::ByImpulse, &mut solution.impulse);
             return Ok(SolveOutcome { status, residual, iterations });
         }
-        let polished = self.rest_without_defect(options.tolerance, MAX_POLISHED_ROWS);
+        let polished = rest_without_defect(problem, &mut self.found, options.tolerance, MAX_POLISHED_ROWS);
         Ok(polished.map_or(SolveOutcome { status, residual, iterations }, |residual| SolveOutcome {
             status: Status::Solved,
             residual,
@@ -463,15 +302,80 @@ impl VelocitySolver {
         }))
     }
 
+    /// Solves bilateral rows by one factorization, where there are no others.
+    fn solve_joints_alone(&mut self, options: &ContactOptions) -> Option<SolveOutcome> {
+        let Assembly { problem, mass_entries, .. } = &mut self.assembly;
+        let ContactProblem { laws, form } = &mut *problem;
+        if laws.len() > MAX_DIRECT_ROWS || laws.iter().any(|law| *law != Law::Bilateral) {
+            return None;
+        }
+        let GlobalForm { jacobian_transposed, force, bias, .. } = GlobalForm::of(form);
+        let impulse = &mut self.found.solution.impulse;
+        if !self.joints_alone.solve(jacobian_transposed, mass_entries, force, bias, impulse) {
+            return None;
+        }
+        let (status, residual) = self.found.settle_bilateral(problem, options.tolerance);
+        (status == Status::Solved).then_some(SolveOutcome { status, residual, iterations: 1 })
+    }
+
+    /// Takes away what the solve left of the motion of bodies at rest, where the check allows it.
+    fn stop_what_rests(
+        &mut self,
+        outcome: SolveOutcome,
+        input: &SolveInput<'_>,
+        impulses: &mut Impulses,
+        v: &mut [f64],
+    ) -> SolveOutcome {
+        let SolveInput { masses, contacts, targets, fall, .. } = *input;
+        let left = Left { masses, contacts, targets, fall, v, terms: &self.terms };
+        let stop = |r: &mut Vec<f64>| self.standstill.stop(&left, r).then_some(outcome.iterations + 1);
+        let Some(stopped) = self.found.try_change(&self.assembly.problem, input.options.tolerance, stop)
+        else {
+            return outcome;
+        };
+        v.copy_from_slice(&self.velocity_before);
+        self.scatter(input, impulses, v);
+        stopped
+    }
+
+    /// The outcome, with the residual of the rows that are no unknowns of the problem, after a refinement
+    /// where that is above the tolerance.
+    fn check_rows(
+        &mut self,
+        outcome: SolveOutcome,
+        input: &SolveInput<'_>,
+        impulses: &mut Impulses,
+        v: &mut [f64],
+    ) -> SolveOutcome {
+        let mut error = self.row_error(input, impulses, v);
+        // Masses of a tree that differ by many orders of magnitude cost digits.
+        if let Some(tree) = input.tree
+            && error > input.options.tolerance
+        {
+            let sum = self.row_check.velocity_by_impulses();
+            self.assembly.reduced.refine(tree, input, sum, impulses, v);
+            error = self.row_error(input, impulses, v);
+        }
+        let solved = outcome.status != Status::Solved || error <= input.options.tolerance;
+        let status = if solved { outcome.status } else { Status::Stalled };
+        SolveOutcome { status, residual: outcome.residual.max(error), ..outcome }
+    }
+
+    fn row_error(&mut self, input: &SolveInput<'_>, impulses: &Impulses, velocity: &[f64]) -> f64 {
+        let shared = shared_loads(input, &impulses.rows);
+        let loads = shared.as_deref().unwrap_or(&impulses.rows);
+        self.row_check.residual(&RowsEnd { input, impulses, before: &self.velocity_before, velocity, loads })
+    }
+
     /// Gives rows and contacts their impulses, and bodies the velocities that follow.
     fn scatter(&mut self, input: &SolveInput<'_>, impulses: &mut Impulses, v: &mut [f64]) {
         let SolveInput { masses, rows, contacts, targets, .. } = *input;
         self.terms.clear();
         self.terms.extend(v.iter().map(|v| v.abs()));
-        let impulse = &self.solution.impulse;
+        let impulse = &self.found.solution.impulse;
         let mut at = 0;
         for i in 0..rows.rows.len() {
-            if self.unknown(input, i).is_some() {
+            if self.bounds.unknown(input, i).is_some() {
                 impulses.rows[i] = impulse[at];
                 apply_row_impulse(rows, i, impulse[at], masses, v);
                 at += 1;
@@ -489,17 +393,22 @@ impl VelocitySolver {
         }
         stop_rounding(&self.terms, v);
     }
-}
 
-/// Adds the entries of a row, a column of Hᵀ, with these blocks of slots.
-fn add_row<'a>(
-    column: usize,
-    blocks: impl Iterator<Item = (u32, &'a [f64; 6])>,
-    entries: &mut Vec<(usize, usize, f64)>,
-) {
-    for (slot, block) in blocks {
-        let at = 6 * slot as usize;
-        entries.extend((0..6).map(|c| (at + c, column, block[c])));
+    /// The same in reduced coordinates: rows of the tree get what is left of the change.
+    fn scatter_reduced(
+        &mut self,
+        tree: &TreeBasis,
+        input: &SolveInput<'_>,
+        impulses: &mut Impulses,
+        v: &mut [f64],
+    ) {
+        self.scatter(input, impulses, v);
+        let Assembly { problem, reduced, .. } = &mut self.assembly;
+        if !problem.laws.is_empty() {
+            let h = GlobalForm::of(&mut problem.form).jacobian_transposed;
+            reduced.apply_impulses(h, &self.found.solution.impulse);
+        }
+        reduced.scatter(tree, input.masses, &mut impulses.rows, v);
     }
 }
 

@@ -49,11 +49,10 @@ impl FoundMotion<'_> {
         solver: &mut VelocitySolver,
     ) -> Result<Option<Vec<f64>>, InvalidProblem> {
         let Some(z) = stress(self.input, &self.impulses.rows, self.velocity) else { return Ok(None) };
-        solver.stress = z;
+        let input = SolveInput { stress: &z, ..*self.input };
         let (mut impulses, mut v) = (self.impulses.clone(), self.before.to_vec());
-        let outcome = solver.solve(self.input, &mut impulses, &mut v);
-        solver.stress.clear();
-        Ok((outcome?.status == Status::Solved && self.differs(&v).is_some()).then_some(v))
+        let outcome = solver.solve(&input, &mut impulses, &mut v)?;
+        Ok((outcome.status == Status::Solved && self.differs(&v).is_some()).then_some(v))
     }
 
     /// Velocities of the motion furthest from this one that solves from other impulses lead to.
@@ -62,9 +61,9 @@ impl FoundMotion<'_> {
         let mut distance = furthest.as_ref().and_then(|v| self.differs(v)).unwrap_or(0.0);
         let mut try_start = |goal: Goal, method: Method, start: Impulses| -> Result<(), InvalidProblem> {
             let options = ContactOptions { method, ..self.input.options };
-            let input = SolveInput { options, at_rest: false, ..*self.input };
+            let input = SolveInput { options, goal, at_rest: false, ..*self.input };
             let (mut impulses, mut v) = (start, self.before.to_vec());
-            let outcome = solver.solve_for(goal, &input, &mut impulses, &mut v)?;
+            let outcome = solver.solve(&input, &mut impulses, &mut v)?;
             if outcome.status == Status::Solved
                 && let Some(apart) = self.differs(&v).filter(|apart| *apart > distance)
             {

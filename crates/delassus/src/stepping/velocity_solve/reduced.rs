@@ -8,13 +8,14 @@
 //! unknowns and without the rows of the tree. Their impulses λ follow from the change of momentum,
 //! M (v − v*) = Hᵀ r + Gᵀ λ. Source: 001 §5.
 
-use delassus_solve::contact::{ContactOptions, Method, Solution};
-use delassus_solve::problem::{Law, Status};
+use delassus_solve::linalg::Sparse;
 
-use super::{GlobalForm, Goal, SolveInput, SolveOutcome, VelocitySolver};
+use super::SolveInput;
+use super::assembly::{Assembly, GlobalForm};
+use super::bounds::BoundedRows;
 use crate::stepping::row_targets::RowTarget;
 use crate::stepping::warm_start::Impulses;
-use crate::world::{TreeBasis, TreeScratch, row_velocity};
+use crate::world::{Masses, TreeBasis, TreeScratch, row_velocity};
 
 /// Motions below so many times the rounding of their terms are none.
 const ROUNDINGS: f64 = 16.0;
@@ -126,6 +127,44 @@ impl ReducedMotion {
         rows.remember(tree);
     }
 
+    /// y ← y* + Hᵣᵀ r.
+    pub(super) fn apply_impulses(&mut self, h: &Sparse, impulse: &[f64]) {
+        let ReducedMotion { motion, terms, .. } = self;
+        terms.clear();
+        terms.extend(motion.iter().map(|y| y.abs()));
+        for (i, (y, size)) in motion.iter_mut().zip(&mut *terms).enumerate() {
+            let (columns, values) = h.row(i);
+            for (&j, x) in columns.iter().zip(values) {
+                let term = x * impulse[j];
+                *y += term;
+                *size += term.abs();
+            }
+        }
+        // Where nothing is left but the rounding of terms that cancel, all rests; y² is an energy.
+        let top = terms.iter().fold(0.0, |top: f64, size| top.max(*size));
+        if motion.iter().all(|y| y.abs() <= ROUNDINGS * f64::EPSILON * top) {
+            motion.fill(0.0);
+        }
+    }
+
+    /// Turns the velocities without the joints of the tree, `v`, into those of y, and gives the rows of the
+    /// tree the impulses that are the difference.
+    pub(super) fn scatter(
+        &mut self,
+        tree: &TreeBasis,
+        masses: &Masses,
+        row_impulse: &mut [f64],
+        v: &mut [f64],
+    ) {
+        let ReducedMotion { particular, motion, momentum, scratch, .. } = self;
+        momentum.clear();
+        momentum.extend_from_slice(v);
+        v.copy_from_slice(particular);
+        tree.add_motion(masses, motion, scratch, v);
+        momentum.iter_mut().zip(masses.mass.iter().zip(&*v)).for_each(|(p, (m, v))| *p = m * (v - *p));
+        tree.reactions(masses, momentum, scratch, row_impulse);
+    }
+
     /// One step of iterative refinement: velocities along the tree, and reactions, towards the velocities
     /// `sum` that all impulses give.
     pub(super) fn refine(
@@ -153,12 +192,18 @@ impl ReducedMotion {
     }
 }
 
-impl VelocitySolver {
+impl Assembly {
     /// The mass matrix one, Hᵣᵀ, y* and b + H v_p, with the bodies of compliant rows at rest.
-    pub(super) fn assemble_reduced(&mut self, tree: &TreeBasis, input: &SolveInput<'_>, v: &[f64]) {
+    pub(super) fn set_reduced_dynamics(
+        &mut self,
+        tree: &TreeBasis,
+        input: &SolveInput<'_>,
+        bounds: &BoundedRows,
+        v: &[f64],
+    ) {
         self.reduced.begin(tree, input, v);
         if self.reduced.moves {
-            self.add_particular_velocities(input);
+            self.add_particular_velocities(input, bounds);
         }
         let GlobalForm { mass, jacobian_transposed, force, bias } = GlobalForm::of(&mut self.problem.form);
         let dofs = tree.motions() + self.compliant_masses.len();
@@ -177,33 +222,12 @@ impl VelocitySolver {
         force.resize(dofs, 0.0);
     }
 
-    /// Solves contacts of jointed bodies in the few motions that joints leave. `None` where others have to.
-    pub(super) fn solve_in_few_dofs(&mut self, input: &SolveInput<'_>) -> Option<SolveOutcome> {
-        let ContactOptions { method, minimum_norm, tolerance, .. } = input.options;
-        let asked = input.tree.is_some() && self.goal == Goal::Any;
-        if !asked || method != Method::Auto || minimum_norm || self.problem.laws.iter().all(Law::is_bilateral)
-        {
-            return None;
-        }
-        let Solution { impulse, velocity, .. } = &mut self.solution;
-        self.first_impulse.clone_from(impulse);
-        let iterations = self.few_dofs.solve(&self.problem, tolerance, impulse)?;
-        self.joints_check.load(&self.problem);
-        let found = self.joints_check.residual(&self.problem, impulse, velocity);
-        let (status, residual) = found.settle(Status::Stalled, tolerance);
-        if status != Status::Solved {
-            impulse.clone_from(&self.first_impulse);
-            return None;
-        }
-        Some(SolveOutcome { status, residual, iterations })
-    }
-
     /// b ← b + H v_p.
-    fn add_particular_velocities(&mut self, input: &SolveInput<'_>) {
+    fn add_particular_velocities(&mut self, input: &SolveInput<'_>, bounds: &BoundedRows) {
         let SolveInput { masses, rows, contacts, targets, .. } = *input;
         let mut column = 0;
         for i in 0..rows.rows.len() {
-            if self.unknown(input, i).is_some() {
+            if bounds.unknown(input, i).is_some() {
                 let u = row_velocity(rows, i, masses, &self.reduced.particular);
                 GlobalForm::of(&mut self.problem.form).bias[column] += u;
                 column += 1;
@@ -217,48 +241,5 @@ impl VelocitySolver {
                 column += 1;
             }
         }
-    }
-
-    /// Gives rows and contacts their impulses, bodies the velocities that follow, and the rows of the tree
-    /// what is left of the change.
-    pub(super) fn scatter_reduced(
-        &mut self,
-        tree: &TreeBasis,
-        input: &SolveInput<'_>,
-        impulses: &mut Impulses,
-        v: &mut [f64],
-    ) {
-        let masses = input.masses;
-        // Velocities without the joints of the tree.
-        let mut free = std::mem::take(&mut self.reduced.momentum);
-        free.clear();
-        free.extend_from_slice(v);
-        self.scatter(input, impulses, &mut free);
-        let ReducedMotion { particular, motion, terms, scratch, .. } = &mut self.reduced;
-        let impulse = &self.solution.impulse;
-        if !self.problem.laws.is_empty() {
-            let h = GlobalForm::of(&mut self.problem.form).jacobian_transposed;
-            terms.clear();
-            terms.extend(motion.iter().map(|y| y.abs()));
-            for (i, (y, size)) in motion.iter_mut().zip(&mut *terms).enumerate() {
-                let (columns, values) = h.row(i);
-                for (&j, x) in columns.iter().zip(values) {
-                    let term = x * impulse[j];
-                    *y += term;
-                    *size += term.abs();
-                }
-            }
-            // Where nothing is left but the rounding of terms that cancel, all rests; y² is an energy.
-            let top = terms.iter().fold(0.0, |top: f64, size| top.max(*size));
-            if motion.iter().all(|y| y.abs() <= ROUNDINGS * f64::EPSILON * top) {
-                motion.fill(0.0);
-            }
-        }
-        v.copy_from_slice(particular);
-        tree.add_motion(masses, motion, scratch, v);
-        let momentum = &mut free;
-        momentum.iter_mut().zip(masses.mass.iter().zip(&*v)).for_each(|(p, (m, v))| *p = m * (v - *p));
-        tree.reactions(masses, momentum, scratch, &mut impulses.rows);
-        self.reduced.momentum = free;
     }
 }

@@ -18,6 +18,7 @@ use delassus_solve::problem::{ContactProblem, Form, InvalidProblem, Law, Status,
 
 use super::super::row_targets::{RowTarget, RowTargets};
 use super::super::warm_start::Impulses;
+use super::checked_solution::CheckedSolution;
 use super::{Goal, SolveInput, SolveOutcome, VelocitySolver};
 use crate::collision::{ContactRows, MAX_CONTACT_ROWS};
 use crate::world::FIXED_SLOT;
@@ -109,8 +110,9 @@ impl Onset<'_> {
             contacts: vec![[0.0; MAX_CONTACT_ROWS]; self.impulses.contacts.len()],
         };
         let mut v = self.before.to_vec();
-        let relaxed = SolveInput { contacts: &relaxed, targets: &targets, options, ..*input };
-        let outcome = solver.solve_for(Goal::Rest, &relaxed, &mut impulses, &mut v)?;
+        let goal = Goal::Rest;
+        let relaxed = SolveInput { contacts: &relaxed, targets: &targets, goal, options, ..*input };
+        let outcome = solver.solve(&relaxed, &mut impulses, &mut v)?;
         self.drop_islands_that_move(&mut islands, &v);
         if !islands.tried.contains(&true) {
             return Ok(None);
@@ -251,29 +253,29 @@ fn speed(contact: &ContactRows, b: [f64; 3], v: &[f64]) -> f64 {
     (0..rows).map(|k| u(k).powi(2)).sum::<f64>().sqrt()
 }
 
-impl VelocitySolver {
-    /// Where methods stall because several contacts share a load, the equations of sticking alone may be
-    /// solved to rounding: for the contacts that press, or for all. The residual of the impulses that do,
-    /// where it is within the tolerance or within what their own rounding leaves; they are those of the
-    /// solution then.
-    pub(super) fn rest_without_defect(&mut self, tolerance: f64, max_rows: usize) -> Option<f64> {
-        if self.problem.rows() > max_rows {
-            return None;
-        }
-        self.joints_check.load(&self.problem);
-        let mut velocity = Vec::new();
-        for pressed in [Pressed::ByImpulse, Pressed::All] {
-            let mut impulse = self.solution.impulse.clone();
-            remove_defect(&self.problem, pressed, &mut impulse);
-            let found = self.joints_check.residual(&self.problem, &impulse, &mut velocity);
-            let rounding = (ROUNDINGS * found.rounding).min(MAX_ROUNDING_RESIDUAL);
-            if found.relative <= tolerance.max(rounding) {
-                (self.solution.impulse, self.solution.velocity) = (impulse, velocity);
-                return Some(found.relative);
-            }
-        }
-        None
+/// Where methods stall because several contacts share a load, the equations of sticking alone may be solved
+/// to rounding: for the contacts that press, or for all. The residual of the impulses that do, where it is
+/// within the tolerance or within what their own rounding leaves; they are those of the solution then.
+pub(super) fn rest_without_defect(
+    problem: &ContactProblem,
+    found: &mut CheckedSolution,
+    tolerance: f64,
+    max_rows: usize,
+) -> Option<f64> {
+    if problem.rows() > max_rows {
+        return None;
     }
+    for pressed in [Pressed::ByImpulse, Pressed::All] {
+        let mut impulse = found.solution.impulse.clone();
+        remove_defect(problem, pressed, &mut impulse);
+        let candidate = found.residual_of(problem, &impulse);
+        let rounding = (ROUNDINGS * candidate.rounding).min(MAX_ROUNDING_RESIDUAL);
+        if candidate.relative <= tolerance.max(rounding) {
+            found.solution.impulse = impulse;
+            return Some(candidate.relative);
+        }
+    }
+    None
 }
 
 /// Which contacts press.

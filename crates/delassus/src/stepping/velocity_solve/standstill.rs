@@ -11,13 +11,9 @@
 //! rounds of refinement. What nothing holds, as the spin of a ball, has no pivot and is left as it is. The
 //! check of the residual decides whether r + δ is taken.
 
-use delassus_solve::contact::Solution;
 use delassus_solve::linalg::dot;
-use delassus_solve::problem::Status;
 
 use super::super::row_targets::RowTargets;
-use super::super::warm_start::Impulses;
-use super::{SolveInput, SolveOutcome, VelocitySolver};
 use crate::collision::ContactRows;
 use crate::world::{FIXED_SLOT, Masses};
 
@@ -60,14 +56,14 @@ pub(super) struct Standstill {
 }
 
 /// A solve that left these velocities of bodies, sums of terms of these sizes.
-struct Left<'a> {
-    masses: &'a Masses,
-    contacts: &'a [ContactRows],
-    targets: &'a RowTargets,
+pub(super) struct Left<'a> {
+    pub(super) masses: &'a Masses,
+    pub(super) contacts: &'a [ContactRows],
+    pub(super) targets: &'a RowTargets,
     /// What gravity gives in a whole step, m/s.
-    fall: f64,
-    v: &'a [f64],
-    terms: &'a [f64],
+    pub(super) fall: f64,
+    pub(super) v: &'a [f64],
+    pub(super) terms: &'a [f64],
 }
 
 impl Standstill {
@@ -94,7 +90,7 @@ impl Standstill {
     }
 
     /// Adds δ to the impulses; whether there was a motion to take away, and δ takes it away.
-    fn stop(&mut self, left: &Left<'_>, impulse: &mut [f64]) -> bool {
+    pub(super) fn stop(&mut self, left: &Left<'_>, impulse: &mut [f64]) -> bool {
         if left.contacts.len() > MAX_CONTACTS || !self.find_still(left) {
             return false;
         }
@@ -326,44 +322,6 @@ pub(super) fn stop_rounding(terms: &[f64], v: &mut [f64]) {
                 *v = 0.0;
             }
         }
-    }
-}
-
-impl VelocitySolver {
-    /// The status and the residual of what `check_start` found to hold, evaluated again.
-    pub(super) fn check_again(&mut self, tolerance: f64) -> (Status, f64) {
-        if self.problem.laws.is_empty() {
-            return (Status::Solved, 0.0);
-        }
-        let Solution { impulse, velocity, .. } = &mut self.solution;
-        self.joints_check.residual(&self.problem, impulse, velocity).settle(Status::Stalled, tolerance)
-    }
-
-    /// Takes away what the solve left of the motion of bodies at rest, where the check allows it.
-    pub(super) fn stop_what_rests(
-        &mut self,
-        outcome: SolveOutcome,
-        input: &SolveInput<'_>,
-        impulses: &mut Impulses,
-        v: &mut [f64],
-    ) -> SolveOutcome {
-        let SolveInput { masses, contacts, targets, fall, .. } = *input;
-        let left = Left { masses, contacts, targets, fall, v, terms: &self.terms };
-        self.first_impulse.clone_from(&self.solution.impulse);
-        if !self.standstill.stop(&left, &mut self.solution.impulse) {
-            return outcome;
-        }
-        self.joints_check.load(&self.problem);
-        let Solution { impulse, velocity, .. } = &mut self.solution;
-        let found = self.joints_check.residual(&self.problem, impulse, velocity);
-        let (status, residual) = found.settle(Status::Stalled, input.options.tolerance);
-        if status != Status::Solved {
-            self.solution.impulse.clone_from(&self.first_impulse);
-            return outcome;
-        }
-        v.copy_from_slice(&self.velocity_before);
-        self.scatter(input, impulses, v);
-        SolveOutcome { residual, iterations: outcome.iterations + 1, ..outcome }
     }
 }
 

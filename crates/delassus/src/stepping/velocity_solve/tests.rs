@@ -23,6 +23,8 @@ pub(super) fn input<'a>(
         duration,
         fall: 0.0,
         at_rest: false,
+        stress: &[],
+        goal: Goal::Any,
         options: ContactOptions { tolerance: 1e-12, ..ContactOptions::default() },
     }
 }
@@ -115,8 +117,7 @@ fn forged_ends_of_rows_that_are_no_unknowns_are_seen() {
     let (mut impulses, mut v) = (zeros(&linearization), before.to_vec());
     VelocitySolver::default().solve(&input, &mut impulses, &mut v).unwrap();
     let residual = |impulses: &Impulses, velocity: &[f64]| {
-        let end =
-            row_check::RowsEnd { input: &input, impulses, before: &before, velocity, loads: &impulses.rows };
+        let end = RowsEnd { input: &input, impulses, before: &before, velocity, loads: &impulses.rows };
         RowCheck::default().residual(&end)
     };
     assert!(residual(&impulses, &v) < 1e-14);

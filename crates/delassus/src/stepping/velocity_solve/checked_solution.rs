@@ -1,0 +1,76 @@
+//! Impulses of the assembled problem, with the check that decides on them.
+//!
+//! What a method finds counts where the residual of the problem says so. A change that is tried on impulses
+//! which hold already is taken where it passes the same check, and taken back where it does not.
+
+use delassus_solve::contact::Solution;
+use delassus_solve::problem::{ContactProblem, Residual, ResidualCheck, Status};
+
+use super::SolveOutcome;
+
+/// A solution that is checked, in memory that is kept.
+#[derive(Default)]
+pub(super) struct CheckedSolution {
+    pub(super) solution: Solution,
+    check: ResidualCheck,
+    /// Impulses before a change that the check may refuse.
+    before_change: Vec<f64>,
+    /// Rows that there is memory for.
+    reserved_rows: usize,
+}
+
+impl CheckedSolution {
+    /// Memory for this problem; whether there was none before.
+    pub(super) fn reserve(&mut self, problem: &ContactProblem) -> bool {
+        if problem.rows() <= self.reserved_rows {
+            return false;
+        }
+        self.reserved_rows = problem.rows();
+        self.check.load(problem);
+        self.before_change.reserve(self.reserved_rows);
+        true
+    }
+
+    /// Status and residual of the impulses.
+    pub(super) fn settle(&mut self, problem: &ContactProblem, tolerance: f64) -> (Status, f64) {
+        self.check.load(problem);
+        self.settle_again(problem, tolerance)
+    }
+
+    /// The same for the problem that was checked last.
+    pub(super) fn settle_again(&mut self, problem: &ContactProblem, tolerance: f64) -> (Status, f64) {
+        let Solution { impulse, velocity, .. } = &mut self.solution;
+        self.check.residual(problem, impulse, velocity).settle(Status::Stalled, tolerance)
+    }
+
+    /// The same for a problem of bilateral rows alone.
+    pub(super) fn settle_bilateral(&mut self, problem: &ContactProblem, tolerance: f64) -> (Status, f64) {
+        let Solution { impulse, velocity, .. } = &mut self.solution;
+        self.check.load(problem);
+        self.check.bilateral_residual(problem, impulse, velocity).settle(Status::Stalled, tolerance)
+    }
+
+    /// The residual of other impulses; their velocities become those of the solution.
+    pub(super) fn residual_of(&mut self, problem: &ContactProblem, impulse: &[f64]) -> Residual {
+        self.check.load(problem);
+        self.check.residual(problem, impulse, &mut self.solution.velocity)
+    }
+
+    /// Tries a change of the impulses. The outcome with as many iterations as it took, where it made one
+    /// and the check holds; else the impulses are those before it.
+    pub(super) fn try_change(
+        &mut self,
+        problem: &ContactProblem,
+        tolerance: f64,
+        change: impl FnOnce(&mut Vec<f64>) -> Option<usize>,
+    ) -> Option<SolveOutcome> {
+        self.before_change.clone_from(&self.solution.impulse);
+        let iterations = change(&mut self.solution.impulse)?;
+        let (status, residual) = self.settle(problem, tolerance);
+        if status != Status::Solved {
+            self.solution.impulse.clone_from(&self.before_change);
+            return None;
+        }
+        Some(SolveOutcome { status, residual, iterations })
+    }
+}
