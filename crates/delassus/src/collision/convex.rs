@@ -19,6 +19,9 @@ use crate::world::Pose;
 /// Sine of the tilt under which a disc lies flat.
 const MAX_FLAT_SINE: f64 = 0.05;
 
+/// Slope of a line against the plane across n under which both of its ends touch.
+const MAX_LINE_SLOPE: f64 = 0.5;
+
 /// Cosine between two directions up to which one lies beside the other.
 const MAX_BESIDE_COSINE: f64 = 0.7;
 
@@ -257,7 +260,7 @@ impl Convex<'_> {
             Convex::Capsule { radius, half_height } => {
                 let end = lower_end(w, half_height);
                 feature.round(end, w, radius, [u16::from(end.z < 0.0), 2]);
-                if w.z.abs() <= 0.5 {
+                if w.z.abs() <= MAX_LINE_SLOPE {
                     feature.round(-end, w, radius, [u16::from(end.z >= 0.0), 2]);
                 }
                 1
@@ -361,17 +364,18 @@ impl Feature<'_> {
             return 2;
         }
         if cone {
-            self.bare(apex, [0, 2]);
-            if w.z <= 0.5 {
-                self.push(base, outward, radius, true, [1, 2]);
+            // The line from the apex to the rim touches as a whole where it lies across w, one end of it else.
+            let along = base + outward * radius - apex;
+            let slope = w.dot(along) / along.length();
+            if slope <= MAX_LINE_SLOPE {
+                self.bare(apex, [0, 2]);
             }
-            // Steep, base down: the rim alone.
-            if w.z < -0.5 {
-                self.polygon.corners.remove(0);
+            if slope >= -MAX_LINE_SLOPE {
+                self.push(base, outward, radius, true, [1, 2]);
             }
         } else {
             self.push(end, outward, radius, true, [u16::from(end.z < 0.0), 2]);
-            if w.z.abs() <= 0.5 {
+            if w.z.abs() <= MAX_LINE_SLOPE {
                 self.push(-end, outward, radius, true, [u16::from(end.z >= 0.0), 2]);
             }
         }
@@ -405,7 +409,7 @@ impl Feature<'_> {
             return 16 + best as u32;
         }
         self.bare(polytope.vertices[tip], [0, 2]);
-        if let Some(end) = flattest.filter(|&end| slope(end) < 0.5) {
+        if let Some(end) = flattest.filter(|&end| slope(end) < MAX_LINE_SLOPE) {
             self.bare(polytope.vertices[end], [1, 2]);
         }
         number(&[tip as u32])

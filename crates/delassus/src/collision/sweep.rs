@@ -27,7 +27,9 @@ pub(crate) enum Sweep {
     Apart,
     /// They touch after this time, s, and not before.
     Touch(f64),
-    /// They are near from the start on, or pass so closely that it was not decided.
+    /// They do not touch before this time, s, and are so near then that what comes was not decided.
+    Near(f64),
+    /// They are near from the start on.
     Undecided,
 }
 
@@ -137,5 +139,5 @@ pub(super) fn sweep(solids: &mut Solids, ids: [usize; 2], pair: [Mover<'_>; 2], 
             return Sweep::Apart;
         }
     }
-    Sweep::Undecided
+    Sweep::Near(t)
 }

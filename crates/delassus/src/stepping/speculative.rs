@@ -225,8 +225,8 @@ impl ContactSearch {
                 Sweep::Touch(_)
                     if suspended[..*ending].contains(&pair)
                         && linearizer.touches(model, pair, end.bodies) => {}
-                Sweep::Touch(t) if cut => touch(t, pair),
-                Sweep::Touch(_) | Sweep::Undecided => {
+                Sweep::Touch(t) | Sweep::Near(t) if cut => touch(t, pair),
+                Sweep::Touch(_) | Sweep::Near(_) | Sweep::Undecided => {
                     taken_in |= left_out;
                     if left_out {
                         targets.take_in(i, contact.gap / h);
@@ -236,7 +236,8 @@ impl ContactSearch {
         }
         for &pair in linearization.silent() {
             let fast = plan.may_cut && is_fast(linearization, linearizer, pair);
-            if fast && let Sweep::Touch(t) = linearizer.sweep(model, pair, &moving.bodies, h) {
+            if fast && let Sweep::Touch(t) | Sweep::Near(t) = linearizer.sweep(model, pair, &moving.bodies, h)
+            {
                 touch(t, pair);
             }
         }
@@ -244,9 +245,9 @@ impl ContactSearch {
         let known = |pair: ShapePair| linearization.contacts().iter().any(|c| c.pair() == pair);
         for contact in overlaps.drain(..).filter(|contact| !known(contact.pair())) {
             match linearizer.sweep(model, contact.pair(), &moving.bodies, h) {
-                Sweep::Touch(t) if plan.may_cut => touch(t, contact.pair()),
+                Sweep::Touch(t) | Sweep::Near(t) if plan.may_cut => touch(t, contact.pair()),
                 Sweep::Touch(_) => new.push(contact),
-                Sweep::Apart | Sweep::Undecided => {}
+                Sweep::Apart | Sweep::Near(_) | Sweep::Undecided => {}
             }
         }
         match first {

@@ -112,6 +112,18 @@ fn round_shapes_on_a_face() {
     let cone = ShapeKind::Cone { radius: 0.5, half_height: 0.75 };
     let poses = [place(0.0, 0.0, -1.0), place(0.3, 0.2, 0.75)];
     assert_flat(&contacts(&table, &cone, poses, 0.2), 4, 0.0, DVec3::Z);
+    // On its side: the whole line from the apex to the rim, however wide the cone is.
+    for half_height in [0.1, 0.2, 0.3, 0.75, 2.0_f64] {
+        let cone = ShapeKind::Cone { radius: 0.5, half_height };
+        let angle = 0.25_f64.atan2(half_height);
+        let lean = DQuat::from_rotation_y(FRAC_PI_2 + angle);
+        let height = half_height * angle.sin();
+        for gap in [0.0, 1e-3, -1e-6] {
+            let found =
+                contacts(&table, &cone, [place(0.0, 0.0, -1.0), at(0.3, 0.2, height + gap, lean)], 0.2);
+            assert_flat(&found, 2, gap, DVec3::Z);
+        }
+    }
 }
 
 #[test]

@@ -210,6 +210,52 @@ fn what_lands_inside_of_a_step_leaves_nothing_over() {
     }
 }
 
+/// A ball on a guide falls on a floor, with a spring, a damper or friction in the guide that act in the steps
+/// in which it hits: what each takes is its own, whatever the impact does beside it.
+#[test]
+fn springs_dampers_and_friction_beside_an_impact_take_their_own_part() {
+    let (g, m, fall) = (9.81, 2.0, 0.3);
+    let ball = sphere("ball", m, 0.1, [0.0, 0.0, 0.1 + fall], [0.0; 3]);
+    let guide = "[[joint]]\nname = \"guide\"\ntype = \"prismatic\"\nbodies = [\"world\", \"ball\"]\n\
+        anchor = [0, 0, 0]\naxis = [0, 0, 1]\n";
+    // The spring ends at its rest length on the floor.
+    let spring = "spring = { stiffness = 500, rest = -0.3 }\n";
+    let damper = "spring = { stiffness = 0, damping = 5 }\n";
+    let damped = "spring = { stiffness = 500, rest = -0.3, damping = 5 }\n";
+    let friction = "friction = { force = 3 }\n";
+    for (what, taken_by_guide) in [(spring, false), (damper, true), (damped, true), (friction, true)] {
+        for (dt, e) in [(1e-2, 0.0), (3e-3, 0.0), (1e-2, 0.5), (3e-3, 0.5), (1e-2, 1.0), (1e-3, 1.0)] {
+            let text = on_floor(&[&ball, guide, what, &surfaces(0.0, e)]);
+            let (world, state) = world(&text);
+            let before = energy(&world, &state);
+            let mut stepper =
+                Stepper::new(world, state, StepOptions { dt, ..StepOptions::default() }).unwrap();
+            let mut sum = Sum::default();
+            while stepper.state().t < 0.4 {
+                let report = stepper.step().unwrap();
+                let EnergyAccount { friction, impacts, dampers, .. } = report.energy;
+                // What an elastic impact takes is the error of the speed of arrival.
+                let least = friction.min(dampers).min(impacts);
+                assert!(least > -1e-6, "{what}{dt} {e} {}: {:?}", stepper.state().t, report.energy);
+                sum.add(&report);
+            }
+            let change = energy(stepper.world(), stepper.state()) - before;
+            let left = change - sum.energy.balance() - sum.created;
+            let all = m * g * fall + if what.contains("500") { 0.5 * 500.0 * fall * fall } else { 0.0 };
+            let guided = sum.energy.dampers + sum.energy.friction;
+            assert!(taken_by_guide || guided == 0.0);
+            if e == 0.0 {
+                assert!(
+                    (sum.energy.impacts + guided - all).abs() < 1e-3 * all,
+                    "{what}{dt}: {:?}",
+                    sum.energy
+                );
+            }
+            assert!(left.abs() < 1e-3 * all && sum.created < 1e-3 * all, "{what}{dt} {e}: {left:e}");
+        }
+    }
+}
+
 /// Friction alone stops a block: all that it has is taken, and nothing is left over.
 #[test]
 fn friction_takes_what_a_block_has() {

@@ -123,6 +123,36 @@ fn a_ball_that_rolls_and_spins_is_slowed_down_in_both() {
     }
 }
 
+/// The associated law keeps a ball that rolls and spins above the floor, at h (ρ_r |ω_t| + ρ_s |ω_n|), and it
+/// rolls on the middle of that gap: what it differs from Coulomb's law by shrinks with the step.
+#[test]
+fn the_associated_law_rolls_on_the_middle_of_its_gap() {
+    let (roll, spin, v0, w0) = (0.005, 0.002, 1.0, 4.0);
+    let (a, t_end) = (5.0 / 7.0 * roll * G / RADIUS, 0.4);
+    let rest = format!("velocity = [{v0}, 0, 0]\nangular_velocity = [0, {}, {w0}]", v0 / RADIUS);
+    for scheme in SCHEMES {
+        for dt in [4e-3, 1e-3] {
+            let options = StepOptions { scheme, dt, law: FrictionLaw::Ccp, ..StepOptions::default() };
+            let start = on_the_floor(BALL, RADIUS, &rest, "mu = 0.5\nrolling = 0.005\nspinning = 0.002");
+            run(start, options, (t_end / dt).round() as usize, |t, stepper| {
+                if t < t_end - 0.5 * dt {
+                    return;
+                }
+                let body = &stepper.state().bodies[1];
+                let w = body.world_angular_velocity();
+                let gap = dt * (roll * w.x.hypot(w.y) + spin * w.z);
+                // Spins are those in the middle of a step, or at its end.
+                let height = body.pose.position.z - RADIUS;
+                assert!((height - gap).abs() < 2.0 * dt * gap, "{scheme:?} {dt}: {height:e} for {gap:e}");
+                let slip = body.velocity.x - (RADIUS + 0.5 * gap) * w.y;
+                assert!(slip.abs() < 1e-2 * gap * w.y, "{scheme:?} {dt}: {slip:e}");
+                let off = body.velocity.x - (v0 - a * t);
+                assert!(off.abs() < 2.0 * gap, "{scheme:?} {dt}: {off:e}");
+            });
+        }
+    }
+}
+
 #[test]
 fn spinning_friction_with_adaptive_steps() {
     let (rho, spin, inertia) = (0.002, 3.0, 0.4 * RADIUS * RADIUS);

@@ -506,6 +506,15 @@ fn hulls_do_not_pass_through_plates_and_boxes() {
     worlds(200_067..200_068, 60, 1, false);
 }
 
+/// A cone that lies on its side, a slider with friction and a spring with a damper that work in the steps of
+/// impacts: an overlap that no contact saw, and energy that was taken though given.
+#[test]
+fn worlds_that_went_wrong_in_silence_do_not() {
+    worlds(500_185..500_186, 180, 1, false);
+    worlds(501_235..501_236, 200, 1, false);
+    worlds(503_690..503_691, 200, 1, false);
+}
+
 /// A million steps on all cores. The binary that `cargo test --release -p delassus --test main --no-run`
 /// names needs no other file: `main-… long_random_worlds --ignored --nocapture`. `DELASSUS_SOAK=1206..1207`
 /// takes other seeds, 200 steps each.

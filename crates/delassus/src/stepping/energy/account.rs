@@ -16,7 +16,10 @@
 //! K·v̄₁ + K·v̄₂ − 2K·v½ = ½K·(Δv₂ − Δv₁) ,   Δv = M⁻¹Hᵀr of a solve
 //! ```
 //!
-//! It belongs to the impact: a ball that lands without rebound loses ½mv² + mg gap then, which is exact.
+//! It belongs to the impact: a ball that lands without rebound loses ½mv² + mg gap then, which is exact. So it
+//! is with springs and motors of joints, whose impulses act beside that of an impact in one solve: they have
+//! the work r·u along the way, and what r·ū is beyond it belongs to the impact. Friction in joints obeys its
+//! law with the velocities after a solve, and takes r·u of these.
 
 use super::super::linearization::Linearization;
 use super::super::model::Model;
@@ -113,6 +116,13 @@ struct ContactWork {
     push: f64,
 }
 
+impl ContactWork {
+    /// Whether it hits what it touches.
+    fn hits(&self) -> bool {
+        self.rebounds || !self.closed
+    }
+}
+
 /// The work of all limits in a substep.
 #[derive(Clone, Copy, Debug, Default)]
 struct LimitWork {
@@ -126,6 +136,16 @@ struct LimitWork {
     joint: usize,
 }
 
+/// Work of joints r·(ū − u) in the solves of a substep beyond what they have with the velocities u of the
+/// way, which is that of an impact where there is one.
+#[derive(Clone, Copy, Debug, Default)]
+struct BesideImpact {
+    supplied: f64,
+    friction: f64,
+    dampers: f64,
+    springs: f64,
+}
+
 /// The account of one substep.
 #[derive(Clone, Debug, Default)]
 pub(in super::super) struct SubstepAccount {
@@ -135,6 +155,7 @@ pub(in super::super) struct SubstepAccount {
     /// Work of weights that belongs to impacts.
     weights: f64,
     limits: LimitWork,
+    beside: BesideImpact,
     /// Energy that a law of impact beside the solves put in, and one of the contacts that were hit.
     impact: Option<(f64, Contact)>,
 }
@@ -144,7 +165,7 @@ impl SubstepAccount {
     pub(in super::super) fn clear(&mut self) {
         self.energy = EnergyAccount::default();
         self.contacts.clear();
-        (self.weights, self.limits) = (0.0, LimitWork::default());
+        (self.weights, self.limits, self.beside) = (0.0, LimitWork::default(), BesideImpact::default());
         self.impact = None;
     }
 
@@ -198,10 +219,10 @@ impl SubstepAccount {
         }
         let account = &mut self.energy;
         for (i, (row, r)) in rows.rows.iter().zip(&impulses.rows).enumerate() {
-            let mean = || {
-                let u = |v: &[f64]| row_velocity(rows, i, &model.masses, v);
-                0.5 * (u(before) + u(after))
-            };
+            let u = |v: &[f64]| row_velocity(rows, i, &model.masses, v);
+            let mean = || 0.5 * (u(before) + u(after));
+            // r (ū − u) with the velocity of the way, which goes between the solves.
+            let beside = |r: f64| solve.weight_share() * r * (u(after) - u(before));
             match row.kind {
                 RowKind::Bilateral => account.supplied -= r * row.rate,
                 RowKind::Limit { .. } if *r != 0.0 => {
@@ -217,10 +238,17 @@ impl SubstepAccount {
                 }
                 RowKind::Limit { .. } => {}
                 // A row that holds still is a brake.
-                RowKind::Bounded { .. } if row.rate == 0.0 => account.friction -= r * mean(),
-                RowKind::Bounded { .. } | RowKind::Applied { .. } => account.supplied += r * mean(),
-                RowKind::Spring { damping: 0.0, .. } => {}
+                RowKind::Bounded { .. } if row.rate == 0.0 => {
+                    account.friction -= r * mean();
+                    self.beside.friction -= 0.5 * r * (u(after) - u(before));
+                }
+                RowKind::Bounded { .. } | RowKind::Applied { .. } => {
+                    account.supplied += r * mean();
+                    self.beside.supplied += beside(*r);
+                }
+                RowKind::Spring { damping: 0.0, .. } => self.beside.springs += beside(*r),
                 RowKind::Spring { stiffness, .. } => {
+                    self.beside.dampers += beside(*r);
                     // What the spring has lost in the substep and did not give to the bodies.
                     let stored = 0.5 * stiffness * row.value * row.value;
                     account.dampers -= r * mean();
@@ -287,6 +315,24 @@ impl SubstepAccount {
         }
     }
 
+    /// Moves the work of joints that belongs to an impact to what hits: to contacts by their impulses, or to
+    /// limits.
+    fn move_beside_impact(&mut self) {
+        let BesideImpact { supplied, friction, dampers, springs } = std::mem::take(&mut self.beside);
+        self.energy.supplied -= supplied;
+        self.energy.friction += friction;
+        self.energy.dampers += dampers;
+        let work = supplied + friction + dampers + springs;
+        let push: f64 = self.contacts.iter().filter(|work| work.hits()).map(|work| work.push).sum();
+        match push > 0.0 {
+            true => {
+                let hit = self.contacts.iter_mut().filter(|work| work.hits());
+                hit.for_each(|contact| contact.weights += work * contact.push / push);
+            }
+            false => self.limits.work += work,
+        }
+    }
+
     /// Closes the account of a substep that ends at t, in which bodies have this kinetic energy and positions
     /// are found to a tolerance that is this speed: what contacts gave goes into `gains` and not into what
     /// they took.
@@ -305,10 +351,11 @@ impl SubstepAccount {
         let (mut closed_work, mut closed_friction, mut slack) = (0.0, 0.0, 0.0);
         let mut most = None::<&ContactWork>;
         // What weights gave in an impact, and neither a contact that hits nor a limit has.
-        if self.limits.hit || self.contacts.iter().any(|work| work.rebounds || !work.closed) {
+        if self.limits.hit || self.contacts.iter().any(ContactWork::hits) {
             let hit: f64 = self.contacts.iter().map(|work| work.weights).sum();
             self.energy.impacts -= self.weights - hit - self.limits.weights;
             self.limits.work += self.limits.weights;
+            self.move_beside_impact();
         }
         let LimitWork { work: limits, push, hit, joint, .. } = self.limits;
         let limit_slack = if hit { 0.0 } else { opening_speed * push };
@@ -325,8 +372,7 @@ impl SubstepAccount {
             }
             // In an impact an impulse of one direction turns the motion along the other: what one of normal
             // and friction gives, the other has taken before.
-            let hits = rebounds || !closed;
-            let (normal, friction) = match hits && normal + friction <= 0.0 {
+            let (normal, friction) = match work.hits() && normal + friction <= 0.0 {
                 true if friction > 0.0 => (normal + friction, 0.0),
                 true if normal > 0.0 => (0.0, normal + friction),
                 _ => (normal, friction),
