@@ -7,7 +7,6 @@ use delassus_solve::problem::{InvalidProblem, Status};
 use super::super::force_uniqueness::{UniquenessScratch, UniquenessSearch};
 use super::super::linearization::Linearization;
 use super::super::model::Model;
-use super::super::retry::MAX_CAREFUL_CONTACTS;
 use super::super::row_targets::RowTargets;
 use super::super::static_friction::{MAX_FRICTION_ROUNDS, StaticFriction};
 use super::super::velocity_solve::{FailedSolves, FallbackSolver, Goal, SolveInput, SolveOutcome};
@@ -15,13 +14,11 @@ use super::super::warm_start::Impulses;
 
 /// The work of one solve, in multiplications: so much, and so much for each pair of constraints. That is a
 /// thousand sweeps and some tens of factorizations, ten to twenty times what solves take that succeed. Beyond
-/// the third number a solve has its own bound.
+/// the third number a solve has its own bound, and beyond the fourth once too many solves of a step failed.
 const BASE_WORK: u64 = 2_000_000;
 const WORK_PER_PAIR: u64 = 10_000;
-const MAX_BOUNDED_WORK: u64 = 20_000_000_000;
-/// As many times more where there are many contacts, until too many solves of a step have failed: piles of
-/// spheres need it now and then.
-const MANY_CONTACTS_WORK: u64 = 10;
+const MAX_BOUNDED_WORK: u64 = 2_000_000_000;
+const MAX_BOUNDED_WORK_AFTER_FAILURES: u64 = 20_000_000_000;
 /// Bodies are at rest where they move by less than this part of what gravity gives in a step (radians count
 /// as metres: it only decides whether the impulses of the step before are tried first).
 const REST_SPEED_RATIO: f64 = 1e-3;
@@ -92,9 +89,8 @@ fn solve_input<'a>(
 ) -> SolveInput<'a> {
     let contacts = linearization.contacts().len();
     let constraints = (contacts + linearization.joint_rows().rows.len()) as u64;
-    let wide = contacts > MAX_CAREFUL_CONTACTS && !failed.exhausted();
-    let factor = if wide { MANY_CONTACTS_WORK } else { 1 };
-    let work = factor * (BASE_WORK + WORK_PER_PAIR * constraints * constraints);
+    let work = BASE_WORK + WORK_PER_PAIR * constraints * constraints;
+    let most = if failed.exhausted() { MAX_BOUNDED_WORK_AFTER_FAILURES } else { MAX_BOUNDED_WORK };
     let fall = model.options.dt * model.world.gravity.length();
     SolveInput {
         masses: &model.masses,
@@ -111,7 +107,7 @@ fn solve_input<'a>(
             tolerance: model.options.tolerance,
             method: model.options.method,
             minimum_norm: model.options.minimum_norm,
-            max_work: (work < MAX_BOUNDED_WORK).then_some(work),
+            max_work: (work < most).then_some(work),
             ..ContactOptions::default()
         },
     }

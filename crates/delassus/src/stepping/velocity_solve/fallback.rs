@@ -4,6 +4,8 @@
 //! warm start  →  zero impulses, method Auto  →  associated law  →  no impulses
 //! ```
 //!
+//! Where many contacts came near a solution, the first try goes on with more work instead of another start.
+//!
 //! Each is tried where the one before it failed. With much friction a wedged body may have no solution at
 //! all, and impulses that solve nothing would throw it off. The associated law (004 eq. 11)
 //! always has a solution, and gives no energy. The step is reported as not solved all the same.
@@ -22,9 +24,15 @@ use crate::world::Masses;
 /// Solves of one step that may fail. From then on the step takes the time that is left in one substep, each
 /// solve is tried once, and where there seems to be no solution at all, with the associated law.
 const MAX_FAILED_SOLVES: usize = 6;
-/// What a failed solve counts where there are many contacts and it may take ten times as much work: two of
-/// them are enough.
+/// What a failed solve counts where there are many contacts and it takes long: two of them are enough.
 const FAILED_SOLVE_OF_MANY: usize = 3;
+/// A solve of many contacts that ended within this many tolerances goes on, with so many times the work:
+/// piles of spheres need it now and then. What is farther away does not come nearer.
+const PROMISING_TOLERANCES: f64 = 1e4;
+const PROMISING_WORK: u64 = 10;
+/// Residuals of many contacts below this are rounding: a tolerance that is smaller is not reached by more
+/// work.
+const ROUNDING_RESIDUAL: f64 = 1e-14;
 /// A residual from which on impulses have nothing to do with the law.
 const DIVERGED_RESIDUAL: f64 = 1e-3;
 /// Kinetic energy after a solve that failed, in those before it, from which on it is not taken.
@@ -118,7 +126,12 @@ impl FallbackSolver {
         failed.add(input.contacts.len());
         let mut last = first;
         // Another start, where it is another one: the first may have been a bad one.
-        if warm || input.options.method != Method::Auto {
+        if is_promising(&first, input) {
+            last = self.solve_longer(first, input, failed, impulses, v)?;
+            if last.status == Status::Solved {
+                return Ok(last);
+            }
+        } else if warm || input.options.method != Method::Auto {
             last = self.solve_cold(first, input, failed, impulses, v)?;
             if last.status == Status::Solved {
                 return Ok(last);
@@ -234,13 +247,45 @@ impl FallbackSolver {
         impulses: &mut Impulses,
         v: &mut [f64],
     ) -> Result<SolveOutcome, InvalidProblem> {
+        self.keep_first(impulses, v);
+        impulses.fill_zero();
+        let options = ContactOptions { method: Method::Auto, ..input.options };
+        self.solve_again(first, &SolveInput { options, ..*input }, failed, impulses, v)
+    }
+
+    /// Goes on from the impulses that were found, with more work; the better of the two where that fails too.
+    fn solve_longer(
+        &mut self,
+        first: SolveOutcome,
+        input: &SolveInput<'_>,
+        failed: &mut FailedSolves,
+        impulses: &mut Impulses,
+        v: &mut [f64],
+    ) -> Result<SolveOutcome, InvalidProblem> {
+        self.keep_first(impulses, v);
+        let max_work = input.options.max_work.map(|work| work.saturating_mul(PROMISING_WORK));
+        let options = ContactOptions { method: Method::Auto, max_work, ..input.options };
+        self.solve_again(first, &SolveInput { options, ..*input }, failed, impulses, v)
+    }
+
+    /// Keeps what a first try found, and goes back to the velocities before it.
+    fn keep_first(&mut self, impulses: &Impulses, v: &mut [f64]) {
         self.first_velocity.clear();
         self.first_velocity.extend_from_slice(v);
         self.first_impulses.clone_from(impulses);
         v.copy_from_slice(&self.velocity_before);
-        impulses.fill_zero();
-        let options = ContactOptions { method: Method::Auto, ..input.options };
-        let second = self.solver.solve(&SolveInput { options, ..*input }, impulses, v)?;
+    }
+
+    /// A second try; what the first one found where that is better.
+    fn solve_again(
+        &mut self,
+        first: SolveOutcome,
+        input: &SolveInput<'_>,
+        failed: &mut FailedSolves,
+        impulses: &mut Impulses,
+        v: &mut [f64],
+    ) -> Result<SolveOutcome, InvalidProblem> {
+        let second = self.solver.solve(input, impulses, v)?;
         let iterations = first.iterations + second.iterations;
         if second.status == Status::Solved {
             return Ok(SolveOutcome { iterations, ..second });
@@ -279,6 +324,15 @@ impl FallbackSolver {
     }
 }
 
+/// Whether a solve of many contacts that failed for want of work came so near that it should go on.
+fn is_promising(first: &SolveOutcome, input: &SolveInput<'_>) -> bool {
+    let tolerance = input.options.tolerance;
+    input.contacts.len() > MAX_CAREFUL_CONTACTS
+        && input.options.max_work.is_some()
+        && first.residual <= PROMISING_TOLERANCES * tolerance
+        && first.residual > ROUNDING_RESIDUAL
+}
+
 /// Whether velocities that are no solution had better not be taken: they have nothing to do with the laws, or
 /// much more energy than those before the solve.
 fn diverged(residual: f64, masses: &Masses, v: &[f64], before: &[f64]) -> bool {
@@ -306,6 +360,24 @@ mod tests {
         assert!(diverged(1e-2, &masses, &before, &before));
         assert!(diverged(f64::NAN, &masses, &before, &before));
         assert!(diverged(1e-4, &masses, &faster, &before));
+    }
+
+    #[test]
+    fn many_contacts_go_on_where_they_came_near_and_rounding_is_not_the_reason() {
+        let (world, mut state) = ball_on_floor(Surface { mu: 0.5, ..smooth() }, 0.0, DVec3::ZERO);
+        let (model, linearization) = linearized(world, &mut state, StepOptions::default(), 1e-3);
+        let targets = RowTargets { joints: vec![], normal_bias: vec![Some(0.0)], slip_bias: vec![] };
+        let one = input(&model, &linearization, &targets, 1e-3);
+        let rows = vec![linearization.contact_rows()[0]; MAX_CAREFUL_CONTACTS + 1];
+        let goes_on = |contacts: &[ContactRows], tolerance: f64, residual: f64| {
+            let options = ContactOptions { tolerance, max_work: Some(1), ..one.options };
+            let first = SolveOutcome { status: Status::MaxIterations, residual, iterations: 1 };
+            is_promising(&first, &SolveInput { contacts, options, ..one })
+        };
+        assert!(goes_on(&rows, 1e-10, 1e-7));
+        assert!(!goes_on(&rows, 1e-10, 1e-5) && !goes_on(&rows[1..], 1e-10, 1e-7));
+        // No work leads from 5e-15 to 1e-17.
+        assert!(!goes_on(&rows, 1e-17, 5e-15) && !goes_on(&rows, 1e-17, f64::NAN));
     }
 
     #[test]
