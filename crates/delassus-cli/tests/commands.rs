@@ -285,3 +285,85 @@ fn try_leaves_the_scene_behind_and_never_overwrites() {
     assert!(run("painleve-klein").contains("written to painleve-klein.toml"));
     assert!(folder.join("painleve-klein.toml").exists());
 }
+
+/// A point between two walls that may hold its weight or let it fall: x and y, friction μ at both walls.
+fn between_walls(mu: &str, weight: &str) -> Temporary {
+    let wall = |name: &str, gap: &str| {
+        format!("[[contact]]\nname = \"{name}\"\ngap = \"{gap}\"\nslip = [\"y\"]\nmu = {mu}\n")
+    };
+    let text = format!(
+        "[system]\ncoordinates = [\"x\", \"y\"]\n[energy]\nkinetic = \"(x'^2 + y'^2)/2\"\n\
+         potential = \"{weight}*y\"\n{}{}",
+        wall("left", "x"),
+        wall("right", "-x")
+    );
+    Temporary::new("walls.toml", text.as_bytes())
+}
+
+#[test]
+fn forces_of_different_motions_share_nothing_and_have_their_own_intervals() {
+    // Held: each wall presses with at least a half of the weight over μ. Falling with 1 − 2 μ N: anything less.
+    let doc = json(&["analyze", between_walls("0.5", "1").path(), "--json"]).1;
+    assert_eq!(doc["acceleration_unique"], "refuted");
+    assert_eq!(doc["solutions"]["unique_part"], value!(null));
+    let of = |entry: &serde_json::Value| entry["intervals"]["contacts"]["left"]["normal"].clone();
+    assert_eq!(of(&doc["solutions"]), value!([0.0, null]));
+    let list = doc["solutions"]["list"].as_array().unwrap();
+    let of_mode = |mode: &str| {
+        let entry = list.iter().find(|x| x["contacts"]["left"]["mode"] == mode).unwrap();
+        of(entry)
+    };
+    assert_eq!((of_mode("stick"), of_mode("slide")), (value!([1.0, null]), value!([0.0, 1.0])));
+    // One acceleration, any pressure: what all share is that none is left of it.
+    let doc = json(&["analyze", between_walls("0.5", "0").path(), "--json"]).1;
+    assert_eq!((&doc["acceleration_unique"], &doc["forces_unique"]), (&value!("proved"), &value!("refuted")));
+    assert_eq!(doc["solutions"]["unique_part"]["contacts"], value!({"left": 0.0, "right": 0.0}));
+}
+
+#[test]
+fn the_headline_counts_what_is_listed() {
+    // A guide with friction that holds or slides: its friction is part of an entry.
+    for (mu, weight) in [("2", "1"), ("1", "1"), ("0.5", "1"), ("2", "0")] {
+        let text = format!(
+            "[system]\ncoordinates = [\"x\", \"y\"]\n[energy]\nkinetic = \"(x'^2 + y'^2)/2\"\n\
+             potential = \"{weight}*y - x/2\"\n\
+             [[joint]]\nname = \"guide\"\nvalue = \"x - y\"\nslip = [\"x + y\"]\nmu = {mu}\n\
+             [[contact]]\nname = \"floor\"\ngap = \"y\"\nslip = [\"x\"]\nmu = {mu}\n"
+        );
+        let file = Temporary::new("guide.toml", text.as_bytes());
+        let (text, doc) = (stdout(&["analyze", file.path()]), json(&["analyze", file.path(), "--json"]).1);
+        let list = doc["solutions"]["list"].as_array().unwrap();
+        let blocks = text.lines().filter(|l| l.starts_with("solution")).count();
+        assert_eq!(blocks, list.len(), "{text}");
+        for (k, entry) in list.iter().enumerate() {
+            assert!(entry["joint_friction"]["guide"].is_array(), "{entry:#}");
+            assert!(!list[..k].contains(entry), "{entry:#}");
+        }
+        if doc["solutions"]["kind"] == "finite" && list.len() > 1 {
+            assert!(text.contains(&format!("{} SOLUTIONS", list.len())), "{text}");
+            assert!(text.contains(&format!("{} solutions", list.len())), "{text}");
+        }
+    }
+}
+
+#[test]
+fn a_normal_that_others_hold_has_no_numbers_but_a_reason() {
+    let file = Temporary::new(
+        "box.toml",
+        b"[world]\n[[body]]\nname = \"ground\"\nfixed = true\n[[body.shape]]\ntype = \"plane\"\n\
+          [[body]]\nname = \"brick\"\nmass = 0.3\nposition = [0.1, 0.7, 0.1]\neuler_deg = [0, 0, 31]\n\
+          [[body.shape]]\ntype = \"box\"\nhalf_extents = [0.1, 0.17, 0.1]\n\
+          [[friction]]\nbetween = [\"*\", \"*\"]\nmu = 0.5\n",
+    );
+    let doc = json(&["analyze", file.path(), "--json"]).1;
+    let contacts = doc["contacts"].as_array().unwrap();
+    assert_eq!(contacts.len(), 4);
+    for contact in contacts {
+        for key in ["mu_jam", "mu_crit", "effective_mass", "cone", "locking_angle_deg"] {
+            assert_eq!(contact[key], value!(null), "{key}");
+        }
+    }
+    let reasons = doc["reasons"].to_string();
+    assert!(reasons.contains("mu_crit") && reasons.contains("hold the normal"), "{reasons}");
+    assert!(stdout(&["analyze", file.path()]).contains("mu_jam –   mu_crit –"));
+}

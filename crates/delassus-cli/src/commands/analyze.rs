@@ -10,16 +10,15 @@ use delassus_solve::analysis::Analysis;
 use delassus_solve::analysis::theorems::CheckedFinding;
 use delassus_solve::lcp::Verdict;
 use delassus_solve::linalg::Matrix;
-use delassus_solve::modes::{EnumerateOptions, SolutionComponent};
-use delassus_solve::problem::Law;
+use delassus_solve::modes::EnumerateOptions;
 use serde_json::{Map, Value, json};
 
+use super::solution_list::{entries, finite, intervals, normals};
 use super::{report, report_impact};
 use crate::picture::{cones, write_picture};
 use crate::scene;
 use crate::scene::{AnyScene, Scene, WorldScene};
 use crate::style::{Style, print};
-use crate::words::mode_word;
 
 /// Arguments of `analyze`.
 #[derive(Args)]
@@ -134,11 +133,6 @@ pub fn word(v: Verdict) -> &'static str {
     }
 }
 
-/// A number, or null where it is not finite.
-fn finite(x: f64) -> Value {
-    if x.is_finite() { json!(x) } else { Value::Null }
-}
-
 fn rows(m: Option<&Matrix>) -> Value {
     m.map_or(Value::Null, |m| json!(m.to_rows()))
 }
@@ -235,102 +229,11 @@ fn certificate(f: &CheckedFinding) -> Value {
     })
 }
 
-/// Forces by name: {contacts: {name: f(rows)}, joints: {name: f(rows)}} for active constraints, `absent` for
-/// others.
-fn by_name(
-    result: &SystemAnalysis,
-    contact: impl Fn(usize, &Law, usize) -> Value,
-    joint: impl Fn(usize) -> Value,
-    absent: impl Fn() -> Option<Value>,
-) -> (Map<String, Value>, Map<String, Value>) {
-    let offsets = result.assembly.dynamics.offsets();
-    let mut contacts = Map::new();
-    for (c, state) in result.names.contacts.iter().zip(&result.assembly.contacts) {
-        match state {
-            ContactState::Active(k) => {
-                contacts.insert(c.clone(), contact(*k, &result.assembly.dynamics.laws[*k], offsets[*k]));
-            }
-            _ => {
-                if let Some(v) = absent() {
-                    contacts.insert(c.clone(), v);
-                }
-            }
-        }
-    }
-    let joints =
-        result.names.joints.iter().enumerate().map(|(k, j)| (j.clone(), joint(offsets[k]))).collect();
-    (contacts, joints)
-}
-
-/// How many of the rows of a law are tangents: two where moments come behind them.
-fn tangents(law: &Law) -> usize {
-    (law.dim() - 1).min(2)
-}
-
-fn one_solution(result: &SystemAnalysis, analysis: &Analysis, component: &SolutionComponent) -> Value {
-    let acceleration: Map<String, Value> = result
-        .names
-        .coordinates
-        .iter()
-        .cloned()
-        .zip(component.acceleration.iter().map(|x| json!(x)))
-        .collect();
-    let (contacts, joints) = by_name(
-        result,
-        |k, law, at| {
-            let (tangential, moments) = component.force[at + 1..at + law.dim()].split_at(tangents(law));
-            let mode = mode_word(component.modes[k]);
-            let mut contact = json!({"normal": component.force[at], "tangential": tangential, "mode": mode});
-            if !moments.is_empty() {
-                contact["rolling"] = json!(moments);
-            }
-            contact
-        },
-        |at| json!(component.force[at]),
-        || Some(json!({"normal": 0.0, "tangential": [], "mode": "open"})),
-    );
-    json!({
-        "acceleration": acceleration,
-        "contacts": contacts,
-        "joints": joints,
-        "dimension": report::dimension(analysis, component),
-    })
-}
-
 fn solutions(result: &SystemAnalysis) -> Value {
     let Some(analysis) = &result.analysis else { return json!({"kind": "none", "list": []}) };
-    let components = &analysis.solutions.components;
-    let mut list: Vec<Value> = vec![];
-    // Modes that differ in nothing that is shown are one entry.
-    for entry in components.iter().map(|p| one_solution(result, analysis, p)) {
-        if !list.contains(&entry) {
-            list.push(entry);
-        }
-    }
-    let normals = |f: &Vec<f64>| {
-        let (contacts, joints) =
-            by_name(result, |_, _, at| json!(f[at]), |at| json!(f[at]), || Some(json!(0.0)));
-        json!({"contacts": contacts, "joints": joints})
-    };
-    let range =
-        |at: usize| analysis.intervals.get(at).map_or(Value::Null, |r| json!([finite(r[0]), finite(r[1])]));
-    let intervals = (!components.is_empty()).then(|| {
-        let (contacts, joints) = by_name(
-            result,
-            |_, law, at| {
-                let mut tangential: Vec<Value> = (at + 1..at + law.dim()).map(range).collect();
-                let moments = tangential.split_off(tangents(law));
-                let mut contact = json!({"normal": range(at), "tangential": tangential});
-                if !moments.is_empty() {
-                    contact["rolling"] = json!(moments);
-                }
-                contact
-            },
-            range,
-            || None,
-        );
-        json!({"contacts": contacts, "joints": joints})
-    });
+    let list: Vec<Value> = entries(result, analysis).into_iter().map(|(_, entry)| entry).collect();
+    let intervals = (!list.is_empty()).then(|| intervals(result, &analysis.intervals));
+    let normals = |f: &Vec<f64>| normals(result, f);
     json!({
         "kind": report::kind(analysis),
         "complete": !analysis.is_partial(),
@@ -338,8 +241,8 @@ fn solutions(result: &SystemAnalysis) -> Value {
         "exact": analysis.is_exact(),
         "modes": analysis.solutions.modes,
         "list": list,
-        "minimum_norm": analysis.minimum_norm.as_ref().map(&normals),
-        "unique_part": analysis.unique_part.as_ref().map(&normals),
+        "minimum_norm": analysis.minimum_norm.as_ref().map(normals),
+        "unique_part": analysis.unique_part.as_ref().map(normals),
         "intervals": intervals,
     })
 }

@@ -219,16 +219,7 @@ impl Quantity {
         let analysis = result.analysis.as_ref();
         let cone = |k: usize| result.contacts.get(k).and_then(|c| c.cone.as_ref());
         match self {
-            Quantity::Solutions => Cell::Word(
-                match analysis.map(|a| (report::kind(a), a.solutions.components.len())) {
-                    None | Some(("none", _)) => "no solution",
-                    Some(("finite", 1)) => "one solution",
-                    Some(("finite", _)) => "several solutions",
-                    Some(("infinite", _)) => "infinitely many solutions",
-                    Some(_) => "unknown",
-                }
-                .to_string(),
-            ),
+            Quantity::Solutions => Cell::Word(analysis.map_or("no solution", how_many).to_string()),
             Quantity::Existence => verdict(analysis.map(|a| a.existence)),
             Quantity::AccelerationUnique => verdict(analysis.map(|a| a.acceleration_unique)),
             Quantity::ForcesUnique => verdict(analysis.map(|a| a.forces_unique)),
@@ -254,6 +245,21 @@ impl Quantity {
                 Some(_) | None => Cell::Missing,
             },
         }
+    }
+}
+
+/// How many solutions there are, as far as the verdicts say: a list alone proves nothing.
+fn how_many(analysis: &Analysis) -> &'static str {
+    use Verdict::{Proved, Refuted};
+    let [existence, acceleration, forces] = analysis.verdicts();
+    match (existence, acceleration, forces) {
+        (Refuted, ..) => "no solution",
+        (Proved, Proved, Proved) => "one solution",
+        (Proved, _, Refuted) | (Proved, Refuted, _) => match report::kind(analysis) {
+            "infinite" if !analysis.is_partial() => "infinitely many solutions",
+            _ => "several solutions",
+        },
+        _ => "unknown",
     }
 }
 

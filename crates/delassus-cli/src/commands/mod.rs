@@ -13,6 +13,7 @@ mod map;
 mod report;
 mod report_impact;
 mod safe;
+mod solution_list;
 mod solve;
 mod try_scene;
 

@@ -1,16 +1,15 @@
 //! The report of `analyze` in words.
 
-use std::collections::BTreeSet;
-
 use delassus::analysis::{ContactReport, SystemAnalysis};
 use delassus::lagrangian::{ContactState, Names};
-use delassus_solve::analysis::{Analysis, Method, Outcome};
+use delassus_solve::analysis::{Analysis, FrictionCone, Method, Outcome};
 use delassus_solve::lcp::Verdict;
 use delassus_solve::linalg::dot;
 use delassus_solve::modes::{Mode, SolutionComponent};
 use delassus_solve::problem::Law;
 
 use super::report_impact;
+use super::solution_list::entries;
 use crate::style::{Style, number};
 use crate::words::{count, mode_word};
 
@@ -61,7 +60,8 @@ pub fn reasons(result: &SystemAnalysis) -> Vec<String> {
     }
     let Some(analysis) = &result.analysis else { return out };
     let jam = result.contacts.iter().find(|c| c.jams);
-    let several = kind(analysis) == "finite" && analysis.solutions.components.len() > 1;
+    let listed = if kind(analysis) == "finite" { entries(result, analysis).len() } else { 0 };
+    let several = listed > 1;
     match (kind(analysis), jam) {
         ("none", _) if unreachable(result) => {
             out.push("no solution: no acceleration satisfies the constraints, whatever friction does".into())
@@ -72,8 +72,7 @@ pub fn reasons(result: &SystemAnalysis) -> Vec<String> {
         ),
         ("none", None) => out.push("no solution: no combination of modes satisfies all laws".into()),
         ("finite", Some(c)) if several => out.push(format!(
-            "{} solutions: {}, while other forces pull the contact apart (003 eq. 39)",
-            analysis.solutions.components.len(),
+            "{listed} solutions: {}, while other forces pull the contact apart (003 eq. 39)",
             jamming(c)
         )),
         ("finite", None) if several => {
@@ -82,7 +81,7 @@ pub fn reasons(result: &SystemAnalysis) -> Vec<String> {
             } else {
                 "satisfy all laws"
             };
-            out.push(format!("{} solutions {end}", analysis.solutions.components.len()));
+            out.push(format!("{listed} solutions {end}"));
         }
         ("infinite", _) => out.extend(indeterminate(result, analysis)),
         ("unknown", _) if !result.is_whole => {}
@@ -100,21 +99,31 @@ pub fn reasons(result: &SystemAnalysis) -> Vec<String> {
         Method::Gauss => out.push(
             "the acceleration is unique: no friction and a positive definite mass (000 Prop. 3 (ii))".into(),
         ),
+        Method::Rest => out.push(
+            "the acceleration is unique: it is zero, and forces without friction hold everything at rest"
+                .into(),
+        ),
         Method::Found if analysis.acceleration_unique != Verdict::Proved => {
             out.push("a solution was found; others were not excluded".into());
         }
         Method::Found => {}
         Method::AllModes | Method::None => {}
     }
-    let massless: Vec<&str> = (result.contacts.iter())
-        .filter(|c| c.cone.as_ref().is_some_and(|cone| cone.effective_mass.is_none()))
-        .map(|c| c.name.as_str())
-        .collect();
-    if !massless.is_empty() {
-        out.push(format!(
-            "no effective mass and no cone where the other constraints hold a direction: {}",
-            massless.join(", ")
-        ));
+    let massless = |held: bool| -> Vec<&str> {
+        let among = |c: &FrictionCone| c.effective_mass.is_none() && c.is_held == held;
+        (result.contacts.iter())
+            .filter(|c| c.cone.as_ref().is_some_and(among))
+            .map(|c| c.name.as_str())
+            .collect()
+    };
+    for (held, sentence) in [
+        (true, "no mu_jam, mu_crit, effective mass or cone where the other constraints hold the normal"),
+        (false, "no effective mass and no cone where the other constraints hold a direction"),
+    ] {
+        let names = massless(held);
+        if !names.is_empty() {
+            out.push(format!("{sentence}: {}", names.join(", ")));
+        }
     }
     if result.kinematics.mass_rank < result.names.coordinates.len() {
         out.push(format!(
@@ -153,12 +162,6 @@ fn jamming(c: &ContactReport) -> String {
 /// Whether it was verified that no acceleration satisfies the constraints.
 fn unreachable(result: &SystemAnalysis) -> bool {
     result.findings.iter().any(|f| f.finding.id == "admissible" && f.verified == Some(true))
-}
-
-/// Dimension of the continuum that a solution stands for; `None` where it is not known.
-pub fn dimension(analysis: &Analysis, component: &SolutionComponent) -> Option<usize> {
-    let isolated = analysis.solutions.complete || analysis.forces_unique == Verdict::Proved;
-    component.freedom.as_ref().map(|f| f.bounds.cols()).or(isolated.then_some(0))
 }
 
 /// Whether the rows of the joints alone have no acceleration in common.
@@ -206,7 +209,7 @@ fn indeterminate(result: &SystemAnalysis, analysis: &Analysis) -> Vec<String> {
 
 /// Whether the solution shown is known to be the only one.
 fn sure(result: &SystemAnalysis) -> bool {
-    result.analysis.as_ref().is_some_and(|a| a.forces_unique == Verdict::Proved)
+    result.analysis.as_ref().is_some_and(|a| a.verdicts() == [Verdict::Proved; 3])
 }
 
 /// Whether neither forces nor acceleration are known to have several values.
@@ -238,7 +241,7 @@ pub fn text(result: &SystemAnalysis, style: Style) -> String {
             style.caution("ACCELERATION NOT UNIQUE")
         }
         Some("infinite") => style.caution("FORCES NOT UNIQUE"),
-        Some("finite") => match result.analysis.as_ref().map_or(0, |a| a.solutions.components.len()) {
+        Some("finite") => match result.analysis.as_ref().map_or(0, |a| entries(result, a).len()) {
             1 if sure(result) => style.good("ONE SOLUTION"),
             1 => style.caution("A SOLUTION"),
             n if result.analysis.as_ref().is_some_and(Analysis::is_partial) => {
@@ -260,12 +263,10 @@ pub fn text(result: &SystemAnalysis, style: Style) -> String {
         out += &format!("\n  existence            {}{how}\n", tint(style, a.existence));
         out += &format!("  acceleration unique  {}\n", tint(style, a.acceleration_unique));
         out += &format!("  forces unique        {}\n", tint(style, a.forces_unique));
-        let mut shown = BTreeSet::new();
-        for component in &a.solutions.components {
-            // Modes that differ in nothing that is shown are one entry.
-            if shown.insert(solution(result, a, component, 0, style)) {
-                out += &solution(result, a, component, shown.len() - 1, style);
-            }
+        let listed = entries(result, a);
+        for (index, (component, _)) in listed.iter().enumerate() {
+            let which = if listed.len() > 1 { format!(" {}", index + 1) } else { String::new() };
+            out += &solution(result, a, component, &which, style);
         }
     }
     out += &report_impact::text(result, style);
@@ -332,15 +333,12 @@ fn solution(
     result: &SystemAnalysis,
     analysis: &Analysis,
     component: &SolutionComponent,
-    index: usize,
+    which: &str,
     style: Style,
 ) -> String {
-    let many = analysis.solutions.components.len() > 1;
-    let heading = match (&component.freedom, many) {
-        (None, false) => "solution".to_owned(),
-        (None, true) => format!("solution {}", index + 1),
-        (Some(f), _) => {
-            let which = if many { format!(" {}", index + 1) } else { String::new() };
+    let heading = match &component.freedom {
+        None => format!("solution{which}"),
+        Some(f) => {
             let freedom = count(f.bounds.cols(), "dimension");
             format!("solutions{which}: {freedom} of freedom, least norm shown")
         }
@@ -350,7 +348,7 @@ fn solution(
     let d = &result.assembly.dynamics;
     let offsets = d.offsets();
     let interval = |at: usize| {
-        let wide = analysis.intervals.get(at).filter(|range| component.freedom.is_some() && is_wide(**range));
+        let wide = component.intervals.get(at).filter(|range| is_wide(**range));
         wide.map_or(String::new(), |[low, high]| {
             let within = if analysis.is_partial() { "at least within" } else { "in" };
             style.dim(&format!(" {within} [{}, {}]", number(*low), number(*high)))
@@ -412,7 +410,8 @@ fn contact_line(c: &ContactReport, result: &SystemAnalysis, width: usize) -> Str
     };
     let mut out = format!("  {:<width$}  {state}", c.name);
     if let Some(cone) = &c.cone {
-        let or = |x: Option<f64>| x.map_or("∞".into(), number);
+        let none = if cone.is_held { "–" } else { "∞" };
+        let or = |x: Option<f64>| x.map_or(none.into(), number);
         out += &format!("   mu {}   mu_jam {}   mu_crit {}", number(c.mu), or(cone.mu_jam), or(cone.mu_crit));
         if let Some(angle) = cone.locking_angle {
             out += &format!("   locking angle {}°", number(angle.to_degrees()));

@@ -404,7 +404,8 @@ fn free_acceleration(result: &SystemAnalysis, contact: usize) -> Option<Vec<f64>
 }
 
 fn facts(picture: &mut Picture, at: [f64; 2], contact: &ContactReport, cone: &FrictionCone) {
-    let show = |x: Option<f64>| x.map_or("infinite".to_string(), number);
+    let none = if cone.is_held { "none" } else { "infinite" };
+    let show = |x: Option<f64>| x.map_or(none.to_string(), number);
     let mut lines = vec![
         format!("contact {}", contact.name),
         format!("friction {}", number(contact.mu)),

@@ -35,6 +35,7 @@ pub(super) fn add_other_forces(dynamics: &Dynamics, analysis: &mut Analysis) {
     match impulse_range(&dynamics.contact_problem(), &component.force) {
         Ok(ImpulseRange::Unique) => {}
         Ok(ImpulseRange::Ranges { rows, least_norm, mean, differences, .. }) => {
+            component.intervals.clone_from(&rows);
             analysis.intervals = rows;
             // The least forces often lie on their cones, where none can be added.
             let between = SolutionComponent { force: mean, ..component.clone() };
@@ -52,6 +53,7 @@ pub(super) fn add_other_forces(dynamics: &Dynamics, analysis: &mut Analysis) {
             analysis.minimum_norm = Some(least_norm);
         }
         Ok(ImpulseRange::Unknown) | Err(_) => {
+            component.intervals.fill([f64::NEG_INFINITY, f64::INFINITY]);
             analysis.intervals.fill([f64::NEG_INFINITY, f64::INFINITY]);
             (analysis.minimum_norm, analysis.unique_part) = (None, None);
         }
@@ -80,6 +82,7 @@ pub(super) fn solve_once(reduced: &Reduced, laws: &[Law]) -> Option<SolutionComp
         velocity: solution.velocity,
         force: solution.impulse,
         freedom: None,
+        intervals: vec![],
     })
 }
 
@@ -104,21 +107,20 @@ fn modes_of(laws: &[Law], reduced: &Reduced, force: &[f64], velocity: &[f64], op
     laws.iter().enumerate().map(mode).collect()
 }
 
-/// [min, max] of each force component over a union of components, by linear programming.
-pub(super) fn intervals(components: &[SolutionComponent], rows: usize) -> Vec<[f64; 2]> {
-    if components.is_empty() {
-        return vec![];
+/// Writes [min, max] of each force over each of some components, by linear programming; returns those over
+/// all of them.
+pub(super) fn measure_intervals(components: &mut [SolutionComponent]) -> Vec<[f64; 2]> {
+    for component in components.iter_mut() {
+        component.intervals = (0..component.force.len()).map(|i| component_interval(component, i)).collect();
     }
-    (0..rows)
-        .map(|i| {
-            let mut range = [f64::INFINITY, f64::NEG_INFINITY];
-            for component in components {
-                let [low, high] = component_interval(component, i);
-                range = [range[0].min(low), range[1].max(high)];
-            }
-            range
-        })
-        .collect()
+    let Some((first, others)) = components.split_first() else { return vec![] };
+    let mut all = first.intervals.clone();
+    for component in others {
+        for (range, own) in all.iter_mut().zip(&component.intervals) {
+            *range = [range[0].min(own[0]), range[1].max(own[1])];
+        }
+    }
+    all
 }
 
 fn component_interval(component: &SolutionComponent, i: usize) -> [f64; 2] {
@@ -184,17 +186,22 @@ mod tests {
                 bounds: Matrix::from_rows(&[[1.0], [-1.0]]),
                 limits: vec![0.0, -1.0],
             }),
+            intervals: vec![],
         }
     }
 
     #[test]
     fn intervals_span_all_components() {
         let point = SolutionComponent { force: vec![2.0, 0.5, 3.0], freedom: None, ..segment() };
-        let ranges = intervals(&[segment(), point], 3);
+        let mut both = [segment(), point];
+        let ranges = measure_intervals(&mut both);
         for (range, exact) in ranges.iter().zip([[0.0, 2.0], [0.0, 1.0], [3.0, 3.0]]) {
             assert!(range.iter().zip(exact).all(|(a, b)| (a - b).abs() < 1e-15), "{ranges:?}");
         }
-        assert!(intervals(&[], 3).is_empty());
+        // Each component keeps its own.
+        assert_eq!(both[1].intervals, [[2.0, 2.0], [0.5, 0.5], [3.0, 3.0]]);
+        assert!((both[0].intervals[0][1] - 1.0).abs() < 1e-15, "{both:?}");
+        assert!(measure_intervals(&mut []).is_empty());
     }
 
     #[test]

@@ -29,9 +29,12 @@ pub struct FrictionCone {
     pub effective_mass: Option<Matrix>,
     /// Q in the order (normal, tangents); `None` with the effective mass.
     pub cone: Option<Matrix>,
-    /// μ_crit; `None` where the tangential block is singular.
+    /// Whether the other constraints hold the normal, up to rounding: a = 0 and h = 0, and there is nothing
+    /// that friction could add to or take from.
+    pub is_held: bool,
+    /// μ_crit; `None` where the tangential block is singular or the normal is held.
     pub mu_crit: Option<f64>,
-    /// μ_jam; `None` where it is infinite (normal and tangents not coupled) or the normal is already held.
+    /// μ_jam; `None` where it is infinite (normal and tangents not coupled) or the normal is held.
     pub mu_jam: Option<f64>,
     /// e_jam; zero where normal and tangents are not coupled.
     pub jamming_direction: Vec<f64>,
@@ -43,7 +46,8 @@ pub struct FrictionCone {
 ///
 /// `rounding` δ, one per row or empty where there is none: what rounding may have left of the diagonal
 /// entries, and √(δᵢ δⱼ) of the others. A matrix that such an error may have made definite has no inverse
-/// here.
+/// here, and of a number that it may have changed by a hundredth nothing is said: a normal counts as held
+/// there, and a coupling as none.
 pub fn friction_cone(inverse_effective_mass: Matrix, rounding: &[f64], mu: f64) -> FrictionCone {
     let d = inverse_effective_mass.rows();
     let left = |i: usize| rounding.get(i).copied().unwrap_or(0.0);
@@ -62,17 +66,19 @@ pub fn friction_cone(inverse_effective_mass: Matrix, rounding: &[f64], mu: f64) 
     let coupling = norm(&h);
     // ‖h‖ ≤ √(a tr H) always; below what a Schur complement leaves of that bound there is no coupling.
     let mixed = (left(0) * (1..d).map(left).sum::<f64>()).sqrt();
-    let coupled = coupling > mixed.max(1e-11 * (a * trace).max(0.0).sqrt());
-    // The normal is free to accelerate only if a > 0; rounding of a Schur complement leaves 1e-13 or so.
-    let free = a > left(0).max(1e-12 * (a.abs() + trace));
-    let mu_jam = (coupled && free).then(|| a / coupling);
+    let coupled = coupling > (100.0 * mixed).max(1e-11 * (a * trace).max(0.0).sqrt());
+    // The normal is free to accelerate only if a > 0. Where its rounding is not given, a Schur complement
+    // leaves 1e-13 or so of its largest entries.
+    let noise = if rounding.is_empty() { 1e-12 * (a.abs() + trace) } else { 100.0 * left(0) };
+    let is_held = a <= noise;
+    let mu_jam = (coupled && !is_held).then(|| a / coupling);
     let jamming_direction = h.iter().map(|x| if coupled { x / coupling } else { 0.0 }).collect::<Vec<f64>>();
     let locking_angle = mu_jam.filter(|jam| mu > *jam).map(|jam| 2.0 * (jam / mu).acos());
-    let column = Matrix::from_vec(h.len(), 1, h);
+    let column = Matrix::from_vec(h.len(), 1, if coupled { h } else { vec![0.0; h.len()] });
     let solved = |a: &Matrix, b: &Matrix, rows: &[usize]| {
         definite(rows).then(|| a.solve_positive_definite(b)).flatten()
     };
-    let mu_crit = solved(&big_h, &column, &tangents).map(|x| norm(x.data()));
+    let mu_crit = solved(&big_h, &column, &tangents).filter(|_| !is_held).map(|x| norm(x.data()));
     let all: Vec<usize> = (0..d).collect();
     let effective_mass = solved(&inverse_effective_mass, &Matrix::identity(d), &all);
     let cone = effective_mass.as_ref().map(|m| {
@@ -84,6 +90,7 @@ pub fn friction_cone(inverse_effective_mass: Matrix, rounding: &[f64], mu: f64) 
         m.mul(&q_mu).mul(m).symmetric_part()
     });
     FrictionCone {
+        is_held,
         inverse_effective_mass,
         effective_mass,
         cone,
@@ -164,12 +171,33 @@ mod tests {
         assert!((c.mu_crit.unwrap() - 1.0).abs() < 1e-10);
         // A normal that the others hold has no jamming value, however small its tangents are.
         let c = friction_cone(Matrix::from_rows(&[[1e-16, 0.0], [0.0, 1e-9]]), &[1e-15, 0.0], 0.5);
-        assert_eq!((c.mu_jam, c.effective_mass), (None, None));
+        assert!(c.is_held);
+        assert_eq!((c.mu_jam, c.mu_crit, c.effective_mass), (None, None, None));
     }
 
     #[test]
-    fn held_normal_has_no_jamming_value() {
-        let c = friction_cone(Matrix::from_rows(&[[1e-17, 1e-18], [1e-18, 1.0]]), &[], 0.5);
-        assert_eq!(c.mu_jam, None);
+    fn held_normal_has_neither_jamming_nor_critical_friction() {
+        let block = Matrix::from_rows(&[[1e-17, 1e-18], [1e-18, 1.0]]);
+        for rounding in [&[][..], &[1e-15, 1e-15]] {
+            let c = friction_cone(block.clone(), rounding, 0.5);
+            assert!(c.is_held);
+            assert_eq!((c.mu_jam, c.mu_crit), (None, None));
+        }
+        // A coupling that is rounding is none: the critical friction is zero, not noise.
+        let c = friction_cone(Matrix::from_rows(&[[1.0, 1e-16], [1e-16, 1.0]]), &[1e-15; 2], 0.5);
+        assert_eq!((c.mu_jam, c.mu_crit), (None, Some(0.0)));
+    }
+
+    #[test]
+    fn the_units_of_the_gap_do_not_decide_whether_the_normal_is_held() {
+        // Gaps in units of 2ᵏ: a ← 4ᵏ a, h ← 2ᵏ h, and the numbers follow with 2ᵏ and 2⁻ᵏ.
+        for k in [-40, -20, 20, 40] {
+            let unit = 2f64.powi(k);
+            let block = Matrix::from_rows(&[[2.5 * unit * unit, -1.5 * unit], [-1.5 * unit, 2.5]]);
+            let c = friction_cone(block, &[1e-14 * unit * unit, 1e-14], 2.0 * unit);
+            assert!((c.mu_jam.unwrap() / unit - 5.0 / 3.0).abs() < 1e-14);
+            assert!((c.mu_crit.unwrap() / unit - 0.6).abs() < 1e-14);
+            assert!(c.effective_mass.is_some());
+        }
     }
 }

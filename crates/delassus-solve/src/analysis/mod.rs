@@ -28,6 +28,7 @@ mod friction_bounds;
 mod friction_cone;
 mod implication;
 mod impulse_range;
+mod rest;
 pub mod theorems;
 mod verdicts;
 mod verify;
@@ -47,8 +48,9 @@ use crate::modes::{
     mode_count, robust_answer,
 };
 use crate::problem::{Dynamics, Law, Reduced};
-use forces::{add_other_forces, intervals, solve_once, unique_part};
+use forces::{add_other_forces, measure_intervals, solve_once, unique_part};
 use impulse_range::has_other_forces;
+use rest::rest_without_friction;
 use verdicts::{Conclusion, Evidence, by_matrix_class, is_clearly_definite, uniqueness};
 
 /// What decided the verdicts.
@@ -65,6 +67,8 @@ pub enum Method {
     /// No friction and a positive definite mass: Gauss' principle makes the acceleration unique once a
     /// solution is known (000 Prop. 3 (ii)).
     Gauss,
+    /// Forces without friction hold everything at rest: the acceleration is zero and unique.
+    Rest,
     /// Nothing was decided.
     None,
 }
@@ -85,7 +89,7 @@ pub struct Analysis {
     /// The forces of least norm among all solutions found.
     pub minimum_norm: Option<Vec<f64>>,
     /// The part of the forces that all solutions share: their projection on the directions in which no two
-    /// solutions differ.
+    /// solutions differ. `None` where solutions differ in their acceleration: each has forces of its own.
     pub unique_part: Option<Vec<f64>>,
     /// [min, max] of every force component over the solutions found; ±∞ where unbounded.
     pub intervals: Vec<[f64; 2]>,
@@ -137,6 +141,14 @@ impl Written {
     /// were rounded elsewhere.
     pub fn rounded(dynamics: &Dynamics) -> Self {
         Written::Within(bounds_of(dynamics, ROUNDING))
+    }
+
+    /// What is true of intervals that hold all numbers.
+    fn has<X>(&self, of: impl FnOnce(&ExactDynamics<Interval>) -> X) -> X {
+        match self {
+            Written::Exactly(exact) => of(&exact.bounds()),
+            Written::Within(bounds) => of(bounds),
+        }
     }
 }
 
@@ -191,6 +203,13 @@ pub fn analyze_written(dynamics: &Dynamics, written: &Written, options: &Enumera
         analysis.evidence.other_forces = Some(known || analysis.solutions.components.iter().any(other));
     }
     analysis.conclude();
+    if answer.is_none()
+        && analysis.verdicts().contains(&Verdict::Unknown)
+        && let Some(answers) = written.has(rest_without_friction)
+    {
+        analysis.evidence.take_rest(answers);
+        analysis.conclude();
+    }
     analysis
 }
 
@@ -251,18 +270,10 @@ impl Analysis {
     /// What is true of all data that were written, by all modes or, where these are too many (false), by
     /// those of the solutions found; `None` where a law is not polyhedral.
     fn for_all_data(&self, written: &Written) -> Option<(RobustAnswer, bool)> {
-        let of_exact;
-        let bounds = match written {
-            Written::Exactly(exact) => {
-                of_exact = exact.bounds();
-                &of_exact
-            }
-            Written::Within(bounds) => bounds,
-        };
-        match robust_answer(bounds, EXACT_MODES_MAX) {
+        written.has(|bounds| match robust_answer(bounds, EXACT_MODES_MAX) {
             Some(all) => Some((all, true)),
             None => Some((answer_of_found(bounds, &self.solutions.components)?, false)),
-        }
+        })
     }
 
     /// Whether the list of floating point has each component that there is for all data, and no other.
@@ -299,6 +310,9 @@ impl Analysis {
     /// not listed, and forces that are proved to be one are no interval.
     fn fit_list_to_verdicts(&mut self) {
         let proved = Verdict::Proved;
+        if self.acceleration_unique == Verdict::Refuted {
+            self.unique_part = None;
+        }
         let components = &mut self.solutions.components;
         if self.existence == Verdict::Refuted {
             components.clear();
@@ -316,18 +330,22 @@ impl Analysis {
             if !moves || self.acceleration_unique == proved {
                 component.freedom = None;
             }
+            component.intervals.clear();
         }
         self.intervals.clear();
         self.solutions.complete = false;
     }
 
     /// The least forces, their intervals and what all share, over the solutions found.
-    fn measure_list(&mut self, rows: usize) {
+    fn measure_list(&mut self, dynamics: &Dynamics) {
+        self.intervals = measure_intervals(&mut self.solutions.components);
         let components = &self.solutions.components;
         self.minimum_norm =
             components.iter().map(|c| &c.force).min_by(|a, b| norm(a).total_cmp(&norm(b))).cloned();
-        self.intervals = intervals(components, rows);
-        self.unique_part = self.minimum_norm.as_ref().map(|f| unique_part(f, components));
+        let moves_alike =
+            !components.is_empty() && uniqueness(dynamics, &self.solutions)[0] == Verdict::Proved;
+        self.unique_part =
+            self.minimum_norm.as_ref().filter(|_| moves_alike).map(|f| unique_part(f, components));
     }
 
     /// Unique forces are not proved: there may be forces that the problem leaves aside.
@@ -423,7 +441,7 @@ pub fn analyze_rounded(dynamics: &Dynamics, options: &EnumerateOptions) -> Analy
     };
     let evidence = Evidence::of(verdicts, method, solutions.decided);
     let mut analysis = Analysis::new(evidence, solutions, reduced);
-    analysis.measure_list(dynamics.jacobian.rows());
+    analysis.measure_list(dynamics);
     if !all_known && analysis.forces_unique != Verdict::Proved {
         add_other_forces(dynamics, &mut analysis);
     }

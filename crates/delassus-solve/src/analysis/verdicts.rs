@@ -106,6 +106,15 @@ impl Evidence {
         }
     }
 
+    /// What is known where forces without friction hold everything at rest, for all data: claims that need no
+    /// finding.
+    pub(super) fn take_rest(&mut self, answers: [Option<bool>; 3]) {
+        if self.method != Method::AllModes {
+            self.method = Method::Rest;
+        }
+        self.claims.iter_mut().zip(answers).for_each(|(all, own)| all.extend(own));
+    }
+
     /// The list of solutions is not that of rational arithmetic.
     pub(super) fn list_is_partial(&mut self) {
         self.decided = false;

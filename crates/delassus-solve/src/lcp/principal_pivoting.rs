@@ -6,8 +6,9 @@
 //!
 //! M is n × n. For an index set α the basic point has z = 0 off α and (M z + q)_α = 0. Indices where zᵢ < 0
 //! or wᵢ < 0 change side: all of them while their number goes down, else, after a few trials, only the first
-//! one (Murty's rule, which ends for every P-matrix). A singular principal block means that M is no P-matrix
-//! and the method does not apply.
+//! one (Murty's rule, which ends for every P-matrix). A singular principal block, or an index set that comes
+//! again under Murty's rule, means that M is no P-matrix and the method does not apply: on most random
+//! matrices, whose determinants have any sign, one of the two happens.
 
 use super::Lcp;
 use super::solution::{LcpSolution, check_residual};
@@ -31,13 +32,36 @@ impl Default for PrincipalPivotingOptions {
     }
 }
 
-/// Solves the problem by principal pivoting; `Stalled` where a principal block is singular.
+/// Whether the sets of a sequence repeat, with one of them remembered (Brent): the one after 2ᵏ others.
+#[derive(Default)]
+struct Cycle {
+    remembered: Vec<bool>,
+    since: usize,
+    until: usize,
+}
+
+impl Cycle {
+    fn closes_with(&mut self, set: &[bool]) -> bool {
+        if self.remembered == set {
+            return true;
+        }
+        self.since += 1;
+        if self.since >= self.until {
+            self.remembered = set.to_vec();
+            (self.since, self.until) = (0, 2 * self.until + 1);
+        }
+        false
+    }
+}
+
+/// Solves the problem by principal pivoting; `Stalled` where a principal block is singular or the index sets
+/// go round in a cycle.
 pub fn principal_pivoting(lcp: &Lcp, options: &PrincipalPivotingOptions) -> LcpSolution {
     let n = lcp.size();
     let mut inside = vec![false; n];
     let mut z = vec![0.0; n];
     let (mut fewest, mut block_trials) = (n + 1, options.block_trials);
-    let mut iterations = 0;
+    let (mut iterations, mut cycle) = (0, Cycle::default());
     let status = loop {
         let w = lcp.slack(&z);
         let size = z.iter().chain(&lcp.vector).fold(0.0_f64, |t, x| t.max(x.abs()));
@@ -49,11 +73,13 @@ pub fn principal_pivoting(lcp: &Lcp, options: &PrincipalPivotingOptions) -> LcpS
             break Status::MaxIterations;
         }
         if wrong.len() < fewest {
-            (fewest, block_trials) = (wrong.len(), options.block_trials);
+            (fewest, block_trials, cycle) = (wrong.len(), options.block_trials, Cycle::default());
             wrong.iter().for_each(|&i| inside[i] = !inside[i]);
         } else if block_trials > 0 {
             block_trials -= 1;
             wrong.iter().for_each(|&i| inside[i] = !inside[i]);
+        } else if cycle.closes_with(&inside) {
+            break Status::Stalled;
         } else {
             inside[first] = !inside[first];
         }
@@ -99,6 +125,23 @@ mod tests {
         let limit = PrincipalPivotingOptions { block_trials: 0, max_iterations: 1, ..Default::default() };
         let stopped = principal_pivoting(&lcp, &limit);
         assert_eq!(stopped.status, Status::MaxIterations);
+    }
+
+    #[test]
+    fn index_sets_that_go_round_are_noticed() {
+        // No solution: w = −1 without z, and z = −1 with it.
+        let lcp = Lcp::new(Matrix::from_rows(&[[-1.0]]), vec![-1.0]).unwrap();
+        for block_trials in [0, 8] {
+            let found =
+                principal_pivoting(&lcp, &PrincipalPivotingOptions { block_trials, ..Default::default() });
+            assert_eq!(found.status, Status::Stalled);
+            assert!(found.iterations < 20, "{found:?}");
+        }
+        // Sets that differ close no cycle; one that comes again does, at the latest after twice its length.
+        let mut cycle = Cycle::default();
+        let sets: Vec<Vec<bool>> = (0..8_u8).map(|k| (0..3).map(|i| k >> i & 1 == 1).collect()).collect();
+        assert!(!sets.iter().any(|set| cycle.closes_with(set)));
+        assert!(sets.iter().cycle().take(24).any(|set| cycle.closes_with(set)));
     }
 
     #[test]

@@ -67,6 +67,8 @@ pub struct SolutionComponent {
     pub acceleration: Vec<f64>,
     /// The directions in which the solution may move; `None` for an isolated solution.
     pub freedom: Option<Freedom>,
+    /// [min, max] of every force over the component, ±∞ where unbounded; empty where they were not asked for.
+    pub intervals: Vec<[f64; 2]>,
 }
 
 /// The directions and bounds of a polyhedron of solutions, in parameters s ∈ R^k, k ≥ 1, with full dimension

@@ -8,6 +8,7 @@
 //! cargo test --release -p delassus-solve --test main exact:: -- --ignored --nocapture --test-threads 1
 //! ```
 //!
+//! `cargo xtask verdicts` runs these, and then `map`, `analyze` and `safe` as a user types them.
 //! `DELASSUS_SEED` starts elsewhere, `DELASSUS_RANDOM` gives another number of problems.
 
 mod checker;

@@ -518,14 +518,46 @@ fn a_box_on_four_corners_has_no_effective_masses() {
         let cone = contact.cone.as_ref().unwrap();
         assert!(cone.effective_mass.is_none() && cone.cone.is_none() && cone.mu_jam.is_none(), "{cone:?}");
     }
-    // A ball on the floor has them, and friction below 2 √(2/7) leaves it one solution, in space too.
+    // It rests without friction, and so there is no other motion; its forces are any that balance.
+    let verdicts = result.analysis.unwrap().verdicts();
+    assert_eq!(verdicts, [Verdict::Proved, Verdict::Proved, Verdict::Refuted]);
+    // A ball on the floor has effective masses. Friction below 2 √(2/7) leaves it one solution, in space too,
+    // and where nothing pushes it along the floor any friction does.
     let ball = sphere("ball", 1.0, 0.1, [0.0, 0.0, 0.1], [0.0; 3]);
-    for (mu, verdict) in [(1.06, Verdict::Proved), (1.08, Verdict::Unknown)] {
-        let result = analyze(&on_floor(&[&ball, &surfaces(mu, 0.0)]), &[]);
+    let pushed = ball.replace("mass = ", "force = [0.1, 0.0, 0.0]\nmass = ");
+    assert_ne!(ball, pushed);
+    for (mu, ball, verdict) in
+        [(1.06, &pushed, Verdict::Proved), (1.08, &pushed, Verdict::Unknown), (1.08, &ball, Verdict::Proved)]
+    {
+        let result = analyze(&on_floor(&[ball, &surfaces(mu, 0.0)]), &[]);
         near(result.contacts[0].cone.as_ref().unwrap().effective_mass.as_ref().unwrap()[(0, 0)], 1.0, 1e-12);
         let verdicts = result.analysis.unwrap().verdicts();
         assert_eq!(verdicts, [Verdict::Proved, verdict, verdict], "{mu}");
     }
+}
+
+#[test]
+fn what_rests_without_friction_has_no_other_acceleration() {
+    use Verdict::{Proved, Refuted, Unknown};
+    let motions = |text: &str| {
+        let [existence, acceleration, forces] = analyze(text, &[]).analysis.unwrap().verdicts();
+        assert_ne!(forces, Proved);
+        [existence, acceleration]
+    };
+    // Two boxes, one on the other, without and with rolling friction.
+    let low = cuboid("low", 1.3, [0.3, 0.2, 0.1], [0.1, 0.0, 0.1], [0.0; 3]);
+    let high = cuboid("high", 0.7, [0.11, 0.13, 0.07], [0.13, 0.02, 0.27], [0.0; 3]);
+    let surface = surfaces(0.7, 0.0).replace("mu = ", "rolling = 0.01\nmu = ");
+    assert_eq!(motions(&on_floor(&[&low, &high, &surfaces(0.7, 0.0)])), [Proved; 2]);
+    assert_eq!(motions(&on_floor(&[&low, &high, &surface])), [Proved; 2]);
+    // With its weight over an edge of the lower one, the last digits decide; beyond it, it tips.
+    let edge = cuboid("high", 0.7, [0.11, 0.13, 0.07], [0.4, 0.02, 0.27], [0.0; 3]);
+    let analysis = analyze(&on_floor(&[&low, &edge, &surfaces(0.7, 0.0)]), &[]).analysis.unwrap();
+    assert_eq!(analysis.acceleration_unique, Unknown);
+    let over = cuboid("high", 0.7, [0.11, 0.13, 0.07], [0.45, 0.02, 0.27], [0.0; 3]);
+    let analysis = analyze(&on_floor(&[&low, &over, &surfaces(0.7, 0.0)]), &[]).analysis.unwrap();
+    assert_ne!(analysis.acceleration_unique, Refuted);
+    assert!(analysis.solutions.components.iter().all(|c| c.acceleration.iter().any(|a| a.abs() > 0.1)));
 }
 
 #[test]

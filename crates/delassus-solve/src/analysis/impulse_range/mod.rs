@@ -441,6 +441,7 @@ mod tests {
                 acceleration: vec![0.0; 3],
                 force,
                 freedom: None,
+                intervals: vec![],
             };
             assert_eq!(has_other_forces(&dynamics, &component(vec![1.0; legs])), legs == 4);
             // A leg without force cannot give: the others are independent.

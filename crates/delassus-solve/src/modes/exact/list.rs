@@ -22,7 +22,8 @@ pub struct ExactList {
     pub intervals: Vec<[f64; 2]>,
     /// The forces of least norm; `None` where there are none, or the search for them was given up.
     pub minimum_norm: Option<Vec<f64>>,
-    /// The part of the forces that all solutions share; `None` where there are none.
+    /// The part of the forces that all solutions share; `None` where there are none, or where solutions differ
+    /// in their acceleration.
     pub unique_part: Option<Vec<f64>>,
 }
 
@@ -197,6 +198,7 @@ impl Component {
             velocity: rounded(&self.velocity),
             acceleration: rounded(&self.acceleration),
             freedom: (!self.columns.is_empty()).then(|| self.freedom()),
+            intervals: self.ranges.iter().map(|range| union(std::iter::once(range))).collect(),
         }
     }
 
@@ -264,7 +266,10 @@ impl ExactSolutions {
         Some(ExactList {
             intervals: (0..intervals).map(|i| union(all.iter().map(|c| &c.ranges[i]))).collect(),
             minimum_norm: least.map(|c| rounded(&c.force)),
-            unique_part: all.first().map(|first| rounded(&unique_part(first, &all))),
+            unique_part: all
+                .first()
+                .filter(|_| moves_alike(&all))
+                .map(|first| rounded(&unique_part(first, &all))),
             components: all.iter().map(Component::rounded).collect(),
         })
     }
@@ -277,6 +282,14 @@ fn union<'a>(ranges: impl Iterator<Item = &'a [Option<BigRational>; 2]> + Clone)
     let low = if unbounded(0) { None } else { ends(0).min() };
     let high = if unbounded(1) { None } else { ends(1).max() };
     [low.map_or(f64::NEG_INFINITY, to_double), high.map_or(f64::INFINITY, to_double)]
+}
+
+/// Whether all solutions have one acceleration.
+fn moves_alike(all: &[Component]) -> bool {
+    let is_zero = |x: &BigRational| x.numer().sign() == Sign::NoSign;
+    all.iter().all(|c| {
+        c.acceleration == all[0].acceleration && c.columns.iter().all(|d| d.acceleration.iter().all(is_zero))
+    })
 }
 
 /// The forces of a component less what lies in the span of all differences of solutions.

@@ -22,6 +22,7 @@ impl Search<'_> {
             velocity: s.velocity(&point.u),
             acceleration: s.acceleration(&point.a, &point.f),
             freedom: None,
+            intervals: vec![],
         };
         let Some(Directions { unknowns: d, bounds, limits }) = found.directions else { return component };
         let columns: Vec<Vec<f64>> = (0..d.cols()).map(|j| d.col(j)).collect();
