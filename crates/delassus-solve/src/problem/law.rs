@@ -212,6 +212,25 @@ impl Law {
         }
     }
 
+    /// The same law with another coefficient of sliding friction; itself where it has none, or two.
+    pub fn with_mu(self, mu: f64) -> Law {
+        match self {
+            Law::Bilateral | Law::Unilateral | Law::CoulombEllipse { .. } => self,
+            Law::CoulombPlane { .. } => Law::CoulombPlane { mu },
+            Law::Coulomb { .. } => Law::Coulomb { mu },
+            Law::Rolling { rolling, .. } => Law::Rolling { mu, rolling },
+            Law::Spinning { rolling, spinning, .. } => Law::Spinning { mu, rolling, spinning },
+            Law::Cone { .. } => Law::Cone { mu },
+            Law::ConePlane { .. } => Law::ConePlane { mu },
+            Law::ConeRolling { rolling, .. } => Law::ConeRolling { mu, rolling },
+            Law::ConeSpinning { rolling, spinning, .. } => Law::ConeSpinning { mu, rolling, spinning },
+            Law::Sliding { slip, .. } => Law::Sliding { mu, slip },
+            Law::BilateralSliding { slip, .. } => Law::BilateralSliding { mu, slip },
+            Law::BilateralCoulombPlane { .. } => Law::BilateralCoulombPlane { mu },
+            Law::BilateralCoulomb { .. } => Law::BilateralCoulomb { mu },
+        }
+    }
+
     /// All coefficients of friction, for laws with fewer of them the last one again.
     pub fn coefficients(&self) -> [f64; 3] {
         match *self {

@@ -103,10 +103,12 @@ impl Stepper {
             v.copy_from_slice(&kicked);
             let input = self.force_input(&rows, &targets);
             solved = self.solve_forces(&mut solver, &input, &start, &mut impulses, &mut v)?;
-            let contacts = (on.contacts(), &mut rows[..]);
-            if !static_friction.changes(&self.model, contacts, &targets, &impulses, [&start, &v]) {
+            let contacts = (on.contacts(), &rows[..]);
+            let changes = static_friction.changes(&self.model, contacts, &targets, &impulses, [&start, &v]);
+            if changes.is_empty() {
                 break;
             }
+            changes.iter().for_each(|&(i, mu)| rows[i].law = rows[i].law.with_mu(mu));
         }
         let Solved { status, mut other_motion } = solved;
         let (problem, impulse) = solver.last_problem();

@@ -339,12 +339,12 @@ impl Stepper {
         self.close_joints_beyond_limits();
         let mut report = StepReport::solved();
         let mut schedule = Schedule::new(self.model.options.dt, self.contacts().len(), self.model.rebounds());
-        self.substep.failed = Default::default();
+        self.substep.solver.begin_step();
         self.step_sum.clear(self.linearization.joint_rows().rows.len());
         self.handed_over.clear();
         while schedule.remaining() > 0.0 {
             let checkpoint = Checkpoint::of(&report);
-            if self.substep.failed.exhausted() && !self.contacts().is_empty() {
+            if self.substep.solver.failed().exhausted() && !self.contacts().is_empty() {
                 schedule.give_up_short();
             }
             let mut plan = self.plan_substep(&schedule, energy, report.status);
@@ -422,7 +422,7 @@ impl Stepper {
     /// The next substep: as long as it may be, or until the next impact.
     fn plan_substep(&mut self, schedule: &Schedule, energy: ContactEnergy, status: Status) -> SubstepPlan {
         let Stepper { model, linearization, impact_clock, .. } = self;
-        let (bodies, failed) = (&self.state.bodies, &self.substep.failed);
+        let (bodies, failed) = (&self.state.bodies, self.substep.solver.failed());
         let longest = schedule.longest(failed);
         let may_cut = schedule.may_cut() && !failed.exhausted();
         let impact =
@@ -453,7 +453,7 @@ impl Stepper {
         model.masses.gather_velocities(&self.state.bodies, &mut velocity);
         let search = UniquenessSearch { model, linearization, impulses, velocity: &velocity };
         report.non_unique = search.finds_others(&mut self.uniqueness);
-        report.non_unique_motion = self.substep.other_motion;
+        report.non_unique_motion = self.substep.solver.has_other_motion();
         self.uniqueness.velocity = velocity;
         report.penetration = linearization.penetration();
         report.joint_error = linearization.joint_error();

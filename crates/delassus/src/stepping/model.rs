@@ -11,7 +11,6 @@ use std::sync::Arc;
 use delassus_solve::problem::Law;
 
 use super::options::{FrictionLaw, Scheme, StepOptions};
-use super::static_friction::with_friction;
 use crate::collision::{Contact, ContactRows};
 use crate::world::{BodyState, FIXED_SLOT, Grain, Masses, Surface, World, drift};
 use glam::DVec3;
@@ -151,7 +150,7 @@ impl Model {
         if self.static_friction && surface.mu_static.is_some() {
             let u = contact.relative_velocity(bodies);
             if (u - contact.normal * u.dot(contact.normal)).length() > self.stick_speed() {
-                rows.law = with_friction(rows.law, surface.mu);
+                rows.law = rows.law.with_mu(surface.mu);
             }
         }
         (rows, surface.restitution)

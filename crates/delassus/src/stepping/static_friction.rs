@@ -5,12 +5,12 @@
 //! slides before the solve:  μ_k ,  then μ_s where its slip would turn back: it passes rest on the way
 //! ```
 //!
-//! A contact that changes its coefficient is solved again with all others, in the same substep, and has at
+//! This is a decision only: whoever solves sets the coefficients, and solves again. A contact that changes its
+//! coefficient is solved again with all others, in the same substep, and has at
 //! most two changes: what slips in the end, slips with μ_k. All that change in a round change together, so
 //! that the order of contacts does not enter. The second half of a substep goes on from the slip that the
 //! first half ended with. A contact sticks whose slip is below the speed at which events call it sticking.
 
-use delassus_solve::problem::Law;
 use glam::DVec3;
 
 use super::linearization::Linearization;
@@ -27,6 +27,9 @@ pub(super) const MAX_FRICTION_ROUNDS: usize = 50;
 const SLIP_RATIO: f64 = 1e-6;
 const LEAST_SLIP: f64 = 1e-9;
 
+/// A contact, by its place, and the coefficient that it has from now on.
+pub(super) type NewCoefficient = (usize, f64);
+
 /// What became of the contacts of a substep, in memory that is kept.
 #[derive(Default)]
 pub(super) struct StaticFriction {
@@ -34,6 +37,8 @@ pub(super) struct StaticFriction {
     slipped: Vec<bool>,
     /// Slip at the end of the first half, world axes, sorted by key.
     first_half: Vec<(Key, DVec3)>,
+    /// The coefficients decided last.
+    changes: Vec<NewCoefficient>,
 }
 
 impl StaticFriction {
@@ -63,21 +68,21 @@ impl StaticFriction {
         self.first_half.sort_unstable_by_key(|(key, _)| *key);
     }
 
-    /// Gives contacts of the second half the coefficients that go with the end of the first.
-    pub(super) fn begin_second_half(&self, model: &Model, on: &mut Linearization) {
+    /// The coefficients of the second half, which go with the end of the first.
+    pub(super) fn begin_second_half(&mut self, model: &Model, on: &Linearization) -> &[NewCoefficient] {
+        self.changes.clear();
         if !model.has_static_friction() {
-            return;
+            return &[];
         }
-        let (contacts, rows) = on.contacts_and_rows();
-        for (contact, rows) in contacts.iter().zip(rows) {
+        for (i, contact) in on.contacts().iter().enumerate() {
             let (Some([slides, sticks]), Some(slip)) =
                 (coefficients(model, contact), self.slip_before(&key(contact)))
             else {
                 continue;
             };
-            let mu = if slip.length() <= model.stick_speed() { sticks } else { slides };
-            rows.law = with_friction(rows.law, mu);
+            self.changes.push((i, if slip.length() <= model.stick_speed() { sticks } else { slides }));
         }
+        &self.changes
     }
 
     fn slip_before(&self, key: &Key) -> Option<DVec3> {
@@ -85,23 +90,23 @@ impl StaticFriction {
         Some(self.first_half[at].1)
     }
 
-    /// Changes the coefficients of contacts that have another one in the motion that was solved; whether
-    /// there are any. `before` are the velocities at the start of the substep.
+    /// The contacts that have another coefficient in the motion that was solved, and which. `before` are the
+    /// velocities at the start of the substep.
     pub(super) fn changes(
         &mut self,
         model: &Model,
-        (contacts, rows): (&[Contact], &mut [ContactRows]),
+        (contacts, rows): (&[Contact], &[ContactRows]),
         targets: &RowTargets,
         impulses: &Impulses,
         [before, v]: [&[f64]; 2],
-    ) -> bool {
+    ) -> &[NewCoefficient] {
+        self.changes.clear();
         if !model.has_static_friction() {
-            return false;
+            return &[];
         }
         let least = (SLIP_RATIO * model.options.dt * model.world.gravity.length()).max(LEAST_SLIP);
         self.slipped.resize(contacts.len(), false);
-        let mut changed = false;
-        for (i, (rows, r)) in rows.iter_mut().zip(&impulses.contacts).enumerate() {
+        for (i, (rows, r)) in rows.iter().zip(&impulses.contacts).enumerate() {
             let at_limit = r[1].hypot(r[2]) >= (1.0 - LIMIT_MARGIN) * rows.law.mu() * r[0];
             if targets.normal_bias[i].is_none() || r[0] <= 0.0 || !at_limit || self.slipped[i] {
                 continue;
@@ -111,21 +116,18 @@ impl StaticFriction {
             if u[0].hypot(u[1]) <= least {
                 continue;
             }
-            let mu = if rows.law.mu() == sticks {
+            if rows.law.mu() == sticks {
                 self.slipped[i] = true;
-                slides
-            } else {
-                let then = self.slip_before(&key(&contacts[i]));
-                let then = then.unwrap_or_else(|| rows.slip([1, 2].map(|k| rows.velocity(k, before))));
-                if then.dot(rows.slip(u)) >= 0.0 {
-                    continue;
-                }
-                sticks
-            };
-            rows.law = with_friction(rows.law, mu);
-            changed = true;
+                self.changes.push((i, slides));
+                continue;
+            }
+            let then = self.slip_before(&key(&contacts[i]));
+            let then = then.unwrap_or_else(|| rows.slip([1, 2].map(|k| rows.velocity(k, before))));
+            if then.dot(rows.slip(u)) < 0.0 {
+                self.changes.push((i, sticks));
+            }
         }
-        changed
+        &self.changes
     }
 }
 
@@ -138,17 +140,4 @@ fn coefficients(model: &Model, contact: &Contact) -> Option<[f64; 2]> {
 /// The slip of a contact in the solve of these targets, in its rows.
 fn slip(rows: &ContactRows, targets: &RowTargets, i: usize, v: &[f64]) -> [f64; 2] {
     [1, 2].map(|k| rows.velocity(k, v) + targets.contact_bias(i, k).unwrap_or(0.0))
-}
-
-/// The same law with another coefficient of friction, in as many rows.
-pub(super) fn with_friction(law: Law, mu: f64) -> Law {
-    match law {
-        Law::Coulomb { .. } => Law::Coulomb { mu },
-        Law::Cone { .. } => Law::Cone { mu },
-        Law::Rolling { rolling, .. } => Law::Rolling { mu, rolling },
-        Law::ConeRolling { rolling, .. } => Law::ConeRolling { mu, rolling },
-        Law::Spinning { rolling, spinning, .. } => Law::Spinning { mu, rolling, spinning },
-        Law::ConeSpinning { rolling, spinning, .. } => Law::ConeSpinning { mu, rolling, spinning },
-        other => other,
-    }
 }

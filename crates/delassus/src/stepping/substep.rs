@@ -18,11 +18,10 @@ pub(super) use steady::SteadyStep;
 
 use delassus_solve::problem::{InvalidProblem, Status};
 
-use half_solve::HalfSolve;
+use half_solve::{Half, HalfSolve, HalfSolver};
 
 use super::Stepper;
-use super::energy::{AccountedSolve, JointWork, SubstepAccount, kinetic};
-use super::force_uniqueness::UniquenessScratch;
+use super::energy::{AccountedSolve, SubstepEnergy, kinetic};
 use super::forces::{JamSearch, find_jams};
 use super::impact::{ImpactState, apply_impact_law};
 use super::report::{StepFailure, StepReport, worse, worst_opening};
@@ -34,13 +33,12 @@ use super::row_targets::{
     position_targets, velocity_targets,
 };
 use super::speculative::{ContactSearch, LeftOut};
-use super::static_friction::StaticFriction;
 use super::time_of_impact::passed_limit;
-use super::velocity_solve::{FailedSolves, FallbackSolver};
+use super::velocity_solve::FallbackSolver;
 use super::warm_start::{Impulses, Keyed, add_impulses, impulses_of};
 use crate::collision::{Contact, MAX_CONTACT_ROWS};
 use crate::world;
-use crate::world::{FIXED_SLOT, World};
+use crate::world::{BodyState, FIXED_SLOT, World};
 
 /// Passes over the positions of one substep.
 const MAX_POSITION_PASSES: usize = 8;
@@ -92,42 +90,45 @@ impl PositionsEnd {
     }
 }
 
-/// What a substep works with, kept so that the next one takes no memory.
+/// What a half of a substep ended with.
 #[derive(Default)]
-pub(super) struct SubstepWorkspace {
-    pub(super) start: SubstepStart,
-    targets: RowTargets,
-    /// Where a solve starts, and what it found.
+struct HalfEnd {
+    /// Velocities before its kick.
+    before_kick: Vec<f64>,
+    /// Where its solve starts, and what that found.
     impulses: Impulses,
     velocity: Vec<f64>,
     /// Values of bilateral rows and limits at the end of the drift.
     joint_values: Vec<f64>,
+}
+
+impl HalfEnd {
+    /// The end of the drift to these poses.
+    fn drift<'a>(&'a self, bodies: &'a [BodyState]) -> DriftEnd<'a> {
+        let HalfEnd { impulses, velocity, joint_values, .. } = self;
+        DriftEnd { bodies, joint_values, velocity, impulses }
+    }
+}
+
+/// What a substep works with, kept so that the next one takes no memory.
+#[derive(Default)]
+pub(super) struct SubstepWorkspace {
+    start: SubstepStart,
+    targets: RowTargets,
+    end: HalfEnd,
     /// Impulses of contacts in both halves.
     contact_sum: Vec<Keyed>,
-    arrivals: ArrivalScratch,
     contact_search: ContactSearch,
-    /// Velocities before the kick of the solve made last, and the work of joints in the solves of the
-    /// substep.
-    before_kick: Vec<f64>,
-    joint_work: JointWork,
-    account: SubstepAccount,
-    static_friction: StaticFriction,
+    arrivals: ArrivalScratch,
     jam_velocity: Vec<f64>,
-    /// One for the solves that end in positions, one for those that end in velocities; they change places
-    /// from substep to substep, boxed because they are large.
-    position_solver: Box<FallbackSolver>,
-    velocity_solver: Box<FallbackSolver>,
-    uniqueness: UniquenessScratch,
-    /// Whether the solve made last had another motion beside the one that was taken.
-    pub(super) other_motion: bool,
-    /// Solves of the step that failed.
-    pub(super) failed: FailedSolves,
+    energy: SubstepEnergy,
+    pub(super) solver: HalfSolver,
 }
 
 impl SubstepWorkspace {
     /// Whether a substep twice as long as the one made last would do, as far as joints go.
     pub(super) fn lets_grow(&self) -> bool {
-        self.joint_work.lets_grow()
+        self.energy.joints().lets_grow()
     }
 
     /// Moves the energy of the substep made last, which ended at t with these contacts, into a report.
@@ -138,9 +139,7 @@ impl SubstepWorkspace {
         t: f64,
         report: &mut StepReport,
     ) {
-        let [kinetic, opening_speed] = self.joint_work.scales();
-        self.account.close(world, contacts, [t, kinetic, opening_speed], &mut report.energy_gains);
-        report.energy.add(&self.account.energy);
+        self.energy.report(world, contacts, t, report);
     }
 
     /// A substep that is not made again.
@@ -150,7 +149,7 @@ impl SubstepWorkspace {
 
     /// The solver of the last solve of a step.
     pub(super) fn last_solver(&self, symmetric: bool) -> &FallbackSolver {
-        if symmetric { &self.velocity_solver } else { &self.position_solver }
+        self.solver.of(if symmetric { Half::Second } else { Half::First })
     }
 }
 
@@ -168,9 +167,9 @@ impl Stepper {
             return Ok(outcome);
         }
         self.begin_account(plan);
-        let first = self.contact_work(h, &self.substep.position_solver);
+        let first = self.contact_work(h, Half::First);
         self.report_jams(h, report);
-        std::mem::swap(&mut self.impulses, &mut self.substep.impulses);
+        std::mem::swap(&mut self.impulses, &mut self.substep.end.impulses);
         let gained = match self.model.is_symmetric() {
             true => self.solve_velocities(plan, first, report)?,
             false => first.work > MAX_ENERGY_GAIN * first.energy,
@@ -180,7 +179,7 @@ impl Stepper {
             report.status = worse(report.status, Status::Stalled);
             report.failure.get_or_insert(StepFailure::Energy);
         }
-        let joints = &self.substep.joint_work;
+        let joints = self.substep.energy.joints();
         if plan.may_shorten && joints.is_too_large() {
             return Ok(SubstepOutcome::Shorten { length: 0.5 * h });
         }
@@ -200,7 +199,7 @@ impl Stepper {
         let passed = match plan.limits {
             LimitRule::Enforce => None,
             LimitRule::PassBy => {
-                let limits = &self.substep.joint_values[self.linearization.joint_rows().bilateral..];
+                let limits = &self.substep.end.joint_values[self.linearization.joint_rows().bilateral..];
                 passed_limit(&self.model, &self.substep.start, limits, h)
             }
         };
@@ -224,16 +223,12 @@ impl Stepper {
     /// Start, warm start and targets of the solve that ends in positions.
     fn begin_substep(&mut self, plan: &SubstepPlan) {
         let Stepper { model, linearization, substep, .. } = self;
-        // Positions at the start are those that the velocities before were found at: often the same rows.
-        if model.is_symmetric() {
-            std::mem::swap(&mut substep.position_solver, &mut substep.velocity_solver);
-        }
-        substep.static_friction.begin();
-        let SubstepWorkspace { start, targets, impulses, contact_search, .. } = substep;
+        substep.solver.begin_substep(model.is_symmetric());
+        let SubstepWorkspace { start, targets, end, contact_search, .. } = substep;
         start.record(model, linearization, &self.state, plan.length);
         let factor = model.first_kick(plan.length) / model.options.dt;
         let warm = model.options.warm_start;
-        impulses.set_scaled(&self.impulses, |x| if warm { x * factor } else { 0.0 });
+        end.impulses.set_scaled(&self.impulses, |x| if warm { x * factor } else { 0.0 });
         let on = SubstepView { model, linearization, start, plan };
         position_targets(on, targets);
         let speculative = contact_search.find_speculative(on, targets, &mut self.linearizer);
@@ -245,22 +240,19 @@ impl Stepper {
     /// Work of joints and contacts in the solve that ended in positions.
     fn begin_account(&mut self, plan: &SubstepPlan) {
         let Stepper { model, linearization, substep, .. } = self;
-        let SubstepWorkspace { start, impulses, velocity, before_kick, joint_work, .. } = &mut *substep;
-        model.masses.gather_velocities(&start.bodies, before_kick);
-        *joint_work = JointWork::new(model, plan, impulses);
-        joint_work.add(model, linearization, &impulses.rows, [before_kick, velocity]);
-        substep.account.clear();
-        let kicked = substep.position_solver.velocity_before();
-        substep.account.add(&AccountedSolve {
+        let SubstepWorkspace { start, targets, end, energy, solver, .. } = substep;
+        model.masses.gather_velocities(&start.bodies, &mut end.before_kick);
+        let solve = AccountedSolve {
             model,
             linearization,
-            start: &substep.start,
-            targets: &substep.targets,
-            impulses: &substep.impulses,
-            velocities: [&substep.before_kick, kicked, &substep.velocity],
+            start,
+            targets,
+            impulses: &end.impulses,
+            velocities: [&end.before_kick, solver.velocity_before(Half::First), &end.velocity],
             first: true,
             alone: !model.is_symmetric(),
-        });
+        };
+        energy.begin(plan, &solve);
     }
 
     /// Solves for velocities until the positions at the end hold.
@@ -278,36 +270,27 @@ impl Stepper {
         let mut pass = 0;
         loop {
             let Stepper { model, linearization, substep, .. } = self;
-            let SubstepWorkspace { start, targets, impulses, velocity, .. } = substep;
-            velocity.clone_from(&start.free_velocity);
+            let SubstepWorkspace { start, targets, end, solver, .. } = substep;
+            end.velocity.clone_from(&start.free_velocity);
             let mut solve = HalfSolve {
+                half: Half::First,
                 model,
                 linearization: &mut *linearization,
                 start: &start.velocity,
                 duration: kick,
-                solver: &mut substep.position_solver,
-                failed: &mut substep.failed,
-                uniqueness: &mut substep.uniqueness,
-                static_friction: &mut substep.static_friction,
-                other_motion: &mut substep.other_motion,
             };
-            let outcome = solve.solve(targets, impulses, velocity)?;
+            let outcome = solve.solve(solver, targets, &mut end.impulses, &mut end.velocity)?;
             report.add_solve(outcome, model.options.tolerance);
             all_solved &= outcome.status == Status::Solved;
             if plan.may_retry && !all_solved {
                 break;
             }
-            model.drift(velocity, h, &mut self.state.bodies);
+            model.drift(&end.velocity, h, &mut self.state.bodies);
             self.state.t = start.t + h;
-            world::joint_values(&model.world, &self.state, &mut substep.joint_values);
-            let end = DriftEnd {
-                bodies: &self.state.bodies,
-                joint_values: &substep.joint_values,
-                velocity,
-                impulses,
-            };
+            world::joint_values(&model.world, &self.state, &mut end.joint_values);
+            let drift = end.drift(&self.state.bodies);
             let missed =
-                correct_position_targets(SubstepView { model, linearization, start, plan }, &end, targets);
+                correct_position_targets(SubstepView { model, linearization, start, plan }, &drift, targets);
             // Corrections that lead away from closed joints lead nowhere.
             if plan.may_shorten && missed.joints > DIVERGED_OPENING_RATIO * opening.max(1.0) {
                 return Ok(PositionsEnd { all_solved, joints_closed: false, touch: None });
@@ -344,14 +327,13 @@ impl Stepper {
     /// Sweeps the contacts that are left out along the motion that was solved.
     fn sweep_left_out(&mut self, plan: &SubstepPlan) -> LeftOut {
         let Stepper { model, linearization, substep, linearizer, .. } = self;
-        let SubstepWorkspace { start, targets, velocity, impulses, joint_values, contact_search, .. } =
-            substep;
+        let SubstepWorkspace { start, targets, end, contact_search, .. } = substep;
         if plan.gaps == GapRule::Linearized {
             return LeftOut::Apart;
         }
-        let end = DriftEnd { bodies: &self.state.bodies, joint_values, velocity, impulses };
+        let drift = end.drift(&self.state.bodies);
         let on = SubstepView { model, linearization, start, plan };
-        let swept = contact_search.sweep_left_out(on, &end, linearizer, targets);
+        let swept = contact_search.sweep_left_out(on, &drift, linearizer, targets);
         self.add_contacts(plan.length);
         swept
     }
@@ -359,14 +341,13 @@ impl Stepper {
     /// Leaves out contacts that push what does not touch. Whether there are any.
     fn suspend_contacts(&mut self, plan: &SubstepPlan) -> bool {
         let Stepper { model, linearization, substep, linearizer, .. } = self;
-        let SubstepWorkspace { start, targets, velocity, impulses, joint_values, contact_search, .. } =
-            substep;
+        let SubstepWorkspace { start, targets, end, contact_search, .. } = substep;
         if plan.gaps == GapRule::Linearized {
             return false;
         }
-        let end = DriftEnd { bodies: &self.state.bodies, joint_values, velocity, impulses };
+        let drift = end.drift(&self.state.bodies);
         let on = SubstepView { model, linearization, start, plan };
-        contact_search.suspend(on, &end, linearizer, targets)
+        contact_search.suspend(on, &drift, linearizer, targets)
     }
 
     /// Bodies that overlap at the end of the drift though no contact was found before: their contacts join
@@ -386,11 +367,11 @@ impl Stepper {
     /// Contacts that were found join the substep. Whether there are any.
     fn add_contacts(&mut self, h: f64) -> bool {
         let Stepper { model, linearization, substep, .. } = self;
-        let SubstepWorkspace { start, targets, impulses, contact_search, .. } = substep;
+        let SubstepWorkspace { start, targets, end, contact_search, .. } = substep;
         let mut any = false;
         for contact in contact_search.found() {
             targets.add_contact(contact.gap / h);
-            impulses.contacts.push([0.0; MAX_CONTACT_ROWS]);
+            end.impulses.contacts.push([0.0; MAX_CONTACT_ROWS]);
             linearization.add_contact(model, contact, &start.bodies);
             any = true;
         }
@@ -407,21 +388,21 @@ impl Stepper {
         report: &mut StepReport,
     ) -> Result<bool, InvalidProblem> {
         let h = plan.length;
-        let SubstepWorkspace { start, before_kick, velocity, targets, static_friction, .. } =
-            &mut self.substep;
-        start.turning.first_half(&self.model, &self.linearization, targets, [before_kick, velocity]);
-        static_friction.end_first_half(&self.model, &self.linearization, targets, velocity);
-        self.substep.contact_sum.clear();
-        add_impulses(&mut self.substep.contact_sum, self.linearization.contacts(), &self.impulses.contacts);
-        let on = &self.linearization;
+        let Stepper { model, linearization: on, substep, .. } = self;
+        let SubstepWorkspace { start, targets, end, contact_sum, solver, .. } = substep;
+        start.turning.first_half(model, on, targets, [&end.before_kick, &end.velocity]);
+        solver.static_friction().end_first_half(model, on, targets, &end.velocity);
+        contact_sum.clear();
+        add_impulses(contact_sum, on.contacts(), &self.impulses.contacts);
         self.handed_over.record(on.contacts(), on.contact_rows(), &self.impulses);
         self.linearize_for(h, 0.0);
         self.handed_over.keep_lost(self.linearization.contacts());
         let Stepper { model, linearization, substep, state, .. } = self;
-        substep.static_friction.begin_second_half(model, linearization);
-        let SubstepWorkspace { start, targets, impulses, velocity, contact_sum, .. } = substep;
+        let SubstepWorkspace { start, targets, end, contact_sum, energy, solver, .. } = substep;
+        linearization.set_friction(solver.static_friction().begin_second_half(model, linearization));
+        let HalfEnd { before_kick, impulses, velocity, .. } = end;
         model.masses.gather_velocities(&state.bodies, velocity);
-        substep.before_kick.clone_from(velocity);
+        before_kick.clone_from(velocity);
         model.kick(&state.bodies, 0.5 * h, velocity);
         impulses_of(contact_sum, linearization.contacts(), &mut impulses.contacts);
         impulses.rows.clone_from(&self.impulses.rows);
@@ -443,41 +424,35 @@ impl Stepper {
         report.status = worse(report.status, apply_impact_law(model, linearization, impact));
         let change = kinetic(&model.masses, velocity) - before;
         if change != 0.0 {
-            substep.account.add_impact(change, hit.map(|(_, contact)| contact));
+            energy.add_impact(change, hit.map(|(_, contact)| contact));
         }
         let mut solve = HalfSolve {
+            half: Half::Second,
             model,
             linearization: &mut *linearization,
             start: &start.velocity,
             duration: 0.5 * h,
-            solver: &mut substep.velocity_solver,
-            failed: &mut substep.failed,
-            uniqueness: &mut substep.uniqueness,
-            static_friction: &mut substep.static_friction,
-            other_motion: &mut substep.other_motion,
         };
-        let mut outcome = solve.solve(targets, impulses, velocity)?;
+        let mut outcome = solve.solve(solver, targets, impulses, velocity)?;
         // Bodies whose normals and slips are coupled may gain by tangential restitution: then without it.
         if rebound_slip && kinetic(&model.masses, velocity) > (1.0 + ROUNDING_GAIN) * before {
             start.turning.second_slip(solve.linearization, &mut targets.slip_bias);
-            velocity.copy_from_slice(solve.solver.velocity_before());
-            outcome = solve.solve(targets, impulses, velocity)?;
+            velocity.copy_from_slice(solver.velocity_before(Half::Second));
+            outcome = solve.solve(solver, targets, impulses, velocity)?;
         }
         report.add_solve(outcome, model.options.tolerance);
         model.masses.scatter_velocities(velocity, &mut state.bodies);
-        substep.joint_work.add(model, linearization, &impulses.rows, [&substep.before_kick[..], velocity]);
-        let kicked = substep.velocity_solver.velocity_before();
-        substep.account.add(&AccountedSolve {
+        energy.add(&AccountedSolve {
             model,
             linearization,
             start,
             targets,
             impulses,
-            velocities: [&substep.before_kick, kicked, velocity],
+            velocities: [before_kick, solver.velocity_before(Half::Second), velocity],
             first: false,
             alone: false,
         });
-        let second = self.contact_work(h, &self.substep.velocity_solver);
+        let second = self.contact_work(h, Half::Second);
         self.add_second_half();
         // A rebound may give what laws of restitution that differ from contact to contact give.
         let rebounds = self.substep.targets.any_rebound();
@@ -487,21 +462,21 @@ impl Stepper {
 
     /// Adds the impulses of the second half to those of the first.
     fn add_second_half(&mut self) {
-        let SubstepWorkspace { contact_sum, impulses, .. } = &mut self.substep;
+        let SubstepWorkspace { contact_sum, end: HalfEnd { impulses, .. }, .. } = &mut self.substep;
         let contacts = self.linearization.contacts();
         add_impulses(contact_sum, contacts, &impulses.contacts);
         impulses_of(contact_sum, contacts, &mut self.impulses.contacts);
         self.impulses.rows.iter_mut().zip(&impulses.rows).for_each(|(a, b)| *a += b);
     }
 
-    /// Work of the impulses of contacts in the last solve of a solver.
-    fn contact_work(&self, h: f64, solver: &FallbackSolver) -> ContactWork {
+    /// Work of the impulses of contacts in the solve of a half, made last.
+    fn contact_work(&self, h: f64, half: Half) -> ContactWork {
         let masses = &self.model.masses;
-        let (from, to) = (solver.velocity_before(), &self.substep.velocity);
+        let (from, to) = (self.substep.solver.velocity_before(half), &self.substep.end.velocity);
         // Closing what counts as touching is no gain.
         let slack = (10.0 * self.model.touching() / h).powi(2);
         let mut sum = ContactWork { work: 0.0, energy: 0.0 };
-        let all = self.linearization.contact_rows().iter().zip(&self.substep.impulses.contacts);
+        let all = self.linearization.contact_rows().iter().zip(&self.substep.end.impulses.contacts);
         for (rows, r) in all.filter(|(_, r)| r[0] > 0.0) {
             let along = |k: usize| 0.5 * r[k] * (rows.velocity(k, from) + rows.velocity(k, to));
             sum.work += (0..rows.law.dim()).map(along).sum::<f64>();
@@ -514,21 +489,21 @@ impl Stepper {
     }
 
     fn report_jams(&mut self, h: f64, report: &mut StepReport) {
-        let SubstepWorkspace { start, velocity, impulses, jam_velocity, .. } = &mut self.substep;
+        let SubstepWorkspace { start, end, jam_velocity, .. } = &mut self.substep;
         let search = JamSearch {
             model: &self.model,
             linearization: &self.linearization,
             start,
             h,
-            velocity,
-            contact_impulse: &impulses.contacts,
+            velocity: &end.velocity,
+            contact_impulse: &end.impulses.contacts,
         };
         find_jams(&search, jam_velocity, &mut report.jams);
     }
 
     /// What is furthest open at the end of the drift made last.
     fn worst_opening(&self) -> StepFailure {
-        worst_opening(&self.model, &self.linearization, &self.state.bodies, &self.substep.joint_values)
+        worst_opening(&self.model, &self.linearization, &self.state.bodies, &self.substep.end.joint_values)
     }
 }
 

@@ -12,14 +12,17 @@
 
 mod account;
 
-pub(super) use account::{AccountedSolve, SubstepAccount};
+pub(super) use account::AccountedSolve;
 pub use account::{EnergyAccount, EnergyGain};
 
 use super::linearization::Linearization;
 use super::model::Model;
+use super::report::StepReport;
 use super::retry::SubstepPlan;
 use super::warm_start::Impulses;
-use crate::world::{Masses, row_velocity};
+use crate::collision::Contact;
+use crate::world::{Masses, World, row_velocity};
+use account::SubstepAccount;
 
 /// Work of joints in a substep, in parts of the kinetic energy, above which it is made again, shorter. A
 /// motion that a step resolves to a tenth of a radian has less; 10⁴ substeps at this bound would be needed to
@@ -51,6 +54,46 @@ pub(super) struct JointWork {
     /// The part of the kinetic energy that it may be, and whether what joints take counts as what they give.
     part: f64,
     takes: bool,
+}
+
+/// The energy of the solves of a substep, in memory that is kept.
+#[derive(Default)]
+pub(super) struct SubstepEnergy {
+    joints: JointWork,
+    account: SubstepAccount,
+}
+
+impl SubstepEnergy {
+    /// Begins with the first solve of a substep.
+    pub(super) fn begin(&mut self, plan: &SubstepPlan, solve: &AccountedSolve<'_>) {
+        self.joints = JointWork::new(solve.model, plan, solve.impulses);
+        self.account.clear();
+        self.add(solve);
+    }
+
+    /// Adds a solve.
+    pub(super) fn add(&mut self, solve: &AccountedSolve<'_>) {
+        let AccountedSolve { model, linearization, impulses, velocities: [before, _, after], .. } = *solve;
+        self.joints.add(model, linearization, &impulses.rows, [before, after]);
+        self.account.add(solve);
+    }
+
+    /// Adds the change of the kinetic energy by a law of impact that acts beside the solves.
+    pub(super) fn add_impact(&mut self, change: f64, hit: Option<&Contact>) {
+        self.account.add_impact(change, hit);
+    }
+
+    /// The work of joints.
+    pub(super) fn joints(&self) -> &JointWork {
+        &self.joints
+    }
+
+    /// Moves the account of a substep that ended at t with these contacts into a report.
+    pub(super) fn report(&mut self, world: &World, contacts: &[Contact], t: f64, report: &mut StepReport) {
+        let [kinetic, opening_speed] = self.joints.scales();
+        self.account.close(world, contacts, [t, kinetic, opening_speed], &mut report.energy_gains);
+        report.energy.add(&self.account.energy);
+    }
 }
 
 /// Kinetic energy of all bodies, J.

@@ -5,10 +5,10 @@
 //! ```
 //!
 //! J has a row per constraint of a joint, H up to six rows per contact (normal, tangents, rolling, spinning),
-//! v six entries per body that moves. A [`Linearization`] is built by [`Linearizer::linearize`] and does not
-//! change after that, with two exceptions: contacts that only the end of a substep shows are added by
-//! [`Linearization::add_contact`], and contacts that begin to stick or to slide change their coefficient of
-//! friction. Source: 004 eq. 6–9.
+//! v six entries per body that moves. A [`Linearization`] is built by [`Linearizer::linearize`]. What it holds
+//! of a state does not change after that. Two things happen to it: contacts that only the end of a substep
+//! shows join it ([`Linearization::add_contact`]), and contacts that begin to stick or to slide get another
+//! coefficient of friction ([`Linearization::set_friction`]). Source: 004 eq. 6–9.
 
 mod motor_braking;
 mod redundancy;
@@ -19,6 +19,7 @@ use delassus_solve::linalg::UnionFind;
 
 use super::model::Model;
 use super::options::Coordinates;
+use super::static_friction::NewCoefficient;
 use crate::collision::{Collider, Contact, ContactRows, ShapePair, Sweep};
 use crate::world;
 use crate::world::{ActionKind, BodyState, Joint, Pose, Rows, Tree, TreeBasis, World, WorldState};
@@ -111,9 +112,12 @@ impl Linearization {
             .fold(0.0, f64::max)
     }
 
-    /// Contacts, with their rows for a change of law.
-    pub(super) fn contacts_and_rows(&mut self) -> (&[Contact], &mut [ContactRows]) {
-        (&self.contacts, &mut self.contact_rows)
+    /// Gives contacts other coefficients of friction.
+    pub(super) fn set_friction(&mut self, changes: &[NewCoefficient]) {
+        for &(i, mu) in changes {
+            let law = &mut self.contact_rows[i].law;
+            *law = law.with_mu(mu);
+        }
     }
 
     /// Adds a contact that the end of a substep showed, linearized at the poses `bodies` of its begin.

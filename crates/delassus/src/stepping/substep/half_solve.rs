@@ -23,57 +23,127 @@ const MAX_BOUNDED_WORK_AFTER_FAILURES: u64 = 20_000_000_000;
 /// as metres: it only decides whether the impulses of the step before are tried first).
 const REST_SPEED_RATIO: f64 = 1e-3;
 
-/// What a solve of a substep works with.
+/// One of the two solves.
+#[derive(Clone, Copy, PartialEq)]
+pub(super) enum Half {
+    /// Ends in positions.
+    First,
+    /// Ends in velocities.
+    Second,
+}
+
+/// What the solves of substeps work with, kept so that the next one takes no memory.
+#[derive(Default)]
+pub(in super::super) struct HalfSolver {
+    /// Boxed because they are large and change places.
+    first: Box<FallbackSolver>,
+    second: Box<FallbackSolver>,
+    static_friction: StaticFriction,
+    uniqueness: UniquenessScratch,
+    /// Solves of the step that failed.
+    failed: FailedSolves,
+    other_motion: bool,
+}
+
+impl HalfSolver {
+    /// A step begins.
+    pub(in super::super) fn begin_step(&mut self) {
+        self.failed = FailedSolves::default();
+    }
+
+    /// A substep begins. Positions at its start are those that the velocities before were found at: often
+    /// the same rows, so that the solvers change places where there are two of them.
+    pub(super) fn begin_substep(&mut self, symmetric: bool) {
+        if symmetric {
+            std::mem::swap(&mut self.first, &mut self.second);
+        }
+        self.static_friction.begin();
+    }
+
+    /// Solves of the step that failed.
+    pub(in super::super) fn failed(&self) -> &FailedSolves {
+        &self.failed
+    }
+
+    /// Whether the solve made last had another motion beside the one that was taken.
+    pub(in super::super) fn has_other_motion(&self) -> bool {
+        self.other_motion
+    }
+
+    pub(super) fn static_friction(&mut self) -> &mut StaticFriction {
+        &mut self.static_friction
+    }
+
+    /// The velocities before the last solve of a half, after its kick.
+    pub(super) fn velocity_before(&self, half: Half) -> &[f64] {
+        self.of(half).velocity_before()
+    }
+
+    /// The solver of a half.
+    pub(super) fn of(&self, half: Half) -> &FallbackSolver {
+        match half {
+            Half::First => &self.first,
+            Half::Second => &self.second,
+        }
+    }
+
+    /// Both solvers, in the order of their solves.
+    pub(super) fn both(&mut self) -> [&mut FallbackSolver; 2] {
+        [&mut self.first, &mut self.second]
+    }
+}
+
+/// A solve of a substep.
 pub(super) struct HalfSolve<'a> {
+    pub(super) half: Half,
     pub(super) model: &'a Model,
     pub(super) linearization: &'a mut Linearization,
     /// Velocities at the start of the substep.
     pub(super) start: &'a [f64],
     /// For how long its forces act.
     pub(super) duration: f64,
-    pub(super) solver: &'a mut FallbackSolver,
-    pub(super) failed: &'a mut FailedSolves,
-    pub(super) uniqueness: &'a mut UniquenessScratch,
-    pub(super) static_friction: &'a mut StaticFriction,
-    /// Whether it had another motion beside the one that is taken.
-    pub(super) other_motion: &'a mut bool,
 }
 
 impl HalfSolve<'_> {
     /// Solves for these targets from the impulses given: `velocity` and `impulses` become those after it.
     pub(super) fn solve(
         &mut self,
+        with: &mut HalfSolver,
         targets: &RowTargets,
         impulses: &mut Impulses,
         velocity: &mut Vec<f64>,
     ) -> Result<SolveOutcome, InvalidProblem> {
         let (model, start) = (self.model, self.start);
+        let HalfSolver { first, second, static_friction, uniqueness, failed, other_motion } = with;
+        let solver = if self.half == Half::First { first } else { second };
         let (mut iterations, mut round) = (0, 0);
         loop {
-            let input = solve_input(model, self.linearization, start, targets, self.duration, self.failed);
-            let outcome = self.solver.solve(&input, start, self.failed, impulses, velocity)?;
+            let input = solve_input(model, self.linearization, start, targets, self.duration, failed);
+            let outcome = solver.solve(&input, start, failed, impulses, velocity)?;
             let search = UniquenessSearch { model, linearization: self.linearization, impulses, velocity };
             let solved = outcome.status == Status::Solved;
-            let by_contacts = solved && search.finds_other_motion(self.uniqueness);
+            let by_contacts = solved && search.finds_other_motion(uniqueness);
             let mut outcome = match by_contacts {
-                true => self.solver.solve_canonical(outcome, &input, impulses, velocity)?,
+                true => solver.solve_canonical(outcome, &input, impulses, velocity)?,
                 false => outcome,
             };
-            *self.other_motion = solved
+            *other_motion = solved
                 && (by_contacts
-                    || self.solver.chose_rest()
-                    || self.solver.moves_otherwise_under_stress(&input, impulses, velocity)?);
+                    || solver.chose_rest()
+                    || solver.moves_otherwise_under_stress(&input, impulses, velocity)?);
             outcome.iterations += iterations;
-            let contacts = self.linearization.contacts_and_rows();
-            if !self.static_friction.changes(model, contacts, targets, impulses, [start, velocity]) {
+            let contacts = (self.linearization.contacts(), self.linearization.contact_rows());
+            let changes = static_friction.changes(model, contacts, targets, impulses, [start, velocity]);
+            if changes.is_empty() {
                 return Ok(outcome);
             }
+            self.linearization.set_friction(changes);
             round += 1;
             if round > MAX_FRICTION_ROUNDS {
                 return Ok(SolveOutcome { status: Status::Stalled, ..outcome });
             }
             iterations = outcome.iterations;
-            velocity.copy_from_slice(self.solver.velocity_before());
+            velocity.copy_from_slice(solver.velocity_before());
         }
     }
 }

@@ -46,9 +46,7 @@ impl Stepper {
         }
         let mut report = report.clone();
         let tolerance = self.model.options.tolerance;
-        let substep = &mut self.substep;
-        let solvers = [&mut substep.position_solver, &mut substep.velocity_solver];
-        for solver in solvers.into_iter().take(report.solves) {
+        for solver in self.substep.solver.both().into_iter().take(report.solves) {
             let (status, residual) = solver.check_again(tolerance);
             if status != Status::Solved {
                 self.steady.forget();
