@@ -234,4 +234,36 @@ mod tests {
             }
         }
     }
+
+    /// An arm of two links as a user of robots has it: put somewhere, held there by its motors, read by names.
+    #[test]
+    fn an_arm_from_mjcf_is_put_and_held_by_its_controls() {
+        let text = r#"<mujoco><option gravity="0 0 0"/>
+          <worldbody><body name="upper"><joint name="shoulder" axis="0 1 0" damping="1"/>
+            <geom type="capsule" fromto="0 0 0 0.4 0 0" size="0.03"/>
+            <body name="fore" pos="0.4 0 0"><joint name="elbow" axis="0 1 0" damping="1"/>
+              <geom type="capsule" fromto="0 0 0 0.3 0 0" size="0.02"/></body></body></worldbody>
+          <actuator><motor joint="shoulder"/><motor joint="elbow"/></actuator></mujoco>"#;
+        let dir = std::env::temp_dir().join(format!("delassus-arm-{}", std::process::id()));
+        std::fs::create_dir_all(&dir).unwrap();
+        let path = dir.join("arm.xml");
+        std::fs::write(&path, text).unwrap();
+        let mut sim = load_simulation(&path).unwrap_or_else(|e| panic!("{e}"));
+        std::fs::remove_dir_all(&dir).unwrap();
+        sim.set_joint("shoulder", 0.3, 0.0).unwrap();
+        sim.set_joint("elbow", -0.8, 0.0).unwrap();
+        let target = [("shoulder", 0.5), ("elbow", -0.5)];
+        while sim.time() < 3.0 {
+            for (joint, angle) in target {
+                let now = sim.joint(joint).unwrap();
+                sim.set_control(joint, 20.0 * (angle - now.position) - 2.0 * now.velocity).unwrap();
+            }
+            sim.step().unwrap();
+        }
+        for (joint, angle) in target {
+            // Overdamped by more than ten time constants.
+            let found = sim.joint(joint).unwrap().position;
+            assert!((found - angle).abs() < 1e-4, "{joint}: {found}");
+        }
+    }
 }

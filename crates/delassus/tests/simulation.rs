@@ -533,3 +533,117 @@ fn a_step_that_fails_leaves_the_state_before_it() {
         assert_eq!(bits(sim.state()), bits(other.state()));
     }
 }
+
+/// A pole hinged to a cart, put at an angle by its joint: state feedback brings both back to where they stood.
+#[test]
+fn a_cart_pole_is_balanced_from_where_its_joint_was_put() {
+    let mut scene = cart(1.0);
+    let pole = scene.add(Body::capsule("pole", 0.2, 0.01, 0.5).at(DVec3::new(0.0, 0.0, 0.5)));
+    let cart = BodyId::new(1);
+    scene.join([cart, pole], Pose::along(DVec3::ZERO, DVec3::Y), Joint::revolute("hinge"));
+    scene.world.no_contact.push([cart.index(), pole.index()]);
+    let mut sim = Simulation::new(scene, options(1e-3)).unwrap();
+    sim.set_joint("hinge", 0.2, 0.0).unwrap();
+    let tip = sim.body("pole").unwrap().position();
+    assert!((tip - 0.5 * DVec3::new(0.2_f64.sin(), 0.0, 0.2_f64.cos())).length() < 1e-14, "{tip}");
+    while sim.time() < 8.0 {
+        let (x, angle) = (sim.joint("slide").unwrap(), sim.joint("hinge").unwrap());
+        let force = 5.0 * x.position + 7.0 * x.velocity + 50.0 * angle.position + 12.0 * angle.velocity;
+        sim.set_control("slide", force).unwrap();
+        sim.step().unwrap();
+    }
+    // The slowest mode of the linear system has died out to 1e-5 by then.
+    let [x, angle] = ["slide", "hinge"].map(|name| sim.joint(name).unwrap().position);
+    assert!(x.abs() < 1e-3 && angle.abs() < 1e-4, "{x} {angle}");
+}
+
+/// A joint that is set moves what hangs on it, between steps of a run too, and keeps the forces of the last
+/// step; what it cannot reach is refused and changes nothing.
+#[test]
+fn joints_are_set_by_name_or_id_and_refuse_what_they_cannot_reach() {
+    let mut scene = cart(1.0);
+    let cart = BodyId::new(1);
+    let arm = scene.add(Body::block("arm", 1.0, DVec3::new(0.05, 0.05, 0.5)).at(DVec3::new(0.0, 0.0, -0.5)));
+    let hinge = Joint::revolute("hinge").with_limits(-1.0, 1.0);
+    let hinge = scene.join([cart, arm], Pose::along(DVec3::ZERO, DVec3::Y), hinge);
+    scene.world.no_contact.push([cart.index(), arm.index()]);
+    let mut sim = Simulation::new(scene, options(1e-3)).unwrap();
+    sim.run_until(0.01, |_| {}).unwrap();
+    let held = sim.joint_force("slide").unwrap();
+    assert!((held.force.z - 2.0 * G).abs() < 1e-6);
+    sim.set_joint(hinge, 0.5, 2.0).unwrap();
+    sim.set_joint("slide", 3.0, 1.0).unwrap();
+    assert_eq!(sim.joint_force("slide").unwrap(), held);
+    let now = sim.joint("hinge").unwrap();
+    assert!((now.position - 0.5).abs() < 1e-14 && (now.velocity - 2.0).abs() < 1e-13, "{now:?}");
+    // The middle of the arm is half a metre below the hinge, behind it by its angle.
+    let arm = sim.body("arm").unwrap();
+    let (s, c) = 0.5_f64.sin_cos();
+    assert!((arm.position() - DVec3::new(3.0 - 0.5 * s, 0.0, -0.5 * c)).length() < 1e-13, "{arm:?}");
+    assert!((arm.velocity - DVec3::new(1.0 - c, 0.0, s)).length() < 1e-13, "{arm:?}");
+    let before = bits(sim.state());
+    for (position, velocity) in [(1.5, 0.0), (f64::NAN, 0.0), (0.0, f64::INFINITY)] {
+        let error = sim.set_joint("hinge", position, velocity).unwrap_err();
+        assert!(matches!(error, SimulationError::Control(ControlError::Number { .. })), "{error}");
+    }
+    assert!(matches!(sim.set_joint("hing", 0.0, 0.0), Err(SimulationError::UnknownJoint { .. })));
+    assert_eq!(bits(sim.state()), before);
+    // The motion goes on from there: no momentum along the rail comes or goes.
+    let momentum = |sim: &Simulation| {
+        let speed = |body: &str| sim.body(body).unwrap().velocity.x;
+        speed("cart") + speed("arm")
+    };
+    let p = momentum(&sim);
+    sim.run_until(0.2, |_| {}).unwrap();
+    assert!((momentum(&sim) - p).abs() < 1e-8, "{} {p}", momentum(&sim));
+}
+
+/// A state that was read is set again, in this simulation or in another of the same scene: the same bits from
+/// there on, as far as no contact has a history.
+#[test]
+fn a_whole_state_can_be_set() {
+    let scene = || {
+        let mut scene = Scene::default();
+        scene.add(Body::ball("ball", 1.0, 0.1).at(DVec3::ZERO).with_velocity(DVec3::X));
+        scene
+    };
+    let mut sim = Simulation::new(scene(), options(1e-3)).unwrap();
+    sim.run_until(0.25, |_| {}).unwrap();
+    let state = sim.state().clone();
+    let mut other = Simulation::new(scene(), options(1e-3)).unwrap();
+    other.set_state(state.clone()).unwrap();
+    assert_eq!(other.time(), state.t);
+    for _ in 0..10 {
+        sim.step().unwrap();
+        other.step().unwrap();
+    }
+    // The clock of the other counts from another start: positions and velocities have the same bits.
+    assert_eq!(bits(sim.state())[1..], bits(other.state())[1..]);
+    assert!((sim.time() - other.time()).abs() < 1e-15);
+    let mut wrong = state;
+    wrong.bodies[0].velocity.x = f64::NAN;
+    let before = bits(other.state());
+    assert!(matches!(other.set_state(wrong.clone()), Err(SimulationError::World(_))));
+    wrong.bodies.clear();
+    assert!(other.set_state(wrong).is_err());
+    assert_eq!(bits(other.state()), before);
+}
+
+/// Options are changed in mid run; the clock and the forces of the last step stay.
+#[test]
+fn options_can_be_changed_between_steps() {
+    let mut sim = Simulation::new(block_on_ground(0.5), options(1e-3)).unwrap();
+    sim.run_until(0.01, |_| {}).unwrap();
+    let (t, forces) = (sim.time(), sim.contact_forces());
+    let other = StepOptions { scheme: Scheme::HalfImplicit, tolerance: 1e-8, ..options(2e-3) };
+    sim.set_options(other).unwrap();
+    assert_eq!((sim.options(), sim.time(), sim.contact_forces()), (other, t, forces));
+    sim.step().unwrap();
+    assert_eq!(sim.time(), t + 2e-3);
+    let weight: f64 = sim.contact_forces().iter().map(|c| c.normal_force).sum();
+    assert!((weight - 2.0 * G).abs() < 1e-6, "{weight}");
+    for wrong in [options(0.0), StepOptions { tolerance: -1.0, ..other }] {
+        assert!(sim.set_options(wrong).is_err());
+    }
+    assert_eq!(sim.options(), other);
+}

@@ -121,11 +121,11 @@ fn exact_modes(size: usize) -> u64 {
 
 /// Numbers that were computed are taken to be right to this part of the largest of their row: some units in
 /// the last place.
-const ROUNDING: f64 = 8.0 * f64::EPSILON;
+const DATA_ROUNDING: f64 = 8.0 * f64::EPSILON;
 
 /// Doubles that are further than this from the numbers that they stand for, relative to the largest of their
 /// row, prove nothing about them.
-const VAGUE: f64 = 1.1e-10;
+const MAX_DATA_ERROR: f64 = 1.1e-10;
 
 /// How well the numbers of a problem are known.
 #[derive(Clone, Debug)]
@@ -140,7 +140,7 @@ impl Written {
     /// What is known of a problem in doubles: they are what was written where all of them are short, and
     /// were rounded elsewhere.
     pub fn rounded(dynamics: &Dynamics) -> Self {
-        Written::Within(bounds_of(dynamics, ROUNDING))
+        Written::Within(bounds_of(dynamics, DATA_ROUNDING))
     }
 
     /// What is true of intervals that hold all numbers.
@@ -172,7 +172,7 @@ pub fn analyze_written(dynamics: &Dynamics, written: &Written, options: &Enumera
     }
     let mut analysis = analyze_rounded(dynamics, options);
     let error = if let Written::Within(bounds) = written { distance(dynamics, bounds) } else { 0.0 };
-    analysis.evidence.vague = error > VAGUE;
+    analysis.evidence.vague = error > MAX_DATA_ERROR;
     analysis.evidence.bias_known = match written {
         Written::Within(bounds) => {
             dynamics.bias.iter().zip(&bounds.bias).all(|(x, b)| *x != 0.0 || *b == Interval::ZERO)
@@ -215,7 +215,7 @@ pub fn analyze_written(dynamics: &Dynamics, written: &Written, options: &Enumera
 
 /// Whether F or γ is less well known than to this part of the largest of its entries.
 fn has_vague_load(dynamics: &Dynamics, written: &Written) -> bool {
-    matches!(written, Written::Within(bounds) if load_distance(dynamics, bounds) > VAGUE)
+    matches!(written, Written::Within(bounds) if load_distance(dynamics, bounds) > MAX_DATA_ERROR)
 }
 
 impl Analysis {

@@ -86,7 +86,7 @@ struct BlockWorkspace<const D: usize> {
 }
 
 /// The part of the tolerance that islands aim at.
-const MARGIN: f64 = 0.7;
+const ISLAND_TOLERANCE_RATIO: f64 = 0.7;
 
 /// How the solves of all islands ended.
 #[derive(Default)]
@@ -158,7 +158,7 @@ impl<const D: usize> BlockWorkspace<D> {
         }
         let mut all = IslandsEnd::default();
         if count == 1 {
-            let target = MARGIN * options.tolerance * scale;
+            let target = ISLAND_TOLERANCE_RATIO * options.tolerance * scale;
             let factors = &mut self.factors[0];
             let end = self.solver.finish(whole, &mut self.r, target, options, budget, factors);
             (all.iterations, all.square) = (end.iterations, end.error * end.error);
@@ -172,7 +172,8 @@ impl<const D: usize> BlockWorkspace<D> {
             self.part_r.clear();
             self.part_r.extend(rows.iter().map(|&i| self.r[i]));
             // Squares of errors add up, and a margin is left for rounding.
-            let target = MARGIN * options.tolerance * scale * (rows.len() as f64 / n as f64).sqrt();
+            let target =
+                ISLAND_TOLERANCE_RATIO * options.tolerance * scale * (rows.len() as f64 / n as f64).sqrt();
             let end = self.solver.finish(&self.part, &mut self.part_r, target, options, budget, factors);
             all.ended = all.ended.or(budget.ended().filter(|_| end.error > target));
             all.unsolvable |= end.unsolvable;

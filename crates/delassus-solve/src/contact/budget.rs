@@ -10,8 +10,8 @@ use super::ContactOptions;
 use crate::problem::Status;
 
 /// The work on an island where none was given: some seconds, or so many sweeps where these are more.
-const WORK: u64 = 20_000_000_000;
-const SWEEPS: u64 = 4000;
+const DEFAULT_WORK: u64 = 20_000_000_000;
+const DEFAULT_SWEEPS: u64 = 4000;
 
 /// What a method is asked for on an island.
 pub(super) struct SolveCall<'a> {
@@ -45,12 +45,17 @@ impl Budget {
     /// All that the options allow, from now on.
     pub fn new(options: &ContactOptions) -> Self {
         let deadline = options.time_limit.and_then(|limit| Instant::now().checked_add(limit));
-        Budget { most: options.max_work, left: options.max_work.unwrap_or(WORK), deadline, ended: None }
+        Budget {
+            most: options.max_work,
+            left: options.max_work.unwrap_or(DEFAULT_WORK),
+            deadline,
+            ended: None,
+        }
     }
 
     /// The next island has its own work, here with the one of a sweep; time that is over stays over.
     pub fn next_island(&mut self, sweep: u64) {
-        self.left = self.most.unwrap_or(WORK.max(sweep.saturating_mul(SWEEPS)));
+        self.left = self.most.unwrap_or(DEFAULT_WORK.max(sweep.saturating_mul(DEFAULT_SWEEPS)));
         self.ended = self.ended.filter(|status| *status == Status::Interrupted);
     }
 
@@ -102,8 +107,8 @@ mod tests {
         budget.next_island(7);
         assert!(budget.spend(10) && !budget.spend(1));
         let mut budget = Budget::new(&ContactOptions::default());
-        budget.next_island(WORK);
-        assert!(budget.spend(SWEEPS * WORK) && !budget.spend(1));
+        budget.next_island(DEFAULT_WORK);
+        assert!(budget.spend(DEFAULT_SWEEPS * DEFAULT_WORK) && !budget.spend(1));
         let limit = Some(Duration::ZERO);
         let mut budget = Budget::new(&ContactOptions { time_limit: limit, ..Default::default() });
         assert!(!budget.spend(0));

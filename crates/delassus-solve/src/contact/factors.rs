@@ -8,7 +8,7 @@ pub(super) const WORK_MAX: usize = 400_000_000;
 
 /// Products of blocks that a factorization takes where it is tried before long runs of sweeps: some
 /// milliseconds.
-pub(super) const CHEAP: usize = 2_000_000;
+pub(super) const CHEAP_WORK: usize = 2_000_000;
 
 /// The factors of an island, made when it is first asked for.
 #[derive(Debug, Default)]
@@ -46,6 +46,6 @@ impl<const D: usize> Factors<D> {
     /// Factors that cost no more than some sweeps; `None` where they are dear, or seem so from the degrees.
     pub fn cheap(&mut self, w: &BlockMatrix<D>) -> Option<&mut BlockLu<D>> {
         let squares: usize = w.start.windows(2).map(|s| (s[1] - s[0]) * (s[1] - s[0])).sum();
-        if squares > 2 * CHEAP { None } else { self.within(w, CHEAP) }
+        if squares > 2 * CHEAP_WORK { None } else { self.within(w, CHEAP_WORK) }
     }
 }

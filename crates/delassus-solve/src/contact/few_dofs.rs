@@ -33,7 +33,7 @@ const MAX_IDLE_STEPS: usize = 6;
 const MAX_SOLVED_IDLE_STEPS: usize = 1;
 /// ε close to a solution, and the error from which on it is in proportion to that.
 const LEAST_PROXIMAL: f64 = 1e-6;
-const FAR: f64 = 0.1;
+const FAR_ERROR: f64 = 0.1;
 /// Newton's own error target, as a fraction of the tolerance; the residual is computed independently.
 const TARGET_RATIO: f64 = 0.2;
 /// The least compliance, in parts of what the other degrees of freedom give a row.
@@ -59,7 +59,7 @@ fn dot(x: &[f64], y: &[f64]) -> f64 {
 
 /// ε at an error relative to that of r = 0.
 fn proximal(error: f64) -> f64 {
-    if error > FAR { 1e-3 * error.min(1.0) } else { LEAST_PROXIMAL }
+    if error > FAR_ERROR { 1e-3 * error.min(1.0) } else { LEAST_PROXIMAL }
 }
 
 /// A constraint: its law, rows, degrees of freedom that it moves, c, and ρ of the normal and of the tangents.

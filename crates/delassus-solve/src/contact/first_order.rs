@@ -57,7 +57,7 @@ pub(super) fn gauss_seidel<const D: usize>(
 }
 
 /// Differences that Anderson's method remembers.
-const MEMORY: usize = 8;
+const ANDERSON_MEMORY: usize = 8;
 
 /// Scratch of [`Anderson::run`].
 #[derive(Default)]
@@ -71,8 +71,8 @@ pub(super) struct Anderson<const D: usize> {
     last_swept: Vec<[f64; D]>,
     last_change: Vec<[f64; D]>,
     /// Differences of swept points and of changes, the oldest overwritten first.
-    points: [Vec<[f64; D]>; MEMORY],
-    changes: [Vec<[f64; D]>; MEMORY],
+    points: [Vec<[f64; D]>; ANDERSON_MEMORY],
+    changes: [Vec<[f64; D]>; ANDERSON_MEMORY],
 }
 
 impl<const D: usize> Anderson<D> {
@@ -98,13 +98,13 @@ impl<const D: usize> Anderson<D> {
         }
         kept.copy_from_slice(x);
         let mut best = coloring.island.error(x, u);
-        let mut products = [[0.0; MEMORY]; MEMORY];
+        let mut products = [[0.0; ANDERSON_MEMORY]; ANDERSON_MEMORY];
         let (mut size, mut ratio, mut next_check, mut oldest, mut count) =
             (f64::INFINITY, f64::INFINITY, 4, 0, 0);
         // Differences in memory.
         let mut m = 0;
         // A sweep, an error check now and then, and the products of the differences.
-        let work = island.work() + (n * D * 4 * MEMORY) as u64;
+        let work = island.work() + (n * D * 4 * ANDERSON_MEMORY) as u64;
         while count < limit && best > target && budget.spend(work) {
             count += 1;
             coloring.sweep(x, swept);
@@ -129,9 +129,9 @@ impl<const D: usize> Anderson<D> {
                 continue;
             }
             if size.is_finite() {
-                let newest = if m < MEMORY { m } else { oldest };
-                m = MEMORY.min(m + 1);
-                oldest = (newest + 1) % MEMORY;
+                let newest = if m < ANDERSON_MEMORY { m } else { oldest };
+                m = ANDERSON_MEMORY.min(m + 1);
+                oldest = (newest + 1) % ANDERSON_MEMORY;
                 points[newest].resize(n, [0.0; D]);
                 changes[newest].resize(n, [0.0; D]);
                 linalg::fill(&mut points[newest], |i| {

@@ -211,10 +211,10 @@ impl Best {
 }
 
 /// The work on an island after which a problem that is also a convex program in velocities is given to that.
-const BEFORE_CONVEX: u64 = 1_000_000_000;
+const WORK_BEFORE_CONVEX: u64 = 1_000_000_000;
 /// Where the residual check refuses what a solver takes for solved, the solver goes on to a tolerance that is
 /// smaller by the factor between the two numbers, and by this one.
-const TIGHTER: f64 = 0.5;
+const REFUSED_TOLERANCE_RATIO: f64 = 0.5;
 /// The same where the rows of a solver are scaled or fewer than those of the law, and how often.
 const TIGHTER_SCALED: f64 = 0.1;
 const SCALED_RETRIES: usize = 2;
@@ -344,7 +344,7 @@ fn solve_without_w(
     check_solution(problem, options.tolerance, check, solution);
     best.offer(solution);
     if claimed == Status::Solved && solution.status != Status::Solved {
-        let tolerance = options.tolerance * TIGHTER * options.tolerance / solution.residual;
+        let tolerance = options.tolerance * REFUSED_TOLERANCE_RATIO * options.tolerance / solution.residual;
         let (tighter, before) = (ContactOptions { tolerance, ..*options }, solution.iterations);
         matrix_free::solve(problem, cones, &tighter, budget, matrix_free, solution);
         solution.iterations += before;
@@ -374,7 +374,8 @@ impl WithW<'_> {
             matches!(law, Law::CoulombEllipse { .. }) || law.dim() != cone.rows()
         };
         let scaled = self.on.laws.iter().zip(self.on.cones).any(scaled);
-        let (retries, factor) = if scaled { (SCALED_RETRIES, TIGHTER_SCALED) } else { (1, TIGHTER) };
+        let (retries, factor) =
+            if scaled { (SCALED_RETRIES, TIGHTER_SCALED) } else { (1, REFUSED_TOLERANCE_RATIO) };
         let mut tighter = *options;
         for retry in 0..=retries {
             let claimed = solution.status;
@@ -397,7 +398,7 @@ impl WithW<'_> {
         if !convex {
             return self.blocks.solve(self.on, options, &mut budget.clone(), solution);
         }
-        let some = options.max_work.map_or(BEFORE_CONVEX, |most| most.min(BEFORE_CONVEX));
+        let some = options.max_work.map_or(WORK_BEFORE_CONVEX, |most| most.min(WORK_BEFORE_CONVEX));
         self.blocks.solve(self.on, options, &mut budget.with_work(some), solution);
         if solution.status != Status::Solved {
             let WithW { problem, on, check, matrix_free, .. } = self;

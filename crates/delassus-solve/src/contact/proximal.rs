@@ -13,18 +13,18 @@ use super::newton::Newton;
 use crate::linalg::BlockLu;
 
 /// Problems that are solved at most, and how many of them without a better point.
-const ROUNDS: usize = 300;
-const ROUNDS_WITHOUT_GAIN: usize = 150;
+const MAX_PROBLEMS: usize = 300;
+const MAX_PROBLEMS_WITHOUT_GAIN: usize = 150;
 /// Sweeps that begin a problem, and those before another try; each is followed by some steps of Newton's
 /// method.
-const SWEEPS: [usize; 3] = [4, 16, 64];
-const STEPS: usize = 15;
+const SWEEPS_BEFORE_NEWTON: [usize; 3] = [4, 16, 64];
+const NEWTON_STEPS: usize = 15;
 /// Products of blocks that all factorizations together may take: some seconds; and the steps that are taken
 /// anyway.
-const WORK: usize = 1_000_000_000;
-const LEAST_STEPS: usize = 300;
+const MAX_FACTOR_WORK: usize = 1_000_000_000;
+const MIN_FACTORED_STEPS: usize = 300;
 /// The largest weight that is tried.
-const HEAVIEST: f64 = 10.0;
+const MAX_WEIGHT: f64 = 10.0;
 
 /// Scratch of [`proximal`].
 #[derive(Debug, Default)]
@@ -52,11 +52,11 @@ pub(super) fn proximal<const D: usize>(
     x.extend_from_slice(r);
     trial.resize(n, [0.0; D]);
     let mut best = island.error(r, u);
-    let most_steps = (WORK / lu.work().max(1)).max(LEAST_STEPS);
+    let most_steps = (MAX_FACTOR_WORK / lu.work().max(1)).max(MIN_FACTORED_STEPS);
     let (mut a, mut count, mut steps) = (0.1, 0, 0);
     // Rounds for which the weight is held after it was too small, and rounds since the best point.
     let (mut hold, mut since) = (0, 0);
-    for _ in 0..ROUNDS {
+    for _ in 0..MAX_PROBLEMS {
         for i in 0..n {
             let at = island.w.diagonal[i];
             let weight = a / island.rho[i];
@@ -69,14 +69,14 @@ pub(super) fn proximal<const D: usize>(
         trial.copy_from_slice(x);
         let goal = (1e-3 * near.error(trial, u)).max(0.1 * target);
         let mut found = f64::INFINITY;
-        for sweeps in SWEEPS {
+        for sweeps in SWEEPS_BEFORE_NEWTON {
             if !budget.spend(sweeps as u64 * island.work()) {
                 return Reached { error: best, steps: count };
             }
             for _ in 0..sweeps {
                 near.sweep(trial);
             }
-            let call = SolveCall { target: goal, scale, limit: STEPS, budget };
+            let call = SolveCall { target: goal, scale, limit: NEWTON_STEPS, budget };
             let run = newton.run(near, trial, call, lu);
             (found, steps, count) = (run.error, steps + run.steps, count + sweeps + run.steps);
             if found <= goal {
@@ -92,7 +92,8 @@ pub(super) fn proximal<const D: usize>(
             }
             x.copy_from_slice(trial);
             let error = island.error(x, u);
-            let polished = newton.run(island, trial, SolveCall { target, scale, limit: STEPS, budget }, lu);
+            let polished =
+                newton.run(island, trial, SolveCall { target, scale, limit: NEWTON_STEPS, budget }, lu);
             (steps, count) = (steps + polished.steps, count + polished.steps);
             for (point, error) in [(&*x, error), (&*trial, polished.error)] {
                 if error < best {
@@ -103,7 +104,7 @@ pub(super) fn proximal<const D: usize>(
         } else {
             (a, hold) = (3.0 * a, 2);
         }
-        if best <= target || a > HEAVIEST || since >= ROUNDS_WITHOUT_GAIN || steps >= most_steps {
+        if best <= target || a > MAX_WEIGHT || since >= MAX_PROBLEMS_WITHOUT_GAIN || steps >= most_steps {
             break;
         }
     }

@@ -26,9 +26,9 @@ use crate::problem::{
 };
 
 /// Most modes that are listed: six planar contacts with friction, twelve without; milliseconds.
-const LISTED: u64 = 4096;
+const MAX_LISTED_MODES: u64 = 4096;
 /// Two outcomes closer than this, relative to the velocities, are one.
-const SAME: f64 = 1e-7;
+const SAME_OUTCOME_RATIO: f64 = 1e-7;
 
 /// Moreau's law.
 pub(super) fn moreau(s: &Setting<'_>) -> Found {
@@ -105,13 +105,15 @@ fn solve_laws(s: &Setting<'_>, bilateral: &[bool], shift: &[f64]) -> Found {
         let status = checked(&a, &q, &laws, &[p]);
         return Found { impulse: widen(s, &rows, &[p]), status, searched: true, ..Found::default() };
     }
-    let set = enumerate_contact(&a, &q, &laws, &EnumerateOptions { max_modes: LISTED });
+    let set = enumerate_contact(&a, &q, &laws, &EnumerateOptions { max_modes: MAX_LISTED_MODES });
     if set.complete && !set.components.is_empty() {
         let found = set.components.iter().map(|component| widen(s, &rows, &component.force)).collect();
         // A component whose velocities vary is more than one outcome.
         let moving = set.components.iter().any(|component| {
             let freedom = component.freedom.as_ref();
-            freedom.is_some_and(|d| a.mul(&d.force).max_abs() > SAME * a.max_abs() * d.force.max_abs())
+            freedom.is_some_and(|d| {
+                a.mul(&d.force).max_abs() > SAME_OUTCOME_RATIO * a.max_abs() * d.force.max_abs()
+            })
         });
         let found = least_energy(s, found);
         let taken: Vec<f64> = rows.iter().map(|&i| found.impulse[i]).collect();
@@ -140,7 +142,7 @@ fn one_solution(a: &Matrix, q: &[f64], laws: &[Law]) -> (Vec<f64>, ImpactStatus)
     if laws.iter().all(|law| *law == Law::Bilateral) {
         let negative: Vec<f64> = q.iter().map(|q| -q).collect();
         let force = a.pseudo_solve(&negative);
-        let solved = residual(&problem, &force).relative <= SAME;
+        let solved = residual(&problem, &force).relative <= SAME_OUTCOME_RATIO;
         return (force, if solved { ImpactStatus::Solved } else { ImpactStatus::NoSolution });
     }
     // One contact in space has a root that is always found; accepted only where its residual is small.
@@ -178,7 +180,7 @@ fn least_energy(s: &Setting<'_>, mut all: Vec<Vec<f64>>) -> Found {
     let mut distinct: Vec<(f64, f64, Vec<f64>, Vec<f64>)> = Vec::new();
     for o in outcomes {
         let same = |d: &&mut (f64, f64, Vec<f64>, Vec<f64>)| {
-            d.2.iter().zip(&o.2).all(|(a, b)| (a - b).abs() <= SAME * speed)
+            d.2.iter().zip(&o.2).all(|(a, b)| (a - b).abs() <= SAME_OUTCOME_RATIO * speed)
         };
         match distinct.iter_mut().find(same) {
             Some(d) if o.1 < d.1 => *d = o,
@@ -254,7 +256,7 @@ fn pivot_with_least_normal(
 /// The same in space, by sweeps over the contacts that project x on x ≥ 0 and p_t on the disc of radius μ
 /// p_n.
 fn sweep_with_least_normal(a: &Matrix, q: &[f64], laws: &[Law], offset: &[f64]) -> Vec<f64> {
-    const SWEEPS: usize = 100_000;
+    const MAX_SWEEPS: usize = 100_000;
     let offsets = row_offsets(laws);
     let mut p = vec![0.0; q.len()];
     for (&at, offset) in offsets.iter().zip(offset) {
@@ -267,7 +269,7 @@ fn sweep_with_least_normal(a: &Matrix, q: &[f64], laws: &[Law], offset: &[f64]) 
             if top > 0.0 { 1.0 / top } else { 0.0 }
         })
         .collect();
-    for _ in 0..SWEEPS {
+    for _ in 0..MAX_SWEEPS {
         let mut change = 0.0_f64;
         for (k, law) in laws.iter().enumerate() {
             let (at, end) = (offsets[k], offsets[k + 1]);

@@ -176,11 +176,11 @@ enum Target {
 }
 
 /// Most steps of the integration in space, and most straight stretches.
-const STEPS: usize = 100_000;
+const MAX_STEPS: usize = 100_000;
 /// Slip that is this part of what it was has stopped.
-const STOPPED: f64 = 1e-14;
+const STOPPED_SLIP_RATIO: f64 = 1e-14;
 /// Slip that rotates by less than this part of the most it could goes straight on.
-const STRAIGHT: f64 = 1e-13;
+const STRAIGHT_SLIP_RATIO: f64 = 1e-13;
 
 /// Why slip in space was followed no further.
 #[derive(Clone, Copy, PartialEq)]
@@ -210,7 +210,7 @@ impl Walk<'_> {
 
     /// Goes on to the target of the phase; `None` where it is not reached.
     fn run(&mut self) -> Option<()> {
-        for _ in 0..STEPS {
+        for _ in 0..MAX_STEPS {
             let slips = self.mu > 0.0 && norm(&self.u[1..]) > 0.0;
             let rotates = slips && self.u.len() == 3 && !self.goes_straight(self.u[2].atan2(self.u[1]));
             let done = if rotates { self.rotating_slip()? } else { self.straight()? };
@@ -345,7 +345,7 @@ impl Walk<'_> {
 
     /// Whether slip in this direction keeps it.
     fn goes_straight(&self, phi: f64) -> bool {
-        self.slip_rates(phi).1.abs() <= STRAIGHT * self.rate()
+        self.slip_rates(phi).1.abs() <= STRAIGHT_SLIP_RATIO * self.rate()
     }
 
     /// Sliding in space, to the target (true), or to where slip stops or no longer rotates.
@@ -374,7 +374,7 @@ impl Walk<'_> {
         let unit = [1.0, 1.0, unit_p, unit_u, work_unit, unit_p * (1.0 + self.mu), unit_p * (1.0 + self.mu)];
         let (mut y, mut h) = (y0, 1e-3 / rate);
         let mut end = None;
-        for _ in 0..STEPS {
+        for _ in 0..MAX_STEPS {
             let (next, error) = step(&slope, &y, h, &unit);
             let factor = if error > 0.0 { 0.9 * (1e-13 / error).powf(0.2) } else { 4.0 };
             if error > 1e-13 && h > 1e-9 / rate {
@@ -397,7 +397,7 @@ impl Walk<'_> {
                 break;
             }
             y = next;
-            if y[1].exp() < STOPPED {
+            if y[1].exp() < STOPPED_SLIP_RATIO {
                 end = Some(End::Stopped);
                 break;
             }

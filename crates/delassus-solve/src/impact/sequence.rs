@@ -20,11 +20,11 @@ use crate::linalg::max_abs;
 /// Most impacts in a sequence.
 pub const MOST_IMPACTS: usize = 10_000;
 /// Most impacts that are tried in all orders together.
-const MOST_TRIED: usize = 200_000;
+const MAX_TRIED_IMPACTS: usize = 200_000;
 /// Approach below this part of the largest velocity at the start is over.
-const OVER: f64 = 1e-13;
+const APPROACH_ROUNDING: f64 = 1e-13;
 /// Outcomes closer than this, relative to the velocities, are one.
-const SAME: f64 = 1e-9;
+const SAME_OUTCOME_RATIO: f64 = 1e-9;
 
 /// What comes out of one order of impacts.
 #[derive(Clone, Debug, PartialEq)]
@@ -77,7 +77,7 @@ pub fn impact_orders(problem: &ImpactProblem) -> Result<ImpactOrders, ImpactErro
             continue;
         }
         tried += closing.len();
-        if walk.order.len() >= MOST_IMPACTS || tried > MOST_TRIED {
+        if walk.order.len() >= MOST_IMPACTS || tried > MAX_TRIED_IMPACTS {
             report.complete = false;
             continue;
         }
@@ -94,7 +94,9 @@ pub fn impact_orders(problem: &ImpactProblem) -> Result<ImpactOrders, ImpactErro
 fn record(outcomes: &mut Vec<OrderOutcome>, s: &Setting<'_>, walk: Walk<'_>) {
     let velocity = s.velocity(&walk.impulse);
     let size = max_abs(&velocity).max(max_abs(&s.problem.velocity));
-    let same = |o: &OrderOutcome| o.velocity.iter().zip(&velocity).all(|(a, b)| (a - b).abs() <= SAME * size);
+    let same = |o: &OrderOutcome| {
+        o.velocity.iter().zip(&velocity).all(|(a, b)| (a - b).abs() <= SAME_OUTCOME_RATIO * size)
+    };
     if !outcomes.iter().any(same) {
         let kinetic_energy = s.kinetic_energy(&velocity);
         outcomes.push(OrderOutcome { order: walk.order, velocity, kinetic_energy });
@@ -112,7 +114,7 @@ struct Walk<'a> {
 
 impl<'a> Walk<'a> {
     fn new(s: &'a Setting<'a>) -> Self {
-        let over = OVER * max_abs(&s.size).max(max_abs(&s.free));
+        let over = APPROACH_ROUNDING * max_abs(&s.size).max(max_abs(&s.free));
         Walk { s, u: s.free.clone(), impulse: vec![0.0; s.free.len()], order: vec![], over }
     }
 

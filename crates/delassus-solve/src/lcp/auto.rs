@@ -23,7 +23,7 @@ use crate::linalg::{Matrix, max_abs, solve_on};
 use crate::problem::Status;
 
 /// A residual that is not worth improving.
-const GOOD: f64 = 1e-12;
+const GOOD_RESIDUAL: f64 = 1e-12;
 
 /// Solves the problem; it counts as solved where its residual is at most `tolerance` and, with up to 16
 /// unknowns, where rational arithmetic shows that it has a solution. That there is none is said only where
@@ -143,7 +143,7 @@ fn better(a: LcpSolution, b: LcpSolution) -> LcpSolution {
 /// Newton's method, then Lemke's with one covering vector after another.
 fn try_methods(lcp: &Lcp, tolerance: f64) -> LcpSolution {
     let n = lcp.size();
-    let good = tolerance.min(GOOD);
+    let good = tolerance.min(GOOD_RESIDUAL);
     if lcp.vector.iter().all(|&x| x >= 0.0) {
         return check_residual(lcp, vec![0.0; n], Status::Solved, 0, tolerance);
     }
@@ -172,7 +172,7 @@ fn try_methods(lcp: &Lcp, tolerance: f64) -> LcpSolution {
 
 fn auto_mixed(mlcp: &Mlcp, tolerance: f64) -> LcpSolution {
     let n = mlcp.size();
-    let good = tolerance.min(GOOD);
+    let good = tolerance.min(GOOD_RESIDUAL);
     let mut best = check_mixed_residual(mlcp, vec![0.0; n], Status::Stalled, 0, tolerance);
     if let Some(reduced) = mlcp.eliminate() {
         let found = try_methods(&reduced.lcp, tolerance);

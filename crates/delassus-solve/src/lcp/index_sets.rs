@@ -28,7 +28,7 @@ pub(super) enum Search {
 }
 
 /// Signs and defects this far (relative) from zero are no rounding.
-const CLEAR: f64 = 1e-9;
+const MIN_CLEAR_RATIO: f64 = 1e-9;
 
 /// The first point found that solves the mixed problem to `tolerance`, and the number of sets examined.
 pub(super) fn first_complementary_solution(mlcp: &Mlcp, tolerance: f64) -> (Search, usize) {
@@ -68,19 +68,19 @@ fn solve_index_set(mlcp: &Mlcp, inside: &[bool]) -> (Option<Vec<f64>>, bool) {
     if let Some(z) = solve_on(m, q, &alpha) {
         let w = mlcp.slack(&z);
         let (z_size, w_size) = (max_abs(&z), max_abs(q).max(max_abs(&w)));
-        let clear = alpha.iter().any(|&i| !mlcp.free[i] && z[i] < -CLEAR * z_size)
-            || beta.iter().any(|&i| w[i] < -CLEAR * w_size);
+        let clear = alpha.iter().any(|&i| !mlcp.free[i] && z[i] < -MIN_CLEAR_RATIO * z_size)
+            || beta.iter().any(|&i| w[i] < -MIN_CLEAR_RATIO * w_size);
         return (Some(z), clear);
     }
     // M_αα t + q_α = 0 has no solution, or the solutions t + N s.
     let block = m.select(&alpha, &alpha);
     let space = block.row_space();
     let top = space.singular_values.first().copied().unwrap_or(0.0);
-    let gray = space.singular_values.iter().take(space.rank).any(|&s| s < CLEAR * top);
+    let gray = space.singular_values.iter().take(space.rank).any(|&s| s < MIN_CLEAR_RATIO * top);
     let right: Vec<f64> = alpha.iter().map(|&i| -q[i]).collect();
     let t = block.pseudo_solve(&right);
     let defect = block.mul_vec(&t).iter().zip(&right).fold(0.0_f64, |d, (a, b)| d.max((a - b).abs()));
-    if defect > CLEAR * max_abs(&right) {
+    if defect > MIN_CLEAR_RATIO * max_abs(&right) {
         return (None, !gray);
     }
     let w: Vec<f64> = {
@@ -91,7 +91,7 @@ fn solve_index_set(mlcp: &Mlcp, inside: &[bool]) -> (Option<Vec<f64>>, bool) {
     let null = &space.null_basis;
     let g = null.select_rows(&signed).stack(&m.select(&beta, &alpha).mul(null));
     let h: Vec<f64> = signed.iter().map(|&k| -t[k]).chain(w.iter().map(|x| -x)).collect();
-    match nearest_point(&g, &h, CLEAR) {
+    match nearest_point(&g, &h, MIN_CLEAR_RATIO) {
         Nearest::Point(s) => {
             let step = null.mul_vec(&s);
             let mut z = vec![0.0; q.len()];

@@ -23,7 +23,7 @@ use super::Lcp;
 use super::hlcp::HorizontalLcp;
 use super::mlcp::Mlcp;
 use crate::linalg::Matrix;
-use crate::problem::{Law, row_offsets};
+use crate::problem::{Law, PolyhedralLaw, row_offsets};
 
 /// A mixed LCP whose unknowns x give the forces f = F x.
 #[derive(Clone, Debug)]
@@ -69,41 +69,32 @@ pub fn to_mlcp(w: &Matrix, q: &[f64], laws: &[Law]) -> Option<MlcpLift> {
                 .chain(e.iter().enumerate().map(|(i, e)| (at + 1 + i, -mu * e)))
                 .collect()
         };
-        match law {
-            Law::Bilateral => {
+        match law.polyhedral()? {
+            PolyhedralLaw::Bilateral => {
                 push(vec![(at, 1.0)], true, vec![(at, 1.0)], vec![]);
             }
-            Law::Unilateral => {
+            PolyhedralLaw::Unilateral => {
                 push(vec![(at, 1.0)], false, vec![(at, 1.0)], vec![]);
             }
-            Law::Sliding { mu, slip } => {
-                push(ray(1.0, *mu, slip.components()), false, vec![(at, 1.0)], vec![]);
+            PolyhedralLaw::Sliding { mu, slip } => {
+                push(ray(1.0, mu, slip.components()), false, vec![(at, 1.0)], vec![]);
             }
-            Law::BilateralSliding { mu, slip } => {
-                let plus = push(ray(1.0, *mu, slip.components()), true, vec![(at, 1.0)], vec![]);
-                push(ray(-1.0, *mu, slip.components()), false, vec![], vec![(plus, 1.0)]);
+            PolyhedralLaw::BilateralSliding { mu, slip } => {
+                let plus = push(ray(1.0, mu, slip.components()), true, vec![(at, 1.0)], vec![]);
+                push(ray(-1.0, mu, slip.components()), false, vec![], vec![(plus, 1.0)]);
             }
-            Law::CoulombPlane { mu } => {
+            PolyhedralLaw::CoulombPlane { mu } => {
                 // f_n, σ⁺, a⁻ with f_t = σ⁺ − μ f_n; rows u_n, a⁺ = u_t + a⁻, σ⁻ = 2μ f_n − σ⁺.
                 let n = push(vec![(at, 1.0), (at + 1, -mu)], false, vec![(at, 1.0)], vec![]);
                 push(vec![(at + 1, 1.0)], false, vec![(at + 1, 1.0)], vec![(n + 2, 1.0)]);
                 push(vec![], false, vec![], vec![(n, 2.0 * mu), (n + 1, -1.0)]);
             }
-            Law::BilateralCoulombPlane { mu } => {
+            PolyhedralLaw::BilateralCoulombPlane { mu } => {
                 let p = push(vec![(at, 1.0), (at + 1, -mu)], true, vec![(at, 1.0)], vec![]);
                 push(vec![(at, -1.0), (at + 1, -mu)], false, vec![], vec![(p, 1.0)]);
                 push(vec![(at + 1, 1.0)], false, vec![(at + 1, 1.0)], vec![(p + 3, 1.0)]);
                 push(vec![], false, vec![], vec![(p, 2.0 * mu), (p + 1, 2.0 * mu), (p + 2, -1.0)]);
             }
-            Law::Coulomb { .. }
-            | Law::CoulombEllipse { .. }
-            | Law::Cone { .. }
-            | Law::ConePlane { .. }
-            | Law::ConeRolling { .. }
-            | Law::ConeSpinning { .. }
-            | Law::Spinning { .. }
-            | Law::Rolling { .. }
-            | Law::BilateralCoulomb { .. } => return None,
         }
     }
     let size = force.len();

@@ -76,7 +76,7 @@ fn compressed(a: &Matrix, upper: bool) -> CscMatrix<f64> {
 }
 
 /// KKT violations up to this, relative to the size of the terms, are rounding.
-const SOLVED: f64 = 1e-9;
+const KKT_TOLERANCE: f64 = 1e-9;
 /// The error of a ray over its gain, each relative to the size of its terms, up to which the ray is a proof.
 /// A Farkas ray with this ratio leaves no feasible point nearer than its inverse times the size of the
 /// right-hand side over that of the rows.
@@ -110,7 +110,7 @@ impl QuadraticProgram {
                 .flatten()
                 .min_by(|a, b| self.violation(&a.0, &a.1).total_cmp(&self.violation(&b.0, &b.1)));
             if let Some((point, dual)) = best
-                && self.violation(&point, &dual) <= SOLVED
+                && self.violation(&point, &dual) <= KKT_TOLERANCE
             {
                 let value = 0.5 * dot(&point, &self.hessian.mul_vec(&point)) + dot(&self.linear, &point);
                 return QpOutcome::Solved { point, value };

@@ -66,14 +66,14 @@ pub(super) struct Scales {
 }
 
 /// Each sweep halves how far the exponents are from their end, from 2100 at most for doubles.
-const SWEEPS: usize = 12;
+const SCALING_SWEEPS: usize = 12;
 
 impl Scales {
     pub fn new(m: &Matrix, q: &[f64]) -> Scales {
         let n = q.len();
         let mut sets = UnionFind::new(n);
         let (mut rows, mut columns) = (vec![0.0_f64; n], vec![0.0_f64; n]);
-        for _ in 0..SWEEPS {
+        for _ in 0..SCALING_SWEEPS {
             let (mut row_top, mut column_top) = (vec![f64::NEG_INFINITY; n], vec![f64::NEG_INFINITY; n]);
             for i in 0..n {
                 for (j, x) in m.row(i).iter().enumerate().filter(|(_, x)| **x != 0.0) {

@@ -10,6 +10,7 @@
 mod block_lu;
 mod block_matrix;
 mod dictionary;
+mod envelope;
 mod exact_polyhedron;
 mod fraction;
 mod interval;
@@ -22,6 +23,7 @@ mod sparse;
 mod union_find;
 
 pub use block_matrix::BlockMatrix;
+pub use envelope::Envelope;
 pub use fraction::Fraction;
 pub use interval::Interval;
 pub use matrix::{Matrix, RowSpace, axpy, dot, max_abs, norm, rank_tolerance};

@@ -16,17 +16,17 @@ use rayon::prelude::*;
 /// Constraints in a chunk.
 pub const CHUNK: usize = 128;
 /// Fewer constraints than this are not worth waking other threads for.
-const MANY: usize = 1024;
+const MIN_PARALLEL_CONSTRAINTS: usize = 1024;
 
 /// Runs `work` on n constraints as one of the threads that share it, so that each loop does not have to call
 /// them from outside.
 pub fn inside<T: Send>(n: usize, work: impl FnOnce() -> T + Send) -> T {
-    if n < MANY { work() } else { rayon::scope(|_| work()) }
+    if n < MIN_PARALLEL_CONSTRAINTS { work() } else { rayon::scope(|_| work()) }
 }
 
 /// Whether a loop over n constraints is shared out.
 pub(super) fn shared(n: usize) -> bool {
-    n >= MANY && rayon::current_num_threads() > 1
+    n >= MIN_PARALLEL_CONSTRAINTS && rayon::current_num_threads() > 1
 }
 
 /// f(k, chunk k of out) for all chunks.
@@ -90,7 +90,7 @@ const ON_THE_WAY: usize = 256;
 
 /// Σ f(i) for i < n.
 pub fn sum(n: usize, f: impl Fn(usize) -> f64 + Sync) -> f64 {
-    if n < MANY {
+    if n < MIN_PARALLEL_CONSTRAINTS {
         return (0..n).map(f).sum();
     }
     let part = |k: usize| (k * CHUNK..n.min((k + 1) * CHUNK)).map(&f).sum::<f64>();

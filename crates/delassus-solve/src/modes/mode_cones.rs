@@ -7,7 +7,7 @@
 //! f and u have one to three rows (normal, tangents); e is the unit direction of slip, −1 the sign of a
 //! normal force that a two-sided guide alone can have.
 
-use crate::problem::Law;
+use crate::problem::{Law, PolyhedralLaw};
 
 /// What a contact does in a solution.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -97,8 +97,8 @@ pub(super) fn mode_cones(law: &Law) -> Option<Vec<ModeCone>> {
             force_form([mu * sign, -1.0, 0.0]),
         ],
     };
-    Some(match *law {
-        Law::Bilateral => {
+    Some(match law.polyhedral()? {
+        PolyhedralLaw::Bilateral => {
             vec![ModeCone {
                 mode: Mode::Bilateral,
                 basis: vec![N],
@@ -107,18 +107,18 @@ pub(super) fn mode_cones(law: &Law) -> Option<Vec<ModeCone>> {
                 nonnegative: vec![],
             }]
         }
-        Law::Unilateral => vec![open(), sliding_cone(1.0, 0.0, &[], None)],
-        Law::Sliding { mu, slip } => vec![open(), sliding_cone(1.0, mu, slip.components(), None)],
-        Law::BilateralSliding { mu, slip } => [1.0, -1.0]
+        PolyhedralLaw::Unilateral => vec![open(), sliding_cone(1.0, 0.0, &[], None)],
+        PolyhedralLaw::Sliding { mu, slip } => vec![open(), sliding_cone(1.0, mu, slip.components(), None)],
+        PolyhedralLaw::BilateralSliding { mu, slip } => [1.0, -1.0]
             .map(|sign| ModeCone { mode: Mode::Bilateral, ..sliding_cone(sign, mu, slip.components(), None) })
             .into(),
-        Law::CoulombPlane { mu } => vec![
+        PolyhedralLaw::CoulombPlane { mu } => vec![
             open(),
             stick(1.0, mu),
             sliding_cone(1.0, mu, &[1.0], Some(1.0)),
             sliding_cone(1.0, mu, &[-1.0], Some(-1.0)),
         ],
-        Law::BilateralCoulombPlane { mu } => {
+        PolyhedralLaw::BilateralCoulombPlane { mu } => {
             let mut all = Vec::new();
             for sign in [1.0, -1.0] {
                 all.push(stick(sign, mu));
@@ -127,14 +127,5 @@ pub(super) fn mode_cones(law: &Law) -> Option<Vec<ModeCone>> {
             }
             all
         }
-        Law::Coulomb { .. }
-        | Law::CoulombEllipse { .. }
-        | Law::Cone { .. }
-        | Law::ConePlane { .. }
-        | Law::ConeRolling { .. }
-        | Law::ConeSpinning { .. }
-        | Law::Spinning { .. }
-        | Law::Rolling { .. }
-        | Law::BilateralCoulomb { .. } => return None,
     })
 }

@@ -13,7 +13,7 @@ use super::{InvalidProblem, check_finite};
 use crate::linalg::{Matrix, Sparse, small};
 
 /// Rows of a body up to which its mass is factored here, without an allocation.
-const SMALL: usize = 32;
+const MAX_STACK_ROWS: usize = 32;
 
 /// Where the entries of a sparse matrix are that are not zero.
 #[derive(Clone, Debug, Default)]
@@ -301,7 +301,7 @@ impl Elimination {
         }
         solved.copy_from_slice(right);
         let symmetric = (0..s).all(|i| (0..i).all(|j| a[s * i + j] == a[s * j + i]));
-        let small = symmetric && s <= SMALL;
+        let small = symmetric && s <= MAX_STACK_ROWS;
         if !small || !small::scaled_cholesky_solve(a, &mut self.scale[..s], solved) {
             // Large, indefinite, not symmetric, or singular.
             let mut dense = Matrix::zeros(s, s);

@@ -278,22 +278,65 @@ impl Law {
         })
     }
 
-    /// Whether all solutions of the law can be enumerated: a finite union of polyhedra with modes of
-    /// Coulomb's kind.
-    pub fn is_polyhedral(&self) -> bool {
-        !matches!(
-            self,
+    /// The law as one whose solutions are a finite union of polyhedra, with modes of Coulomb's kind, so that
+    /// all of them can be enumerated; `None` where they are not.
+    pub fn polyhedral(&self) -> Option<PolyhedralLaw> {
+        match *self {
+            Law::Bilateral => Some(PolyhedralLaw::Bilateral),
+            Law::Unilateral => Some(PolyhedralLaw::Unilateral),
+            Law::CoulombPlane { mu } => Some(PolyhedralLaw::CoulombPlane { mu }),
+            Law::Sliding { mu, slip } => Some(PolyhedralLaw::Sliding { mu, slip }),
+            Law::BilateralSliding { mu, slip } => Some(PolyhedralLaw::BilateralSliding { mu, slip }),
+            Law::BilateralCoulombPlane { mu } => Some(PolyhedralLaw::BilateralCoulombPlane { mu }),
             Law::Coulomb { .. }
-                | Law::CoulombEllipse { .. }
-                | Law::Rolling { .. }
-                | Law::Cone { .. }
-                | Law::ConePlane { .. }
-                | Law::ConeRolling { .. }
-                | Law::Spinning { .. }
-                | Law::ConeSpinning { .. }
-                | Law::BilateralCoulomb { .. }
-        )
+            | Law::CoulombEllipse { .. }
+            | Law::Rolling { .. }
+            | Law::Spinning { .. }
+            | Law::Cone { .. }
+            | Law::ConePlane { .. }
+            | Law::ConeRolling { .. }
+            | Law::ConeSpinning { .. }
+            | Law::BilateralCoulomb { .. } => None,
+        }
     }
+
+    /// Whether it is one of these.
+    pub fn is_polyhedral(&self) -> bool {
+        self.polyhedral().is_some()
+    }
+}
+
+/// The laws of [`Law`] whose solutions are a finite union of polyhedra.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum PolyhedralLaw {
+    /// [`Law::Bilateral`].
+    Bilateral,
+    /// [`Law::Unilateral`].
+    Unilateral,
+    /// [`Law::CoulombPlane`].
+    CoulombPlane {
+        /// Friction coefficient.
+        mu: f64,
+    },
+    /// [`Law::Sliding`].
+    Sliding {
+        /// Friction coefficient.
+        mu: f64,
+        /// Direction of the slip velocity.
+        slip: Slip,
+    },
+    /// [`Law::BilateralSliding`].
+    BilateralSliding {
+        /// Friction coefficient.
+        mu: f64,
+        /// Direction of the slip velocity.
+        slip: Slip,
+    },
+    /// [`Law::BilateralCoulombPlane`].
+    BilateralCoulombPlane {
+        /// Friction coefficient.
+        mu: f64,
+    },
 }
 
 /// The first row of each law, and the total number of rows as a last entry.

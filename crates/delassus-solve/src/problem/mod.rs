@@ -18,7 +18,7 @@ mod status;
 pub use contact_problem::{ContactProblem, Form, diagonal_blocks};
 pub use dynamics::{Dynamics, Reduced, constrained_delassus, constrained_inverse_mass, kinetic_angle};
 pub(crate) use law::MAX_LAW_ROWS;
-pub use law::{Law, Slip, row_offsets};
+pub use law::{Law, PolyhedralLaw, Slip, row_offsets};
 pub use operator::{Delassus, MatrixFree};
 pub use reduced_coordinates::{ReducedCoordinates, reduced_coordinates};
 pub(crate) use residual::residual_with_least_normal;

@@ -42,13 +42,8 @@ pub struct ContactRows {
 impl ContactRows {
     /// The same rows with the associated law in the place of Coulomb's.
     pub fn associated(&self) -> Self {
-        let law = match self.law {
-            Law::Coulomb { mu } => Law::Cone { mu },
-            Law::Rolling { mu, rolling } => Law::ConeRolling { mu, rolling },
-            Law::Spinning { mu, rolling, spinning } => Law::ConeSpinning { mu, rolling, spinning },
-            other => other,
-        };
-        ContactRows { law, ..*self }
+        let other = self.law.associated_or_exact().filter(Law::is_associated);
+        ContactRows { law: other.unwrap_or(self.law), ..*self }
     }
 
     /// The rows at the poses of bodies; the gap's gradient is taken at `point`.

@@ -24,7 +24,7 @@ pub(super) const POINTS: usize = 8;
 /// Sweeps after which a step is refused.
 const MAX_SWEEPS: usize = 40;
 /// A change of y by this part of its scale is rounding.
-const SETTLED: f64 = 4e-16;
+const CHANGE_ROUNDING: f64 = 4e-16;
 /// A change of y by this part of the tolerance is small enough: what it leaves adds up over thousands of
 /// steps before it shows beside their errors.
 const SETTLED_TOLERANCE: f64 = 1e-4;
@@ -392,7 +392,7 @@ impl Collocation {
         // What is left after a sweep is about what the next one would change.
         // Without a tolerance every digit counts.
         let fine = if problem.tolerance.is_finite() { SETTLED_TOLERANCE * problem.tolerance } else { 0.0 };
-        let settled = SETTLED.max(fine);
+        let settled = CHANGE_ROUNDING.max(fine);
         if change * ratio.min(1.0) <= settled || (change <= problem.rounding && change >= 0.5 * last) {
             return Sweep::Settled;
         }

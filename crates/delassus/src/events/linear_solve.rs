@@ -10,7 +10,7 @@
 //! Where rows depend on each other and agree, the shortest x is taken, and the null space of A is returned
 //! beside it; where they do not agree there is no answer.
 
-use delassus_solve::linalg::{Matrix, axpy, dot, max_abs, norm, rank_tolerance};
+use delassus_solve::linalg::{Envelope, Matrix, axpy, dot, max_abs, norm, rank_tolerance};
 
 use super::equations::ModeError;
 
@@ -21,42 +21,30 @@ const WEAK_PIVOT: f64 = 1e-5;
 /// Equations that cannot all hold leave more than this part of their terms.
 const INCONSISTENT_PART: f64 = 1e-6;
 
-/// L of a mass matrix, with the place of the first entry of each row. `linalg::small` has no envelope, and
-/// another order of operations would change recorded bits.
+/// L of a mass matrix.
 #[derive(Clone, Debug)]
-pub(super) struct MassFactor {
-    l: Matrix,
-    first: Vec<usize>,
-}
+pub(super) struct MassFactor(Envelope);
 
 impl MassFactor {
     /// L Lᵀ = M; an error where M is not positive definite.
     pub(super) fn new(mass: &Matrix) -> Result<MassFactor, ModeError> {
         let n = mass.rows();
         let smallest = rank_tolerance(n, n);
-        let mut l = Matrix::zeros(n, n);
-        let mut first = Vec::with_capacity(n);
+        let first = |i: usize| mass.row(i)[..i].iter().position(|x| *x != 0.0).unwrap_or(i);
+        let mut l = Envelope::default();
+        l.set_profile((0..n).map(|i| first(i) as u32));
+        l.clear();
         for i in 0..n {
-            let row = mass.row(i);
-            let start = row[..i].iter().position(|x| *x != 0.0).unwrap_or(i);
-            first.push(start);
-            let mut fresh = row[start..=i].to_vec();
-            for j in start..i {
-                let from = start.max(first[j]);
-                let sum = dot(&fresh[from - start..j - start], &l.row(j)[from..j]);
-                fresh[j - start] = (fresh[j - start] - sum) / l[(j, j)];
-            }
-            let (before, last) = fresh.split_at(i - start);
-            let pivot = last[0] - dot(before, before);
-            // Written so that NaN fails too.
-            let definite = row[i] > 0.0 && pivot >= smallest * row[i] && pivot.is_finite();
-            if !definite {
-                return Err(ModeError::SingularMass);
-            }
-            l.row_mut(i)[start..i].copy_from_slice(before);
-            l[(i, i)] = pivot.sqrt();
+            let first = l.first(i);
+            l.row_mut(i).copy_from_slice(&mass.row(i)[first..=i]);
         }
-        Ok(MassFactor { l, first })
+        let mut definite = true;
+        l.factorize(|diagonal, left| {
+            // Written so that NaN fails too.
+            definite &= diagonal > 0.0 && left >= smallest * diagonal && left.is_finite();
+            left.sqrt()
+        });
+        if definite { Ok(MassFactor(l)) } else { Err(ModeError::SingularMass) }
     }
 
     /// B ← M⁻¹ B.
@@ -67,26 +55,12 @@ impl MassFactor {
 
     /// B ← L⁻¹ B.
     pub(super) fn solve_lower(&self, b: &mut Matrix) {
-        for i in 0..self.first.len() {
-            for j in self.first[i]..i {
-                let (to, from) = b.two_rows_mut(i, j);
-                axpy(-self.l[(i, j)], from, to);
-            }
-            let pivot = self.l[(i, i)];
-            b.row_mut(i).iter_mut().for_each(|x| *x /= pivot);
-        }
+        self.0.solve_lower(b);
     }
 
     /// B ← L⁻ᵀ B.
     pub(super) fn solve_upper(&self, b: &mut Matrix) {
-        for i in (0..self.first.len()).rev() {
-            let pivot = self.l[(i, i)];
-            b.row_mut(i).iter_mut().for_each(|x| *x /= pivot);
-            for j in self.first[i]..i {
-                let (to, from) = b.two_rows_mut(j, i);
-                axpy(-self.l[(i, j)], from, to);
-            }
-        }
+        self.0.solve_upper(b);
     }
 }
 

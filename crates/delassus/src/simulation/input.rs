@@ -5,7 +5,7 @@ use glam::DVec3;
 use super::{Changed, Simulation, SimulationError, StepForces};
 use crate::formula::{clip, nearest};
 use crate::stepping::ControlError;
-use crate::world::{ActionKind, BodyId, BodyState, JointId, Pose, World};
+use crate::world::{Action, ActionKind, BodyId, BodyState, JointId, Pose, World, WorldState, set_joint};
 
 /// A body by its name or its id: whatever takes one takes either.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -213,6 +213,56 @@ impl Simulation {
         let s = self.state().bodies[id.index()];
         let angular_velocity = s.pose.local_vector(angular_velocity);
         self.set_body(id, BodyState { angular_velocity, ..s }, Changed::Velocities)
+    }
+
+    /// Puts a joint at a coordinate, m or rad, with a rate, m/s or rad/s. All bodies that hang on it move with
+    /// it, so that the other joints keep their coordinates and rates; turns count. Where it is in a loop, the
+    /// loop is closed by the least motion that keeps it there ([`set_joint`]).
+    ///
+    /// Refuses positions beyond the limits of the joint and such that the loop does not reach.
+    pub fn set_joint<'k>(
+        &mut self,
+        joint: impl Into<JointKey<'k>>,
+        position: f64,
+        velocity: f64,
+    ) -> Result<(), SimulationError> {
+        let id = self.joint_id(joint)?;
+        let joint = &self.world().joints[id.index()];
+        let Some(coordinate) = joint.kind.coordinate() else {
+            return Err(SimulationError::NoCoordinate { joint: joint.name.clone() });
+        };
+        let number = |what, value: f64, range| {
+            SimulationError::from(ControlError::Number { what, of: joint.name.clone(), value, range })
+        };
+        for (what, value) in [("the position", position), ("the velocity", velocity)] {
+            if !value.is_finite() {
+                return Err(number(what, value, "finite"));
+            }
+        }
+        let within = |action: &Action| match action.kind {
+            ActionKind::Limits { lower, upper, .. } if action.coordinate == coordinate => {
+                (lower..=upper).contains(&position)
+            }
+            _ => true,
+        };
+        if !joint.actions.iter().all(within) {
+            return Err(number("the position", position, "within the limits of the joint"));
+        }
+        let mut state = self.state().clone();
+        set_joint(self.world(), &mut state, id.index(), [position, velocity])?;
+        self.set_state(state)
+    }
+
+    /// Sets positions, velocities and coordinates of all bodies and joints, and the time. Before the next step
+    /// joints that are open are closed and bodies that overlap are separated, as at a start.
+    ///
+    /// Refuses states with other numbers of bodies, and numbers that are not finite.
+    pub fn set_state(&mut self, state: WorldState) -> Result<(), SimulationError> {
+        let last = self.forces.is_none().then(|| StepForces::read(&self.stepper));
+        self.stepper.set_state(state)?;
+        self.forces = self.forces.take().or(last);
+        self.changed = Changed::Positions;
+        Ok(())
     }
 
     fn set_load(&mut self, id: BodyId, force: DVec3, moment: DVec3) -> Result<(), SimulationError> {

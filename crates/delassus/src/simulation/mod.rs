@@ -267,6 +267,14 @@ fn joint_view<'a>(stepper: &'a Stepper, key: JointKey<'_>) -> Result<JointView<'
     }
 }
 
+fn check_dt(dt: f64) -> Result<(), SimulationError> {
+    if dt > 0.0 && dt.is_finite() {
+        return Ok(());
+    }
+    let (what, range) = ("the time step", "positive and finite");
+    Err(SimulationError::Number { what, value: dt, range })
+}
+
 /// What all steps of [`Simulation::run_until`] add up to.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct RunReport {
@@ -475,11 +483,19 @@ impl Simulation {
 
     /// Goes on with steps of another length, s. The clock and the forces of the last step stay as they are.
     pub fn set_dt(&mut self, dt: f64) -> Result<(), SimulationError> {
-        if !(dt > 0.0 && dt.is_finite()) {
-            let (what, range) = ("the time step", "positive and finite");
-            return Err(SimulationError::Number { what, value: dt, range });
-        }
+        check_dt(dt)?;
         self.dt = dt;
+        Ok(())
+    }
+
+    /// Goes on with other options. The clock and the forces of the last step stay as they are.
+    pub fn set_options(&mut self, options: StepOptions) -> Result<(), SimulationError> {
+        check_dt(options.dt)?;
+        let last = self.forces.is_none().then(|| StepForces::read(&self.stepper));
+        // The length of steps changes with the next one.
+        self.stepper.set_options(StepOptions { dt: self.stepper.options().dt, ..options })?;
+        self.forces = self.forces.take().or(last);
+        self.dt = options.dt;
         Ok(())
     }
 

@@ -15,7 +15,7 @@ use thiserror::Error;
 use super::Stepper;
 use super::warm_start::{add_impulses, impulses_of};
 use crate::formula::AnyFormula;
-use crate::world::{ActionKind, BodyState};
+use crate::world::{ActionKind, BodyState, WorldError, WorldState, check_world};
 
 /// An input that a stepper refuses.
 #[derive(Clone, Debug, Error, PartialEq)]
@@ -128,8 +128,21 @@ impl Stepper {
         Ok(())
     }
 
-    /// Detects contacts and linearizes again, for the next step: after [`Stepper::set_target`] and
-    /// [`Stepper::set_body`]. Contacts that are still there keep their impulses, from which the next solves
+    /// Sets positions, velocities and coordinates of all bodies and joints, and the time. Where the time is
+    /// another, the count of steps begins anew. Takes effect with [`Stepper::relinearize`].
+    ///
+    /// Refuses what [`Stepper::new`] refuses.
+    pub fn set_state(&mut self, state: WorldState) -> Result<(), WorldError> {
+        check_world(&self.model.world, &state)?;
+        if state.t != self.state.t {
+            self.clock.restart(state.t);
+        }
+        self.state = state;
+        Ok(())
+    }
+
+    /// Detects contacts and linearizes again, for the next step: after [`Stepper::set_target`],
+    /// [`Stepper::set_body`] and [`Stepper::set_state`]. Contacts that are still there keep their impulses, from which the next solves
     /// start.
     pub fn relinearize(&mut self) {
         let mut known = vec![];

@@ -141,3 +141,57 @@ fn coefficients(model: &Model, contact: &Contact) -> Option<[f64; 2]> {
 fn slip(rows: &ContactRows, targets: &RowTargets, i: usize, v: &[f64]) -> [f64; 2] {
     [1, 2].map(|k| rows.velocity(k, v) + targets.contact_bias(i, k).unwrap_or(0.0))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::model::fixtures::*;
+    use super::super::options::StepOptions;
+    use super::*;
+    use crate::world::Surface;
+
+    const TARGET: f64 = 0.0;
+
+    /// The coefficient decided for a ball with these tangential velocities before and after a solve that found
+    /// friction of this part of its normal impulse; its law has `mu`.
+    fn decided(mu: f64, part: f64, [before, after]: [f64; 2]) -> Option<f64> {
+        let surface = Surface { mu: 0.2, mu_static: Some(0.5), ..smooth() };
+        let (world, mut state) = ball_on_floor(surface, 0.0, DVec3::ZERO);
+        let (model, mut on) = linearized(world, &mut state, StepOptions::default(), 1e-3);
+        on.set_friction(&[(0, mu)]);
+        let targets = RowTargets { joints: vec![], normal_bias: vec![Some(TARGET)], slip_bias: vec![] };
+        let impulses = Impulses { rows: vec![], contacts: vec![[2.0, -2.0 * part, 0.0, 0.0, 0.0, 0.0]] };
+        let along = on.contact_rows()[0].tangents[0];
+        let velocity = |u: f64| [u * along.x, u * along.y, u * along.z, 0.0, 0.0, 0.0];
+        let [before, after] = [before, after].map(velocity);
+        let mut friction = StaticFriction::default();
+        let contacts = (on.contacts(), on.contact_rows());
+        let changes = friction.changes(&model, contacts, &targets, &impulses, [&before, &after]);
+        changes.first().map(|(_, mu)| *mu)
+    }
+
+    #[test]
+    fn a_contact_slips_with_less_and_one_whose_slip_turns_back_sticks_first() {
+        // At its limit and slipping: kinetic friction from now on.
+        assert_eq!(decided(0.5, 0.5, [0.0, 0.1]), Some(0.2));
+        // Below its limit it sticks, and so does what only rounding moves.
+        assert_eq!(decided(0.5, 0.4, [0.0, 0.1]), None);
+        assert_eq!(decided(0.5, 0.5, [0.0, 1e-10]), None);
+        // What slides on keeps its coefficient; what would slide back passes rest on the way.
+        assert_eq!(decided(0.2, 0.2, [0.3, 0.1]), None);
+        assert_eq!(decided(0.2, 0.2, [-0.3, 0.1]), Some(0.5));
+    }
+
+    #[test]
+    fn the_second_half_goes_on_from_the_slip_of_the_first() {
+        let surface = Surface { mu: 0.2, mu_static: Some(0.5), ..smooth() };
+        let (world, mut state) = ball_on_floor(surface, 0.0, DVec3::ZERO);
+        let (model, on) = linearized(world, &mut state, StepOptions::default(), 1e-3);
+        let targets = RowTargets { joints: vec![], normal_bias: vec![Some(TARGET)], slip_bias: vec![] };
+        for (speed, mu) in [(0.0, 0.5), (1.0, 0.2)] {
+            let mut friction = StaticFriction::default();
+            friction.begin();
+            friction.end_first_half(&model, &on, &targets, &[speed, 0.0, 0.0, 0.0, 0.0, 0.0]);
+            assert_eq!(friction.begin_second_half(&model, &on), [(0, mu)]);
+        }
+    }
+}

@@ -30,7 +30,7 @@ use super::{Body, World, WorldState};
 const TOLERANCE: f64 = 1e-12;
 /// What may be left where nothing brings it down: numbers of a file with six digits contradict each other by
 /// so much in loops that are redundant.
-const ROUNDED: f64 = 1e-6;
+const ROUNDED_FILE_TOLERANCE: f64 = 1e-6;
 /// Rotation of a body in one step, rad.
 const MAX_ROTATION: f64 = 0.5;
 
@@ -319,11 +319,11 @@ impl Work<'_> {
             }
             self.linearize(state)?;
             // Numbers that contradict each other leave what nothing brings down.
-            if !progress || stalls && self.closed_within(state, ROUNDED) {
+            if !progress || stalls && self.closed_within(state, ROUNDED_FILE_TOLERANCE) {
                 break;
             }
         }
-        if self.closed_within(state, ROUNDED) { Ok(300) } else { Err(self.open()) }
+        if self.closed_within(state, ROUNDED_FILE_TOLERANCE) { Ok(300) } else { Err(self.open()) }
     }
 
     /// Moves along the closed positions towards the start while that brings it nearer; returns the number of
@@ -399,7 +399,7 @@ impl Work<'_> {
     ) -> Result<Closure, CloseError> {
         update_joint_coordinates(self.world, state);
         self.linearize(state)?;
-        if !self.closed_within(state, ROUNDED) {
+        if !self.closed_within(state, ROUNDED_FILE_TOLERANCE) {
             return Err(self.open());
         }
         let bodies = (0..self.world.bodies.len()).filter(|&b| !self.world.bodies[b].fixed);

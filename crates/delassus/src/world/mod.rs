@@ -21,6 +21,7 @@ mod mass_properties;
 mod masses;
 mod mobility;
 mod rigid_body;
+mod set_joint;
 mod tree;
 
 pub use check::{ShapeError, TRIANGLE_TOLERANCE, WorldError, check_body_at, check_shape, check_world};
@@ -37,6 +38,7 @@ pub(crate) use mass_properties::open_edges;
 pub use mass_properties::{MassProperties, NoVolume, principal_axes, shape_mass};
 pub use mobility::{Mobility, mobility};
 pub use rigid_body::{drift, energy, kinetic_energy, potential_energy};
+pub use set_joint::set_joint;
 
 pub(crate) use joint_rows::{distance_to_target, joint_rows_at};
 pub(crate) use masses::{FIXED_SLOT, Masses, apply_row_impulse, dot6, row_mobility, row_velocity};

@@ -29,11 +29,11 @@ pub const MAX_COLUMNS: usize = 600;
 /// Columns up to which the rows of friction have their ranges too.
 const MAX_FRICTION_COLUMNS: usize = 180;
 /// Velocities below this part of the largest free velocity count as zero.
-const AT_REST: f64 = 1e-7;
+const REST_RATIO: f64 = 1e-7;
 /// A range narrower than this part of the largest impulse is one impulse.
 const RANGE_ROUNDING: f64 = 1e-6;
 /// A force is inside its cone when it is clear of the surface by this part of the largest force.
-const INSIDE: f64 = 1e-6;
+const CONE_MARGIN: f64 = 1e-6;
 /// Rows depend on each other where a singular value is below this part of the largest.
 const DEPENDENT: f64 = 1e-10;
 
@@ -160,16 +160,18 @@ pub(super) fn has_other_forces(dynamics: &Dynamics, component: &SolutionComponen
         let sticks = component.modes[k] == Mode::Stick;
         let free = match *law {
             Law::Bilateral => true,
-            Law::Unilateral => f[0] > INSIDE * largest,
+            Law::Unilateral => f[0] > CONE_MARGIN * largest,
             Law::Coulomb { mu } | Law::CoulombPlane { mu } => {
-                sticks && mu * f[0] - norm(&f[1..]) > INSIDE * largest
+                sticks && mu * f[0] - norm(&f[1..]) > CONE_MARGIN * largest
             }
             _ => false,
         };
         if free {
             inside.extend(rows.clone());
         }
-        if law.is_bilateral() || f[0] > INSIDE * largest || component.velocity[rows.start] <= INSIDE * fastest
+        if law.is_bilateral()
+            || f[0] > CONE_MARGIN * largest
+            || component.velocity[rows.start] <= CONE_MARGIN * fastest
         {
             closed.extend(if sticks { rows } else { rows.start..rows.start + 1 });
         }
@@ -252,7 +254,7 @@ impl Motion {
             u
         };
         let scale = max_abs(&velocity(&free)).max(f64::MIN_POSITIVE);
-        Ok(Motion { velocity: velocity(&v), rest: AT_REST * scale, weight })
+        Ok(Motion { velocity: velocity(&v), rest: REST_RATIO * scale, weight })
     }
 }
 

@@ -42,7 +42,7 @@ fn weak_friction(d: &Dynamics) -> Option<Finding> {
     };
     let (joints, others) = (rows(true), rows(false));
     let reduced = d.reduce()?;
-    if others.is_empty() || others.len() > super::LARGEST || d.mass.asymmetry() != 0.0 {
+    if others.is_empty() || others.len() > super::MAX_SIZE || d.mass.asymmetry() != 0.0 {
         return None;
     }
     let w = constrained_delassus(&reduced.delassus, &others, &joints);

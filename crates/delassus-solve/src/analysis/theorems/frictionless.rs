@@ -27,7 +27,7 @@ pub(super) const ORTHOGONAL: f64 = 1e-12;
 const MAX_CONSTRAINTS: usize = 64;
 
 /// Margin that an admissible acceleration must have at every contact, relative to the sizes at hand.
-const INTERIOR: f64 = 1e-6;
+const INTERIOR_MARGIN: f64 = 1e-6;
 
 /// Joints and contacts without friction, and a positive definite mass.
 pub(super) struct Frictionless<'a> {
@@ -218,9 +218,9 @@ impl<'a> Frictionless<'a> {
             let step = free.mul_vec(&point[..k]);
             let a: Vec<f64> = base.iter().zip(&step).map(|(x, y)| x + y).collect();
             // Rounded too, so that what is zero but for rounding is zero.
-            let grain = 2f64.powi((INTERIOR * max_abs(&a).max(size)).log2() as i32 - 20);
+            let grain = 2f64.powi((INTERIOR_MARGIN * max_abs(&a).max(size)).log2() as i32 - 20);
             let rounded = a.iter().map(|x| (x / grain).round() * grain).collect();
-            if -value > INTERIOR * size
+            if -value > INTERIOR_MARGIN * size
                 && let Some(a) = [rounded, a].into_iter().find(|a| self.exactly(&Fact::Reachable(a.clone())))
             {
                 return AdmissibleSet::Interior(a);

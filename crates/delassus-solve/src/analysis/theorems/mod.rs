@@ -60,13 +60,13 @@ pub struct CheckedFinding {
 
 /// Largest number of coordinates and of rows for which all propositions are evaluated: beyond it their
 /// matrices take too long.
-pub const LARGEST: usize = 24;
+pub const MAX_SIZE: usize = 24;
 
 /// All propositions that apply to a problem, and the list of all modes where `analysis` has it, each checked.
 /// The verdicts of `analysis` take account of the claims that were verified.
 pub fn findings(d: &Dynamics, analysis: &mut Analysis) -> Vec<CheckedFinding> {
     let mut all = Vec::new();
-    if d.coordinates() <= LARGEST && d.jacobian.rows() <= LARGEST {
+    if d.coordinates() <= MAX_SIZE && d.jacobian.rows() <= MAX_SIZE {
         all.extend(all_000(d));
         all.extend(all_003(d));
         all.extend(all_001(d));
@@ -104,7 +104,7 @@ pub fn findings(d: &Dynamics, analysis: &mut Analysis) -> Vec<CheckedFinding> {
 /// Whether the hypotheses of one proposition are met, by its id, without the exact check of certificates that
 /// `findings` makes.
 pub fn outcome_of(d: &Dynamics, id: &str) -> Option<Outcome> {
-    if d.coordinates() > LARGEST || d.jacobian.rows() > LARGEST {
+    if d.coordinates() > MAX_SIZE || d.jacobian.rows() > MAX_SIZE {
         return None;
     }
     let all = match id.split('.').next() {

@@ -180,7 +180,7 @@ pub fn prop_000_14(d: &Dynamics) -> Finding {
 /// On a box l ≤ d₂ ≤ u the norm is at most ‖[I RS(l); 0 S(l)]‖ + ‖[R; I]‖ ‖S(u) − S(l)‖, and at most ‖[I σR;
 /// 0 σI]‖ with σ = ‖S(u)‖. Boxes are halved until the threshold is on one side.
 pub fn beta_two(r: &Matrix, a_c: &Matrix, threshold: f64) -> (f64, f64) {
-    const BOXES: usize = 2000;
+    const MAX_BOXES: usize = 2000;
     let (b, u) = (r.rows(), a_c.rows());
     let norm = |m: &Matrix| m.singular_values().first().copied().unwrap_or(0.0);
     let block = |s: &Matrix| {
@@ -214,7 +214,7 @@ pub fn beta_two(r: &Matrix, a_c: &Matrix, threshold: f64) -> (f64, f64) {
         boxes.sort_by(|x, y| x.0.total_cmp(&y.0));
         let upper = boxes.last().map_or(lower, |b| b.0);
         let settled = upper < threshold || lower > threshold || upper <= lower * (1.0 + 1e-6);
-        if settled || count >= BOXES {
+        if settled || count >= MAX_BOXES {
             return (lower, upper * (1.0 + MARGIN));
         }
         let Some((_, low, high)) = boxes.pop() else { return (lower, upper) };
@@ -402,7 +402,7 @@ fn in_class(
             let found = finding(id, d, Outcome::Holds, WELL_POSED, facts, meaning);
             let above = |share: f64| terms.iter().enumerate().all(|(i, t)| matrix[(i, i)] > share * t);
             let exactly = || found.certificate.as_ref().is_some_and(|certificate| certificate.verify());
-            let sound = above(MARGIN) && ((clear && above(CLEAR)) || exactly());
+            let sound = above(MARGIN) && ((clear && above(CLEAR_SHARE)) || exactly());
             if sound { found } else { undecided(id) }
         }
         Verdict::Refuted => {
@@ -418,7 +418,7 @@ fn in_class(
 }
 
 /// Share of a diagonal entry, or of an eigenvalue, that is far above rounding.
-const CLEAR: f64 = 1e-3;
+const CLEAR_SHARE: f64 = 1e-3;
 
 /// The size of the terms that make the diagonal of the LCP matrix, and whether there are no guides (whose
 /// rows are ratios) and the normals are far from dependent.
@@ -431,6 +431,6 @@ fn diagonal_terms(d: &Dynamics) -> Option<(Vec<f64>, bool)> {
     let terms = s.guides.iter().map(|_| 1.0).chain(s.contacts.iter().enumerate().map(contact)).collect();
     let scale: Vec<f64> = all.iter().map(|&i| w[(i, i)].sqrt()).collect();
     let unit = Matrix::from_fn(all.len(), all.len(), |i, j| w[(all[i], all[j])] / (scale[i] * scale[j]));
-    let independent = unit.symmetric_eigenvalues().first().is_some_and(|&x| x > CLEAR);
+    let independent = unit.symmetric_eigenvalues().first().is_some_and(|&x| x > CLEAR_SHARE);
     Some((terms, s.guides.is_empty() && independent))
 }

@@ -96,9 +96,9 @@ fn with_two_free(
 }
 
 /// The part of ‖T q‖ below which steps are taken as they are: the value no longer shows what they gain.
-const CLOSE: f64 = 1e-4;
+const FULL_STEP_RATIO: f64 = 1e-4;
 /// The part of ‖T q‖ up to which a slope counts as none.
-const LEVEL: f64 = 1e-9;
+const SLOPE_ROUNDING: f64 = 1e-9;
 
 /// Newton's method on the two angles, each step shortened until the value falls.
 fn both_at_their_limits(w: &Block<5>, q: &[f64; 5], t: [f64; 5], mut angles: [f64; 2]) -> Option<[f64; 5]> {
@@ -153,7 +153,7 @@ fn both_at_their_limits(w: &Block<5>, q: &[f64; 5], t: [f64; 5], mut angles: [f6
         } else if polished > 0 {
             break;
         }
-        if steep <= CLOSE * size {
+        if steep <= FULL_STEP_RATIO * size {
             polished += 1;
             angles = [angles[0] + step[0], angles[1] + step[1]];
             continue;
@@ -165,5 +165,5 @@ fn both_at_their_limits(w: &Block<5>, q: &[f64; 5], t: [f64; 5], mut angles: [f6
         let (trial, found) = shorter.map(|trial| (trial, value(trial))).find(|(_, found)| *found < now)?;
         (angles, now) = (trial, found);
     }
-    best.filter(|_| least <= LEVEL * size)
+    best.filter(|_| least <= SLOPE_ROUNDING * size)
 }

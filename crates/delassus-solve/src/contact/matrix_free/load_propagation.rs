@@ -17,9 +17,9 @@ use super::system::{NONE, Shared, System, backward, cholesky, dot, forward, get,
 use crate::contact::cone::project;
 
 /// Rounds in which a body seeks its balance: what a cone cuts off, others may take.
-const ROUNDS: usize = 6;
+const MAX_BALANCE_ROUNDS: usize = 6;
 /// Fewer bodies than this are not worth waking other threads for.
-const MANY: usize = 128;
+const MIN_PARALLEL_BODIES: usize = 128;
 
 /// The bodies in the order of their levels.
 #[derive(Debug, Default)]
@@ -81,10 +81,10 @@ impl Loads {
         for range in self.start.windows(2).rev() {
             let bodies = &self.order[range[0]..range[1]];
             let one = |&b: &u32| set(&y[b as usize], &self.stopped(system, b as usize, r, closed));
-            if bodies.len() < MANY {
+            if bodies.len() < MIN_PARALLEL_BODIES {
                 bodies.iter().for_each(one);
             } else {
-                bodies.par_iter().with_min_len(MANY / 8).for_each(one);
+                bodies.par_iter().with_min_len(MIN_PARALLEL_BODIES / 8).for_each(one);
             }
         }
     }
@@ -121,7 +121,7 @@ impl Loads {
         if !cholesky(&mut a) {
             return y;
         }
-        for _ in 0..ROUNDS {
+        for _ in 0..MAX_BALANCE_ROUNDS {
             let mut x = y.map(|y| -y);
             forward(&a, &mut x);
             backward(&a, &mut x);

@@ -21,7 +21,7 @@ use system::System;
 const MATRIX_FREE_MIN: usize = 500;
 /// The most sweeps; what is not solved then goes on with W. For few digits there are more: W would cost ten
 /// thousand of them.
-const SWEEPS: usize = 2000;
+const MAX_SWEEPS: usize = 2000;
 const SWEEPS_FEW_DIGITS: usize = 10_000;
 const FEW_DIGITS: f64 = 1e-6;
 
@@ -89,7 +89,7 @@ pub(super) fn is_associated(problem: &ContactProblem, cones: &[Cone]) -> bool {
     let associated = |cone: &Cone| matches!(cone, Cone::Free | Cone::Ray | Cone::Associated { .. });
     // Equations and contacts without friction do well with W.
     matches!(problem.form, Form::Global { .. })
-        && cones.len() <= socp::MOST
+        && cones.len() <= socp::MAX_CONTACTS
         && cones.iter().any(|cone| matches!(cone, Cone::Associated { .. }))
         && cones.iter().all(associated)
         && problem.laws.iter().zip(cones).all(plain)
@@ -107,7 +107,7 @@ pub(super) fn solve_associated(
     solution: &mut Solution,
 ) {
     let mut impulse = vec![];
-    for added in socp::ADDED {
+    for added in socp::DIAGONAL_SHIFTS {
         let seconds = budget.seconds();
         let found = match cones.iter().map(|c| c.rows()).max().unwrap_or(1) {
             1 => workspace.one.solve_associated(problem, cones, (added, seconds), &mut impulse),
@@ -174,7 +174,7 @@ impl<const D: usize, const B: usize> Swept<D, B> {
         }
         let given = !solution.impulse.is_empty();
         self.begin(&solution.impulse);
-        let most = if options.tolerance >= FEW_DIGITS { SWEEPS_FEW_DIGITS } else { SWEEPS };
+        let most = if options.tolerance >= FEW_DIGITS { SWEEPS_FEW_DIGITS } else { MAX_SWEEPS };
         let most = options.max_iterations.min(most);
         let (mut residual, mut iterations) = self.sweep(options.tolerance, most, budget);
         if residual > options.tolerance && given {
@@ -289,7 +289,7 @@ mod tests {
         let mut swept = taken::<D, B>(problem).unwrap();
         swept.begin(start);
         let mut budget = Budget::new(&ContactOptions::default());
-        let (residual, iterations) = swept.sweep(tolerance, SWEEPS, &mut budget);
+        let (residual, iterations) = swept.sweep(tolerance, MAX_SWEEPS, &mut budget);
         let status = settle(residual, Status::Stalled, tolerance);
         let mut found = Solution { status, residual, iterations, ..Default::default() };
         swept.write(&mut found.impulse);

@@ -19,11 +19,11 @@ use super::system::{NONE, System};
 use crate::contact::cone::Cone;
 
 /// The most contacts: some seconds.
-pub(super) const MOST: usize = 20_000;
+pub(super) const MAX_CONTACTS: usize = 20_000;
 
 /// What is added to the diagonal of the systems that are solved on the way: a little keeps more digits, more
 /// keeps more pivots.
-pub(super) const ADDED: [f64; 2] = [1e-12, 1e-8];
+pub(super) const DIAGONAL_SHIFTS: [f64; 2] = [1e-12, 1e-8];
 
 /// Writes the impulses, in the order of the contacts; false where a law is not associated or no program was
 /// made.

@@ -32,26 +32,26 @@ use crate::linalg;
 use crate::linalg::{CHUNK, mul};
 
 /// Sweeps between two passes of the loads, and between two error checks.
-const CYCLE: usize = 8;
+const SWEEPS_PER_CHECK: usize = 8;
 /// The most momentum, while there is hope for an early end and after so many sweeps; the limit of stability
 /// is close to 0.95.
-const MOMENTUM: f64 = 0.85;
-const LONG: usize = 150;
-const LONG_MOMENTUM: f64 = 0.93;
+const MAX_MOMENTUM: f64 = 0.85;
+const LONG_RUN_SWEEPS: usize = 150;
+const MAX_LONG_RUN_MOMENTUM: f64 = 0.93;
 /// An error that has grown by this means too much momentum; there is less by this from then on.
-const GROWN: f64 = 4.0;
-const LESS: f64 = 0.1;
+const DIVERGED_ERROR_RATIO: f64 = 4.0;
+const MOMENTUM_CUT: f64 = 0.1;
 /// What counts as a gain, and sweeps without one after which to search for a change that stays.
-const GAIN: f64 = 0.7;
+const GAIN_RATIO: f64 = 0.7;
 const SWEEPS_WITHOUT_GAIN: usize = 40;
 /// The part of all sweeps after which to ask whether, at their rate of convergence, all would be enough.
-const ROUND: f64 = 0.3;
+const FORECAST_SHARE: f64 = 0.3;
 /// A change that differs by less than this part from sweep to sweep is taken for one that stays.
-const DIFFERS: f64 = 0.02;
+const STEADY_CHANGE_RATIO: f64 = 0.02;
 /// A jump considers contacts that change by at least this part of the most.
-const TAKES_PART: f64 = 0.1;
+const MIN_JUMP_SHARE: f64 = 0.1;
 /// The part of the tolerance that is aimed at: others may round the residual in another way.
-const CLEAR: f64 = 0.95;
+const TARGET_RATIO: f64 = 0.95;
 /// Fewer contacts than this are not worth waking other threads for.
 const PARALLEL_MIN: usize = 1024;
 
@@ -111,8 +111,8 @@ fn run<const D: usize, const B: usize>(
     budget: &mut Budget,
     workspace: &mut Workspace<D, B>,
 ) -> (f64, usize) {
-    let target = CLEAR * tolerance * system.scale;
-    let in_round = (ROUND * most as f64) as usize;
+    let target = TARGET_RATIO * tolerance * system.scale;
+    let in_round = (FORECAST_SHARE * most as f64) as usize;
     let Workspace { kept, loads, r, y, change, last, last_y } = workspace;
     // Impulses of an earlier step have their loads already.
     let known = kept.iter().flatten().any(|x| *x != 0.0);
@@ -138,11 +138,11 @@ fn run<const D: usize, const B: usize>(
     }
     run.rest();
     let (mut count, mut since) = (0, 0);
-    let (mut next_check, mut ratio, mut size) = (CYCLE / 2, f64::INFINITY, f64::INFINITY);
+    let (mut next_check, mut ratio, mut size) = (SWEEPS_PER_CHECK / 2, f64::INFINITY, f64::INFINITY);
     // The error at the last gain, when to search for what stays, and the error at the start of the round and
     // when that was.
     let (mut gained, mut last_search, mut round) = (best, 0, (best, 0));
-    let (mut momentum, mut longer) = (MOMENTUM, true);
+    let (mut momentum, mut longer) = (MAX_MOMENTUM, true);
     // Solves of a contact, its velocity, its two pushes, and the step on.
     let work = (system.contacts.len() * D * (4 * B + 4 * D)) as u64;
     budget.next_island(work);
@@ -150,8 +150,8 @@ fn run<const D: usize, const B: usize>(
         count += 1;
         since += 1;
         run.sweep();
-        if count == LONG && longer {
-            momentum = LONG_MOMENTUM;
+        if count == LONG_RUN_SWEEPS && longer {
+            momentum = MAX_LONG_RUN_MOMENTUM;
         }
         // A check costs half a sweep: when the step, which goes with the error, promises success, or after a
         // while.
@@ -159,7 +159,8 @@ fn run<const D: usize, const B: usize>(
             size = run.carry_on(momentum);
             continue;
         }
-        next_check = count + if loads.is_some() { CYCLE } else { (4 + count / 4).min(CYCLE) };
+        next_check =
+            count + if loads.is_some() { SWEEPS_PER_CHECK } else { (4 + count / 4).min(SWEEPS_PER_CHECK) };
         let mut error = run.error();
         ratio = if size.is_finite() { error / size.max(f64::MIN_POSITIVE) } else { f64::INFINITY };
         if error <= target {
@@ -174,7 +175,7 @@ fn run<const D: usize, const B: usize>(
             best = error;
             linalg::fill(kept, |k| get(&run.r[k]));
         }
-        if error < GAIN * gained {
+        if error < GAIN_RATIO * gained {
             (gained, last_search) = (error, count);
         }
         if count >= round.1 + in_round {
@@ -186,19 +187,19 @@ fn run<const D: usize, const B: usize>(
         }
         match loads {
             // Where a pass and its sweeps did not help, bodies do not come to rest by what is below them.
-            Some(_) if since >= CYCLE && error > 0.9 * before => {
+            Some(_) if since >= SWEEPS_PER_CHECK && error > 0.9 * before => {
                 loads = None;
                 run.restart(kept);
                 size = f64::INFINITY;
             }
-            Some(loads) if since >= CYCLE && error > target => {
+            Some(loads) if since >= SWEEPS_PER_CHECK && error > target => {
                 loads.hand_down(system, &run.r, &run.y, true);
                 run.rest();
                 since = 0;
                 size = f64::INFINITY;
             }
-            None if error > GROWN * best => {
-                (momentum, longer) = ((momentum - LESS).max(0.0), false);
+            None if error > DIVERGED_ERROR_RATIO * best => {
+                (momentum, longer) = ((momentum - MOMENTUM_CUT).max(0.0), false);
                 run.restart(kept);
                 size = f64::INFINITY;
             }
@@ -313,12 +314,12 @@ impl<const D: usize, const B: usize> Run<'_, D, B> {
             changes += square;
             most = most.max(square);
         }
-        if along < (1.0 - DIFFERS) * (ways * changes).sqrt() {
+        if along < (1.0 - STEADY_CHANGE_RATIO) * (ways * changes).sqrt() {
             return false;
         }
         let size = |change: &[f64; D]| change.iter().map(|x| x * x).sum::<f64>();
         let contacts = self.change.iter().zip(&self.r).zip(&self.system.contacts);
-        let part = contacts.filter(|((change, _), _)| size(change) >= TAKES_PART * TAKES_PART * most);
+        let part = contacts.filter(|((change, _), _)| size(change) >= MIN_JUMP_SHARE * MIN_JUMP_SHARE * most);
         let tau = part
             .map(|((change, r), c)| distance_to_edge(c.cone, &get(r), change))
             .fold(f64::INFINITY, f64::min);

@@ -21,11 +21,11 @@ const FEW_DIGITS_MIN: usize = 100;
 const FEW_DIGITS: f64 = 1e-6;
 const FIRST_ORDER_STEPS: usize = 1250;
 /// A start with less than this part of the error of no impulses is near.
-const NEAR: f64 = 0.1;
+const NEAR_START_RATIO: f64 = 0.1;
 /// Largest number of contacts for which sweeps are quicker than a test of whether all of them stick.
 const STICK_MIN: usize = 5;
 /// The most sweeps before Newton's method has its first try.
-const SWEEPS: usize = 12;
+const MAX_SWEEPS_BEFORE_NEWTON: usize = 12;
 
 /// A strategy of [`Method::Auto`](crate::contact::Method::Auto).
 #[derive(Clone, Copy)]
@@ -53,8 +53,8 @@ const STRATEGIES: [Strategy; 10] = [
     Strategy::Start,
     Strategy::Stick,
     Strategy::Anderson,
-    Strategy::SweepsAndNewton { sweeps: SWEEPS },
-    Strategy::SweepsAndNewton { sweeps: 2 * SWEEPS },
+    Strategy::SweepsAndNewton { sweeps: MAX_SWEEPS_BEFORE_NEWTON },
+    Strategy::SweepsAndNewton { sweeps: 2 * MAX_SWEEPS_BEFORE_NEWTON },
     Strategy::CentralPath { caution: false },
     Strategy::CentralPath { caution: true },
     Strategy::Proximal,
@@ -110,7 +110,7 @@ impl<const D: usize> IslandSolver<D> {
             on.r.fill([0.0; D]);
         } else if on.r.iter().flatten().any(|x| *x != 0.0) {
             on.error = on.island.error(on.r, &mut self.u[..on.r.len()]);
-            on.near = on.error < NEAR * on.scale;
+            on.near = on.error < NEAR_START_RATIO * on.scale;
         }
         ControlFlow::Continue(())
     }
@@ -167,7 +167,7 @@ impl<const D: usize> IslandSolver<D> {
     ) -> ControlFlow<()> {
         let (island, u) = (on.island, &mut self.u[..on.r.len()]);
         // More sweeps are for another try of Newton's method.
-        if sweeps > SWEEPS && factors.within(&island.w, WORK_MAX).is_none() {
+        if sweeps > MAX_SWEEPS_BEFORE_NEWTON && factors.within(&island.w, WORK_MAX).is_none() {
             return ControlFlow::Continue(());
         }
         let mut settled = 0;
@@ -185,7 +185,7 @@ impl<const D: usize> IslandSolver<D> {
                     return ControlFlow::Break(());
                 }
             }
-            if settled == 2 && sweeps == SWEEPS {
+            if settled == 2 && sweeps == MAX_SWEEPS_BEFORE_NEWTON {
                 break;
             }
         }

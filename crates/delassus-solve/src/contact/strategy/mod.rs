@@ -243,7 +243,7 @@ impl<const D: usize> IslandSolver<D> {
         let scale = island.error_of_zero(&mut self.u[..n]);
         // An error of the velocities counts a millionfold in what the norm chooses, one over its weight.
         if let Some(lu) = factors.within(&island.w, WORK_MAX) {
-            let call = SolveCall { target: CHOICE * target, scale, limit: POLISH_STEPS, budget };
+            let call = SolveCall { target: NORM_WEIGHT * target, scale, limit: POLISH_STEPS, budget };
             error = self.newton.run(island, r, call, lu).error;
         }
         island.error(r, &mut self.u[..n]);
@@ -255,7 +255,7 @@ impl<const D: usize> IslandSolver<D> {
         center.clear();
         center.resize(n, [0.0; D]);
         // One weight for all: the norm is that of the impulses as they are.
-        let weight = CHOICE * island.rho.iter().map(|rho| 1.0 / rho).sum::<f64>() / n as f64;
+        let weight = NORM_WEIGHT * island.rho.iter().map(|rho| 1.0 / rho).sum::<f64>() / n as f64;
         for i in 0..n {
             let mut hat = self.u[i];
             saxce(island.cones[i], &mut hat);
@@ -323,7 +323,7 @@ impl<const D: usize> IslandSolver<D> {
         self.trial.resize(island.w.len(), [0.0; D]);
         let trial = &mut self.trial[..island.w.len()];
         let (mut level, mut count) = (1e-3 * scale, 0);
-        for _ in 0..LEVELS {
+        for _ in 0..MAX_PATH_LEVELS {
             let call = SolveCall { target: level.max(target), scale, limit: PATH_STEPS, budget };
             let PathPoint { error: mut found, steps, can_continue } = interior.run(island, trial, call, lu);
             count += steps;
@@ -349,7 +349,7 @@ impl<const D: usize> IslandSolver<D> {
 }
 
 /// Most tries of Newton's method along the path: from 1e-3 beyond the digits of a number.
-const LEVELS: usize = 10;
+const MAX_PATH_LEVELS: usize = 10;
 /// Most steps from one level to the next.
 const PATH_STEPS: usize = 60;
 /// Most steps of Newton's method from a point where the modes may be right, and where they are.
@@ -361,6 +361,6 @@ const FIRST_ORDER: [Method; 4] =
     [Method::GaussSeidel, Method::ProjectedGradient, Method::Spectral, Method::Admm];
 const FIRST_ORDER_WORK: usize = 400_000_000;
 /// The weight of the norm where it chooses among impulses.
-const CHOICE: f64 = 1e-6;
+const NORM_WEIGHT: f64 = 1e-6;
 /// Rounds that remove the weight of the norm: each leaves a millionth of it.
 const ROUNDS_OF_CHOICE: usize = 4;

@@ -9,7 +9,7 @@
 
 use crate::linalg::Int;
 use crate::modes::Mode;
-use crate::problem::Law;
+use crate::problem::{Law, PolyhedralLaw};
 use num_bigint::BigInt;
 use num_integer::Integer;
 use num_rational::BigRational;
@@ -144,29 +144,24 @@ fn at_rest(sign: i64, mu: &BigRational) -> Vec<Cone> {
 pub(super) fn cones(law: &Law, friction: &Friction) -> Option<Vec<Cone>> {
     let d = law.dim();
     let along = |sign: i64| ray(sign, &friction.mu, &friction.slip);
-    match law {
-        Law::Bilateral => Some(vec![Cone {
+    match law.polyhedral()? {
+        PolyhedralLaw::Bilateral => Some(vec![Cone {
             mode: Mode::Bilateral,
             generators: vec![Generator { free: true, along: Pair::force(vec![Int::ONE]) }],
             zero: vec![Pair::velocity(vec![Int::ONE])],
             nonnegative: vec![],
         }]),
-        Law::Unilateral => Some(vec![open(1), slide(Mode::Slide, vec![Int::ONE])]),
-        Law::Sliding { .. } => Some(vec![open(d), slide(Mode::Slide, along(1))]),
-        Law::BilateralSliding { .. } => Some([1, -1].map(|s| slide(Mode::Bilateral, along(s))).into()),
-        Law::CoulombPlane { .. } => Some(std::iter::once(open(d)).chain(at_rest(1, &friction.mu)).collect()),
-        Law::BilateralCoulombPlane { .. } => {
+        PolyhedralLaw::Unilateral => Some(vec![open(1), slide(Mode::Slide, vec![Int::ONE])]),
+        PolyhedralLaw::Sliding { .. } => Some(vec![open(d), slide(Mode::Slide, along(1))]),
+        PolyhedralLaw::BilateralSliding { .. } => {
+            Some([1, -1].map(|s| slide(Mode::Bilateral, along(s))).into())
+        }
+        PolyhedralLaw::CoulombPlane { .. } => {
+            Some(std::iter::once(open(d)).chain(at_rest(1, &friction.mu)).collect())
+        }
+        PolyhedralLaw::BilateralCoulombPlane { .. } => {
             Some([1, -1].into_iter().flat_map(|s| at_rest(s, &friction.mu)).collect())
         }
-        Law::Coulomb { .. }
-        | Law::CoulombEllipse { .. }
-        | Law::Cone { .. }
-        | Law::ConePlane { .. }
-        | Law::ConeRolling { .. }
-        | Law::ConeSpinning { .. }
-        | Law::Spinning { .. }
-        | Law::Rolling { .. }
-        | Law::BilateralCoulomb { .. } => None,
     }
 }
 

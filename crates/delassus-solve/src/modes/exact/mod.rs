@@ -19,7 +19,7 @@ pub use data::ExactDynamics;
 pub use list::ExactList;
 
 use crate::linalg::{Int, Polyhedron, Tableau, integers};
-use crate::problem::{Dynamics, Law};
+use crate::problem::{Dynamics, Law, PolyhedralLaw};
 use data::Equations;
 use generators::{Cone, Generator, Pair};
 use num_bigint::Sign;
@@ -281,20 +281,13 @@ pub fn feasible(rows: &[Vec<f64>], free: Vec<bool>) -> Option<bool> {
 /// Number of modes of a problem; `None` where a law is not polyhedral or the number is beyond counting.
 pub fn mode_count(laws: &[Law]) -> Option<u64> {
     laws.iter().try_fold(1u64, |product, law| {
-        let modes = match law {
-            Law::Bilateral => 1,
-            Law::Unilateral | Law::Sliding { .. } | Law::BilateralSliding { .. } => 2,
-            Law::CoulombPlane { .. } => 4,
-            Law::BilateralCoulombPlane { .. } => 6,
-            Law::Coulomb { .. }
-            | Law::CoulombEllipse { .. }
-            | Law::Cone { .. }
-            | Law::ConePlane { .. }
-            | Law::ConeRolling { .. }
-            | Law::ConeSpinning { .. }
-            | Law::Spinning { .. }
-            | Law::Rolling { .. }
-            | Law::BilateralCoulomb { .. } => return None,
+        let modes = match law.polyhedral()? {
+            PolyhedralLaw::Bilateral => 1,
+            PolyhedralLaw::Unilateral
+            | PolyhedralLaw::Sliding { .. }
+            | PolyhedralLaw::BilateralSliding { .. } => 2,
+            PolyhedralLaw::CoulombPlane { .. } => 4,
+            PolyhedralLaw::BilateralCoulombPlane { .. } => 6,
         };
         product.checked_mul(modes)
     })

@@ -22,7 +22,7 @@ pub use found::answer_of_found;
 use super::SolutionComponent;
 use super::exact::{ExactDynamics, mode_count};
 use crate::linalg::{Interval, Matrix};
-use crate::problem::{Dynamics, Law};
+use crate::problem::{Dynamics, Law, PolyhedralLaw};
 use islands::{islands, together};
 use mode::{ModeAnswer, Motion};
 
@@ -117,22 +117,13 @@ fn cones(law: &Law, frictionless: bool) -> Option<Vec<Vec<Generator>>> {
         stick.dedup();
         [stick, vec![force(sign, 1), velocity(1, 1)], vec![force(sign, -1), velocity(1, -1)]]
     };
-    Some(match law {
-        Law::Bilateral => vec![vec![Generator::Force { sign: 1, friction: 0, free: true }]],
-        Law::Unilateral => vec![open(), vec![force(1, 0)]],
-        Law::Sliding { .. } => vec![open(), slide(1)],
-        Law::BilateralSliding { .. } => vec![slide(1), slide(-1)],
-        Law::CoulombPlane { .. } => std::iter::once(open()).chain(at_rest(1)).collect(),
-        Law::BilateralCoulombPlane { .. } => at_rest(1).into_iter().chain(at_rest(-1)).collect(),
-        Law::Coulomb { .. }
-        | Law::CoulombEllipse { .. }
-        | Law::Cone { .. }
-        | Law::ConePlane { .. }
-        | Law::ConeRolling { .. }
-        | Law::ConeSpinning { .. }
-        | Law::Spinning { .. }
-        | Law::Rolling { .. }
-        | Law::BilateralCoulomb { .. } => return None,
+    Some(match law.polyhedral()? {
+        PolyhedralLaw::Bilateral => vec![vec![Generator::Force { sign: 1, friction: 0, free: true }]],
+        PolyhedralLaw::Unilateral => vec![open(), vec![force(1, 0)]],
+        PolyhedralLaw::Sliding { .. } => vec![open(), slide(1)],
+        PolyhedralLaw::BilateralSliding { .. } => vec![slide(1), slide(-1)],
+        PolyhedralLaw::CoulombPlane { .. } => std::iter::once(open()).chain(at_rest(1)).collect(),
+        PolyhedralLaw::BilateralCoulombPlane { .. } => at_rest(1).into_iter().chain(at_rest(-1)).collect(),
     })
 }
 

@@ -405,7 +405,7 @@ pub(super) fn examine(d: &ExactDynamics<Interval>, cones: &[Vec<Generator>], def
         })
     };
     let held = definite && (0..m).all(|i| velocities[i].is_none() || !acts(i));
-    let value = |c: usize| if solved.of[c].is_constant() { solved.of[c].constant } else { WIDE };
+    let value = |c: usize| if solved.of[c].is_constant() { solved.of[c].constant } else { ANY_NUMBER };
     ModeAnswer {
         empty,
         shares,
@@ -419,7 +419,7 @@ pub(super) fn examine(d: &ExactDynamics<Interval>, cones: &[Vec<Generator>], def
 }
 
 /// A value that is not known to the last digit.
-const WIDE: Interval = Interval { lo: -f64::MAX, hi: f64::MAX };
+const ANY_NUMBER: Interval = Interval { lo: -f64::MAX, hi: f64::MAX };
 
 /// Each column as an expression in those that are not basic.
 struct Solved {

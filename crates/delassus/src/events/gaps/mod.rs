@@ -28,7 +28,7 @@ use crate::lagrangian::{Measure, State};
 
 /// A minimum of a gap within this of zero is a graze, m: the local error of positions of order 1 at the
 /// default tolerance, below which a step cannot distinguish a touch from a near miss.
-const GRAZE: f64 = 1e-12;
+const GRAZE_GAP: f64 = 1e-12;
 /// What rounding leaves of a gap that is zero, relative to the largest position or 1 and the distance
 /// travelled at the largest velocity.
 const ROUNDING: f64 = 1e-15;
@@ -215,7 +215,7 @@ impl OpenGaps {
         let fell = std::mem::take(&mut self.fell[contact]);
         // A gap that does not depend on positions has no error but rounding.
         let given = gap.variables().is_some_and(|v| v.positions.is_empty());
-        let graze = if given { rounding.gap } else { GRAZE.max(rounding.gap) };
+        let graze = if given { rounding.gap } else { GRAZE_GAP.max(rounding.gap) };
         let mut formula = |theta: f64| {
             let (gap, rate) = mechanics.gap(contact, states.at(step, theta));
             (gap, rate * step.length)

@@ -29,14 +29,14 @@ const ZERO_SINGULAR_VALUE: f64 = 1e-8;
 const INCONSISTENT_PART: f64 = 1e-6;
 /// A smallest singular value that falls by less than this factor within a step does not pass zero in it: the
 /// points next to t* are within 0.1 h of it, the far end of the step at least 0.5 h away.
-const FALL: f64 = 0.4;
+const MAX_FALL_RATIO: f64 = 0.4;
 /// It has passed zero where its least value is below this part of its largest, or below as many tolerances.
-const PASSED: f64 = 1e-6;
+const PASSED_RATIO: f64 = 1e-6;
 const PASSED_TOLERANCES: f64 = 10.0;
 /// What rounding leaves of a constraint that holds, relative to the largest position or 1.
 const CONSTRAINT_ROUNDING: f64 = 1e-13;
 /// Golden section steps: 0.618⁵⁵ = 3e-12 of the bracket, which is where dense steps end.
-const SECTIONS: usize = 55;
+const GOLDEN_SECTIONS: usize = 55;
 /// Positions this part apart give the rate of a singular value to a part of this size.
 const DIFFERENCE: f64 = 1e-6;
 /// Quadratic forms below this part of all curvatures are zero.
@@ -192,10 +192,10 @@ pub(super) fn crossing(
     let values: Vec<f64> = spectra.iter().map(|s| s.value(last)).collect();
     let most = max_abs(&values);
     let lowest = (0..values.len()).min_by(|a, b| values[*a].total_cmp(&values[*b])).unwrap_or(0);
-    if values[lowest] > FALL * most {
+    if values[lowest] > MAX_FALL_RATIO * most {
         return Ok(Crossing::Apart);
     }
-    let passed = PASSED.max(PASSED_TOLERANCES * tolerance) * most;
+    let passed = PASSED_RATIO.max(PASSED_TOLERANCES * tolerance) * most;
     let bracket = (thetas[lowest.saturating_sub(1)], thetas[(lowest + 1).min(thetas.len() - 1)]);
     let (theta, least) = golden_section(bracket, |theta| {
         Ok(spectrum_at(mechanics, modes, step, theta, ZERO_SINGULAR_VALUE)?.value(last))
@@ -354,7 +354,7 @@ pub(super) fn time_ahead(
     let Some(last) = here.space.rank.checked_sub(1) else { return Ok(None) };
     let (s, next) = (here.value(last), next.value(last));
     let ahead = short * s / (s - next);
-    if next >= s || !ahead.is_finite() || spectrum(ahead)?.value(last) > FALL * s {
+    if next >= s || !ahead.is_finite() || spectrum(ahead)?.value(last) > MAX_FALL_RATIO * s {
         return Ok(None);
     }
     Ok(Some(ahead))
@@ -388,7 +388,7 @@ fn golden_section(
     let part = 0.5 * (5.0_f64.sqrt() - 1.0);
     let (mut x, mut y) = (b - part * (b - a), a + part * (b - a));
     let (mut fx, mut fy) = (f(x)?, f(y)?);
-    for _ in 0..SECTIONS {
+    for _ in 0..GOLDEN_SECTIONS {
         if fx < fy {
             (b, y, fy) = (y, x, fx);
             x = b - part * (b - a);

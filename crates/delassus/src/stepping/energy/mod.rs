@@ -167,3 +167,66 @@ impl JointWork {
         self.work
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::model::fixtures::*;
+    use super::super::options::StepOptions;
+    use super::super::retry::{ContactEnergy, GapRule, LimitRule};
+    use super::*;
+    use crate::world::ActionKind;
+
+    /// The work of the first row of a guide with an impulse r along its velocity from 0.1 to 0.3 m/s.
+    fn work(r: f64) -> JointWork {
+        let spring = ActionKind::Spring { stiffness: 0.0, damping: 0.0, rest: 0.0 };
+        let (world, mut state) = slider(spring, 0.5, 0.0);
+        let (model, on) = linearized(world, &mut state, StepOptions::default(), 1e-3);
+        let plan = SubstepPlan {
+            length: 1e-3,
+            limits: LimitRule::Enforce,
+            gaps: GapRule::Exact,
+            energy: ContactEnergy::Bounded,
+            may_retry: false,
+            may_shorten: false,
+            opening: 1.0,
+            may_cut: false,
+        };
+        let mut rows = vec![0.0; on.joint_rows().rows.len()];
+        let unit = [1.0, 0.0, 0.0, 0.0, 0.0, 0.0];
+        let along = (0..5).find(|&i| row_velocity(on.joint_rows(), i, &model.masses, &unit) != 0.0).unwrap();
+        rows[along] = r * row_velocity(on.joint_rows(), along, &model.masses, &unit).signum();
+        let mut sum = JointWork::new(&model, &plan, &Impulses::default());
+        sum.add(&model, &on, &rows, [0.1, 0.3].map(|v| unit.map(|x| v * x)).each_ref().map(|v| &v[..]));
+        sum
+    }
+
+    #[test]
+    fn the_work_of_a_joint_is_its_impulse_times_the_mean_velocity() {
+        // ½ (0.1 + 0.3) of 1 mN s; the kinetic energy is ½ 2 kg (0.3 m/s)² = 0.09 J, of which 1e-4 may be work.
+        assert!((work(1e-3).gained() - 2e-4).abs() < 1e-18);
+        assert!((work(1e-3).scales()[0] - 0.09).abs() < 1e-16);
+        let bound = 1e-4 * 0.09 / 0.2;
+        for (r, gain, large, grows) in [
+            (1.01 * bound, true, true, false),
+            (0.99 * bound, false, false, false),
+            (0.05 * bound, false, false, true),
+            (-1.01 * bound, false, true, false),
+        ] {
+            let found = work(r);
+            assert_eq!(
+                (found.is_gain(), found.is_too_large(), found.lets_grow()),
+                (gain, large, grows),
+                "{r}"
+            );
+        }
+        assert!(work(f64::NAN).is_gain());
+    }
+
+    #[test]
+    fn kinetic_energy_counts_translation_and_rotation() {
+        let (world, _) = ball_on_floor(smooth(), 0.0, glam::DVec3::ZERO);
+        let masses = Masses::new(&world);
+        let v = [3.0, 0.0, 0.0, 0.0, 4.0, 0.0];
+        assert!((kinetic(&masses, &v) - 0.5 * (MASS * 9.0 + INERTIA * 16.0)).abs() < 1e-14);
+    }
+}

@@ -219,3 +219,31 @@ impl Stepper {
         Instant::at_rest(self, &slots, joints.collect(), contacts.collect(), &group.contacts)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::options::StepOptions;
+    use super::super::super::test_worlds::on_a_floor;
+    use super::*;
+    use crate::world::ShapeKind;
+
+    fn uniqueness(kind: ShapeKind, height: f64) -> Vec<Uniqueness> {
+        let (world, state) = on_a_floor(kind, height, [0.5, 0.0]);
+        let mut stepper = Stepper::new(world, state, StepOptions::default()).unwrap();
+        stepper.step().unwrap();
+        let forces: Vec<(f64, DVec3)> = stepper.contact_forces().map(|(_, n, t)| (n, t)).collect();
+        stepper.mean_force_uniqueness(&forces)
+    }
+
+    #[test]
+    fn one_point_carries_its_weight_and_four_share_it_within_intervals() {
+        assert_eq!(uniqueness(ShapeKind::Sphere { radius: 0.1 }, 0.1), [Uniqueness::Unique]);
+        let corners = uniqueness(ShapeKind::Box { half_extents: DVec3::splat(0.1) }, 0.1);
+        assert_eq!(corners.len(), 4);
+        for corner in corners {
+            let Uniqueness::Interval { least, largest } = corner else { panic!("{corner:?}") };
+            // Nothing to half of the weight, to the precision of a cone program.
+            assert!(least.abs() < 1e-4 && (largest - 0.5 * 9.81).abs() < 1e-4, "{least} {largest}");
+        }
+    }
+}

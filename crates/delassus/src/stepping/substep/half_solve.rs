@@ -182,3 +182,59 @@ fn solve_input<'a>(
         },
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::model::fixtures::*;
+    use super::super::super::options::StepOptions;
+    use super::*;
+    use crate::world::Surface;
+    use glam::DVec3;
+
+    /// Friction over normal impulse, and the coefficient in the end, of a ball at rest that is pushed so that
+    /// sticking takes this ratio.
+    fn pushed(ratio: f64) -> (f64, f64) {
+        let surface = Surface { mu: 0.2, mu_static: Some(0.5), ..smooth() };
+        let (world, mut state) = ball_on_floor(surface, 0.0, DVec3::ZERO);
+        let (model, mut linearization) = linearized(world, &mut state, StepOptions::default(), 1e-3);
+        assert_eq!(linearization.contact_rows()[0].law.mu(), 0.5);
+        let normal = MASS * 1e-2;
+        // A push u of the centre takes m u / (1 + m ρ²/I) to stop the point of contact.
+        let u = ratio * normal * (1.0 + MASS * RADIUS * RADIUS / INERTIA) / MASS;
+        let targets = RowTargets { joints: vec![], normal_bias: vec![Some(0.0)], slip_bias: vec![] };
+        let mut impulses = Impulses { rows: vec![], contacts: vec![[0.0; 6]] };
+        let mut velocity = vec![u, 0.0, -1e-2, 0.0, 0.0, 0.0];
+        let mut solve = HalfSolve {
+            half: Half::First,
+            model: &model,
+            linearization: &mut linearization,
+            start: &[0.0; 6],
+            duration: 1e-3,
+        };
+        let mut solver = HalfSolver::default();
+        let outcome = solve.solve(&mut solver, &targets, &mut impulses, &mut velocity).unwrap();
+        assert_eq!(outcome.status, Status::Solved);
+        assert!((impulses.contacts[0][0] - normal).abs() < 1e-9 * normal);
+        assert_eq!(solver.velocity_before(Half::First), [u, 0.0, -1e-2, 0.0, 0.0, 0.0]);
+        let [_, a, b, ..] = impulses.contacts[0];
+        (a.hypot(b) / normal, linearization.contact_rows()[0].law.mu())
+    }
+
+    #[test]
+    fn what_sticks_holds_up_to_static_friction_and_then_slides_with_less() {
+        let (held, mu) = pushed(0.4);
+        assert!((held - 0.4).abs() < 1e-8 && mu == 0.5, "{held} {mu}");
+        let (slid, mu) = pushed(0.6);
+        assert!((slid - 0.2).abs() < 1e-8 && mu == 0.2, "{slid} {mu}");
+    }
+
+    #[test]
+    fn the_solvers_change_places_where_there_are_two_of_them() {
+        let mut solver = HalfSolver::default();
+        let first: *const FallbackSolver = solver.of(Half::First);
+        solver.begin_substep(false);
+        assert!(std::ptr::eq(solver.of(Half::First), first));
+        solver.begin_substep(true);
+        assert!(std::ptr::eq(solver.of(Half::Second), first));
+    }
+}

@@ -11,7 +11,7 @@
 //! rounds of refinement. What nothing holds, as the spin of a ball, has no pivot and is left as it is. The
 //! check of the residual decides whether r + δ is taken.
 
-use delassus_solve::linalg::dot;
+use delassus_solve::linalg::Envelope;
 
 use super::super::row_targets::RowTargets;
 use crate::collision::ContactRows;
@@ -45,10 +45,9 @@ pub(super) struct Standstill {
     place: Vec<u32>,
     /// Slots in the order of their places.
     order: Vec<u32>,
-    /// First column of each row of the profile, where its entries begin, and the entries up to the diagonal.
+    /// First column of each row of Hᵀ H, and its factor.
     first: Vec<u32>,
-    start: Vec<u32>,
-    factor: Vec<f64>,
+    factor: Envelope,
     /// x of all rounds by slots, the motion that is left, and x of a round by places.
     x: Vec<f64>,
     rest: Vec<f64>,
@@ -69,10 +68,9 @@ pub(super) struct Left<'a> {
 impl Standstill {
     /// Memory for bodies with this many velocities and for this many contacts.
     pub(super) fn reserve(&mut self, velocities: usize, contacts: usize) {
-        let Standstill { still, active, level, place, order, first, start, factor, x, rest, part } = self;
+        let Standstill { still, active, level, place, order, first, factor, x, rest, part } = self;
         // A body rests on few others.
-        factor.clear();
-        factor.reserve(12 * velocities);
+        factor.reserve(velocities, 12 * velocities);
         for list in [x, rest, part] {
             list.clear();
             list.reserve(velocities);
@@ -81,8 +79,6 @@ impl Standstill {
             list.clear();
             list.reserve(velocities);
         }
-        start.clear();
-        start.reserve(velocities + 1);
         still.clear();
         still.reserve(velocities / 6);
         active.clear();
@@ -142,7 +138,12 @@ impl Standstill {
             return false;
         }
         self.assemble(left);
-        self.factorize();
+        // What nothing holds has no pivot and gets no part.
+        let root = |diagonal: f64, left: f64| match left > MIN_PIVOT_RATIO * diagonal {
+            true => left.sqrt(),
+            false => f64::INFINITY,
+        };
+        self.factor.factorize(root);
         self.x.clear();
         self.x.resize(n, 0.0);
         for _ in 0..MAX_ROUNDS {
@@ -154,11 +155,10 @@ impl Standstill {
             if self.rest.chunks_exact(3).enumerate().all(small) {
                 return true;
             }
-            let Standstill { order, part, rest, .. } = self;
+            let Standstill { order, part, rest, factor, x, .. } = self;
             part.clear();
             part.extend(order.iter().flat_map(|slot| &rest[6 * *slot as usize..][..6]));
-            self.substitute();
-            let Standstill { order, part, x, .. } = self;
+            factor.solve(part);
             for (slot, part) in order.iter().zip(part.chunks_exact(6)) {
                 let own = &mut x[6 * *slot as usize..][..6];
                 own.iter_mut().zip(part).for_each(|(x, part)| *x += part);
@@ -204,7 +204,7 @@ impl Standstill {
 
     /// The profile of Hᵀ H; whether its factorization is cheap enough.
     fn set_profile(&mut self, left: &Left<'_>) -> bool {
-        let Standstill { active, place, order, first, start, factor, .. } = self;
+        let Standstill { active, place, order, first, factor, .. } = self;
         first.clear();
         first.extend((0..order.len() as u32).flat_map(|k| [6 * k; 6]));
         for &[i, _] in active.iter() {
@@ -215,25 +215,15 @@ impl Standstill {
                 rows.iter_mut().for_each(|first| *first = (*first).min(6 * a.min(b)));
             }
         }
-        start.clear();
-        start.push(0);
-        let (mut sum, mut work) = (0_u32, 0_usize);
-        for (row, first) in first.iter().enumerate() {
-            let width = row as u32 - first + 1;
-            work += (width * width) as usize;
-            sum = sum.saturating_add(width);
-            start.push(sum);
-        }
-        if work > MAX_WORK {
+        if factor.set_profile(first.iter().copied()) > MAX_WORK {
             return false;
         }
         factor.clear();
-        factor.resize(sum as usize, 0.0);
         true
     }
 
     fn assemble(&mut self, left: &Left<'_>) {
-        let Standstill { active, place, first, start, factor, .. } = self;
+        let Standstill { active, place, factor, .. } = self;
         for &[i, _] in active.iter() {
             let contact = &left.contacts[i as usize];
             let sides = || (0..2).filter(|side| contact.slots[*side] != FIXED_SLOT);
@@ -246,51 +236,13 @@ impl Standstill {
                     let (h, g) = (&contact.blocks[a][k], &contact.blocks[b][k]);
                     for (c, h) in h.iter().enumerate() {
                         let row = p + c;
-                        let at = start[row] as usize + q - first[row] as usize;
+                        let at = q - factor.first(row);
                         let width = if p == q { c + 1 } else { 6 };
-                        let entries = &mut factor[at..at + width];
+                        let entries = &mut factor.row_mut(row)[at..at + width];
                         entries.iter_mut().zip(g).for_each(|(entry, g)| *entry += h * g);
                     }
                 }
             }
-        }
-    }
-
-    /// Hᵀ H = L Lᵀ, in place; an infinite pivot where there is none.
-    fn factorize(&mut self) {
-        let Standstill { first, start, factor, .. } = self;
-        for row in 0..first.len() {
-            let (above, own) = factor.split_at_mut(start[row] as usize);
-            let (from, width) = (first[row] as usize, row - first[row] as usize);
-            for j in 0..width {
-                let column = from + j;
-                let other = &above[start[column] as usize..start[column + 1] as usize];
-                let common = from.max(first[column] as usize);
-                let [mine, theirs] = [&own[common - from..j], &other[common - first[column] as usize..]];
-                let pivot = other[other.len() - 1];
-                own[j] = (own[j] - dot(mine, &theirs[..mine.len()])) / pivot;
-            }
-            let diagonal = own[width];
-            let left = diagonal - dot(&own[..width], &own[..width]);
-            own[width] = if left > MIN_PIVOT_RATIO * diagonal { left.sqrt() } else { f64::INFINITY };
-        }
-    }
-
-    /// part ← (L Lᵀ)⁻¹ part.
-    fn substitute(&mut self) {
-        let Standstill { first, start, factor, part, .. } = self;
-        let row_of = |row: usize| &factor[start[row] as usize..start[row + 1] as usize];
-        for row in 0..first.len() {
-            let (entries, from) = (row_of(row), first[row] as usize);
-            let width = row - from;
-            part[row] = (part[row] - dot(&entries[..width], &part[from..row])) / entries[width];
-        }
-        for row in (0..first.len()).rev() {
-            let (entries, from) = (row_of(row), first[row] as usize);
-            let width = row - from;
-            part[row] /= entries[width];
-            let x = part[row];
-            part[from..row].iter_mut().zip(entries).for_each(|(part, entry)| *part -= entry * x);
         }
     }
 

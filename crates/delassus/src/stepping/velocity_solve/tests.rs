@@ -3,10 +3,14 @@
 use super::super::linearization::Linearization;
 use super::super::model::Model;
 use super::super::model::fixtures::*;
-use super::super::options::StepOptions;
+use super::super::options::{Coordinates, StepOptions};
+use super::super::test_worlds::on_a_floor;
+use super::other_motion::FoundMotion;
 use super::*;
-use crate::world::{ActionKind, Surface};
-use glam::DVec3;
+use crate::world::{ActionKind, BodyState, FIXED_SLOT, Pose, ShapeKind, Surface};
+use delassus_solve::linalg::Sparse;
+use delassus_solve::problem::Form;
+use glam::{DQuat, DVec3};
 
 pub(super) fn input<'a>(
     model: &'a Model,
@@ -149,4 +153,138 @@ fn a_compliant_row_gives_way_in_proportion_to_its_impulse() {
     assert_eq!(*impulses.rows.last().unwrap(), 0.75);
     // Rounding of the root of the mass.
     assert!((u - (1.0 + 0.75 / MASS)).abs() < 1e-15, "{u}");
+}
+
+/// Two rows that carry the same load together.
+fn shared_load() -> ContactProblem {
+    let form = Form::Global {
+        mass: Sparse::from_triplets(1, 1, &[(0, 0, 2.0)]),
+        jacobian_transposed: Sparse::from_triplets(1, 2, &[(0, 0, 1.0), (0, 1, 1.0)]),
+        force: vec![-3.0],
+        bias: vec![0.0; 2],
+    };
+    ContactProblem { laws: vec![Law::Unilateral; 2], form }
+}
+
+#[test]
+fn of_several_impulses_the_canonical_ones_are_least_and_those_nearby_stay() {
+    let problem = shared_load();
+    let options = ContactOptions { tolerance: 1e-10, ..ContactOptions::default() };
+    // r₁ + r₂ = 3 stops what comes; what W does not determine is found to 1e-9 of it (`canonical.rs`).
+    for (start, expected) in [([0.0, 0.0], [1.5, 1.5]), ([3.0, 0.0], [3.0, 0.0])] {
+        let mut solution = Solution { impulse: start.to_vec(), ..Solution::default() };
+        let outcome = solve_proximal(&problem, &options, &mut solution).unwrap();
+        assert_eq!(outcome.status, Status::Solved);
+        let error = solution.impulse.iter().zip(expected).map(|(r, e)| (r - e).abs()).fold(0.0, f64::max);
+        assert!(error < 1e-8, "{:?} for {expected:?}", solution.impulse);
+    }
+}
+
+#[test]
+fn impulses_of_least_norm_share_the_weight_of_a_box_equally() {
+    let kind = ShapeKind::Box { half_extents: DVec3::splat(0.1) };
+    let (world, mut state) = on_a_floor(kind, 0.1, [0.5, 0.0]);
+    let (model, on) = linearized(world, &mut state, StepOptions::default(), 1e-3);
+    let targets = RowTargets { joints: vec![], normal_bias: vec![Some(0.0); 4], slip_bias: vec![] };
+    let (weight, before) = (9.81e-3, [0.0, 0.0, -9.81e-3, 0.0, 0.0, 0.0]);
+    // Two corners across from each other carry all of it to begin with: a solution, but not the least.
+    let far = |a: &DVec3, b: &DVec3| a.distance(*b) > 0.25;
+    let corners: Vec<DVec3> = on.contacts().iter().map(|c| c.point).collect();
+    let across: Vec<bool> = corners.iter().map(|c| *c == corners[0] || far(c, &corners[0])).collect();
+    assert_eq!(across.iter().filter(|x| **x).count(), 2);
+    let start = || {
+        let normal = |i: usize| if across[i] { 0.5 * weight } else { 0.0 };
+        let contacts = (0..4).map(|i| [normal(i), 0.0, 0.0, 0.0, 0.0, 0.0]).collect();
+        Impulses { rows: vec![], contacts }
+    };
+    for (minimum_norm, shares) in [(false, None), (true, Some(0.25))] {
+        let mut input = input(&model, &on, &targets, 1e-3);
+        input.options.minimum_norm = minimum_norm;
+        let (mut impulses, mut v) = (start(), before.to_vec());
+        let outcome = VelocitySolver::default().solve(&input, &mut impulses, &mut v).unwrap();
+        assert_eq!(outcome.status, Status::Solved);
+        for (i, r) in impulses.contacts.iter().enumerate() {
+            let share = shares.unwrap_or(if across[i] { 0.5 } else { 0.0 });
+            // Norms are compared to 1e-7, which is second order in the impulses.
+            assert!((r[0] - share * weight).abs() < 1e-3 * weight, "{minimum_norm} {i}: {r:?}");
+            assert!(r[1].hypot(r[2]) < 1e-3 * weight);
+        }
+    }
+}
+
+/// A ball between two walls that it just touches, and velocities of half a kick.
+fn between_walls() -> (Model, Linearization) {
+    let surface = Surface { mu: 1.0, ..smooth() };
+    let (mut world, mut state) = ball_on_floor(surface, 0.0, DVec3::ZERO);
+    world.bodies.push(world.bodies[0].clone());
+    for (wall, side) in [(0, -1.0), (2, 1.0)] {
+        let position = side * RADIUS * DVec3::X;
+        let rotation = DQuat::from_rotation_arc(DVec3::Z, -side * DVec3::X);
+        let there = BodyState { pose: Pose { position, rotation }, ..state.bodies[0] };
+        match wall {
+            0 => state.bodies[0] = there,
+            _ => state.bodies.push(there),
+        }
+    }
+    state.bodies[1].pose.position = DVec3::ZERO;
+    linearized(world, &mut state, StepOptions::default(), 1e-3)
+}
+
+#[test]
+fn a_ball_that_walls_squeeze_may_also_fall_and_one_on_a_floor_may_not() {
+    let (model, on) = between_walls();
+    assert_eq!(on.contacts().len(), 2);
+    let targets = RowTargets { joints: vec![], normal_bias: vec![Some(0.0); 2], slip_bias: vec![] };
+    let fall = [0.0, 0.0, -1e-2, 0.0, 0.0, 0.0];
+    // Each wall presses with twice the friction that it needs to carry half of the weight.
+    let carried = 0.5 * MASS * 1e-2;
+    let contacts = on.contact_rows().iter().map(|rows| {
+        let upwards = rows.tangents.map(|t| t.z.signum() * t.z.abs().round());
+        let side = if rows.slots[0] == FIXED_SLOT { 1.0 } else { -1.0 };
+        let [a, b] = upwards.map(|t| side * carried * t);
+        [2.0 * carried, a, b, 0.0, 0.0, 0.0]
+    });
+    let held = Impulses { rows: vec![], contacts: contacts.collect() };
+    let mut rest = fall.to_vec();
+    for (rows, r) in on.contact_rows().iter().zip(&held.contacts) {
+        rows.apply_impulse(&r[..3], &model.masses.inverse, &mut rest);
+    }
+    assert!(rest.iter().all(|v| v.abs() < 1e-15), "{rest:?}");
+    let input_of_walls = input(&model, &on, &targets, 1e-3);
+    let found = FoundMotion { input: &input_of_walls, before: &fall, velocity: &rest, impulses: &held };
+    let other = found.search(&mut VelocitySolver::default()).unwrap().unwrap();
+    assert!(other.iter().zip(fall).all(|(a, b)| (a - b).abs() < 1e-12), "{other:?}");
+    let (world, mut state) = ball_on_floor(Surface { mu: 1.0, ..smooth() }, 0.0, DVec3::ZERO);
+    let (model, on) = linearized(world, &mut state, StepOptions::default(), 1e-3);
+    let targets = RowTargets { joints: vec![], normal_bias: vec![Some(0.0)], slip_bias: vec![] };
+    let carried = Impulses { rows: vec![], contacts: vec![[MASS * 1e-2, 0.0, 0.0, 0.0, 0.0, 0.0]] };
+    let input = input(&model, &on, &targets, 1e-3);
+    let found = FoundMotion { input: &input, before: &fall, velocity: &[0.0; 6], impulses: &carried };
+    assert!(found.search(&mut VelocitySolver::default()).unwrap().is_none());
+}
+
+#[test]
+fn in_reduced_coordinates_a_guide_leaves_its_motion_and_takes_the_rest_by_impulses() {
+    let spring = ActionKind::Spring { stiffness: 0.0, damping: 0.0, rest: 0.0 };
+    let before = [0.5, -1.0, 2.0, 0.25, -0.75, 1.5];
+    for coordinates in [Coordinates::Reduced, Coordinates::Maximal] {
+        let (world, mut state) = slider(spring.clone(), 0.5, 0.0);
+        let options = StepOptions { coordinates, ..StepOptions::default() };
+        let (model, on) = linearized(world, &mut state, options, 1e-3);
+        assert_eq!(on.tree().is_some(), coordinates == Coordinates::Reduced);
+        let mut joints = vec![RowTarget::Velocity { bias: 0.0 }; on.joint_rows().bilateral];
+        joints.resize(on.joint_rows().rows.len(), RowTarget::LeftOut);
+        let targets = RowTargets { joints, ..RowTargets::default() };
+        let (mut impulses, mut v) = (zeros(&on), before.to_vec());
+        let outcome = VelocitySolver::default()
+            .solve(&input(&model, &on, &targets, 1e-3), &mut impulses, &mut v)
+            .unwrap();
+        assert_eq!(outcome.status, Status::Solved);
+        assert!(v.iter().zip([0.0, 0.0, 2.0, 0.0, 0.0, 0.0]).all(|(a, b)| (a - b).abs() < 1e-14), "{v:?}");
+        let mut sum = before.to_vec();
+        for (i, r) in impulses.rows.iter().enumerate() {
+            apply_row_impulse(on.joint_rows(), i, *r, &model.masses, &mut sum);
+        }
+        assert!(sum.iter().zip(&v).all(|(a, b)| (a - b).abs() < 1e-14), "{sum:?}");
+    }
 }
