@@ -8,7 +8,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use crate::source::{files, function_name, read, relative, tokens};
+use crate::cycles;
+use crate::source::{expand, files, function_name, production, read, relative, tokens};
 
 /// Lines of a source file, tests aside.
 const MAX_FILE_LINES: usize = 600;
@@ -39,6 +40,7 @@ pub fn check(root: &Path) -> Result<Vec<String>, String> {
         problems.extend(
             cycle(&graph).map(|path| format!("{src}: rooms import each other: {}", path.join(" → "))),
         );
+        problems.extend(cycles::check(&src, &sources));
         for (path, text) in sources.iter().filter(|(path, _)| !is_root(path)) {
             for module in public_modules(path, text) {
                 if root.join(&src).join(&module).is_dir() {
@@ -172,82 +174,9 @@ fn use_paths(words: &[&str], public: bool) -> Vec<String> {
     found
 }
 
-/// Reads a path or a tree of paths, and appends each of its paths after `prefix`, with its new name after
-/// ` as ` where it has one.
-fn expand(words: &mut &[&str], prefix: &str, found: &mut Vec<String>) {
-    let mut path = prefix.to_string();
-    while let Some((&word, rest)) = words.split_first() {
-        match word {
-            "{" if path.is_empty() || path.ends_with("::") => {
-                *words = rest;
-                while !matches!(words.first(), None | Some(&"}")) {
-                    expand(words, &path, found);
-                    if words.first() == Some(&",") {
-                        *words = &words[1..];
-                    }
-                }
-                *words = words.get(1..).unwrap_or_default();
-                return;
-            }
-            "as" if !path.ends_with(" as ") => {
-                path += " as ";
-                *words = rest;
-            }
-            "::" | "*" => {
-                path += word;
-                *words = rest;
-            }
-            _ if word.starts_with(|c: char| c.is_alphanumeric() || c == '_') => {
-                // Two words in a row are two paths, or code after the path.
-                if !(path.is_empty() || path.ends_with("::") || path.ends_with(' ')) {
-                    break;
-                }
-                path += word;
-                *words = rest;
-            }
-            _ => break,
-        }
-    }
-    if words.first().is_some_and(|word| !matches!(*word, "," | "}")) && path == prefix {
-        // Nothing that a path can begin with: pass over it, so that a group ends.
-        *words = &words[1..];
-    } else {
-        found.push(path);
-    }
-}
-
 /// How often a run of words stands in a text.
 fn count(words: &[&str], run: &[&str]) -> usize {
     words.windows(run.len()).filter(|window| *window == run).count()
-}
-
-/// The words of a file without the items that only its tests see.
-fn production(text: &str) -> Vec<&str> {
-    const TEST: [&str; 7] = ["#", "[", "cfg", "(", "test", ")", "]"];
-    let words = tokens(text);
-    let mut kept = Vec::new();
-    let mut at = 0;
-    while at < words.len() {
-        if !words[at..].starts_with(&TEST) {
-            kept.push(words[at]);
-            at += 1;
-            continue;
-        }
-        // The item ends with its first block or semicolon outside of brackets, further attributes included.
-        let mut depth = 0;
-        for (index, word) in words.iter().enumerate().skip(at + TEST.len()) {
-            at = index + 1;
-            match *word {
-                "{" | "(" | "[" => depth += 1,
-                "}" | ")" | "]" => depth -= 1,
-                _ => {}
-            }
-            if depth == 0 && matches!(*word, "}" | ";") {
-                break;
-            }
-        }
-    }
-    kept
 }
 
 /// Rooms that lead from one back to itself.

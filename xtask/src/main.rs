@@ -12,6 +12,7 @@ use std::process::{Command, ExitCode};
 
 mod bench;
 mod convergence;
+mod cycles;
 mod docs;
 mod gallery;
 mod house;

@@ -140,6 +140,79 @@ fn literal(text: &str) -> Option<usize> {
     (quote == '"' || character).then_some(text.len() - inside.len() + end + 1)
 }
 
+/// Reads a path or a tree of paths, and appends each of its paths after `prefix`, with its new name after
+/// ` as ` where it has one.
+pub fn expand(words: &mut &[&str], prefix: &str, found: &mut Vec<String>) {
+    let mut path = prefix.to_string();
+    while let Some((&word, rest)) = words.split_first() {
+        match word {
+            "{" if path.is_empty() || path.ends_with("::") => {
+                *words = rest;
+                while !matches!(words.first(), None | Some(&"}")) {
+                    expand(words, &path, found);
+                    if words.first() == Some(&",") {
+                        *words = &words[1..];
+                    }
+                }
+                *words = words.get(1..).unwrap_or_default();
+                return;
+            }
+            "as" if !path.ends_with(" as ") => {
+                path += " as ";
+                *words = rest;
+            }
+            "::" | "*" => {
+                path += word;
+                *words = rest;
+            }
+            _ if word.starts_with(|c: char| c.is_alphanumeric() || c == '_') => {
+                // Two words in a row are two paths, or code after the path.
+                if !(path.is_empty() || path.ends_with("::") || path.ends_with(' ')) {
+                    break;
+                }
+                path += word;
+                *words = rest;
+            }
+            _ => break,
+        }
+    }
+    if words.first().is_some_and(|word| !matches!(*word, "," | "}")) && path == prefix {
+        // Nothing that a path can begin with: pass over it, so that a group ends.
+        *words = &words[1..];
+    } else {
+        found.push(path);
+    }
+}
+
+/// The words of a file without the items that only its tests see.
+pub fn production(text: &str) -> Vec<&str> {
+    const TEST: [&str; 7] = ["#", "[", "cfg", "(", "test", ")", "]"];
+    let words = tokens(text);
+    let mut kept = Vec::new();
+    let mut at = 0;
+    while at < words.len() {
+        if !words[at..].starts_with(&TEST) {
+            kept.push(words[at]);
+            at += 1;
+            continue;
+        }
+        // The item ends with its first block or semicolon outside of brackets, further attributes included.
+        let mut depth = 0;
+        for (index, word) in words.iter().enumerate().skip(at + TEST.len()) {
+            at = index + 1;
+            match *word {
+                "{" | "(" | "[" => depth += 1,
+                "}" | ")" | "]" => depth -= 1,
+                _ => {}
+            }
+            if depth == 0 && matches!(*word, "}" | ";") {
+                break;
+            }
+        }
+    }
+    kept
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

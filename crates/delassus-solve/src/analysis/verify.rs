@@ -10,7 +10,8 @@
 //! ([`Fact::Reachable`], [`Fact::Solution`]). Nothing here is shared with the solvers. What is too large to
 //! be checked in a moment is refused.
 
-use super::certificate::{Claims, Fact, Kind, MatrixOf};
+use super::certificate::{Certificate, Claims, Fact, Kind, MatrixOf};
+use super::implication;
 use super::verdicts::{MASS_MARGIN, is_mass_clear};
 use crate::linalg::{RationalMatrix, rational};
 use crate::modes::{exact_answer, feasible, mode_count};
@@ -27,6 +28,14 @@ const MODES_MAX: u64 = 4096;
 const MODES_SIZE_MAX: usize = 24;
 /// Largest tolerance of a [`Fact::Solution`].
 const TOLERANCE_MAX: f64 = 1e-6;
+
+impl Certificate {
+    /// Whether the certificate is whole, its facts imply its claims by the proposition it names, and every
+    /// fact is true, by exact arithmetic. `false` where a fact is beyond the size that is checked.
+    pub fn verify(&self) -> bool {
+        self.is_whole() && implication::follows(self) && self.facts.iter().all(|f| fact(&self.dynamics, f))
+    }
+}
 
 /// Whether a fact is true of a problem, by exact arithmetic; `false` where it is too large to be checked.
 pub fn fact(dynamics: &Dynamics, fact: &Fact) -> bool {

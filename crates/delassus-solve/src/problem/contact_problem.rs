@@ -10,7 +10,7 @@ use super::delassus_assembly::Elimination;
 use super::law::Law;
 use super::operator::MatrixFree;
 use super::{InvalidProblem, check_finite, check_laws, check_size};
-use crate::linalg::{Matrix, Sparse, UnionFind};
+use crate::linalg::Sparse;
 
 /// A contact problem that owns its data.
 #[derive(Clone, Debug, PartialEq)]
@@ -109,65 +109,12 @@ impl ContactProblem {
     }
 }
 
-/// The rows of a square matrix in groups that no entry joins, each ascending, ordered by their first row: the
-/// diagonal blocks of the matrix up to a permutation.
-pub fn diagonal_blocks(a: &Sparse) -> Vec<Vec<usize>> {
-    let mut sets = UnionFind::new(a.rows());
-    for (i, j, _) in a.triplets().filter(|entry| entry.2 != 0.0) {
-        sets.join(i, j);
-    }
-    sets.components()
-}
-
-/// A⁻¹ B for one block of the mass matrix; `None` where it is singular to working precision.
-pub(super) fn solve_block(a: &Matrix, b: &Matrix) -> Option<Matrix> {
-    if a.rows() == 1 {
-        // A point mass is divided by, without a root taken of it.
-        let x = Matrix::from_fn(1, b.cols(), |_, j| b[(0, j)] / a[(0, 0)]);
-        return x.is_finite().then_some(x).filter(|_| a[(0, 0)] != 0.0);
-    }
-    if a.asymmetry() == 0.0
-        && let Some(x) = a.solve_positive_definite(b)
-    {
-        return Some(x);
-    }
-    if a.rank() < a.rows() { None } else { a.solve_matrix(b) }
-}
-
-/// The dense block of these rows of a matrix without entries from them to others. `local` is written with the
-/// place of each of the rows among them.
-fn dense_block(a: &Sparse, rows: &[usize], local: &mut [usize]) -> Matrix {
-    for (k, &i) in rows.iter().enumerate() {
-        local[i] = k;
-    }
-    let mut block = Matrix::zeros(rows.len(), rows.len());
-    for (k, &i) in rows.iter().enumerate() {
-        let (js, values) = a.row(i);
-        for (&j, &x) in js.iter().zip(values).filter(|e| *e.1 != 0.0) {
-            block[(k, local[j])] = x;
-        }
-    }
-    block
-}
-
-/// The diagonal blocks of the mass matrix, each with its rows, inverted.
-pub fn inverse_blocks(mass: &Sparse) -> Result<Vec<(Vec<usize>, Matrix)>, InvalidProblem> {
-    let mut local = vec![0; mass.rows()];
-    let invert = |rows: Vec<usize>| {
-        let block = dense_block(mass, &rows, &mut local);
-        match solve_block(&block, &Matrix::identity(rows.len())) {
-            Some(inverse) => Ok((rows, inverse)),
-            None => Err(InvalidProblem::SingularMass { row: rows[0], size: rows.len() }),
-        }
-    };
-    diagonal_blocks(mass).into_iter().map(invert).collect()
-}
-
 #[cfg(test)]
 pub(super) mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::linalg::Matrix;
 
     /// A global problem from dense data.
     pub fn dense_global(
@@ -244,13 +191,6 @@ pub(super) mod tests {
             ContactProblem::new(vec![rolling], form),
             Err(InvalidProblem::Friction { constraint: 0, mu: -1.0 })
         );
-    }
-
-    #[test]
-    fn blocks_are_found_in_any_order() {
-        let a =
-            Sparse::from_triplets(5, 5, &[(0, 3, 1.0), (3, 0, 1.0), (4, 1, 2.0), (2, 1, 0.0), (2, 2, 1.0)]);
-        assert_eq!(diagonal_blocks(&a), [vec![0, 3], vec![1, 4], vec![2]]);
     }
 
     proptest! {

@@ -8,7 +8,7 @@
 //! and allocates nothing. Where M and H are those of the elimination before, as at the end of one time step
 //! and the start of the next, W stays and q alone is computed.
 
-use super::contact_problem::{diagonal_blocks, solve_block};
+use super::mass_blocks::{diagonal_blocks, solve_block};
 use super::{InvalidProblem, check_finite};
 use crate::linalg::{Matrix, Sparse, small};
 

@@ -8,6 +8,7 @@ mod contact_problem;
 mod delassus_assembly;
 mod dynamics;
 mod law;
+mod mass_blocks;
 mod operator;
 mod reduced_coordinates;
 mod residual;
@@ -15,7 +16,7 @@ mod residual_check;
 mod sphere_pile;
 mod status;
 
-pub use contact_problem::{ContactProblem, Form, diagonal_blocks};
+pub use contact_problem::{ContactProblem, Form};
 pub use dynamics::{Dynamics, Reduced, constrained_delassus, constrained_inverse_mass, kinetic_angle};
 pub(crate) use law::MAX_LAW_ROWS;
 pub use law::{Law, PolyhedralLaw, Slip, row_offsets};
@@ -29,8 +30,9 @@ pub use residual_check::ResidualCheck;
 pub use sphere_pile::sphere_pile;
 pub use status::Status;
 
-pub(crate) use contact_problem::inverse_blocks;
 pub(crate) use delassus_assembly::Elimination;
+pub use mass_blocks::diagonal_blocks;
+pub(crate) use mass_blocks::inverse_blocks;
 pub(crate) use status::settle;
 
 use thiserror::Error;

@@ -11,7 +11,7 @@
 
 use std::ops::Range;
 
-use super::contact_problem::inverse_blocks;
+use super::mass_blocks::inverse_blocks;
 use super::{InvalidProblem, check_finite, check_size};
 use crate::linalg::{BlockMatrix, Matrix, Sparse, dot};
 

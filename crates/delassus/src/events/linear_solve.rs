@@ -12,7 +12,14 @@
 
 use delassus_solve::linalg::{Envelope, Matrix, axpy, dot, max_abs, norm, rank_tolerance};
 
-use super::equations::ModeError;
+/// Why equations have no answer.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Unsolvable {
+    /// A mass matrix is not positive definite.
+    SingularMass,
+    /// Equations contradict each other.
+    Inconsistent,
+}
 
 /// Pivots of the scaled matrix below this part of the largest are zero.
 const SINGULAR_PIVOT: f64 = 1e-11;
@@ -27,7 +34,7 @@ pub(super) struct MassFactor(Envelope);
 
 impl MassFactor {
     /// L Lᵀ = M; an error where M is not positive definite.
-    pub(super) fn new(mass: &Matrix) -> Result<MassFactor, ModeError> {
+    pub(super) fn new(mass: &Matrix) -> Result<MassFactor, Unsolvable> {
         let n = mass.rows();
         let smallest = rank_tolerance(n, n);
         let first = |i: usize| mass.row(i)[..i].iter().position(|x| *x != 0.0).unwrap_or(i);
@@ -44,7 +51,7 @@ impl MassFactor {
             definite &= diagonal > 0.0 && left >= smallest * diagonal && left.is_finite();
             left.sqrt()
         });
-        if definite { Ok(MassFactor(l)) } else { Err(ModeError::SingularMass) }
+        if definite { Ok(MassFactor(l)) } else { Err(Unsolvable::SingularMass) }
     }
 
     /// B ← M⁻¹ B.
@@ -77,17 +84,17 @@ pub(super) struct Solved {
 }
 
 /// Solves A x = b, A square; where A is singular and the equations agree, for the shortest x.
-pub(super) fn solve_square(a: &Matrix, b: &[f64]) -> Result<Solved, ModeError> {
+pub(super) fn solve_square(a: &Matrix, b: &[f64]) -> Result<Solved, Unsolvable> {
     let solved = eliminate(a, b, None, 0)?;
     if solved.null.is_some() && !agree(a, &solved.x, b) {
-        return Err(ModeError::Inconsistent);
+        return Err(Unsolvable::Inconsistent);
     }
     Ok(solved)
 }
 
 /// As [`solve_square`] near a matrix with these pivots: the equations without one depend on the others, up to
 /// an error, and are left out. Where a pivot has become small, as many others are searched.
-pub(super) fn solve_dependent(a: &Matrix, b: &[f64], pivots: &[[usize; 2]]) -> Result<Solved, ModeError> {
+pub(super) fn solve_dependent(a: &Matrix, b: &[f64], pivots: &[[usize; 2]]) -> Result<Solved, Unsolvable> {
     eliminate(a, b, Some(pivots), 0).or_else(|_| eliminate(a, b, None, b.len() - pivots.len()))
 }
 
@@ -109,7 +116,7 @@ fn eliminate(
     b: &[f64],
     given: Option<&[[usize; 2]]>,
     dependent: usize,
-) -> Result<Solved, ModeError> {
+) -> Result<Solved, Unsolvable> {
     let k = b.len();
     let mut w = Matrix::zeros(k, k + 1);
     for i in 0..k {
@@ -132,7 +139,7 @@ fn eliminate(
         };
         top = top.max(best);
         match given {
-            Some(_) if best.is_nan() || best <= WEAK_PIVOT * top => return Err(ModeError::Inconsistent),
+            Some(_) if best.is_nan() || best <= WEAK_PIVOT * top => return Err(Unsolvable::Inconsistent),
             None if best <= SINGULAR_PIVOT * top || best == 0.0 => break,
             _ => {}
         }
@@ -235,7 +242,7 @@ mod tests {
         let solved = solve_square(&twice, &[2.0, 2.0]).unwrap();
         assert!(solved.x.iter().all(|x| (x - 1.0).abs() < 1e-14));
         assert_eq!(solved.null.map(|n| n.cols()), Some(1));
-        assert_eq!(solve_square(&twice, &[1.0, 2.0]).err(), Some(ModeError::Inconsistent));
+        assert_eq!(solve_square(&twice, &[1.0, 2.0]).err(), Some(Unsolvable::Inconsistent));
     }
 
     /// Rows repeated and added to each other: the shortest of all solutions, as the singular values give it,
@@ -300,8 +307,8 @@ mod tests {
         MassFactor::new(&mass).unwrap().solve(&mut x);
         assert!(x.data().iter().zip(expected).all(|(x, y)| (x - y).abs() < 1e-15), "{x:?}");
         let singular = Matrix::from_rows(&[[1.0, 1.0], [1.0, 1.0]]);
-        assert!(matches!(MassFactor::new(&singular), Err(ModeError::SingularMass)));
-        assert!(matches!(MassFactor::new(&Matrix::zeros(1, 1)), Err(ModeError::SingularMass)));
+        assert!(matches!(MassFactor::new(&singular), Err(Unsolvable::SingularMass)));
+        assert!(matches!(MassFactor::new(&Matrix::zeros(1, 1)), Err(Unsolvable::SingularMass)));
     }
 
     /// Off its constraints a system with dependent rows is not singular, and solving it as it is gives

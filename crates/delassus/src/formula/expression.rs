@@ -31,7 +31,7 @@ use thiserror::Error;
 
 use super::number::{Constant, Number};
 use super::suggest::clip;
-use super::{Formula, Point, Variables, parse};
+use super::{Formula, Point, Variables};
 
 /// The longest expression that is read, in bytes.
 pub const MAX_LENGTH: usize = 1_000_000;
@@ -167,12 +167,7 @@ pub struct Expression {
 }
 
 impl Expression {
-    /// Parses a formula of coordinates, velocities, time and parameters.
-    pub fn parse(text: &str, symbols: &Symbols) -> Result<Self, ExpressionError> {
-        Ok(Expression::from_tape(parse::formula(text, symbols)?))
-    }
-
-    fn from_tape(tape: Vec<Op>) -> Self {
+    pub(super) fn from_tape(tape: Vec<Op>) -> Self {
         let (mut height, mut stack) = (0, 0);
         for op in &tape {
             height = height + 1 - op.operands();
@@ -192,11 +187,6 @@ impl Expression {
             [Op::Constant(c)] => Some(c),
             _ => None,
         }
-    }
-
-    /// Parses an expression of parameters and variables, with a unit behind it or without: `45 deg`, `2*p`.
-    pub fn parse_parametric(text: &str, symbols: &Symbols) -> Result<Self, ExpressionError> {
-        Ok(Expression::from_tape(parse::parametric(text, symbols)?))
     }
 
     /// Whether a velocity occurs in the formula.
@@ -257,17 +247,6 @@ impl Formula for Expression {
 /// The top of the stack; a tape never takes more than it has put.
 fn take<N: Number>(stack: &mut Vec<N>) -> N {
     stack.pop().expect("a tape from the parser keeps its stack balanced")
-}
-
-/// Evaluates an expression of parameters: a number, an expression, or either with a unit behind it: `45 deg`,
-/// `60 rpm` (in radians per second), `3 mm`, `7.8 g/cm^3`. The value is in SI units.
-pub fn constant(text: &str, symbols: &Symbols) -> Result<f64, ExpressionError> {
-    parse::constant(text, symbols)
-}
-
-/// The dimension of the unit behind a constant, `None` where there is no unit.
-pub fn unit_dimension(text: &str, symbols: &Symbols) -> Option<Dimension> {
-    parse::unit_dimension(text, symbols)
 }
 
 /// Powers of metre, kilogram and second; an angle has none.
@@ -343,10 +322,20 @@ impl Symbols {
     }
 }
 
+/// Whether a name can begin with a character.
+pub(super) fn starts_name(c: char) -> bool {
+    c.is_alphabetic() || c == '_'
+}
+
+/// Whether a name can go on with a character.
+pub(super) fn continues_name(c: char) -> bool {
+    c.is_alphanumeric() || c == '_'
+}
+
 /// Whether `name` is a letter or underscore, then letters, digits and underscores.
 fn is_identifier(name: &str) -> bool {
     let mut chars = name.chars();
-    chars.next().is_some_and(parse::starts_name) && chars.all(parse::continues_name)
+    chars.next().is_some_and(starts_name) && chars.all(continues_name)
 }
 
 /// A name that cannot be given to a coordinate or parameter.

@@ -31,12 +31,13 @@ mod taylor_dual;
 
 pub use expression::{
     Dimension, Expression, ExpressionError, ExpressionErrorKind, MAX_DEPTH, MAX_LENGTH, MAX_OPERATIONS,
-    NameError, Symbols, constant, unit_dimension, with_suggestion,
+    NameError, Symbols, with_suggestion,
 };
 pub use fraction::FractionDual;
 pub use hyper_dual::{HyperDual, IntervalDual, Scalar};
 pub use interval::Interval;
 pub use number::{Constant, Number};
+pub use parse::{constant, unit_dimension};
 pub use suggest::{clip, nearest};
 
 pub(crate) use taylor::{COEFFICIENTS, Series};

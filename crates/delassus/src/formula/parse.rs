@@ -7,8 +7,8 @@ use std::f64::consts::PI;
 use std::ops::Range;
 
 use super::expression::{
-    Dimension, ExpressionError, ExpressionErrorKind, FUNCTIONS, Function, MAX_DEPTH, MAX_LENGTH,
-    MAX_OPERATIONS, Op, Symbol, Symbols,
+    Dimension, Expression, ExpressionError, ExpressionErrorKind, FUNCTIONS, Function, MAX_DEPTH, MAX_LENGTH,
+    MAX_OPERATIONS, Op, Symbol, Symbols, continues_name, starts_name,
 };
 use super::number::Constant;
 use super::suggest::{clip, nearest};
@@ -47,16 +47,29 @@ const OPERAND: &str = "a number, a name or `(`";
 
 type Result<T> = std::result::Result<T, ExpressionError>;
 
+impl Expression {
+    /// Parses a formula of coordinates, velocities, time and parameters.
+    pub fn parse(text: &str, symbols: &Symbols) -> Result<Self> {
+        Ok(Expression::from_tape(formula(text, symbols)?))
+    }
+
+    /// Parses an expression of parameters and variables, with a unit behind it or without: `45 deg`, `2*p`.
+    pub fn parse_parametric(text: &str, symbols: &Symbols) -> Result<Self> {
+        Ok(Expression::from_tape(parametric(text, symbols)?))
+    }
+}
+
 /// Parses a formula to its tape.
-pub(super) fn formula(text: &str, symbols: &Symbols) -> Result<Vec<Op>> {
+fn formula(text: &str, symbols: &Symbols) -> Result<Vec<Op>> {
     let mut parser = Parser::new(text, symbols, false)?;
     parser.sum()?;
     parser.finish()?;
     Ok(parser.tape)
 }
 
-/// Parses and evaluates a constant, with a unit or without.
-pub(super) fn constant(text: &str, symbols: &Symbols) -> Result<f64> {
+/// Evaluates an expression of parameters: a number, an expression, or either with a unit behind it: `45 deg`,
+/// `60 rpm` (in radians per second), `3 mm`, `7.8 g/cm^3`. The value is in SI units.
+pub fn constant(text: &str, symbols: &Symbols) -> Result<f64> {
     match parametric(text, symbols)?[..] {
         [Op::Constant(c)] => Ok(c.value),
         _ => error(0..text.len(), ExpressionErrorKind::NotAConstant { name: clip(text) }),
@@ -64,7 +77,7 @@ pub(super) fn constant(text: &str, symbols: &Symbols) -> Result<f64> {
 }
 
 /// The dimension of the unit behind a constant; `None` where there is no unit, or no constant.
-pub(super) fn unit_dimension(text: &str, symbols: &Symbols) -> Option<Dimension> {
+pub fn unit_dimension(text: &str, symbols: &Symbols) -> Option<Dimension> {
     let mut parser = Parser::new(text, symbols, true).ok()?;
     parser.sum().ok()?;
     let (_, dimension) = parser.unit()?;
@@ -74,7 +87,7 @@ pub(super) fn unit_dimension(text: &str, symbols: &Symbols) -> Option<Dimension>
 
 /// Parses an expression of parameters and variables, with a unit or without; one constant where there are no
 /// variables.
-pub(super) fn parametric(text: &str, symbols: &Symbols) -> Result<Vec<Op>> {
+fn parametric(text: &str, symbols: &Symbols) -> Result<Vec<Op>> {
     let mut parser = Parser::new(text, symbols, true)?;
     parser.sum()?;
     if let Some((factor, _)) = parser.unit() {
@@ -83,14 +96,6 @@ pub(super) fn parametric(text: &str, symbols: &Symbols) -> Result<Vec<Op>> {
     }
     parser.finish()?;
     Ok(parser.tape)
-}
-
-pub(super) fn starts_name(c: char) -> bool {
-    c.is_alphabetic() || c == '_'
-}
-
-pub(super) fn continues_name(c: char) -> bool {
-    c.is_alphanumeric() || c == '_'
 }
 
 fn error<T>(span: Range<usize>, kind: ExpressionErrorKind) -> Result<T> {

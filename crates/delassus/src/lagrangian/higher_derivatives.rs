@@ -23,15 +23,9 @@
 
 use delassus_solve::modes::{EnumerateOptions, SolutionComponent, enumerate_contact};
 use delassus_solve::problem::Law;
-use thiserror::Error;
 
-use super::kinematics::KinematicsError;
-use super::taylor_motion::Motion;
-use super::{FormulaName, State, System};
-use crate::formula::COEFFICIENTS;
-
-/// The highest order that the series reach.
-pub const HIGHEST_ORDER: usize = COEFFICIENTS - 3;
+use super::taylor_motion::{DerivativesError, HIGHEST_ORDER, Motion, Result};
+use super::{State, System};
 
 /// Options of [`deciding_order`].
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -96,67 +90,6 @@ impl DecidingOrder {
         self.contacts.iter().all(|c| c.fate != Fate::Undecided)
     }
 }
-
-/// Why derivatives cannot be taken.
-#[derive(Clone, Debug, Error, PartialEq)]
-pub enum DerivativesError {
-    /// The state is none.
-    #[error(transparent)]
-    Kinematics(#[from] KinematicsError),
-    /// A formula without a power series here.
-    #[error(
-        "{formula} has no power series at this state (it has a kink there, or is a closure, which is written for numbers only)"
-    )]
-    NoSeries {
-        /// Which formula.
-        formula: FormulaName,
-    },
-    /// A contact that the system does not have.
-    #[error("contact number {contact} was asked for, expected a number below {contacts}")]
-    UnknownContact {
-        /// The number.
-        contact: usize,
-        /// Number of contacts.
-        contacts: usize,
-    },
-    /// A mass matrix without inverse.
-    #[error("the mass matrix is singular")]
-    SingularMass,
-    /// Friction without slip.
-    #[error("`{name}` has friction and does not slide: the direction of friction is not known beforehand")]
-    Sticks {
-        /// Contact or joint.
-        name: String,
-    },
-    /// Friction of a joint.
-    #[error("joint `{name}` has friction, whose sign is not known beforehand")]
-    JointFriction {
-        /// The joint.
-        name: String,
-    },
-    /// No coefficients, or several, satisfy the conditions of an order.
-    #[error(
-        "order {order} has {solutions} solutions, expected one (friction makes that possible, as it does for forces)"
-    )]
-    Solutions {
-        /// The order.
-        order: usize,
-        /// How many.
-        solutions: usize,
-    },
-    /// Options out of range.
-    #[error(
-        "max_order {max_order} or tolerance {tolerance:e} is out of range, expected at most {HIGHEST_ORDER} and 1e-14 to 1e-3"
-    )]
-    Options {
-        /// As given.
-        max_order: usize,
-        /// As given.
-        tolerance: f64,
-    },
-}
-
-pub(super) type Result<T> = std::result::Result<T, DerivativesError>;
 
 /// What becomes of contacts that touch and do not move apart (002 Theorem 5.4). `touching` are all contacts
 /// with zero gap and zero normal velocity; gaps and normal velocities themselves are not looked at.

@@ -72,13 +72,12 @@ mod velocity_bound;
 mod written;
 
 pub use active_set::{Assembly, ContactState, Names, StateError, Tolerances, assemble};
-pub use higher_derivatives::{
-    ContactFate, DecidingOptions, DecidingOrder, DerivativesError, Fate, HIGHEST_ORDER, deciding_order,
-};
+pub use higher_derivatives::{ContactFate, DecidingOptions, DecidingOrder, Fate, deciding_order};
 pub use kinematics::{
     ContactKinematics, JointKinematics, Kinematics, KinematicsError, RollingKinematics, Row, kinematics,
 };
 pub use parametric::{Family, Member, Variable};
+pub use taylor_motion::{DerivativesError, HIGHEST_ORDER};
 pub use velocity_bound::{VelocityBound, velocity_bound, weighted_speed};
 pub use written::{ExactState, is_state_certain, written_dynamics};
 

@@ -8,16 +8,80 @@
 //! of the constraints (002 eq. 5.10 to 5.12). See [`crate::lagrangian::higher_derivatives`].
 
 use delassus_solve::linalg::{Matrix, axpy, dot, norm};
+use thiserror::Error;
 
-use super::higher_derivatives::{DerivativesError, Result};
-use super::kinematics::{ContactKinematics, Kinematics, Row, kinematics};
+use super::kinematics::{ContactKinematics, Kinematics, KinematicsError, Row, kinematics};
 use super::{FormulaId, FormulaName, Measure, State, System};
-use crate::formula::{AnyFormula, DualSeries, Number, Point, Series};
+use crate::formula::{AnyFormula, COEFFICIENTS, DualSeries, Number, Point, Series};
 
 /// What the states that measure sensitivity are off by, relative.
 const PROBE: f64 = 1e-6;
 /// Rounding of a coefficient, relative to the terms that make it up.
 const ROUNDING: f64 = 1e-12;
+
+/// The highest order that the series reach.
+pub const HIGHEST_ORDER: usize = COEFFICIENTS - 3;
+
+/// Why derivatives cannot be taken.
+#[derive(Clone, Debug, Error, PartialEq)]
+pub enum DerivativesError {
+    /// The state is none.
+    #[error(transparent)]
+    Kinematics(#[from] KinematicsError),
+    /// A formula without a power series here.
+    #[error(
+        "{formula} has no power series at this state (it has a kink there, or is a closure, which is written for numbers only)"
+    )]
+    NoSeries {
+        /// Which formula.
+        formula: FormulaName,
+    },
+    /// A contact that the system does not have.
+    #[error("contact number {contact} was asked for, expected a number below {contacts}")]
+    UnknownContact {
+        /// The number.
+        contact: usize,
+        /// Number of contacts.
+        contacts: usize,
+    },
+    /// A mass matrix without inverse.
+    #[error("the mass matrix is singular")]
+    SingularMass,
+    /// Friction without slip.
+    #[error("`{name}` has friction and does not slide: the direction of friction is not known beforehand")]
+    Sticks {
+        /// Contact or joint.
+        name: String,
+    },
+    /// Friction of a joint.
+    #[error("joint `{name}` has friction, whose sign is not known beforehand")]
+    JointFriction {
+        /// The joint.
+        name: String,
+    },
+    /// No coefficients, or several, satisfy the conditions of an order.
+    #[error(
+        "order {order} has {solutions} solutions, expected one (friction makes that possible, as it does for forces)"
+    )]
+    Solutions {
+        /// The order.
+        order: usize,
+        /// How many.
+        solutions: usize,
+    },
+    /// Options out of range.
+    #[error(
+        "max_order {max_order} or tolerance {tolerance:e} is out of range, expected at most {HIGHEST_ORDER} and 1e-14 to 1e-3"
+    )]
+    Options {
+        /// As given.
+        max_order: usize,
+        /// As given.
+        tolerance: f64,
+    },
+}
+
+pub(super) type Result<T> = std::result::Result<T, DerivativesError>;
 
 /// In which direction a formula is differentiated.
 #[derive(Clone, Copy, PartialEq)]

@@ -13,7 +13,7 @@
 
 use glam::DVec3;
 
-use super::linearization::Linearization;
+use super::linearization::{Linearization, NewCoefficient};
 use super::model::Model;
 use super::row_targets::RowTargets;
 use super::warm_start::{Impulses, Key, key};
@@ -26,9 +26,6 @@ pub(super) const MAX_FRICTION_ROUNDS: usize = 50;
 /// Slip below this part of what a step of free fall gives, and below this speed, m/s, is what solves leave.
 const SLIP_RATIO: f64 = 1e-6;
 const LEAST_SLIP: f64 = 1e-9;
-
-/// A contact, by its place, and the coefficient that it has from now on.
-pub(super) type NewCoefficient = (usize, f64);
 
 /// What became of the contacts of a substep, in memory that is kept.
 #[derive(Default)]

@@ -18,7 +18,7 @@ use delassus_solve::linalg::{Matrix, axpy, dot, max_abs};
 
 pub(super) use active_rows::ActiveRows;
 
-use super::linear_solve::{MassFactor, solve_dependent, solve_square};
+use super::linear_solve::{MassFactor, Unsolvable, solve_dependent, solve_square};
 use crate::formula::{HyperDual, Point};
 use crate::lagrangian::{
     ContactKinematics, Evaluator, FormulaId, JointKinematics, KinematicsError, Measure, Row, State, System,
@@ -133,6 +133,15 @@ pub enum ModeError {
     /// The constraints contradict each other, or friction has reached the point where no force holds them.
     #[error("no forces hold the constraints that are active")]
     Inconsistent,
+}
+
+impl From<Unsolvable> for ModeError {
+    fn from(error: Unsolvable) -> Self {
+        match error {
+            Unsolvable::SingularMass => ModeError::SingularMass,
+            Unsolvable::Inconsistent => ModeError::Inconsistent,
+        }
+    }
 }
 
 /// A system as the integrator evaluates it.
@@ -317,7 +326,7 @@ impl<'a> Mechanics<'a> {
     pub(super) fn mass_factor(&self, mass: &Matrix) -> Result<MassFactor, ModeError> {
         match &self.constant {
             Some((_, factor)) => Ok(factor.clone()),
-            None => MassFactor::new(mass),
+            None => Ok(MassFactor::new(mass)?),
         }
     }
 

@@ -13,7 +13,7 @@
 //! between the points.
 
 use super::super::gauss_collocation::{DenseStep, GAUSS, polynomial};
-use super::root_finding::GapTolerance;
+use super::GapTolerance;
 use crate::formula::{AnyFormula, Interval, IntervalDual, Point};
 
 /// A feature of a formula up to this part of its largest value may stay unseen.

@@ -20,11 +20,22 @@ use delassus_solve::linalg::max_abs;
 
 use self::enclosure::Shape;
 use self::low_flight::Flight;
-use self::root_finding::{GapPoint, GapTolerance, Search, TooLong};
+use self::root_finding::{GapPoint, Search, TooLong};
 use super::equations::{Mechanics, Modes, Moving};
 use super::gauss_collocation::DenseStep;
 use crate::formula::AnyFormula;
 use crate::lagrangian::{Measure, State};
+
+/// What counts as zero.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct GapTolerance {
+    /// A minimum within this of zero is a graze.
+    pub graze: f64,
+    /// What rounding leaves of a gap that is zero.
+    pub rounding: f64,
+    /// What rounding leaves of a rate dg/dθ that is zero.
+    pub rate: f64,
+}
 
 /// A minimum of a gap within this of zero is a graze, m: the local error of positions of order 1 at the
 /// default tolerance, below which a step cannot distinguish a touch from a near miss.

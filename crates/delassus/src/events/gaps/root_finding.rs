@@ -20,6 +20,7 @@
 //! forces themselves.
 
 use super::super::gauss_collocation::{POINTS, polynomial};
+use super::GapTolerance;
 use super::enclosure::Shape;
 
 /// Halvings of a step at most.
@@ -56,17 +57,6 @@ impl Touch {
             Touch::Closes(theta) | Touch::Grazes(theta) => theta,
         }
     }
-}
-
-/// What counts as zero.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct GapTolerance {
-    /// A minimum within this of zero is a graze.
-    pub graze: f64,
-    /// What rounding leaves of a gap that is zero.
-    pub rounding: f64,
-    /// What rounding leaves of a rate dg/dθ that is zero.
-    pub rate: f64,
 }
 
 /// The search took more evaluations than it may: the gap stays within rounding of zero.

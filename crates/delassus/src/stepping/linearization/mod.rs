@@ -19,7 +19,6 @@ use delassus_solve::linalg::UnionFind;
 
 use super::model::Model;
 use super::options::Coordinates;
-use super::static_friction::NewCoefficient;
 use crate::collision::{Collider, Contact, ContactRows, ShapePair, Sweep};
 use crate::world;
 use crate::world::{ActionKind, BodyState, Joint, Pose, Rows, Tree, TreeBasis, World, WorldState};
@@ -34,6 +33,9 @@ const SPARE_MARGIN_RATIO: f64 = 1e-5;
 const MAX_UNSEEN_RATIO: f64 = 0.5;
 /// A substep that ends at a touch ends within this part of what counts as touching.
 const SWEEP_RATIO: f64 = 0.5;
+
+/// A contact, by its place, and the coefficient of friction that it has from now on.
+pub(super) type NewCoefficient = (usize, f64);
 
 /// Contacts and rows of joints at a state.
 #[derive(Default)]

@@ -15,7 +15,7 @@ use super::SolveInput;
 use super::bounds::BoundedRows;
 use super::reduced::ReducedMotion;
 use crate::stepping::warm_start::Impulses;
-use crate::world::{FIXED_SLOT, RowKind};
+use crate::world::{FIXED_SLOT, RowKind, TreeBasis, row_velocity};
 
 /// A problem and what it is made of, in memory that is kept.
 pub(super) struct Assembly {
@@ -159,6 +159,55 @@ impl Assembly {
         force.clear();
         force.extend(masses.mass.iter().zip(v).map(|(m, v)| m * v));
         force.resize(dofs, 0.0);
+    }
+
+    /// The mass matrix one, Hᵣᵀ, y* and b + H v_p, with the bodies of compliant rows at rest.
+    fn set_reduced_dynamics(
+        &mut self,
+        tree: &TreeBasis,
+        input: &SolveInput<'_>,
+        bounds: &BoundedRows,
+        v: &[f64],
+    ) {
+        self.reduced.begin(tree, input, v);
+        self.add_particular_velocities(input, bounds);
+        let GlobalForm { mass, jacobian_transposed, force, bias } = GlobalForm::of(&mut self.problem.form);
+        let dofs = tree.motions() + self.compliant_masses.len();
+        let all = || std::iter::repeat_n(&1.0, tree.motions()).chain(&self.compliant_masses);
+        if !mass.values().iter().eq(all()) {
+            self.mass_entries.clear();
+            self.mass_entries.extend(all().enumerate().map(|(i, &m)| (i, i, m)));
+            mass.refill(dofs, dofs, &self.mass_entries);
+        }
+        if !self.reduced.knows_rows(tree) {
+            self.jacobian_entries.clear();
+            self.reduced.reduce_rows(tree, &mut self.jacobian_entries);
+            jacobian_transposed.refill(dofs, bias.len(), &self.jacobian_entries);
+        }
+        force.clone_from(self.reduced.motion());
+        force.resize(dofs, 0.0);
+    }
+
+    /// b ← b + H v_p.
+    fn add_particular_velocities(&mut self, input: &SolveInput<'_>, bounds: &BoundedRows) {
+        let SolveInput { masses, rows, contacts, targets, .. } = *input;
+        let Assembly { problem, reduced, .. } = self;
+        let Some(particular) = reduced.particular() else { return };
+        let bias = GlobalForm::of(&mut problem.form).bias;
+        let mut column = 0;
+        for i in 0..rows.rows.len() {
+            if bounds.unknown(input, i).is_some() {
+                bias[column] += row_velocity(rows, i, masses, particular);
+                column += 1;
+            }
+        }
+        let pressed = contacts.iter().zip(&targets.normal_bias).filter(|(_, bias)| bias.is_some());
+        for (contact, _) in pressed {
+            for k in 0..contact.law.dim() {
+                bias[column] += contact.velocity(k, particular);
+                column += 1;
+            }
+        }
     }
 }
 

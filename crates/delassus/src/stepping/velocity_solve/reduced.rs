@@ -11,11 +11,9 @@
 use delassus_solve::linalg::Sparse;
 
 use super::SolveInput;
-use super::assembly::{Assembly, GlobalForm};
-use super::bounds::BoundedRows;
 use crate::stepping::row_targets::RowTarget;
 use crate::stepping::warm_start::Impulses;
-use crate::world::{Masses, TreeBasis, TreeScratch, row_velocity};
+use crate::world::{Masses, TreeBasis, TreeScratch};
 
 /// Motions below so many times the rounding of their terms are none.
 const ROUNDINGS: f64 = 16.0;
@@ -89,6 +87,21 @@ impl ReducedMotion {
         tree.reduce(masses, momentum, scratch, motion);
     }
 
+    /// v_p, where it is not zero.
+    pub(super) fn particular(&self) -> Option<&[f64]> {
+        self.moves.then_some(&self.particular)
+    }
+
+    /// y*.
+    pub(super) fn motion(&self) -> &Vec<f64> {
+        &self.motion
+    }
+
+    /// Whether Hᵣ is that of the rows before.
+    pub(super) fn knows_rows(&self, tree: &TreeBasis) -> bool {
+        self.rows.are_known(tree)
+    }
+
     /// The next rows are none that are known.
     pub(super) fn forget_rows(&mut self) {
         self.rows.tree = None;
@@ -113,7 +126,7 @@ impl ReducedMotion {
     }
 
     /// The entries of Hᵣᵀ.
-    fn reduce_rows(&mut self, tree: &TreeBasis, entries: &mut Vec<(usize, usize, f64)>) {
+    pub(super) fn reduce_rows(&mut self, tree: &TreeBasis, entries: &mut Vec<(usize, usize, f64)>) {
         let ReducedMotion { rows, scratch, .. } = self;
         let mut from = 0;
         for (column, &to) in rows.ends.iter().enumerate() {
@@ -189,57 +202,5 @@ impl ReducedMotion {
         reactions.resize(impulses.rows.len(), 0.0);
         tree.reactions(masses, momentum, scratch, reactions);
         impulses.rows.iter_mut().zip(reactions).for_each(|(r, more)| *r += *more);
-    }
-}
-
-impl Assembly {
-    /// The mass matrix one, Hᵣᵀ, y* and b + H v_p, with the bodies of compliant rows at rest.
-    pub(super) fn set_reduced_dynamics(
-        &mut self,
-        tree: &TreeBasis,
-        input: &SolveInput<'_>,
-        bounds: &BoundedRows,
-        v: &[f64],
-    ) {
-        self.reduced.begin(tree, input, v);
-        if self.reduced.moves {
-            self.add_particular_velocities(input, bounds);
-        }
-        let GlobalForm { mass, jacobian_transposed, force, bias } = GlobalForm::of(&mut self.problem.form);
-        let dofs = tree.motions() + self.compliant_masses.len();
-        let all = || std::iter::repeat_n(&1.0, tree.motions()).chain(&self.compliant_masses);
-        if !mass.values().iter().eq(all()) {
-            self.mass_entries.clear();
-            self.mass_entries.extend(all().enumerate().map(|(i, &m)| (i, i, m)));
-            mass.refill(dofs, dofs, &self.mass_entries);
-        }
-        if !self.reduced.rows.are_known(tree) {
-            self.jacobian_entries.clear();
-            self.reduced.reduce_rows(tree, &mut self.jacobian_entries);
-            jacobian_transposed.refill(dofs, bias.len(), &self.jacobian_entries);
-        }
-        force.clone_from(&self.reduced.motion);
-        force.resize(dofs, 0.0);
-    }
-
-    /// b ← b + H v_p.
-    fn add_particular_velocities(&mut self, input: &SolveInput<'_>, bounds: &BoundedRows) {
-        let SolveInput { masses, rows, contacts, targets, .. } = *input;
-        let mut column = 0;
-        for i in 0..rows.rows.len() {
-            if bounds.unknown(input, i).is_some() {
-                let u = row_velocity(rows, i, masses, &self.reduced.particular);
-                GlobalForm::of(&mut self.problem.form).bias[column] += u;
-                column += 1;
-            }
-        }
-        let bias = GlobalForm::of(&mut self.problem.form).bias;
-        let pressed = contacts.iter().zip(&targets.normal_bias).filter(|(_, bias)| bias.is_some());
-        for (contact, _) in pressed {
-            for k in 0..contact.law.dim() {
-                bias[column] += contact.velocity(k, &self.reduced.particular);
-                column += 1;
-            }
-        }
     }
 }
