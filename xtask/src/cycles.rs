@@ -2,8 +2,8 @@
 //!
 //! In every folder the files and folders beside each other form a graph: who uses whom, tests and comments
 //! aside. Names that a front re-exports belong to the file that defines them. What a front itself defines
-//! may be used by all files behind it: it owns the structs of its room. A cycle of files can only be read as a
-//! whole, so that none is added; those that are there are listed below.
+//! may be used by all files behind it: it owns the structs of its room. A cycle of files can only be read as
+//! a whole, so that none is added; those that are there are listed below.
 
 use std::collections::{BTreeMap, BTreeSet};
 

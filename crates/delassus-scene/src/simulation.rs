@@ -235,7 +235,8 @@ mod tests {
         }
     }
 
-    /// An arm of two links as a user of robots has it: put somewhere, held there by its motors, read by names.
+    /// An arm of two links as a user of robots has it: put somewhere, held there by its motors, read by
+    /// names.
     #[test]
     fn an_arm_from_mjcf_is_put_and_held_by_its_controls() {
         let text = r#"<mujoco><option gravity="0 0 0"/>

@@ -534,7 +534,8 @@ fn a_step_that_fails_leaves_the_state_before_it() {
     }
 }
 
-/// A pole hinged to a cart, put at an angle by its joint: state feedback brings both back to where they stood.
+/// A pole hinged to a cart, put at an angle by its joint: state feedback brings both back to where they
+/// stood.
 #[test]
 fn a_cart_pole_is_balanced_from_where_its_joint_was_put() {
     let mut scene = cart(1.0);

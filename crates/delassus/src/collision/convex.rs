@@ -18,16 +18,12 @@ use crate::world::Pose;
 
 /// Sine of the tilt under which a disc lies flat.
 const MAX_FLAT_SINE: f64 = 0.05;
-
 /// Slope of a line against the plane across n under which both of its ends touch.
 const MAX_LINE_SLOPE: f64 = 0.5;
-
 /// Cosine between two directions up to which one lies beside the other.
 const MAX_BESIDE_COSINE: f64 = 0.7;
-
 /// Overlaps of polytopes deeper than this part of their size are never left without a contact.
 const MAX_LOST_DEPTH: f64 = 1e-6;
-
 /// Sides of the polygon around a disc that carries another shape, and corners of one that overhangs its
 /// support.
 const DISC_SIDES: u16 = 32;
@@ -364,7 +360,7 @@ impl Feature<'_> {
             return 2;
         }
         if cone {
-            // The line from the apex to the rim touches as a whole where it lies across w, one end of it else.
+            // The line from the apex to the rim touches as a whole where it lies across w, else one end.
             let along = base + outward * radius - apex;
             let slope = w.dot(along) / along.length();
             if slope <= MAX_LINE_SLOPE {

@@ -215,9 +215,9 @@ impl Simulation {
         self.set_body(id, BodyState { angular_velocity, ..s }, Changed::Velocities)
     }
 
-    /// Puts a joint at a coordinate, m or rad, with a rate, m/s or rad/s. All bodies that hang on it move with
-    /// it, so that the other joints keep their coordinates and rates; turns count. Where it is in a loop, the
-    /// loop is closed by the least motion that keeps it there ([`set_joint`]).
+    /// Puts a joint at a coordinate, m or rad, with a rate, m/s or rad/s. All bodies that hang on it move
+    /// with it, so that the other joints keep their coordinates and rates; turns count. Where it is in a
+    /// loop, the loop is closed by the least motion that keeps it there ([`set_joint`]).
     ///
     /// Refuses positions beyond the limits of the joint and such that the loop does not reach.
     pub fn set_joint<'k>(
@@ -253,8 +253,8 @@ impl Simulation {
         self.set_state(state)
     }
 
-    /// Sets positions, velocities and coordinates of all bodies and joints, and the time. Before the next step
-    /// joints that are open are closed and bodies that overlap are separated, as at a start.
+    /// Sets positions, velocities and coordinates of all bodies and joints, and the time. Before the next
+    /// step joints that are open are closed and bodies that overlap are separated, as at a start.
     ///
     /// Refuses states with other numbers of bodies, and numbers that are not finite.
     pub fn set_state(&mut self, state: WorldState) -> Result<(), SimulationError> {

@@ -142,8 +142,8 @@ impl Stepper {
     }
 
     /// Detects contacts and linearizes again, for the next step: after [`Stepper::set_target`],
-    /// [`Stepper::set_body`] and [`Stepper::set_state`]. Contacts that are still there keep their impulses, from which the next solves
-    /// start.
+    /// [`Stepper::set_body`] and [`Stepper::set_state`]. Contacts that are still there keep their impulses,
+    /// from which the next solves start.
     pub fn relinearize(&mut self) {
         let mut known = vec![];
         add_impulses(&mut known, self.linearization.contacts(), &self.impulses.contacts);

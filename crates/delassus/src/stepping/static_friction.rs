@@ -5,11 +5,11 @@
 //! slides before the solve:  μ_k ,  then μ_s where its slip would turn back: it passes rest on the way
 //! ```
 //!
-//! This is a decision only: whoever solves sets the coefficients, and solves again. A contact that changes its
-//! coefficient is solved again with all others, in the same substep, and has at
-//! most two changes: what slips in the end, slips with μ_k. All that change in a round change together, so
-//! that the order of contacts does not enter. The second half of a substep goes on from the slip that the
-//! first half ended with. A contact sticks whose slip is below the speed at which events call it sticking.
+//! This is a decision only: whoever solves sets the coefficients, and solves again. A contact that changes
+//! its coefficient is solved again with all others, in the same substep, and has at most two changes: what
+//! slips in the end, slips with μ_k. All that change in a round change together, so that the order of
+//! contacts does not enter. The second half of a substep goes on from the slip that the first half ended
+//! with. A contact sticks whose slip is below the speed at which events call it sticking.
 
 use glam::DVec3;
 
@@ -148,8 +148,8 @@ mod tests {
 
     const TARGET: f64 = 0.0;
 
-    /// The coefficient decided for a ball with these tangential velocities before and after a solve that found
-    /// friction of this part of its normal impulse; its law has `mu`.
+    /// The coefficient decided for a ball with these tangential velocities before and after a solve that
+    /// found friction of this part of its normal impulse; its law has `mu`.
     fn decided(mu: f64, part: f64, [before, after]: [f64; 2]) -> Option<f64> {
         let surface = Surface { mu: 0.2, mu_static: Some(0.5), ..smooth() };
         let (world, mut state) = ball_on_floor(surface, 0.0, DVec3::ZERO);

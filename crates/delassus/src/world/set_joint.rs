@@ -6,9 +6,9 @@
 //!
 //! R is the rotation about the axis of the joint and s the displacement along it that lead from c to c', p a
 //! point of the axis and v_A the velocities that points of the first body have or would have. All bodies
-//! behind the joint move as one, so that the other joints keep their coordinates and rates. Where the joint is
-//! in a loop or is coupled to others, only its own body moves so, and the loops are closed by the least motion
-//! that keeps the joint where it was put.
+//! behind the joint move as one, so that the other joints keep their coordinates and rates. Where the joint
+//! is in a loop or is coupled to others, only its own body moves so, and the loops are closed by the least
+//! motion that keeps the joint where it was put.
 
 use glam::{DQuat, DVec3};
 

@@ -8,13 +8,13 @@
 //! of which the leading n count. The order of operations is part of the contract: callers reproduce their
 //! results to the bit.
 //!
-//! Matrices with a profile are factored by [`Envelope`](super::Envelope). Similar code remains elsewhere. Some
-//! of it has another structure: the tree of a mechanism, whose factor has the zeros of its branches, and the
-//! joints without contacts, whose factor is kept from solve to solve. For the rest another order of operations
-//! would change recorded results: the pivoting in a given order of the event-driven integrator, the inverse
-//! that proves by intervals start from, and the Jacobi angles in `contact::cone` and in the principal axes of
-//! a body (these two share [`rotate`]). The residual check and the certificate verifier have their own code on
-//! purpose: they share no line with a solver.
+//! Matrices with a profile are factored by [`Envelope`](super::Envelope). Similar code remains elsewhere.
+//! Some of it has another structure: the tree of a mechanism, whose factor has the zeros of its branches,
+//! and the joints without contacts, whose factor is kept from solve to solve. For the rest another order of
+//! operations would change recorded results: the pivoting in a given order of the event-driven integrator,
+//! the inverse that proves by intervals start from, and the Jacobi angles in `contact::cone` and in the
+//! principal axes of a body (these two share [`rotate`]). The residual check and the certificate verifier
+//! have their own code on purpose: they share no line with a solver.
 
 use super::{Matrix, dot, rank_tolerance};
 

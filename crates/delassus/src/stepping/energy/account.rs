@@ -16,10 +16,10 @@
 //! K·v̄₁ + K·v̄₂ − 2K·v½ = ½K·(Δv₂ − Δv₁) ,   Δv = M⁻¹Hᵀr of a solve
 //! ```
 //!
-//! It belongs to the impact: a ball that lands without rebound loses ½mv² + mg gap then, which is exact. So it
-//! is with springs and motors of joints, whose impulses act beside that of an impact in one solve: they have
-//! the work r·u along the way, and what r·ū is beyond it belongs to the impact. Friction in joints obeys its
-//! law with the velocities after a solve, and takes r·u of these.
+//! It belongs to the impact: a ball that lands without rebound loses ½mv² + mg gap then, which is exact. The
+//! same holds for springs and motors of joints, whose impulses act beside that of an impact in one solve:
+//! they have the work r·u along the way, and what r·ū is beyond it belongs to the impact. Friction in joints
+//! obeys its law with the velocities after a solve, and takes r·u of these.
 
 use super::super::linearization::Linearization;
 use super::super::model::Model;

@@ -202,7 +202,8 @@ mod tests {
 
     #[test]
     fn the_work_of_a_joint_is_its_impulse_times_the_mean_velocity() {
-        // ½ (0.1 + 0.3) of 1 mN s; the kinetic energy is ½ 2 kg (0.3 m/s)² = 0.09 J, of which 1e-4 may be work.
+        // ½ (0.1 + 0.3) of 1 mN s; the kinetic energy is ½ 2 kg (0.3 m/s)² = 0.09 J, of which 1e-4 may be
+        // work.
         assert!((work(1e-3).gained() - 2e-4).abs() < 1e-18);
         assert!((work(1e-3).scales()[0] - 0.09).abs() < 1e-16);
         let bound = 1e-4 * 0.09 / 0.2;

@@ -4,11 +4,11 @@
 //! g(q ⊕ h v) ≈ g + h (J v + ∂g/∂t) ,   gap(q ⊕ h v) ≈ gap + h H v
 //! ```
 //!
-//! J has a row per constraint of a joint, H up to six rows per contact (normal, tangents, rolling, spinning),
-//! v six entries per body that moves. A [`Linearization`] is built by [`Linearizer::linearize`]. What it holds
-//! of a state does not change after that. Two things happen to it: contacts that only the end of a substep
-//! shows join it ([`Linearization::add_contact`]), and contacts that begin to stick or to slide get another
-//! coefficient of friction ([`Linearization::set_friction`]). Source: 004 eq. 6–9.
+//! J has a row per constraint of a joint, H up to six rows per contact (normal, tangents, rolling,
+//! spinning), v six entries per body that moves. A [`Linearization`] is built by [`Linearizer::linearize`].
+//! What it holds of a state does not change after that. Two things happen to it: contacts that only the end
+//! of a substep shows join it ([`Linearization::add_contact`]), and contacts that begin to stick or to slide
+//! get another coefficient of friction ([`Linearization::set_friction`]). Source: 004 eq. 6–9.
 
 mod motor_braking;
 mod redundancy;
