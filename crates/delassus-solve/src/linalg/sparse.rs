@@ -10,6 +10,9 @@
 
 use super::matrix::Matrix;
 
+/// Rows up to which a matrix is filled again without a look at all of its places: those of some bodies.
+const FEW_ROWS: usize = 64;
+
 /// A sparse matrix of `f64`, compressed rows.
 #[derive(Debug, PartialEq)]
 pub struct Sparse {
@@ -107,6 +110,9 @@ impl Sparse {
     /// # Panics
     /// If an entry lies outside of the matrix or breaks the order.
     pub fn refill(&mut self, rows: usize, cols: usize, entries: &[(usize, usize, f64)]) {
+        if (rows, cols) == (self.rows, self.cols) && self.refill_values(entries) {
+            return;
+        }
         (self.rows, self.cols) = (rows, cols);
         self.start.clear();
         self.start.resize(rows + 1, 0);
@@ -133,6 +139,26 @@ impl Sparse {
         self.start[0] = 0;
         let ascending = |i: usize| self.row(i).0.windows(2).all(|pair| pair[0] < pair[1]);
         assert!((0..rows).all(ascending), "columns ascend in every row");
+    }
+
+    /// Takes over values where few rows have the same places as before; false, with some values lost, where
+    /// they have others.
+    fn refill_values(&mut self, entries: &[(usize, usize, f64)]) -> bool {
+        let mut next = [0; FEW_ROWS];
+        if self.rows > FEW_ROWS || entries.len() != self.value.len() {
+            return false;
+        }
+        next[..self.rows].copy_from_slice(&self.start[..self.rows]);
+        entries.iter().all(|&(i, j, x)| {
+            // As many entries as places, each within its row: all rows are full in the end.
+            let at = next.get(i).copied().unwrap_or(usize::MAX);
+            let known = i < self.rows && at < self.start[i + 1] && self.column[at] == j;
+            if known {
+                self.value[at] = x;
+                next[i] += 1;
+            }
+            known
+        })
     }
 
     /// Whether this is another matrix to the last bit, the signs of zeros included.

@@ -277,25 +277,26 @@ pub(super) fn measure(laws: &[Law], at: &Point<'_>, rho: &[f64], noise: &[f64]) 
         first += law.dim();
     }
     let force_unit = power_of_two(impulse);
+    let (per_force, per_speed) = (1.0 / force_unit, 1.0 / speed_unit);
     let mut out = Residual::default();
     let (mut sum, mut scale, mut size, mut first) = (0.0, 0.0, 0.0, 0);
     for (law, rho) in laws.iter().zip(rho) {
         let rows = first..first + law.dim();
         first = rows.end;
-        let rho = rho / force_unit * speed_unit;
-        let scaled = |x: &[f64], unit: f64| {
+        let rho = rho * per_force * speed_unit;
+        let scaled = |x: &[f64], per_unit: f64| {
             let mut out = [0.0; MAX_LAW_ROWS];
-            out.iter_mut().zip(x).for_each(|(out, x)| *out = x / unit);
+            out.iter_mut().zip(x).for_each(|(out, x)| *out = x * per_unit);
             out
         };
         let (f, v) = (&force[rows.clone()], &velocity[rows.clone()]);
         physical(law, f, v, &mut out);
         let noise = noise.get(rows.clone()).unwrap_or(&[]);
-        let q = scaled(&free_velocity[rows], speed_unit);
-        let (f, v) = (&scaled(f, force_unit)[..law.dim()], &scaled(v, speed_unit)[..law.dim()]);
+        let q = scaled(&free_velocity[rows], per_speed);
+        let (f, v) = (&scaled(f, per_force)[..law.dim()], &scaled(v, per_speed)[..law.dim()]);
         let mut square = 0.0;
         for (c, error) in natural_map(law, f, v, rho).iter().enumerate() {
-            let bound = noise.get(c).map_or(0.0, |noise| rho * (noise / speed_unit));
+            let bound = noise.get(c).map_or(0.0, |noise| rho * (noise * per_speed));
             let is_rounding = error.abs() <= bound;
             if !is_rounding {
                 square += error * error;
@@ -305,7 +306,7 @@ pub(super) fn measure(laws: &[Law], at: &Point<'_>, rho: &[f64], noise: &[f64]) 
         scale += q.iter().map(|x| rho * rho * x * x).sum::<f64>();
         size += f.iter().map(|x| x * x).sum::<f64>();
     }
-    let scale = if scale > 0.0 { scale.sqrt() } else { 1.0 / force_unit };
+    let scale = if scale > 0.0 { scale.sqrt() } else { per_force };
     out.relative = sum.sqrt() / scale;
     out.rounding = f64::EPSILON * size.sqrt() / scale;
     if out.relative.is_nan() { Residual::INFINITE } else { out }

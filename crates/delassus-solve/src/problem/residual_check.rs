@@ -64,10 +64,7 @@ impl ResidualCheck {
             Form::Global { mass, jacobian_transposed, force, bias } if self.diagonal.load(mass) => {
                 self.body_velocity.clone_from(force);
                 self.diagonal.solve(&mut self.body_velocity);
-                self.free_velocity.clear();
-                self.free_velocity.resize(bias.len(), 0.0);
-                add_rows(jacobian_transposed, &self.body_velocity, &mut self.free_velocity);
-                self.free_velocity.iter_mut().zip(bias).for_each(|(q, b)| *q += b);
+                self.find_free_velocity(jacobian_transposed, bias);
                 if !self.diagonal.knows(&problem.laws, jacobian_transposed) {
                     self.diagonal.find_blocks(&problem.laws, jacobian_transposed);
                     self.step.clear();
@@ -75,8 +72,6 @@ impl ResidualCheck {
                         self.step.push(step_length(law.dim(), |i, j| block[i.min(j)][i.max(j)]));
                     }
                 }
-                self.diagonal.find_terms(jacobian_transposed, &self.body_velocity, bias);
-                self.noise.extend(self.diagonal.terms.iter().map(|size| rounding(*size)));
             }
             Form::Global { mass, jacobian_transposed, force, bias } => {
                 self.step.clear();
@@ -91,6 +86,24 @@ impl ResidualCheck {
             }
         }
         fill_steps(&mut self.step);
+    }
+
+    /// q = Hᵀ v + b and what rounding may leave of it, of |H|ᵀ |v| + |b|, for v = M⁻¹ f.
+    fn find_free_velocity(&mut self, h: &Sparse, bias: &[f64]) {
+        let ResidualCheck { free_velocity, noise, body_velocity, .. } = self;
+        free_velocity.clear();
+        free_velocity.resize(bias.len(), 0.0);
+        noise.extend(bias.iter().map(|b| b.abs()));
+        for (k, v) in body_velocity.iter().enumerate() {
+            let (columns, values) = h.row(k);
+            for (&j, h) in columns.iter().zip(values) {
+                let term = h * v;
+                free_velocity[j] += term;
+                noise[j] += term.abs();
+            }
+        }
+        free_velocity.iter_mut().zip(bias).for_each(|(q, b)| *q += b);
+        noise.iter_mut().for_each(|size| *size = rounding(*size));
     }
 
     /// As [`ResidualCheck::residual`], where the rounding of the terms of W r counts as none too: for
@@ -230,8 +243,7 @@ struct DiagonalMass {
     /// The constraint of each column of H, and the first column of each constraint.
     constraint: Vec<usize>,
     first: Vec<usize>,
-    /// The upper triangle of W_ii of each constraint, and the sum of the sizes of the terms of each free
-    /// velocity.
+    /// The upper triangle of W_ii of each constraint, and scratch of the size of a row each.
     blocks: Vec<[[f64; MAX_LAW_ROWS]; MAX_LAW_ROWS]>,
     terms: Vec<f64>,
 }
@@ -293,16 +305,6 @@ impl DiagonalMass {
                     }
                 }
             }
-        }
-    }
-
-    /// |H|ᵀ |v| + |b|, v = M⁻¹ f.
-    fn find_terms(&mut self, h: &Sparse, v: &[f64], bias: &[f64]) {
-        self.terms.clear();
-        self.terms.extend(bias.iter().map(|b| b.abs()));
-        for (k, v) in v.iter().enumerate() {
-            let (columns, values) = h.row(k);
-            columns.iter().zip(values).for_each(|(&j, h)| self.terms[j] += (h * v).abs());
         }
     }
 }

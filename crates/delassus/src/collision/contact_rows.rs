@@ -111,6 +111,16 @@ impl ContactRows {
         u
     }
 
+    /// |H| |v| of the normal: of what size the numbers are whose sum its velocity is.
+    pub fn speed_of_terms(&self, v: &[f64]) -> f64 {
+        let sides = self.slots.iter().zip(&self.blocks).filter(|(slot, _)| **slot != FIXED_SLOT);
+        let size = |(slot, rows): (&u32, &[[f64; 6]; MAX_CONTACT_ROWS])| {
+            let own = &v[6 * *slot as usize..][..6];
+            rows[0].iter().zip(own).map(|(h, v)| (h * v).abs()).sum::<f64>()
+        };
+        sides.map(size).sum()
+    }
+
     /// v ← v + M⁻¹ Hᵀ r.
     pub fn apply_impulse(&self, r: &[f64], inverse_mass: &[f64], v: &mut [f64]) {
         for side in 0..2 {

@@ -194,6 +194,11 @@ impl Collider {
         thick(0).min(thick(1))
     }
 
+    /// Whether all shapes are balls and planes, whose overlaps are known from their centres.
+    pub(crate) fn has_balls_alone(&self) -> bool {
+        self.proxies.iter().all(|proxy| matches!(proxy.kind, Kind::Ball(_) | Kind::Plane))
+    }
+
     /// The least thickness of all shapes, m.
     pub(crate) fn thinnest(&self) -> f64 {
         self.proxies.iter().map(Proxy::thickness).fold(f64::INFINITY, f64::min)
@@ -336,8 +341,11 @@ impl MeasuredPair {
 }
 
 fn has_bits_of(a: &Pose, b: &Pose) -> bool {
-    let bits = |p: &Pose| (p.position.to_array().map(f64::to_bits), p.rotation.to_array().map(f64::to_bits));
-    bits(a) == bits(b)
+    // One after the other: what moves differs in the first numbers.
+    let same = |a: f64, b: f64| a.to_bits() == b.to_bits();
+    let (p, q, r, s) = (&a.position, &b.position, &a.rotation, &b.rotation);
+    (same(p.x, q.x) && same(p.y, q.y) && same(p.z, q.z))
+        && (same(r.x, s.x) && same(r.y, s.y) && same(r.z, s.z) && same(r.w, s.w))
 }
 
 /// Drops contacts of round shapes with an edge or a corner that lies flush behind a face on which they are

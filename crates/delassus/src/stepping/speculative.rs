@@ -273,7 +273,7 @@ impl ContactSearch {
     ) -> &[usize] {
         let SubstepView { model, linearization, start, plan } = on;
         let ContactSearch { overlaps, left_out, new, suspended, .. } = self;
-        linearizer.find_overlaps(&model.world, state, overlaps);
+        linearizer.find_overlaps(model, state, overlaps);
         left_out.clear();
         new.clear();
         let tolerance = model.touching();

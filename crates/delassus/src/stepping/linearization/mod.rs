@@ -33,6 +33,9 @@ const SPARE_MARGIN_RATIO: f64 = 1e-5;
 const MAX_UNSEEN_RATIO: f64 = 0.5;
 /// A substep that ends at a touch ends within this part of what counts as touching.
 const SWEEP_RATIO: f64 = 0.5;
+/// The margin of each of two balls for overlaps, in what counts as touching: the sum is half of that, so that
+/// rounding loses none.
+const OVERLAP_MARGIN_RATIO: f64 = -0.25;
 
 /// A contact, by its place, and the coefficient of friction that it has from now on.
 pub(super) type NewCoefficient = (usize, f64);
@@ -140,10 +143,12 @@ pub(super) struct Linearizer {
     passive: bool,
     tree: Option<Arc<Tree>>,
     redundancy: RedundancyScratch,
-    no_margins: Vec<f64>,
+    /// Margins with which overlaps are looked for.
+    overlap_margins: Vec<f64>,
     wider_margins: Vec<f64>,
     /// The least thickness of a shape, m.
     thinnest: f64,
+    balls_alone: bool,
 }
 
 impl Linearizer {
@@ -160,9 +165,10 @@ impl Linearizer {
             passive: world.joints.iter().all(is_passive),
             tree: tree.map(Arc::new),
             redundancy: RedundancyScratch::default(),
-            no_margins: vec![0.0; world.bodies.len()],
+            overlap_margins: vec![],
             wider_margins: vec![],
             thinnest: collider.thinnest(),
+            balls_alone: collider.has_balls_alone(),
             collider,
         }
     }
@@ -248,9 +254,16 @@ impl Linearizer {
         }));
     }
 
-    /// Contacts of shapes that overlap at a state, among others that touch there, into `found`.
-    pub(super) fn find_overlaps(&mut self, world: &World, state: &WorldState, found: &mut Vec<Contact>) {
-        self.collider.collide(world, state, &self.no_margins, found);
+    /// Contacts of shapes that overlap at a state by more than what counts as touching, among others that
+    /// touch there, into `found`.
+    pub(super) fn find_overlaps(&mut self, model: &Model, state: &WorldState, found: &mut Vec<Contact>) {
+        // Balls that only touch are no overlaps; shapes of other kinds are measured from their surfaces on.
+        let margin = if self.balls_alone { OVERLAP_MARGIN_RATIO * model.touching() } else { 0.0 };
+        if self.overlap_margins.first() != Some(&margin) {
+            self.overlap_margins.clear();
+            self.overlap_margins.resize(model.world.bodies.len(), margin);
+        }
+        self.collider.collide(&model.world, state, &self.overlap_margins, found);
     }
 
     /// The least thickness of two shapes; a plane is infinitely thick.

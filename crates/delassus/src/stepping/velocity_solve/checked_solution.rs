@@ -65,8 +65,37 @@ impl CheckedSolution {
         change: impl FnOnce(&mut Vec<f64>) -> Option<usize>,
     ) -> Option<SolveOutcome> {
         self.before_change.clone_from(&self.solution.impulse);
-        let iterations = change(&mut self.solution.impulse)?;
-        let (status, residual) = self.settle(problem, tolerance);
+        let iterations = change(&mut self.solution.impulse);
+        if iterations.is_some() {
+            self.check.load(problem);
+        }
+        self.keep_change(problem, tolerance, iterations)
+    }
+
+    /// The same for the problem that was checked last.
+    pub(super) fn try_change_again(
+        &mut self,
+        problem: &ContactProblem,
+        tolerance: f64,
+        change: impl FnOnce(&mut Vec<f64>) -> Option<usize>,
+    ) -> Option<SolveOutcome> {
+        self.before_change.clone_from(&self.solution.impulse);
+        let iterations = change(&mut self.solution.impulse);
+        self.keep_change(problem, tolerance, iterations)
+    }
+
+    /// Keeps a change that took these iterations where the check holds.
+    fn keep_change(
+        &mut self,
+        problem: &ContactProblem,
+        tolerance: f64,
+        iterations: Option<usize>,
+    ) -> Option<SolveOutcome> {
+        let found = iterations.map(|count| (count, self.settle_again(problem, tolerance)));
+        let (iterations, (status, residual)) = match found {
+            Some(found) => found,
+            None => (0, (Status::Stalled, f64::INFINITY)),
+        };
         if status != Status::Solved {
             self.solution.impulse.clone_from(&self.before_change);
             return None;

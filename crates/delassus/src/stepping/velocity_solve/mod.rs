@@ -9,6 +9,7 @@
 //! (motors, dry friction in joints) are solved as bilateral ones. Where the bound is passed, they get the
 //! bound as a known impulse and the rest is solved again.
 
+mod alone;
 mod assembly;
 mod bounds;
 mod canonical;
@@ -27,7 +28,7 @@ pub(super) use fallback::{FailedSolves, FallbackSolver};
 pub(super) use joint_solve::JointsAlone;
 
 use delassus_solve::contact::{ContactOptions, FewDofs, Method, Solution, Workspace, solve_into};
-use delassus_solve::problem::{ContactProblem, InvalidProblem, Law, Status};
+use delassus_solve::problem::{ContactProblem, Form, InvalidProblem, Law, Status};
 
 use assembly::{Assembly, GlobalForm};
 use bounds::{BoundedRows, shared_loads};
@@ -165,7 +166,7 @@ impl VelocitySolver {
         &self.found.solution.impulse
     }
 
-    /// The status and the residual of what `check_start` found to hold, evaluated again.
+    /// The status and the residual of impulses that were found to hold as they were, evaluated again.
     pub(super) fn check_again(&mut self, tolerance: f64) -> (Status, f64) {
         if self.assembly.problem.laws.is_empty() {
             return (Status::Solved, 0.0);
@@ -207,13 +208,7 @@ impl VelocitySolver {
         if self.found.reserve(&self.assembly.problem) {
             self.standstill.reserve(v.len(), self.assembly.problem.laws.len());
         }
-        let few = input.rows.rows.is_empty() && input.contacts.len() <= MAX_CHECKED_CONTACTS;
-        // In few degrees of freedom a solve begins with that, and takes away what is left of a motion.
-        let held = match (input.at_rest || few) && input.goal == Goal::Any && input.tree.is_none() {
-            true => self.check_start(&input.options),
-            false => None,
-        };
-        let mut outcome = match held.or_else(|| self.solve_in_few_dofs(input)) {
+        let mut outcome = match self.try_at_once(input, v).or_else(|| self.solve_in_few_dofs(input)) {
             Some(outcome) => outcome,
             None => self.solve_assembled(input)?,
         };
@@ -233,18 +228,37 @@ impl VelocitySolver {
         Ok(outcome)
     }
 
-    /// The outcome with the impulses that the solve would start from, where they solve what is assembled:
-    /// what rests costs one check.
-    fn check_start(&mut self, options: &ContactOptions) -> Option<SolveOutcome> {
-        let problem = &mut self.assembly.problem;
+    /// The outcome with impulses that cost one check: those that the solve would start from, as where bodies
+    /// rest or roll on, or those of contacts that press alone. `None` where they are no solution.
+    fn try_at_once(&mut self, input: &SolveInput<'_>, v: &[f64]) -> Option<SolveOutcome> {
+        let few = input.rows.rows.is_empty() && input.contacts.len() <= MAX_CHECKED_CONTACTS;
+        // In few degrees of freedom a solve begins with that, and takes away what is left of a motion.
+        let asked = (input.at_rest || few) && input.goal == Goal::Any && input.tree.is_none();
         // The solver rejects NaN and infinity.
-        let finite = GlobalForm::of(&mut problem.form).force.iter().all(|x| x.is_finite());
-        let nothing = self.found.solution.impulse.iter().all(|x| *x == 0.0);
-        if options.minimum_norm || !finite || nothing {
+        let finite = |form: &mut Form| GlobalForm::of(form).force.iter().all(|x| x.is_finite());
+        if !asked || input.options.minimum_norm || !finite(&mut self.assembly.problem.form) {
             return None;
         }
-        let (status, residual) = self.found.settle(problem, options.tolerance);
-        (status == Status::Solved).then_some(SolveOutcome { status, residual, iterations: 0 })
+        let (problem, tolerance) = (&self.assembly.problem, input.options.tolerance);
+        let start = &self.found.solution.impulse;
+        let started = start.iter().any(|x| *x != 0.0);
+        let alone = few && input.options.method == Method::Auto;
+        let propose = |r: &mut Vec<f64>| alone::propose(input, v, r).then_some(1);
+        // What slides by itself has other impulses in every step, what rests or rolls the same ones.
+        let first = alone && !(started && (input.at_rest || !alone::slides_everywhere(&problem.laws, start)));
+        if first && let Some(outcome) = self.found.try_change(problem, tolerance, propose) {
+            return Some(outcome);
+        }
+        if started {
+            let (status, residual) = self.found.settle(problem, tolerance);
+            if status == Status::Solved {
+                return Some(SolveOutcome { status, residual, iterations: 0 });
+            }
+        }
+        match alone && !first {
+            true => self.found.try_change_again(problem, tolerance, propose),
+            false => None,
+        }
     }
 
     /// Solves contacts of jointed bodies in the few motions that joints leave. `None` where others have to.
@@ -383,12 +397,15 @@ impl VelocitySolver {
         }
         for (i, contact) in contacts.iter().enumerate() {
             impulses.contacts[i] = [0.0; MAX_CONTACT_ROWS];
-            if targets.normal_bias[i].is_some() {
-                let n = contact.law.dim();
-                impulses.contacts[i][..n].copy_from_slice(&impulse[at..at + n]);
-                contact.apply_impulse(&impulse[at..at + n], &masses.inverse, v);
-                contact.add_sizes(&impulse[at..at + n], &masses.inverse, &mut self.terms);
-                at += n;
+            if targets.normal_bias[i].is_none() {
+                continue;
+            }
+            let r = &impulse[at..at + contact.law.dim()];
+            at += r.len();
+            if r.iter().any(|x| *x != 0.0) {
+                impulses.contacts[i][..r.len()].copy_from_slice(r);
+                contact.apply_impulse(r, &masses.inverse, v);
+                contact.add_sizes(r, &masses.inverse, &mut self.terms);
             }
         }
         stop_rounding(&self.terms, v);
