@@ -24,8 +24,19 @@ use crate::xml::Node;
 use delassus::world::{Action, ActionKind, Axis, Coordinate, Joint, JointFriction, JointKind, Pose};
 
 /// Attributes of `<joint>` that are read.
-pub(super) const JOINT: [&str; 10] =
-    ["type", "pos", "axis", "range", "limited", "stiffness", "damping", "springref", "ref", "frictionloss"];
+pub(super) const JOINT: [&str; 11] = [
+    "type",
+    "pos",
+    "axis",
+    "range",
+    "limited",
+    "stiffness",
+    "damping",
+    "springref",
+    "ref",
+    "frictionloss",
+    "armature",
+];
 /// How far axes may be from perpendicular (cosine): six digits in a file.
 const PERPENDICULAR: f64 = 1e-5;
 /// How far two anchors may be from each other to be one, m.
@@ -55,6 +66,7 @@ pub(super) struct FileJoint<'a> {
     spring_rest: f64,
     pub(super) reference: f64,
     friction: f64,
+    armature: f64,
 }
 
 impl<'a> FileJoint<'a> {
@@ -157,11 +169,13 @@ impl<'a> Model<'a> {
             spring_rest: defaults.number(source, element, "springref", 0.0)? * unit,
             reference: defaults.number(source, element, "ref", 0.0)? * unit,
             friction: defaults.nonnegative(source, element, "frictionloss", 0.0)?,
+            armature: defaults.nonnegative(source, element, "armature", 0.0)?,
         };
         let unread = [
             ("range", kind == Kind::Ball && joint.limits.is_some()),
             ("stiffness", kind == Kind::Ball && joint.stiffness > 0.0),
             ("damping", matches!(kind, Kind::Ball | Kind::Free) && joint.damping > 0.0),
+            ("armature", matches!(kind, Kind::Ball | Kind::Free) && joint.armature > 0.0),
             ("frictionloss", kind == Kind::Free && joint.friction > 0.0),
         ];
         for (name, _) in unread.iter().filter(|(_, lost)| *lost) {
@@ -265,7 +279,7 @@ impl<'a> Model<'a> {
     }
 }
 
-/// Limits and spring of a hinge or slide, on the coordinate that is zero in the position of the file.
+/// Limits, spring and rotor of a hinge or slide, on the coordinate that is zero in the position of the file.
 fn passive(file: &FileJoint<'_>, coordinate: Coordinate, sign: f64) -> Vec<Action> {
     let mut actions = Vec::new();
     if let Some([low, high]) = file.limits {
@@ -277,6 +291,9 @@ fn passive(file: &FileJoint<'_>, coordinate: Coordinate, sign: f64) -> Vec<Actio
         let rest = sign * (file.spring_rest - file.reference);
         let kind = ActionKind::Spring { stiffness: file.stiffness, damping: file.damping, rest };
         actions.push(Action { coordinate, kind });
+    }
+    if file.armature > 0.0 {
+        actions.push(Action { coordinate, kind: ActionKind::Armature { inertia: file.armature } });
     }
     actions
 }

@@ -1,4 +1,4 @@
-//! Limits, motors, springs, drives and friction of joints in world files.
+//! Limits, motors, springs, rotors, drives and friction of joints in world files.
 //!
 //! They stand in the table of the joint and act on its coordinate, or in a `[[joint.on]]` with a coordinate
 //! of its own.
@@ -9,7 +9,8 @@ use delassus::formula::{AnyFormula, Expression, ExpressionErrorKind, Symbols, cl
 use delassus::world::{Action, ActionKind, Axis, Coordinate, JointFriction, JointKind};
 
 /// Keys of a joint, or of a `[[joint.on]]`, for what acts on a coordinate.
-pub(super) const KEYS: [&str; 6] = ["limits", "limits_deg", "restitution", "motor", "spring", "drive"];
+pub(super) const KEYS: [&str; 7] =
+    ["limits", "limits_deg", "restitution", "motor", "spring", "armature", "drive"];
 const COORDINATES: &str = "\"x\", \"y\", \"z\" (along), \"rx\", \"ry\", \"rz\" (about), \"alpha\", \"beta\", \"gamma\" (one after the other about x, y, z), \
      \"length\", \"swing\" or \"s\"";
 
@@ -78,6 +79,12 @@ fn on_coordinate(
             damping: number("damping")?,
             rest: spring.get("rest").map_or(Ok(0.0), |v| v.quantity(symbols))?,
         });
+    }
+    if let Some(value) = table.get("armature") {
+        let inertia = value.nonnegative(symbols)?;
+        if inertia > 0.0 {
+            act(ActionKind::Armature { inertia });
+        }
     }
     if let Some(value) = table.get("drive") {
         act(ActionKind::Drive { position: of_time(&value, symbols)? });

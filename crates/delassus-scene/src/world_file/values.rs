@@ -154,6 +154,7 @@ fn dimensions(quantity: &str) -> Option<(&'static [Dimension], &'static str)> {
         "damping" => {
             (&[Dimension([0, 1, -1]), Dimension([2, 1, -1])], "a damping coefficient (N*s/m, Nm*s/rad)")
         }
+        "armature" => (&[Dimension([2, 1, 0]), Dimension([0, 1, 0])], "an inertia (kg*m^2) or a mass (kg)"),
         "mu" | "mu_static" | "mu_kinetic" | "restitution" | "restitution_tangential" | "tolerance" => {
             (&[NUMBER], "a number without a unit")
         }

@@ -101,7 +101,7 @@ pub(super) fn in_plane(
     let contacts: Option<Vec<NamedContact>> =
         parts.contacts.iter().map(|contact| contact_in_plane(&plane, contact)).collect();
     let (false, Some(joints), Some(contacts)) = (leaves, joints, contacts) else { return parts };
-    let WorldParts { mass, force, bias_error, velocity, mut bounded, left_out, .. } = parts;
+    let WorldParts { mass, rotors, force, bias_error, velocity, mut bounded, left_out, .. } = parts;
     let bodies = world.bodies.iter().filter(|body| !body.fixed);
     // PᵀMP is diagonal: I about the normal is Σ Iₖ n̄ₖ².
     let reduced = mass
@@ -120,6 +120,7 @@ pub(super) fn in_plane(
     WorldParts {
         coordinates: bodies.flat_map(|b| names.map(|c| format!("{}.{c}", b.name))).collect(),
         mass: reduced.collect(),
+        rotors: rotors.into_iter().map(|(inertia, n)| (inertia, plane.project(&n))).collect(),
         force: plane.project_forces(&force),
         bias_error,
         velocity: plane.project(&velocity),

@@ -4,13 +4,13 @@
 //! M a + F = Jᵀ f ,   u = J a + γ ,   a = (ẍ, ω̄˙) per body that moves ,   γ = d/ds J(q ⊕ s v) v + ∂²g/∂t² at s = 0
 //! ```
 //!
-//! M is diagonal; F holds weight, constant forces, gyroscopic moments ω̄ × I ω̄, springs and given forces of
-//! joints, all moved to the left (004 eq. 2). J has the bilateral rows of joints, then those of limits and
-//! contacts that are closed: a normal and two tangents each, with two rotations where they resist rolling. γ
-//! is the derivative of the velocity of a row along the motion with constant (ẋ, ω̄): central differences of
-//! the exact velocity at three steps, extrapolated twice (Richardson), accurate to about 1e-11 of the terms
-//! it is made of. Tangents move along with the normal, and the point of contact moves over the bodies as they
-//! roll.
+//! M is diagonal, but for a nᵀn of every rotor of inertia a on a row n; F holds weight, constant forces,
+//! gyroscopic moments ω̄ × I ω̄, springs and given forces of joints, all moved to the left (004 eq. 2), and a
+//! γ n of rotors. J has the bilateral rows of joints, then those of limits and contacts that are closed: a
+//! normal and two tangents each, with two rotations where they resist rolling. γ is the derivative of the
+//! velocity of a row along the motion with constant (ẋ, ω̄): central differences of the exact velocity at
+//! three steps, extrapolated twice (Richardson), accurate to about 1e-11 of the terms it is made of. Tangents
+//! move along with the normal, and the point of contact moves over the bodies as they roll.
 
 use delassus_solve::analysis::Analysis;
 use delassus_solve::lcp::Verdict;
@@ -22,7 +22,7 @@ use glam::{DQuat, DVec3};
 use super::bounded_rows::{BoundedRow, add_bounded_rows, bounded_rows};
 use super::impact::{ImpactReport, impact_report};
 use super::planar::{held_plane, in_plane};
-use super::world_forces::{Forces, add_joint_forces, free_force};
+use super::world_forces::{Forces, add_joint_forces, add_rotors, free_force};
 use super::{
     AnalyzeError, SystemAnalysis, WORLD_ROUNDING, WorldErrors, add_findings, describe, examine_kinematics,
 };
@@ -175,8 +175,10 @@ fn too_large(names: Names, what: &str, tolerances: &Tolerances) -> Result<System
 pub(super) struct WorldParts {
     /// Names of the coordinates.
     pub(super) coordinates: Vec<String>,
-    /// M, diagonal.
+    /// Diagonal of M.
     pub(super) mass: Vec<f64>,
+    /// What rotors add to M: inertia a and gradient n of each, Σ a nᵀn.
+    pub(super) rotors: Vec<(f64, Vec<f64>)>,
     /// F.
     pub(super) force: Forces,
     /// How far an entry of γ that is not zero may be off.
@@ -239,15 +241,20 @@ fn world_kinematics(world: &World, state: &WorldState, tolerances: &Tolerances) 
     world::update_joint_coordinates(world, &mut state);
     let mut parts = world_parts(world, &state, tolerances);
     let pads = add_bounded_rows(&mut parts, tolerances.velocity);
-    let WorldParts { coordinates, mass, force, velocity, joints, contacts, bias_error, mut left_out, .. } =
-        parts;
+    let mut mass = Matrix::diagonal(&parts.mass);
+    for (inertia, n) in &parts.rotors {
+        for (i, x) in n.iter().enumerate().filter(|(_, x)| **x != 0.0) {
+            n.iter().enumerate().for_each(|(j, y)| mass[(i, j)] += inertia * x * y);
+        }
+    }
+    let WorldParts { coordinates, force, velocity, joints, contacts, bias_error, mut left_out, .. } = parts;
     left_out.dedup();
     let (contact_names, contacts) = contacts.into_iter().map(|c| (c.name, c.kinematics)).unzip();
     let (joint_names, joints) = joints.into_iter().map(|j| (j.name, j.kinematics)).unzip();
     let names =
         Names { title: world.name.clone(), coordinates, joints: joint_names, contacts: contact_names };
     let kinematics = Kinematics {
-        mass: Matrix::diagonal(&mass),
+        mass,
         mass_rank: names.coordinates.len(),
         force: force.value.clone(),
         kinetic_energy: world::kinetic_energy(world, &state),
@@ -269,6 +276,7 @@ fn world_parts(world: &World, state: &WorldState, tolerances: &Tolerances) -> Wo
     add_joint_forces(&rows, &masses, &v, reach(state), &mut force);
     let all = dense_rows(world, state, &masses, &rows, &v);
     let mut bias_error = joint_bias_error(state, &rows, &all, &v);
+    let rotors = add_rotors(&rows, &all, bias_error, &mut force);
     let names = row_names(world, &rows);
     let joints = names.into_iter().zip(&rows.rows).zip(&all).map(|((name, row), dense)| {
         let kinematics = JointKinematics { value: row.value, row: dense.clone(), slip: vec![], mu: 0.0 };
@@ -295,6 +303,7 @@ fn world_parts(world: &World, state: &WorldState, tolerances: &Tolerances) -> Wo
         contacts,
         bounded: bounded_rows(world, &rows, &all),
         mass: masses.mass.clone(),
+        rotors,
         force,
         bias_error,
         velocity: v,

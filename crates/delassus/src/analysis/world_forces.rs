@@ -9,6 +9,7 @@
 
 use delassus_solve::linalg::Fraction;
 
+use crate::lagrangian::Row;
 use crate::world;
 use crate::world::{FIXED_SLOT, Masses, RowKind, Rows, World, WorldState};
 
@@ -86,6 +87,21 @@ pub(super) fn free_force(world: &World, state: &WorldState, masses: &Masses) -> 
     force
 }
 
+/// Inertia and row of every rotor, whose acceleration by the motion itself, γ, goes to F. `error`: how far γ
+/// may be off.
+pub(super) fn add_rotors(rows: &Rows, all: &[Row], error: f64, force: &mut Forces) -> Vec<(f64, Vec<f64>)> {
+    let mut rotors = Vec::new();
+    for (row, dense) in rows.rows.iter().zip(all) {
+        let RowKind::Armature { inertia } = row.kind else { continue };
+        let push = inertia * dense.bias;
+        for (i, g) in dense.gradient.iter().enumerate().filter(|(_, g)| push != 0.0 && **g != 0.0) {
+            force.add(i, push * g, g * (push.abs() + inertia * error / ROUNDING));
+        }
+        rotors.push((inertia, dense.gradient.clone()));
+    }
+    rotors
+}
+
 /// Moves springs and given forces of joints to F. `reach`: the largest coordinate of a position.
 pub(super) fn add_joint_forces(rows: &Rows, masses: &Masses, v: &[f64], reach: f64, force: &mut Forces) {
     for (i, row) in rows.rows.iter().enumerate() {
@@ -101,7 +117,10 @@ pub(super) fn add_joint_forces(rows: &Rows, masses: &Masses, v: &[f64], reach: f
                 (-stiffness * row.value - damping * velocity, stiffness * stretch + damping * speed)
             }
             RowKind::Applied { force } => (force, force),
-            RowKind::Bilateral | RowKind::Limit { .. } | RowKind::Bounded { .. } => continue,
+            RowKind::Bilateral
+            | RowKind::Limit { .. }
+            | RowKind::Bounded { .. }
+            | RowKind::Armature { .. } => continue,
         };
         for (body, block) in rows.blocks_of(row) {
             let at = 6 * masses.slot[*body as usize] as usize;

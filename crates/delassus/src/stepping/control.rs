@@ -104,7 +104,10 @@ impl Stepper {
             ActionKind::Speed { target: input, .. }
             | ActionKind::Position { target: input, .. }
             | ActionKind::Force { force: input } => *input = AnyFormula::new(target),
-            ActionKind::Limits { .. } | ActionKind::Spring { .. } | ActionKind::Drive { .. } => {}
+            ActionKind::Limits { .. }
+            | ActionKind::Spring { .. }
+            | ActionKind::Armature { .. }
+            | ActionKind::Drive { .. } => {}
         }
         Ok(())
     }

@@ -90,7 +90,7 @@ impl Stepper {
         self.model.masses.gather_velocities(&self.state.bodies, &mut v);
         let start = v.clone();
         self.model.kick(&self.state.bodies, h, &mut v);
-        let targets = self.force_targets(h, &v);
+        let targets = self.force_targets(h, &start, &v);
         let mut impulses = Impulses {
             rows: vec![0.0; on.joint_rows().rows.len()],
             contacts: vec![[0.0; MAX_CONTACT_ROWS]; on.contacts().len()],
@@ -196,8 +196,9 @@ impl Stepper {
             .collect()
     }
 
-    /// The targets of the forces at this instant: velocities stay, springs push as they are.
-    fn force_targets(&self, h: f64, v: &[f64]) -> RowTargets {
+    /// The targets of the forces at this instant: velocities stay, springs push as they are. `start` and `v`
+    /// are the velocities before and after the kick.
+    fn force_targets(&self, h: f64, start: &[f64], v: &[f64]) -> RowTargets {
         let (on, touching) = (&self.linearization, self.model.touching());
         let rows = on.joint_rows();
         let target = |i: usize| {
@@ -211,6 +212,10 @@ impl Stepper {
                 RowKind::Spring { stiffness, damping } => {
                     let u = row_velocity(rows, i, &self.model.masses, v);
                     RowTarget::Impulse(-h * (stiffness * row.value + damping * u))
+                }
+                RowKind::Armature { inertia } => {
+                    let before = row_velocity(rows, i, &self.model.masses, start);
+                    RowTarget::Compliant { bias: -before, compliance: 1.0 / inertia }
                 }
             }
         };
@@ -279,8 +284,8 @@ pub(super) fn find_jams(on: &JamSearch<'_>, velocity_before: &mut Vec<f64>, jams
     }
 }
 
-/// The 3 × 3 block of W of a contact, with the bilateral rows of joints closed. Above [`MAX_JAM_ROWS`] of
-/// them, without.
+/// The 3 × 3 block of W of a contact, with the bilateral rows of joints closed and their rotors. Above
+/// [`MAX_JAM_ROWS`] of them, without.
 fn block_with_joints(model: &Model, linearization: &Linearization, i: usize) -> Matrix {
     let contact = &linearization.contact_rows()[i];
     let (rows, masses) = (linearization.joint_rows(), &model.masses);
@@ -297,7 +302,16 @@ fn block_with_joints(model: &Model, linearization: &Linearization, i: usize) -> 
         }
         x
     };
-    let joints: Vec<Vec<f64>> = (0..rows.bilateral).map(dense).collect();
+    // A rotor is a body of its own behind its row.
+    let rotors: Vec<(usize, f64)> = (rows.rows.iter().enumerate())
+        .filter_map(|(j, row)| match row.kind {
+            RowKind::Armature { inertia } => Some((j, 1.0 / inertia)),
+            _ => None,
+        })
+        .collect();
+    let own_mobility = |a: usize| if a < rows.bilateral { 0.0 } else { rotors[a - rows.bilateral].1 };
+    let joints: Vec<Vec<f64>> =
+        (0..rows.bilateral).chain(rotors.iter().map(|(j, _)| *j)).map(dense).collect();
     let product =
         |a: &[f64], b: &[f64]| -> f64 { a.iter().zip(b).zip(inverse).map(|((a, b), m)| a * b * m).sum() };
     let mut own = vec![vec![0.0; inverse.len()]; 3];
@@ -308,7 +322,9 @@ fn block_with_joints(model: &Model, linearization: &Linearization, i: usize) -> 
         }
     }
     let n = joints.len();
-    let wjj = Matrix::from_fn(n, n, |a, b| product(&joints[a], &joints[b]));
+    let wjj = Matrix::from_fn(n, n, |a, b| {
+        product(&joints[a], &joints[b]) + if a == b { own_mobility(a) } else { 0.0 }
+    });
     let wjc = Matrix::from_fn(n, 3, |a, k| product(&joints[a], &own[k]));
     let x = wjj.pseudo_solve_matrix(&wjc);
     for a in 0..3 {

@@ -66,6 +66,8 @@ struct Group {
     /// Bilateral rows of joints, and limits that are reached.
     rows: Vec<usize>,
     limits: Vec<usize>,
+    /// Rows of rotors, which turn with their joints in the impact too.
+    rotors: Vec<usize>,
     contacts: Vec<usize>,
 }
 
@@ -134,9 +136,12 @@ impl Setting<'_> {
                 sets.join(pair[0], pair[1]);
             }
         };
-        let carries = |i: usize| {
-            matches!(rows_of_joints.rows[i].kind, RowKind::Bilateral | RowKind::Limit { .. })
-                && matches!(targets.joints[i], RowTarget::Velocity { .. })
+        let carries = |i: usize| match rows_of_joints.rows[i].kind {
+            RowKind::Bilateral | RowKind::Limit { .. } => {
+                matches!(targets.joints[i], RowTarget::Velocity { .. })
+            }
+            RowKind::Armature { .. } => true,
+            RowKind::Bounded { .. } | RowKind::Spring { .. } | RowKind::Applied { .. } => false,
         };
         let rows: Vec<usize> = (0..rows_of_joints.rows.len()).filter(|&i| carries(i)).collect();
         let touching: Vec<usize> =
@@ -151,6 +156,7 @@ impl Setting<'_> {
                 let group = &mut groups[sets.root(slot)];
                 match rows_of_joints.rows[i].kind {
                     RowKind::Limit { .. } => group.limits.push(i),
+                    RowKind::Armature { .. } => group.rotors.push(i),
                     _ => group.rows.push(i),
                 }
             }
@@ -178,13 +184,15 @@ impl Setting<'_> {
             let back = state.impulses.contacts[i].map(|r| -r);
             self.on.contact_rows()[i].apply_impulse(&back, &masses.inverse, &mut v);
         }
+        let velocity = group.slots.iter().flat_map(|&s| &v[6 * s..6 * s + 6]).copied().collect();
         let contacts = self.impact_contacts(group);
         let joints: Vec<Vec<f64>> = group.rows.iter().map(|&i| self.dense_row(group, i)).collect();
         let mass = group.slots.iter().flat_map(|&slot| &masses.mass[6 * slot..6 * slot + 6]);
         let mass: Vec<f64> = mass.copied().collect();
-        let n = mass.len();
+        let (mass, velocity) = self.with_rotors(group, state.targets, &mass, velocity)?;
+        let n = mass.rows();
         let mut problem = ImpactProblem {
-            mass: Matrix::from_fn(n, n, |i, j| if i == j { mass[i] } else { 0.0 }),
+            mass,
             joints: Matrix::from_fn(joints.len(), n, |i, j| joints[i][j]),
             joint_drift: group.rows.iter().map(|&i| rows.rows[i].rate).collect(),
             // Whoever is not hit is at rest.
@@ -192,7 +200,7 @@ impl Setting<'_> {
                 .filter(|(k, _)| hit.get(*k) != Some(&true))
                 .map(|(_, contact)| ImpactContact { restitution: 0.0, ..contact.clone() })
                 .collect(),
-            velocity: group.slots.iter().flat_map(|&s| &v[6 * s..6 * s + 6]).copied().collect(),
+            velocity,
             external: vec![],
         };
         let mut before =
@@ -208,6 +216,32 @@ impl Setting<'_> {
         problem.velocity.clone_from(&before.velocity);
         let after = resolve_impact(&problem, law).ok().filter(ImpactResult::is_acceptable)?;
         Some(Outcome { before, after })
+    }
+
+    /// M + Σ a nᵀn, and the velocities v' with which (M + Σ a nᵀn) v' = M v + Σ a nᵀ u½: the rotors of a
+    /// group, which had the velocities u½ in the middle of the substep.
+    fn with_rotors(
+        &self,
+        group: &Group,
+        targets: &RowTargets,
+        mass: &[f64],
+        velocity: Vec<f64>,
+    ) -> Option<(Matrix, Vec<f64>)> {
+        let mut with = Matrix::diagonal(mass);
+        if group.rotors.is_empty() {
+            return Some((with, velocity));
+        }
+        let mut momentum: Vec<f64> = mass.iter().zip(&velocity).map(|(m, v)| m * v).collect();
+        for &i in &group.rotors {
+            let RowTarget::Compliant { bias, compliance } = targets.joints[i] else { continue };
+            let (n, inertia) = (self.dense_row(group, i), 1.0 / compliance);
+            for (j, x) in n.iter().enumerate().filter(|(_, x)| **x != 0.0) {
+                momentum[j] -= inertia * bias * x;
+                n.iter().enumerate().for_each(|(k, y)| with[(j, k)] += inertia * x * y);
+            }
+        }
+        let velocity = with.solve(&momentum)?;
+        Some((with, velocity))
     }
 
     /// The contacts of a group, and behind them its limits.
@@ -289,6 +323,13 @@ impl Setting<'_> {
         };
         for (k, &i) in group.rows.iter().enumerate() {
             add_to_row(i, outcome.sum(|result| result.joint_impulses[k]));
+        }
+        for &i in &group.rotors {
+            let RowTarget::Compliant { bias, compliance } = &mut targets.joints[i] else { continue };
+            let n = self.dense_row(group, i);
+            let u: f64 = n.iter().zip(after).map(|(n, v)| n * v).sum();
+            add_to_row(i, -(u + *bias) / *compliance);
+            *bias = -u;
         }
         for (k, &i) in group.limits.iter().enumerate() {
             add_to_row(i, outcome.sum(|result| result.contact_impulses[group.contacts.len() + k][0]));

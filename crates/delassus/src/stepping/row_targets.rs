@@ -8,24 +8,13 @@
 //! u are the velocities of rows, g their values, u_n⁻ the speed of arrival, h the length of the substep.
 //! Source: 004 eq. 9; restitution by Moreau (001 eq. 84).
 //!
-//! Springs and dampers, k and d, in the two halves of a symmetric substep:
-//!
-//! ```text
-//! r₁ = −½h (k (g + ½(1 + σs) h u½) + d u½) ,   r₂ = r₁ − ½h σ d (u − u½)
-//! σ = z/(1 + z) ,   z = ½h d H M⁻¹ Hᵀ ,   s = kh/(d + kh)
-//! ```
-//!
-//! Without damping σ is zero: the midpoint rule, which keeps the energy. With it the step is of second order
-//! still, σ being of the order of h, and what is damped stiffly decays at once instead of changing its sign
-//! from step to step: a damper by itself slows down by 1/(1 + 2z + 2z² + z³) for e^(−2z). A spring that its
-//! damper slows down so much that a step resolves it, k h ≪ d, is taken in the middle all the same.
-//!
 //! u½ = ½ (H(q_k) + H(q_{k+1})) v½ is the velocity in the middle, of springs, of motors and friction in
 //! joints, and of contacts that stick or roll. H turns with the bodies; with H(q_k) alone a wheel that rolls
 //! and a damper that rotates have an error of first order. What H(q_{k+1}) adds is found before the solve
 //! with the velocities of the start, to second order (`turning.rs`).
 
 mod rebound_slip;
+mod springs;
 mod turning;
 
 pub(super) use rebound_slip::add_rebound_slip;
@@ -42,8 +31,6 @@ use super::warm_start::{Impulses, key};
 use crate::collision::{ContactRows, MAX_CONTACT_ROWS};
 use crate::world::{BodyState, Row, RowKind, row_mobility, row_velocity};
 
-/// Below this σ z the change of a damper in the second half is rounding.
-const NEGLIGIBLE_DAMPING: f64 = 1e-9;
 /// A contact or limit arrives freely where the first half of a step takes no more than this part of its
 /// speed.
 const FREE_ARRIVAL_RATIO: f64 = 0.01;
@@ -266,12 +253,6 @@ fn opening_speed(rows: &ContactRows, v: &[f64]) -> f64 {
     }
 }
 
-/// σ = z/(1 + z): how much of a damper is taken at the end of the step.
-fn end_share(z: f64) -> f64 {
-    // Without a number: a damper of infinite strength.
-    if z.is_finite() { z / (1.0 + z) } else { 1.0 }
-}
-
 /// Whether a limit that is reached sends back what arrives at this speed.
 fn limit_rebounds(row: &Row, speed: f64, touching: f64, rest: f64) -> bool {
     matches!(row.kind, RowKind::Limit { restitution } if restitution > 0.0)
@@ -282,12 +263,6 @@ fn limit_rebounds(row: &Row, speed: f64, touching: f64, rest: f64) -> bool {
 impl SubstepView<'_> {
     fn h(&self) -> f64 {
         self.plan.length
-    }
-
-    /// z = ½h d H M⁻¹ Hᵀ of a damper.
-    fn damping_number(&self, row: &Row, damping: f64) -> f64 {
-        let mobility = row_mobility(self.linearization.joint_rows(), row, &self.model.masses);
-        0.5 * self.h() * damping * mobility
     }
 
     /// The velocity of row i at the start of the substep, of a limit.
@@ -325,20 +300,8 @@ impl SubstepView<'_> {
             }
             RowKind::Bounded { .. } => RowTarget::Velocity { bias: row.rate + self.turning(i) },
             RowKind::Applied { force } => RowTarget::Impulse(share * h * force),
-            RowKind::Spring { stiffness, damping } => {
-                // r = −share·h (k (g + θh u) + d u)
-                let sigma = if symmetric { end_share(self.damping_number(row, damping)) } else { 1.0 };
-                let slow = if symmetric { stiffness * h / (damping + stiffness * h) } else { 1.0 };
-                let theta = 0.5 + 0.5 * sigma * if stiffness > 0.0 { slow } else { 1.0 };
-                let resistance = stiffness * theta * h + damping;
-                let compliance = 1.0 / (share * h * resistance);
-                if !compliance.is_finite() {
-                    // Neither stiffness nor damping: nothing acts.
-                    return RowTarget::Impulse(0.0);
-                }
-                let bias = stiffness * row.value / resistance + row.rate + self.turning(i);
-                RowTarget::Compliant { bias, compliance }
-            }
+            RowKind::Spring { stiffness, damping } => self.spring_target(i, row, [stiffness, damping]),
+            RowKind::Armature { inertia } => self.rotor_target(i, inertia),
         }
     }
 
@@ -490,18 +453,9 @@ impl SubstepView<'_> {
             RowKind::Limit { .. } => RowTarget::LeftOut,
             // Both halves have the force of the middle.
             RowKind::Applied { .. } => RowTarget::Impulse(first),
-            RowKind::Spring { damping, .. } => {
-                let z = self.damping_number(row, damping);
-                let resistance = 0.5 * self.h() * damping * end_share(z);
-                if end_share(z) * z < NEGLIGIBLE_DAMPING {
-                    return RowTarget::Impulse(first);
-                }
-                // r₂ = r₁ − ½h σ d (u − u½)
-                let middle = match self.start.turning.middle.get(i) {
-                    Some(u) => *u,
-                    None => row_velocity(rows, i, masses, middle),
-                };
-                RowTarget::Compliant { bias: -middle - first / resistance, compliance: 1.0 / resistance }
+            RowKind::Spring { damping, .. } => self.damper_target(i, row, damping, first, middle),
+            RowKind::Armature { inertia } => {
+                RowTarget::Compliant { bias: -self.middle_velocity(i, middle), compliance: 1.0 / inertia }
             }
         }
     }

@@ -418,11 +418,12 @@ impl Stepper {
         let rebound_slip = add_rebound_slip(model, linearization, &half, targets);
         report.impacts += rebounds.impacts;
         report.accumulations.extend(rebounds.accumulations);
-        let (row_sum, before) = (&mut self.impulses.rows, kinetic(&model.masses, velocity));
+        let (row_sum, before) =
+            (&mut self.impulses.rows, kinetic(&model.masses, linearization.joint_rows(), velocity));
         let hit = linearization.contacts().iter().enumerate().find(|(i, _)| targets.rebounds(*i));
         let impact = ImpactState { targets, velocity, impulses, contact_sum, row_sum };
         report.status = worse(report.status, apply_impact_law(model, linearization, impact));
-        let change = kinetic(&model.masses, velocity) - before;
+        let change = kinetic(&model.masses, linearization.joint_rows(), velocity) - before;
         if change != 0.0 {
             energy.add_impact(change, hit.map(|(_, contact)| contact));
         }
@@ -435,7 +436,10 @@ impl Stepper {
         };
         let mut outcome = solve.solve(solver, targets, impulses, velocity)?;
         // Bodies whose normals and slips are coupled may gain by tangential restitution: then without it.
-        if rebound_slip && kinetic(&model.masses, velocity) > (1.0 + ROUNDING_GAIN) * before {
+        if rebound_slip
+            && kinetic(&model.masses, solve.linearization.joint_rows(), velocity)
+                > (1.0 + ROUNDING_GAIN) * before
+        {
             start.turning.second_slip(solve.linearization, &mut targets.slip_bias);
             velocity.copy_from_slice(solver.velocity_before(Half::Second));
             outcome = solve.solve(solver, targets, impulses, velocity)?;

@@ -42,7 +42,7 @@ impl Joint {
     pub(crate) fn is_timeless(&self) -> bool {
         let timeless = |formula: &AnyFormula| formula.variables().is_some_and(|on| !on.time);
         self.actions.iter().all(|action| match &action.kind {
-            ActionKind::Limits { .. } | ActionKind::Spring { .. } => true,
+            ActionKind::Limits { .. } | ActionKind::Spring { .. } | ActionKind::Armature { .. } => true,
             ActionKind::Speed { target, .. } | ActionKind::Position { target, .. } => timeless(target),
             ActionKind::Force { force } => timeless(force),
             ActionKind::Drive { position } => timeless(position),
@@ -105,6 +105,11 @@ impl Joint {
     /// With a spring and a damper on its coordinate.
     pub fn with_spring(self, stiffness: f64, damping: f64, rest: f64) -> Joint {
         self.with_action(ActionKind::Spring { stiffness, damping, rest })
+    }
+
+    /// With the inertia of a rotor that its coordinate drives, kg m² or kg.
+    pub fn with_armature(self, inertia: f64) -> Joint {
+        self.with_action(ActionKind::Armature { inertia })
     }
 }
 
@@ -312,6 +317,12 @@ pub enum ActionKind {
         /// Where it is without force.
         rest: f64,
     },
+    /// A rotor that c drives, without weight: it has the energy ½ inertia ċ² and pushes back with −inertia
+    /// c̈. A rotor with the inertia I behind a gear of ratio n counts as n² I.
+    Armature {
+        /// kg m² or kg.
+        inertia: f64,
+    },
     /// c is a given function of time, whatever force it takes.
     Drive {
         /// The function.
@@ -404,6 +415,11 @@ pub enum RowKind {
         stiffness: f64,
         /// Damping.
         damping: f64,
+    },
+    /// A force −inertia · (change of the velocity per time).
+    Armature {
+        /// Inertia of the rotor.
+        inertia: f64,
     },
     /// A given force.
     Applied {
@@ -529,6 +545,7 @@ fn check_joint(world: &World, joint: &Joint) -> Result<(), JointError> {
                 at_least_zero("damping", damping)?;
                 [stiffness, damping, rest].into_iter().try_for_each(|x| finite("a number of a spring", x))?;
             }
+            ActionKind::Armature { inertia } => positive("armature", inertia)?,
             ActionKind::Force { .. } | ActionKind::Drive { .. } => {}
         }
     }

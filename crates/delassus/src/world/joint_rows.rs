@@ -79,9 +79,14 @@ pub fn update_joint_coordinates(world: &World, state: &mut WorldState) {
 
 /// The coordinate of a joint and its velocity, `None` where it has none.
 pub fn joint_coordinate(world: &World, state: &WorldState, joint: usize) -> Option<[f64; 2]> {
+    Some(coordinate_at(world, state, joint, world.joints[joint].kind.coordinate()?))
+}
+
+/// A coordinate of a joint and its velocity. Turns are counted of the one that the joint is known by.
+pub fn coordinate_at(world: &World, state: &WorldState, joint: usize, coordinate: Coordinate) -> [f64; 2] {
     let this = &world.joints[joint];
     let frames = Frames::new(this, state);
-    let f = measured(this, &frames, this.kind.coordinate()?, last(state, joint));
+    let f = measured(this, &frames, coordinate, last(state, joint));
     let velocity: f64 = (0..2)
         .map(|i| {
             let body = &state.bodies[this.bodies[i]];
@@ -89,7 +94,7 @@ pub fn joint_coordinate(world: &World, state: &WorldState, joint: usize) -> Opti
             frames.block(&f, i).iter().zip(v).map(|(a, b)| a * b).sum::<f64>()
         })
         .sum();
-    Some([f.value, velocity])
+    [f.value, velocity]
 }
 
 /// The distance of a coordinate of a joint to the target of a motor now, and the mean speed of that target in
@@ -119,6 +124,20 @@ pub fn spring_energy(world: &World, state: &WorldState) -> f64 {
                 let frames = Frames::new(joint, state);
                 let stretch = measured(joint, &frames, *coordinate, last(state, j)).value - rest;
                 energy += 0.5 * stiffness * stretch * stretch;
+            }
+        }
+    }
+    energy
+}
+
+/// Energy of the rotors of all joints: Σ ½ inertia ċ².
+pub fn rotor_energy(world: &World, state: &WorldState) -> f64 {
+    let mut energy = 0.0;
+    for (j, joint) in world.joints.iter().enumerate() {
+        for Action { coordinate, kind } in &joint.actions {
+            if let &ActionKind::Armature { inertia } = kind {
+                let [_, speed] = coordinate_at(world, state, j, *coordinate);
+                energy += 0.5 * inertia * speed * speed;
             }
         }
     }
@@ -250,7 +269,7 @@ fn limits(state: &WorldState, joint: &Joint, index: usize, emit: &mut impl FnMut
     }
 }
 
-/// Motors, springs, forces and friction.
+/// Motors, springs, rotors, forces and friction.
 fn others(
     state: &WorldState,
     joint: &Joint,
@@ -279,6 +298,7 @@ fn others(
             ActionKind::Spring { stiffness, damping, rest } => {
                 (RowKind::Spring { stiffness: *stiffness, damping: *damping }, f.value - rest, 0.0)
             }
+            ActionKind::Armature { inertia } => (RowKind::Armature { inertia: *inertia }, 0.0, 0.0),
         };
         emit(RowTerms { kind, value, rate, load: 0.0, parts: &[(joint, &frames, f)] });
     }

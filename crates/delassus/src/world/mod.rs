@@ -32,7 +32,7 @@ pub use joint::{
     Rows, check_joints,
 };
 pub use joint_frames::is_closed;
-pub use joint_rows::{joint_coordinate, joint_rows, joint_values, update_joint_coordinates};
+pub use joint_rows::{coordinate_at, joint_coordinate, joint_rows, joint_values, update_joint_coordinates};
 pub use loop_closure::{CloseError, Closure, Opening, close_loops, opening, project_velocities};
 pub(crate) use mass_properties::open_edges;
 pub use mass_properties::{MassProperties, NoVolume, principal_axes, shape_mass};

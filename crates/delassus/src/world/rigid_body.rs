@@ -19,7 +19,7 @@
 
 use glam::{DQuat, DVec3};
 
-use super::joint_rows::spring_energy;
+use super::joint_rows::{rotor_energy, spring_energy};
 use super::{Body, BodyState, World, WorldState};
 
 /// The free motion of a body over the time h: velocity and angular momentum constant in space.
@@ -54,15 +54,16 @@ pub fn drift(body: &Body, state: &BodyState, h: f64) -> BodyState {
     next
 }
 
-/// Kinetic energy of the bodies that move.
+/// Kinetic energy of the bodies that move and of the rotors of joints.
 pub fn kinetic_energy(world: &World, state: &WorldState) -> f64 {
     let moving = world.bodies.iter().zip(&state.bodies).filter(|(body, _)| !body.fixed);
-    moving
+    let of_bodies: f64 = moving
         .map(|(body, s)| {
             let w = s.angular_velocity;
             0.5 * body.mass * s.velocity.length_squared() + 0.5 * (body.inertia * w).dot(w)
         })
-        .sum()
+        .sum();
+    of_bodies + rotor_energy(world, state)
 }
 
 /// Potential energy in gravity, zero at the origin, under the constant forces on bodies, and in the springs

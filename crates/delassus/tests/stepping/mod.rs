@@ -11,6 +11,7 @@ mod laws_in_motion;
 mod limits;
 mod motion;
 mod motors;
+mod rotors;
 mod scenes;
 mod several_motions;
 mod soak;

@@ -182,8 +182,10 @@ fn spring(
 ) -> Result<Spring, WorldSystemError> {
     let joint = &world.joints[j];
     let refuse = |what| WorldSystemError::Joint { joint: joint.name.clone(), what };
-    let ActionKind::Spring { stiffness, damping, rest } = action.kind else {
-        return Err(refuse("a limit, a motor or a drive"));
+    let (stiffness, damping, rest) = match action.kind {
+        ActionKind::Spring { stiffness, damping, rest } => (stiffness, damping, rest),
+        ActionKind::Armature { .. } => return Err(refuse("the rotor of a joint (armature)")),
+        _ => return Err(refuse("a limit, a motor or a drive")),
     };
     let frames = frames(state, joint, &slot_of);
     let locked = joint.kind.locked();

@@ -247,6 +247,8 @@ impl SubstepAccount {
                     self.beside.supplied += beside(*r);
                 }
                 RowKind::Spring { damping: 0.0, .. } => self.beside.springs += beside(*r),
+                // The work of a rotor is what it has lost.
+                RowKind::Armature { .. } => {}
                 RowKind::Spring { stiffness, .. } => {
                     self.beside.dampers += beside(*r);
                     // What the spring has lost in the substep and did not give to the bodies.

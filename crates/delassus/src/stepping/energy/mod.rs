@@ -21,7 +21,7 @@ use super::report::StepReport;
 use super::retry::SubstepPlan;
 use super::warm_start::Impulses;
 use crate::collision::Contact;
-use crate::world::{Masses, World, row_velocity};
+use crate::world::{Masses, RowKind, Rows, World, row_velocity};
 use account::SubstepAccount;
 
 /// Work of joints in a substep, in parts of the kinetic energy, above which it is made again, shorter. A
@@ -96,9 +96,14 @@ impl SubstepEnergy {
     }
 }
 
-/// Kinetic energy of all bodies, J.
-pub(super) fn kinetic(masses: &Masses, v: &[f64]) -> f64 {
-    0.5 * v.iter().zip(&masses.mass).map(|(v, m)| m * v * v).sum::<f64>()
+/// Kinetic energy of all bodies and of the rotors of joints, J.
+pub(super) fn kinetic(masses: &Masses, rows: &Rows, v: &[f64]) -> f64 {
+    let of_bodies = 0.5 * v.iter().zip(&masses.mass).map(|(v, m)| m * v * v).sum::<f64>();
+    let rotors = rows.rows.iter().enumerate().filter_map(|(i, row)| match row.kind {
+        RowKind::Armature { inertia } => Some(0.5 * inertia * row_velocity(rows, i, masses, v).powi(2)),
+        _ => None,
+    });
+    of_bodies + rotors.sum::<f64>()
 }
 
 impl JointWork {
@@ -125,9 +130,9 @@ impl JointWork {
         let (rows, masses) = (on.joint_rows(), &model.masses);
         // The second solve begins with what the first ends with.
         if self.kinetic == 0.0 {
-            self.kinetic = kinetic(masses, from);
+            self.kinetic = kinetic(masses, rows, from);
         }
-        self.kinetic = self.kinetic.max(kinetic(masses, to));
+        self.kinetic = self.kinetic.max(kinetic(masses, rows, to));
         for (i, r) in row_impulse.iter().enumerate().take(rows.bilateral).filter(|(_, r)| **r != 0.0) {
             let u = |v: &[f64]| row_velocity(rows, i, masses, v);
             self.work += r * (0.5 * (u(from) + u(to)) + rows.rows[i].rate);

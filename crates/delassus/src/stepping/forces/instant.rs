@@ -38,11 +38,19 @@ pub(super) struct Constraint {
     pub(super) impulse: Vec<f64>,
 }
 
+/// The rotor of a joint: its inertia a and the row n of its coordinate.
+struct Rotor {
+    inertia: f64,
+    row: Vec<f64>,
+}
+
 /// The forces at an instant, and which others there are.
 pub(super) struct Instant {
     /// Degrees of freedom of a body.
     per_body: usize,
+    /// Diagonal of M, and what rotors add to it: Σ a nᵀn.
     mass: Vec<f64>,
+    rotors: Vec<Rotor>,
     force: Vec<f64>,
     /// Of joints, then of contacts, then redundant ones.
     joints: Vec<Constraint>,
@@ -72,7 +80,7 @@ impl Instant {
         problem: &ContactProblem,
         r: &[f64],
     ) -> Option<Self> {
-        let Form::Global { jacobian_transposed, force, bias, .. } = &problem.form else { return None };
+        let Form::Global { mass, jacobian_transposed, force, bias } = &problem.form else { return None };
         let h = jacobian_transposed.to_dense();
         let (on, masses) = (&stepper.linearization, &stepper.model.masses);
         let offsets = row_offsets(&problem.laws);
@@ -82,6 +90,20 @@ impl Instant {
             Constraint { law: *law, columns, bias: bias[rows.clone()].to_vec(), impulse: r[rows].to_vec() }
         });
         let mut joints: Vec<Constraint> = constraints.collect();
+        // Where nothing is closed, the problem was not assembled.
+        let n = masses.mass.len();
+        let mut force = if problem.laws.is_empty() { vec![0.0; n] } else { force[..n].to_vec() };
+        let mut rotors = vec![];
+        joints.retain_mut(|joint| {
+            let own = (n..h.rows()).find(|&i| joint.columns[0][i] != 0.0);
+            joint.columns.iter_mut().for_each(|column| column.truncate(n));
+            if let Some(i) = own {
+                let (inertia, row) = (mass.values()[i], joint.columns[0].clone());
+                force.iter_mut().zip(&row).for_each(|(f, x)| *f -= inertia * joint.bias[0] * x);
+                rotors.push(Rotor { inertia, row });
+            }
+            own.is_none()
+        });
         let closed = || targets.normal_bias.iter().enumerate().filter(|(_, b)| b.is_some()).map(|(i, _)| i);
         let contacts = joints.split_off(joints.len() - closed().count());
         let rows = on.joint_rows();
@@ -104,8 +126,8 @@ impl Instant {
         let space = Instant {
             per_body: 6,
             mass: masses.mass.clone(),
-            // Where nothing is closed, the problem was not assembled.
-            force: if problem.laws.is_empty() { vec![0.0; masses.mass.len()] } else { force.clone() },
+            rotors,
+            force,
             joints,
             contacts,
             redundant: redundant.collect(),
@@ -146,6 +168,8 @@ impl Instant {
         let space = Instant {
             per_body: 6,
             mass,
+            // Their impulses are given, as those of springs.
+            rotors: vec![],
             force,
             joints,
             redundant: vec![],
@@ -245,6 +269,9 @@ impl Instant {
         Instant {
             per_body: 3,
             mass: mass.flat_map(|(m, a)| [m[0], m[1], dot(&m[3..], &(a * a).to_array())]).collect(),
+            rotors: (self.rotors.into_iter())
+                .map(|rotor| Rotor { row: project(&rotor.row), ..rotor })
+                .collect(),
             force: project(&self.force),
             joints: self.joints.into_iter().filter_map(planar_row).collect(),
             redundant: self.redundant.into_iter().filter_map(planar_row).collect(),
@@ -283,14 +310,26 @@ impl Instant {
         }
         self.redundant.iter().for_each(|joint| add(joint, joint.impulse.clone()));
         let n = self.mass.len();
-        let diagonal: Vec<_> = self.mass.iter().enumerate().map(|(i, m)| (i, i, *m)).collect();
         let form = Form::Global {
-            mass: Sparse::from_triplets(n, n, &diagonal),
+            mass: Sparse::from_triplets(n, n, &self.mass_entries()),
             jacobian_transposed: Sparse::from_triplets(n, bias.len(), &entries),
             force: self.force.clone(),
             bias,
         };
         Ok((ContactProblem::new(laws, form)?, r))
+    }
+
+    /// The entries of M + Σ a nᵀn.
+    fn mass_entries(&self) -> Vec<(usize, usize, f64)> {
+        let mut entries: Vec<_> = self.mass.iter().enumerate().map(|(i, m)| (i, i, *m)).collect();
+        for Rotor { inertia, row } in &self.rotors {
+            let filled: Vec<(usize, f64)> =
+                row.iter().copied().enumerate().filter(|(_, x)| *x != 0.0).collect();
+            for &(i, x) in &filled {
+                entries.extend(filled.iter().map(|&(j, y)| (i, j, inertia * x * y)));
+            }
+        }
+        entries
     }
 
     /// The ranges of all impulses that go with the motion: per joint, then per closed contact.
@@ -392,8 +431,15 @@ impl Instant {
             return None;
         }
         let n = dofs.len();
+        let mut mass = Matrix::zeros(n, n);
+        for (i, j, m) in self.mass_entries() {
+            let place = |at: usize| dofs.iter().position(|dof| *dof == at);
+            if let (Some(i), Some(j)) = (place(i), place(j)) {
+                mass[(i, j)] += m;
+            }
+        }
         let dynamics = Dynamics {
-            mass: Matrix::from_fn(n, n, |i, j| if i == j { self.mass[dofs[i]] } else { 0.0 }),
+            mass,
             force: dofs.iter().map(|&i| -self.force[i]).collect(),
             jacobian: Matrix::from_fn(rows.len(), n, |i, j| rows[i][dofs[j]]),
             bias: own.iter().flat_map(|c| c.bias.iter().copied()).collect(),

@@ -5,9 +5,9 @@
 //! ```
 //!
 //! H are the columns of joints and contacts at the end of the step, r ∈ Rᵐ. A contact that slides there keeps
-//! the direction of its friction, one that sticks may have any force in its cone. Forces of springs, dampers
-//! and drives follow from the motion and stay. Bodies that impulses connect are examined together, group by
-//! group.
+//! the direction of its friction, one that sticks may have any force in its cone. Forces of springs, dampers,
+//! rotors and drives follow from the motion and stay. Bodies that impulses connect are examined together,
+//! group by group.
 
 use std::collections::BTreeMap;
 
@@ -126,7 +126,7 @@ impl Stepper {
             let may_change = match row.kind {
                 RowKind::Bilateral | RowKind::Bounded { .. } => true,
                 RowKind::Limit { .. } => self.impulses.rows[i] != 0.0 || row.value <= self.model.touching(),
-                RowKind::Applied { .. } | RowKind::Spring { .. } => false,
+                RowKind::Applied { .. } | RowKind::Spring { .. } | RowKind::Armature { .. } => false,
             };
             if may_change {
                 let slots = rows.blocks_of(row).iter().map(|(body, _)| masses.slot[*body as usize]);

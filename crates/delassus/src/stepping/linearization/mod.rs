@@ -309,7 +309,10 @@ impl Linearizer {
 
 /// Whether the rows of a joint depend on poses alone.
 fn is_passive(joint: &Joint) -> bool {
-    joint.actions.iter().all(|a| matches!(a.kind, ActionKind::Limits { .. } | ActionKind::Spring { .. }))
+    let of_poses = |kind: &ActionKind| {
+        matches!(kind, ActionKind::Limits { .. } | ActionKind::Spring { .. } | ActionKind::Armature { .. })
+    };
+    joint.actions.iter().all(|action| of_poses(&action.kind))
 }
 
 /// Whether joints close loops: more of them than trees have branches.

@@ -74,13 +74,26 @@ fn response(model: &Model, bodies: &[BodyState], redundant: &[bool], rows: &Rows
             entries.extend((0..6).map(|c| (at + c, column, block[c])));
         }
     }
+    // A rotor is a body of its own behind its row.
+    let mut diagonal: Vec<_> = masses.mass.iter().enumerate().map(|(i, &m)| (i, i, m)).collect();
+    let mut columns = bilateral.len();
+    for row in &rows.rows {
+        let RowKind::Armature { inertia } = row.kind else { continue };
+        for (body, block) in rows.blocks_of(row) {
+            let at = 6 * masses.slot[*body as usize] as usize;
+            entries.extend((0..6).map(|c| (at + c, columns, block[c])));
+        }
+        entries.push((diagonal.len(), columns, 1.0));
+        diagonal.push((diagonal.len(), diagonal.len(), inertia));
+        columns += 1;
+    }
     // M y
     let mut push = n.clone();
-    if !bilateral.is_empty() && bilateral.len() <= MAX_RESPONSE_ROWS {
-        let h = Sparse::from_triplets(n.len(), bilateral.len(), &entries);
-        let diagonal: Vec<_> = masses.mass.iter().enumerate().map(|(i, &m)| (i, i, m)).collect();
-        let mut r = vec![];
-        if JointsAlone::default().solve(&h, &diagonal, &n, &vec![0.0; bilateral.len()], &mut r) {
+    if columns > 0 && columns <= MAX_RESPONSE_ROWS {
+        push.resize(diagonal.len(), 0.0);
+        let h = Sparse::from_triplets(diagonal.len(), columns, &entries);
+        let (free, mut r) = (push.clone(), vec![]);
+        if JointsAlone::default().solve(&h, &diagonal, &free, &vec![0.0; columns], &mut r) {
             entries.iter().for_each(|&(i, column, x)| push[i] += x * r[column]);
         }
     }

@@ -67,7 +67,9 @@ impl Turning {
         if !model.is_symmetric() || !state.bodies.iter().any(rotates) {
             return;
         }
-        let needs = |kind: &RowKind| matches!(kind, RowKind::Spring { .. } | RowKind::Bounded { .. });
+        let needs = |kind: &RowKind| {
+            matches!(kind, RowKind::Spring { .. } | RowKind::Bounded { .. } | RowKind::Armature { .. })
+        };
         let joints = on.joint_rows().rows.iter().any(|row| needs(&row.kind));
         let slow = STICKING_RATIO * h * model.world.gravity.length();
         let sticks = |c: &Contact, rows: &ContactRows| {
