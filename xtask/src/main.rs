@@ -1,5 +1,5 @@
 //! What cargo cannot do: `cargo xtask props`, `cargo xtask docs`, `cargo xtask gallery`,
-//! `cargo xtask bench`, `cargo xtask convergence`, `cargo xtask verdicts`, `cargo xtask ci`.
+//! `cargo xtask bench`, `cargo xtask convergence`, `cargo xtask verdicts`, `cargo xtask wheel`, `cargo xtask ci`.
 //!
 //! What prose claims, a program reads: the table of equations in the book names functions and tests,
 //! ARCHITECTURE.md names files, links name pages. Each task prints what it checked and exits with 1 where a
@@ -18,6 +18,7 @@ mod gallery;
 mod house;
 mod props;
 mod source;
+mod wheel;
 
 const USAGE: &str = "\
 usage: cargo xtask TASK
@@ -38,6 +39,7 @@ usage: cargo xtask TASK
           to 2⁴⁰, 100,000 contact problems, then maps, analyses and safe intervals of 3,000 systems as a user types them,
           all against an exact checker: prints the shares of unknown, fails where a verdict is wrong (minutes on 16 cores;
           DELASSUS_SEED starts elsewhere, DELASSUS_RANDOM gives another number)
+  wheel   builds the Python package as a wheel into target/wheels
   ci      all checks (.ci/run)";
 
 fn main() -> ExitCode {
@@ -53,6 +55,7 @@ fn main() -> ExitCode {
         }
         Some("convergence") => convergence::run(&root).map(|()| vec![]),
         Some("verdicts") => return verdicts(&root),
+        Some("wheel") => wheel::build(&root).map(|()| vec![]),
         Some("ci") => return run_in(&root, Command::new("bash").arg(".ci/run")),
         _ => {
             eprintln!("{USAGE}");

@@ -6,11 +6,10 @@
 
 mod arguments;
 mod commands;
+mod output;
 mod picture;
 mod run;
 mod scene;
-mod style;
-mod words;
 
 use std::process::ExitCode;
 

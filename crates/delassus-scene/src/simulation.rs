@@ -32,7 +32,7 @@ use thiserror::Error;
 use crate::diagnostic::FileError;
 use crate::document::MAX_FILE;
 use crate::import::read_xml;
-use crate::world_file::{Integrator, WorldFile, WorldSimulation, read_world};
+use crate::world_file::{Integrator, WorldFile, read_world};
 use crate::xml::Imported;
 
 /// What a file says of a world and how to move it.
@@ -135,7 +135,7 @@ pub fn load_scene(path: impl AsRef<Path>) -> Result<LoadedScene, LoadError> {
 impl LoadedScene {
     fn new(file: WorldFile, not_read: Vec<String>) -> LoadedScene {
         let WorldFile { world, state, simulation, .. } = file;
-        let (options, integrator) = (step_options(&simulation), simulation.integrator);
+        let (options, integrator) = (simulation.step_options(), simulation.integrator);
         let scene = Scene { world, state };
         LoadedScene { scene, options, t_end: simulation.t_end, integrator, not_read }
     }
@@ -150,18 +150,6 @@ impl LoadedScene {
     }
 }
 
-/// Options of steps as `[simulation]` has them, else by default.
-fn step_options(asked: &WorldSimulation) -> StepOptions {
-    let defaults = StepOptions::default();
-    StepOptions {
-        dt: asked.dt.unwrap_or(defaults.dt),
-        tolerance: asked.tolerance.unwrap_or(defaults.tolerance),
-        law: asked.law.unwrap_or(defaults.law),
-        method: asked.solver.unwrap_or(defaults.method),
-        ..defaults
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -171,12 +159,13 @@ mod tests {
         let text = r#"
             world = {}
             body = [{ name = "ball", mass = 1, inertia = [1, 1, 1] }]
-            simulation = { dt = 2e-3, tolerance = 1e-8, law = "ccp", solver = "newton" }
+            simulation = { dt = 2e-3, tolerance = 1e-8, law = "ccp", solver = "newton", coordinates = "maximal" }
         "#;
         let options = simulation_from_text(text).unwrap().options();
         assert_eq!((options.dt, options.tolerance), (2e-3, 1e-8));
         assert_eq!(options.law, delassus::stepping::FrictionLaw::Ccp);
         assert_eq!(options.method, "newton".parse().unwrap());
+        assert_eq!(options.coordinates, delassus::stepping::Coordinates::Maximal);
     }
 
     #[test]

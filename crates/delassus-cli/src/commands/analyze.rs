@@ -3,22 +3,17 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use delassus::analysis::{AnalyzeError, SystemAnalysis, analyze_world, analyze_written, constraint_names};
-use delassus::lagrangian::{ContactState, Tolerances};
+use delassus::analysis::{AnalyzeError, SystemAnalysis, analyze_world, analyze_written};
+use delassus::lagrangian::Tolerances;
+use delassus_report::{Style, analysis_document, analysis_text};
 use delassus_scene::{SystemFile, WorldFile};
-use delassus_solve::analysis::Analysis;
-use delassus_solve::analysis::theorems::CheckedFinding;
 use delassus_solve::lcp::Verdict;
-use delassus_solve::linalg::Matrix;
 use delassus_solve::modes::EnumerateOptions;
-use serde_json::{Map, Value, json};
 
-use super::solution_list::{entries, finite, intervals, normals};
-use super::{report, report_impact};
+use crate::output::print;
 use crate::picture::{cones, write_picture};
 use crate::scene;
 use crate::scene::{AnyScene, Scene, WorldScene};
-use crate::style::{Style, print};
 
 /// Arguments of `analyze`.
 #[derive(Args)]
@@ -112,9 +107,9 @@ fn report(result: &SystemAnalysis, options: &Options) -> Result<(String, Verdict
     // Where an impact comes first, no finite force is an answer.
     let exists = result.analysis.as_ref().map_or(Verdict::Refuted, |a| a.existence);
     let text = if options.json {
-        format!("{:#}\n", document(result))
+        format!("{:#}\n", analysis_document(result))
     } else {
-        report::text(result, Style::for_stdout())
+        analysis_text(result, Style::for_stdout())
     };
     Ok((text, exists))
 }
@@ -122,127 +117,4 @@ fn report(result: &SystemAnalysis, options: &Options) -> Result<(String, Verdict
 /// The message of an error, at its place in the file.
 pub fn explain(scene: &Scene, error: AnalyzeError) -> String {
     scene::ended(scene.file.explain(error, &scene.text).render(&scene.name, &scene.text))
-}
-
-/// `proved`, `refuted` or `unknown`.
-pub fn word(v: Verdict) -> &'static str {
-    match v {
-        Verdict::Proved => "proved",
-        Verdict::Refuted => "refuted",
-        Verdict::Unknown => "unknown",
-    }
-}
-
-fn rows(m: Option<&Matrix>) -> Value {
-    m.map_or(Value::Null, |m| json!(m.to_rows()))
-}
-
-/// The document of `analyze --json`.
-pub fn document(result: &SystemAnalysis) -> Value {
-    let names = &result.names;
-    let analysis = result.analysis.as_ref();
-    let verdict = |of: fn(&Analysis) -> Verdict| word(analysis.map_or(Verdict::Refuted, of));
-    let contacts: Vec<Value> = result
-        .contacts
-        .iter()
-        .zip(&result.kinematics.contacts)
-        .map(|(c, k)| {
-            let cone = c.cone.as_ref();
-            json!({
-                "name": c.name,
-                "state": match c.state {
-                    ContactState::Apart => "apart",
-                    ContactState::Parting => "parting",
-                    ContactState::Approaching => "approaching",
-                    ContactState::Active(_) => "touching",
-                },
-                "gap": k.gap,
-                "normal_velocity": k.normal.velocity,
-                "slip_velocity": k.slip.iter().map(|r| r.velocity).collect::<Vec<_>>(),
-                "mu": c.mu,
-                "mu_jam": cone.and_then(|c| c.mu_jam),
-                "mu_crit": cone.and_then(|c| c.mu_crit),
-                "e_jam": cone.map(|c| &c.jamming_direction),
-                "locking_angle_deg": cone.and_then(|c| c.locking_angle).map(f64::to_degrees),
-                "jams": c.jams,
-                "cone": rows(cone.and_then(|c| c.cone.as_ref())),
-                "effective_mass": rows(cone.and_then(|c| c.effective_mass.as_ref())),
-            })
-        })
-        .collect();
-    let angles: Map<String, Value> = result
-        .kinetic_angles
-        .iter()
-        .map(|a| (format!("{}|{}", a.first, a.second), json!(a.angle.to_degrees())))
-        .collect();
-    let bound = |id: &str| {
-        result.friction_bounds.iter().find(|b| b.id == id).map_or(Value::Null, |b| finite(b.bound))
-    };
-    let constraints = constraint_names(names, &result.assembly);
-    // Pads have coordinates of their own, behind those with a name.
-    let named: Vec<usize> = (0..names.coordinates.len().min(result.kinematics.mass.rows())).collect();
-    let mass = result.kinematics.mass.select(&named, &named).to_rows();
-    json!({
-        "name": names.title,
-        "n": names.coordinates.len(),
-        "bilateral": names.joints.len(),
-        "unilateral": names.contacts.len(),
-        "mass_rank": result.kinematics.mass_rank,
-        "existence": verdict(|a| a.existence),
-        "acceleration_unique": verdict(|a| a.acceleration_unique),
-        "forces_unique": verdict(|a| a.forces_unique),
-        "reasons": report::reasons(result),
-        "solutions": solutions(result),
-        "impact": report_impact::document(result),
-        "contacts": contacts,
-        "friction_bounds": {
-            "000.prop9": bound("000.prop9"), "000.prop11": bound("000.prop11"),
-            "000.prop12": bound("000.prop12"), "000.prop14": bound("000.prop14"),
-        },
-        "kinetic_angles_deg": angles,
-        "matrices": {
-            "rows": constraints,
-            "mass": mass,
-            "delassus": rows(result.delassus.as_ref()),
-            "constrained_delassus": rows(result.constrained_delassus.as_ref()),
-            "lcp_matrix": rows(result.lcp.as_ref().map(|l| &l.matrix)),
-            "lcp_vector": result.lcp.as_ref().map(|l| &l.vector),
-        },
-        "certificates": result.findings.iter().map(certificate).collect::<Vec<_>>(),
-    })
-}
-
-/// One proposition.
-fn certificate(f: &CheckedFinding) -> Value {
-    json!({
-        "id": f.finding.id,
-        "outcome": report::outcome(f.finding.outcome),
-        "value": f.finding.value.map(finite),
-        "bound": f.finding.bound.map(finite),
-        "verified": f.verified.unwrap_or(false),
-        "claims": {
-            "existence": f.finding.claims.existence,
-            "acceleration_unique": f.finding.claims.acceleration_unique,
-            "forces_unique": f.finding.claims.forces_unique,
-        },
-        "meaning": f.finding.meaning,
-    })
-}
-
-fn solutions(result: &SystemAnalysis) -> Value {
-    let Some(analysis) = &result.analysis else { return json!({"kind": "none", "list": []}) };
-    let list: Vec<Value> = entries(result, analysis).into_iter().map(|(_, entry)| entry).collect();
-    let intervals = (!list.is_empty()).then(|| intervals(result, &analysis.intervals));
-    let normals = |f: &Vec<f64>| normals(result, f);
-    json!({
-        "kind": report::kind(analysis),
-        "complete": !analysis.is_partial(),
-        "partial": analysis.is_partial(),
-        "exact": analysis.is_exact(),
-        "modes": analysis.solutions.modes,
-        "list": list,
-        "minimum_norm": analysis.minimum_norm.as_ref().map(normals),
-        "unique_part": analysis.unique_part.as_ref().map(normals),
-        "intervals": intervals,
-    })
 }

@@ -5,12 +5,13 @@ use std::path::PathBuf;
 use clap::Args;
 use delassus::stepping::is_closed;
 use delassus::world::{Body, BodyState, World, WorldState, opening};
+use delassus_report::{Style, number};
 use serde_json::{Map, Value, json};
 
+use crate::output::print;
 use crate::run::open_in_words;
 use crate::scene;
 use crate::scene::{AnyScene, WorldScene, ended};
-use crate::style::{Style, number, print};
 
 /// Arguments of `assemble`.
 #[derive(Args)]

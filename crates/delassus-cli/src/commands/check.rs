@@ -5,12 +5,13 @@ use std::path::PathBuf;
 use clap::Args;
 use delassus::analysis::AnalyzeError;
 use delassus::lagrangian::{ContactState, Names, Tolerances, assemble, kinematics};
+use delassus_report::{Style, number, title};
 use serde_json::json;
 
-use super::{analyze, check_world, report};
+use super::{analyze, check_world};
+use crate::output::print;
 use crate::scene;
 use crate::scene::{AnyScene, Scene};
-use crate::style::{Style, number, print};
 
 /// Arguments of `check`.
 #[derive(Args)]
@@ -76,7 +77,7 @@ fn describe(scene: &Scene, as_json: bool) -> Result<String, String> {
         return Ok(format!("{document:#}\n"));
     }
     let style = Style::for_stdout();
-    let mut out = format!("{}  {}\n", style.good("valid"), report::title(&names));
+    let mut out = format!("{}  {}\n", style.good("valid"), title(&names));
     if k.mass_rank < n {
         out += &format!("  mass matrix singular: rank {} of {n}\n", k.mass_rank);
     }

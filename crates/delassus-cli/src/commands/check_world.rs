@@ -5,13 +5,12 @@ use delassus::world::{
     Body, BodyState, JointKind, Mobility, Opening, ShapeKind, Surface, World, joint_coordinate,
     kinetic_energy, mobility, opening, potential_energy,
 };
+use delassus_report::{Style, count, number};
 use delassus_scene::WorldFile;
 use serde_json::{Map, Value, json};
 
 use crate::run::open_in_words;
 use crate::scene::{WorldScene, ended};
-use crate::style::{Style, number};
-use crate::words::count;
 
 /// The report, as JSON or in words; the error is a message ready for stderr.
 pub fn describe(scene: WorldScene, as_json: bool) -> Result<String, String> {

@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use delassus_files::{Problem, read};
+use delassus_report::Style;
 use delassus_solve::contact::ContactOptions;
 use delassus_solve::problem::Status;
 use indicatif::{ProgressBar, ProgressStyle};
@@ -17,8 +18,8 @@ use serde_json::{Value, json};
 
 use super::solve::{Found, solve_problem};
 use crate::arguments::{SolverName, solver, tolerance};
+use crate::output::print;
 use crate::picture::{profile_picture, profile_steps, write_picture};
-use crate::style::{Style, print};
 
 /// Arguments of `compare`.
 #[derive(Args)]

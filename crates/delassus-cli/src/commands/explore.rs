@@ -13,15 +13,16 @@ use delassus::events::{ContactMode, Ending, EventKind, EventOptions, Indetermina
 use delassus::lagrangian::System;
 use delassus::stepping::{StepOptions, Stepper};
 use delassus::world::WorldState;
+use delassus_report::{Style, number};
 use delassus_solve::impact::ImpactLaw;
 use serde_json::{Value, json};
 
 use crate::arguments::{impact_law, seconds};
+use crate::output::print;
 use crate::picture::{MotionTree, check_picture_name, draw_tree, write_picture};
 use crate::run::{Subject, WorldSubject, contact_mode_word, ending_word, event_json, world_as_system};
 use crate::scene;
 use crate::scene::AnyScene;
-use crate::style::{Style, number, print};
 
 /// Branches after which the search ends.
 const MAX_BRANCHES: usize = 4096;

@@ -7,6 +7,7 @@ use clap::Args;
 use delassus::analysis::{SystemAnalysis, add_findings, examine};
 use delassus::formula::{Symbols, constant};
 use delassus::lagrangian::{ContactState, System, Tolerances};
+use delassus_report::{analysis_document, outcome_word, solution_kind, verdict_word};
 use delassus_scene::read_system;
 use delassus_solve::analysis::Analysis;
 use delassus_solve::analysis::theorems::outcome_of;
@@ -15,13 +16,11 @@ use delassus_solve::modes::EnumerateOptions;
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::{Value, json};
 
-use super::analyze::{document, word};
-use super::report;
 use super::safe::range;
+use crate::output::print;
 use crate::picture::{Axis, Colour, GREY, Picture, Scale, Values, categories, curve, heat, write_picture};
 use crate::scene;
 use crate::scene::Scene;
-use crate::style::print;
 
 /// Arguments of `map`.
 #[derive(Args)]
@@ -214,7 +213,8 @@ impl Quantity {
     }
 
     fn at(&self, system: &System, result: &SystemAnalysis) -> Cell {
-        let verdict = |v: Option<Verdict>| Cell::Word(word(v.unwrap_or(Verdict::Refuted)).to_string());
+        let verdict =
+            |v: Option<Verdict>| Cell::Word(verdict_word(v.unwrap_or(Verdict::Refuted)).to_string());
         let number = |x: Option<f64>| x.filter(|x| x.is_finite()).map_or(Cell::Absent, Cell::Number);
         let analysis = result.analysis.as_ref();
         let cone = |k: usize| result.contacts.get(k).and_then(|c| c.cone.as_ref());
@@ -236,8 +236,8 @@ impl Quantity {
             Quantity::FrictionBound => number(result.friction_bounds.first().map(|b| b.bound)),
             Quantity::Force(name) => number(normal_force(system, result, name)),
             Quantity::Proposition(id) => outcome_of(&result.assembly.dynamics, id)
-                .map_or(Cell::Missing, |outcome| Cell::Word(report::outcome(outcome).to_string())),
-            Quantity::Pointer(place) => match document(result).pointer(place) {
+                .map_or(Cell::Missing, |outcome| Cell::Word(outcome_word(outcome).to_string())),
+            Quantity::Pointer(place) => match analysis_document(result).pointer(place) {
                 Some(Value::Number(x)) => number(x.as_f64()),
                 Some(Value::String(s)) => Cell::Word(s.clone()),
                 Some(Value::Bool(b)) => Cell::Word(b.to_string()),
@@ -255,7 +255,7 @@ fn how_many(analysis: &Analysis) -> &'static str {
     match (existence, acceleration, forces) {
         (Refuted, ..) => "no solution",
         (Proved, Proved, Proved) => "one solution",
-        (Proved, _, Refuted) | (Proved, Refuted, _) => match report::kind(analysis) {
+        (Proved, _, Refuted) | (Proved, Refuted, _) => match solution_kind(analysis) {
             "infinite" if !analysis.is_partial() => "infinitely many solutions",
             _ => "several solutions",
         },

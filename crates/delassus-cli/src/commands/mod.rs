@@ -10,10 +10,7 @@ mod compare;
 mod convert;
 mod explore;
 mod map;
-mod report;
-mod report_impact;
 mod safe;
-mod solution_list;
 mod solve;
 mod try_scene;
 

@@ -7,13 +7,13 @@ use clap::Args;
 use delassus::analysis::{End, Question, Safe, SafeInterval, SafeMethod};
 use delassus::formula::{Symbols, constant};
 use delassus::lagrangian::{Names, Tolerances};
+use delassus_report::{Style, number, title};
 use delassus_scene::{SafeTextError, safe_interval_of};
 use serde_json::{Map, Value, json};
 
-use super::report;
+use crate::output::print;
 use crate::scene;
 use crate::scene::Scene;
-use crate::style::{Style, number, print};
 
 /// Arguments of `safe`.
 #[derive(Args)]
@@ -141,7 +141,7 @@ fn given_up(found: &Safe) -> &'static str {
 fn words(args: &SafeArgs, scene: &Scene, found: &Safe) -> String {
     let style = Style::for_stdout();
     let name = &args.over;
-    let mut out = format!("{}\n", style.bold(&report::title(&Names::of(&scene.file.system))));
+    let mut out = format!("{}\n", style.bold(&title(&Names::of(&scene.file.system))));
     let [from, to] = found.within.map(number);
     let Some(interval) = found.interval else {
         let verdict = style.bad("NOTHING CERTIFIED");

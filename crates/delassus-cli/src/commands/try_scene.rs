@@ -1,14 +1,15 @@
 //! `delassus try`: built-in scenes, for the first five minutes.
 
+use delassus_report::Style;
 use std::path::Path;
 
 use clap::Args;
 
 use super::analyze::{Options, report_scene};
+use crate::output::print;
 use crate::run::{RunArgs, move_world};
 use crate::scene;
 use crate::scene::AnyScene;
-use crate::style::{Style, print};
 
 /// Arguments of `try`.
 #[derive(Args)]

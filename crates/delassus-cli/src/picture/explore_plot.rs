@@ -2,12 +2,12 @@
 
 use delassus::events::{Event, EventKind, Trajectory};
 use delassus::lagrangian::System;
+use delassus_report::number;
 
 use super::canvas::{Anchor, BLACK, Colour, Picture};
 use super::chart::{MEANINGS, meaning};
 use super::over_time::{event_colour, event_meanings};
 use super::plot::{Axis, Scale};
-use crate::style::number;
 
 /// Height of a row, and the most of them.
 const ROW: f64 = 30.0;

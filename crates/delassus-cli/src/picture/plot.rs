@@ -5,13 +5,12 @@ use std::path::Path;
 
 use delassus::analysis::{ContactReport, SystemAnalysis};
 use delassus::lagrangian::ContactState;
+use delassus_report::{mode_word, number};
 use delassus_solve::analysis::FrictionCone;
 use delassus_solve::linalg::Matrix;
 
 use super::canvas::{Anchor, BLACK, Colour, Picture, Shape, WHITE};
 use super::raster;
-use crate::style::number;
-use crate::words::mode_word;
 
 /// Grey of points without a state.
 pub const GREY: Colour = [150, 150, 150];

@@ -29,9 +29,9 @@ pub use system::{contact_mode_word, ending_word, event_json};
 
 use delassus_scene::Integrator;
 
+use crate::output::print;
 use crate::scene;
 use crate::scene::{AnyScene, WorldScene};
-use crate::style::print;
 use options::Settings;
 use output::Outputs;
 use simulate::{Ending, simulate};

@@ -55,13 +55,12 @@ impl Settings {
 
     /// The settings of a run; the error is a message ready for stderr.
     pub fn new(args: &RunArgs, scene: &WorldScene) -> Result<Settings, String> {
-        let file = &scene.file.simulation;
-        let defaults = StepOptions::default();
-        let dt = args.dt.or(file.dt).unwrap_or(defaults.dt);
+        let file = scene.file.simulation.step_options();
+        let dt = args.dt.unwrap_or(file.dt);
         if !(dt.is_finite() && dt > 0.0) {
             return Err(format!("error: --dt: expected a time step above 0 s, found {dt}\n"));
         }
-        let t_end = args.t_end.or(file.t_end).unwrap_or(DEFAULT_T_END);
+        let t_end = args.t_end.or(scene.file.simulation.t_end).unwrap_or(DEFAULT_T_END);
         if !(t_end.is_finite() && t_end >= 0.0) {
             return Err(format!("error: --t-end: expected an end not before 0 s, found {t_end}\n"));
         }
@@ -94,15 +93,15 @@ impl Settings {
         Ok(Settings {
             options: StepOptions {
                 dt,
-                law: args.law.or(file.law).unwrap_or(defaults.law),
+                law: args.law.unwrap_or(file.law),
                 impact_law,
                 scheme: args.scheme,
-                coordinates: args.coordinates.or(file.coordinates).unwrap_or(defaults.coordinates),
-                tolerance: args.tolerance.or(file.tolerance).unwrap_or(defaults.tolerance),
-                method: args.solver.or(file.solver).unwrap_or(defaults.method),
+                coordinates: args.coordinates.unwrap_or(file.coordinates),
+                tolerance: args.tolerance.unwrap_or(file.tolerance),
+                method: args.solver.unwrap_or(file.method),
                 warm_start: !args.no_warm_start,
                 minimum_norm: args.minimum_norm,
-                ..defaults
+                ..file
             },
             t_end,
             every: args.every.unwrap_or((steps / DEFAULT_FRAMES).ceil().max(1.0) as u64),

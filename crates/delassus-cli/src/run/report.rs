@@ -2,12 +2,11 @@
 
 use delassus::events::EventKind;
 use delassus::world::{Body, BodyState, World, WorldState};
+use delassus_report::{Style, count, number};
 use serde_json::{Map, Value, json};
 
 use super::simulate::{Ending, ForcesAt, Run};
 use super::totals::{AdaptiveTotals, Event, Totals};
-use crate::style::{Style, number};
-use crate::words::count;
 
 /// Bodies and jams that are shown to people.
 const SHOWN: usize = 12;

@@ -13,6 +13,7 @@ use delassus::stepping::{
 };
 use delassus::world::{BodyState, World, WorldState, energy};
 use delassus_files::Problem;
+use delassus_report::count;
 use delassus_solve::analysis::ImpulseRange;
 use delassus_solve::problem::InvalidProblem;
 use indicatif::{ProgressBar, ProgressStyle};
@@ -24,7 +25,6 @@ use super::options::Settings;
 use super::output::Outputs;
 use super::start::{Resumed, Start};
 use super::totals::{AdaptiveTotals, Totals};
-use crate::words::count;
 
 /// Bodies are at rest below this part of what gravity gives in a step.
 const REST_SPEED_RATIO: f64 = 1e-3;

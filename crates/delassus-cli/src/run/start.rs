@@ -5,6 +5,7 @@ use delassus::stepping::{
     CLOSED, ClosedJoints, Overlap, Snapshot, StartReport, StartVelocities, prepare_start,
 };
 use delassus::world::{JointKind, Mobility, Opening, World, WorldState, energy, mobility};
+use delassus_report::number;
 
 use super::arguments::RunArgs;
 use super::checkpoint;
@@ -12,7 +13,6 @@ use super::checkpoint::Checkpoint;
 use super::options::Settings;
 use super::totals::Totals;
 use crate::scene::{WorldScene, ended};
-use crate::style::number;
 
 /// Overlaps up to this part of the smaller body are not reported.
 const SHALLOW: f64 = 0.01;

@@ -6,11 +6,11 @@ use delassus::events::{
 };
 use delassus::lagrangian::{FormulaId, State, System};
 use delassus::world::{World, WorldState};
+use delassus_report::number;
 use delassus_scene::Place;
 use delassus_solve::impact::ImpactLaw;
 
 use crate::scene::{Scene, WorldScene, ended};
-use crate::style::number;
 
 /// End where neither command line nor file gives one, s.
 const DEFAULT_T_END: f64 = 1.0;

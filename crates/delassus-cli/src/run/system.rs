@@ -11,6 +11,7 @@ use delassus::events::{
 };
 use delassus::lagrangian::System;
 use delassus::stepping::{FrictionLaw, Scheme};
+use delassus_report::{Style, count, number};
 use delassus_scene::Integrator;
 use delassus_solve::impact::Violation;
 use serde_json::{Map, Value, json};
@@ -18,10 +19,9 @@ use serde_json::{Map, Value, json};
 use super::arguments::{PolicyName, RunArgs};
 use super::report::bodies_json;
 use super::subject::{Subject, WorldSubject, world_as_system};
+use crate::output::print;
 use crate::picture::{check_quantities, draw_motion, write_picture};
 use crate::scene::{Scene, WorldScene};
-use crate::style::{Style, number, print};
-use crate::words::count;
 
 /// Instants that are recorded where a file or a picture is asked for.
 const FRAMES: usize = 1000;

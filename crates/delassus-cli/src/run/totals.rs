@@ -3,11 +3,10 @@
 use std::collections::BTreeMap;
 
 use delassus::events::EventKind;
-use delassus::stepping::{
-    ContactEvent, ContactEventKind, EnergyAccount, PairMode, StepEstimate, StepFailure, StepRecord,
-};
+use delassus::stepping::{ContactEvent, ContactEventKind, EnergyAccount, PairMode, StepEstimate, StepRecord};
 use delassus::stepping::{StepControl, StepLength};
 use delassus::world::{World, kinetic_energy};
+use delassus_report::failure_text;
 use delassus_solve::problem::Status;
 use serde::{Deserialize, Serialize};
 
@@ -263,7 +262,7 @@ impl Totals {
             if self.first_unsolved.is_none() {
                 let tolerance = step.stepper.options().tolerance;
                 self.first_unsolved = Some(step.begin);
-                self.first_failure = report.failure.map(|f| in_words(world, f, tolerance));
+                self.first_failure = report.failure.map(|f| failure_text(world, f, tolerance));
             }
         }
         self.non_unique_steps += u64::from(report.non_unique);
@@ -274,24 +273,5 @@ impl Totals {
         self.max_contacts = self.max_contacts.max(carrying);
         self.energy.add(world, step);
         step.events.iter().for_each(|event| self.push(event.into()));
-    }
-}
-
-/// What failed.
-fn in_words(world: &World, failure: StepFailure, tolerance: f64) -> String {
-    match failure {
-        StepFailure::Residual(residual) => {
-            format!("a solve ended with the residual {residual:.1e}, above the tolerance {tolerance:.0e}")
-        }
-        StepFailure::Overlap { bodies, depth } => {
-            let [a, b] = bodies.map(|b| &world.bodies[b].name);
-            format!("bodies `{a}` and `{b}` overlapped by {depth:.1e} m")
-        }
-        StepFailure::Joint { joint, opening } => {
-            format!("joint `{}` was open or beyond its limit by {opening:.1e}", world.joints[joint].name)
-        }
-        StepFailure::Energy => "contacts would have given energy".into(),
-        StepFailure::JointEnergy { gained } => format!("joints gave {gained:.1e} J"),
-        StepFailure::Bounds => "motors or friction of joints did not settle".into(),
     }
 }

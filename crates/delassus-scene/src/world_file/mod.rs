@@ -52,7 +52,7 @@ use crate::expect::{Expect, ExpectedValue, expect, expected_values};
 use crate::toml_table::{Table, Value, unknown_word};
 use body::body;
 use delassus::formula::{Symbols, clip, constant, nearest};
-use delassus::stepping::{Coordinates, FrictionLaw, UnknownOption};
+use delassus::stepping::{Coordinates, FrictionLaw, StepOptions, UnknownOption};
 use delassus::world::{
     Axis, Body, BodyState, CloseError, Closure, Grain, Joint, JointError, JointKind, Pose, Surface, World,
     WorldState, check_joints, check_world, close_loops, update_joint_coordinates,
@@ -164,6 +164,21 @@ pub struct WorldSimulation {
     /// Whether the impact law is applied at the start to contacts that touch and approach, in event-driven
     /// integration; time stepping does so always.
     pub impact_at_start: bool,
+}
+
+impl WorldSimulation {
+    /// The options of steps: those of the file, else by default.
+    pub fn step_options(&self) -> StepOptions {
+        let defaults = StepOptions::default();
+        StepOptions {
+            dt: self.dt.unwrap_or(defaults.dt),
+            tolerance: self.tolerance.unwrap_or(defaults.tolerance),
+            law: self.law.unwrap_or(defaults.law),
+            coordinates: self.coordinates.unwrap_or(defaults.coordinates),
+            method: self.solver.unwrap_or(defaults.method),
+            ..defaults
+        }
+    }
 }
 
 /// How time passes.

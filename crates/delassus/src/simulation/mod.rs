@@ -302,7 +302,8 @@ pub struct FailedStep {
 }
 
 impl RunReport {
-    fn add(&mut self, t: f64, report: &StepReport) {
+    /// Adds a step that ended at t.
+    pub fn add(&mut self, t: f64, report: &StepReport) {
         self.steps += 1;
         if report.status != Status::Solved {
             self.unsolved_steps += 1;
@@ -479,6 +480,20 @@ impl Simulation {
             ControlFlow::<Infallible>::Continue(())
         })?;
         Ok(total)
+    }
+
+    /// As [`Simulation::run_until`], until the recorder breaks: for runs that can be interrupted. The end may be
+    /// infinite.
+    pub fn run_until_break<B>(
+        &mut self,
+        end: f64,
+        record: impl FnMut(&Frame<'_>) -> ControlFlow<B>,
+    ) -> Result<ControlFlow<B>, SimulationError> {
+        if end.is_nan() {
+            let (what, range) = ("the end of the run", "a number");
+            return Err(SimulationError::Number { what, value: end, range });
+        }
+        self.advance(end, record)
     }
 
     /// Goes on with steps of another length, s. The clock and the forces of the last step stay as they are.

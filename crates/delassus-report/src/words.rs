@@ -1,4 +1,4 @@
-//! The report of `analyze` in words.
+//! The report of an analysis in words.
 
 use delassus::analysis::{ContactReport, SystemAnalysis};
 use delassus::lagrangian::{ContactState, Names};
@@ -8,13 +8,12 @@ use delassus_solve::linalg::dot;
 use delassus_solve::modes::{Mode, SolutionComponent};
 use delassus_solve::problem::Law;
 
-use super::report_impact;
-use super::solution_list::entries;
+use crate::impact;
+use crate::solution_list::entries;
 use crate::style::{Style, number};
-use crate::words::{count, mode_word};
 
 /// `none`, `finite`, `infinite`; `unknown` where no solution is known and none is excluded.
-pub fn kind(analysis: &Analysis) -> &'static str {
+pub fn solution_kind(analysis: &Analysis) -> &'static str {
     let components = &analysis.solutions.components;
     let several = |v: Verdict| v == Verdict::Refuted && analysis.existence == Verdict::Proved;
     if components.iter().any(|p| p.freedom.is_some()) {
@@ -60,9 +59,9 @@ pub fn reasons(result: &SystemAnalysis) -> Vec<String> {
     }
     let Some(analysis) = &result.analysis else { return out };
     let jam = result.contacts.iter().find(|c| c.jams);
-    let listed = if kind(analysis) == "finite" { entries(result, analysis).len() } else { 0 };
+    let listed = if solution_kind(analysis) == "finite" { entries(result, analysis).len() } else { 0 };
     let several = listed > 1;
-    match (kind(analysis), jam) {
+    match (solution_kind(analysis), jam) {
         ("none", _) if unreachable(result) => {
             out.push("no solution: no acceleration satisfies the constraints, whatever friction does".into())
         }
@@ -226,9 +225,9 @@ fn tint(style: Style, v: Verdict) -> String {
 }
 
 /// The whole report.
-pub fn text(result: &SystemAnalysis, style: Style) -> String {
+pub fn analysis_text(result: &SystemAnalysis, style: Style) -> String {
     let mut out = format!("{}\n\n", style.bold(&title(&result.names)));
-    let headline = match result.analysis.as_ref().map(kind) {
+    let headline = match result.analysis.as_ref().map(solution_kind) {
         None => style.bad("IMPACT"),
         Some(_) if result.analysis.as_ref().is_some_and(|a| a.existence == Verdict::Unknown) => {
             style.caution("UNDECIDED")
@@ -269,7 +268,7 @@ pub fn text(result: &SystemAnalysis, style: Style) -> String {
             out += &solution(result, a, component, &which, style);
         }
     }
-    out += &report_impact::text(result, style);
+    out += &impact::text(result, style);
     if !result.names.contacts.is_empty() {
         out += &format!("\n{}\n", style.bold("contacts"));
         let width = result.contacts.iter().map(|c| c.name.chars().count()).max().unwrap_or(0);
@@ -300,7 +299,7 @@ pub fn text(result: &SystemAnalysis, style: Style) -> String {
 }
 
 /// `holds`, `fails`, `not-applicable` or `undecided`.
-pub fn outcome(o: Outcome) -> &'static str {
+pub fn outcome_word(o: Outcome) -> &'static str {
     match o {
         Outcome::Holds => "holds",
         Outcome::Fails => "fails",
@@ -422,4 +421,18 @@ fn contact_line(c: &ContactReport, result: &SystemAnalysis, width: usize) -> Str
     }
     out.push('\n');
     out
+}
+
+/// How many of something.
+pub fn count(n: usize, one: &str) -> String {
+    if n == 1 { format!("1 {one}") } else { format!("{n} {one}s") }
+}
+
+/// `open`, `slide` or `stick`.
+pub fn mode_word(m: Mode) -> &'static str {
+    match m {
+        Mode::Open => "open",
+        Mode::Slide | Mode::Bilateral => "slide",
+        Mode::Stick => "stick",
+    }
 }

@@ -1,4 +1,4 @@
-//! The report of `analyze` on an impact, as text and as JSON.
+//! The report on an impact, as text and as JSON.
 
 use delassus::analysis::{ImpactReport, LawOutcome, SystemAnalysis};
 use delassus_solve::impact::{ImpactStatus, Violation};

@@ -1,6 +1,6 @@
 //! Colour on a terminal, plain text elsewhere.
 
-use std::io::{IsTerminal, Write};
+use std::io::IsTerminal;
 
 /// The few styles of the report.
 #[derive(Clone, Copy)]
@@ -12,6 +12,11 @@ impl Style {
     /// Colour where stdout is a terminal and `NO_COLOR` is not set.
     pub fn for_stdout() -> Self {
         Style { colour: std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none() }
+    }
+
+    /// No colour.
+    pub fn plain() -> Self {
+        Style { colour: false }
     }
 
     fn paint(self, code: &str, text: &str) -> String {
@@ -41,18 +46,6 @@ impl Style {
     /// Care is needed.
     pub fn caution(self, text: &str) -> String {
         self.paint("1;33", text)
-    }
-}
-
-/// Prints to stdout. A reader that went away (`| head`) is not an error; anything else ends the program with
-/// code 2, since an answer that was lost is no answer.
-pub fn print(text: &str) {
-    let mut out = std::io::stdout().lock();
-    if let Err(e) = out.write_all(text.as_bytes()).and_then(|()| out.flush())
-        && e.kind() != std::io::ErrorKind::BrokenPipe
-    {
-        eprintln!("error: the output cannot be written: {e}");
-        std::process::exit(2);
     }
 }
 

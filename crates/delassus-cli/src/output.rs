@@ -1,0 +1,15 @@
+//! What the program prints.
+
+use std::io::Write;
+
+/// Prints to stdout. A reader that went away (`| head`) is not an error; anything else ends the program with
+/// code 2, since an answer that was lost is no answer.
+pub fn print(text: &str) {
+    let mut out = std::io::stdout().lock();
+    if let Err(e) = out.write_all(text.as_bytes()).and_then(|()| out.flush())
+        && e.kind() != std::io::ErrorKind::BrokenPipe
+    {
+        eprintln!("error: the output cannot be written: {e}");
+        std::process::exit(2);
+    }
+}

@@ -1,0 +1,38 @@
+//! The extension module `delassus._delassus`: what of the Python package is written in Rust.
+//!
+//! ```text
+//! numpy arrays, keywords ─▶ delassus-solve, delassus, delassus-scene ─▶ numpy arrays, documents of delassus-report
+//! ```
+//!
+//! Here stands what crosses the border and nothing else: arrays are copied, keywords become the options of the
+//! libraries, errors become exceptions. Names, options and bits are those of the libraries. Long calls release
+//! the interpreter, and look for Ctrl-C ten times a second.
+
+mod array;
+mod error;
+mod options;
+mod problem;
+mod rollout;
+mod scene;
+mod simulation;
+mod trajectory;
+mod value;
+
+use pyo3::prelude::*;
+
+#[pymodule]
+mod _delassus {
+    #[pymodule_export]
+    use crate::problem::{
+        analyze_dynamics, analyze_local, other_impulses, residual_local, solve_global, solve_local,
+    };
+    #[pymodule_export]
+    use crate::rollout::rollout;
+    #[pymodule_export]
+    use crate::scene::{System, World, load};
+    #[pymodule_export]
+    use crate::simulation::{Simulation, Snapshot};
+
+    #[pymodule_export]
+    const VERSION: &str = env!("CARGO_PKG_VERSION");
+}

@@ -1,0 +1,58 @@
+"""Mechanical systems with joints, contacts and friction, and whether their answer can be trusted.
+
+>>> import numpy as np, delassus
+>>> delassus.solve(np.eye(3), [-2.0, 3.0, 0.0], mu=0.5).impulse.round(6)
+array([ 2., -1.,  0.])
+
+`load` reads a file; a `System` (energies and constraints as formulas) and a `World` (rigid bodies) are analyzed
+by `analyze`, and moved by `run` and `simulate`. `solve` and `analyze` take anyone's matrices. `audit` judges the
+contact forces of other engines, `plot` draws.
+"""
+
+from __future__ import annotations
+
+from ._analysis import Analysis, Certificate, ProblemAnalysis, analyze
+from ._delassus import VERSION as __version__
+from ._errors import DelassusError, SceneError, SimulationError, UnknownNameError
+from ._problem import Residual, Solution, residual, solve
+from ._scene import System, World, load
+from ._simulation import Body, Contact, Event, Motion, Rollout, RunReport, Simulation, Trajectory, rollout
+
+__all__ = [
+    "Analysis",
+    "Body",
+    "Certificate",
+    "Contact",
+    "DelassusError",
+    "Event",
+    "Motion",
+    "ProblemAnalysis",
+    "Residual",
+    "Rollout",
+    "RunReport",
+    "SceneError",
+    "Simulation",
+    "SimulationError",
+    "Solution",
+    "System",
+    "Trajectory",
+    "UnknownNameError",
+    "World",
+    "__version__",
+    "analyze",
+    "audit",
+    "load",
+    "plot",
+    "residual",
+    "rollout",
+    "solve",
+]
+
+
+def __getattr__(name: str) -> object:
+    # Read when first used, so that the package is there at once.
+    if name in ("audit", "plot"):
+        import importlib
+
+        return importlib.import_module(f"delassus.{name}")
+    raise AttributeError(f"module 'delassus' has no attribute '{name}'")

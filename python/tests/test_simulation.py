@@ -1,0 +1,161 @@
+"""Worlds in motion."""
+
+import threading
+import time
+
+import numpy as np
+import pytest
+
+import delassus
+
+BALL = """
+    world = {}
+    body = [
+        { name = "ground", fixed = true, shape = [{ type = "plane" }] },
+        { name = "ball", mass = 2, position = [0, 0, 1], shape = [{ type = "sphere", radius = 0.1 }] },
+    ]
+    simulation.dt = 1e-3
+"""
+WHEEL = """
+    [world]
+    [[body]]
+    name = "wheel"
+    mass = 1.0
+    inertia = [0.5, 0.5, 0.5]
+    [[joint]]
+    name = "axle"
+    type = "revolute"
+    bodies = ["world", "wheel"]
+    anchor = [0.0, 0.0, 0.0]
+    axis = [0.0, 1.0, 0.0]
+    motor = { torque = 0.0 }
+"""
+
+
+def test_free_fall_has_its_closed_form():
+    sim = delassus.Simulation.from_text(BALL)
+    report = sim.step(400)
+    assert (report.steps, report.unsolved_steps) == (400, 0)
+    assert sim.time == pytest.approx(0.4)
+    # The scheme is exact under a constant force.
+    assert sim.body("ball").position[2] == pytest.approx(1.0 - 0.5 * 9.81 * 0.4**2, abs=1e-12)
+    assert sim.velocities[1, 2] == pytest.approx(-9.81 * 0.4, abs=1e-12)
+
+
+def test_a_ball_rests_on_its_weight():
+    sim = delassus.Simulation.from_text(BALL)
+    motion = sim.run(1.0, every=10)
+    assert motion.position.shape == (101, 2, 3) and motion.time[-1] == pytest.approx(1.0)
+    assert [event.kind for event in motion.events][:1] == ["impact"]
+    (contact,) = sim.contacts()
+    assert contact.bodies == ("ground", "ball") and contact.unique is True
+    assert contact.normal_force == pytest.approx(2 * 9.81, abs=1e-6)
+    assert np.allclose(contact.force, [0, 0, 2 * 9.81], atol=1e-6)
+
+
+def test_four_corners_are_not_unique(scenes):
+    sim = delassus.Simulation.load(scenes / "table.toml")
+    contacts = sim.contacts_now()
+    assert any(contact.unique is False and contact.interval[1] > contact.interval[0] for contact in contacts)
+
+
+def test_feedback_by_forces_and_what_is_set():
+    sim = delassus.Simulation.from_text(BALL)
+    for _ in range(3000):
+        ball = sim.body("ball")
+        sim.set_force("ball", [0, 0, 2 * 9.81 + 50 * (0.5 - ball.position[2]) - 20 * ball.velocity[2]])
+        sim.step()
+    assert sim.body("ball").position[2] == pytest.approx(0.5, abs=1e-3)
+    sim.set_pose("ball", [1.0, 2.0, 3.0], [1, 0, 0, 0])
+    sim.set_velocity("ball", [0.1, 0.0, 0.0])
+    sim.set_angular_velocity("ball", [0.0, 0.0, 1.0])
+    body = sim.body("ball")
+    assert np.allclose(body.position, [1, 2, 3]) and np.allclose(body.velocity, [0.1, 0, 0])
+    assert np.allclose(body.angular_velocity, [0, 0, 1])
+
+
+def test_saving_goes_on_with_the_same_bits(scenes):
+    sim = delassus.Simulation.load(scenes / "four-bar.toml")
+    sim.step(20)
+    here = sim.save()
+    other = sim.copy()
+    sim.step(30)
+    other.step(30)
+    assert np.array_equal(sim.positions, other.positions)
+    sim.restore(here)
+    sim.step(30)
+    assert np.array_equal(sim.positions, other.positions)
+
+
+def test_rollouts_have_the_bits_of_single_runs():
+    sim = delassus.Simulation.from_text(WHEEL)
+    controls = np.random.default_rng(1).normal(size=(4, 25, 1))
+    many = delassus.rollout(sim, ["axle"], controls)
+    assert many.orientation.shape == (4, 25, len(sim.bodies), 4)
+    wheel = sim.bodies.index("wheel")
+    for k in range(4):
+        one = sim.copy()
+        for t in range(25):
+            one.set_control("axle", controls[k, t, 0])
+            one.step()
+            assert np.array_equal(one.orientations[wheel], many.orientation[k, t, wheel])
+            assert one.joint("axle") == tuple(many.joint[k, t, 0])
+        # Moments of inertia 0.5: the rate is the sum of the moments times dt over it.
+        assert one.joint("axle")[1] == pytest.approx(controls[k].sum() * sim.dt / 0.5, abs=1e-12)
+    assert sim.time == 0.0
+
+
+def test_options_are_those_of_the_library():
+    sim = delassus.Simulation.from_text(BALL, dt=1e-2, law="ccp", coordinates="maximal")
+    assert sim.dt == 1e-2
+    sim.dt = 5e-3
+    sim.step(2)
+    assert sim.time == pytest.approx(0.01)
+    with pytest.raises(TypeError, match="did you mean `dt`"):
+        delassus.Simulation.from_text(BALL, dtt=1e-2)
+    with pytest.raises(ValueError, match="ncp, ccp"):
+        delassus.Simulation.from_text(BALL, law="soft")
+    with pytest.raises(ValueError, match="time step"):
+        delassus.Simulation.from_text(BALL, dt=-1.0)
+
+
+def test_wrong_calls_are_refused():
+    sim = delassus.Simulation.from_text(BALL)
+    with pytest.raises(KeyError, match="did you mean `ball`"):
+        sim.body("bal")
+    with pytest.raises(delassus.UnknownNameError):
+        sim.set_force("bal", [0, 0, 1])
+    with pytest.raises((TypeError, ValueError)):
+        sim.set_force("ball", [0, 0])
+    with pytest.raises(ValueError):
+        sim.set_force("ball", [0, 0, np.nan])
+    with pytest.raises(ValueError):
+        sim.set_pose("ball", [0, 0, 1], [0, 0, 0, 0])
+    with pytest.raises((TypeError, OverflowError)):
+        sim.step(-1)
+    with pytest.raises(ValueError):
+        sim.run(float("nan"))
+    with pytest.raises(TypeError, match="t_end"):
+        sim.run()
+
+
+def test_two_threads_step_at_once(scenes):
+    # The interpreter is released: two simulations in two threads end, and with the bits of one after the other.
+    alone = delassus.Simulation.load(scenes / "stack.toml")
+    alone.step(50)
+    both = [delassus.Simulation.load(scenes / "stack.toml") for _ in range(2)]
+    threads = [threading.Thread(target=sim.step, args=(50,)) for sim in both]
+    [thread.start() for thread in threads]
+    [thread.join() for thread in threads]
+    for sim in both:
+        assert np.array_equal(sim.positions, alone.positions)
+
+
+def test_progress_is_shown(monkeypatch):
+    sim = delassus.Simulation.from_text(BALL)
+    seen = []
+    start = time.perf_counter()
+    sim._inner.run(30.0, 1000, seen.append)
+    # Ten times a second, where the run takes that long.
+    assert len(seen) <= 1 + (time.perf_counter() - start) / 0.1
+    assert all(0.0 < t <= 30.0 for t in seen)
