@@ -1,14 +1,14 @@
-//! Puts a joint at a coordinate with a rate, and everything that hangs on it with it.
+//! Sets the coordinate and the rate of one joint, and moves the bodies that it carries along with it.
 //!
 //! ```text
 //! x' = p + R (x − p) + s ,   v' = v_A(x') + R (v − v_A(x)) + (ċ' − ċ) ∂x'/∂c
 //! ```
 //!
-//! R is the rotation about the axis of the joint and s the displacement along it that lead from c to c', p a
-//! point of the axis and v_A the velocities that points of the first body have or would have. All bodies
-//! behind the joint move as one, so that the other joints keep their coordinates and rates. Where the joint
-//! is in a loop or is coupled to others, only its own body moves so, and the loops are closed by the least
-//! motion that keeps the joint where it was put.
+//! c and c' are the coordinates before and after, R the rotation about the axis of the joint by c' − c and s
+//! the displacement along it, p a point of the axis, and v_A(x) the velocity of the first body at x. All
+//! bodies behind the joint move as one, so that the other joints keep their coordinates and rates. Where the
+//! joint is part of a loop or coupled to others, only its own body moves so, and the loops are closed by the
+//! least motion that keeps the joint there.
 
 use glam::{DQuat, DVec3};
 
