@@ -542,7 +542,6 @@ fn a_cart_pole_is_balanced_from_where_its_joint_was_put() {
     let pole = scene.add(Body::capsule("pole", 0.2, 0.01, 0.5).at(DVec3::new(0.0, 0.0, 0.5)));
     let cart = BodyId::new(1);
     scene.join([cart, pole], Pose::along(DVec3::ZERO, DVec3::Y), Joint::revolute("hinge"));
-    scene.world.no_contact.push([cart.index(), pole.index()]);
     let mut sim = Simulation::new(scene, options(1e-3)).unwrap();
     sim.set_joint("hinge", 0.2, 0.0).unwrap();
     let tip = sim.body("pole").unwrap().position();
@@ -567,7 +566,6 @@ fn joints_are_set_by_name_or_id_and_refuse_what_they_cannot_reach() {
     let arm = scene.add(Body::block("arm", 1.0, DVec3::new(0.05, 0.05, 0.5)).at(DVec3::new(0.0, 0.0, -0.5)));
     let hinge = Joint::revolute("hinge").with_limits(-1.0, 1.0);
     let hinge = scene.join([cart, arm], Pose::along(DVec3::ZERO, DVec3::Y), hinge);
-    scene.world.no_contact.push([cart.index(), arm.index()]);
     let mut sim = Simulation::new(scene, options(1e-3)).unwrap();
     sim.run_until(0.01, |_| {}).unwrap();
     let held = sim.joint_force("slide").unwrap();
@@ -605,7 +603,7 @@ fn joints_are_set_by_name_or_id_and_refuse_what_they_cannot_reach() {
 fn a_whole_state_can_be_set() {
     let scene = || {
         let mut scene = Scene::default();
-        scene.add(Body::ball("ball", 1.0, 0.1).at(DVec3::ZERO).with_velocity(DVec3::X));
+        scene.add(Body::ball("ball", 1.0, 0.1).with_velocity(DVec3::X));
         scene
     };
     let mut sim = Simulation::new(scene(), options(1e-3)).unwrap();
@@ -647,4 +645,19 @@ fn options_can_be_changed_between_steps() {
         assert!(sim.set_options(wrong).is_err());
     }
     assert_eq!(sim.options(), other);
+}
+
+/// A ball falls through a shelf that it shall not touch, onto the ground.
+#[test]
+fn bodies_pass_through_each_other_where_a_scene_says_so() {
+    let mut scene = Scene::default();
+    scene.add(Body::ground());
+    let half = DVec3::new(0.5, 0.5, 0.02);
+    let shelf = scene.add(Body::block("shelf", 1.0, half).at(DVec3::new(0.0, 0.0, 0.02)));
+    let ball = scene.add(Body::ball("ball", 1.0, 0.1).at(DVec3::new(0.0, 0.0, 0.1)));
+    scene.pass_through([ball, shelf]);
+    let mut sim = Simulation::new(scene, options(1e-3)).unwrap();
+    sim.run_until(0.05, |_| {}).unwrap();
+    assert!(sim.contacts_between("ball", "shelf").unwrap().is_empty());
+    assert!((sim.body(ball).unwrap().position().z - 0.1).abs() < 1e-7);
 }

@@ -96,15 +96,20 @@ impl Scene {
         let placed = |b: usize| self.state.bodies.get(b).map_or(Pose::IDENTITY, |s| s.pose);
         let frames = bodies.map(|b| placed(b).inverse().compose(&at));
         self.world.joints.push(Joint { bodies, frames, ..joint });
-        let [a, b] = bodies;
-        let pair = [a.min(b), a.max(b)];
-        if let Err(place) = self.world.no_contact.binary_search(&pair) {
-            self.world.no_contact.insert(place, pair);
-        }
+        self.pass_through(bodies.map(BodyId::new));
         if bodies.iter().all(|&b| b < self.state.bodies.len()) {
             update_joint_coordinates(&self.world, &mut self.state);
         }
         JointId::new(self.world.joints.len() - 1)
+    }
+
+    /// Lets two bodies pass through each other: no contacts between them.
+    pub fn pass_through(&mut self, bodies: [BodyId; 2]) {
+        let [a, b] = bodies.map(BodyId::index);
+        let pair = [a.min(b), a.max(b)];
+        if let Err(place) = self.world.no_contact.binary_search(&pair) {
+            self.world.no_contact.insert(place, pair);
+        }
     }
 }
 
@@ -228,6 +233,11 @@ impl Body {
     /// The fixed half space z ≤ 0, named `ground`.
     pub fn ground() -> Body {
         Body::fixed("ground", vec![ShapeKind::Plane.into()])
+    }
+
+    /// Where it stands, its frame at the origin, with a velocity of its centre of mass, world axes, m/s.
+    pub fn with_velocity(self, velocity: DVec3) -> PlacedBody {
+        PlacedBody::from(self).with_velocity(velocity)
     }
 
     /// At rest, with the origin of its frame at a position, its axes along those of the world.
