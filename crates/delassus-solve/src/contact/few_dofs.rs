@@ -43,6 +43,8 @@ const ROUNDING: f64 = 1e-15;
 const POLISHED_RATIO: f64 = 0.1;
 /// A step with factors of an earlier one that leaves more than this part of the error is the last such one.
 const CHORD_RATIO: f64 = 0.1;
+/// Parts of a step that are tried where the whole of it leads to a larger error.
+const SHORTER_STEPS: [f64; 4] = [0.5, 0.25, 0.1, 0.02];
 
 /// x·y, four sums at a time.
 fn dot(x: &[f64], y: &[f64]) -> f64 {
@@ -86,7 +88,8 @@ enum Mode {
     Open,
     /// u = 0.
     Hold,
-    /// u_n = 0 (or μ‖u_t‖) and friction at its bound along e, with k = μ y_n/‖y_t‖.
+    /// Friction at its bound along e: u_n = 0 and k = μ y_n/‖y_t‖, or, with the associated law, u ⊥ r on the
+    /// edge of the cone and k = ‖r_t‖/‖y_t‖.
     Slide { e: [f64; 2], k: f64 },
 }
 
@@ -104,6 +107,9 @@ pub struct FewDofs {
     place: Vec<usize>,
     root_mass: Vec<f64>,
     r: Vec<f64>,
+    /// r before the last step, and after all of it.
+    r_before: Vec<f64>,
+    r_full: Vec<f64>,
     u: Vec<f64>,
     f: Vec<f64>,
     y: Vec<f64>,
@@ -111,8 +117,10 @@ pub struct FewDofs {
     matrix: Vec<f64>,
     step: Vec<f64>,
     pivots: Vec<usize>,
-    /// Whether nothing slides: then the matrix is symmetric, its factors are Uᵀ U.
+    /// Whether nothing slides by Coulomb's law: then the matrix is symmetric, its factors are Uᵀ U.
     symmetric: bool,
+    /// Whether something slides by any law: then the factors depend on the directions of slips.
+    slides: bool,
     along: Vec<f64>,
     across: Vec<f64>,
     /// Whether the matrix has the factors of this G near a solution with the modes `frozen`.
@@ -129,15 +137,16 @@ impl FewDofs {
     /// stay what they are.
     pub fn solve(&mut self, problem: &ContactProblem, tolerance: f64, impulse: &mut [f64]) -> Option<usize> {
         self.load(problem)?;
-        self.r.clear();
-        self.r.extend_from_slice(impulse);
-        self.r.fill(0.0);
         let scale = self.scale();
         if scale == 0.0 {
             impulse.fill(0.0);
             return Some(0);
         }
-        self.r.copy_from_slice(impulse);
+        self.r.clear();
+        self.r.extend_from_slice(impulse);
+        // Memory for steps that are shortened, before one is.
+        self.r_full.clear();
+        self.r_full.reserve(impulse.len());
         let found = self.iterate(tolerance, scale, impulse);
         if found.is_some() || impulse.iter().all(|r| *r == 0.0) {
             return found;
@@ -164,8 +173,9 @@ impl FewDofs {
             }
             let (near, before) = (proximal(error), error);
             chord &= near == LEAST_PROXIMAL && self.has_modes_of_factors();
+            self.r_before.clone_from(&self.r);
             self.take_step(near, chord)?;
-            error = self.evaluate() / scale;
+            error = self.shorten_step(before, scale);
             chord = if chord { error < CHORD_RATIO * before } else { near == LEAST_PROXIMAL };
             // What holds is changed for what holds much better.
             let wanted = if best <= target { POLISHED_RATIO * best } else { best };
@@ -178,6 +188,34 @@ impl FewDofs {
             polished = error <= ROUNDING || error > POLISHED_RATIO * before;
         }
         found
+    }
+
+    /// Goes back on the way of a step that leads to a larger error, to the least one that is met; the error.
+    fn shorten_step(&mut self, before: f64, scale: f64) -> f64 {
+        let mut best = self.evaluate() / scale;
+        if best <= before {
+            return best;
+        }
+        self.r_full.clone_from(&self.r);
+        let mut best_part = 1.0;
+        for part in SHORTER_STEPS {
+            self.go_to(part);
+            let error = self.evaluate() / scale;
+            if error < best || !best.is_finite() {
+                (best, best_part) = (error, part);
+            }
+            if error <= before {
+                return error;
+            }
+        }
+        self.go_to(best_part);
+        self.evaluate() / scale
+    }
+
+    /// r at a part of the way of the last step.
+    fn go_to(&mut self, part: f64) {
+        let ends = self.r_before.iter().zip(&self.r_full);
+        self.r.iter_mut().zip(ends).for_each(|(r, (from, to))| *r = from + part * (to - from));
     }
 
     /// Whether all constraints have the modes that the factors were made for, slips in any direction.
@@ -207,7 +245,7 @@ impl FewDofs {
         }
         // Factors of what slid belong to the directions of another solve: a solve would depend on the one
         // before.
-        self.is_factored &= m == before && self.symmetric;
+        self.is_factored &= m == before && !self.slides;
         std::mem::swap(&mut self.g, &mut self.g_before);
         self.g.clear();
         self.g.resize(bias.len() * m, 0.0);
@@ -225,7 +263,7 @@ impl FewDofs {
         self.constraints.clear();
         let mut row = 0;
         for law in &problem.laws {
-            if !matches!(law, Law::Bilateral | Law::Unilateral | Law::Coulomb { .. }) {
+            if !matches!(law, Law::Bilateral | Law::Unilateral | Law::Coulomb { .. } | Law::Cone { .. }) {
                 return None;
             }
             let constraint = self.constraint(*law, row);
@@ -299,14 +337,19 @@ impl FewDofs {
         } else {
             1.0
         };
-        Constraint { law, row, span: [from, to], compliance, rho: [invert(square(0)), tangent] }
+        let mut rho = [invert(square(0)), tangent];
+        // The nearest point of a cone is that of one scale.
+        if law.is_associated() {
+            rho = [rho[0].min(rho[1]); 2];
+        }
+        Constraint { law, row, span: [from, to], compliance, rho }
     }
 
     /// ‖(ρ q)‖.
-    fn scale(&mut self) -> f64 {
-        self.velocities();
+    fn scale(&self) -> f64 {
         let of = |c: &Constraint| {
-            (0..c.law.dim()).map(|k| (c.rho[usize::from(k > 0)] * self.u[c.row + k]).powi(2)).sum::<f64>()
+            let size = |k: usize| (c.rho[usize::from(k > 0)] * self.free_velocity[c.row + k]).powi(2);
+            (0..c.law.dim()).map(size).sum::<f64>()
         };
         self.constraints.iter().map(of).sum::<f64>().sqrt()
     }
@@ -339,6 +382,10 @@ impl FewDofs {
         f.clear();
         for c in &*constraints {
             let (r, u) = (&r[c.row..c.row + c.law.dim()], &u[c.row..c.row + c.law.dim()]);
+            if c.law.is_associated() {
+                modes.push(associated_mode(c, r, u, f));
+                continue;
+            }
             let [normal_rho, rho] = c.rho;
             let normal = r[0] - normal_rho * u[0];
             if c.law != Law::Bilateral && normal <= 0.0 {
@@ -364,6 +411,25 @@ impl FewDofs {
         }
         norm(f)
     }
+}
+
+/// The mode of a contact with the associated law, and its F = r − P_K(r − ρ u).
+fn associated_mode(c: &Constraint, r: &[f64], u: &[f64], f: &mut Vec<f64>) -> Mode {
+    let (rho, mu) = (c.rho[0], c.law.mu());
+    let y = [0, 1, 2].map(|k| r[k] - rho * u[k]);
+    let size = y[1].hypot(y[2]);
+    if size <= mu * y[0] {
+        f.extend(u.iter().map(|u| rho * u));
+        return Mode::Hold;
+    }
+    if mu * size <= -y[0] {
+        f.extend_from_slice(r);
+        return Mode::Open;
+    }
+    let normal = (y[0] + mu * size) / (1.0 + mu * mu);
+    let e = [y[1] / size, y[2] / size];
+    f.extend([r[0] - normal, r[1] - mu * normal * e[0], r[2] - mu * normal * e[1]]);
+    Mode::Slide { e, k: mu * normal / size }
 }
 
 #[cfg(test)]

@@ -10,6 +10,7 @@
 //! once per pattern.
 
 use super::block_matrix::{Block, BlockMatrix, Vector, inverse, mul, mul_sub, product, zero_block};
+use super::elimination::least_degree;
 
 /// LU factors on a pattern that is found once and used for many matrices.
 #[derive(Clone, Debug)]
@@ -40,7 +41,10 @@ impl<const D: usize> BlockLu<D> {
     /// than `work_max` products of blocks.
     pub fn new(a: &BlockMatrix<D>, work_max: usize) -> Option<Self> {
         let n = a.len();
-        let (order, rows, work) = least_degree(a, work_max)?;
+        let near = (0..n)
+            .map(|i| a.column[a.start[i]..a.start[i + 1]].iter().copied().filter(|&j| j != i).collect())
+            .collect();
+        let (order, rows, work) = least_degree(near, work_max)?;
         let mut position = vec![0; n];
         for (k, &i) in order.iter().enumerate() {
             position[i] = k;
@@ -174,62 +178,6 @@ impl<const D: usize> BlockLu<D> {
             b[self.order[k]] = self.x[k];
         }
     }
-}
-
-/// The order of elimination by least degree, ties by number, and for each row the rows that it is joined with
-/// when its turn comes, with the number of products of blocks.
-fn least_degree<const D: usize>(
-    a: &BlockMatrix<D>,
-    work_max: usize,
-) -> Option<(Vec<usize>, Vec<Vec<usize>>, usize)> {
-    let n = a.len();
-    let mut near: Vec<Vec<usize>> = (0..n)
-        .map(|i| a.column[a.start[i]..a.start[i + 1]].iter().copied().filter(|&j| j != i).collect())
-        .collect();
-    // Rows by degree: a list per degree, from which entries that are out of date are dropped when met.
-    let mut by_degree: Vec<Vec<usize>> = vec![Vec::new(); n.max(1)];
-    for i in (0..n).rev() {
-        by_degree[near[i].len()].push(i);
-    }
-    let mut done = vec![false; n];
-    let mut mark = vec![usize::MAX; n];
-    let mut order = Vec::with_capacity(n);
-    let mut rows = Vec::with_capacity(n);
-    let (mut least, mut work) = (0, 0);
-    while order.len() < n {
-        let Some(i) = by_degree[least].pop() else {
-            least += 1;
-            continue;
-        };
-        if done[i] || near[i].len() != least {
-            continue;
-        }
-        done[i] = true;
-        let clique = std::mem::take(&mut near[i]);
-        work += clique.len() * (clique.len() + 2);
-        if work > work_max {
-            return None;
-        }
-        for &j in &clique {
-            let list = &mut near[j];
-            list.retain(|&k| k != i);
-            mark[j] = j;
-            for &k in list.iter() {
-                mark[k] = j;
-            }
-            for &k in &clique {
-                if mark[k] != j {
-                    list.push(k);
-                }
-            }
-            let degree = list.len();
-            by_degree[degree].push(j);
-            least = least.min(degree);
-        }
-        order.push(i);
-        rows.push(clique);
-    }
-    Some((order, rows, work))
 }
 
 #[cfg(test)]

@@ -57,7 +57,7 @@ impl FewDofs {
             }
             Mode::Slide { e, k } => {
                 let slide = Slide::new(&c, e, k, near);
-                let change = slide.change(&c, &u[c.row..], &f[c.row..], [0.0; 2]);
+                let change = slide.change(&u[c.row..], &f[c.row..], [0.0; 3]);
                 add(0, change[0]);
                 add(1, change[1] * e[0] - change[2] * e[1]);
                 add(2, change[1] * e[1] + change[2] * e[0]);
@@ -68,18 +68,20 @@ impl FewDofs {
     /// 1 + Gᵀ C G: its upper half where it is symmetric, else all of it.
     fn assemble(&mut self, near: f64) {
         let m = self.dofs;
-        self.symmetric = !self.frozen.iter().any(|mode| matches!(mode, Mode::Slide { .. }));
+        let slides = |(mode, _): &(&Mode, &Constraint)| matches!(mode, Mode::Slide { .. });
+        let mut sliding = self.frozen.iter().zip(&self.constraints).filter(slides).peekable();
+        self.slides = sliding.peek().is_some();
+        self.symmetric = sliding.all(|(_, c)| c.law.is_associated());
         for k in 0..self.constraints.len() {
             if matches!(self.frozen[k], Mode::Hold) {
                 self.add_hold(self.constraints[k], near);
             }
         }
-        if self.symmetric {
-            return;
-        }
-        for i in 1..m {
-            for j in 0..i {
-                self.matrix[i * m + j] = self.matrix[j * m + i];
+        if !self.symmetric {
+            for i in 1..m {
+                for j in 0..i {
+                    self.matrix[i * m + j] = self.matrix[j * m + i];
+                }
             }
         }
         for k in 0..self.constraints.len() {
@@ -125,14 +127,16 @@ impl FewDofs {
         along.extend(g1.iter().zip(g2).map(|(a, b)| e[0] * a + e[1] * b));
         across.clear();
         across.extend(g1.iter().zip(g2).map(|(a, b)| e[0] * b - e[1] * a));
-        let friction = slide.mu * (slide.normal + c.rho[0]);
+        let [normal, friction] = slide.by;
         for (i, row) in rows.enumerate() {
-            let (a, b) = (slide.normal * g0[i] + friction * along[i], slide.across * across[i]);
-            if a == 0.0 && b == 0.0 {
+            let a = normal[0] * g0[i] + friction[0] * along[i];
+            let d = normal[1] * g0[i] + friction[1] * along[i];
+            let b = slide.across * across[i];
+            if a == 0.0 && b == 0.0 && d == 0.0 {
                 continue;
             }
-            for (x, (p, q)) in row.iter_mut().zip(g0.iter().zip(&*across)) {
-                *x += a * p + b * q;
+            for (x, ((p, q), s)) in row.iter_mut().zip(g0.iter().zip(&*across).zip(&*along)) {
+                *x += a * p + b * q + d * s;
             }
         }
     }
@@ -152,7 +156,8 @@ impl FewDofs {
             Mode::Slide { e, k } => {
                 let slide = Slide::new(&c, e, k, near);
                 let du = [0, 1, 2].map(|k| du(c.row + k));
-                let change = slide.change(&c, &u[c.row..], &f[c.row..], [du[0], e[0] * du[2] - e[1] * du[1]]);
+                let turned = [du[0], e[0] * du[1] + e[1] * du[2], e[0] * du[2] - e[1] * du[1]];
+                let change = slide.change(&u[c.row..], &f[c.row..], turned);
                 r[c.row] += change[0];
                 r[c.row + 1] += change[1] * e[0] - change[2] * e[1];
                 r[c.row + 2] += change[1] * e[1] + change[2] * e[0];
@@ -246,12 +251,25 @@ impl FewDofs {
 /// ```text
 /// δr_n = −α (u_n + δu_n) ,   δr_e = −f_e/(1 + ε) + μ (δr_n − ρ_n δu_n) ,   δr_x = −f_x/(1 + ε − k) − β δu_x
 /// ```
+///
+/// The associated law has, with a = (1, μ)/√(1 + μ²) along the edge of the cone in the plane of n and e, and
+/// b at a right angle to it,
+///
+/// ```text
+/// δr_a = −(ρ/ε) (u_a + δu_a) ,   δr_b = −f_b/(1 + ε)
+/// ```
 struct Slide {
     e: [f64; 2],
-    /// α, μ over 1 + ε, and β.
+    /// −∂δr/∂δu of n and e, by n and e.
+    by: [[f64; 2]; 2],
+    /// β.
+    across: f64,
+    /// a of the associated law.
+    edge: Option<[f64; 2]>,
+    /// α, μ over 1 + ε, and ρ_n.
     normal: f64,
     mu: f64,
-    across: f64,
+    rho: f64,
     /// 1 + ε and 1 + ε − k.
     divisors: [f64; 2],
 }
@@ -259,20 +277,31 @@ struct Slide {
 impl Slide {
     fn new(c: &Constraint, e: [f64; 2], k: f64, near: f64) -> Self {
         let divisors = [1.0 + near, 1.0 + near - k];
-        Slide {
-            e,
-            normal: c.rho[0] / near,
-            mu: c.law.mu() / divisors[0],
-            across: c.rho[1] * k / divisors[1],
-            divisors,
-        }
+        let (normal, mu, rho) = (c.rho[0] / near, c.law.mu() / divisors[0], c.rho[0]);
+        let edge = c.law.is_associated().then(|| {
+            let length = c.law.mu().hypot(1.0);
+            [1.0 / length, c.law.mu() / length]
+        });
+        let by = match edge {
+            Some([a, b]) => [[normal * a * a, normal * a * b], [normal * a * b, normal * b * b]],
+            None => [[normal, 0.0], [mu * (normal + rho), 0.0]],
+        };
+        Slide { e, by, across: c.rho[1] * k / divisors[1], edge, normal, mu, rho, divisors }
     }
 
-    /// δr_n, δr_e and δr_x with δu_n and δu_x.
-    fn change(&self, c: &Constraint, u: &[f64], f: &[f64], [opening, turn]: [f64; 2]) -> [f64; 3] {
+    /// δr_n, δr_e and δr_x with δu_n, δu_e and δu_x.
+    fn change(&self, u: &[f64], f: &[f64], [opening, slip, turn]: [f64; 3]) -> [f64; 3] {
+        let e = self.e;
+        let [along, across] = [e[0] * f[1] + e[1] * f[2], e[0] * f[2] - e[1] * f[1]];
+        let across = -across / self.divisors[1] - self.across * turn;
+        if let Some([a, b]) = self.edge {
+            let (opening, slip) = (u[0] + opening, e[0] * u[1] + e[1] * u[2] + slip);
+            let on_edge = -self.normal * (a * opening + b * slip);
+            let off_edge = -(a * along - b * f[0]) / self.divisors[0];
+            return [a * on_edge - b * off_edge, b * on_edge + a * off_edge, across];
+        }
         let normal = -self.normal * (u[0] + opening);
-        let [along, across] = [self.e[0] * f[1] + self.e[1] * f[2], self.e[0] * f[2] - self.e[1] * f[1]];
-        let friction = self.mu * (normal - c.rho[0] * opening) - along / self.divisors[0];
-        [normal, friction, -across / self.divisors[1] - self.across * turn]
+        let friction = self.mu * (normal - self.rho * opening) - along / self.divisors[0];
+        [normal, friction, across]
     }
 }

@@ -55,10 +55,38 @@ fn impulses_solve_what_other_methods_solve() {
 }
 
 #[test]
+fn the_associated_law_has_the_motion_that_other_methods_find() {
+    let (mut few, mut solved, mut slips) = (FewDofs::default(), 0, 0);
+    for seed in 0..40 {
+        let mu = [0.0, 0.1, 0.3, 0.9][seed % 4];
+        let mut problem = problem(seed, 6 + seed % 9, 1 + seed % 7, mu);
+        problem.laws[2..].fill(Law::Cone { mu });
+        let mut impulse = vec![0.0; problem.rows()];
+        let Some(steps) = few.solve(&problem, 1e-11, &mut impulse) else { continue };
+        solved += 1;
+        slips += few.modes.iter().filter(|mode| matches!(mode, Mode::Slide { .. })).count();
+        let (mut check, mut velocity) = (ResidualCheck::default(), vec![]);
+        check.load(&problem);
+        let residual = check.residual(&problem, &impulse, &mut velocity).relative;
+        assert!(residual <= 1e-10, "{seed}: {residual:e} after {steps}");
+        // The motion minimizes a strictly convex function: there is one.
+        let options = ContactOptions { tolerance: 1e-11, ..ContactOptions::default() };
+        let other = solve(&problem, &options, None).unwrap();
+        assert_eq!(other.status, Status::Solved, "{seed}");
+        let size = norm(&other.velocity).max(1e-3);
+        for (a, b) in velocity.iter().zip(&other.velocity) {
+            // Residuals of 1e-11 times a condition of some hundreds.
+            assert!((a - b).abs() < 1e-7 * size, "{seed}: {a} and {b}");
+        }
+    }
+    assert!(solved >= 30 && slips >= 20, "{solved} of 40, {slips}");
+}
+
+#[test]
 fn problems_of_other_kinds_are_left_to_others() {
     let mut few = FewDofs::default();
     let mut wide = problem(1, 6, 2, 0.3);
-    wide.laws[2] = Law::Cone { mu: 0.3 };
+    wide.laws[2] = Law::CoulombEllipse { mu: [0.3, 0.2] };
     let mut impulse = vec![0.5; wide.rows()];
     assert_eq!(few.solve(&wide, 1e-10, &mut impulse), None);
     assert_eq!(impulse, vec![0.5; wide.rows()]);

@@ -4,36 +4,46 @@
 //! J_i = Σ c_k J_k over other rows k   ⟺   the part of J_i outside of their span, in the metric of M⁻¹, is zero
 //! ```
 //!
-//! J_i is a bilateral row of a joint (6 entries per body that moves). Gram–Schmidt takes the row that is
-//! farthest from the span of those before it first. Impulses of rows that depend on each other are not unique
-//! (004 §6).
+//! J_i is a bilateral row of a joint: six entries per body that moves, or, in reduced coordinates, what is
+//! left of it there, L⁻ᵀ Jᵀ J_i, which has the length of its part outside of the span of the tree. Joints are
+//! taken one after the other, the farthest row of each first. Impulses of rows that depend on each other are
+//! not unique (004 §6).
 //!
-//! In reduced coordinates the rows of the tree are satisfied identically. What is left of the others there,
-//! L⁻ᵀ Jᵀ J_i, has the length of their part outside of the span of the tree. Joints are taken one after the
-//! other, the farthest row of each first: a loop has entries only where it moves something.
+//! The part outside of a span is found by reflections, each of which takes a row that is kept to one motion:
+//!
+//! ```text
+//! Q_k … Q_1 J_i = (motions that are taken, the part outside) ,   Q_k = 1 − v_k v_kᵀ ,   |v_k|² = 2
+//! ```
+//!
+//! v_k has entries only at motions that the row moves and that are not yet taken, and only reflections that
+//! share a motion with a row act on it: N loops in a row cost N times what one costs.
 
-use delassus_solve::linalg::{dot, norm};
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
 
 use crate::world::{Masses, Rows, TreeBasis, TreeScratch};
 
 /// A row of unit length that is closer than this to a combination of others is redundant.
 const MAX_REDUNDANT_LENGTH: f64 = 1e-7;
+/// No entry.
+const NONE: u32 = u32::MAX;
 
-/// A row that loses more than this part of its length to the span of others is taken out of it once more.
-const MIN_LENGTH_RATIO: f64 = 0.1;
+/// A row that may be redundant: which one, its joint, and where its entries end.
+#[derive(Clone, Copy)]
+struct Candidate {
+    row: usize,
+    joint: u32,
+    end: usize,
+}
 
 /// Memory of the search for redundant rows.
 #[derive(Default)]
 pub(super) struct RedundancyScratch {
-    /// The rows, weighed to unit length, one after the other, and the direction taken out last.
-    dense: Vec<f64>,
-    /// Rows that are not yet in the basis, and what of their length is outside of it.
-    remaining: Vec<(usize, f64)>,
-    /// Reduced coordinates: an orthonormal basis of the rows that are kept, and the motions that each spans.
-    basis: Vec<f64>,
-    spans: Vec<[usize; 2]>,
-    /// The motions that each of the rows spans that are not in it.
-    reach: Vec<[usize; 2]>,
+    candidates: Vec<Candidate>,
+    /// Entries (motion, value) of the candidates, in parts of the length that each has in body coordinates.
+    entries: Vec<(u32, f64)>,
+    joint: JointRows,
+    reflections: Reflections,
     tree: TreeScratch,
 }
 
@@ -49,147 +59,239 @@ impl RedundancyScratch {
     ) {
         out.clear();
         out.resize(rows.rows.len(), false);
-        match tree {
-            Some(tree) => self.find_reduced(masses, rows, tree, out),
-            None => self.find_maximal(masses, rows, out),
+        self.candidates.clear();
+        self.entries.clear();
+        for i in (0..rows.bilateral).filter(|&i| tree.is_none_or(|tree| !tree.holds(i))) {
+            self.add_candidate(masses, rows, tree, i);
+        }
+        let motions = tree.map_or(masses.mass.len(), TreeBasis::motions);
+        let RedundancyScratch { candidates, entries, joint, reflections, .. } = self;
+        reflections.begin(motions, entries);
+        let mut first_entry = 0;
+        for own in candidates.chunk_by(|a, b| a.joint == b.joint) {
+            let end = own[own.len() - 1].end;
+            joint.load(motions, own, entries, first_entry);
+            entries[first_entry..end].iter().for_each(|(i, _)| reflections.uses[*i as usize] -= 1);
+            joint.keep_independent(reflections, own, out);
+            first_entry = end;
         }
     }
 
-    fn find_maximal(&mut self, masses: &Masses, rows: &Rows, out: &mut [bool]) {
-        let RedundancyScratch { dense, remaining, .. } = self;
-        let n = rows.bilateral;
-        let dofs = masses.mass.len();
-        // Rows weighed to the same size, and behind them the direction that is taken out of the others.
-        dense.clear();
-        dense.resize((n + 1) * dofs, 0.0);
-        let (dense, direction) = dense.split_at_mut(n * dofs);
-        remaining.clear();
-        for i in 0..n {
-            let row = &mut dense[i * dofs..(i + 1) * dofs];
-            for (body, block) in rows.blocks_of(&rows.rows[i]) {
-                let at = 6 * masses.slot[*body as usize] as usize;
-                for c in 0..6 {
-                    row[at + c] = block[c] * masses.inverse[at + c].sqrt();
-                }
-            }
-            let size = norm(row);
-            if size > 0.0 {
-                row.iter_mut().for_each(|x| *x /= size);
-            }
-            remaining.push((i, norm(row)));
-        }
-        // Gram–Schmidt, the farthest from all before it first.
-        while let Some(best) = (0..remaining.len()).max_by(|&a, &b| {
-            remaining[a].1.total_cmp(&remaining[b].1).then(remaining[b].0.cmp(&remaining[a].0))
-        }) {
-            let (i, size) = remaining[best];
-            if size < MAX_REDUNDANT_LENGTH {
-                break;
-            }
-            remaining.swap_remove(best);
-            direction.iter_mut().zip(&dense[i * dofs..(i + 1) * dofs]).for_each(|(d, x)| *d = x / size);
-            for (j, length) in remaining.iter_mut() {
-                let row = &mut dense[*j * dofs..(*j + 1) * dofs];
-                let along = dot(row, direction);
-                // Most joints have no body in common.
-                if along == 0.0 {
-                    continue;
-                }
-                row.iter_mut().zip(&*direction).for_each(|(x, d)| *x -= along * d);
-                *length = norm(row);
-            }
-        }
-        remaining.iter().for_each(|(i, _)| out[*i] = true);
-    }
-
-    fn find_reduced(&mut self, masses: &Masses, rows: &Rows, tree: &TreeBasis, out: &mut [bool]) {
-        let n = tree.motions();
-        self.basis.clear();
-        self.spans.clear();
-        let mut to = 0;
-        while to < rows.bilateral {
-            let (from, joint) = (to, rows.rows[to].joint);
-            to += rows.rows[from..rows.bilateral].iter().take_while(|row| row.joint == joint).count();
-            self.remaining.clear();
-            self.reach.clear();
-            self.dense.clear();
-            for i in (from..to).filter(|&i| !tree.holds(i)) {
-                let length = self.add_outside(masses, rows, tree, i);
-                self.remaining.push((i, length));
-            }
-            self.take_farthest(n, out);
-        }
-    }
-
-    /// Adds what is left of a row outside of the span of those that are kept; its length.
-    fn add_outside(&mut self, masses: &Masses, rows: &Rows, tree: &TreeBasis, i: usize) -> f64 {
-        let RedundancyScratch { dense, basis, spans, reach, tree: scratch, .. } = self;
-        let (n, start) = (tree.motions(), dense.len());
-        dense.resize(start + n, 0.0);
-        let x = &mut dense[start..];
-        let blocks = rows.blocks_of(&rows.rows[i]);
+    fn add_candidate(&mut self, masses: &Masses, rows: &Rows, tree: Option<&TreeBasis>, i: usize) {
+        let RedundancyScratch { candidates, entries, tree: scratch, .. } = self;
+        let row = &rows.rows[i];
+        let blocks = rows.blocks_of(row).iter().map(|(body, block)| (masses.slot[*body as usize], block));
         let mut square = 0.0;
-        for (body, block) in blocks {
-            let at = 6 * masses.slot[*body as usize] as usize;
+        for (slot, block) in blocks.clone() {
+            let at = 6 * slot as usize;
             square += (0..6).map(|c| block[c] * block[c] * masses.inverse[at + c]).sum::<f64>();
         }
         let scale = if square > 0.0 { 1.0 / square.sqrt() } else { 0.0 };
-        let blocks = blocks.iter().map(|(body, block)| (masses.slot[*body as usize], block));
-        let (mut first, mut last) = (n, 0);
-        tree.reduce_row(blocks, scratch, |i, value| {
-            x[i] = scale * value;
-            (first, last) = (first.min(i), last.max(i + 1));
-        });
-        first = first.min(last);
-        let mut length = norm(&x[first..last]);
-        let mut again = true;
-        while again && length >= MAX_REDUNDANT_LENGTH {
-            for (q, &[from, to]) in basis.chunks_exact(n).zip(&*spans) {
-                // Most loops have nothing in common.
-                if from >= last || to <= first {
-                    continue;
-                }
-                let along = dot(&x[from..to], &q[from..to]);
-                if along != 0.0 {
-                    x[from..to].iter_mut().zip(&q[from..to]).for_each(|(x, q)| *x -= along * q);
-                    (first, last) = (first.min(from), last.max(to));
+        let mut add = |motion: usize, value: f64| {
+            if value != 0.0 {
+                entries.push((motion as u32, scale * value));
+            }
+        };
+        match tree {
+            Some(tree) => tree.reduce_row(blocks, scratch, add),
+            None => {
+                for (slot, block) in blocks {
+                    let at = 6 * slot as usize;
+                    (0..6).for_each(|c| add(at + c, block[c] * masses.inverse[at + c].sqrt()));
                 }
             }
-            let left = norm(&x[first..last]);
-            again = left < MIN_LENGTH_RATIO * length;
-            length = left;
         }
-        reach.push([first, last]);
-        length
+        candidates.push(Candidate { row: i, joint: row.joint, end: entries.len() });
+    }
+}
+
+/// The rows of one joint over all motions.
+#[derive(Default)]
+struct JointRows {
+    /// Entries by motion, one row after the other; zero beside the support.
+    dense: Vec<f64>,
+    motions: usize,
+    /// The motions at which they have entries.
+    support: Vec<u32>,
+    is_in: Vec<bool>,
+    /// The length of each row outside of the span; less than zero once the row is kept.
+    outside: Vec<f64>,
+}
+
+impl JointRows {
+    /// Takes the rows of a joint, whose entries begin at a place.
+    fn load(&mut self, motions: usize, own: &[Candidate], entries: &[(u32, f64)], first: usize) {
+        if self.motions != motions {
+            self.dense.clear();
+            self.is_in.clear();
+            self.is_in.resize(motions, false);
+            self.motions = motions;
+        } else {
+            for &i in &self.support {
+                self.is_in[i as usize] = false;
+                self.dense.iter_mut().skip(i as usize).step_by(motions).for_each(|x| *x = 0.0);
+            }
+        }
+        self.support.clear();
+        if self.dense.len() < own.len() * motions {
+            self.dense.resize(own.len() * motions, 0.0);
+        }
+        self.outside.clear();
+        self.outside.resize(own.len(), 0.0);
+        let mut from = first;
+        for (k, candidate) in own.iter().enumerate() {
+            for &(i, value) in &entries[from..candidate.end] {
+                self.dense[k * motions + i as usize] = value;
+                self.reach(i);
+            }
+            from = candidate.end;
+        }
     }
 
-    /// Takes the rows that remain of a joint into the basis, the farthest first; what is in its span then is
-    /// redundant.
-    fn take_farthest(&mut self, n: usize, out: &mut [bool]) {
-        let RedundancyScratch { dense, remaining, basis, spans, reach, .. } = self;
-        let farthest = |remaining: &[(usize, f64)]| {
-            (0..remaining.len()).max_by(|&a, &b| remaining[a].1.total_cmp(&remaining[b].1).then(b.cmp(&a)))
-        };
-        while let Some(best) = farthest(remaining) {
-            let size = remaining[best].1;
-            if size < MAX_REDUNDANT_LENGTH {
+    /// Adds a motion to the support.
+    fn reach(&mut self, motion: u32) {
+        if !std::mem::replace(&mut self.is_in[motion as usize], true) {
+            self.support.push(motion);
+        }
+    }
+
+    /// Reflects the rows that are kept, the farthest first, each to one motion; the others are redundant.
+    fn keep_independent(&mut self, reflections: &mut Reflections, own: &[Candidate], out: &mut [bool]) {
+        reflections.apply_all(self);
+        for k in 0..own.len() {
+            self.outside[k] = self.length(reflections, k);
+        }
+        while let Some(best) =
+            (0..own.len()).max_by(|&a, &b| self.outside[a].total_cmp(&self.outside[b]).then(b.cmp(&a)))
+        {
+            if self.outside[best] < MAX_REDUNDANT_LENGTH {
                 break;
             }
-            // Those that are taken have less than no length.
-            remaining[best].1 = -1.0;
-            let (start, [from, to]) = (basis.len(), reach[best]);
-            basis.extend(dense[best * n..(best + 1) * n].iter().map(|x| x / size));
-            let q = &basis[start..];
-            spans.push([from, to]);
-            for (k, (_, length)) in remaining.iter_mut().enumerate().filter(|(_, (_, l))| *l >= 0.0) {
-                let x = &mut dense[k * n..(k + 1) * n];
-                let along = dot(&x[from..to], &q[from..to]);
-                x[from..to].iter_mut().zip(&q[from..to]).for_each(|(x, q)| *x -= along * q);
-                reach[k] = [reach[k][0].min(from), reach[k][1].max(to)];
-                *length = norm(&x[reach[k][0]..reach[k][1]]);
+            let start = reflections.add(self, best);
+            self.outside[best] = -1.0;
+            for k in 0..own.len() {
+                if self.outside[k] >= 0.0 {
+                    reflections.apply(start, self.row_mut(k));
+                    self.outside[k] = self.length(reflections, k);
+                }
             }
         }
-        remaining.iter().filter(|(_, length)| *length >= 0.0).for_each(|(i, _)| out[*i] = true);
+        let redundant = own.iter().zip(&self.outside).filter(|(_, length)| **length >= 0.0);
+        redundant.for_each(|(candidate, _)| out[candidate.row] = true);
+    }
+
+    fn row_mut(&mut self, k: usize) -> &mut [f64] {
+        &mut self.dense[k * self.motions..(k + 1) * self.motions]
+    }
+
+    fn entry(&self, k: usize, motion: u32) -> f64 {
+        self.dense[k * self.motions + motion as usize]
+    }
+
+    /// The length of a row at motions that are not taken.
+    fn length(&self, reflections: &Reflections, k: usize) -> f64 {
+        let open = self.support.iter().filter(|i| !reflections.taken[**i as usize]);
+        open.map(|&i| self.entry(k, i).powi(2)).sum::<f64>().sqrt()
+    }
+}
+
+/// The reflections Q_k, in the order in which they act.
+#[derive(Default)]
+struct Reflections {
+    /// Entries of all v: the motion, its value, where v begins and ends, and the next entry at the motion.
+    motion: Vec<u32>,
+    value: Vec<f64>,
+    range: Vec<[u32; 2]>,
+    next: Vec<u32>,
+    /// Per motion its first and its last entry, whether it is taken, and how many rows to come move it.
+    first: Vec<u32>,
+    last: Vec<u32>,
+    taken: Vec<bool>,
+    uses: Vec<u32>,
+    /// Entries at which reflections to come share a motion with a row.
+    ahead: BinaryHeap<Reverse<u32>>,
+}
+
+impl Reflections {
+    /// No reflections yet, of rows with these entries.
+    fn begin(&mut self, motions: usize, entries: &[(u32, f64)]) {
+        self.motion.clear();
+        self.value.clear();
+        self.range.clear();
+        self.next.clear();
+        for list in [&mut self.first, &mut self.last] {
+            list.clear();
+            list.resize(motions, NONE);
+        }
+        self.taken.clear();
+        self.taken.resize(motions, false);
+        self.uses.clear();
+        self.uses.resize(motions, 0);
+        entries.iter().for_each(|(i, _)| self.uses[*i as usize] += 1);
+    }
+
+    /// Applies the reflection whose entries begin at a place.
+    fn apply(&self, start: u32, x: &mut [f64]) {
+        let [from, to] = self.range[start as usize].map(|i| i as usize);
+        let v = || self.motion[from..to].iter().zip(&self.value[from..to]);
+        let along: f64 = v().map(|(&i, v)| v * x[i as usize]).sum();
+        v().for_each(|(&i, v)| x[i as usize] -= along * v);
+    }
+
+    /// Applies all reflections that share a motion with the rows of a joint, or with one that does.
+    fn apply_all(&mut self, rows: &mut JointRows) {
+        let mut ahead = std::mem::take(&mut self.ahead);
+        ahead.clear();
+        let heads = rows.support.iter().map(|i| self.first[*i as usize]);
+        ahead.extend(heads.filter(|entry| *entry != NONE).map(Reverse));
+        while let Some(Reverse(entry)) = ahead.pop() {
+            let [from, to] = self.range[entry as usize];
+            while ahead.peek().is_some_and(|Reverse(other)| *other < to) {
+                ahead.pop();
+            }
+            for k in 0..rows.outside.len() {
+                self.apply(entry, rows.row_mut(k));
+            }
+            for entry in from as usize..to as usize {
+                rows.reach(self.motion[entry]);
+                if self.next[entry] != NONE {
+                    ahead.push(Reverse(self.next[entry]));
+                }
+            }
+        }
+        self.ahead = ahead;
+    }
+
+    /// Adds the reflection that takes a row to one motion: the one that the fewest rows to come move. An
+    /// entry of it.
+    fn add(&mut self, rows: &JointRows, k: usize) -> u32 {
+        let start = self.motion.len();
+        for &i in rows.support.iter().filter(|i| !self.taken[**i as usize]) {
+            let value = rows.entry(k, i);
+            if value != 0.0 {
+                self.motion.push(i);
+                self.value.push(value);
+            }
+        }
+        let end = self.motion.len();
+        let fewest = (start..end).min_by_key(|&e| (self.uses[self.motion[e] as usize], self.motion[e]));
+        let pivot = fewest.unwrap_or(start);
+        let (x, length) = (self.value[pivot], rows.outside[k]);
+        self.value[pivot] += length.copysign(x);
+        let scale = 1.0 / (length * (length + x.abs())).sqrt();
+        self.value[start..].iter_mut().for_each(|v| *v *= scale);
+        self.taken[self.motion[pivot] as usize] = true;
+        for entry in start..end {
+            let motion = self.motion[entry] as usize;
+            match self.last[motion] {
+                NONE => self.first[motion] = entry as u32,
+                last => self.next[last as usize] = entry as u32,
+            }
+            self.last[motion] = entry as u32;
+            self.next.push(NONE);
+            self.range.push([start as u32, end as u32]);
+        }
+        start as u32
     }
 }
 
@@ -197,8 +299,8 @@ impl RedundancyScratch {
 mod tests {
     use super::super::super::model::fixtures::*;
     use super::*;
-    use crate::stepping::options::StepOptions;
-    use crate::world::{ActionKind, Joint, JointKind, Pose};
+    use crate::stepping::options::{Coordinates, StepOptions};
+    use crate::world::{ActionKind, Body, Joint, JointKind, Pose, World, WorldState};
     use glam::DVec3;
 
     /// Which rows of these joints between the frame and a ball are redundant.
@@ -243,5 +345,55 @@ mod tests {
             found.into_iter().filter(|redundant| *redundant).count()
         };
         assert_eq!((rows(1e-5), rows(1e-10)), (1, 3));
+    }
+
+    /// N four-bars in a row: cranks on the floor, joined at their tops.
+    fn four_bars(n: usize) -> (World, WorldState) {
+        let (mut world, mut state) = slider(ActionKind::Force { force: formula("0") }, 0.5, 0.0);
+        let ball = world.bodies.pop().unwrap();
+        let place = state.bodies.pop().unwrap();
+        world.joints.clear();
+        world.no_contact.clear();
+        let mut add = |x: f64, y: f64| {
+            world.bodies.push(Body { shapes: vec![], ..ball.clone() });
+            let mut at = place;
+            at.pose.position = DVec3::new(x, y, 0.0);
+            state.bodies.push(at);
+            world.bodies.len() - 1
+        };
+        let (mut cranks, mut couplers) = (vec![], vec![]);
+        for i in 0..=n {
+            cranks.push(add(i as f64, 0.5));
+            couplers.push(add(i as f64 + 0.5, 1.0));
+        }
+        let at = |x: f64, y: f64| Pose { position: DVec3::new(x, y, 0.0), ..Pose::IDENTITY };
+        let hinge = |bodies, poses| Joint::new("hinge", JointKind::Revolute, bodies, poses);
+        for i in 0..=n {
+            world.joints.push(hinge([0, cranks[i]], [at(i as f64, 0.0), at(0.0, -0.5)]));
+            world.joints.push(hinge([cranks[i], couplers[i]], [at(0.0, 0.5), at(-0.5, 0.0)]));
+            if i > 0 {
+                world.joints.push(hinge([couplers[i - 1], cranks[i]], [at(0.5, 0.0), at(0.0, 0.5)]));
+            }
+        }
+        (world, state)
+    }
+
+    #[test]
+    fn a_row_of_loops_costs_as_much_as_it_has_loops() {
+        for coordinates in [Coordinates::Reduced, Coordinates::Maximal] {
+            let per_loop = |n: usize| {
+                let (world, mut state) = four_bars(n);
+                let options = StepOptions { coordinates, ..StepOptions::default() };
+                let (model, on) = linearized(world, &mut state, options, 1e-3);
+                let mut scratch = RedundancyScratch::default();
+                let mut found = vec![];
+                scratch.find(&model.masses, on.joint_rows(), on.tree(), &mut found);
+                // Of five rows a planar loop needs two.
+                assert_eq!(found.iter().filter(|redundant| **redundant).count(), 3 * n, "{coordinates:?}");
+                scratch.reflections.motion.len() as f64 / n as f64
+            };
+            let few = per_loop(10);
+            assert!(per_loop(100) < 1.2 * few, "{coordinates:?}: {few} and {}", per_loop(100));
+        }
     }
 }

@@ -11,7 +11,7 @@
 use super::SolveInput;
 use super::joint_loads::least_norm_loads;
 use crate::stepping::row_targets::RowTarget;
-use crate::world::{RowKind, Rows, row_mobility, row_velocity};
+use crate::world::{Row, RowKind, Rows, row_mobility, row_velocity};
 
 /// From these rounds on a bound that follows its load goes only a part of the way to the next: where the load
 /// falls as the friction grows, whole steps go to and fro about the bound that both agree on.
@@ -44,10 +44,8 @@ impl BoundedRows {
             let (mut bound, mut side) = (force_bound(&row.kind, 0.0) * duration, 0);
             if matches!(row.kind, RowKind::Bounded { .. }) {
                 any = true;
-                bound = force_bound(
-                    &row.kind,
-                    joint_load(rows, row.joint, impulse) / duration.max(f64::MIN_POSITIVE),
-                ) * duration;
+                let load = joint_load(rows, row, impulse);
+                bound = force_bound(&row.kind, load / duration.max(f64::MIN_POSITIVE)) * duration;
                 let reached = bound > 0.0 && impulse[i].abs() >= REACHED_RATIO * bound;
                 side = if reached { impulse[i].signum() as i8 } else { 0 };
             }
@@ -97,7 +95,7 @@ impl BoundedRows {
             else {
                 continue;
             };
-            let load = joint_load(rows, row.joint, loads);
+            let load = joint_load(rows, row, loads);
             let now = force_bound(&row.kind, load / duration.max(f64::MIN_POSITIVE)) * duration;
             let settled = BOUND_TOLERANCE_RATIO * input.options.tolerance * (now + self.bound[i]);
             changed |= self.side[i] != 0 && (now - self.bound[i]).abs() > settled;
@@ -132,9 +130,12 @@ pub(super) fn shared_loads(input: &SolveInput<'_>, row_impulse: &[f64]) -> Optio
     Some(loads)
 }
 
-/// The load of a joint with these impulses of all rows.
-fn joint_load(rows: &Rows, joint: u32, impulse: &[f64]) -> f64 {
-    let own = rows.rows.iter().zip(impulse).filter(|(row, _)| row.joint == joint);
+/// The load of the joint of a row with these impulses of all rows; zero where its bound does not follow it.
+fn joint_load(rows: &Rows, row: &Row, impulse: &[f64]) -> f64 {
+    if !matches!(row.kind, RowKind::Bounded { per_load, .. } if per_load != 0.0) {
+        return 0.0;
+    }
+    let own = rows.rows.iter().zip(impulse).filter(|(other, _)| other.joint == row.joint);
     own.map(|(row, r)| (row.load * r).powi(2)).sum::<f64>().sqrt()
 }
 

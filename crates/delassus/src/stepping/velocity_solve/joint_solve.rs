@@ -1,13 +1,14 @@
-//! Impulses of joints where there is nothing else, by one dense factorization.
+//! Impulses of joints where there is nothing else, by one sparse factorization.
 //!
 //! ```text
 //! W r = −q ,   W = H M⁻¹ Hᵀ (n × n) ,   q = H M⁻¹ f + b
 //! ```
 //!
 //! H has a row per bilateral row of a joint, f = M v*, b the right-hand side. W is singular where rows of H
-//! are linear combinations of others: these are left out before (`redundancy.rs`). Source: 004 eq. 9.
+//! are linear combinations of others: these are left out before (`redundancy.rs`). Rows that move nothing in
+//! common do not see each other in W: N loops in a row cost N times what one costs. Source: 004 eq. 9.
 
-use delassus_solve::linalg::{Sparse, axpy, dot, rank_tolerance};
+use delassus_solve::linalg::{GramCholesky, Sparse};
 
 /// Solves joints without contacts, in memory that is kept.
 #[derive(Default)]
@@ -17,11 +18,8 @@ pub struct JointsAlone {
     factored: bool,
     from_h: Sparse,
     from_mass: Vec<f64>,
-    w: Vec<f64>,
+    factors: GramCholesky,
     q: Vec<f64>,
-    /// U with D W D = Uᵀ U, rows one after the other; and the diagonal of D, which makes that of D W D one.
-    upper: Vec<f64>,
-    scale: Vec<f64>,
     defect: Vec<f64>,
 }
 
@@ -54,95 +52,32 @@ impl JointsAlone {
             && self.from_h.has_bits_of(h)
             && self.from_mass.iter().eq(mass.iter().map(|(_, _, m)| m));
         if !kept {
-            self.assemble(h, mass);
-            self.factored = self.factorize(bias.len()).is_some();
+            self.from_h.clone_from(h);
+            self.from_mass.clear();
+            self.from_mass.extend(mass.iter().map(|(_, _, m)| m));
+            self.factored = self.factors.factorize(h, &self.from_mass);
         }
         if !self.factored {
             return false;
         }
-        self.back_substitute(r);
+        self.factors.solve(r);
         // One step of refinement: joints of long chains differ much in what they carry.
-        let mut defect = std::mem::take(&mut self.defect);
-        self.defect(r, &mut defect);
-        self.back_substitute(&mut defect);
-        r.iter_mut().zip(&defect).for_each(|(r, c)| *r += c);
-        self.defect = defect;
+        self.find_defect(r);
+        self.factors.solve(&mut self.defect);
+        r.iter_mut().zip(&self.defect).for_each(|(r, c)| *r += c);
         true
     }
 
-    /// W.
-    fn assemble(&mut self, h: &Sparse, mass: &[(usize, usize, f64)]) {
-        self.from_h.clone_from(h);
-        self.from_mass.clear();
-        self.from_mass.extend(mass.iter().map(|(_, _, m)| m));
-        let (w, n) = (&mut self.w, h.cols());
-        w.clear();
-        w.resize(n * n, 0.0);
-        for (row, &m) in self.from_mass.iter().enumerate() {
-            let (columns, values) = h.row(row);
-            for (a, (&i, value)) in columns.iter().zip(values).enumerate().filter(|e| *e.1.1 != 0.0) {
-                for (&j, other) in columns[a..].iter().zip(&values[a..]) {
-                    w[i * n + j] += value * other / m;
-                }
-            }
+    /// −q − H M⁻¹ Hᵀ r.
+    fn find_defect(&mut self, r: &[f64]) {
+        let JointsAlone { from_h, from_mass, q, defect, .. } = self;
+        defect.clear();
+        defect.extend(q.iter().map(|q| -q));
+        for (i, m) in from_mass.iter().enumerate() {
+            let (columns, values) = from_h.row(i);
+            let change = columns.iter().zip(values).map(|(&j, x)| x * r[j]).sum::<f64>() / m;
+            columns.iter().zip(values).for_each(|(&j, x)| defect[j] -= x * change);
         }
-        // The columns of a row ascend: that was the upper half.
-        for i in 1..n {
-            for j in 0..i {
-                w[i * n + j] = w[j * n + i];
-            }
-        }
-    }
-
-    /// −q − W r.
-    fn defect(&self, r: &[f64], out: &mut Vec<f64>) {
-        out.clear();
-        out.extend(self.w.chunks_exact(r.len()).zip(&self.q).map(|(row, q)| -(q + dot(row, r))));
-    }
-
-    /// D W D = Uᵀ U, by rows. Not `Matrix::solve_positive_definite`: the recorded bits are those of this
-    /// order of operations, which passes over the zeros of joints that do not see each other, in memory that
-    /// is kept.
-    fn factorize(&mut self, n: usize) -> Option<()> {
-        let JointsAlone { w, upper, scale, .. } = self;
-        if (0..n).any(|i| w[i * n + i].is_nan() || w[i * n + i] <= 0.0) {
-            return None;
-        }
-        scale.clear();
-        scale.extend((0..n).map(|i| 1.0 / w[i * n + i].sqrt()));
-        upper.clear();
-        upper.extend((0..n * n).map(|k| scale[k / n] * w[k] * scale[k % n]));
-        for k in 0..n {
-            let (done, rest) = upper.split_at_mut((k + 1) * n);
-            let row = &mut done[k * n + k..];
-            if row[0].is_nan() || row[0] < rank_tolerance(n, n) {
-                return None;
-            }
-            let pivot = row[0].sqrt();
-            row.iter_mut().for_each(|x| *x /= pivot);
-            // Joints see few others: most of a row is zero.
-            for i in (k + 1..n).filter(|i| row[i - k] != 0.0) {
-                axpy(-row[i - k], &row[i - k..], &mut rest[(i - k - 1) * n + i..(i - k) * n]);
-            }
-        }
-        Some(())
-    }
-
-    /// x ← W⁻¹ x.
-    fn back_substitute(&self, x: &mut [f64]) {
-        let n = x.len();
-        x.iter_mut().zip(&self.scale).for_each(|(x, s)| *x *= s);
-        for k in 0..n {
-            let row = &self.upper[k * n + k..(k + 1) * n];
-            let (done, below) = x.split_at_mut(k + 1);
-            done[k] /= row[0];
-            axpy(-done[k], &row[1..], below);
-        }
-        for k in (0..n).rev() {
-            let row = &self.upper[k * n + k..(k + 1) * n];
-            x[k] = (x[k] - dot(&row[1..], &x[k + 1..])) / row[0];
-        }
-        x.iter_mut().zip(&self.scale).for_each(|(x, s)| *x *= s);
     }
 }
 

@@ -48,8 +48,6 @@ const MAX_BOUND_ROUNDS: usize = 60;
 /// Contacts up to which the impulses of the step before are tried first in motion too: what slides or rolls
 /// by itself has the same ones from step to step, and the check costs a part of a solve.
 const MAX_CHECKED_CONTACTS: usize = 8;
-/// Rows of joints up to which joints alone are solved by a dense factorization.
-const MAX_DIRECT_ROWS: usize = 200;
 
 /// What a velocity solve is given, beside the velocities before.
 #[derive(Clone, Copy)]
@@ -265,7 +263,7 @@ impl VelocitySolver {
     fn solve_in_few_dofs(&mut self, input: &SolveInput<'_>) -> Option<SolveOutcome> {
         let ContactOptions { method, minimum_norm, tolerance, .. } = input.options;
         let problem = &self.assembly.problem;
-        let asked = input.tree.is_some() && input.goal == Goal::Any;
+        let asked = input.tree.is_some() && matches!(input.goal, Goal::Any | Goal::Rest);
         if !asked || method != Method::Auto || minimum_norm || problem.laws.iter().all(Law::is_bilateral) {
             return None;
         }
@@ -320,7 +318,7 @@ impl VelocitySolver {
     fn solve_joints_alone(&mut self, options: &ContactOptions) -> Option<SolveOutcome> {
         let Assembly { problem, mass_entries, .. } = &mut self.assembly;
         let ContactProblem { laws, form } = &mut *problem;
-        if laws.len() > MAX_DIRECT_ROWS || laws.iter().any(|law| *law != Law::Bilateral) {
+        if laws.iter().any(|law| *law != Law::Bilateral) {
             return None;
         }
         let GlobalForm { jacobian_transposed, force, bias, .. } = GlobalForm::of(form);

@@ -96,18 +96,22 @@ impl RowCheck {
         self.inexact.clear();
         self.inexact.resize(self.terms.len(), 0.0);
         let Some(tree) = tree else { return };
-        let size = |x: &[f64]| x.iter().map(|x| x * x).sum::<f64>().sqrt();
+        // Squares first: one root at the end.
+        let square = |x: &[f64]| x[0] * x[0] + x[1] * x[1] + x[2] * x[2];
         let (mut momentum, mut moment, mut lever) = (0.0_f64, 0.0_f64, 0.0_f64);
         for (m, t) in masses.mass.chunks_exact(6).zip(self.terms.chunks_exact(6)) {
             let p: [f64; 6] = std::array::from_fn(|c| m[c] * t[c]);
-            momentum = momentum.max(size(&p[..3]));
-            moment = moment.max(size(&p[3..]));
+            momentum = momentum.max(square(&p[..3]));
+            moment = moment.max(square(&p[3..]));
         }
         let in_tree = || rows.rows.iter().enumerate().filter(|(i, _)| tree.holds(*i)).map(|(_, row)| row);
         for (_, block) in in_tree().flat_map(|row| rows.blocks_of(row)) {
-            let (along, about) = (size(&block[..3]), size(&block[3..]));
-            lever = if along > 0.0 { lever.max(about / along) } else { lever };
+            let (along, about) = (square(&block[..3]), square(&block[3..]));
+            if along > 0.0 && about > lever * along {
+                lever = about / along;
+            }
         }
+        let [momentum, moment, lever] = [momentum, moment, lever].map(f64::sqrt);
         for (body, block) in in_tree().flat_map(|row| rows.blocks_of(row)) {
             let at = 6 * masses.slot[*body as usize] as usize;
             let turns = block[..3] == [0.0; 3];
@@ -138,6 +142,7 @@ impl RowCheck {
         for (i, row) in rows.rows.iter().enumerate() {
             let in_tree = tree.is_some_and(|tree| tree.holds(i));
             let bound = match row.kind {
+                RowKind::Bounded { force, per_load: 0.0 } => Some(force * duration),
                 RowKind::Bounded { force, per_load } => {
                     let own = rows.rows.iter().zip(end.loads).filter(|(other, _)| other.joint == row.joint);
                     let load = own.map(|(other, r)| (other.load * r) * (other.load * r)).sum::<f64>().sqrt();
