@@ -1,5 +1,6 @@
 //! What cargo cannot do: `cargo xtask props`, `cargo xtask docs`, `cargo xtask gallery`,
-//! `cargo xtask bench`, `cargo xtask convergence`, `cargo xtask verdicts`, `cargo xtask wheel`, `cargo xtask ci`.
+//! `cargo xtask bench`, `cargo xtask convergence`, `cargo xtask verdicts`, `cargo xtask wheel`,
+//! `cargo xtask ci`.
 //!
 //! What prose claims, a program reads: the table of equations in the book names functions and tests,
 //! ARCHITECTURE.md names files, links name pages. Each task prints what it checked and exits with 1 where a

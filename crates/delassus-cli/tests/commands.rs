@@ -302,7 +302,8 @@ fn between_walls(mu: &str, weight: &str) -> Temporary {
 
 #[test]
 fn forces_of_different_motions_share_nothing_and_have_their_own_intervals() {
-    // Held: each wall presses with at least a half of the weight over μ. Falling with 1 − 2 μ N: anything less.
+    // Held: each wall presses with at least a half of the weight over μ. Falling with 1 − 2 μ N: anything
+    // less.
     let doc = json(&["analyze", between_walls("0.5", "1").path(), "--json"]).1;
     assert_eq!(doc["acceleration_unique"], "refuted");
     assert_eq!(doc["solutions"]["unique_part"], value!(null));

@@ -108,22 +108,7 @@ pub fn reasons(result: &SystemAnalysis) -> Vec<String> {
         Method::Found => {}
         Method::AllModes | Method::None => {}
     }
-    let massless = |held: bool| -> Vec<&str> {
-        let among = |c: &FrictionCone| c.effective_mass.is_none() && c.is_held == held;
-        (result.contacts.iter())
-            .filter(|c| c.cone.as_ref().is_some_and(among))
-            .map(|c| c.name.as_str())
-            .collect()
-    };
-    for (held, sentence) in [
-        (true, "no mu_jam, mu_crit, effective mass or cone where the other constraints hold the normal"),
-        (false, "no effective mass and no cone where the other constraints hold a direction"),
-    ] {
-        let names = massless(held);
-        if !names.is_empty() {
-            out.push(format!("{sentence}: {}", names.join(", ")));
-        }
-    }
+    out.extend(without_effective_mass(result));
     if result.kinematics.mass_rank < result.names.coordinates.len() {
         out.push(format!(
             "the mass matrix is singular (rank {} of {})",
@@ -132,6 +117,20 @@ pub fn reasons(result: &SystemAnalysis) -> Vec<String> {
         ));
     }
     out
+}
+
+/// Why contacts have no effective mass, with their names.
+fn without_effective_mass(result: &SystemAnalysis) -> impl Iterator<Item = String> + '_ {
+    let reasons = [
+        (true, "no mu_jam, mu_crit, effective mass or cone where the other constraints hold the normal"),
+        (false, "no effective mass and no cone where the other constraints hold a direction"),
+    ];
+    reasons.into_iter().filter_map(|(held, sentence)| {
+        let among = |c: &FrictionCone| c.effective_mass.is_none() && c.is_held == held;
+        let contacts = result.contacts.iter().filter(|c| c.cone.as_ref().is_some_and(among));
+        let names: Vec<&str> = contacts.map(|c| c.name.as_str()).collect();
+        (!names.is_empty()).then(|| format!("{sentence}: {}", names.join(", ")))
+    })
 }
 
 fn undecided(result: &SystemAnalysis, analysis: &Analysis) -> String {

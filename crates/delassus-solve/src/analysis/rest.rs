@@ -8,11 +8,12 @@
 //! normal moves a coordinate of its own, which a given load presses with Lₚ (dry friction and motors of
 //! joints are put that way).
 //!
-//! Proof. With a = 0 and these forces u = γ = 0, and all laws hold. Let (a', f', u') be another solution. At a
-//! pad f'_n = L: were it open, its load would close it. For each constraint (f − f')·(u − u') =
+//! Proof. With a = 0 and these forces u = γ = 0, and all laws hold. Let (a', f', u') be another solution. At
+//! a pad f'_n = L: were it open, its load would close it. For each constraint (f − f')·(u − u') =
 //! −f·u' + f'·u' ≤ 0: at a joint u' = 0; at a contact f·u' = f_n u'_n ≥ 0, as f has no friction there, and
-//! f'·u' ≤ 0, as friction, rolling friction and spinning friction oppose u'; at a pad −f_t u'_t ≤ μ L |u'_t| =
-//! −f'·u'. Their sum is (f − f')ᵀJ(a − a') = (a − a')ᵀM(a − a'), which is positive where a' ≠ a and M > 0. ∎
+//! f'·u' ≤ 0, as friction, rolling friction and spinning friction oppose u'; at a pad −f_t u'_t ≤
+//! μ L |u'_t| = −f'·u'. Their sum is (f − f')ᵀJ(a − a') = (a − a')ᵀM(a − a'), which is positive where
+//! a' ≠ a and M > 0. ∎
 //!
 //! All of it is checked in interval arithmetic, for all data within their bounds: entries that are zero for
 //! sure stay zero, the forces are chosen away from zero and from their bounds, and a square part of the
@@ -205,8 +206,8 @@ fn are_independent(rows: &[Vec<Interval>]) -> bool {
     solve(&inverse, |k, j| basis.get(j).map_or(Interval::ZERO, |&column| rows[k][column])).is_some()
 }
 
-/// The solution of A x = b, [A | b] by its entries, from an inverse of A up to rounding; `None` where A may be
-/// singular.
+/// The solution of A x = b, [A | b] by its entries, from an inverse of A up to rounding; `None` where A may
+/// be singular.
 fn solve(inverse: &Matrix, entry: impl Fn(usize, usize) -> Interval) -> Option<Vec<Interval>> {
     let n = inverse.rows();
     let product =

@@ -22,8 +22,8 @@ pub struct ExactList {
     pub intervals: Vec<[f64; 2]>,
     /// The forces of least norm; `None` where there are none, or the search for them was given up.
     pub minimum_norm: Option<Vec<f64>>,
-    /// The part of the forces that all solutions share; `None` where there are none, or where solutions differ
-    /// in their acceleration.
+    /// The part of the forces that all solutions share; `None` where there are none, or where solutions
+    /// differ in their acceleration.
     pub unique_part: Option<Vec<f64>>,
 }
 
