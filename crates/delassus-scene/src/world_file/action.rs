@@ -69,7 +69,9 @@ fn on_coordinate(
         act(ActionKind::Limits { lower, upper, restitution: restitution(table, symbols)? });
     }
     if let Some(motor) = table.table("motor", &format!("motor of {}", table.title))? {
-        act(motor_kind(&motor, symbols)?);
+        let kind = motor_kind(&motor, symbols)?;
+        check_units(&motor, &["speed", "position", "torque", "force", "max_speed"], coordinate, symbols)?;
+        act(kind);
     }
     if let Some(spring) = table.table("spring", &format!("spring of {}", table.title))? {
         spring.only(&["stiffness", "rest", "damping"])?;
@@ -79,6 +81,7 @@ fn on_coordinate(
             damping: number("damping")?,
             rest: spring.get("rest").map_or(Ok(0.0), |v| v.quantity(symbols))?,
         });
+        check_units(&spring, &["stiffness", "rest", "damping"], coordinate, symbols)?;
     }
     if let Some(value) = table.get("armature") {
         let inertia = value.nonnegative(symbols)?;
@@ -87,9 +90,27 @@ fn on_coordinate(
         }
     }
     if let Some(value) = table.get("drive") {
+        check_units(table, &["drive"], coordinate, symbols)?;
         act(ActionKind::Drive { position: of_time(&value, symbols)? });
     }
     Ok(())
+}
+
+/// Whether units that are written in these keys are those of a coordinate: of lengths along an axis, of angles
+/// about one. The parameter of a curve may have any.
+fn check_units(table: &Table<'_>, keys: &[&str], coordinate: Coordinate, symbols: &Symbols) -> Result<()> {
+    let Some(way) = way_of(coordinate) else { return Ok(()) };
+    let values = keys.iter().filter_map(|key| table.get(key));
+    values.into_iter().try_for_each(|value| value.check_unit(symbols, &format!("{} {way}", value.key)))
+}
+
+/// Whether a coordinate is along an axis or about one.
+fn way_of(coordinate: Coordinate) -> Option<&'static str> {
+    match coordinate {
+        Coordinate::Along(_) | Coordinate::Length => Some("along"),
+        Coordinate::About(_) | Coordinate::Cardan(_) | Coordinate::Swing => Some("about"),
+        _ => None,
+    }
 }
 
 /// Lower and upper limit; `"-inf"` and `"inf"` for none.
@@ -108,7 +129,12 @@ fn limits(
         Ok("inf") => Ok(f64::INFINITY),
         Ok("-inf") => Ok(f64::NEG_INFINITY),
         _ if in_degrees => v.degrees(symbols),
-        _ => v.quantity(symbols),
+        _ => {
+            if let Some(way) = way_of(coordinate) {
+                v.check_unit(symbols, &format!("limits {way}"))?;
+            }
+            v.quantity(symbols)
+        }
     };
     let [low, high] = value.numbers("[lower, upper]", number)?;
     if low >= high {

@@ -148,6 +148,28 @@ fn dimensions(quantity: &str) -> Option<(&'static [Dimension], &'static str)> {
         "limits" | "rest" | "target" | "offset" => {
             (&[LENGTH, NUMBER], "a length (m, mm) or an angle (rad, deg)")
         }
+        "limits along" | "rest along" | "position along" | "drive along" => {
+            (&[LENGTH], "a length (m, mm), as the joint moves along its axis")
+        }
+        "limits about" | "rest about" | "position about" | "drive about" => {
+            (&[NUMBER], "an angle (rad, deg), as the joint rotates")
+        }
+        "speed along" | "max_speed along" => (&[SPEED], "a speed (m/s), as the joint moves along its axis"),
+        "speed about" | "max_speed about" => {
+            (&[RATE], "an angular velocity (rad/s, rpm), as the joint rotates")
+        }
+        "force along" | "torque along" => (&[FORCE], "a force (N), as the joint moves along its axis"),
+        "force about" | "torque about" => (&[MOMENT], "a moment (Nm), as the joint rotates"),
+        "stiffness along" => {
+            (&[Dimension([0, 1, -2])], "a stiffness (N/m), as the joint moves along its axis")
+        }
+        "stiffness about" => (&[MOMENT], "a stiffness (Nm/rad), as the joint rotates"),
+        "damping along" => {
+            (&[Dimension([0, 1, -1])], "a damping coefficient (N*s/m), as the joint moves along its axis")
+        }
+        "damping about" => {
+            (&[Dimension([2, 1, -1])], "a damping coefficient (Nm*s/rad), as the joint rotates")
+        }
         "euler_deg" | "limits_deg" => (&[NUMBER], "an angle (deg, rad)"),
         "speed" | "max_speed" => (&[SPEED, RATE], "a speed (m/s) or an angular velocity (rad/s, rpm)"),
         "stiffness" => (&[Dimension([0, 1, -2]), MOMENT], "a stiffness (N/m, Nm/rad)"),

@@ -267,3 +267,35 @@ fn laws_of_friction_are_named() {
         refused(&text, line, &[message, help], refuse);
     }
 }
+
+/// A joint that rotates has angles and moments, one that slides lengths and forces.
+#[test]
+fn units_of_joints_are_those_of_their_motion() {
+    let joint = |kind: &str, key: &str| {
+        format!(
+            "[world]\n[[body]]\nname = \"b\"\nmass = 1\ninertia = [1, 1, 1]\n[[joint]]\nname = \"j\"\n\
+             type = \"{kind}\"\nbodies = [\"world\", \"b\"]\nanchor = [0, 0, 0]\naxis = [0, 0, 1]\n{key}\n"
+        )
+    };
+    let cases = [
+        ("spring = { stiffness = \"5 N/m\" }", "spring = { stiffness = \"5 Nm/rad\" }", "`stiffness` is"),
+        ("spring = { damping = \"5 N*s/m\" }", "spring = { damping = \"5 Nm*s/rad\" }", "`damping` is"),
+        (
+            "spring = { stiffness = 1, rest = \"5 mm\" }",
+            "spring = { stiffness = 1, rest = \"5 deg\" }",
+            "`rest` is",
+        ),
+        ("motor = { speed = \"2 m/s\" }", "motor = { speed = \"2 rad/s\" }", "`speed` is"),
+        ("motor = { torque = \"2 N\" }", "motor = { torque = \"2 Nm\" }", "`torque` is"),
+        ("motor = { position = \"2 mm\" }", "motor = { position = \"2 deg\" }", "`position` is"),
+        ("limits = [\"-2 mm\", \"3 mm\"]", "limits = [\"-2 deg\", \"3 deg\"]", "`limits` is"),
+        ("drive = \"2 mm\"", "drive = \"2 deg\"", "`drive` is"),
+    ];
+    for (along, about, message) in cases {
+        for (kind, good, bad) in [("prismatic", along, about), ("revolute", about, along)] {
+            assert!(read_world(&joint(kind, good), None, &[]).is_ok(), "{kind} {good}");
+            let error = refuse(&joint(kind, bad)).to_string();
+            assert!(error.contains(message), "{kind} {bad}: {error}");
+        }
+    }
+}
