@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use thiserror::Error;
 
-use delassus::formula::{AnyFormula, HyperDual, Point, clip};
+use delassus::formula::{AnyFormula, HyperDual, Number, Point, clip};
 
 /// Controls of actuators over time.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -83,29 +83,85 @@ impl ControlTable {
         self.columns.iter().map(|(name, _)| name.as_str())
     }
 
-    /// f(u(t)) as a function of time, for the control u of this name and f(u) = clamp(a·clamp(u) + b)·c
-    /// with `gain` = [a, b, c]; `None` where it has no such column.
-    pub(super) fn force(
-        &self,
-        name: &str,
-        controls: [f64; 2],
-        forces: [f64; 2],
-        [a, b, c]: [f64; 3],
-    ) -> Option<AnyFormula> {
+    /// The times and the values of a column.
+    fn column(&self, name: &str) -> Option<(&[f64], &[f64])> {
         let (_, column) = self.columns.iter().find(|(n, _)| n == name)?;
-        let (times, column, linear) = (self.times.clone(), column.clone(), self.linear);
-        let of = move |u: f64| (a * u.clamp(controls[0], controls[1]) + b).clamp(forces[0], forces[1]) * c;
-        Some(AnyFormula::derivatives_only(move |at: &Point<'_, HyperDual>| {
-            let next = times.partition_point(|t| *t <= at.t.value);
-            let (before, after) = (next.saturating_sub(1), next.min(times.len() - 1));
-            let start = HyperDual::constant(of(column[before]));
-            if !linear || before == after {
-                return start;
-            }
-            let slope = (of(column[after]) - of(column[before])) / (times[after] - times[before]);
-            start + (at.t - HyperDual::constant(times[before])) * HyperDual::constant(slope)
-        }))
+        Some((&self.times, column))
     }
+}
+
+/// What becomes of a control u before it acts: a.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Activation {
+    /// a = u.
+    None,
+    /// ȧ = u.
+    Integrator,
+    /// ȧ = (u − a)/τ.
+    Filter {
+        /// τ, s.
+        tau: f64,
+    },
+}
+
+impl Activation {
+    /// a a time x after it was a₀, with the control u + s x.
+    fn after(self, a0: f64, [u, s]: [f64; 2], x: HyperDual) -> HyperDual {
+        let of = HyperDual::constant;
+        match self {
+            Activation::None => of(u) + of(s) * x,
+            Activation::Integrator => of(a0) + (of(u) + of(0.5 * s) * x) * x,
+            Activation::Filter { tau } => {
+                of(u - s * tau) + of(s) * x + of(a0 - u + s * tau) * (of(-1.0 / tau) * x).exp()
+            }
+        }
+    }
+}
+
+/// A piece of a control: when it begins, the activation then, the control and its slope.
+#[derive(Clone, Copy)]
+struct Piece {
+    from: f64,
+    a0: f64,
+    control: [f64; 2],
+}
+
+/// The activation of an actuator as a function of time: its control is that of a table where that has a
+/// column of its name, else a constant, within a range. It begins at the time zero.
+pub(crate) fn control(
+    table: Option<&ControlTable>,
+    name: &str,
+    constant: f64,
+    [low, high]: [f64; 2],
+    (activation, initial): (Activation, f64),
+) -> AnyFormula {
+    let within = |u: f64| u.clamp(low, high);
+    let Some((times, values)) = table.and_then(|table| table.column(name)) else {
+        let u = within(constant);
+        if activation == Activation::None {
+            return AnyFormula::new(u);
+        }
+        let of = move |at: &Point<'_, HyperDual>| activation.after(initial, [u, 0.0], at.t);
+        return AnyFormula::derivatives_only(of);
+    };
+    let linear = table.is_some_and(|table| table.linear);
+    // Before the first time the first value counts.
+    let first = Piece { from: 0.0, a0: initial, control: [within(values[0]), 0.0] };
+    let mut pieces = vec![first];
+    for (k, (&from, &u)) in times.iter().zip(values).enumerate() {
+        let slope = match times.get(k + 1) {
+            Some(end) if linear => (within(values[k + 1]) - within(u)) / (end - from),
+            _ => 0.0,
+        };
+        let last = pieces[pieces.len() - 1];
+        let a0 = activation.after(last.a0, last.control, HyperDual::constant((from - last.from).max(0.0)));
+        pieces.push(Piece { from, a0: a0.value, control: [within(u), slope] });
+    }
+    AnyFormula::derivatives_only(move |at: &Point<'_, HyperDual>| {
+        let next = pieces[1..].partition_point(|piece| piece.from <= at.t.value);
+        let Piece { from, a0, control } = pieces[next];
+        activation.after(a0, control, at.t - HyperDual::constant(from))
+    })
 }
 
 #[cfg(test)]
@@ -115,11 +171,11 @@ mod tests {
     #[test]
     fn values_hold_or_change_evenly() {
         let text = "# controls\nt, a, b\n0, 1, 2\n1, 3, -2\n\n3, 5, 0\n";
+        let all = [f64::NEG_INFINITY, f64::INFINITY];
         let at = |linear: bool, t: f64| {
             let table = ControlTable::parse(text, linear).unwrap();
-            let all = [f64::NEG_INFINITY, f64::INFINITY];
-            let force = table.force("a", all, all, [1.0, 0.0, 1.0]).unwrap();
-            force.value(&Point { q: &[], v: &[], t })
+            let u = control(Some(&table), "a", 9.0, all, (Activation::None, 0.0));
+            u.value(&Point { q: &[], v: &[], t })
         };
         for (t, hold, even) in
             [(-1.0, 1.0, 1.0), (0.5, 1.0, 2.0), (1.0, 3.0, 3.0), (2.0, 3.0, 4.0), (9.0, 5.0, 5.0)]
@@ -127,11 +183,50 @@ mod tests {
             assert_eq!((at(false, t), at(true, t)), (hold, even), "{t}");
         }
         let table = ControlTable::parse(text, false).unwrap();
-        // Controls within ±1, forces 10 u + 4 within ±8, gear 2.
-        let force = table.force("b", [-1.0, 1.0], [-8.0, 8.0], [10.0, 4.0, 2.0]).unwrap();
-        let value = |t: f64| force.value(&Point { q: &[], v: &[], t });
-        assert_eq!([value(0.0), value(1.0), value(3.0)], [16.0, -12.0, 8.0]);
-        assert!(table.force("c", [0.0; 2], [0.0; 2], [0.0; 3]).is_none());
+        let value = |name: &str, t: f64| {
+            let u = control(Some(&table), name, 7.0, [-1.0, 1.0], (Activation::None, 0.0));
+            u.value(&Point { q: &[], v: &[], t })
+        };
+        assert_eq!(
+            [value("b", 0.0), value("b", 1.0), value("b", 3.0), value("c", 0.0)],
+            [1.0, -1.0, 0.0, 1.0]
+        );
+    }
+
+    #[test]
+    fn activations_are_those_of_their_equations() {
+        // Steps of Runge and Kutta of 1e-3 s along the control, which breaks at whole seconds: 1e-12.
+        let text = "t,a\n0,1\n1,3\n2,-2\n";
+        for linear in [false, true] {
+            let table = ControlTable::parse(text, linear).unwrap();
+            let all = [f64::NEG_INFINITY, f64::INFINITY];
+            let u = |t: f64| match (linear, t) {
+                (true, t) if t < 1.0 => 1.0 + 2.0 * t,
+                (true, t) => 3.0 - 5.0 * (t - 1.0),
+                (false, t) if t < 1.0 => 1.0,
+                (false, _) => 3.0,
+            };
+            for activation in [Activation::Integrator, Activation::Filter { tau: 0.3 }] {
+                let exact = control(Some(&table), "a", 0.0, all, (activation, 0.5));
+                let slope = |t: f64, a: f64| match activation {
+                    Activation::Filter { tau } => (u(t) - a) / tau,
+                    _ => u(t),
+                };
+                let (mut a, h) = (0.5, 1e-3);
+                for k in 0..1999 {
+                    let t = f64::from(k) * h;
+                    // Just before a break at the end.
+                    let end = t + h * (1.0 - 1e-12);
+                    let k1 = slope(t, a);
+                    let k2 = slope(t + 0.5 * h, a + 0.5 * h * k1);
+                    let k3 = slope(t + 0.5 * h, a + 0.5 * h * k2);
+                    let k4 = slope(end, a + h * k3);
+                    a += h / 6.0 * (k1 + 2.0 * k2 + 2.0 * k3 + k4);
+                    let found = exact.value(&Point { q: &[], v: &[], t: f64::from(k + 1) * h });
+                    assert!((found - a).abs() < 1e-9, "{linear} {activation:?} {t}: {found} {a}");
+                }
+            }
+        }
     }
 
     #[test]

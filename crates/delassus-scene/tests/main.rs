@@ -1,5 +1,6 @@
 //! Integration tests of the readers, in one binary.
 
+mod actuators;
 mod mjcf;
 mod models;
 mod support;

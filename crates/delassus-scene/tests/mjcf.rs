@@ -168,7 +168,7 @@ fn a_humanoid_is_a_tree() {
     );
     // kp and kv times the square of the gear.
     assert!(
-        matches!(servo.kind, ActionKind::Spring { stiffness: 20.0, damping: 2.0, rest: 0.0 }),
+        matches!(&servo.kind, ActionKind::Servo(s) if [s.stiffness, s.damping, s.offset] == [20.0, 2.0, 0.0]),
         "{servo:?}"
     );
     // Drawn with the knee at −2°: the coordinate of ours is zero there.
@@ -472,10 +472,13 @@ fn equalities_actuators_and_masks() {
     );
     assert!(matches!(joint("w").kind, JointKind::Fixed));
     assert!(matches!(joint("jc").actions[0].kind, ActionKind::Drive { .. }));
-    assert!(matches!(joint("jc").actions[1].kind, ActionKind::Spring { stiffness: 7.0, damping: 1.0, .. }));
-    assert!(matches!(joint("jb").actions[0].kind, ActionKind::Spring { stiffness: 0.0, damping: 36.0, .. }));
+    let servo = |name: &str, action: usize| match &joint(name).actions[action].kind {
+        ActionKind::Servo(servo) => [servo.stiffness, servo.damping, servo.push(0.0)],
+        other => panic!("{other:?}"),
+    };
+    assert_eq!((servo("jc", 1), servo("jb", 0)), ([7.0, 1.0, 0.0], [0.0, 36.0, 0.0]));
     // The control nearest to zero is 1, times the gear.
-    assert!(matches!(joint("ja").actions[0].kind, ActionKind::Force { .. }));
+    assert_eq!(servo("ja", 0), [0.0, 0.0, 5.0]);
     let [a, b, c, d, table] = ["a", "b", "c", "d", "table"].map(|name| body(world, name));
     // Smooth ones are smooth among themselves; otherwise the larger coefficient counts.
     assert_eq!(world.surface(0, c).mu, 0.0);

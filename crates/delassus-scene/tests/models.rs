@@ -3,7 +3,6 @@
 
 use std::path::{Path, PathBuf};
 
-use delassus::formula::Point;
 use delassus::world::{ActionKind, JointKind, ShapeKind};
 use delassus_scene::{ImportOptions, Imported, read_mesh, read_xml_with};
 use glam::DVec3;
@@ -150,11 +149,11 @@ fn actuators_and_pairs_are_copied_with_their_bodies() {
     let force = |name: &str| {
         let joint = world.joints.iter().find(|j| j.name == name).unwrap_or_else(|| panic!("no joint {name}"));
         joint.actions.iter().find_map(|a| match &a.kind {
-            ActionKind::Force { force } => Some(force.value(&Point { q: &[], v: &[], t: 0.0 })),
+            ActionKind::Servo(servo) => Some(servo.push(0.0) - servo.offset),
             _ => None,
         })
     };
-    assert_eq!([force("lift-0"), force("lift-1"), force("lift-2")], [Some(7.5), None, None]);
+    assert_eq!([force("lift-0"), force("lift-1"), force("lift-2")], [Some(7.5), Some(0.0), Some(0.0)]);
     assert_eq!([force("right_hip"), force("left_hip")], [Some(1.0), Some(4.0)]);
     let excluded = |a: &str, b: &str| {
         let [a, b] = [a, b].map(|n| world.bodies.iter().position(|b| b.name == n).unwrap());

@@ -67,6 +67,7 @@ fn formulas(world: &World) -> impl Iterator<Item = &AnyFormula> {
             ActionKind::Speed { target, .. } | ActionKind::Position { target, .. } => Some(target),
             ActionKind::Force { force } => Some(force),
             ActionKind::Drive { position } => Some(position),
+            ActionKind::Servo(servo) => Some(&servo.control),
             ActionKind::Limits { .. } | ActionKind::Spring { .. } | ActionKind::Armature { .. } => None,
         });
         curve.iter().chain(of_actions)

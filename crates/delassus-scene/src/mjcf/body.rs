@@ -44,7 +44,7 @@ pub(super) const GEOM: [&str; 19] = [
     "hfield",
     "fitscale",
 ];
-const BODY: [&str; 7] = ["pos", "quat", "axisangle", "xyaxes", "zaxis", "euler", "mocap"];
+const BODY: [&str; 8] = ["pos", "quat", "axisangle", "xyaxes", "zaxis", "euler", "mocap", "gravcomp"];
 const INERTIAL: [&str; 9] =
     ["pos", "quat", "axisangle", "xyaxes", "zaxis", "euler", "mass", "diaginertia", "fullinertia"];
 /// Density of a geom where none is given, kg/m³.
@@ -63,6 +63,8 @@ pub(super) struct Draft<'a> {
     pub(super) fixed: bool,
     /// In its axes.
     pub(super) mass: MassProperties,
+    /// The part of it whose weight is compensated.
+    pub(super) compensated: MassProperties,
     pub(super) shapes: Vec<Shape>,
     /// How each shape touches.
     pub(super) touches: Vec<Touch>,
@@ -98,7 +100,8 @@ impl<'a> Draft<'a> {
 
     pub(super) fn new(node: Node<'a>, name: String, place: Pose) -> Self {
         let (shapes, touches, links) = (Vec::new(), Vec::new(), Vec::new());
-        Draft { node, name, place, fixed: false, mass: MassProperties::ZERO, shapes, touches, links }
+        let (mass, compensated) = (MassProperties::ZERO, MassProperties::ZERO);
+        Draft { node, name, place, fixed: false, mass, compensated, shapes, touches, links }
     }
 }
 
@@ -176,6 +179,10 @@ impl<'a> Model<'a> {
         let mass = self.bounded(node, mass);
         let draft = &mut self.drafts[inner.draft];
         draft.mass = draft.mass.plus(&mass);
+        let [gravcomp] = self.source.numbers(node, "gravcomp", [0.0])?;
+        if gravcomp != 0.0 {
+            draft.compensated = draft.compensated.plus(&mass.scaled(gravcomp));
+        }
         Ok(())
     }
 
@@ -269,9 +276,13 @@ impl<'a> Model<'a> {
     fn geom(&mut self, node: Node<'a>, around: Around) -> Result<MassProperties> {
         list_unread(&mut self.source, node, &GEOM);
         let element = self.defaults.element(&self.source, node, around.class)?;
-        let touch = self.touch(element)?;
+        let mut touch = self.touch(element)?;
+        if self.disabled.contains("contact") {
+            touch.masks = [0, 0];
+        }
         let name = node.attribute("name");
-        let touches = touch.masks != [0, 0] || name.is_some_and(|name| self.paired.contains(name));
+        let touches = touch.masks != [0, 0]
+            || !self.disabled.contains("contact") && name.is_some_and(|name| self.paired.contains(name));
         let group = self.defaults.number(&self.source, element, "group", 0.0)?;
         let [low, high] = self.compiler(node).mass_groups;
         let massive = around.mass && (low..=high).contains(&group) && !self.massless(element)?;

@@ -24,7 +24,7 @@ use crate::xml::Node;
 use delassus::world::{Action, ActionKind, Axis, Coordinate, Joint, JointFriction, JointKind, Pose};
 
 /// Attributes of `<joint>` that are read.
-pub(super) const JOINT: [&str; 11] = [
+pub(super) const JOINT: [&str; 13] = [
     "type",
     "pos",
     "axis",
@@ -36,6 +36,8 @@ pub(super) const JOINT: [&str; 11] = [
     "ref",
     "frictionloss",
     "armature",
+    "actuatorfrcrange",
+    "actuatorfrclimited",
 ];
 /// How far axes may be from perpendicular (cosine): six digits in a file.
 const PERPENDICULAR: f64 = 1e-5;
@@ -54,7 +56,7 @@ pub(super) enum Kind {
 /// A joint of the file.
 pub(super) struct FileJoint<'a> {
     element: Element<'a>,
-    name: Option<&'a str>,
+    pub(super) name: Option<&'a str>,
     pub(super) kind: Kind,
     /// In the axes of the body.
     pub(super) anchor: DVec3,
@@ -67,6 +69,7 @@ pub(super) struct FileJoint<'a> {
     pub(super) reference: f64,
     friction: f64,
     armature: f64,
+    force_range: Option<[f64; 2]>,
 }
 
 impl<'a> FileJoint<'a> {
@@ -82,6 +85,8 @@ pub(super) struct Motion {
     pub(super) coordinate: Coordinate,
     pub(super) sign: f64,
     pub(super) reference: f64,
+    /// What actuators may give to it, in its sense in the file.
+    pub(super) force_range: Option<[f64; 2]>,
 }
 
 /// One joint of ours for several of the file, in the axes of the body.
@@ -146,6 +151,7 @@ impl<'a> Model<'a> {
         let limited = defaults
             .flag(source, element, "limited")?
             .unwrap_or(self.compiler(node).autolimits && range.is_some());
+        let limited = limited && !self.disabled.contains("limit");
         let limits = match range.filter(|_| limited && kind != Kind::Free) {
             Some([low, high]) if low >= high => {
                 let key = "range".to_string();
@@ -157,7 +163,10 @@ impl<'a> Model<'a> {
             }
             None => None,
         };
-        let joint = FileJoint {
+        let off = |name: &str| self.disabled.contains(name) || self.disabled.contains("passive");
+        let (off_spring, off_damper) = (off("spring"), off("damper"));
+        let off_friction = self.disabled.contains("frictionloss");
+        let mut joint = FileJoint {
             element,
             name: node.attribute("name").filter(|name| !name.is_empty()),
             kind,
@@ -170,7 +179,17 @@ impl<'a> Model<'a> {
             reference: defaults.number(source, element, "ref", 0.0)? * unit,
             friction: defaults.nonnegative(source, element, "frictionloss", 0.0)?,
             armature: defaults.nonnegative(source, element, "armature", 0.0)?,
+            force_range: self.range_of(element, "actuatorfrcrange", "actuatorfrclimited")?,
         };
+        if off_spring {
+            joint.stiffness = 0.0;
+        }
+        if off_damper {
+            joint.damping = 0.0;
+        }
+        if off_friction {
+            joint.friction = 0.0;
+        }
         let unread = [
             ("range", kind == Kind::Ball && joint.limits.is_some()),
             ("stiffness", kind == Kind::Ball && joint.stiffness > 0.0),
@@ -253,7 +272,8 @@ impl<'a> Model<'a> {
                 Kind::Slide => dry.force = file.friction,
                 _ => dry.moment = file.friction,
             }
-            let motion = Motion { joint: self.joints.len(), coordinate, sign, reference: file.reference };
+            let (reference, force_range) = (file.reference, file.force_range);
+            let motion = Motion { joint: self.joints.len(), coordinate, sign, reference, force_range };
             if let Some(name) = file.name
                 && self.motions.insert(name, motion).is_some()
             {

@@ -33,6 +33,7 @@ pub(super) struct Keyframe<'a> {
     positions: Option<Vec<f64>>,
     velocities: Option<Vec<f64>>,
     controls: Vec<f64>,
+    activations: Vec<f64>,
 }
 
 /// Velocity of the origin of a draft and angular velocity, world axes.
@@ -46,6 +47,11 @@ impl Keyframe<'_> {
     /// The control of an actuator, by its number.
     pub(super) fn control(&self, actuator: usize) -> Option<f64> {
         self.controls.get(actuator).copied()
+    }
+
+    /// The activation of an actuator, by its number among those that have one.
+    pub(super) fn activation(&self, number: usize) -> Option<f64> {
+        self.activations.get(number).copied()
     }
 }
 
@@ -75,8 +81,9 @@ impl<'a> Model<'a> {
             positions: list("qpos")?,
             velocities: list("qvel")?,
             controls: list("ctrl")?.unwrap_or_default(),
+            activations: list("act")?.unwrap_or_default(),
         };
-        for unread in ["act", "mpos", "mquat"].iter().filter(|a| key.has_attribute(a)) {
+        for unread in ["mpos", "mquat"].iter().filter(|a| key.has_attribute(a)) {
             self.source.note(key, format!("`{unread}` of <key>"));
         }
         Ok(())
@@ -104,6 +111,7 @@ impl<'a> Model<'a> {
         }
         let (mut q, mut v) = (self.keyframe.positions.as_deref(), self.keyframe.velocities.as_deref());
         let mut places: Vec<Pose> = self.drafts.iter().map(|draft| draft.place).collect();
+        let mut angles = Vec::new();
         for moving in &self.moving {
             let mut pose = places[moving.parent].compose(&moving.on_parent);
             let above = twists[moving.parent];
@@ -118,6 +126,9 @@ impl<'a> Model<'a> {
                     Some(own)
                 };
                 let (at, rate) = (take(&mut q, positions), take(&mut v, velocities));
+                if let (Kind::Hinge, Some(name), Some(q)) = (joint.kind, joint.name, &at) {
+                    angles.push((name, q[0]));
+                }
                 (pose, twist) = joint.moved(pose, twist, at.as_deref(), rate.as_deref());
                 if let Some(&link) = moving.links.get(k) {
                     (places[link], twists[link]) = (pose, twist);
@@ -126,6 +137,7 @@ impl<'a> Model<'a> {
             (places[moving.draft], twists[moving.draft]) = (pose, twist);
         }
         self.drafts.iter_mut().zip(places).for_each(|(draft, place)| draft.place = place);
+        self.angles = angles;
         Ok(twists)
     }
 }

@@ -4,9 +4,10 @@
 //! the world, or is part of the body around it. Contacts and limits are rigid here: what softens them is not
 //! read, and is listed.
 
+mod actuator;
 mod attributes;
 mod body;
-mod equality_actuator;
+mod equality;
 mod expand;
 mod joint;
 mod keyframe;
@@ -16,6 +17,7 @@ mod terrain;
 pub(crate) use expand::expand;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::f64::consts::TAU;
 use std::ops::Range;
 use std::rc::Rc;
 
@@ -24,11 +26,12 @@ use glam::{DMat3, DVec3};
 use crate::diagnostic::{Result, WorldErrorKind};
 use crate::world_file::{WorldFile, Written, possible_moments};
 use crate::xml::{Imported, Node, Source};
+use actuator::ACTUATOR;
 use attributes::{Compiler, Defaults, list_unread};
 use body::{Draft, GEOM};
 use delassus::formula::{clip, nearest};
 use delassus::world::{Joint, JointKind, MassProperties, Pose, Surface, World, check_body_at};
-use equality_actuator::{ACTUATOR, EQUALITY};
+use equality::EQUALITY;
 use expand::MAX_MODELS;
 use joint::{JOINT, Motion};
 use keyframe::{Keyframe, Moving};
@@ -36,8 +39,13 @@ use mesh::{MESH, Mesh};
 
 /// Sections that change nothing about motion.
 const HARMLESS: [&str; 5] = ["visual", "statistic", "size", "custom", "sensor"];
+/// Flags of `<option>` that are read.
+const FLAGS: [&str; 9] =
+    ["gravity", "contact", "limit", "equality", "frictionloss", "spring", "damper", "actuation", "passive"];
 /// Part of the mass of a body that a body between two of its joints takes.
 const LINK_MASS: f64 = 1e-3;
+/// How far the centre of what `gravcomp` carries may be from that of its body, m.
+const COMPENSATION_ERROR: f64 = 1e-9;
 /// Acceleration of free fall where the file gives none, m/s².
 const GRAVITY: f64 = 9.81;
 
@@ -65,8 +73,14 @@ struct Model<'a> {
     /// Drafts with joints, in the order of the file, and the keyframe to start from.
     moving: Vec<Moving<'a>>,
     keyframe: Keyframe<'a>,
-    /// Actuators so far.
+    /// Hinges by their names, and the angles of the keyframe.
+    angles: Vec<(&'a str, f64)>,
+    /// Actuators so far, those with an activation, and joints whose force is limited that have one.
     actuators: usize,
+    activations: usize,
+    limited_joints: BTreeSet<usize>,
+    /// What `<flag>`s of `<option>` disable.
+    disabled: BTreeSet<&'a str>,
     /// Pairs of drafts that pass through each other.
     no_contact: Vec<[usize; 2]>,
     /// Names of geoms in a `<pair>`; once read, the draft of each.
@@ -85,6 +99,7 @@ fn file_stem(file: &str) -> &str {
 }
 
 /// Reads the root element of an MJCF.
+// Long: an empty model, then one section after the other.
 pub(crate) fn read_mujoco(source: Source<'_>, root: Node<'_>) -> Result<Imported> {
     let mut model = Model {
         source,
@@ -102,7 +117,11 @@ pub(crate) fn read_mujoco(source: Source<'_>, root: Node<'_>) -> Result<Imported
         motions: BTreeMap::new(),
         moving: Vec::new(),
         keyframe: Keyframe::default(),
+        angles: Vec::new(),
         actuators: 0,
+        activations: 0,
+        limited_joints: BTreeSet::new(),
+        disabled: BTreeSet::new(),
         no_contact: Vec::new(),
         paired: BTreeSet::new(),
         coupled: BTreeSet::new(),
@@ -131,6 +150,9 @@ pub(crate) fn read_mujoco(source: Source<'_>, root: Node<'_>) -> Result<Imported
             _ => {}
         }
     }
+    if model.disabled.contains("gravity") {
+        gravity = DVec3::ZERO;
+    }
     model.read_keyframe(root)?;
     model.list_unread_defaults();
     model.drafts.push(Draft::world(root));
@@ -141,6 +163,8 @@ pub(crate) fn read_mujoco(source: Source<'_>, root: Node<'_>) -> Result<Imported
     for &node in &sections {
         match node.tag() {
             "compiler" | "option" | "default" | "asset" | "worldbody" => {}
+            "equality" if model.disabled.contains("equality") => {}
+            "actuator" if model.disabled.contains("actuation") => {}
             "equality" => model.read_equalities(node)?,
             "contact" => model.read_contact(node)?,
             "actuator" => model.read_actuators(node)?,
@@ -197,12 +221,12 @@ impl<'a> Model<'a> {
             *timestep = Some(dt);
         }
         for flag in node.children() {
-            match (flag.tag(), flag.attribute("gravity")) {
-                ("flag", Some("disable")) => *gravity = DVec3::ZERO,
-                ("flag", _) => {}
-                (word, _) => self.source.note(flag, format!("<{}> of <option>", clip(word))),
+            if flag.tag() != "flag" {
+                self.source.note(flag, format!("<{}> of <option>", clip(flag.tag())));
             }
-            list_unread(&mut self.source, flag, &["gravity"]);
+            list_unread(&mut self.source, flag, &FLAGS);
+            let disabled = FLAGS.into_iter().filter(|name| flag.attribute(name) == Some("disable"));
+            self.disabled.extend(disabled);
         }
         Ok(())
     }
@@ -249,6 +273,12 @@ impl<'a> Model<'a> {
         if let Some((_, what, node)) = self.worst_hull.take() {
             self.source.note(node, what);
         }
+        for draft in self.drafts.iter().filter(|draft| draft.compensated.mass != 0.0) {
+            if (draft.compensated.centre - draft.mass.centre).length() > COMPENSATION_ERROR {
+                let what = "`gravcomp` of a part of a body: it acts at the centre of the whole";
+                self.source.note(draft.node, what.to_string());
+            }
+        }
         let mut surfaces = self.surfaces();
         surfaces.extend(self.pairs.iter().filter_map(|(_, surface)| *surface));
         self.exclude_by_masks();
@@ -261,7 +291,9 @@ impl<'a> Model<'a> {
                 return self.source.fail(draft.node, WorldErrorKind::NoMass { body });
             }
             let written = Written { place: draft.place, given, shapes: std::mem::take(&mut draft.shapes) };
-            let (body, mut state) = written.in_principal_axes(draft.name.clone());
+            let (mut body, mut state) = written.in_principal_axes(draft.name.clone());
+            // The centre of what is compensated is that of the body, or a note says that it is not.
+            body.force[0] = -draft.compensated.mass * gravity;
             let arm = state.pose.position - draft.place.position;
             state.velocity = twist.linear + twist.angular.cross(arm);
             state.angular_velocity = state.pose.local_vector(twist.angular);
@@ -287,7 +319,16 @@ impl<'a> Model<'a> {
         self.no_contact.dedup();
         let (joints, no_contact) = (self.joints, self.no_contact);
         let world = World { name, gravity, bodies, joints, surfaces, no_contact, plane: None };
-        Ok((WorldFile::at_start(self.source.text, world, states, self.spans)?, self.source))
+        let mut file = WorldFile::at_start(self.source.text, world, states, self.spans)?;
+        // Poses do not tell how often a hinge has turned.
+        for (name, angle) in self.angles {
+            let Some(motion) = self.motions.get(name) else { continue };
+            if file.world.joints[motion.joint].kind.coordinate() == Some(motion.coordinate) {
+                let c = &mut file.state.coordinates[motion.joint];
+                *c += TAU * ((motion.sign * (angle - motion.reference) - *c) / TAU).round();
+            }
+        }
+        Ok((file, self.source))
     }
 
     /// `settotalmass`.

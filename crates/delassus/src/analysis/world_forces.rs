@@ -116,6 +116,12 @@ pub(super) fn add_joint_forces(rows: &Rows, masses: &Masses, v: &[f64], reach: f
                 let stretch = if row.value == 0.0 { 0.0 } else { row.value.abs() + reach.max(1.0) };
                 (-stiffness * row.value - damping * velocity, stiffness * stretch + damping * speed)
             }
+            RowKind::Servo { stiffness, damping, push, range: [low, high] } => {
+                let free = push - stiffness * row.value - damping * velocity;
+                let size =
+                    push.abs() + stiffness * (row.value.abs() + reach.max(1.0)) + damping * velocity.abs();
+                (free.clamp(low, high), if free < low || free > high { free.clamp(low, high) } else { size })
+            }
             RowKind::Applied { force } => (force, force),
             RowKind::Bilateral
             | RowKind::Limit { .. }

@@ -15,7 +15,7 @@ use thiserror::Error;
 use super::Stepper;
 use super::warm_start::{add_impulses, impulses_of};
 use crate::formula::AnyFormula;
-use crate::world::{ActionKind, BodyState, WorldError, WorldState, check_world};
+use crate::world::{ActionKind, BodyState, Servo, WorldError, WorldState, check_world};
 
 /// An input that a stepper refuses.
 #[derive(Clone, Debug, Error, PartialEq)]
@@ -83,9 +83,9 @@ impl Stepper {
         Ok(())
     }
 
-    /// Sets the target of an actuator of a joint: the speed or position of a motor, or the force or moment of
-    /// a force, until it is changed. Actuators are counted from 0 among the forces and motors of the joint.
-    /// Takes effect with [`Stepper::relinearize`].
+    /// Sets the target of an actuator of a joint: the speed or position of a motor, the force or moment of a
+    /// force, or the control of a servo, until it is changed. Actuators are counted from 0 among the forces
+    /// and motors of the joint. Takes effect with [`Stepper::relinearize`].
     pub fn set_target(&mut self, joint: usize, actuator: usize, target: f64) -> Result<(), ControlError> {
         let joints = self.model.world.joints.len();
         let to = self.model.world.joints.get(joint).ok_or(ControlError::NoJoint { joint, joints })?;
@@ -103,6 +103,7 @@ impl Stepper {
         match &mut Arc::make_mut(&mut self.model.world).joints[joint].actions[place].kind {
             ActionKind::Speed { target: input, .. }
             | ActionKind::Position { target: input, .. }
+            | ActionKind::Servo(Servo { control: input, .. })
             | ActionKind::Force { force: input } => *input = AnyFormula::new(target),
             ActionKind::Limits { .. }
             | ActionKind::Spring { .. }
@@ -172,7 +173,13 @@ impl Stepper {
 
 /// What a controller can set between steps.
 fn is_actuator(kind: &ActionKind) -> bool {
-    matches!(kind, ActionKind::Speed { .. } | ActionKind::Position { .. } | ActionKind::Force { .. })
+    matches!(
+        kind,
+        ActionKind::Speed { .. }
+            | ActionKind::Position { .. }
+            | ActionKind::Force { .. }
+            | ActionKind::Servo(_)
+    )
 }
 
 fn finite(what: &'static str, of: &str, x: DVec3) -> Result<(), ControlError> {

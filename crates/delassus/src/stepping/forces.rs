@@ -213,6 +213,10 @@ impl Stepper {
                     let u = row_velocity(rows, i, &self.model.masses, v);
                     RowTarget::Impulse(-h * (stiffness * row.value + damping * u))
                 }
+                RowKind::Servo { stiffness, damping, push, range: [low, high] } => {
+                    let u = row_velocity(rows, i, &self.model.masses, start);
+                    RowTarget::Impulse(h * (push - stiffness * row.value - damping * u).clamp(low, high))
+                }
                 RowKind::Armature { inertia } => {
                     let before = row_velocity(rows, i, &self.model.masses, start);
                     RowTarget::Compliant { bias: -before, compliance: 1.0 / inertia }

@@ -141,7 +141,10 @@ impl Setting<'_> {
                 matches!(targets.joints[i], RowTarget::Velocity { .. })
             }
             RowKind::Armature { .. } => true,
-            RowKind::Bounded { .. } | RowKind::Spring { .. } | RowKind::Applied { .. } => false,
+            RowKind::Bounded { .. }
+            | RowKind::Spring { .. }
+            | RowKind::Servo { .. }
+            | RowKind::Applied { .. } => false,
         };
         let rows: Vec<usize> = (0..rows_of_joints.rows.len()).filter(|&i| carries(i)).collect();
         let touching: Vec<usize> =

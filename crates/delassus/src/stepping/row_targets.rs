@@ -301,6 +301,9 @@ impl SubstepView<'_> {
             RowKind::Bounded { .. } => RowTarget::Velocity { bias: row.rate + self.turning(i) },
             RowKind::Applied { force } => RowTarget::Impulse(share * h * force),
             RowKind::Spring { stiffness, damping } => self.spring_target(i, row, [stiffness, damping]),
+            RowKind::Servo { stiffness, damping, push, range } => {
+                self.servo_target(i, row, [stiffness, damping], push, range)
+            }
             RowKind::Armature { inertia } => self.rotor_target(i, inertia),
         }
     }
@@ -453,7 +456,13 @@ impl SubstepView<'_> {
             RowKind::Limit { .. } => RowTarget::LeftOut,
             // Both halves have the force of the middle.
             RowKind::Applied { .. } => RowTarget::Impulse(first),
-            RowKind::Spring { damping, .. } => self.damper_target(i, row, damping, first, middle),
+            // At its bound a servo stays there.
+            RowKind::Servo { range, .. } if range.iter().any(|f| first == 0.5 * self.h() * f) => {
+                RowTarget::Impulse(first)
+            }
+            RowKind::Spring { damping, .. } | RowKind::Servo { damping, .. } => {
+                self.damper_target(i, row, damping, first, middle)
+            }
             RowKind::Armature { inertia } => {
                 RowTarget::Compliant { bias: -self.middle_velocity(i, middle), compliance: 1.0 / inertia }
             }

@@ -11,7 +11,7 @@
 
 use thiserror::Error;
 
-use super::{Pose, World};
+use super::{Pose, Servo, World};
 use crate::formula::AnyFormula;
 
 /// A joint between two bodies.
@@ -45,6 +45,7 @@ impl Joint {
             ActionKind::Limits { .. } | ActionKind::Spring { .. } | ActionKind::Armature { .. } => true,
             ActionKind::Speed { target, .. } | ActionKind::Position { target, .. } => timeless(target),
             ActionKind::Force { force } => timeless(force),
+            ActionKind::Servo(servo) => timeless(&servo.control),
             ActionKind::Drive { position } => timeless(position),
         })
     }
@@ -317,6 +318,8 @@ pub enum ActionKind {
         /// Where it is without force.
         rest: f64,
     },
+    /// A controller with a limited force.
+    Servo(Servo),
     /// A rotor that c drives, without weight: it has the energy ½ inertia ċ² and pushes back with −inertia
     /// c̈. A rotor with the inertia I behind a gear of ratio n counts as n² I.
     Armature {
@@ -415,6 +418,17 @@ pub enum RowKind {
         stiffness: f64,
         /// Damping.
         damping: f64,
+    },
+    /// A force push − stiffness · value − damping · velocity within a range.
+    Servo {
+        /// Stiffness.
+        stiffness: f64,
+        /// Damping.
+        damping: f64,
+        /// What it pushes with at the value zero and at rest.
+        push: f64,
+        /// Least and largest force.
+        range: [f64; 2],
     },
     /// A force −inertia · (change of the velocity per time).
     Armature {
@@ -545,6 +559,7 @@ fn check_joint(world: &World, joint: &Joint) -> Result<(), JointError> {
                 at_least_zero("damping", damping)?;
                 [stiffness, damping, rest].into_iter().try_for_each(|x| finite("a number of a spring", x))?;
             }
+            ActionKind::Servo(ref servo) => check_servo(servo, &require)?,
             ActionKind::Armature { inertia } => positive("armature", inertia)?,
             ActionKind::Force { .. } | ActionKind::Drive { .. } => {}
         }
@@ -554,6 +569,22 @@ fn check_joint(world: &World, joint: &Joint) -> Result<(), JointError> {
         at_least_zero("friction radius", friction.radius)?;
         at_least_zero("friction force", friction.force)?;
         at_least_zero("friction moment", friction.moment)?;
+    }
+    Ok(())
+}
+
+fn check_servo(
+    servo: &Servo,
+    require: &impl Fn(bool, &'static str, f64, &'static str) -> Result<(), JointError>,
+) -> Result<(), JointError> {
+    for value in [servo.stiffness, servo.damping] {
+        require(value.is_finite() && value >= 0.0, "stiffness or damping of a servo", value, "zero or more")?;
+    }
+    for value in [servo.gain, servo.offset] {
+        require(value.is_finite(), "gain or offset of a servo", value, "finite")?;
+    }
+    for [low, high] in [servo.control_range, servo.force_range] {
+        require(low <= high, "the end of a range of a servo", high, "at least its start")?;
     }
     Ok(())
 }

@@ -298,6 +298,10 @@ fn others(
             ActionKind::Spring { stiffness, damping, rest } => {
                 (RowKind::Spring { stiffness: *stiffness, damping: *damping }, f.value - rest, 0.0)
             }
+            ActionKind::Servo(servo) => {
+                let (stiffness, damping, range) = (servo.stiffness, servo.damping, servo.force_range);
+                (RowKind::Servo { stiffness, damping, push: servo.push(t), range }, f.value, 0.0)
+            }
             ActionKind::Armature { inertia } => (RowKind::Armature { inertia: *inertia }, 0.0, 0.0),
         };
         emit(RowTerms { kind, value, rate, load: 0.0, parts: &[(joint, &frames, f)] });

@@ -21,6 +21,7 @@ mod mass_properties;
 mod masses;
 mod mobility;
 mod rigid_body;
+mod servo;
 mod set_joint;
 mod tree;
 
@@ -38,6 +39,7 @@ pub(crate) use mass_properties::open_edges;
 pub use mass_properties::{MassProperties, NoVolume, principal_axes, shape_mass};
 pub use mobility::{Mobility, mobility};
 pub use rigid_body::{drift, energy, kinetic_energy, potential_energy};
+pub use servo::Servo;
 pub use set_joint::set_joint;
 
 pub(crate) use joint_rows::{distance_to_target, joint_rows_at};

@@ -185,7 +185,7 @@ fn spring(
     let (stiffness, damping, rest) = match action.kind {
         ActionKind::Spring { stiffness, damping, rest } => (stiffness, damping, rest),
         ActionKind::Armature { .. } => return Err(refuse("the rotor of a joint (armature)")),
-        _ => return Err(refuse("a limit, a motor or a drive")),
+        _ => return Err(refuse("a limit, a motor, a servo or a drive")),
     };
     let frames = frames(state, joint, &slot_of);
     let locked = joint.kind.locked();
@@ -523,7 +523,7 @@ mod tests {
         });
         assert_eq!(
             limits,
-            WorldSystemError::Joint { joint: "h".into(), what: "a limit, a motor or a drive" }
+            WorldSystemError::Joint { joint: "h".into(), what: "a limit, a motor, a servo or a drive" }
         );
         let rolling =
             refused(|scene| scene.world.surfaces.push(Surface { rolling: 0.1, ..Surface::friction(0.5) }));

@@ -242,7 +242,7 @@ impl SubstepAccount {
                     account.friction -= r * mean();
                     self.beside.friction -= 0.5 * r * (u(after) - u(before));
                 }
-                RowKind::Bounded { .. } | RowKind::Applied { .. } => {
+                RowKind::Bounded { .. } | RowKind::Applied { .. } | RowKind::Servo { .. } => {
                     account.supplied += r * mean();
                     self.beside.supplied += beside(*r);
                 }

@@ -126,7 +126,10 @@ impl Stepper {
             let may_change = match row.kind {
                 RowKind::Bilateral | RowKind::Bounded { .. } => true,
                 RowKind::Limit { .. } => self.impulses.rows[i] != 0.0 || row.value <= self.model.touching(),
-                RowKind::Applied { .. } | RowKind::Spring { .. } | RowKind::Armature { .. } => false,
+                RowKind::Applied { .. }
+                | RowKind::Spring { .. }
+                | RowKind::Servo { .. }
+                | RowKind::Armature { .. } => false,
             };
             if may_change {
                 let slots = rows.blocks_of(row).iter().map(|(body, _)| masses.slot[*body as usize]);

@@ -46,6 +46,24 @@ impl SubstepView<'_> {
         0.5 * self.h() * damping * mobility / (1.0 + inertia * mobility)
     }
 
+    /// r₁ of a servo: that of a spring that pushes with more, within bounds that the solve keeps.
+    pub(super) fn servo_target(
+        &self,
+        i: usize,
+        row: &Row,
+        [stiffness, damping]: [f64; 2],
+        push: f64,
+        [low, high]: [f64; 2],
+    ) -> RowTarget {
+        let share = if self.model.is_symmetric() { 0.5 } else { 1.0 };
+        match self.spring_target(i, row, [stiffness, damping]) {
+            RowTarget::Compliant { bias, compliance } => {
+                RowTarget::Compliant { bias: bias - share * self.h() * push * compliance, compliance }
+            }
+            _ => RowTarget::Impulse(share * self.h() * push.clamp(low, high)),
+        }
+    }
+
     /// r₁ of a spring with a damper.
     pub(super) fn spring_target(&self, i: usize, row: &Row, [stiffness, damping]: [f64; 2]) -> RowTarget {
         let (h, symmetric) = (self.h(), self.model.is_symmetric());

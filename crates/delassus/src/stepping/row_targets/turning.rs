@@ -68,7 +68,7 @@ impl Turning {
             return;
         }
         let needs = |kind: &RowKind| {
-            matches!(kind, RowKind::Spring { .. } | RowKind::Bounded { .. } | RowKind::Armature { .. })
+            !matches!(kind, RowKind::Bilateral | RowKind::Limit { .. } | RowKind::Applied { .. })
         };
         let joints = on.joint_rows().rows.iter().any(|row| needs(&row.kind));
         let slow = STICKING_RATIO * h * model.world.gravity.length();

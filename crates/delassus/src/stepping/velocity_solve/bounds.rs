@@ -1,12 +1,13 @@
-//! Rows with a bound on their force: motors and dry friction in joints.
+//! Rows with a bound on their force: motors, servos and dry friction in joints.
 //!
 //! ```text
 //! u_i = 0 ,  |r_i| ≤ c_i     or     r_i = ∓c_i ,  ±u_i ≥ 0 ,     c_i = h (f_i + μ_i ‖load of the joint‖)
 //! ```
 //!
-//! A round solves with the rows below their bounds as bilateral ones and the others as known impulses; after
-//! it rows go to their bounds and back, and bounds follow the loads of their joints. What the last round ends
-//! with is checked by code that shares nothing with this search.
+//! A servo has u_i + c r_i + b_i = 0 between its bounds. A round solves with the rows below their bounds as
+//! bilateral ones and the others as known impulses; after it rows go to their bounds and back, and bounds
+//! follow the loads of their joints. What the last round ends with is checked by code that shares nothing
+//! with this search.
 
 use super::SolveInput;
 use super::joint_loads::least_norm_loads;
@@ -49,6 +50,13 @@ impl BoundedRows {
                 let reached = bound > 0.0 && impulse[i].abs() >= REACHED_RATIO * bound;
                 side = if reached { impulse[i].signum() as i8 } else { 0 };
             }
+            if let Some([low, high]) = servo_bounds(input, i) {
+                any = true;
+                let near = |bound: f64| {
+                    bound != 0.0 && (impulse[i] - bound).abs() <= (1.0 - REACHED_RATIO) * bound.abs()
+                };
+                side = if near(high) { 1 } else { -i8::from(near(low)) };
+            }
             self.side.push(side);
             self.bound.push(bound);
         }
@@ -60,6 +68,9 @@ impl BoundedRows {
         match (input.targets.joints[i], self.side[i]) {
             (RowTarget::Impulse(r), _) => Some(r),
             (RowTarget::Velocity { .. }, side) if side != 0 => Some(f64::from(side) * self.bound[i]),
+            (RowTarget::Compliant { .. }, side) if side != 0 => {
+                servo_bounds(input, i).map(|bounds| bounds[usize::from(side > 0)])
+            }
             _ => None,
         }
     }
@@ -71,7 +82,7 @@ impl BoundedRows {
         }
         match input.targets.joints[i] {
             RowTarget::Velocity { bias } if self.side[i] == 0 => Some((bias, 0.0)),
-            RowTarget::Compliant { bias, compliance } => Some((bias, compliance)),
+            RowTarget::Compliant { bias, compliance } if self.side[i] == 0 => Some((bias, compliance)),
             _ => None,
         }
     }
@@ -91,6 +102,7 @@ impl BoundedRows {
         let shared = shared_loads(input, row_impulse);
         let loads = shared.as_deref().unwrap_or(row_impulse);
         for (i, row) in rows.rows.iter().enumerate() {
+            changed |= self.update_servo(input, i, row_impulse[i], v);
             let (RowKind::Bounded { .. }, RowTarget::Velocity { bias }) = (row.kind, targets.joints[i])
             else {
                 continue;
@@ -120,6 +132,32 @@ impl BoundedRows {
             }
         }
         changed
+    }
+
+    /// Lets a servo go to a bound of its force or back; whether it did.
+    fn update_servo(&mut self, input: &SolveInput<'_>, i: usize, r: f64, v: &[f64]) -> bool {
+        let Some([low, high]) = servo_bounds(input, i) else { return false };
+        let RowTarget::Compliant { bias, compliance } = input.targets.joints[i] else { return false };
+        let side = match self.side[i] {
+            0 => i8::from(r > high) - i8::from(r < low),
+            at => {
+                // What it would push with, were it not limited.
+                let free = -(row_velocity(input.rows, i, input.masses, v) + bias) / compliance;
+                let within = if at > 0 { free < high } else { free > low };
+                if within { 0 } else { at }
+            }
+        };
+        std::mem::replace(&mut self.side[i], side) != side
+    }
+}
+
+/// The bounds on the impulse of a servo that pushes back by a compliance; `None` for other rows.
+pub(super) fn servo_bounds(input: &SolveInput<'_>, i: usize) -> Option<[f64; 2]> {
+    match (input.rows.rows[i].kind, input.targets.joints[i]) {
+        (RowKind::Servo { range, .. }, RowTarget::Compliant { .. }) => {
+            range.iter().any(|f| f.is_finite()).then(|| range.map(|f| f * input.duration))
+        }
+        _ => None,
     }
 }
 

@@ -12,6 +12,7 @@
 //! neither the basis of the tree nor the search for the rows that are at their bounds.
 
 use super::SolveInput;
+use super::bounds::servo_bounds;
 use crate::collision::MAX_CONTACT_ROWS;
 use crate::stepping::row_targets::RowTarget;
 use crate::stepping::warm_start::Impulses;
@@ -150,10 +151,12 @@ impl RowCheck {
                 }
                 _ => None,
             };
-            let RowTarget::Velocity { bias } = targets.joints[i] else { continue };
-            if !in_tree && bound.is_none() {
-                continue;
-            }
+            let servo = servo_bounds(end.input, i);
+            let (bias, compliance) = match targets.joints[i] {
+                RowTarget::Velocity { bias } if in_tree || bound.is_some() => (bias, 0.0),
+                RowTarget::Compliant { bias, compliance } if servo.is_some() => (bias, compliance),
+                _ => continue,
+            };
             let (mut u, mut terms, mut mobility) = (bias, bias.abs(), 0.0);
             for (body, block) in rows.blocks_of(row) {
                 let at = 6 * masses.slot[*body as usize] as usize;
@@ -167,6 +170,11 @@ impl RowCheck {
             if let Some(c) = bound.filter(|_| mobility > 0.0) {
                 let r = end.impulses.rows[i];
                 error = mobility * (r - (r - u / mobility).clamp(-c, c)).abs();
+            }
+            if let Some([low, high]) = servo {
+                let r = end.impulses.rows[i];
+                error = compliance * (r - (-u / compliance).clamp(low, high)).abs();
+                terms += compliance * r.abs();
             }
             worst = worse(worst, part_of(error, terms + mobility.sqrt() * self.elsewhere));
         }

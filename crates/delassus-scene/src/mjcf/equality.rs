@@ -1,13 +1,4 @@
-//! Equalities, contact filters, friction and actuators of MJCF files.
-//!
-//! An actuator acts as it does while its control is the one that was set, else that of the keyframe, else
-//! zero, or the nearest that `ctrlrange` allows:
-//!
-//! ```text
-//! force = gear ((g₀ + g₁ l + g₂ l̇) · control + b₀ + b₁ l + b₂ l̇) ,   l = gear · (value of the joint)
-//! ```
-//!
-//! a spring with a damper and a constant force.
+//! Equalities, contact filters and friction of MJCF files.
 
 use super::Model;
 use super::attributes::{Element, list_unread};
@@ -36,24 +27,6 @@ pub(super) const EQUALITY: [&str; 12] = [
 ];
 /// Attributes of `<pair>` that are read.
 const PAIR: [&str; 4] = ["geom1", "geom2", "condim", "friction"];
-/// Attributes of actuators that are read.
-pub(super) const ACTUATOR: [&str; 14] = [
-    "joint",
-    "jointinparent",
-    "gear",
-    "kp",
-    "kv",
-    "ctrlrange",
-    "ctrllimited",
-    "gaintype",
-    "biastype",
-    "dyntype",
-    "gainprm",
-    "biasprm",
-    "forcelimited",
-    "forcerange",
-];
-
 impl<'a> Model<'a> {
     /// `<equality>`.
     pub(super) fn read_equalities(&mut self, section: Node<'a>) -> Result<()> {
@@ -233,7 +206,7 @@ impl<'a> Model<'a> {
     }
 
     /// A hinge or slide by its name.
-    fn motion(&self, node: Node<'a>, key: &'static str) -> Result<Motion> {
+    pub(super) fn motion(&self, node: Node<'a>, key: &'static str) -> Result<Motion> {
         let name = self.source.required(node, key, "the name of a hinge or slide")?;
         let known = self.motions.get(name).copied();
         match known.filter(|m| m.coordinate != Coordinate::Swing) {
@@ -369,149 +342,6 @@ impl<'a> Model<'a> {
             surfaces.extend(smooth_bodies[..k].iter().map(smooth));
         }
         surfaces
-    }
-
-    /// `<actuator>`.
-    pub(super) fn read_actuators(&mut self, section: Node<'a>) -> Result<()> {
-        for node in section.children() {
-            let word = node.tag();
-            let index = self.actuators;
-            self.actuators += 1;
-            if !["motor", "position", "velocity", "intvelocity", "damper", "general"].contains(&word) {
-                self.source.note(node, format!("<{}> of <actuator>", clip(word)));
-                continue;
-            }
-            let element = self.defaults.element_as(&self.source, node, 0, [word, "general"])?;
-            list_unread(&mut self.source, node, &ACTUATOR);
-            self.actuator(element, word, index)?;
-        }
-        Ok(())
-    }
-
-    fn actuator(&mut self, element: Element<'a>, word: &str, index: usize) -> Result<()> {
-        let node = element.node;
-        let key = if node.has_attribute("joint") { "joint" } else { "jointinparent" };
-        if !node.has_attribute(key) {
-            self.source.note(node, format!("<{word}> that acts on no joint"));
-            return Ok(());
-        }
-        let motion = self.motion(node, key)?;
-        let (source, defaults) = (&self.source, &self.defaults);
-        let gear = defaults.list(source, element, "gear", [1, 6])?.map_or(1.0, |g| g[0]);
-        let limited = |model: &Self, range: &str, flag: &str| -> Result<Option<[f64; 2]>> {
-            let found: Option<[f64; 2]> = defaults.numbers(source, element, range)?;
-            let counts = defaults.flag(source, element, flag)?.unwrap_or(model.compiler(node).autolimits);
-            match found.filter(|_| counts) {
-                Some([low, high]) if low > high => {
-                    let key = range.to_string();
-                    source.fail(node, WorldErrorKind::Limits { key, low, high })
-                }
-                found => Ok(found),
-            }
-        };
-        let range = limited(self, "ctrlrange", "ctrllimited")?;
-        let forces = limited(self, "forcerange", "forcelimited")?;
-        let name = node.attribute("name").unwrap_or_default();
-        let set = self.source.options.controls.iter().rev().find(|(n, _)| n == name);
-        let asked = set.map(|(_, value)| *value).or(self.keyframe.control(index)).unwrap_or(0.0);
-        let control = range.map_or(asked, |[low, high]| asked.clamp(low, high));
-        // Affine functions of length and velocity: what the control is multiplied with, and what is added.
-        let Some((gain, bias)) = self.affine(element, word)? else { return Ok(()) };
-        let total: [f64; 3] = std::array::from_fn(|k| gain[k] * control + bias[k]);
-        let all = [f64::NEG_INFINITY, f64::INFINITY];
-        let constant_only = total[1..] == [0.0; 2];
-        let moving = self.source.options.control_table.as_ref().and_then(|table| {
-            let forces = forces.filter(|_| constant_only).unwrap_or(all);
-            table.force(name, range.unwrap_or(all), forces, [gain[0], bias[0], motion.sign * gear])
-        });
-        if moving.is_some() && gain[1..] != [0.0; 2] {
-            self.source.note(node, format!("the control of <{word}>, whose gain depends on its length"));
-            return Ok(());
-        }
-        if total[1] > 0.0 || total[2] > 0.0 {
-            self.source.note(node, format!("<{word}> that pushes away from its place"));
-            return Ok(());
-        }
-        let mut constant_force = total[0];
-        if let Some([low, high]) = forces {
-            match constant_only {
-                true => constant_force = constant_force.clamp(low, high),
-                false => {
-                    self.source.note(node, format!("`forcerange` of <{word}>: its force is not limited"))
-                }
-            }
-        }
-        let [constant_force, stiffness, damping] =
-            [gear * constant_force, -total[1] * gear * gear, -total[2] * gear * gear];
-        let actions = &mut self.joints[motion.joint].actions;
-        let mut act = |kind| actions.push(Action { coordinate: motion.coordinate, kind });
-        if stiffness > 0.0 || damping > 0.0 {
-            act(ActionKind::Spring { stiffness, damping, rest: -motion.sign * motion.reference });
-        }
-        if let Some(force) = moving {
-            act(ActionKind::Force { force });
-            return Ok(());
-        }
-        if constant_force != 0.0 {
-            act(ActionKind::Force { force: constant(motion.sign * constant_force) });
-        }
-        if stiffness == 0.0 && damping == 0.0 && constant_force == 0.0 {
-            self.source.note(node, format!("<{word}>: without a control it gives no force"));
-        }
-        Ok(())
-    }
-
-    /// Gain and bias of an actuator, each c₀ + c₁ l + c₂ l̇; `None`, and a note, where they are others.
-    fn affine(&mut self, element: Element<'a>, word: &str) -> Result<Option<([f64; 3], [f64; 3])>> {
-        let (source, defaults) = (&self.source, &self.defaults);
-        let number = |name: &str, default: f64| defaults.nonnegative(source, element, name, default);
-        let list = |name: &str, usual: [f64; 3]| -> Result<[f64; 3]> {
-            let mut found = usual;
-            let list = defaults.list(source, element, name, [1, 10])?.unwrap_or_default();
-            found.iter_mut().zip(list).for_each(|(c, x)| *c = x);
-            Ok(found)
-        };
-        let one = [1.0, 0.0, 0.0];
-        Ok(Some(match word {
-            "motor" => (one, [0.0; 3]),
-            "position" | "intvelocity" => {
-                let kp = number("kp", 1.0)?;
-                // An integrator that starts at zero stays there without a control.
-                let gain = if word == "position" { kp } else { 0.0 };
-                if word == "intvelocity" {
-                    let what = "the control of <intvelocity>: it holds its place".to_string();
-                    self.source.note(element.node, what);
-                }
-                let (source, defaults) = (&self.source, &self.defaults);
-                let kv = defaults.nonnegative(source, element, "kv", 0.0)?;
-                ([gain, 0.0, 0.0], [0.0, -kp, -kv])
-            }
-            "velocity" => {
-                let kv = number("kv", 1.0)?;
-                ([kv, 0.0, 0.0], [0.0, 0.0, -kv])
-            }
-            "damper" => ([0.0, 0.0, -number("kv", 1.0)?], [0.0; 3]),
-            _ => {
-                let word_of =
-                    |name: &str, usual: &'a str| defaults.get(element, name).map_or(usual, |(w, _)| w);
-                let (gain, bias) = (word_of("gaintype", "fixed"), word_of("biastype", "none"));
-                if word_of("dyntype", "none") != "none" {
-                    let what = "<general> with a state of its own: it gives no force".to_string();
-                    self.source.note(element.node, what);
-                    return Ok(None);
-                }
-                if !["fixed", "affine"].contains(&gain) || !["none", "affine"].contains(&bias) {
-                    let what = "<general> with another gain or bias than an affine one: it gives no force";
-                    self.source.note(element.node, what.to_string());
-                    return Ok(None);
-                }
-                let mut gains = list("gainprm", one)?;
-                if gain == "fixed" {
-                    gains = [gains[0], 0.0, 0.0];
-                }
-                (gains, if bias == "affine" { list("biasprm", [0.0; 3])? } else { [0.0; 3] })
-            }
-        }))
     }
 }
 
