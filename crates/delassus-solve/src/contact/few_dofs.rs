@@ -81,6 +81,14 @@ impl Constraint {
     }
 }
 
+/// How far steps go. Whole ones pass over larger errors to a solution in most problems; where they go round
+/// in circles, shortened ones may arrive.
+#[derive(Clone, Copy)]
+enum Steps {
+    Whole,
+    Shortened,
+}
+
 /// What a constraint asks for in a step.
 #[derive(Clone, Copy, Debug)]
 enum Mode {
@@ -147,16 +155,23 @@ impl FewDofs {
         // Memory for steps that are shortened, before one is.
         self.r_full.clear();
         self.r_full.reserve(impulse.len());
-        let found = self.iterate(tolerance, scale, impulse);
-        if found.is_some() || impulse.iter().all(|r| *r == 0.0) {
+        let found = self.iterate(Steps::Whole, tolerance, scale, impulse);
+        if found.is_some() {
             return found;
         }
+        if impulse.iter().any(|r| *r != 0.0) {
+            self.r.fill(0.0);
+            let found = self.iterate(Steps::Whole, tolerance, scale, impulse);
+            if found.is_some() {
+                return found;
+            }
+        }
         self.r.fill(0.0);
-        self.iterate(tolerance, scale, impulse)
+        self.iterate(Steps::Shortened, tolerance, scale, impulse)
     }
 
     /// Newton's method from r; the steps to the impulses that are found.
-    fn iterate(&mut self, tolerance: f64, scale: f64, impulse: &mut [f64]) -> Option<usize> {
+    fn iterate(&mut self, kind: Steps, tolerance: f64, scale: f64, impulse: &mut [f64]) -> Option<usize> {
         let target = TARGET_RATIO * tolerance;
         let mut error = self.evaluate() / scale;
         let (mut best, mut idle, mut found) = (error, 0, None);
@@ -175,7 +190,10 @@ impl FewDofs {
             chord &= near == LEAST_PROXIMAL && self.has_modes_of_factors();
             self.r_before.clone_from(&self.r);
             self.take_step(near, chord)?;
-            error = self.shorten_step(before, scale);
+            error = match kind {
+                Steps::Whole => self.evaluate() / scale,
+                Steps::Shortened => self.shorten_step(before, scale),
+            };
             chord = if chord { error < CHORD_RATIO * before } else { near == LEAST_PROXIMAL };
             // What holds is changed for what holds much better.
             let wanted = if best <= target { POLISHED_RATIO * best } else { best };
