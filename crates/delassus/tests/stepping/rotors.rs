@@ -13,7 +13,7 @@ const COORDINATES: [Coordinates; 2] = [Coordinates::Maximal, Coordinates::Reduce
 
 fn run(text: &str, options: &StepOptions, steps: usize) -> (Stepper, WorldState) {
     let (world, state) = world(text);
-    let mut stepper = Stepper::new(&world, state, options.clone()).unwrap();
+    let mut stepper = Stepper::new(&world, state, *options).unwrap();
     for _ in 0..steps {
         let report = stepper.step().unwrap();
         assert_eq!(report.status, Status::Solved, "{report:?}");
