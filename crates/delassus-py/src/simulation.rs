@@ -224,7 +224,7 @@ impl Signals {
     /// Calls `look` with the interpreter ten times a second.
     fn after_step(&mut self, look: impl FnOnce(Python<'_>) -> PyResult<()>) -> PyResult<()> {
         self.steps += 1;
-        if self.steps % STEPS_BETWEEN_CLOCKS == 0 && self.looked.elapsed() > BETWEEN_SIGNALS {
+        if self.steps.is_multiple_of(STEPS_BETWEEN_CLOCKS) && self.looked.elapsed() > BETWEEN_SIGNALS {
             self.looked = Instant::now();
             return Python::attach(|py| py.check_signals().and_then(|()| look(py)));
         }
@@ -440,7 +440,7 @@ impl Simulation {
             sim.run_until_break(t_end, |frame| {
                 total.add(frame.time, frame.report);
                 events.extend_from_slice(frame.events);
-                if total.steps % every == 0 {
+                if total.steps.is_multiple_of(every) {
                     frames.add(frame.state, frame.energy(), |j| frame.joint(j));
                 }
                 let shown = signals.after_step(|py| match &progress {
@@ -453,7 +453,7 @@ impl Simulation {
         if let ControlFlow::Break(stop) = refused(flow)? {
             return Err(stop);
         }
-        if total.steps % every != 0 {
+        if !total.steps.is_multiple_of(every) {
             frames.add(self.inner.state(), self.inner.energy(), |j| self.inner.joint(j));
         }
         let out = frames.into_python(py)?;
