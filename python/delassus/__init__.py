@@ -11,12 +11,18 @@ contact forces of other engines, `plot` draws.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from ._analysis import Analysis, Certificate, ProblemAnalysis, analyze
 from ._delassus import VERSION as __version__
 from ._errors import DelassusError, SceneError, SimulationError, UnknownNameError
 from ._problem import Residual, Solution, residual, solve
 from ._scene import System, World, load
 from ._simulation import Body, Contact, Event, Motion, Rollout, RunReport, Simulation, Trajectory, rollout
+
+if TYPE_CHECKING:
+    from . import audit as audit
+    from . import plot as plot
 
 __all__ = [
     "Analysis",

@@ -4,9 +4,9 @@
 //! numpy arrays, keywords ─▶ delassus-solve, delassus, delassus-scene ─▶ numpy arrays, documents of delassus-report
 //! ```
 //!
-//! Here stands what crosses the border and nothing else: arrays are copied, keywords become the options of the
-//! libraries, errors become exceptions. Names, options and bits are those of the libraries. Long calls release
-//! the interpreter, and look for Ctrl-C ten times a second.
+//! Here stands what crosses the border and nothing else: arrays are copied, keywords become the options of
+//! the libraries, errors become exceptions. Names, options and bits are those of the libraries. Long calls
+//! release the interpreter, and look for Ctrl-C ten times a second.
 
 mod array;
 mod error;

@@ -19,8 +19,8 @@ use crate::error::value_error;
 use crate::options::contact_options;
 use crate::value::to_python;
 
-/// The laws of a problem: a coefficient per contact and the rows of each, or a JSON list in the form of problem
-/// files.
+/// The laws of a problem: a coefficient per contact and the rows of each, or a JSON list in the form of
+/// problem files.
 #[derive(FromPyObject)]
 pub enum Laws<'py> {
     Coulomb(usize, PyReadonlyArray1<'py, f64>),
@@ -110,8 +110,8 @@ pub fn residual_local(
     Ok((r.relative, r.velocity, r.force, r.power))
 }
 
-/// Which other impulses go with the same velocities, around a solution of M v = f + Jᵀ r, u = J v + b: `None` where
-/// that is not known, an interval per row, and the impulses of least norm.
+/// Which other impulses go with the same velocities, around a solution of M v = f + Jᵀ r, u = J v + b:
+/// `None` where that is not known, an interval per row, and the impulses of least norm.
 #[pyfunction]
 pub fn other_impulses(
     py: Python<'_>,

@@ -3,10 +3,9 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use delassus::analysis::{SystemAnalysis, analyze_world, analyze_written};
+use delassus::analysis::{analyze_world, analyze_written};
 use delassus::events::{EventOptions, Indeterminate, run_events};
 use delassus::lagrangian::Tolerances;
-use delassus_report::{Style, analysis_document, analysis_text};
 use delassus_scene::{
     ImportOptions, Imported, MAX_FILE, SceneFile, SystemFile, WorldFile, read_scene, read_xml_with,
 };
@@ -18,7 +17,7 @@ use pyo3::types::PyDict;
 use crate::error::{read_error, scene_error, scene_message, value_error};
 use crate::simulation::Simulation;
 use crate::trajectory::trajectory;
-use crate::value::to_python;
+use crate::value::reported;
 
 /// Values of parameters by name: numbers, or texts with a unit.
 type Parameters<'py> = Option<BTreeMap<String, Bound<'py, PyAny>>>;
@@ -34,11 +33,11 @@ fn texts(parameters: Parameters<'_>) -> PyResult<Vec<(String, String)>> {
 
 /// Where a text came from.
 #[derive(Clone)]
-pub struct Source {
+struct Source {
     /// The name of the file, for messages.
-    pub name: String,
+    name: String,
     /// Its text.
-    pub text: String,
+    text: String,
     folder: Option<PathBuf>,
 }
 
@@ -142,12 +141,6 @@ fn analysis_options(
         tolerances.map_or(Tolerances::default(), |(position, velocity)| Tolerances { position, velocity }),
         max_modes.map_or(defaults, |max_modes| EnumerateOptions { max_modes }),
     )
-}
-
-/// The document and the report of an analysis.
-pub fn reported(py: Python<'_>, result: &SystemAnalysis) -> PyResult<(Py<PyAny>, String)> {
-    let document = to_python(py, &analysis_document(result))?.unbind();
-    Ok((document, analysis_text(result, Style::plain())))
 }
 
 /// A Lagrangian system with the state of its file.
@@ -350,7 +343,7 @@ impl World {
 
     #[pyo3(signature = (**options))]
     fn simulate(&self, py: Python<'_>, options: Option<&Bound<'_, PyDict>>) -> PyResult<Simulation> {
-        Simulation::start(py, self.file.clone(), &self.source, options)
+        Simulation::start(py, self.file.clone(), &self.source.name, options)
     }
 
     fn __repr__(&self) -> String {

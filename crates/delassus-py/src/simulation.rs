@@ -21,7 +21,7 @@ use pyo3::types::{PyDict, PyList};
 use crate::array::{rotation, shaped, vec3, wxyz};
 use crate::error::{scene_message, simulation_error, value_error};
 use crate::options::step_options;
-use crate::scene::{Source, reported};
+use crate::value::reported;
 
 /// How long a call goes on without a look for Ctrl-C.
 const BETWEEN_SIGNALS: Duration = Duration::from_millis(100);
@@ -85,13 +85,13 @@ impl Simulation {
     pub fn start(
         py: Python<'_>,
         file: WorldFile,
-        source: &Source,
+        name: &str,
         options: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Simulation> {
         let WorldFile { world, state, simulation, .. } = file;
         if simulation.integrator == Some(Integrator::EventDriven) {
             let message = "asks for event-driven integration; a simulation steps in time";
-            return Err(scene_message(&source.name, message));
+            return Err(scene_message(name, message));
         }
         let options = step_options(simulation.step_options(), options)?;
         let inner = refused(py.detach(|| Inner::new(Scene { world, state }, options)))?;
@@ -418,8 +418,8 @@ impl Simulation {
         run_report(py, &self.inner, &total)
     }
 
-    /// Steps until a time; every so many steps, and at the end, a frame is kept. `progress` is called with the
-    /// time, ten times a second.
+    /// Steps until a time; every so many steps, and at the end, a frame is kept. `progress` is called with
+    /// the time, ten times a second.
     #[pyo3(signature = (t_end, every=1, progress=None))]
     fn run(
         &mut self,

@@ -1,5 +1,7 @@
 //! JSON documents as Python objects.
 
+use delassus::analysis::SystemAnalysis;
+use delassus_report::{Style, analysis_document, analysis_text};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 use serde_json::Value;
@@ -29,4 +31,10 @@ pub fn to_python<'py>(py: Python<'py>, value: &Value) -> PyResult<Bound<'py, PyA
             dict.into_any()
         }
     })
+}
+
+/// The document and the report of an analysis.
+pub fn reported(py: Python<'_>, result: &SystemAnalysis) -> PyResult<(Py<PyAny>, String)> {
+    let document = to_python(py, &analysis_document(result))?.unbind();
+    Ok((document, analysis_text(result, Style::plain())))
 }

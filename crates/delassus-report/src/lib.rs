@@ -20,5 +20,5 @@ mod words;
 pub use document::{analysis_document, verdict_word};
 pub use failure::failure_text;
 pub use problem::problem_document;
-pub use style::{Style, number};
-pub use words::{analysis_text, count, mode_word, outcome_word, solution_kind, title};
+pub use style::{Style, count, mode_word, number};
+pub use words::{analysis_text, outcome_word, solution_kind, title};

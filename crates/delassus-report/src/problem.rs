@@ -8,7 +8,8 @@ use serde_json::{Value, json};
 
 use crate::document::{certificate, verdict_word};
 use crate::solution_list::{dimension, finite};
-use crate::words::{mode_word, solution_kind};
+use crate::style::mode_word;
+use crate::words::solution_kind;
 
 /// Verdicts, solutions and certificates of `dynamics`. Constraints have numbers, not names; `acceleration` is
 /// that of the coordinates of the mass matrix.

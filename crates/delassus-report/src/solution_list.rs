@@ -11,7 +11,7 @@ use delassus_solve::modes::SolutionComponent;
 use delassus_solve::problem::Law;
 use serde_json::{Map, Value, json};
 
-use crate::words::mode_word;
+use crate::style::mode_word;
 
 /// The solutions found, each once, with the entry that the list has for it.
 pub fn entries<'a>(result: &SystemAnalysis, analysis: &'a Analysis) -> Vec<(&'a SolutionComponent, Value)> {

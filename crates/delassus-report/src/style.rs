@@ -1,6 +1,8 @@
-//! Colour on a terminal, plain text elsewhere.
+//! Colour on a terminal, plain text elsewhere; numbers and words for people.
 
 use std::io::IsTerminal;
+
+use delassus_solve::modes::Mode;
 
 /// The few styles of the report.
 #[derive(Clone, Copy)]
@@ -63,6 +65,20 @@ pub fn number(x: f64) -> String {
         if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
     } else {
         format!("{x:.4e}")
+    }
+}
+
+/// How many of something.
+pub fn count(n: usize, one: &str) -> String {
+    if n == 1 { format!("1 {one}") } else { format!("{n} {one}s") }
+}
+
+/// `open`, `slide` or `stick`.
+pub fn mode_word(m: Mode) -> &'static str {
+    match m {
+        Mode::Open => "open",
+        Mode::Slide | Mode::Bilateral => "slide",
+        Mode::Stick => "stick",
     }
 }
 

@@ -10,7 +10,7 @@ use delassus_solve::problem::Law;
 
 use crate::impact;
 use crate::solution_list::entries;
-use crate::style::{Style, number};
+use crate::style::{Style, count, mode_word, number};
 
 /// `none`, `finite`, `infinite`; `unknown` where no solution is known and none is excluded.
 pub fn solution_kind(analysis: &Analysis) -> &'static str {
@@ -420,18 +420,4 @@ fn contact_line(c: &ContactReport, result: &SystemAnalysis, width: usize) -> Str
     }
     out.push('\n');
     out
-}
-
-/// How many of something.
-pub fn count(n: usize, one: &str) -> String {
-    if n == 1 { format!("1 {one}") } else { format!("{n} {one}s") }
-}
-
-/// `open`, `slide` or `stick`.
-pub fn mode_word(m: Mode) -> &'static str {
-    match m {
-        Mode::Open => "open",
-        Mode::Slide | Mode::Bilateral => "slide",
-        Mode::Stick => "stick",
-    }
 }

@@ -96,8 +96,8 @@ fn on_coordinate(
     Ok(())
 }
 
-/// Whether units that are written in these keys are those of a coordinate: of lengths along an axis, of angles
-/// about one. The parameter of a curve may have any.
+/// Whether units that are written in these keys are those of a coordinate: of lengths along an axis, of
+/// angles about one. The parameter of a curve may have any.
 fn check_units(table: &Table<'_>, keys: &[&str], coordinate: Coordinate, symbols: &Symbols) -> Result<()> {
     let Some(way) = way_of(coordinate) else { return Ok(()) };
     let values = keys.iter().filter_map(|key| table.get(key));

@@ -5,8 +5,8 @@
 //! ```
 
 /// The order of elimination by least degree, ties by number, and for each row the rows that it is joined with
-/// when its turn comes, with the number of products; `None` where there are more than `work_max`. `near` has the
-/// other rows that each row is joined with.
+/// when its turn comes, with the number of products; `None` where there are more than `work_max`. `near`
+/// has the other rows that each row is joined with.
 pub fn least_degree(
     mut near: Vec<Vec<usize>>,
     work_max: usize,

@@ -310,8 +310,8 @@ fn beam_on_feet(n: usize, push: f64) -> Dynamics {
 #[test]
 fn redundant_friction_is_searched_in_part_and_says_so() {
     // Seven and eight feet at rest with friction on three coordinates: nearly every mode is a polyhedron.
-    // The beam rests whatever the feet do: what was seen of the set must not say otherwise. Where the feet need
-    // no friction, that is known without the rest of the set.
+    // The beam rests whatever the feet do: what was seen of the set must not say otherwise. Where the feet
+    // need no friction, that is known without the rest of the set.
     for (push, rests) in [(0.5, Verdict::Unknown), (0.0, Verdict::Proved)] {
         for (n, effort) in [(7, 1 << 14), (8, 1 << 16)] {
             let analysis = analyze(&beam_on_feet(n, push), &EnumerateOptions { max_modes: effort });

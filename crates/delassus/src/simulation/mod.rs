@@ -482,8 +482,8 @@ impl Simulation {
         Ok(total)
     }
 
-    /// As [`Simulation::run_until`], until the recorder breaks: for runs that can be interrupted. The end may be
-    /// infinite.
+    /// As [`Simulation::run_until`], until the recorder breaks: for runs that can be interrupted. The end
+    /// may be infinite.
     pub fn run_until_break<B>(
         &mut self,
         end: f64,

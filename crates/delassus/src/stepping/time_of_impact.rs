@@ -15,8 +15,8 @@ use super::model::Model;
 use super::substep::SubstepStart;
 use crate::world::{BodyState, row_velocity};
 
-/// An approach slower than this part of the speeds whose difference it is, is what solves leave of bodies that
-/// move together. Without gravity such ones would be cut at again and again.
+/// An approach slower than this part of the speeds whose difference it is, is what solves leave of bodies
+/// that move together. Without gravity such ones would be cut at again and again.
 const LEFT_OVER_RATIO: f64 = 1e-10;
 
 /// Finds the moments of a step, in memory that is kept.

@@ -32,8 +32,8 @@ pub(super) fn slides_everywhere(laws: &[Law], impulse: &[f64]) -> bool {
     })
 }
 
-/// The impulses of contacts that press alone, from the velocities before; false where two of them share a body
-/// or a law has no closed form.
+/// The impulses of contacts that press alone, from the velocities before; false where two of them share a
+/// body or a law has no closed form.
 pub(super) fn propose(input: &SolveInput<'_>, v: &[f64], impulse: &mut [f64]) -> bool {
     let mut pressed = [FIXED_SLOT; 2 * MAX_CHECKED_CONTACTS];
     let (mut count, mut at) = (0, 0);
@@ -161,8 +161,8 @@ mod tests {
         let [(_, found), (_, other)] = solved(&v, true, [0.0; 3]);
         assert!(found.iter().zip(&other).all(|(a, b)| (a - b).abs() < 1e-9), "{found:?} {other:?}");
         assert!(found[2].abs() < 1e-9 && found[8].abs() < 1e-9, "{found:?}");
-        // It falls on a ball that leaves the floor and comes back to it: one contact pressed at first, two do in
-        // the end.
+        // It falls on a ball that leaves the floor and comes back to it: one contact pressed at first, two
+        // do in the end.
         (v[2], v[8]) = (0.5, -2.0);
         let [(_, found), _] = solved(&v, true, [0.0; 3]);
         assert!(found[2].abs() < 1e-9 && found[8].abs() < 1e-9, "{found:?}");
