@@ -11,6 +11,7 @@
 //! (`implication`). It shares no code with the solvers and uses no number that they computed.
 
 use crate::problem::Dynamics;
+use num_rational::BigRational;
 
 /// Whether the hypotheses of a proposition are met.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -153,6 +154,9 @@ pub enum Fact {
     /// with their tangents and, where they resist rolling, their rotations; s > 0 are these numbers, two per
     /// constraint.
     WeakFriction(Vec<f64>),
+    /// γ = 0, and these forces, one per row, balance F: Jᵀf = F, without friction at contacts, whose normals
+    /// push, and with friction within its bound where a given load presses a pad.
+    Equilibrium(Vec<BigRational>),
     /// The exact list of all modes has these answers.
     AllModes(Claims),
 }

@@ -48,14 +48,14 @@ pub(super) fn add_other_forces(dynamics: &Dynamics, analysis: &mut Analysis) {
             }
             let basis = differences.transpose().row_space_with(1e-9).basis;
             let inside = basis.mul_vec(&basis.tr_mul_vec(&least_norm));
-            analysis.unique_part = (basis.cols() > 0)
+            analysis.shared_part = (basis.cols() > 0)
                 .then(|| least_norm.iter().zip(&inside).map(|(f, shared)| f - shared).collect());
             analysis.minimum_norm = Some(least_norm);
         }
         Ok(ImpulseRange::Unknown) | Err(_) => {
             component.intervals.fill([f64::NEG_INFINITY, f64::INFINITY]);
             analysis.intervals.fill([f64::NEG_INFINITY, f64::INFINITY]);
-            (analysis.minimum_norm, analysis.unique_part) = (None, None);
+            (analysis.minimum_norm, analysis.shared_part) = (None, None);
         }
     }
 }
@@ -84,6 +84,25 @@ pub(super) fn solve_once(reduced: &Reduced, laws: &[Law]) -> Option<SolutionComp
         freedom: None,
         intervals: vec![],
     })
+}
+
+/// A solution by the forces of its contacts, those of joints added.
+pub(super) fn component(
+    reduced: &Reduced,
+    laws: &[Law],
+    modes: Vec<Mode>,
+    mut force: Vec<f64>,
+) -> Option<SolutionComponent> {
+    let (w, q, offsets) = (&reduced.delassus, &reduced.free_velocity, row_offsets(laws));
+    let joints: Vec<usize> =
+        laws.iter().zip(&offsets).filter(|(law, _)| **law == Law::Bilateral).map(|(_, at)| *at).collect();
+    let moved = w.mul_vec(&force);
+    let missing: Vec<f64> = joints.iter().map(|&i| -(moved[i] + q[i])).collect();
+    let held = if joints.is_empty() { vec![] } else { w.select(&joints, &joints).solve(&missing)? };
+    joints.iter().zip(&held).for_each(|(i, x)| force[*i] = *x);
+    let velocity: Vec<f64> = w.mul_vec(&force).iter().zip(q).map(|(u, q)| u + q).collect();
+    let acceleration = reduced.acceleration(&force);
+    Some(SolutionComponent { modes, force, velocity, acceleration, freedom: None, intervals: vec![] })
 }
 
 /// What each constraint does: open where its force is below a part of the largest.

@@ -80,6 +80,7 @@ fn proposition(id: &str) -> Option<Proposition> {
         "modes" => or_several(or_none(of(|_| true, &[modes], 3))),
         "admissible" => or_none(of(|_| true, &[impossible], 0)),
         "weak" => of(|_| true, &[weak_friction], 3),
+        "rest" => of(opposes, &[rest], 2),
 
         "000.prop1i" | "000.appE.iii'" => of(joints_alone, &[linear], 3),
         "000.prop1ii" | "000.appE.iv" => or_several(or_none(of(joints_alone, &[linear, impossible], 3))),
@@ -128,6 +129,14 @@ fn proposition(id: &str) -> Option<Proposition> {
         "003.jam" => or_several(or_none(of(one_sliding_contact, &[definite_lcp, modes], 3))),
         _ => return None,
     })
+}
+
+/// Joints, and contacts whose friction of every kind opposes the motion.
+fn opposes(laws: &[Law]) -> bool {
+    let joint_or_smooth = |law: &Law| matches!(law, Law::Bilateral | Law::Unilateral);
+    let sliding = |law: &Law| matches!(law, Law::CoulombPlane { .. } | Law::Coulomb { .. });
+    let rolling = |law: &Law| matches!(law, Law::Rolling { .. } | Law::Spinning { .. });
+    laws.iter().all(|law| joint_or_smooth(law) || sliding(law) || rolling(law))
 }
 
 const NOTHING: Claims = Claims { existence: None, acceleration_unique: None, forces_unique: None };
@@ -410,6 +419,17 @@ fn copositive(known: &Known) -> Claims {
 fn weak_friction(known: &Known) -> Claims {
     let weak = known.facts.iter().any(|fact| matches!(fact, Fact::WeakFriction(_)));
     if weak && known.definite_mass() { ONE } else { NOTHING }
+}
+
+/// Equilibrium without friction, M ≻ 0: rest is a solution, and the power of the difference of two solutions,
+/// (a − a')ᵀM(a − a') = Σ (f − f')·(u − u'), is not positive (the proof stands at the head of `rest`).
+fn rest(known: &Known) -> Claims {
+    let balanced = known.facts.iter().any(|fact| matches!(fact, Fact::Equilibrium(_)));
+    if balanced && known.definite_mass() {
+        Claims { acceleration_unique: Some(true), ..SOLVABLE }
+    } else {
+        NOTHING
+    }
 }
 
 /// All modes were examined.

@@ -23,12 +23,14 @@
 //! "Unique" means that there is exactly one: where no solution exists, uniqueness is refuted too.
 
 mod certificate;
+pub mod equilibrium;
 mod forces;
 mod friction_bounds;
 mod friction_cone;
 mod implication;
 mod impulse_range;
 mod rest;
+mod spatial;
 pub mod theorems;
 mod verdicts;
 mod verify;
@@ -38,6 +40,7 @@ pub use forces::one_solution;
 pub use friction_bounds::{FrictionBound, friction_bounds};
 pub use friction_cone::{FrictionCone, friction_cone};
 pub use impulse_range::{ImpulseRange, MAX_COLUMNS, impulse_range, least_contact_impulses};
+pub use spatial::Sectors;
 pub use verify::{exact_matrix, fact};
 
 use crate::lcp::Verdict;
@@ -48,9 +51,10 @@ use crate::modes::{
     mode_count, robust_answer,
 };
 use crate::problem::{Dynamics, Law, Reduced};
-use forces::{add_other_forces, measure_intervals, solve_once, unique_part};
+use forces::{add_other_forces, component, measure_intervals, solve_once, unique_part};
 use impulse_range::has_other_forces;
 use rest::rest_without_friction;
+use spatial::all_solutions;
 use verdicts::{Conclusion, Evidence, by_matrix_class, is_clearly_definite, uniqueness};
 
 /// What decided the verdicts.
@@ -69,6 +73,8 @@ pub enum Method {
     Gauss,
     /// Forces without friction hold everything at rest: the acceleration is zero and unique.
     Rest,
+    /// Every mode was examined, those that slip in space for every direction.
+    Sectors,
     /// Nothing was decided.
     None,
 }
@@ -88,15 +94,16 @@ pub struct Analysis {
     pub solutions: SolutionSet,
     /// The forces of least norm among all solutions found.
     pub minimum_norm: Option<Vec<f64>>,
-    /// The part of the forces that all solutions share: their projection on the directions in which no two
-    /// solutions differ. `None` where solutions differ in their acceleration: each has forces of its own.
-    pub unique_part: Option<Vec<f64>>,
+    /// The part of the forces that all solutions found share.
+    shared_part: Option<Vec<f64>>,
     /// [min, max] of every force component over the solutions found; ±∞ where unbounded.
     pub intervals: Vec<[f64; 2]>,
     /// The contact problem in force space; `None` where the mass is singular.
     pub reduced: Option<Reduced>,
     /// The answers in rational arithmetic, where they were needed or asked for.
     pub exact: Option<ExactAnswer>,
+    /// How far contacts at rest in space were examined; `None` where they were not.
+    pub sectors: Option<Sectors>,
     /// What the verdicts follow from.
     evidence: Evidence,
 }
@@ -210,6 +217,10 @@ pub fn analyze_written(dynamics: &Dynamics, written: &Written, options: &Enumera
         analysis.evidence.take_rest(answers);
         analysis.conclude();
     }
+    if answer.is_none() && analysis.verdicts().contains(&Verdict::Unknown) {
+        analysis.sectors = written.has(all_solutions);
+        analysis.take_sectors(dynamics);
+    }
     analysis
 }
 
@@ -237,7 +248,7 @@ impl Analysis {
             SolutionSet { components, complete: true, decided: true, modes, ..SolutionSet::default() };
         let mut analysis = Analysis::new(evidence, solutions, dynamics.reduce());
         analysis.exact = Some(answer);
-        (analysis.intervals, analysis.minimum_norm, analysis.unique_part) =
+        (analysis.intervals, analysis.minimum_norm, analysis.shared_part) =
             (intervals, minimum_norm, unique_part);
         analysis.conclude();
         analysis
@@ -252,10 +263,11 @@ impl Analysis {
             method: Method::None,
             solutions,
             minimum_norm: None,
-            unique_part: None,
+            shared_part: None,
             intervals: vec![],
             reduced,
             exact: None,
+            sectors: None,
             evidence,
         };
         analysis.conclude();
@@ -265,6 +277,13 @@ impl Analysis {
     /// Existence, unique acceleration, unique forces.
     pub fn verdicts(&self) -> [Verdict; 3] {
         [self.existence, self.acceleration_unique, self.forces_unique]
+    }
+
+    /// The part of the forces that all solutions share: their projection on the directions in which no two
+    /// solutions differ. `None` where the acceleration is not proved to be unique: another one has forces of
+    /// its own, and need not be among those found.
+    pub fn unique_part(&self) -> Option<&Vec<f64>> {
+        self.shared_part.as_ref().filter(|_| self.acceleration_unique == Verdict::Proved)
     }
 
     /// What is true of all data that were written, by all modes or, where these are too many (false), by
@@ -310,14 +329,11 @@ impl Analysis {
     /// not listed, and forces that are proved to be one are no interval.
     fn fit_list_to_verdicts(&mut self) {
         let proved = Verdict::Proved;
-        if self.acceleration_unique == Verdict::Refuted {
-            self.unique_part = None;
-        }
         let components = &mut self.solutions.components;
         if self.existence == Verdict::Refuted {
             components.clear();
             self.intervals.clear();
-            (self.minimum_norm, self.unique_part) = (None, None);
+            (self.minimum_norm, self.shared_part) = (None, None);
             (self.solutions.complete, self.solutions.decided) = (true, true);
             return;
         }
@@ -336,6 +352,24 @@ impl Analysis {
         self.solutions.complete = false;
     }
 
+    /// Takes what the sectors of slip directions show, and their list where it has more than was found.
+    fn take_sectors(&mut self, dynamics: &Dynamics) {
+        let Some(sectors) = &self.sectors else { return };
+        let list = sectors.solutions.iter().map(|(modes, force)| {
+            component(self.reduced.as_ref()?, &dynamics.laws, modes.clone(), force.clone())
+        });
+        let list: Option<Vec<SolutionComponent>> = list.collect();
+        self.evidence.take_sectors(sectors.answers, sectors.open == 0 && list.is_some());
+        if let Some(components) = list
+            && (sectors.open == 0 || components.len() > 1)
+        {
+            self.solutions.components = components;
+            (self.solutions.complete, self.solutions.modes) = (sectors.open == 0, sectors.pieces as u64);
+            self.measure_list(dynamics);
+        }
+        self.conclude();
+    }
+
     /// The least forces, their intervals and what all share, over the solutions found.
     fn measure_list(&mut self, dynamics: &Dynamics) {
         self.intervals = measure_intervals(&mut self.solutions.components);
@@ -344,7 +378,7 @@ impl Analysis {
             components.iter().map(|c| &c.force).min_by(|a, b| norm(a).total_cmp(&norm(b))).cloned();
         let moves_alike =
             !components.is_empty() && uniqueness(dynamics, &self.solutions)[0] == Verdict::Proved;
-        self.unique_part =
+        self.shared_part =
             self.minimum_norm.as_ref().filter(|_| moves_alike).map(|f| unique_part(f, components));
     }
 
@@ -357,6 +391,11 @@ impl Analysis {
     /// Whether the verdicts are those of the data as they were written, ties included.
     pub fn is_exact(&self) -> bool {
         self.evidence.exact_decides
+    }
+
+    /// Whether forces without friction are known to hold everything at rest.
+    fn rests(&self) -> bool {
+        self.evidence.rests
     }
 
     /// Whether [`theorems::findings`] can still change a verdict of this analysis: not where all modes

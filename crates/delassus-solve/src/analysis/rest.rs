@@ -20,9 +20,11 @@
 //! balance that is regular with room takes up what the data may change.
 
 use crate::lcp::{Lp, linear_program};
-use crate::linalg::{Interval, Matrix, max_abs};
-use crate::modes::ExactDynamics;
-use crate::problem::{Law, row_offsets};
+use crate::linalg::{Interval, Matrix, RationalMatrix, max_abs, rational};
+use crate::modes::{ExactDynamics, bounds_of};
+use crate::problem::{Dynamics, Law, row_offsets};
+use num_bigint::BigInt;
+use num_rational::BigRational;
 
 /// Pivots below this part of the largest entry of a column leave the balance undecided.
 const REGULAR: f64 = 1e-6;
@@ -45,6 +47,45 @@ fn is_above(x: Interval, least: f64) -> bool {
 pub(super) fn rest_without_friction(d: &ExactDynamics<Interval>) -> Option<[Option<bool>; 3]> {
     // With one acceleration Jᵀ f is the same for all solutions.
     rests(d).then(|| [Some(true), Some(true), are_independent(&d.jacobian).then_some(true)])
+}
+
+/// Forces that hold the problem with these doubles at rest without friction, exactly, one per row; `None`
+/// where none are found.
+pub(super) fn equilibrium(d: &Dynamics) -> Option<Vec<BigRational>> {
+    let bounds = bounds_of(d, 0.0);
+    let (columns, own) = columns(&bounds)?;
+    let mut force = vec![BigRational::from(BigInt::from(0)); d.jacobian.rows()];
+    for (k, law) in d.laws.iter().enumerate() {
+        let row = d.offsets()[k];
+        if let (Law::CoulombPlane { .. }, Some(c)) = (law, coordinate_of_pad(&bounds, row)) {
+            force[row] = rational(d.force[c])? / rational(d.jacobian[(row, c)])?;
+        }
+    }
+    let touched = |i: &usize| !own.contains(i) && columns.iter().any(|c| d.jacobian[(c.row, *i)] != 0.0);
+    let rows: Vec<usize> = (0..d.force.len()).filter(touched).collect();
+    if rows.iter().all(|&i| d.force[i] == 0.0) {
+        return Some(force);
+    }
+    let b = Matrix::from_fn(rows.len(), columns.len(), |i, j| d.jacobian[(columns[j].row, rows[i])]);
+    let load: Vec<f64> = rows.iter().map(|&i| d.force[i]).collect();
+    let (basis, _) = regular_part(&b)?;
+    let inner = inner_forces(&b, &load, &columns)?;
+    let outside: Vec<usize> = (0..columns.len()).filter(|j| !basis.contains(j)).collect();
+    let all: Vec<usize> = (0..rows.len()).collect();
+    let chosen: Vec<f64> = outside.iter().map(|&j| inner[j]).collect();
+    let mut left = RationalMatrix::column(&load)?;
+    if !outside.is_empty() {
+        let taken = RationalMatrix::exact(&b.select(&all, &outside))?.mul(&RationalMatrix::column(&chosen)?);
+        left = left.plus(&BigRational::from(BigInt::from(-1)), &taken);
+    }
+    let inside = RationalMatrix::exact(&b.select(&all, &basis))?.solve(&left)?;
+    for (&j, x) in outside.iter().zip(&chosen) {
+        force[columns[j].row] = rational(*x)?;
+    }
+    for (i, &j) in basis.iter().enumerate() {
+        force[columns[j].row] = inside.get(i, 0);
+    }
+    Some(force)
 }
 
 fn rests(d: &ExactDynamics<Interval>) -> bool {
@@ -313,6 +354,42 @@ mod tests {
         assert!(!super::rests(&bounds));
         bounds.force[0] = Interval::UNDEFINED;
         assert!(!super::rests(&bounds));
+    }
+
+    #[test]
+    fn equilibrium_is_checked_exactly_and_other_forces_are_refused() {
+        use crate::analysis::certificate::{Certificate, Claims, Fact, MatrixOf};
+        let claims = Claims { existence: Some(true), acceleration_unique: Some(true), forces_unique: None };
+        let certificate = |d: &Dynamics, force: &[BigRational], claims: Claims| {
+            let facts = vec![Fact::PositiveDefinite(MatrixOf::Mass), Fact::Equilibrium(force.to_vec())];
+            Certificate::new("rest", d, facts, claims)
+        };
+        for d in
+            [table(&FEET, WEIGHT), table(&FEET[..3], [0.0, 0.0, 12.753, 1.0, 1.0, 0.0]), slider(0.7, 0.15)]
+        {
+            let force = equilibrium(&d).unwrap();
+            assert!(certificate(&d, &force, claims).verify());
+            // Other forces, another load, a claim too many, a certificate that was changed.
+            for k in 0..force.len() {
+                let mut other = force.clone();
+                other[k] += rational(1e-30).unwrap();
+                assert!(!certificate(&d, &other, claims).verify());
+            }
+            let heavier = Dynamics { force: d.force.iter().map(|f| 1.5 * f).collect(), ..d.clone() };
+            assert!(!certificate(&heavier, &force, claims).verify());
+            assert!(!certificate(&d, &force, Claims { forces_unique: Some(true), ..claims }).verify());
+            let mut changed = certificate(&d, &force, claims);
+            changed.dynamics.mass[(0, 0)] *= 2.0;
+            assert!(!changed.verify());
+            let moving = Dynamics { bias: vec![1e-300; d.bias.len()], ..d.clone() };
+            assert!(!certificate(&moving, &force, claims).verify());
+        }
+        // Friction that balances is no equilibrium without friction: a pushed table.
+        let pushed = table(&FEET, [1.0, 0.0, 12.753, 0.0, 0.7, 0.0]);
+        assert!(equilibrium(&pushed).is_none_or(|f| !certificate(&pushed, &f, claims).verify()));
+        let mut force = equilibrium(&table(&FEET, WEIGHT)).unwrap();
+        (0..4).for_each(|k| force[3 * k + 1] = rational(0.25).unwrap());
+        assert!(!certificate(&pushed, &force, claims).verify());
     }
 
     /// A slider of mass 2 with dry friction: a pad that 5 N press on it, in a coordinate of its own.

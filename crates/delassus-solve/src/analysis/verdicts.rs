@@ -53,6 +53,8 @@ pub(super) struct Evidence {
     pub(super) bias_known: bool,
     /// Whether there may be forces that the problem leaves aside.
     pub(super) forces_open: bool,
+    /// Whether forces without friction hold everything at rest.
+    pub(super) rests: bool,
     /// Whether forces can be added to a solution without any other change; `None` where all modes answer
     /// that.
     pub(super) other_forces: Option<bool>,
@@ -79,6 +81,7 @@ impl Evidence {
             vague: false,
             bias_known: true,
             forces_open: false,
+            rests: false,
             other_forces: None,
             claims: Default::default(),
         }
@@ -109,9 +112,20 @@ impl Evidence {
     /// What is known where forces without friction hold everything at rest, for all data: claims that need no
     /// finding.
     pub(super) fn take_rest(&mut self, answers: [Option<bool>; 3]) {
+        self.rests = true;
         if self.method != Method::AllModes {
             self.method = Method::Rest;
         }
+        self.claims.iter_mut().zip(answers).for_each(|(all, own)| all.extend(own));
+    }
+
+    /// What the sectors of slip directions show for all data: claims that need no finding; `all` where the
+    /// list of solutions becomes theirs.
+    pub(super) fn take_sectors(&mut self, answers: [Option<bool>; 3], all: bool) {
+        if answers[1].is_some() {
+            self.method = Method::Sectors;
+        }
+        self.decided |= all;
         self.claims.iter_mut().zip(answers).for_each(|(all, own)| all.extend(own));
     }
 

@@ -131,6 +131,7 @@ fn check(d: &Dynamics, fact: &Fact) -> Option<bool> {
         Fact::Unreachable(multipliers) => unreachable(d, multipliers),
         Fact::Solution(force, tolerance) => solution(d, force, *tolerance),
         Fact::WeakFriction(weights) => weak_friction(d, weights),
+        Fact::Equilibrium(forces) => equilibrium(d, forces),
         Fact::AllModes(claims) => all_modes(d, claims),
     }
 }
@@ -398,6 +399,43 @@ fn unreachable(d: &Dynamics, multipliers: &[f64]) -> Option<bool> {
     let balanced = (0..sum.rows()).all(|i| sum.sign(i, 0) == 0);
     let pushing = constraints(d, Kind::Unilateral).iter().all(|&k| y.sign(k, 0) >= 0);
     Some(balanced && pushing && gamma.transpose().mul(&y).sign(0, 0) < 0)
+}
+
+/// [`Fact::Equilibrium`].
+fn equilibrium(d: &Dynamics, forces: &[BigRational]) -> Option<bool> {
+    if forces.len() != d.jacobian.rows() || d.bias.iter().any(|b| *b != 0.0) {
+        return None;
+    }
+    for c in 0..d.mass.rows() {
+        let mut sum = -rational(d.force[c])?;
+        for (i, f) in forces.iter().enumerate() {
+            sum += rational(d.jacobian[(i, c)])? * f;
+        }
+        if sum != zero() {
+            return Some(false);
+        }
+    }
+    let each = d.laws.iter().zip(first_rows(d)).map(|(law, at)| {
+        let friction = &forces[at + 1..at + law.dim()];
+        let pushes = forces[at] >= zero();
+        match law {
+            Law::Bilateral => Some(true),
+            Law::CoulombPlane { mu } if is_pad(d, at) => {
+                Some(pushes && abs(&friction[0]) <= rational(*mu)? * &forces[at])
+            }
+            _ => Some(pushes && friction.iter().all(|f| *f == zero())),
+        }
+    });
+    each.into_iter().try_fold(true, |all, one| Some(all && one?))
+}
+
+/// Whether the normal in a row moves one coordinate, which nothing else moves and no mass couples.
+fn is_pad(d: &Dynamics, row: usize) -> bool {
+    let n = d.mass.rows();
+    let moved: Vec<usize> = (0..n).filter(|&c| d.jacobian[(row, c)] != 0.0).collect();
+    let [c] = moved[..] else { return false };
+    (0..d.jacobian.rows()).all(|i| i == row || d.jacobian[(i, c)] == 0.0)
+        && (0..n).all(|i| i == c || d.mass[(i, c)] == 0.0 && d.mass[(c, i)] == 0.0)
 }
 
 fn all_modes(d: &Dynamics, claims: &Claims) -> Option<bool> {

@@ -169,8 +169,8 @@ fn prop_002_52_table_minimum_norm() {
         assert!(low.abs() < 1e-9 && (high - 9.81 / 2.0).abs() < 1e-9, "{low} {high}");
     }
     // Only (1, −1, 1, −1) moves, so here the shared part is the least-norm force itself.
-    let (shared, least) = (a.unique_part.unwrap(), a.minimum_norm.unwrap());
-    assert!(shared.iter().zip(&least).all(|(x, y)| (x - y).abs() < 1e-12));
+    let (shared, least) = (a.unique_part().unwrap(), a.minimum_norm.as_ref().unwrap());
+    assert!(shared.iter().zip(least).all(|(x, y)| (x - y).abs() < 1e-12));
     // Three legs determine everything.
     let three = answer(&table(&[[1.0, 1.0], [-1.0, 1.0], [0.0, -1.0]]));
     assert_eq!(three.forces_unique, Verdict::Proved);

@@ -12,6 +12,7 @@
 //! `DELASSUS_SEED` starts elsewhere, `DELASSUS_RANDOM` gives another number of problems.
 
 mod checker;
+mod spatial;
 
 use delassus_solve::analysis::analyze;
 use delassus_solve::analysis::theorems::findings;

@@ -12,26 +12,10 @@
 //! the row is the tangent of that guide. A motor without a bound at its speed is a joint. What is none of
 //! these is left out.
 
-use super::world::{JointRow, NamedContact, WorldParts};
 use super::world_forces::Forces;
+use super::world_parts::{BoundedRow, JointRow, NamedContact, WorldParts};
 use crate::lagrangian::{ContactKinematics, JointKinematics, Row};
 use crate::world::{Action, ActionKind, RowKind, Rows, World};
-
-/// A row of a joint whose force is bounded.
-pub(super) struct BoundedRow {
-    /// `friction of …` or `motor of …`.
-    name: String,
-    /// Number of the joint.
-    joint: usize,
-    /// Whether what the row must reach depends on the time step: motors to a position.
-    needs_step: bool,
-    /// Bound without load; may be infinite.
-    force: f64,
-    /// Bound per load of the joint.
-    per_load: f64,
-    /// The row, with its velocity against the target.
-    pub(super) row: Row,
-}
 
 /// The bounded rows among all rows of joints; `dense` holds all of them in the coordinates of the world.
 pub(super) fn bounded_rows(world: &World, rows: &Rows, dense: &[Row]) -> Vec<BoundedRow> {

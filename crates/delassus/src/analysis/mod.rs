@@ -13,12 +13,18 @@ mod interval_contact;
 mod interval_matrix;
 mod planar;
 mod safe_interval;
+mod stand;
 mod world;
 mod world_forces;
+mod world_parts;
 
 pub use impact::{ImpactReport, LawOutcome, impact_report};
 pub use safe_interval::{
     End, FreeSystem, Question, Safe, SafeError, SafeInterval, SafeMethod, SystemAt, safe_interval,
+};
+pub use stand::{
+    Bracket, ContactAtRest, Margin, Reason, Resistance, StandError, Standing, Stands, WorldAtRest, margin,
+    resistance, stand,
 };
 pub use world::analyze_world;
 

@@ -12,8 +12,8 @@
 use delassus_solve::linalg::{Matrix, max_abs, norm};
 use glam::DVec3;
 
-use super::world::{JointRow, NamedContact, WorldParts};
 use super::world_forces::Forces;
+use super::world_parts::{JointRow, NamedContact, WorldParts};
 use crate::lagrangian::{JointKinematics, Row, Tolerances};
 use crate::world::{Axis, FIXED_SLOT, Masses, World, WorldState};
 

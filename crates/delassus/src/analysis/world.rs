@@ -19,10 +19,11 @@ use delassus_solve::modes::EnumerateOptions;
 use delassus_solve::problem::Law;
 use glam::{DQuat, DVec3};
 
-use super::bounded_rows::{BoundedRow, add_bounded_rows, bounded_rows};
+use super::bounded_rows::{add_bounded_rows, bounded_rows};
 use super::impact::{ImpactReport, impact_report};
 use super::planar::{held_plane, in_plane};
-use super::world_forces::{Forces, add_joint_forces, add_rotors, free_force};
+use super::world_forces::{add_joint_forces, add_rotors, free_force};
+use super::world_parts::{JointRow, NamedContact, WorldParts};
 use super::{
     AnalyzeError, SystemAnalysis, WORLD_ROUNDING, WorldErrors, add_findings, describe, examine_kinematics,
 };
@@ -168,53 +169,6 @@ fn too_large(names: Names, what: &str, tolerances: &Tolerances) -> Result<System
     result.notes = vec![format!("too large to analyze: more than {MAX_SIZE} {what}")];
     result.names = names;
     Ok(result)
-}
-
-/// What a world is made of at a state, before the laws of joints with bounded forces are chosen. Rows count
-/// in the coordinates of `coordinates`.
-pub(super) struct WorldParts {
-    /// Names of the coordinates.
-    pub(super) coordinates: Vec<String>,
-    /// Diagonal of M.
-    pub(super) mass: Vec<f64>,
-    /// What rotors add to M: inertia a and gradient n of each, Σ a nᵀn.
-    pub(super) rotors: Vec<(f64, Vec<f64>)>,
-    /// F.
-    pub(super) force: Forces,
-    /// How far an entry of γ that is not zero may be off.
-    pub(super) bias_error: f64,
-    /// Velocities, one per coordinate.
-    pub(super) velocity: Vec<f64>,
-    /// The bilateral rows.
-    pub(super) joints: Vec<JointRow>,
-    /// Limits of joints within the tolerance, then contacts of shapes.
-    pub(super) contacts: Vec<NamedContact>,
-    /// Motors and dry friction of joints.
-    pub(super) bounded: Vec<BoundedRow>,
-    /// What acts on the world and is not in the parts, in words.
-    pub(super) left_out: Vec<String>,
-}
-
-/// A bilateral row of a joint.
-pub(super) struct JointRow {
-    /// Its name.
-    pub(super) name: String,
-    /// Number of the joint.
-    pub(super) joint: usize,
-    /// How its force enters the load of the joint.
-    pub(super) load: f64,
-    /// Row and value; friction comes later.
-    pub(super) kinematics: JointKinematics,
-}
-
-/// A contact, or a limit of a joint.
-pub(super) struct NamedContact {
-    /// Its name.
-    pub(super) name: String,
-    /// Normal and tangents, world axes; `None` for a limit.
-    pub(super) axes: Option<[DVec3; 3]>,
-    /// Rows and coefficients.
-    pub(super) kinematics: ContactKinematics,
 }
 
 /// Masses, forces and constraints of a world at a state, with the names of its parts.

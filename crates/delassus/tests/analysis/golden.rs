@@ -467,7 +467,7 @@ fn golden_002_hyperstatic() {
         c.check("qdd", &analysis.solutions.components[0].acceleration);
         c.check("rank_G", &[j.rank() as f64]);
         // The shared part reproduces Gλ, and the least norm lies within the intervals.
-        let shared = j.tr_mul_vec(analysis.unique_part.as_ref().unwrap());
+        let shared = j.tr_mul_vec(analysis.unique_part().unwrap());
         c.check("G_lambda", &shared);
         for (x, [low, high]) in f.iter().zip(&analysis.intervals) {
             assert!(low - 1e-9 <= *x && *x <= high + 1e-9);

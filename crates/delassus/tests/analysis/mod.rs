@@ -2,5 +2,6 @@
 
 mod golden;
 mod intervals;
+mod stand;
 mod ties;
 mod world;

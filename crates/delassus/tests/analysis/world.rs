@@ -79,7 +79,7 @@ fn forces_among_many_are_the_least_with_their_intervals_in_every_order_of_the_fe
         let result = analyze(&text, &[]);
         let analysis = result.analysis.unwrap();
         let forces = analysis.minimum_norm.as_ref().unwrap();
-        let unique = analysis.unique_part.as_ref().unwrap();
+        let unique = analysis.unique_part().unwrap();
         for (foot, &leg) in order.iter().enumerate() {
             let rows = 3 * foot..3 * foot + 3;
             near(forces[rows.start], least[leg], 1e-6);

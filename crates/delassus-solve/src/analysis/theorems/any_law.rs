@@ -11,9 +11,10 @@
 //! which normals and tangents are coupled weakly: a single contact whose normal and tangents are not coupled
 //! needs μ² < 4 a/λ_max(H), a and H its inverse masses.
 
-use super::decision::{MARGIN, NO_SOLUTION, WELL_POSED};
+use super::decision::{MARGIN, NO_SOLUTION, ONE_ACCELERATION, WELL_POSED};
 use super::p000::finding;
 use crate::analysis::certificate::{Fact, Finding, MatrixOf, Outcome};
+use crate::analysis::rest::equilibrium;
 use crate::analysis::{is_free_of_rounding, verify};
 use crate::linalg::Matrix;
 use crate::problem::{Dynamics, Law, constrained_delassus};
@@ -31,6 +32,13 @@ fn admissible(d: &Dynamics) -> Option<Finding> {
     }
     let meaning = "no acceleration satisfies the constraints, whatever friction does";
     Some(finding("admissible", d, Outcome::Holds, NO_SOLUTION, vec![fact], meaning))
+}
+
+/// Forces without friction hold everything at rest.
+pub(super) fn rest(d: &Dynamics) -> Option<Finding> {
+    let facts = vec![Fact::PositiveDefinite(MatrixOf::Mass), Fact::Equilibrium(equilibrium(d)?)];
+    let meaning = "forces without friction hold everything at rest: no other acceleration is possible";
+    Some(finding("rest", d, Outcome::Holds, ONE_ACCELERATION, facts, meaning))
 }
 
 /// Friction is weak: one solution.

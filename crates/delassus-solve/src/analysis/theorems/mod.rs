@@ -20,7 +20,6 @@ mod p002;
 mod p003;
 
 pub use any_law::all_any_law;
-pub use p000::all_000;
 pub use p000_friction::{
     beta_two, cor_000_2, hlcp_000, p_matrix_000, positive_definite_000, prop_000_9, prop_000_10, prop_000_11,
     prop_000_12, prop_000_13, prop_000_14,
@@ -32,9 +31,8 @@ pub use p000_frictionless::{
     prop_000_8, unheld_motions,
 };
 pub use p001::{
-    all_001, corollary_001_1, lemma_001_1, lemma_001_2, lemma_001_3, lemma_001_4, lemma_001_5, prop_001_1,
-    prop_001_2, prop_001_3, prop_001_4, prop_001_5, prop_001_6, prop_001_11, prop_001_12, prop_001_13,
-    prop_001_14,
+    corollary_001_1, lemma_001_1, lemma_001_2, lemma_001_3, lemma_001_4, lemma_001_5, prop_001_1, prop_001_2,
+    prop_001_3, prop_001_4, prop_001_5, prop_001_6, prop_001_11, prop_001_12, prop_001_13, prop_001_14,
 };
 pub use p001_angles::{
     corollary_001_2, corollary_001_3, corollary_001_4, corollary_001_5, prop_001_7, prop_001_8, prop_001_9,
@@ -62,6 +60,78 @@ pub struct CheckedFinding {
 /// matrices take too long.
 pub const MAX_SIZE: usize = 24;
 
+/// All propositions of 000 that speak of this problem.
+pub fn all_000(d: &Dynamics) -> Vec<Finding> {
+    let propositions: [fn(&Dynamics) -> Finding; 32] = [
+        prop_000_1i,
+        prop_000_1ii,
+        app_e_000_iii,
+        app_e_000_iv,
+        prop_000_3i,
+        prop_000_3ii,
+        prop_000_3iii,
+        prop_000_3iv,
+        prop_000_3v,
+        prop_000_3vi,
+        prop_000_4,
+        prop_000_5,
+        prop_000_6,
+        cor_000_1,
+        prop_000_7i,
+        prop_000_7ii,
+        prop_000_7iii,
+        prop_000_7iv,
+        prop_000_7v,
+        prop_000_7vi,
+        prop_000_7vii,
+        prop_000_8,
+        prop_000_9,
+        prop_000_10,
+        prop_000_11,
+        prop_000_12,
+        prop_000_13,
+        prop_000_14,
+        cor_000_2,
+        hlcp_000,
+        positive_definite_000,
+        p_matrix_000,
+    ];
+    propositions.iter().map(|p| p(d)).filter(|f| f.outcome != Outcome::NotApplicable).collect()
+}
+
+/// All propositions of 001 that speak of this problem.
+pub fn all_001(d: &Dynamics) -> Vec<Finding> {
+    let propositions: [fn(&Dynamics) -> Finding; 26] = [
+        prop_001_1,
+        prop_001_2,
+        prop_001_3,
+        prop_001_4,
+        prop_001_5,
+        lemma_001_1,
+        lemma_001_2,
+        lemma_001_3,
+        prop_001_6,
+        corollary_001_1,
+        lemma_001_4,
+        prop_001_7,
+        prop_001_8,
+        theorem_001_1,
+        corollary_001_2,
+        corollary_001_3,
+        prop_001_9,
+        corollary_001_4,
+        prop_001_10,
+        corollary_001_5,
+        prop_001_11,
+        prop_001_12,
+        prop_001_13,
+        prop_001_14,
+        lemma_001_5,
+        prop_001_15,
+    ];
+    propositions.iter().map(|p| p(d)).filter(|f| f.outcome != Outcome::NotApplicable).collect()
+}
+
 /// All propositions that apply to a problem, and the list of all modes where `analysis` has it, each checked.
 /// The verdicts of `analysis` take account of the claims that were verified.
 pub fn findings(d: &Dynamics, analysis: &mut Analysis) -> Vec<CheckedFinding> {
@@ -74,6 +144,9 @@ pub fn findings(d: &Dynamics, analysis: &mut Analysis) -> Vec<CheckedFinding> {
     }
     if analysis.verdicts().contains(&Verdict::Unknown) {
         all.extend(all_any_law(d));
+    }
+    if analysis.rests() {
+        all.extend(any_law::rest(d));
     }
     let mut all: Vec<CheckedFinding> = all
         .into_iter()

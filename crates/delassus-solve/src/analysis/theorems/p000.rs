@@ -14,7 +14,6 @@
 //! exact arithmetic on the numbers given settles it.
 
 use super::decision::{AdmissibleSet, MARGIN};
-use super::{p000_friction as friction, p000_frictionless as frictionless};
 use crate::analysis::certificate::{Certificate, Claims, Fact, Finding, Kind, MatrixOf, Outcome};
 use crate::analysis::verify;
 use crate::lcp::{Lp, Nearest, Verdict, linear_program, nearest_point};
@@ -25,45 +24,6 @@ use crate::problem::Dynamics;
 pub(super) const ROUNDING: f64 = 1e-13;
 /// Largest number of contacts and guides whose modes are listed exactly.
 const EXACT_MAX: usize = 8;
-
-/// All propositions of 000 that speak of this problem.
-pub fn all_000(d: &Dynamics) -> Vec<Finding> {
-    let propositions: [fn(&Dynamics) -> Finding; 32] = [
-        frictionless::prop_000_1i,
-        frictionless::prop_000_1ii,
-        frictionless::app_e_000_iii,
-        frictionless::app_e_000_iv,
-        frictionless::prop_000_3i,
-        frictionless::prop_000_3ii,
-        frictionless::prop_000_3iii,
-        frictionless::prop_000_3iv,
-        frictionless::prop_000_3v,
-        frictionless::prop_000_3vi,
-        frictionless::prop_000_4,
-        frictionless::prop_000_5,
-        frictionless::prop_000_6,
-        frictionless::cor_000_1,
-        frictionless::prop_000_7i,
-        frictionless::prop_000_7ii,
-        frictionless::prop_000_7iii,
-        frictionless::prop_000_7iv,
-        frictionless::prop_000_7v,
-        frictionless::prop_000_7vi,
-        frictionless::prop_000_7vii,
-        frictionless::prop_000_8,
-        friction::prop_000_9,
-        friction::prop_000_10,
-        friction::prop_000_11,
-        friction::prop_000_12,
-        friction::prop_000_13,
-        friction::prop_000_14,
-        friction::cor_000_2,
-        friction::hlcp_000,
-        friction::positive_definite_000,
-        friction::p_matrix_000,
-    ];
-    propositions.iter().map(|p| p(d)).filter(|f| f.outcome != Outcome::NotApplicable).collect()
-}
 
 /// A finding with what follows from its facts; without claims it needs no certificate.
 pub(super) fn finding(

@@ -17,45 +17,11 @@
 
 use super::decision::{AdmissibleSet, MARGIN, NO_SOLUTION, ONE_ACCELERATION, SOLVABLE, WELL_POSED};
 use super::frictionless::{Frictionless, ORTHOGONAL, ask, certified, compared};
-use super::p001_angles as angles;
 use crate::analysis::certificate::{Claims, Fact, Finding, Kind, MatrixOf, Outcome};
 use crate::contact::{DENSE_TOLERANCE, solve_any_law};
 use crate::lcp::{QpOutcome, projected_gauss_principle};
 use crate::linalg::{Matrix, max_abs, norm};
 use crate::problem::{Dynamics, Status, constrained_inverse_mass};
-
-/// The results of all propositions of 001 that apply to a problem.
-pub fn all_001(d: &Dynamics) -> Vec<Finding> {
-    let all: [fn(&Dynamics) -> Finding; 26] = [
-        prop_001_1,
-        prop_001_2,
-        prop_001_3,
-        prop_001_4,
-        prop_001_5,
-        lemma_001_1,
-        lemma_001_2,
-        lemma_001_3,
-        prop_001_6,
-        corollary_001_1,
-        lemma_001_4,
-        angles::prop_001_7,
-        angles::prop_001_8,
-        angles::theorem_001_1,
-        angles::corollary_001_2,
-        angles::corollary_001_3,
-        angles::prop_001_9,
-        angles::corollary_001_4,
-        angles::prop_001_10,
-        angles::corollary_001_5,
-        prop_001_11,
-        prop_001_12,
-        prop_001_13,
-        prop_001_14,
-        lemma_001_5,
-        angles::prop_001_15,
-    ];
-    all.iter().map(|proposition| proposition(d)).filter(|f| f.outcome != Outcome::NotApplicable).collect()
-}
 
 /// 001 Prop. 1: contacts alone. The LCP (2) has exactly one solution for every H₀ if and only if A > 0.
 /// Compares the smallest eigenvalue of A, scaled to unit diagonal, with 0.

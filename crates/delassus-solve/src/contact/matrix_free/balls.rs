@@ -14,7 +14,7 @@
 
 use rayon::prelude::*;
 
-use super::system::{Contact, NONE, Shared, dot};
+use super::contact_rows::{Contact, NONE, Shared, dot, get, set};
 use crate::contact::cone::{Cone, natural};
 use crate::linalg::CHUNK;
 
@@ -206,13 +206,13 @@ impl Ball {
 /// The first N of M numbers, as they are where N = M.
 #[inline(always)]
 fn numbers<const N: usize, const M: usize>(from: &Shared<M>) -> [f64; N] {
-    let all = super::system::get(from);
+    let all = get(from);
     std::array::from_fn(|k| if k < M { all[k] } else { 0.0 })
 }
 
 #[inline(always)]
 fn store<const N: usize, const M: usize>(to: &Shared<M>, from: &[f64; N]) {
-    super::system::set(to, &std::array::from_fn(|k| if k < N { from[k] } else { 0.0 }));
+    set(to, &std::array::from_fn(|k| if k < N { from[k] } else { 0.0 }));
 }
 
 /// Three numbers of a row from a place on.
@@ -242,7 +242,8 @@ fn rotate(axes: &Axes, x: &[f64; 3]) -> [f64; 3] {
 
 #[cfg(test)]
 mod tests {
-    use super::super::system::{System, get, push, share};
+    use super::super::contact_rows::{push, share};
+    use super::super::system::System;
     use super::*;
     use crate::contact::cone_of;
     use crate::linalg::{Block, Sparse, mul};

@@ -13,7 +13,8 @@
 
 use rayon::prelude::*;
 
-use super::system::{NONE, Shared, System, backward, cholesky, dot, forward, get, push, set};
+use super::contact_rows::{NONE, Shared, dot, get, push, set};
+use super::system::{System, backward, cholesky, forward};
 use crate::contact::cone::project;
 
 /// Rounds in which a body seeks its balance: what a cone cuts off, others may take.

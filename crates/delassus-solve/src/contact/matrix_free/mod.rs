@@ -6,6 +6,7 @@
 //! with [`crate::contact::matrix_free::sweeps`] it is never formed.
 
 mod balls;
+mod contact_rows;
 mod load_propagation;
 mod socp;
 mod sweeps;

@@ -15,7 +15,8 @@ use clarabel::solver::{
     DefaultSettings, DefaultSolver, IPSolver, NonnegativeConeT, SecondOrderConeT, SupportedConeT, ZeroConeT,
 };
 
-use super::system::{NONE, System};
+use super::contact_rows::NONE;
+use super::system::System;
 use crate::contact::cone::Cone;
 
 /// The most contacts: some seconds.

@@ -23,8 +23,9 @@ use std::mem::take;
 
 use rayon::prelude::*;
 
+use super::contact_rows::{Contact, NONE, Shared, dot, get, push, set, share};
 use super::load_propagation::Loads;
-use super::system::{Contact, NONE, Shared, System, dot, get, push, set, share};
+use super::system::System;
 use crate::contact::budget::Budget;
 use crate::contact::cone::{Cone, natural};
 use crate::contact::gauss_seidel::one;
@@ -38,6 +39,12 @@ const SWEEPS_PER_CHECK: usize = 8;
 const MAX_MOMENTUM: f64 = 0.85;
 const LONG_RUN_SWEEPS: usize = 150;
 const MAX_LONG_RUN_MOMENTUM: f64 = 0.93;
+/// The same where few digits are asked for, and after so many more sweeps: friction turns the way to the last
+/// digit into a circle, on which much momentum goes round and little arrives.
+const MAX_FEW_DIGITS_MOMENTUM: f64 = 0.9;
+const CIRCLING_SWEEPS: usize = 400;
+const MAX_CIRCLING_MOMENTUM: f64 = 0.8;
+const FEW_DIGITS: f64 = 1e-6;
 /// An error that has grown by this means too much momentum; there is less by this from then on.
 const DIVERGED_ERROR_RATIO: f64 = 4.0;
 const MOMENTUM_CUT: f64 = 0.1;
@@ -150,8 +157,8 @@ fn run<const D: usize, const B: usize>(
         count += 1;
         since += 1;
         run.sweep();
-        if count == LONG_RUN_SWEEPS && longer {
-            momentum = MAX_LONG_RUN_MOMENTUM;
+        if longer {
+            momentum = most_momentum(count, tolerance);
         }
         // A check costs half a sweep: when the step, which goes with the error, promises success, or after a
         // while.
@@ -224,6 +231,16 @@ fn run<const D: usize, const B: usize>(
     (*r, *y, *change) = (run.r, run.y, run.change);
     (*last, *last_y) = (run.last, run.last_y);
     (best / system.scale, count)
+}
+
+/// The most momentum after so many sweeps.
+fn most_momentum(count: usize, tolerance: f64) -> f64 {
+    match tolerance >= FEW_DIGITS {
+        _ if count < LONG_RUN_SWEEPS => MAX_MOMENTUM,
+        false => MAX_LONG_RUN_MOMENTUM,
+        true if count < CIRCLING_SWEEPS => MAX_FEW_DIGITS_MOMENTUM,
+        true => MAX_CIRCLING_MOMENTUM,
+    }
 }
 
 impl<const D: usize, const B: usize> Run<'_, D, B> {

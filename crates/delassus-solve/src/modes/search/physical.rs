@@ -1,4 +1,4 @@
-//! A component found, in physical numbers, at its force of least norm.
+//! A component of the solution set in physical units, represented by its force of least norm.
 //!
 //! ```text
 //! min ‖f + D s‖   subject to   G s ≥ h

@@ -1,0 +1,328 @@
+//! Does a world at rest stand, how much is left before it falls, and which forces does it resist?
+//!
+//! ```text
+//! F = Jᵀ f ,   f ∈ K          surely | possibly | no | undecided
+//! ```
+//!
+//! - **surely**: every solution of the laws rests. Proved where forces without friction at contacts balance
+//!   the load: rest is then the only motion, whatever friction does, by the argument of
+//!   [`delassus_solve::analysis`]; or where the analysis of a small world proves that the acceleration is
+//!   unique.
+//! - **possibly**: rest is a solution, proved, but others are not excluded. Under Coulomb's law equilibrium
+//!   does not mean that a thing stands.
+//! - **no**: no forces within friction hold it, proved by a motion in which the loads have power and no
+//!   contact closes.
+//!
+//! Each answer holds for all data within their bounds and is checked by interval arithmetic
+//! ([`delassus_solve::analysis::equilibrium`]).
+
+mod assembly;
+mod hold;
+mod margin;
+
+pub use hold::{Resistance, resistance};
+pub use margin::{Bracket, Margin, margin};
+
+use delassus_solve::analysis::ImpulseRange;
+use delassus_solve::analysis::equilibrium::{
+    Balance, RestSearch, Support, find_collapse, find_rest, is_collapse, is_rest,
+};
+use delassus_solve::contact::{ContactOptions, Method, solve};
+use delassus_solve::lcp::Verdict;
+use delassus_solve::linalg::{Sparse, max_abs};
+use delassus_solve::modes::EnumerateOptions;
+use delassus_solve::problem::{ContactProblem, Form, Law, Status};
+use glam::DVec3;
+use thiserror::Error;
+
+use super::analyze_world;
+use crate::lagrangian::{StateError, Tolerances};
+use crate::stepping::{StepOptions, Stepper};
+use crate::world::{World, WorldState};
+use assembly::AtRest;
+
+/// Rows up to which the analysis of a world is asked whether its acceleration is unique.
+const MAX_ANALYZED_ROWS: usize = 18;
+/// Contacts up to which intervals of forces and other motions are looked for.
+const MAX_SEARCHED_CONTACTS: usize = 64;
+
+/// Why the question makes no sense.
+#[derive(Clone, Debug, Error, PartialEq)]
+pub enum StandError {
+    /// Something moves.
+    #[error("{what} moves with {speed:e}, expected a world at rest")]
+    Moves {
+        /// What.
+        what: String,
+        /// How fast.
+        speed: f64,
+    },
+    /// The state breaks a constraint.
+    #[error(transparent)]
+    State(#[from] StateError),
+}
+
+/// The answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stands {
+    /// Every solution rests.
+    Surely,
+    /// Rest is a solution; others are not excluded.
+    Possibly,
+    /// No equilibrium exists.
+    No,
+    /// None of these is proved.
+    Undecided,
+}
+
+/// What proves that a world surely stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reason {
+    /// Forces without friction at contacts hold it.
+    Frictionless,
+    /// The analysis proves that the acceleration is unique.
+    UniqueAcceleration,
+}
+
+/// A contact of a world at rest, with one of the forces that hold it.
+#[derive(Clone, Debug)]
+pub struct ContactAtRest {
+    /// Name.
+    pub name: String,
+    /// Bodies A and B.
+    pub bodies: [usize; 2],
+    /// Where, world axes.
+    pub point: DVec3,
+    /// Unit normal from A to B.
+    pub normal: DVec3,
+    /// Normal force, N.
+    pub force: f64,
+    /// Friction on B, N, world axes.
+    pub friction: DVec3,
+    /// |friction| / (μ force): 1 at the limit of friction, 0 where nothing is carried.
+    pub utilization: f64,
+    /// Least and largest normal force that hold the world, where that was computed: not certified.
+    pub interval: Option<[f64; 2]>,
+}
+
+/// What is known of a world at rest.
+#[derive(Clone, Debug)]
+pub struct Standing {
+    /// The answer.
+    pub stands: Stands,
+    /// Why surely.
+    pub reason: Option<Reason>,
+    /// The room that every contact has at once, N: negative where each would need as much glue; `None` where
+    /// nothing was found that balances the loads even with glue.
+    pub room: Option<f64>,
+    /// The contacts, with forces where these balance the loads.
+    pub contacts: Vec<ContactAtRest>,
+    /// Name and force of each row of joints, limits and motors, where forces balance the loads.
+    pub joints: Vec<(String, f64)>,
+    /// Where it does not stand: velocity and angular velocity of each body as it collapses, world axes, up to
+    /// a factor.
+    pub collapse: Option<Vec<[DVec3; 2]>>,
+    /// Acceleration and angular acceleration of each body in another solution of the laws, world axes, where
+    /// a search found one: it satisfies them to rounding, and is not certified.
+    pub other_motion: Option<Vec<[DVec3; 2]>>,
+    /// What the answer does not cover, in words.
+    pub notes: Vec<String>,
+}
+
+/// Forces and velocities that were found, and what the check says of them.
+struct Judgement {
+    stands: Stands,
+    forces: Option<Vec<f64>>,
+    collapse: Option<Vec<f64>>,
+    room: Option<f64>,
+}
+
+/// Whether a balance is proved to exist or not to; `may_refute`: whether the supports are all there are.
+fn judge(balance: &Balance, may_refute: bool) -> Judgement {
+    let found = find_rest(balance, RestSearch::Common);
+    let room = found.as_ref().map(|(_, room)| *room);
+    let rests =
+        |forces: Vec<f64>| Judgement { stands: Stands::Possibly, forces: Some(forces), collapse: None, room };
+    let proved = |forces: &Vec<f64>| is_rest(balance, forces);
+    let common = found.map(|(forces, _)| forces);
+    if let Some(forces) = common.as_ref().filter(|forces| proved(forces)) {
+        return rests(forces.clone());
+    }
+    // Where all contacts have room, the rows depend on each other, and no collapse exists.
+    if may_refute
+        && room.is_none_or(|room| room < 1e-6)
+        && let Some(v) = find_collapse(balance, |v| is_collapse(balance, v))
+    {
+        return Judgement { stands: Stands::No, forces: None, collapse: Some(v), room };
+    }
+    for search in [RestSearch::Most, RestSearch::Frictionless, RestSearch::FrictionlessMost] {
+        if let Some(forces) = find_rest(balance, search).map(|(forces, _)| forces).filter(proved) {
+            return rests(forces);
+        }
+    }
+    let forces = common.filter(|_| room.is_some_and(|room| room > 0.0));
+    Judgement { stands: Stands::Undecided, forces, collapse: None, room }
+}
+
+/// A world at rest whose margins can be asked for.
+pub struct WorldAtRest(AtRest);
+
+impl WorldAtRest {
+    /// A world at a state in which nothing moves. Gaps, openings of joints and velocities below the
+    /// tolerances are zero.
+    pub fn new(world: &World, state: &WorldState, tolerances: &Tolerances) -> Result<Self, StandError> {
+        AtRest::new(world, state, tolerances).map(WorldAtRest)
+    }
+
+    /// Number of contacts of shapes.
+    pub fn contacts(&self) -> usize {
+        self.0.contacts.len()
+    }
+
+    /// The one coefficient of sliding friction of all contacts; `None` where there are several.
+    pub fn common_friction(&self) -> Option<f64> {
+        let mut all = self.0.contacts.iter().map(|(_, rows)| rows.law.mu());
+        let first = all.next()?;
+        all.all(|mu| mu == first).then_some(first)
+    }
+}
+
+/// Whether a world at rest stands.
+pub fn stand(at_rest: &WorldAtRest, tolerances: &Tolerances) -> Standing {
+    let at = &at_rest.0;
+    let mut notes: Vec<String> =
+        at.left_out.iter().map(|what| format!("{what} is left out: that it falls is not proved")).collect();
+    if let Some(vague) = &at.vague {
+        notes.push(format!("nothing is decided: the balance leaves out {vague}"));
+        let nothing = Judgement { stands: Stands::Undecided, forces: None, collapse: None, room: None };
+        return standing(at, nothing, None, notes);
+    }
+    let searches = [RestSearch::Frictionless, RestSearch::FrictionlessMost];
+    let frictionless = searches
+        .into_iter()
+        .filter_map(|search| find_rest(&at.balance, search))
+        .find(|(forces, _)| is_rest(&at.balance, forces));
+    let mut judged = judge(&at.balance, at.left_out.is_empty());
+    let mut reason = None;
+    if let Some((forces, room)) = frictionless {
+        let room = judged.room.or(Some(room));
+        judged = Judgement { stands: Stands::Surely, forces: Some(forces), collapse: None, room };
+        reason = Some(Reason::Frictionless);
+    } else if judged.stands == Stands::Possibly && is_unique(at, tolerances) {
+        judged.stands = Stands::Surely;
+        reason = Some(Reason::UniqueAcceleration);
+    }
+    let search = matches!(judged.stands, Stands::Possibly | Stands::Surely | Stands::Undecided);
+    let mut out = standing(at, judged, reason, notes);
+    if search && at.contacts.len() <= MAX_SEARCHED_CONTACTS {
+        add_search(at, &mut out);
+    }
+    out
+}
+
+/// Whether the analysis of a small world proves that there is one acceleration.
+fn is_unique(at: &AtRest, tolerances: &Tolerances) -> bool {
+    at.balance.rows.rows() <= MAX_ANALYZED_ROWS
+        && analyze_world(&at.world, &at.state, tolerances, &EnumerateOptions::default()).is_ok_and(|found| {
+            found.is_whole && found.analysis.is_some_and(|a| a.acceleration_unique == Verdict::Proved)
+        })
+}
+
+fn standing(at: &AtRest, judged: Judgement, reason: Option<Reason>, notes: Vec<String>) -> Standing {
+    let Judgement { stands, forces, collapse, room } = judged;
+    let scale = max_abs(&at.balance.load);
+    let others = at.names.len() - at.contacts.len();
+    let joints = forces
+        .as_ref()
+        .map_or(vec![], |f| at.names[..others].iter().cloned().zip(f.iter().copied()).collect());
+    Standing {
+        stands,
+        reason,
+        room: room.map(|room| room * scale),
+        contacts: contacts_with(at, forces.as_deref()),
+        joints,
+        collapse: collapse.map(|v| at.motion(&v)),
+        other_motion: None,
+        notes,
+    }
+}
+
+/// The contacts of a world with these forces.
+fn contacts_with(at: &AtRest, forces: Option<&[f64]>) -> Vec<ContactAtRest> {
+    let others = at.names.len() - at.contacts.len();
+    let mut next: usize = at.balance.supports[..others].iter().map(Support::dim).sum();
+    let mut out = Vec::new();
+    for ((contact, rows), name) in at.contacts.iter().zip(&at.names[others..]) {
+        let own = forces.map_or(&[0.0; 3][..], |f| &f[next..next + rows.law.dim()]);
+        next += rows.law.dim();
+        let tangential = |k: usize| own.get(k).copied().unwrap_or(0.0);
+        let friction = rows.tangents[0] * tangential(1) + rows.tangents[1] * tangential(2);
+        let most = rows.law.mu() * own[0];
+        out.push(ContactAtRest {
+            name: name.clone(),
+            bodies: contact.bodies.map(|b| b as usize),
+            point: contact.point,
+            normal: contact.normal,
+            force: own[0],
+            friction,
+            utilization: if most > 0.0 { friction.length() / most } else { 0.0 },
+            interval: None,
+        });
+    }
+    out
+}
+
+/// Intervals of normal forces and another motion, as solvers find them; nothing of it is certified.
+fn add_search(at: &AtRest, out: &mut Standing) {
+    let options = StepOptions::default();
+    let Ok(stepper) = Stepper::new(&at.world, at.state.clone(), options) else { return };
+    let Ok(found) = stepper.forces_and_another_motion() else { return };
+    if out.stands != Stands::Surely {
+        let by_steps = (!found.other_bodies.is_empty()).then(|| {
+            let mut motion = vec![[DVec3::ZERO; 2]; at.world.bodies.len()];
+            found.other_bodies.iter().for_each(|m| motion[m.body] = m.other.map(|v| v / options.dt));
+            motion
+        });
+        out.other_motion = by_steps.or_else(|| motion_from_nothing(at));
+    }
+    let ImpulseRange::Ranges { normal, .. } = &found.ranges else { return };
+    for (contact, place) in stepper.contacts().iter().zip(&found.place) {
+        let same = |(own, _): &(crate::collision::Contact, _)| {
+            (own.bodies, own.shapes, own.feature) == (contact.bodies, contact.shapes, contact.feature)
+        };
+        if let (Some(at), Some(place)) = (at.contacts.iter().position(same), place) {
+            out.contacts[at].interval = normal.get(*place).copied();
+        }
+    }
+}
+
+/// The solution that sweeps over the contacts find when they begin without forces, where it is no rest. None
+/// where supports have a bounded force, which the problem does not know.
+fn motion_from_nothing(at: &AtRest) -> Option<Vec<[DVec3; 2]>> {
+    let law = |support: &Support| match support {
+        Support::Joint => Some(Law::Bilateral),
+        Support::Contact(law) => Some(*law),
+        Support::Bounded(_) => None,
+    };
+    let laws: Option<Vec<Law>> = at.balance.supports.iter().map(law).collect();
+    let mass = at.masses_of_balance();
+    let n = mass.len();
+    let diagonal: Vec<(usize, usize, f64)> = mass.iter().enumerate().map(|(i, m)| (i, i, *m)).collect();
+    let jacobian_transposed = at.balance.rows.transpose();
+    let force: Vec<f64> = at.balance.load.iter().map(|f| -f).collect();
+    let form = Form::Global {
+        mass: Sparse::from_triplets(n, n, &diagonal),
+        jacobian_transposed: jacobian_transposed.clone(),
+        force: force.clone(),
+        bias: vec![0.0; at.balance.rows.rows()],
+    };
+    let problem = ContactProblem::new(laws?, form).ok()?;
+    let options =
+        ContactOptions { method: Method::GaussSeidel, tolerance: 1e-10, ..ContactOptions::default() };
+    let found = solve(&problem, &options, None).ok()?;
+    let pushed = jacobian_transposed.mul_vec(&found.impulse);
+    let acceleration: Vec<f64> = (0..n).map(|i| (force[i] + pushed[i]) / mass[i]).collect();
+    let free = (0..n).fold(0.0_f64, |top, i| top.max((force[i] / mass[i]).abs()));
+    let moves = max_abs(&acceleration) > 1e-4 * free;
+    (found.status == Status::Solved && moves).then(|| at.motion(&acceleration))
+}
