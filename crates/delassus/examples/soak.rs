@@ -134,6 +134,7 @@ fn make(random: &mut Draw) -> (World, WorldState) {
         surfaces: vec![surface],
         no_contact,
         plane: None,
+        sensors: vec![],
     };
     (world, WorldState { t: 0.0, bodies: states, coordinates: vec![] })
 }

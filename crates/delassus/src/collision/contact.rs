@@ -371,6 +371,7 @@ mod tests {
             surfaces: vec![],
             no_contact: vec![],
             plane: None,
+            sensors: vec![],
         };
         let c = contact([DVec3::ZERO; 2], [0.0; 2], Features::Points, DVec3::X);
         let list = [c, Contact { bodies: [0, 2], ..c }, Contact { feature: 1, ..c }];

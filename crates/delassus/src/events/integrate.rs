@@ -143,6 +143,9 @@ impl<'a> Run<'a> {
         begin(&mut self.motion, &mut self.zeno, &mut self.recorder, next_breakpoint)?;
         self.limit_events(self.motion.checkpoint())?;
         while self.motion.t() < self.motion.options().t_end {
+            if self.motion.options().is_interrupted() {
+                return Err(Ending::Interrupted);
+            }
             self.advance()?;
         }
         self.apply_due_impulses()?;

@@ -67,6 +67,9 @@ mod zeno_jump;
 
 pub use world_system::{MOST_BODIES, WorldSystem, WorldSystemError, world_system};
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use delassus_solve::impact::{ImpactError, ImpactLaw, ImpactStatus, Violation};
 use delassus_solve::problem::InvalidProblem;
 use serde::{Deserialize, Serialize};
@@ -119,6 +122,15 @@ pub struct EventOptions {
     pub sample_times: Vec<f64>,
     /// Whether the motion just before and just after each event is recorded too (default false).
     pub sample_events: bool,
+    /// Set from another thread, it ends the run after the present step (default none).
+    pub interrupt: Option<Arc<AtomicBool>>,
+}
+
+impl EventOptions {
+    /// Whether the run was asked to end.
+    pub(crate) fn is_interrupted(&self) -> bool {
+        self.interrupt.as_ref().is_some_and(|interrupt| interrupt.load(Ordering::Relaxed))
+    }
 }
 
 impl Default for EventOptions {
@@ -136,6 +148,7 @@ impl Default for EventOptions {
             breakpoints: vec![],
             sample_times: vec![],
             sample_events: false,
+            interrupt: None,
         }
     }
 }
@@ -260,6 +273,8 @@ pub struct Sample {
 pub enum Ending {
     /// At the end that was asked for.
     Done,
+    /// Before it, from outside ([`EventOptions::interrupt`]).
+    Interrupted,
     /// More events than allowed.
     TooManyEvents {
         /// How many.
@@ -324,6 +339,7 @@ impl std::fmt::Display for Ending {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Ending::Done => write!(f, "done"),
+            Ending::Interrupted => write!(f, "interrupted"),
             Ending::TooManyEvents { events } => write!(f, "more than {events} events"),
             Ending::Indeterminate { answers } => {
                 write!(f, "{answers} accelerations satisfy the laws, and the policy is to stop")

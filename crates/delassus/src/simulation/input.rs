@@ -93,6 +93,17 @@ pub(super) fn joint_id(world: &World, key: JointKey<'_>) -> Result<JointId, Simu
     }
 }
 
+/// The joint of a servo with this name, and its place among the actuators of the joint; `None` where there is
+/// none, or several.
+fn named_actuator(world: &World, name: &str) -> Option<(JointId, usize)> {
+    let is_named = |action: &Action| matches!(&action.kind, ActionKind::Servo(servo) if servo.name == name);
+    let mut found = world.joints.iter().enumerate().flat_map(|(joint, of)| {
+        let actuators = of.actions.iter().filter(|action| action.kind.input().is_some()).enumerate();
+        actuators.filter(|(_, action)| is_named(action)).map(move |(place, _)| (JointId::new(joint), place))
+    });
+    found.next().filter(|_| found.next().is_none())
+}
+
 impl Simulation {
     /// The id of a body.
     pub fn body_id<'k>(&self, key: impl Into<BodyKey<'k>>) -> Result<BodyId, SimulationError> {
@@ -139,14 +150,21 @@ impl Simulation {
         self.set_load(id, force, arm.cross(force))
     }
 
-    /// Sets the one actuator of a joint: the target of its motor, m/s, rad/s, m or rad, or its force or
-    /// moment, N or N m. It stays until it is set again; a function of time that was there is replaced.
+    /// Sets an actuator by its own name, or the one actuator of a joint: the target of its motor, m/s, rad/s,
+    /// m or rad, its force or moment, N or N m, or its control. It stays until it is set again; a function of
+    /// time that was there is replaced.
     pub fn set_control<'k>(
         &mut self,
         joint: impl Into<JointKey<'k>>,
         value: f64,
     ) -> Result<(), SimulationError> {
-        let id = self.joint_id(joint)?;
+        let key = joint.into();
+        if let JointKey::Name(name) = key
+            && let Some((joint, actuator)) = named_actuator(self.world(), name)
+        {
+            return self.set_actuator(joint, actuator, value);
+        }
+        let id = self.joint_id(key)?;
         let actuators = self.stepper.actuators(id.index());
         if actuators > 1 {
             let joint = self.world().joints[id.index()].name.clone();

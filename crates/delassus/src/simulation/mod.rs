@@ -50,12 +50,16 @@
 
 mod contact;
 mod error;
+mod explore;
 mod input;
+mod portable;
 
 pub use crate::stepping::Uniqueness;
 pub use contact::ContactForce;
 pub use error::SimulationError;
+pub use explore::{Branch, Exploration, ExploreError, SteppedBranch, WorldAsSystem, explore};
 pub use input::{BodyKey, JointKey};
+pub use portable::Changed;
 
 use std::convert::Infallible;
 use std::ops::ControlFlow;
@@ -110,15 +114,6 @@ impl StepForces {
             options: *stepper.options(),
         }
     }
-}
-
-/// What was set since the last step, and must be linearized before the next.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Changed {
-    Nothing,
-    Targets,
-    Velocities,
-    Positions,
 }
 
 /// All that a simulation needs to go on with the same bits: its state, inputs and options.

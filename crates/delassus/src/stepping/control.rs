@@ -15,7 +15,7 @@ use thiserror::Error;
 use super::Stepper;
 use super::warm_start::{add_impulses, impulses_of};
 use crate::formula::AnyFormula;
-use crate::world::{ActionKind, BodyState, Servo, WorldError, WorldState, check_world};
+use crate::world::{BodyState, WorldError, WorldState, check_world};
 
 /// An input that a stepper refuses.
 #[derive(Clone, Debug, Error, PartialEq)]
@@ -93,23 +93,15 @@ impl Stepper {
             let (what, range) = ("the target", "finite");
             return Err(ControlError::Number { what, of: to.name.clone(), value: target, range });
         }
-        let places = to.actions.iter().enumerate().filter(|(_, action)| is_actuator(&action.kind));
+        let places = to.actions.iter().enumerate().filter(|(_, action)| action.kind.input().is_some());
         let places: Vec<usize> = places.map(|(place, _)| place).collect();
         let Some(&place) = places.get(actuator) else {
             let (joint, actuators) = (to.name.clone(), places.len());
             return Err(ControlError::NoActuator { joint, actuators, asked: actuator });
         };
         self.steady.forget();
-        match &mut Arc::make_mut(&mut self.model.world).joints[joint].actions[place].kind {
-            ActionKind::Speed { target: input, .. }
-            | ActionKind::Position { target: input, .. }
-            | ActionKind::Servo(Servo { control: input, .. })
-            | ActionKind::Force { force: input } => *input = AnyFormula::new(target),
-            ActionKind::Limits { .. }
-            | ActionKind::Spring { .. }
-            | ActionKind::Armature { .. }
-            | ActionKind::Drive { .. } => {}
-        }
+        let action = &mut Arc::make_mut(&mut self.model.world).joints[joint].actions[place];
+        action.kind.set_input(AnyFormula::new(target));
         Ok(())
     }
 
@@ -162,24 +154,13 @@ impl Stepper {
     /// The number of forces and motors of a joint.
     pub fn actuators(&self, joint: usize) -> usize {
         let actions = self.model.world.joints.get(joint).map_or(&[][..], |joint| &joint.actions);
-        actions.iter().filter(|action| is_actuator(&action.kind)).count()
+        actions.iter().filter(|action| action.kind.input().is_some()).count()
     }
 
     fn checked_body(&self, body: usize) -> Result<&crate::world::Body, ControlError> {
         let bodies = self.model.world.bodies.len();
         self.model.world.bodies.get(body).ok_or(ControlError::NoBody { body, bodies })
     }
-}
-
-/// What a controller can set between steps.
-fn is_actuator(kind: &ActionKind) -> bool {
-    matches!(
-        kind,
-        ActionKind::Speed { .. }
-            | ActionKind::Position { .. }
-            | ActionKind::Force { .. }
-            | ActionKind::Servo(_)
-    )
 }
 
 fn finite(what: &'static str, of: &str, x: DVec3) -> Result<(), ControlError> {

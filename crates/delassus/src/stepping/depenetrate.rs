@@ -9,7 +9,7 @@
 
 use glam::DVec3;
 
-use super::retry::ContactEnergy;
+use super::row_targets::ContactEnergy;
 use super::{Scheme, StepOptions, Stepper};
 use crate::world::{World, WorldState};
 
@@ -17,6 +17,10 @@ use crate::world::{World, WorldState};
 const SEPARATION_STEP: f64 = 1e-6;
 /// Overlaps of bodies and openings of joints that may remain, m or rad.
 const MAX_REMAINING_OPENING: f64 = 1e-6;
+/// Steps that separate bodies: normals change on the way.
+const MAX_ROUNDS: usize = 16;
+/// The part of the overlap that a round may leave for another to follow.
+const MAX_REMAINING_RATIO: f64 = 0.9;
 
 /// Separates bodies that overlap, by the least motion in the sense of their masses; velocities stay as they
 /// are in space. How far the centre moved that moved most, m; `None` where bodies still overlap or joints are
@@ -25,15 +29,20 @@ pub fn depenetrate(world: &World, state: &mut WorldState) -> Option<f64> {
     let mut idle = world.clone();
     (idle.gravity, idle.surfaces) = (DVec3::ZERO, vec![]);
     idle.bodies.iter_mut().for_each(|body| body.force = [DVec3::ZERO; 2]);
-    let mut still = state.clone();
-    for s in &mut still.bodies {
-        (s.velocity, s.angular_velocity) = (DVec3::ZERO, DVec3::ZERO);
-    }
     let options = StepOptions { dt: SEPARATION_STEP, scheme: Scheme::HalfImplicit, ..StepOptions::default() };
-    let mut stepper = Stepper::as_given(idle.into(), still, options);
-    let report = stepper.advance(ContactEnergy::Free).ok()?;
-    if report.penetration > MAX_REMAINING_OPENING || report.joint_error > MAX_REMAINING_OPENING {
-        return None;
+    let mut stepper = Stepper::as_given(idle.into(), state.clone(), options);
+    stepper.stop();
+    let mut overlap = f64::INFINITY;
+    for round in 1.. {
+        let report = stepper.advance(ContactEnergy::Free).ok()?;
+        if report.penetration <= MAX_REMAINING_OPENING && report.joint_error <= MAX_REMAINING_OPENING {
+            break;
+        }
+        if round == MAX_ROUNDS || report.penetration > MAX_REMAINING_RATIO * overlap {
+            return None;
+        }
+        overlap = report.penetration;
+        stepper.stop();
     }
     let mut moved = 0.0_f64;
     for (s, now) in state.bodies.iter_mut().zip(&stepper.state().bodies) {
@@ -44,6 +53,16 @@ pub fn depenetrate(world: &World, state: &mut WorldState) -> Option<f64> {
         s.angular_velocity = s.pose.local_vector(angular_velocity);
     }
     Some(moved)
+}
+
+impl Stepper {
+    /// Takes all velocities, and the impulses that belong to them.
+    fn stop(&mut self) {
+        for s in &mut self.state.bodies {
+            (s.velocity, s.angular_velocity) = (DVec3::ZERO, DVec3::ZERO);
+        }
+        self.begin();
+    }
 }
 
 #[cfg(test)]

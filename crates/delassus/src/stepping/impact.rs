@@ -21,32 +21,6 @@ use super::warm_start::{Impulses, Keyed, add_impulses};
 use crate::collision::MAX_CONTACT_ROWS;
 use crate::world::{FIXED_SLOT, RowKind};
 
-/// The law of impact of a step.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum StepImpactLaw {
-    /// Moreau's, in the solve of the step itself.
-    #[default]
-    Moreau,
-    /// Newton's.
-    Newton,
-    /// Poisson's.
-    Poisson,
-    /// The energetic one, contact after contact, the fastest first.
-    Sequence,
-}
-
-impl StepImpactLaw {
-    /// The law where it is not in the solve.
-    fn apart(self) -> Option<ImpactLaw> {
-        match self {
-            StepImpactLaw::Moreau => None,
-            StepImpactLaw::Newton => Some(ImpactLaw::Newton),
-            StepImpactLaw::Poisson => Some(ImpactLaw::Poisson),
-            StepImpactLaw::Sequence => Some(ImpactLaw::Sequence),
-        }
-    }
-}
-
 /// What an impact changes of the second half of a substep.
 pub(super) struct ImpactState<'a> {
     /// Targets of the solve that follows: contacts that were hit are at rest after it.
@@ -344,7 +318,7 @@ impl Setting<'_> {
 #[cfg(test)]
 mod tests {
     use super::super::model::fixtures::*;
-    use super::super::options::StepOptions;
+    use super::super::options::{StepImpactLaw, StepOptions};
     use super::*;
     use crate::world::{ShapeKind, Surface};
     use glam::DVec3;

@@ -52,11 +52,9 @@ pub use contact_events::{ContactEvent, ContactEventKind, ContactEvents, PairMode
 pub use control::ControlError;
 pub use depenetrate::depenetrate;
 pub use energy::{EnergyAccount, EnergyGain};
-pub use impact::StepImpactLaw;
-pub use options::{Coordinates, FrictionLaw, Scheme, StepOptions, UnknownOption};
-pub use report::{
-    Accumulation, Forces, Jam, KeyedImpulse, OtherBodyMotion, Snapshot, StepFailure, StepReport, Uniqueness,
-};
+pub use options::{Coordinates, FrictionLaw, Scheme, StepImpactLaw, StepOptions, UnknownOption};
+pub use report::{Forces, Jam, KeyedImpulse, OtherBodyMotion, Snapshot, StepFailure, StepReport, Uniqueness};
+pub use row_targets::Accumulation;
 pub use run::{RunError, StepEstimate, StepLength, StepRecord, no_time_left, run_until, time_slack};
 pub use start::{
     CLOSED, ClosedJoints, Overlap, StartReport, StartVelocities, is_closed, obey_joints, prepare_start,
@@ -74,13 +72,12 @@ use force_uniqueness::{UniquenessScratch, UniquenessSearch};
 use linearization::{Linearization, Linearizer};
 use model::Model;
 use options::{check, check_options};
-use report::{name_of, worst_opening};
-use retry::{
-    Checkpoint, ContactEnergy, GapRule, LimitRule, Schedule, SubstepOutcome, SubstepPlan, length_until,
-};
+use report::worst_opening;
+use retry::{Checkpoint, Schedule, SubstepOutcome, length_until};
+use row_targets::{ContactEnergy, GapRule, LimitRule, SubstepPlan};
 use substep::{SteadyStep, SubstepWorkspace};
 use time_of_impact::ImpactClock;
-use warm_start::{HandedOver, ImpulseSum, Impulses, Keyed, add_impulses, impulses_of};
+use warm_start::{HandedOver, ImpulseSum, Impulses, Keyed, add_impulses, impulses_of, name_of};
 
 /// Overlaps and openings at the end of a step are reported from this many times what counts as touching.
 const REPORTED_TOUCHING_RATIO: f64 = 10.0;
@@ -343,37 +340,17 @@ impl Stepper {
         self.step_sum.clear(self.linearization.joint_rows().rows.len());
         self.handed_over.clear();
         while schedule.remaining() > 0.0 {
-            let checkpoint = Checkpoint::of(&report);
-            if self.substep.solver.failed().exhausted() && !self.contacts().is_empty() {
-                schedule.give_up_short();
-            }
-            let mut plan = self.plan_substep(&schedule, energy, report.status);
-            self.substep.begin_search();
-            let mut outcome = self.substep(&plan, &mut report)?;
-            while let SubstepOutcome::EndAtTouch { length } = outcome {
-                schedule.cut();
-                plan = SubstepPlan { length, may_cut: schedule.may_cut(), ..plan };
-                checkpoint.restore(&mut report);
-                self.rollback(length);
-                outcome = self.substep(&plan, &mut report)?;
-            }
-            if let SubstepOutcome::EndAtLimit { length } = outcome {
-                plan = plan.ending_at_limit(length);
-                checkpoint.restore(&mut report);
-                self.rollback(length);
-                outcome = self.substep(&plan, &mut report)?;
-            }
+            let before = Checkpoint::of(&report);
+            let (plan, outcome) = self.try_substep(&mut schedule, energy, before, &mut report)?;
             match outcome {
                 SubstepOutcome::Shorten { length } => {
                     schedule.shorten(self.contacts().len());
-                    checkpoint.restore(&mut report);
-                    self.rollback(length);
+                    self.undo_substep(length, before, &mut report);
                     continue;
                 }
                 SubstepOutcome::Retry { length } | SubstepOutcome::EndAtLimit { length } => {
                     schedule.halve();
-                    checkpoint.restore(&mut report);
-                    self.rollback(length);
+                    self.undo_substep(length, before, &mut report);
                     continue;
                 }
                 SubstepOutcome::Depenetrate => {
@@ -384,29 +361,72 @@ impl Stepper {
             }
             if let Some(StepFailure::JointEnergy { .. }) = report.failure {
                 // Never taken: back to the start of the substep that cannot be made.
+                let tries_again = self.linearizer.set_tree_aside(self.model.options.coordinates);
                 self.rollback(self.model.options.dt);
+                if tries_again {
+                    // Near singular positions maximal coordinates may pass where those of a tree do not.
+                    before.restore(&mut report);
+                    schedule.grow_again();
+                    continue;
+                }
+                self.linearizer.take_tree_back();
                 self.clock.restart(self.state.t);
                 return Ok(report);
             }
-            self.account(&mut report);
-            schedule.pass(plan.length, self.substep.lets_grow(), self.contacts().len());
-            self.step_sum.add(self.linearization.contacts(), &self.impulses);
-            self.handed_over.accept();
-            if schedule.remaining() > 0.0 {
-                let on = &self.linearization;
-                self.handed_over.record_earlier(on.contacts(), on.contact_rows(), &self.impulses);
-                self.linearize(schedule.remaining());
-                self.forget_contact_impulses();
-            }
+            self.accept_substep(&plan, &mut schedule, &mut report);
         }
         self.end_step(&mut report);
         Ok(report)
     }
 
-    /// The energy of the substep that was taken.
-    fn account(&mut self, report: &mut StepReport) {
+    /// Makes the next substep, and again until the first touch or limit in it where it passes one. How it was
+    /// made last.
+    fn try_substep(
+        &mut self,
+        schedule: &mut Schedule,
+        energy: ContactEnergy,
+        before: Checkpoint,
+        report: &mut StepReport,
+    ) -> Result<(SubstepPlan, SubstepOutcome), InvalidProblem> {
+        if self.substep.solver.failed().exhausted() && !self.contacts().is_empty() {
+            schedule.give_up_short();
+        }
+        let mut plan = self.plan_substep(schedule, energy, report.status);
+        self.substep.begin_search();
+        let mut outcome = self.substep(&plan, report)?;
+        while let SubstepOutcome::EndAtTouch { length } = outcome {
+            schedule.cut();
+            plan = SubstepPlan { length, may_cut: schedule.may_cut(), ..plan };
+            self.undo_substep(length, before, report);
+            outcome = self.substep(&plan, report)?;
+        }
+        if let SubstepOutcome::EndAtLimit { length } = outcome {
+            plan = plan.ending_at_limit(length);
+            self.undo_substep(length, before, report);
+            outcome = self.substep(&plan, report)?;
+        }
+        Ok((plan, outcome))
+    }
+
+    /// Back to the start of a substep, for one of this length, and out of the report with it.
+    fn undo_substep(&mut self, length: f64, before: Checkpoint, report: &mut StepReport) {
+        before.restore(report);
+        self.rollback(length);
+    }
+
+    /// Takes a substep: its energy, time and impulses count, and the next one begins at its end.
+    fn accept_substep(&mut self, plan: &SubstepPlan, schedule: &mut Schedule, report: &mut StepReport) {
         let contacts = self.linearization.contacts();
         self.substep.move_account(&self.model.world, contacts, self.state.t, report);
+        schedule.pass(plan.length, self.substep.lets_grow(), self.contacts().len());
+        self.step_sum.add(self.linearization.contacts(), &self.impulses);
+        self.handed_over.accept();
+        if schedule.remaining() > 0.0 {
+            let on = &self.linearization;
+            self.handed_over.record_earlier(on.contacts(), on.contact_rows(), &self.impulses);
+            self.linearize(schedule.remaining());
+            self.forget_contact_impulses();
+        }
     }
 
     /// Joints beyond their limits are brought back by a motion, not by a velocity with which they would go on
@@ -431,6 +451,7 @@ impl Stepper {
         let pass_by = may_cut && impact_clock.nears_limit(model, linearization, bodies, length);
         SubstepPlan {
             length,
+            opening_time: schedule.opening_time(),
             limits: if pass_by { LimitRule::PassBy } else { LimitRule::Enforce },
             gaps: GapRule::Exact,
             energy,
@@ -445,6 +466,7 @@ impl Stepper {
     fn end_step(&mut self, report: &mut StepReport) {
         let dt = self.model.options.dt;
         self.state.t = self.clock.tick(dt);
+        self.linearizer.take_tree_back();
         self.linearize(dt);
         let Stepper { model, linearization, impulses, .. } = self;
         self.step_sum.move_to(linearization.contacts(), linearization.joint_rows().rows.len(), impulses);

@@ -26,6 +26,8 @@ const YIELDING_RATIO: f64 = 0.1;
 const SLIP_OF_FREE_FALL: f64 = 1e-4;
 /// The least speed that counts as motion, where nothing falls, m/s.
 pub(super) const LEAST_SPEED: f64 = 1e-7;
+/// Contacts up to which a step is made with care: with retries, bounded work and passes for exact gaps.
+pub(super) const MAX_CAREFUL_CONTACTS: usize = 64;
 /// A direction of friction whose angle to the normal has a smaller sine gives no tangent.
 const MIN_GRAIN_SINE: f64 = 1e-6;
 
@@ -235,6 +237,7 @@ pub(super) mod fixtures {
             surfaces: vec![surface],
             no_contact: vec![],
             plane: None,
+            sensors: vec![],
         };
         let bodies = vec![at(DVec3::ZERO, DVec3::ZERO), at(DVec3::new(0.0, 0.0, RADIUS + gap), velocity)];
         (world, WorldState { t: 0.0, bodies, coordinates: vec![] })
@@ -265,6 +268,7 @@ pub(super) mod fixtures {
             surfaces: vec![],
             no_contact: vec![[0, 1]],
             plane: None,
+            sensors: vec![],
         };
         let bodies = vec![at(DVec3::ZERO, DVec3::ZERO), at(z * DVec3::Z, velocity * DVec3::Z)];
         (world, WorldState { t: 0.0, bodies, coordinates: vec![] })

@@ -7,7 +7,6 @@ use delassus_solve::contact::Method;
 use delassus_solve::impact::ImpactLaw;
 use thiserror::Error;
 
-use super::impact::StepImpactLaw;
 use crate::world::{World, WorldError, WorldState, check_world};
 
 /// The scheme of a step.
@@ -40,6 +39,20 @@ pub enum Coordinates {
     Maximal,
     /// Velocities along and about joints (001 §5): only loops, limits and contacts are constraints.
     Reduced,
+}
+
+/// The law of impact of a step.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum StepImpactLaw {
+    /// Moreau's, in the solve of the step itself.
+    #[default]
+    Moreau,
+    /// Newton's.
+    Newton,
+    /// Poisson's.
+    Poisson,
+    /// The energetic one, contact after contact, the fastest first.
+    Sequence,
 }
 
 /// Options of a [`Stepper`](super::Stepper).
@@ -220,6 +233,15 @@ impl fmt::Display for Scheme {
 }
 
 impl StepImpactLaw {
+    /// The law where it is not in the solve.
+    pub(super) fn apart(self) -> Option<ImpactLaw> {
+        match self {
+            StepImpactLaw::Moreau => None,
+            StepImpactLaw::Newton => Some(ImpactLaw::Newton),
+            StepImpactLaw::Poisson => Some(ImpactLaw::Poisson),
+            StepImpactLaw::Sequence => Some(ImpactLaw::Sequence),
+        }
+    }
     /// The law in time steps, where impacts of the energetic law follow each other, contact after contact;
     /// `None` for a matrix of restitution, which time steps do not have.
     pub fn of(law: &ImpactLaw) -> Option<StepImpactLaw> {

@@ -9,10 +9,9 @@ use glam::DVec3;
 use super::energy::{EnergyAccount, EnergyGain};
 use super::linearization::Linearization;
 use super::model::Model;
+use super::row_targets::Accumulation;
 use super::velocity_solve::SolveOutcome;
-use super::warm_start::key;
-use crate::collision::{Contact, contact_name, pair_name};
-use crate::world::{BodyState, World, WorldState};
+use crate::world::{BodyState, WorldState};
 
 /// A contact that friction has stopped without a collision: no force could have kept it sliding (003 §5).
 #[derive(Clone, Debug, PartialEq)]
@@ -163,23 +162,6 @@ pub(super) fn worst_opening(
     worst.1
 }
 
-/// The name of a contact among those of a linearization.
-pub(super) fn name_of(world: &World, contacts: &[Contact], contact: &Contact) -> String {
-    match contacts.iter().position(|c| key(c) == key(contact)) {
-        Some(i) => contact_name(world, contacts, i),
-        None => pair_name(world, contact.bodies),
-    }
-}
-
-/// A contact that has stopped bouncing.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Accumulation {
-    /// When the rebounds that were too small to follow would have ended.
-    pub t: f64,
-    /// Name of the contact.
-    pub contact: String,
-}
-
 /// Bodies, shapes and feature of a contact, and its impulse.
 pub type KeyedImpulse = ([u32; 2], [u32; 2], u32, [f64; 6]);
 
@@ -262,7 +244,7 @@ mod tests {
     use super::super::model::fixtures::*;
     use super::super::options::StepOptions;
     use super::*;
-    use crate::world::{ActionKind, ShapeKind};
+    use crate::world::ActionKind;
 
     fn solve(status: Status, residual: f64) -> SolveOutcome {
         SolveOutcome { status, residual, iterations: 3 }
@@ -309,17 +291,5 @@ mod tests {
         values.iter_mut().for_each(|value| *value *= 2.0);
         let StepFailure::Joint { joint: 0, opening } = worst(&values) else { panic!("{:?}", worst(&values)) };
         assert!((opening - 4e-10).abs() < 1e-15, "{opening}");
-    }
-
-    #[test]
-    fn points_between_the_same_bodies_are_counted_in_their_names() {
-        let (mut world, mut state) = ball_on_floor(smooth(), 0.0, DVec3::ZERO);
-        world.bodies[1].shapes[0].kind = ShapeKind::Box { half_extents: DVec3::splat(RADIUS) };
-        let (model, on) = linearized(world, &mut state, StepOptions::default(), 1e-3);
-        let names: Vec<String> =
-            on.contacts().iter().map(|c| name_of(&model.world, on.contacts(), c)).collect();
-        assert_eq!(names, ["floor|ball#1", "floor|ball#2", "floor|ball#3", "floor|ball#4"]);
-        // One that is not among them has the names of its bodies.
-        assert_eq!(name_of(&model.world, &[], &on.contacts()[0]), "floor|ball");
     }
 }

@@ -11,6 +11,7 @@
 
 use delassus_solve::problem::Status;
 
+use super::model::MAX_CAREFUL_CONTACTS;
 use super::report::StepReport;
 use super::velocity_solve::FailedSolves;
 
@@ -23,8 +24,6 @@ const MAX_CUT_CONTACTS: usize = 2048;
 const REBOUND_CUTS: usize = 16;
 /// How often a step with few contacts that is not solved is halved.
 const MAX_HALVINGS: u32 = 6;
-/// Contacts up to which a step is made with care: with retries, bounded work and passes for exact gaps.
-pub(super) const MAX_CAREFUL_CONTACTS: usize = 64;
 /// Shortest substep, s.
 pub(super) const SHORTEST_SUBSTEP: f64 = 1e-9;
 /// Substeps of one step that may be made shorter for the sake of joints. A passage of a singular position
@@ -34,73 +33,11 @@ const MAX_SHORT_SUBSTEPS: usize = 2_000;
 const CONTACT_SUBSTEPS: usize = 4;
 /// A rest of a step below this part of it is rounding.
 const TIME_ROUNDING: f64 = 1e-9;
+/// Overlaps open within the rest of a step, and within no less than this part of one.
+const MIN_OPENING_PART: f64 = 0.1;
 /// Joints are closed to this part of the position tolerance at most: by default 1e-14 m, some rounding errors
 /// of a position of a metre.
 const MIN_OPENING: f64 = 1e-4;
-
-/// What a substep does with limits that are not reached at its begin.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum LimitRule {
-    /// It keeps them.
-    Enforce,
-    /// It goes on as if they were not there: where one is passed, the substep shall end.
-    PassBy,
-}
-
-/// How far a substep keeps gaps open.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum GapRule {
-    /// At its end, whatever the linearization missed.
-    Exact,
-    /// As far as their linearization goes; what overlaps is not pushed out by velocities.
-    Linearized,
-}
-
-/// Whether contacts may give energy.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum ContactEnergy {
-    /// No contact does in exact motion: a substep in which they do has failed.
-    Bounded,
-    /// Where velocities do not count.
-    Free,
-}
-
-/// How a substep is made.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct SubstepPlan {
-    pub(super) length: f64,
-    pub(super) limits: LimitRule,
-    pub(super) gaps: GapRule,
-    pub(super) energy: ContactEnergy,
-    /// Whether the first solve that fails ends the substep: it can be made again, shorter.
-    pub(super) may_retry: bool,
-    /// Whether it can be made again, shorter, where joints are open at its end or give energy.
-    pub(super) may_shorten: bool,
-    /// How far joints may be open at its end, in position tolerances.
-    pub(super) opening: f64,
-    /// Whether it may end where shapes touch that its linearization does not see.
-    pub(super) may_cut: bool,
-}
-
-impl SubstepPlan {
-    /// The same, ended at a limit.
-    pub(super) fn ending_at_limit(self, length: f64) -> Self {
-        SubstepPlan { length, limits: LimitRule::Enforce, may_cut: false, ..self }
-    }
-
-    /// The same, made where no substep is short enough: bodies go as far as the linearized gaps let them.
-    pub(super) fn linearized(self) -> Self {
-        SubstepPlan {
-            gaps: GapRule::Linearized,
-            limits: LimitRule::Enforce,
-            energy: ContactEnergy::Free,
-            may_retry: false,
-            may_shorten: false,
-            may_cut: false,
-            ..self
-        }
-    }
-}
 
 /// What a substep decided.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -160,6 +97,11 @@ impl Schedule {
         self.remaining
     }
 
+    /// The time in which the next substep opens overlaps.
+    pub(super) fn opening_time(&self) -> f64 {
+        self.remaining.max(MIN_OPENING_PART * self.dt)
+    }
+
     /// The longest that the next substep may be.
     pub(super) fn longest(&self, failed: &FailedSolves) -> f64 {
         let halvings = if failed.exhausted() { 0 } else { self.halvings } + self.shortenings();
@@ -197,6 +139,11 @@ impl Schedule {
     /// Takes the time that is left in few substeps, where no short one can be solved.
     pub(super) fn give_up_short(&mut self) {
         self.short_substeps = self.short_substeps.max(MAX_SHORT_SUBSTEPS);
+    }
+
+    /// Substeps that were made shorter for the sake of joints do not count: others shall be made.
+    pub(super) fn grow_again(&mut self) {
+        (self.shortenings, self.short_substeps) = (0, 0);
     }
 
     /// How far joints may be open at the end of the next substep, in position tolerances. What is left open

@@ -12,9 +12,8 @@
 //! where shapes touch, the substep ends.
 
 use super::linearization::{Linearization, Linearizer};
-use super::model::Model;
-use super::retry::{GapRule, MAX_CAREFUL_CONTACTS};
-use super::row_targets::{DriftEnd, RowTargets, SubstepView};
+use super::model::{MAX_CAREFUL_CONTACTS, Model};
+use super::row_targets::{DriftEnd, GapRule, RowTargets, SubstepView};
 use super::warm_start::key;
 use crate::collision::{Contact, ShapePair, Sweep};
 use crate::world::{BodyState, FIXED_SLOT, WorldState};
@@ -350,9 +349,7 @@ fn moves(linearization: &Linearization, linearizer: &Linearizer, pair: ShapePair
 mod tests {
     use super::super::model::fixtures::*;
     use super::super::options::StepOptions;
-    use super::super::retry::{ContactEnergy, LimitRule, SubstepPlan};
-    use super::super::row_targets::position_targets;
-    use super::super::substep::SubstepStart;
+    use super::super::row_targets::{ContactEnergy, LimitRule, SubstepPlan, SubstepStart, position_targets};
     use super::*;
     use crate::world::{ShapeKind, World};
     use glam::DVec3;
@@ -372,6 +369,7 @@ mod tests {
     fn plan(length: f64) -> SubstepPlan {
         SubstepPlan {
             length,
+            opening_time: length,
             limits: LimitRule::Enforce,
             gaps: GapRule::Exact,
             energy: ContactEnergy::Bounded,

@@ -153,8 +153,8 @@ mod tests {
     fn decided(mu: f64, part: f64, [before, after]: [f64; 2]) -> Option<f64> {
         let surface = Surface { mu: 0.2, mu_static: Some(0.5), ..smooth() };
         let (world, mut state) = ball_on_floor(surface, 0.0, DVec3::ZERO);
-        let (model, mut on) = linearized(world, &mut state, StepOptions::default(), 1e-3);
-        on.set_friction(&[(0, mu)]);
+        let (model, on) = linearized(world, &mut state, StepOptions::default(), 1e-3);
+        let on = on.with_friction(&[(0, mu)]);
         let targets = RowTargets { joints: vec![], normal_bias: vec![Some(TARGET)], slip_bias: vec![] };
         let impulses = Impulses { rows: vec![], contacts: vec![[2.0, -2.0 * part, 0.0, 0.0, 0.0, 0.0]] };
         let along = on.contact_rows()[0].tangents[0];

@@ -24,6 +24,7 @@ pub fn on_a_floor(kind: ShapeKind, height: f64, [mu, restitution]: [f64; 2]) -> 
         surfaces: vec![Surface { mu, restitution, ..Surface::default() }],
         no_contact: vec![],
         plane: None,
+        sensors: vec![],
     };
     let at = |z: f64| BodyState {
         pose: Pose { position: DVec3::new(0.0, 0.0, z), ..Pose::IDENTITY },

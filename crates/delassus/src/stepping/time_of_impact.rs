@@ -12,7 +12,7 @@
 
 use super::linearization::Linearization;
 use super::model::Model;
-use super::substep::SubstepStart;
+use super::row_targets::SubstepStart;
 use crate::world::{BodyState, row_velocity};
 
 /// An approach slower than this part of the speeds whose difference it is, is what solves leave of bodies

@@ -9,7 +9,8 @@
 
 use glam::DVec3;
 
-use crate::collision::{Contact, ContactRows, MAX_CONTACT_ROWS};
+use crate::collision::{Contact, ContactRows, MAX_CONTACT_ROWS, contact_name, pair_name};
+use crate::world::World;
 
 /// Impulses of the rows of joints and of contacts, in their order.
 #[derive(Debug, Default)]
@@ -209,6 +210,14 @@ pub(super) fn key(contact: &Contact) -> Key {
     (contact.bodies, contact.shapes, contact.feature)
 }
 
+/// The name of a contact among others.
+pub(super) fn name_of(world: &World, contacts: &[Contact], contact: &Contact) -> String {
+    match contacts.iter().position(|c| key(c) == key(contact)) {
+        Some(i) => contact_name(world, contacts, i),
+        None => pair_name(world, contact.bodies),
+    }
+}
+
 /// Adds impulses by key. `sum` stays sorted.
 pub(super) fn add_impulses(sum: &mut Vec<Keyed>, contacts: &[Contact], impulses: &[[f64; MAX_CONTACT_ROWS]]) {
     let mut at = 0;
@@ -250,8 +259,11 @@ fn place(sum: &[Keyed], at: usize, key: Key) -> Result<usize, usize> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::model::fixtures::*;
+    use super::super::options::StepOptions;
     use super::*;
     use crate::collision::Features;
+    use crate::world::ShapeKind;
     use glam::DVec3;
 
     fn contact(feature: u32) -> Contact {
@@ -314,5 +326,17 @@ mod tests {
         assert!(start.are_nonzero());
         start.fill_zero();
         assert!(!start.are_nonzero());
+    }
+
+    #[test]
+    fn points_between_the_same_bodies_are_counted_in_their_names() {
+        let (mut world, mut state) = ball_on_floor(smooth(), 0.0, DVec3::ZERO);
+        world.bodies[1].shapes[0].kind = ShapeKind::Box { half_extents: DVec3::splat(RADIUS) };
+        let (model, on) = linearized(world, &mut state, StepOptions::default(), 1e-3);
+        let names: Vec<String> =
+            on.contacts().iter().map(|c| name_of(&model.world, on.contacts(), c)).collect();
+        assert_eq!(names, ["floor|ball#1", "floor|ball#2", "floor|ball#3", "floor|ball#4"]);
+        // One that is not among them has the names of its bodies.
+        assert_eq!(name_of(&model.world, &[], &on.contacts()[0]), "floor|ball");
     }
 }

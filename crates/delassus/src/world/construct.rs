@@ -161,6 +161,7 @@ impl Default for World {
             surfaces: vec![],
             no_contact: vec![],
             plane: None,
+            sensors: vec![],
         }
     }
 }

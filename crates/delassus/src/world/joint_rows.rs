@@ -391,6 +391,7 @@ mod tests {
             surfaces,
             no_contact,
             plane: None,
+            sensors: vec![],
         };
         let moving = |pose: Pose, velocity: [f64; 3], angular: [f64; 3]| BodyState {
             pose,

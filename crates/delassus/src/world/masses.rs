@@ -108,7 +108,16 @@ mod tests {
 
     fn world(bodies: Vec<Body>) -> World {
         let (name, gravity) = (String::new(), DVec3::ZERO);
-        World { name, gravity, bodies, joints: vec![], surfaces: vec![], no_contact: vec![], plane: None }
+        World {
+            name,
+            gravity,
+            bodies,
+            joints: vec![],
+            surfaces: vec![],
+            no_contact: vec![],
+            plane: None,
+            sensors: vec![],
+        }
     }
 
     #[test]

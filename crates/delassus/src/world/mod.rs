@@ -10,6 +10,7 @@
 //! mass matrix is diagonal and never changes. The frame in which a file wrote the body is kept beside it.
 //! Source: 004 §1.
 
+mod actuator;
 mod check;
 mod construct;
 mod convex_hull;
@@ -21,10 +22,12 @@ mod mass_properties;
 mod masses;
 mod mobility;
 mod rigid_body;
+mod sensor;
 mod servo;
 mod set_joint;
 mod tree;
 
+pub use actuator::{Actuator, actuators};
 pub use check::{ShapeError, TRIANGLE_TOLERANCE, WorldError, check_body_at, check_shape, check_world};
 pub use construct::{BodyId, JointId, PlacedBody, Scene};
 pub use convex_hull::{Hull, convex_hull, reduced_hull};
@@ -39,6 +42,7 @@ pub(crate) use mass_properties::open_edges;
 pub use mass_properties::{MassProperties, NoVolume, principal_axes, shape_mass};
 pub use mobility::{Mobility, mobility};
 pub use rigid_body::{drift, energy, kinetic_energy, potential_energy};
+pub use sensor::{BodyFrame, Measured, Sensor, SensorKind, effort_sensors, joint_sensors, read_sensors};
 pub use servo::Servo;
 pub use set_joint::set_joint;
 
@@ -108,6 +112,8 @@ pub struct World {
     pub no_contact: Vec<[usize; 2]>,
     /// The normal of the plane in which all bodies stay, held there by joints; `None` in space.
     pub plane: Option<Axis>,
+    /// What is recorded beside the motion of bodies.
+    pub sensors: Vec<Sensor>,
 }
 
 /// A rigid body.

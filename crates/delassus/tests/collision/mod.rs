@@ -62,6 +62,7 @@ pub fn world_of(kinds: &[ShapeKind]) -> World {
         surfaces: Vec::new(),
         no_contact: Vec::new(),
         plane: None,
+        sensors: vec![],
     }
 }
 

@@ -32,8 +32,16 @@ fn scene(
     poses.push(start);
     let surfaces = vec![Surface::friction(mu)];
     let (name, gravity) = (String::new(), DVec3::new(0.0, 0.0, -G));
-    let world =
-        World { name, gravity, bodies, joints: Vec::new(), surfaces, no_contact: Vec::new(), plane: None };
+    let world = World {
+        name,
+        gravity,
+        bodies,
+        joints: Vec::new(),
+        surfaces,
+        no_contact: Vec::new(),
+        plane: None,
+        sensors: vec![],
+    };
     let mut state = state_of(&poses);
     state.bodies[ground.len()].velocity = v;
     (world, state)

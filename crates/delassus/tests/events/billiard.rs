@@ -402,10 +402,10 @@ fn compare_halls(seeds: std::ops::Range<u64>) -> (usize, usize) {
         let run = run_events(&file.system, &file.state, &options).unwrap();
         assert_eq!(run.ending, Ending::Done, "seed {seed}");
         let found: Vec<_> = run.events.iter().filter(|e| e.kind == EventKind::Impact).collect();
-        let told = |k: usize| (found.get(k).map(|e| (e.t, &e.contact)), met.get(k));
+        let reported = |k: usize| (found.get(k).map(|e| (e.t, &e.contact)), met.get(k));
         for k in 0..found.len().max(met.len()) {
-            let (Some((t, contact)), Some((exact, meeting))) = told(k) else {
-                panic!("seed {seed}, impact {k}: {:?}", told(k));
+            let (Some((t, contact)), Some((exact, meeting))) = reported(k) else {
+                panic!("seed {seed}, impact {k}: {:?}", reported(k));
             };
             assert_eq!(*contact, format!("{meeting:?}"), "seed {seed}, impact {k} at {t} for {exact}");
             assert!((t - exact).abs() < 1e-6, "seed {seed}, impact {k}: {t} for {exact}");

@@ -37,8 +37,9 @@ value = -2
 "#;
     let run = run(text, &with(ImpactLaw::Moreau, 1.0));
     assert_eq!(run.ending, Ending::Done);
-    let told: Vec<_> = run.events.iter().map(|e| (e.t, e.kind, e.contact.as_str(), e.impulse[0])).collect();
-    assert_eq!(told, [(0.0, EventKind::Impulse, "x", -2.0), (0.5, EventKind::Impulse, "x", 3.0)]);
+    let reported: Vec<_> =
+        run.events.iter().map(|e| (e.t, e.kind, e.contact.as_str(), e.impulse[0])).collect();
+    assert_eq!(reported, [(0.0, EventKind::Impulse, "x", -2.0), (0.5, EventKind::Impulse, "x", 3.0)]);
     // −1 m/s for half a second, then +0.5 m/s.
     near(run.state.q[0], -0.25, 1e-14);
     near(run.state.v[0], 0.5, 1e-14);

@@ -42,8 +42,8 @@ fn an_impulse_that_drives_a_contact_back_is_an_impact() {
             assert_eq!(run.ending, Ending::Done, "{name}");
             assert!(run.events.iter().all(|event| event.violations.is_empty()), "{name}: {:?}", run.events);
             near(run.state.v[0], 2.0 * e, 1e-12);
-            let told: Vec<EventKind> = run.events.iter().map(|event| event.kind).collect();
-            assert_eq!(told[..2], [EventKind::Impulse, EventKind::Impact], "{name}: {told:?}");
+            let reported: Vec<EventKind> = run.events.iter().map(|event| event.kind).collect();
+            assert_eq!(reported[..2], [EventKind::Impulse, EventKind::Impact], "{name}: {reported:?}");
             near(run.events[0].energy_change, 2.0 - 0.5, 1e-12);
             near(run.events[1].impulse[0], 2.0 * (1.0 + e), 1e-12);
             near(run.events[1].energy_change, 2.0 * (e * e - 1.0), 1e-12);
@@ -191,9 +191,10 @@ fn golden_001_impact_energy_gain_from_the_matrix_of_a_file() {
     near(impact[0].impulse[0], 5.111111111111112, 1e-10);
     near(impact[1].impulse[0], -3.8888888888888897, 1e-10);
     near(run.energy[1], 1.388888888888888, 1e-10);
-    let told = &impact[0].violations;
-    assert!(told.iter().any(|v| matches!(v, Violation::Adhesion { contact: 1, .. })), "{told:?}");
-    let gain = told.iter().find_map(|v| if let Violation::Energy { gain } = v { Some(*gain) } else { None });
+    let reported = &impact[0].violations;
+    assert!(reported.iter().any(|v| matches!(v, Violation::Adhesion { contact: 1, .. })), "{reported:?}");
+    let gain =
+        reported.iter().find_map(|v| if let Violation::Energy { gain } = v { Some(*gain) } else { None });
     near(gain.unwrap(), 0.3888888888888875, 1e-10);
     for text in [
         "[impact]\nlaw = \"newton\"\nrestitution_matrix = [[\"half\", 0.25], [0.125, 1]]",

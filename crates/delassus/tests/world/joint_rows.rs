@@ -31,6 +31,7 @@ pub fn world(bodies: Vec<Body>, joints: Vec<Joint>) -> World {
         surfaces: Vec::new(),
         no_contact: Vec::new(),
         plane: None,
+        sensors: vec![],
     }
 }
 

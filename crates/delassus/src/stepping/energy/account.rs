@@ -23,10 +23,8 @@
 
 use super::super::linearization::Linearization;
 use super::super::model::Model;
-use super::super::report::name_of;
-use super::super::row_targets::RowTargets;
-use super::super::substep::SubstepStart;
-use super::super::warm_start::{Impulses, key};
+use super::super::row_targets::{RowTargets, SubstepStart};
+use super::super::warm_start::{Impulses, key, name_of};
 use crate::collision::Contact;
 use crate::world::{FIXED_SLOT, RowKind, World, row_velocity};
 use glam::DVec3;
@@ -144,6 +142,36 @@ struct BesideImpact {
     friction: f64,
     dampers: f64,
     springs: f64,
+}
+
+/// Work of contacts that do not rebound, together: what one gives, another may have taken in the same solve.
+#[derive(Clone, Copy, Default)]
+struct SharedWork<'a> {
+    work: f64,
+    friction: f64,
+    impacts: f64,
+    /// What it may be by the tolerance of positions.
+    slack: f64,
+    /// The contact that gave most, and how much.
+    most: Option<(&'a Contact, f64)>,
+}
+
+impl<'a> SharedWork<'a> {
+    fn add(&mut self, contact: &'a Contact, [normal, friction, impacts, slack]: [f64; 4]) {
+        self.work += normal + friction;
+        self.friction += friction;
+        self.impacts += impacts;
+        self.slack += slack;
+        if self.most.is_none_or(|(_, most)| normal + friction > most) {
+            self.most = Some((contact, normal + friction));
+        }
+    }
+
+    /// The contact that gave most, where they gave energy.
+    fn gained(&self, kinetic: f64) -> Option<&'a Contact> {
+        let most = self.most.filter(|_| self.work > MIN_CONTACT_GAIN * kinetic + self.slack);
+        most.map(|(contact, _)| contact)
+    }
 }
 
 /// The account of one substep.
@@ -342,7 +370,7 @@ impl SubstepAccount {
         &mut self,
         world: &World,
         contacts: &[Contact],
-        [t, kinetic, opening_speed]: [f64; 3],
+        [t, kinetic, overlap_speed]: [f64; 3],
         gains: &mut Vec<EnergyGain>,
     ) {
         let gain = |energy: f64, contact: &Contact| EnergyGain {
@@ -350,8 +378,7 @@ impl SubstepAccount {
             contact: name_of(world, contacts, contact),
             energy,
         };
-        let (mut closed_work, mut closed_friction, mut slack) = (0.0, 0.0, 0.0);
-        let mut most = None::<&ContactWork>;
+        let [mut resting, mut landing] = [SharedWork::default(); 2];
         // What weights gave in an impact, and neither a contact that hits nor a limit has.
         if self.limits.hit || self.contacts.iter().any(ContactWork::hits) {
             let hit: f64 = self.contacts.iter().map(|work| work.weights).sum();
@@ -360,7 +387,7 @@ impl SubstepAccount {
             self.move_beside_impact();
         }
         let LimitWork { work: limits, push, hit, joint, .. } = self.limits;
-        let limit_slack = if hit { 0.0 } else { opening_speed * push };
+        let limit_slack = if hit { 0.0 } else { overlap_speed * push };
         match limits > MIN_CONTACT_GAIN * kinetic + limit_slack {
             true => gains.push(EnergyGain { t, contact: world.joints[joint].name.clone(), energy: limits }),
             false => self.energy.impacts -= limits,
@@ -379,25 +406,24 @@ impl SubstepAccount {
                 true if normal > 0.0 => (0.0, normal + friction),
                 _ => (normal, friction),
             };
-            self.energy.friction -= friction;
-            self.energy.impacts -= match (rebounds, closed) {
+            let impacts = match (rebounds, closed) {
                 (true, _) => normal,
                 (false, false) => (1.0 - e * e).max(0.0) * normal,
                 (false, true) => 0.0,
             };
-            if closed && !rebounds {
-                let total = normal + friction;
-                closed_work += total;
-                closed_friction += friction;
-                slack += opening_speed * work.push;
-                most = most.filter(|most| most.normal + most.friction >= total).or(Some(work));
+            self.energy.friction -= friction;
+            self.energy.impacts -= impacts;
+            if !rebounds {
+                let shared = if closed { &mut resting } else { &mut landing };
+                shared.add(&work.contact, [normal, friction, impacts, overlap_speed * work.push]);
             }
         }
-        if let Some(work) = most
-            && closed_work > MIN_CONTACT_GAIN * kinetic + slack
-        {
-            gains.push(gain(closed_work, &work.contact));
-            self.energy.friction += closed_friction;
+        for shared in [resting, landing] {
+            if let Some(contact) = shared.gained(kinetic) {
+                gains.push(gain(shared.work, contact));
+                self.energy.friction += shared.friction;
+                self.energy.impacts += shared.impacts;
+            }
         }
         if let Some((change, contact)) = self.impact
             && change > MIN_IMPACT_GAIN * kinetic

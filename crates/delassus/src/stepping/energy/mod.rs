@@ -17,8 +17,7 @@ pub use account::{EnergyAccount, EnergyGain};
 
 use super::linearization::Linearization;
 use super::model::Model;
-use super::report::StepReport;
-use super::retry::SubstepPlan;
+use super::row_targets::SubstepPlan;
 use super::warm_start::Impulses;
 use crate::collision::Contact;
 use crate::world::{Masses, RowKind, Rows, World, row_velocity};
@@ -51,6 +50,8 @@ pub(super) struct JointWork {
     /// J.
     opening_speed: f64,
     slack: f64,
+    /// The velocity that it leaves contacts and limits, m/s: overlaps open more slowly.
+    overlap_speed: f64,
     /// The part of the kinetic energy that it may be, and whether what joints take counts as what they give.
     part: f64,
     takes: bool,
@@ -88,11 +89,18 @@ impl SubstepEnergy {
         &self.joints
     }
 
-    /// Moves the account of a substep that ended at t with these contacts into a report.
-    pub(super) fn report(&mut self, world: &World, contacts: &[Contact], t: f64, report: &mut StepReport) {
-        let [kinetic, opening_speed] = self.joints.scales();
-        self.account.close(world, contacts, [t, kinetic, opening_speed], &mut report.energy_gains);
-        report.energy.add(&self.account.energy);
+    /// Adds the account of a substep that ended at t with these contacts to that of its step, and what
+    /// contacts put in to the list of it.
+    pub(super) fn close(
+        &mut self,
+        world: &World,
+        contacts: &[Contact],
+        t: f64,
+        (energy, gains): (&mut EnergyAccount, &mut Vec<EnergyGain>),
+    ) {
+        let [kinetic, overlap_speed] = self.joints.scales();
+        self.account.close(world, contacts, [t, kinetic, overlap_speed], gains);
+        energy.add(&self.account.energy);
     }
 }
 
@@ -116,7 +124,8 @@ impl JointWork {
             true => (MAX_JOINT_WORK_AT_CONTACTS, true),
             false => (MAX_JOINT_WORK, true),
         };
-        JointWork { part, takes, opening_speed: opening / plan.length, ..JointWork::default() }
+        let (opening_speed, overlap_speed) = (opening / plan.length, opening / plan.opening_time);
+        JointWork { part, takes, opening_speed, overlap_speed, ..JointWork::default() }
     }
 
     /// Adds a solve that led from the velocities `from`, without the kick, to the velocities `to`.
@@ -162,9 +171,9 @@ impl JointWork {
     }
 
     /// Kinetic energy of all bodies, the larger of both ends, J, and the velocity that the tolerance of
-    /// positions leaves, m/s.
+    /// positions leaves contacts and limits, m/s.
     pub(super) fn scales(&self) -> [f64; 2] {
-        [self.kinetic, self.opening_speed]
+        [self.kinetic, self.overlap_speed]
     }
 
     /// What joints gave, J.
@@ -177,7 +186,7 @@ impl JointWork {
 mod tests {
     use super::super::model::fixtures::*;
     use super::super::options::StepOptions;
-    use super::super::retry::{ContactEnergy, GapRule, LimitRule};
+    use super::super::row_targets::{ContactEnergy, GapRule, LimitRule};
     use super::*;
     use crate::world::ActionKind;
 
@@ -188,6 +197,7 @@ mod tests {
         let (model, on) = linearized(world, &mut state, StepOptions::default(), 1e-3);
         let plan = SubstepPlan {
             length: 1e-3,
+            opening_time: 1e-3,
             limits: LimitRule::Enforce,
             gaps: GapRule::Exact,
             energy: ContactEnergy::Bounded,

@@ -1,5 +1,5 @@
-//! The problem of the forces at an instant as it is asked about: with redundant joints, and in the plane of a
-//! planar world.
+//! The contact problem at an instant whose forces are examined for uniqueness: redundant joints stay in it,
+//! and a planar world is reduced to its plane.
 //!
 //! ```text
 //! M v = f + H r   →   (Pᵀ M P) p = Pᵀ f + (Pᵀ H) r ,      v = P p

@@ -5,13 +5,16 @@
 //! ```
 //!
 //! J has a row per constraint of a joint, H up to six rows per contact (normal, tangents, rolling,
-//! spinning), v six entries per body that moves. A [`Linearization`] is built by [`Linearizer::linearize`].
-//! What it holds of a state does not change after that. Two things happen to it: contacts that only the end
-//! of a substep shows join it ([`Linearization::add_contact`]), and contacts that begin to stick or to slide
-//! get another coefficient of friction ([`Linearization::set_friction`]). Source: 004 eq. 6–9.
+//! spinning), v six entries per body that moves. A [`Linearization`] is built by [`Linearizer::linearize`]
+//! and does not change after that. Two things make another one of it, in its memory: contacts that only the
+//! end of a substep shows ([`Linearization::with_contact`]), and coefficients of friction of contacts that
+//! begin to stick or to slide ([`Linearization::with_friction`]). Source: 004 eq. 6–9.
 
+mod joint_solve;
 mod motor_braking;
 mod redundancy;
+
+pub(super) use joint_solve::JointsAlone;
 
 use std::sync::Arc;
 
@@ -117,20 +120,28 @@ impl Linearization {
             .fold(0.0, f64::max)
     }
 
-    /// Gives contacts other coefficients of friction.
-    pub(super) fn set_friction(&mut self, changes: &[NewCoefficient]) {
+    /// The same with other coefficients of friction.
+    pub(super) fn with_friction(mut self, changes: &[NewCoefficient]) -> Self {
         for &(i, mu) in changes {
             let law = &mut self.contact_rows[i].law;
             *law = law.with_mu(mu);
         }
+        self
     }
 
-    /// Adds a contact that the end of a substep showed, linearized at the poses `bodies` of its begin.
-    pub(super) fn add_contact(&mut self, model: &Model, contact: Contact, bodies: &[BodyState]) {
+    /// The same with a contact that the end of a substep showed, linearized at the poses `bodies` of its
+    /// begin.
+    pub(super) fn with_contact(mut self, model: &Model, contact: Contact, bodies: &[BodyState]) -> Self {
         let (rows, e) = model.contact_rows(&contact, bodies);
         self.contact_rows.push(rows);
         self.restitution.push(e);
         self.contacts.push(contact);
+        self
+    }
+
+    /// Puts another one, made of this, in its place.
+    pub(super) fn renew(&mut self, other: impl FnOnce(Self) -> Self) {
+        *self = other(std::mem::take(self));
     }
 }
 
@@ -142,6 +153,8 @@ pub(super) struct Linearizer {
     /// Whether the rows of joints depend on poses alone.
     passive: bool,
     tree: Option<Arc<Tree>>,
+    /// The same, while it is set aside.
+    aside: Option<Arc<Tree>>,
     redundancy: RedundancyScratch,
     /// Margins with which overlaps are looked for.
     overlap_margins: Vec<f64>,
@@ -164,12 +177,29 @@ impl Linearizer {
             has_loops: has_loops(world),
             passive: world.joints.iter().all(is_passive),
             tree: tree.map(Arc::new),
+            aside: None,
             redundancy: RedundancyScratch::default(),
             overlap_margins: vec![],
             wider_margins: vec![],
             thinnest: collider.thinnest(),
             balls_alone: collider.has_balls_alone(),
             collider,
+        }
+    }
+
+    /// Goes on in maximal coordinates, where that was left open and they were not yet; whether it does.
+    pub(super) fn set_tree_aside(&mut self, coordinates: Coordinates) -> bool {
+        if coordinates == Coordinates::Auto && self.tree.is_some() {
+            self.aside = self.tree.take();
+            return true;
+        }
+        false
+    }
+
+    /// Back to reduced coordinates, where they were set aside.
+    pub(super) fn take_tree_back(&mut self) {
+        if self.aside.is_some() {
+            self.tree = self.aside.take();
         }
     }
 
@@ -351,10 +381,10 @@ mod tests {
     #[test]
     fn what_is_out_of_reach_is_no_contact_until_it_is_added() {
         let (world, mut state) = ball_on_floor(smooth(), 0.5, DVec3::ZERO);
-        let (model, mut found) = linearized(world.clone(), &mut state, StepOptions::default(), 1e-3);
+        let (model, found) = linearized(world.clone(), &mut state, StepOptions::default(), 1e-3);
         assert!(found.contacts().is_empty());
         let (_, near) = linearized(world, &mut state, StepOptions::default(), 1.0);
-        found.add_contact(&model, near.contacts()[0], &state.bodies);
+        let found = found.with_contact(&model, near.contacts()[0], &state.bodies);
         assert_eq!(
             (found.contacts().len(), found.contact_rows().len(), found.restitution().len()),
             (1, 1, 1)

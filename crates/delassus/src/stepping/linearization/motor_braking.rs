@@ -12,7 +12,7 @@
 use delassus_solve::linalg::Sparse;
 
 use super::super::model::Model;
-use super::super::velocity_solve::JointsAlone;
+use super::joint_solve::JointsAlone;
 use crate::world::{ActionKind, BodyState, RowKind, Rows, WorldState, distance_to_target};
 
 /// Bilateral rows up to which the response of the whole mechanism is taken.

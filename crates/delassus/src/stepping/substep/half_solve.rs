@@ -137,7 +137,7 @@ impl HalfSolve<'_> {
             if changes.is_empty() {
                 return Ok(outcome);
             }
-            self.linearization.set_friction(changes);
+            self.linearization.renew(|on| on.with_friction(changes));
             round += 1;
             if round > MAX_FRICTION_ROUNDS {
                 return Ok(SolveOutcome { status: Status::Stalled, ..outcome });

@@ -12,6 +12,7 @@ fn stepper_of((world, state): (crate::world::World, WorldState), options: StepOp
 fn plan(length: f64) -> SubstepPlan {
     SubstepPlan {
         length,
+        opening_time: length,
         limits: LimitRule::Enforce,
         gaps: GapRule::Exact,
         energy: ContactEnergy::Bounded,
@@ -82,7 +83,7 @@ fn a_contact_that_stops_a_ball_takes_its_kinetic_energy_as_work() {
     let mut stepper = stepper_of(ball_on_floor(smooth(), 0.0, -DVec3::Z), options);
     stepper.begin_substep(&plan(h));
     assert!(stepper.solve_positions(&plan(h), &mut StepReport::solved()).unwrap().all_solved);
-    let found = stepper.contact_work(h, Half::First);
+    let found = stepper.contact_work(&plan(h), Half::First);
     // From u = −1 − g h to rest: work −½ m u². Ten gaps of 1e-7 m that close in one step are no gain.
     let (u, slack) = (1.01_f64, 10.0 * 1e-7 / h);
     let energy = 0.5 * MASS * u * u;

@@ -13,7 +13,7 @@
 use delassus_solve::contact::{ContactOptions, Method};
 use delassus_solve::problem::{ContactProblem, InvalidProblem, Status};
 
-use super::super::retry::MAX_CAREFUL_CONTACTS;
+use super::super::model::MAX_CAREFUL_CONTACTS;
 use super::super::warm_start::Impulses;
 use super::other_motion::FoundMotion;
 use super::rest::Onset;
@@ -324,7 +324,7 @@ impl FallbackSolver {
     }
 }
 
-/// Whether a solve of many contacts that failed for want of work came so near that it should go on.
+/// Whether a solve of many contacts that failed for lack of work came so near that it should go on.
 fn is_promising(first: &SolveOutcome, input: &SolveInput<'_>) -> bool {
     let tolerance = input.options.tolerance;
     input.contacts.len() > MAX_CAREFUL_CONTACTS

@@ -16,7 +16,6 @@ mod canonical;
 mod checked_solution;
 mod fallback;
 mod joint_loads;
-mod joint_solve;
 mod least_norm;
 mod other_motion;
 mod reduced;
@@ -25,7 +24,6 @@ mod row_check;
 mod standstill;
 
 pub(super) use fallback::{FailedSolves, FallbackSolver};
-pub(super) use joint_solve::JointsAlone;
 
 use delassus_solve::contact::{ContactOptions, FewDofs, Method, Solution, Workspace, solve_into};
 use delassus_solve::problem::{ContactProblem, Form, InvalidProblem, Law, Status};
@@ -38,6 +36,7 @@ use rest::{MAX_DEFECT_ROWS, MAX_POLISHED_ROWS, Pressed, remove_defect, rest_with
 use row_check::{RowCheck, RowsEnd};
 use standstill::{Left, Standstill, stop_rounding};
 
+use super::linearization::JointsAlone;
 use super::row_targets::{RowTarget, RowTargets};
 use super::warm_start::Impulses;
 use crate::collision::{ContactRows, MAX_CONTACT_ROWS};

@@ -4,9 +4,9 @@
 //! (u', r') in the laws ,   ‖v' − v‖_M > 1e-6 ‖v − v*‖_M
 //! ```
 //!
-//! What is returned was solved and checked as every solution is. It is looked for where joints that hold more
-//! than they need to rub under their loads, by a stress between them; and at chosen times from other impulses
-//! of contacts, by proximal problems that stay near them and by methods that start there.
+//! What is returned was solved and checked as every solution is. It is searched for in two ways: redundant
+//! joints whose friction grows with their load are put under a stress between each other; and at chosen times
+//! solves start from other impulses of contacts, by proximal problems that stay near them among others.
 
 use delassus_solve::contact::{ContactOptions, Method};
 use delassus_solve::problem::{InvalidProblem, Status};

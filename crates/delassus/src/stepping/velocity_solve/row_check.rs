@@ -66,11 +66,12 @@ impl RowCheck {
         self.terms.clear();
         self.terms.extend(end.before.iter().map(|v| v.abs()));
         let mut add = |slot: u32, block: &[f64; 6], r: f64| {
-            let at = 6 * slot as usize;
-            for (c, x) in block.iter().enumerate() {
-                let change = masses.inverse[at + c] * x * r;
-                self.sum[at + c] += change;
-                self.terms[at + c] += change.abs();
+            let body = six(slot);
+            let (sum, terms) = (&mut self.sum[body.clone()], &mut self.terms[body.clone()]);
+            for (c, inverse) in masses.inverse[body].iter().enumerate() {
+                let change = inverse * block[c] * r;
+                sum[c] += change;
+                terms[c] += change.abs();
             }
         };
         for (row, &r) in rows.rows.iter().zip(&end.impulses.rows).filter(|(_, r)| **r != 0.0) {
@@ -114,11 +115,12 @@ impl RowCheck {
         }
         let [momentum, moment, lever] = [momentum, moment, lever].map(f64::sqrt);
         for (body, block) in in_tree().flat_map(|row| rows.blocks_of(row)) {
-            let at = 6 * masses.slot[*body as usize] as usize;
+            let body = six(masses.slot[*body as usize]);
             let turns = block[..3] == [0.0; 3];
-            let carried = if turns { moment + lever * momentum } else { momentum };
-            for (c, x) in block.iter().enumerate() {
-                self.inexact[at + c] += ELSEWHERE_RATIO * masses.inverse[at + c] * x.abs() * carried;
+            let carried = ELSEWHERE_RATIO * if turns { moment + lever * momentum } else { momentum };
+            let inexact = &mut self.inexact[body.clone()];
+            for (c, inverse) in masses.inverse[body].iter().enumerate() {
+                inexact[c] += inverse * block[c].abs() * carried;
             }
         }
     }
@@ -159,11 +161,12 @@ impl RowCheck {
             };
             let (mut u, mut terms, mut mobility) = (bias, bias.abs(), 0.0);
             for (body, block) in rows.blocks_of(row) {
-                let at = 6 * masses.slot[*body as usize] as usize;
-                for (c, x) in block.iter().enumerate() {
-                    u += x * end.velocity[at + c];
-                    terms += x.abs() * self.terms[at + c];
-                    mobility += x * x * masses.inverse[at + c];
+                let body = six(masses.slot[*body as usize]);
+                let (velocity, sizes) = (&end.velocity[body.clone()], &self.terms[body.clone()]);
+                for (c, inverse) in masses.inverse[body].iter().enumerate() {
+                    u += block[c] * velocity[c];
+                    terms += block[c].abs() * sizes[c];
+                    mobility += block[c] * block[c] * inverse;
                 }
             }
             let mut error = u.abs();
@@ -180,6 +183,11 @@ impl RowCheck {
         }
         worst
     }
+}
+
+/// The places of a body.
+fn six(slot: u32) -> std::ops::Range<usize> {
+    6 * slot as usize..6 * slot as usize + 6
 }
 
 /// The larger one; what is no number is infinite.

@@ -9,8 +9,8 @@
 
 use super::super::linearization::Linearization;
 use super::super::model::Model;
-use super::super::row_targets::Turning;
 use super::super::warm_start::{Key, key};
+use super::turning::Turning;
 use crate::collision::ShapePair;
 use crate::world::{BodyState, Row, WorldState, row_velocity};
 

@@ -7,38 +7,40 @@
 //!
 //! In the first solve H is taken at q_k; the solve is repeated with what the linearization missed until g and
 //! the gaps hold at q_{k+1}. In the second H is taken at q_{k+1}. The half-implicit scheme has the first
-//! solve only, with whole kicks. Both schemes are derived in the front file. Source: 004 eq. 9.
+//! solve only, with whole kicks. Both schemes are stated in [`super`]. Source: 004 eq. 9.
 
+mod contact_work;
 mod half_solve;
-mod start;
+mod prediction;
 mod steady;
 
-pub(super) use start::{ContactApproach, SubstepStart};
 pub(super) use steady::SteadyStep;
 
 use delassus_solve::problem::{InvalidProblem, Status};
 
+use contact_work::{ContactWork, ReboundSolve};
 use half_solve::{Half, HalfSolve, HalfSolver};
 
 use super::Stepper;
 use super::energy::{AccountedSolve, SubstepEnergy, kinetic};
 use super::forces::{JamSearch, find_jams};
 use super::impact::{ImpactState, apply_impact_law};
+use super::linearization::Linearization;
+use super::model::MAX_CAREFUL_CONTACTS;
 use super::report::{StepFailure, StepReport, worse, worst_opening};
-use super::retry::{
-    ContactEnergy, GapRule, LimitRule, MAX_CAREFUL_CONTACTS, SHORTEST_SUBSTEP, SubstepOutcome, SubstepPlan,
-};
+use super::retry::{SHORTEST_SUBSTEP, SubstepOutcome};
 use super::row_targets::{
-    ArrivalScratch, DriftEnd, FirstHalf, RowTargets, SubstepView, add_rebound_slip, correct_position_targets,
-    position_targets, velocity_targets,
+    ArrivalScratch, ContactEnergy, DriftEnd, FirstHalf, GapRule, LimitRule, RowTargets, SubstepPlan,
+    SubstepStart, SubstepView, add_rebound_slip, correct_position_targets, position_targets,
+    velocity_targets,
 };
 use super::speculative::{ContactSearch, LeftOut};
 use super::time_of_impact::passed_limit;
-use super::velocity_solve::FallbackSolver;
+use super::velocity_solve::{FallbackSolver, SolveOutcome};
 use super::warm_start::{Impulses, Keyed, add_impulses, impulses_of};
 use crate::collision::{Contact, MAX_CONTACT_ROWS};
 use crate::world;
-use crate::world::{BodyState, FIXED_SLOT, World};
+use crate::world::{BodyState, World};
 
 /// Passes over the positions of one substep.
 const MAX_POSITION_PASSES: usize = 8;
@@ -55,15 +57,18 @@ const DIVERGED_OPENING_RATIO: f64 = 10.0;
 /// at most zero. In the scenes it is below 1e-8, among thin discs in a heap now and then 1e-3; a rod that one
 /// step turned by a radian was thrown away with a hundred times its energy.
 const MAX_ENERGY_GAIN: f64 = 1e-2;
+/// A substep in which it is more than this is made again, shorter, where it can be.
+const MAX_RETRIED_GAIN: f64 = 1e-3;
 /// What tangential restitution may gain in an impact, in parts of the kinetic energy: rounding.
 const ROUNDING_GAIN: f64 = 1e-12;
 
-/// Work of the impulses of contacts in a solve, and the kinetic energy before it of the bodies that they
-/// push.
+/// How bodies arrive at the solve that ends in velocities.
 #[derive(Clone, Copy)]
-struct ContactWork {
-    work: f64,
-    energy: f64,
+struct Arrival {
+    /// Kinetic energy, before a law of impact that acts by itself.
+    kinetic: f64,
+    /// Whether contacts are to slip back by tangential restitution.
+    rebound_slip: bool,
 }
 
 /// How the solves that end in positions ended.
@@ -139,7 +144,7 @@ impl SubstepWorkspace {
         t: f64,
         report: &mut StepReport,
     ) {
-        self.energy.report(world, contacts, t, report);
+        self.energy.close(world, contacts, t, (&mut report.energy, &mut report.energy_gains));
     }
 
     /// A substep that is not made again.
@@ -167,14 +172,18 @@ impl Stepper {
             return Ok(outcome);
         }
         self.begin_account(plan);
-        let first = self.contact_work(h, Half::First);
+        let first = self.contact_work(plan, Half::First);
         self.report_jams(h, report);
         std::mem::swap(&mut self.impulses, &mut self.substep.end.impulses);
-        let gained = match self.model.is_symmetric() {
+        let gain = match self.model.is_symmetric() {
             true => self.solve_velocities(plan, first, report)?,
-            false => first.work > MAX_ENERGY_GAIN * first.energy,
+            false => first,
         };
-        let gained = gained && plan.energy == ContactEnergy::Bounded;
+        let bounded = plan.energy == ContactEnergy::Bounded;
+        if bounded && plan.may_retry && gain.work > MAX_RETRIED_GAIN * gain.energy {
+            return Ok(SubstepOutcome::Retry { length: 0.5 * h });
+        }
+        let gained = bounded && gain.work > MAX_ENERGY_GAIN * gain.energy;
         if gained {
             report.status = worse(report.status, Status::Stalled);
             report.failure.get_or_insert(StepFailure::Energy);
@@ -235,6 +244,10 @@ impl Stepper {
         targets.leave_out(speculative);
         start.ends_at.clear();
         start.ends_at.extend_from_slice(contact_search.ending());
+        // Where contacts hold what joints hold too, what a prediction leaves open would be a contradiction.
+        if linearization.contacts().is_empty() && linearization.joint_rows().bilateral > 0 {
+            self.predict_positions(plan);
+        }
     }
 
     /// Work of joints and contacts in the solve that ended in positions.
@@ -334,7 +347,7 @@ impl Stepper {
         let drift = end.drift(&self.state.bodies);
         let on = SubstepView { model, linearization, start, plan };
         let swept = contact_search.sweep_left_out(on, &drift, linearizer, targets);
-        self.add_contacts(plan.length);
+        self.add_contacts(plan);
         swept
     }
 
@@ -358,36 +371,50 @@ impl Stepper {
         let on = SubstepView { model, linearization, start, plan };
         let left_out = contact_search.find_missed(on, targets, linearizer, &self.state, !closed);
         for &i in left_out {
-            targets.take_in(i, linearization.contacts()[i].gap / plan.length);
+            targets.take_in(i, plan.gap_bias(linearization.contacts()[i].gap));
         }
         let any = !left_out.is_empty();
-        self.add_contacts(plan.length) | any
+        self.add_contacts(plan) | any
     }
 
     /// Contacts that were found join the substep. Whether there are any.
-    fn add_contacts(&mut self, h: f64) -> bool {
+    fn add_contacts(&mut self, plan: &SubstepPlan) -> bool {
         let Stepper { model, linearization, substep, .. } = self;
         let SubstepWorkspace { start, targets, end, contact_search, .. } = substep;
         let mut any = false;
         for contact in contact_search.found() {
-            targets.add_contact(contact.gap / h);
+            targets.add_contact(plan.gap_bias(contact.gap));
             end.impulses.contacts.push([0.0; MAX_CONTACT_ROWS]);
-            linearization.add_contact(model, contact, &start.bodies);
+            linearization.renew(|on| on.with_contact(model, contact, &start.bodies));
             any = true;
         }
         any
     }
 
-    /// The half of a substep that ends in velocities; adds its impulses to those of the first half. Whether
-    /// contacts gave energy in both together.
-    // Long: targets, impact law, solve and account, each once and in this order.
+    /// The half of a substep that ends in velocities; adds its impulses to those of the first half. The work
+    /// of contacts in both together, and the larger of their energies.
     fn solve_velocities(
         &mut self,
         plan: &SubstepPlan,
         first: ContactWork,
         report: &mut StepReport,
-    ) -> Result<bool, InvalidProblem> {
+    ) -> Result<ContactWork, InvalidProblem> {
         let h = plan.length;
+        self.begin_second_half(h);
+        let arrival = self.aim_velocities(plan, report);
+        let outcome = self.solve_second_half(plan, arrival, first)?;
+        report.add_solve(outcome, self.model.options.tolerance);
+        self.account_second_half();
+        let second = self.contact_work(plan, Half::Second);
+        self.add_second_half();
+        // A rebound may give what laws of restitution that differ from contact to contact give.
+        let rebounds = self.substep.targets.any_rebound();
+        let work = if rebounds { second.work.min(0.0) } else { second.work };
+        Ok(ContactWork { work: first.work + work, energy: second.energy.max(first.energy), ..second })
+    }
+
+    /// Linearizes at the end of the drift, kicks, and starts from the impulses of the first half.
+    fn begin_second_half(&mut self, h: f64) {
         let Stepper { model, linearization: on, substep, .. } = self;
         let SubstepWorkspace { start, targets, end, contact_sum, solver, .. } = substep;
         start.turning.first_half(model, on, targets, [&end.before_kick, &end.velocity]);
@@ -398,14 +425,24 @@ impl Stepper {
         self.linearize_for(h, 0.0);
         self.handed_over.keep_lost(self.linearization.contacts());
         let Stepper { model, linearization, substep, state, .. } = self;
-        let SubstepWorkspace { start, targets, end, contact_sum, energy, solver, .. } = substep;
-        linearization.set_friction(solver.static_friction().begin_second_half(model, linearization));
+        let SubstepWorkspace { end, contact_sum, solver, .. } = substep;
+        let friction = solver.static_friction().begin_second_half(model, linearization);
+        if !friction.is_empty() {
+            linearization.renew(|on| on.with_friction(friction));
+        }
         let HalfEnd { before_kick, impulses, velocity, .. } = end;
         model.masses.gather_velocities(&state.bodies, velocity);
         before_kick.clone_from(velocity);
         model.kick(&state.bodies, 0.5 * h, velocity);
         impulses_of(contact_sum, linearization.contacts(), &mut impulses.contacts);
         impulses.rows.clone_from(&self.impulses.rows);
+    }
+
+    /// The targets of the solve that ends in velocities, after an impact law that acts before it.
+    fn aim_velocities(&mut self, plan: &SubstepPlan, report: &mut StepReport) -> Arrival {
+        let Stepper { model, linearization, substep, state, .. } = self;
+        let SubstepWorkspace { start, targets, end, contact_sum, energy, arrivals, .. } = substep;
+        let HalfEnd { impulses, velocity, .. } = end;
         let half = FirstHalf {
             bodies: &state.bodies,
             t: state.t,
@@ -414,54 +451,69 @@ impl Stepper {
             contact_impulse: &impulses.contacts,
         };
         let on = SubstepView { model, linearization, start, plan };
-        let rebounds = velocity_targets(on, &half, &mut substep.arrivals, targets);
+        let rebounds = velocity_targets(on, &half, arrivals, targets);
         let rebound_slip = add_rebound_slip(model, linearization, &half, targets);
         report.impacts += rebounds.impacts;
         report.accumulations.extend(rebounds.accumulations);
-        let (row_sum, before) =
-            (&mut self.impulses.rows, kinetic(&model.masses, linearization.joint_rows(), velocity));
+        let kinetic_now = |v: &[f64]| kinetic(&model.masses, linearization.joint_rows(), v);
+        let before = kinetic_now(velocity);
         let hit = linearization.contacts().iter().enumerate().find(|(i, _)| targets.rebounds(*i));
+        let row_sum = &mut self.impulses.rows;
         let impact = ImpactState { targets, velocity, impulses, contact_sum, row_sum };
         report.status = worse(report.status, apply_impact_law(model, linearization, impact));
-        let change = kinetic(&model.masses, linearization.joint_rows(), velocity) - before;
+        let change = kinetic_now(velocity) - before;
         if change != 0.0 {
             energy.add_impact(change, hit.map(|(_, contact)| contact));
         }
-        let mut solve = HalfSolve {
-            half: Half::Second,
-            model,
-            linearization: &mut *linearization,
-            start: &start.velocity,
-            duration: 0.5 * h,
-        };
+        Arrival { kinetic: before, rebound_slip }
+    }
+
+    /// The solve that ends in velocities, after a first half in which contacts had this work.
+    fn solve_second_half(
+        &mut self,
+        plan: &SubstepPlan,
+        arrival: Arrival,
+        first: ContactWork,
+    ) -> Result<SolveOutcome, InvalidProblem> {
+        let Stepper { model, linearization, substep, .. } = self;
+        let SubstepWorkspace { start, targets, end, solver, .. } = substep;
+        let HalfEnd { before_kick, impulses, velocity, .. } = end;
+        let (start_velocity, duration) = (&start.velocity, 0.5 * plan.length);
+        let mut solve =
+            HalfSolve { half: Half::Second, model, linearization, start: start_velocity, duration };
         let mut outcome = solve.solve(solver, targets, impulses, velocity)?;
-        // Bodies whose normals and slips are coupled may gain by tangential restitution: then without it.
-        if rebound_slip
-            && kinetic(&model.masses, solve.linearization.joint_rows(), velocity)
-                > (1.0 + ROUNDING_GAIN) * before
-        {
+        let after = |on: &Linearization| kinetic(&model.masses, on.joint_rows(), velocity);
+        if arrival.rebound_slip && after(solve.linearization) > (1.0 + ROUNDING_GAIN) * arrival.kinetic {
+            // Bodies whose normals and slips are coupled may gain by tangential restitution: then without it.
             start.turning.second_slip(solve.linearization, &mut targets.slip_bias);
             velocity.copy_from_slice(solver.velocity_before(Half::Second));
             outcome = solve.solve(solver, targets, impulses, velocity)?;
         }
-        report.add_solve(outcome, model.options.tolerance);
-        model.masses.scatter_velocities(velocity, &mut state.bodies);
+        match plan.energy {
+            ContactEnergy::Free => Ok(outcome),
+            ContactEnergy::Bounded => {
+                let solve = &mut solve;
+                ReboundSolve { solve, solver, targets, impulses, before_kick, velocity, plan, first }
+                    .bound(outcome)
+            }
+        }
+    }
+
+    /// Takes the velocities of the second half, and adds its work to that of the first.
+    fn account_second_half(&mut self) {
+        let Stepper { model, linearization, substep, state, .. } = self;
+        let SubstepWorkspace { start, targets, end, energy, solver, .. } = substep;
+        model.masses.scatter_velocities(&end.velocity, &mut state.bodies);
         energy.add(&AccountedSolve {
             model,
             linearization,
             start,
             targets,
-            impulses,
-            velocities: [before_kick, solver.velocity_before(Half::Second), velocity],
+            impulses: &end.impulses,
+            velocities: [&end.before_kick, solver.velocity_before(Half::Second), &end.velocity],
             first: false,
             alone: false,
         });
-        let second = self.contact_work(h, Half::Second);
-        self.add_second_half();
-        // A rebound may give what laws of restitution that differ from contact to contact give.
-        let rebounds = self.substep.targets.any_rebound();
-        let work = if rebounds { second.work.min(0.0) } else { second.work };
-        Ok(first.work + work > MAX_ENERGY_GAIN * second.energy.max(first.energy))
     }
 
     /// Adds the impulses of the second half to those of the first.
@@ -474,22 +526,10 @@ impl Stepper {
     }
 
     /// Work of the impulses of contacts in the solve of a half, made last.
-    fn contact_work(&self, h: f64, half: Half) -> ContactWork {
-        let masses = &self.model.masses;
-        let (from, to) = (self.substep.solver.velocity_before(half), &self.substep.end.velocity);
-        // Closing what counts as touching is no gain.
-        let slack = (10.0 * self.model.touching() / h).powi(2);
-        let mut sum = ContactWork { work: 0.0, energy: 0.0 };
-        let all = self.linearization.contact_rows().iter().zip(&self.substep.end.impulses.contacts);
-        for (rows, r) in all.filter(|(_, r)| r[0] > 0.0) {
-            let along = |k: usize| 0.5 * r[k] * (rows.velocity(k, from) + rows.velocity(k, to));
-            sum.work += (0..rows.law.dim()).map(along).sum::<f64>();
-            for at in rows.slots.iter().filter(|slot| **slot != FIXED_SLOT).map(|&slot| 6 * slot as usize) {
-                let body = from[at..at + 6].iter().zip(&masses.mass[at..at + 6]);
-                sum.energy += body.map(|(v, m)| 0.5 * m * v * v).sum::<f64>() + 0.5 * masses.mass[at] * slack;
-            }
-        }
-        sum
+    fn contact_work(&self, plan: &SubstepPlan, half: Half) -> ContactWork {
+        let HalfEnd { before_kick, impulses, velocity, .. } = &self.substep.end;
+        let velocities = [before_kick, self.substep.solver.velocity_before(half), velocity];
+        ContactWork::of(&self.model, &self.linearization, plan, impulses, velocities)
     }
 
     fn report_jams(&mut self, h: f64, report: &mut StepReport) {

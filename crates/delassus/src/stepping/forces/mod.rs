@@ -17,16 +17,14 @@ use glam::DVec3;
 use super::Stepper;
 use super::force_uniqueness::{UniquenessScratch, UniquenessSearch};
 use super::linearization::Linearization;
-use super::model::Model;
-use super::report::{Forces, Jam, OtherBodyMotion, name_of};
-use super::retry::MAX_CAREFUL_CONTACTS;
-use super::row_targets::{RowTarget, RowTargets};
+use super::model::{MAX_CAREFUL_CONTACTS, Model};
+use super::report::{Forces, Jam, OtherBodyMotion};
+use super::row_targets::{RowTarget, RowTargets, SubstepStart};
 use super::static_friction::{MAX_FRICTION_ROUNDS, StaticFriction};
-use super::substep::SubstepStart;
 use super::velocity_solve::{FailedSolves, FallbackSolver, Goal, SolveInput};
-use super::warm_start::Impulses;
+use super::warm_start::{Impulses, name_of};
 use crate::collision::{ContactRows, MAX_CONTACT_ROWS};
-use crate::world::{BodyState, FIXED_SLOT, RowKind, row_velocity};
+use crate::world::{Action, ActionKind, BodyState, FIXED_SLOT, RowKind, row_velocity};
 use instant::Instant;
 
 /// Bilateral rows of joints up to which the jam test takes them into account.
@@ -71,6 +69,26 @@ impl Stepper {
             forces[row.joint as usize][1] += moment - arm.cross(force);
         }
         forces
+    }
+
+    /// Mean force or moment of each actuator along its coordinate in the last step, in the order of
+    /// [`actuators`](crate::world::actuators).
+    pub fn actuator_forces(&self) -> impl Iterator<Item = f64> {
+        let (rows, dt) = (self.linearization.joint_rows(), self.model.options.dt);
+        // Rows of actions that are neither limits nor drives follow those, joint by joint, before those of
+        // the dry friction of the joint.
+        let mut at = rows.bilateral + rows.limits;
+        self.model.world.joints.iter().enumerate().flat_map(move |(index, joint)| {
+            while rows.rows.get(at).is_some_and(|row| (row.joint as usize) < index) {
+                at += 1;
+            }
+            let first = at;
+            let has_row =
+                |a: &&Action| !matches!(a.kind, ActionKind::Limits { .. } | ActionKind::Drive { .. });
+            let acting = joint.actions.iter().filter(has_row).enumerate();
+            let inputs = acting.filter(|(_, action)| action.kind.input().is_some());
+            inputs.map(move |(k, _)| self.impulses.rows[first + k] / dt)
+        })
     }
 
     /// The forces of contacts now: those that the next step would begin with, and which others would do as
@@ -369,6 +387,40 @@ mod tests {
             assert!((force - sign * 20.0 * DVec3::X).length() < 1e-8, "{force}");
             assert!((moment + sign * 6.0 * DVec3::Y).length() < 1e-8, "{moment}");
         }
+    }
+
+    #[test]
+    fn actuators_give_their_forces_whatever_stands_beside_them() {
+        use crate::world::{JointFriction, Servo, actuators};
+        let all = [f64::NEG_INFINITY, f64::INFINITY];
+        let servo = Servo {
+            name: "servo".into(),
+            control: formula("2"),
+            control_range: all,
+            gain: 1.5,
+            offset: 0.0,
+            stiffness: 0.0,
+            damping: 0.0,
+            force_range: all,
+        };
+        let (mut world, state) = slider(ActionKind::Force { force: formula("3") }, 0.0, 0.0);
+        world.gravity = DVec3::ZERO;
+        let coordinate = world.joints[0].actions[0].coordinate;
+        let mut act = |kind| world.joints[0].actions.push(Action { coordinate, kind });
+        act(ActionKind::Limits { lower: -9.0, upper: 9.0, restitution: 0.0 });
+        act(ActionKind::Spring { stiffness: 0.0, damping: 1e-9, rest: 0.0 });
+        act(ActionKind::Servo(servo));
+        world.joints[0].friction = Some(JointFriction { force: 0.5, ..JointFriction::default() });
+        let names: Vec<String> = actuators(&world).into_iter().map(|a| a.name).collect();
+        assert_eq!(names, [format!("{}#1", world.joints[0].name), "servo".to_string()]);
+        let mut stepper = Stepper::new(world, state, StepOptions::default()).unwrap();
+        stepper.step().unwrap();
+        let found: Vec<f64> = stepper.actuator_forces().collect();
+        // 3 N, and 1.5 times the control 2; impulses of a step of 1 ms are right to its tolerance, 1e-10.
+        assert!(
+            found.len() == 2 && (found[0] - 3.0).abs() < 1e-6 && (found[1] - 3.0).abs() < 1e-6,
+            "{found:?}"
+        );
     }
 
     #[test]

@@ -13,23 +13,24 @@
 //! and a damper that rotates have an error of first order. What H(q_{k+1}) adds is found before the solve
 //! with the velocities of the start, to second order (`turning.rs`).
 
+mod plan;
 mod rebound_slip;
 mod springs;
+mod start;
 mod turning;
 
+pub(super) use plan::{ContactEnergy, GapRule, LimitRule, SubstepPlan};
 pub(super) use rebound_slip::add_rebound_slip;
-pub(super) use turning::Turning;
+pub(super) use start::SubstepStart;
 
 use delassus_solve::problem::Law;
 
 use super::linearization::Linearization;
 use super::model::Model;
-use super::report::{Accumulation, name_of};
-use super::retry::{GapRule, LimitRule, SubstepPlan};
-use super::substep::{ContactApproach, SubstepStart};
-use super::warm_start::{Impulses, key};
+use super::warm_start::{Impulses, key, name_of};
 use crate::collision::{ContactRows, MAX_CONTACT_ROWS};
 use crate::world::{BodyState, Row, RowKind, row_mobility, row_velocity};
+use start::ContactApproach;
 
 /// A contact or limit arrives freely where the first half of a step takes no more than this part of its
 /// speed.
@@ -154,6 +155,15 @@ pub(super) struct FirstHalf<'a> {
     pub(super) contact_impulse: &'a [[f64; MAX_CONTACT_ROWS]],
 }
 
+/// A contact that has stopped bouncing.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Accumulation {
+    /// When the rebounds that were too small to follow would have ended.
+    pub t: f64,
+    /// Name of the contact.
+    pub contact: String,
+}
+
 /// Rebounds in the targets of a solve.
 #[derive(Debug, Default)]
 pub(super) struct Rebounds {
@@ -183,6 +193,21 @@ pub(super) fn position_targets(on: SubstepView<'_>, out: &mut RowTargets) {
     out.normal_bias.clear();
     out.normal_bias.extend((0..on.linearization.contacts().len()).map(|i| Some(on.gap_target(i))));
     out.slip_bias.clone_from(&on.start.turning.slip);
+}
+
+/// Adds to the targets of bilateral rows what the linearization misses along a motion that ends in these
+/// values.
+pub(super) fn predict_joint_targets(
+    on: SubstepView<'_>,
+    [values, velocity]: [&[f64]; 2],
+    targets: &mut RowTargets,
+) {
+    let rows = on.linearization.joint_rows();
+    for (i, value) in values[..rows.bilateral].iter().enumerate() {
+        if let RowTarget::Velocity { bias } = &mut targets.joints[i] {
+            *bias = value / on.h() - row_velocity(rows, i, &on.model.masses, velocity);
+        }
+    }
 }
 
 /// Adds to the targets of positions what the linearization missed.
@@ -295,9 +320,8 @@ impl SubstepView<'_> {
             RowKind::Bilateral | RowKind::Limit { .. } if row.value.abs() <= self.opening_rounding(row) => {
                 RowTarget::Velocity { bias: row.rate }
             }
-            RowKind::Bilateral | RowKind::Limit { .. } => {
-                RowTarget::Velocity { bias: row.rate + row.value / h }
-            }
+            RowKind::Bilateral => RowTarget::Velocity { bias: row.rate + row.value / h },
+            RowKind::Limit { .. } => RowTarget::Velocity { bias: row.rate + self.plan.gap_bias(row.value) },
             RowKind::Bounded { .. } => RowTarget::Velocity { bias: row.rate + self.turning(i) },
             RowKind::Applied { force } => RowTarget::Impulse(share * h * force),
             RowKind::Spring { stiffness, damping } => self.spring_target(i, row, [stiffness, damping]),
@@ -323,7 +347,7 @@ impl SubstepView<'_> {
             _ if rebounds => e * speed,
             GapRule::Linearized => gap.max(0.0) / self.h(),
             GapRule::Exact if gap.abs() <= self.gap_rounding(i) => 0.0,
-            GapRule::Exact => gap / self.h(),
+            GapRule::Exact => self.plan.gap_bias(gap),
         }
     }
 
@@ -358,7 +382,7 @@ impl SubstepView<'_> {
             if let (RowKind::Limit { .. }, RowTarget::LeftOut) = (row.kind, targets[i]) {
                 let enforced = self.plan.limits == LimitRule::Enforce;
                 if value < -tolerance && !self.linearization.redundant()[i] && enforced {
-                    targets[i] = RowTarget::Velocity { bias: row.rate + row.value / h };
+                    targets[i] = RowTarget::Velocity { bias: row.rate + self.plan.gap_bias(row.value) };
                     missed.worst = missed.worst.max(-value / tolerance);
                 }
                 continue;
@@ -376,12 +400,14 @@ impl SubstepView<'_> {
                 RowKind::Limit { .. }
                     if !self.model.is_symmetric() && self.limit_rebounds_at_start(i, row) =>
                 {
+                    let value = value - self.plan.overlap_left(row.value);
                     let beyond = if value < -tolerance { -value } else { 0.0 };
                     missed.worst = missed.worst.max(beyond / tolerance);
                     *bias -= beyond / h;
                 }
                 RowKind::Limit { .. } => {
                     let pushed = end.impulses.rows[i] > 0.0;
+                    let value = value - self.plan.overlap_left(row.value);
                     missed.worst = missed.worst.max(-value / tolerance);
                     missed.pushed_apart |= pushed && value > self.model.touching();
                     let predicted = h * (row_velocity(rows, i, masses, end.velocity) + *bias);
@@ -406,7 +432,7 @@ impl SubstepView<'_> {
                 continue;
             }
             let [a, b] = contact.bodies.map(|b| &end.bodies[b as usize].pose);
-            let (gap, _) = contact.gap_at(a, b);
+            let gap = contact.gap_at(a, b).0 - self.plan.overlap_left(contact.gap);
             let pushed = end.impulses.contacts[i][0] > 0.0;
             let predicted = h * (self.linearization.contact_rows()[i].velocity(0, end.velocity) + *bias);
             let missed = gap - predicted;

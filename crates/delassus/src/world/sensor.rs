@@ -1,0 +1,214 @@
+//! Quantities of a world that are recorded under a name.
+//!
+//! ```text
+//! (q, v), efforts of actuators, reactions of joints  ↦  1, 3 or 4 numbers
+//! ```
+//!
+//! Frames stand on the axes of their body (principal axes, centre of mass).
+
+use glam::DVec3;
+
+use super::joint_rows::coordinate_at;
+use super::{Coordinate, Pose, World, WorldState};
+
+/// A quantity with its name.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Sensor {
+    /// Its name; with several numbers each has a suffix.
+    pub name: String,
+    /// What it measures.
+    pub kind: SensorKind,
+}
+
+/// A coordinate as a file counts it: sign · (coordinate of the joint) + reference.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Measured {
+    /// The joint.
+    pub joint: usize,
+    /// Its coordinate.
+    pub coordinate: Coordinate,
+    /// 1 or −1.
+    pub sign: f64,
+    /// The value where the coordinate is zero, m or rad.
+    pub reference: f64,
+}
+
+/// A frame on a body.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct BodyFrame {
+    /// The body.
+    pub body: usize,
+    /// The frame, in the axes of the body.
+    pub frame: Pose,
+}
+
+/// What a sensor measures.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum SensorKind {
+    /// A coordinate of a joint, m or rad.
+    JointPosition(Measured),
+    /// Its rate, m/s or rad/s.
+    JointVelocity(Measured),
+    /// Mean force or moment of an actuator over the last step, times a factor, N or N m.
+    Effort {
+        /// Its place among all [`actuators`](super::actuators).
+        actuator: usize,
+        /// The factor.
+        factor: f64,
+    },
+    /// Origin of a frame, m.
+    Position(BodyFrame),
+    /// Axes of a frame as a quaternion w, x, y, z.
+    Orientation(BodyFrame),
+    /// Velocity of the origin of a frame, in world axes or in its own, m/s.
+    LinearVelocity {
+        /// The frame.
+        of: BodyFrame,
+        /// Whether in its own axes.
+        local: bool,
+    },
+    /// Angular velocity of a frame, in world axes or in its own, rad/s.
+    AngularVelocity {
+        /// The frame.
+        of: BodyFrame,
+        /// Whether in its own axes.
+        local: bool,
+    },
+}
+
+impl SensorKind {
+    /// What follows the name in each of its columns.
+    pub fn suffixes(&self) -> &'static [&'static str] {
+        match self {
+            SensorKind::JointPosition(_) | SensorKind::JointVelocity(_) | SensorKind::Effort { .. } => &[""],
+            SensorKind::Orientation(_) => &[".w", ".x", ".y", ".z"],
+            SensorKind::Position(_)
+            | SensorKind::LinearVelocity { .. }
+            | SensorKind::AngularVelocity { .. } => &[".x", ".y", ".z"],
+        }
+    }
+}
+
+/// Adds the numbers of all sensors of a world, with the efforts of its actuators.
+pub fn read_sensors(world: &World, state: &WorldState, efforts: &[f64], to: &mut Vec<f64>) {
+    for sensor in &world.sensors {
+        match sensor.kind {
+            SensorKind::JointPosition(m) => {
+                to.push(m.sign * coordinate_at(world, state, m.joint, m.coordinate)[0] + m.reference);
+            }
+            SensorKind::JointVelocity(m) => {
+                to.push(m.sign * coordinate_at(world, state, m.joint, m.coordinate)[1]);
+            }
+            SensorKind::Effort { actuator, factor } => {
+                to.push(factor * efforts.get(actuator).copied().unwrap_or(0.0));
+            }
+            SensorKind::Position(of) => to.extend(pose(state, &of).position.to_array()),
+            SensorKind::Orientation(of) => {
+                let q = pose(state, &of).rotation;
+                to.extend([q.w, q.x, q.y, q.z]);
+            }
+            SensorKind::LinearVelocity { of, local } => {
+                let (s, at) = (&state.bodies[of.body], pose(state, &of));
+                let arm = at.position - s.pose.position;
+                let v = s.velocity + s.world_angular_velocity().cross(arm);
+                to.extend(in_axes(v, &at, local));
+            }
+            SensorKind::AngularVelocity { of, local } => {
+                let w = state.bodies[of.body].world_angular_velocity();
+                to.extend(in_axes(w, &pose(state, &of), local));
+            }
+        }
+    }
+}
+
+/// Where a frame stands.
+fn pose(state: &WorldState, of: &BodyFrame) -> Pose {
+    state.bodies[of.body].pose.compose(&of.frame)
+}
+
+fn in_axes(v: DVec3, of: &Pose, local: bool) -> [f64; 3] {
+    if local { of.local_vector(v).to_array() } else { v.to_array() }
+}
+
+impl World {
+    /// Sensors of the coordinates of its first joints, their rates, and the efforts of all actuators.
+    pub fn usual_sensors(&self, joints: usize) -> Vec<Sensor> {
+        let measured = self.joints[..joints].iter().enumerate().filter_map(|(joint, of)| {
+            let coordinate = of.kind.coordinate()?;
+            Some((of.name.as_str(), Measured { joint, coordinate, sign: 1.0, reference: 0.0 }))
+        });
+        let mut sensors = joint_sensors(measured);
+        sensors.extend(effort_sensors(self));
+        sensors
+    }
+}
+
+/// Sensors of a coordinate and its rate, by the name of its joint.
+pub fn joint_sensors<'a>(joints: impl IntoIterator<Item = (&'a str, Measured)>) -> Vec<Sensor> {
+    let of = |(name, m): (&str, Measured)| {
+        [("position", SensorKind::JointPosition(m)), ("velocity", SensorKind::JointVelocity(m))]
+            .map(|(what, kind)| Sensor { name: format!("{name}.{what}"), kind })
+    };
+    joints.into_iter().flat_map(of).collect()
+}
+
+/// A sensor of the effort of every actuator.
+pub fn effort_sensors(world: &World) -> Vec<Sensor> {
+    let of = |(actuator, named): (usize, super::Actuator)| Sensor {
+        name: format!("{}.effort", named.name),
+        kind: SensorKind::Effort { actuator, factor: 1.0 },
+    };
+    super::actuators(world).into_iter().enumerate().map(of).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::world::{Axis, Body, Joint, JointKind, Scene};
+    use glam::DQuat;
+    use std::f64::consts::FRAC_PI_2;
+
+    #[test]
+    fn an_arm_that_turns_reads_its_angle_and_the_motion_of_its_tip() {
+        let mut scene = Scene::default();
+        scene.add(Body::ground());
+        scene.add(Body::block("arm", 1.0, DVec3::new(0.5, 0.1, 0.1)).at(DVec3::ZERO));
+        let World { joints, .. } = &mut scene.world;
+        joints.push(Joint::new("hinge", JointKind::Revolute, [0, 1], [Pose::IDENTITY; 2]));
+        let turned = DQuat::from_axis_angle(DVec3::Z, FRAC_PI_2);
+        scene.state.bodies[1].pose.rotation = turned;
+        scene.state.bodies[1].angular_velocity = 2.0 * DVec3::Z;
+        scene.state.coordinates = vec![0.0];
+        let measured =
+            Measured { joint: 0, coordinate: Coordinate::About(Axis::Z), sign: -1.0, reference: 0.5 };
+        let of = BodyFrame { body: 1, frame: Pose { position: 0.5 * DVec3::X, ..Pose::IDENTITY } };
+        let named = |kind| Sensor { name: "tip".into(), kind };
+        scene.world.sensors = joint_sensors([("hinge", measured)]);
+        scene.world.sensors.extend([
+            named(SensorKind::Position(of)),
+            named(SensorKind::Orientation(of)),
+            named(SensorKind::LinearVelocity { of, local: false }),
+            named(SensorKind::LinearVelocity { of, local: true }),
+            named(SensorKind::AngularVelocity { of, local: true }),
+            named(SensorKind::Effort { actuator: 0, factor: 2.0 }),
+        ]);
+        let mut found = vec![];
+        read_sensors(&scene.world, &scene.state, &[1.5], &mut found);
+        let columns: usize = scene.world.sensors.iter().map(|s| s.kind.suffixes().len()).sum();
+        assert_eq!(found.len(), columns);
+        let half = 0.5_f64.sqrt();
+        // The tip is at 0.5 y and moves along −x with 1 m/s, which is its own y axis.
+        let expected = [
+            [0.5 - FRAC_PI_2, -2.0].as_slice(),
+            &[0.0, 0.5, 0.0],
+            &[half, 0.0, 0.0, half],
+            &[-1.0, 0.0, 0.0],
+            &[0.0, 1.0, 0.0],
+            &[0.0, 0.0, 2.0],
+            &[3.0],
+        ]
+        .concat();
+        let near = found.iter().zip(&expected).all(|(a, b)| (a - b).abs() < 1e-14);
+        assert!(near, "{found:?}");
+    }
+}
