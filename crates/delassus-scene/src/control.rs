@@ -12,7 +12,11 @@ use std::sync::Arc;
 
 use thiserror::Error;
 
-use delassus::formula::{AnyFormula, HyperDual, Number, Point, clip};
+use delassus::formula::{AnyFormula, HyperDual, Number, Point, clip, nearest};
+use delassus::world::{World, actuators};
+
+/// No bounds on a control.
+pub(crate) const UNBOUNDED: [f64; 2] = [f64::NEG_INFINITY, f64::INFINITY];
 
 /// Controls of actuators over time.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -35,7 +39,42 @@ pub struct ControlError {
     pub expected: &'static str,
 }
 
+/// An actuator that a world does not have.
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
+#[error("there is no actuator `{name}`{}", suggestion.as_ref().map_or(String::new(), |s| format!("; perhaps `{s}`")))]
+pub struct UnknownActuator {
+    /// The name.
+    pub name: String,
+    /// The one that may have been meant.
+    pub suggestion: Option<String>,
+}
+
+/// Gives actuators of a world controls by their names: constants, and columns of a table before them.
+pub fn set_controls(
+    world: &mut World,
+    constants: &[(String, f64)],
+    table: Option<&ControlTable>,
+) -> Result<(), UnknownActuator> {
+    let all = actuators(world);
+    let columns = table.iter().flat_map(|table| table.names().map(|name| (name, 0.0)));
+    for (name, value) in constants.iter().map(|(name, value)| (name.as_str(), *value)).chain(columns) {
+        let Some(found) = all.iter().find(|actuator| actuator.name == name) else {
+            let suggestion = nearest(name, all.iter().map(|actuator| actuator.name.as_str()));
+            return Err(UnknownActuator { name: clip(name), suggestion });
+        };
+        let input = control(table, name, value, UNBOUNDED, (Activation::None, 0.0));
+        world.joints[found.joint].actions[found.action].kind.set_input(input);
+    }
+    Ok(())
+}
+
 impl ControlTable {
+    /// A table of times that increase, and columns with a value for each.
+    pub(crate) fn new(times: Vec<f64>, columns: Vec<(String, Vec<f64>)>, linear: bool) -> ControlTable {
+        let columns = columns.into_iter().map(|(name, column)| (name, Arc::new(column))).collect();
+        ControlTable { times, columns, linear }
+    }
+
     /// Reads a table with commas: `t` and the names of actuators in the first line, then one for each time.
     pub fn parse(text: &str, linear: bool) -> Result<ControlTable, ControlError> {
         let wrong = |line: usize, found: String, expected| ControlError { line: line + 1, found, expected };
@@ -74,8 +113,7 @@ impl ControlTable {
         if times.is_empty() {
             return Err(wrong(at, "no times".to_string(), "a line for each time below the names"));
         }
-        let columns = names.into_iter().zip(columns).map(|(name, column)| (name, Arc::new(column))).collect();
-        Ok(ControlTable { times, columns, linear })
+        Ok(ControlTable::new(times, names.into_iter().zip(columns).collect(), linear))
     }
 
     /// The names of its columns.
@@ -171,10 +209,9 @@ mod tests {
     #[test]
     fn values_hold_or_change_evenly() {
         let text = "# controls\nt, a, b\n0, 1, 2\n1, 3, -2\n\n3, 5, 0\n";
-        let all = [f64::NEG_INFINITY, f64::INFINITY];
         let at = |linear: bool, t: f64| {
             let table = ControlTable::parse(text, linear).unwrap();
-            let u = control(Some(&table), "a", 9.0, all, (Activation::None, 0.0));
+            let u = control(Some(&table), "a", 9.0, UNBOUNDED, (Activation::None, 0.0));
             u.value(&Point { q: &[], v: &[], t })
         };
         for (t, hold, even) in
@@ -199,7 +236,6 @@ mod tests {
         let text = "t,a\n0,1\n1,3\n2,-2\n";
         for linear in [false, true] {
             let table = ControlTable::parse(text, linear).unwrap();
-            let all = [f64::NEG_INFINITY, f64::INFINITY];
             let u = |t: f64| match (linear, t) {
                 (true, t) if t < 1.0 => 1.0 + 2.0 * t,
                 (true, t) => 3.0 - 5.0 * (t - 1.0),
@@ -207,7 +243,7 @@ mod tests {
                 (false, _) => 3.0,
             };
             for activation in [Activation::Integrator, Activation::Filter { tau: 0.3 }] {
-                let exact = control(Some(&table), "a", 0.0, all, (activation, 0.5));
+                let exact = control(Some(&table), "a", 0.0, UNBOUNDED, (activation, 0.5));
                 let slope = |t: f64, a: f64| match activation {
                     Activation::Filter { tau } => (u(t) - a) / tau,
                     _ => u(t),

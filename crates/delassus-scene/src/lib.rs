@@ -27,7 +27,7 @@ mod urdf;
 mod world_file;
 mod xml;
 
-pub use control::{ControlError, ControlTable};
+pub use control::{ControlError, ControlTable, UnknownActuator, set_controls};
 pub use diagnostic::{FileError, FileErrorKind, Place, WorldErrorKind};
 pub use document::{MAX_FILE, SceneKind, scene_kind};
 pub use expect::{Expect, Expected, ExpectedValue, SolutionCount};

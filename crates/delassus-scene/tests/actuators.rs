@@ -1,7 +1,7 @@
 //! Actuators of MJCF files: what they do at their controls, against closed forms.
 
 use delassus::stepping::{Coordinates, StepOptions, Stepper};
-use delassus::world::{ActionKind, Servo, World};
+use delassus::world::{ActionKind, Servo, World, read_sensors};
 use delassus_scene::{ControlTable, ImportOptions, Imported, read_xml_with};
 use delassus_solve::problem::Status;
 
@@ -178,4 +178,32 @@ fn a_gripper_lifts_a_cube_with_the_friction_that_it_needs_and_with_no_less() {
         let least = 0.5 * (1.0 - part) * 10.81 * 0.25;
         assert!(slip(part) > 0.99 * least, "{part}: {} {least}", slip(part));
     }
+}
+
+#[test]
+fn sensors_are_read_as_the_file_counts() {
+    let text = "<mujoco><option gravity=\"0 0 0\"/><worldbody><body name=\"sled\" pos=\"1 0 0\">\
+         <joint name=\"rail\" type=\"slide\" axis=\"-1 0 0\" ref=\"0.25\"/><inertial mass=\"2\" pos=\"0 0 0\" diaginertia=\"1 1 1\"/>\
+         <site name=\"tip\" pos=\"0 0 0.5\"/></body></worldbody>\
+         <actuator><motor name=\"push\" joint=\"rail\" gear=\"3\"/></actuator>\
+         <sensor><jointpos name=\"where\" joint=\"rail\"/><framepos name=\"at\" objtype=\"site\" objname=\"tip\"/>\
+         <velocimeter name=\"speed\" site=\"tip\"/><actuatorfrc name=\"given\" actuator=\"push\"/>\
+         <accelerometer name=\"shaken\" site=\"tip\"/></sensor></mujoco>";
+    let imported = read(text, &set("push", 2.0));
+    assert!(imported.not_read.iter().any(|note| note.contains("accelerometer")), "{:?}", imported.not_read);
+    let world = &imported.file.world;
+    let names: Vec<&str> = world.sensors.iter().map(|sensor| sensor.name.as_str()).collect();
+    assert_eq!(names, ["rail.position", "rail.velocity", "push.effort", "where", "at", "speed", "given"]);
+    let mut stepper =
+        Stepper::new(world.clone(), imported.file.state.clone(), StepOptions::default()).unwrap();
+    for _ in 0..100 {
+        stepper.step().unwrap();
+    }
+    let (mut found, efforts) = (vec![], stepper.actuator_forces().collect::<Vec<f64>>());
+    read_sensors(world, stepper.state(), &efforts, &mut found);
+    // 2 times the gear 3 on 2 kg: 3 m/s² along −x, 0.3 m/s and 0.015 m after 0.1 s, and the motor gives 2.
+    let sign = found[2].signum();
+    let expected = [0.265, 0.3, 6.0 * sign, 0.265, 0.985, 0.0, 0.5, -0.3, 0.0, 0.0, 2.0];
+    let near = found.iter().zip(&expected).all(|(a, b)| (a - b).abs() < 1e-9);
+    assert!(near && found.len() == expected.len(), "{found:?}");
 }

@@ -256,9 +256,9 @@ fn a_robot_with_all_that_files_have() {
     assert!((world.bodies[2].inertia - DVec3::splat(4e-3)).length() < 1e-15);
     assert!(matches!(world.joints[0].kind, JointKind::Revolute) && world.joints[0].actions.is_empty());
     assert!(matches!(world.joints[1].actions[0].kind, ActionKind::Limits { lower: -1.0, upper: 1.0, .. }));
-    let told =
+    let reported =
         ["moments of inertia that no body has", "a joint that moves nothing", "links between two joints"];
-    for what in told {
+    for what in reported {
         assert!(imported.not_read.iter().any(|n| n.contains(what)), "{what}: {:?}", imported.not_read);
     }
     // Let go: foot, trunk and battery are one body of 4 kg, its centre a quarter of 0.3 m above the trunk.

@@ -223,6 +223,14 @@ pub enum WorldErrorKind {
         /// The one that may have been meant.
         suggestion: Option<String>,
     },
+    /// An actuator that is not there.
+    #[error("there is no actuator `{name}`")]
+    UnknownActuator {
+        /// The name.
+        name: String,
+        /// The one that may have been meant.
+        suggestion: Option<String>,
+    },
     /// A motor, a limit or the like on a joint without a coordinate.
     #[error("{joint} allows no motion along which this could act")]
     NoCoordinate {
@@ -290,6 +298,9 @@ impl WorldErrorKind {
             }
             UnknownJoint { suggestion, .. } => {
                 return Some(with_suggestion("the name of a joint above", suggestion));
+            }
+            UnknownActuator { suggestion, .. } => {
+                return Some(with_suggestion("the name of a joint that has a motor", suggestion));
             }
             Corner { corners, .. } => {
                 return Some(format!("expected corners from 0 to {}", corners.saturating_sub(1)));

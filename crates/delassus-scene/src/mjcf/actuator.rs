@@ -12,7 +12,7 @@
 use super::Model;
 use super::attributes::{Element, list_unread};
 use super::joint::Motion;
-use crate::control::Activation;
+use crate::control::{Activation, UNBOUNDED};
 use crate::diagnostic::{Result, WorldErrorKind};
 use crate::xml::Node;
 use delassus::formula::clip;
@@ -41,9 +41,6 @@ pub(super) const ACTUATOR: [&str; 19] = [
     "actlimited",
     "actrange",
 ];
-/// No limits.
-const ALL: [f64; 2] = [f64::NEG_INFINITY, f64::INFINITY];
-
 /// What an actuator does with its control.
 struct Law {
     /// g and b, each c₀ + c₁ l + c₂ l̇.
@@ -103,9 +100,9 @@ impl<'a> Model<'a> {
         let motion = self.motion(node, key)?;
         let Some(Law { gain, mut bias, activation }) = law else { return Ok(()) };
         let gear = self.defaults.list(&self.source, element, "gear", [1, 6])?.map_or(1.0, |g| g[0]);
-        let controls = self.range_of(element, "ctrlrange", "ctrllimited")?.unwrap_or(ALL);
-        let forces = self.range_of(element, "forcerange", "forcelimited")?.unwrap_or(ALL);
-        let held = self.range_of(element, "actrange", "actlimited")?.unwrap_or(ALL);
+        let controls = self.range_of(element, "ctrlrange", "ctrllimited")?.unwrap_or(UNBOUNDED);
+        let forces = self.range_of(element, "forcerange", "forcelimited")?.unwrap_or(UNBOUNDED);
+        let held = self.range_of(element, "actrange", "actlimited")?.unwrap_or(UNBOUNDED);
         let name = node.attribute("name").unwrap_or_default();
         let set = self.source.options.controls.iter().rev().find(|(n, _)| n == name);
         let asked = set.map(|(_, value)| *value).or(self.keyframe.control(index)).unwrap_or(0.0);
@@ -137,6 +134,7 @@ impl<'a> Model<'a> {
                 self.source.note(node, what.to_string());
             }
         }
+        self.transmissions.insert(name, to_joint);
         let servo = Servo {
             name: name.to_string(),
             control,

@@ -15,6 +15,7 @@ use glam::{DMat3, DQuat, DVec3};
 
 use super::Model;
 use super::attributes::{Element, MAX_DEPTH, list_unread, too_deep};
+use super::draft::{Draft, Touch};
 use super::keyframe::Moving;
 use super::terrain::{ELLIPSOID_ERROR, ellipsoid_points};
 use crate::diagnostic::{Result, WorldErrorKind};
@@ -53,57 +54,6 @@ const DENSITY: f64 = 1000.0;
 const FRICTION: [f64; 3] = [1.0, 0.005, 0.0001];
 /// Elements that would add bodies.
 const GROWING: [&str; 3] = ["composite", "flexcomp", "plugin"];
-
-/// A body in the making.
-pub(super) struct Draft<'a> {
-    pub(super) node: Node<'a>,
-    pub(super) name: String,
-    /// Where its axes stand in the world.
-    pub(super) place: Pose,
-    pub(super) fixed: bool,
-    /// In its axes.
-    pub(super) mass: MassProperties,
-    /// The part of it whose weight is compensated.
-    pub(super) compensated: MassProperties,
-    pub(super) shapes: Vec<Shape>,
-    /// How each shape touches.
-    pub(super) touches: Vec<Touch>,
-    /// Bodies between the joints of this one, and the point where each stands.
-    pub(super) links: Vec<(usize, DVec3)>,
-}
-
-/// How a geom touches others.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Touch {
-    /// `contype` and `conaffinity`.
-    pub(super) masks: [u32; 2],
-    pub(super) priority: i64,
-    pub(super) mu: f64,
-    pub(super) rolling: f64,
-    pub(super) spinning: f64,
-    /// Whether it alone makes a contact one with friction.
-    pub(super) rough: bool,
-}
-
-impl Touch {
-    /// All that its friction depends on.
-    pub(super) fn friction(&self) -> (f64, f64, f64, bool) {
-        (self.mu, self.rolling, self.spinning, self.rough)
-    }
-}
-
-impl<'a> Draft<'a> {
-    /// What does not move.
-    pub(super) fn world(node: Node<'a>) -> Self {
-        Draft { fixed: true, ..Draft::new(node, "world".to_string(), Pose::IDENTITY) }
-    }
-
-    pub(super) fn new(node: Node<'a>, name: String, place: Pose) -> Self {
-        let (shapes, touches, links) = (Vec::new(), Vec::new(), Vec::new());
-        let (mass, compensated) = (MassProperties::ZERO, MassProperties::ZERO);
-        Draft { node, name, place, fixed: false, mass, compensated, shapes, touches, links }
-    }
-}
 
 /// Where an element stands: the body, the place on it, the class around it, how deep.
 #[derive(Clone, Copy)]

@@ -2,7 +2,7 @@
 
 use super::Model;
 use super::attributes::{Element, list_unread};
-use super::body::Touch;
+use super::draft::Touch;
 use super::joint::Motion;
 use crate::diagnostic::{Result, WorldErrorKind};
 use crate::xml::{Node, finite_numbers};
@@ -63,7 +63,7 @@ impl<'a> Model<'a> {
     }
 
     /// A body or site by its name: the draft, and where it stands on it.
-    fn place_of(&self, node: Node<'a>, key: &'static str, site: bool) -> Result<(usize, Pose)> {
+    pub(super) fn place_of(&self, node: Node<'a>, key: &'static str, site: bool) -> Result<(usize, Pose)> {
         let table = if site { &self.sites } else { &self.bodies };
         let Some(name) = node.attribute(key) else {
             return match key {

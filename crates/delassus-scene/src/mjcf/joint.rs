@@ -17,11 +17,13 @@ use glam::DVec3;
 
 use super::Model;
 use super::attributes::{Element, direction, list_unread};
-use super::body::Draft;
+use super::draft::Draft;
 use crate::diagnostic::{Result, WorldErrorKind};
 use crate::world_file::frame;
 use crate::xml::Node;
-use delassus::world::{Action, ActionKind, Axis, Coordinate, Joint, JointFriction, JointKind, Pose};
+use delassus::world::{
+    Action, ActionKind, Axis, Coordinate, Joint, JointFriction, JointKind, Measured, Pose,
+};
 
 /// Attributes of `<joint>` that are read.
 pub(super) const JOINT: [&str; 13] = [
@@ -87,6 +89,14 @@ pub(super) struct Motion {
     pub(super) reference: f64,
     /// What actuators may give to it, in its sense in the file.
     pub(super) force_range: Option<[f64; 2]>,
+}
+
+impl Motion {
+    /// The same as a sensor reads it.
+    pub(super) fn measured(&self) -> Measured {
+        let Motion { joint, coordinate, sign, reference, .. } = *self;
+        Measured { joint, coordinate, sign, reference }
+    }
 }
 
 /// One joint of ours for several of the file, in the axes of the body.

@@ -7,11 +7,13 @@
 mod actuator;
 mod attributes;
 mod body;
+mod draft;
 mod equality;
 mod expand;
 mod joint;
 mod keyframe;
 mod mesh;
+mod sensor;
 mod terrain;
 
 pub(crate) use expand::expand;
@@ -28,9 +30,10 @@ use crate::world_file::{WorldFile, Written, possible_moments};
 use crate::xml::{Imported, Node, Source};
 use actuator::ACTUATOR;
 use attributes::{Compiler, Defaults, list_unread};
-use body::{Draft, GEOM};
+use body::GEOM;
 use delassus::formula::{clip, nearest};
 use delassus::world::{Joint, JointKind, MassProperties, Pose, Surface, World, check_body_at};
+use draft::Draft;
 use equality::EQUALITY;
 use expand::MAX_MODELS;
 use joint::{JOINT, Motion};
@@ -38,7 +41,7 @@ use keyframe::{Keyframe, Moving};
 use mesh::{MESH, Mesh};
 
 /// Sections that change nothing about motion.
-const HARMLESS: [&str; 5] = ["visual", "statistic", "size", "custom", "sensor"];
+const HARMLESS: [&str; 4] = ["visual", "statistic", "size", "custom"];
 /// Flags of `<option>` that are read.
 const FLAGS: [&str; 9] =
     ["gravity", "contact", "limit", "equality", "frictionloss", "spring", "damper", "actuation", "passive"];
@@ -79,6 +82,8 @@ struct Model<'a> {
     actuators: usize,
     activations: usize,
     limited_joints: BTreeSet<usize>,
+    /// What a unit of force of each actuator gives to its joint.
+    transmissions: BTreeMap<&'a str, f64>,
     /// What `<flag>`s of `<option>` disable.
     disabled: BTreeSet<&'a str>,
     /// Pairs of drafts that pass through each other.
@@ -121,6 +126,7 @@ pub(crate) fn read_mujoco(source: Source<'_>, root: Node<'_>) -> Result<Imported
         actuators: 0,
         activations: 0,
         limited_joints: BTreeSet::new(),
+        transmissions: BTreeMap::new(),
         disabled: BTreeSet::new(),
         no_contact: Vec::new(),
         paired: BTreeSet::new(),
@@ -162,7 +168,7 @@ pub(crate) fn read_mujoco(source: Source<'_>, root: Node<'_>) -> Result<Imported
     }
     for &node in &sections {
         match node.tag() {
-            "compiler" | "option" | "default" | "asset" | "worldbody" => {}
+            "compiler" | "option" | "default" | "asset" | "worldbody" | "sensor" => {}
             "equality" if model.disabled.contains("equality") => {}
             "actuator" if model.disabled.contains("actuation") => {}
             "equality" => model.read_equalities(node)?,
@@ -180,7 +186,8 @@ pub(crate) fn read_mujoco(source: Source<'_>, root: Node<'_>) -> Result<Imported
     }
     model.all_controls_are_set(root)?;
     let name = root.attribute("model").unwrap_or_default().to_string();
-    let (mut file, source) = model.finish(name, gravity)?;
+    let sensors: Vec<Node<'_>> = sections.into_iter().filter(|node| node.tag() == "sensor").collect();
+    let (mut file, source) = model.finish(name, gravity, &sensors)?;
     file.simulation.dt = timestep;
     Ok(Imported { file, not_read: source.notes() })
 }
@@ -267,7 +274,12 @@ impl<'a> Model<'a> {
     }
 
     /// The world, once all sections are read.
-    fn finish(mut self, name: String, gravity: DVec3) -> Result<(WorldFile, Source<'a>)> {
+    fn finish(
+        mut self,
+        name: String,
+        gravity: DVec3,
+        sensors: &[Node<'a>],
+    ) -> Result<(WorldFile, Source<'a>)> {
         self.set_total_mass();
         self.give_mass_to_links();
         if let Some((_, what, node)) = self.worst_hull.take() {
@@ -317,8 +329,10 @@ impl<'a> Model<'a> {
         self.no_contact.retain(|pair| self.pairs.iter().all(|(other, _)| other != pair));
         self.no_contact.sort_unstable();
         self.no_contact.dedup();
-        let (joints, no_contact) = (self.joints, self.no_contact);
-        let world = World { name, gravity, bodies, joints, surfaces, no_contact, plane: None };
+        let (joints, no_contact) = (std::mem::take(&mut self.joints), std::mem::take(&mut self.no_contact));
+        let mut world =
+            World { name, gravity, bodies, joints, surfaces, no_contact, plane: None, sensors: vec![] };
+        world.sensors = self.sensors(sensors, &world)?;
         let mut file = WorldFile::at_start(self.source.text, world, states, self.spans)?;
         // Poses do not tell how often a hinge has turned.
         for (name, angle) in self.angles {

@@ -178,7 +178,7 @@ fn motor_kind(table: &Table<'_>, symbols: &Symbols) -> Result<ActionKind> {
 }
 
 /// A formula of parameters and `t`, or a constant with a unit.
-fn of_time(value: &Value<'_>, symbols: &Symbols) -> Result<AnyFormula> {
+pub(super) fn of_time(value: &Value<'_>, symbols: &Symbols) -> Result<AnyFormula> {
     if let Ok(text) = value.string("")
         && let Err(error) = Expression::parse(text, symbols)
         && matches!(error.kind, ExpressionErrorKind::UnitInFormula { .. })

@@ -31,6 +31,7 @@
 
 mod action;
 mod body;
+mod control;
 mod joint;
 mod shape;
 mod values;
@@ -121,12 +122,10 @@ impl WorldFile {
         no_contact.dedup();
         let (bodies, states) = bodies.into_iter().unzip();
         let (gravity, surfaces) = (DVec3::new(0.0, 0.0, -GRAVITY), Vec::new());
-        WorldFile::at_start(
-            text,
-            World { name, gravity, bodies, joints, surfaces, no_contact, plane: None },
-            states,
-            spans,
-        )
+        let mut world =
+            World { name, gravity, bodies, joints, surfaces, no_contact, plane: None, sensors: vec![] };
+        world.sensors = world.usual_sensors(world.joints.len());
+        WorldFile::at_start(text, world, states, spans)
     }
 
     /// Moves the bodies the least that closes all joints, or reports which of them cannot close and where it
@@ -285,7 +284,7 @@ pub(super) fn world_at(
     folder: Option<&Path>,
     overrides: &[(&str, &str)],
 ) -> Result<WorldFile> {
-    root.only(&["world", "parameters", "body", "friction", "joint", "simulation", "expect"])?;
+    root.only(&["world", "parameters", "body", "friction", "joint", "control", "simulation", "expect"])?;
     header.only(&["name", "gravity", "plane"])?;
 
     let mut symbols = Symbols::default();
@@ -325,8 +324,12 @@ pub(super) fn world_at(
         surfaces,
         no_contact,
         plane: plane.map(|plane| plane.axis),
+        sensors: vec![],
     };
     let mut file = WorldFile::at_start(text, world, contents.states, spans)?;
+    control::apply(root, &contents.symbols, &mut file.world)?;
+    // Joints that keep bodies in a plane are not of the file.
+    file.world.sensors = file.world.usual_sensors(file.joint_spans.len());
     for i in offset_at_start {
         if let JointKind::Coupler { joints: [a, b], factors, offset } = &mut file.world.joints[i].kind {
             *offset = factors[0] * file.state.coordinates[*a] + factors[1] * file.state.coordinates[*b];

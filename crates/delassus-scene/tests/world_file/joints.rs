@@ -162,3 +162,33 @@ fn gears_couple_the_joints_above() {
         matches!(file.world.joints[3].kind, JointKind::Coupler { offset, .. } if (offset - 3.0).abs() < 1e-15)
     );
 }
+
+#[test]
+fn controls_over_time_take_the_place_of_targets() {
+    let motor = "anchor = [0.5, 0, 1]\naxis = [0, 1, 1]\nmotor = { speed = 7, force = 2 }";
+    let at = |control: &str, t: f64| {
+        let world = read(&format!("{}{control}", with("revolute", motor))).world;
+        at_time(world.joints[0].actions[0].kind.input().unwrap(), t)
+    };
+    assert_eq!(at("", 0.5), 7.0);
+    assert_eq!(at("[[control]]\nactuator = \"j\"\nvalue = \"w*t\"\n", 0.5), 1.5);
+    let table = "[[control]]\nactuator = \"j\"\ntimes = [0, 1]\nvalues = [2, 4]\n";
+    assert_eq!(
+        [at(table, 0.5), at(&format!("{table}linear = true\n"), 0.5), at(table, 3.0)],
+        [2.0, 3.0, 4.0]
+    );
+    for (control, message) in [
+        ("actuator = \"k\"\nvalue = 1\n", "there is no actuator `k`"),
+        ("actuator = \"j\"\n", "`value`"),
+        ("actuator = \"j\"\ntimes = [1, 1]\nvalues = [0, 0]\n", "times that increase"),
+        ("actuator = \"j\"\ntimes = [0, 1]\nvalues = [0]\n", "as many values as there are times"),
+        (
+            "actuator = \"j\"\nvalue = 1\n[[control]]\nactuator = \"j\"\nvalue = 2\n",
+            "already a control of `j`",
+        ),
+    ] {
+        let text = format!("{}[[control]]\n{control}", with("revolute", motor));
+        let error = delassus_scene::read_world(&text, None, &[]).unwrap_err().render("w.toml", &text);
+        assert!(error.contains(message), "{error}");
+    }
+}
