@@ -5,7 +5,7 @@
 array([ 2., -1.,  0.])
 
 `load` reads a file; a `System` (energies and constraints as formulas) and a `World` (rigid bodies) are analyzed
-by `analyze`, and moved by `run` and `simulate`. `solve` and `analyze` take anyone's matrices. `audit` judges the
+by `analyze`, and moved by `run` and `simulate`; `map`, `safe`, `explore` and `sweep` ask over parameters. `solve` and `analyze` take anyone's matrices. `audit` judges the
 contact forces of other engines, `plot` draws.
 """
 
@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from ._analysis import Analysis, Certificate, ProblemAnalysis, analyze
 from ._delassus import VERSION as __version__
+from ._design import Axis, Branch, Exploration, Map, Safe
 from ._errors import DelassusError, SceneError, SimulationError, UnknownNameError
 from ._problem import Residual, Solution, residual, solve
 from ._scene import System, World, load
@@ -23,23 +24,31 @@ from ._simulation import Body, Contact, Event, Motion, Rollout, RunReport, Simul
 if TYPE_CHECKING:
     from . import audit as audit
     from . import plot as plot
+    from ._sweep import Sweep as Sweep
+    from ._sweep import sweep as sweep
 
 __all__ = [
     "Analysis",
+    "Axis",
     "Body",
+    "Branch",
     "Certificate",
     "Contact",
     "DelassusError",
     "Event",
+    "Exploration",
+    "Map",
     "Motion",
     "ProblemAnalysis",
     "Residual",
     "Rollout",
     "RunReport",
+    "Safe",
     "SceneError",
     "Simulation",
     "SimulationError",
     "Solution",
+    "Sweep",
     "System",
     "Trajectory",
     "UnknownNameError",
@@ -52,6 +61,7 @@ __all__ = [
     "residual",
     "rollout",
     "solve",
+    "sweep",
 ]
 
 
@@ -61,4 +71,8 @@ def __getattr__(name: str) -> object:
         import importlib
 
         return importlib.import_module(f"delassus.{name}")
+    if name in ("Sweep", "sweep"):
+        from . import _sweep
+
+        return getattr(_sweep, name)
     raise AttributeError(f"module 'delassus' has no attribute '{name}'")

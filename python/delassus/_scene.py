@@ -1,19 +1,25 @@
-"""Systems and worlds from files."""
+"""Systems and worlds: from files, texts or dictionaries."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from types import SimpleNamespace
+from typing import Any, Union
 
 import numpy as np
 import numpy.typing as npt
 
 from . import _delassus
 from ._analysis import Analysis
+from ._design import Axes, Exploration, Map, Safe, axes_of, columns_of
+from ._progress import bar
 from ._simulation import Simulation, Trajectory
+from ._toml import toml
 
 Parameters = Mapping[str, "float | str"]
+Range = Union[tuple[float, float], Sequence[float]]
+Coordinates = Union[npt.ArrayLike, Mapping[str, float]]
 
 
 def _import_options(
@@ -46,8 +52,55 @@ def load(
     """
     options = _import_options(keyframe, controls, packages, fixed_base)
     values = None if parameters is None else dict(parameters)
-    inner = _delassus.load(os.fspath(path), values, **options)
+    return _wrapped(_delassus.load(os.fspath(path), values, **options))
+
+
+def _wrapped(inner: _delassus.System | _delassus.World) -> System | World:
     return System(inner) if isinstance(inner, _delassus.System) else World(inner)
+
+
+def _from_parts(parts: tuple[Any, ...], state: tuple[float, list[float], list[float]] | None = None) -> System | World:
+    """What was pickled."""
+    inner = _delassus.from_parts(parts)
+    if isinstance(inner, _delassus.System) and state is not None:
+        inner = inner.at(*state)
+    return _wrapped(inner)
+
+
+def _motion(
+    t_start: float,
+    t_end: float,
+    asked: float | None,
+    times: npt.ArrayLike | int,
+    depth: int = 1,
+    **options: Any,
+) -> Any:
+    """What the library is asked for."""
+    end = t_end if asked is None else float(asked)
+    at = np.linspace(t_start, end, times) if isinstance(times, int) else np.asarray(times, dtype=float)
+    return SimpleNamespace(t_end=end, times=at.tolist(), depth=depth, **options)
+
+
+def _mapped(inner: _delassus.System | _delassus.World, show: str, axes: Axes, progress: bool, name: str) -> Map:
+    found = axes_of(axes)
+    if not 1 <= len(found) <= 2:
+        raise ValueError(f"axes: expected one or two parameters, found {len(found)}")
+    # The library runs the last axis fastest; the first one here is drawn to the right.
+    order = list(reversed(found))
+    shape = tuple(axis.values.size for axis in order)
+    total = int(np.prod(shape))
+    with bar(progress, total, "points") as shown:
+        request = SimpleNamespace(
+            axes=[(axis.name, axis.values) for axis in order],
+            quantities=[show],
+            start=0,
+            stop=total,
+            threads=0,
+            progress=shown,
+        )
+        columns = inner.grid(request)
+    (values,) = columns_of(columns)
+    return Map(name, show, found, values.reshape(shape) if len(found) == 2 else values, columns[0][3])
 
 
 class System:
@@ -71,9 +124,19 @@ class System:
         """A system from the text of a file."""
         return cls(_delassus.System.from_text(text, None if parameters is None else dict(parameters)))
 
+    @classmethod
+    def build(cls, **tables: Any) -> System:
+        """A system from the tables of a file as keywords: `system={"coordinates": ["x"]}, energy={…}, contact=[{…}]`."""
+        return cls.from_text(toml(tables))
+
     @property
     def name(self) -> str:
         return self._inner.name
+
+    @property
+    def parameters(self) -> dict[str, float]:
+        """Values of the parameters."""
+        return dict(self._inner.parameters)
 
     @property
     def coordinates(self) -> list[str]:
@@ -95,12 +158,89 @@ class System:
     def velocity(self) -> npt.NDArray[np.float64]:
         return np.array(self._inner.velocity)
 
+    @property
+    def time(self) -> float:
+        return self._inner.t_start
+
+    def at(
+        self, position: Coordinates | None = None, velocity: Coordinates | None = None, time: float | None = None
+    ) -> System:
+        """The same system at another state: arrays of all coordinates, or some of them by name."""
+        q = self._numbers("position", position, self.position)
+        v = self._numbers("velocity", velocity, self.velocity)
+        return System(self._inner.at(self.time if time is None else float(time), q, v))
+
+    def _numbers(self, what: str, given: Coordinates | None, now: npt.NDArray[np.float64]) -> list[float]:
+        if isinstance(given, Mapping):
+            names = self.coordinates
+            for name, value in given.items():
+                if name not in names:
+                    raise ValueError(f"{what}: no coordinate `{name}`, expected some of {', '.join(names)}")
+                now[names.index(name)] = value
+            given = None
+        try:
+            values = now if given is None else np.asarray(given, dtype=np.float64)
+        except (TypeError, ValueError) as error:
+            raise TypeError(f"{what}: expected numbers: {error}") from None
+        if values.ndim != 1:
+            raise ValueError(f"{what}: expected a vector, found an array of shape {values.shape}")
+        numbers: list[float] = values.tolist()
+        return numbers
+
     def analyze(self, *, tolerances: tuple[float, float] | None = None, max_modes: int | None = None) -> Analysis:
         """All accelerations and contact forces at the state: do they exist, are they unique?
 
         `tolerances` are those below which gaps and velocities are zero.
         """
         return Analysis(*self._inner.analyze(tolerances, max_modes))
+
+    def map(self, show: str, axes: Axes, *, progress: bool = False) -> Map:
+        """A quantity or a verdict over one or two parameters, on all cores.
+
+        `show` as for `delassus map`: solutions, existence, acceleration_unique, forces_unique, p_matrix,
+        mu_jam[:CONTACT], mu_crit[:CONTACT], locking_angle[:CONTACT], friction_bound, force:NAME, proposition:ID or
+        a place such as /contacts/0/mu. `axes`: values by name, as arrays or as "5deg:85deg:200".
+        """
+        return _mapped(self._inner, show, axes, progress, self.name)
+
+    def safe(
+        self,
+        over: str,
+        within: Range | None = None,
+        *,
+        for_all: Mapping[str, Range] | None = None,
+        any_slip: bool = False,
+    ) -> Safe:
+        """The largest interval of a parameter on which the answer is certified to exist and be unique."""
+        if not isinstance(for_all, (Mapping, type(None))):
+            raise TypeError(f"for_all: expected ranges by name, found {type(for_all).__name__}")
+        pairs = [(name, _range(name, values)) for name, values in (for_all or {}).items()]
+        searched = None if within is None else _range("within", within)
+        return Safe(*self._inner.safe(over, searched, pairs, any_slip))
+
+    def explore(
+        self,
+        t_end: float | None = None,
+        *,
+        depth: int = 3,
+        tolerance: float | None = None,
+        impact_law: str | None = None,
+        impact_at_start: bool | None = None,
+    ) -> Exploration:
+        """All motions, where several accelerations satisfy the laws."""
+        request = _motion(
+            self._inner.t_start,
+            self._inner.t_end,
+            t_end,
+            [],
+            depth,
+            tolerance=tolerance,
+            impact_law=impact_law,
+            impact_at_start=impact_at_start,
+            indeterminate=None,
+            max_events=None,
+        )
+        return Exploration(*self._inner.explore(request))
 
     def run(
         self,
@@ -114,22 +254,34 @@ class System:
         max_events: int | None = None,
     ) -> Trajectory:
         """Event-driven integration to `t_end`; `times` at which the motion is recorded, or how many."""
-        end = t_end if t_end is not None else self._inner.t_end
-        at = np.linspace(self._inner.t_start, end, times) if isinstance(times, int) else np.asarray(times, float)
-        return Trajectory(
-            self._inner.run(
-                t_end,
-                at.tolist(),
-                tolerance=tolerance,
-                impact_law=impact_law,
-                impact_at_start=impact_at_start,
-                indeterminate=indeterminate,
-                max_events=max_events,
-            )
+        request = _motion(
+            self._inner.t_start,
+            self._inner.t_end,
+            t_end,
+            times,
+            tolerance=tolerance,
+            impact_law=impact_law,
+            impact_at_start=impact_at_start,
+            indeterminate=indeterminate,
+            max_events=max_events,
         )
+        return Trajectory(self._inner.run(request))
 
     def __repr__(self) -> str:
         return repr(self._inner)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _from_parts, self._inner.parts()
+
+
+def _range(name: str, values: Range) -> list[float]:
+    try:
+        pair = [float(x) for x in values]
+    except (TypeError, ValueError) as error:
+        raise TypeError(f"{name}: expected the least and the largest value: {error}") from None
+    if len(pair) != 2:
+        raise ValueError(f"{name}: expected the least and the largest value, found {len(pair)} values")
+    return pair
 
 
 class World:
@@ -164,9 +316,19 @@ class World:
         """A world from the text of a `.toml` file."""
         return cls(_delassus.World.from_text(text, None if parameters is None else dict(parameters)))
 
+    @classmethod
+    def build(cls, **tables: Any) -> World:
+        """A world from the tables of a file as keywords: `world={}, body=[{"name": "ball", …}], joint=[…]`."""
+        return cls.from_text(toml({"world": {}, **tables}))
+
     @property
     def name(self) -> str:
         return self._inner.name
+
+    @property
+    def parameters(self) -> dict[str, float]:
+        """Values of the parameters."""
+        return dict(self._inner.parameters)
 
     @property
     def bodies(self) -> list[str]:
@@ -185,9 +347,65 @@ class World:
         """All accelerations and contact forces at the state: do they exist, are they unique?"""
         return Analysis(*self._inner.analyze(tolerances, max_modes))
 
+    def map(self, show: str, axes: Axes, *, progress: bool = False) -> Map:
+        """A quantity or a verdict over one or two parameters of the file, as `System.map`."""
+        return _mapped(self._inner, show, axes, progress, self.name)
+
+    def explore(
+        self,
+        t_end: float | None = None,
+        *,
+        depth: int = 3,
+        tolerance: float | None = None,
+        impact_law: str | None = None,
+        impact_at_start: bool | None = None,
+    ) -> Exploration:
+        """All motions of a small world, and the one to which time stepping converges."""
+        request = _motion(
+            self._inner.t_start,
+            self._inner.t_end,
+            t_end,
+            [],
+            depth,
+            tolerance=tolerance,
+            impact_law=impact_law,
+            impact_at_start=impact_at_start,
+            indeterminate=None,
+            max_events=None,
+        )
+        return Exploration(*self._inner.explore(request))
+
+    def run(
+        self,
+        t_end: float | None = None,
+        times: npt.ArrayLike | int = 1001,
+        *,
+        tolerance: float | None = None,
+        impact_law: str | None = None,
+        impact_at_start: bool | None = None,
+        indeterminate: str | None = None,
+        max_events: int | None = None,
+    ) -> Trajectory:
+        """Event-driven integration of a small world, as `System.run`; `simulate` steps in time."""
+        request = _motion(
+            self._inner.t_start,
+            self._inner.t_end,
+            t_end,
+            times,
+            tolerance=tolerance,
+            impact_law=impact_law,
+            impact_at_start=impact_at_start,
+            indeterminate=indeterminate,
+            max_events=max_events,
+        )
+        return Trajectory(self._inner.run(request))
+
     def simulate(self, **options: Any) -> Simulation:
         """A simulation that starts here. Options are those of `Simulation.load`."""
         return Simulation(self._inner.simulate(**options))
 
     def __repr__(self) -> str:
         return repr(self._inner)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _from_parts, (self._inner.parts(),)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Union
 
@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from . import _delassus
 from ._analysis import Analysis
+from ._progress import bar
 
 Array = npt.NDArray[np.float64]
 Key = Union[str, int]
@@ -112,15 +113,36 @@ class Motion:
     velocity: Array
     angular_velocity: Array
     energy: Array
+    """Kinetic and potential energy together, J"""
+    account: dict[str, Array]
+    """Energy since the start, J: `supplied` by motors and forces, taken by `friction`, `impacts` and `dampers`, and
+    `created` by contacts and laws of impact"""
     joint: Array
     """(frames, joints, 2): coordinate and its rate, NaN for joints without one"""
+    contacts: list[list[Contact]]
+    """Per frame, where they were asked for: mean forces of the step before it"""
     events: list[Event]
     report: RunReport
 
     @classmethod
     def _of(cls, entry: dict[str, Any]) -> Motion:
-        events = [Event(**event) for event in entry.pop("events")]
-        return cls(events=events, report=RunReport(**entry.pop("report")), **entry)
+        account = entry.pop("account")
+        names = ("supplied", "friction", "impacts", "dampers", "created")
+        return cls(
+            account={name: account[:, k] for k, name in enumerate(names)},
+            contacts=[[Contact._of(contact) for contact in frame] for frame in entry.pop("contacts")],
+            events=[Event(**event) for event in entry.pop("events")],
+            report=RunReport(**entry.pop("report")),
+            **entry,
+        )
+
+    @property
+    def left_over(self) -> Array:
+        """What the account does not explain of the energy, J: the error of the scheme."""
+        a = self.account
+        spent = a["friction"] + a["impacts"] + a["dampers"] - a["supplied"] - a["created"]
+        found: Array = self.energy - self.energy[0] + spent
+        return found
 
     def body(self, name: Key) -> Array:
         """Positions of a body over time."""
@@ -328,6 +350,19 @@ class Simulation:
         """The target of a motor or the force of an actuator on a joint."""
         self._inner.set_control(joint, value, actuator)
 
+    def set_joint(self, joint: Key, position: float, velocity: float = 0.0) -> None:
+        """Puts a joint at a coordinate with a rate; all bodies that hang on it move with it, loops are closed."""
+        self._inner.set_joint(joint, position, velocity)
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """The options of the steps."""
+        return self._inner.options
+
+    def set_options(self, **options: Any) -> None:
+        """Goes on with other options, those of `Simulation.load`."""
+        self._inner.set_options(**options)
+
     def set_pose(
         self, body: Key, position: Sequence[float], orientation: Sequence[float] | None = None
     ) -> None:
@@ -344,13 +379,18 @@ class Simulation:
         """n steps, without Python in between."""
         return RunReport(**self._inner.step(n))
 
-    def run(self, t_end: float | None = None, *, every: int = 1, progress: bool = False) -> Motion:
-        """Steps until a time (the one of the file by default) and keeps every so many states."""
+    def run(
+        self, t_end: float | None = None, *, every: int = 1, contacts: bool = False, progress: bool = False
+    ) -> Motion:
+        """Steps until a time (the one of the file by default) and keeps every so many states.
+
+        With `contacts` their forces are kept too, with the interval of those that are not unique.
+        """
         end = t_end if t_end is not None else self._inner.t_end
         if end is None:
             raise TypeError("t_end: expected an end, the file has none")
-        with _bar(progress, self.time, end) as show:
-            return Motion._of(self._inner.run(end, every, show))
+        with bar(progress, end - self.time, "s", self.time) as show:
+            return Motion._of(self._inner.run(end, every, contacts, show))
 
     def save(self) -> _delassus.Snapshot:
         """All that is needed to go on from here with the same bits."""
@@ -366,30 +406,21 @@ class Simulation:
     def __repr__(self) -> str:
         return repr(self._inner)
 
+    def _repr_html_(self) -> str:
+        return f"<pre>{html.escape(repr(self))}</pre>"
 
-class _bar:
-    """A progress bar of tqdm where it is asked for and installed."""
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _resumed, self._inner.parts()
 
-    def __init__(self, wanted: bool, start: float, end: float) -> None:
-        self._wanted, self._start, self._end, self._bar = wanted, start, end, None
 
-    def __enter__(self) -> Callable[[float], None] | None:
-        if not self._wanted:
-            return None
-        try:
-            from tqdm.auto import tqdm
-        except ImportError:
-            return None
-        self._bar = tqdm(total=self._end - self._start, unit="s", unit_scale=True)
-        return self._show
-
-    def _show(self, t: float) -> None:
-        if self._bar is not None:
-            self._bar.update(t - self._start - self._bar.n)
-
-    def __exit__(self, *_: object) -> None:
-        if self._bar is not None:
-            self._bar.close()
+def _resumed(parts: tuple[Any, ...], options: dict[str, Any], saved: dict[str, Any]) -> Simulation:
+    """What was pickled: goes on with the same bits."""
+    world = _delassus.from_parts(parts)
+    if not isinstance(world, _delassus.World):
+        raise TypeError("expected the source of a world")
+    inner = world.simulate(**options)
+    inner.resume(saved)
+    return Simulation(inner)
 
 
 @dataclass(frozen=True, repr=False)

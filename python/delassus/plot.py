@@ -7,9 +7,28 @@ from typing import Any
 import numpy as np
 
 from ._analysis import Analysis
+from ._design import Map
 from ._simulation import Contact, Motion, Trajectory
 
-__all__ = ["axes", "energy", "forces", "friction_cone", "trajectory"]
+__all__ = ["axes", "energy", "force_bands", "forces", "friction_cone", "trajectory", "verdict_map"]
+
+MEANINGS = {
+    "one solution": "#9ecae1",
+    "no solution": "#cb181d",
+    "several solutions": "#fdae61",
+    "infinitely many solutions": "#9e9ac8",
+    "proved": "#9ecae1",
+    "refuted": "#cb181d",
+    "unknown": "#fdae61",
+    "holds": "#9ecae1",
+    "fails": "#cb181d",
+    "no state": "#d9d9d9",
+}
+"""Colours of words, those of the pictures of the program."""
+OTHERS = ("#41ab5d", "#807dba", "#fed976", "#6baed6", "#fb6a4a", "#bdbdbd")
+EVENT_COLOURS = {"impact": "C3", "jam": "k", "accumulation": "C4"}
+MOST_EVENTS = 200
+"""Events that are drawn as lines."""
 
 
 def axes(ax: Any = None, **options: Any) -> Any:
@@ -30,20 +49,99 @@ def trajectory(motion: Trajectory | Motion, names: list[str] | None = None, ax: 
     else:
         for name in names if names is not None else motion.bodies:
             ax.plot(motion.time, motion.body(name)[:, 2], label=f"{name}, z")
-    colours = {"impact": "C3", "jam": "k", "accumulation": "C4"}
-    for event in motion.events[:200]:
-        ax.axvline(event.t, color=colours.get(event.kind, "0.8"), linewidth=0.6, zorder=0)
+    for event in motion.events[:MOST_EVENTS]:
+        ax.axvline(event.t, color=EVENT_COLOURS.get(event.kind, "0.8"), linewidth=0.6, zorder=0)
     ax.set_xlabel("time, s")
     ax.legend()
     return ax
 
 
 def energy(motion: Trajectory | Motion, ax: Any = None) -> Any:
-    """Kinetic and potential energy together over time."""
+    """Where the energy went: kinetic and potential energy, and above it what friction, impacts and dampers took.
+
+    Where nothing is supplied the top stays level; what the account does not explain is the error of the scheme. Of
+    event-driven motion the energy and its jumps at events are shown.
+    """
     ax = axes(ax)
-    ax.plot(motion.time, motion.energy)
+    ax.plot(motion.time, motion.energy, color="k", label="kinetic and potential")
+    if isinstance(motion, Motion):
+        low = motion.energy
+        for name in ("friction", "impacts", "dampers"):
+            taken = motion.account[name]
+            if np.any(taken != 0.0):
+                ax.fill_between(motion.time, low, low + taken, alpha=0.4, label=f"taken by {name}")
+                low = low + taken
+        for name in ("supplied", "created"):
+            if np.any(motion.account[name] != 0.0):
+                ax.plot(motion.time, motion.energy[0] + motion.account[name], "--", label=f"{name}, from the start")
+    else:
+        for event in [event for event in motion.events if event.energy_change != 0.0][:MOST_EVENTS]:
+            ax.axvline(event.t, color=EVENT_COLOURS.get(event.kind, "0.8"), linewidth=0.6, zorder=0)
     ax.set_xlabel("time, s")
     ax.set_ylabel("energy, J")
+    ax.legend()
+    return ax
+
+
+def verdict_map(found: Map, ax: Any = None) -> Any:
+    """Words as coloured cells with a legend, numbers as a curve or as colours with a scale."""
+    ax = axes(ax)
+    x = found.axes[0]
+    y = found.axes[1] if len(found.axes) > 1 else None
+    values = found.values if y is not None else found.values[None, :]
+    if values.dtype != object:
+        if y is None:
+            ax.plot(x.shown, values[0])
+            ax.set_ylabel(found.show)
+        else:
+            drawn = ax.pcolormesh(x.shown, y.shown, values, shading="nearest")
+            ax.figure.colorbar(drawn, ax=ax, label=found.show)
+    else:
+        from matplotlib.colors import ListedColormap
+        from matplotlib.patches import Patch
+
+        words = sorted({str(word) for word in values.ravel()}, key=lambda word: list(MEANINGS).index(word) if word in MEANINGS else 99)
+        rest = iter(OTHERS * len(words))
+        colours = [MEANINGS[word] if word in MEANINGS else next(rest) for word in words]
+        codes = np.vectorize(words.index)(values.astype(str))
+        rows = np.array([0.0]) if y is None else y.shown
+        ax.pcolormesh(x.shown, rows, codes, shading="nearest", cmap=ListedColormap(colours), vmin=-0.5, vmax=len(words) - 0.5)
+        names = [word if word else "no value" for word in words]
+        handles = [Patch(color=colour, label=name) for colour, name in zip(colours, names, strict=True)]
+        ax.legend(handles=handles, loc="best", fontsize="small")
+        if y is None:
+            ax.set_yticks([])
+    ax.set_xlabel(x.label)
+    if y is not None:
+        ax.set_ylabel(y.label)
+    ax.set_title(f"{found.name}: {found.show}" if found.name else found.show)
+    return ax
+
+
+def force_bands(motion: Motion | Trajectory, names: list[str] | None = None, ax: Any = None) -> Any:
+    """Normal forces over time; a band where others go with the same motion.
+
+    A motion by time stepping needs its contacts: `sim.run(…, contacts=True)`.
+    """
+    ax = axes(ax)
+    if isinstance(motion, Trajectory):
+        for k, name in enumerate(motion.contacts):
+            if names is None or name in names:
+                ax.plot(motion.time, motion.contact_force[:, k, 0], label=name)
+    else:
+        found = sorted({contact.name for frame in motion.contacts for contact in frame})
+        if not found and any(event.kind == "impact" for event in motion.events):
+            raise ValueError("the motion has no contacts: `sim.run(…, contacts=True)` keeps them")
+        for k, name in enumerate(found if names is None else names):
+            at = [next((c for c in frame if c.name == name), None) for frame in motion.contacts]
+            force = np.array([np.nan if c is None else c.normal_force for c in at])
+            bounds = [(np.nan, np.nan) if c is None else c.interval or (c.normal_force, c.normal_force) for c in at]
+            low, high = np.array(bounds).reshape(-1, 2).T
+            ax.fill_between(motion.time, low, np.minimum(high, np.finfo(float).max), color=f"C{k}", alpha=0.25)
+            ax.plot(motion.time, force, color=f"C{k}", label=name)
+    ax.set_xlabel("time, s")
+    ax.set_ylabel("normal force, N; bands: other forces of the same motion")
+    ax.legend()
     return ax
 
 

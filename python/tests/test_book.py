@@ -13,6 +13,7 @@ PAGES = ["README.md", "book/src/python.md", "book/src/auditing.md"]
 def test_code_of_the_page_runs(page, monkeypatch):
     if "auditing" in page:
         pytest.importorskip("mujoco")
+        pytest.importorskip("pinocchio")
     monkeypatch.chdir(ROOT)
     blocks = re.findall(r"```python\n(.*?)```", (ROOT / page).read_text(), re.S)
     assert blocks, f"{page} has no Python"

@@ -155,7 +155,7 @@ def test_progress_is_shown(monkeypatch):
     sim = delassus.Simulation.from_text(BALL)
     seen = []
     start = time.perf_counter()
-    sim._inner.run(30.0, 1000, seen.append)
+    sim._inner.run(30.0, 1000, False, seen.append)
     # Ten times a second, where the run takes that long.
     assert len(seen) <= 1 + (time.perf_counter() - start) / 0.1
     assert all(0.0 < t <= 30.0 for t in seen)

@@ -1,9 +1,11 @@
 //! Keywords as the options of the libraries: one definition of each, there.
 
 use delassus::formula::nearest;
+use delassus::lagrangian::Tolerances;
 use delassus::stepping::{StepImpactLaw, StepOptions};
 use delassus_solve::contact::{ContactOptions, Method};
 use delassus_solve::impact::ImpactLaw;
+use delassus_solve::modes::EnumerateOptions;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -82,6 +84,44 @@ pub fn step_options(base: StepOptions, keywords: Option<&Bound<'_, PyDict>>) -> 
         }
     }
     Ok(options)
+}
+
+/// The options as keywords: those that [`step_options`] reads.
+pub fn step_keywords(py: Python<'_>, options: &StepOptions) -> PyResult<Py<PyDict>> {
+    use delassus::stepping::{Coordinates, FrictionLaw, Scheme};
+    fn name<T: PartialEq>(all: &[(&'static str, T)], value: &T) -> &'static str {
+        all.iter().find(|(_, other)| other == value).map_or("auto", |(name, _)| *name)
+    }
+    let laws = ImpactLaw::NAMED.iter().find(|law| StepImpactLaw::of(law) == Some(options.impact_law));
+    let out = PyDict::new(py);
+    out.set_item("dt", options.dt)?;
+    out.set_item("scheme", name(&Scheme::ALL, &options.scheme))?;
+    out.set_item("coordinates", name(&Coordinates::ALL, &options.coordinates))?;
+    out.set_item("law", name(&FrictionLaw::ALL, &options.law))?;
+    out.set_item("impact_law", laws.map_or("moreau", ImpactLaw::name))?;
+    out.set_item("tolerance", options.tolerance)?;
+    out.set_item("solver", name(&Method::ALL, &options.method))?;
+    out.set_item("position_tolerance", options.position_tolerance)?;
+    out.set_item("warm_start", options.warm_start)?;
+    out.set_item("minimum_norm", options.minimum_norm)?;
+    Ok(out.unbind())
+}
+
+/// Tolerances of gaps and velocities, and the most modes that are examined.
+pub fn analysis_options(
+    tolerances: Option<(f64, f64)>,
+    max_modes: Option<u64>,
+) -> PyResult<(Tolerances, EnumerateOptions)> {
+    if let Some((position, velocity)) = tolerances
+        && ![position, velocity].iter().all(|x| x.is_finite() && *x >= 0.0)
+    {
+        return Err(value_error("tolerances: expected two numbers not below 0"));
+    }
+    let defaults = EnumerateOptions::default();
+    Ok((
+        tolerances.map_or(Tolerances::default(), |(position, velocity)| Tolerances { position, velocity }),
+        max_modes.map_or(defaults, |max_modes| EnumerateOptions { max_modes }),
+    ))
 }
 
 fn impact_law(name: &str, value: &Bound<'_, PyAny>) -> PyResult<StepImpactLaw> {

@@ -18,6 +18,21 @@ use crate::array::{AnyMatrix, matrix, shaped, vector};
 use crate::error::value_error;
 use crate::options::contact_options;
 use crate::value::to_python;
+use crate::wait::{Shared, waiting};
+
+/// Rows up to which a solve, and constraints up to which an analysis takes less than a look for Ctrl-C.
+const ROWS_AT_ONCE: usize = 60;
+const LAWS_AT_ONCE: usize = 3;
+
+/// Does work that can take long on a thread that Ctrl-C leaves behind, and other work here: a thread costs
+/// more than a small solve.
+fn interruptible<T: Send + 'static>(
+    py: Python<'_>,
+    long: bool,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> PyResult<T> {
+    if long { waiting(py, &Shared::default(), None, work) } else { Ok(py.detach(work)) }
+}
 
 /// The laws of a problem: a coefficient per contact and the rows of each, or a JSON list in the form of
 /// problem files.
@@ -51,8 +66,10 @@ fn answer(
 ) -> PyResult<Py<PyAny>> {
     let options = contact_options(keywords)?;
     let start = start.map(|x| vector(&x));
+    let rows = problem.rows();
+    let solved = interruptible(py, rows > ROWS_AT_ONCE, move || solve(&problem, &options, start.as_deref()))?;
     let Solution { impulse, velocity, status, iterations, residual, islands } =
-        py.detach(|| solve(&problem, &options, start.as_deref())).map_err(value_error)?;
+        solved.map_err(value_error)?;
     let (impulse, velocity) = (PyArray1::from_vec(py, impulse), PyArray1::from_vec(py, velocity));
     let status = serde_json::to_value(status).ok();
     let status = status.as_ref().and_then(|s| s.as_str()).unwrap_or_default();
@@ -155,11 +172,12 @@ fn global_problem(
 
 fn document(py: Python<'_>, dynamics: Dynamics, max_modes: Option<u64>) -> PyResult<Py<PyAny>> {
     let options = max_modes.map_or(EnumerateOptions::default(), |max_modes| EnumerateOptions { max_modes });
-    let document = py.detach(|| {
+    let large = dynamics.laws.len() > LAWS_AT_ONCE;
+    let document = interruptible(py, large, move || {
         let mut analysis = analyze(&dynamics, &options);
         let found = findings(&dynamics, &mut analysis);
         problem_document(&dynamics, &analysis, &found)
-    });
+    })?;
     Ok(to_python(py, &document)?.unbind())
 }
 

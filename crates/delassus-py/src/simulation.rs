@@ -1,32 +1,30 @@
 //! A world in motion.
 
 use std::ops::ControlFlow;
-use std::time::{Duration, Instant};
+use std::sync::Arc;
+use std::time::Instant;
 
 use delassus::analysis::analyze_world;
-use delassus::lagrangian::Tolerances;
 use delassus::simulation::{
-    BodyKey, ContactForce, JointKey, JointView, RunReport, Simulation as Inner, SimulationError,
+    BodyKey, Changed, ContactForce, JointKey, RunReport, Simulation as Inner, SimulationError,
     Snapshot as InnerSnapshot, Uniqueness,
 };
 use delassus::stepping::{ContactEvent, ContactEventKind};
-use delassus::world::{BodyId, JointId, Pose, Scene, WorldState};
+use delassus::world::{BodyId, JointId, Pose, Scene};
 use delassus_report::{failure_text, mode_word};
 use delassus_scene::{Integrator, WorldFile};
-use delassus_solve::modes::EnumerateOptions;
 use numpy::PyArrayDyn;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
 use crate::array::{rotation, shaped, vec3, wxyz};
 use crate::error::{scene_message, simulation_error, value_error};
-use crate::options::step_options;
+use crate::frames::Frames;
+use crate::options::{analysis_options, step_keywords, step_options};
+use crate::saved::Saved;
+use crate::source::{Parts, Source};
 use crate::value::reported;
-
-/// How long a call goes on without a look for Ctrl-C.
-const BETWEEN_SIGNALS: Duration = Duration::from_millis(100);
-/// Steps between two looks at the clock.
-const STEPS_BETWEEN_CLOCKS: u64 = 8;
+use crate::wait::{BETWEEN_SIGNALS, Shared, waiting};
 
 /// A body by its name or its number.
 #[derive(FromPyObject)]
@@ -56,12 +54,18 @@ impl Key {
 pub struct Simulation {
     inner: Inner,
     t_end: Option<f64>,
+    source: Arc<Source>,
+    /// What was set of actuators, the last for each: joint, actuator, value.
+    controls: Vec<(usize, usize, f64)>,
 }
 
 /// All that a simulation needs to go on with the same bits.
 #[pyclass(module = "delassus._delassus", frozen)]
 pub struct Snapshot {
     pub inner: InnerSnapshot,
+    t_end: Option<f64>,
+    source: Arc<Source>,
+    controls: Vec<(usize, usize, f64)>,
 }
 
 #[pymethods]
@@ -84,18 +88,35 @@ impl Simulation {
     /// Starts where the file stands.
     pub fn start(
         py: Python<'_>,
-        file: WorldFile,
-        name: &str,
+        file: &WorldFile,
+        source: Arc<Source>,
         options: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Simulation> {
-        let WorldFile { world, state, simulation, .. } = file;
+        let WorldFile { world, state, simulation, .. } = file.clone();
         if simulation.integrator == Some(Integrator::EventDriven) {
-            let message = "asks for event-driven integration; a simulation steps in time";
-            return Err(scene_message(name, message));
+            let message = "asks for event-driven integration (`World.run`); a simulation steps in time";
+            return Err(scene_message(&source.name, message));
         }
         let options = step_options(simulation.step_options(), options)?;
         let inner = refused(py.detach(|| Inner::new(Scene { world, state }, options)))?;
-        Ok(Simulation { inner, t_end: simulation.t_end })
+        Ok(Simulation { inner, t_end: simulation.t_end, source, controls: vec![] })
+    }
+
+    /// The contacts before the first step: those of the last one, or of the instant where there was none.
+    fn contacts_at_start(&self, wanted: bool) -> Vec<ContactForce> {
+        if !wanted {
+            return vec![];
+        }
+        match self.inner.report() {
+            Some(_) => self.inner.contacts(),
+            None => self.inner.contacts_now().unwrap_or_default(),
+        }
+    }
+
+    /// What was set of an actuator.
+    fn keep_control(&mut self, joint: usize, actuator: usize, value: f64) {
+        self.controls.retain(|(j, a, _)| (*j, *a) != (joint, actuator));
+        self.controls.push((joint, actuator, value));
     }
 
     /// The simulation that a snapshot goes on as.
@@ -151,80 +172,19 @@ fn run_report(py: Python<'_>, sim: &Inner, report: &RunReport) -> PyResult<Py<Py
     Ok(out.into_any().unbind())
 }
 
-/// Frames of a run in memory.
-#[derive(Default)]
-struct Frames {
-    /// The frames in which bodies were written, in their own.
-    own: Vec<Pose>,
-    joints: usize,
-    time: Vec<f64>,
-    position: Vec<f64>,
-    orientation: Vec<f64>,
-    velocity: Vec<f64>,
-    angular_velocity: Vec<f64>,
-    energy: Vec<f64>,
-    joint: Vec<f64>,
-}
-
-impl Frames {
-    /// With the state in which a simulation stands.
-    fn of(sim: &Inner) -> Self {
-        let own = sim.world().bodies.iter().map(|body| body.frame).collect();
-        let mut frames = Frames { own, joints: sim.world().joints.len(), ..Frames::default() };
-        frames.add(sim.state(), sim.energy(), |j| sim.joint(j));
-        frames
-    }
-
-    fn add<'a>(
-        &mut self,
-        state: &WorldState,
-        energy: f64,
-        joint: impl Fn(JointId) -> Result<JointView<'a>, SimulationError>,
-    ) {
-        self.time.push(state.t);
-        self.energy.push(energy);
-        for (s, own) in state.bodies.iter().zip(&self.own) {
-            let written = s.pose.compose(own);
-            self.position.extend(written.position.to_array());
-            self.orientation.extend(wxyz(written.rotation));
-            self.velocity.extend(s.velocity.to_array());
-            self.angular_velocity.extend(s.world_angular_velocity().to_array());
-        }
-        for j in 0..self.joints {
-            let at = joint(JointId::new(j));
-            self.joint.extend(at.map_or([f64::NAN; 2], |view| [view.position, view.velocity]));
-        }
-    }
-
-    fn into_python(self, py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
-        let (k, n, j) = (self.time.len(), self.own.len(), self.joints);
-        let out = PyDict::new(py);
-        out.set_item("time", shaped(py, self.time, &[k])?)?;
-        out.set_item("position", shaped(py, self.position, &[k, n, 3])?)?;
-        out.set_item("orientation", shaped(py, self.orientation, &[k, n, 4])?)?;
-        out.set_item("velocity", shaped(py, self.velocity, &[k, n, 3])?)?;
-        out.set_item("angular_velocity", shaped(py, self.angular_velocity, &[k, n, 3])?)?;
-        out.set_item("energy", shaped(py, self.energy, &[k])?)?;
-        out.set_item("joint", shaped(py, self.joint, &[k, j, 2])?)?;
-        Ok(out)
-    }
-}
-
 /// Looks for Ctrl-C now and then.
 struct Signals {
     looked: Instant,
-    steps: u64,
 }
 
 impl Signals {
     fn new() -> Self {
-        Signals { looked: Instant::now(), steps: 0 }
+        Signals { looked: Instant::now() }
     }
 
     /// Calls `look` with the interpreter ten times a second.
     fn after_step(&mut self, look: impl FnOnce(Python<'_>) -> PyResult<()>) -> PyResult<()> {
-        self.steps += 1;
-        if self.steps.is_multiple_of(STEPS_BETWEEN_CLOCKS) && self.looked.elapsed() > BETWEEN_SIGNALS {
+        if self.looked.elapsed() > BETWEEN_SIGNALS {
             self.looked = Instant::now();
             return Python::attach(|py| py.check_signals().and_then(|()| look(py)));
         }
@@ -351,10 +311,11 @@ impl Simulation {
 
     #[pyo3(signature = (max_modes=None))]
     fn analyze(&self, py: Python<'_>, max_modes: Option<u64>) -> PyResult<(Py<PyAny>, String)> {
-        let options =
-            max_modes.map_or(EnumerateOptions::default(), |max_modes| EnumerateOptions { max_modes });
-        let sim = &self.inner;
-        let result = py.detach(|| analyze_world(sim.world(), sim.state(), &Tolerances::default(), &options));
+        let (tolerances, options) = analysis_options(None, max_modes)?;
+        let (world, state) = (self.inner.world().clone(), self.inner.state().clone());
+        let result = waiting(py, &Shared::default(), None, move || {
+            analyze_world(&world, &state, &tolerances, &options)
+        })?;
         reported(py, &result.map_err(value_error)?)
     }
 
@@ -375,7 +336,25 @@ impl Simulation {
         refused(match actuator {
             None => self.inner.set_control(joint.joint(), value),
             Some(k) => self.inner.set_actuator(joint.joint(), k, value),
-        })
+        })?;
+        let id = refused(self.inner.joint_id(joint.joint()))?;
+        self.keep_control(id.index(), actuator.unwrap_or(0), value);
+        Ok(())
+    }
+
+    fn set_joint(&mut self, joint: Key, position: f64, velocity: f64) -> PyResult<()> {
+        refused(self.inner.set_joint(joint.joint(), position, velocity))
+    }
+
+    #[getter]
+    fn options(&self, py: Python<'_>) -> PyResult<Py<PyDict>> {
+        step_keywords(py, &self.inner.options())
+    }
+
+    #[pyo3(signature = (**options))]
+    fn set_options(&mut self, options: Option<&Bound<'_, PyDict>>) -> PyResult<()> {
+        let options = step_options(self.inner.options(), options)?;
+        refused(self.inner.set_options(options))
     }
 
     #[pyo3(signature = (body, position, orientation=None))]
@@ -420,12 +399,13 @@ impl Simulation {
 
     /// Steps until a time; every so many steps, and at the end, a frame is kept. `progress` is called with
     /// the time, ten times a second.
-    #[pyo3(signature = (t_end, every=1, progress=None))]
+    #[pyo3(signature = (t_end, every=1, contacts=false, progress=None))]
     fn run(
         &mut self,
         py: Python<'_>,
         t_end: f64,
         every: u64,
+        contacts: bool,
         progress: Option<Py<PyAny>>,
     ) -> PyResult<Py<PyAny>> {
         if every == 0 {
@@ -435,13 +415,16 @@ impl Simulation {
             return Err(value_error(format!("t_end: expected a finite time, found {t_end}")));
         }
         let (mut total, mut frames, mut events) = (RunReport::default(), Frames::of(&self.inner), Vec::new());
+        let mut touching: Vec<Vec<ContactForce>> = vec![self.contacts_at_start(contacts)];
         let (sim, mut signals) = (&mut self.inner, Signals::new());
         let flow = py.detach(|| {
             sim.run_until_break(t_end, |frame| {
                 total.add(frame.time, frame.report);
                 events.extend_from_slice(frame.events);
+                frames.count(frame.report);
                 if total.steps.is_multiple_of(every) {
                     frames.add(frame.state, frame.energy(), |j| frame.joint(j));
+                    touching.push(if contacts { frame.contacts() } else { vec![] });
                 }
                 let shown = signals.after_step(|py| match &progress {
                     Some(progress) => progress.call1(py, (frame.time,)).map(|_| ()),
@@ -455,8 +438,12 @@ impl Simulation {
         }
         if !total.steps.is_multiple_of(every) {
             frames.add(self.inner.state(), self.inner.energy(), |j| self.inner.joint(j));
+            touching.push(if contacts { self.inner.contacts() } else { vec![] });
         }
         let out = frames.into_python(py)?;
+        let touching =
+            touching.iter().map(|list| Ok(list_of(py, list.iter().map(|c| contact(py, c)))?.into_any()));
+        out.set_item("contacts", list_of(py, touching)?)?;
         out.set_item("bodies", self.bodies())?;
         out.set_item("joints", self.joints())?;
         out.set_item("events", list_of(py, events.iter().map(|e| event(py, e)))?)?;
@@ -465,16 +452,47 @@ impl Simulation {
     }
 
     fn save(&self) -> Snapshot {
-        Snapshot { inner: self.inner.save() }
+        let (source, controls) = (self.source.clone(), self.controls.clone());
+        Snapshot { inner: self.inner.save(), t_end: self.t_end, source, controls }
     }
 
     fn restore(&mut self, snapshot: &Snapshot) -> PyResult<()> {
-        refused(self.inner.restore(&snapshot.inner))
+        *self = Simulation::from_snapshot(snapshot)?;
+        Ok(())
     }
 
     #[staticmethod]
     fn from_snapshot(snapshot: &Snapshot) -> PyResult<Simulation> {
-        Ok(Simulation { inner: Simulation::inner_of(&snapshot.inner)?, t_end: None })
+        let Snapshot { inner, t_end, source, controls } = snapshot;
+        let (inner, source, controls) = (Simulation::inner_of(inner)?, source.clone(), controls.clone());
+        Ok(Simulation { inner, t_end: *t_end, source, controls })
+    }
+
+    /// All that is needed to go on elsewhere: the source of the world, the options, the state and inputs.
+    fn parts(&self, py: Python<'_>) -> PyResult<(Parts, Py<PyDict>, Saved)> {
+        let (snapshot, bodies) = (self.inner.save(), &self.inner.world().bodies);
+        let loads = bodies.iter().map(|body| body.force.map(|x| x.to_array())).collect();
+        let saved = Saved::new(&snapshot, loads, self.controls.clone());
+        Ok((self.source.parts(), step_keywords(py, &self.inner.options())?, saved))
+    }
+
+    /// Goes on from a state that was saved elsewhere.
+    fn resume(&mut self, saved: Saved) -> PyResult<()> {
+        for (i, load) in saved.loads.iter().enumerate() {
+            let now = self.inner.world().bodies.get(i).map(|body| body.force.map(|x| x.to_array()));
+            // Bodies that are fixed take none.
+            if now != Some(*load) {
+                refused(self.inner.set_force(BodyId::new(i), vec3(load[0])))?;
+                refused(self.inner.set_torque(BodyId::new(i), vec3(load[1])))?;
+            }
+        }
+        for (joint, actuator, value) in &saved.controls {
+            refused(self.inner.set_actuator(JointId::new(*joint), *actuator, *value))?;
+        }
+        let changed = Changed::ALL.get(saved.changed).copied().unwrap_or(Changed::Positions);
+        refused(self.inner.resume(saved.stepper(), saved.dt, changed))?;
+        self.controls = saved.controls;
+        Ok(())
     }
 
     fn __repr__(&self) -> String {

@@ -1,20 +1,13 @@
 //! The motion of a system as arrays and events.
 
-use delassus::events::{ContactMode, Ending, Trajectory};
+use delassus::events::{Ending, Trajectory};
 use delassus::lagrangian::System;
+use delassus_report::contact_mode_word;
 use numpy::PyArray1;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
 use crate::array::shaped;
-
-fn mode_word(mode: ContactMode) -> &'static str {
-    match mode {
-        ContactMode::Open => "open",
-        ContactMode::Slide { .. } => "slide",
-        ContactMode::Stick => "stick",
-    }
-}
 
 /// A dictionary of arrays over the recorded times, of events, and of the end.
 pub fn trajectory(py: Python<'_>, system: &System, run: &Trajectory) -> PyResult<Py<PyAny>> {
@@ -38,7 +31,7 @@ pub fn trajectory(py: Python<'_>, system: &System, run: &Trajectory) -> PyResult
         run.samples.iter().flat_map(|s| s.joint_forces.iter().flatten()).copied().collect();
     out.set_item("joint_force", shaped(py, forces, &[samples, joints, 3])?)?;
     let modes: Vec<Vec<&str>> =
-        run.samples.iter().map(|s| s.modes.iter().map(|m| mode_word(*m)).collect()).collect();
+        run.samples.iter().map(|s| s.modes.iter().map(|m| contact_mode_word(*m)).collect()).collect();
     out.set_item("mode", modes)?;
     out.set_item("energy", PyArray1::from_vec(py, run.samples.iter().map(|s| s.energy).collect()))?;
     let events = PyList::empty(py);

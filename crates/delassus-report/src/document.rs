@@ -130,7 +130,7 @@ fn solutions(result: &SystemAnalysis) -> Value {
         "modes": analysis.solutions.modes,
         "list": list,
         "minimum_norm": analysis.minimum_norm.as_ref().map(normals),
-        "unique_part": analysis.unique_part.as_ref().map(normals),
+        "unique_part": analysis.unique_part().map(normals),
         "intervals": intervals,
     })
 }

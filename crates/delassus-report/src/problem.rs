@@ -41,7 +41,7 @@ pub fn problem_document(dynamics: &Dynamics, analysis: &Analysis, findings: &[Ch
             "modes": analysis.solutions.modes,
             "list": list,
             "minimum_norm": analysis.minimum_norm,
-            "unique_part": analysis.unique_part,
+            "unique_part": analysis.unique_part(),
             "intervals": analysis.intervals.iter().map(|x| x.map(finite)).collect::<Vec<_>>(),
         },
         "certificates": findings.iter().map(certificate).collect::<Vec<_>>(),

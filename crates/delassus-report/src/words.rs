@@ -12,25 +12,39 @@ use crate::impact;
 use crate::solution_list::entries;
 use crate::style::{Style, count, mode_word, number};
 
-/// `none`, `finite`, `infinite`; `unknown` where no solution is known and none is excluded.
+/// `none`, `finite`, `infinite`; `unknown` where there may be solutions that are not listed, or none is
+/// known and none is excluded.
 pub fn solution_kind(analysis: &Analysis) -> &'static str {
     let components = &analysis.solutions.components;
-    let several = |v: Verdict| v == Verdict::Refuted && analysis.existence == Verdict::Proved;
+    let several = is_several(analysis);
     if components.iter().any(|p| p.freedom.is_some()) {
         "infinite"
-    } else if !analysis.solutions.decided && several(analysis.forces_unique) {
-        // The list is known to be wrong, and could be that of a continuum.
-        "unknown"
-    } else if components.len() == 1 && !analysis.solutions.complete && several(analysis.forces_unique) {
+    } else if components.len() == 1 && analysis.solutions.decided && !analysis.solutions.complete && several {
         // One solution was found, and forces that can be added to it without effect.
         "infinite"
-    } else if !components.is_empty() {
+    } else if !components.is_empty() && (!analysis.is_partial() || is_one(analysis)) {
         "finite"
     } else if analysis.existence == Verdict::Refuted {
         "none"
     } else {
         "unknown"
     }
+}
+
+/// Whether several sets of forces are proved to be solutions.
+fn is_several(analysis: &Analysis) -> bool {
+    analysis.forces_unique == Verdict::Refuted && analysis.existence == Verdict::Proved
+}
+
+/// Whether exactly one solution is proved to exist.
+fn is_one(analysis: &Analysis) -> bool {
+    analysis.verdicts() == [Verdict::Proved; 3]
+}
+
+/// How many isolated solutions are shown; none where the list could be that of a continuum.
+fn count_listed(result: &SystemAnalysis, analysis: &Analysis) -> usize {
+    let wrong = !analysis.solutions.decided && is_several(analysis);
+    if wrong || solution_kind(analysis) == "infinite" { 0 } else { entries(result, analysis).len() }
 }
 
 /// Name and size of a system.
@@ -59,7 +73,7 @@ pub fn reasons(result: &SystemAnalysis) -> Vec<String> {
     }
     let Some(analysis) = &result.analysis else { return out };
     let jam = result.contacts.iter().find(|c| c.jams);
-    let listed = if solution_kind(analysis) == "finite" { entries(result, analysis).len() } else { 0 };
+    let listed = count_listed(result, analysis);
     let several = listed > 1;
     match (solution_kind(analysis), jam) {
         ("none", _) if unreachable(result) => {
@@ -70,11 +84,11 @@ pub fn reasons(result: &SystemAnalysis) -> Vec<String> {
             "no solution: the joints contradict each other (000 Prop. 1 (ii), compatibility fails)".into(),
         ),
         ("none", None) => out.push("no solution: no combination of modes satisfies all laws".into()),
-        ("finite", Some(c)) if several => out.push(format!(
+        ("finite" | "unknown", Some(c)) if several => out.push(format!(
             "{listed} solutions: {}, while other forces pull the contact apart (003 eq. 39)",
             jamming(c)
         )),
-        ("finite", None) if several => {
+        ("finite" | "unknown", None) if several => {
             let end = if analysis.is_partial() {
                 "were found, and there may be others"
             } else {
@@ -83,7 +97,7 @@ pub fn reasons(result: &SystemAnalysis) -> Vec<String> {
             out.push(format!("{listed} solutions {end}"));
         }
         ("infinite", _) => out.extend(indeterminate(result, analysis)),
-        ("unknown", _) if !result.is_whole => {}
+        ("unknown", _) if !result.is_whole || listed == 1 => {}
         ("unknown", _) => out.push(undecided(result, analysis)),
         _ => {}
     }
@@ -92,21 +106,13 @@ pub fn reasons(result: &SystemAnalysis) -> Vec<String> {
             "some decision is too close to call in floating point: the list of solutions is not final".into(),
         );
     }
-    match analysis.method {
-        Method::PositiveDefinite => out.push("unique: the LCP matrix is positive definite".into()),
-        Method::PMatrix => out.push("unique: the LCP matrix is a P-matrix".into()),
-        Method::Gauss => out.push(
-            "the acceleration is unique: no friction and a positive definite mass (000 Prop. 3 (ii))".into(),
-        ),
-        Method::Rest => out.push(
-            "the acceleration is unique: it is zero, and forces without friction hold everything at rest"
-                .into(),
-        ),
-        Method::Found if analysis.acceleration_unique != Verdict::Proved => {
-            out.push("a solution was found; others were not excluded".into());
-        }
-        Method::Found => {}
-        Method::AllModes | Method::None => {}
+    out.extend(argument(analysis).map(str::to_string));
+    if let Some(sectors) = analysis.sectors.as_ref().filter(|s| s.open > 0) {
+        out.push(format!(
+            "contacts at rest in space: {} of modes and directions of slip examined, {} left open",
+            count(sectors.pieces, "piece"),
+            sectors.open
+        ));
     }
     out.extend(without_effective_mass(result));
     if result.kinematics.mass_rank < result.names.coordinates.len() {
@@ -117,6 +123,25 @@ pub fn reasons(result: &SystemAnalysis) -> Vec<String> {
         ));
     }
     out
+}
+
+/// What the verdicts rest on.
+fn argument(analysis: &Analysis) -> Option<&'static str> {
+    match analysis.method {
+        Method::PositiveDefinite => Some("unique: the LCP matrix is positive definite"),
+        Method::PMatrix => Some("unique: the LCP matrix is a P-matrix"),
+        Method::Gauss => {
+            Some("the acceleration is unique: no friction and a positive definite mass (000 Prop. 3 (ii))")
+        }
+        Method::Rest => Some(
+            "the acceleration is unique: it is zero, and forces without friction hold everything at rest",
+        ),
+        Method::Sectors => Some("all modes were examined, in pieces with all directions of slip"),
+        Method::Found if analysis.acceleration_unique != Verdict::Proved => {
+            Some("a solution was found; others were not excluded")
+        }
+        Method::Found | Method::AllModes | Method::None => None,
+    }
 }
 
 /// Why contacts have no effective mass, with their names.
@@ -205,11 +230,6 @@ fn indeterminate(result: &SystemAnalysis, analysis: &Analysis) -> Vec<String> {
     out
 }
 
-/// Whether the solution shown is known to be the only one.
-fn sure(result: &SystemAnalysis) -> bool {
-    result.analysis.as_ref().is_some_and(|a| a.verdicts() == [Verdict::Proved; 3])
-}
-
 /// Whether neither forces nor acceleration are known to have several values.
 fn is_determined(analysis: &Analysis) -> bool {
     analysis.forces_unique != Verdict::Refuted && analysis.acceleration_unique != Verdict::Refuted
@@ -239,23 +259,23 @@ pub fn analysis_text(result: &SystemAnalysis, style: Style) -> String {
             style.caution("ACCELERATION NOT UNIQUE")
         }
         Some("infinite") => style.caution("FORCES NOT UNIQUE"),
-        Some("finite") => match result.analysis.as_ref().map_or(0, |a| entries(result, a).len()) {
-            1 if sure(result) => style.good("ONE SOLUTION"),
+        Some(_) => match result.analysis.as_ref().map_or(0, |a| count_listed(result, a)) {
+            0 => style.caution("SOLUTIONS EXIST"),
+            1 if result.analysis.as_ref().is_some_and(is_one) => style.good("ONE SOLUTION"),
             1 => style.caution("A SOLUTION"),
             n if result.analysis.as_ref().is_some_and(Analysis::is_partial) => {
                 style.caution(&format!("{n} SOLUTIONS FOUND"))
             }
             n => style.caution(&format!("{n} SOLUTIONS")),
         },
-        Some(_) => style.caution("SOLUTIONS EXIST"),
     };
     out += &format!("  {headline}\n");
     for reason in reasons(result) {
         out += &format!("  {reason}\n");
     }
     if let Some(a) = &result.analysis {
-        let how =
-            if a.solutions.complete { count(a.solutions.modes as usize, "mode") } else { String::new() };
+        let part = if a.method == Method::Sectors { "piece" } else { "mode" };
+        let how = if a.solutions.complete { count(a.solutions.modes as usize, part) } else { String::new() };
         let exactly = if a.is_exact() { ", in the numbers as written" } else { "" };
         let how = if how.is_empty() { how } else { style.dim(&format!("   all {how} examined{exactly}")) };
         out += &format!("\n  existence            {}{how}\n", tint(style, a.existence));

@@ -6,13 +6,15 @@ without softness, and compares:
     u = J v⁺ ,  M v⁺ = M v + dt F + Jᵀ r ,  (u_i, r_i) in Coulomb's law          r = dt × force
 
 The engine's forces get a residual by code that shares no line with any solver; the problem itself gets verdicts:
-do forces exist, are they unique, in which interval does each lie, is another motion possible. `audit.problem`
-does the same for anyone's matrices.
+do forces exist, are they unique, in which interval does each lie, is another motion possible.
+`audit.pinocchio(model, data, q, v, contacts)` does the same for a Pinocchio model, `audit.problem` for anyone's
+matrices.
 """
 
 from __future__ import annotations
 
 from ._mujoco import mujoco, mujoco_run
+from ._pinocchio import PointContact, pinocchio
 from ._report import AuditContact, AuditReport, RunAudit, problem
 
-__all__ = ["AuditContact", "AuditReport", "RunAudit", "mujoco", "mujoco_run", "problem"]
+__all__ = ["AuditContact", "AuditReport", "PointContact", "RunAudit", "mujoco", "mujoco_run", "pinocchio", "problem"]

@@ -42,6 +42,8 @@ class AuditContact:
         if self.interval is None:
             return None
         low, high = self.interval
+        if not np.isfinite(high - low):
+            return False
         return high - low <= 1e-6 * max(abs(low), abs(high), 1e-12)
 
 

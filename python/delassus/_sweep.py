@@ -1,0 +1,445 @@
+"""Quantities over all combinations of parameters: on all cores, or on a Ray cluster, written as they are found.
+
+    point k  ─▶  parameters  ─▶  scene  ─▶  quantity           parts of the table: `part-START-COUNT.arrow`
+
+Work goes out in ranges of points and comes back after about a second with what is done of it. A part of the table
+is written under another name and then renamed, so that after a kill every part that is there is whole, and the
+points that are in no part are those that are left.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import html
+import json
+import os
+import time
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass, field
+from pathlib import Path
+from threading import Event
+from types import SimpleNamespace
+from typing import Any, Union
+
+import numpy as np
+import numpy.typing as npt
+
+from . import _delassus
+from ._design import Axes, Axis, Map, axes_of, columns_of
+from ._progress import bar
+from ._scene import Parameters, System, World, _wrapped, load
+
+Columns = dict[str, npt.NDArray[Any]]
+Function = Callable[[Any], Any]
+Quantity = Union[str, Sequence[str], Function]
+
+FORMAT = "delassus sweep 1"
+RETRIES = 5
+"""How often a range of points is tried again whose worker died."""
+FIRST_POINTS = 16
+"""Points of a thread in the first call into the library; then as many as take a part of `seconds`."""
+
+
+@dataclass(frozen=True)
+class _Job:
+    """What is asked at each point."""
+
+    parts: tuple[Any, ...]
+    """The source of the scene."""
+    axes: list[tuple[str, npt.NDArray[np.float64]]]
+    quantities: list[str]
+    function: Function | None
+    threads: int
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return tuple(values.size for _, values in self.axes)
+
+    def values(self, points: npt.NDArray[np.int64]) -> Columns:
+        """The parameters at points."""
+        at = np.unravel_index(points, self.shape)
+        return {name: values[k] for (name, values), k in zip(self.axes, at, strict=True)}
+
+
+def _compiled(job: _Job, start: int, stop: int, seconds: float, stopped: Event | None) -> Columns:
+    """Points from `start` on, as many as go in the time, without Python in between."""
+    inner = _delassus.from_parts(job.parts)
+    begin, at, size = time.monotonic(), start, FIRST_POINTS * max(1, job.threads or os.cpu_count() or 1)
+    pieces: list[list[npt.NDArray[Any]]] = []
+    while at < stop and (at == start or time.monotonic() - begin < seconds):
+        if stopped is not None and stopped.is_set():
+            break
+        end, before = min(at + size, stop), time.monotonic()
+        request = SimpleNamespace(
+            axes=job.axes, quantities=job.quantities, start=at, stop=end, threads=job.threads, progress=None
+        )
+        pieces.append(columns_of(inner.grid(request)))
+        at = end
+        if time.monotonic() - before < seconds / 8:
+            size *= 2
+    return {name: np.concatenate([piece[k] for piece in pieces]) for k, name in enumerate(job.quantities)}
+
+
+def _called(job: _Job, start: int, stop: int, seconds: float, stopped: Event | None) -> Columns:
+    """Points from `start` on, as many as go in the time, by a function of the scene."""
+    assert job.function is not None
+    name, text, folder, fixed, *rest = job.parts
+    begin, rows = time.monotonic(), []
+    for point in range(start, stop):
+        if point > start and (time.monotonic() - begin > seconds or (stopped is not None and stopped.is_set())):
+            break
+        values = {key: float(x[0]) for key, x in job.values(np.array([point])).items()}
+        try:
+            given = [*fixed, *((key, repr(x)) for key, x in values.items())]
+            answer = job.function(_wrapped(_delassus.from_parts((name, text, folder, given, *rest))))
+        except Exception as error:
+            place = ", ".join(f"{key} = {x:g}" for key, x in values.items())
+            raise RuntimeError(f"at {place}: {type(error).__name__}: {error}") from error
+        rows.append(dict(answer) if isinstance(answer, dict) else {job.quantities[0]: answer})
+    return {key: _column(key, [row[key] for row in rows]) for key in rows[0]}
+
+
+def _column(name: str, values: list[Any]) -> npt.NDArray[Any]:
+    if all(isinstance(x, str) for x in values):
+        return np.array(values, dtype=object)
+    try:
+        return np.array([float(x) for x in values])
+    except (TypeError, ValueError):
+        raise TypeError(f"quantity: expected a number or a text for `{name}`, found {values[0]!r}") from None
+
+
+def _work(job: _Job, start: int, stop: int, seconds: float, stopped: Event | None = None) -> tuple[int, Columns]:
+    """What is done of a range of points after some seconds, at least one point: `start` and the columns."""
+    return start, (_compiled if job.function is None else _called)(job, start, stop, seconds, stopped)
+
+
+class _Pending:
+    """Ranges of points that are left."""
+
+    def __init__(self, ranges: list[tuple[int, int]]) -> None:
+        self._ranges = deque(ranges)
+        self.left = sum(stop - start for start, stop in ranges)
+
+    def take(self, most: int) -> tuple[int, int] | None:
+        if not self._ranges:
+            return None
+        start, stop = self._ranges.popleft()
+        if stop - start > most:
+            self._ranges.appendleft((start + most, stop))
+            stop = start + most
+        self.left -= stop - start
+        return start, stop
+
+    def give_back(self, start: int, stop: int) -> None:
+        if stop > start:
+            self._ranges.appendleft((start, stop))
+            self.left += stop - start
+
+
+def _count(columns: Columns) -> int:
+    return len(next(iter(columns.values()))) if columns else 0
+
+
+def _threads(job: _Job, pending: _Pending, workers: int, chunk: int, seconds: float) -> Iterator[tuple[int, Columns]]:
+    """All cores of this machine. Functions run in threads of Python; the library releases its lock."""
+    stopped, at_once = Event(), 1 if job.function is None else workers
+    pool = ThreadPoolExecutor(at_once)
+    running: dict[Future[tuple[int, Columns]], tuple[int, int]] = {}
+    try:
+        while True:
+            while len(running) < at_once and (taken := pending.take(_share(pending.left, at_once, chunk))):
+                running[pool.submit(_work, job, *taken, seconds, stopped)] = taken
+            if not running:
+                return
+            done, _ = wait(running, timeout=0.1, return_when=FIRST_COMPLETED)
+            for future in done:
+                _, stop = running.pop(future)
+                start, columns = future.result()
+                pending.give_back(start + _count(columns), stop)
+                yield start, columns
+    finally:
+        stopped.set()
+        pool.shutdown(wait=False, cancel_futures=True)
+
+
+def _share(left: int, workers: int, chunk: int) -> int:
+    """So much that all workers end together."""
+    return max(1, min(chunk, -(-left // (2 * workers))))
+
+
+def _ray(job: _Job, pending: _Pending, workers: int, chunk: int, seconds: float) -> Iterator[tuple[int, Columns]]:
+    """A cluster of Ray: the one this process is connected to, or one of its own on this machine."""
+    import ray
+
+    own = not ray.is_initialized()
+    if own:
+        ray.init(num_cpus=workers, include_dashboard=False, log_to_driver=False, configure_logging=False)
+    try:
+        workers = max(1, int(ray.cluster_resources().get("CPU", 1)))
+        task = ray.remote(max_retries=RETRIES)(_work)
+        shared = ray.put(job)
+        running: dict[Any, tuple[int, int]] = {}
+        while True:
+            # Twice as many as there are workers: the next range is there when one ends.
+            while len(running) < 2 * workers and (taken := pending.take(_share(pending.left, workers, chunk))):
+                running[task.remote(shared, *taken, seconds)] = taken
+            if not running:
+                return
+            done, _ = ray.wait(list(running), num_returns=1, timeout=0.5)
+            for reference in done:
+                _, stop = running.pop(reference)
+                start, columns = ray.get(reference)
+                pending.give_back(start + _count(columns), stop)
+                yield start, columns
+    finally:
+        if own:
+            ray.shutdown()
+
+
+class _Folder:
+    """The parts of a table in a folder."""
+
+    def __init__(self, path: Path, about: dict[str, Any]) -> None:
+        self._path = path
+        path.mkdir(parents=True, exist_ok=True)
+        try:
+            import pyarrow  # noqa: F401
+
+            self._arrow = True
+        except ImportError:
+            self._arrow = False
+        note = path / "sweep.json"
+        if note.exists():
+            found = json.loads(note.read_text())
+            different = [key for key, value in about.items() if found.get(key) != value]
+            if different:
+                raise ValueError(f"{path}: holds another sweep, with another {' and another '.join(different)}")
+        else:
+            self._replace(note, json.dumps(about, indent=2).encode())
+        for left_over in path.glob(".*.new"):
+            left_over.unlink(missing_ok=True)
+
+    def _replace(self, path: Path, content: bytes) -> None:
+        new = path.with_name(f".{path.name}.new")
+        with open(new, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(new, path)
+
+    def parts(self) -> dict[int, tuple[int, Path]]:
+        """Number of points and file by the first point."""
+        found = {}
+        for path in self._path.glob("part-*-*.*"):
+            _, start, count = path.stem.split("-")
+            found[int(start)] = (int(count), path)
+        return dict(sorted(found.items()))
+
+    def write(self, start: int, columns: Columns) -> None:
+        import io
+
+        content = io.BytesIO()
+        if self._arrow:
+            import pyarrow as pa
+
+            table = arrow_table(columns)
+            with pa.ipc.new_file(content, table.schema) as writer:
+                writer.write_table(table)
+        else:
+            texts = {f"c{k}": x.astype(str) if x.dtype == object else x for k, x in enumerate(columns.values())}
+            np.savez(content, names=np.array(list(columns)), **texts)  # type: ignore[arg-type]
+        suffix = "arrow" if self._arrow else "npz"
+        self._replace(self._path / f"part-{start:012d}-{_count(columns):09d}.{suffix}", content.getvalue())
+
+    @staticmethod
+    def read(path: Path) -> Columns:
+        if path.suffix == ".arrow":
+            import pyarrow as pa
+
+            with pa.OSFile(str(path)) as file:
+                table = pa.ipc.open_file(file).read_all()
+            return {name: _numpy(table[name]) for name in table.column_names}
+        with np.load(path) as found:
+            columns = {str(name): found[f"c{k}"] for k, name in enumerate(found["names"])}
+        return {name: x.astype(object) if x.dtype.kind == "U" else x for name, x in columns.items()}
+
+
+def _numpy(column: Any) -> npt.NDArray[Any]:
+    found: npt.NDArray[Any] = column.to_numpy()
+    return found
+
+
+def arrow_table(columns: Columns) -> Any:
+    """An Arrow table, words as dictionaries."""
+    import pyarrow as pa
+
+    arrays = {}
+    for name, values in columns.items():
+        arrays[name] = pa.array(values, pa.string()).dictionary_encode() if values.dtype == object else pa.array(values)
+    return pa.table(arrays)
+
+
+@dataclass(frozen=True, repr=False)
+class Sweep:
+    """A table over all combinations of parameters, the last of which runs fastest."""
+
+    name: str
+    axes: list[Axis]
+    columns: Columns
+    """Parameters and quantities by name, one number or word per point."""
+    folder: Path | None = None
+    seconds: float = 0.0
+    computed: int = 0
+    """Points that this call found; the others were in the folder."""
+    quantities: list[str] = field(default_factory=list)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return tuple(axis.values.size for axis in self.axes)
+
+    def __len__(self) -> int:
+        return int(np.prod(self.shape))
+
+    def __getitem__(self, name: str) -> npt.NDArray[Any]:
+        """A column as an array over the axes."""
+        return self.columns[name].reshape(self.shape)
+
+    def table(self) -> Any:
+        """An Arrow table (needs pyarrow)."""
+        return arrow_table(self.columns)
+
+    def to_dict(self) -> dict[str, list[Any]]:
+        return {name: values.tolist() for name, values in self.columns.items()}
+
+    def map(self, name: str | None = None) -> Map:
+        """A quantity of a sweep over one or two parameters, to be drawn: the last axis to the right."""
+        if len(self.axes) > 2:
+            raise ValueError(f"expected a sweep over one or two parameters, found {len(self.axes)}")
+        show = self.quantities[0] if name is None else name
+        return Map(self.name, show, list(reversed(self.axes)), self[show])
+
+    def plot(self, name: str | None = None, ax: Any = None) -> Any:
+        """Draws a quantity over one or two parameters into `ax` and returns it."""
+        return self.map(name).plot(ax)
+
+    def __repr__(self) -> str:
+        over = " × ".join(f"{axis.name} ({axis.values.size})" for axis in self.axes)
+        rate = f", {self.computed} in {self.seconds:.3g} s" if self.computed else ""
+        return f"<delassus.Sweep: {', '.join(self.quantities)} over {over}: {len(self)} points{rate}>"
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{html.escape(repr(self))}</pre>"
+
+
+def _hash(*items: Any) -> str:
+    state = hashlib.sha256()
+    for item in items:
+        state.update(item if isinstance(item, bytes) else repr(item).encode())
+        state.update(b"\0")
+    return state.hexdigest()[:16]
+
+
+def _mark(function: Function) -> str:
+    """What a function is told from others by."""
+    code = getattr(function, "__code__", None)
+    name = getattr(function, "__qualname__", type(function).__name__)
+    if code is None:
+        return str(name)
+    plain = [x for x in code.co_consts if isinstance(x, (int, float, str, bytes, type(None)))]
+    return f"{name} {_hash(code.co_code, code.co_names, plain)}"
+
+
+def _gaps(found: dict[int, tuple[int, Any]], total: int) -> list[tuple[int, int]]:
+    """Ranges of points that no part has."""
+    gaps, at = [], 0
+    for start, (count, _) in found.items():
+        if start > at:
+            gaps.append((at, start))
+        at = max(at, start + count)
+    return [*gaps, (at, total)] if at < total else gaps
+
+
+def sweep(
+    scene: str | os.PathLike[str] | System | World,
+    axes: Axes,
+    quantity: Quantity,
+    *,
+    engine: str = "threads",
+    parameters: Parameters | None = None,
+    out: str | os.PathLike[str] | None = None,
+    workers: int | None = None,
+    chunk: int | None = None,
+    seconds: float = 1.0,
+    progress: bool = False,
+) -> Sweep:
+    """A quantity at all combinations of values of parameters.
+
+    `axes`: values by name, arrays or "lo:hi:n". `quantity`: one or several of those of `System.map`, found without
+    Python in between; or a function of the system or world at each point that returns a number, a text, or a
+    dictionary of them. `engine`: "threads" for all cores of this machine, "ray" for a cluster of Ray: the one to which
+    the process is connected (`ray.init`), else one of `workers` processes here.
+
+    With `out`, a folder, the table is written as it is found, as Arrow files (numpy's `.npz` without pyarrow); the same
+    call again goes on where an earlier one ended or was killed. `chunk` is the largest number of points that are handed
+    out at once; what takes longer than `seconds` comes back in parts.
+    """
+    if engine not in ("threads", "ray"):
+        raise ValueError(f'engine: expected "threads" or "ray", found {engine!r}')
+    if workers is not None and workers < 1 or chunk is not None and chunk < 1 or not seconds > 0.0:
+        raise ValueError("workers, chunk and seconds: expected positive numbers")
+    if isinstance(scene, (System, World)):
+        if parameters is not None:
+            raise TypeError("parameters: expected a file beside them, found a scene that has its own")
+        source = scene
+    else:
+        source = load(scene, parameters)
+    parts, *state = source.__reduce__()[1]
+    if state and state[0] is not None:
+        raise ValueError("sweep reads the state of the file for every value: use parameters in the place of `at`")
+    found = axes_of(axes)
+    if not found:
+        raise ValueError("axes: expected at least one parameter")
+    function = quantity if callable(quantity) else None
+    names = [quantity] if isinstance(quantity, str) else ["value"] if callable(quantity) else [str(q) for q in quantity]
+    if not names:
+        raise ValueError("quantity: expected at least one")
+    cores = workers or os.cpu_count() or 1
+    job = _Job(parts, [(axis.name, axis.values) for axis in found], names, function, 1 if engine == "ray" else cores)
+    total = int(np.prod([float(axis.values.size) for axis in found]))
+    if function is None:
+        # Names and parameters that make no sense are refused here, not by a worker.
+        source._inner.grid(
+            SimpleNamespace(axes=job.axes, quantities=names, start=0, stop=0, threads=1, progress=None)
+        )
+    about = {
+        "format": FORMAT,
+        "scene": _hash(parts[1], *parts[3:]),
+        "axes": {axis.name: [axis.values.size, _hash(axis.values.tobytes())] for axis in found},
+        "quantity": names if function is None else _mark(function),
+    }
+    folder = None if out is None else _Folder(Path(out), about)
+    done: dict[int, tuple[int, Any]] = {} if folder is None else {**folder.parts()}
+    pending = _Pending(_gaps(done, total))
+    left, begin = pending.left, time.monotonic()
+    run = _ray if engine == "ray" else _threads
+    with bar(progress, total, "points") as show:
+        for start, columns in run(job, pending, cores, chunk or total, seconds):
+            count = _count(columns)
+            whole = {**job.values(np.arange(start, start + count)), **columns}
+            if folder is None:
+                done[start] = (count, whole)
+            else:
+                folder.write(start, whole)
+            if show is not None:
+                show(total - pending.left)
+    elapsed = time.monotonic() - begin
+    if folder is None:
+        pieces = [piece for _, (_, piece) in sorted(done.items())]
+    else:
+        pieces = [folder.read(path) for _, path in folder.parts().values()]
+    keys = list(pieces[0])
+    table = {key: np.concatenate([piece[key] for piece in pieces]) for key in keys}
+    quantities = keys[len(found) :]
+    return Sweep(source.name, found, table, None if out is None else Path(out), elapsed, left, quantities)

@@ -1,0 +1,203 @@
+"""Sweeps: the same table by all engines, after a kill, and where workers die."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import delassus
+
+MU, ANGLE = np.linspace(0.1, 3.0, 30), np.linspace(0.2, 1.4, 20)
+
+
+def test_a_sweep_is_the_map(scenes):
+    file = scenes / "painleve-rod.toml"
+    found = delassus.sweep(file, {"mu": MU, "angle": ANGLE}, ["solutions", "mu_jam"])
+    assert found.shape == (30, 20) and found["mu_jam"].shape == (30, 20) and len(found) == 600
+    rod = delassus.System.load(file)
+    assert np.array_equal(found["solutions"], rod.map("solutions", {"angle": ANGLE, "mu": MU}).values)
+    assert np.array_equal(found.columns["mu"], np.repeat(MU, 20)) and found.columns["angle"][1] == ANGLE[1]
+    c, s = np.cos(found.columns["angle"]), np.sin(found.columns["angle"])
+    assert np.allclose(found.columns["mu_jam"], (1 + 3 * c**2) / (3 * s * c), rtol=1e-12)
+    assert found.map("mu_jam").axes[0].name == "angle"
+
+
+def test_functions_of_the_scene(scenes):
+    def height(rod):
+        analysis = rod.analyze()
+        return {"y": rod.position[1], "word": analysis.existence}
+
+    found = delassus.sweep(scenes / "painleve-rod.toml", {"angle": ANGLE}, height, workers=2)
+    assert np.allclose(found["y"], np.sin(ANGLE), atol=1e-15) and set(found["word"]) <= {"proved", "refuted"}
+    assert found.quantities == ["y", "word"]
+
+
+def test_worlds_are_swept():
+    world = delassus.World.from_text("""
+        world = {}
+        parameters.mass = 1.0
+        body = [
+            { name = "ground", fixed = true, shape = [{ type = "plane" }] },
+            { name = "ball", mass = "mass", position = [0, 0, 0.1], shape = [{ type = "sphere", radius = 0.1 }] },
+        ]
+    """)
+    found = delassus.sweep(world, {"mass": [1.0, 2.0]}, ["forces_unique", "existence"])
+    assert list(found["forces_unique"]) == ["proved", "proved"]
+    weight = delassus.sweep(world, {"mass": [1.0, 2.0]}, lambda w: w.simulate().contacts_now()[0].normal_force)
+    assert np.allclose(weight["value"], [9.81, 19.62], atol=1e-9)
+
+
+def test_tables_are_written_and_gone_on_with(scenes, tmp_path):
+    file, out = scenes / "painleve-rod.toml", tmp_path / "table"
+    first = delassus.sweep(file, {"mu": MU}, "mu_jam", out=out, chunk=7)
+    assert first.computed == 30 and len(list(out.glob("part-*"))) >= 5
+    again = delassus.sweep(file, {"mu": MU}, "mu_jam", out=out)
+    assert again.computed == 0 and np.array_equal(again["mu_jam"], first["mu_jam"])
+    # A part that is gone, and a file that a kill left behind.
+    part = sorted(out.glob("part-*"))[1]
+    part.rename(out / f".{part.name}.new")
+    third = delassus.sweep(file, {"mu": MU}, "mu_jam", out=out)
+    assert 0 < third.computed <= 7 and np.array_equal(third["mu_jam"], first["mu_jam"])
+    with pytest.raises(ValueError, match="another sweep, with another axes"):
+        delassus.sweep(file, {"mu": MU[:5]}, "mu_jam", out=out)
+    with pytest.raises(ValueError, match="another quantity"):
+        delassus.sweep(file, {"mu": MU}, "mu_crit", out=out)
+    with pytest.raises(ValueError, match="another scene"):
+        delassus.sweep(file, {"mu": MU}, "mu_jam", out=out, parameters={"slip": 1.0})
+
+
+def test_parts_are_arrow_tables(scenes, tmp_path):
+    pa = pytest.importorskip("pyarrow")
+    found = delassus.sweep(scenes / "painleve-rod.toml", {"mu": MU}, ["solutions", "mu_jam"], out=tmp_path, chunk=10)
+    import pyarrow.dataset
+
+    table = pyarrow.dataset.dataset(sorted(map(str, tmp_path.glob("*.arrow"))), format="arrow").to_table()
+    assert table.num_rows == 30 and table.column_names == ["mu", "solutions", "mu_jam"]
+    assert found.table().schema.field("solutions").type == pa.dictionary(pa.int32(), pa.string())
+    assert np.array_equal(np.sort(table["mu"].to_numpy()), np.sort(MU))
+
+
+def test_tables_without_pyarrow(scenes, tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    file = scenes / "painleve-rod.toml"
+    first = delassus.sweep(file, {"mu": MU}, ["solutions", "mu_jam"], out=tmp_path, chunk=10)
+    assert {path.suffix for path in tmp_path.glob("part-*")} == {".npz"}
+    again = delassus.sweep(file, {"mu": MU}, ["solutions", "mu_jam"], out=tmp_path)
+    assert again.computed == 0
+    assert all(np.array_equal(first.columns[name], again.columns[name]) for name in first.columns)
+
+
+KILLED = """
+    import sys, time
+    import delassus
+
+    def slow(rod):
+        with open(sys.argv[2], "a") as log:
+            log.write(f"{rod.parameters['mu']!r}\\n")
+        time.sleep(0.01)
+        return rod.parameters["mu"] ** 2
+
+    values = [0.01 * k for k in range(1, 201)]
+    found = delassus.sweep(sys.argv[1], {"mu": values}, slow, out=sys.argv[3], workers=2, seconds=0.1, engine=sys.argv[4])
+    assert list(found["value"]) == [x**2 for x in values]
+    print(found.computed)
+"""
+
+
+def swept(scenes, tmp_path, engine, kill):
+    script = tmp_path / "sweep.py"
+    script.write_text(textwrap.dedent(KILLED))
+    log, out = tmp_path / "log", tmp_path / "out"
+    arguments = [sys.executable, script, scenes / "painleve-rod.toml", log, out, engine]
+    child = subprocess.Popen(list(map(str, arguments)), stdout=subprocess.PIPE, text=True, start_new_session=True)
+    if kill:
+        while len(list(out.glob("part-*"))) < 3:
+            assert child.poll() is None
+            time.sleep(0.01)
+        os.killpg(child.pid, signal.SIGKILL)
+    answer = child.communicate(timeout=300)[0]
+    return answer, log, out
+
+
+def points_of(out):
+    """Values of mu in the parts."""
+    return {float(x) for path in out.glob("part-*") for x in delassus._sweep._Folder.read(path)["mu"]}
+
+
+def test_a_kill_loses_and_repeats_no_finished_point(scenes, tmp_path):
+    _, log, out = swept(scenes, tmp_path, "threads", kill=True)
+    finished = points_of(out)
+    assert 0 < len(finished) < 200
+    log.unlink()
+    answer, log, _ = swept(scenes, tmp_path, "threads", kill=False)
+    computed = [float(line) for line in log.read_text().split()]
+    assert int(answer) == 200 - len(finished) == len(computed)
+    assert not finished & set(computed)
+
+
+def test_wrong_sweeps_are_refused(scenes):
+    file = scenes / "painleve-rod.toml"
+    with pytest.raises(ValueError, match='"threads" or "ray"'):
+        delassus.sweep(file, {"mu": MU}, "mu_jam", engine="dask")
+    with pytest.raises(delassus.SceneError, match="nu"):
+        delassus.sweep(file, {"nu": MU}, "mu_jam")
+    with pytest.raises(ValueError, match="no quantity"):
+        delassus.sweep(file, {"mu": MU}, "mu_jams")
+    with pytest.raises(ValueError, match="finite"):
+        delassus.sweep(file, {"mu": [np.nan]}, "mu_jam")
+    with pytest.raises(FileNotFoundError):
+        delassus.sweep("none.toml", {"mu": MU}, "mu_jam")
+    with pytest.raises(RuntimeError, match="at mu = .*: ZeroDivisionError"):
+        delassus.sweep(file, {"mu": MU}, lambda rod: 1 / 0)
+    with pytest.raises(TypeError, match="a number or a text"):
+        delassus.sweep(file, {"mu": MU}, lambda rod: [1, 2])
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    ray = pytest.importorskip("ray")
+    ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False)
+    yield ray
+    ray.shutdown()
+
+
+def test_ray_gives_the_same_table(scenes, cluster):
+    file = scenes / "painleve-rod.toml"
+    here = delassus.sweep(file, {"mu": MU, "angle": ANGLE}, ["solutions", "mu_jam"])
+    there = delassus.sweep(file, {"mu": MU, "angle": ANGLE}, ["solutions", "mu_jam"], engine="ray")
+    assert all(np.array_equal(here.columns[name], there.columns[name]) for name in here.columns)
+
+
+def test_points_of_a_worker_that_dies_are_tried_again(scenes, cluster, tmp_path):
+    mark = str(tmp_path / "died")
+
+    def fragile(rod):
+        if rod.parameters["mu"] > 1.5 and not Path(mark).exists():
+            Path(mark).touch()
+            os._exit(1)
+        return rod.parameters["mu"]
+
+    found = delassus.sweep(scenes / "painleve-rod.toml", {"mu": MU}, fragile, engine="ray", out=tmp_path / "out")
+    assert Path(mark).exists() and np.array_equal(found["value"], MU)
+
+
+def test_ray_costs_little(scenes, cluster):
+    def ten_milliseconds(rod):
+        end = time.perf_counter() + 0.01
+        while time.perf_counter() < end:
+            pass
+        return rod.parameters["mu"]
+
+    values = {"mu": np.linspace(0.1, 3.0, 400)}
+    delassus.sweep(scenes / "painleve-rod.toml", {"mu": MU}, ten_milliseconds, engine="ray")
+    found = delassus.sweep(scenes / "painleve-rod.toml", values, ten_milliseconds, engine="ray")
+    print(json.dumps({"points": 400, "seconds": found.seconds, "ideal": 400 * 0.01 / 2}))
+    # Two workers; the bound of 10 % is for a machine without other work, this one for any.
+    assert found.seconds < 2.0 * 3
