@@ -1,0 +1,23 @@
+//! Motions and analyses as one HTML file that opens without network or install.
+//!
+//! ```text
+//! Page = viewer(html) + document(JSON, as text) + arrays(base64(zlib(planes)))
+//! ```
+//!
+//! The viewer is built from `web/` and stands in this crate as it was built (`cargo xtask web`). What a scene
+//! says, names above all, reaches it as JSON text and is shown as text: it is never markup.
+#![forbid(unsafe_code)]
+
+mod arrays;
+mod contacts;
+mod document;
+mod motion;
+mod quantize;
+mod shapes;
+mod triangles;
+
+pub use arrays::{Arrays, base64};
+pub use contacts::{ContactMark, ContactRecord};
+pub use document::Page;
+pub use motion::{FrameNumbers, Motion, MotionRecorder, Series};
+pub use triangles::{Triangles, triangles};

@@ -1,0 +1,167 @@
+//! What the playground asks: an analysis at the state of a scene, or its motion.
+
+use std::ops::ControlFlow;
+
+use delassus::analysis::{analyze_world, analyze_written};
+use delassus::lagrangian::Tolerances;
+use delassus::stepping::{ContactEventKind, ContactEvents, StepLength, Stepper, prepare_start, run_until};
+use delassus_page::{MotionRecorder, Page};
+use delassus_report::{analysis_document, analysis_text};
+use delassus_scene::{FileError, SceneFile, WorldFile, read_scene, read_xml};
+use delassus_solve::modes::EnumerateOptions;
+use serde_json::{Map, Value, json};
+
+/// Steps of a motion, and its frames.
+const MAX_STEPS: f64 = 20_000.0;
+const FRAMES: f64 = 300.0;
+/// Events that are listed.
+const MAX_EVENTS: usize = 500;
+
+/// The response to a request, both as JSON.
+pub fn answer_text(request: &str) -> String {
+    let answer = serde_json::from_str::<Value>(request)
+        .map_err(|e| json!({ "message": format!("the request is no JSON: {e}") }))
+        .and_then(|request| answer(&request));
+    answer.unwrap_or_else(|error| json!({ "error": error })).to_string()
+}
+
+fn answer(request: &Value) -> Result<Value, Value> {
+    let text = request["text"].as_str().unwrap_or_default();
+    let set: Vec<(String, String)> = (request["set"].as_object().into_iter().flatten())
+        .map(|(name, value)| (name.clone(), value.as_str().map_or(value.to_string(), str::to_owned)))
+        .collect();
+    let set: Vec<(&str, &str)> = set.iter().map(|(n, v)| (n.as_str(), v.as_str())).collect();
+    let scene = if text.trim_start().starts_with('<') {
+        read_xml(text, None).map(|imported| SceneFile::World(Box::new(imported.file)))
+    } else {
+        read_scene(text, None, &set)
+    };
+    let scene = scene.map_err(|e| at_place(&e, text))?;
+    match request["do"].as_str() {
+        Some("run") => motion(scene, request["t_end"].as_f64()),
+        _ => analysis(&scene, text),
+    }
+}
+
+/// An error of a file with its line.
+fn at_place(error: &FileError, text: &str) -> Value {
+    let place = error.place.as_ref();
+    json!({
+        "message": error.to_string(), "line": place.map(|p| p.line), "column": place.map(|p| p.column),
+        "rendered": error.render("scene", text),
+    })
+}
+
+fn plainly(error: impl std::fmt::Display) -> Value {
+    json!({ "message": error.to_string() })
+}
+
+fn analysis(scene: &SceneFile, text: &str) -> Result<Value, Value> {
+    let (tolerances, options) = (Tolerances::default(), EnumerateOptions::default());
+    let (result, parameters) = match scene {
+        SceneFile::System(file) => {
+            let result = analyze_written(&file.system, &file.state, &file.exact_state, &tolerances, &options);
+            (result.map_err(|e| at_place(&file.explain(e, text), text))?, &file.parameters[..])
+        }
+        SceneFile::World(file) => {
+            let result = analyze_world(&file.world, &file.state, &tolerances, &options);
+            (result.map_err(plainly)?, &file.parameters[..])
+        }
+    };
+    let parameters: Map<String, Value> =
+        parameters.iter().map(|(name, value)| (name.clone(), json!(value))).collect();
+    let text = analysis_text(&result, delassus_report::Style::plain());
+    Ok(json!({ "analysis": analysis_document(&result), "text": text, "parameters": parameters }))
+}
+
+fn motion(scene: SceneFile, t_end: Option<f64>) -> Result<Value, Value> {
+    let SceneFile::World(file) = scene else {
+        return Err(plainly("a [system] has no bodies to show; it moves by `delassus run`"));
+    };
+    let WorldFile { world, mut state, simulation, .. } = *file;
+    prepare_start(&world, &mut state).map_err(|_| plainly("the loops of joints cannot be closed"))?;
+    let options = simulation.step_options();
+    let t_end = t_end.or(simulation.t_end).unwrap_or(1.0);
+    let steps = t_end / options.dt;
+    if !(0.0..=MAX_STEPS).contains(&steps) {
+        return Err(plainly(format!("{steps:.0} steps are too many here, expected at most {MAX_STEPS}")));
+    }
+    let title = if world.name.is_empty() { "motion".to_owned() } else { world.name.clone() };
+    let mut stepper = Stepper::new(world, state, options).map_err(plainly)?;
+    let mut recorder = MotionRecorder::new(stepper.world());
+    recorder.frame(&stepper);
+    let every = (steps / FRAMES).ceil().max(1.0) as u64;
+    let (mut events, mut count) = (vec![], 0u64);
+    let mut contacts = ContactEvents::new(&stepper);
+    let mut length = StepLength::Fixed(options.dt);
+    let ended =
+        run_until(&mut stepper, t_end, &mut length, &mut contacts, |step| {
+            count += 1;
+            recorder.step(step.report);
+            if count.is_multiple_of(every) {
+                recorder.frame(step.stepper);
+            }
+            let room = MAX_EVENTS.saturating_sub(events.len());
+            events.extend(step.events.iter().take(room).map(
+                |event| json!({ "t": event.t, "kind": event_word(event.kind), "contact": event.contact }),
+            ));
+            ControlFlow::<()>::Continue(())
+        });
+    let mut motion = recorder.motion();
+    motion.events = events;
+    motion.failure = ended.err().map(|e| e.to_string());
+    let mut page = Page::new(&title);
+    page.add_motion(&title, &motion);
+    let (document, arrays) = page.parts();
+    Ok(json!({ "document": document, "arrays": arrays }))
+}
+
+fn event_word(kind: ContactEventKind) -> &'static str {
+    match kind {
+        ContactEventKind::Impact { .. } => "impact",
+        ContactEventKind::Open => "open",
+        ContactEventKind::Slide => "slide",
+        ContactEventKind::Stick => "stick",
+        ContactEventKind::ZenoAccumulation => "accumulation",
+        ContactEventKind::Jam { .. } => "jam",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ask(request: Value) -> Value {
+        serde_json::from_str(&answer_text(&request.to_string())).unwrap()
+    }
+
+    const ROD: &str = include_str!("../../../scenes/painleve-rod.toml");
+    const TABLE: &str = include_str!("../../../scenes/table.toml");
+
+    #[test]
+    fn friction_that_is_dragged_changes_the_verdict() {
+        // The rod jams from 5/3 on.
+        for (mu, existence) in [(1.6, "proved"), (1.7, "refuted")] {
+            let found = ask(json!({ "do": "analyze", "text": ROD, "set": { "mu": mu } }));
+            assert_eq!(found["analysis"]["existence"], existence, "{mu}");
+        }
+    }
+
+    #[test]
+    fn errors_have_their_line() {
+        let found = ask(json!({ "do": "analyze", "text": "[system]\ncoordinates = [\"x\"]\nwrong = 1\n" }));
+        assert_eq!(found["error"]["line"], 3, "{found}");
+        // Ten million brackets are refused in words.
+        let found = ask(json!({ "do": "analyze", "text": "[".repeat(10_000_000) }));
+        assert!(found["error"]["message"].as_str().is_some_and(|m| !m.is_empty()));
+        assert!(answer_text("{").contains("no JSON"));
+    }
+
+    #[test]
+    fn a_world_moves() {
+        let found = ask(json!({ "do": "run", "text": TABLE, "t_end": 0.05 }));
+        let motion = &found["document"]["motions"][0];
+        assert!(motion["time"]["length"].as_u64().unwrap() > 10, "{found}");
+        assert!(found["arrays"].as_str().unwrap().len() > 100);
+    }
+}

@@ -1,0 +1,229 @@
+// A map over one or two parameters: a click on a cell shows the state there and its verdict.
+import { AnalysisView, type Analysis } from './analysis';
+import { DARK, LIGHT, type Theme } from './colours';
+import { unpack, type ArrayRef } from './data';
+import { el, number } from './dom';
+
+interface Axis { name: string; label: string; values: number[]; shown: number[] }
+
+export interface MapDocument {
+  show: string;
+  label: string;
+  x: Axis;
+  y: Axis | null;
+  /** Row by row from the least y: a number, a word, or null. */
+  cells: (number | string | null)[];
+  /** Analyses as JSON, one after the other, and where they end. */
+  states: ArrayRef;
+  ends: ArrayRef;
+  /** What `safe` found along x. */
+  safe?: { words: string; certified: boolean; interval: [number, number] | null; present: number };
+}
+
+const MEANINGS: Record<string, string> = {
+  'one solution': '#9ecae1', 'no solution': '#cb181d', 'several solutions': '#fdae61', 'infinitely many solutions': '#9e9ac8',
+  proved: '#9ecae1', refuted: '#cb181d', unknown: '#fdae61', holds: '#9ecae1', fails: '#cb181d',
+};
+const OTHERS = ['#41ab5d', '#807dba', '#fed976', '#6baed6', '#fb6a4a', '#bdbdbd'];
+const LEFT = 62;
+const RIGHT = 12;
+const TOP = 10;
+const BOTTOM = 40;
+
+/** From dark blue over green to yellow, the same steps everywhere in lightness. */
+function ramp(part: number): string {
+  const stops = [[68, 1, 84], [59, 82, 139], [33, 145, 140], [94, 201, 98], [253, 231, 37]];
+  const at = Math.min(Math.max(part, 0), 1) * (stops.length - 1);
+  const k = Math.min(Math.floor(at), stops.length - 2);
+  const mix = stops[k].map((a, i) => Math.round(a + (at - k) * (stops[k + 1][i] - a)));
+  return `rgb(${mix.join(',')})`;
+}
+
+export class MapView {
+  readonly root: HTMLElement;
+  private readonly canvas = el('canvas', { tabindex: '0', role: 'img' });
+  private readonly state = el('p', { class: 'state', role: 'status' });
+  private readonly texts: Uint8Array;
+  private readonly ends: Uint32Array;
+  private readonly analysis: AnalysisView;
+  private readonly colours = new Map<string, string>();
+  private theme: Theme = LIGHT;
+  private column = 0;
+  private row = 0;
+  private low = Infinity;
+  private high = -Infinity;
+
+  constructor(private readonly map: MapDocument, blob: Uint8Array) {
+    this.texts = unpack(blob, map.states) as Uint8Array;
+    this.ends = unpack(blob, map.ends) as Uint32Array;
+    const words = [...new Set(map.cells.filter((c): c is string => typeof c === 'string'))].sort();
+    let others = 0;
+    for (const word of words) this.colours.set(word, MEANINGS[word] ?? OTHERS[others++ % OTHERS.length]);
+    for (const x of map.cells) {
+      if (typeof x !== 'number') continue;
+      this.low = Math.min(this.low, x);
+      this.high = Math.max(this.high, x);
+    }
+    this.canvas.setAttribute('aria-label', `Map of ${map.label} over ${map.x.name}${map.y ? ` and ${map.y.name}` : ''}; arrow keys go from cell to cell`);
+    [this.column, this.row] = [Math.floor(this.columns / 2), Math.floor(this.rows / 2)];
+    this.analysis = new AnalysisView(this.read() ?? EMPTY);
+    const safe = map.safe ? el('p', { class: `headline ${map.safe.certified ? 'good' : 'caution'}` }, map.safe.words) : '';
+    this.root = el('main', { class: 'map' },
+      el('div', { class: 'card map-card' }, ...(safe ? [safe] : []), this.canvas, this.legend(), this.state),
+      this.analysis.root);
+    this.canvas.addEventListener('pointerdown', (e) => this.pick(e));
+    this.canvas.addEventListener('keydown', (e) => {
+      const moves: Record<string, [number, number]> = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] };
+      const move = moves[e.key];
+      if (!move) return;
+      e.preventDefault();
+      this.choose(this.column + move[0], this.row + move[1]);
+    });
+  }
+
+  private get columns(): number {
+    return this.map.x.values.length;
+  }
+
+  private get rows(): number {
+    return this.map.y?.values.length ?? 1;
+  }
+
+  private legend(): HTMLElement {
+    const out = el('div', { class: 'legend' });
+    for (const [word, colour] of this.colours) {
+      const swatch = el('span', { class: 'dot', 'aria-hidden': 'true' });
+      swatch.style.background = colour;
+      out.append(el('span', { class: 'entry' }, swatch, word));
+    }
+    if (this.high >= this.low) {
+      const bar = el('span', { class: 'ramp', 'aria-hidden': 'true' });
+      bar.style.background = `linear-gradient(90deg, ${[0, 0.25, 0.5, 0.75, 1].map(ramp).join(',')})`;
+      out.append(el('span', { class: 'entry' }, `${this.map.label}: ${number(this.low)} `, bar, ` ${number(this.high)}`));
+    }
+    return out;
+  }
+
+  /** The analysis of the cell that is chosen. */
+  private read(): Analysis | null {
+    const k = this.row * this.columns + this.column;
+    const [from, to] = [k ? this.ends[k - 1] : 0, this.ends[k]];
+    if (!(to > from)) return null;
+    return JSON.parse(new TextDecoder().decode(this.texts.subarray(from, to))) as Analysis;
+  }
+
+  private pick(e: PointerEvent): void {
+    const box = this.canvas.getBoundingClientRect();
+    const x = (e.clientX - box.left - LEFT) / (box.width - LEFT - RIGHT);
+    const y = 1 - (e.clientY - box.top - TOP) / (box.height - TOP - BOTTOM);
+    this.choose(Math.floor(x * this.columns), Math.floor(y * this.rows));
+  }
+
+  private choose(column: number, row: number): void {
+    this.column = Math.min(Math.max(column, 0), this.columns - 1);
+    this.row = Math.min(Math.max(row, 0), this.rows - 1);
+    const found = this.read();
+    this.analysis.root.hidden = !found;
+    if (found) this.analysis.update(found);
+    this.say();
+    this.draw();
+  }
+
+  private say(): void {
+    const { x, y, cells, label } = this.map;
+    const value = cells[this.row * this.columns + this.column];
+    const at = [`${x.label} = ${number(x.shown[this.column])}`];
+    if (y) at.push(`${y.label} = ${number(y.shown[this.row])}`);
+    const what = value === null ? 'no value' : typeof value === 'number' ? number(value) : value;
+    this.state.textContent = `At ${at.join(', ')}: ${typeof value === 'number' ? `${label} = ` : ''}${what}`;
+  }
+
+  start(): void {
+    addEventListener('resize', () => this.draw());
+    this.choose(this.column, this.row);
+    document.documentElement.dataset.ready = 'yes';
+  }
+
+  setTheme(dark: boolean): void {
+    this.theme = dark ? DARK : LIGHT;
+    this.analysis.setTheme(dark);
+    this.draw();
+  }
+
+  private colour(value: number | string | null): string {
+    if (value === null) return this.theme.grid;
+    if (typeof value === 'string') return this.colours.get(value) ?? this.theme.muted;
+    return ramp(this.high > this.low ? (value - this.low) / (this.high - this.low) : 0.5);
+  }
+
+  private draw(): void {
+    const { canvas, map, theme } = this;
+    const width = canvas.clientWidth;
+    const height = map.y ? Math.min(0.72 * width, 460) : 150;
+    if (width < 40) return;
+    canvas.style.height = `${height}px`;
+    const ratio = devicePixelRatio || 1;
+    [canvas.width, canvas.height] = [Math.round(width * ratio), Math.round(height * ratio)];
+    const c = canvas.getContext('2d');
+    if (!c) return;
+    c.scale(ratio, ratio);
+    const [w, h] = [(width - LEFT - RIGHT) / this.columns, (height - TOP - BOTTOM) / this.rows];
+    for (let row = 0; row < this.rows; row++) {
+      for (let column = 0; column < this.columns; column++) {
+        c.fillStyle = this.colour(map.cells[row * this.columns + column]);
+        c.fillRect(LEFT + column * w, height - BOTTOM - (row + 1) * h, w + 0.6, h + 0.6);
+      }
+    }
+    c.strokeStyle = theme.muted;
+    c.strokeRect(LEFT, TOP, width - LEFT - RIGHT, height - TOP - BOTTOM);
+    c.fillStyle = theme.muted;
+    c.font = '12px system-ui, sans-serif';
+    c.textAlign = 'center';
+    const marks = (axis: Axis) => [0, 0.25, 0.5, 0.75, 1].map((p) => Math.round(p * (axis.shown.length - 1)));
+    for (const k of new Set(marks(map.x))) c.fillText(number(Number(map.x.shown[k].toPrecision(3))), LEFT + (k + 0.5) * w, height - BOTTOM + 15);
+    c.fillText(map.x.label, LEFT + 0.5 * (width - LEFT - RIGHT), height - 6);
+    if (map.y) {
+      c.textAlign = 'right';
+      for (const k of new Set(marks(map.y))) c.fillText(number(Number(map.y.shown[k].toPrecision(3))), LEFT - 6, height - BOTTOM - (k + 0.5) * h + 4);
+      c.save();
+      c.translate(13, TOP + 0.5 * (height - TOP - BOTTOM));
+      c.rotate(-Math.PI / 2);
+      c.textAlign = 'center';
+      c.fillText(map.y.label, 0, 0);
+      c.restore();
+    }
+    this.drawSafe(c, w, height);
+    c.strokeStyle = theme.ink;
+    c.lineWidth = 2;
+    c.strokeRect(LEFT + this.column * w - 1, height - BOTTOM - (this.row + 1) * h - 1, Math.max(w, 3) + 2, Math.max(h, 3) + 2);
+  }
+
+  /** The certified interval as a bracket under the strip. */
+  private drawSafe(c: CanvasRenderingContext2D, w: number, height: number): void {
+    const { safe, x } = this.map;
+    if (!safe) return;
+    const n = this.columns - 1;
+    const place = (v: number) => LEFT + ((v - x.values[0]) / (x.values[n] - x.values[0])) * n * w + 0.5 * w;
+    if (safe.interval) {
+      c.strokeStyle = '#047a55';
+      c.lineWidth = 4;
+      c.beginPath();
+      c.moveTo(place(safe.interval[0]), TOP + 6);
+      c.lineTo(place(safe.interval[1]), TOP + 6);
+      c.stroke();
+    }
+    c.strokeStyle = this.theme.ink;
+    c.lineWidth = 1;
+    c.setLineDash([4, 3]);
+    c.beginPath();
+    c.moveTo(place(safe.present), TOP);
+    c.lineTo(place(safe.present), height - BOTTOM);
+    c.stroke();
+    c.setLineDash([]);
+  }
+}
+
+const EMPTY: Analysis = {
+  name: '', existence: 'unknown', acceleration_unique: 'unknown', forces_unique: 'unknown', reasons: [],
+  solutions: { kind: 'unknown', list: [] }, contacts: [],
+};
