@@ -1,7 +1,7 @@
 //! The command-line program `delassus`.
 //!
 //! Exit codes: 0 done, or the answer is yes; 1 the answer is no; 2 misuse or bad input, with one message on
-//! stderr.
+//! stderr; 3 neither yes nor no is proved (`stand` and `hold`).
 #![forbid(unsafe_code)]
 
 mod arguments;
@@ -37,10 +37,16 @@ enum Command {
     Map(commands::MapArgs),
     /// The largest interval of a parameter on which the answer is certified to exist and be unique
     Safe(commands::SafeArgs),
+    /// Does a world at rest stand: surely, possibly or not at all, and how much is left before it falls?
+    Stand(commands::StandArgs),
+    /// The largest force at a point of a body that a world at rest resists in every direction
+    Hold(commands::HoldArgs),
     /// Move a world of rigid bodies or a system in time
     Run(Box<run::RunArgs>),
     /// Follow all motions of a system where several accelerations satisfy the laws
     Explore(commands::ExploreArgs),
+    /// Show a page in the browser, and follow the run that writes it
+    View(commands::ViewArgs),
     /// Solve one contact or complementarity problem from a file
     Solve(commands::SolveArgs),
     /// All solvers on all problems: table and performance profile
@@ -66,8 +72,11 @@ fn main() -> ExitCode {
         Command::Analyze(args) => commands::analyze(&args),
         Command::Map(args) => commands::map(&args),
         Command::Safe(args) => commands::safe(&args),
+        Command::Stand(args) => commands::stand(&args),
+        Command::Hold(args) => commands::hold(&args),
         Command::Run(args) => run::run(&args),
         Command::Explore(args) => commands::explore(&args),
+        Command::View(args) => commands::view(&args),
         Command::Solve(args) => commands::solve(&args),
         Command::Compare(args) => commands::compare(&args),
         Command::Convert(args) => commands::convert(&args),

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 
 use delassus_scene::{ControlTable, ImportOptions, Imported, read_xml_with};
-use delassus_scene::{FileError, SceneFile, SystemFile, WorldFile, read_scene, read_system};
+use delassus_scene::{FileError, SceneFile, SystemFile, WorldFile, read_scene, read_system, set_controls};
 
 /// A system that was read, with the text it came from (for messages).
 pub struct Scene {
@@ -42,10 +42,10 @@ pub struct ImportArgs {
     /// Start from this keyframe of an MJCF, with its controls
     #[arg(long, value_name = "NAME")]
     pub keyframe: Option<String>,
-    /// Set the control of an actuator of an MJCF: name=value
+    /// Set the control of an actuator: name=value
     #[arg(long = "set-control", value_name = "NAME=VALUE", value_parser = parse_control)]
     pub set_control: Vec<(String, f64)>,
-    /// Controls of the actuators of an MJCF over time: t and a column for each by its name
+    /// Controls of actuators over time: t and a column for each by its name
     #[arg(long, value_name = "FILE.csv")]
     pub control: Option<PathBuf>,
     /// Let controls change evenly between the times of --control, and not at once
@@ -164,14 +164,27 @@ pub fn any_of_text(
         }
         return Ok(AnyScene::World(Box::new(WorldScene { file, name, text })));
     }
-    if options != ImportOptions::default() {
+    let ImportOptions { controls, control_table, .. } = &options;
+    let is_control_only = ImportOptions {
+        controls: controls.clone(),
+        control_table: control_table.clone(),
+        ..ImportOptions::default()
+    } == options;
+    if !is_control_only {
         return Err(format!(
-            "error: {name}: --package, --fixed-base, --free-base, --keyframe, --control and --set-control belong to URDF and MJCF files\n"
+            "error: {name}: --package, --fixed-base, --free-base and --keyframe belong to URDF and MJCF files\n"
         ));
     }
     match read_scene(&text, path.parent(), &pairs(overrides)).map_err(explain)? {
+        SceneFile::System(_) if options != ImportOptions::default() => Err(format!(
+            "error: {name}: --control and --set-control belong to worlds: a [system] has no actuators\n"
+        )),
         SceneFile::System(file) => Ok(AnyScene::System(Box::new(Scene { file: *file, name, text }))),
-        SceneFile::World(file) => Ok(AnyScene::World(Box::new(WorldScene { file: *file, name, text }))),
+        SceneFile::World(mut file) => {
+            set_controls(&mut file.world, controls, control_table.as_ref())
+                .map_err(|e| format!("error: {name}: {e}\n"))?;
+            Ok(AnyScene::World(Box::new(WorldScene { file: *file, name, text })))
+        }
     }
 }
 

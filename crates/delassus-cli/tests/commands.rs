@@ -322,6 +322,21 @@ fn forces_of_different_motions_share_nothing_and_have_their_own_intervals() {
 }
 
 #[test]
+fn one_solution_of_several_has_no_part_that_all_share() {
+    // x = y by the joint: 3 x'' − 2 = 2 (N + R), x'' ≥ 0. Open with x'' = 2/3, or held by N = 1, R = −2.
+    let text = "[system]\ncoordinates = [\"x\", \"y\", \"z\"]\n[energy]\n\
+        kinetic = \"3*x'^2 - 6*x'*y' + 4.5*y'^2 + z'^2/2\"\n\
+        [[force]]\ncoordinate = \"x\"\nvalue = \"1\"\n[[force]]\ncoordinate = \"y\"\nvalue = \"1\"\n\
+        [[joint]]\nname = \"rod\"\nvalue = \"y - x\"\n\
+        [[contact]]\nname = \"wall\"\ngap = \"2*x\"\nslip = [\"2*x\", \"z\"]\nmu = 3\n";
+    let file = Temporary::new("held.toml", text.as_bytes());
+    let (text, doc) = (stdout(&["analyze", file.path()]), json(&["analyze", file.path(), "--json"]).1);
+    assert_ne!(doc["acceleration_unique"], "proved");
+    assert_eq!(doc["solutions"]["unique_part"], value!(null));
+    assert_ne!(doc["solutions"]["kind"], "finite", "{text}");
+}
+
+#[test]
 fn the_headline_counts_what_is_listed() {
     // A guide with friction that holds or slides: its friction is part of an entry.
     for (mu, weight) in [("2", "1"), ("1", "1"), ("0.5", "1"), ("2", "0")] {

@@ -20,6 +20,7 @@ mod run;
 mod run_system;
 mod safe;
 mod scenes;
+mod stand;
 #[allow(dead_code, reason = "each test binary uses its share")]
 #[path = "../../delassus/tests/support/texts.rs"]
 mod texts;

@@ -191,8 +191,11 @@ fn tables_have_the_columns_of_every_body() {
     let (_, doc) = json(&["run", file.path(), "--json", "-o", &csv, "--t-end", "0.05"]);
     let text = std::fs::read_to_string(&csv).unwrap();
     let lines: Vec<Vec<&str>> = text.lines().map(|line| line.split(',').collect()).collect();
-    // The start and every step, four bodies that move.
-    assert_eq!((lines.len(), lines[0].len()), (1 + 51, 1 + 4 * 13));
+    // The start and every step, four bodies that move, then joints.
+    assert_eq!(lines.len(), 1 + 51);
+    assert!(
+        lines[0][1 + 4 * 13..].iter().all(|name| name.ends_with(".position") || name.ends_with(".velocity"))
+    );
     assert_eq!(lines[0][..4], ["time", "ball.x", "ball.y", "ball.z"]);
     let last = lines.last().unwrap();
     let column = |name: &str| lines[0].iter().position(|n| *n == name).unwrap();
@@ -388,7 +391,7 @@ fn nonsense_is_refused_before_the_first_step() {
         (vec!["--tolerance", "-1"], "not below 0"),
         (vec!["--every", "0"], "--every"),
         (vec!["--forces-at", "0.1,7"], "times from 0 to 0.4 s, found 7"),
-        (vec!["-o", "motion.avi"], "ends in .csv"),
+        (vec!["-o", "motion.avi"], "ends in .html, .csv"),
         (vec!["-o", &nowhere], "cannot be written"),
         (vec!["--resume", &nowhere], "cannot be read"),
         (vec!["--checkpoint-every", "1"], "--checkpoint"),
@@ -498,4 +501,32 @@ fn adaptive_steps_hit_the_times_of_frames_and_go_on_to_the_same_bits() {
         let text = String::from_utf8_lossy(&out.stderr).into_owned();
         assert!(out.status.code() == Some(2) && text.contains(message), "{text}");
     }
+}
+
+#[test]
+fn motors_of_a_world_follow_the_command_line_and_are_recorded() {
+    let text = mixed().replace("name = \"elbow\"", "name = \"elbow\"\nmotor = { torque = 0 }");
+    let file = Temporary::new("driven.toml", text.as_bytes());
+    let csv = in_folder(&file, "out.csv");
+    let run = |more: &[&str]| {
+        json(&[&["run", file.path(), "--json", "-o", &csv, "--t-end", "0.01"], more].concat())
+    };
+    let (code, doc) = run(&["--set-control", "elbow=1.5"]);
+    assert_eq!(code, 0, "{doc}");
+    let text = std::fs::read_to_string(&csv).unwrap();
+    let lines: Vec<Vec<&str>> = text.lines().map(|line| line.split(',').collect()).collect();
+    let column = lines[0].iter().position(|name| *name == "elbow.effort").unwrap();
+    let effort: f64 = lines.last().unwrap()[column].parse().unwrap();
+    assert!((effort - 1.5).abs() < 1e-9, "{effort}");
+    let table = Temporary::new("controls.csv", b"t,elbow\n0,0\n0.005,2.5\n");
+    let (_, _) = run(&["--control", table.path()]);
+    let text = std::fs::read_to_string(&csv).unwrap();
+    let last: f64 = text.lines().last().unwrap().split(',').nth(column).unwrap().parse().unwrap();
+    assert!((last - 2.5).abs() < 1e-9, "{last}");
+    let out = delassus(&["run", file.path(), "--set-control", "elbo=1"]);
+    let message = String::from_utf8(out.stderr).unwrap();
+    assert!(
+        out.status.code() == Some(2) && message.contains("no actuator `elbo`; perhaps `elbow`"),
+        "{message}"
+    );
 }

@@ -35,19 +35,19 @@ fn scenes_have_their_expected_outcome() {
 
 #[test]
 fn worlds_have_their_expected_outcome_at_their_state() {
-    let mut told = 0;
+    let mut reported = 0;
     for (path, text) in scenes(SceneKind::World) {
         let file = read_world(&text, None, &[]).unwrap_or_else(|e| panic!("{}", e.render(&path, &text)));
         let expect = file.expect.unwrap_or_else(|| panic!("{path}: a scene says what it expects"));
         if expect.analyze != Expect::default() {
             has_outcome(&path, &expect.analyze);
-            told += 1;
+            reported += 1;
         }
         let (code, doc) = json(&["check", &path, "--json"]);
         assert_eq!(code, 0, "{path}");
         has_values(&path, &doc, &expect.check);
     }
-    assert!(told >= 5);
+    assert!(reported >= 5);
 }
 
 /// `analyze` returns for each scene what the scene expects.
@@ -94,7 +94,7 @@ fn has_values(path: &str, doc: &Value, values: &[ExpectedValue]) {
 
 #[test]
 fn systems_have_their_expected_motion() {
-    let mut told = 0;
+    let mut reported = 0;
     for (path, text) in scenes(SceneKind::System) {
         let file = read_system(&text, &[]).unwrap_or_else(|e| panic!("{}", e.render(&path, &text)));
         if file.expect_run.is_empty() {
@@ -103,9 +103,9 @@ fn systems_have_their_expected_motion() {
         let (code, doc) = json(&["run", &path, "--json"]);
         assert_eq!((code, doc["ending"].as_str()), (0, Some("done")), "{path}: {}", doc["failure"]);
         has_values(&path, &doc, &file.expect_run);
-        told += 1;
+        reported += 1;
     }
-    assert!(told >= 6);
+    assert!(reported >= 6);
 }
 
 #[test]

@@ -5,6 +5,8 @@ use std::path::PathBuf;
 use clap::Args;
 use delassus::analysis::{AnalyzeError, SystemAnalysis, analyze_world, analyze_written};
 use delassus::lagrangian::Tolerances;
+use delassus::world::{World, WorldState};
+use delassus_page::{Motion, Page};
 use delassus_report::{Style, analysis_document, analysis_text};
 use delassus_scene::{SystemFile, WorldFile};
 use delassus_solve::lcp::Verdict;
@@ -12,6 +14,7 @@ use delassus_solve::modes::EnumerateOptions;
 
 use crate::output::print;
 use crate::picture::{cones, write_picture};
+use crate::run::{is_page, write_page};
 use crate::scene;
 use crate::scene::{AnyScene, Scene, WorldScene};
 
@@ -35,6 +38,9 @@ pub struct AnalyzeArgs {
     /// Draw the generalized friction cones of the contacts: .svg or .png
     #[arg(long, value_name = "FILE")]
     pub plot: Option<PathBuf>,
+    /// Write a page here that shows the answer in any browser: .html
+    #[arg(short = 'o', long = "output", value_name = "OUT")]
+    pub output: Option<PathBuf>,
     /// Print one JSON document
     #[arg(long)]
     pub json: bool,
@@ -58,6 +64,8 @@ pub struct Options {
     pub json: bool,
     /// Where to draw the friction cones.
     pub plot: Option<PathBuf>,
+    /// Where to write a page.
+    pub page: Option<PathBuf>,
 }
 
 /// Runs the command; returns the exit code.
@@ -67,7 +75,14 @@ pub fn run(args: &AnalyzeArgs) -> u8 {
         enumerate: EnumerateOptions { max_modes: args.max_modes },
         json: args.json,
         plot: args.plot.clone(),
+        page: args.output.clone(),
     };
+    if let Some(path) = &args.output
+        && !is_page(path)
+    {
+        eprintln!("error: {}: expected a file that ends in .html", path.display());
+        return 2;
+    }
     let result = scene::read_any(&args.file, &args.set).and_then(|scene| match scene {
         AnyScene::System(scene) => report_scene(&scene, &options),
         AnyScene::World(world) => report_world(&world, &options),
@@ -89,7 +104,7 @@ pub fn report_scene(scene: &Scene, options: &Options) -> Result<(String, Verdict
     let SystemFile { system, state, exact_state, .. } = &scene.file;
     let result = analyze_written(system, state, exact_state, &options.tolerances, &options.enumerate)
         .map_err(|e| explain(scene, e))?;
-    report(&result, options)
+    report(&result, None, options)
 }
 
 /// The report of a world at its state, and whether a solution exists.
@@ -97,10 +112,17 @@ fn report_world(scene: &WorldScene, options: &Options) -> Result<(String, Verdic
     let WorldFile { world, state, .. } = &scene.file;
     let result = analyze_world(world, state, &options.tolerances, &options.enumerate)
         .map_err(|e| format!("error: {}: {e}\n", scene.name))?;
-    report(&result, options)
+    report(&result, Some((world, state)), options)
 }
 
-fn report(result: &SystemAnalysis, options: &Options) -> Result<(String, Verdict), String> {
+fn report(
+    result: &SystemAnalysis,
+    world: Option<(&World, &WorldState)>,
+    options: &Options,
+) -> Result<(String, Verdict), String> {
+    if let Some(path) = &options.page {
+        write_page(path, &page(result, world))?;
+    }
     if let Some(path) = &options.plot {
         write_picture(&cones(result), path)?;
     }
@@ -112,6 +134,18 @@ fn report(result: &SystemAnalysis, options: &Options) -> Result<(String, Verdict
         analysis_text(result, Style::for_stdout())
     };
     Ok((text, exists))
+}
+
+/// The page of an analysis; bodies of a world stand beside it.
+fn page(result: &SystemAnalysis, world: Option<(&World, &WorldState)>) -> Page {
+    let title = if result.names.title.is_empty() { "analysis" } else { &result.names.title };
+    let mut page = Page::new(title);
+    page.put("analysis", analysis_document(result));
+    if let Some((world, state)) = world {
+        let motion = Motion::of_series(vec![state.t], vec![]).with_bodies(world, vec![state.clone()]);
+        page.add_motion(title, &motion);
+    }
+    page
 }
 
 /// The message of an error, at its place in the file.

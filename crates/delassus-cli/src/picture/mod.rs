@@ -7,6 +7,7 @@ mod over_time;
 mod plot;
 mod profile;
 mod raster;
+mod stand_plot;
 mod system_plot;
 
 pub use canvas::{Colour, Picture};
@@ -16,4 +17,5 @@ pub use plot::{
     Axis, GREY, Scale, Values, categories, check_picture_name, cones, curve, heat, write_picture,
 };
 pub use profile::{profile_picture, profile_steps};
+pub use stand_plot::draw_standing;
 pub use system_plot::{check_quantities, draw_motion};

@@ -29,8 +29,8 @@ pub enum PolicyName {
 pub struct RunArgs {
     /// File with a [world] or a [system], URDF or MJCF
     pub file: PathBuf,
-    /// Write the motion here: .csv (forces or events beside it), .parquet, .vtu or .pvd (a series for
-    /// ParaView), .svg or .png (what --plot names); may be repeated
+    /// Write the motion here: .html (a page that shows it in any browser), .csv (forces or events beside
+    /// it), .parquet, .vtu or .pvd (a series for ParaView), .svg or .png (what --plot names); may be repeated
     #[arg(short = 'o', long = "output", value_name = "OUT")]
     pub output: Vec<PathBuf>,
     /// Time step, s [default: of the file, else 1e-3]

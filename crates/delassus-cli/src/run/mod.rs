@@ -8,6 +8,7 @@ mod checkpoint;
 mod interrupt;
 mod options;
 mod output;
+mod page_output;
 mod parquet;
 mod parquet_output;
 mod parquet_reader;
@@ -19,13 +20,12 @@ mod subject;
 mod system;
 mod tables;
 mod totals;
-mod triangles;
 mod vtk;
 
 pub use arguments::RunArgs;
+pub use page_output::{is_page, write_page};
 pub use start::open_in_words;
-pub use subject::{Subject, WorldSubject, world_as_system};
-pub use system::{contact_mode_word, ending_word, event_json};
+pub use subject::{Subject, world_as_system};
 
 use delassus_scene::Integrator;
 
@@ -34,6 +34,7 @@ use crate::scene;
 use crate::scene::{AnyScene, WorldScene};
 use options::Settings;
 use output::Outputs;
+use page_output::RunSummary;
 use simulate::{Ending, simulate};
 use start::Start;
 
@@ -88,11 +89,22 @@ pub fn move_world(scene: WorldScene, args: &RunArgs) -> Result<u8, String> {
     let name = start::file_name(args);
     let run =
         simulate(&world, start, &settings, &mut outputs).map_err(|e| format!("error: {name}: {e}\n"))?;
-    let text = if args.json { report::to_json(&world, &run) } else { report::in_words(&world, &run) };
-    print(&text);
+    let document = (args.json || outputs.has_page()).then(|| report::document(&world, &run));
+    print(&match &document {
+        Some(document) if args.json => format!("{document:#}\n"),
+        _ => report::in_words(&world, &run),
+    });
     show(&run.notes[before..]);
-    if let Ending::Failed(reason) = &run.ending {
+    let failure = match &run.ending {
+        Ending::Failed(reason) => Some(reason.clone()),
+        _ => None,
+    };
+    if let Some(reason) = &failure {
         eprintln!("error: {name}: {reason}");
+    }
+    if let Some(report) = document {
+        let summary = RunSummary { report, notes: run.notes, failure };
+        outputs.finish_pages(&summary).map_err(|e| format!("error: {e}\n"))?;
     }
     Ok(if run.ending == Ending::Done && run.totals.unsolved_steps == 0 { 0 } else { 1 })
 }

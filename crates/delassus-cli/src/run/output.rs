@@ -1,14 +1,15 @@
-//! The motion of a run in files, by extension.
+//! Writes the motion of a run to a file; its extension decides on the format.
 
 use std::fs::File;
 use std::io::{BufWriter, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
-use delassus::stepping::Stepper;
+use delassus::stepping::{StepReport, Stepper};
 use delassus::world::World;
 
 use super::arguments::RunArgs;
 use super::options::Settings;
+use super::page_output::{PageOutput, RunSummary};
 use super::parquet_output::ParquetOutput;
 use super::plot_output::PlotOutput;
 use super::start::Start;
@@ -17,7 +18,7 @@ use super::totals::{Event, Totals};
 use super::vtk::VtkOutput;
 
 /// What files a run can write.
-const EXPECTED: &str = ".csv, .parquet, .vtu, .pvd, .svg or .png";
+const EXPECTED: &str = ".html, .csv, .parquet, .vtu, .pvd, .svg or .png";
 
 /// The files of a run.
 pub struct Outputs(Vec<Output>);
@@ -27,6 +28,7 @@ enum Output {
     Vtk(VtkOutput),
     Parquet(ParquetOutput),
     Plot(PlotOutput),
+    Page(Box<PageOutput>),
 }
 
 impl Outputs {
@@ -50,7 +52,7 @@ impl Outputs {
                 "vtu" | "pvd" => VtkOutput::open(path, world, &start.state, goes_on).map(Output::Vtk),
                 "parquet" => ParquetOutput::open(path, world, goes_on).map(Output::Parquet),
                 "svg" | "png" => PlotOutput::open(path, world, &args.plot).map(Output::Plot),
-                "html" => Err(format!("{name}: the viewer is not there yet; expected {EXPECTED}")),
+                "html" => PageOutput::open(path, world).map(|page| Output::Page(Box::new(page))),
                 _ => Err(format!("{name}: expected a file that ends in {EXPECTED}")),
             };
             output.map_err(|e| format!("error: {e}\n"))
@@ -76,9 +78,19 @@ impl Outputs {
                 Output::Vtk(vtk) => vtk.frame(world, stepper)?,
                 Output::Parquet(parquet) => parquet.motion(world, stepper)?,
                 Output::Plot(plot) => plot.frame(world, stepper),
+                Output::Page(page) => page.frame(stepper)?,
             }
         }
         Ok(())
+    }
+
+    /// Takes note of a step, whether it is recorded or not.
+    pub fn step(&mut self, report: &StepReport) {
+        for output in &mut self.0 {
+            if let Output::Page(page) = output {
+                page.step(report);
+            }
+        }
     }
 
     /// Records the present state and the forces of the last step.
@@ -91,6 +103,7 @@ impl Outputs {
                     parquet.motion(world, stepper).and_then(|()| parquet.forces(world, stepper))?
                 }
                 Output::Plot(plot) => plot.frame(world, stepper),
+                Output::Page(page) => page.frame(stepper)?,
             }
         }
         Ok(())
@@ -104,19 +117,34 @@ impl Outputs {
                 // Every frame leaves a series that is whole.
                 Output::Vtk(_) => {}
                 Output::Parquet(parquet) => parquet.save()?,
-                // Drawn at the end.
-                Output::Plot(_) => {}
+                // Drawn at the end, and pages from time to time.
+                Output::Plot(_) | Output::Page(_) => {}
             }
         }
         Ok(())
     }
 
-    /// Brings everything to the disk, at the end; pictures mark these events.
+    /// Whether a page is among them, which shows the report.
+    pub fn has_page(&self) -> bool {
+        self.0.iter().any(|output| matches!(output, Output::Page(_)))
+    }
+
+    /// Writes the pages, once everything is known of the run.
+    pub fn finish_pages(&self, summary: &RunSummary) -> Result<(), String> {
+        for output in &self.0 {
+            if let Output::Page(page) = output {
+                page.finish(summary)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Brings everything but pages to the disk, at the end; pictures mark these events.
     pub fn finish(&mut self, events: &[Event]) -> Result<(), String> {
         for output in &mut self.0 {
             match output {
                 Output::Csv(csv) => csv.finish()?,
-                Output::Vtk(_) => {}
+                Output::Vtk(_) | Output::Page(_) => {}
                 Output::Parquet(parquet) => parquet.finish()?,
                 Output::Plot(plot) => plot.finish(events)?,
             }

@@ -28,7 +28,7 @@ pub fn bodies_json(world: &World, state: &WorldState) -> Value {
 }
 
 /// The document of `--json`.
-pub fn to_json(world: &World, run: &Run) -> String {
+pub fn document(world: &World, run: &Run) -> Value {
     let bodies = bodies_json(world, &run.state);
     let totals = &run.totals;
     let [impact, open, slide, stick, accumulation, jam] = totals.counts;
@@ -70,7 +70,7 @@ pub fn to_json(world: &World, run: &Run) -> String {
     if let Ending::Failed(reason) = &run.ending {
         document["failure"] = json!(reason);
     }
-    format!("{document:#}\n")
+    document
 }
 
 /// Energy at both ends, and where it went between them.

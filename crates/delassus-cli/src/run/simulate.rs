@@ -246,6 +246,7 @@ impl Recorder<'_> {
         self.progress.show(step.stepper, step.report, self.began);
         self.dump(step.stepper)?;
         self.totals.add(self.world, step);
+        self.outputs.step(step.report);
         self.recorded = self.is_frame(step.length);
         if self.recorded {
             self.outputs.frame(self.world, step.stepper).inspect_err(|_| self.lost = true)?;

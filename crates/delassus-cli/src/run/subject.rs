@@ -5,7 +5,7 @@ use delassus::events::{
     EventError, EventOptions, ModeError, Trajectory, WorldSystem, run_events, world_system,
 };
 use delassus::lagrangian::{FormulaId, State, System};
-use delassus::world::{World, WorldState};
+use delassus::simulation::WorldAsSystem;
 use delassus_report::number;
 use delassus_scene::Place;
 use delassus_solve::impact::ImpactLaw;
@@ -37,20 +37,9 @@ pub struct Subject<'a> {
     /// Whether the file lets contacts that approach at the start have their impact there.
     pub impact_at_start: bool,
     /// The world, where it is one.
-    pub world: Option<WorldSubject<'a>>,
+    pub world: Option<WorldAsSystem<'a>>,
     /// The file of a system, for messages.
     source: Option<&'a Scene>,
-}
-
-/// A world that moves as a system.
-#[derive(Clone, Copy)]
-pub struct WorldSubject<'a> {
-    /// The world.
-    pub world: &'a World,
-    /// Its state at the start.
-    pub start: &'a WorldState,
-    /// Its coordinates.
-    pub as_system: &'a WorldSystem,
 }
 
 impl<'a> Subject<'a> {
@@ -80,7 +69,7 @@ impl<'a> Subject<'a> {
             breakpoints: &[],
             impact_law: None,
             impact_at_start: scene.file.simulation.impact_at_start,
-            world: Some(WorldSubject { world: &scene.file.world, start, as_system }),
+            world: Some(WorldAsSystem { world: &scene.file.world, start, as_system }),
             source: None,
         }
     }
@@ -103,7 +92,7 @@ impl<'a> Subject<'a> {
     }
 
     /// Why a run cannot begin, with the place of the formula that is to blame.
-    fn explain(&self, error: &EventError) -> String {
+    pub fn explain(&self, error: &EventError) -> String {
         let formula = match error {
             EventError::Penetration { index, .. } | EventError::Approach { index, .. } => {
                 Some(FormulaId::ContactNormal(*index))

@@ -6,25 +6,25 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use delassus::events::{
-    ContactMode, Ending, Event, EventKind, EventOptions, Indeterminate, Sample, Trajectory,
-};
+use delassus::events::{Ending, EventKind, EventOptions, Indeterminate, Sample, Trajectory};
 use delassus::lagrangian::System;
+use delassus::simulation::WorldAsSystem;
 use delassus::stepping::{FrictionLaw, Scheme};
-use delassus_report::{Style, count, number};
+use delassus_report::{
+    Style, contact_mode_word, count, ending_word, event_document, has_energy, named, number,
+};
 use delassus_scene::Integrator;
 use delassus_solve::impact::Violation;
 use serde_json::{Map, Value, json};
 
 use super::arguments::{PolicyName, RunArgs};
+use super::page_output::{FRAMES, event_motion, is_page, write_event_page};
 use super::report::bodies_json;
-use super::subject::{Subject, WorldSubject, world_as_system};
+use super::subject::{Subject, world_as_system};
 use crate::output::print;
 use crate::picture::{check_quantities, draw_motion, write_picture};
 use crate::scene::{Scene, WorldScene};
 
-/// Instants that are recorded where a file or a picture is asked for.
-const FRAMES: usize = 1000;
 /// Events that are shown to people.
 const SHOWN: usize = 40;
 
@@ -57,18 +57,7 @@ fn move_subject(scene: &Subject<'_>, args: &RunArgs) -> Result<u8, String> {
             ));
         }
     };
-    let pictures = |path: &PathBuf| matches!(extension(path).as_str(), "svg" | "png");
-    if let Some(path) =
-        args.output.iter().find(|path| !matches!(extension(path).as_str(), "csv" | "svg" | "png"))
-    {
-        let name = path.display();
-        return Err(format!(
-            "error: {name}: expected a file that ends in .csv, .svg or .png for event-driven integration\n"
-        ));
-    }
-    if !args.plot.is_empty() && !args.output.iter().any(pictures) {
-        return Err("error: --plot: expected a picture too, -o FILE.svg or -o FILE.png\n".into());
-    }
+    check_outputs(args)?;
     check_quantities(scene.system, &args.plot)?;
     let (start, end) = (scene.state.t, scene.t_end);
     let mut sample_times = args.forces_at.clone();
@@ -92,15 +81,19 @@ fn move_subject(scene: &Subject<'_>, args: &RunArgs) -> Result<u8, String> {
         max_events: args.max_events.unwrap_or(defaults.max_events),
         breakpoints: scene.breakpoints.to_vec(),
         sample_times,
-        sample_events: args.output.iter().any(pictures),
+        sample_events: args.output.iter().any(is_picture),
         ..defaults
     };
     let clock = Instant::now();
     let system = scene.system;
     let run = scene.motion(&options)?;
     let seconds = clock.elapsed().as_secs_f64();
+    let notes = scene.notes(&run);
     for path in &args.output {
-        if pictures(path) {
+        if is_page(path) {
+            let report = to_json(scene, &run, &[], seconds);
+            write_event_page(path, scene, &event_motion(scene, &run, &report, &notes))?;
+        } else if is_picture(path) {
             write_picture(&draw_motion(system, &run, &args.plot)?, path)?;
         } else {
             write(path, &motion_table(system, &run))?;
@@ -108,7 +101,6 @@ fn move_subject(scene: &Subject<'_>, args: &RunArgs) -> Result<u8, String> {
         }
     }
     let samples: Vec<&Sample> = run.samples.iter().filter(|s| asked.contains(&s.state.t)).collect();
-    let notes = scene.notes(&run);
     print(&if args.json {
         let mut document = to_json(scene, &run, &samples, seconds);
         document["impact_law"] = json!(options.law.name());
@@ -122,6 +114,25 @@ fn move_subject(scene: &Subject<'_>, args: &RunArgs) -> Result<u8, String> {
         eprintln!("error: {}: the run ended at t = {} s: {}", scene.name, run.state.t, run.ending);
     }
     Ok(u8::from(run.ending != Ending::Done))
+}
+
+fn is_picture(path: &PathBuf) -> bool {
+    matches!(extension(path).as_str(), "svg" | "png")
+}
+
+/// Files that an event-driven run does not write are refused.
+fn check_outputs(args: &RunArgs) -> Result<(), String> {
+    let is_known = |path: &&PathBuf| matches!(extension(path).as_str(), "html" | "csv" | "svg" | "png");
+    if let Some(path) = args.output.iter().find(|path| !is_known(path)) {
+        let name = path.display();
+        return Err(format!(
+            "error: {name}: expected a file that ends in .html, .csv, .svg or .png for event-driven integration\n"
+        ));
+    }
+    if !args.plot.is_empty() && !args.output.iter().any(is_picture) {
+        return Err("error: --plot: expected a picture too, -o FILE.svg or -o FILE.png\n".into());
+    }
+    Ok(())
 }
 
 /// Options that only steps of one length know are refused, not ignored.
@@ -161,15 +172,6 @@ fn events_path(path: &Path) -> PathBuf {
     let mut name = path.file_stem().unwrap_or_default().to_owned();
     name.push("-events.csv");
     path.with_file_name(name)
-}
-
-/// The word for what a contact does.
-pub fn contact_mode_word(mode: ContactMode) -> &'static str {
-    match mode {
-        ContactMode::Open => "open",
-        ContactMode::Slide { .. } => "slide",
-        ContactMode::Stick => "stick",
-    }
 }
 
 fn motion_table(system: &System, run: &Trajectory) -> String {
@@ -219,67 +221,6 @@ fn event_table(run: &Trajectory) -> String {
     out
 }
 
-/// Whether an event has a change of energy.
-fn has_energy(event: &Event) -> bool {
-    !event.impulse.is_empty() || event.kind == EventKind::Accumulation
-}
-
-/// An event as JSON.
-pub fn event_json(system: &System, event: &Event) -> Value {
-    let mut entry = json!({ "t": event.t, "kind": event.kind.name(), "contact": event.contact });
-    if !event.impulse.is_empty() {
-        entry["impulse"] = json!(event.impulse);
-    }
-    if has_energy(event) {
-        entry["energy_change"] = json!(event.energy_change);
-    }
-    if !event.joint_impulses.is_empty() {
-        let joints = event.joint_impulses.iter().filter_map(|(name, p)| {
-            let (normal, tangential) = p.split_first()?;
-            Some((name.clone(), json!({ "normal": normal, "tangential": tangential })))
-        });
-        entry["joints"] = joints.collect::<Map<String, Value>>().into();
-    }
-    if !event.violations.is_empty() {
-        entry["violations"] = json!(event.violations);
-    }
-    if let Some(order) = event.order {
-        entry["decided_at_order"] = json!(order);
-    }
-    if event.answers > 0 {
-        entry["answers"] = json!(event.answers);
-    }
-    if event.kind == EventKind::Indeterminate {
-        let chosen = system.contacts.iter().zip(&event.chosen);
-        let chosen = chosen.map(|(contact, mode)| (contact.name.clone(), json!(contact_mode_word(*mode))));
-        entry["chosen"] = chosen.collect::<Map<String, Value>>().into();
-    }
-    if !event.branch.is_empty() {
-        entry["branch"] = named(&system.coordinates, &event.branch).into();
-    }
-    entry
-}
-
-/// The word for an ending.
-pub fn ending_word(ending: &Ending) -> &'static str {
-    match ending {
-        Ending::Done => "done",
-        Ending::TooManyEvents { .. } => "too-many-events",
-        Ending::Indeterminate { .. } => "indeterminate",
-        Ending::NoSolution => "no-solution",
-        Ending::Undecided | Ending::Branches { .. } => "undecided",
-        Ending::Stuck => "stuck",
-        Ending::StepTooShort => "step-too-short",
-        Ending::Unresolved { .. } => "unresolved",
-        Ending::NoOutcome { .. } => "impact-without-outcome",
-        Ending::Failed(_) | Ending::Impact(_) | Ending::OneContact { .. } => "failed",
-    }
-}
-
-fn named<'a>(names: &'a [String], values: &'a [f64]) -> Map<String, Value> {
-    names.iter().zip(values).map(|(name, x)| (name.clone(), json!(x))).collect()
-}
-
 fn sample_json(system: &System, sample: &Sample) -> Value {
     let contacts: Map<String, Value> = (system.contacts.iter().enumerate())
         .map(|(i, c)| {
@@ -318,7 +259,7 @@ fn to_json(subject: &Subject<'_>, run: &Trajectory, samples: &[&Sample], seconds
     let mut document = json!({
         "name": system.name, "integrator": "event-driven", "ending": ending_word(&run.ending),
         "steps": run.steps, "evaluations": run.evaluations, "t_end": run.state.t, "wall_seconds": seconds,
-        "modes": modes, "events": run.events.iter().map(|e| event_json(system, e)).collect::<Vec<_>>(), "event_counts": counts,
+        "modes": modes, "events": run.events.iter().map(|e| event_document(system, e)).collect::<Vec<_>>(), "event_counts": counts,
         "max_penetration": run.max_gap_error, "max_residual": run.max_force_error,
         "max_joint_error": run.max_joint_error, "start_corrections": corrections,
         "energy": { "start": run.energy[0], "end": run.energy[1] },
@@ -331,7 +272,7 @@ fn to_json(subject: &Subject<'_>, run: &Trajectory, samples: &[&Sample], seconds
                 "velocity": named(&system.coordinates, &run.state.v),
             });
         }
-        Some(WorldSubject { world, start, as_system }) => {
+        Some(WorldAsSystem { world, start, as_system }) => {
             document["bodies"] = bodies_json(world, &as_system.world_state(start, &run.state));
         }
     }

@@ -2,13 +2,14 @@
 //!
 //! A table has a row a frame: `time`, then for every body that moves the position and the orientation (w x y
 //! z) of the frame in which the file wrote it, the velocity of its centre of mass and its angular velocity,
-//! world axes. The forces stand in a table of their own, since contacts come and go: a row for each contact
-//! and each joint of a frame.
+//! world axes; then the sensors of the world: coordinates of joints and their rates, efforts of actuators,
+//! and those that the file names. The forces stand in a table of their own, since contacts come and go: a row
+//! for each contact and each joint of a frame.
 
 use std::path::{Path, PathBuf};
 
 use delassus::stepping::Stepper;
-use delassus::world::World;
+use delassus::world::{World, read_sensors};
 
 /// What is written of a body, in this order.
 pub const BODY_COLUMNS: [&str; 13] =
@@ -28,8 +29,11 @@ pub fn forces_path(path: &Path) -> PathBuf {
 /// The names of the columns of motion.
 pub fn motion_columns(world: &World) -> Vec<String> {
     let moving = world.bodies.iter().filter(|body| !body.fixed);
-    let columns = moving.flat_map(|body| BODY_COLUMNS.map(|column| format!("{}.{column}", body.name)));
-    std::iter::once("time".to_string()).chain(columns).collect()
+    let bodies = moving.flat_map(|body| BODY_COLUMNS.map(|column| format!("{}.{column}", body.name)));
+    let sensors = world.sensors.iter().flat_map(|sensor| {
+        sensor.kind.suffixes().iter().map(move |suffix| format!("{}{suffix}", sensor.name))
+    });
+    std::iter::once("time".to_string()).chain(bodies).chain(sensors).collect()
 }
 
 /// A row of motion.
@@ -45,6 +49,8 @@ pub fn motion_row(world: &World, stepper: &Stepper, row: &mut Vec<f64>) {
         row.extend(s.velocity.to_array());
         row.extend(s.world_angular_velocity().to_array());
     }
+    let efforts: Vec<f64> = stepper.actuator_forces().collect();
+    read_sensors(world, state, &efforts, row);
 }
 
 /// The mean forces of the last step: kind, name and the numbers of [`FORCE_COLUMNS`].

@@ -16,12 +16,12 @@ use std::path::{Path, PathBuf};
 
 use delassus::stepping::Stepper;
 use delassus::world::{BodyState, World, WorldState};
+use delassus_page::{base64, triangles};
 use flate2::Compression;
 use flate2::write::ZlibEncoder;
 use glam::DVec3;
 
 use super::parquet::beside;
-use super::triangles::triangles;
 
 /// Corners on a circle, and the number of shapes above which they are fewer.
 const AROUND: usize = 16;
@@ -179,21 +179,6 @@ fn encoded<const N: usize>(values: impl Iterator<Item = [u8; N]>) -> String {
     let packed = encoder.write_all(&bytes).and_then(|()| encoder.finish()).unwrap_or_default();
     let header = [1, bytes.len() as u32, 0, packed.len() as u32].map(u32::to_le_bytes);
     base64(header.as_flattened()) + &base64(&packed)
-}
-
-/// RFC 4648 §4, with padding.
-fn base64(bytes: &[u8]) -> String {
-    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    let mut out = String::with_capacity(bytes.len().div_ceil(3) * 4);
-    for chunk in bytes.chunks(3) {
-        let at = |i: usize| u32::from(chunk.get(i).copied().unwrap_or(0));
-        let bits = at(0) << 16 | at(1) << 8 | at(2);
-        for k in 0..4 {
-            let digit = DIGITS[(bits >> (18 - 6 * k) & 63) as usize];
-            out.push(if k <= chunk.len() { char::from(digit) } else { '=' });
-        }
-    }
-    out
 }
 
 /// Text as it may stand in a remark: on one line, without two hyphens next to each other, which would end it.

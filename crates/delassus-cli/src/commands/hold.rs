@@ -1,0 +1,82 @@
+//! `delassus hold`: the largest force at a point of a body that a world at rest resists in every direction.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use delassus::analysis::{WorldAtRest, resistance};
+use delassus::glam::DVec3;
+use delassus::lagrangian::Tolerances;
+use delassus_report::{Style, hold_document, hold_text, holds};
+
+use super::stand::{moving_body, point, read_world};
+use crate::output::print;
+use crate::scene;
+
+/// Arguments of `hold`.
+#[derive(Args)]
+pub struct HoldArgs {
+    /// File with a [world]
+    pub file: PathBuf,
+    /// The body that forces act on
+    #[arg(long, value_name = "NAME")]
+    pub body: String,
+    /// Where, world axes [default: its centre of mass]
+    #[arg(long, value_name = "X,Y,Z", value_parser = point, allow_hyphen_values = true)]
+    pub point: Option<DVec3>,
+    /// The size of force that is asked for, N
+    #[arg(long, value_name = "N", value_parser = positive, allow_hyphen_values = true)]
+    pub force: Option<f64>,
+    /// Override a parameter: name=value
+    #[arg(long = "set", value_name = "NAME=VALUE", value_parser = scene::parse_override)]
+    pub set: Vec<(String, String)>,
+    /// Print one JSON document
+    #[arg(long)]
+    pub json: bool,
+}
+
+fn positive(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(x) if x.is_finite() && x > 0.0 => Ok(x),
+        _ => Err(format!("expected a positive number of newtons, found \"{text}\"")),
+    }
+}
+
+/// Runs the command; returns the exit code: 0 where the force asked for, or any, is resisted in every
+/// direction, 1 where not, 3 where neither is proved.
+pub fn run(args: &HoldArgs) -> u8 {
+    match answer(args) {
+        Ok((text, code)) => {
+            print(&text);
+            code
+        }
+        Err(message) => {
+            eprint!("{message}");
+            2
+        }
+    }
+}
+
+fn answer(args: &HoldArgs) -> Result<(String, u8), String> {
+    let scene = read_world(&args.file, &args.set)?;
+    let (world, state) = (&scene.file.world, &scene.file.state);
+    let body = moving_body(world, &args.body, &scene.name)?;
+    let at_rest = WorldAtRest::new(world, state, &Tolerances::default())
+        .map_err(|e| format!("error: {}: {e}\n", scene.name))?;
+    let place = args.point.unwrap_or(state.bodies[body].pose.position);
+    let found = resistance(&at_rest, body, place)
+        .ok_or_else(|| format!("error: {}: the body `{}` is fixed\n", scene.name, args.body))?;
+    let code = match args.force.map(|force| holds(&found, force)) {
+        Some(Some(true)) => 0,
+        Some(Some(false)) => 1,
+        Some(None) => 3,
+        None if found.resists > 0.0 => 0,
+        None if found.fails.is_some() => 1,
+        None => 3,
+    };
+    let text = if args.json {
+        format!("{:#}\n", hold_document(world, body, place, &found, args.force))
+    } else {
+        hold_text(world, body, place, &found, args.force, Style::for_stdout())
+    };
+    Ok((text, code))
+}

@@ -1,0 +1,225 @@
+//! `delassus view`: a page in the browser, and a run that goes on followed in it.
+//!
+//! ```text
+//! GET /TOKEN/            the file                 GET /TOKEN/stamp   its size and time, as text
+//! ```
+//!
+//! The server listens on the loopback address only and answers one file to who knows the token. A request
+//! that names another host or comes from another origin is refused: a page of someone else that the browser has
+//! open cannot read it, not even by a name that was made to point here.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{Ipv4Addr, TcpListener, TcpStream};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, UNIX_EPOCH};
+
+use clap::Args;
+
+use crate::run::is_page;
+
+/// Bytes of a request that are read, and how long it may take.
+const MAX_REQUEST: u64 = 16 * 1024;
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// Arguments of `view`.
+#[derive(Args)]
+pub struct ViewArgs {
+    /// A page that `run` or `analyze` wrote with -o FILE.html
+    pub file: PathBuf,
+    /// Print the address instead of opening a browser
+    #[arg(long)]
+    pub no_browser: bool,
+}
+
+/// Runs the command; returns the exit code. Serves until it is interrupted.
+pub fn run(args: &ViewArgs) -> u8 {
+    match serve(args) {
+        Ok(()) => 0,
+        Err(message) => {
+            eprint!("{message}");
+            2
+        }
+    }
+}
+
+fn serve(args: &ViewArgs) -> Result<(), String> {
+    let name = args.file.display();
+    if !is_page(&args.file) {
+        return Err(format!(
+            "error: {name}: expected a page that ends in .html; `delassus run SCENE -o FILE.html` writes one\n"
+        ));
+    }
+    if let Err(e) = std::fs::metadata(&args.file) {
+        return Err(format!("error: {name}: cannot be read: {e}\n"));
+    }
+    let fail = |e: std::io::Error| format!("error: the loopback address cannot be listened on: {e}\n");
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).map_err(fail)?;
+    let port = listener.local_addr().map_err(fail)?.port();
+    let token = token().map_err(|e| format!("error: no random numbers: {e}\n"))?;
+    let address = format!("http://127.0.0.1:{port}/{token}/");
+    println!("{address}");
+    // Who reads this through a pipe waits for it.
+    drop(std::io::stdout().flush());
+    if !args.no_browser && !open_browser(&address) {
+        eprintln!("note: no browser could be started; the address above opens in one on this machine");
+    }
+    for stream in listener.incoming().flatten() {
+        // A visitor that breaks off is none of ours.
+        drop(answer(stream, &args.file, &token, port));
+    }
+    Ok(())
+}
+
+/// 128 random bits: the keys of a hash map come from the system.
+fn token() -> std::io::Result<String> {
+    use std::hash::{BuildHasher, Hasher};
+    let bits = || std::collections::hash_map::RandomState::new().build_hasher().finish();
+    let mut bytes = [0u8; 16];
+    match std::fs::File::open("/dev/urandom").and_then(|mut file| file.read_exact(&mut bytes)) {
+        Ok(()) => Ok(bytes.iter().map(|b| format!("{b:02x}")).collect()),
+        Err(_) => Ok(format!("{:016x}{:016x}", bits(), bits())),
+    }
+}
+
+fn open_browser(address: &str) -> bool {
+    let programs: [&[&str]; 3] = match std::env::consts::OS {
+        "macos" => [&["open"], &[], &[]],
+        "windows" => [&["explorer"], &[], &[]],
+        _ => [&["xdg-open"], &["sensible-browser"], &["x-www-browser"]],
+    };
+    programs.iter().filter(|words| !words.is_empty()).any(|words| {
+        let mut command = Command::new(words[0]);
+        command.args(&words[1..]).arg(address).stdout(Stdio::null()).stderr(Stdio::null());
+        command.spawn().is_ok()
+    })
+}
+
+fn answer(stream: TcpStream, file: &Path, token: &str, port: u16) -> std::io::Result<()> {
+    stream.set_read_timeout(Some(PATIENCE))?;
+    stream.set_write_timeout(Some(PATIENCE))?;
+    let mut lines = BufReader::new(stream.try_clone()?.take(MAX_REQUEST)).lines();
+    let request = lines.next().transpose()?.unwrap_or_default();
+    let mut headers = vec![];
+    for line in lines {
+        let line = line?;
+        if line.is_empty() {
+            break;
+        }
+        if let Some((key, value)) = line.split_once(':') {
+            headers.push((key.trim().to_ascii_lowercase(), value.trim().to_string()));
+        }
+    }
+    let response = respond(&request, &headers, file, token, port);
+    write_response(stream, response)
+}
+
+/// What is answered: a status, a type and a body.
+struct Response {
+    status: &'static str,
+    kind: &'static str,
+    body: Vec<u8>,
+}
+
+impl Response {
+    fn refuse(status: &'static str) -> Response {
+        Response { status, kind: "text/plain", body: status.as_bytes().to_vec() }
+    }
+}
+
+fn respond(request: &str, headers: &[(String, String)], file: &Path, token: &str, port: u16) -> Response {
+    let of =
+        |key: &'static str| headers.iter().filter(move |(k, _)| k == key).map(|(_, value)| value.as_str());
+    let hosts = [format!("127.0.0.1:{port}"), format!("localhost:{port}")];
+    let mut named = of("host");
+    let host = named.next();
+    if named.next().is_some() || !host.is_some_and(|host| hosts.iter().any(|known| known == host)) {
+        return Response::refuse("403 Forbidden");
+    }
+    let ours = |origin: &str| hosts.iter().any(|known| origin == format!("http://{known}"));
+    if !of("origin").all(ours) || of("sec-fetch-site").any(|site| site == "cross-site") {
+        return Response::refuse("403 Forbidden");
+    }
+    let mut words = request.split(' ');
+    let (Some("GET"), Some(target)) = (words.next(), words.next()) else {
+        return Response::refuse("405 Method Not Allowed");
+    };
+    let target = target.split(['?', '#']).next().unwrap_or_default();
+    let Some(rest) = target.strip_prefix('/').and_then(|t| t.strip_prefix(token)) else {
+        return Response::refuse("404 Not Found");
+    };
+    match rest {
+        "/" => match std::fs::read(file) {
+            Ok(body) => Response { status: "200 OK", kind: "text/html; charset=utf-8", body },
+            Err(_) => Response::refuse("404 Not Found"),
+        },
+        "/stamp" => {
+            let stamp = std::fs::metadata(file).and_then(|m| Ok((m.len(), m.modified()?)));
+            let text = stamp.map_or("gone".into(), |(size, time)| {
+                let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();
+                format!("{size} {}", since.as_nanos())
+            });
+            Response { status: "200 OK", kind: "text/plain", body: text.into_bytes() }
+        }
+        _ => Response::refuse("404 Not Found"),
+    }
+}
+
+fn write_response(mut stream: TcpStream, Response { status, kind, body }: Response) -> std::io::Result<()> {
+    let head = format!(
+        "HTTP/1.1 {status}\r\nContent-Type: {kind}\r\nContent-Length: {}\r\nCache-Control: no-store\r\n\
+         X-Content-Type-Options: nosniff\r\nX-Frame-Options: DENY\r\nReferrer-Policy: no-referrer\r\n\
+         Cross-Origin-Resource-Policy: same-origin\r\nConnection: close\r\n\r\n",
+        body.len()
+    );
+    stream.write_all(head.as_bytes())?;
+    stream.write_all(&body)?;
+    stream.flush()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn status(request: &str, headers: &[(&str, &str)]) -> &'static str {
+        let headers: Vec<(String, String)> =
+            headers.iter().map(|(k, v)| (k.to_string(), v.to_string())).collect();
+        respond(request, &headers, Path::new("Cargo.toml"), "secret", 4000).status
+    }
+
+    #[test]
+    fn only_this_host_with_the_token_is_answered() {
+        let here = ("host", "127.0.0.1:4000");
+        assert_eq!(status("GET /secret/ HTTP/1.1", &[here]), "200 OK");
+        assert_eq!(
+            status("GET /secret/stamp HTTP/1.1", &[here, ("origin", "http://127.0.0.1:4000")]),
+            "200 OK"
+        );
+        for request in [
+            "GET / HTTP/1.1",
+            "GET /other/ HTTP/1.1",
+            "GET /secret/../Cargo.toml HTTP/1.1",
+            "GET /secret HTTP/1.1",
+        ] {
+            assert_eq!(status(request, &[here]), "404 Not Found", "{request}");
+        }
+        assert_eq!(status("POST /secret/ HTTP/1.1", &[here]), "405 Method Not Allowed");
+        for headers in [
+            &[][..],
+            &[("host", "evil.example:4000")],
+            &[("host", "127.0.0.1:4001")],
+            &[here, ("host", "evil.example")],
+            &[here, ("origin", "http://evil.example")],
+            &[here, ("origin", "null")],
+            &[here, ("sec-fetch-site", "cross-site")],
+        ] {
+            assert_eq!(status("GET /secret/ HTTP/1.1", headers), "403 Forbidden", "{headers:?}");
+        }
+    }
+
+    #[test]
+    fn tokens_differ_and_are_long() {
+        let [a, b] = [token().unwrap(), token().unwrap()];
+        assert!(a != b && a.len() == 32);
+    }
+}
