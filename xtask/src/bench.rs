@@ -1,11 +1,14 @@
 //! `cargo xtask bench solvers`: every solver on every problem file of a folder, at three tolerances.
 //!
 //! The numbers are those of `delassus compare`, run in release mode. `bench motion` and `bench threads` are
-//! in `bench/motion.rs`.
+//! in `bench/motion.rs` and `bench/threads.rs`.
 
+mod counts;
+mod linkages;
 mod motion;
 mod picture;
 mod scenes;
+mod threads;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -22,7 +25,7 @@ struct Options {
 pub fn run(root: &Path, arguments: &[String]) -> Result<(), String> {
     match arguments.split_first() {
         Some((name, rest)) if name == "motion" => return motion::run(root, rest),
-        Some((name, rest)) if name == "threads" => return motion::threads(root, rest),
+        Some((name, rest)) if name == "threads" => return threads::run(root, rest),
         _ => {}
     }
     let folder = std::env::var_os("DELASSUS_PROBLEMS").map(PathBuf::from);

@@ -3,50 +3,25 @@
 //! In every folder the files and folders beside each other form a graph: who uses whom, tests and comments
 //! aside. Names that a front re-exports belong to the file that defines them. What a front itself defines
 //! may be used by all files behind it: it owns the structs of its room. A cycle of files can only be read as
-//! a whole, so that none is added; those that are there are listed below.
+//! a whole: there is none.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::source::{expand, production};
-
-/// Cycles that are accepted, by crate and folder, with the number of files in them: these may shrink.
-const ACCEPTED: [(&str, &str, usize); 6] = [
-    // The parts of a world and what changes them.
-    ("crates/delassus/src", "analysis", 3),
-    // Plan, start and targets of a substep are types of the files that use them.
-    ("crates/delassus/src", "stepping", 15),
-    // A body has joints, joints have drafts of bodies, and keyframes set both.
-    ("crates/delassus-scene/src", "mjcf", 3),
-    // The list of propositions of a paper and its two halves.
-    ("crates/delassus-solve/src", "analysis/theorems", 3),
-    ("crates/delassus-solve/src", "analysis/theorems", 2),
-    // A system keeps its contacts as rows and, where all are of balls, in fewer numbers.
-    ("crates/delassus-solve/src", "contact/matrix_free", 2),
-];
 
 /// A module by the names on the way to it.
 type Module = Vec<String>;
 /// Who uses whom.
 type Graph = BTreeMap<String, BTreeSet<String>>;
 
-/// The cycles of a crate that are not accepted, from the paths within its `src` and the texts of its files.
+/// The cycles of a crate, from the paths within its `src` and the texts of its files.
 pub fn check(src: &str, sources: &[(String, String)]) -> Vec<String> {
-    let mut accepted: Vec<(&str, usize)> =
-        ACCEPTED.iter().filter(|(name, ..)| *name == src).map(|(_, folder, size)| (*folder, *size)).collect();
-    let mut problems = vec![];
-    for (folder, graph) in graphs(sources) {
-        for cycle in components(&graph) {
-            let known = accepted.iter().position(|(name, size)| *name == folder && cycle.len() <= *size);
-            match known {
-                Some(at) => _ = accepted.remove(at),
-                None => problems.push(format!("{src}/{folder}: files use each other: {}", cycle.join(", "))),
-            }
-        }
-    }
-    for (folder, _) in accepted {
-        problems.push(format!("{src}/{folder}: a cycle of files is accepted that is none any more"));
-    }
-    problems
+    let cycles = |(folder, graph): (String, Graph)| {
+        let problem =
+            move |cycle: Vec<String>| format!("{src}/{folder}: files use each other: {}", cycle.join(", "));
+        components(&graph).into_iter().map(problem).collect::<Vec<_>>()
+    };
+    graphs(sources).into_iter().flat_map(cycles).collect()
 }
 
 /// The graph of every folder.
@@ -221,11 +196,5 @@ mod tests {
             ("room/b/other.rs", "use super::super::a::A;"),
         ];
         assert_eq!(found(&files), ["crates/other/src/room: files use each other: a, b"]);
-    }
-
-    #[test]
-    fn what_is_accepted_and_gone_is_reported() {
-        let files = [("lib.rs".to_string(), String::new())];
-        assert_eq!(check("crates/delassus-scene/src", &files).len(), 1);
     }
 }

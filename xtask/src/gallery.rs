@@ -1,7 +1,9 @@
-//! `cargo xtask gallery`: the pictures of the README and the book, drawn from the analysis itself.
+//! `cargo xtask gallery`: the pictures of the README and the book, drawn from the analysis itself, and a page
+//! of every scene.
 
 use std::fmt::Write as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use delassus::analysis::analyze;
 use delassus::lagrangian::Tolerances;
@@ -64,7 +66,75 @@ pub fn draw(root: &Path) -> Result<(), String> {
     let path = folder.join("rod-map.svg");
     std::fs::write(&path, svg(&cells)).map_err(|e| format!("{}: {e}", path.display()))?;
     println!("{}", path.display());
+    pages(root)
+}
+
+/// Runs every scene into `target/gallery`: its page, a picture of it where there are Node and Chromium, and
+/// an index with the command that makes it.
+fn pages(root: &Path) -> Result<(), String> {
+    let folder = root.join("target/gallery");
+    let fail = |path: &Path, e: std::io::Error| format!("{}: {e}", path.display());
+    std::fs::create_dir_all(&folder).map_err(|e| fail(&folder, e))?;
+    let mut cargo = Command::new("cargo");
+    let built = cargo.args(["build", "--release", "--package", "delassus-cli"]).current_dir(root).status();
+    if !built.is_ok_and(|status| status.success()) {
+        return Err("the program could not be built".into());
+    }
+    let scenes = root.join("scenes");
+    let mut files: Vec<PathBuf> = std::fs::read_dir(&scenes)
+        .and_then(|entries| entries.map(|entry| entry.map(|entry| entry.path())).collect())
+        .map_err(|e| fail(&scenes, e))?;
+    files.sort();
+    let mut names = vec![];
+    for file in &files {
+        let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let stem = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        let page = folder.join(format!("{stem}.html"));
+        let mut program = Command::new(root.join("target/release/delassus"));
+        program.current_dir(root).arg("run").arg(format!("scenes/{name}")).arg("-o").arg(&page);
+        let out = program.output().map_err(|e| format!("delassus: {e}"))?;
+        if out.status.code() == Some(2) {
+            // A state without a motion has an answer all the same.
+            let mut program = Command::new(root.join("target/release/delassus"));
+            program.current_dir(root).arg("analyze").arg(format!("scenes/{name}")).arg("-o").arg(&page);
+            program.output().map_err(|e| format!("delassus: {e}"))?;
+            names.push((stem, format!("delassus analyze scenes/{name} -o {name}.html")));
+        } else {
+            names.push((stem, format!("delassus run scenes/{name} -o {name}.html")));
+        }
+    }
+    let pictures = Command::new("node").arg(root.join("web/gallery.mjs")).arg(&folder).status();
+    if !pictures.is_ok_and(|status| status.success()) {
+        println!("no pictures: they need Node and Chromium, and `cargo xtask web` once");
+    }
+    let index = folder.join("index.html");
+    std::fs::write(&index, gallery_index(&folder, &names)).map_err(|e| fail(&index, e))?;
+    println!("{}: {} scenes", index.display(), names.len());
     Ok(())
+}
+
+/// The index: a picture, the command, the page.
+fn gallery_index(folder: &Path, names: &[(String, String)]) -> String {
+    let mut out = String::from(
+        "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><meta name=\"viewport\" content=\"width=device-width\">\
+         <title>Delassus: scenes</title><style>body{font:15px/1.5 system-ui,sans-serif;margin:24px;background:#f4f5f7;\
+         color:#1c2127}main{display:grid;grid-template-columns:repeat(auto-fill,minmax(300px,1fr));gap:16px}\
+         article{background:#fff;border:1px solid #d9dde3;border-radius:8px;padding:12px}img{width:100%;border-radius:6px}\
+         h2{font-size:16px;margin:6px 0}code{font-size:12px;overflow-wrap:anywhere}a{color:inherit}</style>\
+         <h1>Scenes</h1><main>\n",
+    );
+    for (stem, command) in names {
+        let picture = if folder.join(format!("{stem}.png")).exists() {
+            format!("<img src=\"{stem}.png\" alt=\"The page of {stem}\" loading=\"lazy\">")
+        } else {
+            String::new()
+        };
+        let _ = writeln!(
+            out,
+            "<article><a href=\"{stem}.html\">{picture}<h2>{stem}</h2></a><code>{command}</code></article>"
+        );
+    }
+    out + "</main></html>\n"
 }
 
 fn answer(text: &str, degrees: f64, omega: f64) -> Result<Answer, String> {

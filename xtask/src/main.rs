@@ -1,6 +1,6 @@
 //! What cargo cannot do: `cargo xtask props`, `cargo xtask docs`, `cargo xtask gallery`,
 //! `cargo xtask bench`, `cargo xtask convergence`, `cargo xtask verdicts`, `cargo xtask wheel`,
-//! `cargo xtask ci`.
+//! `cargo xtask web`, `cargo xtask ci`.
 //!
 //! What prose claims, a program reads: the table of equations in the book names functions and tests,
 //! ARCHITECTURE.md names files, links name pages. Each task prints what it checked and exits with 1 where a
@@ -19,6 +19,7 @@ mod gallery;
 mod house;
 mod props;
 mod source;
+mod web;
 mod wheel;
 
 const USAGE: &str = "\
@@ -27,11 +28,13 @@ usage: cargo xtask TASK
   props   each row of book/src/equations.md names a function and tests that exist, each test prop_… or eq_… has a row
   docs    paths in ARCHITECTURE.md exist and it names every room, rooms do not import each other and are entered by their
           fronts, files and functions are short, links resolve, no path of one machine
-  gallery draws the pictures of README and book anew
+  gallery draws the pictures of README and book anew, and writes a page of every scene with its picture and command into
+          target/gallery
   bench   bench solvers [FOLDER] [--csv FILE]: time, residual and status of every solver on every problem file of the
           folder (default: DELASSUS_PROBLEMS) at 1e-4, 1e-8 and 1e-12
-          bench motion [NAME…]: time per step and error of the engines that DELASSUS_PEER, RAPIER_PEER and MUJOCO_PEER name,
-          as bench/motion.csv and bench/motion.svg
+          bench motion [--seconds S] [--no-counts] [NAME…]: time per step and error of the engines that DELASSUS_PEER,
+          RAPIER_PEER, MUJOCO_PEER and PEERS_PY name, as bench/motion.csv and bench/motion.svg; balls fall for S (5) seconds,
+          valgrind counts instructions and allocations
           bench threads [BALLS]: wall time of a step of many balls with 1, 2, 4, … threads
   convergence
           the error of time stepping against event-driven integration, over the step: table and picture of the book
@@ -40,6 +43,9 @@ usage: cargo xtask TASK
           to 2⁴⁰, 100,000 contact problems, then maps, analyses and safe intervals of 3,000 systems as a user types them,
           all against an exact checker: prints the shares of unknown, fails where a verdict is wrong (minutes on 16 cores;
           DELASSUS_SEED starts elsewhere, DELASSUS_RANDOM gives another number)
+  web     builds the viewer of pages from web/ (Node 20 or later); web --check compares it with what is committed,
+          web --test opens pages in Chromium, web --playground compiles the engine to WebAssembly and builds the
+          playground into web/dist/playground
   wheel   builds the Python package as a wheel into target/wheels
   ci      all checks (.ci/run)";
 
@@ -56,6 +62,10 @@ fn main() -> ExitCode {
         }
         Some("convergence") => convergence::run(&root).map(|()| vec![]),
         Some("verdicts") => return verdicts(&root),
+        Some("web") => {
+            let arguments: Vec<String> = std::env::args().skip(2).collect();
+            web::run(&root, &arguments)
+        }
         Some("wheel") => wheel::build(&root).map(|()| vec![]),
         Some("ci") => return run_in(&root, Command::new("bash").arg(".ci/run")),
         _ => {

@@ -12,10 +12,17 @@ pub struct Scene {
     pub state: WorldState,
     /// The bodies of the scene among those of the world.
     pub bodies: Vec<usize>,
+    pub times: Times,
+}
+
+/// How long a scene runs, and how often its state is recorded.
+pub struct Times {
     pub dt: f64,
     pub t_end: f64,
     pub sample: usize,
     pub wall_cap: f64,
+    /// Whether the forces of the end are asked for.
+    pub forces: bool,
 }
 
 fn number(value: &Value, what: &str) -> Result<f64, String> {
@@ -65,8 +72,11 @@ fn fixed(name: &str, shapes: Vec<Shape>) -> Body {
     }
 }
 
-/// Reads a scene.
+/// Reads a scene: bodies and joints, or with `model` the name of a file that has them.
 pub fn read(scene: &Value) -> Result<Scene, String> {
+    if let Some(path) = scene["model"].as_str() {
+        return model(scene, path);
+    }
     let mut bodies = vec![fixed("world", planes(scene)?)];
     let mut states = vec![still(DVec3::ZERO)];
     for (i, value) in list(&scene["bodies"], "bodies")?.iter().enumerate() {
@@ -97,12 +107,28 @@ pub fn read(scene: &Value) -> Result<Scene, String> {
             surfaces: vec![surface],
             no_contact,
             plane: None,
+            sensors: vec![],
         },
         state: WorldState { t: 0.0, bodies: states, coordinates: vec![] },
+        times: times(scene)?,
+    })
+}
+
+/// The world in a file (MJCF, URDF or `.toml`), with its joints closed.
+fn model(scene: &Value, path: &str) -> Result<Scene, String> {
+    let sim = delassus_scene::load_simulation(path).map_err(|e| e.to_string())?;
+    let (world, state) = (sim.world().clone(), sim.state().clone());
+    let bodies = (0..world.bodies.len()).filter(|&b| !world.bodies[b].fixed).collect();
+    Ok(Scene { world, state, bodies, times: times(scene)? })
+}
+
+fn times(scene: &Value) -> Result<Times, String> {
+    Ok(Times {
         dt: number(&scene["dt"], "dt")?,
         t_end: number(&scene["t_end"], "t_end")?,
         sample: number(&scene["sample"], "sample")?.max(1.0) as usize,
         wall_cap: scene["wall_cap"].as_f64().unwrap_or(f64::INFINITY),
+        forces: scene["forces"].as_bool().unwrap_or(true),
     })
 }
 
