@@ -81,7 +81,7 @@ fn move_subject(scene: &Subject<'_>, args: &RunArgs) -> Result<u8, String> {
         max_events: args.max_events.unwrap_or(defaults.max_events),
         breakpoints: scene.breakpoints.to_vec(),
         sample_times,
-        sample_events: args.output.iter().any(is_picture),
+        sample_events: args.output.iter().any(|path| is_picture(path)),
         ..defaults
     };
     let clock = Instant::now();
@@ -116,7 +116,7 @@ fn move_subject(scene: &Subject<'_>, args: &RunArgs) -> Result<u8, String> {
     Ok(u8::from(run.ending != Ending::Done))
 }
 
-fn is_picture(path: &PathBuf) -> bool {
+fn is_picture(path: &Path) -> bool {
     matches!(extension(path).as_str(), "svg" | "png")
 }
 
@@ -129,7 +129,7 @@ fn check_outputs(args: &RunArgs) -> Result<(), String> {
             "error: {name}: expected a file that ends in .html, .csv, .svg or .png for event-driven integration\n"
         ));
     }
-    if !args.plot.is_empty() && !args.output.iter().any(is_picture) {
+    if !args.plot.is_empty() && !args.output.iter().any(|path| is_picture(path)) {
         return Err("error: --plot: expected a picture too, -o FILE.svg or -o FILE.png\n".into());
     }
     Ok(())
