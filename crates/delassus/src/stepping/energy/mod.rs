@@ -38,6 +38,9 @@ const GROWTH_RATIO: f64 = 0.1;
 /// Joints may move by this many position tolerances against their forces: positions are found to one of them
 /// at both ends of the drift, and what is beyond ten of them is reported as open.
 const OPENING_TOLERANCES: f64 = 20.0;
+/// The most of the kinetic energy that this lets joints have where bodies move: in substeps of a nanosecond
+/// impulses near singular positions would pass with any work. What rests has no kinetic energy to compare.
+const MAX_SLACK: f64 = 1e-3;
 
 /// Work of the bilateral rows of joints in a substep.
 #[derive(Clone, Copy, Debug, Default)]
@@ -151,7 +154,9 @@ impl JointWork {
 
     /// The work in parts of what a substep may have, positive where joints give.
     fn ratio(&self) -> f64 {
-        if self.work == 0.0 { 0.0 } else { self.work / (self.part * self.kinetic + self.slack) }
+        let slack =
+            if self.slack > self.kinetic { self.slack } else { self.slack.min(MAX_SLACK * self.kinetic) };
+        if self.work == 0.0 { 0.0 } else { self.work / (self.part * self.kinetic + slack) }
     }
 
     /// Whether joints gave or took more than a substep may have.

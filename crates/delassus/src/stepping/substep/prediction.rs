@@ -7,7 +7,8 @@
 //! J v + b = 0 closes joints at the end of the drift up to what is of second order in v − v̂, times h ω. In
 //! smooth motion r̂ is right to O(h²), and the first solve ends with joints that are closed to O(h⁴): most
 //! often it is the only one that ends in positions. Bodies that touch something have no prediction: joints
-//! that are closed to no more than the position tolerance contradict contacts that stick on both sides.
+//! that are closed to no more than the position tolerance contradict contacts that stick on both sides. Nor
+//! have loops, whose singular positions a prediction may leave on another branch.
 
 use super::super::Stepper;
 use super::super::linearization::Linearization;
