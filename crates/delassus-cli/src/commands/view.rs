@@ -4,9 +4,9 @@
 //! GET /TOKEN/            the file                 GET /TOKEN/stamp   its size and time, as text
 //! ```
 //!
-//! The server listens on the loopback address only and answers one file to who knows the token. A request
-//! that names another host or comes from another origin is refused: a page of someone else that the browser has
-//! open cannot read it, not even by a name that was made to point here.
+//! The server listens on the loopback address only and serves one file, to whoever knows the token. A request
+//! that names another host or comes from another origin is refused: a foreign page that is open in the same
+//! browser cannot read the file, not even through a host name that was made to point here.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
@@ -18,9 +18,10 @@ use clap::Args;
 
 use crate::run::is_page;
 
-/// Bytes of a request that are read, and how long it may take.
+/// Bytes of a request that are read.
 const MAX_REQUEST: u64 = 16 * 1024;
-const PATIENCE: Duration = Duration::from_secs(5);
+/// How long reading a request or writing its answer may take.
+const REQUEST_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Arguments of `view`.
 #[derive(Args)]
@@ -96,8 +97,8 @@ fn open_browser(address: &str) -> bool {
 }
 
 fn answer(stream: TcpStream, file: &Path, token: &str, port: u16) -> std::io::Result<()> {
-    stream.set_read_timeout(Some(PATIENCE))?;
-    stream.set_write_timeout(Some(PATIENCE))?;
+    stream.set_read_timeout(Some(REQUEST_TIMEOUT))?;
+    stream.set_write_timeout(Some(REQUEST_TIMEOUT))?;
     let mut lines = BufReader::new(stream.try_clone()?.take(MAX_REQUEST)).lines();
     let request = lines.next().transpose()?.unwrap_or_default();
     let mut headers = vec![];
