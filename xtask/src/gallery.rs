@@ -10,7 +10,7 @@ use delassus::lagrangian::Tolerances;
 use delassus_scene::read_system;
 use delassus_solve::modes::{EnumerateOptions, Mode};
 
-/// What the laws say at one point of the map.
+/// The answer of the laws at one point of the map.
 #[derive(Clone, Copy, PartialEq)]
 enum Answer {
     Slides,

@@ -132,7 +132,7 @@ pub fn read_any(path: &Path, overrides: &[(String, String)]) -> Result<AnyScene,
     read_any_with(path, overrides, &ImportArgs::default())
 }
 
-/// Reads a system or a world; `import` says how where it is a URDF or MJCF.
+/// Reads a system or a world; `import` is how a URDF or MJCF is read.
 pub fn read_any_with(
     path: &Path,
     overrides: &[(String, String)],

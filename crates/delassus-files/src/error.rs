@@ -13,10 +13,10 @@ pub enum FileError {
     Io {
         /// The file.
         file: PathBuf,
-        /// What the system says.
+        /// The error of the operating system.
         source: std::io::Error,
     },
-    /// The text is not what the format says.
+    /// The text does not follow the format.
     #[error("{}:{line}: expected {expected}, found {found}", file.display())]
     Syntax {
         /// The file.
@@ -28,7 +28,7 @@ pub enum FileError {
         /// What stands there.
         found: String,
     },
-    /// A part of a file that has no lines is not what the format says.
+    /// A part of a file without lines does not follow the format.
     #[error("{}: {place}: expected {expected}, found {found}", file.display())]
     Content {
         /// The file.
@@ -56,7 +56,7 @@ pub enum FileError {
     OtherKind {
         /// The file.
         file: PathBuf,
-        /// What its name says it is.
+        /// The format that its name stands for.
         kind: &'static str,
     },
     /// Not the JSON of a problem.
@@ -64,7 +64,7 @@ pub enum FileError {
     Json {
         /// The file.
         file: PathBuf,
-        /// What the parser says.
+        /// The error of the parser.
         source: serde_json::Error,
     },
     /// Not an HDF5 file, or a damaged one.
@@ -74,7 +74,7 @@ pub enum FileError {
         file: PathBuf,
         /// Path inside of the file.
         place: String,
-        /// What the reader says.
+        /// The error of the reader.
         source: hdf5_pure::Error,
     },
     /// The data do not make a complementarity problem.

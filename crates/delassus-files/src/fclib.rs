@@ -53,7 +53,7 @@ pub fn parse(path: &Path, bytes: Vec<u8>) -> Result<Read, FileError> {
     Ok(Read { problem: Problem::Friction(problem), ignored })
 }
 
-/// The length that a file says it has, in its superblock; `None` where there is none, or one with numbers of
+/// The length of a file by its superblock; `None` where there is none, or one with numbers of
 /// another width.
 fn declared_length(bytes: &[u8]) -> Option<u64> {
     let numbers = |from: usize, count: usize| bytes.get(from..from.checked_add(count)?);

@@ -1,7 +1,7 @@
 //! Siconos `.dat` files: LCP, mixed LCP, local and global contact problems with friction and rolling
 //! friction.
 //!
-//! A file is a stream of numbers that does not say what kind of problem it holds. The kind follows from the
+//! A file is a stream of numbers without the kind of problem that it holds. The kind follows from the
 //! file's name, or else from the count of numbers: a local problem of nc contacts with d rows each has d nc +
 //! nc numbers after its matrix (one more in old files); everything else is global. Whatever follows the last
 //! vector of a complementarity problem (known solutions, remarks) is ignored. Old contact problems end with

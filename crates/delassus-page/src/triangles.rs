@@ -72,7 +72,7 @@ fn round(radius: f64, half_height: f64, around: usize) -> Vec<[f64; 2]> {
     let skip = usize::from(half_height == 0.0);
     let upper = (skip..=quarter).map(|i| arc(i, 0.0, half_height));
     let mut outline: Vec<[f64; 2]> = lower.chain(upper).collect();
-    // The poles lie on the axis, whatever rounding says.
+    // The poles lie on the axis, whatever rounding gives.
     if let [first, .., last] = &mut outline[..] {
         (first[0], last[0]) = (0.0, 0.0);
     }

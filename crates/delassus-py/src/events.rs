@@ -31,7 +31,7 @@ pub struct Request {
     depth: usize,
 }
 
-/// What moves, and what its file says of the motion.
+/// What moves, and how its file moves it.
 pub struct Subject {
     pub system: Arc<System>,
     pub state: State,

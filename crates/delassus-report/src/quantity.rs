@@ -179,7 +179,7 @@ impl Quantity {
     }
 }
 
-/// How many solutions there are, as far as the verdicts say: a list alone proves nothing.
+/// How many solutions there are, as far as the verdicts go: a list alone proves nothing.
 fn how_many(analysis: &Analysis) -> &'static str {
     use Verdict::{Proved, Refuted};
     let [existence, acceleration, forces] = analysis.verdicts();

@@ -58,7 +58,7 @@ pub fn title(names: &Names) -> String {
     )
 }
 
-/// Sentences that say what was found and why.
+/// Sentences on what was found and why.
 pub fn reasons(result: &SystemAnalysis) -> Vec<String> {
     let mut out = result.notes.clone();
     for (c, k) in result.contacts.iter().zip(&result.kinematics.contacts) {
@@ -327,7 +327,7 @@ pub fn outcome_word(o: Outcome) -> &'static str {
     }
 }
 
-/// The propositions whose hypotheses hold, with what they say and whether that was checked.
+/// The propositions whose hypotheses hold, with their conclusions and whether these were checked.
 fn certificates(result: &SystemAnalysis, style: Style) -> String {
     let mut out = String::new();
     let names = delassus::analysis::constraint_names(&result.names, &result.assembly);

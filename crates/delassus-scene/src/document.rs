@@ -1,5 +1,5 @@
-//! What all scenes in TOML share: the size limit, the header that says what the file describes, and
-//! parameters.
+//! What all scenes in TOML share: the size limit, the header that names what the file describes,
+//! and parameters.
 
 use std::collections::BTreeMap;
 
@@ -33,7 +33,7 @@ pub enum SceneKind {
     World,
 }
 
-/// What a file describes; an error where it says neither or both.
+/// What a file describes; an error where it names neither or both.
 pub fn scene_kind(text: &str) -> Result<SceneKind> {
     Ok(scene_table(&Table::root(text, &parse(text)?))?.0)
 }

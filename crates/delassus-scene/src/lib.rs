@@ -8,7 +8,7 @@
 //! ```
 //!
 //! `delassus` knows no file format; whatever reads or writes a scene is here. Unknown keys are errors with a
-//! suggestion, and what an imported file says beyond what is understood is listed, never dropped in silence.
+//! suggestion, and what of an imported file is not understood is listed, never dropped in silence.
 #![forbid(unsafe_code)]
 
 mod control;

@@ -34,7 +34,7 @@ pub enum MeshError {
     /// It cannot be opened or read.
     #[error("cannot be read: {message}")]
     Unreadable {
-        /// What the operating system says.
+        /// The error of the operating system.
         message: String,
     },
     /// Files cannot be read from here: the text came without a folder.

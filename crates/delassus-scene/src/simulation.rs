@@ -35,7 +35,7 @@ use crate::import::read_xml;
 use crate::world_file::{Integrator, WorldFile, read_world};
 use crate::xml::Imported;
 
-/// What a file says of a world and how to move it.
+/// A world from a file, and how to move it.
 #[derive(Clone, Debug)]
 pub struct LoadedScene {
     /// The world and its state at the start, as the file has them.
@@ -85,7 +85,7 @@ pub enum LoadError {
          `delassus::events::run_events` integrates event-driven"
     )]
     EventDriven,
-    /// What it says cannot start to move.
+    /// The world in it cannot start to move.
     #[error(transparent)]
     Simulation(#[from] SimulationError),
 }

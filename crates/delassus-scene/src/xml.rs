@@ -1,8 +1,8 @@
 //! Worlds in XML: what the readers of URDF and MJCF share.
 //!
 //! A text becomes a tree of [`Element`]s that know their file and line, so that what stands in other files
-//! can be put into it. What a file says and no reader understands is an error or is listed in
-//! [`Imported::not_read`]; nothing is dropped in silence.
+//! can be put into it. What no reader understands is an error or is listed in [`Imported::not_read`];
+//! nothing is dropped in silence.
 
 use std::collections::BTreeMap;
 use std::ops::Range;

@@ -6,7 +6,7 @@
 //!
 //! W ∈ R^{m×m} is the Delassus matrix, q ∈ R^m the velocity without contact impulses, r ∈ R^m the impulses, u
 //! ∈ R^m the velocities that they leave. A contact owns one to six rows (normal, tangents, moments of rolling
-//! and spinning), and its [`Law`] says which impulses go with which velocities. Forces and accelerations at
+//! and spinning), and its [`Law`] relates its impulses to its velocities. Forces and accelerations at
 //! an instant, and percussions at an impact, are the same problem. A block that comes down at 2 m/s and
 //! slides at 3 m/s, with unit mass and μ = 1/2:
 //!

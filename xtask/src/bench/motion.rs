@@ -176,7 +176,7 @@ struct Measured {
     slowest: Option<f64>,
     error: f64,
     drift: Option<f64>,
-    /// What an engine says of itself.
+    /// What an engine reports of itself.
     residual: Option<f64>,
     overlap: Option<f64>,
     counts: Option<Counts>,

@@ -1,4 +1,4 @@
-//! What `delassus check` says of a world.
+//! What `delassus check` reports of a world.
 
 use delassus::stepping::is_closed;
 use delassus::world::{

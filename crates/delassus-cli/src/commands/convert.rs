@@ -12,7 +12,7 @@ use serde_json::json;
 pub struct ConvertArgs {
     /// Problem file: Siconos .dat, FCLib .hdf5 or own .json
     pub input: PathBuf,
-    /// File to write; its extension tells the format: .dat, .hdf5, .h5 or .json
+    /// File to write; its extension selects the format: .dat, .hdf5, .h5 or .json
     pub output: PathBuf,
     /// Print one JSON document
     #[arg(long)]

@@ -55,7 +55,7 @@ pub enum Shape {
     Text {
         /// The point at the base line.
         at: [f64; 2],
-        /// What it says.
+        /// The words.
         text: String,
         /// Where the point lies in it.
         anchor: Anchor,

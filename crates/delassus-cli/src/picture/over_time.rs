@@ -6,7 +6,7 @@ use super::canvas::{Colour, Picture};
 use super::chart::{Curve, Mark, chart};
 use super::plot::{Axis, Scale};
 
-/// Colours that people with any eyes tell apart (Okabe and Ito).
+/// Colors that can be distinguished with any color vision (Okabe and Ito).
 const COLOURS: [Colour; 7] =
     [[0, 114, 178], [213, 94, 0], [0, 158, 115], [204, 121, 167], [230, 159, 0], [86, 180, 233], [0, 0, 0]];
 /// More marks than this hide the curves.

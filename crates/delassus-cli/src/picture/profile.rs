@@ -8,7 +8,7 @@ use super::canvas::{Colour, Picture};
 use super::chart::{Curve, curves};
 use super::plot::{Axis, Scale};
 
-/// Colours that people with any eyes tell apart (Okabe and Ito).
+/// Colors that can be distinguished with any color vision (Okabe and Ito).
 const COLOURS: [Colour; 7] =
     [[0, 0, 0], [0, 114, 178], [230, 159, 0], [0, 158, 115], [204, 121, 167], [213, 94, 0], [86, 180, 233]];
 

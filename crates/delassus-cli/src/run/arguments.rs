@@ -134,7 +134,7 @@ struct Alone {
 }
 
 impl RunArgs {
-    /// A run of a file with nothing else said.
+    /// A run of a file with all options by default.
     pub fn plain(file: &str, json: bool) -> RunArgs {
         let words = ["run", file].into_iter().chain(json.then_some("--json"));
         <Alone as clap::Parser>::parse_from(words).run

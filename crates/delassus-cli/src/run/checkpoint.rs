@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use super::parquet::beside;
 use super::totals::Totals;
 
-/// What the first key says.
+/// The value of the first key.
 const FORMAT: &str = "delassus checkpoint 2";
 
 /// A run that was saved.
@@ -29,7 +29,7 @@ pub struct Checkpoint {
     pub scene: SceneMark,
 }
 
-/// What a scene is told from others by.
+/// What distinguishes a scene from others.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct SceneMark {
     /// Its name and its file, for messages.

@@ -95,7 +95,7 @@ fn energy_in_words(totals: &Totals, end: f64) -> String {
         (account.created, "created"),
         (account.left_over(start, end), "error of the steps"),
     ];
-    // Parts below what the others round to say nothing.
+    // Parts below the rounding of the others mean nothing.
     let shown = SHOWN_ENERGY_RATIO * parts.iter().map(|(x, _)| x.abs()).fold(account.max_kinetic, f64::max);
     let parts: Vec<String> =
         (parts.iter()).filter(|(x, _)| x.abs() > shown).map(|(x, what)| format!("{x:+.3e} {what}")).collect();

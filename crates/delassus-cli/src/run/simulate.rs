@@ -400,7 +400,7 @@ impl Progress {
     }
 }
 
-/// A time to wait, as people say it.
+/// A time to wait, in words.
 fn duration(seconds: f64) -> String {
     match seconds {
         s if !s.is_finite() => "unknown".to_string(),

@@ -20,13 +20,13 @@ pub enum FileErrorKind {
     /// Not TOML.
     #[error("{message}")]
     NotToml {
-        /// What the TOML reader says.
+        /// The message of the TOML reader.
         message: String,
     },
     /// Not XML.
     #[error("{message}")]
     NotXml {
-        /// What the XML reader says.
+        /// The message of the XML reader.
         message: String,
     },
     /// Neither `[system]` nor `[world]`.

@@ -51,7 +51,7 @@ const T_END: &str = "t_end";
 /// How many coordinates a message names.
 const MAX_NAMED_COORDINATES: usize = 8;
 
-/// What a file says.
+/// The contents of a file.
 #[derive(Clone, Debug)]
 pub struct SystemFile {
     /// The system, parameters put in.
@@ -66,15 +66,15 @@ pub struct SystemFile {
     pub expect: Option<Expect>,
     /// Values that the file expects in the JSON of `run`.
     pub expect_run: Vec<ExpectedValue>,
-    /// How to move it, where the file says so.
+    /// How to move it, as far as the file gives it.
     pub simulation: SystemSimulation,
-    /// The law of impact, where the file says one; a matrix follows the order of the contacts in the system.
+    /// The law of impact, where the file gives one; a matrix follows the order of the contacts in the system.
     pub impact_law: Option<ImpactLaw>,
     /// Where each formula stands.
     spans: BTreeMap<FormulaId, Range<usize>>,
 }
 
-/// What a file says of the motion of a system.
+/// How a file moves a system.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SystemSimulation {
     /// End, s.
@@ -156,7 +156,7 @@ pub fn read_family(text: &str, overrides: &[(&str, &str)], free: &[&str]) -> Res
     Ok(Family { system: contents.system, variables, t: contents.t, q: contents.q, v: contents.v })
 }
 
-/// All that a file says, numbers as expressions of the free parameters.
+/// The contents of a file, numbers as expressions of the free parameters.
 struct Contents {
     system: System,
     t: Expression,

@@ -19,7 +19,7 @@ const ACTUATOR: &str = "the name of a joint that has a motor";
 const TIMES: &str = "times that increase, in a list";
 const VALUES: &str = "as many values as there are times";
 
-/// Gives the actuators of a world what the file says.
+/// Gives the actuators of a world what the file sets.
 pub(super) fn apply(root: &Table<'_>, symbols: &Symbols, world: &mut World) -> Result<()> {
     let all = actuators(world);
     let mut controlled = vec![false; all.len()];

@@ -67,14 +67,14 @@ const IN_PLANE: f64 = 1e-12;
 /// Keys of `[simulation]` that are numbers, so that they can be set from outside.
 const SIMULATION_NUMBERS: [&str; 3] = ["dt", "t_end", "tolerance"];
 
-/// What a file says.
+/// The contents of a file.
 #[derive(Clone, Debug)]
 pub struct WorldFile {
     /// The world, parameters put in.
     pub world: World,
     /// Its state at the start.
     pub state: WorldState,
-    /// How to move it, where the file says so.
+    /// How to move it, as far as the file gives it.
     pub simulation: WorldSimulation,
     /// Parameters with their values, in the order of the file.
     pub parameters: Vec<(String, f64)>,
@@ -143,7 +143,7 @@ impl WorldFile {
     }
 }
 
-/// How to move a world; `None` where the file does not say.
+/// How to move a world; `None` where the file does not give it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct WorldSimulation {
     /// Time step, s.

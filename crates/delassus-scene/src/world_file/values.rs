@@ -79,7 +79,7 @@ impl Value<'_> {
         }
     }
 
-    /// As many numbers as `expected` says.
+    /// As many numbers as `expected` names.
     pub(super) fn numbers<const N: usize>(
         &self,
         expected: &'static str,

@@ -12,7 +12,7 @@ pub enum Status {
     Solved,
     /// The limit on iterations or work was reached first.
     MaxIterations,
-    /// The method cannot go on from here, which says nothing about the problem.
+    /// The method cannot go on from here, which means nothing for the problem.
     Stalled,
     /// It was proved that the problem has no solution.
     NoSolution,

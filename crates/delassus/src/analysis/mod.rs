@@ -103,7 +103,7 @@ pub struct SystemAnalysis {
     pub names: Names,
     /// What the analysis does not cover, in words; one sentence each.
     pub notes: Vec<String>,
-    /// Whether the contact problem holds all that acts; where not, nothing is decided and a note says why.
+    /// Whether the contact problem holds all that acts; where not, nothing is decided and a note names it.
     pub is_whole: bool,
     /// Mass, forces and constraints.
     pub kinematics: Kinematics,
@@ -123,7 +123,7 @@ pub struct SystemAnalysis {
     pub constrained_delassus: Option<Matrix>,
     /// The LCP that the problem reduces to (000 eq. 9, 31, 41, 50, 58).
     pub lcp: Option<Lcp>,
-    /// What the propositions of the papers say, with their certificates checked.
+    /// What the propositions of the papers conclude, with their certificates checked.
     pub findings: Vec<CheckedFinding>,
     /// What the laws of impact make of contacts that approach.
     pub impact: Option<ImpactReport>,

@@ -16,7 +16,7 @@
 //!
 //! Intervals prove that no event is missed and that a parameter is safe; power series decide contacts whose
 //! acceleration vanishes (002 Theorem 5.4). A closure is written for one number type and gives neither.
-//! Whoever needs them says which formulas have none: `Trajectory::without_intervals`,
+//! Whoever needs them reports which formulas have none: `Trajectory::without_intervals`,
 //! `Safe::without_intervals` and `DerivativesError::NoSeries`.
 
 mod expression;
@@ -251,9 +251,9 @@ impl AnyFormula {
 
     /// Holds a closure, e.g. `|at| at.q[1] - 0.5 * at.q[2].sin()`. A closure is written for one number type:
     /// it has a value and derivatives, but no intervals and no power series. Analysis at a state needs none;
-    /// event-driven integration then finds events by sampling and says so, certified intervals are sampled
-    /// and say so, and derivatives of contacts beyond the second are refused. [`formula!`](crate::formula!)
-    /// has them all.
+    /// event-driven integration then finds events by sampling and reports that, certified intervals are
+    /// sampled and reported as such, and derivatives of contacts beyond the second are refused.
+    /// [`formula!`](crate::formula!) has them all.
     pub fn derivatives_only<F>(f: F) -> Self
     where
         F: Fn(&Point<'_, HyperDual>) -> HyperDual + Send + Sync + 'static,

@@ -18,7 +18,7 @@ pub struct Variable {
     pub name: String,
     /// Whether it is free.
     pub free: bool,
-    /// Its value where it is not free; what the file says of it where it is.
+    /// Its value where it is not free; its value in the file where it is.
     pub value: Expression,
 }
 

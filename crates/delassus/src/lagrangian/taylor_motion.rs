@@ -161,7 +161,7 @@ impl<'a> Motion<'a> {
         })
     }
 
-    /// Two states as far away as [`PROBE`] says, in directions without a pattern.
+    /// Two states at the distance [`PROBE`], in directions without a pattern.
     pub(super) fn nearby(&self, state: &State) -> [State; 2] {
         let t = self.time_scale;
         [0.618, 0.414].map(|seed| {

@@ -47,7 +47,7 @@ impl ContactForce {
             (_, None) | (ImpulseRange::Unique, _) => Uniqueness::Unique,
             (ImpulseRange::Unknown, _) => Uniqueness::Unknown,
             (ImpulseRange::Ranges { normal, .. }, Some(at)) => match normal.get(at) {
-                // A contact cannot pull, whatever rounding says.
+                // A contact cannot pull, whatever rounding gives.
                 Some([least, largest]) => {
                     Uniqueness::Interval { least: least.max(0.0), largest: largest.max(0.0) }
                 }

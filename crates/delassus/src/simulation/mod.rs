@@ -29,7 +29,7 @@
 //! # Ok::<(), SimulationError>(())
 //! ```
 //!
-//! Which forces carry a block on four corners is not unique; the sum is. The answer says so:
+//! Which forces carry a block on four corners is not unique; the sum is. The answer reports that:
 //!
 //! ```
 //! use delassus::prelude::*;
@@ -448,7 +448,7 @@ impl Simulation {
         Ok(ContactForce::now(&self.stepper, &forces))
     }
 
-    /// One step. That it was not solved to the tolerance is no error: the report says so. On an error no time
+    /// One step. That it was not solved to the tolerance is no error: the report has it. On an error no time
     /// has passed, and the state is the one from which the step began.
     pub fn step(&mut self) -> Result<StepReport, SimulationError> {
         match self.advance(f64::INFINITY, |frame| ControlFlow::Break(frame.report.clone()))? {

@@ -32,7 +32,7 @@ const MAX_BRAKING_RATIO: f64 = 1e-6;
 /// 1 % of the impulse in energy.
 const MIN_NORMAL_COSINE: f64 = 0.99;
 
-/// What the sweep of contacts that were left out says.
+/// What the sweep of contacts that were left out found.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum LeftOut {
     /// They stay apart.
@@ -187,7 +187,7 @@ impl ContactSearch {
             }
         };
         let (contacts, rows) = (linearization.contacts(), linearization.contact_rows());
-        // A contact follows its point: one that the motion keeps open says nothing of other points.
+        // A contact follows its point: one that the motion keeps open decides nothing for other points.
         let keeps_apart = |pair: ShapePair| {
             let mut all = contacts.iter().zip(&end.impulses.contacts);
             all.any(|(c, r)| c.pair() == pair && (r[0] > 0.0 || c.gap <= model.touching()))
@@ -261,7 +261,7 @@ impl ContactSearch {
 
     /// Bodies that overlap at a state though the linearization does not keep them apart: contacts of it that
     /// were left out; [`ContactSearch::found`] has the others. Those at whose touch the substep shall end
-    /// can wait where `wait` says that the motion is not the last.
+    /// can wait where `wait` is set: the motion is not the last.
     pub(super) fn find_missed(
         &mut self,
         on: SubstepView<'_>,

@@ -248,7 +248,7 @@ impl Body {
         PlacedBody { body: self, state }
     }
 
-    /// A body of one primitive. Where its numbers make no sense, `check_world` says which; the moments then
+    /// A body of one primitive. Where its numbers make no sense, `check_world` names them; the moments then
     /// do not count.
     fn of_shape(name: &str, mass: f64, kind: ShapeKind) -> Body {
         Body::solid(name, mass, vec![kind.clone().into()]).unwrap_or_else(|_| Body {

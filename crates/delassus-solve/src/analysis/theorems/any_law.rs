@@ -19,7 +19,7 @@ use crate::analysis::{is_free_of_rounding, verify};
 use crate::linalg::Matrix;
 use crate::problem::{Dynamics, Law, constrained_delassus};
 
-/// The findings that hold of a problem; the others say nothing.
+/// The findings that hold of a problem; the others conclude nothing.
 pub fn all_any_law(d: &Dynamics) -> Vec<Finding> {
     admissible(d).into_iter().chain(weak_friction(d)).collect()
 }

@@ -10,7 +10,7 @@
 //! block of W is diagonal with equal tangents, and the contact by itself is solved by two divisions: the
 //! normal impulse that stops the approach, and the friction that stops the slip, cut off at μ r_n.
 //!
-//! Whether contacts are of this kind is read off their rows; nothing else says it.
+//! Whether contacts are of this kind is read off their rows alone.
 
 use rayon::prelude::*;
 

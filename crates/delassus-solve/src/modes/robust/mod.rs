@@ -79,7 +79,7 @@ impl ComponentBounds {
     }
 }
 
-/// A direction of a cone of a law, as far as it tells cones apart: cones that share a face share generators.
+/// A direction of a cone of a law, as far as cones differ in it: cones that share a face share generators.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Generator {
     /// A force with this sign of its normal component and friction along −1, 0 or 1 times the slip.

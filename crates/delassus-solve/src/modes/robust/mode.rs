@@ -186,7 +186,7 @@ impl Equations {
         true
     }
 
-    /// Sets accelerations to zero that two velocities without bias want to have either sign, where nothing
+    /// Sets accelerations to zero that two velocities without bias require to have either sign, where nothing
     /// else moves in both; true where there are any. The rows that do not move are eliminated.
     fn pin(
         &mut self,
@@ -196,7 +196,7 @@ impl Equations {
     ) -> bool {
         let mut pinned = false;
         loop {
-            // The signs that velocities with one moving column want it to have.
+            // The signs that velocities with one moving column require of it.
             let mut wanted: Vec<(usize, bool)> = Vec::new();
             for (i, v) in velocities.iter().enumerate() {
                 if let Some((_, Generator::Velocity { sign, .. })) = v

@@ -35,7 +35,7 @@ pub(super) struct AtRest {
     pub(super) names: Vec<String>,
     /// Contacts of shapes, with their rows: the last supports.
     pub(super) contacts: Vec<(Contact, ContactRows)>,
-    /// What may hold more than the supports say, in words.
+    /// What may hold more than the supports, in words.
     pub(super) left_out: Vec<String>,
     /// Why nothing is decided, in words.
     pub(super) vague: Option<String>,
@@ -157,7 +157,7 @@ fn lever(blocks: &Blocks) -> f64 {
     blocks.iter().flat_map(|(_, block)| &block[3..]).fold(0.0_f64, |top, x| top.max(x.abs()))
 }
 
-/// Says so where differences of positions have lost digits against lever arms.
+/// Notes where differences of positions have lost digits against lever arms.
 fn far_from_the_origin(state: &WorldState, blocks: &[Blocks]) -> Option<String> {
     let least = blocks.iter().map(lever).filter(|x| *x > 0.0).fold(1.0, f64::min);
     // A pair of rows may cross an axis: levers far below the others are rounding themselves.

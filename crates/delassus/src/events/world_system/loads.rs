@@ -20,7 +20,7 @@ use super::vectors::{
 };
 use crate::formula::{Formula, Number, Point, Variables};
 
-/// Angles up to this since the start are known; at 2π the quaternion says 0 again.
+/// Angles up to this since the start are known; at 2π the quaternion is back at 0.
 const LARGEST_ROTATION: f64 = 1.99 * PI;
 
 /// The force on coordinate `part` of a body, 3 to 6, by a moment in world axes.
@@ -285,7 +285,7 @@ mod tests {
         }
     }
 
-    /// Beyond a full turn from the start the spring has no value, and the run says so.
+    /// Beyond a full turn from the start the spring has no value, and the run reports that.
     #[test]
     fn a_torsion_spring_ends_the_run_after_a_full_turn() {
         let mut scene = weightless();

@@ -422,7 +422,7 @@ impl Instant {
         answer
     }
 
-    /// What the analysis of a group of bodies says of its forces.
+    /// What the analysis of a group of bodies finds of its forces.
     fn verdict(&self, group: &[usize], own: &[&Constraint]) -> Option<bool> {
         let dofs: Vec<usize> =
             group.iter().flat_map(|b| b * self.per_body..(b + 1) * self.per_body).collect();

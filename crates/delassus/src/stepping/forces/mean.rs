@@ -97,7 +97,7 @@ impl Stepper {
             let used = norm(&impulse[1..impulse.len().min(3)]);
             // Static friction is more than that of its law.
             let changed = if slides { used < SLIDING_PART * most } else { used > (1.0 + CONE_MARGIN) * most };
-            // Where it carries a load, its own friction says which way it slid.
+            // Where it carries a load, its own friction shows which way it slid.
             let slip = match used > 0.0 && most > 0.0 {
                 true => impulse[1..impulse.len().min(3)].iter().map(|r| -r / used).collect(),
                 false => slip.iter().map(|u| u / norm(&slip)).collect(),
@@ -169,7 +169,7 @@ impl Stepper {
         match instant.ranges() {
             Ok(ImpulseRange::Unique) => vec![Uniqueness::Unique; group.contacts.len()],
             Ok(ImpulseRange::Ranges { normal, .. }) => {
-                // A contact cannot pull, whatever rounding says.
+                // A contact cannot pull, whatever rounding gives.
                 let interval = |[least, largest]: &[f64; 2]| Uniqueness::Interval {
                     least: least.max(0.0) / h,
                     largest: largest.max(0.0) / h,

@@ -238,7 +238,7 @@ impl TreeBasis {
         self.rotation.clone_from(&other.rotation);
     }
 
-    /// Whether the motions of the tree can be told apart.
+    /// Whether the motions of the tree are independent.
     pub fn is_regular(&self) -> bool {
         self.regular
     }
