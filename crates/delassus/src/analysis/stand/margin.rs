@@ -13,7 +13,7 @@ use delassus_solve::analysis::equilibrium::{Balance, largest_factor};
 use glam::DVec3;
 
 use super::assembly::AtRest;
-use super::{Stands, WorldAtRest, contacts_with, judge};
+use super::{Stands, WorldAtRest, contacts_with, decide};
 use crate::world::{FIXED_SLOT, World};
 
 /// Largest factor on friction and loads that is asked for.
@@ -90,10 +90,10 @@ struct Line<'a, B: Fn(f64) -> Balance> {
 impl<B: Fn(f64) -> Balance> Line<'_, B> {
     /// Asks at one value, and keeps the answer as an end of the bracket.
     fn ask(&mut self, x: f64) -> Option<bool> {
-        let judged = judge(&(self.of)(x), self.at.left_out.is_empty());
-        match judged.stands {
+        let decided = decide(&(self.of)(x), self.at.left_out.is_empty());
+        match decided.stands {
             Stands::Surely | Stands::Possibly => {
-                let forces = judged.forces.as_deref();
+                let forces = decided.forces.as_deref();
                 let contacts = contacts_with(self.at, forces);
                 self.bracket.stands = Some(x);
                 let factor = |own: &super::ContactAtRest| own.utilization * self.friction_at(x);
@@ -103,7 +103,7 @@ impl<B: Fn(f64) -> Balance> Line<'_, B> {
             }
             Stands::No => {
                 self.bracket.falls = Some(x);
-                self.bracket.collapse = judged.collapse.map(|v| self.at.motion(&v));
+                self.bracket.collapse = decided.collapse.map(|v| self.at.motion(&v));
                 Some(false)
             }
             Stands::Undecided => None,

@@ -129,8 +129,8 @@ pub struct Standing {
     pub notes: Vec<String>,
 }
 
-/// Forces and velocities that were found, and what the check says of them.
-struct Judgement {
+/// Forces and velocities that were found, and the verdict that their check gives.
+struct Decision {
     stands: Stands,
     forces: Option<Vec<f64>>,
     collapse: Option<Vec<f64>>,
@@ -138,11 +138,11 @@ struct Judgement {
 }
 
 /// Whether a balance is proved to exist or not to; `may_refute`: whether the supports are all there are.
-fn judge(balance: &Balance, may_refute: bool) -> Judgement {
+fn decide(balance: &Balance, may_refute: bool) -> Decision {
     let found = find_rest(balance, RestSearch::Common);
     let room = found.as_ref().map(|(_, room)| *room);
     let rests =
-        |forces: Vec<f64>| Judgement { stands: Stands::Possibly, forces: Some(forces), collapse: None, room };
+        |forces: Vec<f64>| Decision { stands: Stands::Possibly, forces: Some(forces), collapse: None, room };
     let proved = |forces: &Vec<f64>| is_rest(balance, forces);
     let common = found.map(|(forces, _)| forces);
     if let Some(forces) = common.as_ref().filter(|forces| proved(forces)) {
@@ -153,7 +153,7 @@ fn judge(balance: &Balance, may_refute: bool) -> Judgement {
         && room.is_none_or(|room| room < 1e-6)
         && let Some(v) = find_collapse(balance, |v| is_collapse(balance, v))
     {
-        return Judgement { stands: Stands::No, forces: None, collapse: Some(v), room };
+        return Decision { stands: Stands::No, forces: None, collapse: Some(v), room };
     }
     for search in [RestSearch::Most, RestSearch::Frictionless, RestSearch::FrictionlessMost] {
         if let Some(forces) = find_rest(balance, search).map(|(forces, _)| forces).filter(proved) {
@@ -161,7 +161,7 @@ fn judge(balance: &Balance, may_refute: bool) -> Judgement {
         }
     }
     let forces = common.filter(|_| room.is_some_and(|room| room > 0.0));
-    Judgement { stands: Stands::Undecided, forces, collapse: None, room }
+    Decision { stands: Stands::Undecided, forces, collapse: None, room }
 }
 
 /// A world at rest whose margins can be asked for.
@@ -194,7 +194,7 @@ pub fn stand(at_rest: &WorldAtRest, tolerances: &Tolerances) -> Standing {
         at.left_out.iter().map(|what| format!("{what} is left out: that it falls is not proved")).collect();
     if let Some(vague) = &at.vague {
         notes.push(format!("nothing is decided: the balance leaves out {vague}"));
-        let nothing = Judgement { stands: Stands::Undecided, forces: None, collapse: None, room: None };
+        let nothing = Decision { stands: Stands::Undecided, forces: None, collapse: None, room: None };
         return standing(at, nothing, None, notes);
     }
     let searches = [RestSearch::Frictionless, RestSearch::FrictionlessMost];
@@ -202,18 +202,18 @@ pub fn stand(at_rest: &WorldAtRest, tolerances: &Tolerances) -> Standing {
         .into_iter()
         .filter_map(|search| find_rest(&at.balance, search))
         .find(|(forces, _)| is_rest(&at.balance, forces));
-    let mut judged = judge(&at.balance, at.left_out.is_empty());
+    let mut decided = decide(&at.balance, at.left_out.is_empty());
     let mut reason = None;
     if let Some((forces, room)) = frictionless {
-        let room = judged.room.or(Some(room));
-        judged = Judgement { stands: Stands::Surely, forces: Some(forces), collapse: None, room };
+        let room = decided.room.or(Some(room));
+        decided = Decision { stands: Stands::Surely, forces: Some(forces), collapse: None, room };
         reason = Some(Reason::Frictionless);
-    } else if judged.stands == Stands::Possibly && is_unique(at, tolerances) {
-        judged.stands = Stands::Surely;
+    } else if decided.stands == Stands::Possibly && is_unique(at, tolerances) {
+        decided.stands = Stands::Surely;
         reason = Some(Reason::UniqueAcceleration);
     }
-    let search = matches!(judged.stands, Stands::Possibly | Stands::Surely | Stands::Undecided);
-    let mut out = standing(at, judged, reason, notes);
+    let search = matches!(decided.stands, Stands::Possibly | Stands::Surely | Stands::Undecided);
+    let mut out = standing(at, decided, reason, notes);
     if search && at.contacts.len() <= MAX_SEARCHED_CONTACTS {
         add_search(at, &mut out);
     }
@@ -228,8 +228,8 @@ fn is_unique(at: &AtRest, tolerances: &Tolerances) -> bool {
         })
 }
 
-fn standing(at: &AtRest, judged: Judgement, reason: Option<Reason>, notes: Vec<String>) -> Standing {
-    let Judgement { stands, forces, collapse, room } = judged;
+fn standing(at: &AtRest, decided: Decision, reason: Option<Reason>, notes: Vec<String>) -> Standing {
+    let Decision { stands, forces, collapse, room } = decided;
     let scale = max_abs(&at.balance.load);
     let others = at.names.len() - at.contacts.len();
     let joints = forces
