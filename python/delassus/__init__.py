@@ -5,7 +5,7 @@
 array([ 2., -1.,  0.])
 
 `load` reads a file; a `System` (energies and constraints as formulas) and a `World` (rigid bodies) are analyzed
-by `analyze`, and moved by `run` and `simulate`; `map`, `safe`, `explore` and `sweep` ask over parameters. `solve` and `analyze` take anyone's matrices. `audit` judges the
+by `analyze`, and moved by `run` and `simulate`; `map`, `safe`, `explore` and `sweep` ask over parameters. `solve` and `analyze` take anyone's matrices. `audit` checks the
 contact forces of other engines, `plot` draws.
 """
 

@@ -16,7 +16,7 @@ from ._problem import Law, Matrix, dense, laws_of, vector
 
 @dataclass(frozen=True)
 class Certificate:
-    """A proposition of the papers and what it says of the problem."""
+    """A proposition of the papers and what it concludes for the problem."""
 
     id: str
     outcome: str

@@ -342,7 +342,7 @@ def _hash(*items: Any) -> str:
 
 
 def _mark(function: Function) -> str:
-    """What a function is told from others by."""
+    """What distinguishes a function from others."""
     code = getattr(function, "__code__", None)
     name = getattr(function, "__qualname__", type(function).__name__)
     if code is None:

@@ -59,7 +59,7 @@ def _dense_rows(model: Any, data: Any, mujoco: Any) -> Array:
 
 
 def mujoco(model: Any, data: Any, *, max_modes: int | None = None, gap: float = 1e-3) -> AuditReport:
-    """Judges the contact forces of a MuJoCo state.
+    """Checks the contact forces of a MuJoCo state.
 
     `data` is a state after `mj_forward` or `mj_step1`; where it was stepped, call `mj_forward` first, so that
     positions, velocities and forces belong together. Contacts that are further apart than `gap` (m) are left out.
@@ -151,7 +151,7 @@ def mujoco_run(
     control: Callable[[Any, Any], None] | None = None,
     max_modes: int | None = 4096,
 ) -> RunAudit:
-    """Steps a MuJoCo simulation and judges every so many of its states. `control` is called before each step."""
+    """Steps a MuJoCo simulation and checks every so many of its states. `control` is called before each step."""
     import mujoco as engine
 
     kept: list[tuple[float, AuditReport]] = []

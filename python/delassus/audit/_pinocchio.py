@@ -73,7 +73,7 @@ def pinocchio(
     dt: float = 1e-3,
     max_modes: int | None = None,
 ) -> AuditReport:
-    """Judges contact and loop forces of a Pinocchio model at a state.
+    """Checks contact and loop forces of a Pinocchio model at a state.
 
     `contacts` holds `PointContact`s, under Coulomb's law, and Pinocchio's `RigidConstraintModel`s (loops, bodies that
     are held), which are bilateral; the forces of the latter are read from `constraint_datas`, one for each of them,

@@ -203,7 +203,7 @@ def problem(
     max_modes: int | None = None,
     not_covered: Sequence[str] = (),
 ) -> AuditReport:
-    """Judges `forces` (N, in the order of the rows of J) in M v⁺ = momentum + Jᵀ dt f, u = J v⁺ + bias."""
+    """Checks `forces` (N, in the order of the rows of J) in M v⁺ = momentum + Jᵀ dt f, u = J v⁺ + bias."""
     mass, jacobian = np.asarray(M, dtype=float), np.asarray(J, dtype=float)
     start = np.asarray(momentum, dtype=float)
     target = np.zeros(len(jacobian)) if bias is None else np.asarray(bias, dtype=float)
@@ -216,7 +216,7 @@ def problem(
     W = 0.5 * (W + W.T)
     q = jacobian @ response[:, -1] + target
     arguments: dict[str, Any] = {"mu": mu, "laws": laws}
-    judged = residual(W, q, dt * found, **arguments)
+    checked = residual(W, q, dt * found, **arguments)
     exact = solve(M=mass, J=jacobian, force=start, bias=target, minimum_norm=True, **arguments)
     analysis = analyze(M=mass, J=jacobian, force=start, bias=target, max_modes=max_modes, **arguments)
     written = laws_of(len(jacobian), mu, laws, None)
@@ -238,7 +238,7 @@ def problem(
             )
         )
         at += rows
-    return AuditReport(contacts, judged, exact, analysis, dt, list(not_covered))
+    return AuditReport(contacts, checked, exact, analysis, dt, list(not_covered))
 
 
 def _violation(W: Array, velocity: Array, impulse: Array, law: Law) -> tuple[float, float]:
