@@ -37,7 +37,7 @@ use sweep::{Mover, sweep};
 const MAX_FLUSH_ANGLE_SQUARED: f64 = 1e-10;
 
 /// Boxes are measured up to so many times the gap that is asked for: margins change with velocities.
-const SPARE_REACH: f64 = 2.0;
+const SPARE_GAP_RATIO: f64 = 2.0;
 
 /// Finds contacts; remembers boxes and pairs from call to call.
 pub struct Collider {
@@ -62,7 +62,7 @@ struct MeasuredPair {
     /// Which poses of the shapes they were measured at; counted from 1.
     poses: [u64; 2],
     /// Gaps up to which contacts were looked for.
-    reach: f64,
+    search_gap: f64,
     /// How far the cores of the shapes are apart at least.
     apart: f64,
     contacts: Vec<Contact>,
@@ -148,7 +148,7 @@ impl Collider {
             if a.is_flat() && b.is_flat() {
                 let measured = &mut self.measured[k];
                 let poses = [self.moves[i], self.moves[j]];
-                if measured.poses != poses || max_gap > measured.reach {
+                if measured.poses != poses || max_gap > measured.search_gap {
                     measured.poses = poses;
                     measured.measure(
                         [a, b],
@@ -307,28 +307,28 @@ impl Collider {
         if self.measured.len() < pairs.len() {
             self.measured.resize_with(pairs.len(), MeasuredPair::default);
         }
-        self.measured.iter_mut().for_each(|pair| (pair.poses, pair.reach) = ([0; 2], 0.0));
+        self.measured.iter_mut().for_each(|pair| (pair.poses, pair.search_gap) = ([0; 2], 0.0));
     }
 }
 
 impl MeasuredPair {
     /// Measures the contacts of a box with a box or with a plane at these poses, up to a gap or farther.
     fn measure(&mut self, [a, b]: [&Proxy; 2], poses: [&Pose; 2], max_gap: f64, polygon: &mut Polygon) {
-        if max_gap > self.reach {
-            self.reach = SPARE_REACH * max_gap;
+        if max_gap > self.search_gap {
+            self.search_gap = SPARE_GAP_RATIO * max_gap;
         }
-        let (reach, out) = (self.reach, &mut self.contacts);
+        let (search_gap, out) = (self.search_gap, &mut self.contacts);
         out.clear();
         let pose = relative(poses[0], poses[1]);
-        if let Some(apart) = touches(a, b, &pose, reach, polygon, out) {
+        if let Some(apart) = touches(a, b, &pose, search_gap, polygon, out) {
             self.apart = apart;
-            finish(a, b, [poses[0], &pose], false, reach, 0, out);
+            finish(a, b, [poses[0], &pose], false, search_gap, 0, out);
             return;
         }
         let back = relative(poses[1], poses[0]);
-        if let Some(apart) = touches(b, a, &back, reach, polygon, out) {
+        if let Some(apart) = touches(b, a, &back, search_gap, polygon, out) {
             self.apart = apart;
-            finish(b, a, [poses[1], &back], true, reach, 0, out);
+            finish(b, a, [poses[1], &back], true, search_gap, 0, out);
         }
     }
 

@@ -61,9 +61,9 @@ impl Mover<'_> {
         Rotation { omega, change: 2.0 * (end - omega).length(), radius }
     }
 
-    /// How far the core of the shape reaches at most along a vector, from the centre of mass of its body,
+    /// How far the core of the shape extends at most along a vector, from the centre of mass of its body,
     /// where the shape is at this pose; by the box around it.
-    fn reach(&self, pose: &Pose, d: DVec3) -> f64 {
+    fn extent_along(&self, pose: &Pose, d: DVec3) -> f64 {
         let Proxy { pose: on_body, centre, half, .. } = self.proxy;
         let d = pose.rotation.conjugate() * d;
         (on_body.rotation.conjugate() * on_body.position + centre).dot(d) + half.dot(d.abs())
@@ -91,14 +91,14 @@ impl Rotation {
         if angle == 0.0 { 0.0 } else { angle * self.radius }
     }
 
-    /// Bounds of the velocity and of the acceleration along n of points of a shape that reaches so far.
-    fn along(&self, n: DVec3, reach: impl Fn(DVec3) -> f64) -> [f64; 2] {
+    /// Bounds of the velocity and of the acceleration along n of points of a shape that extends so far.
+    fn along(&self, n: DVec3, extent_along: impl Fn(DVec3) -> f64) -> [f64; 2] {
         let d = n.cross(self.omega);
         let across = d.length();
         if across == 0.0 {
             return [self.farthest(self.change), 0.0];
         }
-        let velocity = reach(d).min(across * self.radius) + self.farthest(self.change);
+        let velocity = extent_along(d).min(across * self.radius) + self.farthest(self.change);
         [velocity, across * self.farthest(self.omega.length() + self.change)]
     }
 }
@@ -117,8 +117,8 @@ pub(super) fn sweep(solids: &mut Solids, ids: [usize; 2], pair: [Mover<'_>; 2], 
         solids.separations(ids, &pose, fastest * (h - t) + near, &mut |gap, n| {
             let n = pose_a.rotation * n;
             let [first, second] = [
-                rotations[0].along(n, |d| a.reach(&pose_a, d)),
-                rotations[1].along(-n, |d| b.reach(&pose_b, d)),
+                rotations[0].along(n, |d| a.extent_along(&pose_a, d)),
+                rotations[1].along(-n, |d| b.extent_along(&pose_b, d)),
             ];
             let (rate, bend) = (n.dot(approach) + first[0] + second[0], first[1] + second[1]);
             touches |= gap <= near;

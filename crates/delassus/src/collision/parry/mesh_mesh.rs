@@ -91,9 +91,14 @@ pub(super) fn mesh_mesh(
 }
 
 /// Triangles of a mesh near another one.
-fn near<'a>(mesh: &'a Mesh, other: &Mesh, pose: &Pose, reach: f64) -> impl Iterator<Item = u32> + use<'a> {
+fn near<'a>(
+    mesh: &'a Mesh,
+    other: &Mesh,
+    pose: &Pose,
+    search_gap: f64,
+) -> impl Iterator<Item = u32> + use<'a> {
     let at = ParryPose::from_parts(pose.position, pose.rotation).inverse();
-    let around = other.tree.root_aabb().transform_by(&at).loosened(reach);
+    let around = other.tree.root_aabb().transform_by(&at).loosened(search_gap);
     let mut found: Vec<u32> = mesh.tree.intersect_aabb(&around).collect();
     found.sort_unstable();
     found.into_iter()
@@ -102,9 +107,9 @@ fn near<'a>(mesh: &'a Mesh, other: &Mesh, pose: &Pose, reach: f64) -> impl Itera
 /// Corners of B over or behind faces of A.
 fn corners_on_faces(mesh: &Mesh, other: &Mesh, pose: &Pose, max_gap: f64, out: &mut Vec<Contact>) {
     let size = mesh.size.min(other.size);
-    let (merge, reach) = (MERGE_DISTANCE * size, max_gap.max(MAX_DEPTH * size));
+    let (merge, search_gap) = (MERGE_DISTANCE * size, max_gap.max(MAX_DEPTH * size));
     let mut corners: Vec<u32> =
-        near(other, mesh, pose, reach).flat_map(|t| other.triangles[t as usize]).collect();
+        near(other, mesh, pose, search_gap).flat_map(|t| other.triangles[t as usize]).collect();
     corners.sort_unstable();
     corners.dedup();
     for k in corners {
@@ -112,7 +117,7 @@ fn corners_on_faces(mesh: &Mesh, other: &Mesh, pose: &Pose, max_gap: f64, out: &
         let x = pose.point(v);
         // The face normal, the height over it and the triangle.
         let mut faces: Vec<(DVec3, f64, u32)> = vec![];
-        for t in mesh.tree.intersect_aabb(&Aabb::new(x - reach, x + reach)) {
+        for t in mesh.tree.intersect_aabb(&Aabb::new(x - search_gap, x + search_gap)) {
             let [p, q, r] = mesh.triangles[t as usize].map(|k| mesh.vertices[k as usize]);
             let mut m = (q - p).cross(r - p).normalize_or_zero();
             let over = [(p, q), (q, r), (r, p)];
@@ -150,7 +155,7 @@ fn corners_on_faces(mesh: &Mesh, other: &Mesh, pose: &Pose, max_gap: f64, out: &
 fn edges_on_edges(mesh: &Mesh, other: &Mesh, pose: &Pose, max_gap: f64, out: &mut Vec<Contact>) {
     let size = mesh.size.min(other.size);
     let (merge, depth) = (MERGE_DISTANCE * size, MAX_DEPTH * size);
-    let reach = max_gap.max(depth);
+    let search_gap = max_gap.max(depth);
     let edges = |mesh: &Mesh, hits: &mut dyn Iterator<Item = u32>| {
         let all = hits.flat_map(|t| mesh.edges_of[t as usize]).filter(|&e| e != NO_EDGE);
         let mut found: Vec<u32> = all.collect();
@@ -160,10 +165,10 @@ fn edges_on_edges(mesh: &Mesh, other: &Mesh, pose: &Pose, max_gap: f64, out: &mu
     };
     let there = |k: u32| pose.point(other.vertices[k as usize]);
     let here = |k: u32| mesh.vertices[k as usize];
-    for second in edges(other, &mut near(other, mesh, pose, reach)) {
+    for second in edges(other, &mut near(other, mesh, pose, search_gap)) {
         let g = &other.edges[second as usize];
         let [y, z] = g.ends.map(there);
-        let around = Aabb::new(y.min(z) - reach, y.max(z) + reach);
+        let around = Aabb::new(y.min(z) - search_gap, y.max(z) + search_gap);
         for first in edges(mesh, &mut mesh.tree.intersect_aabb(&around)) {
             let f = &mesh.edges[first as usize];
             let [w, x] = f.ends.map(here);

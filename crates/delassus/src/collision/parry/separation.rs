@@ -22,12 +22,12 @@ const MAX_SEPARATION_ERROR: f64 = 1e-9;
 
 impl Solids {
     /// Calls `found` with a lower bound of the distance and its direction, from the first, for each pair of
-    /// convex parts of two shapes that may be nearer than `reach`: their separation along that direction.
+    /// convex parts of two shapes that may be nearer than `search_gap`: their separation along that direction.
     pub fn separations(
         &mut self,
         [i, j]: [usize; 2],
         pose: &Pose,
-        reach: f64,
+        search_gap: f64,
         found: &mut dyn FnMut(f64, DVec3),
     ) {
         let Solids { solids, work } = self;
@@ -36,15 +36,15 @@ impl Solids {
             (solid, Solid::Plane) => {
                 plane_separation(solid, &pose.inverse(), &mut |gap, n| found(gap, -(pose.rotation * n)));
             }
-            (Solid::Mesh(mesh), solid) => mesh_separations(mesh, solid, pose, reach, work, found),
+            (Solid::Mesh(mesh), solid) => mesh_separations(mesh, solid, pose, search_gap, work, found),
             (solid, Solid::Mesh(mesh)) => {
-                mesh_separations(mesh, solid, &pose.inverse(), reach, work, &mut |gap, n| {
+                mesh_separations(mesh, solid, &pose.inverse(), search_gap, work, &mut |gap, n| {
                     found(gap, -(pose.rotation * n));
                 });
             }
             (first, second) => {
                 if let (Some(a), Some(b)) = (first.convex(), second.convex()) {
-                    separation(&a, &b, pose, reach, found);
+                    separation(&a, &b, pose, search_gap, found);
                 }
             }
         }
@@ -52,8 +52,8 @@ impl Solids {
 }
 
 /// Two convex shapes: any direction bounds their distance from below, whatever the iteration lost.
-fn separation(a: &Convex, b: &Convex, pose: &Pose, reach: f64, found: &mut dyn FnMut(f64, DVec3)) {
-    if let Some((n, [x, y])) = direction(a, b, pose, reach) {
+fn separation(a: &Convex, b: &Convex, pose: &Pose, search_gap: f64, found: &mut dyn FnMut(f64, DVec3)) {
+    if let Some((n, [x, y])) = direction(a, b, pose, search_gap) {
         let (bound, n) = approach_origin(a, b, pose, n, pose.point(y) - x);
         found(bound - a.radius() - b.radius(), n);
     }
@@ -98,25 +98,26 @@ fn mesh_separations(
     mesh: &Mesh,
     solid: &Solid,
     pose: &Pose,
-    reach: f64,
+    search_gap: f64,
     work: &mut Work,
     found: &mut dyn FnMut(f64, DVec3),
 ) {
     let mut triangle = std::mem::take(&mut work.triangles[0]);
     if let Some(b) = solid.convex() {
-        for index in mesh.tree.intersect_aabb(&box_around(&b, pose, reach)) {
+        for index in mesh.tree.intersect_aabb(&box_around(&b, pose, search_gap)) {
             mesh.triangle(index, &mut triangle);
-            separation(&Convex::Polytope(&triangle), &b, pose, reach, found);
+            separation(&Convex::Polytope(&triangle), &b, pose, search_gap, found);
         }
     } else if let Solid::Mesh(other) = solid {
         let mut second = std::mem::take(&mut work.triangles[1]);
         let at = ParryPose::from_parts(pose.position, pose.rotation).inverse();
-        for index in other.tree.intersect_aabb(&mesh.tree.root_aabb().transform_by(&at).loosened(reach)) {
+        for index in other.tree.intersect_aabb(&mesh.tree.root_aabb().transform_by(&at).loosened(search_gap))
+        {
             other.triangle(index, &mut second);
             let b = Convex::Polytope(&second);
-            for index in mesh.tree.intersect_aabb(&box_around(&b, pose, reach)) {
+            for index in mesh.tree.intersect_aabb(&box_around(&b, pose, search_gap)) {
                 mesh.triangle(index, &mut triangle);
-                separation(&Convex::Polytope(&triangle), &b, pose, reach, found);
+                separation(&Convex::Polytope(&triangle), &b, pose, search_gap, found);
             }
         }
         work.triangles[1] = second;
