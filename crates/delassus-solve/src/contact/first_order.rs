@@ -1,8 +1,12 @@
 //! Methods that use W through its products alone, and one that factors it once: cheap steps, many of them.
 //!
-//! All of them solve the convex problem of the associated law for a known term of De Saxcé, and renew that
-//! term with every step: a fixed point satisfies the law that was asked. The error of a point is the residual
-//! of that law, never a number of the method.
+//! ```text
+//! r ≈ argmin ½ rᵀW r + (q + s)ᵀ r  over r ∈ K ,     s ← g(u) e_n ,   u = W r + q
+//! ```
+//!
+//! K is the product of the cones and g their term of De Saxcé (`cone`). Every method takes steps on this
+//! convex problem and renews s with each of them: a fixed point satisfies the law that was asked. The error
+//! of a point is the residual of that law, never a number of the method.
 
 use super::budget::{Reached, SolveCall};
 use super::coloring::Coloring;

@@ -4,9 +4,8 @@
 //! f(q, q̇, t) ∈ ℝ ,   q, q̇ ∈ ℝⁿ
 //! ```
 //!
-//! A [`Formula`] can be evaluated over any [`Number`]; a parsed
-//! [`Expression`], a constant and a user's own Rust type all are
-//! formulas. [`AnyFormula`] holds one of any kind.
+//! A [`Formula`] can be evaluated over any [`Number`]; a parsed [`Expression`], a constant and a user's own
+//! Rust type all are formulas. [`AnyFormula`] holds one of any kind.
 //!
 //! | written as | value and derivatives | intervals, power series |
 //! |---|---|---|

@@ -1,11 +1,11 @@
-//! Where solves start: impulses, carried from step to step by what makes a contact the same.
+//! Warm start: impulses of contacts, carried from step to step and matched by key.
 //!
 //! ```text
 //! sum(key) = Σ r of the contacts with this key ,   key = (bodies, shapes, feature)
 //! ```
 //!
-//! A sum is sorted by key, and so are contacts as they are found; but for few that came later, each is looked
-//! for where the one before it was found.
+//! A sum is sorted by key, and so are contacts as they are found: the search for one begins where the one
+//! before it was found. Only the few that joined later are out of order.
 
 use glam::DVec3;
 

@@ -1,5 +1,5 @@
-//! Energy through singular positions, rotating dampers, impacts and friction, and where a step says that it
-//! went.
+//! Energy through singular positions, rotating dampers, impacts and friction, and where a step reports that
+//! it went.
 
 use std::ops::ControlFlow;
 

@@ -1,4 +1,11 @@
 //! Solves one island: the order in which methods are tried, and their scratch, reused for the next island.
+//!
+//! ```text
+//! r ← method k from r ,   k = 1, 2, …     until   error(r) ≤ target
+//! ```
+//!
+//! error is the residual of the island's laws (`cone`), which all methods share. It ends a search; the status
+//! of a solution comes from the residual of the original problem.
 
 mod auto;
 

@@ -12,7 +12,7 @@
 //! Some of it has another structure: the tree of a mechanism, whose factor has the zeros of its branches,
 //! and the joints without contacts, whose factor is kept from solve to solve. For the rest another order of
 //! operations would change recorded results: the pivoting in a given order of the event-driven integrator,
-//! the inverse that proves by intervals start from, and the Jacobi angles in `contact::cone` and in the
+//! the inverse from which proofs by intervals start, and the Jacobi angles in `contact::cone` and in the
 //! principal axes of a body (these two share [`rotate`]). The residual check and the certificate verifier
 //! have their own code on purpose: they share no line with a solver.
 

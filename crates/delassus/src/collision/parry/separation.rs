@@ -22,7 +22,8 @@ const MAX_SEPARATION_ERROR: f64 = 1e-9;
 
 impl Solids {
     /// Calls `found` with a lower bound of the distance and its direction, from the first, for each pair of
-    /// convex parts of two shapes that may be nearer than `search_gap`: their separation along that direction.
+    /// convex parts of two shapes that may be nearer than `search_gap`: their separation along that
+    /// direction.
     pub fn separations(
         &mut self,
         [i, j]: [usize; 2],

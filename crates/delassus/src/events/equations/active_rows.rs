@@ -1,4 +1,4 @@
-//! The unknown forces of the equations of motion: what they hold and along which they push.
+//! The unknown forces of the equations of motion: the row that each holds, the direction in which it acts.
 //!
 //! ```text
 //! C = Rᵀ + (∂h_t/∂q)ᵀ (−μ e)ᵀ      for what slides ,      max s :  reserves of x + N z ≥ s      where forces are not unique

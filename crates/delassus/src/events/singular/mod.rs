@@ -6,8 +6,8 @@
 //!
 //! R (k × n) are the active rows with bias γ ∈ ℝᵏ, M the mass matrix, F ∈ ℝⁿ the given forces, D (k × k,
 //! diagonal) scales the rows to length one in the norm of M⁻¹ at the largest gradients seen so far.
-//! At t* several motions branch. The one that comes in goes out smoothly: σ_r and what the row u_r asks for
-//! pass zero together, so that q and q̈ are smooth while the force along u_r grows as 1/|t − t*|. A state
+//! At t* several motions branch. The one that comes in goes out smoothly: σ_r and the right-hand side along
+//! u_r pass zero together, so that q and q̈ are smooth while the force along u_r grows as 1/|t − t*|. A state
 //! that is off its constraints by δ changes q̈ by δ/σ_r, on which sweeps do not contract; points of a step
 //! that are first moved onto the constraints have no such error, and the polynomial goes over t* between two
 //! of them.

@@ -9,17 +9,17 @@
 //! restitution e takes 1 − e² of what its normal velocity holds. Where a step stops it without the rebound,
 //! because there are too many in one step, the e² are left over: an error, and no law.
 //!
-//! Where something hits, K of the weights has a work in the solves that is not what the weights give along
-//! the way, the end of the flight and the rest after it being one substep:
+//! A substep with an impact holds both the end of a flight and what comes after it. The impulse K of weights
+//! ([`super`]) then has another work in the two solves than along the motion at v½:
 //!
 //! ```text
 //! K·v̄₁ + K·v̄₂ − 2K·v½ = ½K·(Δv₂ − Δv₁) ,   Δv = M⁻¹Hᵀr of a solve
 //! ```
 //!
-//! It belongs to the impact: a ball that lands without rebound loses ½mv² + mg gap then, which is exact. The
-//! same holds for springs and motors of joints, whose impulses act beside that of an impact in one solve:
-//! they have the work r·u along the way, and what r·ū is beyond it belongs to the impact. Friction in joints
-//! obeys its law with the velocities after a solve, and takes r·u of these.
+//! The difference belongs to the impact: a ball that lands without rebound loses ½mv² + mg gap then,
+//! which is exact. The same holds for springs and motors of joints, whose impulses act beside that of an
+//! impact in one solve: they have the work r·u along the motion, and what r·ū is beyond it belongs to the
+//! impact. Friction in joints obeys its law with the velocities after a solve, and takes r·u of these.
 
 use super::super::linearization::Linearization;
 use super::super::model::Model;

@@ -1,8 +1,12 @@
 //! Contact and joint forces: their values, whether they are unique, and where friction jams.
 //!
-//! A contact that slides along e with friction μ jams where w_nn − μ w_nt·e ≤ 0, with w its block of the
-//! Delassus matrix, joints included (003 eq. 38–39): a larger normal force then does not push the bodies
-//! apart. If such a contact also approaches, no sliding force can stop it, and the step does so by an
+//! ```text
+//! f = r/h ,     jam:  w_nn − μ w_nt·e ≤ 0                          (003 eq. 38–39)
+//! ```
+//!
+//! r are the impulses of a step of length h, e is the direction in which a contact slides, μ its friction and
+//! w its block of the Delassus matrix, joints included. In a jam a larger normal force does not push the
+//! bodies apart. If such a contact also approaches, no sliding force can stop it, and the step does so by an
 //! impulse, an impact without collision.
 
 mod instant;

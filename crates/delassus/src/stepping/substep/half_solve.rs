@@ -1,5 +1,12 @@
 //! One of the two solves of a substep: a solution, the canonical one of several, with the friction that goes
 //! with its motion.
+//!
+//! ```text
+//! v = v* + M⁻¹Hᵀ r ,   (H v + b, r) in the laws ,   with μ_s at contacts that stick, μ_k at those that slide
+//! ```
+//!
+//! Where several motions obey the laws, the one of least impulses is taken (`velocity_solve`); where contacts
+//! begin to stick or to slide, the solve is repeated with their other coefficient (`static_friction`).
 
 use delassus_solve::contact::ContactOptions;
 use delassus_solve::problem::{InvalidProblem, Status};

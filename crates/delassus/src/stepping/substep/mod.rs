@@ -174,6 +174,7 @@ impl Stepper {
         self.begin_account(plan);
         let first = self.contact_work(plan, Half::First);
         self.report_jams(h, report);
+        // From here on the impulses of the stepper are those of the first half.
         std::mem::swap(&mut self.impulses, &mut self.substep.end.impulses);
         let gain = match self.model.is_symmetric() {
             true => self.solve_velocities(plan, first, report)?,
@@ -192,7 +193,7 @@ impl Stepper {
         if plan.may_shorten && joints.is_too_large() {
             return Ok(SubstepOutcome::Shorten { length: 0.5 * h });
         }
-        if plan.energy == ContactEnergy::Bounded && joints.is_gain() {
+        if bounded && joints.is_gain() {
             report.status = worse(report.status, Status::Stalled);
             report.failure = Some(StepFailure::JointEnergy { gained: joints.gained() });
         }
@@ -441,7 +442,8 @@ impl Stepper {
         impulses.rows.clone_from(&self.impulses.rows);
     }
 
-    /// The targets of the solve that ends in velocities, after an impact law that acts before it.
+    /// The targets of the solve that ends in velocities. An impact law other than Moreau's then changes the
+    /// velocities from which it starts.
     fn aim_velocities(&mut self, plan: &SubstepPlan, report: &mut StepReport) -> Arrival {
         let Stepper { model, linearization, substep, state, .. } = self;
         let SubstepWorkspace { start, targets, end, contact_sum, energy, arrivals, .. } = substep;

@@ -6,7 +6,7 @@
 //!
 //! A ball that slides, a rod on its tip, balls that touch and do not press: no matrix is assembled for what
 //! has a closed form. The contacts that do not press keep r = 0, whatever the others do to them; whether that
-//! was right is what the check of the residual says, as of every solve.
+//! was right, the check of the residual decides, as for every solve.
 
 use delassus_solve::contact::coulomb_space;
 use delassus_solve::problem::Law;

@@ -1,7 +1,7 @@
 //! Impulses of the assembled problem, with the check that decides on them.
 //!
-//! What a method finds counts where the residual of the problem says so. A change that is tried on impulses
-//! which hold already is taken where it passes the same check, and taken back where it does not.
+//! What a method finds counts where the residual of the problem is within the tolerance. A change of impulses
+//! that have passed is kept where it passes the same check, and is rolled back where it does not.
 
 use delassus_solve::contact::Solution;
 use delassus_solve::problem::{ContactProblem, Residual, ResidualCheck, Status};
