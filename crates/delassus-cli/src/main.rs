@@ -1,7 +1,8 @@
 //! The command-line program `delassus`.
 //!
 //! Exit codes: 0 done, or the answer is yes; 1 the answer is no; 2 misuse or bad input, with one message on
-//! stderr; 3 neither yes nor no is proved (`stand` and `hold`).
+//! stderr; 3 neither yes nor no is proved (`stand` and `hold`), or a certificate was asked for and there is
+//! none for the verdict.
 #![forbid(unsafe_code)]
 
 mod arguments;
@@ -41,6 +42,8 @@ enum Command {
     Stand(commands::StandArgs),
     /// The largest force at a point of a body that a world at rest resists in every direction
     Hold(commands::HoldArgs),
+    /// Check a certificate that another command wrote
+    Verify(commands::VerifyArgs),
     /// Move a world of rigid bodies or a system in time
     Run(Box<run::RunArgs>),
     /// Follow all motions of a system where several accelerations satisfy the laws
@@ -74,6 +77,7 @@ fn main() -> ExitCode {
         Command::Safe(args) => commands::safe(&args),
         Command::Stand(args) => commands::stand(&args),
         Command::Hold(args) => commands::hold(&args),
+        Command::Verify(args) => commands::verify(&args),
         Command::Run(args) => run::run(&args),
         Command::Explore(args) => commands::explore(&args),
         Command::View(args) => commands::view(&args),

@@ -2,6 +2,7 @@
 
 mod bad_input;
 mod bits;
+mod certificate;
 #[allow(dead_code, reason = "each test binary uses its share")]
 #[path = "../../delassus-solve/tests/exact/checker.rs"]
 mod checker;

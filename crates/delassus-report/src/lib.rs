@@ -11,6 +11,7 @@
 //! here.
 #![forbid(unsafe_code)]
 
+mod certificate;
 mod document;
 mod exploration;
 mod failure;
@@ -24,6 +25,7 @@ mod stand;
 mod style;
 mod words;
 
+pub use certificate::{hold_certificate, stand_certificate};
 pub use document::{analysis_document, verdict_word};
 pub use exploration::{
     branch_end, branch_label, contact_mode_word, ending_word, event_document, exploration_document,

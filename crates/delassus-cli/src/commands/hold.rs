@@ -3,11 +3,12 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use delassus::analysis::{WorldAtRest, resistance};
+use delassus::analysis::{WorldAtRest, resistance, resistance_proof};
 use delassus::glam::DVec3;
 use delassus::lagrangian::Tolerances;
-use delassus_report::{Style, hold_document, hold_text, holds};
+use delassus_report::{Style, hold_certificate, hold_document, hold_text, holds};
 
+use super::certificate::write_certificate;
 use super::stand::{moving_body, point, read_world};
 use crate::output::print;
 use crate::scene;
@@ -29,6 +30,9 @@ pub struct HoldArgs {
     /// Override a parameter: name=value
     #[arg(long = "set", value_name = "NAME=VALUE", value_parser = scene::parse_override)]
     pub set: Vec<(String, String)>,
+    /// Write what proves the answer here, for `delassus verify`: .json
+    #[arg(long, value_name = "FILE")]
+    pub certificate: Option<PathBuf>,
     /// Print one JSON document
     #[arg(long)]
     pub json: bool,
@@ -42,7 +46,7 @@ fn positive(text: &str) -> Result<f64, String> {
 }
 
 /// Runs the command; returns the exit code: 0 where the force asked for, or any, is resisted in every
-/// direction, 1 where not, 3 where neither is proved.
+/// direction, 1 where not, 3 where neither is proved, or no certificate.
 pub fn run(args: &HoldArgs) -> u8 {
     match answer(args) {
         Ok((text, code)) => {
@@ -65,7 +69,7 @@ fn answer(args: &HoldArgs) -> Result<(String, u8), String> {
     let place = args.point.unwrap_or(state.bodies[body].pose.position);
     let found = resistance(&at_rest, body, place)
         .ok_or_else(|| format!("error: {}: the body `{}` is fixed\n", scene.name, args.body))?;
-    let code = match args.force.map(|force| holds(&found, force)) {
+    let mut code = match args.force.map(|force| holds(&found, force)) {
         Some(Some(true)) => 0,
         Some(Some(false)) => 1,
         Some(None) => 3,
@@ -78,5 +82,10 @@ fn answer(args: &HoldArgs) -> Result<(String, u8), String> {
     } else {
         hold_text(world, body, place, &found, args.force, Style::for_stdout())
     };
+    if let Some(path) = &args.certificate {
+        let proof = resistance_proof(&at_rest, body, place, &found);
+        let certificate = proof.and_then(|proof| hold_certificate(&world.name, &at_rest, &proof));
+        code = write_certificate(path, certificate)?.unwrap_or(code);
+    }
     Ok((text, code))
 }

@@ -4,6 +4,7 @@
 
 mod analyze;
 mod assemble;
+mod certificate;
 mod check;
 mod check_world;
 mod compare;
@@ -19,6 +20,7 @@ mod view;
 
 pub use analyze::{AnalyzeArgs, run as analyze};
 pub use assemble::{AssembleArgs, run as assemble};
+pub use certificate::{VerifyArgs, run as verify};
 pub use check::{CheckArgs, run as check};
 pub use compare::{CompareArgs, run as compare};
 pub use convert::{ConvertArgs, run as convert};

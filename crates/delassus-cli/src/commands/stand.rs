@@ -7,8 +7,9 @@ use delassus::analysis::{Margin, Stands, WorldAtRest, margin, stand};
 use delassus::glam::DVec3;
 use delassus::lagrangian::Tolerances;
 use delassus::world::World;
-use delassus_report::{AskedMargin, Style, stand_document, stand_text};
+use delassus_report::{AskedMargin, Style, stand_certificate, stand_document, stand_text};
 
+use super::certificate::write_certificate;
 use crate::arguments::tolerance;
 use crate::output::print;
 use crate::picture::{draw_standing, write_picture};
@@ -41,6 +42,9 @@ pub struct StandArgs {
     /// Draw bodies by how much of their friction they use, with forces or the collapse: .svg or .png
     #[arg(long, value_name = "FILE")]
     pub plot: Option<PathBuf>,
+    /// Write what proves the answer here, for `delassus verify`: .json
+    #[arg(long, value_name = "FILE")]
+    pub certificate: Option<PathBuf>,
     /// Print one JSON document
     #[arg(long)]
     pub json: bool,
@@ -96,16 +100,12 @@ pub fn moving_body(world: &World, name: &str, file: &str) -> Result<usize, Strin
     }
 }
 
-/// Runs the command; returns the exit code: 0 surely or possibly, 1 no, 3 undecided.
+/// Runs the command; returns the exit code: 0 surely or possibly, 1 no, 3 undecided, or no certificate.
 pub fn run(args: &StandArgs) -> u8 {
     match answer(args) {
-        Ok((text, stands)) => {
+        Ok((text, code)) => {
             print(&text);
-            match stands {
-                Stands::Surely | Stands::Possibly => 0,
-                Stands::No => 1,
-                Stands::Undecided => 3,
-            }
+            code
         }
         Err(message) => {
             eprint!("{message}");
@@ -114,7 +114,7 @@ pub fn run(args: &StandArgs) -> u8 {
     }
 }
 
-fn answer(args: &StandArgs) -> Result<(String, Stands), String> {
+fn answer(args: &StandArgs) -> Result<(String, u8), String> {
     let scene = read_world(&args.file, &args.set)?;
     let world = &scene.file.world;
     let tolerances = Tolerances { position: args.gap_tolerance, velocity: args.velocity_tolerance };
@@ -145,5 +145,14 @@ fn answer(args: &StandArgs) -> Result<(String, Stands), String> {
     } else {
         stand_text(world, &standing, &margins, Style::for_stdout())
     };
-    Ok((text, standing.stands))
+    let mut code = match standing.stands {
+        Stands::Surely | Stands::Possibly => 0,
+        Stands::No => 1,
+        Stands::Undecided => 3,
+    };
+    if let Some(path) = &args.certificate {
+        let certificate = stand_certificate(&world.name, &at_rest, &standing);
+        code = write_certificate(path, certificate)?.unwrap_or(code);
+    }
+    Ok((text, code))
 }

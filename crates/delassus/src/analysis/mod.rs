@@ -23,8 +23,8 @@ pub use safe_interval::{
     End, FreeSystem, Question, Safe, SafeError, SafeInterval, SafeMethod, SystemAt, safe_interval,
 };
 pub use stand::{
-    Bracket, ContactAtRest, Margin, Reason, Resistance, StandError, Standing, Stands, WorldAtRest, margin,
-    resistance, stand,
+    Bracket, ContactAtRest, Margin, Proof, Reason, Resistance, ResistanceProof, StandError, Standing, Stands,
+    WorldAtRest, margin, resistance, resistance_proof, stand,
 };
 pub use world::analyze_world;
 

@@ -11,7 +11,7 @@
 //! per distance. Velocities change by the lemma along the rows of joints, so that norms count the coordinates
 //! that joints move alone.
 
-use super::regular::least_singular_value;
+use super::regular::{GramFactor, gram_factor, least_singular_value};
 use super::{Balance, Support};
 use crate::linalg::{Interval, Sparse};
 
@@ -21,6 +21,31 @@ pub fn is_rest(balance: &Balance, forces: &[f64]) -> bool {
     if !balance.is_valid() || forces.len() != balance.rows.rows() || forces.iter().any(|f| !f.is_finite()) {
         return false;
     }
+    let Touched { b, place, residual, error } = touched(balance, forces);
+    let untouched = residual.iter().zip(&place).filter(|(_, place)| place.is_none());
+    if untouched.into_iter().any(|(r, _)| *r != Interval::ZERO) {
+        return false;
+    }
+    let touched = residual.iter().zip(&place).filter(|(_, place)| place.is_some()).map(|(r, _)| *r);
+    match distance(&b, error, touched) {
+        Some(distance) => has_room(balance, forces, distance),
+        None => false,
+    }
+}
+
+/// What forces that are not zero do.
+struct Touched {
+    /// Their columns of B, on the coordinates that they touch, in the order in which they do.
+    b: Sparse,
+    /// The row of B of each coordinate; `None` where nothing touches it.
+    place: Vec<Option<usize>>,
+    /// F − B f of each coordinate.
+    residual: Vec<Interval>,
+    /// How far B may be off, squared.
+    error: Interval,
+}
+
+fn touched(balance: &Balance, forces: &[f64]) -> Touched {
     let parts: Vec<usize> = (0..forces.len()).filter(|&i| forces[i] != 0.0).collect();
     let mut residual = balance.load_bounds();
     let mut place = vec![None; residual.len()];
@@ -36,16 +61,31 @@ pub fn is_rest(balance: &Balance, forces: &[f64]) -> bool {
             residual[j] = residual[j] - x * forces[i];
         }
     }
-    let untouched = residual.iter().zip(&place).filter(|(_, place)| place.is_none());
-    if untouched.into_iter().any(|(r, _)| *r != Interval::ZERO) {
-        return false;
+    Touched { b: Sparse::from_triplets(count, parts.len(), &entries), place, residual, error }
+}
+
+/// What shows that the columns of forces that are not zero reach every load on the coordinates that they
+/// touch, in the order in which they do: entry by entry of these forces, and of each along its row. `None`
+/// where they may not.
+pub fn rest_factor(balance: &Balance, forces: &[f64]) -> Option<GramFactor> {
+    (balance.is_valid() && forces.len() == balance.rows.rows())
+        .then(|| touched(balance, forces).b)
+        .and_then(|b| gram_factor(&b))
+}
+
+/// What shows that the rows of joints are independent; `None` where they may not be.
+pub fn joint_factor(balance: &Balance) -> Option<GramFactor> {
+    if !balance.is_valid() {
+        return None;
     }
-    let touched = residual.iter().zip(&place).filter(|(_, place)| place.is_some()).map(|(r, _)| *r);
-    let b = Sparse::from_triplets(count, parts.len(), &entries);
-    match distance(&b, error, touched) {
-        Some(distance) => has_room(balance, forces, distance),
-        None => false,
+    let mut entries = Vec::new();
+    let joints = balance.supports.iter().zip(balance.offsets()).filter(|(s, _)| **s == Support::Joint);
+    let mut count = 0;
+    for (_, at) in joints {
+        entries.extend(balance.row_bounds(at).map(|(j, x)| (count, j, x.middle())));
+        count += 1;
     }
+    gram_factor(&Sparse::from_triplets(count, balance.load.len(), &entries))
 }
 
 /// How far a number of an interval may be from its middle.

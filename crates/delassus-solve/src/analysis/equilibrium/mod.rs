@@ -33,8 +33,9 @@ mod certificate;
 mod program;
 mod regular;
 
-pub use certificate::{is_collapse, is_rest};
+pub use certificate::{is_collapse, is_rest, joint_factor, rest_factor};
 pub use program::{RestSearch, find_collapse, find_rest, largest_factor};
+pub use regular::GramFactor;
 
 use crate::linalg::{Fraction, Interval, Sparse};
 use crate::problem::Law;
@@ -139,7 +140,7 @@ impl Balance {
     }
 
     /// The number that a double stands for, one of a row whose largest has this size.
-    fn bounds(&self, x: f64, size: f64) -> Interval {
+    pub fn bounds(&self, x: f64, size: f64) -> Interval {
         if Fraction::of_short(x).is_defined() {
             return Interval::point(x);
         }
@@ -148,14 +149,14 @@ impl Balance {
     }
 
     /// Row i of J within its bounds.
-    fn row_bounds(&self, i: usize) -> impl Iterator<Item = (usize, Interval)> + '_ {
+    pub fn row_bounds(&self, i: usize) -> impl Iterator<Item = (usize, Interval)> + '_ {
         let (columns, values) = self.rows.row(i);
         let size = crate::linalg::max_abs(values);
         columns.iter().zip(values).map(move |(&j, &x)| (j, self.bounds(x, size)))
     }
 
     /// F within its bounds.
-    fn load_bounds(&self) -> Vec<Interval> {
+    pub fn load_bounds(&self) -> Vec<Interval> {
         let size = crate::linalg::max_abs(&self.load);
         let widened = |(x, error): (&f64, &f64)| {
             let known = self.bounds(*x, size);

@@ -67,6 +67,54 @@ pub(super) fn least_singular_value(a: &Sparse, error: f64) -> Option<f64> {
     })
 }
 
+/// A factorization A Aᵀ − s I ≈ L Lᵀ whose rows are those of A: what shows σ_min(A)² ≥ s − ‖Δ‖ to whoever
+/// multiplies it out.
+#[derive(Clone, Debug, PartialEq)]
+pub struct GramFactor {
+    /// s.
+    pub shift: f64,
+    /// What entries of L are multiples of, a power of two.
+    pub unit: f64,
+    /// First column and entries of each row of L, below 2⁵³ in size.
+    pub rows: Vec<(usize, Vec<i64>)>,
+}
+
+/// A factorization of A Aᵀ less about half of its least eigenvalue; `None` where A may be singular.
+pub(super) fn gram_factor(a: &Sparse) -> Option<GramFactor> {
+    if a.rows() == 0 {
+        return Some(GramFactor { shift: 1.0, unit: 1.0, rows: vec![] });
+    }
+    if a.rows() > a.cols() || a.rows() > MAX_ROWS {
+        return None;
+    }
+    let across = a.transpose();
+    let mut position = vec![0; a.rows()];
+    order(a, &across).iter().enumerate().for_each(|(k, &row)| position[row] = k);
+    let mut factor = gram(a, &across, &position)?;
+    let mut shifted = factor.clone();
+    if !factorizes(&mut factor) {
+        return None;
+    }
+    let shift = 0.5 * estimate(&factor);
+    (0..a.rows()).for_each(|i| {
+        let last = shifted.row(i).len() - 1;
+        shifted.row_mut(i)[last] -= shift;
+    });
+    if !factorizes(&mut shifted) {
+        return None;
+    }
+    let top = (0..a.rows()).fold(0.0_f64, |top, i| top.max(crate::linalg::max_abs(shifted.row(i))));
+    let unit = (top.log2().ceil() - 52.0).exp2();
+    if !(unit.is_normal() && shift.is_normal()) {
+        return None;
+    }
+    let row = |&at: &usize| {
+        let entries = shifted.row(at).iter().map(|x| (x / unit).round() as i64).collect();
+        (shifted.first(at), entries)
+    };
+    Some(GramFactor { shift, unit, rows: position.iter().map(row).collect() })
+}
+
 /// e of the front, rounded up.
 fn rounding_bound(a: &Sparse, shifted: &Envelope, shift: f64, [w, p]: [usize; 2]) -> Option<Interval> {
     let gamma = |k: usize| {

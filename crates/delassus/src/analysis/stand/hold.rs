@@ -8,11 +8,12 @@
 //! the ball inside of it. Along each of them a force αᵢ is proved to be resisted and a force βᵢ not to be.
 //! Where the world stands without w, r = min αᵢ is resisted along all of them, S being convex.
 
+use delassus_solve::analysis::equilibrium::{find_collapse, is_collapse};
 use delassus_solve::linalg::max_abs;
 use glam::DVec3;
 
-use super::WorldAtRest;
 use super::margin::largest_load;
+use super::{AtRest, Stands, WorldAtRest, judge};
 use crate::world::FIXED_SLOT;
 
 /// Columns above which a coarser polyhedron is taken.
@@ -45,7 +46,6 @@ pub fn resistance(at_rest: &WorldAtRest, body: usize, point: DVec3) -> Option<Re
     }
     let fine = if at.balance.rows.rows() > MANY_ROWS { 1 } else { 2 };
     let (directions, faces) = icosphere(fine);
-    let pose = at.state.bodies[body].pose;
     let mut out =
         Resistance { resists: 0.0, fails: None, weakest: None, collapse: None, directions: directions.len() };
     if at.vague.is_some() {
@@ -54,13 +54,7 @@ pub fn resistance(at_rest: &WorldAtRest, body: usize, point: DVec3) -> Option<Re
     let mut ends = Vec::new();
     for direction in &directions {
         let force = size * *direction;
-        let mut load = vec![0.0; at.balance.load.len()];
-        let first = 6 * slot as usize;
-        let moment = pose.local_vector((point - pose.position).cross(force));
-        for c in 0..3 {
-            (load[first + c], load[first + 3 + c]) = (-force[c], -moment[c]);
-        }
-        at.scale(&mut load);
+        let load = load_of(at, body, point, force);
         let bracket = largest_load(at, &at.balance.load, &load);
         ends.push(bracket.stands.unwrap_or(0.0) * force.length());
         let fails = bracket.falls.map(|factor| factor * force.length() * (1.0 + 1e-12));
@@ -73,6 +67,76 @@ pub fn resistance(at_rest: &WorldAtRest, body: usize, point: DVec3) -> Option<Re
     // Less what lengths and distances round.
     out.resists = least * inner_radius(&directions, &faces) * (1.0 - 1e-9);
     Some(out)
+}
+
+/// What a force at a point of a body that moves adds to F.
+fn load_of(at: &AtRest, body: usize, point: DVec3, force: DVec3) -> Vec<f64> {
+    let pose = at.state.bodies[body].pose;
+    let mut load = vec![0.0; at.balance.load.len()];
+    let first = 6 * at.masses.slot[body] as usize;
+    let moment = pose.local_vector((point - pose.position).cross(force));
+    for c in 0..3 {
+        (load[first + c], load[first + 3 + c]) = (-force[c], -moment[c]);
+    }
+    at.scale(&mut load);
+    load
+}
+
+/// What proves a [`Resistance`], in the numbers of [`WorldAtRest::balance`].
+#[derive(Clone, Debug, PartialEq)]
+pub struct ResistanceProof {
+    /// What unit forces along the axes of the world add to F.
+    pub push: [Vec<f64>; 3],
+    /// Every force up to this is resisted, N: a little less than was found.
+    pub resists: f64,
+    /// Forces around the origin, and forces of the supports near which some balance them.
+    pub corners: Vec<(DVec3, Vec<f64>)>,
+    /// The triangles between the corners, counterclockwise seen from outside.
+    pub faces: Vec<[usize; 3]>,
+    /// A force that is not resisted, and velocities that show it.
+    pub weakest: Option<(DVec3, Vec<f64>)>,
+}
+
+/// What proves a resistance that was found; `None` where the numbers are too close to their limits to be
+/// proved once more.
+pub fn resistance_proof(
+    at_rest: &WorldAtRest,
+    body: usize,
+    point: DVec3,
+    found: &Resistance,
+) -> Option<ResistanceProof> {
+    let at = &at_rest.0;
+    if *at.masses.slot.get(body)? == FIXED_SLOT || at.vague.is_some() {
+        return None;
+    }
+    let push = DVec3::AXES.map(|axis| load_of(at, body, point, axis));
+    let with = |force: DVec3| {
+        let sum = |i: usize| (0..3).fold(at.balance.load[i], |sum, k| sum + force[k] * push[k][i]);
+        at.balance.with_load((0..push[0].len()).map(sum).collect(), at.balance.load_error.clone())
+    };
+    let (directions, mut faces) = icosphere(if found.directions > 42 { 2 } else { 1 });
+    let inner = inner_radius(&directions, &faces);
+    // Room for what a check by other means rounds.
+    let size = found.resists / inner * (1.0 - 1e-6);
+    let mut corners = Vec::new();
+    for direction in directions.iter().filter(|_| found.resists > 0.0) {
+        let force = size * *direction;
+        let judged = judge(&with(force), false);
+        corners.push((force, judged.forces.filter(|_| judged.stands == Stands::Possibly)?));
+    }
+    for face in &mut faces {
+        let [a, b, c] = face.map(|i| directions[i]);
+        if (b - a).cross(c - a).dot(a) < 0.0 {
+            face.swap(1, 2);
+        }
+    }
+    let weakest = found.fails.zip(found.weakest).and_then(|(size, direction)| {
+        let force = size * (1.0 - 1e-12) * direction;
+        let balance = with(force);
+        Some((force, find_collapse(&balance, |v| is_collapse(&balance, v))?))
+    });
+    let resists = if corners.is_empty() { 0.0 } else { size * inner * (1.0 - 1e-9) };
+    Some(ResistanceProof { push, resists, corners, faces, weakest })
 }
 
 /// The vertices and triangles of an icosahedron whose triangles are divided so often in four.

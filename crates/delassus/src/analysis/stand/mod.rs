@@ -20,7 +20,7 @@ mod assembly;
 mod hold;
 mod margin;
 
-pub use hold::{Resistance, resistance};
+pub use hold::{Resistance, ResistanceProof, resistance, resistance_proof};
 pub use margin::{Bracket, Margin, margin};
 
 use delassus_solve::analysis::ImpulseRange;
@@ -105,11 +105,23 @@ pub struct ContactAtRest {
     pub interval: Option<[f64; 2]>,
 }
 
+/// What proves an answer, in the numbers of [`WorldAtRest::balance`].
+#[derive(Clone, Debug, PartialEq)]
+pub enum Proof {
+    /// Forces near which there are some that balance the load, one per row.
+    Forces(Vec<f64>),
+    /// Velocities that show that there are none.
+    Velocity(Vec<f64>),
+}
+
 /// What is known of a world at rest.
 #[derive(Clone, Debug)]
 pub struct Standing {
     /// The answer.
     pub stands: Stands,
+    /// What proves it; where a world surely stands by its unique acceleration, forces prove that it possibly
+    /// stands.
+    pub proof: Option<Proof>,
     /// Why surely.
     pub reason: Option<Reason>,
     /// The room that every contact has at once, N: negative where each would need as much glue; `None` where
@@ -179,6 +191,16 @@ impl WorldAtRest {
         self.0.contacts.len()
     }
 
+    /// The balance that is asked for.
+    pub fn balance(&self) -> &Balance {
+        &self.0.balance
+    }
+
+    /// What each support of the balance is called.
+    pub fn support_names(&self) -> &[String] {
+        &self.0.names
+    }
+
     /// The one coefficient of sliding friction of all contacts; `None` where there are several.
     pub fn common_friction(&self) -> Option<f64> {
         let mut all = self.0.contacts.iter().map(|(_, rows)| rows.law.mu());
@@ -235,8 +257,14 @@ fn standing(at: &AtRest, decided: Decision, reason: Option<Reason>, notes: Vec<S
     let joints = forces
         .as_ref()
         .map_or(vec![], |f| at.names[..others].iter().cloned().zip(f.iter().copied()).collect());
+    let proof = match (stands, &forces, &collapse) {
+        (Stands::Surely | Stands::Possibly, Some(forces), _) => Some(Proof::Forces(forces.clone())),
+        (Stands::No, _, Some(velocity)) => Some(Proof::Velocity(velocity.clone())),
+        _ => None,
+    };
     Standing {
         stands,
+        proof,
         reason,
         room: room.map(|room| room * scale),
         contacts: contacts_with(at, forces.as_deref()),

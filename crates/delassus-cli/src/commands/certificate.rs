@@ -1,0 +1,73 @@
+//! Certificates: written where they prove the verdict, and checked by `delassus verify`.
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use delassus_verify::{Fault, verify};
+use serde_json::{Value, json};
+
+use crate::output::print;
+
+/// The exit code where a certificate was asked for and none proves the verdict.
+pub const NO_CERTIFICATE: u8 = 3;
+
+/// Writes a certificate that was checked; where there is none, or it proves nothing, says so and gives the
+/// exit code of that.
+pub fn write_certificate(path: &Path, certificate: Option<Value>) -> Result<Option<u8>, String> {
+    let missing = |why: &str| {
+        eprintln!("no certificate for this verdict{why}");
+        Ok(Some(NO_CERTIFICATE))
+    };
+    let Some(certificate) = certificate else { return missing("") };
+    if let Err(fault) = verify(&certificate) {
+        return missing(&format!(": its margins are too narrow to be checked by other means ({fault})"));
+    }
+    std::fs::write(path, format!("{certificate}\n"))
+        .map_err(|e| format!("error: {}: {e}\n", path.display()))?;
+    Ok(None)
+}
+
+/// Arguments of `verify`.
+#[derive(Args)]
+pub struct VerifyArgs {
+    /// File that --certificate of another command wrote
+    pub file: PathBuf,
+    /// Print one JSON document
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Runs the command; returns the exit code: 0 where the certificate proves its claim, 1 where it does not, 2
+/// where the file is no certificate.
+pub fn run(args: &VerifyArgs) -> u8 {
+    let name = args.file.display();
+    let document: Value =
+        match std::fs::read_to_string(&args.file).map_err(|e| e.to_string()).and_then(|text| {
+            serde_json::from_str(&text).map_err(|e| format!("expected a certificate in JSON: {e}"))
+        }) {
+            Ok(document) => document,
+            Err(message) => {
+                eprintln!("error: {name}: {message}");
+                return 2;
+            }
+        };
+    let (verified, said) = match verify(&document) {
+        Ok(proved) => (true, proved),
+        Err(Fault::Unproved(why)) => (false, why),
+        Err(Fault::Form(message)) => {
+            eprintln!("error: {name}: no certificate: {message}");
+            return 2;
+        }
+    };
+    let (kind, about) = (&document["kind"], &document["about"]);
+    if args.json {
+        let key = if verified { "proves" } else { "fault" };
+        print(&format!("{:#}\n", json!({ "verified": verified, "kind": kind, "about": about, key: said })));
+    } else {
+        let word = if verified { "verified" } else { "not proved" };
+        let about =
+            about.as_str().filter(|about| !about.is_empty()).map_or(String::new(), |a| format!("{a}: "));
+        print(&format!("{word}: {about}{said}\n"));
+    }
+    u8::from(!verified)
+}

@@ -1,0 +1,315 @@
+//! Certificates: written by commands, checked by `delassus verify` and by the checker in Python, refused where
+//! they were tampered with.
+
+use std::io::Write;
+use std::process::{Command, Stdio};
+
+use delassus_solve::analysis::equilibrium::{
+    Balance, RestSearch, Support, find_collapse, find_rest, is_collapse, is_rest,
+};
+use delassus_solve::linalg::Sparse;
+use delassus_solve::problem::Law;
+use delassus_verify::{Fault, verify};
+use num_bigint::BigInt;
+use num_rational::BigRational;
+use serde_json::{Value, json as value};
+
+use crate::{Temporary, delassus, root};
+
+fn scene(name: &str) -> String {
+    root().join("scenes").join(name).to_str().unwrap().to_owned()
+}
+
+/// Runs a command with `--certificate`: exit code, and the certificate where there is one.
+fn certificate(args: &[&str]) -> (i32, Option<Value>) {
+    let file = Temporary::new("none", b"");
+    let path = format!("{}.json", file.path());
+    let out = delassus(&[args, &["--certificate", &path]].concat());
+    let text = std::fs::read_to_string(&path).ok();
+    if text.is_none() {
+        assert!(String::from_utf8_lossy(&out.stderr).contains("no certificate for this verdict"), "{out:?}");
+    }
+    (out.status.code().unwrap(), text.map(|text| serde_json::from_str(&text).unwrap()))
+}
+
+/// What the checker in Python says of documents: 0 verified, 1 not proved, 2 no certificate.
+fn by_python(documents: &[Value]) -> Vec<u8> {
+    let program = "import json, sys, verify\n\
+        for line in sys.stdin:\n    \
+            try: verify.verify(json.loads(line)); print(0)\n    \
+            except verify.Unproved: print(1)\n    \
+            except verify.NotACertificate: print(2)\n";
+    let mut child = Command::new("python3")
+        .args(["-c", program])
+        .env("PYTHONPATH", root().join("python/delassus"))
+        .env("PYTHONDONTWRITEBYTECODE", "1")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("python3 is needed for this test");
+    let mut input = child.stdin.take().unwrap();
+    let text: String = documents.iter().map(|d| format!("{d}\n")).collect();
+    let writer = std::thread::spawn(move || input.write_all(text.as_bytes()).unwrap());
+    let out = child.wait_with_output().unwrap();
+    writer.join().unwrap();
+    assert!(out.status.success());
+    String::from_utf8(out.stdout).unwrap().lines().map(|line| line.parse().unwrap()).collect()
+}
+
+fn by_program(document: &Value) -> u8 {
+    match verify(document) {
+        Ok(_) => 0,
+        Err(Fault::Unproved(_)) => 1,
+        Err(Fault::Form(_)) => 2,
+    }
+}
+
+/// The numbers of a document, as paths: fractions and integers below the claim, the problem and the facts.
+fn numbers(document: &Value, path: &str, all: &mut Vec<String>) {
+    match document {
+        Value::Object(map) => map.iter().for_each(|(k, v)| numbers(v, &format!("{path}/{k}"), all)),
+        Value::Array(list) => {
+            list.iter().enumerate().for_each(|(i, v)| numbers(v, &format!("{path}/{i}"), all))
+        }
+        Value::Number(_) => all.push(path.into()),
+        Value::String(text) if text.starts_with(|c: char| c == '-' || c.is_ascii_digit()) => {
+            all.push(path.into())
+        }
+        _ => {}
+    }
+}
+
+fn fraction(value: &Value) -> BigRational {
+    let text = value.as_str().unwrap();
+    let (above, below) = text.split_once('/').unwrap_or((text, "1"));
+    BigRational::new(above.parse().unwrap(), below.parse().unwrap())
+}
+
+/// Each number in turn, changed in several ways.
+fn tampered(document: &Value) -> Vec<Value> {
+    let mut paths = Vec::new();
+    ["claim", "problem", "facts"]
+        .iter()
+        .for_each(|key| numbers(&document[*key], &format!("/{key}"), &mut paths));
+    let whole = |x: i64| BigRational::from(BigInt::from(x));
+    let mut all = Vec::new();
+    for path in paths {
+        let old = document.pointer(&path).unwrap();
+        let new: Vec<Value> = if let Some(x) = old.as_i64() {
+            [x + 1, x - 1, -x, 0].iter().map(|x| value!(x)).collect()
+        } else {
+            let x = fraction(old);
+            let changed = [-&x, &x + whole(1), whole(0), &x * whole(1000)];
+            changed.iter().map(|x| Value::String(x.to_string())).collect()
+        };
+        for new in new.into_iter().filter(|new| new != old) {
+            let mut other = document.clone();
+            *other.pointer_mut(&path).unwrap() = new;
+            all.push(other);
+        }
+    }
+    all
+}
+
+/// The number between both ends of bounds: the lower end for 0, the upper for 1.
+fn number(x: &Value, share: f64) -> f64 {
+    let double = |x: &Value| {
+        let x = fraction(x);
+        let scaled = (x * BigRational::from(BigInt::from(1u64 << 60))).round().to_integer().to_string();
+        scaled.parse::<f64>().unwrap() / (1u64 << 60) as f64
+    };
+    x.as_array().map_or_else(|| double(x), |ends| (1.0 - share) * double(&ends[0]) + share * double(&ends[1]))
+}
+
+/// One of the problems that a certificate speaks of, as the solvers see it.
+fn balance(problem: &Value, share: f64) -> Balance {
+    let middle = |x: &Value| number(x, share);
+    let (mut entries, mut supports, mut row) = (vec![], vec![], 0);
+    for c in problem["constraints"].as_array().unwrap() {
+        let mu = || middle(&c["mu"]);
+        supports.push(match c["law"].as_str().unwrap() {
+            "bilateral" => Support::Joint,
+            "bounded" => Support::Bounded(middle(&c["most"])),
+            "unilateral" => Support::Contact(Law::Unilateral),
+            "coulomb" => Support::Contact(Law::Coulomb { mu: mu() }),
+            law => panic!("{law}"),
+        });
+        for own in c["rows"].as_array().unwrap() {
+            let columns = own.as_array().unwrap().iter();
+            entries.extend(columns.map(|x| (row, x[0].as_u64().unwrap() as usize, middle(&x[1]))));
+            row += 1;
+        }
+    }
+    let load: Vec<f64> = problem["load"].as_array().unwrap().iter().map(middle).collect();
+    let rows = Sparse::from_triplets(row, load.len(), &entries);
+    Balance { rows, load_error: vec![0.0; load.len()], load, supports, rounding: 0.0 }
+}
+
+/// Whether the solvers prove that the claim of a certificate is false of some problem within its bounds.
+fn is_false(document: &Value) -> bool {
+    [0.0, 0.5, 1.0].iter().any(|share| is_false_at(document, *share))
+}
+
+fn is_false_at(document: &Value, share: f64) -> bool {
+    let balance = balance(&document["problem"], share);
+    let falls = || find_collapse(&balance, |v| is_collapse(&balance, v)).is_some();
+    match document["claim"]["stands"].as_str() {
+        Some("no") => find_rest(&balance, RestSearch::Common).is_some_and(|(f, _)| is_rest(&balance, &f)),
+        _ => falls(),
+    }
+}
+
+/// A plank on a hinge, with a block beside it that leans on it: joints and contacts.
+const GATE: &str = r#"
+[world]
+name = "gate"
+[parameters]
+push = 3.0
+[[body]]
+name = "floor"
+fixed = true
+[[body.shape]]
+type = "plane"
+[[body]]
+name = "plank"
+mass = 1.0
+position = [0.5, 0, 0.3]
+force = [0, "push", 0]
+[[body.shape]]
+type = "box"
+half_extents = [0.5, 0.05, 0.1]
+[[joint]]
+name = "hinge"
+type = "revolute"
+bodies = ["plank", "floor"]
+anchor = [0, 0, 0.3]
+axis = [0, 0, 1]
+[[body]]
+name = "block"
+mass = 2.0
+position = [0.8, 0.15, 0.25]
+[[body.shape]]
+type = "box"
+half_extents = [0.1, 0.1, 0.25]
+[[friction]]
+between = ["*", "*"]
+mu = 0.5
+"#;
+
+#[test]
+fn certificates_of_scenes_are_accepted_by_both_checkers() {
+    let (arch, gate) = (scene("arch.toml"), Temporary::new("gate.toml", GATE.as_bytes()));
+    let cases: &[(&[&str], i32, &str)] = &[
+        (&["stand", &scene("table.toml")], 0, "surely"),
+        (&["stand", &scene("stack.toml")], 0, "surely"),
+        (&["stand", &arch], 0, "possibly"),
+        (&["stand", &arch, "--set", "inner=0.96", "--set", "outer=1.04"], 1, "no"),
+        (&["stand", &arch, "--set", "mu=0.2"], 1, "no"),
+        (&["stand", gate.path()], 0, "possibly"),
+        (&["stand", gate.path(), "--set", "push=30"], 1, "no"),
+    ];
+    let mut all = Vec::new();
+    for (args, expected, word) in cases {
+        let (code, found) = certificate(args);
+        let found = found.unwrap();
+        assert_eq!((code, &found["claim"]["stands"]), (*expected, &value!(word)), "{args:?}");
+        assert!(verify(&found).is_ok(), "{args:?}: {:?}", verify(&found));
+        all.push(found);
+    }
+    assert!(by_python(&all).iter().all(|code| *code == 0));
+    // As a user types it.
+    let file = Temporary::new("c.json", all[2].to_string().as_bytes());
+    let out = delassus(&["verify", file.path()]);
+    assert_eq!(
+        String::from_utf8_lossy(&out.stdout),
+        "verified: arch: forces within friction balance the load\n"
+    );
+    let mut other = all[2].clone();
+    other["claim"]["stands"] = value!("surely");
+    let file = Temporary::new("c.json", other.to_string().as_bytes());
+    let (code, doc) = crate::json(&["verify", file.path(), "--json"]);
+    assert_eq!((code, &doc["verified"]), (1, &value!(false)));
+}
+
+#[test]
+fn forces_that_are_held_have_certificates() {
+    let table = scene("table.toml");
+    let (code, found) = certificate(&["hold", &table, "--body", "table"]);
+    let found = found.unwrap();
+    assert_eq!(code, 0);
+    let claim = |key: &str| number(&found["claim"][key], 0.5);
+    let (_, doc) = crate::json(&["hold", &table, "--body", "table", "--json"]);
+    assert!((claim("resists") / doc["resists"].as_f64().unwrap() - 1.0).abs() < 1e-5);
+    assert!((claim("fails") / doc["fails"].as_f64().unwrap() - 1.0).abs() < 1e-9);
+    // More than is resisted, a corner less, a face less, a face turned around, another corner.
+    let mut forged = vec![found.clone(); 6];
+    forged[0]["claim"]["resists"] = found["claim"]["fails"].clone();
+    forged[1]["facts"]["faces"].as_array_mut().unwrap().pop();
+    forged[2]["facts"]["faces"][0].as_array_mut().unwrap().swap(0, 1);
+    forged[3]["facts"]["corners"].as_array_mut().unwrap().pop();
+    forged[4]["facts"]["corners"][7]["force"][1] = value!("1000");
+    forged[5]["claim"]["fails"] = found["claim"]["resists"].clone();
+    let mut all = vec![found];
+    all.extend(forged);
+    let by_program: Vec<u8> = all.iter().map(by_program).collect();
+    assert_eq!(by_program, [0, 1, 1, 1, 2, 1, 1]);
+    assert_eq!(by_python(&all), by_program);
+}
+
+#[test]
+fn tampered_certificates_whose_claim_is_false_are_refused() {
+    let gate = Temporary::new("gate.toml", GATE.as_bytes());
+    let (table, push) = (scene("table.toml"), ["--set", "push=30"]);
+    let cases: [&[&str]; 3] =
+        [&["stand", &table], &["stand", gate.path()], &["stand", gate.path(), push[0], push[1]]];
+    for args in cases {
+        let found = certificate(args).1.unwrap();
+        let all = tampered(&found);
+        let outcomes: Vec<u8> = all.iter().map(by_program).collect();
+        assert_eq!(by_python(&all), outcomes, "{args:?}");
+        let refused = outcomes.iter().filter(|code| **code != 0).count();
+        assert!(refused > all.len() / 3, "{refused} of {}", all.len());
+        let (mut wrong, mut accepted) = (0, 0);
+        for (document, code) in all.iter().zip(&outcomes).filter(|(_, code)| **code != 2) {
+            let is_false = is_false(document);
+            assert!(!(is_false && *code == 0), "{args:?}: accepted, but false:\n{document}");
+            wrong += usize::from(is_false);
+            accepted += usize::from(*code == 0);
+        }
+        // Both happen: numbers that do not matter much, and numbers that do.
+        assert!(wrong > 5 && accepted > 5, "{args:?}: {wrong} false, {accepted} accepted");
+    }
+}
+
+#[test]
+fn what_is_no_certificate_is_refused_with_its_place() {
+    let found = certificate(&["stand", &scene("table.toml")]).1.unwrap();
+    let with = |pointer: &str, new: Value| {
+        let mut other = found.clone();
+        *other.pointer_mut(pointer).unwrap() = new;
+        other.to_string()
+    };
+    let cases = [
+        ("{".into(), "expected a certificate in JSON"),
+        ("[1]".into(), "expected \"format\": \"delassus-certificate\""),
+        (with("/version", value!(2)), "version: expected 1"),
+        (with("/kind", value!("paving")), "kind: expected \"balance\""),
+        (with("/claim/stands", value!("maybe")), "claim.stands: expected"),
+        (with("/problem/load/2", value!(1.5)), "problem.load[2]: expected a fraction"),
+        (with("/problem/load/2", value!(["2", "1"])), "problem.load[2]: expected two fractions in order"),
+        (with("/problem/load", value!([])), "problem.load: expected 6 elements, found 0"),
+        (with("/problem/constraints/1/law", value!("glue")), "problem.constraints[1].law: expected the name"),
+        (with("/problem/constraints/1/mu", value!("-1")), "problem.constraints[1].mu: expected a number"),
+        (with("/facts/forces", value!("x")), "forces: expected a list"),
+    ];
+    for (text, message) in cases {
+        let file = Temporary::new("bad.json", text.as_bytes());
+        let out = delassus(&["verify", file.path()]);
+        let stderr = String::from_utf8(out.stderr).unwrap();
+        assert_eq!((out.status.code(), out.stdout.len()), (Some(2), 0), "{text}");
+        assert!(stderr.contains(message) && stderr.lines().count() == 1, "{message}\n{stderr}");
+        if let Ok(document) = serde_json::from_str(&text) {
+            assert_eq!(by_python(&[document]), [2], "{message}");
+        }
+    }
+}

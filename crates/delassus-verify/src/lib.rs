@@ -1,0 +1,62 @@
+//! Checks certificates: documents that state a problem, a claim about it, and facts that prove the claim.
+//!
+//! ```text
+//! problem ⊨ facts ,   facts ⇒ claim          in rational numbers and intervals between them
+//! ```
+//!
+//! The book's chapter on certificates has the format, the claims and their proofs. Nothing is believed: what
+//! a claim needs is computed from the problem in the document. This crate uses no other of the workspace, so
+//! that it shares no line with what finds and writes certificates.
+#![forbid(unsafe_code)]
+
+mod balance;
+mod definite;
+mod document;
+mod number;
+mod problem;
+mod resistance;
+
+use serde_json::Value;
+
+use document::{inside, read, word};
+
+/// Why a certificate is not accepted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Fault {
+    /// It is no certificate: what was expected where.
+    Form(String),
+    /// Its facts do not prove its claim: why not.
+    Unproved(String),
+}
+
+impl std::fmt::Display for Fault {
+    fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
+        match self {
+            Fault::Form(text) | Fault::Unproved(text) => f.write_str(text),
+        }
+    }
+}
+
+impl std::error::Error for Fault {}
+
+fn refuse<T>(why: &str) -> Result<T, Fault> {
+    Err(Fault::Unproved(why.into()))
+}
+
+/// Checks a certificate; gives what it proves, in words.
+pub fn verify(document: &Value) -> Result<String, Fault> {
+    if document.get("format").and_then(Value::as_str) != Some("delassus-certificate") {
+        return Err(Fault::Form("expected \"format\": \"delassus-certificate\"".into()));
+    }
+    if document.get("version").and_then(Value::as_u64) != Some(1) {
+        return Err(Fault::Form("version: expected 1".into()));
+    }
+    match read(document, "kind", word)? {
+        "balance" => balance::check(document),
+        "resistance" => resistance::check(document),
+        other => Err(inside(
+            "kind",
+            Fault::Form(format!("expected \"balance\" or \"resistance\", found \"{other}\"")),
+        )),
+    }
+}

@@ -1,0 +1,130 @@
+//! Constraints: their laws, rows and numbers.
+
+use serde_json::Value;
+
+use crate::Fault;
+use crate::document::{index, items, list, list_of, read, word};
+use crate::number::{Interval, whole};
+
+/// Coordinates beyond which a problem is refused.
+const MAX_COORDINATES: usize = 1 << 20;
+
+/// A row of J: columns and entries; others are zero.
+pub type Row = Vec<(usize, Interval)>;
+
+/// Which forces go with which velocities.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Law {
+    /// u = 0.
+    Bilateral,
+    /// |f| ≤ L, f opposes u.
+    Bounded,
+    /// 0 ≤ u ⊥ f ≥ 0.
+    Unilateral,
+    /// Coulomb's law with one tangent.
+    CoulombPlane,
+    /// With two.
+    Coulomb,
+    /// And a rolling moment.
+    Rolling,
+    /// And a moment about the normal.
+    Spinning,
+    /// Friction against a known direction of slip.
+    Sliding,
+}
+
+/// A constraint.
+pub struct Constraint {
+    /// The law.
+    pub law: Law,
+    /// μ of tangents, of rolling, of spinning; L of [`Law::Bounded`] first.
+    pub coefficients: [Interval; 3],
+    /// The direction of slip of [`Law::Sliding`].
+    pub slip: Vec<Interval>,
+    /// Its rows of J, the normal first.
+    pub rows: Vec<Row>,
+    /// γ of each row.
+    pub bias: Vec<Interval>,
+}
+
+impl Constraint {
+    /// The place of each group of frictional rows, with its coefficient.
+    pub fn groups(&self) -> impl Iterator<Item = (&Interval, std::ops::Range<usize>)> {
+        let n = self.rows.len();
+        let ranges = [1..n.min(3), 3..n.min(5), 5..n.min(6)];
+        self.coefficients.iter().zip(ranges).filter(|(_, range)| !range.is_empty())
+    }
+
+    /// Whether it is neither a joint nor bounded.
+    pub fn is_contact(&self) -> bool {
+        !matches!(self.law, Law::Bilateral | Law::Bounded)
+    }
+}
+
+/// The number of coordinates.
+pub fn coordinates(problem: &Value) -> Result<usize, Fault> {
+    read(problem, "coordinates", |value| index(value, MAX_COORDINATES))
+}
+
+/// A sparse row.
+pub fn row(value: &Value, n: usize) -> Result<Row, Fault> {
+    let mut entries = list(value, |entry| match items(entry)? {
+        [column, x] => Ok((index(column, n)?, Interval::read(x)?)),
+        _ => Err(Fault::Form("expected [column, number]".into())),
+    })?;
+    entries.sort_by_key(|(column, _)| *column);
+    if entries.windows(2).any(|pair| pair[0].0 == pair[1].0) {
+        return Err(Fault::Form("expected each column once".into()));
+    }
+    Ok(entries)
+}
+
+/// The list `constraints`.
+pub fn constraints(problem: &Value, n: usize) -> Result<Vec<Constraint>, Fault> {
+    read(problem, "constraints", |value| list(value, |value| constraint(value, n)))
+}
+
+fn constraint(value: &Value, n: usize) -> Result<Constraint, Fault> {
+    let rows = read(value, "rows", |value| list(value, |value| row(value, n)))?;
+    let name = read(value, "law", word)?;
+    let law = match name {
+        "bilateral" => Law::Bilateral,
+        "bounded" => Law::Bounded,
+        "unilateral" => Law::Unilateral,
+        "coulomb-plane" => Law::CoulombPlane,
+        "coulomb" => Law::Coulomb,
+        "rolling" => Law::Rolling,
+        "spinning" => Law::Spinning,
+        "sliding" => Law::Sliding,
+        _ => return Err(Fault::Form(format!("law: expected the name of a law, found \"{name}\""))),
+    };
+    let (count, keys): (&[usize], &[&str]) = match law {
+        Law::Bilateral | Law::Unilateral => (&[1], &[]),
+        Law::Bounded => (&[1], &["most"]),
+        Law::CoulombPlane => (&[2], &["mu"]),
+        Law::Coulomb => (&[3], &["mu"]),
+        Law::Rolling => (&[5], &["mu", "rolling"]),
+        Law::Spinning => (&[6], &["mu", "rolling", "spinning"]),
+        Law::Sliding => (&[2, 3], &["mu"]),
+    };
+    if !count.contains(&rows.len()) {
+        return Err(Fault::Form(format!(
+            "rows: expected {count:?} of them for \"{name}\", found {}",
+            rows.len()
+        )));
+    }
+    let mut coefficients = [Interval::zero(), Interval::zero(), Interval::zero()];
+    for (own, key) in coefficients.iter_mut().zip(keys) {
+        *own = read(value, key, Interval::read)?;
+        if own.lo < whole(0) {
+            return Err(Fault::Form(format!("{key}: expected a number that is at least 0")));
+        }
+    }
+    let numbers = |key: &str, count: usize| read(value, key, |value| list_of(value, count, Interval::read));
+    let slip = if law == Law::Sliding { numbers("slip", rows.len() - 1)? } else { vec![] };
+    let bias = match value.get("bias") {
+        Some(_) => numbers("bias", rows.len())?,
+        None => vec![Interval::zero(); rows.len()],
+    };
+    Ok(Constraint { law, coefficients, slip, rows, bias })
+}
