@@ -461,7 +461,395 @@ def items_of(value):
     return value
 
 
-CHECKS = {"balance": check_balance, "resistance": check_resistance}
+# Contact problems
+
+QUESTIONS = ("existence", "acceleration_unique", "forces_unique")
+
+
+class Problem:
+    """M a + F = J' f, u = J a + bias, with laws."""
+
+    def __init__(self, value):
+        n = index(get(value, "coordinates"), 2**20)
+        self.mass = [sparse_row(row, n) for row in items(get(value, "mass"), n)]
+        self.force = intervals(get(value, "force"), n)
+        self.constraints = constraints(value, n)
+
+    def is_pad(self, contact):
+        """Whether the normal moves one coordinate, which nothing else moves and no mass couples."""
+
+        def moves(row, j):
+            return j in row and not row[j].is_zero()
+
+        own = [j for j, x in contact.rows[0].items() if not x.is_zero()]
+        if contact.law != "coulomb-plane" or len(own) != 1:
+            return False
+        rows = sum(moves(row, own[0]) for c in self.constraints for row in c.rows)
+        masses = sum(moves(row, own[0]) for row in self.mass)
+        return rows == 1 and masses == 1 and moves(self.mass[own[0]], own[0])
+
+
+def check_contact(document):
+    problem, claim, facts = Problem(get(document, "problem")), get(document, "claim"), get(document, "facts")
+    claims = {q: items_of(claim)[q] for q in QUESTIONS if q in claim}
+    if not claims or not all(isinstance(c, bool) for c in claims.values()):
+        raise NotACertificate(f"expected true or false for one of {', '.join(QUESTIONS)}")
+    method = get(facts, "method")
+    if not isinstance(method, str) or method not in METHODS:
+        raise NotACertificate(f"expected one of the methods {', '.join(METHODS)}, found {method!r:.60}")
+    proved = dict(zip(QUESTIONS, METHODS[method](problem, facts)))
+    for question, answer in claims.items():
+        if proved[question] is not answer:
+            raise Unproved(f"the facts do not prove what is claimed of {question}")
+    return ", ".join(f"{q}: {'yes' if a else 'no'}" for q, a in claims.items())
+
+
+def by_rest(problem, facts):
+    """Forces without friction balance F, and M is positive definite: a = 0 is the only acceleration."""
+    mass = {}
+    for i, row in enumerate(problem.mass):
+        for j, x in row.items():
+            y = problem.mass[j].get(i)
+            if y is None or (x.lo, x.hi) != (y.lo, y.hi):
+                raise Unproved("the mass is not symmetric")
+            if j <= i:
+                add(mass, i, j, x)
+    least_eigenvalue(len(problem.mass), mass, get(facts, "mass"))
+    balance = Balance(problem.constraints, problem.force)
+    without_friction(balance, rest(balance, balance.load, facts), problem.is_pad)
+    return True, True, None
+
+
+class Contact:
+    """A contact, with the places of its rows among those of all contacts."""
+
+    def __init__(self, constraint, place, start):
+        self.law, self.place = constraint.law, place
+        self.rows = range(start, start + len(constraint.rows))
+        self.mu = constraint.coefficients[0] if constraint.coefficients else ZERO
+        # Friction is -mu f_n times this; None where its direction is not known.
+        self.slip = None
+        if self.law == "sliding":
+            self.slip = constraint.slip
+        elif self.mu.is_zero():
+            self.slip = [ZERO] * (len(self.rows) - 1)
+
+
+class Reduced:
+    """u = W f + q on the rows of contacts, joints held, by about the inverse of K = [M -G'; G 0]."""
+
+    def __init__(self, problem, facts):
+        n = len(problem.force)
+        self.contacts, joints, rows = [], [], []
+        for place, c in enumerate(problem.constraints):
+            if c.law == "bilateral":
+                joints.append(c)
+            elif c.law in ("unilateral", "coulomb-plane", "coulomb", "sliding"):
+                self.contacts.append(Contact(c, place, len(rows)))
+                rows += zip(c.rows, c.bias)
+            else:
+                raise NotACertificate("expected laws that have pieces")
+        size = n + len(joints)
+        inverse = [numbers(row, size) for row in items(get(facts, "inverse"), size)]
+        k = [dict(row) for row in problem.mass]
+        for place, c in enumerate(joints):
+            for j, x in c.rows[0].items():
+                k[j][n + place] = -x
+        k += [dict(c.rows[0]) for c in joints]
+        load = [-f for f in problem.force] + [-c.bias[0] for c in joints]
+        right = [row for row, _ in rows] + [dict(enumerate(load))]
+        answers = solve(k, inverse, right)
+        self.w = [[product(row, x).trimmed() for x in answers[:-1]] for row, _ in rows]
+        self.q = [(product(row, answers[-1]) + bias).trimmed() for row, bias in rows]
+
+    def velocity(self, f):
+        u = list(self.q)
+        for j, x in enumerate(f):
+            if not x.is_zero():
+                u = [a + row[j] * x for a, row in zip(u, self.w)]
+        return u
+
+
+def product(row, x):
+    total = ZERO
+    for j, entry in row.items():
+        total = total + entry * x[j]
+    return total
+
+
+def solve(k, inverse, right):
+    """Bounds of K^-1 b for some b: |K^-1 b - R b| <= e/(1 - e) |R b| where |I - R K| <= e < 1."""
+    near = []
+    for b in right:
+        near.append([sum((x * r[j] for j, x in b.items()), ZERO).trimmed() for r in inverse])
+    size = range(len(k))
+    weights = [max(x[i].magnitude() for x in near) or Fraction(1) for i in size]
+    defect = Fraction(0)
+    for i, r in enumerate(inverse):
+        row = [ONE if i == j else ZERO for j in size]
+        for x, entries in zip(r, k):
+            if x:
+                for j, y in entries.items():
+                    row[j] = row[j] - y * x
+        defect = max(defect, sum(x.magnitude() * w for x, w in zip(row, weights)) / weights[i])
+    if defect >= 1:
+        raise Unproved("the inverse does not show that forces determine accelerations")
+    answers = []
+    for x in near:
+        share = defect / (1 - defect) * max((a.magnitude() / w for a, w in zip(x, weights)), default=0)
+        answers.append([(a + Interval(-share * w, share * w)).trimmed() for a, w in zip(x, weights)])
+    return answers
+
+
+SIGN = {"plus": 1, "minus": -1}
+
+
+class Solution:
+    """A solution in one choice of modes, proved by Krawczyk's test."""
+
+    def __init__(self, reduced, value):
+        self.modes = items(get(value, "modes"), len(reduced.contacts))
+        for contact, mode in zip(reduced.contacts, self.modes):
+            if contact.slip is not None:
+                allowed = ("open", "closed")
+            elif contact.law == "coulomb-plane":
+                allowed = ("open", "stick", "plus", "minus")
+            else:
+                allowed = ("open", "stick", "slide")
+            if mode not in allowed:
+                raise NotACertificate(f"expected a mode of the law {contact.law}, found {mode!r:.60}")
+        self.rows = [i for c, mode in zip(reduced.contacts, self.modes) if mode != "open" for i in c.rows]
+        count = len(self.rows)
+        centre, radius, alone = (numbers(get(value, key), count) for key in ("centre", "radius", "alone"))
+        inverse = [numbers(row, count) for row in items(get(value, "inverse"), count)]
+        if any(r <= 0 or r > a for r, a in zip(radius, alone)):
+            raise Unproved("a solution has a box that is empty, or not within the one without another")
+
+        def boxed(radii):
+            x = [ZERO] * len(reduced.q)
+            for i, c, r in zip(self.rows, centre, radii):
+                x[i] = Interval(c - r, c + r)
+            return x
+
+        self.force, self.alone = boxed(radius), boxed(alone)
+        self.velocity = reduced.velocity(self.force)
+        values = self.equations(reduced, boxed([Fraction(0)] * count))
+        moved = self.moved(reduced, inverse, self.force, radius)
+        for i, row in enumerate(inverse):
+            step = sum((g * c for c, g in zip(row, values)), ZERO).magnitude()
+            if step + moved[i] >= radius[i]:
+                raise Unproved("the box of a solution is not proved to hold one")
+        if any(m >= r for m, r in zip(self.moved(reduced, inverse, self.alone, alone), alone)):
+            raise Unproved("the box around a solution may hold another")
+        if not all(self.obeys(c, mode) for c, mode in zip(reduced.contacts, self.modes)):
+            raise Unproved("a solution does not obey the inequalities of its modes")
+
+    def obeys(self, contact, mode):
+        f, u = ([x[i] for i in contact.rows] for x in (self.force, self.velocity))
+        if mode == "open":
+            return u[0].lo >= 0
+        if f[0].lo < 0:
+            return False
+        if mode == "stick":
+            friction = sum(x.square().hi for x in f[1:])
+            return contact.mu.square().lo * f[0].square().lo >= friction
+        if mode == "slide":
+            return (f[1] * u[1] + f[2] * u[2]).hi <= 0
+        return mode == "closed" or (u[1] * SIGN[mode]).lo >= 0
+
+    def equations(self, reduced, f):
+        u, values = reduced.velocity(f), []
+        for contact, mode in zip(reduced.contacts, self.modes):
+            n, mu = contact.rows.start, contact.mu
+            if mode == "stick":
+                values += [u[i] for i in contact.rows]
+            elif mode == "slide":
+                cone = f[n + 1].square() + f[n + 2].square() - mu.square() * f[n].square()
+                values += [u[n], cone, f[n + 1] * u[n + 2] - f[n + 2] * u[n + 1]]
+            elif mode != "open":
+                values.append(u[n])
+                values += [f[n + 1 + i] + mu * e * f[n] for i, e in enumerate(direction(contact, mode))]
+        return values
+
+    def slope(self, reduced, x):
+        u, rows = reduced.velocity(x), []
+
+        def w(i):
+            return {j: reduced.w[i][j] for j in self.rows}
+
+        for contact, mode in zip(reduced.contacts, self.modes):
+            n, mu = contact.rows.start, contact.mu
+            if mode == "stick":
+                rows += [w(i) for i in contact.rows]
+            elif mode == "slide":
+                f1, f2 = x[n + 1], x[n + 2]
+                cross = {j: f1 * reduced.w[n + 2][j] - f2 * reduced.w[n + 1][j] for j in self.rows}
+                cross[n + 1] = cross[n + 1] + u[n + 2]
+                cross[n + 2] = cross[n + 2] - u[n + 1]
+                rows += [w(n), {n: mu.square() * x[n] * Fraction(-2), n + 1: f1 * 2, n + 2: f2 * 2}, cross]
+            elif mode != "open":
+                rows.append(w(n))
+                rows += [{n: mu * e, n + 1 + i: ONE} for i, e in enumerate(direction(contact, mode))]
+        return [[row.get(j, ZERO) for j in self.rows] for row in rows]
+
+    def moved(self, reduced, inverse, x, radius):
+        """|I - C G'(X)| r."""
+        slope, moved = self.slope(reduced, x), []
+        for i, c in enumerate(inverse):
+            total = Fraction(0)
+            for j, r in enumerate(radius):
+                entry = sum((row[j] * y for y, row in zip(c, slope)), ZERO)
+                total += ((ONE if i == j else ZERO) - entry).magnitude() * r
+            moved.append(total)
+        return moved
+
+
+def direction(contact, mode):
+    """e in f_t = -mu f_n e."""
+    return [Interval(Fraction(SIGN[mode]))] if mode in SIGN else contact.slip
+
+
+class Tree:
+    """Pieces of the laws, each of which holds no solution, or one that is known."""
+
+    def __init__(self, reduced, solutions):
+        self.reduced, self.solutions = reduced, solutions
+
+    def check(self, pieces, node, depth=0):
+        """A piece is None (the whole law), a mode, or two directions between which it slides."""
+        if depth > 400:
+            raise NotACertificate("expected a tree that is less deep")
+        items_of(node)
+        if "empty" in node:
+            self.excluded(pieces, numbers(node["empty"], len(self.reduced.q)))
+        elif "solution" in node:
+            self.within(pieces, node)
+        else:
+            place = get(node, "contact")
+            at = [k for k, c in enumerate(self.reduced.contacts) if c.place == place]
+            if not at:
+                raise NotACertificate(f"{place!r:.60} is not a contact")
+            for piece, child in self.cut(self.reduced.contacts[at[0]], pieces[at[0]], node):
+                self.check([*pieces[: at[0]], piece, *pieces[at[0] + 1 :]], child, depth + 1)
+
+    def cut(self, contact, piece, node):
+        """The parts of a piece: all of it."""
+        if piece is None and contact.slip is not None:
+            return [(key, get(node, key)) for key in ("open", "closed")]
+        if piece is None and contact.law == "coulomb-plane":
+            return [(key, get(node, key)) for key in ("open", "stick", "plus", "minus")]
+        if piece is not None and not isinstance(piece, tuple):
+            raise Unproved("a piece is cut that has no parts")
+        directions = [tuple(numbers(e, 2)) for e in items(get(node, "directions"))]
+        if any(x * x + y * y != 1 for x, y in directions):
+            raise Unproved("a direction does not have length 1")
+        parts = []
+        if piece is None:
+            parts = [(key, get(node, key)) for key in ("open", "stick")]
+            directions += directions[:1]
+        elif not directions or (directions[0], directions[-1]) != piece:
+            raise Unproved("sectors do not cover the one that is cut")
+        sectors = list(zip(directions, directions[1:]))
+        for a, b in sectors:
+            if a[0] * b[1] - a[1] * b[0] <= 0 or dot(a, b) < 0:
+                raise Unproved("a sector is not between a straight line and a right angle")
+        if not sectors:
+            raise NotACertificate("expected directions")
+        return parts + list(zip(sectors, items(get(node, "slide"), len(sectors))))
+
+    def excluded(self, pieces, y, beyond=None):
+        """Multipliers exclude pieces, or of them forces beyond a bound: row, sign, bound and z."""
+        reduced = self.reduced
+        used = [i for i, x in enumerate(y) if x]
+        gain = sum((reduced.q[i] * y[i] for i in used), ZERO).lo
+        if beyond:
+            gain += beyond[2] * beyond[3]
+        if gain <= 0 or (beyond and beyond[3] < 0):
+            raise Unproved("multipliers do not exclude a piece: the load has no gain")
+        for contact, piece in zip(reduced.contacts, pieces):
+            pressed = [sum((reduced.w[i][j] * y[i] for i in used), ZERO) for j in contact.rows]
+            if beyond and beyond[0] in contact.rows:
+                at = beyond[0] - contact.rows.start
+                pressed[at] = pressed[at] - Interval(beyond[1] * beyond[3])
+            own = [y[i] for i in contact.rows]
+            if not (moves_against(piece, own) and presses(contact, piece, pressed)):
+                raise Unproved("multipliers do not exclude a piece")
+
+    def within(self, pieces, node):
+        """All solutions of some pieces are a known one."""
+        solution = self.solutions[index(node["solution"], len(self.solutions))]
+        if [("slide" if isinstance(p, tuple) else p) for p in pieces] != solution.modes:
+            raise Unproved("a solution is not of the modes of its piece")
+        if "slide" not in solution.modes:
+            # The equations are linear, and have no other solution anywhere.
+            return
+        sides = {(get(s, "row"), get(s, "sign")): s for s in items(get(node, "sides"))}
+        normals = {c.rows.start for c in self.reduced.contacts}
+        for row in solution.rows:
+            for sign, edge in ((1, solution.alone[row].hi), (-1, -solution.alone[row].lo)):
+                if sign < 0 and row in normals and edge > 0:
+                    continue  # Contacts do not pull.
+                if (row, sign) not in sides:
+                    raise Unproved("a side of the box of a solution is missing")
+                side = sides[row, sign]
+                y = numbers(get(side, "multipliers"), len(self.reduced.q))
+                self.excluded(pieces, y, (row, sign, edge, number(get(side, "weight"))))
+
+
+def moves_against(piece, y):
+    """y.u <= 0 for all velocities of a piece."""
+    if piece is None or piece == "open":
+        return y[0] <= 0 and not any(y[1:])
+    if piece == "closed":
+        return not any(y[1:])
+    if isinstance(piece, tuple):
+        return all(dot(y[1:], e) <= 0 for e in piece)
+    return piece == "stick" or y[1] * SIGN[piece] <= 0
+
+
+def presses(contact, piece, p):
+    """p.f >= 0 for all forces of a piece."""
+
+    def ray(e):
+        across = sum((x * y for x, y in zip(p[1:], e)), ZERO)
+        return (p[0] - contact.mu * across).lo >= 0
+
+    if piece == "open":
+        return True
+    if isinstance(piece, tuple):
+        a, b = piece
+        tip = [(x + y) / (1 + dot(a, b)) for x, y in zip(a, b)]
+        return all(ray([Interval(x) for x in e]) for e in (a, b, tip))
+    if isinstance(piece, str) and piece in SIGN:
+        return ray([Interval(Fraction(SIGN[piece]))])
+    if contact.slip is not None:
+        return ray(contact.slip)
+    across = sum(x.square().hi for x in p[1:])
+    return p[0].lo >= 0 and p[0].lo ** 2 >= contact.mu.hi**2 * across
+
+
+def by_pieces(problem, facts):
+    """All solutions, by pieces of the laws."""
+    reduced = Reduced(problem, facts)
+    solutions = [Solution(reduced, value) for value in items(get(facts, "solutions"))]
+    complete = "tree" in facts
+    if complete:
+        Tree(reduced, solutions).check([None] * len(reduced.contacts), facts["tree"])
+
+    def apart(of):
+        pairs = ((x, y) for k, x in enumerate(solutions) for y in solutions[:k])
+        return any(a.hi < b.lo or b.hi < a.lo for x, y in pairs for a, b in zip(of(x), of(y)))
+
+    if not solutions:
+        return (False,) * 3 if complete else (None,) * 3
+    if complete and len(solutions) == 1:
+        return True, True, True
+    moves = apart(lambda s: s.velocity)
+    return True, False if moves else None, False if moves or apart(lambda s: s.force) else None
+
+
+METHODS = {"rest": by_rest, "pieces": by_pieces}
+CHECKS = {"balance": check_balance, "resistance": check_resistance, "contact-problem": check_contact}
 
 
 def verify(document):

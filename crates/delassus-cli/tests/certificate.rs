@@ -4,11 +4,14 @@
 use std::io::Write;
 use std::process::{Command, Stdio};
 
+use delassus_solve::analysis::analyze;
 use delassus_solve::analysis::equilibrium::{
     Balance, RestSearch, Support, find_collapse, find_rest, is_collapse, is_rest,
 };
-use delassus_solve::linalg::Sparse;
-use delassus_solve::problem::Law;
+use delassus_solve::lcp::Verdict;
+use delassus_solve::linalg::{Matrix, Sparse};
+use delassus_solve::modes::EnumerateOptions;
+use delassus_solve::problem::{Dynamics, Law, Slip};
 use delassus_verify::{Fault, verify};
 use num_bigint::BigInt;
 use num_rational::BigRational;
@@ -85,12 +88,13 @@ fn fraction(value: &Value) -> BigRational {
     BigRational::new(above.parse().unwrap(), below.parse().unwrap())
 }
 
-/// Each number in turn, changed in several ways.
-fn tampered(document: &Value) -> Vec<Value> {
-    let mut paths = Vec::new();
-    ["claim", "problem", "facts"]
-        .iter()
-        .for_each(|key| numbers(&document[*key], &format!("/{key}"), &mut paths));
+/// Each number in turn, changed in several ways; of the facts at most so many, evenly spread.
+fn tampered(document: &Value, most: usize) -> Vec<Value> {
+    let (mut paths, mut facts) = (Vec::new(), Vec::new());
+    ["claim", "problem"].iter().for_each(|key| numbers(&document[*key], &format!("/{key}"), &mut paths));
+    numbers(&document["facts"], "/facts", &mut facts);
+    let step = facts.len().div_ceil(most).max(1);
+    paths.extend(facts.into_iter().step_by(step));
     let whole = |x: i64| BigRational::from(BigInt::from(x));
     let mut all = Vec::new();
     for path in paths {
@@ -151,11 +155,153 @@ fn is_false(document: &Value) -> bool {
 }
 
 fn is_false_at(document: &Value, share: f64) -> bool {
+    if document["kind"] == "contact-problem" {
+        return contradicts(document, share);
+    }
     let balance = balance(&document["problem"], share);
     let falls = || find_collapse(&balance, |v| is_collapse(&balance, v)).is_some();
     match document["claim"]["stands"].as_str() {
         Some("no") => find_rest(&balance, RestSearch::Common).is_some_and(|(f, _)| is_rest(&balance, &f)),
         _ => falls(),
+    }
+}
+
+/// Whether the analysis of one of the problems that a certificate speaks of contradicts its claim.
+fn contradicts(document: &Value, share: f64) -> bool {
+    let problem = &document["problem"];
+    let n = problem["coordinates"].as_u64().unwrap() as usize;
+    let of = |x: &Value| number(x, share);
+    let all = |list: &Value| list.as_array().unwrap().iter().map(of).collect::<Vec<f64>>();
+    let dense = |row: &Value| {
+        let mut out = vec![0.0; n];
+        row.as_array().unwrap().iter().for_each(|x| out[x[0].as_u64().unwrap() as usize] = of(&x[1]));
+        out
+    };
+    let (mut rows, mut bias, mut laws) = (vec![], vec![], vec![]);
+    for c in problem["constraints"].as_array().unwrap() {
+        let mu = || of(&c["mu"]);
+        laws.push(match c["law"].as_str().unwrap() {
+            "bilateral" => Law::Bilateral,
+            "unilateral" => Law::Unilateral,
+            "coulomb-plane" => Law::CoulombPlane { mu: mu() },
+            "coulomb" => Law::Coulomb { mu: mu() },
+            "sliding" => Law::Sliding { mu: mu(), slip: Slip::try_from(all(&c["slip"])).unwrap() },
+            law => panic!("{law}"),
+        });
+        rows.extend(c["rows"].as_array().unwrap().iter().map(dense));
+        bias.extend(all(&c["bias"]));
+    }
+    let mass: Vec<Vec<f64>> = problem["mass"].as_array().unwrap().iter().map(dense).collect();
+    let (mass, rows) = (Matrix::from_rows(&mass), Matrix::from_rows(&rows));
+    let Ok(dynamics) = Dynamics::new(mass, all(&problem["force"]), rows, bias, laws) else { return false };
+    let found = analyze(&dynamics, &EnumerateOptions::default());
+    let opposite = |(verdict, key): (Verdict, &str)| match document["claim"].get(key) {
+        Some(Value::Bool(true)) => verdict == Verdict::Refuted,
+        Some(Value::Bool(false)) => verdict == Verdict::Proved,
+        _ => false,
+    };
+    let questions = ["existence", "acceleration_unique", "forces_unique"];
+    found.verdicts().into_iter().zip(questions).any(opposite)
+}
+
+/// One contact at rest in space with three solutions.
+const THREE: &str = r#"
+[system]
+name = "three solutions"
+coordinates = ["x", "y", "z"]
+[energy]
+kinetic = "(3*x'^2 + 4*y'^2 + 6*z'^2)/2 + 2*x'*y' - x'*z' - 3*y'*z'"
+potential = "2*x + 4*y"
+[[contact]]
+name = "tip"
+gap = "2*x + 2*y - 2*z"
+slip = ["-y - 2*z", "z - 2*x - 2*y"]
+mu = 1
+"#;
+
+#[test]
+fn verdicts_of_contact_problems_have_certificates() {
+    let three = Temporary::new("three.toml", THREE.as_bytes());
+    let (yes, no) = (Some(true), Some(false));
+    // Existence, unique acceleration, unique forces; `None` where that is not claimed.
+    let cases = [
+        (scene("painleve-rod.toml"), 1, [no, no, no]),
+        (scene("painleve-rod-world.toml"), 1, [no, no, no]),
+        (scene("painleve-rod-pulled.toml"), 0, [yes, no, no]),
+        (scene("rod-in-space.toml"), 1, [no, no, no]),
+        (scene("rolling-sphere.toml"), 0, [yes, yes, yes]),
+        (scene("articulated-arm.toml"), 0, [yes, no, no]),
+        (scene("woodpecker.toml"), 0, [yes, yes, yes]),
+        (scene("table-four-legs.toml"), 0, [yes, yes, None]),
+        (scene("bouncing-ball.toml"), 0, [yes, yes, yes]),
+        (scene("stack.toml"), 0, [yes, yes, None]),
+        (three.path().into(), 0, [yes, no, no]),
+    ];
+    let mut all = Vec::new();
+    for (file, expected, answers) in &cases {
+        let (code, found) = certificate(&["analyze", file]);
+        let found = found.unwrap_or_else(|| panic!("{file}"));
+        let keys = ["existence", "acceleration_unique", "forces_unique"];
+        let claims = keys.map(|key| found["claim"].get(key).and_then(Value::as_bool));
+        assert_eq!((code, claims), (*expected, *answers), "{file}");
+        assert_eq!(verify(&found).map_err(|e| e.to_string()).err(), None, "{file}");
+        all.push(found);
+    }
+    assert_eq!(all[10]["facts"]["solutions"].as_array().unwrap().len(), 3);
+    assert!(by_python(&all).iter().all(|code| *code == 0));
+    // A claim more, or the opposite, and a tree that leaves something out.
+    let mut forged = vec![];
+    for (k, document) in all.iter().enumerate() {
+        let mut other = document.clone();
+        other["claim"] = value!({ "forces_unique": !answers_of(document, k) });
+        forged.push(other);
+    }
+    let mut partial = all[4].clone();
+    partial["facts"].as_object_mut().unwrap().remove("tree");
+    forged.push(partial);
+    let mut open = all[10].clone();
+    open["facts"]["tree"]["open"] = value!({ "solution": 0, "sides": [] });
+    forged.push(open);
+    let outcomes: Vec<u8> = forged.iter().map(by_program).collect();
+    assert!(outcomes.iter().all(|code| *code == 1), "{outcomes:?}");
+    assert_eq!(by_python(&forged), outcomes);
+}
+
+/// What is claimed of unique forces, or true where nothing is: then neither answer is proved.
+fn answers_of(document: &Value, k: usize) -> bool {
+    document["claim"]["forces_unique"].as_bool().unwrap_or(k % 2 == 0)
+}
+
+#[test]
+fn what_has_no_certificate_says_so() {
+    // Undecided verdicts, an impact, a guide with friction.
+    for name in ["rover.toml", "dominoes.toml", "painleve-klein.toml"] {
+        let (code, found) = certificate(&["analyze", &scene(name)]);
+        assert_eq!((code, found.is_none()), (3, true), "{name}");
+    }
+}
+
+#[test]
+fn tampered_contact_problems_whose_claim_is_false_are_refused() {
+    let three = Temporary::new("three.toml", THREE.as_bytes());
+    let cases = [
+        (scene("painleve-rod.toml"), 1000),
+        (scene("painleve-rod-pulled.toml"), 1000),
+        (scene("woodpecker.toml"), 60),
+        (three.path().into(), 40),
+    ];
+    for (file, most) in &cases {
+        let found = certificate(&["analyze", file]).1.unwrap();
+        let all = tampered(&found, *most);
+        let outcomes: Vec<u8> = all.iter().map(by_program).collect();
+        assert_eq!(by_python(&all), outcomes, "{file}");
+        let mut wrong = 0;
+        for (document, code) in all.iter().zip(&outcomes).filter(|(_, code)| **code != 2) {
+            let is_false = is_false(document);
+            assert!(!(is_false && *code == 0), "{file}: accepted, but false:\n{document}");
+            wrong += usize::from(is_false);
+        }
+        assert!(wrong > 5, "{file}: {wrong} false");
     }
 }
 
@@ -234,11 +380,12 @@ fn certificates_of_scenes_are_accepted_by_both_checkers() {
 #[test]
 fn forces_that_are_held_have_certificates() {
     let table = scene("table.toml");
-    let (code, found) = certificate(&["hold", &table, "--body", "table"]);
-    let found = found.unwrap();
+    let file = Temporary::new("hold.json", b"");
+    let (code, doc) =
+        crate::json(&["hold", &table, "--body", "table", "--certificate", file.path(), "--json"]);
+    let found: Value = serde_json::from_str(&std::fs::read_to_string(file.path()).unwrap()).unwrap();
     assert_eq!(code, 0);
     let claim = |key: &str| number(&found["claim"][key], 0.5);
-    let (_, doc) = crate::json(&["hold", &table, "--body", "table", "--json"]);
     assert!((claim("resists") / doc["resists"].as_f64().unwrap() - 1.0).abs() < 1e-5);
     assert!((claim("fails") / doc["fails"].as_f64().unwrap() - 1.0).abs() < 1e-9);
     // More than is resisted, a corner less, a face less, a face turned around, another corner.
@@ -264,7 +411,7 @@ fn tampered_certificates_whose_claim_is_false_are_refused() {
         [&["stand", &table], &["stand", gate.path()], &["stand", gate.path(), push[0], push[1]]];
     for args in cases {
         let found = certificate(args).1.unwrap();
-        let all = tampered(&found);
+        let all = tampered(&found, 80);
         let outcomes: Vec<u8> = all.iter().map(by_program).collect();
         assert_eq!(by_python(&all), outcomes, "{args:?}");
         let refused = outcomes.iter().filter(|code| **code != 0).count();

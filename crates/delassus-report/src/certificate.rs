@@ -63,7 +63,7 @@ pub fn hold_certificate(title: &str, at_rest: &WorldAtRest, proof: &ResistancePr
     proves.then(|| container("resistance", title, problem, claim, facts))
 }
 
-fn container(kind: &str, title: &str, problem: Value, claim: Value, facts: Value) -> Value {
+pub(super) fn container(kind: &str, title: &str, problem: Value, claim: Value, facts: Value) -> Value {
     json!({
         "format": "delassus-certificate", "version": 1, "kind": kind, "about": title,
         "claim": claim, "problem": problem, "facts": facts,
@@ -71,17 +71,17 @@ fn container(kind: &str, title: &str, problem: Value, claim: Value, facts: Value
 }
 
 /// The fraction that a double is.
-fn exact(x: f64) -> Value {
+pub(super) fn exact(x: f64) -> Value {
     // Numbers of problems and of proofs are finite.
     rational(x).map_or(Value::Null, |x| Value::String(x.to_string()))
 }
 
-fn exacts(all: &[f64]) -> Value {
+pub(super) fn exacts(all: &[f64]) -> Value {
     all.iter().map(|x| exact(*x)).collect()
 }
 
 /// A fraction, or the list of both ends.
-fn interval(x: Interval) -> Value {
+pub(super) fn interval(x: Interval) -> Value {
     if x.lo == x.hi { exact(x.lo) } else { json!([exact(x.lo), exact(x.hi)]) }
 }
 
@@ -132,6 +132,6 @@ fn collapse_facts(balance: &Balance, velocity: &[f64]) -> Option<Value> {
     Some(json!({ "velocity": exacts(velocity), "bound": bound }))
 }
 
-fn factor(factor: &GramFactor) -> Value {
+pub(super) fn factor(factor: &GramFactor) -> Value {
     json!({ "shift": exact(factor.shift), "unit": exact(factor.unit), "factor": factor.rows })
 }

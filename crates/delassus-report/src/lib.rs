@@ -12,6 +12,7 @@
 #![forbid(unsafe_code)]
 
 mod certificate;
+mod contact_certificate;
 mod document;
 mod exploration;
 mod failure;
@@ -26,6 +27,7 @@ mod style;
 mod words;
 
 pub use certificate::{hold_certificate, stand_certificate};
+pub use contact_certificate::analysis_certificate;
 pub use document::{analysis_document, verdict_word};
 pub use exploration::{
     branch_end, branch_label, contact_mode_word, ending_word, event_document, exploration_document,

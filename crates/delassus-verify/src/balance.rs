@@ -36,7 +36,7 @@ impl Balance {
 
     /// Constraints at rest that rest can answer.
     pub fn new(constraints: Vec<Constraint>, load: Vec<Interval>) -> Result<Self, Fault> {
-        if constraints.iter().any(|c| c.law == Law::Sliding || !c.slip.is_empty()) {
+        if constraints.iter().any(|c| c.law == Law::Sliding) {
             return Err(Fault::Form("constraints: expected no law \"sliding\" at rest".into()));
         }
         if constraints.iter().flat_map(|c| &c.bias).any(|b| !b.is_zero()) {

@@ -10,11 +10,15 @@
 #![forbid(unsafe_code)]
 
 mod balance;
+mod contact;
 mod definite;
 mod document;
 mod number;
+mod pieces;
 mod problem;
+mod reduced;
 mod resistance;
+mod solution;
 
 use serde_json::Value;
 
@@ -54,9 +58,12 @@ pub fn verify(document: &Value) -> Result<String, Fault> {
     match read(document, "kind", word)? {
         "balance" => balance::check(document),
         "resistance" => resistance::check(document),
+        "contact-problem" => contact::check(document),
         other => Err(inside(
             "kind",
-            Fault::Form(format!("expected \"balance\" or \"resistance\", found \"{other}\"")),
+            Fault::Form(format!(
+                "expected \"balance\", \"resistance\" or \"contact-problem\", found \"{other}\""
+            )),
         )),
     }
 }

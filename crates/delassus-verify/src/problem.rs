@@ -128,3 +128,36 @@ fn constraint(value: &Value, n: usize) -> Result<Constraint, Fault> {
     };
     Ok(Constraint { law, coefficients, slip, rows, bias })
 }
+
+/// What is claimed, or proved: existence, unique acceleration, unique forces.
+pub type Answers = [Option<bool>; 3];
+
+/// A contact problem.
+pub struct Problem {
+    /// M, row by row.
+    pub mass: Vec<Row>,
+    /// F.
+    pub force: Vec<Interval>,
+    /// The constraints.
+    pub constraints: Vec<Constraint>,
+}
+
+impl Problem {
+    /// The problem of a certificate.
+    pub fn read(problem: &Value) -> Result<Self, Fault> {
+        let n = coordinates(problem)?;
+        let mass = read(problem, "mass", |value| list_of(value, n, |value| row(value, n)))?;
+        let force = read(problem, "force", |value| list_of(value, n, Interval::read))?;
+        Ok(Problem { mass, force, constraints: constraints(problem, n)? })
+    }
+
+    /// Whether the normal of a contact moves one coordinate, which nothing else moves and no mass couples.
+    pub fn is_pad(&self, contact: &Constraint) -> bool {
+        let moved = |row: &Row, j: usize| row.iter().any(|(k, x)| *k == j && !x.is_zero());
+        let own: Vec<usize> = contact.rows[0].iter().filter(|(_, x)| !x.is_zero()).map(|(j, _)| *j).collect();
+        let [j] = own[..] else { return false };
+        let rows = self.constraints.iter().flat_map(|c| &c.rows).filter(|row| moved(row, j)).count();
+        let masses = self.mass.iter().filter(|row| moved(row, j)).count();
+        contact.law == Law::CoulombPlane && rows == 1 && masses == 1 && moved(&self.mass[j], j)
+    }
+}

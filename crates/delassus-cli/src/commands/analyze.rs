@@ -7,11 +7,12 @@ use delassus::analysis::{AnalyzeError, SystemAnalysis, analyze_world, analyze_wr
 use delassus::lagrangian::Tolerances;
 use delassus::world::{World, WorldState};
 use delassus_page::{Motion, Page};
-use delassus_report::{Style, analysis_document, analysis_text};
+use delassus_report::{Style, analysis_certificate, analysis_document, analysis_text};
 use delassus_scene::{SystemFile, WorldFile};
 use delassus_solve::lcp::Verdict;
 use delassus_solve::modes::EnumerateOptions;
 
+use super::certificate::write_certificate;
 use crate::output::print;
 use crate::picture::{cones, write_picture};
 use crate::run::{is_page, write_page};
@@ -41,6 +42,9 @@ pub struct AnalyzeArgs {
     /// Write a page here that shows the answer in any browser: .html
     #[arg(short = 'o', long = "output", value_name = "OUT")]
     pub output: Option<PathBuf>,
+    /// Write what proves the verdicts here, for `delassus verify`: .json
+    #[arg(long, value_name = "FILE")]
+    pub certificate: Option<PathBuf>,
     /// Print one JSON document
     #[arg(long)]
     pub json: bool,
@@ -66,6 +70,8 @@ pub struct Options {
     pub plot: Option<PathBuf>,
     /// Where to write a page.
     pub page: Option<PathBuf>,
+    /// Where to write a certificate.
+    pub certificate: Option<PathBuf>,
 }
 
 /// Runs the command; returns the exit code.
@@ -76,6 +82,7 @@ pub fn run(args: &AnalyzeArgs) -> u8 {
         json: args.json,
         plot: args.plot.clone(),
         page: args.output.clone(),
+        certificate: args.certificate.clone(),
     };
     if let Some(path) = &args.output
         && !is_page(path)
@@ -88,9 +95,9 @@ pub fn run(args: &AnalyzeArgs) -> u8 {
         AnyScene::World(world) => report_world(&world, &options),
     });
     match result {
-        Ok((report, exists)) => {
+        Ok((report, code)) => {
             print(&report);
-            if exists == Verdict::Refuted { 1 } else { 0 }
+            code
         }
         Err(message) => {
             eprint!("{message}");
@@ -99,16 +106,16 @@ pub fn run(args: &AnalyzeArgs) -> u8 {
     }
 }
 
-/// The report of a scene, and whether a solution exists.
-pub fn report_scene(scene: &Scene, options: &Options) -> Result<(String, Verdict), String> {
+/// The report of a scene, and the exit code.
+pub fn report_scene(scene: &Scene, options: &Options) -> Result<(String, u8), String> {
     let SystemFile { system, state, exact_state, .. } = &scene.file;
     let result = analyze_written(system, state, exact_state, &options.tolerances, &options.enumerate)
         .map_err(|e| explain(scene, e))?;
     report(&result, None, options)
 }
 
-/// The report of a world at its state, and whether a solution exists.
-fn report_world(scene: &WorldScene, options: &Options) -> Result<(String, Verdict), String> {
+/// The report of a world at its state, and the exit code.
+fn report_world(scene: &WorldScene, options: &Options) -> Result<(String, u8), String> {
     let WorldFile { world, state, .. } = &scene.file;
     let result = analyze_world(world, state, &options.tolerances, &options.enumerate)
         .map_err(|e| format!("error: {}: {e}\n", scene.name))?;
@@ -119,7 +126,7 @@ fn report(
     result: &SystemAnalysis,
     world: Option<(&World, &WorldState)>,
     options: &Options,
-) -> Result<(String, Verdict), String> {
+) -> Result<(String, u8), String> {
     if let Some(path) = &options.page {
         write_page(path, &page(result, world))?;
     }
@@ -133,7 +140,16 @@ fn report(
     } else {
         analysis_text(result, Style::for_stdout())
     };
-    Ok((text, exists))
+    let mut code = u8::from(exists == Verdict::Refuted);
+    if let Some(path) = &options.certificate {
+        let (certificate, missing) = analysis_certificate(result).unzip();
+        let written = write_certificate(path, certificate)?;
+        if let (None, Some(missing)) = (written, missing.filter(|missing| !missing.is_empty())) {
+            eprintln!("the certificate does not prove: {}", missing.join(", "));
+        }
+        code = written.unwrap_or(code);
+    }
+    Ok((text, code))
 }
 
 /// The page of an analysis; bodies of a world stand beside it.

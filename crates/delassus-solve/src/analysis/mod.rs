@@ -40,7 +40,8 @@ pub use forces::one_solution;
 pub use friction_bounds::{FrictionBound, friction_bounds};
 pub use friction_cone::{FrictionCone, friction_cone};
 pub use impulse_range::{ImpulseRange, MAX_COLUMNS, impulse_range, least_contact_impulses};
-pub use spatial::Sectors;
+pub use rest::{RestProof, rest_proof};
+pub use spatial::{Cut, Node, PiecesProof, ProvedSolution, Sectors, pieces_proof};
 pub use verify::{exact_matrix, fact};
 
 use crate::lcp::Verdict;
@@ -104,6 +105,8 @@ pub struct Analysis {
     pub exact: Option<ExactAnswer>,
     /// How far contacts at rest in space were examined; `None` where they were not.
     pub sectors: Option<Sectors>,
+    /// Bounds of the data that the verdicts speak of; `None` where these are the doubles alone.
+    pub data: Option<ExactDynamics<Interval>>,
     /// What the verdicts follow from.
     evidence: Evidence,
 }
@@ -166,6 +169,12 @@ pub fn analyze(dynamics: &Dynamics, options: &EnumerateOptions) -> Analysis {
 
 /// As [`analyze`], for a problem whose numbers are better known than by the doubles that they round to.
 pub fn analyze_written(dynamics: &Dynamics, written: &Written, options: &EnumerateOptions) -> Analysis {
+    let mut analysis = judge_written(dynamics, written, options);
+    analysis.data = Some(written.has(Clone::clone));
+    analysis
+}
+
+fn judge_written(dynamics: &Dynamics, written: &Written, options: &EnumerateOptions) -> Analysis {
     let modes = exact_modes(dynamics.coordinates() + dynamics.jacobian.rows());
     let exact = match written {
         _ if modes == 0 => None,
@@ -268,6 +277,7 @@ impl Analysis {
             reduced,
             exact: None,
             sectors: None,
+            data: None,
             evidence,
         };
         analysis.conclude();

@@ -19,8 +19,9 @@
 //! sure stay zero, the forces are chosen away from zero and from their bounds, and a square part of the
 //! balance that is regular with room takes up what the data may change.
 
+use super::equilibrium::{GramFactor, definite_factor, gram_factor};
 use crate::lcp::{Lp, linear_program};
-use crate::linalg::{Interval, Matrix, RationalMatrix, max_abs, rational};
+use crate::linalg::{Interval, Matrix, RationalMatrix, Sparse, max_abs, rational};
 use crate::modes::{ExactDynamics, bounds_of};
 use crate::problem::{Dynamics, Law, row_offsets};
 use num_bigint::BigInt;
@@ -86,6 +87,45 @@ pub(super) fn equilibrium(d: &Dynamics) -> Option<Vec<BigRational>> {
         force[columns[j].row] = inside.get(i, 0);
     }
     Some(force)
+}
+
+/// Forces without friction that hold a problem at rest, as a proof that others can check.
+#[derive(Clone, Debug)]
+pub struct RestProof {
+    /// One per row.
+    pub forces: Vec<BigRational>,
+    /// What shows that these rows reach every load on the coordinates that they touch, in the order in which
+    /// they do.
+    pub bound: GramFactor,
+    /// What shows that M is positive definite.
+    pub mass: GramFactor,
+}
+
+/// Forces that hold a problem at rest without friction, for all data within the bounds; the doubles are among
+/// these. `None` where none are found.
+pub fn rest_proof(d: &Dynamics, bounds: &ExactDynamics<Interval>) -> Option<RestProof> {
+    if !rests(bounds) {
+        return None;
+    }
+    let forces = equilibrium(d)?;
+    let mut place = vec![None; d.force.len()];
+    let (mut entries, mut count, mut columns) = (Vec::new(), 0, 0);
+    for (row, _) in
+        bounds.jacobian.iter().zip(&forces).filter(|(_, f)| **f != BigRational::from(BigInt::from(0)))
+    {
+        for (j, x) in row.iter().enumerate().filter(|(_, x)| **x != Interval::ZERO) {
+            let at = *place[j].get_or_insert_with(|| {
+                count += 1;
+                count - 1
+            });
+            entries.push((at, columns, x.middle()));
+        }
+        columns += 1;
+    }
+    let bound = gram_factor(&Sparse::from_triplets(count, columns, &entries))?;
+    let n = d.force.len();
+    let mass = definite_factor(&Matrix::from_fn(n, n, |i, j| bounds.mass[i][j].middle()))?;
+    Some(RestProof { forces, bound, mass })
 }
 
 fn rests(d: &ExactDynamics<Interval>) -> bool {

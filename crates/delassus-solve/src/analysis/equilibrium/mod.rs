@@ -35,7 +35,7 @@ mod regular;
 
 pub use certificate::{is_collapse, is_rest, joint_factor, rest_factor};
 pub use program::{RestSearch, find_collapse, find_rest, largest_factor};
-pub use regular::GramFactor;
+pub use regular::{GramFactor, definite_factor, gram_factor};
 
 use crate::linalg::{Fraction, Interval, Sparse};
 use crate::problem::Law;

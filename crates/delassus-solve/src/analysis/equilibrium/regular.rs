@@ -19,7 +19,7 @@
 //! constant. Rows are put in an order in which those that share a column are near each other (Cuthill and
 //! McKee, reversed); the proof needs none.
 
-use crate::linalg::{Envelope, Interval, Sparse};
+use crate::linalg::{Envelope, Interval, Matrix, Sparse};
 
 /// Entries of a factor up to which it is made.
 const MAX_PROFILE: usize = 100_000_000;
@@ -79,8 +79,20 @@ pub struct GramFactor {
     pub rows: Vec<(usize, Vec<i64>)>,
 }
 
+/// A factorization of a symmetric matrix less about half of its least eigenvalue; `None` where it may not be
+/// positive definite.
+pub fn definite_factor(a: &Matrix) -> Option<GramFactor> {
+    let mut envelope = Envelope::default();
+    envelope.set_profile((0..a.rows()).map(|_| 0));
+    envelope.clear();
+    for i in 0..a.rows() {
+        envelope.row_mut(i).copy_from_slice(&a.row(i)[..=i]);
+    }
+    shifted_factor(envelope, &(0..a.rows()).collect::<Vec<_>>())
+}
+
 /// A factorization of A Aᵀ less about half of its least eigenvalue; `None` where A may be singular.
-pub(super) fn gram_factor(a: &Sparse) -> Option<GramFactor> {
+pub fn gram_factor(a: &Sparse) -> Option<GramFactor> {
     if a.rows() == 0 {
         return Some(GramFactor { shift: 1.0, unit: 1.0, rows: vec![] });
     }
@@ -90,20 +102,28 @@ pub(super) fn gram_factor(a: &Sparse) -> Option<GramFactor> {
     let across = a.transpose();
     let mut position = vec![0; a.rows()];
     order(a, &across).iter().enumerate().for_each(|(k, &row)| position[row] = k);
-    let mut factor = gram(a, &across, &position)?;
+    shifted_factor(gram(a, &across, &position)?, &position)
+}
+
+/// A factorization of a matrix less about half of its least eigenvalue, with rows from their positions.
+fn shifted_factor(mut factor: Envelope, position: &[usize]) -> Option<GramFactor> {
+    let n = position.len();
+    if n == 0 {
+        return Some(GramFactor { shift: 1.0, unit: 1.0, rows: vec![] });
+    }
     let mut shifted = factor.clone();
     if !factorizes(&mut factor) {
         return None;
     }
     let shift = 0.5 * estimate(&factor);
-    (0..a.rows()).for_each(|i| {
+    (0..n).for_each(|i| {
         let last = shifted.row(i).len() - 1;
         shifted.row_mut(i)[last] -= shift;
     });
     if !factorizes(&mut shifted) {
         return None;
     }
-    let top = (0..a.rows()).fold(0.0_f64, |top, i| top.max(crate::linalg::max_abs(shifted.row(i))));
+    let top = (0..n).fold(0.0_f64, |top, i| top.max(crate::linalg::max_abs(shifted.row(i))));
     let unit = (top.log2().ceil() - 52.0).exp2();
     if !(unit.is_normal() && shift.is_normal()) {
         return None;

@@ -13,15 +13,19 @@
 
 mod exclude;
 mod pieces;
+mod proof;
 mod reduced;
 mod search;
 mod zero;
 
+pub use proof::{Cut, Node, PiecesProof, ProvedSolution};
+
 use crate::linalg::Interval;
 use crate::modes::{ExactDynamics, Mode};
 use crate::problem::{Law, row_offsets};
+use proof::{proof_of, proof_without_contacts};
 use reduced::Contacts;
-use search::Search;
+use search::{Found, Search};
 use zero::Zero;
 
 /// The most linear programs that are solved, for up to [`ROWS_FULL`] rows; with more of them a program takes
@@ -49,13 +53,10 @@ pub struct Sectors {
 /// All solutions, as far as they are found; `None` where a law has no sectors.
 pub(super) fn all_solutions(d: &ExactDynamics<Interval>) -> Option<Sectors> {
     let in_space = |law: &Law| matches!(law, Law::Coulomb { .. });
-    let contacts = d.laws.iter().filter(|law| **law != Law::Bilateral).count();
-    if !d.laws.iter().any(in_space) || contacts > CONTACTS_MAX {
+    if !d.laws.iter().any(in_space) {
         return None;
     }
-    let contacts = Contacts::of(d)?;
-    let rows = contacts.q.len().max(ROWS_FULL);
-    let found = Search::run(&contacts, PROGRAMS_MAX * ROWS_FULL.pow(3) / rows.pow(3));
+    let (contacts, found) = search(d)?;
     let offsets = row_offsets(&d.laws);
     let listed = |zero: &Zero| {
         let mut modes = vec![Mode::Bilateral; d.laws.len()];
@@ -74,6 +75,28 @@ pub(super) fn all_solutions(d: &ExactDynamics<Interval>) -> Option<Sectors> {
         pieces: found.leaves.len(),
         open: found.open,
     })
+}
+
+/// What is found within the budget; `None` where a law has no pieces, or there are too many contacts.
+fn search(d: &ExactDynamics<Interval>) -> Option<(Contacts, Found)> {
+    let contacts = d.laws.iter().filter(|law| **law != Law::Bilateral).count();
+    if contacts > CONTACTS_MAX {
+        return None;
+    }
+    let contacts = Contacts::of(d)?;
+    let rows = contacts.q.len().max(ROWS_FULL);
+    let found = Search::run(&contacts, PROGRAMS_MAX * ROWS_FULL.pow(3) / rows.pow(3));
+    Some((contacts, found))
+}
+
+/// All solutions of contacts in the plane and in space, as far as they are found, as a proof that others can
+/// check; `None` where a law has no pieces.
+pub fn pieces_proof(d: &ExactDynamics<Interval>) -> Option<PiecesProof> {
+    if d.laws.iter().all(|law| *law == Law::Bilateral) {
+        return proof_without_contacts(d);
+    }
+    let (contacts, found) = search(d)?;
+    proof_of(d, &contacts, &found, answers(&found.zeros, found.open == 0))
 }
 
 /// Existence, unique acceleration, unique forces.

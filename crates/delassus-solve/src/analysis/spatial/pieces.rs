@@ -16,8 +16,10 @@
 //! e₁·e₂), where the tangents meet: friction is in the cone of (1, −μ e₁), (1, −μ e₂), (1, −μ p).
 
 use super::reduced::Contact;
-use crate::linalg::Interval;
+use crate::linalg::{Interval, rational};
 use crate::problem::Law;
+use num_bigint::BigInt;
+use num_rational::BigRational;
 
 /// A part of a law.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -59,6 +61,22 @@ pub(super) fn direction(tau: f64) -> [Interval; 2] {
         _ => (y, -x),
     };
     [(x * 20.0 - y * 21.0) / 29.0, (x * 21.0 + y * 20.0) / 29.0]
+}
+
+/// e(τ), exactly; `None` where τ is not finite.
+pub(super) fn exact_direction(tau: f64) -> Option<[BigRational; 2]> {
+    let whole = |x: i64| BigRational::from(BigInt::from(x));
+    let turns = tau.floor();
+    let t = rational(tau)? - rational(turns)?;
+    let below = whole(1) + &t * &t;
+    let (x, y) = ((whole(1) - &t * &t) / &below, whole(2) * t / below);
+    let (x, y) = match turns as i64 % 4 {
+        0 => (x, y),
+        1 => (-y, x),
+        2 => (-x, -y),
+        _ => (y, -x),
+    };
+    Some([(&x * whole(20) - &y * whole(21)) / whole(29), (x * whole(21) + y * whole(20)) / whole(29)])
 }
 
 /// τ of a direction, up to rounding.

@@ -40,6 +40,8 @@ pub(super) struct Contacts {
     pub(super) q_middle: Vec<f64>,
     /// The force that one unit of each row stands for.
     pub(super) force_unit: Vec<f64>,
+    /// The velocity that one unit of each row stands for.
+    pub(super) velocity_unit: Vec<f64>,
 }
 
 impl Contacts {
@@ -77,14 +79,14 @@ impl Contacts {
         let m = rows.len();
         let mut w: Vec<Vec<Interval>> = (0..m).map(|i| (0..m).map(|j| along(i, j)).collect()).collect();
         let mut q: Vec<Interval> = (0..m).map(|i| along(i, m) + d.bias[rows[i]]).collect();
-        let force_unit = units(&contacts, &mut w, &mut q)?;
+        let (force_unit, velocity_unit) = units(&contacts, &mut w, &mut q)?;
         // Overflow leaves numbers undefined.
         if w.iter().flatten().chain(&q).any(|x| x.is_undefined()) {
             return None;
         }
         let w_middle = Matrix::from_fn(m, m, |i, j| w[i][j].middle());
         let q_middle: Vec<f64> = q.iter().map(|x| x.middle()).collect();
-        Some(Contacts { contacts, w, q, w_middle, q_middle, force_unit })
+        Some(Contacts { contacts, w, q, w_middle, q_middle, force_unit, velocity_unit })
     }
 
     /// u = W f + q.
@@ -92,6 +94,22 @@ impl Contacts {
         let row = |i: usize| self.w[i].iter().zip(f).fold(self.q[i], |sum, (w, f)| sum + *w * *f);
         (0..self.q.len()).map(row).collect()
     }
+}
+
+/// About [M −Gᵀ; G 0]⁻¹, G the rows of joints; `None` where it has none.
+pub(super) fn inverse(d: &ExactDynamics<Interval>) -> Option<Matrix> {
+    let offsets = row_offsets(&d.laws);
+    let joints: Vec<usize> =
+        (0..d.laws.len()).filter(|&k| d.laws[k] == Law::Bilateral).map(|k| offsets[k]).collect();
+    let n = d.force.len();
+    let middle = Matrix::from_fn(n + joints.len(), n + joints.len(), |i, j| match (i < n, j < n) {
+        (true, true) => d.mass[i][j].middle(),
+        (true, false) => -d.jacobian[joints[j - n]][i].middle(),
+        (false, true) => d.jacobian[joints[i - n]][j].middle(),
+        (false, false) => 0.0,
+    });
+    let inverse = middle.solve_matrix(&Matrix::identity(n + joints.len()))?;
+    inverse.is_finite().then_some(inverse)
 }
 
 /// Accelerations of unit forces along rows, and behind them that of the load.
@@ -158,8 +176,8 @@ fn near(x: f64) -> f64 {
     if x > 0.0 && x.is_finite() { x.log2().round().clamp(-500.0, 500.0).exp2() } else { 1.0 }
 }
 
-/// Measures each contact in its unit; the force that one unit of each row stands for.
-fn units(contacts: &[Contact], w: &mut [Vec<Interval>], q: &mut [Interval]) -> Option<Vec<f64>> {
+/// Measures each contact in its unit; the force and the velocity that one unit of each row stands for.
+fn units(contacts: &[Contact], w: &mut [Vec<Interval>], q: &mut [Interval]) -> Option<(Vec<f64>, Vec<f64>)> {
     let mut unit = vec![1.0; q.len()];
     for contact in contacts {
         let largest = contact.rows.clone().map(|i| w[i][i].magnitude()).fold(0.0, f64::max);
@@ -175,7 +193,7 @@ fn units(contacts: &[Contact], w: &mut [Vec<Interval>], q: &mut [Interval]) -> O
     }
     let load = near(size);
     q.iter_mut().for_each(|x| *x = *x / load);
-    Some(unit.iter().map(|s| s * load).collect())
+    Some((unit.iter().map(|s| s * load).collect(), unit.iter().map(|s| load / s).collect()))
 }
 
 #[cfg(test)]

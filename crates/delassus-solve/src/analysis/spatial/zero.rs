@@ -31,6 +31,9 @@ pub(super) struct Zero {
     pub(super) velocity: Vec<Interval>,
     /// A box around it in which these modes have no other.
     pub(super) alone: Vec<Interval>,
+    /// The middle of both boxes, and about G'⁻¹ there on the rows of closed contacts.
+    pub(super) middle: Vec<f64>,
+    pub(super) inverse: Matrix,
 }
 
 /// The largest number of Newton's steps.
@@ -105,7 +108,7 @@ impl<'a> Equations<'a> {
         let velocity = self.contacts.velocity(&force);
         let modes = self.clear_modes(&force, &velocity)?;
         let alone = self.box_alone(&f, &inverse, &force)?;
-        Some(Zero { modes, force, velocity, alone })
+        Some(Zero { modes, force, velocity, alone, middle: f, inverse })
     }
 
     /// The forces where each contact that slides does so along the middle of its sector.
