@@ -582,8 +582,12 @@ def solve(k, inverse, right):
     near = []
     for b in right:
         near.append([sum((x * r[j] for j, x in b.items()), ZERO).trimmed() for r in inverse])
-    size = range(len(k))
-    weights = [max(x[i].magnitude() for x in near) or Fraction(1) for i in size]
+    size, weights = range(len(k)), [Fraction(1)] * len(k)
+    for _ in range(3):  # Towards the largest eigenvector of |R||K|, so that units play no part.
+        sizes = [sum(x.magnitude() * weights[j] for j, x in row.items()) for row in k]
+        following = [_floor(sum((abs(x) * y for x, y in zip(r, sizes)), Fraction(0))) for r in inverse]
+        top = max(following, default=1)
+        weights = [_floor(w / top) if w > 0 else Fraction(1) for w in following]
     defect = Fraction(0)
     for i, r in enumerate(inverse):
         row = [ONE if i == j else ZERO for j in size]

@@ -119,12 +119,12 @@ impl Interval {
 
     /// A little wider, with ends of a few hundred bits.
     pub fn trimmed(&self) -> Self {
-        Interval { lo: floor(&self.lo), hi: -floor(&-&self.hi) }
+        Interval { lo: few_bits(&self.lo), hi: -few_bits(&-&self.hi) }
     }
 }
 
 /// A number not above x that needs few bits.
-fn floor(x: &Number) -> Number {
+pub fn few_bits(x: &Number) -> Number {
     let shift = BITS + x.denom().bits() as i64 - x.numer().bits() as i64;
     if x.numer().bits() + x.denom().bits() < 2 * BITS as u64 || shift <= 0 {
         return x.clone();

@@ -4,13 +4,13 @@
 //! K [a; λ] = [Jᵀf − F; −γ_b] ,   K = [M −Gᵀ; G 0]        R K = I − E ,  ε = ‖E‖ < 1  ⇒  |K⁻¹b − R b| ≤ ε/(1 − ε) ‖R b‖
 //! ```
 //!
-//! G are the rows of joints. R comes with the facts; norms are the largest of the entries, each over the size
-//! of its row in R b for all b that are asked for, so that units play no part.
+//! G are the rows of joints. R comes with the facts; norms are the largest of the entries, each over a
+//! size of its own, so that units play no part.
 
 use serde_json::Value;
 
 use crate::document::{list_of, read};
-use crate::number::{Interval, Number, number, whole};
+use crate::number::{Interval, Number, abs, few_bits, number, whole};
 use crate::problem::{Constraint, Law, Problem, Row};
 use crate::{Fault, refuse};
 
@@ -115,8 +115,7 @@ fn solve(k: &[Row], inverse: &[Vec<Number>], right: &[Row]) -> Result<Vec<Vec<In
         inverse.iter().map(|r| row(r).trimmed()).collect()
     };
     let near: Vec<Vec<Interval>> = right.iter().map(times).collect();
-    let weight = |i: usize| near.iter().map(|x| x[i].magnitude()).max().filter(|x| *x > whole(0));
-    let weights: Vec<Number> = (0..size).map(|i| weight(i).unwrap_or_else(|| whole(1))).collect();
+    let weights = weights(k, inverse);
     let mut defect = whole(0);
     for (i, r) in inverse.iter().enumerate() {
         let mut row = vec![Interval::zero(); size];
@@ -137,4 +136,20 @@ fn solve(k: &[Row], inverse: &[Vec<Number>], right: &[Row]) -> Result<Vec<Vec<In
         x.iter().zip(&weights).map(|(x, w)| (x + &error(w)).trimmed()).collect()
     };
     Ok(near.into_iter().map(widened).collect())
+}
+
+/// Sizes of unknowns with which |I − R K| is small: some steps towards the largest eigenvector of |R||K|.
+fn weights(k: &[Row], inverse: &[Vec<Number>]) -> Vec<Number> {
+    let mut weights = vec![whole(1); k.len()];
+    for _ in 0..3 {
+        let sizes: Vec<Number> = k
+            .iter()
+            .map(|row| row.iter().fold(whole(0), |sum, (j, x)| sum + x.magnitude() * &weights[*j]))
+            .collect();
+        let size = |r: &Vec<Number>| r.iter().zip(&sizes).fold(whole(0), |sum, (r, s)| sum + abs(r) * s);
+        let next: Vec<Number> = inverse.iter().map(|r| few_bits(&size(r))).collect();
+        let top = next.iter().max().cloned().unwrap_or_else(|| whole(1));
+        weights = next.iter().map(|w| if *w > whole(0) { few_bits(&(w / &top)) } else { whole(1) }).collect();
+    }
+    weights
 }
