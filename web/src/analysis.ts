@@ -40,6 +40,8 @@ export interface Analysis {
   impact?: unknown;
   contacts: ContactReport[];
   certificates?: Certificate[];
+  /** In maps. */
+  state?: { position: Record<string, number>; velocity: Record<string, number> };
 }
 
 const QUESTIONS: [keyof Analysis, string, Record<string, string>][] = [

@@ -248,14 +248,19 @@ export class Motion {
 
   /** The last frame at or before a time. */
   frameAt(t: number): number {
-    let [low, high] = [0, this.frames - 1];
-    while (low < high) {
-      const middle = (low + high + 1) >> 1;
-      if (this.time[middle] <= t + 1e-12) low = middle;
-      else high = middle - 1;
-    }
-    return Math.max(low, 0);
+    return frameAt(this.time, t);
   }
+}
+
+/** The last of increasing times at or before one. */
+export function frameAt(times: ArrayLike<number>, t: number): number {
+  let [low, high] = [0, times.length - 1];
+  while (low < high) {
+    const middle = (low + high + 1) >> 1;
+    if (times[middle] <= t + 1e-12) low = middle;
+    else high = middle - 1;
+  }
+  return Math.max(low, 0);
 }
 
 /** Sums of zigzag differences, one row of frames after the other. */

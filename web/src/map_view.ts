@@ -2,7 +2,7 @@
 import { AnalysisView, type Analysis } from './analysis';
 import { DARK, LIGHT, type Theme } from './colours';
 import { unpack, type ArrayRef } from './data';
-import { el, number } from './dom';
+import { el, facts, number } from './dom';
 
 interface Axis { name: string; label: string; values: number[]; shown: number[] }
 
@@ -16,6 +16,8 @@ export interface MapDocument {
   /** Analyses as JSON, one after the other, and where they end. */
   states: ArrayRef;
   ends: ArrayRef;
+  /** Analyses of every so many columns and rows are in the file. */
+  stride: number;
   /** What `safe` found along x. */
   safe?: { words: string; certified: boolean; interval: [number, number] | null; present: number };
 }
@@ -43,6 +45,7 @@ export class MapView {
   readonly root: HTMLElement;
   private readonly canvas = el('canvas', { tabindex: '0', role: 'img' });
   private readonly state = el('p', { class: 'state', role: 'status' });
+  private readonly here = el('div', { class: 'card map-state' });
   private readonly texts: Uint8Array;
   private readonly ends: Uint32Array;
   private readonly analysis: AnalysisView;
@@ -50,6 +53,7 @@ export class MapView {
   private theme: Theme = LIGHT;
   private column = 0;
   private row = 0;
+  private started = false;
   private low = Infinity;
   private high = -Infinity;
 
@@ -69,8 +73,9 @@ export class MapView {
     this.analysis = new AnalysisView(this.read() ?? EMPTY);
     const safe = map.safe ? el('p', { class: `headline ${map.safe.certified ? 'good' : 'caution'}` }, map.safe.words) : '';
     this.root = el('main', { class: 'map' },
-      el('div', { class: 'card map-card' }, ...(safe ? [safe] : []), this.canvas, this.legend(), this.state),
-      this.analysis.root);
+      el('div', { class: 'map-left' }, el('div', { class: 'card map-card' }, ...(safe ? [safe] : []), this.canvas, this.legend(), this.state,
+        el('p', { class: 'muted' }, 'A click on a cell, or the arrow keys, show what holds there.')),
+      this.here), this.analysis.root);
     this.canvas.addEventListener('pointerdown', (e) => this.pick(e));
     this.canvas.addEventListener('keydown', (e) => {
       const moves: Record<string, [number, number]> = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] };
@@ -125,23 +130,52 @@ export class MapView {
     const found = this.read();
     this.analysis.root.hidden = !found;
     if (found) this.analysis.update(found);
+    this.here.replaceChildren(...this.stateThere(found));
     this.say();
     this.draw();
+    try {
+      if (location.hash !== `#cell=${this.column},${this.row}` && this.started) history.replaceState(null, '', `#cell=${this.column},${this.row}`);
+    } catch {
+      // Some places do not let a page change its address.
+    }
+  }
+
+  /** Coordinates and velocities of the cell that is chosen. */
+  private stateThere(found: Analysis | null): HTMLElement[] {
+    const { stride } = this.map;
+    if (!found && (this.column % stride || this.row % stride)) {
+      return [el('p', {}, `Analyses of every ${stride}th column and row are in this file; this cell has none. A map of fewer cells has all.`)];
+    }
+    if (!found) return [el('p', {}, 'There is no such state.')];
+    if (!found.state) return [];
+    const { position, velocity } = found.state;
+    const list = Object.keys(position).slice(0, 40).map((name): [string, string] => [name, `${number(position[name])}, velocity ${number(velocity[name] ?? 0)}`]);
+    return [el('h2', {}, 'The state there'), facts(list)];
   }
 
   private say(): void {
     const { x, y, cells, label } = this.map;
     const value = cells[this.row * this.columns + this.column];
-    const at = [`${x.label} = ${number(x.shown[this.column])}`];
-    if (y) at.push(`${y.label} = ${number(y.shown[this.row])}`);
+    const place = (axis: Axis, k: number) => `${axis.name} = ${number(axis.shown[k])}${axis.label.slice(axis.name.length).replace(/^,/, '')}`;
+    const at = [place(x, this.column)];
+    if (y) at.push(place(y, this.row));
     const what = value === null ? 'no value' : typeof value === 'number' ? number(value) : value;
     this.state.textContent = `At ${at.join(', ')}: ${typeof value === 'number' ? `${label} = ` : ''}${what}`;
   }
 
   start(): void {
     addEventListener('resize', () => this.draw());
+    addEventListener('hashchange', () => this.restore());
     this.choose(this.column, this.row);
+    this.restore();
+    this.started = true;
     document.documentElement.dataset.ready = 'yes';
+  }
+
+  /** The cell that the address names. */
+  private restore(): void {
+    const cell = (new URLSearchParams(location.hash.slice(1)).get('cell') ?? '').split(',').map(Number);
+    if (cell.length === 2 && cell.every(Number.isInteger) && (cell[0] !== this.column || cell[1] !== this.row)) this.choose(cell[0], cell[1]);
   }
 
   setTheme(dark: boolean): void {

@@ -5,11 +5,11 @@ import { el, number, tabs } from './dom';
 import { saveFilm, savePng } from './export';
 import { bodiesPanel, contactsPanel, eventsPanel, eventWords, jointsPanel, reportPanel } from './panels';
 import { Player } from './player';
-import { Chart, choices } from './plots';
+import { Chart, choices, comparisons } from './plots';
 import { Stage, type Shown } from './stage';
 
 /** Views that are drawn at once. */
-const MOST_VIEWS = 6;
+const MOST_VIEWS = 9;
 /** Charts that are there from the beginning. */
 const FIRST_CHARTS = ['energy, J', 'contact forces, N', 'positions', 'overlap, m', 'residual'];
 
@@ -23,6 +23,7 @@ export class MotionView {
   private readonly chartHost = el('section', { class: 'charts', 'aria-label': 'Charts' });
   private readonly clock = el('output', { class: 'clock', 'aria-live': 'off' });
   private readonly slider = el('input', { type: 'range', min: 0, step: 1, 'aria-label': 'Time' });
+  private readonly marks = el('div', { class: 'marks', 'aria-hidden': 'true' });
   private readonly playButton = el('button', { type: 'button', class: 'play' }, 'Play');
   private readonly speed = el('output', { class: 'speed' });
   private readonly status = el('p', { class: 'status', role: 'status' });
@@ -57,7 +58,7 @@ export class MotionView {
   }
 
   private build(): void {
-    const views = el('div', { class: 'views' });
+    const views = el('div', { class: this.motions.length > 1 ? 'views several' : 'views' });
     this.motions.slice(0, MOST_VIEWS).forEach((motion, i) => {
       const host = el('div', { class: 'view' });
       if (this.motions.length > 1) {
@@ -85,6 +86,7 @@ export class MotionView {
       }
       this.stages.push(stage);
     });
+    this.markMain();
     if (this.stages.every((s) => !s)) this.root.classList.add('flat');
     else views.append(this.legend());
     const left = el('div', { class: 'left' });
@@ -122,21 +124,26 @@ export class MotionView {
   }
 
   private timeline(): HTMLElement {
-    const { motion, player, slider } = this;
-    slider.max = String(Math.max(motion.frames - 1, 0));
+    const { player, slider } = this;
+    slider.max = String(Math.max(player.times.length - 1, 0));
     slider.addEventListener('input', () => {
       player.playing = false;
-      player.seek(motion.time[Number(slider.value)] ?? 0);
+      player.seek(player.times[Number(slider.value)] ?? 0);
     });
-    const marks = el('div', { class: 'marks', 'aria-hidden': 'true' });
+    this.markEvents();
+    return el('div', { class: 'timeline' }, slider, this.marks, this.status);
+  }
+
+  /** The events of the motion that panels speak of, under the slider. */
+  private markEvents(): void {
+    const { motion, player } = this;
     const [from, length] = [player.start, Math.max(player.end - player.start, 1e-12)];
-    for (const event of motion.events.slice(0, 1500)) {
+    this.marks.replaceChildren(...motion.events.slice(0, 1500).map((event) => {
       const mark = el('button', { type: 'button', tabindex: '-1', title: `${number(event.t)} s: ${eventWords(event)}`, onclick: () => player.seek(event.t) });
       mark.style.left = `${(100 * (event.t - from)) / length}%`;
       mark.style.background = EVENT_COLOURS[event.kind] ?? '#888';
-      marks.append(mark);
-    }
-    return el('div', { class: 'timeline' }, slider, marks, this.status);
+      return mark;
+    }));
   }
 
   private side(): HTMLElement {
@@ -189,7 +196,10 @@ export class MotionView {
   }
 
   private chartSection(): HTMLElement {
-    const all = choices(this.motion);
+    // Of motions without bodies, side by side means in one chart.
+    const beside = this.motions.length > 1 ? comparisons(this.motions) : [];
+    const flat = this.motions.every((motion) => motion.bodies.length === 0);
+    const all = flat ? [...beside, ...choices(this.motion)] : [...choices(this.motion), ...beside];
     const add = (name: string) => {
       const choice = all.find((c) => c.name === name);
       if (!choice || this.charts.some((c) => c.title === name)) return;
@@ -212,7 +222,8 @@ export class MotionView {
     const more = el('div', { class: 'more' }, pick);
     this.chartHost.append(more);
     const tells = (name: string) => all.find((c) => c.name === name)?.make().some((line) => Array.from(line.values).some((v) => v !== 0));
-    if (this.motion.frames > 1) FIRST_CHARTS.filter(tells).forEach(add);
+    const first = beside.filter((c) => flat && / · (positions|contact forces, N|energy, J), all motions$/.test(c.name)).slice(0, 8).map((c) => c.name);
+    if (this.motion.frames > 1) [...first, ...(first.length ? [] : FIRST_CHARTS)].filter(tells).forEach(add);
     return this.chartHost;
   }
 
@@ -225,8 +236,17 @@ export class MotionView {
     this.charts.splice(0);
     this.chartHost.replaceChildren();
     this.chartSection();
+    this.markEvents();
+    this.markMain();
     this.player.seek(before);
     this.dirty = true;
+  }
+
+  private markMain(): void {
+    this.hosts.forEach((host, i) => {
+      host.classList.toggle('main', this.motions.length > 1 && i === this.main);
+      host.querySelector('.view-name')?.setAttribute('aria-pressed', String(i === this.main));
+    });
   }
 
   select(body: number): void {
@@ -332,7 +352,7 @@ export class MotionView {
     this.speed.textContent = `${number(player.speed)}×`;
     this.playButton.textContent = player.playing ? 'Pause' : 'Play';
     this.playButton.setAttribute('aria-pressed', String(player.playing));
-    this.slider.value = String(frame);
+    this.slider.value = String(player.frame);
     this.slider.setAttribute('aria-valuetext', `${number(player.t)} seconds, frame ${frame + 1} of ${motion.frames}`);
     for (const chart of this.charts) chart.show(frame, player.t, this.theme);
     this.showPanel(frame);

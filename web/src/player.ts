@@ -1,4 +1,5 @@
 // Time: playing, speed, steps.
+import { frameAt } from './data';
 
 export class Player {
   t = 0;
@@ -21,13 +22,7 @@ export class Player {
 
   /** The frame at or before now. */
   get frame(): number {
-    let [low, high] = [0, this.times.length - 1];
-    while (low < high) {
-      const middle = (low + high + 1) >> 1;
-      if (this.times[middle] <= this.t + 1e-12) low = middle;
-      else high = middle - 1;
-    }
-    return Math.max(low, 0);
+    return frameAt(this.times, this.t);
   }
 
   toggle(): void {

@@ -1,10 +1,11 @@
 // Charts over time on canvases, in step with the view; a click goes there.
 import { LINES, type Theme } from './colours';
-import type { Motion, MotionEvent } from './data';
+import { frameAt, type Motion, type MotionEvent } from './data';
 import { EVENT_COLOURS } from './colours';
 import { el, number } from './dom';
 
-export interface Line { name: string; values: ArrayLike<number> }
+/** Values over the times of the chart, or over times of its own. */
+export interface Line { name: string; values: ArrayLike<number>; times?: ArrayLike<number> }
 
 /** A chart that is drawn anew where something changed. */
 export class Chart {
@@ -51,14 +52,19 @@ export class Chart {
   }
 
   private range(): [number, number] {
-    const n = this.times.length;
-    return n ? [this.times[0], Math.max(this.times[n - 1], this.times[0] + 1e-12)] : [0, 1];
+    let [from, to] = [Infinity, -Infinity];
+    for (const times of [this.times, ...this.lines.flatMap((line) => (line.times ? [line.times] : []))]) {
+      if (times.length === 0) continue;
+      from = Math.min(from, times[0]);
+      to = Math.max(to, times[times.length - 1]);
+    }
+    return from <= to ? [from, Math.max(to, from + 1e-12)] : [0, 1];
   }
 
   show(frame: number, t: number, theme: Theme): void {
     for (const line of this.lines) {
       const value = this.reading.get(line.name);
-      if (value) value.textContent = number(line.values[frame]);
+      if (value) value.textContent = number(line.values[line.times ? frameAt(line.times, t) : frame]);
     }
     this.now = t;
     this.theme = theme;
@@ -138,6 +144,7 @@ export class Chart {
     }
     c.globalAlpha = 1;
     this.lines.forEach((line, i) => {
+      const times = line.times ?? this.times;
       c.strokeStyle = LINES[i % LINES.length];
       c.lineWidth = 1.4;
       c.beginPath();
@@ -148,8 +155,8 @@ export class Chart {
           drawing = false;
           continue;
         }
-        if (drawing) c.lineTo(x(this.times[k]), y(v));
-        else c.moveTo(x(this.times[k]), y(v));
+        if (drawing) c.lineTo(x(times[k]), y(v));
+        else c.moveTo(x(times[k]), y(v));
         drawing = true;
       }
       c.stroke();
@@ -237,4 +244,17 @@ export function choices(motion: Motion): { name: string; make: () => Line[] }[] 
     out.push({ name: 'number of contacts', make: () => [{ name: 'contacts', values: over((f) => motion.contactCount(f)) }] });
   }
   return out;
+}
+
+/** The numbers of several motions, each in one chart: a line a motion. */
+export function comparisons(motions: Motion[]): { name: string; make: () => Line[] }[] {
+  const names = new Map<string, string>();
+  for (const motion of motions) for (const s of motion.series) names.set(`${s.name} · ${s.group}`, s.name);
+  return [...names].map(([name, of]) => ({
+    name: `${name}, all motions`,
+    make: () => motions.flatMap((motion) => {
+      const found = motion.series.find((s) => `${s.name} · ${s.group}` === name && s.name === of);
+      return found ? [{ name: motion.name, values: found.values, times: motion.time }] : [];
+    }),
+  }));
 }

@@ -110,7 +110,10 @@ function bones(motion: Motion, body: number): number[][] {
   const joints = motion.joints.flatMap((joint) =>
     joint.bodies.flatMap((b, side) => (b === body && motion.bodies[joint.bodies[1 - side]] ? [joint.frames[side].slice(0, 3)] : [])));
   if (solid.length === 0) return joints;
-  return solid.length > 1 ? [...solid.map((s) => s.pose.slice(0, 3)), ...joints] : joints.filter((p) => Math.hypot(...p) > 1.2 * motion.bodies[body].radius);
+  const [first] = solid;
+  const size = first.half ? Math.hypot(...first.half) : Math.hypot(first.radius ?? Infinity, first.half_height ?? 0);
+  const away = solid.length === 1 && Math.hypot(...first.pose.slice(0, 3)) > 1.5 * size;
+  return solid.length > 1 || away ? [...solid.map((s) => s.pose.slice(0, 3)), ...joints] : joints.filter((p) => Math.hypot(...p) > 1.2 * motion.bodies[body].radius);
 }
 
 /** All shapes of a motion but planes. */

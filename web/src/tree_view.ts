@@ -16,7 +16,7 @@ export class TreeView {
 
   private node(node: TreeNode, top: TreeNode): HTMLElement {
     const out = el('li', {});
-    const words = el('span', {}, el('strong', {}, node.label), ` ${node.end}`);
+    const words = el('span', {}, el('strong', {}, node.label), el('span', { class: 'muted' }, ` · ${node.end}`));
     if (node.motion === null) out.append(words);
     else {
       const index = node.motion;

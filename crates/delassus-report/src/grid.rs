@@ -6,15 +6,19 @@
 //!
 //! Every point is read and analyzed by itself, so that its cells do not depend on who does the work.
 
+use std::ops::Range;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-use delassus::analysis::{add_findings, analyze_world, examine};
+use delassus::analysis::{SystemAnalysis, add_findings, analyze_world, examine};
 use delassus::formula::{Symbols, constant};
-use delassus::lagrangian::Tolerances;
+use delassus::lagrangian::{State, Tolerances};
 use delassus_scene::{FileError, FileErrorKind, SceneFile, read_scene};
 use delassus_solve::modes::EnumerateOptions;
+use serde_json::{Value, json};
 
+use crate::document::analysis_document;
+use crate::exploration::named;
 use crate::quantity::{Cell, Quantity};
 
 /// The largest number of points along an axis that is given as a range.
@@ -121,26 +125,49 @@ impl Grid<'_> {
         values
     }
 
-    fn cells(&self, quantities: &[Quantity], point: usize, out: &mut Vec<Cell>) {
+    /// The analysis at a point, with the propositions of the papers where they are wanted, and its document;
+    /// `None` where there is no such state.
+    fn analysis(&self, point: usize, wanted: &dyn Fn(&SystemAnalysis) -> bool) -> Option<Analyzed> {
         let (tolerances, options) = (Tolerances::default(), EnumerateOptions::default());
-        let result = match self.read(&self.values(point)) {
-            Ok(SceneFile::System(file)) => {
-                examine(&file.system, &file.state, &file.exact_state, &tolerances, &options).map(
-                    |mut result| {
-                        if quantities.iter().any(|quantity| quantity.needs_propositions(&result)) {
-                            add_findings(&mut result);
-                        }
-                        result
-                    },
-                )
+        match self.read(&self.values(point)).ok()? {
+            SceneFile::System(file) => {
+                let mut result =
+                    examine(&file.system, &file.state, &file.exact_state, &tolerances, &options).ok()?;
+                if wanted(&result) {
+                    add_findings(&mut result);
+                }
+                Some(Analyzed { result, state: Some(file.state) })
             }
-            Ok(SceneFile::World(file)) => analyze_world(&file.world, &file.state, &tolerances, &options),
-            Err(_) => return out.extend(quantities.iter().map(|_| Cell::NoState)),
-        };
-        match result {
-            Ok(result) => out.extend(quantities.iter().map(|quantity| quantity.of(&result))),
-            Err(_) => out.extend(quantities.iter().map(|_| Cell::NoState)),
+            SceneFile::World(file) => {
+                let result = analyze_world(&file.world, &file.state, &tolerances, &options).ok()?;
+                Some(Analyzed { result, state: None })
+            }
         }
+    }
+
+    fn cells(&self, quantities: &[Quantity], point: usize, out: &mut Vec<Cell>) {
+        let wanted =
+            |result: &SystemAnalysis| quantities.iter().any(|quantity| quantity.needs_propositions(result));
+        match self.analysis(point, &wanted) {
+            Some(at) => out.extend(quantities.iter().map(|quantity| quantity.of(&at.result))),
+            None => out.extend(quantities.iter().map(|_| Cell::NoState)),
+        }
+    }
+
+    /// The cell of a quantity at every point, and the analysis there for a page: JSON, empty where there is no
+    /// such state. `done` as in [`Grid::evaluate`].
+    pub fn analyses(
+        &self,
+        quantity: &Quantity,
+        threads: usize,
+        done: &(dyn Fn(usize) -> bool + Sync),
+    ) -> Option<Vec<(Cell, String)>> {
+        self.each(0..self.points()?, threads, done, &|point, out| {
+            out.push(match self.analysis(point, &|_| true) {
+                Some(at) => (quantity.of(&at.result), at.for_page().to_string()),
+                None => (Cell::NoState, String::new()),
+            });
+        })
     }
 
     /// The cells of the points in a range, point by point. `done` is called with the number of points of a
@@ -148,16 +175,29 @@ impl Grid<'_> {
     pub fn evaluate(
         &self,
         quantities: &[Quantity],
-        range: std::ops::Range<usize>,
+        range: Range<usize>,
         threads: usize,
         done: &(dyn Fn(usize) -> bool + Sync),
     ) -> Option<Vec<Cell>> {
+        let cells =
+            self.each(range.clone(), threads, done, &|point, out| self.cells(quantities, point, out))?;
+        (cells.len() == range.len() * quantities.len()).then_some(cells)
+    }
+
+    /// What `at` adds for the points of a range, in their order.
+    fn each<T: Send>(
+        &self,
+        range: Range<usize>,
+        threads: usize,
+        done: &(dyn Fn(usize) -> bool + Sync),
+        at: &(dyn Fn(usize, &mut Vec<T>) + Sync),
+    ) -> Option<Vec<T>> {
         let count = range.len();
         let at_once = (count / (8 * threads.max(1))).clamp(1, POINTS_AT_ONCE);
         let parts = count.div_ceil(at_once);
         let (next, goes_on) = (AtomicUsize::new(0), AtomicBool::new(true));
         let worker = || {
-            let mut made: Vec<(usize, Vec<Cell>)> = Vec::new();
+            let mut made: Vec<(usize, Vec<T>)> = Vec::new();
             while goes_on.load(Ordering::Relaxed) {
                 let part = next.fetch_add(1, Ordering::Relaxed);
                 if part >= parts {
@@ -165,17 +205,17 @@ impl Grid<'_> {
                 }
                 let first = range.start + part * at_once;
                 let points = first..(first + at_once).min(range.end);
-                let mut cells = Vec::with_capacity(points.len() * quantities.len());
                 let size = points.len();
-                points.for_each(|point| self.cells(quantities, point, &mut cells));
-                made.push((part, cells));
+                let mut found = Vec::with_capacity(size);
+                points.for_each(|point| at(point, &mut found));
+                made.push((part, found));
                 if !done(size) {
                     goes_on.store(false, Ordering::Relaxed);
                 }
             }
             made
         };
-        let mut all: Vec<(usize, Vec<Cell>)> = std::thread::scope(|scope| {
+        let mut all: Vec<(usize, Vec<T>)> = std::thread::scope(|scope| {
             let others: Vec<_> = (1..threads.min(parts)).map(|_| scope.spawn(worker)).collect();
             let mut made = worker();
             for other in others {
@@ -184,7 +224,33 @@ impl Grid<'_> {
             made
         });
         all.sort_by_key(|(part, _)| *part);
-        let cells: Vec<Cell> = all.into_iter().flat_map(|(_, cells)| cells).collect();
-        (cells.len() == count * quantities.len()).then_some(cells)
+        (all.len() == parts).then(|| all.into_iter().flat_map(|(_, found)| found).collect())
+    }
+}
+
+/// A point that was analyzed.
+struct Analyzed {
+    result: SystemAnalysis,
+    /// The state there, of a system.
+    state: Option<State>,
+}
+
+impl Analyzed {
+    /// What a page shows of it: the document less matrices and propositions that say nothing, with the state.
+    fn for_page(&self) -> Value {
+        let mut document = analysis_document(&self.result);
+        if let Some(map) = document.as_object_mut() {
+            for key in ["matrices", "kinetic_angles_deg", "friction_bounds"] {
+                map.remove(key);
+            }
+        }
+        if let Some(list) = document["certificates"].as_array_mut() {
+            list.retain(|entry| entry["outcome"] == "holds");
+        }
+        if let Some(state) = &self.state {
+            let by_name = |values: &[f64]| named(&self.result.names.coordinates, values);
+            document["state"] = json!({ "position": by_name(&state.q), "velocity": by_name(&state.v) });
+        }
+        document
     }
 }

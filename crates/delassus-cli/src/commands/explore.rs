@@ -9,13 +9,14 @@ use clap::Args;
 use delassus::events::EventOptions;
 use delassus::lagrangian::System;
 use delassus::simulation::{Branch, ExploreError, explore as all_motions};
+use delassus_page::Page;
 use delassus_report::{Style, branch_end, branch_label, exploration_document, exploration_text};
 use delassus_solve::impact::ImpactLaw;
 
 use crate::arguments::{impact_law, seconds};
 use crate::output::print;
 use crate::picture::{MotionTree, check_picture_name, draw_tree, write_picture};
-use crate::run::{Subject, world_as_system};
+use crate::run::{Subject, add_tree, frame_times, is_page, world_as_system, write_page};
 use crate::scene;
 use crate::scene::AnyScene;
 
@@ -36,7 +37,7 @@ pub struct ExploreArgs {
     /// Apply the impact law to contacts that touch and approach at the start; else they are an error
     #[arg(long)]
     pub impact_at_start: bool,
-    /// Draw the tree here: .svg or .png
+    /// Show all motions on a page, or draw their tree: .html, .svg or .png
     #[arg(short = 'o', long = "output", value_name = "OUT")]
     pub output: Option<PathBuf>,
     /// Override a parameter of the file: name=value
@@ -72,14 +73,18 @@ pub fn run(args: &ExploreArgs) -> u8 {
 }
 
 fn explore(scene: &Subject<'_>, args: &ExploreArgs) -> Result<u8, String> {
-    if let Some(path) = &args.output {
-        check_picture_name(path)?;
+    let page = args.output.as_ref().filter(|path| is_page(path));
+    if let Some(path) = args.output.as_ref().filter(|path| !is_page(path)) {
+        check_picture_name(path).map_err(|_| {
+            format!("error: {}: expected a name that ends in .html, .svg or .png\n", path.display())
+        })?;
     }
     let options = EventOptions {
         t_end: scene.t_end,
         law: scene.law(args.impact_law.as_ref()),
         impact_at_start: args.impact_at_start || scene.impact_at_start,
         breakpoints: scene.breakpoints.to_vec(),
+        sample_times: page.map_or(vec![], |_| frame_times(scene.state.t, scene.t_end)),
         ..Default::default()
     };
     let system = scene.system;
@@ -87,10 +92,20 @@ fn explore(scene: &Subject<'_>, args: &ExploreArgs) -> Result<u8, String> {
         ExploreError::Events(e) => scene.explain(&e),
         e => format!("error: {}: {e}\n", scene.name),
     })?;
-    if let Some(path) = &args.output {
-        write_picture(&draw_tree(system, &to_draw(system, &found.tree), [scene.state.t, scene.t_end]), path)?;
-    }
     let notes = scene.notes(&found.tree.run);
+    match (&args.output, page) {
+        (_, Some(path)) => {
+            let title = if system.name.is_empty() { "all motions" } else { &system.name };
+            let mut page = Page::new(title);
+            add_tree(&mut page, scene, &found, &notes);
+            write_page(path, &page)?;
+        }
+        (Some(path), None) => {
+            let times = [scene.state.t, scene.t_end];
+            write_picture(&draw_tree(system, &to_draw(system, &found.tree), times), path)?;
+        }
+        (None, None) => {}
+    }
     if args.json {
         print(&format!("{:#}\n", exploration_document(system, &found, &notes)));
     } else {

@@ -8,6 +8,7 @@ use delassus_report::{Axis, Cell, Grid, Quantity};
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::{Value, json};
 
+use super::map_page::MapPage;
 use super::safe::range;
 use crate::output::print;
 use crate::picture::{
@@ -32,7 +33,7 @@ pub struct MapArgs {
     /// 000.prop13), or a place in the document of `analyze --json` such as /contacts/0/mu
     #[arg(long, value_name = "QUANTITY")]
     pub show: String,
-    /// Picture or table to write: .svg, .png or .csv; without it the table goes to standard output
+    /// Page, picture or table to write: .html, .svg, .png or .csv; without it the table goes to standard output
     #[arg(short = 'o', long, value_name = "FILE")]
     pub output: Option<PathBuf>,
     /// The least and the greatest number that the colours or the curve show: lo:hi
@@ -96,10 +97,12 @@ fn draw(args: &MapArgs) -> Result<bool, String> {
     let quantity = Quantity::parse(&args.show, Some(&names)).map_err(|e| format!("error: --show: {e}"))?;
     let format = match args.output.as_deref().map(extension) {
         None => None,
-        Some(e) if ["svg", "png", "csv"].contains(&e.as_str()) => Some(e),
-        Some(_) => return Err("error: -o: expected a name that ends in .svg, .png or .csv".into()),
+        Some(e) if ["html", "svg", "png", "csv"].contains(&e.as_str()) => Some(e),
+        Some(_) => return Err("error: -o: expected a name that ends in .html, .svg, .png or .csv".into()),
     };
-    let cells = evaluate(args, &scene, &quantity);
+    let is_page = format.as_deref() == Some("html");
+    let found = evaluate(args, &scene, &quantity, is_page);
+    let cells: Vec<Cell> = found.iter().map(|(cell, _)| cell.clone()).collect();
     let valid = cells.iter().filter(|c| **c != Cell::NoState).count();
     if valid > 0 && cells.iter().all(|c| matches!(c, Cell::NoState | Cell::Missing)) {
         return Err(format!("error: --show: the analysis has no value for {}", args.show));
@@ -108,7 +111,11 @@ fn draw(args: &MapArgs) -> Result<bool, String> {
         eprintln!("note: {} of {} points have no such state", cells.len() - valid, cells.len());
     }
     if let (Some(path), Some(format)) = (&args.output, format) {
-        if format == "csv" {
+        if is_page {
+            let label = quantity.label(&args.show);
+            let (name, x, y) = (&scene.file.system.name, &args.x, args.y.as_ref());
+            MapPage { name, show: &args.show, label: &label, x, y, cells: &found, safe: None }.write(path)?;
+        } else if format == "csv" {
             let failed = |e| format!("error: {}: cannot be written: {e}", path.display());
             std::fs::write(path, csv(args, &cells)).map_err(failed)?;
         } else {
@@ -127,8 +134,8 @@ fn extension(path: &Path) -> String {
     path.extension().map(|e| e.to_string_lossy().to_lowercase()).unwrap_or_default()
 }
 
-/// All points, row by row from the least y.
-fn evaluate(args: &MapArgs, scene: &Scene, quantity: &Quantity) -> Vec<Cell> {
+/// All points, row by row from the least y; with their analyses as JSON where they are wanted.
+fn evaluate(args: &MapArgs, scene: &Scene, quantity: &Quantity, analyses: bool) -> Vec<(Cell, String)> {
     let axes: Vec<Axis> = args.y.iter().chain([&args.x]).cloned().collect();
     let grid = Grid { text: &scene.text, folder: None, overrides: &args.set, axes: &axes };
     let points = grid.points().unwrap_or(0);
@@ -137,10 +144,16 @@ fn evaluate(args: &MapArgs, scene: &Scene, quantity: &Quantity) -> Vec<Cell> {
         progress.set_style(style);
     }
     let threads = std::thread::available_parallelism().map_or(1, |n| n.get());
-    let cells = grid.evaluate(std::slice::from_ref(quantity), 0..points, threads, &|done| {
-        progress.inc(done as u64);
+    let done = |count: usize| {
+        progress.inc(count as u64);
         true
-    });
+    };
+    let cells = if analyses {
+        grid.analyses(quantity, threads, &done)
+    } else {
+        let cells = grid.evaluate(std::slice::from_ref(quantity), 0..points, threads, &done);
+        cells.map(|cells| cells.into_iter().map(|cell| (cell, String::new())).collect())
+    };
     progress.finish_and_clear();
     cells.unwrap_or_default()
 }

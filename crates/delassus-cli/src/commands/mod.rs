@@ -12,6 +12,7 @@ mod convert;
 mod explore;
 mod hold;
 mod map;
+mod map_page;
 mod safe;
 mod solve;
 mod stand;

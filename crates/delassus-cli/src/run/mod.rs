@@ -4,6 +4,7 @@
 //! solved to the tolerance; 2 misuse or bad input, before the first step.
 
 mod arguments;
+mod branches;
 mod checkpoint;
 mod interrupt;
 mod options;
@@ -23,10 +24,13 @@ mod totals;
 mod vtk;
 
 pub use arguments::RunArgs;
+pub use branches::{add_tree, frame_times};
 pub use page_output::{is_page, write_page};
 pub use start::open_in_words;
 pub use subject::{Subject, world_as_system};
 
+use delassus::events::EventOptions;
+use delassus_page::Page;
 use delassus_scene::Integrator;
 
 use crate::output::print;
@@ -104,7 +108,30 @@ pub fn move_world(scene: WorldScene, args: &RunArgs) -> Result<u8, String> {
     }
     if let Some(report) = document {
         let summary = RunSummary { report, notes: run.notes, failure };
-        outputs.finish_pages(&summary).map_err(|e| format!("error: {e}\n"))?;
+        let others = |page: &mut Page| {
+            if run.totals.non_unique_motion_steps > 0 {
+                add_other_motions(page, args);
+            }
+        };
+        outputs.finish_pages(&summary, &others).map_err(|e| format!("error: {e}\n"))?;
     }
     Ok(if run.ending == Ending::Done && run.totals.unsolved_steps == 0 { 0 } else { 1 })
+}
+
+/// Moving bodies up to which other motions of a world are followed for its page.
+const MAX_FOLLOWED: usize = 4;
+
+/// Adds the motions beside one that was found not to be the only one, where the world is small enough for
+/// event-driven integration; else its page says in words that there are others.
+fn add_other_motions(page: &mut Page, args: &RunArgs) {
+    let Ok(AnyScene::World(mut scene)) = scene::read_any_with(&args.file, &args.set, &args.import) else {
+        return;
+    };
+    if scene.file.world.bodies.iter().filter(|body| !body.fixed).count() > MAX_FOLLOWED {
+        return;
+    }
+    let Ok(as_system) = world_as_system(&mut scene) else { return };
+    let subject = Subject::of_world(&scene, &as_system, args.t_end);
+    let options = EventOptions { t_end: subject.t_end, impact_at_start: true, ..EventOptions::default() };
+    branches::add_others(page, &subject, &options, None);
 }

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use delassus::stepping::{StepReport, Stepper};
 use delassus::world::World;
+use delassus_page::Page;
 
 use super::arguments::RunArgs;
 use super::options::Settings;
@@ -129,11 +130,11 @@ impl Outputs {
         self.0.iter().any(|output| matches!(output, Output::Page(_)))
     }
 
-    /// Writes the pages, once everything is known of the run.
-    pub fn finish_pages(&self, summary: &RunSummary) -> Result<(), String> {
+    /// Writes the pages, once everything is known of the run; `others` adds motions that are possible beside it.
+    pub fn finish_pages(&self, summary: &RunSummary, others: &dyn Fn(&mut Page)) -> Result<(), String> {
         for output in &self.0 {
             if let Output::Page(page) = output {
-                page.finish(summary)?;
+                page.finish(summary, others)?;
             }
         }
         Ok(())

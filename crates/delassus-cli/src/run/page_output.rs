@@ -67,26 +67,28 @@ impl PageOutput {
         let begin = Instant::now();
         let mut motion = self.recorder.motion();
         motion.running = true;
-        self.write(&motion)?;
+        replace_page(&self.path, &self.page(&motion))?;
         self.written = Instant::now();
         self.pause = LEAST_PAUSE.max(PAUSE_RATIO * begin.elapsed());
         Ok(())
     }
 
-    /// Writes the page of a run that has ended.
-    pub fn finish(&self, summary: &RunSummary) -> Result<(), String> {
+    /// Writes the page of a run that has ended; `others` adds motions that are possible beside it.
+    pub fn finish(&self, summary: &RunSummary, others: &dyn Fn(&mut Page)) -> Result<(), String> {
         let mut motion = self.recorder.motion();
         motion.events = summary.report["events"].as_array().cloned().unwrap_or_default();
         motion.notes = summary.notes.clone();
         motion.failure = summary.failure.clone();
         motion.report = without_lists(&summary.report);
-        self.write(&motion)
+        let mut page = self.page(&motion);
+        others(&mut page);
+        replace_page(&self.path, &page)
     }
 
-    fn write(&self, motion: &Motion) -> Result<(), String> {
+    fn page(&self, motion: &Motion) -> Page {
         let mut page = Page::new(&self.title);
         page.add_motion(&self.title, motion);
-        replace_page(&self.path, &page)
+        page
     }
 }
 
@@ -168,11 +170,11 @@ pub fn event_motion(subject: &Subject<'_>, run: &Trajectory, report: &Value, not
     motion
 }
 
-/// Writes the page of an event-driven run; the error is a message ready for stderr.
-pub fn write_event_page(path: &Path, subject: &Subject<'_>, motion: &Motion) -> Result<(), String> {
+/// The page of an event-driven run.
+pub fn event_page(subject: &Subject<'_>, motion: &Motion) -> Page {
     let title = if subject.system.name.is_empty() { "motion" } else { &subject.system.name };
     let mut page = Page::new(title);
     page.put("integrator", json!("event-driven"));
     page.add_motion(title, motion);
-    write_page(path, &page)
+    page
 }

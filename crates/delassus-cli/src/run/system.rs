@@ -18,7 +18,8 @@ use delassus_solve::impact::Violation;
 use serde_json::{Map, Value, json};
 
 use super::arguments::{PolicyName, RunArgs};
-use super::page_output::{FRAMES, event_motion, is_page, write_event_page};
+use super::branches::add_others;
+use super::page_output::{FRAMES, event_motion, event_page, is_page, write_page};
 use super::report::bodies_json;
 use super::subject::{Subject, world_as_system};
 use crate::output::print;
@@ -92,7 +93,11 @@ fn move_subject(scene: &Subject<'_>, args: &RunArgs) -> Result<u8, String> {
     for path in &args.output {
         if is_page(path) {
             let report = to_json(scene, &run, &[], seconds);
-            write_event_page(path, scene, &event_motion(scene, &run, &report, &notes))?;
+            let mut page = event_page(scene, &event_motion(scene, &run, &report, &notes));
+            if is_indeterminate(&run) {
+                add_others(&mut page, scene, &options, Some(indeterminate));
+            }
+            write_page(path, &page)?;
         } else if is_picture(path) {
             write_picture(&draw_motion(system, &run, &args.plot)?, path)?;
         } else {
@@ -114,6 +119,17 @@ fn move_subject(scene: &Subject<'_>, args: &RunArgs) -> Result<u8, String> {
         eprintln!("error: {}: the run ended at t = {} s: {}", scene.name, run.state.t, run.ending);
     }
     Ok(u8::from(run.ending != Ending::Done))
+}
+
+/// Whether a state with several answers was met.
+fn is_indeterminate(run: &Trajectory) -> bool {
+    let stopped = matches!(run.ending, Ending::Indeterminate { .. });
+    stopped || run.events.iter().any(|event| event.kind == EventKind::Indeterminate)
+}
+
+/// The report of a motion that was followed beside others.
+pub fn event_report(subject: &Subject<'_>, run: &Trajectory) -> Value {
+    to_json(subject, run, &[], 0.0)
 }
 
 fn is_picture(path: &Path) -> bool {

@@ -1,0 +1,128 @@
+// Pages of maps and of all motions: a click shows what holds there.
+import assert from 'node:assert/strict';
+import { statSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { delassus, folder, launch, open } from './browser.mjs';
+
+let browser;
+before(async () => (browser = await launch()));
+after(async () => browser?.close());
+
+const PULLED = 'scenes/painleve-rod-pulled.toml';
+
+/** Clicks the middle of a cell of a map. */
+async function click(page, column, row, columns, rows) {
+  const box = await page.locator('.map-card canvas').boundingBox();
+  const [left, right, top, bottom] = [62, 12, 10, 40];
+  const x = left + ((column + 0.5) / columns) * (box.width - left - right);
+  const y = top + (1 - (row + 0.5) / rows) * (box.height - top - bottom);
+  await page.locator('.map-card canvas').click({ position: { x, y } });
+}
+
+test('a click on a cell of a map shows the verdict of analyze there, with state and cone', async () => {
+  const path = join(folder, 'map.html');
+  const ranges = ['--x', 'angle=5deg:90deg:12', '--y', 'omega=0:5.5:8'];
+  const map = JSON.parse(delassus('map', PULLED, ...ranges, '--show', 'solutions', '--json', '-o', path));
+  assert.ok(statSync(path).size < 2e6, `${statSync(path).size} bytes`);
+  const { page, trouble, close } = await open(browser, path);
+  const seen = new Set();
+  for (const [column, row] of [[0, 0], [3, 5], [5, 7], [8, 2], [11, 0], [6, 0]]) {
+    await click(page, column, row, 12, 8);
+    const [angle, omega] = [map.x.values[column], map.y.values[row]];
+    const report = JSON.parse(delassus('analyze', PULLED, '--json', '--set', `angle=${angle}`, '--set', `omega=${omega}`));
+    assert.match(await page.locator('.state').innerText(), new RegExp(`: ${map.values[row][column]}$`));
+    const words = await page.locator('.verdict strong').allInnerTexts();
+    assert.deepEqual(words.map((w) => w.replace(/^(yes|no), /, '')), [report.existence, report.acceleration_unique, report.forces_unique]);
+    assert.deepEqual(await page.locator('.reasons li').allInnerTexts(), report.reasons);
+    assert.equal(await page.locator('.cones canvas').count(), 1);
+    const state = await page.locator('.map-state dd').nth(2).innerText();
+    assert.ok(Math.abs(Number(state.split(',')[0].replace('−', '-')) - angle) < 1e-5, `${state} against ${angle}`);
+    seen.add(words.join());
+  }
+  assert.ok(seen.size > 1, 'the map is the same everywhere');
+  // Keys go from cell to cell, and the address remembers the one that is shown.
+  await page.locator('.map-card canvas').focus();
+  await page.keyboard.press('ArrowLeft');
+  await page.waitForFunction(() => location.hash === '#cell=5,0');
+  const said = await page.locator('.state').innerText();
+  await close();
+  const again = await open(browser, path, { hash: '#cell=5,0' });
+  assert.equal(await again.page.locator('.state').innerText(), said);
+  assert.deepEqual([...trouble, ...again.trouble], []);
+  await again.close();
+});
+
+test('a map of numbers, one of one parameter, and cells without a state', async () => {
+  for (const [name, args] of [
+    ['numbers', ['--x', 'angle=5deg:90deg:9', '--y', 'mu=0:2:6', '--show', 'mu_jam']],
+    ['strip', ['--x', 'mu=0:3:40', '--show', 'existence']],
+    ['holes', ['--x', 'l=-1:1:9', '--show', 'solutions']],
+  ]) {
+    const path = join(folder, `map-${name}.html`);
+    delassus('map', PULLED, ...args, '-o', path);
+    const { page, trouble, close } = await open(browser, path, { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true });
+    const wide = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+    assert.ok(wide <= 0, `${name}: ${wide} px too wide`);
+    await page.locator('.map-card canvas').focus();
+    for (let k = 0; k < 6; k++) await page.keyboard.press('ArrowLeft');
+    assert.deepEqual(trouble, [], name);
+    await close();
+  }
+});
+
+test('all motions of a world stand side by side, and the tree leads to them', async () => {
+  const path = join(folder, 'tree-world.html');
+  const report = JSON.parse(delassus('explore', 'scenes/painleve-rod-pulled-world.toml', '--json', '-o', path));
+  assert.ok(report.branches > 1);
+  const { page, trouble, close } = await open(browser, path);
+  assert.equal(await page.locator('.tree h2').innerText(), `${report.branches} motions`);
+  assert.equal(await page.locator('.view canvas').count(), report.branches);
+  assert.equal(await page.locator('.tree button').count(), report.branches);
+  // Each shows its own end.
+  await page.locator('.view canvas').first().focus();
+  await page.keyboard.press('End');
+  const ends = [];
+  for (const button of await page.locator('.tree button').all()) {
+    await button.click();
+    await page.getByRole('tab', { name: 'Bodies' }).click();
+    await page.locator('.picks button').getByText('rod', { exact: true }).click();
+    ends.push(await page.locator('.panel:not([hidden]) dd').nth(1).innerText());
+    await page.locator('.picks button').getByText('rod', { exact: true }).click();
+  }
+  assert.ok(new Set(ends).size > 1, ends.join(' '));
+  assert.deepEqual(trouble, []);
+  await close();
+});
+
+test('all motions of a system are lines of the same charts', async () => {
+  const path = join(folder, 'tree-system.html');
+  const report = JSON.parse(delassus('explore', PULLED, '--json', '-o', path));
+  const { page, trouble, close } = await open(browser, path);
+  assert.equal(await page.locator('.tree button').count(), report.branches);
+  const chart = page.locator('figure.chart', { hasText: 'y · positions, all motions' });
+  assert.equal(await chart.locator('.legend .entry').count(), report.branches);
+  await page.getByRole('button', { name: 'To the end (End)' }).click();
+  await page.waitForFunction(() => Number(document.documentElement.dataset.time) > 0);
+  const shown = (await chart.locator('.legend .value').allInnerTexts()).map((text) => Number(text.replace('−', '-')));
+  report.tree.branches.forEach((branch, k) => {
+    const y = branch.final.position.y;
+    assert.ok(Math.abs(shown[k] - y) < 1e-5 * Math.abs(y) + 1e-9, `${k}: shown ${shown[k]}, computed ${y}`);
+  });
+  assert.deepEqual(trouble, []);
+  await close();
+});
+
+test('a run that is not the only one shows the others beside it', async () => {
+  const path = join(folder, 'others.html');
+  const report = JSON.parse(delassus('run', PULLED, '--json', '-o', path));
+  const event = report.events.find((e) => e.kind === 'indeterminate');
+  assert.ok(event && event.answers > 1);
+  const { page, trouble, close } = await open(browser, path);
+  const chart = page.locator('figure.chart', { hasText: 'y · positions, all motions' });
+  const names = await chart.locator('.legend .entry').allInnerTexts();
+  assert.ok(names.length >= event.answers, names.join('; '));
+  assert.ok(names.slice(1).every((name) => name.startsWith('Possible too')), names.join('; '));
+  assert.deepEqual(trouble, []);
+  await close();
+});
