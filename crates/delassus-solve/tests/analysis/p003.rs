@@ -71,6 +71,21 @@ fn jam_003_is_undecided_on_the_edge() {
     assert_eq!(jam_003(&rod(2.0, -1.0, 0.0), 0).outcome, Outcome::Undecided);
 }
 
+/// A plate on three points in a line: two normals hold the third, whose effective mass is infinite. What is
+/// left of its column is rounding, and so is the direction in which it would jam.
+#[test]
+fn jam_003_has_no_value_where_others_hold_the_normal() {
+    let rows: Vec<[f64; 3]> =
+        [-0.7, 0.1, 1.3].iter().flat_map(|x| [[0.0, 1.0, *x], [1.0, 0.0, 0.3]]).collect();
+    let mass = Matrix::diagonal(&[1.1, 1.1, 0.37]);
+    let laws = vec![Law::Sliding { mu: 0.3, slip: Slip::Plane(1.0) }; 3];
+    let d = Dynamics::new(mass, vec![0.0, 9.81, 0.0], Matrix::from_rows(&rows), vec![0.0; 6], laws).unwrap();
+    for k in 0..3 {
+        let f = jam_003(&d, k);
+        assert_eq!((f.outcome, f.value), (Outcome::Undecided, None), "{k}");
+    }
+}
+
 #[test]
 fn jam_003_knows_only_contacts_that_slide() {
     let d = rod(2.0, -1.0, 9.81);
