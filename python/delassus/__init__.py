@@ -17,6 +17,7 @@ from ._analysis import Analysis, Certificate, ProblemAnalysis, analyze
 from ._delassus import VERSION as __version__
 from ._design import Axis, Branch, Exploration, Map, Safe
 from ._errors import DelassusError, SceneError, SimulationError, UnknownNameError
+from ._page import PageView
 from ._problem import Residual, Solution, residual, solve
 from ._scene import System, World, load
 from ._simulation import Body, Contact, Event, Motion, Rollout, RunReport, Simulation, Trajectory, rollout
@@ -39,6 +40,7 @@ __all__ = [
     "Exploration",
     "Map",
     "Motion",
+    "PageView",
     "ProblemAnalysis",
     "Residual",
     "Rollout",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -11,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _delassus
+from ._page import PageView
 from ._problem import Law, Matrix, dense, laws_of, vector
 
 
@@ -137,6 +139,10 @@ class Analysis(_Answer):
 
     def _repr_html_(self) -> str:
         return f"<pre>{html.escape(self._text)}</pre>"
+
+    def show(self, *, height: int = 720) -> PageView:
+        """Verdicts, cones, solutions and certificates as a page, which notebooks show."""
+        return PageView(_delassus.analysis_page(json.dumps(self._document)), height)
 
     def __reduce__(self) -> tuple[type[Analysis], tuple[dict[str, Any], str]]:
         return Analysis, (self._document, self._text)

@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from . import _delassus
 from ._analysis import Analysis
+from ._page import PageView
 from ._progress import bar
 
 Array = npt.NDArray[np.float64]
@@ -391,6 +392,14 @@ class Simulation:
             raise TypeError("t_end: expected an end, the file has none")
         with bar(progress, end - self.time, "s", self.time) as show:
             return Motion._of(self._inner.run(end, every, contacts, show))
+
+    def show(self, t_end: float | None = None, *, height: int = 720) -> PageView:
+        """The motion from here until a time (the one of the file by default) as a page, which notebooks show.
+
+        A copy moves; this simulation stays where it is. Without an end the page has the state that there is.
+        """
+        end = t_end if t_end is not None else self._inner.t_end
+        return PageView(self._inner.page(self.time if end is None else end), height)
 
     def save(self) -> _delassus.Snapshot:
         """All that is needed to go on from here with the same bits."""

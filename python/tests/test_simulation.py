@@ -159,3 +159,25 @@ def test_progress_is_shown(monkeypatch):
     # Ten times a second, where the run takes that long.
     assert len(seen) <= 1 + (time.perf_counter() - start) / 0.1
     assert all(0.0 < t <= 30.0 for t in seen)
+
+
+def test_show_makes_a_page_and_moves_nothing():
+    sim = delassus.Simulation.from_text(BALL.replace('"ball"', '"</script><b>ball"'))
+    page = sim.show(0.6)
+    assert sim.time == 0.0
+    assert page.html.startswith("<!doctype html>") and "<b>ball" not in page.html
+    shown = page._repr_html_()
+    # One attribute of one element: nothing of the page ends it.
+    assert shown.startswith('<iframe srcdoc="') and shown.count("<") == 2
+    assert "allow-same-origin" not in shown
+    # Without an end there is the state alone.
+    assert len(sim.show().html) < len(page.html)
+    with pytest.raises(ValueError, match="finite"):
+        sim.show(float("nan"))
+
+
+def test_a_page_is_written_as_a_file(tmp_path):
+    sim = delassus.Simulation.from_text(BALL)
+    page = sim.analyze().show()
+    page.save(tmp_path / "page.html")
+    assert (tmp_path / "page.html").read_text(encoding="utf-8") == page.html

@@ -15,6 +15,7 @@ mod frames;
 mod grid;
 mod load;
 mod options;
+mod page;
 mod problem;
 mod rollout;
 mod saved;
@@ -34,6 +35,8 @@ mod _delassus {
     use crate::grid::axis;
     #[pymodule_export]
     use crate::load::{from_parts, load};
+    #[pymodule_export]
+    use crate::page::analysis_page;
     #[pymodule_export]
     use crate::problem::{
         analyze_dynamics, analyze_local, other_impulses, residual_local, solve_global, solve_local,

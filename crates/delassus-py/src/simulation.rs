@@ -9,7 +9,7 @@ use delassus::simulation::{
     BodyKey, Changed, ContactForce, JointKey, RunReport, Simulation as Inner, SimulationError,
     Snapshot as InnerSnapshot, Uniqueness,
 };
-use delassus::stepping::{ContactEvent, ContactEventKind};
+use delassus::stepping::ContactEvent;
 use delassus::world::{BodyId, JointId, Pose, Scene};
 use delassus_report::{failure_text, mode_word};
 use delassus_scene::{Integrator, WorldFile};
@@ -21,6 +21,7 @@ use crate::array::{rotation, shaped, vec3, wxyz};
 use crate::error::{scene_message, simulation_error, value_error};
 use crate::frames::Frames;
 use crate::options::{analysis_options, step_keywords, step_options};
+use crate::page::{event_words, motion_page};
 use crate::saved::Saved;
 use crate::source::{Parts, Source};
 use crate::value::reported;
@@ -193,14 +194,7 @@ impl Signals {
 }
 
 fn event(py: Python<'_>, e: &ContactEvent) -> PyResult<Py<PyAny>> {
-    let (kind, speed) = match e.kind {
-        ContactEventKind::Impact { speed, .. } => ("impact", Some(speed)),
-        ContactEventKind::Open => ("open", None),
-        ContactEventKind::Slide => ("slide", None),
-        ContactEventKind::Stick => ("stick", None),
-        ContactEventKind::ZenoAccumulation => ("accumulation", None),
-        ContactEventKind::Jam { .. } => ("jam", None),
-    };
+    let (kind, speed) = event_words(e.kind);
     let out = PyDict::new(py);
     out.set_item("t", e.t)?;
     out.set_item("kind", kind)?;
@@ -449,6 +443,24 @@ impl Simulation {
         out.set_item("events", list_of(py, events.iter().map(|e| event(py, e)))?)?;
         out.set_item("report", run_report(py, &self.inner, &total)?)?;
         Ok(out.into_any().unbind())
+    }
+
+    /// The page of the motion of a copy until a time; this one stays where it is.
+    fn page(&self, py: Python<'_>, t_end: f64) -> PyResult<String> {
+        if !t_end.is_finite() {
+            return Err(value_error(format!("t_end: expected a finite time, found {t_end}")));
+        }
+        let mut copy = Simulation::inner_of(&self.inner.save())?;
+        let mut signals = Signals::new();
+        let made = py.detach(|| {
+            motion_page(&mut copy, t_end, |_| {
+                signals.after_step(|_| Ok(())).map_or_else(ControlFlow::Break, ControlFlow::Continue)
+            })
+        });
+        match refused(made)? {
+            ControlFlow::Continue(page) => Ok(page),
+            ControlFlow::Break(stop) => Err(stop),
+        }
     }
 
     fn save(&self) -> Snapshot {

@@ -200,7 +200,8 @@ pub struct Frame<'a> {
     pub report: &'a StepReport,
     /// Events of contacts in the step: impacts, contacts that open, slide or stick.
     pub events: &'a [ContactEvent],
-    stepper: &'a Stepper,
+    /// What moves the world: for recorders that need more.
+    pub stepper: &'a Stepper,
 }
 
 impl<'a> Frame<'a> {

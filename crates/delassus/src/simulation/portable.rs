@@ -32,6 +32,11 @@ impl Snapshot {
 }
 
 impl Simulation {
+    /// What moves the world: for recorders that need more than a [`super::Frame`] says.
+    pub fn stepper(&self) -> &Stepper {
+        &self.stepper
+    }
+
     /// Goes on from a state of a simulation of the same world with the same inputs and options, which was
     /// made elsewhere ([`Snapshot::portable`]). The report of its last step is not known.
     pub fn resume(
