@@ -154,8 +154,8 @@ impl Grid<'_> {
         }
     }
 
-    /// The cell of a quantity at every point, and the analysis there for a page: JSON, empty where there is no
-    /// such state. `done` as in [`Grid::evaluate`].
+    /// The cell of a quantity at every point, and the analysis there for a page: JSON, empty where there is
+    /// no such state. `done` as in [`Grid::evaluate`].
     pub fn analyses(
         &self,
         quantity: &Quantity,

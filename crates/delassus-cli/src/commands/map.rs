@@ -33,7 +33,7 @@ pub struct MapArgs {
     /// 000.prop13), or a place in the document of `analyze --json` such as /contacts/0/mu
     #[arg(long, value_name = "QUANTITY")]
     pub show: String,
-    /// Page, picture or table to write: .html, .svg, .png or .csv; without it the table goes to standard output
+    /// Page, picture or table to write: .html, .svg, .png or .csv; without it the table goes to stdout
     #[arg(short = 'o', long, value_name = "FILE")]
     pub output: Option<PathBuf>,
     /// The least and the greatest number that the colours or the curve show: lo:hi

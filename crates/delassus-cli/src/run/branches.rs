@@ -3,12 +3,11 @@
 use delassus::events::{EventOptions, Indeterminate, Trajectory};
 use delassus::simulation::{Branch, Exploration, explore};
 use delassus_page::Page;
-use delassus_report::{branch_end, branch_label};
+use delassus_report::{branch_end, branch_label, ending_word};
 use serde_json::{Value, json};
 
 use super::page_output::event_motion;
 use super::subject::Subject;
-use super::system::event_report;
 
 /// Motions that a page shows: as many views as browsers draw at once.
 const MOST: usize = 9;
@@ -61,7 +60,12 @@ fn node(page: &mut Page, subject: &Subject<'_>, branch: &Branch, from: f64, show
 }
 
 fn add(page: &mut Page, subject: &Subject<'_>, name: &str, run: &Trajectory) {
-    page.add_motion(name, &event_motion(subject, run, &event_report(subject, run), &[]));
+    let report = json!({
+        "ending": ending_word(&run.ending), "t_end": run.state.t, "steps": run.steps,
+        "max_penetration": run.max_gap_error, "max_residual": run.max_force_error,
+        "max_joint_error": run.max_joint_error, "energy": { "start": run.energy[0], "end": run.energy[1] },
+    });
+    page.add_motion(name, &event_motion(subject, run, &report, &[]));
 }
 
 /// Puts the motions beside a run that obey the laws as well as it does; returns how many there are. `own` is

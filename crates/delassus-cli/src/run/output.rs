@@ -130,7 +130,7 @@ impl Outputs {
         self.0.iter().any(|output| matches!(output, Output::Page(_)))
     }
 
-    /// Writes the pages, once everything is known of the run; `others` adds motions that are possible beside it.
+    /// Writes the pages, once everything is known of the run; `others` adds motions that are possible too.
     pub fn finish_pages(&self, summary: &RunSummary, others: &dyn Fn(&mut Page)) -> Result<(), String> {
         for output in &self.0 {
             if let Output::Page(page) = output {

@@ -127,11 +127,6 @@ fn is_indeterminate(run: &Trajectory) -> bool {
     stopped || run.events.iter().any(|event| event.kind == EventKind::Indeterminate)
 }
 
-/// The report of a motion that was followed beside others.
-pub fn event_report(subject: &Subject<'_>, run: &Trajectory) -> Value {
-    to_json(subject, run, &[], 0.0)
-}
-
 fn is_picture(path: &Path) -> bool {
     matches!(extension(path).as_str(), "svg" | "png")
 }
