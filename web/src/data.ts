@@ -84,6 +84,7 @@ const SIZE = { f64: 8, f32: 4, u32: 4, u16: 2, u8: 1 } as const;
 export function unpack(blob: Uint8Array, ref: ArrayRef): Numbers {
   const size = SIZE[ref.type];
   const { at, length } = ref;
+  if (at + size * length > blob.length) throw new Error('an array of its data ends early.');
   if (size === 1) return blob.slice(at, at + length);
   const bytes = new Uint8Array(length * size);
   for (let k = 0; k < size; k++) {
@@ -128,6 +129,7 @@ export class Motion {
     this.name = raw.name;
     this.time = get(raw.time) as Float64Array;
     this.frames = this.time.length;
+    if (this.time.some((t, i) => !Number.isFinite(t) || t < this.time[i - 1])) throw new Error('its times are not numbers in increasing order.');
     this.series = raw.series.map((s) => ({ ...s, values: get(s.values) as Float64Array }));
     this.events = raw.events;
     this.notes = raw.notes;
@@ -327,6 +329,7 @@ async function inflate(base64: string): Promise<Uint8Array> {
 /** Reads a page out of its document and its arrays, both as text. */
 export async function readPage(text: string, packed: string): Promise<Page> {
   const raw = JSON.parse(text) as { title: string; version: string; motions: RawMotion[] };
+  if (!Array.isArray(raw?.motions)) throw new Error('its data are not those of a page.');
   const blob = packed ? await inflate(packed) : new Uint8Array();
   return { ...raw, blob, motions: raw.motions.map((m) => new Motion(m, blob)) };
 }

@@ -19,7 +19,7 @@ export interface MapDocument {
   /** Analyses of every so many columns and rows are in the file. */
   stride: number;
   /** What `safe` found along x. */
-  safe?: { words: string; certified: boolean; interval: [number, number] | null; present: number };
+  safe?: { words: string[]; certified: boolean; interval: [number, number] | null; present: number };
 }
 
 const MEANINGS: Record<string, string> = {
@@ -71,9 +71,10 @@ export class MapView {
     this.canvas.setAttribute('aria-label', `Map of ${map.label} over ${map.x.name}${map.y ? ` and ${map.y.name}` : ''}; arrow keys go from cell to cell`);
     [this.column, this.row] = [Math.floor(this.columns / 2), Math.floor(this.rows / 2)];
     this.analysis = new AnalysisView(this.read() ?? EMPTY);
-    const safe = map.safe ? el('p', { class: `headline ${map.safe.certified ? 'good' : 'caution'}` }, map.safe.words) : '';
+    const safe = map.safe ? el('div', {}, el('p', { class: `headline ${map.safe.certified ? 'good' : 'caution'}` }, map.safe.words[0]),
+      ...map.safe.words.slice(1).map((line) => el('p', { class: 'muted' }, line))) : null;
     this.root = el('main', { class: 'map' },
-      el('div', { class: 'map-left' }, el('div', { class: 'card map-card' }, ...(safe ? [safe] : []), this.canvas, this.legend(), this.state,
+      el('div', { class: 'map-left' }, el('div', { class: 'card map-card' }, safe, this.canvas, this.legend(), this.state,
         el('p', { class: 'muted' }, 'A click on a cell, or the arrow keys, show what holds there.')),
       this.here), this.analysis.root);
     this.canvas.addEventListener('pointerdown', (e) => this.pick(e));
@@ -205,7 +206,10 @@ export class MapView {
     for (let row = 0; row < this.rows; row++) {
       for (let column = 0; column < this.columns; column++) {
         c.fillStyle = this.colour(map.cells[row * this.columns + column]);
-        c.fillRect(LEFT + column * w, height - BOTTOM - (row + 1) * h, w + 0.6, h + 0.6);
+        // Whole pixels: no seam between cells.
+        const at = (x: number) => Math.round(x * ratio) / ratio;
+        const [left, top] = [at(LEFT + column * w), at(height - BOTTOM - (row + 1) * h)];
+        c.fillRect(left, top, at(LEFT + (column + 1) * w) - left, at(height - BOTTOM - row * h) - top);
       }
     }
     c.strokeStyle = theme.muted;

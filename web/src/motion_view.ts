@@ -105,7 +105,7 @@ export class MotionView {
       swatch.style.background = colour;
       return el('span', { class: 'entry' }, swatch, text);
     };
-    return el('div', { class: 'scene-legend' }, entry(MODE_COLOURS[1], 'sticks'), entry(MODE_COLOURS[2], 'slides'), entry(NOT_UNIQUE, 'not unique, with its interval'));
+    return el('div', { class: 'scene-legend' }, entry(MODE_COLOURS[0], 'open'), entry(MODE_COLOURS[1], 'sticks'), entry(MODE_COLOURS[2], 'slides'), entry(NOT_UNIQUE, 'not unique, with its interval'));
   }
 
   private transport(): HTMLElement {

@@ -33,15 +33,16 @@ export function contactsPanel(motion: Motion, frame: number): HTMLElement {
   }
   const contacts = motion.contactsAt(frame);
   const count = motion.contactCount(frame);
-  if (count === 0) return el('p', { class: 'muted' }, 'No contact carries a force.');
+  if (count === 0 && contacts.length === 0) return el('p', { class: 'muted' }, 'No contact carries a force.');
   const sorted = [...contacts].sort((a, b) => b.force - a.force).slice(0, ROWS);
   const rows = sorted.map((c) => [
     c.name,
     el('span', {}, dot(c.unique === 2 ? NOT_UNIQUE : MODE_COLOURS[c.mode]), MODES[c.mode]),
-    number(c.force), number(Math.hypot(...c.friction)), uniqueness(c),
+    number(c.force), number(Math.hypot(...c.friction)), c.mode === 0 && c.unique !== 2 ? '' : uniqueness(c),
   ]);
   const out = el('div', {}, table(['contact', 'mode', 'normal N', 'friction N', 'normal between'], rows, 'Contacts now'));
-  if (contacts.length < count) out.append(el('p', { class: 'muted' }, `The ${contacts.length} strongest of ${count} contacts are in this file.`));
+  const kept = contacts.filter((c) => c.force > 0).length;
+  if (kept < count) out.append(el('p', { class: 'muted' }, `The ${kept} strongest of ${count} contacts are in this file.`));
   if (rows.length < contacts.length) out.append(el('p', { class: 'muted' }, `… and ${contacts.length - rows.length} weaker ones.`));
   return out;
 }

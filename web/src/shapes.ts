@@ -24,7 +24,7 @@ function shaded(geometry: THREE.BufferGeometry, pattern: (x: number, y: number, 
 
 function sphere(fine: boolean): THREE.BufferGeometry {
   // Corners are not shared between faces of different shade.
-  const geometry = new THREE.SphereGeometry(1, fine ? 32 : 16, fine ? 20 : 10).toNonIndexed();
+  const geometry = new THREE.SphereGeometry(1, fine ? 32 : 14, fine ? 20 : 8).toNonIndexed();
   const place = geometry.getAttribute('position');
   const colours = new Float32Array(3 * place.count);
   for (let face = 0; face < place.count; face += 3) {

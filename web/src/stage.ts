@@ -111,7 +111,7 @@ export class Stage {
     const shapes = this.motion.bodies.reduce((sum, body) => sum + body.shapes.length, 0);
     if (shapes <= MAX_SHADOWS) {
       this.renderer.shadowMap.enabled = true;
-      this.renderer.shadowMap.type = THREE.PCFSoftShadowMap;
+      this.renderer.shadowMap.type = THREE.PCFShadowMap;
       sun.castShadow = true;
       sun.shadow.mapSize.set(2048, 2048);
       Object.assign(sun.shadow.camera, { left: -1.3 * size, right: 1.3 * size, top: 1.3 * size, bottom: -1.3 * size, near: 0.1 * size, far: 9 * size });

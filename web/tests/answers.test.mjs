@@ -1,5 +1,6 @@
 // Pages of analyses: what they say is what the program says.
 import assert from 'node:assert/strict';
+import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { spawn } from 'node:child_process';
@@ -45,6 +46,15 @@ test('view serves the page to who has the token, and to nobody else', async () =
     await page.goto(address);
     await page.waitForFunction(() => document.documentElement.dataset.ready === 'yes');
     assert.equal(await page.title(), 'table on four feet');
+    // A run that goes on writes its page anew; what is open follows, and ends to ask with the run.
+    const done = readFileSync(path, 'utf8');
+    writeFileSync(path, done.replace('"running":false', '"running":true'));
+    await page.reload();
+    await page.getByText('The run goes on').waitFor();
+    writeFileSync(`${path}.part`, done);
+    renameSync(`${path}.part`, path);
+    await page.getByText('The run goes on').waitFor({ state: 'detached', timeout: 30_000 });
+    await page.waitForFunction(() => document.documentElement.dataset.ready === 'yes');
     assert.deepEqual(errors, []);
     await context.close();
   } finally {

@@ -71,6 +71,23 @@ test('a map of numbers, one of one parameter, and cells without a state', async 
   }
 });
 
+test('a safe interval is drawn over the states along its parameter', async () => {
+  const path = join(folder, 'safe.html');
+  const found = JSON.parse(delassus('safe', 'scenes/painleve-rod.toml', '--over', 'mu', '--within', '0:4', '--json', '-o', path));
+  assert.ok(found.certified);
+  const { page, trouble, close } = await open(browser, path);
+  assert.match(await page.locator('.headline').first().innerText(), /^CERTIFIED\s+0 ≤ mu ≤ 1\.66666/);
+  // 241 states from 0 to 4, one of them at the very end, 5/3, where nothing is decided: its neighbours are.
+  const end = Math.floor((found.interval[1] / 4) * 240);
+  for (const [cell, verdict] of [[end, 'yes, proved'], [end + 1, 'unknown'], [end + 2, 'no, refuted']]) {
+    await page.evaluate((cell) => (location.hash = `#cell=${cell},0`), cell);
+    await page.waitForFunction((mu) => document.querySelector('.state').textContent.includes(`mu = ${mu}`), String(Number(((4 * cell) / 240).toPrecision(6))));
+    assert.equal(await page.locator('.verdict strong').first().innerText(), verdict);
+  }
+  assert.deepEqual(trouble, []);
+  await close();
+});
+
 test('all motions of a world stand side by side, and the tree leads to them', async () => {
   const path = join(folder, 'tree-world.html');
   const report = JSON.parse(delassus('explore', 'scenes/painleve-rod-pulled-world.toml', '--json', '-o', path));

@@ -197,6 +197,43 @@ test('a run without frames, a page that was cut off and numbers that are none sh
   await missing.close();
 });
 
+test('numbers that are not finite, brackets without end and arrays that are not there show a message', async () => {
+  const scene = join(folder, 'huge.toml');
+  writeFileSync(scene, `[world]
+[[body]]
+name = "block"
+velocity = [1e200, 0, 0]
+angular_velocity = [1e160, 1e160, 3e170]
+shape = [{ type = "box", half_extents = [1, 0.2, 0.1], density = 1000 }]
+[simulation]
+dt = 1e-3
+t_end = 0.01
+`);
+  const path = join(folder, 'huge.html');
+  delassus('run', scene, '-o', path);
+  const huge = await open(browser, path);
+  assert.match(await huge.page.locator('[role=alert]').first().innerText(), /ended early: .*not finite/);
+  for (const tab of await huge.page.getByRole('tab').all()) await tab.click();
+  assert.deepEqual(huge.trouble, []);
+  await huge.close();
+  // A document that is not one.
+  const html = readFileSync(run('table.toml', '0').path, 'utf8');
+  const begin = html.indexOf('id="delassus-document">') + 'id="delassus-document">'.length;
+  const end = html.indexOf('</script>', begin);
+  for (const [name, text] of [
+    ['brackets', '['.repeat(10_000_000)],
+    ['arrays', html.slice(begin, end).replace(/("time":\{"type":"f64","at":)\d+/, '$19000000')],
+    ['nothing', '{}'],
+    ['null', 'null'],
+  ]) {
+    const bad = join(folder, `bad-${name}.html`);
+    writeFileSync(bad, html.slice(0, begin) + text + html.slice(end));
+    const { page, close } = await open(browser, bad);
+    assert.match(await page.locator('[role=alert]').first().innerText(), /cannot be shown/, name);
+    await close();
+  }
+});
+
 test('light and dark, and files stay small', async () => {
   const { path } = run('dominoes.toml', '0.3');
   assert.ok(statSync(path).size < 3e6, `${statSync(path).size} bytes`);

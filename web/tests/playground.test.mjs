@@ -7,6 +7,8 @@ import { fileURLToPath } from 'node:url';
 import { delassus, launch, open, ROOT } from './browser.mjs';
 
 const PAGE = fileURLToPath(new URL('../dist/playground/index.html', import.meta.url));
+/** Scenes whose forces are not unique and come from cone programs. */
+const CONE_PROGRAMS = ['arch.toml', 'incline.toml', 'stack.toml'];
 const skip = existsSync(PAGE) ? false : 'the playground was not built';
 
 test('the verdict changes as friction is dragged', { skip }, async () => {
@@ -21,6 +23,15 @@ test('the verdict changes as friction is dragged', { skip }, async () => {
   await page.waitForFunction(() => document.documentElement.dataset.existence === 'refuted');
   await page.getByLabel('The scene').fill('[system]\ncoordinates = ["x"]\nwrong = 1\n');
   await page.waitForFunction(() => document.querySelector('.editor-message')?.dataset.line === '3');
+  // The message stands under the third line: below its top by one line, no more than two.
+  const [note, box, height] = await page.evaluate(() => {
+    const editor = document.querySelector('textarea');
+    return [document.querySelector('.line-note').getBoundingClientRect().top, editor.getBoundingClientRect().top, parseFloat(getComputedStyle(editor).lineHeight)];
+  });
+  assert.ok(note - box >= 3 * height - 1 && note - box <= 4.5 * height, `${note - box} px below the top, lines of ${height} px`);
+  // Ten million brackets are refused in words.
+  const refused = await page.evaluate(() => window.delassusEngine.ask({ do: 'analyze', text: '['.repeat(10_000_000) }));
+  assert.ok(refused.error.message.length > 5);
   await page.getByLabel('Built-in scenes').selectOption('table.toml');
   await page.waitForFunction(() => document.querySelector('.headline')?.textContent === 'Forces not unique');
   await page.getByRole('button', { name: 'Move it' }).click();
@@ -39,9 +50,12 @@ test('the engine in the browser gives the verdicts of the native one on all scen
     if (native === null) continue;
     for (const key of ['existence', 'acceleration_unique', 'forces_unique']) assert.equal(answer.analysis[key], native[key], `${name} ${key}`);
     const worst = compare(native, answer.analysis);
-    if (worst > 0) differ.push([name, worst]);
+    // Elementary functions and sums of products are rounded otherwise; forces and intervals that come from cone
+    // programs are as exact as these.
+    assert.ok(worst < (CONE_PROGRAMS.includes(name) ? 2e-6 : 1e-10), `${name} differs by ${worst}`);
+    if (worst > 0) differ.push(name);
   }
-  console.log(`scenes whose documents differ: ${JSON.stringify(differ)}`);
+  console.log(`scenes whose last digits differ: ${differ.join(', ')}`);
   await browser.close();
 });
 
@@ -53,3 +67,32 @@ function compare(a, b) {
   if (keys.length !== Object.keys(b).length) return Infinity;
   return Math.max(0, ...keys.map((key) => (key in b ? compare(a[key], b[key]) : Infinity)));
 }
+
+test('the verdict of a small scene takes less than 50 ms, and a small world moves in real time', { skip }, async () => {
+  const browser = await launch();
+  const { page } = await open(browser, PAGE);
+  for (const name of ['painleve-rod.toml', 'painleve-rod-pulled.toml', 'ladder.toml', 'woodpecker.toml', 'rocking-block.toml']) {
+    const text = readFileSync(join(ROOT, 'scenes', name), 'utf8');
+    const took = await page.evaluate(async (text) => {
+      const times = [];
+      for (let k = 0; k < 5; k++) {
+        const begin = performance.now();
+        await window.delassusEngine.ask({ do: 'analyze', text });
+        times.push(performance.now() - begin);
+      }
+      return Math.min(...times);
+    }, text);
+    assert.ok(took < 50, `${name}: ${took} ms`);
+  }
+  for (const [name, seconds] of [['table.toml', 1], ['cradle.toml', 1], ['rolling-sphere.toml', 1]]) {
+    const text = readFileSync(join(ROOT, 'scenes', name), 'utf8');
+    const took = await page.evaluate(async ([text, t_end]) => {
+      const begin = performance.now();
+      await window.delassusEngine.ask({ do: 'run', text, t_end });
+      return performance.now() - begin;
+    }, [text, seconds]);
+    console.log(`${name}: ${seconds} s of motion in ${(took / 1000).toFixed(3)} s`);
+    assert.ok(took < 1000 * seconds, `${name}: ${seconds} s of motion take ${took} ms`);
+  }
+  await browser.close();
+});

@@ -58,7 +58,7 @@ pub fn halve<T>(list: &mut Vec<T>) {
 pub struct ContactFrames {
     /// Those that are kept, strongest first where some are not.
     frames: Vec<Vec<ContactRecord>>,
-    /// How many there were.
+    /// How many carried a force.
     counts: Vec<u32>,
     kept: usize,
 }
@@ -66,7 +66,7 @@ pub struct ContactFrames {
 impl ContactFrames {
     /// Adds a frame.
     pub fn push(&mut self, records: Vec<ContactRecord>) {
-        self.counts.push(records.len() as u32);
+        self.counts.push(records.iter().filter(|record| record.normal_force > 0.0).count() as u32);
         self.kept += records.len();
         self.frames.push(records);
         if self.kept > 2 * MAX_RECORDS {
@@ -175,7 +175,8 @@ mod tests {
         let document = frames.document(1.0, &mut arrays);
         let kept = document["a"]["length"].as_u64().unwrap() as usize;
         assert!(kept <= MAX_RECORDS && kept > MAX_RECORDS / 2, "{kept}");
-        assert_eq!(frames.counts[0] as usize, count);
+        // The weakest of each carries nothing: it is open.
+        assert_eq!(frames.counts[0] as usize, count - 1);
         assert_eq!(frames.frames[0][0].normal_force, (count - 1) as f64);
         assert_eq!(frames.frames[40].len(), 1);
     }

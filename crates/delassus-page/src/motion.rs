@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use delassus::stepping::{EnergyAccount, StepReport, Stepper, Uniqueness};
-use delassus::world::{Pose, World, WorldState, kinetic_energy, potential_energy};
+use delassus::world::{BodyState, Pose, World, WorldState, kinetic_energy, potential_energy};
 use delassus_solve::modes::Mode;
 use delassus_solve::problem::Status;
 use glam::DVec3;
@@ -21,6 +21,9 @@ const MAX_POSES: usize = 1_600_000;
 const MAX_VELOCITIES: usize = 100_000;
 /// Contacts up to which it is decided in a frame which forces are unique: two cone programs a row.
 const MAX_DECIDED: usize = 16;
+
+/// Contacts up to which those that carry nothing are shown too.
+const MAX_OPEN: usize = 64;
 
 /// Numbers over time with one unit.
 #[derive(Clone, Debug)]
@@ -68,7 +71,7 @@ pub struct Motion {
     world: Option<Arc<World>>,
     times: Vec<f64>,
     /// Per frame the state of every body.
-    states: Vec<Vec<delassus::world::BodyState>>,
+    states: Vec<Vec<BodyState>>,
     contacts: Option<ContactFrames>,
     /// Per frame force and moment of every joint.
     joint_forces: Vec<Vec<[DVec3; 2]>>,
@@ -214,6 +217,15 @@ pub struct MotionRecorder {
     /// Every so many frames one stays, and how many were seen.
     stride: usize,
     seen: usize,
+    decided: Decided,
+}
+
+/// The last frame in which it was decided which forces are unique.
+#[derive(Default)]
+struct Decided {
+    bodies: Vec<BodyState>,
+    forces: Vec<(f64, DVec3)>,
+    unique: Vec<Uniqueness>,
 }
 
 impl MotionRecorder {
@@ -231,7 +243,24 @@ impl MotionRecorder {
             moving,
             stride: 1,
             seen: 0,
+            decided: Decided::default(),
         }
+    }
+
+    /// Which forces are unique, where there are few; what rests keeps its answer.
+    fn uniqueness(&mut self, stepper: &Stepper) -> Vec<Uniqueness> {
+        let forces: Vec<(f64, DVec3)> =
+            stepper.contact_forces().map(|(_, normal, friction)| (normal, friction)).collect();
+        let carrying = forces.iter().filter(|(normal, _)| *normal > 0.0).count();
+        if !(1..=MAX_DECIDED).contains(&carrying) {
+            return vec![];
+        }
+        let bodies = &stepper.state().bodies;
+        if self.decided.bodies != *bodies || self.decided.forces != forces {
+            let unique = stepper.mean_force_uniqueness(&forces);
+            self.decided = Decided { bodies: bodies.clone(), forces, unique };
+        }
+        self.decided.unique.clone()
     }
 
     /// Adds a step that was made.
@@ -265,7 +294,8 @@ impl MotionRecorder {
         self.motion.times.push(state.t);
         self.motion.states.push(state.bodies.clone());
         self.motion.joint_forces.push(stepper.joint_forces());
-        self.contacts.push(contacts_now(stepper));
+        let unique = self.uniqueness(stepper);
+        self.contacts.push(contacts_now(stepper, &unique));
         self.numbers.push(std::mem::take(&mut self.worst));
         let (kinetic, potential) = (kinetic_energy(world, state), potential_energy(world, state));
         self.energies.push(FrameEnergy { kinetic, potential, ..self.energy });
@@ -340,26 +370,20 @@ impl MotionRecorder {
     }
 }
 
-/// Contacts that carry a force, with their mean forces of the last step.
-fn contacts_now(stepper: &Stepper) -> Vec<ContactRecord> {
+/// Contacts that carry a force, with their mean forces of the last step; of few also those that are open.
+fn contacts_now(stepper: &Stepper, unique: &[Uniqueness]) -> Vec<ContactRecord> {
     let mut counts: HashMap<[u32; 2], u16> = HashMap::new();
     for contact in stepper.contacts() {
         *counts.entry(contact.bodies).or_default() += 1;
     }
     let mut numbers: HashMap<[u32; 2], u16> = HashMap::new();
-    let carrying = stepper.contact_forces().filter(|(_, normal, _)| *normal > 0.0).count();
-    let unique = if (1..=MAX_DECIDED).contains(&carrying) {
-        let forces: Vec<(f64, DVec3)> =
-            stepper.contact_forces().map(|(_, normal, friction)| (normal, friction)).collect();
-        stepper.mean_force_uniqueness(&forces)
-    } else {
-        vec![]
-    };
-    let mut out = Vec::with_capacity(carrying);
+    let all = stepper.contacts().len();
+    let mut out = vec![];
     for (i, (contact, normal_force, friction)) in stepper.contact_forces().enumerate() {
         let number = numbers.entry(contact.bodies).or_default();
         *number += 1;
-        if normal_force <= 0.0 {
+        let is_open = normal_force <= 0.0;
+        if is_open && all > MAX_OPEN {
             continue;
         }
         let [a, b] = contact.bodies.map(|b| b as usize);
@@ -368,9 +392,10 @@ fn contacts_now(stepper: &Stepper) -> Vec<ContactRecord> {
             number: if counts[&contact.bodies] > 1 { *number } else { 0 },
             point: contact.point,
             normal: contact.normal,
-            normal_force,
+            normal_force: normal_force.max(0.0),
             friction,
             mark: match stepper.contact_mode(contact) {
+                _ if is_open => ContactMark::Open,
                 Mode::Open => ContactMark::Open,
                 Mode::Stick => ContactMark::Stick,
                 _ => ContactMark::Slide,

@@ -19,6 +19,8 @@ async function wasm(): Promise<Uint8Array> {
 
 class Playground {
   private readonly editor = el('textarea', { spellcheck: 'false', 'aria-label': 'The scene', wrap: 'off' });
+  private readonly note = el('div', { class: 'line-note', 'aria-hidden': 'true' });
+  private noted = 0;
   private readonly message = el('div', { class: 'editor-message', role: 'status' });
   private readonly sliders = el('div', { class: 'sliders', 'aria-label': 'Parameters' });
   private readonly time = el('p', { class: 'muted' });
@@ -37,11 +39,12 @@ class Playground {
       this.set = {};
       this.ask(true);
     });
+    this.editor.addEventListener('scroll', () => this.placeNote());
     const run = el('button', { type: 'button', class: 'play', onclick: () => this.run() }, 'Move it');
     app.replaceChildren(
       el('header', {}, el('h1', {}, 'Playground'), el('span', { class: 'brand' }, 'Delassus in the browser')),
       el('main', { class: 'playground' },
-        el('section', { class: 'edit card' }, el('div', { class: 'buttons' }, pick, run), this.editor, this.message),
+        el('section', { class: 'edit card' }, el('div', { class: 'buttons' }, pick, run), el('div', { class: 'editor-box' }, this.editor, this.note), this.message),
         el('div', { class: 'right' }, el('section', { class: 'card' }, el('h2', {}, 'Parameters'), this.sliders, this.time), this.result, this.moving)),
     );
     this.open(FIRST);
@@ -86,13 +89,24 @@ class Playground {
     this.message.textContent = error ? (error.rendered ?? error.message) : '';
     this.message.classList.toggle('bad', !!error);
     this.result.classList.toggle('stale', !!error);
-    if (error?.line) {
-      const lines = this.editor.value.split('\n');
-      const height = parseFloat(getComputedStyle(this.editor).lineHeight) || 18;
-      const top = (error.line - 1) * height;
-      if (document.activeElement !== this.editor) this.editor.scrollTop = Math.max(0, top - 100);
-      this.message.dataset.line = String(Math.min(error.line, lines.length));
+    this.noted = Math.min(error?.line ?? 0, this.editor.value.split('\n').length);
+    this.note.textContent = error?.message ?? '';
+    if (this.noted) {
+      if (document.activeElement !== this.editor) this.editor.scrollTop = Math.max(0, (this.noted - 1) * this.lineHeight() - 100);
+      this.message.dataset.line = String(this.noted);
     } else delete this.message.dataset.line;
+    this.placeNote();
+  }
+
+  private lineHeight(): number {
+    return parseFloat(getComputedStyle(this.editor).lineHeight) || 18;
+  }
+
+  /** The message stands right under its line, and scrolls with the text. */
+  private placeNote(): void {
+    const top = (parseFloat(getComputedStyle(this.editor).paddingTop) || 0) + this.noted * this.lineHeight() - this.editor.scrollTop;
+    this.note.hidden = this.noted === 0 || top < 0 || top > this.editor.clientHeight;
+    this.note.style.top = `${top}px`;
   }
 
   private makeSliders(parameters: Record<string, number>): void {

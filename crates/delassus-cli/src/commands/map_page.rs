@@ -1,15 +1,46 @@
 //! Maps as pages: a click on a cell shows the state there with its verdict, cones and solutions.
 
-use std::path::PathBuf;
+use std::path::Path;
 
 use delassus_page::Page;
-use delassus_report::{Axis, Cell};
+use delassus_report::{Axis, Cell, Grid, Quantity};
 use serde_json::{Value, json};
 
 use crate::run::write_page;
+use crate::scene::Scene;
 
 /// Bytes of analyses that a page holds before they are compressed, about twenty times as many as after it.
 const MAX_STATES: usize = 96 << 20;
+
+/// States that the page of a safe interval shows along its parameter.
+const STRIP: usize = 241;
+
+/// The page of a safe interval: states along the parameter, with the interval over them. `found` is its
+/// document, `text` its report; the error is a message ready for stderr.
+pub fn write_safe_page(
+    path: &Path,
+    scene: &Scene,
+    set: &[(String, String)],
+    found: &Value,
+    text: &str,
+) -> Result<(), String> {
+    let end = |k: usize| found["within"][k].as_f64().unwrap_or_default();
+    let values = (0..STRIP).map(|k| end(0) + (end(1) - end(0)) * k as f64 / (STRIP - 1) as f64).collect();
+    let name = found["parameter"].as_str().unwrap_or_default().to_owned();
+    let x = Axis { name: name.clone(), values, unit: None };
+    let grid = Grid { text: &scene.text, folder: None, overrides: set, axes: std::slice::from_ref(&x) };
+    let threads = std::thread::available_parallelism().map_or(1, |n| n.get());
+    let cells = grid.analyses(&Quantity::Solutions, threads, &|_| true).unwrap_or_default();
+    // The first line names the system.
+    let words: Vec<&str> = text.lines().skip(1).map(str::trim).collect();
+    let safe = json!({
+        "words": words, "certified": found["certified"], "interval": found["interval"], "present": found["present"],
+    });
+    let label = format!("safe values of {name}");
+    let title = &scene.file.system.name;
+    MapPage { name: title, show: "solutions", label: &label, x: &x, y: None, cells: &cells, safe: Some(safe) }
+        .write(path)
+}
 
 /// What is drawn.
 pub struct MapPage<'a> {
@@ -31,7 +62,7 @@ pub struct MapPage<'a> {
 
 impl MapPage<'_> {
     /// Writes it; the error is a message ready for stderr.
-    pub fn write(self, path: &PathBuf) -> Result<(), String> {
+    pub fn write(self, path: &Path) -> Result<(), String> {
         let name = if self.name.is_empty() { "system" } else { self.name };
         let mut page = Page::new(&format!("{name}: {}", self.label));
         let stride = self.stride();

@@ -10,7 +10,9 @@ use delassus::lagrangian::{Names, Tolerances};
 use delassus_report::{Style, safe_document, safe_text};
 use delassus_scene::{SafeTextError, safe_interval_of};
 
+use super::map_page::write_safe_page;
 use crate::output::print;
+use crate::run::is_page;
 use crate::scene;
 
 /// Arguments of `safe`.
@@ -30,6 +32,9 @@ pub struct SafeArgs {
     /// Every direction of sliding is meant, not only that of the state
     #[arg(long)]
     pub any_slip: bool,
+    /// Page to write: .html
+    #[arg(short = 'o', long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
     /// Override a parameter: name=value
     #[arg(long = "set", value_name = "NAME=VALUE", value_parser = scene::parse_override)]
     pub set: Vec<(String, String)>,
@@ -65,6 +70,9 @@ pub fn run(args: &SafeArgs) -> u8 {
 }
 
 fn answer(args: &SafeArgs) -> Result<(String, bool), String> {
+    if args.output.as_ref().is_some_and(|path| !is_page(path)) {
+        return Err("error: -o: expected a name that ends in .html\n".into());
+    }
     let scene = scene::read(&args.file, &args.set)?;
     let overrides: Vec<(&str, &str)> = args.set.iter().map(|(n, v)| (n.as_str(), v.as_str())).collect();
     let for_all: Vec<(&str, [f64; 2])> = args.for_all.iter().map(|(n, r)| (n.as_str(), *r)).collect();
@@ -80,6 +88,10 @@ fn answer(args: &SafeArgs) -> Result<(String, bool), String> {
         e => format!("error: {}: {e}\n", scene.name),
     })?;
     let certified = found.interval.is_some_and(|i| i.method == SafeMethod::IntervalArithmetic);
+    if let Some(path) = &args.output {
+        let text = safe_text(&Names::of(&scene.file.system), &question, &found, Style::plain());
+        write_safe_page(path, &scene, &args.set, &safe_document(&question, &found), &text)?;
+    }
     let text = if args.json {
         format!("{:#}\n", safe_document(&question, &found))
     } else {
