@@ -345,6 +345,7 @@ impl Stepper {
             match outcome {
                 SubstepOutcome::Shorten { length } => {
                     schedule.shorten(self.contacts().len());
+                    self.linearizer.pass_singular(schedule.is_short());
                     self.undo_substep(length, before, &mut report);
                     continue;
                 }
@@ -362,6 +363,7 @@ impl Stepper {
             if let Some(StepFailure::JointEnergy { .. }) = report.failure {
                 // Never taken: back to the start of the substep that cannot be made.
                 let tries_again = self.linearizer.set_tree_aside(self.model.options.coordinates);
+                self.linearizer.pass_singular(false);
                 self.rollback(self.model.options.dt);
                 if tries_again {
                     // Near singular positions maximal coordinates may pass where those of a tree do not.
@@ -421,6 +423,7 @@ impl Stepper {
         schedule.pass(plan.length, self.substep.lets_grow(), self.contacts().len());
         self.step_sum.add(self.linearization.contacts(), &self.impulses);
         self.handed_over.accept();
+        self.linearizer.pass_singular(schedule.is_short());
         if schedule.remaining() > 0.0 {
             let on = &self.linearization;
             self.handed_over.record_earlier(on.contacts(), on.contact_rows(), &self.impulses);
@@ -467,6 +470,7 @@ impl Stepper {
         let dt = self.model.options.dt;
         self.state.t = self.clock.tick(dt);
         self.linearizer.take_tree_back();
+        self.linearizer.pass_singular(false);
         self.linearize(dt);
         let Stepper { model, linearization, impulses, .. } = self;
         self.step_sum.move_to(linearization.contacts(), linearization.joint_rows().rows.len(), impulses);

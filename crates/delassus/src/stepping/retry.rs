@@ -131,6 +131,11 @@ impl Schedule {
         self.short_substeps < MAX_SHORT_SUBSTEPS && self.dt * half >= SHORTEST_SUBSTEP && !hopeless
     }
 
+    /// Whether substeps are made shorter for the sake of joints.
+    pub(super) fn is_short(&self) -> bool {
+        self.shortenings() > 0
+    }
+
     /// Halvings for the sake of joints, as long as these are not given up.
     fn shortenings(&self) -> u32 {
         if self.short_substeps < MAX_SHORT_SUBSTEPS { self.shortenings } else { 0 }

@@ -52,8 +52,9 @@ pub(super) struct Linearization {
     joint_rows: Rows,
     redundant: Vec<bool>,
     tree: Option<TreeBasis>,
-    /// The poses and the length of the substep that the rows of joints belong to.
-    joints_at: (Vec<Pose>, f64),
+    /// The poses and the length of the substep that the rows of joints belong to, and whether it passes a
+    /// singular position.
+    joints_at: (Vec<Pose>, f64, bool),
     margins: Vec<f64>,
     silent: Vec<ShapePair>,
 }
@@ -156,6 +157,8 @@ pub(super) struct Linearizer {
     /// The same, while it is set aside.
     aside: Option<Arc<Tree>>,
     redundancy: RedundancyScratch,
+    /// Whether a singular position is passed.
+    passes_singular: bool,
     /// Margins with which overlaps are looked for.
     overlap_margins: Vec<f64>,
     wider_margins: Vec<f64>,
@@ -179,6 +182,7 @@ impl Linearizer {
             tree: tree.map(Arc::new),
             aside: None,
             redundancy: RedundancyScratch::default(),
+            passes_singular: false,
             overlap_margins: vec![],
             wider_margins: vec![],
             thinnest: collider.thinnest(),
@@ -206,6 +210,11 @@ impl Linearizer {
         if self.aside.is_some() {
             self.tree = self.aside.take();
         }
+    }
+
+    /// From now on, rows of loops that nearly depend on others are left out, or not.
+    pub(super) fn pass_singular(&mut self, passes: bool) {
+        self.passes_singular = passes;
     }
 
     /// Contacts and rows of joints at a state, for a substep of length h whose next solve ends in the
@@ -248,14 +257,15 @@ impl Linearizer {
         out: &mut Linearization,
     ) {
         let Model { world, masses, .. } = model;
-        let (poses, length) = &mut out.joints_at;
+        let (poses, length, passed) = &mut out.joints_at;
         let same = poses.len() == state.bodies.len()
             && *length == h
+            && *passed == self.passes_singular
             && poses.iter().zip(&state.bodies).all(|(pose, body)| *pose == body.pose);
         if self.passive && same && out.tree.is_some() == self.tree.is_some() {
             return;
         }
-        *length = h;
+        (*length, *passed) = (h, self.passes_singular);
         poses.clear();
         poses.extend(state.bodies.iter().map(|body| body.pose));
         world::update_joint_coordinates(world, state);
@@ -269,7 +279,7 @@ impl Linearizer {
         }
         if self.has_loops {
             let tree = out.tree.as_ref().filter(|tree| tree.is_regular());
-            self.redundancy.find(masses, &out.joint_rows, tree, &mut out.redundant);
+            self.redundancy.find(masses, &out.joint_rows, tree, self.passes_singular, &mut out.redundant);
         } else {
             out.redundant.clear();
             out.redundant.resize(out.joint_rows.rows.len(), false);

@@ -25,6 +25,10 @@ use crate::world::{Masses, Rows, TreeBasis, TreeScratch};
 
 /// A row of unit length that is closer than this to a combination of others is redundant.
 const MAX_REDUNDANT_LENGTH: f64 = 1e-7;
+/// The same while a singular position is passed. What such a row asks beside the others is a motion a
+/// thousand times as fast as it is open, and inertia keeps the bodies on their way for the time in which the
+/// row is left out.
+const MAX_PASSED_LENGTH: f64 = 1e-3;
 /// No entry.
 const NONE: u32 = u32::MAX;
 
@@ -49,14 +53,16 @@ pub(super) struct RedundancyScratch {
 
 impl RedundancyScratch {
     /// Which of the bilateral rows follow from others: redundant, and left out. Their share of the load is
-    /// one of many.
+    /// one of many. Where a singular position is `passed`, rows that nearly do are left out too.
     pub(super) fn find(
         &mut self,
         masses: &Masses,
         rows: &Rows,
         tree: Option<&TreeBasis>,
+        passed: bool,
         out: &mut Vec<bool>,
     ) {
+        let least = if passed { MAX_PASSED_LENGTH } else { MAX_REDUNDANT_LENGTH };
         out.clear();
         out.resize(rows.rows.len(), false);
         self.candidates.clear();
@@ -72,7 +78,7 @@ impl RedundancyScratch {
             let end = own[own.len() - 1].end;
             joint.load(motions, own, entries, first_entry);
             entries[first_entry..end].iter().for_each(|(i, _)| reflections.uses[*i as usize] -= 1);
-            joint.keep_independent(reflections, own, out);
+            joint.keep_independent(reflections, own, least, out);
             first_entry = end;
         }
     }
@@ -155,8 +161,15 @@ impl JointRows {
         }
     }
 
-    /// Reflects the rows that are kept, the farthest first, each to one motion; the others are redundant.
-    fn keep_independent(&mut self, reflections: &mut Reflections, own: &[Candidate], out: &mut [bool]) {
+    /// Reflects the rows that are kept, the farthest first, each to one motion; the others, which are less
+    /// than a length outside of the span of these, are redundant.
+    fn keep_independent(
+        &mut self,
+        reflections: &mut Reflections,
+        own: &[Candidate],
+        least: f64,
+        out: &mut [bool],
+    ) {
         reflections.apply_all(self);
         for k in 0..own.len() {
             self.outside[k] = self.length(reflections, k);
@@ -164,7 +177,7 @@ impl JointRows {
         while let Some(best) =
             (0..own.len()).max_by(|&a, &b| self.outside[a].total_cmp(&self.outside[b]).then(b.cmp(&a)))
         {
-            if self.outside[best] < MAX_REDUNDANT_LENGTH {
+            if self.outside[best] < least {
                 break;
             }
             let start = reflections.add(self, best);
@@ -309,7 +322,7 @@ mod tests {
         world.joints = joints;
         let (model, on) = linearized(world, &mut state, StepOptions::default(), 1e-3);
         let mut found = vec![true; 99];
-        RedundancyScratch::default().find(&model.masses, on.joint_rows(), None, &mut found);
+        RedundancyScratch::default().find(&model.masses, on.joint_rows(), None, false, &mut found);
         found
     }
 
@@ -387,7 +400,7 @@ mod tests {
                 let (model, on) = linearized(world, &mut state, options, 1e-3);
                 let mut scratch = RedundancyScratch::default();
                 let mut found = vec![];
-                scratch.find(&model.masses, on.joint_rows(), on.tree(), &mut found);
+                scratch.find(&model.masses, on.joint_rows(), on.tree(), false, &mut found);
                 // Of five rows a planar loop needs two.
                 assert_eq!(found.iter().filter(|redundant| **redundant).count(), 3 * n, "{coordinates:?}");
                 scratch.reflections.motion.len() as f64 / n as f64
