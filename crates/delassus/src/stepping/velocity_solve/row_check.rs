@@ -16,12 +16,15 @@ use super::bounds::servo_bounds;
 use crate::collision::MAX_CONTACT_ROWS;
 use crate::stepping::row_targets::RowTarget;
 use crate::stepping::warm_start::Impulses;
-use crate::world::{FIXED_SLOT, RowKind};
+use crate::world::{FIXED_SLOT, Masses, Row, RowKind, Rows};
 
 /// What motion elsewhere adds to the size of a row's terms, as a part of the most that the row could have of
 /// it, and what momenta elsewhere add to that of a reaction. With a tolerance of 1e-10 these are some
 /// thousand roundings; a chain of twenty links has four hundred.
 const ELSEWHERE_RATIO: f64 = 1e-2;
+
+/// Errors below this part of the tolerance count without what is elsewhere, which only makes them less.
+const SMALL_ERROR_RATIO: f64 = 1e-2;
 
 /// What a solve ended with.
 pub(super) struct RowsEnd<'a> {
@@ -50,8 +53,14 @@ pub(super) struct RowCheck {
 impl RowCheck {
     /// The largest error of all rows, the balance of momentum included.
     pub(super) fn residual(&mut self, end: &RowsEnd<'_>) -> f64 {
+        let small = SMALL_ERROR_RATIO * end.input.options.tolerance;
         self.add_up(end);
-        self.momentum_error(end).max(self.row_error(end))
+        let mut momentum = self.momentum_error(end);
+        if momentum > small {
+            self.find_inexact(end);
+            momentum = self.momentum_error(end);
+        }
+        momentum.max(self.row_error(end, small))
     }
 
     /// v* + M⁻¹ Hᵀ r of the end that was checked last.
@@ -65,11 +74,13 @@ impl RowCheck {
         self.sum.extend_from_slice(end.before);
         self.terms.clear();
         self.terms.extend(end.before.iter().map(|v| v.abs()));
+        let (sums, terms) = (self.sum.as_chunks_mut::<6>().0, self.terms.as_chunks_mut::<6>().0);
+        let inverses = masses.inverse.as_chunks::<6>().0;
         let mut add = |slot: u32, block: &[f64; 6], r: f64| {
-            let body = six(slot);
-            let (sum, terms) = (&mut self.sum[body.clone()], &mut self.terms[body.clone()]);
-            for (c, inverse) in masses.inverse[body].iter().enumerate() {
-                let change = inverse * block[c] * r;
+            let (sum, terms) = (&mut sums[slot as usize], &mut terms[slot as usize]);
+            let inverse = &inverses[slot as usize];
+            for c in 0..6 {
+                let change = inverse[c] * block[c] * r;
                 sum[c] += change;
                 terms[c] += change.abs();
             }
@@ -89,14 +100,13 @@ impl RowCheck {
         }
         let twice_energy: f64 = masses.mass.iter().zip(&self.terms).map(|(m, t)| m * t * t).sum();
         self.elsewhere = ELSEWHERE_RATIO * twice_energy.sqrt();
-        self.find_inexact(end);
+        self.inexact.clear();
+        self.inexact.resize(self.terms.len(), 0.0);
     }
 
     /// A reaction is the difference of momenta, or of their moments about a lever.
     fn find_inexact(&mut self, end: &RowsEnd<'_>) {
         let SolveInput { masses, rows, tree, .. } = *end.input;
-        self.inexact.clear();
-        self.inexact.resize(self.terms.len(), 0.0);
         let Some(tree) = tree else { return };
         // Squares first: one root at the end.
         let square = |x: &[f64]| x[0] * x[0] + x[1] * x[1] + x[2] * x[2];
@@ -139,8 +149,9 @@ impl RowCheck {
         worst
     }
 
-    fn row_error(&self, end: &RowsEnd<'_>) -> f64 {
+    fn row_error(&self, end: &RowsEnd<'_>, small: f64) -> f64 {
         let SolveInput { masses, rows, targets, tree, duration, .. } = *end.input;
+        let (velocities, sizes) = (end.velocity.as_chunks::<6>().0, self.terms.as_chunks::<6>().0);
         let mut worst = 0.0_f64;
         for (i, row) in rows.rows.iter().enumerate() {
             let in_tree = tree.is_some_and(|tree| tree.holds(i));
@@ -159,30 +170,45 @@ impl RowCheck {
                 RowTarget::Compliant { bias, compliance } if servo.is_some() => (bias, compliance),
                 _ => continue,
             };
-            let (mut u, mut terms, mut mobility) = (bias, bias.abs(), 0.0);
+            let (mut u, mut terms) = (bias, bias.abs());
             for (body, block) in rows.blocks_of(row) {
-                let body = six(masses.slot[*body as usize]);
-                let (velocity, sizes) = (&end.velocity[body.clone()], &self.terms[body.clone()]);
-                for (c, inverse) in masses.inverse[body].iter().enumerate() {
+                let slot = masses.slot[*body as usize] as usize;
+                let (velocity, sizes) = (&velocities[slot], &sizes[slot]);
+                for c in 0..6 {
                     u += block[c] * velocity[c];
                     terms += block[c].abs() * sizes[c];
-                    mobility += block[c] * block[c] * inverse;
                 }
             }
             let mut error = u.abs();
-            if let Some(c) = bound.filter(|_| mobility > 0.0) {
-                let r = end.impulses.rows[i];
-                error = mobility * (r - (r - u / mobility).clamp(-c, c)).abs();
+            if let Some(c) = bound {
+                let (r, w) = (end.impulses.rows[i], mobility(rows, row, masses));
+                if w > 0.0 {
+                    error = w * (r - (r - u / w).clamp(-c, c)).abs();
+                }
             }
             if let Some([low, high]) = servo {
                 let r = end.impulses.rows[i];
                 error = compliance * (r - (-u / compliance).clamp(low, high)).abs();
                 terms += compliance * r.abs();
             }
-            worst = worse(worst, part_of(error, terms + mobility.sqrt() * self.elsewhere));
+            let mut part = part_of(error, terms);
+            if part.is_nan() || part > small {
+                part = part_of(error, terms + mobility(rows, row, masses).sqrt() * self.elsewhere);
+            }
+            worst = worse(worst, part);
         }
         worst
     }
+}
+
+/// w_i = H_i M⁻¹ H_iᵀ.
+fn mobility(rows: &Rows, row: &Row, masses: &Masses) -> f64 {
+    let mut sum = 0.0;
+    for (body, block) in rows.blocks_of(row) {
+        let inverse = &masses.inverse[six(masses.slot[*body as usize])];
+        sum += block.iter().zip(inverse).map(|(h, inverse)| h * h * inverse).sum::<f64>();
+    }
+    sum
 }
 
 /// The places of a body.
