@@ -228,6 +228,7 @@ impl Stepper {
         self.linearize(h);
         self.forget_contact_impulses();
         self.impulses.rows.fill(0.0);
+        self.first_halves.clear();
     }
 
     /// Start, warm start and targets of the solve that ends in positions.
@@ -239,6 +240,9 @@ impl Stepper {
         let factor = model.first_kick(plan.length) / model.options.dt;
         let warm = model.options.warm_start;
         end.impulses.set_scaled(&self.impulses, |x| if warm { x * factor } else { 0.0 });
+        if warm && plan.length == model.options.dt && linearization.contacts().is_empty() {
+            self.first_halves.extrapolate(&mut end.impulses.rows);
+        }
         let on = SubstepView { model, linearization, start, plan };
         position_targets(on, targets);
         let speculative = contact_search.find_speculative(on, targets, &mut self.linearizer);
