@@ -64,6 +64,7 @@ fn joint_word(kind: &JointKind) -> &'static str {
         JointKind::PointOnPlane => "point-on-plane",
         JointKind::PointOnCurve(_) => "point-on-curve",
         JointKind::Coupler { .. } => "coupler",
+        JointKind::Tendon(_) => "tendon",
         JointKind::Generic { .. } => "generic",
     }
 }

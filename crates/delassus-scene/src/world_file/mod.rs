@@ -557,6 +557,8 @@ fn joint_of(error: &JointError) -> &str {
     | JointError::SameBody { joint, .. }
     | JointError::OutOfRange { joint, .. }
     | JointError::NoCoordinate { joint, .. }
+    | JointError::NoTendonPart { joint, .. }
+    | JointError::NotLength { joint }
     | JointError::NoCurve { joint }) = error;
     joint
 }

@@ -7,7 +7,7 @@
 use glam::{DQuat, DVec3};
 use thiserror::Error;
 
-use super::joint::{JointError, check_joints};
+use super::joint_check::{JointError, check_joints};
 use super::{Body, BodyState, Grain, Pose, ShapeKind, Surface, World, WorldState};
 
 /// Relative tolerance of the triangle inequality of principal moments of inertia: rounding of what people

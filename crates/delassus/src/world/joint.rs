@@ -9,9 +9,9 @@
 //! three rotations of B against A. A kind of joint locks some of them; along or about the others there may be
 //! limits, motors, springs, drives and friction. Source: 004 §1, eq. 6.
 
-use thiserror::Error;
+use glam::DVec3;
 
-use super::{Pose, Servo, World};
+use super::{Pose, Servo};
 use crate::formula::AnyFormula;
 
 /// A joint between two bodies.
@@ -166,6 +166,9 @@ pub enum JointKind {
         /// Right-hand side.
         offset: f64,
     },
+    /// A coordinate of its own, the sum of others: its length is Σ factor · (part). It holds nothing; limits,
+    /// springs, servos and friction act along its length, and a drive holds it.
+    Tendon(Vec<TendonTerm>),
     /// Any of the six motions locked: displacements along x, y, z, then rotations about x, y, z. Where two
     /// rotations are free, the first axis after the locked one in the order x, y, z, x, … belongs to A, the
     /// second to B.
@@ -194,7 +197,8 @@ impl JointKind {
             JointKind::Distance { .. }
             | JointKind::Rope { .. }
             | JointKind::PointOnCurve(_)
-            | JointKind::Coupler { .. } => [O; 6],
+            | JointKind::Coupler { .. }
+            | JointKind::Tendon(_) => [O; 6],
         }
     }
 
@@ -211,7 +215,9 @@ impl JointKind {
             JointKind::Prismatic | JointKind::PointOnLine => Some(Coordinate::Along(Axis::Z)),
             JointKind::Ball => Some(Coordinate::Swing),
             JointKind::PointOnPlane => Some(Coordinate::Along(Axis::X)),
-            JointKind::Distance { .. } | JointKind::Rope { .. } => Some(Coordinate::Length),
+            JointKind::Distance { .. } | JointKind::Rope { .. } | JointKind::Tendon(_) => {
+                Some(Coordinate::Length)
+            }
             JointKind::PointOnCurve(_) => Some(Coordinate::Parameter),
             JointKind::Generic { locked } => {
                 let free = |from: usize| Axis::ALL.into_iter().find(|&k| !locked[from + k as usize]);
@@ -219,6 +225,44 @@ impl JointKind {
             }
         }
     }
+}
+
+/// A part of a tendon and its factor.
+#[derive(Clone, Debug)]
+pub struct TendonTerm {
+    /// What a unit of the part adds to the length of the tendon.
+    pub factor: f64,
+    /// The part.
+    pub part: TendonPart,
+}
+
+/// What the length of a tendon is made of.
+#[derive(Clone, Debug)]
+pub enum TendonPart {
+    /// A coordinate of another joint that is no tendon.
+    Coordinate {
+        /// The joint.
+        joint: usize,
+        /// Its coordinate.
+        coordinate: Coordinate,
+    },
+    /// The distance between two points, each in the axes of its body.
+    Segment {
+        /// The bodies.
+        bodies: [usize; 2],
+        /// The points.
+        points: [DVec3; 2],
+    },
+    /// The motion of a frame on the second body against the first, along and about the axes of the frame: a
+    /// velocity without a length. A force along it is a wrench at the frame.
+    Twist {
+        /// The bodies.
+        bodies: [usize; 2],
+        /// The frame, in the axes of the second body.
+        frame: Pose,
+        /// What displacements along and rotations about x, y, z of the frame add.
+        axes: [f64; 6],
+    },
 }
 
 /// A curve in the axes of the first frame of a joint.
@@ -259,7 +303,7 @@ pub enum Coordinate {
     /// One of three rotations that follow each other, B = A Rx(α) Ry(β) Rz(γ): the angle of that axis. At β =
     /// ±90° the other two are not defined.
     Cardan(Axis),
-    /// Distance between the origins.
+    /// Distance between the origins; of a tendon its length.
     Length,
     /// Angle between the z axes.
     Swing,
@@ -350,241 +394,4 @@ pub struct JointFriction {
     pub force: f64,
     /// Friction moment without load, N m.
     pub moment: f64,
-}
-
-/// Rows of all joints at a state: their Jacobian, values and rates.
-///
-/// The velocity of row i is Σ over its blocks of block · (ẋ, ω̄) of the block's body, plus its rate. A body
-/// has at most one block in a row. All rows of kind [`RowKind::Bilateral`] come first, then all of kind
-/// [`RowKind::Limit`], then the others; within these, by joint.
-#[derive(Clone, Debug, Default)]
-pub struct Rows {
-    /// One entry per row.
-    pub rows: Vec<Row>,
-    /// Body and the six entries of the Jacobian, for the rows one after the other. Fixed bodies have none.
-    pub blocks: Vec<(u32, [f64; 6])>,
-    /// Number of rows of kind [`RowKind::Bilateral`].
-    pub bilateral: usize,
-    /// Number of rows of kind [`RowKind::Limit`].
-    pub limits: usize,
-}
-
-impl Rows {
-    /// The blocks of a row.
-    pub fn blocks_of(&self, row: &Row) -> &[(u32, [f64; 6])] {
-        &self.blocks[row.blocks[0] as usize..row.blocks[1] as usize]
-    }
-}
-
-/// One row.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Row {
-    /// Index of the joint.
-    pub joint: u32,
-    /// Its blocks, as a range.
-    pub blocks: [u32; 2],
-    /// What it demands.
-    pub kind: RowKind,
-    /// How far the constraint is from being satisfied: g, the distance to a limit, or c − rest of a spring.
-    /// Zero for rows that demand a velocity or give a force.
-    pub value: f64,
-    /// ∂g/∂t of a driven constraint (004 eq. 6b); minus the target speed of a motor.
-    pub rate: f64,
-    /// How the force λ of this row enters the load of its joint, √(Σ (load λ)²): 1 for a locked displacement,
-    /// 0 elsewhere.
-    pub load: f64,
-}
-
-/// What a row demands.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum RowKind {
-    /// g = 0, whatever force it takes.
-    Bilateral,
-    /// g ≥ 0, with a force that is not negative.
-    Limit {
-        /// Coefficient of restitution.
-        restitution: f64,
-    },
-    /// Velocity zero as long as the force does not exceed the bound. The bound may be infinite.
-    Bounded {
-        /// Largest force or moment.
-        force: f64,
-        /// Largest force or moment per load of the joint: dry friction (m for a moment).
-        per_load: f64,
-    },
-    /// A force −stiffness · value − damping · velocity.
-    Spring {
-        /// Stiffness.
-        stiffness: f64,
-        /// Damping.
-        damping: f64,
-    },
-    /// A force push − stiffness · value − damping · velocity within a range.
-    Servo {
-        /// Stiffness.
-        stiffness: f64,
-        /// Damping.
-        damping: f64,
-        /// What it pushes with at the value zero and at rest.
-        push: f64,
-        /// Least and largest force.
-        range: [f64; 2],
-    },
-    /// A force −inertia · (change of the velocity per time).
-    Armature {
-        /// Inertia of the rotor.
-        inertia: f64,
-    },
-    /// A given force.
-    Applied {
-        /// The force or moment.
-        force: f64,
-    },
-}
-
-/// A joint that makes no sense.
-#[derive(Clone, Debug, Error, PartialEq)]
-pub enum JointError {
-    /// One of its bodies does not exist.
-    #[error("joint `{joint}`: there is no body number {body}")]
-    NoBody {
-        /// The joint.
-        joint: String,
-        /// The body.
-        body: usize,
-    },
-    /// It joins a body to itself.
-    #[error("joint `{joint}` joins body `{body}` to itself")]
-    SameBody {
-        /// The joint.
-        joint: String,
-        /// The body.
-        body: String,
-    },
-    /// A number of it is outside of its range.
-    #[error("joint `{joint}`: {what} is {value}, but must be {range}")]
-    OutOfRange {
-        /// The joint.
-        joint: String,
-        /// What is wrong.
-        what: &'static str,
-        /// Its value.
-        value: f64,
-        /// What it must be.
-        range: &'static str,
-    },
-    /// A coupler of joints that do not exist or have no coordinate.
-    #[error("coupler `{joint}`: joint number {other} does not exist or has no coordinate")]
-    NoCoordinate {
-        /// The coupler.
-        joint: String,
-        /// What it couples.
-        other: usize,
-    },
-    /// The parameter of a curve where there is none.
-    #[error("joint `{joint}` has no curve, and so no parameter along it")]
-    NoCurve {
-        /// The joint.
-        joint: String,
-    },
-}
-
-/// Whether the joints of a world make sense, each by itself.
-pub fn check_joints(world: &World) -> Result<(), JointError> {
-    world.joints.iter().try_for_each(|joint| check_joint(world, joint))
-}
-
-fn check_joint(world: &World, joint: &Joint) -> Result<(), JointError> {
-    let name = || joint.name.clone();
-    if let Some(&body) = joint.bodies.iter().find(|&&b| b >= world.bodies.len()) {
-        return Err(JointError::NoBody { joint: name(), body });
-    }
-    if joint.bodies[0] == joint.bodies[1] {
-        return Err(JointError::SameBody { joint: name(), body: world.bodies[joint.bodies[0]].name.clone() });
-    }
-    let require = |holds: bool, what: &'static str, value: f64, range: &'static str| match holds {
-        true => Ok(()),
-        false => Err(JointError::OutOfRange { joint: name(), what, value, range }),
-    };
-    let finite = |what, value: f64| require(value.is_finite(), what, value, "finite");
-    let positive = |what, value: f64| require(value.is_finite() && value > 0.0, what, value, "positive");
-    let at_least_zero = |what, value: f64| require(value >= 0.0, what, value, "zero or more");
-    let restitution = |value| require((0.0..=1.0).contains(&value), "restitution", value, "between 0 and 1");
-    for frame in &joint.frames {
-        let (p, r) = (frame.position, frame.rotation);
-        p.to_array().into_iter().chain(r.to_array()).try_for_each(|x| finite("a number of its frames", x))?;
-        require(r.is_normalized(), "the length of the quaternion of a frame", r.length(), "1")?;
-    }
-    match joint.kind {
-        JointKind::Screw { pitch } => finite("pitch", pitch)?,
-        JointKind::Distance { length } => positive("length", length)?,
-        JointKind::Rope { length, restitution: e } => {
-            positive("length", length)?;
-            restitution(e)?;
-        }
-        JointKind::PointOnCurve(Curve { range: [from, to], .. }) => {
-            finite("the start of its curve", from)?;
-            require(to.is_finite() && to > from, "the end of its curve", to, "behind the start")?;
-        }
-        JointKind::Coupler { joints, factors, offset } => {
-            for other in joints {
-                let has = world.joints.get(other).is_some_and(|j| j.kind.coordinate().is_some());
-                has.then_some(()).ok_or(JointError::NoCoordinate { joint: name(), other })?;
-            }
-            factors
-                .into_iter()
-                .try_for_each(|f| require(f.is_finite() && f != 0.0, "a factor", f, "finite and not 0"))?;
-            finite("offset", offset)?;
-        }
-        _ => {}
-    }
-    for action in &joint.actions {
-        let curve = matches!(joint.kind, JointKind::PointOnCurve(_));
-        if action.coordinate == Coordinate::Parameter && !curve {
-            return Err(JointError::NoCurve { joint: name() });
-        }
-        match action.kind {
-            ActionKind::Limits { lower, upper, restitution: e } => {
-                require(lower < f64::INFINITY, "lower limit", lower, "less than infinity")?;
-                require(upper > lower, "upper limit", upper, "above the lower one")?;
-                restitution(e)?;
-            }
-            ActionKind::Speed { force, .. } => at_least_zero("force of the motor", force)?,
-            ActionKind::Position { force, speed, .. } => {
-                at_least_zero("force of the motor", force)?;
-                require(speed > 0.0, "speed of the motor", speed, "positive")?;
-            }
-            ActionKind::Spring { stiffness, damping, rest } => {
-                at_least_zero("stiffness", stiffness)?;
-                at_least_zero("damping", damping)?;
-                [stiffness, damping, rest].into_iter().try_for_each(|x| finite("a number of a spring", x))?;
-            }
-            ActionKind::Servo(ref servo) => check_servo(servo, &require)?,
-            ActionKind::Armature { inertia } => positive("armature", inertia)?,
-            ActionKind::Force { .. } | ActionKind::Drive { .. } => {}
-        }
-    }
-    if let Some(friction) = joint.friction {
-        at_least_zero("friction coefficient", friction.coefficient)?;
-        at_least_zero("friction radius", friction.radius)?;
-        at_least_zero("friction force", friction.force)?;
-        at_least_zero("friction moment", friction.moment)?;
-    }
-    Ok(())
-}
-
-fn check_servo(
-    servo: &Servo,
-    require: &impl Fn(bool, &'static str, f64, &'static str) -> Result<(), JointError>,
-) -> Result<(), JointError> {
-    for value in [servo.stiffness, servo.damping] {
-        require(value.is_finite() && value >= 0.0, "stiffness or damping of a servo", value, "zero or more")?;
-    }
-    for value in [servo.gain, servo.offset] {
-        require(value.is_finite(), "gain or offset of a servo", value, "finite")?;
-    }
-    for [low, high] in [servo.control_range, servo.force_range] {
-        require(low <= high, "the end of a range of a servo", high, "at least its start")?;
-    }
-    Ok(())
 }

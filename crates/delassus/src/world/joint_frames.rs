@@ -20,8 +20,8 @@ use std::ops::{Add, Mul};
 
 use glam::{DMat3, DQuat, DVec3};
 
-use super::WorldState;
 use super::joint::{Axis, Coordinate, Curve, Joint, JointKind};
+use super::{Pose, WorldState};
 use crate::formula::{HyperDual, Point};
 
 /// A function: its value and its derivative.
@@ -81,13 +81,18 @@ pub(super) struct Frames {
 impl Frames {
     /// The frames of a joint.
     pub fn new(joint: &Joint, state: &WorldState) -> Frames {
-        let [a, b] = joint.bodies.map(|i| state.bodies[i].pose);
-        let rotation = [a.rotation * joint.frames[0].rotation, b.rotation * joint.frames[1].rotation];
-        let p = b.point(joint.frames[1].position);
+        Frames::between(joint.bodies, &joint.frames, state)
+    }
+
+    /// Frames on two bodies.
+    pub fn between(bodies: [usize; 2], frames: &[Pose; 2], state: &WorldState) -> Frames {
+        let [a, b] = bodies.map(|i| state.bodies[i].pose);
+        let rotation = [a.rotation * frames[0].rotation, b.rotation * frames[1].rotation];
+        let p = b.point(frames[1].position);
         let r = (rotation[0].conjugate() * rotation[1]).normalize();
         Frames {
             axes: rotation.map(DMat3::from_quat),
-            d: p - a.point(joint.frames[0].position),
+            d: p - a.point(frames[0].position),
             arm: [p - a.position, p - b.position],
             rotation: [a.rotation, b.rotation],
             r: if r.w < 0.0 { -r } else { r },
@@ -179,6 +184,12 @@ impl Frames {
     pub fn relative_rotation(&self, k: usize, locked: &[bool; 6]) -> Function {
         let of_b = one_locked_rotation(locked).is_some_and(|(_, j, _)| k == j);
         Function { value: 0.0, along: DVec3::ZERO, about: self.axes[usize::from(of_b)].col(k) }
+    }
+
+    /// The motion of B along and about its own axes, each times a number; a velocity, without a value.
+    pub fn own_motion(&self, axes: &[f64; 6]) -> Function {
+        let [along, about] = [&axes[..3], &axes[3..]].map(|v| self.axes[1] * DVec3::from_slice(v));
+        Function { value: 0.0, along, about }
     }
 
     /// The functions that are zero where these motions are locked, with their share in the load of the joint.

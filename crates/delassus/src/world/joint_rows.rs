@@ -5,22 +5,39 @@
 //! ```
 //!
 //! g ∈ ℝᵐ are the values of the rows, v ∈ ℝ⁶ⁿ the velocities of n bodies, J is m × 6n with at most one block
-//! of six entries per row and moving body (two bodies, or four for a coupler). The rows of J are the exact
+//! of six entries per row and moving body (two bodies, more for couplers and tendons). The rows of J are the exact
 //! derivatives of the values along q ⊕ h v = (x + h ẋ, ε ∘ exp(h ω̄/2)), also where joints are not closed.
 //! Source: 004 eq. 6.
 
-use super::joint::{Action, ActionKind, Coordinate, Joint, JointKind, Row, RowKind, Rows};
+use super::joint::{Action, ActionKind, Coordinate, Joint, JointKind, TendonPart, TendonTerm};
 use super::joint_frames::{Frames, Function, first_guess};
-use super::{World, WorldState};
+use super::rows::{Row, RowKind, Rows};
+use super::{Pose, World, WorldState};
 use crate::formula::{AnyFormula, HyperDual, Point};
 
-/// One row before it is written: a sum of functions of the frames of joints.
+/// One row before it is written: a sum of multiples of measures.
 struct RowTerms<'a> {
     kind: RowKind,
     value: f64,
     rate: f64,
     load: f64,
-    parts: &'a [(&'a Joint, &'a Frames, Function)],
+    parts: &'a [(f64, Measure<'a>)],
+}
+
+/// A function of the frames of a joint, or the length of a tendon.
+#[derive(Clone, Copy)]
+enum Measure<'a> {
+    Of(&'a Joint, &'a Frames, Function),
+    Tendon { terms: &'a [TendonTerm], value: f64 },
+}
+
+impl Measure<'_> {
+    fn value(&self) -> f64 {
+        match self {
+            Measure::Of(.., f) => f.value,
+            Measure::Tendon { value, .. } => *value,
+        }
+    }
 }
 
 /// Fills `out` with the rows of all joints. A time step is needed by motors that move to a position.
@@ -35,15 +52,15 @@ pub fn joint_rows_at(world: &World, state: &WorldState, dt: f64, t: f64, out: &m
     out.rows.clear();
     out.blocks.clear();
     for (j, joint) in world.joints.iter().enumerate() {
-        bilateral(world, state, joint, j, &mut |terms| write(world, j, &terms, out));
+        bilateral(world, state, joint, j, &mut |terms| write(world, state, j, &terms, out));
     }
     out.bilateral = out.rows.len();
     for (j, joint) in world.joints.iter().enumerate() {
-        limits(state, joint, j, &mut |terms| write(world, j, &terms, out));
+        limits(world, state, joint, j, &mut |terms| write(world, state, j, &terms, out));
     }
     out.limits = out.rows.len() - out.bilateral;
     for (j, joint) in world.joints.iter().enumerate() {
-        others(state, joint, j, [dt, t], &mut |terms| write(world, j, &terms, out));
+        others(world, state, joint, j, [dt, t], &mut |terms| write(world, state, j, &terms, out));
     }
 }
 
@@ -55,7 +72,7 @@ pub fn joint_values(world: &World, state: &WorldState, out: &mut Vec<f64>) {
         bilateral(world, state, joint, j, &mut |terms| out.push(terms.value));
     }
     for (j, joint) in world.joints.iter().enumerate() {
-        limits(state, joint, j, &mut |terms| out.push(terms.value));
+        limits(world, state, joint, j, &mut |terms| out.push(terms.value));
     }
 }
 
@@ -73,7 +90,16 @@ pub fn update_joint_coordinates(world: &World, state: &mut WorldState) {
         if let (JointKind::PointOnCurve(curve), true) = (&joint.kind, fresh) {
             state.coordinates[j] = first_guess(curve, frames.axes[0].transpose() * frames.d);
         }
-        state.coordinates[j] = frames.coordinate(joint, which, state.coordinates[j]).value;
+        state.coordinates[j] = match &joint.kind {
+            // Where a tendon stands before a joint of it, its length is put right below.
+            JointKind::Tendon(_) => continue,
+            _ => frames.coordinate(joint, which, state.coordinates[j]).value,
+        };
+    }
+    for (j, joint) in world.joints.iter().enumerate() {
+        if let JointKind::Tendon(terms) = &joint.kind {
+            state.coordinates[j] = length(world, state, terms);
+        }
     }
 }
 
@@ -86,15 +112,16 @@ pub fn joint_coordinate(world: &World, state: &WorldState, joint: usize) -> Opti
 pub fn coordinate_at(world: &World, state: &WorldState, joint: usize, coordinate: Coordinate) -> [f64; 2] {
     let this = &world.joints[joint];
     let frames = Frames::new(this, state);
-    let f = measured(this, &frames, coordinate, last(state, joint));
-    let velocity: f64 = (0..2)
-        .map(|i| {
-            let body = &state.bodies[this.bodies[i]];
+    let c = measure(world, state, (this, &frames), coordinate, last(state, joint));
+    let mut velocity = 0.0;
+    for_each_part(world, state, 1.0, &c, &mut |bodies, frames, f| {
+        for (i, body) in bodies.into_iter().enumerate() {
+            let body = &state.bodies[body];
             let v = body.velocity.to_array().into_iter().chain(body.angular_velocity.to_array());
-            frames.block(&f, i).iter().zip(v).map(|(a, b)| a * b).sum::<f64>()
-        })
-        .sum();
-    [f.value, velocity]
+            velocity += frames.block(f, i).iter().zip(v).map(|(a, b)| a * b).sum::<f64>();
+        }
+    });
+    [c.value(), velocity]
 }
 
 /// The distance of a coordinate of a joint to the target of a motor now, and the mean speed of that target in
@@ -107,8 +134,7 @@ pub fn distance_to_target(
     target: &AnyFormula,
     dt: f64,
 ) -> [f64; 2] {
-    let this = &world.joints[joint];
-    let c = measured(this, &Frames::new(this, state), coordinate, last(state, joint)).value;
+    let [c, _] = coordinate_at(world, state, joint, coordinate);
     let [[now, _], [next, _]] = [state.t, state.t + dt].map(|t| at_time(target, t));
     [now - c, (next - now) / dt]
 }
@@ -121,8 +147,7 @@ pub fn spring_energy(world: &World, state: &WorldState) -> f64 {
             if let &ActionKind::Spring { stiffness, rest, .. } = kind
                 && stiffness > 0.0
             {
-                let frames = Frames::new(joint, state);
-                let stretch = measured(joint, &frames, *coordinate, last(state, j)).value - rest;
+                let stretch = coordinate_at(world, state, j, *coordinate)[0] - rest;
                 energy += 0.5 * stiffness * stretch * stretch;
             }
         }
@@ -144,20 +169,22 @@ pub fn rotor_energy(world: &World, state: &WorldState) -> f64 {
     energy
 }
 
-fn write(world: &World, joint: usize, terms: &RowTerms<'_>, out: &mut Rows) {
+fn write(world: &World, state: &WorldState, joint: usize, terms: &RowTerms<'_>, out: &mut Rows) {
     let start = out.blocks.len();
-    for (part, frames, f) in terms.parts {
-        for (i, &body) in part.bodies.iter().enumerate() {
-            if world.bodies[body].fixed {
-                continue;
+    for (factor, part) in terms.parts {
+        for_each_part(world, state, *factor, part, &mut |bodies, frames, f| {
+            for (i, body) in bodies.into_iter().enumerate() {
+                if world.bodies[body].fixed {
+                    continue;
+                }
+                let block = frames.block(f, i);
+                // Two joints of a coupler or a tendon may share a body.
+                match out.blocks[start..].iter_mut().find(|(b, _)| *b as usize == body) {
+                    Some((_, sum)) => (0..6).for_each(|k| sum[k] += block[k]),
+                    None => out.blocks.push((body as u32, block)),
+                }
             }
-            let block = frames.block(f, i);
-            // Two joints of a coupler may share a body.
-            match out.blocks[start..].iter_mut().find(|(b, _)| *b as usize == body) {
-                Some((_, sum)) => (0..6).for_each(|k| sum[k] += block[k]),
-                None => out.blocks.push((body as u32, block)),
-            }
-        }
+        });
     }
     out.rows.push(Row {
         joint: joint as u32,
@@ -177,6 +204,61 @@ fn last(state: &WorldState, joint: usize) -> f64 {
 fn measured(joint: &Joint, frames: &Frames, coordinate: Coordinate, last: f64) -> Function {
     let counted = joint.kind.coordinate() == Some(coordinate);
     frames.coordinate(joint, coordinate, if counted { last } else { 0.0 })
+}
+
+/// The same, and the length of a tendon.
+fn measure<'a>(
+    world: &World,
+    state: &WorldState,
+    (joint, frames): (&'a Joint, &'a Frames),
+    coordinate: Coordinate,
+    last: f64,
+) -> Measure<'a> {
+    match &joint.kind {
+        JointKind::Tendon(terms) => Measure::Tendon { terms, value: length(world, state, terms) },
+        _ => Measure::Of(joint, frames, measured(joint, frames, coordinate, last)),
+    }
+}
+
+fn length(world: &World, state: &WorldState, terms: &[TendonTerm]) -> f64 {
+    terms.iter().map(|term| term.factor * part(world, state, &term.part).2.value).sum()
+}
+
+/// A part of a tendon: its bodies, frames on them, and the function of these that it is.
+fn part(world: &World, state: &WorldState, part: &TendonPart) -> ([usize; 2], Frames, Function) {
+    match part {
+        &TendonPart::Coordinate { joint, coordinate } => {
+            let of = &world.joints[joint];
+            let frames = Frames::new(of, state);
+            (of.bodies, frames, measured(of, &frames, coordinate, last(state, joint)))
+        }
+        &TendonPart::Segment { bodies, points } => {
+            let at = points.map(|position| Pose { position, ..Pose::IDENTITY });
+            let frames = Frames::between(bodies, &at, state);
+            (bodies, frames, frames.length())
+        }
+        TendonPart::Twist { bodies, frame, axes } => {
+            let frames = Frames::between(*bodies, &[Pose::IDENTITY, *frame], state);
+            (*bodies, frames, frames.own_motion(axes))
+        }
+    }
+}
+
+/// Calls a function with the bodies and frames of what a measure is the sum of, each times a factor.
+fn for_each_part(
+    world: &World,
+    state: &WorldState,
+    factor: f64,
+    measure: &Measure<'_>,
+    call: &mut impl FnMut([usize; 2], &Frames, &Function),
+) {
+    match measure {
+        Measure::Of(joint, frames, f) => call(joint.bodies, frames, &(factor * *f)),
+        Measure::Tendon { terms, .. } => terms.iter().for_each(|term| {
+            let (bodies, frames, f) = part(world, state, &term.part);
+            call(bodies, &frames, &((factor * term.factor) * f));
+        }),
+    }
 }
 
 /// A function of time and its derivative.
@@ -200,7 +282,7 @@ fn bilateral(
             value: f.value,
             rate: 0.0,
             load,
-            parts: &[(joint, &frames, f)],
+            parts: &[(1.0, Measure::Of(joint, &frames, f))],
         });
     };
     frames.lock(&joint.kind.locked(), &mut constrain);
@@ -214,33 +296,37 @@ fn bilateral(
             on.offsets.into_iter().for_each(|f| constrain(f, 1.0));
         }
         JointKind::Coupler { joints, factors, offset } => {
-            let part = |i: usize| {
+            let frames = joints.map(|other| Frames::new(&world.joints[other], state));
+            let [f, g] = [0, 1].map(|i| {
                 let other = &world.joints[joints[i]];
-                let frames = Frames::new(other, state);
-                // `joint::check` refuses couplers of joints without a coordinate.
+                // `joint_check` refuses couplers of joints without a coordinate.
                 let which = other.kind.coordinate().unwrap_or(Coordinate::Length);
-                let f = factors[i] * measured(other, &frames, which, last(state, joints[i]));
-                (other, frames, f)
-            };
-            let [(a, frames_a, f), (b, frames_b, g)] = [part(0), part(1)];
-            let value = f.value + g.value - offset;
-            let parts = &[(a, &frames_a, f), (b, &frames_b, g)];
+                measure(world, state, (other, &frames[i]), which, last(state, joints[i]))
+            });
+            let value = factors[0] * f.value() + factors[1] * g.value() - offset;
+            let parts = &[(factors[0], f), (factors[1], g)];
             emit(RowTerms { kind: RowKind::Bilateral, value, rate: 0.0, load: 0.0, parts });
         }
         _ => {}
     }
     for Action { coordinate, kind } in &joint.actions {
         if let ActionKind::Drive { position } = kind {
-            let f = measured(joint, &frames, *coordinate, last(state, index));
+            let c = measure(world, state, (joint, &frames), *coordinate, last(state, index));
             let [target, speed] = at_time(position, state.t);
-            let (value, parts) = (f.value - target, &[(joint, &frames, f)]);
+            let (value, parts) = (c.value() - target, &[(1.0, c)]);
             emit(RowTerms { kind: RowKind::Bilateral, value, rate: -speed, load: 0.0, parts });
         }
     }
 }
 
 /// The rows that are not negative.
-fn limits(state: &WorldState, joint: &Joint, index: usize, emit: &mut impl FnMut(RowTerms<'_>)) {
+fn limits(
+    world: &World,
+    state: &WorldState,
+    joint: &Joint,
+    index: usize,
+    emit: &mut impl FnMut(RowTerms<'_>),
+) {
     let rope = match joint.kind {
         JointKind::Rope { length, restitution } => Some((length, restitution)),
         _ => None,
@@ -249,21 +335,22 @@ fn limits(state: &WorldState, joint: &Joint, index: usize, emit: &mut impl FnMut
         return;
     }
     let frames = Frames::new(joint, state);
-    let mut keep = |f: Function, restitution: f64| {
-        let (kind, parts) = (RowKind::Limit { restitution }, &[(joint, &frames, f)]);
-        emit(RowTerms { kind, value: f.value, rate: 0.0, load: 0.0, parts });
+    let mut keep = |sign: f64, measure: Measure<'_>, bound: f64, restitution: f64| {
+        let (kind, parts) = (RowKind::Limit { restitution }, &[(sign, measure)]);
+        let value = sign * measure.value() + bound;
+        emit(RowTerms { kind, value, rate: 0.0, load: 0.0, parts });
     };
     if let Some((length, restitution)) = rope {
-        keep(-1.0 * frames.length() + length, restitution);
+        keep(-1.0, Measure::Of(joint, &frames, frames.length()), length, restitution);
     }
     for Action { coordinate, kind } in &joint.actions {
         if let &ActionKind::Limits { lower, upper, restitution } = kind {
-            let f = measured(joint, &frames, *coordinate, last(state, index));
+            let c = measure(world, state, (joint, &frames), *coordinate, last(state, index));
             if lower > f64::NEG_INFINITY {
-                keep(f + -lower, restitution);
+                keep(1.0, c, -lower, restitution);
             }
             if upper < f64::INFINITY {
-                keep(-1.0 * f + upper, restitution);
+                keep(-1.0, c, upper, restitution);
             }
         }
     }
@@ -271,6 +358,7 @@ fn limits(state: &WorldState, joint: &Joint, index: usize, emit: &mut impl FnMut
 
 /// Motors, springs, rotors, forces and friction.
 fn others(
+    world: &World,
     state: &WorldState,
     joint: &Joint,
     index: usize,
@@ -282,7 +370,7 @@ fn others(
     }
     let frames = Frames::new(joint, state);
     for Action { coordinate, kind } in &joint.actions {
-        let f = measured(joint, &frames, *coordinate, last(state, index));
+        let c = measure(world, state, (joint, &frames), *coordinate, last(state, index));
         let (kind, value, rate) = match kind {
             ActionKind::Limits { .. } | ActionKind::Drive { .. } => continue,
             ActionKind::Speed { target, force } => {
@@ -291,29 +379,33 @@ fn others(
             }
             ActionKind::Position { target, force, speed } => {
                 let [position, _] = at_time(target, state.t + dt);
-                let towards = ((position - f.value) / dt).clamp(-speed, *speed);
+                let towards = ((position - c.value()) / dt).clamp(-speed, *speed);
                 (RowKind::Bounded { force: *force, per_load: 0.0 }, 0.0, -towards)
             }
             ActionKind::Force { force } => (RowKind::Applied { force: at_time(force, t)[0] }, 0.0, 0.0),
             ActionKind::Spring { stiffness, damping, rest } => {
-                (RowKind::Spring { stiffness: *stiffness, damping: *damping }, f.value - rest, 0.0)
+                (RowKind::Spring { stiffness: *stiffness, damping: *damping }, c.value() - rest, 0.0)
             }
             ActionKind::Servo(servo) => {
                 let (stiffness, damping, range) = (servo.stiffness, servo.damping, servo.force_range);
-                (RowKind::Servo { stiffness, damping, push: servo.push(t), range }, f.value, 0.0)
+                (RowKind::Servo { stiffness, damping, push: servo.push(t), range }, c.value(), 0.0)
             }
             ActionKind::Armature { inertia } => (RowKind::Armature { inertia: *inertia }, 0.0, 0.0),
         };
-        emit(RowTerms { kind, value, rate, load: 0.0, parts: &[(joint, &frames, f)] });
+        emit(RowTerms { kind, value, rate, load: 0.0, parts: &[(1.0, c)] });
     }
     let Some(friction) = joint.friction else { return };
-    let mut rub = |f: Function, force: f64, per_load: f64| {
+    let mut rub_along = |measure: Measure<'_>, force: f64, per_load: f64| {
         if force == 0.0 && per_load == 0.0 {
             return;
         }
-        let (kind, parts) = (RowKind::Bounded { force, per_load }, &[(joint, &frames, f)]);
+        let (kind, parts) = (RowKind::Bounded { force, per_load }, &[(1.0, measure)]);
         emit(RowTerms { kind, value: 0.0, rate: 0.0, load: 0.0, parts });
     };
+    if let JointKind::Tendon(terms) = &joint.kind {
+        return rub_along(Measure::Tendon { terms, value: 0.0 }, friction.force, 0.0);
+    }
+    let mut rub = |f, force, per_load| rub_along(Measure::Of(joint, &frames, f), force, per_load);
     let (mu, radius) = (friction.coefficient, friction.radius);
     if let JointKind::PointOnCurve(curve) = &joint.kind {
         return rub(frames.curve(curve, last(state, index)).tangent, friction.force, mu);

@@ -21,9 +21,9 @@ use delassus_solve::linalg::{RowSpace, norm};
 use glam::{DQuat, DVec3};
 use thiserror::Error;
 
-use super::joint::Rows;
 use super::joint_rows::{joint_rows, joint_values, update_joint_coordinates};
 use super::mobility::{Island, RANK_TOLERANCE, islands, islands_of};
+use super::rows::Rows;
 use super::{Body, World, WorldState};
 
 /// What is left of g, as a part of the size of the mechanism.

@@ -11,8 +11,8 @@
 
 use delassus_solve::linalg::{Matrix, UnionFind, norm};
 
-use super::joint::Rows;
 use super::joint_rows::joint_rows;
+use super::rows::Rows;
 use super::{World, WorldState};
 
 /// Singular values below this part of the largest count as zero. Rows and columns have comparable units when

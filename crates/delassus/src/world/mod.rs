@@ -15,6 +15,7 @@ mod check;
 mod construct;
 mod convex_hull;
 mod joint;
+mod joint_check;
 mod joint_frames;
 mod joint_rows;
 mod loop_closure;
@@ -22,6 +23,7 @@ mod mass_properties;
 mod masses;
 mod mobility;
 mod rigid_body;
+mod rows;
 mod sensor;
 mod servo;
 mod set_joint;
@@ -32,9 +34,9 @@ pub use check::{ShapeError, TRIANGLE_TOLERANCE, WorldError, check_body_at, check
 pub use construct::{BodyId, JointId, PlacedBody, Scene};
 pub use convex_hull::{Hull, convex_hull, reduced_hull};
 pub use joint::{
-    Action, ActionKind, Axis, Coordinate, Curve, Joint, JointError, JointFriction, JointKind, Row, RowKind,
-    Rows, check_joints,
+    Action, ActionKind, Axis, Coordinate, Curve, Joint, JointFriction, JointKind, TendonPart, TendonTerm,
 };
+pub use joint_check::{JointError, check_joints};
 pub use joint_frames::is_closed;
 pub use joint_rows::{coordinate_at, joint_coordinate, joint_rows, joint_values, update_joint_coordinates};
 pub use loop_closure::{CloseError, Closure, Opening, close_loops, opening, project_velocities};
@@ -42,6 +44,7 @@ pub(crate) use mass_properties::open_edges;
 pub use mass_properties::{MassProperties, NoVolume, principal_axes, shape_mass};
 pub use mobility::{Mobility, mobility};
 pub use rigid_body::{drift, energy, kinetic_energy, potential_energy};
+pub use rows::{Row, RowKind, Rows};
 pub use sensor::{BodyFrame, Measured, Sensor, SensorKind, effort_sensors, joint_sensors, read_sensors};
 pub use servo::Servo;
 pub use set_joint::set_joint;

@@ -82,7 +82,8 @@ fn moved_bodies(world: &World, joint: usize) -> Option<(Vec<usize>, usize)> {
                 return None;
             }
             let links = world.joints.iter().enumerate().filter(|(j, link)| {
-                *j != joint && !matches!(link.kind, JointKind::Coupler { .. }) && link.bodies.contains(&body)
+                let couples = matches!(link.kind, JointKind::Coupler { .. } | JointKind::Tendon(_));
+                *j != joint && !couples && link.bodies.contains(&body)
             });
             for (_, link) in links {
                 let far = if link.bodies[0] == body { link.bodies[1] } else { link.bodies[0] };

@@ -234,6 +234,7 @@ fn add_joint(
         JointKind::Screw { .. } => return refuse("a screw"),
         JointKind::PointOnCurve(_) => return refuse("a curve"),
         JointKind::Coupler { .. } => return refuse("a coupler"),
+        JointKind::Tendon(_) => return refuse("a tendon"),
         JointKind::Rope { length, restitution } => {
             let gap = Measure::Displacement(AnyFormula::new(Held { frames, lock: Lock::Distance(*length) }));
             let contact = Contact { restitution: *restitution, ..Contact::frictionless(&joint.name, gap) };

@@ -193,6 +193,7 @@ pub struct TreeBasis {
 pub struct TreeScratch {
     twists: Vec<Twist>,
     row: Vec<f64>,
+    paths: Vec<u32>,
 }
 
 impl TreeBasis {
@@ -475,22 +476,22 @@ impl TreeBasis {
         self.add_velocities(masses, twists, v);
     }
 
-    /// The entries (motion, value) of L⁻ᵀ Jᵀ h of a row h with at most two blocks (slot, six entries), last
-    /// motion first.
+    /// The entries (motion, value) of L⁻ᵀ Jᵀ h of a row h with its blocks (slot, six entries), last motion
+    /// first.
     pub fn reduce_row<'a>(
         &self,
         blocks: impl IntoIterator<Item = (u32, &'a [f64; 6])>,
         scratch: &mut TreeScratch,
         mut emit: impl FnMut(usize, f64),
     ) {
-        let TreeScratch { row, .. } = scratch;
+        let TreeScratch { row, paths, .. } = scratch;
         row.resize(self.motions(), 0.0);
         // The motions that move these bodies, last ones first: the paths to the roots, merged.
-        let mut paths = [NONE; 4];
-        for (path, (slot, block)) in paths.iter_mut().zip(blocks) {
+        paths.clear();
+        for (slot, block) in blocks {
             let mut k = self.tree.of_slot[slot as usize];
             let wrench = self.wrench(k as usize, block);
-            *path = self.tree.links[k as usize].last_motion;
+            paths.push(self.tree.links[k as usize].last_motion);
             while k != NONE {
                 let link = &self.tree.links[k as usize];
                 for i in link.motions[0] as usize..link.motions[1] as usize {
