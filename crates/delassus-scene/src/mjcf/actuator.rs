@@ -16,12 +16,16 @@ use crate::control::{Activation, UNBOUNDED};
 use crate::diagnostic::{Result, WorldErrorKind};
 use crate::xml::Node;
 use delassus::formula::clip;
-use delassus::world::{Action, ActionKind, JointKind, Servo};
+use delassus::world::{
+    Action, ActionKind, Coordinate, Joint, JointKind, Pose, Servo, TendonPart, TendonTerm,
+};
 use glam::{DMat3, DVec3};
 
 /// Attributes of actuators that are read.
-pub(super) const ACTUATOR: [&str; 19] = [
+pub(super) const ACTUATOR: [&str; 21] = [
     "joint",
+    "tendon",
+    "site",
     "jointinparent",
     "gear",
     "kp",
@@ -92,14 +96,15 @@ impl<'a> Model<'a> {
             }
             _ => 0.0,
         };
-        let key = if node.has_attribute("joint") { "joint" } else { "jointinparent" };
-        if !node.has_attribute(key) {
-            self.source.note(node, format!("<{word}> that acts on no joint: it gives no force"));
+        let gears = self.defaults.list(&self.source, element, "gear", [1, 6])?.unwrap_or(vec![1.0]);
+        let Some(motion) = self.driven(node, &gears)? else {
+            let what = format!("<{word}> that acts on no joint, tendon or site alone: it gives no force");
+            self.source.note(node, what);
             return Ok(());
-        }
-        let motion = self.motion(node, key)?;
+        };
+        // The wrench at a site has its gear in it.
+        let gear = if node.has_attribute("site") { 1.0 } else { gears[0] };
         let Some(Law { gain, mut bias, activation }) = law else { return Ok(()) };
-        let gear = self.defaults.list(&self.source, element, "gear", [1, 6])?.map_or(1.0, |g| g[0]);
         let controls = self.range_of(element, "ctrlrange", "ctrllimited")?.unwrap_or(UNBOUNDED);
         let forces = self.range_of(element, "forcerange", "forcelimited")?.unwrap_or(UNBOUNDED);
         let held = self.range_of(element, "actrange", "actlimited")?.unwrap_or(UNBOUNDED);
@@ -152,6 +157,37 @@ impl<'a> Model<'a> {
         let action = Action { coordinate: motion.coordinate, kind: ActionKind::Servo(servo) };
         self.joints[motion.joint].actions.push(action);
         Ok(())
+    }
+
+    /// What an actuator acts along; `None` where that is not read.
+    fn driven(&mut self, node: Node<'a>, gears: &[f64]) -> Result<Option<Motion>> {
+        for key in ["joint", "jointinparent"] {
+            if node.has_attribute(key) {
+                return self.motion(node, key).map(Some);
+            }
+        }
+        if node.has_attribute("tendon") {
+            return Ok(self.tendon_of(node, "tendon")?.map(|tendon| tendon.motion));
+        }
+        if !node.has_attribute("site") || node.has_attribute("refsite") {
+            return Ok(None);
+        }
+        // A force and a moment along the axes of a site, on a joint that holds nothing.
+        let (draft, frame) = self.place_of(node, "site", true)?;
+        if self.drafts[draft].fixed {
+            return Ok(None);
+        }
+        let mut axes = [0.0; 6];
+        axes.iter_mut().zip(gears).for_each(|(axis, gear)| *axis = *gear);
+        let part = TendonPart::Twist { bodies: [0, draft], frame, axes };
+        let kind = JointKind::Tendon(vec![TendonTerm { factor: 1.0, part }]);
+        let own = node.attribute("name").map(str::to_string);
+        let name = self.free_name(own.unwrap_or_else(|| format!("thrust of {}", self.drafts[draft].name)));
+        let (joint, coordinate) = (self.joints.len(), Coordinate::Length);
+        self.joints.push(Joint::new(&name, kind, [0, draft], [Pose::IDENTITY; 2]));
+        self.spans.push(node.range());
+        let (reference, spring_rest, force_range) = (0.0, 0.0, None);
+        Ok(Some(Motion { joint, coordinate, sign: 1.0, reference, spring_rest, force_range }))
     }
 
     /// What an actuator does; `None`, and a note, where it is something else. b₂ is positive where it is a
@@ -214,10 +250,29 @@ impl<'a> Model<'a> {
         }
     }
 
-    /// The inertia that a hinge or slide moves in the position of the file, with that of its rotor.
+    /// The inertia that a coordinate moves in the position of the file: that of a joint, or Σ I / coef² of
+    /// the joints of a tendon.
     fn reflected_inertia(&mut self, node: Node<'a>, motion: Motion) -> f64 {
-        let joint = &self.joints[motion.joint];
-        let own = joint.actions.iter().filter(|action| action.coordinate == motion.coordinate);
+        let terms = self.terms_of(&motion, 1.0);
+        let mut inertia = 0.0;
+        for TendonTerm { factor, part } in terms {
+            match part {
+                TendonPart::Coordinate { joint, coordinate } => {
+                    inertia += self.inertia_of_joint(node, joint, coordinate) / (factor * factor);
+                }
+                _ => {
+                    let what = "`dampratio` of a spatial tendon or a site: it does not damp";
+                    self.source.note(node, what.to_string());
+                }
+            }
+        }
+        inertia
+    }
+
+    /// The inertia that a hinge or slide moves in the position of the file, with that of its rotor.
+    fn inertia_of_joint(&mut self, node: Node<'a>, joint: usize, coordinate: Coordinate) -> f64 {
+        let joint = &self.joints[joint];
+        let own = joint.actions.iter().filter(|action| action.coordinate == coordinate);
         let rotor: f64 = own
             .map(|action| if let ActionKind::Armature { inertia } = action.kind { inertia } else { 0.0 })
             .sum();

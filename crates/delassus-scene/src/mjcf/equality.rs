@@ -11,7 +11,7 @@ use delassus::world::{Action, ActionKind, Coordinate, Joint, JointKind, Pose, Su
 
 /// Attributes of `<connect>`, `<weld>` and `<joint>` of `<equality>` that are read, or do not matter to what
 /// is rigid.
-pub(super) const EQUALITY: [&str; 12] = [
+pub(super) const EQUALITY: [&str; 14] = [
     "body1",
     "body2",
     "site1",
@@ -20,6 +20,8 @@ pub(super) const EQUALITY: [&str; 12] = [
     "relpose",
     "joint1",
     "joint2",
+    "tendon1",
+    "tendon2",
     "polycoef",
     "active",
     "torquescale",
@@ -42,6 +44,7 @@ impl<'a> Model<'a> {
                 "connect" => self.connect(node)?,
                 "weld" => self.weld(node)?,
                 "joint" => self.joint_equality(element)?,
+                "tendon" => self.tendon_equality(element)?,
                 _ => {
                     self.source.note(node, format!("<{}> of <equality>", clip(word)));
                     continue;
@@ -163,36 +166,36 @@ impl<'a> Model<'a> {
         Ok(Some(Joint::new(&name, JointKind::Fixed, [a, b], [at.compose(&relative), on])))
     }
 
-    /// c₁ = a₀ + a₁ c₂: a coupler, or a coordinate held where there is no second joint.
-    fn joint_equality(&mut self, element: Element<'a>) -> Result<Option<Joint>> {
-        let node = element.node;
+    /// a₀ and a₁ of `polycoef`; a note says where there are others.
+    pub(super) fn line(&mut self, element: Element<'a>, has_second: bool) -> Result<[f64; 2]> {
         let list = self.defaults.list(&self.source, element, "polycoef", [1, 5])?;
         let mut coefficients = [0.0, 1.0, 0.0, 0.0, 0.0];
         if let Some(list) = list {
             coefficients[..list.len()].copy_from_slice(&list);
         }
         let [offset, factor, others @ ..] = coefficients;
+        if has_second && others != [0.0; 3] {
+            let what =
+                format!("the curve of `polycoef` of <{}>: its tangent at zero counts", element.node.tag());
+            self.source.note(element.node, what);
+        }
+        Ok([offset, factor])
+    }
+
+    /// c₁ = a₀ + a₁ c₂: a coupler, or a coordinate held where there is no second joint.
+    fn joint_equality(&mut self, element: Element<'a>) -> Result<Option<Joint>> {
+        let node = element.node;
+        let [offset, factor] = self.line(element, node.has_attribute("joint2"))?;
         let first = self.motion(node, "joint1")?;
         let second = node.has_attribute("joint2").then(|| self.motion(node, "joint2")).transpose()?;
-        if second.is_some() && others != [0.0; 3] {
-            let what = "the curve of `polycoef` of <joint>: its tangent at zero counts";
-            self.source.note(node, what.to_string());
-        }
         let Some(second) = second.filter(|_| factor != 0.0) else {
             let kind = ActionKind::Drive { position: constant(first.sign * offset) };
             self.joints[first.joint].actions.push(Action { coordinate: first.coordinate, kind });
             return Ok(None);
         };
-        for (motion, key) in [(first, "joint1"), (second, "joint2")] {
-            if self.joints[motion.joint].kind.coordinate() != Some(motion.coordinate) {
-                let found = "one of several of its body";
-                return self.source.attribute(
-                    node,
-                    key,
-                    found,
-                    "the only joint of its body, or the first hinge",
-                );
-            }
+        let is_own = |m: &Motion| self.joints[m.joint].kind.coordinate() == Some(m.coordinate);
+        if !is_own(&first) || !is_own(&second) {
+            return Ok(Some(self.hold(node, (first, 0.0), Some((second, 0.0)), [offset, factor])));
         }
         let kind = JointKind::Coupler {
             joints: [first.joint, second.joint],

@@ -87,6 +87,8 @@ pub(super) struct Motion {
     pub(super) coordinate: Coordinate,
     pub(super) sign: f64,
     pub(super) reference: f64,
+    /// Its value where its spring has no force.
+    pub(super) spring_rest: f64,
     /// What actuators may give to it, in its sense in the file.
     pub(super) force_range: Option<[f64; 2]>,
 }
@@ -230,10 +232,7 @@ impl<'a> Model<'a> {
         if !self.drafts[parent].fixed {
             self.no_contact.push([parent.min(child), parent.max(child)]);
         }
-        // Couplers hold joints with one coordinate.
-        let coupled =
-            joints.len() > 1 && joints.iter().filter_map(|j| j.name).any(|n| self.coupled.contains(n));
-        if let Some(merged) = merge(joints).filter(|_| !coupled) {
+        if let Some(merged) = merge(joints) {
             self.joint(joints, &merged, [parent, child])?;
             return Ok(Vec::new());
         }
@@ -282,8 +281,9 @@ impl<'a> Model<'a> {
                 Kind::Slide => dry.force = file.friction,
                 _ => dry.moment = file.friction,
             }
-            let (reference, force_range) = (file.reference, file.force_range);
-            let motion = Motion { joint: self.joints.len(), coordinate, sign, reference, force_range };
+            let FileJoint { reference, spring_rest, force_range, .. } = *file;
+            let joint_index = self.joints.len();
+            let motion = Motion { joint: joint_index, coordinate, sign, reference, spring_rest, force_range };
             if let Some(name) = file.name
                 && self.motions.insert(name, motion).is_some()
             {

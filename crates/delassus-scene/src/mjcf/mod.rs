@@ -14,6 +14,7 @@ mod joint;
 mod keyframe;
 mod mesh;
 mod sensor;
+mod tendon;
 mod terrain;
 
 pub(crate) use expand::expand;
@@ -32,13 +33,16 @@ use actuator::ACTUATOR;
 use attributes::{Compiler, Defaults, list_unread};
 use body::GEOM;
 use delassus::formula::{clip, nearest};
-use delassus::world::{Joint, JointKind, MassProperties, Pose, Surface, World, check_body_at};
+use delassus::world::{
+    Body, Joint, JointKind, MassProperties, Pose, Surface, TendonPart, World, check_body_at,
+};
 use draft::Draft;
 use equality::EQUALITY;
 use expand::MAX_MODELS;
 use joint::{JOINT, Motion};
 use keyframe::{Keyframe, Moving};
 use mesh::{MESH, Mesh};
+use tendon::{TENDON, Tendons};
 
 /// Sections that change nothing about motion.
 const HARMLESS: [&str; 4] = ["visual", "statistic", "size", "custom"];
@@ -71,8 +75,9 @@ struct Model<'a> {
     /// Names of bodies and sites: the draft they belong to, and where they stand on it.
     bodies: BTreeMap<&'a str, (usize, Pose)>,
     sites: BTreeMap<&'a str, (usize, Pose)>,
-    /// Names of hinges and slides.
+    /// Names of hinges and slides, and of tendons.
     motions: BTreeMap<&'a str, Motion>,
+    tendons: Tendons<'a>,
     /// Drafts with joints, in the order of the file, and the keyframe to start from.
     moving: Vec<Moving<'a>>,
     keyframe: Keyframe<'a>,
@@ -90,11 +95,20 @@ struct Model<'a> {
     no_contact: Vec<[usize; 2]>,
     /// Names of geoms in a `<pair>`; once read, the draft of each.
     paired: BTreeSet<&'a str>,
-    /// Names of joints in a `<joint>` of `<equality>`.
-    coupled: BTreeSet<&'a str>,
     geoms: BTreeMap<&'a str, usize>,
     /// Drafts of `<pair>`s, and their friction where they give it.
     pairs: Vec<([usize; 2], Option<Surface>)>,
+}
+
+/// A part of a tendon from the axes of drafts to those of bodies.
+fn move_part(part: &mut TendonPart, bodies: &[Body]) {
+    match part {
+        TendonPart::Coordinate { .. } => {}
+        TendonPart::Segment { bodies: on, points } => {
+            *points = [0, 1].map(|k| bodies[on[k]].frame.point(points[k]));
+        }
+        TendonPart::Twist { bodies: on, frame, .. } => *frame = bodies[on[1]].frame.compose(frame),
+    }
 }
 
 /// The name of a file without folder and ending.
@@ -120,6 +134,7 @@ pub(crate) fn read_mujoco(source: Source<'_>, root: Node<'_>) -> Result<Imported
         bodies: BTreeMap::new(),
         sites: BTreeMap::new(),
         motions: BTreeMap::new(),
+        tendons: BTreeMap::new(),
         moving: Vec::new(),
         keyframe: Keyframe::default(),
         angles: Vec::new(),
@@ -130,7 +145,6 @@ pub(crate) fn read_mujoco(source: Source<'_>, root: Node<'_>) -> Result<Imported
         disabled: BTreeSet::new(),
         no_contact: Vec::new(),
         paired: BTreeSet::new(),
-        coupled: BTreeSet::new(),
         geoms: BTreeMap::new(),
         pairs: Vec::new(),
     };
@@ -148,11 +162,6 @@ pub(crate) fn read_mujoco(source: Source<'_>, root: Node<'_>) -> Result<Imported
                 let names = node.children().flat_map(|p| [p.attribute("geom1"), p.attribute("geom2")]);
                 model.paired.extend(names.flatten());
             }
-            "equality" => {
-                let couplers = node.children().filter(|e| e.tag() == "joint" && e.has_attribute("joint2"));
-                let names = couplers.flat_map(|e| [e.attribute("joint1"), e.attribute("joint2")]);
-                model.coupled.extend(names.flatten());
-            }
             _ => {}
         }
     }
@@ -166,9 +175,12 @@ pub(crate) fn read_mujoco(source: Source<'_>, root: Node<'_>) -> Result<Imported
     for &node in sections.iter().filter(|n| n.tag() == "worldbody") {
         model.read_world_body(node)?;
     }
+    for &node in sections.iter().filter(|n| n.tag() == "tendon") {
+        model.read_tendons(node)?;
+    }
     for &node in &sections {
         match node.tag() {
-            "compiler" | "option" | "default" | "asset" | "worldbody" | "sensor" => {}
+            "compiler" | "option" | "default" | "asset" | "worldbody" | "tendon" | "sensor" => {}
             "equality" if model.disabled.contains("equality") => {}
             "actuator" if model.disabled.contains("actuation") => {}
             "equality" => model.read_equalities(node)?,
@@ -261,6 +273,7 @@ impl<'a> Model<'a> {
                 "joint" => &JOINT,
                 "mesh" => &MESH,
                 "equality" => &EQUALITY,
+                "tendon" => &TENDON,
                 "motor" | "position" | "velocity" | "intvelocity" | "damper" | "general" => &ACTUATOR,
                 "site" => &["pos", "quat", "axisangle", "xyaxes", "zaxis", "euler", "size", "type"],
                 "camera" | "light" | "material" => continue,
@@ -323,8 +336,14 @@ impl<'a> Model<'a> {
             states.push(state);
         }
         // The frames of joints were on the axes of drafts.
-        for joint in self.joints.iter_mut().filter(|j| !matches!(j.kind, JointKind::Coupler { .. })) {
-            joint.frames = [0, 1].map(|k| bodies[joint.bodies[k]].frame.compose(&joint.frames[k]));
+        for joint in &mut self.joints {
+            match &mut joint.kind {
+                JointKind::Coupler { .. } => {}
+                JointKind::Tendon(terms) => {
+                    terms.iter_mut().for_each(|term| move_part(&mut term.part, &bodies))
+                }
+                _ => joint.frames = [0, 1].map(|k| bodies[joint.bodies[k]].frame.compose(&joint.frames[k])),
+            }
         }
         self.no_contact.retain(|pair| self.pairs.iter().all(|(other, _)| other != pair));
         self.no_contact.sort_unstable();
