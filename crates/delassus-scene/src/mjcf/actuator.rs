@@ -19,7 +19,6 @@ use delassus::formula::clip;
 use delassus::world::{
     Action, ActionKind, Coordinate, Joint, JointKind, Pose, Servo, TendonPart, TendonTerm,
 };
-use glam::{DMat3, DVec3};
 
 /// Attributes of actuators that are read.
 pub(super) const ACTUATOR: [&str; 21] = [
@@ -112,8 +111,11 @@ impl<'a> Model<'a> {
         let set = self.source.options.controls.iter().rev().find(|(n, _)| n == name);
         let asked = set.map(|(_, value)| *value).or(self.keyframe.control(index)).unwrap_or(0.0);
         if gain[0] == -bias[1] && bias[2] > 0.0 {
-            bias[2] =
-                -2.0 * bias[2] * (gain[0] * self.reflected_inertia(node, motion) / (gear * gear)).sqrt();
+            let inertia = self.reflected_inertia(motion).unwrap_or_else(|| {
+                self.source.note(node, "`dampratio` of what nothing moves: it does not damp".to_string());
+                0.0
+            });
+            bias[2] = -2.0 * bias[2] * (gain[0] * inertia / (gear * gear)).sqrt();
         }
         // A gain that depends on the length is the one of the control at the start.
         let fixed = asked.clamp(controls[0], controls[1]);
@@ -248,65 +250,6 @@ impl<'a> Model<'a> {
                 }
             }
         }
-    }
-
-    /// The inertia that a coordinate moves in the position of the file: that of a joint, or Σ I / coef² of
-    /// the joints of a tendon.
-    fn reflected_inertia(&mut self, node: Node<'a>, motion: Motion) -> f64 {
-        let terms = self.terms_of(&motion, 1.0);
-        let mut inertia = 0.0;
-        for TendonTerm { factor, part } in terms {
-            match part {
-                TendonPart::Coordinate { joint, coordinate } => {
-                    inertia += self.inertia_of_joint(node, joint, coordinate) / (factor * factor);
-                }
-                _ => {
-                    let what = "`dampratio` of a spatial tendon or a site: it does not damp";
-                    self.source.note(node, what.to_string());
-                }
-            }
-        }
-        inertia
-    }
-
-    /// The inertia that a hinge or slide moves in the position of the file, with that of its rotor.
-    fn inertia_of_joint(&mut self, node: Node<'a>, joint: usize, coordinate: Coordinate) -> f64 {
-        let joint = &self.joints[joint];
-        let own = joint.actions.iter().filter(|action| action.coordinate == coordinate);
-        let rotor: f64 = own
-            .map(|action| if let ActionKind::Armature { inertia } = action.kind { inertia } else { 0.0 })
-            .sum();
-        let slide = match joint.kind {
-            JointKind::Revolute => false,
-            JointKind::Prismatic => true,
-            _ => {
-                let what = "`dampratio` of a joint that was merged with others: it does not damp";
-                self.source.note(node, what.to_string());
-                return 0.0;
-            }
-        };
-        let child = joint.bodies[1];
-        let at = self.drafts[child].place.compose(&joint.frames[1]);
-        let (point, axis) = (at.position, at.rotation * DVec3::Z);
-        let mut carried = vec![child];
-        let mut next = 0;
-        while let Some(&body) = carried.get(next) {
-            next += 1;
-            let tree = self.joints.iter().filter(|j| j.kind.locked() != [false; 6] && j.bodies[0] == body);
-            let new: Vec<usize> = tree.map(|j| j.bodies[1]).filter(|b| !carried.contains(b)).collect();
-            carried.extend(new);
-        }
-        let of_body = |&body: &usize| {
-            let draft = &self.drafts[body];
-            let turn = DMat3::from_quat(draft.place.rotation);
-            let along = turn.transpose() * axis;
-            let arm = (draft.place.point(draft.mass.centre) - point).cross(axis);
-            match slide {
-                true => draft.mass.mass,
-                false => along.dot(draft.mass.inertia * along) + draft.mass.mass * arm.length_squared(),
-            }
-        };
-        carried.iter().map(of_body).sum::<f64>() + rotor
     }
 }
 

@@ -70,7 +70,7 @@ pub(super) struct FileJoint<'a> {
     spring_rest: f64,
     pub(super) reference: f64,
     friction: f64,
-    armature: f64,
+    pub(super) armature: f64,
     force_range: Option<[f64; 2]>,
 }
 

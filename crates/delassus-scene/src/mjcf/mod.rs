@@ -13,6 +13,7 @@ mod expand;
 mod joint;
 mod keyframe;
 mod mesh;
+mod reflected;
 mod sensor;
 mod tendon;
 mod terrain;
@@ -42,6 +43,7 @@ use expand::MAX_MODELS;
 use joint::{JOINT, Motion};
 use keyframe::{Keyframe, Moving};
 use mesh::{MESH, Mesh};
+use reflected::FreeMotions;
 use tendon::{TENDON, Tendons};
 
 /// Sections that change nothing about motion.
@@ -78,6 +80,8 @@ struct Model<'a> {
     /// Names of hinges and slides, and of tendons.
     motions: BTreeMap<&'a str, Motion>,
     tendons: Tendons<'a>,
+    /// What moves in the position of the file, once it is asked for.
+    free_motions: Option<FreeMotions<'a>>,
     /// Drafts with joints, in the order of the file, and the keyframe to start from.
     moving: Vec<Moving<'a>>,
     keyframe: Keyframe<'a>,
@@ -135,6 +139,7 @@ pub(crate) fn read_mujoco(source: Source<'_>, root: Node<'_>) -> Result<Imported
         sites: BTreeMap::new(),
         motions: BTreeMap::new(),
         tendons: BTreeMap::new(),
+        free_motions: None,
         moving: Vec::new(),
         keyframe: Keyframe::default(),
         angles: Vec::new(),
