@@ -13,7 +13,7 @@ use delassus_solve::linalg::max_abs;
 use glam::DVec3;
 
 use super::margin::largest_load;
-use super::{AtRest, Stands, WorldAtRest, judge};
+use super::{AtRest, Stands, WorldAtRest, decide};
 use crate::world::FIXED_SLOT;
 
 /// Columns above which a coarser polyhedron is taken.
@@ -121,7 +121,7 @@ pub fn resistance_proof(
     let mut corners = Vec::new();
     for direction in directions.iter().filter(|_| found.resists > 0.0) {
         let force = size * *direction;
-        let judged = judge(&with(force), false);
+        let judged = decide(&with(force), false);
         corners.push((force, judged.forces.filter(|_| judged.stands == Stands::Possibly)?));
     }
     for face in &mut faces {

@@ -250,10 +250,7 @@ impl Stepper {
         start.ends_at.clear();
         start.ends_at.extend_from_slice(contact_search.ending());
         // Where contacts hold what joints hold too, what a prediction leaves open would be a contradiction.
-        // Near singular positions, which loops have, it leads to another branch: a parallelogram that folded
-        // took one with a fifth more energy.
-        let is_tree = linearization.joint_rows().bilateral > 0 && !self.linearizer.has_loops();
-        if is_tree && linearization.contacts().is_empty() {
+        if linearization.contacts().is_empty() && linearization.joint_rows().bilateral > 0 {
             self.predict_positions(plan);
         }
     }

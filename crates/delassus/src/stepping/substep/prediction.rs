@@ -8,8 +8,7 @@
 //! smooth motion r̂, extrapolated from the first halves of the two steps before, is right to O(h³), and the
 //! first solve ends with joints that are closed to O(h⁵): most often it is the only one that ends in
 //! positions. Bodies that touch something have no prediction: joints that are closed to no more than the
-//! position tolerance contradict contacts that stick on both sides. Nor have loops, whose singular positions
-//! a prediction may leave on another branch.
+//! position tolerance contradict contacts that stick on both sides.
 
 use super::super::Stepper;
 use super::super::linearization::Linearization;
