@@ -29,7 +29,7 @@ enum Piece {
     /// Closed, with friction in a known direction or none.
     Closed,
     /// Sliding between two directions.
-    Sector([Number; 2], [Number; 2]),
+    Sector(Box<[[Number; 2]; 2]>),
 }
 
 impl Piece {
@@ -125,7 +125,8 @@ impl Tree<'_> {
                 all.extend(sectors(&directions, node)?);
                 Ok(all)
             }
-            Piece::Sector(a, b) => {
+            Piece::Sector(ends) => {
+                let [a, b] = &**ends;
                 let directions = read(node, "directions", directions)?;
                 if directions.first() != Some(a) || directions.last() != Some(b) {
                     return refuse("sectors do not cover the one that is cut");
@@ -230,7 +231,7 @@ fn sectors<'v>(directions: &[[Number; 2]], node: &'v Value) -> Result<Vec<(Piece
         if a * d - b * c <= whole(0) || a * c + b * d < whole(0) {
             return refuse("a sector is not between a straight line and a right angle");
         }
-        all.push((Piece::Sector(pair[0].clone(), pair[1].clone()), child));
+        all.push((Piece::Sector(Box::new([pair[0].clone(), pair[1].clone()])), child));
     }
     Ok(all)
 }
@@ -245,7 +246,7 @@ fn moves_against(piece: &Piece, y: &[Number]) -> bool {
         Piece::Stick => true,
         Piece::Closed => no_slip(),
         Piece::Along(s) => &y[1] * whole(*s) <= zero,
-        Piece::Sector(a, b) => along(a) && along(b),
+        Piece::Sector(ends) => ends.iter().all(along),
     }
 }
 
@@ -261,7 +262,8 @@ fn presses(contact: &Contact, piece: &Piece, p: &[Interval]) -> bool {
     match piece {
         Piece::Open => true,
         Piece::Along(s) => ray(&[Interval::point(whole(*s))]),
-        Piece::Sector(a, b) => {
+        Piece::Sector(ends) => {
+            let [a, b] = &**ends;
             let below = whole(1) + &a[0] * &b[0] + &a[1] * &b[1];
             let tip = [(&a[0] + &b[0]) / &below, (&a[1] + &b[1]) / &below];
             [a, b, &tip].iter().all(|e| ray(&(*e).clone().map(Interval::point)))
