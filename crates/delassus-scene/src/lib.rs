@@ -36,7 +36,8 @@ pub use mesh_file::{MAX_MESH, MeshError, Triangles, read_mesh};
 pub use scene::{SceneFile, read_scene};
 pub use simulation::{LoadError, LoadedScene, load_scene, load_simulation, simulation_from_text};
 pub use system_file::{
-    MAX_COORDINATES, SafeTextError, SystemFile, SystemSimulation, read_family, read_system, safe_interval_of,
+    MAX_COORDINATES, SafeTextError, SystemFile, SystemSimulation, check_paving_of, pave_text, read_family,
+    read_system, safe_interval_of,
 };
 pub use world_file::{Integrator, WorldExpect, WorldFile, WorldSimulation, read_world};
 pub use xml::{ImportOptions, Imported};

@@ -1,6 +1,10 @@
 //! The safe interval of a parameter of a system that is written as text.
 
-use delassus::analysis::{FreeSystem, Question, Safe, SafeError, safe_interval};
+use delassus::analysis::{
+    FreeSystem, PavedCell, Paving, PavingFault, PavingQuestion, Question, Safe, SafeError, check_paving,
+    pave, safe_interval,
+};
+use delassus::lagrangian::Family;
 use thiserror::Error;
 
 use super::{read_family, read_system};
@@ -15,6 +19,9 @@ pub enum SafeTextError {
     /// The question makes no sense.
     #[error(transparent)]
     Question(#[from] SafeError),
+    /// The paving does not keep what it claims.
+    #[error(transparent)]
+    Paving(#[from] PavingFault),
 }
 
 /// [`safe_interval`] of a parameter of the system in `text`, with parameter values that replace those of the
@@ -41,4 +48,43 @@ pub fn safe_interval_of(
         Some((file.system, file.state))
     };
     Ok(safe_interval(&FreeSystem { family: &family, present, at: &at }, question)?)
+}
+
+/// [`pave`] of the system in `text`, with parameter values that replace those of the text.
+pub fn pave_text(
+    text: &str,
+    overrides: &[(&str, &str)],
+    question: &PavingQuestion<'_>,
+) -> Result<Paving, SafeTextError> {
+    let (family, design) = free_family(text, overrides, question)?;
+    Ok(pave(&family, &design, question)?)
+}
+
+/// [`check_paving`] of the system in `text`: whether these cells cover the box and keep what they claim.
+pub fn check_paving_of(
+    text: &str,
+    overrides: &[(&str, &str)],
+    question: &PavingQuestion<'_>,
+    cells: &[PavedCell],
+) -> Result<(), SafeTextError> {
+    let (family, design) = free_family(text, overrides, question)?;
+    Ok(check_paving(&family, &design, question, cells)?)
+}
+
+/// The system with the parameters of the question free, and their values in the text.
+fn free_family(
+    text: &str,
+    overrides: &[(&str, &str)],
+    question: &PavingQuestion<'_>,
+) -> Result<(Family, Vec<f64>), SafeTextError> {
+    let free: Vec<&str> = question.over.iter().chain(question.for_all).map(|(name, _)| *name).collect();
+    let family = read_family(text, overrides, &free)?;
+    let file = read_system(text, overrides)?;
+    let value = |name: &str| {
+        let found = file.parameters.iter().find(|(n, _)| n == name).map(|(_, x)| *x);
+        let kind = || FileErrorKind::UnknownParameter { name: name.to_string(), suggestion: None };
+        found.ok_or_else(|| FileError::new(text, None, kind()))
+    };
+    let design = family.free().map(value).collect::<Result<Vec<f64>, FileError>>()?;
+    Ok((family, design))
 }

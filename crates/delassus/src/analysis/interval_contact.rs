@@ -12,13 +12,15 @@
 //! principal submatrix is a P-matrix too, so contacts that open do no harm.
 //!
 //! What must hold of the state is proved too: joints closed, no penetration, no approach, each to the
-//! tolerances. Naive bounds of such quantities, which vanish by cancellation, are too wide; the mean value
-//! form g(P) ⊂ g(m) + ∂g/∂p(P)·(P − m) is quadratically close.
+//! tolerances.
 
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use super::interval_matrix::{IntervalMatrix, P_MATRIX_MAX};
+use super::interval_matrix::IntervalMatrix;
+use super::interval_sliding::{Count, Sliding};
+use super::interval_terms::{Consistency, Enclosed, Terms, Touch, determined};
+use super::loop_closure::LoopClosure;
 use crate::formula::{AnyFormula, Interval, IntervalDual, Number, Point};
 use crate::lagrangian::{Family, Measure, Member, Tolerances};
 
@@ -37,6 +39,21 @@ pub(super) enum Finding {
     FrictionUnclear,
 }
 
+/// What is proved of the answers on a box; the first two are good, the others bad.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Answers {
+    /// Exactly one, whatever the load.
+    OneForEveryLoad,
+    /// Exactly one with the load of the system.
+    One,
+    /// None with this load.
+    None,
+    /// At least two with this load.
+    Several,
+    /// None or several with some load.
+    NotOneForSomeLoad,
+}
+
 /// A guide with friction or a contact: its rows of W, one normal and then its tangents.
 struct Constraint<'a> {
     normal: &'a Measure,
@@ -48,29 +65,56 @@ struct Constraint<'a> {
     angle: Option<usize>,
 }
 
+/// Friction coefficients and slip directions of all constraints.
+struct Friction {
+    mu: Vec<Interval>,
+    e: Vec<Vec<Interval>>,
+}
+
 /// What depends on the state alone.
 struct Kinematic {
-    /// W on all rows of all constraints, joints without friction held.
-    w: IntervalMatrix,
-    /// Slip velocities of all constraints.
-    slip: Vec<Vec<Interval>>,
+    matrices: Rc<Matrices>,
     /// Whether each constraint may be closed somewhere in the box.
     closed: Vec<bool>,
 }
 
+/// W and what moves.
+struct Matrices {
+    /// W on all rows of all constraints, joints without friction held.
+    w: IntervalMatrix,
+    /// Slip velocities of all constraints.
+    slip: Vec<Vec<Interval>>,
+    /// Accelerations of all rows under the load alone; empty where loads are not asked for.
+    free: Vec<Interval>,
+    /// Accelerations of all rows where joints and guides determine the motion, whatever the forces.
+    determined: Option<Vec<Interval>>,
+}
+
 /// Proves that the contact problem has exactly one solution, box by box.
 pub(super) struct Prover<'a> {
-    family: &'a Family,
+    terms: Terms<'a>,
     tolerances: Tolerances,
     any_slip: bool,
+    /// Whether the load of the system is asked for.
+    loads: bool,
     constraints: Vec<Constraint<'a>>,
+    /// The row of W of the normal of each constraint.
+    offsets: Vec<usize>,
     joints: Vec<&'a Measure>,
+    /// Coordinates that follow from joints, and these joints.
+    closure: Option<(LoopClosure<'a>, Vec<&'a Measure>)>,
+    /// Boxes on which these coordinates were enclosed, or could not be.
+    enclosed: HashMap<Vec<u64>, Option<Enclosed>>,
+    /// Values of the parameters of the file.
+    design: Vec<f64>,
     parameters: usize,
     dimensions: usize,
     /// Which parameters the state, the mass and the constraints depend on.
     moving: Vec<bool>,
     /// Kinematics by the bounds of the parameters it depends on.
     known: HashMap<Vec<u64>, Option<Rc<Kinematic>>>,
+    /// The same for the matrices alone.
+    known_matrices: HashMap<Vec<u64>, Option<Rc<Matrices>>>,
     /// How many boxes were looked at.
     pub(super) boxes: usize,
     /// How often kinematics was computed and not remembered.
@@ -114,19 +158,43 @@ impl<'a> Prover<'a> {
                 angle: angle(contact.slip.len()),
             });
         }
+        let mut first = 0;
+        let offset = |c: &Constraint<'_>| {
+            first += 1 + c.slip.len();
+            first - 1 - c.slip.len()
+        };
+        let offsets = constraints.iter().map(offset).collect();
         Prover {
-            family,
+            terms: Terms { family, enclosed: None },
             tolerances,
             any_slip,
+            loads: false,
             constraints,
+            offsets,
             joints,
+            closure: None,
+            enclosed: HashMap::new(),
+            design: vec![],
             parameters,
             dimensions,
             moving: vec![true; parameters],
             known: HashMap::new(),
+            known_matrices: HashMap::new(),
             boxes: 0,
             evaluations: 0,
         }
+    }
+
+    /// The prover that asks for the load of the system too, and encloses the coordinates that joints determine.
+    pub(super) fn with_load(
+        mut self,
+        design: &[f64],
+        closure: Option<(LoopClosure<'a>, Vec<&'a Measure>)>,
+    ) -> Self {
+        self.loads = true;
+        self.design = design.to_vec();
+        self.closure = closure;
+        self
     }
 
     /// Normals and tangents of all constraints, in the order of the rows of W.
@@ -145,21 +213,26 @@ impl<'a> Prover<'a> {
     /// A parameter that is set to "undefined" makes everything undefined that is computed from it.
     pub(super) fn find_dependence(&mut self, at: &[Interval]) -> Vec<bool> {
         let mut matters = vec![true; self.dimensions];
-        if self.kinematic_terms(&at[..self.parameters]).is_none() {
+        if !self.enter(&at[..self.parameters]) || self.kinematic_terms(&at[..self.parameters]).is_none() {
             return matters;
         }
         for k in 0..self.parameters {
             let mut poisoned = at[..self.parameters].to_vec();
             poisoned[k] = Interval::UNDEFINED;
-            let member = self.member(&poisoned, None);
+            let member = self.terms.member(&poisoned, None);
             let undefined = |x: &IntervalDual| x.value.is_undefined();
             // Gradients may lack what values have: the gap y − d has the gradient of y.
             let mut measures = self.joints.iter().copied().chain(self.measures());
             let moves = undefined(&member.t)
-                || member.q[..self.family.q.len()].iter().chain(&member.v).any(undefined)
-                || measures.any(|m| self.rates(m, &poisoned, None).iter().any(|x| x.is_undefined()))
-                || self.mass(&member).is_none()
-                || self.all_rows(&member).is_none();
+                || member.q[..self.terms.family.q.len()].iter().chain(&member.v).any(undefined)
+                || measures.any(|m| self.terms.rates(m, &poisoned, None).iter().any(|x| x.is_undefined()))
+                || self.terms.mass(&member).is_none()
+                || self.all_rows(&member).is_none()
+                || (self.loads
+                    && self
+                        .terms
+                        .load(&member, self.joints.iter().copied().chain(self.measures()))
+                        .is_none());
             drop(measures);
             self.moving[k] = moves;
             let point = Point { q: &member.q, v: &member.v, t: member.t };
@@ -178,50 +251,103 @@ impl<'a> Prover<'a> {
     pub(super) fn prove(&mut self, at: &[Interval]) -> Finding {
         self.boxes += 1;
         let Some(kinematic) = self.kinematic(at) else { return Finding::StateUnclear };
-        if self.friction_is_safe(&kinematic, at) { Finding::Proved } else { Finding::FrictionUnclear }
+        let safe = self.frictions(&kinematic.matrices, &kinematic.closed, at).is_some_and(|frictions| {
+            frictions.iter().all(|f| self.slides(&kinematic.closed, &kinematic.matrices, f, |s| s.is_p()))
+        });
+        if safe { Finding::Proved } else { Finding::FrictionUnclear }
     }
 
-    fn friction_is_safe(&self, kinematic: &Kinematic, at: &[Interval]) -> bool {
-        let member = self.member(&at[..self.parameters], None);
+    /// What is proved of the answers on a box on which the state is consistent.
+    pub(super) fn examine(&mut self, at: &[Interval], touch: &[Touch], any_load: bool) -> Option<Answers> {
+        self.boxes += 1;
+        if !self.enter(&at[..self.parameters]) {
+            return None;
+        }
+        let matrices = self.known_matrices(at)?;
+        let closed: Vec<bool> = touch.iter().map(|t| *t != Touch::Open).collect();
+        let frictions = self.frictions(&matrices, &closed, at)?;
+        if frictions.iter().all(|f| self.slides(&closed, &matrices, f, |s| s.is_p())) {
+            return Some(Answers::OneForEveryLoad);
+        }
+        if touch.contains(&Touch::Unclear) {
+            return None;
+        }
+        // Velocities that are not those of the state change the load too: then every load is meant. One direction that
+        // is asked for refutes; those that the state has at some of the points must all do.
+        if any_load || self.any_slip {
+            let mut each = frictions.iter().map(|f| self.slides(&closed, &matrices, f, |s| s.is_refuted()));
+            let refuted = if self.any_slip { each.any(|bad| bad) } else { each.all(|bad| bad) };
+            return refuted.then_some(Answers::NotOneForSomeLoad);
+        }
+        let count = |f: &Friction| self.slides(&closed, &matrices, f, |s| s.count(&matrices.free));
+        let first = count(frictions.first()?)?;
+        frictions[1..].iter().all(|f| count(f) == Some(first)).then_some(match first {
+            Count::None => Answers::None,
+            Count::One => Answers::One,
+            Count::Several => Answers::Several,
+        })
+    }
+
+    /// The constraints that may be closed, with their friction, handed on.
+    fn slides<T>(
+        &self,
+        closed: &[bool],
+        matrices: &Matrices,
+        friction: &Friction,
+        ask: impl Fn(&Sliding<'_>) -> T,
+    ) -> T {
+        let all = 0..self.constraints.len();
+        let guides: Vec<usize> = all.clone().filter(|&k| !self.constraints[k].is_contact).collect();
+        let contacts: Vec<usize> = all.filter(|&k| self.constraints[k].is_contact && closed[k]).collect();
+        let e: Vec<&[Interval]> = friction.e.iter().map(Vec::as_slice).collect();
+        ask(&Sliding {
+            w: &matrices.w,
+            offsets: &self.offsets,
+            guides: &guides,
+            contacts: &contacts,
+            mu: &friction.mu,
+            e: &e,
+        })
+    }
+
+    /// Friction with every combination of the slip directions that are possible; `None` where a constraint may be at
+    /// rest with friction, or its friction has no meaning.
+    fn frictions(&self, matrices: &Matrices, closed: &[bool], at: &[Interval]) -> Option<Vec<Friction>> {
+        let member = self.terms.member(&at[..self.parameters], None);
         let point = Point { q: &member.q, v: &member.v, t: member.t };
-        let mut directions = Vec::with_capacity(self.constraints.len());
-        let mut friction = Vec::with_capacity(self.constraints.len());
+        let mut mu = Vec::with_capacity(self.constraints.len());
+        let mut directions = vec![vec![]];
         for (k, constraint) in self.constraints.iter().enumerate() {
-            let mu = constraint.mu_kinetic.interval(&point).value;
+            let kinetic = constraint.mu_kinetic.interval(&point).value;
             let rest = constraint.mu_static.interval(&point).value;
             // Negative friction is no system; negated comparisons catch what is undefined.
-            if mu.is_undefined() || rest.is_undefined() || mu.lo < 0.0 || rest.lo < 0.0 {
-                return false;
+            if kinetic.is_undefined() || rest.is_undefined() || kinetic.lo < 0.0 || rest.lo < 0.0 {
+                return None;
             }
-            friction.push(mu);
-            let Some(found) = self.directions(constraint, &kinematic.slip[k], rest, at) else { return false };
-            directions.push(found);
-        }
-        // Every combination of the directions that are possible.
-        let mut choice = vec![0; directions.len()];
-        loop {
-            let chosen: Vec<&[Interval]> =
-                choice.iter().zip(&directions).map(|(&c, d)| d[c].as_slice()).collect();
-            if !self.lcp_is_p(kinematic, &friction, &chosen) {
-                return false;
-            }
-            let Some(k) = (0..choice.len()).find(|&k| choice[k] + 1 < directions[k].len()) else {
-                return true;
+            mu.push(kinetic);
+            let possible = if closed[k] {
+                self.directions(k, matrices, [rest, kinetic], at)?
+            } else {
+                vec![vec![Interval::ZERO; constraint.slip.len()]]
             };
-            choice[..k].fill(0);
-            choice[k] += 1;
+            let with = |chosen: &Vec<Vec<Interval>>| -> Vec<Vec<Vec<Interval>>> {
+                possible.iter().map(|e| chosen.iter().cloned().chain([e.clone()]).collect()).collect()
+            };
+            directions = directions.iter().flat_map(with).collect();
         }
+        Some(directions.into_iter().map(|e| Friction { mu: mu.clone(), e }).collect())
     }
 
     /// The slip directions that are possible on the box, each a vector of intervals; `None` where the
     /// constraint may be at rest with friction.
     fn directions(
         &self,
-        constraint: &Constraint<'_>,
-        velocity: &[Interval],
-        mu_static: Interval,
+        k: usize,
+        matrices: &Matrices,
+        mu: [Interval; 2],
         at: &[Interval],
     ) -> Option<Vec<Vec<Interval>>> {
+        let (constraint, velocity) = (&self.constraints[k], &matrices.slip[k]);
         let one = Interval::ONE;
         if self.any_slip {
             return Some(match (constraint.slip.len(), constraint.angle) {
@@ -232,7 +358,12 @@ impl<'a> Prover<'a> {
             });
         }
         let rest = self.tolerances.velocity;
-        match *velocity {
+        // Where it rests for a moment, friction opposes its acceleration: both directions, and no other law.
+        let turns = || {
+            let rate = matrices.determined.as_ref().map(|rates| rates[self.offsets[k] + 1]);
+            rate.is_some_and(|x| x.lo > 0.0 || x.hi < 0.0)
+        };
+        match *velocity.as_slice() {
             [] => Some(vec![vec![]]),
             [v] if v.lo > rest => Some(vec![vec![one]]),
             [v] if v.hi < -rest => Some(vec![vec![-one]]),
@@ -241,108 +372,176 @@ impl<'a> Prover<'a> {
                 let unit = Interval::new(-1.0, 1.0);
                 Some(vec![vec![(a / speed).intersect(unit), (b / speed).intersect(unit)]])
             }
-            _ if mu_static == Interval::ZERO => Some(vec![vec![Interval::ZERO; velocity.len()]]),
+            [_] if !constraint.is_contact && turns() => Some(vec![vec![one], vec![-one]]),
+            _ if mu == [Interval::ZERO; 2] => Some(vec![vec![Interval::ZERO; velocity.len()]]),
             _ => None,
         }
     }
 
-    /// Whether the matrix of the LCP in (λ⁻ of guides, λ of contacts) is a P-matrix (000 eq. 58).
-    fn lcp_is_p(&self, kinematic: &Kinematic, mu: &[Interval], e: &[&[Interval]]) -> bool {
-        let w = &kinematic.w;
-        // Rows of W, and the answer of W to the force s·(1, 0) + (0, −μe) of a constraint.
-        let mut first = 0;
-        let mut offsets = Vec::with_capacity(self.constraints.len());
-        for c in &self.constraints {
-            offsets.push(first);
-            first += 1 + c.slip.len();
-        }
-        let answer = |row: usize, k: usize, sign: f64| {
-            let friction =
-                (0..e[k].len()).fold(Interval::ZERO, |sum, i| sum + e[k][i] * w[(row, offsets[k] + 1 + i)]);
-            w[(row, offsets[k])] * sign - mu[k] * friction
-        };
-        let all = 0..self.constraints.len();
-        let guides: Vec<usize> = all.clone().filter(|&k| !self.constraints[k].is_contact).collect();
-        let contacts: Vec<usize> =
-            all.filter(|&k| self.constraints[k].is_contact && kinematic.closed[k]).collect();
-        let column = |row: usize, k: usize, flipped: bool| {
-            // A guide pulled in the opposite direction: −λ⁻ along (1, +μe).
-            if flipped { -answer(row, k, -1.0) } else { answer(row, k, 1.0) }
-        };
-        let (g, n) = (guides.len(), guides.len() + contacts.len());
-        if g == 0 {
-            let lcp = |i: usize, j: usize| answer(offsets[contacts[i]], contacts[j], 1.0);
-            return IntervalMatrix::from_fn(n, n, lcp).is_p_matrix();
-        }
-        // The principal minor of a set of unknowns is det G(set)/det G(∅), where G(set) has the guides and
-        // the contacts of the set, and the guides of the set are flipped. Solving for λ⁺ first would divide
-        // by det G(∅) and lose all digits where it vanishes.
-        if n > P_MATRIX_MAX {
-            return false;
-        }
-        let mut common = None;
-        (0..1usize << n).all(|set| {
-            let members: Vec<usize> = guides
-                .iter()
-                .copied()
-                .chain(contacts.iter().enumerate().filter(|(i, _)| set >> (g + i) & 1 == 1).map(|(_, &k)| k))
-                .collect();
-            let matrix = IntervalMatrix::from_fn(members.len(), members.len(), |i, j| {
-                column(offsets[members[i]], members[j], j < g && set >> j & 1 == 1)
-            });
-            let sign = matrix.determinant_sign();
-            sign.is_some() && *common.get_or_insert(sign) == sign
-        })
+    /// The bounds of the parameters that matter for the state.
+    fn key(&self, at: &[Interval]) -> Vec<u64> {
+        let moving = at[..self.parameters].iter().zip(&self.moving).filter(|(_, moves)| **moves);
+        moving.flat_map(|(x, _)| [x.lo.to_bits(), x.hi.to_bits()]).collect()
     }
 
     fn kinematic(&mut self, at: &[Interval]) -> Option<Rc<Kinematic>> {
-        let moving = at[..self.parameters].iter().zip(&self.moving).filter(|(_, moves)| **moves);
-        let key: Vec<u64> = moving.flat_map(|(x, _)| [x.lo.to_bits(), x.hi.to_bits()]).collect();
+        let key = self.key(at);
         if let Some(known) = self.known.get(&key) {
             return known.clone();
         }
         let new = self.kinematic_terms(&at[..self.parameters]).map(Rc::new);
         self.evaluations += 1;
-        let rows: usize = self.constraints.iter().map(|c| 1 + c.slip.len()).sum();
-        if self.known.len() * (rows * rows).max(8) >= MAX_REMEMBERED {
+        if self.known.len() >= self.memory() {
             self.known.clear();
         }
         self.known.insert(key, new.clone());
         new
     }
 
+    fn known_matrices(&mut self, at: &[Interval]) -> Option<Rc<Matrices>> {
+        let key = self.key(at);
+        if let Some(known) = self.known_matrices.get(&key) {
+            return known.clone();
+        }
+        let new = self.matrices(&at[..self.parameters]).map(Rc::new);
+        if self.known_matrices.len() >= self.memory() {
+            self.known_matrices.clear();
+        }
+        self.known_matrices.insert(key, new.clone());
+        new
+    }
+
+    /// How many boxes are remembered.
+    fn memory(&self) -> usize {
+        let rows: usize = self.constraints.iter().map(|c| 1 + c.slip.len()).sum();
+        MAX_REMEMBERED / (rows * rows).max(8)
+    }
+
+    /// Encloses the coordinates that joints determine on the box, for all that follows; `false` where that fails.
+    fn enter(&mut self, at: &[Interval]) -> bool {
+        let key = self.key(at);
+        let Some((closure, _)) = &mut self.closure else { return true };
+        if let Some(known) = self.enclosed.get(&key) {
+            self.terms.enclosed = known.clone();
+            return known.is_some();
+        }
+        // What does not move them stays at the values of the file: fewer ways to follow.
+        let fixed = |k: usize| if self.moving[k] { at[k] } else { Interval::point(self.design[k]) };
+        let at: Vec<Interval> = (0..self.parameters).map(fixed).collect();
+        let coordinates = closure.unknowns().to_vec();
+        let found = closure.enclose(&at).map(|[q, v]| Enclosed { coordinates, q, v });
+        self.terms.enclosed = found.clone();
+        if self.enclosed.len() >= MAX_REMEMBERED / 16 {
+            self.enclosed.clear();
+        }
+        let entered = found.is_some();
+        self.enclosed.insert(key, found);
+        entered
+    }
+
     /// Everything that depends on the state; `None` where something is undefined, singular or inconsistent on
     /// the box.
     fn kinematic_terms(&self, at: &[Interval]) -> Option<Kinematic> {
-        let tolerances = self.tolerances;
-        for joint in &self.joints {
-            let (value, velocity) = self.motion(joint, at)?;
-            if value.magnitude() > tolerances.position || velocity.magnitude() > tolerances.velocity {
-                return None;
+        let Consistency::Consistent(touch) = self.consistency(at) else { return None };
+        let closed = touch.iter().map(|t| *t != Touch::Open).collect();
+        Some(Kinematic { matrices: Rc::new(self.matrices(at)?), closed })
+    }
+
+    /// Whether the state is consistent on the box, found by dividing it where needed, into `limit` parts at most.
+    pub(super) fn consistency_of_parts(&mut self, at: &[Interval], limit: usize) -> Consistency {
+        let mut touch: Option<Vec<Touch>> = None;
+        let mut waiting = vec![at[..self.parameters].to_vec()];
+        let mut parts = 0;
+        while let Some(part) = waiting.pop() {
+            parts += 1;
+            let found = if self.enter(&part) { self.consistency(&part) } else { Consistency::Unclear };
+            match found {
+                Consistency::Consistent(new) => {
+                    let merge = |(a, b): (&Touch, &Touch)| if a == b { *a } else { Touch::Unclear };
+                    touch = Some(match &touch {
+                        None => new,
+                        Some(old) => old.iter().zip(&new).map(merge).collect(),
+                    });
+                    continue;
+                }
+                Consistency::Broken if parts == 1 => return Consistency::Broken,
+                Consistency::Broken => return Consistency::Unclear,
+                Consistency::Unclear => {}
+            }
+            let share = |k: usize| part[k].width() / at[k].width();
+            let widest = (0..part.len())
+                .filter(|&k| self.moving[k] && part[k].lo < part[k].middle() && part[k].middle() < part[k].hi)
+                .max_by(|&a, &b| share(a).total_cmp(&share(b)));
+            let (Some(k), true) = (widest, parts + waiting.len() < limit) else {
+                return Consistency::Unclear;
+            };
+            let (mut low, mut high) = (part.clone(), part);
+            (low[k].hi, high[k].lo) = (low[k].middle(), high[k].middle());
+            waiting.push(high);
+            waiting.push(low);
+        }
+        touch.map_or(Consistency::Unclear, Consistency::Consistent)
+    }
+
+    /// Whether joints are closed, and which contacts touch.
+    fn consistency(&self, at: &[Interval]) -> Consistency {
+        let Tolerances { position, velocity: speed, .. } = self.tolerances;
+        // Some(true): within the tolerance everywhere; Some(false): nowhere.
+        let within = |x: Interval, tolerance: f64| {
+            let out = x.lo > tolerance || x.hi < -tolerance;
+            if out { Some(false) } else { (x.magnitude() <= tolerance).then_some(true) }
+        };
+        let determined = |m: &Measure| {
+            self.closure.as_ref().is_some_and(|(_, joints)| joints.iter().any(|j| std::ptr::eq(*j, m)))
+        };
+        let guides = self.constraints.iter().filter(|c| !c.is_contact).map(|c| c.normal);
+        for joint in self.joints.iter().copied().chain(guides).filter(|m| !determined(m)) {
+            let Some((value, velocity)) = self.terms.motion(joint, at, &self.moving) else {
+                return Consistency::Unclear;
+            };
+            match (within(value, position), within(velocity, speed)) {
+                (Some(true), Some(true)) => {}
+                (Some(false), _) | (_, Some(false)) => return Consistency::Broken,
+                _ => return Consistency::Unclear,
             }
         }
-        let (mut slip, mut closed) = (Vec::new(), Vec::new());
+        let mut touch = Vec::with_capacity(self.constraints.len());
         for constraint in &self.constraints {
-            let (gap, velocity) = self.motion(constraint.normal, at)?;
-            let (position, speed) = (tolerances.position, tolerances.velocity);
-            if constraint.is_contact {
-                let open = gap.lo > position || (gap.lo >= -position && velocity.lo > speed);
-                if !open && (gap.lo < -position || velocity.lo < -speed) {
-                    return None;
-                }
-                closed.push(!open);
-            } else {
-                if gap.magnitude() > position || velocity.magnitude() > speed {
-                    return None;
-                }
-                closed.push(true);
+            if !constraint.is_contact {
+                touch.push(Touch::Closed);
+                continue;
             }
+            let Some((gap, velocity)) = self.terms.motion(constraint.normal, at, &self.moving) else {
+                return Consistency::Unclear;
+            };
+            let touches = gap.lo >= -position && gap.hi <= position;
+            if gap.hi < -position || (touches && velocity.hi < -speed) {
+                return Consistency::Broken;
+            }
+            let open = gap.lo > position || (gap.lo >= -position && velocity.lo > speed);
+            if !open && (gap.lo < -position || velocity.lo < -speed) {
+                return Consistency::Unclear;
+            }
+            touch.push(match (open, touches && velocity.hi <= speed) {
+                (true, _) => Touch::Open,
+                (_, true) => Touch::Closed,
+                _ => Touch::Unclear,
+            });
+        }
+        Consistency::Consistent(touch)
+    }
+
+    /// W, slip velocities and, where asked for, accelerations under the load; `None` where something is undefined or
+    /// singular on the box.
+    fn matrices(&self, at: &[Interval]) -> Option<Matrices> {
+        let mut slip = Vec::with_capacity(self.constraints.len());
+        for constraint in &self.constraints {
             let velocities: Option<Vec<Interval>> =
-                constraint.slip.iter().map(|s| Some(self.motion(s, at)?.1)).collect();
+                constraint.slip.iter().map(|s| Some(self.terms.motion(s, at, &self.moving)?.1)).collect();
             slip.push(velocities?);
         }
-        let member = self.member(at, None);
-        let mass = self.mass(&member)?;
+        let member = self.terms.member(at, None);
+        let mass = self.terms.mass(&member)?;
         if !mass.is_positive_definite() {
             return None;
         }
@@ -354,130 +553,48 @@ impl<'a> Prover<'a> {
             (false, true) => joints[(i - n, j)],
             (false, false) => Interval::ZERO,
         });
-        let right =
-            IntervalMatrix::from_fn(
-                n + b,
-                rows.rows(),
-                |i, j| {
-                    if i < n { rows[(j, i)] } else { Interval::ZERO }
-                },
-            );
+        let m = rows.rows();
+        let load = if self.loads {
+            Some(self.terms.load(&member, self.joints.iter().copied().chain(self.measures()))?)
+        } else {
+            None
+        };
+        let right = IntervalMatrix::from_fn(n + b, m + usize::from(self.loads), |i, j| match &load {
+            _ if j < m => {
+                if i < n {
+                    rows[(j, i)]
+                } else {
+                    Interval::ZERO
+                }
+            }
+            Some(load) => -load[i],
+            None => Interval::ZERO,
+        });
         let x = system.solve(&right)?;
-        let acceleration = IntervalMatrix::from_fn(n, rows.rows(), |i, j| x[(i, j)]);
+        let acceleration = IntervalMatrix::from_fn(n, m, |i, j| x[(i, j)]);
+        let guides: Vec<usize> = (0..self.constraints.len())
+            .filter(|&k| !self.constraints[k].is_contact)
+            .map(|k| self.offsets[k])
+            .collect();
+        let determined = load.as_ref().and_then(|load| determined(&joints, &rows, &guides, &load[n..]));
+        let free = load.map_or(vec![], |load| {
+            let of_row = |i: usize| (0..n).fold(load[n + b + i], |sum, j| sum + rows[(i, j)] * x[(j, m)]);
+            (0..m).map(of_row).collect()
+        });
         let w = rows.mul(&acceleration);
         // W is symmetric: both bounds of an entry are true.
         let w = IntervalMatrix::from_fn(w.rows(), w.rows(), |i, j| w[(i, j)].intersect(w[(j, i)]));
-        w.is_defined().then_some(Kinematic { w, slip, closed })
-    }
-
-    /// The member of the family on a box; with a parameter to differentiate by, in the second direction.
-    fn member(&self, at: &[Interval], by: Option<usize>) -> Member<IntervalDual> {
-        let free: Vec<IntervalDual> = at
-            .iter()
-            .enumerate()
-            .map(|(k, &x)| IntervalDual {
-                d2: if by == Some(k) { Interval::ONE } else { Interval::ZERO },
-                ..IntervalDual::constant(x)
-            })
-            .collect();
-        self.family.member(&free)
-    }
-
-    /// Bounds of the value and of the velocity of a constraint.
-    fn motion(&self, measure: &Measure, at: &[Interval]) -> Option<(Interval, Interval)> {
-        let wide: Vec<usize> = (0..at.len()).filter(|&k| self.moving[k] && at[k].width() > 0.0).collect();
-        let [mut value, mut velocity] = self.rates(measure, at, None);
-        if !wide.is_empty() {
-            let middle: Vec<Interval> = at.iter().map(|x| Interval::point(x.middle())).collect();
-            let mut point = at.to_vec();
-            for &k in &wide {
-                point[k] = middle[k];
-            }
-            let mut central = self.rates(measure, &point, None);
-            for &k in &wide {
-                let slopes = self.rates(measure, at, Some(k));
-                for (sum, slope) in central.iter_mut().zip(slopes) {
-                    *sum = *sum + slope * (at[k] - middle[k]);
-                }
-            }
-            // Where a slope is undefined, the naive bound is all there is.
-            let both = |naive: Interval, central: Interval| {
-                if central.is_undefined() { naive } else { naive.intersect(central) }
-            };
-            (value, velocity) = (both(value, central[0]), both(velocity, central[1]));
-        }
-        (!value.is_undefined() && !velocity.is_undefined()).then_some((value, velocity))
-    }
-
-    /// Value and velocity of a constraint, or their derivatives by a parameter.
-    fn rates(&self, measure: &Measure, at: &[Interval], by: Option<usize>) -> [Interval; 2] {
-        let member = self.member(at, by);
-        let n = self.family.q.len();
-        match measure {
-            Measure::Displacement(h) => {
-                // The first direction is the motion, the second the parameter.
-                let mut q = member.q.clone();
-                for i in 0..n {
-                    (q[i].d1, q[i].d12) = (member.v[i].value, member.v[i].d2);
-                }
-                let t = IntervalDual { d1: Interval::ONE, ..member.t };
-                let x = h.interval(&Point { q: &q, v: &member.v, t });
-                if by.is_none() { [x.value, x.d1] } else { [x.d2, x.d12] }
-            }
-            Measure::Velocity(u) => {
-                let x = u.interval(&Point { q: &member.q, v: &member.v, t: member.t });
-                [Interval::ZERO, if by.is_none() { x.value } else { x.d2 }]
-            }
-        }
-    }
-
-    /// M = ∂²T/∂q̇∂q̇; `None` where undefined.
-    fn mass(&self, member: &Member<IntervalDual>) -> Option<IntervalMatrix> {
-        let n = self.family.q.len();
-        let mut v = member.v.clone();
-        let mut entries = vec![Interval::ZERO; n * n];
-        for i in 0..n {
-            for j in 0..=i {
-                v[i].d1 = Interval::ONE;
-                v[j].d2 = Interval::ONE;
-                let point = Point { q: &member.q, v: &v, t: member.t };
-                let entry = self.family.system.kinetic.interval(&point).d12;
-                (entries[i * n + j], entries[j * n + i]) = (entry, entry);
-                v[i].d1 = Interval::ZERO;
-                v[j].d2 = Interval::ZERO;
-            }
-        }
-        let mass = IntervalMatrix::from_fn(n, n, |i, j| entries[i * n + j]);
-        mass.is_defined().then_some(mass)
+        let defined = w.is_defined() && free.iter().all(|x: &Interval| !x.is_undefined());
+        defined.then_some(Matrices { w, slip, free, determined })
     }
 
     /// The gradients of joints without friction, and of normals and tangents of all constraints.
     fn all_rows(&self, member: &Member<IntervalDual>) -> Option<(IntervalMatrix, IntervalMatrix)> {
-        let joints: Vec<Vec<Interval>> = self.joints.iter().map(|m| self.gradient(m, member)).collect();
-        let rows: Vec<Vec<Interval>> = self.measures().map(|m| self.gradient(m, member)).collect();
-        let n = self.family.q.len();
+        let joints: Vec<Vec<Interval>> = self.joints.iter().map(|m| self.terms.gradient(m, member)).collect();
+        let rows: Vec<Vec<Interval>> = self.measures().map(|m| self.terms.gradient(m, member)).collect();
+        let n = self.terms.family.q.len();
         let joints = IntervalMatrix::from_fn(joints.len(), n, |i, j| joints[i][j]);
         let rows = IntervalMatrix::from_fn(rows.len(), n, |i, j| rows[i][j]);
         (joints.is_defined() && rows.is_defined()).then_some((joints, rows))
-    }
-
-    fn gradient(&self, measure: &Measure, member: &Member<IntervalDual>) -> Vec<Interval> {
-        let (mut q, mut v) = (member.q.clone(), member.v.clone());
-        (0..self.family.q.len())
-            .map(|i| match measure {
-                Measure::Displacement(h) => {
-                    q[i].d1 = Interval::ONE;
-                    let d = h.interval(&Point { q: &q, v: &v, t: member.t }).d1;
-                    q[i].d1 = Interval::ZERO;
-                    d
-                }
-                Measure::Velocity(u) => {
-                    v[i].d1 = Interval::ONE;
-                    let d = u.interval(&Point { q: &q, v: &v, t: member.t }).d1;
-                    v[i].d1 = Interval::ZERO;
-                    d
-                }
-            })
-            .collect()
     }
 }

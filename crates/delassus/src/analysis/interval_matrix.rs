@@ -42,6 +42,10 @@ impl IntervalMatrix {
         self.rows
     }
 
+    pub(super) fn cols(&self) -> usize {
+        self.cols
+    }
+
     pub(super) fn is_defined(&self) -> bool {
         self.data.iter().all(|x| !x.is_undefined())
     }

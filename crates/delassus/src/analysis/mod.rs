@@ -11,6 +11,10 @@ mod bounded_rows;
 mod impact;
 mod interval_contact;
 mod interval_matrix;
+mod interval_sliding;
+mod interval_terms;
+mod loop_closure;
+mod paving;
 mod planar;
 mod safe_interval;
 mod stand;
@@ -19,6 +23,9 @@ mod world_forces;
 mod world_parts;
 
 pub use impact::{ImpactReport, LawOutcome, impact_report};
+pub use paving::{
+    Counterexample, PavedCell, Paving, PavingFault, PavingQuestion, PavingReason, check_paving, pave,
+};
 pub use safe_interval::{
     End, FreeSystem, Question, Safe, SafeError, SafeInterval, SafeMethod, SystemAt, safe_interval,
 };

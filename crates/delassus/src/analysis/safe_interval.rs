@@ -134,6 +134,34 @@ pub enum SafeError {
         /// The formula.
         formula: FormulaName,
     },
+    /// A formula has no intervals, and a box of parameters cannot be covered without them.
+    #[error("{formula} is a closure, which has no intervals: ranges of parameters cannot be covered")]
+    Uncovered {
+        /// The formula.
+        formula: FormulaName,
+    },
+    /// A joint that is given by its velocity determines no configuration.
+    #[error("joint `{joint}` is given by its velocity: it determines no configuration along a cycle")]
+    VelocityJoint {
+        /// The joint.
+        joint: String,
+    },
+    /// The joints and the coordinates that are not written as functions of the parameters differ in number.
+    #[error(
+        "along a cycle the coordinates whose position does not depend on the parameters follow from the joints that hold them: expected as many joints as such coordinates, found {joints} joints for {}",
+        if coordinates.is_empty() { "none".to_string() } else { coordinates.join(", ") }
+    )]
+    CannotClose {
+        /// How many joints.
+        joints: usize,
+        /// The coordinates.
+        coordinates: Vec<String>,
+    },
+    /// The configuration of the file is not near one that closes the joints.
+    #[error(
+        "the joints cannot be closed near the configuration of the file: expected positions close to one that closes them, and not at a dead point"
+    )]
+    OpenLoop,
     /// A parameter that is named twice.
     #[error("the parameter `{name}` is named twice")]
     Twice {

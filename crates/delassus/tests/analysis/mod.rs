@@ -2,6 +2,7 @@
 
 mod golden;
 mod intervals;
+mod paving;
 mod stand;
 mod ties;
 mod world;
