@@ -113,7 +113,7 @@ pub(super) struct Prover<'a> {
     moving: Vec<bool>,
     /// Kinematics by the bounds of the parameters it depends on.
     known: HashMap<Vec<u64>, Option<Rc<Kinematic>>>,
-    /// The same for the matrices alone.
+    /// The matrices alone.
     known_matrices: HashMap<Vec<u64>, Option<Rc<Matrices>>>,
     /// How many boxes were looked at.
     pub(super) boxes: usize,
@@ -185,7 +185,7 @@ impl<'a> Prover<'a> {
         }
     }
 
-    /// The prover that asks for the load of the system too, and encloses the coordinates that joints determine.
+    /// The prover that asks for the load too, and encloses the coordinates that joints determine.
     pub(super) fn with_load(
         mut self,
         design: &[f64],
@@ -272,8 +272,8 @@ impl<'a> Prover<'a> {
         if touch.contains(&Touch::Unclear) {
             return None;
         }
-        // Velocities that are not those of the state change the load too: then every load is meant. One direction that
-        // is asked for refutes; those that the state has at some of the points must all do.
+        // Velocities that are not those of the state change the load too: then every load is meant. One
+        // direction that is asked for refutes; those that the state has at some of the points must all do.
         if any_load || self.any_slip {
             let mut each = frictions.iter().map(|f| self.slides(&closed, &matrices, f, |s| s.is_refuted()));
             let refuted = if self.any_slip { each.any(|bad| bad) } else { each.all(|bad| bad) };
@@ -310,8 +310,8 @@ impl<'a> Prover<'a> {
         })
     }
 
-    /// Friction with every combination of the slip directions that are possible; `None` where a constraint may be at
-    /// rest with friction, or its friction has no meaning.
+    /// Friction with every combination of the slip directions that are possible; `None` where a constraint
+    /// may be at rest with friction, or its friction has no meaning.
     fn frictions(&self, matrices: &Matrices, closed: &[bool], at: &[Interval]) -> Option<Vec<Friction>> {
         let member = self.terms.member(&at[..self.parameters], None);
         let point = Point { q: &member.q, v: &member.v, t: member.t };
@@ -417,7 +417,7 @@ impl<'a> Prover<'a> {
         MAX_REMEMBERED / (rows * rows).max(8)
     }
 
-    /// Encloses the coordinates that joints determine on the box, for all that follows; `false` where that fails.
+    /// Encloses the coordinates that joints determine, for all that follows; `false` where that fails.
     fn enter(&mut self, at: &[Interval]) -> bool {
         let key = self.key(at);
         let Some((closure, _)) = &mut self.closure else { return true };
@@ -447,7 +447,7 @@ impl<'a> Prover<'a> {
         Some(Kinematic { matrices: Rc::new(self.matrices(at)?), closed })
     }
 
-    /// Whether the state is consistent on the box, found by dividing it where needed, into `limit` parts at most.
+    /// Whether the state is consistent on the box, divided into `limit` parts at most where needed.
     pub(super) fn consistency_of_parts(&mut self, at: &[Interval], limit: usize) -> Consistency {
         let mut touch: Option<Vec<Touch>> = None;
         let mut waiting = vec![at[..self.parameters].to_vec()];
@@ -531,8 +531,8 @@ impl<'a> Prover<'a> {
         Consistency::Consistent(touch)
     }
 
-    /// W, slip velocities and, where asked for, accelerations under the load; `None` where something is undefined or
-    /// singular on the box.
+    /// W, slip velocities and, where asked for, accelerations under the load; `None` where something is
+    /// undefined or singular on the box.
     fn matrices(&self, at: &[Interval]) -> Option<Matrices> {
         let mut slip = Vec::with_capacity(self.constraints.len());
         for constraint in &self.constraints {

@@ -48,7 +48,8 @@ impl Sliding<'_> {
         w[(row, at)] * sign - self.mu[k] * friction
     }
 
-    /// The answer to a unit of normal force; that of a guide pulled in the opposite direction, where `flipped`.
+    /// The answer to a unit of normal force; that of a guide pulled in the opposite direction, where
+    /// `flipped`.
     fn column(&self, row: usize, k: usize, flipped: bool) -> Interval {
         if flipped { -self.answer(row, k, -1.0) } else { self.answer(row, k, 1.0) }
     }

@@ -1,4 +1,5 @@
-//! The terms of a family of systems on a box of parameters: mass, load, gradients, and the bounds of constraints.
+//! The terms of a family of systems on a box of parameters: mass, load, gradients, and the bounds of
+//! constraints.
 //!
 //! ```text
 //! M(p) ,   F(p) ,   J(p) ,   γ(p)     for all p ∈ P
@@ -210,8 +211,8 @@ impl Terms<'_> {
     }
 }
 
-/// The accelerations of all rows, from the bias of joints and rows, where as many joints and guides (rows) as coordinates
-/// determine the motion.
+/// The accelerations of all rows, from the bias of joints and rows, where as many joints and guides (rows) as
+/// coordinates determine the motion.
 pub(super) fn determined(
     joints: &IntervalMatrix,
     rows: &IntervalMatrix,

@@ -4,10 +4,10 @@
 //! h(p, x) = 0 ,   p ∈ P :     K(X) = x̃ − Y h(P, x̃) + (I − Y ∂h/∂x(P, X)) (X − x̃) ,   K(X) ⊂ int X
 //! ```
 //!
-//! Where Krawczyk's operator K maps X into its interior, every p ∈ P has exactly one x ∈ X that closes the joints,
-//! it lies in K(X), and it depends continuously on p. A mechanism can be assembled in several ways; the one that is
-//! meant goes on continuously from the configuration of the file. From one point to another that is proved by boxes of
-//! parameters that hold both, in which the two configurations lie in one X.
+//! Where Krawczyk's operator K maps X into its interior, every p ∈ P has exactly one x ∈ X that closes the
+//! joints, it lies in K(X), and it depends continuously on p. A mechanism can be assembled in several ways;
+//! the one that is meant goes on continuously from the configuration of the file. From one point to another
+//! that is proved by boxes of parameters that hold both, in which the two configurations lie in one X.
 
 use delassus_solve::linalg::Matrix;
 
@@ -64,8 +64,8 @@ fn points(x: &[f64]) -> Vec<Interval> {
 }
 
 impl<'a> LoopClosure<'a> {
-    /// The closure of these joints by these coordinates, from the configuration of the file at `p` on; `None` where
-    /// that cannot be closed, or not in one way only.
+    /// The closure of these joints by these coordinates, from the configuration of the file at `p` on; `None`
+    /// where that cannot be closed, or not in one way only.
     pub fn new(
         family: &'a Family,
         equations: Vec<&'a Measure>,
@@ -254,7 +254,8 @@ impl<'a> LoopClosure<'a> {
         Some((0..rates.len()).map(|i| found[(i, 0)]).collect())
     }
 
-    /// The member on a box, with the unknowns at their place; differentiated by a parameter in the second direction.
+    /// The member on a box, with the unknowns at their place; differentiated by a parameter in the second
+    /// direction.
     fn member(&self, p: &[Interval], x: &[Interval], by: Option<usize>) -> Member<IntervalDual> {
         let free: Vec<IntervalDual> = p
             .iter()

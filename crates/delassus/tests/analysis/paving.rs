@@ -31,8 +31,9 @@ fn undecided(paving: &Paving) -> f64 {
     paving.share(|reason| reason.verdict() == Verdict::Unknown)
 }
 
-/// Proved cells have a positive margin at all their corners, refuted ones a negative one. Along each of the parameters
-/// the sign of the margin changes once at most between two corners, so that corners speak for their cell.
+/// Proved cells have a positive margin at all their corners, refuted ones a negative one. Along each of the
+/// parameters the sign of the margin changes once at most between two corners, so that corners speak for
+/// their cell.
 fn assert_sides(paving: &Paving, margin: impl Fn(&[f64]) -> f64) {
     for cell in &paving.cells {
         for corner in 0..1 << cell.lo.len() {
@@ -120,8 +121,8 @@ fn drawer_jams_where_it_is_shorter_than_friction_times_width() {
     assert_sides(&found, |at| at[0] - 0.5 * at[1]);
     let certified = found.certified.clone().unwrap();
     assert!(certified.iter().zip(&found.design).all(|([lo, hi], x)| lo <= x && x <= hi));
-    // The largest of all boxes with L > w/2 in it ends at a corner (L, 2 L): (1 − L)(2 L − 0.2), greatest at 0.55, but
-    // must hold the design (0.4, 0.6): L ≤ 0.4, where it is 0.6·0.6.
+    // The largest of all boxes with L > w/2 in it ends at a corner (L, 2 L): (1 − L)(2 L − 0.2), greatest at
+    // 0.55, but must hold the design (0.4, 0.6): L ≤ 0.4, where it is 0.6·0.6.
     let area: f64 = certified.iter().map(|[lo, hi]| hi - lo).product();
     assert!(area < 0.36 + 1e-12 && area > 0.33, "{certified:?}");
     // The nearest point that jams, in parts of both ranges of 0.8: L − d = (w + d)/2, d = 0.2/3.
@@ -176,8 +177,8 @@ fn slider_crank_is_covered_over_its_whole_turn() {
     check_paving_of(SLIDER, &[], &question, &found.cells).unwrap();
 }
 
-/// det G of both guides for every combination of signs, from the linkage in plain numbers: with the crank driven, the
-/// coordinates φ and ψ, their mass matrix and the rows along and across the rocker.
+/// det G of both guides for every combination of signs, from the linkage in plain numbers: with the crank
+/// driven, the coordinates φ and ψ, their mass matrix and the rows along and across the rocker.
 fn four_bar_signs(phi: f64, psi: f64, mu: f64, slip: f64) -> Vec<f64> {
     let (l, r, radius, m, n) = (0.9, 0.7, 0.3, 0.9, 0.7);
     let mass = [m * l * l / 3.0, n * r * r / 3.0];

@@ -1,7 +1,8 @@
-//! A second look at a paving: whether its cells cover the box without overlap, and whether what they claim holds.
+//! A second look at a paving: whether its cells cover the box without overlap, and whether what they claim
+//! holds.
 //!
-//! The search that made the paving takes no part: each cell is examined by itself, from the system and the numbers of
-//! the cell alone.
+//! The search that made the paving takes no part: each cell is examined by itself, from the system and the
+//! numbers of the cell alone.
 
 use thiserror::Error;
 
@@ -40,8 +41,8 @@ pub enum PavingFault {
     },
 }
 
-/// Checks that cells cover the box of the question exactly, sharing faces only, and that each of them keeps what it
-/// claims. `design` are the values of the file, in the order of [`Family::free`].
+/// Checks that cells cover the box of the question exactly, sharing faces only, and that each of them keeps
+/// what it claims. `design` are the values of the file, in the order of [`Family::free`].
 pub fn check_paving(
     family: &Family,
     design: &[f64],
@@ -73,8 +74,8 @@ pub fn check_paving(
     Ok(())
 }
 
-/// Whether the cells of a list cover a box exactly: it is one of them, or a cut from side to side that no cell crosses
-/// leaves two boxes that are covered exactly. The error is a cell where that fails.
+/// Whether the cells of a list cover a box exactly: it is one of them, or a cut from side to side that no
+/// cell crosses leaves two boxes that are covered exactly. The error is a cell where that fails.
 fn covers(sides: &[[f64; 2]], cells: &[PavedCell], list: Vec<usize>) -> Result<(), usize> {
     let mut waiting = vec![(sides.to_vec(), list)];
     while let Some((sides, list)) = waiting.pop() {

@@ -33,11 +33,12 @@ impl Ord for Candidate {
     }
 }
 
-/// The largest box with the design in it that no cell that is not proved reaches into; `None` where there is none.
+/// The largest box with the design in it that no cell that is not proved reaches into; `None` where there is
+/// none.
 ///
-/// The whole box is cut back from the obstacle that is nearest to the design, in every way that keeps the design, and so
-/// on, the largest box first: the first without an obstacle is the largest of all. Where that takes too long, the
-/// largest cut is taken each time.
+/// The whole box is cut back from the obstacle that is nearest to the design, in every way that keeps the
+/// design, and so on, the largest box first: the first without an obstacle is the largest of all. Where that
+/// takes too long, the largest cut is taken each time.
 pub(super) fn largest_box(ranges: &[[f64; 2]], design: &[f64], cells: &[PavedCell]) -> Option<Vec<[f64; 2]>> {
     let obstacles: Vec<&PavedCell> = cells.iter().filter(|c| c.reason.verdict() != Verdict::Proved).collect();
     let candidate = |sides: Vec<[f64; 2]>| {

@@ -1,17 +1,18 @@
-//! A box of parameters divided into cells on which the answer is proved to be unique, proved not to be, or open.
+//! A box of parameters divided into cells on which the answer is proved to be unique, proved not to be, or
+//! open.
 //!
 //! ```text
 //! B = ∪ Cᵢ ,   on every Cᵢ, at all its points:   one solution | none | several | not decided
 //! ```
 //!
-//! A cell that interval arithmetic does not decide is halved, the largest cells first, until the budget is spent; what
-//! is then left is undecided. *Proved*: exactly one solution, by the P-property (whatever the load) or because every
-//! mode but one is excluded and that one holds (with the load of the system). *Refuted*: every mode is excluded, or two
-//! of them hold, or the P-property fails (then some load has no solution or several). Both are statements about every
-//! point of the cell.
+//! A cell that interval arithmetic does not decide is halved, the largest cells first, until the budget is
+//! spent; what is then left is undecided. *Proved*: exactly one solution, by the P-property (whatever the
+//! load) or because every mode but one is excluded and that one holds (with the load of the system).
+//! *Refuted*: every mode is excluded, or two of them hold, or the P-property fails (then some load has no
+//! solution or several). Both are statements about every point of the cell.
 //!
-//! Other parameters that are meant with all their values, and directions of sliding, are divided inside of each cell;
-//! there, a cell is refuted by one of their values.
+//! Other parameters that are meant with all their values, and directions of sliding, are divided inside of
+//! each cell; there, a cell is refuted by one of their values.
 
 mod check;
 mod largest_box;
@@ -102,7 +103,8 @@ impl From<Answers> for PavingReason {
     }
 }
 
-/// A cell, its faces included; bounds are exactly these doubles, in the order of the parameters of the question.
+/// A cell, its faces included; bounds are exactly these doubles, in the order of the parameters of the
+/// question.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PavedCell {
     /// The least values.
@@ -135,7 +137,8 @@ pub struct Paving {
     pub cells: Vec<PavedCell>,
     /// How many boxes were examined.
     pub boxes: usize,
-    /// The largest box around the design in which every point is proved; `None` where the design is not proved.
+    /// The largest box around the design in which every point is proved; `None` where the design is not
+    /// proved.
     pub certified: Option<Vec<[f64; 2]>>,
     /// The refuted point that is nearest to the design, in parts of the ranges.
     pub counterexample: Option<Counterexample>,
@@ -203,7 +206,8 @@ struct Node {
 struct Paver<'a> {
     prover: Prover<'a>,
     any_load: bool,
-    /// The whole range of every dimension: free parameters in the order of the file, then directions of sliding.
+    /// The whole range of every dimension: free parameters in the order of the file, then directions of
+    /// sliding.
     domain: Vec<Interval>,
     /// The dimensions of the question, in its order.
     outer: Vec<usize>,
@@ -335,8 +339,8 @@ impl<'a> Paver<'a> {
     }
 }
 
-/// The coordinates that joints determine, and these joints: those coordinates whose position is not written as a
-/// function of the parameters, and the joints that hold them.
+/// The coordinates that joints determine, and these joints: those coordinates whose position is not written
+/// as a function of the parameters, and the joints that hold them.
 fn closure<'a>(family: &'a Family, design: &[f64]) -> Result<(LoopClosure<'a>, Vec<&'a Measure>), SafeError> {
     let free: Vec<IntervalDual> =
         design.iter().map(|&x| IntervalDual::constant(Interval::point(x))).collect();
