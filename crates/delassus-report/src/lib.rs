@@ -18,6 +18,7 @@ mod exploration;
 mod failure;
 mod grid;
 mod impact;
+mod paving;
 mod problem;
 mod quantity;
 mod safe;
@@ -35,6 +36,7 @@ pub use exploration::{
 };
 pub use failure::failure_text;
 pub use grid::{Axis, Grid};
+pub use paving::{paving_document, paving_meaning, paving_table, paving_text, paving_word};
 pub use problem::problem_document;
 pub use quantity::{Cell, Quantity};
 pub use safe::{safe_document, safe_text};

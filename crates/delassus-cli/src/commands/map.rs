@@ -11,9 +11,7 @@ use serde_json::{Value, json};
 use super::map_page::MapPage;
 use super::safe::range;
 use crate::output::print;
-use crate::picture::{
-    Axis as Drawn, Colour, GREY, Picture, Scale, Values, categories, curve, heat, write_picture,
-};
+use crate::picture::{Axis as Drawn, Colour, GREY, Picture, Values, categories, curve, heat, write_picture};
 use crate::scene;
 use crate::scene::Scene;
 
@@ -50,16 +48,6 @@ pub struct MapArgs {
 fn sweep(text: &str) -> Result<Axis, String> {
     let (name, values) = scene::parse_override(text)?;
     Axis::parse(&name, &values)
-}
-
-/// The axis of a picture; with half a cell on both sides for maps, whose cells stand around their points.
-fn drawn(axis: &Axis, cells: bool) -> Drawn {
-    let end = |x: Option<&f64>| axis.shown(*x.unwrap_or(&0.0));
-    let (lo, hi) = (end(axis.values.first()), end(axis.values.last()));
-    let half = if cells { 0.5 * (hi - lo) / (axis.values.len() - 1) as f64 } else { 0.0 };
-    let degrees = axis.unit.is_some_and(|(unit, _)| unit == "deg");
-    let scale = if degrees { Scale::Degrees } else { Scale::Plain };
-    Drawn { label: axis.label(), lo: lo - half, hi: hi + half, scale }
 }
 
 /// Runs the command; returns the exit code.
@@ -237,8 +225,15 @@ fn picture(args: &MapArgs, scene: &Scene, quantity: &Quantity, cells: &[Cell]) -
                 _ => names.len() as u16 - 2,
             })
             .collect();
-        let y = args.y.as_ref().map(|y| drawn(y, true));
-        return categories(&title, &drawn(&args.x, true), y.as_ref(), args.x.values.len(), &marks, &names);
+        let y = args.y.as_ref().map(|y| Drawn::of(y, true));
+        return categories(
+            &title,
+            &Drawn::of(&args.x, true),
+            y.as_ref(),
+            args.x.values.len(),
+            &marks,
+            &names,
+        );
     }
     let list: Vec<Option<f64>> = cells
         .iter()
@@ -250,7 +245,7 @@ fn picture(args: &MapArgs, scene: &Scene, quantity: &Quantity, cells: &[Cell]) -
         .collect();
     let values = Values { what: &what, list: &list, range: args.scale };
     match &args.y {
-        Some(y) => heat(&title, &drawn(&args.x, true), &drawn(y, true), args.x.values.len(), &values),
-        None => curve(&title, &drawn(&args.x, false), &values),
+        Some(y) => heat(&title, &Drawn::of(&args.x, true), &Drawn::of(y, true), args.x.values.len(), &values),
+        None => curve(&title, &Drawn::of(&args.x, false), &values),
     }
 }

@@ -53,6 +53,9 @@ scenes![
     "billiard.toml",
     "woodpecker.toml",
     "slider-crank-clearance.toml",
+    "drawer.toml",
+    "slider-crank-friction.toml",
+    "four-bar-pin.toml",
 ];
 
 scenes![

@@ -74,6 +74,17 @@ pub struct Axis {
 }
 
 impl Axis {
+    /// The axis of a parameter; with half a cell on both sides for maps, whose cells stand around their
+    /// points.
+    pub fn of(parameter: &delassus_report::Axis, cells: bool) -> Self {
+        let end = |x: Option<&f64>| parameter.shown(*x.unwrap_or(&0.0));
+        let (lo, hi) = (end(parameter.values.first()), end(parameter.values.last()));
+        let half = if cells { 0.5 * (hi - lo) / (parameter.values.len() - 1) as f64 } else { 0.0 };
+        let degrees = parameter.unit.is_some_and(|(unit, _)| unit == "deg");
+        let scale = if degrees { Scale::Degrees } else { Scale::Plain };
+        Axis { label: parameter.label(), lo: lo - half, hi: hi + half, scale }
+    }
+
     /// Round values inside of the axis, about five of them.
     pub fn ticks(&self) -> Vec<f64> {
         let rough = (self.hi - self.lo) / 7.0;
