@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from ._analysis import Analysis, Certificate, ProblemAnalysis, analyze
 from ._delassus import VERSION as __version__
-from ._design import Axis, Branch, Exploration, Map, Safe
+from ._design import Axis, Branch, Exploration, Map, Paving, Safe
 from ._errors import DelassusError, SceneError, SimulationError, UnknownNameError
 from ._page import PageView
 from ._problem import Residual, Solution, residual, solve
@@ -41,6 +41,7 @@ __all__ = [
     "Map",
     "Motion",
     "PageView",
+    "Paving",
     "ProblemAnalysis",
     "Residual",
     "Rollout",

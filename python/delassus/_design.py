@@ -192,6 +192,61 @@ class Safe(_Reported):
         return f"<delassus.Safe: {self.interval[0]:.9g} <= {self.parameter} <= {self.interval[1]:.9g}, {word}>"
 
 
+class Paving(_Reported):
+    """A box of parameters in cells on which the answer is proved to be unique, proved not to be, or undecided."""
+
+    __slots__ = ()
+
+    @property
+    def parameters(self) -> list[str]:
+        return list(self._document["parameters"])
+
+    @property
+    def lo(self) -> Array:
+        """The least values of each cell: cells by parameters."""
+        return self._bounds("lo")
+
+    @property
+    def hi(self) -> Array:
+        """The greatest values of each cell."""
+        return self._bounds("hi")
+
+    def _bounds(self, end: str) -> Array:
+        values = [cell[end] for cell in self._document["cells"]]
+        return np.array(values, dtype=float).reshape(len(values), len(self.parameters))
+
+    @property
+    def verdicts(self) -> list[str]:
+        """`proved`, `refuted` or `undecided`, for each cell."""
+        return [cell["verdict"] for cell in self._document["cells"]]
+
+    @property
+    def reasons(self) -> list[str]:
+        """What is known of each cell: `every-load`, `this-load`, `no-solution`, `several-solutions`, …"""
+        return [cell["reason"] for cell in self._document["cells"]]
+
+    @property
+    def shares(self) -> dict[str, float]:
+        """The parts of the box that are `proved`, `refuted`, without a state (`no_state`) and `undecided`."""
+        return dict(self._document["shares"])
+
+    @property
+    def certified_box(self) -> dict[str, tuple[float, float]] | None:
+        """The largest box around the design with proved cells only; `None` where the design is not proved."""
+        found = self._document["certified_box"]
+        return None if found is None else {name: (float(lo), float(hi)) for name, (lo, hi) in found.items()}
+
+    @property
+    def counterexample(self) -> dict[str, float] | None:
+        """The refuted point that is nearest to the design."""
+        found = self._document["counterexample"]
+        return None if found is None else dict(found["point"])
+
+    def __repr__(self) -> str:
+        share = ", ".join(f"{100 * self.shares[word]:.1f} % {word}" for word in ("proved", "refuted", "undecided"))
+        return f"<delassus.Paving over {', '.join(self.parameters)}: {share}>"
+
+
 @dataclass(frozen=True)
 class Branch:
     """A motion, and those that branch off where it stops."""

@@ -5,14 +5,14 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from types import SimpleNamespace
-from typing import Any, Union
+from typing import Any, Union, overload
 
 import numpy as np
 import numpy.typing as npt
 
 from . import _delassus
 from ._analysis import Analysis
-from ._design import Axes, Exploration, Map, Safe, axes_of, columns_of
+from ._design import Axes, Exploration, Map, Paving, Safe, axes_of, columns_of
 from ._progress import bar
 from ._simulation import Simulation, Trajectory
 from ._toml import toml
@@ -203,6 +203,7 @@ class System:
         """
         return _mapped(self._inner, show, axes, progress, self.name)
 
+    @overload
     def safe(
         self,
         over: str,
@@ -210,11 +211,43 @@ class System:
         *,
         for_all: Mapping[str, Range] | None = None,
         any_slip: bool = False,
-    ) -> Safe:
-        """The largest interval of a parameter on which the answer is certified to exist and be unique."""
+    ) -> Safe: ...
+    @overload
+    def safe(
+        self,
+        over: Mapping[str, Range],
+        *,
+        for_all: Mapping[str, Range] | None = None,
+        any_slip: bool = False,
+        any_load: bool = False,
+        cycle: bool = False,
+        boxes: int = 20_000,
+    ) -> Paving: ...
+    def safe(
+        self,
+        over: str | Mapping[str, Range],
+        within: Range | None = None,
+        *,
+        for_all: Mapping[str, Range] | None = None,
+        any_slip: bool = False,
+        any_load: bool = False,
+        cycle: bool = False,
+        boxes: int = 20_000,
+    ) -> Safe | Paving:
+        """Where the answer is certified to exist and be unique: the largest interval of a parameter, or, for ranges by
+        name, the whole box in cells. `any_load`, `cycle` and `boxes` are for boxes, as on the command line."""
         if not isinstance(for_all, (Mapping, type(None))):
             raise TypeError(f"for_all: expected ranges by name, found {type(for_all).__name__}")
         pairs = [(name, _range(name, values)) for name, values in (for_all or {}).items()]
+        if isinstance(over, Mapping):
+            if within is not None:
+                raise ValueError("within: the ranges are those of over")
+            if not over:
+                raise ValueError("over: expected at least one range by name")
+            ranges = [(name, _range(name, values)) for name, values in over.items()]
+            return Paving(*self._inner.pave(ranges, pairs, any_slip, any_load, cycle, boxes))
+        if any_load or cycle:
+            raise ValueError("any_load, cycle: expected ranges by name, over={name: (lo, hi)}")
         searched = None if within is None else _range("within", within)
         return Safe(*self._inner.safe(over, searched, pairs, any_slip))
 

@@ -61,11 +61,35 @@ def test_the_safe_interval_ends_at_jamming(scenes):
     assert pickle.loads(pickle.dumps(safe)).to_dict() == safe.to_dict()
 
 
+def test_a_box_of_the_drawer_has_its_border_between_the_cells(scenes):
+    drawer = delassus.System.load(scenes / "drawer.toml", mu=0.4)
+    found = drawer.safe({"length": (0.2, 1.0), "mu": (0.1, 1.2)}, boxes=1500)
+    # It comes where the length exceeds friction times the width 0.6.
+    verdicts = np.array(found.verdicts)
+    proved, refuted = verdicts == "proved", verdicts == "refuted"
+    assert proved.any() and (found.lo[proved, 0] >= 0.6 * found.hi[proved, 1]).all()
+    assert refuted.any() and (found.hi[refuted, 0] <= 0.6 * found.lo[refuted, 1]).all()
+    assert found.shares["undecided"] < 0.1 and "PROVED" in str(found) and "refuted" in repr(found)
+    low, high = found.certified_box["length"][0], found.certified_box["mu"][1]
+    assert low >= 0.6 * high and found.counterexample["length"] <= 0.6 * found.counterexample["mu"]
+    assert pickle.loads(pickle.dumps(found)).to_dict() == found.to_dict()
+    turn = delassus.System.load(scenes / "slider-crank-friction.toml")
+    turn = turn.safe({"angle": (0.0, 2 * np.pi), "mu": (0.0, 0.6)}, cycle=True, any_load=True, boxes=3000)
+    assert turn.shares["proved"] == 1.0 and turn.counterexample is None
+    with pytest.raises(ValueError, match="within"):
+        drawer.safe({"mu": (0.1, 1.2)}, (0.0, 1.0))
+    with pytest.raises(ValueError, match="cycle"):
+        drawer.safe("mu", cycle=True)
+
+
 @program
 def test_safe_and_explore_are_those_of_the_program(scenes):
     file = scenes / "painleve-rod.toml"
     rod = delassus.System.load(file)
     assert rod.safe("mu").to_dict() == printed("safe", file, "--over", "mu")
+    box = rod.safe({"mu": (0.0, 3.0), "angle": (0.2, 1.4)}, boxes=300)
+    over = ["--over", "mu=0:3", "--over", "angle=0.2:1.4", "--boxes", "300"]
+    assert box.to_dict() == printed("safe", file, *over)
     assert rod.explore(0.1).to_dict() == printed("explore", file, "--t-end", "0.1")
     world = scenes / "painleve-rod-world.toml"
     assert delassus.World.load(world).explore(0.01).to_dict() == printed("explore", world, "--t-end", "0.01")

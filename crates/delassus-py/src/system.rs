@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use delassus::analysis::{Question, analyze_written};
+use delassus::analysis::{PavingQuestion, Question, analyze_written};
 use delassus::lagrangian::{ExactState, Names, State, Tolerances};
-use delassus_report::{Style, safe_document, safe_text};
-use delassus_scene::{SafeTextError, SystemFile, safe_interval_of};
+use delassus_report::{Axis, Style, paving_document, paving_text, safe_document, safe_text};
+use delassus_scene::{SafeTextError, SystemFile, pave_text, safe_interval_of};
 use pyo3::prelude::*;
 
 use crate::error::{scene_error, scene_message, value_error};
@@ -183,6 +183,54 @@ impl System {
             let question = Question { over: &over, within, for_all: &for_all, any_slip, tolerances };
             safe_interval_of(&source.text, &overrides, &question).map(|found| {
                 (safe_document(&question, &found), safe_text(&names, &question, &found, Style::plain()))
+            })
+        })?;
+        let (document, text) = found.map_err(|e| match e {
+            SafeTextError::File(e) => scene_error(&e, &self.source.name, &self.source.text),
+            e => scene_message(&self.source.name, e),
+        })?;
+        Ok((to_python(py, &document)?.unbind(), text))
+    }
+
+    /// The document and the report of a box of parameters in cells.
+    // One argument for each option of the command.
+    #[expect(clippy::too_many_arguments)]
+    fn pave(
+        &self,
+        py: Python<'_>,
+        over: Vec<(String, [f64; 2])>,
+        for_all: Vec<(String, [f64; 2])>,
+        any_slip: bool,
+        any_load: bool,
+        cycle: bool,
+        boxes: usize,
+    ) -> PyResult<(Py<PyAny>, String)> {
+        self.check_as_written("safe")?;
+        let (source, names) = (self.source.clone(), Names::of(&self.file.system));
+        let found = waiting(py, &Shared::default(), None, move || {
+            let overrides: Vec<(&str, &str)> =
+                source.parameters.iter().map(|(n, v)| (n.as_str(), v.as_str())).collect();
+            let [over, for_all] = [&over, &for_all]
+                .map(|list| list.iter().map(|(n, r)| (n.as_str(), *r)).collect::<Vec<(&str, [f64; 2])>>());
+            let tolerances = Tolerances::default();
+            let question = PavingQuestion {
+                over: &over,
+                for_all: &for_all,
+                any_slip,
+                any_load,
+                cycle,
+                boxes,
+                tolerances,
+            };
+            let axis = |(name, range): &(&str, [f64; 2])| Axis {
+                name: (*name).to_owned(),
+                values: range.to_vec(),
+                unit: None,
+            };
+            let axes: Vec<Axis> = over.iter().map(axis).collect();
+            pave_text(&source.text, &overrides, &question).map(|found| {
+                let text = paving_text(&names, &question, &found, &axes, Style::plain());
+                (paving_document(&question, &found), text)
             })
         })?;
         let (document, text) = found.map_err(|e| match e {
