@@ -5,5 +5,6 @@ mod mjcf;
 mod models;
 mod support;
 mod system_file;
+mod tendons;
 mod urdf;
 mod world_file;

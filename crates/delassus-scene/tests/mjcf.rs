@@ -548,7 +548,7 @@ fn bad_models_are_refused_with_their_line() {
 fn what_is_not_read_is_listed_with_its_line() {
     let text = "<mujoco>\n<option solver=\"CG\" density=\"1.2\"/>\n<worldbody><body><joint margin=\"1\" armature=\"1\"/>\n\
                 <geom size=\"1\" solref=\"0 1\" mas=\"1\"/><geom size=\"1\" solref=\"0 1\"/></body></worldbody>\n\
-                <tendon/></mujoco>";
+                <deformable/></mujoco>";
     let found = read(text).not_read;
     let expected = [
         "`density` of <option> (line 2)",
@@ -556,7 +556,7 @@ fn what_is_not_read_is_listed_with_its_line() {
         "`margin` of <joint> (line 3)",
         "`mas` of <geom>, perhaps `mass` (line 4)",
         "`solref` of <geom> (line 4 and 1 more)",
-        "<tendon> (line 5)",
+        "<deformable> (line 5)",
     ];
     assert_eq!(found, expected);
 }

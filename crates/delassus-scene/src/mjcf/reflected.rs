@@ -1,11 +1,11 @@
 //! The inertia that an actuator feels in the position of the file, which `dampratio` is a ratio to.
 //!
 //! ```text
-//! 1 / (J M⁻¹ Jᵀ) ,   M = Σ over bodies of J_bᵀ I_b J_b + diag(armature)
+//! 1 / (J M⁻¹ Jᵀ) ,   M = Σ over bodies of J_bᵀ I_b J_b + Σ over rotors of armature · Jᵀ J
 //! ```
 //!
-//! M is the mass matrix of the joints of the file, without its equalities; J says how the length of the
-//! actuator changes with them.
+//! M is the mass matrix of the joints of the file, without its equalities; J says how the length of an
+//! actuator, a joint or a tendon changes with them.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +15,7 @@ use glam::{DMat3, DVec3};
 use super::Model;
 use super::joint::{Kind, Motion};
 use super::keyframe::Twist;
-use delassus::world::{TendonPart, TendonTerm};
+use delassus::world::{ActionKind, TendonPart, TendonTerm};
 
 /// A free motion: the velocity that it gives to the origin of the world, and the angular velocity, both in
 /// the axes of the world.
@@ -45,8 +45,16 @@ impl<'a> Model<'a> {
             self.free_motions = Some(self.find_free_motions());
         }
         let free = self.free_motions.as_ref()?;
+        let row = self.row(free, &motion)?;
+        let moved = free.mass.solve_positive_definite(&row)?;
+        let mobility: f64 = (0..free.motions.len()).map(|i| row[(i, 0)] * moved[(i, 0)]).sum();
+        (mobility > 0.0).then_some(1.0 / mobility)
+    }
+
+    /// Jᵀ of a coordinate, a column.
+    fn row(&self, free: &FreeMotions<'a>, motion: &Motion) -> Option<Matrix> {
         let mut row = Matrix::zeros(free.motions.len(), 1);
-        for TendonTerm { factor, part } in self.terms_of(&motion, 1.0) {
+        for TendonTerm { factor, part } in self.terms_of(motion, 1.0) {
             match part {
                 TendonPart::Coordinate { joint, coordinate } => {
                     let is_this = |m: &Motion| m.joint == joint && m.coordinate == coordinate;
@@ -74,9 +82,7 @@ impl<'a> Model<'a> {
                 }
             }
         }
-        let moved = free.mass.solve_positive_definite(&row)?;
-        let mobility: f64 = (0..free.motions.len()).map(|i| row[(i, 0)] * moved[(i, 0)]).sum();
-        (mobility > 0.0).then_some(1.0 / mobility)
+        Some(row)
     }
 
     fn find_free_motions(&self) -> FreeMotions<'a> {
@@ -118,6 +124,16 @@ impl<'a> Model<'a> {
                 for (b, &j) in moved_by.iter().enumerate() {
                     free.mass[(i, j)] += momentum.dot(velocities[b]) + spin.dot(free.motions[j].angular);
                 }
+            }
+        }
+        for tendon in self.tendons.values().flatten() {
+            let actions = self.joints[tendon.motion.joint].actions.iter();
+            let rotor: f64 = actions
+                .map(|action| if let ActionKind::Armature { inertia } = action.kind { inertia } else { 0.0 })
+                .sum();
+            let Some(row) = self.row(&free, &tendon.motion).filter(|_| rotor > 0.0) else { continue };
+            for i in 0..free.motions.len() {
+                (0..free.motions.len()).for_each(|j| free.mass[(i, j)] += rotor * row[(i, 0)] * row[(j, 0)]);
             }
         }
         free
