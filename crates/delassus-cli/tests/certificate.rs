@@ -1,5 +1,5 @@
-//! Certificates: written by commands, checked by `delassus verify` and by the checker in Python, refused where
-//! they were tampered with.
+//! Certificates: written by commands, checked by `delassus verify` and by the checker in Python, refused
+//! where they were tampered with.
 
 use std::io::Write;
 use std::process::{Command, Stdio};
@@ -269,7 +269,7 @@ fn verdicts_of_contact_problems_have_certificates() {
 
 /// What is claimed of unique forces, or true where nothing is: then neither answer is proved.
 fn answers_of(document: &Value, k: usize) -> bool {
-    document["claim"]["forces_unique"].as_bool().unwrap_or(k % 2 == 0)
+    document["claim"]["forces_unique"].as_bool().unwrap_or(k.is_multiple_of(2))
 }
 
 #[test]

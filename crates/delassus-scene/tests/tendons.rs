@@ -139,7 +139,8 @@ fn a_tendon_through_sites_is_a_rope_over_pulleys() {
 
 #[test]
 fn a_motor_on_a_site_pushes_along_its_axes_wherever_they_point() {
-    // A rotor 0.3 m from the centre of a drone of 2 kg that lies on its side: its axis is that of the world's y.
+    // A rotor 0.3 m from the centre of a drone of 2 kg that lies on its side: its axis is that of the world's
+    // y.
     let text = "<mujoco><option gravity=\"0 0 0\"/><worldbody><body name=\"drone\" euler=\"90 0 0\"><freejoint/>\
                 <inertial pos=\"0 0 0\" mass=\"2\" diaginertia=\"0.1 0.2 0.3\"/><site name=\"rotor\" pos=\"0.3 0 0\"/>\
                 </body></worldbody><actuator><motor name=\"m\" site=\"rotor\" gear=\"0 0 1 0 0 0.02\"/></actuator></mujoco>";
@@ -194,8 +195,8 @@ fn a_tendon_over_many_joints_counts_all_of_them() {
     }
 }
 
-/// Tendons of all kinds, an equality of two of them, ratios of damping and a thruster: `models/tendons.xml` from
-/// its keyframe after 0.2 s, against `xipos` of MuJoCo 4.0.0 (Runge and Kutta, 2.5e-5 s, `solref` 1e-4 of the
+/// Tendons of all kinds, an equality of two of them, ratios of damping and a thruster: `models/tendons.xml`
+/// from its keyframe after 0.2 s, against `xipos` of MuJoCo 4.0.0 (Runge and Kutta, 2.5e-5 s, `solref` 1e-4 of the
 /// equality; the digits are the same at 1e-4 s).
 #[test]
 fn a_model_of_tendons_moves_as_in_mujoco() {

@@ -14,9 +14,9 @@ use std::collections::BTreeMap;
 
 use crate::definite::{Symmetric, least_eigenvalue};
 use crate::document::{field, list_of, read, word};
+use crate::fault::{Fault, refuse};
 use crate::number::{Interval, Number, abs, dot, number, root_above, whole};
 use crate::problem::{Constraint, Law, Row, constraints, coordinates};
-use crate::{Fault, refuse};
 
 /// Constraints and the load that they have to balance.
 pub struct Balance {

@@ -9,9 +9,9 @@ use serde_json::Value;
 use crate::balance::{Balance, rest, without_friction};
 use crate::definite::{Symmetric, least_eigenvalue};
 use crate::document::{field, inside, read, word};
+use crate::fault::{Fault, refuse};
 use crate::pieces;
 use crate::problem::{Answers, Constraint, Problem};
-use crate::{Fault, refuse};
 
 const QUESTIONS: [&str; 3] = ["existence", "acceleration_unique", "forces_unique"];
 

@@ -11,8 +11,8 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 
 use crate::document::{at, field, items, numbered};
+use crate::fault::{Fault, refuse};
 use crate::number::{Interval, Number, number, whole};
-use crate::{Fault, refuse};
 
 /// Entries of L are below this in size, so that their products fit in 128 bits with room for sums.
 const MAX_ENTRY: i64 = 1 << 53;

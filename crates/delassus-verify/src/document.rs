@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::Fault;
+use crate::fault::Fault;
 
 /// The entry of an object.
 pub fn field<'a>(value: &'a Value, key: &str) -> Result<&'a Value, Fault> {

@@ -13,6 +13,7 @@ mod balance;
 mod contact;
 mod definite;
 mod document;
+mod fault;
 mod number;
 mod pieces;
 mod problem;
@@ -23,29 +24,7 @@ mod solution;
 use serde_json::Value;
 
 use document::{inside, read, word};
-
-/// Why a certificate is not accepted.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Fault {
-    /// It is no certificate: what was expected where.
-    Form(String),
-    /// Its facts do not prove its claim: why not.
-    Unproved(String),
-}
-
-impl std::fmt::Display for Fault {
-    fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
-        match self {
-            Fault::Form(text) | Fault::Unproved(text) => f.write_str(text),
-        }
-    }
-}
-
-impl std::error::Error for Fault {}
-
-fn refuse<T>(why: &str) -> Result<T, Fault> {
-    Err(Fault::Unproved(why.into()))
-}
+pub use fault::Fault;
 
 /// Checks a certificate; gives what it proves, in words.
 pub fn verify(document: &Value) -> Result<String, Fault> {

@@ -5,7 +5,7 @@ use num_rational::BigRational;
 use serde_json::Value;
 use std::ops::{Add, Mul, Neg, Sub};
 
-use crate::Fault;
+use crate::fault::Fault;
 
 /// Digits of a number beyond which it is refused.
 const MAX_DIGITS: usize = 4000;

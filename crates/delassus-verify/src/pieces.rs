@@ -9,11 +9,11 @@
 use serde_json::Value;
 
 use crate::document::{at, field, index, items, list_of, numbered, read};
+use crate::fault::{Fault, refuse};
 use crate::number::{Interval, Number, number, whole};
 use crate::problem::{Answers, Law, Problem};
 use crate::reduced::{Contact, Reduced};
 use crate::solution::{Mode, Solution};
-use crate::{Fault, refuse};
 
 /// How deep pieces may be cut.
 const MAX_DEPTH: usize = 400;

@@ -2,8 +2,8 @@
 
 use serde_json::Value;
 
-use crate::Fault;
 use crate::document::{index, items, list, list_of, read, word};
+use crate::fault::Fault;
 use crate::number::{Interval, whole};
 
 /// Coordinates beyond which a problem is refused.

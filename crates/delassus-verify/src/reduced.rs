@@ -10,9 +10,9 @@
 use serde_json::Value;
 
 use crate::document::{list_of, read};
+use crate::fault::{Fault, refuse};
 use crate::number::{Interval, Number, abs, few_bits, number, whole};
 use crate::problem::{Constraint, Law, Problem, Row};
-use crate::{Fault, refuse};
 
 /// A contact and the places of its rows among those of all contacts.
 pub struct Contact<'a> {

@@ -13,9 +13,9 @@ use std::collections::BTreeSet;
 
 use crate::balance::{Balance, collapse, rest};
 use crate::document::{at, field, index, items, list_of, numbered, read};
+use crate::fault::{Fault, refuse};
 use crate::number::{Interval, Number, number, whole};
 use crate::problem::{Row, row};
-use crate::{Fault, refuse};
 
 type Vector = [Number; 3];
 

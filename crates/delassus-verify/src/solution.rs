@@ -14,10 +14,10 @@
 use serde_json::Value;
 
 use crate::document::{list_of, read, word};
+use crate::fault::{Fault, refuse};
 use crate::number::{Interval, Number, number, whole};
 use crate::problem::Law;
 use crate::reduced::{Contact, Reduced};
-use crate::{Fault, refuse};
 
 /// What a contact does.
 #[derive(Clone, Copy, PartialEq, Eq)]

@@ -73,6 +73,7 @@ pub fn check_joints(world: &World) -> Result<(), JointError> {
     world.joints.iter().try_for_each(|joint| check_joint(world, joint))
 }
 
+// Long: one condition after the other, each with its message.
 fn check_joint(world: &World, joint: &Joint) -> Result<(), JointError> {
     let name = || joint.name.clone();
     if let Some(&body) = joint.bodies.iter().find(|&&b| b >= world.bodies.len()) {

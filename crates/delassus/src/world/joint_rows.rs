@@ -5,8 +5,9 @@
 //! ```
 //!
 //! g ∈ ℝᵐ are the values of the rows, v ∈ ℝ⁶ⁿ the velocities of n bodies, J is m × 6n with at most one block
-//! of six entries per row and moving body (two bodies, more for couplers and tendons). The rows of J are the exact
-//! derivatives of the values along q ⊕ h v = (x + h ẋ, ε ∘ exp(h ω̄/2)), also where joints are not closed.
+//! of six entries per row and moving body (two bodies, more for couplers and tendons). The rows of J are the
+//! exact derivatives of the values along q ⊕ h v = (x + h ẋ, ε ∘ exp(h ω̄/2)), also where joints are not
+//! closed.
 //! Source: 004 eq. 6.
 
 use super::joint::{Action, ActionKind, Coordinate, Joint, JointKind, TendonPart, TendonTerm};
