@@ -196,8 +196,8 @@ fn a_tendon_over_many_joints_counts_all_of_them() {
 }
 
 /// Tendons of all kinds, an equality of two of them, ratios of damping and a thruster: `models/tendons.xml`
-/// from its keyframe after 0.2 s, against `xipos` of MuJoCo 4.0.0 (Runge and Kutta, 2.5e-5 s, `solref` 1e-4 of the
-/// equality; the digits are the same at 1e-4 s).
+/// from its keyframe after 0.2 s, against `xipos` of MuJoCo 4.0.0 (Runge and Kutta, 2.5e-5 s, `solref` 1e-4
+/// of the equality; the digits are the same at 1e-4 s).
 #[test]
 fn a_model_of_tendons_moves_as_in_mujoco() {
     let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/models/tendons.xml");
