@@ -193,7 +193,6 @@ fn two_halves(
     stepper.linearize(h);
     impulses_of(&sum, stepper.linearization.contacts(), &mut stepper.impulses.contacts);
     stepper.impulses.rows.iter_mut().zip(&row_impulse).for_each(|(r, first)| *r += first);
-    stepper.first_halves.clear();
     stepper.clock.restart(stepper.state.t);
     Ok((error.is_finite().then_some(error), report))
 }
@@ -277,14 +276,9 @@ impl Stepper {
         let scaled = |(b, s, f, r): &KeyedImpulse| ((*b, *s, *f), r.map(|x| x * factor));
         let sum: Vec<Keyed> = snapshot.contact_impulse.iter().map(scaled).collect();
         impulses_of(&sum, self.linearization.contacts(), &mut self.impulses.contacts);
-        let rows = self.linearization.joint_rows().rows.len();
         self.impulses.rows.clear();
         self.impulses.rows.extend(snapshot.row_impulse.iter().map(|x| x * factor));
-        self.impulses.rows.resize(rows, 0.0);
-        match factor == 1.0 {
-            true => self.first_halves.restore(&snapshot.row_impulse, rows),
-            false => self.first_halves.clear(),
-        }
+        self.impulses.rows.resize(self.linearization.joint_rows().rows.len(), 0.0);
     }
 }
 

@@ -79,7 +79,7 @@ use retry::{Checkpoint, Schedule, SubstepOutcome, length_until};
 use row_targets::{ContactEnergy, GapRule, LimitRule, SubstepPlan};
 use substep::{SteadyStep, SubstepWorkspace};
 use time_of_impact::ImpactClock;
-use warm_start::{FirstHalves, HandedOver, ImpulseSum, Impulses, Keyed, add_impulses, impulses_of, name_of};
+use warm_start::{HandedOver, ImpulseSum, Impulses, Keyed, add_impulses, impulses_of, name_of};
 
 /// Overlaps and openings at the end of a step are reported from this many times what counts as touching.
 const REPORTED_TOUCHING_RATIO: f64 = 10.0;
@@ -105,7 +105,6 @@ pub struct Stepper {
     linearization: Linearization,
     /// Impulses of what was made last, a step or a substep of it: the next solve starts from them.
     impulses: Impulses,
-    first_halves: FirstHalves,
     /// Impulses of all substeps of a step add up to its forces.
     step_sum: ImpulseSum,
     handed_over: HandedOver,
@@ -172,7 +171,6 @@ impl Stepper {
             linearizer: Linearizer::new(&model),
             linearization: Linearization::default(),
             impulses: Impulses::default(),
-            first_halves: FirstHalves::default(),
             step_sum: ImpulseSum::default(),
             handed_over: HandedOver::default(),
             impact_clock: ImpactClock::default(),
@@ -191,7 +189,6 @@ impl Stepper {
         self.linearize(self.model.options.dt);
         self.forget_contact_impulses();
         self.impulses.rows.fill(0.0);
-        self.first_halves.clear();
     }
 
     /// A stepper that goes on from a snapshot, with the same bits as the one that made it. Refuses what
@@ -207,11 +204,9 @@ impl Stepper {
         stepper.clock = Clock { start: snapshot.start, steps: snapshot.steps };
         let sum: Vec<Keyed> =
             snapshot.contact_impulse.into_iter().map(|(b, s, f, r)| ((b, s, f), r)).collect();
-        let Stepper { linearization, impulses, first_halves, .. } = &mut stepper;
-        let rows = linearization.joint_rows().rows.len();
-        first_halves.restore(&snapshot.row_impulse, rows);
+        let Stepper { linearization, impulses, .. } = &mut stepper;
         impulses.rows = snapshot.row_impulse;
-        impulses.rows.resize(rows, 0.0);
+        impulses.rows.resize(linearization.joint_rows().rows.len(), 0.0);
         impulses_of(&sum, linearization.contacts(), &mut impulses.contacts);
         Ok(stepper)
     }
@@ -237,7 +232,6 @@ impl Stepper {
         out.state.coordinates.clone_from(coordinates);
         (out.steps, out.start) = (self.clock.steps, self.clock.start);
         out.row_impulse.clone_from(&self.impulses.rows);
-        self.first_halves.save(&mut out.row_impulse);
         let contacts = self.linearization.contacts().iter().zip(&self.impulses.contacts);
         out.contact_impulse.clear();
         out.contact_impulse.extend(contacts.map(|(c, r)| (c.bodies, c.shapes, c.feature, *r)));
@@ -432,7 +426,6 @@ impl Stepper {
         self.step_sum.add(self.linearization.contacts(), &self.impulses);
         self.handed_over.accept();
         self.linearizer.pass_singular(schedule.is_short());
-        self.record_first_half(plan);
         if schedule.remaining() > 0.0 {
             let on = &self.linearization;
             self.handed_over.record_earlier(on.contacts(), on.contact_rows(), &self.impulses);

@@ -174,8 +174,7 @@ pub struct Snapshot {
     pub steps: u64,
     /// Time at the start.
     pub start: f64,
-    /// Impulses of the rows of joints in the last step; behind them, where those of the next step are
-    /// predicted from them, the ones of the first halves of the last step and of the one before.
+    /// Impulses of the rows of joints in the last step.
     pub row_impulse: Vec<f64>,
     /// Impulses of contacts in the last step: bodies, shapes, feature, impulse.
     pub contact_impulse: Vec<KeyedImpulse>,

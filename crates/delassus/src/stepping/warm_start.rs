@@ -59,60 +59,6 @@ impl Impulses {
     }
 }
 
-/// Impulses of the rows of joints in the first halves of the last two steps, from which those of the next one
-/// follow. Empty where these steps were not alike: of the same length, in one substep and without contacts.
-#[derive(Default)]
-pub(super) struct FirstHalves {
-    last: Vec<f64>,
-    before: Vec<f64>,
-}
-
-impl FirstHalves {
-    pub(super) fn clear(&mut self) {
-        self.last.clear();
-        self.before.clear();
-    }
-
-    /// Adds a step whose impulses are `sum`, those of its second half `second`.
-    pub(super) fn push(&mut self, sum: &[f64], second: &[f64]) {
-        std::mem::swap(&mut self.last, &mut self.before);
-        self.last.clear();
-        self.last.extend(sum.iter().zip(second).map(|(sum, second)| sum - second));
-    }
-
-    /// The impulses of the next first half into `out`, right to the second order in the length of a step; no
-    /// change where the two before are not known.
-    pub(super) fn extrapolate(&self, out: &mut [f64]) {
-        if self.last.len() == out.len() && self.before.len() == out.len() {
-            let known = self.last.iter().zip(&self.before);
-            out.iter_mut().zip(known).for_each(|(r, (last, before))| *r = 2.0 * last - before);
-        }
-    }
-
-    /// Whether the next one has the same bits.
-    pub(super) fn is_steady(&self) -> bool {
-        self.last.iter().map(|r| r.to_bits()).eq(self.before.iter().map(|r| r.to_bits()))
-    }
-
-    /// Both behind other impulses of as many rows.
-    pub(super) fn save(&self, out: &mut Vec<f64>) {
-        let rows = out.len();
-        if self.last.len() == rows && self.before.len() == rows {
-            out.extend_from_slice(&self.last);
-            out.extend_from_slice(&self.before);
-        }
-    }
-
-    /// Takes what [`FirstHalves::save`] left behind the impulses of this many rows.
-    pub(super) fn restore(&mut self, saved: &[f64], rows: usize) {
-        self.clear();
-        if rows > 0 && saved.len() == 3 * rows {
-            self.last.extend_from_slice(&saved[rows..2 * rows]);
-            self.before.extend_from_slice(&saved[2 * rows..]);
-        }
-    }
-}
-
 /// Impulses summed over substeps: of contacts by key, of rows of joints in their order.
 #[derive(Default)]
 pub(super) struct ImpulseSum {
@@ -331,31 +277,6 @@ mod tests {
             core: [DVec3::ZERO; 2],
             radius: [0.0; 2],
             features: Features::Points,
-        }
-    }
-
-    #[test]
-    fn impulses_that_grow_evenly_are_extrapolated_and_survive_a_snapshot() {
-        let (mut halves, mut out) = (FirstHalves::default(), [7.0, 7.0]);
-        halves.push(&[3.0, 1.0], &[2.0, 0.5]);
-        halves.extrapolate(&mut out);
-        assert_eq!(out, [7.0, 7.0]);
-        halves.push(&[5.0, 1.0], &[3.0, 0.5]);
-        assert!(!halves.is_steady());
-        halves.extrapolate(&mut out);
-        // After 1 and 2 comes 3; what stays 0.5 stays.
-        assert_eq!(out, [3.0, 0.5]);
-        let (mut saved, mut other) = (vec![5.0, 1.0], FirstHalves::default());
-        halves.save(&mut saved);
-        other.restore(&saved, 2);
-        let mut again = [0.0; 2];
-        other.extrapolate(&mut again);
-        assert_eq!(again, out);
-        // A snapshot without them, and one of other rows.
-        for (saved, rows) in [(&saved[..2], 2), (&saved[..], 3)] {
-            other.restore(saved, rows);
-            other.extrapolate(&mut again);
-            assert!(other.is_steady() && again == out);
         }
     }
 

@@ -191,6 +191,11 @@ impl Linearizer {
         }
     }
 
+    /// Whether joints close loops, which have singular positions.
+    pub(super) fn has_loops(&self) -> bool {
+        self.has_loops
+    }
+
     /// Goes on in maximal coordinates, where that was left open and they were not yet; whether it does.
     pub(super) fn set_tree_aside(&mut self, coordinates: Coordinates) -> bool {
         if coordinates == Coordinates::Auto && self.tree.is_some() {

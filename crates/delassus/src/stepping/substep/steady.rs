@@ -97,7 +97,6 @@ impl Stepper {
             && impulses.len() == self.impulses.contacts.len()
             && keys.len() == contacts.len()
             && row_impulses.len() == rows.len()
-            && self.first_halves.is_steady()
             && row_impulses.iter().zip(rows).all(|(a, b)| a.to_bits() == b.to_bits())
             && bodies.iter().zip(&self.state.bodies).all(|(a, b)| has_bits_of(a, b))
             && impulses.iter().zip(&self.impulses.contacts).all(same_impulses)
