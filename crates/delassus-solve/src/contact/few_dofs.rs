@@ -118,8 +118,6 @@ pub struct FewDofs {
     /// r before the last step, and after all of it.
     r_before: Vec<f64>,
     r_full: Vec<f64>,
-    /// r of the least error of the search made last.
-    r_best: Vec<f64>,
     u: Vec<f64>,
     f: Vec<f64>,
     y: Vec<f64>,
@@ -157,8 +155,6 @@ impl FewDofs {
         // Memory for steps that are shortened, before one is.
         self.r_full.clear();
         self.r_full.reserve(impulse.len());
-        self.r_best.clear();
-        self.r_best.reserve(impulse.len());
         let found = self.iterate(Steps::Whole, tolerance, scale, impulse);
         if found.is_some() {
             return found;
@@ -171,13 +167,7 @@ impl FewDofs {
             }
         }
         self.r.fill(0.0);
-        let found = self.iterate(Steps::Shortened, tolerance, scale, impulse);
-        if found.is_some() {
-            return found;
-        }
-        // Where each part of a step leads to a larger error, the whole of it may lead to a solution behind.
-        std::mem::swap(&mut self.r, &mut self.r_best);
-        self.iterate(Steps::Whole, tolerance, scale, impulse)
+        self.iterate(Steps::Shortened, tolerance, scale, impulse)
     }
 
     /// Newton's method from r; the steps to the impulses that are found.
@@ -185,7 +175,6 @@ impl FewDofs {
         let target = TARGET_RATIO * tolerance;
         let mut error = self.evaluate() / scale;
         let (mut best, mut idle, mut found) = (error, 0, None);
-        self.r_best.clone_from(&self.r);
         if error <= target {
             impulse.copy_from_slice(&self.r);
             found = Some(0);
@@ -205,12 +194,7 @@ impl FewDofs {
                 Steps::Whole => self.evaluate() / scale,
                 Steps::Shortened => self.shorten_step(before, scale),
             };
-            // Factors of a step of which only a part was made belong to other slips.
-            chord = match kind {
-                Steps::Shortened => false,
-                Steps::Whole if chord => error < CHORD_RATIO * before,
-                Steps::Whole => near == LEAST_PROXIMAL,
-            };
+            chord = if chord { error < CHORD_RATIO * before } else { near == LEAST_PROXIMAL };
             // What holds is changed for what holds much better.
             let wanted = if best <= target { POLISHED_RATIO * best } else { best };
             if error <= tolerance && error < wanted {
@@ -218,10 +202,7 @@ impl FewDofs {
                 found = Some(steps);
             }
             idle = if error < 0.5 * best { 0 } else { idle + 1 };
-            if error < best {
-                self.r_best.clone_from(&self.r);
-                best = error;
-            }
+            best = best.min(error);
             polished = error <= ROUNDING || error > POLISHED_RATIO * before;
         }
         found
