@@ -50,7 +50,8 @@ fn sphere_on_incline_rolls_or_slips() {
     };
     let roll = analyze(&dynamics(0.3), &EnumerateOptions::default());
     assert_eq!(roll.existence, Verdict::Proved);
-    assert_eq!(roll.acceleration_unique, Verdict::Unknown);
+    // Tangents do not act on the normal: one solution, which the search over directions of slip proves.
+    assert_eq!(roll.acceleration_unique, Verdict::Proved);
     assert_eq!(roll.solutions.components[0].modes[0], Mode::Stick);
     assert!((roll.solutions.components[0].acceleration[0] - 3.5035714285714286).abs() < 1e-9);
     let slip = analyze(&dynamics(0.1), &EnumerateOptions::default());
