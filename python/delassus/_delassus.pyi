@@ -11,6 +11,7 @@ __all__ = [
     "System",
     "VERSION",
     "World",
+    "analysis_page",
     "analyze_dynamics",
     "analyze_local",
     "axis",

@@ -62,7 +62,7 @@ def test_the_safe_interval_ends_at_jamming(scenes):
 
 
 def test_a_box_of_the_drawer_has_its_border_between_the_cells(scenes):
-    drawer = delassus.System.load(scenes / "drawer.toml", mu=0.4)
+    drawer = delassus.System.load(scenes / "drawer.toml", {"mu": 0.4})
     found = drawer.safe({"length": (0.2, 1.0), "mu": (0.1, 1.2)}, boxes=1500)
     # It comes where the length exceeds friction times the width 0.6.
     verdicts = np.array(found.verdicts)
