@@ -51,7 +51,7 @@ pub use set_joint::set_joint;
 
 pub(crate) use joint_rows::{distance_to_target, joint_rows_at};
 pub(crate) use masses::{FIXED_SLOT, Masses, apply_row_impulse, dot6, row_mobility, row_velocity};
-pub(crate) use tree::{Tree, TreeBasis, TreeScratch};
+pub(crate) use tree::{CompliantRow, Tree, TreeBasis, TreeFactor, TreeScratch};
 
 use std::sync::Arc;
 

@@ -99,7 +99,7 @@ impl RedundancyScratch {
             }
         };
         match tree {
-            Some(tree) => tree.reduce_row(blocks, scratch, add),
+            Some(tree) => tree.reduce_row(tree.factor(), blocks, scratch, add),
             None => {
                 for (slot, block) in blocks {
                     let at = 6 * slot as usize;

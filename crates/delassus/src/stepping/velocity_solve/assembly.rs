@@ -79,9 +79,20 @@ impl Assembly {
         self.jacobian_entries.clear();
         self.compliant_masses.clear();
         self.reduced.clear_rows();
+        self.reduced.factorize(input.tree, input, bounds);
         start.clear();
         self.add_joints(input, bounds, impulses, start);
         self.add_contacts(input, impulses, start);
+    }
+
+    /// The target of a row of a joint that is an unknown: b and the compliance c.
+    pub(super) fn unknown(
+        &self,
+        input: &SolveInput<'_>,
+        bounds: &BoundedRows,
+        i: usize,
+    ) -> Option<(f64, f64)> {
+        if self.reduced.holds_compliant(i) { None } else { bounds.unknown(input, i) }
     }
 
     fn add_joints(
@@ -93,7 +104,7 @@ impl Assembly {
     ) {
         let SolveInput { masses, rows, tree, .. } = *input;
         for (i, row) in rows.rows.iter().enumerate() {
-            let Some((b, compliance)) = bounds.unknown(input, i) else { continue };
+            let Some((b, compliance)) = self.unknown(input, bounds, i) else { continue };
             let bias = GlobalForm::of(&mut self.problem.form).bias;
             let column = bias.len();
             let blocks = rows.blocks_of(row).iter().map(|(body, block)| (masses.slot[*body as usize], block));
@@ -196,7 +207,7 @@ impl Assembly {
         let bias = GlobalForm::of(&mut problem.form).bias;
         let mut column = 0;
         for i in 0..rows.rows.len() {
-            if bounds.unknown(input, i).is_some() {
+            if !reduced.holds_compliant(i) && bounds.unknown(input, i).is_some() {
                 bias[column] += row_velocity(rows, i, masses, particular);
                 column += 1;
             }

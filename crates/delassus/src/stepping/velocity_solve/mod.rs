@@ -363,7 +363,7 @@ impl VelocitySolver {
         if let Some(tree) = input.tree
             && error > input.options.tolerance
         {
-            let sum = self.row_check.velocity_by_impulses();
+            let sum = self.row_check.velocity_by_impulses_mut();
             self.assembly.reduced.refine(tree, input, sum, impulses, v);
             error = self.row_error(input, impulses, v);
         }
@@ -386,7 +386,7 @@ impl VelocitySolver {
         let impulse = &self.found.solution.impulse;
         let mut at = 0;
         for i in 0..rows.rows.len() {
-            if self.bounds.unknown(input, i).is_some() {
+            if self.assembly.unknown(input, &self.bounds, i).is_some() {
                 impulses.rows[i] = impulse[at];
                 apply_row_impulse(rows, i, impulse[at], masses, v);
                 at += 1;
@@ -422,7 +422,7 @@ impl VelocitySolver {
             let h = GlobalForm::of(&mut problem.form).jacobian_transposed;
             reduced.apply_impulses(h, &self.found.solution.impulse);
         }
-        reduced.scatter(tree, input.masses, &mut impulses.rows, v);
+        reduced.scatter(tree, input, &mut impulses.rows, v);
     }
 }
 

@@ -1,5 +1,5 @@
 //! The residual of the rows that are no unknowns of a problem: those that a tree of joints satisfies by its
-//! coordinates, and those with a bound on their force.
+//! coordinates, those that give way, and those with a bound on their force.
 //!
 //! ```text
 //! M (v − v*) = Hᵀ r ,   u = H v + b ,   u_i = 0 in the tree ,   r_i = P_[−c,c](r_i − u_i / w_i) with a bound c
@@ -64,8 +64,8 @@ impl RowCheck {
     }
 
     /// v* + M⁻¹ Hᵀ r of the end that was checked last.
-    pub(super) fn velocity_by_impulses(&self) -> &[f64] {
-        &self.sum
+    pub(super) fn velocity_by_impulses_mut(&mut self) -> &mut [f64] {
+        &mut self.sum
     }
 
     fn add_up(&mut self, end: &RowsEnd<'_>) {
@@ -167,7 +167,9 @@ impl RowCheck {
             let servo = servo_bounds(end.input, i);
             let (bias, compliance) = match targets.joints[i] {
                 RowTarget::Velocity { bias } if in_tree || bound.is_some() => (bias, 0.0),
-                RowTarget::Compliant { bias, compliance } if servo.is_some() => (bias, compliance),
+                RowTarget::Compliant { bias, compliance } if servo.is_some() || tree.is_some() => {
+                    (bias, compliance)
+                }
                 _ => continue,
             };
             let (mut u, mut terms) = (bias, bias.abs());
@@ -179,17 +181,17 @@ impl RowCheck {
                     terms += block[c].abs() * sizes[c];
                 }
             }
-            let mut error = u.abs();
+            let r = end.impulses.rows[i];
+            terms += compliance * r.abs();
+            let mut error = (u + compliance * r).abs();
             if let Some(c) = bound {
-                let (r, w) = (end.impulses.rows[i], mobility(rows, row, masses));
+                let w = mobility(rows, row, masses);
                 if w > 0.0 {
                     error = w * (r - (r - u / w).clamp(-c, c)).abs();
                 }
             }
             if let Some([low, high]) = servo {
-                let r = end.impulses.rows[i];
                 error = compliance * (r - (-u / compliance).clamp(low, high)).abs();
-                terms += compliance * r.abs();
             }
             let mut part = part_of(error, terms);
             if part.is_nan() || part > small {

@@ -15,8 +15,9 @@
 //! s_i are the free motions of the joint, d_j the motion that changes bilateral row j alone; d_j also gives
 //! the force of row j from the wrench that the joint transmits. Jᵀ M J is assembled from composite rigid-body
 //! inertias and factorized as Lᵀ L from the leaves to the roots, without fill-in (Featherstone). In y the
-//! mass matrix is the identity. Source: 001 §5.
+//! mass matrix is the identity. Springs and dampers of joints are terms of it (`factor.rs`). Source: 001 §5.
 
+mod factor;
 mod joint_motions;
 
 use std::sync::Arc;
@@ -27,6 +28,8 @@ use super::joint_frames::Frames;
 use super::masses::{FIXED_SLOT, Masses};
 use super::{Joint, JointKind, Rows, World, WorldState};
 use joint_motions::motions_of;
+
+pub use factor::{CompliantRow, TreeFactor};
 
 /// No link, no motion.
 const NONE: u32 = u32::MAX;
@@ -55,8 +58,9 @@ struct Link {
 pub struct Tree {
     /// A link comes after the one that carries it.
     links: Vec<Link>,
-    /// The link of each slot.
+    /// The link of each slot, and the one that each joint carries.
     of_slot: Vec<u32>,
+    of_joint: Vec<u32>,
     /// Per free motion the one that moves it, and where its row of L begins: the entries of itself, of the
     /// one that moves it, and so on.
     mover: Vec<u32>,
@@ -79,6 +83,7 @@ impl Tree {
         let mut tree = Tree {
             links: Vec::new(),
             of_slot: vec![NONE; masses.mass.len() / 6],
+            of_joint: vec![NONE; world.joints.len()],
             mover: Vec::new(),
             row_start: vec![0],
         };
@@ -135,6 +140,9 @@ impl Tree {
             last_motion,
         });
         self.of_slot[slot as usize] = index;
+        if joint != NONE {
+            self.of_joint[joint as usize] = index;
+        }
     }
 
     fn row_length(&self, motion: u32) -> u32 {
@@ -182,10 +190,9 @@ pub struct TreeBasis {
     arm: Vec<DVec3>,
     rotation: Vec<DMat3>,
     inertia: Vec<Inertia>,
-    /// L.
-    factor: Vec<f64>,
-    /// Whether Jᵀ M J is positive definite in floating point numbers.
-    regular: bool,
+    /// Jᵀ M J, by the same rows as L, and L without compliant rows.
+    mass: TreeFactor,
+    factor: TreeFactor,
 }
 
 /// Memory of sums over a tree.
@@ -210,8 +217,8 @@ impl TreeBasis {
             arm: vec![DVec3::ZERO; links],
             rotation: vec![DMat3::IDENTITY; links],
             inertia: vec![none; links],
-            factor: vec![0.0; *tree.row_start.last().unwrap_or(&0) as usize],
-            regular: false,
+            mass: TreeFactor::new(&tree),
+            factor: TreeFactor::new(&tree),
             tree,
         }
     }
@@ -225,7 +232,7 @@ impl TreeBasis {
     pub fn has_motions_of(&self, other: &TreeBasis) -> bool {
         Arc::ptr_eq(&self.tree, &other.tree)
             && self.free == other.free
-            && self.factor == other.factor
+            && self.mass == other.mass
             && self.arm == other.arm
             && self.rotation == other.rotation
     }
@@ -234,14 +241,19 @@ impl TreeBasis {
     pub fn clone_motions_from(&mut self, other: &TreeBasis) {
         self.tree.clone_from(&other.tree);
         self.free.clone_from(&other.free);
-        self.factor.clone_from(&other.factor);
+        self.mass.clone_from(&other.mass);
         self.arm.clone_from(&other.arm);
         self.rotation.clone_from(&other.rotation);
     }
 
     /// Whether the motions of the tree are independent.
     pub fn is_regular(&self) -> bool {
-        self.regular
+        self.factor.is_regular()
+    }
+
+    /// L without compliant rows.
+    pub fn factor(&self) -> &TreeFactor {
+        &self.factor
     }
 
     /// Whether a row of a joint holds by itself.
@@ -290,7 +302,9 @@ impl TreeBasis {
                 *d = d.map(|part| sign * part);
             }
         }
-        self.factorize();
+        self.mass.set_mass(&mut self.inertia, &tree, &self.free);
+        self.factor.clone_from(&self.mass);
+        self.factor.eliminate(&tree);
     }
 
     /// Which rows of joints are those of the tree: the first ones of its joints.
@@ -307,83 +321,6 @@ impl TreeBasis {
                 self.locked_row[j as usize] = row as u32;
                 self.in_tree[row] = true;
             }
-        }
-    }
-
-    /// L from composite inertias.
-    fn factorize(&mut self) {
-        let TreeBasis { tree, inertia, free, factor, .. } = self;
-        for (k, link) in tree.links.iter().enumerate().rev() {
-            let Inertia { mass, moment, about } = inertia[k];
-            for i in link.motions[0]..link.motions[1] {
-                let [v, w] = free[i as usize];
-                let momentum = [mass * v + w.cross(moment), moment.cross(v) + about * w];
-                let mut j = i;
-                for entry in &mut factor[tree.row_start[i as usize] as usize..] {
-                    *entry = pair(&momentum, &free[j as usize]);
-                    j = tree.mover[j as usize];
-                    if j == NONE {
-                        break;
-                    }
-                }
-            }
-            if link.parent != NONE {
-                let carrier = &mut inertia[link.parent as usize];
-                carrier.mass += mass;
-                carrier.moment += moment;
-                carrier.about += about;
-            }
-        }
-        self.regular = true;
-        for i in (0..tree.mover.len()).rev() {
-            let (before, row) = factor.split_at_mut(tree.row_start[i] as usize);
-            let row = &mut row[..tree.row_length(i as u32) as usize];
-            if row[0].is_nan() || row[0] <= 0.0 {
-                self.regular = false;
-                return;
-            }
-            let pivot = row[0].sqrt();
-            row.iter_mut().for_each(|x| *x /= pivot);
-            let mut j = tree.mover[i];
-            for k in 1..row.len() {
-                let other = &mut before[tree.row_start[j as usize] as usize..];
-                let factor = row[k];
-                other.iter_mut().zip(&row[k..]).for_each(|(x, y)| *x -= factor * y);
-                j = tree.mover[j as usize];
-            }
-        }
-    }
-
-    /// The row of L of a motion: of itself, and of those that move it.
-    fn factor_row(&self, motion: usize) -> &[f64] {
-        let [from, to] = [motion, motion + 1].map(|i| self.tree.row_start[i] as usize);
-        &self.factor[from..to]
-    }
-
-    /// y ← L⁻ᵀ y.
-    fn solve_transposed(&self, y: &mut [f64]) {
-        for i in (0..y.len()).rev() {
-            let row = self.factor_row(i);
-            y[i] /= row[0];
-            let mut j = self.tree.mover[i];
-            for entry in &row[1..] {
-                y[j as usize] -= entry * y[i];
-                j = self.tree.mover[j as usize];
-            }
-        }
-    }
-
-    /// z = L⁻¹ y in the place of y.
-    fn solve(&self, y: &mut [f64]) {
-        for i in 0..y.len() {
-            let row = self.factor_row(i);
-            let mut j = self.tree.mover[i];
-            let mut sum = y[i];
-            for entry in &row[1..] {
-                sum -= entry * y[j as usize];
-                j = self.tree.mover[j as usize];
-            }
-            y[i] = sum / row[0];
         }
     }
 
@@ -451,19 +388,30 @@ impl TreeBasis {
         true
     }
 
-    /// y = L⁻ᵀ Jᵀ p of the momenta p, six per body.
-    pub fn reduce(&self, masses: &Masses, p: &[f64], scratch: &mut TreeScratch, y: &mut Vec<f64>) {
+    /// Jᵀ p of the momenta p, six per body.
+    pub fn project(&self, masses: &Masses, p: &[f64], scratch: &mut TreeScratch, y: &mut Vec<f64>) {
         self.carried(masses, p, &mut scratch.twists);
         y.clear();
         for (link, wrench) in self.tree.links.iter().zip(&scratch.twists) {
             y.extend((link.motions[0]..link.motions[1]).map(|i| pair(&self.free[i as usize], wrench)));
         }
-        self.solve_transposed(y);
+    }
+
+    /// y = L⁻ᵀ f in the place of f = Jᵀ p.
+    pub fn reduce(&self, factor: &TreeFactor, y: &mut [f64]) {
+        factor.solve_transposed(&self.tree, y);
     }
 
     /// v ← v + J L⁻¹ y; y becomes z.
-    pub fn add_motion(&self, masses: &Masses, y: &mut [f64], scratch: &mut TreeScratch, v: &mut [f64]) {
-        self.solve(y);
+    pub fn add_motion(
+        &self,
+        factor: &TreeFactor,
+        masses: &Masses,
+        y: &mut [f64],
+        scratch: &mut TreeScratch,
+        v: &mut [f64],
+    ) {
+        factor.solve(&self.tree, y);
         let twists = &mut scratch.twists;
         twists.clear();
         for link in &self.tree.links {
@@ -480,6 +428,7 @@ impl TreeBasis {
     /// first.
     pub fn reduce_row<'a>(
         &self,
+        factor: &TreeFactor,
         blocks: impl IntoIterator<Item = (u32, &'a [f64; 6])>,
         scratch: &mut TreeScratch,
         mut emit: impl FnMut(usize, f64),
@@ -501,11 +450,11 @@ impl TreeBasis {
             }
         }
         while let Some(i) = paths.iter().copied().filter(|i| *i != NONE).max() {
-            let factor = self.factor_row(i as usize);
-            let value = row[i as usize] / factor[0];
+            let entries = factor.row(&self.tree, i as usize);
+            let value = row[i as usize] / entries[0];
             row[i as usize] = 0.0;
             let mut j = self.tree.mover[i as usize];
-            for entry in &factor[1..] {
+            for entry in &entries[1..] {
                 row[j as usize] -= entry * value;
                 j = self.tree.mover[j as usize];
             }
