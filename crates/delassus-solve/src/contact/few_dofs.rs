@@ -104,23 +104,43 @@ enum Mode {
 /// Memory of solves that is kept.
 #[derive(Debug, Default)]
 pub struct FewDofs {
+    problem: Reduced,
+    iterate: Iterate,
+    factors: Factors,
+    before: Before,
+}
+
+/// The problem in its degrees of freedom.
+#[derive(Debug, Default)]
+struct Reduced {
     constraints: Vec<Constraint>,
-    modes: Vec<Mode>,
     dofs: usize,
     /// G by rows, q, and the compliance of rows.
     g: Vec<f64>,
     free_velocity: Vec<f64>,
     compliance: Vec<f64>,
-    /// Per degree of freedom its place among those that are left, and √mass.
+    /// Per degree of freedom of the bodies its place among those that are left, and √mass.
     place: Vec<usize>,
     root_mass: Vec<f64>,
+}
+
+/// Where the iteration is.
+#[derive(Debug, Default)]
+struct Iterate {
     r: Vec<f64>,
     /// r before the last step, and after all of it.
     r_before: Vec<f64>,
     r_full: Vec<f64>,
+    /// y, u, F and modes of r.
+    y: Vec<f64>,
     u: Vec<f64>,
     f: Vec<f64>,
-    y: Vec<f64>,
+    modes: Vec<Mode>,
+}
+
+/// The equations of a step and their factors.
+#[derive(Debug, Default)]
+struct Factors {
     /// 1 + Gᵀ C G, and the right-hand side, then δy.
     matrix: Vec<f64>,
     step: Vec<f64>,
@@ -129,14 +149,20 @@ pub struct FewDofs {
     symmetric: bool,
     /// Whether something slides by any law: then the factors depend on the directions of slips.
     slides: bool,
+    /// Rows of G along a slip and across it.
     along: Vec<f64>,
     across: Vec<f64>,
     /// Whether the matrix has the factors of this G near a solution with the modes `frozen`.
     is_factored: bool,
     frozen: Vec<Mode>,
-    g_before: Vec<f64>,
-    compliance_before: Vec<f64>,
-    laws_before: Vec<Law>,
+}
+
+/// What the factors were made of, to see whether the next problem can use them.
+#[derive(Debug, Default)]
+struct Before {
+    g: Vec<f64>,
+    compliance: Vec<f64>,
+    laws: Vec<Law>,
 }
 
 impl FewDofs {
@@ -145,28 +171,28 @@ impl FewDofs {
     /// stay what they are.
     pub fn solve(&mut self, problem: &ContactProblem, tolerance: f64, impulse: &mut [f64]) -> Option<usize> {
         self.load(problem)?;
-        let scale = self.scale();
+        let scale = self.problem.scale();
         if scale == 0.0 {
             impulse.fill(0.0);
             return Some(0);
         }
-        self.r.clear();
-        self.r.extend_from_slice(impulse);
+        self.iterate.r.clear();
+        self.iterate.r.extend_from_slice(impulse);
         // Memory for steps that are shortened, before one is.
-        self.r_full.clear();
-        self.r_full.reserve(impulse.len());
+        self.iterate.r_full.clear();
+        self.iterate.r_full.reserve(impulse.len());
         let found = self.iterate(Steps::Whole, tolerance, scale, impulse);
         if found.is_some() {
             return found;
         }
         if impulse.iter().any(|r| *r != 0.0) {
-            self.r.fill(0.0);
+            self.iterate.r.fill(0.0);
             let found = self.iterate(Steps::Whole, tolerance, scale, impulse);
             if found.is_some() {
                 return found;
             }
         }
-        self.r.fill(0.0);
+        self.iterate.r.fill(0.0);
         self.iterate(Steps::Shortened, tolerance, scale, impulse)
     }
 
@@ -176,11 +202,11 @@ impl FewDofs {
         let mut error = self.evaluate() / scale;
         let (mut best, mut idle, mut found) = (error, 0, None);
         if error <= target {
-            impulse.copy_from_slice(&self.r);
+            impulse.copy_from_slice(&self.iterate.r);
             found = Some(0);
         }
         let mut polished = error <= ROUNDING;
-        let mut chord = self.is_factored;
+        let mut chord = self.factors.is_factored;
         for steps in 1..=MAX_STEPS {
             let most = if found.is_some() { MAX_SOLVED_IDLE_STEPS } else { MAX_IDLE_STEPS };
             if (best <= target && polished) || idle > most || !error.is_finite() {
@@ -188,7 +214,7 @@ impl FewDofs {
             }
             let (near, before) = (proximal(error), error);
             chord &= near == LEAST_PROXIMAL && self.has_modes_of_factors();
-            self.r_before.clone_from(&self.r);
+            self.iterate.r_before.clone_from(&self.iterate.r);
             self.take_step(near, chord)?;
             error = match kind {
                 Steps::Whole => self.evaluate() / scale,
@@ -198,7 +224,7 @@ impl FewDofs {
             // What holds is changed for what holds much better.
             let wanted = if best <= target { POLISHED_RATIO * best } else { best };
             if error <= tolerance && error < wanted {
-                impulse.copy_from_slice(&self.r);
+                impulse.copy_from_slice(&self.iterate.r);
                 found = Some(steps);
             }
             idle = if error < 0.5 * best { 0 } else { idle + 1 };
@@ -214,7 +240,7 @@ impl FewDofs {
         if best <= before {
             return best;
         }
-        self.r_full.clone_from(&self.r);
+        self.iterate.r_full.clone_from(&self.iterate.r);
         let mut best_part = 1.0;
         for part in SHORTER_STEPS {
             self.go_to(part);
@@ -232,14 +258,14 @@ impl FewDofs {
 
     /// r at a part of the way of the last step.
     fn go_to(&mut self, part: f64) {
-        let ends = self.r_before.iter().zip(&self.r_full);
-        self.r.iter_mut().zip(ends).for_each(|(r, (from, to))| *r = from + part * (to - from));
+        let ends = self.iterate.r_before.iter().zip(&self.iterate.r_full);
+        self.iterate.r.iter_mut().zip(ends).for_each(|(r, (from, to))| *r = from + part * (to - from));
     }
 
     /// Whether all constraints have the modes that the factors were made for, slips in any direction.
     fn has_modes_of_factors(&self) -> bool {
         let kind = |mode: &Mode| std::mem::discriminant(mode);
-        self.modes.iter().map(kind).eq(self.frozen.iter().map(kind))
+        self.iterate.modes.iter().map(kind).eq(self.factors.frozen.iter().map(kind))
     }
 
     /// G, q and the constraints of a problem.
@@ -248,63 +274,65 @@ impl FewDofs {
         if bias.len() > MAX_ROWS {
             return None;
         }
-        self.root_mass.clear();
+        self.problem.root_mass.clear();
         for i in 0..jacobian_transposed.rows() {
             match mass.row(i) {
-                (&[column], &[value]) if column == i && value > 0.0 => self.root_mass.push(value.sqrt()),
+                (&[column], &[value]) if column == i && value > 0.0 => {
+                    self.problem.root_mass.push(value.sqrt())
+                }
                 _ => return None,
             }
         }
-        let before = self.dofs;
+        let before = self.problem.dofs;
         self.find_compliances(&problem.laws, jacobian_transposed, bias.len());
-        let m = self.dofs;
+        let m = self.problem.dofs;
         if m == 0 || m > MAX_DOFS {
             return None;
         }
         // Factors of what slid belong to the directions of another solve: a solve would depend on the one
         // before.
-        self.is_factored &= m == before && !self.slides;
-        std::mem::swap(&mut self.g, &mut self.g_before);
-        self.g.clear();
-        self.g.resize(bias.len() * m, 0.0);
-        self.free_velocity.clone_from(bias);
-        for (i, root) in self.root_mass.iter().enumerate() {
+        self.factors.is_factored &= m == before && !self.factors.slides;
+        std::mem::swap(&mut self.problem.g, &mut self.before.g);
+        self.problem.g.clear();
+        self.problem.g.resize(bias.len() * m, 0.0);
+        self.problem.free_velocity.clone_from(bias);
+        for (i, root) in self.problem.root_mass.iter().enumerate() {
             let (columns, values) = jacobian_transposed.row(i);
             let start = force[i] / (root * root);
-            columns.iter().zip(values).for_each(|(&j, x)| self.free_velocity[j] += x * start);
-            let place = self.place[i];
+            columns.iter().zip(values).for_each(|(&j, x)| self.problem.free_velocity[j] += x * start);
+            let place = self.problem.place[i];
             if place < m {
-                columns.iter().zip(values).for_each(|(&j, x)| self.g[j * m + place] = x / root);
+                columns.iter().zip(values).for_each(|(&j, x)| self.problem.g[j * m + place] = x / root);
             }
         }
-        self.is_factored &= self.g == self.g_before;
-        self.constraints.clear();
+        self.factors.is_factored &= self.problem.g == self.before.g;
+        self.problem.constraints.clear();
         let mut row = 0;
         for law in &problem.laws {
             if !matches!(law, Law::Bilateral | Law::Unilateral | Law::Coulomb { .. } | Law::Cone { .. }) {
                 return None;
             }
-            let constraint = self.constraint(*law, row);
-            self.constraints.push(constraint);
+            let constraint = self.problem.constraint(*law, row);
+            self.problem.constraints.push(constraint);
             row += law.dim();
         }
         // A law that changed changes the modes, or μ.
-        self.is_factored &= self.laws_before == problem.laws;
-        self.laws_before.clone_from(&problem.laws);
+        self.factors.is_factored &= self.before.laws == problem.laws;
+        self.before.laws.clone_from(&problem.laws);
         Some(())
     }
 
     /// The degrees of freedom that one bilateral row alone moves become its compliance; places of the others.
     fn find_compliances(&mut self, laws: &[Law], jacobian_transposed: &Sparse, rows: usize) {
         // First the square of each bilateral row without what it alone moves; NaN for other rows.
-        let square = &mut self.u;
+        let square = &mut self.iterate.u;
         square.clear();
         for law in laws {
             let value = if *law == Law::Bilateral { 0.0 } else { f64::NAN };
             square.extend(std::iter::repeat_n(value, law.dim()));
         }
         square.resize(rows, f64::NAN);
-        for (i, root) in self.root_mass.iter().enumerate() {
+        for (i, root) in self.problem.root_mass.iter().enumerate() {
             let (columns, values) = jacobian_transposed.row(i);
             if columns.len() > 1 {
                 columns.iter().zip(values).for_each(|(&j, x)| square[j] += (x / root).powi(2));
@@ -312,32 +340,93 @@ impl FewDofs {
         }
         let compliance = |i: usize| match jacobian_transposed.row(i) {
             (&[j], &[x]) => {
-                let c = (x / self.root_mass[i]).powi(2);
+                let c = (x / self.problem.root_mass[i]).powi(2);
                 (c >= LEAST_COMPLIANCE_RATIO * square[j] && square[j] > 0.0).then_some((j, c))
             }
             _ => None,
         };
-        let changed = self.compliance.len() != rows;
-        std::mem::swap(&mut self.compliance, &mut self.compliance_before);
-        self.compliance.clear();
-        self.compliance.resize(rows, 0.0);
-        self.place.clear();
-        self.dofs = 0;
-        for i in 0..self.root_mass.len() {
+        let changed = self.problem.compliance.len() != rows;
+        std::mem::swap(&mut self.problem.compliance, &mut self.before.compliance);
+        self.problem.compliance.clear();
+        self.problem.compliance.resize(rows, 0.0);
+        self.problem.place.clear();
+        self.problem.dofs = 0;
+        for i in 0..self.problem.root_mass.len() {
             match compliance(i) {
                 Some((j, c)) => {
-                    self.compliance[j] += c;
-                    self.place.push(usize::MAX);
+                    self.problem.compliance[j] += c;
+                    self.problem.place.push(usize::MAX);
                 }
                 None => {
-                    self.place.push(self.dofs);
-                    self.dofs += 1;
+                    self.problem.place.push(self.problem.dofs);
+                    self.problem.dofs += 1;
                 }
             }
         }
-        self.is_factored &= !changed && self.compliance == self.compliance_before;
+        self.factors.is_factored &= !changed && self.problem.compliance == self.before.compliance;
     }
 
+    /// y and u of r.
+    fn velocities(&mut self) {
+        let Reduced { constraints, dofs, g, free_velocity, .. } = &self.problem;
+        let Iterate { r, u, y, .. } = &mut self.iterate;
+        y.clear();
+        y.resize(*dofs, 0.0);
+        u.clone_from(free_velocity);
+        for c in constraints {
+            let [from, to] = c.span;
+            for i in (c.row..c.row + c.law.dim()).filter(|&i| r[i] != 0.0) {
+                axpy(r[i], &g[i * *dofs + from..i * *dofs + to], &mut y[from..to]);
+            }
+        }
+        for c in constraints {
+            let [from, to] = c.span;
+            for i in c.row..c.row + c.law.dim() {
+                u[i] += dot(&g[i * *dofs + from..i * *dofs + to], &y[from..to]) + c.compliance * r[i];
+            }
+        }
+    }
+
+    /// u, modes and F of r; ‖F‖.
+    fn evaluate(&mut self) -> f64 {
+        self.velocities();
+        let Iterate { modes, r, u, f, .. } = &mut self.iterate;
+        modes.clear();
+        f.clear();
+        for c in &self.problem.constraints {
+            let (r, u) = (&r[c.row..c.row + c.law.dim()], &u[c.row..c.row + c.law.dim()]);
+            if c.law.is_associated() {
+                modes.push(associated_mode(c, r, u, f));
+                continue;
+            }
+            let [normal_rho, rho] = c.rho;
+            let normal = r[0] - normal_rho * u[0];
+            if c.law != Law::Bilateral && normal <= 0.0 {
+                modes.push(Mode::Open);
+                f.extend_from_slice(r);
+                continue;
+            }
+            f.push(normal_rho * u[0]);
+            if r.len() == 1 {
+                modes.push(Mode::Hold);
+                continue;
+            }
+            let y = [r[1] - rho * u[1], r[2] - rho * u[2]];
+            let (size, most) = (y[0].hypot(y[1]), c.law.mu() * normal);
+            if size <= most {
+                modes.push(Mode::Hold);
+                f.extend(u[1..].iter().map(|u| rho * u));
+                continue;
+            }
+            let e = y.map(|y| y / size);
+            modes.push(Mode::Slide { e, k: most / size });
+            f.extend([r[1] - most * e[0], r[2] - most * e[1]]);
+        }
+        norm(f)
+    }
+}
+
+impl Reduced {
     fn row(&self, i: usize) -> &[f64] {
         &self.g[i * self.dofs..(i + 1) * self.dofs]
     }
@@ -370,64 +459,6 @@ impl FewDofs {
             (0..c.law.dim()).map(size).sum::<f64>()
         };
         self.constraints.iter().map(of).sum::<f64>().sqrt()
-    }
-
-    /// y and u of r.
-    fn velocities(&mut self) {
-        let FewDofs { constraints, dofs, g, free_velocity, r, u, y, .. } = self;
-        y.clear();
-        y.resize(*dofs, 0.0);
-        u.clone_from(free_velocity);
-        for c in &*constraints {
-            let [from, to] = c.span;
-            for i in (c.row..c.row + c.law.dim()).filter(|&i| r[i] != 0.0) {
-                axpy(r[i], &g[i * *dofs + from..i * *dofs + to], &mut y[from..to]);
-            }
-        }
-        for c in &*constraints {
-            let [from, to] = c.span;
-            for i in c.row..c.row + c.law.dim() {
-                u[i] += dot(&g[i * *dofs + from..i * *dofs + to], &y[from..to]) + c.compliance * r[i];
-            }
-        }
-    }
-
-    /// u, modes and F of r; ‖F‖.
-    fn evaluate(&mut self) -> f64 {
-        self.velocities();
-        let FewDofs { constraints, modes, r, u, f, .. } = self;
-        modes.clear();
-        f.clear();
-        for c in &*constraints {
-            let (r, u) = (&r[c.row..c.row + c.law.dim()], &u[c.row..c.row + c.law.dim()]);
-            if c.law.is_associated() {
-                modes.push(associated_mode(c, r, u, f));
-                continue;
-            }
-            let [normal_rho, rho] = c.rho;
-            let normal = r[0] - normal_rho * u[0];
-            if c.law != Law::Bilateral && normal <= 0.0 {
-                modes.push(Mode::Open);
-                f.extend_from_slice(r);
-                continue;
-            }
-            f.push(normal_rho * u[0]);
-            if r.len() == 1 {
-                modes.push(Mode::Hold);
-                continue;
-            }
-            let y = [r[1] - rho * u[1], r[2] - rho * u[2]];
-            let (size, most) = (y[0].hypot(y[1]), c.law.mu() * normal);
-            if size <= most {
-                modes.push(Mode::Hold);
-                f.extend(u[1..].iter().map(|u| rho * u));
-                continue;
-            }
-            let e = y.map(|y| y / size);
-            modes.push(Mode::Slide { e, k: most / size });
-            f.extend([r[1] - most * e[0], r[2] - most * e[1]]);
-        }
-        norm(f)
     }
 }
 

@@ -25,7 +25,7 @@
 use delassus_solve::problem::{InvalidProblem, Status};
 
 use super::Stepper;
-use super::report::{KeyedImpulse, Snapshot, StepReport};
+use super::report::{Snapshot, StepReport};
 use super::warm_start::{Keyed, add_impulses, impulses_of};
 use crate::world::{Body, World, WorldState};
 
@@ -261,25 +261,6 @@ fn defect(world: &World, a: &WorldState, b: &WorldState, h: f64) -> f64 {
 /// of gyration.
 fn lever(body: &Body) -> f64 {
     body.bounding_radius().max((body.inertia.max_element() / body.mass).sqrt())
-}
-
-impl Stepper {
-    /// Goes back to a snapshot that was made with steps of length `before`, and on from it with steps of
-    /// length `dt`. Impulses, where solves start and which forces are read from, are scaled with the length.
-    pub(super) fn return_to(&mut self, snapshot: &Snapshot, before: f64, dt: f64) {
-        self.model.options.dt = dt;
-        self.handed_over.clear();
-        self.state.clone_from(&snapshot.state);
-        self.clock.restart(self.state.t);
-        self.linearize(dt);
-        let factor = dt / before;
-        let scaled = |(b, s, f, r): &KeyedImpulse| ((*b, *s, *f), r.map(|x| x * factor));
-        let sum: Vec<Keyed> = snapshot.contact_impulse.iter().map(scaled).collect();
-        impulses_of(&sum, self.linearization.contacts(), &mut self.impulses.contacts);
-        self.impulses.rows.clear();
-        self.impulses.rows.extend(snapshot.row_impulse.iter().map(|x| x * factor));
-        self.impulses.rows.resize(self.linearization.joint_rows().rows.len(), 0.0);
-    }
 }
 
 #[cfg(test)]

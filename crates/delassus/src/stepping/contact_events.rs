@@ -111,11 +111,9 @@ impl Thresholds {
     }
 }
 
-impl Stepper {
-    /// What a contact does now: open, sliding, or sticking or rolling.
-    pub fn contact_mode(&self, contact: &Contact) -> Mode {
-        Thresholds::of(self).mode(&self.state, contact)
-    }
+/// What a contact does now: open, sliding, or sticking or rolling.
+pub(super) fn contact_mode(stepper: &Stepper, contact: &Contact) -> Mode {
+    Thresholds::of(stepper).mode(&stepper.state, contact)
 }
 
 /// A contact before a step.

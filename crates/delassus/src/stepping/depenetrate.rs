@@ -31,7 +31,7 @@ pub fn depenetrate(world: &World, state: &mut WorldState) -> Option<f64> {
     idle.bodies.iter_mut().for_each(|body| body.force = [DVec3::ZERO; 2]);
     let options = StepOptions { dt: SEPARATION_STEP, scheme: Scheme::HalfImplicit, ..StepOptions::default() };
     let mut stepper = Stepper::as_given(idle.into(), state.clone(), options);
-    stepper.stop();
+    stop(&mut stepper);
     let mut overlap = f64::INFINITY;
     for round in 1.. {
         let report = stepper.advance(ContactEnergy::Free).ok()?;
@@ -42,7 +42,7 @@ pub fn depenetrate(world: &World, state: &mut WorldState) -> Option<f64> {
             return None;
         }
         overlap = report.penetration;
-        stepper.stop();
+        stop(&mut stepper);
     }
     let mut moved = 0.0_f64;
     for (s, now) in state.bodies.iter_mut().zip(&stepper.state().bodies) {
@@ -55,14 +55,12 @@ pub fn depenetrate(world: &World, state: &mut WorldState) -> Option<f64> {
     Some(moved)
 }
 
-impl Stepper {
-    /// Takes all velocities, and the impulses that belong to them.
-    fn stop(&mut self) {
-        for s in &mut self.state.bodies {
-            (s.velocity, s.angular_velocity) = (DVec3::ZERO, DVec3::ZERO);
-        }
-        self.begin();
+/// Takes all velocities, and the impulses that belong to them.
+fn stop(stepper: &mut Stepper) {
+    for s in &mut stepper.state.bodies {
+        (s.velocity, s.angular_velocity) = (DVec3::ZERO, DVec3::ZERO);
     }
+    stepper.begin();
 }
 
 #[cfg(test)]

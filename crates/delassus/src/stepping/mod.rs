@@ -64,20 +64,22 @@ pub use start::{
 
 use std::sync::Arc;
 
+use delassus_solve::modes::Mode;
 use delassus_solve::problem::{InvalidProblem, Status};
 use glam::DVec3;
 
 use crate::collision::Contact;
 use crate::world;
 use crate::world::{World, WorldError, WorldState, close_loops};
+use contact_events::contact_mode;
 use force_uniqueness::{UniquenessScratch, UniquenessSearch};
 use linearization::{Linearization, Linearizer};
 use model::Model;
 use options::{check, check_options};
-use report::worst_opening;
+use report::{worse, worst_opening};
 use retry::{Checkpoint, Schedule, SubstepOutcome, length_until};
 use row_targets::{ContactEnergy, GapRule, LimitRule, SubstepPlan};
-use substep::{SteadyStep, SubstepWorkspace};
+use substep::{SteadyStep, StepBegin, SubstepWorkspace};
 use time_of_impact::ImpactClock;
 use warm_start::{HandedOver, ImpulseSum, Impulses, Keyed, add_impulses, impulses_of, name_of};
 
@@ -237,6 +239,23 @@ impl Stepper {
         out.contact_impulse.extend(contacts.map(|(c, r)| (c.bodies, c.shapes, c.feature, *r)));
     }
 
+    /// Goes back to a snapshot that was made with steps of length `before`, and on from it with steps of
+    /// length `dt`. Impulses, where solves start and which forces are read from, are scaled with the length.
+    fn return_to(&mut self, snapshot: &Snapshot, before: f64, dt: f64) {
+        self.model.options.dt = dt;
+        self.handed_over.clear();
+        self.state.clone_from(&snapshot.state);
+        self.clock.restart(self.state.t);
+        self.linearize(dt);
+        let factor = dt / before;
+        let scaled = |(b, s, f, r): &KeyedImpulse| ((*b, *s, *f), r.map(|x| x * factor));
+        let sum: Vec<Keyed> = snapshot.contact_impulse.iter().map(scaled).collect();
+        impulses_of(&sum, self.linearization.contacts(), &mut self.impulses.contacts);
+        self.impulses.rows.clear();
+        self.impulses.rows.extend(snapshot.row_impulse.iter().map(|x| x * factor));
+        self.impulses.rows.resize(self.linearization.joint_rows().rows.len(), 0.0);
+    }
+
     /// Positions and velocities now.
     pub fn state(&self) -> &WorldState {
         &self.state
@@ -310,6 +329,11 @@ impl Stepper {
         })
     }
 
+    /// What a contact does now: open, sliding, or sticking or rolling.
+    pub fn contact_mode(&self, contact: &Contact) -> Mode {
+        contact_mode(self, contact)
+    }
+
     /// The name of a contact: its bodies, and a number where they touch at several points.
     pub fn contact_name(&self, contact: &Contact) -> String {
         name_of(&self.model.world, self.linearization.contacts(), contact)
@@ -323,13 +347,18 @@ impl Stepper {
     /// swept without W or by several threads; motors, drives and forces given by formulas; contacts of hulls
     /// and meshes; and solves that fail and are tried again by other methods.
     pub fn step(&mut self) -> Result<StepReport, InvalidProblem> {
-        if let Some(report) = self.repeat_steady_step() {
+        let Stepper { model, state, linearization, impulses, substep, steady, .. } = self;
+        let now = StepBegin { bodies: &state.bodies, contacts: linearization.contacts(), impulses };
+        if let Some(report) = steady.repeat(&model.options, now, &mut substep.solver) {
+            state.t = self.clock.tick(model.options.dt);
             return Ok(report);
         }
-        self.begin_steady_step();
+        steady.begin(now);
         let mut report = self.advance(ContactEnergy::Bounded)?;
         self.separate_overlaps(&mut report);
-        self.end_steady_step(&report);
+        let Stepper { model, state, linearization, impulses, steady, .. } = self;
+        let now = StepBegin { bodies: &state.bodies, contacts: linearization.contacts(), impulses };
+        steady.end(model, now, &report);
         Ok(report)
     }
 
@@ -360,27 +389,35 @@ impl Stepper {
                     self.rollback(plan.length);
                     self.substep(&plan.linearized(), &mut report)?;
                 }
-                SubstepOutcome::Accepted | SubstepOutcome::EndAtTouch { .. } => {}
-            }
-            if let Some(StepFailure::JointEnergy { .. }) = report.failure {
-                // Never taken: back to the start of the substep that cannot be made.
-                let tries_again = self.linearizer.set_tree_aside(self.model.options.coordinates);
-                self.linearizer.pass_singular(false);
-                self.rollback(self.model.options.dt);
-                if tries_again {
-                    // Near singular positions maximal coordinates may pass where those of a tree do not.
-                    before.restore(&mut report);
-                    schedule.grow_again();
-                    continue;
+                SubstepOutcome::JointEnergy { gained } => {
+                    if self.goes_on_in_maximal_coordinates() {
+                        before.restore(&mut report);
+                        schedule.grow_again();
+                        continue;
+                    }
+                    self.clock.restart(self.state.t);
+                    report.status = worse(report.status, Status::Stalled);
+                    report.failure = Some(StepFailure::JointEnergy { gained });
+                    return Ok(report);
                 }
-                self.linearizer.take_tree_back();
-                self.clock.restart(self.state.t);
-                return Ok(report);
+                SubstepOutcome::Accepted | SubstepOutcome::EndAtTouch { .. } => {}
             }
             self.accept_substep(&plan, &mut schedule, &mut report);
         }
         self.end_step(&mut report);
         Ok(report)
+    }
+
+    /// Back to the start of a substep that cannot be made, and whether the step goes on from there: near
+    /// singular positions maximal coordinates may pass where those of a tree do not.
+    fn goes_on_in_maximal_coordinates(&mut self) -> bool {
+        let goes_on = self.linearizer.set_tree_aside(self.model.options.coordinates);
+        self.linearizer.pass_singular(false);
+        self.rollback(self.model.options.dt);
+        if !goes_on {
+            self.linearizer.take_tree_back();
+        }
+        goes_on
     }
 
     /// Makes the next substep, and again until the first touch or limit in it where it passes one. How it was

@@ -242,6 +242,7 @@ impl StepImpactLaw {
             StepImpactLaw::Sequence => Some(ImpactLaw::Sequence),
         }
     }
+
     /// The law in time steps, where impacts of the energetic law follow each other, contact after contact;
     /// `None` for a matrix of restitution, which time steps do not have.
     pub fn of(law: &ImpactLaw) -> Option<StepImpactLaw> {
@@ -252,5 +253,77 @@ impl StepImpactLaw {
             ImpactLaw::Energetic | ImpactLaw::Sequence => Some(StepImpactLaw::Sequence),
             ImpactLaw::NewtonMatrix(_) => None,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::test_worlds::on_a_floor;
+    use super::*;
+    use crate::world::ShapeKind;
+
+    #[test]
+    fn every_value_of_an_option_is_read_from_its_name_and_written_with_it() {
+        for (name, law) in FrictionLaw::ALL {
+            assert_eq!((name.parse(), law.to_string().as_str()), (Ok(law), name));
+        }
+        for (name, scheme) in Scheme::ALL {
+            assert_eq!((name.parse(), scheme.to_string().as_str()), (Ok(scheme), name));
+        }
+        for (name, coordinates) in Coordinates::ALL {
+            assert_eq!((name.parse(), coordinates.to_string().as_str()), (Ok(coordinates), name));
+        }
+        let error = "explicit".parse::<Scheme>().unwrap_err();
+        assert_eq!(error, UnknownOption { option: "scheme", name: "explicit".into() });
+        assert_eq!(error.to_string(), "unknown scheme \"explicit\"");
+        // Names are as they are written: no other case, no spaces.
+        assert!("NCP".parse::<FrictionLaw>().is_err() && " auto".parse::<Coordinates>().is_err());
+    }
+
+    #[test]
+    fn the_first_number_that_is_not_positive_and_finite_is_named() {
+        assert_eq!(StepOptions::default().check(), Ok(()));
+        for bad in [0.0, -1e-3, f64::NAN, f64::INFINITY] {
+            let defaults = StepOptions::default();
+            for (options, named) in [
+                (StepOptions { dt: bad, ..defaults }, "the time step"),
+                (StepOptions { tolerance: bad, ..defaults }, "the tolerance"),
+                (StepOptions { position_tolerance: bad, ..defaults }, "the tolerance of positions"),
+            ] {
+                let Err(WorldError::Number { what, value, range }) = options.check() else {
+                    panic!("{named} of {bad} was not refused")
+                };
+                assert_eq!((what, value.to_bits()), (named, bad.to_bits()));
+                assert_eq!(range, "positive and finite");
+            }
+        }
+    }
+
+    /// Only the solve of the step itself has a tangential restitution: the other laws of impact know none.
+    #[test]
+    fn tangential_restitution_needs_moreaus_law() {
+        let (mut world, state) = on_a_floor(ShapeKind::Sphere { radius: 0.1 }, 0.1, [0.5, 0.5]);
+        let newton = StepOptions { impact_law: StepImpactLaw::Newton, ..StepOptions::default() };
+        assert_eq!(check(&world, &state, &newton), Ok(()));
+        world.surfaces[0].restitution_tangential = 0.5;
+        assert_eq!(check(&world, &state, &StepOptions::default()), Ok(()));
+        let Err(WorldError::Number { value: 0.5, range: "0", .. }) = check(&world, &state, &newton) else {
+            panic!("a law without tangential restitution was accepted")
+        };
+    }
+
+    #[test]
+    fn laws_of_impact_of_steps_are_those_of_the_solver_but_for_matrices_of_restitution() {
+        let all =
+            [StepImpactLaw::Moreau, StepImpactLaw::Newton, StepImpactLaw::Poisson, StepImpactLaw::Sequence];
+        for law in all {
+            // Moreau's is in the solve of the step; the others act before it.
+            let apart = law.apart();
+            assert_eq!(apart.is_none(), law == StepImpactLaw::Moreau);
+            assert_eq!(StepImpactLaw::of(&apart.unwrap_or(ImpactLaw::Moreau)), Some(law));
+        }
+        assert_eq!(StepImpactLaw::of(&ImpactLaw::Energetic), Some(StepImpactLaw::Sequence));
+        let matrix = delassus_solve::linalg::Matrix::zeros(1, 1);
+        assert_eq!(StepImpactLaw::of(&ImpactLaw::NewtonMatrix(matrix)), None);
     }
 }

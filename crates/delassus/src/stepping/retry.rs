@@ -67,6 +67,11 @@ pub(super) enum SubstepOutcome {
     /// Contacts gave energy: it shall be made again with linearized gaps, and what overlaps is separated
     /// without a velocity.
     Depenetrate,
+    /// Joints gave energy, and it may not be shorter: it is never taken.
+    JointEnergy {
+        /// How much, J.
+        gained: f64,
+    },
 }
 
 /// The time of a step that is left, and how it may be divided.

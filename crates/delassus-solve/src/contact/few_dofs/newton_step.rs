@@ -1,50 +1,51 @@
 //! One step of Newton's method: its equations in the degrees of freedom, and their factors.
 
-use super::{Constraint, FewDofs, LEAST_PROXIMAL, Mode, dot};
+use super::{Constraint, Factors, FewDofs, Iterate, LEAST_PROXIMAL, Mode, Reduced, dot};
 use crate::linalg::axpy;
 
 impl FewDofs {
     /// One step of Newton's method, or one with the factors of an earlier step. `None` where its equations
     /// are singular.
     pub(super) fn take_step(&mut self, near: f64, chord: bool) -> Option<()> {
-        let m = self.dofs;
-        self.step.clear();
-        self.step.resize(m, 0.0);
+        let m = self.problem.dofs;
+        self.factors.step.clear();
+        self.factors.step.resize(m, 0.0);
         if !chord {
-            self.is_factored = false;
-            self.frozen.clone_from(&self.modes);
-            self.matrix.clear();
-            self.matrix.resize(m * m, 0.0);
-            (0..m).for_each(|i| self.matrix[i * m + i] = 1.0);
+            self.factors.is_factored = false;
+            self.factors.frozen.clone_from(&self.iterate.modes);
+            self.factors.matrix.clear();
+            self.factors.matrix.resize(m * m, 0.0);
+            (0..m).for_each(|i| self.factors.matrix[i * m + i] = 1.0);
         }
-        for k in 0..self.constraints.len() {
-            self.add_changes(self.constraints[k], self.frozen[k], near);
+        for k in 0..self.problem.constraints.len() {
+            self.add_changes(self.problem.constraints[k], self.factors.frozen[k], near);
         }
         if !chord {
             self.assemble(near);
         }
         if !chord {
-            if self.symmetric {
-                self.factorize_symmetric()?
+            if self.factors.symmetric {
+                self.factors.factorize_symmetric()?
             } else {
-                self.factorize()?
+                self.factors.factorize()?
             }
-            self.is_factored = near == LEAST_PROXIMAL;
+            self.factors.is_factored = near == LEAST_PROXIMAL;
         }
-        if self.symmetric {
-            self.substitute_symmetric()
+        if self.factors.symmetric {
+            self.factors.substitute_symmetric()
         } else {
-            self.substitute()
+            self.factors.substitute()
         }
-        for k in 0..self.constraints.len() {
-            self.change(self.constraints[k], self.frozen[k], near);
+        for k in 0..self.problem.constraints.len() {
+            self.change(self.problem.constraints[k], self.factors.frozen[k], near);
         }
         Some(())
     }
 
     /// Adds −Gᵀ C d of a constraint to the right-hand side.
     fn add_changes(&mut self, c: Constraint, mode: Mode, near: f64) {
-        let FewDofs { g, dofs, r, u, f, step, .. } = self;
+        let (Reduced { g, dofs, .. }, Iterate { r, u, f, .. }) = (&self.problem, &self.iterate);
+        let step = &mut self.factors.step;
         let [from, to] = c.span;
         let mut add = |k: usize, change: f64| {
             let i = c.row + k;
@@ -67,33 +68,36 @@ impl FewDofs {
 
     /// 1 + Gᵀ C G: its upper half where it is symmetric, else all of it.
     fn assemble(&mut self, near: f64) {
-        let m = self.dofs;
+        let m = self.problem.dofs;
         let slides = |(mode, _): &(&Mode, &Constraint)| matches!(mode, Mode::Slide { .. });
-        let mut sliding = self.frozen.iter().zip(&self.constraints).filter(slides).peekable();
-        self.slides = sliding.peek().is_some();
-        self.symmetric = sliding.all(|(_, c)| c.law.is_associated());
-        for k in 0..self.constraints.len() {
-            if matches!(self.frozen[k], Mode::Hold) {
-                self.add_hold(self.constraints[k], near);
+        let mut sliding = self.factors.frozen.iter().zip(&self.problem.constraints).filter(slides).peekable();
+        self.factors.slides = sliding.peek().is_some();
+        self.factors.symmetric = sliding.all(|(_, c)| c.law.is_associated());
+        for k in 0..self.problem.constraints.len() {
+            if matches!(self.factors.frozen[k], Mode::Hold) {
+                self.add_hold(self.problem.constraints[k], near);
             }
         }
-        if !self.symmetric {
+        if !self.factors.symmetric {
             for i in 1..m {
                 for j in 0..i {
-                    self.matrix[i * m + j] = self.matrix[j * m + i];
+                    self.factors.matrix[i * m + j] = self.factors.matrix[j * m + i];
                 }
             }
         }
-        for k in 0..self.constraints.len() {
-            if let Mode::Slide { e, k: part } = self.frozen[k] {
-                self.add_slide(self.constraints[k], Slide::new(&self.constraints[k], e, part, near));
+        for k in 0..self.problem.constraints.len() {
+            if let Mode::Slide { e, k: part } = self.factors.frozen[k] {
+                self.add_slide(
+                    self.problem.constraints[k],
+                    Slide::new(&self.problem.constraints[k], e, part, near),
+                );
             }
         }
     }
 
     /// Adds the upper half of Gᵀ C G of a constraint that holds to the matrix.
     fn add_hold(&mut self, c: Constraint, near: f64) {
-        let FewDofs { g, dofs, matrix, .. } = self;
+        let (Reduced { g, dofs, .. }, matrix) = (&self.problem, &mut self.factors.matrix);
         let [from, to] = c.span;
         let g = |i: usize| &g[i * *dofs + from..i * *dofs + to];
         let rows = matrix.chunks_exact_mut(*dofs).enumerate().skip(from).take(to - from);
@@ -118,7 +122,8 @@ impl FewDofs {
 
     /// Adds Gᵀ C G of a constraint that slides to the matrix.
     fn add_slide(&mut self, c: Constraint, slide: Slide) {
-        let FewDofs { g, dofs, matrix, along, across, .. } = self;
+        let Reduced { g, dofs, .. } = &self.problem;
+        let Factors { matrix, along, across, .. } = &mut self.factors;
         let [from, to] = c.span;
         let g = |i: usize| &g[i * *dofs + from..i * *dofs + to];
         let rows = matrix.chunks_exact_mut(*dofs).skip(from).take(to - from).map(|row| &mut row[from..to]);
@@ -143,7 +148,8 @@ impl FewDofs {
 
     /// r ← r + δr of a constraint.
     fn change(&mut self, c: Constraint, mode: Mode, near: f64) {
-        let FewDofs { g, dofs, r, u, f, step, .. } = self;
+        let (Reduced { g, dofs, .. }, Iterate { r, u, f, .. }) = (&self.problem, &mut self.iterate);
+        let step = &self.factors.step;
         let [from, to] = c.span;
         let du = |i: usize| dot(&g[i * *dofs + from..i * *dofs + to], &step[from..to]);
         match mode {
@@ -164,11 +170,12 @@ impl FewDofs {
             }
         }
     }
+}
 
+impl Factors {
     /// The matrix = Uᵀ U, in its upper half.
     fn factorize_symmetric(&mut self) -> Option<()> {
-        let FewDofs { matrix, dofs, .. } = self;
-        let m = *dofs;
+        let (m, matrix) = (self.step.len(), &mut self.matrix);
         for k in 0..m {
             let (done, rest) = matrix.split_at_mut((k + 1) * m);
             let row = &mut done[k * m + k..];
@@ -188,8 +195,8 @@ impl FewDofs {
 
     /// δy in the place of the right-hand side, by Uᵀ U.
     fn substitute_symmetric(&mut self) {
-        let FewDofs { matrix, step, dofs, .. } = self;
-        let m = *dofs;
+        let Factors { matrix, step, .. } = self;
+        let m = step.len();
         for k in 0..m {
             let row = &matrix[k * m + k..(k + 1) * m];
             let (done, below) = step.split_at_mut(k + 1);
@@ -204,8 +211,8 @@ impl FewDofs {
 
     /// The matrix = L U, rows exchanged.
     fn factorize(&mut self) -> Option<()> {
-        let FewDofs { matrix, pivots, dofs, .. } = self;
-        let m = *dofs;
+        let Factors { matrix, pivots, step, .. } = self;
+        let m = step.len();
         pivots.clear();
         for k in 0..m {
             let size = |i: usize| matrix[i * m + k].abs();
@@ -231,8 +238,8 @@ impl FewDofs {
 
     /// δy in the place of the right-hand side.
     fn substitute(&mut self) {
-        let FewDofs { matrix, pivots, step, dofs, .. } = self;
-        let m = *dofs;
+        let Factors { matrix, pivots, step, .. } = self;
+        let m = step.len();
         for (k, &pivot) in pivots.iter().enumerate() {
             step.swap(k, pivot);
         }

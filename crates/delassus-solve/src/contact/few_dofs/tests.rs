@@ -64,7 +64,7 @@ fn the_associated_law_has_the_motion_that_other_methods_find() {
         let mut impulse = vec![0.0; problem.rows()];
         let Some(steps) = few.solve(&problem, 1e-11, &mut impulse) else { continue };
         solved += 1;
-        slips += few.modes.iter().filter(|mode| matches!(mode, Mode::Slide { .. })).count();
+        slips += few.iterate.modes.iter().filter(|mode| matches!(mode, Mode::Slide { .. })).count();
         let (mut check, mut velocity) = (ResidualCheck::default(), vec![]);
         check.load(&problem);
         let residual = check.residual(&problem, &impulse, &mut velocity).relative;
@@ -116,7 +116,7 @@ fn a_degree_of_freedom_of_one_row_is_its_compliance() {
         let mut impulse = vec![0.0; n];
         let Some(steps) = few.solve(&problem, 1e-10, &mut impulse) else { continue };
         solved += 1;
-        assert_eq!(few.dofs, m);
+        assert_eq!(few.problem.dofs, m);
         let (mut check, mut velocity) = (ResidualCheck::default(), vec![]);
         check.load(&problem);
         let residual = check.residual(&problem, &impulse, &mut velocity).relative;

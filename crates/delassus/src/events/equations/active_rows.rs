@@ -203,3 +203,57 @@ impl<'a> ActiveRows<'a> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::Mechanics;
+    use super::*;
+    use crate::events::fixtures::{G, SLIDE_DOWN, block, one_contact, point_on_plane, state};
+
+    fn slip(x: f64, y: f64) -> [Row; 2] {
+        [x, y].map(|velocity| Row { gradient: vec![], velocity, bias: 0.0 })
+    }
+
+    #[test]
+    fn slip_goes_along_the_velocity_until_it_has_passed_zero() {
+        assert_eq!(slip_direction(&slip(3.0, 4.0), [1.0, 0.0], 1e-9), [0.6, 0.8]);
+        // Too slow to have a direction, and turned around within the step.
+        assert_eq!(slip_direction(&slip(0.0, 1e-10), [1.0, 0.0], 1e-9), [1.0, 0.0]);
+        assert_eq!(slip_direction(&slip(-3.0, 4.0), [1.0, 0.0], 1e-9), [1.0, 0.0]);
+        // In the plane the mode knows the direction.
+        assert_eq!(slip_direction(&slip(-3.0, 0.0)[..1], [1.0, 0.0], 1e-9), [1.0, 0.0]);
+    }
+
+    /// What slides down an incline pushes along (−μ, 1); what sticks has a force along each row.
+    #[test]
+    fn columns_have_the_friction_of_what_slides() {
+        let (system, at_rest) = (block(0.6, 0.25), state(&[0.0; 2], &[0.0; 2]));
+        let mut mechanics = Mechanics::new(&system, &at_rest).unwrap();
+        let at = mechanics.equations((0.0, &at_rest.q, &at_rest.v), |_| true).unwrap();
+        let sliding = ActiveRows::new(&at, &one_contact(SLIDE_DOWN), 1e-9, |_| true);
+        assert_eq!(sliding.columns, [vec![-0.25, 1.0]]);
+        assert_eq!(sliding.rows[0].gradient, [0.0, 1.0]);
+        let sticking = ActiveRows::new(&at, &one_contact(ContactMode::Stick), 1e-9, |_| true);
+        assert_eq!(sticking.columns, [vec![0.0, 1.0], vec![1.0, 0.0]]);
+        let open = ActiveRows::new(&at, &one_contact(ContactMode::Open), 1e-9, |_| true);
+        assert!(open.rows.is_empty());
+    }
+
+    /// With the normal force N and friction f in space the reserve is the least of N and μN − |f|.
+    #[test]
+    fn the_margin_is_the_least_reserve() {
+        let (system, at_rest) = (point_on_plane(0.5), state(&[0.0; 3], &[0.0; 3]));
+        let mut mechanics = Mechanics::new(&system, &at_rest).unwrap();
+        let at = mechanics.equations((0.0, &at_rest.q, &at_rest.v), |_| true).unwrap();
+        let modes = one_contact(ContactMode::Stick);
+        let active = ActiveRows::new(&at, &modes, 1e-9, |_| true);
+        let unique = Matrix::zeros(3, 0);
+        // A direction in which the polygon around the cone has a side.
+        let reserve = active.margin(&at, &modes, &[G, 3.0, 0.0], &unique);
+        assert!((reserve - (0.5 * G - 3.0)).abs() < 1e-12, "{reserve}");
+        // With friction free along x and y it can be taken away.
+        let free = Matrix::from_fn(3, 2, |i, j| f64::from(i == j + 1));
+        let reserve = active.margin(&at, &modes, &[G, 3.0, 4.0], &free);
+        assert!((reserve - 0.5 * G).abs() < 1e-12, "{reserve}");
+    }
+}

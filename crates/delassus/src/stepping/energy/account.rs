@@ -433,3 +433,93 @@ impl SubstepAccount {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::Stepper;
+    use super::super::super::options::StepOptions;
+    use super::super::super::test_worlds::on_a_floor;
+    use super::*;
+    use crate::world::ShapeKind;
+
+    /// A ball on the floor of the world that names contacts, and its contact.
+    fn ball_on_a_floor() -> (World, Contact) {
+        let (world, state) = on_a_floor(ShapeKind::Sphere { radius: 0.1 }, 0.1, [0.5, 0.0]);
+        let mut stepper = Stepper::new(world.clone(), state, StepOptions::default()).unwrap();
+        stepper.step().unwrap();
+        (world, stepper.contacts()[0])
+    }
+
+    /// The account of a substep in which one contact has this work, 100 J kinetic energy and no slack.
+    fn closed_account(work: impl Fn(ContactWork) -> ContactWork) -> (EnergyAccount, Vec<EnergyGain>) {
+        let (world, contact) = ball_on_a_floor();
+        let nothing = ContactWork {
+            contact,
+            restitution: 0.5,
+            closed: false,
+            rebounds: false,
+            normal: 0.0,
+            friction: 0.0,
+            weights: 0.0,
+            push: 1.0,
+        };
+        let mut account = SubstepAccount { contacts: vec![work(nothing)], ..SubstepAccount::default() };
+        let mut gains = vec![];
+        account.close(&world, &[contact], [2.0, 100.0, 0.0], &mut gains);
+        (account.energy, gains)
+    }
+
+    #[test]
+    fn a_rebound_takes_all_of_its_work_and_a_landing_what_its_restitution_leaves() {
+        let (account, gains) = closed_account(|work| ContactWork { rebounds: true, normal: -8.0, ..work });
+        assert_eq!((account.impacts, account.friction, gains.len()), (8.0, 0.0, 0));
+        // e² of it would have come back: left over, an error of the scheme.
+        let (account, gains) = closed_account(|work| ContactWork { normal: -8.0, friction: -1.0, ..work });
+        assert_eq!((account.impacts, account.friction, gains.len()), (6.0, 1.0, 0));
+    }
+
+    #[test]
+    fn a_closed_contact_has_friction_and_no_impact() {
+        let resting = |work| ContactWork { closed: true, normal: -1e-9, friction: -3.0, ..work };
+        let (account, gains) = closed_account(resting);
+        assert_eq!((account.impacts, account.friction, gains.len()), (0.0, 3.0, 0));
+    }
+
+    #[test]
+    fn what_a_contact_gives_is_a_gain_with_its_name_and_no_loss() {
+        for (rebounds, closed) in [(true, false), (false, true), (false, false)] {
+            let giving = |work| ContactWork { rebounds, closed, normal: 5.0, friction: -1.0, ..work };
+            let (account, gains) = closed_account(giving);
+            assert_eq!((account.impacts, account.friction), (0.0, 0.0), "{rebounds} {closed}");
+            let [gain] = &gains[..] else { panic!("{gains:?}") };
+            assert_eq!((gain.t, gain.energy), (2.0, 4.0));
+            assert_eq!(gain.contact, "floor|body");
+        }
+    }
+
+    /// What is below the error of the scheme is no gain.
+    #[test]
+    fn rounding_is_no_gain() {
+        let (_, gains) = closed_account(|work| ContactWork { closed: true, normal: 1e-5, ..work });
+        assert!(gains.is_empty(), "{gains:?}");
+        let (_, gains) = closed_account(|work| ContactWork { closed: true, normal: 1e-3, ..work });
+        assert_eq!(gains.len(), 1);
+    }
+
+    /// A ball that falls 0.2 m onto a floor without restitution loses m g h, all of it in the impact, and the
+    /// account is closed to rounding.
+    #[test]
+    fn a_landing_takes_the_whole_fall() {
+        let (world, state) = on_a_floor(ShapeKind::Sphere { radius: 0.1 }, 0.3, [0.5, 0.0]);
+        let mut stepper = Stepper::new(world, state, StepOptions::default()).unwrap();
+        let mut account = EnergyAccount::default();
+        for _ in 0..300 {
+            let report = stepper.step().unwrap();
+            assert!(report.energy_gains.is_empty());
+            account.add(&report.energy);
+        }
+        let fall = 9.81 * 0.2;
+        assert!((account.impacts - fall).abs() < 1e-9 * fall, "{account:?}");
+        assert!((account.balance() + fall).abs() < 1e-9 * fall, "{account:?}");
+    }
+}

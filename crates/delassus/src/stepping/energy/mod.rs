@@ -87,6 +87,13 @@ impl SubstepEnergy {
         self.account.add_impact(change, hit);
     }
 
+    /// That of joints which had this work beside this kinetic energy, without contacts.
+    #[cfg(test)]
+    pub(super) fn of_joints(work: f64, kinetic: f64) -> Self {
+        let joints = JointWork { work, kinetic, part: MAX_JOINT_WORK, takes: true, ..JointWork::default() };
+        SubstepEnergy { joints, ..SubstepEnergy::default() }
+    }
+
     /// The work of joints.
     pub(super) fn joints(&self) -> &JointWork {
         &self.joints

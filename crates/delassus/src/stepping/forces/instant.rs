@@ -454,3 +454,65 @@ impl Instant {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::options::StepOptions;
+    use super::super::super::test_worlds::on_a_floor;
+    use super::super::super::{Forces, Stepper};
+    use super::*;
+    use crate::world::ShapeKind;
+
+    const WEIGHT: f64 = 9.81;
+
+    /// Forces of a cube at rest on the floor, whose corners differ only in their depth where it is planar.
+    fn cube_at_rest(plane: Option<Axis>, mu: f64) -> Forces {
+        let cube = ShapeKind::Box { half_extents: DVec3::splat(0.1) };
+        let (mut world, state) = on_a_floor(cube, 0.1, [mu, 0.0]);
+        world.plane = plane;
+        let mut stepper = Stepper::new(world, state, StepOptions::default()).unwrap();
+        stepper.step().unwrap();
+        stepper.forces().unwrap()
+    }
+
+    fn normal_ranges(forces: &Forces) -> Vec<[f64; 2]> {
+        let ImpulseRange::Ranges { normal, .. } = &forces.ranges else { panic!("{:?}", forces.ranges) };
+        forces.place.iter().flatten().map(|&place| normal[place]).collect()
+    }
+
+    /// In the plane two supports carry half of the weight each, and the two points of each share it equally:
+    /// nothing is left to choose. In space four corners have a choice.
+    #[test]
+    fn corners_that_differ_in_depth_are_one_contact_of_a_planar_world() {
+        let planar = cube_at_rest(Some(Axis::Y), 0.0);
+        assert_eq!((&planar.ranges, planar.contacts.len()), (&ImpulseRange::Unique, 4));
+        for (normal, _) in planar.contacts {
+            assert!((normal - WEIGHT / 4.0).abs() < 1e-6, "{normal}");
+        }
+        for [least, largest] in normal_ranges(&cube_at_rest(None, 0.0)) {
+            // To the precision of a cone program.
+            assert!(least.abs() < 1e-4 && (largest - WEIGHT / 2.0).abs() < 1e-4, "{least} {largest}");
+        }
+    }
+
+    /// Without friction the motion is unique and forces of four corners are not; those of least norm are equal.
+    #[test]
+    fn least_forces_are_shared_equally_and_uniqueness_is_told_apart() {
+        let space = cube_at_rest(None, 0.0);
+        assert_eq!((space.unique, space.other_motion), (Some(false), false));
+        for (normal, friction) in &space.contacts {
+            assert!((normal - WEIGHT / 4.0).abs() < 1e-6 && friction.length() < 1e-9, "{normal} {friction}");
+        }
+        assert_eq!(cube_at_rest(Some(Axis::Y), 0.0).unique, Some(true));
+    }
+
+    /// Friction of a planar world is in its plane, whatever its axis.
+    #[test]
+    fn friction_of_a_planar_world_is_in_its_plane() {
+        for (axis, out) in [(Axis::X, DVec3::X), (Axis::Y, DVec3::Y)] {
+            for (_, friction) in cube_at_rest(Some(axis), 0.5).contacts {
+                assert!(friction.dot(out).abs() < 1e-12, "{friction}");
+            }
+        }
+    }
+}

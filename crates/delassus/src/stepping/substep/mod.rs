@@ -14,7 +14,7 @@ mod half_solve;
 mod prediction;
 mod steady;
 
-pub(super) use steady::SteadyStep;
+pub(super) use steady::{SteadyStep, StepBegin};
 
 use delassus_solve::problem::{InvalidProblem, Status};
 
@@ -180,30 +180,45 @@ impl Stepper {
             true => self.solve_velocities(plan, first, report)?,
             false => first,
         };
-        let bounded = plan.energy == ContactEnergy::Bounded;
-        if bounded && plan.may_retry && gain.work > MAX_RETRIED_GAIN * gain.energy {
-            return Ok(SubstepOutcome::Retry { length: 0.5 * h });
-        }
-        let gained = bounded && gain.work > MAX_ENERGY_GAIN * gain.energy;
-        if gained {
+        let by_energy = self.energy_outcome(plan, gain);
+        if by_energy == SubstepOutcome::Depenetrate {
             report.status = worse(report.status, Status::Stalled);
             report.failure.get_or_insert(StepFailure::Energy);
         }
-        let joints = self.substep.energy.joints();
-        if plan.may_shorten && joints.is_too_large() {
-            return Ok(SubstepOutcome::Shorten { length: 0.5 * h });
-        }
-        if bounded && joints.is_gain() {
-            report.status = worse(report.status, Status::Stalled);
-            report.failure = Some(StepFailure::JointEnergy { gained: joints.gained() });
-        }
-        Ok(self.substep_outcome(plan, report.status, gained))
+        Ok(self.substep_outcome(plan, report.status, by_energy))
     }
 
-    /// What becomes of a substep that was made to its end.
-    fn substep_outcome(&self, plan: &SubstepPlan, status: Status, gained_energy: bool) -> SubstepOutcome {
+    /// What becomes of a substep by its energy alone: contacts had this work, and joints must have none.
+    fn energy_outcome(&self, plan: &SubstepPlan, contacts: ContactWork) -> SubstepOutcome {
+        let (bounded, length) = (plan.energy == ContactEnergy::Bounded, 0.5 * plan.length);
+        let contacts_gave = |part: f64| bounded && contacts.work > part * contacts.energy;
+        let joints = self.substep.energy.joints();
+        if plan.may_retry && contacts_gave(MAX_RETRIED_GAIN) {
+            SubstepOutcome::Retry { length }
+        } else if plan.may_shorten && joints.is_too_large() {
+            SubstepOutcome::Shorten { length }
+        } else if bounded && joints.is_gain() {
+            SubstepOutcome::JointEnergy { gained: joints.gained() }
+        } else if contacts_gave(MAX_ENERGY_GAIN) {
+            SubstepOutcome::Depenetrate
+        } else {
+            SubstepOutcome::Accepted
+        }
+    }
+
+    /// What becomes of a substep that was made to its end, by its energy, its solves and its limits.
+    fn substep_outcome(
+        &self,
+        plan: &SubstepPlan,
+        status: Status,
+        by_energy: SubstepOutcome,
+    ) -> SubstepOutcome {
         let h = plan.length;
-        if plan.may_retry && status != Status::Solved {
+        if let SubstepOutcome::Retry { .. } | SubstepOutcome::Shorten { .. } = by_energy {
+            return by_energy;
+        }
+        let failed = status != Status::Solved || by_energy != SubstepOutcome::Accepted;
+        if plan.may_retry && failed {
             return SubstepOutcome::Retry { length: 0.5 * h };
         }
         let passed = match plan.limits {
@@ -215,8 +230,7 @@ impl Stepper {
         };
         match passed {
             Some(tau) => SubstepOutcome::EndAtLimit { length: tau.max(SHORTEST_SUBSTEP).min(h) },
-            None if gained_energy => SubstepOutcome::Depenetrate,
-            None => SubstepOutcome::Accepted,
+            None => by_energy,
         }
     }
 
@@ -250,7 +264,7 @@ impl Stepper {
         // took one with a fifth more energy.
         let is_tree = linearization.joint_rows().bilateral > 0 && !self.linearizer.has_loops();
         if is_tree && linearization.contacts().is_empty() {
-            self.predict_positions(plan);
+            substep.predict_positions(model, linearization, &mut self.state, plan);
         }
     }
 

@@ -10,12 +10,12 @@
 //! that are closed to no more than the position tolerance contradict contacts that stick on both sides. Nor
 //! have loops, whose singular positions a prediction may leave on another branch.
 
-use super::super::Stepper;
 use super::super::linearization::Linearization;
 use super::super::model::Model;
 use super::super::row_targets::{SubstepPlan, SubstepStart, SubstepView, predict_joint_targets};
 use super::{HalfEnd, SubstepWorkspace};
 use crate::world;
+use crate::world::WorldState;
 
 /// Rotations below this angle in a substep, rad, bend the way of a point by less than a position tolerance.
 const STRAIGHT_ROTATION: f64 = 1e-6;
@@ -43,13 +43,18 @@ impl HalfEnd {
     }
 }
 
-impl Stepper {
+impl SubstepWorkspace {
     /// Adds to the targets of joints what the linearization will miss where the impulses are those from which
     /// the solve starts. These give velocities to O(h²), and what is missed is of the order (h ω)²: in smooth
     /// motion the first solve ends with joints that are closed to O(h⁴).
-    pub(super) fn predict_positions(&mut self, plan: &SubstepPlan) {
-        let Stepper { model, linearization, substep, state, .. } = self;
-        let SubstepWorkspace { start, targets, end, .. } = substep;
+    pub(super) fn predict_positions(
+        &mut self,
+        model: &Model,
+        linearization: &Linearization,
+        state: &mut WorldState,
+        plan: &SubstepPlan,
+    ) {
+        let SubstepWorkspace { start, targets, end, .. } = self;
         let h = plan.length;
         if start.bodies.iter().all(|body| h * body.angular_velocity.length() <= STRAIGHT_ROTATION) {
             return;
@@ -67,8 +72,8 @@ impl Stepper {
 
 #[cfg(test)]
 mod tests {
+    use super::super::super::Stepper;
     use super::super::super::options::{Coordinates, StepOptions};
-    use super::*;
     use crate::world::{Body, Joint, Pose, Scene};
     use delassus_solve::problem::Status;
     use glam::DVec3;

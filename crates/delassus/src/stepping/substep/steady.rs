@@ -13,11 +13,12 @@
 use delassus_solve::problem::Status;
 use glam::DVec3;
 
-use super::super::Stepper;
+use super::super::model::Model;
 use super::super::options::StepOptions;
 use super::super::report::StepReport;
-use super::super::warm_start::{Key, key};
-use crate::collision::MAX_CONTACT_ROWS;
+use super::super::warm_start::{Impulses, Key, key};
+use super::half_solve::HalfSolver;
+use crate::collision::{Contact, MAX_CONTACT_ROWS};
 use crate::world::{BodyState, Joint};
 
 /// What a step began with, and its report where it ended with the same.
@@ -30,77 +31,86 @@ pub(in super::super) struct SteadyStep {
     made: Option<(StepOptions, StepReport)>,
 }
 
+/// What the next step depends on beside the world, the options and the time.
+#[derive(Clone, Copy)]
+pub(in super::super) struct StepBegin<'a> {
+    pub(in super::super) bodies: &'a [BodyState],
+    pub(in super::super) contacts: &'a [Contact],
+    pub(in super::super) impulses: &'a Impulses,
+}
+
 impl SteadyStep {
     /// Forgets the step before: the world has changed.
     pub(in super::super) fn forget(&mut self) {
         self.made = None;
     }
-}
 
-impl Stepper {
-    /// The step before once more, where it ended where it began and nothing has changed since.
-    pub(in super::super) fn repeat_steady_step(&mut self) -> Option<StepReport> {
-        let (options, report) = self.steady.made.as_ref()?;
-        if *options != self.model.options || !self.is_at_begin() {
-            self.steady.forget();
+    /// The report of the step before, where it ended where it began, nothing has changed since and its solves
+    /// still hold.
+    pub(in super::super) fn repeat(
+        &mut self,
+        options: &StepOptions,
+        now: StepBegin<'_>,
+        solver: &mut HalfSolver,
+    ) -> Option<StepReport> {
+        let (made_with, report) = self.made.as_ref()?;
+        if made_with != options || !self.began_with(now) {
+            self.forget();
             return None;
         }
         let mut report = report.clone();
-        let tolerance = self.model.options.tolerance;
-        for solver in self.substep.solver.both().into_iter().take(report.solves) {
-            let (status, residual) = solver.check_again(tolerance);
+        for solver in solver.both().into_iter().take(report.solves) {
+            let (status, residual) = solver.check_again(options.tolerance);
             if status != Status::Solved {
-                self.steady.forget();
+                self.forget();
                 return None;
             }
             report.residual = report.residual.max(residual);
         }
-        self.state.t = self.clock.tick(self.model.options.dt);
         Some(report)
     }
 
     /// Records what a step begins with.
-    pub(in super::super) fn begin_steady_step(&mut self) {
-        let steady = &mut self.steady;
-        steady.made = None;
-        steady.bodies.clone_from(&self.state.bodies);
-        steady.impulses.clone_from(&self.impulses.contacts);
-        steady.row_impulses.clone_from(&self.impulses.rows);
-        steady.keys.clear();
-        steady.keys.extend(self.linearization.contacts().iter().map(key));
+    pub(in super::super) fn begin(&mut self, now: StepBegin<'_>) {
+        self.made = None;
+        self.bodies.clear();
+        self.bodies.extend_from_slice(now.bodies);
+        self.impulses.clone_from(&now.impulses.contacts);
+        self.row_impulses.clone_from(&now.impulses.rows);
+        self.keys.clear();
+        self.keys.extend(now.contacts.iter().map(key));
     }
 
     /// Records a step whose solves only confirmed the impulses from which they started and which ended where
     /// it began.
-    pub(in super::super) fn end_steady_step(&mut self, report: &StepReport) {
-        let once = if self.model.is_symmetric() { 2 } else { 1 };
+    pub(in super::super) fn end(&mut self, model: &Model, now: StepBegin<'_>, report: &StepReport) {
+        let once = if model.is_symmetric() { 2 } else { 1 };
         let quiet = report.status == Status::Solved && report.iterations == 0 && report.solves == once;
         let eventless = report.impacts == 0
             && report.jams.is_empty()
             && report.accumulations.is_empty()
             && report.energy_gains.is_empty();
-        let timeless = self.model.world.joints.iter().all(Joint::is_timeless);
-        if quiet && timeless && eventless && self.is_at_begin() {
-            self.steady.made = Some((self.model.options, report.clone()));
+        let timeless = model.world.joints.iter().all(Joint::is_timeless);
+        if quiet && timeless && eventless && self.began_with(now) {
+            self.made = Some((model.options, report.clone()));
         }
     }
 
     /// Whether bodies, contacts and impulses are those of the start of the step, to the last bit.
-    fn is_at_begin(&self) -> bool {
-        let SteadyStep { bodies, keys, impulses, row_impulses, .. } = &self.steady;
-        let rows = &self.impulses.rows;
-        let contacts = self.linearization.contacts();
+    fn began_with(&self, now: StepBegin<'_>) -> bool {
+        let SteadyStep { bodies, keys, impulses, row_impulses, .. } = self;
+        let Impulses { rows, contacts: contact_impulses } = now.impulses;
         let same_impulses = |(a, b): (&[f64; MAX_CONTACT_ROWS], &[f64; MAX_CONTACT_ROWS])| {
             a.iter().zip(b).all(|(a, b)| a.to_bits() == b.to_bits())
         };
-        bodies.len() == self.state.bodies.len()
-            && impulses.len() == self.impulses.contacts.len()
-            && keys.len() == contacts.len()
+        bodies.len() == now.bodies.len()
+            && impulses.len() == contact_impulses.len()
+            && keys.len() == now.contacts.len()
             && row_impulses.len() == rows.len()
             && row_impulses.iter().zip(rows).all(|(a, b)| a.to_bits() == b.to_bits())
-            && bodies.iter().zip(&self.state.bodies).all(|(a, b)| has_bits_of(a, b))
-            && impulses.iter().zip(&self.impulses.contacts).all(same_impulses)
-            && keys.iter().zip(contacts).all(|(known, contact)| *known == key(contact))
+            && bodies.iter().zip(now.bodies).all(|(a, b)| has_bits_of(a, b))
+            && impulses.iter().zip(contact_impulses).all(same_impulses)
+            && keys.iter().zip(now.contacts).all(|(known, contact)| *known == key(contact))
     }
 }
 
@@ -117,6 +127,7 @@ fn has_bits_of(a: &BodyState, b: &BodyState) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use super::super::super::Stepper;
     use super::super::super::test_worlds::on_a_floor;
     use super::*;
     use crate::formula::AnyFormula;

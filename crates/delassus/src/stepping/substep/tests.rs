@@ -95,11 +95,49 @@ fn a_contact_that_stops_a_ball_takes_its_kinetic_energy_as_work() {
 fn a_substep_that_failed_is_made_again_shorter_or_with_linearized_gaps() {
     let stepper = stepper_of(ball_on_floor(smooth(), 1.0, DVec3::ZERO), StepOptions::default());
     let (once, retry) = (plan(0.5), SubstepPlan { may_retry: true, ..plan(0.5) });
-    let outcome = |plan, status, gained| stepper.substep_outcome(plan, status, gained);
-    assert_eq!(outcome(&retry, Status::Stalled, false), SubstepOutcome::Retry { length: 0.25 });
-    assert_eq!(outcome(&once, Status::Stalled, false), SubstepOutcome::Accepted);
-    assert_eq!(outcome(&once, Status::Stalled, true), SubstepOutcome::Depenetrate);
-    assert_eq!(outcome(&retry, Status::Solved, false), SubstepOutcome::Accepted);
+    let outcome = |plan, status, by_energy| stepper.substep_outcome(plan, status, by_energy);
+    let (halved, shortened) =
+        (SubstepOutcome::Retry { length: 0.25 }, SubstepOutcome::Shorten { length: 0.25 });
+    assert_eq!(outcome(&retry, Status::Stalled, SubstepOutcome::Accepted), halved);
+    assert_eq!(outcome(&once, Status::Stalled, SubstepOutcome::Accepted), SubstepOutcome::Accepted);
+    assert_eq!(outcome(&once, Status::Stalled, SubstepOutcome::Depenetrate), SubstepOutcome::Depenetrate);
+    assert_eq!(outcome(&retry, Status::Solved, SubstepOutcome::Accepted), SubstepOutcome::Accepted);
+    // Energy that was given is a failure of its own.
+    for by_energy in [SubstepOutcome::Depenetrate, SubstepOutcome::JointEnergy { gained: 1.0 }] {
+        assert_eq!(outcome(&retry, Status::Solved, by_energy), halved);
+        assert_eq!(outcome(&once, Status::Solved, by_energy), by_energy);
+    }
+    assert_eq!(outcome(&retry, Status::Stalled, shortened), shortened);
+}
+
+/// Contacts may give 1e-3 of the energy of what they push where a substep may be made again and 1e-2 else,
+/// joints 1e-4 of the kinetic energy; and the energy of what has no bound decides nothing.
+#[test]
+fn energy_that_is_given_shortens_a_substep_depenetrates_or_ends_the_step() {
+    let mut stepper = stepper_of(ball_on_floor(smooth(), 1.0, DVec3::ZERO), StepOptions::default());
+    let once = plan(0.5);
+    let retry = SubstepPlan { may_retry: true, ..once };
+    let shorten = SubstepPlan { may_shorten: true, ..once };
+    let free = SubstepPlan { energy: ContactEnergy::Free, ..once };
+    let gain = |part: f64| ContactWork { work: part * 3.0, energy: 3.0, weights: 0.0 };
+    let (halved, shortened) =
+        (SubstepOutcome::Retry { length: 0.25 }, SubstepOutcome::Shorten { length: 0.25 });
+    assert_eq!(stepper.energy_outcome(&retry, gain(1.1e-3)), halved);
+    assert_eq!(stepper.energy_outcome(&retry, gain(0.9e-3)), SubstepOutcome::Accepted);
+    assert_eq!(stepper.energy_outcome(&once, gain(1.1e-2)), SubstepOutcome::Depenetrate);
+    assert_eq!(stepper.energy_outcome(&once, gain(0.9e-2)), SubstepOutcome::Accepted);
+    assert_eq!(stepper.energy_outcome(&free, gain(1.0)), SubstepOutcome::Accepted);
+    stepper.substep.energy = SubstepEnergy::of_joints(1.1e-4 * 2.0, 2.0);
+    let given = SubstepOutcome::JointEnergy { gained: 1.1e-4 * 2.0 };
+    assert_eq!(stepper.energy_outcome(&shorten, gain(0.0)), shortened);
+    assert_eq!(stepper.energy_outcome(&once, gain(0.0)), given);
+    // What joints gave is not separated like bodies that overlap.
+    assert_eq!(stepper.energy_outcome(&once, gain(1.0)), given);
+    assert_eq!(stepper.energy_outcome(&free, gain(0.0)), SubstepOutcome::Accepted);
+    // What they take is an error of the scheme: shorter where that can be, and else taken.
+    stepper.substep.energy = SubstepEnergy::of_joints(-1.1e-4 * 2.0, 2.0);
+    assert_eq!(stepper.energy_outcome(&shorten, gain(0.0)), shortened);
+    assert_eq!(stepper.energy_outcome(&once, gain(0.0)), SubstepOutcome::Accepted);
 }
 
 #[test]
