@@ -19,9 +19,11 @@
 //! degrees of freedom that lies on 40 points has W of 120 rows and rank 25.
 
 mod newton_step;
+mod wide;
 
 use crate::linalg::{Sparse, axpy, norm};
 use crate::problem::{ContactProblem, Form, Law};
+use wide::{PART, Parts, is_wide};
 
 /// Degrees of freedom and rows up to which problems are solved here.
 const MAX_DOFS: usize = 72;
@@ -43,6 +45,8 @@ const ROUNDING: f64 = 1e-15;
 const POLISHED_RATIO: f64 = 0.1;
 /// A step with factors of an earlier one that leaves more than this part of the error is the last such one.
 const CHORD_RATIO: f64 = 0.1;
+/// The impulse of a row without bounds.
+const UNBOUNDED: [f64; 2] = [f64::NEG_INFINITY, f64::INFINITY];
 /// Parts of a step that are tried where the whole of it leads to a larger error.
 const SHORTER_STEPS: [f64; 4] = [0.5, 0.25, 0.1, 0.02];
 
@@ -64,20 +68,22 @@ fn proximal(error: f64) -> f64 {
     if error > FAR_ERROR { 1e-3 * error.min(1.0) } else { LEAST_PROXIMAL }
 }
 
-/// A constraint: its law, rows, degrees of freedom that it moves, c, and ρ of the normal and of the tangents.
+/// A constraint: its law, rows, degrees of freedom that it moves, c, bounds on the impulse of a bilateral one,
+/// and ρ of the normal, the tangents, rolling and spin.
 #[derive(Clone, Copy, Debug)]
 struct Constraint {
     law: Law,
     row: usize,
     span: [usize; 2],
     compliance: f64,
-    rho: [f64; 2],
+    range: [f64; 2],
+    rho: [f64; 4],
 }
 
 impl Constraint {
     /// C of a row that holds.
     fn weight(&self, k: usize, near: f64) -> f64 {
-        1.0 / (self.compliance + near / self.rho[usize::from(k > 0)])
+        1.0 / (self.compliance + near / self.rho[PART[k]])
     }
 }
 
@@ -94,11 +100,15 @@ enum Steps {
 enum Mode {
     /// r = 0.
     Open,
+    /// r is at a bound.
+    AtBound(f64),
     /// u = 0.
     Hold,
     /// Friction at its bound along e: u_n = 0 and k = μ y_n/‖y_t‖, or, with the associated law, u ⊥ r on the
     /// edge of the cone and k = ‖r_t‖/‖y_t‖.
     Slide { e: [f64; 2], k: f64 },
+    /// The same with rolling and spin, some of them at their bounds.
+    Wide(Parts),
 }
 
 /// Memory of solves that is kept.
@@ -170,7 +180,22 @@ impl FewDofs {
     /// took. `None` where the problem is none of these, is too large, or was not solved; the impulses then
     /// stay what they are.
     pub fn solve(&mut self, problem: &ContactProblem, tolerance: f64, impulse: &mut [f64]) -> Option<usize> {
-        self.load(problem)?;
+        self.solve_within(problem, &[], tolerance, impulse)
+    }
+
+    /// The same where the impulses of the first constraints, bilateral ones, are within `ranges`:
+    ///
+    /// ```text
+    /// u = 0 ,  a ≤ r ≤ b     or     r = a ,  u ≥ 0     or     r = b ,  u ≤ 0
+    /// ```
+    pub fn solve_within(
+        &mut self,
+        problem: &ContactProblem,
+        ranges: &[[f64; 2]],
+        tolerance: f64,
+        impulse: &mut [f64],
+    ) -> Option<usize> {
+        self.load(problem, ranges)?;
         let scale = self.problem.scale();
         if scale == 0.0 {
             impulse.fill(0.0);
@@ -264,12 +289,15 @@ impl FewDofs {
 
     /// Whether all constraints have the modes that the factors were made for, slips in any direction.
     fn has_modes_of_factors(&self) -> bool {
-        let kind = |mode: &Mode| std::mem::discriminant(mode);
+        let kind = |mode: &Mode| match mode {
+            Mode::Wide(parts) => (std::mem::discriminant(mode), parts.bounds_reached()),
+            _ => (std::mem::discriminant(mode), [false; 3]),
+        };
         self.iterate.modes.iter().map(kind).eq(self.factors.frozen.iter().map(kind))
     }
 
     /// G, q and the constraints of a problem.
-    fn load(&mut self, problem: &ContactProblem) -> Option<()> {
+    fn load(&mut self, problem: &ContactProblem, ranges: &[[f64; 2]]) -> Option<()> {
         let Form::Global { mass, jacobian_transposed, force, bias } = &problem.form else { return None };
         if bias.len() > MAX_ROWS {
             return None;
@@ -308,11 +336,15 @@ impl FewDofs {
         self.factors.is_factored &= self.problem.g == self.before.g;
         self.problem.constraints.clear();
         let mut row = 0;
-        for law in &problem.laws {
-            if !matches!(law, Law::Bilateral | Law::Unilateral | Law::Coulomb { .. } | Law::Cone { .. }) {
+        for (k, law) in problem.laws.iter().enumerate() {
+            let range = ranges.get(k).copied().unwrap_or(UNBOUNDED);
+            let bounded = range != UNBOUNDED;
+            // Impulses of zero are the start where others lead nowhere.
+            let possible = !bounded || (*law == Law::Bilateral && range[0] <= 0.0 && range[1] >= 0.0);
+            if !is_known(law) || !possible {
                 return None;
             }
-            let constraint = self.problem.constraint(*law, row);
+            let constraint = Constraint { range, ..self.problem.constraint(*law, row) };
             self.problem.constraints.push(constraint);
             row += law.dim();
         }
@@ -395,15 +427,24 @@ impl FewDofs {
         f.clear();
         for c in &self.problem.constraints {
             let (r, u) = (&r[c.row..c.row + c.law.dim()], &u[c.row..c.row + c.law.dim()]);
+            if is_wide(&c.law) {
+                modes.push(wide::mode(c, r, u, f));
+                continue;
+            }
             if c.law.is_associated() {
                 modes.push(associated_mode(c, r, u, f));
                 continue;
             }
-            let [normal_rho, rho] = c.rho;
+            let [normal_rho, rho, ..] = c.rho;
             let normal = r[0] - normal_rho * u[0];
             if c.law != Law::Bilateral && normal <= 0.0 {
                 modes.push(Mode::Open);
                 f.extend_from_slice(r);
+                continue;
+            }
+            if let Some(bound) = passed_bound(c, normal) {
+                modes.push(Mode::AtBound(bound));
+                f.push(r[0] - bound);
                 continue;
             }
             f.push(normal_rho * u[0]);
@@ -438,27 +479,49 @@ impl Reduced {
         let invert = |x: f64| if x > 0.0 { 1.0 / x } else { 1.0 };
         let compliance = self.compliance[row];
         let square = |i: usize| dot(self.row(row + i), self.row(row + i)) + compliance;
-        let tangent = if law.dim() == 3 {
-            let (a, d, b) = (square(1), square(2), dot(self.row(row + 1), self.row(row + 2)));
+        let pair = |i: usize| {
+            let (a, d, b) = (square(i), square(i + 1), dot(self.row(row + i), self.row(row + i + 1)));
             invert(0.5 * (a + d) + (0.25 * (a - d) * (a - d) + b * b).sqrt())
-        } else {
-            1.0
         };
-        let mut rho = [invert(square(0)), tangent];
-        // The nearest point of a cone is that of one scale.
-        if law.is_associated() {
-            rho = [rho[0].min(rho[1]); 2];
+        let mut rho = [invert(square(0)), 1.0, 1.0, 1.0];
+        if law.dim() >= 3 {
+            rho[1] = pair(1);
         }
-        Constraint { law, row, span: [from, to], compliance, rho }
+        if law.dim() >= 5 {
+            rho[2] = pair(3);
+        }
+        if law.dim() == 6 {
+            rho[3] = invert(square(5));
+        }
+        // The nearest point of a cone is that of one scale.
+        if law.is_associated() && !is_wide(&law) {
+            rho = [rho[0].min(rho[1]); 4];
+        }
+        Constraint { law, row, span: [from, to], compliance, range: UNBOUNDED, rho }
     }
 
     /// ‖(ρ q)‖.
     fn scale(&self) -> f64 {
         let of = |c: &Constraint| {
-            let size = |k: usize| (c.rho[usize::from(k > 0)] * self.free_velocity[c.row + k]).powi(2);
+            let size = |k: usize| (c.rho[PART[k]] * self.free_velocity[c.row + k]).powi(2);
             (0..c.law.dim()).map(size).sum::<f64>()
         };
         self.constraints.iter().map(of).sum::<f64>().sqrt()
+    }
+}
+
+/// Whether Newton's method knows a law.
+fn is_known(law: &Law) -> bool {
+    matches!(law, Law::Bilateral | Law::Unilateral | Law::Coulomb { .. } | Law::Cone { .. }) || is_wide(law)
+}
+
+/// The bound that an impulse would pass.
+fn passed_bound(c: &Constraint, impulse: f64) -> Option<f64> {
+    let [low, high] = c.range;
+    if impulse > high {
+        Some(high)
+    } else {
+        (impulse < low).then_some(low)
     }
 }
 

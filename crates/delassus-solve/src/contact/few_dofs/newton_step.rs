@@ -53,6 +53,8 @@ impl FewDofs {
         };
         match mode {
             Mode::Open => (0..c.law.dim()).for_each(|k| add(k, -r[c.row + k])),
+            Mode::AtBound(bound) => add(0, bound - r[c.row]),
+            Mode::Wide(parts) => self.add_wide_changes(c, &parts, near),
             Mode::Hold => {
                 (0..c.law.dim()).for_each(|k| add(k, -c.weight(k, near) * u[c.row + k]));
             }
@@ -69,7 +71,7 @@ impl FewDofs {
     /// 1 + Gᵀ C G: its upper half where it is symmetric, else all of it.
     fn assemble(&mut self, near: f64) {
         let m = self.problem.dofs;
-        let slides = |(mode, _): &(&Mode, &Constraint)| matches!(mode, Mode::Slide { .. });
+        let slides = |(mode, _): &(&Mode, &Constraint)| matches!(mode, Mode::Slide { .. } | Mode::Wide(_));
         let mut sliding = self.factors.frozen.iter().zip(&self.problem.constraints).filter(slides).peekable();
         self.factors.slides = sliding.peek().is_some();
         self.factors.symmetric = sliding.all(|(_, c)| c.law.is_associated());
@@ -86,11 +88,11 @@ impl FewDofs {
             }
         }
         for k in 0..self.problem.constraints.len() {
-            if let Mode::Slide { e, k: part } = self.factors.frozen[k] {
-                self.add_slide(
-                    self.problem.constraints[k],
-                    Slide::new(&self.problem.constraints[k], e, part, near),
-                );
+            let c = self.problem.constraints[k];
+            match self.factors.frozen[k] {
+                Mode::Slide { e, k: part } => self.add_slide(c, Slide::new(&c, e, part, near)),
+                Mode::Wide(parts) => self.add_wide(c, &parts, near),
+                Mode::Open | Mode::AtBound(_) | Mode::Hold => {}
             }
         }
     }
@@ -102,9 +104,15 @@ impl FewDofs {
         let g = |i: usize| &g[i * *dofs + from..i * *dofs + to];
         let rows = matrix.chunks_exact_mut(*dofs).enumerate().skip(from).take(to - from);
         let rows = rows.map(|(i, row)| (i - from, &mut row[i..to]));
-        if c.law.dim() == 1 {
-            let (g, weight) = (g(c.row), c.weight(0, near));
-            rows.filter(|(i, _)| g[*i] != 0.0).for_each(|(i, row)| axpy(weight * g[i], &g[i..], row));
+        if c.law.dim() != 3 {
+            for (i, row) in rows {
+                for k in 0..c.law.dim() {
+                    let (g, weight) = (g(c.row + k), c.weight(k, near));
+                    if g[i] != 0.0 {
+                        axpy(weight * g[i], &g[i..], row);
+                    }
+                }
+            }
             return;
         }
         let [g0, g1, g2] = [0, 1, 2].map(|k| g(c.row + k));
@@ -154,6 +162,8 @@ impl FewDofs {
         let du = |i: usize| dot(&g[i * *dofs + from..i * *dofs + to], &step[from..to]);
         match mode {
             Mode::Open => r[c.row..c.row + c.law.dim()].fill(0.0),
+            Mode::AtBound(bound) => r[c.row] = bound,
+            Mode::Wide(parts) => self.change_wide(c, &parts, near),
             Mode::Hold => {
                 for k in 0..c.law.dim() {
                     r[c.row + k] -= c.weight(k, near) * (u[c.row + k] + du(c.row + k));

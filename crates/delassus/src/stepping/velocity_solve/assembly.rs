@@ -12,7 +12,7 @@ use delassus_solve::linalg::Sparse;
 use delassus_solve::problem::{ContactProblem, Form, Law};
 
 use super::SolveInput;
-use super::bounds::BoundedRows;
+use super::bounds::{BoundedRows, servo_bounds};
 use super::reduced::ReducedMotion;
 use crate::stepping::warm_start::Impulses;
 use crate::world::{FIXED_SLOT, RowKind, TreeBasis, row_velocity};
@@ -74,12 +74,35 @@ impl Assembly {
         impulses: &Impulses,
         start: &mut Vec<f64>,
     ) {
+        self.reduced.factorize(input, |i| bounds.unknown(input, i));
+        self.add_rows(input, bounds, impulses, start);
+    }
+
+    /// The same with servos whose force has a bound among the unknowns.
+    pub(super) fn set_bounded_rows(
+        &mut self,
+        input: &SolveInput<'_>,
+        bounds: &BoundedRows,
+        impulses: &Impulses,
+        start: &mut Vec<f64>,
+    ) {
+        let boundless = |i: usize| servo_bounds(input, i).is_none();
+        self.reduced.factorize(input, |i| bounds.unknown(input, i).filter(|_| boundless(i)));
+        self.add_rows(input, bounds, impulses, start);
+    }
+
+    fn add_rows(
+        &mut self,
+        input: &SolveInput<'_>,
+        bounds: &BoundedRows,
+        impulses: &Impulses,
+        start: &mut Vec<f64>,
+    ) {
         self.problem.laws.clear();
         GlobalForm::of(&mut self.problem.form).bias.clear();
         self.jacobian_entries.clear();
         self.compliant_masses.clear();
         self.reduced.clear_rows();
-        self.reduced.factorize(input.tree, input, bounds);
         start.clear();
         self.add_joints(input, bounds, impulses, start);
         self.add_contacts(input, impulses, start);

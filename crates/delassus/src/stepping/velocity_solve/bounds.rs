@@ -87,6 +87,41 @@ impl BoundedRows {
         }
     }
 
+    /// Takes all rows from their bounds; where they were.
+    pub(super) fn release(&mut self) -> Vec<i8> {
+        let none = vec![0; self.side.len()];
+        std::mem::replace(&mut self.side, none)
+    }
+
+    /// Where rows are.
+    pub(super) fn restore(&mut self, sides: Vec<i8>) {
+        self.side = sides;
+    }
+
+    /// Bounds on the impulses of rows that are unknowns, in their order.
+    pub(super) fn ranges(
+        &self,
+        input: &SolveInput<'_>,
+        unknown: impl Fn(usize) -> bool,
+        ranges: &mut Vec<[f64; 2]>,
+    ) {
+        ranges.clear();
+        let unknown = (0..input.rows.rows.len()).filter(|&i| unknown(i));
+        ranges.extend(unknown.map(|i| {
+            let own = [-self.bound[i], self.bound[i]];
+            servo_bounds(input, i).unwrap_or(own)
+        }));
+    }
+
+    /// The side of an impulse within a range; the one given where there is no room.
+    pub(super) fn side_in(r: f64, [low, high]: [f64; 2], otherwise: i8) -> i8 {
+        match () {
+            () if low == high => otherwise,
+            () if r >= high => 1,
+            () => -i8::from(r <= low),
+        }
+    }
+
     /// Lets bounded rows go to their bounds and back after a round, which led from the velocities `before` to
     /// `v`; whether one did.
     pub(super) fn update(

@@ -11,6 +11,7 @@
 
 mod alone;
 mod assembly;
+mod bounded_newton;
 mod bounds;
 mod canonical;
 mod checked_solution;
@@ -44,6 +45,11 @@ use crate::world::{Masses, Rows, TreeBasis, apply_row_impulse};
 
 /// Rounds in which bounded rows may go to their bounds and back.
 const MAX_BOUND_ROUNDS: usize = 60;
+/// Rounds after which Newton's method looks for the bounds of all rows at once: what it does not find in these,
+/// it does not find.
+const MAX_NEWTON_ROUNDS: usize = 4;
+/// Rounds that may fail: the next one differs by a row, and fails as well.
+const MAX_FAILED_ROUNDS: usize = 3;
 /// Contacts up to which the impulses of the step before are tried first in motion too: what slides or rolls
 /// by itself has the same ones from step to step, and the check costs a part of a solve.
 const MAX_CHECKED_CONTACTS: usize = 8;
@@ -93,6 +99,8 @@ impl SolveOutcome {
 #[derive(Default)]
 pub(super) struct VelocitySolver {
     bounds: BoundedRows,
+    /// Bounds on the impulses of unknown rows.
+    ranges: Vec<[f64; 2]>,
     assembly: Assembly,
     /// What was found for the assembled problem.
     found: CheckedSolution,
@@ -133,7 +141,7 @@ impl VelocitySolver {
         let bounded = self.bounds.begin(input, &impulses.rows);
         self.velocity_before.clear();
         self.velocity_before.extend_from_slice(v);
-        let mut outcome = SolveOutcome::NOTHING;
+        let (mut outcome, mut failures) = (SolveOutcome::NOTHING, 0);
         for round in 0..MAX_BOUND_ROUNDS {
             v.copy_from_slice(&self.velocity_before);
             self.apply_known_impulses(input, impulses, v);
@@ -143,8 +151,13 @@ impl VelocitySolver {
             if !bounded || !self.bounds.update(input, &impulses.rows, ends, round) {
                 break;
             }
-            if round + 1 == MAX_BOUND_ROUNDS {
+            failures += usize::from(solved.status != Status::Solved);
+            if round + 1 == MAX_BOUND_ROUNDS || failures == MAX_FAILED_ROUNDS {
                 outcome.status = Status::Stalled;
+                break;
+            }
+            if round < MAX_NEWTON_ROUNDS {
+                self.settle_bounds(input, impulses, v);
             }
         }
         if bounded || input.tree.is_some() {

@@ -14,7 +14,6 @@
 use delassus_solve::linalg::Sparse;
 
 use super::SolveInput;
-use super::bounds::BoundedRows;
 use crate::stepping::row_targets::RowTarget;
 use crate::stepping::warm_start::Impulses;
 use crate::world::{CompliantRow, TreeBasis, TreeFactor, TreeScratch, apply_row_impulse, row_velocity};
@@ -86,23 +85,20 @@ impl ReducedRows {
 }
 
 impl ReducedMotion {
-    /// L, with the rows that give way in it.
+    /// L, with rows that give way in it: of those that `unknown` gives b and c of.
     pub(super) fn factorize(
         &mut self,
-        tree: Option<&TreeBasis>,
         input: &SolveInput<'_>,
-        bounds: &BoundedRows,
+        unknown: impl Fn(usize) -> Option<(f64, f64)>,
     ) {
         let ReducedMotion { factor, folded, folded_bias, is_folded, .. } = self;
         folded.clear();
         folded_bias.clear();
         is_folded.clear();
         is_folded.resize(input.rows.rows.len(), false);
-        let Some(tree) = tree else { return };
+        let Some(tree) = input.tree else { return };
         for (i, row) in input.rows.rows.iter().enumerate() {
-            let Some((bias, compliance)) = bounds.unknown(input, i).filter(|(_, c)| *c > 0.0) else {
-                continue;
-            };
+            let Some((bias, compliance)) = unknown(i).filter(|(_, c)| *c > 0.0) else { continue };
             let blocks = input.rows.blocks_of(row);
             if let Some(row) = tree.compliant_row(i, row.joint, blocks, compliance) {
                 folded.push(row);
