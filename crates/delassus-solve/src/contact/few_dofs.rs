@@ -19,6 +19,7 @@
 //! degrees of freedom that lies on 40 points has W of 120 rows and rank 25.
 
 mod newton_step;
+mod row_step;
 mod wide;
 
 use crate::linalg::{Sparse, axpy, norm};
@@ -81,9 +82,14 @@ struct Constraint {
 }
 
 impl Constraint {
+    /// ρ of a row.
+    fn rho_of(&self, k: usize) -> f64 {
+        self.rho[PART[k]]
+    }
+
     /// C of a row that holds.
     fn weight(&self, k: usize, near: f64) -> f64 {
-        1.0 / (self.compliance + near / self.rho[PART[k]])
+        1.0 / (self.compliance + near / self.rho_of(k))
     }
 }
 
@@ -162,6 +168,11 @@ struct Factors {
     /// Rows of G along a slip and across it.
     along: Vec<f64>,
     across: Vec<f64>,
+    /// Whether the equations are those of rows; these rows, their W, and Gᵀ δr of the others.
+    by_rows: bool,
+    active: Vec<usize>,
+    products: Vec<f64>,
+    known: Vec<f64>,
     /// Whether the matrix has the factors of this G near a solution with the modes `frozen`.
     is_factored: bool,
     frozen: Vec<Mode>,
@@ -518,11 +529,7 @@ fn is_known(law: &Law) -> bool {
 /// The bound that an impulse would pass.
 fn passed_bound(c: &Constraint, impulse: f64) -> Option<f64> {
     let [low, high] = c.range;
-    if impulse > high {
-        Some(high)
-    } else {
-        (impulse < low).then_some(low)
-    }
+    if impulse > high { Some(high) } else { (impulse < low).then_some(low) }
 }
 
 /// The mode of a contact with the associated law, and its F = r − P_K(r − ρ u).

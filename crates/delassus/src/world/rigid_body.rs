@@ -28,6 +28,11 @@ pub fn drift(body: &Body, state: &BodyState, h: f64) -> BodyState {
     next.pose.position += h * state.velocity;
     let inertia = body.inertia;
     let omega = state.angular_velocity;
+    if omega == DVec3::ZERO {
+        // What does not turn keeps its rotation to the last bit, which a quaternion made of unit length anew
+        // need not.
+        return next;
+    }
     let spread = inertia.max_element() - inertia.min_element();
     if spread <= 1e-15 * inertia.max_element() {
         next.pose.rotation = (state.pose.rotation * DQuat::from_scaled_axis(h * omega)).normalize();

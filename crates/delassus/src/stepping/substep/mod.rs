@@ -262,8 +262,8 @@ impl Stepper {
         // Where contacts hold what joints hold too, what a prediction leaves open would be a contradiction.
         // Near singular positions, which loops have, it leads to another branch: a parallelogram that folded
         // took one with a fifth more energy.
-        let is_tree = linearization.joint_rows().bilateral > 0 && !self.linearizer.has_loops();
-        if is_tree && linearization.contacts().is_empty() {
+        let regular = linearization.joint_rows().bilateral > 0 && self.linearizer.is_regular();
+        if regular && linearization.contacts().is_empty() {
             substep.predict_positions(model, linearization, &mut self.state, plan);
         }
     }
