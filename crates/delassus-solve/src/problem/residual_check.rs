@@ -4,14 +4,13 @@
 //! M v = f + H r ,   u = Hᵀ v + b ,   e = ‖(r_i − P_i(r_i − ρ_i û_i))‖ / ‖(ρ_i q_i)‖ ,   q = Hᵀ M⁻¹ f + b
 //! ```
 //!
-//! M ∈ R^{n×n} mass, block diagonal up to an order of its rows; H ∈ R^{n×m}, one column per contact row; r ∈
+//! M ∈ R^{n×n} mass, block diagonal up to a permutation; H ∈ R^{n×m}, one column per contact row; r ∈
 //! R^m impulses; ρ_i = 1/λ_max(sym W_ii), with the diagonal blocks W_ii = H_iᵀ M⁻¹ H_i alone. A problem in
 //! the local form, u = W r + q, has its W already.
 //!
 //! Every solver of [`crate::contact`] is checked here. The factorization of M, the product with its inverse
 //! and the blocks W_ii are computed by code that no solver calls. The sums run over the rows in their order:
-//! the same bits for any number of threads. A check of a problem of the size of the one before allocates
-//! nothing.
+//! the same bits for any number of threads. Checking a problem of the same size again allocates nothing.
 
 use super::contact_problem::{ContactProblem, Form};
 use super::law::{Law, MAX_LAW_ROWS};

@@ -5,10 +5,10 @@
 //! ```
 //!
 //! r are the impulses of a solve, K = h F those of weights and given forces that act beside them, v⁻ the
-//! velocities before both. The sum is exact, whatever the solve: each impulse has its work. Joints that do
-//! not move by themselves have none in exact motion; what they have in a substep is the error of the scheme,
-//! of third order where the motion is smooth and without bound where the positions at the end are not those
-//! of the motion.
+//! velocities before both. The sum is exact whatever the solve: it splits the change into the work of each
+//! impulse. Passive joints do no work in exact motion. What they do in a substep is the error of the scheme:
+//! of third order where the motion is smooth, and without bound where the positions at the end belong to
+//! another motion.
 
 mod account;
 
