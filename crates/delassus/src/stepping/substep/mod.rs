@@ -22,7 +22,7 @@ use contact_work::{ContactWork, ReboundSolve};
 use half_solve::{Half, HalfSolve, HalfSolver};
 
 use super::Stepper;
-use super::energy::{AccountedSolve, SubstepEnergy, kinetic};
+use super::energy::{AccountedSolve, JointExcess, SubstepEnergy, kinetic};
 use super::forces::{JamSearch, find_jams};
 use super::impact::{ImpactState, apply_impact_law};
 use super::linearization::Linearization;
@@ -133,7 +133,7 @@ pub(super) struct SubstepWorkspace {
 impl SubstepWorkspace {
     /// Whether a substep twice as long as the one made last would do, as far as joints go.
     pub(super) fn lets_grow(&self) -> bool {
-        self.energy.joints().lets_grow()
+        self.energy.lets_grow()
     }
 
     /// Moves the energy of the substep made last, which ended at t with these contacts, into a report.
@@ -145,6 +145,12 @@ impl SubstepWorkspace {
         report: &mut StepReport,
     ) {
         self.energy.close(world, contacts, t, (&mut report.energy, &mut report.energy_gains));
+    }
+
+    /// A step of which nothing is made yet.
+    pub(super) fn begin_step(&mut self) {
+        self.solver.begin_step();
+        self.energy.begin_step();
     }
 
     /// A substep that is not made again.
@@ -189,13 +195,16 @@ impl Stepper {
             report.status = worse(report.status, Status::Stalled);
             report.failure.get_or_insert(StepFailure::Energy);
         }
-        let joints = self.substep.energy.joints();
-        if plan.may_shorten && joints.is_too_large() {
+        let joints = self.substep.energy.joint_excess();
+        if plan.may_shorten && joints.is_some() {
             return Ok(SubstepOutcome::Shorten { length: 0.5 * h });
         }
-        if bounded && joints.is_gain() {
+        if let Some(excess) = joints.filter(|_| bounded) {
             report.status = worse(report.status, Status::Stalled);
-            report.failure = Some(StepFailure::JointEnergy { gained: joints.gained() });
+            match excess {
+                JointExcess::Gave(gained) => report.failure = Some(StepFailure::JointEnergy { gained }),
+                JointExcess::Took(lost) => _ = report.failure.get_or_insert(StepFailure::JointLoss { lost }),
+            }
         }
         Ok(self.substep_outcome(plan, report.status, gained))
     }
