@@ -155,12 +155,12 @@ pub(super) struct FirstHalf<'a> {
     pub(super) contact_impulse: &'a [[f64; MAX_CONTACT_ROWS]],
 }
 
-/// A contact that has stopped bouncing.
+/// A contact or a limit that has stopped bouncing.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Accumulation {
     /// When the rebounds that were too small to follow would have ended.
     pub t: f64,
-    /// Name of the contact.
+    /// Name of the contact; of a limit or a rope, the joint.
     pub contact: String,
 }
 
@@ -195,19 +195,15 @@ pub(super) fn position_targets(on: SubstepView<'_>, out: &mut RowTargets) {
     out.slip_bias.clone_from(&on.start.turning.slip);
 }
 
-/// Adds to the targets of bilateral rows what the linearization misses along a motion that ends in these
-/// values.
-pub(super) fn predict_joint_targets(
-    on: SubstepView<'_>,
-    [values, velocity]: [&[f64]; 2],
-    targets: &mut RowTargets,
-) {
+/// Adds to the targets of bilateral rows and gaps what the linearization misses along a motion that ends here.
+pub(super) fn predict_targets(on: SubstepView<'_>, end: &DriftEnd<'_>, targets: &mut RowTargets) {
     let rows = on.linearization.joint_rows();
-    for (i, value) in values[..rows.bilateral].iter().enumerate() {
+    for (i, value) in end.joint_values[..rows.bilateral].iter().enumerate() {
         if let RowTarget::Velocity { bias } = &mut targets.joints[i] {
-            *bias = value / on.h() - row_velocity(rows, i, &on.model.masses, velocity);
+            *bias = value / on.h() - row_velocity(rows, i, &on.model.masses, end.velocity);
         }
     }
+    on.correct_gap_targets(end, &mut targets.normal_bias);
 }
 
 /// Adds to the targets of positions what the linearization missed.
@@ -239,7 +235,7 @@ pub(super) fn velocity_targets(
     for (i, row) in linearization.joint_rows().rows.iter().enumerate() {
         out.joints.push(match linearization.redundant()[i] {
             true => RowTarget::LeftOut,
-            false => on.velocity_target(i, row, half, &scratch.middle, &mut rebounds.impacts),
+            false => on.velocity_target(i, row, half, &scratch.middle, &mut rebounds),
         });
     }
     if linearization.restitution().iter().any(|e| *e > 0.0) {
@@ -320,7 +316,7 @@ impl SubstepView<'_> {
             RowKind::Bilateral | RowKind::Limit { .. } if row.value.abs() <= self.opening_rounding(row) => {
                 RowTarget::Velocity { bias: row.rate }
             }
-            RowKind::Bilateral => RowTarget::Velocity { bias: row.rate + row.value / h },
+            RowKind::Bilateral => RowTarget::Velocity { bias: row.rate + row.value / self.plan.joint_time },
             RowKind::Limit { .. } => RowTarget::Velocity { bias: row.rate + self.plan.gap_bias(row.value) },
             RowKind::Bounded { .. } => RowTarget::Velocity { bias: row.rate + self.turning(i) },
             RowKind::Applied { force } => RowTarget::Impulse(share * h * force),
@@ -390,6 +386,7 @@ impl SubstepView<'_> {
             let RowTarget::Velocity { bias } = &mut targets[i] else { continue };
             match row.kind {
                 RowKind::Bilateral => {
+                    let value = value - self.plan.opening_left(row.value);
                     // What is not a number is as open as can be.
                     let opening = if value.is_nan() { f64::INFINITY } else { value.abs() / tolerance };
                     missed.worst = missed.worst.max(opening);
@@ -451,7 +448,7 @@ impl SubstepView<'_> {
         row: &Row,
         half: &FirstHalf<'_>,
         middle: &[f64],
-        impacts: &mut usize,
+        rebounds: &mut Rebounds,
     ) -> RowTarget {
         let Model { masses, .. } = self.model;
         let (rows, touching) = (self.linearization.joint_rows(), self.model.touching());
@@ -470,13 +467,19 @@ impl SubstepView<'_> {
                 let begin = self.limit_speed(i);
                 let taken = first * row_mobility(rows, row, masses);
                 // Where next to nothing was taken from it on the way, the middle shows how it went on.
-                let u = if taken.abs() <= FREE_ARRIVAL_RATIO * begin.abs() {
+                let free = taken.abs() <= FREE_ARRIVAL_RATIO * begin.abs();
+                let u = if free {
                     2.0 * (row_velocity(rows, i, masses, middle) + row.rate) - begin
                 } else {
                     begin
                 };
-                let bias = if u < -self.model.rest_speed() { restitution * u } else { 0.0 };
-                *impacts += usize::from(bias < 0.0);
+                let mut bias = if u < -self.model.rest_speed() { restitution * u } else { 0.0 };
+                let ends = free.then(|| self.limit_accumulation(row, half.t, [begin, u], restitution));
+                if let Some(end) = ends.flatten() {
+                    rebounds.accumulations.push(end);
+                    bias = 0.0;
+                }
+                rebounds.impacts += usize::from(bias < 0.0);
                 RowTarget::Velocity { bias: row.rate + bias }
             }
             RowKind::Limit { .. } => RowTarget::LeftOut,
@@ -493,6 +496,19 @@ impl SubstepView<'_> {
                 RowTarget::Compliant { bias: -self.middle_velocity(i, middle), compliance: 1.0 / inertia }
             }
         }
+    }
+
+    /// When the rebounds at a limit that was reached at t in free motion, from the speed `begin` to the speed
+    /// `u`, end, where the next one is too small to follow.
+    fn limit_accumulation(&self, row: &Row, t: f64, [begin, u]: [f64; 2], e: f64) -> Option<Accumulation> {
+        let fall = (begin - u) / self.h();
+        let measured = self.h() > MIN_MEASURING_RATIO * self.model.options.dt;
+        let least = self.model.zeno_speed(fall).max(self.model.rest_speed());
+        if !(measured && fall > 0.0 && u < 0.0 && e > 0.0 && e < 1.0 && -e * u <= least) {
+            return None;
+        }
+        let contact = self.model.world.joints[row.joint as usize].name.clone();
+        Some(Accumulation { t: t - 2.0 * e * u / (fall * (1.0 - e)), contact })
     }
 
     /// e u_n⁻ of a closed contact, zero where it does not rebound; `None` where it will rebound and has not

@@ -24,6 +24,13 @@ const MAX_CONTACT_ROWS_RATIO: f64 = 0.5;
 /// Impulses that change velocities by more than this part in half a substep are those of an impact.
 const SMOOTH_CHANGE: f64 = 0.5;
 
+/// Whether contacts leave joints the motions that a prediction asks for.
+pub(super) fn may_predict(on: &Linearization) -> bool {
+    let rows: usize = on.contact_rows().iter().map(|contact| contact.law.dim()).sum();
+    let motions = on.tree().map_or(0.0, |tree| tree.motions() as f64);
+    on.joint_rows().bilateral > 0 && (rows == 0 || rows as f64 <= MAX_CONTACT_ROWS_RATIO * motions)
+}
+
 impl HalfEnd {
     /// Velocities in the middle of a substep with the impulses that the solve starts from; those of its start
     /// where the impulses are not those of a smooth motion.
@@ -49,7 +56,7 @@ impl HalfEnd {
 }
 
 impl SubstepWorkspace {
-    /// Adds to the targets of joints what the linearization will miss where the impulses are those from which
+    /// Adds to the targets of joints and contacts what the linearization will miss where the impulses are those from which
     /// the solve starts. These give velocities to O(h²), and what is missed is of the order (h ω)²: in smooth
     /// motion the first solve ends with joints that are closed to O(h⁴).
     pub(super) fn predict_positions(
