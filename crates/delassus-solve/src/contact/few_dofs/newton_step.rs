@@ -184,7 +184,7 @@ impl FewDofs {
 
 impl Factors {
     /// The matrix = Uᵀ U, in its upper half.
-    fn factorize_symmetric(&mut self) -> Option<()> {
+    pub(super) fn factorize_symmetric(&mut self) -> Option<()> {
         let (m, matrix) = (self.step.len(), &mut self.matrix);
         for k in 0..m {
             let (done, rest) = matrix.split_at_mut((k + 1) * m);
@@ -204,7 +204,7 @@ impl Factors {
     }
 
     /// δy in the place of the right-hand side, by Uᵀ U.
-    fn substitute_symmetric(&mut self) {
+    pub(super) fn substitute_symmetric(&mut self) {
         let Factors { matrix, step, .. } = self;
         let m = step.len();
         for k in 0..m {
