@@ -47,7 +47,7 @@ use crate::world::{Masses, Rows, TreeBasis, apply_row_impulse};
 /// Rounds in which bounded rows may go to their bounds and back.
 const MAX_BOUND_ROUNDS: usize = 60;
 /// The same where another solution is looked for, beside one that is known, in reduced coordinates.
-const MAX_SEARCH_ROUNDS: usize = 8;
+const MAX_SEARCH_ROUNDS: usize = 4;
 /// Rounds after which Newton's method looks for the bounds of all rows at once: what it does not find in these,
 /// it does not find.
 const MAX_NEWTON_ROUNDS: usize = 4;
@@ -157,8 +157,8 @@ impl VelocitySolver {
             v.copy_from_slice(&self.velocity_before);
             self.apply_known_impulses(input, impulses, v);
             // Rows that hold may contradict each other until some are at their bounds: other methods take long
-            // to find no solution.
-            self.newton_alone = settles && round == 0;
+            // to find no solution. Rest is asked for beside a solution, and is not worth that.
+            self.newton_alone = settles && (round == 0 || input.goal == Goal::Rest);
             let solved = self.solve_unknown(input, impulses, v)?;
             outcome = SolveOutcome { iterations: outcome.iterations + solved.iterations, ..solved };
             let ends = [&self.velocity_before[..], v];
@@ -168,7 +168,7 @@ impl VelocitySolver {
             {
                 break;
             }
-            failures += usize::from(!solves && !self.newton_alone);
+            failures += usize::from(!solves && round > 0);
             if round + 1 == most_rounds || failures == MAX_FAILED_ROUNDS {
                 outcome.status = Status::Stalled;
                 break;
