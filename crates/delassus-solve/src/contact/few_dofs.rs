@@ -18,6 +18,7 @@
 //! they are. So redundant rows cost nothing but their products, however many there are: a chain of 25
 //! degrees of freedom that lies on 40 points has W of 120 rows and rank 25.
 
+mod convex;
 mod newton_step;
 mod row_step;
 mod wide;
@@ -32,6 +33,7 @@ const MAX_ROWS: usize = 480;
 /// Steps, and steps without half of the error of the best one, after which a solve is given up.
 const MAX_STEPS: usize = 40;
 const MAX_IDLE_STEPS: usize = 6;
+const MAX_FINISHING_IDLE_STEPS: usize = 2;
 /// The same once the tolerance is reached: rows that contradict each other by rounding leave no less.
 const MAX_SOLVED_IDLE_STEPS: usize = 1;
 /// ε close to a solution, and the error from which on it is in proportion to that.
@@ -99,6 +101,8 @@ impl Constraint {
 enum Steps {
     Whole,
     Shortened,
+    /// Whole ones from near a solution: they arrive at once or not at all.
+    Finishing,
 }
 
 /// What a constraint asks for in a step.
@@ -206,20 +210,14 @@ impl FewDofs {
         tolerance: f64,
         impulse: &mut [f64],
     ) -> Option<usize> {
-        self.load(problem, ranges)?;
-        let scale = self.problem.scale();
-        if scale == 0.0 {
-            impulse.fill(0.0);
-            return Some(0);
-        }
-        self.iterate.r.clear();
-        self.iterate.r.extend_from_slice(impulse);
-        // Memory for steps that are shortened, before one is.
-        self.iterate.r_full.clear();
-        self.iterate.r_full.reserve(impulse.len());
-        let found = self.iterate(Steps::Whole, tolerance, scale, impulse);
+        let (found, scale) = self.start(problem, ranges, tolerance, impulse)?;
         if found.is_some() {
             return found;
+        }
+        // Many bounds lead Newton's method in circles from any start.
+        let many_bounds = !ranges.is_empty() || problem.laws.iter().any(is_wide);
+        if many_bounds {
+            return self.solve_from_convex(tolerance, scale, impulse);
         }
         if impulse.iter().any(|r| *r != 0.0) {
             self.iterate.r.fill(0.0);
@@ -229,7 +227,40 @@ impl FewDofs {
             }
         }
         self.iterate.r.fill(0.0);
-        self.iterate(Steps::Shortened, tolerance, scale, impulse)
+        let found = self.iterate(Steps::Shortened, tolerance, scale, impulse);
+        found.or_else(|| self.solve_from_convex(tolerance, scale, impulse))
+    }
+
+    /// The same, where Newton's method arrives from the impulses given.
+    pub fn solve_from_near(
+        &mut self,
+        problem: &ContactProblem,
+        tolerance: f64,
+        impulse: &mut [f64],
+    ) -> Option<usize> {
+        self.start(problem, &[], tolerance, impulse)?.0
+    }
+
+    /// Newton's method from the impulses given, and ‖(ρ q)‖.
+    fn start(
+        &mut self,
+        problem: &ContactProblem,
+        ranges: &[[f64; 2]],
+        tolerance: f64,
+        impulse: &mut [f64],
+    ) -> Option<(Option<usize>, f64)> {
+        self.load(problem, ranges)?;
+        let scale = self.problem.scale();
+        if scale == 0.0 {
+            impulse.fill(0.0);
+            return Some((Some(0), scale));
+        }
+        self.iterate.r.clear();
+        self.iterate.r.extend_from_slice(impulse);
+        // Memory for steps that are shortened, before one is.
+        self.iterate.r_full.clear();
+        self.iterate.r_full.reserve(impulse.len());
+        Some((self.iterate(Steps::Whole, tolerance, scale, impulse), scale))
     }
 
     /// Newton's method from r; the steps to the impulses that are found.
@@ -244,7 +275,11 @@ impl FewDofs {
         let mut polished = error <= ROUNDING;
         let mut chord = self.factors.is_factored;
         for steps in 1..=MAX_STEPS {
-            let most = if found.is_some() { MAX_SOLVED_IDLE_STEPS } else { MAX_IDLE_STEPS };
+            let most = match kind {
+                _ if found.is_some() => MAX_SOLVED_IDLE_STEPS,
+                Steps::Finishing => MAX_FINISHING_IDLE_STEPS,
+                Steps::Whole | Steps::Shortened => MAX_IDLE_STEPS,
+            };
             if (best <= target && polished) || idle > most || !error.is_finite() {
                 break;
             }
@@ -253,7 +288,7 @@ impl FewDofs {
             self.iterate.r_before.clone_from(&self.iterate.r);
             self.take_step(near, chord)?;
             error = match kind {
-                Steps::Whole => self.evaluate() / scale,
+                Steps::Whole | Steps::Finishing => self.evaluate() / scale,
                 Steps::Shortened => self.shorten_step(before, scale),
             };
             chord = if chord { error < CHORD_RATIO * before } else { near == LEAST_PROXIMAL };

@@ -157,3 +157,122 @@ fn a_solve_has_the_bits_of_one_that_is_the_first() {
         assert_eq!(kept, new, "{seed}");
     }
 }
+
+/// The same with other laws of contacts, whose rows behind the slip are moments with coefficients of a tenth.
+fn wide_problem(seed: usize, m: usize, contacts: usize, law: Law) -> ContactProblem {
+    let three = problem(seed, m, contacts, 0.3);
+    let Form::Global { mass, jacobian_transposed, force, bias } = three.form else { panic!("global") };
+    let (dim, old) = (law.dim(), jacobian_transposed.to_dense());
+    let n = 2 + dim * contacts;
+    let mut entries = vec![];
+    for i in 0..m {
+        for j in 0..n {
+            let (contact, row) = ((j.max(2) - 2) / dim, (j.max(2) - 2) % dim);
+            let value = match j {
+                0 | 1 => old[(i, j)],
+                _ if row < 3 => old[(i, 2 + 3 * contact + row)],
+                _ => number(seed + 131 * j + 71 * i),
+            };
+            entries.push((i, j, value));
+        }
+    }
+    let mut laws = vec![Law::Bilateral, Law::Unilateral];
+    laws.extend(vec![law; contacts]);
+    let bias = (0..n).map(|j| bias[j % bias.len()]).collect();
+    let jacobian_transposed = Sparse::from_triplets(m, n, &entries);
+    ContactProblem::new(laws, Form::Global { mass, jacobian_transposed, force, bias }).unwrap()
+}
+
+#[test]
+fn rolling_and_spinning_friction_are_solved_beside_the_slip() {
+    let (mut few, mut solved, mut bounds) = (FewDofs::default(), 0, 0);
+    let laws = [
+        Law::Rolling { mu: 0.3, rolling: 0.1 },
+        Law::Spinning { mu: 0.3, rolling: 0.1, spinning: 0.05 },
+        Law::Spinning { mu: 0.5, rolling: 0.0, spinning: 0.1 },
+        Law::ConeRolling { mu: 0.3, rolling: 0.1 },
+        Law::ConeSpinning { mu: 0.3, rolling: 0.1, spinning: 0.05 },
+    ];
+    for seed in 0..60 {
+        let problem = wide_problem(seed, 6 + seed % 9, 1 + seed % 5, laws[seed % laws.len()]);
+        let mut impulse = vec![0.0; problem.rows()];
+        let Some(steps) = few.solve(&problem, 1e-10, &mut impulse) else { continue };
+        solved += 1;
+        bounds += few.iterate.modes.iter().filter(|mode| matches!(mode, Mode::Wide(_))).count();
+        let (mut check, mut velocity) = (ResidualCheck::default(), vec![]);
+        check.load(&problem);
+        let residual = check.residual(&problem, &impulse, &mut velocity).relative;
+        // Newton measures each part of a contact by its own scale, the check all of them by one.
+        assert!(residual <= 1e-9, "{seed}: {residual:e} after {steps}");
+    }
+    assert!(solved >= 50 && bounds >= 40, "{solved} of 60, {bounds}");
+}
+
+#[test]
+fn impulses_within_ranges_hold_or_are_at_a_bound_that_opposes_the_motion() {
+    let (mut few, mut solved, mut sides) = (FewDofs::default(), 0, [0; 3]);
+    for seed in 0..60 {
+        let (m, contacts) = (6 + seed % 9, 1 + seed % 4);
+        let mut problem = problem(seed, m, contacts, 0.4);
+        let joints = 2 + seed % 5;
+        // Before these stand joints with a bound on each row.
+        let Form::Global { jacobian_transposed, bias, .. } = &mut problem.form else { panic!("global") };
+        let old = jacobian_transposed.to_dense();
+        let n = old.cols() + joints;
+        let entries: Vec<_> = (0..m)
+            .flat_map(|i| (0..n).map(move |j| (i, j)))
+            .map(|(i, j)| match j < joints {
+                true => (i, j, number(seed + 57 * j + 19 * i)),
+                false => (i, j, old[(i, j - joints)]),
+            })
+            .collect();
+        *jacobian_transposed = Sparse::from_triplets(m, n, &entries);
+        let mut all = vec![0.0; joints];
+        all.extend_from_slice(bias);
+        *bias = all;
+        let mut laws = vec![Law::Bilateral; joints];
+        laws.extend_from_slice(&problem.laws);
+        problem.laws = laws;
+        let ranges: Vec<[f64; 2]> =
+            (0..joints).map(|j| [-0.05 - 0.1 * number(seed + j).abs(), 0.1 * (j % 3) as f64]).collect();
+        let mut impulse = vec![0.0; n];
+        if few.solve_within(&problem, &ranges, 1e-11, &mut impulse).is_none() {
+            continue;
+        }
+        solved += 1;
+        let (mut check, mut velocity) = (ResidualCheck::default(), vec![]);
+        check.load(&problem);
+        check.residual(&problem, &impulse, &mut velocity);
+        for (j, [low, high]) in ranges.into_iter().enumerate() {
+            let (r, u) = (impulse[j], velocity[j]);
+            // Velocities of order one, known to the tolerance and the condition of some hundreds.
+            let small = 1e-8;
+            let side = usize::from(r <= low) + 2 * usize::from(r >= high);
+            assert!(r >= low - 1e-12 && r <= high + 1e-12, "{seed}: {r} in {low}, {high}");
+            match side {
+                0 => assert!(u.abs() < small, "{seed}: {u}"),
+                1 => assert!(u > -small, "{seed}: {u}"),
+                _ => assert!(u < small, "{seed}: {u}"),
+            }
+            sides[side.min(2)] += 1;
+        }
+    }
+    assert!(solved >= 50 && sides.iter().all(|n| *n >= 20), "{solved} of 60, {sides:?}");
+}
+
+#[test]
+fn rows_that_hold_against_each_other_go_to_a_bound() {
+    // A joint at its limit, which closes at 1e-9, and friction that holds it: friction has to give way.
+    let form = Form::Global {
+        mass: Sparse::from_triplets(2, 2, &[(0, 0, 1.0), (1, 1, 1.0)]),
+        jacobian_transposed: Sparse::from_triplets(2, 3, &[(0, 0, 1.0), (0, 1, 1.0), (1, 2, 1.0)]),
+        force: vec![-0.3, -1.0],
+        bias: vec![0.0, -1e-9, 0.0],
+    };
+    let problem = ContactProblem::new(vec![Law::Bilateral, Law::Unilateral, Law::Unilateral], form).unwrap();
+    let mut impulse = vec![0.0; 3];
+    let ranges = [[-0.1, 0.1]];
+    assert!(FewDofs::default().solve_within(&problem, &ranges, 1e-12, &mut impulse).is_some());
+    // The limit opens with 1e-9, so friction pulls with all it has: −0.3 − 0.1 + r = 1e-9.
+    assert!((impulse[0] + 0.1).abs() < 1e-12 && (impulse[1] - 0.4 - 1e-9).abs() < 1e-11, "{impulse:?}");
+}

@@ -16,8 +16,8 @@ use crate::problem::{Law, MAX_LAW_ROWS};
 /// The part of a row: the normal, slip, rolling, spin.
 pub(super) const PART: [usize; MAX_LAW_ROWS] = [0, 1, 1, 2, 2, 3];
 /// Parts behind the normal, and the first row of each.
-const PARTS: usize = 3;
-const FIRST_ROW: [usize; PARTS + 1] = [1, 3, 5, 6];
+pub(super) const PARTS: usize = 3;
+pub(super) const FIRST_ROW: [usize; PARTS + 1] = [1, 3, 5, 6];
 
 /// Where the parts of a contact that slides, rolls or spins stand.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -38,13 +38,13 @@ pub(super) fn is_wide(law: &Law) -> bool {
     law.dim() > FIRST_ROW[1]
 }
 
-/// The last part of a law with so many rows, and one.
-fn parts(law: &Law) -> std::ops::Range<usize> {
+/// The parts of a law.
+pub(super) fn parts(law: &Law) -> std::ops::Range<usize> {
     0..FIRST_ROW.iter().filter(|first| **first < law.dim()).count()
 }
 
 /// Rows of a part behind the normal.
-fn rows(part: usize) -> std::ops::Range<usize> {
+pub(super) fn rows(part: usize) -> std::ops::Range<usize> {
     FIRST_ROW[part]..FIRST_ROW[part + 1]
 }
 
@@ -60,17 +60,14 @@ pub(super) fn mode(c: &Constraint, r: &[f64], u: &[f64], f: &mut Vec<f64>) -> Mo
         let at = FIRST_ROW[part];
         size[part] = if part == 2 { y[at].abs() } else { y[at].hypot(y[at + 1]) };
     }
-    let normal = if c.law.is_associated() { associated_normal(c, y[0], &size) } else { y[0] };
+    let normal = if c.law.is_associated() { nearest_normal(&c.law, &c.rho, y[0], &size) } else { y[0] };
     if normal <= 0.0 {
         f.extend_from_slice(r);
         return Mode::Open;
     }
     let mut at_bound = [None; PARTS];
-    f.push(r[0] - normal);
-    if !c.law.is_associated() {
-        // As r − (r − ρ u), without its rounding.
-        *f.last_mut().unwrap_or(&mut 0.0) = c.rho[0] * u[0];
-    }
+    // As r − (r − ρ u), without its rounding.
+    f.push(if c.law.is_associated() { r[0] - normal } else { c.rho[0] * u[0] });
     for part in parts(&c.law) {
         let most = mu[part] * normal;
         if size[part] <= most && mu[part] > 0.0 {
@@ -94,18 +91,17 @@ pub(super) fn mode(c: &Constraint, r: &[f64], u: &[f64], f: &mut Vec<f64>) -> Mo
     Mode::Wide(Parts { at_bound })
 }
 
-/// n of the nearest point of the cone, in the metric of 1/ρ.
+/// n of the nearest point of the cone of a law, in the metric of 1/ρ.
 ///
 /// φ'(n) = (n − y_n)/ρ_n − Σ μ_i (‖y_i‖ − μ_i n)₊/ρ_i is the least of 2^N increasing lines, and its zero the
 /// largest of theirs.
-fn associated_normal(c: &Constraint, y: f64, size: &[f64; PARTS]) -> f64 {
-    let mu = c.law.coefficients();
-    let parts = parts(&c.law);
+pub(super) fn nearest_normal(law: &Law, rho: &[f64; PARTS + 1], y: f64, size: &[f64; PARTS]) -> f64 {
+    let (mu, parts) = (law.coefficients(), parts(law));
     (0..1_usize << parts.end).fold(f64::NEG_INFINITY, |n, subset| {
-        let (mut push, mut weight) = (y / c.rho[0], 1.0 / c.rho[0]);
+        let (mut push, mut weight) = (y / rho[0], 1.0 / rho[0]);
         for i in parts.clone().filter(|i| subset >> i & 1 == 1) {
-            push += mu[i] * size[i] / c.rho[i + 1];
-            weight += mu[i] * mu[i] / c.rho[i + 1];
+            push += mu[i] * size[i] / rho[i + 1];
+            weight += mu[i] * mu[i] / rho[i + 1];
         }
         n.max(push / weight)
     })

@@ -14,6 +14,13 @@ use super::bounds::BoundedRows;
 use super::{Goal, SolveInput, VelocitySolver};
 use crate::stepping::warm_start::Impulses;
 
+/// Whether Newton's method looks for the rows that are at their bounds.
+pub(super) fn settles_bounds(input: &SolveInput<'_>) -> bool {
+    let ContactOptions { method, minimum_norm, .. } = input.options;
+    let asked = input.tree.is_some() && matches!(input.goal, Goal::Any | Goal::Rest);
+    asked && method == Method::Auto && !minimum_norm
+}
+
 impl VelocitySolver {
     /// Finds the rows that are at their bounds, from the impulses given; whether it did. Rows stay where they
     /// are where not.
@@ -23,11 +30,7 @@ impl VelocitySolver {
         impulses: &mut Impulses,
         v: &mut [f64],
     ) -> bool {
-        let ContactOptions { method, minimum_norm, tolerance, .. } = input.options;
-        let asked = input.tree.is_some() && matches!(input.goal, Goal::Any | Goal::Rest);
-        if !asked || method != Method::Auto || minimum_norm {
-            return false;
-        }
+        let tolerance = input.options.tolerance;
         let mut sides = self.bounds.release();
         v.copy_from_slice(&self.velocity_before);
         self.apply_known_impulses(input, impulses, v);

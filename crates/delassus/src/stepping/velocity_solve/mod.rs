@@ -30,6 +30,7 @@ use delassus_solve::contact::{ContactOptions, FewDofs, Method, Solution, solve_i
 use delassus_solve::problem::{ContactProblem, Form, InvalidProblem, Law, Status};
 
 use assembly::{Assembly, GlobalForm};
+use bounded_newton::settles_bounds;
 use bounds::{BoundedRows, shared_loads};
 use canonical::solve_proximal;
 use checked_solution::CheckedSolution;
@@ -45,6 +46,8 @@ use crate::world::{Masses, Rows, TreeBasis, apply_row_impulse};
 
 /// Rounds in which bounded rows may go to their bounds and back.
 const MAX_BOUND_ROUNDS: usize = 60;
+/// The same where another solution is looked for, beside one that is known, in reduced coordinates.
+const MAX_SEARCH_ROUNDS: usize = 4;
 /// Rounds after which Newton's method looks for the bounds of all rows at once: what it does not find in these,
 /// it does not find.
 const MAX_NEWTON_ROUNDS: usize = 4;
@@ -93,6 +96,9 @@ pub(super) struct SolveOutcome {
 impl SolveOutcome {
     /// Nothing was to be solved.
     const NOTHING: SolveOutcome = SolveOutcome { status: Status::Solved, residual: 0.0, iterations: 0 };
+    /// Nothing was found.
+    const NONE: SolveOutcome =
+        SolveOutcome { status: Status::Stalled, residual: f64::INFINITY, iterations: 0 };
 }
 
 /// Solves for velocities, one problem after the other, in memory that is kept.
@@ -101,6 +107,8 @@ pub(super) struct VelocitySolver {
     bounds: BoundedRows,
     /// Bounds on the impulses of unknown rows.
     ranges: Vec<[f64; 2]>,
+    /// Whether no other method than Newton's in few degrees of freedom is asked.
+    newton_alone: bool,
     assembly: Assembly,
     /// What was found for the assembled problem.
     found: CheckedSolution,
@@ -141,21 +149,30 @@ impl VelocitySolver {
         self.velocity_before.clear();
         self.velocity_before.extend_from_slice(v);
         let (mut outcome, mut failures) = (SolveOutcome::NOTHING, 0);
-        for round in 0..MAX_BOUND_ROUNDS {
+        let settles = bounded && settles_bounds(input);
+        let most_rounds =
+            if bounded && !settles && input.tree.is_some() { MAX_SEARCH_ROUNDS } else { MAX_BOUND_ROUNDS };
+        for round in 0..most_rounds {
             v.copy_from_slice(&self.velocity_before);
             self.apply_known_impulses(input, impulses, v);
+            // Rows that hold may contradict each other until some are at their bounds: other methods take long
+            // to find no solution. Rest is asked for beside a solution, and is not worth that.
+            self.newton_alone = settles && (round == 0 || input.goal == Goal::Rest);
             let solved = self.solve_unknown(input, impulses, v)?;
             outcome = SolveOutcome { iterations: outcome.iterations + solved.iterations, ..solved };
             let ends = [&self.velocity_before[..], v];
-            if !bounded || !self.bounds.update(input, &impulses.rows, ends, round) {
+            let solves = solved.status == Status::Solved;
+            if !bounded
+                || !(self.newton_alone && !solves || self.bounds.update(input, &impulses.rows, ends, round))
+            {
                 break;
             }
-            failures += usize::from(solved.status != Status::Solved);
-            if round + 1 == MAX_BOUND_ROUNDS || failures == MAX_FAILED_ROUNDS {
+            failures += usize::from(!solves && round > 0);
+            if round + 1 == most_rounds || failures == MAX_FAILED_ROUNDS {
                 outcome.status = Status::Stalled;
                 break;
             }
-            if round < MAX_NEWTON_ROUNDS {
+            if settles && round < MAX_NEWTON_ROUNDS {
                 self.settle_bounds(input, impulses, v);
             }
         }
@@ -219,6 +236,9 @@ impl VelocitySolver {
         }
         let mut outcome = match self.try_at_once(input, v).or_else(|| self.solve_in_few_dofs(input)) {
             Some(outcome) => outcome,
+            None if self.newton_alone => {
+                self.solve_joints_alone(&input.options).unwrap_or(SolveOutcome::NONE)
+            }
             None => self.solve_assembled(input)?,
         };
         if input.options.minimum_norm && outcome.status == Status::Solved {
@@ -278,7 +298,10 @@ impl VelocitySolver {
         if !asked || method != Method::Auto || minimum_norm || problem.laws.iter().all(Law::is_bilateral) {
             return None;
         }
-        self.found.try_change(problem, tolerance, |r| self.few_dofs.solve(problem, tolerance, r))
+        self.found.try_change(problem, tolerance, |r| match self.newton_alone {
+            true => self.few_dofs.solve_from_near(problem, tolerance, r),
+            false => self.few_dofs.solve(problem, tolerance, r),
+        })
     }
 
     /// Solves what is assembled, joints alone by one factorization.

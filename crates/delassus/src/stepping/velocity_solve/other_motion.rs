@@ -14,6 +14,7 @@ use delassus_solve::problem::{InvalidProblem, Status};
 use super::super::warm_start::Impulses;
 use super::joint_loads::stress;
 use super::{Goal, SolveInput, VelocitySolver};
+use crate::world::{Row, RowKind};
 
 /// Motions are different where they differ by more than this part of what impulses did, in the sense of
 /// energy.
@@ -22,6 +23,18 @@ const DIFFERENT_RATIO: f64 = 1e-6;
 const MAX_STARTS: usize = 12;
 /// Impulses of one contact, in those that it has, from which others are looked for.
 const START_RATIOS: [f64; 2] = [3.0, 0.0];
+
+/// Methods that look for others.
+const METHODS: [Method; 3] = [Method::Auto, Method::Newton, Method::GaussSeidel];
+
+/// Whether the force of a row has a bound.
+fn has_bound(row: &Row) -> bool {
+    match row.kind {
+        RowKind::Bounded { .. } => true,
+        RowKind::Servo { range, .. } => range.iter().any(|f| f.is_finite()),
+        _ => false,
+    }
+}
 
 /// A motion that was found.
 pub(super) struct FoundMotion<'a> {
@@ -77,7 +90,9 @@ impl FoundMotion<'_> {
             start.contacts.iter_mut().enumerate().for_each(|(i, r)| change(i, r));
             start
         };
-        for method in [Method::Auto, Method::Newton, Method::GaussSeidel] {
+        // Rounds of bounds multiply what other methods take.
+        let methods = if self.input.rows.rows.iter().any(has_bound) { &METHODS[..1] } else { &METHODS };
+        for &method in methods {
             try_start(Goal::Any, method, changed(&|_, r| r.fill(0.0)))?;
             try_start(Goal::Any, method, changed(&|_, r| r[1..].fill(0.0)))?;
         }
