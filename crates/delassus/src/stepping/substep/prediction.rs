@@ -20,7 +20,7 @@ use crate::world::WorldState;
 /// Rotations below this angle in a substep, rad, bend the way of a point by less than a position tolerance.
 const STRAIGHT_ROTATION: f64 = 1e-6;
 /// Rows of contacts that are more than this part of the motions which joints leave may contradict joints.
-const MAX_CONTACT_ROWS_RATIO: f64 = 0.9;
+const MAX_CONTACT_ROWS_RATIO: f64 = 0.65;
 /// Impulses that change velocities by more than this part in half a substep are those of an impact.
 const SMOOTH_CHANGE: f64 = 0.5;
 
