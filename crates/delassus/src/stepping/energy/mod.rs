@@ -35,8 +35,8 @@ const MAX_JOINT_WORK_AT_CONTACTS: f64 = 1e-2;
 /// itself: only what joints give counts.
 const MAX_JOINT_WORK_HALF_IMPLICIT: f64 = 0.1;
 /// Work of joints in all substeps of a step, in parts of the kinetic energy, above which the step is no motion: as
-/// much as ten substeps may have.
-const MAX_STEP_JOINT_WORK: f64 = 1e-3;
+/// much as a hundred substeps may have. A bob that passes below a cart without weight has a thousandth of it.
+const MAX_STEP_JOINT_WORK: f64 = 1e-2;
 /// The same where contacts push.
 const MAX_STEP_JOINT_WORK_AT_CONTACTS: f64 = 5e-2;
 /// The next substep may be twice as long where the work, of third order, is below this part of the bound.
@@ -63,7 +63,8 @@ pub(super) struct JointWork {
     slack: f64,
     /// The velocity that it leaves contacts and limits, m/s: overlaps open more slowly.
     overlap_speed: f64,
-    /// The same of joints that open within the time in which they close, J.
+    /// The same of joints that open by the whole tolerance within the time in which they close.
+    closing_speed: f64,
     slow_slack: f64,
     /// The part of the kinetic energy that it may be, in the substep and in its step, and whether what joints take
     /// counts as what they give.
@@ -216,7 +217,9 @@ impl JointWork {
             false => ([MAX_JOINT_WORK, MAX_STEP_JOINT_WORK], true),
         };
         let (opening_speed, overlap_speed) = (opening / plan.length, opening / plan.opening_time);
-        JointWork { part, step_part, takes, opening_speed, overlap_speed, ..JointWork::default() }
+        let closing_speed = overlap_speed / plan.opening;
+        let bounds = JointWork { part, step_part, takes, ..JointWork::default() };
+        JointWork { opening_speed, overlap_speed, closing_speed, ..bounds }
     }
 
     /// Adds a solve that led from the velocities `from`, without the kick, to the velocities `to`.
@@ -238,7 +241,7 @@ impl JointWork {
             let u = |v: &[f64]| row_velocity(rows, i, masses, v);
             self.work += r * (0.5 * (u(from) + u(to)) + rows.rows[i].rate);
             self.slack += r.abs() * self.opening_speed;
-            self.slow_slack += r.abs() * self.overlap_speed;
+            self.slow_slack += r.abs() * self.closing_speed;
         }
     }
 

@@ -18,25 +18,24 @@ mod rebound_slip;
 mod springs;
 mod start;
 mod turning;
+mod zeno;
 
 pub(super) use plan::{ContactEnergy, GapRule, LimitRule, SubstepPlan};
 pub(super) use rebound_slip::add_rebound_slip;
 pub(super) use start::SubstepStart;
+pub use zeno::Accumulation;
 
 use delassus_solve::problem::Law;
 
 use super::linearization::Linearization;
 use super::model::Model;
-use super::warm_start::{Impulses, key, name_of};
+use super::warm_start::{Impulses, key};
 use crate::collision::{ContactRows, MAX_CONTACT_ROWS};
 use crate::world::{BodyState, Row, RowKind, row_mobility, row_velocity};
-use start::ContactApproach;
 
 /// A contact or limit arrives freely where the first half of a step takes no more than this part of its
 /// speed.
 const FREE_ARRIVAL_RATIO: f64 = 0.01;
-/// Substeps shorter than this part of the step are too short to measure an acceleration by.
-const MIN_MEASURING_RATIO: f64 = 1e-3;
 /// A closed contact that closes by less than this part of the rest speed stays closed.
 const CLOSED_SPEED_RATIO: f64 = 1e-3;
 
@@ -153,15 +152,6 @@ pub(super) struct FirstHalf<'a> {
     /// Impulses of the first half, of contacts in the order of the new linearization.
     pub(super) row_impulse: &'a [f64],
     pub(super) contact_impulse: &'a [[f64; MAX_CONTACT_ROWS]],
-}
-
-/// A contact or a limit that has stopped bouncing.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Accumulation {
-    /// When the rebounds that were too small to follow would have ended.
-    pub t: f64,
-    /// Name of the contact; of a limit or a rope, the joint.
-    pub contact: String,
 }
 
 /// Rebounds in the targets of a solve.
@@ -294,9 +284,11 @@ impl SubstepView<'_> {
     /// Whether a limit is not reached, or shall be passed.
     fn is_far(&self, i: usize, row: &Row) -> bool {
         let rows = self.linearization.joint_rows();
+        if self.plan.limits == LimitRule::PassBy {
+            return self.start.limits[i - rows.bilateral].is_off(self.model);
+        }
         let u = row_velocity(rows, i, &self.model.masses, &self.start.free_velocity) + row.rate;
-        row.value > self.model.touching()
-            && (self.plan.limits == LimitRule::PassBy || row.value + 2.0 * self.h() * u > 0.0)
+        row.value > self.model.touching() && row.value + 2.0 * self.h() * u > 0.0
     }
 
     /// What the rotation of bodies adds to the velocity of row i in the middle.
@@ -457,7 +449,7 @@ impl SubstepView<'_> {
             RowKind::Bilateral | RowKind::Bounded { .. } => RowTarget::Velocity { bias: row.rate },
             RowKind::Limit { .. }
                 if self.plan.limits == LimitRule::PassBy
-                    && self.start.limits[i - rows.bilateral].value > touching =>
+                    && self.start.limits[i - rows.bilateral].is_off(self.model) =>
             {
                 RowTarget::LeftOut
             }
@@ -474,9 +466,9 @@ impl SubstepView<'_> {
                     begin
                 };
                 let mut bias = if u < -self.model.rest_speed() { restitution * u } else { 0.0 };
-                let ends = free.then(|| self.limit_accumulation(row, half.t, [begin, u], restitution));
-                if let Some(end) = ends.flatten() {
-                    rebounds.accumulations.push(end);
+                let then = self.start.limits[i - rows.bilateral];
+                if free && let Some(rest) = self.limit_rest(row, half.t, then, u) {
+                    rebounds.accumulations.extend(rest.accumulation);
                     bias = 0.0;
                 }
                 rebounds.impacts += usize::from(bias < 0.0);
@@ -496,19 +488,6 @@ impl SubstepView<'_> {
                 RowTarget::Compliant { bias: -self.middle_velocity(i, middle), compliance: 1.0 / inertia }
             }
         }
-    }
-
-    /// When the rebounds at a limit that was reached at t in free motion, from the speed `begin` to the speed
-    /// `u`, end, where the next one is too small to follow.
-    fn limit_accumulation(&self, row: &Row, t: f64, [begin, u]: [f64; 2], e: f64) -> Option<Accumulation> {
-        let fall = (begin - u) / self.h();
-        let measured = self.h() > MIN_MEASURING_RATIO * self.model.options.dt;
-        let least = self.model.zeno_speed(fall).max(self.model.rest_speed());
-        if !(measured && fall > 0.0 && u < 0.0 && e > 0.0 && e < 1.0 && -e * u <= least) {
-            return None;
-        }
-        let contact = self.model.world.joints[row.joint as usize].name.clone();
-        Some(Accumulation { t: t - 2.0 * e * u / (fall * (1.0 - e)), contact })
     }
 
     /// e u_n⁻ of a closed contact, zero where it does not rebound; `None` where it will rebound and has not
@@ -558,44 +537,6 @@ impl SubstepView<'_> {
         } else {
             Some(0.0)
         }
-    }
-
-    /// How fast a contact gains closing speed: measured on the way where it was free, from the forces on its
-    /// bodies else.
-    fn closing_acceleration(
-        &self,
-        i: usize,
-        half: &FirstHalf<'_>,
-        scratch: &ArrivalScratch,
-        then: &ContactApproach,
-    ) -> f64 {
-        let rows = &self.linearization.contact_rows()[i];
-        let taken = half.contact_impulse[i][0] * rows.self_block(&self.model.masses.inverse, 0, 0);
-        let arrives = rows.velocity(0, &scratch.extrapolated) - 2.0 * taken;
-        let free = taken.abs() <= FREE_ARRIVAL_RATIO * then.speed.abs()
-            && self.h() > MIN_MEASURING_RATIO * self.model.options.dt;
-        if free { (then.speed - arrives) / self.h() } else { -rows.velocity(0, &scratch.acceleration) }
-    }
-
-    /// When a contact that arrives too slowly to rebound would have come to rest, in a substep that ends at
-    /// t.
-    fn zeno_accumulation(
-        &self,
-        i: usize,
-        t: f64,
-        then: &ContactApproach,
-        arrival: f64,
-        fall: f64,
-    ) -> Option<Accumulation> {
-        let e = self.linearization.restitution()[i];
-        if fall <= 0.0 || e >= 1.0 {
-            return None;
-        }
-        // Arrival of the free fall, and the rebounds that are left out: Σ 2 eᵏ u/a.
-        let rest = (then.speed + arrival) / fall + 2.0 * e * arrival / (fall * (1.0 - e));
-        let contacts = self.linearization.contacts();
-        let contact = name_of(&self.model.world, contacts, &contacts[i]);
-        Some(Accumulation { t: t - self.h() + rest, contact })
     }
 }
 
