@@ -21,6 +21,10 @@ use crate::linalg::Sparse;
 /// M and the sum with b are a few operations more.
 const ROUNDINGS: f64 = 16.0;
 
+/// Constraints up to which the blocks are kept for the next problem, with the H that they belong to: in large
+/// problems hardly a step has the H of the one before, and to keep it costs as much as to find them.
+const MAX_KNOWN_CONSTRAINTS: usize = 500;
+
 /// What rounding may leave of terms of this size; below the least normal number digits are lost.
 fn rounding(terms: f64) -> f64 {
     ROUNDINGS * f64::EPSILON * terms + f64::MIN_POSITIVE
@@ -275,8 +279,10 @@ impl DiagonalMass {
     /// The blocks W_ii in one pass over H.
     fn find_blocks(&mut self, laws: &[Law], h: &Sparse) {
         self.laws.clear();
-        self.laws.extend_from_slice(laws);
-        self.h.clone_from(h);
+        if laws.len() <= MAX_KNOWN_CONSTRAINTS {
+            self.laws.extend_from_slice(laws);
+            self.h.clone_from(h);
+        }
         let DiagonalMass { mass, constraint, first, blocks, .. } = self;
         constraint.clear();
         first.clear();
@@ -292,10 +298,25 @@ impl DiagonalMass {
             // The rows of a constraint stand side by side.
             while let Some(&column) = columns.first() {
                 let c = constraint[column];
+                let (block, base) = (&mut blocks[c], first[c]);
+                // A contact with friction, all of whose rows move the body: the same sums at less cost.
+                if let (&[i, _, k, ..], &[x, y, z, ..]) = (columns, values)
+                    && (i, k) == (base, base + 2)
+                    && laws[c].dim() == 3
+                {
+                    let [rx, ry, rz] = [x, y, z].map(|x| x * mobility);
+                    block[0][0] += x * rx;
+                    block[0][1] += y * rx;
+                    block[0][2] += z * rx;
+                    block[1][1] += y * ry;
+                    block[1][2] += z * ry;
+                    block[2][2] += z * rz;
+                    (columns, values) = (&columns[3..], &values[3..]);
+                    continue;
+                }
                 let own = columns.iter().take_while(|j| constraint[**j] == c).count();
                 let (own_columns, own_values) = (&columns[..own], &values[..own]);
                 (columns, values) = (&columns[own..], &values[own..]);
-                let (block, base) = (&mut blocks[c], first[c]);
                 for (a, (&j, value)) in own_columns.iter().zip(own_values).enumerate() {
                     let response = value * mobility;
                     let row = &mut block[j - base];

@@ -8,6 +8,9 @@ use delassus_solve::problem::{ContactProblem, Residual, Status};
 
 use super::SolveOutcome;
 
+/// Contacts up to which memory is taken before it is needed.
+const MAX_RESERVED_CONTACTS: usize = 500;
+
 /// A solution that is checked, in memory that is kept.
 #[derive(Default)]
 pub(super) struct CheckedSolution {
@@ -21,9 +24,10 @@ pub(super) struct CheckedSolution {
 }
 
 impl CheckedSolution {
-    /// Memory for this problem; whether there was none before.
+    /// Memory for this problem; whether there was none before. Problems with many contacts take memory
+    /// anyway.
     pub(super) fn reserve(&mut self, problem: &ContactProblem) -> bool {
-        if problem.rows() <= self.reserved_rows {
+        if problem.rows() <= self.reserved_rows || problem.laws.len() > MAX_RESERVED_CONTACTS {
             return false;
         }
         self.reserved_rows = problem.rows();
