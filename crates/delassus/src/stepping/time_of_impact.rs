@@ -11,7 +11,7 @@
 //! of the substep; where it leaves a gap, the substep is cut again.
 
 use super::linearization::Linearization;
-use super::model::Model;
+use super::model::{LEAST_SPEED, Model};
 use super::row_targets::SubstepStart;
 use crate::world::{BodyState, RowKind, row_velocity};
 
@@ -92,8 +92,8 @@ impl ImpactClock {
             let speed = |v: &[f64]| row_velocity(rows, i, &model.masses, v) + row.rate;
             let now = speed(velocity);
             // A rebound may end within h: what bends it back are also forces of joints, which are not known yet.
-            if matches!(row.kind, RowKind::Limit { restitution } if restitution > 0.0) {
-                return row.value > touching || now.abs() > rest;
+            if rest > 0.0 && matches!(row.kind, RowKind::Limit { restitution } if restitution > 0.0) {
+                return row.value > touching || now.abs() > rest.max(LEAST_SPEED);
             }
             if row.value <= touching {
                 return false;

@@ -8,7 +8,7 @@
 //! v_k + h M⁻¹F.
 
 use super::super::linearization::Linearization;
-use super::super::model::Model;
+use super::super::model::{LEAST_SPEED, Model};
 use super::super::warm_start::{Key, key};
 use super::turning::Turning;
 use crate::collision::ShapePair;
@@ -46,7 +46,10 @@ pub(in super::super) struct LimitStart {
 impl LimitStart {
     /// Whether it is apart, or within what counts as touching on its way in a rebound.
     pub(in super::super) fn is_off(&self, model: &Model) -> bool {
-        self.value > model.touching() || self.rebounds && self.speed.abs() > model.rest_speed()
+        // Without weight there is no speed that counts as rest.
+        let rest = model.rest_speed();
+        let moves = rest > 0.0 && self.speed.abs() > rest.max(LEAST_SPEED);
+        self.value > model.touching() || self.rebounds && moves
     }
 }
 

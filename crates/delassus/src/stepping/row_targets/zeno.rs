@@ -37,7 +37,8 @@ impl SubstepView<'_> {
         let RowKind::Limit { restitution: e } = row.kind else { return None };
         let fall = (then.speed - u) / self.h();
         let measured = self.h() > MIN_MEASURING_RATIO * self.model.options.dt;
-        if !(measured && fall > 0.0 && u < 0.0 && e > 0.0 && e < 1.0) {
+        let weight = self.model.rest_speed() > 0.0;
+        if !(weight && measured && fall > 0.0 && u < 0.0 && e > 0.0 && e < 1.0) {
             return None;
         }
         let (touching, rest_speed) = (self.model.touching(), self.model.rest_speed());
