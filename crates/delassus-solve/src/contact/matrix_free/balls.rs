@@ -6,8 +6,8 @@
 //! g_k = (α d_k, −β Qᵀ (n × d_k)),
 //!
 //! where Q takes the axes in which the rotation of the body is counted to those of d. With the rotations of y
-//! turned by Q, which changes no length and so not W, the contact needs 20 numbers in the place of 50, and its
-//! block of W is diagonal with equal tangents. [`super::lanes`] solves them.
+//! turned by Q, which changes no length and so not W, the contact needs 20 numbers in the place of 50, and
+//! its block of W is diagonal with equal tangents. [`super::lanes`] solves them.
 //!
 //! Whether contacts are of this kind is read off their rows alone.
 
@@ -36,8 +36,8 @@ pub(super) struct Balls {
 
 impl Balls {
     /// Reads the contacts off their rows, and turns the rotations of rows and of y: whether all are of this
-    /// kind; nothing is changed where one is not. `colors` are those of the system, `first_of` gives the first
-    /// contact of a body and its side.
+    /// kind; nothing is changed where one is not. `colors` are those of the system, `first_of` gives the
+    /// first contact of a body and its side.
     pub fn renew<const D: usize, const B: usize>(
         &mut self,
         contacts: &mut [Contact<D, B>],

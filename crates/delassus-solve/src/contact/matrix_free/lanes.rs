@@ -28,8 +28,8 @@ type Impulses = [Four; 3];
 /// Velocities of the bodies on one side.
 type Velocities = [Four; 6];
 
-// Written out, and loops in the place of `map` below: what is not inlined is not compiled for the instructions
-// that there are.
+// Written out, and loops in the place of `map` below: what is not inlined is not compiled for the
+// instructions that there are.
 #[inline(always)]
 fn each(f: impl Fn(usize) -> f64) -> Four {
     [f(0), f(1), f(2), f(3)]
