@@ -23,9 +23,11 @@ use delassus_solve::problem::Status;
 use serde_json::{Value, json};
 
 /// Above so many bodies there is one solve a step, which stops at the residual that such comparisons ask for.
-const MANY: usize = 200;
-/// The residual for many bodies.
-const LOOSE: f64 = 1e-4;
+const MAX_EXACT_BODIES: usize = 200;
+/// The residual for more of them.
+const MANY_BODIES_TOLERANCE: f64 = 1e-4;
+/// Contacts up to which the ranges of their forces are examined.
+const MAX_EXAMINED_CONTACTS: usize = 200;
 
 fn main() -> ExitCode {
     match run() {
@@ -39,7 +41,7 @@ fn main() -> ExitCode {
 
 fn options_of(config: &str, dt: f64, bodies: usize) -> Result<StepOptions, String> {
     let (law, scheme) = match config {
-        "ncp" | "default" if bodies > MANY => (FrictionLaw::Ncp, Scheme::HalfImplicit),
+        "ncp" | "default" if bodies > MAX_EXACT_BODIES => (FrictionLaw::Ncp, Scheme::HalfImplicit),
         "ncp" | "default" => (FrictionLaw::Ncp, Scheme::Symmetric),
         "ncp-symmetric" => (FrictionLaw::Ncp, Scheme::Symmetric),
         "ccp" => (FrictionLaw::Ccp, Scheme::HalfImplicit),
@@ -51,7 +53,8 @@ fn options_of(config: &str, dt: f64, bodies: usize) -> Result<StepOptions, Strin
             ));
         }
     };
-    let tolerance = if bodies > MANY { LOOSE } else { StepOptions::default().tolerance };
+    let tolerance =
+        if bodies > MAX_EXACT_BODIES { MANY_BODIES_TOLERANCE } else { StepOptions::default().tolerance };
     Ok(StepOptions { dt, law, scheme, tolerance, ..StepOptions::default() })
 }
 
@@ -76,7 +79,7 @@ fn run() -> Result<(), String> {
     let (mut residual, mut penetration, mut failed) = (0.0f64, 0.0f64, 0usize);
     let (mut non_unique, mut iterations) = (0, 0);
     // The clock is read for each step where that costs nothing beside it.
-    let (each, mut slowest) = (scene.bodies.len() > MANY, 0.0f64);
+    let (each, mut slowest) = (scene.bodies.len() > MAX_EXACT_BODIES, 0.0f64);
     while done < steps {
         let count = scene.times.sample.min(steps - done);
         let clock = ProcessTime::now();
@@ -136,7 +139,7 @@ fn run() -> Result<(), String> {
 /// Contacts with their forces (of least norm where others would do as well), and what is to be said of them.
 fn forces_now(stepper: &Stepper) -> Result<(Vec<Value>, Vec<String>), String> {
     let as_json = |contact: &Contact, normal: f64, friction: f64| json!({"p": contact.point.to_array(), "fn": normal, "ft": friction, "dist": contact.gap});
-    if stepper.contacts().len() > MANY {
+    if stepper.contacts().len() > MAX_EXAMINED_CONTACTS {
         let forces = stepper.contact_forces().filter(|(_, normal, _)| *normal > 0.0).take(400);
         return Ok((forces.map(|(c, n, f)| as_json(c, n, f.length())).collect(), vec![]));
     }

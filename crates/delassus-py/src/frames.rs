@@ -37,7 +37,7 @@ impl Frames {
 
     /// Counts the energy that went through a step.
     pub fn count(&mut self, report: &StepReport) {
-        let EnergyAccount { supplied, friction, impacts, dampers } = report.energy;
+        let EnergyAccount { supplied, friction, impacts, dampers, .. } = report.energy;
         let created = report.energy_gains.iter().map(|gain| gain.energy).sum();
         let step = [supplied, friction, impacts, dampers, created];
         self.account.iter_mut().zip(step).for_each(|(sum, x)| *sum += x);

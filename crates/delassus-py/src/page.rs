@@ -31,8 +31,8 @@ pub fn motion_page<B>(
     let flow = sim.run_until_break(t_end, |frame| {
         total.add(frame.time, frame.report);
         recorder.step(frame.report);
-        let room = MAX_EVENTS.saturating_sub(events.len());
-        events.extend(frame.events.iter().take(room).map(|event| {
+        let left = MAX_EVENTS.saturating_sub(events.len());
+        events.extend(frame.events.iter().take(left).map(|event| {
             let (kind, speed) = event_words(event.kind);
             json!({ "t": event.t, "kind": kind, "contact": event.contact, "speed": speed })
         }));

@@ -18,6 +18,9 @@ pub fn failure_text(world: &World, failure: StepFailure, tolerance: f64) -> Stri
         }
         StepFailure::Energy => "contacts would have given energy".into(),
         StepFailure::JointEnergy { gained } => format!("joints gave {gained:.1e} J"),
+        StepFailure::JointLoss { lost } => {
+            format!("joints took {lost:.1e} J, however short the substeps")
+        }
         StepFailure::Bounds => "motors or friction of joints did not settle".into(),
     }
 }

@@ -58,19 +58,19 @@ fn reasons(standing: &Standing) -> Vec<String> {
         (Stands::No, _) => {
             out.push("no forces within friction hold it, proved by the motion below".into());
         }
-        (Stands::Undecided, _) => out.push(match standing.room {
-            Some(room) if room > 0.0 => {
+        (Stands::Undecided, _) => out.push(match standing.slack {
+            Some(slack) if slack > 0.0 => {
                 "forces were found that hold it, but not for all data within rounding".into()
             }
             Some(_) => "it is too close to the limit to call within rounding, or some motion is free".into(),
             None => "neither forces that hold it nor a motion with which it falls could be proved".into(),
         }),
     }
-    if let Some(room) = standing.room {
-        out.push(if room > 0.0 {
-            format!("all contacts can press with {} N more than they need, at once", number(room))
+    if let Some(slack) = standing.slack {
+        out.push(if slack > 0.0 {
+            format!("all contacts can press with {} N more than they need, at once", number(slack))
         } else {
-            format!("each contact would need {} N of glue", number(-room))
+            format!("each contact would need {} N of glue", number(-slack))
         });
     }
     out.extend(standing.notes.iter().cloned());
@@ -245,7 +245,7 @@ pub fn stand_document(world: &World, standing: &Standing, margins: &[AskedMargin
             Reason::Frictionless => "frictionless",
             Reason::UniqueAcceleration => "unique-acceleration",
         }),
-        "room": standing.room,
+        "slack": standing.slack,
         "contacts": standing.contacts.iter().map(contact).collect::<Vec<Value>>(),
         "joints": standing.joints.iter().map(joint).collect::<Vec<Value>>(),
         "collapse": standing.collapse.as_ref().map(|m| motion_document(world, m, VELOCITY)),

@@ -7,7 +7,7 @@
 //!
 //! For all data within their bounds. The proofs stand in the book's chapter on certificates: forces f near a
 //! balance are within ‖F − B f‖/σ_min(B) of one, velocities near those that joints allow within
-//! ‖G v‖/σ_min(G), and both have so much room in their cones.
+//! ‖G v‖/σ_min(G), and both are that far inside their cones.
 
 use serde_json::Value;
 use std::collections::BTreeMap;

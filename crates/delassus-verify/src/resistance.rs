@@ -4,9 +4,9 @@
 //! F(w) = F + Σ wᵢ pᵢ ,  w ∈ R³        ball of radius r ⊂ conv {corners} ,   F(corner) ∈ B K  ⇒  F(w) ∈ B K for |w| ≤ r
 //! ```
 //!
-//! B K is convex. The faces given close around the origin: each lies in a plane that has all corners on its
-//! inner side, and every edge belongs to two of them, once in each direction, so that together they are the
-//! whole boundary of the hull.
+//! B K is convex. The faces given are a closed surface around the origin: each lies in a plane that has all
+//! corners on its inner side, and every edge belongs to two of them, once in each direction, so that together
+//! they are the whole boundary of the hull.
 
 use serde_json::Value;
 use std::collections::BTreeSet;

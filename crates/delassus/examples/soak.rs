@@ -1,16 +1,16 @@
-//! Random worlds for a long time: `soak STEPS [SEED [FIRST]]`, where FIRST is the world of that seed to begin
-//! with.
+//! Random worlds for a long time: `soak STEPS [SEED [FIRST]] [maximal]`, where FIRST is the world of that seed to
+//! begin with; joints are solved in reduced coordinates, or in maximal ones.
 //!
 //! Each world is a box of six planes with random bodies (spheres, boxes, capsules, cylinders, cones, hulls),
 //! random joints between some of them, friction from 0 to 2, restitution now and then, and mass ratios up to
 //! a thousand. Every step must leave finite numbers, lose no body and be solved to the tolerance, or say that
-//! it was not. Ends with a table and exit code 1 where something was lost.
+//! it was not. Ends with a table and exit code 1 where something was lost, or open or overlapping in silence.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
-use delassus::stepping::{StepOptions, Stepper};
+use delassus::stepping::{Coordinates, StepOptions, Stepper};
 use delassus::world::{
     Body, BodyState, Joint, JointKind, Pose, Shape, ShapeKind, Surface, World, WorldState,
 };
@@ -26,6 +26,8 @@ mod random;
 const STEPS: u64 = 500;
 /// Half the edge of the box in which a world lives.
 const ROOM: f64 = 1.2;
+/// A step whose overlaps or openings are larger than this, m or rad, has to say so.
+const REPORTED: f64 = 1e-6;
 /// Worlds whose cost is printed.
 const SHOWN: usize = 5;
 
@@ -147,6 +149,7 @@ struct Tally {
     coarse: AtomicU64,
     deep: AtomicU64,
     open: AtomicU64,
+    silent: AtomicU64,
     lost: AtomicU64,
     costs: Mutex<Vec<Cost>>,
 }
@@ -163,10 +166,11 @@ struct Cost {
     friction: f64,
 }
 
-fn soak(seed: u64, number: u64, tally: &Tally) {
+fn soak(seed: u64, number: u64, coordinates: Coordinates, tally: &Tally) {
     let mut random = Draw(Random(seed.wrapping_mul(1_000_003).wrapping_add(number)));
     let (world, state) = make(&mut random);
-    let mut stepper = Stepper::new(&world, state, StepOptions::default()).unwrap();
+    let mut stepper =
+        Stepper::new(&world, state, StepOptions { coordinates, ..StepOptions::default() }).unwrap();
     let began = Instant::now();
     let mut cost = Cost {
         seconds: 0.0,
@@ -201,6 +205,10 @@ fn soak(seed: u64, number: u64, tally: &Tally) {
         }
         if report.joint_error > 1e-8 {
             tally.open.fetch_add(1, Ordering::Relaxed);
+        }
+        if !unsolved && (report.penetration > REPORTED || report.joint_error > REPORTED) {
+            println!("seed {seed}, world {number}, step {}: open or overlapping in silence", stepper.steps());
+            tally.silent.fetch_add(1, Ordering::Relaxed);
         }
         let away = |s: &BodyState| {
             let numbers = s.pose.position.is_finite()
@@ -244,6 +252,8 @@ fn print_costs(costs: &mut [Cost]) {
 }
 
 fn main() {
+    let maximal = std::env::args().any(|a| a == "maximal");
+    let coordinates = if maximal { Coordinates::Maximal } else { Coordinates::Auto };
     let arguments: Vec<u64> = std::env::args().skip(1).filter_map(|a| a.parse().ok()).collect();
     let steps = arguments.first().copied().unwrap_or(20_000);
     let seed = arguments.get(1).copied().unwrap_or(1);
@@ -260,7 +270,7 @@ fn main() {
                     if k >= worlds {
                         break;
                     }
-                    soak(seed, first + k, &tally);
+                    soak(seed, first + k, coordinates, &tally);
                 }
             });
         }
@@ -268,7 +278,7 @@ fn main() {
     let get = |x: &AtomicU64| x.load(Ordering::Relaxed);
     println!(
         "{} worlds, {} steps in {:.1} s: {} unsolved (reported; {} of them by the residual), {} with an overlap above 0.01 mm, {} with a joint open by more \
-         than 1e-8, {} worlds lost",
+         than 1e-8, {} of all these in silence, {} worlds lost",
         worlds,
         get(&tally.steps),
         began.elapsed().as_secs_f64(),
@@ -276,12 +286,13 @@ fn main() {
         get(&tally.coarse),
         get(&tally.deep),
         get(&tally.open),
+        get(&tally.silent),
         get(&tally.lost)
     );
     if let Ok(mut costs) = tally.costs.lock() {
         print_costs(&mut costs);
     }
-    if get(&tally.lost) > 0 {
+    if get(&tally.lost) + get(&tally.silent) > 0 {
         std::process::exit(1);
     }
 }

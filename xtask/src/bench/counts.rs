@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 /// Steps of the shorter run where there are few bodies and where there are many.
 const STEPS: usize = 300;
 const STEPS_OF_MANY: usize = 10;
-const MANY: usize = 200;
+const MAX_FEW_BODIES: usize = 200;
 
 /// What a step takes in the mean, as far as it was counted.
 #[derive(Clone, Copy)]
@@ -26,7 +26,7 @@ pub fn count(program: &[String], folder: &Path, scene: &Value, configuration: &s
     if !installed {
         return None;
     }
-    let many = scene["bodies"].as_array().is_some_and(|bodies| bodies.len() > MANY);
+    let many = scene["bodies"].as_array().is_some_and(|bodies| bodies.len() > MAX_FEW_BODIES);
     let steps = if many { STEPS_OF_MANY } else { STEPS };
     let each = |tool: &str, key: &str| {
         let [short, long] = [1, 2].map(|times| {

@@ -48,14 +48,14 @@ pub struct CompareArgs {
 }
 
 /// Iterations of the first attempt.
-const FIRST: usize = 100;
+const FIRST_ITERATIONS: usize = 100;
 /// The limit grows at most by this factor at once: the first attempts are too short to tell the time of an
 /// iteration.
-const GROWTH: f64 = 20.0;
+const MAX_GROWTH: f64 = 20.0;
 /// Not worth another attempt: the time left for it is hardly more than that of the last one.
-const ENOUGH: f64 = 1.5;
+const MIN_TIME_RATIO: f64 = 1.5;
 /// Solves below this time, in seconds, are measured three times, and the least time counts.
-const SHORT: f64 = 0.05;
+const SHORT_SOLVE: f64 = 0.05;
 
 /// Problems that the same solvers are made for.
 struct Group {
@@ -129,18 +129,18 @@ fn measure(problem: &Problem, solver: SolverName, tolerance: f64, cap: f64) -> R
         let options = ContactOptions { tolerance, max_iterations: most, ..Default::default() };
         solve_problem(problem, solver, &options)
     };
-    let mut most = FIRST;
+    let mut most = FIRST_ITERATIONS;
     let mut found = attempt(most)?;
     // Fewer iterations than allowed: it was stopped by a limit of its own.
     while found.status == Status::MaxIterations && found.iterations >= most {
         let factor = cap / found.seconds.max(1e-9);
-        if factor < ENOUGH {
+        if factor < MIN_TIME_RATIO {
             break;
         }
-        most = (most as f64 * factor.min(GROWTH)) as usize;
+        most = (most as f64 * factor.min(MAX_GROWTH)) as usize;
         found = attempt(most)?;
     }
-    if found.status == Status::Solved && found.seconds < SHORT {
+    if found.status == Status::Solved && found.seconds < SHORT_SOLVE {
         for _ in 0..2 {
             found.seconds = found.seconds.min(attempt(most)?.seconds);
         }

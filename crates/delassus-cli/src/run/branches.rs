@@ -10,7 +10,7 @@ use super::page_output::event_motion;
 use super::subject::Subject;
 
 /// Motions that a page shows: as many views as browsers draw at once.
-const MOST: usize = 9;
+const MAX_MOTIONS: usize = 9;
 /// Instants of each that are recorded.
 const FRAMES: usize = 400;
 /// States with several answers that are followed beside a run.
@@ -45,7 +45,7 @@ pub fn add_tree(page: &mut Page, subject: &Subject<'_>, found: &Exploration, not
 fn node(page: &mut Page, subject: &Subject<'_>, branch: &Branch, from: f64, shown: &mut usize) -> Value {
     let label = branch_label(subject.system, branch);
     let mut motion = Value::Null;
-    if branch.children.is_empty() && *shown < MOST {
+    if branch.children.is_empty() && *shown < MAX_MOTIONS {
         motion = json!(*shown);
         *shown += 1;
         add(page, subject, &label, &branch.run);
@@ -85,7 +85,7 @@ pub fn add_others(
     if own == Some(Indeterminate::Detach) && !leaves.is_empty() {
         leaves.remove(0);
     }
-    leaves.truncate(MOST - 1);
+    leaves.truncate(MAX_MOTIONS - 1);
     if found.leaves() < 2 {
         return 0;
     }

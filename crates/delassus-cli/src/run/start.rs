@@ -15,7 +15,7 @@ use super::totals::Totals;
 use crate::scene::{WorldScene, ended};
 
 /// Overlaps up to this part of the smaller body are not reported.
-const SHALLOW: f64 = 0.01;
+const REPORTED_OVERLAP_RATIO: f64 = 0.01;
 /// Motions up to this are not reported, m.
 const LEAST_MOTION: f64 = 1e-6;
 /// Overlaps that are listed one by one.
@@ -138,7 +138,7 @@ fn deep_overlaps(world: &World, overlaps: &[Overlap]) -> Vec<String> {
     let is_deep = |overlap: &&Overlap| {
         let size = overlap.bodies.map(|b| world.bodies[b].bounding_radius()).into_iter().filter(|r| *r > 0.0);
         let size = size.fold(f64::INFINITY, f64::min);
-        size.is_finite() && overlap.depth > SHALLOW * size
+        size.is_finite() && overlap.depth > REPORTED_OVERLAP_RATIO * size
     };
     let deep: Vec<&Overlap> = overlaps.iter().filter(is_deep).collect();
     let mut notes: Vec<String> = (deep.iter().take(LISTED_OVERLAPS))

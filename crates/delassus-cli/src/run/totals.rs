@@ -148,17 +148,26 @@ pub struct EnergyTotals {
     pub created_by: BTreeMap<String, f64>,
     /// Largest kinetic energy at the end of a step.
     pub max_kinetic: f64,
+    /// Work of joints, which have none in exact motion: the sum, and the least and the largest that it was.
+    #[serde(default)]
+    pub joints: f64,
+    /// See `joints`.
+    #[serde(default)]
+    pub joints_range: [f64; 2],
 }
 
 impl EnergyTotals {
     fn add(&mut self, world: &World, step: &StepRecord<'_>) {
         // A number that a checkpoint can hold.
         let add = |sum: &mut f64, x: f64| *sum = (*sum + x).clamp(f64::MIN, f64::MAX);
-        let EnergyAccount { supplied, friction, impacts, dampers } = step.report.energy;
+        let EnergyAccount { supplied, friction, impacts, dampers, joints } = step.report.energy;
         add(&mut self.supplied, supplied);
         add(&mut self.friction, friction);
         add(&mut self.impacts, impacts);
         add(&mut self.dampers, dampers);
+        add(&mut self.joints, joints);
+        let [least, largest] = self.joints_range;
+        self.joints_range = [least.min(self.joints), largest.max(self.joints)];
         for gain in &step.report.energy_gains {
             add(&mut self.created, gain.energy);
             add(self.created_by.entry(gain.contact.clone()).or_default(), gain.energy);
@@ -182,11 +191,21 @@ impl EnergyTotals {
         }
         let left = self.left_over(start, end);
         let rounding = ROUNDING_RATIO * start.abs().max(end.abs());
-        if left.abs() > LEFT_OVER_RATIO * self.max_kinetic + rounding {
-            let word = if left < 0.0 { "lost" } else { "gained" };
+        let bound = LEFT_OVER_RATIO * self.max_kinetic + rounding;
+        // What joints took at one time and gave at another does not show at the end.
+        let [least, largest] = self.joints_range;
+        let between = if -least > largest { least } else { largest };
+        let word = |x: f64| if x < 0.0 { "lost" } else { "gained" };
+        if left.abs() > bound {
+            let (size, word) = (left.abs(), word(left));
             notes.push(format!(
-                "{:.3e} J of energy were {word} by the error of the steps, which smaller ones have less of",
-                left.abs()
+                "{size:.3e} J of energy were {word} by the error of the steps, which smaller ones have less of"
+            ));
+        } else if between.abs() > bound {
+            let (size, word) = (between.abs(), word(between));
+            notes.push(format!(
+                "in between, up to {size:.3e} J of energy were {word} by the error of the steps, which smaller ones \
+                 have less of"
             ));
         }
         notes

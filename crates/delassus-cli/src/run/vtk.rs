@@ -23,10 +23,10 @@ use glam::DVec3;
 
 use super::parquet::beside;
 
-/// Corners on a circle, and the number of shapes above which they are fewer.
-const AROUND: usize = 16;
-const MANY: usize = 200;
-const AROUND_MANY: usize = 12;
+/// Corners on a circle; fewer of them with more shapes than this.
+const CORNERS: usize = 16;
+const MAX_FINE_SHAPES: usize = 200;
+const COARSE_CORNERS: usize = 12;
 /// Numbers of cells in VTK.
 const VERTEX: u8 = 1;
 const TRIANGLE: u8 = 5;
@@ -55,7 +55,7 @@ impl VtkOutput {
         goes_on: Option<f64>,
     ) -> Result<VtkOutput, String> {
         let shapes: usize = world.bodies.iter().map(|body| body.shapes.len()).sum();
-        let around = if shapes > MANY { AROUND_MANY } else { AROUND };
+        let around = if shapes > MAX_FINE_SHAPES { COARSE_CORNERS } else { CORNERS };
         let plane = plane_size(world, start);
         let (mut points, mut cells, mut bodies) = (vec![], vec![], vec![]);
         for (b, body) in world.bodies.iter().enumerate() {

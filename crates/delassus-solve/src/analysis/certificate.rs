@@ -135,7 +135,7 @@ pub enum Fact {
     /// Every friction coefficient of the kind, times the first number, is less than the second.
     FrictionBelow(Kind, f64, f64),
     /// An acceleration that satisfies every bilateral row to rounding (relative 1e-9) and every unilateral
-    /// row with room: N_u a + γ_u > 0.
+    /// row strictly: N_u a + γ_u > 0.
     Reachable(Vec<f64>),
     /// γ = 0 at the normals of the kind.
     NoBias(Kind),

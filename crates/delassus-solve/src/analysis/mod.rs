@@ -420,7 +420,7 @@ impl Analysis {
     }
 
     /// Whether claims about the doubles hold for the data that they are rounded from, as far as that is
-    /// known: they follow from facts that hold with room, or are among the verdicts.
+    /// known: they follow from facts that hold by a margin, or are among the verdicts.
     fn allows(&self, finding: &Finding) -> bool {
         let Finding { claims, certificate, .. } = finding;
         let own = [claims.existence, claims.acceleration_unique, claims.forces_unique];

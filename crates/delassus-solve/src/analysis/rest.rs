@@ -17,7 +17,7 @@
 //!
 //! All of it is checked in interval arithmetic, for all data within their bounds: entries that are zero for
 //! sure stay zero, the forces are chosen away from zero and from their bounds, and a square part of the
-//! balance that is regular with room takes up what the data may change.
+//! balance that is regular by a margin takes up what the data may change.
 
 use super::equilibrium::{GramFactor, definite_factor, gram_factor};
 use crate::lcp::{Lp, linear_program};
@@ -251,7 +251,7 @@ fn inner_forces(b: &Matrix, load: &[f64], columns: &[Column]) -> Option<Vec<f64>
     let size = max_abs(&one);
     // Its columns span all changes of forces that balance nothing.
     let kernel = b.row_space().null_basis;
-    // Unknowns: changes along the kernel, and the room t ≤ 1 in units of the largest force.
+    // Unknowns: changes along the kernel, and the slack t ≤ 1 in units of the largest force.
     let free = kernel.cols();
     let (mut rows, mut limits) = (Vec::new(), Vec::new());
     let mut demand = |i: usize, sign: f64, offset: f64| {

@@ -247,7 +247,7 @@ fn acceleration_scale(dynamics: &Dynamics) -> f64 {
         .max(f64::MIN_POSITIVE)
 }
 
-/// Whether the matrix of the sliding LCP is positive definite with room for an error of the data, relative to
+/// Whether the matrix of the sliding LCP is positive definite by more than an error of the data, relative to
 /// the largest of each row.
 pub(super) fn is_clearly_definite(dynamics: &Dynamics, error: f64) -> bool {
     // M with unit diagonal and least eigenvalue λ makes an error of W up to some 1/λ times as large.
@@ -270,7 +270,7 @@ fn terms(laws: &[Law]) -> f64 {
 }
 
 /// Whether the rows that the sliding LCP eliminates leave its entries their digits: those of joints, where
-/// their block is definite with room. A guide presses on either side, and its block need not be definite.
+/// their block is definite by a margin. A guide presses on either side, and its block need not be definite.
 fn is_lift_clear(w: &Matrix, laws: &[Law]) -> bool {
     let offsets = row_offsets(laws);
     let joints: Vec<usize> =
@@ -285,7 +285,7 @@ fn is_definite(a: &Matrix, margin: f64, terms: f64) -> bool {
     Matrix::from_fn(n, n, |i, j| a[(i, j)] - if i == j { margin * size } else { 0.0 }).is_positive_definite()
 }
 
-/// Whether the mass with unit diagonal is positive definite with this much room.
+/// Whether the mass with unit diagonal is positive definite by this margin.
 pub(super) fn is_mass_clear(mass: &Matrix, margin: f64) -> bool {
     let unit = |i: usize| mass[(i, i)].sqrt();
     let n = mass.rows();

@@ -48,7 +48,7 @@ pub fn fact(dynamics: &Dynamics, fact: &Fact) -> bool {
 }
 
 /// Whether a fact that is true of a problem in doubles is true of all problems that round to it: it speaks of
-/// zeros, which rounding leaves alone, or holds with room. `false` where that is not known. `bias_known`
+/// zeros, which rounding leaves alone, or holds by a margin. `false` where that is not known. `bias_known`
 /// where zeros of γ are zeros for sure.
 pub fn is_robust(d: &Dynamics, fact: &Fact, bias_known: bool) -> bool {
     match fact {

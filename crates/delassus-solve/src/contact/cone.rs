@@ -15,7 +15,7 @@
 //! | `Spinning` | the same and abs(m_n) ≤ σ r_n | μ‖u_t‖ + ν‖ω‖ + σ abs(ω_n) |
 //! | `AssociatedSpinning` | the same | 0 |
 //!
-//! Blocks are padded to D rows; rows beyond those of a cone are zero in r and are not looked at in u.
+//! Blocks are padded to D rows; rows beyond those of a cone are zero in r and ignored in u.
 
 use crate::linalg;
 use crate::linalg::{Block, BlockMatrix, zero_block};

@@ -20,6 +20,7 @@
 
 mod convex;
 mod newton_step;
+mod row_step;
 mod wide;
 
 use crate::linalg::{Sparse, axpy, norm};
@@ -83,9 +84,14 @@ struct Constraint {
 }
 
 impl Constraint {
+    /// ρ of a row.
+    fn rho_of(&self, k: usize) -> f64 {
+        self.rho[PART[k]]
+    }
+
     /// C of a row that holds.
     fn weight(&self, k: usize, near: f64) -> f64 {
-        1.0 / (self.compliance + near / self.rho[PART[k]])
+        1.0 / (self.compliance + near / self.rho_of(k))
     }
 }
 
@@ -166,6 +172,11 @@ struct Factors {
     /// Rows of G along a slip and across it.
     along: Vec<f64>,
     across: Vec<f64>,
+    /// Whether the equations are those of rows; these rows, their W, and Gᵀ δr of the others.
+    by_rows: bool,
+    active: Vec<usize>,
+    products: Vec<f64>,
+    known: Vec<f64>,
     /// Whether the matrix has the factors of this G near a solution with the modes `frozen`.
     is_factored: bool,
     frozen: Vec<Mode>,

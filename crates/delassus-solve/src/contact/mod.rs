@@ -194,6 +194,14 @@ pub struct Workspace {
     blocks: BlockWorkspaces,
 }
 
+impl Workspace {
+    /// The check with which solves end. What it has found of a problem, for impulses that are tried before a
+    /// solve, it need not find again in the solve.
+    pub fn residual_check(&mut self) -> &mut ResidualCheck {
+        &mut self.check
+    }
+}
+
 /// The best impulses that the residual check has refused in this solve.
 #[derive(Default)]
 struct Best {

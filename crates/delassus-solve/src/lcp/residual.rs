@@ -72,16 +72,22 @@ impl Scales {
     pub fn new(m: &Matrix, q: &[f64]) -> Scales {
         let n = q.len();
         let mut sets = UnionFind::new(n);
+        // Row, column and exponent of what is not zero.
+        let (mut entries, mut is_empty) = (vec![], vec![true; n]);
+        for i in 0..n {
+            for (j, x) in m.row(i).iter().enumerate().filter(|(_, x)| **x != 0.0) {
+                sets.join(i, j);
+                entries.push((i, j, f64::from(exponent(*x))));
+                is_empty[i] = false;
+            }
+        }
         let (mut rows, mut columns) = (vec![0.0_f64; n], vec![0.0_f64; n]);
         for _ in 0..SCALING_SWEEPS {
             let (mut row_top, mut column_top) = (vec![f64::NEG_INFINITY; n], vec![f64::NEG_INFINITY; n]);
-            for i in 0..n {
-                for (j, x) in m.row(i).iter().enumerate().filter(|(_, x)| **x != 0.0) {
-                    sets.join(i, j);
-                    let size = f64::from(exponent(*x)) + rows[i] + columns[j];
-                    row_top[i] = row_top[i].max(size);
-                    column_top[j] = column_top[j].max(size);
-                }
+            for &(i, j, exponent) in &entries {
+                let size = exponent + rows[i] + columns[j];
+                row_top[i] = row_top[i].max(size);
+                column_top[j] = column_top[j].max(size);
             }
             // Entries from 1/2 to 4 are near one; an empty row or column has nothing to scale.
             if row_top.iter().chain(&column_top).all(|t| *t == f64::NEG_INFINITY || t.abs() <= 1.0) {
@@ -94,13 +100,12 @@ impl Scales {
         let (mut rows, columns) = (rounded(&rows), rounded(&columns));
         let mut out = Scales { rows: vec![], columns, block };
         let mut top = vec![i32::MIN; n];
-        let is_empty = |i: usize| m.row(i).iter().all(|x| *x == 0.0);
-        for i in (0..n).filter(|&i| q[i] != 0.0 && !is_empty(i)) {
+        for i in (0..n).filter(|&i| q[i] != 0.0 && !is_empty[i]) {
             top[out.block[i]] = top[out.block[i]].max(rows[i] + exponent(q[i]));
         }
         for i in 0..n {
             let top = top[out.block[i]];
-            if is_empty(i) && q[i] != 0.0 {
+            if is_empty[i] && q[i] != 0.0 {
                 // w is q here, whatever z: a violation counts in full.
                 rows[i] = if top == i32::MIN { 0 } else { top } - exponent(q[i]);
             }

@@ -1,4 +1,4 @@
-//! LU factors of sparse matrices of small blocks.
+//! LU factorization of sparse matrices of small blocks.
 //!
 //! ```text
 //! A = W + blockdiag(D₁ … D_n) = L U
@@ -6,8 +6,8 @@
 //!
 //! A has n block rows of D × D blocks: the Newton systems of all contact solvers. The sparsity pattern is
 //! symmetric; the values need not be. Rows are not exchanged, because the diagonal blocks of such a matrix
-//! carry the pivots. The order of elimination is that of least degree in the graph of blocks and is computed
-//! once per pattern.
+//! carry the pivots. The elimination order has minimum degree in the graph of blocks and is computed once per
+//! pattern.
 
 use super::block_matrix::{Block, BlockMatrix, Vector, inverse, mul, mul_sub, product, zero_block};
 use super::elimination::least_degree;

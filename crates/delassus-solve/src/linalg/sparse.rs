@@ -235,6 +235,7 @@ impl Sparse {
     }
 
     /// Columns and values of row i.
+    #[inline]
     pub fn row(&self, i: usize) -> (&[usize], &[f64]) {
         let range = self.start[i]..self.start[i + 1];
         (&self.column[range.clone()], &self.value[range])
@@ -289,6 +290,7 @@ impl Sparse {
     }
 
     /// Row i times x.
+    #[inline]
     pub(crate) fn row_times(&self, i: usize, x: &[f64]) -> f64 {
         let (columns, values) = self.row(i);
         columns.iter().zip(values).map(|(&j, &a)| a * x[j]).sum()

@@ -4,8 +4,7 @@
 //! M = P diag(M₁, …, M_k) Pᵀ ,   M⁻¹ = P diag(M₁⁻¹, …, M_k⁻¹) Pᵀ
 //! ```
 //!
-//! M ∈ ℝⁿˣⁿ with few entries, P a permutation: a block per body, or per group of coordinates that masses
-//! couple.
+//! M ∈ ℝⁿˣⁿ is sparse, P a permutation: one block per body, or per group of coordinates that inertia couples.
 
 use super::InvalidProblem;
 use crate::linalg::{Matrix, Sparse, UnionFind};

@@ -295,7 +295,7 @@ pub(super) fn measure(laws: &[Law], at: &Point<'_>, rho: &[f64], noise: &[f64]) 
         let q = scaled(&free_velocity[rows], per_speed);
         let (f, v) = (&scaled(f, per_force)[..law.dim()], &scaled(v, per_speed)[..law.dim()]);
         let mut square = 0.0;
-        for (c, error) in natural_map(law, f, v, rho).iter().enumerate() {
+        for (c, error) in natural_map(law, f, v, rho).iter().enumerate().take(law.dim()) {
             let bound = noise.get(c).map_or(0.0, |noise| rho * (noise * per_speed));
             let is_rounding = error.abs() <= bound;
             if !is_rounding {
@@ -303,7 +303,7 @@ pub(super) fn measure(laws: &[Law], at: &Point<'_>, rho: &[f64], noise: &[f64]) 
             }
         }
         sum += square;
-        scale += q.iter().map(|x| rho * rho * x * x).sum::<f64>();
+        scale += q[..law.dim()].iter().map(|x| rho * rho * x * x).sum::<f64>();
         size += f.iter().map(|x| x * x).sum::<f64>();
     }
     let scale = if scale > 0.0 { scale.sqrt() } else { per_force };

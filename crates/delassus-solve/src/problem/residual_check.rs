@@ -4,14 +4,13 @@
 //! M v = f + H r ,   u = Hᵀ v + b ,   e = ‖(r_i − P_i(r_i − ρ_i û_i))‖ / ‖(ρ_i q_i)‖ ,   q = Hᵀ M⁻¹ f + b
 //! ```
 //!
-//! M ∈ R^{n×n} mass, block diagonal up to an order of its rows; H ∈ R^{n×m}, one column per contact row; r ∈
+//! M ∈ R^{n×n} mass, block diagonal up to a permutation; H ∈ R^{n×m}, one column per contact row; r ∈
 //! R^m impulses; ρ_i = 1/λ_max(sym W_ii), with the diagonal blocks W_ii = H_iᵀ M⁻¹ H_i alone. A problem in
 //! the local form, u = W r + q, has its W already.
 //!
 //! Every solver of [`crate::contact`] is checked here. The factorization of M, the product with its inverse
 //! and the blocks W_ii are computed by code that no solver calls. The sums run over the rows in their order:
-//! the same bits for any number of threads. A check of a problem of the size of the one before allocates
-//! nothing.
+//! the same bits for any number of threads. Checking a problem of the same size again allocates nothing.
 
 use super::contact_problem::{ContactProblem, Form};
 use super::law::{Law, MAX_LAW_ROWS};
@@ -21,6 +20,10 @@ use crate::linalg::Sparse;
 /// Roundings of the terms of a free velocity: two bodies have twelve entries in a row of H, and a solve with
 /// M and the sum with b are a few operations more.
 const ROUNDINGS: f64 = 16.0;
+
+/// Constraints up to which the blocks are kept for the next problem, with the H that they belong to: in large
+/// problems hardly a step has the H of the one before, and to keep it costs as much as to find them.
+const MAX_KNOWN_CONSTRAINTS: usize = 500;
 
 /// What rounding may leave of terms of this size; below the least normal number digits are lost.
 fn rounding(terms: f64) -> f64 {
@@ -276,8 +279,10 @@ impl DiagonalMass {
     /// The blocks W_ii in one pass over H.
     fn find_blocks(&mut self, laws: &[Law], h: &Sparse) {
         self.laws.clear();
-        self.laws.extend_from_slice(laws);
-        self.h.clone_from(h);
+        if laws.len() <= MAX_KNOWN_CONSTRAINTS {
+            self.laws.extend_from_slice(laws);
+            self.h.clone_from(h);
+        }
         let DiagonalMass { mass, constraint, first, blocks, .. } = self;
         constraint.clear();
         first.clear();
@@ -293,10 +298,25 @@ impl DiagonalMass {
             // The rows of a constraint stand side by side.
             while let Some(&column) = columns.first() {
                 let c = constraint[column];
+                let (block, base) = (&mut blocks[c], first[c]);
+                // A contact with friction, all of whose rows move the body: the same sums at less cost.
+                if let (&[i, _, k, ..], &[x, y, z, ..]) = (columns, values)
+                    && (i, k) == (base, base + 2)
+                    && laws[c].dim() == 3
+                {
+                    let [rx, ry, rz] = [x, y, z].map(|x| x * mobility);
+                    block[0][0] += x * rx;
+                    block[0][1] += y * rx;
+                    block[0][2] += z * rx;
+                    block[1][1] += y * ry;
+                    block[1][2] += z * ry;
+                    block[2][2] += z * rz;
+                    (columns, values) = (&columns[3..], &values[3..]);
+                    continue;
+                }
                 let own = columns.iter().take_while(|j| constraint[**j] == c).count();
                 let (own_columns, own_values) = (&columns[..own], &values[..own]);
                 (columns, values) = (&columns[own..], &values[own..]);
-                let (block, base) = (&mut blocks[c], first[c]);
                 for (a, (&j, value)) in own_columns.iter().zip(own_values).enumerate() {
                     let response = value * mobility;
                     let row = &mut block[j - base];

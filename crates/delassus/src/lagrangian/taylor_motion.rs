@@ -1,11 +1,11 @@
-//! A motion as power series in time, order after order.
+//! A motion as a power series in time, order by order.
 //!
 //! ```text
 //! (k+2)(k+1) M q_{k+2} = Dᵀλ_k − r_k ,    δ_k = W λ_k + b_k ,    W = J M⁻¹ Dᵀ
 //! ```
 //!
-//! r_k, b_k: what the coefficients of lower order leave in the equations of motion and in the accelerations
-//! of the constraints (002 eq. 5.10 to 5.12). See [`crate::lagrangian::higher_derivatives`].
+//! r_k and b_k are what coefficients of lower order contribute to the equations of motion and to the
+//! accelerations of the constraints (002 eq. 5.10 to 5.12). See [`crate::lagrangian::higher_derivatives`].
 
 use delassus_solve::linalg::{Matrix, axpy, dot, norm};
 use thiserror::Error;

@@ -21,8 +21,8 @@ const FIRST_STEPS: f64 = 64.0;
 const HALVINGS: usize = 8;
 /// Time stepping has found its branch where the last halvings, this many, made it come nearer by this factor
 /// together.
-const SETTLED: usize = 3;
-const NEARER: f64 = 0.5;
+const SETTLED_HALVINGS: usize = 3;
+const SETTLED_RATIO: f64 = 0.5;
 
 /// Why motions cannot be explored.
 #[derive(Clone, Debug, Error)]
@@ -113,10 +113,10 @@ impl Exploration {
     /// The branch that the last step lengths agree on and come nearer to.
     pub fn stepping_branch(&self) -> Option<&[String]> {
         let levels = self.time_stepping.as_ref()?;
-        let recent = &levels[levels.len().saturating_sub(SETTLED + 1)..];
+        let recent = &levels[levels.len().saturating_sub(SETTLED_HALVINGS + 1)..];
         let (first, last) = (recent.first()?, recent.last()?);
         let agree = recent.iter().all(|level| level.branch == last.branch);
-        let nearer = last.distance <= NEARER * first.distance || last.distance < 1e-9;
+        let nearer = last.distance <= SETTLED_RATIO * first.distance || last.distance < 1e-9;
         (agree && nearer).then_some(&last.branch)
     }
 }

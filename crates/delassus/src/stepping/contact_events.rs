@@ -185,6 +185,7 @@ impl ContactEvents {
     /// Adds the events of the step that was made since [`ContactEvents::before_step`].
     pub fn after_step(&mut self, stepper: &Stepper, report: &StepReport, events: &mut Vec<ContactEvent>) {
         self.impacts(stepper, events);
+        self.change_limits(stepper, events);
         events.extend(report.jams.iter().map(|jam| ContactEvent {
             t: jam.t,
             contact: jam.contact.clone(),
@@ -201,7 +202,6 @@ impl ContactEvents {
             kind: ContactEventKind::ZenoAccumulation,
         }));
         self.change_modes(stepper, events);
-        self.change_limits(stepper, events);
     }
 
     /// Contacts that approached before the step and carried a force in it: one event for a pair of bodies.

@@ -367,7 +367,7 @@ impl Stepper {
         self.close_joints_beyond_limits();
         let mut report = StepReport::solved();
         let mut schedule = Schedule::new(self.model.options.dt, self.contacts().len(), self.model.rebounds());
-        self.substep.solver.begin_step();
+        self.substep.begin_step();
         self.step_sum.clear(self.linearization.joint_rows().rows.len());
         self.handed_over.clear();
         while schedule.remaining() > 0.0 {
@@ -437,7 +437,7 @@ impl Stepper {
         let mut outcome = self.substep(&plan, report)?;
         while let SubstepOutcome::EndAtTouch { length } = outcome {
             schedule.cut();
-            plan = SubstepPlan { length, may_cut: schedule.may_cut(), ..plan };
+            plan = SubstepPlan { may_cut: schedule.may_cut(), ..plan.of_length(length) };
             self.undo_substep(length, before, report);
             outcome = self.substep(&plan, report)?;
         }
@@ -494,6 +494,7 @@ impl Stepper {
         SubstepPlan {
             length,
             opening_time: schedule.opening_time(),
+            joint_time: if schedule.is_short() { schedule.opening_time().max(length) } else { length },
             limits: if pass_by { LimitRule::PassBy } else { LimitRule::Enforce },
             gaps: GapRule::Exact,
             energy,

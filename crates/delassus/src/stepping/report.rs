@@ -56,6 +56,11 @@ pub enum StepFailure {
         /// How much, J.
         gained: f64,
     },
+    /// Joints took energy, in substeps as short as they may be.
+    JointLoss {
+        /// How much, J.
+        lost: f64,
+    },
     /// Motors or friction of joints did not settle between holding and giving way.
     Bounds,
 }

@@ -370,6 +370,7 @@ mod tests {
         SubstepPlan {
             length,
             opening_time: length,
+            joint_time: length,
             limits: LimitRule::Enforce,
             gaps: GapRule::Exact,
             energy: ContactEnergy::Bounded,

@@ -13,7 +13,7 @@
 use super::linearization::Linearization;
 use super::model::Model;
 use super::row_targets::SubstepStart;
-use crate::world::{BodyState, row_velocity};
+use crate::world::{BodyState, RowKind, row_velocity};
 
 /// An approach slower than this part of the speeds whose difference it is, is what solves leave of bodies
 /// that move together. Without gravity such ones would be cut at again and again.
@@ -70,7 +70,7 @@ impl ImpactClock {
         first
     }
 
-    /// Whether a limit may be reached within h, fast enough to count.
+    /// Whether a limit may be reached within h, fast enough to count; one with restitution always may.
     pub(super) fn nears_limit(
         &mut self,
         model: &Model,
@@ -90,8 +90,16 @@ impl ImpactClock {
         (rows.bilateral..rows.bilateral + rows.limits).any(|i| {
             let row = &rows.rows[i];
             let speed = |v: &[f64]| row_velocity(rows, i, &model.masses, v) + row.rate;
-            let u = speed(velocity).min(speed(free_velocity));
-            row.value > touching && u < -rest && row.value + 2.0 * h * u <= 0.0
+            let now = speed(velocity);
+            // A rebound may end within h: what bends it back are also forces of joints, which are not known yet.
+            if matches!(row.kind, RowKind::Limit { restitution } if restitution > 0.0) {
+                return row.value > touching || now.abs() > rest;
+            }
+            if row.value <= touching {
+                return false;
+            }
+            let u = now.min(speed(free_velocity));
+            u < -rest && row.value + 2.0 * h * u <= 0.0
         })
     }
 }
@@ -102,7 +110,7 @@ pub(super) fn passed_limit(model: &Model, start: &SubstepStart, end: &[f64], h: 
     let (touching, rest) = (model.touching(), model.rest_speed());
     let mut first: Option<f64> = None;
     for (begin, end) in start.limits.iter().zip(end) {
-        if begin.value <= touching || *end > touching {
+        if !begin.is_off(model) || *end > touching {
             continue;
         }
         let c = (end - begin.value - begin.speed * h) / (h * h);

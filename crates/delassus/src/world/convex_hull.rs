@@ -4,12 +4,12 @@
 //! conv { p₁ … p_n } = ∩ over triangles (a, b, c) of { x : det(b − a, c − a, x − a) ≤ 0 } ,   pᵢ ∈ ℝ³
 //! ```
 //!
-//! Points are added to a tetrahedron, always the one that is farthest outside: the triangles that see it and
-//! hang together go, and the rim of the hole is joined to it. Each triangle keeps the points that see it, so
-//! that n points take about n log n operations. A hole of k triangles that hang together has at most k + 2
-//! edges in its rim, so that n points have at most 2 n triangles whatever rounding does, and each point is
-//! looked at once: the search ends. A point within rounding of the hull counts as inside, so that flat faces
-//! and points given twice do no harm.
+//! Quickhull: to a tetrahedron the point that is farthest outside is added, again and again. The connected
+//! triangles that see it are removed, and the boundary of the hole is joined to it. Each triangle keeps the
+//! points that see it, so that n points take about n log n operations. A hole of k connected triangles has at
+//! most k + 2 boundary edges, so that n points have at most 2 n triangles whatever rounding does, and each
+//! point is added at most once: the algorithm ends. A point within rounding of the hull counts as inside, so
+//! that flat faces and points given twice do no harm.
 
 use std::collections::{BTreeMap, BinaryHeap};
 

@@ -371,10 +371,10 @@ mod tests {
             let r = DMat3::from_quat(rotation);
             // Rounding of a few products of numbers of size ten.
             prop_assert!(close(r * DMat3::from_diagonal(moments) * r.transpose(), a, 1e-12));
-            let (mut got, mut want) = (moments.to_array(), m);
-            got.sort_by(f64::total_cmp);
-            want.sort_by(f64::total_cmp);
-            prop_assert!(got.iter().zip(want).all(|(g, w)| (g - w).abs() < 1e-12));
+            let (mut found, mut expected) = (moments.to_array(), m);
+            found.sort_by(f64::total_cmp);
+            expected.sort_by(f64::total_cmp);
+            prop_assert!(found.iter().zip(expected).all(|(g, w)| (g - w).abs() < 1e-12));
         }
 
         #[test]

@@ -15,12 +15,18 @@
 //!
 //! The first term is a rotation about l, which commutes with the other two, rotations about axes of the
 //! body. Of a symmetric top one of these is none, and the motion is exact for any step: that of rods and
-//! discs.
+//! discs. The energy error of others grows as h² |l|² (c_b − c_a)(c_c − c_b): where the root of that is more than
+//! a tenth of a radian, the two are composed in as many parts as make it less. A box that an impact leaves with
+//! 10⁴ rad/s would else change its energy by four fifths in a step of a millisecond.
 
 use glam::{DQuat, DVec3};
 
 use super::joint_rows::{rotor_energy, spring_energy};
 use super::{Body, BodyState, World, WorldState};
+
+/// Rotations of a body about its axes in one composition, rad, and the most parts that they are composed of.
+const MAX_COMPOSED_ROTATION: f64 = 0.1;
+const MAX_ROTATION_PARTS: f64 = 1000.0;
 
 /// The free motion of a body over the time h: velocity and angular momentum constant in space.
 pub fn drift(body: &Body, state: &BodyState, h: f64) -> BodyState {
@@ -28,6 +34,11 @@ pub fn drift(body: &Body, state: &BodyState, h: f64) -> BodyState {
     next.pose.position += h * state.velocity;
     let inertia = body.inertia;
     let omega = state.angular_velocity;
+    if omega == DVec3::ZERO {
+        // What does not turn keeps its rotation to the last bit, which a quaternion made of unit length anew
+        // need not.
+        return next;
+    }
     let spread = inertia.max_element() - inertia.min_element();
     if spread <= 1e-15 * inertia.max_element() {
         next.pose.rotation = (state.pose.rotation * DQuat::from_scaled_axis(h * omega)).normalize();
@@ -46,9 +57,15 @@ pub fn drift(body: &Body, state: &BodyState, h: f64) -> BodyState {
         rotation *= quaternion;
         momentum = quaternion.conjugate() * momentum;
     };
-    rotate(low, 0.5 * h);
-    rotate(high, h);
-    rotate(low, 0.5 * h);
+    let commutator = (rates[middle] - rates[low]) * (rates[high] - rates[middle]);
+    let angle = h * (commutator * (inertia * omega).length_squared()).sqrt();
+    let parts = (angle / MAX_COMPOSED_ROTATION).ceil().clamp(1.0, MAX_ROTATION_PARTS);
+    let part = h / parts;
+    for _ in 0..parts as usize {
+        rotate(low, 0.5 * part);
+        rotate(high, part);
+        rotate(low, 0.5 * part);
+    }
     next.pose.rotation = rotation.normalize();
     next.angular_velocity = momentum / inertia;
     next
@@ -106,6 +123,23 @@ mod tests {
             worst = worst.max((kinetic(&s) / start - 1.0).abs());
         }
         (s.pose.rotation * (body.inertia * s.angular_velocity), worst, s)
+    }
+
+    /// 13 radians a step: the energy of a box stays to what a tenth of a radian leaves, and two steps of half the
+    /// length end where one does.
+    #[test]
+    fn a_body_that_turns_several_times_in_a_step_keeps_its_energy() {
+        let b = body(DVec3::new(1.7e-4, 3.3e-4, 4.3e-4));
+        let omega = DVec3::new(5e3, 9e3, 8e3);
+        let (momentum, worst, whole) = rotate_freely(&b, omega, 1e-3, 1);
+        assert!(worst < 1e-3, "{worst}");
+        assert!((momentum - b.inertia * omega).length() < 1e-12 * momentum.length());
+        let (_, worst, halves) = rotate_freely(&b, omega, 5e-4, 2);
+        assert!(worst < 1e-3, "{worst}");
+        let apart = (whole.angular_velocity - halves.angular_velocity).length();
+        assert!(apart < 0.02 * omega.length(), "{apart}");
+        // What is not finite stays so without an end.
+        rotate_freely(&b, DVec3::splat(1e300), 1.0, 1);
     }
 
     #[test]

@@ -53,6 +53,30 @@ fn a_slider_rebounds_from_its_limit() {
     }
 }
 
+/// The end of infinitely many rebounds, t₁ (1 + e)/(1 − e) after a fall of t₁: at a limit as at a contact, whatever
+/// the step, it is reached and reported once.
+#[test]
+fn rebounds_at_a_limit_come_to_an_end() {
+    for (e, dt) in [(0.5, 1e-2), (0.5, 1e-3), (0.5, 1e-4), (0.9, 1e-2), (0.9, 1e-3)] {
+        let text = slider(e).replace("velocity = [0.5, 0, 0]", "velocity = [0, 0, 0]");
+        let (world, state) = world(&text);
+        let options = StepOptions { dt, ..StepOptions::default() };
+        let mut stepper = Stepper::new(&world, state, options).unwrap();
+        let end = 0.6_f64.sqrt() * (1.0 + e) / (1.0 - e);
+        let mut ends = vec![];
+        while stepper.state().t < 1.1 * end {
+            let report = stepper.step().unwrap();
+            assert_eq!(report.status, Status::Solved);
+            ends.extend(report.accumulations);
+        }
+        assert_eq!(ends.len(), 1, "e = {e}, dt = {dt}: {ends:?}");
+        // What counts as touching, 1e-7 m, is passed in 1e-7/4e-4 s with the last rebounds, of 2e-7 m.
+        assert!((ends[0].t - end).abs() < 3e-4 && ends[0].contact == "slide", "{ends:?} for {end}");
+        let block = &stepper.state().bodies[0];
+        assert!((block.pose.position.x - 0.3).abs() < 1e-7 && block.velocity.x.abs() < 1e-12);
+    }
+}
+
 /// A mass of 1 on a slide along x, without weight, at rest outside its limits.
 fn outside(velocity: f64) -> String {
     slider(0.0)

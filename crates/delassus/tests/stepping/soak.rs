@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use delassus::collision::Contact;
 use delassus::prelude::{Body, BodyId, Joint, Scene, Surface};
 use delassus::stepping::{
-    EnergyAccount, FrictionLaw, Scheme, StepImpactLaw, StepOptions, StepReport, Stepper,
+    Coordinates, EnergyAccount, FrictionLaw, Scheme, StepImpactLaw, StepOptions, StepReport, Stepper,
 };
 use delassus::world::{
     Action, ActionKind, Coordinate, JointFriction, JointKind, Pose, ShapeKind, World, WorldState, energy,
@@ -38,6 +38,41 @@ struct Case {
 
 fn choose<T: Copy>(random: &mut Random, all: &[T]) -> T {
     all[(random.next() * all.len() as f64) as usize]
+}
+
+/// What a world is tried with beside what is drawn.
+#[derive(Clone, Copy)]
+struct Trial {
+    steps: usize,
+    coordinates: Coordinates,
+    /// Whether rods close loops.
+    loops: bool,
+}
+
+/// In the coordinates that are taken where none are asked for, without loops.
+fn trial(steps: usize) -> Trial {
+    Trial { steps, coordinates: Coordinates::Auto, loops: false }
+}
+
+/// Rods between bodies that are joined already, so that loops close.
+fn close_loops(random: &mut Random, scene: &mut Scene) {
+    let bodies = scene.world.bodies.len();
+    for b in 1..bodies {
+        let a = (random.next() * b as f64) as usize;
+        let at = [a, b].map(|k| scene.state.bodies[k].pose.position + random.vector(0.1));
+        let length = (at[1] - at[0]).length();
+        if random.next() < 0.4 || length < 0.1 {
+            continue;
+        }
+        let rod = Joint::of_kind("closing rod", JointKind::Distance { length });
+        let id = scene.join([BodyId::new(a), BodyId::new(b)], Pose::along(at[0], DVec3::Z), rod);
+        let joint = &mut scene.world.joints[id.index()];
+        let poses = at.map(|at| Pose::along(at, DVec3::Z));
+        joint.frames = [0, 1].map(|k| scene.state.bodies[joint.bodies[k]].pose.inverse().compose(&poses[k]));
+    }
+    scene.state.coordinates.clear();
+    delassus::world::update_joint_coordinates(&scene.world, &mut scene.state);
+    project_velocities(&scene.world, &mut scene.state);
 }
 
 fn case(random: &mut Random) -> Case {
@@ -449,9 +484,14 @@ fn passes(world: &World, before: &WorldState, after: &WorldState, pair: [usize; 
 }
 
 /// What was found in one world, where something went wrong in silence.
-fn world_of(seed: u64, steps: usize) -> (Findings, Option<String>) {
-    let case = case(&mut Random(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1));
-    let found = soak(&case, steps);
+fn world_of(seed: u64, trial: Trial) -> (Findings, Option<String>) {
+    let mut random = Random(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1);
+    let mut case = case(&mut random);
+    case.options.coordinates = trial.coordinates;
+    if trial.loops {
+        close_loops(&mut random, &mut case.scene);
+    }
+    let found = soak(&case, trial.steps);
     let wrong = found.wrong.first().map(|first| {
         let kinds: Vec<_> = case.scene.world.joints.iter().map(|joint| &joint.kind).collect();
         let surface = case.scene.world.surfaces[0];
@@ -462,7 +502,7 @@ fn world_of(seed: u64, steps: usize) -> (Findings, Option<String>) {
 
 /// Worlds of these seeds, each moved by so many steps, shared among threads. What goes wrong in silence, by
 /// seed; with `talk`, also as soon as it is found.
-fn worlds(seeds: std::ops::Range<u64>, steps: usize, threads: usize, talk: bool) {
+fn worlds(seeds: std::ops::Range<u64>, trial: Trial, threads: usize, talk: bool) {
     let (next, end) = (AtomicU64::new(seeds.start), seeds.end);
     let sums = Mutex::new((0, 0, Vec::<(u64, String)>::new()));
     let work = || {
@@ -471,7 +511,7 @@ fn worlds(seeds: std::ops::Range<u64>, steps: usize, threads: usize, talk: bool)
             if seed >= end {
                 return;
             }
-            let (found, wrong) = world_of(seed, steps);
+            let (found, wrong) = world_of(seed, trial);
             let mut sums = sums.lock().unwrap();
             (sums.0, sums.1) = (sums.0 + found.steps, sums.1 + found.unsolved);
             if let Some(wrong) = wrong {
@@ -496,24 +536,26 @@ fn worlds(seeds: std::ops::Range<u64>, steps: usize, threads: usize, talk: bool)
 
 #[test]
 fn random_worlds_keep_what_they_must() {
-    worlds(1..41, 100, 1, false);
+    worlds(1..41, trial(100), 1, false);
+    worlds(41..61, Trial { coordinates: Coordinates::Maximal, ..trial(100) }, 1, false);
+    worlds(61..81, Trial { loops: true, ..trial(100) }, 1, false);
 }
 
 /// Hulls whose tip is on another face than the one that lies best across the normal: through a plate of 2 mm,
 /// and inside of each other without a contact.
 #[test]
 fn hulls_do_not_pass_through_plates_and_boxes() {
-    worlds(1206..1207, 120, 1, false);
-    worlds(200_067..200_068, 60, 1, false);
+    worlds(1206..1207, trial(120), 1, false);
+    worlds(200_067..200_068, trial(60), 1, false);
 }
 
 /// A cone that lies on its side, a slider with friction and a spring with a damper that work in the steps of
 /// impacts: an overlap that no contact saw, and energy that was taken though given.
 #[test]
 fn worlds_that_went_wrong_in_silence_do_not() {
-    worlds(500_185..500_186, 180, 1, false);
-    worlds(501_235..501_236, 200, 1, false);
-    worlds(503_690..503_691, 200, 1, false);
+    worlds(500_185..500_186, trial(180), 1, false);
+    worlds(501_235..501_236, trial(200), 1, false);
+    worlds(503_690..503_691, trial(200), 1, false);
 }
 
 /// Five flat bodies that overlap at the start and rattle on a floor, with the length of steps.
@@ -566,12 +608,24 @@ fn flat_bodies_that_overlap_and_rattle_gain_no_energy() {
 
 /// A million steps on all cores. The binary that `cargo test --release -p delassus --test main --no-run`
 /// names needs no other file: `main-… long_random_worlds --ignored --nocapture`. `DELASSUS_SOAK=1206..1207`
-/// takes other seeds, 200 steps each.
+/// takes other seeds, 200 steps each in reduced coordinates, in maximal ones, and with loops;
+/// `DELASSUS_SOAK_TRIAL` takes one of `auto`, `maximal` and `loops` alone.
 #[test]
 #[ignore = "an hour of one core: the command stands above"]
 fn long_random_worlds() {
     let given = std::env::var("DELASSUS_SOAK").ok();
     let range = given.as_deref().and_then(|text| text.split_once(".."));
     let seeds = range.map_or(1_000..6_000, |(from, to)| from.parse().unwrap()..to.parse().unwrap());
-    worlds(seeds, 200, std::thread::available_parallelism().map_or(1, usize::from), true);
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    let only = std::env::var("DELASSUS_SOAK_TRIAL").ok();
+    for (name, trial) in [
+        ("auto", trial(200)),
+        ("maximal", Trial { coordinates: Coordinates::Maximal, ..trial(200) }),
+        ("loops", Trial { loops: true, ..trial(200) }),
+    ] {
+        if only.as_deref().is_none_or(|only| only == name) {
+            println!("{name}");
+            worlds(seeds.clone(), trial, threads, true);
+        }
+    }
 }

@@ -19,7 +19,7 @@
 //! cannot carry anything do no harm, and neither do coordinates that no column moves and nothing loads.
 //!
 //! **Collapse.** A velocity v with G v near zero, G the rows of joints, is within ‖G v‖/σ_min(G) of one with
-//! G v = 0, by the same lemma. If it is in K* and has power with that much room, loads cannot be balanced.
+//! G v = 0, by the same lemma. If it is in K* and has power by more than that, loads cannot be balanced.
 //! Coordinates that are exactly zero stay so where no joint moves them: contacts between them do not move.
 //!
 //! **Least singular values.** A Cholesky factorization of A − s I in floating point that runs to its end

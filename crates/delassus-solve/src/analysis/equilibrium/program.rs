@@ -6,7 +6,7 @@
 //! factor:     max α   with B f = F + α F₁ ,  f ∈ K
 //! ```
 //!
-//! t is the room that all contacts have at once, in units of the largest load: where it is negative, it is
+//! t is the slack that all contacts have at once, in units of the largest load: where it is negative, it is
 //! how much glue each of them would need. What is found here is believed by nobody; the certificate is what
 //! counts.
 
@@ -21,8 +21,8 @@ use crate::linalg::{GramCholesky, Sparse, max_abs};
 
 /// Weight of the square of forces beside t: of several forces, small ones.
 const SMALL_FORCES: f64 = 1e-9;
-/// Contacts with less room of their own than this cannot carry anything.
-const NO_ROOM: f64 = 1e-5;
+/// Contacts with less slack of their own than this cannot carry anything.
+const MIN_SLACK: f64 = 1e-5;
 /// Accuracy that is asked of `clarabel`.
 const TOLERANCE: f64 = 1e-10;
 /// How fast contacts open in a collapse, at least, relative to the fastest coordinate: tried in this order.
@@ -33,13 +33,13 @@ const AT_REST: f64 = 1e-5;
 /// Which forces are looked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RestSearch {
-    /// Without friction at contacts, with the same room for all of them.
+    /// Without friction at contacts, with the same slack for all of them.
     Frictionless,
-    /// Without friction, with room for as many contacts as possible; the others carry nothing.
+    /// Without friction, with slack for as many contacts as possible; the others carry nothing.
     FrictionlessMost,
-    /// With the same room for all contacts.
+    /// With the same slack for all contacts.
     Common,
-    /// With room for as many contacts as possible; the others carry nothing.
+    /// With slack for as many contacts as possible; the others carry nothing.
     Most,
 }
 
@@ -165,13 +165,13 @@ fn balance_program(
     Some((program, ForceVariables { of }))
 }
 
-/// Forces within their cones, with room t for each contact: `room` gives its variable.
+/// Forces within their cones, with slack t for each contact: `slack` gives its variable.
 fn add_cones(
     program: &mut Program,
     balance: &Balance,
     forces: &ForceVariables,
     scale: f64,
-    mut room: impl FnMut(usize, &mut Program) -> Option<usize>,
+    mut slack: impl FnMut(usize, &mut Program) -> Option<usize>,
 ) {
     for (k, (support, at)) in balance.supports.iter().zip(balance.offsets()).enumerate() {
         let Some(first) = forces.of[at] else { continue };
@@ -179,7 +179,7 @@ fn add_cones(
             Support::Joint => {}
             Support::Bounded(most) => {
                 let most = most / scale;
-                let shrink = room(k, program).map(|t| (t, -most.min(1.0)));
+                let shrink = slack(k, program).map(|t| (t, -most.min(1.0)));
                 for sign in [1.0, -1.0] {
                     let terms: Vec<_> = [(first, sign)].into_iter().chain(shrink).collect();
                     program.nonnegative(&terms, most);
@@ -187,7 +187,7 @@ fn add_cones(
             }
             Support::Contact(_) => {
                 let pressed: Vec<(usize, f64)> =
-                    [(first, 1.0)].into_iter().chain(room(k, program).map(|t| (t, -1.0))).collect();
+                    [(first, 1.0)].into_iter().chain(slack(k, program).map(|t| (t, -1.0))).collect();
                 let mut rubs = false;
                 for (coefficient, rows) in support.groups() {
                     let own: Vec<usize> = rows.filter_map(|r| forces.of[at + r]).collect();
@@ -225,7 +225,7 @@ fn rows_that_push(balance: &Balance, friction: bool, left_out: &[bool]) -> Vec<b
     parts
 }
 
-/// Forces that balance the load to rounding, and their room t in units of the largest load; `None` where
+/// Forces that balance the load to rounding, and their slack t in units of the largest load; `None` where
 /// nothing was found.
 pub fn find_rest(balance: &Balance, search: RestSearch) -> Option<(Vec<f64>, f64)> {
     let scale = max_abs(&balance.load);
@@ -234,7 +234,7 @@ pub fn find_rest(balance: &Balance, search: RestSearch) -> Option<(Vec<f64>, f64
     }
     let friction = matches!(search, RestSearch::Common | RestSearch::Most);
     let left_out = match search {
-        RestSearch::Most | RestSearch::FrictionlessMost => without_room(balance, scale, friction)?,
+        RestSearch::Most | RestSearch::FrictionlessMost => without_slack(balance, scale, friction)?,
         RestSearch::Common | RestSearch::Frictionless => vec![],
     };
     let parts = rows_that_push(balance, friction, &left_out);
@@ -258,25 +258,25 @@ fn maximize(program: &Program, variable: usize) -> Result<Vec<f64>, SolverStatus
 }
 
 /// Contacts that cannot carry anything in any balance, as far as a program shows it.
-fn without_room(balance: &Balance, scale: f64, friction: bool) -> Option<Vec<bool>> {
+fn without_slack(balance: &Balance, scale: f64, friction: bool) -> Option<Vec<bool>> {
     let parts = rows_that_push(balance, friction, &[]);
     let (mut program, forces) = balance_program(balance, &parts, scale, &[])?;
-    let mut rooms = vec![None; balance.supports.len()];
+    let mut slacks = vec![None; balance.supports.len()];
     add_cones(&mut program, balance, &forces, scale, |k, program| {
         let Support::Contact(_) = balance.supports[k] else { return None };
         let t = program.variable();
-        rooms[k] = Some(t);
+        slacks[k] = Some(t);
         Some(t)
     });
     let mut objective = vec![0.0; program.variables];
-    for t in rooms.iter().flatten() {
+    for t in slacks.iter().flatten() {
         objective[*t] = -1.0;
         program.nonnegative(&[(*t, 1.0)], 0.0);
         program.nonnegative(&[(*t, -1.0)], 1e-2);
     }
     let squares = vec![SMALL_FORCES; program.variables];
     let found = program.solve(&squares, &objective).ok()?;
-    Some(rooms.iter().map(|t| t.is_some_and(|t| found[t] < NO_ROOM)).collect())
+    Some(slacks.iter().map(|t| t.is_some_and(|t| found[t] < MIN_SLACK)).collect())
 }
 
 /// f ← f + Bᵀ(BBᵀ)⁻¹(F − B f) on the rows that take part, twice; nothing where these depend on each other.

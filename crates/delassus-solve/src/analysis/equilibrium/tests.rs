@@ -61,10 +61,10 @@ fn a_block_on_a_slope_stands_up_to_the_angle_of_friction() {
 fn forces_and_velocities_that_were_tampered_with_are_refused() {
     let angle = 0.3_f64;
     let stands = block(angle, 0.5);
-    let (forces, room) = find_rest(&stands, RestSearch::Common).unwrap();
-    assert!(is_rest(&stands, &forces) && room > 0.0);
+    let (forces, slack) = find_rest(&stands, RestSearch::Common).unwrap();
+    assert!(is_rest(&stands, &forces) && slack > 0.0);
     for i in 0..forces.len() {
-        // Less than the room that forces have, and there is a balance near them.
+        // Less than the slack that forces have, and there is a balance near them.
         for change in [|f: f64| f + 5.0, |_: f64| f64::NAN, |f: f64| -f - 5.0] {
             let mut other = forces.clone();
             other[i] = change(other[i]);
@@ -177,9 +177,9 @@ proptest! {
         let [rests, collapses] = verdicts(&b);
         prop_assert!(!(rests && collapses));
         // How far the load is from the limit: a hundredth more or less friction decides the same.
-        let room = find_rest(&b, RestSearch::Common).map_or(-1.0, |(_, room)| room);
-        if room.abs() > 1e-4 {
-            prop_assert!(rests == (room > 0.0) && collapses == (room < 0.0), "room {room}");
+        let slack = find_rest(&b, RestSearch::Common).map_or(-1.0, |(_, slack)| slack);
+        if slack.abs() > 1e-4 {
+            prop_assert!(rests == (slack > 0.0) && collapses == (slack < 0.0), "slack {slack}");
         }
     }
 }

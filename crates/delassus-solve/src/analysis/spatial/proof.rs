@@ -109,9 +109,9 @@ fn proved_solution(contacts: &Contacts, zero: &Zero) -> Option<ProvedSolution> {
     let all = |of: &dyn Fn(usize) -> Option<BigRational>| -> Option<Vec<BigRational>> {
         rows.iter().map(|&i| Some(of(i)? * rational(contacts.force_unit[i])?)).collect()
     };
-    // Room for bounds of W that are found by other means.
-    let room = rational(16.0)?;
-    let radius = all(&|i| Some(half(&zero.force[i], zero.middle[i])? * &room))?;
+    // A margin for bounds of W that are found by other means.
+    let margin = rational(16.0)?;
+    let radius = all(&|i| Some(half(&zero.force[i], zero.middle[i])? * &margin))?;
     let alone = all(&|i| half(&zero.alone[i], zero.middle[i]))?;
     Some(ProvedSolution {
         modes: zero.modes.iter().map(name).collect(),

@@ -282,7 +282,7 @@ impl<'a> Equations<'a> {
         None
     }
 
-    /// The modes of a solution in a box, where all their inequalities hold with room.
+    /// The modes of a solution in a box, where all their inequalities hold by a margin.
     fn clear_modes(&self, f: &[Interval], u: &[Interval]) -> Option<Vec<Piece>> {
         let each = self.contacts.contacts.iter().zip(self.modes).map(|(contact, mode)| {
             let r = contact.rows.clone();

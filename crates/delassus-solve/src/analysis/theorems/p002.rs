@@ -6,7 +6,7 @@
 //!
 //! G = (G₁ G₂) are the gradients of joints and contacts as columns, here the rows of J; b = M⁻¹f = −M⁻¹F. The
 //! terms of rotating gradients, γ, are absent from (5.2): they have to be zero, or compatible, γ ∈ R(Gᵀ),
-//! which shifts b. Any number of constraints may depend on others: a table with four legs.
+//! which shifts b. Any number of constraints may depend linearly on others, as with a table on four legs.
 
 use super::decision::{AdmissibleSet, MARGIN, NO_SOLUTION, ONE_ACCELERATION, WELL_POSED};
 use super::frictionless::{Frictionless, ORTHOGONAL, ask, certified, compared};

@@ -136,8 +136,8 @@ pub fn jam_003(d: &Dynamics, k: usize) -> Finding {
         }
     };
     // Where the others hold the normal, the direction of jamming is one of rounding alone.
-    let told = one.class.is_some() || one.mu_jam.is_finite();
-    Finding { value: told.then_some(one.pressing), bound: Some(one.mu_jam), ..found }
+    let is_known = one.class.is_some() || one.mu_jam.is_finite();
+    Finding { value: is_known.then_some(one.pressing), bound: Some(one.mu_jam), ..found }
 }
 
 fn independent_joints(d: &Dynamics) -> bool {

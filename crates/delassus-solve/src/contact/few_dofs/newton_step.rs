@@ -8,11 +8,17 @@ impl FewDofs {
     /// are singular.
     pub(super) fn take_step(&mut self, near: f64, chord: bool) -> Option<()> {
         let m = self.problem.dofs;
-        self.factors.step.clear();
-        self.factors.step.resize(m, 0.0);
         if !chord {
             self.factors.is_factored = false;
             self.factors.frozen.clone_from(&self.iterate.modes);
+            self.factors.by_rows = self.has_few_rows();
+        }
+        if self.factors.by_rows {
+            return self.take_row_step(near, chord);
+        }
+        self.factors.step.clear();
+        self.factors.step.resize(m, 0.0);
+        if !chord {
             self.factors.matrix.clear();
             self.factors.matrix.resize(m * m, 0.0);
             (0..m).for_each(|i| self.factors.matrix[i * m + i] = 1.0);
@@ -220,7 +226,7 @@ impl Factors {
     }
 
     /// The matrix = L U, rows exchanged.
-    fn factorize(&mut self) -> Option<()> {
+    pub(super) fn factorize(&mut self) -> Option<()> {
         let Factors { matrix, pivots, step, .. } = self;
         let m = step.len();
         pivots.clear();
@@ -247,7 +253,7 @@ impl Factors {
     }
 
     /// δy in the place of the right-hand side.
-    fn substitute(&mut self) {
+    pub(super) fn substitute(&mut self) {
         let Factors { matrix, pivots, step, .. } = self;
         let m = step.len();
         for (k, &pivot) in pivots.iter().enumerate() {
@@ -275,24 +281,24 @@ impl Factors {
 /// ```text
 /// δr_a = −(ρ/ε) (u_a + δu_a) ,   δr_b = −f_b/(1 + ε)
 /// ```
-struct Slide {
-    e: [f64; 2],
+pub(super) struct Slide {
+    pub(super) e: [f64; 2],
     /// −∂δr/∂δu of n and e, by n and e.
     by: [[f64; 2]; 2],
     /// β.
-    across: f64,
+    pub(super) across: f64,
     /// a of the associated law.
     edge: Option<[f64; 2]>,
     /// α, μ over 1 + ε, and ρ_n.
     normal: f64,
-    mu: f64,
-    rho: f64,
+    pub(super) mu: f64,
+    pub(super) rho: f64,
     /// 1 + ε and 1 + ε − k.
-    divisors: [f64; 2],
+    pub(super) divisors: [f64; 2],
 }
 
 impl Slide {
-    fn new(c: &Constraint, e: [f64; 2], k: f64, near: f64) -> Self {
+    pub(super) fn new(c: &Constraint, e: [f64; 2], k: f64, near: f64) -> Self {
         let divisors = [1.0 + near, 1.0 + near - k];
         let (normal, mu, rho) = (c.rho[0] / near, c.law.mu() / divisors[0], c.rho[0]);
         let edge = c.law.is_associated().then(|| {

@@ -6,16 +6,16 @@
 //! g_k = (α d_k, −β Qᵀ (n × d_k)),
 //!
 //! where Q takes the axes in which the rotation of the body is counted to those of d. With the rotations of y
-//! turned by Q, which changes no length and so not W, the contact needs 20 numbers in the place of 50. Its
-//! block of W is diagonal with equal tangents, and the contact by itself is solved by two divisions: the
-//! normal impulse that stops the approach, and the friction that stops the slip, cut off at μ r_n.
+//! turned by Q, which changes no length and so not W, the contact needs 20 numbers in the place of 50, and its
+//! block of W is diagonal with equal tangents. [`super::lanes`] solves them.
 //!
 //! Whether contacts are of this kind is read off their rows alone.
 
 use rayon::prelude::*;
 
-use super::contact_rows::{Contact, NONE, Shared, dot, get, set};
-use crate::contact::cone::{Cone, natural};
+use super::contact_rows::{Contact, NONE, dot};
+use super::lanes::{Ball, Quads};
+use crate::contact::cone::Cone;
 use crate::linalg::CHUNK;
 
 /// By which part of its size a row may differ from that of a ball: some roundings of the places of contacts
@@ -24,40 +24,30 @@ const ROUNDING: f64 = 1e-11;
 
 type Axes = [[f64; 3]; 3];
 
-/// A contact of a ball with another or with the ground.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Ball {
-    body: [u32; 2],
-    /// Normal and tangents.
-    axes: Axes,
-    /// α and β of each side.
-    lever: [[f64; 2]; 2],
-    bias: [f64; 3],
-    /// 1/W_nn and 1/W_tt.
-    inverse: [f64; 2],
-    mu: f64,
-    rho: f64,
-}
-
 /// All contacts of a system, where they are of this kind, else none.
 #[derive(Debug, Default)]
 pub(super) struct Balls {
-    pub list: Vec<Ball>,
+    /// In the order in which they are swept.
+    pub quads: Quads,
+    list: Vec<Ball>,
     /// Q of each body.
     turn: Vec<Axes>,
 }
 
 impl Balls {
     /// Reads the contacts off their rows, and turns the rotations of rows and of y: whether all are of this
-    /// kind; nothing is changed where one is not. `first_of` gives the first contact of a body and its side.
+    /// kind; nothing is changed where one is not. `colors` are those of the system, `first_of` gives the first
+    /// contact of a body and its side.
     pub fn renew<const D: usize, const B: usize>(
         &mut self,
         contacts: &mut [Contact<D, B>],
         free: &mut [[f64; B]],
+        (colors, rest): (&[usize], bool),
         first_of: impl Fn(usize) -> Option<(usize, usize)> + Sync,
     ) {
-        let Balls { list, turn } = self;
+        let Balls { quads, list, turn } = self;
         list.clear();
+        quads.clear();
         if D != 3 || B != 6 || !contacts.iter().all(|c| matches!(c.cone, Cone::Coulomb { tangents: 2, .. })) {
             return;
         }
@@ -79,6 +69,7 @@ impl Balls {
             let turned = rotate(turn, &part(y, 3));
             y.iter_mut().skip(3).zip(turned).for_each(|(y, turned)| *y = turned);
         });
+        quads.pack(list, colors, rest, free.len());
     }
 }
 
@@ -144,75 +135,6 @@ impl Ball {
             }
         }
     }
-
-    /// y of both bodies; zero in the place of the ground.
-    #[inline(always)]
-    fn bodies<const B: usize>(&self, y: &[Shared<B>]) -> [[f64; 6]; 2] {
-        self.body.map(|b| match b {
-            NONE => [0.0; 6],
-            b => numbers(&y[b as usize]),
-        })
-    }
-
-    /// u = Gᵀ y + b.
-    #[inline(always)]
-    fn velocity(&self, [a, b]: &[[f64; 6]; 2]) -> [f64; 3] {
-        let [[alpha, beta], [other_alpha, other_beta]] = self.lever;
-        let turning = std::array::from_fn(|k| beta * a[3 + k] + other_beta * b[3 + k]);
-        let arm = cross(&turning, &self.axes[0]);
-        let slip: [f64; 3] = std::array::from_fn(|k| alpha * a[k] + other_alpha * b[k] - arm[k]);
-        std::array::from_fn(|k| self.bias[k] + dot(&self.axes[k], &slip))
-    }
-
-    /// Solves the contact while the others are held; returns the change of its impulse.
-    #[inline(always)]
-    pub fn relax<const D: usize, const B: usize>(&self, r: &Shared<D>, y: &[Shared<B>]) -> [f64; D] {
-        let mut y_of = self.bodies(y);
-        let (u, old) = (self.velocity(&y_of), numbers::<3, D>(r));
-        let mut new = [0.0; 3];
-        let normal = old[0] - u[0] * self.inverse[0];
-        if normal > 0.0 {
-            let t = [1, 2].map(|k| old[k] - u[k] * self.inverse[1]);
-            let (square, limit) = (t[0] * t[0] + t[1] * t[1], self.mu * normal);
-            let shrink = if square > limit * limit { limit / square.sqrt() } else { 1.0 };
-            new = [normal, shrink * t[0], shrink * t[1]];
-        }
-        let change: [f64; 3] = std::array::from_fn(|k| new[k] - old[k]);
-        store(r, &new);
-        let p = std::array::from_fn(|c| (0..3).map(|k| self.axes[k][c] * change[k]).sum::<f64>());
-        let moment = cross(&self.axes[0], &p);
-        for side in 0..2 {
-            let ([alpha, beta], moved) = (self.lever[side], &mut y_of[side]);
-            if self.body[side] != NONE {
-                for k in 0..3 {
-                    moved[k] += alpha * p[k];
-                    moved[3 + k] -= beta * moment[k];
-                }
-                store(&y[self.body[side] as usize], moved);
-            }
-        }
-        std::array::from_fn(|k| if k < 3 { change[k] } else { 0.0 })
-    }
-
-    /// The square of what the residual measures.
-    #[inline(always)]
-    pub fn error_square<const D: usize, const B: usize>(&self, r: &Shared<D>, y: &[Shared<B>]) -> f64 {
-        let u = self.velocity(&self.bodies(y));
-        let cone = Cone::Coulomb { mu: self.mu, tangents: 2 };
-        natural(cone, self.rho, &numbers::<3, D>(r), &u).iter().map(|x| x * x).sum()
-    }
-}
-
-/// The first N of M numbers, as they are where N = M.
-#[inline(always)]
-fn numbers<const N: usize, const M: usize>(from: &Shared<M>) -> [f64; N] {
-    let all = get(from);
-    std::array::from_fn(|k| if k < M { all[k] } else { 0.0 })
-}
-
-#[inline(always)]
-fn store<const N: usize, const M: usize>(to: &Shared<M>, from: &[f64; N]) {
-    set(to, &std::array::from_fn(|k| if k < N { from[k] } else { 0.0 }));
 }
 
 /// Three numbers of a row from a place on.
@@ -241,16 +163,15 @@ fn rotate(axes: &Axes, x: &[f64; 3]) -> [f64; 3] {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::super::contact_rows::{push, share};
+pub(super) mod tests {
     use super::super::system::System;
     use super::*;
     use crate::contact::cone_of;
-    use crate::linalg::{Block, Sparse, mul};
+    use crate::linalg::{Block, Sparse};
     use crate::problem::{ContactProblem, Form, Law, sphere_pile};
     use crate::random::Random;
 
-    fn system_of(problem: &ContactProblem) -> System<3, 6> {
+    pub fn system_of(problem: &ContactProblem) -> System<3, 6> {
         let Form::Global { mass, jacobian_transposed, force, bias } = &problem.form else { unreachable!() };
         let rows: Vec<usize> = (0..=problem.laws.len()).map(|k| 3 * k).collect();
         let cones: Vec<Cone> = problem.laws.iter().filter_map(cone_of).collect();
@@ -260,7 +181,7 @@ mod tests {
     }
 
     /// A pile whose spheres count their rotations each in axes of its own.
-    fn turned_pile() -> ContactProblem {
+    pub fn turned_pile() -> ContactProblem {
         let mut pile = sphere_pile(4, 0.5).unwrap();
         let Form::Global { jacobian_transposed, force, bias, .. } = &mut pile.form else { unreachable!() };
         let (n, m) = (force.len(), bias.len());
@@ -291,7 +212,7 @@ mod tests {
     #[test]
     fn spheres_are_known_by_their_rows_in_any_axes() {
         for pile in [sphere_pile(4, 0.5).unwrap(), turned_pile()] {
-            assert_eq!(system_of(&pile).balls.list.len(), pile.laws.len());
+            assert!(!system_of(&pile).balls.quads.is_empty());
         }
     }
 
@@ -312,53 +233,18 @@ mod tests {
             *h = Sparse::from_triplets(h.rows(), bent.laws.len() * 3, &entries);
         }
         for other in [flat, cone, bent] {
-            assert!(system_of(&other).balls.list.is_empty());
+            assert!(system_of(&other).balls.quads.is_empty());
         }
     }
 
-    /// Velocities, errors and relaxed impulses agree with those of general rows, and W with what it was.
+    /// Rows of balls have the W that the contacts had.
     #[test]
-    fn a_ball_is_its_contact_in_fewer_numbers() {
-        let system = system_of(&turned_pile());
-        let mut random = Random(5);
-        let (mut y, mut r) = (vec![], vec![]);
-        let numbers: Vec<[f64; 6]> =
-            system.free.iter().map(|_| std::array::from_fn(|_| random.centred())).collect();
-        let impulses: Vec<[f64; 3]> = (system.contacts.iter())
-            .map(|_| [random.centred() + 0.5, 0.2 * random.centred(), 0.2 * random.centred()])
-            .collect();
-        share(&numbers, &mut y);
-        share(&impulses, &mut r);
-        let mut modes = [0; 3];
-        for (k, (ball, contact)) in system.balls.list.iter().zip(&system.contacts).enumerate() {
-            let u = contact.velocity(|b| get(&y[b]));
-            let v = ball.velocity(&ball.bodies(&y));
-            assert!((0..3).all(|c| (u[c] - v[c]).abs() < 1e-13), "{u:?} {v:?}");
-            let error =
-                natural(contact.cone, contact.rho, &impulses[k], &u).iter().map(|x| x * x).sum::<f64>();
-            assert!((ball.error_square(&r[k], &y) - error).abs() < 1e-12);
+    fn turned_rows_leave_w_as_it_was() {
+        for contact in &system_of(&turned_pile()).contacts {
             let w: Block<3> = std::array::from_fn(|i| {
                 std::array::from_fn(|j| (0..2).map(|s| dot(&contact.g[s][i], &contact.g[s][j])).sum())
             });
             assert!((0..9).all(|c| (w[c / 3][c % 3] - contact.w[c / 3][c % 3]).abs() < 1e-13));
-            let before: [[f64; 6]; 2] = ball.bodies(&y);
-            let change = ball.relax(&r[k], &y);
-            // With its impulse a contact satisfies its law, and its bodies have moved by G times the change.
-            let new = get(&r[k]);
-            let mine = mul(&contact.w, &change);
-            let after: [f64; 3] = std::array::from_fn(|c| u[c] + mine[c]);
-            let left = natural(contact.cone, contact.rho, &new, &after);
-            assert!(left.iter().all(|x| x.abs() < 1e-12), "{left:?}");
-            for side in (0..2).filter(|&s| contact.body[s] != NONE) {
-                let mut expected = before[side];
-                push(&mut expected, &contact.g[side], &change);
-                let found = get(&y[contact.body[side] as usize]);
-                assert!((0..6).all(|c| (expected[c] - found[c]).abs() < 1e-13));
-            }
-            let edge = (new[1] * new[1] + new[2] * new[2]).sqrt() >= (1.0 - 1e-12) * ball.mu * new[0];
-            modes[if new[0] == 0.0 { 0 } else { 1 + usize::from(edge) }] += 1;
         }
-        // Open, sticking and sliding ones.
-        assert!(modes.iter().all(|m| *m > 0), "{modes:?}");
     }
 }

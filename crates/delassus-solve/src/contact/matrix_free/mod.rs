@@ -7,6 +7,7 @@
 
 mod balls;
 mod contact_rows;
+mod lanes;
 mod load_propagation;
 mod socp;
 mod sweeps;
@@ -25,6 +26,8 @@ const MATRIX_FREE_MIN: usize = 500;
 const MAX_SWEEPS: usize = 2000;
 const SWEEPS_FEW_DIGITS: usize = 10_000;
 const FEW_DIGITS: f64 = 1e-6;
+/// Of these so many from the start that is given: it may circle where sweeps from nothing arrive.
+const SWEEPS_FROM_START: usize = 1500;
 
 /// Scratch for all kinds of problems, kept from one solve to the next; by the rows of the widest law.
 #[derive(Default)]
@@ -175,9 +178,11 @@ impl<const D: usize, const B: usize> Swept<D, B> {
         }
         let given = !solution.impulse.is_empty();
         self.begin(&solution.impulse);
-        let most = if options.tolerance >= FEW_DIGITS { SWEEPS_FEW_DIGITS } else { MAX_SWEEPS };
+        let few_digits = options.tolerance >= FEW_DIGITS;
+        let most = if few_digits { SWEEPS_FEW_DIGITS } else { MAX_SWEEPS };
         let most = options.max_iterations.min(most);
-        let (mut residual, mut iterations) = self.sweep(options.tolerance, most, budget);
+        let first = if given && few_digits { most.min(SWEEPS_FROM_START) } else { most };
+        let (mut residual, mut iterations) = self.sweep(options.tolerance, first, budget);
         if residual > options.tolerance && given {
             // A start may diverge, and sweeps from nothing cost less than W.
             self.first.clone_from(&self.sweeps.kept);

@@ -20,10 +20,12 @@
 //! first cone.
 
 use std::mem::take;
+use std::sync::atomic::AtomicU64;
 
 use rayon::prelude::*;
 
 use super::contact_rows::{Contact, NONE, Shared, dot, get, push, set, share};
+use super::lanes::{LaneImpulses, Quads, get_alone, set_alone};
 use super::load_propagation::Loads;
 use super::system::System;
 use crate::contact::budget::Budget;
@@ -39,12 +41,15 @@ const SWEEPS_PER_CHECK: usize = 8;
 const MAX_MOMENTUM: f64 = 0.85;
 const LONG_RUN_SWEEPS: usize = 150;
 const MAX_LONG_RUN_MOMENTUM: f64 = 0.93;
-/// The same where few digits are asked for, and after so many more sweeps: friction turns the way to the last
+/// The same where few digits are asked for, and after so many sweeps: friction turns the way to the last
 /// digit into a circle, on which much momentum goes round and little arrives.
 const MAX_FEW_DIGITS_MOMENTUM: f64 = 0.9;
-const CIRCLING_SWEEPS: usize = 400;
+const CIRCLING_SWEEPS: usize = 700;
 const MAX_CIRCLING_MOMENTUM: f64 = 0.8;
 const FEW_DIGITS: f64 = 1e-6;
+/// The relaxation of contacts of balls there, until they circle or diverge. In settled piles it takes a tenth
+/// of the sweeps away; 1.2 is close to where they diverge.
+const FEW_DIGITS_RELAXATION: f64 = 1.1;
 /// An error that has grown by this means too much momentum; there is less by this from then on.
 const DIVERGED_ERROR_RATIO: f64 = 4.0;
 const MOMENTUM_CUT: f64 = 0.1;
@@ -82,9 +87,10 @@ pub(super) struct Workspace<const D: usize, const B: usize> {
     change: Vec<[f64; D]>,
     last: Vec<[f64; D]>,
     last_y: Vec<[f64; B]>,
+    lanes: LaneImpulses,
 }
 
-/// The state of a run.
+/// The state of a run. Impulses of balls are those of `lanes`, and those of `r` after [`Run::read_lanes`].
 struct Run<'a, const D: usize, const B: usize> {
     system: &'a System<D, B>,
     r: Vec<Shared<D>>,
@@ -96,6 +102,11 @@ struct Run<'a, const D: usize, const B: usize> {
     last_y: Vec<[f64; B]>,
     /// Nesterov's sequence, from which momentum grows to what it may be.
     age: f64,
+    lanes: LaneImpulses,
+    /// By how much more than the impulse that solves it by itself a contact of balls is changed.
+    relaxation: f64,
+    /// Whether one thread does all.
+    alone: bool,
 }
 
 /// Solves a system from the impulses `workspace.kept`, or from loads handed down where all of them are zero;
@@ -120,12 +131,14 @@ fn run<const D: usize, const B: usize>(
 ) -> (f64, usize) {
     let target = TARGET_RATIO * tolerance * system.scale;
     let in_round = (FORECAST_SHARE * most as f64) as usize;
-    let Workspace { kept, loads, r, y, change, last, last_y } = workspace;
+    let Workspace { kept, loads, r, y, change, last, last_y, lanes } = workspace;
     // Impulses of an earlier step have their loads already.
     let known = kept.iter().flatten().any(|x| *x != 0.0);
     let mut loads = if !known && loads.renew(system) { Some(&*loads) } else { None };
     share(kept, r);
     share(&system.free, y);
+    // The ground, where lanes without a body find one.
+    y.push([const { AtomicU64::new(0) }; B]);
     change.resize(kept.len(), [0.0; D]);
     last.resize(kept.len(), [0.0; D]);
     last_y.resize(system.free.len(), [0.0; B]);
@@ -137,13 +150,17 @@ fn run<const D: usize, const B: usize>(
         last: take(last),
         last_y: take(last_y),
         age: 1.0,
+        lanes: take(lanes),
+        relaxation: if tolerance >= FEW_DIGITS { FEW_DIGITS_RELAXATION } else { 1.0 },
+        alone: system.contacts.len() < PARALLEL_MIN || rayon::current_num_threads() == 1,
     };
     run.renew();
+    run.rest();
     let mut best = run.error();
     if let Some(loads) = loads {
         loads.hand_down(system, &run.r, &run.y, false);
+        run.rest();
     }
-    run.rest();
     let (mut count, mut since) = (0, 0);
     let (mut next_check, mut ratio, mut size) = (SWEEPS_PER_CHECK / 2, f64::INFINITY, f64::INFINITY);
     // The error at the last gain, when to search for what stays, and the error at the start of the round and
@@ -160,6 +177,9 @@ fn run<const D: usize, const B: usize>(
         if longer {
             momentum = most_momentum(count, tolerance);
         }
+        if !longer || count >= CIRCLING_SWEEPS {
+            run.relaxation = 1.0;
+        }
         // A check costs half a sweep: when the step, which goes with the error, promises success, or after a
         // while.
         if size * ratio > target && count < next_check && count < most {
@@ -171,6 +191,7 @@ fn run<const D: usize, const B: usize>(
         let mut error = run.error();
         ratio = if size.is_finite() { error / size.max(f64::MIN_POSITIVE) } else { f64::INFINITY };
         if error <= target {
+            run.read_lanes();
             run.renew();
             error = run.error();
         }
@@ -180,6 +201,7 @@ fn run<const D: usize, const B: usize>(
         let before = best;
         if error < best {
             best = error;
+            run.read_lanes();
             linalg::fill(kept, |k| get(&run.r[k]));
         }
         if error < GAIN_RATIO * gained {
@@ -200,6 +222,7 @@ fn run<const D: usize, const B: usize>(
                 size = f64::INFINITY;
             }
             Some(loads) if since >= SWEEPS_PER_CHECK && error > target => {
+                run.read_lanes();
                 loads.hand_down(system, &run.r, &run.y, true);
                 run.rest();
                 since = 0;
@@ -229,21 +252,21 @@ fn run<const D: usize, const B: usize>(
         best = run.error();
     }
     (*r, *y, *change) = (run.r, run.y, run.change);
-    (*last, *last_y) = (run.last, run.last_y);
+    (*last, *last_y, *lanes) = (run.last, run.last_y, run.lanes);
     (best / system.scale, count)
 }
 
 /// The most momentum after so many sweeps.
 fn most_momentum(count: usize, tolerance: f64) -> f64 {
     match tolerance >= FEW_DIGITS {
-        _ if count < LONG_RUN_SWEEPS => MAX_MOMENTUM,
+        false if count < LONG_RUN_SWEEPS => MAX_MOMENTUM,
         false => MAX_LONG_RUN_MOMENTUM,
         true if count < CIRCLING_SWEEPS => MAX_FEW_DIGITS_MOMENTUM,
         true => MAX_CIRCLING_MOMENTUM,
     }
 }
 
-impl<const D: usize, const B: usize> Run<'_, D, B> {
+impl<'a, const D: usize, const B: usize> Run<'a, D, B> {
     /// Back to r, as if nothing had been swept.
     fn restart(&mut self, r: &[[f64; D]]) {
         self.r.par_iter().zip(r).with_min_len(CHUNK).for_each(|(to, r)| set(to, r));
@@ -252,23 +275,41 @@ impl<const D: usize, const B: usize> Run<'_, D, B> {
         self.age = 1.0;
     }
 
-    /// No way to go on along: the last step was not one of a sweep.
+    /// No way to go on along: the last step was not one of a sweep. Sweeps begin at r.
     fn rest(&mut self) {
         let (r, y) = (&self.r, &self.y);
-        linalg::fill(&mut self.last, |k| get(&r[k]));
         linalg::fill(&mut self.last_y, |k| get(&y[k]));
+        match self.quads() {
+            Some(quads) => self.lanes.load(quads, |k| get(&r[k])),
+            None => linalg::fill(&mut self.last, |k| get(&r[k])),
+        }
+    }
+
+    /// The contacts in lanes, where they are those of balls.
+    fn quads(&self) -> Option<&'a Quads> {
+        Some(&self.system.balls.quads).filter(|quads| !quads.is_empty())
+    }
+
+    /// Makes r and the impulses before the last sweep those of the lanes.
+    fn read_lanes(&mut self) {
+        if let Some(quads) = self.quads() {
+            let (r, before) = (&self.r, &mut self.last);
+            self.lanes.store(quads, |k, now, last| {
+                set(&r[k], &now);
+                before[k] = last;
+            });
+        }
     }
 
     /// y of r, anew.
     fn renew(&self) {
         let one = |(b, y): (usize, &Shared<B>)| set(y, &self.system.moved(b, &self.r));
-        self.y.par_iter().enumerate().with_min_len(CHUNK).for_each(one);
+        self.y[..self.system.free.len()].par_iter().enumerate().with_min_len(CHUNK).for_each(one);
     }
 
     fn error(&self) -> f64 {
-        let balls = &self.system.balls.list;
-        if !balls.is_empty() {
-            return linalg::sum(self.r.len(), |k| balls[k].error_square(&self.r[k], &self.y)).sqrt();
+        if let Some(quads) = self.quads() {
+            return self.lanes.error(quads, &self.y);
         }
         let square = |k: usize| {
             let c: &Contact<D, B> = &self.system.contacts[k];
@@ -281,16 +322,17 @@ impl<const D: usize, const B: usize> Run<'_, D, B> {
     /// One sweep over all colors.
     fn sweep(&mut self) {
         let many = self.system.colors.len() - 1;
+        let (rest, alone) = (self.system.rest, self.alone);
+        if let Some(quads) = self.quads() {
+            let one_thread =
+                |k: usize, contacts: usize| alone || contacts < PARALLEL_MIN || rest && k + 1 == many;
+            return self.lanes.sweep(quads, self.relaxation, &mut self.y, one_thread);
+        }
         for k in 0..many {
             let range = self.system.colors[k]..self.system.colors[k + 1];
             let (y, r, change) = (&self.y, &self.r[range.clone()], &mut self.change[range.clone()]);
-            let alone = range.len() < PARALLEL_MIN || (self.system.rest && k + 1 == many);
-            let balls = &self.system.balls.list;
-            if balls.is_empty() {
-                relax_all(&self.system.contacts[range], r, change, alone, |c, r| relax(c, r, y));
-            } else {
-                relax_all(&balls[range], r, change, alone, |ball, r| ball.relax(r, y));
-            }
+            let alone = alone || range.len() < PARALLEL_MIN || (rest && k + 1 == many);
+            relax_all(&self.system.contacts[range], r, change, alone, |c, r| relax(c, r, y));
         }
     }
 
@@ -299,7 +341,12 @@ impl<const D: usize, const B: usize> Run<'_, D, B> {
         let age = 0.5 * (1.0 + (1.0 + 4.0 * self.age * self.age).sqrt());
         let momentum = ((self.age - 1.0) / age).min(most);
         self.age = age;
-        let (r, y) = (&self.r, &self.y);
+        self.carry_velocities_on(momentum);
+        if self.quads().is_some() {
+            self.lanes.momentum = momentum;
+            return self.lanes.way();
+        }
+        let r = &self.r;
         let [square] = linalg::each_with_sums(&mut self.last, |k, last, sums: &mut [f64; 1]| {
             let x = get(&r[k]);
             let way: [f64; D] = std::array::from_fn(|a| x[a] - last[a]);
@@ -307,17 +354,52 @@ impl<const D: usize, const B: usize> Run<'_, D, B> {
             *last = x;
             set(&r[k], &std::array::from_fn(|a| x[a] + momentum * way[a]));
         });
+        square.sqrt()
+    }
+
+    /// The same of velocities.
+    fn carry_velocities_on(&mut self, momentum: f64) {
+        let on = |x: &[f64; B], last: &[f64; B]| std::array::from_fn(|a| x[a] + momentum * (x[a] - last[a]));
+        if self.alone {
+            for (y, last) in self.y.iter_mut().zip(&mut self.last_y) {
+                let x = get_alone(y);
+                set_alone(y, &on(&x, last));
+                *last = x;
+            }
+            return;
+        }
+        let y = &self.y;
         linalg::each_with_sums(&mut self.last_y, |k, last, _: &mut [f64; 0]| {
             let x = get(&y[k]);
-            set(&y[k], &std::array::from_fn(|a| x[a] + momentum * (x[a] - last[a])));
+            set(&y[k], &on(&x, last));
             *last = x;
         });
-        square.sqrt()
+    }
+
+    /// What a sweep without momentum changes, into `change`. Only balls have to find it out.
+    fn find_change(&mut self) {
+        if self.quads().is_none() {
+            return;
+        }
+        self.read_lanes();
+        // Velocities go on from where the impulses do, which is before this sweep.
+        let y = &self.y;
+        linalg::fill(&mut self.last_y, |k| get(&y[k]));
+        self.sweep();
+        let quads = self.quads();
+        let (r, change) = (&self.r, &mut self.change);
+        if let Some(quads) = quads {
+            self.lanes.store(quads, |k, now: [f64; D], _| {
+                let before = get(&r[k]);
+                change[k] = std::array::from_fn(|a| now[a] - before[a]);
+            });
+        }
     }
 
     /// Along a change that stays, to where the first contact that takes part begins to slide; false where
     /// there is none.
     fn jump(&mut self) -> bool {
+        self.find_change();
         // With momentum β a change that stays adds up to a way of 1/(1 − β) times its length.
         let (mut along, mut ways, mut changes, mut most) = (0.0, 0.0, 0.0, 0.0_f64);
         for ((r, last), change) in self.r.iter().zip(&self.last).zip(&self.change) {

@@ -13,10 +13,10 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
-#[cfg(test)]
-use super::balls::Ball;
 use super::balls::Balls;
 use super::contact_rows::{Contact, NONE, Shared, dot, get, push};
+#[cfg(test)]
+use super::lanes::{Ball, Quads};
 use crate::contact::cone::{Cone, largest_eigenvalue};
 use crate::linalg;
 use crate::linalg::{CHUNK, Sparse, UnionFind, small, zero_block};
@@ -63,6 +63,8 @@ struct Scratch<const B: usize> {
     /// The constraint of each row, the bodies of each constraint and its color.
     owner: Vec<u32>,
     touched: Vec<[u32; 2]>,
+    /// Where the entries of a constraint stand in the rows of each of its bodies, as good as always.
+    place: Vec<[u32; 2]>,
     color: Vec<u8>,
     /// The colors that each body has met, the number of contacts of each color.
     met: Vec<u64>,
@@ -76,8 +78,9 @@ struct Scratch<const B: usize> {
 /// Some bodies.
 #[derive(Debug, Default)]
 struct BodyChunk<const B: usize> {
-    /// Their contacts, body after body, and how many of them each body has.
-    contacts: Vec<u32>,
+    /// Their contacts with the place of their entries in the first row, body after body, and how many of them
+    /// each body has.
+    contacts: Vec<[u32; 2]>,
     counts: Vec<u32>,
     /// L and L⁻¹ f.
     factors: Vec<[[f64; B]; B]>,
@@ -105,14 +108,14 @@ impl<const D: usize, const B: usize> System<D, B> {
             return false;
         }
         self.color(n, bodies);
-        let System { contacts, order, free, scratch: Scratch { chunks, touched, .. }, .. } = self;
+        let System { contacts, order, free, scratch: Scratch { chunks, touched, place, .. }, .. } = self;
         let unscaled = |&i: &u32| {
             let i = i as usize;
-            let g = touched[i].map(|b| match b {
+            let g = std::array::from_fn(|side| match touched[i][side] {
                 NONE => [[0.0; B]; D],
                 b => {
                     let b = b as usize;
-                    let mut block = block(h, b, rows[i]..rows[i + 1]);
+                    let mut block = block(h, b, rows[i]..rows[i + 1], place[i][side] as usize);
                     for row in &mut block {
                         forward(&chunks[b / CHUNK].factors[b % CHUNK], row);
                     }
@@ -156,8 +159,8 @@ impl<const D: usize, const B: usize> System<D, B> {
         self.unit = size * size / speed;
         self.scale = if square > 0.0 { square.sqrt() } else { 1.0 };
         self.find_touching(bodies);
-        let System { contacts, free, first, touching, balls, .. } = self;
-        balls.renew(contacts, free, |body| {
+        let System { contacts, free, first, touching, balls, colors, rest, .. } = self;
+        balls.renew(contacts, free, (colors, *rest), |body| {
             let at = first[body] as usize;
             (at < first[body + 1] as usize)
                 .then(|| ((touching[at] / 2) as usize, (touching[at] % 2) as usize))
@@ -175,7 +178,7 @@ impl<const D: usize, const B: usize> System<D, B> {
         bodies: usize,
     ) -> bool {
         let n = rows.len() - 1;
-        let Scratch { chunks, owner, touched, .. } = &mut self.scratch;
+        let Scratch { chunks, owner, touched, place, .. } = &mut self.scratch;
         refill(owner, rows[n], 0);
         for i in 0..n {
             owner[rows[i]..rows[i + 1]].fill(i as u32);
@@ -189,14 +192,16 @@ impl<const D: usize, const B: usize> System<D, B> {
             return false;
         }
         refill(touched, n, [NONE; 2]);
+        refill(place, n, [0; 2]);
         let mut body = 0;
         for chunk in chunks {
             let mut at = chunk.contacts.iter();
             for &count in &chunk.counts {
-                for &i in at.by_ref().take(count as usize) {
+                for &[i, from] in at.by_ref().take(count as usize) {
                     let sides = &mut touched[i as usize];
-                    let Some(side) = sides.iter_mut().find(|b| **b == NONE) else { return false };
-                    *side = body;
+                    let Some(side) = sides.iter().position(|b| *b == NONE) else { return false };
+                    sides[side] = body;
+                    place[i as usize][side] = from;
                 }
                 body += 1;
             }
@@ -277,7 +282,8 @@ impl<const D: usize, const B: usize> System<D, B> {
     /// Bytes of memory that are held, from the lengths.
     #[cfg(test)]
     pub fn bytes(&self) -> usize {
-        let ball = if self.balls.list.is_empty() { 0 } else { size_of::<Ball>() };
+        let is_ball = !self.balls.quads.is_empty();
+        let ball = if is_ball { size_of::<Ball>() + Quads::bytes_per_contact() } else { 0 };
         let contact = size_of::<Contact<D, B>>() + ball + size_of::<[u32; 2]>() + size_of::<u8>();
         let body = 2 * size_of::<[f64; B]>() + size_of::<[[f64; B]; B]>() + size_of::<u64>();
         let numbers =
@@ -355,18 +361,27 @@ pub(super) fn backward<const B: usize>(l: &[[f64; B]; B], x: &mut [f64; B]) {
     small::backward(l, B, x);
 }
 
-/// Hᵀ, restricted to these rows and to a body.
-fn block<const D: usize, const B: usize>(h: &Sparse, body: usize, rows: Range<usize>) -> [[f64; B]; D] {
+/// Hᵀ, restricted to these rows and to a body; `place` is where they probably stand.
+fn block<const D: usize, const B: usize>(
+    h: &Sparse,
+    body: usize,
+    rows: Range<usize>,
+    place: usize,
+) -> [[f64; B]; D] {
     let mut block = [[0.0; B]; D];
     for k in 0..B {
         let (columns, values) = h.row(B * body + k);
-        let from = columns.partition_point(|j| *j < rows.start);
+        let found = columns.get(place) == Some(&rows.start);
+        let from = if found { place } else { columns.partition_point(|j| *j < rows.start) };
         for (&j, &x) in columns[from..].iter().zip(&values[from..]).take_while(|e| *e.0 < rows.end) {
             block[j - rows.start][k] = x;
         }
     }
     block
 }
+
+/// A row of H: columns and values.
+type Row<'a> = (&'a [usize], &'a [f64]);
 
 impl<const B: usize> BodyChunk<B> {
     /// What is to be known of some bodies by themselves; false where a mass is no block or not positive
@@ -389,27 +404,50 @@ impl<const B: usize> BodyChunk<B> {
             forward(&l, &mut free);
             self.free.push(free);
             self.factors.push(l);
-            // The rows are ascending: the least contact at their heads is the next one.
             let row: [_; B] = std::array::from_fn(|k| h.row(B * body + k));
-            let mut head = [0; B];
             let before = self.contacts.len();
-            loop {
-                let next = (0..B).filter_map(|k| row[k].0.get(head[k])).map(|&j| owner[j]).min();
-                let Some(contact) = next else { break };
-                // A stored zero would make a contact touch a body that it does not move.
-                let mut moves = false;
-                for k in 0..B {
-                    while row[k].0.get(head[k]).is_some_and(|&j| owner[j] == contact) {
-                        moves |= row[k].1[head[k]] != 0.0;
-                        head[k] += 1;
-                    }
-                }
-                if moves {
-                    self.contacts.push(contact);
-                }
+            if row.iter().all(|(columns, _)| *columns == row[0].0) {
+                self.add_contacts_of_equal_rows(&row, owner);
+            } else {
+                self.add_contacts(&row, owner);
             }
             self.counts.push((self.contacts.len() - before) as u32);
         }
         true
+    }
+    /// The contacts of a body whose rows have entries in different columns.
+    fn add_contacts(&mut self, row: &[Row<'_>; B], owner: &[u32]) {
+        // The rows are ascending: the least contact at their heads is the next one.
+        let mut head = [0; B];
+        loop {
+            let next = (0..B).filter_map(|k| row[k].0.get(head[k])).map(|&j| owner[j]).min();
+            let Some(contact) = next else { return };
+            let from = head[0] as u32;
+            // A stored zero would make a contact touch a body that it does not move.
+            let mut moves = false;
+            for k in 0..B {
+                while row[k].0.get(head[k]).is_some_and(|&j| owner[j] == contact) {
+                    moves |= row[k].1[head[k]] != 0.0;
+                    head[k] += 1;
+                }
+            }
+            if moves {
+                self.contacts.push([contact, from]);
+            }
+        }
+    }
+
+    /// The same where all rows have entries in the same columns.
+    fn add_contacts_of_equal_rows(&mut self, row: &[Row<'_>; B], owner: &[u32]) {
+        let columns = row[0].0;
+        let mut from = 0;
+        while let Some(&column) = columns.get(from) {
+            let contact = owner[column];
+            let own = columns[from..].iter().take_while(|j| owner[**j] == contact).count();
+            if row.iter().any(|(_, values)| values[from..from + own].iter().any(|x| *x != 0.0)) {
+                self.contacts.push([contact, from as u32]);
+            }
+            from += own;
+        }
     }
 }

@@ -69,8 +69,8 @@ impl ComponentBounds {
     pub fn holds(&self, c: &SolutionComponent, sizes: [f64; 2]) -> bool {
         let within = |bounds: &[Interval], x: &[f64], size: f64| {
             bounds.iter().zip(x).all(|(b, x)| {
-                let room = LISTED_WIDTH * size.max(x.abs());
-                b.width() <= room && b.lo - room <= *x && *x <= b.hi + room
+                let margin = LISTED_WIDTH * size.max(x.abs());
+                b.width() <= margin && b.lo - margin <= *x && *x <= b.hi + margin
             })
         };
         c.freedom.is_none()

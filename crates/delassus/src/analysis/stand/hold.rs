@@ -116,13 +116,13 @@ pub fn resistance_proof(
     };
     let (directions, mut faces) = icosphere(if found.directions > 42 { 2 } else { 1 });
     let inner = inner_radius(&directions, &faces);
-    // Room for what a check by other means rounds.
+    // A margin for what a check by other means rounds.
     let size = found.resists / inner * (1.0 - 1e-6);
     let mut corners = Vec::new();
     for direction in directions.iter().filter(|_| found.resists > 0.0) {
         let force = size * *direction;
-        let judged = decide(&with(force), false);
-        corners.push((force, judged.forces.filter(|_| judged.stands == Stands::Possibly)?));
+        let decided = decide(&with(force), false);
+        corners.push((force, decided.forces.filter(|_| decided.stands == Stands::Possibly)?));
     }
     for face in &mut faces {
         let [a, b, c] = face.map(|i| directions[i]);

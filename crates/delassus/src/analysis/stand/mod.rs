@@ -124,9 +124,9 @@ pub struct Standing {
     pub proof: Option<Proof>,
     /// Why surely.
     pub reason: Option<Reason>,
-    /// The room that every contact has at once, N: negative where each would need as much glue; `None` where
+    /// The slack that every contact has at once, N: negative where each would need as much glue; `None` where
     /// nothing was found that balances the loads even with glue.
-    pub room: Option<f64>,
+    pub slack: Option<f64>,
     /// The contacts, with forces where these balance the loads.
     pub contacts: Vec<ContactAtRest>,
     /// Name and force of each row of joints, limits and motors, where forces balance the loads.
@@ -146,34 +146,34 @@ struct Decision {
     stands: Stands,
     forces: Option<Vec<f64>>,
     collapse: Option<Vec<f64>>,
-    room: Option<f64>,
+    slack: Option<f64>,
 }
 
 /// Whether a balance is proved to exist or not to; `may_refute`: whether the supports are all there are.
 fn decide(balance: &Balance, may_refute: bool) -> Decision {
     let found = find_rest(balance, RestSearch::Common);
-    let room = found.as_ref().map(|(_, room)| *room);
+    let slack = found.as_ref().map(|(_, slack)| *slack);
     let rests =
-        |forces: Vec<f64>| Decision { stands: Stands::Possibly, forces: Some(forces), collapse: None, room };
+        |forces: Vec<f64>| Decision { stands: Stands::Possibly, forces: Some(forces), collapse: None, slack };
     let proved = |forces: &Vec<f64>| is_rest(balance, forces);
     let common = found.map(|(forces, _)| forces);
     if let Some(forces) = common.as_ref().filter(|forces| proved(forces)) {
         return rests(forces.clone());
     }
-    // Where all contacts have room, the rows depend on each other, and no collapse exists.
+    // Where all contacts have slack, the rows depend on each other, and no collapse exists.
     if may_refute
-        && room.is_none_or(|room| room < 1e-6)
+        && slack.is_none_or(|slack| slack < 1e-6)
         && let Some(v) = find_collapse(balance, |v| is_collapse(balance, v))
     {
-        return Decision { stands: Stands::No, forces: None, collapse: Some(v), room };
+        return Decision { stands: Stands::No, forces: None, collapse: Some(v), slack };
     }
     for search in [RestSearch::Most, RestSearch::Frictionless, RestSearch::FrictionlessMost] {
         if let Some(forces) = find_rest(balance, search).map(|(forces, _)| forces).filter(proved) {
             return rests(forces);
         }
     }
-    let forces = common.filter(|_| room.is_some_and(|room| room > 0.0));
-    Decision { stands: Stands::Undecided, forces, collapse: None, room }
+    let forces = common.filter(|_| slack.is_some_and(|slack| slack > 0.0));
+    Decision { stands: Stands::Undecided, forces, collapse: None, slack }
 }
 
 /// A world at rest whose margins can be asked for.
@@ -216,7 +216,7 @@ pub fn stand(at_rest: &WorldAtRest, tolerances: &Tolerances) -> Standing {
         at.left_out.iter().map(|what| format!("{what} is left out: that it falls is not proved")).collect();
     if let Some(vague) = &at.vague {
         notes.push(format!("nothing is decided: the balance leaves out {vague}"));
-        let nothing = Decision { stands: Stands::Undecided, forces: None, collapse: None, room: None };
+        let nothing = Decision { stands: Stands::Undecided, forces: None, collapse: None, slack: None };
         return standing(at, nothing, None, notes);
     }
     let searches = [RestSearch::Frictionless, RestSearch::FrictionlessMost];
@@ -226,9 +226,9 @@ pub fn stand(at_rest: &WorldAtRest, tolerances: &Tolerances) -> Standing {
         .find(|(forces, _)| is_rest(&at.balance, forces));
     let mut decided = decide(&at.balance, at.left_out.is_empty());
     let mut reason = None;
-    if let Some((forces, room)) = frictionless {
-        let room = decided.room.or(Some(room));
-        decided = Decision { stands: Stands::Surely, forces: Some(forces), collapse: None, room };
+    if let Some((forces, slack)) = frictionless {
+        let slack = decided.slack.or(Some(slack));
+        decided = Decision { stands: Stands::Surely, forces: Some(forces), collapse: None, slack };
         reason = Some(Reason::Frictionless);
     } else if decided.stands == Stands::Possibly && is_unique(at, tolerances) {
         decided.stands = Stands::Surely;
@@ -251,7 +251,7 @@ fn is_unique(at: &AtRest, tolerances: &Tolerances) -> bool {
 }
 
 fn standing(at: &AtRest, decided: Decision, reason: Option<Reason>, notes: Vec<String>) -> Standing {
-    let Decision { stands, forces, collapse, room } = decided;
+    let Decision { stands, forces, collapse, slack } = decided;
     let scale = max_abs(&at.balance.load);
     let others = at.names.len() - at.contacts.len();
     let joints = forces
@@ -266,7 +266,7 @@ fn standing(at: &AtRest, decided: Decision, reason: Option<Reason>, notes: Vec<S
         stands,
         proof,
         reason,
-        room: room.map(|room| room * scale),
+        slack: slack.map(|slack| slack * scale),
         contacts: contacts_with(at, forces.as_deref()),
         joints,
         collapse: collapse.map(|v| at.motion(&v)),

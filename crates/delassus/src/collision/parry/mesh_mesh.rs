@@ -6,7 +6,7 @@
 //!
 //! Each feature is asked for itself whether it can touch along a normal: its mesh must lie on one side of it
 //! there. So faces that lie flush on each other, beside others at any angle, touch where they do and nowhere
-//! else, which no measure of overlap of two triangles tells.
+//! else, which no measure of the overlap of two triangles shows.
 
 use glam::DVec3;
 use parry3d_f64::bounding_volume::{Aabb, BoundingVolume};

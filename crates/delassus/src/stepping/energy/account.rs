@@ -46,6 +46,8 @@ pub struct EnergyAccount {
     pub impacts: f64,
     /// Taken by dampers.
     pub dampers: f64,
+    /// Work of joints beside what drives supply: none in exact motion. It is part of what is left over.
+    pub joints: f64,
 }
 
 impl EnergyAccount {
@@ -55,6 +57,7 @@ impl EnergyAccount {
         self.friction += other.friction;
         self.impacts += other.impacts;
         self.dampers += other.dampers;
+        self.joints += other.joints;
     }
 
     /// What was supplied less what was taken.

@@ -495,7 +495,8 @@ mod tests {
         }
     }
 
-    /// Without friction the motion is unique and forces of four corners are not; those of least norm are equal.
+    /// Without friction the motion is unique and forces of four corners are not; those of least norm are
+    /// equal.
     #[test]
     fn least_forces_are_shared_equally_and_uniqueness_is_told_apart() {
         let space = cube_at_rest(None, 0.0);

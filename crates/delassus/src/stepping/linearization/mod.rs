@@ -40,6 +40,10 @@ const SWEEP_RATIO: f64 = 0.5;
 /// rounding loses none.
 const OVERLAP_MARGIN_RATIO: f64 = -0.25;
 
+/// Rows of loops that are farther than this part of their lengths from depending on others are those of a
+/// regular position.
+const REGULAR_INDEPENDENCE: f64 = 0.1;
+
 /// A contact, by its place, and the coefficient of friction that it has from now on.
 pub(super) type NewCoefficient = (usize, f64);
 
@@ -159,6 +163,8 @@ pub(super) struct Linearizer {
     redundancy: RedundancyScratch,
     /// Whether a singular position is passed.
     passes_singular: bool,
+    /// How far rows of loops are from depending on others, as a part of their lengths.
+    independence: f64,
     /// Margins with which overlaps are looked for.
     overlap_margins: Vec<f64>,
     wider_margins: Vec<f64>,
@@ -183,6 +189,7 @@ impl Linearizer {
             aside: None,
             redundancy: RedundancyScratch::default(),
             passes_singular: false,
+            independence: 1.0,
             overlap_margins: vec![],
             wider_margins: vec![],
             thinnest: collider.thinnest(),
@@ -191,9 +198,9 @@ impl Linearizer {
         }
     }
 
-    /// Whether joints close loops, which have singular positions.
-    pub(super) fn has_loops(&self) -> bool {
-        self.has_loops
+    /// Whether joints are far from singular positions, which only loops have.
+    pub(super) fn is_regular(&self) -> bool {
+        !self.has_loops || self.independence >= REGULAR_INDEPENDENCE
     }
 
     /// Goes on in maximal coordinates, where that was left open and they were not yet; whether it does.
@@ -279,7 +286,9 @@ impl Linearizer {
         }
         if self.has_loops {
             let tree = out.tree.as_ref().filter(|tree| tree.is_regular());
-            self.redundancy.find(masses, &out.joint_rows, tree, self.passes_singular, &mut out.redundant);
+            let Linearizer { redundancy, passes_singular, .. } = self;
+            self.independence =
+                redundancy.find(masses, &out.joint_rows, tree, *passes_singular, &mut out.redundant);
         } else {
             out.redundant.clear();
             out.redundant.resize(out.joint_rows.rows.len(), false);

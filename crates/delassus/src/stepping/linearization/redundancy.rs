@@ -53,7 +53,9 @@ pub(super) struct RedundancyScratch {
 
 impl RedundancyScratch {
     /// Which of the bilateral rows follow from others: redundant, and left out. Their share of the load is
-    /// one of many. Where a singular position is `passed`, rows that nearly do are left out too.
+    /// one of many. Where a singular position is `passed`, rows that nearly do are left out too. The least
+    /// length of a row that is kept outside of the span of others, as a part of its own: small near singular
+    /// positions.
     pub(super) fn find(
         &mut self,
         masses: &Masses,
@@ -61,7 +63,7 @@ impl RedundancyScratch {
         tree: Option<&TreeBasis>,
         passed: bool,
         out: &mut Vec<bool>,
-    ) {
+    ) -> f64 {
         let least = if passed { MAX_PASSED_LENGTH } else { MAX_REDUNDANT_LENGTH };
         out.clear();
         out.resize(rows.rows.len(), false);
@@ -73,14 +75,15 @@ impl RedundancyScratch {
         let motions = tree.map_or(masses.mass.len(), TreeBasis::motions);
         let RedundancyScratch { candidates, entries, joint, reflections, .. } = self;
         reflections.begin(motions, entries);
-        let mut first_entry = 0;
+        let (mut first_entry, mut independence) = (0, 1.0_f64);
         for own in candidates.chunk_by(|a, b| a.joint == b.joint) {
             let end = own[own.len() - 1].end;
             joint.load(motions, own, entries, first_entry);
             entries[first_entry..end].iter().for_each(|(i, _)| reflections.uses[*i as usize] -= 1);
-            joint.keep_independent(reflections, own, least, out);
+            independence = independence.min(joint.keep_independent(reflections, own, least, out));
             first_entry = end;
         }
+        independence
     }
 
     fn add_candidate(&mut self, masses: &Masses, rows: &Rows, tree: Option<&TreeBasis>, i: usize) {
@@ -162,14 +165,15 @@ impl JointRows {
     }
 
     /// Reflects the rows that are kept, the farthest first, each to one motion; the others, which are less
-    /// than a length outside of the span of these, are redundant.
+    /// than a length outside of the span of these, are redundant. The least length of those that are kept.
     fn keep_independent(
         &mut self,
         reflections: &mut Reflections,
         own: &[Candidate],
         least: f64,
         out: &mut [bool],
-    ) {
+    ) -> f64 {
+        let mut independence = 1.0;
         reflections.apply_all(self);
         for k in 0..own.len() {
             self.outside[k] = self.length(reflections, k);
@@ -180,6 +184,7 @@ impl JointRows {
             if self.outside[best] < least {
                 break;
             }
+            independence = self.outside[best].min(independence);
             let start = reflections.add(self, best);
             self.outside[best] = -1.0;
             for k in 0..own.len() {
@@ -191,6 +196,7 @@ impl JointRows {
         }
         let redundant = own.iter().zip(&self.outside).filter(|(_, length)| **length >= 0.0);
         redundant.for_each(|(candidate, _)| out[candidate.row] = true);
+        independence
     }
 
     fn row_mut(&mut self, k: usize) -> &mut [f64] {

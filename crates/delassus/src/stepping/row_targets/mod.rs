@@ -18,25 +18,24 @@ mod rebound_slip;
 mod springs;
 mod start;
 mod turning;
+mod zeno;
 
 pub(super) use plan::{ContactEnergy, GapRule, LimitRule, SubstepPlan};
 pub(super) use rebound_slip::add_rebound_slip;
 pub(super) use start::SubstepStart;
+pub use zeno::Accumulation;
 
 use delassus_solve::problem::Law;
 
 use super::linearization::Linearization;
 use super::model::Model;
-use super::warm_start::{Impulses, key, name_of};
+use super::warm_start::{Impulses, key};
 use crate::collision::{ContactRows, MAX_CONTACT_ROWS};
 use crate::world::{BodyState, Row, RowKind, row_mobility, row_velocity};
-use start::ContactApproach;
 
 /// A contact or limit arrives freely where the first half of a step takes no more than this part of its
 /// speed.
 const FREE_ARRIVAL_RATIO: f64 = 0.01;
-/// Substeps shorter than this part of the step are too short to measure an acceleration by.
-const MIN_MEASURING_RATIO: f64 = 1e-3;
 /// A closed contact that closes by less than this part of the rest speed stays closed.
 const CLOSED_SPEED_RATIO: f64 = 1e-3;
 
@@ -155,15 +154,6 @@ pub(super) struct FirstHalf<'a> {
     pub(super) contact_impulse: &'a [[f64; MAX_CONTACT_ROWS]],
 }
 
-/// A contact that has stopped bouncing.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Accumulation {
-    /// When the rebounds that were too small to follow would have ended.
-    pub t: f64,
-    /// Name of the contact.
-    pub contact: String,
-}
-
 /// Rebounds in the targets of a solve.
 #[derive(Debug, Default)]
 pub(super) struct Rebounds {
@@ -195,19 +185,15 @@ pub(super) fn position_targets(on: SubstepView<'_>, out: &mut RowTargets) {
     out.slip_bias.clone_from(&on.start.turning.slip);
 }
 
-/// Adds to the targets of bilateral rows what the linearization misses along a motion that ends in these
-/// values.
-pub(super) fn predict_joint_targets(
-    on: SubstepView<'_>,
-    [values, velocity]: [&[f64]; 2],
-    targets: &mut RowTargets,
-) {
+/// Adds to the targets of bilateral rows and gaps what the linearization misses along a motion that ends here.
+pub(super) fn predict_targets(on: SubstepView<'_>, end: &DriftEnd<'_>, targets: &mut RowTargets) {
     let rows = on.linearization.joint_rows();
-    for (i, value) in values[..rows.bilateral].iter().enumerate() {
+    for (i, value) in end.joint_values[..rows.bilateral].iter().enumerate() {
         if let RowTarget::Velocity { bias } = &mut targets.joints[i] {
-            *bias = value / on.h() - row_velocity(rows, i, &on.model.masses, velocity);
+            *bias = value / on.h() - row_velocity(rows, i, &on.model.masses, end.velocity);
         }
     }
+    on.correct_gap_targets(end, &mut targets.normal_bias);
 }
 
 /// Adds to the targets of positions what the linearization missed.
@@ -239,7 +225,7 @@ pub(super) fn velocity_targets(
     for (i, row) in linearization.joint_rows().rows.iter().enumerate() {
         out.joints.push(match linearization.redundant()[i] {
             true => RowTarget::LeftOut,
-            false => on.velocity_target(i, row, half, &scratch.middle, &mut rebounds.impacts),
+            false => on.velocity_target(i, row, half, &scratch.middle, &mut rebounds),
         });
     }
     if linearization.restitution().iter().any(|e| *e > 0.0) {
@@ -298,9 +284,11 @@ impl SubstepView<'_> {
     /// Whether a limit is not reached, or shall be passed.
     fn is_far(&self, i: usize, row: &Row) -> bool {
         let rows = self.linearization.joint_rows();
+        if self.plan.limits == LimitRule::PassBy {
+            return self.start.limits[i - rows.bilateral].is_off(self.model);
+        }
         let u = row_velocity(rows, i, &self.model.masses, &self.start.free_velocity) + row.rate;
-        row.value > self.model.touching()
-            && (self.plan.limits == LimitRule::PassBy || row.value + 2.0 * self.h() * u > 0.0)
+        row.value > self.model.touching() && row.value + 2.0 * self.h() * u > 0.0
     }
 
     /// What the rotation of bodies adds to the velocity of row i in the middle.
@@ -320,7 +308,7 @@ impl SubstepView<'_> {
             RowKind::Bilateral | RowKind::Limit { .. } if row.value.abs() <= self.opening_rounding(row) => {
                 RowTarget::Velocity { bias: row.rate }
             }
-            RowKind::Bilateral => RowTarget::Velocity { bias: row.rate + row.value / h },
+            RowKind::Bilateral => RowTarget::Velocity { bias: row.rate + row.value / self.plan.joint_time },
             RowKind::Limit { .. } => RowTarget::Velocity { bias: row.rate + self.plan.gap_bias(row.value) },
             RowKind::Bounded { .. } => RowTarget::Velocity { bias: row.rate + self.turning(i) },
             RowKind::Applied { force } => RowTarget::Impulse(share * h * force),
@@ -390,6 +378,7 @@ impl SubstepView<'_> {
             let RowTarget::Velocity { bias } = &mut targets[i] else { continue };
             match row.kind {
                 RowKind::Bilateral => {
+                    let value = value - self.plan.opening_left(row.value);
                     // What is not a number is as open as can be.
                     let opening = if value.is_nan() { f64::INFINITY } else { value.abs() / tolerance };
                     missed.worst = missed.worst.max(opening);
@@ -451,7 +440,7 @@ impl SubstepView<'_> {
         row: &Row,
         half: &FirstHalf<'_>,
         middle: &[f64],
-        impacts: &mut usize,
+        rebounds: &mut Rebounds,
     ) -> RowTarget {
         let Model { masses, .. } = self.model;
         let (rows, touching) = (self.linearization.joint_rows(), self.model.touching());
@@ -460,7 +449,7 @@ impl SubstepView<'_> {
             RowKind::Bilateral | RowKind::Bounded { .. } => RowTarget::Velocity { bias: row.rate },
             RowKind::Limit { .. }
                 if self.plan.limits == LimitRule::PassBy
-                    && self.start.limits[i - rows.bilateral].value > touching =>
+                    && self.start.limits[i - rows.bilateral].is_off(self.model) =>
             {
                 RowTarget::LeftOut
             }
@@ -470,13 +459,19 @@ impl SubstepView<'_> {
                 let begin = self.limit_speed(i);
                 let taken = first * row_mobility(rows, row, masses);
                 // Where next to nothing was taken from it on the way, the middle shows how it went on.
-                let u = if taken.abs() <= FREE_ARRIVAL_RATIO * begin.abs() {
+                let free = taken.abs() <= FREE_ARRIVAL_RATIO * begin.abs();
+                let u = if free {
                     2.0 * (row_velocity(rows, i, masses, middle) + row.rate) - begin
                 } else {
                     begin
                 };
-                let bias = if u < -self.model.rest_speed() { restitution * u } else { 0.0 };
-                *impacts += usize::from(bias < 0.0);
+                let mut bias = if u < -self.model.rest_speed() { restitution * u } else { 0.0 };
+                let then = self.start.limits[i - rows.bilateral];
+                if free && let Some(rest) = self.limit_rest(row, half.t, then, u) {
+                    rebounds.accumulations.extend(rest.accumulation);
+                    bias = 0.0;
+                }
+                rebounds.impacts += usize::from(bias < 0.0);
                 RowTarget::Velocity { bias: row.rate + bias }
             }
             RowKind::Limit { .. } => RowTarget::LeftOut,
@@ -542,44 +537,6 @@ impl SubstepView<'_> {
         } else {
             Some(0.0)
         }
-    }
-
-    /// How fast a contact gains closing speed: measured on the way where it was free, from the forces on its
-    /// bodies else.
-    fn closing_acceleration(
-        &self,
-        i: usize,
-        half: &FirstHalf<'_>,
-        scratch: &ArrivalScratch,
-        then: &ContactApproach,
-    ) -> f64 {
-        let rows = &self.linearization.contact_rows()[i];
-        let taken = half.contact_impulse[i][0] * rows.self_block(&self.model.masses.inverse, 0, 0);
-        let arrives = rows.velocity(0, &scratch.extrapolated) - 2.0 * taken;
-        let free = taken.abs() <= FREE_ARRIVAL_RATIO * then.speed.abs()
-            && self.h() > MIN_MEASURING_RATIO * self.model.options.dt;
-        if free { (then.speed - arrives) / self.h() } else { -rows.velocity(0, &scratch.acceleration) }
-    }
-
-    /// When a contact that arrives too slowly to rebound would have come to rest, in a substep that ends at
-    /// t.
-    fn zeno_accumulation(
-        &self,
-        i: usize,
-        t: f64,
-        then: &ContactApproach,
-        arrival: f64,
-        fall: f64,
-    ) -> Option<Accumulation> {
-        let e = self.linearization.restitution()[i];
-        if fall <= 0.0 || e >= 1.0 {
-            return None;
-        }
-        // Arrival of the free fall, and the rebounds that are left out: Σ 2 eᵏ u/a.
-        let rest = (then.speed + arrival) / fall + 2.0 * e * arrival / (fall * (1.0 - e));
-        let contacts = self.linearization.contacts();
-        let contact = name_of(&self.model.world, contacts, &contacts[i]);
-        Some(Accumulation { t: t - self.h() + rest, contact })
     }
 }
 

@@ -34,6 +34,10 @@ pub(in super::super) struct SubstepPlan {
     /// The time in which what overlaps opens, at least `length`, s. Its velocity stays: one that opens it
     /// within a substep of a nanosecond would throw bodies apart.
     pub(in super::super) opening_time: f64,
+    /// The time in which joints that are open at its begin close, s: `length`, and more in substeps that are
+    /// short for the sake of joints. Rows of loops that were left out near a singular position are open by
+    /// what the mechanism went beside its branch, and to close that within nanoseconds throws it away.
+    pub(in super::super) joint_time: f64,
     pub(in super::super) limits: LimitRule,
     pub(in super::super) gaps: GapRule,
     pub(in super::super) energy: ContactEnergy,
@@ -59,9 +63,20 @@ impl SubstepPlan {
         gap.min(0.0) * (1.0 - self.length / self.opening_time)
     }
 
+    /// The same with another length.
+    pub(in super::super) fn of_length(self, length: f64) -> Self {
+        let joint_time = if self.joint_time == self.length { length } else { self.joint_time };
+        SubstepPlan { length, joint_time, ..self }
+    }
+
+    /// What a substep leaves of the opening that a joint has at its begin.
+    pub(super) fn opening_left(&self, value: f64) -> f64 {
+        value * (1.0 - self.length / self.joint_time)
+    }
+
     /// The same, ended at a limit.
     pub(in super::super) fn ending_at_limit(self, length: f64) -> Self {
-        SubstepPlan { length, limits: LimitRule::Enforce, may_cut: false, ..self }
+        SubstepPlan { limits: LimitRule::Enforce, may_cut: false, ..self.of_length(length) }
     }
 
     /// The same, made where no substep is short enough: bodies go as far as the linearized gaps let them.

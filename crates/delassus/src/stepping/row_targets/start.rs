@@ -12,7 +12,7 @@ use super::super::model::Model;
 use super::super::warm_start::{Key, key};
 use super::turning::Turning;
 use crate::collision::ShapePair;
-use crate::world::{BodyState, Row, WorldState, row_velocity};
+use crate::world::{BodyState, Row, RowKind, WorldState, row_velocity};
 
 /// The begin of a substep.
 #[derive(Default)]
@@ -39,6 +39,15 @@ pub(in super::super) struct SubstepStart {
 pub(in super::super) struct LimitStart {
     pub(in super::super) value: f64,
     pub(in super::super) speed: f64,
+    /// Whether it sends back what arrives.
+    pub(in super::super) rebounds: bool,
+}
+
+impl LimitStart {
+    /// Whether it is apart, or within what counts as touching on its way in a rebound.
+    pub(in super::super) fn is_off(&self, model: &Model) -> bool {
+        self.value > model.touching() || self.rebounds && self.speed.abs() > model.rest_speed()
+    }
 }
 
 /// How a contact closes at the start of a substep.
@@ -69,8 +78,9 @@ impl SubstepStart {
         let rows = on.joint_rows();
         self.limits.clear();
         self.limits.extend((rows.bilateral..rows.bilateral + rows.limits).map(|i| {
-            let Row { value, rate, .. } = rows.rows[i];
-            LimitStart { value, speed: row_velocity(rows, i, &model.masses, v) + rate }
+            let Row { value, rate, kind, .. } = rows.rows[i];
+            let rebounds = matches!(kind, RowKind::Limit { restitution } if restitution > 0.0);
+            LimitStart { value, speed: row_velocity(rows, i, &model.masses, v) + rate, rebounds }
         }));
         self.turning.predict(model, on, state, v, h);
         model.kick(&state.bodies, model.first_kick(h), v);

@@ -12,6 +12,7 @@ fn plan(limits: LimitRule, gaps: GapRule) -> SubstepPlan {
     SubstepPlan {
         length: H,
         opening_time: H,
+        joint_time: H,
         limits,
         gaps,
         energy: ContactEnergy::Bounded,

@@ -20,9 +20,10 @@ use delassus_solve::problem::{InvalidProblem, Status};
 
 use contact_work::{ContactWork, ReboundSolve};
 use half_solve::{Half, HalfSolve, HalfSolver};
+use prediction::may_predict;
 
 use super::Stepper;
-use super::energy::{AccountedSolve, SubstepEnergy, kinetic};
+use super::energy::{AccountedSolve, JointExcess, SubstepEnergy, kinetic};
 use super::forces::{JamSearch, find_jams};
 use super::impact::{ImpactState, apply_impact_law};
 use super::linearization::Linearization;
@@ -133,7 +134,7 @@ pub(super) struct SubstepWorkspace {
 impl SubstepWorkspace {
     /// Whether a substep twice as long as the one made last would do, as far as joints go.
     pub(super) fn lets_grow(&self) -> bool {
-        self.energy.joints().lets_grow()
+        self.energy.lets_grow()
     }
 
     /// Moves the energy of the substep made last, which ended at t with these contacts, into a report.
@@ -145,6 +146,12 @@ impl SubstepWorkspace {
         report: &mut StepReport,
     ) {
         self.energy.close(world, contacts, t, (&mut report.energy, &mut report.energy_gains));
+    }
+
+    /// A step of which nothing is made yet.
+    pub(super) fn begin_step(&mut self) {
+        self.solver.begin_step();
+        self.energy.begin_step();
     }
 
     /// A substep that is not made again.
@@ -185,6 +192,12 @@ impl Stepper {
             report.status = worse(report.status, Status::Stalled);
             report.failure.get_or_insert(StepFailure::Energy);
         }
+        if let Some(JointExcess::Took(lost)) = self.substep.energy.joint_excess()
+            && plan.energy == ContactEnergy::Bounded
+        {
+            report.status = worse(report.status, Status::Stalled);
+            report.failure.get_or_insert(StepFailure::JointLoss { lost });
+        }
         Ok(self.substep_outcome(plan, report.status, by_energy))
     }
 
@@ -192,13 +205,15 @@ impl Stepper {
     fn energy_outcome(&self, plan: &SubstepPlan, contacts: ContactWork) -> SubstepOutcome {
         let (bounded, length) = (plan.energy == ContactEnergy::Bounded, 0.5 * plan.length);
         let contacts_gave = |part: f64| bounded && contacts.work > part * contacts.energy;
-        let joints = self.substep.energy.joints();
+        let joints = self.substep.energy.joint_excess();
         if plan.may_retry && contacts_gave(MAX_RETRIED_GAIN) {
             SubstepOutcome::Retry { length }
-        } else if plan.may_shorten && joints.is_too_large() {
+        } else if plan.may_shorten && joints.is_some() {
             SubstepOutcome::Shorten { length }
-        } else if bounded && joints.is_gain() {
-            SubstepOutcome::JointEnergy { gained: joints.gained() }
+        } else if let Some(JointExcess::Gave(gained)) = joints
+            && bounded
+        {
+            SubstepOutcome::JointEnergy { gained }
         } else if contacts_gave(MAX_ENERGY_GAIN) {
             SubstepOutcome::Depenetrate
         } else {
@@ -262,8 +277,7 @@ impl Stepper {
         // Where contacts hold what joints hold too, what a prediction leaves open would be a contradiction.
         // Near singular positions, which loops have, it leads to another branch: a parallelogram that folded
         // took one with a fifth more energy.
-        let is_tree = linearization.joint_rows().bilateral > 0 && !self.linearizer.has_loops();
-        if is_tree && linearization.contacts().is_empty() {
+        if self.linearizer.is_regular() && may_predict(linearization) {
             substep.predict_positions(model, linearization, &mut self.state, plan);
         }
     }

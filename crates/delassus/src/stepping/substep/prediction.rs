@@ -6,21 +6,30 @@
 //!
 //! J v + b = 0 closes joints at the end of the drift up to what is of second order in v − v̂, times h ω. In
 //! smooth motion r̂ is right to O(h²), and the first solve ends with joints that are closed to O(h⁴): most
-//! often it is the only one that ends in positions. Bodies that touch something have no prediction: joints
-//! that are closed to no more than the position tolerance contradict contacts that stick on both sides. Nor
-//! have loops, whose singular positions a prediction may leave on another branch.
+//! often it is the only one that ends in positions. So it is for gaps. Where contacts are many there is no
+//! prediction: joints that are closed to no more than the position tolerance contradict contacts that stick on
+//! both sides. Nor have loops near their singular positions, which a prediction may leave on another branch.
 
 use super::super::linearization::Linearization;
 use super::super::model::Model;
-use super::super::row_targets::{SubstepPlan, SubstepStart, SubstepView, predict_joint_targets};
+use super::super::row_targets::{SubstepPlan, SubstepStart, SubstepView, predict_targets};
 use super::{HalfEnd, SubstepWorkspace};
 use crate::world;
 use crate::world::WorldState;
 
 /// Rotations below this angle in a substep, rad, bend the way of a point by less than a position tolerance.
 const STRAIGHT_ROTATION: f64 = 1e-6;
+/// Rows of contacts that are more than this part of the motions which joints leave may contradict joints.
+const MAX_CONTACT_ROWS_RATIO: f64 = 0.65;
 /// Impulses that change velocities by more than this part in half a substep are those of an impact.
 const SMOOTH_CHANGE: f64 = 0.5;
+
+/// Whether contacts leave joints the motions that a prediction asks for.
+pub(super) fn may_predict(on: &Linearization) -> bool {
+    let rows: usize = on.contact_rows().iter().map(|contact| contact.law.dim()).sum();
+    let motions = on.tree().map_or(0.0, |tree| tree.motions() as f64);
+    on.joint_rows().bilateral > 0 && (rows == 0 || rows as f64 <= MAX_CONTACT_ROWS_RATIO * motions)
+}
 
 impl HalfEnd {
     /// Velocities in the middle of a substep with the impulses that the solve starts from; those of its start
@@ -31,6 +40,9 @@ impl HalfEnd {
         velocity.clone_from(&start.free_velocity);
         for (i, &r) in impulses.rows.iter().enumerate().filter(|(_, r)| **r != 0.0) {
             world::apply_row_impulse(rows, i, r, masses, velocity);
+        }
+        for (contact, r) in on.contact_rows().iter().zip(&impulses.contacts).filter(|(_, r)| r[0] != 0.0) {
+            contact.apply_impulse(r, &masses.inverse, velocity);
         }
         let (mut change, mut size) = (0.0, 0.0);
         for ((v, before), m) in velocity.iter().zip(&start.velocity).zip(&masses.mass) {
@@ -44,7 +56,7 @@ impl HalfEnd {
 }
 
 impl SubstepWorkspace {
-    /// Adds to the targets of joints what the linearization will miss where the impulses are those from which
+    /// Adds to the targets of joints and contacts what the linearization will miss where the impulses are those from which
     /// the solve starts. These give velocities to O(h²), and what is missed is of the order (h ω)²: in smooth
     /// motion the first solve ends with joints that are closed to O(h⁴).
     pub(super) fn predict_positions(
@@ -64,7 +76,7 @@ impl SubstepWorkspace {
         state.t = start.t + h;
         world::joint_values(&model.world, state, &mut end.joint_values);
         let on = SubstepView { model, linearization, start, plan };
-        predict_joint_targets(on, [&end.joint_values, &end.velocity], targets);
+        predict_targets(on, &end.drift(&state.bodies), targets);
         state.bodies.clone_from(&start.bodies);
         state.t = start.t;
     }

@@ -13,6 +13,7 @@ fn plan(length: f64) -> SubstepPlan {
     SubstepPlan {
         length,
         opening_time: length,
+        joint_time: length,
         limits: LimitRule::Enforce,
         gaps: GapRule::Exact,
         energy: ContactEnergy::Bounded,

@@ -3,16 +3,20 @@
 //! What a method finds counts where the residual of the problem is within the tolerance. A change of impulses
 //! that have passed is kept where it passes the same check, and is rolled back where it does not.
 
-use delassus_solve::contact::Solution;
-use delassus_solve::problem::{ContactProblem, Residual, ResidualCheck, Status};
+use delassus_solve::contact::{Solution, Workspace};
+use delassus_solve::problem::{ContactProblem, Residual, Status};
 
 use super::SolveOutcome;
+
+/// Contacts up to which memory is taken before it is needed.
+const MAX_RESERVED_CONTACTS: usize = 500;
 
 /// A solution that is checked, in memory that is kept.
 #[derive(Default)]
 pub(super) struct CheckedSolution {
     pub(super) solution: Solution,
-    check: ResidualCheck,
+    /// Memory of solves, and the check with which they end.
+    pub(super) workspace: Workspace,
     /// Impulses before a change that the check may refuse.
     before_change: Vec<f64>,
     /// Rows that there is memory for.
@@ -20,40 +24,47 @@ pub(super) struct CheckedSolution {
 }
 
 impl CheckedSolution {
-    /// Memory for this problem; whether there was none before.
+    /// Memory for this problem; whether there was none before. Problems with many contacts take memory
+    /// anyway.
     pub(super) fn reserve(&mut self, problem: &ContactProblem) -> bool {
-        if problem.rows() <= self.reserved_rows {
+        if problem.rows() <= self.reserved_rows || problem.laws.len() > MAX_RESERVED_CONTACTS {
             return false;
         }
         self.reserved_rows = problem.rows();
-        self.check.load(problem);
+        self.workspace.residual_check().load(problem);
         self.before_change.reserve(self.reserved_rows);
         true
     }
 
     /// Status and residual of the impulses.
     pub(super) fn settle(&mut self, problem: &ContactProblem, tolerance: f64) -> (Status, f64) {
-        self.check.load(problem);
+        self.workspace.residual_check().load(problem);
         self.settle_again(problem, tolerance)
     }
 
     /// The same for the problem that was checked last.
     pub(super) fn settle_again(&mut self, problem: &ContactProblem, tolerance: f64) -> (Status, f64) {
         let Solution { impulse, velocity, .. } = &mut self.solution;
-        self.check.residual(problem, impulse, velocity).settle(Status::Stalled, tolerance)
+        self.workspace
+            .residual_check()
+            .residual(problem, impulse, velocity)
+            .settle(Status::Stalled, tolerance)
     }
 
     /// The same for a problem of bilateral rows alone.
     pub(super) fn settle_bilateral(&mut self, problem: &ContactProblem, tolerance: f64) -> (Status, f64) {
         let Solution { impulse, velocity, .. } = &mut self.solution;
-        self.check.load(problem);
-        self.check.bilateral_residual(problem, impulse, velocity).settle(Status::Stalled, tolerance)
+        self.workspace.residual_check().load(problem);
+        self.workspace
+            .residual_check()
+            .bilateral_residual(problem, impulse, velocity)
+            .settle(Status::Stalled, tolerance)
     }
 
     /// The residual of other impulses; their velocities become those of the solution.
     pub(super) fn residual_of(&mut self, problem: &ContactProblem, impulse: &[f64]) -> Residual {
-        self.check.load(problem);
-        self.check.residual(problem, impulse, &mut self.solution.velocity)
+        self.workspace.residual_check().load(problem);
+        self.workspace.residual_check().residual(problem, impulse, &mut self.solution.velocity)
     }
 
     /// Tries a change of the impulses. The outcome with as many iterations as it took, where it made one
@@ -67,7 +78,7 @@ impl CheckedSolution {
         self.before_change.clone_from(&self.solution.impulse);
         let iterations = change(&mut self.solution.impulse);
         if iterations.is_some() {
-            self.check.load(problem);
+            self.workspace.residual_check().load(problem);
         }
         self.keep_change(problem, tolerance, iterations)
     }

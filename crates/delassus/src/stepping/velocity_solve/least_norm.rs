@@ -40,7 +40,7 @@ impl VelocitySolver {
         // A cone program knows its solution less well than a solver that begins there.
         solution.impulse = least;
         let plain = ContactOptions { minimum_norm: false, ..*options };
-        solve_into(problem, &plain, &mut self.workspace, solution)?;
+        solve_into(problem, &plain, &mut self.found.workspace, solution)?;
         let Solution { status, residual, iterations, .. } = *solution;
         if status != Status::Solved || norm_of(&solution.impulse) >= norm_of(&found) {
             solution.impulse = found;

@@ -26,7 +26,7 @@ mod standstill;
 
 pub(super) use fallback::{FailedSolves, FallbackSolver};
 
-use delassus_solve::contact::{ContactOptions, FewDofs, Method, Solution, Workspace, solve_into};
+use delassus_solve::contact::{ContactOptions, FewDofs, Method, Solution, solve_into};
 use delassus_solve::problem::{ContactProblem, Form, InvalidProblem, Law, Status};
 
 use assembly::{Assembly, GlobalForm};
@@ -114,7 +114,6 @@ pub(super) struct VelocitySolver {
     found: CheckedSolution,
     joints_alone: JointsAlone,
     few_dofs: FewDofs,
-    workspace: Workspace,
     standstill: Standstill,
     row_check: RowCheck,
     velocity_before: Vec<f64>,
@@ -332,7 +331,7 @@ impl VelocitySolver {
                 return Ok(SolveOutcome { status, residual, iterations: 0 });
             }
         }
-        solve_into(problem, options, &mut self.workspace, solution)?;
+        solve_into(problem, options, &mut self.found.workspace, solution)?;
         let Solution { status, residual, iterations, .. } = *solution;
         if status == Status::Solved {
             return Ok(SolveOutcome { status, residual, iterations });

@@ -4,9 +4,11 @@
 //! v = v_p + J L⁻¹ y ,   y = y* + Hᵣᵀ r ,   u = Hᵣ y + H v_p + b ,   Hᵣ = H J L⁻¹ ,   y* = L⁻ᵀ Jᵀ M (v* − v_p)
 //! ```
 //!
-//! The mass matrix of y is the identity, so a problem in y has the form of one in body velocities, with fewer
-//! unknowns and without the rows of the tree. Their impulses λ follow from the change of momentum,
-//! M (v − v*) = Hᵀ r + Gᵀ λ. Source: 001 §5.
+//! v are the velocities of bodies and v* those before the solve, H the rows that are left to it, r their
+//! impulses. G are the rows of the tree, J the motions that they leave free, v_p velocities that obey them,
+//! and Jᵀ M J = Lᵀ L, as in [`crate::world::TreeBasis`]. The mass matrix of y is the identity, so a problem
+//! in y has the form of one in body velocities, with fewer unknowns and without the rows of the tree. Their
+//! impulses λ follow from the change of momentum, M (v − v*) = Hᵀ r + Gᵀ λ. Source: 001 §5.
 //!
 //! Rows of the joints of the tree that give way, h_i·z + b_i + c_i r_i = 0, are no unknowns either: they are in
 //! the mass matrix, Lᵀ L = Jᵀ M J + Σ h_i h_iᵀ/c_i, and y* has −L⁻ᵀ Σ h_i b_i/c_i. Their impulses follow from z.

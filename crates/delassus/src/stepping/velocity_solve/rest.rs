@@ -35,8 +35,8 @@ const TOLERANCE_RATIO: f64 = 0.1;
 /// Rows up to which a defect is removed: a decomposition of a dense matrix.
 pub(super) const MAX_DEFECT_ROWS: usize = 200;
 /// Alternate projections, onto u = 0 and onto the cones: so many, and on to the second number while they
-/// move impulses. Where there is much room in the cones, a few suffice; they converge linearly, slowly where
-/// there is little.
+/// move impulses. Where these are far inside their cones, a few suffice; they converge linearly, slowly where
+/// they are not.
 const MIN_PROJECTIONS: usize = 20;
 const MAX_PROJECTIONS: usize = 1000;
 /// The same, times the entries of H: some milliseconds.

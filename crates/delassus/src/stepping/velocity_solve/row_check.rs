@@ -24,7 +24,7 @@ use crate::world::{FIXED_SLOT, Masses, Row, RowKind, Rows};
 const ELSEWHERE_RATIO: f64 = 1e-2;
 
 /// Errors below this part of the tolerance count without what is elsewhere, which only makes them less.
-const SMALL_ERROR_RATIO: f64 = 1e-2;
+const SMALL_ERROR_RATIO: f64 = 0.1;
 
 /// What a solve ended with.
 pub(super) struct RowsEnd<'a> {

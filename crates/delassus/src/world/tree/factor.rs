@@ -17,7 +17,7 @@ const MAX_MOTIONS: usize = 6;
 const MAX_STIFFNESS_RATIO: f64 = 1e4;
 
 /// L, by rows: the entries of a motion, of the one that moves it, and so on.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Debug, Default, PartialEq)]
 pub struct TreeFactor {
     entries: Vec<f64>,
     /// Whether the matrix is positive definite in floating point numbers.
@@ -57,6 +57,18 @@ impl CompliantRow {
             most = most.max(term.abs());
         }
         most
+    }
+}
+
+impl Clone for TreeFactor {
+    fn clone(&self) -> Self {
+        TreeFactor { entries: self.entries.clone(), regular: self.regular }
+    }
+
+    // In the memory that is there: the derived one takes new memory in every step.
+    fn clone_from(&mut self, other: &Self) {
+        self.entries.clone_from(&other.entries);
+        self.regular = other.regular;
     }
 }
 
