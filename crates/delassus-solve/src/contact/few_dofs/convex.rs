@@ -41,7 +41,16 @@ struct Response {
 }
 
 impl Convex {
-    /// The response of constraint k to these velocities without its compliance.
+    /// The impulse of a constraint of one row, and −∂r/∂u.
+    fn respond_in_row(&self, c: &Constraint, u: f64) -> (f64, f64) {
+        let weight = c.weight(0, self.near);
+        let y = weight * (self.near / c.rho[0] * self.center[c.row] - u);
+        let [low, high] = if c.law == Law::Unilateral { [0.0, f64::INFINITY] } else { c.range };
+        let r = y.clamp(low, high);
+        (r, if y == r { weight } else { 0.0 })
+    }
+
+    /// The response of constraint k, of several rows, to these velocities without its compliance.
     fn respond(&self, c: &Constraint, k: usize, u: &[f64]) -> Response {
         let mut out = Response { r: [0.0; MAX_LAW_ROWS], by: [[0.0; MAX_LAW_ROWS]; MAX_LAW_ROWS] };
         let center = &self.center[c.row..c.row + c.law.dim()];
@@ -49,12 +58,6 @@ impl Convex {
         let mut y = [0.0; MAX_LAW_ROWS];
         for (row, (r, u)) in center.iter().zip(u).enumerate() {
             y[row] = weight(row) * (self.near / c.rho[PART[row]] * r - u);
-        }
-        if c.law.dim() == 1 {
-            let [low, high] = if c.law == Law::Unilateral { [0.0, f64::INFINITY] } else { c.range };
-            out.r[0] = y[0].clamp(low, high);
-            out.by[0][0] = if y[0] == out.r[0] { weight(0) } else { 0.0 };
-            return out;
         }
         let mut size = [0.0; PARTS];
         for part in parts(&c.law) {
@@ -178,6 +181,17 @@ impl FewDofs {
         self.iterate.r_full.clear();
         for (k, c) in self.problem.constraints.iter().enumerate() {
             let dim = c.law.dim();
+            if dim == 1 {
+                let (r, by) = convex.respond_in_row(c, u[c.row]);
+                self.iterate.r_full.push(r);
+                let [from, to] = c.span;
+                let g = &self.problem.g[c.row * m + from..c.row * m + to];
+                axpy(r, g, &mut pull[from..to]);
+                for (i, x) in g.iter().enumerate().filter(|(_, x)| by * **x != 0.0) {
+                    axpy(by * x, &g[i..], &mut matrix[(from + i) * m + from + i..(from + i) * m + to]);
+                }
+                continue;
+            }
             let response = convex.respond(c, k, &u[c.row..c.row + dim]);
             self.iterate.r_full.extend_from_slice(&response.r[..dim]);
             let [from, to] = c.span;
@@ -210,6 +224,10 @@ impl FewDofs {
             let mut slope = dot(direction, y) + part * dot(direction, direction);
             let mut at = [0.0; MAX_LAW_ROWS];
             for (k, c) in self.problem.constraints.iter().enumerate() {
+                if c.law.dim() == 1 {
+                    slope -= along[c.row] * convex.respond_in_row(c, u[c.row] + part * along[c.row]).0;
+                    continue;
+                }
                 let rows = c.row..c.row + c.law.dim();
                 let ends = u[rows.clone()].iter().zip(&along[rows.clone()]);
                 at.iter_mut().zip(ends).for_each(|(at, (u, change))| *at = u + part * change);
