@@ -315,8 +315,8 @@ mod tests {
         assert!(matches!(lost.joint_excess(), Some(JointExcess::Gave(_))));
     }
 
-    /// Substeps with nine tenths of their own bound: twelve of them are more than ten may have, whichever way
-    /// joints work. Two that give and take by turns are not.
+    /// Substeps with nine tenths of their own bound: 120 of them are more than a hundred may have, whichever way
+    /// joints work. As many that give and take by turns are not.
     #[test]
     fn substeps_within_their_bounds_may_not_add_up() {
         let bound = 1e-4 * 0.09 / 0.2;
@@ -333,10 +333,10 @@ mod tests {
             }
             Ok(account.joints)
         };
-        assert!(matches!(made(&[0.9; 12]), Err(JointExcess::Gave(work)) if work > 9e-5 * 0.09));
-        assert!(matches!(made(&[-0.9; 12]), Err(JointExcess::Took(work)) if work > 9e-5 * 0.09));
-        let sum = made(&[0.9; 10]).unwrap();
-        assert!((sum - 10.0 * 0.9e-4 * 0.09).abs() < 1e-15, "{sum}");
+        assert!(matches!(made(&[0.9; 120]), Err(JointExcess::Gave(work)) if work > 9e-3 * 0.09));
+        assert!(matches!(made(&[-0.9; 120]), Err(JointExcess::Took(work)) if work > 9e-3 * 0.09));
+        let sum = made(&[0.9; 100]).unwrap();
+        assert!((sum - 100.0 * 0.9e-4 * 0.09).abs() < 1e-15, "{sum}");
         let turns = [0.9, -0.9].repeat(100);
         assert!(made(&turns).unwrap().abs() < 1e-15);
     }
