@@ -1,5 +1,5 @@
-//! Random worlds for a long time: `soak STEPS [SEED [FIRST]] [maximal]`, where FIRST is the world of that seed to
-//! begin with; joints are solved in reduced coordinates, or in maximal ones.
+//! Random worlds for a long time: `soak STEPS [SEED [FIRST]] [maximal]`, where FIRST is the world of that
+//! seed to begin with; joints are solved in reduced coordinates, or in maximal ones.
 //!
 //! Each world is a box of six planes with random bodies (spheres, boxes, capsules, cylinders, cones, hulls),
 //! random joints between some of them, friction from 0 to 2, restitution now and then, and mass ratios up to

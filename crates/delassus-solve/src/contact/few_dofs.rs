@@ -71,8 +71,8 @@ fn proximal(error: f64) -> f64 {
     if error > FAR_ERROR { 1e-3 * error.min(1.0) } else { LEAST_PROXIMAL }
 }
 
-/// A constraint: its law, rows, degrees of freedom that it moves, c, bounds on the impulse of a bilateral one,
-/// and ρ of the normal, the tangents, rolling and spin.
+/// A constraint: its law, rows, degrees of freedom that it moves, c, bounds on the impulse of a bilateral
+/// one, and ρ of the normal, the tangents, rolling and spin.
 #[derive(Clone, Copy, Debug)]
 struct Constraint {
     law: Law,

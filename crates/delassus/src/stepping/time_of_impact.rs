@@ -91,7 +91,8 @@ impl ImpactClock {
             let row = &rows.rows[i];
             let speed = |v: &[f64]| row_velocity(rows, i, &model.masses, v) + row.rate;
             let now = speed(velocity);
-            // A rebound may end within h: what bends it back are also forces of joints, which are not known yet.
+            // A rebound may end within h: what bends it back are also forces of joints, which are not known
+            // yet.
             if rest > 0.0 && matches!(row.kind, RowKind::Limit { restitution } if restitution > 0.0) {
                 return row.value > touching || now.abs() > rest.max(LEAST_SPEED);
             }

@@ -13,10 +13,10 @@
 //! T = ½ c_b |l̄|² + ½ (c_a − c_b) l̄_a² + ½ (c_c − c_b) l̄_c²
 //! ```
 //!
-//! The first term is a rotation about l, which commutes with the other two, rotations about axes of the
-//! body. Of a symmetric top one of these is none, and the motion is exact for any step: that of rods and
-//! discs. The energy error of others grows as h² |l|² (c_b − c_a)(c_c − c_b): where the root of that is more than
-//! a tenth of a radian, the two are composed in as many parts as make it less. A box that an impact leaves with
+//! The first term is a rotation about l, which commutes with the other two, rotations about axes of the body.
+//! Of a symmetric top one of these is none, and the motion is exact for any step: that of rods and discs. The
+//! energy error of others grows as h² |l|² (c_b − c_a)(c_c − c_b): where the root of that is more than a
+//! tenth of a radian, the two are composed in as many parts as make it less. A box that an impact leaves with
 //! 10⁴ rad/s would else change its energy by four fifths in a step of a millisecond.
 
 use glam::{DQuat, DVec3};
@@ -125,8 +125,8 @@ mod tests {
         (s.pose.rotation * (body.inertia * s.angular_velocity), worst, s)
     }
 
-    /// 13 radians a step: the energy of a box stays to what a tenth of a radian leaves, and two steps of half the
-    /// length end where one does.
+    /// 13 radians a step: the energy of a box stays to what a tenth of a radian leaves, and two steps of half
+    /// the length end where one does.
     #[test]
     fn a_body_that_turns_several_times_in_a_step_keeps_its_energy() {
         let b = body(DVec3::new(1.7e-4, 3.3e-4, 4.3e-4));

@@ -113,8 +113,8 @@ fn parallelograms_go_on_through_positions_in_which_they_could_fold() {
     }
 }
 
-/// n parallelograms side by side, their cranks of 1 m at an angle to the vertical with an angular velocity; length
-/// and mass of the couplers, and the mass of a crank.
+/// n parallelograms side by side, their cranks of 1 m at an angle to the vertical with an angular velocity;
+/// length and mass of the couplers, and the mass of a crank.
 fn parallelograms(n: usize, [angle, omega]: [f64; 2], [length, coupler, crank]: [f64; 3]) -> String {
     let (sin, cos) = angle.sin_cos();
     let mut text = "[world]\nplane = \"xy\"\ngravity = [0, -9.81, 0]\n".to_string();
@@ -155,8 +155,9 @@ fn parallelograms(n: usize, [angle, omega]: [f64; 2], [length, coupler, crank]: 
     text
 }
 
-/// Steps that begin within 2e-4 rad of the fold, of 5 ms. What the links had gone beside their branch was closed
-/// within nanoseconds: the first left with 232 J of 27, the others lost half, and all steps were solved.
+/// Steps that begin within 2e-4 rad of the fold, of 5 ms. What the links had gone beside their branch was
+/// closed within nanoseconds: the first left with 232 J of 27, the others lost half, and all steps were
+/// solved.
 #[test]
 fn parallelograms_that_a_step_leaves_at_their_fold_keep_their_energy() {
     for (n, start, links, t_end) in [

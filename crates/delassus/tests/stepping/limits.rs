@@ -53,8 +53,8 @@ fn a_slider_rebounds_from_its_limit() {
     }
 }
 
-/// The end of infinitely many rebounds, t₁ (1 + e)/(1 − e) after a fall of t₁: at a limit as at a contact, whatever
-/// the step, it is reached and reported once.
+/// The end of infinitely many rebounds, t₁ (1 + e)/(1 − e) after a fall of t₁: at a limit as at a contact,
+/// whatever the step, it is reached and reported once.
 #[test]
 fn rebounds_at_a_limit_come_to_an_end() {
     for (e, dt) in [(0.5, 1e-2), (0.5, 1e-3), (0.5, 1e-4), (0.9, 1e-2), (0.9, 1e-3)] {

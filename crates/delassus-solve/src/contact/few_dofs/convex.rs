@@ -1,14 +1,14 @@
-//! A start for Newton's method where it goes round in circles: convex problems with bounds on friction that are
-//! known, each with one solution that steps along a falling function reach.
+//! A start for Newton's method where it goes round in circles: convex problems with bounds on friction that
+//! are known, each with one solution that steps along a falling function reach.
 //!
 //! ```text
 //! min_y  ½‖y‖² + Σ φ_i(q_i + G_i y) ,   r_i = −φ_i' = P_i( w_i (ε/ρ_i r̄_i − q_i − G_i y) ) ,   w_i = 1/(c_i + ε/ρ_i)
 //! ```
 //!
-//! P_i is the nearest point of what the impulse may be: a range, what presses, a disc of the radius μ r̄_n, or the
-//! cone of an associated law. r̄ is the solution before, and the radii follow it: with ε → 0 what stays where it is
-//! obeys the law. Rows that contradict each other by rounding, as a limit and friction that holds the same
-//! joint, need impulses to go all the way to a bound, which takes a small ε.
+//! P_i is the nearest point of what the impulse may be: a range, what presses, a disc of the radius μ r̄_n,
+//! or the cone of an associated law. r̄ is the solution before, and the radii follow it: with ε → 0 what
+//! stays where it is obeys the law. Rows that contradict each other by rounding, as a limit and friction that
+//! holds the same joint, need impulses to go all the way to a bound, which takes a small ε.
 
 use super::wide::{FIRST_ROW, PART, PARTS, nearest_normal, parts, rows};
 use super::{Constraint, FewDofs, Steps, dot};
@@ -135,7 +135,8 @@ impl FewDofs {
         None
     }
 
-    /// Steps to the solution of a convex problem, which becomes `r_full`; `None` where equations are singular.
+    /// Steps to the solution of a convex problem, which becomes `r_full`; `None` where equations are
+    /// singular.
     fn solve_convex(&mut self, convex: &Convex, y: &mut [f64]) -> Option<usize> {
         let m = self.problem.dofs;
         self.factors.is_factored = false;

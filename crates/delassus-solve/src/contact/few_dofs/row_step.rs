@@ -7,8 +7,8 @@
 //!          δr_x + β W_x δr = −f_x/(1 + ε − k) − β G_x y_k
 //! ```
 //!
-//! W = G Gᵀ over the rows of constraints that hold or slide, e along a slip and x across it; y_k = Gᵀ δr of the
-//! constraints that are open or at a bound, whose changes are known. These are the equations of
+//! W = G Gᵀ over the rows of constraints that hold or slide, e along a slip and x across it; y_k = Gᵀ δr of
+//! the constraints that are open or at a bound, whose changes are known. These are the equations of
 //! `newton_step.rs` with δy = Gᵀ δr put in, divided by what makes their entries of the order of one. Without
 //! slips they are symmetric once they are divided by ρ.
 

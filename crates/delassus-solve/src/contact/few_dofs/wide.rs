@@ -1,13 +1,15 @@
-//! Contacts with rolling and spinning friction: the normal and up to three parts, each with a bound of its own.
+//! Contacts with rolling and spinning friction: the normal and up to three parts, each with a bound of its
+//! own.
 //!
 //! ```text
 //! x_n = max(0, y_n) ,   ‖x_i‖ ≤ μ_i y_n ,   y = r − ρ u      (Coulomb's kind)
 //! x = argmin Σ (x_j − y_j)²/ρ_j   on   ‖x_i‖ ≤ μ_i x_n        (associated)
 //! ```
 //!
-//! i = slip (2 rows), rolling (2 rows), spin (1 row), with ρ_n and one ρ_i per part. F = r − x. Its derivative D of
-//! x by y gives the step, (1 + ε − D) δr = −F − D ρ δu, in closed form: on the parts that hold D = 1, across a
-//! slip D = k, and what is left is the row of a slip, D = μ eᵀ_n, or of the associated law a projector of rank one.
+//! i = slip (2 rows), rolling (2 rows), spin (1 row), with ρ_n and one ρ_i per part. F = r − x. Its
+//! derivative D of x by y gives the step, (1 + ε − D) δr = −F − D ρ δu, in closed form: on the parts that
+//! hold D = 1, across a slip D = k, and what is left is the row of a slip, D = μ eᵀ_n, or of the associated
+//! law a projector of rank one.
 
 use super::{Constraint, FewDofs, Mode, dot};
 use crate::linalg::axpy;

@@ -34,8 +34,9 @@ const MAX_JOINT_WORK_AT_CONTACTS: f64 = 1e-2;
 /// The same in the scheme of first order, whose error is (ωh)²/4 for a rotation with ω. It takes energy by
 /// itself: only what joints give counts.
 const MAX_JOINT_WORK_HALF_IMPLICIT: f64 = 0.1;
-/// Work of joints in all substeps of a step, in parts of the kinetic energy, above which the step is no motion: as
-/// much as a hundred substeps may have. A bob that passes below a cart without weight has a thousandth of it.
+/// Work of joints in all substeps of a step, in parts of the kinetic energy, above which the step is no
+/// motion: as much as a hundred substeps may have. A bob that passes below a cart without weight has a
+/// thousandth of it.
 const MAX_STEP_JOINT_WORK: f64 = 1e-2;
 /// The same where contacts push.
 const MAX_STEP_JOINT_WORK_AT_CONTACTS: f64 = 5e-2;
@@ -44,9 +45,9 @@ const GROWTH_RATIO: f64 = 0.1;
 /// Joints may move by this many position tolerances against their forces: positions are found to one of them
 /// at both ends of the drift, and what is beyond ten of them is reported as open.
 const OPENING_TOLERANCES: f64 = 20.0;
-/// The most of the kinetic energy that this lets joints have: in substeps of a nanosecond impulses near singular
-/// positions would pass with any work. What rests has no kinetic energy to compare; there it is what joints have
-/// that open by as much within the time in which they close.
+/// The most of the kinetic energy that this lets joints have: in substeps of a nanosecond impulses near
+/// singular positions would pass with any work. What rests has no kinetic energy to compare; there it is what
+/// joints have that open by as much within the time in which they close.
 const MAX_SLACK: f64 = 1e-3;
 
 /// Work of the bilateral rows of joints in a substep.
@@ -66,8 +67,8 @@ pub(super) struct JointWork {
     /// The same of joints that open by the whole tolerance within the time in which they close.
     closing_speed: f64,
     slow_slack: f64,
-    /// The part of the kinetic energy that it may be, in the substep and in its step, and whether what joints take
-    /// counts as what they give.
+    /// The part of the kinetic energy that it may be, in the substep and in its step, and whether what joints
+    /// take counts as what they give.
     part: f64,
     step_part: f64,
     takes: bool,
@@ -159,8 +160,8 @@ impl SubstepEnergy {
         self.step = StepWork::default();
     }
 
-    /// What joints gave or took, where it is more than the substep, or its step with it, may have. What is not a
-    /// number is given.
+    /// What joints gave or took, where it is more than the substep, or its step with it, may have. What is
+    /// not a number is given.
     pub(super) fn joint_excess(&self) -> Option<JointExcess> {
         let joints = &self.joints;
         let step = self.step.with(joints);
@@ -315,8 +316,8 @@ mod tests {
         assert!(matches!(lost.joint_excess(), Some(JointExcess::Gave(_))));
     }
 
-    /// Substeps with nine tenths of their own bound: 120 of them are more than a hundred may have, whichever way
-    /// joints work. As many that give and take by turns are not.
+    /// Substeps with nine tenths of their own bound: 120 of them are more than a hundred may have, whichever
+    /// way joints work. As many that give and take by turns are not.
     #[test]
     fn substeps_within_their_bounds_may_not_add_up() {
         let bound = 1e-4 * 0.09 / 0.2;

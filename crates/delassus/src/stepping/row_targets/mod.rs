@@ -185,7 +185,8 @@ pub(super) fn position_targets(on: SubstepView<'_>, out: &mut RowTargets) {
     out.slip_bias.clone_from(&on.start.turning.slip);
 }
 
-/// Adds to the targets of bilateral rows and gaps what the linearization misses along a motion that ends here.
+/// Adds to the targets of bilateral rows and gaps what the linearization misses along a motion that ends
+/// here.
 pub(super) fn predict_targets(on: SubstepView<'_>, end: &DriftEnd<'_>, targets: &mut RowTargets) {
     let rows = on.linearization.joint_rows();
     for (i, value) in end.joint_values[..rows.bilateral].iter().enumerate() {

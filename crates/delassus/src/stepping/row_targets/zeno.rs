@@ -4,8 +4,9 @@
 //! t_end = t + (u₀ + u)/a + Σ_k 2 eᵏ u/a ,   k = 1, 2, … ,   u² = u₀² + 2 a gap
 //! ```
 //!
-//! u is the speed of arrival after a fall with the acceleration a from a gap that opened with u₀. Where the next
-//! rebound would last less than a small part of a step, all of them are left out, and what bounced is at rest.
+//! u is the speed of arrival after a fall with the acceleration a from a gap that opened with u₀. Where the
+//! next rebound would last less than a small part of a step, all of them are left out, and what bounced is at
+//! rest.
 
 use super::super::warm_start::name_of;
 use super::start::{ContactApproach, LimitStart};
@@ -31,8 +32,8 @@ pub(super) struct LimitRest {
 }
 
 impl SubstepView<'_> {
-    /// Whether what arrives freely at a limit with the speed u, in a substep that ends at t, comes to rest there:
-    /// where the next rebound is too small to follow.
+    /// Whether what arrives freely at a limit with the speed u, in a substep that ends at t, comes to rest
+    /// there: where the next rebound is too small to follow.
     pub(super) fn limit_rest(&self, row: &Row, t: f64, then: LimitStart, u: f64) -> Option<LimitRest> {
         let RowKind::Limit { restitution: e } = row.kind else { return None };
         let fall = (then.speed - u) / self.h();

@@ -7,8 +7,9 @@
 //! J v + b = 0 closes joints at the end of the drift up to what is of second order in v − v̂, times h ω. In
 //! smooth motion r̂ is right to O(h²), and the first solve ends with joints that are closed to O(h⁴): most
 //! often it is the only one that ends in positions. So it is for gaps. Where contacts are many there is no
-//! prediction: joints that are closed to no more than the position tolerance contradict contacts that stick on
-//! both sides. Nor have loops near their singular positions, which a prediction may leave on another branch.
+//! prediction: joints that are closed to no more than the position tolerance contradict contacts that stick
+//! on both sides. Nor have loops near their singular positions, which a prediction may leave on another
+//! branch.
 
 use super::super::linearization::Linearization;
 use super::super::model::Model;
@@ -56,9 +57,9 @@ impl HalfEnd {
 }
 
 impl SubstepWorkspace {
-    /// Adds to the targets of joints and contacts what the linearization will miss where the impulses are those from which
-    /// the solve starts. These give velocities to O(h²), and what is missed is of the order (h ω)²: in smooth
-    /// motion the first solve ends with joints that are closed to O(h⁴).
+    /// Adds to the targets of joints and contacts what the linearization will miss where the impulses are
+    /// those from which the solve starts. These give velocities to O(h²), and what is missed is of the order
+    /// (h ω)²: in smooth motion the first solve ends with joints that are closed to O(h⁴).
     pub(super) fn predict_positions(
         &mut self,
         model: &Model,

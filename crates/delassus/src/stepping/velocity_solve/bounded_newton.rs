@@ -4,9 +4,9 @@
 //! u_i = 0 ,  a_i ≤ r_i ≤ b_i     or     r_i = a_i ,  u_i ≥ 0     or     r_i = b_i ,  u_i ≤ 0
 //! ```
 //!
-//! Rounds that move rows to their bounds one after the other take as many solves as rows change places. Newton's
-//! method in the motions that joints leave has the bounds among its modes. Only the sides that it ends with
-//! count, and impulses to start from: a round solves and checks the problem that has them.
+//! Rounds that move rows to their bounds one after the other take as many solves as rows change places.
+//! Newton's method in the motions that joints leave has the bounds among its modes. Only the sides that it
+//! ends with count, and impulses to start from: a round solves and checks the problem that has them.
 
 use delassus_solve::contact::{ContactOptions, Method};
 

@@ -48,8 +48,8 @@ use crate::world::{Masses, Rows, TreeBasis, apply_row_impulse};
 const MAX_BOUND_ROUNDS: usize = 60;
 /// The same where another solution is looked for, beside one that is known, in reduced coordinates.
 const MAX_SEARCH_ROUNDS: usize = 4;
-/// Rounds after which Newton's method looks for the bounds of all rows at once: what it does not find in these,
-/// it does not find.
+/// Rounds after which Newton's method looks for the bounds of all rows at once: what it does not find in
+/// these, it does not find.
 const MAX_NEWTON_ROUNDS: usize = 4;
 /// Rounds that may fail: the next one differs by a row, and fails as well.
 const MAX_FAILED_ROUNDS: usize = 3;
@@ -155,8 +155,8 @@ impl VelocitySolver {
         for round in 0..most_rounds {
             v.copy_from_slice(&self.velocity_before);
             self.apply_known_impulses(input, impulses, v);
-            // Rows that hold may contradict each other until some are at their bounds: other methods take long
-            // to find no solution. Rest is asked for beside a solution, and is not worth that.
+            // Rows that hold may contradict each other until some are at their bounds: other methods take
+            // long to find no solution. Rest is asked for beside a solution, and is not worth that.
             self.newton_alone = settles && (round == 0 || input.goal == Goal::Rest);
             let solved = self.solve_unknown(input, impulses, v)?;
             outcome = SolveOutcome { iterations: outcome.iterations + solved.iterations, ..solved };

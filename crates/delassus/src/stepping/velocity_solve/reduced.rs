@@ -10,8 +10,9 @@
 //! in y has the form of one in body velocities, with fewer unknowns and without the rows of the tree. Their
 //! impulses λ follow from the change of momentum, M (v − v*) = Hᵀ r + Gᵀ λ. Source: 001 §5.
 //!
-//! Rows of the joints of the tree that give way, h_i·z + b_i + c_i r_i = 0, are no unknowns either: they are in
-//! the mass matrix, Lᵀ L = Jᵀ M J + Σ h_i h_iᵀ/c_i, and y* has −L⁻ᵀ Σ h_i b_i/c_i. Their impulses follow from z.
+//! Rows of the joints of the tree that give way, h_i·z + b_i + c_i r_i = 0, are no unknowns either: they are
+//! in the mass matrix, Lᵀ L = Jᵀ M J + Σ h_i h_iᵀ/c_i, and y* has −L⁻ᵀ Σ h_i b_i/c_i. Their impulses follow
+//! from z.
 
 use delassus_solve::linalg::Sparse;
 

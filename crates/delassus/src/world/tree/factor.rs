@@ -4,16 +4,16 @@
 //! Jᵀ M J + Σ h_i h_iᵀ/c_i = Lᵀ L
 //! ```
 //!
-//! A row i of a joint of the tree that gives way, u_i + b_i + c_i r_i = 0 with u_i = h_i·z (a spring, a damper,
-//! a rotor, a servo), moves nothing but its own joint. So it is a term of the mass matrix at that joint, and
-//! needs no unknown of its own.
+//! A row i of a joint of the tree that gives way, u_i + b_i + c_i r_i = 0 with u_i = h_i·z (a spring, a
+//! damper, a rotor, a servo), moves nothing but its own joint. So it is a term of the mass matrix at that
+//! joint, and needs no unknown of its own.
 
 use super::{Inertia, NONE, Tree, TreeBasis, pair};
 
 /// The most motions that a joint leaves.
 const MAX_MOTIONS: usize = 6;
-/// Rows that are stiffer against the inertia of their joint than this lose as many digits of their force: they
-/// stay unknowns.
+/// Rows that are stiffer against the inertia of their joint than this lose as many digits of their force:
+/// they stay unknowns.
 const MAX_STIFFNESS_RATIO: f64 = 1e4;
 
 /// L, by rows: the entries of a motion, of the one that moves it, and so on.
@@ -185,8 +185,8 @@ impl TreeFactor {
 }
 
 impl TreeBasis {
-    /// A row of a joint, with its blocks, that gives way by `compliance`; `None` where its joint is not one of
-    /// the tree, or where it is too stiff.
+    /// A row of a joint, with its blocks, that gives way by `compliance`; `None` where its joint is not one
+    /// of the tree, or where it is too stiff.
     pub fn compliant_row(
         &self,
         row: usize,
