@@ -180,8 +180,7 @@ fn maps_and_analyses_near_ties_give_one_verdict() {
 #[test]
 fn verdicts_are_those_of_the_numbers_as_written() {
     // The joints ask for x'' = −10 and the contact leaves with 1/3 · 10 − 10/3 = 0: closed, and the three
-    // share
-    // the load in any proportion. With a double for 0.1 neither holds.
+    // share the load in any proportion. With a double for 0.1 neither holds.
     let text = "[system]\ncoordinates = [\"x\"]\n[parameters]\ne = 0.0\n[energy]\nkinetic = \"x'^2/2\"\n\
                 [[joint]]\nname = \"one\"\nvalue = \"0.1*x + (1 + e)*t^2/2\"\n\
                 [[joint]]\nname = \"two\"\nvalue = \"0.3*x + 3*t^2/2\"\n\

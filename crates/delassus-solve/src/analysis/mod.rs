@@ -2,9 +2,8 @@
 //! solutions?
 //!
 //! ```text
-//! M a + F = Jᵀ f ,   u = J a + γ ,   (f, u) in the laws          existence, unique a, unique f: proved |
-//! refuted
-//! | unknown
+//! M a + F = Jᵀ f ,   u = J a + γ ,   (f, u) in the laws
+//! existence, unique a, unique f:   proved | refuted | unknown
 //! ```
 //!
 //! M is n × n, J is m × n, a and F are in Rⁿ, f, u and γ in Rᵐ. Answers come from exact means alone: positive

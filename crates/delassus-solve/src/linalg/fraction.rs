@@ -5,8 +5,7 @@
 //! ```
 //!
 //! They are copied like a double, so that formulas run over them. What does not fit, and what is not
-//! rational,
-//! is undefined, and so is all that is computed from it: a fraction is exact or it is nothing.
+//! rational, is undefined, and so is all that is computed from it: a fraction is exact or it is nothing.
 
 use super::Interval;
 use num_bigint::BigInt;

@@ -354,8 +354,7 @@ fn well_conditioned_problems_are_decided() {
 }
 
 /// The same problem with every number that is not zero moved by a part of it, 2⁻ᵏ with one k for all: near
-/// ties
-/// in data that carry rounding.
+/// ties in data that carry rounding.
 fn moved(raw: &Raw, r: &mut Random) -> Dynamics {
     let part = 2f64.powi(-(20 + r.below(33) as i32));
     let mut d = raw.dynamics();
@@ -392,8 +391,7 @@ fn no_verdict_near_ties_is_contradicted_by_exact_arithmetic() {
 }
 
 /// The lists of solutions in rational arithmetic and in floating point, where the latter is sure of itself:
-/// as many
-/// components, and the same intervals of forces.
+/// as many components, and the same intervals of forces.
 #[test]
 fn exact_lists_are_those_of_floating_point_where_it_is_sure() {
     let (count, seed) = (setting("DELASSUS_RANDOM", 10_000) / 20, setting("DELASSUS_SEED", 1));

@@ -8,8 +8,8 @@
 //! [hyper-dual numbers](crate::formula::HyperDual) for its exact first and mixed second derivatives,
 //! [intervals](crate::formula::Interval) for bounds on a box and truncated power series for its value along a
 //! motion, and fractions for what is exactly true of data as they were written. Mass matrices, gradients
-//! and bias terms thus carry no truncation error. Every method takes and
-//! returns `Self` only, so that a further type fits the same formulas.
+//! and bias terms thus carry no truncation error. Every method takes and returns `Self` only, so that a
+//! further type fits the same formulas.
 
 use std::fmt::Debug;
 use std::ops::{Add, Div, Mul, Neg, Sub};

@@ -5,8 +5,7 @@
 //! ```
 //!
 //! M is n × n, J is m × n. Every double is a rational number. Where the numbers of a problem are known as
-//! they
-//! were written ([`ExactDynamics`]), 0.1 is a tenth and no double near it.
+//! they were written ([`ExactDynamics`]), 0.1 is a tenth and no double near it.
 
 use super::generators::{Cone, Friction, cones};
 use crate::linalg::{Fraction, Int, Interval, Matrix, integers, rational, whole};

@@ -2,8 +2,8 @@
 //! are too many modes to examine all.
 //!
 //! ```text
-//! (a, f) found   ─▶   its mode holds a solution for all data ,      no friction, M > 0:  one a for all
-//! solutions
+//! (a, f) found   ─▶   its mode holds a solution for all data
+//! no friction, M > 0:   one a for all solutions
 //! ```
 //!
 //! a ∈ Rⁿ, f ∈ Rᵐ. That there are no others is shown without friction alone.

@@ -12,7 +12,6 @@
 //! neither the basis of the tree nor the search for the rows that are at their bounds.
 
 use super::SolveInput;
-use super::bounds::servo_bounds;
 use crate::collision::MAX_CONTACT_ROWS;
 use crate::stepping::row_targets::RowTarget;
 use crate::stepping::warm_start::Impulses;
@@ -164,7 +163,14 @@ impl RowCheck {
                 }
                 _ => None,
             };
-            let servo = servo_bounds(end.input, i);
+            let servo = match (row.kind, targets.joints[i]) {
+                (RowKind::Servo { range, .. }, RowTarget::Compliant { .. })
+                    if range.iter().any(|f| f.is_finite()) =>
+                {
+                    Some(range.map(|f| f * duration))
+                }
+                _ => None,
+            };
             let (bias, compliance) = match targets.joints[i] {
                 RowTarget::Velocity { bias } if in_tree || bound.is_some() => (bias, 0.0),
                 RowTarget::Compliant { bias, compliance } if servo.is_some() || tree.is_some() => {
