@@ -15,8 +15,8 @@
 //!    rational arithmetic does not reach, unique forces are refuted by forces that can be added to a
 //!    solution without any other change, exactly.
 //! 4. Verified claims of the propositions decide what is unknown, on rounded data those whose facts hold with
-//!    slack. Where a claim contradicts a verdict, one of the two has misread the mechanism, and the verdict is
-//!    unknown.
+//!    slack. Where a claim contradicts a verdict, one of the two has misread the mechanism, and the verdict
+//!    is unknown.
 
 use super::Method;
 use crate::lcp::{Verdict, p_matrix, sliding_lcp};
