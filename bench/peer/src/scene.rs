@@ -1,8 +1,12 @@
 //! The scenes, read.
 
+use std::path::Path;
+
+use delassus::simulation::Simulation;
 use delassus::world::{
-    Body, BodyState, Joint, JointKind, Pose, Shape, ShapeKind, Surface, World, WorldState, mobility,
+    self, Body, BodyState, Joint, JointKind, Pose, Shape, ShapeKind, Surface, World, WorldState, mobility,
 };
+use delassus_scene::{ImportOptions, read_xml_with};
 use glam::{DQuat, DVec3};
 use serde_json::Value;
 
@@ -114,9 +118,20 @@ pub fn read(scene: &Value) -> Result<Scene, String> {
     })
 }
 
-/// The world in a file (MJCF, URDF or `.toml`), with its joints closed.
+/// The world in a file (MJCF, URDF or `.toml`), from the `keyframe` of an MJCF where one is named, with its
+/// joints closed.
 fn model(scene: &Value, path: &str) -> Result<Scene, String> {
-    let sim = delassus_scene::load_simulation(path).map_err(|e| e.to_string())?;
+    let sim = match scene["keyframe"].as_str() {
+        None => delassus_scene::load_simulation(path).map_err(|e| e.to_string())?,
+        Some(name) => {
+            let text = std::fs::read_to_string(path).map_err(|e| format!("{path}: {e}"))?;
+            let options = ImportOptions { keyframe: Some(name.to_owned()), ..ImportOptions::default() };
+            let file =
+                read_xml_with(&text, Path::new(path).parent(), &options).map_err(|e| e.to_string())?.file;
+            let scene = world::Scene { world: file.world, state: file.state };
+            Simulation::new(scene, file.simulation.step_options()).map_err(|e| e.to_string())?
+        }
+    };
     let (world, state) = (sim.world().clone(), sim.state().clone());
     let bodies = (0..world.bodies.len()).filter(|&b| !world.bodies[b].fixed).collect();
     Ok(Scene { world, state, bodies, times: times(scene)? })

@@ -116,6 +116,12 @@ impl Polytope {
         best
     }
 
+    /// How far x is outside of the plane of a face.
+    pub fn height(&self, face: usize, x: DVec3) -> f64 {
+        let face = &self.faces[face];
+        face.normal.dot(x - self.corner(face, 0))
+    }
+
     fn corner(&self, face: &Face, k: usize) -> DVec3 {
         self.vertices[face.corners[k % face.corners.len()] as usize]
     }
@@ -141,16 +147,15 @@ impl Polytope {
     /// direction from there to x (outward where x is inside or behind a single triangle) and the signed
     /// distance.
     pub fn nearest(&self, x: DVec3) -> (DVec3, Features, u32, DVec3, f64) {
-        let height = |face: &Face| face.normal.dot(x - self.corner(face, 0));
         let mut highest = (0, f64::NEG_INFINITY);
-        for (k, face) in self.faces.iter().enumerate() {
-            if height(face) > highest.1 {
-                highest = (k, height(face));
+        for k in 0..self.faces.len() {
+            let height = self.height(k, x);
+            if height > highest.1 {
+                highest = (k, height);
             }
         }
         let on_face = |k: usize| {
-            let face = &self.faces[k];
-            let s = height(face);
+            let (face, s) = (&self.faces[k], self.height(k, x));
             (x - face.normal * s, Features::FaceOfA(face.normal), k as u32, face.normal, s)
         };
         if self.faces.len() > 1 && highest.1 <= 0.0 {
@@ -158,7 +163,7 @@ impl Polytope {
         }
         for (k, face) in self.faces.iter().enumerate() {
             let over = (0..face.corners.len()).all(|e| self.inside(face, e, x) >= 0.0);
-            if over && (height(face) > 0.0 || self.faces.len() == 1) {
+            if over && (self.height(k, x) > 0.0 || self.faces.len() == 1) {
                 return on_face(k);
             }
         }

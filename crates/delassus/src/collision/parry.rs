@@ -31,6 +31,10 @@ use crate::world::{Pose, ShapeKind, open_edges};
 use mesh_mesh::{Edge, convex_edges, mesh_mesh};
 use separation::approach_origin;
 
+/// What rounding leaves of the distance of a point from a plane, as a part of the size of the shapes, with much
+/// to spare.
+const PLANE_ROUNDING: f64 = 1e-12;
+
 /// Normals whose cosine exceeds this belong to one flat patch.
 const MIN_PARALLEL_COSINE: f64 = 1.0 - 1e-12;
 
@@ -303,31 +307,45 @@ fn direction(a: &Convex, b: &Convex, pose: &Pose, max_gap: f64) -> Option<(DVec3
     // one that is as good takes its place, and if no direction was found the best of them does.
     let bound = found.map_or(f64::NEG_INFINITY, |(n, _)| apart(n));
     let mut best = (bound - 1e-9 * size, None);
-    let mut try_direction = |n: DVec3| {
+    let mut try_direction = |n: DVec3, most: f64| {
+        if most < best.0 {
+            return;
+        }
         let separation = apart(n);
         if separation > best.0 {
             best = (separation, Some(n));
         }
     };
-    let faces = |shape: &Convex, look: &mut dyn FnMut(DVec3)| match *shape {
-        Convex::Polytope(polytope) => polytope.faces.iter().for_each(|face| look(face.normal)),
-        Convex::Cylinder { .. } => [DVec3::Z, DVec3::NEG_Z].into_iter().for_each(look),
-        Convex::Cone { .. } => look(DVec3::NEG_Z),
+    // Shapes are no farther apart along a face than the point of the other one is from its plane: that leaves
+    // the faces near these points, of many.
+    let slack = PLANE_ROUNDING * size;
+    let (near_a, near_b) = (found.map(|(_, p)| pose.point(p[1])), found.map(|(_, p)| pose.local_point(p[0])));
+    let faces = |shape: &Convex, other: Option<DVec3>, look: &mut dyn FnMut(DVec3, f64)| match *shape {
+        Convex::Polytope(polytope) => {
+            for (k, face) in polytope.faces.iter().enumerate() {
+                look(face.normal, other.map_or(f64::INFINITY, |x| polytope.height(k, x) + slack));
+            }
+        }
+        Convex::Cylinder { .. } => [DVec3::Z, DVec3::NEG_Z].into_iter().for_each(|n| look(n, f64::INFINITY)),
+        Convex::Cone { .. } => look(DVec3::NEG_Z, f64::INFINITY),
         Convex::Ball(_) | Convex::Capsule { .. } => {}
     };
-    faces(a, &mut try_direction);
-    faces(b, &mut |m| try_direction(-(pose.rotation * m)));
+    faces(a, near_a, &mut try_direction);
+    faces(b, near_b, &mut |m, most| try_direction(-(pose.rotation * m), most));
     // So are the sides of cylinders beside each other.
     let round = |shape: &Convex| matches!(shape, Convex::Cylinder { .. } | Convex::Capsule { .. });
     if round(a) && round(b) {
         let beside = |axis: DVec3| (pose.position - axis * axis.dot(pose.position)).try_normalize();
-        [DVec3::Z, pose.rotation * DVec3::Z].into_iter().filter_map(beside).for_each(&mut try_direction);
+        [DVec3::Z, pose.rotation * DVec3::Z]
+            .into_iter()
+            .filter_map(beside)
+            .for_each(|n| try_direction(n, f64::INFINITY));
     }
     if found.is_none() {
         let n = pose.position.try_normalize().unwrap_or(DVec3::Z);
         let [x, y] = points(n);
-        try_direction(n);
-        try_direction(approach_origin(a, b, pose, n, pose.point(y) - x).1);
+        try_direction(n, f64::INFINITY);
+        try_direction(approach_origin(a, b, pose, n, pose.point(y) - x).1, f64::INFINITY);
     }
     match best.1 {
         Some(n) if best.0 <= max_gap => {
