@@ -6,7 +6,7 @@
 //! axes) at t = 0 and every `sample` steps, CPU seconds of the stepping alone (and of the slowest step where
 //! there are many bodies), the contacts of the last step, and notes: whatever a user should know. A scene
 //! with `forces` false asks for no contacts, one with `model` names a file (MJCF, URDF or `.toml`) in the
-//! place of bodies and joints.
+//! place of bodies and joints, and may name a `keyframe` of it.
 #![forbid(unsafe_code)]
 
 mod scene;
