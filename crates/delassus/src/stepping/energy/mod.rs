@@ -163,16 +163,26 @@ impl SubstepEnergy {
     /// What joints gave or took, where it is more than the substep, or its step with it, may have. What is
     /// not a number is given.
     pub(super) fn joint_excess(&self) -> Option<JointExcess> {
-        let joints = &self.joints;
-        let step = self.step.with(joints);
-        let judge = |ratio: f64, work: f64| {
-            if ratio.is_nan() || ratio > 1.0 {
-                Some(JointExcess::Gave(work))
-            } else {
-                (joints.takes && ratio < -1.0).then_some(JointExcess::Took(-work))
-            }
-        };
-        judge(joints.ratio(), joints.work).or_else(|| judge(step.ratio(joints), step.work))
+        let step = self.step.with(&self.joints);
+        self.own_excess().or_else(|| self.excess(step.ratio(&self.joints), step.work))
+    }
+
+    /// Whether that might be less in a shorter substep: what the substeps before it had stays.
+    pub(super) fn shorter_may_help(&self) -> bool {
+        let before = || self.excess(self.step.ratio(&self.joints), self.step.work);
+        self.own_excess().is_some() || self.joint_excess().is_some() && before().is_none()
+    }
+
+    fn own_excess(&self) -> Option<JointExcess> {
+        self.excess(self.joints.ratio(), self.joints.work)
+    }
+
+    fn excess(&self, ratio: f64, work: f64) -> Option<JointExcess> {
+        if ratio.is_nan() || ratio > 1.0 {
+            Some(JointExcess::Gave(work))
+        } else {
+            (self.joints.takes && ratio < -1.0).then_some(JointExcess::Took(-work))
+        }
     }
 
     /// Whether a substep twice as long would do, as far as joints go.
@@ -340,6 +350,21 @@ mod tests {
         assert!((sum - 100.0 * 0.9e-4 * 0.09).abs() < 1e-15, "{sum}");
         let turns = [0.9, -0.9].repeat(100);
         assert!(made(&turns).unwrap().abs() < 1e-15);
+    }
+
+    /// A substep that took too much and could not be shorter leaves the others of its step as long as they
+    /// may be.
+    #[test]
+    fn what_is_lost_already_makes_no_substep_shorter() {
+        let bound = 1e-4 * 0.09 / 0.2;
+        let mut energy = SubstepEnergy { joints: work(-200.0 * bound), ..SubstepEnergy::default() };
+        assert!(energy.shorter_may_help());
+        energy.close(&World::default(), &[], 0.0, (&mut EnergyAccount::default(), &mut vec![]));
+        energy.joints = work(-0.05 * bound);
+        assert!(matches!(energy.joint_excess(), Some(JointExcess::Took(_))));
+        assert!(!energy.shorter_may_help() && energy.lets_grow());
+        energy.joints = work(-1.01 * bound);
+        assert!(energy.shorter_may_help());
     }
 
     #[test]

@@ -208,7 +208,7 @@ impl Stepper {
         let joints = self.substep.energy.joint_excess();
         if plan.may_retry && contacts_gave(MAX_RETRIED_GAIN) {
             SubstepOutcome::Retry { length }
-        } else if plan.may_shorten && joints.is_some() {
+        } else if plan.may_shorten && self.substep.energy.shorter_may_help() {
             SubstepOutcome::Shorten { length }
         } else if let Some(JointExcess::Gave(gained)) = joints
             && bounded
