@@ -104,8 +104,12 @@ impl UniquenessSearch<'_> {
         if self.linearization.redundant().iter().any(|&r| r) {
             return true;
         }
-        // The rows of one contact are independent of each other.
-        if self.linearization.joint_rows().rows.is_empty() && self.active_contacts().nth(1).is_none() {
+        // The rows of one contact are independent of each other, and so are those of a tree of joints.
+        let (joints, tree) = (self.linearization.joint_rows(), self.linearization.tree());
+        let in_tree = || tree.is_some_and(|tree| (0..joints.bilateral).all(|i| tree.holds(i)));
+        let mut pressed = self.active_contacts();
+        let alone = if joints.rows.is_empty() { pressed.nth(1) } else { pressed.next() }.is_none();
+        if alone && (joints.rows.is_empty() || in_tree()) {
             return false;
         }
         self.some_group_has_others(&mut scratch.groups, self.velocity)
