@@ -181,8 +181,9 @@ impl Simulation {
         value: f64,
     ) -> Result<(), SimulationError> {
         let id = self.joint_id(joint)?;
-        self.stepper.set_target(id.index(), actuator, value)?;
-        self.changed = self.changed.max(Changed::Targets);
+        if self.stepper.set_target(id.index(), actuator, value)? {
+            self.changed = self.changed.max(Changed::Targets);
+        }
         Ok(())
     }
 

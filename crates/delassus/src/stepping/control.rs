@@ -85,8 +85,9 @@ impl Stepper {
 
     /// Sets the target of an actuator of a joint: the speed or position of a motor, the force or moment of a
     /// force, or the control of a servo, until it is changed. Actuators are counted from 0 among the forces
-    /// and motors of the joint. Takes effect with [`Stepper::relinearize`].
-    pub fn set_target(&mut self, joint: usize, actuator: usize, target: f64) -> Result<(), ControlError> {
+    /// and motors of the joint. Takes effect with [`Stepper::relinearize`]. Returns whether it is another target
+    /// than before: where it is not, a scene that was steady stays so.
+    pub fn set_target(&mut self, joint: usize, actuator: usize, target: f64) -> Result<bool, ControlError> {
         let joints = self.model.world.joints.len();
         let to = self.model.world.joints.get(joint).ok_or(ControlError::NoJoint { joint, joints })?;
         if !target.is_finite() {
@@ -99,10 +100,13 @@ impl Stepper {
             let (joint, actuators) = (to.name.clone(), places.len());
             return Err(ControlError::NoActuator { joint, actuators, asked: actuator });
         };
+        if to.actions[place].kind.has_input(target) {
+            return Ok(false);
+        }
         self.steady.forget();
         let action = &mut Arc::make_mut(&mut self.model.world).joints[joint].actions[place];
         action.kind.set_input(AnyFormula::new(target));
-        Ok(())
+        Ok(true)
     }
 
     /// Sets position and velocity of a body; time and step count stay. Takes effect with
@@ -189,6 +193,20 @@ mod tests {
         stepper.set_load(1, DVec3::ZERO, DVec3::ZERO).unwrap();
         stepper.step().unwrap();
         assert!((stepper.state.bodies[1].velocity.x - 0.5).abs() < 1e-14);
+    }
+
+    #[test]
+    fn a_target_that_is_set_again_changes_nothing() {
+        let (world, state) = slider(ActionKind::Force { force: formula("2") }, 0.0, 0.0);
+        let mut stepper = Stepper::new(world, state, StepOptions::default()).unwrap();
+        let world = stepper.world().clone();
+        assert_eq!(stepper.set_target(0, 0, 2.0), Ok(false));
+        assert!(Arc::ptr_eq(&world, stepper.world()));
+        assert_eq!([3.0, 3.0, 2.0].map(|x| stepper.set_target(0, 0, x)), [Ok(true), Ok(false), Ok(true)]);
+        // What depends on time is none of its values.
+        let (world, state) = slider(ActionKind::Force { force: formula("2 + t") }, 0.0, 0.0);
+        let mut stepper = Stepper::new(world, state, StepOptions::default()).unwrap();
+        assert_eq!(stepper.set_target(0, 0, 2.0), Ok(true));
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Actuators: forces, motors and servos of joints by their names, and what a controller sets of them.
 
 use super::{ActionKind, Servo, World};
-use crate::formula::AnyFormula;
+use crate::formula::{AnyFormula, Point};
 
 /// A force, motor or servo of a world, and where it is.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -46,6 +46,15 @@ impl ActionKind {
             | ActionKind::Armature { .. }
             | ActionKind::Drive { .. } => None,
         }
+    }
+
+    /// Whether the input is this number already, at all times.
+    pub fn has_input(&self, value: f64) -> bool {
+        let at = Point { q: &[], v: &[], t: 0.0 };
+        let has = |input: &AnyFormula| {
+            input.variables().is_some_and(|on| !on.time) && input.value(&at).to_bits() == value.to_bits()
+        };
+        self.input().is_some_and(has)
     }
 
     /// Sets it; nothing happens to what has no input.
