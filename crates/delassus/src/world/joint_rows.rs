@@ -60,8 +60,20 @@ pub fn joint_rows_at(world: &World, state: &WorldState, dt: f64, t: f64, out: &m
         limits(world, state, joint, j, &mut |terms| write(world, state, j, &terms, out));
     }
     out.limits = out.rows.len() - out.bilateral;
+    add_others(world, state, [dt, t], out);
+}
+
+/// The rows of [`joint_rows_at`] behind those of limits, alone.
+pub fn other_rows_at(world: &World, state: &WorldState, dt: f64, t: f64, out: &mut Rows) {
+    out.rows.clear();
+    out.blocks.clear();
+    (out.bilateral, out.limits) = (0, 0);
+    add_others(world, state, [dt, t], out);
+}
+
+fn add_others(world: &World, state: &WorldState, dt_and_t: [f64; 2], out: &mut Rows) {
     for (j, joint) in world.joints.iter().enumerate() {
-        others(world, state, joint, j, [dt, t], &mut |terms| write(world, state, j, &terms, out));
+        others(world, state, joint, j, dt_and_t, &mut |terms| write(world, state, j, &terms, out));
     }
 }
 
@@ -371,6 +383,9 @@ fn others(
     }
     let frames = Frames::new(joint, state);
     for Action { coordinate, kind } in &joint.actions {
+        if matches!(kind, ActionKind::Limits { .. } | ActionKind::Drive { .. }) {
+            continue;
+        }
         let c = measure(world, state, (joint, &frames), *coordinate, last(state, index));
         let (kind, value, rate) = match kind {
             ActionKind::Limits { .. } | ActionKind::Drive { .. } => continue,

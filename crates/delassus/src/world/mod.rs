@@ -49,9 +49,9 @@ pub use sensor::{BodyFrame, Measured, Sensor, SensorKind, effort_sensors, joint_
 pub use servo::Servo;
 pub use set_joint::set_joint;
 
-pub(crate) use joint_rows::{distance_to_target, joint_rows_at};
+pub(crate) use joint_rows::{distance_to_target, joint_rows_at, other_rows_at};
 pub(crate) use masses::{FIXED_SLOT, Masses, apply_row_impulse, dot6, row_mobility, row_velocity};
-pub(crate) use tree::{CompliantRow, Tree, TreeBasis, TreeFactor, TreeScratch};
+pub(crate) use tree::{CompliantRow, MAX_ROWS_AT_ONCE, Tree, TreeBasis, TreeFactor, TreeScratch};
 
 use std::sync::Arc;
 

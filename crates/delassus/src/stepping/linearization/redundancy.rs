@@ -102,7 +102,10 @@ impl RedundancyScratch {
             }
         };
         match tree {
-            Some(tree) => tree.reduce_row(tree.factor(), blocks, scratch, add),
+            Some(tree) => {
+                let blocks = blocks.map(|(slot, block)| (slot, [block]));
+                tree.reduce_rows(tree.factor(), blocks, scratch, |motion, [value]| add(motion, value));
+            }
             None => {
                 for (slot, block) in blocks {
                     let at = 6 * slot as usize;

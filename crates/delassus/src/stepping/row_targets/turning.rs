@@ -20,7 +20,7 @@ use super::super::model::Model;
 use super::super::warm_start::{Key, key};
 use super::RowTargets;
 use crate::collision::{Contact, ContactRows};
-use crate::world::{BodyState, RowKind, Rows, WorldState, joint_rows_at, row_velocity};
+use crate::world::{BodyState, RowKind, Rows, WorldState, other_rows_at, row_velocity};
 
 /// Rotations within a substep below this angle, rad, change directions by rounding.
 const NO_ROTATION: f64 = 1e-8;
@@ -45,6 +45,7 @@ pub(in super::super) struct Turning {
     turned: Vec<(Key, DVec3)>,
     /// The state at the end of the substep as the velocities of its begin predict it.
     moved: Option<WorldState>,
+    /// Its rows of joints behind those of limits.
     moved_rows: Rows,
     velocity: Vec<f64>,
 }
@@ -100,16 +101,18 @@ impl Turning {
             }));
         }
         if joints {
-            joint_rows_at(&model.world, moved, h, state.t, &mut self.moved_rows);
+            other_rows_at(&model.world, moved, h, state.t, &mut self.moved_rows);
             let (rows, masses) = (on.joint_rows(), &model.masses);
+            let first = rows.bilateral + rows.limits;
             masses.gather_velocities(&moved.bodies, &mut self.velocity);
-            self.rows.extend(rows.rows.iter().enumerate().map(|(i, row)| {
-                let same = self.moved_rows.rows.get(i).is_some_and(|moved| moved.joint == row.joint);
+            self.rows.resize(first, 0.0);
+            self.rows.extend(rows.rows[first..].iter().enumerate().map(|(k, row)| {
+                let same = self.moved_rows.rows.get(k).is_some_and(|moved| moved.joint == row.joint);
                 if !same || !needs(&row.kind) {
                     return 0.0;
                 }
-                let end = row_velocity(&self.moved_rows, i, masses, &self.velocity);
-                0.5 * (end - row_velocity(rows, i, masses, v))
+                let end = row_velocity(&self.moved_rows, k, masses, &self.velocity);
+                0.5 * (end - row_velocity(rows, first + k, masses, v))
             }));
         }
     }

@@ -213,9 +213,7 @@ impl Assembly {
             self.mass_entries.extend(all().enumerate().map(|(i, &m)| (i, i, m)));
             mass.refill(dofs, dofs, &self.mass_entries);
         }
-        if !self.reduced.knows_rows(tree) {
-            self.jacobian_entries.clear();
-            self.reduced.reduce_rows(tree, &mut self.jacobian_entries);
+        if self.reduced.reduce_rows(tree, &mut self.jacobian_entries) {
             jacobian_transposed.refill(dofs, bias.len(), &self.jacobian_entries);
         }
         force.clone_from(self.reduced.motion());

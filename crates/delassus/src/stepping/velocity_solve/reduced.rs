@@ -19,7 +19,9 @@ use delassus_solve::linalg::Sparse;
 use super::SolveInput;
 use crate::stepping::row_targets::RowTarget;
 use crate::stepping::warm_start::Impulses;
-use crate::world::{CompliantRow, TreeBasis, TreeFactor, TreeScratch, apply_row_impulse, row_velocity};
+use crate::world::{
+    CompliantRow, MAX_ROWS_AT_ONCE, TreeBasis, TreeFactor, TreeScratch, apply_row_impulse, row_velocity,
+};
 
 /// Motions below so many times the rounding of their terms are none.
 const ROUNDINGS: f64 = 16.0;
@@ -44,46 +46,134 @@ pub(super) struct ReducedMotion {
     /// L, the rows in it, with b_i + H_i v_p, and per row of a joint whether it is one of them.
     factor: TreeFactor,
     folded: Vec<CompliantRow>,
+    /// What L was made of, where it has such rows: they, and Jᵀ M J.
+    folded_before: Vec<CompliantRow>,
+    mass_before: TreeFactor,
     folded_bias: Vec<f64>,
     is_folded: Vec<bool>,
 }
 
-/// The rows of H that Hᵣ was made of: the passes of a step, and its end and the start of the next one, have
-/// the same.
+/// Rows of H and what they are reduced to. The passes of a step, and its end and the start of the next one,
+/// have most of them in common.
 #[derive(Default)]
 struct ReducedRows {
+    now: RowList,
+    before: RowList,
+    /// The motions that the rows before were reduced to.
+    tree: Option<TreeBasis>,
+    factor: TreeFactor,
+}
+
+/// Rows and their entries.
+#[derive(Default)]
+struct RowList {
     /// Slots and blocks of all rows, and where those of each row end.
     blocks: Vec<(u32, [f64; 6])>,
     ends: Vec<u32>,
     /// Columns of compliant rows.
     compliant: Vec<usize>,
-    /// The same of the rows before, and the motions that they were reduced to.
-    blocks_before: Vec<(u32, [f64; 6])>,
-    ends_before: Vec<u32>,
-    compliant_before: Vec<usize>,
-    tree: Option<TreeBasis>,
-    factor: TreeFactor,
+    /// Motions and entries of all columns of Hᵣᵀ, and where those of each column end.
+    entries: Vec<(u32, f64)>,
+    entry_ends: Vec<u32>,
+}
+
+impl RowList {
+    fn clear(&mut self) {
+        self.blocks.clear();
+        self.ends.clear();
+        self.compliant.clear();
+        self.entries.clear();
+        self.entry_ends.clear();
+    }
+
+    fn blocks_of(&self, row: usize) -> &[(u32, [f64; 6])] {
+        let from = if row == 0 { 0 } else { self.ends[row - 1] };
+        &self.blocks[from as usize..self.ends[row] as usize]
+    }
+
+    fn entries_of(&self, row: usize) -> &[(u32, f64)] {
+        let from = if row == 0 { 0 } else { self.entry_ends[row - 1] };
+        &self.entries[from as usize..self.entry_ends[row] as usize]
+    }
+
+    /// Whether N rows from this one on stand on the same slots.
+    fn has_same_slots<const N: usize>(&self, row: usize) -> bool {
+        let slots = |row: usize| self.blocks_of(row).iter().map(|(slot, _)| *slot);
+        row + N <= self.ends.len() && (row + 1..row + N).all(|other| slots(row).eq(slots(other)))
+    }
+
+    /// Reduces N rows on the same slots from this one on.
+    fn reduce<const N: usize>(
+        &mut self,
+        row: usize,
+        tree: &TreeBasis,
+        factor: &TreeFactor,
+        scratch: &mut TreeScratch,
+    ) {
+        let RowList { blocks, ends, entries, entry_ends, .. } = self;
+        let start = |row: usize| if row == 0 { 0 } else { ends[row - 1] as usize };
+        let starts: [usize; N] = std::array::from_fn(|n| start(row + n));
+        let count = ends[row] as usize - starts[0];
+        let together = (0..count).map(|k| (blocks[starts[0] + k].0, starts.map(|at| &blocks[at + k].1)));
+        // The paths of all rows are as long as that of the first, whose entries are counted last to first.
+        let from = entries.len();
+        tree.reduce_rows(factor, together, scratch, |motion, values: [f64; N]| {
+            entries.extend(values.map(|value| (motion as u32, value)));
+        });
+        let length = (entries.len() - from) / N;
+        if N > 1 {
+            let spare = entries.len();
+            for n in 0..N {
+                for k in 0..length {
+                    let entry = entries[from + k * N + n];
+                    entries.push(entry);
+                }
+            }
+            entries.drain(from..spare);
+        }
+        entry_ends.extend((1..=N).map(|n| (from + n * length) as u32));
+    }
 }
 
 impl ReducedRows {
-    /// Whether Hᵣ is that of the rows before.
-    fn are_known(&self, tree: &TreeBasis, factor: &TreeFactor) -> bool {
-        self.tree.as_ref().is_some_and(|known| known.has_motions_of(tree))
-            && self.factor == *factor
-            && self.ends == self.ends_before
-            && self.compliant == self.compliant_before
-            && self.blocks == self.blocks_before
-    }
-
-    fn remember(&mut self, tree: &TreeBasis, factor: &TreeFactor) {
-        self.factor.clone_from(factor);
-        match &mut self.tree {
-            Some(known) => known.clone_motions_from(tree),
-            None => self.tree = Some(tree.clone()),
+    /// Reduces the rows; whether they are others than before.
+    fn reduce(&mut self, tree: &TreeBasis, factor: &TreeFactor, scratch: &mut TreeScratch) -> bool {
+        let ReducedRows { now, before, .. } = self;
+        let same_motions =
+            self.tree.as_ref().is_some_and(|known| known.has_motions_of(tree)) && self.factor == *factor;
+        if same_motions
+            && now.ends == before.ends
+            && now.compliant == before.compliant
+            && now.blocks == before.blocks
+        {
+            return false;
         }
-        std::mem::swap(&mut self.blocks, &mut self.blocks_before);
-        std::mem::swap(&mut self.ends, &mut self.ends_before);
-        std::mem::swap(&mut self.compliant, &mut self.compliant_before);
+        let (mut row, mut next) = (0, 0);
+        while row < now.ends.len() {
+            let known = |row: usize, from: usize| {
+                let rows = from..if same_motions { before.ends.len() } else { 0 };
+                rows.into_iter().find(|&other| before.blocks_of(other) == now.blocks_of(row))
+            };
+            if let Some(other) = known(row, next) {
+                now.entries.extend_from_slice(before.entries_of(other));
+                now.entry_ends.push(now.entries.len() as u32);
+                (row, next) = (row + 1, other + 1);
+            } else if now.has_same_slots::<MAX_ROWS_AT_ONCE>(row) {
+                now.reduce::<MAX_ROWS_AT_ONCE>(row, tree, factor, scratch);
+                row += MAX_ROWS_AT_ONCE;
+            } else {
+                now.reduce::<1>(row, tree, factor, scratch);
+                row += 1;
+            }
+        }
+        if !same_motions {
+            self.factor.clone_from(factor);
+            match &mut self.tree {
+                Some(known) => known.clone_motions_from(tree),
+                None => self.tree = Some(tree.clone()),
+            }
+        }
+        true
     }
 }
 
@@ -94,7 +184,7 @@ impl ReducedMotion {
         input: &SolveInput<'_>,
         unknown: impl Fn(usize) -> Option<(f64, f64)>,
     ) {
-        let ReducedMotion { factor, folded, folded_bias, is_folded, .. } = self;
+        let ReducedMotion { factor, folded, folded_before, mass_before, folded_bias, is_folded, .. } = self;
         folded.clear();
         folded_bias.clear();
         is_folded.clear();
@@ -110,14 +200,20 @@ impl ReducedMotion {
             }
         }
         if !folded.is_empty() {
+            if folded == folded_before && mass_before == tree.mass() {
+                return;
+            }
             factor.factorize(tree, folded);
             if factor.is_regular() {
+                folded_before.clone_from(folded);
+                mass_before.clone_from(tree.mass());
                 return;
             }
             folded.clear();
             folded_bias.clear();
             is_folded.fill(false);
         }
+        folded_before.clear();
         factor.clone_from(tree.factor());
     }
 
@@ -159,11 +255,6 @@ impl ReducedMotion {
         &self.motion
     }
 
-    /// Whether Hᵣ is that of the rows before.
-    pub(super) fn knows_rows(&self, tree: &TreeBasis) -> bool {
-        self.rows.are_known(tree, &self.factor)
-    }
-
     /// The next rows are none that are known.
     pub(super) fn forget_rows(&mut self) {
         self.rows.tree = None;
@@ -171,35 +262,38 @@ impl ReducedMotion {
 
     /// Begins with no rows of H.
     pub(super) fn clear_rows(&mut self) {
-        self.rows.blocks.clear();
-        self.rows.ends.clear();
-        self.rows.compliant.clear();
+        self.rows.now.clear();
     }
 
     /// Adds a row of H, a column of Hᵣᵀ.
     pub(super) fn add_row<'a>(&mut self, blocks: impl Iterator<Item = (u32, &'a [f64; 6])>) {
-        self.rows.blocks.extend(blocks.map(|(slot, block)| (slot, *block)));
-        self.rows.ends.push(self.rows.blocks.len() as u32);
+        let RowList { blocks: all, ends, .. } = &mut self.rows.now;
+        all.extend(blocks.map(|(slot, block)| (slot, *block)));
+        ends.push(all.len() as u32);
     }
 
     /// The row added last is compliant.
     pub(super) fn add_compliance(&mut self) {
-        self.rows.compliant.push(self.rows.ends.len() - 1);
+        let RowList { ends, compliant, .. } = &mut self.rows.now;
+        compliant.push(ends.len() - 1);
     }
 
-    /// The entries of Hᵣᵀ.
-    pub(super) fn reduce_rows(&mut self, tree: &TreeBasis, entries: &mut Vec<(usize, usize, f64)>) {
+    /// The entries of Hᵣᵀ, where they are others than before; whether they are.
+    pub(super) fn reduce_rows(&mut self, tree: &TreeBasis, entries: &mut Vec<(usize, usize, f64)>) -> bool {
         let ReducedMotion { rows, scratch, factor, .. } = self;
-        let mut from = 0;
-        for (column, &to) in rows.ends.iter().enumerate() {
-            let blocks = rows.blocks[from as usize..to as usize].iter().map(|(slot, block)| (*slot, block));
-            tree.reduce_row(factor, blocks, scratch, |i, value| entries.push((i, column, value)));
-            from = to;
+        if !rows.reduce(tree, factor, scratch) {
+            return false;
+        }
+        entries.clear();
+        for column in 0..rows.now.ends.len() {
+            entries
+                .extend(rows.now.entries_of(column).iter().map(|(i, value)| (*i as usize, column, *value)));
         }
         // A compliant row has a body of its own, of mass 1/c, which moves along with it.
-        let own = rows.compliant.iter().enumerate();
+        let own = rows.now.compliant.iter().enumerate();
         entries.extend(own.map(|(k, &column)| (tree.motions() + k, column, 1.0)));
-        rows.remember(tree, factor);
+        std::mem::swap(&mut rows.now, &mut rows.before);
+        true
     }
 
     /// y ← y* + Hᵣᵀ r.

@@ -25,7 +25,7 @@ pub struct TreeFactor {
 }
 
 /// A row of a joint of the tree that gives way.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CompliantRow {
     /// Its place among the rows of joints.
     pub row: usize,

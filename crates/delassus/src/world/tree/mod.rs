@@ -33,6 +33,8 @@ pub use factor::{CompliantRow, TreeFactor};
 
 /// No link, no motion.
 const NONE: u32 = u32::MAX;
+/// Rows that are reduced at once: those of a contact.
+pub const MAX_ROWS_AT_ONCE: usize = 3;
 
 /// A body that moves and the joint that carries it.
 #[derive(Clone, Copy, Debug)]
@@ -199,7 +201,8 @@ pub struct TreeBasis {
 #[derive(Default)]
 pub struct TreeScratch {
     twists: Vec<Twist>,
-    row: Vec<f64>,
+    /// Zero between calls.
+    rows: Vec<[f64; MAX_ROWS_AT_ONCE]>,
     paths: Vec<u32>,
 }
 
@@ -249,6 +252,11 @@ impl TreeBasis {
     /// Whether the motions of the tree are independent.
     pub fn is_regular(&self) -> bool {
         self.factor.is_regular()
+    }
+
+    /// Jᵀ M J.
+    pub fn mass(&self) -> &TreeFactor {
+        &self.mass
     }
 
     /// L without compliant rows.
@@ -424,42 +432,47 @@ impl TreeBasis {
         self.add_velocities(masses, twists, v);
     }
 
-    /// The entries (motion, value) of L⁻ᵀ Jᵀ h of a row h with its blocks (slot, six entries), last motion
-    /// first.
-    pub fn reduce_row<'a>(
+    /// The entries (motion, values) of L⁻ᵀ Jᵀ h of rows h on the same bodies, with their blocks (slot, six
+    /// entries each), last motion first.
+    pub fn reduce_rows<'a, const N: usize>(
         &self,
         factor: &TreeFactor,
-        blocks: impl IntoIterator<Item = (u32, &'a [f64; 6])>,
+        blocks: impl IntoIterator<Item = (u32, [&'a [f64; 6]; N])>,
         scratch: &mut TreeScratch,
-        mut emit: impl FnMut(usize, f64),
+        mut emit: impl FnMut(usize, [f64; N]),
     ) {
-        let TreeScratch { row, paths, .. } = scratch;
-        row.resize(self.motions(), 0.0);
+        const { assert!(N <= MAX_ROWS_AT_ONCE) };
+        let TreeScratch { rows, paths, .. } = scratch;
+        rows.resize(self.motions(), [0.0; MAX_ROWS_AT_ONCE]);
         // The motions that move these bodies, last ones first: the paths to the roots, merged.
         paths.clear();
-        for (slot, block) in blocks {
+        for (slot, blocks) in blocks {
             let mut k = self.tree.of_slot[slot as usize];
-            let wrench = self.wrench(k as usize, block);
+            let wrenches = blocks.map(|block| self.wrench(k as usize, block));
             paths.push(self.tree.links[k as usize].last_motion);
             while k != NONE {
                 let link = &self.tree.links[k as usize];
                 for i in link.motions[0] as usize..link.motions[1] as usize {
-                    row[i] += pair(&self.free[i], &wrench);
+                    let (row, free) = (&mut rows[i], &self.free[i]);
+                    (0..N).for_each(|n| row[n] += pair(free, &wrenches[n]));
                 }
                 k = link.parent;
             }
         }
-        while let Some(i) = paths.iter().copied().filter(|i| *i != NONE).max() {
+        // No motion wraps around to zero.
+        while let Some(i) = paths.iter().map(|i| i.wrapping_add(1)).max().and_then(|i| i.checked_sub(1)) {
             let entries = factor.row(&self.tree, i as usize);
-            let value = row[i as usize] / entries[0];
-            row[i as usize] = 0.0;
-            let mut j = self.tree.mover[i as usize];
+            let row = std::mem::take(&mut rows[i as usize]);
+            let values: [f64; N] = std::array::from_fn(|n| row[n] / entries[0]);
+            let mover = self.tree.mover[i as usize];
+            let mut j = mover;
             for entry in &entries[1..] {
-                row[j as usize] -= entry * value;
+                let row = &mut rows[j as usize];
+                (0..N).for_each(|n| row[n] -= entry * values[n]);
                 j = self.tree.mover[j as usize];
             }
-            emit(i as usize, value);
-            paths.iter_mut().filter(|path| **path == i).for_each(|path| *path = self.tree.mover[i as usize]);
+            emit(i as usize, values);
+            paths.iter_mut().filter(|path| **path == i).for_each(|path| *path = mover);
         }
     }
 
