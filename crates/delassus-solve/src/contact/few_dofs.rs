@@ -19,17 +19,17 @@
 //! degrees of freedom that lies on 40 points has W of 120 rows and rank 25.
 
 mod convex;
+mod loading;
 mod newton_step;
 mod row_step;
 mod wide;
 
+use pulp::{Simd, WithSimd};
+
 use crate::linalg::{Sparse, axpy, norm};
-use crate::problem::{ContactProblem, Form, Law};
+use crate::problem::{ContactProblem, Law};
 use wide::{PART, Parts, is_wide};
 
-/// Degrees of freedom and rows up to which problems are solved here.
-const MAX_DOFS: usize = 72;
-const MAX_ROWS: usize = 480;
 /// Steps, and steps without half of the error of the best one, after which a solve is given up.
 const MAX_STEPS: usize = 40;
 const MAX_IDLE_STEPS: usize = 6;
@@ -41,11 +41,11 @@ const LEAST_PROXIMAL: f64 = 1e-6;
 const FAR_ERROR: f64 = 0.1;
 /// Newton's own error target, as a fraction of the tolerance; the residual is computed independently.
 const TARGET_RATIO: f64 = 0.2;
-/// The least compliance, in parts of what the other degrees of freedom give a row.
-const LEAST_COMPLIANCE_RATIO: f64 = 1e-6;
 /// Beyond it steps go on to rounding, as long as each leaves less than this part of the error before.
 const ROUNDING: f64 = 1e-15;
 const POLISHED_RATIO: f64 = 0.1;
+/// Impulses to start from with such an error are taken as they are: those of what rests keep their bits.
+const ROUNDED_START: f64 = 1e-13;
 /// A step with factors of an earlier one that leaves more than this part of the error is the last such one.
 const CHORD_RATIO: f64 = 0.1;
 /// The impulse of a row without bounds.
@@ -54,6 +54,7 @@ const UNBOUNDED: [f64; 2] = [f64::NEG_INFINITY, f64::INFINITY];
 const SHORTER_STEPS: [f64; 4] = [0.5, 0.25, 0.1, 0.02];
 
 /// x·y, four sums at a time.
+#[inline(always)]
 fn dot(x: &[f64], y: &[f64]) -> f64 {
     let (head, tail) = (x.chunks_exact(4), y.chunks_exact(4));
     let rest = head.remainder().iter().zip(tail.remainder()).map(|(a, b)| a * b).sum::<f64>();
@@ -67,6 +68,7 @@ fn dot(x: &[f64], y: &[f64]) -> f64 {
 }
 
 /// ε at an error relative to that of r = 0.
+#[inline(always)]
 fn proximal(error: f64) -> f64 {
     if error > FAR_ERROR { 1e-3 * error.min(1.0) } else { LEAST_PROXIMAL }
 }
@@ -182,12 +184,34 @@ struct Factors {
     frozen: Vec<Mode>,
 }
 
-/// What the factors were made of, to see whether the next problem can use them.
+/// The problem before, to see whether the next one has its rows, or can use its factors.
 #[derive(Debug, Default)]
 struct Before {
+    /// Laws, masses and Hᵀ; no laws where its rows were not read to their end.
+    laws: Vec<Law>,
+    mass: Sparse,
+    jacobian_transposed: Sparse,
     g: Vec<f64>,
     compliance: Vec<f64>,
-    laws: Vec<Law>,
+}
+
+/// Newton's method with the widest instructions of the processor. Each number is the same with all of them.
+struct Iteration<'a> {
+    of: &'a mut FewDofs,
+    kind: Steps,
+    tolerance: f64,
+    scale: f64,
+    impulse: &'a mut [f64],
+}
+
+impl WithSimd for Iteration<'_> {
+    type Output = Option<usize>;
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) -> Option<usize> {
+        let Iteration { of, kind, tolerance, scale, impulse } = self;
+        of.iterate_in_lanes(kind, tolerance, scale, impulse)
+    }
 }
 
 impl FewDofs {
@@ -265,6 +289,17 @@ impl FewDofs {
 
     /// Newton's method from r; the steps to the impulses that are found.
     fn iterate(&mut self, kind: Steps, tolerance: f64, scale: f64, impulse: &mut [f64]) -> Option<usize> {
+        pulp::Arch::new().dispatch(Iteration { of: self, kind, tolerance, scale, impulse })
+    }
+
+    #[inline(always)]
+    fn iterate_in_lanes(
+        &mut self,
+        kind: Steps,
+        tolerance: f64,
+        scale: f64,
+        impulse: &mut [f64],
+    ) -> Option<usize> {
         let target = TARGET_RATIO * tolerance;
         let mut error = self.evaluate() / scale;
         let (mut best, mut idle, mut found) = (error, 0, None);
@@ -272,7 +307,7 @@ impl FewDofs {
             impulse.copy_from_slice(&self.iterate.r);
             found = Some(0);
         }
-        let mut polished = error <= ROUNDING;
+        let mut polished = error <= ROUNDED_START;
         let mut chord = self.factors.is_factored;
         for steps in 1..=MAX_STEPS {
             let most = match kind {
@@ -306,6 +341,7 @@ impl FewDofs {
     }
 
     /// Goes back on the way of a step that leads to a larger error, to the least one that is met; the error.
+    #[inline(always)]
     fn shorten_step(&mut self, before: f64, scale: f64) -> f64 {
         let mut best = self.evaluate() / scale;
         if best <= before {
@@ -328,6 +364,7 @@ impl FewDofs {
     }
 
     /// r at a part of the way of the last step.
+    #[inline(always)]
     fn go_to(&mut self, part: f64) {
         let ends = self.iterate.r_before.iter().zip(&self.iterate.r_full);
         self.iterate.r.iter_mut().zip(ends).for_each(|(r, (from, to))| *r = from + part * (to - from));
@@ -342,109 +379,8 @@ impl FewDofs {
         self.iterate.modes.iter().map(kind).eq(self.factors.frozen.iter().map(kind))
     }
 
-    /// G, q and the constraints of a problem.
-    fn load(&mut self, problem: &ContactProblem, ranges: &[[f64; 2]]) -> Option<()> {
-        let Form::Global { mass, jacobian_transposed, force, bias } = &problem.form else { return None };
-        if bias.len() > MAX_ROWS {
-            return None;
-        }
-        self.problem.root_mass.clear();
-        for i in 0..jacobian_transposed.rows() {
-            match mass.row(i) {
-                (&[column], &[value]) if column == i && value > 0.0 => {
-                    self.problem.root_mass.push(value.sqrt())
-                }
-                _ => return None,
-            }
-        }
-        let before = self.problem.dofs;
-        self.find_compliances(&problem.laws, jacobian_transposed, bias.len());
-        let m = self.problem.dofs;
-        if m == 0 || m > MAX_DOFS {
-            return None;
-        }
-        // Factors of what slid belong to the directions of another solve: a solve would depend on the one
-        // before.
-        self.factors.is_factored &= m == before && !self.factors.slides;
-        std::mem::swap(&mut self.problem.g, &mut self.before.g);
-        self.problem.g.clear();
-        self.problem.g.resize(bias.len() * m, 0.0);
-        self.problem.free_velocity.clone_from(bias);
-        for (i, root) in self.problem.root_mass.iter().enumerate() {
-            let (columns, values) = jacobian_transposed.row(i);
-            let start = force[i] / (root * root);
-            columns.iter().zip(values).for_each(|(&j, x)| self.problem.free_velocity[j] += x * start);
-            let place = self.problem.place[i];
-            if place < m {
-                columns.iter().zip(values).for_each(|(&j, x)| self.problem.g[j * m + place] = x / root);
-            }
-        }
-        self.factors.is_factored &= self.problem.g == self.before.g;
-        self.problem.constraints.clear();
-        let mut row = 0;
-        for (k, law) in problem.laws.iter().enumerate() {
-            let range = ranges.get(k).copied().unwrap_or(UNBOUNDED);
-            let bounded = range != UNBOUNDED;
-            // Impulses of zero are the start where others lead nowhere.
-            let possible = !bounded || (*law == Law::Bilateral && range[0] <= 0.0 && range[1] >= 0.0);
-            if !is_known(law) || !possible {
-                return None;
-            }
-            let constraint = Constraint { range, ..self.problem.constraint(*law, row) };
-            self.problem.constraints.push(constraint);
-            row += law.dim();
-        }
-        // A law that changed changes the modes, or μ.
-        self.factors.is_factored &= self.before.laws == problem.laws;
-        self.before.laws.clone_from(&problem.laws);
-        Some(())
-    }
-
-    /// The degrees of freedom that one bilateral row alone moves become its compliance; places of the others.
-    fn find_compliances(&mut self, laws: &[Law], jacobian_transposed: &Sparse, rows: usize) {
-        // First the square of each bilateral row without what it alone moves; NaN for other rows.
-        let square = &mut self.iterate.u;
-        square.clear();
-        for law in laws {
-            let value = if *law == Law::Bilateral { 0.0 } else { f64::NAN };
-            square.extend(std::iter::repeat_n(value, law.dim()));
-        }
-        square.resize(rows, f64::NAN);
-        for (i, root) in self.problem.root_mass.iter().enumerate() {
-            let (columns, values) = jacobian_transposed.row(i);
-            if columns.len() > 1 {
-                columns.iter().zip(values).for_each(|(&j, x)| square[j] += (x / root).powi(2));
-            }
-        }
-        let compliance = |i: usize| match jacobian_transposed.row(i) {
-            (&[j], &[x]) => {
-                let c = (x / self.problem.root_mass[i]).powi(2);
-                (c >= LEAST_COMPLIANCE_RATIO * square[j] && square[j] > 0.0).then_some((j, c))
-            }
-            _ => None,
-        };
-        let changed = self.problem.compliance.len() != rows;
-        std::mem::swap(&mut self.problem.compliance, &mut self.before.compliance);
-        self.problem.compliance.clear();
-        self.problem.compliance.resize(rows, 0.0);
-        self.problem.place.clear();
-        self.problem.dofs = 0;
-        for i in 0..self.problem.root_mass.len() {
-            match compliance(i) {
-                Some((j, c)) => {
-                    self.problem.compliance[j] += c;
-                    self.problem.place.push(usize::MAX);
-                }
-                None => {
-                    self.problem.place.push(self.problem.dofs);
-                    self.problem.dofs += 1;
-                }
-            }
-        }
-        self.factors.is_factored &= !changed && self.problem.compliance == self.before.compliance;
-    }
-
     /// y and u of r.
+    #[inline(always)]
     fn velocities(&mut self) {
         let Reduced { constraints, dofs, g, free_velocity, .. } = &self.problem;
         let Iterate { r, u, y, .. } = &mut self.iterate;
@@ -466,6 +402,7 @@ impl FewDofs {
     }
 
     /// u, modes and F of r; ‖F‖.
+    #[inline(always)]
     fn evaluate(&mut self) -> f64 {
         self.velocities();
         let Iterate { modes, r, u, f, .. } = &mut self.iterate;
@@ -513,55 +450,8 @@ impl FewDofs {
     }
 }
 
-impl Reduced {
-    fn row(&self, i: usize) -> &[f64] {
-        &self.g[i * self.dofs..(i + 1) * self.dofs]
-    }
-
-    fn constraint(&self, law: Law, row: usize) -> Constraint {
-        let rows = || (row..row + law.dim()).map(|i| self.row(i));
-        let from = rows().filter_map(|g| g.iter().position(|x| *x != 0.0)).min().unwrap_or(0);
-        let to = rows().filter_map(|g| g.iter().rposition(|x| *x != 0.0)).max().map_or(0, |last| last + 1);
-        let invert = |x: f64| if x > 0.0 { 1.0 / x } else { 1.0 };
-        let compliance = self.compliance[row];
-        let square = |i: usize| dot(self.row(row + i), self.row(row + i)) + compliance;
-        let pair = |i: usize| {
-            let (a, d, b) = (square(i), square(i + 1), dot(self.row(row + i), self.row(row + i + 1)));
-            invert(0.5 * (a + d) + (0.25 * (a - d) * (a - d) + b * b).sqrt())
-        };
-        let mut rho = [invert(square(0)), 1.0, 1.0, 1.0];
-        if law.dim() >= 3 {
-            rho[1] = pair(1);
-        }
-        if law.dim() >= 5 {
-            rho[2] = pair(3);
-        }
-        if law.dim() == 6 {
-            rho[3] = invert(square(5));
-        }
-        // The nearest point of a cone is that of one scale.
-        if law.is_associated() && !is_wide(&law) {
-            rho = [rho[0].min(rho[1]); 4];
-        }
-        Constraint { law, row, span: [from, to], compliance, range: UNBOUNDED, rho }
-    }
-
-    /// ‖(ρ q)‖.
-    fn scale(&self) -> f64 {
-        let of = |c: &Constraint| {
-            let size = |k: usize| (c.rho[PART[k]] * self.free_velocity[c.row + k]).powi(2);
-            (0..c.law.dim()).map(size).sum::<f64>()
-        };
-        self.constraints.iter().map(of).sum::<f64>().sqrt()
-    }
-}
-
-/// Whether Newton's method knows a law.
-fn is_known(law: &Law) -> bool {
-    matches!(law, Law::Bilateral | Law::Unilateral | Law::Coulomb { .. } | Law::Cone { .. }) || is_wide(law)
-}
-
 /// The bound that an impulse would pass.
+#[inline(always)]
 fn passed_bound(c: &Constraint, impulse: f64) -> Option<f64> {
     let [low, high] = c.range;
     if impulse > high { Some(high) } else { (impulse < low).then_some(low) }

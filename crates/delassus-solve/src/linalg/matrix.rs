@@ -406,6 +406,7 @@ pub fn max_abs(x: &[f64]) -> f64 {
 }
 
 /// y ← y + a x.
+#[inline(always)]
 pub fn axpy(a: f64, x: &[f64], y: &mut [f64]) {
     for (yi, xi) in y.iter_mut().zip(x) {
         *yi += a * xi;

@@ -6,6 +6,7 @@ use crate::linalg::axpy;
 impl FewDofs {
     /// One step of Newton's method, or one with the factors of an earlier step. `None` where its equations
     /// are singular.
+    #[inline(always)]
     pub(super) fn take_step(&mut self, near: f64, chord: bool) -> Option<()> {
         let m = self.problem.dofs;
         if !chord {
@@ -49,6 +50,7 @@ impl FewDofs {
     }
 
     /// Adds −Gᵀ C d of a constraint to the right-hand side.
+    #[inline(always)]
     fn add_changes(&mut self, c: Constraint, mode: Mode, near: f64) {
         let (Reduced { g, dofs, .. }, Iterate { r, u, f, .. }) = (&self.problem, &self.iterate);
         let step = &mut self.factors.step;
@@ -75,6 +77,7 @@ impl FewDofs {
     }
 
     /// 1 + Gᵀ C G: its upper half where it is symmetric, else all of it.
+    #[inline(always)]
     fn assemble(&mut self, near: f64) {
         let m = self.problem.dofs;
         let slides = |(mode, _): &(&Mode, &Constraint)| matches!(mode, Mode::Slide { .. } | Mode::Wide(_));
@@ -104,6 +107,7 @@ impl FewDofs {
     }
 
     /// Adds the upper half of Gᵀ C G of a constraint that holds to the matrix.
+    #[inline(always)]
     fn add_hold(&mut self, c: Constraint, near: f64) {
         let (Reduced { g, dofs, .. }, matrix) = (&self.problem, &mut self.factors.matrix);
         let [from, to] = c.span;
@@ -135,6 +139,7 @@ impl FewDofs {
     }
 
     /// Adds Gᵀ C G of a constraint that slides to the matrix.
+    #[inline(always)]
     fn add_slide(&mut self, c: Constraint, slide: Slide) {
         let Reduced { g, dofs, .. } = &self.problem;
         let Factors { matrix, along, across, .. } = &mut self.factors;
@@ -161,6 +166,7 @@ impl FewDofs {
     }
 
     /// r ← r + δr of a constraint.
+    #[inline(always)]
     fn change(&mut self, c: Constraint, mode: Mode, near: f64) {
         let (Reduced { g, dofs, .. }, Iterate { r, u, f, .. }) = (&self.problem, &mut self.iterate);
         let step = &self.factors.step;
@@ -190,6 +196,7 @@ impl FewDofs {
 
 impl Factors {
     /// The matrix = Uᵀ U, in its upper half.
+    #[inline(always)]
     pub(super) fn factorize_symmetric(&mut self) -> Option<()> {
         let (m, matrix) = (self.step.len(), &mut self.matrix);
         for k in 0..m {
@@ -210,6 +217,7 @@ impl Factors {
     }
 
     /// δy in the place of the right-hand side, by Uᵀ U.
+    #[inline(always)]
     pub(super) fn substitute_symmetric(&mut self) {
         let Factors { matrix, step, .. } = self;
         let m = step.len();
@@ -226,6 +234,7 @@ impl Factors {
     }
 
     /// The matrix = L U, rows exchanged.
+    #[inline(always)]
     pub(super) fn factorize(&mut self) -> Option<()> {
         let Factors { matrix, pivots, step, .. } = self;
         let m = step.len();
@@ -253,6 +262,7 @@ impl Factors {
     }
 
     /// δy in the place of the right-hand side.
+    #[inline(always)]
     pub(super) fn substitute(&mut self) {
         let Factors { matrix, pivots, step, .. } = self;
         let m = step.len();

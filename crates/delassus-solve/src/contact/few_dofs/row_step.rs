@@ -35,6 +35,7 @@ impl FewDofs {
     }
 
     /// One step, or one with the factors of an earlier step. `None` where its equations are singular.
+    #[inline(always)]
     pub(super) fn take_row_step(&mut self, near: f64, chord: bool) -> Option<()> {
         if !chord {
             self.find_active();
@@ -62,6 +63,7 @@ impl FewDofs {
     }
 
     /// The rows of constraints that hold or slide.
+    #[inline(always)]
     fn find_active(&mut self) {
         let Factors { active, frozen, symmetric, slides, .. } = &mut self.factors;
         active.clear();
@@ -76,6 +78,7 @@ impl FewDofs {
     }
 
     /// W of the active rows.
+    #[inline(always)]
     fn find_products(&mut self) {
         let Reduced { g, dofs, constraints, .. } = &self.problem;
         let Factors { active, frozen, products, .. } = &mut self.factors;
@@ -109,6 +112,7 @@ impl FewDofs {
     }
 
     /// y_k, and r of the constraints whose changes are known.
+    #[inline(always)]
     fn add_known_changes(&mut self) {
         let (Reduced { g, dofs, constraints, .. }, Iterate { r, .. }) = (&self.problem, &mut self.iterate);
         let Factors { frozen, known, .. } = &mut self.factors;
@@ -132,6 +136,7 @@ impl FewDofs {
     }
 
     /// The right-hand sides of the active rows.
+    #[inline(always)]
     fn set_right_side(&mut self, near: f64) {
         let (Reduced { g, dofs, constraints, .. }, Iterate { u, f, .. }) = (&self.problem, &self.iterate);
         let Factors { frozen, known, step, symmetric, .. } = &mut self.factors;
@@ -165,6 +170,7 @@ impl FewDofs {
     }
 
     /// The matrix of the active rows: its upper half where it is symmetric, else all of it.
+    #[inline(always)]
     fn set_matrix(&mut self, near: f64) {
         let constraints = &self.problem.constraints;
         let Factors { frozen, products, matrix, symmetric, active, .. } = &mut self.factors;
@@ -208,6 +214,7 @@ impl Slide {
     }
 
     /// The products of W in the rows of a contact that slides.
+    #[inline(always)]
     fn set_rows(&self, c: &Constraint, products: &[f64], rows: &mut [f64]) {
         let n = products.len() / 3;
         let e = self.e;

@@ -64,6 +64,7 @@ impl HalfSolver {
         if symmetric {
             std::mem::swap(&mut self.first, &mut self.second);
         }
+        self.both().into_iter().for_each(FallbackSolver::begin);
         self.static_friction.begin();
     }
 

@@ -74,6 +74,12 @@ pub struct FallbackSolver {
 }
 
 impl FallbackSolver {
+    /// A half of a substep begins.
+    pub fn begin(&mut self) {
+        self.solver.begin();
+        self.rest_solver.begin();
+    }
+
     /// The velocities before the last solve.
     pub fn velocity_before(&self) -> &[f64] {
         &self.velocity_before

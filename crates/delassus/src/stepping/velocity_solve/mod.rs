@@ -53,6 +53,9 @@ const MAX_SEARCH_ROUNDS: usize = 4;
 const MAX_NEWTON_ROUNDS: usize = 4;
 /// Rounds that may fail: the next one differs by a row, and fails as well.
 const MAX_FAILED_ROUNDS: usize = 3;
+/// Impulses that Newton's method has found with the bounds solve the rows without them up to this part of the
+/// tolerance: they are as exact as another solve would make them.
+const SETTLED_RATIO: f64 = 1e-3;
 /// Contacts up to which the impulses of the step before are tried first in motion too: what slides or rolls
 /// by itself has the same ones from step to step, and the check costs a part of a solve.
 const MAX_CHECKED_CONTACTS: usize = 8;
@@ -109,6 +112,8 @@ pub(super) struct VelocitySolver {
     ranges: Vec<[f64; 2]>,
     /// Whether no other method than Newton's in few degrees of freedom is asked.
     newton_alone: bool,
+    /// Whether the impulses to start from are those with which Newton's method has found the bounds.
+    settled: bool,
     assembly: Assembly,
     /// What was found for the assembled problem.
     found: CheckedSolution,
@@ -138,6 +143,11 @@ pub(super) enum Goal {
 }
 
 impl VelocitySolver {
+    /// A half of a substep begins: its solves depend on none before.
+    pub(super) fn begin(&mut self) {
+        self.few_dofs.begin();
+    }
+
     /// Solves from the impulses given: `v` and `impulses` become those after the solve.
     pub(super) fn solve(
         &mut self,
@@ -149,6 +159,7 @@ impl VelocitySolver {
         self.velocity_before.clear();
         self.velocity_before.extend_from_slice(v);
         let (mut outcome, mut failures) = (SolveOutcome::NOTHING, 0);
+        self.settled = false;
         let settles = bounded && settles_bounds(input);
         let most_rounds =
             if bounded && !settles && input.tree.is_some() { MAX_SEARCH_ROUNDS } else { MAX_BOUND_ROUNDS };
@@ -172,9 +183,7 @@ impl VelocitySolver {
                 outcome.status = Status::Stalled;
                 break;
             }
-            if settles && round < MAX_NEWTON_ROUNDS {
-                self.settle_bounds(input, impulses, v);
-            }
+            self.settled = settles && round < MAX_NEWTON_ROUNDS && self.settle_bounds(input, impulses, v);
         }
         if bounded || input.tree.is_some() {
             outcome = self.check_rows(outcome, input, impulses, v);
@@ -297,6 +306,12 @@ impl VelocitySolver {
         let asked = input.tree.is_some() && matches!(input.goal, Goal::Any | Goal::Rest);
         if !asked || method != Method::Auto || minimum_norm || problem.laws.iter().all(Law::is_bilateral) {
             return None;
+        }
+        if self.settled {
+            let (status, residual) = self.found.settle(problem, tolerance);
+            if status == Status::Solved && residual <= SETTLED_RATIO * tolerance {
+                return Some(SolveOutcome { status, residual, iterations: 0 });
+            }
         }
         self.found.try_change(problem, tolerance, |r| match self.newton_alone {
             true => self.few_dofs.solve_from_near(problem, tolerance, r),
