@@ -9,7 +9,6 @@
 //! length here differs from that of the file by a constant, the reference. Straight segments between sites
 //! are read; a tendon that lies on a geom gives no force.
 
-
 use glam::DVec3;
 
 use super::Model;
