@@ -118,8 +118,7 @@ impl Polytope {
 
     /// How far x is outside of the plane of a face.
     pub fn height(&self, face: usize, x: DVec3) -> f64 {
-        let face = &self.faces[face];
-        face.normal.dot(x - self.corner(face, 0))
+        self.faces[face].normal.dot(x - self.corner(&self.faces[face], 0))
     }
 
     fn corner(&self, face: &Face, k: usize) -> DVec3 {
@@ -147,13 +146,8 @@ impl Polytope {
     /// direction from there to x (outward where x is inside or behind a single triangle) and the signed
     /// distance.
     pub fn nearest(&self, x: DVec3) -> (DVec3, Features, u32, DVec3, f64) {
-        let mut highest = (0, f64::NEG_INFINITY);
-        for k in 0..self.faces.len() {
-            let height = self.height(k, x);
-            if height > highest.1 {
-                highest = (k, height);
-            }
-        }
+        let heights = (0..self.faces.len()).map(|k| (k, self.height(k, x)));
+        let highest = heights.fold((0, f64::NEG_INFINITY), |best, at| if at.1 > best.1 { at } else { best });
         let on_face = |k: usize| {
             let (face, s) = (&self.faces[k], self.height(k, x));
             (x - face.normal * s, Features::FaceOfA(face.normal), k as u32, face.normal, s)

@@ -31,8 +31,8 @@ use crate::world::{Pose, ShapeKind, open_edges};
 use mesh_mesh::{Edge, convex_edges, mesh_mesh};
 use separation::approach_origin;
 
-/// What rounding leaves of the distance of a point from a plane, as a part of the size of the shapes, with much
-/// to spare.
+/// What rounding leaves of the distance of a point from a plane, as a part of the size of the shapes, with
+/// much to spare.
 const PLANE_ROUNDING: f64 = 1e-12;
 
 /// Normals whose cosine exceeds this belong to one flat patch.

@@ -85,8 +85,8 @@ impl Stepper {
 
     /// Sets the target of an actuator of a joint: the speed or position of a motor, the force or moment of a
     /// force, or the control of a servo, until it is changed. Actuators are counted from 0 among the forces
-    /// and motors of the joint. Takes effect with [`Stepper::relinearize`]. Returns whether it is another target
-    /// than before: where it is not, a scene that was steady stays so.
+    /// and motors of the joint. Takes effect with [`Stepper::relinearize`]. Returns whether it is another
+    /// target than before: where it is not, a scene that was steady stays so.
     pub fn set_target(&mut self, joint: usize, actuator: usize, target: f64) -> Result<bool, ControlError> {
         let joints = self.model.world.joints.len();
         let to = self.model.world.joints.get(joint).ok_or(ControlError::NoJoint { joint, joints })?;
