@@ -1,9 +1,10 @@
 //! Equalities, contact filters and friction of MJCF files.
 
 use super::Model;
-use super::attributes::{Element, list_unread};
+use super::attributes::Element;
 use super::draft::Touch;
 use super::joint::Motion;
+use super::unread::list_unread;
 use crate::diagnostic::{Result, WorldErrorKind};
 use crate::xml::{Node, finite_numbers};
 use delassus::formula::{AnyFormula, Expression, clip, nearest};
@@ -34,7 +35,7 @@ impl<'a> Model<'a> {
     pub(super) fn read_equalities(&mut self, section: Node<'a>) -> Result<()> {
         for node in section.children() {
             let word = node.tag();
-            let element = self.defaults.element_as(&self.source, node, 0, ["equality", "equality"])?;
+            let element = self.defaults.element_as(&self.source, node, 0, &["equality"])?;
             list_unread(&mut self.source, node, &EQUALITY);
             if self.defaults.flag(&self.source, element, "active")? == Some(false) {
                 self.source.note(node, format!("<{}> that is not active", clip(word)));

@@ -16,8 +16,9 @@
 use glam::DVec3;
 
 use super::Model;
-use super::attributes::{Element, direction, list_unread};
+use super::attributes::{Element, direction};
 use super::draft::Draft;
+use super::unread::list_unread;
 use crate::diagnostic::{Result, WorldErrorKind};
 use crate::world_file::frame;
 use crate::xml::Node;
@@ -26,7 +27,7 @@ use delassus::world::{
 };
 
 /// Attributes of `<joint>` that are read.
-pub(super) const JOINT: [&str; 13] = [
+pub(super) const JOINT: [&str; 14] = [
     "type",
     "pos",
     "axis",
@@ -34,6 +35,7 @@ pub(super) const JOINT: [&str; 13] = [
     "limited",
     "stiffness",
     "damping",
+    "springdamper",
     "springref",
     "ref",
     "frictionloss",
@@ -63,9 +65,11 @@ pub(super) struct FileJoint<'a> {
     /// In the axes of the body.
     pub(super) anchor: DVec3,
     pub(super) axis: DVec3,
-    limits: Option<[f64; 2]>,
+    pub(super) limits: Option<[f64; 2]>,
     stiffness: f64,
-    damping: f64,
+    pub(super) damping: f64,
+    /// A time constant and a ratio to critical damping, from which its spring and damper follow.
+    pub(super) spring_damper: Option<[f64; 2]>,
     /// Where its spring has no force, and the value of the coordinate in the position of the file.
     spring_rest: f64,
     pub(super) reference: f64,
@@ -178,8 +182,11 @@ impl<'a> Model<'a> {
         let off = |name: &str| self.disabled.contains(name) || self.disabled.contains("passive");
         let (off_spring, off_damper) = (off("spring"), off("damper"));
         let off_friction = self.disabled.contains("frictionloss");
+        let tuned = defaults.list(source, element, "springdamper", [2, 2])?;
+        let spring_damper = tuned.map(|list| [list[0], list[1]]).filter(|pair| pair.iter().all(|x| *x > 0.0));
         let mut joint = FileJoint {
             element,
+            spring_damper,
             name: node.attribute("name").filter(|name| !name.is_empty()),
             kind,
             anchor,
@@ -193,6 +200,9 @@ impl<'a> Model<'a> {
             armature: defaults.nonnegative(source, element, "armature", 0.0)?,
             force_range: self.range_of(element, "actuatorfrcrange", "actuatorfrclimited")?,
         };
+        if off_spring || off_damper {
+            joint.spring_damper = None;
+        }
         if off_spring {
             joint.stiffness = 0.0;
         }
@@ -205,8 +215,8 @@ impl<'a> Model<'a> {
         let unread = [
             ("range", kind == Kind::Ball && joint.limits.is_some()),
             ("stiffness", kind == Kind::Ball && joint.stiffness > 0.0),
-            ("damping", matches!(kind, Kind::Ball | Kind::Free) && joint.damping > 0.0),
-            ("armature", matches!(kind, Kind::Ball | Kind::Free) && joint.armature > 0.0),
+            ("armature", kind == Kind::Free && joint.armature > 0.0),
+            ("springdamper", matches!(kind, Kind::Ball | Kind::Free) && joint.spring_damper.is_some()),
             ("frictionloss", kind == Kind::Free && joint.friction > 0.0),
         ];
         for (name, _) in unread.iter().filter(|(_, lost)| *lost) {
@@ -224,7 +234,10 @@ impl<'a> Model<'a> {
     ) -> Result<Vec<usize>> {
         if let Some(free) = joints.iter().find(|j| j.kind == Kind::Free) {
             return match (joints.len(), parent) {
-                (1, _) if self.drafts[parent].fixed => Ok(Vec::new()),
+                (1, _) if self.drafts[parent].fixed => {
+                    self.drag_joint(free, [0, child]);
+                    Ok(Vec::new())
+                }
                 (1, _) => self.source.attribute(free.node(), "type", "free", "a body of the <worldbody>"),
                 _ => self.source.attribute(free.node(), "type", "free", "no other joint of this body"),
             };
@@ -297,6 +310,7 @@ impl<'a> Model<'a> {
         joint.friction = (dry != JointFriction::default()).then_some(dry);
         self.joints.push(joint);
         self.spans.push(joints[0].node().range());
+        joints.iter().filter(|file| file.kind == Kind::Ball).for_each(|file| self.drag_joint(file, bodies));
         Ok(())
     }
 

@@ -7,6 +7,7 @@
 mod actuator;
 mod attributes;
 mod body;
+mod damping;
 mod draft;
 mod equality;
 mod expand;
@@ -17,6 +18,7 @@ mod reflected;
 mod sensor;
 mod tendon;
 mod terrain;
+mod unread;
 
 pub(crate) use expand::expand;
 
@@ -31,11 +33,11 @@ use crate::diagnostic::{Result, WorldErrorKind};
 use crate::world_file::{WorldFile, Written, possible_moments};
 use crate::xml::{Imported, Node, Source};
 use actuator::ACTUATOR;
-use attributes::{Compiler, Defaults, list_unread};
+use attributes::{Compiler, Defaults};
 use body::GEOM;
 use delassus::formula::{clip, nearest};
 use delassus::world::{
-    Body, Joint, JointKind, MassProperties, Pose, Surface, TendonPart, World, check_body_at,
+    Body, Joint, JointKind, MassProperties, Measured, Pose, Surface, TendonPart, World, check_body_at,
 };
 use draft::Draft;
 use equality::EQUALITY;
@@ -45,12 +47,25 @@ use keyframe::{Keyframe, Moving};
 use mesh::{MESH, Mesh};
 use reflected::FreeMotions;
 use tendon::{TENDON, Tendons};
+use unread::list_unread;
 
 /// Sections that change nothing about motion.
 const HARMLESS: [&str; 4] = ["visual", "statistic", "size", "custom"];
 /// Flags of `<option>` that are read.
-const FLAGS: [&str; 9] =
-    ["gravity", "contact", "limit", "equality", "frictionloss", "spring", "damper", "actuation", "passive"];
+const FLAGS: [&str; 10] = [
+    "constraint",
+    "gravity",
+    "contact",
+    "limit",
+    "equality",
+    "frictionloss",
+    "spring",
+    "damper",
+    "actuation",
+    "passive",
+];
+/// What the flag `constraint` disables.
+const CONSTRAINTS: [&str; 4] = ["contact", "limit", "equality", "frictionloss"];
 /// Part of the mass of a body that a body between two of its joints takes.
 const LINK_MASS: f64 = 1e-3;
 /// How far the centre of what `gravcomp` carries may be from that of its body, m.
@@ -93,6 +108,8 @@ struct Model<'a> {
     limited_joints: BTreeSet<usize>,
     /// What a unit of force of each actuator gives to its joint.
     transmissions: BTreeMap<&'a str, f64>,
+    /// The length that each actuator acts along.
+    driven_lengths: BTreeMap<&'a str, Measured>,
     /// What `<flag>`s of `<option>` disable.
     disabled: BTreeSet<&'a str>,
     /// Pairs of drafts that pass through each other.
@@ -147,6 +164,7 @@ pub(crate) fn read_mujoco(source: Source<'_>, root: Node<'_>) -> Result<Imported
         activations: 0,
         limited_joints: BTreeSet::new(),
         transmissions: BTreeMap::new(),
+        driven_lengths: BTreeMap::new(),
         disabled: BTreeSet::new(),
         no_contact: Vec::new(),
         paired: BTreeSet::new(),
@@ -183,6 +201,7 @@ pub(crate) fn read_mujoco(source: Source<'_>, root: Node<'_>) -> Result<Imported
     for &node in sections.iter().filter(|n| n.tag() == "tendon") {
         model.read_tendons(node)?;
     }
+    model.tune_springs();
     for &node in &sections {
         match node.tag() {
             "compiler" | "option" | "default" | "asset" | "worldbody" | "tendon" | "sensor" => {}
@@ -192,11 +211,7 @@ pub(crate) fn read_mujoco(source: Source<'_>, root: Node<'_>) -> Result<Imported
             "contact" => model.read_contact(node)?,
             "actuator" => model.read_actuators(node)?,
             "keyframe" if model.source.options.keyframe.is_some() => {}
-            "keyframe" => {
-                let what =
-                    "<keyframe>: the model starts from its joints at zero; --keyframe NAME starts from one";
-                model.source.note(node, what.to_string());
-            }
+            "keyframe" => model.note_keyframes(node),
             word if HARMLESS.contains(&word) => {}
             word => model.source.note(node, format!("<{}>", clip(word))),
         }
@@ -251,6 +266,9 @@ impl<'a> Model<'a> {
             list_unread(&mut self.source, flag, &FLAGS);
             let disabled = FLAGS.into_iter().filter(|name| flag.attribute(name) == Some("disable"));
             self.disabled.extend(disabled);
+            if self.disabled.contains("constraint") {
+                self.disabled.extend(CONSTRAINTS);
+            }
         }
         Ok(())
     }
