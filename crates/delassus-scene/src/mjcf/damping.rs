@@ -43,10 +43,10 @@ impl<'a> Model<'a> {
 
     /// Springs and dampers of joints with a `springdamper`, once all that they move is known.
     pub(super) fn tune_springs(&mut self) {
-        let joints = self.moving.iter().flat_map(|moving| &moving.joints);
+        let joints = self.start.moving.iter().flat_map(|moving| &moving.joints);
         let tuned: Vec<_> = joints.filter_map(|j| Some((j.node(), j.name, j.spring_damper?))).collect();
         for (node, name, [tau, ratio]) in tuned {
-            let motion = name.and_then(|name| self.motions.get(name)).copied();
+            let motion = name.and_then(|name| self.names.motions.get(name)).copied();
             let found = motion.and_then(|motion| Some((motion, self.reflected_inertia(motion)?)));
             let Some((motion, inertia)) = found else {
                 let what = "`springdamper` of a joint without a name: it has neither spring nor damper";

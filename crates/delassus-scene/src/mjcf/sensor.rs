@@ -23,7 +23,7 @@ impl<'a> Model<'a> {
     /// The sensors of a world that was made of this model; `<sensor>` sections among these.
     pub(super) fn sensors(&mut self, sections: &[Node<'a>], world: &World) -> Result<Vec<Sensor>> {
         let mut joints: Vec<(&str, Measured)> =
-            self.motions.iter().map(|(name, motion)| (*name, motion.measured())).collect();
+            self.names.motions.iter().map(|(name, motion)| (*name, motion.measured())).collect();
         joints.sort_by_key(|(_, measured)| measured.joint);
         let mut sensors = joint_sensors(joints);
         sensors.extend(effort_sensors(world));
@@ -65,7 +65,7 @@ impl<'a> Model<'a> {
             "actuatorvel" => self.driven_length(node)?.map(SensorKind::JointVelocity),
             "actuatorfrc" => {
                 let name = self.source.required(node, "actuator", "the name of an actuator")?;
-                let factor = self.transmissions.get(name).filter(|factor| **factor != 0.0);
+                let factor = self.actuation.transmissions.get(name).filter(|factor| **factor != 0.0);
                 actuators
                     .get(name)
                     .zip(factor)
@@ -97,7 +97,7 @@ impl<'a> Model<'a> {
     /// The length that an actuator acts along: gear · (value of a joint or tendon).
     fn driven_length(&self, node: Node<'a>) -> Result<Option<Measured>> {
         let name = self.source.required(node, "actuator", "the name of an actuator")?;
-        Ok(self.driven_lengths.get(name).copied())
+        Ok(self.actuation.lengths.get(name).copied())
     }
 
     /// The frame that a sensor is on. That of a `body` is its centre of mass, as far as it was not merged.
