@@ -113,8 +113,8 @@ impl<'a> Model<'a> {
         }
         let name = element.node.attribute("joint");
         let joint = self.start.moving.iter().flat_map(|moving| &moving.joints).find(|j| j.name == name);
-        let Some([low, high]) = joint.filter(|_| name.is_some()).and_then(|joint| joint.limits) else {
-            let what = "`inheritrange` of what has no limits of its own: the control is not limited";
+        let Some([low, high]) = joint.filter(|_| name.is_some()).and_then(|joint| joint.range) else {
+            let what = "`inheritrange` of what has no range of its own: the control is not limited";
             self.source.note(element.node, what.to_string());
             return Ok(None);
         };

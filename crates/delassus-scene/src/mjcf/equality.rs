@@ -311,8 +311,11 @@ impl<'a> Model<'a> {
                     continue;
                 }
                 let paired = self.filter.pairs.iter().any(|(pair, _)| *pair == [a, b]);
+                // A <pair> of two geoms that are all of their bodies means no others.
+                let others = self.drafts[a].touches.len() * self.drafts[b].touches.len() > 1;
                 match some || paired {
                     false => self.filter.no_contact.push([a, b]),
+                    true if !others => {}
                     true => {
                         let node = self.drafts[b].node;
                         let what =

@@ -65,7 +65,9 @@ pub(super) struct FileJoint<'a> {
     /// In the axes of the body.
     pub(super) anchor: DVec3,
     pub(super) axis: DVec3,
-    pub(super) limits: Option<[f64; 2]>,
+    limits: Option<[f64; 2]>,
+    /// `range`, whether it is a limit or not.
+    pub(super) range: Option<[f64; 2]>,
     stiffness: f64,
     pub(super) damping: f64,
     /// A time constant and a ratio to critical damping, from which its spring and damper follow.
@@ -192,6 +194,7 @@ impl<'a> Model<'a> {
             anchor,
             axis: at.rotation * axis,
             limits,
+            range: range.map(|range| range.map(|x| x * unit)),
             stiffness: defaults.nonnegative(source, element, "stiffness", 0.0)?,
             damping: defaults.nonnegative(source, element, "damping", 0.0)?,
             spring_rest: defaults.number(source, element, "springref", 0.0)? * unit,
