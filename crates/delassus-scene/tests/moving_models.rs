@@ -106,7 +106,7 @@ fn actuators_move_as_in_mujoco() {
     let stepper = moved(&imported, Coordinates::Auto);
     let world = &imported.file.world;
     let mut values = vec![];
-    read_sensors(world, stepper.state(), &vec![0.0; 9], &mut values);
+    read_sensors(world, stepper.state(), &[0.0; 9], &mut values);
     for (name, expected) in names.iter().zip(sensors) {
         let before = world.sensors.iter().take_while(|s| s.name != *name);
         let at: usize = before.map(|s| s.kind.suffixes().len()).sum();
