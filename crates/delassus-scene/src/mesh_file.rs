@@ -2,7 +2,8 @@
 //! tables of numbers.
 //!
 //! Of an `.obj` only corners (`v`) and faces (`f`) are read; a face of more than three corners is cut into
-//! triangles. The corners that an `.stl` writes once per triangle become one where their numbers are the same.
+//! triangles. The corners that an `.stl` writes once per triangle become one where their numbers are the
+//! same.
 
 mod collada;
 mod polygon;

@@ -36,8 +36,8 @@ pub enum SetJointError {
     },
 }
 
-/// Puts joints at positions with velocities, m and m/s or rad and rad/s as the file counts them, one after the
-/// other; those around a loop follow. What hangs on a joint moves with it.
+/// Puts joints at positions with velocities, m and m/s or rad and rad/s as the file counts them, one after
+/// the other; those around a loop follow. What hangs on a joint moves with it.
 pub fn set_joints(
     world: &World,
     state: &mut WorldState,

@@ -2,8 +2,8 @@
 //! forms.
 //!
 //! Numbers of MuJoCo: `xipos` after 0.2 s of Runge and Kutta with steps of 2.5e-5 s, `solref` of joints and
-//! equalities 1e-4 s, which leaves less than 1e-9 m. Only the filtered and integrated activations of actuators
-//! are of first order there: 4e-6 m.
+//! equalities 1e-4 s, which leaves less than 1e-9 m. Only the filtered and integrated activations of
+//! actuators are of first order there: 4e-6 m.
 
 use std::path::Path;
 
@@ -52,8 +52,8 @@ fn agree(imported: &Imported, expected: &[(&str, [f64; 3])], tolerance: f64) {
     }
 }
 
-/// Slides, hinges, balls and free joints with references, springs, springs by time constants, dampers, rotors,
-/// dry friction, a limit that is reached, and weights that are compensated.
+/// Slides, hinges, balls and free joints with references, springs, springs by time constants, dampers,
+/// rotors, dry friction, a limit that is reached, and weights that are compensated.
 #[test]
 fn joints_move_as_in_mujoco() {
     let imported = read("joints.xml", &["curved surface of an ellipsoid"]);
@@ -94,7 +94,7 @@ fn actuators_move_as_in_mujoco() {
         ("gained", [0.0991382651, 8.0, 0.887431779]),
     ];
     agree(&imported, &expected, 8e-6);
-    // `sensordata` there: gear times the filtered angle and its rate, axes of a site, an angle with its `ref`.
+    // `sensordata` there: gear times an angle and its rate, axes of a site, an angle with its `ref`.
     let names = ["length", "rate", "x axis", "z axis", "angle"];
     let sensors = [
         vec![0.4793739750599903],
@@ -116,7 +116,7 @@ fn actuators_move_as_in_mujoco() {
     }
 }
 
-/// Loops closed by points and welds, of bodies and of sites, a joint that follows another and one that is held.
+/// Loops closed by points and welds, of bodies and of sites, a joint that follows another, one that is held.
 #[test]
 fn equalities_move_as_in_mujoco() {
     let imported = read("equalities.xml", &[]);
@@ -210,8 +210,8 @@ fn the_compiler_counts_masses_and_angles_as_mujoco_does() {
     assert_eq!(limits, 1);
 }
 
-/// Published models, where `DELASSUS_MODELS` names a folder with checkouts of mujoco_menagerie and dm_control:
-/// they move as in MuJoCo, from the start that `motions.csv` tells.
+/// Published models, where `DELASSUS_MODELS` names a folder with checkouts of mujoco_menagerie and
+/// dm_control: they move as in MuJoCo, from the start that `motions.csv` tells.
 #[test]
 fn published_models_move_as_in_mujoco() {
     let Ok(models) = std::env::var("DELASSUS_MODELS") else {

@@ -143,6 +143,7 @@ impl<'a> Model<'a> {
         Ok(joints)
     }
 
+    // Long: one attribute after the other.
     fn file_joint(&mut self, node: Node<'a>, at: &Pose, class: usize) -> Result<FileJoint<'a>> {
         const TYPES: &str = "hinge, slide, ball or free";
         list_unread(&mut self.source, node, &JOINT);
