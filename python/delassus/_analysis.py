@@ -94,12 +94,17 @@ class _Answer:
 class Analysis(_Answer):
     """The contact problem of a system or a world at a state, analyzed."""
 
-    __slots__ = ("_text",)
+    __slots__ = ("_certificate", "_text")
     _text: str
 
-    def __init__(self, document: dict[str, Any], text: str) -> None:
+    def __init__(self, document: dict[str, Any], text: str, certificate: dict[str, Any] | None = None) -> None:
         super().__init__(document)
-        self._text = text
+        self._text, self._certificate = text, certificate
+
+    @property
+    def certificate(self) -> dict[str, Any] | None:
+        """What proves the verdicts, for `delassus verify` and `delassus.verify`: with `certificate=True`."""
+        return self._certificate
 
     @property
     def contacts(self) -> list[dict[str, Any]]:
@@ -144,8 +149,8 @@ class Analysis(_Answer):
         """Verdicts, cones, solutions and certificates as a page, which notebooks show."""
         return PageView(_delassus.analysis_page(json.dumps(self._document)), height)
 
-    def __reduce__(self) -> tuple[type[Analysis], tuple[dict[str, Any], str]]:
-        return Analysis, (self._document, self._text)
+    def __reduce__(self) -> tuple[type[Analysis], tuple[Any, ...]]:
+        return Analysis, (self._document, self._text, self._certificate)
 
 
 class ProblemAnalysis(_Answer):

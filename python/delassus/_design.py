@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _delassus
+from ._arrays import real
 
 Array = npt.NDArray[np.float64]
 Axes = Mapping[str, Union[str, npt.ArrayLike]]
@@ -52,10 +53,7 @@ def axes_of(axes: Axes) -> list[Axis]:
             values, unit = _delassus.axis(name, given)
             found.append(Axis(name, values) if unit is None else Axis(name, values, *unit))
             continue
-        try:
-            array = np.array(given, dtype=np.float64, ndmin=1)
-        except (TypeError, ValueError) as error:
-            raise TypeError(f"{name}: expected numbers: {error}") from None
+        array = np.atleast_1d(real(name, given)).copy()
         if array.ndim != 1 or array.size == 0 or not np.all(np.isfinite(array)):
             raise ValueError(f"{name}: expected finite numbers in a vector, found shape {array.shape}")
         found.append(Axis(name, array))

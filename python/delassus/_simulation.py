@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from . import _delassus
 from ._analysis import Analysis
+from ._arrays import real
 from ._page import PageView
 from ._progress import bar
 
@@ -331,9 +332,9 @@ class Simulation:
         """Contacts with their forces at this instant."""
         return [Contact._of(entry) for entry in self._inner.contacts_now()]
 
-    def analyze(self, *, max_modes: int | None = None) -> Analysis:
+    def analyze(self, *, max_modes: int | None = None, certificate: bool = False) -> Analysis:
         """The contact problem at this state: do forces exist, are they unique?"""
-        return Analysis(*self._inner.analyze(max_modes))
+        return Analysis(*self._inner.analyze(max_modes, certificate))
 
     def set_force(self, body: Key, force: Sequence[float]) -> None:
         """The force on the centre of mass of a body, world axes, N."""
@@ -453,7 +454,7 @@ def rollout(simulation: Simulation, joints: Sequence[str], controls: npt.ArrayLi
 
     Each motion has the bits that it would have alone. The simulation itself stays where it is.
     """
-    values = np.ascontiguousarray(controls, dtype=np.float64)
+    values = real("controls", controls)
     if values.ndim != 3:
         raise ValueError(f"controls: expected (motions, steps, joints), found an array of shape {values.shape}")
     found = _delassus.rollout(simulation._inner.save(), list(joints), values)

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from .. import _delassus
 from .._analysis import ProblemAnalysis, analyze
-from .._problem import Law, Residual, Solution, laws_of, residual, solve
+from .._problem import Law, Residual, Solution, dense, laws_of, residual, solve, vector
 
 Array = npt.NDArray[np.float64]
 
@@ -204,14 +204,20 @@ def problem(
     not_covered: Sequence[str] = (),
 ) -> AuditReport:
     """Checks `forces` (N, in the order of the rows of J) in M v⁺ = momentum + Jᵀ dt f, u = J v⁺ + bias."""
-    mass, jacobian = np.asarray(M, dtype=float), np.asarray(J, dtype=float)
-    start = np.asarray(momentum, dtype=float)
-    target = np.zeros(len(jacobian)) if bias is None else np.asarray(bias, dtype=float)
-    found = np.asarray(forces, dtype=float)
+    mass, jacobian, start = dense("M", M), dense("J", J), vector("momentum", momentum)
+    target = np.zeros(len(jacobian)) if bias is None else vector("bias", bias)
+    found = vector("forces", forces)
+    m, n = jacobian.shape
+    if mass.shape != (n, n) or start.shape != (n,) or found.shape != (m,) or target.shape != (m,):
+        shapes = ", ".join(str(array.shape) for array in (mass, jacobian, start, found))
+        raise ValueError(f"expected M (n, n), J (m, n), momentum (n), forces (m) and bias (m), found {shapes}")
     if not dt > 0.0:
         raise ValueError(f"dt: expected a time step above 0 s, found {dt}")
     # Force times time step in, velocities out: one inverse serves both.
-    response = np.linalg.solve(mass, np.column_stack([jacobian.T, start]))
+    try:
+        response = np.linalg.solve(mass, np.column_stack([jacobian.T, start]))
+    except np.linalg.LinAlgError:
+        raise ValueError("M: expected an invertible mass matrix") from None
     W = jacobian @ response[:, :-1]
     W = 0.5 * (W + W.T)
     q = jacobian @ response[:, -1] + target
