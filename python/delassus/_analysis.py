@@ -14,10 +14,11 @@ import numpy.typing as npt
 from . import _delassus
 from ._page import PageView
 from ._problem import Law, Matrix, dense, laws_of, vector
+from ._result import Record, Shown
 
 
 @dataclass(frozen=True)
-class Certificate:
+class Certificate(Record):
     """A proposition of the papers and what it concludes for the problem."""
 
     id: str
@@ -153,7 +154,7 @@ class Analysis(_Answer):
         return Analysis, (self._document, self._text, self._certificate)
 
 
-class ProblemAnalysis(_Answer):
+class ProblemAnalysis(_Answer, Shown):
     """A contact problem given by its matrices, analyzed."""
 
     __slots__ = ()
@@ -185,9 +186,6 @@ class ProblemAnalysis(_Answer):
     def __repr__(self) -> str:
         count = len(self.solutions)
         return f"<delassus.ProblemAnalysis: {self._verdicts()}; {count} solutions listed>"
-
-    def _repr_html_(self) -> str:
-        return f"<pre>{html.escape(repr(self))}</pre>"
 
     def __reduce__(self) -> tuple[type[ProblemAnalysis], tuple[dict[str, Any]]]:
         return ProblemAnalysis, (self._document,)

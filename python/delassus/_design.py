@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from . import _delassus
 from ._arrays import real
+from ._result import Record, Shown
 
 Array = npt.NDArray[np.float64]
 Axes = Mapping[str, Union[str, npt.ArrayLike]]
@@ -20,7 +21,7 @@ Axes = Mapping[str, Union[str, npt.ArrayLike]]
 
 
 @dataclass(frozen=True)
-class Axis:
+class Axis(Record):
     """Values of one parameter."""
 
     name: str
@@ -72,7 +73,7 @@ def columns_of(columns: list[Column]) -> list[npt.NDArray[Any]]:
 
 
 @dataclass(frozen=True, repr=False)
-class Map:
+class Map(Shown):
     """A quantity over one or two parameters."""
 
     name: str
@@ -122,9 +123,6 @@ class Map:
         else:
             found = f"{np.nanmin(self.values):.6g} to {np.nanmax(self.values):.6g}"
         return f"<delassus.Map: {self.show} over {over}: {found}>"
-
-    def _repr_html_(self) -> str:
-        return f"<pre>{html.escape(repr(self))}</pre>"
 
 
 class _Reported:
@@ -246,7 +244,7 @@ class Paving(_Reported):
 
 
 @dataclass(frozen=True)
-class Branch:
+class Branch(Record):
     """A motion, and those that branch off where it stops."""
 
     answer: str | None

@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from . import _delassus
 from ._arrays import real
+from ._result import Record
 
 Array = npt.NDArray[np.float64]
 Matrix = Any
@@ -84,7 +85,7 @@ def laws_of(rows: int, mu: Any, laws: Sequence[Law] | None, dim: int | None) -> 
 
 
 @dataclass(frozen=True, repr=False)
-class Solution:
+class Solution(Record):
     """The solution of a contact problem, u = W r + q."""
 
     impulse: Array
@@ -101,16 +102,6 @@ class Solution:
     @property
     def solved(self) -> bool:
         return self.status == "solved"
-
-    def to_dict(self) -> dict[str, Any]:
-        return {
-            "impulse": self.impulse.tolist(),
-            "velocity": self.velocity.tolist(),
-            "status": self.status,
-            "residual": self.residual,
-            "iterations": self.iterations,
-            "islands": self.islands,
-        }
 
     def __repr__(self) -> str:
         return (
@@ -161,7 +152,7 @@ def solve(
 
 
 @dataclass(frozen=True)
-class Residual:
+class Residual(Record):
     """How far impulses are from solving a contact problem."""
 
     relative: float

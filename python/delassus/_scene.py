@@ -15,6 +15,7 @@ from ._analysis import Analysis
 from ._arrays import real
 from ._design import Axes, Exploration, Map, Paving, Safe, axes_of, columns_of
 from ._progress import bar
+from ._result import Shown
 from ._simulation import Simulation, Trajectory
 from ._standing import Direction, Holding, Standing, directions, names, vector3
 from ._toml import toml
@@ -112,7 +113,7 @@ def _mapped(inner: _delassus.System | _delassus.World, show: str, axes: Axes, pr
     return Map(name, show, found, values.reshape(shape) if len(found) == 2 else values, columns[0][3])
 
 
-class System:
+class System(Shown):
     """A Lagrangian system: energies, contacts and joints as formulas, with the state of its file."""
 
     __slots__ = ("_inner",)
@@ -330,7 +331,7 @@ def _range(name: str, values: Range) -> list[float]:
     return pair
 
 
-class World:
+class World(Shown):
     """Rigid bodies with shapes and joints, with the state of their file."""
 
     __slots__ = ("_inner",)

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import html
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, Union
 
 import numpy as np
@@ -16,6 +15,7 @@ from ._analysis import Analysis
 from ._arrays import real
 from ._page import PageView
 from ._progress import bar
+from ._result import Record, Shown, plain
 
 Array = npt.NDArray[np.float64]
 Key = Union[str, int]
@@ -23,7 +23,7 @@ Key = Union[str, int]
 
 
 @dataclass(frozen=True)
-class Body:
+class Body(Record):
     """A body as it is now."""
 
     name: str
@@ -40,7 +40,7 @@ class Body:
 
 
 @dataclass(frozen=True)
-class Contact:
+class Contact(Record):
     """A contact and its force."""
 
     name: str
@@ -67,7 +67,7 @@ class Contact:
 
 
 @dataclass(frozen=True)
-class Event:
+class Event(Record):
     """Something that happened at a contact."""
 
     t: float
@@ -82,7 +82,7 @@ class Event:
 
 
 @dataclass(frozen=True)
-class RunReport:
+class RunReport(Record):
     """What the steps of a call add up to."""
 
     steps: int
@@ -97,12 +97,9 @@ class RunReport:
     joint_error: float
     """Largest opening of a joint at the end of a step, m or rad."""
 
-    def to_dict(self) -> dict[str, Any]:
-        return asdict(self)
-
 
 @dataclass(frozen=True, repr=False)
-class Motion:
+class Motion(Record):
     """A run by time stepping: arrays over the frames, then bodies or joints."""
 
     bodies: list[str]
@@ -152,9 +149,6 @@ class Motion:
         found: Array = self.position[:, at]
         return found
 
-    def to_dict(self) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in self.__dataclass_fields__}
-
     def __repr__(self) -> str:
         unsolved = f", {self.report.unsolved_steps} not solved" if self.report.unsolved_steps else ""
         return (
@@ -162,11 +156,8 @@ class Motion:
             f"{unsolved}, residual {self.report.residual:.2g}, {len(self.events)} events>"
         )
 
-    def _repr_html_(self) -> str:
-        return f"<pre>{html.escape(repr(self))}</pre>"
 
-
-class Trajectory:
+class Trajectory(Shown):
     """A run by event-driven integration: arrays over the recorded times."""
 
     def __init__(self, entry: dict[str, Any]) -> None:
@@ -201,19 +192,17 @@ class Trajectory:
         return found
 
     def to_dict(self) -> dict[str, Any]:
-        return dict(self._entry)
+        found: dict[str, Any] = plain(self._entry)
+        return found
 
     def __repr__(self) -> str:
         return f"<delassus.Trajectory: {self.ending} at {self.t_end:g} s, {len(self.events)} events>"
-
-    def _repr_html_(self) -> str:
-        return f"<pre>{html.escape(repr(self))}</pre>"
 
     def __reduce__(self) -> tuple[type[Trajectory], tuple[dict[str, Any]]]:
         return Trajectory, (self._entry,)
 
 
-class Simulation:
+class Simulation(Shown):
     """A world in motion: owns its model and its state.
 
     Between steps everything can be read and set; what is set stays until it is set again.
@@ -416,9 +405,6 @@ class Simulation:
     def __repr__(self) -> str:
         return repr(self._inner)
 
-    def _repr_html_(self) -> str:
-        return f"<pre>{html.escape(repr(self))}</pre>"
-
     def __reduce__(self) -> tuple[Any, ...]:
         return _resumed, self._inner.parts()
 
@@ -434,7 +420,7 @@ def _resumed(parts: tuple[Any, ...], options: dict[str, Any], saved: dict[str, A
 
 
 @dataclass(frozen=True, repr=False)
-class Rollout:
+class Rollout(Record):
     """Many motions: arrays over motions, steps, then bodies or joints."""
 
     position: Array

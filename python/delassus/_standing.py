@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from ._arrays import real
 from ._design import _Reported
+from ._result import Record
 
 Direction = Union[str, Sequence[float]]
 """`x`, `-x`, `y`, `-y`, `z`, `-z`, or three numbers."""
@@ -60,7 +61,7 @@ def names(what: str, value: str | Iterable[str]) -> list[str]:
 
 
 @dataclass(frozen=True)
-class Margin:
+class Margin(Record):
     """How far a world is from falling: a factor or an angle with which it stands and one with which it falls."""
 
     kind: str
