@@ -1,5 +1,7 @@
 """Worlds in motion."""
 
+import json
+import pickle
 import threading
 import time
 
