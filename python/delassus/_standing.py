@@ -45,7 +45,7 @@ def directions(value: Direction | Iterable[Direction]) -> list[list[float]]:
     """One direction or several."""
     if isinstance(value, str):
         return [direction(value)]
-    given = list(value)
+    given: list[Any] = list(value)
     if len(given) == 3 and not any(isinstance(x, str) or np.ndim(x) for x in given):
         return [direction(given)]
     return [direction(one) for one in given]
