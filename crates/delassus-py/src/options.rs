@@ -122,10 +122,7 @@ pub fn analysis_options(
     max_modes: Option<u64>,
 ) -> PyResult<(Tolerances, EnumerateOptions)> {
     let defaults = EnumerateOptions::default();
-    Ok((
-        tolerances_of(tolerances)?,
-        max_modes.map_or(defaults, |max_modes| EnumerateOptions { max_modes }),
-    ))
+    Ok((tolerances_of(tolerances)?, max_modes.map_or(defaults, |max_modes| EnumerateOptions { max_modes })))
 }
 
 fn impact_law(name: &str, value: &Bound<'_, PyAny>) -> PyResult<StepImpactLaw> {

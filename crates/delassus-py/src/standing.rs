@@ -84,9 +84,8 @@ pub fn stands(py: Python<'_>, file: &Arc<WorldFile>, name: &str, asked: StandReq
         let world = &file.world;
         let at_rest = WorldAtRest::new(world, &file.state, &tolerances).map_err(|e| e.to_string())?;
         let bracket = |what: Margin| {
-            let bracket = margin(&at_rest, what).ok_or_else(|| {
-                "expected a direction across gravity, and gravity, for a tilt".to_string()
-            })?;
+            let bracket = margin(&at_rest, what)
+                .ok_or_else(|| "expected a direction across gravity, and gravity, for a tilt".to_string())?;
             let unit = if what == Margin::Friction { at_rest.common_friction() } else { None };
             Ok(AskedMargin { margin: what, bracket, unit })
         };

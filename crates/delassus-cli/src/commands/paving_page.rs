@@ -48,7 +48,8 @@ pub fn write_paving_page(
     let number = |reason: PavingReason| REASONS.iter().position(|r| *r == reason).unwrap_or(0) as u8;
     let reasons: Vec<u8> = found.cells.iter().map(|cell| number(cell.reason)).collect();
     let axis = |(axis, range): (&Axis, &[f64; 2])| {
-        json!({ "name": axis.name, "label": axis.label(), "factor": axis.unit.map_or(1.0, |u| u.1), "range": range })
+        let factor = axis.unit.map_or(1.0, |(_, factor)| factor);
+        json!({ "name": axis.name, "label": axis.label(), "factor": factor, "range": range })
     };
     let reason = |reason: &PavingReason| {
         let share = found.share(|other| other == *reason);
@@ -75,8 +76,8 @@ pub fn write_paving_page(
     write_page(path, &page)
 }
 
-/// The analysis in the middle of each cell as JSON; empty where the file poses no state there, and for all but the
-/// largest cells.
+/// The analysis in the middle of each cell as JSON; empty where the file poses no state there, and for all
+/// but the largest cells.
 fn analyses(scene: &Scene, set: &[(String, String)], axes: &[Axis], found: &Paving) -> Vec<String> {
     let size = |cell: &PavedCell| -> f64 {
         let sides = found.ranges.iter().zip(cell.lo.iter().zip(&cell.hi));

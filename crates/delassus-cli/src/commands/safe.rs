@@ -181,8 +181,7 @@ fn paved(args: &SafeArgs, axes: &[Axis]) -> Result<(String, bool), String> {
         tolerances: Tolerances::default(),
     };
     let found = pave_text(&scene.text, &overrides, &question).map_err(|e| failed(e, &scene))?;
-    let report =
-        |style: Style| paving_text(&Names::of(&scene.file.system), &question, &found, axes, style);
+    let report = |style: Style| paving_text(&Names::of(&scene.file.system), &question, &found, axes, style);
     if let Some(path) = output.filter(|path| is_page(path)) {
         write_paving_page(path, &scene, &args.set, axes, &found, &report(Style::plain()))?;
     } else if let Some(path) = output {
