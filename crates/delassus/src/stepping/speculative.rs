@@ -194,7 +194,8 @@ impl ContactSearch {
             let leaves = || h * rows[i].velocity(0, end.velocity) > model.touching();
             end.impulses.contacts[i][0] > 0.0 || closed && !leaves()
         };
-        let keeps_apart = |pair: ShapePair| (0..contacts.len()).any(|i| contacts[i].pair() == pair && holds(i));
+        let keeps_apart =
+            |pair: ShapePair| (0..contacts.len()).any(|i| contacts[i].pair() == pair && holds(i));
         // What lies on a floor of tiles comes to the next one without meeting it.
         let flies = |pair: ShapePair| {
             let own = |b: &u32| pair.bodies.contains(b) && !model.world.bodies[*b as usize].fixed;
