@@ -20,9 +20,9 @@ use crate::world::{Body, BodyState, Pose, drift};
 /// Advances of one pair: what passes at a distance needs a few, what rotates close to another some tens.
 const MAX_ADVANCES: usize = 100;
 /// What touches at the start, as after a rebound, may leave within a motion of so many times `near`, looked
-/// at four times as far each time; what it meets elsewhere on such a way was as near from the start on.
+/// at eight times as far each time; what it meets elsewhere on such a way was as near from the start on.
 const MAX_LEAVING_RATIO: f64 = 1024.0;
-const LEAVING_GROWTH: f64 = 4.0;
+const LEAVING_GROWTH: f64 = 8.0;
 
 /// How two shapes move towards each other.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -523,8 +523,11 @@ impl SubstepView<'_> {
                 // The speed at which it arrived, which is not the one with which the step left it here.
                 let fall = self.closing_acceleration(i, half, scratch, then);
                 let arrival = (then.speed * then.speed + 2.0 * fall * then.gap.max(0.0)).max(0.0).sqrt();
-                // Also the last of a rebound that never rose above what counts as touching.
                 let stays = then.closed && then.speed < 0.0 && arrival <= rest;
+                // The last rebound need not rise above what counts as touching.
+                if stays && then.gap <= self.model.options.position_tolerance {
+                    return Some(0.0);
+                }
                 if stays || arrival <= self.model.zeno_speed(fall) {
                     rebounds.accumulations.extend(self.zeno_accumulation(i, half.t, then, arrival, fall));
                     return Some(0.0);
