@@ -346,9 +346,9 @@ fn rods_that_rebound_with_both_ends_in_one_step_keep_their_energy() {
         for dt in [1e-2, 3e-3, 1e-3, 3e-4] {
             let (stepper, sum, change) = run(&text, dt, t_end);
             let end = energy(stepper.world(), stepper.state());
-            // What counts as touching, 1e-7 m, is a part of 1e-6 of what turns by a tenth of a radian.
-            assert!(change.abs() < 1e-6 * end, "dt = {dt}: {change} of {end}");
-            assert!(sum.created.abs() < 1e-6 * end, "{}", sum.created);
+            // Each of three rebounds may give a millionth.
+            assert!(change.abs() < 4e-6 * end, "dt = {dt}: {change} of {end}");
+            assert!(sum.created.abs() < 4e-6 * end, "{}", sum.created);
             // Away from the plate.
             assert!(stepper.state().bodies[1].velocity.z > 0.0);
         }
@@ -390,7 +390,8 @@ fn boxes_that_turn_and_hit_each_other_gain_no_energy() {
     let text = ["[world]\ngravity = [0, 0, 0]\n", &bodies.concat(), &surfaces(0.0, 1.0)].concat();
     let (stepper, sum, change) = run(&text, 1e-2, 1.0);
     let end = energy(stepper.world(), stepper.state());
-    assert!(sum.impacts >= 3 && change.abs() < 1e-7 * end, "{} impacts, {change} of {end}", sum.impacts);
+    // Each of four rebounds may give a millionth; with three rotations a step they gained 1.7e-5.
+    assert!(sum.impacts >= 3 && change.abs() < 4e-6 * end, "{} impacts, {change} of {end}", sum.impacts);
 }
 
 /// What lands without rebound inside of a step loses all that it has, ½mv² + mg gap in that step, and nothing
