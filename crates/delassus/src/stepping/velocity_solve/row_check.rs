@@ -8,8 +8,8 @@
 //! H has the rows of all joints and contacts in maximal coordinates, w_i = H_i M⁻¹ H_iᵀ. Errors are parts of
 //! the sizes of the terms that a velocity is the sum of; a row that hardly moves is only as exact as the
 //! motion beside it, of which it could have √(w_i) √(vᵀ M v) at most. So are the velocities of a body, and a
-//! reaction is only as exact as the largest momentum that joints carry. Nothing here is shared with what finds r and v:
-//! neither the basis of the tree nor the search for the rows that are at their bounds.
+//! reaction is only as exact as the largest momentum that joints carry. Nothing here is shared with what
+//! finds r and v: neither the basis of the tree nor the search for the rows that are at their bounds.
 
 use super::SolveInput;
 use crate::collision::MAX_CONTACT_ROWS;
