@@ -14,7 +14,7 @@
 //! Source: Apache Parquet format, version 2.
 
 use std::fs::File;
-use std::io::{BufWriter, Error, Write};
+use std::io::{BufWriter, Error, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
 /// Both ends of a file.
@@ -69,9 +69,14 @@ struct Group {
 }
 
 impl ParquetFile {
-    /// A new file with these columns. What stands under its name stays until it is saved.
+    /// A new file with these columns. What stands under its name stays until it is saved; what a run that was
+    /// killed while it saved has left beside it does not.
     pub fn create(path: &Path, texts: &[&str], numbers: &[String]) -> Result<ParquetFile, Error> {
         let part = beside(path, ".part");
+        match std::fs::remove_file(beside(path, ".new")) {
+            Err(e) if e.kind() != ErrorKind::NotFound => return Err(e),
+            _ => {}
+        }
         let mut file = BufWriter::new(File::create(&part)?);
         file.write_all(MAGIC)?;
         let column = |name: String, text: bool| Column { name, text, bytes: Vec::new() };

@@ -324,12 +324,9 @@ fn another_motion_at_rest(stepper: &Stepper) -> Option<String> {
     if contacts == 0 || contacts > MAX_SEARCHED_CONTACTS || !stepper.state().bodies.iter().all(at_rest) {
         return None;
     }
-    let found = stepper.forces_and_another_motion().ok().filter(|forces| forces.other_motion)?;
-    let names: Vec<String> = found
-        .other_bodies
-        .iter()
-        .map(|motion| format!("`{}`", stepper.world().bodies[motion.body].name))
-        .collect();
+    let others = stepper.another_motion().ok().flatten()?;
+    let name = |motion: &OtherBodyMotion| format!("`{}`", stepper.world().bodies[motion.body].name);
+    let names: Vec<String> = others.iter().map(name).collect();
     let whose = if names.is_empty() { String::new() } else { format!(" of {}", names.join(", ")) };
     Some(format!(
         "bodies rest at the end, and another motion{whose} obeys the laws as well; --forces-at prints it"

@@ -19,6 +19,10 @@ use crate::world::{Body, BodyState, Pose, drift};
 
 /// Advances of one pair: what passes at a distance needs a few, what rotates close to another some tens.
 const MAX_ADVANCES: usize = 100;
+/// What touches at the start, as after a rebound, may leave within a motion of so many times `near`, looked
+/// at eight times as far each time; what it meets elsewhere on such a way was as near from the start on.
+const MAX_LEAVING_RATIO: f64 = 1024.0;
+const LEAVING_GROWTH: f64 = 8.0;
 
 /// How two shapes move towards each other.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -103,13 +107,16 @@ impl Rotation {
     }
 }
 
-/// The first time within h at which two shapes are nearer than `near`.
+/// The first time within h at which two shapes are nearer than `near`, after they have left each other where
+/// they touch at the start.
 pub(super) fn sweep(solids: &mut Solids, ids: [usize; 2], pair: [Mover<'_>; 2], h: f64, near: f64) -> Sweep {
     let [a, b] = &pair;
     let approach = a.velocity() - b.velocity();
     let rotations = [a.rotation(h), b.rotation(h)];
     let fastest = approach.length() + rotations.iter().map(Rotation::speed).sum::<f64>();
     let mut t = 0.0;
+    // How far points have moved at most while the shapes leave each other.
+    let mut leaving = Some(0.0);
     for _ in 0..MAX_ADVANCES {
         let (pose_a, pose_b) = (a.pose(t), b.pose(t));
         let pose = relative(&pose_a, &pose_b);
@@ -132,8 +139,16 @@ pub(super) fn sweep(solids: &mut Solids, ids: [usize; 2], pair: [Mover<'_>; 2], 
             }
         });
         if touches {
-            return if t == 0.0 { Sweep::Undecided } else { Sweep::Touch(t) };
+            let Some(moved) = leaving else { return Sweep::Touch(t) };
+            let next = (LEAVING_GROWTH * moved).max(near);
+            t = next / fastest;
+            if next > MAX_LEAVING_RATIO * near || t >= h {
+                return Sweep::Undecided;
+            }
+            leaving = Some(next);
+            continue;
         }
+        leaving = None;
         t += safe;
         if t >= h {
             return Sweep::Apart;

@@ -354,12 +354,29 @@ impl Stepper {
             return Ok(report);
         }
         steady.begin(now);
+        let t = self.state.t;
         let mut report = self.advance(ContactEnergy::Bounded)?;
+        if let Some(StepFailure::JointEnergy { .. }) = report.failure {
+            return Ok(self.take_back_step(t, report));
+        }
         self.separate_overlaps(&mut report);
         let Stepper { model, state, linearization, impulses, steady, .. } = self;
         let now = StepBegin { bodies: &state.bodies, contacts: linearization.contacts(), impulses };
         steady.end(model, now, &report);
         Ok(report)
+    }
+
+    /// Back to the start of a step that cannot be made, at t: nothing of it is taken, whatever its first
+    /// substeps gave.
+    fn take_back_step(&mut self, t: f64, report: StepReport) -> StepReport {
+        self.state.t = t;
+        self.clock.restart(t);
+        self.handed_over.clear();
+        self.steady.restore_bodies(&mut self.state.bodies);
+        self.linearize(self.model.options.dt);
+        self.steady.restore_impulses(&mut self.impulses);
+        let StepReport { status, failure, residual, solves, iterations, .. } = report;
+        StepReport { status, failure, residual, solves, iterations, ..StepReport::solved() }
     }
 
     /// A step as a sequence of substeps that are accepted, made again or depenetrated.

@@ -187,16 +187,19 @@ impl ContactSearch {
             }
         };
         let (contacts, rows) = (linearization.contacts(), linearization.contact_rows());
-        // A contact follows its point: one that the motion keeps open decides nothing for other points.
-        let keeps_apart = |pair: ShapePair| {
-            let mut all = contacts.iter().zip(&end.impulses.contacts);
-            all.any(|(c, r)| c.pair() == pair && (r[0] > 0.0 || c.gap <= model.touching()))
+        // A contact follows its point: one that the motion keeps open decides nothing for other points, nor
+        // does one that has rebounded and leaves.
+        let holds = |i: usize| {
+            let closed = contacts[i].gap <= model.touching();
+            let leaves = || h * rows[i].velocity(0, end.velocity) > model.touching();
+            end.impulses.contacts[i][0] > 0.0 || closed && !leaves()
         };
+        let keeps_apart =
+            |pair: ShapePair| (0..contacts.len()).any(|i| contacts[i].pair() == pair && holds(i));
         // What lies on a floor of tiles comes to the next one without meeting it.
         let flies = |pair: ShapePair| {
             let own = |b: &u32| pair.bodies.contains(b) && !model.world.bodies[*b as usize].fixed;
-            let mut all = contacts.iter().zip(&end.impulses.contacts);
-            !all.any(|(c, r)| (r[0] > 0.0 || c.gap <= model.touching()) && c.bodies.iter().any(own))
+            !(0..contacts.len()).any(|i| contacts[i].bodies.iter().any(own) && holds(i))
         };
         let (mut taken_in, mut last) = (false, None);
         for (i, contact) in contacts.iter().enumerate().filter(|(_, c)| c.gap > model.touching()) {

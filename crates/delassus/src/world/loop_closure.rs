@@ -31,6 +31,9 @@ const TOLERANCE: f64 = 1e-12;
 /// What may be left where nothing brings it down: numbers of a file with six digits contradict each other by
 /// so much in loops that are redundant.
 const ROUNDED_FILE_TOLERANCE: f64 = 1e-6;
+/// Singular values of rows that are solved with, above this part of the largest. Damping takes care of the
+/// small ones.
+const SOLVED_RANK: f64 = 1e-13;
 /// Rotation of a body in one step, rad.
 const MAX_ROTATION: f64 = 0.5;
 
@@ -243,7 +246,7 @@ impl Work<'_> {
     fn pulling(&self, start: &WorldState, state: &WorldState, least: f64) -> Option<usize> {
         let mut most = (-least, None);
         for island in self.islands().iter().filter(|_| !self.active_limits.is_empty()) {
-            let (space, _) = self.space(island);
+            let space = self.closed_space(island, size(self.world, state));
             // −λ of q₀ − q = −Jᵀ λ
             let mut c = space.basis.tr_mul_vec(&self.displacement_back(start, state, island));
             c.iter_mut().zip(&space.singular_values).for_each(|(c, s)| *c /= s);
@@ -277,10 +280,19 @@ impl Work<'_> {
         island.bodies.iter().enumerate().map(rotation).fold(0.0, f64::max)
     }
 
-    fn space(&self, island: &Island) -> (RowSpace, Vec<f64>) {
+    /// The space of the rows of an island, each of length one, and their lengths.
+    fn space(&self, island: &Island, rank_tolerance: f64) -> (RowSpace, Vec<f64>) {
         let weights = |b: usize| root_mass(&self.world.bodies[b], 1.0).map(f64::recip);
         let (j, lengths) = island.unit_rows(&self.rows, weights);
-        (j.row_space_with(1e-13), lengths)
+        (j.row_space_with(rank_tolerance), lengths)
+    }
+
+    /// The same where the rows are closed. What is left of them lets a loop that moves look as if it could
+    /// not: rows that depend on each other where they are closed differ by as much as that.
+    fn closed_space(&self, island: &Island, size: f64) -> RowSpace {
+        let left = |i: &usize| self.rows.rows[*i].value.abs() / size;
+        let left = island.rows.iter().map(left).fold(0.0, f64::max);
+        self.space(island, RANK_TOLERANCE.max(10.0 * left)).0
     }
 
     /// Closes all joints from a state near by; returns the number of steps.
@@ -292,7 +304,7 @@ impl Work<'_> {
             if self.closed(state) {
                 return Ok(iteration);
             }
-            let spaces: Vec<_> = islands.iter().map(|island| self.space(island)).collect();
+            let spaces: Vec<_> = islands.iter().map(|island| self.space(island, SOLVED_RANK)).collect();
             let before = self.merit(state, &islands, &spaces);
             let (mut progress, mut stalls) = (false, true);
             for _ in 0..12 {
@@ -336,7 +348,7 @@ impl Work<'_> {
         for _ in 0..60 {
             let (mut tangential_steps, mut length) = (Vec::new(), 0.0);
             for island in self.islands() {
-                let (space, _) = self.space(&island);
+                let space = self.closed_space(&island, size(self.world, state));
                 let back = self.displacement_back(start, state, &island);
                 // The component of the displacement in the null space of the rows.
                 let seen = space.basis.mul_vec(&space.basis.tr_mul_vec(&back));

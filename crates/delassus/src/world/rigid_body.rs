@@ -5,28 +5,50 @@
 //! ```
 //!
 //! Between impulses a body rotates freely: its angular momentum is constant in space. [`drift`] composes
-//! three exact rotations symmetrically, so that momentum holds to rounding, and the energy error is of second
-//! order in the step and does not grow: gyroscopic terms never feed a motion. With l̄ the momentum in the
-//! axes of the body and c_a ≤ c_b ≤ c_c the inverses of its moments,
+//! exact rotations symmetrically, so that momentum holds to rounding, and the energy error does not grow:
+//! gyroscopic terms never feed a motion. With l̄ the momentum in the axes of the body and c_a ≤ c_b ≤ c_c the
+//! inverses of its moments,
 //!
 //! ```text
 //! T = ½ c_b |l̄|² + ½ (c_a − c_b) l̄_a² + ½ (c_c − c_b) l̄_c²
 //! ```
 //!
 //! The first term is a rotation about l, which commutes with the other two, rotations about axes of the body.
-//! Of a symmetric top one of these is none, and the motion is exact for any step: that of rods and discs. The
-//! energy error of others grows as h² |l|² (c_b − c_a)(c_c − c_b): where the root of that is more than a
-//! tenth of a radian, the two are composed in as many parts as make it less. A box that an impact leaves with
-//! 10⁴ rad/s would otherwise change its energy by four fifths in a step of a millisecond.
+//! Of a symmetric top one of these is none, and the motion is exact for any step: that of rods and discs. That
+//! of others has an error of energy that grows as θ² = h² |l|² (c_b − c_a)(c_c − c_b). Up to a thousandth of
+//! a radian three rotations leave 2e-7 of the energy. Beyond it 21 of sixth order leave 3e-9 and less, whose
+//! error grows as the sixth power of φ = h |l| (d D⁵)^(1/6), d and D the smaller and the larger of the two
+//! differences; more than 0.3 rad is divided. Impacts turn an error of the energy that comes and goes into
+//! one that stays: three boxes that hit each other gained 1.7e-5 with three rotations in steps of 0.1 rad.
+//! Source of the coefficients: Blanes and Moan, J. Comput. Appl. Math. 142 (2002), Table 2, S of order 6.
 
 use glam::{DQuat, DVec3};
 
 use super::joint_rows::{rotor_energy, spring_energy};
 use super::{Body, BodyState, World, WorldState};
 
-/// Rotations of a body about its axes in one composition, rad, and the most parts that they are composed of.
-const MAX_COMPOSED_ROTATION: f64 = 0.1;
+/// The angle θ up to which three rotations will do, the angle φ in one composition of more, and the most
+/// compositions.
+const MAX_SMALL_ROTATION: f64 = 1e-3;
+const MAX_COMPOSED_ROTATION: f64 = 0.3;
 const MAX_ROTATION_PARTS: f64 = 1000.0;
+/// Parts of the time in which the body turns about the axis of its largest moment and about that of its
+/// smallest, by turns, up to the middle of a composition; the rest mirrors them.
+const SECOND_ORDER: [f64; 2] = [0.5, 1.0];
+const SIXTH_ORDER: [f64; 11] = [
+    0.0502627644003922,
+    0.148816447901042,
+    0.413514300428344,
+    -0.132385865767784,
+    0.0450798897943977,
+    0.067307604692185,
+    -0.188054853819569,
+    0.432666402578175,
+    0.541960678450780,
+    // What is left of half and of the whole time.
+    -0.016404589403617997,
+    -0.7255255585086897,
+];
 
 /// The free motion of a body over the time h: velocity and angular momentum constant in space.
 pub fn drift(body: &Body, state: &BodyState, h: f64) -> BodyState {
@@ -57,14 +79,19 @@ pub fn drift(body: &Body, state: &BodyState, h: f64) -> BodyState {
         rotation *= quaternion;
         momentum = quaternion.conjugate() * momentum;
     };
-    let commutator = (rates[middle] - rates[low]) * (rates[high] - rates[middle]);
-    let angle = h * (commutator * (inertia * omega).length_squared()).sqrt();
-    let parts = (angle / MAX_COMPOSED_ROTATION).ceil().clamp(1.0, MAX_ROTATION_PARTS);
+    let differences = [rates[middle] - rates[low], rates[high] - rates[middle]];
+    let (less, more) = (differences[0].min(differences[1]), differences[0].max(differences[1]));
+    let angle = h * (inertia * omega).length();
+    let small = angle * (less * more).sqrt() <= MAX_SMALL_ROTATION;
+    let times = if small { &SECOND_ORDER[..] } else { &SIXTH_ORDER[..] };
+    let composed = angle * more * (less / more).cbrt().sqrt() / MAX_COMPOSED_ROTATION;
+    let parts = if small { 1.0 } else { composed.ceil().clamp(1.0, MAX_ROTATION_PARTS) };
     let part = h / parts;
     for _ in 0..parts as usize {
-        rotate(low, 0.5 * part);
-        rotate(high, part);
-        rotate(low, 0.5 * part);
+        let mirrored = times.iter().chain(times.iter().rev().skip(1));
+        for (time, axis) in mirrored.zip([low, high].into_iter().cycle()) {
+            rotate(axis, time * part);
+        }
     }
     next.pose.rotation = rotation.normalize();
     next.angular_velocity = momentum / inertia;
@@ -125,35 +152,37 @@ mod tests {
         (s.pose.rotation * (body.inertia * s.angular_velocity), worst, s)
     }
 
-    /// 13 radians a step: the energy of a box stays to what a tenth of a radian leaves, and two steps of half
-    /// the length end where one does.
+    /// 13 radians a step: the energy of a box stays, and two steps of half the length end where one does.
     #[test]
     fn a_body_that_turns_several_times_in_a_step_keeps_its_energy() {
         let b = body(DVec3::new(1.7e-4, 3.3e-4, 4.3e-4));
         let omega = DVec3::new(5e3, 9e3, 8e3);
         let (momentum, worst, whole) = rotate_freely(&b, omega, 1e-3, 1);
-        assert!(worst < 1e-3, "{worst}");
+        assert!(worst < 1e-8, "{worst}");
         assert!((momentum - b.inertia * omega).length() < 1e-12 * momentum.length());
         let (_, worst, halves) = rotate_freely(&b, omega, 5e-4, 2);
-        assert!(worst < 1e-3, "{worst}");
+        assert!(worst < 1e-8, "{worst}");
         let apart = (whole.angular_velocity - halves.angular_velocity).length();
-        assert!(apart < 0.02 * omega.length(), "{apart}");
+        assert!(apart < 1e-6 * omega.length(), "{apart}");
         // What is not finite stays so without an end.
         rotate_freely(&b, DVec3::splat(1e300), 1.0, 1);
     }
 
+    /// The composition of three rotations is of second order, that of more of sixth; neither error grows.
     #[test]
-    fn a_tumbling_body_keeps_its_momentum_and_its_energy_error_is_of_second_order() {
+    fn a_tumbling_body_keeps_its_momentum_and_its_energy() {
         let b = body(DVec3::new(1.0, 2.0, 3.0));
-        // About the middle axis, which is unstable, with a small push.
+        // About the middle axis, which is unstable, with a small push: θ = 2.9 h, φ = 4.2 h, h in seconds.
         let omega = DVec3::new(0.01, 5.0, 0.01);
-        let (momentum, coarse, _) = rotate_freely(&b, omega, 2e-3, 10_000);
-        let (_, fine, _) = rotate_freely(&b, omega, 1e-3, 20_000);
-        assert!((momentum - b.inertia * omega).length() < 1e-10, "{momentum}");
-        assert!((3.5..4.5).contains(&(coarse / fine)), "{coarse} {fine}");
-        // Not more after ten times the time: the error is bounded.
-        let (_, long, _) = rotate_freely(&b, omega, 1e-3, 200_000);
-        assert!(long < 1.1 * fine, "{long} {fine}");
+        for (h, ratio, most) in [(3e-4, 3.8..4.2, 2e-7), (7e-2, 40.0..90.0, 3e-9)] {
+            let (momentum, coarse, _) = rotate_freely(&b, omega, h, 10_000);
+            let (_, fine, _) = rotate_freely(&b, omega, 0.5 * h, 20_000);
+            assert!((momentum - b.inertia * omega).length() < 1e-10, "{momentum}");
+            assert!(coarse < most && ratio.contains(&(coarse / fine)), "{h}: {coarse} {fine}");
+            // Not more after ten times the time: the error is bounded.
+            let (_, long, _) = rotate_freely(&b, omega, h, 100_000);
+            assert!(long < 1.1 * coarse, "{long} {coarse}");
+        }
     }
 
     #[test]

@@ -120,3 +120,37 @@ fn a_body_that_a_joint_holds_against_another_stays_there() {
         assert!((height - 0.0999999).abs() < 1e-9, "{coordinates:?}: {height}");
     }
 }
+
+/// A light body that a rod and a ball joint hold at its centre, below it a heavy one: nothing rotates the
+/// light one but the rounding of the tree, which is no error.
+#[test]
+fn a_body_that_joints_hold_at_its_centre_is_solved_in_both() {
+    let at = [-0.92, -0.285, 0.269];
+    for mass in [1e-3, 1e-6] {
+        let text = format!(
+            "[world]\n[[body]]\nname = \"knot\"\nmass = {mass:?}\nposition = {at:?}\n\
+             inertia = [{a:?}, {b:?}, {c:?}]\n[[body]]\nname = \"load\"\nmass = 10\n\
+             position = [-1.3, 0.2, 0.9]\ninertia = [0.36, 0.28, 0.3]\n\
+             [[joint]]\nname = \"rod\"\ntype = \"distance\"\nbodies = [\"world\", \"knot\"]\n\
+             anchors = [[0, 0, 0], {at:?}]\n[[joint]]\nname = \"ball\"\ntype = \"ball\"\n\
+             bodies = [\"knot\", \"load\"]\nanchor = {at:?}\n",
+            a = 0.2 * mass,
+            b = 0.1 * mass,
+            c = 0.16 * mass,
+        );
+        let file = read_world(&text, None, &[]).unwrap();
+        let ends = [Coordinates::Maximal, Coordinates::Reduced].map(|coordinates| {
+            let options = StepOptions { coordinates, ..StepOptions::default() };
+            let mut stepper = Stepper::new(&file.world, file.state.clone(), options).unwrap();
+            for step in 0..100 {
+                let report = stepper.step().unwrap();
+                assert_eq!(report.status, Status::Solved, "{coordinates:?}, {mass} kg, step {step}");
+            }
+            stepper.state().bodies.clone()
+        });
+        for (a, b) in ends[0].iter().zip(&ends[1]) {
+            let apart = (a.pose.position - b.pose.position).length();
+            assert!(apart < 1e-6, "{mass} kg: {apart:e} m apart");
+        }
+    }
+}

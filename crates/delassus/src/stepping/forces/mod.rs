@@ -106,7 +106,16 @@ impl Stepper {
         self.forces_now(true)
     }
 
-    fn forces_now(&self, search_motion: bool) -> Result<Forces, InvalidProblem> {
+    /// Another motion that obeys the laws as well as the one that the next step takes, where a search finds
+    /// one: the bodies that move otherwise in it. Some tens of solves, for up to 64 contacts.
+    pub fn another_motion(&self) -> Result<Option<Vec<OtherBodyMotion>>, InvalidProblem> {
+        let mut now = self.solve_now()?;
+        let found = self.search_other_motion(&mut now)?;
+        Ok(found.or_else(|| now.solved.other_motion.then(Vec::new)))
+    }
+
+    /// The solve that the next step would begin with.
+    fn solve_now(&self) -> Result<SolvedNow, InvalidProblem> {
         let (h, on) = (self.model.options.dt, &self.linearization);
         let mut v = vec![];
         self.model.masses.gather_velocities(&self.state.bodies, &mut v);
@@ -132,20 +141,36 @@ impl Stepper {
             }
             changes.iter().for_each(|&(i, mu)| rows[i].law = rows[i].law.with_mu(mu));
         }
-        let Solved { status, mut other_motion } = solved;
+        Ok(SolvedNow { targets, rows, impulses, velocity: v, solver, solved })
+    }
+
+    /// Bodies that move otherwise in another motion than the one that was solved for, where one is found.
+    fn search_other_motion(
+        &self,
+        now: &mut SolvedNow,
+    ) -> Result<Option<Vec<OtherBodyMotion>>, InvalidProblem> {
+        let contacts = self.linearization.contacts().len();
+        if now.solved.status != Status::Solved || contacts > MAX_CAREFUL_CONTACTS {
+            return Ok(None);
+        }
+        let input = self.force_input(&now.rows, &now.targets);
+        let other = now.solver.other_motion(&input, &now.impulses, &now.velocity)?;
+        Ok(other.map(|other| self.bodies_that_move_otherwise(&now.velocity, &other)))
+    }
+
+    fn forces_now(&self, search_motion: bool) -> Result<Forces, InvalidProblem> {
+        let h = self.model.options.dt;
+        let mut now = self.solve_now()?;
+        let Solved { status, mut other_motion } = now.solved;
+        let mut other_bodies = vec![];
+        if search_motion && let Some(others) = self.search_other_motion(&mut now)? {
+            (other_motion, other_bodies) = (true, others);
+        }
+        let SolvedNow { targets, solver, .. } = &now;
         let (problem, impulse) = solver.last_problem();
-        let Some(instant) = Instant::new(self, &targets, problem, impulse) else {
+        let Some(instant) = Instant::new(self, targets, problem, impulse) else {
             unreachable!("a velocity solver makes its problem in global form and never changes that")
         };
-        let mut other_bodies = vec![];
-        if search_motion
-            && status == Status::Solved
-            && on.contacts().len() <= MAX_CAREFUL_CONTACTS
-            && let Some(other) = solver.other_motion(&self.force_input(&rows, &targets), &impulses, &v)?
-        {
-            other_motion = true;
-            other_bodies = self.bodies_that_move_otherwise(&v, &other);
-        }
         let found = instant.forces()?;
         let unique = match &found.ranges {
             _ if other_motion => Some(false),
@@ -253,7 +278,19 @@ impl Stepper {
     }
 }
 
+/// The solve that a step would begin with now.
+struct SolvedNow {
+    targets: RowTargets,
+    /// Contacts with the friction that they have in it.
+    rows: Vec<ContactRows>,
+    impulses: Impulses,
+    velocity: Vec<f64>,
+    solver: FallbackSolver,
+    solved: Solved,
+}
+
 /// How the solve for the forces at an instant ended.
+#[derive(Clone, Copy)]
 struct Solved {
     status: Status,
     /// Whether another motion was shown.

@@ -39,6 +39,10 @@ const FREE_ARRIVAL_RATIO: f64 = 0.01;
 /// A closed contact that closes by less than this part of the rest speed stays closed.
 const CLOSED_SPEED_RATIO: f64 = 1e-3;
 
+/// An arrival is that of an even fall where its square is so by what a fall over so many times what counts
+/// as touching gives.
+const MAX_TOUCHING_FALLS: f64 = 4.0;
+
 /// Gaps below so many times the rounding of the places between which they are measured are none.
 const GAP_ROUNDINGS: f64 = 16.0;
 /// How many times what counts as touching a contact may be open whose shapes were swept until they touch.
@@ -505,6 +509,7 @@ impl SubstepView<'_> {
             return Some(0.0);
         }
         let (contact, rest) = (&self.linearization.contacts()[i], self.model.rest_speed());
+        let touching = self.model.touching();
         let end = self.linearization.contact_rows()[i].velocity(0, half.velocity);
         let u = match self.start.approach_of(key(contact)) {
             // A contact that is closed and stays so feels its weight, which is no impact.
@@ -518,17 +523,21 @@ impl SubstepView<'_> {
                 // The speed at which it arrived, which is not the one with which the step left it here.
                 let fall = self.closing_acceleration(i, half, scratch, then);
                 let arrival = (then.speed * then.speed + 2.0 * fall * then.gap.max(0.0)).max(0.0).sqrt();
-                if then.closed && then.speed < 0.0 && arrival <= rest {
+                let stays = then.closed && then.speed < 0.0 && arrival <= rest;
+                // The last rebound need not rise above what counts as touching.
+                if stays && then.gap <= self.model.options.position_tolerance {
                     return Some(0.0);
                 }
-                if arrival <= self.model.zeno_speed(fall) {
+                if stays || arrival <= self.model.zeno_speed(fall) {
                     rebounds.accumulations.extend(self.zeno_accumulation(i, half.t, then, arrival, fall));
                     return Some(0.0);
                 }
                 if !pushed && contact.gap > self.model.options.position_tolerance {
                     return None;
                 }
-                -arrival
+                // What turns as it comes does not fall evenly.
+                let bent = (end * end - arrival * arrival).abs() > MAX_TOUCHING_FALLS * fall.abs() * touching;
+                if !pushed && bent { end } else { -arrival }
             }
             None => end,
         };

@@ -81,6 +81,17 @@ impl SteadyStep {
         self.keys.extend(now.contacts.iter().map(key));
     }
 
+    /// Gives bodies the state that the step began with.
+    pub(in super::super) fn restore_bodies(&self, bodies: &mut Vec<BodyState>) {
+        bodies.clone_from(&self.bodies);
+    }
+
+    /// Gives joints and contacts the impulses that the step began with.
+    pub(in super::super) fn restore_impulses(&self, impulses: &mut Impulses) {
+        impulses.contacts.clone_from(&self.impulses);
+        impulses.rows.clone_from(&self.row_impulses);
+    }
+
     /// Records a step whose solves only confirmed the impulses from which they started and which ended where
     /// it began.
     pub(in super::super) fn end(&mut self, model: &Model, now: StepBegin<'_>, report: &StepReport) {

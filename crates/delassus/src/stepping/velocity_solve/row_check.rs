@@ -7,9 +7,9 @@
 //!
 //! H has the rows of all joints and contacts in maximal coordinates, w_i = H_i M⁻¹ H_iᵀ. Errors are parts of
 //! the sizes of the terms that a velocity is the sum of; a row that hardly moves is only as exact as the
-//! motion beside it, of which it could have √(w_i) √(vᵀ M v) at most, and a reaction is only as exact as the
-//! largest momentum that joints carry. Nothing here is shared with what finds r and v:
-//! neither the basis of the tree nor the search for the rows that are at their bounds.
+//! motion beside it, of which it could have √(w_i) √(vᵀ M v) at most. So are the velocities of a body, and a
+//! reaction is only as exact as the largest momentum that joints carry. Nothing here is shared with what
+//! finds r and v: neither the basis of the tree nor the search for the rows that are at their bounds.
 
 use super::SolveInput;
 use crate::collision::MAX_CONTACT_ROWS;
@@ -123,6 +123,10 @@ impl RowCheck {
             }
         }
         let [momentum, moment, lever] = [momentum, moment, lever].map(f64::sqrt);
+        // What nothing pushes, as the rotation of a body that is held at its centre, has no terms of its own.
+        for (inexact, inverse) in self.inexact.iter_mut().zip(&masses.inverse) {
+            *inexact += inverse.sqrt() * self.elsewhere;
+        }
         for (body, block) in in_tree().flat_map(|row| rows.blocks_of(row)) {
             let body = six(masses.slot[*body as usize]);
             let turns = block[..3] == [0.0; 3];
