@@ -249,6 +249,14 @@ fn verdicts_of_contact_problems_have_certificates() {
     }
     assert_eq!(all[10]["facts"]["solutions"].as_array().unwrap().len(), 3);
     assert!(by_python(&all).iter().all(|code| *code == 0));
+    // As anyone calls it who has the folder and a file.
+    let file = Temporary::new("rod.json", all[10].to_string().as_bytes());
+    let checker = root().join("python/delassus/verify");
+    let out = Command::new("python3").arg("-B").arg(checker).arg(file.path()).output().unwrap();
+    assert!(
+        out.status.success() && String::from_utf8_lossy(&out.stdout).starts_with("verified: "),
+        "{out:?}"
+    );
     // A claim more, or the opposite, and a tree that leaves something out.
     let mut forged = vec![];
     for (k, document) in all.iter().enumerate() {
@@ -458,5 +466,11 @@ fn what_is_no_certificate_is_refused_with_its_place() {
         if let Ok(document) = serde_json::from_str(&text) {
             assert_eq!(by_python(&[document]), [2], "{message}");
         }
+    }
+    // A claim of each kind that is no object.
+    for (args, name) in [("stand", "table.toml"), ("analyze", "table-four-legs.toml")] {
+        let mut document = certificate(&[args, &scene(name)]).1.unwrap();
+        document["claim"] = value!(7);
+        assert_eq!((by_program(&document), by_python(&[document])), (2, vec![2]), "{args}");
     }
 }

@@ -9,6 +9,8 @@
 //! is within `forcerange`, and what it gives to its joint within `actuatorfrcrange`. Activations a of
 //! controls that hold or change evenly have closed forms.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use super::Model;
 use super::attributes::{Element, list_unread};
 use super::joint::Motion;
@@ -44,6 +46,19 @@ pub(super) const ACTUATOR: [&str; 21] = [
     "actlimited",
     "actrange",
 ];
+
+/// The actuators that were read.
+#[derive(Default)]
+pub(super) struct Actuation<'a> {
+    count: usize,
+    /// How many of them have an activation.
+    activations: usize,
+    /// Joints whose force is limited that have one.
+    limited_joints: BTreeSet<usize>,
+    /// What a unit of force of each gives to its joint.
+    pub(super) transmissions: BTreeMap<&'a str, f64>,
+}
+
 /// What an actuator does with its control.
 struct Law {
     /// g and b, each c₀ + c₁ l + c₂ l̇.
@@ -57,8 +72,8 @@ impl<'a> Model<'a> {
     pub(super) fn read_actuators(&mut self, section: Node<'a>) -> Result<()> {
         for node in section.children() {
             let word = node.tag();
-            let index = self.actuators;
-            self.actuators += 1;
+            let index = self.actuation.count;
+            self.actuation.count += 1;
             if !["motor", "position", "velocity", "intvelocity", "damper", "general"].contains(&word) {
                 self.source.note(node, format!("<{}> of <actuator>: it gives no force", clip(word)));
                 continue;
@@ -90,8 +105,8 @@ impl<'a> Model<'a> {
         let law = self.law(element, word)?;
         let initial = match &law {
             Some(law) if !matches!(law.activation, Activation::None) => {
-                self.activations += 1;
-                self.keyframe.activation(self.activations - 1).unwrap_or(0.0)
+                self.actuation.activations += 1;
+                self.start.keyframe.activation(self.actuation.activations - 1).unwrap_or(0.0)
             }
             _ => 0.0,
         };
@@ -109,7 +124,7 @@ impl<'a> Model<'a> {
         let held = self.range_of(element, "actrange", "actlimited")?.unwrap_or(UNBOUNDED);
         let name = node.attribute("name").unwrap_or_default();
         let set = self.source.options.controls.iter().rev().find(|(n, _)| n == name);
-        let asked = set.map(|(_, value)| *value).or(self.keyframe.control(index)).unwrap_or(0.0);
+        let asked = set.map(|(_, value)| *value).or(self.start.keyframe.control(index)).unwrap_or(0.0);
         if gain[0] == -bias[1] && bias[2] > 0.0 {
             let inertia = self.reflected_inertia(motion).unwrap_or_else(|| {
                 self.source.note(node, "`dampratio` of what nothing moves: it does not damp".to_string());
@@ -136,12 +151,12 @@ impl<'a> Model<'a> {
         if let Some(of_joint) = motion.force_range {
             let [low, high] = ordered(of_joint.map(|f| times(f, motion.sign)));
             force_range = force_range.map(|f| f.clamp(low, high));
-            if !self.limited_joints.insert(motion.joint) {
+            if !self.actuation.limited_joints.insert(motion.joint) {
                 let what = "`actuatorfrcrange` of a joint with several actuators: each is limited by itself";
                 self.source.note(node, what.to_string());
             }
         }
-        self.transmissions.insert(name, to_joint);
+        self.actuation.transmissions.insert(name, to_joint);
         let servo = Servo {
             name: name.to_string(),
             control,

@@ -108,11 +108,11 @@ impl<'a> Model<'a> {
             if !fixed {
                 let links = self.join(&joints, around.draft, inner.draft)?;
                 let (draft, parent) = (inner.draft, around.draft);
-                self.moving.push(Moving { draft, parent, on_parent: on_draft, joints, links });
+                self.start.moving.push(Moving { draft, parent, on_parent: on_draft, joints, links });
             }
         }
         if let Some(name) = name
-            && self.bodies.insert(name, (inner.draft, inner.at)).is_some()
+            && self.names.bodies.insert(name, (inner.draft, inner.at)).is_some()
         {
             return self.source.attribute(node, "name", &format!("`{name}` again"), "a name of its own");
         }
@@ -174,7 +174,7 @@ impl<'a> Model<'a> {
                     let element = self.defaults.element(&self.source, child, around.class)?;
                     let pose = self.defaults.pose(&self.source, &self.compilers, element)?;
                     if let Some(name) = child.attribute("name") {
-                        self.sites.insert(name, (around.draft, around.at.compose(&pose)));
+                        self.names.sites.insert(name, (around.draft, around.at.compose(&pose)));
                     }
                 }
                 "frame" => {
@@ -232,11 +232,12 @@ impl<'a> Model<'a> {
         }
         let name = node.attribute("name");
         let touches = touch.masks != [0, 0]
-            || !self.disabled.contains("contact") && name.is_some_and(|name| self.paired.contains(name));
+            || !self.disabled.contains("contact")
+                && name.is_some_and(|name| self.filter.paired.contains(name));
         let group = self.defaults.number(&self.source, element, "group", 0.0)?;
         let [low, high] = self.compiler(node).mass_groups;
         let massive = around.mass && (low..=high).contains(&group) && !self.massless(element)?;
-        name.map(|name| self.geoms.insert(name, around.draft));
+        name.map(|name| self.filter.geoms.insert(name, around.draft));
         if !touches && !massive {
             return Ok(MassProperties::ZERO);
         }

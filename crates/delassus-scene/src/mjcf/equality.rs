@@ -1,5 +1,7 @@
 //! Equalities, contact filters and friction of MJCF files.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use super::Model;
 use super::attributes::{Element, list_unread};
 use super::draft::Touch;
@@ -29,6 +31,19 @@ pub(super) const EQUALITY: [&str; 14] = [
 ];
 /// Attributes of `<pair>` that are read.
 const PAIR: [&str; 4] = ["geom1", "geom2", "condim", "friction"];
+
+/// Which drafts touch, and how, but for what the masks of geoms say.
+#[derive(Default)]
+pub(super) struct ContactFilter<'a> {
+    /// Pairs that pass through each other.
+    pub(super) no_contact: Vec<[usize; 2]>,
+    /// Names of geoms in a `<pair>`; once read, the draft of each.
+    pub(super) paired: BTreeSet<&'a str>,
+    pub(super) geoms: BTreeMap<&'a str, usize>,
+    /// Those of `<pair>`s, and their friction where they give it.
+    pub(super) pairs: Vec<([usize; 2], Option<Surface>)>,
+}
+
 impl<'a> Model<'a> {
     /// `<equality>`.
     pub(super) fn read_equalities(&mut self, section: Node<'a>) -> Result<()> {
@@ -67,7 +82,7 @@ impl<'a> Model<'a> {
 
     /// A body or site by its name: the draft, and where it stands on it.
     pub(super) fn place_of(&self, node: Node<'a>, key: &'static str, site: bool) -> Result<(usize, Pose)> {
-        let table = if site { &self.sites } else { &self.bodies };
+        let table = if site { &self.names.sites } else { &self.names.bodies };
         let Some(name) = node.attribute(key) else {
             return match key {
                 "body2" => Ok((0, Pose::IDENTITY)),
@@ -211,11 +226,11 @@ impl<'a> Model<'a> {
     /// A hinge or slide by its name.
     pub(super) fn motion(&self, node: Node<'a>, key: &'static str) -> Result<Motion> {
         let name = self.source.required(node, key, "the name of a hinge or slide")?;
-        let known = self.motions.get(name).copied();
+        let known = self.names.motions.get(name).copied();
         match known.filter(|m| m.coordinate != Coordinate::Swing) {
             Some(motion) => Ok(motion),
             None => {
-                let suggestion = nearest(name, self.motions.keys().copied());
+                let suggestion = nearest(name, self.names.motions.keys().copied());
                 self.source.fail(node, WorldErrorKind::UnknownJoint { name: clip(name), suggestion })
             }
         }
@@ -229,7 +244,7 @@ impl<'a> Model<'a> {
                     let [(a, _), (b, _)] =
                         [self.place_of(node, "body1", false)?, self.place_of(node, "body2", false)?];
                     if a != b {
-                        self.no_contact.push([a.min(b), a.max(b)]);
+                        self.filter.no_contact.push([a.min(b), a.max(b)]);
                     }
                 }
                 "pair" => self.pair(node)?,
@@ -244,7 +259,7 @@ impl<'a> Model<'a> {
         list_unread(&mut self.source, node, &PAIR);
         let draft = |key: &'static str| {
             let name = self.source.required(node, key, "the name of a <geom>")?;
-            match self.geoms.get(name) {
+            match self.filter.geoms.get(name) {
                 Some(&draft) => Ok(draft),
                 None => {
                     self.source.attribute(node, key, &format!("`{}`", clip(name)), "the name of a <geom>")
@@ -269,7 +284,7 @@ impl<'a> Model<'a> {
                 ..Surface::default()
             }
         });
-        self.pairs.push(([a.min(b), a.max(b)], surface));
+        self.filter.pairs.push(([a.min(b), a.max(b)], surface));
         Ok(())
     }
 
@@ -294,9 +309,9 @@ impl<'a> Model<'a> {
                 if masks[a].is_empty() || masks[b].is_empty() || all {
                     continue;
                 }
-                let paired = self.pairs.iter().any(|(pair, _)| *pair == [a, b]);
+                let paired = self.filter.pairs.iter().any(|(pair, _)| *pair == [a, b]);
                 match some || paired {
-                    false => self.no_contact.push([a, b]),
+                    false => self.filter.no_contact.push([a, b]),
                     true => {
                         let node = self.drafts[b].node;
                         let what =

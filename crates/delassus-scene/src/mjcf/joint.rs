@@ -230,7 +230,7 @@ impl<'a> Model<'a> {
             };
         }
         if !self.drafts[parent].fixed {
-            self.no_contact.push([parent.min(child), parent.max(child)]);
+            self.filter.no_contact.push([parent.min(child), parent.max(child)]);
         }
         if let Some(merged) = merge(joints) {
             self.joint(joints, &merged, [parent, child])?;
@@ -285,7 +285,7 @@ impl<'a> Model<'a> {
             let joint_index = self.joints.len();
             let motion = Motion { joint: joint_index, coordinate, sign, reference, spring_rest, force_range };
             if let Some(name) = file.name
-                && self.motions.insert(name, motion).is_some()
+                && self.names.motions.insert(name, motion).is_some()
             {
                 let found = format!("`{name}` again");
                 return self.source.attribute(file.node(), "name", &found, "a name of its own");

@@ -26,6 +26,16 @@ pub(super) struct Moving<'a> {
     pub(super) links: Vec<usize>,
 }
 
+/// Where the model starts.
+#[derive(Default)]
+pub(super) struct Start<'a> {
+    pub(super) keyframe: Keyframe<'a>,
+    /// Drafts with joints, in the order of the file.
+    pub(super) moving: Vec<Moving<'a>>,
+    /// Hinges by their names, and the angles of the keyframe.
+    pub(super) angles: Vec<(&'a str, f64)>,
+}
+
 /// A keyframe.
 #[derive(Default)]
 pub(super) struct Keyframe<'a> {
@@ -76,7 +86,7 @@ impl<'a> Model<'a> {
             Some(Some(list)) => Ok(Some(list)),
             Some(None) => self.source.attribute(key, name, "something else", "finite numbers"),
         };
-        self.keyframe = Keyframe {
+        self.start.keyframe = Keyframe {
             node: Some(key),
             positions: list("qpos")?,
             velocities: list("qvel")?,
@@ -92,16 +102,18 @@ impl<'a> Model<'a> {
     /// Moves drafts to where the keyframe has them and returns their velocities.
     pub(super) fn move_to_keyframe(&mut self) -> Result<Vec<Twist>> {
         let mut twists = vec![Twist::default(); self.drafts.len()];
-        let Some(node) = self.keyframe.node else { return Ok(twists) };
+        let Some(node) = self.start.keyframe.node else { return Ok(twists) };
         let sizes = |kind: Kind| match kind {
             Kind::Free => (7, 6),
             Kind::Ball => (4, 3),
             Kind::Hinge | Kind::Slide => (1, 1),
         };
-        let joints = || self.moving.iter().flat_map(|m| &m.joints).map(|j| sizes(j.kind));
+        let joints = || self.start.moving.iter().flat_map(|m| &m.joints).map(|j| sizes(j.kind));
         let counts = joints().fold((0, 0), |(q, v), (a, b)| (q + a, v + b));
-        let given =
-            [("qpos", &self.keyframe.positions, counts.0), ("qvel", &self.keyframe.velocities, counts.1)];
+        let given = [
+            ("qpos", &self.start.keyframe.positions, counts.0),
+            ("qvel", &self.start.keyframe.velocities, counts.1),
+        ];
         for (name, list, count) in given {
             if list.as_ref().is_some_and(|list| list.len() != count) {
                 let found = format!("{} numbers", list.as_ref().map_or(0, Vec::len));
@@ -109,10 +121,11 @@ impl<'a> Model<'a> {
                 return self.source.attribute(node, name, &found, expected);
             }
         }
-        let (mut q, mut v) = (self.keyframe.positions.as_deref(), self.keyframe.velocities.as_deref());
+        let (mut q, mut v) =
+            (self.start.keyframe.positions.as_deref(), self.start.keyframe.velocities.as_deref());
         let mut places: Vec<Pose> = self.drafts.iter().map(|draft| draft.place).collect();
         let mut angles = Vec::new();
-        for moving in &self.moving {
+        for moving in &self.start.moving {
             let mut pose = places[moving.parent].compose(&moving.on_parent);
             let above = twists[moving.parent];
             let arm = pose.position - places[moving.parent].position;
@@ -137,7 +150,7 @@ impl<'a> Model<'a> {
             (places[moving.draft], twists[moving.draft]) = (pose, twist);
         }
         self.drafts.iter_mut().zip(places).for_each(|(draft, place)| draft.place = place);
-        self.angles = angles;
+        self.start.angles = angles;
         Ok(twists)
     }
 }

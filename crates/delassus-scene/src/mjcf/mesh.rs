@@ -12,6 +12,7 @@
 //! The first is wrong where a mesh is not star-shaped, and what MuJoCo does by default. MuJoCo keeps corners
 //! in single precision, so they are rounded here too.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::rc::Rc;
 
@@ -55,6 +56,16 @@ enum Inertia {
     Shell,
 }
 
+/// What `<asset>` names.
+#[derive(Default)]
+pub(super) struct Assets<'a> {
+    meshes: BTreeMap<String, Node<'a>>,
+    read: BTreeMap<String, Rc<Mesh>>,
+    /// The hull that was reduced most: by how much, what to say of it, and where.
+    pub(super) worst_hull: Option<(f64, String, Node<'a>)>,
+    pub(super) hfields: BTreeMap<String, Node<'a>>,
+}
+
 /// A mesh in the axes of its file, scaled.
 pub(super) struct Mesh {
     vertices: Vec<DVec3>,
@@ -69,7 +80,7 @@ impl<'a> Model<'a> {
         let Some(name) = asset.attribute("name").or(asset.attribute("file").map(file_stem)) else {
             return self.source.attribute(asset, "name", "missing", "`name` or `file`");
         };
-        if self.meshes.insert(name.to_string(), asset).is_some() {
+        if self.assets.meshes.insert(name.to_string(), asset).is_some() {
             let found = format!("`{name}` again");
             return self.source.attribute(asset, "name", &found, "a name of its own");
         }
@@ -78,10 +89,10 @@ impl<'a> Model<'a> {
 
     /// The mesh that a geom names.
     pub(super) fn mesh(&mut self, geom: Node<'a>, name: &str) -> Result<Rc<Mesh>> {
-        if let Some(mesh) = self.meshes_read.get(name) {
+        if let Some(mesh) = self.assets.read.get(name) {
             return Ok(mesh.clone());
         }
-        let Some(&asset) = self.meshes.get(name) else {
+        let Some(&asset) = self.assets.meshes.get(name) else {
             return self.source.attribute(geom, "mesh", &format!("`{name}`"), "the name of a <mesh>");
         };
         let element = self.defaults.element(&self.source, asset, 0)?;
@@ -123,7 +134,7 @@ impl<'a> Model<'a> {
             triangles.iter_mut().for_each(|t| t.swap(1, 2));
         }
         let mesh = Rc::new(Mesh { vertices, triangles, inertia });
-        self.meshes_read.insert(name.to_string(), mesh.clone());
+        self.assets.read.insert(name.to_string(), mesh.clone());
         Ok(mesh)
     }
 
@@ -176,7 +187,7 @@ impl<'a> Model<'a> {
     pub(super) fn mesh_mass(&self, geom: Node<'a>, name: &str, mesh: &Mesh) -> Result<MassProperties> {
         mesh.mass().or_else(|reason| {
             let kind = WorldErrorKind::Volume { shape: format!("mesh `{}`", clip(name)), reason };
-            self.source.fail(self.meshes.get(name).copied().unwrap_or(geom), kind)
+            self.source.fail(self.assets.meshes.get(name).copied().unwrap_or(geom), kind)
         })
     }
 
@@ -187,7 +198,7 @@ impl<'a> Model<'a> {
         let (low, high) = points.iter().fold((inf, -inf), |(l, h), p| (l.min(*p), h.max(*p)));
         let extent = (high - low).length();
         let Some(hull) = reduced_hull(points, HULL_DISTANCE * extent, HULL_POINTS) else {
-            let asset = self.meshes.get(name).copied().unwrap_or(geom);
+            let asset = self.assets.meshes.get(name).copied().unwrap_or(geom);
             let shape = format!("mesh `{}`", clip(name));
             let kind = WorldErrorKind::Volume { shape, reason: NoVolume::Flat { kind: "mesh" } };
             return self.source.fail(asset, kind);
@@ -198,7 +209,7 @@ impl<'a> Model<'a> {
                 clip(name),
                 hull.error
             );
-            self.worst_hull = match self.worst_hull.take() {
+            self.assets.worst_hull = match self.assets.worst_hull.take() {
                 Some((error, what, node)) if error >= hull.error => Some((error, what, node)),
                 _ => Some((hull.error, what, geom)),
             };

@@ -23,28 +23,25 @@ pub(crate) use expand::expand;
 use std::collections::{BTreeMap, BTreeSet};
 use std::f64::consts::TAU;
 use std::ops::Range;
-use std::rc::Rc;
 
 use glam::{DMat3, DVec3};
 
 use crate::diagnostic::{Result, WorldErrorKind};
 use crate::world_file::{WorldFile, Written, possible_moments};
 use crate::xml::{Imported, Node, Source};
-use actuator::ACTUATOR;
+use actuator::{ACTUATOR, Actuation};
 use attributes::{Compiler, Defaults, list_unread};
 use body::GEOM;
 use delassus::formula::{clip, nearest};
-use delassus::world::{
-    Body, Joint, JointKind, MassProperties, Pose, Surface, TendonPart, World, check_body_at,
-};
+use delassus::world::{Body, Joint, JointKind, MassProperties, Pose, TendonPart, World, check_body_at};
 use draft::Draft;
-use equality::EQUALITY;
+use equality::{ContactFilter, EQUALITY};
 use expand::MAX_MODELS;
 use joint::{JOINT, Motion};
-use keyframe::{Keyframe, Moving};
-use mesh::{MESH, Mesh};
+use keyframe::Start;
+use mesh::{Assets, MESH};
 use reflected::FreeMotions;
-use tendon::{TENDON, Tendons};
+use tendon::{TENDON, Tendon};
 
 /// Sections that change nothing about motion.
 const HARMLESS: [&str; 4] = ["visual", "statistic", "size", "custom"];
@@ -64,44 +61,32 @@ struct Model<'a> {
     /// How numbers are meant: in this model, then in those attached.
     compilers: Vec<Compiler>,
     defaults: Defaults<'a>,
-    meshes: BTreeMap<String, Node<'a>>,
-    meshes_read: BTreeMap<String, Rc<Mesh>>,
-    /// The hull that was reduced most: by how much, what to say of it, and where.
-    worst_hull: Option<(f64, String, Node<'a>)>,
-    hfields: BTreeMap<String, Node<'a>>,
+    /// What `<flag>`s of `<option>` disable.
+    disabled: BTreeSet<&'a str>,
+    assets: Assets<'a>,
     /// Bodies in the making; the first is the world.
     drafts: Vec<Draft<'a>>,
     /// Joints, their frames on the axes of the drafts, and where they stand.
     joints: Vec<Joint>,
     spans: Vec<Range<usize>>,
-    /// Names of bodies and sites: the draft they belong to, and where they stand on it.
-    bodies: BTreeMap<&'a str, (usize, Pose)>,
-    sites: BTreeMap<&'a str, (usize, Pose)>,
-    /// Names of hinges and slides, and of tendons.
-    motions: BTreeMap<&'a str, Motion>,
-    tendons: Tendons<'a>,
+    names: Names<'a>,
+    start: Start<'a>,
+    actuation: Actuation<'a>,
+    filter: ContactFilter<'a>,
     /// What moves in the position of the file, once it is asked for.
     free_motions: Option<FreeMotions<'a>>,
-    /// Drafts with joints, in the order of the file, and the keyframe to start from.
-    moving: Vec<Moving<'a>>,
-    keyframe: Keyframe<'a>,
-    /// Hinges by their names, and the angles of the keyframe.
-    angles: Vec<(&'a str, f64)>,
-    /// Actuators so far, those with an activation, and joints whose force is limited that have one.
-    actuators: usize,
-    activations: usize,
-    limited_joints: BTreeSet<usize>,
-    /// What a unit of force of each actuator gives to its joint.
-    transmissions: BTreeMap<&'a str, f64>,
-    /// What `<flag>`s of `<option>` disable.
-    disabled: BTreeSet<&'a str>,
-    /// Pairs of drafts that pass through each other.
-    no_contact: Vec<[usize; 2]>,
-    /// Names of geoms in a `<pair>`; once read, the draft of each.
-    paired: BTreeSet<&'a str>,
-    geoms: BTreeMap<&'a str, usize>,
-    /// Drafts of `<pair>`s, and their friction where they give it.
-    pairs: Vec<([usize; 2], Option<Surface>)>,
+}
+
+/// What other sections call by its name.
+#[derive(Default)]
+struct Names<'a> {
+    /// Bodies and sites: the draft they belong to, and where they stand on it.
+    bodies: BTreeMap<&'a str, (usize, Pose)>,
+    sites: BTreeMap<&'a str, (usize, Pose)>,
+    /// Hinges and slides.
+    motions: BTreeMap<&'a str, Motion>,
+    /// Tendons; `None` for one that gives no force.
+    tendons: BTreeMap<&'a str, Option<Tendon>>,
 }
 
 /// A part of a tendon from the axes of drafts to those of bodies.
@@ -122,36 +107,21 @@ fn file_stem(file: &str) -> &str {
 }
 
 /// Reads the root element of an MJCF.
-// Long: an empty model, then one section after the other.
 pub(crate) fn read_mujoco(source: Source<'_>, root: Node<'_>) -> Result<Imported> {
     let mut model = Model {
         source,
         compilers: vec![Compiler::default(); MAX_MODELS],
         defaults: Defaults::new(),
-        meshes: BTreeMap::new(),
-        meshes_read: BTreeMap::new(),
-        worst_hull: None,
-        hfields: BTreeMap::new(),
+        disabled: BTreeSet::new(),
+        assets: Assets::default(),
         drafts: Vec::new(),
         joints: Vec::new(),
         spans: Vec::new(),
-        bodies: BTreeMap::new(),
-        sites: BTreeMap::new(),
-        motions: BTreeMap::new(),
-        tendons: BTreeMap::new(),
+        names: Names::default(),
+        start: Start::default(),
+        actuation: Actuation::default(),
+        filter: ContactFilter::default(),
         free_motions: None,
-        moving: Vec::new(),
-        keyframe: Keyframe::default(),
-        angles: Vec::new(),
-        actuators: 0,
-        activations: 0,
-        limited_joints: BTreeSet::new(),
-        transmissions: BTreeMap::new(),
-        disabled: BTreeSet::new(),
-        no_contact: Vec::new(),
-        paired: BTreeSet::new(),
-        geoms: BTreeMap::new(),
-        pairs: Vec::new(),
     };
     let mut gravity = DVec3::new(0.0, 0.0, -GRAVITY);
     let mut timestep = None;
@@ -165,7 +135,7 @@ pub(crate) fn read_mujoco(source: Source<'_>, root: Node<'_>) -> Result<Imported
             "asset" => model.read_assets(node)?,
             "contact" => {
                 let names = node.children().flat_map(|p| [p.attribute("geom1"), p.attribute("geom2")]);
-                model.paired.extend(names.flatten());
+                model.filter.paired.extend(names.flatten());
             }
             _ => {}
         }
@@ -176,7 +146,7 @@ pub(crate) fn read_mujoco(source: Source<'_>, root: Node<'_>) -> Result<Imported
     model.read_keyframe(root)?;
     model.list_unread_defaults();
     model.drafts.push(Draft::world(root));
-    model.bodies.insert("world", (0, Pose::IDENTITY));
+    model.names.bodies.insert("world", (0, Pose::IDENTITY));
     for &node in sections.iter().filter(|n| n.tag() == "worldbody") {
         model.read_world_body(node)?;
     }
@@ -261,7 +231,7 @@ impl<'a> Model<'a> {
                 "mesh" => self.read_mesh_asset(asset)?,
                 "hfield" => {
                     let name = asset.attribute("name").or(asset.attribute("file").map(file_stem));
-                    name.map(|name| self.hfields.insert(name.to_string(), asset));
+                    name.map(|name| self.assets.hfields.insert(name.to_string(), asset));
                 }
                 "texture" | "material" | "skin" => {}
                 word => self.source.note(asset, format!("<{}> of <asset>", clip(word))),
@@ -300,7 +270,7 @@ impl<'a> Model<'a> {
     ) -> Result<(WorldFile, Source<'a>)> {
         self.set_total_mass();
         self.give_mass_to_links();
-        if let Some((_, what, node)) = self.worst_hull.take() {
+        if let Some((_, what, node)) = self.assets.worst_hull.take() {
             self.source.note(node, what);
         }
         for draft in self.drafts.iter().filter(|draft| draft.compensated.mass != 0.0) {
@@ -310,7 +280,7 @@ impl<'a> Model<'a> {
             }
         }
         let mut surfaces = self.surfaces();
-        surfaces.extend(self.pairs.iter().filter_map(|(_, surface)| *surface));
+        surfaces.extend(self.filter.pairs.iter().filter_map(|(_, surface)| *surface));
         self.exclude_by_masks();
         let (mut bodies, mut states) = (Vec::new(), Vec::new());
         let twists = self.move_to_keyframe()?;
@@ -350,17 +320,18 @@ impl<'a> Model<'a> {
                 _ => joint.frames = [0, 1].map(|k| bodies[joint.bodies[k]].frame.compose(&joint.frames[k])),
             }
         }
-        self.no_contact.retain(|pair| self.pairs.iter().all(|(other, _)| other != pair));
-        self.no_contact.sort_unstable();
-        self.no_contact.dedup();
-        let (joints, no_contact) = (std::mem::take(&mut self.joints), std::mem::take(&mut self.no_contact));
+        self.filter.no_contact.retain(|pair| self.filter.pairs.iter().all(|(other, _)| other != pair));
+        self.filter.no_contact.sort_unstable();
+        self.filter.no_contact.dedup();
+        let (joints, no_contact) =
+            (std::mem::take(&mut self.joints), std::mem::take(&mut self.filter.no_contact));
         let mut world =
             World { name, gravity, bodies, joints, surfaces, no_contact, plane: None, sensors: vec![] };
         world.sensors = self.sensors(sensors, &world)?;
         let mut file = WorldFile::at_start(self.source.text, world, states, self.spans)?;
         // Poses do not tell how often a hinge has turned.
-        for (name, angle) in self.angles {
-            let Some(motion) = self.motions.get(name) else { continue };
+        for (name, angle) in self.start.angles {
+            let Some(motion) = self.names.motions.get(name) else { continue };
             if file.world.joints[motion.joint].kind.coordinate() == Some(motion.coordinate) {
                 let c = &mut file.state.coordinates[motion.joint];
                 *c += TAU * ((motion.sign * (angle - motion.reference) - *c) / TAU).round();

@@ -58,7 +58,7 @@ impl<'a> Model<'a> {
             match part {
                 TendonPart::Coordinate { joint, coordinate } => {
                     let is_this = |m: &Motion| m.joint == joint && m.coordinate == coordinate;
-                    let named = self.motions.iter().find(|(_, m)| is_this(m));
+                    let named = self.names.motions.iter().find(|(_, m)| is_this(m));
                     let (name, of) = named?;
                     row[(*free.by_name.get(name)?, 0)] += factor * of.sign;
                 }
@@ -89,7 +89,7 @@ impl<'a> Model<'a> {
         let (mut motions, mut armature) = (Vec::new(), Vec::new());
         let mut of_draft: Vec<Vec<usize>> = vec![Vec::new(); self.drafts.len()];
         let mut by_name = BTreeMap::new();
-        for moving in &self.moving {
+        for moving in &self.start.moving {
             let place = self.drafts[moving.draft].place;
             of_draft[moving.draft] = of_draft[moving.parent].clone();
             for joint in &moving.joints {
@@ -126,7 +126,7 @@ impl<'a> Model<'a> {
                 }
             }
         }
-        for tendon in self.tendons.values().flatten() {
+        for tendon in self.names.tendons.values().flatten() {
             let actions = self.joints[tendon.motion.joint].actions.iter();
             let rotor: f64 = actions
                 .map(|action| if let ActionKind::Armature { inertia } = action.kind { inertia } else { 0.0 })

@@ -22,7 +22,7 @@ impl<'a> Model<'a> {
     /// The sensors of a world that was made of this model; `<sensor>` sections among these.
     pub(super) fn sensors(&mut self, sections: &[Node<'a>], world: &World) -> Result<Vec<Sensor>> {
         let mut joints: Vec<(&str, Measured)> =
-            self.motions.iter().map(|(name, motion)| (*name, motion.measured())).collect();
+            self.names.motions.iter().map(|(name, motion)| (*name, motion.measured())).collect();
         joints.sort_by_key(|(_, measured)| measured.joint);
         let mut sensors = joint_sensors(joints);
         sensors.extend(effort_sensors(world));
@@ -56,7 +56,7 @@ impl<'a> Model<'a> {
             "jointvel" => Some(SensorKind::JointVelocity(self.motion(node, "joint")?.measured())),
             "actuatorfrc" => {
                 let name = self.source.required(node, "actuator", "the name of an actuator")?;
-                let factor = self.transmissions.get(name).filter(|factor| **factor != 0.0);
+                let factor = self.actuation.transmissions.get(name).filter(|factor| **factor != 0.0);
                 actuators
                     .get(name)
                     .zip(factor)

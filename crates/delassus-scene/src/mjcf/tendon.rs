@@ -9,8 +9,6 @@
 //! length here differs from that of the file by a constant, the reference. Straight segments between sites
 //! are read; a tendon that lies on a geom gives no force.
 
-use std::collections::BTreeMap;
-
 use glam::DVec3;
 
 use super::Model;
@@ -39,9 +37,6 @@ pub(super) const TENDON: [&str; 13] = [
     "rgba",
     "group",
 ];
-
-/// Tendons by their names; `None` for one that gives no force.
-pub(super) type Tendons<'a> = BTreeMap<&'a str, Option<Tendon>>;
 
 /// A tendon.
 #[derive(Clone, Copy, Debug)]
@@ -88,7 +83,7 @@ impl<'a> Model<'a> {
                 None => None,
             };
             if let Some(name) = node.attribute("name")
-                && self.tendons.insert(name, tendon).is_some()
+                && self.names.tendons.insert(name, tendon).is_some()
             {
                 return self.source.attribute(node, "name", &format!("`{name}` again"), "a name of its own");
             }
@@ -212,10 +207,10 @@ impl<'a> Model<'a> {
     /// A tendon by its name; `None` where it gives no force.
     pub(super) fn tendon_of(&self, node: Node<'a>, key: &'static str) -> Result<Option<Tendon>> {
         let name = self.source.required(node, key, "the name of a tendon")?;
-        match self.tendons.get(name) {
+        match self.names.tendons.get(name) {
             Some(tendon) => Ok(*tendon),
             None => {
-                let suggestion = nearest(name, self.tendons.keys().copied());
+                let suggestion = nearest(name, self.names.tendons.keys().copied());
                 self.source.fail(node, WorldErrorKind::UnknownJoint { name: clip(name), suggestion })
             }
         }

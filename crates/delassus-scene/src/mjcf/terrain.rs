@@ -19,7 +19,7 @@ impl<'a> Model<'a> {
         let Some((name, node)) = self.defaults.get(element, "hfield") else {
             return self.source.attribute(element.node, "hfield", "missing", "the name of an <hfield>");
         };
-        let Some(&asset) = self.hfields.get(name) else {
+        let Some(&asset) = self.assets.hfields.get(name) else {
             return self.source.attribute(node, "hfield", &format!("`{name}`"), "the name of an <hfield>");
         };
         let size: [f64; 4] = self.source.numbers(asset, "size", [0.0; 4])?;
