@@ -170,10 +170,15 @@ impl Tree {
         }
     }
 
-    /// (g·g)(n·n) ≤ (1 + μ²)(g·n)² at all contacts of a face.
+    /// (g·g)(n·n) ≤ (1 + μ²)(g·n)² at all contacts of a face, which may lie in one plane.
     fn sticks(&self, p: usize) -> Result<(), Fault> {
         let (g, own) = (&self.gravity, &self.bodies[p]);
         self.down(p)?;
+        let off = |point: &Vector| dot(&own.normal, &minus(point, &own.contacts[0].0));
+        let flat = |x: Interval| x.lo <= whole(0) && x.hi >= whole(0);
+        if !own.contacts.iter().all(|(point, _)| flat(off(point))) {
+            return refuse("the contacts of a face do not lie in one plane");
+        }
         let (down, slope) = (dot(g, &own.normal), &dot(g, g) * &dot(&own.normal, &own.normal));
         let least = down.square().lo;
         if own.contacts.iter().all(|(_, mu)| (whole(1) + &mu.lo * &mu.lo) * &least >= slope.hi) {
