@@ -166,7 +166,7 @@ mu = "mu"
 
 /// Whether the solvers prove that what a certificate of the kind `faces` speaks of falls.
 fn falls(document: &Value, share: f64) -> bool {
-    let vector = |x: &Value| glam::DVec3::from_array([0, 1, 2].map(|i| number(&x[i], share)));
+    let vector = |x: &Value| glam::DVec3::from_array([0_usize, 1, 2].map(|i| number(&x[i], share)));
     let (problem, mut entries, mut supports) = (&document["problem"], vec![], vec![]);
     let bodies = problem["bodies"].as_array().unwrap();
     let gravity = vector(&problem["gravity"]);

@@ -14,8 +14,8 @@ use serde_json::{Value, json};
 
 use crate::stand::AskedMargin;
 
-/// The certificate of whether a world stands, with those of its margins; `None` where nothing is proved, or by
-/// means that no certificate has.
+/// The certificate of whether a world stands, with those of its margins; `None` where nothing is proved, or
+/// by means that no certificate has.
 pub fn stand_certificate(
     world: &World,
     at_rest: &WorldAtRest,

@@ -4,8 +4,8 @@
 //! friction:   μ ← x μ  at contacts          load, tilt:   F ← F + x F₁          x ≥ 0
 //! ```
 //!
-//! Of a tilt x is its tangent and F₁ the weight along the direction of the tilt: where weight is the only load
-//! and no force is bounded, the direction of the load alone counts.
+//! Of a tilt x is its tangent and F₁ the weight along the direction of the tilt: where weight is the only
+//! load and no force is bounded, the direction of the load alone counts.
 
 use serde_json::Value;
 

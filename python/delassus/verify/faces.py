@@ -1,12 +1,24 @@
-"""Bodies that stand on plane faces, whose only motion is rest: (S a)ᵀ(M a + F) ≤ 0 and SᵀM > 0 imply a = 0."""
+"""Bodies that stand on plane faces, whose only motion is rest."""
 
 from __future__ import annotations
 
 from fractions import Fraction
 
 from .constraints import add, least_eigenvalue
-from .exact import ONE, ZERO, Interval, NotACertificate, Unproved, get, index, interval, intervals, items, number
-from .exact import numbers
+from .exact import (
+    ONE,
+    ZERO,
+    Interval,
+    NotACertificate,
+    Unproved,
+    get,
+    index,
+    interval,
+    intervals,
+    items,
+    number,
+    numbers,
+)
 
 
 def reciprocal(x):

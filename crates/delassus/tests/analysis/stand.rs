@@ -76,7 +76,7 @@ fn bodies_on_faces_surely_stand_up_to_the_slope_at_which_they_slide_or_tip() {
             assert_eq!(found.stands, answer, "{blocks} blocks, friction {mu}, {share} of {limit}");
         }
     }
-    // Level stones on a stone on a slope: some faces need friction, others none.
+    // A stack with a block beside it: two trees.
     let mut scene = stack(3, 0.2, 0.5);
     scene.add(Body::block("beside", 1.0, DVec3::new(0.1, 0.1, 0.1)).at(DVec3::new(2.0, 0.3, 0.1)));
     let Some(Proof::Faces(proof)) = stands(&scene).proof else { panic!("no proof by faces") };

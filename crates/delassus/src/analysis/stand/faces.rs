@@ -1,27 +1,28 @@
 //! Bodies that stand on each other's plane faces, held by friction: when rest is the only motion.
 //!
 //! ```text
-//! M a + F = Jᵀf ,  u = J a      there is S with (S a)ᵀJᵀf ≤ 0 for every law-abiding (f, u) ,  (S a)ᵀF ≥ 0 ,  SᵀM > 0
-//!                               ⇒  aᵀSᵀM a = (S a)ᵀ(Jᵀf − F) ≤ 0  ⇒  a = 0
+//! (S a)ᵀJᵀf ≤ 0 for every law-abiding (f, u = J a) ,   (S a)ᵀF ≥ 0 ,   SᵀM + MS > 0
+//! ⇒   aᵀSᵀM a = (S a)ᵀ(Jᵀf − F) ≤ 0 for every solution of M a + F = Jᵀf   ⇒   a = 0
 //! ```
 //!
 //! S = 1 is the proof for rest without friction. Here each body p stands with one plane face, of normal n and
 //! with any contacts in that plane, on the ground or on one other body, so that all of them form trees, and
-//! weight g is the only load. (V, Ω) is the acceleration of p relative to what it stands on, at a point o of the face.
-//! S is given by what it does to these:
+//! weight g is the only load. (V, Ω) is the acceleration of p relative to what it stands on, at a point o of
+//! the face. S is given by what it does to these:
 //!
 //! ```text
 //! V' = V − n (g·V)/(g·n) + d n (n·V) ,      Ω' = g (n·Ω)/(g·n) + d (Ω − n (n·Ω)) ,      d > 0
 //! ```
 //!
-//! Sliding along the face becomes a horizontal motion, spinning about n one about the vertical, and tilting and
-//! lifting are multiplied by d. Let e = g/(g·n) − n, a vector in the face, and r a point of it.
+//! Sliding along the face becomes a horizontal motion, spinning about n one about the vertical, and tilting
+//! and lifting are multiplied by d. Let e = g/(g·n) − n, a vector in the face, and r a point of it.
 //!
-//! - *Contacts.* The relative acceleration u = V + Ω × (r − o) becomes u'_t = u_t and u'_n = d u_n − e·u_t. A contact
-//!   with f_n > 0 has u_n = 0 and f_t·u_t = −μ f_n |u_t|, so that f·u' = −f_n (e·u_t + μ |u_t|) ≤ 0 where |e| ≤ μ.
-//! - *Weight.* Sliding and spinning move nothing up or down. The weight m of all that stands on the face acts
-//!   in the point r of the face below its centre, along g; tilting and lifting cost m |g·n| d u_n(r), which is not
-//!   negative as long as no contact closes if r is in the convex hull of the contacts.
+//! - *Contacts.* The relative acceleration u = V + Ω × (r − o) becomes u'_t = u_t and u'_n = d u_n − e·u_t. A
+//!   contact with f_n > 0 has u_n = 0 and f_t·u_t = −μ f_n |u_t|, so that f·u' = −f_n (e·u_t + μ |u_t|) ≤ 0
+//!   where |e| ≤ μ.
+//! - *Weight.* Sliding and spinning move nothing up or down. The weight m g of all that stands on the face
+//!   acts in the point r of the face below its centre, along g; tilting and lifting cost m |g·n| d u_n(r),
+//!   which is not negative as long as no contact closes if r is in the convex hull of the contacts.
 //! - *SᵀM* is checked to be positive definite.
 //!
 //! The first two are what equilibrium needs: it exists with forces along g. The proof holds for all data
@@ -292,7 +293,6 @@ impl FaceTree {
         let slope = dot(g, g) * dot(n, n);
         let within = |mu: &Interval| {
             let room = (Interval::ONE + mu.power(2)) * down.power(2) - slope;
-            // Of a contact that is level to rounding no friction is asked for by this proof.
             room.lo >= 0.0
         };
         down.hi < 0.0 && self.bodies[p].contacts.iter().all(|(_, mu)| within(mu))

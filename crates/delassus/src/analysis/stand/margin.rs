@@ -91,8 +91,8 @@ pub struct MarginProof {
     pub falls: Option<(f64, Vec<f64>)>,
 }
 
-/// What proves a bracket that was found; `None` where nothing does. Of a tilt x is the tangent: then weight has
-/// to be the only load, of which the direction alone counts where no force is bounded.
+/// What proves a bracket that was found; `None` where nothing does. Of a tilt x is the tangent: then weight
+/// has to be the only load, of which the direction alone counts where no force is bounded.
 pub fn margin_proof(at_rest: &WorldAtRest, what: Margin, found: &Bracket) -> Option<MarginProof> {
     let at = &at_rest.0;
     let value = |x: f64| if let Margin::Tilt { .. } = what { x.tan() } else { x };

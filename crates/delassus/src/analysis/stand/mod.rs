@@ -6,8 +6,8 @@
 //!
 //! - **surely**: every solution of the laws rests. Proved where forces without friction at contacts balance
 //!   the load: rest is then the only motion, whatever friction does, by the argument of
-//!   [`delassus_solve::analysis`]; where bodies stand on plane faces that are not steeper than their friction;
-//!   or where the analysis of a small world proves that the acceleration is unique.
+//!   [`delassus_solve::analysis`]; where bodies stand on plane faces that are not steeper than their
+//!   friction; or where the analysis of a small world proves that the acceleration is unique.
 //! - **possibly**: rest is a solution, proved, but others are not excluded. Under Coulomb's law equilibrium
 //!   does not mean that a thing stands.
 //! - **no**: no forces within friction hold it, proved by a motion in which the loads have power and no
