@@ -21,7 +21,6 @@ from ._page import PageView
 from ._problem import Residual, Solution, residual, solve
 from ._scene import System, World, load
 from ._simulation import Body, Contact, Event, Motion, Rollout, RunReport, Simulation, Trajectory, rollout
-from ._standing import Resistance, Standing
 
 if TYPE_CHECKING:
     from . import audit as audit
@@ -45,7 +44,6 @@ __all__ = [
     "Paving",
     "ProblemAnalysis",
     "Residual",
-    "Resistance",
     "Rollout",
     "RunReport",
     "Safe",
@@ -53,7 +51,6 @@ __all__ = [
     "Simulation",
     "SimulationError",
     "Solution",
-    "Standing",
     "Sweep",
     "System",
     "Trajectory",

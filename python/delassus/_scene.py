@@ -15,7 +15,6 @@ from ._analysis import Analysis
 from ._design import Axes, Exploration, Map, Paving, Safe, axes_of, columns_of
 from ._progress import bar
 from ._simulation import Simulation, Trajectory
-from ._standing import Resistance, Standing
 from ._toml import toml
 
 Parameters = Mapping[str, "float | str"]
@@ -318,13 +317,6 @@ def _range(name: str, values: Range) -> list[float]:
     return pair
 
 
-def _vector(name: str, values: npt.ArrayLike) -> list[float]:
-    found = np.asarray(values, dtype=float)
-    if found.shape != (3,):
-        raise ValueError(f"{name}: expected three numbers, found an array of shape {found.shape}")
-    return [float(x) for x in found]
-
-
 class World:
     """Rigid bodies with shapes and joints, with the state of their file."""
 
@@ -391,30 +383,6 @@ class World:
     def map(self, show: str, axes: Axes, *, progress: bool = False) -> Map:
         """A quantity or a verdict over one or two parameters of the file, as `System.map`."""
         return _mapped(self._inner, show, axes, progress, self.name)
-
-    def stand(
-        self,
-        *,
-        friction: bool = False,
-        load: str | Sequence[str] = (),
-        tilt: Sequence[npt.ArrayLike] = (),
-        tolerances: tuple[float, float] | None = None,
-    ) -> Standing:
-        """Does the world at rest stand: surely, possibly, or not? With margins: of `friction`, of the load on bodies, of
-        tilts of the ground towards directions."""
-        asked = SimpleNamespace(
-            friction=bool(friction),
-            load=[load] if isinstance(load, str) else list(load),
-            tilt=[_vector("tilt", direction) for direction in tilt],
-            tolerances=tolerances,
-        )
-        return Standing(*self._inner.stand(asked))
-
-    def hold(self, body: str, point: npt.ArrayLike | None = None, *, force: float | None = None) -> Resistance:
-        """Which forces at a point of a body (its centre of mass unless given, world axes) are resisted in every
-        direction? With a `force`: is every one up to this size?"""
-        at = None if point is None else _vector("point", point)
-        return Resistance(*self._inner.hold(body, at, force))
 
     def explore(
         self,

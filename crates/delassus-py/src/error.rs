@@ -65,11 +65,6 @@ pub fn read_error(path: &Path, error: std::io::Error) -> PyErr {
     }
 }
 
-/// A name that nothing has.
-pub fn unknown_name(message: String) -> PyErr {
-    own("UnknownNameError", message, &[], None)
-}
-
 /// What a simulation refuses: a name that it does not know is a `KeyError`, a number that makes no sense a
 /// `ValueError`, a step that cannot be made a `SimulationError`.
 pub fn simulation_error(error: &SimulationError) -> PyErr {

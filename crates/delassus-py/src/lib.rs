@@ -21,7 +21,6 @@ mod rollout;
 mod saved;
 mod simulation;
 mod source;
-mod standing;
 mod system;
 mod trajectory;
 mod value;

@@ -13,7 +13,6 @@ use crate::grid::{self, Request as Points};
 use crate::options::analysis_options;
 use crate::simulation::Simulation;
 use crate::source::{Parameters, Parts, Scene, Source};
-use crate::standing::{Asked, Reported, hold_of, stand_of};
 use crate::value::reported;
 use crate::wait::{Shared, waiting};
 
@@ -103,20 +102,6 @@ impl World {
             analyze_world(&file.world, &file.state, &tolerances, &options)
         })?;
         reported(py, &result.map_err(|error| scene_message(&self.source.name, error))?)
-    }
-
-    fn stand(&self, py: Python<'_>, asked: Asked) -> PyResult<Reported> {
-        stand_of(py, &self.file, &self.source.name, asked)
-    }
-
-    fn hold(
-        &self,
-        py: Python<'_>,
-        body: &str,
-        point: Option<[f64; 3]>,
-        force: Option<f64>,
-    ) -> PyResult<Reported> {
-        hold_of(py, &self.file, &self.source.name, body, point, force)
     }
 
     fn grid(&self, py: Python<'_>, request: Points<'_>) -> PyResult<Py<PyAny>> {
