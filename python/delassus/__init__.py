@@ -5,8 +5,9 @@
 array([ 2., -1.,  0.])
 
 `load` reads a file; a `System` (energies and constraints as formulas) and a `World` (rigid bodies) are analyzed
-by `analyze`, and moved by `run` and `simulate`; `map`, `safe`, `explore` and `sweep` ask over parameters. `solve` and `analyze` take anyone's matrices. `audit` checks the
-contact forces of other engines, `plot` draws.
+by `analyze`, and moved by `run` and `simulate`; `stand` and `hold` ask a world at rest; `map`, `safe`, `explore`
+and `sweep` ask over parameters. `solve` and `analyze` take anyone's matrices. `audit` checks the contact forces of
+other engines, `verify` certificates, `plot` draws.
 """
 
 from __future__ import annotations
@@ -21,10 +22,12 @@ from ._page import PageView
 from ._problem import Residual, Solution, residual, solve
 from ._scene import System, World, load
 from ._simulation import Body, Contact, Event, Motion, Rollout, RunReport, Simulation, Trajectory, rollout
+from ._standing import Holding, Margin, Standing
 
 if TYPE_CHECKING:
     from . import audit as audit
     from . import plot as plot
+    from . import verify as verify
     from ._sweep import Sweep as Sweep
     from ._sweep import sweep as sweep
 
@@ -38,7 +41,9 @@ __all__ = [
     "DelassusError",
     "Event",
     "Exploration",
+    "Holding",
     "Map",
+    "Margin",
     "Motion",
     "PageView",
     "Paving",
@@ -51,6 +56,7 @@ __all__ = [
     "Simulation",
     "SimulationError",
     "Solution",
+    "Standing",
     "Sweep",
     "System",
     "Trajectory",
@@ -65,12 +71,13 @@ __all__ = [
     "rollout",
     "solve",
     "sweep",
+    "verify",
 ]
 
 
 def __getattr__(name: str) -> object:
     # Read when first used, so that the package is there at once.
-    if name in ("audit", "plot"):
+    if name in ("audit", "plot", "verify"):
         import importlib
 
         return importlib.import_module(f"delassus.{name}")

@@ -14,10 +14,11 @@ import numpy.typing as npt
 from . import _delassus
 from ._page import PageView
 from ._problem import Law, Matrix, dense, laws_of, vector
+from ._result import Record, Shown
 
 
 @dataclass(frozen=True)
-class Certificate:
+class Certificate(Record):
     """A proposition of the papers and what it concludes for the problem."""
 
     id: str
@@ -94,12 +95,17 @@ class _Answer:
 class Analysis(_Answer):
     """The contact problem of a system or a world at a state, analyzed."""
 
-    __slots__ = ("_text",)
+    __slots__ = ("_certificate", "_text")
     _text: str
 
-    def __init__(self, document: dict[str, Any], text: str) -> None:
+    def __init__(self, document: dict[str, Any], text: str, certificate: dict[str, Any] | None = None) -> None:
         super().__init__(document)
-        self._text = text
+        self._text, self._certificate = text, certificate
+
+    @property
+    def certificate(self) -> dict[str, Any] | None:
+        """What proves the verdicts, for `delassus verify` and `delassus.verify`: with `certificate=True`."""
+        return self._certificate
 
     @property
     def contacts(self) -> list[dict[str, Any]]:
@@ -144,11 +150,11 @@ class Analysis(_Answer):
         """Verdicts, cones, solutions and certificates as a page, which notebooks show."""
         return PageView(_delassus.analysis_page(json.dumps(self._document)), height)
 
-    def __reduce__(self) -> tuple[type[Analysis], tuple[dict[str, Any], str]]:
-        return Analysis, (self._document, self._text)
+    def __reduce__(self) -> tuple[type[Analysis], tuple[Any, ...]]:
+        return Analysis, (self._document, self._text, self._certificate)
 
 
-class ProblemAnalysis(_Answer):
+class ProblemAnalysis(_Answer, Shown):
     """A contact problem given by its matrices, analyzed."""
 
     __slots__ = ()
@@ -180,9 +186,6 @@ class ProblemAnalysis(_Answer):
     def __repr__(self) -> str:
         count = len(self.solutions)
         return f"<delassus.ProblemAnalysis: {self._verdicts()}; {count} solutions listed>"
-
-    def _repr_html_(self) -> str:
-        return f"<pre>{html.escape(repr(self))}</pre>"
 
     def __reduce__(self) -> tuple[type[ProblemAnalysis], tuple[dict[str, Any]]]:
         return ProblemAnalysis, (self._document,)

@@ -12,6 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _delassus
+from ._arrays import real
+from ._result import Record, Shown
 
 Array = npt.NDArray[np.float64]
 Axes = Mapping[str, Union[str, npt.ArrayLike]]
@@ -19,7 +21,7 @@ Axes = Mapping[str, Union[str, npt.ArrayLike]]
 
 
 @dataclass(frozen=True)
-class Axis:
+class Axis(Record):
     """Values of one parameter."""
 
     name: str
@@ -52,10 +54,7 @@ def axes_of(axes: Axes) -> list[Axis]:
             values, unit = _delassus.axis(name, given)
             found.append(Axis(name, values) if unit is None else Axis(name, values, *unit))
             continue
-        try:
-            array = np.array(given, dtype=np.float64, ndmin=1)
-        except (TypeError, ValueError) as error:
-            raise TypeError(f"{name}: expected numbers: {error}") from None
+        array = np.atleast_1d(real(name, given)).copy()
         if array.ndim != 1 or array.size == 0 or not np.all(np.isfinite(array)):
             raise ValueError(f"{name}: expected finite numbers in a vector, found shape {array.shape}")
         found.append(Axis(name, array))
@@ -74,7 +73,7 @@ def columns_of(columns: list[Column]) -> list[npt.NDArray[Any]]:
 
 
 @dataclass(frozen=True, repr=False)
-class Map:
+class Map(Shown):
     """A quantity over one or two parameters."""
 
     name: str
@@ -124,9 +123,6 @@ class Map:
         else:
             found = f"{np.nanmin(self.values):.6g} to {np.nanmax(self.values):.6g}"
         return f"<delassus.Map: {self.show} over {over}: {found}>"
-
-    def _repr_html_(self) -> str:
-        return f"<pre>{html.escape(repr(self))}</pre>"
 
 
 class _Reported:
@@ -248,7 +244,7 @@ class Paving(_Reported):
 
 
 @dataclass(frozen=True)
-class Branch:
+class Branch(Record):
     """A motion, and those that branch off where it stops."""
 
     answer: str | None

@@ -11,6 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _delassus
+from ._arrays import real
+from ._result import Record
 
 Array = npt.NDArray[np.float64]
 Matrix = Any
@@ -21,10 +23,7 @@ Law = Union[str, Mapping[str, Any]]
 
 def vector(name: str, value: Any) -> Array:
     """One-dimensional, of doubles, in one piece of memory."""
-    try:
-        array = np.ascontiguousarray(value, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise TypeError(f"{name}: expected numbers in a vector: {error}") from None
+    array = real(name, value, "numbers in a vector")
     if array.ndim != 1:
         raise ValueError(f"{name}: expected a vector, found an array of shape {array.shape}")
     return array
@@ -34,10 +33,7 @@ def dense(name: str, value: Any) -> Array:
     """Two-dimensional, of doubles."""
     if hasattr(value, "toarray"):
         value = value.toarray()
-    try:
-        array = np.ascontiguousarray(value, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise TypeError(f"{name}: expected numbers in a matrix: {error}") from None
+    array = real(name, value, "numbers in a matrix")
     if array.ndim != 2:
         raise ValueError(f"{name}: expected a matrix, found an array of shape {array.shape}")
     return array
@@ -52,7 +48,7 @@ class _Entries:
         coo = matrix.tocoo()
         self.rows = np.ascontiguousarray(coo.row, dtype=np.int64)
         self.cols = np.ascontiguousarray(coo.col, dtype=np.int64)
-        self.values = np.ascontiguousarray(coo.data, dtype=np.float64)
+        self.values = real("a sparse matrix", coo.data)
         self.shape = (int(coo.shape[0]), int(coo.shape[1]))
 
 
@@ -80,15 +76,16 @@ def laws_of(rows: int, mu: Any, laws: Sequence[Law] | None, dim: int | None) -> 
         raise ValueError(f"dim: expected 2 rows per contact in the plane or 3 in space, found {dim}")
     if rows % dim:
         raise ValueError(f"q: expected {dim} rows per contact, found {rows} rows in all")
+    given = real("mu", mu, f"one number, or one for each of {rows // dim} contacts")
     try:
-        coefficients = np.broadcast_to(np.asarray(mu, dtype=np.float64), (rows // dim,))
-    except (TypeError, ValueError):
+        coefficients = np.broadcast_to(given, (rows // dim,))
+    except ValueError:
         raise ValueError(f"mu: expected one number, or one for each of {rows // dim} contacts") from None
     return dim, np.ascontiguousarray(coefficients)
 
 
 @dataclass(frozen=True, repr=False)
-class Solution:
+class Solution(Record):
     """The solution of a contact problem, u = W r + q."""
 
     impulse: Array
@@ -105,16 +102,6 @@ class Solution:
     @property
     def solved(self) -> bool:
         return self.status == "solved"
-
-    def to_dict(self) -> dict[str, Any]:
-        return {
-            "impulse": self.impulse.tolist(),
-            "velocity": self.velocity.tolist(),
-            "status": self.status,
-            "residual": self.residual,
-            "iterations": self.iterations,
-            "islands": self.islands,
-        }
 
     def __repr__(self) -> str:
         return (
@@ -165,7 +152,7 @@ def solve(
 
 
 @dataclass(frozen=True)
-class Residual:
+class Residual(Record):
     """How far impulses are from solving a contact problem."""
 
     relative: float

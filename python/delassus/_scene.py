@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from types import SimpleNamespace
 from typing import Any, Union, overload
 
@@ -12,10 +12,15 @@ import numpy.typing as npt
 
 from . import _delassus
 from ._analysis import Analysis
+from ._arrays import real
 from ._design import Axes, Exploration, Map, Paving, Safe, axes_of, columns_of
 from ._progress import bar
+from ._result import Shown
 from ._simulation import Simulation, Trajectory
+from ._standing import Direction, Holding, Standing, directions, names, vector3
 from ._toml import toml
+
+MOST_TIMES = 100_000_000
 
 Parameters = Mapping[str, "float | str"]
 Range = Union[tuple[float, float], Sequence[float]]
@@ -77,7 +82,12 @@ def _motion(
 ) -> Any:
     """What the library is asked for."""
     end = t_end if asked is None else float(asked)
-    at = np.linspace(t_start, end, times) if isinstance(times, int) else np.asarray(times, dtype=float)
+    if isinstance(times, int):
+        if not (np.isfinite(end) and 0 <= times <= MOST_TIMES):
+            raise ValueError(f"times: expected a finite end and at most {MOST_TIMES} times, found {end} and {times}")
+        at = np.linspace(t_start, end, times)
+    else:
+        at = real("times", times)
     return SimpleNamespace(t_end=end, times=at.tolist(), depth=depth, **options)
 
 
@@ -103,7 +113,7 @@ def _mapped(inner: _delassus.System | _delassus.World, show: str, axes: Axes, pr
     return Map(name, show, found, values.reshape(shape) if len(found) == 2 else values, columns[0][3])
 
 
-class System:
+class System(Shown):
     """A Lagrangian system: energies, contacts and joints as formulas, with the state of its file."""
 
     __slots__ = ("_inner",)
@@ -178,21 +188,25 @@ class System:
                     raise ValueError(f"{what}: no coordinate `{name}`, expected some of {', '.join(names)}")
                 now[names.index(name)] = value
             given = None
-        try:
-            values = now if given is None else np.asarray(given, dtype=np.float64)
-        except (TypeError, ValueError) as error:
-            raise TypeError(f"{what}: expected numbers: {error}") from None
+        values = now if given is None else real(what, given)
         if values.ndim != 1:
             raise ValueError(f"{what}: expected a vector, found an array of shape {values.shape}")
         numbers: list[float] = values.tolist()
         return numbers
 
-    def analyze(self, *, tolerances: tuple[float, float] | None = None, max_modes: int | None = None) -> Analysis:
+    def analyze(
+        self,
+        *,
+        tolerances: tuple[float, float] | None = None,
+        max_modes: int | None = None,
+        certificate: bool = False,
+    ) -> Analysis:
         """All accelerations and contact forces at the state: do they exist, are they unique?
 
-        `tolerances` are those below which gaps and velocities are zero.
+        `tolerances` are those below which gaps and velocities are zero. With `certificate`, what proves the verdicts
+        is kept with the answer, where there is one.
         """
-        return Analysis(*self._inner.analyze(tolerances, max_modes))
+        return Analysis(*self._inner.analyze(tolerances, max_modes, certificate))
 
     def map(self, show: str, axes: Axes, *, progress: bool = False) -> Map:
         """A quantity or a verdict over one or two parameters, on all cores.
@@ -317,7 +331,7 @@ def _range(name: str, values: Range) -> list[float]:
     return pair
 
 
-class World:
+class World(Shown):
     """Rigid bodies with shapes and joints, with the state of their file."""
 
     __slots__ = ("_inner",)
@@ -376,9 +390,60 @@ class World:
         """What of a URDF or MJCF file was not read."""
         return self._inner.not_read
 
-    def analyze(self, *, tolerances: tuple[float, float] | None = None, max_modes: int | None = None) -> Analysis:
-        """All accelerations and contact forces at the state: do they exist, are they unique?"""
-        return Analysis(*self._inner.analyze(tolerances, max_modes))
+    def analyze(
+        self,
+        *,
+        tolerances: tuple[float, float] | None = None,
+        max_modes: int | None = None,
+        certificate: bool = False,
+    ) -> Analysis:
+        """All accelerations and contact forces at the state, as `System.analyze`."""
+        return Analysis(*self._inner.analyze(tolerances, max_modes, certificate))
+
+    def stand(
+        self,
+        *,
+        friction: bool = False,
+        load: str | Iterable[str] = (),
+        tilt: Direction | Iterable[Direction] = (),
+        tolerances: tuple[float, float] | None = None,
+        certificate: bool = False,
+    ) -> Standing:
+        """Does the world stand as it rests: surely, possibly or not at all?
+
+        `friction`, `load` (bodies) and `tilt` (directions) ask for margins: what is left before it falls. With
+        `certificate`, what proves the answer is kept with it, where there is one.
+        """
+        request = SimpleNamespace(
+            friction=bool(friction),
+            load=names("load", load),
+            tilt=directions(tilt),
+            tolerances=tolerances,
+            certificate=bool(certificate),
+        )
+        return Standing(*self._inner.stand(request))
+
+    def hold(
+        self,
+        body: str,
+        point: npt.ArrayLike | None = None,
+        force: float | None = None,
+        *,
+        tolerances: tuple[float, float] | None = None,
+        certificate: bool = False,
+    ) -> Holding:
+        """The largest force at a point of a body that the world at rest resists in every direction.
+
+        The point is in world axes, by default the centre of mass; `force` asks for one size of force.
+        """
+        request = SimpleNamespace(
+            body=body,
+            point=None if point is None else vector3("point", point),
+            force=force,
+            tolerances=tolerances,
+            certificate=bool(certificate),
+        )
+        return Holding(*self._inner.hold(request))
 
     def map(self, show: str, axes: Axes, *, progress: bool = False) -> Map:
         """A quantity or a verdict over one or two parameters of the file, as `System.map`."""

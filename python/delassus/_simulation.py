@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import html
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, Union
 
 import numpy as np
@@ -13,8 +12,10 @@ import numpy.typing as npt
 
 from . import _delassus
 from ._analysis import Analysis
+from ._arrays import real
 from ._page import PageView
 from ._progress import bar
+from ._result import Record, Shown, plain
 
 Array = npt.NDArray[np.float64]
 Key = Union[str, int]
@@ -22,7 +23,7 @@ Key = Union[str, int]
 
 
 @dataclass(frozen=True)
-class Body:
+class Body(Record):
     """A body as it is now."""
 
     name: str
@@ -39,7 +40,7 @@ class Body:
 
 
 @dataclass(frozen=True)
-class Contact:
+class Contact(Record):
     """A contact and its force."""
 
     name: str
@@ -66,7 +67,7 @@ class Contact:
 
 
 @dataclass(frozen=True)
-class Event:
+class Event(Record):
     """Something that happened at a contact."""
 
     t: float
@@ -81,7 +82,7 @@ class Event:
 
 
 @dataclass(frozen=True)
-class RunReport:
+class RunReport(Record):
     """What the steps of a call add up to."""
 
     steps: int
@@ -96,12 +97,9 @@ class RunReport:
     joint_error: float
     """Largest opening of a joint at the end of a step, m or rad."""
 
-    def to_dict(self) -> dict[str, Any]:
-        return asdict(self)
-
 
 @dataclass(frozen=True, repr=False)
-class Motion:
+class Motion(Record):
     """A run by time stepping: arrays over the frames, then bodies or joints."""
 
     bodies: list[str]
@@ -151,9 +149,6 @@ class Motion:
         found: Array = self.position[:, at]
         return found
 
-    def to_dict(self) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in self.__dataclass_fields__}
-
     def __repr__(self) -> str:
         unsolved = f", {self.report.unsolved_steps} not solved" if self.report.unsolved_steps else ""
         return (
@@ -161,11 +156,8 @@ class Motion:
             f"{unsolved}, residual {self.report.residual:.2g}, {len(self.events)} events>"
         )
 
-    def _repr_html_(self) -> str:
-        return f"<pre>{html.escape(repr(self))}</pre>"
 
-
-class Trajectory:
+class Trajectory(Shown):
     """A run by event-driven integration: arrays over the recorded times."""
 
     def __init__(self, entry: dict[str, Any]) -> None:
@@ -200,19 +192,17 @@ class Trajectory:
         return found
 
     def to_dict(self) -> dict[str, Any]:
-        return dict(self._entry)
+        found: dict[str, Any] = plain(self._entry)
+        return found
 
     def __repr__(self) -> str:
         return f"<delassus.Trajectory: {self.ending} at {self.t_end:g} s, {len(self.events)} events>"
-
-    def _repr_html_(self) -> str:
-        return f"<pre>{html.escape(repr(self))}</pre>"
 
     def __reduce__(self) -> tuple[type[Trajectory], tuple[dict[str, Any]]]:
         return Trajectory, (self._entry,)
 
 
-class Simulation:
+class Simulation(Shown):
     """A world in motion: owns its model and its state.
 
     Between steps everything can be read and set; what is set stays until it is set again.
@@ -331,9 +321,9 @@ class Simulation:
         """Contacts with their forces at this instant."""
         return [Contact._of(entry) for entry in self._inner.contacts_now()]
 
-    def analyze(self, *, max_modes: int | None = None) -> Analysis:
+    def analyze(self, *, max_modes: int | None = None, certificate: bool = False) -> Analysis:
         """The contact problem at this state: do forces exist, are they unique?"""
-        return Analysis(*self._inner.analyze(max_modes))
+        return Analysis(*self._inner.analyze(max_modes, certificate))
 
     def set_force(self, body: Key, force: Sequence[float]) -> None:
         """The force on the centre of mass of a body, world axes, N."""
@@ -415,9 +405,6 @@ class Simulation:
     def __repr__(self) -> str:
         return repr(self._inner)
 
-    def _repr_html_(self) -> str:
-        return f"<pre>{html.escape(repr(self))}</pre>"
-
     def __reduce__(self) -> tuple[Any, ...]:
         return _resumed, self._inner.parts()
 
@@ -433,7 +420,7 @@ def _resumed(parts: tuple[Any, ...], options: dict[str, Any], saved: dict[str, A
 
 
 @dataclass(frozen=True, repr=False)
-class Rollout:
+class Rollout(Record):
     """Many motions: arrays over motions, steps, then bodies or joints."""
 
     position: Array
@@ -453,7 +440,7 @@ def rollout(simulation: Simulation, joints: Sequence[str], controls: npt.ArrayLi
 
     Each motion has the bits that it would have alone. The simulation itself stays where it is.
     """
-    values = np.ascontiguousarray(controls, dtype=np.float64)
+    values = real("controls", controls)
     if values.ndim != 3:
         raise ValueError(f"controls: expected (motions, steps, joints), found an array of shape {values.shape}")
     found = _delassus.rollout(simulation._inner.save(), list(joints), values)

@@ -10,7 +10,6 @@ points that are in no part are those that are left.
 from __future__ import annotations
 
 import hashlib
-import html
 import json
 import os
 import time
@@ -29,6 +28,7 @@ import numpy.typing as npt
 from . import _delassus
 from ._design import Axes, Axis, Map, axes_of, columns_of
 from ._progress import bar
+from ._result import Shown
 from ._scene import Parameters, System, World, _wrapped, load
 
 Columns = dict[str, npt.NDArray[Any]]
@@ -282,7 +282,7 @@ def arrow_table(columns: Columns) -> Any:
 
 
 @dataclass(frozen=True, repr=False)
-class Sweep:
+class Sweep(Shown):
     """A table over all combinations of parameters, the last of which runs fastest."""
 
     name: str
@@ -328,9 +328,6 @@ class Sweep:
         over = " × ".join(f"{axis.name} ({axis.values.size})" for axis in self.axes)
         rate = f", {self.computed} in {self.seconds:.3g} s" if self.computed else ""
         return f"<delassus.Sweep: {', '.join(self.quantities)} over {over}: {len(self)} points{rate}>"
-
-    def _repr_html_(self) -> str:
-        return f"<pre>{html.escape(repr(self))}</pre>"
 
 
 def _hash(*items: Any) -> str:

@@ -73,3 +73,24 @@ def test_anyones_matrices():
     assert report.exact and report.forces_unique == "refuted"
     assert report.contacts[0].interval == pytest.approx((0.0, 1.0), abs=1e-6)
     assert np.allclose([c.exact[0] for c in report.contacts], 0.5, atol=1e-6)
+
+
+def test_how_far_from_jamming():
+    # The rod of Painlevé, its tip at (x − l cos θ, y − l sin θ) with l the half length: W_nn = 1/m + c²l²/I with
+    # I = ml²/3, W_nt = −scl²/I, so that μ_jam = (1 + 3c²)/(3sc) (003 eq. 36).
+    m, l = 2.0, 0.7
+    for angle, mu in ((np.pi / 4, 2.0), (1.0, 0.3)):
+        s, c = np.sin(angle), np.cos(angle)
+        mass = np.diag([m, m, m * l**2 / 3])
+        rows = np.array([[0.0, 1.0, -l * c], [1.0, 0.0, l * s]])
+        momentum = mass @ np.array([-1.0, -0.01, 0.0])
+        law = [{"law": "coulomb-plane", "mu": mu}]
+        report = delassus.audit.problem(mass, rows, momentum, laws=law, forces=[0.0, 0.0], dt=1e-3)
+        expected = (1 + 3 * c**2) / (3 * s * c)
+        assert report.contacts[0].mu_jam == pytest.approx(expected, rel=1e-12)
+        assert report.jamming is report.contacts[0] and report.contacts[0].mu == mu
+        assert ("it can jam" in str(report)) == (mu > expected)
+        # With the rotation held by a joint nothing couples normal and tangent.
+        held = np.vstack([rows, [[0.0, 0.0, 1.0]]])
+        report = delassus.audit.problem(mass, held, momentum, laws=[*law, "bilateral"], forces=np.zeros(3), dt=1e-3)
+        assert report.contacts[0].mu_jam is None and report.jamming is None

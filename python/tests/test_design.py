@@ -213,11 +213,15 @@ def test_ctrl_c_ends_long_calls(scenes):
     pendulum = delassus.System.build(
         system={"coordinates": ["x"]}, energy={"kinetic": "x'^2/2", "potential": "50*x^2"}, state={"position": {"x": 1.0}}
     )
+    gears = delassus.Simulation.load(scenes / "gear-pair.toml")
+    drawer = delassus.System.load(scenes / "drawer.toml")
     calls = [
         lambda: rod.map("solutions", {"mu": np.linspace(0.1, 3, 1000), "angle": np.linspace(0.1, 1.4, 1000)}),
         lambda: pendulum.run(1e7, times=2),
         lambda: delassus.Simulation.load(scenes / "stack.toml").step(10**9),
         lambda: delassus.sweep(scenes / "painleve-rod.toml", {"mu": np.linspace(0.1, 3, 10**6)}, "solutions"),
+        lambda: delassus.rollout(gears, ["pinion shaft"], np.zeros((2, 10**6, 1))),
+        lambda: drawer.safe({"length": (0.2, 1.0), "mu": (0.1, 1.2)}, boxes=10**8),
     ]
     for k, call in enumerate(calls):
         sent = []

@@ -1,6 +1,7 @@
 """What a package must not do: crash, leak, hold the interpreter, take long to import."""
 
 import gc
+import hashlib
 import os
 import subprocess
 import sys
@@ -96,6 +97,11 @@ def calls(scenes):
         (lambda dt: sim.set_options(dt=dt), 1),
         (lambda n: sim.step(n) if not isinstance(n, int) or n < 1 else None, 1),
         (lambda t: None if isinstance(t, int) and t > 10 else sim.run(t), 1),
+        (lambda b, p, f: world.hold(b, p, f), 3),
+        (lambda v: world.hold("ball", v), 1),
+        (lambda v: world.stand(load=v), 1),
+        (lambda v: world.stand(tilt=v), 1),
+        (lambda v: world.stand(tolerances=v), 1),
         (rod.at, 3),
         (rod.map, 2),
         (lambda v: rod.map("mu_jam", {"mu": v}), 1),
@@ -130,7 +136,28 @@ def test_random_wrong_calls_raise_and_never_crash(scenes):
             assert not isinstance(error, (SystemError, RecursionError)), (given, error)
             raised += 1
         # Panics of the library are no subclass of Exception: they end the test.
+    print(f"{raised} of {count} wrong calls raised, the others had an answer")
     assert raised > 0.5 * count
+
+
+@pytest.mark.parametrize("value", [np.ones((3, 3), dtype=complex), np.array([["1", "2"], ["3", "4"]]), np.eye(2).astype("M8[s]")])
+def test_what_is_no_real_number_is_not_taken_for_one(value, scenes):
+    rod = delassus.System.load(scenes / "painleve-rod.toml")
+    sim = delassus.Simulation.from_text(BALL)
+    n = len(value)
+    for call in (
+        lambda: delassus.solve(value, np.zeros(n)),
+        lambda: delassus.solve(np.eye(n), value[0]),
+        lambda: delassus.solve(np.eye(3), np.zeros(3), mu=value[0, :1]),
+        lambda: delassus.analyze(value, np.zeros(n)),
+        lambda: rod.at(value[0]),
+        lambda: rod.map("mu_jam", {"mu": value[0]}),
+        lambda: rod.run(0.01, times=value[0]),
+        lambda: delassus.rollout(sim, ["x"], value[None]),
+        lambda: delassus.audit.problem(value, np.eye(n), np.zeros(n), forces=np.zeros(n), dt=0.1),
+    ):
+        with pytest.raises(TypeError, match="real numbers"):
+            call()
 
 
 def test_wrong_calls_in_threads(scenes):
@@ -175,28 +202,62 @@ def test_simulations_leave_nothing_behind():
     before = resident()
     make(count)
     grown = resident() - before
+    print(f"{grown} bytes after {count} simulations")
     # A simulation of two bodies holds some kilobytes: a leak of each would be beyond this by far.
     assert grown < max(4 << 20, 100 * count), f"{grown} bytes after {count} simulations"
+
+
+def test_threads_step_at_once(scenes):
+    # While one thread is within a single call, the other goes through many of its own: nothing holds the interpreter.
+    long, short = (delassus.Simulation.load(scenes / "stack.toml") for _ in range(2))
+    ended = threading.Event()
+
+    def one_call():
+        long.step(50_000)
+        ended.set()
+
+    thread, during = threading.Thread(target=one_call), 0
+    thread.start()
+    while not ended.is_set():
+        short.step(100)
+        during += 1
+    thread.join()
+    # It would be one or two; on one core with other programs beside it, some of 500.
+    print(f"{during} calls of 100 steps beside one of 50,000")
+    assert during > 25
 
 
 def test_two_threads_step_at_twice_the_speed(scenes):
     if (os.cpu_count() or 1) < 2:
         pytest.skip("one core")
+    data = bytes(32 << 20)
 
-    def seconds(threads):
+    def step(sim):
+        sim.step(8_000)
+
+    def digest(_):
+        hashlib.sha256(data).digest()
+
+    def seconds(work, threads):
         sims = [delassus.Simulation.load(scenes / "stack.toml") for _ in range(threads)]
-        work = [threading.Thread(target=sim.step, args=(300,)) for sim in sims]
-        start = time.perf_counter(), time.process_time()
-        [thread.start() for thread in work]
-        [thread.join() for thread in work]
-        return time.perf_counter() - start[0], time.process_time() - start[1]
+        all_of = [threading.Thread(target=work, args=(sim,)) for sim in sims]
+        start = time.perf_counter()
+        [thread.start() for thread in all_of]
+        [thread.join() for thread in all_of]
+        return time.perf_counter() - start
 
-    seconds(1)
-    (one, one_cpu), (two, two_cpu) = seconds(1), seconds(2)
-    print(f"one thread {one:.3f} s, two threads {two:.3f} s")
-    # Two simulations cost twice the processor time, and on free cores the time of one; where other programs run, the
-    # threads at least overlap: the process has more processor time than time of the clock, or waits for a core.
-    assert two_cpu < 2.6 * one_cpu and two < 2.6 * one
+    # What two threads win depends on what else the machine does: the yardstick is a function of Python's own library
+    # that releases the interpreter, in turns with ours.
+    best = {}
+    for _ in range(12):
+        for work in (step, digest):
+            for threads in (1, 2):
+                best[work, threads] = min(best.get((work, threads), np.inf), seconds(work, threads))
+        wins = {work: 2.0 * best[work, 1] / best[work, 2] for work in (step, digest)}
+        if wins[step] > 0.85 * wins[digest]:
+            break
+    print(f"two threads do {wins[step]:.2f} times as much as one; hashing, {wins[digest]:.2f} times")
+    assert wins[step] > 0.85 * wins[digest]
 
 
 def test_the_import_is_quick():

@@ -1,5 +1,7 @@
 """Worlds in motion."""
 
+import json
+import pickle
 import threading
 import time
 
@@ -181,3 +183,30 @@ def test_a_page_is_written_as_a_file(tmp_path):
     page = sim.analyze().show()
     page.save(tmp_path / "page.html")
     assert (tmp_path / "page.html").read_text(encoding="utf-8") == page.html
+
+
+def test_results_are_shown_and_become_plain_dictionaries(scenes):
+    rod = delassus.System.load(scenes / "painleve-rod.toml")
+    table = delassus.World.load(scenes / "table.toml")
+    gears = delassus.Simulation.load(scenes / "gear-pair.toml")
+    sim = table.simulate()
+    motion, analysis = sim.run(0.01, contacts=True), rod.analyze()
+    W, q = np.eye(3), [-2.0, 3.0, 0.0]
+    branch = rod.explore(0.01)
+    grid = {"mu": [0.5, 1.0]}
+    results = [
+        motion, motion.report, sim.contacts()[0], sim.body(1), rod.at(velocity={"x": 1.0}).run(0.01, times=3), branch, branch.tree,
+        delassus.rollout(gears, ["pinion shaft"], np.zeros((2, 2, 1))), analysis, analysis.certificates[0], rod.safe("mu"),
+        rod.safe({"mu": (0.0, 3.0)}, boxes=50), rod.map("mu_jam", grid), delassus.sweep(rod, grid, "mu_jam"), delassus.solve(W, q, mu=0.5),
+        delassus.residual(W, q, [2.0, -1.0, 0.0], mu=0.5), delassus.analyze(W, q, mu=0.5), table.stand(tilt="x"), table.stand(tilt="x").margins[0],
+        table.hold("table"), delassus.audit.problem(np.eye(3), np.eye(3), q, 0.5, forces=[2.0, -1.0, 0.0], dt=1.0),
+    ]  # fmt: skip
+    for result in results:
+        name = type(result).__name__
+        assert result._repr_html_().strip() and len(repr(result)) < 3000, name
+        # JSON has lists and dictionaries, no arrays.
+        json.dumps(result.to_dict())
+        again = pickle.loads(pickle.dumps(result))
+        assert json.dumps(again.to_dict()) == json.dumps(result.to_dict()), name
+    for scene in (rod, table, sim):
+        assert scene._repr_html_() and repr(pickle.loads(pickle.dumps(scene))) == repr(scene)

@@ -189,15 +189,23 @@ def test_points_of_a_worker_that_dies_are_tried_again(scenes, cluster, tmp_path)
 
 
 def test_ray_costs_little(scenes, cluster):
+    # Points that need no processor, and two threads without Ray that do the same, in turns: what else the machine
+    # does slows both down.
     def ten_milliseconds(rod):
-        end = time.perf_counter() + 0.01
-        while time.perf_counter() < end:
-            pass
+        time.sleep(0.01)
         return rod.parameters["mu"]
 
-    values = {"mu": np.linspace(0.1, 3.0, 400)}
-    delassus.sweep(scenes / "painleve-rod.toml", {"mu": MU}, ten_milliseconds, engine="ray")
-    found = delassus.sweep(scenes / "painleve-rod.toml", values, ten_milliseconds, engine="ray")
-    print(json.dumps({"points": 400, "seconds": found.seconds, "ideal": 400 * 0.01 / 2}))
-    # Two workers; the bound of 10 % is for a machine without other work, this one for any.
-    assert found.seconds < 2.0 * 3
+    def seconds(engine, points=MU.size):
+        values = {"mu": np.linspace(0.1, 3.0, points)}
+        found = delassus.sweep(scenes / "painleve-rod.toml", values, ten_milliseconds, engine=engine, workers=2)
+        assert np.array_equal(found["value"], values["mu"])
+        return found.seconds
+
+    seconds("ray")
+    best = {"threads": np.inf, "ray": np.inf}
+    for _ in range(6):
+        best = {engine: min(least, seconds(engine, 400)) for engine, least in best.items()}
+        if best["ray"] < 1.1 * best["threads"]:
+            break
+    print(json.dumps({"points": 400, **best, "ideal": 400 * 0.01 / 2}))
+    assert best["ray"] < 1.1 * best["threads"]

@@ -5,6 +5,7 @@ import { load, type Page } from './data';
 import { el } from './dom';
 import { MapView, type MapDocument } from './map_view';
 import { MotionView } from './motion_view';
+import { PavingView, type PavingDocument } from './paving_view';
 import { TreeView, type TreeDocument } from './tree_view';
 
 const app = document.getElementById('app') ?? document.body;
@@ -47,6 +48,7 @@ function parts(page: Page): Part[] {
   if (page.tree) out.push(new TreeView(page.tree as TreeDocument, (index) => motion?.setMain(index)));
   if (page.analysis) out.push(new AnalysisView(page.analysis as Analysis));
   if (page.map) out.push(new MapView(page.map as MapDocument, page.blob));
+  if (page.paving) out.push(new PavingView(page.paving as PavingDocument, page.blob));
   if (motion) out.push(motion);
   return out;
 }

@@ -1,8 +1,9 @@
 // A map over one or two parameters: a click on a cell shows the state there and its verdict.
 import { AnalysisView, type Analysis } from './analysis';
+import { BOTTOM, drawFrame, EMPTY, entry, LEFT, MEANINGS, prepared, RIGHT, stateThere, TOP } from './axes';
 import { DARK, LIGHT, type Theme } from './colours';
 import { unpack, type ArrayRef } from './data';
-import { el, facts, number } from './dom';
+import { el, number } from './dom';
 
 interface Axis { name: string; label: string; values: number[]; shown: number[] }
 
@@ -22,16 +23,7 @@ export interface MapDocument {
   safe?: { words: string[]; certified: boolean; interval: [number, number] | null; present: number };
 }
 
-const MEANINGS: Record<string, string> = {
-  'one solution': '#9ecae1', 'no solution': '#cb181d', 'several solutions': '#fdae61', 'infinitely many solutions': '#9e9ac8',
-  proved: '#9ecae1', refuted: '#cb181d', unknown: '#fdae61', holds: '#9ecae1', fails: '#cb181d',
-};
 const OTHERS = ['#41ab5d', '#807dba', '#fed976', '#6baed6', '#fb6a4a', '#bdbdbd'];
-const LEFT = 62;
-const RIGHT = 12;
-const TOP = 10;
-const BOTTOM = 40;
-
 /** From dark blue over green to yellow, the same steps everywhere in lightness. */
 function ramp(part: number): string {
   const stops = [[68, 1, 84], [59, 82, 139], [33, 145, 140], [94, 201, 98], [253, 231, 37]];
@@ -97,11 +89,7 @@ export class MapView {
 
   private legend(): HTMLElement {
     const out = el('div', { class: 'legend' });
-    for (const [word, colour] of this.colours) {
-      const swatch = el('span', { class: 'dot', 'aria-hidden': 'true' });
-      swatch.style.background = colour;
-      out.append(el('span', { class: 'entry' }, swatch, word));
-    }
+    for (const [word, colour] of this.colours) out.append(entry(colour, word));
     if (this.high >= this.low) {
       const bar = el('span', { class: 'ramp', 'aria-hidden': 'true' });
       bar.style.background = `linear-gradient(90deg, ${[0, 0.25, 0.5, 0.75, 1].map(ramp).join(',')})`;
@@ -148,10 +136,7 @@ export class MapView {
       return [el('p', {}, `Analyses of every ${stride}th column and row are in this file; this cell has none. A map of fewer cells has all.`)];
     }
     if (!found) return [el('p', {}, 'There is no such state.')];
-    if (!found.state) return [];
-    const { position, velocity } = found.state;
-    const list = Object.keys(position).slice(0, 40).map((name): [string, string] => [name, `${number(position[name])}, velocity ${number(velocity[name] ?? 0)}`]);
-    return [el('h2', {}, 'The state there'), facts(list)];
+    return stateThere(found);
   }
 
   private say(): void {
@@ -193,15 +178,9 @@ export class MapView {
 
   private draw(): void {
     const { canvas, map, theme } = this;
-    const width = canvas.clientWidth;
-    const height = map.y ? Math.min(0.72 * width, 460) : 150;
-    if (width < 40) return;
-    canvas.style.height = `${height}px`;
-    const ratio = devicePixelRatio || 1;
-    [canvas.width, canvas.height] = [Math.round(width * ratio), Math.round(height * ratio)];
-    const c = canvas.getContext('2d');
-    if (!c) return;
-    c.scale(ratio, ratio);
+    const on = prepared(canvas, !map.y);
+    if (!on) return;
+    const { c, width, height, ratio } = on;
     const [w, h] = [(width - LEFT - RIGHT) / this.columns, (height - TOP - BOTTOM) / this.rows];
     for (let row = 0; row < this.rows; row++) {
       for (let column = 0; column < this.columns; column++) {
@@ -212,24 +191,12 @@ export class MapView {
         c.fillRect(left, top, at(LEFT + (column + 1) * w) - left, at(height - BOTTOM - row * h) - top);
       }
     }
-    c.strokeStyle = theme.muted;
-    c.strokeRect(LEFT, TOP, width - LEFT - RIGHT, height - TOP - BOTTOM);
-    c.fillStyle = theme.muted;
-    c.font = '12px system-ui, sans-serif';
-    c.textAlign = 'center';
-    const marks = (axis: Axis) => [0, 0.25, 0.5, 0.75, 1].map((p) => Math.round(p * (axis.shown.length - 1)));
-    for (const k of new Set(marks(map.x))) c.fillText(number(Number(map.x.shown[k].toPrecision(3))), LEFT + (k + 0.5) * w, height - BOTTOM + 15);
-    c.fillText(map.x.label, LEFT + 0.5 * (width - LEFT - RIGHT), height - 6);
-    if (map.y) {
-      c.textAlign = 'right';
-      for (const k of new Set(marks(map.y))) c.fillText(number(Number(map.y.shown[k].toPrecision(3))), LEFT - 6, height - BOTTOM - (k + 0.5) * h + 4);
-      c.save();
-      c.translate(13, TOP + 0.5 * (height - TOP - BOTTOM));
-      c.rotate(-Math.PI / 2);
-      c.textAlign = 'center';
-      c.fillText(map.y.label, 0, 0);
-      c.restore();
-    }
+    const drawn = (axis: Axis) => {
+      const n = axis.shown.length;
+      const marks = [...new Set([0, 0.25, 0.5, 0.75, 1].map((p) => Math.round(p * (n - 1))))];
+      return { label: axis.label, marks: marks.map((k) => ({ at: (k + 0.5) / n, text: number(Number(axis.shown[k].toPrecision(3))) })) };
+    };
+    drawFrame(c, theme, width, height, drawn(map.x), map.y && drawn(map.y));
     this.drawSafe(c, w, height);
     c.strokeStyle = theme.ink;
     c.lineWidth = 2;
@@ -260,8 +227,3 @@ export class MapView {
     c.setLineDash([]);
   }
 }
-
-const EMPTY: Analysis = {
-  name: '', existence: 'unknown', acceleration_unique: 'unknown', forces_unique: 'unknown', reasons: [],
-  solutions: { kind: 'unknown', list: [] }, contacts: [],
-};

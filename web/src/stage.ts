@@ -144,7 +144,11 @@ export class Stage {
         // A corner of the squares stands at the origin of the plane.
         texture.offset.set(-half / step, -half / step);
         texture.anisotropy = this.renderer.capabilities.getMaxAnisotropy();
-        const ground = new THREE.Mesh(new THREE.PlaneGeometry(2 * half, 2 * half), new THREE.MeshStandardMaterial({ roughness: 1, side: THREE.DoubleSide, map: texture }));
+        // Walls and ceilings let through what is behind them.
+        const up = new THREE.Vector3(...motion.gravity).normalize().negate();
+        const level = up.length() === 0 || new THREE.Vector3().setFromMatrixColumn(matrix(shape.pose), 2).dot(up) > 0.5;
+        const material = new THREE.MeshStandardMaterial({ roughness: 1, map: texture, ...(level ? {} : { transparent: true, opacity: 0.25, depthWrite: false }) });
+        const ground = new THREE.Mesh(new THREE.PlaneGeometry(2 * half, 2 * half), material);
         ground.receiveShadow = true;
         floor.add(ground);
         const local = matrix(shape.pose);

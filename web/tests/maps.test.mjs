@@ -88,6 +88,67 @@ test('a safe interval is drawn over the states along its parameter', async () =>
   await close();
 });
 
+test('a paving shows its cells, and a click the state in the middle of one', async () => {
+  const path = join(folder, 'paving.html');
+  const args = ['--over', 'length=0.2:1', '--over', 'mu=0.1:1.2', '--set', 'mu=0.4', '--boxes', '2000'];
+  const found = JSON.parse(delassus('safe', 'scenes/drawer.toml', ...args, '--json', '-o', path));
+  assert.ok(found.certified_box && found.counterexample);
+  assert.ok(statSync(path).size < 4e6, `${statSync(path).size} bytes`);
+  const { page, trouble, close } = await open(browser, path);
+  assert.match(await page.locator('.headline').first().innerText(), /^Certified around the design: 0.4 ≤ length ≤ 1, 0.1 ≤ mu ≤ 0\.6/);
+  const canvas = page.locator('.map-card canvas');
+  const box = await canvas.boundingBox();
+  const [left, right, top, bottom] = [62, 12, 10, 40];
+  const seen = new Set();
+  for (const [length, mu] of [[0.9, 0.2], [0.25, 1.1], [0.5, 0.5], [0.7, 1.19], [0.31, 0.9]]) {
+    const x = left + ((length - 0.2) / 0.8) * (box.width - left - right);
+    const y = top + (1 - (mu - 0.1) / 1.1) * (box.height - top - bottom);
+    await canvas.click({ position: { x, y } });
+    const cell = found.cells.find(({ lo, hi }) => lo[0] <= length && length <= hi[0] && lo[1] <= mu && mu <= hi[1]);
+    const words = { 'every-load': 'one solution, whatever the load', 'no-solution': 'no solution: it jams', undecided: 'undecided' };
+    assert.match(await page.locator('.state').innerText(), new RegExp(`: ${words[cell.reason]}$`), `${length}, ${mu}`);
+    const middle = cell.lo.map((lo, k) => 0.5 * (lo + cell.hi[k]));
+    const report = JSON.parse(delassus('analyze', 'scenes/drawer.toml', '--json', '--set', `length=${middle[0]}`, '--set', `mu=${middle[1]}`));
+    const shown = await page.locator('.verdict strong').allInnerTexts();
+    assert.deepEqual(shown.map((w) => w.replace(/^(yes|no), /, '')), [report.existence, report.acceleration_unique, report.forces_unique]);
+    seen.add(cell.reason);
+  }
+  assert.ok(seen.has('every-load') && seen.has('no-solution'), [...seen].join());
+  // Keys go to the cell beyond a face; the address remembers the point.
+  const before = await page.locator('.state').innerText();
+  await canvas.focus();
+  await page.keyboard.press('ArrowDown');
+  const said = await page.locator('.state').innerText();
+  assert.notEqual(said, before);
+  const hash = await page.evaluate(() => location.hash);
+  await close();
+  const again = await open(browser, path, { hash, viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true });
+  assert.equal(await again.page.locator('.state').innerText(), said);
+  const wide = await again.page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+  assert.ok(wide <= 0, `${wide} px too wide`);
+  assert.deepEqual([...trouble, ...again.trouble], []);
+  await again.close();
+});
+
+test('pavings of one parameter and of three, whose third has a slider', async () => {
+  for (const [name, args] of [
+    ['strip', ['scenes/painleve-rod.toml', '--over', 'mu=0:3']],
+    ['slices', ['scenes/drawer.toml', '--over', 'length=0.2:1', '--over', 'mu=0.1:1.2', '--over', 'width=0.4:0.8']],
+  ]) {
+    const path = join(folder, `paving-${name}.html`);
+    const found = JSON.parse(delassus('safe', ...args, '--boxes', '1500', '--json', '-o', path));
+    const { page, trouble, close } = await open(browser, path);
+    assert.equal(await page.getByRole('slider').count(), found.parameters.length > 2 ? 1 : 0);
+    if (found.parameters.length > 2) {
+      const before = await page.locator('.state').innerText();
+      await page.getByRole('slider').fill('950');
+      assert.notEqual(await page.locator('.state').innerText(), before);
+    }
+    assert.deepEqual(trouble, [], name);
+    await close();
+  }
+});
+
 test('all motions of a world stand side by side, and the tree leads to them', async () => {
   const path = join(folder, 'tree-world.html');
   const report = JSON.parse(delassus('explore', 'scenes/painleve-rod-pulled-world.toml', '--json', '-o', path));

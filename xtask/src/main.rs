@@ -18,6 +18,9 @@ mod docs;
 mod gallery;
 mod house;
 mod props;
+#[allow(dead_code, reason = "tests use the rest")]
+#[path = "../../crates/delassus-solve/tests/support/random.rs"]
+mod random;
 mod source;
 mod web;
 mod wheel;

@@ -5,7 +5,9 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 
 use delassus_scene::{ControlTable, ImportOptions, Imported, read_xml_with};
-use delassus_scene::{FileError, SceneFile, SystemFile, WorldFile, read_scene, read_system, set_controls};
+use delassus_scene::{
+    FileError, SceneFile, SystemFile, WorldFile, read_scene, read_system, set_controls, set_joints,
+};
 
 /// A system that was read, with the text it came from (for messages).
 pub struct Scene {
@@ -45,6 +47,10 @@ pub struct ImportArgs {
     /// Set the control of an actuator: name=value
     #[arg(long = "set-control", value_name = "NAME=VALUE", value_parser = parse_control)]
     pub set_control: Vec<(String, f64)>,
+    /// Put a joint somewhere before the start, m or rad, and let it move: name=position or
+    /// name=position,velocity
+    #[arg(long = "set-joint", value_name = "NAME=POSITION[,VELOCITY]", value_parser = parse_joint)]
+    pub set_joint: Vec<(String, [f64; 2])>,
     /// Controls of actuators over time: t and a column for each by its name
     #[arg(long, value_name = "FILE.csv")]
     pub control: Option<PathBuf>,
@@ -59,6 +65,16 @@ fn parse_control(text: &str) -> Result<(String, f64), String> {
     match value.parse::<f64>() {
         Ok(number) if number.is_finite() => Ok((name, number)),
         _ => Err(format!("expected a finite number, found \"{value}\"")),
+    }
+}
+
+/// `name=position` or `name=position,velocity` of a `--set-joint` option.
+fn parse_joint(text: &str) -> Result<(String, [f64; 2]), String> {
+    let (name, value) = parse_override(text)?;
+    let (position, velocity) = value.split_once(',').unwrap_or((&value, "0"));
+    match [position, velocity].map(|word| word.trim().parse::<f64>().ok().filter(|x| x.is_finite())) {
+        [Some(position), Some(velocity)] => Ok((name, [position, velocity])),
+        _ => Err(format!("expected one or two finite numbers with a comma between them, found \"{value}\"")),
     }
 }
 
@@ -158,7 +174,10 @@ pub fn any_of_text(
                 "error: {name}: cannot set `{parameter}`: URDF and MJCF have no parameters\n"
             ));
         }
-        let Imported { file, not_read } = read_xml_with(&text, path.parent(), &options).map_err(explain)?;
+        let Imported { mut file, not_read } =
+            read_xml_with(&text, path.parent(), &options).map_err(explain)?;
+        set_joints(&file.world, &mut file.state, &import.set_joint)
+            .map_err(|e| format!("error: {name}: {e}\n"))?;
         for what in not_read {
             eprintln!("note: {name}: not read: {what}");
         }
@@ -176,12 +195,17 @@ pub fn any_of_text(
         ));
     }
     match read_scene(&text, path.parent(), &pairs(overrides)).map_err(explain)? {
-        SceneFile::System(_) if options != ImportOptions::default() => Err(format!(
-            "error: {name}: --control and --set-control belong to worlds: a [system] has no actuators\n"
-        )),
+        SceneFile::System(_) if options != ImportOptions::default() || !import.set_joint.is_empty() => {
+            Err(format!(
+                "error: {name}: --control, --set-control and --set-joint belong to worlds: a [system] has no \
+                 actuators and no joints\n"
+            ))
+        }
         SceneFile::System(file) => Ok(AnyScene::System(Box::new(Scene { file: *file, name, text }))),
         SceneFile::World(mut file) => {
             set_controls(&mut file.world, controls, control_table.as_ref())
+                .map_err(|e| format!("error: {name}: {e}\n"))?;
+            set_joints(&file.world, &mut file.state, &import.set_joint)
                 .map_err(|e| format!("error: {name}: {e}\n"))?;
             Ok(AnyScene::World(Box::new(WorldScene { file: *file, name, text })))
         }

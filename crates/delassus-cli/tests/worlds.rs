@@ -138,7 +138,10 @@ fn an_mjcf_is_checked_and_moved() {
     );
     let odd = Temporary::new("odd.xml", b"<mujoco>\n<option wind=\"1 0 0\"/></mujoco>");
     let out = delassus(&["check", odd.path()]);
-    assert!(String::from_utf8_lossy(&out.stderr).contains("not read: `wind` of <option> (line 2)"));
+    assert!(
+        String::from_utf8_lossy(&out.stderr)
+            .contains("not read: the medium, `wind` of <option>: bodies move")
+    );
 }
 
 /// A rod of 1 m whose ends are hung up 1.2 m apart, the second on a slide.

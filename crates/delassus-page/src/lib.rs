@@ -13,6 +13,10 @@ mod contacts;
 mod document;
 mod motion;
 mod quantize;
+#[cfg(test)]
+#[allow(dead_code, reason = "other tests use the rest")]
+#[path = "../../delassus-solve/tests/support/random.rs"]
+mod random;
 mod shapes;
 mod triangles;
 

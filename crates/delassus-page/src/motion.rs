@@ -411,6 +411,7 @@ fn contacts_now(stepper: &Stepper, unique: &[Uniqueness]) -> Vec<ContactRecord> 
 mod tests {
     use super::*;
     use crate::document::Page;
+    use crate::random::Random;
     use delassus::prelude::*;
 
     /// 5,000 spheres that move at random in 300 frames, worse than any pile: below 30 MB.
@@ -420,11 +421,8 @@ mod tests {
         for i in 0..5000 {
             scene.add(Body::ball(&format!("ball{i}"), 1.0, 0.05).at(DVec3::splat(0.1 * f64::from(i % 17))));
         }
-        let mut seed = 7u64;
-        let mut random = move || {
-            seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-            (seed >> 11) as f64 / (1u64 << 53) as f64 - 0.5
-        };
+        let mut random = Random(7);
+        let mut random = move || random.centred();
         let mut state = scene.state.clone();
         let mut states = vec![];
         for _ in 0..300 {

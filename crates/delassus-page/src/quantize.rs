@@ -50,6 +50,7 @@ pub fn direction(n: DVec3) -> [i16; 3] {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::random::Random;
 
     #[test]
     fn quanta_are_powers_of_two_below_what_is_asked() {
@@ -72,11 +73,8 @@ mod tests {
 
     #[test]
     fn rotations_come_back_within_the_bound() {
-        let mut state = 1u64;
-        let mut random = move || {
-            state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-            (state >> 11) as f64 / (1u64 << 53) as f64 - 0.5
-        };
+        let mut random = Random(1);
+        let mut random = move || random.centred();
         for _ in 0..10_000 {
             let q = DQuat::from_xyzw(random(), random(), random(), random()).normalize();
             let (left_out, three) = smallest_three(q);

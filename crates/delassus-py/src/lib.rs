@@ -21,6 +21,7 @@ mod rollout;
 mod saved;
 mod simulation;
 mod source;
+mod standing;
 mod system;
 mod trajectory;
 mod value;

@@ -107,21 +107,22 @@ pub fn step_keywords(py: Python<'_>, options: &StepOptions) -> PyResult<Py<PyDic
     Ok(out.unbind())
 }
 
+/// Tolerances of gaps and velocities.
+pub fn tolerances_of(given: Option<(f64, f64)>) -> PyResult<Tolerances> {
+    let Some((position, velocity)) = given else { return Ok(Tolerances::default()) };
+    if ![position, velocity].iter().all(|x| x.is_finite() && *x >= 0.0) {
+        return Err(value_error("tolerances: expected two numbers not below 0"));
+    }
+    Ok(Tolerances { position, velocity })
+}
+
 /// Tolerances of gaps and velocities, and the most modes that are examined.
 pub fn analysis_options(
     tolerances: Option<(f64, f64)>,
     max_modes: Option<u64>,
 ) -> PyResult<(Tolerances, EnumerateOptions)> {
-    if let Some((position, velocity)) = tolerances
-        && ![position, velocity].iter().all(|x| x.is_finite() && *x >= 0.0)
-    {
-        return Err(value_error("tolerances: expected two numbers not below 0"));
-    }
     let defaults = EnumerateOptions::default();
-    Ok((
-        tolerances.map_or(Tolerances::default(), |(position, velocity)| Tolerances { position, velocity }),
-        max_modes.map_or(defaults, |max_modes| EnumerateOptions { max_modes }),
-    ))
+    Ok((tolerances_of(tolerances)?, max_modes.map_or(defaults, |max_modes| EnumerateOptions { max_modes })))
 }
 
 fn impact_law(name: &str, value: &Bound<'_, PyAny>) -> PyResult<StepImpactLaw> {

@@ -1,6 +1,8 @@
 //! Many motions of one world under different controls, in parallel, with the bits of one after the other.
 
-use delassus::simulation::SimulationError;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use delassus::simulation::{SimulationError, Snapshot as Start};
 use delassus::world::JointId;
 use numpy::{PyReadonlyArray3, PyUntypedArrayMethods};
 use pyo3::prelude::*;
@@ -10,6 +12,7 @@ use rayon::prelude::*;
 use crate::array::{shaped, wxyz};
 use crate::error::{simulation_error, value_error};
 use crate::simulation::{Simulation, Snapshot, frame};
+use crate::wait::{Shared, waiting};
 
 /// What one motion leaves.
 struct Motion {
@@ -24,10 +27,19 @@ struct Motion {
 /// Numbers of a body: position 3, orientation 4, velocity 3, angular velocity 3.
 const BODY_NUMBERS: usize = 13;
 
-fn motion(snapshot: &Snapshot, joints: &[JointId], controls: &[f64]) -> Result<Motion, SimulationError> {
-    let mut sim = delassus::simulation::Simulation::from_snapshot(&snapshot.inner)?;
+/// A motion; what there is of it where it was interrupted.
+fn motion(
+    start: &Start,
+    joints: &[JointId],
+    controls: &[f64],
+    interrupt: &AtomicBool,
+) -> Result<Motion, SimulationError> {
+    let mut sim = delassus::simulation::Simulation::from_snapshot(start)?;
     let mut out = Motion { bodies: vec![], joints: vec![], unsolved: 0, residual: 0.0 };
     for row in controls.chunks(joints.len().max(1)) {
+        if interrupt.load(Ordering::Relaxed) {
+            break;
+        }
         for (joint, value) in joints.iter().zip(row) {
             sim.set_control(*joint, *value)?;
         }
@@ -70,9 +82,12 @@ pub fn rollout(
     let ids = ids.collect::<PyResult<Vec<JointId>>>()?;
     let data: Vec<f64> = controls.as_array().iter().copied().collect();
     let per = shape[1] * shape[2];
-    let made: Result<Vec<Motion>, SimulationError> = py.detach(|| {
-        (0..shape[0]).into_par_iter().map(|k| motion(snapshot, &ids, &data[k * per..(k + 1) * per])).collect()
-    });
+    let (shared, inner) = (Shared::default(), snapshot.inner.clone());
+    let interrupt = shared.interrupt.clone();
+    let made = waiting(py, &shared, None, move || -> Result<Vec<Motion>, SimulationError> {
+        let one = |k: usize| motion(&inner, &ids, &data[k * per..(k + 1) * per], &interrupt);
+        (0..shape[0]).into_par_iter().map(one).collect()
+    })?;
     let made = made.map_err(|e| simulation_error(&e))?;
     let (bodies, n_joints) = (start.state().bodies.len(), start.world().joints.len());
     let out = PyDict::new(py);

@@ -24,6 +24,7 @@ use crate::options::{analysis_options, step_keywords, step_options};
 use crate::page::{event_words, motion_page};
 use crate::saved::Saved;
 use crate::source::{Parts, Source};
+use crate::standing::Answer;
 use crate::value::reported;
 use crate::wait::{BETWEEN_SIGNALS, Shared, waiting};
 
@@ -303,14 +304,14 @@ impl Simulation {
         list_of(py, found.iter().map(|c| contact(py, c)))
     }
 
-    #[pyo3(signature = (max_modes=None))]
-    fn analyze(&self, py: Python<'_>, max_modes: Option<u64>) -> PyResult<(Py<PyAny>, String)> {
+    #[pyo3(signature = (max_modes=None, certificate=false))]
+    fn analyze(&self, py: Python<'_>, max_modes: Option<u64>, certificate: bool) -> PyResult<Answer> {
         let (tolerances, options) = analysis_options(None, max_modes)?;
         let (world, state) = (self.inner.world().clone(), self.inner.state().clone());
         let result = waiting(py, &Shared::default(), None, move || {
             analyze_world(&world, &state, &tolerances, &options)
         })?;
-        reported(py, &result.map_err(value_error)?)
+        reported(py, &result.map_err(value_error)?, certificate)
     }
 
     fn set_force(&mut self, body: Key, force: [f64; 3]) -> PyResult<()> {

@@ -13,6 +13,7 @@ use crate::events::{Request as Motion, Subject};
 use crate::grid::{self, Request as Points};
 use crate::options::analysis_options;
 use crate::source::{Parameters, Parts, Scene, Source};
+use crate::standing::Answer;
 use crate::value::{reported, to_python};
 use crate::wait::{Shared, waiting};
 
@@ -147,13 +148,14 @@ impl System {
         self.file.simulation.t_end.unwrap_or(self.file.state.t + 1.0)
     }
 
-    #[pyo3(signature = (tolerances=None, max_modes=None))]
+    #[pyo3(signature = (tolerances=None, max_modes=None, certificate=false))]
     fn analyze(
         &self,
         py: Python<'_>,
         tolerances: Option<(f64, f64)>,
         max_modes: Option<u64>,
-    ) -> PyResult<(Py<PyAny>, String)> {
+        certificate: bool,
+    ) -> PyResult<Answer> {
         let (tolerances, options) = analysis_options(tolerances, max_modes)?;
         let file = self.file.clone();
         let result = waiting(py, &Shared::default(), None, move || {
@@ -161,7 +163,7 @@ impl System {
         })?;
         let text = &self.source.text;
         let wrong = |error| scene_error(&self.file.explain(error, text), &self.source.name, text);
-        reported(py, &result.map_err(wrong)?)
+        reported(py, &result.map_err(wrong)?, certificate)
     }
 
     /// The document and the report of the interval of a parameter in which the answer is unique.

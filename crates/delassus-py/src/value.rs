@@ -1,7 +1,8 @@
 //! JSON documents as Python objects.
 
 use delassus::analysis::SystemAnalysis;
-use delassus_report::{Style, analysis_document, analysis_text};
+use delassus_report::{Style, analysis_certificate, analysis_document, analysis_text};
+use delassus_verify::verify;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 use serde_json::Value;
@@ -33,8 +34,19 @@ pub fn to_python<'py>(py: Python<'py>, value: &Value) -> PyResult<Bound<'py, PyA
     })
 }
 
-/// The document and the report of an analysis.
-pub fn reported(py: Python<'_>, result: &SystemAnalysis) -> PyResult<(Py<PyAny>, String)> {
+/// A certificate that was checked; none where it proves nothing.
+pub fn certificate_of(certificate: Option<Value>) -> Option<Value> {
+    certificate.filter(|certificate| verify(certificate).is_ok())
+}
+
+/// The document and the report of an analysis, and its certificate where one is wanted and proves something.
+pub fn reported(
+    py: Python<'_>,
+    result: &SystemAnalysis,
+    certificate: bool,
+) -> PyResult<(Py<PyAny>, String, Option<Py<PyAny>>)> {
     let document = to_python(py, &analysis_document(result))?.unbind();
-    Ok((document, analysis_text(result, Style::plain())))
+    let found = if certificate { analysis_certificate(result).map(|(found, _)| found) } else { None };
+    let found = certificate_of(found).map(|found| to_python(py, &found).map(Bound::unbind)).transpose()?;
+    Ok((document, analysis_text(result, Style::plain()), found))
 }

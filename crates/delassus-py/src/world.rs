@@ -13,6 +13,7 @@ use crate::grid::{self, Request as Points};
 use crate::options::analysis_options;
 use crate::simulation::Simulation;
 use crate::source::{Parameters, Parts, Scene, Source};
+use crate::standing::{Answer, HoldRequest, StandRequest, holds, stands};
 use crate::value::reported;
 use crate::wait::{Shared, waiting};
 
@@ -89,19 +90,28 @@ impl World {
         self.file.simulation.t_end.unwrap_or(self.file.state.t + 1.0)
     }
 
-    #[pyo3(signature = (tolerances=None, max_modes=None))]
+    #[pyo3(signature = (tolerances=None, max_modes=None, certificate=false))]
     fn analyze(
         &self,
         py: Python<'_>,
         tolerances: Option<(f64, f64)>,
         max_modes: Option<u64>,
-    ) -> PyResult<(Py<PyAny>, String)> {
+        certificate: bool,
+    ) -> PyResult<Answer> {
         let (tolerances, options) = analysis_options(tolerances, max_modes)?;
         let file = self.file.clone();
         let result = waiting(py, &Shared::default(), None, move || {
             analyze_world(&file.world, &file.state, &tolerances, &options)
         })?;
-        reported(py, &result.map_err(|error| scene_message(&self.source.name, error))?)
+        reported(py, &result.map_err(|error| scene_message(&self.source.name, error))?, certificate)
+    }
+
+    fn stand(&self, py: Python<'_>, request: StandRequest) -> PyResult<Answer> {
+        stands(py, &self.file, &self.source.name, request)
+    }
+
+    fn hold(&self, py: Python<'_>, request: HoldRequest) -> PyResult<Answer> {
+        holds(py, &self.file, &self.source.name, request)
     }
 
     fn grid(&self, py: Python<'_>, request: Points<'_>) -> PyResult<Py<PyAny>> {

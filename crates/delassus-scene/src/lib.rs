@@ -20,6 +20,7 @@ mod mesh_file;
 mod mjcf;
 mod package;
 mod scene;
+mod set_joints;
 mod simulation;
 mod system_file;
 mod toml_table;
@@ -34,6 +35,7 @@ pub use expect::{Expect, Expected, ExpectedValue, SolutionCount};
 pub use import::{read_xml, read_xml_with};
 pub use mesh_file::{MAX_MESH, MeshError, Triangles, read_mesh};
 pub use scene::{SceneFile, read_scene};
+pub use set_joints::{SetJointError, set_joints};
 pub use simulation::{LoadError, LoadedScene, load_scene, load_simulation, simulation_from_text};
 pub use system_file::{
     MAX_COORDINATES, SafeTextError, SystemFile, SystemSimulation, check_paving_of, pave_text, read_family,

@@ -1,10 +1,12 @@
 //! Triangles from Wavefront `.obj`, `.stl` (text and binary), COLLADA `.dae` and MuJoCo's `.msh` files, and
 //! tables of numbers.
 //!
-//! Of an `.obj` only corners (`v`) and faces (`f`) are read; a face of more than three corners is cut into a
-//! fan. The corners that an `.stl` writes once per triangle become one where their numbers are the same.
+//! Of an `.obj` only corners (`v`) and faces (`f`) are read; a face of more than three corners is cut into
+//! triangles. The corners that an `.stl` writes once per triangle become one where their numbers are the
+//! same.
 
 mod collada;
+mod polygon;
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -15,6 +17,7 @@ use thiserror::Error;
 use delassus::formula::clip;
 
 use collada::parse_collada;
+use polygon::triangles_of;
 
 /// The largest mesh file that is read, in bytes.
 pub const MAX_MESH: u64 = 1 << 28;
@@ -162,7 +165,7 @@ fn parse_obj(text: &str) -> Result<Triangles, MeshError> {
                 let corners: Option<Vec<u32>> = words.map(index).collect();
                 match corners {
                     Some(c) if c.len() >= 3 => {
-                        mesh.triangles.extend((2..c.len()).map(|k| [c[0], c[k - 1], c[k]]));
+                        mesh.triangles.extend(triangles_of(&mesh.vertices, &c));
                     }
                     _ => return bad_line(i, line, "f and three or more corners that stand above"),
                 }
@@ -298,7 +301,7 @@ mod tests {
         let text = "# a square and a triangle\nv 0 0 0\nv 1 0 0\nv 1 1 0 1.0\nv 0 1 0\nvn 0 0 1\nf 1/1/1 2//1 3 4\nv 0 0 1\nf -1 -5 -4\n";
         let mesh = parse_obj(text).unwrap();
         assert_eq!(mesh.vertices.len(), 5);
-        assert_eq!(mesh.triangles, vec![[0, 1, 2], [0, 2, 3], [4, 0, 1]]);
+        assert_eq!(mesh.triangles, vec![[0, 1, 3], [1, 2, 3], [4, 0, 1]]);
         for bad in ["v 1 2", "v 1 2 nan", "f 1 2 3", "v 0 0 0\nf 1 1", "v 0 0 0\nf 0 1 1", "v 0 0 0\nf 1 1 9"]
         {
             assert!(matches!(parse_obj(bad), Err(MeshError::Line { .. })), "{bad}");

@@ -3,6 +3,7 @@
 mod actuators;
 mod mjcf;
 mod models;
+mod moving_models;
 mod support;
 mod system_file;
 mod tendons;

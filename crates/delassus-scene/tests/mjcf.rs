@@ -546,16 +546,17 @@ fn bad_models_are_refused_with_their_line() {
 
 #[test]
 fn what_is_not_read_is_listed_with_its_line() {
-    let text = "<mujoco>\n<option solver=\"CG\" density=\"1.2\"/>\n<worldbody><body><joint margin=\"1\" armature=\"1\"/>\n\
+    let text = "<mujoco>\n<option solver=\"CG\" cone=\"elliptic\" density=\"1.2\"/>\n<worldbody><body><joint margin=\"1\" armature=\"1\"/>\n\
                 <geom size=\"1\" solref=\"0 1\" mas=\"1\"/><geom size=\"1\" solref=\"0 1\"/></body></worldbody>\n\
                 <deformable/></mujoco>";
     let found = read(text).not_read;
     let expected = [
-        "`density` of <option> (line 2)",
-        "`solver` of <option> (line 2)",
-        "`margin` of <joint> (line 3)",
+        "the medium, `density` of <option>: bodies move without drag, lift and wind (line 2)",
+        "what <option> says of MuJoCo's solver and integrator: this engine has its own (line 2 and 1 more)",
+        "`margin`, `gap`: contacts begin where bodies touch, not before (line 3)",
         "`mas` of <geom>, perhaps `mass` (line 4)",
-        "`solref` of <geom> (line 4 and 1 more)",
+        "`solref`, `solimp` and the like: contacts, limits, equalities and dry friction are rigid here \
+         (line 4 and 1 more)",
         "<deformable> (line 5)",
     ];
     assert_eq!(found, expected);

@@ -294,8 +294,8 @@ fn a_collada_file_has_its_units_and_transformations() {
     assert!((volume.unwrap().mass - 0.003).abs() < 1e-15);
 }
 
-/// Published models, where `DELASSUS_MODELS` names a folder with checkouts of mujoco_menagerie (`menagerie`),
-/// mujoco and dm_control: they are read, and the sum of the masses of bodies that move is that of MuJoCo
+/// Published models, where `DELASSUS_MODELS` names a folder with checkouts of mujoco_menagerie, mujoco and
+/// dm_control: they are read, and the sum of the masses of bodies that move is that of MuJoCo
 /// (`body_mass` of bodies with `body_weldid` above 0), to the digits of `models.csv`.
 #[test]
 fn published_models_are_read_and_have_their_mass() {

@@ -12,7 +12,9 @@ import numpy.typing as npt
 
 from .. import _delassus
 from .._analysis import ProblemAnalysis, analyze
-from .._problem import Law, Residual, Solution, laws_of, residual, solve
+from .._problem import Law, Residual, Solution, dense, laws_of, residual, solve, vector
+from .._result import Record, Shown
+from ._jamming import friction_of, jamming
 
 Array = npt.NDArray[np.float64]
 
@@ -21,7 +23,7 @@ EXACT = 1e-6
 
 
 @dataclass(frozen=True)
-class AuditContact:
+class AuditContact(Record):
     """A contact with the engine's force and ours."""
 
     name: str
@@ -35,6 +37,10 @@ class AuditContact:
     """How far the engine's force is from the law of this contact, as a velocity, m/s."""
     off_force: float
     """The same as a force, N."""
+    mu: float | None = None
+    """Its coefficient of friction."""
+    mu_jam: float | None = None
+    """The friction from which on it can jam, while joints and the other contacts that carry hold; `None` where none does."""
 
     @property
     def unique(self) -> bool | None:
@@ -48,7 +54,7 @@ class AuditContact:
 
 
 @dataclass(frozen=True)
-class AuditReport:
+class AuditReport(Shown):
     """What the contact answer of an engine is worth."""
 
     contacts: list[AuditContact]
@@ -77,6 +83,12 @@ class AuditReport:
         return max((c.off_force for c in self.contacts), default=0.0)
 
     @property
+    def jamming(self) -> AuditContact | None:
+        """The contact that is nearest to jamming, by friction over the friction from which on it can jam."""
+        known = [c for c in self.contacts if c.mu is not None and c.mu_jam is not None]
+        return max(known, key=lambda c: (c.mu or 0.0) / (c.mu_jam or 1.0), default=None)
+
+    @property
     def existence(self) -> str:
         return self.analysis.existence
 
@@ -90,21 +102,11 @@ class AuditReport:
 
     def to_dict(self) -> dict[str, Any]:
         return {
-            "residual": vars(self.residual),
+            "residual": self.residual.to_dict(),
             "existence": self.existence,
             "motion_unique": self.motion_unique,
             "forces_unique": self.forces_unique,
-            "contacts": [
-                {
-                    "name": c.name,
-                    "engine": c.engine.tolist(),
-                    "exact": c.exact.tolist(),
-                    "interval": c.interval,
-                    "off_velocity": c.off_velocity,
-                    "off_force": c.off_force,
-                }
-                for c in self.contacts
-            ],
+            "contacts": [c.to_dict() for c in self.contacts],
             "not_covered": self.not_covered,
         }
 
@@ -126,6 +128,10 @@ class AuditReport:
             out.append(
                 f"  {c.name:<{width}} {c.engine[0]:>14.6g} {friction:>10.4g} {c.exact[0]:>10.6g} {ours:>10.4g}  {span}"
             )
+        if self.jamming is not None:
+            near, mu, jam = self.jamming, self.jamming.mu or 0.0, self.jamming.mu_jam or 0.0
+            word = "can jam" if mu > jam else "cannot jam"
+            out.append(f"  nearest to jamming: {near.name}, friction {mu:.6g}, jams from {jam:.6g} on: it {word}")
         out += [f"  not covered: {what}" for what in self.not_covered]
         return "\n".join(out)
 
@@ -140,7 +146,7 @@ class AuditReport:
 
 
 @dataclass(frozen=True)
-class RunAudit:
+class RunAudit(Record):
     """A judgement per step of a run."""
 
     time: Array
@@ -204,14 +210,20 @@ def problem(
     not_covered: Sequence[str] = (),
 ) -> AuditReport:
     """Checks `forces` (N, in the order of the rows of J) in M v⁺ = momentum + Jᵀ dt f, u = J v⁺ + bias."""
-    mass, jacobian = np.asarray(M, dtype=float), np.asarray(J, dtype=float)
-    start = np.asarray(momentum, dtype=float)
-    target = np.zeros(len(jacobian)) if bias is None else np.asarray(bias, dtype=float)
-    found = np.asarray(forces, dtype=float)
+    mass, jacobian, start = dense("M", M), dense("J", J), vector("momentum", momentum)
+    target = np.zeros(len(jacobian)) if bias is None else vector("bias", bias)
+    found = vector("forces", forces)
+    m, n = jacobian.shape
+    if mass.shape != (n, n) or start.shape != (n,) or found.shape != (m,) or target.shape != (m,):
+        shapes = ", ".join(str(array.shape) for array in (mass, jacobian, start, found))
+        raise ValueError(f"expected M (n, n), J (m, n), momentum (n), forces (m) and bias (m), found {shapes}")
     if not dt > 0.0:
         raise ValueError(f"dt: expected a time step above 0 s, found {dt}")
     # Force times time step in, velocities out: one inverse serves both.
-    response = np.linalg.solve(mass, np.column_stack([jacobian.T, start]))
+    try:
+        response = np.linalg.solve(mass, np.column_stack([jacobian.T, start]))
+    except np.linalg.LinAlgError:
+        raise ValueError("M: expected an invertible mass matrix") from None
     W = jacobian @ response[:, :-1]
     W = 0.5 * (W + W.T)
     q = jacobian @ response[:, -1] + target
@@ -226,18 +238,19 @@ def problem(
     intervals = None if others is None or not exact.solved else others[0] / dt
     contacts = []
     velocity = W @ (dt * found) + q
-    at = 0
-    for k, (rows, law) in enumerate(_each(len(jacobian), mu, laws)):
-        here = slice(at, at + rows)
+    each = _each(len(jacobian), mu, laws)
+    ends = np.cumsum([rows for rows, _ in each], dtype=int)
+    places = [slice(int(end) - rows, int(end)) for end, (rows, _) in zip(ends, each, strict=True)]
+    jams = jamming(W, places, [law for _, law in each], exact.impulse)
+    for k, (here, (_, law)) in enumerate(zip(places, each, strict=True)):
         name = str(k) if names is None else names[k]
+        at = here.start
         interval = None if intervals is None else (float(intervals[at, 0]), float(intervals[at, 1]))
         off = _violation(W[here, here], velocity[here], dt * found[here], law)
+        force = exact.impulse[here] / dt
         contacts.append(
-            AuditContact(
-                name, found[here], exact.impulse[here] / dt, interval, off_velocity=off[0], off_force=off[1] / dt
-            )
+            AuditContact(name, found[here], force, interval, off[0], off[1] / dt, friction_of(law), jams[k])
         )
-        at += rows
     return AuditReport(contacts, checked, exact, analysis, dt, list(not_covered))
 
 

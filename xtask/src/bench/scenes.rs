@@ -6,6 +6,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use super::linkages::{bennett, chain, four_bar, four_bars};
+use crate::random::Congruential;
 
 /// A scene, and what of its motion is an error, m.
 pub struct Scene {
@@ -221,11 +222,8 @@ pub fn falling_balls(count: usize, gap: f64) -> Value {
     let wide = (1..).find(|n| n * n * n >= count).unwrap_or(1);
     let pitch = 2.0 * RADIUS + gap;
     let width = pitch * wide as f64;
-    let mut state = 1u64;
-    let mut random = || {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        0.8 * gap * ((state >> 11) as f64 / (1u64 << 53) as f64 - 0.5)
-    };
+    let mut stream = Congruential(1);
+    let mut random = || 0.8 * gap * stream.centred();
     let balls = (0..count).map(|k| {
         let [i, j, l] = [k % wide, k / wide % wide, k / (wide * wide)].map(|n| (n as f64 + 0.5) * pitch);
         let position = [i - 0.5 * width + random(), j - 0.5 * width + random(), l + random()];

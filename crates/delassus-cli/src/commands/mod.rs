@@ -13,6 +13,7 @@ mod explore;
 mod hold;
 mod map;
 mod map_page;
+mod paving_page;
 mod safe;
 mod solve;
 mod stand;

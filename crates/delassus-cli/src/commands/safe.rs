@@ -11,6 +11,7 @@ use delassus_report::{Axis, Style, paving_document, paving_table, paving_text, s
 use delassus_scene::{SafeTextError, pave_text, safe_interval_of};
 
 use super::map_page::write_safe_page;
+use super::paving_page::write_paving_page;
 use crate::output::print;
 use crate::picture::{Axis as DrawnAxis, check_picture_name, draw_paving, write_picture};
 use crate::run::is_page;
@@ -45,7 +46,7 @@ pub struct SafeArgs {
     /// How many boxes may be examined: more leave less undecided
     #[arg(long, value_name = "N", default_value_t = 20_000, value_parser = clap::value_parser!(u32).range(1..))]
     pub boxes: u32,
-    /// Map or table of the cells to write: .svg, .png or .csv; of an interval, a page: .html
+    /// Page to write: .html; of cells also a map or a table: .svg, .png or .csv
     #[arg(short = 'o', long, value_name = "FILE")]
     pub output: Option<PathBuf>,
     /// Override a parameter: name=value
@@ -162,9 +163,9 @@ fn paved(args: &SafeArgs, axes: &[Axis]) -> Result<(String, bool), String> {
     let scene = scene::read(&args.file, &args.set)?;
     let output = args.output.as_deref();
     let table = output.is_some_and(|path| path.extension().is_some_and(|e| e == "csv"));
-    if let Some(path) = output.filter(|_| !table) {
+    if let Some(path) = output.filter(|path| !table && !is_page(path)) {
         check_picture_name(path)
-            .map_err(|_| "error: -o: expected a name that ends in .svg, .png or .csv\n")?;
+            .map_err(|_| "error: -o: expected a name that ends in .html, .svg, .png or .csv\n")?;
     }
     let overrides: Vec<(&str, &str)> = args.set.iter().map(|(n, v)| (n.as_str(), v.as_str())).collect();
     let for_all: Vec<(&str, [f64; 2])> = args.for_all.iter().map(|(n, r)| (n.as_str(), *r)).collect();
@@ -180,13 +181,16 @@ fn paved(args: &SafeArgs, axes: &[Axis]) -> Result<(String, bool), String> {
         tolerances: Tolerances::default(),
     };
     let found = pave_text(&scene.text, &overrides, &question).map_err(|e| failed(e, &scene))?;
-    if let Some(path) = output {
+    let report = |style: Style| paving_text(&Names::of(&scene.file.system), &question, &found, axes, style);
+    if let Some(path) = output.filter(|path| is_page(path)) {
+        write_paving_page(path, &scene, &args.set, axes, &found, &report(Style::plain()))?;
+    } else if let Some(path) = output {
         write_paving(path, table, &scene, axes, &found)?;
     }
     let text = if args.json {
         format!("{:#}\n", paving_document(&question, &found))
     } else {
-        paving_text(&Names::of(&scene.file.system), &question, &found, axes, Style::for_stdout())
+        report(Style::for_stdout())
     };
     Ok((text, found.certified.is_some()))
 }

@@ -1,8 +1,8 @@
 //! Performance profiles (Dolan and Moré 2002): how often a solver is within a factor of the best.
 //!
 //! ρ_s(τ) = |{p : t_ps ≤ τ · min_s t_ps}| / |problems|, t_ps the time of solver s on problem p, infinite
-//! where s does not solve p. At τ = 1 stands the share of problems on which a solver is the quickest, at the
-//! right end the share that it solves at all.
+//! where s does not solve p. ρ_s(1) is the share of problems on which s is the quickest; the value at the
+//! right end is the share that it solves at all.
 
 use super::canvas::{Colour, Picture};
 use super::chart::{Curve, curves};

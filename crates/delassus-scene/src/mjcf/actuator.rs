@@ -12,18 +12,19 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::Model;
-use super::attributes::{Element, list_unread};
+use super::attributes::Element;
 use super::joint::Motion;
+use super::unread::list_unread;
 use crate::control::{Activation, UNBOUNDED};
 use crate::diagnostic::{Result, WorldErrorKind};
-use crate::xml::Node;
+use crate::xml::{Node, Source, finite_numbers};
 use delassus::formula::clip;
 use delassus::world::{
-    Action, ActionKind, Coordinate, Joint, JointKind, Pose, Servo, TendonPart, TendonTerm,
+    Action, ActionKind, Coordinate, Joint, JointKind, Measured, Pose, Servo, TendonPart, TendonTerm,
 };
 
 /// Attributes of actuators that are read.
-pub(super) const ACTUATOR: [&str; 21] = [
+pub(super) const ACTUATOR: [&str; 22] = [
     "joint",
     "tendon",
     "site",
@@ -35,6 +36,7 @@ pub(super) const ACTUATOR: [&str; 21] = [
     "timeconst",
     "ctrlrange",
     "ctrllimited",
+    "inheritrange",
     "gaintype",
     "biastype",
     "dyntype",
@@ -46,6 +48,8 @@ pub(super) const ACTUATOR: [&str; 21] = [
     "actlimited",
     "actrange",
 ];
+/// Actuators that are read; a class may speak of one under the tag of another.
+const ACTUATORS: [&str; 6] = ["general", "motor", "position", "velocity", "intvelocity", "damper"];
 
 /// The actuators that were read.
 #[derive(Default)]
@@ -57,6 +61,8 @@ pub(super) struct Actuation<'a> {
     limited_joints: BTreeSet<usize>,
     /// What a unit of force of each gives to its joint.
     pub(super) transmissions: BTreeMap<&'a str, f64>,
+    /// The length that each acts along.
+    pub(super) lengths: BTreeMap<&'a str, Measured>,
 }
 
 /// What an actuator does with its control.
@@ -74,11 +80,11 @@ impl<'a> Model<'a> {
             let word = node.tag();
             let index = self.actuation.count;
             self.actuation.count += 1;
-            if !["motor", "position", "velocity", "intvelocity", "damper", "general"].contains(&word) {
+            if !ACTUATORS.contains(&word) {
                 self.source.note(node, format!("<{}> of <actuator>: it gives no force", clip(word)));
                 continue;
             }
-            let element = self.defaults.element_as(&self.source, node, 0, [word, "general"])?;
+            let element = self.defaults.element_as(&self.source, node, 0, &ACTUATORS)?;
             list_unread(&mut self.source, node, &ACTUATOR);
             self.actuator(element, word, index)?;
         }
@@ -99,10 +105,28 @@ impl<'a> Model<'a> {
         }
     }
 
+    /// The range of its joint, `inheritrange` times as wide, where an actuator takes it for its own.
+    fn inherited_range(&mut self, element: Element<'a>) -> Result<Option<[f64; 2]>> {
+        let width = self.defaults.nonnegative(&self.source, element, "inheritrange", 0.0)?;
+        if width == 0.0 {
+            return Ok(None);
+        }
+        let name = element.node.attribute("joint");
+        let joint = self.start.moving.iter().flat_map(|moving| &moving.joints).find(|j| j.name == name);
+        let Some([low, high]) = joint.filter(|_| name.is_some()).and_then(|joint| joint.range) else {
+            let what = "`inheritrange` of what has no range of its own: the control is not limited";
+            self.source.note(element.node, what.to_string());
+            return Ok(None);
+        };
+        let (middle, half) = ((low + high) / 2.0, width * (high - low) / 2.0);
+        Ok(Some([middle - half, middle + half]))
+    }
+
+    // Long: one quantity of an actuator after the other.
     fn actuator(&mut self, element: Element<'a>, word: &str, index: usize) -> Result<()> {
         let node = element.node;
         // Every actuator with an activation has a place in the keyframe, whatever it acts on.
-        let law = self.law(element, word)?;
+        let law = self.law(element)?;
         let initial = match &law {
             Some(law) if !matches!(law.activation, Activation::None) => {
                 self.actuation.activations += 1;
@@ -119,9 +143,13 @@ impl<'a> Model<'a> {
         // The wrench at a site has its gear in it.
         let gear = if node.has_attribute("site") { 1.0 } else { gears[0] };
         let Some(Law { gain, mut bias, activation }) = law else { return Ok(()) };
-        let controls = self.range_of(element, "ctrlrange", "ctrllimited")?.unwrap_or(UNBOUNDED);
+        let mut controls = self.range_of(element, "ctrlrange", "ctrllimited")?.unwrap_or(UNBOUNDED);
         let forces = self.range_of(element, "forcerange", "forcelimited")?.unwrap_or(UNBOUNDED);
-        let held = self.range_of(element, "actrange", "actlimited")?.unwrap_or(UNBOUNDED);
+        let mut held = self.range_of(element, "actrange", "actlimited")?.unwrap_or(UNBOUNDED);
+        if let Some(range) = self.inherited_range(element)? {
+            // What integrates its control is limited after that.
+            *if word == "intvelocity" { &mut held } else { &mut controls } = range;
+        }
         let name = node.attribute("name").unwrap_or_default();
         let set = self.source.options.controls.iter().rev().find(|(n, _)| n == name);
         let asked = set.map(|(_, value)| *value).or(self.start.keyframe.control(index)).unwrap_or(0.0);
@@ -157,6 +185,11 @@ impl<'a> Model<'a> {
             }
         }
         self.actuation.transmissions.insert(name, to_joint);
+        let Motion { joint, coordinate, reference, .. } = motion;
+        if !node.has_attribute("site") {
+            let length = Measured { joint, coordinate, sign: to_joint, reference: gear * reference };
+            self.actuation.lengths.insert(name, length);
+        }
         let servo = Servo {
             name: name.to_string(),
             control,
@@ -209,63 +242,129 @@ impl<'a> Model<'a> {
 
     /// What an actuator does; `None`, and a note, where it is something else. b₂ is positive where it is a
     /// ratio to critical damping.
-    fn law(&mut self, element: Element<'a>, word: &str) -> Result<Option<Law>> {
-        let (source, defaults) = (&self.source, &self.defaults);
-        let number = |name: &str, default: f64| defaults.nonnegative(source, element, name, default);
-        let list = |name: &str, usual: [f64; 3]| -> Result<[f64; 3]> {
-            let mut found = usual;
-            let list = defaults.list(source, element, name, [1, 10])?.unwrap_or_default();
-            found.iter_mut().zip(list).for_each(|(c, x)| *c = x);
-            Ok(found)
+    fn law(&mut self, element: Element<'a>) -> Result<Option<Law>> {
+        let mut parameters = Parameters::default();
+        // The outermost class first, the element itself last.
+        for node in self.defaults.levels(element).into_iter().rev() {
+            parameters.follow(&self.source, node)?;
+        }
+        let Parameters { mut gain, mut bias, words: [gain_is, bias_is, dynamics], tau, .. } = parameters;
+        let activation = match dynamics {
+            "none" => Some(Activation::None),
+            "integrator" => Some(Activation::Integrator),
+            "filter" | "filterexact" if tau > 0.0 => Some(Activation::Filter { tau }),
+            _ => None,
         };
-        let one = [1.0, 0.0, 0.0];
-        let law = |gain, bias, activation| Ok(Some(Law { gain, bias, activation }));
-        match word {
-            "motor" => law(one, [0.0; 3], Activation::None),
+        let affine = ["fixed", "affine"].contains(&gain_is) && ["none", "affine"].contains(&bias_is);
+        let Some(activation) = activation.filter(|_| affine) else {
+            let what = "<general> with other dynamics, gain or bias than those of first order and affine ones: \
+                        it gives no force";
+            self.source.note(element.node, what.to_string());
+            return Ok(None);
+        };
+        if gain_is == "fixed" {
+            gain = [gain[0], 0.0, 0.0];
+        }
+        if bias_is == "none" {
+            bias = [0.0; 3];
+        }
+        Ok(Some(Law { gain, bias, activation }))
+    }
+}
+
+/// Gain and bias as classes and an element set them one after the other.
+struct Parameters<'a> {
+    gain: [f64; 3],
+    bias: [f64; 3],
+    /// `gaintype`, `biastype` and `dyntype`.
+    words: [&'a str; 3],
+    tau: f64,
+    /// The tag under which they were set last.
+    tag: &'a str,
+}
+
+impl Default for Parameters<'_> {
+    fn default() -> Self {
+        let words = ["fixed", "none", "none"];
+        Parameters { gain: [1.0, 0.0, 0.0], bias: [0.0; 3], words, tau: 1.0, tag: "general" }
+    }
+}
+
+impl<'a> Parameters<'a> {
+    /// Sets what an element says. A `<general>` changes what it names. The others set all: what they do not
+    /// name is what the same tag, or a `<general>` with a fixed gain, said before them.
+    fn follow(&mut self, source: &Source<'_>, node: Node<'a>) -> Result<()> {
+        let number = |name: &str| match node.attribute(name).map(|text| (text, text.trim().parse::<f64>())) {
+            None => Ok(None),
+            Some((_, Ok(x))) if x >= 0.0 && x.is_finite() => Ok(Some(x)),
+            Some((text, _)) => {
+                source.attribute(node, name, &format!("`{text}`"), "a number that is not negative")
+            }
+        };
+        let tag = node.tag();
+        if tag == "general" {
+            for (word, name) in self.words.iter_mut().zip(["gaintype", "biastype", "dyntype"]) {
+                *word = node.attribute(name).unwrap_or(word);
+            }
+            let mut tau = [self.tau];
+            overwrite(source, node, "gainprm", &mut self.gain)?;
+            overwrite(source, node, "biasprm", &mut self.bias)?;
+            overwrite(source, node, "dynprm", &mut tau)?;
+            (self.tau, self.tag) = (tau[0], tag);
+            return Ok(());
+        }
+        let goes_on = self.tag == tag || self.tag == "general" && self.words[0] == "fixed";
+        if !goes_on || tag == "motor" {
+            *self = Parameters::default();
+        }
+        let before = if self.tag == tag { self.words[2] } else { "none" };
+        match tag {
             "position" | "intvelocity" => {
-                let kp = number("kp", 1.0)?;
-                let [kv, ratio, tau] =
-                    [number("kv", 0.0)?, number("dampratio", 0.0)?, number("timeconst", 0.0)?];
-                let activation = match word {
-                    "intvelocity" => Activation::Integrator,
-                    _ if tau > 0.0 => Activation::Filter { tau },
-                    _ => Activation::None,
+                let kp = number("kp")?.unwrap_or(self.gain[0]);
+                let damping =
+                    [number("kv")?.map(|kv| -kv), number("dampratio")?.filter(|ratio| *ratio > 0.0)];
+                self.bias = [0.0, -kp, damping[1].or(damping[0]).unwrap_or(self.bias[2])];
+                self.gain = [kp, 0.0, 0.0];
+                let filtered = number("timeconst")?;
+                self.tau = filtered.unwrap_or(self.tau);
+                let dynamics = match (tag, filtered) {
+                    ("intvelocity", _) => "integrator",
+                    (_, Some(tau)) => {
+                        if tau > 0.0 {
+                            "filter"
+                        } else {
+                            "none"
+                        }
+                    }
+                    _ => before,
                 };
-                law([kp, 0.0, 0.0], [0.0, -kp, if ratio > 0.0 { ratio } else { -kv }], activation)
+                self.words = ["fixed", "affine", dynamics];
             }
             "velocity" => {
-                let kv = number("kv", 1.0)?;
-                law([kv, 0.0, 0.0], [0.0, 0.0, -kv], Activation::None)
+                let kv = number("kv")?.unwrap_or(self.gain[0]);
+                (self.gain, self.bias) = ([kv, 0.0, 0.0], [0.0, 0.0, -kv]);
+                self.words = ["fixed", "affine", "none"];
             }
-            "damper" => law([0.0, 0.0, -number("kv", 1.0)?], [0.0; 3], Activation::None),
-            _ => {
-                let word_of =
-                    |name: &str, usual: &'a str| defaults.get(element, name).map_or(usual, |(w, _)| w);
-                let (gain, bias) = (word_of("gaintype", "fixed"), word_of("biastype", "none"));
-                let activation = match (word_of("dyntype", "none"), list("dynprm", one)?[0]) {
-                    ("none", _) => Some(Activation::None),
-                    ("integrator", _) => Some(Activation::Integrator),
-                    ("filter" | "filterexact", tau) if tau > 0.0 => Some(Activation::Filter { tau }),
-                    _ => None,
-                };
-                let affine = ["fixed", "affine"].contains(&gain) && ["none", "affine"].contains(&bias);
-                let mut gains = list("gainprm", one)?;
-                if gain == "fixed" {
-                    gains = [gains[0], 0.0, 0.0];
-                }
-                let biases = if bias == "affine" { list("biasprm", [0.0; 3])? } else { [0.0; 3] };
-                match activation.filter(|_| affine) {
-                    Some(activation) => law(gains, biases, activation),
-                    None => {
-                        let what = "<general> with other dynamics, gain or bias than those of first order and \
-                                    affine ones: it gives no force";
-                        self.source.note(element.node, what.to_string());
-                        Ok(None)
-                    }
-                }
+            "damper" => {
+                let usual = if self.tag == tag { -self.gain[2] } else { 0.0 };
+                self.gain = [0.0, 0.0, -number("kv")?.unwrap_or(usual)];
+                self.words = ["affine", "none", "none"];
             }
+            _ => {}
         }
+        self.tag = tag;
+        Ok(())
     }
+}
+
+/// The first numbers of a list, as many as an attribute gives.
+fn overwrite(source: &Source<'_>, node: Node<'_>, name: &str, numbers: &mut [f64]) -> Result<()> {
+    let Some(text) = node.attribute(name) else { return Ok(()) };
+    let Some(list) = finite_numbers(text).filter(|list| (1..=10).contains(&list.len())) else {
+        return source.attribute(node, name, &format!("`{text}`"), "one to ten finite numbers");
+    };
+    numbers.iter_mut().zip(list).for_each(|(number, given)| *number = given);
+    Ok(())
 }
 
 /// A bound times a factor; zero times infinity is infinite.

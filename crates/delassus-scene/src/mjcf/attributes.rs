@@ -7,14 +7,12 @@ use std::collections::BTreeMap;
 
 use glam::{DMat3, DQuat, DVec3};
 
+use super::unread::list_unread;
 use crate::diagnostic::{Result, WorldErrorKind};
 use crate::xml::{Node, Source, finite_numbers, how_many};
 use delassus::formula::{clip, nearest};
 use delassus::world::Pose;
 
-/// Attributes of many elements that change nothing about motion.
-const HARMLESS: [&str; 9] =
-    ["name", "class", "childclass", "group", "user", "rgba", "material", "nsample", "texture"];
 /// Attributes that orient an element.
 const ORIENTATIONS: [&str; 5] = ["quat", "axisangle", "xyaxes", "zaxis", "euler"];
 /// How deep classes and bodies may stand in each other.
@@ -32,12 +30,13 @@ struct Class<'a> {
     elements: Vec<Node<'a>>,
 }
 
-/// An element with the class that fills in its attributes, and the tags under which classes speak of it.
+/// An element with the class that fills in its attributes, and the tags under which classes speak of it where
+/// that is not its own.
 #[derive(Clone, Copy)]
 pub(super) struct Element<'a> {
     pub(super) node: Node<'a>,
     class: usize,
-    tags: [&'a str; 2],
+    tags: &'static [&'static str],
 }
 
 /// Attributes of `<compiler>` that are read, or that change nothing about motion.
@@ -246,8 +245,7 @@ impl<'a> Defaults<'a> {
 
     /// An element under its own tag, in the class around it.
     pub(super) fn element(&self, source: &Source<'_>, node: Node<'a>, around: usize) -> Result<Element<'a>> {
-        let tag = node.tag();
-        self.element_as(source, node, around, [tag, tag])
+        self.element_as(source, node, around, &[])
     }
 
     /// An element of which classes speak under other tags.
@@ -256,18 +254,23 @@ impl<'a> Defaults<'a> {
         source: &Source<'_>,
         node: Node<'a>,
         around: usize,
-        tags: [&'a str; 2],
+        tags: &'static [&'static str],
     ) -> Result<Element<'a>> {
         Ok(Element { node, class: self.class(source, node, "class", around)?, tags })
     }
 
     /// The element itself, then what its classes say of it.
-    fn levels(&self, element: Element<'a>) -> Vec<Node<'a>> {
+    pub(super) fn levels(&self, element: Element<'a>) -> Vec<Node<'a>> {
         let mut levels = vec![element.node];
         let mut class = Some(element.class);
         while let Some(index) = class {
             let spoken = self.classes[index].elements.iter().rev();
-            levels.extend(spoken.filter(|e| element.tags.contains(&e.tag())));
+            let tag = element.node.tag();
+            let is_meant = |e: &&Node<'a>| match element.tags {
+                [] => e.tag() == tag,
+                tags => tags.contains(&e.tag()),
+            };
+            levels.extend(spoken.filter(is_meant));
             class = self.classes[index].parent;
         }
         levels
@@ -429,20 +432,4 @@ fn rotation(source: &Source<'_>, compiler: &Compiler, node: Node<'_>, name: &str
 pub(super) fn direction(v: DVec3) -> Option<DVec3> {
     // Scaled first: the square of a small or large number leaves the range.
     (v / v.abs().max_element()).try_normalize()
-}
-
-/// Lists the attributes of an element that are neither read nor harmless.
-pub(super) fn list_unread(source: &mut Source<'_>, node: Node<'_>, read: &[&str]) {
-    let element = clip(node.tag());
-    for (name, _) in &node.attributes {
-        let name = name.as_str();
-        if read.contains(&name) || HARMLESS.contains(&name) {
-            continue;
-        }
-        let meant = match nearest(name, read.iter().copied()) {
-            Some(other) => format!(", perhaps `{other}`"),
-            None => String::new(),
-        };
-        source.note(node, format!("`{}` of <{element}>{meant}", clip(name)));
-    }
 }

@@ -14,10 +14,11 @@ use std::f64::consts::PI;
 use glam::{DMat3, DQuat, DVec3};
 
 use super::Model;
-use super::attributes::{Element, MAX_DEPTH, list_unread, too_deep};
+use super::attributes::{Element, MAX_DEPTH, too_deep};
 use super::draft::{Draft, Touch};
 use super::keyframe::Moving;
 use super::terrain::{ELLIPSOID_ERROR, ellipsoid_points};
+use super::unread::list_unread;
 use crate::diagnostic::{Result, WorldErrorKind};
 use crate::xml::{Node, how_many};
 use delassus::formula::clip;

@@ -3,9 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::Model;
-use super::attributes::{Element, list_unread};
+use super::attributes::Element;
 use super::draft::Touch;
 use super::joint::Motion;
+use super::unread::list_unread;
 use crate::diagnostic::{Result, WorldErrorKind};
 use crate::xml::{Node, finite_numbers};
 use delassus::formula::{AnyFormula, Expression, clip, nearest};
@@ -49,7 +50,7 @@ impl<'a> Model<'a> {
     pub(super) fn read_equalities(&mut self, section: Node<'a>) -> Result<()> {
         for node in section.children() {
             let word = node.tag();
-            let element = self.defaults.element_as(&self.source, node, 0, ["equality", "equality"])?;
+            let element = self.defaults.element_as(&self.source, node, 0, &["equality"])?;
             list_unread(&mut self.source, node, &EQUALITY);
             if self.defaults.flag(&self.source, element, "active")? == Some(false) {
                 self.source.note(node, format!("<{}> that is not active", clip(word)));
@@ -310,8 +311,11 @@ impl<'a> Model<'a> {
                     continue;
                 }
                 let paired = self.filter.pairs.iter().any(|(pair, _)| *pair == [a, b]);
+                // A <pair> of two geoms that are all of their bodies means no others.
+                let others = self.drafts[a].touches.len() * self.drafts[b].touches.len() > 1;
                 match some || paired {
                     false => self.filter.no_contact.push([a, b]),
+                    true if !others => {}
                     true => {
                         let node = self.drafts[b].node;
                         let what =

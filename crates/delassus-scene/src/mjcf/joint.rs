@@ -16,8 +16,9 @@
 use glam::DVec3;
 
 use super::Model;
-use super::attributes::{Element, direction, list_unread};
+use super::attributes::{Element, direction};
 use super::draft::Draft;
+use super::unread::list_unread;
 use crate::diagnostic::{Result, WorldErrorKind};
 use crate::world_file::frame;
 use crate::xml::Node;
@@ -26,7 +27,7 @@ use delassus::world::{
 };
 
 /// Attributes of `<joint>` that are read.
-pub(super) const JOINT: [&str; 13] = [
+pub(super) const JOINT: [&str; 14] = [
     "type",
     "pos",
     "axis",
@@ -34,6 +35,7 @@ pub(super) const JOINT: [&str; 13] = [
     "limited",
     "stiffness",
     "damping",
+    "springdamper",
     "springref",
     "ref",
     "frictionloss",
@@ -64,8 +66,12 @@ pub(super) struct FileJoint<'a> {
     pub(super) anchor: DVec3,
     pub(super) axis: DVec3,
     limits: Option<[f64; 2]>,
+    /// `range`, whether it is a limit or not.
+    pub(super) range: Option<[f64; 2]>,
     stiffness: f64,
-    damping: f64,
+    pub(super) damping: f64,
+    /// A time constant and a ratio to critical damping, from which its spring and damper follow.
+    pub(super) spring_damper: Option<[f64; 2]>,
     /// Where its spring has no force, and the value of the coordinate in the position of the file.
     spring_rest: f64,
     pub(super) reference: f64,
@@ -137,6 +143,7 @@ impl<'a> Model<'a> {
         Ok(joints)
     }
 
+    // Long: one attribute after the other.
     fn file_joint(&mut self, node: Node<'a>, at: &Pose, class: usize) -> Result<FileJoint<'a>> {
         const TYPES: &str = "hinge, slide, ball or free";
         list_unread(&mut self.source, node, &JOINT);
@@ -178,13 +185,17 @@ impl<'a> Model<'a> {
         let off = |name: &str| self.disabled.contains(name) || self.disabled.contains("passive");
         let (off_spring, off_damper) = (off("spring"), off("damper"));
         let off_friction = self.disabled.contains("frictionloss");
+        let tuned = defaults.list(source, element, "springdamper", [2, 2])?;
+        let spring_damper = tuned.map(|list| [list[0], list[1]]).filter(|pair| pair.iter().all(|x| *x > 0.0));
         let mut joint = FileJoint {
             element,
+            spring_damper,
             name: node.attribute("name").filter(|name| !name.is_empty()),
             kind,
             anchor,
             axis: at.rotation * axis,
             limits,
+            range: range.map(|range| range.map(|x| x * unit)),
             stiffness: defaults.nonnegative(source, element, "stiffness", 0.0)?,
             damping: defaults.nonnegative(source, element, "damping", 0.0)?,
             spring_rest: defaults.number(source, element, "springref", 0.0)? * unit,
@@ -193,6 +204,9 @@ impl<'a> Model<'a> {
             armature: defaults.nonnegative(source, element, "armature", 0.0)?,
             force_range: self.range_of(element, "actuatorfrcrange", "actuatorfrclimited")?,
         };
+        if off_spring || off_damper {
+            joint.spring_damper = None;
+        }
         if off_spring {
             joint.stiffness = 0.0;
         }
@@ -205,8 +219,8 @@ impl<'a> Model<'a> {
         let unread = [
             ("range", kind == Kind::Ball && joint.limits.is_some()),
             ("stiffness", kind == Kind::Ball && joint.stiffness > 0.0),
-            ("damping", matches!(kind, Kind::Ball | Kind::Free) && joint.damping > 0.0),
-            ("armature", matches!(kind, Kind::Ball | Kind::Free) && joint.armature > 0.0),
+            ("armature", kind == Kind::Free && joint.armature > 0.0),
+            ("springdamper", matches!(kind, Kind::Ball | Kind::Free) && joint.spring_damper.is_some()),
             ("frictionloss", kind == Kind::Free && joint.friction > 0.0),
         ];
         for (name, _) in unread.iter().filter(|(_, lost)| *lost) {
@@ -224,7 +238,10 @@ impl<'a> Model<'a> {
     ) -> Result<Vec<usize>> {
         if let Some(free) = joints.iter().find(|j| j.kind == Kind::Free) {
             return match (joints.len(), parent) {
-                (1, _) if self.drafts[parent].fixed => Ok(Vec::new()),
+                (1, _) if self.drafts[parent].fixed => {
+                    self.drag_joint(free, [0, child]);
+                    Ok(Vec::new())
+                }
                 (1, _) => self.source.attribute(free.node(), "type", "free", "a body of the <worldbody>"),
                 _ => self.source.attribute(free.node(), "type", "free", "no other joint of this body"),
             };
@@ -297,6 +314,7 @@ impl<'a> Model<'a> {
         joint.friction = (dry != JointFriction::default()).then_some(dry);
         self.joints.push(joint);
         self.spans.push(joints[0].node().range());
+        joints.iter().filter(|file| file.kind == Kind::Ball).for_each(|file| self.drag_joint(file, bodies));
         Ok(())
     }
 

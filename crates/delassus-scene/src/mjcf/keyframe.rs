@@ -99,6 +99,16 @@ impl<'a> Model<'a> {
         Ok(())
     }
 
+    /// Says that there are keyframes, and how to start from one.
+    pub(super) fn note_keyframes(&mut self, section: Node<'a>) {
+        let name = section.children().find_map(|key| key.attribute("name")).unwrap_or("0");
+        let what = format!(
+            "<keyframe>: the model starts from its joints at zero; `--keyframe {}` starts from one",
+            clip(name)
+        );
+        self.source.note(section, what);
+    }
+
     /// Moves drafts to where the keyframe has them and returns their velocities.
     pub(super) fn move_to_keyframe(&mut self) -> Result<Vec<Twist>> {
         let mut twists = vec![Twist::default(); self.drafts.len()];

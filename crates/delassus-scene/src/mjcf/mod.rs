@@ -7,6 +7,7 @@
 mod actuator;
 mod attributes;
 mod body;
+mod damping;
 mod draft;
 mod equality;
 mod expand;
@@ -17,6 +18,7 @@ mod reflected;
 mod sensor;
 mod tendon;
 mod terrain;
+mod unread;
 
 pub(crate) use expand::expand;
 
@@ -30,7 +32,7 @@ use crate::diagnostic::{Result, WorldErrorKind};
 use crate::world_file::{WorldFile, Written, possible_moments};
 use crate::xml::{Imported, Node, Source};
 use actuator::{ACTUATOR, Actuation};
-use attributes::{Compiler, Defaults, list_unread};
+use attributes::{Compiler, Defaults};
 use body::GEOM;
 use delassus::formula::{clip, nearest};
 use delassus::world::{Body, Joint, JointKind, MassProperties, Pose, TendonPart, World, check_body_at};
@@ -42,12 +44,25 @@ use keyframe::Start;
 use mesh::{Assets, MESH};
 use reflected::FreeMotions;
 use tendon::{TENDON, Tendon};
+use unread::list_unread;
 
 /// Sections that change nothing about motion.
 const HARMLESS: [&str; 4] = ["visual", "statistic", "size", "custom"];
 /// Flags of `<option>` that are read.
-const FLAGS: [&str; 9] =
-    ["gravity", "contact", "limit", "equality", "frictionloss", "spring", "damper", "actuation", "passive"];
+const FLAGS: [&str; 10] = [
+    "constraint",
+    "gravity",
+    "contact",
+    "limit",
+    "equality",
+    "frictionloss",
+    "spring",
+    "damper",
+    "actuation",
+    "passive",
+];
+/// What the flag `constraint` disables.
+const CONSTRAINTS: [&str; 4] = ["contact", "limit", "equality", "frictionloss"];
 /// Part of the mass of a body that a body between two of its joints takes.
 const LINK_MASS: f64 = 1e-3;
 /// How far the centre of what `gravcomp` carries may be from that of its body, m.
@@ -153,6 +168,7 @@ pub(crate) fn read_mujoco(source: Source<'_>, root: Node<'_>) -> Result<Imported
     for &node in sections.iter().filter(|n| n.tag() == "tendon") {
         model.read_tendons(node)?;
     }
+    model.tune_springs();
     for &node in &sections {
         match node.tag() {
             "compiler" | "option" | "default" | "asset" | "worldbody" | "tendon" | "sensor" => {}
@@ -162,11 +178,7 @@ pub(crate) fn read_mujoco(source: Source<'_>, root: Node<'_>) -> Result<Imported
             "contact" => model.read_contact(node)?,
             "actuator" => model.read_actuators(node)?,
             "keyframe" if model.source.options.keyframe.is_some() => {}
-            "keyframe" => {
-                let what =
-                    "<keyframe>: the model starts from its joints at zero; --keyframe NAME starts from one";
-                model.source.note(node, what.to_string());
-            }
+            "keyframe" => model.note_keyframes(node),
             word if HARMLESS.contains(&word) => {}
             word => model.source.note(node, format!("<{}>", clip(word))),
         }
@@ -221,6 +233,9 @@ impl<'a> Model<'a> {
             list_unread(&mut self.source, flag, &FLAGS);
             let disabled = FLAGS.into_iter().filter(|name| flag.attribute(name) == Some("disable"));
             self.disabled.extend(disabled);
+            if self.disabled.contains("constraint") {
+                self.disabled.extend(CONSTRAINTS);
+            }
         }
         Ok(())
     }

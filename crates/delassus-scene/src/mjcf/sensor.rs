@@ -6,17 +6,18 @@
 use std::collections::BTreeMap;
 
 use super::Model;
-use super::attributes::list_unread;
+use super::unread::list_unread;
 use crate::diagnostic::Result;
 use crate::xml::Node;
 use delassus::formula::clip;
 use delassus::world::{
-    Body, BodyFrame, Measured, Pose, Sensor, SensorKind, World, actuators, effort_sensors, joint_sensors,
+    Axis, Body, BodyFrame, Measured, Pose, Sensor, SensorKind, World, actuators, effort_sensors,
+    joint_sensors,
 };
 
 /// Attributes of sensors that are read, or do not change what is measured.
-const SENSOR: [&str; 9] =
-    ["name", "joint", "actuator", "site", "objtype", "objname", "noise", "user", "nsample"];
+const SENSOR: [&str; 10] =
+    ["name", "joint", "tendon", "actuator", "site", "objtype", "objname", "noise", "user", "nsample"];
 
 impl<'a> Model<'a> {
     /// The sensors of a world that was made of this model; `<sensor>` sections among these.
@@ -54,6 +55,14 @@ impl<'a> Model<'a> {
         Ok(match node.tag() {
             "jointpos" => Some(SensorKind::JointPosition(self.motion(node, "joint")?.measured())),
             "jointvel" => Some(SensorKind::JointVelocity(self.motion(node, "joint")?.measured())),
+            "tendonpos" => self
+                .tendon_of(node, "tendon")?
+                .map(|tendon| SensorKind::JointPosition(tendon.motion.measured())),
+            "tendonvel" => self
+                .tendon_of(node, "tendon")?
+                .map(|tendon| SensorKind::JointVelocity(tendon.motion.measured())),
+            "actuatorpos" => self.driven_length(node)?.map(SensorKind::JointPosition),
+            "actuatorvel" => self.driven_length(node)?.map(SensorKind::JointVelocity),
             "actuatorfrc" => {
                 let name = self.source.required(node, "actuator", "the name of an actuator")?;
                 let factor = self.actuation.transmissions.get(name).filter(|factor| **factor != 0.0);
@@ -66,7 +75,8 @@ impl<'a> Model<'a> {
             "velocimeter" => {
                 Some(SensorKind::LinearVelocity { of: self.frame_of(node, bodies)?, local: true })
             }
-            "framepos" | "framequat" | "framelinvel" | "frameangvel"
+            "framepos" | "framequat" | "framelinvel" | "frameangvel" | "framexaxis" | "frameyaxis"
+            | "framezaxis"
                 if ["site", "body", "xbody"].contains(&node.attribute("objtype").unwrap_or_default()) =>
             {
                 let of = self.frame_of(node, bodies)?;
@@ -74,11 +84,20 @@ impl<'a> Model<'a> {
                     "framepos" => SensorKind::Position(of),
                     "framequat" => SensorKind::Orientation(of),
                     "framelinvel" => SensorKind::LinearVelocity { of, local: false },
+                    "framexaxis" => SensorKind::AxisOf { of, axis: Axis::X },
+                    "frameyaxis" => SensorKind::AxisOf { of, axis: Axis::Y },
+                    "framezaxis" => SensorKind::AxisOf { of, axis: Axis::Z },
                     _ => SensorKind::AngularVelocity { of, local: false },
                 })
             }
             _ => None,
         })
+    }
+
+    /// The length that an actuator acts along: gear · (value of a joint or tendon).
+    fn driven_length(&self, node: Node<'a>) -> Result<Option<Measured>> {
+        let name = self.source.required(node, "actuator", "the name of an actuator")?;
+        Ok(self.actuation.lengths.get(name).copied())
     }
 
     /// The frame that a sensor is on. That of a `body` is its centre of mass, as far as it was not merged.

@@ -12,8 +12,9 @@
 use glam::DVec3;
 
 use super::Model;
-use super::attributes::{Element, list_unread};
+use super::attributes::Element;
 use super::joint::Motion;
+use super::unread::list_unread;
 use crate::diagnostic::{Result, WorldErrorKind};
 use crate::xml::Node;
 use delassus::formula::{clip, nearest};
@@ -62,7 +63,7 @@ impl<'a> Model<'a> {
     /// `<tendon>`.
     pub(super) fn read_tendons(&mut self, section: Node<'a>) -> Result<()> {
         for node in section.children() {
-            let element = self.defaults.element_as(&self.source, node, 0, ["tendon", "tendon"])?;
+            let element = self.defaults.element_as(&self.source, node, 0, &["tendon"])?;
             list_unread(&mut self.source, node, &TENDON);
             let parts = match node.tag() {
                 "fixed" => Some(self.fixed(node)?),

@@ -98,8 +98,8 @@ pub(super) fn component(
         laws.iter().zip(&offsets).filter(|(law, _)| **law == Law::Bilateral).map(|(_, at)| *at).collect();
     let moved = w.mul_vec(&force);
     let missing: Vec<f64> = joints.iter().map(|&i| -(moved[i] + q[i])).collect();
-    let held = if joints.is_empty() { vec![] } else { w.select(&joints, &joints).solve(&missing)? };
-    joints.iter().zip(&held).for_each(|(i, x)| force[*i] = *x);
+    let bilateral = if joints.is_empty() { vec![] } else { w.select(&joints, &joints).solve(&missing)? };
+    joints.iter().zip(&bilateral).for_each(|(i, x)| force[*i] = *x);
     let velocity: Vec<f64> = w.mul_vec(&force).iter().zip(q).map(|(u, q)| u + q).collect();
     let acceleration = reduced.acceleration(&force);
     Some(SolutionComponent { modes, force, velocity, acceleration, freedom: None, intervals: vec![] })

@@ -40,8 +40,8 @@ pub fn friction_bounds(w: &Matrix, laws: &[Law]) -> Vec<FrictionBound> {
             _ => return vec![],
         }
     }
-    let held: Vec<usize> = joints.iter().map(|&k| offsets[k]).collect();
-    if !w.select(&held, &held).is_positive_definite() {
+    let bilateral: Vec<usize> = joints.iter().map(|&k| offsets[k]).collect();
+    if !w.select(&bilateral, &bilateral).is_positive_definite() {
         return vec![];
     }
     let (id, of) = match (guides.is_empty(), contacts.is_empty(), joints.is_empty()) {
@@ -51,7 +51,7 @@ pub fn friction_bounds(w: &Matrix, laws: &[Law]) -> Vec<FrictionBound> {
         (true, false, false) => ("000.prop14", &contacts),
         _ => return vec![],
     };
-    let (a_n, a_t) = couplings(w, laws, of, &held);
+    let (a_n, a_t) = couplings(w, laws, of, &bilateral);
     if !a_n.is_positive_definite() {
         return vec![];
     }

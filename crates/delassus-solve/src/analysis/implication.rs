@@ -294,11 +294,11 @@ impl Known<'_> {
 /// make it not empty.
 fn linear(known: &Known) -> Claims {
     let n = known.dynamics.mass.rows();
-    let held = known.symmetric()
+    let holds = known.symmetric()
         && known.has(&Fact::PositiveSemidefinite(MatrixOf::Mass))
         && known.has(&Fact::Rank(MatrixOf::MassAndGradients(Kind::Bilateral), n));
     let independent = known.rank(Kind::Bilateral) == Some(known.count(Kind::Bilateral));
-    if !joints_alone(known.laws()) || !held || !(independent || known.admissible()) {
+    if !joints_alone(known.laws()) || !holds || !(independent || known.admissible()) {
         return NOTHING;
     }
     known.with_forces(independent)
@@ -320,11 +320,11 @@ fn gauss(known: &Known) -> Claims {
 /// grows along every direction of its polyhedron and has a minimum there, with multipliers; M ≻ 0 makes that
 /// so (000 Prop. 3 (vi), 7 (vii)).
 fn coercive(known: &Known) -> Claims {
-    let held = known.definite_mass()
+    let holds = known.definite_mass()
         || known.symmetric()
             && known.has(&Fact::PositiveSemidefinite(MatrixOf::Mass))
             && known.has(&Fact::NoMasslessMotion);
-    if frictionless(known.laws()) && held && known.admissible() { SOLVABLE } else { NOTHING }
+    if frictionless(known.laws()) && holds && known.admissible() { SOLVABLE } else { NOTHING }
 }
 
 /// Every law asks for N_b a + γ_b = 0 and N_u a + γ_u ≥ 0 (the cone law too: u_n ≥ μ‖u_t‖).

@@ -4,8 +4,8 @@
 //! w = M z + d z₀ + q,  0 ≤ z ⊥ w ≥ 0,  z₀ ≥ 0
 //! ```
 //!
-//! M is n × n, q in Rⁿ, d > 0 the covering vector. From z₀ large enough a path of bases is followed that are
-//! complementary but for one pair; it ends where z₀ leaves (a solution) or on a ray. The ratio test compares
+//! M is n × n, q in Rⁿ, d > 0 the covering vector. From a large enough z₀ the method follows a path of almost
+//! complementary bases, until z₀ leaves (a solution) or the path is a ray. The ratio test compares
 //! the rows of [t, B⁻¹] lexicographically, so that no basis comes twice. On row sufficient matrices, positive
 //! semidefinite ones among them, a ray means that no z ≥ 0 has M z + q ≥ 0;
 //! [`SecondaryRay::proves_infeasible`] checks this for the ray at hand, whatever the matrix.

@@ -300,10 +300,10 @@ pub fn guide_horizontal_lcp(w: &Matrix, q: &[f64], laws: &[Law]) -> Option<Horiz
     Some(HorizontalLift { hlcp: HorizontalLcp { a, b, vector }, plus, minus, offset })
 }
 
-/// The normal and slip couplings A_n = N W Nᵀ and A_t = N W E of 000, over the constraints listed, the rows
-/// of `held` eliminated (tilde quantities of 000 eq. 45, 64): E has the slip direction of each constraint,
-/// zero for one without friction.
-pub fn couplings(w: &Matrix, laws: &[Law], constraints: &[usize], held: &[usize]) -> (Matrix, Matrix) {
+/// The normal and slip couplings A_n = N W Nᵀ and A_t = N W E of 000, over the constraints listed, once the
+/// rows of `eliminated` are taken out (tilde quantities of 000 eq. 45, 64): E has the slip direction of each
+/// constraint, zero for one without friction.
+pub fn couplings(w: &Matrix, laws: &[Law], constraints: &[usize], eliminated: &[usize]) -> (Matrix, Matrix) {
     let offsets = row_offsets(laws);
     let n: Vec<usize> = constraints.iter().map(|&k| offsets[k]).collect();
     let mut e = Matrix::zeros(w.rows(), constraints.len());
@@ -315,6 +315,6 @@ pub fn couplings(w: &Matrix, laws: &[Law], constraints: &[usize], held: &[usize]
         }
     }
     let all: Vec<usize> = (0..w.rows()).collect();
-    let projected = crate::problem::constrained_delassus(w, &all, held);
+    let projected = crate::problem::constrained_delassus(w, &all, eliminated);
     (projected.select(&n, &n), projected.select_rows(&n).mul(&e))
 }

@@ -58,9 +58,10 @@ impl ResidualCheck {
                 self.diagonal.laws.clear();
                 self.free_velocity.clone_from(free_velocity);
                 let mut first = 0;
+                self.step.reserve(problem.laws.len());
                 for law in &problem.laws {
-                    let block = |i: usize, j: usize| delassus.get(first + i, first + j);
-                    self.step.push(step_length(law.dim(), block));
+                    let block = diagonal_block(delassus, first, law.dim());
+                    self.step.push(step_length(law.dim(), |i, j| block[i][j]));
                     first += law.dim();
                 }
             }
@@ -221,6 +222,23 @@ impl ResidualCheck {
             first += d;
         }
     }
+}
+
+/// The entries of a block on the diagonal that begins at this row; zero where nothing is stored.
+fn diagonal_block(a: &Sparse, first: usize, rows: usize) -> [[f64; MAX_LAW_ROWS]; MAX_LAW_ROWS] {
+    let mut block = [[0.0; MAX_LAW_ROWS]; MAX_LAW_ROWS];
+    for (i, row) in block.iter_mut().enumerate().take(rows) {
+        let (columns, values) = a.row(first + i);
+        // Columns ascend.
+        let from = columns.partition_point(|&c| c < first);
+        for (&c, &x) in columns[from..].iter().zip(&values[from..]) {
+            if c >= first + rows {
+                break;
+            }
+            row[c - first] = x;
+        }
+    }
+    block
 }
 
 /// u += Hᵀ v.

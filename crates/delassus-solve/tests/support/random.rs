@@ -54,3 +54,27 @@ impl Random {
         (0..n).map(|_| self.entry()).collect()
     }
 }
+
+/// Marsaglia's xorshift, not from zero: seeds that tests keep belong to its streams.
+pub struct Xorshift(pub u64);
+
+impl Xorshift {
+    /// In [0, 1).
+    pub fn unit(&mut self) -> f64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 >> 11) as f64 / (1_u64 << 53) as f64
+    }
+}
+
+/// The linear congruential generator of Knuth (MMIX): recorded piles belong to its stream.
+pub struct Congruential(pub u64);
+
+impl Congruential {
+    /// In [−1/2, 1/2).
+    pub fn centred(&mut self) -> f64 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 11) as f64 / (1_u64 << 53) as f64 - 0.5
+    }
+}

@@ -66,7 +66,7 @@ pub struct StepOptions {
     pub coordinates: Coordinates,
     /// Law of friction (default Coulomb's).
     pub law: FrictionLaw,
-    /// Law of impact (default Moreau's); the half-implicit scheme has that one only.
+    /// Law of impact (default Moreau's); the half-implicit scheme has that one only, and refuses others.
     pub impact_law: StepImpactLaw,
     /// Scale-free residual of each solve (default 1e-10).
     pub tolerance: f64,
@@ -124,6 +124,10 @@ pub(super) fn check(world: &World, state: &WorldState, options: &StepOptions) ->
 /// Refuses options with which no step of a world can be made.
 pub(super) fn check_options(world: &World, options: &StepOptions) -> Result<(), WorldError> {
     options.check()?;
+    if options.scheme == Scheme::HalfImplicit && options.impact_law != StepImpactLaw::Moreau {
+        let what = "the half-implicit scheme, whose one solve holds Moreau's law of impact,";
+        return Err(WorldError::Together { what, other: "another one" });
+    }
     let value = world.surfaces.iter().map(|s| s.restitution_tangential).fold(0.0, f64::max);
     if value > 0.0 && options.impact_law != StepImpactLaw::Moreau {
         let what = "a tangential restitution with another law of impact than Moreau's";

@@ -115,6 +115,14 @@ pub enum WorldError {
     /// A joint.
     #[error("{0}")]
     Joint(#[from] JointError),
+    /// Options that exclude each other.
+    #[error("{what} does not go with {other}")]
+    Together {
+        /// One of them.
+        what: &'static str,
+        /// The other.
+        other: &'static str,
+    },
     /// States of another number of bodies.
     #[error("there are states of {states} bodies, but {bodies} bodies")]
     States {

@@ -289,6 +289,15 @@ pub enum Axis {
 impl Axis {
     /// All of them.
     pub const ALL: [Axis; 3] = [Axis::X, Axis::Y, Axis::Z];
+
+    /// The unit vector along it.
+    pub fn vector(self) -> DVec3 {
+        match self {
+            Axis::X => DVec3::X,
+            Axis::Y => DVec3::Y,
+            Axis::Z => DVec3::Z,
+        }
+    }
 }
 
 /// A number that measures the relative position of the frames A and B.

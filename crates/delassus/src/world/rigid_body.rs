@@ -17,7 +17,7 @@
 //! Of a symmetric top one of these is none, and the motion is exact for any step: that of rods and discs. The
 //! energy error of others grows as h² |l|² (c_b − c_a)(c_c − c_b): where the root of that is more than a
 //! tenth of a radian, the two are composed in as many parts as make it less. A box that an impact leaves with
-//! 10⁴ rad/s would else change its energy by four fifths in a step of a millisecond.
+//! 10⁴ rad/s would otherwise change its energy by four fifths in a step of a millisecond.
 
 use glam::{DQuat, DVec3};
 

@@ -9,7 +9,7 @@
 use glam::DVec3;
 
 use super::joint_rows::coordinate_at;
-use super::{Coordinate, Pose, World, WorldState};
+use super::{Axis, Coordinate, Pose, World, WorldState};
 
 /// A quantity with its name.
 #[derive(Clone, Debug, PartialEq)]
@@ -27,7 +27,7 @@ pub struct Measured {
     pub joint: usize,
     /// Its coordinate.
     pub coordinate: Coordinate,
-    /// 1 or −1.
+    /// 1 or −1; of the length of an actuator its gear.
     pub sign: f64,
     /// The value where the coordinate is zero, m or rad.
     pub reference: f64,
@@ -60,6 +60,13 @@ pub enum SensorKind {
     Position(BodyFrame),
     /// Axes of a frame as a quaternion w, x, y, z.
     Orientation(BodyFrame),
+    /// An axis of a frame, in world axes.
+    AxisOf {
+        /// The frame.
+        of: BodyFrame,
+        /// The axis.
+        axis: Axis,
+    },
     /// Velocity of the origin of a frame, in world axes or in its own, m/s.
     LinearVelocity {
         /// The frame.
@@ -83,6 +90,7 @@ impl SensorKind {
             SensorKind::JointPosition(_) | SensorKind::JointVelocity(_) | SensorKind::Effort { .. } => &[""],
             SensorKind::Orientation(_) => &[".w", ".x", ".y", ".z"],
             SensorKind::Position(_)
+            | SensorKind::AxisOf { .. }
             | SensorKind::LinearVelocity { .. }
             | SensorKind::AngularVelocity { .. } => &[".x", ".y", ".z"],
         }
@@ -106,6 +114,9 @@ pub fn read_sensors(world: &World, state: &WorldState, efforts: &[f64], to: &mut
             SensorKind::Orientation(of) => {
                 let q = pose(state, &of).rotation;
                 to.extend([q.w, q.x, q.y, q.z]);
+            }
+            SensorKind::AxisOf { of, axis } => {
+                to.extend((pose(state, &of).rotation * axis.vector()).to_array());
             }
             SensorKind::LinearVelocity { of, local } => {
                 let (s, at) = (&state.bodies[of.body], pose(state, &of));
@@ -164,7 +175,7 @@ pub fn effort_sensors(world: &World) -> Vec<Sensor> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::world::{Axis, Body, Joint, JointKind, Scene};
+    use crate::world::{Body, Joint, JointKind, Scene};
     use glam::DQuat;
     use std::f64::consts::FRAC_PI_2;
 

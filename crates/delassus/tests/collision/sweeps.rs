@@ -87,7 +87,7 @@ fn describe(world: &World, state: &WorldState) -> String {
 }
 
 fn encounters(seed: u64, count: usize) {
-    let mut random = Random(seed);
+    let mut random = Random::new(seed);
     let (mut misses, mut near, mut hits, mut unsolved) = (0, 0, 0, 0);
     let mut wrong = vec![];
     while misses + hits < count {

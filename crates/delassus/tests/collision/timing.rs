@@ -13,7 +13,7 @@ fn spheres_in_a_box() {
     for per_edge in [10, 22] {
         let mut kinds = vec![ShapeKind::Plane];
         let mut poses = vec![Pose::IDENTITY];
-        let mut random = Random(5);
+        let mut random = Random::new(5);
         for k in 0..per_edge * per_edge * per_edge {
             let place = [k % per_edge, k / per_edge % per_edge, k / per_edge / per_edge].map(f64::from);
             kinds.push(ShapeKind::Sphere { radius: 0.5 });

@@ -485,7 +485,7 @@ fn passes(world: &World, before: &WorldState, after: &WorldState, pair: [usize; 
 
 /// What was found in one world, where something went wrong in silence.
 fn world_of(seed: u64, trial: Trial) -> (Findings, Option<String>) {
-    let mut random = Random(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1);
+    let mut random = Random::new(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1);
     let mut case = case(&mut random);
     case.options.coordinates = trial.coordinates;
     if trial.loops {

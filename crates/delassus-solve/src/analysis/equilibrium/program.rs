@@ -17,7 +17,7 @@ use clarabel::solver::{
 };
 
 use super::{Balance, Support};
-use crate::linalg::{GramCholesky, Sparse, max_abs};
+use crate::linalg::{GramCholesky, Sparse, dot, max_abs, norm};
 
 /// Weight of the square of forces beside t: of several forces, small ones.
 const SMALL_FORCES: f64 = 1e-9;
@@ -27,6 +27,8 @@ const MIN_SLACK: f64 = 1e-5;
 const TOLERANCE: f64 = 1e-10;
 /// How fast contacts open in a collapse, at least, relative to the fastest coordinate: tried in this order.
 const OPENINGS: [f64; 2] = [1e-6, 1e-8];
+/// How far a ray may leave the cones, relative to what the objective falls along it.
+const RAY_ERROR: f64 = 1e-6;
 /// Velocities below this part of the largest are those of what does not move.
 const AT_REST: f64 = 1e-5;
 
@@ -52,6 +54,25 @@ struct Program {
     right: [Vec<f64>; 3],
     /// Sizes of the cones.
     cones: Vec<usize>,
+}
+
+/// What `clarabel` says of a program.
+enum Found {
+    /// Here the objective is least.
+    Point(Vec<f64>),
+    /// Along this direction it falls without end.
+    Ray(Vec<f64>),
+    /// Nothing of use.
+    Nothing,
+}
+
+impl Found {
+    fn point(self) -> Option<Vec<f64>> {
+        match self {
+            Found::Point(x) => Some(x),
+            Found::Ray(_) | Found::Nothing => None,
+        }
+    }
 }
 
 /// A sum of variables with factors.
@@ -88,9 +109,8 @@ impl Program {
         self.cones.push(rows.len());
     }
 
-    /// The variables at the least of ½ Σ squares x² + objectiveᵀx; `None` where `clarabel` finds nothing of
-    /// use, with the reason.
-    fn solve(&self, squares: &[f64], objective: &[f64]) -> Result<Vec<f64>, SolverStatus> {
+    /// The variables at the least of ½ Σ squares x² + objectiveᵀx, as `clarabel` finds them.
+    fn solve(&self, squares: &[f64], objective: &[f64]) -> Found {
         let n = self.variables;
         let [equal, at_least, cones] = [0, 1, 2].map(|k| self.right[k].len());
         let first = [0, equal, equal + at_least];
@@ -115,20 +135,44 @@ impl Program {
             tol_feas: TOLERANCE,
             ..Default::default()
         };
-        let mut solver = DefaultSolver::new(&p, objective, &a, &b, &kinds, settings)
-            .map_err(|_| SolverStatus::NumericalError)?;
+        let Ok(mut solver) = DefaultSolver::new(&p, objective, &a, &b, &kinds, settings) else {
+            return Found::Nothing;
+        };
         solver.solve();
-        let status = solver.solution.status;
         let found = &solver.solution.x;
-        let usable = !matches!(
-            status,
+        if found.iter().any(|x| !x.is_finite()) {
+            return Found::Nothing;
+        }
+        match solver.solution.status {
+            SolverStatus::DualInfeasible | SolverStatus::AlmostDualInfeasible => Found::Ray(found.clone()),
             SolverStatus::PrimalInfeasible
-                | SolverStatus::AlmostPrimalInfeasible
-                | SolverStatus::DualInfeasible
-                | SolverStatus::AlmostDualInfeasible
-                | SolverStatus::Unsolved
-        );
-        if usable && found.iter().all(|x| x.is_finite()) { Ok(found.clone()) } else { Err(status) }
+            | SolverStatus::AlmostPrimalInfeasible
+            | SolverStatus::Unsolved => Found::Nothing,
+            _ => Found::Point(found.clone()),
+        }
+    }
+
+    /// Whether ½ Σ squares x² + objectiveᵀx falls without end along a direction d that `clarabel` gives for a
+    /// proof: −A d in the cones, no square grows, objectiveᵀd < 0.
+    fn proves_unbounded(&self, squares: &[f64], objective: &[f64], direction: &[f64]) -> bool {
+        let descent = -dot(objective, direction);
+        let small = |x: f64| x <= RAY_ERROR * descent;
+        let [equal, at_least, cones] = [0, 1, 2].map(|k| {
+            let mut s = vec![0.0; self.right[k].len()];
+            self.entries[k].iter().for_each(|&(v, row, x)| s[row] -= x * direction[v]);
+            s
+        });
+        let mut at = 0;
+        let within = self.cones.iter().all(|n| {
+            let s = &cones[at..at + n];
+            at += n;
+            small(norm(&s[1..]) - s[0])
+        });
+        descent > 0.0
+            && within
+            && equal.iter().all(|s| small(s.abs()))
+            && at_least.iter().all(|s| small(-s))
+            && squares.iter().zip(direction).all(|(p, d)| small((p * d).abs()))
     }
 }
 
@@ -242,19 +286,20 @@ pub fn find_rest(balance: &Balance, search: RestSearch) -> Option<(Vec<f64>, f64
     let t = program.variable();
     add_cones(&mut program, balance, &forces, scale, |_, _| Some(t));
     program.nonnegative(&[(t, -1.0)], 1.0);
-    let found = maximize(&program, t).ok()?;
+    let (squares, objective) = largest(&program, t);
+    let found = program.solve(&squares, &objective).point()?;
     let mut out: Vec<f64> = forces.of.iter().map(|v| v.map_or(0.0, |v| scale * found[v])).collect();
     polish(balance, &parts, &mut out);
     Some((out, found[t]))
 }
 
-/// The largest value of a variable, with small forces.
-fn maximize(program: &Program, variable: usize) -> Result<Vec<f64>, SolverStatus> {
+/// Squares and objective of the largest value of a variable, with small forces.
+fn largest(program: &Program, variable: usize) -> (Vec<f64>, Vec<f64>) {
     let mut objective = vec![0.0; program.variables];
     objective[variable] = -1.0;
     let mut squares = vec![SMALL_FORCES; program.variables];
     squares[variable] = 0.0;
-    program.solve(&squares, &objective)
+    (squares, objective)
 }
 
 /// Contacts that cannot carry anything in any balance, as far as a program shows it.
@@ -275,7 +320,7 @@ fn without_slack(balance: &Balance, scale: f64, friction: bool) -> Option<Vec<bo
         program.nonnegative(&[(*t, -1.0)], 1e-2);
     }
     let squares = vec![SMALL_FORCES; program.variables];
-    let found = program.solve(&squares, &objective).ok()?;
+    let found = program.solve(&squares, &objective).point()?;
     Some(slacks.iter().map(|t| t.is_some_and(|t| found[t] < MIN_SLACK)).collect())
 }
 
@@ -314,8 +359,8 @@ fn polish(balance: &Balance, parts: &[bool], forces: &mut [f64]) {
     }
 }
 
-/// Largest α with which supports balance F + α F₁; very large or infinite where nothing ends it, `None` where
-/// none was found.
+/// About the largest α with which supports balance F + α F₁: certificates say on which sides of it they do.
+/// Very large where nothing ends it, infinite where a ray proves that, `None` where none was found.
 pub fn largest_factor(balance: &Balance, direction: &[f64]) -> Option<f64> {
     let scale = max_abs(&balance.load).max(max_abs(direction));
     if scale == 0.0 {
@@ -326,10 +371,11 @@ pub fn largest_factor(balance: &Balance, direction: &[f64]) -> Option<f64> {
     add_cones(&mut program, balance, &forces, scale, |_, _| None);
     // The variable of the factor follows those of the forces.
     let factor = forces.of.iter().flatten().count();
-    match maximize(&program, factor) {
-        Ok(found) => Some(found[factor]),
-        Err(SolverStatus::DualInfeasible | SolverStatus::AlmostDualInfeasible) => Some(f64::INFINITY),
-        Err(_) => None,
+    let (squares, objective) = largest(&program, factor);
+    match program.solve(&squares, &objective) {
+        Found::Point(found) => Some(found[factor]),
+        Found::Ray(ray) if program.proves_unbounded(&squares, &objective, &ray) => Some(f64::INFINITY),
+        Found::Ray(_) | Found::Nothing => None,
     }
 }
 
@@ -426,7 +472,41 @@ fn collapse(
     }
     let mut objective = vec![0.0; program.variables];
     costs.iter().for_each(|(v, cost)| objective[*v] = *cost);
-    let found = program.solve(&[], &objective).ok()?;
+    let found = program.solve(&[], &objective).point()?;
     let velocity = of.iter().map(|v| v.map_or(0.0, |v| found[v])).collect();
     Some((velocity, openings.iter().map(|own| own.map(|own| found[own])).collect()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_forged_ray_proves_nothing() {
+        // max t with f = t and |g| ≤ f, where t ≤ 1 or not.
+        let program = |bounded: bool| {
+            let mut program = Program { variables: 3, ..Default::default() };
+            program.equal([(0, 1.0), (1, -1.0)].into_iter(), 0.0);
+            program.cone(&[(vec![(0, 1.0)], 0.0), (vec![(2, 1.0)], 0.0)]);
+            if bounded {
+                program.nonnegative(&[(1, -1.0)], 1.0);
+            }
+            program
+        };
+        let objective = [0.0, -1.0, 0.0];
+        let proves = |squares: f64, ray: [f64; 3]| {
+            program(false).proves_unbounded(&[squares, 0.0, squares], &objective, &ray)
+        };
+        assert!(proves(0.0, [1.0, 1.0, 0.5]) && proves(0.0, [1.0, 1.0, 1.0]));
+        assert!(!proves(0.0, [1.0, 1.0, 1.1]), "it leaves the cone");
+        assert!(!proves(0.0, [1.1, 1.0, 0.5]), "it leaves the equation");
+        assert!(!proves(0.0, [-1.0, -1.0, 0.0]), "t falls along it");
+        assert!(!proves(1.0, [1.0, 1.0, 0.5]), "a square grows along it");
+        assert!(!proves(0.0, [f64::NAN, 1.0, 0.5]) && !proves(0.0, [1.0, f64::INFINITY, 0.5]));
+        assert!(!program(true).proves_unbounded(&[0.0; 3], &objective, &[1.0, 1.0, 0.5]), "t is bounded");
+        // What clarabel finds.
+        assert!(matches!(program(true).solve(&[], &objective), Found::Point(x) if (x[1] - 1.0).abs() < 1e-6));
+        let Found::Ray(ray) = program(false).solve(&[], &objective) else { panic!("it has no end") };
+        assert!(program(false).proves_unbounded(&[], &objective, &ray));
+    }
 }

@@ -140,6 +140,7 @@ fn a_bar_on_a_pin_falls_unless_its_friction_or_a_contact_holds_it() {
     // What nothing bounds has no largest factor.
     let free = largest_factor(&with(below, Support::Joint), &weight);
     assert!(free.is_some_and(|factor| factor > 1e6));
+    assert_eq!(largest_factor(&motor, &[0.0; 6]), Some(f64::INFINITY));
 }
 
 #[test]

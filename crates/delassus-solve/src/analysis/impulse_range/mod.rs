@@ -184,14 +184,13 @@ pub(super) fn has_other_forces(dynamics: &Dynamics, component: &SolutionComponen
     let rank = |j: &Matrix| RationalMatrix::exact(j).filter(|j| j.rows() <= MAX_EXACT_ROWS).map(|j| j.rank());
     // More rows than columns need no arithmetic, and neither does a system without bias: a = 0 closes all.
     let dependent = || inside.len() > n || rank(&j).is_some_and(|rank| rank < inside.len());
-    let closes_all =
-        || {
-            let held = dynamics.jacobian.select_rows(&closed);
-            let with_bias = Matrix::from_fn(closed.len(), n + 1, |i, c| {
-                if c < n { held[(i, c)] } else { dynamics.bias[closed[i]] }
-            });
-            rank(&held).is_some_and(|r| rank(&with_bias) == Some(r))
-        };
+    let closes_all = || {
+        let closed_rows = dynamics.jacobian.select_rows(&closed);
+        let with_bias = Matrix::from_fn(closed.len(), n + 1, |i, c| {
+            if c < n { closed_rows[(i, c)] } else { dynamics.bias[closed[i]] }
+        });
+        rank(&closed_rows).is_some_and(|r| rank(&with_bias) == Some(r))
+    };
     let no_bias = closed.iter().all(|&i| dynamics.bias[i] == 0.0);
     dependent() && (no_bias || closes_all())
 }

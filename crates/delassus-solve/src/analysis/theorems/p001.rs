@@ -10,7 +10,7 @@
 //! 1: A > 0. Assumption 2: ∇gᵀM⁻¹∇g > 0, the joints are independent. The definiteness of A_c from kinetic
 //! angles is in [`crate::analysis::theorems::p001_angles`], reduced coordinates are in [`crate::problem`].
 //!
-//! One road leads from these conditions to a claim about the problem at hand: M > 0 and an acceleration that
+//! All claims about a problem follow from these conditions by one argument: M > 0 and an acceleration that
 //! satisfies all constraints make Gauss' principle a strictly convex program with linear constraints, which
 //! has one solution, with multipliers. H₄ ∈ Q*(A_c), the condition of 001, means by Farkas' lemma that there
 //! is such an acceleration.

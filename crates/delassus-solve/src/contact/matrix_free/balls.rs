@@ -1,4 +1,4 @@
-//! Contacts of balls in few numbers.
+//! Contacts between balls, each stored in 20 numbers.
 //!
 //! In the form of [`crate::contact::matrix_free::system`] a contact of two balls has, with its axes d_0 = n,
 //! d_1, d_2 and for each side two levers α = ±m^(-1/2) and β = arm I^(-1/2), the rows

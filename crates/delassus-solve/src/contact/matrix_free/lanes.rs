@@ -78,7 +78,7 @@ pub(super) struct Quad {
 
 /// How a sweep goes on from the one before.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Pace {
+pub(super) struct SweepWeights {
     /// β.
     pub momentum: f64,
     /// ω.
@@ -141,14 +141,14 @@ impl Quad {
         })
     }
 
-    /// Solves the contacts while all others are held, from x on along the way from `last`. What becomes of
-    /// the velocities, and the square of the way from x.
+    /// Solves the contacts while all others are held, from x on along the line from `last`. What becomes of
+    /// the velocities, and the square of the distance from x.
     #[inline(always)]
     fn relax(
         &self,
         r: &mut Impulses,
         last: &mut Impulses,
-        Pace { momentum, relaxation }: Pace,
+        SweepWeights { momentum, relaxation }: SweepWeights,
         y: &[Velocities; 2],
     ) -> ([Velocities; 2], f64) {
         let x = *r;
@@ -169,8 +169,9 @@ impl Quad {
         let new =
             [closed(normal), closed(each(|l| shrink[l] * t[0][l])), closed(each(|l| shrink[l] * t[1][l]))];
         *r = new;
-        let way = three(|i| each(|l| new[i][l] - x[i][l]));
-        let squares = each(|l| way[0][l] * way[0][l] + way[1][l] * way[1][l] + way[2][l] * way[2][l]);
+        let moved = three(|i| each(|l| new[i][l] - x[i][l]));
+        let squares =
+            each(|l| moved[0][l] * moved[0][l] + moved[1][l] * moved[1][l] + moved[2][l] * moved[2][l]);
         let change = three(|i| each(|l| new[i][l] - z[i][l]));
         (self.pushed(y, &change), squares.iter().sum())
     }
@@ -277,8 +278,8 @@ pub(super) struct LaneImpulses {
     r: Vec<Impulses>,
     /// Those before the last sweep.
     last: Vec<Impulses>,
-    /// The squares of the ways between both.
-    ways: Vec<f64>,
+    /// The squares of the distances between both.
+    squares: Vec<f64>,
     /// What the next sweep takes along.
     pub momentum: f64,
 }
@@ -296,8 +297,8 @@ impl LaneImpulses {
             self.r.push(r);
         }
         self.last.clone_from(&self.r);
-        self.ways.clear();
-        self.ways.resize(self.r.len(), 0.0);
+        self.squares.clear();
+        self.squares.resize(self.r.len(), 0.0);
         self.momentum = 0.0;
     }
 
@@ -311,9 +312,9 @@ impl LaneImpulses {
         }
     }
 
-    /// The length of the way of the last sweep.
-    pub fn way(&self) -> f64 {
-        linalg::sum(self.ways.len(), |k| self.ways[k]).sqrt()
+    /// The distance of the last sweep.
+    pub fn distance(&self) -> f64 {
+        linalg::sum(self.squares.len(), |k| self.squares[k]).sqrt()
     }
 
     /// What is left of the laws.
@@ -334,22 +335,22 @@ impl LaneImpulses {
         y: &mut [Shared<B>],
         alone: impl Fn(usize, usize) -> bool,
     ) {
-        let pace = Pace { momentum: self.momentum, relaxation };
+        let weights = SweepWeights { momentum: self.momentum, relaxation };
         let arch = pulp::Arch::new();
         for (color, range) in quads.colors.windows(2).enumerate() {
             let range = range[0]..range[1];
             let (list, r) = (&quads.list[range.clone()], &mut self.r[range.clone()]);
-            let (last, ways) = (&mut self.last[range.clone()], &mut self.ways[range.clone()]);
+            let (last, squares) = (&mut self.last[range.clone()], &mut self.squares[range.clone()]);
             let contacts = quads.first[range.end] - quads.first[range.start];
             if alone(color, contacts) {
-                arch.dispatch(AloneSweep { quads: list, r, last, ways, pace, y });
+                arch.dispatch(AloneSweep { quads: list, r, last, squares, weights, y });
                 continue;
             }
             let (size, y) = (CHUNK / LANES, &*y);
             let impulses = r.par_chunks_mut(size).zip(last.par_chunks_mut(size));
-            let chunks = list.par_chunks(size).zip(impulses).zip(ways.par_chunks_mut(size));
-            chunks.for_each(|((quads, (r, last)), ways)| {
-                arch.dispatch(SharedSweep { quads, r, last, ways, pace, y });
+            let chunks = list.par_chunks(size).zip(impulses).zip(squares.par_chunks_mut(size));
+            chunks.for_each(|((quads, (r, last)), squares)| {
+                arch.dispatch(SharedSweep { quads, r, last, squares, weights, y });
             });
         }
         self.momentum = 0.0;
@@ -381,8 +382,8 @@ struct AloneSweep<'a, const B: usize> {
     quads: &'a [Quad],
     r: &'a mut [Impulses],
     last: &'a mut [Impulses],
-    ways: &'a mut [f64],
-    pace: Pace,
+    squares: &'a mut [f64],
+    weights: SweepWeights,
     y: &'a mut [Shared<B>],
 }
 
@@ -391,12 +392,12 @@ impl<const B: usize> WithSimd for AloneSweep<'_, B> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, _: S) {
-        let AloneSweep { quads, r, last, ways, pace, y } = self;
-        for (((quad, r), last), way) in quads.iter().zip(r).zip(last).zip(ways) {
+        let AloneSweep { quads, r, last, squares, weights, y } = self;
+        for (((quad, r), last), moved) in quads.iter().zip(r).zip(last).zip(squares) {
             let before = quad.gather(|b| six(&get_alone(&mut y[b])));
-            let (after, square) = quad.relax(r, last, pace, &before);
+            let (after, square) = quad.relax(r, last, weights, &before);
             quad.scatter(&after, |b, numbers| set_alone(&mut y[b], &some(&numbers)));
-            *way = square;
+            *moved = square;
         }
     }
 }
@@ -406,8 +407,8 @@ struct SharedSweep<'a, const B: usize> {
     quads: &'a [Quad],
     r: &'a mut [Impulses],
     last: &'a mut [Impulses],
-    ways: &'a mut [f64],
-    pace: Pace,
+    squares: &'a mut [f64],
+    weights: SweepWeights,
     y: &'a [Shared<B>],
 }
 
@@ -416,18 +417,18 @@ impl<const B: usize> WithSimd for SharedSweep<'_, B> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, _: S) {
-        let SharedSweep { quads, r, last, ways, pace, y } = self;
+        let SharedSweep { quads, r, last, squares, weights, y } = self;
         let ground = y.len() - 1;
-        for (((quad, r), last), way) in quads.iter().zip(r).zip(last).zip(ways) {
+        for (((quad, r), last), moved) in quads.iter().zip(r).zip(last).zip(squares) {
             let before = quad.gather(|b| six(&get(&y[b])));
-            let (after, square) = quad.relax(r, last, pace, &before);
+            let (after, square) = quad.relax(r, last, weights, &before);
             quad.scatter(&after, |b, numbers| {
                 // It stays at rest, and threads need not wait for each other there.
                 if b != ground {
                     set(&y[b], &some(&numbers));
                 }
             });
-            *way = square;
+            *moved = square;
         }
     }
 }
@@ -488,7 +489,7 @@ mod tests {
         share(&numbers, &mut y);
         let mut impulses = LaneImpulses::default();
         let mut modes = [0; 3];
-        let pace = Pace { momentum: 0.0, relaxation: 1.0 };
+        let weights = SweepWeights { momentum: 0.0, relaxation: 1.0 };
         impulses.load(quads, |_| [random.centred() + 0.5, 0.2 * random.centred(), 0.2 * random.centred()]);
         for (k, quad) in quads.list.iter().enumerate() {
             let before = quad.gather(|b| get(&y[b]));
@@ -496,8 +497,8 @@ mod tests {
             let (old, mut error) = (impulses.r[k], 0.0);
             let (r, last) = (&mut impulses.r[k], &mut impulses.last[k]);
             let found = quad.error_square(r, &before);
-            let (after, square) = quad.relax(r, last, pace, &before);
-            let mut way = 0.0;
+            let (after, square) = quad.relax(r, last, weights, &before);
+            let mut moved = 0.0;
             for (lane, contact) in quads.contacts(k).map(|i| &system.contacts[i]).enumerate() {
                 let of = |r: &[Four; 3]| std::array::from_fn(|i| r[i][lane]);
                 let (u, old, new): ([f64; 3], [f64; 3], [f64; 3]) = (of(&u), of(&old), of(&impulses.r[k]));
@@ -505,7 +506,7 @@ mod tests {
                 assert!((0..3).all(|c| (u[c] - expected[c]).abs() < 1e-13), "{u:?} {expected:?}");
                 error += natural(contact.cone, contact.rho, &old, &u).iter().map(|x| x * x).sum::<f64>();
                 let change: [f64; 3] = std::array::from_fn(|i| new[i] - old[i]);
-                way += change.iter().map(|x| x * x).sum::<f64>();
+                moved += change.iter().map(|x| x * x).sum::<f64>();
                 // With its impulse a contact satisfies its law, and its bodies have moved by G times the
                 // change.
                 let mine = mul(&contact.w, &change);
@@ -519,7 +520,7 @@ mod tests {
                 let edge = new[1].hypot(new[2]) >= (1.0 - 1e-12) * quad.mu[lane] * new[0];
                 modes[if new[0] == 0.0 { 0 } else { 1 + usize::from(edge) }] += 1;
             }
-            assert!((found - error).abs() < 1e-12 && (square - way).abs() < 1e-12);
+            assert!((found - error).abs() < 1e-12 && (square - moved).abs() < 1e-12);
             quad.scatter(&after, |b, numbers| set(&y[b], &numbers));
         }
         // Open, sticking and sliding ones; the ground has not moved.
@@ -543,7 +544,7 @@ mod tests {
                 impulses.momentum = 0.5;
             }
             let end: Vec<[f64; 6]> = y.iter().map(get).collect();
-            (end, impulses.r, impulses.ways)
+            (end, impulses.r, impulses.squares)
         };
         assert!(run(true) == run(false));
     }

@@ -351,8 +351,8 @@ mod tests {
         let pile = sphere_pile(13, 0.5).unwrap();
         let system = taken::<3, 6>(&pile).unwrap().system;
         let Form::Global { mass, jacobian_transposed, force, bias } = &pile.form else { return };
-        let held = |a: &Sparse| 16 * a.stored() + 8 * a.rows();
-        let problem = held(mass) + held(jacobian_transposed) + 8 * (force.len() + bias.len());
+        let bytes = |a: &Sparse| 16 * a.stored() + 8 * a.rows();
+        let problem = bytes(mass) + bytes(jacobian_transposed) + 8 * (force.len() + bias.len());
         let laws = pile.laws.len() * (size_of::<Law>() + size_of::<Cone>() + 8);
         let bytes = problem + laws + system.bytes() + sweeps::bytes(&system);
         assert!(bytes < 2000 * pile.laws.len(), "{} bytes", bytes / pile.laws.len());

@@ -344,7 +344,7 @@ impl<'a, const D: usize, const B: usize> Run<'a, D, B> {
         self.carry_velocities_on(momentum);
         if self.quads().is_some() {
             self.lanes.momentum = momentum;
-            return self.lanes.way();
+            return self.lanes.distance();
         }
         let r = &self.r;
         let [square] = linalg::each_with_sums(&mut self.last, |k, last, sums: &mut [f64; 1]| {
@@ -400,20 +400,20 @@ impl<'a, const D: usize, const B: usize> Run<'a, D, B> {
     /// there is none.
     fn jump(&mut self) -> bool {
         self.find_change();
-        // With momentum β a change that stays adds up to a way of 1/(1 − β) times its length.
-        let (mut along, mut ways, mut changes, mut most) = (0.0, 0.0, 0.0, 0.0_f64);
+        // With momentum β a change that stays adds up to a distance of 1/(1 − β) times its length.
+        let (mut along, mut squares, mut changes, mut most) = (0.0, 0.0, 0.0, 0.0_f64);
         for ((r, last), change) in self.r.iter().zip(&self.last).zip(&self.change) {
             let (x, mut square) = (get(r), 0.0);
             for a in 0..D {
-                let way = x[a] - last[a];
-                along += way * change[a];
-                ways += way * way;
+                let moved = x[a] - last[a];
+                along += moved * change[a];
+                squares += moved * moved;
                 square += change[a] * change[a];
             }
             changes += square;
             most = most.max(square);
         }
-        if along < (1.0 - STEADY_CHANGE_RATIO) * (ways * changes).sqrt() {
+        if along < (1.0 - STEADY_CHANGE_RATIO) * (squares * changes).sqrt() {
             return false;
         }
         let size = |change: &[f64; D]| change.iter().map(|x| x * x).sum::<f64>();

@@ -33,14 +33,14 @@ pub fn answer_of_found(
             mode::examine(bounds, &(0..cones.len()).map(cone).collect::<Vec<_>>(), definite)
         })
         .collect();
-    let held: Vec<&ModeAnswer> = modes.iter().filter(|answer| answer.witness.is_some()).collect();
+    let existing: Vec<&ModeAnswer> = modes.iter().filter(|answer| answer.witness.is_some()).collect();
     let mut answer = RobustAnswer::OPEN;
     // More joints than coordinates: forces can be added to any, so that there are none or several.
     let joints = bounds.laws.iter().filter(|law| **law == Law::Bilateral).count();
-    let (acceleration, forces) = several(&held);
+    let (acceleration, forces) = several(&existing);
     let forces = forces || joints > bounds.mass.len();
     answer.answers[2] = forces.then_some(false);
-    let Some(first) = held.first() else { return Some(answer) };
+    let Some(first) = existing.first() else { return Some(answer) };
     (answer.answers[0], answer.answers[1]) = (Some(true), acceleration.then_some(false));
     if is_least(bounds, definite) {
         answer.answers[1] = Some(true);

@@ -404,14 +404,14 @@ pub(super) fn examine(d: &ExactDynamics<Interval>, cones: &[Vec<Generator>], def
             (offsets[*k]..offsets[k + 1]).contains(&i) && along[i - offsets[*k]] != Interval::ZERO
         })
     };
-    let held = definite && (0..m).all(|i| velocities[i].is_none() || !acts(i));
+    let fixed = definite && (0..m).all(|i| velocities[i].is_none() || !acts(i));
     let value = |c: usize| if solved.of[c].is_constant() { solved.of[c].constant } else { ANY_NUMBER };
     ModeAnswer {
         empty,
         shares,
         support,
         witness,
-        motion: if held { Motion::Fixed } else { motion(0..n) },
+        motion: if fixed { Motion::Fixed } else { motion(0..n) },
         forces: motion(n..equations.columns.len()),
         acceleration: (0..n).map(value).collect(),
         force: force(&value),

@@ -170,3 +170,94 @@ fn slip([a, b]: [&BodyState; 2], point: DVec3) -> DVec3 {
     let at = |s: &BodyState| s.velocity + s.world_angular_velocity().cross(point - s.pose.position);
     at(b) - at(a)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::model::fixtures::*;
+    use super::super::super::options::{Scheme, StepOptions};
+    use super::super::super::test_worlds::on_a_floor;
+    use super::*;
+    use crate::world::{ShapeKind, Surface};
+
+    const EDGE: f64 = 0.1;
+    const TILT: f64 = 0.3;
+
+    /// c of the contacts of a box that turns about an edge on the floor, as vectors, and from the edge to the
+    /// centre: r.
+    fn about_an_edge(omega: f64, slide: f64, h: f64, scheme: Scheme) -> (Vec<DVec3>, DVec3) {
+        let kind = ShapeKind::Box { half_extents: DVec3::splat(EDGE) };
+        let (sin, cos) = TILT.sin_cos();
+        // The edge is at (+, −) in the plane of the rotation.
+        let r = -EDGE * DVec3::new(cos - sin, 0.0, -(cos + sin));
+        let (world, mut state) = on_a_floor(kind, r.z, [0.5, 0.0]);
+        let body = &mut state.bodies[1];
+        body.pose.rotation = glam::DQuat::from_rotation_y(TILT);
+        body.angular_velocity = omega * DVec3::Y;
+        body.velocity = body.angular_velocity.cross(r) + slide * DVec3::X;
+        let options = StepOptions { scheme, ..StepOptions::default() };
+        let (model, on) = linearized(world, &mut state, options, h);
+        assert_eq!(on.contacts().len(), 2);
+        let mut v = vec![];
+        model.masses.gather_velocities(&state.bodies, &mut v);
+        let mut turning = Turning::default();
+        turning.predict(&model, &on, &state, &v, h);
+        assert!(turning.rows.is_empty());
+        let sign = |c: &Contact| if c.bodies[1] == 1 { 1.0 } else { -1.0 };
+        let vector = |(k, c): (usize, &[f64; 2])| {
+            let [s, t] = on.contact_rows()[k].tangents;
+            sign(&on.contacts()[k]) * (s * c[0] + t * c[1])
+        };
+        (turning.slip.iter().enumerate().map(vector).collect(), r)
+    }
+
+    #[test]
+    fn what_sticks_gets_half_of_what_rotation_does_to_its_velocity() {
+        let mut errors = vec![];
+        for h in [1e-3, 5e-4] {
+            let (found, r) = about_an_edge(2.0, 0.0, h, Scheme::Symmetric);
+            assert_eq!(found.len(), 2);
+            // The corner at −r from the centre is at rest, and later has the velocity h ω × (ω × (−r)) =
+            // h ω² r in the plane of the rotation; c is half of it along the floor.
+            let expected = 0.5 * h * 4.0 * r.x * DVec3::X;
+            errors.push(found.iter().map(|c| c.distance(expected)).fold(0.0, f64::max));
+            assert!(*errors.last().unwrap() < 0.01 * expected.length(), "{found:?} for {expected}");
+        }
+        // The rest is of second order.
+        assert!(errors[1] < 0.3 * errors[0], "{errors:?}");
+    }
+
+    #[test]
+    fn what_slides_or_does_not_rotate_gets_nothing_nor_does_the_first_order_scheme() {
+        assert!(about_an_edge(2.0, 0.1, 1e-3, Scheme::Symmetric).0.is_empty(), "it slides");
+        assert!(about_an_edge(0.0, 0.0, 1e-3, Scheme::Symmetric).0.is_empty(), "it rests");
+        assert!(about_an_edge(2.0, 0.0, 1e-3, Scheme::HalfImplicit).0.is_empty());
+    }
+
+    /// What the second solve takes from the slip of a ball that slides with (1, 0) and then with this, as a
+    /// vector; nothing where it takes none.
+    fn second(middle: [f64; 2], target: Option<f64>) -> Option<DVec3> {
+        let surface = Surface { mu: 0.3, ..smooth() };
+        let (world, mut state) = ball_on_floor(surface, 0.0, DVec3::X);
+        let (model, on) = linearized(world, &mut state, StepOptions::default(), 1e-3);
+        let targets = RowTargets { joints: vec![], normal_bias: vec![target], slip_bias: vec![] };
+        let before = [1.0, 0.0, 0.0, 0.0, 0.0, 0.0];
+        let middle = [middle[0], middle[1], 0.0, 0.0, 0.0, 0.0];
+        let (mut turning, mut out) = (Turning::default(), vec![]);
+        turning.first_half(&model, &on, &targets, [&before, &middle]);
+        turning.second_slip(&on, &mut out);
+        let [s, t] = on.contact_rows()[0].tangents;
+        let sign = if on.contacts()[0].bodies[1] == 1 { 1.0 } else { -1.0 };
+        out.first().map(|b| sign * (s * b[0] + t * b[1]))
+    }
+
+    #[test]
+    fn what_forces_turned_a_slip_by_is_taken_from_the_second_solve() {
+        // The change (0, 0.1) has the part 0.1 (−0.1, 1)/1.01 across the slip (1, 0.1).
+        let taken = second([1.0, 0.1], Some(0.0)).unwrap();
+        let expected = -0.1 / 1.01 * DVec3::new(-0.1, 1.0, 0.0);
+        assert!(taken.distance(expected) < 1e-14, "{taken} for {expected}");
+        assert_eq!(second([0.9, 0.0], Some(0.0)), None, "slower, but not turned");
+        assert_eq!(second([1.0, 0.4], Some(0.0)), None, "it may turn back");
+        assert_eq!(second([1.0, 0.1], None), None, "nothing presses");
+    }
+}

@@ -61,3 +61,61 @@ impl VelocitySolver {
         found
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::input;
+    use super::*;
+    use crate::stepping::linearization::Linearization;
+    use crate::stepping::model::Model;
+    use crate::stepping::model::fixtures::*;
+    use crate::stepping::options::{Coordinates, StepOptions};
+    use crate::stepping::row_targets::{RowTarget, RowTargets};
+    use crate::world::ActionKind;
+
+    const H: f64 = 0.01;
+
+    /// A ball on a guide at 1 m/s with a motor to 3 m/s, in these coordinates.
+    fn motor(force: f64, coordinates: Coordinates) -> (Model, Linearization, RowTargets) {
+        let kind = ActionKind::Speed { target: formula("3"), force };
+        let (world, mut state) = slider(kind, 0.5, 1.0);
+        let options = StepOptions { coordinates, ..StepOptions::default() };
+        let (model, on) = linearized(world, &mut state, options, H);
+        let mut joints = vec![RowTarget::Velocity { bias: 0.0 }; on.joint_rows().bilateral];
+        joints.push(RowTarget::Velocity { bias: -3.0 });
+        (model, on, RowTargets { joints, ..RowTargets::default() })
+    }
+
+    #[test]
+    fn newton_finds_at_once_whether_a_motor_is_at_its_bound() {
+        // 4 N s are needed; 50 N give 0.5 in the step.
+        for (force, impulse, known) in [(50.0, 0.5, Some(0.5)), (1e3, 2.0 * MASS, None)] {
+            let (model, on, targets) = motor(force, Coordinates::Reduced);
+            let input = input(&model, &on, &targets, H);
+            assert!(settles_bounds(&input));
+            let motor = on.joint_rows().bilateral;
+            let mut impulses = Impulses { rows: vec![0.0; motor + 1], contacts: vec![] };
+            let mut v = vec![0.0, 0.0, 1.0, 0.0, 0.0, 0.0];
+            let mut solver = VelocitySolver::default();
+            assert!(solver.bounds.begin(&input, &impulses.rows));
+            solver.velocity_before.extend_from_slice(&v);
+            assert!(solver.settle_bounds(&input, &mut impulses, &mut v), "{force}");
+            assert!((impulses.rows[motor] - impulse).abs() < 1e-10, "{force}: {:?}", impulses.rows);
+            assert_eq!(solver.bounds.known(&input, motor), known, "{force}");
+        }
+    }
+
+    #[test]
+    fn newton_is_asked_for_any_solution_in_reduced_coordinates_alone() {
+        let (model, on, targets) = motor(50.0, Coordinates::Reduced);
+        let asked = input(&model, &on, &targets, H);
+        for goal in [Goal::Canonical, Goal::Near, Goal::Check] {
+            assert!(!settles_bounds(&asked.with_goal(goal)), "{goal:?}");
+        }
+        assert!(settles_bounds(&asked.with_goal(Goal::Rest)));
+        let least = ContactOptions { minimum_norm: true, ..asked.options };
+        assert!(!settles_bounds(&SolveInput { options: least, ..asked }));
+        let (model, on, targets) = motor(50.0, Coordinates::Maximal);
+        assert!(!settles_bounds(&input(&model, &on, &targets, H)));
+    }
+}

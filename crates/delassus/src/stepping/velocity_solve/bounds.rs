@@ -219,3 +219,134 @@ fn force_bound(kind: &RowKind, load: f64) -> f64 {
         _ => f64::INFINITY,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::input;
+    use super::*;
+    use crate::stepping::model::fixtures::*;
+    use crate::stepping::options::StepOptions;
+    use crate::stepping::row_targets::RowTargets;
+    use crate::world::ActionKind;
+
+    const H: f64 = 0.01;
+
+    /// What happens to the last row of a slider, of this kind and with this target: of a ball of 2 kg on a
+    /// guide, whose other rows are bilateral and load the joint with their impulses.
+    fn with_row(kind: RowKind, target: RowTarget, test: impl FnOnce(&SolveInput<'_>, usize)) {
+        let motor = ActionKind::Speed { target: formula("0"), force: 1.0 };
+        let (world, mut state) = slider(motor, 0.5, 0.0);
+        let (model, on) = linearized(world, &mut state, StepOptions::default(), H);
+        let mut rows = on.joint_rows().clone();
+        let last = rows.bilateral;
+        rows.rows[last].kind = kind;
+        let mut joints = vec![RowTarget::Velocity { bias: 0.0 }; last];
+        joints.push(target);
+        let targets = RowTargets { joints, ..RowTargets::default() };
+        test(&SolveInput { rows: &rows, tree: None, ..input(&model, &on, &targets, H) }, last);
+    }
+
+    fn along(u: f64) -> [f64; 6] {
+        [0.0, 0.0, u, 0.0, 0.0, 0.0]
+    }
+
+    #[test]
+    fn a_row_goes_to_its_bound_and_leaves_it_when_the_motion_stops() {
+        // 50 N for 0.01 s.
+        let kind = RowKind::Bounded { force: 50.0, per_load: 0.0 };
+        with_row(kind, RowTarget::Velocity { bias: 0.0 }, |input, i| {
+            let mut bounds = BoundedRows::default();
+            let mut r = vec![0.0; i + 1];
+            assert!(bounds.begin(input, &r));
+            assert_eq!((bounds.known(input, i), bounds.unknown(input, i)), (None, Some((0.0, 0.0))));
+            // Within the bound, and just beyond it.
+            r[i] = -0.499;
+            assert!(!bounds.update(input, &r, [&along(1.0), &along(0.0)], 0));
+            r[i] = -0.501;
+            assert!(bounds.update(input, &r, [&along(1.0), &along(0.0)], 0));
+            assert_eq!((bounds.known(input, i), bounds.unknown(input, i)), (Some(-0.5), None));
+            // It opposes a motion that goes on, and not one that it would turn back.
+            r[i] = -0.5;
+            assert!(!bounds.update(input, &r, [&along(1.0), &along(0.75)], 1));
+            assert!(bounds.update(input, &r, [&along(0.1), &along(-0.15)], 2));
+            assert_eq!(bounds.known(input, i), None);
+        });
+    }
+
+    #[test]
+    fn a_row_begins_where_its_impulse_was() {
+        let kind = RowKind::Bounded { force: 50.0, per_load: 0.0 };
+        with_row(kind, RowTarget::Velocity { bias: 0.0 }, |input, i| {
+            let mut bounds = BoundedRows::default();
+            let mut r = vec![0.0; i + 1];
+            for (given, known) in [(0.5, Some(0.5)), (-0.5, Some(-0.5)), (0.49, None), (0.0, None)] {
+                r[i] = given;
+                bounds.begin(input, &r);
+                assert_eq!(bounds.known(input, i), known, "{given}");
+                let mut ranges = vec![];
+                bounds.ranges(input, |row| row == i, &mut ranges);
+                assert_eq!(ranges, [[-0.5, 0.5]]);
+            }
+            r[i] = 0.5;
+            bounds.begin(input, &r);
+            let sides = bounds.release();
+            assert_eq!(bounds.known(input, i), None);
+            bounds.restore(sides);
+            assert_eq!(bounds.known(input, i), Some(0.5));
+        });
+    }
+
+    #[test]
+    fn a_bound_follows_the_load_of_its_joint_and_more_slowly_in_late_rounds() {
+        // μ = 0.5 of a load of 3 and 4 N s in two of the directions that the guide holds.
+        let kind = RowKind::Bounded { force: 0.0, per_load: 0.5 };
+        with_row(kind, RowTarget::Velocity { bias: 0.0 }, |input, i| {
+            let held: Vec<usize> = (0..i).filter(|&k| input.rows.rows[k].load == 1.0).collect();
+            assert_eq!(held.len(), 2);
+            let mut r = vec![0.0; i + 1];
+            (r[held[0]], r[held[1]]) = (3.0, -4.0);
+            let mut bounds = BoundedRows::default();
+            bounds.begin(input, &r);
+            r[i] = 3.0;
+            assert!(bounds.update(input, &r, [&along(-3.0), &along(-1.0)], 0));
+            assert!((bounds.known(input, i).unwrap() - 2.5).abs() < 1e-14);
+            // The load doubles: half of the way in round 8, a fifth in round 24.
+            (r[held[0]], r[held[1]]) = (6.0, -8.0);
+            assert!(bounds.update(input, &r, [&along(-3.0), &along(-1.0)], 8));
+            assert!((bounds.known(input, i).unwrap() - 3.75).abs() < 1e-14);
+            assert!(bounds.update(input, &r, [&along(-3.0), &along(-1.0)], 24));
+            assert!((bounds.known(input, i).unwrap() - 4.0).abs() < 1e-14);
+        });
+    }
+
+    #[test]
+    fn a_servo_holds_its_compliance_between_the_ends_of_its_range() {
+        // −20 to 30 N for 0.01 s; u + 2 r − 1 = 0 between.
+        let kind = RowKind::Servo { stiffness: 1.0, damping: 1.0, push: 0.0, range: [-20.0, 30.0] };
+        with_row(kind, RowTarget::Compliant { bias: -1.0, compliance: 2.0 }, |input, i| {
+            let mut bounds = BoundedRows::default();
+            let mut r = vec![0.0; i + 1];
+            assert!(bounds.begin(input, &r));
+            assert_eq!(bounds.unknown(input, i), Some((-1.0, 2.0)));
+            r[i] = 0.31;
+            assert!(bounds.update(input, &r, [&along(0.0), &along(0.2)], 0));
+            assert!((bounds.known(input, i).unwrap() - 0.3).abs() < 1e-15);
+            // At 0.2 m/s it would push with 0.4 N s, at 0.5 m/s with 0.25.
+            r[i] = 0.3;
+            assert!(!bounds.update(input, &r, [&along(0.0), &along(0.2)], 1));
+            assert!(bounds.update(input, &r, [&along(0.0), &along(0.5)], 2));
+            r[i] = -0.21;
+            assert!(bounds.update(input, &r, [&along(0.0), &along(1.4)], 3));
+            assert!((bounds.known(input, i).unwrap() + 0.2).abs() < 1e-15);
+        });
+    }
+
+    #[test]
+    fn the_side_of_an_impulse_is_that_of_the_end_it_has_reached() {
+        let range = [-2.0, 3.0];
+        let sides = [-2.1, -2.0, -1.9, 2.9, 3.0, 3.1].map(|r| BoundedRows::side_in(r, range, 7));
+        assert_eq!(sides, [-1, -1, 0, 0, 1, 1]);
+        // A range without room says nothing.
+        assert_eq!(BoundedRows::side_in(0.0, [0.0; 2], -1), -1);
+    }
+}
