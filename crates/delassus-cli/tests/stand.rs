@@ -1,7 +1,11 @@
 //! `delassus stand` and `delassus hold` as a user types them.
 
-use serde_json::json as value;
+use delassus_solve::analysis::equilibrium::{Balance, Support, find_collapse, is_collapse};
+use delassus_solve::linalg::Sparse;
+use delassus_solve::problem::Law;
+use serde_json::{Value, json as value};
 
+use crate::certificate::{by_program, by_python, certificate, number, tampered};
 use crate::{Temporary, delassus, json, root};
 
 fn scene(name: &str) -> String {
@@ -125,6 +129,149 @@ fn a_block_on_a_floor_resists_what_its_friction_does() {
     }
     let text = String::from_utf8(delassus(&low[..6]).stdout).unwrap();
     assert!(text.contains("is resisted, in any direction: proved"), "{text}");
+}
+
+/// A block with a smaller one on it, on a slope of 15°.
+const SLOPE: &str = r#"
+[world]
+name = "slope"
+gravity = ["9.81*sin(angle)", 0, "-9.81*cos(angle)"]
+[parameters]
+angle = "15 deg"
+mu = 0.3
+[[body]]
+name = "ground"
+fixed = true
+[[body.shape]]
+type = "plane"
+[[body]]
+name = "block"
+mass = 2.0
+position = [0, 0, 0.2]
+[[body.shape]]
+type = "box"
+half_extents = [0.5, 0.4, 0.2]
+[[body]]
+name = "brick"
+mass = 0.5
+position = [0.1, 0.05, 0.45]
+euler_deg = [0, 0, 25]
+[[body.shape]]
+type = "box"
+half_extents = [0.2, 0.1, 0.05]
+[[friction]]
+between = ["*", "*"]
+mu = "mu"
+"#;
+
+/// Whether the solvers prove that what a certificate of the kind `faces` speaks of falls.
+fn falls(document: &Value, share: f64) -> bool {
+    let vector = |x: &Value| glam::DVec3::from_array([0_usize, 1, 2].map(|i| number(&x[i], share)));
+    let (problem, mut entries, mut supports) = (&document["problem"], vec![], vec![]);
+    let bodies = problem["bodies"].as_array().unwrap();
+    let gravity = vector(&problem["gravity"]);
+    let mut load = vec![0.0; 6 * bodies.len()];
+    for (p, body) in bodies.iter().enumerate() {
+        let weight = -number(&body["mass"], share) * gravity;
+        load[6 * p..6 * p + 3].copy_from_slice(&weight.to_array());
+        let n = vector(&body["normal"]).normalize();
+        let [e, h] = [n.any_orthonormal_vector(), n.cross(n.any_orthonormal_vector())];
+        for contact in body["contacts"].as_array().unwrap() {
+            let (point, row) = (vector(&contact["point"]), 3 * supports.len());
+            supports.push(Support::Contact(Law::Coulomb { mu: number(&contact["mu"], share) }));
+            for (k, axis) in [n, e, h].into_iter().enumerate() {
+                let on = body["on"].as_u64().map(|q| (q as usize, -1.0));
+                for (q, sign) in [Some((p, 1.0)), on].into_iter().flatten() {
+                    let arm = (point - vector(&bodies[q]["centre"])).cross(axis);
+                    let all = axis.to_array().into_iter().chain(arm.to_array()).enumerate();
+                    entries.extend(all.map(|(c, x)| (row + k, 6 * q + c, sign * x)));
+                }
+            }
+        }
+    }
+    let rows = Sparse::from_triplets(3 * supports.len(), load.len(), &entries);
+    let balance = Balance { rows, load_error: vec![0.0; load.len()], load, supports, rounding: 0.0 };
+    find_collapse(&balance, |v| is_collapse(&balance, v)).is_some()
+}
+
+#[test]
+fn blocks_on_a_slope_surely_stand_and_their_certificate_travels() {
+    let file = Temporary::new("slope.toml", SLOPE.as_bytes());
+    let (code, doc) = json(&["stand", file.path(), "--json"]);
+    assert_eq!((code, &doc["stands"], &doc["reason"]), (0, &value!("surely"), &value!("plane-faces")));
+    // tan 15° = 0.26795.
+    let (code, doc) = json(&["stand", file.path(), "--set", "mu=0.267", "--json"]);
+    assert_eq!((code, &doc["stands"]), (1, &value!("no")));
+    let found = certificate(&["stand", file.path()]).1.unwrap();
+    assert_eq!(found["kind"], "faces");
+    // A side of a polygon less, turned around, other numbers of S, a body that stands on itself.
+    let mut all = vec![found.clone(); 6];
+    all[1]["facts"]["around"][0].as_array_mut().unwrap().truncate(2);
+    all[2]["facts"]["around"][1].as_array_mut().unwrap().reverse();
+    all[3]["facts"]["lift"] = value!("0");
+    all[4]["facts"]["lift"] = value!("1000");
+    all[5]["problem"]["bodies"][1]["on"] = value!(1);
+    let outcomes: Vec<u8> = all.iter().map(by_program).collect();
+    assert_eq!(outcomes, [0, 1, 1, 1, 1, 2]);
+    assert_eq!(by_python(&all), outcomes);
+    let all = tampered(&found, 60);
+    let outcomes: Vec<u8> = all.iter().map(by_program).collect();
+    assert_eq!(by_python(&all), outcomes);
+    let (mut wrong, mut accepted) = (0, 0);
+    for (document, code) in all.iter().zip(&outcomes).filter(|(_, code)| **code != 2) {
+        let is_false = [0.0, 0.5, 1.0].iter().any(|share| falls(document, *share));
+        assert!(!(is_false && *code == 0), "accepted, but false:\n{document}");
+        wrong += usize::from(is_false);
+        accepted += usize::from(*code == 0);
+    }
+    assert!(wrong > 5 && accepted > 5, "{wrong} false, {accepted} accepted");
+}
+
+#[test]
+fn margins_have_certificates() {
+    let (slope, block) =
+        (Temporary::new("slope.toml", SLOPE.as_bytes()), Temporary::new("block.toml", BLOCK.as_bytes()));
+    let arch = scene("arch.toml");
+    let cases: [(&[&str], &[&str]); 3] = [
+        (
+            &["stand", slope.path(), "--friction", "--tilt", "x", "--tilt", "-y"],
+            &["friction", "tilt", "tilt"],
+        ),
+        (&["stand", block.path(), "--load", "block", "--tilt", "1,1,0"], &["load", "tilt"]),
+        (&["stand", &arch, "--friction", "--load", "stone5"], &["friction", "load"]),
+    ];
+    let (mut all, mut expected) = (Vec::new(), Vec::new());
+    for (args, kinds) in cases {
+        let (code, found) = certificate(args);
+        let found = found.unwrap();
+        assert_eq!((code, &found["kind"]), (0, &value!("list")), "{args:?}");
+        let parts = found["certificates"].as_array().unwrap();
+        let of: Vec<&str> = parts[1..].iter().map(|own| own["claim"]["of"].as_str().unwrap()).collect();
+        assert_eq!(of, kinds, "{args:?}");
+        for own in &parts[1..] {
+            let (claim, mut changed) = (&own["claim"], own.clone());
+            all.push(own.clone());
+            expected.push(0);
+            // Nothing claimed, and the ends exchanged, where there are two.
+            changed["claim"] = value!({ "of": claim["of"] });
+            all.push(changed.clone());
+            expected.push(2);
+            if let (Some(stands), Some(falls)) = (claim.get("stands"), claim.get("falls")) {
+                changed["claim"] = value!({ "of": claim["of"], "stands": falls, "falls": stands });
+                all.push(changed);
+                expected.push(1);
+            }
+        }
+        all.push(found.clone());
+        expected.push(0);
+    }
+    let outcomes: Vec<u8> = all.iter().map(by_program).collect();
+    assert_eq!(outcomes, expected);
+    assert_eq!(by_python(&all), outcomes);
+    // As a user types it.
+    let file = Temporary::new("c.json", all[0].to_string().as_bytes());
+    let text = String::from_utf8(delassus(&["verify", file.path()]).stdout).unwrap();
+    assert!(text.contains("friction: stands with 0.8931") && text.contains("falls with 0.8931"), "{text}");
 }
 
 #[test]

@@ -36,6 +36,17 @@ pub struct AskedMargin {
     pub unit: Option<f64>,
 }
 
+impl AskedMargin {
+    /// What documents call it.
+    pub(super) fn kind(&self) -> &'static str {
+        match self.margin {
+            Margin::Friction => "friction",
+            Margin::Load { .. } => "load",
+            Margin::Tilt { .. } => "tilt",
+        }
+    }
+}
+
 fn heading(world: &World, contacts: usize, style: Style) -> String {
     let moving = world.bodies.iter().filter(|b| !b.fixed).count();
     let bodies = if moving == 1 { "1 body".into() } else { format!("{moving} bodies") };
@@ -50,6 +61,10 @@ fn reasons(standing: &Standing) -> Vec<String> {
         (Stands::Surely, Some(Reason::UniqueAcceleration)) => {
             out.push("rest is the only motion that satisfies the laws: the acceleration is unique".into());
         }
+        (Stands::Surely, Some(Reason::Faces)) => out.push(
+            "rest is the only motion that satisfies the laws: each body stands on a plane face within its friction"
+                .into(),
+        ),
         (Stands::Surely, _) => out
             .push("rest is the only motion that satisfies the laws: forces without friction hold it".into()),
         (Stands::Possibly, _) => {
@@ -223,13 +238,13 @@ pub fn stand_document(world: &World, standing: &Standing, margins: &[AskedMargin
     let joint = |(name, force): &(String, f64)| json!({ "name": name, "force": force });
     let other = standing.other_motion.as_ref().map(|m| motion_document(world, m, ACCELERATION));
     let margin = |asked: &AskedMargin| {
-        let (kind, of) = match asked.margin {
-            Margin::Friction => ("friction", Value::Null),
-            Margin::Load { body } => ("load", json!(world.bodies[body].name)),
-            Margin::Tilt { direction } => ("tilt", json!(direction.to_array())),
+        let of = match asked.margin {
+            Margin::Friction => Value::Null,
+            Margin::Load { body } => json!(world.bodies[body].name),
+            Margin::Tilt { direction } => json!(direction.to_array()),
         };
         json!({
-            "kind": kind,
+            "kind": asked.kind(),
             "of": of,
             "stands": asked.bracket.stands,
             "falls": asked.bracket.falls,
@@ -243,6 +258,7 @@ pub fn stand_document(world: &World, standing: &Standing, margins: &[AskedMargin
         "stands": stands_word(standing.stands),
         "reason": standing.reason.map(|reason| match reason {
             Reason::Frictionless => "frictionless",
+            Reason::Faces => "plane-faces",
             Reason::UniqueAcceleration => "unique-acceleration",
         }),
         "slack": standing.slack,

@@ -13,7 +13,9 @@ mod balance;
 mod contact;
 mod definite;
 mod document;
+mod faces;
 mod fault;
+mod margin;
 mod number;
 mod pieces;
 mod problem;
@@ -23,8 +25,11 @@ mod solution;
 
 use serde_json::Value;
 
-use document::{inside, read, word};
+use document::{at, inside, items, numbered, read, word};
 pub use fault::Fault;
+
+/// What a document may be.
+const KINDS: [&str; 6] = ["balance", "margin", "resistance", "faces", "contact-problem", "list"];
 
 /// Checks a certificate; gives what it proves, in words.
 pub fn verify(document: &Value) -> Result<String, Fault> {
@@ -37,12 +42,24 @@ pub fn verify(document: &Value) -> Result<String, Fault> {
     match read(document, "kind", word)? {
         "balance" => balance::check(document),
         "resistance" => resistance::check(document),
+        "margin" => margin::check(document),
+        "faces" => faces::check(document),
+        "list" => check_list(document),
         "contact-problem" => contact::check(document),
         other => Err(inside(
             "kind",
-            Fault::Form(format!(
-                "expected \"balance\", \"resistance\" or \"contact-problem\", found \"{other}\""
-            )),
+            Fault::Form(format!("expected one of {}, found \"{other}\"", KINDS.join(", "))),
         )),
     }
+}
+
+/// Several certificates in one document.
+fn check_list(document: &Value) -> Result<String, Fault> {
+    let all = read(document, "certificates", items)?;
+    let nested = |own: &Value| own.get("kind").and_then(Value::as_str) == Some("list");
+    if all.is_empty() || all.iter().any(nested) {
+        return Err(Fault::Form("certificates: expected some, and none of them a list".into()));
+    }
+    let said = numbered(all).map(|(i, own)| verify(own).map_err(|e| at("certificates", i, e)));
+    Ok(said.collect::<Result<Vec<String>, Fault>>()?.join("; "))
 }

@@ -36,6 +36,15 @@ pub fn root_above(x: &Number) -> Number {
     Number::new((product << (2 * k)).sqrt() + 1, x.denom() << k)
 }
 
+/// About a number, for people.
+pub fn decimal(x: &Number) -> String {
+    let digits = (x * whole(1_000_000)).round().to_integer().to_string();
+    let (sign, digits) = digits.strip_prefix('-').map_or(("", digits.as_str()), |rest| ("-", rest));
+    let digits = format!("{digits:0>7}");
+    let (before, behind) = digits.split_at(digits.len() - 6);
+    format!("{sign}{before}.{behind}")
+}
+
 /// An integer, or two with a slash between.
 pub fn number(value: &Value) -> Result<Number, Fault> {
     let expected = || Fault::Form(format!("expected a fraction such as \"-3/4\", found {value}"));
@@ -115,6 +124,12 @@ impl Interval {
     pub fn times(&self, x: &Number) -> Self {
         let (a, b) = (&self.lo * x, &self.hi * x);
         if *x >= whole(0) { Interval { lo: a, hi: b } } else { Interval { lo: b, hi: a } }
+    }
+
+    /// All 1/x; `None` where x may be zero.
+    pub fn reciprocal(&self) -> Option<Self> {
+        let apart = self.lo > whole(0) || self.hi < whole(0);
+        apart.then(|| Interval { lo: self.hi.recip(), hi: self.lo.recip() })
     }
 
     /// A little wider, with ends of a few hundred bits.
@@ -216,6 +231,9 @@ mod tests {
         assert_eq!(&of(-2, 3) * &of(-5, 4), of(-15, 12));
         assert_eq!(of(-2, 3).square(), of(0, 9));
         assert_eq!(of(-2, 3).times(&whole(-1)), of(-3, 2));
+        let part = |x: i64| Number::new(1.into(), x.into());
+        assert_eq!(of(-4, -2).reciprocal(), Some(Interval { lo: part(-2), hi: part(-4) }));
+        assert_eq!((of(0, 3).reciprocal(), of(-2, 3).reciprocal()), (None, None));
         assert_eq!(&of(1, 2) - &of(-1, 5), of(-4, 3));
     }
 }

@@ -14,7 +14,7 @@ use std::collections::BTreeSet;
 use crate::balance::{Balance, collapse, rest};
 use crate::document::{at, field, index, items, list_of, numbered, read};
 use crate::fault::{Fault, refuse};
-use crate::number::{Interval, Number, number, whole};
+use crate::number::{Interval, Number, decimal, number, whole};
 use crate::problem::{Row, row};
 
 type Vector = [Number; 3];
@@ -113,13 +113,4 @@ fn encloses(corners: &[Vector], faces: &[Value], radius: &Number) -> Result<(), 
         return refuse("the faces do not close");
     }
     Ok(())
-}
-
-/// About a number, for people.
-fn decimal(x: &Number) -> String {
-    let digits = (x * whole(1_000_000)).round().to_integer().to_string();
-    let (sign, digits) = digits.strip_prefix('-').map_or(("", digits.as_str()), |rest| ("-", rest));
-    let digits = format!("{digits:0>7}");
-    let (before, behind) = digits.split_at(digits.len() - 6);
-    format!("{sign}{before}.{behind}")
 }

@@ -16,11 +16,29 @@ import sys
 
 from .balance import check_balance, check_resistance
 from .contact import check_contact
-from .exact import NotACertificate, Unproved, get
+from .exact import NotACertificate, Unproved, get, items
+from .faces import check_faces
+from .margin import check_margin
 
 __all__ = ["NotACertificate", "Unproved", "main", "verify"]
 
-CHECKS = {"balance": check_balance, "resistance": check_resistance, "contact-problem": check_contact}
+
+def check_list(document):
+    """Several certificates in one document."""
+    all_of = items(get(document, "certificates"))
+    if not all_of or any(isinstance(own, dict) and own.get("kind") == "list" for own in all_of):
+        raise NotACertificate("expected certificates, and none of them a list")
+    return "; ".join([verify(own) for own in all_of])
+
+
+CHECKS = {
+    "balance": check_balance,
+    "margin": check_margin,
+    "resistance": check_resistance,
+    "faces": check_faces,
+    "contact-problem": check_contact,
+    "list": check_list,
+}
 
 
 def verify(document):

@@ -151,7 +151,7 @@ fn answer(args: &StandArgs) -> Result<(String, u8), String> {
         Stands::Undecided => 3,
     };
     if let Some(path) = &args.certificate {
-        let certificate = stand_certificate(&world.name, &at_rest, &standing);
+        let certificate = stand_certificate(world, &at_rest, &standing, &margins);
         code = write_certificate(path, certificate)?.unwrap_or(code);
     }
     Ok((text, code))

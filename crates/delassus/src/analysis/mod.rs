@@ -30,8 +30,9 @@ pub use safe_interval::{
     End, FreeSystem, Question, Safe, SafeError, SafeInterval, SafeMethod, SystemAt, safe_interval,
 };
 pub use stand::{
-    Bracket, ContactAtRest, Margin, Proof, Reason, Resistance, ResistanceProof, StandError, Standing, Stands,
-    WorldAtRest, margin, resistance, resistance_proof, stand,
+    Bracket, ContactAtRest, FaceBody, FaceProof, FaceTree, Margin, MarginProof, Proof, Reason, Resistance,
+    ResistanceProof, StandError, Standing, Stands, WorldAtRest, margin, margin_proof, resistance,
+    resistance_proof, stand,
 };
 pub use world::analyze_world;
 

@@ -3,7 +3,7 @@
 use std::f64::consts::PI;
 
 use delassus::analysis::{
-    Bracket, Margin, StandError, Standing, Stands, WorldAtRest, margin, resistance, stand,
+    Bracket, Margin, Proof, Reason, StandError, Standing, Stands, WorldAtRest, margin, resistance, stand,
 };
 use delassus::lagrangian::Tolerances;
 use delassus::prelude::*;
@@ -49,7 +49,7 @@ fn a_stack_on_a_slope_needs_the_tangent_of_its_angle() {
     let angle = 20_f64.to_radians();
     let scene = stack(3, angle, 0.5);
     let found = stands(&scene);
-    assert_eq!(found.stands, Stands::Possibly);
+    assert_eq!((found.stands, found.reason), (Stands::Surely, Some(Reason::Faces)));
     assert!(found.contacts.iter().all(|c| c.utilization < 1.0 && c.force > 0.0));
     let [falls, stands_with] = least_friction(&scene);
     assert!(falls < angle.tan() && angle.tan() < stands_with, "{falls} {stands_with}");
@@ -65,6 +65,31 @@ fn a_stack_on_a_slope_needs_the_tangent_of_its_angle() {
     // With less friction it slides down as a whole, or in parts.
     let falls = stands_not(&stack(3, angle, 0.36));
     assert!(falls[3][0].x > 0.0);
+}
+
+#[test]
+fn bodies_on_faces_surely_stand_up_to_the_slope_at_which_they_slide_or_tip() {
+    // n blocks of width 0.6 and height 0.2 tip at the slope 3/n, and slide at their friction.
+    for (blocks, mu, limit) in [(1, 5.0, 3.0), (1, 0.4, 0.4), (3, 0.8, 0.8), (6, 0.3, 0.3), (10, 0.2, 0.2)] {
+        for (share, answer) in [(0.999, Stands::Surely), (1.001, Stands::No)] {
+            let found = stands(&stack(blocks, (share * limit).atan(), mu));
+            assert_eq!(found.stands, answer, "{blocks} blocks, friction {mu}, {share} of {limit}");
+        }
+    }
+    // A stack with a block beside it: two trees.
+    let mut scene = stack(3, 0.2, 0.5);
+    scene.add(Body::block("beside", 1.0, DVec3::new(0.1, 0.1, 0.1)).at(DVec3::new(2.0, 0.3, 0.1)));
+    let Some(Proof::Faces(proof)) = stands(&scene).proof else { panic!("no proof by faces") };
+    let on: Vec<Option<usize>> = proof.tree.bodies.iter().map(|b| b.on).collect();
+    assert_eq!(on.iter().filter(|on| on.is_none()).count(), 2, "{on:?}");
+    // A push, a joint or a second support is not weight on one face.
+    let mut pushed = stack(2, 0.2, 0.5);
+    pushed.world.bodies[1].force[0].y = 0.1;
+    assert_eq!(stands(&pushed).stands, Stands::Possibly);
+    let mut bridged = stack(1, 0.2, 0.5);
+    bridged.add(Body::block("other", 2.0, DVec3::new(0.3, 0.3, 0.1)).at(DVec3::new(0.7, 0.0, 0.1)));
+    bridged.add(Body::block("lintel", 2.0, DVec3::new(0.6, 0.3, 0.1)).at(DVec3::new(0.35, 0.0, 0.3)));
+    assert_eq!(stands(&bridged).stands, Stands::Possibly);
 }
 
 /// The collapse of what does not stand.
@@ -107,6 +132,28 @@ fn an_arch_of_nine_stones_stands_above_its_least_thickness() {
         let half = 0.5 * share * LEAST;
         let found = stands(&arch(9, [1.0 - half, 1.0 + half], 2.0, false));
         assert_eq!(found.stands, answer, "{share}");
+    }
+}
+
+#[test]
+fn the_least_thickness_of_an_arch_depends_on_its_stones_and_their_friction() {
+    // Bisections of a linear program in the plane for normal and frictional forces at both ends of each
+    // joint, by another program. Below about 0.4 stones slide before the arch becomes a mechanism of hinges.
+    let cases = [
+        (5, 2.0, 0.0949796),
+        (15, 2.0, 0.1060680),
+        (31, 2.0, 0.1071304),
+        (9, 0.4, 0.1015254),
+        (9, 0.37, 0.1221467),
+        (9, 0.35, 0.1393910),
+        (9, 0.32, 0.1700144),
+    ];
+    for (stones, mu, least) in cases {
+        for (share, answer) in [(1.01, Stands::Possibly), (0.99, Stands::No)] {
+            let half = 0.5 * share * least;
+            let found = stands(&arch(stones, [1.0 - half, 1.0 + half], mu, false));
+            assert_eq!(found.stands, answer, "{stones} stones, friction {mu}, {share}");
+        }
     }
 }
 

@@ -9,7 +9,7 @@
 //! with which it stands it stands. So it is for tilts where weight is the only load, as only the direction
 //! counts.
 
-use delassus_solve::analysis::equilibrium::{Balance, largest_factor};
+use delassus_solve::analysis::equilibrium::{Balance, Support, find_collapse, is_collapse, largest_factor};
 use glam::DVec3;
 
 use super::assembly::AtRest;
@@ -72,12 +72,85 @@ pub fn margin(at_rest: &WorldAtRest, what: Margin) -> Option<Bracket> {
             Some(largest_load(at, &base, &direction))
         }
         Margin::Tilt { direction } => {
-            let gravity = at.world.gravity;
-            let across = direction - gravity * (direction.dot(gravity) / gravity.length_squared());
-            let across = across.try_normalize()?;
+            let across = across(at, direction)?;
             Some(tilt(at, across))
         }
     }
+}
+
+/// What proves the ends of a bracket, of loads F + x F₁ or of coefficients of friction times x.
+#[derive(Clone, Debug)]
+pub struct MarginProof {
+    /// The balance at x = 0 of loads, at x = 1 of friction.
+    pub balance: Balance,
+    /// F₁ and how far each entry may be off; `None` where friction is varied.
+    pub along: Option<[Vec<f64>; 2]>,
+    /// An x with which it stands, and forces near which there are some that balance the load.
+    pub stands: Option<(f64, Vec<f64>)>,
+    /// An x with which it falls, and velocities that show it.
+    pub falls: Option<(f64, Vec<f64>)>,
+}
+
+/// What proves a bracket that was found; `None` where nothing does. Of a tilt x is the tangent: then weight
+/// has to be the only load, of which the direction alone counts where no force is bounded.
+pub fn margin_proof(at_rest: &WorldAtRest, what: Margin, found: &Bracket) -> Option<MarginProof> {
+    let at = &at_rest.0;
+    let value = |x: f64| if let Margin::Tilt { .. } = what { x.tan() } else { x };
+    let ends = [found.stands.map(value), found.falls.map(value)];
+    let (balance, along) = match what {
+        Margin::Friction => (at.balance.clone(), None),
+        Margin::Load { body } => {
+            let direction = load_on(at, body)?;
+            let base = at.balance.load.iter().zip(&direction).map(|(f, d)| f - d).collect();
+            (at.balance.with_load(base, at.balance.load_error.clone()), Some(direction))
+        }
+        Margin::Tilt { direction } => {
+            let free = |body: &crate::world::Body| body.fixed || body.force == [DVec3::ZERO; 2];
+            let bounded = |support: &Support| matches!(support, Support::Bounded(_));
+            let weight = at.world.bodies.iter().all(free) && at.world.joints.is_empty();
+            if !weight || at.balance.supports.iter().any(bounded) {
+                return None;
+            }
+            let gravity = at.world.gravity.length() * across(at, direction)?;
+            let (load, _) = at.load_of(&World { gravity, ..at.world.clone() });
+            (at.balance.clone(), Some(load))
+        }
+    };
+    let with = |x: f64| match &along {
+        None => balance.with_friction(x),
+        Some(along) => loaded(&balance, along, x),
+    };
+    let stands = ends[0].and_then(|x| {
+        let decided = decide(&with(x), false);
+        Some((x, decided.forces.filter(|_| decided.stands == Stands::Possibly)?))
+    });
+    let falls = ends[1].and_then(|x| {
+        let there = with(x);
+        Some((x, find_collapse(&there, |v| is_collapse(&there, v))?))
+    });
+    let error = |direction: Vec<f64>| {
+        let of = |(d, e): (&f64, &f64)| if *d == 0.0 { 0.0 } else { *e };
+        let error = direction.iter().zip(&at.balance.load_error).map(of).collect();
+        [direction, error]
+    };
+    let proved = stands.is_some() || falls.is_some();
+    proved.then(|| MarginProof { along: along.map(error), balance, stands, falls })
+}
+
+/// A balance with the load F + x F₁.
+fn loaded(balance: &Balance, along: &[f64], x: f64) -> Balance {
+    let load = balance.load.iter().zip(along).map(|(b, d)| b + x * d).collect();
+    // Products and sums of numbers of this size.
+    let sizes = balance.load.iter().zip(along).map(|(b, d)| b.abs() + (x * d).abs());
+    let error = balance.load_error.iter().zip(sizes).map(|(e, size)| e + 4.0 * f64::EPSILON * size);
+    balance.with_load(load, error.collect())
+}
+
+/// The part of a direction across gravity, of length 1; `None` where there is none.
+fn across(at: &AtRest, direction: DVec3) -> Option<DVec3> {
+    let gravity = at.world.gravity;
+    let across = direction - gravity * (direction.dot(gravity) / gravity.length_squared());
+    across.try_normalize()
 }
 
 /// A search on a line: `of` is the balance at a value.
@@ -113,7 +186,7 @@ impl<B: Fn(f64) -> Balance> Line<'_, B> {
     /// What utilizations, which are those of the world as it is, have to be multiplied by.
     fn friction_at(&self, x: f64) -> f64 {
         let mu = |balance: &Balance| match balance.supports.last() {
-            Some(delassus_solve::analysis::equilibrium::Support::Contact(law)) => law.mu(),
+            Some(Support::Contact(law)) => law.mu(),
             _ => 1.0,
         };
         let (now, there) = (mu(&self.at.balance), mu(&(self.of)(x)));
@@ -188,14 +261,8 @@ fn load_on(at: &AtRest, body: usize) -> Option<Vec<f64>> {
 
 /// The largest factor on a load beside another one.
 pub(super) fn largest_load(at: &AtRest, base: &[f64], direction: &[f64]) -> Bracket {
-    let of = |factor: f64| {
-        let along = base.iter().zip(direction).map(|(b, d)| b + factor * d).collect();
-        // Products and sums of numbers of this size.
-        let sizes = base.iter().zip(direction).map(|(b, d)| b.abs() + (factor * d).abs());
-        let error = at.balance.load_error.iter().zip(sizes).map(|(e, size)| e + 4.0 * f64::EPSILON * size);
-        at.balance.with_load(along, error.collect())
-    };
     let at_base = at.balance.with_load(base.to_vec(), at.balance.load_error.clone());
+    let of = |factor: f64| loaded(&at_base, direction, factor);
     let mut line = Line { at, of, bracket: Bracket::default() };
     let guess = largest_factor(&at_base, direction).map(|factor| factor.clamp(0.0, MAX_FACTOR));
     let Some(guess) = guess else {

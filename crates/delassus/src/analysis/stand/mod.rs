@@ -6,8 +6,8 @@
 //!
 //! - **surely**: every solution of the laws rests. Proved where forces without friction at contacts balance
 //!   the load: rest is then the only motion, whatever friction does, by the argument of
-//!   [`delassus_solve::analysis`]; or where the analysis of a small world proves that the acceleration is
-//!   unique.
+//!   [`delassus_solve::analysis`]; where bodies stand on plane faces that are not steeper than their
+//!   friction; or where the analysis of a small world proves that the acceleration is unique.
 //! - **possibly**: rest is a solution, proved, but others are not excluded. Under Coulomb's law equilibrium
 //!   does not mean that a thing stands.
 //! - **no**: no forces within friction hold it, proved by a motion in which the loads have power and no
@@ -17,11 +17,13 @@
 //! ([`delassus_solve::analysis::equilibrium`]).
 
 mod assembly;
+mod faces;
 mod hold;
 mod margin;
 
+pub use faces::{FaceBody, FaceProof, FaceTree};
 pub use hold::{Resistance, ResistanceProof, resistance, resistance_proof};
-pub use margin::{Bracket, Margin, margin};
+pub use margin::{Bracket, Margin, MarginProof, margin, margin_proof};
 
 use delassus_solve::analysis::ImpulseRange;
 use delassus_solve::analysis::equilibrium::{
@@ -40,6 +42,7 @@ use crate::lagrangian::{StateError, Tolerances};
 use crate::stepping::{StepOptions, Stepper};
 use crate::world::{World, WorldState};
 use assembly::AtRest;
+use faces::face_proof;
 
 /// Rows up to which the analysis of a world is asked whether its acceleration is unique.
 const MAX_ANALYZED_ROWS: usize = 18;
@@ -80,6 +83,8 @@ pub enum Stands {
 pub enum Reason {
     /// Forces without friction at contacts hold it.
     Frictionless,
+    /// Every body stands on a plane face that is not steeper than its friction.
+    Faces,
     /// The analysis proves that the acceleration is unique.
     UniqueAcceleration,
 }
@@ -112,6 +117,8 @@ pub enum Proof {
     Forces(Vec<f64>),
     /// Velocities that show that there are none.
     Velocity(Vec<f64>),
+    /// Faces, with the weight on each of them inside of its contacts.
+    Faces(Box<FaceProof>),
 }
 
 /// What is known of a world at rest.
@@ -225,17 +232,24 @@ pub fn stand(at_rest: &WorldAtRest, tolerances: &Tolerances) -> Standing {
         .filter_map(|search| find_rest(&at.balance, search))
         .find(|(forces, _)| is_rest(&at.balance, forces));
     let mut decided = decide(&at.balance, at.left_out.is_empty());
-    let mut reason = None;
+    let (mut reason, mut faces) = (None, None);
     if let Some((forces, slack)) = frictionless {
         let slack = decided.slack.or(Some(slack));
         decided = Decision { stands: Stands::Surely, forces: Some(forces), collapse: None, slack };
         reason = Some(Reason::Frictionless);
+    } else if let (Stands::Possibly | Stands::Undecided, Some(proof)) = (decided.stands, face_proof(at)) {
+        decided.stands = Stands::Surely;
+        reason = Some(Reason::Faces);
+        faces = Some(proof);
     } else if decided.stands == Stands::Possibly && is_unique(at, tolerances) {
         decided.stands = Stands::Surely;
         reason = Some(Reason::UniqueAcceleration);
     }
     let search = matches!(decided.stands, Stands::Possibly | Stands::Surely | Stands::Undecided);
     let mut out = standing(at, decided, reason, notes);
+    if let Some(proof) = faces {
+        out.proof = Some(Proof::Faces(Box::new(proof)));
+    }
     if search && at.contacts.len() <= MAX_SEARCHED_CONTACTS {
         add_search(at, &mut out);
     }
