@@ -91,7 +91,7 @@ pub fn stands(py: Python<'_>, file: &Arc<WorldFile>, name: &str, asked: StandReq
         };
         let margins: Vec<AskedMargin> = margins.into_iter().map(bracket).collect::<Result<_, String>>()?;
         let standing = stand(&at_rest, &tolerances);
-        let certificate = asked.certificate.then(|| stand_certificate(&world.name, &at_rest, &standing));
+        let certificate = asked.certificate.then(|| stand_certificate(world, &at_rest, &standing, &margins));
         Ok((
             stand_document(world, &standing, &margins),
             stand_text(world, &standing, &margins, Style::plain()),
