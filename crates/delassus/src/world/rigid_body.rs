@@ -14,7 +14,7 @@
 //! ```
 //!
 //! The first term is a rotation about l, which commutes with the other two, rotations about axes of the body.
-//! Of a symmetric top one of these is none, and the motion is exact for any step: that of rods and discs. That
+//! Of a symmetric top one of these is none, and the motion is exact for any step: rods and discs. The motion
 //! of others has an error of energy that grows as θ² = h² |l|² (c_b − c_a)(c_c − c_b). Up to a thousandth of
 //! a radian three rotations leave 2e-7 of the energy. Beyond it 21 of sixth order leave 3e-9 and less, whose
 //! error grows as the sixth power of φ = h |l| (d D⁵)^(1/6), d and D the smaller and the larger of the two
