@@ -279,6 +279,10 @@ impl FewDofs {
             impulse.fill(0.0);
             return Some((Some(0), scale));
         }
+        // A motion beyond all numbers has no solution that others could find either, but they say so.
+        if !scale.is_finite() {
+            return None;
+        }
         self.iterate.r.clear();
         self.iterate.r.extend_from_slice(impulse);
         // Memory for steps that are shortened, before one is.

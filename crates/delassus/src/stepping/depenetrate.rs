@@ -66,8 +66,12 @@ fn stop(stepper: &mut Stepper) {
 #[cfg(test)]
 mod tests {
     use super::super::model::fixtures::*;
+    use super::super::test_worlds::on_a_floor;
     use super::*;
-    use crate::world::ShapeKind;
+    use crate::world::{Joint, JointKind, Pose, ShapeKind};
+    use delassus_solve::problem::Status;
+    use glam::DQuat;
+    use std::f64::consts::FRAC_PI_2;
 
     #[test]
     fn two_balls_separate_by_the_inverse_of_their_masses_and_keep_their_velocities() {
@@ -96,5 +100,31 @@ mod tests {
         let before = state.clone();
         assert_eq!(depenetrate(&world, &mut state), None);
         assert_eq!(state, before);
+    }
+
+    #[test]
+    fn joined_bodies_that_overlap_for_good_stay_where_they_are() {
+        // Capsules in a row whose hinges hold them 2 cm too close: any motion that separates two of them
+        // presses others together.
+        let kind = ShapeKind::Capsule { radius: 0.04, half_height: 0.07 };
+        let (mut world, mut state) = on_a_floor(kind, 0.05, [0.5, 0.0]);
+        world.bodies[1].shapes[0].pose.rotation = DQuat::from_rotation_y(FRAC_PI_2);
+        for k in 1..3 {
+            world.bodies.push(world.bodies[1].clone());
+            let mut beside = state.bodies[1];
+            beside.pose.position.x = 0.2 * k as f64;
+            state.bodies.push(beside);
+            let at = |x: f64| Pose { position: DVec3::new(x, 0.0, 0.0), ..Pose::IDENTITY };
+            world.joints.push(Joint::new("hinge", JointKind::Revolute, [k, k + 1], [at(0.1), at(-0.1)]));
+        }
+        let before = state.clone();
+        assert_eq!(depenetrate(&world, &mut state), None);
+        assert_eq!(state, before);
+        let mut stepper = Stepper::new(world, state, StepOptions::default()).unwrap();
+        for _ in 0..3 {
+            let report = stepper.step().unwrap();
+            assert!(report.status != Status::Solved && report.penetration > 0.01, "{report:?}");
+            assert!(stepper.state().bodies.iter().all(crate::world::BodyState::is_finite));
+        }
     }
 }

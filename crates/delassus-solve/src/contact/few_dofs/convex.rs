@@ -146,6 +146,9 @@ impl FewDofs {
             let pull = self.assemble_convex(convex, &u);
             if step == 0 {
                 size = norm(&pull).max(norm(y));
+                if !size.is_finite() {
+                    return None;
+                }
             }
             self.factors.step.clear();
             self.factors.step.extend(pull.iter().zip(&*y).map(|(pull, y)| pull - y));
@@ -245,7 +248,8 @@ impl FewDofs {
         for _ in 0..MAX_SEARCHES {
             let width = high.0 - low.0;
             let zero = low.0 - low.1 * width / (high.1 - low.1);
-            part = zero.clamp(low.0 + MARGIN * width, high.0 - MARGIN * width);
+            // Not `clamp`, which panics where slopes are beyond all numbers.
+            part = zero.max(low.0 + MARGIN * width).min(high.0 - MARGIN * width);
             let now = slope(part);
             if now.abs() <= SLOPE_RATIO * first.abs() {
                 break;

@@ -276,4 +276,40 @@ mod tests {
         let pushed = once.state().bodies[2].velocity.x;
         assert!((pushed - 1e-3 * (20.0 - 0.6 * 9.81)).abs() < 1e-6, "{pushed}");
     }
+
+    /// Capsules in a row on the floor, each with two contacts, joined by hinges upright and across in turn.
+    fn chain(count: usize) -> Stepper {
+        let kind = ShapeKind::Capsule { radius: 0.04, half_height: 0.05 };
+        let (mut world, mut state) = on_a_floor(kind, 0.05, [0.5, 0.0]);
+        let [along, across] = [DQuat::from_rotation_y(FRAC_PI_2), DQuat::from_rotation_x(FRAC_PI_2)];
+        world.bodies[1].shapes[0].pose.rotation = along;
+        for k in 1..count {
+            world.bodies.push(world.bodies[1].clone());
+            let mut beside = state.bodies[1];
+            beside.pose.position.x = 0.2 * k as f64;
+            state.bodies.push(beside);
+            let rotation = if k % 2 == 0 { DQuat::IDENTITY } else { across };
+            let at = |x: f64| Pose { position: DVec3::new(x, 0.0, 0.0), rotation };
+            let joint = Joint::new("hinge", JointKind::Revolute, [k, k + 1], [at(0.1), at(-0.1)]);
+            world.joints.push(joint);
+        }
+        state.bodies[1].angular_velocity.y = 0.01;
+        Stepper::new(world, state, StepOptions::default()).unwrap()
+    }
+
+    #[test]
+    fn a_chain_that_has_come_to_rest_on_more_contacts_than_it_needs_is_steady() {
+        for count in [3, 8] {
+            let mut chain = chain(count);
+            (0..400).for_each(|_| _ = chain.step().unwrap());
+            let rest = bits(chain.state());
+            for _ in 0..20 {
+                assert!(chain.steady.made.is_some(), "{count}");
+                assert_eq!(chain.step().unwrap().status, Status::Solved);
+            }
+            assert_eq!(bits(chain.state()), rest, "{count}");
+            let weight: f64 = chain.contact_forces().map(|(_, n, _)| n).sum();
+            assert!((weight - 9.81 * count as f64).abs() < 1e-8 * weight, "{weight}");
+        }
+    }
 }

@@ -56,6 +56,9 @@ const MAX_FAILED_ROUNDS: usize = 3;
 /// Impulses that Newton's method has found with the bounds solve the rows without them up to this part of the
 /// tolerance: they are as exact as another solve would make them.
 const SETTLED_RATIO: f64 = 1e-3;
+/// A solve leaves less than this part of the tolerance of a motion, and bodies at rest shall keep none of it.
+/// The check of the rows has the velocities that they get, and decides.
+const LEFT_RATIO: f64 = 0.1;
 /// Contacts up to which the impulses of the step before are tried first in motion too: what slides or rolls
 /// by itself has the same ones from step to step, and the check costs a part of a solve.
 const MAX_CHECKED_CONTACTS: usize = 8;
@@ -307,6 +310,10 @@ impl VelocitySolver {
         if !asked || method != Method::Auto || minimum_norm || problem.laws.iter().all(Law::is_bilateral) {
             return None;
         }
+        if let Some(outcome) = self.rest_on(input) {
+            return Some(outcome);
+        }
+        let problem = &self.assembly.problem;
         if self.settled {
             let (status, residual) = self.found.settle(problem, tolerance);
             if status == Status::Solved && residual <= SETTLED_RATIO * tolerance {
@@ -317,6 +324,22 @@ impl VelocitySolver {
             true => self.few_dofs.solve_from_near(problem, tolerance, r),
             false => self.few_dofs.solve(problem, tolerance, r),
         })
+    }
+
+    /// The outcome with the impulses that jointed bodies at rest had before, where they hold and leave no
+    /// motion: another solution would have other bits, and the next step too.
+    fn rest_on(&mut self, input: &SolveInput<'_>) -> Option<SolveOutcome> {
+        let left = left_ratio(input);
+        if left == 0.0 {
+            return None;
+        }
+        let Assembly { problem, reduced, .. } = &mut self.assembly;
+        let h = GlobalForm::of(&mut problem.form).jacobian_transposed;
+        if !reduced.leave_at_rest(h, &self.found.solution.impulse, left) {
+            return None;
+        }
+        let (status, residual) = self.found.settle(&self.assembly.problem, input.options.tolerance);
+        (status == Status::Solved).then_some(SolveOutcome { status, residual, iterations: 0 })
     }
 
     /// Solves what is assembled, joints alone by one factorization.
@@ -470,10 +493,15 @@ impl VelocitySolver {
         let Assembly { problem, reduced, .. } = &mut self.assembly;
         if !problem.laws.is_empty() {
             let h = GlobalForm::of(&mut problem.form).jacobian_transposed;
-            reduced.apply_impulses(h, &self.found.solution.impulse);
+            reduced.apply_impulses(h, &self.found.solution.impulse, left_ratio(input));
         }
         reduced.scatter(tree, input, &mut impulses.rows, v);
     }
+}
+
+/// The part of its terms up to which a motion is one that a solve left, where bodies are at rest.
+fn left_ratio(input: &SolveInput<'_>) -> f64 {
+    if input.at_rest && input.goal == Goal::Any { LEFT_RATIO * input.options.tolerance } else { 0.0 }
 }
 
 #[cfg(test)]

@@ -25,6 +25,8 @@ use crate::world::{
 
 /// Motions below so many times the rounding of their terms are none.
 const ROUNDINGS: f64 = 16.0;
+/// The part of the largest terms that counts as terms of a motion that has less of its own.
+const ELSEWHERE_RATIO: f64 = 1e-2;
 
 /// Velocities in reduced coordinates, in memory that is kept.
 #[derive(Default)]
@@ -38,7 +40,8 @@ pub(super) struct ReducedMotion {
     momentum: Vec<f64>,
     /// What a refinement adds to impulses of the rows of the tree.
     reactions: Vec<f64>,
-    /// Sizes of the terms of y, and the largest one of compliant rows.
+    /// y with impulses, sizes of its terms, and the largest one of compliant rows.
+    after: Vec<f64>,
     terms: Vec<f64>,
     offset: f64,
     scratch: TreeScratch,
@@ -296,24 +299,36 @@ impl ReducedMotion {
         true
     }
 
-    /// y ← y* + Hᵣᵀ r.
-    pub(super) fn apply_impulses(&mut self, h: &Sparse, impulse: &[f64]) {
-        let ReducedMotion { motion, terms, .. } = self;
+    /// y ← y* + Hᵣᵀ r, or 0 where that leaves bodies at rest.
+    pub(super) fn apply_impulses(&mut self, h: &Sparse, impulse: &[f64], left: f64) {
+        if self.leave_at_rest(h, impulse, left) {
+            self.motion.fill(0.0);
+        } else {
+            self.motion.clone_from(&self.after);
+        }
+    }
+
+    /// Whether y* + Hᵣᵀ r has nothing but the rounding of terms that cancel, or this part of them, which is
+    /// what a solve leaves. It is evaluated for all motions, y² being an energy.
+    pub(super) fn leave_at_rest(&mut self, h: &Sparse, impulse: &[f64], left: f64) -> bool {
+        let ReducedMotion { motion, after, terms, .. } = self;
+        after.clear();
         terms.clear();
-        terms.extend(motion.iter().map(|y| y.abs()));
-        for (i, (y, size)) in motion.iter_mut().zip(&mut *terms).enumerate() {
+        for (i, y) in motion.iter().enumerate() {
+            let (mut sum, mut size) = (*y, y.abs());
             let (columns, values) = h.row(i);
             for (&j, x) in columns.iter().zip(values) {
                 let term = x * impulse[j];
-                *y += term;
-                *size += term.abs();
+                sum += term;
+                size += term.abs();
             }
+            after.push(sum);
+            terms.push(size);
         }
-        // Where nothing is left but the rounding of terms that cancel, all rests; y² is an energy.
         let top = terms.iter().fold(self.offset, |top: f64, size| top.max(*size));
-        if motion.iter().all(|y| y.abs() <= ROUNDINGS * f64::EPSILON * top) {
-            motion.fill(0.0);
-        }
+        let rounding = ROUNDINGS * f64::EPSILON * top;
+        let none = |(y, size): (&f64, &f64)| y.abs() <= rounding.max(left * size.max(ELSEWHERE_RATIO * top));
+        after.iter().zip(&*terms).all(none)
     }
 
     /// Turns the velocities without the joints of the tree, `v`, into those of y, and gives compliant rows
