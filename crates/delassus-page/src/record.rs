@@ -12,8 +12,8 @@ use crate::motion::{Motion, MotionRecorder};
 /// Events that are listed.
 const MAX_EVENTS: usize = 2000;
 
-/// Moves a simulation to a time and keeps at most about so many frames. `look` is asked after every step whether to go
-/// on. Where a step cannot be made the motion ends there and says why.
+/// Moves a simulation to a time and keeps at most about so many frames. `look` is asked after every step
+/// whether to go on. Where a step cannot be made the motion ends there and says why.
 pub fn record<B>(
     sim: &mut Simulation,
     t_end: f64,
