@@ -10,8 +10,12 @@
 //! `f64` is a rational number), deriving all matrices anew, and that the facts imply the claim
 //! (`implication`). It shares no code with the solvers and uses no number that they computed.
 
-use crate::problem::Dynamics;
+use std::fmt;
+use std::fmt::Write as _;
+
 use num_rational::BigRational;
+
+use crate::problem::Dynamics;
 
 /// Whether the hypotheses of a proposition are met.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -189,10 +193,38 @@ impl Certificate {
         self.seal == self.digest()
     }
 
-    /// FNV-1a over all numbers.
     fn digest(&self) -> u64 {
-        // The debug form prints every number with all its digits, and every name.
-        let text = format!("{:?}{:?}{:?}{}", self.dynamics, self.facts, self.claims, self.id);
-        text.bytes().fold(0xcbf2_9ce4_8422_2325, |h, b| (h ^ u64::from(b)).wrapping_mul(0x0100_0000_01b3))
+        let Certificate { dynamics, facts, claims, id, seal: _ } = self;
+        let Dynamics { mass, force, jacobian, bias, laws } = dynamics;
+        let mut digest = Digest::default();
+        for numbers in [mass.data(), force, jacobian.data(), bias] {
+            digest.add(numbers.len() as u64);
+            numbers.iter().for_each(|x| digest.add(x.to_bits()));
+        }
+        // The debug form prints every number with all its digits, and every name. A digest takes all text.
+        let _ = write!(digest, "{laws:?}{facts:?}{claims:?}{id}");
+        digest.0
+    }
+}
+
+/// FNV-1a, by words of 64 bits for numbers and by bytes for text: what is changed in one place changes it.
+struct Digest(u64);
+
+impl Default for Digest {
+    fn default() -> Self {
+        Digest(0xcbf2_9ce4_8422_2325)
+    }
+}
+
+impl Digest {
+    fn add(&mut self, word: u64) {
+        self.0 = (self.0 ^ word).wrapping_mul(0x0100_0000_01b3);
+    }
+}
+
+impl fmt::Write for Digest {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        text.bytes().for_each(|b| self.add(b.into()));
+        Ok(())
     }
 }

@@ -14,6 +14,7 @@
 //! has a solution, and as one without a solution only where it has none.
 
 mod auto;
+mod enclosure;
 mod exact;
 mod hlcp;
 mod index_sets;

@@ -126,6 +126,11 @@ impl Scales {
         }
     }
 
+    /// What zᵢ is measured in.
+    pub fn unit(&self, i: usize) -> f64 {
+        times_power_of_two(1.0, self.columns[i])
+    }
+
     /// Whether zᵢ is the positive one of the pair (zᵢ, wᵢ).
     pub fn is_active(&self, i: usize, z: f64, w: f64) -> bool {
         times_power_of_two(z, -self.columns[i]) > times_power_of_two(w, self.rows[i])

@@ -136,13 +136,14 @@ struct Equations {
 impl Equations {
     /// Pivots on these rows in these columns as long as one is not zero for any data, largest first.
     fn eliminate(&mut self, rows: std::ops::Range<usize>, columns: &[usize]) {
+        let mut unused: Vec<usize> =
+            columns.iter().copied().filter(|c| !self.basis.contains(&Some(*c))).collect();
         loop {
             let mut best: Option<(f64, usize, usize)> = None;
             for r in rows.clone().filter(|&r| self.basis[r].is_none()) {
                 let row = &self.rows[r];
-                let unused = columns.iter().filter(|c| !self.basis.contains(&Some(**c)));
-                let size = unused.clone().fold(0.0_f64, |top, &c| top.max(row[c].magnitude()));
-                for &c in unused {
+                let size = unused.iter().fold(0.0_f64, |top, &c| top.max(row[c].magnitude()));
+                for &c in &unused {
                     let least = if row[c].contains(0.0) { 0.0 } else { row[c].lo.abs().min(row[c].hi.abs()) };
                     if least > 0.0 && best.is_none_or(|(top, _, _)| least / size > top) {
                         best = Some((least / size, r, c));
@@ -151,6 +152,7 @@ impl Equations {
             }
             let Some((_, r, c)) = best else { return };
             self.pivot(r, c);
+            unused.retain(|column| *column != c);
         }
     }
 
@@ -158,13 +160,14 @@ impl Equations {
         let pivot = self.rows[r][c];
         let mut row: Vec<Interval> = self.rows[r].iter().map(|x| quotient(*x, pivot)).collect();
         row[c] = Interval::ONE;
+        let entries: Vec<usize> = (0..row.len()).filter(|&j| row[j] != Interval::ZERO).collect();
         for (i, other) in self.rows.iter_mut().enumerate() {
             let factor = other[c];
             if i == r || factor == Interval::ZERO {
                 continue;
             }
-            for (x, y) in other.iter_mut().zip(&row) {
-                *x = sum(*x, -product(factor, *y));
+            for &j in &entries {
+                other[j] = sum(other[j], -product(factor, row[j]));
             }
             other[c] = Interval::ZERO;
         }
