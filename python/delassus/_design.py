@@ -210,6 +210,16 @@ class Paving(_Reported):
         return list(self._document["parameters"])
 
     @property
+    def over(self) -> dict[str, tuple[float, float]]:
+        """The box that was asked for."""
+        return {name: (float(lo), float(hi)) for name, (lo, hi) in self._document["over"].items()}
+
+    @property
+    def design(self) -> dict[str, float]:
+        """The values of the file."""
+        return dict(self._document["design"])
+
+    @property
     def lo(self) -> Array:
         """The least values of each cell: cells by parameters."""
         return self._bounds("lo")
@@ -249,6 +259,12 @@ class Paving(_Reported):
         """The refuted point that is nearest to the design."""
         found = self._document["counterexample"]
         return None if found is None else dict(found["point"])
+
+    def plot(self, x: str | None = None, y: str | None = None, ax: Any = None, **at: float) -> Any:
+        """Draws the cells over one or two parameters into `ax` and returns it; `at` gives the others."""
+        from .plot import paving
+
+        return paving(self, x, y, ax, **at)
 
     def __repr__(self) -> str:
         share = ", ".join(f"{100 * self.shares[word]:.1f} % {word}" for word in ("proved", "refuted", "undecided"))

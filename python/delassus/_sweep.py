@@ -11,10 +11,11 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import os
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -40,6 +41,8 @@ RETRIES = 5
 """How often a range of points is tried again whose worker died."""
 FIRST_POINTS = 16
 """Points of a thread in the first call into the library; then as many as take a part of `seconds`."""
+LEAST_SECONDS = 0.05
+"""The shortest task that is worth a message to another process, as far as there are points for it."""
 
 
 @dataclass(frozen=True)
@@ -95,24 +98,71 @@ def _called(job: _Job, start: int, stop: int, seconds: float, stopped: Event | N
             given = [*fixed, *((key, repr(x)) for key, x in values.items())]
             answer = job.function(_wrapped(_delassus.from_parts((name, text, folder, given, *rest))))
         except Exception as error:
-            place = ", ".join(f"{key} = {x:g}" for key, x in values.items())
-            raise RuntimeError(f"at {place}: {type(error).__name__}: {error}") from error
-        rows.append(dict(answer) if isinstance(answer, dict) else {job.quantities[0]: answer})
+            raise RuntimeError(f"at {_place(values)}: {type(error).__name__}: {error}") from error
+        rows.append(_row(job, answer, values))
+        if list(rows[-1]) != list(rows[0]):
+            raise _other_columns(rows[0], rows[-1], values)
     return {key: _column(key, [row[key] for row in rows]) for key in rows[0]}
 
 
-def _column(name: str, values: list[Any]) -> npt.NDArray[Any]:
-    if all(isinstance(x, str) for x in values):
+def _place(values: Mapping[str, float]) -> str:
+    return ", ".join(f"{key} = {x:g}" for key, x in values.items())
+
+
+def _row(job: _Job, answer: Any, values: dict[str, float]) -> dict[str, float | str]:
+    """What a function returned, as numbers and texts by their columns."""
+    row = {job.quantities[0]: answer} if not isinstance(answer, dict) else answer
+    if not row:
+        raise ValueError(f"quantity: expected at least one number or text, found none at {_place(values)}")
+    for name in row:
+        if not isinstance(name, str) or name in values:
+            why = "that is a parameter" if isinstance(name, str) else f"of type {type(name).__name__}"
+            raise ValueError(f"quantity: expected names of columns, found {name!r}, {why}; the axes have columns too")
+    return {name: _entry(name, x, values) for name, x in row.items()}
+
+
+def _entry(name: str, x: Any, values: dict[str, float]) -> float | str:
+    if isinstance(x, (str, int, float, np.number, np.bool_)) and not isinstance(x, np.complexfloating):
+        return str(x) if isinstance(x, str) else float(x)
+    if isinstance(x, np.ndarray) and x.ndim == 0 and x.dtype.kind in "biuf":
+        return float(x)
+    raise TypeError(f"quantity: expected a number or a text for `{name}`, found {x!r} at {_place(values)}")
+
+
+def _other_columns(first: Iterable[str], found: Iterable[str], values: dict[str, float]) -> ValueError:
+    expected, names = ", ".join(first), ", ".join(found)
+    return ValueError(f"quantity: expected the columns {expected} at every point, found {names} at {_place(values)}")
+
+
+def _column(name: str, values: list[float | str]) -> npt.NDArray[Any]:
+    """Numbers, or words as objects; the columns of words and numbers are told apart here."""
+    words = [isinstance(x, str) for x in values]
+    if all(words):
         return np.array(values, dtype=object)
-    try:
-        return np.array([float(x) for x in values])
-    except (TypeError, ValueError):
-        raise TypeError(f"quantity: expected a number or a text for `{name}`, found {values[0]!r}") from None
+    if any(words):
+        number, word = values[words.index(False)], values[words.index(True)]
+        raise TypeError(f"quantity: expected numbers or texts for `{name}`, found {number!r} and {word!r}")
+    return np.array(values, dtype=float)
 
 
-def _work(job: _Job, start: int, stop: int, seconds: float, stopped: Event | None = None) -> tuple[int, Columns]:
-    """What is done of a range of points after some seconds, at least one point: `start` and the columns."""
-    return start, (_compiled if job.function is None else _called)(job, start, stop, seconds, stopped)
+def _work(job: _Job, start: int, stop: int, seconds: float, stopped: Event | None = None) -> _Part:
+    """What is done of a range of points after some seconds, at least one point."""
+    begin = time.monotonic()
+    columns = (_compiled if job.function is None else _called)(job, start, stop, seconds, stopped)
+    return _Part(start, columns, time.monotonic() - begin)
+
+
+@dataclass(frozen=True)
+class _Part:
+    """What was found of points from `start` on, in how many seconds."""
+
+    start: int
+    columns: Columns
+    seconds: float
+
+    @property
+    def count(self) -> int:
+        return len(next(iter(self.columns.values()))) if self.columns else 0
 
 
 class _Pending:
@@ -138,15 +188,11 @@ class _Pending:
             self.left += stop - start
 
 
-def _count(columns: Columns) -> int:
-    return len(next(iter(columns.values()))) if columns else 0
-
-
-def _threads(job: _Job, pending: _Pending, workers: int, chunk: int, seconds: float) -> Iterator[tuple[int, Columns]]:
+def _threads(job: _Job, pending: _Pending, workers: int, chunk: int, seconds: float) -> Iterator[_Part]:
     """All cores of this machine. Functions run in threads of Python; the library releases its lock."""
     stopped, at_once = Event(), 1 if job.function is None else workers
     pool = ThreadPoolExecutor(at_once)
-    running: dict[Future[tuple[int, Columns]], tuple[int, int]] = {}
+    running: dict[Future[_Part], tuple[int, int]] = {}
     try:
         while True:
             while len(running) < at_once and (taken := pending.take(_share(pending.left, at_once, chunk))):
@@ -156,20 +202,20 @@ def _threads(job: _Job, pending: _Pending, workers: int, chunk: int, seconds: fl
             done, _ = wait(running, timeout=0.1, return_when=FIRST_COMPLETED)
             for future in done:
                 _, stop = running.pop(future)
-                start, columns = future.result()
-                pending.give_back(start + _count(columns), stop)
-                yield start, columns
+                part = future.result()
+                pending.give_back(part.start + part.count, stop)
+                yield part
     finally:
         stopped.set()
         pool.shutdown(wait=False, cancel_futures=True)
 
 
-def _share(left: int, workers: int, chunk: int) -> int:
+def _share(left: int, workers: int, chunk: int, least: int = 1) -> int:
     """So much that all workers end together."""
-    return max(1, min(chunk, -(-left // (2 * workers))))
+    return max(1, min(chunk, max(least, -(-left // (2 * workers)))))
 
 
-def _ray(job: _Job, pending: _Pending, workers: int, chunk: int, seconds: float) -> Iterator[tuple[int, Columns]]:
+def _ray(job: _Job, pending: _Pending, workers: int, chunk: int, seconds: float) -> Iterator[_Part]:
     """A cluster of Ray: the one this process is connected to, or one of its own on this machine."""
     import ray
 
@@ -181,18 +227,20 @@ def _ray(job: _Job, pending: _Pending, workers: int, chunk: int, seconds: float)
         task = ray.remote(max_retries=RETRIES)(_work)
         shared = ray.put(job)
         running: dict[Any, tuple[int, int]] = {}
+        least = 1
         while True:
             # Twice as many as there are workers: the next range is there when one ends.
-            while len(running) < 2 * workers and (taken := pending.take(_share(pending.left, workers, chunk))):
+            while len(running) < 2 * workers and (taken := pending.take(_share(pending.left, workers, chunk, least))):
                 running[task.remote(shared, *taken, seconds)] = taken
             if not running:
                 return
             done, _ = ray.wait(list(running), num_returns=1, timeout=0.5)
             for reference in done:
                 _, stop = running.pop(reference)
-                start, columns = ray.get(reference)
-                pending.give_back(start + _count(columns), stop)
-                yield start, columns
+                part = ray.get(reference)
+                pending.give_back(part.start + part.count, stop)
+                least = math.ceil(LEAST_SECONDS * part.count / max(part.seconds, 1e-9))
+                yield part
     finally:
         if own:
             ray.shutdown()
@@ -237,7 +285,7 @@ class _Folder:
             found[int(start)] = (int(count), path)
         return dict(sorted(found.items()))
 
-    def write(self, start: int, columns: Columns) -> None:
+    def write(self, start: int, count: int, columns: Columns) -> None:
         import io
 
         content = io.BytesIO()
@@ -251,7 +299,13 @@ class _Folder:
             texts = {f"c{k}": x.astype(str) if x.dtype == object else x for k, x in enumerate(columns.values())}
             np.savez(content, names=np.array(list(columns)), **texts)  # type: ignore[arg-type]
         suffix = "arrow" if self._arrow else "npz"
-        self._replace(self._path / f"part-{start:012d}-{_count(columns):09d}.{suffix}", content.getvalue())
+        self._replace(self._path / f"part-{start:012d}-{count:09d}.{suffix}", content.getvalue())
+
+    def kinds(self) -> dict[str, str]:
+        """The kinds of the columns in the first part, where there is one."""
+        for _, path in self.parts().values():
+            return _kinds(self.read(path))
+        return {}
 
     @staticmethod
     def read(path: Path) -> Columns:
@@ -330,6 +384,20 @@ class Sweep(Shown):
         return f"<delassus.Sweep: {', '.join(self.quantities)} over {over}: {len(self)} points{rate}>"
 
 
+def _kinds(columns: Columns) -> dict[str, str]:
+    """Whether columns hold words or numbers."""
+    return {name: "texts" if x.dtype == object else "numbers" for name, x in columns.items()}
+
+
+def _same(kinds: dict[str, str], found: dict[str, str]) -> None:
+    """Refuses a part whose columns are others than those of the first one."""
+    if list(found) != list(kinds):
+        raise ValueError(f"quantity: expected the columns {', '.join(kinds)} at every point, found {', '.join(found)}")
+    for name, kind in kinds.items():
+        if found[name] != kind:
+            raise TypeError(f"quantity: expected {kind} for `{name}` at every point, found {found[name]}")
+
+
 def _hash(*items: Any) -> str:
     state = hashlib.sha256()
     for item in items:
@@ -356,6 +424,23 @@ def _gaps(found: dict[int, tuple[int, Any]], total: int) -> list[tuple[int, int]
             gaps.append((at, start))
         at = max(at, start + count)
     return [*gaps, (at, total)] if at < total else gaps
+
+
+def _names(quantity: Quantity, axes: list[Axis]) -> list[str]:
+    """The columns that are asked for; a function has its own."""
+    if callable(quantity):
+        return ["value"]
+    names = [quantity] if isinstance(quantity, str) else list(quantity)
+    taken = {axis.name for axis in axes}
+    for name in names:
+        if not isinstance(name, str):
+            raise TypeError(f"quantity: expected names of quantities or a function, found {name!r}")
+        if name in taken:
+            raise ValueError(f"quantity: expected other columns than those of the axes, found `{name}` twice")
+        taken.add(name)
+    if not names:
+        raise ValueError("quantity: expected at least one")
+    return names
 
 
 def sweep(
@@ -399,9 +484,7 @@ def sweep(
     if not found:
         raise ValueError("axes: expected at least one parameter")
     function = quantity if callable(quantity) else None
-    names = [quantity] if isinstance(quantity, str) else ["value"] if callable(quantity) else [str(q) for q in quantity]
-    if not names:
-        raise ValueError("quantity: expected at least one")
+    names = _names(quantity, found)
     cores = workers or os.cpu_count() or 1
     job = _Job(parts, [(axis.name, axis.values) for axis in found], names, function, 1 if engine == "ray" else cores)
     total = int(np.prod([float(axis.values.size) for axis in found]))
@@ -422,13 +505,15 @@ def sweep(
     left, begin = pending.left, time.monotonic()
     run = _ray if engine == "ray" else _threads
     with bar(progress, total, "points") as show:
-        for start, columns in run(job, pending, cores, chunk or total, seconds):
-            count = _count(columns)
-            whole = {**job.values(np.arange(start, start + count)), **columns}
+        kinds: dict[str, str] = {} if folder is None else folder.kinds()
+        for part in run(job, pending, cores, chunk or total, seconds):
+            whole = {**job.values(np.arange(part.start, part.start + part.count)), **part.columns}
+            kinds = kinds or _kinds(whole)
+            _same(kinds, _kinds(whole))
             if folder is None:
-                done[start] = (count, whole)
+                done[part.start] = (part.count, whole)
             else:
-                folder.write(start, whole)
+                folder.write(part.start, part.count, whole)
             if show is not None:
                 show(total - pending.left)
     elapsed = time.monotonic() - begin

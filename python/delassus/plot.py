@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from ._analysis import Analysis
-from ._design import Map
+from ._design import Map, Paving
 from ._simulation import Contact, Motion, Trajectory
 
-__all__ = ["axes", "energy", "force_bands", "forces", "friction_cone", "trajectory", "verdict_map"]
+__all__ = ["axes", "energy", "force_bands", "forces", "friction_cone", "paving", "trajectory", "verdict_map"]
 
 MEANINGS = {
     "one solution": "#9ecae1",
@@ -26,6 +26,16 @@ MEANINGS = {
 }
 """Colours of words, those of the pictures of the program."""
 OTHERS = ("#41ab5d", "#807dba", "#fed976", "#6baed6", "#fb6a4a", "#bdbdbd")
+CELLS = {
+    "every-load": ("#9ecae1", "one solution, whatever the load"),
+    "this-load": ("#c7e9c0", "one solution with this load"),
+    "no-solution": ("#cb181d", "no solution: it jams"),
+    "several-solutions": ("#fdae61", "several solutions"),
+    "some-load": ("#cb181d", "none or several, for some load"),
+    "no-state": ("#d9d9d9", "no such state"),
+    "undecided": ("#ffffff", "undecided"),
+}
+"""Colours and meanings of the cells of pavings, those of the page."""
 EVENT_COLOURS = {"impact": "C3", "jam": "k", "accumulation": "C4"}
 MOST_EVENTS = 200
 """Events that are drawn as lines."""
@@ -115,6 +125,66 @@ def verdict_map(found: Map, ax: Any = None) -> Any:
     if y is not None:
         ax.set_ylabel(y.label)
     ax.set_title(f"{found.name}: {found.show}" if found.name else found.show)
+    return ax
+
+
+def paving(found: Paving, x: str | None = None, y: str | None = None, ax: Any = None, **at: float) -> Any:
+    """The cells of a paving over one or two of its parameters, with the design, the certified box and the counterexample.
+
+    The first two parameters are drawn where `x` and `y` name no others; of the others a slice: `at` gives their values,
+    else they are those of the design, as far as the box has them.
+    """
+    from matplotlib.collections import PolyCollection
+    from matplotlib.patches import Patch, Rectangle
+
+    names = found.parameters
+    for name in [*(n for n in (x, y) if n is not None), *at]:
+        if name not in names:
+            raise ValueError(f"no parameter `{name}`; expected one of: {', '.join(names)}")
+    rest = [name for name in names if name not in (x, y, *at)]
+    x = x if x is not None else rest.pop(0)
+    y = y if y is not None or not rest else rest.pop(0)
+    if x == y or x in at or y in at:
+        raise ValueError("x, y and the parameters of the slice: expected different ones")
+    present = {name: float(np.clip(found.design[name], *found.over[name])) for name in names}
+    slice_at = {name: float(at.get(name, present[name])) for name in names if name not in (x, y)}
+    ax = axes(ax)
+    lo, hi = found.lo, found.hi
+    there = np.ones(len(lo), dtype=bool)
+    for name, value in slice_at.items():
+        low, high = found.over[name]
+        if not low <= value <= high:
+            raise ValueError(f"{name} = {value:g}: expected a value from {low:g} to {high:g}, where the cells are")
+        k = names.index(name)
+        # A value between two cells belongs to the one above it, at the end of the box to the one below.
+        there &= (lo[:, k] <= value) & ((value < hi[:, k]) | (value == high) & (hi[:, k] == high))
+
+    reasons = np.array(found.reasons, dtype=object)
+    drawn = [word for word in CELLS if (there & (reasons == word)).any()]
+    for word in drawn:
+        boxes = np.flatnonzero(there & (reasons == word))
+        a, b = lo[boxes, names.index(x)], hi[boxes, names.index(x)]
+        c, d = (np.zeros_like(a), np.ones_like(a)) if y is None else (lo[boxes, names.index(y)], hi[boxes, names.index(y)])
+        corners = np.stack([np.stack(p, axis=1) for p in ((a, c), (b, c), (b, d), (a, d))], axis=1)
+        ax.add_collection(PolyCollection(list(corners), facecolors=CELLS[word][0], edgecolors="0.6", linewidths=0.2))
+    ax.set_xlim(found.over[x])
+    ax.set_ylim((0.0, 1.0) if y is None else found.over[y])
+    inside = found.certified_box
+    if inside is not None and all(inside[name][0] <= value <= inside[name][1] for name, value in slice_at.items()):
+        (a, b), (c, d) = inside[x], (0.0, 1.0) if y is None else inside[y]
+        ax.add_patch(Rectangle((a, c), b - a, d - c, fill=False, edgecolor="k", linewidth=1.5))
+    marks = [("o", "the design", found.design), ("x", "the nearest counterexample", found.counterexample)]
+    for marker, label, point in marks:
+        if point is not None and all(point[name] == value for name, value in slice_at.items()):
+            ax.plot(point[x], 0.5 if y is None else point[y], marker, color="k", linestyle="none", label=label)
+    handles = [Patch(facecolor=CELLS[word][0], edgecolor="0.6", label=CELLS[word][1]) for word in drawn]
+    ax.legend(handles=[*handles, *ax.get_legend_handles_labels()[0]], loc="best", fontsize="small")
+    if y is None:
+        ax.set_yticks([])
+    else:
+        ax.set_ylabel(y)
+    ax.set_xlabel(x)
+    ax.set_title(", ".join(f"{name} = {value:g}" for name, value in slice_at.items()))
     return ax
 
 

@@ -241,7 +241,7 @@ def test_ctrl_c_ends_long_calls(scenes):
 def test_a_paving_has_a_certificate_that_is_checked(scenes):
     from delassus.verify import Unproved, verify
 
-    drawer = delassus.System.load(scenes / "drawer.toml", mu=0.4)
+    drawer = delassus.System.load(scenes / "drawer.toml", {"mu": 0.4})
     box = {"length": (0.2, 1.0), "mu": (0.1, 1.2)}
     assert drawer.safe(box, boxes=100).certificate is None
     found = drawer.safe(box, boxes=100, certificate=True)

@@ -156,8 +156,43 @@ def test_wrong_sweeps_are_refused(scenes):
         delassus.sweep("none.toml", {"mu": MU}, "mu_jam")
     with pytest.raises(RuntimeError, match="at mu = .*: ZeroDivisionError"):
         delassus.sweep(file, {"mu": MU}, lambda rod: 1 / 0)
-    with pytest.raises(TypeError, match="a number or a text"):
-        delassus.sweep(file, {"mu": MU}, lambda rod: [1, 2])
+
+
+def test_quantities_that_make_no_column_are_refused(scenes):
+    file = scenes / "painleve-rod.toml"
+    for answer in ([1, 2], None, np.array([1.0]), np.array([1.0, 2.0]), 1 + 2j, {"a": {"b": 1.0}}, b"word"):
+        with pytest.raises(TypeError, match="expected a number or a text for `.*`, found .* at mu = "):
+            delassus.sweep(file, {"mu": MU}, lambda rod, answer=answer: answer)
+    with pytest.raises(ValueError, match="at least one number or text, found none at mu = "):
+        delassus.sweep(file, {"mu": MU}, lambda rod: {})
+    with pytest.raises(ValueError, match="found 'mu', that is a parameter"):
+        delassus.sweep(file, {"mu": MU}, lambda rod: {"mu": 1.0})
+    with pytest.raises(ValueError, match="expected names of columns, found 1, of type int"):
+        delassus.sweep(file, {"mu": MU}, lambda rod: {1: 1.0})
+
+    def changes(at_two):
+        return lambda rod: at_two if rod.parameters["mu"] == 2.0 else 1.0
+
+    # Within a part and from one part to the next.
+    for mu, chunk in (([1.0, 2.0], None), ([1.0, 1.0, 2.0], 1)):
+        axes, only = {"mu": mu}, {"chunk": chunk, "workers": 1}
+        with pytest.raises(TypeError, match="`value`"):
+            delassus.sweep(file, axes, changes("word"), **only)
+        with pytest.raises(ValueError, match="expected the columns .*value at every point, found .*other"):
+            delassus.sweep(file, axes, changes({"other": 1.0}), **only)
+    for names in (["mu_jam", "mu_jam"], ["solutions", "mu_crit", "solutions"]):
+        with pytest.raises(ValueError, match="twice"):
+            delassus.sweep(file, {"mu": MU}, names)
+    with pytest.raises(TypeError, match="names of quantities"):
+        delassus.sweep(file, {"mu": MU}, ["mu_jam", 3])
+    for place, why in (("/contacts", "is a list of 1: expected one"), ("/contacts/0", "expected one in it: .*mu_jam"), ("/contacs/0/mu", "no `contacs`.*contacts")):
+        with pytest.raises(ValueError, match=why):
+            delassus.sweep(file, {"mu": MU}, place)
+    with pytest.raises(ValueError, match="no proposition `000.prop99`"):
+        delassus.sweep(file, {"mu": MU}, "proposition:000.prop99")
+    # Numpy's numbers and truth values are numbers.
+    found = delassus.sweep(file, {"mu": [1.0]}, lambda rod: {"a": np.float32(2), "b": np.bool_(True), "c": np.array(3), "d": True})
+    assert [float(found[name][0]) for name in "abcd"] == [2.0, 1.0, 3.0, 1.0]
 
 
 @pytest.fixture(scope="module")

@@ -134,7 +134,6 @@ export class AnalysisView {
     const { text, tint } = headline(a);
     const reasons = el('ul', { class: 'reasons' }, ...a.reasons.map((reason) => el('li', {}, reason)));
     const drawn = a.contacts.filter((c) => c.state === 'touching');
-    this.host.replaceChildren();
     this.root.replaceChildren(...[
       el('div', { class: 'answer' }, el('p', { class: `headline ${tint}`, role: 'status' }, text), verdicts(a), reasons),
       drawn.length ? el('figure', { class: 'cone-figure' }, this.host, el('figcaption', { class: 'muted' },
@@ -148,8 +147,6 @@ export class AnalysisView {
   /** Shows another state in the same place. */
   update(analysis: Analysis): void {
     this.analysis = analysis;
-    this.scene?.dispose();
-    this.scene = null;
     this.fill();
     this.start();
   }
@@ -158,7 +155,8 @@ export class AnalysisView {
     const drawn = this.analysis.contacts.filter((c) => c.state === 'touching').slice(0, 8);
     if (drawn.length) {
       try {
-        this.scene = new ConeScene(this.host, drawn, this.analysis.solutions.list.slice(0, 12));
+        this.scene ??= new ConeScene(this.host);
+        this.scene.show(drawn, this.analysis.solutions.list.slice(0, 12));
       } catch (error) {
         this.host.replaceChildren(el('p', { class: 'message' }, `Nothing is drawn here: ${error instanceof Error ? error.message : String(error)}`));
       }

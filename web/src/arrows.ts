@@ -11,7 +11,7 @@ class Rods {
   mesh: THREE.InstancedMesh | null = null;
 
   constructor(
-    private readonly scene: THREE.Scene,
+    private readonly scene: THREE.Object3D,
     private readonly geometry: THREE.BufferGeometry,
     private readonly material: THREE.Material,
   ) {}
@@ -49,7 +49,7 @@ export class Arrows {
   private readonly shafts: Rods;
   private readonly heads: Rods;
 
-  constructor(scene: THREE.Scene, private readonly thickness: number) {
+  constructor(scene: THREE.Object3D, private readonly thickness: number) {
     const material = new THREE.MeshBasicMaterial();
     this.shafts = new Rods(scene, new THREE.CylinderGeometry(1, 1, 1, 10).translate(0, 0.5, 0), material);
     this.heads = new Rods(scene, new THREE.ConeGeometry(1, 1, 14).translate(0, 0.5, 0), material);

@@ -13,16 +13,26 @@ export class ConeScene {
   private readonly scene = new THREE.Scene();
   private readonly camera = new THREE.PerspectiveCamera(32, 1, 0.1, 200);
   private readonly controls: OrbitControls;
+  /** What is shown now. */
+  private readonly content = new THREE.Group();
+  private count = 0;
   private readonly labels: { at: THREE.Vector3; label: HTMLElement }[] = [];
-  private readonly resized = () => this.draw();
 
-  constructor(private readonly host: HTMLElement, contacts: ContactReport[], solutions: Solution[]) {
+  constructor(private readonly host: HTMLElement) {
     const canvas = this.renderer.domElement;
     canvas.setAttribute('role', 'img');
-    canvas.setAttribute('aria-label', `Friction cones of ${contacts.map((c) => c.name).join(', ')} with the forces of ${solutions.length} solutions`);
-    host.append(canvas);
+    host.replaceChildren(canvas);
+    this.scene.add(this.content);
     this.camera.up.set(0, 0, 1);
-    const middle = (0.5 * SPACING) * (contacts.length - 1);
+    this.controls = new OrbitControls(this.camera, canvas);
+    this.controls.addEventListener('change', () => this.draw());
+    addEventListener('resize', () => this.draw());
+  }
+
+  /** Shows contacts and solutions in the place of those before; the camera stays where the number of contacts does. */
+  show(contacts: ContactReport[], solutions: Solution[]): void {
+    this.clear();
+    this.renderer.domElement.setAttribute('aria-label', `Friction cones of ${contacts.map((c) => c.name).join(', ')} with the forces of ${solutions.length} solutions`);
     let largest = 0;
     for (const s of solutions) for (const f of Object.values(s.contacts)) largest = Math.max(largest, Math.hypot(f.normal, ...f.tangential));
     const arrows: Arrow[] = [];
@@ -36,21 +46,35 @@ export class ConeScene {
         if (vector.length() > 1e-3) arrows.push({ from: at, vector, colour: LINES[(i + 2) % LINES.length] });
       });
     });
-    new Arrows(this.scene, 0.024).set(arrows);
-    this.controls = new OrbitControls(this.camera, canvas);
+    new Arrows(this.content, 0.024).set(arrows);
+    if (contacts.length !== this.count) this.home(contacts.length);
+    this.count = contacts.length;
+    this.draw();
+  }
+
+  private home(contacts: number): void {
+    const middle = 0.5 * SPACING * (contacts - 1);
     this.controls.target.set(middle, 0, 0.75);
-    const away = 5 + 1.3 * contacts.length;
+    const away = 5 + 1.3 * contacts;
     this.camera.position.set(middle + 0.25 * away, -away, 0.75 + 0.28 * away);
     this.controls.update();
-    this.controls.addEventListener('change', () => this.draw());
-    addEventListener('resize', this.resized);
-    this.draw();
+  }
+
+  private clear(): void {
+    this.content.traverse((part) => {
+      if (!(part instanceof THREE.Mesh)) return;
+      if (part instanceof THREE.InstancedMesh) part.dispose();
+      part.geometry.dispose();
+      (part.material as THREE.Material).dispose();
+    });
+    this.content.clear();
+    for (const { label } of this.labels.splice(0)) label.remove();
   }
 
   private addContact(contact: ContactReport, at: THREE.Vector3): void {
     const disc = new THREE.Mesh(new THREE.CircleGeometry(1.35, 60), new THREE.MeshBasicMaterial({ color: '#9aa3ae', transparent: true, opacity: 0.16, side: THREE.DoubleSide, depthWrite: false }));
     disc.position.copy(at);
-    this.scene.add(disc);
+    this.content.add(disc);
     const cone = (mu: number, colour: string, opacity: number, wire: boolean) => {
       // Of length 2 along its side, whatever its angle.
       const slope = Math.hypot(1, mu);
@@ -59,12 +83,12 @@ export class ConeScene {
       const material = new THREE.MeshBasicMaterial({ color: colour, transparent: true, opacity, wireframe: wire, side: THREE.DoubleSide, depthWrite: false });
       const mesh = new THREE.Mesh(geometry, material);
       mesh.position.copy(at);
-      this.scene.add(mesh);
+      this.content.add(mesh);
     };
     if (contact.mu > 0) cone(contact.mu, '#0072b2', 0.25, false);
     if (contact.mu_jam !== null && contact.mu_jam > 0) cone(contact.mu_jam, '#d55e00', 0.5, true);
     const slip = new THREE.Vector3(contact.slip_velocity[0] ?? 0, contact.slip_velocity[1] ?? 0, 0);
-    if (slip.length() > 0) new Arrows(this.scene, 0.016).set([{ from: at, vector: slip.normalize().multiplyScalar(1.2), colour: '#8a8f98' }]);
+    if (slip.length() > 0) new Arrows(this.content, 0.016).set([{ from: at, vector: slip.normalize().multiplyScalar(1.2), colour: '#8a8f98' }]);
     const label = el('span', { class: 'cone-label' }, contact.jams ? `${contact.name}: jams` : contact.name);
     this.host.append(label);
     this.labels.push({ at: at.clone().add(new THREE.Vector3(0, 0, -0.25)), label });
@@ -88,13 +112,5 @@ export class ConeScene {
       label.style.left = `${(0.5 + 0.5 * seen.x) * width}px`;
       label.style.top = `${(0.5 - 0.5 * seen.y) * height}px`;
     }
-  }
-
-  dispose(): void {
-    removeEventListener('resize', this.resized);
-    this.controls.dispose();
-    this.renderer.dispose();
-    this.renderer.forceContextLoss();
-    this.host.replaceChildren();
   }
 }

@@ -34,6 +34,7 @@ export class MotionView {
   private dirty = true;
   private panelFrame = -1;
   private hash = '';
+  private readonly ended = new AbortController();
 
   constructor(private readonly title: string, private motions: Motion[]) {
     const longest = motions.reduce((a, b) => (b.frames > 0 && (b.time[b.frames - 1] ?? 0) > (a.time[a.frames - 1] ?? -1) ? b : a));
@@ -47,10 +48,18 @@ export class MotionView {
   start(): void {
     this.resize();
     this.restore();
-    addEventListener('hashchange', () => this.restore());
-    addEventListener('resize', () => this.resize());
-    addEventListener('keydown', (e) => this.key(e));
+    const { signal } = this.ended;
+    addEventListener('hashchange', () => this.restore(), { signal });
+    addEventListener('resize', () => this.resize(), { signal });
+    addEventListener('keydown', (e) => this.key(e), { signal });
     requestAnimationFrame((now) => this.loop(now));
+  }
+
+  /** Ends, and gives back what the views hold of the graphics card. */
+  dispose(): void {
+    this.ended.abort();
+    this.stages.forEach((stage) => stage?.dispose());
+    this.root.remove();
   }
 
   private get motion(): Motion {
@@ -88,14 +97,13 @@ export class MotionView {
     });
     this.markMain();
     if (this.stages.every((s) => !s)) this.root.classList.add('flat');
-    else views.append(this.legend());
     const left = el('div', { class: 'left' });
     for (const motion of this.motions) {
       if (motion.failure) left.append(el('p', { class: 'message bad', role: 'alert' }, `The run ended early: ${motion.failure}`));
       if (motion.running) left.append(el('p', { class: 'message' }, 'The run goes on; this is what there is of it.'));
     }
     if (this.motion.frames === 0) left.append(el('p', { class: 'message bad', role: 'alert' }, 'There is no frame in this file: the run made no step that could be written.'));
-    left.append(views, this.transport(), this.timeline());
+    left.append(views, ...(this.root.classList.contains('flat') ? [] : [this.legend()]), this.transport(), this.timeline());
     this.root.append(left, this.side(), this.chartSection());
   }
 
@@ -328,6 +336,7 @@ export class MotionView {
   }
 
   private loop(now: number): void {
+    if (this.ended.signal.aborted) return;
     this.player.tick(now);
     if (this.dirty) {
       this.dirty = false;

@@ -81,6 +81,15 @@ function build(shape: Shape, motion: Motion, fine: boolean): { key: string; scal
   }
 }
 
+/** Radius of the ball that stands for a body without a shape, over the reach of the scene. */
+const BALL = 0.12;
+
+function addBall(all: Map<string, Batch>, body: number, radius: number, fine: boolean): void {
+  const batch = all.get('sphere') ?? { key: 'sphere', geometry: sphere(fine), items: [] };
+  all.set('sphere', batch);
+  batch.items.push({ body, local: matrix([0, 0, 0, 0, 0, 0, 1], [radius, radius, radius]) });
+}
+
 function addBone(all: Map<string, Batch>, body: number, to: number[], radius: number): void {
   const along = new THREE.Vector3(to[0], to[1], to[2]);
   const length = along.length();
@@ -121,7 +130,8 @@ export function batches(motion: Motion): Batch[] {
   const all = new Map<string, Batch>();
   const count = motion.bodies.reduce((sum, body) => sum + body.shapes.length, 0);
   const reach = Math.max(...motion.bodies.filter((b) => !b.fixed).map((b) => b.radius), ...motion.joints.flatMap((j) => j.frames.map((f) => Math.hypot(f[0], f[1], f[2]))), 1e-9);
-  const bone = 0.018 * (Number.isFinite(reach) ? reach : 1);
+  const size = Number.isFinite(reach) && reach > 1e-9 ? reach : 1;
+  const bone = 0.018 * size;
   motion.bodies.forEach((body, index) => {
     for (const shape of body.shapes) {
       if (shape.kind === 'plane') continue;
@@ -133,7 +143,11 @@ export function batches(motion: Motion): Batch[] {
       }
       batch.items.push({ body: index, local: matrix(shape.pose, scale) });
     }
-    if (count < 400) for (const to of bones(motion, index)) addBone(all, index, to, bone);
+    const arms = count < 400 ? bones(motion, index) : [];
+    for (const to of arms) addBone(all, index, to, bone);
+    // What has neither a shape nor an arm would not be seen at all.
+    const seen = body.fixed || body.shapes.length > 0 || arms.some((to) => Math.hypot(...to) >= bone);
+    if (!seen) addBall(all, index, BALL * size, count < 400);
   });
   return [...all.values()];
 }

@@ -345,6 +345,7 @@ export class Stage {
   dispose(): void {
     this.controls.dispose();
     this.renderer.dispose();
+    this.renderer.forceContextLoss();
     this.canvas.remove();
   }
 }

@@ -244,3 +244,29 @@ test('light and dark, and files stay small', async () => {
   assert.deepEqual(trouble, []);
   await close();
 });
+
+test('bodies without shapes are drawn, and nothing lies over the view', async () => {
+  const { path } = run('gear-pair.toml', '0.1');
+  const { page, trouble, close } = await open(browser, path);
+  // Balls are shaded: an empty view has a few colours.
+  const colours = await page.evaluate(() => {
+    const canvas = document.querySelector('.view canvas');
+    const copy = document.createElement('canvas');
+    [copy.width, copy.height] = [canvas.width, canvas.height];
+    const c = copy.getContext('2d');
+    c.drawImage(canvas, 0, 0);
+    const seen = new Set();
+    const { data } = c.getImageData(0, 0, copy.width, copy.height);
+    for (let i = 0; i < data.length; i += 4) seen.add(`${data[i]},${data[i + 1]},${data[i + 2]}`);
+    return seen.size;
+  });
+  assert.ok(colours > 50, `${colours} colours`);
+  const over = await page.evaluate(() => {
+    const view = document.querySelector('.view').getBoundingClientRect();
+    const legend = document.querySelector('.scene-legend').getBoundingClientRect();
+    return legend.top < view.bottom && legend.bottom > view.top;
+  });
+  assert.equal(over, false);
+  assert.deepEqual(trouble, []);
+  await close();
+});

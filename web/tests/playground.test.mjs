@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { fileURLToPath } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { delassus, launch, open, ROOT } from './browser.mjs';
 
 const PAGE = fileURLToPath(new URL('../dist/playground/index.html', import.meta.url));
@@ -34,9 +34,70 @@ test('the verdict changes as friction is dragged', { skip }, async () => {
   assert.ok(refused.error.message.length > 5);
   await page.getByLabel('Built-in scenes').selectOption('table.toml');
   await page.waitForFunction(() => document.querySelector('.headline')?.textContent === 'Forces not unique');
+  // Motion is there where it was asked for, and is gone with the scene that it belongs to.
+  assert.equal(await page.locator('.motion').count(), 0);
   await page.getByRole('button', { name: 'Move it' }).click();
   await page.waitForFunction(() => document.querySelector('.view canvas'));
+  await page.getByRole('slider', { name: 'mu', exact: true }).fill('0.6');
+  await page.waitForFunction(() => !document.querySelector('.motion'));
+  // Formulas have no bodies to show.
+  await page.getByLabel('Built-in scenes').selectOption('painleve-rod.toml');
+  await page.waitForFunction(() => document.querySelector('.headline')?.textContent === 'No solution');
+  assert.ok(await page.getByRole('button', { name: 'Move it' }).isDisabled());
   assert.deepEqual(trouble, []);
+  await browser.close();
+});
+
+test('the page goes on while the engine works, and ends what nobody waits for', { skip }, async () => {
+  const browser = await launch();
+  const { page, trouble } = await open(browser, PAGE);
+  assert.equal(await page.evaluate(() => window.delassusEngine.apart), true);
+  const text = readFileSync(join(ROOT, 'scenes', 'sphere-pile.toml'), 'utf8');
+  const [took, longest] = await page.evaluate(async (text) => {
+    let [last, longest, goes] = [performance.now(), 0, true];
+    const tick = () => {
+      const now = performance.now();
+      longest = Math.max(longest, now - last);
+      last = now;
+      if (goes) setTimeout(tick, 5);
+    };
+    tick();
+    const begin = performance.now();
+    await window.delassusEngine.ask({ do: 'run', text, t_end: 1 });
+    goes = false;
+    return [performance.now() - begin, longest];
+  }, text);
+  console.log(`the engine worked for ${took.toFixed(0)} ms, the page waited ${longest.toFixed(0)} ms at most`);
+  assert.ok(longest < 0.5 * took, `${longest} of ${took} ms`);
+  // Another scene while one moves: the motion ends, the verdict comes.
+  await page.getByLabel('Built-in scenes').selectOption('sphere-pile.toml');
+  await page.getByRole('button', { name: 'Move it', disabled: false }).click();
+  await page.getByRole('button', { name: 'Stop' }).waitFor();
+  await page.getByLabel('Built-in scenes').selectOption('painleve-rod.toml');
+  await page.waitForFunction(() => document.querySelector('.headline')?.textContent === 'No solution');
+  assert.equal(await page.locator('.motion').count(), 0);
+  assert.deepEqual(trouble, []);
+  await browser.close();
+});
+
+test('where a browser allows no other thread the page works by itself', { skip }, async () => {
+  const browser = await launch();
+  const context = await browser.newContext();
+  const page = await context.newPage();
+  await page.addInitScript(() => {
+    window.Worker = class {
+      constructor() {
+        throw new DOMException('not allowed here', 'SecurityError');
+      }
+    };
+  });
+  await page.goto(pathToFileURL(PAGE).href);
+  await page.waitForFunction(() => document.querySelector('.headline')?.textContent === 'No solution');
+  assert.equal(await page.evaluate(() => window.delassusEngine.apart), false);
+  await page.getByLabel('Built-in scenes').selectOption('table.toml');
+  await page.waitForFunction(() => document.querySelector('.headline')?.textContent === 'Forces not unique');
+  await page.getByRole('button', { name: 'Move it' }).click();
+  await page.waitForFunction(() => document.querySelector('.view canvas'));
   await browser.close();
 });
 
@@ -56,6 +117,28 @@ test('the engine in the browser gives the verdicts of the native one on all scen
     if (worst > 0) differ.push(name);
   }
   console.log(`scenes whose last digits differ: ${differ.join(', ')}`);
+  await browser.close();
+});
+
+test('the engine in the browser moves all worlds as the native one does', { skip }, async () => {
+  const browser = await launch();
+  const { page } = await open(browser, PAGE);
+  const found = [];
+  for (const name of readdirSync(join(ROOT, 'scenes')).filter((n) => n.endsWith('.toml'))) {
+    const text = readFileSync(join(ROOT, 'scenes', name), 'utf8');
+    if (!/^\[world\]/m.test(text) || /integrator *= *"event-driven"/.test(text)) continue;
+    const native = JSON.parse(delassus('run', `scenes/${name}`, '--t-end', '0.02', '--json') || 'null');
+    if (native === null) continue;
+    const { end, error } = await page.evaluate((text) => window.delassusEngine.ask({ do: 'run', text, t_end: 0.02 }), text);
+    assert.equal(error, undefined, name);
+    const positions = Object.fromEntries(Object.entries(native.bodies).map(([body, { position }]) => [body, position]));
+    const moved = Object.fromEntries(Object.entries(end.positions).filter(([body]) => body in positions));
+    found.push([compare(positions, moved), name]);
+  }
+  assert.ok(found.length > 10, `${found.length} worlds`);
+  const differ = found.filter(([worst]) => worst > 0).sort(([a], [b]) => b - a);
+  console.log(`of ${found.length} worlds ${differ.length} differ after 0.02 s: ${differ.map(([worst, name]) => `${name} ${worst.toExponential(1)}`).join(', ')}`);
+  assert.ok(differ.every(([worst]) => worst < 1e-9), String(differ[0]));
   await browser.close();
 });
 

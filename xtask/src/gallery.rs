@@ -98,9 +98,9 @@ fn pages(root: &Path) -> Result<(), String> {
             let mut program = Command::new(root.join("target/release/delassus"));
             program.current_dir(root).arg("analyze").arg(format!("scenes/{name}")).arg("-o").arg(&page);
             program.output().map_err(|e| format!("delassus: {e}"))?;
-            names.push((stem, format!("delassus analyze scenes/{name} -o {name}.html")));
+            names.push((stem.clone(), format!("delassus analyze scenes/{name} -o {stem}.html")));
         } else {
-            names.push((stem, format!("delassus run scenes/{name} -o {name}.html")));
+            names.push((stem.clone(), format!("delassus run scenes/{name} -o {stem}.html")));
         }
     }
     let pictures = Command::new("node").arg(root.join("web/gallery.mjs")).arg(&folder).status();

@@ -17,6 +17,7 @@ mod quantize;
 #[allow(dead_code, reason = "other tests use the rest")]
 #[path = "../../delassus-solve/tests/support/random.rs"]
 mod random;
+mod record;
 mod shapes;
 mod triangles;
 
@@ -24,4 +25,5 @@ pub use arrays::{Arrays, base64};
 pub use contacts::{ContactMark, ContactRecord};
 pub use document::Page;
 pub use motion::{FrameNumbers, Motion, MotionRecorder, Series};
+pub use record::{event_words, record};
 pub use triangles::{Triangles, triangles};

@@ -9,6 +9,7 @@ use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
 
 use crate::error::{scene_error, value_error};
+use crate::fork::forked;
 use crate::source::Source;
 use crate::wait::{Shared, waiting};
 
@@ -71,10 +72,14 @@ pub fn evaluate(
     }
     // A place in the document holds words where it does at the values of the file.
     let plain = Grid { axes: &[], ..grid };
+    if let Some(why) = plain.refusal(&quantities) {
+        return Err(value_error(why));
+    }
     let base = plain.evaluate(&quantities, 0..1, 1, &|_| true).unwrap_or_default();
     let words = |k: usize| quantities[k].is_word() || matches!(base.get(k), Some(Cell::Word(_)));
     let range = request.start..request.stop;
     let threads = match request.threads {
+        _ if forked() => 1,
         0 => std::thread::available_parallelism().map_or(1, |n| n.get()),
         n => n,
     };

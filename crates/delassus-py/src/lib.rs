@@ -11,6 +11,7 @@
 mod array;
 mod error;
 mod events;
+mod fork;
 mod frames;
 mod grid;
 mod load;
@@ -53,4 +54,10 @@ mod _delassus {
 
     #[pymodule_export]
     const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+    #[pymodule_init]
+    fn init(_module: &pyo3::Bound<'_, pyo3::types::PyModule>) -> pyo3::PyResult<()> {
+        crate::fork::at_home();
+        Ok(())
+    }
 }

@@ -16,6 +16,7 @@ use pyo3::types::PyDict;
 
 use crate::array::{AnyMatrix, matrix, shaped, vector};
 use crate::error::value_error;
+use crate::fork::detached;
 use crate::options::contact_options;
 use crate::value::to_python;
 use crate::wait::{Shared, waiting};
@@ -31,7 +32,7 @@ fn interruptible<T: Send + 'static>(
     long: bool,
     work: impl FnOnce() -> T + Send + 'static,
 ) -> PyResult<T> {
-    if long { waiting(py, &Shared::default(), None, work) } else { Ok(py.detach(work)) }
+    if long { waiting(py, &Shared::default(), None, work) } else { Ok(detached(py, work)) }
 }
 
 /// The laws of a problem: a coefficient per contact and the rows of each, or a JSON list in the form of
@@ -144,7 +145,7 @@ pub fn other_impulses(
     if impulse.len() != problem.rows() || !impulse.iter().all(|x| x.is_finite()) {
         return Err(value_error(format!("impulse: expected {} finite numbers", problem.rows())));
     }
-    let range = py.detach(|| impulse_range(&problem, &impulse)).map_err(value_error)?;
+    let range = detached(py, || impulse_range(&problem, &impulse)).map_err(value_error)?;
     let (rows, least) = match range {
         ImpulseRange::Unknown => return Ok(None),
         ImpulseRange::Unique => (impulse.iter().flat_map(|x| [*x, *x]).collect(), impulse),

@@ -11,8 +11,9 @@ use rayon::prelude::*;
 
 use crate::array::{shaped, wxyz};
 use crate::error::{simulation_error, value_error};
+use crate::fork::shared_out;
 use crate::simulation::{Simulation, Snapshot, frame};
-use crate::wait::{Shared, waiting};
+use crate::wait::{Shared, waiting_for};
 
 /// What one motion leaves.
 struct Motion {
@@ -84,9 +85,9 @@ pub fn rollout(
     let per = shape[1] * shape[2];
     let (shared, inner) = (Shared::default(), snapshot.inner.clone());
     let interrupt = shared.interrupt.clone();
-    let made = waiting(py, &shared, None, move || -> Result<Vec<Motion>, SimulationError> {
+    let made = waiting_for(py, &shared, None, move || -> Result<Vec<Motion>, SimulationError> {
         let one = |k: usize| motion(&inner, &ids, &data[k * per..(k + 1) * per], &interrupt);
-        (0..shape[0]).into_par_iter().map(one).collect()
+        shared_out(|| (0..shape[0]).into_par_iter().map(one).collect())
     })?;
     let made = made.map_err(|e| simulation_error(&e))?;
     let (bodies, n_joints) = (start.state().bodies.len(), start.world().joints.len());

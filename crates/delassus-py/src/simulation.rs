@@ -11,6 +11,7 @@ use delassus::simulation::{
 };
 use delassus::stepping::ContactEvent;
 use delassus::world::{BodyId, JointId, Pose, Scene};
+use delassus_page::event_words;
 use delassus_report::{failure_text, mode_word};
 use delassus_scene::{Integrator, WorldFile};
 use numpy::PyArrayDyn;
@@ -19,9 +20,10 @@ use pyo3::types::{PyDict, PyList};
 
 use crate::array::{rotation, shaped, vec3, wxyz};
 use crate::error::{scene_message, simulation_error, value_error};
+use crate::fork::detached;
 use crate::frames::Frames;
 use crate::options::{analysis_options, step_keywords, step_options};
-use crate::page::{event_words, motion_page};
+use crate::page::motion_page;
 use crate::saved::Saved;
 use crate::source::{Parts, Source};
 use crate::standing::Answer;
@@ -100,7 +102,7 @@ impl Simulation {
             return Err(scene_message(&source.name, message));
         }
         let options = step_options(simulation.step_options(), options)?;
-        let inner = refused(py.detach(|| Inner::new(Scene { world, state }, options)))?;
+        let inner = refused(detached(py, || Inner::new(Scene { world, state }, options)))?;
         Ok(Simulation { inner, t_end: simulation.t_end, source, controls: vec![] })
     }
 
@@ -295,12 +297,12 @@ impl Simulation {
 
     #[pyo3(signature = (unique=true))]
     fn contacts(&self, py: Python<'_>, unique: bool) -> PyResult<Py<PyList>> {
-        let found = py.detach(|| if unique { self.inner.contacts() } else { self.inner.contact_forces() });
+        let found = detached(py, || if unique { self.inner.contacts() } else { self.inner.contact_forces() });
         list_of(py, found.iter().map(|c| contact(py, c)))
     }
 
     fn contacts_now(&self, py: Python<'_>) -> PyResult<Py<PyList>> {
-        let found = refused(py.detach(|| self.inner.contacts_now()))?;
+        let found = refused(detached(py, || self.inner.contacts_now()))?;
         list_of(py, found.iter().map(|c| contact(py, c)))
     }
 
@@ -337,8 +339,8 @@ impl Simulation {
         Ok(())
     }
 
-    fn set_joint(&mut self, joint: Key, position: f64, velocity: f64) -> PyResult<()> {
-        refused(self.inner.set_joint(joint.joint(), position, velocity))
+    fn set_joint(&mut self, py: Python<'_>, joint: Key, position: f64, velocity: f64) -> PyResult<()> {
+        refused(detached(py, || self.inner.set_joint(joint.joint(), position, velocity)))
     }
 
     #[getter]
@@ -375,7 +377,7 @@ impl Simulation {
         let mut total = RunReport::default();
         if n > 0 {
             let (sim, total, mut signals) = (&mut self.inner, &mut total, Signals::new());
-            let flow = py.detach(move || {
+            let flow = detached(py, move || {
                 sim.run_until_break(f64::INFINITY, |frame| {
                     total.add(frame.time, frame.report);
                     match signals.after_step(|_| Ok(())) {
@@ -410,9 +412,9 @@ impl Simulation {
             return Err(value_error(format!("t_end: expected a finite time, found {t_end}")));
         }
         let (mut total, mut frames, mut events) = (RunReport::default(), Frames::of(&self.inner), Vec::new());
-        let mut touching: Vec<Vec<ContactForce>> = vec![self.contacts_at_start(contacts)];
+        let mut touching: Vec<Vec<ContactForce>> = vec![detached(py, || self.contacts_at_start(contacts))];
         let (sim, mut signals) = (&mut self.inner, Signals::new());
-        let flow = py.detach(|| {
+        let flow = detached(py, || {
             sim.run_until_break(t_end, |frame| {
                 total.add(frame.time, frame.report);
                 events.extend_from_slice(frame.events);
@@ -433,7 +435,7 @@ impl Simulation {
         }
         if !total.steps.is_multiple_of(every) {
             frames.add(self.inner.state(), self.inner.energy(), |j| self.inner.joint(j));
-            touching.push(if contacts { self.inner.contacts() } else { vec![] });
+            touching.push(if contacts { detached(py, || self.inner.contacts()) } else { vec![] });
         }
         let out = frames.into_python(py)?;
         let touching =
@@ -453,12 +455,12 @@ impl Simulation {
         }
         let mut copy = Simulation::inner_of(&self.inner.save())?;
         let mut signals = Signals::new();
-        let made = py.detach(|| {
+        let made = detached(py, || {
             motion_page(&mut copy, t_end, |_| {
                 signals.after_step(|_| Ok(())).map_or_else(ControlFlow::Break, ControlFlow::Continue)
             })
         });
-        match refused(made)? {
+        match made {
             ControlFlow::Continue(page) => Ok(page),
             ControlFlow::Break(stop) => Err(stop),
         }

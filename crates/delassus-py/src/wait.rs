@@ -9,10 +9,12 @@ use std::time::Duration;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 
+use crate::fork::alone;
+
 /// How long a call goes on without a look for Ctrl-C.
 pub const BETWEEN_SIGNALS: Duration = Duration::from_millis(100);
 /// Memory for calls within calls, as much as a main thread has.
-const STACK: usize = 8 << 20;
+pub const STACK: usize = 8 << 20;
 
 /// What the work and the thread that waits for it share.
 #[derive(Clone, Default)]
@@ -26,6 +28,16 @@ pub struct Shared {
 /// Does the work and waits for it. On Ctrl-C, and where `progress` raises, the call ends at once; the work
 /// ends where it next looks at `shared`. `progress` is called with what is done, ten times a second.
 pub fn waiting<T: Send + 'static>(
+    py: Python<'_>,
+    shared: &Shared,
+    progress: Option<&Py<PyAny>>,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> PyResult<T> {
+    waiting_for(py, shared, progress, move || alone(work))
+}
+
+/// The same for work that chooses its threads by itself.
+pub fn waiting_for<T: Send + 'static>(
     py: Python<'_>,
     shared: &Shared,
     progress: Option<&Py<PyAny>>,

@@ -106,6 +106,16 @@ impl Grid<'_> {
         Ok(())
     }
 
+    /// Why quantities have no cells, as far as the state of the file tells.
+    pub fn refusal(&self, quantities: &[Quantity]) -> Option<String> {
+        let plain = Grid { axes: &[], ..*self };
+        if !quantities.iter().any(|q| matches!(q, Quantity::Pointer(_) | Quantity::Proposition(_))) {
+            return None;
+        }
+        let at = plain.analysis(0, &|_| true)?;
+        quantities.iter().find_map(|quantity| quantity.refusal(&at.result))
+    }
+
     fn read(&self, values: &[(&str, String)]) -> Result<SceneFile, FileError> {
         let given = self.overrides.iter().map(|(name, value)| (name.as_str(), value.as_str()));
         let all: Vec<(&str, &str)> =

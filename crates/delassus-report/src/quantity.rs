@@ -179,6 +179,41 @@ impl Quantity {
     }
 }
 
+impl Quantity {
+    /// Why it is nothing that a cell could hold: a list, a place that no document has, no proposition.
+    pub(super) fn refusal(&self, result: &SystemAnalysis) -> Option<String> {
+        match self {
+            Quantity::Pointer(place) => {
+                let document = analysis_document(result);
+                let first = place.split('/').nth(1).unwrap_or("");
+                let all = document.as_object().into_iter().flat_map(|keys| keys.keys());
+                match document.pointer(place) {
+                    Some(Value::Array(list)) => {
+                        let many = list.len();
+                        Some(format!(
+                            "`{place}` is a list of {many}: expected one number or word, as {place}/0"
+                        ))
+                    }
+                    Some(Value::Object(keys)) => {
+                        let keys: Vec<&str> = keys.keys().map(String::as_str).collect();
+                        let keys = keys.join(", ");
+                        Some(format!("`{place}` is no number or word; expected one in it: {keys}"))
+                    }
+                    None if document.get(first).is_none() => {
+                        let keys = all.map(String::as_str).collect::<Vec<_>>().join(", ");
+                        Some(format!("`{place}`: no `{first}` in an analysis; expected one of: {keys}"))
+                    }
+                    _ => None,
+                }
+            }
+            Quantity::Proposition(id) if outcome_of(&result.assembly.dynamics, id).is_none() => {
+                Some(format!("no proposition `{id}` speaks of this scene; `analyze` lists those that do"))
+            }
+            _ => None,
+        }
+    }
+}
+
 /// How many solutions there are, as far as the verdicts go: a list alone proves nothing.
 fn how_many(analysis: &Analysis) -> &'static str {
     use Verdict::{Proved, Refuted};

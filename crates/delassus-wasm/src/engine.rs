@@ -1,11 +1,13 @@
 //! What the playground asks: an analysis at the state of a scene, or its motion.
 
+use std::convert::Infallible;
 use std::ops::ControlFlow;
 
 use delassus::analysis::{analyze_world, analyze_written};
 use delassus::lagrangian::Tolerances;
-use delassus::stepping::{ContactEventKind, ContactEvents, StepLength, Stepper, prepare_start, run_until};
-use delassus_page::{MotionRecorder, Page};
+use delassus::simulation::Simulation;
+use delassus::world::{BodyId, Scene};
+use delassus_page::{Page, record};
 use delassus_report::{analysis_document, analysis_text};
 use delassus_scene::{FileError, SceneFile, WorldFile, read_scene, read_xml};
 use delassus_solve::modes::EnumerateOptions;
@@ -14,8 +16,6 @@ use serde_json::{Map, Value, json};
 /// Steps of a motion, and its frames.
 const MAX_STEPS: f64 = 20_000.0;
 const FRAMES: f64 = 300.0;
-/// Events that are listed.
-const MAX_EVENTS: usize = 500;
 
 /// The response to a request, both as JSON.
 pub fn answer_text(request: &str) -> String {
@@ -71,60 +71,33 @@ fn analysis(scene: &SceneFile, text: &str) -> Result<Value, Value> {
     let parameters: Map<String, Value> =
         parameters.iter().map(|(name, value)| (name.clone(), json!(value))).collect();
     let text = analysis_text(&result, delassus_report::Style::plain());
-    Ok(json!({ "analysis": analysis_document(&result), "text": text, "parameters": parameters }))
+    let moves = matches!(scene, SceneFile::World(_));
+    let analysis = analysis_document(&result);
+    Ok(json!({ "analysis": analysis, "text": text, "parameters": parameters, "moves": moves }))
 }
 
 fn motion(scene: SceneFile, t_end: Option<f64>) -> Result<Value, Value> {
     let SceneFile::World(file) = scene else {
         return Err(plainly("a [system] has no bodies to show; it moves by `delassus run`"));
     };
-    let WorldFile { world, mut state, simulation, .. } = *file;
-    prepare_start(&world, &mut state).map_err(|_| plainly("the loops of joints cannot be closed"))?;
+    let WorldFile { world, state, simulation, .. } = *file;
     let options = simulation.step_options();
     let t_end = t_end.or(simulation.t_end).unwrap_or(1.0);
     let steps = t_end / options.dt;
     if !(0.0..=MAX_STEPS).contains(&steps) {
         return Err(plainly(format!("{steps:.0} steps are too many here, expected at most {MAX_STEPS}")));
     }
-    let title = if world.name.is_empty() { "motion".to_owned() } else { world.name.clone() };
-    let mut stepper = Stepper::new(world, state, options).map_err(plainly)?;
-    let mut recorder = MotionRecorder::new(stepper.world());
-    recorder.frame(&stepper);
-    let every = (steps / FRAMES).ceil().max(1.0) as u64;
-    let (mut events, mut count) = (vec![], 0u64);
-    let mut contacts = ContactEvents::new(&stepper);
-    let mut length = StepLength::Fixed(options.dt);
-    let ended =
-        run_until(&mut stepper, t_end, &mut length, &mut contacts, |step| {
-            count += 1;
-            recorder.step(step.report);
-            if count.is_multiple_of(every) {
-                recorder.frame(step.stepper);
-            }
-            let room = MAX_EVENTS.saturating_sub(events.len());
-            events.extend(step.events.iter().take(room).map(
-                |event| json!({ "t": event.t, "kind": event_word(event.kind), "contact": event.contact }),
-            ));
-            ControlFlow::<()>::Continue(())
-        });
-    let mut motion = recorder.motion();
-    motion.events = events;
-    motion.failure = ended.err().map(|e| e.to_string());
+    let mut sim = Simulation::new(Scene { world, state }, options).map_err(plainly)?;
+    let title = if sim.world().name.is_empty() { "motion".to_owned() } else { sim.world().name.clone() };
+    let ControlFlow::Continue(motion) =
+        record(&mut sim, t_end, FRAMES, |_| ControlFlow::<Infallible>::Continue(()));
     let mut page = Page::new(&title);
     page.add_motion(&title, &motion);
     let (document, arrays) = page.parts();
-    Ok(json!({ "document": document, "arrays": arrays }))
-}
-
-fn event_word(kind: ContactEventKind) -> &'static str {
-    match kind {
-        ContactEventKind::Impact { .. } => "impact",
-        ContactEventKind::Open => "open",
-        ContactEventKind::Slide => "slide",
-        ContactEventKind::Stick => "stick",
-        ContactEventKind::ZenoAccumulation => "accumulation",
-        ContactEventKind::Jam { .. } => "jam",
-    }
+    let place = |i: usize| sim.body(BodyId::new(i)).map_or(Value::Null, |b| json!(b.position().to_array()));
+    let positions: Map<String, Value> =
+        sim.world().bodies.iter().enumerate().map(|(i, body)| (body.name.clone(), place(i))).collect();
+    Ok(json!({ "document": document, "arrays": arrays, "end": { "t": sim.time(), "positions": positions } }))
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 //! ```text
 //! page:    p = reserve(n);  memory[p..p + n] = request;  m = answer();  response = memory[response()..][..m]
 //! request  {"do": "analyze" | "run", "text": scene, "set": {parameter: value}, "t_end": seconds}
-//! response {"analysis": …} | {"document": …, "arrays": …} | {"error": {"message", "line", "column"}}
+//! response {"analysis": …} | {"document": …, "arrays": …, "end": …} | {"error": {"message", "line", "column"}}
 //! ```
 //!
 //! Three functions with a plain C interface need no binding tool. The page writes into and reads from memory

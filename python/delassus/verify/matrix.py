@@ -24,7 +24,8 @@ def about_inverse(a):
     if not is_defined(a):
         return None
     n = len(a)
-    x = [[Fraction(e.middle().lo, 1 << UNIT) for e in row] + [Fraction(i == j) for j in range(n)] for i, row in enumerate(a)]
+    unit = [[Fraction(i == j) for j in range(n)] for i in range(n)]
+    x = [[Fraction(e.middle().lo, 1 << UNIT) for e in row] + own for row, own in zip(a, unit)]
     for k in range(n):
         pivot = max(range(k, n), key=lambda i: abs(x[i][k]))
         x[k], x[pivot] = x[pivot], x[k]

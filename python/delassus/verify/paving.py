@@ -115,8 +115,9 @@ class Part:
             return what(self)
         system = self.system
         if what not in system.memory:
-            without = [Part(system, [None if j == k else x for j, x in enumerate(self.at)], None) for k in range(len(self.at))]
-            system.memory[what] = [k for k, part in enumerate(without) if what(part) is None], {}
+            without = [[None if j == k else x for j, x in enumerate(self.at)] for k in range(len(self.at))]
+            depends = [k for k, at in enumerate(without) if what(Part(system, at, None)) is None]
+            system.memory[what] = depends, {}
         depends, known = system.memory[what]
         key = tuple((self.at[k].lo, self.at[k].hi) for k in depends)
         if key not in known:

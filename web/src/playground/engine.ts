@@ -11,9 +11,13 @@ export interface EngineError { message: string; line?: number | null; column?: n
 
 export interface Answer {
   error?: EngineError;
+  /** Ended from outside, before there was an answer. */
+  stopped?: boolean;
   analysis?: unknown;
   text?: string;
   parameters?: Record<string, number>;
+  /** Whether the scene has bodies that move. */
+  moves?: boolean;
   document?: unknown;
   arrays?: string;
 }

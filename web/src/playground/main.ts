@@ -5,7 +5,8 @@ import { AnalysisView, type Analysis } from '../analysis';
 import { readPage } from '../data';
 import { el, number } from '../dom';
 import { MotionView } from '../motion_view';
-import { Engine, type EngineError } from './engine';
+import type { Answer, EngineError } from './engine';
+import { EngineThread } from './thread';
 
 const SCENES = import.meta.glob('../../../scenes/*.{toml,xml}', { query: '?raw', import: 'default', eager: true }) as Record<string, string>;
 const FIRST = 'painleve-rod.toml';
@@ -26,11 +27,16 @@ class Playground {
   private readonly time = el('p', { class: 'muted' });
   private readonly moving = el('section', { class: 'moving' });
   private readonly result = el('section', {});
+  private readonly move = el('button', { type: 'button', class: 'play', disabled: true, onclick: () => this.run() }, 'Move it');
   private analysis: AnalysisView | null = null;
+  private motion: MotionView | null = null;
   private set: Record<string, number> = {};
   private asked = 0;
+  /** Whether a question is under way, and whether a motion is. */
+  private asking = false;
+  private running = false;
 
-  constructor(private readonly engine: Engine, app: HTMLElement) {
+  constructor(private readonly engine: EngineThread, app: HTMLElement) {
     const names = Object.keys(SCENES).map((path) => path.split('/').at(-1) as string).sort();
     const pick = el('select', { 'aria-label': 'Built-in scenes' }, ...names.map((name) => el('option', { value: name }, name)));
     pick.value = FIRST;
@@ -40,11 +46,10 @@ class Playground {
       this.ask(true);
     });
     this.editor.addEventListener('scroll', () => this.placeNote());
-    const run = el('button', { type: 'button', class: 'play', onclick: () => this.run() }, 'Move it');
     app.replaceChildren(
       el('header', {}, el('h1', {}, 'Playground'), el('span', { class: 'brand' }, 'Delassus in the browser')),
       el('main', { class: 'playground' },
-        el('section', { class: 'edit card' }, el('div', { class: 'buttons' }, pick, run), el('div', { class: 'editor-box' }, this.editor, this.note), this.message),
+        el('section', { class: 'edit card' }, el('div', { class: 'buttons' }, pick, this.move), el('div', { class: 'editor-box' }, this.editor, this.note), this.message),
         el('div', { class: 'right' }, el('section', { class: 'card' }, el('h2', {}, 'Parameters'), this.sliders, this.time), this.result, this.moving)),
     );
     this.open(FIRST);
@@ -54,34 +59,51 @@ class Playground {
     const path = Object.keys(SCENES).find((p) => p.endsWith(`/${name}`));
     this.editor.value = path ? SCENES[path] : '';
     this.set = {};
-    this.moving.replaceChildren();
     this.ask(true);
   }
 
-  /** Asks for the verdict; of many questions at once the last one counts. */
+  /** Asks for the verdict; of many questions at once the last one counts. A motion is that of another scene now. */
   private ask(newScene: boolean): void {
     const mine = ++this.asked;
+    this.still();
     setTimeout(async () => {
+      // While one question is under way the next ones wait, and the last of them is asked.
+      while (this.asking && mine === this.asked) await new Promise((resolve) => setTimeout(resolve, 5));
       if (mine !== this.asked) return;
+      this.asking = true;
       const begin = performance.now();
       const answer = await this.engine.ask({ do: 'analyze', text: this.editor.value, set: this.set });
-      const took = performance.now() - begin;
-      this.explain(answer.error);
-      if (answer.error) {
-        document.documentElement.dataset.ready = 'yes';
-        return;
-      }
-      if (newScene) this.makeSliders(answer.parameters ?? {});
-      this.time.textContent = `Analyzed in ${took.toFixed(1)} ms.`;
-      const analysis = answer.analysis as Analysis;
-      if (this.analysis) this.analysis.update(analysis);
-      else {
-        this.analysis = new AnalysisView(analysis);
-        this.result.append(this.analysis.root);
-        this.analysis.start();
-      }
-      Object.assign(document.documentElement.dataset, { ready: 'yes', took: took.toFixed(2), existence: analysis.existence });
+      this.asking = false;
+      if (answer.stopped && mine !== this.asked) return;
+      this.answered(answer, performance.now() - begin, newScene);
     }, newScene ? 150 : 0);
+  }
+
+  private answered(answer: Answer, took: number, newScene: boolean): void {
+    this.explain(answer.error);
+    this.move.disabled = !!answer.error || answer.moves === false;
+    this.move.title = answer.moves === false ? 'A [system] has no bodies to show: `delassus run` moves it' : '';
+    if (answer.error) {
+      document.documentElement.dataset.ready = 'yes';
+      return;
+    }
+    if (newScene) this.makeSliders(answer.parameters ?? {});
+    this.time.textContent = `Analyzed in ${took.toFixed(1)} ms.`;
+    const analysis = answer.analysis as Analysis;
+    if (this.analysis) this.analysis.update(analysis);
+    else {
+      this.analysis = new AnalysisView(analysis);
+      this.result.append(this.analysis.root);
+      this.analysis.start();
+    }
+    Object.assign(document.documentElement.dataset, { ready: 'yes', took: took.toFixed(2), existence: analysis.existence });
+  }
+
+  /** Takes the motion away, also one that is under way. */
+  private still(): void {
+    if (this.running) this.engine.stop('The motion was ended.');
+    this.motion?.dispose();
+    this.motion = null;
   }
 
   /** The engine's own message, under the line that it speaks of. */
@@ -125,15 +147,24 @@ class Playground {
     if (!this.sliders.hasChildNodes()) this.sliders.append(el('p', { class: 'muted' }, 'The scene has no parameters.'));
   }
 
+  /** Moves the scene where that is asked for; asked again while it goes on, ends it. */
   private async run(): Promise<void> {
+    const was = this.running;
+    this.still();
+    if (was) return;
+    this.running = true;
+    this.move.textContent = 'Stop';
     const answer = await this.engine.ask({ do: 'run', text: this.editor.value, set: this.set });
+    this.running = false;
+    this.move.textContent = 'Move it';
+    if (answer.stopped) return;
     this.explain(answer.error);
     if (answer.error || !answer.document) return;
     const page = await readPage(JSON.stringify(answer.document), answer.arrays ?? '');
-    const view = new MotionView(page.title, page.motions);
-    this.moving.replaceChildren(view.root);
-    view.setTheme(document.documentElement.dataset.theme === 'dark');
-    view.start();
+    this.motion = new MotionView(page.title, page.motions);
+    this.moving.replaceChildren(this.motion.root);
+    this.motion.setTheme(document.documentElement.dataset.theme === 'dark');
+    this.motion.start();
   }
 }
 
@@ -141,7 +172,7 @@ async function begin(): Promise<void> {
   const app = document.getElementById('app') ?? document.body;
   document.documentElement.dataset.theme = matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light';
   try {
-    const engine = await Engine.from(await wasm());
+    const engine = await EngineThread.from(await wasm());
     // For scripts and the console.
     Object.assign(window, { delassusEngine: engine });
     new Playground(engine, app);
