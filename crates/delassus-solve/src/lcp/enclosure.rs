@@ -5,9 +5,9 @@
 //! ```
 //!
 //! A holds the free unknowns and those of the pairs (z, w) whose z is the positive one, R is an inverse of B
-//! up to rounding, ‖y‖ = max |y_i|/d_i in units d of the unknowns. Where x stays positive on pairs, and w = M x
-//! + q on all other rows, within these bounds, x is the solution with these sides, and the only one. A tie, or
-//! a matrix too close to a singular one, proves nothing.
+//! up to rounding, ‖y‖ = max |y_i|/d_i in units d of the unknowns. Where within these bounds x stays positive
+//! on pairs, and w = M x + q on all other rows, x is the solution with these sides, and the only one. A tie,
+//! or a matrix too close to a singular one, proves nothing.
 
 use super::mlcp::Mlcp;
 use super::residual::Scales;
