@@ -16,6 +16,8 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
+use output::MISUSE;
+
 /// Mechanical systems with joints, contacts and friction: do the forces exist, and are they the only ones?
 #[derive(Parser)]
 #[command(name = "delassus", version, propagate_version = true)]
@@ -63,13 +65,13 @@ fn main() -> ExitCode {
         Ok(cli) => cli,
         Err(e) => {
             // Help and version are answers; everything else is misuse.
-            let code = if e.use_stderr() { 2 } else { 0 };
+            let code = if e.use_stderr() { MISUSE } else { 0 };
             let _ = e.print();
             return ExitCode::from(code);
         }
     };
-    let code = match cli.command {
-        Command::Try(args) => commands::try_scene(args),
+    let done = match cli.command {
+        Command::Try(args) => commands::try_scene(&args),
         Command::Check(args) => commands::check(&args),
         Command::Assemble(args) => commands::assemble(&args),
         Command::Analyze(args) => commands::analyze(&args),
@@ -85,5 +87,8 @@ fn main() -> ExitCode {
         Command::Compare(args) => commands::compare(&args),
         Command::Convert(args) => commands::convert(&args),
     };
-    ExitCode::from(code)
+    ExitCode::from(done.unwrap_or_else(|message| {
+        eprint!("{}", scene::ended(message));
+        MISUSE
+    }))
 }

@@ -1,6 +1,13 @@
-//! What the program prints.
+//! What the program prints, and how it ends.
 
 use std::io::Write;
+
+/// How a command ends: with an exit code, or with a message for stderr where it was misused or its input is
+/// bad.
+pub type CommandResult = Result<u8, String>;
+
+/// The exit code of misuse and bad input.
+pub const MISUSE: u8 = 2;
 
 /// Prints to stdout. A reader that went away (`| head`) is not an error; anything else ends the program with
 /// code 2, since an answer that was lost is no answer.
@@ -10,6 +17,6 @@ pub fn print(text: &str) {
         && e.kind() != std::io::ErrorKind::BrokenPipe
     {
         eprintln!("error: the output cannot be written: {e}");
-        std::process::exit(2);
+        std::process::exit(MISUSE.into());
     }
 }

@@ -37,12 +37,16 @@ impl<'a> Lexer<'a> {
     }
 
     pub(crate) fn token(&mut self, expected: &str) -> Result<&'a str, FileError> {
-        let rest = &self.text[self.position..];
-        let start = rest.find(|c: char| !c.is_ascii_whitespace()).unwrap_or(rest.len());
-        self.line += rest.as_bytes()[..start].iter().filter(|&&b| b == b'\n').count();
+        let bytes = self.text.as_bytes();
+        let mut start = self.position;
+        while start < bytes.len() && bytes[start].is_ascii_whitespace() {
+            self.line += usize::from(bytes[start] == b'\n');
+            start += 1;
+        }
         self.read = self.line;
-        let token = rest[start..].split(|c: char| c.is_ascii_whitespace()).next().unwrap_or_default();
-        self.position += start + token.len();
+        let length = bytes[start..].iter().position(u8::is_ascii_whitespace);
+        self.position = length.map_or(bytes.len(), |length| start + length);
+        let token = &self.text[start..self.position];
         if token.is_empty() { Err(self.wrong(expected, "the end of the file")) } else { Ok(token) }
     }
 
@@ -135,6 +139,12 @@ impl<'a> Lexer<'a> {
         if found == value { Ok(found) } else { Err(self.wrong(what, found.to_string())) }
     }
 
+    /// The number of a block, which stands before its entries.
+    fn block_number(&mut self, k: usize) -> Result<(), FileError> {
+        let found = self.count("the number of a block")?;
+        if found == k { Ok(()) } else { Err(self.wrong(format!("the block number {k}"), found.to_string())) }
+    }
+
     fn dense(&mut self, name: &str, rows: usize, cols: usize) -> Result<Sparse, FileError> {
         for (n, what) in [(rows, "rows"), (cols, "columns")] {
             self.exactly(n, &format!("{n} {what}"))?;
@@ -172,6 +182,7 @@ impl<'a> Lexer<'a> {
         }
         let pointer = self.counts(pointers, "the row pointer")?;
         let column = self.counts(columns, "the block columns")?;
+        let entry = format!("an entry of a block of the {name}");
         let span = |ends: &[usize], k: usize| if k == 0 { 0..ends[0] } else { ends[k - 1]..ends[k] };
         for (block_row, range) in pointer.windows(2).enumerate() {
             for k in range[0]..range[1] {
@@ -180,10 +191,10 @@ impl<'a> Lexer<'a> {
                         self.wrong(format!("blocks up to {stored} in {block_cols} columns"), k.to_string())
                     );
                 };
-                self.exactly(k, &format!("the block number {k}"))?;
+                self.block_number(k)?;
                 for j in span(&col_ends, block_col) {
                     for i in span(&row_ends, block_row) {
-                        entries.push((i, j, self.number(&format!("an entry of a block of the {name}"))?));
+                        entries.push((i, j, self.number(&entry)?));
                     }
                 }
             }
@@ -260,8 +271,8 @@ impl<'a> Lexer<'a> {
     }
 
     fn entry(&mut self, expected: &str) -> Result<(usize, usize, f64), FileError> {
-        let line = self.rest_of_line(expected)?.replace(':', " ");
-        let mut words = line.split_whitespace();
+        let line = self.rest_of_line(expected)?;
+        let mut words = line.split(|c: char| c == ':' || c.is_whitespace()).filter(|word| !word.is_empty());
         let i = words.next().and_then(|w| w.parse().ok());
         let j = words.next().and_then(|w| w.parse().ok());
         let x = words.next().and_then(|w| w.parse().ok()).filter(|x: &f64| x.is_finite());

@@ -54,13 +54,17 @@ pub fn read_all(path: &Path) -> Result<Read, FileError> {
 pub fn parse(path: &Path, bytes: Vec<u8>) -> Result<Read, FileError> {
     match format_of(path).unwrap_or(Format::Siconos) {
         Format::Fclib => fclib::parse(path, bytes),
-        // Remarks after the data may be in any encoding.
-        Format::Siconos => siconos::parse(path, &String::from_utf8_lossy(&bytes)),
+        Format::Siconos => siconos::parse(path, &text_of(bytes)),
         Format::Json => {
-            let problem = json::parse(path, &String::from_utf8_lossy(&bytes))?;
+            let problem = json::parse(path, &text_of(bytes))?;
             Ok(Read { problem, ignored: vec![] })
         }
     }
+}
+
+/// The text of a file. Remarks after the data may be in any encoding.
+fn text_of(bytes: Vec<u8>) -> String {
+    String::from_utf8(bytes).unwrap_or_else(|e| String::from_utf8_lossy(e.as_bytes()).into_owned())
 }
 
 /// Writes a problem file in the format of its extension; another extension is an error, as is a problem that

@@ -13,7 +13,7 @@ use delassus_solve::lcp::Verdict;
 use delassus_solve::modes::EnumerateOptions;
 
 use super::certificate::write_certificate;
-use crate::output::print;
+use crate::output::{CommandResult, print};
 use crate::picture::{cones, write_picture};
 use crate::run::{is_page, write_page};
 use crate::scene;
@@ -74,8 +74,8 @@ pub struct Options {
     pub certificate: Option<PathBuf>,
 }
 
-/// Runs the command; returns the exit code.
-pub fn run(args: &AnalyzeArgs) -> u8 {
+/// Runs the command: 0, or 1 where no acceleration exists; 3 without the certificate that was asked for.
+pub fn run(args: &AnalyzeArgs) -> CommandResult {
     let options = Options {
         tolerances: Tolerances { position: args.gap_tolerance, velocity: args.velocity_tolerance },
         enumerate: EnumerateOptions { max_modes: args.max_modes },
@@ -87,23 +87,14 @@ pub fn run(args: &AnalyzeArgs) -> u8 {
     if let Some(path) = &args.output
         && !is_page(path)
     {
-        eprintln!("error: {}: expected a file that ends in .html", path.display());
-        return 2;
+        return Err(format!("error: {}: expected a file that ends in .html", path.display()));
     }
-    let result = scene::read_any(&args.file, &args.set).and_then(|scene| match scene {
-        AnyScene::System(scene) => report_scene(&scene, &options),
-        AnyScene::World(world) => report_world(&world, &options),
-    });
-    match result {
-        Ok((report, code)) => {
-            print(&report);
-            code
-        }
-        Err(message) => {
-            eprint!("{message}");
-            2
-        }
-    }
+    let (report, code) = match scene::read_any(&args.file, &args.set)? {
+        AnyScene::System(scene) => report_scene(&scene, &options)?,
+        AnyScene::World(world) => report_world(&world, &options)?,
+    };
+    print(&report);
+    Ok(code)
 }
 
 /// The report of a scene, and the exit code.

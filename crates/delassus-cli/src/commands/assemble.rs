@@ -8,7 +8,7 @@ use delassus::world::{Body, BodyState, World, WorldState, opening};
 use delassus_report::{Style, number};
 use serde_json::{Map, Value, json};
 
-use crate::output::print;
+use crate::output::{CommandResult, print};
 use crate::run::open_in_words;
 use crate::scene;
 use crate::scene::{AnyScene, WorldScene, ended};
@@ -29,25 +29,16 @@ pub struct AssembleArgs {
     pub json: bool,
 }
 
-/// Runs the command; returns the exit code: 0 assembled, 2 bad input or loops that cannot close.
-pub fn run(args: &AssembleArgs) -> u8 {
-    let done = scene::read_any(&args.file, &args.set).and_then(|scene| match scene {
-        AnyScene::World(world) => assemble(*world, args),
-        AnyScene::System(_) => {
-            let file = args.file.display();
-            Err(format!("error: {file}: has a [system], expected a [world]: only its joints can be open\n"))
-        }
-    });
-    match done {
-        Ok(text) => {
-            print(&text);
-            0
-        }
-        Err(message) => {
-            eprint!("{message}");
-            2
-        }
-    }
+/// Runs the command: 0 assembled; loops that cannot close are bad input.
+pub fn run(args: &AssembleArgs) -> CommandResult {
+    let AnyScene::World(world) = scene::read_any(&args.file, &args.set)? else {
+        let file = args.file.display();
+        return Err(format!(
+            "error: {file}: has a [system], expected a [world]: only its joints can be open\n"
+        ));
+    };
+    print(&assemble(*world, args)?);
+    Ok(0)
 }
 
 /// A body as the file writes it: position and orientation (w x y z), and how far its frame has moved.

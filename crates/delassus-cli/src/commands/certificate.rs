@@ -6,7 +6,7 @@ use clap::Args;
 use delassus_verify::{Fault, verify};
 use serde_json::{Value, json};
 
-use crate::output::print;
+use crate::output::{CommandResult, print};
 
 /// The exit code where a certificate was asked for and none proves the verdict.
 pub const NO_CERTIFICATE: u8 = 3;
@@ -37,27 +37,16 @@ pub struct VerifyArgs {
     pub json: bool,
 }
 
-/// Runs the command; returns the exit code: 0 where the certificate proves its claim, 1 where it does not, 2
-/// where the file is no certificate.
-pub fn run(args: &VerifyArgs) -> u8 {
+/// Runs the command: 0 where the certificate proves its claim, 1 where it does not.
+pub fn run(args: &VerifyArgs) -> CommandResult {
     let name = args.file.display();
-    let document: Value =
-        match std::fs::read_to_string(&args.file).map_err(|e| e.to_string()).and_then(|text| {
-            serde_json::from_str(&text).map_err(|e| format!("expected a certificate in JSON: {e}"))
-        }) {
-            Ok(document) => document,
-            Err(message) => {
-                eprintln!("error: {name}: {message}");
-                return 2;
-            }
-        };
+    let text = std::fs::read_to_string(&args.file).map_err(|e| format!("error: {name}: {e}"))?;
+    let document: Value = serde_json::from_str(&text)
+        .map_err(|e| format!("error: {name}: expected a certificate in JSON: {e}"))?;
     let (verified, said) = match verify(&document) {
         Ok(proved) => (true, proved),
         Err(Fault::Unproved(why)) => (false, why),
-        Err(Fault::Form(message)) => {
-            eprintln!("error: {name}: no certificate: {message}");
-            return 2;
-        }
+        Err(Fault::Form(message)) => return Err(format!("error: {name}: no certificate: {message}")),
     };
     let (kind, about) = (&document["kind"], &document["about"]);
     if args.json {
@@ -69,5 +58,5 @@ pub fn run(args: &VerifyArgs) -> u8 {
             about.as_str().filter(|about| !about.is_empty()).map_or(String::new(), |a| format!("{a}: "));
         print(&format!("{word}: {about}{said}\n"));
     }
-    u8::from(!verified)
+    Ok(u8::from(!verified))
 }

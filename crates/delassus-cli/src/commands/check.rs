@@ -9,7 +9,7 @@ use delassus_report::{Style, number, title};
 use serde_json::json;
 
 use super::{analyze, check_world};
-use crate::output::print;
+use crate::output::{CommandResult, print};
 use crate::scene;
 use crate::scene::{AnyScene, Scene};
 
@@ -28,22 +28,14 @@ pub struct CheckArgs {
     pub import: scene::ImportArgs,
 }
 
-/// Runs the command; returns the exit code.
-pub fn run(args: &CheckArgs) -> u8 {
-    let described = scene::read_any_with(&args.file, &args.set, &args.import).and_then(|scene| match scene {
-        AnyScene::System(scene) => describe(&scene, args.json),
-        AnyScene::World(world) => check_world::describe(*world, args.json),
-    });
-    match described {
-        Ok(text) => {
-            print(&text);
-            0
-        }
-        Err(message) => {
-            eprint!("{message}");
-            2
-        }
-    }
+/// Runs the command: 0 where the file is valid.
+pub fn run(args: &CheckArgs) -> CommandResult {
+    let described = match scene::read_any_with(&args.file, &args.set, &args.import)? {
+        AnyScene::System(scene) => describe(&scene, args.json)?,
+        AnyScene::World(world) => check_world::describe(*world, args.json)?,
+    };
+    print(&described);
+    Ok(0)
 }
 
 fn describe(scene: &Scene, as_json: bool) -> Result<String, String> {

@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 
 use super::solve::{Found, solve_problem};
 use crate::arguments::{SolverName, solver, tolerance};
-use crate::output::print;
+use crate::output::{CommandResult, print};
 use crate::picture::{profile_picture, profile_steps, write_picture};
 
 /// Arguments of `compare`.
@@ -72,15 +72,9 @@ struct Row {
     found: Vec<Found>,
 }
 
-/// Runs the command; returns the exit code: 0 done, 1 some problem was solved by no solver, 2 bad input.
-pub fn run(args: &CompareArgs) -> u8 {
-    match compare(args) {
-        Ok(all_solved) => u8::from(!all_solved),
-        Err(e) => {
-            eprintln!("error: {e}");
-            2
-        }
-    }
+/// Runs the command: 0 done, 1 some problem was solved by no solver.
+pub fn run(args: &CompareArgs) -> CommandResult {
+    compare(args).map(|all_solved| u8::from(!all_solved)).map_err(|e| format!("error: {e}"))
 }
 
 fn compare(args: &CompareArgs) -> Result<bool, String> {

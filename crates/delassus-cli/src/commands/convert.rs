@@ -1,11 +1,12 @@
 //! `delassus convert`: a problem in another format.
 
-use std::io::Write as _;
 use std::path::PathBuf;
 
 use clap::Args;
 use delassus_files::{read_all, write};
 use serde_json::json;
+
+use crate::output::{CommandResult, print};
 
 /// Arguments of `convert`.
 #[derive(Args)]
@@ -19,19 +20,10 @@ pub struct ConvertArgs {
     pub json: bool,
 }
 
-/// Runs the command; returns the exit code: 0 written, 2 bad input or a format that cannot hold the problem.
-pub fn run(args: &ConvertArgs) -> u8 {
-    let done = read_all(&args.input).and_then(|read| {
-        write(&args.output, &read.problem)?;
-        Ok(read)
-    });
-    let read = match done {
-        Ok(read) => read,
-        Err(e) => {
-            eprintln!("error: {e}");
-            return 2;
-        }
-    };
+/// Runs the command: 0 written; a format that cannot hold the problem is misuse.
+pub fn run(args: &ConvertArgs) -> CommandResult {
+    let read = read_all(&args.input).map_err(|e| format!("error: {e}"))?;
+    write(&args.output, &read.problem).map_err(|e| format!("error: {e}"))?;
     let kind = read.problem.kind();
     let text = if args.json {
         let document = json!({ "kind": kind, "contacts": read.problem.contacts(), "lost": read.ignored });
@@ -43,21 +35,23 @@ pub fn run(args: &ConvertArgs) -> u8 {
         }
         text
     };
-    // A reader that went away is no failure of the conversion.
-    let _ = std::io::stdout().write_all(text.as_bytes());
-    0
+    print(&text);
+    Ok(0)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::output::MISUSE;
 
     #[test]
     fn there_and_back() {
         let folder = std::env::temp_dir().join(format!("delassus-convert-{}", std::process::id()));
         std::fs::create_dir_all(&folder).unwrap();
         let at = |name: &str| folder.join(name);
-        let convert = |a: &str, b: &str| run(&ConvertArgs { input: at(a), output: at(b), json: true });
+        let convert = |a: &str, b: &str| {
+            run(&ConvertArgs { input: at(a), output: at(b), json: true }).unwrap_or(MISUSE)
+        };
         std::fs::write(at("fc2d_a.dat"), "2 1 0 2 2 2 2 1 0 0 1 -2 3 0.1").unwrap();
         assert_eq!(convert("fc2d_a.dat", "b.hdf5"), 0);
         assert_eq!(convert("b.hdf5", "c.json"), 0);

@@ -14,7 +14,7 @@ use delassus_report::{Style, branch_end, branch_label, exploration_document, exp
 use delassus_solve::impact::ImpactLaw;
 
 use crate::arguments::{impact_law, seconds};
-use crate::output::print;
+use crate::output::{CommandResult, print};
 use crate::picture::{MotionTree, check_picture_name, draw_tree, write_picture};
 use crate::run::{Subject, add_tree, frame_times, is_page, world_as_system, write_page};
 use crate::scene;
@@ -55,24 +55,18 @@ fn depth(text: &str) -> Result<usize, String> {
     depth.ok_or_else(|| format!("expected a whole number from 1 to {DEEPEST}, found \"{text}\""))
 }
 
-/// Runs the command; returns the exit code.
-pub fn run(args: &ExploreArgs) -> u8 {
-    let explored = match scene::read_any(&args.file, &args.set) {
-        Ok(AnyScene::System(scene)) => explore(&Subject::of_system(&scene, args.t_end), args),
-        Ok(AnyScene::World(mut scene)) => world_as_system(&mut scene)
-            .and_then(|as_system| explore(&Subject::of_world(&scene, &as_system, args.t_end), args)),
-        Err(message) => Err(message),
-    };
-    match explored {
-        Ok(code) => code,
-        Err(message) => {
-            eprint!("{message}");
-            2
+/// Runs the command: 0 where there is one motion, 1 where there are several.
+pub fn run(args: &ExploreArgs) -> CommandResult {
+    match scene::read_any(&args.file, &args.set)? {
+        AnyScene::System(scene) => explore(&Subject::of_system(&scene, args.t_end), args),
+        AnyScene::World(mut scene) => {
+            let as_system = world_as_system(&mut scene)?;
+            explore(&Subject::of_world(&scene, &as_system, args.t_end), args)
         }
     }
 }
 
-fn explore(scene: &Subject<'_>, args: &ExploreArgs) -> Result<u8, String> {
+fn explore(scene: &Subject<'_>, args: &ExploreArgs) -> CommandResult {
     let page = args.output.as_ref().filter(|path| is_page(path));
     if let Some(path) = args.output.as_ref().filter(|path| !is_page(path)) {
         check_picture_name(path).map_err(|_| {

@@ -10,7 +10,7 @@ use delassus_report::{Style, hold_certificate, hold_document, hold_text, holds};
 
 use super::certificate::write_certificate;
 use super::stand::{moving_body, point, read_world};
-use crate::output::print;
+use crate::output::{CommandResult, print};
 use crate::scene;
 
 /// Arguments of `hold`.
@@ -45,22 +45,9 @@ fn positive(text: &str) -> Result<f64, String> {
     }
 }
 
-/// Runs the command; returns the exit code: 0 where the force asked for, or any, is resisted in every
+/// Runs the command: 0 where the force asked for, or any, is resisted in every
 /// direction, 1 where not, 3 where neither is proved, or no certificate.
-pub fn run(args: &HoldArgs) -> u8 {
-    match answer(args) {
-        Ok((text, code)) => {
-            print(&text);
-            code
-        }
-        Err(message) => {
-            eprint!("{message}");
-            2
-        }
-    }
-}
-
-fn answer(args: &HoldArgs) -> Result<(String, u8), String> {
+pub fn run(args: &HoldArgs) -> CommandResult {
     let scene = read_world(&args.file, &args.set)?;
     let (world, state) = (&scene.file.world, &scene.file.state);
     let body = moving_body(world, &args.body, &scene.name)?;
@@ -87,5 +74,6 @@ fn answer(args: &HoldArgs) -> Result<(String, u8), String> {
         let certificate = proof.and_then(|proof| hold_certificate(&world.name, &at_rest, &proof));
         code = write_certificate(path, certificate)?.unwrap_or(code);
     }
-    Ok((text, code))
+    print(&text);
+    Ok(code)
 }

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::map_page::MapPage;
 use super::safe::range;
-use crate::output::print;
+use crate::output::{CommandResult, print};
 use crate::picture::{Axis as Drawn, Colour, GREY, Picture, Values, categories, curve, heat, write_picture};
 use crate::scene;
 use crate::scene::Scene;
@@ -50,19 +50,8 @@ fn sweep(text: &str) -> Result<Axis, String> {
     Axis::parse(&name, &values)
 }
 
-/// Runs the command; returns the exit code.
-pub fn run(args: &MapArgs) -> u8 {
-    match draw(args) {
-        Ok(true) => 0,
-        Ok(false) => 1,
-        Err(message) => {
-            eprint!("{}", scene::ended(message));
-            2
-        }
-    }
-}
-
-fn draw(args: &MapArgs) -> Result<bool, String> {
+/// Runs the command: 0, or 1 where no point has a state.
+pub fn run(args: &MapArgs) -> CommandResult {
     let scene = scene::read(&args.file, &args.set)?;
     let sweeps: Vec<&Axis> = std::iter::once(&args.x).chain(&args.y).collect();
     for (k, sweep) in sweeps.iter().enumerate() {
@@ -115,7 +104,7 @@ fn draw(args: &MapArgs) -> Result<bool, String> {
     if args.json {
         print(&format!("{:#}\n", json_document(args, &cells)));
     }
-    Ok(valid > 0)
+    Ok(u8::from(valid == 0))
 }
 
 fn extension(path: &Path) -> String {

@@ -1,4 +1,4 @@
-//! The commands of the program: each has its arguments and a function that returns the exit code.
+//! The commands of the program: each has its arguments and a function that runs it.
 //!
 //! `run` has a folder of its own.
 

@@ -12,7 +12,7 @@ use delassus_scene::{SafeTextError, pave_text, safe_interval_of};
 
 use super::map_page::write_safe_page;
 use super::paving_page::write_paving_page;
-use crate::output::print;
+use crate::output::{CommandResult, print};
 use crate::picture::{Axis as DrawnAxis, check_picture_name, draw_paving, write_picture};
 use crate::run::is_page;
 use crate::scene;
@@ -90,33 +90,22 @@ fn named_range(text: &str) -> Result<(String, [f64; 2]), String> {
     Ok((name, range(&values)?))
 }
 
-/// Runs the command; returns the exit code: 0 where an interval is certified.
-pub fn run(args: &SafeArgs) -> u8 {
-    match answer(args) {
-        Ok((text, certified)) => {
-            print(&text);
-            u8::from(!certified)
-        }
-        Err(message) => {
-            eprint!("{message}");
-            2
-        }
-    }
-}
-
-fn answer(args: &SafeArgs) -> Result<(String, bool), String> {
+/// Runs the command: 0 where an interval is certified, 1 where none is.
+pub fn run(args: &SafeArgs) -> CommandResult {
     let ranges = args.over.iter().map(|over| match over {
         Over::Range(axis) => Ok(axis.clone()),
         Over::Name(name) => Err(name),
     });
-    match (ranges.collect::<Result<Vec<Axis>, &String>>(), args.over.as_slice()) {
-        (Ok(axes), _) if args.within.is_none() => paved(args, &axes),
-        (Ok(_), _) => Err("error: --within: the ranges are given with --over name=lo:hi\n".into()),
-        (_, [Over::Name(name)]) => interval(args, name),
+    let (text, certified) = match (ranges.collect::<Result<Vec<Axis>, &String>>(), args.over.as_slice()) {
+        (Ok(axes), _) if args.within.is_none() => paved(args, &axes)?,
+        (Ok(_), _) => return Err("error: --within: the ranges are given with --over name=lo:hi\n".into()),
+        (_, [Over::Name(name)]) => interval(args, name)?,
         (Err(name), _) => {
-            Err(format!("error: --over {name}: expected {name}=lo:hi where several are given\n"))
+            return Err(format!("error: --over {name}: expected {name}=lo:hi where several are given\n"));
         }
-    }
+    };
+    print(&text);
+    Ok(u8::from(!certified))
 }
 
 fn failed(error: SafeTextError, scene: &Scene) -> String {

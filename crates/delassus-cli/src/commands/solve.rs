@@ -1,7 +1,6 @@
 //! `delassus solve`: one problem from a file.
 
 use std::fmt::Write as _;
-use std::io::Write as _;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
@@ -15,6 +14,7 @@ use delassus_solve::problem::{ContactProblem, Law, ResidualCheck, Status};
 use serde_json::json;
 
 use crate::arguments::{SolverName, friction_law, solver, tolerance};
+use crate::output::{CommandResult, print};
 
 /// Arguments of `solve`.
 #[derive(Args)]
@@ -143,34 +143,18 @@ const SHORT_SOLVE: f64 = 0.02;
 /// How often.
 const REPETITIONS: usize = 4;
 
-/// Runs the command; returns the exit code: 0 solved, 1 not solved, 2 bad input.
-pub fn run(args: &SolveArgs) -> u8 {
-    let problem = match read(&args.problem) {
-        Ok(problem) => match with_law(problem, args.law) {
-            Ok(problem) => problem,
-            Err(e) => {
-                eprintln!("error: {}: {e}", args.problem.display());
-                return 2;
-            }
-        },
-        Err(e) => {
-            eprintln!("error: {e}");
-            return 2;
-        }
-    };
+/// Runs the command: 0 solved, 1 not solved.
+pub fn run(args: &SolveArgs) -> CommandResult {
+    let fail = |e: String| format!("error: {}: {e}", args.problem.display());
+    let problem = read(&args.problem).map_err(|e| format!("error: {e}"))?;
+    let problem = with_law(problem, args.law).map_err(fail)?;
     let options = ContactOptions {
         tolerance: args.tolerance,
         time_limit: args.time_limit,
         minimum_norm: args.minimum_norm,
         ..Default::default()
     };
-    let solution = match solve_problem(&problem, args.solver, &options) {
-        Ok(found) => found,
-        Err(e) => {
-            eprintln!("error: {}: {e}", args.problem.display());
-            return 2;
-        }
-    };
+    let solution = solve_problem(&problem, args.solver, &options).map_err(fail)?;
     // The first solve of a process also pays for bringing the program into memory: a short one is timed
     // again.
     let first = solution.seconds;
@@ -187,10 +171,8 @@ pub fn run(args: &SolveArgs) -> u8 {
             let _ = writeln!(text, "{x:e}");
             text
         });
-        if let Err(e) = std::fs::write(path, lines) {
-            eprintln!("error: {}: cannot be written: {e}", path.display());
-            return 2;
-        }
+        std::fs::write(path, lines)
+            .map_err(|e| format!("error: {}: cannot be written: {e}", path.display()))?;
     }
     let text = if args.json {
         let document = json!({
@@ -220,14 +202,18 @@ pub fn run(args: &SolveArgs) -> u8 {
             solution.residual, solution.iterations
         )
     };
-    // A reader that went away is no failure of the solve.
-    let _ = std::io::stdout().write_all(text.as_bytes());
-    u8::from(solution.status != Status::Solved)
+    print(&text);
+    Ok(u8::from(solution.status != Status::Solved))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::output::MISUSE;
+
+    fn code(args: &SolveArgs) -> u8 {
+        run(args).unwrap_or(MISUSE)
+    }
 
     #[test]
     fn exit_codes_and_output() {
@@ -248,33 +234,33 @@ mod tests {
                 json: true,
             }
         };
-        assert_eq!(run(&args("lcp_a.dat", "2 0 2 2 2 2 3 0 0 7 -1 -1")), 0);
+        assert_eq!(code(&args("lcp_a.dat", "2 0 2 2 2 2 3 0 0 7 -1 -1")), 0);
         let written = std::fs::read_to_string(&out).unwrap();
         let z: Vec<f64> = written.lines().map(|l| l.parse().unwrap()).collect();
         assert_eq!(z, vec![1.0 / 3.0, 1.0 / 7.0]);
-        assert_eq!(run(&args("none.json", r#"{"kind": "lcp", "matrix": [[-1]], "vector": [-1]}"#)), 1);
-        assert_eq!(run(&args("lcp_bad.dat", "2 0 2")), 2);
+        assert_eq!(code(&args("none.json", r#"{"kind": "lcp", "matrix": [[-1]], "vector": [-1]}"#)), 1);
+        assert_eq!(code(&args("lcp_bad.dat", "2 0 2")), 2);
         // No time at all: not solved, and the impulses written nevertheless.
         let block = args("fc2d_c.dat", "2 1 0 2 2 2 2 1 0 0 1 -2 3 0.5");
-        assert_eq!(run(&SolveArgs { time_limit: Some(Duration::ZERO), ..block }), 1);
+        assert_eq!(code(&SolveArgs { time_limit: Some(Duration::ZERO), ..block }), 1);
         assert_eq!(std::fs::read_to_string(&out).unwrap().lines().count(), 2);
         assert_eq!(seconds("0.25"), Ok(Duration::from_millis(250)));
         assert!(["-1", "nan", "inf", "x", ""].iter().all(|text| seconds(text).is_err()));
         // A block pressed with 2 and pulled with 3: it slides, friction is at its limit.
-        assert_eq!(run(&args("fc2d_a.dat", "2 1 0 2 2 2 2 1 0 0 1 -2 3 0.5")), 0);
+        assert_eq!(code(&args("fc2d_a.dat", "2 1 0 2 2 2 2 1 0 0 1 -2 3 0.5")), 0);
         let written = std::fs::read_to_string(&out).unwrap();
         let r: Vec<f64> = written.lines().map(|l| l.parse().unwrap()).collect();
         assert!((r[0] - 2.0).abs() < 1e-12 && (r[1] + 1.0).abs() < 1e-12, "{r:?}");
         // The same with the associated law: along the ray (1, −½) the power of q is −2 − 3/2.
         let relaxed =
             SolveArgs { law: FrictionLaw::Ccp, ..args("fc2d_b.dat", "2 1 0 2 2 2 2 1 0 0 1 -2 3 0.5") };
-        assert_eq!(run(&relaxed), 0);
+        assert_eq!(code(&relaxed), 0);
         let written = std::fs::read_to_string(&out).unwrap();
         let r: Vec<f64> = written.lines().map(|l| l.parse().unwrap()).collect();
         assert!((r[0] - 2.8).abs() < 1e-12 && (r[1] + 1.4).abs() < 1e-12, "{r:?}");
-        assert_eq!(run(&args("fc2d_negative.dat", "2 1 0 2 2 2 2 1 0 0 1 -2 3 -0.5")), 2);
+        assert_eq!(code(&args("fc2d_negative.dat", "2 1 0 2 2 2 2 1 0 0 1 -2 3 -0.5")), 2);
         assert_eq!(
-            run(&args(
+            code(&args(
                 "singular.json",
                 r#"{"kind": "global", "laws": [{"law": "unilateral"}], "mass": [],
             "jacobian_transposed": [[0, 0, 1]], "force": [1], "bias": [0]}"#

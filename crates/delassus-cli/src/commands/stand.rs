@@ -11,7 +11,7 @@ use delassus_report::{AskedMargin, Style, stand_certificate, stand_document, sta
 
 use super::certificate::write_certificate;
 use crate::arguments::tolerance;
-use crate::output::print;
+use crate::output::{CommandResult, print};
 use crate::picture::{draw_standing, write_picture};
 use crate::scene;
 use crate::scene::{AnyScene, WorldScene};
@@ -100,21 +100,8 @@ pub fn moving_body(world: &World, name: &str, file: &str) -> Result<usize, Strin
     }
 }
 
-/// Runs the command; returns the exit code: 0 surely or possibly, 1 no, 3 undecided, or no certificate.
-pub fn run(args: &StandArgs) -> u8 {
-    match answer(args) {
-        Ok((text, code)) => {
-            print(&text);
-            code
-        }
-        Err(message) => {
-            eprint!("{message}");
-            2
-        }
-    }
-}
-
-fn answer(args: &StandArgs) -> Result<(String, u8), String> {
+/// Runs the command: 0 surely or possibly, 1 no, 3 undecided, or no certificate.
+pub fn run(args: &StandArgs) -> CommandResult {
     let scene = read_world(&args.file, &args.set)?;
     let world = &scene.file.world;
     let tolerances = Tolerances { position: args.gap_tolerance, velocity: args.velocity_tolerance };
@@ -154,5 +141,6 @@ fn answer(args: &StandArgs) -> Result<(String, u8), String> {
         let certificate = stand_certificate(world, &at_rest, &standing, &margins);
         code = write_certificate(path, certificate)?.unwrap_or(code);
     }
-    Ok((text, code))
+    print(&text);
+    Ok(code)
 }

@@ -6,7 +6,7 @@ use std::path::Path;
 use clap::Args;
 
 use super::analyze::{Options, report_scene};
-use crate::output::print;
+use crate::output::{CommandResult, print};
 use crate::run::{RunArgs, move_world};
 use crate::scene;
 use crate::scene::AnyScene;
@@ -102,18 +102,8 @@ fn write_new(path: &str, text: &str) -> std::io::Result<bool> {
     }
 }
 
-/// Runs the command; returns the exit code: 0, since showing a scene is what was asked.
-pub fn run(args: TryArgs) -> u8 {
-    match show(&args) {
-        Ok(()) => 0,
-        Err(message) => {
-            eprint!("{message}");
-            2
-        }
-    }
-}
-
-fn show(args: &TryArgs) -> Result<(), String> {
+/// Runs the command: 0, since showing a scene is what was asked.
+pub fn run(args: &TryArgs) -> CommandResult {
     let name = args.name.as_deref().unwrap_or(name_of(SYSTEMS[0].0));
     let Some((file, text)) = SYSTEMS.iter().chain(WORLDS).find(|(file, _)| name_of(file) == name) else {
         let names: Vec<&str> = SYSTEMS.iter().chain(WORLDS).map(|(file, _)| name_of(file)).collect();
@@ -150,7 +140,7 @@ fn show(args: &TryArgs) -> Result<(), String> {
         }
     }
     if args.json {
-        return Ok(());
+        return Ok(0);
     }
     print(&format!("\n{}", style.dim(&written)));
     if args.name.is_none() {
@@ -160,5 +150,5 @@ fn show(args: &TryArgs) -> Result<(), String> {
         print(&format!("{}\n{}\n", style.bold("more systems, analysed at an instant"), list(SYSTEMS)));
         print(&format!("{}\n{}", style.bold("worlds of rigid bodies, in motion"), list(WORLDS)));
     }
-    Ok(())
+    Ok(0)
 }

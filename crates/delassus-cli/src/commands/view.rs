@@ -16,6 +16,7 @@ use std::time::{Duration, UNIX_EPOCH};
 
 use clap::Args;
 
+use crate::output::CommandResult;
 use crate::run::is_page;
 
 /// Bytes of a request that are read.
@@ -33,18 +34,8 @@ pub struct ViewArgs {
     pub no_browser: bool,
 }
 
-/// Runs the command; returns the exit code. Serves until it is interrupted.
-pub fn run(args: &ViewArgs) -> u8 {
-    match serve(args) {
-        Ok(()) => 0,
-        Err(message) => {
-            eprint!("{message}");
-            2
-        }
-    }
-}
-
-fn serve(args: &ViewArgs) -> Result<(), String> {
+/// Runs the command: serves until it is interrupted.
+pub fn run(args: &ViewArgs) -> CommandResult {
     let name = args.file.display();
     if !is_page(&args.file) {
         return Err(format!(
@@ -69,7 +60,7 @@ fn serve(args: &ViewArgs) -> Result<(), String> {
         // A visitor that breaks off is none of ours.
         drop(answer(stream, &args.file, &token, port));
     }
-    Ok(())
+    Ok(0)
 }
 
 /// 128 random bits: the keys of a hash map come from the system.

@@ -33,7 +33,7 @@ use delassus::events::EventOptions;
 use delassus_page::Page;
 use delassus_scene::Integrator;
 
-use crate::output::print;
+use crate::output::{CommandResult, print};
 use crate::scene;
 use crate::scene::{AnyScene, WorldScene};
 use options::Settings;
@@ -42,20 +42,12 @@ use page_output::RunSummary;
 use simulate::{Ending, simulate};
 use start::Start;
 
-/// Runs the command; returns the exit code.
-pub fn run(args: &RunArgs) -> u8 {
-    let moved = match scene::read_any_with(&args.file, &args.set, &args.import) {
-        Ok(AnyScene::World(world)) if is_event_driven(args, &world) => system::move_world(*world, args),
-        Ok(AnyScene::World(world)) => move_world(*world, args),
-        Ok(AnyScene::System(scene)) => system::move_system(&scene, args),
-        Err(message) => Err(message),
-    };
-    match moved {
-        Ok(code) => code,
-        Err(message) => {
-            eprint!("{message}");
-            2
-        }
+/// Runs the command: 0, or 1 where the run ended early or steps were not solved.
+pub fn run(args: &RunArgs) -> CommandResult {
+    match scene::read_any_with(&args.file, &args.set, &args.import)? {
+        AnyScene::World(world) if is_event_driven(args, &world) => system::move_world(*world, args),
+        AnyScene::World(world) => move_world(*world, args),
+        AnyScene::System(scene) => system::move_system(&scene, args),
     }
 }
 
@@ -75,8 +67,8 @@ fn is_event_driven(args: &RunArgs, scene: &WorldScene) -> bool {
     args.integrator.or(scene.file.simulation.integrator) == Some(Integrator::EventDriven)
 }
 
-/// Moves a world that was read; the error is a message ready for stderr.
-pub fn move_world(scene: WorldScene, args: &RunArgs) -> Result<u8, String> {
+/// Moves a world that was read.
+pub fn move_world(scene: WorldScene, args: &RunArgs) -> CommandResult {
     refuse_event_driven(args)?;
     let settings = Settings::new(args, &scene)?;
     let (world, start) = Start::new(scene, args, &settings)?;

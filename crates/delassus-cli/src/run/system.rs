@@ -22,15 +22,15 @@ use super::branches::add_others;
 use super::page_output::{FRAMES, event_motion, event_page, is_page, write_page};
 use super::report::bodies_json;
 use super::subject::{Subject, world_as_system};
-use crate::output::print;
+use crate::output::{CommandResult, print};
 use crate::picture::{check_quantities, draw_motion, write_picture};
 use crate::scene::{Scene, WorldScene};
 
 /// Events that are shown to people.
 const SHOWN: usize = 40;
 
-/// Moves a system; returns the exit code. The error is a message ready for stderr.
-pub fn move_system(scene: &Scene, args: &RunArgs) -> Result<u8, String> {
+/// Moves a system.
+pub fn move_system(scene: &Scene, args: &RunArgs) -> CommandResult {
     if args.integrator == Some(Integrator::TimeStepping) {
         return Err(format!(
             "error: {}: time stepping moves worlds of rigid bodies; a [system] moves with --integrator event-driven\n",
@@ -40,13 +40,13 @@ pub fn move_system(scene: &Scene, args: &RunArgs) -> Result<u8, String> {
     move_subject(&Subject::of_system(scene, args.t_end), args)
 }
 
-/// Integrates a small world event by event; returns the exit code. The error is a message ready for stderr.
-pub fn move_world(mut scene: WorldScene, args: &RunArgs) -> Result<u8, String> {
+/// Integrates a small world event by event.
+pub fn move_world(mut scene: WorldScene, args: &RunArgs) -> CommandResult {
     let as_system = world_as_system(&mut scene)?;
     move_subject(&Subject::of_world(&scene, &as_system, args.t_end), args)
 }
 
-fn move_subject(scene: &Subject<'_>, args: &RunArgs) -> Result<u8, String> {
+fn move_subject(scene: &Subject<'_>, args: &RunArgs) -> CommandResult {
     refuse_time_stepping(args)?;
     let indeterminate = match args.indeterminate {
         None | Some(PolicyName::Detach) => Indeterminate::Detach,

@@ -16,7 +16,7 @@
 
 use crate::lcp::couplings;
 use crate::linalg::Matrix;
-use crate::problem::{Law, row_offsets};
+use crate::problem::{Law, SlidingKinds, row_offsets};
 
 /// A bound on the friction coefficients.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -31,15 +31,7 @@ pub struct FrictionBound {
 /// couplings are singular.
 pub fn friction_bounds(w: &Matrix, laws: &[Law]) -> Vec<FrictionBound> {
     let offsets = row_offsets(laws);
-    let (mut joints, mut guides, mut contacts) = (vec![], vec![], vec![]);
-    for (k, law) in laws.iter().enumerate() {
-        match law {
-            Law::Bilateral => joints.push(k),
-            Law::BilateralSliding { .. } => guides.push(k),
-            Law::Unilateral | Law::Sliding { .. } => contacts.push(k),
-            _ => return vec![],
-        }
-    }
+    let Some(SlidingKinds { joints, guides, contacts }) = SlidingKinds::of(laws) else { return vec![] };
     let bilateral: Vec<usize> = joints.iter().map(|&k| offsets[k]).collect();
     if !w.select(&bilateral, &bilateral).is_positive_definite() {
         return vec![];

@@ -143,7 +143,7 @@ fn rests(d: &ExactDynamics<Interval>) -> bool {
     if !d.laws.iter().all(opposes)
         || d.bias.iter().any(|b| *b != Interval::ZERO)
         || d.mu.iter().any(|mu| mu.lo.is_nan() || mu.lo < 0.0)
-        || !is_definite(&d.mass)
+        || !Interval::is_positive_definite(&d.mass)
     {
         return false;
     }
@@ -306,24 +306,6 @@ fn solve(inverse: &Matrix, entry: impl Fn(usize, usize) -> Interval) -> Option<V
         }
     }
     Some((0..n).map(|i| system[i][n] / system[i][i]).collect())
-}
-
-/// Whether a symmetric matrix is positive definite for all entries within the bounds: elimination without
-/// exchanges has positive pivots alone.
-fn is_definite(mass: &[Vec<Interval>]) -> bool {
-    let mut left = mass.to_vec();
-    let n = left.len();
-    for i in 0..n {
-        if !is_above(left[i][i], 0.0) {
-            return false;
-        }
-        let pivot = left[i].clone();
-        for row in left[i + 1..].iter_mut().filter(|row| row[i] != Interval::ZERO) {
-            let factor = row[i] / pivot[i];
-            row.iter_mut().zip(&pivot).skip(i + 1).for_each(|(x, p)| *x = *x - factor * *p);
-        }
-    }
-    true
 }
 
 #[cfg(test)]

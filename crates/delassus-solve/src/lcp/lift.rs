@@ -23,7 +23,7 @@ use super::Lcp;
 use super::hlcp::HorizontalLcp;
 use super::mlcp::Mlcp;
 use crate::linalg::Matrix;
-use crate::problem::{Law, PolyhedralLaw, row_offsets};
+use crate::problem::{Law, PolyhedralLaw, SlidingKinds, row_offsets};
 
 /// A mixed LCP whose unknowns x give the forces f = F x.
 #[derive(Clone, Debug)]
@@ -164,15 +164,7 @@ struct Sliding {
 fn sliding_parts(laws: &[Law]) -> Option<Sliding> {
     let offsets = row_offsets(laws);
     let m = offsets[laws.len()];
-    let (mut joints, mut guides, mut contacts) = (vec![], vec![], vec![]);
-    for (k, law) in laws.iter().enumerate() {
-        match law {
-            Law::Bilateral => joints.push(k),
-            Law::BilateralSliding { .. } => guides.push(k),
-            Law::Unilateral | Law::Sliding { .. } => contacts.push(k),
-            _ => return None,
-        }
-    }
+    let SlidingKinds { joints, guides, contacts } = SlidingKinds::of(laws)?;
     let columns = |list: &[usize], sign: f64| {
         let mut f = Matrix::zeros(m, list.len());
         for (j, &k) in list.iter().enumerate() {

@@ -91,6 +91,24 @@ impl Interval {
         Interval::new(self.lo.max(other.lo), self.hi.min(other.hi))
     }
 
+    /// Whether every symmetric matrix with entries in these is positive definite: elimination without
+    /// exchanges has positive pivots alone. `false` where that is not seen.
+    pub fn is_positive_definite(rows: &[Vec<Interval>]) -> bool {
+        let mut left = rows.to_vec();
+        for k in 0..left.len() {
+            let (done, below) = left.split_at_mut(k + 1);
+            let pivot = &done[k];
+            if pivot[k].is_undefined() || pivot[k].lo <= 0.0 {
+                return false;
+            }
+            for row in below.iter_mut().filter(|row| row[k] != Interval::ZERO) {
+                let factor = row[k] / pivot[k];
+                row.iter_mut().zip(pivot).skip(k + 1).for_each(|(x, p)| *x = *x - factor * *p);
+            }
+        }
+        true
+    }
+
     /// Bounds that were rounded to the nearest number once.
     pub fn outward(lo: f64, hi: f64) -> Self {
         Interval::new(lo.next_down(), hi.next_up())
@@ -246,5 +264,26 @@ impl Div<f64> for Interval {
     type Output = Self;
     fn div(self, c: f64) -> Self {
         self / Interval::point(c)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_matrix_of_intervals_is_definite_where_all_matrices_in_it_are() {
+        let around = |x: f64, by: f64| Interval::new(x - by, x + by);
+        let matrix =
+            |by: f64| vec![vec![around(2.0, by), around(1.0, by)], vec![around(1.0, by), around(2.0, by)]];
+        assert!(Interval::is_positive_definite(&matrix(0.1)));
+        // [[1.5, 1.5], [1.5, 1.5]] is within the bounds.
+        assert!(!Interval::is_positive_definite(&matrix(0.5)));
+        let mut unknown = matrix(0.1);
+        unknown[1][1] = Interval::UNDEFINED;
+        assert!(!Interval::is_positive_definite(&unknown));
+        let apart = vec![vec![Interval::ONE, Interval::ZERO], vec![Interval::ZERO, Interval::point(1e-300)]];
+        assert!(Interval::is_positive_definite(&apart));
+        assert!(Interval::is_positive_definite(&[]));
     }
 }

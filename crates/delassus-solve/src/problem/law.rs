@@ -306,6 +306,33 @@ impl Law {
     }
 }
 
+/// Constraints by the part they take in problems where everything that has friction slides.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct SlidingKinds {
+    /// Held from both sides without friction: [`Law::Bilateral`].
+    pub joints: Vec<usize>,
+    /// Held from both sides, sliding: [`Law::BilateralSliding`].
+    pub guides: Vec<usize>,
+    /// Contacts that slide or have no friction: [`Law::Sliding`], [`Law::Unilateral`].
+    pub contacts: Vec<usize>,
+}
+
+impl SlidingKinds {
+    /// `None` where a constraint has another law.
+    pub fn of(laws: &[Law]) -> Option<SlidingKinds> {
+        let mut kinds = SlidingKinds::default();
+        for (k, law) in laws.iter().enumerate() {
+            match law {
+                Law::Bilateral => kinds.joints.push(k),
+                Law::BilateralSliding { .. } => kinds.guides.push(k),
+                Law::Unilateral | Law::Sliding { .. } => kinds.contacts.push(k),
+                _ => return None,
+            }
+        }
+        Some(kinds)
+    }
+}
+
 /// The laws of [`Law`] whose solutions are a finite union of polyhedra.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum PolyhedralLaw {
@@ -354,6 +381,20 @@ pub fn row_offsets(laws: &[Law]) -> Vec<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn constraints_that_slide_are_sorted_by_their_part_and_one_at_rest_is_refused() {
+        let slip = Slip::Plane(1.0);
+        let laws = [
+            Law::Sliding { mu: 0.5, slip },
+            Law::Bilateral,
+            Law::BilateralSliding { mu: 0.5, slip },
+            Law::Unilateral,
+        ];
+        let sorted = SlidingKinds { joints: vec![1], guides: vec![2], contacts: vec![0, 3] };
+        assert_eq!(SlidingKinds::of(&laws), Some(sorted));
+        assert_eq!(SlidingKinds::of(&[Law::Bilateral, Law::CoulombPlane { mu: 0.5 }]), None);
+    }
 
     #[test]
     fn laws_in_files_have_their_coefficients_and_no_others() {

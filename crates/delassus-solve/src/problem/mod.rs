@@ -18,8 +18,8 @@ mod status;
 
 pub use contact_problem::{ContactProblem, Form};
 pub use dynamics::{Dynamics, Reduced, constrained_delassus, constrained_inverse_mass, kinetic_angle};
-pub(crate) use law::MAX_LAW_ROWS;
 pub use law::{Law, PolyhedralLaw, Slip, row_offsets};
+pub(crate) use law::{MAX_LAW_ROWS, SlidingKinds};
 pub use operator::{Delassus, MatrixFree};
 pub use reduced_coordinates::{ReducedCoordinates, reduced_coordinates};
 pub(crate) use residual::residual_with_least_normal;

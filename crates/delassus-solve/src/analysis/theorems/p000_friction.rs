@@ -25,7 +25,7 @@ use crate::analysis::certificate::{Fact, Finding, Kind, MatrixOf, Outcome};
 use crate::analysis::is_free_of_rounding;
 use crate::lcp::{P_MATRIX_MAX, Verdict, couplings, guide_horizontal_lcp, p_matrix, sliding_lcp};
 use crate::linalg::Matrix;
-use crate::problem::{Dynamics, Law, Reduced, constrained_delassus};
+use crate::problem::{Dynamics, Reduced, SlidingKinds, constrained_delassus};
 
 /// Constraints by law; `None` where one is at rest.
 struct Sliding {
@@ -38,15 +38,7 @@ struct Sliding {
 impl Sliding {
     /// The parts of a problem whose mass is positive definite and whose contacts slide or have no friction.
     fn of(d: &Dynamics) -> Option<Sliding> {
-        let (mut joints, mut guides, mut contacts) = (vec![], vec![], vec![]);
-        for (k, law) in d.laws.iter().enumerate() {
-            match law {
-                Law::Bilateral => joints.push(k),
-                Law::BilateralSliding { .. } => guides.push(k),
-                Law::Unilateral | Law::Sliding { .. } => contacts.push(k),
-                _ => return None,
-            }
-        }
+        let SlidingKinds { joints, guides, contacts } = SlidingKinds::of(&d.laws)?;
         if definite(&d.mass) != Verdict::Proved {
             return None;
         }

@@ -7,7 +7,8 @@
 //! r_n ← (z_n − ω u_n/W_nn)⁺ ,   r_t ← P(z_t − ω u_t/W_tt) ,   ‖r_t‖ ≤ μ r_n ,   z = x + β (x − last) ,
 //!
 //! where x is what the sweep before found. Momentum is taken on the way, so that impulses are read once a
-//! sweep; velocities have theirs already.
+//! sweep; velocities have theirs already. While slips σ = μ ‖u_t‖ are held, the contact solves the convex
+//! problem that they leave: r is the point of the cone that is nearest to z − W⁻¹ (u + σ n) by the length of W.
 //!
 //! Which instructions there are is found out where the program runs. None of them rounds in another way: the
 //! bits are the same on all machines.
@@ -149,6 +150,7 @@ impl Quad {
         r: &mut Impulses,
         last: &mut Impulses,
         SweepWeights { momentum, relaxation }: SweepWeights,
+        held: Option<&Four>,
         y: &[Velocities; 2],
     ) -> ([Velocities; 2], f64) {
         let x = *r;
@@ -160,20 +162,56 @@ impl Quad {
             let inverse = &self.inverse[i.min(1)];
             each(|l| z[i][l] - relaxation * u[i][l] * inverse[l])
         };
-        let (normal, t) = (over(0), [over(1), over(2)]);
-        let square = each(|l| t[0][l] * t[0][l] + t[1][l] * t[1][l]);
-        let limit = each(|l| self.mu[l] * normal[l]);
-        let cut = each(|l| limit[l] / square[l].sqrt());
-        let shrink = each(|l| if square[l] > limit[l] * limit[l] { cut[l] } else { 1.0 });
-        let closed = |value: Four| each(|l| if normal[l] > 0.0 { value[l] } else { 0.0 });
-        let new =
-            [closed(normal), closed(each(|l| shrink[l] * t[0][l])), closed(each(|l| shrink[l] * t[1][l]))];
+        let free = [over(0), over(1), over(2)];
+        let new = match held {
+            None => self.cut_off(&free),
+            Some(slip) => self.nearest(&free, slip),
+        };
         *r = new;
         let moved = three(|i| each(|l| new[i][l] - x[i][l]));
         let squares =
             each(|l| moved[0][l] * moved[0][l] + moved[1][l] * moved[1][l] + moved[2][l] * moved[2][l]);
         let change = three(|i| each(|l| new[i][l] - z[i][l]));
         (self.pushed(y, &change), squares.iter().sum())
+    }
+
+    /// Friction cut off at μ times the normal impulse.
+    #[inline(always)]
+    fn cut_off(&self, [normal, first, second]: &Impulses) -> Impulses {
+        let square = each(|l| first[l] * first[l] + second[l] * second[l]);
+        let limit = each(|l| self.mu[l] * normal[l]);
+        let cut = each(|l| limit[l] / square[l].sqrt());
+        let shrink = each(|l| if square[l] > limit[l] * limit[l] { cut[l] } else { 1.0 });
+        let closed = |value: Four| each(|l| if normal[l] > 0.0 { value[l] } else { 0.0 });
+        [closed(*normal), closed(each(|l| shrink[l] * first[l])), closed(each(|l| shrink[l] * second[l]))]
+    }
+
+    /// The nearest point of the cone by the length of W, once the slip held has pushed.
+    #[inline(always)]
+    fn nearest(&self, [pushed, first, second]: &Impulses, slip: &Four) -> Impulses {
+        let ([inverse_n, inverse_t], mu) = (&self.inverse, &self.mu);
+        let normal = each(|l| pushed[l] - slip[l] * inverse_n[l]);
+        let t = each(|l| (first[l] * first[l] + second[l] * second[l]).sqrt());
+        let towards = each(|l| normal[l] * inverse_t[l] + mu[l] * t[l] * inverse_n[l]);
+        let edge = each(|l| towards[l] / (inverse_t[l] + mu[l] * mu[l] * inverse_n[l]));
+        let cut = each(|l| mu[l] * edge[l] / t[l]);
+        let of = |inside: f64, on_edge: f64, l: usize| match () {
+            _ if t[l] <= mu[l] * normal[l] => inside,
+            _ if towards[l] <= 0.0 => 0.0,
+            _ => on_edge,
+        };
+        [
+            each(|l| of(normal[l], edge[l], l)),
+            each(|l| of(first[l], cut[l] * first[l], l)),
+            each(|l| of(second[l], cut[l] * second[l], l)),
+        ]
+    }
+
+    /// μ ‖u_t‖.
+    #[inline(always)]
+    fn slip(&self, y: &[Velocities; 2]) -> Four {
+        let u = self.velocity(y);
+        each(|l| self.mu[l] * (u[1][l] * u[1][l] + u[2][l] * u[2][l]).sqrt())
     }
 
     /// y + G r.
@@ -263,7 +301,12 @@ impl Quads {
     /// Bytes of memory that a contact takes here, as good as.
     #[cfg(test)]
     pub fn bytes_per_contact() -> usize {
-        (size_of::<Quad>() + 2 * size_of::<Impulses>() + size_of::<f64>() + size_of::<usize>()) / LANES
+        (size_of::<Quad>()
+            + 2 * size_of::<Impulses>()
+            + size_of::<Four>()
+            + size_of::<f64>()
+            + size_of::<usize>())
+            / LANES
     }
 
     /// The contacts of quad k.
@@ -280,6 +323,8 @@ pub(super) struct LaneImpulses {
     last: Vec<Impulses>,
     /// The squares of the distances between both.
     squares: Vec<f64>,
+    /// μ ‖u_t‖ as they are held; none where they are those of each sweep.
+    slips: Vec<Four>,
     /// What the next sweep takes along.
     pub momentum: f64,
 }
@@ -300,6 +345,18 @@ impl LaneImpulses {
         self.squares.clear();
         self.squares.resize(self.r.len(), 0.0);
         self.momentum = 0.0;
+    }
+
+    /// Holds the slips of these velocities.
+    pub fn hold_slips<const B: usize>(&mut self, quads: &Quads, y: &[Shared<B>]) {
+        let slip = |k: usize| quads.list[k].slip(&quads.list[k].gather(|b| six(&get(&y[b]))));
+        self.slips.resize(quads.list.len(), Four::default());
+        linalg::fill(&mut self.slips, slip);
+    }
+
+    /// Slips are those of each sweep again.
+    pub fn release_slips(&mut self) {
+        self.slips.clear();
     }
 
     /// Hands out impulses: of each contact the one now and the one before the last sweep.
@@ -341,16 +398,18 @@ impl LaneImpulses {
             let range = range[0]..range[1];
             let (list, r) = (&quads.list[range.clone()], &mut self.r[range.clone()]);
             let (last, squares) = (&mut self.last[range.clone()], &mut self.squares[range.clone()]);
+            let slips = self.slips.get(range.clone());
             let contacts = quads.first[range.end] - quads.first[range.start];
             if alone(color, contacts) {
-                arch.dispatch(AloneSweep { quads: list, r, last, squares, weights, y });
+                arch.dispatch(AloneSweep { quads: list, r, last, squares, slips, weights, y });
                 continue;
             }
             let (size, y) = (CHUNK / LANES, &*y);
             let impulses = r.par_chunks_mut(size).zip(last.par_chunks_mut(size));
             let chunks = list.par_chunks(size).zip(impulses).zip(squares.par_chunks_mut(size));
-            chunks.for_each(|((quads, (r, last)), squares)| {
-                arch.dispatch(SharedSweep { quads, r, last, squares, weights, y });
+            chunks.enumerate().for_each(|(chunk, ((quads, (r, last)), squares))| {
+                let slips = slips.map(|slips| &slips[chunk * size..chunk * size + quads.len()]);
+                arch.dispatch(SharedSweep { quads, r, last, squares, slips, weights, y });
             });
         }
         self.momentum = 0.0;
@@ -383,6 +442,7 @@ struct AloneSweep<'a, const B: usize> {
     r: &'a mut [Impulses],
     last: &'a mut [Impulses],
     squares: &'a mut [f64],
+    slips: Option<&'a [Four]>,
     weights: SweepWeights,
     y: &'a mut [Shared<B>],
 }
@@ -392,10 +452,10 @@ impl<const B: usize> WithSimd for AloneSweep<'_, B> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, _: S) {
-        let AloneSweep { quads, r, last, squares, weights, y } = self;
-        for (((quad, r), last), moved) in quads.iter().zip(r).zip(last).zip(squares) {
+        let AloneSweep { quads, r, last, squares, slips, weights, y } = self;
+        for (k, (((quad, r), last), moved)) in quads.iter().zip(r).zip(last).zip(squares).enumerate() {
             let before = quad.gather(|b| six(&get_alone(&mut y[b])));
-            let (after, square) = quad.relax(r, last, weights, &before);
+            let (after, square) = quad.relax(r, last, weights, slips.map(|slips| &slips[k]), &before);
             quad.scatter(&after, |b, numbers| set_alone(&mut y[b], &some(&numbers)));
             *moved = square;
         }
@@ -408,6 +468,7 @@ struct SharedSweep<'a, const B: usize> {
     r: &'a mut [Impulses],
     last: &'a mut [Impulses],
     squares: &'a mut [f64],
+    slips: Option<&'a [Four]>,
     weights: SweepWeights,
     y: &'a [Shared<B>],
 }
@@ -417,11 +478,11 @@ impl<const B: usize> WithSimd for SharedSweep<'_, B> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, _: S) {
-        let SharedSweep { quads, r, last, squares, weights, y } = self;
+        let SharedSweep { quads, r, last, squares, slips, weights, y } = self;
         let ground = y.len() - 1;
-        for (((quad, r), last), moved) in quads.iter().zip(r).zip(last).zip(squares) {
+        for (k, (((quad, r), last), moved)) in quads.iter().zip(r).zip(last).zip(squares).enumerate() {
             let before = quad.gather(|b| six(&get(&y[b])));
-            let (after, square) = quad.relax(r, last, weights, &before);
+            let (after, square) = quad.relax(r, last, weights, slips.map(|slips| &slips[k]), &before);
             quad.scatter(&after, |b, numbers| {
                 // It stays at rest, and threads need not wait for each other there.
                 if b != ground {
@@ -497,7 +558,7 @@ mod tests {
             let (old, mut error) = (impulses.r[k], 0.0);
             let (r, last) = (&mut impulses.r[k], &mut impulses.last[k]);
             let found = quad.error_square(r, &before);
-            let (after, square) = quad.relax(r, last, weights, &before);
+            let (after, square) = quad.relax(r, last, weights, None, &before);
             let mut moved = 0.0;
             for (lane, contact) in quads.contacts(k).map(|i| &system.contacts[i]).enumerate() {
                 let of = |r: &[Four; 3]| std::array::from_fn(|i| r[i][lane]);
@@ -528,6 +589,43 @@ mod tests {
         assert_eq!(get(&y[system.free.len()]), [0.0; 6]);
     }
 
+    /// While its slip is held, a contact is left with the convex law: r in the cone, u + σ n in its dual, and the
+    /// two of them orthogonal.
+    #[test]
+    fn a_contact_with_a_slip_held_satisfies_the_convex_law() {
+        let system = system_of(&turned_pile());
+        let quads = &system.balls.quads;
+        let mut random = Random(8);
+        let numbers = [[0.0; 6]].repeat(system.free.len() + 1);
+        let mut y = vec![];
+        share(&numbers, &mut y);
+        let mut modes = [0; 3];
+        let mut impulses = LaneImpulses::default();
+        impulses.load(quads, |_| [0.0; 3]);
+        for (k, quad) in quads.list.iter().enumerate() {
+            let before = quad.gather(|_| std::array::from_fn(|_| random.centred()));
+            let slip: Four = std::array::from_fn(|_| random.centred().abs());
+            let (r, last) = (&mut impulses.r[k], &mut impulses.last[k]);
+            let weights = SweepWeights { momentum: 0.0, relaxation: 1.0 };
+            quad.relax(r, last, weights, Some(&slip), &before);
+            let u = quad.velocity(&before);
+            for lane in 0..quads.contacts(k).len() {
+                let [n, t] = quad.inverse.map(|inverse| 1.0 / inverse[lane]);
+                let (mu, r) = (quad.mu[lane], r.map(|r| r[lane]));
+                // The velocity in the metric in which the contact is solved, which is that of W itself but for
+                // the coupling of its rows.
+                let pushed =
+                    [u[0][lane] + n * r[0] + slip[lane], u[1][lane] + t * r[1], u[2][lane] + t * r[2]];
+                let (friction, left) = (r[1].hypot(r[2]), pushed[1].hypot(pushed[2]));
+                assert!(friction <= mu * r[0] + 1e-12 && mu * left <= pushed[0] + 1e-12, "{r:?} {pushed:?}");
+                let product: f64 = (0..3).map(|i| r[i] * pushed[i]).sum();
+                assert!(product.abs() < 1e-12, "{product}");
+                modes[if r[0] == 0.0 { 0 } else { 1 + usize::from(left > 1e-9) }] += 1;
+            }
+        }
+        assert!(modes.iter().all(|m| *m > 0), "{modes:?}");
+    }
+
     /// One thread, several threads, and one contact after the other: the same bits.
     #[test]
     fn sweeps_have_the_same_bits_for_any_number_of_threads() {
@@ -539,9 +637,12 @@ mod tests {
             numbers.push([0.0; 6]);
             share(&numbers, &mut y);
             impulses.load(quads, |_| [0.0; 3]);
-            for _ in 0..5 {
+            for count in 0..8 {
                 impulses.sweep(quads, 1.1, &mut y, |_, _| alone);
                 impulses.momentum = 0.5;
+                if count == 4 {
+                    impulses.hold_slips(quads, &y);
+                }
             }
             let end: Vec<[f64; 6]> = y.iter().map(get).collect();
             (end, impulses.r, impulses.squares)

@@ -17,6 +17,7 @@ use crate::contact::budget::Budget;
 use crate::contact::cone::Cone;
 use crate::contact::{ContactOptions, Method, Solution};
 use crate::problem::{ContactProblem, Form, Law, ResidualCheck, Status, settle};
+use sweeps::Slips;
 use system::System;
 
 /// Contacts in the largest island from which on W is not formed.
@@ -28,6 +29,9 @@ const SWEEPS_FEW_DIGITS: usize = 10_000;
 const FEW_DIGITS: f64 = 1e-6;
 /// Of these so many from the start that is given: it may circle where sweeps from nothing arrive.
 const SWEEPS_FROM_START: usize = 1500;
+/// And so many with slips that are held, which for most problems takes longer, and arrives for many on which
+/// the others circle.
+const SWEEPS_HELD: usize = 3000;
 
 /// Scratch for all kinds of problems, kept from one solve to the next; by the rows of the widest law.
 #[derive(Default)]
@@ -53,8 +57,8 @@ struct Swept<const D: usize, const B: usize> {
     rows: Vec<usize>,
     system: System<D, B>,
     sweeps: sweeps::Workspace<D, B>,
-    /// What came of the start that was given.
-    first: Vec<[f64; D]>,
+    /// The best of the tries before.
+    best: Vec<[f64; D]>,
 }
 
 /// Sweeps without W from the impulses in `solution`, or from zero where there are none; whether the problem
@@ -176,31 +180,43 @@ impl<const D: usize, const B: usize> Swept<D, B> {
         if largest < MATRIX_FREE_MIN || 2 * largest < cones.len() {
             return false;
         }
-        let given = !solution.impulse.is_empty();
-        self.begin(&solution.impulse);
-        let few_digits = options.tolerance >= FEW_DIGITS;
-        let most = if few_digits { SWEEPS_FEW_DIGITS } else { MAX_SWEEPS };
-        let most = options.max_iterations.min(most);
-        let first = if given && few_digits { most.min(SWEEPS_FROM_START) } else { most };
-        let (mut residual, mut iterations) = self.sweep(options.tolerance, first, budget);
-        if residual > options.tolerance && given {
-            // A start may diverge, and sweeps from nothing cost less than W.
-            self.first.clone_from(&self.sweeps.kept);
-            self.begin(&[]);
-            let (other, more) = self.sweep(options.tolerance, most, budget);
-            iterations += more;
-            if other < residual {
-                residual = other;
-            } else {
-                std::mem::swap(&mut self.first, &mut self.sweeps.kept);
-            }
-        }
+        let (residual, iterations) = self.try_sweeps(&solution.impulse, options, budget);
         let spent = iterations >= options.max_iterations;
         let otherwise = budget.ended().unwrap_or(if spent { Status::MaxIterations } else { Status::Stalled });
         solution.status = settle(residual, otherwise, options.tolerance);
         (solution.residual, solution.iterations, solution.islands) = (residual, iterations, islands);
         self.write(&mut solution.impulse);
         true
+    }
+
+    /// Sweeps from the start, in other ways and from nothing as long as they fail; leaves the best that came of
+    /// it. Its residual, and the number of all sweeps.
+    fn try_sweeps(&mut self, start: &[f64], options: &ContactOptions, budget: &mut Budget) -> (f64, usize) {
+        let (few_digits, given) = (options.tolerance >= FEW_DIGITS, !start.is_empty());
+        let most = options.max_iterations.min(if few_digits { SWEEPS_FEW_DIGITS } else { MAX_SWEEPS });
+        let nothing: &[f64] = &[];
+        let tries = [
+            (start, Slips::OfEachSweep, if given && few_digits { SWEEPS_FROM_START } else { most }),
+            (start, Slips::Held, if few_digits && self.system.is_of_balls() { SWEEPS_HELD } else { 0 }),
+            (nothing, Slips::OfEachSweep, if given { most } else { 0 }),
+        ];
+        let (mut best, mut iterations) = (f64::INFINITY, 0);
+        self.begin(start);
+        for (start, slips, sweeps) in tries {
+            if best <= options.tolerance || sweeps == 0 {
+                continue;
+            }
+            std::mem::swap(&mut self.best, &mut self.sweeps.kept);
+            self.begin(start);
+            let (residual, more) = self.sweep(options.tolerance, (slips, sweeps.min(most)), budget);
+            iterations += more;
+            if residual < best {
+                best = residual;
+            } else {
+                std::mem::swap(&mut self.best, &mut self.sweeps.kept);
+            }
+        }
+        (best, iterations)
     }
 
     fn solve_associated(
@@ -247,8 +263,8 @@ impl<const D: usize, const B: usize> Swept<D, B> {
     }
 
     /// Sweeps from where it began; the residual, and how many of them.
-    fn sweep(&mut self, tolerance: f64, most: usize, budget: &mut Budget) -> (f64, usize) {
-        sweeps::solve(&self.system, tolerance, most, budget, &mut self.sweeps)
+    fn sweep(&mut self, tolerance: f64, how: (Slips, usize), budget: &mut Budget) -> (f64, usize) {
+        sweeps::solve(&self.system, tolerance, how, budget, &mut self.sweeps)
     }
 
     /// The impulses in the order and the units of the problem.
@@ -295,7 +311,7 @@ mod tests {
         let mut swept = taken::<D, B>(problem).unwrap();
         swept.begin(start);
         let mut budget = Budget::new(&ContactOptions::default());
-        let (residual, iterations) = swept.sweep(tolerance, MAX_SWEEPS, &mut budget);
+        let (residual, iterations) = swept.sweep(tolerance, (Slips::OfEachSweep, MAX_SWEEPS), &mut budget);
         let status = settle(residual, Status::Stalled, tolerance);
         let mut found = Solution { status, residual, iterations, ..Default::default() };
         swept.write(&mut found.impulse);

@@ -50,6 +50,10 @@ const FEW_DIGITS: f64 = 1e-6;
 /// The relaxation of contacts of balls there, until they circle or diverge. In settled piles it takes a tenth
 /// of the sweeps away; 1.2 is close to where they diverge.
 const FEW_DIGITS_RELAXATION: f64 = 1.1;
+/// Where slips are held: the most momentum, which a convex problem takes up to its limit of stability, and the
+/// sweeps between two slips.
+const MAX_HELD_MOMENTUM: f64 = 0.95;
+const SWEEPS_PER_SLIP: usize = 10;
 /// An error that has grown by this means too much momentum; there is less by this from then on.
 const DIVERGED_ERROR_RATIO: f64 = 4.0;
 const MOMENTUM_CUT: f64 = 0.1;
@@ -90,6 +94,15 @@ pub(super) struct Workspace<const D: usize, const B: usize> {
     lanes: LaneImpulses,
 }
 
+/// What μ ‖u_t‖, which couples the normal impulse with the slip, is in a sweep of balls.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Slips {
+    /// That of the contact as it is solved.
+    OfEachSweep,
+    /// That of some sweeps before: between two of them the problem is convex, and momentum goes no circles.
+    Held,
+}
+
 /// The state of a run. Impulses of balls are those of `lanes`, and those of `r` after [`Run::read_lanes`].
 struct Run<'a, const D: usize, const B: usize> {
     system: &'a System<D, B>,
@@ -114,18 +127,18 @@ struct Run<'a, const D: usize, const B: usize> {
 pub(super) fn solve<const D: usize, const B: usize>(
     system: &System<D, B>,
     tolerance: f64,
-    most: usize,
+    (slips, most): (Slips, usize),
     budget: &mut Budget,
     workspace: &mut Workspace<D, B>,
 ) -> (f64, usize) {
-    linalg::inside(system.contacts.len(), || run(system, tolerance, most, budget, workspace))
+    linalg::inside(system.contacts.len(), || run(system, tolerance, (slips, most), budget, workspace))
 }
 
 // Long: one loop whose momentum, loads and jumps each depend on the state of the others.
 fn run<const D: usize, const B: usize>(
     system: &System<D, B>,
     tolerance: f64,
-    most: usize,
+    (slips, most): (Slips, usize),
     budget: &mut Budget,
     workspace: &mut Workspace<D, B>,
 ) -> (f64, usize) {
@@ -151,9 +164,14 @@ fn run<const D: usize, const B: usize>(
         last_y: take(last_y),
         age: 1.0,
         lanes: take(lanes),
-        relaxation: if tolerance >= FEW_DIGITS { FEW_DIGITS_RELAXATION } else { 1.0 },
+        relaxation: if tolerance >= FEW_DIGITS && slips == Slips::OfEachSweep {
+            FEW_DIGITS_RELAXATION
+        } else {
+            1.0
+        },
         alone: system.contacts.len() < PARALLEL_MIN || rayon::current_num_threads() == 1,
     };
+    run.lanes.release_slips();
     run.renew();
     run.rest();
     let mut best = run.error();
@@ -174,8 +192,14 @@ fn run<const D: usize, const B: usize>(
         count += 1;
         since += 1;
         run.sweep();
+        if slips == Slips::Held && count % SWEEPS_PER_SLIP == 1 {
+            run.hold_slips();
+        }
         if longer {
-            momentum = most_momentum(count, tolerance);
+            momentum = match slips {
+                Slips::OfEachSweep => most_momentum(count, tolerance),
+                Slips::Held => MAX_HELD_MOMENTUM,
+            };
         }
         if !longer || count >= CIRCLING_SWEEPS {
             run.relaxation = 1.0;
@@ -333,6 +357,13 @@ impl<'a, const D: usize, const B: usize> Run<'a, D, B> {
             let (y, r, change) = (&self.y, &self.r[range.clone()], &mut self.change[range.clone()]);
             let alone = alone || range.len() < PARALLEL_MIN || (rest && k + 1 == many);
             relax_all(&self.system.contacts[range], r, change, alone, |c, r| relax(c, r, y));
+        }
+    }
+
+    /// Holds the slips of the swept velocities.
+    fn hold_slips(&mut self) {
+        if let Some(quads) = self.quads() {
+            self.lanes.hold_slips(quads, &self.y);
         }
     }
 

@@ -279,11 +279,15 @@ impl<const D: usize, const B: usize> System<D, B> {
         self.touching[range].iter().map(|&t| ((t / 2) as usize, (t % 2) as usize))
     }
 
+    /// Whether all contacts are those of balls.
+    pub fn is_of_balls(&self) -> bool {
+        !self.balls.quads.is_empty()
+    }
+
     /// Bytes of memory that are held, from the lengths.
     #[cfg(test)]
     pub fn bytes(&self) -> usize {
-        let is_ball = !self.balls.quads.is_empty();
-        let ball = if is_ball { size_of::<Ball>() + Quads::bytes_per_contact() } else { 0 };
+        let ball = if self.is_of_balls() { size_of::<Ball>() + Quads::bytes_per_contact() } else { 0 };
         let contact = size_of::<Contact<D, B>>() + ball + size_of::<[u32; 2]>() + size_of::<u8>();
         let body = 2 * size_of::<[f64; B]>() + size_of::<[[f64; B]; B]>() + size_of::<u64>();
         let numbers =

@@ -9,7 +9,7 @@
 //! a ∈ Rⁿ, f ∈ Rᵐ. That there are no others is shown without friction alone.
 
 use super::mode::{self, ModeAnswer, Motion};
-use super::{ComponentBounds, RobustAnswer, all_cones, is_least, is_positive_definite, is_vague, several};
+use super::{ComponentBounds, RobustAnswer, all_cones, is_least, is_vague, several};
 use crate::linalg::Interval;
 use crate::modes::exact::ExactDynamics;
 use crate::modes::{Mode, SolutionComponent};
@@ -25,7 +25,7 @@ pub fn answer_of_found(
     if bounds.mu.iter().any(is_vague) {
         return Some(RobustAnswer::OPEN);
     }
-    let definite = is_positive_definite(&bounds.mass);
+    let definite = Interval::is_positive_definite(&bounds.mass);
     let modes: Vec<ModeAnswer> = found
         .iter()
         .map(|c| {

@@ -161,7 +161,7 @@ fn part_answer(bounds: &ExactDynamics<Interval>, max_modes: u64) -> Option<Robus
         return Some(RobustAnswer::OPEN);
     }
     let cones = all_cones(bounds)?;
-    let definite = is_positive_definite(&bounds.mass);
+    let definite = Interval::is_positive_definite(&bounds.mass);
     let mut modes: Vec<Examined> = Vec::new();
     let mut choice = vec![0; cones.len()];
     loop {
@@ -249,23 +249,6 @@ fn several(modes: &[&ModeAnswer]) -> (bool, bool) {
     };
     let moves = |of: fn(&ModeAnswer) -> Motion| modes.iter().any(|answer| of(answer) == Motion::Moves);
     (moves(|a| a.motion) || differ(|w| &w.acceleration), moves(|a| a.forces) || differ(|w| &w.force))
-}
-
-/// Whether every symmetric matrix within the bounds is positive definite: all pivots are.
-fn is_positive_definite(mass: &[Vec<Interval>]) -> bool {
-    let mut a = mass.to_vec();
-    for k in 0..a.len() {
-        if a[k][k].is_undefined() || a[k][k].lo <= 0.0 {
-            return false;
-        }
-        for i in k + 1..a.len() {
-            let factor = a[i][k] / a[k][k];
-            for j in k + 1..a.len() {
-                a[i][j] = a[i][j] - factor * a[k][j];
-            }
-        }
-    }
-    true
 }
 
 /// How far the matrices of a problem in doubles, and its friction, are from the numbers within some bounds,

@@ -101,3 +101,64 @@ pub(super) fn stress(input: &SolveInput<'_>, row_impulse: &[f64], velocity: &[f6
     }
     most.map(|(_, z)| z.into_iter().map(|z| STRESS_RATIO * z).collect())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::input;
+    use super::*;
+    use crate::stepping::model::fixtures::*;
+    use crate::stepping::options::StepOptions;
+    use crate::stepping::row_targets::RowTargets;
+    use crate::world::ActionKind;
+
+    /// What happens to a ball that the same guide holds twice, the first one with dry friction μ of its load
+    /// and with these impulses of its five rows.
+    fn held_twice(mu: f64, first: [f64; 5], test: impl FnOnce(&SolveInput<'_>, &[f64])) {
+        let friction = ActionKind::Speed { target: formula("0"), force: 0.0 };
+        let (mut world, mut state) = slider(friction, 0.5, 0.0);
+        let mut second = world.joints[0].clone();
+        second.actions.clear();
+        world.joints.push(second);
+        let (model, on) = linearized(world, &mut state, StepOptions::default(), 0.01);
+        let mut rows = on.joint_rows().clone();
+        assert_eq!((rows.bilateral, rows.rows.len()), (10, 11));
+        assert!(rows.rows[..5].iter().all(|row| row.joint == rows.rows[10].joint));
+        rows.rows[10].kind = RowKind::Bounded { force: 0.0, per_load: mu };
+        let mut joints = vec![RowTarget::Velocity { bias: 0.0 }; 5];
+        joints.extend([RowTarget::LeftOut; 5]);
+        joints.push(RowTarget::Velocity { bias: 0.0 });
+        let targets = RowTargets { joints, ..RowTargets::default() };
+        let mut impulses = first.to_vec();
+        impulses.resize(11, 0.0);
+        test(&SolveInput { rows: &rows, tree: None, ..input(&model, &on, &targets, 0.01) }, &impulses);
+    }
+
+    const CARRIED: [f64; 5] = [4.0, -2.0, 0.5, 0.25, 0.0];
+
+    #[test]
+    fn two_equal_joints_share_what_one_of_them_was_found_to_carry() {
+        held_twice(0.3, CARRIED, |input, impulses| {
+            let loads = least_norm_loads(input, impulses).unwrap();
+            for (i, r) in CARRIED.iter().enumerate() {
+                assert!((loads[i] - 0.5 * r).abs() < 1e-14 && (loads[5 + i] - 0.5 * r).abs() < 1e-14);
+            }
+        });
+        // Where no bound follows a load, it does not matter who carries it.
+        held_twice(0.0, CARRIED, |input, impulses| assert_eq!(least_norm_loads(input, impulses), None));
+    }
+
+    #[test]
+    fn a_stress_loads_one_joint_against_the_other_and_moves_nothing() {
+        let slides = [0.0, 0.0, 1.0, 0.0, 0.0, 0.0];
+        held_twice(0.3, CARRIED, |input, impulses| {
+            let z = stress(input, impulses, &slides).unwrap();
+            // Of the half that it carries, half moves nothing; eight times that.
+            for (i, r) in CARRIED.iter().enumerate() {
+                assert!((z[i] - 2.0 * r).abs() < 1e-13 && (z[5 + i] + 2.0 * r).abs() < 1e-13, "{z:?}");
+            }
+            // Friction that does not slide is no other under another load.
+            assert_eq!(stress(input, impulses, &[0.0; 6]), None);
+        });
+        held_twice(0.3, [0.0; 5], |input, impulses| assert_eq!(stress(input, impulses, &slides), None));
+    }
+}
