@@ -191,7 +191,19 @@ class Safe(_Reported):
 class Paving(_Reported):
     """A box of parameters in cells on which the answer is proved to be unique, proved not to be, or undecided."""
 
-    __slots__ = ()
+    __slots__ = ("_certificate",)
+
+    def __init__(self, document: dict[str, Any], text: str, certificate: dict[str, Any] | None = None) -> None:
+        super().__init__(document, text)
+        self._certificate = certificate
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self._document, self._text, self._certificate)
+
+    @property
+    def certificate(self) -> dict[str, Any] | None:
+        """What proves the cells, for `delassus verify` and `delassus.verify`: with `certificate=True`."""
+        return self._certificate
 
     @property
     def parameters(self) -> list[str]:

@@ -236,6 +236,7 @@ class System(Shown):
         any_load: bool = False,
         cycle: bool = False,
         boxes: int = 20_000,
+        certificate: bool = False,
     ) -> Paving: ...
     def safe(
         self,
@@ -247,9 +248,11 @@ class System(Shown):
         any_load: bool = False,
         cycle: bool = False,
         boxes: int = 20_000,
+        certificate: bool = False,
     ) -> Safe | Paving:
         """Where the answer is certified to exist and be unique: the largest interval of a parameter, or, for ranges by
-        name, the whole box in cells. `any_load`, `cycle` and `boxes` are for boxes, as on the command line."""
+        name, the whole box in cells. `any_load`, `cycle`, `boxes` and `certificate`, which keeps what proves the cells,
+        are for boxes, as on the command line."""
         if not isinstance(for_all, (Mapping, type(None))):
             raise TypeError(f"for_all: expected ranges by name, found {type(for_all).__name__}")
         pairs = [(name, _range(name, values)) for name, values in (for_all or {}).items()]
@@ -259,9 +262,9 @@ class System(Shown):
             if not over:
                 raise ValueError("over: expected at least one range by name")
             ranges = [(name, _range(name, values)) for name, values in over.items()]
-            return Paving(*self._inner.pave(ranges, pairs, any_slip, any_load, cycle, boxes))
-        if any_load or cycle:
-            raise ValueError("any_load, cycle: expected ranges by name, over={name: (lo, hi)}")
+            return Paving(*self._inner.pave(ranges, pairs, any_slip, any_load, cycle, boxes, bool(certificate)))
+        if any_load or cycle or certificate:
+            raise ValueError("any_load, cycle, certificate: expected ranges by name, over={name: (lo, hi)}")
         searched = None if within is None else _range("within", within)
         return Safe(*self._inner.safe(over, searched, pairs, any_slip))
 

@@ -236,3 +236,20 @@ def test_ctrl_c_ends_long_calls(scenes):
             call()
         # A second, and what other programs take of the processor meanwhile.
         assert time.perf_counter() - sent[0] < 3.0, k
+
+
+def test_a_paving_has_a_certificate_that_is_checked(scenes):
+    from delassus.verify import Unproved, verify
+
+    drawer = delassus.System.load(scenes / "drawer.toml", {"mu": 0.4})
+    box = {"length": (0.2, 1.0), "mu": (0.1, 1.2)}
+    assert drawer.safe(box, boxes=100).certificate is None
+    found = drawer.safe(box, boxes=100, certificate=True)
+    assert "% proved" in verify(found.certificate)
+    assert pickle.loads(pickle.dumps(found)).certificate == found.certificate
+    forged = json.loads(json.dumps(found.certificate))
+    forged["claim"]["proved"] = "1"
+    with pytest.raises(Unproved):
+        verify(forged)
+    with pytest.raises(ValueError, match="certificate"):
+        drawer.safe("mu", certificate=True)

@@ -448,7 +448,7 @@ fn what_is_no_certificate_is_refused_with_its_place() {
         ("{".into(), "expected a certificate in JSON"),
         ("[1]".into(), "expected \"format\": \"delassus-certificate\""),
         (with("/version", value!(2)), "version: expected 1"),
-        (with("/kind", value!("paving")), "kind: expected one of balance"),
+        (with("/kind", value!("mapping")), "kind: expected one of balance"),
         (with("/claim/stands", value!("maybe")), "claim.stands: expected"),
         (with("/problem/load/2", value!(1.5)), "problem.load[2]: expected a fraction"),
         (with("/problem/load/2", value!(["2", "1"])), "problem.load[2]: expected two fractions in order"),

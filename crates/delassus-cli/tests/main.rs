@@ -12,6 +12,7 @@ mod exact;
 mod map;
 mod outputs;
 mod parquet;
+mod paving_certificate;
 #[path = "../../delassus-solve/tests/support/problems.rs"]
 mod problems;
 #[allow(dead_code, reason = "each test binary uses its share")]

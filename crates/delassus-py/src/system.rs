@@ -4,8 +4,10 @@ use std::sync::Arc;
 
 use delassus::analysis::{PavingQuestion, Question, analyze_written};
 use delassus::lagrangian::{ExactState, Names, State, Tolerances};
-use delassus_report::{Axis, Style, paving_document, paving_text, safe_document, safe_text};
-use delassus_scene::{SafeTextError, SystemFile, pave_text, safe_interval_of};
+use delassus_report::{
+    Axis, Style, paving_certificate, paving_document, paving_text, safe_document, safe_text,
+};
+use delassus_scene::{SafeTextError, SystemFile, pave_text, paving_proof_of, safe_interval_of};
 use pyo3::prelude::*;
 
 use crate::error::{scene_error, scene_message, value_error};
@@ -14,7 +16,7 @@ use crate::grid::{self, Request as Points};
 use crate::options::analysis_options;
 use crate::source::{Parameters, Parts, Scene, Source};
 use crate::standing::Answer;
-use crate::value::{reported, to_python};
+use crate::value::{certificate_of, reported, to_python};
 use crate::wait::{Shared, waiting};
 
 /// Time, positions, velocities.
@@ -206,7 +208,8 @@ impl System {
         any_load: bool,
         cycle: bool,
         boxes: usize,
-    ) -> PyResult<(Py<PyAny>, String)> {
+        certificate: bool,
+    ) -> PyResult<Answer> {
         self.check_as_written("safe")?;
         let (source, names) = (self.source.clone(), Names::of(&self.file.system));
         let found = waiting(py, &Shared::default(), None, move || {
@@ -230,16 +233,22 @@ impl System {
                 unit: None,
             };
             let axes: Vec<Axis> = over.iter().map(axis).collect();
-            pave_text(&source.text, &overrides, &question).map(|found| {
-                let text = paving_text(&names, &question, &found, &axes, Style::plain());
-                (paving_document(&question, &found), text)
-            })
+            let found = pave_text(&source.text, &overrides, &question)?;
+            let text = paving_text(&names, &question, &found, &axes, Style::plain());
+            let certificate = if certificate {
+                let (family, proof) = paving_proof_of(&source.text, &overrides, &question, &found)?;
+                certificate_of(paving_certificate(&family, &question, &found, &proof))
+            } else {
+                None
+            };
+            Ok((paving_document(&question, &found), text, certificate))
         })?;
-        let (document, text) = found.map_err(|e| match e {
+        let (document, text, certificate) = found.map_err(|e| match e {
             SafeTextError::File(e) => scene_error(&e, &self.source.name, &self.source.text),
             e => scene_message(&self.source.name, e),
         })?;
-        Ok((to_python(py, &document)?.unbind(), text))
+        let certificate = certificate.map(|c| to_python(py, &c).map(Bound::unbind)).transpose()?;
+        Ok((to_python(py, &document)?.unbind(), text, certificate))
     }
 
     fn grid(&self, py: Python<'_>, request: Points<'_>) -> PyResult<Py<PyAny>> {

@@ -19,6 +19,7 @@ mod failure;
 mod grid;
 mod impact;
 mod paving;
+mod paving_certificate;
 mod problem;
 mod quantity;
 mod safe;
@@ -37,6 +38,7 @@ pub use exploration::{
 pub use failure::failure_text;
 pub use grid::{Axis, Grid};
 pub use paving::{paving_document, paving_meaning, paving_table, paving_text, paving_word};
+pub use paving_certificate::paving_certificate;
 pub use problem::problem_document;
 pub use quantity::{Cell, Quantity};
 pub use safe::{safe_document, safe_text};

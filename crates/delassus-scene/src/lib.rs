@@ -38,8 +38,8 @@ pub use scene::{SceneFile, read_scene};
 pub use set_joints::{SetJointError, set_joints};
 pub use simulation::{LoadError, LoadedScene, load_scene, load_simulation, simulation_from_text};
 pub use system_file::{
-    MAX_COORDINATES, SafeTextError, SystemFile, SystemSimulation, check_paving_of, pave_text, read_family,
-    read_system, safe_interval_of,
+    MAX_COORDINATES, SafeTextError, SystemFile, SystemSimulation, check_paving_of, pave_text,
+    paving_proof_of, read_family, read_system, safe_interval_of,
 };
 pub use world_file::{Integrator, WorldExpect, WorldFile, WorldSimulation, read_world};
 pub use xml::{ImportOptions, Imported};

@@ -1,7 +1,7 @@
 //! Checks certificates: documents that state a problem, a claim about it, and facts that prove the claim.
 //!
 //! ```text
-//! problem ⊨ facts ,   facts ⇒ claim          in rational numbers and intervals between them
+//! problem ⊨ facts ,   facts ⇒ claim          in rational numbers and intervals between them or between doubles
 //! ```
 //!
 //! The book's chapter on certificates has the format, the claims and their proofs. Nothing is believed: what
@@ -17,6 +17,7 @@ mod faces;
 mod fault;
 mod margin;
 mod number;
+mod paving;
 mod pieces;
 mod problem;
 mod reduced;
@@ -29,7 +30,7 @@ use document::{at, inside, items, numbered, read, word};
 pub use fault::Fault;
 
 /// What a document may be.
-const KINDS: [&str; 6] = ["balance", "margin", "resistance", "faces", "contact-problem", "list"];
+const KINDS: [&str; 7] = ["balance", "margin", "resistance", "faces", "contact-problem", "paving", "list"];
 
 /// Checks a certificate; gives what it proves, in words.
 pub fn verify(document: &Value) -> Result<String, Fault> {
@@ -44,6 +45,7 @@ pub fn verify(document: &Value) -> Result<String, Fault> {
         "resistance" => resistance::check(document),
         "margin" => margin::check(document),
         "faces" => faces::check(document),
+        "paving" => paving::check(document),
         "list" => check_list(document),
         "contact-problem" => contact::check(document),
         other => Err(inside(

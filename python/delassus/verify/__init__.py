@@ -19,6 +19,7 @@ from .contact import check_contact
 from .exact import NotACertificate, Unproved, get, items
 from .faces import check_faces
 from .margin import check_margin
+from .paving import check_paving
 
 __all__ = ["NotACertificate", "Unproved", "main", "verify"]
 
@@ -37,6 +38,7 @@ CHECKS = {
     "resistance": check_resistance,
     "faces": check_faces,
     "contact-problem": check_contact,
+    "paving": check_paving,
     "list": check_list,
 }
 

@@ -7,9 +7,12 @@ use clap::Args;
 use delassus::analysis::{Paving, PavingQuestion, Question, SafeMethod};
 use delassus::formula::{Symbols, constant};
 use delassus::lagrangian::{Names, Tolerances};
-use delassus_report::{Axis, Style, paving_document, paving_table, paving_text, safe_document, safe_text};
-use delassus_scene::{SafeTextError, pave_text, safe_interval_of};
+use delassus_report::{
+    Axis, Style, paving_certificate, paving_document, paving_table, paving_text, safe_document, safe_text,
+};
+use delassus_scene::{SafeTextError, pave_text, paving_proof_of, safe_interval_of};
 
+use super::certificate::write_certificate;
 use super::map_page::write_safe_page;
 use super::paving_page::write_paving_page;
 use crate::output::{CommandResult, print};
@@ -52,6 +55,9 @@ pub struct SafeArgs {
     /// Override a parameter: name=value
     #[arg(long = "set", value_name = "NAME=VALUE", value_parser = scene::parse_override)]
     pub set: Vec<(String, String)>,
+    /// Write what proves the cells here, for `delassus verify`: .json
+    #[arg(long, value_name = "FILE")]
+    pub certificate: Option<PathBuf>,
     /// Print one JSON document
     #[arg(long)]
     pub json: bool,
@@ -90,13 +96,14 @@ fn named_range(text: &str) -> Result<(String, [f64; 2]), String> {
     Ok((name, range(&values)?))
 }
 
-/// Runs the command: 0 where an interval is certified, 1 where none is.
+/// Runs the command: 0 where an interval is certified, 1 where none is, 3 where cells have no certificate that was
+/// asked for.
 pub fn run(args: &SafeArgs) -> CommandResult {
     let ranges = args.over.iter().map(|over| match over {
         Over::Range(axis) => Ok(axis.clone()),
         Over::Name(name) => Err(name),
     });
-    let (text, certified) = match (ranges.collect::<Result<Vec<Axis>, &String>>(), args.over.as_slice()) {
+    let (text, code) = match (ranges.collect::<Result<Vec<Axis>, &String>>(), args.over.as_slice()) {
         (Ok(axes), _) if args.within.is_none() => paved(args, &axes)?,
         (Ok(_), _) => return Err("error: --within: the ranges are given with --over name=lo:hi\n".into()),
         (_, [Over::Name(name)]) => interval(args, name)?,
@@ -105,7 +112,7 @@ pub fn run(args: &SafeArgs) -> CommandResult {
         }
     };
     print(&text);
-    Ok(u8::from(!certified))
+    Ok(code)
 }
 
 fn failed(error: SafeTextError, scene: &Scene) -> String {
@@ -115,7 +122,10 @@ fn failed(error: SafeTextError, scene: &Scene) -> String {
     }
 }
 
-fn interval(args: &SafeArgs, over: &str) -> Result<(String, bool), String> {
+fn interval(args: &SafeArgs, over: &str) -> Result<(String, u8), String> {
+    if args.certificate.is_some() {
+        return Err(format!("error: --certificate: expected a range to divide, --over {over}=lo:hi\n"));
+    }
     if args.cycle {
         return Err(format!("error: --cycle: expected a range to divide, --over {over}=lo:hi\n"));
     }
@@ -145,10 +155,10 @@ fn interval(args: &SafeArgs, over: &str) -> Result<(String, bool), String> {
     } else {
         safe_text(&Names::of(&scene.file.system), &question, &found, Style::for_stdout())
     };
-    Ok((text, certified))
+    Ok((text, u8::from(!certified)))
 }
 
-fn paved(args: &SafeArgs, axes: &[Axis]) -> Result<(String, bool), String> {
+fn paved(args: &SafeArgs, axes: &[Axis]) -> Result<(String, u8), String> {
     let scene = scene::read(&args.file, &args.set)?;
     let output = args.output.as_deref();
     let table = output.is_some_and(|path| path.extension().is_some_and(|e| e == "csv"));
@@ -181,7 +191,12 @@ fn paved(args: &SafeArgs, axes: &[Axis]) -> Result<(String, bool), String> {
     } else {
         report(Style::for_stdout())
     };
-    Ok((text, found.certified.is_some()))
+    let code = u8::from(found.certified.is_none());
+    let Some(path) = &args.certificate else { return Ok((text, code)) };
+    let (family, proof) =
+        paving_proof_of(&scene.text, &overrides, &question, &found).map_err(|e| failed(e, &scene))?;
+    let certificate = paving_certificate(&family, &question, &found, &proof);
+    Ok((text, write_certificate(path, certificate)?.unwrap_or(code)))
 }
 
 fn write_paving(

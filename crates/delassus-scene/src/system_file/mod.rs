@@ -26,7 +26,7 @@
 mod impact;
 mod safe;
 
-pub use safe::{SafeTextError, check_paving_of, pave_text, safe_interval_of};
+pub use safe::{SafeTextError, check_paving_of, pave_text, paving_proof_of, safe_interval_of};
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;

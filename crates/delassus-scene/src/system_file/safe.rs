@@ -1,8 +1,8 @@
 //! The safe interval of a parameter of a system that is written as text.
 
 use delassus::analysis::{
-    FreeSystem, PavedCell, Paving, PavingFault, PavingQuestion, Question, Safe, SafeError, check_paving,
-    pave, safe_interval,
+    FreeSystem, PavedCell, Paving, PavingFault, PavingProof, PavingQuestion, Question, Safe, SafeError,
+    check_paving, pave, paving_proof, safe_interval,
 };
 use delassus::lagrangian::Family;
 use thiserror::Error;
@@ -69,6 +69,19 @@ pub fn check_paving_of(
 ) -> Result<(), SafeTextError> {
     let (family, design) = free_family(text, overrides, question)?;
     Ok(check_paving(&family, &design, question, cells)?)
+}
+
+/// [`paving_proof`] of a paving of the system in `text`, and that system with the parameters of the question
+/// free.
+pub fn paving_proof_of(
+    text: &str,
+    overrides: &[(&str, &str)],
+    question: &PavingQuestion<'_>,
+    paving: &Paving,
+) -> Result<(Family, PavingProof), SafeTextError> {
+    let (family, design) = free_family(text, overrides, question)?;
+    let proof = paving_proof(&family, &design, question, paving)?;
+    Ok((family, proof))
 }
 
 /// The system with the parameters of the question free, and their values in the text.

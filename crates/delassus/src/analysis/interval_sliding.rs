@@ -1,13 +1,14 @@
-//! Sliding contacts and guides whose numbers are intervals: one solution for every load, or how many with the
-//! load that is given.
+//! Sliding and resting contacts and guides whose numbers are intervals: one solution for every load, or how
+//! many with the load that is given.
 //!
 //! ```text
 //! u = W f + q ,   contact: 0 ≤ u ⊥ f ≥ 0, tangents −μ e f ,   guide: u = 0, tangents −μ e |f|
+//!                 at rest: |tangent| ≤ μ |f|, against the acceleration of the slip where that is not zero
 //! ```
 //!
 //! W has the normal of each constraint and then its tangents; μ and e are the friction and the direction of
-//! sliding of each. A *mode* says of every contact whether it is open, of every guide the sign of its force;
-//! in a mode the problem is linear. Every statement is true of all numbers inside of the intervals.
+//! sliding of each. A *mode* says of every contact whether it is open, of every guide the sign of its force,
+//! of what rests which way it begins to slide, if any; in a mode the problem is linear. Every statement is true of all numbers inside of the intervals.
 
 use super::interval_matrix::{IntervalMatrix, P_MATRIX_MAX};
 use crate::formula::Interval;
@@ -24,8 +25,17 @@ pub(super) struct Sliding<'a> {
     pub contacts: &'a [usize],
     /// Friction coefficients.
     pub mu: &'a [Interval],
-    /// Directions of sliding.
+    /// Directions of sliding; without meaning at rest.
     pub e: &'a [&'a [Interval]],
+    /// Constraints with one tangent, which is at rest.
+    pub resting: &'a [usize],
+}
+
+/// What resting constraints do in a mode: those that begin to slide with their signs, and those that stick.
+#[derive(Clone, Default)]
+struct FromRest {
+    slides: Vec<(usize, f64)>,
+    sticks: Vec<usize>,
 }
 
 /// How many solutions there are, at every point of a box.
@@ -77,6 +87,9 @@ impl Sliding<'_> {
     /// solution for every load. `false` where that is not seen.
     pub fn is_p(&self) -> bool {
         let n = self.unknowns();
+        if !self.resting.is_empty() {
+            return false;
+        }
         if self.guides.is_empty() {
             let lcp = |i: usize, j: usize| self.answer(self.offsets[self.contacts[i]], self.contacts[j], 1.0);
             return IntervalMatrix::from_fn(n, n, lcp).is_p_matrix();
@@ -100,7 +113,7 @@ impl Sliding<'_> {
     /// normals must be independent.
     pub fn is_refuted(&self) -> bool {
         let n = self.unknowns();
-        if n > P_MATRIX_MAX {
+        if n > P_MATRIX_MAX || !self.resting.is_empty() {
             return false;
         }
         let all = self.members(!0);
@@ -130,13 +143,15 @@ impl Sliding<'_> {
         }
         let (mut found, mut unclear) = (0, false);
         for set in 0..1usize << n {
-            match self.mode(set, q) {
-                Some(true) => found += 1,
-                Some(false) => {}
-                None => unclear = true,
-            }
-            if found == 2 {
-                return Some(Count::Several);
+            for rest in self.from_rest(set) {
+                match self.with_slips(&rest, |s| s.mode(set, &rest, q)) {
+                    Some(true) => found += 1,
+                    Some(false) => {}
+                    None => unclear = true,
+                }
+                if found == 2 {
+                    return Some(Count::Several);
+                }
             }
         }
         match (found, unclear) {
@@ -146,11 +161,60 @@ impl Sliding<'_> {
         }
     }
 
-    /// Whether the solution of a mode has the signs of the mode: everywhere, nowhere, or unclear.
-    fn mode(&self, set: usize, q: &[Interval]) -> Option<bool> {
+    /// All that the resting constraints of a mode may do.
+    fn from_rest(&self, set: usize) -> Vec<FromRest> {
         let members = self.members(set);
-        let right = IntervalMatrix::from_fn(members.len(), 1, |i, _| -q[self.offsets[members[i]]]);
-        let f = self.matrix(set, &members).solve(&right)?;
+        let mut all = vec![FromRest::default()];
+        for &k in self.resting.iter().filter(|k| members.contains(k)) {
+            let begins = |rest: &FromRest, sign: f64| {
+                let mut rest = rest.clone();
+                rest.slides.push((k, sign));
+                rest
+            };
+            let sticks = |rest: &FromRest| {
+                let mut rest = rest.clone();
+                rest.sticks.push(k);
+                rest
+            };
+            all = all.iter().flat_map(|r| [sticks(r), begins(r, 1.0), begins(r, -1.0)]).collect();
+        }
+        all
+    }
+
+    /// The same constraints with the directions of those that begin to slide; none where they stick.
+    fn with_slips<T>(&self, rest: &FromRest, ask: impl FnOnce(&Sliding<'_>) -> T) -> T {
+        let ways = [[Interval::ONE], [-Interval::ONE], [Interval::ZERO]];
+        let mut e = self.e.to_vec();
+        rest.slides.iter().for_each(|&(k, sign)| e[k] = &ways[usize::from(sign < 0.0)]);
+        rest.sticks.iter().for_each(|&k| e[k] = &ways[2]);
+        ask(&Sliding { e: &e, resting: &[], ..*self })
+    }
+
+    /// The accelerations of a row, per unit of each unknown: normal forces of members, then tangents that
+    /// stick.
+    fn effects(&self, row: usize, set: usize, members: &[usize], rest: &FromRest) -> Vec<Interval> {
+        let flipped = |j: usize| j < self.guides.len() && set >> j & 1 == 1;
+        let normals = members.iter().enumerate().map(|(j, &k)| self.column(row, k, flipped(j)));
+        normals.chain(rest.sticks.iter().map(|&k| self.w[(row, self.offsets[k] + 1)])).collect()
+    }
+
+    /// Whether the solution of a mode has the signs of the mode: everywhere, nowhere, or unclear.
+    fn mode(&self, set: usize, rest: &FromRest, q: &[Interval]) -> Option<bool> {
+        let members = self.members(set);
+        let normals = members.iter().map(|&k| self.offsets[k]);
+        let rows: Vec<usize> = normals.chain(rest.sticks.iter().map(|&k| self.offsets[k] + 1)).collect();
+        let effects: Vec<Vec<Interval>> =
+            rows.iter().map(|&row| self.effects(row, set, &members, rest)).collect();
+        let right = IntervalMatrix::from_fn(rows.len(), 1, |i, _| -q[rows[i]]);
+        let f = IntervalMatrix::from_fn(rows.len(), rows.len(), |i, j| effects[i][j]).solve(&right)?;
+        let acceleration = |row: usize| {
+            let effects = self.effects(row, set, &members, rest);
+            effects.iter().enumerate().fold(q[row], |sum, (j, x)| sum + *x * f[(j, 0)])
+        };
+        let pressure = |i: usize| {
+            let flipped = i < self.guides.len() && set >> i & 1 == 1;
+            if flipped { -f[(i, 0)] } else { f[(i, 0)] }
+        };
         let mut everywhere = true;
         let mut sign = |x: Interval| {
             everywhere &= x.lo > 0.0;
@@ -158,19 +222,24 @@ impl Sliding<'_> {
         };
         let mut nowhere = false;
         for i in 0..members.len() {
-            let flipped = i < self.guides.len() && set >> i & 1 == 1;
-            nowhere |= sign(if flipped { -f[(i, 0)] } else { f[(i, 0)] });
+            nowhere |= sign(pressure(i));
         }
-        for &open in self.contacts.iter().filter(|k| !members.contains(k)) {
-            let row = self.offsets[open];
-            let gap = (0..members.len()).fold(q[row], |sum, j| {
-                let flipped = j < self.guides.len() && set >> j & 1 == 1;
-                sum + self.column(row, members[j], flipped) * f[(j, 0)]
-            });
-            if gap.is_undefined() {
+        let open = self.contacts.iter().filter(|k| !members.contains(k)).map(|&k| (self.offsets[k], 1.0));
+        let begins = rest.slides.iter().map(|&(k, way)| (self.offsets[k] + 1, way));
+        for (row, way) in open.chain(begins) {
+            let found = acceleration(row) * way;
+            if found.is_undefined() {
                 return None;
             }
-            nowhere |= sign(gap);
+            nowhere |= sign(found);
+        }
+        for (j, &k) in rest.sticks.iter().enumerate() {
+            let member = members.iter().position(|&m| m == k)?;
+            let (most, tangent) = (self.mu[k] * pressure(member), f[(members.len() + j, 0)]);
+            if most.is_undefined() || tangent.is_undefined() {
+                return None;
+            }
+            nowhere |= sign(most - tangent) | sign(most + tangent);
         }
         if nowhere { Some(false) } else { everywhere.then_some(true) }
     }
@@ -189,7 +258,7 @@ mod tests {
         let w = point(&[&[2.5, 1.5], &[1.5, 2.5]]);
         let e: [&[Interval]; 1] = [&[Interval::ONE]];
         let mu = [Interval::point(mu)];
-        check(&Sliding { w: &w, offsets: &[0], guides: &[], contacts: &[0], mu: &mu, e: &e });
+        check(&Sliding { w: &w, offsets: &[0], guides: &[], contacts: &[0], mu: &mu, e: &e, resting: &[] });
     }
 
     #[test]
@@ -231,8 +300,50 @@ mod tests {
                 contacts: &[],
                 mu: &mu,
                 e: &[&left, &left],
+                resting: &[],
             };
             assert_eq!((s.is_p(), s.is_refuted(), s.count(&q)), (is_p, !is_p, Some(count)));
+        }
+    }
+
+    #[test]
+    fn a_contact_at_rest_sticks_slides_or_does_either() {
+        let count = |w: &IntervalMatrix, mu: f64, q: [f64; 2]| {
+            let (mu, none): (_, [&[Interval]; 1]) = ([Interval::point(mu)], [&[]]);
+            let s =
+                Sliding { w, offsets: &[0], guides: &[], contacts: &[0], mu: &mu, e: &none, resting: &[0] };
+            assert!(!s.is_p() && !s.is_refuted());
+            s.count(&q.map(Interval::point))
+        };
+        // A block on a slope of tangent 1/2.
+        let block = point(&[&[1.0, 0.0], &[0.0, 1.0]]);
+        assert_eq!([0.6, 0.4].map(|mu| count(&block, mu, [-1.0, 0.5])), [Some(Count::One); 2]);
+        assert_eq!(count(&block, 0.5, [-1.0, 0.5]), None);
+        // Pulled off, but held down by the friction that its rotation needs: f = −W⁻¹q = (1.63, −2.37).
+        let rod = point(&[&[1.0, 0.9], &[0.9, 1.0]]);
+        assert_eq!(count(&rod, 2.0, [0.5, 0.9]), Some(Count::Several));
+        assert_eq!(count(&rod, 0.5, [0.5, 0.9]), Some(Count::One));
+    }
+
+    #[test]
+    fn a_guide_at_rest_holds_what_its_friction_can() {
+        let w = point(&[&[1.0, 0.0], &[0.0, 1.0]]);
+        let count = |mu: f64, q: [f64; 2]| {
+            let (mu, none): (_, [&[Interval]; 1]) = ([Interval::point(mu)], [&[]]);
+            let s = Sliding {
+                w: &w,
+                offsets: &[0],
+                guides: &[0],
+                contacts: &[],
+                mu: &mu,
+                e: &none,
+                resting: &[0],
+            };
+            s.count(&q.map(Interval::point))
+        };
+        // Pressed either way, it sticks with friction above 1/2 and slides below.
+        for q in [[-1.0, 0.5], [1.0, 0.5], [1.0, -0.5]] {
+            assert_eq!([0.6, 0.4].map(|mu| count(mu, q)), [Some(Count::One); 2]);
         }
     }
 }

@@ -43,6 +43,10 @@ pub(super) struct Enclosed {
     pub q: Vec<Interval>,
     /// Velocities.
     pub v: Vec<Interval>,
+    /// The positions are the only ones in here.
+    pub alone: Vec<Interval>,
+    /// The known configuration that lies in there.
+    pub from: usize,
 }
 
 /// A family on boxes.

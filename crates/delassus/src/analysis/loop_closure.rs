@@ -23,10 +23,29 @@ const NEWTON: usize = 20;
 const WIDENINGS: usize = 8;
 
 /// A point and the one configuration there that is meant.
-#[derive(Clone, Debug)]
-struct Known {
-    p: Vec<f64>,
-    x: Vec<Interval>,
+#[derive(Clone, Debug, PartialEq)]
+pub struct Configuration {
+    /// The point: parameters in the order of the file.
+    pub p: Vec<f64>,
+    /// It lies in here.
+    pub x: Vec<Interval>,
+    /// It is the only one in here.
+    pub alone: Vec<Interval>,
+    /// The one that it goes on from, and a box that holds both: the only configurations in it at all points of
+    /// the box that both points span.
+    pub from: Option<(usize, Vec<Interval>)>,
+}
+
+/// The coordinates that joints determine, over a box.
+pub(super) struct Enclosure {
+    /// The configuration is the only one in here, at each point.
+    pub alone: Vec<Interval>,
+    /// It lies in here.
+    pub tight: Vec<Interval>,
+    /// Its velocities.
+    pub velocity: Vec<Interval>,
+    /// The configuration of a known point in the box that lies in here too.
+    pub from: usize,
 }
 
 /// Joints that close, and the coordinates that they determine.
@@ -36,11 +55,11 @@ pub(super) struct LoopClosure<'a> {
     equations: Vec<&'a Measure>,
     unknowns: Vec<usize>,
     /// Configurations that are proved to go on from the first.
-    known: Vec<Known>,
+    known: Vec<Configuration>,
 }
 
 /// Where exactly one configuration lies, for each point of a box.
-struct Enclosure {
+struct Alone {
     /// It is the only one in here.
     alone: Vec<Interval>,
     /// It lies in here.
@@ -75,8 +94,8 @@ impl<'a> LoopClosure<'a> {
         let mut closure = LoopClosure { family, equations, unknowns, known: vec![] };
         let member = family.member::<f64>(p);
         let guess: Vec<f64> = closure.unknowns.iter().map(|&i| member.q[i]).collect();
-        let x = closure.at_point(p, &guess)?;
-        closure.known.push(Known { p: p.to_vec(), x });
+        let Alone { alone, tight } = closure.at_point(p, &guess)?;
+        closure.known.push(Configuration { p: p.to_vec(), x: tight, alone, from: None });
         Some(closure)
     }
 
@@ -85,55 +104,69 @@ impl<'a> LoopClosure<'a> {
         &self.unknowns
     }
 
+    /// The joints that hold them, of those of the system.
+    pub fn joints(&self) -> Vec<usize> {
+        let all = self.family.system.joints.iter().enumerate();
+        let holds = |m: &Measure| self.equations.iter().any(|h| std::ptr::eq(*h, m));
+        all.filter(|(_, joint)| holds(&joint.value)).map(|(k, _)| k).collect()
+    }
+
+    /// Configurations that are proved to go on from the first.
+    pub fn known(self) -> Vec<Configuration> {
+        self.known
+    }
+
     /// The configuration and its velocities over a box.
-    pub fn enclose(&mut self, p: &[Interval]) -> Option<[Vec<Interval>; 2]> {
-        let middle = middles(p);
-        let at_middle = self.reach(&middle)?;
-        let found = self.krawczyk(p, &middles(&at_middle))?;
-        if !inside(&at_middle, &found.alone) {
+    pub fn enclose(&mut self, p: &[Interval]) -> Option<Enclosure> {
+        let from = self.reach(&middles(p))?;
+        let at_middle = &self.known[from].x;
+        let Alone { alone, tight } = self.krawczyk(p, &middles(at_middle))?;
+        if !inside(at_middle, &alone) {
             return None;
         }
-        let velocity = self.velocity(p, &found.tight)?;
-        Some([found.tight, velocity])
+        let velocity = self.velocity(p, &tight)?;
+        Some(Enclosure { alone, tight, velocity, from })
     }
 
     /// The configuration at a point, reached from the nearest known one.
-    fn reach(&mut self, p: &[f64]) -> Option<Vec<Interval>> {
-        let distance = |k: &Known| k.p.iter().zip(p).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
-        let nearest = self.known.iter().min_by(|a, b| distance(a).total_cmp(&distance(b)))?.clone();
-        if nearest.p == p {
-            return Some(nearest.x);
+    fn reach(&mut self, p: &[f64]) -> Option<usize> {
+        let distance =
+            |k: usize| self.known[k].p.iter().zip(p).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+        let nearest = (0..self.known.len()).min_by(|&a, &b| distance(a).total_cmp(&distance(b)))?;
+        if self.known[nearest].p == p {
+            return Some(nearest);
         }
-        self.follow(&nearest, p, MAX_HALVINGS).map(|known| known.x)
+        self.follow(nearest, p, MAX_HALVINGS)
     }
 
     /// From a known configuration to that at another point, continuously.
-    fn follow(&mut self, from: &Known, to: &[f64], halvings: usize) -> Option<Known> {
-        if let Some(x) = self.one_step(from, to) {
-            let known = Known { p: to.to_vec(), x };
-            self.known.push(known.clone());
-            return Some(known);
+    fn follow(&mut self, from: usize, to: &[f64], halvings: usize) -> Option<usize> {
+        if let Some((Alone { alone, tight }, region)) = self.one_step(&self.known[from], to) {
+            let from = Some((from, region));
+            self.known.push(Configuration { p: to.to_vec(), x: tight, alone, from });
+            return Some(self.known.len() - 1);
         }
-        let middle: Vec<f64> = from.p.iter().zip(to).map(|(a, b)| 0.5 * a + 0.5 * b).collect();
-        if halvings == 0 || middle == from.p || middle == to {
+        let start = &self.known[from].p;
+        let middle: Vec<f64> = start.iter().zip(to).map(|(a, b)| 0.5 * a + 0.5 * b).collect();
+        if halvings == 0 || middle == *start || middle == to {
             return None;
         }
         let half = self.follow(from, &middle, halvings - 1)?;
-        self.follow(&half, to, halvings - 1)
+        self.follow(half, to, halvings - 1)
     }
 
-    fn one_step(&self, from: &Known, to: &[f64]) -> Option<Vec<Interval>> {
+    fn one_step(&self, from: &Configuration, to: &[f64]) -> Option<(Alone, Vec<Interval>)> {
         let hull: Vec<Interval> =
             from.p.iter().zip(to).map(|(&a, &b)| Interval::new(a.min(b), a.max(b))).collect();
         let half = self.newton(&middles(&hull), &middles(&from.x))?;
         let region = self.krawczyk(&hull, &half)?.alone;
         let x = self.at_point(to, &half)?;
-        (inside(&from.x, &region) && inside(&x, &region)).then_some(x)
+        (inside(&from.x, &region) && inside(&x.tight, &region)).then_some((x, region))
     }
 
     /// The one configuration near a guess, at a point.
-    fn at_point(&self, p: &[f64], guess: &[f64]) -> Option<Vec<Interval>> {
-        Some(self.krawczyk(&points(p), &self.newton(p, guess)?)?.tight)
+    fn at_point(&self, p: &[f64], guess: &[f64]) -> Option<Alone> {
+        self.krawczyk(&points(p), &self.newton(p, guess)?)
     }
 
     fn newton(&self, p: &[f64], guess: &[f64]) -> Option<Vec<f64>> {
@@ -152,7 +185,7 @@ impl<'a> LoopClosure<'a> {
         Some(x)
     }
 
-    fn krawczyk(&self, p: &[Interval], x: &[f64]) -> Option<Enclosure> {
+    fn krawczyk(&self, p: &[Interval], x: &[f64]) -> Option<Alone> {
         let (middle, n) = (points(&middles(p)), x.len());
         let at = points(x);
         let y = self.inverse(&middle, &at)?;
@@ -188,7 +221,7 @@ impl<'a> LoopClosure<'a> {
                 let again = operator(&image)?;
                 let tight: Vec<Interval> = image.iter().zip(&again).map(|(a, b)| a.intersect(*b)).collect();
                 let tight = if tight.iter().any(|x| x.is_undefined()) { image } else { tight };
-                return Some(Enclosure { alone: wide, tight });
+                return Some(Alone { alone: wide, tight });
             }
             wide = wider(&image, 1.3);
         }

@@ -23,8 +23,10 @@ mod world_forces;
 mod world_parts;
 
 pub use impact::{ImpactReport, LawOutcome, impact_report};
+pub use loop_closure::Configuration;
 pub use paving::{
-    Counterexample, PavedCell, Paving, PavingFault, PavingQuestion, PavingReason, check_paving, pave,
+    Counterexample, Follows, PavedCell, Paving, PavingFault, PavingProof, PavingQuestion, PavingReason,
+    PavingStep, ProvedCell, check_paving, pave, paving_proof,
 };
 pub use safe_interval::{
     End, FreeSystem, Question, Safe, SafeError, SafeInterval, SafeMethod, SystemAt, safe_interval,

@@ -31,7 +31,7 @@ use thiserror::Error;
 
 use super::number::{Constant, Number};
 use super::suggest::clip;
-use super::{Formula, Point, Variables};
+use super::{Formula, Point, Step, Variables};
 
 /// The longest expression that is read, in bytes.
 pub const MAX_LENGTH: usize = 1_000_000;
@@ -227,6 +227,32 @@ impl Formula for Expression {
             stack.push(result);
         }
         take(&mut stack)
+    }
+
+    fn steps(&self) -> Option<Vec<Step>> {
+        let name = |function: Function| FUNCTIONS.iter().find(|(_, f)| *f == function).map(|(name, _)| *name);
+        let number = |x: f64| Step::Constant(Constant::double(x));
+        let mut steps = Vec::with_capacity(self.tape.len());
+        for op in &self.tape {
+            steps.extend(match *op {
+                Op::Neg => Some(number(-1.0)),
+                Op::PowConstant(exponent) => Some(number(exponent)),
+                _ => None,
+            });
+            steps.push(match *op {
+                Op::Constant(c) => Step::Constant(c),
+                Op::Coordinate(i) => Step::Position(i),
+                Op::Velocity(i) => Step::Velocity(i),
+                Op::Time => Step::Time,
+                Op::Add => Step::Operation("+"),
+                Op::Sub => Step::Operation("-"),
+                Op::Neg | Op::Mul => Step::Operation("*"),
+                Op::Div => Step::Operation("/"),
+                Op::Pow | Op::PowConstant(_) => Step::Operation("^"),
+                Op::Call(function) => Step::Operation(name(function)?),
+            });
+        }
+        Some(steps)
     }
 
     fn variables(&self) -> Option<Variables> {

@@ -69,6 +69,22 @@ pub struct Variables {
     pub time: bool,
 }
 
+/// One step of a formula in postfix order: a number is put on a stack, or an operation takes its operands from
+/// there and puts its result.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Step {
+    /// A number.
+    Constant(Constant),
+    /// A position.
+    Position(usize),
+    /// A velocity.
+    Velocity(usize),
+    /// Time.
+    Time,
+    /// `+ - * / ^` or the name of a function.
+    Operation(&'static str),
+}
+
 /// A displacement or velocity with its derivatives, D = q̇·∂/∂q + ∂/∂t the rate at q̈ = 0.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ClosedRow {
@@ -100,6 +116,11 @@ pub trait Formula: Send + Sync {
         false
     }
 
+    /// The formula as steps in postfix order, where it is written as such.
+    fn steps(&self) -> Option<Vec<Step>> {
+        None
+    }
+
     /// Derivatives in closed form, where that is known; else they come from numbers with derivatives. Either
     /// as those of a displacement, which has no velocities in it, or as those of a velocity.
     fn row(&self, _at: &Point<'_, f64>) -> Option<ClosedRow> {
@@ -125,6 +146,10 @@ impl Formula for f64 {
     fn variables(&self) -> Option<Variables> {
         Some(Variables::default())
     }
+
+    fn steps(&self) -> Option<Vec<Step>> {
+        Some(vec![Step::Constant(Constant::double(*self))])
+    }
 }
 
 /// What a held formula must be able to do; `Formula` itself has a generic method and cannot be boxed.
@@ -135,6 +160,7 @@ trait Erased: Send + Sync {
     fn interval(&self, at: &Point<'_, IntervalDual>) -> IntervalDual;
     fn series(&self, at: &Point<'_, DualSeries>) -> DualSeries;
     fn exact(&self, at: &Point<'_, FractionDual>) -> FractionDual;
+    fn steps(&self) -> Option<Vec<Step>>;
     fn closed_row(&self, at: &Point<'_, f64>) -> Option<ClosedRow>;
     fn closed_kinetic_terms(&self, at: &Point<'_, f64>) -> Option<(Matrix, Vec<f64>)>;
 }
@@ -157,6 +183,9 @@ impl<F: Formula> Erased for F {
     }
     fn exact(&self, at: &Point<'_, FractionDual>) -> FractionDual {
         self.eval(at)
+    }
+    fn steps(&self) -> Option<Vec<Step>> {
+        Formula::steps(self)
     }
     fn closed_row(&self, at: &Point<'_, f64>) -> Option<ClosedRow> {
         self.row(at)
@@ -189,6 +218,9 @@ impl<F: Fn(&Point<'_, HyperDual>) -> HyperDual + Send + Sync> Erased for Closure
     }
     fn exact(&self, _: &Point<'_, FractionDual>) -> FractionDual {
         FractionDual::UNDEFINED
+    }
+    fn steps(&self) -> Option<Vec<Step>> {
+        None
     }
     fn closed_row(&self, _: &Point<'_, f64>) -> Option<ClosedRow> {
         None
@@ -312,6 +344,11 @@ impl AnyFormula {
     /// Whether it is known to have no feature that is finer than the motion of its variables.
     pub fn is_plain(&self) -> bool {
         self.plain
+    }
+
+    /// The formula as steps in postfix order, where it is written as such.
+    pub fn steps(&self) -> Option<Vec<Step>> {
+        self.formula.steps()
     }
 
     /// Derivatives in closed form, where the formula has them.

@@ -38,6 +38,11 @@ impl Constant {
         Self::computed(value, exact, Interval::outward(value - radius, value + radius))
     }
 
+    /// A double and nothing else.
+    pub fn double(value: f64) -> Self {
+        Constant { value, exact: Fraction::UNDEFINED, bounds: Interval::point(value) }
+    }
+
     /// The result of operations over doubles, fractions and intervals. Digits that cancel in doubles widen
     /// the interval.
     pub fn computed(value: f64, exact: Fraction, bounds: Interval) -> Self {

@@ -120,7 +120,7 @@ fn drawer_jams_where_it_is_shorter_than_friction_times_width() {
     }
     // Over two of them, from a design that is safe: friction 0.5, for lengths above 0.3.
     let over = [("length", [0.2, 1.0]), ("width", [0.2, 1.0])];
-    let found = pave_text(DRAWER, &[("mu", "0.5")], &question(&over, 3000)).unwrap();
+    let found = pave_text(DRAWER, &[("mu", "0.5")], &question(&over, 4000)).unwrap();
     assert_sides(&found, |at| at[0] - 0.5 * at[1]);
     let certified = found.certified.clone().unwrap();
     assert!(certified.iter().zip(&found.design).all(|([lo, hi], x)| lo <= x && x <= hi));
@@ -248,7 +248,8 @@ fn arm_in_its_worst_posture_is_certified_below_0_4208_in_all_directions() {
     let over = [("mu", [0.0, 1.0]), ("vf", [-2.0, 2.0])];
     let question = PavingQuestion { any_slip: true, ..question(&over, 20_000) };
     let found = pave_text(ARM, &posture, &question).unwrap();
-    assert_sides(&found, |at| 0.420787 - at[0]);
+    // Six digits of the limit are known.
+    assert_sides(&found, |at| if (0.420787 - at[0]).abs() < 1e-6 { 0.0 } else { 0.420787 - at[0] });
     let [mu, vf] = found.certified.clone().unwrap()[..] else { panic!() };
     assert!(mu[0] == 0.0 && mu[1] > 0.4 && vf == [-2.0, 2.0], "{mu:?} {vf:?}");
     // Over angles of the last link: never above the smallest jamming friction, 0.404, on the whole box.
@@ -256,6 +257,17 @@ fn arm_in_its_worst_posture_is_certified_below_0_4208_in_all_directions() {
     let found = pave_text(ARM, &posture[..1], &PavingQuestion { over: &over, ..question }).unwrap();
     assert!(found.share(|r| r == PavingReason::EveryLoad) > 0.5, "{}", undecided(&found));
     assert!(found.share(|r| r == PavingReason::SomeLoad) > 0.1, "{}", undecided(&found));
+}
+
+/// A limit that depends on one of two parameters costs cuts along that one only.
+#[test]
+fn cells_are_cut_along_the_parameter_that_keeps_them_open() {
+    let posture = [("x0", "0.3388166337832805"), ("c0", "101.74712330460235 deg"), ("mu", "0.2")];
+    let over = [("vf", [-2.0, 2.0]), ("mu", [0.0, 1.0])];
+    let found =
+        pave_text(ARM, &posture, &PavingQuestion { any_slip: true, ..question(&over, 20_000) }).unwrap();
+    assert!(undecided(&found) < 1e-5, "{} in {} cells", undecided(&found), found.cells.len());
+    assert!(found.cells.len() < 200, "{}", found.cells.len());
 }
 
 #[test]

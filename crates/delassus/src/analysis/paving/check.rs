@@ -64,7 +64,7 @@ pub fn check_paving(
         for (i, &dimension) in paver.outer.iter().enumerate() {
             at[dimension] = Interval::new(cell.lo[i], cell.hi[i]);
         }
-        let found = paver.decide(&mut Node { at, touch: None, depth: 0 });
+        let found = paver.decide(&mut Node { at, touch: None, depth: 0, along: None, next_probe: 0 });
         // One solution for every load is one for this load too.
         let weaker = cell.reason == PavingReason::ThisLoad && found == PavingReason::EveryLoad;
         if found != cell.reason && !weaker {
@@ -98,7 +98,7 @@ fn covers(sides: &[[f64; 2]], cells: &[PavedCell], list: Vec<usize>) -> Result<(
 }
 
 /// The value that is nearest to the middle of the list at which a cut across a dimension crosses no cell.
-fn cut(cells: &[PavedCell], list: &[usize], k: usize) -> Option<f64> {
+pub(super) fn cut(cells: &[PavedCell], list: &[usize], k: usize) -> Option<f64> {
     let mut sorted: Vec<[f64; 2]> = list.iter().map(|&c| [cells[c].lo[k], cells[c].hi[k]]).collect();
     sorted.sort_by(|a, b| a[0].total_cmp(&b[0]));
     let mut reached = f64::NEG_INFINITY;

@@ -6,7 +6,8 @@
 //! ```
 //!
 //! A cell that interval arithmetic does not decide is halved, the largest cells first, until the budget is
-//! spent; what is then left is undecided. *Proved*: exactly one solution, by the P-property (whatever the
+//! spent; what is then left is undecided. It is halved along the parameter that keeps it open, both of whose
+//! ends are decided where no end of another one is, or else along the widest. *Proved*: exactly one solution, by the P-property (whatever the
 //! load) or because every mode but one is excluded and that one holds (with the load of the system).
 //! *Refuted*: every mode is excluded, or two of them hold, or the P-property fails (then some load has no
 //! solution or several). Both are statements about every point of the cell.
@@ -16,8 +17,10 @@
 
 mod check;
 mod largest_box;
+mod proof;
 
 pub use check::{PavingFault, check_paving};
+pub use proof::{Follows, PavingProof, PavingStep, ProvedCell, paving_proof};
 
 use std::collections::VecDeque;
 use std::rc::Rc;
@@ -39,6 +42,9 @@ const STATE_PARTS: usize = 512;
 const INNER_BOXES: usize = 256;
 /// How often a cell is halved at most.
 const MAX_DEPTH: usize = 60;
+/// How often a cell and its halves are halved until the ends are looked at again, where these showed along
+/// which parameter.
+const PROBE_EVERY: usize = 4;
 
 /// What is asked.
 #[derive(Clone, Debug)]
@@ -151,7 +157,7 @@ impl Paving {
             let widths = self.ranges.iter().zip(cell.lo.iter().zip(&cell.hi));
             widths.map(|([lo, hi], (a, b))| (b - a) / (hi - lo)).product()
         };
-        self.cells.iter().filter(|c| of(c.reason)).map(volume).sum()
+        self.cells.iter().filter(|c| of(c.reason)).map(volume).fold(0.0, |sum, part| sum + part)
     }
 }
 
@@ -159,7 +165,7 @@ impl Paving {
 pub fn pave(family: &Family, design: &[f64], question: &PavingQuestion<'_>) -> Result<Paving, SafeError> {
     let mut paver = Paver::new(family, design, question)?;
     let whole = paver.domain.clone();
-    let mut waiting = VecDeque::from([Node { at: whole, touch: None, depth: 0 }]);
+    let mut waiting = VecDeque::from([Node { at: whole, touch: None, depth: 0, along: None, next_probe: 0 }]);
     let mut cells = Vec::new();
     while let Some(mut node) = waiting.pop_front() {
         let reason = if paver.prover.boxes >= question.boxes {
@@ -167,7 +173,8 @@ pub fn pave(family: &Family, design: &[f64], question: &PavingQuestion<'_>) -> R
         } else {
             paver.decide(&mut node)
         };
-        let halves = if reason == PavingReason::Undecided { paver.halves(&node) } else { None };
+        let may_halve = reason == PavingReason::Undecided && paver.prover.boxes < question.boxes;
+        let halves = if may_halve { paver.halves(&mut node) } else { None };
         match halves {
             Some(halves) if paver.prover.boxes < question.boxes => waiting.extend(halves),
             _ => cells.push(paver.cell(&node.at, reason)),
@@ -201,6 +208,10 @@ struct Node {
     /// Which constraints touch, where it is known from a larger cell or from this one.
     touch: Option<Rc<Vec<Touch>>>,
     depth: usize,
+    /// The dimension along which it is halved, where its ends showed one.
+    along: Option<usize>,
+    /// The depth at which the ends are looked at again.
+    next_probe: usize,
 }
 
 struct Paver<'a> {
@@ -241,7 +252,8 @@ impl<'a> Paver<'a> {
             question.over.iter().filter_map(|(n, _)| names.iter().position(|m| m == n)).collect();
         let closure = if question.cycle { Some(closure(family, design)?) } else { None };
         let prover = Prover::new(family, question.tolerances, question.any_slip).with_load(design, closure);
-        let full_circle = Interval::new(0.0, std::f64::consts::TAU.next_up());
+        // A fraction above 2π that can be written exactly.
+        let full_circle = Interval::new(0.0, (710.0_f64 / 113.0).next_up());
         domain.extend((0..prover.angles()).map(|_| full_circle));
         let any_load = question.any_load;
         let mut paver = Paver { prover, any_load, domain, outer, inner: vec![], matters: vec![] };
@@ -271,7 +283,7 @@ impl<'a> Paver<'a> {
             }
         }
         let Some(touch) = node.touch.clone() else { return PavingReason::Undecided };
-        let reason = self.answers(&node.at, &touch);
+        let (reason, _) = self.answers(&node.at, &touch);
         if reason == PavingReason::Undecided && touch.contains(&Touch::Unclear) {
             // A smaller cell may show which contacts touch.
             node.touch = None;
@@ -279,8 +291,9 @@ impl<'a> Paver<'a> {
         reason
     }
 
-    /// What is proved for all values of the other dimensions; a single one of them refutes.
-    fn answers(&mut self, at: &[Interval], touch: &[Touch]) -> PavingReason {
+    /// What is proved for all values of the other dimensions; a single one of them refutes, and is then
+    /// somewhere in the box that is returned too.
+    fn answers(&mut self, at: &[Interval], touch: &[Touch]) -> (PavingReason, Option<Vec<Interval>>) {
         let mut waiting = vec![at.to_vec()];
         let mut reason = PavingReason::EveryLoad;
         let mut examined = 0;
@@ -293,30 +306,40 @@ impl<'a> Paver<'a> {
                     reason = other;
                     continue;
                 }
-                Some((other, _)) => return other,
+                Some((other, _)) => return (other, Some(part)),
                 None => {}
             }
             let share = |k: usize| part[k].width() / self.domain[k].width();
             let divisible = |k: &usize| part[*k].lo < part[*k].middle() && part[*k].middle() < part[*k].hi;
             let widest =
                 self.inner.iter().copied().filter(divisible).max_by(|&a, &b| share(a).total_cmp(&share(b)));
-            let (Some(k), true) = (widest, examined < INNER_BOXES) else { return PavingReason::Undecided };
+            let (Some(k), true) = (widest, examined < INNER_BOXES) else {
+                return (PavingReason::Undecided, None);
+            };
             let mut point = part.clone();
             self.inner.iter().for_each(|&k| point[k] = Interval::point(part[k].middle()));
             let found = self.prover.examine(&point, touch, self.any_load).map(PavingReason::from);
             if let Some(other) = found.filter(|reason| reason.verdict() == Verdict::Refuted) {
-                return other;
+                return (other, Some(point));
             }
             let (mut low, mut high) = (part.clone(), part);
             (low[k].hi, high[k].lo) = (low[k].middle(), high[k].middle());
             waiting.push(high);
             waiting.push(low);
         }
-        reason
+        (reason, None)
     }
 
     /// The two halves of a cell, along the widest dimension that can help.
-    fn halves(&self, node: &Node) -> Option<[Node; 2]> {
+    fn halves(&mut self, node: &mut Node) -> Option<[Node; 2]> {
+        if node.depth >= node.next_probe {
+            node.along = self.along(node);
+            // Where nothing is seen, more and more rarely.
+            node.next_probe = match node.along {
+                Some(_) => node.depth + PROBE_EVERY,
+                None => (2 * node.depth).max(1),
+            };
+        }
         let at = &node.at;
         let share = |k: usize| at[k].width() / self.domain[k].width();
         let helps = |k: &usize| {
@@ -327,15 +350,40 @@ impl<'a> Paver<'a> {
             return None;
         }
         // Of equally wide ones the first.
-        let k =
+        let widest =
             self.outer.iter().copied().filter(helps).rev().max_by(|&a, &b| share(a).total_cmp(&share(b)))?;
+        let k = node.along.filter(helps).unwrap_or(widest);
         let half = |of: Interval| {
             let mut at = at.clone();
             at[k] = of;
-            Node { at, touch: node.touch.clone(), depth: node.depth + 1 }
+            let (along, next_probe) = (node.along, node.next_probe);
+            Node { at, touch: node.touch.clone(), depth: node.depth + 1, along, next_probe }
         };
         let middle = at[k].middle();
         Some([half(Interval::new(at[k].lo, middle)), half(Interval::new(middle, at[k].hi))])
+    }
+
+    /// The dimension both of whose ends are decided where no end of another one is.
+    fn along(&mut self, node: &Node) -> Option<usize> {
+        let touch = node.touch.clone()?;
+        let all: Vec<usize> = self.outer.iter().copied().filter(|&k| self.matters[k]).collect();
+        if all.len() < 2 {
+            return None;
+        }
+        let mut found = None;
+        for &k in &all {
+            let ends = [node.at[k].lo, node.at[k].hi].map(|end| {
+                let mut face = node.at.clone();
+                face[k] = Interval::point(end);
+                self.answers(&face, &touch).0 != PavingReason::Undecided
+            });
+            match (ends, found) {
+                ([true, true], None) => found = Some(k),
+                ([false, false], _) => {}
+                _ => return None,
+            }
+        }
+        found
     }
 }
 

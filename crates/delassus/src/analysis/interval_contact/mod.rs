@@ -14,15 +14,18 @@
 //! What must hold of the state is proved too: joints closed, no penetration, no approach, each to the
 //! tolerances.
 
+mod slip;
+
 use std::collections::HashMap;
 use std::rc::Rc;
 
 use super::interval_matrix::IntervalMatrix;
 use super::interval_sliding::{Count, Sliding};
 use super::interval_terms::{Consistency, Enclosed, Terms, Touch, determined};
-use super::loop_closure::LoopClosure;
-use crate::formula::{AnyFormula, Interval, IntervalDual, Number, Point};
+use super::loop_closure::{Configuration, LoopClosure};
+use crate::formula::{AnyFormula, Interval, IntervalDual, Point};
 use crate::lagrangian::{Family, Measure, Member, Tolerances};
+use slip::Friction;
 
 /// How many entries of W are remembered, over all boxes: 160 MB.
 const MAX_REMEMBERED: usize = 10_000_000;
@@ -63,12 +66,6 @@ struct Constraint<'a> {
     is_contact: bool,
     /// The dimension of the box that is the angle of its slip direction, if any.
     angle: Option<usize>,
-}
-
-/// Friction coefficients and slip directions of all constraints.
-struct Friction {
-    mu: Vec<Interval>,
-    e: Vec<Vec<Interval>>,
 }
 
 /// What depends on the state alone.
@@ -307,75 +304,8 @@ impl<'a> Prover<'a> {
             contacts: &contacts,
             mu: &friction.mu,
             e: &e,
+            resting: &friction.resting,
         })
-    }
-
-    /// Friction with every combination of the slip directions that are possible; `None` where a constraint
-    /// may be at rest with friction, or its friction has no meaning.
-    fn frictions(&self, matrices: &Matrices, closed: &[bool], at: &[Interval]) -> Option<Vec<Friction>> {
-        let member = self.terms.member(&at[..self.parameters], None);
-        let point = Point { q: &member.q, v: &member.v, t: member.t };
-        let mut mu = Vec::with_capacity(self.constraints.len());
-        let mut directions = vec![vec![]];
-        for (k, constraint) in self.constraints.iter().enumerate() {
-            let kinetic = constraint.mu_kinetic.interval(&point).value;
-            let rest = constraint.mu_static.interval(&point).value;
-            // Negative friction is no system; negated comparisons catch what is undefined.
-            if kinetic.is_undefined() || rest.is_undefined() || kinetic.lo < 0.0 || rest.lo < 0.0 {
-                return None;
-            }
-            mu.push(kinetic);
-            let possible = if closed[k] {
-                self.directions(k, matrices, [rest, kinetic], at)?
-            } else {
-                vec![vec![Interval::ZERO; constraint.slip.len()]]
-            };
-            let with = |chosen: &Vec<Vec<Interval>>| -> Vec<Vec<Vec<Interval>>> {
-                possible.iter().map(|e| chosen.iter().cloned().chain([e.clone()]).collect()).collect()
-            };
-            directions = directions.iter().flat_map(with).collect();
-        }
-        Some(directions.into_iter().map(|e| Friction { mu: mu.clone(), e }).collect())
-    }
-
-    /// The slip directions that are possible on the box, each a vector of intervals; `None` where the
-    /// constraint may be at rest with friction.
-    fn directions(
-        &self,
-        k: usize,
-        matrices: &Matrices,
-        mu: [Interval; 2],
-        at: &[Interval],
-    ) -> Option<Vec<Vec<Interval>>> {
-        let (constraint, velocity) = (&self.constraints[k], &matrices.slip[k]);
-        let one = Interval::ONE;
-        if self.any_slip {
-            return Some(match (constraint.slip.len(), constraint.angle) {
-                (0, _) => vec![vec![]],
-                (1, _) => vec![vec![one], vec![-one]],
-                (_, Some(k)) => vec![vec![at[k].cos(), at[k].sin()]],
-                _ => return None,
-            });
-        }
-        let rest = self.tolerances.velocity;
-        // Where it rests for a moment, friction opposes its acceleration: both directions, and no other law.
-        let turns = || {
-            let rate = matrices.determined.as_ref().map(|rates| rates[self.offsets[k] + 1]);
-            rate.is_some_and(|x| x.lo > 0.0 || x.hi < 0.0)
-        };
-        match *velocity.as_slice() {
-            [] => Some(vec![vec![]]),
-            [v] if v.lo > rest => Some(vec![vec![one]]),
-            [v] if v.hi < -rest => Some(vec![vec![-one]]),
-            [a, b] if (a.powf(2.0) + b.powf(2.0)).sqrt().lo > rest => {
-                let speed = (a.powf(2.0) + b.powf(2.0)).sqrt();
-                let unit = Interval::new(-1.0, 1.0);
-                Some(vec![vec![(a / speed).intersect(unit), (b / speed).intersect(unit)]])
-            }
-            [_] if !constraint.is_contact && turns() => Some(vec![vec![one], vec![-one]]),
-            _ if mu == [Interval::ZERO; 2] => Some(vec![vec![Interval::ZERO; velocity.len()]]),
-            _ => None,
-        }
     }
 
     /// The bounds of the parameters that matter for the state.
@@ -429,7 +359,13 @@ impl<'a> Prover<'a> {
         let fixed = |k: usize| if self.moving[k] { at[k] } else { Interval::point(self.design[k]) };
         let at: Vec<Interval> = (0..self.parameters).map(fixed).collect();
         let coordinates = closure.unknowns().to_vec();
-        let found = closure.enclose(&at).map(|[q, v]| Enclosed { coordinates, q, v });
+        let found = closure.enclose(&at).map(|e| Enclosed {
+            coordinates,
+            q: e.tight,
+            v: e.velocity,
+            alone: e.alone,
+            from: e.from,
+        });
         self.terms.enclosed = found.clone();
         if self.enclosed.len() >= MAX_REMEMBERED / 16 {
             self.enclosed.clear();
@@ -445,6 +381,20 @@ impl<'a> Prover<'a> {
         let Consistency::Consistent(touch) = self.consistency(at) else { return None };
         let closed = touch.iter().map(|t| *t != Touch::Open).collect();
         Some(Kinematic { matrices: Rc::new(self.matrices(at)?), closed })
+    }
+
+    /// Whether the state is consistent on the box as a whole, and the coordinates that joints determine there.
+    pub(super) fn consistency_of_one(&mut self, at: &[Interval]) -> (Consistency, Option<Enclosed>) {
+        if !self.enter(&at[..self.parameters]) {
+            return (Consistency::Unclear, None);
+        }
+        (self.consistency(&at[..self.parameters]), self.terms.enclosed.clone())
+    }
+
+    /// The coordinates that joints determine, these joints, and the configurations that were followed.
+    pub(super) fn into_configurations(self) -> (Vec<usize>, Vec<usize>, Vec<Configuration>) {
+        let Some((closure, _)) = self.closure else { return Default::default() };
+        (closure.unknowns().to_vec(), closure.joints(), closure.known())
     }
 
     /// Whether the state is consistent on the box, divided into `limit` parts at most where needed.
