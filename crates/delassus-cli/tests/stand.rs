@@ -297,3 +297,51 @@ fn questions_without_sense_exit_with_2() {
         assert!(text.contains(message), "{args:?}: {text}");
     }
 }
+
+/// A tall block with flat faces at its foot in a notch, its weight along x (`type-c` of compas_cra).
+const WEDGE: &str = r#"
+[world]
+name = "wedge"
+gravity = [9.81, 0, 0]
+[parameters]
+mu = 1.75
+[[body]]
+name = "right"
+fixed = true
+[[body.shape]]
+type = "convex"
+points = [[0,0,0], [2,0,0], [2,0,1.0773502691896253], [1,0,1.0773502691896253], [0,0,0.5],
+          [0,1,0], [2,1,0], [2,1,1.0773502691896253], [1,1,1.0773502691896253], [0,1,0.5]]
+[[body]]
+name = "left"
+fixed = true
+[[body.shape]]
+type = "convex"
+points = [[0,0,0], [-2,0,0], [-2,0,1.0773502691896253], [-1,0,1.0773502691896253], [0,0,0.5],
+          [0,1,0], [-2,1,0], [-2,1,1.0773502691896253], [-1,1,1.0773502691896253], [0,1,0.5]]
+[[body]]
+name = "block"
+[[body.shape]]
+type = "convex"
+density = 1
+points = [[0,0,0.5], [1,0,1.0773502691896253], [1,0,2.338119784648299], [-1,0,2.338119784648299], [-1,0,1.0773502691896253],
+          [0,1,0.5], [1,1,1.0773502691896253], [1,1,2.338119784648299], [-1,1,2.338119784648299], [-1,1,1.0773502691896253]]
+[[friction]]
+between = ["*", "*"]
+mu = "mu"
+"#;
+
+#[test]
+fn a_wedged_block_rests_from_the_root_of_three_on_by_two_checkers() {
+    let file = Temporary::new("wedge.toml", WEDGE.as_bytes());
+    let asked = [("1.75", 0, "possibly"), ("3", 0, "possibly"), ("1.73", 1, "no"), ("1", 1, "no")];
+    let mut all = Vec::new();
+    for (mu, expected, word) in asked {
+        let (code, found) = certificate(&["stand", file.path(), "--set", &format!("mu={mu}")]);
+        let found = found.unwrap_or_else(|| panic!("{mu}"));
+        assert_eq!((code, &found["claim"]["stands"]), (expected, &value!(word)), "{mu}");
+        all.push(found);
+    }
+    assert_eq!(all.iter().map(by_program).collect::<Vec<u8>>(), [0; 4]);
+    assert_eq!(by_python(&all), [0; 4]);
+}

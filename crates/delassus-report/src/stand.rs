@@ -189,6 +189,9 @@ fn motion_lines(world: &World, motion: &[[DVec3; 2]], unit: f64) -> String {
 
 /// A number with enough digits that brackets of a millionth show.
 fn long(x: f64) -> String {
+    if x != 0.0 && !(1e-3..1e9).contains(&x.abs()) {
+        return format!("{x:.7e}");
+    }
     let text = format!("{x:.7}");
     if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
 }

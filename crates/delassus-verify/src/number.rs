@@ -36,13 +36,25 @@ pub fn root_above(x: &Number) -> Number {
     Number::new((product << (2 * k)).sqrt() + 1, x.denom() << k)
 }
 
-/// About a number, for people.
+/// About a number, for people: six digits behind the point, or behind the first one of a number that is small.
 pub fn decimal(x: &Number) -> String {
-    let digits = (x * whole(1_000_000)).round().to_integer().to_string();
+    let mut power = 0;
+    let mut shown = x.clone();
+    let ten = whole(10);
+    while shown != whole(0) && abs(&shown) < Number::new(1.into(), 1000.into()) && power < 1000 {
+        shown *= &ten;
+        power += 1;
+    }
+    while power > 0 && abs(&shown) < whole(1) && power < 1000 {
+        shown *= &ten;
+        power += 1;
+    }
+    let digits = (shown * whole(1_000_000)).round().to_integer().to_string();
     let (sign, digits) = digits.strip_prefix('-').map_or(("", digits.as_str()), |rest| ("-", rest));
     let digits = format!("{digits:0>7}");
     let (before, behind) = digits.split_at(digits.len() - 6);
-    format!("{sign}{before}.{behind}")
+    let exponent = if power > 0 { format!("e-{power}") } else { String::new() };
+    format!("{sign}{before}.{behind}{exponent}")
 }
 
 /// An integer, or two with a slash between.

@@ -167,6 +167,54 @@ fn the_least_friction_of_an_arch_of_twenty_stones() {
     }
 }
 
+/// A block with a wedge at its foot in a notch between two fixed blocks, with the geometry of the assemblies
+/// `type-a` to `type-d` of compas_cra, turned by 90° about y: the rim of the notch is at (±w, h), its bottom at
+/// (0, 1/2), and the weight points along x.
+fn wedge([w, h]: [f64; 2], top: f64, mu: f64) -> Scene {
+    let mut scene = Scene::default();
+    scene.world.gravity = 9.81 * DVec3::X;
+    let mut add = |name: &str, outline: &[[f64; 2]], fixed: bool| {
+        let corner = |[x, z]: &[f64; 2]| [0.0, 1.0].map(|y| DVec3::new(*x, y, *z));
+        let points = outline.iter().flat_map(corner).collect();
+        let shape = Shape { kind: ShapeKind::Convex { points }, pose: Pose::IDENTITY };
+        let mut body = Body::solid(name, 1.0, vec![shape]).unwrap();
+        body.fixed = fixed;
+        scene.add(body);
+    };
+    add("right", &[[0.0, 0.0], [2.0, 0.0], [2.0, h], [w, h], [0.0, 0.5]], true);
+    add("left", &[[0.0, 0.0], [-2.0, 0.0], [-2.0, h], [-w, h], [0.0, 0.5]], true);
+    add("wedge", &[[0.0, 0.5], [w, h], [w, top], [-w, top], [-w, h]], false);
+    scene.world.surfaces.push(Surface::friction(mu));
+    scene
+}
+
+#[test]
+fn wedges_in_a_notch_that_opens_sideways_need_the_tangent_of_its_slope() {
+    // Faces steep by 60° or 30°: the horizontal between two points of them is in both friction cones above the
+    // friction tan 30° or tan 60°, and then any load is balanced. Below, all forces lift.
+    let (steep, flat) = ([0.6, 1.5392304845413263], [1.0, 1.0773502691896253]);
+    let cases = [
+        (steep, 1.6, 3f64.sqrt().recip()),
+        (steep, 2.8, 3f64.sqrt().recip()),
+        (flat, 2.338119784648299, 3f64.sqrt()),
+        (flat, 1.1381197846482995, 3f64.sqrt()),
+    ];
+    for (rim, top, least) in cases {
+        let [falls, stands_with] = least_friction(&wedge(rim, top, 1.1 * least));
+        assert!(falls < least * (1.0 + 1e-9) && least < stands_with, "{falls} {least} {stands_with}");
+        assert!(stands_with - falls < 1e-4 * least, "{falls} {least} {stands_with}");
+        let found = stands(&wedge(rim, top, 1.02 * least));
+        assert_eq!(found.stands, Stands::Possibly, "{rim:?} {top}");
+        stands_not(&wedge(rim, top, 0.98 * least));
+    }
+    // The tall block with flat faces rests only if it is wedged in, which nothing does that has no impulse to
+    // begin with: it also falls, with every friction that was tried.
+    for mu in [2.0, 3.0] {
+        let found = stands(&wedge(flat, 2.338119784648299, mu));
+        assert!(found.stands == Stands::Possibly && found.other_motion.is_some(), "{mu}: {found:?}");
+    }
+}
+
 /// A cube of 1 kg between a wall and a finger that a force presses on it.
 fn grasp(press: f64, mu: f64) -> Scene {
     let mut scene = Scene::default();
@@ -203,6 +251,28 @@ fn a_cube_in_a_grasp_is_held_by_twice_the_friction_of_a_finger() {
     let more = margin(&at_rest(&scene), Margin::Load { body: 1 }).unwrap();
     let [s, f] = [more.stands.unwrap(), more.falls.unwrap()];
     assert!(s < 2.0 && 2.0 < f && f - s < 1e-5, "{more:?}");
+}
+
+/// The grasp with all loads times a factor, and with a light cube between fingers that carry much more than
+/// they press.
+#[test]
+fn what_a_grasp_resists_is_as_exact_in_every_unit() {
+    let base = resistance(&at_rest(&grasp(40.0, 0.3)), 1, DVec3::ZERO).unwrap();
+    for factor in [1e-9, 1e-6, 1e6, 1e9] {
+        let mut scene = grasp(40.0 * factor, 0.3);
+        scene.world.gravity *= factor;
+        let found = resistance(&at_rest(&scene), 1, DVec3::ZERO).unwrap();
+        let ratio = found.resists / factor / base.resists;
+        assert!((ratio - 1.0).abs() < 1e-5, "{factor}: {found:?}");
+    }
+    for factor in [1e-3, 1e-6] {
+        let mut scene = grasp(40.0 * factor, 0.3);
+        scene.world.bodies[1].mass *= factor;
+        scene.world.bodies[1].inertia *= factor;
+        let found = resistance(&at_rest(&scene), 1, DVec3::ZERO).unwrap();
+        let ratio = found.resists / factor / base.resists;
+        assert!(ratio < 1.0 + 1e-6 && ratio > 0.98, "{factor}: {ratio} {found:?}");
+    }
 }
 
 /// Bricks of length 1 on a table's edge, the upper end of each beyond the lower by a share of 1/2, 1/4,

@@ -30,7 +30,7 @@ use zero::Zero;
 
 /// The most linear programs that are solved, for up to [`ROWS_FULL`] rows; with more of them a program takes
 /// longer, and fewer are solved.
-const PROGRAMS_MAX: usize = 10_000;
+const PROGRAMS_MAX: usize = 1_000;
 /// The rows of four contacts in space.
 const ROWS_FULL: usize = 12;
 /// The most contacts.

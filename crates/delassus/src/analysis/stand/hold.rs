@@ -16,6 +16,8 @@ use super::margin::largest_load;
 use super::{AtRest, Stands, WorldAtRest, decide};
 use crate::world::FIXED_SLOT;
 
+/// How often the size of the forces that are asked for is set anew.
+const MAX_RESCALED: usize = 4;
 /// Columns above which a coarser polyhedron is taken.
 const MANY_ROWS: usize = 400;
 
@@ -38,19 +40,27 @@ pub struct Resistance {
 /// body does not move.
 pub fn resistance(at_rest: &WorldAtRest, body: usize, point: DVec3) -> Option<Resistance> {
     let at = &at_rest.0;
-    // Forces of about the size of the loads.
-    let size = Some(max_abs(&at.balance.load)).filter(|x| *x > 0.0).unwrap_or(1.0);
     let slot = *at.masses.slot.get(body)?;
     if slot == FIXED_SLOT {
         return None;
     }
     let fine = if at.balance.rows.rows() > MANY_ROWS { 1 } else { 2 };
     let (directions, faces) = icosphere(fine);
-    let mut out =
+    let nothing =
         Resistance { resists: 0.0, fails: None, weakest: None, collapse: None, directions: directions.len() };
     if at.vague.is_some() {
-        return Some(out);
+        return Some(nothing);
     }
+    // Forces of about the size of the loads at first; where the answer is far from that, of about its size.
+    let mut size = Some(max_abs(&at.balance.load)).filter(|x| *x > 0.0).unwrap_or(1.0);
+    for _ in 0..MAX_RESCALED {
+        let rough = scale_of(at, body, point, size);
+        if !(rough < 0.01 * size || rough > 100.0 * size) {
+            break;
+        }
+        size = rough;
+    }
+    let mut out = nothing;
     let mut ends = Vec::new();
     for direction in &directions {
         let force = size * *direction;
@@ -67,6 +77,18 @@ pub fn resistance(at_rest: &WorldAtRest, body: usize, point: DVec3) -> Option<Re
     // Less what lengths and distances round.
     out.resists = least * inner_radius(&directions, &faces) * (1.0 - 1e-9);
     Some(out)
+}
+
+/// The least force along an axis that is proved not to be resisted, or is the largest that is asked for.
+fn scale_of(at: &AtRest, body: usize, point: DVec3, size: f64) -> f64 {
+    let along = |direction: DVec3| {
+        let load = load_of(at, body, point, size * direction);
+        let bracket = largest_load(at, &at.balance.load, &load);
+        bracket.falls.or(bracket.stands).filter(|x| *x > 0.0).map(|factor| factor * size)
+    };
+    let axes = DVec3::AXES.into_iter().flat_map(|axis| [axis, -axis]);
+    let least = axes.filter_map(along).fold(f64::INFINITY, f64::min);
+    if least.is_finite() { least } else { size }
 }
 
 /// What a force at a point of a body that moves adds to F.
