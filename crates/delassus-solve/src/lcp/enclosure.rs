@@ -19,8 +19,8 @@ const MAX_DEFECT: f64 = 0.5;
 /// Units from its inverse to this keep products with them in range.
 const MAX_UNIT: f64 = 1e250;
 
-/// Whether the problem has, for certain, a solution with these sides of its pairs (`active`: z may be other than
-/// zero) near z.
+/// Whether the problem has, for certain, a solution with these sides of its pairs (`active`: z may be other
+/// than zero) near z.
 pub(super) fn is_surely_near(mlcp: &Mlcp, scales: &Scales, active: &[bool], z: &[f64]) -> bool {
     let n = mlcp.size();
     let (on, off): (Vec<usize>, Vec<usize>) = (0..n).partition(|&i| active[i]);
@@ -139,8 +139,8 @@ mod tests {
     }
 
     proptest! {
-        /// What is proved here rational arithmetic finds too: small integers with their many ties, moved by the
-        /// last digit.
+        /// What is proved here rational arithmetic finds too: small integers with their many ties, moved by
+        /// the last digit.
         #[test]
         fn what_is_proved_is_true((n, m, q, by) in (1usize..5).prop_flat_map(|n| (
             Just(n),

@@ -189,8 +189,8 @@ impl<const D: usize, const B: usize> Swept<D, B> {
         true
     }
 
-    /// Sweeps from the start, in other ways and from nothing as long as they fail; leaves the best that came of
-    /// it. Its residual, and the number of all sweeps.
+    /// Sweeps from the start, in other ways and from nothing as long as they fail; leaves the best that came
+    /// of it. Its residual, and the number of all sweeps.
     fn try_sweeps(&mut self, start: &[f64], options: &ContactOptions, budget: &mut Budget) -> (f64, usize) {
         let (few_digits, given) = (options.tolerance >= FEW_DIGITS, !start.is_empty());
         let most = options.max_iterations.min(if few_digits { SWEEPS_FEW_DIGITS } else { MAX_SWEEPS });

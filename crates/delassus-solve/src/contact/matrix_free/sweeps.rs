@@ -50,8 +50,8 @@ const FEW_DIGITS: f64 = 1e-6;
 /// The relaxation of contacts of balls there, until they circle or diverge. In settled piles it takes a tenth
 /// of the sweeps away; 1.2 is close to where they diverge.
 const FEW_DIGITS_RELAXATION: f64 = 1.1;
-/// Where slips are held: the most momentum, which a convex problem takes up to its limit of stability, and the
-/// sweeps between two slips.
+/// Where slips are held: the most momentum, which a convex problem takes up to its limit of stability, and
+/// the sweeps between two slips.
 const MAX_HELD_MOMENTUM: f64 = 0.95;
 const SWEEPS_PER_SLIP: usize = 10;
 /// An error that has grown by this means too much momentum; there is less by this from then on.

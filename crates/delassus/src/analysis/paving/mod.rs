@@ -7,8 +7,9 @@
 //!
 //! A cell that interval arithmetic does not decide is halved, the largest cells first, until the budget is
 //! spent; what is then left is undecided. It is halved along the parameter that keeps it open, both of whose
-//! ends are decided where no end of another one is, or else along the widest. *Proved*: exactly one solution, by the P-property (whatever the
-//! load) or because every mode but one is excluded and that one holds (with the load of the system).
+//! ends are decided where no end of another one is, or else along the widest. *Proved*: exactly one solution,
+//! by the P-property (whatever the load) or because every mode but one is excluded and that one holds (with
+//! the load of the system).
 //! *Refuted*: every mode is excluded, or two of them hold, or the P-property fails (then some load has no
 //! solution or several). Both are statements about every point of the cell.
 //!
