@@ -1,4 +1,5 @@
-//! Certificates of pavings: written by `safe`, accepted by both checkers, refused where they were tampered with.
+//! Certificates of pavings: written by `safe`, accepted by both checkers, refused where they were tampered
+//! with.
 
 use num_rational::BigRational;
 use serde_json::{Value, json as value};

@@ -36,7 +36,8 @@ pub fn root_above(x: &Number) -> Number {
     Number::new((product << (2 * k)).sqrt() + 1, x.denom() << k)
 }
 
-/// About a number, for people: six digits behind the point, or behind the first one of a number that is small.
+/// About a number, for people: six digits behind the point, or behind the first one of a number that is
+/// small.
 pub fn decimal(x: &Number) -> String {
     let mut power = 0;
     let mut shown = x.clone();

@@ -96,8 +96,8 @@ fn named_range(text: &str) -> Result<(String, [f64; 2]), String> {
     Ok((name, range(&values)?))
 }
 
-/// Runs the command: 0 where an interval is certified, 1 where none is, 3 where cells have no certificate that was
-/// asked for.
+/// Runs the command: 0 where an interval is certified, 1 where none is, 3 where cells have no certificate
+/// that was asked for.
 pub fn run(args: &SafeArgs) -> CommandResult {
     let ranges = args.over.iter().map(|over| match over {
         Over::Range(axis) => Ok(axis.clone()),

@@ -87,7 +87,8 @@ impl Part<'_> {
         }
     }
 
-    /// Which constraints are closed; `Err` where no point has a possible state, `None` where that is not seen.
+    /// Which constraints are closed; `Err` where no point has a possible state, `None` where that is not
+    /// seen.
     fn state(&self) -> Option<Result<Vec<Touch>, ()>> {
         let system = self.system;
         let (gaps, speeds) = (system.position_tolerance.lo, system.velocity_tolerance.lo);
@@ -143,7 +144,8 @@ impl Part<'_> {
         if touch.contains(&Touch::Unclear) {
             return Some(false);
         }
-        // Directions of sliding that are not those of the state change the load too: then every load is meant.
+        // Directions of sliding that are not those of the state change the load too: then every load is
+        // meant.
         if self.system.any_load || self.system.any_slip {
             let mut each = choices.iter().map(|c| ask(c).not_one_for_some_load());
             let bad = if self.system.any_slip { each.any(|bad| bad) } else { each.all(|bad| bad) };
@@ -212,8 +214,8 @@ impl Part<'_> {
         defined.then(|| Numbers { w, q, determined: determined.flatten() })
     }
 
-    /// The constraints that may be closed, for each choice of directions of sliding that is possible; `None` where
-    /// some constraint may slide or rest.
+    /// The constraints that may be closed, for each choice of directions of sliding that is possible; `None`
+    /// where some constraint may slide or rest.
     fn frictions(&self, touch: &[Touch], values: &[Dual], numbers: &Numbers) -> Option<Vec<Vec<Own>>> {
         let system = self.system;
         let mut choices: Vec<Vec<Own>> = vec![vec![]];

@@ -8,7 +8,8 @@
 //!
 //! W has the normal of each constraint and then its tangents; μ and e are the friction and the direction of
 //! sliding of each. A *mode* says of every contact whether it is open, of every guide the sign of its force,
-//! of what rests which way it begins to slide, if any; in a mode the problem is linear. Every statement is true of all numbers inside of the intervals.
+//! of what rests which way it begins to slide, if any; in a mode the problem is linear. Every statement is
+//! true of all numbers inside of the intervals.
 
 use super::interval_matrix::{IntervalMatrix, P_MATRIX_MAX};
 use crate::formula::Interval;

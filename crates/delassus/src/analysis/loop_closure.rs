@@ -31,8 +31,8 @@ pub struct Configuration {
     pub x: Vec<Interval>,
     /// It is the only one in here.
     pub alone: Vec<Interval>,
-    /// The one that it goes on from, and a box that holds both: the only configurations in it at all points of
-    /// the box that both points span.
+    /// The one that it goes on from, and a box that holds both: the only configurations in it at all points
+    /// of the box that both points span.
     pub from: Option<(usize, Vec<Interval>)>,
 }
 

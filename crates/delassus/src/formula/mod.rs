@@ -69,8 +69,8 @@ pub struct Variables {
     pub time: bool,
 }
 
-/// One step of a formula in postfix order: a number is put on a stack, or an operation takes its operands from
-/// there and puts its result.
+/// One step of a formula in postfix order: a number is put on a stack, or an operation takes its operands
+/// from there and puts its result.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Step {
     /// A number.

@@ -168,8 +168,8 @@ fn the_least_friction_of_an_arch_of_twenty_stones() {
 }
 
 /// A block with a wedge at its foot in a notch between two fixed blocks, with the geometry of the assemblies
-/// `type-a` to `type-d` of compas_cra, turned by 90° about y: the rim of the notch is at (±w, h), its bottom at
-/// (0, 1/2), and the weight points along x.
+/// `type-a` to `type-d` of compas_cra, turned by 90° about y: the rim of the notch is at (±w, h), its bottom
+/// at (0, 1/2), and the weight points along x.
 fn wedge([w, h]: [f64; 2], top: f64, mu: f64) -> Scene {
     let mut scene = Scene::default();
     scene.world.gravity = 9.81 * DVec3::X;
@@ -190,8 +190,8 @@ fn wedge([w, h]: [f64; 2], top: f64, mu: f64) -> Scene {
 
 #[test]
 fn wedges_in_a_notch_that_opens_sideways_need_the_tangent_of_its_slope() {
-    // Faces steep by 60° or 30°: the horizontal between two points of them is in both friction cones above the
-    // friction tan 30° or tan 60°, and then any load is balanced. Below, all forces lift.
+    // Faces steep by 60° or 30°: the horizontal between two points of them is in both friction cones above
+    // the friction tan 30° or tan 60°, and then any load is balanced. Below, all forces lift.
     let (steep, flat) = ([0.6, 1.5392304845413263], [1.0, 1.0773502691896253]);
     let cases = [
         (steep, 1.6, 3f64.sqrt().recip()),

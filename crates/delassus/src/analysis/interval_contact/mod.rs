@@ -383,7 +383,8 @@ impl<'a> Prover<'a> {
         Some(Kinematic { matrices: Rc::new(self.matrices(at)?), closed })
     }
 
-    /// Whether the state is consistent on the box as a whole, and the coordinates that joints determine there.
+    /// Whether the state is consistent on the box as a whole, and the coordinates that joints determine
+    /// there.
     pub(super) fn consistency_of_one(&mut self, at: &[Interval]) -> (Consistency, Option<Enclosed>) {
         if !self.enter(&at[..self.parameters]) {
             return (Consistency::Unclear, None);

@@ -20,8 +20,8 @@ const MAX_PARTS: usize = 4096;
 /// A list in preorder: a cut is followed by all that lies below it, then by all that lies above.
 #[derive(Clone, Debug, PartialEq)]
 pub enum PavingStep<T> {
-    /// A dimension is cut: the parameters of the question, those for which all values are meant, then directions
-    /// of sliding.
+    /// A dimension is cut: the parameters of the question, those for which all values are meant, then
+    /// directions of sliding.
     Cut {
         /// Its number.
         dimension: usize,
