@@ -431,13 +431,14 @@ def _names(quantity: Quantity, axes: list[Axis]) -> list[str]:
     if callable(quantity):
         return ["value"]
     names = [quantity] if isinstance(quantity, str) else list(quantity)
-    taken = {axis.name for axis in axes}
-    for name in names:
+    parameters = {axis.name for axis in axes}
+    for k, name in enumerate(names):
         if not isinstance(name, str):
             raise TypeError(f"quantity: expected names of quantities or a function, found {name!r}")
-        if name in taken:
-            raise ValueError(f"quantity: expected other columns than those of the axes, found `{name}` twice")
-        taken.add(name)
+        if name in parameters:
+            raise ValueError(f"quantity: `{name}` is a parameter of the axes, which has its column already")
+        if name in names[:k]:
+            raise ValueError(f"quantity: expected each name once, found `{name}` twice")
     if not names:
         raise ValueError("quantity: expected at least one")
     return names

@@ -260,6 +260,17 @@ def test_two_threads_step_at_twice_the_speed(scenes):
     assert wins[step] > 0.85 * wins[digest]
 
 
+@pytest.mark.skipif(not ALL, reason="takes a minute")
+def test_a_million_points_take_less_than_a_minute_on_two_cores(scenes):
+    start, before = time.perf_counter(), time.process_time()
+    axes = {"mu": np.linspace(0.1, 3.0, 1000), "angle": np.linspace(0.1, 1.4, 1000)}
+    found = delassus.sweep(scenes / "painleve-rod.toml", axes, "solutions", workers=2)
+    # Processor time, which other programs lengthen least: half of it on each of two cores.
+    took, wall = time.process_time() - before, time.perf_counter() - start
+    print(f"{len(found)} points: {took:.1f} s of processor time, {wall:.1f} s")
+    assert len(found) == 1_000_000 and took / 2 < 60.0
+
+
 def test_the_import_is_quick():
     # Processor time, which other programs do not lengthen.
     script = "import time; import delassus; print(time.process_time())"

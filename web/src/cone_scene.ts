@@ -55,7 +55,9 @@ export class ConeScene {
   private home(contacts: number): void {
     const middle = 0.5 * SPACING * (contacts - 1);
     this.controls.target.set(middle, 0, 0.75);
-    const away = 5 + 1.3 * contacts;
+    // So far away that the first and the last are seen.
+    const aspect = this.host.clientWidth / Math.max(this.host.clientHeight, 1) || 1;
+    const away = Math.max(5 + 1.3 * contacts, (2 * middle + SPACING) / (2 * aspect * Math.tan((0.5 * this.camera.fov * Math.PI) / 180)) + 1.4);
     this.camera.position.set(middle + 0.25 * away, -away, 0.75 + 0.28 * away);
     this.controls.update();
   }

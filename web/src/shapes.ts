@@ -1,6 +1,6 @@
 // Geometries of shapes, shared by all that look alike: one instanced mesh for all spheres of a scene.
 import * as THREE from 'three';
-import { Motion, unpack, type Shape } from './data';
+import { compose, Motion, unpack, type Shape } from './data';
 
 /** Shapes that share a geometry, and their places. */
 export interface Batch {
@@ -81,8 +81,39 @@ function build(shape: Shape, motion: Motion, fine: boolean): { key: string; scal
   }
 }
 
-/** Radius of the ball that stands for a body without a shape, over the reach of the scene. */
-const BALL = 0.12;
+/** How far bodies reach: their radius, or where joints hold them. */
+function reach(motion: Motion): number {
+  const far = Math.max(...motion.bodies.filter((b) => !b.fixed).map((b) => b.radius), ...motion.joints.flatMap((j) => j.frames.map((f) => Math.hypot(f[0], f[1], f[2]))), 1e-9);
+  return Number.isFinite(far) && far > 1e-9 ? far : 1;
+}
+
+/** Balls on a body that cover what is drawn of it. */
+export function outline(motion: Motion, body: number): { at: number[]; r: number }[] {
+  const { fixed, radius, shapes } = motion.bodies[body];
+  const out: { at: number[]; r: number }[] = [];
+  for (const shape of shapes) {
+    const on = (x: number, y: number, z: number, r: number) => out.push({ at: compose(shape.pose, [x, y, z, 0, 0, 0, 1]).slice(0, 3), r });
+    const [r, h] = [shape.radius ?? 0, shape.half_height ?? 0];
+    if (shape.kind === 'sphere') on(0, 0, 0, r);
+    else if (shape.kind === 'box') {
+      const [a, b, c] = shape.half ?? [0, 0, 0];
+      for (let k = 0; k < 8; k++) on(k & 1 ? a : -a, k & 2 ? b : -b, k & 4 ? c : -c, 0);
+    } else if (shape.kind === 'mesh') {
+      const points = shape.points ? unpack(motion.blob, shape.points) : [];
+      if (points.length > 600) out.push({ at: [0, 0, 0], r: radius });
+      else for (let i = 0; i < points.length; i += 3) on(points[i], points[i + 1], points[i + 2], 0);
+    } else if (shape.kind !== 'plane') [-h, h].forEach((z) => on(0, 0, z, r));
+  }
+  if (fixed) return out;
+  const held = motion.joints.flatMap((j) => j.bodies.flatMap((x, side) => (x === body ? [{ at: j.frames[side].slice(0, 3), r: 0 }] : [])));
+  // Rods begin at the centre of mass.
+  return [...out, ...held, { at: [0, 0, 0], r: shapes.length ? 0 : ballRadius(motion) }];
+}
+
+/** Radius of the ball that stands for a body without a shape. */
+function ballRadius(motion: Motion): number {
+  return 0.12 * reach(motion);
+}
 
 function addBall(all: Map<string, Batch>, body: number, radius: number, fine: boolean): void {
   const batch = all.get('sphere') ?? { key: 'sphere', geometry: sphere(fine), items: [] };
@@ -129,9 +160,7 @@ function bones(motion: Motion, body: number): number[][] {
 export function batches(motion: Motion): Batch[] {
   const all = new Map<string, Batch>();
   const count = motion.bodies.reduce((sum, body) => sum + body.shapes.length, 0);
-  const reach = Math.max(...motion.bodies.filter((b) => !b.fixed).map((b) => b.radius), ...motion.joints.flatMap((j) => j.frames.map((f) => Math.hypot(f[0], f[1], f[2]))), 1e-9);
-  const size = Number.isFinite(reach) && reach > 1e-9 ? reach : 1;
-  const bone = 0.018 * size;
+  const bone = 0.018 * reach(motion);
   motion.bodies.forEach((body, index) => {
     for (const shape of body.shapes) {
       if (shape.kind === 'plane') continue;
@@ -147,7 +176,7 @@ export function batches(motion: Motion): Batch[] {
     for (const to of arms) addBone(all, index, to, bone);
     // What has neither a shape nor an arm would not be seen at all.
     const seen = body.fixed || body.shapes.length > 0 || arms.some((to) => Math.hypot(...to) >= bone);
-    if (!seen) addBall(all, index, BALL * size, count < 400);
+    if (!seen) addBall(all, index, ballRadius(motion), count < 400);
   });
   return [...all.values()];
 }

@@ -4,12 +4,14 @@ import { OrbitControls } from 'three/addons/controls/OrbitControls.js';
 import { Arrows, Bars, Cones, Dots, type Arrow } from './arrows';
 import { bodyColour, JOINT, MODE_COLOURS, NOT_UNIQUE, type Theme } from './colours';
 import { rotate, type Motion } from './data';
-import { batches, matrix, type Batch } from './shapes';
+import { batches, matrix, outline, type Batch } from './shapes';
 
 export interface Shown { forces: boolean; cones: boolean; joints: boolean; bodies: boolean; scale: number }
 
 /** Shadows cost as much as bodies; many bodies go without. */
 const MAX_SHADOWS = 600;
+/** Width of the picture over that of what moves. */
+const ROOM = 1.15;
 
 export class Stage {
   readonly canvas: HTMLCanvasElement;
@@ -34,6 +36,7 @@ export class Stage {
   /** Radius and centre of all that moves. */
   readonly size: number;
   private readonly centre: THREE.Vector3;
+  private readonly half: THREE.Vector3;
   /** Length of an arrow per newton. */
   private readonly perNewton: number;
   private readonly perJointNewton: number;
@@ -51,8 +54,9 @@ export class Stage {
     const g = new THREE.Vector3(...(motion.gravity as [number, number, number]));
     this.up = g.lengthSq() > 0 ? snapped(g.negate()) : new THREE.Vector3(0, 0, 1);
     this.poses = new Float64Array(7 * motion.bodies.length);
-    const { centre, radius } = this.extent();
+    const { centre, half, radius } = this.extent();
     this.centre = centre;
+    this.half = half;
     this.size = radius;
     const forces = motion.sortedForces();
     const typical = forces.length ? forces[Math.floor(0.98 * (forces.length - 1))] : 1;
@@ -77,28 +81,34 @@ export class Stage {
     this.picking();
   }
 
-  /** Centre and radius of what moves, over all frames, and of what stands between. */
-  private extent(): { centre: THREE.Vector3; radius: number } {
+  /** The box of what moves, over all frames, and of what stands between. */
+  private extent(): { centre: THREE.Vector3; half: THREE.Vector3; radius: number } {
     const box = new THREE.Box3();
     const point = new THREE.Vector3();
     const { motion } = this;
     const every = Math.max(1, Math.floor(motion.frames / 40));
     const pose = new Float64Array(7);
     motion.bodies.forEach((body, b) => {
-      const r = Math.max(body.radius, ...motion.joints.flatMap((j) => j.bodies.flatMap((x, side) => (x === b && !body.fixed ? [Math.hypot(...j.frames[side].slice(0, 3))] : []))));
+      const marks = outline(motion, b);
       const count = body.fixed ? Math.min(1, motion.frames) : motion.frames;
       // A large thing that stands still is the surroundings.
-      if (body.fixed && (r === 0 || body.shapes.some((s) => s.kind === 'mesh'))) return;
+      if (body.fixed && (body.radius === 0 || body.shapes.some((s) => s.kind === 'mesh'))) return;
       for (let f = 0; f < count; f += every) {
         motion.pose(b, f, pose);
         if (!Number.isFinite(pose[0] + pose[1] + pose[2])) continue;
-        box.expandByPoint(point.set(pose[0] - r, pose[1] - r, pose[2] - r));
-        box.expandByPoint(point.set(pose[0] + r, pose[1] + r, pose[2] + r));
+        for (const { at, r } of marks) {
+          const turned = rotate(pose, at);
+          const [x, y, z] = [pose[0] + turned[0], pose[1] + turned[1], pose[2] + turned[2]];
+          box.expandByPoint(point.set(x - r, y - r, z - r));
+          box.expandByPoint(point.set(x + r, y + r, z + r));
+        }
       }
     });
-    if (box.isEmpty()) return { centre: new THREE.Vector3(), radius: 1 };
-    const radius = 0.5 * box.getSize(point).length();
-    return { centre: box.getCenter(new THREE.Vector3()), radius: radius > 0 ? radius : 1 };
+    if (box.isEmpty()) box.set(new THREE.Vector3(-1, -1, -1), new THREE.Vector3(1, 1, 1));
+    const half = box.getSize(new THREE.Vector3()).multiplyScalar(0.5);
+    const radius = half.length();
+    if (!(radius > 0)) half.setScalar(1);
+    return { centre: box.getCenter(new THREE.Vector3()), half, radius: radius > 0 ? radius : 1 };
   }
 
   private lights(): void {
@@ -190,7 +200,7 @@ export class Stage {
       const side = Math.abs(up.z) > 0.5 ? new THREE.Vector3(0.55, -1, 0) : new THREE.Vector3(0.55, 0, 1);
       view.copy(side).addScaledVector(up, 0.42).normalize();
     }
-    const distance = (0.8 * size) / Math.sin((0.5 * Math.min(camera.fov, camera.fov * camera.aspect) * Math.PI) / 180);
+    const distance = Math.max(this.distance(view), 0.5 * size);
     controls.target.copy(centre);
     camera.position.copy(centre).addScaledVector(view, distance);
     camera.near = 0.005 * size;
@@ -198,6 +208,23 @@ export class Stage {
     camera.updateProjectionMatrix();
     controls.update();
     this.followed = null;
+  }
+
+  /** So far away in a direction that all corners of the box are seen, with some space around them. */
+  private distance(view: THREE.Vector3): number {
+    const { camera, half, up } = this;
+    const right = new THREE.Vector3().crossVectors(up, view);
+    if (right.lengthSq() < 1e-12) right.set(1, 0, 0).cross(view);
+    right.normalize();
+    const above = new THREE.Vector3().crossVectors(view, right);
+    const tall = Math.tan((0.5 * camera.fov * Math.PI) / 180) / ROOM;
+    let distance = 0;
+    for (let k = 0; k < 8; k++) {
+      const corner = new THREE.Vector3(k & 1 ? half.x : -half.x, k & 2 ? half.y : -half.y, k & 4 ? half.z : -half.z);
+      const [x, y] = [Math.abs(corner.dot(right)) / camera.aspect, Math.abs(corner.dot(above))];
+      distance = Math.max(distance, Math.max(x, y) / tall + corner.dot(view));
+    }
+    return distance;
   }
 
   setTheme(theme: Theme): void {

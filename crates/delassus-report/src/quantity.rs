@@ -191,7 +191,7 @@ impl Quantity {
                     Some(Value::Array(list)) => {
                         let many = list.len();
                         Some(format!(
-                            "`{place}` is a list of {many}: expected one number or word, as {place}/0"
+                            "`{place}` is a list of {many}: expected a number or word in it, in {place}/0"
                         ))
                     }
                     Some(Value::Object(keys)) => {

@@ -94,7 +94,8 @@ fn motion(scene: SceneFile, t_end: Option<f64>) -> Result<Value, Value> {
     let mut page = Page::new(&title);
     page.add_motion(&title, &motion);
     let (document, arrays) = page.parts();
-    let place = |i: usize| sim.body(BodyId::new(i)).map_or(Value::Null, |b| json!(b.position().to_array()));
+    let place =
+        |i: usize| sim.body(BodyId::new(i)).map_or(Value::Null, |b| json!(b.frame.position.to_array()));
     let positions: Map<String, Value> =
         sim.world().bodies.iter().enumerate().map(|(i, body)| (body.name.clone(), place(i))).collect();
     Ok(json!({ "document": document, "arrays": arrays, "end": { "t": sim.time(), "positions": positions } }))

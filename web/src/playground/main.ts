@@ -50,7 +50,7 @@ class Playground {
       el('header', {}, el('h1', {}, 'Playground'), el('span', { class: 'brand' }, 'Delassus in the browser')),
       el('main', { class: 'playground' },
         el('section', { class: 'edit card' }, el('div', { class: 'buttons' }, pick, this.move), el('div', { class: 'editor-box' }, this.editor, this.note), this.message),
-        el('div', { class: 'right' }, el('section', { class: 'card' }, el('h2', {}, 'Parameters'), this.sliders, this.time), this.result, this.moving)),
+        el('div', { class: 'right' }, el('section', { class: 'card' }, el('h2', {}, 'Parameters'), this.sliders, this.time), this.moving, this.result)),
     );
     this.open(FIRST);
   }
