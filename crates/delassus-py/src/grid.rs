@@ -9,9 +9,8 @@ use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
 
 use crate::error::{scene_error, value_error};
-use crate::fork::forked;
 use crate::source::Source;
-use crate::wait::{Shared, waiting};
+use crate::wait::{Shared, forked, waiting};
 
 /// The numbers, or a number of a word for each point and the words; how many points pose no state.
 type Column = (Option<Py<PyArray1<f64>>>, Option<Py<PyArray1<i32>>>, Vec<String>, usize);

@@ -11,7 +11,6 @@
 mod array;
 mod error;
 mod events;
-mod fork;
 mod frames;
 mod grid;
 mod load;
@@ -57,7 +56,7 @@ mod _delassus {
 
     #[pymodule_init]
     fn init(_module: &pyo3::Bound<'_, pyo3::types::PyModule>) -> pyo3::PyResult<()> {
-        crate::fork::at_home();
+        crate::wait::at_home();
         Ok(())
     }
 }

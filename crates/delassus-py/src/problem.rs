@@ -16,10 +16,9 @@ use pyo3::types::PyDict;
 
 use crate::array::{AnyMatrix, matrix, shaped, vector};
 use crate::error::value_error;
-use crate::fork::detached;
 use crate::options::contact_options;
 use crate::value::to_python;
-use crate::wait::{Shared, waiting};
+use crate::wait::{Shared, detached, waiting};
 
 /// Rows up to which a solve, and constraints up to which an analysis takes less than a look for Ctrl-C.
 const ROWS_AT_ONCE: usize = 60;

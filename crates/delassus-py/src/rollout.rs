@@ -11,9 +11,8 @@ use rayon::prelude::*;
 
 use crate::array::{shaped, wxyz};
 use crate::error::{simulation_error, value_error};
-use crate::fork::shared_out;
 use crate::simulation::{Simulation, Snapshot, frame};
-use crate::wait::{Shared, waiting_for};
+use crate::wait::{Shared, shared_out, waiting_for};
 
 /// What one motion leaves.
 struct Motion {

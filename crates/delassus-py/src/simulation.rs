@@ -20,7 +20,6 @@ use pyo3::types::{PyDict, PyList};
 
 use crate::array::{rotation, shaped, vec3, wxyz};
 use crate::error::{scene_message, simulation_error, value_error};
-use crate::fork::detached;
 use crate::frames::Frames;
 use crate::options::{analysis_options, step_keywords, step_options};
 use crate::page::motion_page;
@@ -28,7 +27,7 @@ use crate::saved::Saved;
 use crate::source::{Parts, Source};
 use crate::standing::Answer;
 use crate::value::reported;
-use crate::wait::{BETWEEN_SIGNALS, Shared, waiting};
+use crate::wait::{BETWEEN_SIGNALS, Shared, detached, waiting};
 
 /// A body by its name or its number.
 #[derive(FromPyObject)]
