@@ -17,6 +17,11 @@ fn the_arch_stands_by_friction_and_falls_where_it_is_thin_or_smooth() {
     let arch = scene("arch.toml");
     let (code, doc) = json(&["stand", &arch, "--friction", "--json"]);
     assert_eq!((code, &doc["stands"], &doc["collapse"]), (0, &value!("possibly"), &value!(null)));
+    // Either another motion, or what was tried.
+    assert_eq!(
+        doc["other_motion"].is_null(),
+        doc["notes"].to_string().contains("another motion was looked for")
+    );
     assert_eq!(doc["contacts"].as_array().unwrap().len(), 40);
     let margin = &doc["margins"][0];
     let ends = ["falls", "stands"]

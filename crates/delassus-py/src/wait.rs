@@ -1,5 +1,5 @@
-//! Long work on a thread of its own, while the calling thread looks for Ctrl-C; and work in processes that
-//! were forked, such as those of `multiprocessing`.
+//! Where work is done: on the calling thread, or, where it is long, on a thread of its own while the calling
+//! thread looks for Ctrl-C.
 //!
 //! ```text
 //! at home:        rayon's threads share large loops
@@ -11,7 +11,6 @@
 
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::process;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -24,7 +23,7 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 /// How long a call goes on without a look for Ctrl-C.
 pub const BETWEEN_SIGNALS: Duration = Duration::from_millis(100);
 /// Memory for calls within calls, as much as a main thread has.
-pub const STACK: usize = 8 << 20;
+const STACK: usize = 8 << 20;
 
 /// What the work and the thread that waits for it share.
 #[derive(Clone, Default)]
@@ -93,12 +92,12 @@ thread_local! {
 
 /// Remembers the process: called when the module is loaded.
 pub fn at_home() {
-    HOME.get_or_init(process::id);
+    HOME.get_or_init(std::process::id);
 }
 
 /// Whether this is another process than the one that loaded the module.
 pub fn forked() -> bool {
-    HOME.get().is_some_and(|home| *home != process::id())
+    HOME.get().is_some_and(|home| *home != std::process::id())
 }
 
 /// Lets go of the interpreter for work on this thread.

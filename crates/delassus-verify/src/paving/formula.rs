@@ -239,7 +239,7 @@ impl Formula {
                 Step::Operation(_) => 1,
                 _ => 0,
             };
-            let left = height.checked_sub(taken).ok_or_else(|| unbalanced())?;
+            let left = height.checked_sub(taken).ok_or_else(unbalanced)?;
             height = left + 1;
         }
         if height == 1 { Ok(Formula(steps)) } else { Err(unbalanced()) }

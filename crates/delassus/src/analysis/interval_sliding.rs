@@ -144,7 +144,7 @@ impl Sliding<'_> {
         }
         let (mut found, mut unclear) = (0, false);
         for set in 0..1usize << n {
-            for rest in self.from_rest(set) {
+            for rest in self.rest_modes(set) {
                 match self.with_slips(&rest, |s| s.mode(set, &rest, q)) {
                     Some(true) => found += 1,
                     Some(false) => {}
@@ -163,7 +163,7 @@ impl Sliding<'_> {
     }
 
     /// All that the resting constraints of a mode may do.
-    fn from_rest(&self, set: usize) -> Vec<FromRest> {
+    fn rest_modes(&self, set: usize) -> Vec<FromRest> {
         let members = self.members(set);
         let mut all = vec![FromRest::default()];
         for &k in self.resting.iter().filter(|k| members.contains(k)) {

@@ -275,6 +275,21 @@ fn what_a_grasp_resists_is_as_exact_in_every_unit() {
     }
 }
 
+#[test]
+fn friction_beyond_all_measure_is_as_good_as_much_friction() {
+    let mu = 1e9;
+    assert_eq!(stands(&stack(2, 0.3, mu)).stands, Stands::Surely);
+    // Lifted by more than its weight it goes.
+    let found = resistance(&at_rest(&stack(1, 0.0, mu)), 1, DVec3::new(0.0, 0.0, 0.1)).unwrap();
+    assert!(found.resists > 5.0 && found.resists < 2.0 * 9.81, "{found:?}");
+    // Where squares overflow nothing is proved that needs friction, and nothing that is wrong.
+    let most = stack(1, 0.2, 1e300);
+    assert_ne!(stands(&most).stands, Stands::No);
+    assert_eq!(stands(&stack(1, 0.0, 1e300)).stands, Stands::Surely);
+    assert_eq!(resistance(&at_rest(&most), 1, DVec3::ZERO).unwrap().fails, None);
+    assert_eq!(margin(&at_rest(&most), Margin::Friction).unwrap().stands, None);
+}
+
 /// Bricks of length 1 on a table's edge, the upper end of each beyond the lower by a share of 1/2, 1/4,
 /// 1/6, …
 fn overhang(bricks: usize, share: f64) -> Scene {

@@ -37,6 +37,8 @@ pub use certificate::{is_collapse, is_rest, joint_factor, rest_factor};
 pub use program::{RestSearch, find_collapse, find_rest, largest_factor};
 pub use regular::{GramFactor, definite_factor, gram_factor};
 
+use std::borrow::Cow;
+
 use crate::linalg::{Fraction, Interval, Sparse};
 use crate::problem::Law;
 
@@ -86,6 +88,22 @@ impl Support {
             other => other,
         }
     }
+
+    /// The same with no coefficient of friction above a limit.
+    fn limited(self, most: f64) -> Self {
+        match self {
+            Support::Contact(Law::Rolling { mu, rolling }) => {
+                Support::Contact(Law::Rolling { mu: mu.min(most), rolling: rolling.min(most) })
+            }
+            Support::Contact(Law::Spinning { mu, rolling, spinning }) => Support::Contact(Law::Spinning {
+                mu: mu.min(most),
+                rolling: rolling.min(most),
+                spinning: spinning.min(most),
+            }),
+            Support::Contact(law) => Support::Contact(law.with_mu(law.mu().min(most))),
+            other => other,
+        }
+    }
 }
 
 /// The question whether supports can balance a load.
@@ -117,6 +135,15 @@ impl Balance {
     pub fn with_friction(&self, factor: f64) -> Self {
         let supports = self.supports.iter().map(|s| s.with_friction(factor)).collect();
         Balance { supports, ..self.clone() }
+    }
+
+    /// The same with no coefficient of friction above a limit.
+    fn limited(&self, most: f64) -> Cow<'_, Self> {
+        if self.supports.iter().flat_map(Support::groups).all(|(mu, _)| mu <= most) {
+            return Cow::Borrowed(self);
+        }
+        let supports = self.supports.iter().map(|s| s.limited(most)).collect();
+        Cow::Owned(Balance { supports, ..self.clone() })
     }
 
     /// The same with another load.

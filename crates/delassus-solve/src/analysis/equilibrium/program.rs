@@ -19,6 +19,9 @@ use clarabel::solver::{
 use super::{Balance, Support};
 use crate::linalg::{GramCholesky, Sparse, dot, max_abs, norm};
 
+/// Programs know no larger coefficient of friction: numbers that differ by more have no digits in common.
+/// What they find is checked with the coefficients that are meant.
+const MAX_SEARCHED_FRICTION: f64 = 1e4;
 /// Weight of the square of forces beside t: of several forces, small ones.
 const SMALL_FORCES: f64 = 1e-9;
 /// Contacts with less slack of their own than this cannot carry anything.
@@ -272,6 +275,7 @@ fn rows_that_push(balance: &Balance, friction: bool, left_out: &[bool]) -> Vec<b
 /// Forces that balance the load to rounding, and their slack t in units of the largest load; `None` where
 /// nothing was found.
 pub fn find_rest(balance: &Balance, search: RestSearch) -> Option<(Vec<f64>, f64)> {
+    let balance = &*balance.limited(MAX_SEARCHED_FRICTION);
     let scale = max_abs(&balance.load);
     if scale == 0.0 {
         return Some((vec![0.0; balance.rows.rows()], 1.0));
@@ -362,6 +366,7 @@ fn polish(balance: &Balance, parts: &[bool], forces: &mut [f64]) {
 /// About the largest α with which supports balance F + α F₁: certificates say on which sides of it they do.
 /// Very large where nothing ends it, infinite where a ray proves that, `None` where none was found.
 pub fn largest_factor(balance: &Balance, direction: &[f64]) -> Option<f64> {
+    let balance = &*balance.limited(MAX_SEARCHED_FRICTION);
     let scale = max_abs(&balance.load).max(max_abs(direction));
     if scale == 0.0 {
         return Some(f64::INFINITY);
@@ -382,6 +387,7 @@ pub fn largest_factor(balance: &Balance, direction: &[f64]) -> Option<f64> {
 /// Velocities under which the load has power, no contact closes and no joint moves, tried by `accept`: with
 /// all contacts opening, then with those standing still that have to.
 pub fn find_collapse(balance: &Balance, mut accept: impl FnMut(&[f64]) -> bool) -> Option<Vec<f64>> {
+    let balance = &*balance.limited(MAX_SEARCHED_FRICTION);
     let free = vec![false; balance.load.len()];
     for opening in OPENINGS {
         let hard = collapse(balance, &free, opening, false);

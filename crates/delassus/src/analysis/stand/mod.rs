@@ -253,6 +253,13 @@ pub fn stand(at_rest: &WorldAtRest, tolerances: &Tolerances) -> Standing {
     if search && at.contacts.len() <= MAX_SEARCHED_CONTACTS {
         add_search(at, &mut out);
     }
+    if matches!(out.stands, Stands::Possibly | Stands::Undecided) && out.other_motion.is_none() {
+        out.notes.push(if at.contacts.len() > MAX_SEARCHED_CONTACTS {
+            format!("another motion was not looked for: there are more than {MAX_SEARCHED_CONTACTS} contacts")
+        } else {
+            "another motion was looked for from two sides, and none was found; that there is none is not proved".into()
+        });
+    }
     out
 }
 
