@@ -199,6 +199,9 @@ pub(super) fn friction(table: &Table<'_>, symbols: &Symbols) -> Result<Option<Jo
     };
     own.only(&["mu", "radius", "force", "torque"])?;
     let number = |key: &str| own.get(key).map_or(Ok(0.0), |v| v.nonnegative(symbols));
+    for key in ["force", "torque"] {
+        own.get(key).map_or(Ok(()), |v| v.check_unit(symbols, &format!("plain {key}")))?;
+    }
     Ok(Some(JointFriction {
         coefficient: own.get("mu").map_or(Ok(0.0), |v| v.friction(symbols, &table.title))?,
         radius: number("radius")?,

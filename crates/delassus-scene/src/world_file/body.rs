@@ -49,6 +49,10 @@ pub(super) fn body(
     let vector = |key: &str| table.get(key).map_or(Ok(DVec3::ZERO), |v| v.vector(symbols));
     let (velocity, angular_velocity) = (vector("velocity")?, vector("angular_velocity")?);
     let force = [vector("force")?, vector("torque")?];
+    for key in ["force", "torque"] {
+        let items = table.get(key).map_or(Ok(vec![]), |v| v.items("three numbers [x, y, z]"))?;
+        items.iter().try_for_each(|item| item.check_unit(symbols, &format!("plain {key}")))?;
+    }
     let shapes = table
         .tables("shape", "[[body.shape]]")?
         .into_iter()

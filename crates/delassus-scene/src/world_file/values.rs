@@ -144,7 +144,10 @@ fn dimensions(quantity: &str) -> Option<(&'static [Dimension], &'static str)> {
         "angular_velocity" => (&[RATE], "an angular velocity (rad/s, rpm)"),
         "gravity" => (&[Dimension([1, 0, -2])], "an acceleration (m/s^2)"),
         "dt" | "t_end" => (&[Dimension([0, 0, 1])], "a time (s, ms)"),
+        // Of motors, which may act along an axis or about one.
         "force" | "torque" => (&[FORCE, MOMENT], "a force (N) or a moment (Nm)"),
+        "plain force" => (&[FORCE], "a force (N)"),
+        "plain torque" => (&[MOMENT], "a moment (Nm)"),
         "limits" | "rest" | "target" | "offset" => {
             (&[LENGTH, NUMBER], "a length (m, mm) or an angle (rad, deg)")
         }
@@ -178,7 +181,7 @@ fn dimensions(quantity: &str) -> Option<(&'static [Dimension], &'static str)> {
         }
         "armature" => (&[Dimension([2, 1, 0]), Dimension([0, 1, 0])], "an inertia (kg*m^2) or a mass (kg)"),
         "mu" | "mu_static" | "mu_kinetic" | "restitution" | "restitution_tangential" | "tolerance" => {
-            (&[NUMBER], "a number without a unit")
+            (&[], "a number without a unit")
         }
         _ => return None,
     })

@@ -25,6 +25,9 @@ fn each_line_is_named() {
         ("euler_deg", "euler_deg = [0, \"3 mm\", 0]", "`euler_deg` is `3 mm`", "an angle"),
         ("half_extents", "half_extents = [0.1, \"1 s\", 0.1]", "`half_extents` is `1 s`", "a length"),
         ("mu = 0.4", "mu = \"0.4 N\"", "`mu` is `0.4 N`", "a number without a unit"),
+        ("mu = 0.4", "mu = \"0.4 deg\"", "`mu` is `0.4 deg`", "a number without a unit"),
+        ("force = [0.0", "force = [\"1 Nm\", 0, 0]", "`force` is `1 Nm`", "a force (N)"),
+        ("velocity = [1", "torque = [0, 0, \"1 N\"]", "`torque` is `1 N`", "a moment (Nm)"),
         ("name = \"ball\"", "name = \"brick\"", "there is already a body `brick`", "a name of its own"),
         ("name = \"ball\"", "name = \"\"", "the name is empty", "a name"),
         ("gravity", "gravity = [0, 0]", "`gravity` has 2 entries", "three numbers"),
@@ -291,6 +294,10 @@ fn units_of_joints_are_those_of_their_motion() {
         ("limits = [\"-2 mm\", \"3 mm\"]", "limits = [\"-2 deg\", \"3 deg\"]", "`limits` is"),
         ("drive = \"2 mm\"", "drive = \"2 deg\"", "`drive` is"),
     ];
+    for (friction, message) in [("force = \"1 Nm\"", "`force` is"), ("torque = \"1 N\"", "`torque` is")] {
+        let error = refuse(&joint("revolute", &format!("friction = {{ {friction} }}"))).to_string();
+        assert!(error.contains(message), "{friction}: {error}");
+    }
     for (along, about, message) in cases {
         for (kind, good, bad) in [("prismatic", along, about), ("revolute", about, along)] {
             assert!(read_world(&joint(kind, good), None, &[]).is_ok(), "{kind} {good}");
