@@ -9,11 +9,14 @@ points that are in no part are those that are left.
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import json
 import math
 import os
+import pickle
 import time
+import types
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
@@ -247,11 +250,26 @@ def _ray(job: _Job, pending: _Pending, workers: int, chunk: int, seconds: float)
 
 
 class _Folder:
-    """The parts of a table in a folder."""
+    """The parts of a table in a folder, which one call writes at a time."""
 
     def __init__(self, path: Path, about: dict[str, Any]) -> None:
-        self._path = path
+        self.path = path
         path.mkdir(parents=True, exist_ok=True)
+        self._lock = _locked(path)
+        try:
+            self._open(about)
+        except BaseException:
+            self.close()
+            raise
+
+    def close(self) -> None:
+        """Lets others write here."""
+        if self._lock is not None:
+            os.close(self._lock)
+            self._lock = None
+
+    def _open(self, about: dict[str, Any]) -> None:
+        path = self.path
         try:
             import pyarrow  # noqa: F401
 
@@ -260,10 +278,15 @@ class _Folder:
             self._arrow = False
         note = path / "sweep.json"
         if note.exists():
-            found = json.loads(note.read_text())
+            try:
+                found = dict(json.loads(note.read_text()))
+            except (ValueError, TypeError) as error:
+                raise ValueError(f"{note}: expected what the sweep of this folder is, found {error}") from error
             different = [key for key, value in about.items() if found.get(key) != value]
             if different:
                 raise ValueError(f"{path}: holds another sweep, with another {' and another '.join(different)}")
+        elif self.parts():
+            raise ValueError(f"{path}: holds parts of a table, but no `sweep.json` that says of which sweep")
         else:
             self._replace(note, json.dumps(about, indent=2).encode())
         for left_over in path.glob(".*.new"):
@@ -279,11 +302,22 @@ class _Folder:
 
     def parts(self) -> dict[int, tuple[int, Path]]:
         """Number of points and file by the first point."""
-        found = {}
-        for path in self._path.glob("part-*-*.*"):
-            _, start, count = path.stem.split("-")
-            found[int(start)] = (int(count), path)
-        return dict(sorted(found.items()))
+        found: dict[int, tuple[int, Path]] = {}
+        for path in sorted(self.path.glob("part-*")):
+            numbers = path.stem.split("-")[1:]
+            if len(numbers) != 2 or not all(x.isdecimal() for x in numbers) or path.suffix not in (".arrow", ".npz"):
+                raise ValueError(f"{path}: expected a name as `part-START-COUNT.arrow`")
+            start, count = map(int, numbers)
+            if start in found:
+                raise ValueError(f"{path}: {found[start][1].name} begins with the same point")
+            found[start] = (count, path)
+        found = dict(sorted(found.items()))
+        end, before = 0, ""
+        for start, (count, path) in found.items():
+            if start < end:
+                raise ValueError(f"{path}: has points that {before} has too")
+            end, before = start + count, path.name
+        return found
 
     def write(self, start: int, count: int, columns: Columns) -> None:
         import io
@@ -299,7 +333,7 @@ class _Folder:
             texts = {f"c{k}": x.astype(str) if x.dtype == object else x for k, x in enumerate(columns.values())}
             np.savez(content, names=np.array(list(columns)), **texts)  # type: ignore[arg-type]
         suffix = "arrow" if self._arrow else "npz"
-        self._replace(self._path / f"part-{start:012d}-{count:09d}.{suffix}", content.getvalue())
+        self._replace(self.path / f"part-{start:012d}-{count:09d}.{suffix}", content.getvalue())
 
     def kinds(self) -> dict[str, str]:
         """The kinds of the columns in the first part, where there is one."""
@@ -309,15 +343,41 @@ class _Folder:
 
     @staticmethod
     def read(path: Path) -> Columns:
-        if path.suffix == ".arrow":
-            import pyarrow as pa
+        try:
+            return _read(path)
+        except Exception as error:
+            raise ValueError(f"{path}: expected a part of the table, found {error}; delete it to compute it anew") from error
 
-            with pa.OSFile(str(path)) as file:
-                table = pa.ipc.open_file(file).read_all()
-            return {name: _numpy(table[name]) for name in table.column_names}
-        with np.load(path) as found:
-            columns = {str(name): found[f"c{k}"] for k, name in enumerate(found["names"])}
-        return {name: x.astype(object) if x.dtype.kind == "U" else x for name, x in columns.items()}
+
+def _locked(folder: Path) -> int | None:
+    """An open file whose lock says that this folder is written; none where the system has no such locks."""
+    try:
+        import fcntl
+    except ImportError:
+        return None
+    lock = os.open(folder / ".lock", os.O_RDWR | os.O_CREAT, 0o666)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(lock)
+        raise RuntimeError(f"{folder}: another sweep writes here; wait for it, or give another folder") from None
+    except OSError:
+        # A file system without locks.
+        os.close(lock)
+        return None
+    return lock
+
+
+def _read(path: Path) -> Columns:
+    if path.suffix == ".arrow":
+        import pyarrow as pa
+
+        with pa.OSFile(str(path)) as file:
+            table = pa.ipc.open_file(file).read_all()
+        return {name: _numpy(table[name]) for name in table.column_names}
+    with np.load(path) as found:
+        columns = {str(name): found[f"c{k}"] for k, name in enumerate(found["names"])}
+    return {name: x.astype(object) if x.dtype.kind == "U" else x for name, x in columns.items()}
 
 
 def _numpy(column: Any) -> npt.NDArray[Any]:
@@ -407,13 +467,56 @@ def _hash(*items: Any) -> str:
 
 
 def _mark(function: Function) -> str:
-    """What distinguishes a function from others."""
-    code = getattr(function, "__code__", None)
+    """What distinguishes a function from others: its code, and all that it uses beside its argument."""
     name = getattr(function, "__qualname__", type(function).__name__)
-    if code is None:
-        return str(name)
-    plain = [x for x in code.co_consts if isinstance(x, (int, float, str, bytes, type(None)))]
-    return f"{name} {_hash(code.co_code, code.co_names, plain)}"
+    return f"{name} {_hash(_content(function, set()))}"
+
+
+def _content(x: Any, seen: set[int]) -> str:
+    """A text that is another where a value is another."""
+    if isinstance(x, (int, float, complex, str, bytes, type(None), type(...))):
+        return repr(x)
+    if id(x) in seen:
+        return "again"
+    seen = seen | {id(x)}
+    inner = [_content(y, seen) for y in _used(x)]
+    if isinstance(x, (set, frozenset)):
+        inner.sort()
+    return f"{type(x).__name__}({', '.join(inner)})"
+
+
+def _used(x: Any) -> list[Any]:
+    """What a value consists of."""
+    if isinstance(x, (tuple, list, set, frozenset)):
+        return list(x)
+    if isinstance(x, Mapping):
+        return [y for item in x.items() for y in item]
+    if isinstance(x, functools.partial):
+        return [x.func, x.args, x.keywords]
+    if isinstance(x, types.MethodType):
+        return [x.__func__, x.__self__]
+    if isinstance(x, types.CodeType):
+        return [x.co_code, x.co_names, x.co_consts]
+    if isinstance(x, types.FunctionType):
+        cells = [cell.cell_contents for cell in x.__closure__ or ()]
+        around = {name: x.__globals__[name] for name in _names_in(x.__code__) if name in x.__globals__}
+        return [x.__code__, x.__defaults__, x.__kwdefaults__, cells, around]
+    if isinstance(x, (types.ModuleType, types.BuiltinFunctionType, type)):
+        return [getattr(x, "__module__", None), getattr(x, "__qualname__", x.__name__)]
+    if isinstance(x, np.ndarray) and x.dtype != object:
+        return [x.dtype.str, x.shape, x.tobytes()]
+    try:
+        return [pickle.dumps(x)]
+    except Exception as error:
+        raise TypeError(
+            f"quantity: with `out`, expected a function whose values can be told from others, found one that uses {x!r}"
+        ) from error
+
+
+def _names_in(code: types.CodeType) -> list[str]:
+    """Names of this code and of the functions written in it."""
+    inner = [name for x in code.co_consts if isinstance(x, types.CodeType) for name in _names_in(x)]
+    return [*code.co_names, *inner]
 
 
 def _gaps(found: dict[int, tuple[int, Any]], total: int) -> list[tuple[int, int]]:
@@ -488,19 +591,39 @@ def sweep(
     names = _names(quantity, found)
     cores = workers or os.cpu_count() or 1
     job = _Job(parts, [(axis.name, axis.values) for axis in found], names, function, 1 if engine == "ray" else cores)
-    total = int(np.prod([float(axis.values.size) for axis in found]))
     if function is None:
         # Names and parameters that make no sense are refused here, not by a worker.
         source._inner.grid(
             SimpleNamespace(axes=job.axes, quantities=names, start=0, stop=0, threads=1, progress=None)
         )
-    about = {
-        "format": FORMAT,
-        "scene": _hash(parts[1], *parts[3:]),
-        "axes": {axis.name: [axis.values.size, _hash(axis.values.tobytes())] for axis in found},
-        "quantity": names if function is None else _mark(function),
-    }
-    folder = None if out is None else _Folder(Path(out), about)
+    folder = None
+    if out is not None:
+        about = {
+            "format": FORMAT,
+            "scene": _hash(parts[1], *parts[3:]),
+            "axes": {axis.name: [axis.values.size, _hash(axis.values.tobytes())] for axis in found},
+            "quantity": names if function is None else _mark(function),
+        }
+        folder = _Folder(Path(out), about)
+    try:
+        return _swept(source.name, found, job, folder, engine, cores, (chunk, seconds), progress)
+    finally:
+        if folder is not None:
+            folder.close()
+
+
+def _swept(
+    name: str,
+    axes: list[Axis],
+    job: _Job,
+    folder: _Folder | None,
+    engine: str,
+    cores: int,
+    most: tuple[int | None, float],
+    progress: bool,
+) -> Sweep:
+    """The points that are not in the folder, and the whole table."""
+    (chunk, seconds), total = most, math.prod(job.shape)
     done: dict[int, tuple[int, Any]] = {} if folder is None else {**folder.parts()}
     pending = _Pending(_gaps(done, total))
     left, begin = pending.left, time.monotonic()
@@ -524,5 +647,4 @@ def sweep(
         pieces = [folder.read(path) for _, path in folder.parts().values()]
     keys = list(pieces[0])
     table = {key: np.concatenate([piece[key] for piece in pieces]) for key in keys}
-    quantities = keys[len(found) :]
-    return Sweep(source.name, found, table, None if out is None else Path(out), elapsed, left, quantities)
+    return Sweep(name, axes, table, None if folder is None else folder.path, elapsed, left, keys[len(axes) :])

@@ -1,11 +1,13 @@
 """Sweeps: the same table by all engines, after a kill, and where workers die."""
 
+import functools
 import json
 import os
 import signal
 import subprocess
 import sys
 import textwrap
+import threading
 import time
 from pathlib import Path
 
@@ -247,3 +249,76 @@ def test_ray_costs_little(scenes, cluster):
             break
     print(json.dumps({"points": 400, **best, "ideal": 400 * 0.01 / 2}))
     assert best["ray"] < 1.1 * best["threads"]
+
+
+def test_a_function_with_other_values_is_another_sweep(scenes, tmp_path):
+    file = scenes / "painleve-rod.toml"
+
+    def of(factor):
+        return lambda system: factor
+
+    def first(system, shift=1.0):
+        return shift
+
+    def second(system, shift=2.0):
+        return shift
+
+    second.__qualname__ = first.__qualname__
+    pairs = [
+        (of(1.0), of(2.0)),
+        (first, second),
+        (functools.partial(first, shift=3.0), functools.partial(first, shift=4.0)),
+        (lambda s: max((1.0, 5.0)), lambda s: max((2.0, 7.0))),
+        (lambda s: sum(x for x in (1.0, 2.0)), lambda s: sum(x for x in (1.0, 3.0))),
+    ]
+    for k, (one, other) in enumerate(pairs):
+        out = tmp_path / str(k)
+        assert delassus.sweep(file, {"mu": [1.0, 2.0]}, one, out=out).computed == 2
+        assert delassus.sweep(file, {"mu": [1.0, 2.0]}, one, out=out).computed == 0
+        with pytest.raises(ValueError, match="another quantity"):
+            delassus.sweep(file, {"mu": [1.0, 2.0]}, other, out=out)
+    lock = threading.Lock()
+    with pytest.raises(TypeError, match="told from others"):
+        delassus.sweep(file, {"mu": [1.0]}, lambda s: float(lock.locked()), out=tmp_path / "lock")
+
+
+def test_a_folder_is_written_by_one_sweep_at_a_time(scenes, tmp_path):
+    file = scenes / "painleve-rod.toml"
+
+    def within(system):
+        with pytest.raises(RuntimeError, match="another sweep writes here"):
+            delassus.sweep(file, {"mu": MU}, "mu_jam", out=tmp_path)
+        return 1.0
+
+    assert delassus.sweep(file, {"mu": [1.0]}, within, out=tmp_path).computed == 1
+    # It is free again afterwards.
+    assert len(delassus.sweep(file, {"mu": [1.0]}, within, out=tmp_path)) == 1
+
+
+def test_a_folder_that_is_not_whole_is_refused_with_its_file(scenes, tmp_path):
+    def again():
+        return delassus.sweep(scenes / "painleve-rod.toml", {"mu": MU}, "mu_jam", out=tmp_path)
+
+    whole = again()
+    part = next(tmp_path.glob("part-*"))
+    content = part.read_bytes()
+    part.write_bytes(content[: len(content) // 2])
+    with pytest.raises(ValueError, match=f"{part.name}.*delete it"):
+        again()
+    part.unlink()
+    assert np.array_equal(again()["mu_jam"], whole["mu_jam"], equal_nan=True)
+    part = next(tmp_path.glob("part-*"))
+    twice = part.with_name(f"part-000000000001-{1:09d}{part.suffix}")
+    twice.write_bytes(part.read_bytes())
+    with pytest.raises(ValueError, match="has points that"):
+        again()
+    twice.rename(tmp_path / "part-one-two.arrow")
+    with pytest.raises(ValueError, match="part-one-two.*expected a name"):
+        again()
+    (tmp_path / "part-one-two.arrow").unlink()
+    (tmp_path / "sweep.json").write_text("{")
+    with pytest.raises(ValueError, match="sweep.json"):
+        again()
+    (tmp_path / "sweep.json").unlink()
+    with pytest.raises(ValueError, match="no `sweep.json`"):
+        again()
