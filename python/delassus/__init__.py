@@ -18,6 +18,7 @@ from ._analysis import Analysis, Certificate, ProblemAnalysis, analyze
 from ._delassus import VERSION as __version__
 from ._design import Axis, Branch, Exploration, Map, Paving, Safe
 from ._errors import DelassusError, SceneError, SimulationError, UnknownNameError
+from ._keywords import suggests_in as _suggests_in
 from ._page import PageView
 from ._problem import Residual, Solution, residual, solve
 from ._scene import System, World, load
@@ -73,6 +74,9 @@ __all__ = [
     "sweep",
     "verify",
 ]
+
+for _kind in (System, World, Simulation):
+    _suggests_in(_kind)
 
 
 def __getattr__(name: str) -> object:

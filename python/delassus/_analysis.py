@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _delassus
+from ._keywords import suggests
 from ._page import PageView
 from ._problem import Law, Matrix, dense, laws_of, vector
 from ._result import Record, Shown
@@ -191,6 +192,7 @@ class ProblemAnalysis(_Answer, Shown):
         return ProblemAnalysis, (self._document,)
 
 
+@suggests
 def analyze(
     W: Matrix = None,
     q: npt.ArrayLike | None = None,

@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from . import _delassus
 from ._arrays import real
+from ._keywords import suggests
 from ._result import Record
 
 Array = npt.NDArray[np.float64]
@@ -110,6 +111,7 @@ class Solution(Record):
         )
 
 
+@suggests
 def solve(
     W: Matrix = None,
     q: npt.ArrayLike | None = None,
@@ -165,6 +167,7 @@ class Residual(Record):
     """Largest violation of complementarity, in units of both."""
 
 
+@suggests
 def residual(
     W: Matrix,
     q: npt.ArrayLike,

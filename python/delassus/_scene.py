@@ -14,6 +14,7 @@ from . import _delassus
 from ._analysis import Analysis
 from ._arrays import real
 from ._design import Axes, Exploration, Map, Paving, Safe, axes_of, columns_of
+from ._keywords import suggests
 from ._progress import bar
 from ._result import Shown
 from ._simulation import Simulation, Trajectory
@@ -41,6 +42,7 @@ def _import_options(
     }
 
 
+@suggests
 def load(
     path: str | os.PathLike[str],
     parameters: Parameters | None = None,

@@ -13,6 +13,7 @@ import numpy.typing as npt
 from . import _delassus
 from ._analysis import Analysis
 from ._arrays import real
+from ._keywords import suggests
 from ._page import PageView
 from ._progress import bar
 from ._result import Record, Shown, plain
@@ -368,6 +369,8 @@ class Simulation(Shown):
 
     def step(self, n: int = 1) -> RunReport:
         """n steps, without Python in between."""
+        if n < 0:
+            raise ValueError(f"n: expected a number of steps, found {n}")
         return RunReport(**self._inner.step(n))
 
     def run(
@@ -435,6 +438,7 @@ class Rollout(Record):
         return f"<delassus.Rollout: {self.position.shape[0]} motions of {self.position.shape[1]} steps>"
 
 
+@suggests
 def rollout(simulation: Simulation, joints: Sequence[str], controls: npt.ArrayLike) -> Rollout:
     """Moves copies of a simulation under controls[motion, step, joint], on all cores.
 

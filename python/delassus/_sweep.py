@@ -31,6 +31,7 @@ import numpy.typing as npt
 
 from . import _delassus
 from ._design import Axes, Axis, Map, axes_of, columns_of
+from ._keywords import suggests
 from ._progress import bar
 from ._result import Shown
 from ._scene import Parameters, System, World, _wrapped, load
@@ -547,6 +548,7 @@ def _names(quantity: Quantity, axes: list[Axis]) -> list[str]:
     return names
 
 
+@suggests
 def sweep(
     scene: str | os.PathLike[str] | System | World,
     axes: Axes,

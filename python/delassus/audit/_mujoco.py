@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from .._keywords import suggests
 from ._report import AuditReport, RunAudit, problem
 
 Array = npt.NDArray[np.float64]
@@ -58,6 +59,7 @@ def _dense_rows(model: Any, data: Any, mujoco: Any) -> Array:
     return np.array(data.efc_J, dtype=float).reshape(-1, model.nv)[: data.nefc]
 
 
+@suggests
 def mujoco(model: Any, data: Any, *, max_modes: int | None = None, gap: float = 1e-3) -> AuditReport:
     """Checks the contact forces of a MuJoCo state.
 
@@ -142,6 +144,7 @@ def mujoco(model: Any, data: Any, *, max_modes: int | None = None, gap: float = 
     )
 
 
+@suggests
 def mujoco_run(
     model: Any,
     data: Any,
@@ -154,6 +157,8 @@ def mujoco_run(
     """Steps a MuJoCo simulation and checks every so many of its states. `control` is called before each step."""
     import mujoco as engine
 
+    if steps < 0 or every < 1:
+        raise ValueError(f"steps and every: expected a number of steps and at least 1, found {steps} and {every}")
     kept: list[tuple[float, AuditReport]] = []
     for k in range(steps):
         if control is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Union
@@ -9,6 +10,7 @@ from typing import Any, Union
 import numpy as np
 import numpy.typing as npt
 
+from .._keywords import suggests
 from ._report import AuditReport, problem
 
 Array = npt.NDArray[np.float64]
@@ -30,6 +32,15 @@ class PointContact:
     other: Union[str, int, None] = None
     """The frame of the other body; the ground where there is none."""
     name: Union[str, None] = None
+
+    def __post_init__(self) -> None:
+        if not 0.0 <= self.mu < math.inf:
+            raise ValueError(f"mu: expected a number that is not negative, found {self.mu}")
+        for key in ("point", "normal", "force"):
+            given = getattr(self, key)
+            numbers = np.asarray(0.0 if given is None else given, dtype=float)
+            if given is not None and (numbers.shape != (3,) or not np.isfinite(numbers).all()):
+                raise ValueError(f"{key}: expected three finite numbers, found {given}")
 
 
 def _frame_id(model: Any, frame: str | int) -> int:
@@ -61,6 +72,7 @@ def _point_rows(model: Any, data: Any, engine: Any, frame: int, at: Array) -> Ar
     return found
 
 
+@suggests
 def pinocchio(
     model: Any,
     data: Any,
