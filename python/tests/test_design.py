@@ -210,6 +210,8 @@ def test_joints_and_options_are_set(scenes):
 @pytest.mark.skipif(sys.platform == "win32", reason="signals of another kind")
 def test_ctrl_c_ends_long_calls(scenes):
     # 10⁶ points would take a minute; the call ends within a second of the signal.
+    # A shell that starts the tests in the background lets them ignore the signal.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     rod = delassus.System.load(scenes / "painleve-rod.toml")
     pendulum = delassus.System.build(
         system={"coordinates": ["x"]}, energy={"kinetic": "x'^2/2", "potential": "50*x^2"}, state={"position": {"x": 1.0}}

@@ -428,7 +428,7 @@ export class MotionView {
       stage.controls.update();
     }
     const body = read.get('b');
-    if (stage && body !== null && Number(body) < this.motion.bodies.length) stage.select(Number(body));
+    if (stage && body !== null && this.motion.bodies[Number(body)]) stage.select(Number(body));
     if (Number.isFinite(t)) this.player.seek(t);
   }
 }

@@ -162,7 +162,7 @@ export class Stage {
         ground.receiveShadow = true;
         floor.add(ground);
         const local = matrix(shape.pose);
-        floor.userData = { body: b, local };
+        floor.userData = { body: b, local, step };
         this.floors.push(floor);
         scene.add(floor);
       }
@@ -285,6 +285,9 @@ export class Stage {
     for (const floor of this.floors) {
       floor.matrixAutoUpdate = false;
       floor.matrix.copy(place(floor.userData.body, floor.userData.local));
+      // A plane has no end: it is drawn around what moves, its squares where they are.
+      const at = this.centre.clone().applyMatrix4(floor.matrix.clone().invert()).divideScalar(floor.userData.step).round().multiplyScalar(floor.userData.step);
+      floor.children[0].position.set(at.x, at.y, 0);
     }
     this.showForces(frame, shown);
     this.follow();

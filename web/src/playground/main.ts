@@ -10,6 +10,8 @@ import { EngineThread } from './thread';
 
 const SCENES = import.meta.glob('../../../scenes/*.{toml,xml}', { query: '?raw', import: 'default', eager: true }) as Record<string, string>;
 const FIRST = 'painleve-rod.toml';
+/** After how long a verdict that is under way is shown to be, in milliseconds. */
+const LATE = 200;
 
 async function wasm(): Promise<Uint8Array> {
   const text = atob(document.getElementById('delassus-engine')?.textContent?.trim() ?? '');
@@ -66,17 +68,31 @@ class Playground {
   private ask(newScene: boolean): void {
     const mine = ++this.asked;
     this.still();
+    // A verdict beside another text, or one that is long in coming, is not that of what is shown.
+    if (newScene) {
+      this.stale();
+      if (this.asking) this.engine.stop('Another scene was opened.');
+    } else setTimeout(() => mine === this.asked && this.asking && this.stale(), LATE);
     setTimeout(async () => {
       // While one question is under way the next ones wait, and the last of them is asked.
       while (this.asking && mine === this.asked) await new Promise((resolve) => setTimeout(resolve, 5));
       if (mine !== this.asked) return;
       this.asking = true;
       const begin = performance.now();
-      const answer = await this.engine.ask({ do: 'analyze', text: this.editor.value, set: this.set });
+      const text = this.editor.value;
+      const answer = await this.engine.ask({ do: 'analyze', text, set: this.set });
       this.asking = false;
-      if (answer.stopped && mine !== this.asked) return;
-      this.answered(answer, performance.now() - begin, newScene);
+      if (mine !== this.asked && (answer.stopped || text !== this.editor.value)) return;
+      // What ended a motion has ended this question too: it is asked again.
+      if (answer.stopped) this.ask(newScene);
+      else this.answered(answer, performance.now() - begin, newScene);
     }, newScene ? 150 : 0);
+  }
+
+  /** Says that the verdict is not yet that of the text. */
+  private stale(): void {
+    this.result.classList.add('stale');
+    this.time.textContent = 'Analyzing …';
   }
 
   private answered(answer: Answer, took: number, newScene: boolean): void {
