@@ -201,6 +201,7 @@ impl<const D: usize, const B: usize> Swept<D, B> {
             (nothing, Slips::OfEachSweep, if given { most } else { 0 }),
         ];
         let (mut best, mut iterations) = (f64::INFINITY, 0);
+        // What is left where no try comes to a number.
         self.begin(start);
         for (start, slips, sweeps) in tries {
             if best <= options.tolerance || sweeps == 0 {
