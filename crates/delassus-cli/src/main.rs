@@ -93,3 +93,26 @@ fn main() -> ExitCode {
         MISUSE
     }))
 }
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    /// Arguments are described where their command is called: here are all of them, with what each does.
+    #[test]
+    fn commands_say_what_they_do_and_have_their_arguments() {
+        let mut cli = Cli::command();
+        assert!(cli.find_subcommand("solve").is_some_and(|solve| solve.get_arguments().next().is_none()));
+        cli.build();
+        cli.clone().debug_assert();
+        let of = |name: &str| cli.find_subcommand(name).cloned().unwrap();
+        let about = |name: &str| of(name).get_about().map(ToString::to_string).unwrap_or_default();
+        assert_eq!(about("solve"), "Solve one contact or complementarity problem from a file");
+        assert_eq!(about("run"), "Move a world of rigid bodies or a system in time");
+        assert!(of("solve").get_arguments().any(|argument| argument.get_id() == "problem"));
+        assert!(Cli::try_parse_from(["delassus", "solve", "a.dat", "--tolerance", "1e-9"]).is_ok());
+        assert!(Cli::try_parse_from(["delassus", "solve", "--t-end", "1"]).is_err());
+    }
+}

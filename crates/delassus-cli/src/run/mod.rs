@@ -87,7 +87,7 @@ pub fn move_world(scene: WorldScene, args: &RunArgs) -> CommandResult {
         simulate(&world, start, &settings, &mut outputs).map_err(|e| format!("error: {name}: {e}\n"))?;
     let document = (args.json || outputs.has_page()).then(|| report::document(&world, &run));
     print(&match &document {
-        Some(document) if args.json => json_text(&document),
+        Some(document) if args.json => json_text(document),
         _ => report::in_words(&world, &run),
     });
     show(&run.notes[before..]);
