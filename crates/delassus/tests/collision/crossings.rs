@@ -111,7 +111,7 @@ fn separation([h, k]: [DVec3; 2], pose: &Pose) -> (f64, DVec3, f64) {
     let (mut best, mut second) = ((f64::NEG_INFINITY, DVec3::Z), f64::NEG_INFINITY);
     let faces = (0..3).flat_map(|i| [DVec3::AXES[i], rotation.col(i)]);
     let edges = (0..9).map(|k| DVec3::AXES[k / 3].cross(rotation.col(k % 3)));
-    for n in faces.chain(edges).filter_map(|n| (n.length() > 1e-6).then(|| n.normalize())) {
+    for n in faces.chain(edges).filter(|n| n.length() > 1e-6).map(DVec3::normalize) {
         let n = if n.dot(pose.position) < 0.0 { -n } else { n };
         let s = n.dot(pose.position) - h.dot(n.abs()) - k.dot((rotation.transpose() * n).abs());
         if s > best.0 {
