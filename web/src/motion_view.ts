@@ -10,6 +10,8 @@ import { Stage, type Shown } from './stage';
 
 /** Views that are drawn at once. */
 const MOST_VIEWS = 9;
+/** How far a key turns a view. */
+const TURN = Math.PI / 24;
 /** Charts that are there from the beginning. */
 const FIRST_CHARTS = ['energy, J', 'contact forces, N', 'positions', 'overlap, m', 'residual'];
 
@@ -277,7 +279,7 @@ export class MotionView {
         el('button', { type: 'button', onclick: () => stage()?.home() }, 'Whole scene (H)'),
         el('button', { type: 'button', onclick: () => this.png() }, 'Save PNG (P)'),
         el('button', { type: 'button', onclick: () => this.film() }, 'Save WebM')),
-      el('p', { class: 'muted' }, 'Drag turns, two fingers or the wheel zoom, the right button moves. Space plays, ← and → step, Shift with them makes ten steps. A click on a body selects it.'),
+      el('p', { class: 'muted' }, 'Drag turns, two fingers or the wheel zoom, the right button moves. Space plays, ← and → step, Shift with them makes ten steps. A click on a body selects it. Q and E turn, W and S tilt, Z and X go nearer and away.'),
     );
   }
 
@@ -425,6 +427,7 @@ export class MotionView {
     if (typing) return;
     const onButton = target.tagName === 'BUTTON' || target instanceof HTMLInputElement;
     const { player } = this;
+    const stage = this.stages[this.main];
     const keys: Record<string, () => void> = {
       ' ': () => player.toggle(),
       ArrowLeft: () => player.step(e.shiftKey ? -10 : -1),
@@ -437,9 +440,15 @@ export class MotionView {
       c: () => this.toggle('cones'),
       j: () => this.toggle('joints'),
       b: () => this.toggle('bodies'),
-      h: () => this.stages[this.main]?.home(),
-      f: () => this.setFollow(!this.stages[this.main]?.following),
+      h: () => stage?.home(),
+      f: () => this.setFollow(!stage?.following),
       p: () => this.png(),
+      q: () => stage?.turn(-TURN, 0, 1),
+      e: () => stage?.turn(TURN, 0, 1),
+      w: () => stage?.turn(0, TURN, 1),
+      s: () => stage?.turn(0, -TURN, 1),
+      z: () => stage?.turn(0, 0, 1.2),
+      x: () => stage?.turn(0, 0, 1 / 1.2),
     };
     const act = keys[e.key.length === 1 ? e.key.toLowerCase() : e.key];
     if (!act || (e.key === ' ' && onButton)) return;

@@ -281,6 +281,19 @@ export class Stage {
     this.controls.update();
   }
 
+  /** Turns around what is looked at, by angles, and goes nearer by a factor. */
+  turn(around: number, above: number, nearer: number): void {
+    const { camera, controls, up } = this;
+    const away = camera.position.clone().sub(controls.target).applyAxisAngle(up, around).divideScalar(nearer);
+    const axis = new THREE.Vector3().crossVectors(away, up).normalize();
+    // Not over the top.
+    const tilted = away.clone().applyAxisAngle(axis, above);
+    if (tilted.angleTo(up) > 0.05 && tilted.angleTo(up) < Math.PI - 0.05) away.copy(tilted);
+    camera.position.copy(controls.target).add(away);
+    this.touched = true;
+    controls.update();
+  }
+
   /** Looks as another view of the same things does. */
   copyView(other: Stage): void {
     const shift = other.origin.clone().sub(this.origin);

@@ -194,6 +194,30 @@ test('the address remembers which of several motions is looked at', async () => 
   await again.close();
 });
 
+test('keys turn the view, and every control has a name', async () => {
+  const { page, trouble, close } = await open(browser, world('keys', [0, 0, 0]));
+  const camera = () => page.evaluate(() => new URLSearchParams(location.hash.slice(1)).get('c')?.split(',').map(Number));
+  await page.keyboard.press('h');
+  await page.waitForFunction(() => location.hash.includes('c='));
+  const distance = (c) => Math.hypot(...[0, 1, 2].map((k) => c[k] - c[k + 3]));
+  let before = await camera();
+  for (const key of ['q', 'e', 'w', 's', 'z', 'x']) {
+    await page.keyboard.press(key);
+    await page.waitForFunction((old) => new URLSearchParams(location.hash.slice(1)).get('c') !== old, before.join(','));
+    const now = await camera();
+    const ratio = { z: 1 / 1.2, x: 1.2 }[key] ?? 1;
+    assert.ok(Math.abs(distance(now) / distance(before) - ratio) < 1e-3, key);
+    before = now;
+  }
+  const nameless = await page.evaluate(() => [...document.querySelectorAll('button, input, select, canvas, [role=tab], [role=slider]')]
+    .filter((e) => !e.closest('[aria-hidden=true]'))
+    .filter((e) => !(e.getAttribute('aria-label') || e.textContent.trim() || [...(e.labels ?? [])].map((l) => l.textContent).join('')))
+    .map((e) => e.outerHTML));
+  assert.deepEqual(nameless, []);
+  assert.deepEqual(trouble, []);
+  await close();
+});
+
 test('certificates speak of constraints by their names', async () => {
   const path = join(folder, 'names.html');
   const report = JSON.parse(delassus('analyze', 'scenes/painleve-rod.toml', '--json', '-o', path));
