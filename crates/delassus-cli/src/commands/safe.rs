@@ -16,7 +16,7 @@ use serde_json::Value;
 use super::certificate::write_certificate;
 use super::map_page::write_safe_page;
 use super::paving_page::write_paving_page;
-use crate::output::{CommandResult, print};
+use crate::output::{CommandResult, json_text, print};
 use crate::picture::{Axis as DrawnAxis, check_picture_name, draw_paving, write_picture};
 use crate::run::is_page;
 use crate::scene;
@@ -149,7 +149,7 @@ fn interval(args: &SafeArgs, over: &str) -> Result<(String, u8), String> {
         write_safe_page(path, &scene, &args.set, &safe_document(&question, &found), &text)?;
     }
     let text = if args.json {
-        format!("{:#}\n", safe_document(&question, &found))
+        json_text(&safe_document(&question, &found))
     } else {
         safe_text(&Names::of(&scene.file.system), &question, &found, Style::for_stdout())
     };
@@ -217,11 +217,8 @@ fn paved(args: &SafeArgs, axes: &[Axis]) -> Result<(String, u8), String> {
     } else if let Some(path) = output {
         write_paving(path, table, &scene, axes, &found)?;
     }
-    let text = if args.json {
-        format!("{:#}\n", paving_document(&question, &found))
-    } else {
-        report(Style::for_stdout())
-    };
+    let text =
+        if args.json { json_text(&paving_document(&question, &found)) } else { report(Style::for_stdout()) };
     let code = u8::from(found.certified.is_none());
     let Some(path) = &args.certificate else { return Ok((text, code)) };
     let (family, proof) =

@@ -35,6 +35,23 @@ pub struct RowSpace {
     pub column_basis: Matrix,
 }
 
+impl RowSpace {
+    /// A⁺ B for the matrix A with these spaces.
+    fn pseudo_solve_matrix(&self, b: &Matrix) -> Matrix {
+        // X = V Σ⁻¹ Uᵀ B on the leading `rank` triplets.
+        let mut ub = self.column_basis.transpose().mul(b);
+        for k in 0..self.rank {
+            ub.row_mut(k).iter_mut().for_each(|x| *x /= self.singular_values[k]);
+        }
+        self.basis.mul(&ub)
+    }
+
+    /// A⁺ b.
+    pub fn pseudo_solve(&self, b: &[f64]) -> Vec<f64> {
+        self.pseudo_solve_matrix(&Matrix::from_vec(b.len(), 1, b.to_vec())).data
+    }
+}
+
 /// Relative size below which a singular value of an m × n matrix counts as zero.
 ///
 /// Rounding in forming the matrix and in the decomposition moves singular values by a modest multiple of
@@ -377,13 +394,7 @@ impl Matrix {
 
     /// The Moore–Penrose solution X = A⁺ B: in each column the shortest of the least-squares solutions.
     pub fn pseudo_solve_matrix(&self, b: &Matrix) -> Matrix {
-        let space = self.row_space();
-        // X = V Σ⁻¹ Uᵀ B on the leading `rank` triplets.
-        let mut ub = space.column_basis.transpose().mul(b);
-        for k in 0..space.rank {
-            ub.row_mut(k).iter_mut().for_each(|x| *x /= space.singular_values[k]);
-        }
-        space.basis.mul(&ub)
+        self.row_space().pseudo_solve_matrix(b)
     }
 
     /// The Moore–Penrose solution x = A⁺ b.

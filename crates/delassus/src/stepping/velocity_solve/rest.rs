@@ -257,9 +257,9 @@ fn speed(contact: &ContactRows, b: [f64; 3], v: &[f64]) -> f64 {
 /// to rounding: for the contacts that press, or for all. The residual of the impulses that do, where it is
 /// within the tolerance or within what their own rounding leaves; they are those of the solution then.
 ///
-/// The rule is not that of `Residual::settle`, which never takes a residual above the tolerance for solved: a
-/// body of 1 kg under one of 10⁶ kg has no impulses in floating point numbers whose residual is below 1e-10.
-/// The residual that is returned is the one that was found.
+/// The rule is not that of `RelativeResidual::settle`, which never takes a residual above the tolerance for
+/// solved: a body of 1 kg under one of 10⁶ kg has no impulses in floating point numbers whose residual is
+/// below 1e-10. The residual that is returned is the one that was found.
 pub(super) fn rest_without_defect(
     problem: &ContactProblem,
     found: &mut CheckedSolution,
